@@ -128,11 +128,12 @@ generate: ## write every generated file anew
 	go run ./infra/settings/generate
 	go run ./local/site/generate
 
+EVERY_TARGET := sns,pagerduty=rollcall/pagerduty,teams=rollcall/teams,webhook=rollcall/webhook
 # With every function that there is: the stage and the tests see all of them.
 synth: ## synthesise the CloudFormation template (no AWS account needed)
 	@$(CHECK_SETTINGS) -no-channel $(CONTEXT)
 	@$(MAKE) -s build infra/node_modules
-	$(CDK) synth --quiet -c slackChannel=C0123456789 $(if $(findstring slackActions=,$(SET)),,-c slackActions=on) $(CONTEXT)
+	$(CDK) synth --quiet -c slackChannel=C0123456789 $(if $(findstring slackActions=,$(SET)),,-c slackActions=on) $(if $(findstring targets=,$(SET)),,-c targets=$(EVERY_TARGET)) $(CONTEXT)
 	@if [ -z "$(SET)" ]; then go run ./infra/normalise -in cdk.out/Rollcall.template.json -out $(TEMPLATE); fi
 
 # A spoke's template: infra/RollcallSpoke.template.json for every spoke in which nothing is

@@ -233,6 +233,8 @@ func TestAlarmsRingForFaultsAlone(t *testing.T) {
 		"the sweeps stop":                       {stopped, expected{"SilentAlarm": {14}}},
 		"a remedy fails":                        {with("Rollcall/rollcall RemediesFailed", 5, 1), expected{"ReportRemediesFailedAlarm": {5}}},
 		"Slack refuses for good":                {with("Rollcall/rollcall Undelivered", 5, 1, 1, 1), expected{"ReportUndeliveredAlarm": {5}}},
+		"a target hears nothing":                {with("Rollcall/rollcall TargetsUndelivered", 5, 1), expected{"NotifyTargetsTargetsUndeliveredAlarm": {5}}},
+		"a target refuses":                      {with(queue(visible, "rollcall-targets-dead.fifo"), 5, 1, 1), expected{"DeadLettersAlarm": {5}}},
 		"a press is lost":                       {with("Rollcall/rollcall NotPassedOn", 5, 1), expected{"SlackActionsNotPassedOnAlarm": {5}}},
 		"some requests are refused":             {with("Rollcall/rollcall RefusedRequests", 5, 19, 19), nil},
 		"many requests are refused":             {with("Rollcall/rollcall RefusedRequests", 5, 20), expected{"SlackActionsRefusedRequestsAlarm": {5}}},

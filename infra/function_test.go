@@ -60,7 +60,7 @@ func TestFunctionsAreThoseOfTheSpecs(t *testing.T) {
 			if got := logs.Properties["RetentionInDays"]; got != 30.0 {
 				t.Errorf("log retention: got %v, want 30", got)
 			}
-			loops := of.Name == "join-check" || of.Name == "nodegroup-watch" || of.Name == "change-check" || of.Name == "report" || of.Name == "remediate" || of.Name == "sweep" // they write to their own queues
+			loops := of.Name == "join-check" || of.Name == "nodegroup-watch" || of.Name == "change-check" || of.Name == "report" || of.Name == "remediate" || of.Name == "sweep" || of.Name == "notify-targets" // they write to their own queues
 			if got, want := r.Properties["RecursiveLoop"], map[bool]string{true: "Allow", false: "Terminate"}[loops]; got != want {
 				t.Errorf("recursive loop: got %q, want %q", got, want)
 			}

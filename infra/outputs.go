@@ -19,6 +19,9 @@ func output(stack awscdk.Stack, chosen settings.Settings, r resources, a alarms,
 	say("TableName", "State: launches and incidents", r.table.TableName())
 	say("BusName", "Every opened, changed or resolved incident is an event on this bus", r.bus.EventBusName())
 	say("AlarmTopicArn", "Alarms are published here: subscribe whoever is on call", jsii.String(a.topic))
+	if r.targets != nil {
+		say("TargetTopicArn", "Incidents are published here: subscribe whoever is to hear of them by mail", r.targets.TopicArn())
+	}
 	say("SlackSecretArn", "Where the Slack bot token is. Its app needs the bot scopes chat:write, channels:history (groups:history in a private channel), files:write (pictures of reports) and, where user groups approve remedies, usergroups:read", jsii.String(r.secrets[spec.SlackSecret].arn))
 	if r.secrets[spec.SlackSecret].made {
 		say("SlackSecretCommand", "Puts the Slack bot token in (read from the terminal: not in the shell's history, not in the list of processes)",

@@ -66,7 +66,7 @@ func TestPermissionsAreThoseOfTheSpecs(t *testing.T) {
 				case s.Sid == "":
 					t.Errorf("%v has no Sid", s.Actions)
 				case s.Sid == sidLogs || s.Sid == sidFailures || s.Sid == sidQueue:
-				case strings.HasPrefix(s.Sid, "Read") && !slices.ContainsFunc(of.Grants, func(g spec.Grant) bool { return g.Sid == s.Sid }):
+				case strings.HasPrefix(s.Sid, "Read") && s.Sid != "ReadTargetSecrets" && !slices.ContainsFunc(of.Grants, func(g spec.Grant) bool { return g.Sid == s.Sid }):
 					reads = append(reads, s.Actions...)
 				default:
 					got[s.Sid] = s
@@ -83,8 +83,8 @@ func TestPermissionsAreThoseOfTheSpecs(t *testing.T) {
 			}
 			want := map[string]allowed{}
 			grants := of.Grants
-			if of.Chosen != nil { // by the settings' defaults
-				chosen, err := of.Chosen(func(string) string { return "" })
+			if of.Chosen != nil { // by the settings' defaults, and each kind of target
+				chosen, err := of.Chosen(func(name string) string { return map[string]string{string(config.Targets): everyTarget}[name] })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -135,6 +135,16 @@ func arnIn(t *testing.T, tpl template, name spec.Resource) string {
 	if name == spec.JoinCheckRole {
 		return "${" + to(lambdaOf(t, tpl, joincheck.Spec()).Properties["Role"]) + ".Arn}"
 	}
+	if name == spec.TargetTopic {
+		for _, topic := range tpl.all("AWS::SNS::Topic") {
+			if strings.HasPrefix(topic.id, "TargetTopic") {
+				return "${" + topic.id + "}"
+			}
+		}
+	}
+	if strings.HasPrefix(string(name), "arn:") {
+		return strings.NewReplacer("${Partition}", "${AWS::Partition}", "${Region}", "${AWS::Region}", "${Account}", "${AWS::AccountId}").Replace(string(name))
+	}
 	if name == spec.ReaderRole {
 		return "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/rollcall-reader-${AWS::Region}"
 	}
@@ -150,7 +160,7 @@ func arnIn(t *testing.T, tpl template, name spec.Resource) string {
 		return "${" + found[0].id + ".Arn}"
 	}
 	for _, of := range specs.All() {
-		if of.Queue != nil && of.Queue.Resource == spec.ResultQueue && name == spec.ResultDead {
+		if of.Queue != nil && of.Queue.Resource+"-dead" == name {
 			return "${" + to(get(mainQueue(t, tpl, *of.Queue).Properties, "RedrivePolicy", "deadLetterTargetArn")) + ".Arn}"
 		}
 		if of.Queue != nil && of.Queue.Resource == name {
@@ -238,6 +248,7 @@ func TestTableReads(t *testing.T) {
 		"remediate":       {table},                                                // the incidents, the runs, the sightings
 		"zone-watch":      {table, table + "/index/ended", table + "/index/open"}, // what became of launches
 		"report":          {table},
+		"notify-targets":  {table}, // what targets were told
 		"change-check":    {table, table + "/index/ended", table + "/index/open"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

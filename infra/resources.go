@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
@@ -38,6 +39,8 @@ type resources struct {
 	// each would have an alarm of its own to be paid for. A letter says whose it is:
 	// those of rules name the rule and its target, the others the function.
 	failed awssqs.Queue
+	// targets is the topic of mail to people; nil where no target is one of the stack's.
+	targets awssns.Topic
 	// evidence is nil where none is kept.
 	evidence awss3.Bucket
 }
@@ -51,6 +54,7 @@ func newResources(stack awscdk.Stack, chosen settings.Settings, list []spec.Spec
 		spokes:      newSpokesBus(stack, chosen, list),
 		secrets:     newSecrets(stack, chosen, list),
 		queues:      map[spec.Resource]queue{},
+		targets:     newTargetTopic(stack, chosen),
 		failed:      newDeadLetters(stack, "Failed", chosen.Prefix()+"-failed", false),
 	}
 	var err error
@@ -111,6 +115,10 @@ func (r resources) arn(name spec.Resource) (string, error) {
 		}
 	case spec.Bus:
 		return *r.bus.EventBusArn(), nil
+	case spec.TargetTopic:
+		if r.targets != nil {
+			return *r.targets.TopicArn(), nil
+		}
 	case spec.EvidenceObjects:
 		if r.evidence != nil {
 			return *r.evidence.ArnForObjects(jsii.String("*")), nil
@@ -122,8 +130,8 @@ func (r resources) arn(name spec.Resource) (string, error) {
 	if q, ok := r.queues[name]; ok {
 		return *q.main.QueueArn(), nil
 	}
-	if name == spec.ResultDead {
-		if q, ok := r.queues[spec.ResultQueue]; ok {
+	for dead, of := range map[spec.Resource]spec.Resource{spec.ResultDead: spec.ResultQueue, spec.TargetDead: spec.TargetQueue} {
+		if q, ok := r.queues[of]; ok && name == dead {
 			return *q.dead.QueueArn(), nil
 		}
 	}
@@ -178,6 +186,17 @@ func (r resources) value(v spec.Variable, chosen settings.Settings) (*string, er
 		return r.url(spec.RemedyQueue, v)
 	case config.SweepQueueURL:
 		return r.url(spec.SweepQueue, v)
+	case config.TargetQueueURL:
+		return r.url(spec.TargetQueue, v)
+	case config.TargetDeadURL:
+		if q, ok := r.queues[spec.TargetQueue]; ok {
+			return q.dead.QueueUrl(), nil
+		}
+	case config.TargetTopicARN:
+		if r.targets == nil {
+			return jsii.String(""), nil
+		}
+		return r.targets.TopicArn(), nil
 	case config.EvidenceBucket:
 		if r.evidence == nil {
 			return jsii.String(""), nil

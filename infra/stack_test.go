@@ -63,9 +63,9 @@ func TestAlarmTopic(t *testing.T) {
 	if keys := tpl.all("AWS::KMS::Key"); len(keys) > 0 {
 		t.Errorf("the stack makes the key %s", keys[0].id)
 	}
-	policies := tpl.all("AWS::SNS::TopicPolicy")
-	if len(policies) != 1 || len(tpl.all("AWS::SNS::Topic")) != 1 {
-		t.Fatalf("%d policies of topics, want 1", len(policies))
+	policies := slices.DeleteFunc(tpl.all("AWS::SNS::TopicPolicy"), func(r resource) bool { return strings.HasPrefix(r.id, "TargetTopic") })
+	if len(policies) != 1 || len(tpl.all("AWS::SNS::Topic")) != 2 {
+		t.Fatalf("%d policies of topics, want 1 beside that of the targets", len(policies))
 	}
 	secure, published := false, false
 	for _, s := range several(get(policies[0].Properties, "PolicyDocument", "Statement")) {
@@ -80,6 +80,50 @@ func TestAlarmTopic(t *testing.T) {
 	}
 	if !secure || !published {
 		t.Errorf("TLS only: %t; CloudWatch may publish: %t", secure, published)
+	}
+}
+
+// Nobody is named in the topic of the targets: the function's role lets it publish, over TLS
+// only, and who hears of it is whom the setting subscribes.
+func TestTargetTopic(t *testing.T) {
+	tpl, err := synthesise(map[string]any{"slackChannel": channel, "targetEmail": "oncall@example.com, sre@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range tpl.all("AWS::SNS::TopicPolicy") {
+		if !strings.HasPrefix(p.id, "TargetTopic") {
+			continue
+		}
+		list := several(get(p.Properties, "PolicyDocument", "Statement"))
+		if len(list) != 1 || get(list[0], "Effect") != "Deny" || get(list[0], "Condition", "Bool", "aws:SecureTransport") != "false" {
+			t.Errorf("the topic's policy is %v", list)
+		}
+	}
+	var subscribed []string
+	for _, s := range tpl.all("AWS::SNS::Subscription") {
+		if to(s.Properties["TopicArn"]) == "" || s.Properties["Protocol"] != "email" {
+			t.Errorf("subscription %v", s.Properties)
+		}
+		subscribed = append(subscribed, s.Properties["Endpoint"].(string))
+	}
+	if diff := cmp.Diff([]string{"oncall@example.com", "sre@example.com"}, subscribed); diff != "" {
+		t.Errorf("subscribed (-want +got):\n%s", diff)
+	}
+}
+
+// TestNoTargets: without the setting there is nothing of them that costs.
+func TestNoTargets(t *testing.T) {
+	tpl, err := synthesise(map[string]any{"slackChannel": channel, "targets": "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, r := range tpl.Resources {
+		if strings.Contains(id, "Target") || strings.Contains(fmt.Sprint(r.Properties), "notify-targets") {
+			t.Errorf("%s (%s) is there", id, r.Type)
+		}
+	}
+	if _, ok := tpl.Outputs["TargetTopicArn"]; ok {
+		t.Error("a topic is among the outputs")
 	}
 }
 
@@ -109,7 +153,7 @@ func TestOperatorsOwnResources(t *testing.T) {
 	)
 	tpl, err := synthesise(map[string]any{
 		"slackChannel": channel, "slackSecretArn": secret, "slackSigningSecretArn": signs, "slackSecretKmsKeyArn": key, "alarmTopicArn": topic,
-		"stackName": "Second", "logRetentionDays": "90",
+		"stackName": "Second", "logRetentionDays": "90", "targets": "sns=" + topic,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 // channel is the one that `make synth` uses when none is given.
 const channel = "C0123456789"
 
+// everyTarget is a target of each kind, as `make synth` has them.
+const everyTarget = "sns,pagerduty=rollcall/pagerduty,teams=rollcall/teams,webhook=rollcall/webhook"
+
 type template struct {
 	source    []byte
 	Resources map[string]resource
@@ -89,6 +92,7 @@ func newApp(dir string, given map[string]any) (awscdk.App, error) {
 	}
 	// With every function that there is, as `make synth` does.
 	settings.Context["slackActions"] = "on"
+	settings.Context["targets"] = everyTarget
 	maps.Copy(settings.Context, given)
 	for _, spec := range specs.All() {
 		folder := filepath.Join(dir, "packages", spec.Name)

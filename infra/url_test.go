@@ -14,7 +14,7 @@ import (
 // TestNoPublicAddressUnlessAskedFor: what hangs on a setting is not there where
 // the setting is not "on".
 func TestNoPublicAddressUnlessAskedFor(t *testing.T) {
-	for _, given := range []map[string]any{{"slackChannel": channel, "slackActions": ""}, {"slackChannel": channel, "slackActions": "off"}} {
+	for _, given := range []map[string]any{{"slackChannel": channel, "slackActions": "", "targets": "none"}, {"slackChannel": channel, "slackActions": "off", "targets": "none"}} {
 		tpl, err := synthesise(given)
 		if err != nil {
 			t.Fatal(err)

@@ -20,6 +20,7 @@ const (
 	AlarmEmail        = "alarmEmail"
 	LogRetentionDays  = "logRetentionDays"
 	Dashboard         = "dashboard"
+	TargetEmail       = "targetEmail"
 
 	SpokeTemplate = "spoke"
 	Organization  = "organization"
@@ -55,6 +56,7 @@ func Keys() []Key {
 		Key{VPCSecurityGroupIDs, "", "Security groups of join-check, sweep, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report in those subnets, separated by commas. They must let them out to port 443, and the clusters' security groups must let them in on port 443."},
 		Key{AlarmTopicARN, "", "ARN of an SNS topic for alarms, whose policy lets cloudwatch.amazonaws.com publish. Without it the stack makes one without a KMS key: SNS encrypts its disks, and no more. If yours has a KMS key, it must be a customer key whose policy allows cloudwatch.amazonaws.com kms:GenerateDataKey* and kms:Decrypt: with the key aws/sns no alarm arrives."},
 		Key{AlarmEmail, "", "Address that gets the alarms of the stack's own topic (it is asked to confirm)."},
+		Key{TargetEmail, "", "Addresses that hear of incidents by mail, separated by commas: they are subscribed to the topic that the stack makes for sns among targets, and each is asked to confirm."},
 		Key{LogRetentionDays, "30", "How long logs are kept, one of the numbers of days that CloudWatch Logs accepts."},
 		Key{Dashboard, "on", `"off" leaves out the CloudWatch dashboard (launches, joins, addresses left, incidents, Rollcall's own health). An account's first three dashboards are free, each further one costs $3.00 a month; opening it searches the log groups ($0.005 for a GB).`},
 		Key{SpokeTemplate, "", `Which spoke's template "make spoke-template" writes: "any" (looks and forwards, and changes nothing: one file for all accounts), or an account and a region (222233334444/eu-west-1), with what its clusters have opted in to.`},

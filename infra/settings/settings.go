@@ -15,6 +15,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
+	"rollcall/shared/target"
 )
 
 // Access is how functions get their Kubernetes rights.
@@ -47,6 +48,10 @@ type Settings struct {
 	AlarmTopicARN     string
 	AlarmEmail        string
 	LogRetentionDays  int
+	// MakesTopic tells that a target is a topic of the stack's own, TargetEmails who is
+	// subscribed to it.
+	MakesTopic   bool
+	TargetEmails []string
 	// Dashboard tells that there is one.
 	Dashboard bool
 	// Spokes are the accounts and regions that are watched beside the stack's own; the
@@ -142,6 +147,21 @@ func Parse(context map[string]any) (Settings, error) {
 	}
 	if s.AlarmEmail != "" && s.AlarmTopicARN != "" {
 		bad(AlarmEmail, "is for the stack's own topic: subscribe the address to %s yourself", s.AlarmTopicARN)
+	}
+	s.MakesTopic = slices.ContainsFunc(functions.Targets, func(t target.Target) bool { return t.Kind == target.SNS && t.Topic == "" })
+	for address := range strings.SplitSeq(given[TargetEmail], ",") {
+		switch address = strings.TrimSpace(address); {
+		case given[TargetEmail] == "":
+		case !strings.Contains(address, "@"):
+			bad(TargetEmail, "%q is not an email address", address)
+		case slices.Contains(s.TargetEmails, address):
+			bad(TargetEmail, "%q is there twice", address)
+		default:
+			s.TargetEmails = append(s.TargetEmails, address)
+		}
+	}
+	if len(s.TargetEmails) > 0 && !s.MakesTopic {
+		bad(TargetEmail, "is for the stack's own topic: set targets to sns, or subscribe the addresses to your topic yourself")
 	}
 	s.LogRetentionDays, err = strconv.Atoi(given[LogRetentionDays])
 	if err != nil || !slices.Contains(retentions, s.LogRetentionDays) {

@@ -11,6 +11,7 @@ import (
 	joincheck "rollcall/functions/join-check/spec"
 	launchwatch "rollcall/functions/launch-watch/spec"
 	nodegroupwatch "rollcall/functions/nodegroup-watch/spec"
+	notifytargets "rollcall/functions/notify-targets/spec"
 	remediate "rollcall/functions/remediate/spec"
 	report "rollcall/functions/report/spec"
 	slackactions "rollcall/functions/slack-actions/spec"
@@ -21,10 +22,13 @@ import (
 )
 
 // Deployed are the functions of a deployment: those that hang on a setting only
-// where it is "on".
+// where it is neither "off" nor "none".
 func Deployed(list []spec.Spec, environment map[spec.Variable]string) []spec.Spec {
-	return slices.DeleteFunc(slices.Clone(list), func(s spec.Spec) bool { return s.Only != "" && environment[s.Only] != "on" })
+	return slices.DeleteFunc(slices.Clone(list), func(s spec.Spec) bool { return s.Only != "" && !chosen(environment[s.Only]) })
 }
+
+// chosen tells that a setting has something deployed.
+func chosen(value string) bool { return value != "" && value != "off" && value != "none" }
 
 // All is every function, in the order in which an event passes through them.
 // A function that is not listed here is not deployed.
@@ -41,6 +45,7 @@ func All() []spec.Spec {
 		remediate.Spec(),
 		report.Spec(),
 		slackactions.Spec(),
+		notifytargets.Spec(),
 		changecheck.Spec(),
 	}
 }

@@ -58,7 +58,7 @@ bad input.`,
 	}
 	callerFlags(c, &who)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object")
-	c.Flags().BoolVar(&test, "test-message", false, "also post a test message into each channel")
+	c.Flags().BoolVar(&test, "test-message", false, "also post a test message into each channel, and tell each target besides Slack")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		by, err := callerOf(c.Context(), who)
 		if err != nil {

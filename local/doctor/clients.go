@@ -22,7 +22,7 @@ import (
 // NewClients makes the clients of somebody's credentials. Slack is reached by via.
 func NewClients(cfg aws.Config, via *http.Client) Clients {
 	return Clients{
-		Functions: lambda.NewFromConfig(cfg), Rules: eventbridge.NewFromConfig(cfg), Roles: iam.NewFromConfig(cfg), Queues: sqs.NewFromConfig(cfg),
+		Functions: lambda.NewFromConfig(cfg), Rules: eventbridge.NewFromConfig(cfg), Bus: eventbridge.NewFromConfig(cfg), Roles: iam.NewFromConfig(cfg), Queues: sqs.NewFromConfig(cfg),
 		Secrets: secretsmanager.NewFromConfig(cfg), Clusters: eks.NewFromConfig(cfg),
 		Alarms: newCloudWatch(cfg), Objects: s3.New(cfg),
 		Kubernetes: func(ctx context.Context, c Cluster) (Kubernetes, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"rollcall/infra/deadletters"
+	"rollcall/shared/bus"
 	"rollcall/shared/config"
 	"rollcall/shared/outbox"
 	"rollcall/shared/slack/slackapi"
@@ -94,12 +95,14 @@ type Slack interface {
 type Clients struct {
 	Functions Functions
 	Rules     Rules
-	Roles     Roles
-	Queues    deadletters.Client
-	Secrets   slackapi.SecretReader
-	Clusters  Clusters
-	Alarms    Alarms
-	Objects   Objects
+	// Bus takes a test message for the targets besides Slack.
+	Bus      bus.Putter
+	Roles    Roles
+	Queues   deadletters.Client
+	Secrets  slackapi.SecretReader
+	Clusters Clusters
+	Alarms   Alarms
+	Objects  Objects
 	// Kubernetes opens a cluster's API, with the caller's own rights.
 	Kubernetes func(ctx context.Context, c Cluster) (Kubernetes, error)
 	// Records opens the table, Slack the workspace of a token at the address of
@@ -112,7 +115,7 @@ type Clients struct {
 type Deployment struct {
 	Account, Region string
 	Specs           []spec.Spec
-	// TestMessage tells that a message is posted into each channel.
+	// TestMessage tells that a message is posted into each channel, and told to each target.
 	TestMessage bool
 	Now         time.Time
 }
@@ -156,6 +159,9 @@ func Examine(ctx context.Context, c Clients, d Deployment) []Finding {
 	}
 	if actions, ok := cfg["slack-actions"]; ok {
 		list = append(list, c.signing(ctx, actions)...)
+	}
+	if targets, ok := cfg["notify-targets"]; ok {
+		list = append(list, c.targets(ctx, d, targets, busOf(there))...)
 	}
 	return append(list, c.clusters(ctx, d, there)...)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/google/go-cmp/cmp"
 
+	samples "rollcall/events"
 	"rollcall/infra/specs"
 	"rollcall/local/fakeslack"
 	"rollcall/local/platform/template"
@@ -27,6 +28,7 @@ import (
 	"rollcall/shared/outbox"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
+	"rollcall/shared/target/message"
 )
 
 // deployed is a deployment on the stage, with a Slack of its own.
@@ -37,6 +39,7 @@ type deployed struct {
 	slack    fakeslack.Config
 	refused  []simaws.FaultRule
 	later    time.Duration // after it was deployed
+	targets  map[string]string
 }
 
 const channel = stage.Channel
@@ -47,7 +50,7 @@ func deploy(t *testing.T, p *deployed) *deployed {
 	var err error
 	p.Stage, err = stage.Start(t.Context(), stage.Options{
 		World: "../worlds/healthy-nat.yaml", Template: "../../infra/Rollcall.template.json", Rights: "../../deploy/clusterrole.yaml",
-		Quiet: true, Still: true, Settings: p.settings, CallFaults: p.refused,
+		Quiet: true, Still: true, Settings: p.settings, CallFaults: p.refused, TargetSecrets: p.targets,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +136,7 @@ func TestWell(t *testing.T) {
 		count[f.Part]++
 	}
 	want := map[string]int{
-		"function": 12, "queue": 7, "rule": 26, "dead letters": 1, "table": 1, "Slack token": 1, "Slack scope": 1, "Slack channel": 1, "Slack signing secret": 1, "cluster": 1,
+		"function": 13, "queue": 7, "rule": 26, "dead letters": 1, "table": 1, "Slack token": 1, "Slack scope": 1, "Slack channel": 1, "Slack signing secret": 1, "cluster": 1,
 		"alarm": 8, "ClusterRole": 1, "role": 1, "evidence": 1,
 	}
 	if diff := cmp.Diff(want, count); diff != "" {
@@ -279,7 +282,7 @@ func TestEntriesOfAnEarlierRelease(t *testing.T) {
 	if healthy, whole := Healthy(list); !healthy || !whole {
 		t.Errorf("found %q, not seen %q", of(list, Wrong), of(list, Unknown))
 	}
-	want := []string{"access entry eks-workshop 1 functions have entries of their own, from an earlier release, that are no longer needed: " +
+	want := []string{"function rollcall-notify-targets is not deployed: ROLLCALL_TARGETS is off", "access entry eks-workshop 1 functions have entries of their own, from an earlier release, that are no longer needed: " +
 		"aws eks delete-access-entry --region 'us-west-2' --cluster-name 'eks-workshop' --principal-arn '" + role + "'"}
 	if diff := cmp.Diff(want, of(list, Off)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -373,4 +376,55 @@ func (p *deployed) secret(v spec.Variable, value string) {
 		p.t.Fatalf("there is no secret for %s", v)
 	}
 	p.Cloud.SetSecret(secret.Name, value)
+}
+
+// Each target's secret is looked at, and none is in what is found; a test message goes on
+// the bus once, for all of them.
+func TestTargets(t *testing.T) {
+	const key = "e93facc04764012d7bfb002500d5d1a6"
+	p := deploy(t, &deployed{
+		settings: map[string]string{string(config.Targets): "sns,pagerduty=pd,pagerduty=pd-of-another,teams=t,webhook=w,webhook=short,teams=none-yet"},
+		targets: map[string]string{
+			"pd": key, "pd-of-another": key + "x", "t": "https://prod.westus.logic.azure.com/?sig=" + key, "w": `{"url":"http://hooks.example.com","key":"` + key + `"}`,
+			"short": `{"url":"https://hooks.example.com","key":"x"}`,
+		},
+	})
+	list := p.examined(true)
+	about := func(s State) (lines []string) {
+		for _, l := range of(list, s) {
+			if strings.HasPrefix(l, "target ") || strings.HasPrefix(l, "test message targets") {
+				lines = append(lines, l)
+			}
+		}
+		return lines
+	}
+	want := []string{
+		"target pagerduty=pd-of-another its secret holds no routing key: that has 32 characters",
+		"target webhook=w the address in its secret: is no https address, or has a name or a password in it",
+		"target webhook=short the key in its secret has fewer than 32 characters",
+		"target teams=none-yet its secret is empty",
+	}
+	if diff := cmp.Diff(want, about(Wrong)); diff != "" {
+		t.Error(diff)
+	}
+	if well := about(Well); len(well) != 4 || !strings.HasPrefix(well[3], "test message targets is on the bus") {
+		t.Errorf("well: %q", well)
+	}
+	if strings.Contains(fmt.Sprint(list), key) {
+		t.Error("a secret is in what is found")
+	}
+	events := p.Events()
+	if len(events) != 1 || events[0].Bus != "rollcall" {
+		t.Fatalf("events %v", events)
+	}
+	if n, err := message.Parse(events[0].Event); err != nil || n.Type != message.Test || !strings.Contains(n.Words.Headline, p.Template.AccountID) {
+		t.Errorf("on the bus is %+v, %v", n, err)
+	}
+	schemas, err := samples.ReadSchemas("../../events/schema")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := schemas.Validate(events[0].Event); err != nil {
+		t.Error(err)
+	}
 }

@@ -17,12 +17,7 @@ import (
 // their names of the stack's and the logical id, which begins as infra writes it; the
 // stack's name is what stands before it.
 func (c Clients) rules(ctx context.Context, d Deployment, there []functionOf) (list []Finding, stack string) {
-	bus := ""
-	for _, f := range there {
-		if name := f.setting(config.BusName); name != "" {
-			bus = name
-		}
-	}
+	bus := busOf(there)
 	stack = defaultStack
 	for _, f := range there {
 		if len(f.spec.Rules)+len(f.spec.Schedules) == 0 {
@@ -54,6 +49,17 @@ func (c Clients) rules(ctx context.Context, d Deployment, there []functionOf) (l
 		}
 	}
 	return list, stack
+}
+
+// busOf is the name of Rollcall's own bus, which several functions are told.
+func busOf(there []functionOf) string {
+	bus := ""
+	for _, f := range there {
+		if name := f.setting(config.BusName); name != "" {
+			bus = name
+		}
+	}
+	return bus
 }
 
 // defaultStack is the stack's name where no setting changes it (infra/settings).

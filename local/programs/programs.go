@@ -12,6 +12,8 @@ import (
 	launchwatchspec "rollcall/functions/launch-watch/spec"
 	"rollcall/functions/nodegroup-watch/nodegroupwatch"
 	nodegroupwatchspec "rollcall/functions/nodegroup-watch/spec"
+	"rollcall/functions/notify-targets/notifytargets"
+	notifytargetsspec "rollcall/functions/notify-targets/spec"
 	"rollcall/functions/remediate/remediate"
 	remediatespec "rollcall/functions/remediate/spec"
 	"rollcall/functions/report/report"
@@ -37,6 +39,7 @@ func All() []lambda.Program {
 		{Name: joincheckspec.Name, Variables: joincheckspec.Environment(), Build: joincheck.Build},
 		{Name: launchwatchspec.Name, Variables: launchwatchspec.Environment(), Build: launchwatch.Build},
 		{Name: nodegroupwatchspec.Name, Variables: nodegroupwatchspec.Environment(), Build: nodegroupwatch.Build},
+		{Name: notifytargetsspec.Name, Variables: notifytargetsspec.Environment(), Build: notifytargets.Build},
 		{Name: remediatespec.Name, Variables: remediatespec.Environment(), Build: remediate.Build},
 		{Name: reportspec.Name, Variables: reportspec.Environment(), Build: report.Build},
 		{Name: slackactionsspec.Name, Variables: slackactionsspec.Environment(), Build: slackactions.Build},

@@ -44,6 +44,8 @@ type Config struct {
 	Host string
 	// Secrets are the values in Secrets Manager by name.
 	Secrets map[string]string
+	// Topics are the ARNs of SNS's topics. None serves no SNS.
+	Topics []string
 	// Events takes each event that PutEvents accepts. Nil serves no
 	// EventBridge.
 	Events EventSink
@@ -88,7 +90,8 @@ type Config struct {
 
 // Cloud is a running simulated AWS.
 type Cloud struct {
-	secrets  sync.RWMutex // over cfg.Secrets
+	secrets  sync.RWMutex // over cfg.Secrets and mails
+	mails    []Mail
 	cfg      Config
 	wire     *wire.Server
 	keys     *directory

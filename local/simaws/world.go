@@ -67,6 +67,10 @@ func (c *Cloud) register() {
 	wire.Handle(c.wire, "sts", "GetCallerIdentity", c.getCallerIdentity)
 	c.ops["secretsmanager"] = []string{"GetSecretValue"}
 	wire.Handle(c.wire, "secretsmanager", "GetSecretValue", c.getSecretValue)
+	if len(c.cfg.Topics) > 0 {
+		c.ops["sns"] = []string{"Publish"}
+		wire.Handle(c.wire, "sns", "Publish", c.publish)
+	}
 	if c.cfg.Queues != nil {
 		c.ops["sqs"] = wire.HandleMethods(c.wire, "sqs", c.cfg.Queues)
 	}

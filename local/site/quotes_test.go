@@ -77,7 +77,7 @@ func TestMetricsAreTold(t *testing.T) {
 			}
 		}
 	}
-	for _, fault := range []string{"Failures", "Undelivered", "RemediesFailed", "NotPassedOn", "RefusedRequests", "StrayMessages"} {
+	for _, fault := range []string{"Failures", "Undelivered", "RemediesFailed", "NotPassedOn", "RefusedRequests", "StrayMessages", "TargetsUndelivered"} {
 		if name, ok := lambda.Fault(fault); !ok || !strings.Contains(string(page), "`"+name+"`") {
 			t.Errorf("docs/metrics.md does not tell of %s, or it is no metric", fault)
 		}

@@ -13,12 +13,12 @@ import (
 	"rollcall/local/simaws"
 )
 
-// judged tells whether IAM is asked about a call: all of EC2, CloudTrail and CloudWatch Logs, and
+// judged tells whether IAM is asked about a call: all of EC2, CloudTrail, CloudWatch Logs, SNS and Secrets Manager, and
 // what changes something in Auto Scaling, EKS and DynamoDB. What those three tell is held
 // against the grants by the functions' own tests.
 func judged(service, operation string) bool {
 	switch service {
-	case "ec2", "cloudtrail", "cloudwatchlogs":
+	case "ec2", "cloudtrail", "cloudwatchlogs", "sns", "secretsmanager":
 		return true
 	case "autoscaling", "eks", "dynamodb", "s3":
 		return !reads(operation)

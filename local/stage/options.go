@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"rollcall/local/capture"
@@ -61,6 +62,10 @@ type Options struct {
 	Observe func(lambdaruntime.Invocation)
 	// SlackToken is what Secrets Manager holds instead of the right token.
 	SlackToken *string
+	// TargetSecrets are what the secrets of targets besides Slack hold, by name.
+	TargetSecrets map[string]string
+	// Others are hosts besides AWS and Slack that functions reach, on a stage without ports.
+	Others map[string]http.Handler
 	// Slack are Slack's rate limits, in wall time; zero has none.
 	Slack fakeslack.Limits
 	// CallFaults go beside the world's own faults of calls.

@@ -9,6 +9,7 @@ import (
 	joincheck "rollcall/functions/join-check/spec"
 	launchwatch "rollcall/functions/launch-watch/spec"
 	nodegroupwatch "rollcall/functions/nodegroup-watch/spec"
+	notifytargets "rollcall/functions/notify-targets/spec"
 	remediate "rollcall/functions/remediate/spec"
 	spotreport "rollcall/functions/spot-report/spec"
 	subnetwatch "rollcall/functions/subnet-watch/spec"
@@ -40,6 +41,7 @@ func byChoice() []spec.Spec {
 	return []spec.Spec{
 		enicleanup.Spec(), remediate.Spec(), launchwatch.Spec(), joincheck.Spec(),
 		nodegroupwatch.Spec(), spotreport.Spec(), subnetwatch.Spec(), sweep.Spec(), zonewatch.Spec(),
+		notifytargets.Spec(),
 	}
 }
 
@@ -97,6 +99,11 @@ func (s *Stage) statement(g spec.Grant, source string) template.Statement {
 	fill := strings.NewReplacer("${Partition}", "aws", "${Region}", s.Template.Region, "${Account}", s.Template.AccountID).Replace
 	out := template.Statement{SID: g.Sid, Effect: "Allow", Actions: g.Actions, Conditions: map[string]map[string][]string{}, Source: source}
 	for _, r := range g.Resources {
+		if r == spec.TargetTopic {
+			_, topic := s.topics()
+			out.Resources = append(out.Resources, topic)
+			continue
+		}
 		if r == spec.EvidenceObjects {
 			for _, b := range s.Template.S3Buckets {
 				out.Resources = append(out.Resources, b.ARN+"/*")

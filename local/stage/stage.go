@@ -102,6 +102,9 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 	s := &Stage{options: o, log: o.Log, urls: map[string]string{}}
 	if o.Programs != nil || o.Still {
 		s.network = loopback.New()
+		for host, h := range o.Others {
+			s.network.Serve(host, h)
+		}
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	defer func() {
@@ -180,6 +183,7 @@ func (s *Stage) startServers(ctx context.Context, set set) error {
 		return fmt.Errorf("read the template: %w", err)
 	}
 	nameRoles(s.Template)
+	s.undeployed()
 	s.Slack, err = fakeslack.New(fakeslack.Config{
 		Token: SlackToken, SigningSecret: SigningSecret, Workspace: "Rollcall stage",
 		Bot:      fakeslack.Bot{Name: "Rollcall"},
@@ -238,6 +242,8 @@ func (s *Stage) startCloud(set set) error {
 	for _, secret := range s.Template.Secrets {
 		secrets[secret.Name] = s.secretValue(secret)
 	}
+	s.targetSecrets(secrets)
+	topics, _ := s.topics()
 	group, groups := "", map[string][]kubeapi.Rule{}
 	s.RBAC = &rbac.Objects{}
 	if s.options.Rights != "" {
@@ -265,7 +271,7 @@ func (s *Stage) startCloud(set set) error {
 	config := simaws.Config{
 		Account: set.account, Region: set.region,
 		MayAssume: s.mayAssume,
-		World:     set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets,
+		World:     set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets, Topics: topics,
 		Deployment: s.Deployment,
 		Events:     func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
 		S3:         s.S3,

@@ -1,15 +1,20 @@
 package stage
 
 import (
+	"strings"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 
 	"rollcall/local/platform/template"
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws"
 )
 
 // things is what IAM knows of the account.
@@ -17,6 +22,7 @@ type things struct {
 	account, region string
 	tables          []template.Table
 	buckets         []template.S3Bucket
+	secrets         []template.Secret
 	api             describer
 }
 
@@ -32,7 +38,7 @@ type describer interface {
 }
 
 func (s *Stage) things() things {
-	t := things{account: s.Template.AccountID, region: s.Template.Region, tables: s.Template.Tables, buckets: s.Template.S3Buckets}
+	t := things{account: s.Template.AccountID, region: s.Template.Region, tables: s.Template.Tables, buckets: s.Template.S3Buckets, secrets: s.Template.Secrets}
 	if s.World != nil {
 		t.api = s.World.API()
 	}
@@ -48,6 +54,10 @@ func (s *Stage) Resource(in any) (arn string, keys map[string][]string, ok bool)
 
 func (t things) resource(in any) (arn string, keys map[string][]string, ok bool) {
 	switch in := in.(type) {
+	case *sns.PublishInput:
+		return aws.ToString(in.TopicArn), nil, true
+	case *secretsmanager.GetSecretValueInput:
+		return t.secret(aws.ToString(in.SecretId)), nil, true
 	case *ec2.DeleteNetworkInterfaceInput:
 		return t.networkInterface(in.NetworkInterfaceId)
 	case *ec2.AttachNetworkInterfaceInput:
@@ -211,4 +221,18 @@ func put(keys map[string][]string, tag astypes.TagDescription, prefixes ...strin
 	for _, prefix := range prefixes {
 		keys[prefix+aws.ToString(tag.Key)] = []string{aws.ToString(tag.Value)}
 	}
+}
+
+// secret is the ARN of a secret that is asked for by name or ARN: as policies of the
+// template have it, where the template made it.
+func (t things) secret(id string) string {
+	for _, s := range t.secrets {
+		if arn := simaws.SecretARN(t.region, t.account, s.Name); id == s.Name || id == arn || id == s.ARN {
+			return s.ARN
+		}
+	}
+	if strings.HasPrefix(id, "arn:") {
+		return id
+	}
+	return simaws.SecretARN(t.region, t.account, id)
 }

@@ -41,6 +41,7 @@ func TestWhoTalks(t *testing.T) {
 		"shared/slack/slacktext":    {"slack"}, // the types of blocks
 		"shared/store":              {"dynamodb"},
 		"shared/bus":                {"eventbridge", "sqs"},
+		"shared/target/deliver":     {"net", "net/http", "secretsmanager", "sns"},
 		"shared/lambda":             {"net/http"}, // the way to Slack, for the stage to take its place
 		"shared/awsconf":            {"net", "net/http", "sts"},
 		"shared/remedy/awscall":     {"autoscaling", "ec2", "eks"}, // what changes things in AWS
@@ -57,6 +58,7 @@ func TestWhoTalks(t *testing.T) {
 		"functions/change-check/changecheck":       {"dynamodb", "sqs"},
 		"functions/report/report":                  {"dynamodb", "eventbridge", "net/http", "secretsmanager", "sqs"},
 		"functions/slack-actions/slackactions":     {"dynamodb", "net/http", "secretsmanager", "sqs"},
+		"functions/notify-targets/notifytargets":   {"dynamodb", "secretsmanager", "sns", "sqs"},
 		"functions/remediate/remediate":            {"dynamodb", "eventbridge", "sqs"},
 	}
 	got := map[string][]string{}
@@ -168,6 +170,8 @@ func TestReportAloneHoldsTheSlackToken(t *testing.T) {
 			case p.name() == "functions/slack-actions", p.name() == "functions/slack-actions/slackactions":
 				// It reads another secret, and what buttons carry. That it cannot read the
 				// token is held over the roles (infra, TestSecretsHaveOneReaderEach).
+			case within(dep, awsService+"secretsmanager") && (p.name() == "functions/notify-targets" || p.name() == "functions/notify-targets/notifytargets"):
+				// It reads the secrets of the targets that the settings name, and no others.
 			case strings.HasPrefix(p.name(), "functions/"):
 				t.Errorf("%s depends on %s", p.name(), dep)
 			}

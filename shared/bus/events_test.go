@@ -101,8 +101,8 @@ func TestSamplesAreWhatIsSent(t *testing.T) {
 	if err := bus(t, &e).Tell(t.Context(), story()); err != nil {
 		t.Fatal(err)
 	}
-	if len(e.calls) != 1 || len(e.calls[0]) != 6 {
-		t.Fatalf("calls are %v, want one with six events", e.calls)
+	if len(e.calls) != 1 || len(e.calls[0]) != 8 {
+		t.Fatalf("calls are %v, want one with eight events", e.calls)
 	}
 	for i, p := range e.calls[0] {
 		var detail incident.Event
@@ -149,10 +149,10 @@ func schema(t *testing.T) *jsonschema.Schema {
 func TestSamplesFollowTheSchema(t *testing.T) {
 	s := schema(t)
 	files, err := filepath.Glob(filepath.Join(samples, "incident-*.json"))
-	if err != nil || len(files) != 5 {
-		t.Fatalf("samples are %q, %v; want one for each of four kinds, and one of what is due", files, err)
+	if err != nil || len(files) != 6 {
+		t.Fatalf("samples are %q, %v; want one for each of five kinds, and one of what is due", files, err)
 	}
-	files = append(files, filepath.Join(samples, "remedy-approved.json"), filepath.Join(samples, "check-wanted.json"))
+	files = append(files, filepath.Join(samples, "remedy-approved.json"), filepath.Join(samples, "remedy-acted.json"), filepath.Join(samples, "check-wanted.json"))
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -215,7 +215,7 @@ func TestRefusedEventsAreAnError(t *testing.T) {
 	if !errors.As(err, &refused) {
 		t.Fatalf("error is %v, want refused", err)
 	}
-	if diff := cmp.Diff(&Refused{Failed: 1, Of: 6, Code: "ThrottlingException", Message: "no"}, refused); diff != "" {
+	if diff := cmp.Diff(&Refused{Failed: 1, Of: 8, Code: "ThrottlingException", Message: "no"}, refused); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
+	"rollcall/shared/slack"
 	"rollcall/shared/snapshot"
 )
 
@@ -56,13 +57,14 @@ func story() []incident.Event {
 			Route: &addnatroute.Plan{VPC: "vpc-0a1b2c3d4e5f60718", Table: route.Resource, Destination: "0.0.0.0/0", NAT: "nat-0aa4b5c6d7e8f9a0b", NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: route.Covers},
 		}
 		key := incidents[0].Key
-		take := func(d incident.Decision) { incidents[0] = d.Incident }
+		take := func(d incident.Decision) { incidents[0] = worded(d.Incident) }
 		press := func(id string, action report.Action, after time.Duration) {
 			d, _ := response.Act(incidents[0], report.Press{ID: id, At: at(after), Key: key, Action: action, Plan: p.Hash(), User: report.User{ID: "U0ONCALL01", Name: "oncall"}}, response.Who{May: response.MayYes}, at(after))
 			take(d)
 		}
 		take(response.Propose(incidents[0], report.Proposal{ID: "p", At: at(6 * time.Minute), Cluster: key.Cluster, Key: key, Remedy: p.Remedy, Policy: optin.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}, at(6*time.Minute)))
 		press("a", report.ApprovePlan, 7*time.Minute)
+		press("c", report.Acknowledge, 7*time.Minute+30*time.Second)
 		take(response.ApplyRemedyResult(incidents[0], report.RemedyResult{ID: "d", At: at(8 * time.Minute), Cluster: key.Cluster, Key: key, Run: remedy.Run{
 			Format: 1, ID: p.Hash() + "/a", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: "U0ONCALL01", Approved: at(7 * time.Minute),
 			Began: at(7*time.Minute + time.Second), Ended: at(7*time.Minute + 2*time.Second), Result: action.Done, Changed: []string{p.Resource}, Version: 2,
@@ -88,7 +90,7 @@ func story() []incident.Event {
 		}
 		for _, d := range reconcile.Decide(incidents, obs, at(o.after), incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}) {
 			if d.Incident.Key.Check == route.Check {
-				incidents = []incident.Incident{d.Incident}
+				incidents = []incident.Incident{worded(d.Incident)}
 			}
 		}
 		if i == 1 {
@@ -96,4 +98,10 @@ func story() []incident.Event {
 		}
 	}
 	return incidents[0].PendingEvents
+}
+
+// worded gives the events their words, as report does when it has decided.
+func worded(inc incident.Incident) incident.Incident {
+	inc.Word(slack.Words(inc, slack.Options{}))
+	return inc
 }

@@ -14,6 +14,7 @@ import (
 	"rollcall/shared/routing"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
+	"rollcall/shared/target"
 
 	"rollcall/shared/remedy/optin"
 )
@@ -52,6 +53,8 @@ const (
 	WhoResponds      spec.Variable = "ROLLCALL_RESPONDERS"
 	Approvers        spec.Variable = "ROLLCALL_APPROVERS"
 	ApprovalTime     spec.Variable = "ROLLCALL_APPROVAL_TIME"
+	Targets          spec.Variable = "ROLLCALL_TARGETS"
+	PagerDutyAPI     spec.Variable = "ROLLCALL_PAGERDUTY_API_URL"
 	LogLevel         spec.Variable = "ROLLCALL_LOG_LEVEL"
 	ReaderRole       spec.Variable = "ROLLCALL_READER_ROLE"
 	EarlierRole      spec.Variable = "ROLLCALL_EARLIER_READER_ROLE"
@@ -69,6 +72,10 @@ const (
 	ChangeQueueURL    spec.Variable = "ROLLCALL_CHANGE_QUEUE_URL"
 	RemedyQueueURL    spec.Variable = "ROLLCALL_REMEDY_QUEUE_URL"
 	SweepQueueURL     spec.Variable = "ROLLCALL_SWEEP_QUEUE_URL"
+
+	TargetQueueURL spec.Variable = "ROLLCALL_TARGET_QUEUE_URL"
+	TargetDeadURL  spec.Variable = "ROLLCALL_TARGET_DEAD_URL"
+	TargetTopicARN spec.Variable = "ROLLCALL_TARGET_TOPIC_ARN"
 
 	Evidence       spec.Variable = "ROLLCALL_EVIDENCE"
 	EvidenceBucket spec.Variable = "ROLLCALL_EVIDENCE_BUCKET"
@@ -106,6 +113,8 @@ func Settings() []Setting {
 		{SubnetMetrics, "subnetMetrics", "off", `"on" writes CloudWatch metrics of each subnet too (FreeAddresses, FreeBlocks, LeakedAddresses, RunwayHours; up to $1.20 a month for each subnet). Those of each cluster, with the worst of its subnets, are always written.`},
 		{Routes, "routes", routing.None, `Who hears of what, separated by commas: "prod/critical=C0PAGES0001@S0ONCALL01,all/team:payments=C0PAY000001". Before "=" a cluster (or all), a severity (critical, warning, info) and tags of nodegroups; after it a channel, and behind "@" users (U…), user groups (S…) or here, joined by "+", who are called while it is critical. The first route that fits decides.`},
 		{RemindAfter, "remindAfter", "30m", "When those whom a route names are called again for a critical incident that nobody has acknowledged or muted (5m to 24h, 0 for never); three times at most."},
+		{Targets, "targets", target.None, `Who hears of incidents besides Slack, separated by commas: "sns" (a topic that the stack makes, for mail) or "sns=" and the ARN of your own, "pagerduty=", "teams=" and "webhook=" with the name of the secret in Secrets Manager that holds the routing key, the workflow's address, or address and key. "pagerduty/critical=rollcall/pagerduty" hears of what is critical, or becomes it, alone. See docs/targets.md.`},
+		{PagerDutyAPI, "pagerdutyApiUrl", "https://events.pagerduty.com", `Where PagerDuty's Events API is; accounts in its European region have https://events.eu.pagerduty.com.`},
 		{SlackActions, "slackActions", "off", `"on" deploys slack-actions with a public address for Slack's buttons, and shows the buttons. It answers only what Slack has signed.`},
 		{SigningARN, "slackSigningSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack app's signing secret. Without it the stack makes an empty secret to fill in."},
 		{Remedies, "remedies", "off", `What Rollcall may fix: for each cluster that opts in and each remedy "approve" or "auto", separated by commas: "prod/add-nat-route=approve,prod/replace-instance=auto". "prod=approve" is all remedies of prod.`},
@@ -184,6 +193,14 @@ type Config struct {
 	JoinQueueURL   string
 	ResultQueueURL string
 	ResultDeadURL  string
+
+	// Targets hear of incidents besides Slack.
+	Targets      []target.Target
+	PagerDutyAPI string
+	// TargetTopic is the ARN of the stack's topic; empty where it has none.
+	TargetTopic    string
+	TargetQueueURL string
+	TargetDeadURL  string
 
 	NodegroupQueueURL string
 	ChangeQueueURL    string
@@ -310,6 +327,10 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.Routes, err = routing.Parse(text)
 	case RemindAfter:
 		c.RemindAfter, err = parseReminder(text)
+	case Targets:
+		c.Targets, err = target.Parse(text)
+	case PagerDutyAPI:
+		c.PagerDutyAPI, err = parseURL(text)
 	case SlackActions:
 		c.SlackActions, err = parseSwitch(text)
 	case DecodeDenied:
@@ -370,6 +391,12 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.RemedyQueueURL, err = parseURL(text)
 	case SweepQueueURL:
 		c.SweepQueueURL, err = parseURL(text)
+	case TargetQueueURL:
+		c.TargetQueueURL, err = parseURL(text)
+	case TargetDeadURL:
+		c.TargetDeadURL, err = parseURL(text)
+	case TargetTopicARN:
+		c.TargetTopic = text
 	default:
 		err = errors.New("is not a setting of Rollcall")
 	}

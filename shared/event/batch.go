@@ -10,6 +10,7 @@ import (
 type sqsEvent struct {
 	Records []struct {
 		MessageID   string            `json:"messageId"`
+		Handle      string            `json:"receiptHandle"`
 		Body        string            `json:"body"`
 		EventSource string            `json:"eventSource"`
 		Attributes  map[string]string `json:"attributes"`
@@ -22,6 +23,8 @@ type Message struct {
 	Body     string
 	Received int    // how often it was handed out, this time included
 	Group    string // of a FIFO queue
+	// Handle is by what SQS knows this handing out of it.
+	Handle string
 }
 
 // Batch is the messages of an SQS invocation; ok is false when the
@@ -36,7 +39,7 @@ func Batch(raw []byte) (messages []Message, ok bool) {
 		if json.Unmarshal([]byte(r.Attributes["ApproximateReceiveCount"]), &n) != nil {
 			n = 1
 		}
-		messages = append(messages, Message{ID: r.MessageID, Body: r.Body, Received: n, Group: r.Attributes["MessageGroupId"]})
+		messages = append(messages, Message{ID: r.MessageID, Body: r.Body, Received: n, Group: r.Attributes["MessageGroupId"], Handle: r.Handle})
 	}
 	return messages, true
 }

@@ -237,9 +237,9 @@ func TestLookAgainIsRead(t *testing.T) {
 func TestBatch(t *testing.T) {
 	raw := `{"Records":[
 		{"messageId":"a","body":"one","attributes":{"ApproximateReceiveCount":"3"},"eventSource":"aws:sqs"},
-		{"messageId":"b","body":"two","attributes":{"MessageGroupId":"prod"},"eventSource":"aws:sqs"}]}`
+		{"messageId":"b","receiptHandle":"h","body":"two","attributes":{"MessageGroupId":"prod"},"eventSource":"aws:sqs"}]}`
 	got, ok := Batch([]byte(raw))
-	want := []Message{{"a", "one", 3, ""}, {"b", "two", 1, "prod"}}
+	want := []Message{{"a", "one", 3, "", ""}, {"b", "two", 1, "prod", "h"}}
 	if diff := cmp.Diff(want, got); !ok || diff != "" {
 		t.Errorf("Batch = %v (-want +got):\n%s", ok, diff)
 	}

@@ -56,10 +56,37 @@ type Event struct {
 	Affected   int               `json:"affected"`
 	Instances  []EventInstance   `json:"instances,omitempty"`
 	Proof      *EventInstance    `json:"proof,omitempty"`
-	// Offer is the approved plan, of an event Approved, or the one that helped, of
-	// an event Resolved.
+	// Words are what a person reads of it; nil in events that an earlier release left in
+	// the outbox.
+	Words *Words `json:"words,omitempty"`
+	// Muted tells that a person wants nobody to be called now.
+	Muted bool `json:"muted,omitempty"`
+	// Ack is who has it.
+	Ack *Ack `json:"ack,omitempty"`
+	// Offer is the approved plan, of an event Approved, the one that was carried out, of an
+	// event Acted, or the one that helped, of an event Resolved.
 	Offer *Offer             `json:"offer,omitempty"`
 	Blind []snapshot.Failure `json:"blind,omitempty"`
+}
+
+// Words are what a person reads of an incident, as its message in Slack says it, in plain
+// text: no markup, no mentions, times in UTC.
+type Words struct {
+	// Headline is place and verdict: "prod / workers · 12 instances cannot join: …".
+	Headline string `json:"headline"`
+	// Lines are what hurts, why, and what to do, in that order.
+	Lines []Line `json:"lines,omitempty"`
+	// Command can be pasted into a shell.
+	Command string `json:"command,omitempty"`
+	// Console is the page of what is to be looked at, Docs that of the check.
+	Console string `json:"console,omitempty"`
+	Docs    string `json:"docs,omitempty"`
+}
+
+// Line is a sentence or few, and what they are about: "Impact", "Why", "Do".
+type Line struct {
+	Label string `json:"label"`
+	Text  string `json:"text"`
 }
 
 // EventInstance is an affected instance in an event.
@@ -84,6 +111,24 @@ func (inc *Incident) AddEvent(reason Reason, at time.Time) {
 	}
 	inc.Events++
 	inc.PendingEvents = append(inc.PendingEvents, inc.makeEvent(kind, reason, at))
+}
+
+// AddActed puts the event of what a remedy did into the outbox.
+func (inc *Incident) AddActed(reason Reason, o Offer, at time.Time) {
+	inc.AddEvent(reason, at)
+	if n := len(inc.PendingEvents); n > 0 && inc.PendingEvents[n-1].Kind == EventActed {
+		inc.PendingEvents[n-1].Offer = &o
+	}
+}
+
+// Word gives the events that nobody has worded yet the words that hold now. One that tells
+// of another state than that of now has none: words of a later moment would contradict it.
+func (inc *Incident) Word(words Words) {
+	for i := range inc.PendingEvents {
+		if e := &inc.PendingEvents[i]; e.Words == nil && e.State == inc.State && e.Number == inc.Number {
+			e.Words = &words
+		}
+	}
 }
 
 func (inc *Incident) makeEvent(kind EventKind, reason Reason, at time.Time) Event {
@@ -120,6 +165,8 @@ func (inc *Incident) makeEvent(kind EventKind, reason Reason, at time.Time) Even
 		Covers:     First(inc.Covers, MaxNamed),
 		Affected:   inc.Affected,
 		Blind:      inc.Blind,
+		Muted:      inc.Muted(at),
+		Ack:        inc.Ack,
 	}
 	if inc.State == Closed {
 		e.LastedSeconds = int(inc.Resolved.Sub(inc.Began) / time.Second)

@@ -84,6 +84,11 @@ const (
 	// EventApproved: a person approved the plan in Offer. Its detail-type is
 	// "Rollcall Remedy Approved".
 	EventApproved EventKind = "Approved"
+	// EventAcknowledged: a person has it, or took it over.
+	EventAcknowledged EventKind = "Acknowledged"
+	// EventActed: a remedy was done, or was tried and not wholly done. Its detail-type is
+	// "Rollcall Remedy Acted".
+	EventActed EventKind = "Acted"
 	// EventCheckWanted: somebody wants the cause to be looked at now. Its
 	// detail-type is "Rollcall Check Wanted".
 	EventCheckWanted EventKind = "Check Wanted"
@@ -94,6 +99,8 @@ func (k EventKind) DetailType() string {
 	switch k {
 	case EventApproved:
 		return "Rollcall Remedy Approved"
+	case EventActed:
+		return "Rollcall Remedy Acted"
 	case EventCheckWanted:
 		return "Rollcall Check Wanted"
 	}
@@ -113,6 +120,10 @@ func (r Reason) Event() EventKind {
 		return EventChanged
 	case IsApproved:
 		return EventApproved
+	case IsAcknowledged, IsTakenOver:
+		return EventAcknowledged
+	case RemedyDone, RemedyFailed:
+		return EventActed
 	case IsAsked:
 		return EventCheckWanted
 	}
@@ -123,7 +134,7 @@ func (r Reason) Event() EventKind {
 // only change the message.
 func (r Reason) Noted() bool {
 	switch r {
-	case MoreAffected, BetterKnown, IsAsked, IsDue:
+	case MoreAffected, BetterKnown, IsAsked, IsDue, IsAcknowledged:
 		return false
 	case IsProposed, IsRefused, RemedyDone, RemedyFailed, IsDeferred, HasChanges, IsCalled, IsReminded, IsTakenOver:
 		return true

@@ -68,7 +68,7 @@ const Failures = "Failures"
 // under which name: those that ask the same of a person are one.
 func Fault(count string) (metric string, ok bool) {
 	switch count {
-	case Failures, "Undelivered", "RemediesFailed", "NotPassedOn", "RefusedRequests", "StrayMessages":
+	case Failures, "Undelivered", "RemediesFailed", "NotPassedOn", "RefusedRequests", "StrayMessages", "TargetsUndelivered":
 		return count, true
 	case "PressesRefused": // report's, of what slack-actions let through
 		return "RefusedRequests", true

@@ -3,11 +3,13 @@ package notify
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
+	"rollcall/shared/slack"
 	"rollcall/shared/store"
 )
 
@@ -86,6 +88,10 @@ func (c *Cluster) recordIncidents(ctx context.Context, decide Decide) (due []out
 	for _, inc := range incidents {
 		c.open = c.open || inc.State != incident.Closed
 		c.noteOwedFiles(inc)
+		if slices.ContainsFunc(inc.PendingEvents, func(e incident.Event) bool { return e.Words == nil }) {
+			inc.PendingEvents = slices.Clone(inc.PendingEvents)
+			inc.Word(slack.Words(inc, c.shows()))
+		}
 		o := c.dueOf(inc, now)
 		if changed[inc.Key] {
 			if o.inc, err = c.Incidents.SaveIncident(ctx, o.inc); err != nil {

@@ -64,8 +64,8 @@ func (p *page) open(i incident.Incident, o Options) {
 	why, more := parted(slacktext.Sentence(slacktext.Clip(i.Cause.Why, maxWhy)), firstWhy)
 	p.hurts(i)
 	p.reason(whyLabel(i), why)
-	byHand, below := p.offers(i, o)
-	if byHand {
+	manual, below := p.offers(i, o)
+	if manual {
 		p.do(i.Cause.Fix)
 	}
 	p.handle(i, o)
@@ -139,19 +139,7 @@ func whyLabel(i incident.Incident) string {
 // hurts is what is lost, and since when: pods that wait, instances that are no nodes.
 func (p *page) hurts(i incident.Incident) {
 	t := tallyOf(i)
-	var what []string
-	if n := len(i.Cause.Pods); n > 0 {
-		what = append(what, slacktext.Count(n, "pod")+" pending")
-	}
-	switch {
-	case t.out() == 0:
-	case checks.Meaning(i.Key.Check).Breaks == check.Launching && t.joined == 0:
-		what = append(what, slacktext.Count(t.out(), "failed launch"))
-	case t.joined > 0:
-		what = append(what, slacktext.Number(t.out())+" of "+slacktext.Count(t.all, "new instance")+" not Ready")
-	default:
-		what = append(what, slacktext.Count(t.out(), "new instance")+pick(t.early(), " not Ready yet", " not Ready"))
-	}
+	what := impact(i, t)
 	l := p.label("Since").clock(i.Began)
 	if len(what) > 0 {
 		l = p.label("Impact").plain(strings.Join(what, ", ") + ", since ").clock(i.Began)
@@ -169,24 +157,41 @@ func (p *page) hurts(i incident.Incident) {
 	p.add(l.section())
 }
 
+// impact is what is lost: pods that wait, instances that are no nodes.
+func impact(i incident.Incident, t tally) []string {
+	var what []string
+	if n := len(i.Cause.Pods); n > 0 {
+		what = append(what, slacktext.Count(n, "pod")+" pending")
+	}
+	switch {
+	case t.out() == 0:
+	case checks.Meaning(i.Key.Check).Breaks == check.Launching && t.joined == 0:
+		what = append(what, slacktext.Count(t.out(), "failed launch"))
+	case t.joined > 0:
+		what = append(what, slacktext.Number(t.out())+" of "+slacktext.Count(t.all, "new instance")+" not Ready")
+	default:
+		what = append(what, slacktext.Count(t.out(), "new instance")+pick(t.early(), " not Ready yet", " not Ready"))
+	}
+	return what
+}
+
 // do is the fix. A command is shown whole or not at all: half a command must
 // not be pasted.
 func (p *page) do(fix checks.Fix) {
 	if fix.Text == "" && fix.Command == "" {
 		return
 	}
-	command := strings.TrimSpace(slacktext.Clean(fix.Command))
-	text := strings.TrimSpace(fix.Text)
+	h := byHand(fix)
+	command := h.command
 	l := p.label("Do")
-	switch {
-	case command == "":
-		l.prose(slacktext.Sentence(text))
-	case text == "":
-		l.plain("Run:")
-	case strings.HasSuffix(text, "."):
-		l.prose(text)
-	default: // why it is this command: "nat-0aa4: available, same zone"
-		l.plain("Run (").prose(text).plain("):")
+	if h.before != "" {
+		l.plain(h.before)
+	}
+	if h.text != "" {
+		l.prose(h.text)
+	}
+	if h.after != "" {
+		l.plain(h.after)
 	}
 	switch {
 	case command == "":
@@ -201,7 +206,7 @@ func (p *page) do(fix checks.Fix) {
 // cleared is the body while a proof is awaited.
 func (p *page) cleared(i incident.Incident, o Options) {
 	p.add(p.label("Was").prose(slacktext.Sentence(capital(title(i)))).plain(" From ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
-	byHand, below := p.offers(i, o)
+	manual, below := p.offers(i, o)
 	defer func() {
 		p.handle(i, o)
 		p.handled(i, o)
@@ -219,7 +224,7 @@ func (p *page) cleared(i incident.Incident, o Options) {
 	}
 	out := t.missed + t.givenUp
 	command := replace(i)
-	if out == 0 || command == "" || !byHand {
+	if out == 0 || command == "" || !manual {
 		p.add(l.section())
 		return
 	}
@@ -278,10 +283,7 @@ func (p *page) closed(i incident.Incident, o Options) {
 
 // footer is how urgent it is, the check's name, and the way to the console.
 func (p *page) footer(i incident.Incident, o Options, checked time.Time) {
-	address := web(i.Cause.Fix.Console)
-	if address == "" {
-		address = p.place.console(i.Key.Resource)
-	}
+	address := consoleOf(i)
 	muted := &slackgo.RichTextSectionTextStyle{Italic: true}
 	l := p.line().styled(urgency(i), muted)
 	if check := slacktext.Clip(slacktext.OneLine(string(i.Key.Check)), 60); check != "" {

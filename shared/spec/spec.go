@@ -19,7 +19,7 @@ type Spec struct {
 
 	// URL, if any, is the function's own address on the internet.
 	URL *URL
-	// Only names a setting: the function is deployed where it is "on".
+	// Only names a setting: the function is deployed where it is neither "off" nor "none".
 	Only Variable
 
 	// Rules are the events that wake it, through Queue where there is one,
@@ -171,6 +171,11 @@ const (
 	ChangeQueue Resource = "changes"
 	// SweepQueue holds the clusters whose turn it is.
 	SweepQueue Resource = "sweeps"
+	// TargetQueue holds what targets besides Slack are to be told.
+	TargetQueue Resource = "targets"
+	TargetDead  Resource = TargetQueue + "-dead"
+	// TargetTopic is the stack's topic for mail.
+	TargetTopic Resource = "target-topic"
 	// EvidenceObjects are the objects in the bucket that evidence is kept in.
 	EvidenceObjects Resource = "evidence-objects"
 )

@@ -46,6 +46,8 @@
 //	          #<region>
 //	cluster   cluster#             <cluster>           ClusterRecord: query by pk and sk, once for each cluster
 //	                                                   and batch; ClusterRecords: query by pk, every five minutes
+//	target    target#<target>      <account>/<region>/ Told: query by pk and sk, once for each delivery. Written by
+//	                               <incident>          notify-targets alone, kept for 180 days after the last write
 //	backoff   backoff#<cluster>    kubernetes          Backoff: query by pk, once for each sweep of the cluster. Kept for
 //	                                                   a day after the last write
 //	press     press#<request>      press               PassedPress: query by pk, once for each press that arrives.

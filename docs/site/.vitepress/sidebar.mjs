@@ -43,6 +43,7 @@ const main = [
       page("/alarms"),
       page("/deploy", "Rights, buttons, private clusters"),
       page("/routes"),
+      page("/targets", "Mail, PagerDuty, Teams, webhooks"),
       page("/security"),
       page("/bill", "Cost"),
       page("/release"),

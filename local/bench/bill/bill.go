@@ -6,6 +6,7 @@ package bill
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -101,6 +102,9 @@ type Template struct {
 	AlarmMetrics, Secrets, Keys int
 	StandardPolled, FIFOPolled  int // queues that Lambda polls
 	Memory                      map[string]float64
+	// Targets are those of what is there only where somebody set targets: not in the bill,
+	// but told beside it.
+	Targets struct{ AlarmMetrics, FIFOPolled int }
 }
 
 type resource struct {
@@ -118,7 +122,14 @@ func Count(source []byte) (Template, error) {
 	for id, r := range doc.Resources {
 		switch r.Type {
 		case "AWS::CloudWatch::Alarm":
-			t.AlarmMetrics += metrics(r)
+			all, ofTargets := metrics(r), 0
+			if strings.HasPrefix(id, targetsFunction) {
+				ofTargets = all
+			} else {
+				ofTargets = metricsOf(r, targetsDead)
+			}
+			t.AlarmMetrics += all - ofTargets
+			t.Targets.AlarmMetrics += ofTargets
 		case "AWS::CloudWatch::Dashboard":
 			// "First 3 dashboards (up to 50 metrics) per month" are free (CloudWatch
 			// pricing): the page tells what a further one costs.
@@ -137,7 +148,9 @@ func Count(source []byte) (Template, error) {
 			if len(at) != 2 {
 				return Template{}, fmt.Errorf("%s: its queue is not one of the stack's", id)
 			}
-			if q := doc.Resources[fmt.Sprint(at[0])]; q.Properties["FifoQueue"] == true {
+			if q := doc.Resources[fmt.Sprint(at[0])]; strings.HasPrefix(id, targetsFunction) {
+				t.Targets.FIFOPolled++
+			} else if q.Properties["FifoQueue"] == true {
 				t.FIFOPolled++
 			} else {
 				t.StandardPolled++
@@ -145,6 +158,33 @@ func Count(source []byte) (Template, error) {
 		}
 	}
 	return t, nil
+}
+
+// targetsFunction begins the logical ids of what belongs to notify-targets, which is
+// deployed where somebody set targets; targetsDead is its dead-letter queue.
+const (
+	targetsFunction = "NotifyTargets"
+	targetsDead     = "TargetsDead"
+)
+
+// metricsOf counts the metrics of an alarm that are of a queue.
+func metricsOf(alarm resource, queue string) int {
+	list, _ := alarm.Properties["Metrics"].([]any)
+	n := 0
+	for _, m := range list {
+		// A dimension's value is a reference to the queue.
+		if strings.Contains(fmt.Sprint(m), queue) {
+			n++
+		}
+	}
+	return n
+}
+
+// TargetsCost is what targets cost beside the bill while nothing happens, without their
+// secrets, of which each costs a secret's price.
+func TargetsCost(t Template) float64 {
+	polls := float64(pollers) * Hours * float64(time.Hour/longPoll)
+	return float64(t.Targets.AlarmMetrics)*alarmMetric + float64(t.Targets.FIFOPolled)*polls*fifo
 }
 
 func metrics(alarm resource) int {

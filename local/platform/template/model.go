@@ -19,6 +19,7 @@ type Template struct {
 	Schedules     []Schedule
 	Tables        []Table
 	Secrets       []Secret
+	Topics        []Topic
 	S3Buckets     []S3Bucket
 	Roles         []Role
 	InvokeConfigs []EventInvokeConfig
@@ -200,6 +201,12 @@ type Index struct {
 type Secret struct {
 	LogicalID string
 	Name      string
+	ARN       string
+}
+
+// Topic is an AWS::SNS::Topic.
+type Topic struct {
+	LogicalID string
 	ARN       string
 }
 

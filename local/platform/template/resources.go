@@ -37,6 +37,8 @@ func (t *Template) add(r *resolver, id string, properties map[string]any) ([]att
 		return nil, t.addTable(id, n, properties)
 	case "AWS::SecretsManager::Secret":
 		t.Secrets = append(t.Secrets, Secret{LogicalID: id, Name: n.name, ARN: n.arn})
+	case "AWS::SNS::Topic":
+		t.Topics = append(t.Topics, Topic{LogicalID: id, ARN: n.arn})
 	case "AWS::S3::Bucket":
 		return nil, t.addS3Bucket(id, n, properties)
 	case "AWS::S3::BucketPolicy":

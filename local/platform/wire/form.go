@@ -92,6 +92,8 @@ func (d formDecoder) value(n *formNode, v reflect.Value, list, path string) erro
 	switch {
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() != reflect.Uint8:
 		return d.slice(n, v, list, path)
+	case v.Kind() == reflect.Map:
+		return d.entries(n, v, list, path)
 	case v.Kind() == reflect.Pointer && isStruct(v.Type().Elem()):
 		v.Set(reflect.New(v.Type().Elem()))
 		return d.structure(n, v.Elem(), path)
@@ -143,6 +145,35 @@ func (d formDecoder) slice(n *formNode, v reflect.Value, list, path string) erro
 		if err := d.value(n.children[key], out.Index(i), "", join(path, key)); err != nil {
 			return err
 		}
+	}
+	v.Set(out)
+	return nil
+}
+
+// entries fills a map of structures: below the entries' name are their numbers, and below
+// each the names of key and value.
+func (d formDecoder) entries(n *formNode, v reflect.Value, names, path string) error {
+	parts := strings.Split(names, ":")
+	if len(parts) != 3 {
+		return fmt.Errorf("wire names: %s is a map, and its entries have the names %q", path, names)
+	}
+	path = join(path, parts[0])
+	below, ok := n.children[parts[0]]
+	if !ok || len(n.children) != 1 {
+		return Errorf("InvalidParameterValue", "The parameter %s is a map", path)
+	}
+	out := reflect.MakeMap(v.Type())
+	for _, number := range sortedKeys(below.children) {
+		entry, at := below.children[number], join(path, number)
+		key, value := entry.children[parts[1]], entry.children[parts[2]]
+		if _, err := strconv.Atoi(number); err != nil || key == nil || !key.hasValue || value == nil || len(entry.children) != 2 {
+			return Errorf("InvalidParameterValue", "The parameter %s is no entry of a map", at)
+		}
+		item := reflect.New(v.Type().Elem()).Elem()
+		if err := d.value(value, item, "", join(at, parts[2])); err != nil {
+			return err
+		}
+		out.SetMapIndex(reflect.ValueOf(key.value), item)
 	}
 	v.Set(out)
 	return nil

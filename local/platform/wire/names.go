@@ -31,7 +31,7 @@ type structNames struct {
 }
 
 // memberNames is one field: its Go name, its name on the wire and, for a list,
-// the name of its elements; flat lists have "*".
+// the name of its elements; flat lists have "*", maps "entry:Name:Value".
 type memberNames struct {
 	field, wire, list string
 }

@@ -63,6 +63,12 @@ func services() []service {
 			denied:    Error{Code: "AccessDenied", Status: 403},
 			throttled: Error{Code: "Throttling", Message: rate, Status: 400},
 			broken:    Error{Code: "InternalFailure", Message: "An internal failure occurred.", Status: 500}},
+		// botocore's model (sns/2010-03-31): the query protocol, Throttled with 429, AuthorizationError with 403.
+		{name: "sns", signing: "sns", protocol: awsQuery, version: "2010-03-31",
+			namespace: "http://sns.amazonaws.com/doc/2010-03-31/", contentType: "text/xml",
+			denied:    Error{Code: "AuthorizationError", Status: 403},
+			throttled: Error{Code: "Throttled", Message: rate, Status: 429},
+			broken:    Error{Code: "InternalError", Message: "An internal error occurred.", Status: 500}},
 		{name: "eks", signing: "eks", protocol: restJSON, contentType: "application/json",
 			denied:    Error{Code: "AccessDeniedException", Status: 403},
 			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 429},

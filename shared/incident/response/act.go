@@ -105,6 +105,7 @@ func act(inc *incident.Incident, p report.Press, who Who, now time.Time) (incide
 			return incident.PressRefused, incident.Answer{Reason: incident.AlreadyTaken, By: inc.Ack.By, When: inc.Ack.At}
 		}
 		inc.Ack = &incident.Ack{By: p.User, At: now}
+		inc.AddEvent(incident.IsAcknowledged, now)
 		return incident.IsAcknowledged, incident.Answer{Reason: incident.AnswerAcknowledged}
 	case report.TakeOver:
 		return takeOver(inc, p, now)
@@ -162,6 +163,7 @@ func planAnew(inc *incident.Incident, now time.Time) bool {
 func takeOver(inc *incident.Incident, p report.Press, now time.Time) (incident.Reason, incident.Answer) {
 	if inc.Ack == nil {
 		inc.Ack = &incident.Ack{By: p.User, At: now}
+		inc.AddEvent(incident.IsAcknowledged, now)
 		return incident.IsAcknowledged, incident.Answer{Reason: incident.AnswerAcknowledged}
 	}
 	before := *inc.Ack
@@ -169,6 +171,7 @@ func takeOver(inc *incident.Incident, p report.Press, now time.Time) (incident.R
 		return incident.PressRefused, incident.Answer{Reason: incident.AlreadyYours, When: before.At}
 	}
 	inc.Ack = &incident.Ack{By: p.User, At: now, From: &before.By}
+	inc.AddEvent(incident.IsTakenOver, now)
 	if n := inc.AddNote(incident.IsTakenOver, now); n != nil {
 		n.Ack = inc.Ack
 	}

@@ -41,6 +41,7 @@ func ApplyRemedyResult(inc incident.Incident, d report.RemedyResult, now time.Ti
 		reason = incident.RemedyDone
 	}
 	noteOffer(&inc, reason, *o, now)
+	inc.AddActed(reason, *o, now)
 	if inc.VerifyRemedies(); o.HasVerdict() {
 		noteOffer(&inc, map[incident.OfferState]incident.Reason{incident.Helped: incident.IsVerified, incident.Unhelpful: incident.IsUnhelpful}[o.State], *o, now)
 	}

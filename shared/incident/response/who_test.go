@@ -93,17 +93,37 @@ func TestWhatAPressChanges(t *testing.T) {
 		change func(*incident.Incident)
 	}{
 		"acknowledged": {incidenttest.Broken(t), incidenttest.Press(report.Acknowledge, 5), incident.IsAcknowledged, incident.Answer{Reason: incident.AnswerAcknowledged},
-			func(i *incident.Incident) { i.Ack = &incident.Ack{By: by, At: later} }},
+			func(i *incident.Incident) {
+				i.Ack = &incident.Ack{By: by, At: later}
+				i.AddEvent(incident.IsAcknowledged, later)
+			}},
 		"from a reply in the thread": {incidenttest.Broken(t), fromThread, incident.IsAcknowledged, incident.Answer{Reason: incident.AnswerAcknowledged},
-			func(i *incident.Incident) { i.Ack = &incident.Ack{By: by, At: later} }},
+			func(i *incident.Incident) {
+				i.Ack = &incident.Ack{By: by, At: later}
+				i.AddEvent(incident.IsAcknowledged, later)
+			}},
 		"before Slack said where the message is": {unposted, inThread, incident.IsAcknowledged, incident.Answer{Reason: incident.AnswerAcknowledged},
-			func(i *incident.Incident) { i.Ack = &incident.Ack{By: by, At: later} }},
+			func(i *incident.Incident) {
+				i.Ack = &incident.Ack{By: by, At: later}
+				i.AddEvent(incident.IsAcknowledged, later)
+			}},
 		"taken over from nobody": {incidenttest.Broken(t), incidenttest.Press(report.TakeOver, 5), incident.IsAcknowledged, incident.Answer{Reason: incident.AnswerAcknowledged},
-			func(i *incident.Incident) { i.Ack = &incident.Ack{By: by, At: later} }},
+			func(i *incident.Incident) {
+				i.Ack = &incident.Ack{By: by, At: later}
+				i.AddEvent(incident.IsAcknowledged, later)
+			}},
 		"taken over": {taken, incidenttest.Press(report.TakeOver, 5), incident.IsTakenOver, incident.Answer{Reason: incident.AnswerTakenOver, By: incidenttest.Stranger, When: incidenttest.At(3)},
-			func(i *incident.Incident) { i.Ack = yours; i.AddNote(incident.IsTakenOver, later).Ack = yours }},
+			func(i *incident.Incident) {
+				i.Ack = yours
+				i.AddEvent(incident.IsTakenOver, later)
+				i.AddNote(incident.IsTakenOver, later).Ack = yours
+			}},
 		"taken over while muted": {mutedAndTaken, incidenttest.Press(report.TakeOver, 5), incident.IsTakenOver, incident.Answer{Reason: incident.AnswerTakenOver, By: incidenttest.Stranger, When: incidenttest.At(3)},
-			func(i *incident.Incident) { i.Ack = yours; i.AddNote(incident.IsTakenOver, later).Ack = yours }},
+			func(i *incident.Incident) {
+				i.Ack = yours
+				i.AddEvent(incident.IsTakenOver, later)
+				i.AddNote(incident.IsTakenOver, later).Ack = yours
+			}},
 		"taken over from oneself": {mine, incidenttest.Press(report.TakeOver, 5), incident.PressRefused, incident.Answer{Reason: incident.AlreadyYours, When: incidenttest.At(3)}, func(i *incident.Incident) { i.Delivery.Dirty = false }},
 		"muted": {incidenttest.Broken(t), fourHours, incident.IsMuted, incident.Answer{Reason: incident.AnswerMuted, Until: noon.Add(4 * time.Hour)},
 			func(i *incident.Incident) {

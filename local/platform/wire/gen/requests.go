@@ -17,6 +17,7 @@ var (
 	serKey   = regexp.MustCompile(`objectKey := object\.(Key|FlatKey)\("([^"]+)"\)`)
 	serCall  = regexp.MustCompile(`aws\w+_(serializeDocument\w+)\(`)
 	serParam = regexp.MustCompile(`value\.(?:Array|Object)\(`)
+	serMap   = regexp.MustCompile(`object := value\.Map\("([^"]+)", "([^"]+)"\)`)
 	serArray = regexp.MustCompile(`array := value\.Array\("([^"]+)"\)`)
 )
 
@@ -65,14 +66,23 @@ func (r *requests) structure(fn, name string) error {
 	return nil
 }
 
-// below follows a call to a struct's or a list's serializer and returns the
-// name of the list's elements, empty for a struct.
+// below follows a call to a struct's, a list's or a map's serializer and returns the
+// name of the list's elements, empty for a struct; of a map, those of its entries' parts.
 func (r *requests) below(fn string) (string, error) {
 	body, ok := r.src.funcs[fn]
 	if !ok {
 		return "", fmt.Errorf("no function %s in the SDK's serializers", fn)
 	}
 	text := strings.Join(body, "\n")
+	if m := serMap.FindStringSubmatch(text); m != nil {
+		if c := serCall.FindStringSubmatch(text); c != nil {
+			if elem, err := r.below(c[1]); err != nil || elem != "" {
+				return "", fmt.Errorf("%s: a map of lists is not supported (%w)", fn, err)
+			}
+		}
+		// The query protocol's map that is not flat: Attributes.entry.1.Name.
+		return "entry:" + m[1] + ":" + m[2], nil
+	}
 	if !serParam.MatchString(text) {
 		return "", fmt.Errorf("%s is neither a struct nor a list", fn)
 	}

@@ -1,0 +1,12 @@
+// Command notify-targets tells targets besides Slack: see spec.
+package main
+
+import (
+	"rollcall/functions/notify-targets/notifytargets"
+	"rollcall/functions/notify-targets/spec"
+	"rollcall/shared/lambda"
+)
+
+func main() {
+	lambda.Start(spec.Name, spec.Environment(), notifytargets.Build)
+}

@@ -1,0 +1,35 @@
+package notifytargets
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/shared/bus"
+	"rollcall/shared/lambda"
+	"rollcall/shared/store"
+	"rollcall/shared/target/deliver"
+)
+
+var (
+	_ Memory = (*store.Store)(nil)
+	_ Queue  = bus.TargetQueue{}
+	_ Secret = (*deliver.Secrets)(nil)
+)
+
+// Build makes the handler of notify-targets from what its invocations share.
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
+	h := handler{
+		targets: e.Config.Targets, topic: e.Config.TargetTopic,
+		memory:  store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		queue:   bus.TargetQueue{Client: sqs.NewFromConfig(e.AWS), URL: e.Config.TargetQueueURL, Dead: e.Config.TargetDeadURL},
+		secrets: deliver.NewSecrets(secretsmanager.NewFromConfig(e.AWS), e.Now),
+		mail:    sns.NewFromConfig(e.AWS),
+		send:    deliver.Sender{HTTP: deliver.Client(e.HTTP), PagerDuty: e.Config.PagerDutyAPI, Now: e.Now},
+		log:     e.Log, count: e.Metrics.Count,
+	}
+	return h.handle, nil
+}

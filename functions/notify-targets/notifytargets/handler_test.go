@@ -1,0 +1,227 @@
+package notifytargets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/bus"
+	"rollcall/shared/event"
+	"rollcall/shared/store"
+	"rollcall/shared/target"
+	"rollcall/shared/target/deliver"
+	"rollcall/shared/target/message"
+)
+
+// bench is all that the function reaches, in memory.
+type bench struct {
+	handler
+	told    map[string]store.ToldRecord
+	saveErr error
+	putErr  map[string]error
+	put     []string
+	aside   []string
+	held    []time.Duration
+	mails   []string
+	asked   []string
+	status  int
+	secret  string
+	counts  map[string]int
+}
+
+func (b *bench) Told(_ context.Context, target, about string) (store.ToldRecord, error) {
+	r := b.told[target+"\n"+about]
+	r.Target, r.About = target, about
+	return r, nil
+}
+
+func (b *bench) SaveTold(_ context.Context, r store.ToldRecord) error {
+	if b.saveErr == nil {
+		b.told[r.Target+"\n"+r.About] = r
+	}
+	return b.saveErr
+}
+
+func (b *bench) Put(_ context.Context, target, _, _ string, _ json.RawMessage) error {
+	if err := b.putErr[target]; err != nil {
+		return err
+	}
+	b.put = append(b.put, target)
+	return nil
+}
+
+func (b *bench) SetAside(_ context.Context, _ event.Message, reason string) error {
+	b.aside = append(b.aside, reason)
+	return nil
+}
+
+func (b *bench) HoldBack(_ context.Context, _ event.Message, wait time.Duration) error {
+	b.held = append(b.held, wait)
+	return nil
+}
+
+func (b *bench) Read(context.Context, string, string) (string, error) { return b.secret, nil }
+func (b *bench) Forget(string)                                        {}
+
+func (b *bench) Publish(_ context.Context, in *sns.PublishInput, _ ...func(*sns.Options)) (*sns.PublishOutput, error) {
+	b.mails = append(b.mails, *in.TopicArn+" "+*in.Subject)
+	return &sns.PublishOutput{}, nil
+}
+
+func (b *bench) Do(r *http.Request) (*http.Response, error) {
+	b.asked = append(b.asked, r.URL.Host)
+	if b.status == 0 {
+		return nil, errors.New("no route to host")
+	}
+	return &http.Response{StatusCode: b.status, Header: http.Header{"Retry-After": {"600"}}, Body: http.NoBody}, nil
+}
+
+func newBench(t *testing.T, targets string) *bench {
+	t.Helper()
+	list, err := target.Parse(targets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{told: map[string]store.ToldRecord{}, counts: map[string]int{}, status: 202, secret: strings.Repeat("k", 32)}
+	b.handler = handler{
+		targets: list, topic: "arn:own", memory: b, queue: b, secrets: b, mail: b, log: slog.New(slog.DiscardHandler),
+		send:  deliver.Sender{HTTP: b, PagerDuty: "https://events.pagerduty.com", Now: func() time.Time { return time.Unix(1795186800, 0) }},
+		count: func(name string, n int) { b.counts[name] += n },
+	}
+	return b
+}
+
+func sample(t *testing.T, name string) json.RawMessage {
+	t.Helper()
+	raw, err := os.ReadFile("../../../events/out/" + name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// batch hands out one message for the received time, and gives those that come again.
+func (b *bench) batch(t *testing.T, to string, raw json.RawMessage, received string) []string {
+	t.Helper()
+	body, err := json.Marshal(bus.ToTarget{Target: to, Event: raw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.message(t, string(body), received)
+}
+
+func (b *bench) message(t *testing.T, body, received string) (failed []string) {
+	t.Helper()
+	raw, err := json.Marshal(map[string]any{"Records": []any{map[string]any{
+		"messageId": "m", "receiptHandle": "h", "body": body, "eventSource": "aws:sqs", "attributes": map[string]string{"ApproximateReceiveCount": received, "MessageGroupId": "g"},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := b.handle(t.Context(), raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range answer.(event.Answer).Failures {
+		failed = append(failed, f.ID)
+	}
+	return failed
+}
+
+const all = "sns,pagerduty=p,teams=t,webhook=w"
+
+func TestEachTargetGetsAMessage(t *testing.T) {
+	for name, want := range map[string][]string{
+		"incident-opened":       {"sns", "pagerduty=p", "teams=t", "webhook=w"},
+		"incident-acknowledged": {"pagerduty=p", "webhook=w"},
+		"remedy-acted":          {"sns", "teams=t", "webhook=w"},
+	} {
+		b := newBench(t, all)
+		if _, err := b.handle(t.Context(), sample(t, name)); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(want, b.put); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	b := newBench(t, all)
+	b.putErr = map[string]error{"pagerduty=p": errors.New("throttled")}
+	if _, err := b.handle(t.Context(), sample(t, "incident-opened")); err == nil || len(b.put) != 3 {
+		t.Errorf("one was not queued: error %v, queued %v; want an error, and the others", err, b.put)
+	}
+	if _, err := b.handle(t.Context(), []byte(`{"source":"aws.ec2"}`)); !errors.Is(err, message.ErrMalformed) {
+		t.Errorf("another event: %v", err)
+	}
+}
+
+func TestDelivers(t *testing.T) {
+	b := newBench(t, all)
+	for _, to := range []string{"sns", "pagerduty=p"} {
+		for range 2 { // SQS delivers at least once
+			if failed := b.batch(t, to, sample(t, "incident-opened"), "1"); len(failed) > 0 {
+				t.Errorf("%s: failed %v", to, failed)
+			}
+		}
+	}
+	if len(b.mails) != 1 || !strings.HasPrefix(b.mails[0], "arn:own Critical: ") || len(b.asked) != 1 || b.counts["TargetsTold"] != 2 {
+		t.Errorf("mails %q, asked %q, counts %v", b.mails, b.asked, b.counts)
+	}
+	// What is not recorded comes again: told twice rather than never.
+	b.saveErr = errors.New("throttled")
+	if failed := b.batch(t, "sns", sample(t, "incident-resolved"), "1"); len(failed) != 1 || len(b.mails) != 2 {
+		t.Errorf("failed %v, mails %q", failed, b.mails)
+	}
+}
+
+func TestHeldBack(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		status   int
+		received string
+		want     time.Duration
+		known    int
+	}{
+		{"away", 0, "1", 5 * time.Second, 0},
+		{"away again", 0, "4", 40 * time.Second, 0},
+		{"away for long", 0, "50", 5 * time.Minute, 1},
+		{"asks to wait", 429, "1", 10 * time.Minute, 0},
+		{"broken", 503, "8", 10 * time.Minute, 1},
+	} {
+		b := newBench(t, all)
+		b.status = test.status
+		if failed := b.batch(t, "pagerduty=p", sample(t, "incident-opened"), test.received); len(failed) != 1 {
+			t.Errorf("%s: failed %v", test.name, failed)
+		}
+		if diff := cmp.Diff([]time.Duration{test.want}, b.held); diff != "" || len(b.aside) > 0 || len(b.told) > 0 || b.counts["TargetsUndelivered"] != test.known {
+			t.Errorf("%s: aside %q, told %v, counts %v, held (-want +got):\n%s", test.name, b.aside, b.told, b.counts, diff)
+		}
+	}
+}
+
+func TestSetAside(t *testing.T) {
+	b := newBench(t, all)
+	b.status = 400
+	if failed := b.batch(t, "pagerduty=p", sample(t, "incident-opened"), "1"); len(failed) > 0 || len(b.aside) != 1 || b.aside[0] != "target pagerduty=p refuses it (HTTP 400)" || len(b.told) > 0 {
+		t.Errorf("failed %v, aside %q, told %v", failed, b.aside, b.told)
+	}
+	for name, body := range map[string]string{"no JSON": "{", "no event": `{"target":"sns"}`, "another event": `{"target":"sns","event":{"source":"x"}}`} {
+		b := newBench(t, all)
+		if failed := b.message(t, body, "1"); len(failed) > 0 || len(b.aside) != 1 {
+			t.Errorf("%s: failed %v, aside %q", name, failed, b.aside)
+		}
+	}
+	// Nobody is told who is not among the settings any more, and nothing rings.
+	b = newBench(t, "sns")
+	if failed := b.batch(t, "pagerduty=p", sample(t, "incident-opened"), "1"); len(failed)+len(b.aside)+len(b.asked) > 0 {
+		t.Errorf("failed %v, aside %q, asked %q", failed, b.aside, b.asked)
+	}
+}

@@ -1,0 +1,273 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/smithy-go"
+
+	"rollcall/local/faketargets"
+	"rollcall/shared/incident"
+	"rollcall/shared/target/message"
+)
+
+const key = "e93facc04764012d7bfb002500d5d1a6"
+
+var now = time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+
+// handled is a network with one handler for all hosts.
+type handled struct {
+	http.Handler
+	asked []string
+}
+
+func (h *handled) RoundTrip(r *http.Request) (*http.Response, error) {
+	h.asked = append(h.asked, r.URL.String())
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	resp := w.Result()
+	resp.Request = r
+	return resp, nil
+}
+
+func sender(h http.Handler) (Sender, *handled) {
+	by := &handled{Handler: h}
+	return Sender{HTTP: Client(by), PagerDuty: "https://events.pagerduty.com", Now: func() time.Time { return now }}, by
+}
+
+func alert() message.PagerDuty {
+	return message.PagerDuty{Action: message.Trigger, DedupKey: "d", Payload: &message.PagerDutyPayload{Summary: "s", Source: "prod", Severity: "critical", Timestamp: now}}
+}
+
+// failed checks of which sort a failure is, and that it holds no secret.
+func failed(t *testing.T, name string, err error, kind Kind, says string, secrets ...string) *Error {
+	t.Helper()
+	var e *Error
+	if !errors.As(err, &e) || e.Kind != kind || !strings.Contains(err.Error(), says) {
+		t.Errorf("%s: got %v, want %s: %q", name, err, kind, says)
+		return &Error{}
+	}
+	for _, s := range append(secrets, key) {
+		if strings.Contains(err.Error(), s) {
+			t.Errorf("%s: the error holds a secret: %v", name, err)
+		}
+	}
+	return e
+}
+
+func TestPage(t *testing.T) {
+	fake, err := faketargets.NewPagerDuty(key, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := sender(fake)
+	if err := s.Page(t.Context(), "pagerduty=x", key, alert()); err != nil || len(fake.Alerts()) != 1 {
+		t.Errorf("got %v, alerts %v", err, fake.Alerts())
+	}
+	wrong := alert()
+	wrong.Payload.Severity = "urgent"
+	failed(t, "a severity that is none", s.Page(t.Context(), "pagerduty=x", key, wrong), Refused, "payload.severity")
+	failed(t, "another key", s.Page(t.Context(), "pagerduty=x", strings.Repeat("f", 32), alert()), Refused, "Invalid routing key", strings.Repeat("f", 32))
+	failed(t, "no key", s.Page(t.Context(), "pagerduty=x", "short", alert()), Later, "32 characters")
+	fake.PerMinute = 1
+	if e := failed(t, "too many", s.Page(t.Context(), "pagerduty=x", key, alert()), Later, "429"); e.After != 0 {
+		t.Errorf("asked to wait %s", e.After)
+	}
+}
+
+func TestPost(t *testing.T) {
+	const address = "https://prod-01.westus.logic.azure.com/workflows/abc/triggers/manual/paths/invoke?sig=s3cr3t"
+	fake, err := faketargets.NewTeams("s3cr3t", func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := sender(fake)
+	card, err := message.ToTeams(message.News{Type: message.Test, ID: "1", At: now, Words: incidentWords()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Post(t.Context(), "teams=x", address, card); err != nil || len(fake.Cards()) != 1 {
+		t.Errorf("got %v, cards %v", err, fake.Cards())
+	}
+	failed(t, "another signature", s.Post(t.Context(), "teams=x", strings.Replace(address, "s3cr3t", "0ther", 1), card), Refused, "401", "0ther")
+	failed(t, "no card", s.Post(t.Context(), "teams=x", address, []byte(`{"text":"x"}`)), Refused, "TriggerInputSchemaMismatch", "s3cr3t")
+	failed(t, "too large", s.Post(t.Context(), "teams=x", address, []byte(strings.Repeat(" ", 28<<10+1))), Refused, "28 KB", "s3cr3t")
+	if e := failed(t, "the fifth within a second", s.Post(t.Context(), "teams=x", address, card), Later, "429", "s3cr3t"); e.After != time.Second {
+		t.Errorf("asked to wait %s", e.After)
+	}
+}
+
+func TestHook(t *testing.T) {
+	fake := faketargets.NewWebhook(strings.Repeat("k", 32), func() time.Time { return now })
+	s, _ := sender(fake)
+	to := Webhook{Address: "https://hooks.example.com/rollcall", Key: strings.Repeat("k", 32)}
+	if err := s.Hook(t.Context(), "webhook=x", to, "event", []byte("{}")); err != nil || len(fake.Deliveries()) != 1 {
+		t.Errorf("got %v, deliveries %v", err, fake.Deliveries())
+	}
+	to.Key = strings.Repeat("f", 32)
+	failed(t, "another key", s.Hook(t.Context(), "webhook=x", to, "event", []byte("{}")), Refused, "401", to.Key)
+	to.Key = "short"
+	failed(t, "a short key", s.Hook(t.Context(), "webhook=x", to, "event", []byte("{}")), Later, "32 characters")
+}
+
+// TestAnswers: what is tried again, and when.
+func TestAnswers(t *testing.T) {
+	for name, test := range map[string]struct {
+		status int
+		retry  string
+		kind   Kind
+		after  time.Duration
+	}{
+		"a bad request":       {400, "", Refused, 0},
+		"not found":           {404, "", Refused, 0},
+		"gone":                {410, "", Refused, 0},
+		"a redirect":          {302, "", Refused, 0},
+		"too many":            {429, "30", Later, 30 * time.Second},
+		"too many, by a date": {429, "Fri, 20 Nov 2026 15:02:00 GMT", Later, 2 * time.Minute},
+		"too many, for ever":  {429, "999999999", Later, time.Hour},
+		"too many, nonsense":  {429, "soon", Later, 0},
+		"in the past":         {503, "-5", Later, 0},
+		"broken":              {500, "", Later, 0},
+		"a timeout":           {408, "", Later, 0},
+	} {
+		s, by := sender(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", test.retry)
+			w.Header().Set("Location", "https://elsewhere.example.com/")
+			w.WriteHeader(test.status)
+			_, _ = io.WriteString(w, `{"message":"said with `+key+`"}`)
+		}))
+		e := failed(t, name, s.Page(t.Context(), "pagerduty=x", key, alert()), test.kind, "")
+		if e.After != test.after || e.Status != test.status {
+			t.Errorf("%s: %+v", name, e)
+		}
+		if len(by.asked) != 1 {
+			t.Errorf("%s: asked %v", name, by.asked)
+		}
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	s, by := sender(http.NotFoundHandler())
+	for _, address := range []string{"http://hooks.example.com/", "ftp://x/", "hooks.example.com", "https://", "https://user:pass@example.com/", "", "https://exa mple.com"} {
+		failed(t, address, s.Post(t.Context(), "teams=x", address, nil), Later, "the address in its secret", "user:pass")
+	}
+	if len(by.asked) > 0 {
+		t.Errorf("asked %v", by.asked)
+	}
+}
+
+// TestPublicOnly: what only this function could reach is refused, whatever name leads to it.
+func TestPublicOnly(t *testing.T) {
+	for _, a := range []string{
+		"127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "169.254.170.2", "100.64.0.1", "0.0.0.0", "0.1.2.3", "224.0.0.1", "255.255.255.255", "198.18.0.1", "192.0.2.1",
+		"::1", "::", "fe80::1", "fd00:ec2::254", "fc00::1", "ff02::1", "::ffff:169.254.169.254", "::ffff:10.0.0.1", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "2001:db8::1", "fec0::1", "::169.254.169.254",
+	} {
+		if public(netip.MustParseAddr(a)) {
+			t.Errorf("%s is taken for public", a)
+		}
+		if err := publicOnly("tcp", netip.AddrPortFrom(netip.MustParseAddr(a), 443).String(), nil); !errors.Is(err, ErrPrivate) {
+			t.Errorf("%s: %v", a, err)
+		}
+	}
+	for _, a := range []string{"1.1.1.1", "52.94.236.248", "44.236.0.1", "2600:1f18::1", "::ffff:8.8.8.8"} {
+		if !public(netip.MustParseAddr(a)) {
+			t.Errorf("%s is taken for private", a)
+		}
+	}
+	// By the real way: a listener of this machine is not asked, by address nor by name.
+	asked := false
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	defer server.Close()
+	direct := Sender{HTTP: Client(nil), Now: time.Now}
+	port := server.URL[strings.LastIndex(server.URL, ":"):]
+	for _, address := range []string{server.URL, "https://localhost" + port + "/?sig=s3cr3t"} {
+		err := direct.Post(t.Context(), "teams=x", address, nil)
+		failed(t, address, err, Later, "", "s3cr3t")
+		if !errors.Is(err, ErrPrivate) {
+			t.Errorf("%s: %v, want %v", address, err, ErrPrivate)
+		}
+	}
+	if asked {
+		t.Error("a listener of this machine was asked")
+	}
+}
+
+// secret is Secrets Manager with one secret.
+type secret struct {
+	text  string
+	err   error
+	asked int
+}
+
+func (s *secret) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+	s.asked++
+	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(s.text)}, s.err
+}
+
+func TestSecrets(t *testing.T) {
+	clock, reader := now, &secret{text: " " + key + "\n"}
+	s := NewSecrets(reader, func() time.Time { return clock })
+	for range 3 {
+		if got, err := s.Read(t.Context(), "pagerduty=x", "x"); got != key || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+	}
+	if reader.asked != 1 {
+		t.Errorf("asked %d times", reader.asked)
+	}
+	clock = clock.Add(5 * time.Minute)
+	reader.text = ""
+	_, err := s.Read(t.Context(), "pagerduty=x", "x")
+	failed(t, "empty now", err, Later, "empty")
+	reader.err = errors.New("denied")
+	_, err = s.Read(t.Context(), "pagerduty=x", "x")
+	failed(t, "denied", err, Later, "read its secret x")
+	reader.text, reader.err = key, nil
+	if _, err := s.Read(t.Context(), "pagerduty=x", "x"); err != nil {
+		t.Error(err)
+	}
+	s.Forget("x")
+	reader.text = "new"
+	if got, _ := s.Read(t.Context(), "pagerduty=x", "x"); got != "new" {
+		t.Errorf("got %q after it was forgotten", got)
+	}
+}
+
+func TestParseWebhook(t *testing.T) {
+	if got, err := ParseWebhook("webhook=x", `{"url":"https://a/","key":"k"}`); err != nil || got != (Webhook{"https://a/", "k"}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for _, text := range []string{"", "https://a/?" + key, `{"url":"https://a/"}`, `{"url":"` + key, `["` + key + `"]`} {
+		_, err := ParseWebhook("webhook=x", text)
+		failed(t, text, err, Later, "not of the form")
+	}
+}
+
+type topic struct{ err error }
+
+func (p topic) Publish(context.Context, *sns.PublishInput, ...func(*sns.Options)) (*sns.PublishOutput, error) {
+	return nil, p.err
+}
+
+func TestPublish(t *testing.T) {
+	if err := Publish(t.Context(), topic{}, "sns", "arn", message.Mail{}); err != nil {
+		t.Error(err)
+	}
+	for code, want := range map[string]Kind{"NotFound": Refused, "InvalidParameter": Refused, "AuthorizationError": Refused, "Throttled": Later, "KMSThrottling": Later} {
+		failed(t, code, Publish(t.Context(), topic{&smithy.GenericAPIError{Code: code, Fault: smithy.FaultClient}}, "sns", "arn", message.Mail{}), want, code)
+	}
+	failed(t, "broken", Publish(t.Context(), topic{&smithy.GenericAPIError{Code: "InternalError", Fault: smithy.FaultServer}}, "sns", "arn", message.Mail{}), Later, "InternalError")
+	failed(t, "no answer", Publish(t.Context(), topic{io.EOF}, "sns", "arn", message.Mail{}), Later, "EOF")
+}
+
+func incidentWords() incident.Words { return incident.Words{Headline: "h"} }

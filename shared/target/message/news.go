@@ -1,0 +1,114 @@
+// Package message is what targets besides Slack are told: what of the news on Rollcall's
+// bus is for whom, and in which form. All of it is pure; package deliver sends.
+package message
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"rollcall/shared/incident"
+)
+
+// News is one event of Rollcall's bus.
+type News struct {
+	// Raw is the event as it came: what a webhook gets.
+	Raw json.RawMessage
+	// Type is its detail-type.
+	Type string
+	// ID is the same each time the event comes.
+	ID string
+	At time.Time
+	// Incident is what it says of an incident; nil for a test message.
+	Incident *incident.Event
+	// Words are what people read.
+	Words incident.Words
+}
+
+// Test is the detail-type of a message by which somebody tries the targets
+// ("rollcall doctor --test-message").
+const Test = "Rollcall Test Message"
+
+// Pattern is what targets are told of.
+const Pattern = `{
+  "source": ["rollcall"],
+  "detail-type": [
+    "Rollcall Incident Opened", "Rollcall Incident Reopened", "Rollcall Incident Changed", "Rollcall Incident Resolved",
+    "Rollcall Incident Acknowledged", "Rollcall Remedy Acted", "` + Test + `"
+  ]
+}`
+
+// ErrMalformed: an event is none of Rollcall's, and never will be.
+var ErrMalformed = errors.New("the event is not one that targets are told of")
+
+// Parse reads an event as EventBridge delivers it.
+func Parse(raw []byte) (News, error) {
+	var envelope struct {
+		Source string          `json:"source"`
+		Type   string          `json:"detail-type"`
+		Detail json.RawMessage `json:"detail"`
+	}
+	if err := json.Unmarshal(raw, &envelope); err != nil {
+		return News{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	n := News{Raw: raw, Type: envelope.Type}
+	if envelope.Source != "rollcall" || len(envelope.Detail) == 0 {
+		return News{}, fmt.Errorf("%w: source %q, detail-type %q", ErrMalformed, envelope.Source, envelope.Type)
+	}
+	if n.Type == Test {
+		var w struct {
+			ID    string         `json:"id"`
+			At    time.Time      `json:"at"`
+			Words incident.Words `json:"words"`
+		}
+		if err := json.Unmarshal(envelope.Detail, &w); err != nil {
+			return News{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+		}
+		if n.ID, n.At, n.Words = w.ID, w.At, w.Words; w.Words.Headline == "" {
+			return News{}, fmt.Errorf("%w: a test message says nothing", ErrMalformed)
+		}
+	} else {
+		var e incident.Event
+		if err := json.Unmarshal(envelope.Detail, &e); err != nil {
+			return News{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+		}
+		if e.Kind.DetailType() != n.Type || e.Cluster == "" || e.Check == "" || e.Resource == "" {
+			return News{}, fmt.Errorf("%w: detail-type %q, kind %q", ErrMalformed, n.Type, e.Kind)
+		}
+		n.ID, n.At, n.Incident, n.Words = e.ID, e.At, &e, wordsOf(e)
+	}
+	if n.ID == "" || n.At.IsZero() {
+		return News{}, fmt.Errorf("%w: id or time is missing", ErrMalformed)
+	}
+	return n, nil
+}
+
+// wordsOf are the event's own words; where it has none, those that it is made of: an
+// event of an earlier release, or one whose moment was over before it was recorded.
+func wordsOf(e incident.Event) incident.Words {
+	if e.Words != nil {
+		return *e.Words
+	}
+	what := map[incident.EventKind]string{
+		incident.EventReopened: "again: ", incident.EventResolved: "closed: ", incident.EventAcknowledged: "acknowledged: ", incident.EventActed: "a remedy was tried: ",
+	}[e.Kind]
+	w := incident.Words{Headline: e.Cluster + " · " + what + cmp.Or(e.Title, string(e.Check)+" "+e.Resource), Command: e.Fix.Command, Console: e.Fix.Console}
+	if e.Why != "" {
+		w.Lines = append(w.Lines, incident.Line{Label: "Why", Text: e.Why})
+	}
+	if e.Fix.Text != "" {
+		w.Lines = append(w.Lines, incident.Line{Label: "Do", Text: e.Fix.Text})
+	}
+	return w
+}
+
+// About names the incident: in records, in groups of messages, to PagerDuty.
+func (n News) About() string {
+	if n.Incident == nil {
+		return "test"
+	}
+	e := n.Incident
+	return e.Account + "/" + e.Region + "/" + e.Cluster + "/" + string(e.Check) + "#" + e.Resource
+}
