@@ -34,7 +34,8 @@ const (
 	Resolved     = "resolved"
 )
 
-// maxEvent is the largest event (developer.pagerduty.com/docs/events-api-v2, "512 KB").
+// maxEvent is the largest event (developer.pagerduty.com/docs/events-api-v2/overview, "Size
+// Limits": 512 KB).
 const maxEvent = 512 << 10
 
 // NewPagerDuty makes a stand-in that knows one routing key.

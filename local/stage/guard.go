@@ -65,12 +65,12 @@ func (s *Stage) admitCall(ctx context.Context, call *wire.Call, in any) error {
 
 // mayCall tells whether policies allow a call. Writes are judged by their
 // resource and its condition keys, as in AWS (service authorization reference
-// of each service). Reads are judged by their action: which resource each takes
-// is held by the functions' own tests.
+// of each service), and so is who reads which secret. Other reads are judged by their
+// action: which resource each takes is held by the functions' own tests.
 func mayCall(policy []template.Statement, action string, in any, t things) (bool, error) {
 	_, operation, _ := strings.Cut(action, ":")
 	keys := map[string][]string{"aws:RequestedRegion": {t.region}, "aws:PrincipalAccount": {t.account}}
-	if reads(operation) {
+	if reads(operation) && action != "secretsmanager:GetSecretValue" {
 		anywhere := make([]template.Statement, len(policy))
 		for i, st := range policy {
 			anywhere[i] = st

@@ -51,6 +51,7 @@ func settings() map[string]string {
 	return map[string]string{
 		string(config.SlackActions): "on", string(config.Approvers): stage.Approvers,
 		string(config.Remedies): "eks-workshop/add-nat-route=approve", string(config.RemedyVPCs): "vpc-0a1b2c3d4e5f60718",
+		string(config.Targets): "sns",
 	}
 }
 
@@ -124,6 +125,9 @@ func (b *bench) round(ctx context.Context) error {
 				return err
 			}
 		}
+	}
+	if err := b.targets(ctx); err != nil {
+		return err
 	}
 	for _, name := range []string{"eni-cleanup", "spot-report"} {
 		for range 2 {
@@ -209,35 +213,62 @@ func (b *bench) file(name, path string) func(context.Context) error {
 	}
 }
 
+// targets has notify-targets queue what was told on Rollcall's bus, cold, and deliver it,
+// warm.
+func (b *bench) targets(ctx context.Context) error {
+	const name = "notify-targets"
+	for _, put := range b.Events() {
+		if !strings.Contains(string(put.Event), `"Rollcall Incident Opened"`) {
+			continue
+		}
+		if err := b.hand(ctx, name, put.Event); err != nil { // past the queue, as its rule does
+			return err
+		}
+	}
+	n, err := b.drain(ctx, "targets", name)
+	if err == nil && n == 0 {
+		return fmt.Errorf("nothing is to be told, so %s has nothing to do", name)
+	}
+	return err
+}
+
 // results hands what waits in the results queue to report, message by message.
 func (b *bench) results(ctx context.Context) error {
+	_, err := b.drain(ctx, "results", "report")
+	return err
+}
+
+// drain hands what waits in a queue to the function that reads it, message by message, and
+// counts them.
+func (b *bench) drain(ctx context.Context, queue, function string) (n int, _ error) {
 	for _, q := range b.Template.Queues {
-		if !strings.Contains(q.Name, "results") || q.DeadLetterARN == "" {
+		if !strings.Contains(q.Name, queue) || q.DeadLetterARN == "" {
 			continue
 		}
 		for {
 			depth, err := b.Queues.Depth(q.ARN)
 			if err != nil {
-				return fmt.Errorf("look at %s: %w", q.Name, err)
+				return n, fmt.Errorf("look at %s: %w", q.Name, err)
 			}
 			if depth.Visible == 0 {
 				break
 			}
 			batch, err := b.Queues.Receive(ctx, q.ARN, 1, 0)
 			if err != nil {
-				return fmt.Errorf("receive from %s: %w", q.Name, err)
+				return n, fmt.Errorf("receive from %s: %w", q.Name, err)
 			}
 			for _, m := range batch {
-				if err := b.invoke(ctx, "report", []byte(m.Body)); err != nil {
-					return err
+				n++
+				if err := b.invoke(ctx, function, []byte(m.Body)); err != nil {
+					return n, err
 				}
 			}
 			if err := b.Queues.Delete(q.ARN, batch...); err != nil {
-				return fmt.Errorf("delete from %s: %w", q.Name, err)
+				return n, fmt.Errorf("delete from %s: %w", q.Name, err)
 			}
 		}
 	}
-	return nil
+	return n, nil
 }
 
 // told wakes a function with the incident that was told on Rollcall's bus.

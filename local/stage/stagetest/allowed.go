@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/middleware"
@@ -158,6 +159,11 @@ func (b *Bench) resource(input any) (string, map[string][]string) {
 	case *sqs.SendMessageInput:
 		url := aws.ToString(in.QueueUrl)
 		return arn("sqs", url[strings.LastIndex(url, "/")+1:]), nil
+	case *sqs.ChangeMessageVisibilityInput:
+		url := aws.ToString(in.QueueUrl)
+		return arn("sqs", url[strings.LastIndex(url, "/")+1:]), nil
+	case *sns.PublishInput:
+		return aws.ToString(in.TopicArn), nil
 	case *sqs.SendMessageBatchInput:
 		url := aws.ToString(in.QueueUrl)
 		return arn("sqs", url[strings.LastIndex(url, "/")+1:]), nil
@@ -193,6 +199,9 @@ func (b *Bench) read(input any, arn func(service, rest string) string) (string, 
 			if aws.ToString(in.SecretId) == simaws.SecretARN(b.Template.Region, b.Template.AccountID, secret.Name) {
 				return secret.ARN, true
 			}
+		}
+		if name := aws.ToString(in.SecretId); !strings.HasPrefix(name, "arn:") { // an operator's
+			return simaws.SecretARN(b.Template.Region, b.Template.AccountID, name), true
 		}
 	case *ec2.DeleteNetworkInterfaceInput:
 		return arn("ec2", "network-interface/"+aws.ToString(in.NetworkInterfaceId)), true

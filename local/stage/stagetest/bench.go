@@ -52,6 +52,10 @@ type Options struct {
 	Faults []simaws.FaultRule
 	// Settings are put over the function's environment.
 	Settings map[string]string
+	// TargetSecrets are what the secrets of targets besides Slack hold, by name, and Others
+	// the hosts that the function reaches beside AWS and Slack.
+	TargetSecrets map[string]string
+	Others        map[string]http.Handler
 	// ClusterRole gives the rights of deploy/clusterrole.yaml in the clusters, in
 	// place of EKS's access policies.
 	ClusterRole bool
@@ -104,7 +108,7 @@ func Start(t testing.TB, function spec.Spec, build lambda.Build, o Options) *Ben
 	s, err := stage.Start(t.Context(), stage.Options{
 		Sent:   b.sent,
 		Rights: rights, World: world(t, root, o), Template: filepath.Join(root, "infra/Rollcall.template.json"),
-		Quiet: true, CallFaults: o.Faults, Settings: o.Settings, Still: true,
+		Quiet: true, CallFaults: o.Faults, Settings: o.Settings, TargetSecrets: o.TargetSecrets, Others: o.Others, Still: true,
 	})
 	if err != nil {
 		t.Fatal(err)

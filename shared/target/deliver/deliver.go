@@ -142,12 +142,19 @@ func judge(name string, status int, header http.Header, answer []byte, secrets [
 	case status >= 200 && status < 300:
 		return nil
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status >= 500:
-		e.Kind, e.After = Later, retryAfter(header, now)
+		if e.Kind, e.After = Later, retryAfter(header, now); status == http.StatusTooManyRequests && e.After == 0 {
+			e.After = unsaidWait
+		}
 	case status >= 300 && status < 400:
 		e.Says = "it redirects, which is not followed: put the address that it redirects to into its secret"
 	}
 	return e
 }
+
+// unsaidWait is how long a target waits for that has enough and does not say until when:
+// PagerDuty asks for "a backoff of a few minutes"
+// (developer.pagerduty.com/docs/events-api-v2/overview, "Rate Limits"), which follow.
+const unsaidWait = time.Minute
 
 // mostWait bounds what a target may ask for.
 const mostWait = time.Hour

@@ -80,7 +80,7 @@ func TestPage(t *testing.T) {
 	failed(t, "another key", s.Page(t.Context(), "pagerduty=x", strings.Repeat("f", 32), alert()), Refused, "Invalid routing key", strings.Repeat("f", 32))
 	failed(t, "no key", s.Page(t.Context(), "pagerduty=x", "short", alert()), Later, "32 characters")
 	fake.PerMinute = 1
-	if e := failed(t, "too many", s.Page(t.Context(), "pagerduty=x", key, alert()), Later, "429"); e.After != 0 {
+	if e := failed(t, "too many", s.Page(t.Context(), "pagerduty=x", key, alert()), Later, "429"); e.After != time.Minute {
 		t.Errorf("asked to wait %s", e.After)
 	}
 }
@@ -101,7 +101,7 @@ func TestPost(t *testing.T) {
 	}
 	failed(t, "another signature", s.Post(t.Context(), "teams=x", strings.Replace(address, "s3cr3t", "0ther", 1), card), Refused, "401", "0ther")
 	failed(t, "no card", s.Post(t.Context(), "teams=x", address, []byte(`{"text":"x"}`)), Refused, "TriggerInputSchemaMismatch", "s3cr3t")
-	failed(t, "too large", s.Post(t.Context(), "teams=x", address, []byte(strings.Repeat(" ", 28<<10+1))), Refused, "28 KB", "s3cr3t")
+	failed(t, "too large", s.Post(t.Context(), "teams=x", address, []byte(strings.Repeat(" ", 28<<10+1))), Refused, "larger than Teams posts", "s3cr3t")
 	if e := failed(t, "the fifth within a second", s.Post(t.Context(), "teams=x", address, card), Later, "429", "s3cr3t"); e.After != time.Second {
 		t.Errorf("asked to wait %s", e.After)
 	}
@@ -135,7 +135,7 @@ func TestAnswers(t *testing.T) {
 		"too many":            {429, "30", Later, 30 * time.Second},
 		"too many, by a date": {429, "Fri, 20 Nov 2026 15:02:00 GMT", Later, 2 * time.Minute},
 		"too many, for ever":  {429, "999999999", Later, time.Hour},
-		"too many, nonsense":  {429, "soon", Later, 0},
+		"too many, nonsense":  {429, "soon", Later, time.Minute},
 		"in the past":         {503, "-5", Later, 0},
 		"broken":              {500, "", Later, 0},
 		"a timeout":           {408, "", Later, 0},
