@@ -66,7 +66,10 @@ func (c Clients) target(ctx context.Context, t target.Target, now time.Time) Fin
 // testTargets puts a test message on the bus, from where notify-targets takes it as it
 // takes what happens to incidents.
 func (c Clients) testTargets(ctx context.Context, d Deployment, busName string) Finding {
-	f := Finding{Part: "test message", Name: "targets", State: Well, Says: "is on the bus: it arrives at each target within seconds, and what one refuses rings the alarm of dead letters (PagerDuty's alert closes itself)"}
+	f := Finding{
+		Part: "test message", Name: "targets", State: Well,
+		Says: "is on the bus: it arrives at each target within seconds, and what one refuses rings the alarm of dead letters (PagerDuty's alert closes itself)",
+	}
 	detail, err := json.Marshal(struct {
 		ID    string         `json:"id"`
 		At    time.Time      `json:"at"`

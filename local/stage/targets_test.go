@@ -130,7 +130,9 @@ func TestTargets(t *testing.T) {
 		if diff := cmp.Diff([]string{"Critical", "Critical", "Resolved"}, all.urgencies()); diff != "" {
 			t.Errorf("cards (-want +got):\n%s", diff)
 		}
-		if got := r.subjects(); len(got) != 3 || !strings.HasPrefix(got[0], "Critical: eks-workshop / new_nodegroup_2 - 1 instance will not") || !strings.HasPrefix(got[2], "Resolved: eks-workshop / new_nodegroup_2 - joined again") {
+		got := r.subjects()
+		if len(got) != 3 || !strings.HasPrefix(got[0], "Critical: eks-workshop / new_nodegroup_2 - 1 instance will not") ||
+			!strings.HasPrefix(got[2], "Resolved: eks-workshop / new_nodegroup_2 - joined again") {
 			t.Errorf("mails %q", got)
 		}
 		kinds, repeats := all.kinds(t)

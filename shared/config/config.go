@@ -227,11 +227,6 @@ type Config struct {
 	Endpoints EndpointOverrides
 }
 
-// Watches tells whether a cluster is among those that the operator chose.
-func (c Config) Watches(cluster string) bool {
-	return c.Clusters == nil || slices.Contains(c.Clusters, cluster)
-}
-
 // Load reads the variables that a function's Spec names, and no others. All
 // that is wrong is said at once: a missing or malformed setting is an error
 // that names the variable, the CDK context key that sets it, and what it
@@ -401,13 +396,4 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		err = errors.New("is not a setting of Rollcall")
 	}
 	return err
-}
-
-func defaultOf(v spec.Variable) string {
-	for _, s := range Settings() {
-		if s.Variable == v {
-			return s.Default
-		}
-	}
-	return ""
 }

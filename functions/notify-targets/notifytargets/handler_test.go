@@ -210,7 +210,8 @@ func TestHeldBack(t *testing.T) {
 func TestSetAside(t *testing.T) {
 	b := newBench(t, all)
 	b.status = 400
-	if failed := b.batch(t, "pagerduty=p", sample(t, "incident-opened"), "1"); len(failed) > 0 || len(b.aside) != 1 || b.aside[0] != "target pagerduty=p refuses it (HTTP 400)" || len(b.told) > 0 {
+	failed := b.batch(t, "pagerduty=p", sample(t, "incident-opened"), "1")
+	if len(failed) > 0 || len(b.aside) != 1 || b.aside[0] != "target pagerduty=p refuses it (HTTP 400)" || len(b.told) > 0 {
 		t.Errorf("failed %v, aside %q, told %v", failed, b.aside, b.told)
 	}
 	for name, body := range map[string]string{"no JSON": "{", "no event": `{"target":"sns"}`, "another event": `{"target":"sns","event":{"source":"x"}}`} {
