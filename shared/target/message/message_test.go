@@ -40,12 +40,14 @@ func changed(n News, change func(*incident.Event)) News {
 
 func TestParseRefuses(t *testing.T) {
 	for name, raw := range map[string]string{
-		"no JSON":          `{`,
-		"another source":   `{"source":"aws.ec2","detail-type":"Rollcall Incident Opened","detail":{}}`,
-		"no detail":        `{"source":"rollcall","detail-type":"Rollcall Incident Opened"}`,
-		"another kind":     `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Resolved","at":"2026-11-20T15:00:00Z","cluster":"c","check":"a/b","resource":"r"}}`,
-		"no resource":      `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","check":"a/b"}}`,
-		"no id":            `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","check":"a/b","resource":"r"}}`,
+		"no JSON":        `{`,
+		"another source": `{"source":"aws.ec2","detail-type":"Rollcall Incident Opened","detail":{}}`,
+		"no detail":      `{"source":"rollcall","detail-type":"Rollcall Incident Opened"}`,
+		"another kind": `{"source":"rollcall","detail-type":"Rollcall Incident Opened",` +
+			`"detail":{"id":"1","kind":"Resolved","at":"2026-11-20T15:00:00Z","cluster":"c","check":"a/b","resource":"r"}}`,
+		"no resource": `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","check":"a/b"}}`,
+		"no id": `{"source":"rollcall","detail-type":"Rollcall Incident Opened",` +
+			`"detail":{"kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","check":"a/b","resource":"r"}}`,
 		"a silent test":    `{"source":"rollcall","detail-type":"Rollcall Test Message","detail":{"id":"1","at":"2026-11-20T15:00:00Z"}}`,
 		"a detail of text": `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":"x"}`,
 	} {
@@ -123,7 +125,8 @@ func TestDecide(t *testing.T) {
 		{"over, while it is muted", pd, changed(resolved, func(e *incident.Event) { e.Muted = true }), knows(opened), []Action{Resolve}, ToTell},
 		{"somebody has it", pd, taken, knows(opened), []Action{Acknowledge}, ToTell},
 		{"somebody has what was never triggered", pd, taken, Told{}, []Action{Trigger, Acknowledge}, ToTell},
-		{"from one to another", pd, changed(taken, func(e *incident.Event) { e.Sequence = 9 }), Told{Opened: taken.Incident.Opened, Sequence: 4, Open: true, Acknowledged: true}, nil, NotForPeople},
+		{"from one to another", pd, changed(taken, func(e *incident.Event) { e.Sequence = 9 }),
+			Told{Opened: taken.Incident.Opened, Sequence: 4, Open: true, Acknowledged: true}, nil, NotForPeople},
 		{"somebody has it, a card", teams, taken, knows(opened), nil, NotForPeople},
 		{"somebody has it, to a machine", hook, taken, knows(opened), []Action{Post}, ToTell},
 		{"a remedy", mail, acted, knows(opened), []Action{Post}, ToTell},
@@ -239,7 +242,8 @@ Open in console: https://us-west-2.console.aws.amazon.com/vpcconsole/home?region
 
 route/no-egress · account 111122223333 · us-west-2
 `,
-		Attributes: map[string]string{"type": "Rollcall Incident Opened", "severity": "critical", "cluster": "eks-workshop", "check": "route/no-egress", "account": "111122223333", "region": "us-west-2"},
+		Attributes: map[string]string{"type": "Rollcall Incident Opened", "severity": "critical", "cluster": "eks-workshop",
+			"check": "route/no-egress", "account": "111122223333", "region": "us-west-2"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -265,7 +269,8 @@ func TestWithoutWords(t *testing.T) {
 
 func TestDedupKey(t *testing.T) {
 	opened, resolved := sample(t, "incident-opened"), sample(t, "incident-resolved")
-	if a, b := ToPagerDuty(opened, Trigger).DedupKey, ToPagerDuty(resolved, Resolve).DedupKey; a != b || a != "rollcall/111122223333/us-west-2/eks-workshop/route/no-egress#rtb-0cd2e3f4a5b6c7d8e" {
+	if a, b := ToPagerDuty(opened, Trigger).DedupKey, ToPagerDuty(resolved, Resolve).DedupKey; a != b ||
+		a != "rollcall/111122223333/us-west-2/eks-workshop/route/no-egress#rtb-0cd2e3f4a5b6c7d8e" {
 		t.Errorf("triggered as %q, resolved as %q", a, b)
 	}
 	long := changed(opened, func(e *incident.Event) { e.Resource = strings.Repeat("r", 300) })
