@@ -10,7 +10,9 @@ import (
 // change says what a page must draw again.
 type change struct {
 	channel, ts, thread string
-	banner              bool
+	// home is whose home page was drawn.
+	home   string
+	banner bool
 }
 
 // watcher is an open page. Changes wait in a set, so that a slow page makes
@@ -107,6 +109,16 @@ func (s *Server) news(me *watcher) (bannerView, []fragment, error) {
 	for c := range me.dirty {
 		delete(me.dirty, c)
 		if c.banner {
+			continue
+		}
+		if c.home != "" {
+			if c.home == me.viewer {
+				html, err := s.drawHome(me.viewer)
+				if err != nil {
+					return bannerView{}, nil, err
+				}
+				out = append(out, fragment{List: "home:" + c.home, TS: "home", HTML: html})
+			}
 			continue
 		}
 		fs, err := s.fragments(c, me.viewer)

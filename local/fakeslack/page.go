@@ -35,6 +35,8 @@ type pageView struct {
 	Channel        Channel
 	Messages       []messageView
 	Pane           *paneView
+	// Home is the app's home page, in place of a channel.
+	Home *homeView
 }
 
 // paneView is what the right-hand side shows: a thread, or a message's history.
@@ -58,6 +60,15 @@ func (s *Server) drawMessage(c *channel, m *Message, thread bool) (string, error
 	var b bytes.Buffer
 	if err := templates().ExecuteTemplate(&b, "message", s.view(c, m, thread)); err != nil {
 		return "", fmt.Errorf("draw message: %w", err)
+	}
+	return b.String(), nil
+}
+
+// drawHome draws a person's home page. The lock is held.
+func (s *Server) drawHome(user string) (string, error) {
+	var b bytes.Buffer
+	if err := templates().ExecuteTemplate(&b, "home", s.homeView(user)); err != nil {
+		return "", fmt.Errorf("draw the home page: %w", err)
 	}
 	return b.String(), nil
 }
@@ -107,6 +118,10 @@ func (s *Server) pageView(q url.Values, who User) (pageView, bool) {
 		Workspace: s.cfg.Workspace, App: s.cfg.Bot.Name, Viewer: who,
 		Initial: initial(who.Name), Users: s.cfg.Users, Banner: s.bannerView(),
 		Static: q.Get("static") != "", Channels: s.cfg.Channels, Channel: c.Channel,
+	}
+	if q.Get("home") != "" {
+		v.Home = s.homeView(who.ID)
+		return v, true
 	}
 	for _, m := range c.messages {
 		if (m.ThreadTS == "" || m.Broadcast) && m.shownTo(who.ID) && (alone == "" || m.TS == alone) {

@@ -37,6 +37,8 @@ type Press struct {
 	Value string `json:"value"`
 	// User is who presses; empty means the first user.
 	User string `json:"user"`
+	// Home tells that it is pressed on the user's home page of the app.
+	Home bool `json:"home"`
 }
 
 // PressError is what Slack shows beside a button: an answer other than 200, or
@@ -90,7 +92,7 @@ func (s *Server) Press(ctx context.Context, p Press) error {
 }
 
 // signedRequest signs body as Slack does: v0, HMAC-SHA256 of "v0:time:body".
-func signedRequest(ctx context.Context, to, secret string, body []byte, at time.Time) (*http.Request, error) {
+func signedRequest(ctx context.Context, to, secret string, body []byte, at interface{ Unix() int64 }) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("build request: %w", err)
@@ -108,14 +110,6 @@ func signedRequest(ctx context.Context, to, secret string, body []byte, at time.
 
 // prepare finds what was pressed and writes the request's body. The lock is held.
 func (s *Server) prepare(p Press) (to string, body []byte, err error) {
-	c := s.store.byID(p.Channel)
-	if c == nil {
-		return "", nil, &apiError{code: "channel_not_found"}
-	}
-	m := c.findAny(p.TS)
-	if m == nil {
-		return "", nil, &apiError{code: "message_not_found"}
-	}
 	who := s.cfg.Users[0]
 	if p.User != "" {
 		u := s.user(p.User)
@@ -123,6 +117,17 @@ func (s *Server) prepare(p Press) (to string, body []byte, err error) {
 			return "", nil, &apiError{code: "user_not_found"}
 		}
 		who = *u
+	}
+	if p.Home {
+		return s.preparePressOnHome(p, who)
+	}
+	c := s.store.byID(p.Channel)
+	if c == nil {
+		return "", nil, &apiError{code: "channel_not_found"}
+	}
+	m := c.findAny(p.TS)
+	if m == nil {
+		return "", nil, &apiError{code: "message_not_found"}
 	}
 	action, err := findAction(m.Blocks, p)
 	if err != nil {
@@ -152,8 +157,11 @@ func (s *Server) prepare(p Press) (to string, body []byte, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return s.interact, []byte(url.Values{"payload": {string(text)}}.Encode()), nil
+	return s.interact, []byte(formOf(text)), nil
 }
+
+// formOf is a payload as Slack sends it.
+func formOf(payload []byte) string { return url.Values{"payload": {string(payload)}}.Encode() }
 
 // places are what a payload says of where a person is from, of its team, and of
 // its enterprise. user.team_id is the person's. The team is the person's own where

@@ -31,7 +31,7 @@ func scopesOf(method string) []string {
 func allScopes() []string {
 	return []string{
 		"chat:write", "chat:write.customize", "channels:history", "groups:history", "channels:read",
-		"groups:read", "users:read", "usergroups:read", "files:write", "files:read", "reactions:write",
+		"groups:read", "users:read", "usergroups:read", "files:write", "files:read", "reactions:write", "commands",
 	}
 }
 

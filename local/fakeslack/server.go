@@ -112,6 +112,8 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /live", s.serveLive)
 	mux.HandleFunc("POST /press", s.servePress)
 	mux.HandleFunc("POST /say", s.serveSay)
+	mux.HandleFunc("POST /command", s.serveCommand)
+	mux.HandleFunc("POST /home/open", s.serveOpenHome)
 	mux.HandleFunc("GET /{$}", s.servePage)
 	return mux
 }

@@ -17,6 +17,8 @@ type View struct {
 	User string
 	// View is the view as sent.
 	View json.RawMessage
+	// Hash is the state of a home view; another one whenever it is drawn.
+	Hash string
 }
 
 // Views returns the views so far, in the order they came.
@@ -51,7 +53,7 @@ func (s *Server) viewsPublish(p params) (answer, error) {
 	if s.user(p["user_id"]) == nil {
 		return nil, &apiError{code: "invalid_arguments", messages: []string{"[ERROR] invalid `user_id`"}}
 	}
-	return s.keepView("home", p["user_id"], p["view"])
+	return s.publishHome(p)
 }
 
 func (s *Server) keepView(kind, user, text string) (answer, error) {

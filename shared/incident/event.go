@@ -32,6 +32,9 @@ type Event struct {
 	Resource  string    `json:"resource"`
 
 	State State `json:"state"`
+	// Silenced tells that somebody asked that nobody be told: it is recorded, and who calls
+	// people for it does not.
+	Silenced bool `json:"silenced,omitempty"`
 	// Severity is what people are called by.
 	Severity Severity `json:"severity,omitempty"`
 	// Number counts how often this incident was opened.
@@ -147,6 +150,7 @@ func (inc *Incident) makeEvent(kind EventKind, reason Reason, at time.Time) Even
 		Resource:  inc.Key.Resource,
 
 		State:      inc.State,
+		Silenced:   inc.Silence != nil,
 		Severity:   inc.Severity(),
 		Number:     inc.Number,
 		Sequence:   inc.Events,

@@ -84,6 +84,8 @@ type Incident struct {
 	// Ack, Mute and Offers are what people and remedies did about it.
 	Ack  *Ack  `json:"ack,omitempty"`
 	Mute *Mute `json:"mute,omitempty"`
+	// Silence is what hides it now; nil for nothing.
+	Silence *Silenced `json:"silence,omitempty"`
 	// Mutes counts how often it was muted.
 	Mutes  int     `json:"mutes,omitempty"`
 	Offers []Offer `json:"offers,omitempty"`

@@ -23,7 +23,7 @@ func (inc *Incident) wantsLine(r Reason, at time.Time) bool {
 		return inc.Severity() == Critical || at.Sub(Later(inc.Before, inc.Lined)) >= longAgo
 	case FailedAgain:
 		return inc.Severity() == Critical
-	case IsWorse:
+	case IsWorse, IsUnsilenced:
 		return true
 	case IsProposed:
 		return at.Sub(last) >= freshLine

@@ -11,9 +11,9 @@ import (
 const MaxNotes = 50
 
 // AddNote puts a reply into the thread, with what the incident is now. It gives
-// nil for what is not said while the incident is muted.
+// nil for what is not said while the incident is muted or silenced.
 func (inc *Incident) AddNote(r Reason, at time.Time) *Note {
-	if inc.Muted(at) && r.DroppedByMute() {
+	if inc.hushed(at) && r.DroppedByMute() {
 		return nil
 	}
 	times := 1

@@ -44,11 +44,14 @@ const (
 	IsAcknowledged Reason = "acknowledged"
 	IsMuted        Reason = "muted"
 	IsUnmuted      Reason = "unmuted" // by a person, or because its time is over
-	IsOutdated     Reason = "outdated"
-	IsExpired      Reason = "expired"
-	IsAsked        Reason = "check-wanted"
-	IsCalmed       Reason = "calmed"  // a call that was not sent yet is taken back
-	IsRenewed      Reason = "renewed" // the same plan was made from a fresh look
+	IsSilenced     Reason = "silenced"
+	// IsUnsilenced is a line of the channel where the incident is still there.
+	IsUnsilenced Reason = "unsilenced"
+	IsOutdated   Reason = "outdated"
+	IsExpired    Reason = "expired"
+	IsAsked      Reason = "check-wanted"
+	IsCalmed     Reason = "calmed"  // a call that was not sent yet is taken back
+	IsRenewed    Reason = "renewed" // the same plan was made from a fresh look
 
 	// IsDue is said to the bus alone: a remedy that waited is to be tried again.
 	IsDue Reason = "remedy-due"
@@ -116,7 +119,7 @@ func (r Reason) Event() EventKind {
 		return EventReopened
 	case IsProved, IsUnproved, IsSuperseded, IsWithdrawn, IsGivenUpOn:
 		return EventResolved
-	case CauseGone, FailedAgain, HasMissed, IsWorse, MoreAffected, BetterKnown, IsVerified, IsUnhelpful, IsDue:
+	case CauseGone, FailedAgain, HasMissed, IsWorse, MoreAffected, BetterKnown, IsVerified, IsUnhelpful, IsDue, IsUnsilenced:
 		return EventChanged
 	case IsApproved:
 		return EventApproved

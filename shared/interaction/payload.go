@@ -36,6 +36,14 @@ type Payload struct {
 	Actions     []Action
 	// Blocks are those of the message.
 	Blocks json.RawMessage
+	// Text is what was typed after a command.
+	Text string
+	// OnHome tells that it was done on the app's home page, View the state in which that
+	// was; Tab is which of its tabs was opened.
+	OnHome    bool
+	View, Tab string
+	// Challenge is what Slack wants to have back when an address is put in for events.
+	Challenge string
 }
 
 // Action is one element that was used.
@@ -53,6 +61,10 @@ type Action struct {
 const (
 	BlockActions = "block_actions"
 	SSLCheck     = "ssl_check"
+	SlashCommand = "slash_command"
+	// URLVerification and HomeOpened are of the Events API.
+	URLVerification = "url_verification"
+	HomeOpened      = "app_home_opened"
 )
 
 // wirePayload are the fields in use of Slack's payload.
@@ -83,7 +95,8 @@ type wirePayload struct {
 		Thread string          `json:"thread_ts"`
 		Blocks json.RawMessage `json:"blocks"`
 	} `json:"message"`
-	ResponseURL string `json:"response_url"`
+	View        wireView `json:"view"`
+	ResponseURL string   `json:"response_url"`
 	Actions     []struct {
 		ID     string `json:"action_id"`
 		Block  string `json:"block_id"`
@@ -106,6 +119,9 @@ func Parse(body []byte) (Payload, error) {
 	if len(texts) == 0 && form.Get("ssl_check") == "1" {
 		return Payload{Type: SSLCheck}, nil
 	}
+	if len(texts) == 0 && form.Has("command") {
+		return slash(form)
+	}
 	if len(texts) != 1 {
 		return Payload{}, refuse(Malformed, "Slack's form does not have one field payload")
 	}
@@ -122,6 +138,9 @@ func Parse(body []byte) (Payload, error) {
 	links := linksOf(w.Message.Blocks)
 	for _, a := range w.Actions {
 		p.Actions = append(p.Actions, Action{ID: a.ID, Block: a.Block, Type: a.Type, Value: a.Value, Option: a.Option.Value, Link: links[[2]string{a.Block, a.ID}]})
+	}
+	if p.OnHome = w.Container.Type == "view" && w.View.Type == "home"; p.OnHome {
+		p.View = cut(w.View.Hash, maxHash)
 	}
 	return p, p.check(w.Container.Type)
 }
@@ -142,14 +161,17 @@ func (w wirePayload) enterprise() string {
 func (p Payload) check(container string) error {
 	switch {
 	case p.Type != BlockActions:
-		return refuse(NotPressed, "Rollcall has buttons in its messages only: no shortcuts, dialogs or commands")
-	case container != "" && container != "message":
-		return refuse(NotPressed, "Rollcall has buttons in its messages only")
+		return refuse(NotPressed, "Rollcall has buttons and a command: no shortcuts and no dialogs")
+	case container != "" && container != "message" && !p.OnHome:
+		return refuse(NotPressed, "Rollcall has buttons in its messages and on its home page only")
+	case p.OnHome && id("UW").MatchString(p.User): // a home page is in no channel
 	case !id("UW").MatchString(p.User) || !id("CGD").MatchString(p.Channel) || !timestamp().MatchString(p.TS) || p.Thread != "" && !timestamp().MatchString(p.Thread):
 		return refuse(Malformed, "Slack's payload does not say who pressed what in which message")
-	case len(p.Actions) == 0:
+	}
+	switch n := len(p.Actions); {
+	case n == 0:
 		return refuse(Malformed, "Slack's payload says that nothing was pressed")
-	case len(p.Actions) > 1:
+	case n > 1:
 		return refuse(SeveralAtOnce, "several things were pressed at once: press one after the other")
 	}
 	return nil

@@ -44,12 +44,16 @@ func TestParse(t *testing.T) {
 			p.Channel, p.User, p.Home = "D0123456789", "W0ONCALL01", "" // Slack does not say it of an ephemeral message
 			p.Actions = []Action{{ID: "approve", Block: "do", Type: "button", Value: `{"v":1}`}}
 		}),
+		"home-tab": {
+			Type: BlockActions, App: "A0ROLLCALL", Team: "T0ACME0001", User: "U0ONCALL01", Name: "oncall", Home: "T0ACME0001", OnHome: true,
+			Actions: []Action{{ID: "approve", Block: "do", Type: "button", Value: `{"v":1}`}},
+		},
 	} {
 		got, err := Parse(sample(t, name))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if name != "ephemeral" && !json.Valid(got.Blocks) {
+		if name != "ephemeral" && name != "home-tab" && !json.Valid(got.Blocks) {
 			t.Errorf("%s: the message's blocks are %q", name, got.Blocks)
 		}
 		got.Blocks = nil
@@ -61,7 +65,7 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for name, want := range map[string]Reason{
-		"several": SeveralAtOnce, "nothing": Malformed, "home-tab": NotPressed, "shortcut": NotPressed, "message-action": NotPressed,
+		"several": SeveralAtOnce, "nothing": Malformed, "shortcut": NotPressed, "message-action": NotPressed,
 		"view-submission": NotPressed, "view-closed": NotPressed, "options-asked": NotPressed, "old-attachment": NotPressed,
 	} {
 		got, err := Parse(sample(t, name))
@@ -162,6 +166,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(sample(f, strings.TrimSuffix(filepath.Base(file), ".json")))
 	}
 	f.Add([]byte("ssl_check=1"))
+	f.Add([]byte(exampleBody))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		p, err := Parse(body)
 		if err != nil {
@@ -171,6 +176,12 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if p.Type == SSLCheck {
+			return
+		}
+		if p.Type == SlashCommand || p.OnHome {
+			if p.User == "" || len([]rune(p.Name)) > maxName || p.OnHome && len(p.Actions) != 1 {
+				t.Errorf("let through: %+v", p)
+			}
 			return
 		}
 		if p.Type != BlockActions || len(p.Actions) != 1 || p.User == "" || p.Channel == "" || p.TS == "" || len([]rune(p.Name)) > maxName {

@@ -43,12 +43,18 @@ func Acceptable(r Request) error {
 		return refuse(TooLarge, "the request is larger than any that Slack sends for a message of Rollcall")
 	case r.Method != "POST":
 		return refuse(NotPost, "this address takes POST only, from Slack")
-	case err != nil || kind != "application/x-www-form-urlencoded":
-		return refuse(NotForm, "this address takes what Slack sends when a button is pressed (Interactivity), a form; it is no address for event subscriptions")
+	case err != nil || kind != "application/x-www-form-urlencoded" && kind != "application/json":
+		return refuse(NotForm, "this address takes what Slack sends: a form, when a button is pressed or a command typed, and JSON of its events")
 	case !isTimestamp(r.Timestamp) || !isSignature(r.Signature):
 		return refuse(Unsigned, "the request has no signature of Slack's")
 	}
 	return nil
+}
+
+// IsEvent tells that an acceptable request is one of the Events API.
+func IsEvent(r Request) bool {
+	kind, _, err := mime.ParseMediaType(r.ContentType)
+	return err == nil && kind == "application/json"
 }
 
 // Fresh tells whether a request was signed just now. What is not fresh may be

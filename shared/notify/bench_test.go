@@ -44,7 +44,7 @@ func newBench(t *testing.T) *bench {
 	clock := func() time.Time { return b.now }
 	b.store = store.New(server.Client(), table).At(clock)
 	b.Notifier = Notifier{
-		Incidents: b.store, Postings: b.store, Acts: b.store, Slack: b.channel, Files: b.channel, Answers: b.channel, Bus: b.bus, Clusters: b.store, By: "report",
+		Incidents: b.store, Postings: b.store, Acts: b.store, Slack: b.channel, Files: b.channel, Answers: b.channel, Bus: b.bus, Clusters: b.store, Silences: b.store, By: "report",
 		Policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, Channel: "C0123456789"},
 		Now:    clock, Log: slog.New(slog.NewJSONHandler(b.log, nil)),
 		Count: func(name string, n int) { b.counts[name] += n },

@@ -125,6 +125,9 @@ func (o *outgoing) markSending(now time.Time) {
 		o.sendsTried = append(o.sendsTried, "")
 	}
 	for i := range said.Notes {
+		if o.inc.Silence != nil {
+			break // the thread waits
+		}
 		never(said.Notes[i].ID, said.Notes[i].TS, &said.Notes[i].Sending)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
+	"rollcall/shared/silence"
 	"rollcall/shared/store"
 )
 
@@ -29,6 +30,8 @@ type Cluster struct {
 	wanted map[outbox.Target]bool
 	// open tells that incidents are not closed.
 	open bool
+	// silences are those of the cluster, also what is over.
+	silences []silence.Silence
 }
 
 // Cluster begins the time of a cluster, one of those that are left in this invocation,
@@ -40,8 +43,16 @@ func (v *Invocation) Cluster(ctx context.Context, name string, left int) (*Clust
 		c.newer, err = true, nil
 	}
 	v.clusters[name] = c
+	if err != nil {
+		return c, err
+	}
+	// One that cannot be read may hide what would be told now: it is waited for.
+	c.silences, err = v.Silences.Silences(ctx, name)
 	return c, err
 }
+
+// Standing are the silences of the cluster.
+func (c *Cluster) Standing() []silence.Silence { return c.silences }
 
 // Decide gives what becomes of a cluster's incidents: all of them, which of them
 // changed, and the presses whose incident is not there. It is asked again where another

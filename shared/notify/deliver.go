@@ -47,11 +47,15 @@ func (c *Cluster) dueOf(inc incident.Incident, now time.Time) outgoing {
 	}
 	if said.Dirty {
 		m := slack.Render(inc, c.shows())
-		if m.Digest() == said.Digest && !inc.StampDue() {
+		switch {
+		case m.Digest() == said.Digest && !inc.StampDue():
 			said.Dirty = false
-		} else {
+		case inc.Silence == nil || said.TS != "": // what is silenced is edited, and not posted
 			o.message = &m
 		}
+	}
+	if inc.Silence != nil && said.TS == "" {
+		return o // it waits, and with it its thread
 	}
 	mark := func(id, ts string, sending *time.Time) {
 		if ts != "" {
@@ -82,6 +86,9 @@ func (o *outgoing) due() bool {
 
 // forSlack tells that Slack is to be told something of it.
 func (o *outgoing) forSlack() bool {
+	if o.inc.Silence != nil {
+		return o.message != nil
+	}
 	return o.message != nil || o.inc.Number > 0 && o.inc.Chart.Due() ||
 		slices.ContainsFunc(o.inc.Delivery.Notes, func(n incident.Note) bool { return n.TS == "" })
 }
@@ -216,7 +223,7 @@ func (c *Cluster) say(ctx context.Context, o *outgoing) (changed bool) {
 		changed = true
 	}
 	said := &o.inc.Delivery
-	if said.TS == "" {
+	if said.TS == "" || o.inc.Silence != nil {
 		return changed
 	}
 	for i := range said.Notes {

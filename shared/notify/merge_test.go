@@ -176,7 +176,7 @@ func TestTimeEndsWhileSlackTakesIt(t *testing.T) {
 				records = hung{table, func() bool { return ctx.Err() != nil }}
 			}
 			n := Notifier{
-				Incidents: records, Postings: table, Slack: said, Files: said, Answers: said, Bus: notifytest.RefusingBus{}, Clusters: table,
+				Incidents: records, Postings: table, Slack: said, Files: said, Answers: said, Bus: notifytest.RefusingBus{}, Clusters: table, Silences: table,
 				Policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, Channel: "C0123456789"}, Now: time.Now, Log: slog.New(slog.DiscardHandler), Count: func(string, int) {},
 			}
 			obs := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))

@@ -19,6 +19,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
+	"rollcall/shared/silence"
 	"rollcall/shared/slack"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/store"
@@ -42,6 +43,12 @@ type Clusters interface {
 	ClusterRecord(ctx context.Context, cluster string) (outbox.ClusterRecord, error)
 	ClusterRecords(ctx context.Context) ([]outbox.ClusterRecord, error)
 	SaveClusterRecord(ctx context.Context, r outbox.ClusterRecord) error
+}
+
+// Silences is where it stands what is not told for a while.
+type Silences interface {
+	Silences(ctx context.Context, cluster string) ([]silence.Silence, error)
+	SaveSilence(ctx context.Context, s silence.Silence) (silence.Silence, error)
 }
 
 // Audit is where presses are recorded for good.
@@ -83,6 +90,7 @@ var (
 	_ Records   = (*store.Store)(nil)
 	_ Summaries = (*store.Store)(nil)
 	_ Clusters  = (*store.Store)(nil)
+	_ Silences  = (*store.Store)(nil)
 	_ Audit     = (*store.Store)(nil)
 	_ Slack     = (*slackapi.Session)(nil)
 	_ Files     = (*slackapi.Session)(nil)
@@ -96,6 +104,7 @@ type Notifier struct {
 	Incidents Records
 	Postings  Summaries
 	Clusters  Clusters
+	Silences  Silences
 	Acts      Audit
 	Slack     Slack
 	Files     Files
@@ -107,6 +116,8 @@ type Notifier struct {
 	By string
 	// Policy has the routes, and the channel of what no route sends elsewhere.
 	Policy incident.Policy
+	// Whose is the name by which people know the account and region; empty for none.
+	Whose string
 	// Actions tells that Slack's buttons are answered, so that messages have them.
 	Actions bool
 	// Docs is where the documentation's site is; empty for nowhere.

@@ -18,7 +18,8 @@ type Message struct {
 	Proposal     *Proposal
 	RemedyResult *RemedyResult
 	Changes      *Changes
-	// Digest is that of a press's body as it came: what PressRecord holds.
+	Command      *Command
+	// Digest is that of a press's or a command's body as it came: what PressRecord holds.
 	Digest string
 }
 
@@ -35,6 +36,8 @@ func (m Message) Cluster() string {
 		return m.RemedyResult.Cluster
 	case m.Changes != nil:
 		return m.Changes.Cluster
+	case m.Command != nil:
+		return Commands
 	}
 	return m.Observation.Cluster
 }
@@ -81,6 +84,8 @@ func DecodeMessage(body []byte) (Message, error) {
 		return Message{}, fmt.Errorf("decode a result: %w", err)
 	}
 	switch kind {
+	case CommandKind:
+		return decodeCommand(body, head.Format)
 	case PressKind:
 		p, err := decodeTold[Press](body, head.Format, PressFormat+1, kind)
 		return Message{Press: &p, Digest: digestOf(body)}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))

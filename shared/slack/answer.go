@@ -179,3 +179,22 @@ func words(l *line) string {
 	}
 	return b.String()
 }
+
+// RenderRefusal is what whoever typed a command is told who may not.
+func RenderRefusal(a incident.Answer, now time.Time) slackapi.Message {
+	return RenderSays(RefusalSays(a), now)
+}
+
+// RefusalSays is why somebody may not ask for what they typed or pressed on the home page.
+func RefusalSays(a incident.Answer) string {
+	says := "Nothing was done. "
+	switch a.Reason {
+	case incident.NotResponder:
+		return says + "You may not silence here. Ask one of the responders (setting responders)."
+	case incident.OtherWorkspace:
+		return says + "Only people of Rollcall’s own Slack workspace may ask, and Slack does not say that you are one."
+	case incident.GroupNotRead:
+		return says + "Slack did not say who is in the responders’ user group. Try again in a minute. If it stays so, give the Slack app the scope usergroups:read."
+	}
+	return says + words(newPage(place{}, time.Time{}, slacktext.WidestRoom).line().answer(a))
+}

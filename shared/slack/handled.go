@@ -4,6 +4,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/incident"
+	"rollcall/shared/slack/slacktext"
 )
 
 // handled says who has taken the incident on, and who muted it.
@@ -18,6 +19,13 @@ func (p *page) handled(i incident.Incident, o Options) {
 	}
 	if o.muted(i) {
 		parts = append(parts, p.line().plain("Muted by ").person(i.Mute.By).plain(" until ").until(i.Mute.At, i.Mute.Until).plain(".").section())
+	}
+	if i.Silence != nil {
+		l := p.line().plain("Silenced by ").person(i.Silence.By).plain(" until ").until(o.Now, i.Silence.Until)
+		if why := slacktext.Clip(slacktext.OneLine(i.Silence.Reason), 300); why != "" {
+			l.plain(": ").prose(why)
+		}
+		parts = append(parts, l.plain(". Nothing more is said of it in the channel until then.").section())
 	}
 	p.add(parts...)
 }

@@ -22,7 +22,7 @@ func lineTop(i incident.Incident, n incident.Note, says saying) saying {
 // restates tells of a line that says what the message says, and why it is said again.
 func restates(n incident.Note) bool {
 	switch n.Reason {
-	case incident.Reopened, incident.FailedAgain, incident.IsWorse, incident.HasMissed:
+	case incident.Reopened, incident.FailedAgain, incident.IsWorse, incident.HasMissed, incident.IsUnsilenced:
 		return true
 	}
 	return false

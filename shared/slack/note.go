@@ -87,6 +87,8 @@ func noteLine(i incident.Incident, n incident.Note) string {
 		return "the cause had gone, and returned before a new node joined."
 	case incident.IsWorse:
 		return "critical now; it was a warning."
+	case incident.IsUnsilenced:
+		return "it was silenced, and is still there."
 	case incident.HasJoined:
 		return slacktext.Sentence(slacktext.Clip(slacktext.OneLine(n.Says), 160))
 	case incident.HasMissed:
@@ -151,6 +153,8 @@ func replyLabel(r incident.Reason) string {
 		return "Back"
 	case incident.IsWorse:
 		return "Worse"
+	case incident.IsUnsilenced:
+		return "Silence over"
 	case incident.HasJoined:
 		return "Also failing"
 	case incident.HasMissed:

@@ -10,8 +10,8 @@
 //
 // What is of a spoke other than the hub's own has its account and region before its
 // name, so that two clusters of one name share nothing: incident#222233334444/eu-west-1/prod,
-// launch#222233334444/eu-west-1/i-0ab, and so on, also in the indexes; the partition
-// cluster# is one for each spoke. What is the hub's own has none, as in the releases
+// launch#222233334444/eu-west-1/i-0ab, and so on, also in the indexes; the partitions
+// cluster#, silence# and swept# are one for each spoke. What is the hub's own has none, as in the releases
 // before there were spokes: a table never changes its account, so that old records are
 // the hub's, and an older release still finds them. Presses, refusals and paces are
 // of no spoke's cluster, or name account and region anyway.
@@ -54,6 +54,11 @@
 //	                                                   Written by slack-actions alone, kept for 19 days
 //	refusal   refusal#             <minute>#<reason>   Refusals: query by pk, from a time on. Never written
 //	          slack-actions        <time>#<request>    over, kept for a year
+//	silence   silence#             <cluster>#<id>      Silences: query by pk and between two sk, once for each
+//	                                                   cluster and batch; AllSilences: query by pk. Kept for 30 days
+//	                                                   after its end
+//	swept     swept#               <cluster>           Sweeps: query by pk. Written once in a cluster's turn, kept
+//	                                                   for 48 hours
 //	refused   refused#<cluster>    <launcher>#<class>  RefusedLaunches: query by pk, once for each batch with such a
 //	                                                   launch, and for each sweep. Kept for six hours
 package store

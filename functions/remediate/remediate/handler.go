@@ -187,12 +187,25 @@ func (h handler) incident(ctx context.Context, inc incident.Incident, event stri
 	}
 	for _, r := range remediesFor(inc) {
 		// That an incident is muted keeps people from being called, not the
-		// remedy that an operator has switched on from being done.
+		// remedy that an operator has switched on from being done. A silence does, as
+		// somebody may be at work there: nothing is planned, and what a person approved
+		// all the same is done.
+		if inc.Silence != nil && approvedBySomebody(inc, r.Name) == nil {
+			continue
+		}
 		if err := h.remedy(ctx, inc, r, event); err != nil {
 			errs = append(errs, fmt.Errorf("%s for %s at %s in %s: %w", r.Name, inc.Key.Check, inc.Key.Resource, inc.Key.Cluster, err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// approvedBySomebody is the plan of a remedy that a person approved.
+func approvedBySomebody(inc incident.Incident, r optin.Remedy) *incident.Offer {
+	if o := latest(inc, r, incident.Approved); o != nil && o.Policy == optin.Approve {
+		return o
+	}
+	return nil
 }
 
 // overtaken says of what a person approved, and what the incident needs no more,

@@ -21,11 +21,17 @@ type clusterBatch struct {
 	messages  []string
 }
 
+// asked is a command of a batch.
+type asked struct {
+	id      string
+	message report.Message
+}
+
 // byCluster decodes a batch and sorts it by cluster, in the order of the first message
 // of each. What cannot be decoded never can be: it is set aside at once, as a FIFO
 // queue gives nothing else of its group, which is its cluster, while it is tried
 // again. Decide does not depend on the order.
-func (h handler) byCluster(ctx context.Context, messages []event.Message) (clusters []clusterBatch, failed []string) {
+func (h handler) byCluster(ctx context.Context, messages []event.Message) (clusters []clusterBatch, commands []asked, failed []string) {
 	for _, m := range messages {
 		result, err := report.DecodeMessage([]byte(m.Body))
 		if err != nil {
@@ -35,6 +41,10 @@ func (h handler) byCluster(ctx context.Context, messages []event.Message) (clust
 				h.Log.ErrorContext(ctx, "it could not be set aside, it goes back to the queue", "message", m.ID, "error", err.Error())
 				failed = append(failed, m.ID)
 			}
+			continue
+		}
+		if result.Command != nil {
+			commands = append(commands, asked{m.ID, result})
 			continue
 		}
 		result = result.In(h.spoke, h.whose)
@@ -50,5 +60,5 @@ func (h handler) byCluster(ctx context.Context, messages []event.Message) (clust
 		}
 		clusters[i].messages = append(clusters[i].messages, m.ID)
 	}
-	return clusters, failed
+	return clusters, commands, failed
 }

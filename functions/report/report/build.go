@@ -16,6 +16,7 @@ import (
 	"rollcall/shared/notify"
 	"rollcall/shared/routing"
 	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 )
 
@@ -33,19 +34,20 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 
 func newHandler(e lambda.Env) handler {
 	wall := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
-	table := wall.At(e.Now).In(e.Config.Spoke)
+	here := wall.At(e.Now)
+	table := here.In(e.Config.Spoke)
 	client := slackapi.NewSession(secretsmanager.NewFromConfig(e.AWS), e.Config.SlackSecretARN, e.Config.SlackAPI, &http.Client{Transport: e.HTTP})
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Aside: e.Config.ResultDeadURL, Spoke: e.Config.Spoke}
-	return handler{
+	h := handler{
 		Notifier: notify.Notifier{
-			Incidents: table, Postings: table, Clusters: table, Acts: table,
+			Incidents: table, Postings: table, Clusters: table, Silences: table, Acts: table,
 			Slack: client, Files: client, Answers: client,
 			Bus: bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName), Again: queues, By: spec.Name,
 			Policy: incident.Policy{
 				ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime, RemindAfter: e.Config.RemindAfter,
 				Routes: e.Config.Routes, TagKeys: routing.TagKeys(e.Config.Routes), Channel: e.Config.Channel,
 			},
-			Actions: e.Config.SlackActions, Docs: e.Config.DocsURL,
+			Whose: e.Config.Whose(), Actions: e.Config.SlackActions, Docs: e.Config.DocsURL,
 			Now: e.Now, Log: e.Log, Count: e.Metrics.Count,
 		},
 		passed: wall, // signatures are dated by the wall clock, and the records of presses are kept by it
@@ -55,4 +57,14 @@ func newHandler(e lambda.Env) handler {
 		whose:  e.Config.Whose(),
 		aside:  queues, approvers: e.Config.Approvers, responders: e.Config.Responders,
 	}
+	h.commands = commands{
+		replies: slackapi.NewResponder(e.Config.SlackAPI, e.HTTP), home: client, hub: e.Config.Hub,
+		watched: allOf(e.Config, func(id spoke.ID) Table { return here.In(id) }),
+		wake: func(ctx context.Context, of spoke.Cluster) error {
+			to := queues
+			to.Spoke = of.ID
+			return to.SendResult(ctx, wakeUp(of, spec.Name, e.Now()))
+		},
+	}
+	return h
 }

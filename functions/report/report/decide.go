@@ -10,10 +10,11 @@ import (
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/report"
+	"rollcall/shared/silence"
 )
 
 // decide takes in all messages, in order, and the time that has passed.
-func (p *invocation) decide(ctx context.Context, incidents []incident.Incident, messages []report.Message, now time.Time) (
+func (p *invocation) decide(ctx context.Context, incidents []incident.Incident, messages []report.Message, silences []silence.Silence, now time.Time) (
 	after []incident.Incident, changed map[report.Key]bool, strays []incident.ActRecord,
 ) {
 	changed = map[report.Key]bool{}
@@ -25,14 +26,28 @@ func (p *invocation) decide(ctx context.Context, incidents []incident.Incident, 
 			}
 		}
 	}
+	policy := p.Policy
+	policy.TagKeys = slices.Concat(policy.TagKeys, silence.TagKeys(silences))
 	for _, m := range messages {
 		strays = append(strays, stray(m, incidents, now)...)
-		take(p.apply(ctx, incidents, m, now)...)
+		take(p.apply(ctx, incidents, m, policy, now)...)
+	}
+	for _, inc := range incidents {
+		take(p.silence(ctx, inc, silences, now))
 	}
 	for _, inc := range incidents {
 		take(response.Tick(inc, now, p.Policy))
 	}
 	return incidents, changed, strays
+}
+
+// silence tells what the silences of the cluster make of an incident.
+func (p *invocation) silence(ctx context.Context, inc incident.Incident, list []silence.Silence, now time.Time) incident.Decision {
+	d := response.Silence(inc, list, now)
+	if d.Changed {
+		p.logDecision(ctx, d)
+	}
+	return d
 }
 
 func replace(incidents []incident.Incident, inc incident.Incident) []incident.Incident {
@@ -45,9 +60,9 @@ func replace(incidents []incident.Incident, inc incident.Incident) []incident.In
 }
 
 // apply takes one message in, and gives what it makes of the incidents.
-func (p *invocation) apply(ctx context.Context, incidents []incident.Incident, m report.Message, now time.Time) []incident.Decision {
+func (p *invocation) apply(ctx context.Context, incidents []incident.Incident, m report.Message, policy incident.Policy, now time.Time) []incident.Decision {
 	if m.Observation != nil {
-		list := reconcile.Decide(incidents, *m.Observation, now, p.Policy)
+		list := reconcile.Decide(incidents, *m.Observation, now, policy)
 		for _, d := range list {
 			p.logDecision(ctx, d, "observation", m.Observation.ID, "by", m.Observation.By)
 		}

@@ -36,6 +36,7 @@ type handler struct {
 	whose string
 	// approvers are Slack's ids of users and user groups.
 	approvers []string
+	commands
 	// responders are who may acknowledge, mute and ask for a check.
 	responders config.Responders
 }
@@ -58,13 +59,20 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if !ok {
 		return nil, h.tick(ctx, raw)
 	}
-	clusters, failed := h.byCluster(ctx, messages)
+	clusters, asked, failed := h.byCluster(ctx, messages)
 	p := invocation{handler: h, delivery: h.Begin()}
 	for i, c := range clusters {
 		if err := p.cluster(ctx, c, len(clusters)-i); err != nil {
 			h.Log.ErrorContext(ctx, "results could not be recorded, they go back to the queue", "cluster", c.name, "results", len(c.results), "summaries", len(c.summaries), "error", err.Error())
 			h.Count("RecordFailures", 1)
 			failed = append(failed, c.messages...)
+		}
+	}
+	for _, c := range asked {
+		if err := p.command(ctx, c.message); err != nil {
+			h.Log.ErrorContext(ctx, "a command could not be answered, it goes back to the queue", "verb", c.message.Command.Ask.Verb, "command", c.message.Command.ID, "error", err.Error())
+			h.Count("RecordFailures", 1)
+			failed = append(failed, c.id)
 		}
 	}
 	p.delivery.End(ctx)
@@ -98,7 +106,7 @@ func (p *invocation) cluster(ctx context.Context, c clusterBatch, left int) erro
 	if err != nil {
 		return err
 	}
-	err = errors.Join(p.incidents(ctx, c.results, out), out.DeliverSummaries(ctx, c.summaries))
+	err = errors.Join(p.incidents(ctx, c.results, out), out.DeliverSilences(ctx), out.DeliverSummaries(ctx, c.summaries))
 	out.End(ctx, err == nil)
 	return err
 }
@@ -111,6 +119,6 @@ func (p *invocation) incidents(ctx context.Context, messages []report.Message, o
 		return err
 	}
 	return out.DeliverIncidents(ctx, func(incidents []incident.Incident, now time.Time) ([]incident.Incident, map[report.Key]bool, []incident.ActRecord) {
-		return p.decide(ctx, incidents, messages, now)
+		return p.decide(ctx, incidents, messages, out.Standing(), now)
 	}, refused)
 }

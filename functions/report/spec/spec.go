@@ -28,7 +28,7 @@ func Environment() []spec.Variable {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
-		About:         "Owns the incidents: decides what to say, says it once in Slack, keeps it up to date, and tells the Rollcall bus.",
+		About:         "Owns the incidents: decides what to say, says it once in Slack, keeps it up to date, and tells the Rollcall bus; answers /rollcall and draws the home page.",
 		FailureImpact: "Nothing is said. What was found waits in the results queue, then in its dead-letter queue.",
 		Queue: &spec.Queue{
 			Resource: spec.ResultQueue,
@@ -59,11 +59,12 @@ func Spec() spec.Spec {
 				Do:  "read the incident's thread, which says why: the world had changed, a limit was reached, or AWS refused (is the VPC among remedyVpcs?).",
 			},
 		},
-		Reads: store.ReadIncidents(),
+		Reads: store.ReadHistory(),
 		Grants: []spec.Grant{
 			store.RecordIncidents(),
 			store.RecordSummaries(),
 			store.RecordActs(),
+			store.RecordSilences(),
 			store.RecordClusters(),
 			{
 				Sid:       "ReadSlackToken",

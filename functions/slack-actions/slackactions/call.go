@@ -24,6 +24,9 @@ type call struct {
 
 	id      string
 	payload interaction.Payload
+	// answer is what whoever typed a command is told at once; challenge is what Slack wants
+	// back.
+	answer, challenge string
 }
 
 // errNoCall: slack-actions is woken by its address alone.

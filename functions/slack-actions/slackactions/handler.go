@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -99,7 +97,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	var refused *interaction.Refusal
 	switch {
 	case err == nil:
-		return events.LambdaFunctionURLResponse{StatusCode: http.StatusOK}, nil
+		return c.done(), nil
 	case errors.As(err, &refused):
 		return h.refuse(ctx, c, refused), nil
 	}
@@ -129,18 +127,46 @@ func (h handler) take(ctx context.Context, c *call) error {
 	if !first {
 		return &interaction.Refusal{Reason: interaction.Replayed, Says: "this very request was taken before"}
 	}
-	if c.payload, err = interaction.Parse(c.Body); err != nil || c.payload.Type == interaction.SSLCheck {
+	parse := interaction.Parse
+	if interaction.IsEvent(c.Request) {
+		parse = interaction.ParseEvent
+	}
+	if c.payload, err = parse(c.Body); err != nil {
 		return err
 	}
-	if c.payload.Actions[0].Link {
+	switch {
+	case c.payload.Type == interaction.SSLCheck:
+		return nil
+	case c.payload.Type == interaction.URLVerification:
+		c.challenge = c.payload.Challenge
+		return nil
+	case c.payload.Type == interaction.BlockActions && c.payload.Actions[0].Link:
 		return nil // it opened a page
 	}
+	ask, isCommand, err := h.asked(c)
+	switch {
+	case err != nil:
+		return err
+	case ask.Verb != "":
+		return h.command(ctx, c, ask)
+	case isCommand:
+		return nil // it is answered, or there is nothing to do
+	}
+	return h.press(ctx, c)
+}
+
+// press passes on what was pressed in an incident's message.
+func (h handler) press(ctx context.Context, c *call) error {
 	press, err := pressOf(c.payload)
 	if err != nil {
 		return err
 	}
 	press.ID, press.At = c.id, h.now().UTC()
-	if err := h.forward(ctx, c, press); err != nil {
+	message, err := report.EncodePress(press)
+	if err != nil {
+		return err
+	}
+	if err := h.forward(ctx, c, message); err != nil {
 		return errors.Join(fmt.Errorf("pass the press on: %w", err), h.release(ctx, c))
 	}
 	h.log.InfoContext(ctx, "pressed", "audit", true, "action", press.Action, "user", press.User.ID,
@@ -149,13 +175,9 @@ func (h handler) take(ctx context.Context, c *call) error {
 	return nil
 }
 
-// forward writes down what was pressed, and sends it to report, which holds the one
+// forward writes down what was pressed or typed, and sends it to report, which holds the one
 // against the other.
-func (h handler) forward(ctx context.Context, c *call, press report.Press) error {
-	message, err := report.EncodePress(press)
-	if err != nil {
-		return err
-	}
+func (h handler) forward(ctx context.Context, c *call, message report.PressMessage) error {
 	if err := h.once.PassPress(ctx, c.id, c.by, message.Digest()); err != nil {
 		return err
 	}

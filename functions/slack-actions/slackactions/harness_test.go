@@ -48,6 +48,7 @@ type bench struct {
 	records   []interaction.Record
 	recordErr error
 	sent      []report.Press
+	commands  []report.Command
 	sendErr   error
 	told      []string
 	slack     *httptest.Server
@@ -95,6 +96,15 @@ func (b *bench) PassPress(_ context.Context, id, by, digest string) error {
 // SendPress takes what is proven by then, as report would.
 func (b *bench) SendPress(_ context.Context, m report.PressMessage) error {
 	got, err := report.DecodeMessage(m.Body)
+	if err == nil && got.Command != nil {
+		if b.digests[m.ID] != got.Digest || m.Of.Name != report.Commands || got.Command.ID != m.ID {
+			b.t.Errorf("%s is sent, and %s is written down", got.Digest, b.digests[m.ID])
+		}
+		if b.sendErr == nil {
+			b.commands = append(b.commands, *got.Command)
+		}
+		return b.sendErr
+	}
 	if err != nil || got.Press == nil {
 		b.t.Fatalf("%s is no press: %v", m.Body, err)
 	}

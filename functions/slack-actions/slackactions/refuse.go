@@ -27,6 +27,12 @@ func (h handler) refuse(ctx context.Context, c *call, r *interaction.Refusal) an
 // failed answers a request that could not be judged, or not be passed on. Slack
 // shows a warning to whoever pressed, and they can press again.
 func (h handler) failed(ctx context.Context, c *call, err error) any {
+	if c.payload.Type == interaction.SlashCommand { // Slack would say "dispatch_failed"
+		h.log.ErrorContext(ctx, "a command could not be passed on; whoever typed it is told to try again", "command", c.id, "error", err.Error())
+		h.count(notPassedOn, 1)
+		c.answer = "It could not be passed on to Rollcall. Try again in a minute; if it stays so, an alarm says why."
+		return c.done()
+	}
 	h.log.ErrorContext(ctx, "a press could not be passed on; whoever pressed sees a warning sign in Slack, and can press again", "press", c.id, "error", err.Error())
 	h.count(notPassedOn, 1)
 	if c.id == "" {
@@ -38,6 +44,8 @@ func (h handler) failed(ctx context.Context, c *call, err error) any {
 func plain(status int, text string) any {
 	return events.LambdaFunctionURLResponse{
 		StatusCode: status, Body: text + "\n",
-		Headers: map[string]string{"content-type": "text/plain; charset=utf-8", "cache-control": "no-store"},
+		// An event that is refused is not worth the three retries that Slack makes
+		// (docs.slack.dev/apis/events-api, "Turning retries off").
+		Headers: map[string]string{"content-type": "text/plain; charset=utf-8", "cache-control": "no-store", "x-slack-no-retry": "1"},
 	}
 }

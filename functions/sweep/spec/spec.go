@@ -91,6 +91,7 @@ func Spec() spec.Spec {
 			store.RecordSamples(),
 			store.RecordNodegroups(),
 			store.RecordBackoffs(),
+			store.RecordSweeps(),
 			{
 				Sid:       "SendTurns",
 				Why:       "A tick is a message for each cluster, spread over the tick.",

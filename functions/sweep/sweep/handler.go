@@ -16,13 +16,16 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
+	"rollcall/shared/overview"
 	"rollcall/shared/store"
 )
 
-// Memory is what is remembered of clusters that do not answer.
+// Memory is what is remembered of clusters: which do not answer, and when each was last
+// looked at.
 type Memory interface {
 	Backoff(ctx context.Context, cluster string) (backoff.Record, error)
 	SaveBackoff(ctx context.Context, r backoff.Record) error
+	SaveSweep(ctx context.Context, s overview.Sweep) error
 }
 
 // Sender sends the turns of a tick.
@@ -111,7 +114,10 @@ func (h handler) turn(ctx context.Context, m event.Message) error {
 		h.Log.WarnContext(ctx, "whether the cluster's API answers is not known: it is asked", "cluster", t.Cluster, "error", err.Error())
 	}
 	contact := gather.NewContact(known.Known(t.Time))
-	err = h.look(ctx, h.watches(t.Account, contact), t.Cluster, json.RawMessage(m.Body))
+	failed, err := h.look(ctx, h.watches(t.Account, contact), t.Cluster, json.RawMessage(m.Body))
+	if err := h.memory.SaveSweep(ctx, overview.Sweep{Cluster: t.Cluster, At: h.Now(), Failed: failed}); err != nil {
+		h.Log.WarnContext(ctx, "that the cluster was looked at could not be written down: /rollcall status will call it late", "cluster", t.Cluster, "error", err.Error())
+	}
 	return errors.Join(err, h.remember(ctx, known, contact, t.Time))
 }
 

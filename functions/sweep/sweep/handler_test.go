@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
+	"rollcall/shared/overview"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 )
@@ -30,6 +31,7 @@ type unit struct {
 	saveErr error
 	counts  map[string]int
 	looked  []string
+	swept   []overview.Sweep
 }
 
 func (u *unit) Backoff(_ context.Context, cluster string) (backoff.Record, error) {
@@ -40,6 +42,11 @@ func (u *unit) Backoff(_ context.Context, cluster string) (backoff.Record, error
 func (u *unit) SaveBackoff(_ context.Context, r backoff.Record) error {
 	u.saved = append(u.saved, r)
 	return u.saveErr
+}
+
+func (u *unit) SaveSweep(_ context.Context, s overview.Sweep) error {
+	u.swept = append(u.swept, s)
+	return nil
 }
 
 func newUnit(looks ...func(ctx context.Context) error) *unit {
@@ -102,6 +109,9 @@ func TestOneDoesNotHoldBackAnother(t *testing.T) {
 	err := u.give(t, "prod", 0)
 	if !errors.Is(err, down) || !strings.Contains(err.Error(), "a: down") || !strings.Contains(err.Error(), "c: full") || u.counts["SweptClusters"] != 0 {
 		t.Errorf("error %v, counts %v", err, u.counts)
+	}
+	if diff := cmp.Diff([]overview.Sweep{{Cluster: "prod", At: u.now, Failed: []string{"a", "c"}}}, u.swept); diff != "" {
+		t.Errorf("remembered (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"a prod", "b prod", "c prod"}, u.looked); diff != "" {
 		t.Errorf("looked (-want +got):\n%s", diff)

@@ -10,9 +10,9 @@ import (
 )
 
 // look has each detector look at a cluster, one after the other. What happens to one does
-// not keep the others from looking; a panic is passed on when all have: the process is
+// not keep the others from looking, and who failed is told; a panic is passed on when all have: the process is
 // not to be trusted any more.
-func (h handler) look(ctx context.Context, list []watch, cluster string, turn json.RawMessage) error {
+func (h handler) look(ctx context.Context, list []watch, cluster string, turn json.RawMessage) (failed []string, _ error) {
 	var errs []error
 	var panicked any
 	for i, w := range list {
@@ -24,6 +24,7 @@ func (h handler) look(ctx context.Context, list []watch, cluster string, turn js
 		}
 		if err != nil {
 			h.Log.ErrorContext(ctx, "a look failed, the others go on", "by", w.by, "cluster", cluster, "error", err.Error())
+			failed = append(failed, w.by)
 			errs = append(errs, fmt.Errorf("%s: %w", w.by, err))
 		}
 	}
@@ -33,7 +34,7 @@ func (h handler) look(ctx context.Context, list []watch, cluster string, turn js
 	if len(errs) == 0 {
 		h.Count("SweptClusters", 1)
 	}
-	return errors.Join(errs...)
+	return failed, errors.Join(errs...)
 }
 
 // guarded gives a detector the cluster's turn.

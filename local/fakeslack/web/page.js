@@ -54,6 +54,7 @@ function localTimes(root) {
 // arrange puts day lines between days, folds messages of one author within five
 // minutes, and counts the replies of a thread.
 function arrange(list) {
+  if ((list.dataset.list || "").startsWith("home:")) return; // one page, no messages
   list.querySelectorAll(".day, .count").forEach((el) => el.remove());
   const thread = (list.dataset.list || "").startsWith("thread:");
   let last = null;
@@ -184,7 +185,7 @@ async function press(el, value) {
   try {
     const answer = await (await send("/press", {
       channel: msg.dataset.channel, ts: msg.dataset.ts, block: el.dataset.block, action: el.dataset.action, value: value || "",
-      user: document.body.dataset.viewer,
+      user: document.body.dataset.viewer, home: "home" in msg.dataset,
     })).json();
     if (answer.unset) hint(answer.hint);
     else if (!answer.ok) warn(el, answer.hint);
@@ -225,6 +226,12 @@ document.addEventListener("submit", async (event) => {
   if (!form) return;
   event.preventDefault();
   if (!box.value.trim()) return;
+  if (box.value.startsWith("/")) {
+    const told = await (await send("/command", { channel: document.body.dataset.channel, thread: form.dataset.thread, text: box.value, user: document.body.dataset.viewer })).json();
+    if (told.ok) box.value = "";
+    else hint(told.hint);
+    return;
+  }
   const answer = await send("/say", { channel: document.body.dataset.channel, thread: form.dataset.thread, text: box.value, user: document.body.dataset.viewer });
   if (answer.ok) box.value = "";
   else hint(await answer.text());
@@ -261,6 +268,12 @@ if (!("static" in document.body.dataset)) {
     }
     document.body.dataset.live = "";
   });
+  // Slack tells the app of it each time that somebody opens the page.
+  live.addEventListener("open", async () => {
+    if (!("home" in document.body.dataset)) return;
+    const told = await (await send("/home/open", { user: document.body.dataset.viewer })).json();
+    if (!told.ok) hint(told.hint);
+  }, { once: true });
   live.addEventListener("fragment", (event) => put(JSON.parse(event.data)));
   live.addEventListener("banner", (event) => {
     const b = JSON.parse(event.data);

@@ -53,7 +53,7 @@ func (rec *reconciler) decisionOn(u *incident.Update) (decision incident.Decisio
 			rec.addNote(u, r)
 		}
 	}
-	if !u.Muted(rec.Now) && !slices.Contains(u.Reasons, incident.Opened) && !slices.Contains(u.Reasons, incident.Reopened) { // else the message says it from the start
+	if !u.Muted(rec.Now) && (u.Silence == nil || !u.Told()) && !slices.Contains(u.Reasons, incident.Opened) && !slices.Contains(u.Reasons, incident.Reopened) { // else the message says it from the start
 		u.Delivery.Notes = append(u.Delivery.Notes, u.JoinedNotes...)
 	}
 	rec.addEvents(u, top)

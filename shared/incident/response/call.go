@@ -65,7 +65,7 @@ func lineOf(inc *incident.Incident, now time.Time) *incident.Note {
 
 // needsPeople tells that people are to be called.
 func needsPeople(inc *incident.Incident, now time.Time) bool {
-	return inc.State == incident.Open && inc.Severity() == incident.Critical && inc.Ack == nil && !inc.Muted(now)
+	return inc.State == incident.Open && inc.Severity() == incident.Critical && inc.Ack == nil && !inc.Muted(now) && inc.Silence == nil
 }
 
 // withdrawCalls takes back calls that Slack was not given in time: nobody is called

@@ -19,17 +19,26 @@ const pressAhead = time.Minute
 // time near now: the zero Answer is yes. Digest is that of the message in which
 // it came; a nil record is one that is not there.
 func VetPress(p report.Press, digest string, record *report.PressRecord, now time.Time) incident.Answer {
-	switch age := now.Sub(p.At); {
+	return vet(p.At, p.Channel != "" && p.TS != "" && p.User.ID != "", digest, record, now)
+}
+
+// VetCommand is the same of a command.
+func VetCommand(c report.Command, digest string, record *report.PressRecord, now time.Time) incident.Answer {
+	return vet(c.At, c.User.ID != "", digest, record, now)
+}
+
+func vet(at time.Time, complete bool, digest string, record *report.PressRecord, now time.Time) incident.Answer {
+	switch age := now.Sub(at); {
 	case record != nil && record.Format < report.PressRecordFormat:
 		return incident.Answer{Reason: incident.OlderRelease}
 	case record == nil || record.Digest == "" || record.Digest != digest:
 		return incident.Answer{Reason: incident.NotPassedOn}
-	case p.Channel == "" || p.TS == "" || p.User.ID == "":
+	case !complete:
 		return incident.Answer{Reason: incident.Incomplete}
 	case age > PressLasts:
-		return incident.Answer{Reason: incident.TooLate, When: p.At}
+		return incident.Answer{Reason: incident.TooLate, When: at}
 	case age < -pressAhead:
-		return incident.Answer{Reason: incident.FromFuture, When: p.At}
+		return incident.Answer{Reason: incident.FromFuture, When: at}
 	}
 	return incident.Answer{}
 }

@@ -63,7 +63,7 @@ func (c *Client) Workspace(ctx context.Context) (response.Workspace, error) {
 		if err != nil {
 			return err
 		}
-		own = response.Workspace{ID: who.TeamID, Enterprise: who.EnterpriseID}
+		own = response.Workspace{ID: who.TeamID, Enterprise: who.EnterpriseID, URL: who.URL}
 		return nil
 	})
 	if err != nil {

@@ -63,10 +63,21 @@ func (r Responder) ours(to string) bool {
 
 // Tell says something to whoever pressed, and to nobody else.
 func (r Responder) Tell(ctx context.Context, to, text string) error {
+	return r.send(ctx, to, map[string]any{"response_type": "ephemeral", "replace_original": false, "text": text})
+}
+
+// Answer tells whoever typed a command, and nobody else, a message with blocks. An address
+// takes five answers within half an hour
+// (docs.slack.dev/interactivity/handling-user-interaction).
+func (r Responder) Answer(ctx context.Context, to string, m Message) error {
+	return r.send(ctx, to, map[string]any{"response_type": "ephemeral", "replace_original": false, "text": m.Text, "blocks": m.Blocks})
+}
+
+func (r Responder) send(ctx context.Context, to string, what map[string]any) error {
 	if !r.ours(to) {
 		return ErrElsewhere
 	}
-	body, err := json.Marshal(map[string]any{"response_type": "ephemeral", "replace_original": false, "text": text})
+	body, err := json.Marshal(what)
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
