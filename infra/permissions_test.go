@@ -247,8 +247,8 @@ func TestTableReads(t *testing.T) {
 		"eni-cleanup":     {table},                                                // the sightings, and what was deleted
 		"remediate":       {table},                                                // the incidents, the runs, the sightings
 		"zone-watch":      {table, table + "/index/ended", table + "/index/open"}, // what became of launches
-		"report":          {table},
-		"notify-targets":  {table}, // what targets were told
+		"notify-targets":  {table},                                                // what targets were told
+		"report":          {table, table + "/index/ended", table + "/index/open"}, // the incidents, the silences; what became of launches
 		"change-check":    {table, table + "/index/ended", table + "/index/open"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

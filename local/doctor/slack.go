@@ -16,7 +16,7 @@ const appPage = "api.slack.com/apps, OAuth & Permissions"
 
 // slack looks at the token, its scopes and the channels.
 func (c Clients) slack(ctx context.Context, d Deployment, report functionOf) []Finding {
-	cfg, err := settingsOf(report, config.SlackSecretARN, config.SlackAPI, config.Channel, config.Routes, config.Approvers)
+	cfg, err := settingsOf(report, config.SlackSecretARN, config.SlackAPI, config.Channel, config.Routes, config.Approvers, config.SlackActions)
 	if err != nil {
 		return []Finding{redeploy(Finding{Part: "settings", Name: Prefix + "-report", Says: err.Error(), Do: "Correct the setting (docs/settings.md), and deploy."})}
 	}
@@ -89,6 +89,9 @@ func scopesOf(cfg config.Config, has []string, put string) []Finding {
 	}
 	if slices.ContainsFunc(cfg.Approvers, func(id string) bool { return strings.HasPrefix(id, "S") }) {
 		list = append(list, wanted{[]string{"usergroups:read"}, "to tell who is in the groups that may approve"})
+	}
+	if cfg.SlackActions {
+		list = append(list, wanted{[]string{"commands"}, "/rollcall: paste deploy/slack-app-actions.yaml as the app's manifest, which also has the command and the home page"})
 	}
 	var missing []Finding
 	for _, w := range list {

@@ -65,7 +65,9 @@ func (s *Server) publishHome(p params) (answer, error) {
 	bad := func(says string) (answer, error) {
 		return nil, &apiError{code: "invalid_arguments", messages: []string{"[ERROR] " + says}}
 	}
-	if json.Unmarshal([]byte(p["view"]), &v) != nil || v == nil || v["type"] != "home" {
+	read := json.NewDecoder(strings.NewReader(p["view"]))
+	read.UseNumber()
+	if read.Decode(&v) != nil || v == nil || v["type"] != "home" {
 		return bad("view is not a home")
 	}
 	for name := range v {
@@ -75,12 +77,8 @@ func (s *Server) publishHome(p params) (answer, error) {
 			return bad("unsupported key: " + name)
 		}
 	}
-	raw, err := json.Marshal(v["blocks"])
-	if err != nil {
-		return bad("failed to read blocks")
-	}
-	var list []any
-	if json.Unmarshal(raw, &list) != nil {
+	list, ok := v["blocks"].([]any)
+	if !ok && v["blocks"] != nil {
 		return bad("missing required field: blocks")
 	}
 	before := s.homeOf(p["user_id"])

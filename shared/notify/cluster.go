@@ -9,8 +9,8 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
 	"rollcall/shared/silence"
+	"rollcall/shared/slack"
 	"rollcall/shared/store"
 )
 

@@ -25,8 +25,8 @@ func RenderStatus(o overview.Overview) slackapi.Message {
 	top := openWords(o)
 	return answering(o, top, func(p *page) {
 		p.add(p.line().strong(top).section())
-		p.watched(o)
 		p.incidents(o, mostIncidents)
+		p.watched(o)
 		if n := len(o.Silences); n > 0 {
 			p.add(p.line().plain(slacktext.Count(n, "silence") + ": ").code("/rollcall silences").section())
 		}

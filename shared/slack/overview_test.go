@@ -82,7 +82,7 @@ func askedFor() map[string][]slackapi.Message {
 			From: o.Now.Add(-24 * time.Hour), To: o.Now, Clusters: 40, Launches: overview.Tally{All: 214, Joined: 209, Failed: 3, Reclaimed: 1, Waiting: 1},
 			Opened: 2, Resolved: 1, StillOpen: 1, LeftOut: 12, Causes: []overview.Cause{{Check: "route/no-egress", N: 2}, {Check: "launch/capacity", N: 1}},
 		})},
-		"asked-home":    {{Text: "home", Blocks: RenderHome(o, "Ended: the silence of dev.")}, {Text: "home", Blocks: RenderHome(calm, "")}},
+		"asked-home":    {RenderHome(o, "Ended: the silence of dev."), RenderHome(calm, "")},
 		"asked-refused": {RenderRefusal(incident.Answer{Reason: incident.NotResponder}, o.Now), RenderRefusal(incident.Answer{Reason: incident.OtherWorkspace}, o.Now), RenderRefusal(incident.Answer{Reason: incident.WorkspaceNotRead}, o.Now)},
 	}
 }
@@ -104,7 +104,7 @@ func TestAskedMuch(t *testing.T) {
 		o.Unread = append(o.Unread, o.Unread...)
 	}
 	for name, m := range map[string]slackapi.Message{
-		"status": RenderStatus(o), "clusters": RenderClusters(o), "silences": RenderSilences(o, true), "home": {Blocks: RenderHome(o, "")},
+		"status": RenderStatus(o), "clusters": RenderClusters(o), "silences": RenderSilences(o, true), "home": RenderHome(o, ""),
 	} {
 		if len(m.Blocks) > slacktext.MaxBlocks || slacktext.Size(m.Blocks) > slacktext.MaxSize {
 			t.Errorf("%s has %d blocks of %d characters", name, len(m.Blocks), slacktext.Size(m.Blocks))

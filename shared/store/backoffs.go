@@ -40,9 +40,11 @@ func (s *Store) SaveBackoff(ctx context.Context, r backoff.Record) error {
 	return s.put(ctx, it, over)
 }
 
-// RecordBackoffs lets a function write which clusters do not answer.
-func RecordBackoffs() spec.Grant {
-	return write("RecordBackoffs", "A cluster whose Kubernetes API does not answer is asked less often, which outlives the function.", backoffPrefix)
+// RecordTurns lets a function write what is remembered of clusters' turns: when each was
+// last looked at, and which do not answer. It is one statement, as a role has room for
+// few more.
+func RecordTurns() spec.Grant {
+	return write("RecordTurns", "A cluster whose Kubernetes API does not answer is asked less often; when each was last looked at is what /rollcall status tells.", backoffPrefix, sweptPrefix)
 }
 
 // ReadBackoffs is what reading them needs.

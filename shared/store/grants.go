@@ -53,14 +53,18 @@ func RecordIncidents() spec.Grant {
 	return write("RecordIncidents", "What was said, where, and what is still to be said outlives the function.", incidentPrefix)
 }
 
-func write(sid, why, prefix string) spec.Grant {
+func write(sid, why string, prefixes ...string) spec.Grant {
+	var keys []string
+	for _, prefix := range prefixes {
+		keys = append(keys, prefix+"*")
+	}
 	return spec.Grant{
 		Sid:       sid,
 		Why:       why,
 		Actions:   spec.Actions[Writer]("dynamodb"),
 		Resources: []spec.Resource{spec.Table},
 		Conditions: map[string]map[string][]string{
-			"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {prefix + "*"}},
+			"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys},
 		},
 	}
 }

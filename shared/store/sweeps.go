@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"rollcall/shared/overview"
-	"rollcall/shared/spec"
 )
 
 // When a cluster was last looked at has the key swept#, <cluster>: one partition for each
@@ -28,9 +27,4 @@ func (s *Store) SaveSweep(ctx context.Context, w overview.Sweep) error {
 // version of Rollcall, it gives the others and an error with *NewerFormat in it.
 func (s *Store) Sweeps(ctx context.Context) ([]overview.Sweep, error) {
 	return partition[overview.Sweep](ctx, s, s.key(sweptPrefix, ""), overview.SweepFormat, "when clusters were last looked at")
-}
-
-// RecordSweeps lets a function write when clusters were last looked at.
-func RecordSweeps() spec.Grant {
-	return write("RecordSweeps", "When each cluster was last looked at is what /rollcall status and the home page tell; silence means healthy only where somebody looks.", sweptPrefix)
 }

@@ -29,6 +29,7 @@ const main = [
       page("/start"),
       page("/install"),
       page("/channel", "Slack"),
+      page("/ask", "Ask and silence"),
       page("/message"),
       page("/stories"),
       page("/faq"),

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	slackgo "github.com/slack-go/slack"
-
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/outbox"
@@ -38,7 +36,7 @@ type Replies interface {
 
 // Home draws the app's home page.
 type Home interface {
-	PublishHome(ctx context.Context, user, hash string, blocks []slackgo.Block) error
+	PublishHome(ctx context.Context, user, hash string, page slackapi.Message) error
 }
 
 var (
@@ -153,13 +151,12 @@ func (p *invocation) reply(ctx context.Context, c report.Command, m slackapi.Mes
 	var err error
 	switch {
 	case c.OnHome:
-		view := m.Blocks
 		if len(says) > 0 {
-			view = slack.RenderHome(p.overview(ctx, p.Now()), says[0])
+			m = slack.RenderHome(p.overview(ctx, p.Now()), says[0])
 		}
 		ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 		defer cancel()
-		err = p.home.PublishHome(ctx, c.User.ID, c.View, view)
+		err = p.home.PublishHome(ctx, c.User.ID, c.View, m)
 	case c.ResponseURL != "":
 		err = p.replies.Answer(ctx, c.ResponseURL, m)
 	}

@@ -39,8 +39,8 @@ func (k *talk) Answer(_ context.Context, to string, m slackapi.Message) error {
 	return k.unheld
 }
 
-func (k *talk) PublishHome(_ context.Context, user, hash string, blocks []slackgo.Block) error {
-	k.homes = append(k.homes, user+" "+hash+" "+read(k.T, blocks))
+func (k *talk) PublishHome(_ context.Context, user, hash string, page slackapi.Message) error {
+	k.homes = append(k.homes, user+" "+hash+" "+read(k.T, page.Blocks))
 	return k.unheld
 }
 

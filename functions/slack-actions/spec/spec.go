@@ -32,10 +32,10 @@ func Environment() []spec.Variable {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
-		About:         "Takes what people press in Slack: checks signature, age and form, and passes it on to report, which decides.",
-		FailureImpact: "Buttons in Slack do nothing: nobody can acknowledge, mute or approve. Whoever presses sees a warning sign and presses again later; nothing waits in a queue.",
+		About:         "Takes what people press in Slack and type after /rollcall: checks signature, age and form, and passes it on to report, which decides and answers.",
+		FailureImpact: "Buttons, /rollcall and the home page in Slack do nothing: nobody can acknowledge, mute or approve. Whoever presses sees a warning sign and presses again later; nothing waits in a queue.",
 		URL: &spec.URL{
-			Why: "Slack calls it when somebody presses a button (Interactivity).",
+			Why: "Slack calls it when somebody presses a button, types /rollcall or opens the home page.",
 			// People press a few buttons a minute, and a call takes a tenth of a second.
 			Concurrency: 10,
 		},
@@ -70,7 +70,7 @@ func Spec() spec.Spec {
 			},
 			{
 				Sid:       "PassPressesOn",
-				Why:       "What was pressed goes to report, which decides whether it is allowed.",
+				Why:       "What was pressed or typed goes to report, which decides whether it is allowed.",
 				Actions:   []string{"sqs:SendMessage"},
 				Resources: []spec.Resource{spec.ResultQueue},
 			},

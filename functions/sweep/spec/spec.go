@@ -90,8 +90,7 @@ func Spec() spec.Spec {
 			store.RecordRefusedLaunches(),
 			store.RecordSamples(),
 			store.RecordNodegroups(),
-			store.RecordBackoffs(),
-			store.RecordSweeps(),
+			store.RecordTurns(),
 			{
 				Sid:       "SendTurns",
 				Why:       "A tick is a message for each cluster, spread over the tick.",

@@ -66,5 +66,7 @@ window.pressForTest = (() => {
     return over && !document.getElementById("confirm").open ? shown : null;
   });
 
-  return { find, after };
+  const live = () => until(() => "live" in document.body.dataset);
+
+  return { find, after, live };
 })();

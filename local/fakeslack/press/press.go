@@ -23,6 +23,8 @@ type Press struct {
 	// Message is a piece of the message's text, Button what stands on the
 	// button, or on the menu, of which Option is then chosen.
 	Message, Button, Option string
+	// Home is on the app's home page in place of a channel.
+	Home bool
 	// Cancel says no where the page asks whether they are sure.
 	Cancel bool
 	// Until is a piece of text that the page shows when it is over: an edit, a
@@ -69,15 +71,18 @@ type sought struct {
 // waits for what follows, as long as ctx lasts.
 func (b *Browser) Press(ctx context.Context, p Press) (Shown, error) {
 	var shown Shown
-	query := url.Values{}
-	for name, value := range map[string]string{"channel": p.Channel, "as": p.As} {
-		if value != "" {
-			query.Set(name, value)
-		}
+	home := ""
+	if p.Home {
+		home = "1"
 	}
-	err := browser.Do(ctx, b.Tab, chromedp.Navigate(p.Page+"/?"+query.Encode()), chromedp.Evaluate[chromedp.Void](script))
-	if err != nil {
-		return shown, fmt.Errorf("open the page of %s: %w", p.Page, err)
+	if err := b.open(ctx, p.Page, map[string]string{"channel": p.Channel, "as": p.As, "home": home}); err != nil {
+		return shown, err
+	}
+	if p.Home {
+		// What it shows is drawn anew when somebody opens it.
+		if _, err := browser.Call[Shown](ctx, b.Tab, "pressForTest.after", p.Message, false); err != nil {
+			return shown, fmt.Errorf("wait for %q on the home page: %w", p.Message, err)
+		}
 	}
 	seen, err := browser.Call[sought](ctx, b.Tab, "pressForTest.find", p.Message, p.Button, p.Option)
 	switch {
@@ -109,4 +114,52 @@ func (b *Browser) Press(ctx context.Context, p Press) (Shown, error) {
 	}
 	shown.Asked = asked
 	return shown, nil
+}
+
+// open opens the page, with the script in it.
+func (b *Browser) open(ctx context.Context, page string, of map[string]string) error {
+	query := url.Values{}
+	for name, value := range of {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if err := browser.Do(ctx, b.Tab, chromedp.Navigate(page+"/?"+query.Encode()), chromedp.Evaluate[chromedp.Void](script)); err != nil {
+		return fmt.Errorf("open the page of %s: %w", page, err)
+	}
+	return nil
+}
+
+// Typed is what a person types into the box below the channel, and sends.
+type Typed struct {
+	Page, As, Text string
+	// Until is a piece of text that the page shows when it is over.
+	Until string
+}
+
+// Type opens the page, types for real, and waits for what follows, as long as ctx lasts.
+func (b *Browser) Type(ctx context.Context, t Typed) (Shown, error) {
+	if err := b.open(ctx, t.Page, map[string]string{"as": t.As}); err != nil {
+		return Shown{}, err
+	}
+	// The page is live then, and answers are drawn as they come.
+	if _, err := browser.Call[bool](ctx, b.Tab, "pressForTest.live"); err != nil {
+		return Shown{}, fmt.Errorf("wait for the page: %w", err)
+	}
+	if err := browser.Do(ctx, b.Tab, chromedp.SendKeys("#channel .say textarea", t.Text+"\r")); err != nil {
+		return Shown{}, fmt.Errorf("type %q: %w", t.Text, err)
+	}
+	shown, err := browser.Call[Shown](ctx, b.Tab, "pressForTest.after", t.Until, false)
+	if err != nil {
+		return shown, fmt.Errorf("wait for %q after %q was typed: %w", t.Until, t.Text, err)
+	}
+	return shown, nil
+}
+
+// Home opens the app's home page and waits until it shows a text.
+func (b *Browser) Home(ctx context.Context, page, as, until string) (Shown, error) {
+	if err := b.open(ctx, page, map[string]string{"as": as, "home": "1"}); err != nil {
+		return Shown{}, err
+	}
+	return browser.Call[Shown](ctx, b.Tab, "pressForTest.after", until, false)
 }

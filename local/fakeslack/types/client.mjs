@@ -27,6 +27,11 @@ for (const [name, [incident, ...notes]] of Object.entries(scenes)) {
 const first = told.posts['proved'].ts;
 told.update = await slack.chat.update({ channel, ts: first, ...scenes['reopened'][0] });
 
+// A home page is one view, drawn over the state that its hash names.
+const home = (message, hash) => slack.views.publish({ user_id: user, hash, view: { type: 'home', blocks: message.blocks } });
+told.home = await home(scenes['asked-home'][0]);
+told.homeAgain = await home(scenes['asked-home'][1], told.home.view.hash);
+
 // Small pages, so that the client has to turn them.
 told.history = [];
 for await (const page of slack.paginate('conversations.history', { channel, limit: 7, include_all_metadata: true })) {
@@ -52,6 +57,7 @@ const calls = {
   not_authed: () => new WebClient(undefined, options).auth.test(),
   channel_not_found: () => slack.chat.postMessage({ channel: 'C0NOWHERE1', text: 'a' }),
   message_not_found: () => slack.chat.update({ channel, ts: '1700000000.000001', text: 'a' }),
+  hash_conflict: () => home(scenes['asked-home'][0], told.home.view.hash),
   no_text: () => slack.chat.postMessage({ channel }),
   unknown_method: () => slack.apiCall('chat.shout'),
 };

@@ -131,6 +131,9 @@ func TestClient(t *testing.T) {
 		t.Errorf("history without include_all_metadata gave %+v, want one message without", b)
 	}
 
+	if a, b := got.Home.View, got.HomeAgain.View; a.ID == "" || a.ID != b.ID || a.Hash == "" || a.Hash == b.Hash {
+		t.Errorf("home pages %+v and %+v, want one view in two states", a, b)
+	}
 	upload(t, s, got)
 	refusals(t, got)
 	answers(t, got)
@@ -196,7 +199,7 @@ func refusals(t *testing.T, got told) {
 			t.Errorf("%s: got %q, want one message at %q", name, r.Messages, pointer)
 		}
 	}
-	if got, want := len(got.Refused), len(wrong)+6; got != want {
+	if got, want := len(got.Refused), len(wrong)+7; got != want {
 		t.Errorf("%d refusals, want %d", got, want)
 	}
 }
@@ -217,7 +220,7 @@ func answers(t *testing.T, got told) {
 	for name, kind := range map[string]string{
 		"auth": "AuthTestResponse", "post": "ChatPostMessageResponse", "update": "ChatUpdateResponse",
 		"thread": "ConversationsRepliesResponse", "bare": "ConversationsHistoryResponse",
-		"ephemeral": "ChatPostEphemeralResponse", "complete": "FilesCompleteUploadExternalResponse",
+		"ephemeral": "ChatPostEphemeralResponse", "home": "ViewsPublishResponse", "homeAgain": "ViewsPublishResponse", "complete": "FilesCompleteUploadExternalResponse",
 	} {
 		var fields any
 		if err := json.Unmarshal(got.Answers[name], &fields); err != nil {

@@ -53,10 +53,20 @@ type told struct {
 	Complete struct {
 		Files []uploaded `json:"files"`
 	} `json:"complete"`
-	Download string             `json:"download"`
-	Refused  map[string]refused `json:"refused"`
+	Home      published          `json:"home"`
+	HomeAgain published          `json:"homeAgain"`
+	Download  string             `json:"download"`
+	Refused   map[string]refused `json:"refused"`
 	// Answers keeps everything as it came, for the types.
 	Answers map[string]json.RawMessage `json:"-"`
+}
+
+// published is a home page that was drawn.
+type published struct {
+	View struct {
+		ID   string `json:"id"`
+		Hash string `json:"hash"`
+	} `json:"view"`
 }
 
 // shown is a message of the channel.

@@ -27,7 +27,7 @@ const settings = `{
 // sent says what a message is, in Slack's types, and that the methods take it.
 // Excess properties are looked for in literals only, so each message is one.
 const sent = `import type { KnownBlock, MessageMetadata } from '@slack/types';
-import type { ChatPostMessageArguments, ChatUpdateArguments } from '@slack/web-api';
+import type { ChatPostMessageArguments, ChatUpdateArguments, ViewsPublishArguments } from '@slack/web-api';
 
 // Documented, yet not in the types: docs.slack.dev/reference/block-kit/block-elements/rich-text-list-element.
 declare module '@slack/types' {
@@ -38,6 +38,7 @@ export interface Sent { text: string; blocks: KnownBlock[]; metadata: MessageMet
 
 export const post = (channel: string, m: Sent): ChatPostMessageArguments => ({ channel, ...m });
 export const reply = (channel: string, thread_ts: string, m: Sent): ChatPostMessageArguments => ({ channel, thread_ts, ...m });
+export const home = (user_id: string, hash: string, m: Sent): ViewsPublishArguments => ({ user_id, hash, view: { type: 'home', blocks: m.blocks } });
 export const update = (channel: string, ts: string, m: Sent): ChatUpdateArguments => ({ channel, ts, ...m });
 `
 
@@ -66,6 +67,8 @@ func TestTypes(t *testing.T) {
 		}
 		files["golden-"+name+".ts"] = literal(text)
 	}
+	// A home page is made of the same blocks, and views.publish takes it.
+	files["home.ts"] = "import pages from './golden-asked-home';\nimport { home } from './sent';\n\nexport default pages.map((m) => home('U0ONCALL01', '1.a', m));\n"
 	want := map[string]string{}
 	for _, w := range wrong {
 		file := "wrong-" + w.name + ".ts"

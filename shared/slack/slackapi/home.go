@@ -11,10 +11,10 @@ import (
 // they opened it, or pressed on it: where it was drawn anew since, it stays as it is, for
 // that is newer; empty draws it whatever is there. views.publish needs no scope
 // (docs.slack.dev/reference/methods/views.publish).
-func (c *Client) PublishHome(ctx context.Context, user, hash string, blocks []slackgo.Block) error {
+func (c *Client) PublishHome(ctx context.Context, user, hash string, page Message) error {
 	request := slackgo.PublishViewContextRequest{
 		UserID: user,
-		View:   slackgo.HomeTabViewRequest{Type: slackgo.VTHomeTab, Blocks: slackgo.Blocks{BlockSet: blocks}},
+		View:   slackgo.HomeTabViewRequest{Type: slackgo.VTHomeTab, Blocks: slackgo.Blocks{BlockSet: page.Blocks}},
 	}
 	if hash != "" {
 		request.Hash = &hash
@@ -34,10 +34,10 @@ func (c *Client) PublishHome(ctx context.Context, user, hash string, blocks []sl
 }
 
 // PublishHome draws the app's home page for a user.
-func (s *Session) PublishHome(ctx context.Context, user, hash string, blocks []slackgo.Block) error {
+func (s *Session) PublishHome(ctx context.Context, user, hash string, page Message) error {
 	c, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
-	return s.after(c.PublishHome(ctx, user, hash, blocks))
+	return s.after(c.PublishHome(ctx, user, hash, page))
 }
