@@ -36,6 +36,8 @@ func TestChangesNothing(t *testing.T) {
 		{"the incident is resolved", byItself, nil, "Rollcall Incident Resolved"},
 		{"the incident is closed", byItself, func(s *harness) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now() }, opened},
 		{"the incident is not said yet", byItself, func(s *harness) { s.inc.State = incident.Pending }, opened},
+		{"somebody silenced it", byItself, func(s *harness) { s.inc.Silence = &incident.Silenced{ID: "ab12cd34", Until: s.Now().Add(time.Hour)} }, opened},
+		{"somebody silenced it, and nobody is asked", byPerson, func(s *harness) { s.inc.Silence = &incident.Silenced{ID: "ab12cd34", Until: s.Now().Add(time.Hour)} }, opened},
 		{"the cause has no remedy", byItself, func(s *harness) { s.inc.Cause.Fix.Remedy = "" }, opened},
 		{"a remedy that is not known", byItself, func(s *harness) { s.inc.Cause.Fix.Remedy = "reboot-everything" }, opened},
 		{"an approval that nobody gave", byPerson, func(s *harness) {
