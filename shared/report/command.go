@@ -17,8 +17,9 @@ const CommandFormat = 201
 // CommandKind is the word by which DecodeMessage tells it.
 const CommandKind = "command"
 
-// Commands stands for the cluster in what is of no cluster in particular: commands come
-// behind one another, and hold up nothing that is observed. No cluster has such a name.
+// Commands stands for the cluster in what is of no cluster in particular. On the queue a
+// person's commands come behind one another, and hold up nothing that is observed and
+// nobody else's. No cluster has such a name.
 const Commands = "(commands)"
 
 // Verb is what somebody wants to know or to be done.
@@ -90,7 +91,7 @@ func EncodeCommand(c Command) (PressMessage, error) {
 	if err != nil {
 		return PressMessage{}, fmt.Errorf("encode the command %s: %w", c.Ask.Verb, err)
 	}
-	return PressMessage{ID: c.ID, Of: spoke.Cluster{Name: Commands}, Body: body}, nil
+	return PressMessage{ID: c.ID, Of: spoke.Cluster{Name: Commands + c.User.ID}, Body: body}, nil
 }
 
 // ErrNoCommand: a message is said to be a command, and is none.

@@ -12,6 +12,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/config"
+	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/overview"
@@ -374,5 +375,16 @@ func TestAskWhyAndReport(t *testing.T) {
 	got = k.ask(30, "U0STRANGER", report.Ask{Verb: report.AskClusters})
 	if !strings.Contains(got, "222233334444/us-west-2/prod (payments)") || !strings.Contains(got, "which is late") {
 		t.Errorf("clusters %q", got)
+	}
+}
+
+// A command is the hub's to answer, whichever account's cluster it names.
+func TestCommandsAreTheHubs(t *testing.T) {
+	m, err := report.EncodeCommand(report.Command{ID: "x", At: notifytest.Start, Ask: quiet(spoke.Cluster{ID: payments, Name: "prod"}, time.Hour), User: report.User{ID: notifytest.Dana}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whose, err := event.WhoseIs(m.Body, spoke.ID{Account: "111122223333", Region: "us-west-2"}); err != nil || !whose.Spoke.Hub() || whose.All {
+		t.Errorf("%+v, %v", whose, err)
 	}
 }

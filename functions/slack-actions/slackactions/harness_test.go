@@ -97,7 +97,7 @@ func (b *bench) PassPress(_ context.Context, id, by, digest string) error {
 func (b *bench) SendPress(_ context.Context, m report.PressMessage) error {
 	got, err := report.DecodeMessage(m.Body)
 	if err == nil && got.Command != nil {
-		if b.digests[m.ID] != got.Digest || m.Of.Name != report.Commands || got.Command.ID != m.ID {
+		if b.digests[m.ID] != got.Digest || m.Of.Name != report.Commands+got.Command.User.ID || got.Command.ID != m.ID {
 			b.t.Errorf("%s is sent, and %s is written down", got.Digest, b.digests[m.ID])
 		}
 		if b.sendErr == nil {

@@ -50,7 +50,9 @@ func hide(inc incident.Incident, by silence.Silence, now time.Time) incident.Dec
 	inc.Silence = &is
 	inc.Delivery.Dirty = true
 	for i := range inc.PendingEvents {
-		inc.PendingEvents[i].Silenced = true // of this very moment: nobody was told of them yet
+		if e := &inc.PendingEvents[i]; !e.At.Before(now) {
+			e.Silenced = true // of this very moment: it opened, and is hidden from the start
+		}
 	}
 	return incident.Decision{Incident: inc, Reason: incident.IsSilenced, Changed: true}
 }
