@@ -52,7 +52,8 @@ func (p *invocation) beginSilence(ctx context.Context, c report.Command, now tim
 		return slackapi.Message{}, "", fmt.Errorf("write the silence of %s: %w", of, err)
 	}
 	p.Count("Silences", 1)
-	p.Log.InfoContext(ctx, "silenced", "audit", true, "silence", s.ID, "user", s.By.ID, "spoke", of.ID.String(), "cluster", of.Name, "nodegroup", s.Nodegroup, "tag", s.Tag, "check", s.Check,
+	p.Log.InfoContext(ctx, "silenced", "audit", true, "silence", s.ID, "user", s.By.ID, "spoke", of.ID.String(), "cluster", of.Name,
+		"nodegroup", s.Nodegroup, "tag", s.Tag, "check", s.Check,
 		"from", s.From, "until", s.Until, "weekly", s.Weekly != nil, "reason", s.Reason, "command", c.ID)
 	if err := p.wake(ctx, of); err != nil {
 		return slackapi.Message{}, "", err
