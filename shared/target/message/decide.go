@@ -46,6 +46,8 @@ const (
 	NeverTold Reason = "never-told"
 	// IsMuted: a person wants nobody to be called for it now.
 	IsMuted Reason = "muted"
+	// IsSilenced: a silence hides it. When that ends, an event says what is still there.
+	IsSilenced Reason = "silenced"
 	// StillFails: nothing got better, only the looking stopped: the alert stays open.
 	StillFails Reason = "still-fails"
 )
@@ -65,6 +67,9 @@ func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
 	}
 	if t.Kind != target.Webhook && e.Muted && e.Reason.DroppedByMute() {
 		return nil, told, IsMuted
+	}
+	if ended := newsOf(e) == ends && told.Open; t.Kind != target.Webhook && e.Silenced && !ended {
+		return nil, told, IsSilenced
 	}
 	if !e.Opened.Equal(told.Opened) {
 		told.Acknowledged = false
@@ -156,6 +161,8 @@ func newsOf(e incident.Event) newsKind {
 		return acted
 	}
 	switch e.Reason {
+	case incident.IsUnsilenced:
+		return begins // to whom it was not told while it was silenced
 	case incident.HasMissed, incident.IsWorse, incident.FailedAgain, incident.IsUnhelpful:
 		return worse
 	}

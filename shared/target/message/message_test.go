@@ -92,6 +92,8 @@ func TestDecide(t *testing.T) {
 	detail := changed(sample(t, "incident-changed"), func(e *incident.Event) { e.Reason = incident.MoreAffected })
 	missed := changed(detail, func(e *incident.Event) { e.Reason = incident.HasMissed })
 	warning := changed(opened, func(e *incident.Event) { e.Severity = incident.Warning })
+	silenced := func(n News) News { return changed(n, func(e *incident.Event) { e.Silenced = true }) }
+	unsilenced := changed(detail, func(e *incident.Event) { e.Reason = incident.IsUnsilenced })
 	givenUp := changed(resolved, func(e *incident.Event) { e.Resolution = incident.GivenUpOn })
 	try := News{Type: Test, ID: "t", At: time.Now()}
 
@@ -123,6 +125,15 @@ func TestDecide(t *testing.T) {
 		{"worse, while it is muted", pd, changed(missed, func(e *incident.Event) { e.Muted = true }), knows(opened), nil, IsMuted},
 		{"worse, while it is muted, to a machine", hook, changed(missed, func(e *incident.Event) { e.Muted = true }), knows(opened), []Action{Post}, ToTell},
 		{"over, while it is muted", pd, changed(resolved, func(e *incident.Event) { e.Muted = true }), knows(opened), []Action{Resolve}, ToTell},
+		{"silenced", pd, silenced(opened), Told{}, nil, IsSilenced},
+		{"silenced, a mail", mail, silenced(opened), Told{}, nil, IsSilenced},
+		{"silenced, to a machine", hook, silenced(opened), Told{}, []Action{Post}, ToTell},
+		{"worse, while it is silenced", pd, silenced(missed), knows(opened), nil, IsSilenced},
+		{"over, while it is silenced", pd, silenced(resolved), knows(opened), []Action{Resolve}, ToTell},
+		{"came and went while it was silenced", mail, silenced(resolved), Told{}, nil, IsSilenced},
+		{"still there when the silence ends", pd, unsilenced, Told{}, []Action{Trigger}, ToTell},
+		{"still there when the silence ends, a card", teams, unsilenced, Told{}, []Action{Post}, ToTell},
+		{"still there, and not urgent enough", critical(pd), changed(unsilenced, func(e *incident.Event) { e.Severity = incident.Warning }), Told{}, nil, BelowSeverity},
 		{"somebody has it", pd, taken, knows(opened), []Action{Acknowledge}, ToTell},
 		{"somebody has what was never triggered", pd, taken, Told{}, []Action{Trigger, Acknowledge}, ToTell},
 		{"from one to another", pd, changed(taken, func(e *incident.Event) { e.Sequence = 9 }),
