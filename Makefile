@@ -25,7 +25,7 @@ RACE := ./local/platform/pattern ./local/simclock ./local/fakeslack ./local/sima
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: ## play the five stories on the local stage (STORY=route, spot, ips, zone or karpenter plays one; KEEP=1 leaves the button to you, and the stage up)
+demo: ## play the six stories on the local stage (STORY=route, spot, ips, zone, karpenter or organisation plays one; KEEP=1 leaves the button to you, and the stage up)
 	@echo "building rollcall (a first build compiles the AWS SDK: a minute or two)"
 	@go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
 	@build/rollcall demo --logs out/demo.log $(STORY) $(if $(KEEP),--keep) $(DEMO)

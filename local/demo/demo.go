@@ -18,6 +18,7 @@ import (
 	"rollcall/local/fakeslack"
 	"rollcall/local/release"
 	"rollcall/local/stage"
+	"rollcall/shared/spoke"
 )
 
 // About tells the stories.
@@ -30,7 +31,10 @@ const About = `  route      a nodegroup in a new subnet whose route table has on
   zone       a replaced nodegroup over three zones with two nodes, and a volume in
              the third
   karpenter  NodePools whose launches a policy of the organisation refuses, whose
-             class finds no subnet, and whose nodes have no route to the internet`
+             class finds no subnet, and whose nodes have no route to the internet
+  organisation
+             two accounts, alike down to the ids, with the same broken route, and the
+             role by which one of them is looked at deleted and made again`
 
 // Options say what is played, and how.
 type Options struct {
@@ -68,6 +72,8 @@ type play struct {
 	settings func() map[string]string
 	// rights tells that the operator has applied the ClusterRole to the cluster.
 	rights bool
+	// spokes are other accounts and regions with the same world, watched from the first.
+	spokes []spoke.ID
 	// then are stories played after it, that belong to it.
 	then []play
 }
@@ -89,6 +95,7 @@ func plays() []play {
 		{name: "ips", world: "ips", rate: 200, act: ips, settings: ipsSettings},
 		{name: "zone", world: "zone", rate: 200, act: zone, settings: zoneSettings},
 		{name: "karpenter", world: "karpenter", rate: 200, act: karpenter, settings: karpenterSettings, rights: true},
+		{name: "organisation", world: "route", rate: 200, act: organisation, settings: organisationSettings, rights: true, spokes: []spoke.ID{paymentsSpoke}},
 	}
 }
 
@@ -229,11 +236,15 @@ func (o Options) raise(ctx context.Context, p play, n *narrator) (*stage.Stage, 
 	if p.rights {
 		rights = filepath.Join(o.root, clusterRole)
 	}
+	var spokes []stage.Spoke
+	for _, id := range p.spokes {
+		spokes = append(spokes, stage.Spoke{ID: id, World: o.world(p.world)})
+	}
 	recorder := &release.Recorder{}
 	s, err := stage.Start(ctx, stage.Options{
 		World: o.world(p.world), Template: filepath.Join(o.root, "infra", "Rollcall.template.json"), Binaries: o.Functions,
 		Rate: rate, Slow: slow, Settings: settings, Out: o.Logs, Log: slog.New(slog.NewTextHandler(o.Logs, nil)),
-		Sent: recorder.Sent, Rights: rights,
+		Sent: recorder.Sent, Rights: rights, Spokes: spokes, SpokeTemplate: filepath.Join(o.root, spokeTemplate),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the stage: %w", err)

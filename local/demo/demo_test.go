@@ -10,7 +10,8 @@ import (
 )
 
 func TestChosenStories(t *testing.T) {
-	tests := map[string][]string{"route": {"route"}, "spot": {"spot"}, "ips": {"ips"}, "zone": {"zone"}, "karpenter": {"karpenter"}, "all": {"route", "spot", "ips", "zone", "karpenter"}, "": nil, "zones": nil}
+	tests := map[string][]string{"route": {"route"}, "spot": {"spot"}, "ips": {"ips"}, "zone": {"zone"}, "karpenter": {"karpenter"}, "organisation": {"organisation"},
+		"all": {"route", "spot", "ips", "zone", "karpenter", "organisation"}, "": nil, "zones": nil}
 	for name, want := range tests {
 		var got []string
 		for _, p := range chosen(name) {

@@ -33,9 +33,11 @@ type Query struct {
 
 // Row is an incident in a list.
 type Row struct {
-	ID         string    `json:"id"`
-	State      string    `json:"state"`
-	Cluster    string    `json:"cluster"`
+	ID      string `json:"id"`
+	State   string `json:"state"`
+	Cluster string `json:"cluster"`
+	// Whose is the name by which people know the cluster's account; empty where one is watched.
+	Whose      string    `json:"whose,omitempty"`
 	Nodegroups []string  `json:"nodegroups"`
 	Check      string    `json:"check"`
 	Confidence string    `json:"confidence"`
@@ -76,7 +78,7 @@ func List(ctx context.Context, r Records, q Query) ([]Row, error) {
 			continue
 		}
 		rows = append(rows, Row{
-			ID: ID(inc.Key), State: string(inc.State), Cluster: inc.Key.Of().String(), Nodegroups: slices.Clone(inc.Cause.Nodegroups), Check: string(inc.Key.Check),
+			ID: ID(inc.Key), State: string(inc.State), Cluster: inc.Key.Of().String(), Whose: inc.Whose, Nodegroups: slices.Clone(inc.Cause.Nodegroups), Check: string(inc.Key.Check),
 			Confidence: string(inc.Cause.Confidence), Title: inc.Cause.Title, Began: inc.Began, Ended: inc.Resolved, Affected: inc.Affected,
 		})
 	}

@@ -3,6 +3,7 @@ package incidents
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -21,13 +22,21 @@ func Print(w io.Writer, rows []Row, now time.Time) error {
 		return wrapped(err)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "STATE\tSINCE (UTC)\tFOR\tAFFECTED\tWHAT\tINCIDENT")
+	// Whose a cluster is is said where several accounts or regions are watched.
+	several := slices.ContainsFunc(rows, func(r Row) bool { return r.Whose != "" })
+	whose := func(text string) string {
+		if !several {
+			return ""
+		}
+		return text + "\t"
+	}
+	fmt.Fprintln(table, "STATE\tSINCE (UTC)\tFOR\tAFFECTED\t"+whose("OF")+"WHAT\tINCIDENT")
 	for _, r := range rows {
 		until := now
 		if !r.Ended.IsZero() {
 			until = r.Ended
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.State, r.Began.UTC().Format(minute), span(until.Sub(r.Began)), r.Affected, r.Title, r.ID)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s%s\t%s\n", r.State, r.Began.UTC().Format(minute), span(until.Sub(r.Began)), r.Affected, whose(r.Whose), r.Title, r.ID)
 	}
 	return wrapped(table.Flush())
 }

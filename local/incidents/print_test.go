@@ -30,6 +30,18 @@ closed  2026-11-20 15:30  10 min  2         rtb-9 has a fault  staging:route/no-
 		t.Error(diff)
 	}
 	b.Reset()
+	rows[1].Whose = "payments"
+	if err := Print(&b, rows[1:3], at(150)); err != nil {
+		t.Fatal(err)
+	}
+	want = `STATE   SINCE (UTC)       FOR     AFFECTED  OF        WHAT               INCIDENT
+open    2026-11-20 15:20  2 h     2         payments  rtb-2 has a fault  prod:route/no-egress:rtb-2
+closed  2026-11-20 15:30  10 min  2                   rtb-9 has a fault  staging:route/no-egress:rtb-9
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+	b.Reset()
 	if err := Print(&b, nil, at(0)); err != nil || b.String() != "No incident is open.\n" {
 		t.Errorf("%q, %v", b.String(), err)
 	}

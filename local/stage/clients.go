@@ -8,6 +8,7 @@ import (
 
 	"rollcall/local/platform/template"
 	"rollcall/local/simaws"
+	"rollcall/shared/spoke"
 )
 
 // AsAdmin is the configuration of an SDK client that a person uses.
@@ -18,6 +19,13 @@ func (s *Stage) AsAdmin() aws.Config {
 // AsFunction is the configuration of a function's own clients.
 func (s *Stage) AsFunction(f template.Function) aws.Config {
 	return s.as(simaws.RoleIdentity(s.Template.AccountID, f.Name))
+}
+
+// AsAdminIn is the same of a person of a spoke's account.
+func (s *Stage) AsAdminIn(id spoke.ID) aws.Config {
+	cfg := s.as(adminOf(id))
+	cfg.Region = id.Region
+	return cfg
 }
 
 func (s *Stage) as(who simaws.Identity) aws.Config {

@@ -26,8 +26,8 @@ type Options struct {
 	Template string
 	// Files, if any, are where Template and Rights are, in place of this machine's.
 	Files fs.FS
-	// Spokes are other accounts and regions, whose stacks are made of SpokeTemplate. They
-	// are for a stage without ports, whose worlds are not described with endpoints.
+	// Spokes are other accounts and regions, whose stacks are made of SpokeTemplate. Their
+	// worlds are not described with endpoints.
 	Spokes        []Spoke
 	SpokeTemplate string
 	// Binaries is the folder that holds <function>/bootstrap for each function

@@ -97,8 +97,9 @@ func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
 	}
 	x.cloud, err = simaws.Start(s.ctx, simaws.Config{
 		Account: o.Account, Region: o.Region, World: x.world.API(), History: x.world.CloudTrail(),
-		Host:     strings.ReplaceAll(o.String(), "/", "-") + ".",
-		Clusters: x.world.Clusters(), Objects: objects(x.world), Groups: map[string][]kubeapi.Rule{group: rules},
+		Host:       strings.ReplaceAll(o.String(), "/", "-") + ".",
+		Identities: []simaws.Identity{adminOf(o.ID)},
+		Clusters:   x.world.Clusters(), Objects: objects(x.world), Groups: map[string][]kubeapi.Rule{group: rules},
 		Admit:  func(ctx context.Context, call *wire.Call, in any) error { return s.admitSpoke(ctx, x, call, in) },
 		Faults: simaws.NewFaultRules(o.Faults, s.Clock.Now),
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Network: s.network,
@@ -276,6 +277,12 @@ func (s *Stage) SpokeBuckets(id spoke.ID) *simaws.Buckets { return s.spokes[id].
 
 // SpokeCalls are the calls that a spoke's account has answered.
 func (s *Stage) SpokeCalls(id spoke.ID) []wire.Call { return s.spokes[id].cloud.Calls() }
+
+// adminOf is the person at the keyboard of a spoke's account: by a key of its own, as one
+// address answers for all accounts.
+func adminOf(id spoke.ID) simaws.Identity {
+	return simaws.AdminIdentity(id.Account, Admin+"-"+id.Account)
+}
 
 // LoseSpoke has a spoke's roles trust another hub, and their sessions end, as somebody does
 // who deletes its stack.

@@ -67,6 +67,10 @@ type Observation struct {
 // Format is the version of Observation that this code writes and reads.
 const Format = 1
 
+// AssumeRole is the call by which the hub becomes a spoke's role; what could not be looked
+// at for want of it is all of a spoke.
+const AssumeRole = "sts:AssumeRole"
+
 // formatOf is the format of a message of a spoke, where the hub's own have another: a
 // release that knows no spokes would take it for one about the hub's own cluster of that
 // name, and refuses what is of a newer format.

@@ -37,4 +37,15 @@ func TestClosedWithoutACure(t *testing.T) {
 	if got := Render(all, Options{Now: at}).Text; !strings.Contains(got, "all clusters") || !strings.Contains(got, "eks:ListClusters") || strings.Contains(got, report.AllClusters) {
 		t.Errorf("the message is %q", got)
 	}
+	for resource, want := range map[string]string{"eks:ListClusters": "eks:ListClusters works again", report.AssumeRole: "the role there lets Rollcall in again"} {
+		over := all
+		over.Whose = "payments"
+		over.Key.Resource, over.State, over.Resolution, over.Resolved = resource, incident.Closed, incident.Proved, at.Add(15*time.Minute)
+		if got := Render(over, Options{Now: over.Resolved}).Text; !strings.Contains(got, "all clusters (payments) · "+want+" after 15 min") {
+			t.Errorf("taken back, the message is %q", got)
+		}
+		if got := RenderNote(over, incident.Note{ID: "proved", Reason: incident.IsProved, At: over.Resolved}).Text; !strings.Contains(got, want+". The checks") {
+			t.Errorf("taken back, the reply is %q", got)
+		}
+	}
 }

@@ -100,7 +100,7 @@ func noteLine(i incident.Incident, n incident.Note) string {
 		return gone(i, n) + " Waiting for a new node to join."
 	case incident.IsProved:
 		if i.Key.Check == incident.CannotLook {
-			return slacktext.Clip(slacktext.OneLine(i.Key.Resource), 80) + " works again. The checks that need it run again."
+			return worksAgain(i) + ". The checks that need it run again."
 		}
 		line := gone(i, n)
 		if n.Launch != nil {

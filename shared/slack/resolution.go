@@ -11,13 +11,21 @@ import (
 	"rollcall/shared/slack/slacktext"
 )
 
+// worksAgain says what can be looked at again.
+func worksAgain(i incident.Incident) string {
+	if i.Key.Resource == report.AssumeRole {
+		return "the role there lets Rollcall in again"
+	}
+	return slacktext.Clip(slacktext.OneLine(i.Key.Resource), 80) + " works again"
+}
+
 // closed is the first line of an incident that is over: how it ended, and what
 // was seen.
 func closed(i incident.Incident) (colour, what string) {
 	switch i.Resolution {
 	case incident.Proved:
 		if i.Key.Check == incident.CannotLook {
-			return green, slacktext.Clip(slacktext.OneLine(i.Key.Resource), 80) + " works again after " + slacktext.Span(outage(i))
+			return green, worksAgain(i) + " after " + slacktext.Span(outage(i))
 		}
 		if addressesAre(i) != "" {
 			what = addressesWell(i)

@@ -70,9 +70,6 @@ func blindedChecks(f snapshot.Failure, obs report.Observation) []string {
 // deletes is the one call among those that fail that reads nothing.
 const deletes = "ec2:DeleteNetworkInterface"
 
-// assumes is the call by which the hub becomes a spoke's role.
-const assumes = "sts:AssumeRole"
-
 // disabled tells the codes by which services refuse the credentials of an account that has
 // not enabled their region (EC2 API reference, "Common client errors": AuthFailure,
 // OptInRequired; EKS and others, "Common errors": UnrecognizedClientException,
@@ -112,7 +109,7 @@ func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 	if f.Source == snapshot.AutoModeLogsOf {
 		c.Why = "What EKS Auto Mode itself says of nodes that do not come is not told without it. Everything is judged as before."
 	}
-	if f.Call == assumes {
+	if f.Call == report.AssumeRole {
 		c.Title = "cannot look at this account and region: Rollcall's role there does not let it in"
 		c.Why = "Nothing of this account in this region is read, and nothing there is called well, as long as its role reader does not let Rollcall's hub in. No other account is touched by it."
 	}
@@ -158,7 +155,7 @@ func happened(r snapshot.Reason) string {
 }
 
 func remedyFor(f snapshot.Failure) string {
-	if f.Call == assumes {
+	if f.Call == report.AssumeRole {
 		return remedyForSpoke(f.Code)
 	}
 	switch f.Reason {
