@@ -91,10 +91,10 @@ func (d *directory) add(id Identity) {
 	d.ids[id.AccessKeyID] = id
 }
 
-func (d *directory) revoke() {
+func (d *directory) revoke(role string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	maps.DeleteFunc(d.ids, func(_ string, id Identity) bool { return id.SessionToken != "" })
+	maps.DeleteFunc(d.ids, func(_ string, id Identity) bool { return id.SessionToken != "" && (role == "" || id.RoleARN == role) })
 }
 
 // of is who an access key id belongs to.

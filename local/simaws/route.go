@@ -28,8 +28,8 @@ func (c *Cloud) front() http.Handler {
 // Admit makes a session known that another account's part of AWS made.
 func (c *Cloud) Admit(who Identity) { c.keys.add(who) }
 
-// Revoke ends all sessions, as deleting a role does with those of it.
-func (c *Cloud) Revoke() { c.keys.revoke() }
+// Revoke ends the sessions of a role, as deleting it does; of all roles where none is named.
+func (c *Cloud) Revoke(role string) { c.keys.revoke(role) }
 
 // Knows tells whether an access key is known here.
 func (c *Cloud) Knows(accessKeyID string) bool {

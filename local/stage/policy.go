@@ -80,7 +80,7 @@ func (s *Stage) chosen(function spec.Spec, f template.Function) ([]template.Stat
 		return slices.ContainsFunc(before, func(g spec.Grant) bool { return g.Sid == old.SID })
 	})
 	for _, g := range now {
-		policy = append(policy, s.statement(g, function.Name))
+		policy = append(policy, s.statement(g, function.Name, s.Template.Region, s.Template.AccountID))
 	}
 	return policy, nil
 }
@@ -95,8 +95,8 @@ func within(env map[string]string, region string) func(string) string {
 	}
 }
 
-func (s *Stage) statement(g spec.Grant, source string) template.Statement {
-	fill := strings.NewReplacer("${Partition}", "aws", "${Region}", s.Template.Region, "${Account}", s.Template.AccountID).Replace
+func (s *Stage) statement(g spec.Grant, source, region, account string) template.Statement {
+	fill := strings.NewReplacer("${Partition}", "aws", "${Region}", region, "${Account}", account).Replace
 	out := template.Statement{SID: g.Sid, Effect: "Allow", Actions: g.Actions, Conditions: map[string]map[string][]string{}, Source: source}
 	for _, r := range g.Resources {
 		if r == spec.TargetTopic {

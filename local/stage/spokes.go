@@ -34,6 +34,9 @@ type Spoke struct {
 	Change func(*worldfile.File)
 	// Faults are those of the calls that its account answers.
 	Faults []simaws.FaultRule
+	// OptedIn are the settings with which its template was written (make deploy-spoke,
+	// SET): what its clusters opted in to.
+	OptedIn map[string]string
 }
 
 // SpokeExternalID is the external id that the stage's hub and spokes have.
@@ -42,6 +45,7 @@ const SpokeExternalID = "rollcall-stage-1"
 // spokeStage is a spoke that is there.
 type spokeStage struct {
 	id       spoke.ID
+	optedIn  map[string]string
 	world    *world.World
 	cloud    *simaws.Cloud
 	buckets  *simaws.Buckets
@@ -69,7 +73,7 @@ func (s *Stage) startSpokes() error {
 }
 
 func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
-	x := &spokeStage{id: o.ID, buckets: s.buckets()}
+	x := &spokeStage{id: o.ID, buckets: s.buckets(), optedIn: o.OptedIn}
 	if err := s.DeploySpoke(x, o.Parameters); err != nil {
 		return nil, err
 	}
@@ -134,6 +138,11 @@ func (s *Stage) DeploySpoke(x *spokeStage, parameters map[string]string) error {
 	if err != nil {
 		return err
 	}
+	more, err := s.changing(x, t)
+	if err != nil {
+		return err
+	}
+	t.Roles = append(t.Roles, more...)
 	var list []forward
 	for _, r := range t.Rules {
 		p, err := pattern.Compile(r.Pattern)
@@ -290,7 +299,26 @@ func (s *Stage) LoseSpoke(id spoke.ID) error {
 	if err := s.Redeploy(id, map[string]string{"HubAccount": "999999999999"}); err != nil {
 		return err
 	}
-	s.spokes[id].cloud.Revoke()
+	s.spokes[id].cloud.Revoke("")
+	return nil
+}
+
+// OptIn deploys a spoke's stack as it is written for other settings. The sessions of roles
+// that it has no more end.
+func (s *Stage) OptIn(id spoke.ID, settings map[string]string) error {
+	x := s.spokes[id]
+	s.mu.Lock()
+	before := x.template.Roles
+	s.mu.Unlock()
+	x.optedIn = settings
+	if err := s.Redeploy(id, nil); err != nil {
+		return err
+	}
+	for _, r := range before {
+		if !slices.ContainsFunc(x.template.Roles, func(o template.Role) bool { return o.ARN == r.ARN }) {
+			x.cloud.Revoke(r.ARN)
+		}
+	}
 	return nil
 }
 

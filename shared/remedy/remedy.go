@@ -103,7 +103,16 @@ func (e Executor) Do(ctx context.Context, p Plan, token string) action.Result {
 			Says: fmt.Sprintf("Nothing was changed: the plan is of %s, and this is %s.", is, e.Of),
 		}
 	}
-	return planned(p).do(ctx, e.Calls, p, token)
+	r := planned(p).do(ctx, e.Calls, p, token)
+	if r.Reason == string(action.RoleNotAssumed) && r.Status == action.Failed {
+		r.Says += " " + DeploySpoke(e.Of)
+	}
+	return r
+}
+
+// DeploySpoke says what gives a spoke the roles that change something.
+func DeploySpoke(of spoke.ID) string {
+	return fmt.Sprintf("Deploy the spoke again with what its clusters opted in to, with its own credentials and the hub's words: make deploy-spoke … SPOKE=%s SET=\"remedies=…\".", of)
 }
 
 // Grants allow what the remedy calls, as the settings have it; nothing where no

@@ -71,6 +71,10 @@ const Format = 1
 // at for want of it is all of a spoke.
 const AssumeRole = "sts:AssumeRole"
 
+// NoCleaner is the code of a delete that was not sent, as a spoke's role cleaner does not
+// let the hub in: of all codes of failures the one that is not a service's.
+const NoCleaner = "RoleNotAssumed"
+
 // formatOf is the format of a message of a spoke, where the hub's own have another: a
 // release that knows no spokes would take it for one about the hub's own cluster of that
 // name, and refuses what is of a newer format.

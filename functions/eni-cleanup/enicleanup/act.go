@@ -145,12 +145,15 @@ func (b *batch) broken() bool {
 	return b.err != nil
 }
 
+// final tells an answer that the next delete of the run would have too.
+func final(o call.Outcome) bool { return o == call.Denied || o == call.NoRole }
+
 // halted tells that EC2 has denied deletes for the cluster in this run, and
 // leaves the interface: EC2 would deny it too.
 func (b *batch) halted(j job) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.failed[b.clusterOf(j.Verdict)].Outcome != call.Denied {
+	if !final(b.failed[b.clusterOf(j.Verdict)].Outcome) {
 		return false
 	}
 	b.leave(j)

@@ -98,11 +98,11 @@ func (b *batch) conclude(ctx context.Context, j job, s leak.Sighting, draft leak
 		b.finished(s, draft)
 	case call.Throttled:
 		b.takeBack(ctx, j, s, true)
-	case call.Denied, call.Refused:
+	case call.Denied, call.Refused, call.NoRole:
 		log.ErrorContext(ctx, "EC2 does not delete it", "call", deleteCall, "outcome", a.Outcome, "code", a.Code, "message", a.Message)
 		b.Count("DeletesRefused", 1)
 		b.mu.Lock()
-		if b.failed[draft.Cluster].Outcome != call.Denied {
+		if !final(b.failed[draft.Cluster].Outcome) {
 			b.failed[draft.Cluster] = a
 		}
 		b.leave(j)

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/detect"
 	"rollcall/shared/remedy/call"
+	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
 
@@ -21,8 +22,11 @@ const (
 func (h handler) observe(ctx context.Context, s *snapshot.Snapshot, answer *call.Answer) error {
 	if answer != nil {
 		f := snapshot.Failure{Source: deletes, Reason: snapshot.Broken, Call: deleteCall, Code: answer.Code, Message: answer.Message}
-		if answer.Outcome == call.Denied {
+		switch answer.Outcome {
+		case call.Denied:
 			f.Reason = snapshot.Denied
+		case call.NoRole:
+			f.Reason, f.Code = snapshot.Denied, report.NoCleaner
 		}
 		s.Failures[deletes] = f
 	}

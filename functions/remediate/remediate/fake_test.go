@@ -63,6 +63,7 @@ func newFake() *fake {
 
 func (f *fake) handler(policy optin.Policy) handler {
 	return handler{
+		role: func(context.Context) error { return nil },
 		settings: settings{
 			region: "us-west-2", watches: func(c string) bool { return c == snapshottest.ClusterName },
 			policy: func(string, optin.Remedy) optin.Policy { return policy }, vpcs: []string{snapshottest.VPC},

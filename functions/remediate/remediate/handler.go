@@ -26,6 +26,7 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 )
 
@@ -85,7 +86,9 @@ type settings struct {
 	limit    int
 	approval time.Duration
 	joinTime time.Duration
-	grace    time.Duration
+	// of is the account and region in which remedies are done; zero where it is not known.
+	of    spoke.ID
+	grace time.Duration
 }
 
 type handler struct {
@@ -93,11 +96,13 @@ type handler struct {
 	memory Memory
 	reader Reader
 	do     Executor
-	send   Sender
-	bus    Teller
-	now    func() time.Time
-	log    *slog.Logger
-	count  func(name string, n int)
+	// role asks for the role in which remedies are done; nothing where that is the function's own.
+	role  func(context.Context) error
+	send  Sender
+	bus   Teller
+	now   func() time.Time
+	log   *slog.Logger
+	count func(name string, n int)
 }
 
 // Build makes the handler of remediate from what its invocations share.
@@ -105,14 +110,23 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) { return new
 
 func newHandler(e lambda.Env) handler {
 	c := e.Config
+	as := e.As(spec.SpokeRemediator)
+	role := func(context.Context) error { return nil }
+	if !c.Spoke.Hub() {
+		role = func(ctx context.Context) error {
+			_, err := as.Credentials.Retrieve(ctx)
+			return err
+		}
+	}
 	return handler{
 		settings: settings{
 			region: c.Region, watches: c.Watches, policy: c.RemedyOf, vpcs: c.RemedyVPCs, roles: c.RemedyRoles, limit: c.RemedyLimit,
-			approval: c.ApprovalTime, joinTime: c.JoinTime, grace: c.CleanupGrace,
+			approval: c.ApprovalTime, joinTime: c.JoinTime, grace: c.CleanupGrace, of: c.Where(),
 		},
 		memory: store.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now).In(c.Spoke),
 		reader: gather.New(e.Watched()).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader),
-		do:     remedy.Executor{Calls: awscall.New(e.As(spec.SpokeRemediator)), Of: c.Where()},
+		do:     remedy.Executor{Calls: awscall.New(as), Of: c.Where()},
+		role:   role,
 		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL, Spoke: c.Spoke},
 		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), c.BusName),
 		now:    e.Now, log: e.Log, count: e.Metrics.Count,

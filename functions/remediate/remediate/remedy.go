@@ -2,15 +2,19 @@ package remediate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/aws/smithy-go"
 
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
+	"rollcall/shared/spec"
 )
 
 // The reasons that are this function's own.
@@ -52,6 +56,9 @@ func (h handler) remedy(ctx context.Context, inc incident.Incident, r remedy.Rem
 	if no == nil && p.VPC() != "" && !slices.Contains(h.vpcs, p.VPC()) {
 		no = &action.Refusal{Reason: notOptedIn, Says: fmt.Sprintf("%s is not among the VPCs in which remedies may change the network (setting remedyVpcs).", p.VPC())}
 	}
+	if no == nil && r.Elsewhere == "" {
+		no = h.lacksRole(ctx)
+	}
 	h.log.InfoContext(ctx, "remedy", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "remedy", r.Name, "policy", policy, "refusal", no, "hash", hashOf(p, no))
 	switch {
 	case no != nil && !no.Again.IsZero() && approved == nil:
@@ -78,6 +85,30 @@ func (h handler) remedy(ctx context.Context, inc incident.Incident, r remedy.Rem
 		return h.byPolicy(ctx, inc, o)
 	}
 	return h.offer(ctx, inc, p, policy, "")
+}
+
+// lacksRole refuses what could not be done for want of the spoke's role: nobody is asked to
+// approve that. Where STS says nothing about the role it is tried.
+func (h handler) lacksRole(ctx context.Context) *action.Refusal {
+	err := h.role(ctx)
+	var api smithy.APIError
+	if err == nil || !errors.As(err, &api) || !roleRefused(api.ErrorCode()) {
+		return nil
+	}
+	h.log.WarnContext(ctx, "the role in which remedies are done does not let in", "error", err.Error())
+	return &action.Refusal{Reason: action.RoleNotAssumed, Says: "The role in which it is done, " + string(spec.SpokeRemediator) + ", does not let Rollcall in. " + remedy.DeploySpoke(h.of)}
+}
+
+// lackedRole tells that a plan was not done for want of the role: now that it is there,
+// which was asked before, it is offered again.
+func lackedRole(o incident.Offer) bool {
+	return o.Run != nil && o.Run.Reason == string(action.RoleNotAssumed)
+}
+
+// roleRefused tells the codes of STS that are about the role or its account (API reference,
+// AssumeRole, "Errors"): it says AccessDenied too where there is no such role.
+func roleRefused(code string) bool {
+	return code == "AccessDenied" || code == "RegionDisabledException"
 }
 
 func (h handler) expired(o incident.Offer) bool {
@@ -147,7 +178,7 @@ func latest(inc incident.Incident, r optin.Remedy, states ...incident.OfferState
 // refused by a person, or was done already.
 func (h handler) offer(ctx context.Context, inc incident.Incident, p remedy.Plan, policy optin.Policy, says string) error {
 	last := latest(inc, p.Remedy, incident.Offered, incident.Approved, incident.RefusedByUs, incident.Acted, incident.Helped, incident.Unhelpful)
-	if last != nil && last.Hash == p.Hash() && !(last.State == incident.Offered && h.now().After(last.Expires)) {
+	if last != nil && last.Hash == p.Hash() && !(last.State == incident.Offered && h.now().After(last.Expires)) && !lackedRole(*last) {
 		return nil
 	}
 	if w := latest(inc, p.Remedy, incident.Deferred); w != nil && w.Reason == report.LimitReached {

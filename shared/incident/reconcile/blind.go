@@ -115,6 +115,9 @@ func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 	}
 	if f.Call == deletes {
 		c.Title = fmt.Sprintf("cannot delete leaked interfaces: %s %s", sight(f), happened(f.Reason))
+		if f.Code == report.NoCleaner {
+			c.Title = "cannot delete leaked interfaces: this account's role cleaner does not let Rollcall in"
+		}
 		c.Why = "Network interfaces of dead nodes keep their addresses as long as EC2 does not delete them. What Rollcall says of nodes does not hang on it."
 	}
 	if len(blinded) > 0 {
@@ -157,6 +160,9 @@ func happened(r snapshot.Reason) string {
 func remedyFor(f snapshot.Failure) string {
 	if f.Call == report.AssumeRole {
 		return remedyForSpoke(f.Code)
+	}
+	if f.Call == deletes && f.Code == report.NoCleaner {
+		return "Deploy the spoke again in that account and region, with what its clusters opted in to: `make deploy-spoke … SPOKE=ACCOUNT/REGION SET=\"cleanup=…\"`, with the hub's words. If nothing is to be deleted there, take its clusters out of the setting cleanup and deploy the hub again."
 	}
 	switch f.Reason {
 	case snapshot.Denied:

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
 
@@ -12,5 +13,13 @@ func TestDeniedDeletesAreNoBlindness(t *testing.T) {
 	c := blindCause(snapshot.Failure{Source: "leaked network interfaces", Reason: snapshot.Denied, Call: deletes}, nil)
 	if c.Title != "cannot delete leaked interfaces: ec2:DeleteNetworkInterface is denied" || strings.Contains(c.Why, "join") {
 		t.Errorf("%s: %s", c.Title, c.Why)
+	}
+}
+
+// Where a spoke has no role that deletes, what to deploy is said.
+func TestDeletesWithoutACleaner(t *testing.T) {
+	c := blindCause(snapshot.Failure{Source: "leaked network interfaces", Reason: snapshot.Denied, Call: deletes, Code: report.NoCleaner, Message: "User: … is not authorized"}, nil)
+	if c.Title != "cannot delete leaked interfaces: this account's role cleaner does not let Rollcall in" || !strings.Contains(c.Fix.Text, "make deploy-spoke") || !strings.Contains(c.Fix.Text, "cleanup=") {
+		t.Errorf("%s: %s", c.Title, c.Fix.Text)
 	}
 }

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"fmt"
 
 	"rollcall/shared/remedy/call"
@@ -48,6 +49,11 @@ func One(id string, a call.Answer) Result {
 	case call.Uncertain:
 		r.Status = Uncertain
 		r.Says = "No answer came that says whether it was done."
+	case call.NoRole:
+		r.Status = Failed
+		r.Says = fmt.Sprintf("Nothing was changed: the role in which it is done does not let Rollcall in (%s).", cmp.Or(a.Code, a.Message))
+		r.Reason = string(RoleNotAssumed)
+		return r
 	default:
 		r.Status = Failed
 		r.Says = fmt.Sprintf("Nothing was changed: AWS says %s: %s", a.Code, a.Message)

@@ -23,6 +23,15 @@ func TestOne(t *testing.T) {
 			t.Errorf("%q (-want +got):\n%s", outcome, diff)
 		}
 	}
+	for name, a := range map[string]call.Answer{
+		"STS says no":      {Outcome: call.NoRole, Code: "AccessDenied", Message: "User: … is not authorized", Request: "r-1"},
+		"STS says nothing": {Outcome: call.NoRole, Message: "AccessDenied", Request: "r-1"},
+	} {
+		want := Result{Status: Failed, Reason: "role-not-assumed", Says: "Nothing was changed: the role in which it is done does not let Rollcall in (AccessDenied).", Requests: []string{"r-1"}}
+		if diff := cmp.Diff(want, One("rtb-0a", a)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
 	want := Result{Status: Failed, Reason: "NotARaise", Says: "Nothing was changed: AWS says NotARaise: because"}
 	if diff := cmp.Diff(want, One("g", call.NotAsked("NotARaise", "because"))); diff != "" {
 		t.Errorf("not asked (-want +got):\n%s", diff)

@@ -3,6 +3,7 @@ package awscall
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
@@ -88,6 +90,37 @@ func TestRefusalsOfOtherChanges(t *testing.T) {
 			if got := ask(); got != want {
 				t.Errorf("%s, %s: %+v, want %+v", code, name, got, want)
 			}
+		}
+	}
+}
+
+// A call for want of whose role nothing was sent has changed nothing, whatever STS said or
+// did not say; a call of STS that is the call itself is no such thing.
+func TestCallsWithoutTheirRole(t *testing.T) {
+	assume := func(err error) error {
+		return &smithy.OperationError{ServiceID: "STS", OperationName: "AssumeRole", Err: err}
+	}
+	inner := func(err error) error {
+		return &smithy.OperationError{ServiceID: "EC2", OperationName: "CreateRoute", Err: fmt.Errorf("get identity: get credentials: %w", assume(err))}
+	}
+	denied := &smithy.GenericAPIError{Code: "AccessDenied", Message: "because"}
+	for name, ask := range calls(silent{inner(denied)}) {
+		if diff := cmp.Diff(call.Answer{Outcome: call.NoRole, Code: "AccessDenied", Message: "because"}, ask()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	for name, tt := range map[string]struct {
+		err  error
+		want call.Outcome
+	}{
+		"STS is throttled":           {inner(&smithy.GenericAPIError{Code: "Throttling"}), call.NoRole},
+		"STS gives no answer":        {inner(context.DeadlineExceeded), call.NoRole},
+		"another call gives none":    {&smithy.OperationError{ServiceID: "EC2", OperationName: "CreateRoute", Err: context.DeadlineExceeded}, call.Uncertain},
+		"within another call of STS": {&smithy.OperationError{ServiceID: "EC2", OperationName: "CreateRoute", Err: &smithy.OperationError{ServiceID: "STS", OperationName: "GetCallerIdentity", Err: denied}}, call.Denied},
+		"the call itself":            {assume(denied), call.Denied},
+	} {
+		if got := answerOf(tt.err).Outcome; got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
 }

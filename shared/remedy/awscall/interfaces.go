@@ -59,13 +59,31 @@ func answerOf(err error) call.Answer {
 	}
 	var api smithy.APIError
 	if !errors.As(err, &api) {
+		if unassumed(err) {
+			a.Outcome = call.NoRole
+		}
 		return a
 	}
 	// What EC2 appends to a refusal holds the caller's whole request.
 	a.Code = api.ErrorCode()
 	a.Message, _, _ = strings.Cut(api.ErrorMessage(), " Encoded authorization failure message:")
-	a.Outcome = outcomeOf(a.Code, api.ErrorFault(), err)
+	if a.Outcome = outcomeOf(a.Code, api.ErrorFault(), err); unassumed(err) {
+		a.Outcome = call.NoRole
+	}
 	return a
+}
+
+// unassumed tells that a call was never sent, for want of the role in which it is made: of
+// calls one within the other, the inner one asks for the role (a client asks for its
+// credentials while it signs).
+func unassumed(err error) bool {
+	var op *smithy.OperationError
+	for depth, inner := 0, err; errors.As(inner, &op); depth, inner = depth+1, op.Err {
+		if depth > 0 && op.Service() == "STS" && op.Operation() == "AssumeRole" {
+			return true
+		}
+	}
+	return false
 }
 
 // outcomeOf is what a code means (EC2, "Error codes for the Amazon EC2 API").

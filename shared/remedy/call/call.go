@@ -14,6 +14,9 @@ const (
 	Throttled Outcome = "throttled"
 	Denied    Outcome = "denied"
 	Refused   Outcome = "refused" // for another reason: see Code
+	// NoRole: the role in which the call is made, another account's, could not be assumed.
+	// The call was not sent.
+	NoRole Outcome = "no role"
 	// Uncertain: no answer came, or one that does not say whether it was done.
 	Uncertain Outcome = "uncertain"
 )
