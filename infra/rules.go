@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
+	"rollcall/infra/specs"
 	"rollcall/shared/spec"
 )
 
@@ -73,7 +74,7 @@ func (f function) addRules() []*string {
 func (f function) onBuses() []spec.Rule {
 	rules := slices.Clone(f.spec.Rules)
 	for _, r := range f.spec.Rules {
-		if f.spokes != nil && ofAWS(r) {
+		if f.spokes != nil && specs.OfAWS(r) {
 			r.Name, r.Bus = r.Name+"-of-spokes", spec.SpokesBus
 			rules = append(rules, r)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
@@ -12,6 +11,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"rollcall/infra/settings"
+	"rollcall/infra/specs"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 )
@@ -99,7 +99,7 @@ func (h hub) trust(role spec.SpokeRole, list []spec.Spec) awsiam.IPrincipal {
 	})
 }
 
-func (h hub) newRole(role spec.SpokeRole, about string, statements []statement, list []spec.Spec) {
+func (h hub) newRole(role spec.SpokeRole, about string, statements []statement, list []spec.Spec) awsiam.Role {
 	scope := constructs.NewConstruct(h.stack, jsii.String(camel(string(role))))
 	inline, more := spread(statements, nil)
 	r := awsiam.NewRole(scope, jsii.String("Role"), &awsiam.RoleProps{
@@ -113,51 +113,20 @@ func (h hub) newRole(role spec.SpokeRole, about string, statements []statement, 
 			Description: jsii.String("What the role's own policy has no room for"), Roles: &[]awsiam.IRole{r}, Document: document(list),
 		})
 	}
+	return r
 }
 
 // newReader makes the role that looks: what the hub's own functions read of an account, all
 // in one. It is also whom the spoke's clusters let in.
 func (h hub) newReader(list []spec.Spec) error {
-	var reads []spec.Read
-	for _, s := range list {
-		if !slices.Contains(s.Assumes, spec.SpokeReader) {
-			continue
-		}
-		for _, r := range s.Reads {
-			if ofAccount(r) {
-				reads = append(reads, r)
-			}
-		}
-	}
-	statements, err := readStatements(joined(reads), resources{})
+	statements, err := readStatements(specs.ReaderReads(list), resources{})
 	if err != nil {
 		return err
 	}
-	h.newRole(spec.SpokeReader, "Looks for Rollcall's hub: Describe, List, Get; clusters let it in by their access entries", statements, list)
+	reader := h.newRole(spec.SpokeReader, "Looks for Rollcall's hub: Describe, List, Get; clusters let it in by their access entries", statements, list)
+	// By it rollcall doctor tells a spoke of another release.
+	awscdk.Tags_Of(reader).Add(jsii.String(specs.SpokeTag), jsii.String(specs.SpokeDigest(list)), nil)
 	return nil
-}
-
-// ofAccount tells what is read of the account, and not of the hub's own stack.
-func ofAccount(r spec.Read) bool {
-	return !slices.ContainsFunc(r.Resources, func(of string) bool { return of != "*" && !strings.HasPrefix(of, "arn:") })
-}
-
-// joined has each action of the same resources once.
-func joined(reads []spec.Read) []spec.Read {
-	var all []spec.Read
-	for _, r := range reads {
-		i := slices.IndexFunc(all, func(x spec.Read) bool { return slices.Equal(x.Resources, r.Resources) })
-		if i < 0 {
-			all = append(all, spec.Read{Resources: r.Resources})
-			i = len(all) - 1
-		}
-		all[i].Actions = append(all[i].Actions, r.Actions...)
-	}
-	for i := range all {
-		slices.Sort(all[i].Actions)
-		all[i].Actions = slices.Compact(all[i].Actions)
-	}
-	return all
 }
 
 // newChanging makes a role that changes something, where a cluster of the spoke has opted
@@ -195,7 +164,7 @@ func (h hub) forward(list []spec.Spec) {
 	})
 	failed := newDeadLetters(scope, "Failed", h.chosen.Prefix()+"-spoke-failed", false)
 	var rules []*string
-	for _, r := range forwarded(list) {
+	for _, r := range specs.Forwarded(list) {
 		rule := awsevents.NewCfnRule(scope, jsii.String(camel(r.Name)+"Rule"), &awsevents.CfnRuleProps{
 			Description:  jsii.String(r.Why),
 			EventPattern: pattern(r.Pattern),

@@ -3,13 +3,13 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/jsii-runtime-go"
 
 	"rollcall/infra/settings"
+	"rollcall/infra/specs"
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
@@ -60,41 +60,11 @@ func newSpokesBus(stack awscdk.Stack, chosen settings.Settings, list []spec.Spec
 	return bus
 }
 
-// forwarded are the rules on what AWS tells, each pattern once: those that spokes have, too.
-func forwarded(list []spec.Spec) []spec.Rule {
-	var rules []spec.Rule
-	for _, s := range list {
-		for _, r := range s.Rules {
-			if ofAWS(r) && !slices.ContainsFunc(rules, func(x spec.Rule) bool { return x.Pattern == r.Pattern }) {
-				r.Name = s.Name + "-" + r.Name
-				rules = append(rules, r)
-			}
-		}
-	}
-	return rules
-}
-
-// ofAWS tells a rule on the default bus for events of AWS, and of nobody else.
-func ofAWS(r spec.Rule) bool {
-	return r.Bus == "" && len(sourcesOf(r)) > 0 && !slices.ContainsFunc(sourcesOf(r), func(s string) bool { return !strings.HasPrefix(s, "aws.") })
-}
-
-func sourcesOf(r spec.Rule) []string {
-	var names []string
-	list, _ := pattern(r.Pattern)["source"].([]any)
-	for _, s := range list {
-		if text, ok := s.(string); ok {
-			names = append(names, text)
-		}
-	}
-	return names
-}
-
 // sources are those of all that spokes forward.
 func sources(list []spec.Spec) []string {
 	var names []string
-	for _, r := range forwarded(list) {
-		names = append(names, sourcesOf(r)...)
+	for _, r := range specs.Forwarded(list) {
+		names = append(names, specs.SourcesOf(r)...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -41,6 +41,7 @@ func noArguments(c *cobra.Command, args []string) error {
 func doctorCommand() *cobra.Command {
 	var who caller.Options
 	var asJSON, test bool
+	var elsewhere elsewhere
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Tell whether a deployment is whole, and how to mend it",
@@ -49,22 +50,32 @@ table and alarms; the Slack token, its scopes and the channels; whether each wat
 cluster lets it in and grants what it reads; and what was given up. What is wrong is named with the command
 that mends it. It only reads.
 
+Of spokes it looks whether the hub takes in what they send and is let in by them; and
+with a role of each account that you may assume (--spoke-role), or with a profile of it
+(--spoke-profile), at their roles, their rules and their clusters.
+
 Exit status: 0 whole; 1 something is wrong; 2 something could not be looked at; 64
 bad input.`,
 		Example: `  rollcall doctor
   rollcall doctor --profile ops --region eu-central-1
+  rollcall doctor --spoke-role OrganizationAccountAccessRole
+  rollcall doctor --spoke-profile 222233334444=payments
   rollcall doctor --test-message`,
 		Args: noArguments,
 	}
 	callerFlags(c, &who)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object")
+	c.Flags().StringVar(&elsewhere.role, "spoke-role", "", "the name of a role in each spoke's account, by which that is looked at")
+	c.Flags().StringToStringVar(&elsewhere.profiles, "spoke-profile", nil, "ACCOUNT=PROFILE: the AWS profile by which a spoke's account is looked at")
 	c.Flags().BoolVar(&test, "test-message", false, "also post a test message into each channel, and tell each target besides Slack")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		by, err := callerOf(c.Context(), who)
 		if err != nil {
 			return err
 		}
-		list := doctor.Examine(c.Context(), doctor.NewClients(by.AWS, &http.Client{Timeout: slackTime}), doctor.Deployment{
+		clients := doctor.NewClients(by.AWS, &http.Client{Timeout: slackTime})
+		clients.Elsewhere = elsewhere.opened(by, who)
+		list := doctor.Examine(c.Context(), clients, doctor.Deployment{
 			Account: by.Account, Region: by.AWS.Region, Specs: specs.All(), TestMessage: test, Now: time.Now(),
 		})
 		printed := doctor.Print

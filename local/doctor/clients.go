@@ -16,8 +16,15 @@ import (
 
 	"rollcall/shared/kube"
 	"rollcall/shared/s3"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 )
+
+// NewElsewhere makes the clients of a spoke's account and region, of credentials of it.
+func NewElsewhere(cfg aws.Config) Elsewhere {
+	c := NewClients(cfg, nil)
+	return Elsewhere{Rules: c.Rules, Roles: c.Roles, Clusters: c.Clusters, Kubernetes: c.Kubernetes}
+}
 
 // NewClients makes the clients of somebody's credentials. Slack is reached by via.
 func NewClients(cfg aws.Config, via *http.Client) Clients {
@@ -37,7 +44,10 @@ func NewClients(cfg aws.Config, via *http.Client) Clients {
 			via.Proxy = http.ProxyFromEnvironment
 			return kube.NewVia(via, c.Endpoint, c.CA, token)
 		},
-		Records: func(table string) Records { return store.New(dynamodb.NewFromConfig(cfg), table) },
-		Slack:   func(api, token string) (Slack, error) { return NewSlack(api, token, via), nil },
+		Incidents: func(table string, of spoke.ID) Incidents { return store.New(dynamodb.NewFromConfig(cfg), table).In(of) },
+		Elsewhere: func(context.Context, spoke.ID) (Elsewhere, error) { return Elsewhere{}, ErrNoWay },
+		Buses:     eventbridge.NewFromConfig(cfg),
+		Records:   func(table string) Records { return store.New(dynamodb.NewFromConfig(cfg), table) },
+		Slack:     func(api, token string) (Slack, error) { return NewSlack(api, token, via), nil },
 	}
 }

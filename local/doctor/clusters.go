@@ -13,6 +13,7 @@ import (
 
 	"rollcall/infra/clusterrole"
 	"rollcall/shared/config"
+	"rollcall/shared/spoke"
 )
 
 // clusters looks at the watched clusters, and whether each lets in the role that reads
@@ -23,15 +24,18 @@ func (c Clients) clusters(ctx context.Context, d Deployment, there []functionOf)
 		return nil
 	}
 	first := readers[0].functions[0]
-	cfg, err := settingsOf(first, config.Clusters)
+	cfg, err := settingsOf(first, append(config.SpokeVariables(), config.Clusters)...)
 	if err != nil {
 		return []Finding{redeploy(Finding{Part: "settings", Name: Prefix + "-" + first.spec.Name, Says: err.Error(), Do: "Correct the setting (docs/settings.md), and deploy."})}
 	}
-	names := cfg.Clusters
+	names := cfg.In(spoke.ID{}).Clusters
 	if names == nil {
 		if names, err = c.all(ctx); err != nil {
 			return []Finding{unseen("cluster", d.Region, "eks:ListClusters", err)}
 		}
+	}
+	if len(names) == 0 && len(cfg.Others()) > 0 {
+		return []Finding{{Part: "cluster", Name: d.Region, State: Off, Says: "there is none in the hub's own account and region"}}
 	}
 	if len(names) == 0 {
 		return []Finding{{Part: "cluster", Name: d.Region, State: Wrong, Says: "there is no cluster to watch in this account and region", Do: "Deploy it where the clusters are, or wait: each new one is watched by itself."}}
@@ -41,9 +45,22 @@ func (c Clients) clusters(ctx context.Context, d Deployment, there []functionOf)
 		list = append(list, c.assumed(ctx, r)...)
 	}
 	for _, name := range names {
-		list = append(list, c.cluster(ctx, d, name, readers)...)
+		for _, f := range c.cluster(ctx, d, name, readers) {
+			f.Cluster, f.Account, f.Region, f.Whose = name, d.Account, d.Region, nameOfHub(cfg)
+			list = append(list, f)
+		}
 	}
 	return list
+}
+
+// nameOfHub is the name that the settings give the hub's own account and region.
+func nameOfHub(cfg config.Config) string {
+	for _, s := range cfg.Spokes {
+		if s.ID == cfg.Hub {
+			return s.Name
+		}
+	}
+	return ""
 }
 
 func (c Clients) all(ctx context.Context) ([]string, error) {

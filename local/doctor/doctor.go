@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -22,6 +23,7 @@ import (
 	"rollcall/shared/outbox"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
 )
 
 // Prefix is what the names of the deployment's functions and queues begin with.
@@ -49,6 +51,12 @@ type Finding struct {
 	// Do is what to do about it; Command what to run, empty where it is no command.
 	Do      string `json:"do,omitempty"`
 	Command string `json:"command,omitempty"`
+	// Cluster is the cluster that it is about, if it is about one; Account, Region and Whose
+	// are whose that is, or which spoke it is about.
+	Cluster string `json:"cluster,omitempty"`
+	Account string `json:"account,omitempty"`
+	Region  string `json:"region,omitempty"`
+	Whose   string `json:"whose,omitempty"`
 }
 
 // Functions is what it takes of Lambda.
@@ -103,12 +111,17 @@ type Clients struct {
 	Clusters Clusters
 	Alarms   Alarms
 	Objects  Objects
+	Buses    Buses
+	// Elsewhere opens a spoke's account and region; ErrNoWay where nobody said how.
+	Elsewhere func(ctx context.Context, of spoke.ID) (Elsewhere, error)
 	// Kubernetes opens a cluster's API, with the caller's own rights.
 	Kubernetes func(ctx context.Context, c Cluster) (Kubernetes, error)
 	// Records opens the table, Slack the workspace of a token at the address of
 	// Slack's API.
 	Records func(table string) Records
-	Slack   func(api, token string) (Slack, error)
+	// Incidents opens what the table has of a spoke.
+	Incidents func(table string, of spoke.ID) Incidents
+	Slack     func(api, token string) (Slack, error)
 }
 
 // Deployment is what is to be there.
@@ -132,6 +145,17 @@ type functionOf struct {
 	arn      string
 	role     string
 	settings map[string]string
+}
+
+// environment is what it runs with: what it was given, and the region, which Lambda sets and
+// does not tell (developer guide, "Defined runtime environment variables").
+func (f functionOf) environment(name string) string {
+	if name == "AWS_REGION" {
+		if part := strings.Split(f.arn, ":"); len(part) > 3 {
+			return part[3]
+		}
+	}
+	return f.settings[name]
 }
 
 // setting is what a function was given.
@@ -163,6 +187,7 @@ func Examine(ctx context.Context, c Clients, d Deployment) []Finding {
 	if targets, ok := cfg["notify-targets"]; ok {
 		list = append(list, c.targets(ctx, d, targets, busOf(there))...)
 	}
+	list = append(list, c.spokes(ctx, d, there)...)
 	return append(list, c.clusters(ctx, d, there)...)
 }
 
@@ -199,7 +224,7 @@ func redeploy(f Finding) Finding {
 // settingsOf are the settings of a function that its program reads, as config reads
 // them.
 func settingsOf(f functionOf, names ...spec.Variable) (config.Config, error) {
-	cfg, err := config.Load(func(name string) string { return f.settings[name] }, names)
+	cfg, err := config.Load(f.environment, names)
 	if err != nil {
 		return cfg, fmt.Errorf("the settings of %s: %w", f.spec.Name, err)
 	}

@@ -38,6 +38,9 @@ type deployed struct {
 	refused  []simaws.FaultRule
 	later    time.Duration // after it was deployed
 	targets  map[string]string
+	spokes   []stage.Spoke
+	// outsider has no credentials of the spokes' accounts.
+	outsider bool
 }
 
 const channel = stage.Channel
@@ -48,7 +51,7 @@ func deploy(t *testing.T, p *deployed) *deployed {
 	var err error
 	p.Stage, err = stage.Start(t.Context(), stage.Options{
 		World: "../worlds/healthy-nat.yaml", Template: "../../infra/Rollcall.template.json", Rights: "../../deploy/clusterrole.yaml",
-		Quiet: true, Still: true, Settings: p.settings, CallFaults: p.refused, TargetSecrets: p.targets,
+		Quiet: true, Still: true, Settings: p.settings, CallFaults: p.refused, TargetSecrets: p.targets, Spokes: p.spokes, SpokeTemplate: "../../infra/RollcallSpoke.template.json",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +73,7 @@ func (p *deployed) examined(test bool) []Finding {
 	cfg := p.AsAdmin()
 	cfg.Retryer = func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 1) }
 	c := NewClients(cfg, p.HTTPClient())
+	c.Elsewhere = p.elsewhere
 	slack, err := fakeslack.New(p.slack)
 	if err != nil {
 		p.t.Fatal(err)

@@ -56,7 +56,7 @@ func Print(w io.Writer, list []Finding) error {
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("print the findings: %w", err)
 	}
-	return nil
+	return printClusters(w, list)
 }
 
 // mark is what a line begins with: not everybody sees colours.

@@ -38,7 +38,12 @@ func Table(ctx context.Context, by caller.Caller) (Records, error) {
 	if table == "" {
 		return nil, fmt.Errorf("find the deployment's table: %s-report has no setting %s; rollcall doctor tells more", doctor.Prefix, config.TableName)
 	}
-	settings, err := config.Load(func(name string) string { return out.Environment.Variables[name] }, config.SpokeVariables())
+	settings, err := config.Load(func(name string) string {
+		if name == "AWS_REGION" { // Lambda sets it, and does not tell
+			return by.AWS.Region
+		}
+		return out.Environment.Variables[name]
+	}, config.SpokeVariables())
 	if err != nil {
 		return nil, fmt.Errorf("find the deployment's spokes: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"rollcall/local/platform/template"
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws"
+	"rollcall/local/simaws/deployment"
 	"rollcall/local/simaws/kubeapi"
 	"rollcall/local/simaws/world"
 	"rollcall/local/simaws/worldfile"
@@ -34,6 +36,8 @@ type Spoke struct {
 	Change func(*worldfile.File)
 	// Faults are those of the calls that its account answers.
 	Faults []simaws.FaultRule
+	// Organization is the organization in which the hub must be.
+	Organization string
 	// OptedIn are the settings with which its template was written (make deploy-spoke,
 	// SET): what its clusters opted in to.
 	OptedIn map[string]string
@@ -51,6 +55,12 @@ type spokeStage struct {
 	buckets  *simaws.Buckets
 	template *template.Template
 	forwards []forward
+	// deployment is its stack as IAM and EventBridge tell of it.
+	deployment *deployment.API
+	// disabled tells that the account has not enabled the region, organization that the
+	// spoke trusts the hub as long as it is in that one.
+	disabled     bool
+	organization string
 }
 
 // forward is a rule of the spoke.
@@ -62,6 +72,7 @@ type forward struct {
 // startSpokes starts the spokes' accounts. Their stack is that of the spoke's template.
 func (s *Stage) startSpokes() error {
 	s.spokes = map[spoke.ID]*spokeStage{}
+	s.letSpokesForward()
 	for _, o := range s.options.Spokes {
 		x, err := s.startSpoke(o)
 		if err != nil {
@@ -73,7 +84,8 @@ func (s *Stage) startSpokes() error {
 }
 
 func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
-	x := &spokeStage{id: o.ID, buckets: s.buckets(), optedIn: o.OptedIn}
+	x := &spokeStage{id: o.ID, buckets: s.buckets(), optedIn: o.OptedIn, organization: o.Organization}
+	x.deployment = deployment.New(&template.Template{}, nil, nil, s.Clock.Now())
 	if err := s.DeploySpoke(x, o.Parameters); err != nil {
 		return nil, err
 	}
@@ -103,10 +115,11 @@ func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
 		Account: o.Account, Region: o.Region, World: x.world.API(), History: x.world.CloudTrail(),
 		Host:       strings.ReplaceAll(o.String(), "/", "-") + ".",
 		Identities: []simaws.Identity{adminOf(o.ID)},
-		Clusters:   x.world.Clusters(), Objects: objects(x.world), Groups: map[string][]kubeapi.Rule{group: rules},
-		Admit:  func(ctx context.Context, call *wire.Call, in any) error { return s.admitSpoke(ctx, x, call, in) },
-		Faults: simaws.NewFaultRules(o.Faults, s.Clock.Now),
-		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Network: s.network,
+		Clusters:   x.world.Clusters(), Objects: s.withRBAC(objects(x.world)), Groups: map[string][]kubeapi.Rule{group: rules},
+		Deployment: x.deployment,
+		Admit:      func(ctx context.Context, call *wire.Call, in any) error { return s.admitSpoke(ctx, x, call, in) },
+		Faults:     simaws.NewFaultRules(o.Faults, s.Clock.Now),
+		Now:        s.Clock.Now, Wall: time.Now, Log: s.log, Network: s.network,
 	})
 	if err != nil {
 		return nil, err
@@ -143,6 +156,9 @@ func (s *Stage) DeploySpoke(x *spokeStage, parameters map[string]string) error {
 		return err
 	}
 	t.Roles = append(t.Roles, more...)
+	if x.organization != "" {
+		inOrganization(t, x.organization)
+	}
 	var list []forward
 	for _, r := range t.Rules {
 		p, err := pattern.Compile(r.Pattern)
@@ -154,7 +170,56 @@ func (s *Stage) DeploySpoke(x *spokeStage, parameters map[string]string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x.template, x.forwards = t, list
+	x.deployment.Replace(s.asIAMTells(t))
 	return nil
+}
+
+// asIAMTells is a spoke's template whose roles trust the functions' roles by the names that
+// those have here, which are the functions' own.
+func (s *Stage) asIAMTells(t *template.Template) *template.Template {
+	told := *t
+	told.Roles = slices.Clone(t.Roles)
+	for i, r := range told.Roles {
+		told.Roles[i].Trust = slices.Clone(r.Trust)
+		for k, st := range told.Roles[i].Trust {
+			conditions := maps.Clone(st.Conditions)
+			if forms := conditions["ArnLike"]["aws:PrincipalArn"]; forms != nil {
+				var arns []string
+				for _, f := range s.Template.Functions {
+					deployed := s.deployedRole(f.Name)
+					if slices.ContainsFunc(forms, func(form string) bool { return strings.HasPrefix(deployed, strings.TrimSuffix(form, "*")) }) {
+						arns = append(arns, simaws.RoleIdentity(s.Template.AccountID, f.Name).RoleARN)
+					}
+				}
+				conditions["ArnLike"] = map[string][]string{"aws:PrincipalArn": arns}
+			}
+			told.Roles[i].Trust[k].Conditions = conditions
+		}
+	}
+	return &told
+}
+
+// spokesBus is the ARN of the hub's bus for what spokes forward.
+func (s *Stage) spokesBus() string {
+	return "arn:aws:events:" + s.Template.Region + ":" + s.Template.AccountID + ":event-bus/" + SpokesBus
+}
+
+// SpokesBus is the name of that bus.
+const SpokesBus = "rollcall-spokes"
+
+// letSpokesForward makes the bus, with the policy that infra gives it (infra,
+// TestHubsBusForSpokes): it takes in what the accounts of the setting spokes send.
+func (s *Stage) letSpokesForward() {
+	var accounts []string
+	for part := range strings.SplitSeq(s.options.Settings["ROLLCALL_SPOKES"], ",") {
+		if account, _, ok := strings.Cut(part, "/"); ok {
+			accounts = append(accounts, strconv.Quote("arn:aws:iam::"+account+":root"))
+		}
+	}
+	if len(accounts) > 0 {
+		s.Deployment.AddBus(SpokesBus, `{"Version":"2012-10-17","Statement":[{"Sid":"SpokesForward","Effect":"Allow","Principal":{"AWS":[`+strings.Join(accounts, ",")+
+			`]},"Action":"events:PutEvents","Resource":"`+s.spokesBus()+`"}]}`)
+	}
 }
 
 func roleOf(t *template.Template, role string) string {
@@ -173,7 +238,7 @@ func (s *Stage) forward(x *spokeStage, event json.RawMessage) {
 	s.mu.Lock()
 	forwards := slices.Clone(x.forwards)
 	s.mu.Unlock()
-	want := "arn:aws:events:" + s.Template.Region + ":" + s.Template.AccountID + ":event-bus/rollcall-spokes"
+	want := s.spokesBus()
 	if !strings.Contains(s.options.Settings["ROLLCALL_SPOKES"], x.id.Account) {
 		return
 	}
@@ -198,7 +263,7 @@ func (s *Stage) maySpoke(caller simaws.Identity, in *sts.AssumeRoleInput) (known
 				continue
 			}
 			ok, err := template.Allows(trusted(r.Trust, arn, s.Template.AccountID), "sts:AssumeRole", arn, map[string][]string{
-				"sts:ExternalId": {aws.ToString(in.ExternalId)}, "aws:PrincipalArn": {s.deployedRole(caller.Name)},
+				"sts:ExternalId": {aws.ToString(in.ExternalId)}, "aws:PrincipalArn": {s.deployedRole(caller.Name)}, "aws:PrincipalOrgID": {s.organization},
 			})
 			return true, ok, err
 		}
@@ -230,9 +295,16 @@ func (s *Stage) deployedRole(function string) string {
 	return "arn:aws:iam::" + s.Template.AccountID + ":role/" + function
 }
 
-// admitSpoke decides whether a spoke's account takes a call of the hub's: by its request
-// buckets, which are the account's own, and the policy of the role that it was assumed as.
+// admitSpoke decides whether a spoke's account takes a call of the hub's: whether it has
+// enabled the region, by its request buckets, which are the account's own, and by the policy
+// of the role that it was assumed as.
 func (s *Stage) admitSpoke(ctx context.Context, x *spokeStage, call *wire.Call, in any) error {
+	s.mu.Lock()
+	disabled := x.disabled
+	s.mu.Unlock()
+	if disabled && call.Service != "iam" {
+		return regionDisabled(call.Service)
+	}
 	if x.buckets != nil {
 		if err := x.buckets.Admit(ctx, call, in); err != nil {
 			return err
@@ -293,14 +365,14 @@ func adminOf(id spoke.ID) simaws.Identity {
 	return simaws.AdminIdentity(id.Account, Admin+"-"+id.Account)
 }
 
-// LoseSpoke has a spoke's roles trust another hub, and their sessions end, as somebody does
-// who deletes its stack.
-func (s *Stage) LoseSpoke(id spoke.ID) error {
-	if err := s.Redeploy(id, map[string]string{"HubAccount": "999999999999"}); err != nil {
-		return err
-	}
-	s.spokes[id].cloud.Revoke("")
-	return nil
+// SpokeDeployment is a spoke's stack as IAM and EventBridge tell of it.
+func (s *Stage) SpokeDeployment(id spoke.ID) *deployment.API { return s.spokes[id].deployment }
+
+// SpokeTemplate is the template of a spoke's stack.
+func (s *Stage) SpokeTemplate(id spoke.ID) *template.Template {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spokes[id].template
 }
 
 // OptIn deploys a spoke's stack as it is written for other settings. The sessions of roles

@@ -69,6 +69,8 @@ type Stage struct {
 	clusters []string
 	// spokes are the other accounts and regions.
 	spokes map[spoke.ID]*spokeStage
+	// organization is the one that the hub's account is in; "" is none.
+	organization string
 	// urls are the addresses of functions that have one, by their names.
 	urls map[string]string
 

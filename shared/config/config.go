@@ -243,7 +243,7 @@ func Load(getenv func(string) string, wanted []spec.Variable) (Config, error) {
 		wrong = append(wrong, fmt.Errorf("%s: %w", StageEndpoints, err))
 	}
 	for _, v := range wanted {
-		text, err := unpack(strings.TrimSpace(getenv(string(v))))
+		text, err := Unpack(strings.TrimSpace(getenv(string(v))))
 		if err != nil {
 			wrong = append(wrong, &SettingError{Variable: v, Err: err})
 			continue

@@ -33,7 +33,8 @@ func Pack(text string) string {
 	return packed + base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-func unpack(text string) (string, error) {
+// Unpack reads a value that may be packed.
+func Unpack(text string) (string, error) {
 	code, ok := strings.CutPrefix(text, packed)
 	if !ok {
 		return text, nil

@@ -235,6 +235,7 @@ type Role struct {
 	Statements []Statement
 	// Managed are the ARNs of the managed policies.
 	Managed []string
+	Tags    map[string]string
 }
 
 // EventInvokeConfig is an AWS::Lambda::EventInvokeConfig.

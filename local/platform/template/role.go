@@ -151,8 +151,9 @@ func (t *Template) addRole(id string, n named, properties map[string]any) ([]att
 			PolicyName     string
 			PolicyDocument policyDocument
 		}
-		ManagedPolicyArns                             []string
-		MaxSessionDuration, PermissionsBoundary, Tags inert
+		ManagedPolicyArns                       []string
+		Tags                                    []struct{ Key, Value string }
+		MaxSessionDuration, PermissionsBoundary inert
 	}
 	if err := decode(id, properties, &p); err != nil {
 		return nil, err
@@ -163,6 +164,12 @@ func (t *Template) addRole(id string, n named, properties map[string]any) ([]att
 	}
 	if len(p.PermissionsBoundary) > 0 {
 		return nil, place{id, "Properties.PermissionsBoundary"}.refuse("permissions boundaries are not understood")
+	}
+	for _, tag := range p.Tags {
+		if role.Tags == nil {
+			role.Tags = map[string]string{}
+		}
+		role.Tags[tag.Key] = tag.Value
 	}
 	t.Roles = append(t.Roles, role)
 	return nil, nil

@@ -7,6 +7,7 @@ package deployment
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -39,12 +40,63 @@ type API struct {
 	mute              map[string]bool   // alarms without actions, by name
 	rings             map[string]alarmState
 	made              time.Time // when it was deployed
+	// policies are those of event buses that are not in the template, by their names.
+	policies map[string]string
 }
 
 // New describes a template. The environment of a function is asked for each time:
 // settings change. Role is the ARN of the role in which it runs, made when it was deployed.
 func New(t *template.Template, environment func(template.Function) map[string]string, role func(template.Function) string, made time.Time) *API {
 	return &API{template: t, environment: environment, role: role, deleted: map[string]bool{}, disabled: map[string]bool{}, failed: map[string]string{}, mute: map[string]bool{}, rings: map[string]alarmState{}, made: made}
+}
+
+// Replace describes another template from now on, as a deployment brings it about.
+func (a *API) Replace(t *template.Template) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.template = t
+}
+
+// AddBus adds an event bus that the template does not have, with its policy; without one it
+// is taken away.
+func (a *API) AddBus(name, policy string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.policies == nil {
+		a.policies = map[string]string{}
+	}
+	if a.policies[name] = policy; policy == "" {
+		delete(a.policies, name)
+	}
+}
+
+// Tag gives a role (by its ARN) other tags.
+func (a *API) Tag(role string, tags map[string]string) {
+	a.change(role, func(r *template.Role) { r.Tags = tags })
+}
+
+// Distrust takes somebody's role out of what a role (both by ARN) trusts.
+func (a *API) Distrust(role, who string) {
+	a.change(role, func(r *template.Role) {
+		for _, st := range r.Trust {
+			for _, keys := range st.Conditions {
+				for key, values := range keys {
+					keys[key] = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == who })
+				}
+			}
+		}
+	})
+}
+
+// change changes a role of the template.
+func (a *API) change(role string, how func(*template.Role)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i := range a.template.Roles {
+		if a.template.Roles[i].ARN == role {
+			how(&a.template.Roles[i])
+		}
+	}
 }
 
 // Delete deletes a function, a role, a rule, an event bus, an alarm (by ARN) or an event source mapping (by logical id).
@@ -100,7 +152,11 @@ func (a *API) Role(name string) (role iamtypes.Role, there, known bool) {
 	}
 	for _, r := range a.template.Roles {
 		if r.Name == name {
-			return iamtypes.Role{RoleName: aws.String(name), Arn: aws.String(r.ARN), Path: aws.String("/"), AssumeRolePolicyDocument: aws.String(a.trust(r))}, !a.deleted[r.ARN], true
+			role := iamtypes.Role{RoleName: aws.String(name), Arn: aws.String(r.ARN), Path: aws.String("/"), AssumeRolePolicyDocument: aws.String(a.trust(r))}
+			for _, key := range slices.Sorted(maps.Keys(r.Tags)) {
+				role.Tags = append(role.Tags, iamtypes.Tag{Key: aws.String(key), Value: aws.String(r.Tags[key])})
+			}
+			return role, !a.deleted[r.ARN], true
 		}
 	}
 	return iamtypes.Role{}, false, false
@@ -110,6 +166,9 @@ func (a *API) Role(name string) (role iamtypes.Role, there, known bool) {
 // GetRole). Whom it names are the functions' roles, but for those of whom somebody took
 // the trust away.
 func (a *API) trust(r template.Role) string {
+	if len(a.template.Functions) == 0 { // of a spoke: it trusts an account, on conditions
+		return others(r)
+	}
 	var names []string
 	for _, s := range r.Trust {
 		for _, p := range s.Principals {
@@ -123,6 +182,28 @@ func (a *API) trust(r template.Role) string {
 	document, err := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": []any{
 		map[string]any{"Effect": "Allow", "Principal": map[string]any{"AWS": names}, "Action": "sts:AssumeRole"},
 	}})
+	if err != nil {
+		panic(err) // text alone
+	}
+	return url.QueryEscape(string(document))
+}
+
+// others is the trust policy of a role that trusts whom its template does not have.
+func others(r template.Role) string {
+	type statement struct {
+		Effect    string
+		Principal map[string]string
+		Action    string
+		Condition map[string]map[string][]string
+	}
+	var list []statement
+	for _, s := range r.Trust {
+		for _, p := range s.Principals {
+			kind, who, _ := strings.Cut(p, ":")
+			list = append(list, statement{s.Effect, map[string]string{kind: who}, "sts:AssumeRole", s.Conditions})
+		}
+	}
+	document, err := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": list})
 	if err != nil {
 		panic(err) // text alone
 	}
@@ -212,8 +293,25 @@ func (a *API) DescribeRule(in *eventbridge.DescribeRuleInput) (*eventbridge.Desc
 	return nil, err
 }
 
+// DescribeEventBus tells of a bus and its policy: EventBridge API reference.
+func (a *API) DescribeEventBus(in *eventbridge.DescribeEventBusInput) (*eventbridge.DescribeEventBusOutput, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	bus := busNamed(in.Name)
+	if !a.hasBus(bus) {
+		err := notFound("Event bus " + bus + " does not exist.")
+		err.Status = http.StatusBadRequest
+		return nil, err
+	}
+	out := &eventbridge.DescribeEventBusOutput{Name: aws.String(bus), Arn: aws.String(fmt.Sprintf("arn:aws:events:%s:%s:event-bus/%s", a.template.Region, a.template.AccountID, bus))}
+	if policy := a.policies[bus]; policy != "" {
+		out.Policy = aws.String(policy)
+	}
+	return out, nil
+}
+
 func (a *API) hasBus(name string) bool {
-	return name == "default" || slices.ContainsFunc(a.template.Buses, func(b template.EventBus) bool { return b.Name == name && !a.deleted[b.ARN] })
+	return a.policies[name] != "" || name == "default" || slices.ContainsFunc(a.template.Buses, func(b template.EventBus) bool { return b.Name == name && !a.deleted[b.ARN] })
 }
 
 func busOf(r template.Rule) string {

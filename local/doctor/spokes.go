@@ -1,0 +1,290 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+
+	"rollcall/infra/specs"
+	"rollcall/shared/config"
+	"rollcall/shared/incident"
+	"rollcall/shared/report"
+	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
+)
+
+// Buses is what it takes of EventBridge for the bus that spokes forward to.
+type Buses interface {
+	DescribeEventBus(context.Context, *eventbridge.DescribeEventBusInput, ...func(*eventbridge.Options)) (*eventbridge.DescribeEventBusOutput, error)
+}
+
+// Incidents is what it takes of the table about a spoke.
+type Incidents interface {
+	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
+}
+
+// Elsewhere are clients of another account or region, with credentials of that account.
+type Elsewhere struct {
+	Rules      Rules
+	Roles      Roles
+	Clusters   Clusters
+	Kubernetes func(ctx context.Context, c Cluster) (Kubernetes, error)
+}
+
+// ErrNoWay: nobody said with which credentials a spoke's account is looked at.
+var ErrNoWay = errors.New("no credentials of that account were given")
+
+// hub is what spokes are held against.
+type hub struct {
+	Deployment
+	there []functionOf
+	cfg   config.Config
+	table string
+}
+
+// function is one of the hub's, if it is there.
+func (h hub) function(name string) (functionOf, bool) {
+	i := slices.IndexFunc(h.there, func(f functionOf) bool { return f.spec.Name == name })
+	if i < 0 {
+		return functionOf{}, false
+	}
+	return h.there[i], true
+}
+
+// bus is the ARN of the bus that spokes forward to.
+func (h hub) bus() string {
+	id := spoke.ID{Account: h.Account, Region: h.Region}
+	return "arn:" + id.Partition() + ":events:" + h.Region + ":" + h.Account + ":event-bus/" + Prefix + "-spokes"
+}
+
+// spokes looks at the accounts and regions beside the hub's own: first whether the hub takes
+// in what they send, then, with credentials of each, at what is deployed there.
+func (c Clients) spokes(ctx context.Context, d Deployment, there []functionOf) []Finding {
+	h := hub{Deployment: d, there: there}
+	for _, f := range there {
+		if f.setting(config.Spokes) == "" {
+			continue // of a release before there were spokes
+		}
+		var err error
+		if h.cfg, err = settingsOf(f, append(config.SpokeVariables(), config.Clusters)...); err != nil {
+			return nil // clusters says so
+		}
+		break
+	}
+	if len(h.cfg.Others()) == 0 {
+		return nil
+	}
+	for _, f := range there {
+		if t := f.setting(config.TableName); t != "" {
+			h.table = t
+		}
+	}
+	list := c.busOfSpokes(ctx, h)
+	for _, s := range h.cfg.Others() {
+		for _, f := range c.spoke(ctx, h, s) {
+			f.Account, f.Region, f.Whose = s.Account, s.Region, s.Name
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// called is a spoke as people know it.
+func called(s config.Spoke) string {
+	if s.Name == "" {
+		return s.String()
+	}
+	return s.Name + " (" + s.String() + ")"
+}
+
+// busOfSpokes looks whether the hub takes in what the spokes' accounts send.
+func (c Clients) busOfSpokes(ctx context.Context, h hub) []Finding {
+	name := Prefix + "-spokes"
+	out, err := c.Buses.DescribeEventBus(ctx, &eventbridge.DescribeEventBusInput{Name: aws.String(name)})
+	switch {
+	case coded(err, "ResourceNotFoundException"):
+		return []Finding{redeploy(Finding{Part: "event bus", Name: name, Says: "is not there: what spokes tell of launches does not arrive, and is found by the next sweep at the earliest"})}
+	case err != nil:
+		return []Finding{unseen("event bus", name, "events:DescribeEventBus", err)}
+	}
+	accounts, err := takenFrom(aws.ToString(out.Policy))
+	if err != nil {
+		return []Finding{{Part: "event bus", Name: name, State: Unknown, Says: "its policy could not be read: " + err.Error()}}
+	}
+	var list []Finding
+	for _, s := range h.cfg.Others() {
+		if slices.Contains(accounts, s.Account) {
+			continue
+		}
+		list = append(list, redeploy(Finding{
+			Part: "event bus", Name: name, Says: "does not take in what " + called(s) + " sends: launches there are found by the next sweep at the earliest",
+			Do: "Deploy the hub again with the settings as they are: the bus takes in what the accounts of the setting spokes send.",
+		}))
+	}
+	if len(list) == 0 {
+		list = []Finding{{Part: "event bus", Name: name, State: Well, Says: "takes in what the spokes send"}}
+	}
+	return list
+}
+
+// takenFrom are the accounts that a bus's policy lets send. EventBridge writes an account as
+// the ARN of its root user (API reference, DescribeEventBus, "Policy").
+func takenFrom(policy string) ([]string, error) {
+	if policy == "" {
+		return nil, nil
+	}
+	var document struct {
+		Statement []struct {
+			Effect    string
+			Principal struct{ AWS texts }
+		}
+	}
+	if err := json.Unmarshal([]byte(policy), &document); err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	var accounts []string
+	for _, s := range document.Statement {
+		for _, p := range s.Principal.AWS {
+			if s.Effect == "Allow" {
+				accounts = append(accounts, accountOf(p))
+			}
+		}
+	}
+	return accounts, nil
+}
+
+// accountOf is the account of an ARN, or what is an account itself.
+func accountOf(principal string) string {
+	if part := strings.Split(principal, ":"); len(part) == 6 {
+		return part[4]
+	}
+	return principal
+}
+
+// spoke looks at one.
+func (c Clients) spoke(ctx context.Context, h hub, s config.Spoke) []Finding {
+	list, looked := c.lookThere(ctx, h, s)
+	// That the hub is not let in is what the hub itself has seen: said by its own record where
+	// nothing was found there that explains it.
+	if !slices.ContainsFunc(list, func(f Finding) bool { return f.State == Wrong && f.Part == "spoke" }) {
+		list = append(list, c.letIn(ctx, h, s)...)
+	}
+	if looked && !slices.ContainsFunc(list, func(f Finding) bool { return f.State == Wrong || f.State == Unknown }) {
+		list = append(list, Finding{Part: "spoke", Name: called(s), State: Well, Says: "lets the hub in, and forwards to it"})
+	}
+	return list
+}
+
+// letIn looks whether the hub has found that the spoke does not let it in.
+func (c Clients) letIn(ctx context.Context, h hub, s config.Spoke) []Finding {
+	incidents, err := c.Incidents(h.table, s.ID).Incidents(ctx, report.AllClusters)
+	if err != nil {
+		return []Finding{unseen("spoke", called(s), "dynamodb:Query on "+h.table, err)}
+	}
+	for _, i := range incidents {
+		if i.Key.Check == incident.CannotLook && i.State != incident.Closed {
+			return []Finding{{
+				Part: "spoke", Name: called(s), State: Wrong, Says: fmt.Sprintf("%s, since %s", i.Cause.Title, i.Began.UTC().Format("2006-01-02 15:04 UTC")), Do: i.Cause.Fix.Text,
+			}}
+		}
+	}
+	return nil
+}
+
+// lookThere looks at what is deployed in a spoke's account and region; false where that
+// could not be.
+func (c Clients) lookThere(ctx context.Context, h hub, s config.Spoke) (list []Finding, looked bool) {
+	e, err := c.Elsewhere(ctx, s.ID)
+	switch {
+	case errors.Is(err, ErrNoWay):
+		return []Finding{{
+			Part: "spoke", Name: called(s), State: Unknown, Says: "what is deployed there was not looked at: " + ErrNoWay.Error(),
+			Do: "Run it with --spoke-role and the name of a role that you may assume in each account, or with --spoke-profile " + s.Account + "=PROFILE.",
+		}}, false
+	case err != nil:
+		return []Finding{{Part: "spoke", Name: called(s), State: Unknown, Says: "what is deployed there could not be looked at: " + err.Error()}}, false
+	}
+	name := roleName(spec.SpokeReader, s.ID)
+	out, err := e.Roles.GetRole(ctx, &iam.GetRoleInput{RoleName: aws.String(name)})
+	switch {
+	case coded(err, "NoSuchEntity", "NoSuchEntityException"):
+		return []Finding{{
+			Part: "spoke", Name: called(s), State: Wrong, Says: "its stack is not there: there is no role " + name + ", and nothing of it is watched",
+			Do: "Deploy it with that account's credentials, or take it out of the setting spokes and deploy the hub again.", Command: h.deploySpoke(s, ""),
+		}}, true
+	case err != nil:
+		return []Finding{unseen("spoke", called(s), "iam:GetRole in account "+s.Account, err)}, false
+	}
+	list = append(list, h.trust(s, spec.SpokeReader, aws.ToString(out.Role.AssumeRolePolicyDocument))...)
+	if !slices.ContainsFunc(out.Role.Tags, func(t iamtypes.Tag) bool {
+		return aws.ToString(t.Key) == specs.SpokeTag && aws.ToString(t.Value) == specs.SpokeDigest(h.Specs)
+	}) {
+		list = append(list, Finding{
+			Part: "spoke", Name: called(s), State: Wrong, Says: "its stack is of another release: what it reads, forwards or whom it lets in is not what this release wants",
+			Do: "Deploy it again with this release, with that account's credentials and the words of before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
+		})
+	}
+	rules, enabled := e.forwards(ctx, h, s)
+	if list = append(list, rules...); !enabled {
+		return list, true
+	}
+	list = append(list, h.changing(ctx, e, s)...)
+	return append(list, c.clustersThere(ctx, h, s, e)...), true
+}
+
+// roleName is the name of a spoke's role.
+func roleName(role spec.SpokeRole, of spoke.ID) string {
+	arn := config.SpokeRoleARN(Prefix, role, of)
+	return arn[strings.LastIndex(arn, "/")+1:]
+}
+
+// deploySpoke is the command that deploys a spoke, with what its clusters opted in to.
+func (h hub) deploySpoke(s config.Spoke, set string) string {
+	command := "make deploy-spoke HUB='" + h.Account + "/" + h.Region + "' EXTERNAL_ID='" + h.cfg.ExternalID + "'"
+	if set != "" {
+		command += " SPOKE='" + s.String() + "' SET=\"" + set + "\""
+	}
+	return command
+}
+
+// clustersThere looks at the clusters of a spoke.
+func (c Clients) clustersThere(ctx context.Context, h hub, s config.Spoke, e Elsewhere) []Finding {
+	c.Clusters, c.Roles, c.Kubernetes = e.Clusters, e.Roles, e.Kubernetes
+	names := h.cfg.In(s.ID).Clusters
+	if names == nil {
+		var err error
+		if names, err = c.all(ctx); err != nil {
+			return []Finding{unseen("cluster", called(s), "eks:ListClusters in "+s.String(), err)}
+		}
+	}
+	r := reader{name: roleName(spec.SpokeReader, s.ID), role: config.SpokeRoleARN(Prefix, spec.SpokeReader, s.ID)}
+	for _, f := range h.there {
+		if len(f.spec.Kube) > 0 && slices.Contains(f.spec.Assumes, spec.SpokeReader) {
+			r.functions = append(r.functions, f)
+		}
+	}
+	if len(r.functions) == 0 {
+		return nil
+	}
+	there := Deployment{Account: s.Account, Region: s.Region, Specs: h.Specs, Now: h.Now}
+	var list []Finding
+	for _, name := range names {
+		for _, f := range c.cluster(ctx, there, name, []reader{r}) {
+			f.Cluster = name
+			f.Name = strings.Replace(f.Name, name, s.In(name), 1)
+			if f.Command != "" {
+				f.Do = strings.TrimSpace(f.Do + " Do it with credentials of account " + s.Account + ".")
+			}
+			list = append(list, f)
+		}
+	}
+	return list
+}
