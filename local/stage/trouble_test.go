@@ -143,7 +143,7 @@ func unreachableKubernetesIsSaid(t *testing.T) {
 	})
 	r.until("it is logged", r.logged(`"level":"WARN"`, "could not look", "kubernetes: list nodes"))
 	r.until("it is said", func() bool {
-		return len(r.messages()) > 0 && strings.Contains(whole(r.messages()[0]), "kubernetes: list nodes")
+		return len(r.messages()) > 0 && strings.Contains(whole(r.messages()[0]), "its Kubernetes API cannot be reached")
 	})
 	for _, m := range r.messages() {
 		if strings.Contains(m.Text, "✅") || strings.Contains(m.Text, "has not registered") {

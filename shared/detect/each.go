@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"rollcall/shared/gather/source"
+	"rollcall/shared/snapshot"
 )
 
 // AssumeRole is the call by which the hub becomes a spoke's role.
@@ -17,9 +18,9 @@ const AssumeRole = source.AssumeRole
 func (d Detector) Each(ctx context.Context, names []string, do func(ctx context.Context, cluster string) error) error {
 	if names == nil {
 		list, failed := d.Reader.Clusters(ctx)
-		if failed != nil && failed.Call == AssumeRole {
+		if failed != nil && (failed.Call == AssumeRole || !d.Spoke.Hub() && failed.Reason == snapshot.Denied) {
 			// sweep says so, once; there is nothing to do again at once.
-			d.Log.WarnContext(ctx, "the spoke's role cannot be assumed, nothing of it is looked at", "code", failed.Code, "error", failed.Message)
+			d.Log.WarnContext(ctx, "nothing of the spoke may be looked at", "call", failed.Call, "code", failed.Code, "error", failed.Message)
 			d.Count("BlindSweeps", 1)
 			return nil
 		}

@@ -1,10 +1,13 @@
 package remedy
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/spoke"
 )
@@ -37,4 +40,25 @@ func TestAPlanIsDoneInItsOwnAccountAlone(t *testing.T) {
 		}
 	}()
 	Executor{Of: own}.Do(t.Context(), Plan{Format: Format, Remedy: optin.AddNATRoute, Account: own.Account, Region: own.Region, Route: &addnatroute.Plan{}}, "token")
+}
+
+// refusing is an AWS that answers a route so.
+type refusing struct {
+	Calls
+	answer call.Answer
+}
+
+func (r refusing) CreateRoute(context.Context, string, string, string) call.Answer { return r.answer }
+
+// What was not done for want of the spoke's role says what to deploy, and where; what failed
+// otherwise does not.
+func TestWithoutTheRoleWhatToDeployIsSaid(t *testing.T) {
+	own := spoke.ID{Account: "222233334444", Region: "eu-west-1"}
+	p := Plan{Format: Format, Remedy: optin.AddNATRoute, Account: own.Account, Region: own.Region, Route: &addnatroute.Plan{Table: "rtb-0a"}}
+	for outcome, want := range map[call.Outcome]bool{call.NoRole: true, call.Denied: false, call.Done: false} {
+		got := Executor{Calls: refusing{answer: call.Answer{Outcome: outcome, Code: "AccessDenied"}}, Of: own}.Do(t.Context(), p, "token")
+		if says := strings.Contains(got.Says, "make deploy-spoke … SPOKE=222233334444/eu-west-1 SET="); says != want || (got.Reason == string(action.RoleNotAssumed)) != want {
+			t.Errorf("%s: %+v", outcome, got)
+		}
+	}
 }

@@ -194,6 +194,14 @@ func TestModelAndSDK(t *testing.T) {
 		"ec2 SDK ReservedCapacityOptionsRequest.AllocationStrategy",
 		"ec2 SDK ReservedCapacityOptionsRequest.CapacityReservationTarget",
 		"ec2 SDK ReservedCapacityOptionsRequest.ReservedCapacityFallbackOptions",
+		"eks SDK ControlPlanePlacementRequest.SpreadLevel",
+		"eks SDK CreateClusterRequest.KubeApiServerConfig",
+		"eks SDK CreateClusterRequest.KubeControllerManagerConfig",
+		"eks SDK CreateClusterRequest.KubeSchedulerConfig",
+		"eks SDK ElasticLoadBalancing.GatewayApi",
+		"eks SDK OutpostConfigRequest.EtcdInstanceType",
+		"eks SDK OutpostConfigRequest.EtcdPlacement",
+		"eks SDK VpcConfigRequest.ControlPlaneEgressMode",
 		"sts SDK AssumeRoleRequest.MinimumSessionTokenSize",
 	}
 	if diff := cmp.Diff(newer, slices.Compact(got)); diff != "" {

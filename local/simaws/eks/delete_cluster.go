@@ -9,6 +9,7 @@ import (
 
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/state"
 )
 
 // deleteClusterTime is how long EKS takes to delete a cluster: some minutes.
@@ -36,6 +37,15 @@ func (s API) DeleteCluster(in *eks.DeleteClusterInput) (*eks.DeleteClusterOutput
 	}
 	c.Status = ekstypes.ClusterStatusDeleting
 	name := *c.Name
-	s.w.After(deleteClusterTime, func() { s.w.Clusters.Remove(name) })
+	s.w.After(deleteClusterTime, func() {
+		s.w.Clusters.Remove(name)
+		for _, a := range s.w.AccessEntries.All() { // they are the cluster's, and go with it
+			if aws.ToString(a.ClusterName) == name {
+				key := state.NodegroupKey(name, aws.ToString(a.PrincipalArn))
+				s.w.AccessEntries.Remove(key)
+				delete(s.w.AccessPolicies, key)
+			}
+		}
+	})
 	return &eks.DeleteClusterOutput{Cluster: deepcopy.Of(c)}, nil
 }
