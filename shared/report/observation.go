@@ -71,6 +71,10 @@ const Format = 1
 // at for want of it is all of a spoke.
 const AssumeRole = "sts:AssumeRole"
 
+// KubernetesAPI stands for the Kubernetes API of a cluster where nobody answers there: what
+// is asked of it fails together, and is one fault.
+const KubernetesAPI = "kubernetes"
+
 // NoCleaner is the code of a delete that was not sent, as a spoke's role cleaner does not
 // let the hub in: of all codes of failures the one that is not a service's.
 const NoCleaner = "RoleNotAssumed"

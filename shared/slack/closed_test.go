@@ -37,7 +37,7 @@ func TestClosedWithoutACure(t *testing.T) {
 	if got := Render(all, Options{Now: at}).Text; !strings.Contains(got, "all clusters") || !strings.Contains(got, "eks:ListClusters") || strings.Contains(got, report.AllClusters) {
 		t.Errorf("the message is %q", got)
 	}
-	for resource, want := range map[string]string{"eks:ListClusters": "eks:ListClusters works again", report.AssumeRole: "the role there lets Rollcall in again"} {
+	for resource, want := range map[string]string{"eks:ListClusters": "eks:ListClusters works again", report.AssumeRole: "the role there lets Rollcall in again", report.KubernetesAPI: "its Kubernetes API answers again"} {
 		over := all
 		over.Whose = "payments"
 		over.Key.Resource, over.State, over.Resolution, over.Resolved = resource, incident.Closed, incident.Proved, at.Add(15*time.Minute)

@@ -13,8 +13,11 @@ import (
 
 // worksAgain says what can be looked at again.
 func worksAgain(i incident.Incident) string {
-	if i.Key.Resource == report.AssumeRole {
+	switch i.Key.Resource {
+	case report.AssumeRole:
 		return "the role there lets Rollcall in again"
+	case report.KubernetesAPI:
+		return "its Kubernetes API answers again"
 	}
 	return slacktext.Clip(slacktext.OneLine(i.Key.Resource), 80) + " works again"
 }

@@ -23,8 +23,19 @@ func fleeting(failures []snapshot.Failure) bool {
 	return !slices.ContainsFunc(failures, func(f snapshot.Failure) bool { return f.Reason == snapshot.Denied })
 }
 
-// sight is what hangs on one permission.
-func sight(f snapshot.Failure) string { return cmp.Or(f.Call, string(f.Source)) }
+// sight is what hangs on one permission, or on one thing that does not answer: the
+// Kubernetes API of a cluster answers all that is asked of it, or nothing.
+func sight(f snapshot.Failure) string {
+	if silentAPI(f) {
+		return report.KubernetesAPI
+	}
+	return cmp.Or(f.Call, string(f.Source))
+}
+
+// silentAPI tells a call of the Kubernetes API that nobody answered.
+func silentAPI(f snapshot.Failure) bool {
+	return strings.HasPrefix(f.Call, report.KubernetesAPI+": ") && (f.Reason == snapshot.Unreachable || f.Reason == snapshot.TimedOut)
+}
 
 // failures are all that an observation could not read.
 func failures(obs report.Observation) []snapshot.Failure {
@@ -109,6 +120,11 @@ func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 	if f.Source == snapshot.AutoModeLogsOf {
 		c.Why = "What EKS Auto Mode itself says of nodes that do not come is not told without it. Everything is judged as before."
 	}
+	if silentAPI(f) {
+		c.Title = "cannot look into the cluster: its Kubernetes API " + happened(f.Reason)
+		c.Why = "Whether nodes have joined, and what pods and volumes wait for, cannot be told as long as the API does not answer Rollcall. What depends on it is not judged, and nothing is called well. What AWS tells is judged as before."
+		blinded = nil // each look has its own, and they are one fault
+	}
 	if f.Call == report.AssumeRole {
 		c.Title = "cannot look at this account and region: Rollcall's role there does not let it in"
 		c.Why = "Nothing of this account in this region is read, and nothing there is called well, as long as its role reader does not let Rollcall's hub in. No other account is touched by it."
@@ -164,6 +180,9 @@ func remedyFor(f snapshot.Failure) string {
 	if f.Call == deletes && f.Code == report.NoCleaner {
 		return "Deploy the spoke again in that account and region, with what its clusters opted in to: `make deploy-spoke … SPOKE=ACCOUNT/REGION SET=\"cleanup=…\"`, with the hub's words. If nothing is to be deleted there, take its clusters out of the setting cleanup and deploy the hub again."
 	}
+	if silentAPI(f) {
+		return "Check that the cluster's API endpoint can be reached from Rollcall's functions (its public access, or the functions' VPC with the endpoint's security group), and that the control plane is up. It is asked again by itself, less often the longer it is silent."
+	}
 	switch f.Reason {
 	case snapshot.Denied:
 		if f.Call == snapshot.WholeKubernetesAPI && f.Code == "Unauthorized" {
@@ -193,6 +212,9 @@ func remedyFor(f snapshot.Failure) string {
 func (rec *reconciler) couldRead(u *incident.Update) bool {
 	if len(failuresOf(u.Cause, rec.Observation)) > 0 {
 		return false
+	}
+	if u.Key.Resource == report.KubernetesAPI { // what was read of it shows that it answers
+		return slices.ContainsFunc(u.Blind, func(b snapshot.Failure) bool { return slices.Contains(rec.Observation.Read, b.Source) })
 	}
 	for _, b := range u.Blind {
 		if !slices.Contains(rec.Observation.Read, b.Source) {
