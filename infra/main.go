@@ -26,7 +26,9 @@ func synth() error {
 	defer quit()
 	app := awscdk.NewApp(&awscdk.AppProps{AnalyticsReporting: jsii.Bool(false)})
 	var err error
-	if which, ok := app.Node().TryGetContext(jsii.String(settings.SpokeTemplate)).(string); ok && which != "" {
+	if given(app, relayTemplate) {
+		NewRelayStack(app)
+	} else if given(app, settings.SpokeTemplate) {
 		err = NewSpokeStack(app, specs.All())
 	} else {
 		err = NewStack(app, specs.All(), packages(os.Getenv))
@@ -36,6 +38,12 @@ func synth() error {
 	}
 	_, err = assemble(app)
 	return err
+}
+
+// given tells whether the context says something of a key.
+func given(app awscdk.App, key string) bool {
+	text, ok := app.Node().TryGetContext(jsii.String(key)).(string)
+	return ok && text != ""
 }
 
 // quit ends the library's Node process and removes its temporary folder.

@@ -26,6 +26,9 @@ type meant struct {
 	reason    string
 }
 
+// anyRelay is what a reader may invoke, as cdk-nag writes it.
+const anyRelay = "Resource::arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:rollcall-relay-*"
+
 func exceptions(inVPC bool) []meant {
 	list := []meant{{
 		path: "/Rollcall/SlackToken", rule: "AwsSolutions-SMG4",
@@ -35,6 +38,9 @@ func exceptions(inVPC bool) []meant {
 		reason: "Slack has no interface for making a signing secret anew: an operator does it on the app's page and puts the new one in; slack-actions reads it again when a signature does not fit.",
 	}}
 	list = append(list, meant{
+		path: "/Rollcall/Reader/Role/Resource", rule: "AwsSolutions-IAM5", appliesTo: []string{anyRelay},
+		reason: "Each cluster with a private endpoint only has a relay, a function of that name, which lists and changes nothing (TestRelayMayDoNothing).",
+	}, meant{
 		path: "/Rollcall/Evidence/Resource", rule: "AwsSolutions-S1",
 		reason: "Access logs need a second bucket, and tell less than CloudTrail's data events, which an account records or does not. Only detectors write, by a grant that replaces nothing.",
 	})
@@ -88,7 +94,7 @@ func TestNag(t *testing.T) {
 		nag(t, map[string]any{"slackChannel": channel}, exceptions(false))
 	})
 	t.Run("a spoke", func(t *testing.T) {
-		var wide []string
+		wide := []string{anyRelay}
 		for _, s := range specs.All() {
 			if slices.Contains(s.Assumes, spec.SpokeReader) {
 				wide = append(wide, wideReads(s)...)

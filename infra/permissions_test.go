@@ -286,10 +286,12 @@ func TestReader(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who may assume it (-want +got):\n%s", diff)
 	}
-	for _, policies := range []string{"Policies", "ManagedPolicyArns"} {
-		if p, ok := reader.Properties[policies]; ok {
-			t.Errorf("%s: %v", policies, p)
-		}
+	// Which functions it may invoke: TestWhoAsksRelays.
+	if list := spokeStatements(reader); len(list) != 1 || list[0]["Sid"] != "AskRelays" {
+		t.Errorf("it may: %v", list)
+	}
+	if p, ok := reader.Properties["ManagedPolicyArns"]; ok {
+		t.Errorf("its managed policies: %v", p)
 	}
 }
 

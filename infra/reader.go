@@ -9,11 +9,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"rollcall/infra/settings"
+	"rollcall/shared/relay"
 )
 
 // reader is the role that the clusters let in: one access entry and one binding in
-// each, whatever the number of functions. It has no policy: to AWS it is nobody, and
-// who it is in a cluster the cluster says.
+// each, whatever the number of functions. To AWS it is nobody but who asks relays; who it is
+// in a cluster the cluster says.
 type reader struct {
 	scope constructs.Construct
 	role  awsiam.Role
@@ -33,6 +34,9 @@ func newReader(stack awscdk.Stack, chosen settings.Settings, functions []functio
 		RoleName:    jsii.String(readerName(chosen)),
 		Description: jsii.String("Reads in the watched clusters, by their access entries; " + strings.Join(names, ", ") + " assume it"),
 		AssumedBy:   awsiam.NewCompositePrincipal(trusted...),
+		InlinePolicies: &map[string]awsiam.PolicyDocument{
+			"relays": document([]statement{askRelays(chosen)}),
+		},
 	})}
 }
 
@@ -46,4 +50,11 @@ func readerName(chosen settings.Settings) string {
 // readerARN is the role's ARN.
 func readerARN(chosen settings.Settings) string {
 	return "arn:" + *awscdk.Aws_PARTITION() + ":iam::" + *awscdk.Aws_ACCOUNT_ID() + ":role/" + readerName(chosen)
+}
+
+// askRelays is the permission to ask the relays of this account's clusters (package relay):
+// functions of that name, which list, and change nothing. With which rights they list, the
+// token says that they are given.
+func askRelays(chosen settings.Settings) statement {
+	return statement{sid: "AskRelays", actions: []string{"lambda:InvokeFunction"}, resources: []string{inRegion("lambda", "function:"+relay.FunctionName(chosen.Prefix(), "*"))}}
 }

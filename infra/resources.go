@@ -158,6 +158,11 @@ func (r resources) value(v spec.Variable, chosen settings.Settings) (*string, er
 	case config.EarlierRole:
 		arn, err := r.arn(spec.JoinCheckRole)
 		return jsii.String(arn), err
+	case config.InVPC: // who is told it reads in clusters, and so is there
+		if chosen.VPC.Given() {
+			return jsii.String("on"), nil
+		}
+		return jsii.String("off"), nil
 	case config.HubAccount:
 		return awscdk.Aws_ACCOUNT_ID(), nil
 	case config.RolePrefix:

@@ -136,6 +136,9 @@ func TestSpokeReaderReads(t *testing.T) {
 	for _, s := range spokeStatements(roleIn(t, made(t, anySpoke), spec.SpokeReader)) {
 		for _, action := range flats(s["Action"]) {
 			may[action] = true
+			if action == "lambda:InvokeFunction" {
+				continue // which functions, and that they only list: TestWhoAsksRelays, TestRelayMayDoNothing
+			}
 			if !specs.IsRead(action) || strings.Contains(action, "*") || s["Effect"] != "Allow" {
 				t.Errorf("%s is no read of one thing", action)
 			}

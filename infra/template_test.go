@@ -108,6 +108,10 @@ func newApp(dir string, given map[string]any) (awscdk.App, error) {
 		Context:            &settings.Context,
 		Outdir:             jsii.String(filepath.Join(dir, "out")),
 	})
+	if given[relayTemplate] != nil {
+		NewRelayStack(app)
+		return app, nil
+	}
 	if given[keys.SpokeTemplate] != nil {
 		return app, NewSpokeStack(app, specs.All())
 	}
@@ -219,7 +223,7 @@ func flats(value any) []string {
 
 // TestNoPartitionIsNamed: what is deployed in China or GovCloud is the same template.
 func TestNoPartitionIsNamed(t *testing.T) {
-	for _, file := range []string{"Rollcall.template.json", "RollcallSpoke.template.json"} {
+	for _, file := range []string{"Rollcall.template.json", "RollcallSpoke.template.json", "RollcallRelay.template.json"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -33,7 +33,7 @@ const (
 
 func main() {
 	var line settings.Line
-	target := flag.String("for", "deploy", "the target: bootstrap, deploy, deploy-spoke, diff, destroy or redrive")
+	target := flag.String("for", "deploy", "the target: bootstrap, deploy, deploy-relay, deploy-spoke, diff, destroy or redrive")
 	flag.BoolVar(&line.NoChannel, "no-channel", false, "the target needs no channel")
 	flag.Func("c", "a setting, key=value", func(text string) error {
 		line.Context = append(line.Context, text)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	relay "rollcall/functions/relay/spec"
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
 )
@@ -26,6 +27,9 @@ func TestEveryFunctionIsListed(t *testing.T) {
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
+		}
+		if e.Name() == relay.Name {
+			continue // has a template of its own (infra, NewRelayStack)
 		}
 		if !slices.ContainsFunc(All(), func(s spec.Spec) bool { return s.Name == e.Name() }) {
 			t.Errorf("functions/%s is not deployed", e.Name())

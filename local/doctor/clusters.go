@@ -111,6 +111,7 @@ func (c Clients) cluster(ctx context.Context, d Deployment, name string, readers
 		list = []Finding{{Part: "cluster", Name: name, State: Well, Says: "lets in who reads in it"}}
 	}
 	list = append(list, more...)
+	list = append(list, c.relay(ctx, out.Cluster, readers[0].functions[0])...)
 	if len(byGroup) > 0 {
 		list = append(list, c.rights(ctx, clusterOf(out.Cluster), byGroup))
 	}

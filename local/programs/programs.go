@@ -14,6 +14,8 @@ import (
 	nodegroupwatchspec "rollcall/functions/nodegroup-watch/spec"
 	"rollcall/functions/notify-targets/notifytargets"
 	notifytargetsspec "rollcall/functions/notify-targets/spec"
+	"rollcall/functions/relay/relay"
+	relayspec "rollcall/functions/relay/spec"
 	"rollcall/functions/remediate/remediate"
 	remediatespec "rollcall/functions/remediate/spec"
 	"rollcall/functions/report/report"
@@ -40,6 +42,7 @@ func All() []lambda.Program {
 		{Name: launchwatchspec.Name, Variables: launchwatchspec.Environment(), Build: launchwatch.Build},
 		{Name: nodegroupwatchspec.Name, Variables: nodegroupwatchspec.Environment(), Build: nodegroupwatch.Build},
 		{Name: notifytargetsspec.Name, Variables: notifytargetsspec.Environment(), Build: notifytargets.Build},
+		{Name: relayspec.Name, Variables: relayspec.Environment(), Build: relay.Build},
 		{Name: remediatespec.Name, Variables: remediatespec.Environment(), Build: remediate.Build},
 		{Name: reportspec.Name, Variables: reportspec.Environment(), Build: report.Build},
 		{Name: slackactionsspec.Name, Variables: slackactionsspec.Environment(), Build: slackactions.Build},

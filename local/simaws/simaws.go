@@ -52,6 +52,8 @@ type Config struct {
 	// Deployment answers what Lambda and EventBridge tell of a stack, found by the
 	// form of its methods as World's are. Nil serves nothing of it.
 	Deployment Deployment
+	// Invoke runs functions that are invoked; nil for none.
+	Invoke Invoke
 	// DynamoDB answers DynamoDB. Nil serves none.
 	DynamoDB http.Handler
 	// S3 answers S3. Nil serves none.

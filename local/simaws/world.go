@@ -86,6 +86,10 @@ func (c *Cloud) register() {
 		c.ops["lambda"] = wire.HandleMethods(c.wire, "lambda", c.cfg.Deployment)
 		c.ops["eventbridge"] = append(c.ops["eventbridge"], wire.HandleMethods(c.wire, "eventbridge", c.cfg.Deployment)...)
 	}
+	if c.cfg.Invoke != nil {
+		c.ops["lambda"] = append(c.ops["lambda"], "Invoke")
+		wire.Handle(c.wire, "lambda", "Invoke", c.invoke)
+	}
 	if c.cfg.History != nil {
 		c.ops["cloudtrail"] = []string{"LookupEvents"}
 		wire.HandlePlain(c.wire, "cloudtrail", "LookupEvents", c.lookupEvents)

@@ -14,13 +14,13 @@ import (
 )
 
 // judged tells whether IAM is asked about a call: all of EC2, CloudTrail, CloudWatch Logs, SNS and Secrets Manager, and
-// what changes something in Auto Scaling, EKS and DynamoDB. What those three tell is held
+// what changes something in Auto Scaling, EKS and DynamoDB or invokes in Lambda. What those tell is held
 // against the grants by the functions' own tests.
 func judged(service, operation string) bool {
 	switch service {
 	case "ec2", "cloudtrail", "cloudwatchlogs", "sns", "secretsmanager":
 		return true
-	case "autoscaling", "eks", "dynamodb", "s3":
+	case "autoscaling", "eks", "dynamodb", "s3", "lambda":
 		return !reads(operation)
 	}
 	return false

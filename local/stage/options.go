@@ -14,6 +14,7 @@ import (
 	"rollcall/local/simaws"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/lambda"
+	"rollcall/shared/spoke"
 )
 
 // Options say what to run.
@@ -30,6 +31,11 @@ type Options struct {
 	// worlds are not described with endpoints.
 	Spokes        []Spoke
 	SpokeTemplate string
+	// Relays are deployed at the start. With the template, RelayTemplate, the clusters that have
+	// a private endpoint only answer nobody but their relays, here and in the spokes: else they
+	// answer whom they would in the VPC.
+	Relays        []spoke.Cluster
+	RelayTemplate string
 	// Binaries is the folder that holds <function>/bootstrap for each function
 	// of the template, built for this machine. Without it no function runs:
 	// a test then calls handlers itself.

@@ -31,7 +31,7 @@ func (s *Stage) addProgram(f template.Function) error {
 // inside starts a program, with all that a process would have of its own.
 func (s *Stage) inside(f template.Function, p lambda.Program) lambdaruntime.Program {
 	return func(life context.Context, env map[string]string, log io.Writer) func(context.Context, json.RawMessage) (any, error) {
-		way := alive{life, s.network}
+		way := alive{life, outside{s.network, s.private}}
 		aws := s.AsFunction(f)
 		aws.HTTPClient = &http.Client{Transport: way}
 		return lambda.New(p.Name, p.Variables, p.Build, func(name string) string { return env[name] }, log).By(lambda.Way{

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
 )
 
 // Names of the stage.
@@ -85,12 +86,18 @@ func (s *Stage) overridesOf(clusters []string) config.EndpointOverrides {
 	overrides := config.EndpointOverrides{}
 	for id, x := range s.spokes {
 		for _, name := range x.world.Clusters() {
+			if s.relayed(spoke.Cluster{ID: id, Name: name}) {
+				continue
+			}
 			if endpoint, ca, ok := x.cloud.Kubernetes(name); ok {
 				overrides[id.In(name)] = config.EndpointOverride{Endpoint: endpoint, CA: ca}
 			}
 		}
 	}
 	for _, name := range clusters {
+		if s.relayed(spoke.Cluster{Name: name}) {
+			continue
+		}
 		if endpoint, ca, ok := s.Cloud.Kubernetes(name); ok {
 			overrides[name] = config.EndpointOverride{Endpoint: endpoint, CA: ca}
 		}

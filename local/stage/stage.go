@@ -71,6 +71,8 @@ type Stage struct {
 	spokes map[spoke.ID]*spokeStage
 	// organization is the one that the hub's account is in; "" is none.
 	organization string
+	// relays are those that are deployed, by their functions' ARNs.
+	relays map[string]*relayStage
 	// urls are the addresses of functions that have one, by their names.
 	urls map[string]string
 
@@ -141,6 +143,11 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 	}
 	if err := s.startFunctions(set); err != nil {
 		return nil, err
+	}
+	for _, c := range s.options.Relays {
+		if err := s.DeployRelay(c, nil); err != nil {
+			return nil, fmt.Errorf("the relay of %s: %w", c.Name, err)
+		}
 	}
 	if s.World != nil {
 		s.World.Advance(start)
@@ -274,10 +281,10 @@ func (s *Stage) startCloud(set set) error {
 		Account: set.account, Region: set.region,
 		MayAssume: s.mayAssume,
 		World:     set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets, Topics: topics,
-		Deployment: s.Deployment,
-		Events:     func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
-		S3:         s.S3,
-		DynamoDB:   s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: s.withRBAC(set.objects), Endpoints: set.described, Groups: groups,
+		Deployment: s.Deployment, Invoke: s.invoke,
+		Events:   func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
+		S3:       s.S3,
+		DynamoDB: s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: s.withRBAC(set.objects), Endpoints: set.described, Groups: groups,
 		Faults: simaws.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
 		Admit:  s.admitCall,
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Observe: s.recorder(), Network: s.network,

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 
@@ -94,6 +95,8 @@ func (t things) resource(in any) (arn string, keys map[string][]string, ok bool)
 		return t.nodegroup(in.ClusterName, in.NodegroupName)
 	case *eks.CreateAccessEntryInput:
 		return t.newEntry(in)
+	case *lambda.InvokeInput:
+		return simaws.FunctionARN(aws.ToString(in.FunctionName), t.region, t.account), nil, true
 	case wire.Passed:
 		return t.records(in)
 	case wire.Object:

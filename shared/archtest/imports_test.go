@@ -31,7 +31,9 @@ func TestWhoTalks(t *testing.T) {
 		"shared/kube":               {"net", "net/http", "sts"},
 		"shared/awsjson":            {"awscall"},
 		"shared/s3":                 {"awscall"},
-		"shared/capture":            {"net", "net/http"}, // tells by their types how calls failed
+		"shared/invoke":             {"awscall", "awsjson"},
+		"shared/relay/via":          {"invoke", "net/http"}, // a way to others, through their relays
+		"shared/capture":            {"net", "net/http"},    // tells by their types how calls failed
 		"shared/evidence":           {"s3"},
 		"shared/detect":             {"s3"}, // makes the client for the keeper of evidence
 		"shared/cloudtrail":         {"awsjson"},
@@ -60,6 +62,7 @@ func TestWhoTalks(t *testing.T) {
 		"functions/slack-actions/slackactions":     {"dynamodb", "net/http", "secretsmanager", "sqs"},
 		"functions/notify-targets/notifytargets":   {"dynamodb", "secretsmanager", "sns", "sqs"},
 		"functions/remediate/remediate":            {"dynamodb", "eventbridge", "sqs"},
+		"functions/relay/relay":                    {"net", "net/http"}, // it reads nothing itself, and hands on
 	}
 	got := map[string][]string{}
 	for _, p := range packages(t) {
@@ -109,7 +112,7 @@ func client(path string) (string, bool) {
 		return path, true
 	case path == module+"/shared/awscall", path == module+"/shared/awsjson": // what clients of our own are made of
 		return strings.TrimPrefix(path, module+"/shared/"), true
-	case path == module+"/shared/cloudtrail", path == module+"/shared/cloudwatchlogs", path == module+"/shared/s3":
+	case path == module+"/shared/cloudtrail", path == module+"/shared/cloudwatchlogs", path == module+"/shared/s3", path == module+"/shared/invoke":
 		return strings.TrimPrefix(path, module+"/shared/"), true
 	case path == slackSDK:
 		return "slack", true

@@ -72,7 +72,7 @@ func (c *Client) Call(ctx context.Context, operation, region string, in, out any
 			if err != nil {
 				return &smithy.DeserializationError{Err: err}
 			}
-			return refusal(resp.Header.Get("X-Amzn-ErrorType"), resp.StatusCode, body)
+			return Refusal(resp.Header.Get("X-Amzn-ErrorType"), resp.StatusCode, body)
 		},
 	}, in)
 }
@@ -90,9 +90,9 @@ func (c *Client) endpoint(region string) string {
 	return "https://" + c.service.Name + "." + region + "." + suffix + "/"
 }
 
-// refusal is an error as JSON services write it: the code in a header or in
+// Refusal is an error as JSON services write it: the code in a header or in
 // "__type", with a namespace before it and an address after it.
-func refusal(header string, status int, body []byte) error {
+func Refusal(header string, status int, body []byte) error {
 	var said struct {
 		Type    string `json:"__type"`
 		Message string `json:"message"`

@@ -211,6 +211,7 @@ type Config struct {
 	EvidenceDays   int
 	EvidenceBucket string
 
+	Relay
 	Region string
 	// Hub is the stack's own account and region. Without an account (where no stack says
 	// it) everything is the hub's own.
@@ -393,7 +394,7 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 	case TargetTopicARN:
 		c.TargetTopic = text
 	default:
-		err = errors.New("is not a setting of Rollcall")
+		err = c.setRelay(v, text)
 	}
 	return err
 }

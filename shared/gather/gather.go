@@ -56,6 +56,8 @@ type Reader struct {
 	answers Answers
 	// share, if any, is put before each way to a cluster's API.
 	share func(next http.RoundTripper) http.RoundTripper
+	// relay is the way to clusters that cannot be asked from here; nil for none.
+	relay func(snapshot.Cluster) http.RoundTripper
 	// contact, if any, is what is known of the one cluster that is read.
 	contact *Contact
 }

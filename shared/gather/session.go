@@ -29,9 +29,10 @@ func (r *Reader) connect(ctx context.Context, c snapshot.Cluster, clusterRead bo
 	}
 	endpoint, ca := c.Endpoint, c.CA
 	var via http.RoundTripper
+	direct := false
 	if r.endpoint != nil {
 		if e, a, v, ok := r.endpoint(c.Name); ok {
-			endpoint, ca, via = e, a, v
+			endpoint, ca, via, direct = e, a, v, true
 		}
 	}
 	if endpoint == "" {
@@ -39,6 +40,9 @@ func (r *Reader) connect(ctx context.Context, c snapshot.Cluster, clusterRead bo
 	}
 	if err := r.contact.unanswered(endpoint); err != nil {
 		return session{err: err}
+	}
+	if !direct && r.relay != nil {
+		via = r.relay(c)
 	}
 	var tokens []string
 	var lacking error
@@ -109,5 +113,13 @@ func (s session) close() {
 func (r *Reader) Sharing(by func(next http.RoundTripper) http.RoundTripper) *Reader {
 	as := *r
 	as.share = by
+	return &as
+}
+
+// Relaying has the Kubernetes APIs asked by a way that hangs on the cluster (package
+// shared/relay/via); where that gives none, and where it is nil, they are asked themselves.
+func (r *Reader) Relaying(by func(snapshot.Cluster) http.RoundTripper) *Reader {
+	as := *r
+	as.relay = by
 	return &as
 }

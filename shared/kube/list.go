@@ -43,13 +43,22 @@ func list[T any](ctx context.Context, c *Client, what, path string, query url.Va
 
 func pages[T any](ctx context.Context, c *Client, what, path string, selectors url.Values, most int) ([]T, error) {
 	var all []T
-	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
+	size := pageSize
+	query := url.Values{"limit": {strconv.Itoa(size)}}
 	for key, values := range selectors {
 		query[key] = values
 	}
 	for {
 		var p page[T]
-		if err := c.get(ctx, path, query, &p); err != nil {
+		err := c.get(ctx, path, query, &p)
+		if tooLarge(err) && size > leastPage {
+			// What leads to the next page leads to a smaller one too (Kubernetes, "API
+			// concepts", "Retrieving large results sets in chunks").
+			size /= 2
+			query.Set("limit", strconv.Itoa(size))
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, p.Items...)
@@ -61,6 +70,15 @@ func pages[T any](ctx context.Context, c *Client, what, path string, selectors u
 		}
 		query.Set("continue", p.Metadata.Continue)
 	}
+}
+
+// leastPage is the smallest page that is asked for.
+const leastPage = 30
+
+// tooLarge tells that an answer is more than can be handed on on its way (package relay).
+func tooLarge(err error) bool {
+	var s *StatusError
+	return errors.As(err, &s) && s.Code == http.StatusRequestEntityTooLarge
 }
 
 // object gets one object; nil for one that does not exist.

@@ -84,6 +84,15 @@ func (e Env) As(role spec.SpokeRole) aws.Config {
 	}, e.Now)
 }
 
+// AsksRelays is AWS as who asks the relays of the spoke's clusters: who reads in them. It is
+// nil for the hub's own where the function is in the operator's VPC, and reaches them itself.
+func (e Env) AsksRelays() *aws.Config {
+	if e.Config.InVPC && e.Config.Spoke.Hub() {
+		return nil
+	}
+	return e.AWSAsReader
+}
+
 // of is the handler of a spoke, made when it is first wanted.
 func (f *Function) of(ctx context.Context, id spoke.ID) (*spokeHandler, error) {
 	if h, ok := f.handlers[id]; ok {

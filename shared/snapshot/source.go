@@ -122,6 +122,13 @@ const (
 // it does not know who asks. The nodes are listed first.
 const WholeKubernetesAPI = "kubernetes: list nodes"
 
+// The codes of what kept a relay from asking a cluster's API (package relay). No service has
+// them.
+const (
+	NoRelay      = "NoRelay"
+	RelayRefuses = "RelayRefuses"
+)
+
 // Failure is a source that could not be read, in words that an operator can
 // act on.
 type Failure struct {

@@ -19,6 +19,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
+	"rollcall/shared/relay/via"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/awscall"
@@ -124,7 +125,7 @@ func newHandler(e lambda.Env) handler {
 			approval: c.ApprovalTime, joinTime: c.JoinTime, grace: c.CleanupGrace, of: c.Where(),
 		},
 		memory: store.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now).In(c.Spoke),
-		reader: gather.New(e.Watched()).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader),
+		reader: gather.New(e.Watched()).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).Relaying(via.New(e.AsksRelays(), c.RolePrefix)),
 		do:     remedy.Executor{Calls: awscall.New(as), Of: c.Where()},
 		role:   role,
 		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL, Spoke: c.Spoke},

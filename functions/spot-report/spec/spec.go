@@ -24,7 +24,7 @@ const Name = "spot-report"
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
-		config.Clusters, config.ReportHour, config.TableName, config.ResultQueueURL, config.ReaderRole, config.Evidence, config.EvidenceBucket, config.LogLevel,
+		config.Clusters, config.ReportHour, config.TableName, config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Evidence, config.EvidenceBucket, config.LogLevel,
 	)
 }
 

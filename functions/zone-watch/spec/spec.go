@@ -23,7 +23,9 @@ const Name = "zone-watch"
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
-	return append(config.SpokeVariables(), config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.Evidence, config.EvidenceBucket, config.LogLevel)
+	return append(config.SpokeVariables(),
+		config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Evidence, config.EvidenceBucket, config.LogLevel,
+	)
 }
 
 // Spec is what infra deploys.

@@ -57,15 +57,15 @@ func (t *Template) add(r *resolver, id string, properties map[string]any) ([]att
 
 func (t *Template) addFunction(id string, n named, res resource, properties map[string]any) error {
 	var p struct {
-		Code                                                    struct{ S3Bucket, S3Key, S3ObjectVersion, ImageUri, ZipFile string }
-		Handler, Runtime, Role, FunctionName, Description       string
-		Architectures                                           []string
-		MemorySize, Timeout, ReservedConcurrentExecutions       *whole
-		Environment                                             struct{ Variables map[string]any }
-		DeadLetterConfig                                        struct{ TargetArn string }
-		EphemeralStorage, KmsKeyArn, LoggingConfig, PackageType inert
-		RuntimeManagementConfig, Tags, TracingConfig            inert
-		RecursiveLoop                                           inert
+		Code                                                               struct{ S3Bucket, S3Key, S3ObjectVersion, ImageUri, ZipFile string }
+		Handler, Runtime, Role, FunctionName, Description                  string
+		Architectures                                                      []string
+		MemorySize, Timeout, ReservedConcurrentExecutions                  *whole
+		Environment                                                        struct{ Variables map[string]any }
+		DeadLetterConfig                                                   struct{ TargetArn string }
+		EphemeralStorage, KmsKeyArn, LoggingConfig, PackageType, VpcConfig inert
+		RuntimeManagementConfig, Tags, TracingConfig                       inert
+		RecursiveLoop                                                      inert
 	}
 	if err := decode(id, properties, &p); err != nil {
 		return err

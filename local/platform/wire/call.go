@@ -47,6 +47,10 @@ func (c Call) Action() string {
 		return "events:" + c.Operation
 	case "cloudwatchlogs":
 		return "logs:" + c.Operation
+	case "lambda":
+		if c.Operation == "Invoke" {
+			return "lambda:InvokeFunction"
+		}
 	}
 	return c.Service + ":" + c.Operation
 }

@@ -19,6 +19,9 @@ func (s *Server) decode(req request, in any) error {
 		}
 		return decodeForm(s.names[req.svc.name], form, in)
 	case restJSON:
+		if op, _ := s.operation(req); payloads(req.svc, op) {
+			return decodePayload(req, in)
+		}
 		if err := decodeJSON(req.body, in); err != nil {
 			return err
 		}

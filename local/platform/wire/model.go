@@ -68,6 +68,9 @@ func parseModels(text string) (models, error) {
 		if len(f) == 0 || f[0] == "#" {
 			continue
 		}
+		if f[0] == string(textShape) && len(f) > 5 {
+			f = strings.SplitN(line, " ", 5) // a pattern may have blanks
+		}
 		if f[0] == "service" && len(f) == 2 {
 			svc = &serviceModel{ops: map[string]string{}, shapes: map[string]*shape{}}
 			all[f[1]] = svc

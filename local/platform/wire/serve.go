@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -55,6 +56,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var body []byte
 		if body, err = s.answer(r.Context(), req, call, &said); err == nil {
 			a = newAnswer(req.svc, call, http.StatusOK, body)
+			maps.Copy(a.header, said.header)
 		}
 	}
 	if err != nil {
@@ -75,7 +77,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // exchange is what a call said and was told, as far as it came.
-type exchange struct{ in, out any }
+type exchange struct {
+	in, out any
+	// header is what an answer says beside its body.
+	header http.Header
+}
 
 // record ends a call.
 func (s *Server) record(call *Call, status int, code string) {
@@ -240,6 +246,10 @@ func (s *Server) answer(ctx context.Context, req request, call *Call, said *exch
 		return nil, err
 	}
 	said.out = out
+	if payloads(req.svc, call.Operation) {
+		body, said.header = encodePayload(out)
+		return body, nil
+	}
 	return s.encode(ctx, req.svc, call, out)
 }
 

@@ -122,6 +122,9 @@ func (s service) isJSON() bool {
 
 // action is the operation as IAM writes it.
 func (s service) action(operation string) string {
+	if s.name == "lambda" && operation == "Invoke" {
+		operation = "InvokeFunction" // service authorization reference, AWS Lambda
+	}
 	return cmp.Or(s.prefix, s.signing) + ":" + operation
 }
 

@@ -42,6 +42,8 @@ type API struct {
 	made              time.Time // when it was deployed
 	// policies are those of event buses that are not in the template, by their names.
 	policies map[string]string
+	// others are stacks beside it in the account.
+	others []*template.Template
 }
 
 // New describes a template. The environment of a function is asked for each time:
@@ -99,6 +101,50 @@ func (a *API) change(role string, how func(*template.Role)) {
 	}
 }
 
+// Beside describes the functions of another stack of the account too.
+func (a *API) Beside(t *template.Template) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.others = append(a.others, t)
+}
+
+// other is a function of another stack, the last that has one of the name.
+func (a *API) other(name string) (*template.Template, template.Function, bool) {
+	for _, t := range slices.Backward(a.others) {
+		if f, ok := t.Function(name); ok && !a.deleted[f.ARN] {
+			return t, f, true
+		}
+	}
+	return nil, template.Function{}, false
+}
+
+// GetPolicy is a function's own policy, if it has one: Lambda API reference, GetPolicy.
+func (a *API) GetPolicy(in *lambda.GetPolicyInput) (*lambda.GetPolicyOutput, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t, f, ok := a.other(aws.ToString(in.FunctionName))
+	if !ok {
+		t = a.template
+		if f, ok = t.Function(aws.ToString(in.FunctionName)); !ok || a.deleted[f.ARN] {
+			return nil, notFound("Function not found: " + a.arn(aws.ToString(in.FunctionName)))
+		}
+	}
+	var statements []any
+	for _, p := range t.Permissions {
+		if p.FunctionName == f.Name {
+			statements = append(statements, map[string]any{"Sid": p.LogicalID, "Effect": "Allow", "Principal": map[string]any{"AWS": p.Principal}, "Action": p.Action, "Resource": f.ARN})
+		}
+	}
+	if statements == nil {
+		return nil, notFound("The resource you requested does not exist.")
+	}
+	text, err := json.Marshal(map[string]any{"Version": "2012-10-17", "Id": "default", "Statement": statements})
+	if err != nil {
+		return nil, err
+	}
+	return &lambda.GetPolicyOutput{Policy: aws.String(string(text))}, nil
+}
+
 // Delete deletes a function, a role, a rule, an event bus, an alarm (by ARN) or an event source mapping (by logical id).
 func (a *API) Delete(id string) { a.set(a.deleted, id) }
 
@@ -126,12 +172,17 @@ func (a *API) GetFunctionConfiguration(in *lambda.GetFunctionConfigurationInput)
 	defer a.mu.Unlock()
 	name := aws.ToString(in.FunctionName)
 	f, ok := a.template.Function(name)
+	environment, role := a.environment, a.role
+	if !ok {
+		_, f, ok = a.other(name)
+		environment, role = func(f template.Function) map[string]string { return f.Environment }, func(f template.Function) string { return f.RoleARN }
+	}
 	if !ok || a.deleted[f.ARN] {
 		return nil, notFound("Function not found: " + a.arn(name))
 	}
 	out := &lambda.GetFunctionConfigurationOutput{
-		FunctionName: aws.String(f.Name), FunctionArn: aws.String(f.ARN), Role: aws.String(a.role(f)), Handler: aws.String(f.Handler), Runtime: lambdatypes.Runtime(f.Runtime),
-		MemorySize: aws.Int32(int32(f.Memory)), Timeout: aws.Int32(int32(f.Timeout.Seconds())), Environment: &lambdatypes.EnvironmentResponse{Variables: a.environment(f)},
+		FunctionName: aws.String(f.Name), FunctionArn: aws.String(f.ARN), Role: aws.String(role(f)), Handler: aws.String(f.Handler), Runtime: lambdatypes.Runtime(f.Runtime),
+		MemorySize: aws.Int32(int32(f.Memory)), Timeout: aws.Int32(int32(f.Timeout.Seconds())), Environment: &lambdatypes.EnvironmentResponse{Variables: environment(f)},
 		State: lambdatypes.StateActive, LastUpdateStatus: lambdatypes.LastUpdateStatusSuccessful, Version: aws.String("$LATEST"),
 	}
 	if why, failed := a.failed[f.ARN]; failed {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"rollcall/shared/kube"
+	"rollcall/shared/relay"
 	"rollcall/shared/snapshot"
 )
 
@@ -41,6 +42,9 @@ func (s Source) Failure(err error) *snapshot.Failure {
 		right  NotGrantedError
 		lost   ForgottenError
 		silent SilentError
+		absent *relay.MissingError
+		no     *relay.Refusal
+		fails  *relay.Failure
 	)
 	if errors.As(err, &asked) {
 		f.Call = asked.Call
@@ -53,6 +57,17 @@ func (s Source) Failure(err error) *snapshot.Failure {
 	switch {
 	case errors.As(err, &silent):
 		f.Reason, f.Code, f.Message = silent.Reason, silent.Code, silent.Message
+		if f.Code == snapshot.NoRelay {
+			f.Call = askRelay
+		}
+	case errors.As(err, &absent):
+		// Whatever was asked for, it is one thing that is missing.
+		f.Reason, f.Code, f.Call = snapshot.Unreachable, snapshot.NoRelay, askRelay
+		f.Message = "the API has a private endpoint only, and " + absent.Error() + ", its relay"
+	case errors.As(err, &no):
+		f.Code, f.Message, f.Call = snapshot.RelayRefuses, no.Error(), askRelay
+	case errors.As(err, &fails):
+		f.Reason, f.Message = reasonOfRelay(fails.Reason), fails.Says
 	case errors.Is(err, ErrClusterUnread), errors.Is(err, ErrNoVPC), errors.Is(err, ErrNoEndpoint), errors.As(err, &right), errors.As(err, &named):
 		// Nobody was asked: what kept us from asking has a failure of its own.
 		f.Reason, f.Message, f.Code = snapshot.NotRead, err.Error(), cmp.Or(named.code, right.Code)
@@ -99,7 +114,23 @@ func action(op *smithy.OperationError) string {
 	if prefix == "cloudwatchlogs" {
 		prefix = "logs"
 	}
+	if prefix == "lambda" && op.Operation() == "Invoke" {
+		return askRelay
+	}
 	return prefix + ":" + op.Operation()
+}
+
+// askRelay is the permission to ask a relay (service authorization reference, AWS Lambda).
+const askRelay = "lambda:InvokeFunction"
+
+func reasonOfRelay(r relay.Reason) snapshot.Reason {
+	switch r {
+	case relay.TimedOut:
+		return snapshot.TimedOut
+	case relay.Unreachable, relay.Unresolved, relay.Disconnected:
+		return snapshot.Unreachable
+	}
+	return snapshot.Broken
 }
 
 // NotCaptured is the code of the answer to a call that nobody made when a capture was

@@ -3,12 +3,14 @@ package source
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"testing"
 
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/kube"
+	"rollcall/shared/relay"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
 )
@@ -48,6 +50,34 @@ func TestUnknownToAWholeAPI(t *testing.T) {
 	} {
 		if got := pods.Failure(test.err); got.Call != test.call || got.Source != snapshot.Pods {
 			t.Errorf("%s: %+v, want the call %s", name, got, test.call)
+		}
+	}
+}
+
+// What a relay says, or that there is none, is told as it is for who must mend it.
+func TestFailuresOfRelays(t *testing.T) {
+	for name, x := range map[string]struct {
+		err  error
+		want snapshot.Failure
+	}{
+		"none": {&relay.MissingError{Function: "rollcall-relay-prod"}, snapshot.Failure{
+			Reason: snapshot.Unreachable, Call: "lambda:InvokeFunction", Code: snapshot.NoRelay, Message: "the API has a private endpoint only, and there is no function rollcall-relay-prod, its relay",
+		}},
+		"refused": {&relay.Refusal{Reason: relay.OtherEndpoint, Says: "deploy it again"}, snapshot.Failure{
+			Reason: snapshot.Broken, Call: "lambda:InvokeFunction", Code: snapshot.RelayRefuses, Message: "the relay refuses (OtherEndpoint): deploy it again",
+		}},
+		"silent":      {&relay.Failure{Reason: relay.TimedOut, Says: "a"}, snapshot.Failure{Reason: snapshot.TimedOut, Message: "a"}},
+		"no name":     {&relay.Failure{Reason: relay.Unresolved, Says: "b"}, snapshot.Failure{Reason: snapshot.Unreachable, Message: "b"}},
+		"cut":         {&relay.Failure{Reason: relay.Disconnected, Says: "c"}, snapshot.Failure{Reason: snapshot.Unreachable, Message: "c"}},
+		"certificate": {&relay.Failure{Reason: relay.Impostor, Says: "d"}, snapshot.Failure{Reason: snapshot.Broken, Message: "d"}},
+		"may not ask": {&smithy.OperationError{ServiceID: "Lambda", OperationName: "Invoke", Err: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}}, snapshot.Failure{
+			Reason: snapshot.Denied, Call: "lambda:InvokeFunction", Code: "AccessDeniedException", Message: "no",
+		}},
+	} {
+		x.want.Source = snapshot.Nodes
+		got := (Source{Name: snapshot.Nodes}).Failure(fmt.Errorf("list nodes: %w", &url.Error{Op: "Get", URL: "https://a.test", Err: x.err}))
+		if diff := cmp.Diff(&x.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -129,6 +129,13 @@ func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 		c.Title = "cannot look at this account and region: Rollcall's role there does not let it in"
 		c.Why = "Nothing of this account in this region is read, and nothing there is called well, as long as its role reader does not let Rollcall's hub in. No other account is touched by it."
 	}
+	switch f.Code {
+	case snapshot.NoRelay:
+		c.Title = "cannot look into this cluster: its API has a private endpoint only, and there is no relay for it"
+		c.Why = "Nodes, pods and volumes of this cluster are not read. Whether instances join is not told, and nothing is called well, as long as it has no relay."
+	case snapshot.RelayRefuses:
+		c.Title = "cannot look into this cluster: its relay refuses what it is asked"
+	}
 	if f.Call == deletes {
 		c.Title = fmt.Sprintf("cannot delete leaked interfaces: %s %s", sight(f), happened(f.Reason))
 		if f.Code == report.NoCleaner {
@@ -179,6 +186,12 @@ func remedyFor(f snapshot.Failure) string {
 	}
 	if f.Call == deletes && f.Code == report.NoCleaner {
 		return "Deploy the spoke again in that account and region, with what its clusters opted in to: `make deploy-spoke … SPOKE=ACCOUNT/REGION SET=\"cleanup=…\"`, with the hub's words. If nothing is to be deleted there, take its clusters out of the setting cleanup and deploy the hub again."
+	}
+	switch f.Code {
+	case snapshot.NoRelay:
+		return "Deploy the relay of this cluster, with credentials of its account and region: `make deploy-relay CLUSTER=… BUCKET=…`. Rollcall finds it by its name within minutes. The hub's own cluster is also read by functions in its VPC (settings vpcSubnetIds and vpcSecurityGroupIds)."
+	case snapshot.RelayRefuses:
+		return "Deploy the relay of this cluster again, of the release of Rollcall's hub and with credentials of the cluster's account and region: `make deploy-relay CLUSTER=… BUCKET=…`."
 	}
 	if silentAPI(f) {
 		return "Check that the cluster's API endpoint can be reached from Rollcall's functions (its public access, or the functions' VPC with the endpoint's security group), and that the control plane is up. It is asked again by itself, less often the longer it is silent."

@@ -71,6 +71,16 @@ func TestWordsOfWhatCannotBeLookedAt(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", r, diff)
 		}
 	}
+	for code, want := range map[string][2]string{
+		snapshot.NoRelay:      {"and there is no relay for it", "Deploy the relay of this cluster, with"},
+		snapshot.RelayRefuses: {"its relay refuses what it is asked", "Deploy the relay of this cluster again, of the release of Rollcall's hub"},
+	} {
+		got := blindCause(snapshot.Failure{Call: "lambda:InvokeFunction", Source: snapshot.Nodes, Reason: snapshot.Unreachable, Code: code}, nil)
+		if !strings.HasPrefix(got.Title, "cannot look into this cluster: ") || !strings.HasSuffix(got.Title, want[0]) ||
+			!strings.HasPrefix(got.Fix.Text, want[1]) || !strings.Contains(got.Fix.Text, "make deploy-relay") {
+			t.Errorf("%s: %s: %s", code, got.Title, got.Fix.Text)
+		}
+	}
 	full := blindCause(snapshot.Failure{Call: deletes, Reason: snapshot.Denied, Code: "code", Message: "message"}, []string{"a", "b"})
 	if diff := cmp.Diff([]checks.Evidence{{What: "Checks that could not judge", Value: "a, b"}, {What: "Error code", Value: "code"}, {What: "Answer", Value: "message"}}, full.Evidence); diff != "" {
 		t.Errorf("evidence (-want +got):\n%s", diff)

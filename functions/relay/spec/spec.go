@@ -1,0 +1,34 @@
+// Package spec describes relay: what it is told and how large it is. No event wakes it, and
+// it may do nothing in AWS. It is no part of the stack: its own template is deployed for each
+// cluster whose API has a private endpoint only.
+package spec
+
+import (
+	"time"
+
+	"rollcall/shared/config"
+	"rollcall/shared/spec"
+)
+
+// Name is the function's name.
+const Name = "relay"
+
+// Environment is what the function reads of its environment.
+func Environment() []spec.Variable {
+	return []spec.Variable{config.RelayCluster, config.RelayEndpoint, config.RelayCA, config.LogLevel}
+}
+
+// Spec is what infra deploys.
+func Spec() spec.Spec {
+	return spec.Spec{
+		Name:          Name,
+		About:         "Hands on to Rollcall the lists of a cluster whose API answers in its VPC alone: those of deploy/clusterrole.yaml, with the token of who asks, and nothing else.",
+		FailureImpact: "Nodes, pods and volumes of the cluster cannot be read: what hangs on them is unknown, and said.",
+		// A page of 500 nodes is some megabytes, which pass compressed.
+		Memory: 256,
+		// Two seconds before it the frame ends the work: the answer must be there before the
+		// caller's ten are over (awsconf).
+		Timeout:     10 * time.Second,
+		Environment: Environment(),
+	}
+}

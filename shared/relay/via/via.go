@@ -1,0 +1,125 @@
+// Package via is the way to a cluster's Kubernetes API through its relay (package relay): it
+// stands in the place of a connection.
+package via
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"rollcall/shared/invoke"
+	"rollcall/shared/relay"
+	"rollcall/shared/snapshot"
+)
+
+// Invoker invokes functions.
+type Invoker interface {
+	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
+}
+
+// New finds the way to clusters whose API has a private endpoint only, through relays that
+// are invoked as cfg. Nil has no such way.
+func New(cfg *aws.Config, prefix string) func(snapshot.Cluster) http.RoundTripper {
+	if cfg == nil {
+		return nil
+	}
+	client := invoke.New(*cfg)
+	return func(c snapshot.Cluster) http.RoundTripper {
+		if c.EndpointPublic || !c.EndpointPrivate {
+			return nil
+		}
+		return &Relay{By: client, Function: relay.FunctionName(prefix, c.Name), Cluster: c.ARN, Endpoint: c.Endpoint}
+	}
+}
+
+// Relay is the way through one relay.
+type Relay struct {
+	By                          Invoker
+	Function, Cluster, Endpoint string
+}
+
+var errNoList = errors.New("a relay is asked for lists alone")
+
+// RoundTrip asks the relay what the request asks the API. The error holds *relay.MissingError,
+// *relay.Refusal or *relay.Failure where it is one of these.
+func (r *Relay) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		defer req.Body.Close()
+	}
+	if req.Method != http.MethodGet {
+		return nil, errNoList
+	}
+	ask := relay.Request{Cluster: r.Cluster, Endpoint: r.Endpoint, Path: req.URL.Path, Query: map[string]string{}}
+	for key, values := range req.URL.Query() {
+		if len(values) != 1 {
+			return nil, errNoList
+		}
+		ask.Query[key] = values[0]
+	}
+	ask.Token, _ = strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	payload, err := json.Marshal(ask)
+	if err != nil {
+		return nil, fmt.Errorf("write what the relay is asked: %w", err)
+	}
+	raw, err := r.By.Invoke(req.Context(), r.Function, payload)
+	failed := new(invoke.FunctionError)
+	switch {
+	case errors.Is(err, invoke.ErrNone):
+		return nil, &relay.MissingError{Function: r.Function}
+	case errors.As(err, &failed):
+		return nil, &relay.Failure{Reason: relay.Disconnected, Says: "its relay " + r.Function + " gave up: " + failed.Message}
+	case err != nil:
+		return nil, fmt.Errorf("ask the relay %s: %w", r.Function, err)
+	}
+	return r.read(req, raw)
+}
+
+// read is an answer as the API's own.
+func (r *Relay) read(req *http.Request, raw []byte) (*http.Response, error) {
+	var a relay.Answer
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return nil, &relay.Failure{Reason: relay.Malformed, Says: "the answer of its relay " + r.Function + " cannot be read"}
+	}
+	switch {
+	case a.Refused != nil:
+		return nil, a.Refused
+	case a.Failed != nil && a.Failed.Reason == relay.TooLarge:
+		// As an API would say it: who lists asks for a smaller page.
+		return answer(req, http.StatusRequestEntityTooLarge, io.NopCloser(bytes.NewReader(tooLarge(a.Failed.Says)))), nil
+	case a.Failed != nil:
+		return nil, a.Failed
+	case a.Status < 200 || a.Status > 599:
+		return nil, &relay.Failure{Reason: relay.Malformed, Says: "the answer of its relay " + r.Function + " says nothing"}
+	case len(a.Body) == 0:
+		return answer(req, a.Status, http.NoBody), nil
+	}
+	body, err := gzip.NewReader(bytes.NewReader(a.Body))
+	if err != nil {
+		return nil, &relay.Failure{Reason: relay.Malformed, Says: "the answer of its relay " + r.Function + " cannot be unpacked"}
+	}
+	return answer(req, a.Status, body), nil
+}
+
+// tooLarge is a Status of Kubernetes.
+func tooLarge(says string) []byte {
+	text, err := json.Marshal(map[string]string{"kind": "Status", "reason": "RequestEntityTooLarge", "message": says})
+	if err != nil { // strings
+		return nil
+	}
+	return text
+}
+
+func answer(req *http.Request, status int, body io.ReadCloser) *http.Response {
+	return &http.Response{
+		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: body, ContentLength: -1, Request: req,
+	}
+}

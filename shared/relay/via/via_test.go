@@ -1,0 +1,201 @@
+package via
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/invoke"
+	"rollcall/shared/kube"
+	"rollcall/shared/relay"
+	"rollcall/shared/snapshot"
+)
+
+type invoker func(function string, ask relay.Request) ([]byte, error)
+
+func (i invoker) Invoke(_ context.Context, function string, payload []byte) ([]byte, error) {
+	var ask relay.Request
+	if err := json.Unmarshal(payload, &ask); err != nil {
+		return nil, err
+	}
+	return i(function, ask)
+}
+
+const (
+	arn      = "arn:aws:eks:eu-west-1:222233334444:cluster/prod"
+	endpoint = "https://a.test"
+)
+
+func client(t *testing.T, by invoker) *kube.Client {
+	t.Helper()
+	c, err := kube.NewVia(&Relay{By: by, Function: "rollcall-relay-prod", Cluster: arn, Endpoint: endpoint}, endpoint, nil, "k8s-aws-v1.first", "k8s-aws-v1.second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func said(t *testing.T, status int, body string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(body)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return written(t, relay.Answer{Status: status, Body: packed.Bytes()})
+}
+
+func written(t *testing.T, a relay.Answer) []byte {
+	t.Helper()
+	raw, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// TestReads: the client of a cluster's API cannot tell the relay from a connection: pages,
+// tokens that are not known, and what is larger than the relay hands on.
+func TestReads(t *testing.T) {
+	var asked []string
+	c := client(t, func(function string, ask relay.Request) ([]byte, error) {
+		asked = append(asked, fmt.Sprintf("%s %s limit=%s continue=%s %s", function, ask.Path, ask.Query["limit"], ask.Query["continue"], ask.Token))
+		if ask.Cluster != arn || ask.Endpoint != endpoint {
+			t.Errorf("asked of %s, %s", ask.Cluster, ask.Endpoint)
+		}
+		switch {
+		case ask.Token == "k8s-aws-v1.first":
+			return said(t, 401, `{"kind":"Status","reason":"Unauthorized","message":"Unauthorized"}`), nil
+		case ask.Query["continue"] == "":
+			return said(t, 200, `{"metadata":{"continue":"more"},"items":[{}]}`), nil
+		case ask.Query["limit"] != "125":
+			return written(t, relay.Answer{Failed: &relay.Failure{Reason: relay.TooLarge, Says: "too large"}}), nil
+		}
+		return said(t, 200, `{"metadata":{},"items":[{},{}]}`), nil
+	})
+	list, err := c.Nodes(t.Context())
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%d nodes, %v", len(list), err)
+	}
+	const head = "rollcall-relay-prod /api/v1/nodes limit="
+	want := []string{
+		head + "500 continue= k8s-aws-v1.first", head + "500 continue= k8s-aws-v1.second", head + "500 continue=more k8s-aws-v1.second",
+		head + "250 continue=more k8s-aws-v1.second", head + "125 continue=more k8s-aws-v1.second",
+	}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+// What no page is small enough for is an error that says so, and no list without end.
+func TestNeverSmallEnough(t *testing.T) {
+	calls := 0
+	c := client(t, func(string, relay.Request) ([]byte, error) {
+		calls++
+		return written(t, relay.Answer{Failed: &relay.Failure{Reason: relay.TooLarge, Says: "more than the 4 MB"}}), nil
+	})
+	_, err := c.Nodes(t.Context())
+	var status *kube.StatusError
+	if !errors.As(err, &status) || status.Code != http.StatusRequestEntityTooLarge || status.Message != "more than the 4 MB" || calls > 10 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+}
+
+// TestErrors: what kept the relay from an answer is known by its type.
+func TestErrors(t *testing.T) {
+	for name, x := range map[string]struct {
+		raw  string
+		err  error
+		want func(error) bool
+	}{
+		"no relay": {"", invoke.ErrNone, func(err error) bool {
+			var e *relay.MissingError
+			return errors.As(err, &e) && e.Function == "rollcall-relay-prod"
+		}},
+		"refused": {`{"refused":{"reason":"OtherEndpoint","says":"x"}}`, nil, func(err error) bool {
+			var e *relay.Refusal
+			return errors.As(err, &e) && e.Reason == relay.OtherEndpoint
+		}},
+		"silent":        {`{"failed":{"reason":"TimedOut","says":"x"}}`, nil, failure(relay.TimedOut)},
+		"out of time":   {"", &invoke.FunctionError{Function: "f", Message: "Task timed out"}, failure(relay.Disconnected)},
+		"no answer":     {`{}`, nil, failure(relay.Malformed)},
+		"null":          {`null`, nil, failure(relay.Malformed)},
+		"no JSON":       {`<html>`, nil, failure(relay.Malformed)},
+		"odd status":    {`{"status":99999}`, nil, failure(relay.Malformed)},
+		"not packed":    {`{"status":200,"body":"eyJ9"}`, nil, failure(relay.Malformed)},
+		"an AWS error":  {"", errDenied, func(err error) bool { return errors.Is(err, errDenied) }},
+		"a half answer": {`{"status":200,"bo`, nil, failure(relay.Malformed)},
+	} {
+		c := client(t, func(string, relay.Request) ([]byte, error) { return []byte(x.raw), x.err })
+		if _, err := c.Nodes(t.Context()); !x.want(err) || strings.Contains(err.Error(), "k8s-aws-v1") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+var errDenied = errors.New("AccessDeniedException")
+
+func failure(want relay.Reason) func(error) bool {
+	return func(err error) bool {
+		var f *relay.Failure
+		return errors.As(err, &f) && f.Reason == want
+	}
+}
+
+// A relay is asked for nothing that changes something.
+func TestListsAlone(t *testing.T) {
+	r := &Relay{By: invoker(func(string, relay.Request) ([]byte, error) { t.Error("asked"); return nil, nil })}
+	for _, x := range []struct{ method, url string }{{"POST", endpoint + "/api/v1/pods"}, {"DELETE", endpoint + "/api/v1/pods"}, {"GET", endpoint + "/api/v1/pods?limit=1&limit=2"}} {
+		req, err := http.NewRequestWithContext(t.Context(), x.method, x.url, strings.NewReader("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.RoundTrip(req); !errors.Is(err, errNoList) {
+			t.Errorf("%s %s: %v", x.method, x.url, err)
+		}
+	}
+}
+
+// TestNew: only a cluster that cannot be reached otherwise goes through a relay.
+func TestNew(t *testing.T) {
+	if New(nil, "rollcall") != nil {
+		t.Error("nobody asks relays, and there is a way")
+	}
+	to := New(&aws.Config{Region: "eu-west-1"}, "rollcall")
+	for _, x := range []struct{ public, private, want bool }{{true, false, false}, {true, true, false}, {false, true, true}, {false, false, false}} {
+		got := to(snapshot.Cluster{Name: "prod", ARN: arn, Endpoint: endpoint, EndpointPublic: x.public, EndpointPrivate: x.private})
+		if (got != nil) != x.want {
+			t.Errorf("public %t, private %t: %v", x.public, x.private, got)
+		}
+		if r, ok := got.(*Relay); ok && (r.Function != "rollcall-relay-prod" || r.Cluster != arn || r.Endpoint != endpoint) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(`{"status":200,"body":"H4sIAAAAAAAA/6uuBQBDv6ajAgAAAA=="}`))
+	f.Add([]byte(`{"refused":{"reason":"x"}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		req, err := http.NewRequest(http.MethodGet, endpoint+"/api/v1/nodes", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := (&Relay{By: invoker(func(string, relay.Request) ([]byte, error) { return raw, nil })}).RoundTrip(req)
+		if (resp == nil) == (err == nil) {
+			t.Errorf("%v, %v", resp, err)
+		}
+	})
+}
