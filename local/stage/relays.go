@@ -69,7 +69,9 @@ func (s *Stage) DeployRelay(c spoke.Cluster, parameters map[string]string) error
 		return fmt.Errorf("the relay's template has %d functions", len(t.Functions))
 	}
 	f := t.Functions[0]
-	if c.ID.Hub() {
+	if x, ok := s.spokes[c.ID]; ok {
+		x.deployment.Beside(t)
+	} else {
 		s.Deployment.Beside(t)
 	}
 	s.mu.Lock()

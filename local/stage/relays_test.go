@@ -138,7 +138,11 @@ func TestSilentEndpoint(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		r := start(t, "route", relaying(theirs))
 		r.network.Serve("222233334444-us-west-2.eks-workshop.kubernetes.invalid", http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() }))
-		r.until("what hangs", r.posted("eks-workshop (payments)", "cannot look at the nodes", "from the relay's subnets", "security group"))
+		r.until("what hangs", r.posted("eks-workshop (payments)", "Kubernetes API", "from the relay's subnets", "security group"))
+		r.pass(11 * time.Minute) // two ticks
+		for _, m := range r.messages()[1:] {
+			t.Errorf("one endpoint hangs, and a further message: %s", m.Text)
+		}
 		r.scale(1, 1)
 		r.until("the message of the hub's own", r.posted("eks-workshop (111122223333)", table))
 	})
