@@ -246,7 +246,7 @@ tick: ## count the calls of a tick for a cluster; writes its section of docs/loa
 	go run ./local/bench/tick
 
 organisation: ## play a thousand clusters in fifty accounts, and what 1, 10, 100 and 1,000 cost; writes docs/scale.md (half an hour of processor)
-	go test -count=1 -v -timeout 150m -run 'TestPage$$' ./local/bench/organisation -args -organisation.page '$(CURDIR)/docs/scale.md'
+	go test -tags organisation -count=1 -v -timeout 150m -run 'TestPage$$' ./local/bench/organisation -args -organisation.page '$(CURDIR)/docs/scale.md'
 
 live-times: ## measure rollcall diagnose --cluster and capture for 20, 200 and 2,000 nodes, 40 ms a call; writes the table in docs/diagnose.md [SCRIPT=another taker of captures]
 	go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
@@ -286,7 +286,7 @@ lint: ## gofmt, go vet, staticcheck
 	go vet -tags cli ./local/clitest ./local/capture/take ./local/command && go vet -tags referee ./local/referee
 	go vet -tags commands ./local/deploytest && go vet -tags slacktypes ./local/fakeslack/types && go vet -tags kube ./local/kubetest
 	go vet -tags chromium ./local/browser ./local/fakeslack/press ./local/site/browse
-	go vet -tags upgrade ./local/stage
+	go vet -tags upgrade ./local/stage && go vet -tags organisation ./local/bench/organisation
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES) ./infra/...
 
 race: ## run the tests of what works concurrently under the race detector

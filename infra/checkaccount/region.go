@@ -54,7 +54,8 @@ func apart(region string, chosen settings.Settings) error {
 	if len(other) == 0 {
 		return nil
 	}
-	return fmt.Errorf("spokes: %s cannot be watched from %s: no role is assumed and no event is forwarded from one partition to another. Take it out of spokes, and deploy a hub of its own there",
+	return fmt.Errorf("spokes: %s cannot be watched from %s: no role is assumed and no event is forwarded from one partition to another."+
+		" Take it out of spokes, and deploy a hub of its own there",
 		strings.Join(other, ", "), region)
 }
 
@@ -88,6 +89,7 @@ func missingPolicies(ctx context.Context, api policyLister, region string, chose
 	if len(missing) == 0 {
 		return "", nil
 	}
-	return "", fmt.Errorf("EKS in %s has no access policy %s (aws eks list-access-policies --region %s): add kubernetesAccess=group to SET, and run the output ClusterRoleCommand after the deployment",
+	return "", fmt.Errorf("EKS in %s has no access policy %s (aws eks list-access-policies --region %s):"+
+		" add kubernetesAccess=group to SET, and run the output ClusterRoleCommand after the deployment",
 		region, strings.Join(missing, " and no "), region)
 }

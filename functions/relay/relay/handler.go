@@ -150,9 +150,11 @@ func (h handler) failure(err error) *relay.Failure {
 	where := h.own.Endpoint
 	switch {
 	case errors.As(err, &dns):
-		return &relay.Failure{Reason: relay.Unresolved, Says: "the name of " + where + " does not resolve in the relay's VPC: it must be the cluster's, with DNS support and DNS hostnames on"}
+		return &relay.Failure{Reason: relay.Unresolved, Says: "the name of " + where +
+			" does not resolve in the relay's VPC: it must be the cluster's, with DNS support and DNS hostnames on"}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &nerr) && nerr.Timeout():
-		return &relay.Failure{Reason: relay.TimedOut, Says: "cannot reach " + where + " in time from the relay's subnets: does the cluster's security group let in the relay's to port 443?"}
+		return &relay.Failure{Reason: relay.TimedOut, Says: "cannot reach " + where +
+			" in time from the relay's subnets: does the cluster's security group let in the relay's to port 443?"}
 	case errors.As(err, &ca), errors.As(err, &host):
 		return &relay.Failure{Reason: relay.Impostor, Says: "what answers at " + where + " has not the cluster's certificate: if it was made anew, deploy the relay again"}
 	case errors.As(err, &conn):

@@ -96,7 +96,8 @@ func (h handler) lacksRole(ctx context.Context) *action.Refusal {
 		return nil
 	}
 	h.log.WarnContext(ctx, "the role in which remedies are done does not let in", "error", err.Error())
-	return &action.Refusal{Reason: action.RoleNotAssumed, Says: "The role in which it is done, " + string(spec.SpokeRemediator) + ", does not let Rollcall in. " + remedy.DeploySpoke(h.of)}
+	return &action.Refusal{Reason: action.RoleNotAssumed, Says: "The role in which it is done, " + string(spec.SpokeRemediator) +
+		", does not let Rollcall in. " + remedy.DeploySpoke(h.of)}
 }
 
 // lackedRole tells that a plan was not done for want of the role: now that it is there,

@@ -1,3 +1,5 @@
+//go:build organisation
+
 package organisation
 
 import (
@@ -20,9 +22,6 @@ var page = flag.String("organisation.page", "", "play the whole company, and wri
 // TestPage plays a thousand clusters, and for what they cost also 100, 10 and one, and writes
 // docs/scale.md.
 func TestPage(t *testing.T) {
-	if *page == "" {
-		t.Skip("make organisation plays it: half an hour of processor")
-	}
 	var list []result
 	for _, y := range []play{
 		{company{1, 1, 1, 20}, 15, 10, 4},
