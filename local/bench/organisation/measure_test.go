@@ -23,7 +23,6 @@ type result struct {
 	messages map[string]int
 	edits    int
 	usage    bill.Usage
-	busy     map[string]time.Duration
 }
 
 // warm is after how long the measurement begins: the first tick reads what later ones have.

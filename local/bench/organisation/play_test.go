@@ -283,15 +283,6 @@ func (p *played) ends() map[string]map[snapshot.End]int {
 	return all
 }
 
-// calls are those that all accounts have answered.
-func (p *played) calls() []wire.Call {
-	all := p.Cloud.Calls()
-	for _, id := range p.places[1:] {
-		all = append(all, p.SpokeCalls(id)...)
-	}
-	return all
-}
-
 // lowest is the least that was left in any account's bucket of an API, of its size, and
 // how many calls were throttled.
 func (p *played) lowest() (left map[string]float64, throttled int) {
