@@ -2,6 +2,7 @@ package response_test
 
 import (
 	"testing"
+	"time"
 
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
@@ -83,5 +84,59 @@ func TestSilencedProposal(t *testing.T) {
 	d := response.Propose(inc, incidenttest.Proposal("p1", 2, incidenttest.RoutePlan("nat-0aa4"), optin.Approve), incidenttest.At(2))
 	if len(d.Incident.Delivery.Notes) != notes {
 		t.Errorf("the thread gets %+v", d.Incident.Delivery.Notes[notes:])
+	}
+}
+
+// TestSilenceOfWhatIsOver: what closed while it was hidden is on record alone where nobody ever
+// heard of it, and is edited where there is a message; no event says that it is still there.
+func TestSilenceOfWhatIsOver(t *testing.T) {
+	hidden := response.Silence(incidenttest.Broken(t), []silence.Silence{quietFor(0, 60)}, incidenttest.At(30)).Incident
+	hidden.State, hidden.PendingEvents, hidden.Delivery.Dirty = incident.Closed, nil, false
+	hidden.AddNote(incident.IsProved, incidenttest.At(40))
+	for name, test := range map[string]struct {
+		ts    string
+		dirty bool
+		notes int
+	}{
+		"with a message":   {"1.2", true, len(hidden.Delivery.Notes)},
+		"nobody ever knew": {"", false, 0},
+	} {
+		inc := hidden.Clone()
+		inc.Delivery.TS, inc.Delivery.Sending, inc.Delivery.Dirty = test.ts, time.Time{}, test.ts == ""
+		// While the silence lasts it hides what is over no longer, either.
+		d := response.Silence(inc, []silence.Silence{quietFor(0, 60)}, incidenttest.At(50))
+		if d.Reason != incident.IsUnsilenced || !d.Changed || d.Incident.Silence != nil || d.Incident.Delivery.Dirty != test.dirty ||
+			len(d.Incident.Delivery.Notes) != test.notes || len(d.Incident.PendingEvents) != 0 || !d.Incident.Changed.Equal(incidenttest.At(50)) {
+			t.Errorf("%s: %s, changed %t, %+v, %d events", name, d.Reason, d.Changed, d.Incident.Delivery, len(d.Incident.PendingEvents))
+		}
+		if again := response.Silence(d.Incident, []silence.Silence{quietFor(0, 60)}, incidenttest.At(51)); again.Changed || again.Reason != incident.NothingNew {
+			t.Errorf("%s: and again: %s", name, again.Reason)
+		}
+	}
+}
+
+// TestSilenceLeavesItsInput: a decision is a new incident; the one that it was made of stays as
+// it was. Events of this very moment are silenced, those of before are not.
+func TestSilenceLeavesItsInput(t *testing.T) {
+	open := incidenttest.Broken(t)
+	open.Delivery.Dirty, open.PendingEvents = false, nil
+	open.AddEvent(incident.Opened, incidenttest.At(29))
+	open.AddEvent(incident.IsAcknowledged, incidenttest.At(30))
+	list := []silence.Silence{quietFor(0, 60)}
+	d := response.Silence(open, list, incidenttest.At(30))
+	if open.Silence != nil || open.Delivery.Dirty || open.PendingEvents[1].Silenced || !d.Incident.Delivery.Dirty {
+		t.Errorf("the decision changed what it was made of: %+v", open.PendingEvents)
+	}
+	if e := d.Incident.PendingEvents; e[0].Silenced || !e[1].Silenced {
+		t.Errorf("silenced are %t, %t", e[0].Silenced, e[1].Silenced)
+	}
+	if longer := response.Silence(d.Incident, []silence.Silence{quietFor(0, 90)}, incidenttest.At(31)); longer.Reason != incident.IsSilenced || !longer.Incident.Silence.Until.Equal(incidenttest.At(90)) {
+		t.Errorf("by a longer one: %s", longer.Reason)
+	}
+	before := d.Incident
+	before.Delivery.Dirty = false
+	over := response.Silence(before, nil, incidenttest.At(61))
+	if before.Silence == nil || len(before.PendingEvents) != 2 || before.Delivery.Dirty || !over.Incident.Delivery.Dirty || !over.Incident.Changed.Equal(incidenttest.At(61)) || !over.Changed {
+		t.Errorf("the end changed what it was made of, or not what it should: %+v", over.Incident.Delivery)
 	}
 }
