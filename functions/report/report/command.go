@@ -78,7 +78,8 @@ func (p *invocation) command(ctx context.Context, m report.Message) error {
 	case !a.Proven():
 		p.Count("PressesRefused", 1)
 		p.Count("PressesNotPassedOn", 1)
-		p.Log.ErrorContext(ctx, "a command was refused that slack-actions did not pass on: whoever sent it to the results queue made it up, or slack-actions had told the person that it failed",
+		p.Log.ErrorContext(ctx, "a command was refused that slack-actions did not pass on: whoever sent it to the results queue made it up,"+
+			" or slack-actions had told the person that it failed",
 			append(about, "reason", incident.PressRefused, "answer", a.Reason)...)
 		return nil
 	case a.Reason != "":

@@ -159,19 +159,20 @@ func TestWhoMayAsk(t *testing.T) {
 		change func(*report.Command)
 		want   string
 	}{
-		"a stranger silences":             {"U0STRANGER", quiet(workshop(), time.Hour), nil, "You may not silence here"},
-		"a stranger asks":                 {"U0STRANGER", report.Ask{Verb: report.AskStatus}, nil, "Nothing is open"},
-		"a stranger ends":                 {"U0STRANGER", report.Ask{Verb: report.AskUnsilence, Silence: "ab12cd34"}, nil, "You may not silence here"},
-		"of another company":              {notifytest.Dana, quiet(workshop(), time.Hour), func(c *report.Command) { c.Home = "T0OTHER001" }, "own Slack workspace"},
-		"of another company, to know":     {notifytest.Dana, report.Ask{Verb: report.AskStatus}, func(c *report.Command) { c.Home = "T0OTHER001" }, "own Slack workspace"},
-		"of nobody knows which":           {notifytest.Dana, report.Ask{Verb: report.AskStatus}, func(c *report.Command) { c.Home = "" }, "own Slack workspace"},
-		"too late":                        {notifytest.Dana, quiet(workshop(), time.Hour), func(c *report.Command) { c.At = c.At.Add(-4 * time.Hour) }, "too old to act on"},
-		"a cluster that nobody looks at":  {notifytest.Dana, quiet(spoke.Cluster{Name: "eks-workshp"}, time.Hour), nil, "not among the clusters that were looked at"},
-		"one of that name elsewhere":      {notifytest.Dana, quiet(spoke.Cluster{Name: "prod"}, time.Hour), nil, "Did you mean cluster=222233334444/us-west-2/prod?"},
-		"an account that nobody looks at": {notifytest.Dana, quiet(spoke.Cluster{ID: spoke.ID{Account: "999999999999", Region: "eu-west-1"}, Name: "prod"}, time.Hour), nil, "does not watch 999999999999/eu-west-1"},
-		"too long":                        {notifytest.Dana, quiet(workshop(), 31*24*time.Hour), nil, "30 days at most"},
-		"no such silence":                 {notifytest.Dana, report.Ask{Verb: report.AskUnsilence, Silence: "ab12cd34"}, nil, "There is no silence ab12cd34"},
-		"a verb of a newer version":       {notifytest.Dana, report.Ask{Verb: "dance"}, nil, "does not know that command"},
+		"a stranger silences":            {"U0STRANGER", quiet(workshop(), time.Hour), nil, "You may not silence here"},
+		"a stranger asks":                {"U0STRANGER", report.Ask{Verb: report.AskStatus}, nil, "Nothing is open"},
+		"a stranger ends":                {"U0STRANGER", report.Ask{Verb: report.AskUnsilence, Silence: "ab12cd34"}, nil, "You may not silence here"},
+		"of another company":             {notifytest.Dana, quiet(workshop(), time.Hour), func(c *report.Command) { c.Home = "T0OTHER001" }, "own Slack workspace"},
+		"of another company, to know":    {notifytest.Dana, report.Ask{Verb: report.AskStatus}, func(c *report.Command) { c.Home = "T0OTHER001" }, "own Slack workspace"},
+		"of nobody knows which":          {notifytest.Dana, report.Ask{Verb: report.AskStatus}, func(c *report.Command) { c.Home = "" }, "own Slack workspace"},
+		"too late":                       {notifytest.Dana, quiet(workshop(), time.Hour), func(c *report.Command) { c.At = c.At.Add(-4 * time.Hour) }, "too old to act on"},
+		"a cluster that nobody looks at": {notifytest.Dana, quiet(spoke.Cluster{Name: "eks-workshp"}, time.Hour), nil, "not among the clusters that were looked at"},
+		"one of that name elsewhere":     {notifytest.Dana, quiet(spoke.Cluster{Name: "prod"}, time.Hour), nil, "Did you mean cluster=222233334444/us-west-2/prod?"},
+		"an account that nobody looks at": {notifytest.Dana, quiet(spoke.Cluster{ID: spoke.ID{Account: "999999999999", Region: "eu-west-1"}, Name: "prod"}, time.Hour),
+			nil, "does not watch 999999999999/eu-west-1"},
+		"too long":                  {notifytest.Dana, quiet(workshop(), 31*24*time.Hour), nil, "30 days at most"},
+		"no such silence":           {notifytest.Dana, report.Ask{Verb: report.AskUnsilence, Silence: "ab12cd34"}, nil, "There is no silence ab12cd34"},
+		"a verb of a newer version": {notifytest.Dana, report.Ask{Verb: "dance"}, nil, "does not know that command"},
 	} {
 		k := newTalk(t)
 		var change []func(*report.Command)
@@ -195,7 +196,8 @@ func TestWhoMayAsk(t *testing.T) {
 // What slack-actions did not pass on is nobody's: nothing is done, nobody is answered.
 func TestCommandsThatNobodySigned(t *testing.T) {
 	k := newTalk(t)
-	c := report.Command{ID: strings.Repeat("ab", 32), At: k.now, Ask: quiet(workshop(), time.Hour), User: report.User{ID: notifytest.Dana}, Home: notifytest.Home, ResponseURL: "https://hooks.slack.com/commands/SECRET"}
+	c := report.Command{ID: strings.Repeat("ab", 32), At: k.now, Ask: quiet(workshop(), time.Hour), User: report.User{ID: notifytest.Dana},
+		Home: notifytest.Home, ResponseURL: "https://hooks.slack.com/commands/SECRET"}
 	if failed := k.pass(c, false); len(failed) > 0 || len(k.said) > 0 || k.counts["PressesNotPassedOn"] != 1 {
 		t.Errorf("failed %q, said %q, counts %v", failed, k.said, k.counts)
 	}
@@ -296,7 +298,8 @@ func TestCameAndWent(t *testing.T) {
 // A command that the queue delivers twice is one silence; one that cannot be read waits.
 func TestRepeatedSilence(t *testing.T) {
 	k := newTalk(t)
-	c := report.Command{ID: strings.Repeat("ab", 32), At: k.now, Ask: quiet(workshop(), time.Hour), User: report.User{ID: notifytest.Dana}, Home: notifytest.Home, ResponseURL: "https://hooks.slack.com/commands/SECRET"}
+	c := report.Command{ID: strings.Repeat("ab", 32), At: k.now, Ask: quiet(workshop(), time.Hour), User: report.User{ID: notifytest.Dana},
+		Home: notifytest.Home, ResponseURL: "https://hooks.slack.com/commands/SECRET"}
 	for range 2 {
 		if failed := k.pass(c, true); len(failed) > 0 {
 			t.Errorf("went back: %q", failed)

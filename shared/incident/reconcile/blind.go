@@ -226,7 +226,9 @@ func (rec *reconciler) couldRead(u *incident.Update) bool {
 	if len(failuresOf(u.Cause, rec.Observation)) > 0 {
 		return false
 	}
-	if u.Key.Resource == report.KubernetesAPI { // what was read of it shows that it answers
+	// What was read of an API shows that it answers, and knows us; what of it is still refused
+	// is told by its own call.
+	if u.Key.Resource == report.KubernetesAPI || u.Key.Resource == snapshot.WholeKubernetesAPI {
 		return slices.ContainsFunc(u.Blind, func(b snapshot.Failure) bool { return slices.Contains(rec.Observation.Read, b.Source) })
 	}
 	for _, b := range u.Blind {

@@ -49,3 +49,30 @@ func TestSilentAPIIsOneFault(t *testing.T) {
 		t.Errorf("when it answers it is %s, %s", list[0].State, list[0].Resolution)
 	}
 }
+
+// TestKnownAgain: a cluster that knows us again is over as told, also where one of its lists is
+// still refused, which is another fault; it is not over for what AWS told.
+func TestKnownAgain(t *testing.T) {
+	look := func(minute int, blind []snapshot.Failure, read ...snapshot.Source) report.Observation {
+		at := incidenttest.Noon.Add(time.Duration(minute) * time.Minute)
+		return report.Observation{Format: report.Format, ID: at.String(), By: "sweep", At: at, Cluster: "prod", Sweep: true, Blind: blind, Read: read}
+	}
+	unknown := func(s snapshot.Source) snapshot.Failure {
+		return snapshot.Failure{Source: s, Call: snapshot.WholeKubernetesAPI, Reason: snapshot.Denied, Code: "Unauthorized"}
+	}
+	o := look(0, []snapshot.Failure{unknown(snapshot.Nodes), unknown(snapshot.NodePoolsOf)})
+	list, _ := decided(nil, o, o.At)
+	if len(list) != 1 || list[0].State != incident.Open || list[0].Key.Resource != snapshot.WholeKubernetesAPI {
+		t.Fatalf("there is %+v", list)
+	}
+	o = look(5, nil, snapshot.Subnets)
+	if list, _ = decided(list, o, o.At); list[0].State != incident.Open {
+		t.Error("it is over for what AWS told")
+	}
+	forbidden := snapshot.Failure{Source: snapshot.NodePoolsOf, Call: "kubernetes: list nodepools", Reason: snapshot.Denied, Code: "Forbidden"}
+	o = look(10, []snapshot.Failure{forbidden}, snapshot.Nodes)
+	list, _ = decided(list, o, o.At)
+	if len(list) != 2 || list[0].State != incident.Closed || list[0].Resolution != incident.Proved || list[1].Key.Resource != forbidden.Call {
+		t.Errorf("known again, and one list refused: %+v", list)
+	}
+}
