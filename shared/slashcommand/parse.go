@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/report"
@@ -143,7 +144,9 @@ func quoted(text string) string {
 	cut := len(runes) > 40
 	runes = runes[:min(len(runes), 40)]
 	for i, r := range runes {
-		if r < ' ' || r == 0x7f || strings.ContainsRune("`<>&*_~\u2028\u2029\u202e", r) {
+		// Format characters turn the direction of a line, or are not seen; marks and letters
+		// of any script stay.
+		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || strings.ContainsRune("`<>&*_~", r) {
 			runes[i] = '·'
 		}
 	}

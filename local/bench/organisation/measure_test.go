@@ -11,9 +11,9 @@ import (
 type result struct {
 	play
 	// launched are the launches, and ends how they ended.
-	launched int
-	ends     map[snapshot.End]int
-	turns    int
+	launched    int
+	ends        map[snapshot.End]int
+	turns, late int
 	// calls are those of a tick, by the API: of all accounts.
 	calls map[string]float64
 	// peak are the most calls of a second, of all accounts together.

@@ -52,7 +52,7 @@ func (y play) run(t *testing.T) result {
 	p := start(t, y.company, y.atOnce)
 	r := p.measured(y)
 	p.pass(settle)
-	r.turns = p.turns(t, y.minutes)
+	r.turns, r.late = p.turns(t, y.minutes)
 	r.ends = p.outcomes(t)
 	r.left = p.withinBuckets(t)
 	r.messages = p.messages(t)
@@ -70,12 +70,12 @@ func (y play) run(t *testing.T) result {
 	return r
 }
 
-// turns holds that each cluster had its turn.
-func (p *played) turns(t *testing.T, minutes int) (read int) {
+// turns holds that each cluster had its turn, and tells how many clusters that answer were
+// read in a tick, and how many not before the next.
+func (p *played) turns(t *testing.T, minutes int) (read, late int) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	late := 0
 	for tick := 1; tick < int((time.Duration(minutes)*time.Minute+settle)/sweepspec.Every); tick++ {
 		for _, id := range p.places {
 			for i := range p.c.clusters {
@@ -99,7 +99,7 @@ func (p *played) turns(t *testing.T, minutes int) (read int) {
 		}
 	}
 	t.Logf("%d turns read the nodes of a cluster, %d did not that should have", read, late)
-	return read
+	return read, late
 }
 
 func (p *played) heard(cluster string, tick int) bool {

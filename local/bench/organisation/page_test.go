@@ -80,7 +80,8 @@ What one hub does for a company, played on the local stage with the functions' o
 `+"`sweepConcurrency`"+` is %d; Lambda's quota for the account must have room for it.
 
 `, last.accounts, last.regions, last.size(), last.size()*last.nodes, last.silent(), last.launched, last.minutes, last.hourly, callTime, last.atOnce)
-	fmt.Fprintf(&b, "- Each cluster that answers had its turn in every tick of five minutes (%d turns), each that does not within two; no turn came too late.\n", last.turns)
+	fmt.Fprintf(&b, "- Each cluster was visited within two ticks of five minutes. Those that answer were read %d times in their own tick; %d times a turn came at its end and was told in the next. None was dropped as too late.\n",
+		last.turns, last.late)
 	fmt.Fprintf(&b, "- Each launch has its one outcome: %d joined, %d did not join (one for each missing route), %d of clusters that do not answer are not known. None is told as another's.\n",
 		last.ends[snapshot.Joined], last.ends[snapshot.NotJoined], last.ends[snapshot.Unclear])
 	fmt.Fprintf(&b, "- No call was throttled. The least that was left in any account's bucket: %s.\n", emptiest(last.left))
