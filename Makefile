@@ -320,6 +320,9 @@ MUTATED := $(or $(PKG), \
   shared/incident/correlate \
   shared/incident/reconcile+shared/incident/correlate \
   shared/incident/response \
+  shared/silence \
+  shared/relay \
+  shared/target/message \
   functions/eni-cleanup/enicleanup \
   functions/remediate/remediate)
 

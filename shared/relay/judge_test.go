@@ -28,6 +28,27 @@ func TestJudge(t *testing.T) {
 	if got, refused := own().Judge(raw); refused != nil || cmp.Diff(good(), got) != "" {
 		t.Fatalf("what it is for: %v, %+v", refused, got)
 	}
+	for name, change := range map[string]func(*Request){
+		"the longest token": func(r *Request) { r.Token += strings.Repeat("A", mostToken-len(r.Token)) },
+		"the longest value": func(r *Request) { r.Query = map[string]string{"labelSelector": strings.Repeat("a", mostValue)} },
+		"a limit of one":    func(r *Request) { r.Query = map[string]string{"limit": "1"} },
+		"no query":          func(r *Request) { r.Query = nil },
+	} {
+		r := good()
+		change(&r)
+		raw, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, refused := own().Judge(raw); refused != nil {
+			t.Errorf("%s: %v", name, refused)
+		}
+	}
+	if padded := strings.Repeat(" ", mostRequest-len(raw)) + string(raw); len(padded) != mostRequest {
+		t.Errorf("%d bytes", len(padded))
+	} else if _, refused := own().Judge([]byte(padded)); refused != nil {
+		t.Errorf("the longest request: %v", refused)
+	}
 	path := func(text string) func(*Request) { return func(r *Request) { r.Path = text } }
 	query := func(key, value string) func(*Request) {
 		return func(r *Request) { r.Query = map[string]string{key: value} }
@@ -77,6 +98,7 @@ func TestJudge(t *testing.T) {
 		"on behalf of another":        {query("impersonate", "x"), ForbiddenQuery},
 		"pretty":                      {query("pretty", "true"), ForbiddenQuery},
 		"no limit":                    {query("limit", "0"), ForbiddenQuery},
+		"a limit that overflows":      {query("limit", "99999999999999999999"), ForbiddenQuery},
 		"a limit of words":            {query("limit", "all"), ForbiddenQuery},
 		"an endless value":            {query("labelSelector", strings.Repeat("a", mostValue+1)), ForbiddenQuery},
 		"a list of what is one": {func(r *Request) {
@@ -131,6 +153,8 @@ func TestFunctionName(t *testing.T) {
 	for _, x := range []struct{ prefix, cluster, want string }{
 		{"rollcall", "prod", "rollcall-relay-prod"},
 		{"rollcall", strings.Repeat("a", 49), "rollcall-relay-" + strings.Repeat("a", 49)},
+		// printf '%050d' 0 | tr 0 a | sha256sum: 160b4e433e384e05…
+		{"rollcall", strings.Repeat("a", 50), "rollcall-relay-" + strings.Repeat("a", 40) + "-160b4e43"},
 	} {
 		if got := FunctionName(x.prefix, x.cluster); got != x.want {
 			t.Errorf("%s, want %s", got, x.want)
@@ -139,6 +163,34 @@ func TestFunctionName(t *testing.T) {
 	one, other := FunctionName("rollcall", long+"1"), FunctionName("rollcall", long+"2")
 	if len(one) != mostName || one == other || !strings.HasPrefix(one, "rollcall-relay-aaa") {
 		t.Errorf("long names: %s, %s", one, other)
+	}
+}
+
+// What people and logs read of a relay that did not answer as asked.
+func TestErrors(t *testing.T) {
+	for want, err := range map[string]error{
+		"the relay refuses (ForbiddenPath): not this": &Refusal{ForbiddenPath, "not this"},
+		"no answer within 10 s":                       &Failure{TimedOut, "no answer within 10 s"},
+		"there is no function rollcall-relay-prod":    &MissingError{"rollcall-relay-prod"},
+	} {
+		if err.Error() != want {
+			t.Errorf("%q, want %q", err, want)
+		}
+	}
+}
+
+// TestPathString: the forms of a path, as the Kubernetes documentation has them ("API
+// concepts", "Resource URIs").
+func TestPathString(t *testing.T) {
+	for want, p := range map[string]Path{
+		"/api/v1/nodes": {Version: "v1", Resource: "nodes"},
+		"/api/v1/namespaces/kube-system/configmaps/aws-auth":       {Version: "v1", Namespace: "kube-system", Resource: "configmaps", Name: "aws-auth"},
+		"/apis/apps/v1/namespaces/kube-system/daemonsets/aws-node": {Group: "apps", Version: "v1", Namespace: "kube-system", Resource: "daemonsets", Name: "aws-node"},
+		"/apis/karpenter.sh/v1/nodepools":                          {Group: "karpenter.sh", Version: "v1", Resource: "nodepools"},
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
 

@@ -117,7 +117,6 @@ func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
 		if !told.Open && !atLeast(e.Severity, t.Least) {
 			return nil, told, BelowSeverity
 		}
-		actions = []Action{Post}
 	}
 	if t.Kind != target.PagerDuty {
 		actions = []Action{Post}
@@ -172,12 +171,12 @@ func newsOf(e incident.Event) newsKind {
 // Wants tells whether a kind of target may ever be told of an event: of others there is
 // no message on the queue.
 func Wants(t target.Target, n News) bool {
-	actions, _, reason := Decide(target.Target{Kind: t.Kind}, n, Told{Open: true})
-	return len(actions) > 0 || reason != NotForPeople
+	_, _, reason := Decide(target.Target{Kind: t.Kind}, n, Told{Open: true})
+	return reason != NotForPeople
 }
 
-// atLeast tells whether a severity is as urgent as the least that is asked for.
+// atLeast tells whether a severity is as urgent as the least that is asked for; "" asks for none.
 func atLeast(s incident.Severity, least string) bool {
 	rank := map[incident.Severity]int{incident.Info: 0, incident.Warning: 1, incident.Critical: 2}
-	return least == "" || rank[s] >= rank[incident.Severity(least)]
+	return rank[s] >= rank[incident.Severity(least)]
 }

@@ -14,7 +14,6 @@ import (
 
 	"rollcall/local/faketargets"
 	"rollcall/shared/incident"
-	"rollcall/shared/target"
 )
 
 // sample is an event of events/out.
@@ -48,8 +47,16 @@ func TestParseRefuses(t *testing.T) {
 		"no resource": `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","check":"a/b"}}`,
 		"no id": `{"source":"rollcall","detail-type":"Rollcall Incident Opened",` +
 			`"detail":{"kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","check":"a/b","resource":"r"}}`,
-		"a silent test":    `{"source":"rollcall","detail-type":"Rollcall Test Message","detail":{"id":"1","at":"2026-11-20T15:00:00Z"}}`,
-		"a detail of text": `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":"x"}`,
+		"nothing of whom": `{"detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","check":"a/b","resource":"r"}}`,
+		"another's": `{"source":"aws.ec2","detail-type":"Rollcall Incident Opened",` +
+			`"detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","check":"a/b","resource":"r"}}`,
+		"no cluster":        `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","check":"a/b","resource":"r"}}`,
+		"no check":          `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","resource":"r"}}`,
+		"no time":           `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","cluster":"c","check":"a/b","resource":"r"}}`,
+		"a test of numbers": `{"source":"rollcall","detail-type":"Rollcall Test Message","detail":{"id":1}}`,
+		"a test without id": `{"source":"rollcall","detail-type":"Rollcall Test Message","detail":{"at":"2026-11-20T15:00:00Z","words":{"headline":"x"}}}`,
+		"a silent test":     `{"source":"rollcall","detail-type":"Rollcall Test Message","detail":{"id":"1","at":"2026-11-20T15:00:00Z"}}`,
+		"a detail of text":  `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":"x"}`,
 	} {
 		if n, err := Parse([]byte(raw)); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: got %+v, %v", name, n, err)
@@ -84,121 +91,6 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("event %+v", p)
 		}
 	})
-}
-
-func TestDecide(t *testing.T) {
-	opened, resolved := sample(t, "incident-opened"), sample(t, "incident-resolved")
-	reopened, taken, acted := sample(t, "incident-reopened"), sample(t, "incident-acknowledged"), sample(t, "remedy-acted")
-	detail := changed(sample(t, "incident-changed"), func(e *incident.Event) { e.Reason = incident.MoreAffected })
-	missed := changed(detail, func(e *incident.Event) { e.Reason = incident.HasMissed })
-	warning := changed(opened, func(e *incident.Event) { e.Severity = incident.Warning })
-	silenced := func(n News) News { return changed(n, func(e *incident.Event) { e.Silenced = true }) }
-	unsilenced := changed(detail, func(e *incident.Event) { e.Reason = incident.IsUnsilenced })
-	givenUp := changed(resolved, func(e *incident.Event) { e.Resolution = incident.GivenUpOn })
-	try := News{Type: Test, ID: "t", At: time.Now()}
-
-	knows := func(n News) Told { return Told{Opened: n.Incident.Opened, Sequence: n.Incident.Sequence, Open: true} }
-	pd, teams, mail, hook := target.Target{Kind: target.PagerDuty}, target.Target{Kind: target.Teams}, target.Target{Kind: target.SNS}, target.Target{Kind: target.Webhook}
-	critical := func(of target.Target) target.Target { of.Least = "critical"; return of }
-	for _, test := range []struct {
-		name   string
-		of     target.Target
-		news   News
-		told   Told
-		want   []Action
-		reason Reason
-	}{
-		{"an alert", pd, opened, Told{}, []Action{Trigger}, ToTell},
-		{"a card", teams, opened, Told{}, []Action{Post}, ToTell},
-		{"a mail", mail, opened, Told{}, []Action{Post}, ToTell},
-		{"a request", hook, opened, Told{}, []Action{Post}, ToTell},
-		{"the same again", pd, opened, knows(opened), nil, OlderNews},
-		{"a mail once", mail, opened, knows(opened), nil, OlderNews},
-		{"older than what it knows", pd, opened, knows(resolved), nil, OlderNews},
-		{"a receiver orders by itself", hook, opened, knows(resolved), []Action{Post}, ToTell},
-		{"it came back", pd, reopened, Told{Opened: resolved.Incident.Opened, Sequence: resolved.Incident.Sequence}, []Action{Trigger}, ToTell},
-		{"more of the same", pd, detail, knows(opened), nil, NotForPeople},
-		{"more of the same, a card", teams, detail, knows(opened), nil, NotForPeople},
-		{"more of the same, to a machine", hook, detail, knows(opened), []Action{Post}, ToTell},
-		{"what was foreseen", teams, missed, knows(opened), []Action{Post}, ToTell},
-		{"worse", pd, missed, knows(opened), []Action{Trigger}, ToTell},
-		{"worse, while it is muted", pd, changed(missed, func(e *incident.Event) { e.Muted = true }), knows(opened), nil, IsMuted},
-		{"worse, while it is muted, to a machine", hook, changed(missed, func(e *incident.Event) { e.Muted = true }), knows(opened), []Action{Post}, ToTell},
-		{"over, while it is muted", pd, changed(resolved, func(e *incident.Event) { e.Muted = true }), knows(opened), []Action{Resolve}, ToTell},
-		{"silenced", pd, silenced(opened), Told{}, nil, IsSilenced},
-		{"silenced, a mail", mail, silenced(opened), Told{}, nil, IsSilenced},
-		{"silenced, to a machine", hook, silenced(opened), Told{}, []Action{Post}, ToTell},
-		{"worse, while it is silenced", pd, silenced(missed), knows(opened), nil, IsSilenced},
-		{"over, while it is silenced", pd, silenced(resolved), knows(opened), []Action{Resolve}, ToTell},
-		{"came and went while it was silenced", mail, silenced(resolved), Told{}, nil, IsSilenced},
-		{"still there when the silence ends", pd, unsilenced, Told{}, []Action{Trigger}, ToTell},
-		{"still there when the silence ends, a card", teams, unsilenced, Told{}, []Action{Post}, ToTell},
-		{"still there, and not urgent enough", critical(pd), changed(unsilenced, func(e *incident.Event) { e.Severity = incident.Warning }), Told{}, nil, BelowSeverity},
-		{"somebody has it", pd, taken, knows(opened), []Action{Acknowledge}, ToTell},
-		{"somebody has what was never triggered", pd, taken, Told{}, []Action{Trigger, Acknowledge}, ToTell},
-		{"from one to another", pd, changed(taken, func(e *incident.Event) { e.Sequence = 9 }),
-			Told{Opened: taken.Incident.Opened, Sequence: 4, Open: true, Acknowledged: true}, nil, NotForPeople},
-		{"somebody has it, a card", teams, taken, knows(opened), nil, NotForPeople},
-		{"somebody has it, to a machine", hook, taken, knows(opened), []Action{Post}, ToTell},
-		{"a remedy", mail, acted, knows(opened), []Action{Post}, ToTell},
-		{"a remedy wakes nobody", pd, acted, knows(opened), nil, NotForPeople},
-		{"over", pd, resolved, knows(opened), []Action{Resolve}, ToTell},
-		{"over, a mail", mail, resolved, knows(opened), []Action{Post}, ToTell},
-		{"only the looking stopped", pd, givenUp, knows(opened), nil, StillFails},
-		{"only the looking stopped, a mail", mail, givenUp, knows(opened), []Action{Post}, ToTell},
-		{"not urgent enough", critical(pd), warning, Told{}, nil, BelowSeverity},
-		{"urgent enough", critical(pd), opened, Told{}, []Action{Trigger}, ToTell},
-		{"over, and never told of it", critical(mail), resolved, Told{}, nil, NeverTold},
-		{"over, and told of it", critical(mail), resolved, knows(opened), []Action{Post}, ToTell},
-		{"somebody has what is not urgent", critical(pd), changed(taken, func(e *incident.Event) { e.Severity = incident.Warning }), Told{}, nil, BelowSeverity},
-		{"a test of PagerDuty closes itself", critical(pd), try, Told{}, []Action{Trigger, Resolve}, ToTell},
-		{"a test", mail, try, Told{}, []Action{Post}, ToTell},
-		{"a test is for all", critical(teams), try, Told{}, []Action{Post}, ToTell},
-	} {
-		got, next, reason := Decide(test.of, test.news, test.told)
-		if diff := cmp.Diff(test.want, got); diff != "" || reason != test.reason {
-			t.Errorf("%s: reason %q, want %q; actions (-want +got):\n%s", test.name, reason, test.reason, diff)
-		}
-		if len(got) == 0 && next != test.told {
-			t.Errorf("%s: nothing is told, and %+v is remembered", test.name, next)
-		}
-		if len(got) > 0 && !Wants(test.of, test.news) {
-			t.Errorf("%s: it is told, and there is no message of it", test.name)
-		}
-	}
-}
-
-// TestAnyOrder: in whichever order the events of an incident come, and however often,
-// PagerDuty's alert ends as the incident does, and is never opened after it was resolved.
-func TestAnyOrder(t *testing.T) {
-	story := []News{sample(t, "incident-opened"), sample(t, "incident-changed"), sample(t, "incident-acknowledged"), sample(t, "incident-resolved")}
-	var tried int
-	var play func(left, order []News)
-	play = func(left, order []News) {
-		if len(left) > 0 {
-			for i := range left {
-				rest := append(append([]News{}, left[:i]...), left[i+1:]...)
-				play(rest, append(append([]News{}, order...), left[i]))
-			}
-			return
-		}
-		tried++
-		told, open := Told{}, false
-		for _, n := range append(order, order[0]) {
-			actions, next, _ := Decide(target.Target{Kind: target.PagerDuty}, n, told)
-			told = next
-			for _, a := range actions {
-				open = a != Resolve
-			}
-		}
-		if open {
-			t.Errorf("the alert is open at the end: %v", order)
-		}
-	}
-	play(story, nil)
-	if tried != 24 {
-		t.Errorf("%d orders", tried)
-	}
 }
 
 // Each event that PagerDuty and Teams are sent fits what they publish.

@@ -54,7 +54,7 @@ func Parse(raw []byte) (News, error) {
 		return News{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	n := News{Raw: raw, Type: envelope.Type}
-	if envelope.Source != "rollcall" || len(envelope.Detail) == 0 {
+	if envelope.Source != "rollcall" {
 		return News{}, fmt.Errorf("%w: source %q, detail-type %q", ErrMalformed, envelope.Source, envelope.Type)
 	}
 	if n.Type == Test {
