@@ -84,6 +84,7 @@ const main = [
       page("/interfaces", "Whose interfaces are deleted"),
       page("/leaks", "10,000 leaked interfaces"),
       page("/load", "10,000 launches an hour"),
+      page("/scale", "A thousand clusters"),
       page("/slack", "Slack away for an hour"),
       page("/lambda", "On Lambda's CPU"),
       page("/evidence", "What keeping evidence costs"),

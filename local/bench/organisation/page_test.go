@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rollcall/local/bench/bill"
+	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/snapshot"
 )
 
@@ -75,15 +76,16 @@ func write(list []result, t bill.Template) (string, error) {
 
 What one hub does for a company, played on the local stage with the functions' own code in virtual time (`+"`make organisation`"+` plays it again and writes this page; `+"`make test-full`"+` plays a tenth of it).
 
-%d accounts in %d regions, %d clusters with %d nodes; the APIs of %d clusters drop all packets. All accounts have clusters, instances and route tables of the same names and ids.
-%d launches in %d minutes (%d an hour). AWS and Kubernetes answer after %s. Each account has its own request buckets: EC2's (100 and 20 a second for most reads), CloudTrail's two lookups a second, STS's 600 a second.
+%d accounts in %d regions, %s clusters with %s nodes; the APIs of %d clusters drop all packets. All accounts have clusters, instances and route tables of the same names and ids.
+%s launches in %d minutes (%s an hour). AWS and Kubernetes answer after %s. Each account has its own request buckets: EC2's (100 and 20 a second for most reads), CloudTrail's two lookups a second, STS's 600 a second.
 `+"`sweepConcurrency`"+` is %d; Lambda's quota for the account must have room for it.
 
-`, last.accounts, last.regions, last.size(), last.size()*last.nodes, last.silent(), last.launched, last.minutes, last.hourly, callTime, last.atOnce)
-	fmt.Fprintf(&b, "- Each cluster was visited within two ticks of five minutes. Those that answer were read %d times in their own tick; %d times a turn came at its end and was told in the next. None was dropped as too late.\n",
-		last.turns, last.late)
-	fmt.Fprintf(&b, "- Each launch has its one outcome: %d joined, %d did not join (one for each missing route), %d of clusters that do not answer are not known. None is told as another's.\n",
-		last.ends[snapshot.Joined], last.ends[snapshot.NotJoined], last.ends[snapshot.Unclear])
+`, last.accounts, last.regions, slacktext.Number(last.size()), slacktext.Number(last.size()*last.nodes), last.silent(),
+		slacktext.Number(last.launched), last.minutes, slacktext.Number(last.hourly), callTime, last.atOnce)
+	fmt.Fprintf(&b, "- Each cluster was visited within two ticks of five minutes. Those that answer were read %s times in their own tick; %d times a turn came at its end and was told in the next. None was dropped as too late.\n",
+		slacktext.Number(last.turns), last.late)
+	fmt.Fprintf(&b, "- Each launch has its one outcome: %s joined, %d did not join (one for each missing route), %d of clusters that do not answer are not known. None is told as another's.\n",
+		slacktext.Number(last.ends[snapshot.Joined]), last.ends[snapshot.NotJoined], last.ends[snapshot.Unclear])
 	fmt.Fprintf(&b, "- No call was throttled. The least that was left in any account's bucket: %s.\n", emptiest(last.left))
 	fmt.Fprintf(&b, "- One message for each cause: %s; %d edits.\n\n", causes(last.messages), last.edits)
 	b.WriteString(`## The calls of a tick
@@ -160,5 +162,5 @@ func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return slacktext.Number(n) + " " + what + "s"
 }

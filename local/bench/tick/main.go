@@ -158,7 +158,7 @@ Every five minutes the function sweep sends a message for each cluster to its qu
 serves one cluster: the roll, its nodegroups, its subnets and its zones, one after the other, each with its share of four minutes. What two of them need is read once;
 how much is free in a subnet that is short is always asked anew, and remedies and deletions have reads of their own, in functions of their own. Four clusters are looked at at once (` + "`sweepConcurrency`" + `;
 an account that may have ten invocations has room for the rest), and each takes its share of the account's request buckets ([EC2's](https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html)
-are one for each API). A hundred clusters at 40 ms a call, twenty of whose APIs drop all packets, have each their turn in every tick, with nobody throttled (` + "`make test-full`" + `, TestEachClusterHasItsTurn).
+are one for each API). A hundred clusters at 40 ms a call, twenty of whose APIs drop all packets, have each their turn in every tick, with nobody throttled (` + "`make test-full`" + `, TestEachClusterHasItsTurn). What [a thousand clusters of fifty accounts](scale.md) do is played by ` + "`make organisation`" + `.
 An API that does not answer is asked in the next tick, then after 2, 4, … ticks, at most after an hour. A turn that is a tick late is dropped and counted (` + "`LateSweeps`" + `): it counts as a failure of a function, which has an alarm.
 
 The calls of a tick for a cluster of two nodegroups in which nothing is wrong, beside those of the functions that had a schedule each before (` + "`make tick`" + ` counts again):
