@@ -36,9 +36,13 @@ func pasted() []string {
 // Pages are all generated pages by their place below docs; exampleOf gives the example of
 // the check at a place of the list.
 func Pages(root string, p page.Checks, exampleOf func(i int) (string, error)) (map[string]string, error) {
+	rights, err := page.Rights(specs.All())
+	if err != nil {
+		return nil, fmt.Errorf("what each role may: %w", err)
+	}
 	pages := map[string]string{
 		"checks/README.md": p.Index(),
-		"permissions.md":   page.Rights(specs.All()),
+		"permissions.md":   rights,
 		"command.md":       page.Command(commands()),
 	}
 	for i, c := range p.List {

@@ -11,18 +11,23 @@ import (
 
 // Rights is the page of what each function's role may, from the specs that the policies
 // are made of.
-func Rights(list []spec.Spec) string {
+func Rights(list []spec.Spec) (string, error) {
 	var b strings.Builder
 	b.WriteString(generated + "# What each role may\n\n")
 	b.WriteString("Each function has a role of its own, made of what stands here and nothing else; a test holds that the calls of its code are the actions of its role. ")
-	b.WriteString("`*` as resource is where AWS takes none (Describe and List calls). What remedies add where you let them is in [their table](remedies.md#what-holds-for-each); why it is safe is in [security](security.md).\n")
+	b.WriteString("`*` as resource is where AWS takes none (Describe and List calls). What stands under \"only with\" is in the role only with that setting, and shown for a cluster `prod`; for spokes it is in the roles of their own template. What remedies rest on is in [their table](remedies.md#what-holds-for-each); why it is safe is in [security](security.md).\n")
 	for _, s := range list {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", s.Name, s.About)
 		writeReads(&b, s.Reads)
 		writeGrants(&b, s.Grants)
+		chosen, err := chosenGrants(s)
+		if err != nil {
+			return "", err
+		}
+		writeChosen(&b, chosen)
 		writeKube(&b, s.Kube)
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 func writeReads(b *strings.Builder, reads []spec.Read) {
@@ -48,19 +53,46 @@ func writeGrants(b *strings.Builder, grants []spec.Grant) {
 	}
 	b.WriteString("| statement | may | on | why |\n|---|---|---|---|\n")
 	for _, g := range grants {
-		var on []string
-		for _, r := range g.Resources {
-			on = append(on, string(r))
-		}
-		where := code(on)
-		for _, op := range slices.Sorted(maps.Keys(g.Conditions)) {
-			for _, key := range slices.Sorted(maps.Keys(g.Conditions[op])) {
-				where += fmt.Sprintf(", only where `%s` is %s", key, code(g.Conditions[op][key]))
-			}
-		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", g.Sid, code(g.Actions), where, prose(strings.ReplaceAll(g.Why, "|", "\\|")))
+		b.WriteString(grantRow(g) + "\n")
 	}
 	b.WriteString("\n")
+}
+
+// condition tells what IAM's operator asks of a key (IAM user guide, "IAM JSON policy
+// elements: Condition operators").
+func condition(op string, values []string) string {
+	says, known := map[string]string{
+		"StringEquals": "is", "StringEqualsIgnoreCase": "is", "StringLike": "is like", "StringNotEquals": "is not", "StringNotLike": "is not like",
+		"ArnEquals": "is", "ArnLike": "is like", "Bool": "is",
+		"ForAllValues:StringEquals": "is always", "ForAllValues:StringLike": "is always like",
+		"ForAnyValue:StringEquals": "has", "ForAnyValue:StringLike": "has one like",
+		"NumericLessThanEquals": "is at most", "NumericGreaterThanEquals": "is at least", "NumericEquals": "is",
+		"StringEqualsIfExists": "is (or is not there)",
+	}[op]
+	switch {
+	case op == "Null" && len(values) == 1 && values[0] == "false":
+		return "is there"
+	case op == "Null" && len(values) == 1 && values[0] == "true":
+		return "is not there"
+	case !known:
+		says = "is (" + op + ")"
+	}
+	return says + " " + code(values)
+}
+
+// grantRow is a grant as the cells of a row.
+func grantRow(g spec.Grant) string {
+	var on []string
+	for _, r := range g.Resources {
+		on = append(on, string(r))
+	}
+	where := code(on)
+	for _, op := range slices.Sorted(maps.Keys(g.Conditions)) {
+		for _, key := range slices.Sorted(maps.Keys(g.Conditions[op])) {
+			where += ", only where `" + key + "` " + condition(op, g.Conditions[op][key])
+		}
+	}
+	return fmt.Sprintf("| `%s` | %s | %s | %s |", g.Sid, code(g.Actions), where, prose(strings.ReplaceAll(g.Why, "|", "\\|")))
 }
 
 func writeKube(b *strings.Builder, rules []spec.KubeRule) {
