@@ -22,6 +22,7 @@ func everyChoice() map[string]any {
 		"remedies": "prod=auto,dev=approve", "remedyRoles": "arn:aws:iam::111122223333:role/nodes", "remedyVpcs": "vpc-0a1b2c3d4e5f60718,vpc-0a1b2c3d4e5f60719",
 		"slackSecretArn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:slack-AbCdEf", "slackSecretKmsKeyArn": "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-0000-4000-8000-000000000000",
 		"vpcSubnetIds": "subnet-0a1b2c3d4e5f60718", "vpcSecurityGroupIds": "sg-0a1b2c3d4e5f60718", "alarmEmail": "on-call@example.com", "decodeDenied": "on",
+		"targets": "pagerduty=rollcall/pagerduty", "targetSecretKmsKeyArn": "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-0000-4000-8000-000000000001",
 		"autoModeLogs": "/aws/vendedlogs/eks/*,auto-mode",
 	}
 }

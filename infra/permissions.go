@@ -20,6 +20,7 @@ const (
 	sidFailures = "KeepFailures"
 	sidDecrypt  = "DecryptSlackToken"
 	sidSigning  = "DecryptSigningSecret"
+	sidTargets  = "DecryptTargetSecrets"
 )
 
 // statement is one statement that allows something, or denies it.
@@ -62,7 +63,48 @@ func permissions(function spec.Spec, r resources, chosen settings.Settings, logG
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(list, reads, grants, assumes), nil
+	decrypts, err := targetSecrets(function, chosen)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(list, reads, grants, decrypts, assumes), nil
+}
+
+// targetSecrets lets a function that reads the secrets of targets decrypt them where they
+// are under a customer key. Each is named; the key may be other secrets' too.
+func targetSecrets(function spec.Spec, chosen settings.Settings) ([]statement, error) {
+	if chosen.TargetSecretKMSKey == "" || function.Chosen == nil {
+		return nil, nil
+	}
+	chose, err := function.Chosen(func(name string) string { return chosen.Environment[spec.Variable(name)] })
+	if err != nil {
+		return nil, fmt.Errorf("the grants that depend on settings: %w", err)
+	}
+	var secrets []string
+	for _, g := range chose {
+		if !slices.Contains(g.Actions, "secretsmanager:GetSecretValue") {
+			continue
+		}
+		for _, name := range g.Resources {
+			arn, err := filled(string(name))
+			if err != nil {
+				return nil, fmt.Errorf("grant %s: %w", g.Sid, err)
+			}
+			secrets = append(secrets, arn)
+		}
+	}
+	if len(secrets) == 0 {
+		return nil, nil
+	}
+	return []statement{{
+		sid: sidTargets, actions: []string{"kms:Decrypt"}, resources: []string{chosen.TargetSecretKMSKey},
+		// As for Slack's token below. A secret's ARN ends in six characters that nobody knows
+		// before it is made.
+		conditions: map[string]map[string][]string{
+			"StringEquals": {"kms:ViaService": {fmt.Sprintf("secretsmanager.%s.%s", *awscdk.Aws_REGION(), *awscdk.Aws_URL_SUFFIX())}},
+			"StringLike":   {"kms:EncryptionContext:SecretARN": secrets},
+		},
+	}}, nil
 }
 
 // grantsOf are a function's writes, those among them that depend on what the

@@ -194,6 +194,40 @@ func TestOperatorsOwnResources(t *testing.T) {
 	}
 }
 
+// TestTargetSecretsUnderACustomerKey: notify-targets alone may decrypt the secrets of its
+// targets and no others with the key, and only through Secrets Manager.
+func TestTargetSecretsUnderACustomerKey(t *testing.T) {
+	const key = "arn:aws:kms:eu-west-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+	for targets, want := range map[string][]string{
+		"none": nil,
+		"sns":  nil,
+		"pagerduty=rollcall/pd,sns,webhook=hook": {
+			"rollcall-notify-targets", "kms:Decrypt", key, "secretsmanager.${AWS::Region}.${AWS::URLSuffix}",
+			"arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:rollcall/pd-?????? arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:hook-??????",
+		},
+	} {
+		tpl, err := synthesise(map[string]any{"slackChannel": channel, "targets": targets, "targetSecretKmsKeyArn": key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, f := range tpl.all("AWS::Lambda::Function") {
+			role := tpl.Resources[flat(get(f.Properties, "Role", "Fn::GetAtt", 0))]
+			for _, s := range several(get(role.Properties, "Policies", 0, "PolicyDocument", "Statement")) {
+				if !strings.HasPrefix(fmt.Sprint(flats(get(s, "Action"))), "[kms:") {
+					continue
+				}
+				found = append(found, flat(f.Properties["FunctionName"]), flat(get(s, "Action")), flat(get(s, "Resource")),
+					strings.Join(flats(get(s, "Condition", "StringEquals", "kms:ViaService")), " "),
+					strings.Join(flats(get(s, "Condition", "StringLike", "kms:EncryptionContext:SecretARN")), " "))
+			}
+		}
+		if diff := cmp.Diff(want, found); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", targets, diff)
+		}
+	}
+}
+
 func TestAlarmEmail(t *testing.T) {
 	tpl, err := synthesise(map[string]any{"slackChannel": channel, "alarmEmail": "oncall@example.com"})
 	if err != nil {

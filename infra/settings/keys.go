@@ -11,16 +11,17 @@ type Key struct {
 
 // The keys that are the stack's own; the others are settings of the functions.
 const (
-	StackName         = "stackName"
-	SlackSecretKMSKey = "slackSecretKmsKeyArn"
-	KubernetesAccess  = "kubernetesAccess"
-	AccessClusters    = "accessClusters"
-	ConfigMapClusters = "configMapClusters"
-	AlarmTopicARN     = "alarmTopicArn"
-	AlarmEmail        = "alarmEmail"
-	LogRetentionDays  = "logRetentionDays"
-	Dashboard         = "dashboard"
-	TargetEmail       = "targetEmail"
+	StackName          = "stackName"
+	SlackSecretKMSKey  = "slackSecretKmsKeyArn"
+	TargetSecretKMSKey = "targetSecretKmsKeyArn"
+	KubernetesAccess   = "kubernetesAccess"
+	AccessClusters     = "accessClusters"
+	ConfigMapClusters  = "configMapClusters"
+	AlarmTopicARN      = "alarmTopicArn"
+	AlarmEmail         = "alarmEmail"
+	LogRetentionDays   = "logRetentionDays"
+	Dashboard          = "dashboard"
+	TargetEmail        = "targetEmail"
 
 	SpokeTemplate = "spoke"
 	Organization  = "organization"
@@ -49,6 +50,7 @@ func Keys() []Key {
 	}
 	return append(keys,
 		Key{SlackSecretKMSKey, "", "ARN of the customer key that encrypts slackSecretArn and slackSigningSecretArn, if one does; report and slack-actions may then decrypt with it, through Secrets Manager only."},
+		Key{TargetSecretKMSKey, "", "ARN of the customer key that encrypts the secrets of targets, if one does; notify-targets may then decrypt these with it, through Secrets Manager only. The key's policy must let the account's roles use it."},
 		Key{KubernetesAccess, string(AccessPolicy), `How join-check, sweep, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report may read in clusters: "group" (recommended: the Kubernetes group rollcall, whose ClusterRole deploy/clusterrole.yaml names every object that is read; the output ClusterRoleCommand applies it), "policy" (EKS access policies AmazonAIOpsAssistantPolicy, ` + AIOpsGives + `, and AmazonEKSViewPolicy for kube-system) or "none" (you grant it yourself).`},
 		Key{AccessClusters, "", "Clusters in which the stack makes the access entry, separated by commas; if not set, those of clusters. With clusters=all the stack cannot know them: name them here, or run the output KubernetesAccessCommand once for each."},
 		Key{ConfigMapClusters, "", "Clusters in authentication mode CONFIG_MAP, separated by commas: EKS refuses access entries there, and the whole stack would roll back, so none is made. make deploy and make diff ask EKS and fill this in; the output AwsAuthRoles says what to add to aws-auth instead."},

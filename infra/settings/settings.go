@@ -37,6 +37,8 @@ type Settings struct {
 	// SlackSecretARN is empty when the stack is to make the secret.
 	SlackSecretARN    string
 	SlackSecretKMSKey string
+	// TargetSecretKMSKey is the customer key of the secrets of targets; "" is the account's own.
+	TargetSecretKMSKey string
 	// SigningSecretARN is empty when the stack is to make that secret.
 	SigningSecretARN string
 	Access           Access
@@ -74,15 +76,16 @@ func (s Settings) Prefix() string { return strings.ToLower(s.StackName) }
 func Parse(context map[string]any) (Settings, error) {
 	given, wrong := texts(context)
 	s := Settings{
-		StackName:         given[StackName],
-		SlackSecretARN:    given[contextOf(config.SlackSecretARN)],
-		SlackSecretKMSKey: given[SlackSecretKMSKey],
-		SigningSecretARN:  given[contextOf(config.SigningARN)],
-		Access:            Access(given[KubernetesAccess]),
-		AlarmTopicARN:     given[AlarmTopicARN],
-		AlarmEmail:        given[AlarmEmail],
-		Spoke:             given[SpokeTemplate],
-		Organization:      given[Organization],
+		StackName:          given[StackName],
+		SlackSecretARN:     given[contextOf(config.SlackSecretARN)],
+		SlackSecretKMSKey:  given[SlackSecretKMSKey],
+		TargetSecretKMSKey: given[TargetSecretKMSKey],
+		SigningSecretARN:   given[contextOf(config.SigningARN)],
+		Access:             Access(given[KubernetesAccess]),
+		AlarmTopicARN:      given[AlarmTopicARN],
+		AlarmEmail:         given[AlarmEmail],
+		Spoke:              given[SpokeTemplate],
+		Organization:       given[Organization],
 	}
 	bad := func(key, format string, values ...any) {
 		wrong = append(wrong, Problem{Key: key, Err: fmt.Errorf(format, values...)})
@@ -135,6 +138,9 @@ func Parse(context map[string]any) (Settings, error) {
 	}
 	if s.SlackSecretKMSKey != "" && s.SlackSecretARN == "" && s.SigningSecretARN == "" {
 		bad(SlackSecretKMSKey, "needs slackSecretArn or slackSigningSecretArn: the stack's own secrets use the account's key")
+	}
+	if s.TargetSecretKMSKey != "" && !keyARN.MatchString(s.TargetSecretKMSKey) {
+		bad(TargetSecretKMSKey, "%q is not the ARN of a key (an alias is not enough for a permission)", s.TargetSecretKMSKey)
 	}
 	if !slices.Contains([]Access{AccessPolicy, AccessGroup, AccessNone}, s.Access) {
 		bad(KubernetesAccess, "%q is not policy, group or none", s.Access)

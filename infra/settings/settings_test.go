@@ -110,6 +110,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a secret's ARN without its end", map[string]any{"slackSecretArn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:slack"}, "it ends in a hyphen and six characters"},
 		{"a key's alias", map[string]any{"slackSecretArn": secret, "slackSecretKmsKeyArn": "alias/slack"}, `slackSecretKmsKeyArn: "alias/slack" is not the ARN of a key`},
 		{"a key without a secret", map[string]any{"slackSecretKmsKeyArn": "arn:aws:kms:eu-west-1:123456789012:key/1"}, "needs slackSecretArn"},
+		{"an alias of the key of targets", map[string]any{"targetSecretKmsKeyArn": "alias/rollcall"}, `targetSecretKmsKeyArn: "alias/rollcall" is not the ARN of a key`},
 		{"topic", map[string]any{"alarmTopicArn": "oncall"}, `alarmTopicArn: "oncall" is not the ARN of a topic`},
 		{"address", map[string]any{"alarmEmail": "oncall"}, `alarmEmail: "oncall" is not an email address`},
 		{"address and topic", map[string]any{"alarmEmail": "a@b.example", "alarmTopicArn": topic}, "is for the stack's own topic"},
