@@ -4,13 +4,13 @@ package rollcall
 
 import "embed"
 
-//go:embed infra/Rollcall.template.json infra/RollcallSpoke.template.json deploy/clusterrole.yaml events/schema
+//go:embed infra/Rollcall.template.json infra/RollcallSpoke.template.json infra/RollcallRelay.template.json deploy/clusterrole.yaml events/schema
 //go:embed local/worlds/route.yaml local/worlds/spot.yaml local/worlds/spot-reclaimed.yaml local/worlds/spot-route.yaml
 //go:embed local/worlds/ips.yaml local/worlds/zone.yaml local/worlds/karpenter.yaml
 var files embed.FS
 
-// Files are the stack's template, infra/Rollcall.template.json, that of a spoke,
-// infra/RollcallSpoke.template.json, what the functions may
-// read in a cluster, deploy/clusterrole.yaml, the schemas of the events that they send,
-// events/schema, and the worlds of the stories, local/worlds.
+// Files are the stack's template, infra/Rollcall.template.json, those of a spoke and of a
+// relay beside it, what the functions may read in a cluster, deploy/clusterrole.yaml, the
+// schemas of the events that they send, events/schema, and the worlds of the stories,
+// local/worlds.
 func Files() embed.FS { return files }

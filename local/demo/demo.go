@@ -12,11 +12,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"rollcall/local/fakeslack"
 	"rollcall/local/release"
+	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
 	"rollcall/shared/spoke"
 )
@@ -33,8 +37,9 @@ const About = `  route      a nodegroup in a new subnet whose route table has on
   karpenter  NodePools whose launches a policy of the organisation refuses, whose
              class finds no subnet, and whose nodes have no route to the internet
   organisation
-             two accounts, alike down to the ids, with the same broken route, and the
-             role by which one of them is looked at deleted and made again`
+             two accounts, alike down to the ids, with the same broken route, one of
+             them with a private cluster, which is read through its relay; and the
+             role by which that account is looked at deleted and made again`
 
 // Options say what is played, and how.
 type Options struct {
@@ -74,6 +79,8 @@ type play struct {
 	rights bool
 	// spokes are other accounts and regions with the same world, watched from the first.
 	spokes []spoke.ID
+	// private are clusters whose API has a private endpoint only, each with its relay.
+	private []spoke.Cluster
 	// then are stories played after it, that belong to it.
 	then []play
 }
@@ -95,7 +102,7 @@ func plays() []play {
 		{name: "ips", world: "ips", rate: 200, act: ips, settings: ipsSettings},
 		{name: "zone", world: "zone", rate: 200, act: zone, settings: zoneSettings},
 		{name: "karpenter", world: "karpenter", rate: 200, act: karpenter, settings: karpenterSettings, rights: true},
-		{name: "organisation", world: "route", rate: 200, act: organisation, settings: organisationSettings, rights: true, spokes: []spoke.ID{paymentsSpoke}},
+		{name: "organisation", world: "route", rate: 200, act: organisation, settings: organisationSettings, rights: true, spokes: []spoke.ID{paymentsSpoke}, private: []spoke.Cluster{{ID: paymentsSpoke, Name: cluster}}},
 	}
 }
 
@@ -210,6 +217,17 @@ func (o Options) interlude(ctx context.Context, p play, n *narrator) error {
 	return nil
 }
 
+// inVPC leaves the private clusters of a spoke their private endpoint alone.
+func (p play) inVPC(id spoke.ID) func(*worldfile.File) {
+	return func(f *worldfile.File) {
+		for i, c := range f.EKS.Clusters {
+			if slices.Contains(p.private, spoke.Cluster{ID: id, Name: aws.ToString(c.Name)}) {
+				f.EKS.Clusters[i].ResourcesVpcConfig.EndpointPublicAccess, f.EKS.Clusters[i].ResourcesVpcConfig.EndpointPrivateAccess = false, true
+			}
+		}
+	}
+}
+
 // world is the file of a world.
 func (o Options) world(name string) string { return worldFile(o.root, name) }
 
@@ -238,13 +256,18 @@ func (o Options) raise(ctx context.Context, p play, n *narrator) (*stage.Stage, 
 	}
 	var spokes []stage.Spoke
 	for _, id := range p.spokes {
-		spokes = append(spokes, stage.Spoke{ID: id, World: o.world(p.world)})
+		spokes = append(spokes, stage.Spoke{ID: id, World: o.world(p.world), Change: p.inVPC(id)})
+	}
+	private := ""
+	if len(p.private) > 0 {
+		private = filepath.Join(o.root, relayTemplate)
 	}
 	recorder := &release.Recorder{}
 	s, err := stage.Start(ctx, stage.Options{
 		World: o.world(p.world), Template: filepath.Join(o.root, "infra", "Rollcall.template.json"), Binaries: o.Functions,
 		Rate: rate, Slow: slow, Settings: settings, Out: o.Logs, Log: slog.New(slog.NewTextHandler(o.Logs, nil)),
 		Sent: recorder.Sent, Rights: rights, Spokes: spokes, SpokeTemplate: filepath.Join(o.root, spokeTemplate),
+		Relays: p.private, RelayTemplate: private,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the stage: %w", err)

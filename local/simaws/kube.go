@@ -38,7 +38,7 @@ func (c *Cloud) startCluster(name string) error {
 		},
 		Faults: c.cfg.Faults, Record: c.wire.Record, Now: c.cfg.Now, Wall: c.cfg.Wall,
 	})
-	at, err := c.serve(c.cfg.Host+name+".kubernetes.invalid", api, func(s *http.Server) error {
+	at, err := c.serve(c.cfg.Host+name+".kubernetes.invalid", c.within(name, api), func(s *http.Server) error {
 		s.TLSConfig, err = authority.ServerTLS()
 		return err
 	})
@@ -47,6 +47,20 @@ func (c *Cloud) startCluster(name string) error {
 	}
 	c.clusters[name] = &cluster{endpoint: "https://" + at, ca: authority.PEM()}
 	return nil
+}
+
+// within answers what comes from where the endpoint of a cluster's API answers.
+func (c *Cloud) within(cluster string, api http.Handler) http.Handler {
+	if c.cfg.Within == nil {
+		return api
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if !c.cfg.Within(cluster, req) {
+			<-req.Context().Done()
+			return
+		}
+		api.ServeHTTP(w, req)
+	})
 }
 
 // authenticate does what EKS's authenticator does: believe the token's

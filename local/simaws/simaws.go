@@ -67,6 +67,9 @@ type Config struct {
 	// authority that World has, which are not those of the listener: who wants
 	// to reach it asks Kubernetes.
 	Endpoints bool
+	// Within tells whether a request to a cluster's API comes from where its endpoint answers.
+	// What does not is dropped: nobody answers it. Nil answers all.
+	Within func(cluster string, req *http.Request) bool
 	// Groups are the rules that the Kubernetes groups of access entries have
 	// through role bindings in the clusters.
 	Groups map[string][]kubeapi.Rule

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -85,14 +86,19 @@ func (s *Stage) DeployRelay(c spoke.Cluster, parameters map[string]string) error
 		return nil
 	}
 	x := &relayStage{name: f.ARN, template: t}
-	if err := s.Runtime.Add(lambdaruntime.Function{
+	run := lambdaruntime.Function{
 		Name: x.name, ARN: f.ARN, Handler: f.Handler, Env: s.relayEnvironment(f), Timeout: s.timeout(f.Timeout), Memory: f.Memory, MaxRetries: -1,
-		Inside: func(life context.Context, env map[string]string, log io.Writer) func(context.Context, json.RawMessage) (any, error) {
+	}
+	if s.network == nil {
+		run.Binary = filepath.Join(s.options.Binaries, relayspec.Name, "bootstrap")
+	} else {
+		run.Inside = func(life context.Context, env map[string]string, log io.Writer) func(context.Context, json.RawMessage) (any, error) {
 			// In the cluster's VPC, and with no credentials that anybody knows.
 			return lambda.New(relayspec.Name, relayspec.Environment(), relayfunction.Build, func(name string) string { return env[name] }, log).
 				By(lambda.Way{AWS: aws.Config{Region: id.Region}, HTTP: alive{life, s.network}}).Invoke
-		},
-	}); err != nil {
+		}
+	}
+	if err := s.Runtime.Add(run); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -107,6 +113,10 @@ func (s *Stage) DeployRelay(c spoke.Cluster, parameters map[string]string) error
 func (s *Stage) relayEnvironment(f template.Function) map[string]string {
 	env := maps.Clone(f.Environment)
 	env[string(config.StageClock)] = s.Clock.Env()
+	if s.network == nil {
+		// It has a role, but asks AWS for nothing: nobody else's credentials are lent to it.
+		env["AWS_EC2_METADATA_DISABLED"] = "true"
+	}
 	return env
 }
 
@@ -170,6 +180,15 @@ func (s *Stage) private(host string) bool {
 		}
 	}
 	return false
+}
+
+// within tells whether a request comes from where the API of a spoke's cluster answers. On
+// the loopback of this machine all come from one address, so the relay, the only one in the
+// VPC, is told by how it introduces itself; on a network of its own see outside.
+func (s *Stage) within(id spoke.ID) func(string, *http.Request) bool {
+	return func(cluster string, req *http.Request) bool {
+		return s.network != nil || !s.relayed(spoke.Cluster{ID: id, Name: cluster}) || req.UserAgent() == relayfunction.UserAgent
+	}
 }
 
 func (s *Stage) allClusters() (list []spoke.Cluster) {

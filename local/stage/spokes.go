@@ -116,7 +116,7 @@ func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
 		Host:       strings.ReplaceAll(o.String(), "/", "-") + ".",
 		Identities: []simaws.Identity{adminOf(o.ID)},
 		Clusters:   x.world.Clusters(), Objects: s.withRBAC(objects(x.world)), Groups: map[string][]kubeapi.Rule{group: rules},
-		Deployment: x.deployment, Invoke: s.invoke,
+		Deployment: x.deployment, Invoke: s.invoke, Within: s.within(o.ID),
 		Admit:  func(ctx context.Context, call *wire.Call, in any) error { return s.admitSpoke(ctx, x, call, in) },
 		Faults: simaws.NewFaultRules(o.Faults, s.Clock.Now),
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Network: s.network,

@@ -25,6 +25,9 @@ import (
 // (awsconf) for this, and for a start of the function.
 const patience = 7 * time.Second
 
+// UserAgent is how the API's audit log names a relay.
+const UserAgent = "rollcall-relay"
+
 // handler answers what one cluster's relay is asked.
 type handler struct {
 	own   relay.Own
@@ -82,7 +85,7 @@ func (h handler) ask(ctx context.Context, ask relay.Request) (relay.Answer, *rel
 	// (net/http, Transport.DisableCompression).
 	req.Header.Set("Accept-Encoding", "gzip")
 	req.Header.Set("Authorization", "Bearer "+ask.Token)
-	req.Header.Set("User-Agent", "rollcall-relay")
+	req.Header.Set("User-Agent", UserAgent)
 	resp, err := h.api.RoundTrip(req)
 	if err != nil {
 		return relay.Answer{}, h.failure(err)
