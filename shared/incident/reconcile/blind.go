@@ -10,7 +10,9 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 // LooksBeforeSaid is in how many observations a fault that may pass by itself
@@ -62,7 +64,7 @@ func blindCauses(obs report.Observation) []diagnose.Cause {
 		if n := len(causes); n > 0 && causes[n-1].Resource == sight(f) {
 			continue
 		}
-		causes = append(causes, blindCause(f, blindedChecks(f, obs)))
+		causes = append(causes, blindCause(f, blindedChecks(f, obs), obs.Of()))
 	}
 	return causes
 }
@@ -99,7 +101,7 @@ func remedyForSpoke(code string) string {
 	return "Deploy the spoke again in that account and region, for this hub and with this hub's externalId (`make deploy-spoke`): its role is gone, trusts another hub, wants another external id, or the account has left the organization. If it is to be watched no more, take it out of the setting spokes and deploy the hub again."
 }
 
-func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
+func blindCause(f snapshot.Failure, blinded []string, of spoke.Cluster) diagnose.Cause {
 	c := diagnose.Cause{
 		Check:      incident.CannotLook,
 		Confidence: checks.Possible,
@@ -152,7 +154,7 @@ func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 	if f.Message != "" {
 		c.Evidence = append(c.Evidence, checks.Evidence{What: "Answer", Value: f.Message})
 	}
-	c.Fix.Text = remedyFor(f)
+	c.Fix.Text = remedyFor(f, of)
 	return c
 }
 
@@ -180,18 +182,24 @@ func happened(r snapshot.Reason) string {
 	return "fails"
 }
 
-func remedyFor(f snapshot.Failure) string {
+// deployRelay is the command for a cluster's relay. Which bucket its account has for the
+// program is not known here.
+func deployRelay(of spoke.Cluster) string {
+	return "`" + shell.Command("make", "deploy-relay", "CLUSTER="+of.Name, "BUCKET=a-bucket-of-this-region") + "`"
+}
+
+func remedyFor(f snapshot.Failure, of spoke.Cluster) string {
 	if f.Call == report.AssumeRole {
 		return remedyForSpoke(f.Code)
 	}
 	if f.Call == deletes && f.Code == report.NoCleaner {
-		return "Deploy the spoke again in that account and region, with what its clusters opted in to: `make deploy-spoke … SPOKE=ACCOUNT/REGION SET=\"cleanup=…\"`, with the hub's words. If nothing is to be deleted there, take its clusters out of the setting cleanup and deploy the hub again."
+		return "Deploy the spoke again in that account and region, with what its clusters opted in to: `make deploy-spoke … " + shell.Command("SPOKE="+of.ID.String()) + " SET=\"cleanup=…\"`, with the hub's words. If nothing is to be deleted there, take its clusters out of the setting cleanup and deploy the hub again."
 	}
 	switch f.Code {
 	case snapshot.NoRelay:
-		return "Deploy the relay of this cluster, with credentials of its account and region: `make deploy-relay CLUSTER=… BUCKET=…`. Rollcall finds it by its name within minutes. The hub's own cluster is also read by functions in its VPC (settings vpcSubnetIds and vpcSecurityGroupIds)."
+		return "Deploy the relay of this cluster, with credentials of its account and region: " + deployRelay(of) + ". Rollcall finds it by its name within minutes. The hub's own cluster is also read by functions in its VPC (settings vpcSubnetIds and vpcSecurityGroupIds)."
 	case snapshot.RelayRefuses:
-		return "Deploy the relay of this cluster again, of the release of Rollcall's hub and with credentials of the cluster's account and region: `make deploy-relay CLUSTER=… BUCKET=…`."
+		return "Deploy the relay of this cluster again, of the release of Rollcall's hub and with credentials of the cluster's account and region: " + deployRelay(of) + "."
 	}
 	if silentAPI(f) {
 		return "Check that the cluster's API endpoint can be reached from Rollcall's functions (its public access, or the functions' VPC with the endpoint's security group), and that the control plane is up. It is asked again by itself, less often the longer it is silent."

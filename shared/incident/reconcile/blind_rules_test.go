@@ -13,6 +13,7 @@ import (
 	"rollcall/shared/incident/correlate"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 // One cause for each permission, whatever hangs on it, and each failure of it once.
@@ -61,7 +62,7 @@ func TestWordsOfWhatCannotBeLookedAt(t *testing.T) {
 			"Look for the instance in the other accounts that share the VPC, and ask with --include-managed-resources. If it is gone, delete its Node object, or detach the volume."},
 		snapshot.Broken: {"fails", "Read the function's log for the full answer."},
 	} {
-		got := blindCause(snapshot.Failure{Call: "ec2:A", Source: "tables", Reason: r}, nil)
+		got := blindCause(snapshot.Failure{Call: "ec2:A", Source: "tables", Reason: r}, nil, spoke.Cluster{})
 		wanted := diagnose.Cause{
 			Check: incident.CannotLook, Confidence: checks.Possible, Resource: "ec2:A", Covers: []string{"ec2:A"}, Title: "cannot look at the tables: ec2:A " + want[0],
 			Why: "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well.",
@@ -75,13 +76,13 @@ func TestWordsOfWhatCannotBeLookedAt(t *testing.T) {
 		snapshot.NoRelay:      {"and there is no relay for it", "Deploy the relay of this cluster, with"},
 		snapshot.RelayRefuses: {"its relay refuses what it is asked", "Deploy the relay of this cluster again, of the release of Rollcall's hub"},
 	} {
-		got := blindCause(snapshot.Failure{Call: "lambda:InvokeFunction", Source: snapshot.Nodes, Reason: snapshot.Unreachable, Code: code}, nil)
+		got := blindCause(snapshot.Failure{Call: "lambda:InvokeFunction", Source: snapshot.Nodes, Reason: snapshot.Unreachable, Code: code}, nil, spoke.Cluster{})
 		if !strings.HasPrefix(got.Title, "cannot look into this cluster: ") || !strings.HasSuffix(got.Title, want[0]) ||
 			!strings.HasPrefix(got.Fix.Text, want[1]) || !strings.Contains(got.Fix.Text, "make deploy-relay") {
 			t.Errorf("%s: %s: %s", code, got.Title, got.Fix.Text)
 		}
 	}
-	full := blindCause(snapshot.Failure{Call: deletes, Reason: snapshot.Denied, Code: "code", Message: "message"}, []string{"a", "b"})
+	full := blindCause(snapshot.Failure{Call: deletes, Reason: snapshot.Denied, Code: "code", Message: "message"}, []string{"a", "b"}, spoke.Cluster{})
 	if diff := cmp.Diff([]checks.Evidence{{What: "Checks that could not judge", Value: "a, b"}, {What: "Error code", Value: "code"}, {What: "Answer", Value: "message"}}, full.Evidence); diff != "" {
 		t.Errorf("evidence (-want +got):\n%s", diff)
 	}
@@ -166,13 +167,13 @@ func TestWordsOfASpokeThatDoesNotLetIn(t *testing.T) {
 		"AccessDenied":            "Deploy the spoke again in that account and region, for this hub and with this hub's externalId (`make deploy-spoke`)",
 		"RegionDisabledException": "STS is deactivated for the hub's region in that account: activate it there",
 	} {
-		c := blindCause(snapshot.Failure{Call: "sts:AssumeRole", Source: snapshot.Clusters, Reason: snapshot.Denied, Code: code, Message: "not authorized"}, nil)
+		c := blindCause(snapshot.Failure{Call: "sts:AssumeRole", Source: snapshot.Clusters, Reason: snapshot.Denied, Code: code, Message: "not authorized"}, nil, spoke.Cluster{})
 		if !strings.HasPrefix(c.Fix.Text, want) || c.Title != "cannot look at this account and region: Rollcall's role there does not let it in" || !strings.Contains(c.Why, "nothing there is called well") {
 			t.Errorf("%s: %q, %q, %q", code, c.Title, c.Why, c.Fix.Text)
 		}
 	}
 	for _, code := range []string{"AuthFailure", "UnrecognizedClientException", "OptInRequired"} {
-		c := blindCause(snapshot.Failure{Call: "eks:ListClusters", Source: snapshot.Clusters, Reason: snapshot.Denied, Code: code}, nil)
+		c := blindCause(snapshot.Failure{Call: "eks:ListClusters", Source: snapshot.Clusters, Reason: snapshot.Denied, Code: code}, nil, spoke.Cluster{})
 		if !strings.Contains(c.Fix.Text, "whose region the account has not enabled") {
 			t.Errorf("%s: %q", code, c.Fix.Text)
 		}

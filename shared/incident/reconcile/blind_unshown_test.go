@@ -6,6 +6,7 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 // TestWhatIsNotShownIsSaid: that EC2 does not show an instance which a node names
@@ -20,7 +21,7 @@ func TestWhatIsNotShownIsSaid(t *testing.T) {
 	if want := "cannot look at the instances: ec2:DescribeInstances does not show all that the cluster names"; c.Title != want {
 		t.Errorf("title %q, want %q", c.Title, want)
 	}
-	if n := len(c.Evidence); n != 2 || c.Evidence[1].Value != f.Message || c.Fix.Text == remedyFor(snapshot.Failure{}) {
+	if n := len(c.Evidence); n != 2 || c.Evidence[1].Value != f.Message || c.Fix.Text == remedyFor(snapshot.Failure{}, spoke.Cluster{}) {
 		t.Errorf("evidence %+v, fix %q", c.Evidence, c.Fix.Text)
 	}
 }

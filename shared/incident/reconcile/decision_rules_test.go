@@ -15,6 +15,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 // What the thread is told for each reason.
@@ -298,7 +299,7 @@ func TestWhatComesBack(t *testing.T) {
 func TestWhatMayPassByItself(t *testing.T) {
 	slow := []snapshot.Failure{{Call: "ec2:A", Source: "tables", Reason: snapshot.Throttled}}
 	denied := []snapshot.Failure{{Call: "ec2:A", Source: "tables", Reason: snapshot.Denied}}
-	cause := func(list []snapshot.Failure) diagnose.Cause { return blindCause(list[0], nil) }
+	cause := func(list []snapshot.Failure) diagnose.Cause { return blindCause(list[0], nil, spoke.Cluster{}) }
 	of := func(state incident.State, times int) *incident.Update {
 		u := open(check(incident.CannotLook, "ec2:A"))
 		u.State, u.Times, u.Number, u.Covers, u.Verdicts, u.Cause.Covers = state, times, 0, []string{"ec2:A"}, []incident.Verdict{{Of: "ec2:A", Found: incident.Passing, At: at(400)}}, nil
