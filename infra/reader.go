@@ -9,6 +9,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"rollcall/infra/settings"
+	"rollcall/infra/specs"
 	"rollcall/shared/relay"
 )
 
@@ -56,5 +57,5 @@ func readerARN(chosen settings.Settings) string {
 // functions of that name, which list, and change nothing. With which rights they list, the
 // token says that they are given.
 func askRelays(chosen settings.Settings) statement {
-	return statement{sid: "AskRelays", actions: []string{"lambda:InvokeFunction"}, resources: []string{inRegion("lambda", "function:"+relay.FunctionName(chosen.Prefix(), "*"))}}
+	return statement{sid: "AskRelays", actions: []string{specs.AskRelays}, resources: []string{inRegion("lambda", "function:"+relay.FunctionName(chosen.Prefix(), "*"))}}
 }

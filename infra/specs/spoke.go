@@ -7,22 +7,33 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/relay"
 	"rollcall/shared/spec"
 )
 
 // SpokeTag is the tag of a spoke's role reader whose value tells of which template it is.
 const SpokeTag = "RollcallSpoke"
 
+// AskRelays is what the reader may do beside reading: ask the relays of its account's
+// clusters, functions of the name that package relay gives them.
+const AskRelays = "lambda:InvokeFunction"
+
 // SpokeDigest is the same for all releases whose spokes do the same: what the reader reads,
-// what is forwarded, and which functions are let in as what. What settings add to that
-// (an organization, what clusters opted in to) is no part of it.
+// which relays it asks, what is forwarded, and which functions are let in as what. What
+// settings add to that (an organization, what clusters opted in to) is no part of it.
 func SpokeDigest(list []spec.Spec) string {
+	return digest(list, []string{AskRelays, relay.FunctionName("", "*")})
+}
+
+func digest(list []spec.Spec, asks []string) string {
 	type rule struct{ Name, Pattern string }
 	var of struct {
 		Reads   []spec.Read
 		Rules   []rule
 		Assumes map[string][]spec.SpokeRole
+		Asks    []string
 	}
+	of.Asks = asks
 	of.Reads, of.Assumes = ReaderReads(list), map[string][]spec.SpokeRole{}
 	for _, r := range Forwarded(list) {
 		of.Rules = append(of.Rules, rule{r.Name, r.Pattern})
