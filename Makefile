@@ -189,6 +189,10 @@ check-template: infra/node_modules ## check the synthesised template offline (af
 	node infra/validate.mjs cdk.out/Rollcall.template.json
 	@if command -v cfn-lint >/dev/null; then cfn-lint cdk.out/Rollcall.template.json && echo "cfn-lint: nothing found"; else echo "cfn-lint is not installed: not run"; fi
 
+hundred-clusters: infra/node_modules ## print what a hundred clusters with every remedy take of AWS's limits, and write that template
+	@mkdir -p build
+	go test ./infra -run 'TestAHundredClusters$$' -count 1 -v -args -write "$(CURDIR)/build/hundred-clusters.template.json"
+
 # make deploy CHANNEL=C0123456789 CLUSTERS=prod,dev SET="joinTime=4m logRetentionDays=90"
 # A blank after a comma ("prod, dev") is taken away; what stands in it is quoted
 # for the shell.

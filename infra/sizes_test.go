@@ -1,9 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +47,45 @@ func everythingFor(clusters []string) map[string]any {
 	}
 }
 
+// write is a file that takes the template of TestAHundredClusters (make hundred-clusters).
+var write = flag.String("write", "", "a file that takes the template of a hundred clusters")
+
+// rulesWithinLimits holds what EventBridge takes: 300 rules on a bus, 5 targets of a rule, and
+// patterns of 2,048 characters (EventBridge user guide, "Amazon EventBridge quotas": Rules,
+// Targets, Event pattern size).
+func rulesWithinLimits(t *testing.T, tpl template) {
+	t.Helper()
+	buses, longest := map[string]int{}, 0
+	for id, r := range tpl.Resources {
+		if r.Type != "AWS::Events::Rule" {
+			continue
+		}
+		bus, err := json.Marshal(r.Properties["EventBusName"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		buses[string(bus)]++
+		pattern, err := json.Marshal(r.Properties["EventPattern"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		longest = max(longest, len(pattern))
+		targets, _ := r.Properties["Targets"].([]any)
+		if len(pattern) > 2_048 || len(targets) > 5 {
+			t.Errorf("%s: a pattern of %d characters, %d targets", id, len(pattern), len(targets))
+		}
+	}
+	if len(buses) == 0 || longest == 0 {
+		t.Error("no rule was measured")
+	}
+	for bus, n := range buses {
+		t.Logf("bus %s: %d rules; the longest pattern has %d characters", bus, n, longest)
+		if n > 300 {
+			t.Errorf("bus %s has %d rules", bus, n)
+		}
+	}
+}
+
 // TestAHundredClusters holds that a hundred watched clusters with everything on
 // can be deployed: every role, policy and environment, and the stack, are under
 // the limits of AWS.
@@ -61,6 +103,13 @@ func TestAHundredClusters(t *testing.T) {
 		total += n
 	}
 	t.Logf("%d resources, %d bytes", total, m.Bytes)
+	if *write != "" {
+		if err := os.WriteFile(*write, tpl.source, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("written to %s", *write)
+	}
+	rulesWithinLimits(t, tpl)
 	if total > 500 || m.Bytes > 1_000_000 {
 		t.Errorf("the stack has %d resources and %d bytes", total, m.Bytes)
 	}
@@ -79,6 +128,7 @@ func TestAHundredClusters(t *testing.T) {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.Environments)) {
+		t.Logf("%s: %d bytes of environment", id, m.Environments[id])
 		if m.Environments[id] > 4_096 {
 			t.Errorf("%s: %d bytes of environment", id, m.Environments[id])
 		}
