@@ -33,7 +33,9 @@ func TestSpokeDigest(t *testing.T) {
 			t.Errorf("%s, and the digest is the same", name)
 		}
 	}
-	if got := digest(list(func(s *spec.Spec) { s.Reads = append(s.Reads, spec.Read{Actions: []string{"dynamodb:Query"}, Resources: []string{string(spec.Table)}}) }), asks); got != was {
+	if got := digest(list(func(s *spec.Spec) {
+		s.Reads = append(s.Reads, spec.Read{Actions: []string{"dynamodb:Query"}, Resources: []string{string(spec.Table)}})
+	}), asks); got != was {
 		t.Error("what the hub reads of its own stack changes the digest")
 	}
 }
