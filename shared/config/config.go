@@ -32,6 +32,7 @@ const (
 	ProofTime        spec.Variable = "ROLLCALL_PROOF_TIME"
 	ReopenTime       spec.Variable = "ROLLCALL_REOPEN_TIME"
 	ReportHour       spec.Variable = "ROLLCALL_REPORT_HOUR"
+	WeeklyAt         spec.Variable = "ROLLCALL_WEEKLY"
 	Cleanup          spec.Variable = "ROLLCALL_CLEANUP"
 	CleanupGrace     spec.Variable = "ROLLCALL_CLEANUP_GRACE"
 	CleanupCap       spec.Variable = "ROLLCALL_CLEANUP_CAP"
@@ -104,6 +105,7 @@ func Settings() []Setting {
 		{ProofTime, "proofTime", "1h", "How long an incident whose cause is gone stays open for a new node to confirm it (10m to 24h)."},
 		{ReopenTime, "reopenTime", "24h", "An incident that comes back within this time reopens its message instead of posting a new one (0 to 168h)."},
 		{ReportHour, "reportHour", "8", "Hour of the day (UTC, 0 to 23) of the daily Spot report, which covers the 24 hours before."},
+		{WeeklyAt, "weekly", "Mon/08:00", `Day and hour (UTC) of the weekly message over all clusters, of the seven days before that day: launches, incidents, what is open, what could not be looked at. "Fri/15:00", or "off".`},
 		{Cleanup, "cleanup", "report", `What eni-cleanup does with network interfaces that nodes left behind: "report" (only say so), or for each cluster that opts in its mode, separated by commas: "prod=delete,dev=dry-run".`},
 		{CleanupGrace, "cleanupGrace", "30m", "How old an interface must be before it may be deleted (5m to 24h)."},
 		{CleanupCap, "cleanupCap", "1000", "How many interfaces a run of eni-cleanup deletes at most (1 to 5000)."},
@@ -148,6 +150,8 @@ type Config struct {
 	ProofTime  time.Duration
 	ReopenTime time.Duration
 	ReportHour int // of the day, UTC
+	// Weekly is when the weekly message is due; nil for never.
+	Weekly *Weekly
 	// Cleanups are the modes of those clusters that do more than report.
 	Cleanups     map[string]CleanupMode
 	CleanupGrace time.Duration
@@ -305,6 +309,8 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.ReopenTime, err = parseDuration(text, 0, 168*time.Hour)
 	case ReportHour:
 		c.ReportHour, err = parseHour(text)
+	case WeeklyAt:
+		c.Weekly, err = parseWeekly(text)
 	case Cleanup:
 		c.Cleanups, err = parseCleanup(text)
 	case CleanupGrace:

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -51,6 +52,9 @@ type Env struct {
 	Endpoints Endpoints
 	// Register has somebody told of each invocation.
 	Register func(Around)
+	// ForAll has something done once in an invocation that is of all spokes, a schedule:
+	// before any of them has its part. It is for the hub's own handler.
+	ForAll func(do func(ctx context.Context, raw json.RawMessage) error)
 	// Function is its deployed name, which its sessions bear.
 	Function string
 	// spokeReader is AWS as the spoke's role reader; nil in the hub's own.
@@ -222,7 +226,9 @@ func (f *Function) Invoke(ctx context.Context, raw json.RawMessage) (answer any,
 		return nil, err
 	}
 	if f.env.Config.Hub.Account == "" { // nobody says who is who: all is the hub's
-		return f.handlers[spoke.ID{}].invoke(ctx, raw)
+		err := f.handleWhole(ctx, raw)
+		answer, wrong := f.handlers[spoke.ID{}].invoke(ctx, raw)
+		return answer, errors.Join(err, wrong)
 	}
 	return f.handleParts(ctx, raw)
 }

@@ -28,7 +28,9 @@ import (
 type spokeHandler struct {
 	handle Handler
 	around []Around
-	log    *slog.Logger
+	// whole is what is done once for all spokes; nil for nothing.
+	whole func(ctx context.Context, raw json.RawMessage) error
+	log   *slog.Logger
 }
 
 // In is what a function is given for a spoke.
@@ -102,6 +104,7 @@ func (f *Function) of(ctx context.Context, id spoke.ID) (*spokeHandler, error) {
 	e := f.env.In(id)
 	h.log = e.Log
 	e.Register = func(a Around) { h.around = append(h.around, a) }
+	e.ForAll = func(do func(context.Context, json.RawMessage) error) { h.whole = do }
 	var err error
 	if h.handle, err = f.build(ctx, e); err != nil {
 		return nil, fmt.Errorf("prepare %s: %w", f.name, err)
@@ -145,18 +148,25 @@ func (f *Function) handleParts(ctx context.Context, raw json.RawMessage) (any, e
 		if err != nil {
 			return nil, err
 		}
-		return h.invoke(ctx, parts[0].raw)
+		if !batch {
+			err = f.handleWhole(ctx, raw)
+		}
+		answer, wrong := h.invoke(ctx, parts[0].raw)
+		return answer, errors.Join(err, wrong)
 	}
 	var failed []string
 	var answer any
 	var hubs error
+	if !batch && len(parts) > 1 {
+		hubs = f.handleWhole(ctx, raw)
+	}
 	for i, p := range parts {
 		got, err := f.handlePart(ctx, p, len(parts)-i)
 		switch a, ok := got.(event.Answer); {
 		case err != nil && batch:
 			failed = append(failed, p.messages...)
 		case err != nil && p.of.Hub():
-			hubs = err
+			hubs = errors.Join(hubs, err)
 		case ok && batch:
 			for _, m := range a.Failures {
 				failed = append(failed, m.ID)
@@ -169,6 +179,21 @@ func (f *Function) handleParts(ctx context.Context, raw json.RawMessage) (any, e
 		return event.Failures(failed), nil
 	}
 	return answer, hubs
+}
+
+// handleWhole does what the hub's handler does once for all spokes, before any of them has
+// its part, in half of the time at most: that is theirs, and what this does takes seconds.
+func (f *Function) handleWhole(ctx context.Context, raw json.RawMessage) error {
+	h, err := f.of(ctx, spoke.ID{})
+	if err != nil || h.whole == nil {
+		return err
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+	}
+	return h.whole(ctx, raw)
 }
 
 // handlePart does one part, in its share of the time that is left.

@@ -17,6 +17,7 @@ import (
 
 	"rollcall/shared/bus"
 	"rollcall/shared/incident"
+	"rollcall/shared/incident/response"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/silence"
@@ -76,6 +77,11 @@ type Answers interface {
 	Ephemeral(ctx context.Context, channel, user, thread string, m slackapi.Message) error
 }
 
+// Workspace is where the app is: links to messages begin with its address.
+type Workspace interface {
+	Workspace(ctx context.Context) (response.Workspace, error)
+}
+
 // Bus is whom other people's rules listen to.
 type Bus interface {
 	Tell(ctx context.Context, events []incident.Event) error
@@ -95,6 +101,7 @@ var (
 	_ Slack     = (*slackapi.Session)(nil)
 	_ Files     = (*slackapi.Session)(nil)
 	_ Answers   = (*slackapi.Session)(nil)
+	_ Workspace = (*slackapi.Session)(nil)
 	_ Bus       = (*bus.Bus)(nil)
 	_ Again     = bus.Queues{}
 )
@@ -109,6 +116,8 @@ type Notifier struct {
 	Slack     Slack
 	Files     Files
 	Answers   Answers
+	// Workspace may be nil: then nothing is linked to other messages.
+	Workspace Workspace
 	Bus       Bus
 	// Again may be nil: then what is left waits for the cluster's next message.
 	Again Again

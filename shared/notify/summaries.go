@@ -42,7 +42,10 @@ func (c *Cluster) deliverSummaries(ctx context.Context, summaries []report.Summa
 			c.Count("RepeatedSummaries", 1)
 			continue
 		}
-		saved, err := c.Postings.SavePosting(ctx, outbox.Posting{Summary: s})
+		if s.Period != nil {
+			s = c.addressed(ctx, s)
+		}
+		saved, err := c.Postings.SavePosting(ctx, outbox.New(s))
 		if err != nil {
 			return err
 		}
@@ -62,6 +65,25 @@ func (c *Cluster) deliverSummaries(ctx context.Context, summaries []report.Summa
 		}
 	}
 	return nil
+}
+
+// addressed has the message of a week link to those of its incidents. Where Slack does not
+// say where it is the message goes without links.
+func (c *Cluster) addressed(ctx context.Context, s report.Summary) report.Summary {
+	if c.Workspace == nil || c.slackDown || c.record.Held(outbox.ToSlack, c.Now()) {
+		return s
+	}
+	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
+	defer cancel()
+	own, err := c.Workspace.Workspace(ctx)
+	if err != nil {
+		c.Log.WarnContext(ctx, "Slack did not say where the workspace is, the weekly message has no links", "summary", s.ID, "error", err.Error())
+		return s
+	}
+	p := *s.Period
+	p.Site = own.URL
+	s.Period = &p
+	return s
 }
 
 // targetsOfSummary are whom a summary goes to.

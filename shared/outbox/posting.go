@@ -15,10 +15,11 @@ type Posting struct {
 	// Version counts the writes of this record.
 	Version int `json:"version"`
 	// Done is set when all was said, and what it says is no longer kept. It is
-	// always set for cleanups: a report function that knows none leaves them
-	// alone.
+	// always set for cleanups and weeks: a report function that knows none leaves
+	// them alone.
 	Done bool `json:"done,omitempty"`
-	// Dirty is set for a cleanup whose message is to be posted or edited, Digest
+	// Dirty is set for a cleanup whose message is to be posted or edited, and for a
+	// week of which something is still to be said. Digest
 	// is of the message as it was last sent.
 	Dirty  bool   `json:"behind,omitempty"`
 	Digest string `json:"digest,omitempty"`
@@ -33,6 +34,13 @@ type Posting struct {
 	// DetailsTS and DetailsSending are the same of the reply in its thread.
 	DetailsTS      string    `json:"detailsTs,omitempty"`
 	DetailsSending time.Time `json:"detailsSending,omitzero"`
+}
+
+// New is the posting of a summary that was not said yet. A weekly one is marked as done, and
+// as behind: a report function that knows none leaves it alone.
+func New(s report.Summary) Posting {
+	weekly := s.Kind == report.WeeklySummary
+	return Posting{Summary: s, Done: weekly, Dirty: weekly}
 }
 
 // Picture is a chart in Slack.
@@ -51,6 +59,9 @@ func (p Posting) Due() bool {
 	if p.Summary.Kind == report.CleanupSummary {
 		return p.Dirty
 	}
+	if p.Summary.Kind == report.WeeklySummary {
+		return p.Dirty && (p.TS == "" || p.DetailsTS == "" && !p.Summary.Quiet())
+	}
 	return !p.Done && (p.TS == "" || p.DetailsTS == "" && !p.Summary.Quiet())
 }
 
@@ -59,7 +70,10 @@ func (p Posting) Due() bool {
 func (p Posting) Delivered() Posting {
 	p.Summary.Chart, p.Summary.Slowest = nil, nil
 	p.Summary.Spot = spot.Report{Cluster: p.Summary.Spot.Cluster, From: p.Summary.Spot.From, To: p.Summary.Spot.To}
-	p.Done, p.Sending, p.DetailsSending = true, time.Time{}, time.Time{}
+	if week := p.Summary.Period; week != nil { // which week it was is asked for
+		p.Summary.Period = &report.Period{From: week.From, To: week.To, At: week.At}
+	}
+	p.Done, p.Dirty, p.Sending, p.DetailsSending = true, false, time.Time{}, time.Time{}
 	return p
 }
 

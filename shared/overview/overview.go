@@ -24,6 +24,19 @@ type Sweep struct {
 	At      time.Time `json:"at"`
 	// Failed are the detectors whose look failed.
 	Failed []string `json:"failed,omitempty"`
+	// Turns are the looks of late, Soonest the subnet that runs out of addresses first.
+	Turns   Turns   `json:"turns,omitzero"`
+	Soonest *Subnet `json:"soonest,omitempty"`
+}
+
+// forgotten is from when on a cluster that nobody looks at is not told any more by who asks
+// how things stand: one that was late yesterday is, one that was taken out of the settings
+// last week is not. The record itself is kept for the weekly message.
+const forgotten = 48 * time.Hour
+
+// Watched are the clusters that were looked at lately.
+func Watched(list []Sweep, now time.Time) []Sweep {
+	return slices.DeleteFunc(slices.Clone(list), func(s Sweep) bool { return now.Sub(s.At) >= forgotten })
 }
 
 // Late is from when on a look is late: two turns were missed.
@@ -112,7 +125,7 @@ func Of(parts []Part, now time.Time) Overview {
 		for _, name := range p.Named {
 			of(name)
 		}
-		for _, s := range p.Sweeps {
+		for _, s := range Watched(p.Sweeps, now) {
 			if c := of(s.Cluster); s.At.After(c.Swept) {
 				c.Swept, c.Failed = s.At, s.Failed
 			}

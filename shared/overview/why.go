@@ -5,7 +5,6 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/incident"
-	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
 
@@ -71,80 +70,3 @@ func names(inc incident.Incident, instance string) bool {
 
 // Joined tells that it is a Ready node, as far as is known.
 func (f Found) Joined() bool { return f.End == snapshot.Joined }
-
-// Report is what came of the launches and incidents of a time.
-type Report struct {
-	From, To time.Time
-	Clusters int
-	Launches Tally
-	// Opened, Resolved and StillOpen are incidents.
-	Opened, Resolved, StillOpen int
-	// Causes are those of launches that did not join, the most frequent first.
-	Causes []Cause
-	// LeftOut are how many clusters there was no time or room for.
-	LeftOut int
-	Unread  []string
-}
-
-// Tally counts launches by their end.
-type Tally struct{ All, Joined, Failed, Reclaimed, Other, Waiting int }
-
-// Cause is how many launches did not join for it.
-type Cause struct {
-	Check checkid.ID
-	N     int
-}
-
-// Count takes a cluster's launches in.
-func (r *Report) Count(list []snapshot.Past) {
-	for _, p := range list {
-		if p.Started.Before(r.From) {
-			continue
-		}
-		r.Launches.All++
-		switch p.End {
-		case snapshot.Joined:
-			r.Launches.Joined++
-		case snapshot.NotJoined, snapshot.Refused:
-			r.Launches.Failed++
-			r.cause(p.Cause)
-		case snapshot.Reclaimed:
-			r.Launches.Reclaimed++
-		case snapshot.Open:
-			r.Launches.Waiting++
-		default:
-			r.Launches.Other++
-		}
-	}
-}
-
-func (r *Report) cause(id checkid.ID) {
-	for i := range r.Causes {
-		if r.Causes[i].Check == id {
-			r.Causes[i].N++
-			for ; i > 0 && r.Causes[i].N > r.Causes[i-1].N; i-- {
-				r.Causes[i], r.Causes[i-1] = r.Causes[i-1], r.Causes[i]
-			}
-			return
-		}
-	}
-	r.Causes = append(r.Causes, Cause{id, 1})
-}
-
-// CountIncidents takes a cluster's incidents in.
-func (r *Report) CountIncidents(list []incident.Incident) {
-	for _, inc := range list {
-		if inc.Number == 0 || inc.Key.Cluster == report.AllClusters {
-			continue
-		}
-		if !inc.Opened.Before(r.From) {
-			r.Opened++
-		}
-		switch {
-		case inc.State != incident.Closed:
-			r.StillOpen++
-		case !inc.Resolved.Before(r.From):
-			r.Resolved++
-		}
-	}
-}

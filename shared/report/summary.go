@@ -40,6 +40,8 @@ type Summary struct {
 	Slowest *Slowest `json:"slowest,omitempty"`
 	// Cleanup is what a cleanup summary is about; nil for others.
 	Cleanup *Cleanup `json:"cleanup,omitempty"`
+	// Period is what a weekly summary is about; nil for others. Its cluster is AllClusters.
+	Period *Period `json:"period,omitempty"`
 	// Chart is a PNG; empty where there is nothing to show.
 	Chart []byte `json:"chart,omitempty"`
 }
@@ -53,6 +55,16 @@ func (s Summary) For(of spoke.ID) Summary {
 	return s
 }
 
+// Weekly is the summary of a week in all that is watched; its id is of the hub and the day
+// after the week, so that whoever makes it a second time makes the same.
+func Weekly(by string, p Period) Summary {
+	p = p.Bounded()
+	return Summary{Format: SummaryFormat, Kind: WeeklySummary, ID: WeeklyID(p.To), By: by, At: p.At, Cluster: AllClusters, Period: &p}
+}
+
+// WeeklyID is the id of the summary of the week that ended before a day.
+func WeeklyID(to time.Time) string { return "weekly/" + to.UTC().Format(time.DateOnly) }
+
 // Failed is how many Spot launches came to no node for a reason that somebody
 // should know: nobody ended them on purpose.
 func (s Summary) Failed() int { return Failed(s.Spot.Spot) }
@@ -60,8 +72,14 @@ func (s Summary) Failed() int { return Failed(s.Spot.Spot) }
 // Failed is how many launches of a funnel came to no node by themselves.
 func Failed(f spot.Funnel) int { return f.NotJoined + f.Reclaimed + f.Refused }
 
-// Quiet tells that nothing failed: one line says it all.
-func (s Summary) Quiet() bool { return s.Failed() == 0 }
+// Quiet tells that nothing failed, or, of a week, that there is no more of it: its message says
+// it all, and needs no details.
+func (s Summary) Quiet() bool {
+	if s.Period != nil {
+		return s.Period.Whole()
+	}
+	return s.Failed() == 0
+}
 
 // SummaryKind is what a summary is about.
 type SummaryKind string
@@ -70,6 +88,7 @@ type SummaryKind string
 const (
 	SpotSummary    SummaryKind = "spot"
 	CleanupSummary SummaryKind = "cleanup"
+	WeeklySummary  SummaryKind = "weekly"
 )
 
 // SummaryFormat is the version of Summary that this code writes and reads. A
@@ -115,7 +134,7 @@ func (s Summary) Fit(limit int) (Summary, error) {
 
 // known tells a summary of a kind that this code knows, with what it is about.
 func (s Summary) known() bool {
-	return s.Kind == SpotSummary || s.Kind == CleanupSummary && s.Cleanup != nil
+	return s.Kind == SpotSummary || s.Kind == CleanupSummary && s.Cleanup != nil || s.Kind == WeeklySummary && s.Period.sound()
 }
 
 // ErrNoSummary: a message says that it is a summary, and is none.

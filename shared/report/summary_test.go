@@ -114,6 +114,7 @@ func FuzzDecodeMessage(f *testing.F) {
 	f.Add(incidenttest.Encoded(f, incidenttest.Cleaned(0, &report.CleanupStop{Candidates: 1}, 3)))
 	f.Add([]byte(`{"format":101,"kind":"spot","id":"x","cluster":"c","at":"2026-11-20T14:59:00Z","spot":{"pools":[{}],"bursts":[{}],"explanations":[{}]}}`))
 	f.Add([]byte(`{"format":1,"id":"x","cluster":"c","at":"2026-11-20T14:59:00Z"}`))
+	f.Add([]byte(`{"format":101,"kind":"weekly","id":"x","cluster":"(all)","at":"2026-11-20T14:59:00Z","period":{"from":"2026-11-09T00:00:00Z","to":"2026-11-16T00:00:00Z","at":"2026-11-16T08:00:00Z","incidents":[{}],"unseen":[{}]}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		m, err := report.DecodeMessage(body)
 		if err != nil {

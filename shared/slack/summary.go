@@ -38,6 +38,9 @@ func SummaryTag(id, note string) slackapi.Tag { return slackapi.Tag{Key: "summar
 // RenderSummary is a summary's message, with its picture or the reason why it
 // has none.
 func RenderSummary(s report.Summary, picture outbox.Picture) slackapi.Message {
+	if s.Kind == report.WeeklySummary {
+		return renderWeekly(s)
+	}
 	if s.Kind == report.CleanupSummary {
 		c := report.Cleanup{}
 		if s.Cleanup != nil {

@@ -23,6 +23,9 @@ const (
 // explanation was weighed, the bursts with their arithmetic, all pools with
 // their intervals, and what was assumed.
 func RenderSummaryDetails(s report.Summary) slackapi.Message {
+	if s.Kind == report.WeeklySummary {
+		return renderWeeklyDetails(s)
+	}
 	const top = "How this was weighed:"
 	return slackapi.Message{
 		Text: slacktext.Notification(top),

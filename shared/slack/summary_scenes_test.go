@@ -201,5 +201,5 @@ func summaryScenes() []summaryScene {
 		{"hostile", hostile, nil, picture},
 		{"40-pools", many, nil, picture},
 		{"huge", huge, nil, picture},
-	}, cleanupScenes()...)
+	}, append(cleanupScenes(), weeklyScenes()...)...)
 }

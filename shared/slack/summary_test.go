@@ -54,7 +54,7 @@ func TestSummaryGolden(t *testing.T) {
 // a second.
 func TestSummariesAreShort(t *testing.T) {
 	for _, s := range summaryScenes() {
-		if s.name == "hostile" || s.name == "huge" || s.summary.Kind == report.CleanupSummary {
+		if s.name == "hostile" || s.name == "huge" || s.summary.Kind != report.SpotSummary {
 			continue
 		}
 		text := read(s.messages()[:1])
@@ -90,7 +90,7 @@ func TestTableFitsAPhone(t *testing.T) {
 // What is ruled out takes a line each on a desk's screen, and nothing of it is cut.
 func TestRuledOutIsShort(t *testing.T) {
 	for _, s := range summaryScenes() {
-		if s.name == "hostile" || s.name == "huge" || s.summary.Kind == report.CleanupSummary {
+		if s.name == "hostile" || s.name == "huge" || s.summary.Kind != report.SpotSummary {
 			continue
 		}
 		_, ruled, _ := strings.Cut(read(s.messages()[:1]), "Ruled out\n")

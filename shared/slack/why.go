@@ -8,6 +8,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/overview"
+	"rollcall/shared/report"
 	"rollcall/shared/shell"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
@@ -112,7 +113,7 @@ func (p *page) found(f overview.Found, o overview.Overview) {
 }
 
 // RenderReport is what /rollcall report answers.
-func RenderReport(r overview.Report) slackapi.Message {
+func RenderReport(r report.Period) slackapi.Message {
 	t := r.Launches
 	top := slacktext.Count(t.All, "launch") + " in " + slacktext.Count(r.Clusters, "cluster") + " in the last " + slacktext.Span(r.To.Sub(r.From)) + "."
 	return answering(overview.Overview{Now: r.To}, top, func(p *page) {
@@ -123,7 +124,7 @@ func RenderReport(r overview.Report) slackapi.Message {
 				lines = append(lines, p.line().plain(slacktext.Number(n)+" "+what))
 			}
 		}
-		add(t.Joined, "joined")
+		add(t.Joined, "joined"+joiningTimes(r.Joining))
 		add(t.Failed, "did not join"+causes(r))
 		add(t.Reclaimed, "reclaimed before joining")
 		add(t.Waiting, "not yet known")
@@ -131,7 +132,8 @@ func RenderReport(r overview.Report) slackapi.Message {
 		if len(lines) > 0 {
 			p.add(bullets(lines...))
 		}
-		p.add(p.label("Incidents").plain(slacktext.Number(r.Opened) + " opened, " + slacktext.Number(r.Resolved) + " closed, " + slacktext.Number(r.StillOpen) + " open now.").section())
+		p.add(p.label("Incidents").plain(slacktext.Number(r.Opened) + " opened, " + slacktext.Number(r.Resolved) + " closed, " + slacktext.Number(r.Open) + " open now.").section())
+		p.unseen(r, p.most(report.ShownUnseen, 2))
 		if r.LeftOut > 0 {
 			p.add(p.line().plain(slacktext.Count(r.LeftOut, "cluster") + " left out: ask for one with ").code("/rollcall report cluster=NAME").plain(".").section())
 		}
@@ -139,8 +141,16 @@ func RenderReport(r overview.Report) slackapi.Message {
 	})
 }
 
+// joiningTimes says how long joining took.
+func joiningTimes(j *report.Joining) string {
+	if j == nil {
+		return ""
+	}
+	return ": half within " + slacktext.Span(j.Median) + ", 95 of 100 within " + slacktext.Span(j.Most95)
+}
+
 // causes names the causes of those that did not join.
-func causes(r overview.Report) string {
+func causes(r report.Period) string {
 	var names []string
 	for _, c := range r.Causes {
 		if c.Check != "" {

@@ -58,7 +58,7 @@ func droppedByRollback() map[string]string {
 	tag := "the launch's end stands in the record beside it; one that is still open is judged by Karpenter's tag again, or not at all, as before"
 	claim := "what a NodeClaim said is not told any more once Karpenter has deleted it; the cause is found without it"
 	ofSpoke := "an older release has no spokes: it finds no record of one, whose key has the account"
-	return map[string]string{
+	said := map[string]string{
 		"act $.key.spoke.account":             ofSpoke,
 		"act $.key.spoke.region":              ofSpoke,
 		"summary $.summary.whose":             "what is said again of the summary names no account, as before",
@@ -75,6 +75,10 @@ func droppedByRollback() map[string]string {
 		"deed $.plan.access.launchedBy[]":     lostPlan,
 		"deed $.plan.access.tagged":           lostPlan,
 	}
+	for _, path := range fieldsOf(reflect.TypeFor[report.Period](), "$.summary.period", nil) {
+		said["summary "+path] = "an older release leaves the record alone: it is marked as done there (outbox.New), and read by kind here"
+	}
+	return said
 }
 
 // firstFields lists the fields of the first release's records, a line for each:

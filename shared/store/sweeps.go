@@ -11,9 +11,9 @@ import (
 // spoke, as who asks for the clusters reads all of them.
 const sweptPrefix = "swept#"
 
-// keepSwept is how long it is remembered: a cluster that was late yesterday is told as
-// late, one that was taken out of the settings last week is not told.
-const keepSwept = 48 * time.Hour
+// keepSwept is how long it is remembered: the weekly message tells of a week that began two
+// weeks ago at most, also of clusters that nobody has looked at since.
+const keepSwept = 22 * 24 * time.Hour
 
 // SaveSweep writes when a cluster was last looked at, over whatever is there.
 func (s *Store) SaveSweep(ctx context.Context, w overview.Sweep) error {
@@ -21,6 +21,16 @@ func (s *Store) SaveSweep(ctx context.Context, w overview.Sweep) error {
 	return s.put(ctx, item{
 		pk: s.key(sweptPrefix, ""), sk: w.Cluster, kind: "sweep", format: w.Format, version: 1, body: w, expires: w.At.Add(keepSwept),
 	}, anyVersion)
+}
+
+// Sweep reads when a cluster was last looked at, and how lately; the zero record with its
+// name where it never was.
+func (s *Store) Sweep(ctx context.Context, cluster string) (overview.Sweep, error) {
+	list, err := oneByOne[overview.Sweep](ctx, s, s.key(sweptPrefix, ""), "#sk = :from", cluster, overview.SweepFormat, "when "+cluster+" was last looked at")
+	if err != nil || len(list) == 0 {
+		return overview.Sweep{Cluster: cluster}, err
+	}
+	return list[0], nil
 }
 
 // Sweeps reads when clusters were last looked at, by name. If some were written by a newer

@@ -57,8 +57,8 @@
 //	silence   silence#             <cluster>#<id>      Silences: query by pk and between two sk, once for each
 //	                                                   cluster and batch; AllSilences: query by pk. Kept for 30 days
 //	                                                   after its end
-//	swept     swept#               <cluster>           Sweeps: query by pk. Written once in a cluster's turn, kept
-//	                                                   for 48 hours
+//	swept     swept#               <cluster>           Sweep: query by pk and sk, once in a cluster's turn, which writes it;
+//	                                                   Sweeps: query by pk. Kept for 22 days after the last turn
 //	refused   refused#<cluster>    <launcher>#<class>  RefusedLaunches: query by pk, once for each batch with such a
 //	                                                   launch, and for each sweep. Kept for six hours
 package store

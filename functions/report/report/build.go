@@ -41,7 +41,7 @@ func newHandler(e lambda.Env) handler {
 	h := handler{
 		Notifier: notify.Notifier{
 			Incidents: table, Postings: table, Clusters: table, Silences: table, Acts: table,
-			Slack: client, Files: client, Answers: client,
+			Slack: client, Files: client, Answers: client, Workspace: client,
 			Bus: bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName), Again: queues, By: spec.Name,
 			Policy: incident.Policy{
 				ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime, RemindAfter: e.Config.RemindAfter,

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/outbox"
 	"rollcall/shared/overview"
 	"rollcall/shared/report"
@@ -27,6 +28,7 @@ type Table interface {
 	SaveSilence(ctx context.Context, s silence.Silence) (silence.Silence, error)
 	Launch(ctx context.Context, instance string) (*store.LaunchRecord, error)
 	RecentHistory(ctx context.Context, cluster string, since time.Time, most int) ([]snapshot.Past, error)
+	Audits(ctx context.Context, cluster string, from time.Time) ([]leak.Audit, error)
 }
 
 // Replies answers whoever typed a command.

@@ -2,17 +2,15 @@ package report
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"rollcall/shared/config"
-	"rollcall/shared/incident"
+	"rollcall/shared/digest"
 	"rollcall/shared/notify"
 	"rollcall/shared/outbox"
 	"rollcall/shared/overview"
 	"rollcall/shared/report"
 	"rollcall/shared/spoke"
-	"rollcall/shared/store"
 )
 
 const notifyTimeout = notify.CallTimeout
@@ -90,19 +88,7 @@ func in(w watched) string {
 }
 
 // because is why something could not be read, for people.
-func because(err error) string {
-	var newer *store.NewerFormat
-	var limit *store.AtLimit
-	switch {
-	case errors.As(err, &newer):
-		return "written by a newer version of Rollcall"
-	case errors.As(err, &limit):
-		return "the table is at its limit"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "there was no time left"
-	}
-	return "the table did not answer; the error is in report's log"
-}
+func because(err error) string { return digest.Because(err) }
 
 // why reads what is stored of an instance, in all accounts and regions: its id is one's
 // alone.
@@ -150,48 +136,26 @@ func first(texts ...string) string {
 const (
 	// mostReported is of how many clusters a report of all tells: each is a query a day.
 	mostReported = 40
+	// reportAtOnce is how many clusters are read at once: report has little memory.
+	reportAtOnce = 4
 	// mostLaunches bounds what is read of one cluster.
 	mostLaunches = 5000
 )
 
 // report counts the launches and incidents of a time.
-func (p *invocation) report(ctx context.Context, ask report.Ask, now time.Time) overview.Report {
+func (p *invocation) report(ctx context.Context, ask report.Ask, now time.Time) report.Period {
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()
-	r := overview.Report{From: now.Add(-ask.For), To: now}
+	q := digest.Ask{From: now.Add(-ask.For), To: now, At: now, Most: mostReported, Launches: mostLaunches, AtOnce: reportAtOnce, Log: p.Log}
+	if ask.Cluster.Name != "" {
+		of := own(ask.Cluster, p.hub)
+		q.Only = &of
+	}
+	var all []digest.Watched
 	for _, w := range p.watched {
-		sweeps, err := w.table.Sweeps(ctx)
-		if err != nil {
-			r.Unread = append(r.Unread, "which clusters are watched"+in(w)+": "+because(err))
-		}
-		for _, s := range sweeps {
-			switch of := (spoke.Cluster{ID: w.ID, Name: s.Cluster}); {
-			case ask.Cluster.Name != "" && of != own(ask.Cluster, p.hub):
-			case r.Clusters == mostReported || ctx.Err() != nil:
-				r.LeftOut++
-			default:
-				p.reportOf(ctx, w, s.Cluster, &r)
-			}
-		}
+		all = append(all, digest.Watched{ID: w.ID, Whose: w.whose, Table: w.table})
 	}
-	return r
-}
-
-// reportOf counts those of one cluster.
-func (p *invocation) reportOf(ctx context.Context, w watched, cluster string, r *overview.Report) {
-	r.Clusters++
-	past, err := w.table.RecentHistory(ctx, cluster, r.From, mostLaunches)
-	if err != nil {
-		r.Unread = append(r.Unread, "the launches of "+cluster+in(w)+": "+because(err))
-	} else if len(past) >= mostLaunches {
-		r.Unread = append(r.Unread, "launches of "+cluster+in(w)+" beyond the newest 5,000")
-	}
-	r.Count(past)
-	var list []incident.Incident
-	if list, err = w.table.Incidents(ctx, cluster); err != nil {
-		r.Unread = append(r.Unread, "the incidents of "+cluster+in(w)+": "+because(err))
-	}
-	r.CountIncidents(list)
+	return digest.Read(ctx, all, q)
 }
 
 // own is a cluster as records name it: the hub's own has no account.

@@ -24,7 +24,7 @@ const Name = "spot-report"
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
-		config.Clusters, config.ReportHour, config.TableName, config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Evidence, config.EvidenceBucket, config.LogLevel,
+		config.Clusters, config.ReportHour, config.WeeklyAt, config.TableName, config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Evidence, config.EvidenceBucket, config.LogLevel,
 	)
 }
 
@@ -33,13 +33,13 @@ func Spec() spec.Spec {
 	sources := gather.PoolSources(checks.OfPools())
 	return spec.Spec{
 		Name:          Name,
-		About:         "Weighs the history of Spot launches: judges the pools every hour, and once a day says in Slack what fails where, why, and what to change.",
-		FailureImpact: "Spot pools that fail are not named, and there is no daily Spot report. Launches are watched all the same.",
+		About:         "Weighs the history of Spot launches: judges the pools every hour, and once a day says in Slack what fails where, why, and what to change; once a week says what came of all clusters.",
+		FailureImpact: "Spot pools that fail are not named, and there is neither a daily Spot report nor a weekly message. Launches are watched all the same.",
 		Rules: []spec.Rule{
 			{Name: "asked", Why: "Somebody wants a Spot report now", Pattern: event.AskedPattern},
 		},
 		Schedules: []spec.Schedule{
-			{Name: "hourly", Why: "Pools are judged every hour, and the subnets' addresses noted; one of these runs makes the daily report", Every: time.Hour},
+			{Name: "hourly", Why: "Pools are judged every hour, and the subnets' addresses noted; one of these runs makes the daily report, one the weekly message", Every: time.Hour},
 		},
 		// Drawing takes a processor: at 1,769 MiB Lambda gives a whole one.
 		Memory:      1024,

@@ -11,13 +11,14 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
+	"rollcall/shared/digest"
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
-	"rollcall/shared/store"
-
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
+	"rollcall/shared/store"
 )
 
 // History is what Rollcall remembers of launches and subnets.
@@ -82,10 +83,18 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}
+	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
+	detector := detect.New(spec.Name, e, reader, queues).Keeping(keep)
+	if e.Config.Spoke.Hub() && e.Config.Weekly != nil && e.ForAll != nil {
+		e.ForAll(weekly{
+			Weekly: *e.Config.Weekly, Detector: detector, said: table, send: queues,
+			watched: digest.All(e.Config, func(id spoke.ID) digest.Table { return table.In(id) }),
+		}.handle)
+	}
 	return New(Parts{
-		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
+		Detector: detector,
 		Config:   e.Config,
-		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
+		Table:    table.In(e.Config.Spoke),
 		Reader:   reader,
 		Send:     queues,
 	}), nil

@@ -23,6 +23,7 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
+	"rollcall/shared/overview"
 	"rollcall/shared/store"
 
 	"rollcall/shared/snapshot"
@@ -60,6 +61,8 @@ type handler struct {
 	cleanup func(cluster, vpc string) snapshot.Cleanup
 	horizon time.Duration
 	gauge   func(name, unit string, value float64, of ...lambda.Dimension)
+	// soonest is told which subnet of a cluster runs out of addresses first; it may be nil.
+	soonest func(overview.Subnet)
 	// bySubnet writes metrics of each subnet, beside those of each cluster.
 	bySubnet bool
 }
@@ -73,6 +76,8 @@ type Parts struct {
 	// Reader gives a reader for one invocation.
 	Reader func() Reader
 	Gauge  func(name, unit string, value float64, of ...lambda.Dimension)
+	// Soonest is told which subnet runs out first; it may be nil.
+	Soonest func(overview.Subnet)
 }
 
 // New makes the handler of its parts.
@@ -84,6 +89,7 @@ func New(p Parts) lambda.Handler {
 		cleanup:  cleanup(p.Config),
 		horizon:  p.Config.RunwayHorizon,
 		gauge:    p.Gauge,
+		soonest:  p.Soonest,
 		bySubnet: p.Config.SubnetMetrics,
 	}
 	return h.handle

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"rollcall/shared/checks"
 	"rollcall/shared/lambda"
 	"rollcall/shared/network/address"
+	"rollcall/shared/overview"
 
 	"rollcall/shared/snapshot"
 )
@@ -24,17 +26,23 @@ func (h handler) measure(s *snapshot.Snapshot, subnets []string) {
 	cluster := lambda.Dimension{Name: "cluster", Value: s.Cluster.Name}
 	leaked, known := checks.Leaked(s)
 	least, total, shortest, found := math.Inf(1), 0, math.Inf(1), false
+	var first overview.Subnet
 	for _, n := range s.Subnets {
 		if !slices.Contains(subnets, n.ID) {
 			continue
 		}
+		left, falls := address.Forecast(of(s, n.ID), 0, s.Time).Left(s.Time)
+		this := overview.Subnet{ID: n.ID, Zone: n.Zone, Free: n.Free, Total: address.Usable(n.CIDR), At: s.Time}
+		if falls {
+			shortest = min(shortest, left.Hours())
+			this.Empty = s.Time.Add(left).UTC().Truncate(time.Minute)
+		}
+		if !found || this.Sooner(first) {
+			first = this
+		}
 		found = true
 		least = min(least, float64(n.Free))
 		total += leaked[n.ID]
-		left, falls := address.Forecast(of(s, n.ID), 0, s.Time).Left(s.Time)
-		if falls {
-			shortest = min(shortest, left.Hours())
-		}
 		if !h.bySubnet {
 			continue
 		}
@@ -53,6 +61,9 @@ func (h handler) measure(s *snapshot.Snapshot, subnets []string) {
 	}
 	if !found {
 		return
+	}
+	if h.soonest != nil {
+		h.soonest(first)
 	}
 	h.logWorst(s, subnets)
 	h.gauge("FreeAddresses", "Count", least, cluster)

@@ -25,6 +25,7 @@ import (
 type Memory interface {
 	Backoff(ctx context.Context, cluster string) (backoff.Record, error)
 	SaveBackoff(ctx context.Context, r backoff.Record) error
+	Sweep(ctx context.Context, cluster string) (overview.Sweep, error)
 	SaveSweep(ctx context.Context, s overview.Sweep) error
 }
 
@@ -50,8 +51,9 @@ type handler struct {
 	known  detect.Known
 	memory Memory
 	turns  Sender
-	// watches makes the detectors for one turn.
-	watches func(account string, c *gather.Contact) []watch
+	// watches makes the detectors for one turn. What subnet-watch finds of the subnet that
+	// runs out of addresses first it tells.
+	watches func(account string, c *gather.Contact, soonest func(overview.Subnet)) []watch
 }
 
 // handle takes the tick, which comes every five minutes, or the turn of a cluster.
@@ -114,11 +116,24 @@ func (h handler) turn(ctx context.Context, m event.Message) error {
 		h.Log.WarnContext(ctx, "whether the cluster's API answers is not known: it is asked", "cluster", t.Cluster, "error", err.Error())
 	}
 	contact := gather.NewContact(known.Known(t.Time))
-	failed, err := h.look(ctx, h.watches(t.Account, contact), t.Cluster, json.RawMessage(m.Body))
-	if err := h.memory.SaveSweep(ctx, overview.Sweep{Cluster: t.Cluster, At: h.Now(), Failed: failed}); err != nil {
+	turn := overview.Turn{}
+	turn.Failed, err = h.look(ctx, h.watches(t.Account, contact, func(s overview.Subnet) { turn.Soonest = &s }), t.Cluster, json.RawMessage(m.Body))
+	outcome, _ := contact.Outcome()
+	turn.At, turn.Silent = h.Now(), outcome == backoff.Silent || outcome == backoff.NotAsked && known.Attempts > 0
+	if err := h.note(ctx, t.Cluster, turn); err != nil {
 		h.Log.WarnContext(ctx, "that the cluster was looked at could not be written down: /rollcall status will call it late", "cluster", t.Cluster, "error", err.Error())
 	}
 	return errors.Join(err, h.remember(ctx, known, contact, t.Time))
+}
+
+// note adds a turn to those of the cluster. What cannot be read is not written over: the
+// next turn is five minutes away, and the looks of a week would be lost.
+func (h handler) note(ctx context.Context, cluster string, turn overview.Turn) error {
+	before, err := h.memory.Sweep(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	return h.memory.SaveSweep(ctx, before.After(turn))
 }
 
 // remember keeps whether the cluster's API answered.

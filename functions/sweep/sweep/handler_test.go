@@ -32,6 +32,8 @@ type unit struct {
 	counts  map[string]int
 	looked  []string
 	swept   []overview.Sweep
+	// sweptErr is why the looks of before cannot be read.
+	sweptErr error
 }
 
 func (u *unit) Backoff(_ context.Context, cluster string) (backoff.Record, error) {
@@ -42,6 +44,13 @@ func (u *unit) Backoff(_ context.Context, cluster string) (backoff.Record, error
 func (u *unit) SaveBackoff(_ context.Context, r backoff.Record) error {
 	u.saved = append(u.saved, r)
 	return u.saveErr
+}
+
+func (u *unit) Sweep(_ context.Context, cluster string) (overview.Sweep, error) {
+	if n := len(u.swept); n > 0 {
+		return u.swept[n-1], u.sweptErr
+	}
+	return overview.Sweep{Cluster: cluster}, u.sweptErr
 }
 
 func (u *unit) SaveSweep(_ context.Context, s overview.Sweep) error {
@@ -57,7 +66,7 @@ func newUnit(looks ...func(ctx context.Context) error) *unit {
 			Count: func(name string, n int) { u.counts[name] += n }, Watches: func(c string) bool { return c != "other" },
 		},
 		memory: u,
-		watches: func(string, *gather.Contact) (list []watch) {
+		watches: func(string, *gather.Contact, func(overview.Subnet)) (list []watch) {
 			for i, look := range looks {
 				name := string(rune('a' + i))
 				list = append(list, watch{name, func(ctx context.Context, raw json.RawMessage) (any, error) {
@@ -110,7 +119,7 @@ func TestOneDoesNotHoldBackAnother(t *testing.T) {
 	if !errors.Is(err, down) || !strings.Contains(err.Error(), "a: down") || !strings.Contains(err.Error(), "c: full") || u.counts["SweptClusters"] != 0 {
 		t.Errorf("error %v, counts %v", err, u.counts)
 	}
-	if diff := cmp.Diff([]overview.Sweep{{Cluster: "prod", At: u.now, Failed: []string{"a", "c"}}}, u.swept); diff != "" {
+	if diff := cmp.Diff([]overview.Sweep{overview.Sweep{Cluster: "prod"}.After(overview.Turn{At: u.now, Failed: []string{"a", "c"}})}, u.swept); diff != "" {
 		t.Errorf("remembered (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"a prod", "b prod", "c prod"}, u.looked); diff != "" {
@@ -158,7 +167,10 @@ func TestSilenceIsRemembered(t *testing.T) {
 	var contact *gather.Contact
 	u := newUnit(fine)
 	inner := u.watches
-	u.watches = func(account string, c *gather.Contact) []watch { contact = c; return inner(account, c) }
+	u.watches = func(account string, c *gather.Contact, s func(overview.Subnet)) []watch {
+		contact = c
+		return inner(account, c, s)
+	}
 	u.record = backoff.Record{Version: 2, Attempts: 1, Next: u.now.Add(time.Hour), Silence: backoff.Silence{Endpoint: "https://a"}}
 	if err := u.give(t, "prod", 0); err != nil || len(u.saved) > 0 {
 		t.Errorf("%v; nobody was asked, and %+v is kept", err, u.saved)
@@ -190,5 +202,23 @@ func TestWhatIsNotATurn(t *testing.T) {
 	}
 	if err := u.give(t, "other", 0); err != nil || len(u.looked) > 0 || u.counts["ForeignClusters"] != 1 {
 		t.Errorf("%v, looked %q, counts %v", err, u.looked, u.counts)
+	}
+}
+
+// The looks of a week are not lost for one that cannot be read: then nothing is written.
+func TestLooksAreNotWrittenOver(t *testing.T) {
+	u := newUnit(fine)
+	for range 3 {
+		if err := u.give(t, "prod", 0); err != nil {
+			t.Fatal(err)
+		}
+		u.now = u.now.Add(every)
+	}
+	if last := u.swept[2]; last.Turns.Made[0] != 3 || !last.Turns.Since.Equal(u.now.Add(-3*every)) {
+		t.Errorf("after three turns %+v", last)
+	}
+	u.sweptErr = errors.New("throttled")
+	if err := u.give(t, "prod", 0); err != nil || len(u.swept) != 3 {
+		t.Errorf("%v, written %d times; want the turn done and nothing written", err, len(u.swept))
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
 	"rollcall/shared/node/text"
+	"rollcall/shared/overview"
 	"rollcall/shared/store"
 )
 
@@ -73,7 +74,7 @@ type parts struct {
 
 // watches are the detectors of one turn, as their own functions make them, but that they
 // ask each question once. join-check is the first: the others look up what it takes down.
-func (p parts) watches(account string, c *gather.Contact) []watch {
+func (p parts) watches(account string, c *gather.Contact, soonest func(overview.Subnet)) []watch {
 	once := &askonce.Once{Most: mostShared, For: sharedFor, Now: p.env.Now}
 	// What is known takes no token.
 	read := p.env.Reading(func(cfg aws.Config) aws.Config { return once.Client(p.limits.Client(cfg, account)) })
@@ -87,7 +88,7 @@ func (p parts) watches(account string, c *gather.Contact) []watch {
 			return nodegroupwatch.New(nodegroupwatch.Parts{Detector: d, Config: e.Config, Table: p.table, Reader: r, Remind: p.queues, Tell: p.bus})
 		}),
 		p.watch(subnetwatchspec.Name, read, once, c, func(e lambda.Env, d detect.Detector, r *gather.Reader) lambda.Handler {
-			return subnetwatch.New(subnetwatch.Parts{Detector: d, Config: e.Config, Table: p.table, Reader: func() subnetwatch.Reader { return r.Counting() }, Gauge: e.Metrics.Gauge})
+			return subnetwatch.New(subnetwatch.Parts{Detector: d, Config: e.Config, Table: p.table, Reader: func() subnetwatch.Reader { return r.Counting() }, Gauge: e.Metrics.Gauge, Soonest: soonest})
 		}),
 		p.watch(zonewatchspec.Name, read, once, c, func(e lambda.Env, d detect.Detector, r *gather.Reader) lambda.Handler {
 			return zonewatch.New(zonewatch.Parts{Detector: d, Table: p.table, Reader: r, Gauge: e.Metrics.Gauge})

@@ -1,0 +1,467 @@
+package slack
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/incident"
+	"rollcall/shared/overview"
+	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/slacktext"
+)
+
+// weeklyThread is how many of each list the thread shows at most; the message shows what
+// report.Shown says.
+const weeklyThread = 25
+
+// renderWeekly is the message of a week in all that is watched: what to do next first, and
+// what could not be looked at beside what was.
+func renderWeekly(s report.Summary) slackapi.Message {
+	w := *s.Period
+	top := weeklyLine(w)
+	return slackapi.Message{
+		Text: slacktext.Notification(top),
+		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
+			p := newPage(place{}, s.At, room)
+			p.add(p.line().strong(top).section())
+			p.nextSteps(w)
+			p.launchesOf(w)
+			p.weeklyIncidents(w, p.most(report.ShownOpen, 2), p.most(report.ShownClosed, 1))
+			p.wrongClusters(w, p.most(report.ShownClusters, 2))
+			p.remediesOf(w)
+			p.soonest(w, p.most(report.ShownSubnets, 1))
+			p.quieted(w, p.most(report.ShownSilences, 1))
+			p.looks(w)
+			p.unseen(w, p.most(report.ShownUnseen, 2))
+			p.faults(w, p.most(report.ShownFaults, 1))
+			p.notRead(w, p.most(mostUnread, 1))
+			days := "The days from " + w.From.UTC().Format("2 Jan") + " to " + w.To.UTC().Add(-time.Second).Format("2 Jan") + ", in UTC."
+			p.add(p.line().styled(days+pick(s.Quiet(), "", " More in the thread."), italic()).section())
+			return p.blocks
+		}),
+		Tag: SummaryTag(s.ID, ""),
+	}
+}
+
+func italic() *slackgo.RichTextSectionTextStyle {
+	return &slackgo.RichTextSectionTextStyle{Italic: true}
+}
+
+// renderWeeklyDetails is the reply in its thread: the lists at length.
+func renderWeeklyDetails(s report.Summary) slackapi.Message {
+	const top = "The week in full:"
+	w := *s.Period
+	return slackapi.Message{
+		Text: slacktext.Notification(top),
+		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
+			p := newPage(place{}, s.At, room)
+			p.add(p.line().strong(top).section())
+			p.causesOf(w)
+			p.weeklyIncidents(w, p.most(weeklyThread, 2), p.most(weeklyThread, 1))
+			p.wrongClusters(w, p.most(weeklyThread, 2))
+			p.soonest(w, p.most(weeklyThread, 1))
+			p.quieted(w, p.most(weeklyThread, 1))
+			p.unseen(w, p.most(weeklyThread, 2))
+			p.faults(w, p.most(weeklyThread, 1))
+			p.notRead(w, p.most(weeklyThread, 1))
+			return p.blocks
+		}),
+		Tag: SummaryTag(s.ID, DetailsNote),
+	}
+}
+
+// weeklyLine is the first line: which week, how many joined, what is open, what was not seen.
+func weeklyLine(w report.Period) string {
+	colour := green
+	switch {
+	case w.Critical > 0:
+		colour = red
+	case w.Open > 0 || w.Launches.Failed > 0:
+		colour = orange
+	case len(w.Unseen) > 0 || !w.Looks.Since.IsZero() || len(w.Faults) > 0 || len(w.Unread) > 0 || w.LeftOut > 0:
+		colour = white // nothing wrong was seen, and not all was seen
+	}
+	joined := slacktext.Number(w.Launches.Joined) + " of " + slacktext.Count(w.Launches.All, "launch") + " joined"
+	if w.Launches.All == 0 {
+		joined = "no launches"
+	}
+	incidents := pick(len(w.Unseen)+len(w.Unread) > 0 || !w.Looks.Since.IsZero(), "no incident seen", "no incidents")
+	if w.Seen > 0 {
+		incidents = slacktext.Count(w.Seen, "incident") + ", " + pick(w.Open == 0, "none", slacktext.Number(w.Open)) + " open"
+	}
+	line := colour + " Week of " + w.From.UTC().Format("2 Jan") + ": " + joined + "; " + incidents
+	if blind := notLooked(w); blind > 0 {
+		line += "; Rollcall did not look for " + slacktext.Span(blind)
+	}
+	if at := w.Looks.Since; !at.IsZero() {
+		line += "; Rollcall has looked since " + at.UTC().Format("2 Jan 15:04 UTC")
+	}
+	return line
+}
+
+// notLooked is how long no cluster was looked at.
+func notLooked(w report.Period) (sum time.Duration) {
+	for _, u := range w.Unseen {
+		if u.Reason == report.NothingLooked {
+			sum += u.To.Sub(u.From)
+		}
+	}
+	return sum
+}
+
+// nextSteps says what to do.
+func (p *page) nextSteps(w report.Period) {
+	next := w.Next()
+	if len(next) == 0 {
+		text := "Nothing to do."
+		if w.Open > 0 {
+			text = "Nothing new to do: what is open is somebody's."
+		}
+		p.add(p.label("Next").plain(text).section())
+		return
+	}
+	var lines []*line
+	for _, n := range next {
+		l := p.line()
+		switch n.Kind {
+		case report.FixIncident:
+			l = p.about(l.plain("Fix "), *n.Incident).toMessage(w.Site, n.Incident.Channel, n.Incident.TS)
+		case report.DecideOnPlans:
+			l.plain("Approve or refuse " + slacktext.Count(n.N, "plan") + ": the buttons are under the incidents' messages.")
+		case report.LookWhy:
+			l.plain("Find out what Rollcall could not look at, and why: ").code("rollcall doctor").plain(".")
+		case report.FindRoom:
+			l.plain("Make room in ").code(n.Subnet.ID).plain(" of " + p.clusterOf(n.Subnet.Cluster, n.Subnet.Whose) + ": at this pace it runs out ")
+			if n.Subnet.Empty.After(w.At) {
+				l.dated(n.Subnet.Empty)
+			} else {
+				l.plain("now")
+			}
+			l.plain(".")
+		case report.MendDelivery:
+			l.plain("Let Slack take what Rollcall says: ").code("rollcall doctor --test-message").plain(".")
+		}
+		lines = append(lines, l)
+	}
+	p.add(p.heading("Next"), bullets(lines...))
+}
+
+// clusterOf is a cluster as people name it.
+func (p *page) clusterOf(name, whose string) string {
+	if name == report.AllClusters {
+		name = "all clusters"
+	}
+	return slacktext.Place(p.short(name, 60), p.short(whose, 40))
+}
+
+// short is foreign text in a list: with little room left there is less of it, and never
+// text in monospace, each piece of which takes a hundred characters on the wire.
+func (p *page) short(text string, most int) string {
+	return slacktext.Clip(strings.ReplaceAll(slacktext.OneLine(text), "`", "'"), min(most, max(most/3, p.room/8)))
+}
+
+// notRead says what could not be read: it is not taken for nothing.
+func (p *page) notRead(w report.Period, most int) {
+	list := w.Unread
+	var lines []*line
+	for _, what := range list[:min(len(list), most)] {
+		lines = append(lines, p.line().prose(p.short(what, 200)))
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("Could not be read"), bullets(p.cut(lines, len(list)+w.MoreUnread, "")...))
+	}
+}
+
+// about is an incident's place and title.
+func (p *page) about(l *line, i report.PeriodIncident) *line {
+	place := p.clusterOf(i.Cluster, i.Whose)
+	if groups := affected(i.Nodegroups); groups != "" {
+		place += " / " + groups
+	}
+	return l.plain(place + ": ").prose(strings.TrimSuffix(p.short(i.Title, 160), "."))
+}
+
+// toMessage links to an incident's message, where it has one.
+func (l *line) toMessage(site, channel, ts string) *line {
+	if address := permalink(site, channel, ts); address != "" && l.page.links > 0 {
+		l.page.links--
+		l.plain(" · ").link(address, "message", nil)
+	}
+	return l
+}
+
+// launchesOf says how the launches ended, and how fast.
+func (p *page) launchesOf(w report.Period) {
+	t := w.Launches
+	if t.All == 0 {
+		return
+	}
+	l := p.label("Launches").plain(slacktext.Number(t.Joined) + " joined" + joiningTimes(w.Joining))
+	add := func(n int, what string) {
+		if n > 0 {
+			l.plain("; " + slacktext.Number(n) + " " + what)
+		}
+	}
+	add(t.Failed, "did not join"+causes(w))
+	add(t.Reclaimed, "taken back by EC2 before they joined")
+	add(t.Waiting, "not due yet")
+	add(t.Other, "ended by somebody, or unclear")
+	p.add(l.plain(".").section())
+}
+
+// causesOf lists the causes of those that did not join.
+func (p *page) causesOf(w report.Period) {
+	var lines []*line
+	for _, c := range w.Causes[:min(len(w.Causes), p.most(10, 3))] {
+		l := p.line().plain(slacktext.Count(c.N, "launch") + ": ")
+		if c.Check == "" {
+			lines = append(lines, l.plain("no cause found"))
+			continue
+		}
+		lines = append(lines, l.code(string(c.Check)))
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("Why launches did not join"), bullets(p.cut(lines, len(w.Causes), "causes")...))
+	}
+}
+
+// cut says how many of a list are left out.
+func (p *page) cut(lines []*line, all int, what string) []*line {
+	if left := all - len(lines); left > 0 {
+		lines = append(lines, p.line().plain(strings.TrimSpace("and "+slacktext.Number(left)+" more "+what)))
+	}
+	return lines
+}
+
+// weeklyIncidents lists those that are open, and those that closed, the worst first.
+func (p *page) weeklyIncidents(w report.Period, mostOpen, mostClosed int) {
+	var open, closed []*line
+	for _, i := range w.Incidents {
+		l := p.about(p.line(), i)
+		if i.Affected > 0 {
+			l.plain(", " + slacktext.Count(i.Affected, "launch"))
+		}
+		if i.Number > 1 {
+			l.plain(", the " + slacktext.Ordinal(i.Number) + " time")
+		}
+		switch {
+		case i.IsOpen() && len(open) < mostOpen:
+			l.plain("; open for " + slacktext.Span(i.Lasted(w.At)) + states(i))
+			open = append(open, l.toMessage(w.Site, i.Channel, i.TS))
+		case !i.IsOpen() && len(closed) < mostClosed:
+			closed = append(closed, l.plain("; open for "+slacktext.Span(i.Lasted(w.At))+endingOf(i)).toMessage(w.Site, i.Channel, i.TS))
+		}
+	}
+	if w.Open > 0 {
+		p.add(p.heading("Open now"), bullets(p.cut(open, w.Open, "open")...))
+	}
+	if n := w.Seen - w.Open; n > 0 {
+		p.add(p.heading("Closed"), bullets(p.cut(closed, n, "closed")...))
+	}
+}
+
+// states says what people did about an incident.
+func states(i report.PeriodIncident) string {
+	var list []string
+	for _, s := range []struct {
+		yes   bool
+		words string
+	}{{i.Acked, "acknowledged"}, {i.Muted, "muted"}, {i.Silenced, "silenced"}, {i.Approval, "a plan waits for approval"}} {
+		if s.yes {
+			list = append(list, s.words)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
+}
+
+// endingOf says how a closed incident ended, where that is no good end.
+func endingOf(i report.PeriodIncident) string {
+	switch incident.Resolution(i.Ending) {
+	case incident.GivenUpOn:
+		return ", still failing when it was given up"
+	case incident.Unproved:
+		return ", no new node has shown that it is over"
+	case incident.Unseen:
+		return ", nothing was heard of it any more"
+	case incident.ClusterDeleted:
+		return ", the cluster was deleted"
+	}
+	return ""
+}
+
+// wrongClusters lists the clusters with something wrong.
+func (p *page) wrongClusters(w report.Period, most int) {
+	all := len(w.Wrong) + w.MoreWrong
+	if all < 2 { // one says nothing that the incidents do not
+		return
+	}
+	var lines []*line
+	for _, c := range w.Wrong[:min(len(w.Wrong), most)] {
+		l := p.line().strong(p.clusterOf(c.Cluster, c.Whose)).plain(": ")
+		var parts []string
+		if c.Launches.Failed > 0 {
+			parts = append(parts, slacktext.Number(c.Launches.Failed)+" of "+slacktext.Count(c.Launches.All, "launch")+" did not join")
+		}
+		if c.Seen > 0 {
+			parts = append(parts, slacktext.Count(c.Seen, "incident")+pick(c.Open > 0, fmt.Sprintf(", %d open", c.Open), ""))
+		}
+		lines = append(lines, l.plain(strings.Join(parts, "; ")))
+	}
+	p.add(p.line().strong("Clusters").plain(fmt.Sprintf(" with something wrong: %s of %s", slacktext.Number(all), slacktext.Number(max(w.Clusters, all)))).section(), bullets(p.cut(lines, all, "clusters")...))
+}
+
+// remediesOf says what remedies and the cleanup did.
+func (p *page) remediesOf(w report.Period) {
+	var parts []string
+	for _, r := range w.Remedies {
+		name, times := slacktext.Clip(slacktext.OneLine(r.Remedy), 40), pick(r.N == 1, "", " "+slacktext.Count(r.N, "time"))
+		switch r.Came {
+		case report.RemedyHelped:
+			parts = append(parts, name+" helped"+times)
+		case report.RemedyUnhelpful:
+			parts = append(parts, name+" was done and did not help"+times)
+		case report.RemedyUnverified:
+			parts = append(parts, name+" was done"+times+", not proved yet")
+		case report.RemedyNotDone:
+			parts = append(parts, name+" was not done"+times)
+		case report.RemedyWaits:
+			parts = append(parts, name+" waits for approval"+times)
+		}
+	}
+	if f := w.Freed; f.Interfaces > 0 {
+		parts = append(parts, "eni-cleanup gave back "+slacktext.Count(f.Addresses, "address")+" of "+slacktext.Count(f.Interfaces, "interface"))
+	}
+	if len(parts) > 0 {
+		p.add(p.label("Remedies").prose(strings.Join(parts, "; ") + ".").section())
+	}
+}
+
+// soonest lists the subnets that run out first: where none does, the one that has least.
+func (p *page) soonest(w report.Period, most int) {
+	var lines []*line
+	for _, s := range w.Soonest[:min(len(w.Soonest), most)] {
+		if s.Empty.IsZero() && len(lines) > 0 {
+			break
+		}
+		l := p.line().plain(p.clusterOf(s.Cluster, s.Whose) + ", ").code(s.ID)
+		if s.Zone != "" {
+			l.plain(" in " + slacktext.Clip(slacktext.OneLine(s.Zone), 40))
+		}
+		l.plain(": " + slacktext.Number(s.Free) + pick(s.Total > 0, " of "+slacktext.Number(s.Total), "") + " addresses free")
+		switch {
+		case s.Empty.IsZero():
+			l.plain(", and none of its kind is running out")
+		case s.Empty.After(w.At):
+			l.plain(", runs out ").dated(s.Empty)
+		default:
+			l.plain(", has run out")
+		}
+		lines = append(lines, l)
+	}
+	if len(lines) == 1 && w.Soonest[0].Empty.IsZero() {
+		s := w.Soonest[0]
+		p.add(p.label("Addresses").plain("No subnet is running out; the fewest are free in ").code(s.ID).
+			plain(" of " + p.clusterOf(s.Cluster, s.Whose) + ": " + slacktext.Number(s.Free) + pick(s.Total > 0, " of "+slacktext.Number(s.Total), "") + ".").section())
+		return
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("Addresses"), bullets(lines...))
+	}
+}
+
+// quieted lists what is silenced.
+func (p *page) quieted(w report.Period, most int) {
+	var lines []*line
+	for _, s := range w.Silences[:min(len(w.Silences), most)] {
+		s.Reason = p.short(s.Reason, 200)
+		lines = append(lines, p.silence(p.line(), s.Silence, p.short(s.Whose, 40)))
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("Silenced"), bullets(p.cut(lines, w.Silenced, "silences")...))
+	}
+}
+
+// looks is the proof that the week was looked at.
+func (p *page) looks(w report.Period) {
+	if w.Looks.Made == 0 && w.Looks.Unnoted == 0 {
+		return
+	}
+	l := p.label("Looked").plain(slacktext.Number(w.Looks.Made) + " times at " + slacktext.Count(w.Clusters, "cluster"))
+	if !w.Gaps() {
+		l.plain(", never more than " + slacktext.Span(overview.Late) + " apart")
+	}
+	if w.Looks.New > 0 && w.Looks.Since.IsZero() {
+		l.plain("; at " + slacktext.Number(w.Looks.New) + " of them since this week only")
+	}
+	if w.Looks.Unnoted > 0 {
+		l.plain("; of " + slacktext.Count(w.Looks.Unnoted, "cluster") + " no looks are on record")
+	}
+	if w.LeftOut > 0 {
+		l.plain("; " + slacktext.Count(w.LeftOut, "cluster") + " left out for want of time: ").code("/rollcall report 7d cluster=NAME")
+	}
+	p.add(l.plain(".").section())
+}
+
+// unseen lists what could not be looked at.
+func (p *page) unseen(w report.Period, most int) {
+	var lines []*line
+	for _, u := range w.Unseen[:min(len(w.Unseen), most)] {
+		lines = append(lines, p.notSeen(u, w))
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("Could not look"), bullets(p.cut(lines, len(w.Unseen)+w.MoreUnseen, "")...))
+	}
+}
+
+// notSeen is one thing that was not looked at, and why.
+func (p *page) notSeen(u report.Unseen, w report.Period) *line {
+	l := p.line()
+	span := func() *line {
+		if u.Still {
+			return l.plain(" since ").dated(u.From)
+		}
+		return l.plain(" for " + slacktext.Span(u.To.Sub(u.From)) + " from ").dated(u.From)
+	}
+	share := slacktext.Number(u.N) + " of " + slacktext.Count(u.Of, "look")
+	switch u.Reason {
+	case report.NothingLooked:
+		l.strong("No cluster was looked at")
+		return span().plain(": sweeps did not run. What happened then was seen only as far as events told it.")
+	case report.SpokeUnseen:
+		l.strong(p.clusterOf(slacktext.Count(u.Clusters, "cluster"), u.Whose)).plain(": not looked at")
+		return span().plain(": the account may not have let Rollcall in")
+	case report.SpokeUnknown:
+		return l.strong(p.short(u.Whose, 60)).plain(": no cluster there was ever looked at: there is none, or Rollcall is not let in")
+	case report.ClusterUnseen:
+		l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": not looked at")
+		return span()
+	case report.ClusterStopped:
+		l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": not looked at")
+		return span().plain(", while others were: deleted, or no longer in the settings?")
+	case report.APISilent:
+		return l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": its Kubernetes API did not answer in " + share)
+	case report.PartFailed:
+		return l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": a part failed in " + share + "; the errors are in sweep's log")
+	}
+	l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": ").prose(strings.TrimSuffix(p.short(u.Says, 160), "."))
+	return l.plain(pick(u.Still, "", " (over)")).toMessage(w.Site, u.Channel, u.TS)
+}
+
+// faults lists who refuses what Rollcall says.
+func (p *page) faults(w report.Period, most int) {
+	var lines []*line
+	for _, f := range w.Faults[:min(len(w.Faults), most)] {
+		lines = append(lines, p.line().strong(p.clusterOf(f.Cluster, f.Whose)).plain(": ").code(p.short(f.Target, 80)).
+			plain(" refuses what is said ("+p.short(f.Code, 60)+") since ").dated(f.Since))
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("Rollcall's own faults"), bullets(p.cut(lines, len(w.Faults)+w.MoreFaults, "faults")...))
+	}
+}
