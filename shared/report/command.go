@@ -82,6 +82,11 @@ type Command struct {
 	// that was; empty for one that was never drawn.
 	OnHome bool   `json:"onHome,omitempty"`
 	View   string `json:"view,omitempty"`
+	// Says is why slack-actions did nothing of what was pressed on the home page: the page
+	// says it when it is drawn anew. A press there has no response_url, and what is for one
+	// person alone is shown in a channel only
+	// (docs.slack.dev/reference/methods/chat.postEphemeral).
+	Says string `json:"says,omitempty"`
 }
 
 // EncodeCommand writes a command as it travels.

@@ -143,7 +143,7 @@ func (p *invocation) answer(ctx context.Context, c report.Command, now time.Time
 	case report.AskReport:
 		return slack.RenderReport(p.report(ctx, c.Ask, now)), "", nil
 	case report.OpenHome:
-		return slackapi.Message{}, "", nil
+		return slackapi.Message{}, c.Says, nil
 	}
 	return slack.RenderSays("This version of Rollcall does not know that command.", now), "", nil
 }

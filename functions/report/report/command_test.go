@@ -343,9 +343,13 @@ func TestHomePage(t *testing.T) {
 	if strings.Contains(k.homes[1], "Ended") {
 		t.Error("a stranger ended it")
 	}
+	k.ask(7, notifytest.Oncall, report.Ask{Verb: report.OpenHome}, home, func(c *report.Command) { c.Says = "Nothing was done: because." })
+	if len(k.homes) != 4 || !strings.Contains(k.homes[3], "Nothing was done: because.") || !strings.Contains(k.homes[3], "eks-workshop") {
+		t.Errorf("a press that slack-actions refused: the page says %q", k.homes[3:])
+	}
 	k.ask(6, "U0STRANGER", report.Ask{Verb: report.OpenHome}, home, func(c *report.Command) { c.Home = "T0OTHER001" })
-	if len(k.homes) != 4 || !strings.Contains(k.homes[3], "own Slack workspace") || strings.Contains(k.homes[3], "eks-workshop") {
-		t.Errorf("somebody of another company sees %q", k.homes[3:])
+	if len(k.homes) != 5 || !strings.Contains(k.homes[4], "own Slack workspace") || strings.Contains(k.homes[4], "eks-workshop") {
+		t.Errorf("somebody of another company sees %q", k.homes[4:])
 	}
 }
 

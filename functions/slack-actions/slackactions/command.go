@@ -54,12 +54,12 @@ func (h handler) asked(c *call) (ask report.Ask, isCommand bool, _ error) {
 	return ask, true, nil
 }
 
-// command passes on what somebody asks for.
-func (h handler) command(ctx context.Context, c *call, ask report.Ask) error {
+// command passes on what somebody asks for, and what they are told on the home page.
+func (h handler) command(ctx context.Context, c *call, ask report.Ask, says string) error {
 	p := c.payload
 	message, err := report.EncodeCommand(report.Command{
 		ID: c.id, At: h.now().UTC(), Ask: ask, User: report.User{ID: p.User, Name: p.Name}, Team: p.Team, Home: p.Home, Enterprise: p.Enterprise,
-		Channel: p.Channel, ResponseURL: p.ResponseURL, OnHome: p.OnHome, View: p.View,
+		Channel: p.Channel, ResponseURL: p.ResponseURL, OnHome: p.OnHome, View: p.View, Says: says,
 	})
 	if err != nil {
 		return err

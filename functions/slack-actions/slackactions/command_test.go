@@ -168,10 +168,7 @@ func TestPressesThatEndASilence(t *testing.T) {
 		t.Errorf("passed on %+v", c)
 	}
 	for name, body := range map[string]string{
-		"another value":                  pressedOnHome("unsilence", "all"),
-		"a button of an incident":        pressedOnHome("acknowledge", b.value("")),
-		"a dialog":                       strings.Replace(pressedOnHome("unsilence", "ab12cd34"), "home", "modal", 1),
-		"two words that would be parsed": pressedOnHome("unsilence", "ab12cd34 x"),
+		"a dialog": strings.Replace(pressedOnHome("unsilence", "ab12cd34"), "home", "modal", 1),
 	} {
 		if got := b.call(b.request(body)); got.StatusCode != 400 || len(b.commands) != 1 {
 			t.Errorf("%s: %+v, passed on %d", name, got, len(b.commands))
@@ -179,5 +176,39 @@ func TestPressesThatEndASilence(t *testing.T) {
 	}
 	if got := b.call(b.request(b.body("unsilence", "ab12cd34", "9"))); got.StatusCode != 200 || len(b.commands) != 2 || b.commands[1].OnHome || b.commands[1].ResponseURL == "" {
 		t.Errorf("in the channel: %+v, passed on %+v", got, b.commands)
+	}
+}
+
+// What is not done of a press on the home page is said on that page: report, which has
+// the token, draws it anew with the reason.
+func TestRefusedPressesOnHome(t *testing.T) {
+	for name, test := range map[string]struct{ body, says string }{
+		"another value":                  {pressedOnHome("unsilence", "all"), "Nothing was done: this version of Rollcall does not know what that button stands for."},
+		"two words that would be parsed": {pressedOnHome("unsilence", "ab12cd34 x"), "Nothing was done: this version of Rollcall does not know what that button stands for."},
+		"a button of an incident":        {pressedOnHome("acknowledge", "x"), "Nothing was done: this version of Rollcall does not know that button."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			if got := b.call(b.request(test.body)); got.StatusCode != 200 || len(b.commands) != 1 || len(b.records) != 1 {
+				t.Fatalf("%+v, passed on %+v, recorded %d", got, b.commands, len(b.records))
+			}
+			if c := b.commands[0]; c.Ask != (report.Ask{Verb: report.OpenHome}) || !c.OnHome || c.View != "2.def" || c.Says != test.says {
+				t.Errorf("passed on %+v", c)
+			}
+			b = newBench(t)
+			b.sendErr = errors.New("no queue")
+			if got := b.call(b.request(test.body)); got.StatusCode != 400 {
+				t.Errorf("not passed on: %+v; Slack would show no error", got)
+			}
+		})
+	}
+	b := newBench(t)
+	nobody := strings.Replace(pressedOnHome("acknowledge", "x"), "U0ONCALL01", "nobody", 1)
+	if got := b.call(b.request(nobody)); got.StatusCode != 400 || len(b.commands) != 0 {
+		t.Errorf("of nobody: %+v, passed on %+v", got, b.commands)
+	}
+	b.sendErr = errors.New("no queue")
+	if got := b.call(b.request(pressedOnHome("unsilence", "ab12cd34"))); got.StatusCode != 500 {
+		t.Errorf("not passed on: %+v; Slack would show no error", got)
 	}
 }

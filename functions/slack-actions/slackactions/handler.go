@@ -148,7 +148,7 @@ func (h handler) take(ctx context.Context, c *call) error {
 	case err != nil:
 		return err
 	case ask.Verb != "":
-		return h.command(ctx, c, ask)
+		return h.command(ctx, c, ask, "")
 	case isCommand:
 		return nil // it is answered, or there is nothing to do
 	}
