@@ -15,10 +15,12 @@ import (
 	"syscall"
 	"time"
 
+	targets "rollcall/functions/notify-targets/spec"
 	"rollcall/local/payload"
 	"rollcall/local/platform/lambdaruntime"
 	"rollcall/local/platform/wire"
 	"rollcall/local/stage"
+	"rollcall/shared/config"
 )
 
 const usage = `Runs one function by hand and prints its logs, its calls, what it sent and its
@@ -28,10 +30,12 @@ stage's, in the state of a world.
   make invoke FN=launch-watch EVENT=events/in/autoscaling-launch-lifecycle-action.json
   make invoke FN=join-check EVENT=events/in/ec2-state-running.json AT=2026-11-20T15:10:00Z
   make invoke FN=join-check EVENT=events/in/schedule-scheduler.json WORLD=local/worlds/not-ready.yaml
+  make invoke FN=notify-targets EVENT=events/out/incident-opened.json
   make invoke FN=report EVENT=local/invoke/testdata/observation.json
 
 An event for a function that reads a queue is put into a message, as the queue
-would, whatever it holds. A schedule, or a whole batch ("Records"), is given as it
+would, whatever it holds, but for one that a rule hands to the function itself, as it
+does the bus's to notify-targets. A schedule, or a whole batch ("Records"), is given as it
 is. Exit status: 0 the function succeeded; 1 it failed, gave its message back, or
 could not run; 2 wrong use.
 
@@ -125,7 +129,7 @@ func run(ctx context.Context, o options, out io.Writer) (bool, error) {
 		return false, misuse{fmt.Errorf("read the world: %w", err)}
 	}
 	s, err := stage.Start(ctx, stage.Options{
-		World: o.world, Template: o.template, Binaries: o.binaries, At: o.at, Quiet: true, Out: &logs{out: out},
+		Settings: settings(o.function), World: o.world, Template: o.template, Binaries: o.binaries, At: o.at, Quiet: true, Out: &logs{out: out},
 	})
 	if err != nil {
 		return false, fmt.Errorf("start the stage: %w", err)
@@ -152,6 +156,15 @@ func run(ctx context.Context, o options, out io.Writer) (bool, error) {
 	// What the process wrote last comes through a pipe, after its answer.
 	s.Runtime.Close()
 	return succeeded(result), show(ctx, out, s, f, result)
+}
+
+// settings are those without which the function would not be deployed: notify-targets has
+// somebody to tell.
+func settings(function string) map[string]string {
+	if function == targets.Name {
+		return map[string]string{string(config.Targets): "sns"}
+	}
+	return nil
 }
 
 // show prints what the function did.

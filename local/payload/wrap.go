@@ -5,17 +5,20 @@ package payload
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"rollcall/local/platform/pattern"
 	"rollcall/local/platform/template"
 )
 
 // Wrap makes an event what Lambda would give the function, and says how. For a
 // function that reads a queue that is a message; a batch of messages, and a
-// schedule, which comes directly, are left as they are.
+// schedule, which comes directly, are left as they are, and so is an event that a rule
+// hands to the function past its queue.
 func Wrap(raw []byte, f template.Function, t *template.Template, now time.Time) (payload []byte, how string, err error) {
 	var e struct {
 		Records    []json.RawMessage
@@ -27,6 +30,9 @@ func Wrap(raw []byte, f template.Function, t *template.Template, now time.Time) 
 	broken := !json.Valid(raw)
 	if json.Unmarshal(raw, &e) == nil && (len(e.Records) > 0 || e.DetailType == "Scheduled Event") {
 		return raw, "as it is", nil
+	}
+	if rule, is := direct(raw, f, t); is {
+		return raw, "as the rule " + rule + " hands it over", nil
 	}
 	for _, m := range t.Mappings {
 		if m.FunctionName != f.Name {
@@ -44,6 +50,23 @@ func Wrap(raw []byte, f template.Function, t *template.Template, now time.Time) 
 		return nil, "", errors.New("the event is not JSON, and Lambda takes nothing else")
 	}
 	return raw, "as it is", nil
+}
+
+// direct is the rule that hands an event to the function itself.
+func direct(raw []byte, f template.Function, t *template.Template) (rule string, is bool) {
+	for _, r := range t.Rules {
+		if len(r.Pattern) == 0 || !slices.ContainsFunc(r.Targets, func(to template.Target) bool { return to.ARN == f.ARN }) {
+			continue
+		}
+		p, err := pattern.Compile(r.Pattern)
+		if err != nil {
+			continue // the router says what is wrong with it
+		}
+		if ok, err := p.Matches(raw); err == nil && ok {
+			return r.Name, true
+		}
+	}
+	return "", false
 }
 
 func source(t *template.Template, arn string) template.Queue {

@@ -14,7 +14,11 @@ import (
 var (
 	noon   = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	sample = &template.Template{
-		Region:   "us-west-2",
+		Region: "us-west-2",
+		Rules: []template.Rule{
+			{Name: "news", Pattern: json.RawMessage(`{"source":["rollcall"]}`), Targets: []template.Target{{ARN: "arn:reader"}}},
+			{Name: "queued", Pattern: json.RawMessage(`{"source":["aws.ec2"]}`), Targets: []template.Target{{ARN: "arn:q"}}},
+		},
 		Mappings: []template.EventSourceMapping{{FunctionName: "reader", QueueARN: "arn:q"}, {FunctionName: "ordered", QueueARN: "arn:q.fifo"}},
 		Queues:   []template.Queue{{Name: "q", ARN: "arn:q"}, {Name: "q.fifo", ARN: "arn:q.fifo", FIFO: true}},
 	}
@@ -30,6 +34,9 @@ func TestWrap(t *testing.T) {
 	}{
 		"event for a reader":           {function: "reader", raw: `{"detail-type": "x"}`, body: `{"detail-type": "x"}`, how: "as a message of the queue q"},
 		"observation for an ordered":   {function: "ordered", raw: `{"cluster": "c"}`, body: `{"cluster": "c"}`, how: "as a message of the queue q.fifo", attributes: map[string]string{"MessageGroupId": "c", "MessageDeduplicationId": "by-hand", "SequenceNumber": "18850000000000000000"}},
+		"event past the queue":         {function: "reader", raw: `{"source": "rollcall"}`, how: "as the rule news hands it over"},
+		"event for the queue":          {function: "reader", raw: `{"source": "aws.ec2"}`, body: `{"source": "aws.ec2"}`, how: "as a message of the queue q"},
+		"another's event":              {function: "ordered", raw: `{"source": "rollcall"}`, body: `{"source": "rollcall"}`, how: "as a message of the queue q.fifo", attributes: map[string]string{"MessageGroupId": "", "MessageDeduplicationId": "by-hand", "SequenceNumber": "18850000000000000000"}},
 		"batch":                        {function: "reader", raw: `{"Records": [{"body": "x"}]}`, how: "as it is"},
 		"empty batch":                  {function: "reader", raw: `{"Records": []}`, body: `{"Records": []}`, how: "as a message of the queue q"},
 		"schedule":                     {function: "reader", raw: `{"detail-type": "Scheduled Event"}`, how: "as it is"},
@@ -43,7 +50,7 @@ func TestWrap(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, how, err := Wrap([]byte(tt.raw), template.Function{Name: tt.function}, sample, noon)
+			got, how, err := Wrap([]byte(tt.raw), template.Function{Name: tt.function, ARN: "arn:" + tt.function}, sample, noon)
 			if (err != nil) != tt.fails {
 				t.Fatalf("got error %v, want one: %t", err, tt.fails)
 			}
@@ -53,7 +60,7 @@ func TestWrap(t *testing.T) {
 			if tt.fails {
 				return
 			}
-			if tt.how == "as it is" {
+			if tt.body == "" && tt.raw != "" {
 				if string(got) != tt.raw {
 					t.Errorf("got %q, want %q", got, tt.raw)
 				}
