@@ -20,7 +20,7 @@ func Observe(by string, s *snapshot.Snapshot, d diagnose.Diagnosis, launches []r
 		Account: s.Account, Region: s.Region, Partition: s.Partition, Cluster: s.Cluster.Name,
 		Diagnosis: d, Launches: launches, Facts: Facts(s), Blind: Blind(s),
 		Read: slices.Sorted(maps.Keys(s.Read)), Absent: absent(s),
-		Tags: tags(s, d, launches),
+		Tags: tags(s, d, launches), Capacity: capacity(s, d, launches),
 	}
 }
 

@@ -12,19 +12,7 @@ import (
 // channels are chosen by them. A node of an Auto Scaling group without a managed
 // nodegroup goes by that group's.
 func tags(s *snapshot.Snapshot, d diagnose.Diagnosis, launches []report.Launch) map[string]map[string]string {
-	named := map[string]bool{}
-	for _, c := range d.Causes {
-		for _, name := range c.Nodegroups {
-			named[name] = true
-		}
-	}
-	for _, l := range launches {
-		if l.Nodegroup != "" {
-			named[l.Nodegroup] = true
-		} else {
-			named[l.Group] = true
-		}
-	}
+	named := namedGroups(d, launches)
 	all := map[string]map[string]string{}
 	for _, g := range s.Groups {
 		if named[g.Name] && len(g.Tags) > 0 {
@@ -40,4 +28,23 @@ func tags(s *snapshot.Snapshot, d diagnose.Diagnosis, launches []report.Launch) 
 		return nil
 	}
 	return all
+}
+
+// namedGroups are the nodegroups that causes and launches name; a launch of a group
+// without one names that.
+func namedGroups(d diagnose.Diagnosis, launches []report.Launch) map[string]bool {
+	named := map[string]bool{}
+	for _, c := range d.Causes {
+		for _, name := range c.Nodegroups {
+			named[name] = true
+		}
+	}
+	for _, l := range launches {
+		if l.Nodegroup != "" {
+			named[l.Nodegroup] = true
+		} else {
+			named[l.Group] = true
+		}
+	}
+	return named
 }

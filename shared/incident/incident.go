@@ -52,6 +52,8 @@ type Incident struct {
 	// name; Affected counts all.
 	Launches []report.Launch `json:"launches,omitempty"`
 	Affected int             `json:"affected"`
+	// Capacity is what its groups want and have; nil where the newest look did not tell.
+	Capacity *Capacity `json:"capacity,omitempty"`
 	// Proof is the launch that showed that the cause is gone.
 	Proof *report.Launch `json:"proof,omitempty"`
 	// More are the ids of affected launches beyond MaxLaunches, so that none

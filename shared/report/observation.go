@@ -52,6 +52,9 @@ type Observation struct {
 	Charts []Chart `json:"charts,omitempty"`
 	// Tags are those of the nodegroups that causes and launches name, by nodegroup.
 	Tags map[string]map[string]string `json:"tags,omitempty"`
+	// Capacity is what the groups that causes and launches name want and have. A group of
+	// which that could not be read, or not be counted, is not among them.
+	Capacity []Capacity `json:"capacity,omitempty"`
 	// Sweep is set on the observations of a sweep. They come for every
 	// watched cluster even when nothing is wrong: time passes with them.
 	Sweep bool `json:"sweep,omitempty"`

@@ -163,6 +163,9 @@ func impact(i incident.Incident, t tally) []string {
 	if n := len(i.Cause.Pods); n > 0 {
 		what = append(what, slacktext.Count(n, "pod")+" pending")
 	}
+	if n := i.Capacity.Missing(); n > 0 {
+		what = append(what, slacktext.Number(n)+" of "+slacktext.Number(i.Capacity.Desired)+" desired nodes missing")
+	}
 	switch {
 	case t.out() == 0:
 	case checks.Meaning(i.Key.Check).Breaks == check.Launching && t.joined == 0:

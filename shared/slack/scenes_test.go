@@ -286,6 +286,13 @@ func scenes() []scene {
 		Nodegroups: []string{"workers"},
 	}, nil)
 
+	short := with(incidentOf(noEgress(), launches(2, report.Missed)), func(i *incident.Incident) {
+		i.Capacity = &incident.Capacity{At: i.Changed, Desired: 12, Ready: 10, Affected: 2}
+	})
+	enough := with(short, func(i *incident.Incident) {
+		i.Capacity = &incident.Capacity{At: i.Changed, Desired: 12, Ready: 12, Affected: 2}
+	})
+
 	withdrawn := with(missed, ended(incident.Withdrawn), func(i *incident.Incident) { i.Cleared, i.ClearedBy = time.Time{}, nil })
 	return append(slices.Concat(addressScenes(), actScenes(), zoneScenes()), []scene{
 		{"nodegroup-quota", quota, []incident.Note{note(quota, incident.Opened, quota.Opened)}},
@@ -300,6 +307,8 @@ func scenes() []scene {
 		{"launch-refused", refused, []incident.Note{note(refused, incident.Opened, refused.Opened)}},
 		{"predicted", predicted, []incident.Note{note(predicted, incident.Opened, predicted.Opened)}},
 		{"missed", missed, []incident.Note{note(missed, incident.Opened, missed.Opened), note(missed, incident.HasMissed, began.Add(5*time.Minute))}},
+		{"capacity-short", short, []incident.Note{note(short, incident.Opened, short.Opened)}},
+		{"capacity-enough", enough, nil},
 		{"some-joined", incidentOf(noEgress(), mixed), nil},
 		{"all-joined", incidentOf(noEgress(), joined), nil},
 		{"nobody-yet", nobody, []incident.Note{note(nobody, incident.Opened, nobody.Opened)}},

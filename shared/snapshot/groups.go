@@ -4,10 +4,13 @@ import "time"
 
 // Group is an Auto Scaling group.
 type Group struct {
-	Name      string
-	Min       int
-	Max       int
-	Desired   int
+	Name    string
+	Min     int
+	Max     int
+	Desired int
+	// Weighted tells that Min, Max and Desired count no instances: the group gives its
+	// types weights, or counts vCPUs or memory.
+	Weighted  bool
 	Subnets   []string
 	Zones     []string
 	Instances []GroupInstance

@@ -24,8 +24,17 @@ func group(g types.AutoScalingGroup) snapshot.Group {
 		ServiceRole: aws.ToString(g.ServiceLinkedRoleARN),
 		Created:     aws.ToTime(g.CreatedTime),
 	}
+	// CreateAutoScalingGroup, DesiredCapacityType: "By default, Amazon EC2 Auto Scaling
+	// specifies units, which translates into number of instances." And of an override's
+	// WeightedCapacity: "the number of capacity units provided by the instance type".
+	if kind := aws.ToString(g.DesiredCapacityType); kind != "" && kind != "units" {
+		out.Weighted = true
+	}
 	if m := g.MixedInstancesPolicy; m != nil && m.LaunchTemplate != nil {
 		for _, o := range m.LaunchTemplate.Overrides {
+			if w := aws.ToString(o.WeightedCapacity); w != "" && w != "1" {
+				out.Weighted = true
+			}
 			if t := aws.ToString(o.InstanceType); t != "" {
 				out.Types = append(out.Types, t)
 			}

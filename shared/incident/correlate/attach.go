@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
+	"rollcall/shared/report"
 )
 
 // attachToKnown tells whether a failure of a subnet's addresses belongs to an
@@ -60,7 +61,7 @@ func (look *Look) attach(o *incident.Update, cause diagnose.Cause, since, last t
 	o.Cause.Nodegroups = incident.Union(o.Cause.Nodegroups, cause.Nodegroups)
 	added := false
 	for _, id := range cause.Instances {
-		added = o.AddAffected(look.Observation.LaunchOf(id)) || added
+		added = affect(o, look.Observation.LaunchOf(id)) || added
 	}
 	switch {
 	case added:
@@ -71,6 +72,15 @@ func (look *Look) attach(o *incident.Update, cause diagnose.Cause, since, last t
 	if first && o.Number > 0 {
 		look.noteAttached(o, cause)
 	}
+}
+
+// affect adds a launch to an incident that it belongs to. One that never was Ready has not
+// been since its launch: the incident began with it, or earlier.
+func affect(o *incident.Update, l report.Launch) (added bool) {
+	if added = o.AddAffected(l); added && l.Unfinished() && l.Ready.IsZero() && l.Started.After(o.Before) && l.Started.Before(o.Began) {
+		o.Began, o.Touched = l.Started, true
+	}
+	return added
 }
 
 // noteAttached tells the thread what belongs to the incident now.
@@ -162,7 +172,7 @@ func (look *Look) AttachExplained() {
 				continue
 			}
 			for _, id := range cause.Instances {
-				if l, kept := u.KeptLaunch(id); kept && o.AddAffected(*l) {
+				if l, kept := u.KeptLaunch(id); kept && affect(o, *l) {
 					o.Because(incident.MoreAffected)
 				}
 			}
@@ -192,7 +202,7 @@ func (look *Look) handOver(o, u *incident.Update) {
 		return
 	}
 	for _, l := range u.Launches {
-		if l.Unfinished() && o.AddAffected(l) {
+		if l.Unfinished() && affect(o, l) {
 			o.Because(incident.MoreAffected)
 		}
 	}

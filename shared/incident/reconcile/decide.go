@@ -38,6 +38,7 @@ func Decide(previous []incident.Incident, obs report.Observation, now time.Time,
 	// Last, because an incident can be superseded by any other.
 	rec.AttachExplained()
 	rec.each(rec.Supersede)
+	rec.each(rec.updateCapacity)
 	rec.each(rec.worsen)
 	rec.each(rec.updateChart)
 	return rec.decisions()
