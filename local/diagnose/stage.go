@@ -114,6 +114,11 @@ func staged(ctx context.Context, so stage.Options, notes io.Writer) (result.Resu
 
 // Observe is what the detectors report of a world, in the order in which they do.
 func Observe(ctx context.Context, world string, notes io.Writer) ([]report.Observation, error) {
+	return ObserveBeside(ctx, world, notes, func(*stage.Stage) {})
+}
+
+// ObserveBeside has the world itself looked at, too, while it stands as the detectors saw it.
+func ObserveBeside(ctx context.Context, world string, notes io.Writer, look func(*stage.Stage)) ([]report.Observation, error) {
 	so := settings(notes)
 	if err := open(Subject{Path: world}, &so, notes); err != nil {
 		return nil, err
@@ -127,6 +132,7 @@ func Observe(ctx context.Context, world string, notes io.Writer) ([]report.Obser
 	)
 	err := played(ctx, so, notes, func(r *run) {
 		seen = r.seen
+		look(r.stage)
 		for _, b := range r.broken {
 			broken = errors.Join(broken, fmt.Errorf("%s: %s", b.Resource, b.Reason))
 		}

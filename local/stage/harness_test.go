@@ -18,6 +18,7 @@ import (
 
 	"rollcall/local/binaries"
 	"rollcall/local/fakeslack"
+	"rollcall/local/messagecheck"
 	"rollcall/local/programs"
 
 	"rollcall/shared/incident"
@@ -138,6 +139,7 @@ func startWith(t *testing.T, o Options, change []func(*Options)) *running {
 				t.Errorf("%s sent %s a request that AWS refuses: %s", c.Caller, c.Action(), c.Misfit)
 			}
 		}
+		r.consistent()
 		if t.Failed() || os.Getenv("STAGELOG") != "" {
 			text := out.String()
 			if len(text) > 400_000 {
@@ -147,6 +149,24 @@ func startWith(t *testing.T, o Options, change []func(*Options)) *running {
 		}
 	})
 	return r
+}
+
+// consistent holds that no message that was ever posted or edited to, in whichever test,
+// says one thing against another.
+func (r *running) consistent() {
+	r.t.Helper()
+	for _, c := range r.Slack.Calls() {
+		if c.Method != "chat.postMessage" && c.Method != "chat.update" || c.Params["blocks"] == "" {
+			continue
+		}
+		found, err := messagecheck.Contradictions([]byte(c.Params["blocks"]), c.Params["thread_ts"] != "")
+		if err != nil {
+			continue // what is no block the stand-in refuses
+		}
+		for _, says := range found {
+			r.t.Errorf("a message says one thing against another: %s\n%s", says, c.Params["text"])
+		}
+	}
 }
 
 // scale sets the desired size of the route story's new nodegroup.
