@@ -133,6 +133,7 @@ func rules() []rule {
 		{prefix: "go run ./cmd/rollcall diagnose --cluster", says: "rollcall: there are no AWS credentials"},
 		{prefix: "go run ./cmd/rollcall preflight --file", says: "rollcall: --file nodegroup.json: there is no such file"},
 		{prefix: "go run ./cmd/rollcall diagnose capture", says: "rollcall: capture: there is no such folder or file"},
+		{prefix: "go run ./cmd/rollcall doctor", says: "rollcall: there are no AWS credentials"},
 		{prefix: "go run ./cmd/rollcall explain", says: "launch/vcpu-limit"},
 		{prefix: "go run ./shared/checks/new FAMILY/NAME", says: "FAMILY/NAME"},
 		{prefix: "go test ./shared/checks/route", says: "ok"},

@@ -152,6 +152,7 @@ const (
 
 	ClusterDeleted Resolution = "cluster-deleted" // EKS has no cluster of this name any more
 	Unseen         Resolution = "unseen"          // nothing was heard of it for maxUnseen
+	Unwatched      Resolution = "unwatched"       // its cluster, or its account and region, was taken out of the settings
 )
 
 // MaxLaunches is how many affected launches an incident keeps by name: an

@@ -104,6 +104,21 @@ func (inc Incident) AfterClusterDeleted(at time.Time) Transition {
 	return t
 }
 
+// AfterUnwatched is the end of an incident whose cluster is not watched any more, since a
+// time. It is not called well: nobody looks. What was observed before, and comes late, does
+// not open it again.
+func (inc Incident) AfterUnwatched(at time.Time) Transition {
+	if inc.State == Closed {
+		return Transition{}
+	}
+	t := ends(Unwatched)
+	if inc.State == Pending {
+		t = neverSaid(Unwatched)
+	}
+	t.SettledAt = at
+	return t
+}
+
 // AfterSilence is the end of an incident of which nothing was heard for long. It
 // is not called well: nobody knows.
 func (inc Incident) AfterSilence(now time.Time) Transition {

@@ -27,20 +27,22 @@ const (
 	SeveralAtOnce Reason = "several-actions"
 	UnknownAction Reason = "unknown-action"
 	UnknownValue  Reason = "unknown-value"
+	// NotWatched: the account and region of what was pressed were taken out of the settings.
+	NotWatched Reason = "not-watched"
 )
 
 // Reasons are all of them.
 func Reasons() []Reason {
 	return []Reason{
 		TooLarge, NotPost, NotForm, Unsigned, TooOld, FromFuture, Forged,
-		Replayed, Malformed, NotPressed, SeveralAtOnce, UnknownAction, UnknownValue,
+		Replayed, Malformed, NotPressed, SeveralAtOnce, UnknownAction, UnknownValue, NotWatched,
 	}
 }
 
 // Signed tells that Slack signed what was refused for the reason.
 func (r Reason) Signed() bool {
 	switch r {
-	case Replayed, Malformed, NotPressed, SeveralAtOnce, UnknownAction, UnknownValue:
+	case Replayed, Malformed, NotPressed, SeveralAtOnce, UnknownAction, UnknownValue, NotWatched:
 		return true
 	}
 	return false

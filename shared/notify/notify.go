@@ -127,6 +127,8 @@ type Notifier struct {
 	Policy incident.Policy
 	// Whose is the name by which people know the account and region; empty for none.
 	Whose string
+	// Unwatched tells that a cluster was taken out of the settings; nil for none.
+	Unwatched func(cluster string) bool
 	// Actions tells that Slack's buttons are answered, so that messages have them.
 	Actions bool
 	// Docs is where the documentation's site is; empty for nowhere.
@@ -135,6 +137,9 @@ type Notifier struct {
 	Log   *slog.Logger
 	Count func(name string, n int)
 }
+
+// Left tells that a cluster is not watched any more.
+func (n Notifier) Left(cluster string) bool { return n.Unwatched != nil && n.Unwatched(cluster) }
 
 // shows is what messages depend on beside their incidents.
 func (n Notifier) shows() slack.Options {

@@ -30,7 +30,7 @@ func (n Notifier) Tick(ctx context.Context) error {
 		if len(r.Refusals) > 0 {
 			n.Count("Undelivered", len(r.Refusals))
 		}
-		if r.Due(n.Now()) {
+		if r.Due(n.Now()) || r.Open && n.Left(r.Cluster) {
 			if err := n.Again.SendResult(ctx, n.wake(r.Cluster)); err != nil {
 				wrong = append(wrong, err)
 				continue

@@ -118,6 +118,8 @@ func noteLine(i incident.Incident, n incident.Note) string {
 		switch i.Resolution {
 		case incident.ClusterDeleted:
 			return "EKS has no cluster " + slacktext.Clip(slacktext.OneLine(i.Key.Cluster), 60) + " any more."
+		case incident.Unwatched:
+			return notWatched(i)
 		case incident.Unseen:
 			return "nothing was heard of it since " + heard(i) + ". Is the cluster still watched (setting clusters), and do the sweeps run? Reopens if it still fails."
 		}
@@ -248,4 +250,13 @@ func (p *page) also(i incident.Incident) {
 	add("Caused by this", slacktext.Distinct(append(names(i.Cause.Symptoms), names(hidden)...)...))
 	add("Makes it worse", slacktext.Distinct(names(i.Cause.Contributing)...))
 	p.add(parts...)
+}
+
+// notWatched says by which setting nobody looks any more.
+func notWatched(i incident.Incident) string {
+	setting := "setting clusters"
+	if !i.Key.Spoke.Hub() {
+		setting = "setting spokes or clusters"
+	}
+	return "It was taken out of the settings (" + setting + "): nobody looks at it any more, and it may still fail. Reopens if it is watched again and still fails."
 }

@@ -62,6 +62,8 @@ func closed(i incident.Incident) (colour, what string) {
 		return white, "closed, " + missingNow(i)
 	case incident.ClusterDeleted:
 		return white, "closed, cluster " + slacktext.Clip(slacktext.OneLine(i.Key.Cluster), 60) + " was deleted"
+	case incident.Unwatched:
+		return white, "closed, no longer watched, may still fail" + colon(continued(title(i)))
 	case incident.Unseen:
 		return white, "closed, not checked since " + heard(i) + ", may still fail" + colon(continued(title(i)))
 	case incident.GivenUpOn:

@@ -25,11 +25,24 @@ var (
 	_ Audited = (*store.Store)(nil)
 	_ People  = (*slackapi.Session)(nil)
 	_ Aside   = bus.Queues{}
+	_ Spokes  = (*store.Store)(nil)
 )
 
 // Build makes the handler of report from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	return newHandler(e).handle, nil
+	h := newHandler(e)
+	if e.Config.Spoke.Hub() {
+		for _, s := range e.Config.Others() {
+			h.unwatched.watched = append(h.unwatched.watched, s.ID)
+		}
+		h.unwatched.of = func(id spoke.ID) handler {
+			former := newHandler(e.In(id))
+			former.Unwatched = func(string) bool { return true }
+			return former
+		}
+		e.ForAll(h.leave)
+	}
+	return h.handle, nil
 }
 
 func newHandler(e lambda.Env) handler {
@@ -48,7 +61,8 @@ func newHandler(e lambda.Env) handler {
 				Routes: e.Config.Routes, TagKeys: routing.TagKeys(e.Config.Routes), Channel: e.Config.Channel,
 			},
 			Whose: e.Config.Whose(), Actions: e.Config.SlackActions, Docs: e.Config.DocsURL,
-			Now: e.Now, Log: e.Log, Count: e.Metrics.Count,
+			Unwatched: notAmong(e.Config.Clusters),
+			Now:       e.Now, Log: e.Log, Count: e.Metrics.Count,
 		},
 		passed: wall, // signatures are dated by the wall clock, and the records of presses are kept by it
 		audit:  table,
@@ -57,6 +71,7 @@ func newHandler(e lambda.Env) handler {
 		whose:  e.Config.Whose(),
 		aside:  queues, approvers: e.Config.Approvers, responders: e.Config.Responders,
 	}
+	h.unwatched.spokes = here
 	h.commands = commands{
 		replies: slackapi.NewResponder(e.Config.SlackAPI, e.HTTP), home: client, hub: e.Config.Hub,
 		watched: allOf(e.Config, func(id spoke.ID) Table { return here.In(id) }),

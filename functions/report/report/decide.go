@@ -62,7 +62,11 @@ func replace(incidents []incident.Incident, inc incident.Incident) []incident.In
 // apply takes one message in, and gives what it makes of the incidents.
 func (p *invocation) apply(ctx context.Context, incidents []incident.Incident, m report.Message, policy incident.Policy, now time.Time) []incident.Decision {
 	if m.Observation != nil {
-		list := reconcile.Decide(incidents, *m.Observation, now, policy)
+		decide := reconcile.Decide
+		if p.Left(m.Observation.Cluster) {
+			decide = reconcile.CloseUnwatched
+		}
+		list := decide(incidents, *m.Observation, now, policy)
 		for _, d := range list {
 			p.logDecision(ctx, d, "observation", m.Observation.ID, "by", m.Observation.By)
 		}

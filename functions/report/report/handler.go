@@ -39,6 +39,7 @@ type handler struct {
 	commands
 	// responders are who may acknowledge, mute and ask for a check.
 	responders config.Responders
+	unwatched  unwatched
 }
 
 // errNoBatch: report is woken by its queue and its clock alone.

@@ -20,7 +20,7 @@ func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
 		config.Channel, config.SlackSecretARN, config.SlackAPI, config.DocsURL, config.ProofTime, config.ReopenTime,
 		config.Routes, config.RemindAfter, config.SlackActions, config.Approvers, config.WhoResponds,
-		config.TableName, config.BusName, config.ResultQueueURL, config.ResultDeadURL, config.LogLevel,
+		config.Clusters, config.TableName, config.BusName, config.ResultQueueURL, config.ResultDeadURL, config.LogLevel,
 	)
 }
 
@@ -66,6 +66,7 @@ func Spec() spec.Spec {
 			store.RecordActs(),
 			store.RecordSilences(),
 			store.RecordClusters(),
+			store.RecordSpokes(),
 			{
 				Sid:       "ReadSlackToken",
 				Why:       "The bot token is read at start and kept in memory only.",

@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/lambda"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 )
 
@@ -61,10 +62,13 @@ type handler struct {
 	replies slackapi.Responder
 	// wall is the time in which signatures are dated, and a request travels. now
 	// is the time in which incidents live: on the local stage it runs faster.
-	wall  func() time.Time
-	now   func() time.Time
-	log   *slog.Logger
-	count func(name string, n int)
+	wall func() time.Time
+	now  func() time.Time
+	// watched tells whether an account and region is among those of the settings: what is
+	// pressed of others report would leave out, and nobody would be answered.
+	watched func(spoke.ID) bool
+	log     *slog.Logger
+	count   func(name string, n int)
 }
 
 // Build makes the handler of slack-actions from what its invocations share.
@@ -78,6 +82,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		replies: slackapi.NewResponder(e.Config.SlackAPI, e.HTTP),
 		wall:    time.Now,
 		now:     e.Now,
+		watched: e.Config.Watched,
 		log:     e.Log,
 		count:   e.Metrics.Count,
 	}
@@ -160,6 +165,9 @@ func (h handler) press(ctx context.Context, c *call) error {
 	press, err := pressOf(c.payload)
 	if err != nil {
 		return err
+	}
+	if !h.watched(press.Key.Spoke) {
+		return &interaction.Refusal{Reason: interaction.NotWatched, Says: "the account and region that it is about are no longer watched (setting spokes); what is open there is closed within half an hour"}
 	}
 	press.ID, press.At = c.id, h.now().UTC()
 	message, err := report.EncodePress(press)

@@ -28,6 +28,7 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/spoke"
 )
 
 const rightSecret = "8f742231b10e8888abcd99a0a1a285a5"
@@ -121,6 +122,9 @@ func (b *bench) SendPress(_ context.Context, m report.PressMessage) error {
 
 var stageTime = time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
 
+// left is a spoke that was taken out of the settings.
+var left = spoke.ID{Account: "999900001111", Region: "eu-west-1"}
+
 func newBench(t *testing.T) *bench {
 	b := &bench{t: t, secret: rightSecret, claimed: map[string]string{}, digests: map[string]string{}, wallNow: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)}
 	b.slack = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -134,6 +138,7 @@ func newBench(t *testing.T) *bench {
 	log := slog.New(slog.NewTextHandler(&b.logs, nil))
 	metrics := lambda.NewMetrics("slack-actions", "", &b.numbers)
 	b.handler = handler{
+		watched: func(id spoke.ID) bool { return id != left },
 		signing: &signing{secrets: b, arn: "arn", log: log}, once: b, audit: &audit{store: b, log: log, metrics: metrics}, send: b,
 		replies: slackapi.NewResponder(b.slack.URL+"/api/", nil),
 		wall:    func() time.Time { return b.wallNow }, now: func() time.Time { return stageTime },

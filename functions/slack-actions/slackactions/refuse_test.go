@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/interaction"
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
 )
 
 func TestRefusals(t *testing.T) {
@@ -38,6 +40,11 @@ func TestRefusals(t *testing.T) {
 		{name: "a button of another app", action: "deploy", status: 200, reason: interaction.UnknownAction, told: "Nothing was done: this version of Rollcall does not know that button."},
 		{name: "no plan", action: "approve", status: 200, reason: interaction.UnknownValue, told: "Nothing was done: this version of Rollcall does not know what that button stands for."},
 		{name: "another value", action: "acknowledge", value: func(*bench) string { return "rtb-1" }, status: 200, reason: interaction.UnknownValue, told: "Nothing was done: this version of Rollcall does not know what that button stands for."},
+		{name: "of a spoke that was taken out of the settings", action: "acknowledge", value: func(*bench) string {
+			text, _ := slack.Value{Key: report.Key{Spoke: left, Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}, Number: 2}.Text()
+			return text
+		}, status: 200, reason: interaction.NotWatched,
+			told: "Nothing was done: the account and region that it is about are no longer watched (setting spokes); what is open there is closed within half an hour."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t)

@@ -25,7 +25,7 @@ const (
 // by reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
-	return []spec.Variable{config.SigningARN, config.SlackAPI, config.TableName, config.ResultQueueURL, config.LogLevel}
+	return append(config.SpokeVariables(), config.SigningARN, config.SlackAPI, config.TableName, config.ResultQueueURL, config.LogLevel)
 }
 
 // Spec is what infra deploys.

@@ -44,6 +44,16 @@ func Decide(previous []incident.Incident, obs report.Observation, now time.Time,
 	return rec.decisions()
 }
 
+// CloseUnwatched closes the incidents of a cluster that is not watched any more, with the
+// first that is observed of it: by a function that began before, or by report's own clock.
+// What was observed is not taken in.
+func CloseUnwatched(previous []incident.Incident, obs report.Observation, now time.Time, policy incident.Policy) []incident.Decision {
+	rec := reconciler{correlate.Look{Observation: obs, Now: now, Policy: policy}}
+	rec.begin(previous)
+	rec.each(func(u *incident.Update) { u.Apply(u.AfterUnwatched(now), now) })
+	return rec.decisions()
+}
+
 // begin takes in the cluster's incidents, and how their launches stand now.
 func (rec *reconciler) begin(previous []incident.Incident) {
 	for _, inc := range previous {
