@@ -297,7 +297,7 @@ func (r *run) detector(arn string) (template.Function, bool) {
 	for _, f := range r.stage.Template.Functions {
 		if f.ARN == arn {
 			has := func(v spec.Variable) bool { _, ok := f.Environment[string(v)]; return ok }
-			return f, has(config.ResultQueueURL) && has(config.Clusters) && !has(config.RemedyQueueURL) && !has(config.ChangeQueueURL) && !has(config.CleanupCap)
+			return f, has(config.ResultQueueURL) && has(config.Clusters) && !has(config.ResultDeadURL) && !has(config.RemedyQueueURL) && !has(config.ChangeQueueURL) && !has(config.CleanupCap)
 		}
 	}
 	return template.Function{}, false

@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/interaction"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 )
 
@@ -37,6 +38,17 @@ type forgedPress struct {
 func someValue(t *testing.T, plan string) string {
 	t.Helper()
 	text, ok := slack.Value{Key: report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: table}, Number: 1, Plan: plan}.Text()
+	if !ok {
+		t.Fatal("the value does not fit")
+	}
+	return text
+}
+
+// foreignValue is a button's value for an incident of an account that is not watched.
+func foreignValue(t *testing.T) string {
+	t.Helper()
+	key := report.Key{Spoke: spoke.ID{Account: "999900001111", Region: "eu-west-1"}, Cluster: "eks-workshop", Check: "route/no-egress", Resource: table}
+	text, ok := slack.Value{Key: key, Number: 1}.Text()
 	if !ok {
 		t.Fatal("the value does not fit")
 	}

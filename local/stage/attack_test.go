@@ -47,6 +47,7 @@ func attacksAreRefusedAndAudited(t *testing.T) {
 		{"another app's button", forgedPress{body: form("deploy_production", "yes", "")}, 400, interaction.UnknownAction},
 		{"no plan to approve", forgedPress{body: form("approve", someValue(t, ""), "")}, 400, interaction.UnknownValue},
 		{"a value with something more", forgedPress{body: form("acknowledge", strings.Replace(someValue(t, ""), "{", `{"admin":true,`, 1), "")}, 400, interaction.UnknownValue},
+		{"of an account that is not watched", forgedPress{body: form("acknowledge", foreignValue(t), "")}, 400, interaction.NotWatched},
 		{"a dialog", forgedPress{body: url.Values{"payload": {`{"type":"view_submission","user":{"id":"U0ONCALL01"}}`}}.Encode()}, 400, interaction.NotPressed},
 	} {
 		status, text := r.attempt(test.send)

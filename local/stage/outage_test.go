@@ -142,6 +142,15 @@ func playOutage(t *testing.T, begin func(*testing.T, string, ...func(*Options)) 
 			limited(o)
 		}
 	})
+	for _, f := range r.Template.Functions {
+		if strings.HasSuffix(f.Name, "-report") && !strings.HasSuffix(f.Name, "-spot-report") {
+			env := r.environment(f)
+			env["ROLLCALL_CLUSTERS"] = "all" // to report they are watched
+			if err := r.Runtime.Configure(f.Name, env); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	start, looks, steps := r.Clock.Now(), script.looks(), how.steps
 	open, unsaid := 0, 0
 	ask := func() {
