@@ -10,6 +10,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"rollcall/infra/settings"
+	"rollcall/infra/specs"
 	"rollcall/shared/config"
 
 	relay "rollcall/functions/relay/spec"
@@ -64,6 +65,8 @@ func NewRelayStack(app awscdk.App) {
 		LoggingConfig: &awslambda.CfnFunction_LoggingConfigProperty{LogGroup: logs.LogGroupName(), LogFormat: jsii.String("Text")},
 	})
 	enter(function, vpc)
+	// By it rollcall doctor tells a relay of another release.
+	awscdk.Tags_Of(function).Add(jsii.String(specs.RelayTag), jsii.String(specs.RelayDigest()), nil)
 	// The local stage finds the program of a function by this.
 	function.AddMetadata(jsii.String("Rollcall::Folder"), jsii.String("functions/"+s.Name))
 }

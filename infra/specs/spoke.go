@@ -47,6 +47,11 @@ func digest(list []spec.Spec, asks []string) string {
 	if err != nil {
 		panic(err) // texts alone
 	}
+	return short(text)
+}
+
+// short is a digest as a tag has it.
+func short(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:6])
 }

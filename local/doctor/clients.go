@@ -23,7 +23,7 @@ import (
 // NewElsewhere makes the clients of a spoke's account and region, of credentials of it.
 func NewElsewhere(cfg aws.Config) Elsewhere {
 	c := NewClients(cfg, nil)
-	return Elsewhere{Rules: c.Rules, Roles: c.Roles, Clusters: c.Clusters, Kubernetes: c.Kubernetes}
+	return Elsewhere{Functions: c.Functions, Rules: c.Rules, Roles: c.Roles, Clusters: c.Clusters, Kubernetes: c.Kubernetes}
 }
 
 // NewClients makes the clients of somebody's credentials. Slack is reached by via.

@@ -3,12 +3,14 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
+	"rollcall/infra/specs"
 	"rollcall/shared/config"
 	"rollcall/shared/relay"
 	"rollcall/shared/shell"
@@ -18,7 +20,7 @@ import (
 // that read in it are not in its VPC themselves.
 func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionOf) []Finding {
 	vpc := cluster.ResourcesVpcConfig
-	if vpc == nil || vpc.EndpointPublicAccess || by.setting(config.InVPC) == "on" {
+	if vpc == nil || vpc.EndpointPublicAccess || by.setting(config.InVPC) == "on" && at(by.arn) == at(aws.ToString(cluster.Arn)) {
 		return nil
 	}
 	name := relay.FunctionName(Prefix, aws.ToString(cluster.Name))
@@ -46,16 +48,48 @@ func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionO
 		again.Says = "cannot run: " + cmp.Or(aws.ToString(out.LastUpdateStatusReason), aws.ToString(out.StateReason))
 		return []Finding{again}
 	}
+	list := c.relayRelease(ctx, aws.ToString(out.FunctionArn), again)
 	// Its template gives it no policy: who invokes it has the permission himself.
 	policy, err := c.Functions.GetPolicy(ctx, &lambda.GetPolicyInput{FunctionName: aws.String(name)})
 	switch {
 	case err == nil:
-		return []Finding{{
+		list = append(list, Finding{
 			Part: "relay", Name: name, State: Wrong, Says: "has a policy by which others may invoke it, and it needs none: " + aws.ToString(policy.Policy),
 			Do: "Take each statement away that nobody knows the reason of.", Command: shell.Command("aws", "lambda", "get-policy", "--function-name", name),
-		}}
+		})
 	case !coded(err, "ResourceNotFoundException"):
-		return []Finding{unseen("relay", name, "lambda:GetPolicy", err)}
+		list = append(list, unseen("relay", name, "lambda:GetPolicy", err))
 	}
-	return []Finding{{Part: "relay", Name: name, State: Well, Says: "is there, of this cluster, and lets in nobody by itself"}}
+	if list != nil {
+		return list
+	}
+	return []Finding{{Part: "relay", Name: name, State: Well, Says: "is there, of this cluster and this release, and lets in nobody by itself"}}
+}
+
+// relayRelease looks whether a relay does what this release asks of one; it is told by a tag,
+// which GetFunctionConfiguration does not have (Lambda API reference).
+func (c Clients) relayRelease(ctx context.Context, arn string, again Finding) []Finding {
+	again.Do = "Deploy it again with this release, with a bucket of its region for its program (docs/deploy.md)."
+	out, err := c.Functions.ListTags(ctx, &lambda.ListTagsInput{Resource: aws.String(arn)})
+	if err != nil {
+		return []Finding{unseen("relay", again.Name, "lambda:ListTags", err)}
+	}
+	switch out.Tags[specs.RelayTag] {
+	case specs.RelayDigest():
+		return nil
+	case "":
+		again.Says = "tells of no release: it is an earlier one, and may refuse what this release asks for"
+	default:
+		again.Says = "is of another release: what it hands on, or how it is asked, is not what this release wants"
+	}
+	return []Finding{again}
+}
+
+// at is the account and region of an ARN: functions in a VPC of the hub's reach the clusters
+// of its own account and region themselves, and ask the relays of others (docs/deploy.md).
+func at(arn string) [2]string {
+	if part := strings.SplitN(arn, ":", 6); len(part) == 6 {
+		return [2]string{part[3], part[4]}
+	}
+	return [2]string{}
 }

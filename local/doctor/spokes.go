@@ -33,6 +33,7 @@ type Incidents interface {
 
 // Elsewhere are clients of another account or region, with credentials of that account.
 type Elsewhere struct {
+	Functions  Functions
 	Rules      Rules
 	Roles      Roles
 	Clusters   Clusters
@@ -257,7 +258,7 @@ func (h hub) deploySpoke(s config.Spoke, set string) string {
 
 // clustersThere looks at the clusters of a spoke.
 func (c Clients) clustersThere(ctx context.Context, h hub, s config.Spoke, e Elsewhere) []Finding {
-	c.Clusters, c.Roles, c.Kubernetes = e.Clusters, e.Roles, e.Kubernetes
+	c.Functions, c.Clusters, c.Roles, c.Kubernetes = e.Functions, e.Clusters, e.Roles, e.Kubernetes
 	names := h.cfg.In(s.ID).Clusters
 	if names == nil {
 		var err error

@@ -48,7 +48,7 @@ func (o Own) Judge(raw []byte) (Request, *Refusal) {
 		return no(ForbiddenPath, "this path is none of those that Rollcall's roles in a cluster give")
 	}
 	for key, value := range r.Query {
-		if !slices.Contains(p.keys(), key) || len(value) > mostValue || key == "limit" && !positive(value) {
+		if !slices.Contains(p.Keys(), key) || len(value) > mostValue || key == "limit" && !positive(value) {
 			return no(ForbiddenQuery, "%.40q is not asked for with this path", key)
 		}
 	}

@@ -47,9 +47,9 @@ func (p Path) String() string {
 	return text
 }
 
-// keys are what a request of the path may say further: watch, which would not end, is not
+// Keys are what a request of the path may say further: watch, which would not end, is not
 // among them.
-func (p Path) keys() []string {
+func (p Path) Keys() []string {
 	if p.Name != "" {
 		return nil
 	}

@@ -62,6 +62,7 @@ type Function struct {
 	Memory       int // MB
 	Timeout      time.Duration
 	Environment  map[string]string
+	Tags         map[string]string
 	RoleARN      string
 	// AssetKey is the S3 key of the code, which CDK makes from its hash, and
 	// AssetPath the folder in the cloud assembly, if the template says so.

@@ -64,8 +64,8 @@ func (t *Template) addFunction(id string, n named, res resource, properties map[
 		Environment                                                        struct{ Variables map[string]any }
 		DeadLetterConfig                                                   struct{ TargetArn string }
 		EphemeralStorage, KmsKeyArn, LoggingConfig, PackageType, VpcConfig inert
-		RuntimeManagementConfig, Tags, TracingConfig                       inert
-		RecursiveLoop                                                      inert
+		RuntimeManagementConfig, TracingConfig, RecursiveLoop              inert
+		Tags                                                               tags
 	}
 	if err := decode(id, properties, &p); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (t *Template) addFunction(id string, n named, res resource, properties map[
 		LogicalID: id, Name: n.name, ARN: n.arn, Handler: p.Handler, Runtime: p.Runtime, RoleARN: p.Role,
 		// The defaults of Lambda: x86_64, 128 MB, 3 seconds.
 		Architecture: "x86_64", Memory: number(p.MemorySize, 128), Timeout: seconds(p.Timeout, 3*time.Second),
-		Environment: map[string]string{}, AssetKey: p.Code.S3Key, DeadLetterARN: p.DeadLetterConfig.TargetArn,
+		Environment: map[string]string{}, Tags: p.Tags.read(), AssetKey: p.Code.S3Key, DeadLetterARN: p.DeadLetterConfig.TargetArn,
 		ReservedConcurrency: number(p.ReservedConcurrentExecutions, -1),
 	}
 	if len(p.Architectures) > 0 {

@@ -152,7 +152,7 @@ func (t *Template) addRole(id string, n named, properties map[string]any) ([]att
 			PolicyDocument policyDocument
 		}
 		ManagedPolicyArns                       []string
-		Tags                                    []struct{ Key, Value string }
+		Tags                                    tags
 		MaxSessionDuration, PermissionsBoundary inert
 	}
 	if err := decode(id, properties, &p); err != nil {
@@ -165,14 +165,23 @@ func (t *Template) addRole(id string, n named, properties map[string]any) ([]att
 	if len(p.PermissionsBoundary) > 0 {
 		return nil, place{id, "Properties.PermissionsBoundary"}.refuse("permissions boundaries are not understood")
 	}
-	for _, tag := range p.Tags {
-		if role.Tags == nil {
-			role.Tags = map[string]string{}
-		}
-		role.Tags[tag.Key] = tag.Value
-	}
+	role.Tags = p.Tags.read()
 	t.Roles = append(t.Roles, role)
 	return nil, nil
+}
+
+// tags are those of a resource.
+type tags []struct{ Key, Value string }
+
+func (t tags) read() map[string]string {
+	var all map[string]string
+	for _, tag := range t {
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[tag.Key] = tag.Value
+	}
+	return all
 }
 
 func attached(id string, n named, properties map[string]any) ([]attachedPolicy, error) {

@@ -72,9 +72,36 @@ func (a *API) AddBus(name, policy string) {
 	}
 }
 
-// Tag gives a role (by its ARN) other tags.
-func (a *API) Tag(role string, tags map[string]string) {
-	a.change(role, func(r *template.Role) { r.Tags = tags })
+// Tag gives a role, or a function of a stack beside it (by its ARN), other tags.
+func (a *API) Tag(arn string, tags map[string]string) {
+	a.change(arn, func(r *template.Role) { r.Tags = tags })
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, t := range a.others {
+		for i := range t.Functions {
+			if t.Functions[i].ARN == arn {
+				t.Functions[i].Tags = tags
+			}
+		}
+	}
+}
+
+// ListTags are the tags of a function, by its ARN: Lambda API reference, ListTags.
+func (a *API) ListTags(in *lambda.ListTagsInput) (*lambda.ListTagsOutput, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	arn := aws.ToString(in.Resource)
+	name := arn[strings.LastIndex(arn, ":")+1:]
+	f, ok := a.template.Function(name)
+	if !ok {
+		_, f, ok = a.other(name)
+	}
+	if !ok || f.ARN != arn || a.deleted[arn] {
+		return nil, notFound("Function not found: " + arn)
+	}
+	out := &lambda.ListTagsOutput{Tags: map[string]string{}}
+	maps.Copy(out.Tags, f.Tags)
+	return out, nil
 }
 
 // Distrust takes somebody's role out of what a role (both by ARN) trusts.
