@@ -264,6 +264,14 @@ func TestHubsBusForSpokes(t *testing.T) {
 	if diff := cmp.Diff(sorted(on[""]), sorted(on["SpokesBus"])); diff != "" || len(on) != 2 || len(on[""]) == 0 {
 		t.Errorf("what the hub's own events wake, and forwarded ones (-own +forwarded):\n%s", diff)
 	}
+	// By these names rollcall doctor finds them.
+	for _, s := range specs.All() {
+		for _, r := range s.Rules {
+			if id := camel(s.Name) + camel(r.Name) + "OfSpokesRule"; specs.OfAWS(r) && !slices.ContainsFunc(tpl.all("AWS::Events::Rule"), func(x resource) bool { return strings.HasPrefix(x.id, id) }) {
+				t.Errorf("there is no rule %s", id)
+			}
+		}
+	}
 	if len(made(t, standard).all("AWS::Events::EventBusPolicy")) != 0 {
 		t.Error("without spokes a bus takes in what others send")
 	}

@@ -170,6 +170,9 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 			want: []string{"JoinCheckLaunchesRule"}, do: "aws events enable-rule --name '"},
 		"a rule of the own bus is disabled": {damage: func(p *deployed) { p.Deployment.Disable(p.rule("RemediateIncidentsRule").ARN) },
 			want: []string{"RemediateIncidentsRule"}, do: " --event-bus-name 'rollcall'"},
+		"a rule has another pattern": {damage: func(p *deployed) {
+			p.Deployment.ChangeRule(p.rule("JoinCheckLaunchesRule").ARN, func(r *template.Rule) { r.Pattern = []byte(`{"source":["aws.ec2"]}`) })
+		}, want: []string{" has another pattern than this release's. "}, do: "make deploy"},
 		"a schedule is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.rule("SweepTickSchedule").ARN) },
 			want: []string{"rule SweepTickSchedule is not there, or does not lead to rollcall-sweep. "}, do: "make deploy"},
 		"the bus is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.Template.Buses[0].ARN) },

@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -70,6 +72,8 @@ type waker struct {
 	id  string // how its logical id begins
 	why string
 	own bool // on the stack's bus
+	// pattern is what the rule is to match; empty of a schedule.
+	pattern string
 }
 
 func (w waker) on(bus string) string {
@@ -82,7 +86,7 @@ func (w waker) on(bus string) string {
 func wakers(s spec.Spec) []waker {
 	var list []waker
 	for _, r := range s.Rules {
-		list = append(list, waker{id: camel(s.Name) + camel(r.Name) + "Rule", why: r.Why, own: r.Bus == spec.Bus})
+		list = append(list, waker{id: camel(s.Name) + camel(r.Name) + "Rule", why: r.Why, own: r.Bus == spec.Bus, pattern: r.Pattern})
 	}
 	for _, x := range s.Schedules {
 		list = append(list, waker{id: camel(s.Name) + camel(x.Name) + "Schedule", why: x.Why})
@@ -164,7 +168,21 @@ func (c Clients) rule(ctx context.Context, f functionOf, w waker, bus string, na
 			Part: "rule", Name: name, State: Wrong, Says: "is disabled. " + w.why, Do: "Enable it.", Command: "aws events enable-rule --name '" + name + "'" + more,
 		}
 	}
+	if w.pattern != "" && !samePattern(w.pattern, aws.ToString(out.EventPattern)) {
+		// PutRule takes a rule's targets as they are (EventBridge API reference, PutRule).
+		return redeploy(Finding{
+			Part: "rule", Name: name, Says: "has another pattern than this release's. " + w.why,
+			Do: "Deploy this release again. If CloudFormation finds nothing to change, somebody changed it by hand: aws events put-rule --name '" + name + "'" + more +
+				" --event-pattern '" + w.pattern + "'",
+		})
+	}
 	return Finding{Part: "rule", Name: name, State: Well, Says: "is enabled"}
+}
+
+// samePattern compares two patterns as JSON: white space and the order of keys say nothing.
+func samePattern(a, b string) bool {
+	var x, y any
+	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // camel is a name as the logical ids of the stack have it.

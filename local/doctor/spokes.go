@@ -88,7 +88,7 @@ func (c Clients) spokes(ctx context.Context, d Deployment, there []functionOf) [
 			h.table = t
 		}
 	}
-	list := c.busOfSpokes(ctx, h)
+	list := append(c.busOfSpokes(ctx, h), c.copies(ctx, h)...)
 	for _, s := range h.cfg.Others() {
 		for _, f := range c.spoke(ctx, h, s) {
 			f.Account, f.Region, f.Whose = s.Account, s.Region, s.Name

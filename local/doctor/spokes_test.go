@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/specs"
+	"rollcall/local/platform/template"
 	"rollcall/local/simaws"
 	"rollcall/local/stage"
 	"rollcall/shared/checks"
@@ -70,6 +71,13 @@ func (p *deployed) spokeRule(begin string) string {
 	}
 	p.t.Fatalf("there is no rule %s", begin)
 	return ""
+}
+
+// copyOf is the ARN of a copy of the hub's rules on the bus of spokes.
+func (p *deployed) copyOf(begin string) string {
+	arn := strings.Replace(p.rule(begin).ARN, ":rule/", ":rule/"+stage.SpokesBus+"/", 1)
+	i := strings.LastIndex(arn, "Rule")
+	return arn[:i] + "OfSpokes" + arn[i:]
 }
 
 // reader is the role that the spoke's clusters let in.
@@ -163,6 +171,16 @@ func TestEachThingThatCanBeWrongWithASpoke(t *testing.T) {
 		}, want: []string{"event bus rollcall-spokes does not take in what payments (222233334444/eu-west-1) sends"}, do: "make deploy"},
 		"the hub has no such bus": {damage: func(p *deployed) { p.Deployment.AddBus(stage.SpokesBus, "") },
 			want: []string{"event bus rollcall-spokes is not there: "}, do: "make deploy"},
+		"a copy of a rule is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.copyOf("LaunchWatchRunningRule")) },
+			want: []string{"rule LaunchWatchRunningOfSpokesRule is not there, or does not lead to rollcall-launch-watch. It is for what spokes forward. "}, do: "make deploy"},
+		"a copy of a rule leads nowhere": {damage: func(p *deployed) {
+			p.Deployment.ChangeRule(p.copyOf("LaunchWatchRunningRule"), func(r *template.Rule) { r.Targets = nil })
+		}, want: []string{"rule LaunchWatchRunningOfSpokesRule is not there, or does not lead to rollcall-launch-watch. It is for what spokes forward. "}, do: "make deploy"},
+		"a copy of a rule is disabled": {damage: func(p *deployed) { p.Deployment.Disable(p.copyOf("LaunchWatchLaunchesRule")) },
+			want: []string{" is disabled. It is for what spokes forward. "}, do: " --event-bus-name 'rollcall-spokes'"},
+		"a copy of a rule has another pattern": {damage: func(p *deployed) {
+			p.Deployment.ChangeRule(p.copyOf("LaunchWatchLaunchesRule"), func(r *template.Rule) { r.Pattern = []byte(`{"source":["aws.autoscaling"]}`) })
+		}, want: []string{" has another pattern than this release's. It is for what spokes forward. "}, do: " --event-bus-name 'rollcall-spokes' --event-pattern '{"},
 		"a cluster does not let the reader in": {damage: func(p *deployed) { entry(p) },
 			want: []string{"access entry 222233334444/eu-west-1/eks-workshop rollcall-reader-eu-west-1 there is none for the role rollcall-reader-eu-west-1"},
 			do:   "aws eks create-access-entry --region 'eu-west-1' --cluster-name 'eks-workshop' --principal-arn 'arn:aws:iam::222233334444:role/rollcall-reader-eu-west-1'"},

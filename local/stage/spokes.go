@@ -219,7 +219,30 @@ func (s *Stage) letSpokesForward() {
 	if len(accounts) > 0 {
 		s.Deployment.AddBus(SpokesBus, `{"Version":"2012-10-17","Statement":[{"Sid":"SpokesForward","Effect":"Allow","Principal":{"AWS":[`+strings.Join(accounts, ",")+
 			`]},"Action":"events:PutEvents","Resource":"`+s.spokesBus()+`"}]}`)
+		s.Deployment.AddRules(copies(s.Template))
 	}
+}
+
+// copies are the rules of that bus: those on what AWS tells, under names of their own
+// (infra, TestHubsBusForSpokes). What wakes functions are the rules that they are copies of.
+func copies(t *template.Template) []template.Rule {
+	var list []template.Rule
+	for _, r := range t.Rules {
+		var p struct{ Source []string }
+		if r.Bus != "default" || json.Unmarshal(r.Pattern, &p) != nil || len(p.Source) == 0 || slices.ContainsFunc(p.Source, func(s string) bool { return !strings.HasPrefix(s, "aws.") }) {
+			continue
+		}
+		renamed := func(text string) string {
+			i := strings.LastIndex(text, "Rule")
+			return text[:i] + "OfSpokes" + text[i:]
+		}
+		r.LogicalID, r.Name, r.Bus = renamed(r.LogicalID), renamed(r.Name), SpokesBus
+		// On a bus of somebody's own it has the bus's name in it (EventBridge, service
+		// authorization reference, resource types: rule-on-custom-event-bus).
+		r.ARN = strings.Replace(renamed(r.ARN), ":rule/", ":rule/"+SpokesBus+"/", 1)
+		list = append(list, r)
+	}
+	return list
 }
 
 func roleOf(t *template.Template, role string) string {

@@ -42,6 +42,8 @@ type API struct {
 	made              time.Time // when it was deployed
 	// policies are those of event buses that are not in the template, by their names.
 	policies map[string]string
+	// rules are those of such buses.
+	rules []template.Rule
 	// others are stacks beside it in the account.
 	others []*template.Template
 }
@@ -69,6 +71,29 @@ func (a *API) AddBus(name, policy string) {
 	}
 	if a.policies[name] = policy; policy == "" {
 		delete(a.policies, name)
+	}
+}
+
+// AddRules adds rules of such buses.
+func (a *API) AddRules(rules []template.Rule) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rules = append(a.rules, rules...)
+}
+
+// ChangeRule changes what is told of a rule, by its ARN.
+func (a *API) ChangeRule(arn string, how func(*template.Rule)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	told := *a.template
+	told.Rules = slices.Clone(told.Rules)
+	a.template = &told
+	for _, list := range [][]template.Rule{told.Rules, a.rules} {
+		for i := range list {
+			if list[i].ARN == arn {
+				how(&list[i])
+			}
+		}
 	}
 }
 
@@ -334,7 +359,7 @@ func (a *API) ListRuleNamesByTarget(in *eventbridge.ListRuleNamesByTargetInput) 
 		return nil, err
 	}
 	out := &eventbridge.ListRuleNamesByTargetOutput{RuleNames: []string{}}
-	for _, r := range a.template.Rules {
+	for _, r := range slices.Concat(a.template.Rules, a.rules) {
 		if a.deleted[r.ARN] || busOf(r) != bus {
 			continue
 		}
@@ -350,7 +375,7 @@ func (a *API) DescribeRule(in *eventbridge.DescribeRuleInput) (*eventbridge.Desc
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	name, bus := aws.ToString(in.Name), busNamed(in.EventBusName)
-	for _, r := range a.template.Rules {
+	for _, r := range slices.Concat(a.template.Rules, a.rules) {
 		if r.Name != name || busOf(r) != bus || a.deleted[r.ARN] {
 			continue
 		}
