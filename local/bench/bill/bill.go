@@ -69,12 +69,13 @@ type Usage struct {
 type Size struct {
 	Clusters, Subnets, Nodes int
 	// Most is the bill that it must stay under, in dollars.
-	Most float64
+	Most   float64
+	Relays Relays
 }
 
 // Sizes are those of the design.
 func Sizes() []Size {
-	return []Size{{1, 5, 20, 5}, {20, 100, 1_000, 35}}
+	return []Size{{Clusters: 1, Subnets: 5, Nodes: 20, Most: 5}, {Clusters: 20, Subnets: 100, Nodes: 1_000, Most: 35}}
 }
 
 // Line is a line of the bill.
@@ -221,7 +222,11 @@ func Of(t Template, u Usage, s Size) ([]Line, error) {
 		invoked += float64(n) * month
 		gbs += seconds * memory / 1024 * month
 	}
-	return []Line{
+	relays, err := s.Relays.lines(t, u)
+	if err != nil {
+		return nil, err
+	}
+	return append([]Line{
 		{"alarms", float64(t.AlarmMetrics), alarmMetric, "metrics of all alarms in the template, each billed as an alarm"},
 		{"custom metrics", float64(len(u.Series) * s.Clusters), customMetric, fmt.Sprintf("%d for each cluster while nothing is wrong", len(u.Series))},
 		{"secrets", float64(t.Secrets), secret, "in the template"},
@@ -236,5 +241,5 @@ func Of(t Template, u Usage, s Size) ([]Line, error) {
 		{"DynamoDB: read units", u.Reads * month * bySubnet, readUnit, ""},
 		{"events on the Rollcall bus", float64(u.Events) * month, event, "events of AWS and schedules are free"},
 		{"log bytes", float64(u.LogBytes)*month + invoked*platformLines, logByte, fmt.Sprintf("the functions' lines, and %d bytes of Lambda's for each invocation", platformLines)},
-	}, nil
+	}, relays...), nil
 }

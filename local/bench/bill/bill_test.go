@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	relay "rollcall/functions/relay/spec"
 )
 
 func inputs(t *testing.T) (Template, []Usage) {
@@ -51,7 +53,15 @@ func TestIdleBill(t *testing.T) {
 
 func TestPageIsFresh(t *testing.T) {
 	template, usages := inputs(t)
-	want, err := Page(template, usages)
+	load, err := os.ReadFile("../../../docs/load.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists, err := Lists(string(load))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Page(template, usages, Relays{Count: 1, Lists: lists, Memory: float64(relay.Spec().Memory)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Page is docs/bill.md.
-func Page(t Template, usages []Usage) (string, error) {
+// Page is docs/bill.md. relay is one relay: neither size has any.
+func Page(t Template, usages []Usage, relay Relays) (string, error) {
 	var b strings.Builder
 	b.WriteString(`# The bill while nothing happens
 
@@ -27,15 +27,8 @@ What launches cost beside it is in [load.md](load.md).
 		}
 		fmt.Fprintf(&b, "## %s, %d subnets, %s: $%.2f a month\n\n", plural(s.Clusters, "cluster"), s.Subnets, plural(s.Nodes, "node"), Total(lines))
 		fmt.Fprintf(&b, "From a cluster with %d nodes in %d subnets, looked at for %.1f hours of stage time.\n\n", u.Nodes, u.Subnets, u.Hours)
-		b.WriteString("| what | count | price | a month | how it is counted |\n|---|---|---|---|---|\n")
-		for _, l := range lines {
-			price := fmt.Sprintf("$%.2f", l.Price)
-			if l.Price < 0.01 {
-				price = fmt.Sprintf("$%.4g a million", l.Price*1e6)
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s | $%.2f | %s |\n", l.What, number(l.Count), price, l.Cost(), l.How)
-		}
-		fmt.Fprintf(&b, "| **together** | | | **$%.2f** | |\n\n", Total(lines))
+		table(&b, lines)
+		b.WriteString("\n")
 	}
 	b.WriteString("The custom metrics of a cluster while nothing is wrong:\n\n")
 	for _, name := range usages[0].Series {
@@ -47,7 +40,31 @@ Not in it, because they are next to nothing while nothing happens: what the tabl
 `)
 	fmt.Fprintf(&b, "[`targets`](targets.md) adds $%.2f a month (a FIFO queue that is polled, %s of alarms), and $%.2f for each secret; SNS's first 1,000 mails of a month are free.\n",
 		TargetsCost(t), plural(t.Targets.AlarmMetrics, "metric"), secret)
+	lines, err := relay.lines(t, usages[0])
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(&b, `
+## A relay: $%.2f a month
+
+Beside the bill, for each cluster that has a [relay](deploy.md#clusters-with-a-private-endpoint-only) because its API has a private endpoint only.
+
+`, Total(lines))
+	table(&b, lines)
 	return b.String(), nil
+}
+
+// table is a bill's, with its sum.
+func table(b *strings.Builder, lines []Line) {
+	b.WriteString("| what | count | price | a month | how it is counted |\n|---|---|---|---|---|\n")
+	for _, l := range lines {
+		price := fmt.Sprintf("$%.2f", l.Price)
+		if l.Price < 0.01 {
+			price = fmt.Sprintf("$%.4g a million", l.Price*1e6)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | $%.2f | %s |\n", l.What, number(l.Count), price, l.Cost(), l.How)
+	}
+	fmt.Fprintf(b, "| **together** | | | **$%.2f** | |\n", Total(lines))
 }
 
 func plural(n int, what string) string {
