@@ -22,6 +22,8 @@ func judged(service, operation string) bool {
 		return true
 	case "autoscaling", "eks", "dynamodb", "s3", "lambda":
 		return !reads(operation)
+	case "iam":
+		return operation == "ListAccountAliases"
 	}
 	return false
 }

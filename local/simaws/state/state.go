@@ -77,7 +77,7 @@ func New(f *worldfile.File, seed uint64, log *slog.Logger) *State {
 			AccessPolicies: map[string][]ekstypes.AssociatedAccessPolicy{}, PodIdentities: table.New[ekstypes.PodIdentityAssociation](),
 			AddonUpdates: map[string][]*ekstypes.Update{}, UpdateFaults: f.EKS.UpdateFaults,
 		},
-		iamState: iamState{Roles: table.New[worldfile.RoleFile](), Profiles: table.New[iamtypes.InstanceProfile](), Policies: table.New[iamtypes.ManagedPolicyDetail](), DeletedRoles: map[string]bool{}, ControlPolicies: f.Organizations.ServiceControlPolicies},
+		iamState: iamState{Roles: table.New[worldfile.RoleFile](), Profiles: table.New[iamtypes.InstanceProfile](), Policies: table.New[iamtypes.ManagedPolicyDetail](), DeletedRoles: map[string]bool{}, ControlPolicies: f.Organizations.ServiceControlPolicies, AccountAliases: f.IAM.AccountAliases},
 	}
 }
 
@@ -241,6 +241,8 @@ type iamState struct {
 	DeletedRoles map[string]bool
 	// ControlPolicies are the organisation's, beside FullAWSAccess.
 	ControlPolicies []worldfile.ControlPolicy
+	// AccountAliases are none or one.
+	AccountAliases []string
 }
 
 func newEC2State() ec2State {

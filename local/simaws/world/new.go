@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -115,11 +116,29 @@ func loadIAM(w *state.State, f *worldfile.File) error {
 		defaults.Set(&p.CreateDate, w.Start.Add(-state.Age))
 	}
 	return errors.Join(
+		soundAliases(f.IAM.AccountAliases),
 		fill(w.Roles, f.IAM.Roles, "iam.Roles", func(r *worldfile.RoleFile) *string { return r.RoleName }),
 		fill(w.Profiles, f.IAM.InstanceProfiles, "iam.InstanceProfiles", func(p *iamtypes.InstanceProfile) *string { return p.InstanceProfileName }),
 		fill(w.Policies, f.IAM.Policies, "iam.Policies", func(p *iamtypes.ManagedPolicyDetail) *string { return p.Arn }),
 		completeProfiles(w),
 	)
+}
+
+// alias is IAM's form of an account alias, but for two hyphens in a row: "lowercase letters,
+// digits, and dashes. You cannot start or finish with a dash, nor can you have two dashes in a
+// row", 3 to 63 of them (IAM API reference, CreateAccountAlias).
+var alias = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
+
+func soundAliases(list []string) error {
+	if len(list) > 1 {
+		return fmt.Errorf("iam.AccountAliases: an account has one at most, not %d", len(list))
+	}
+	for _, a := range list {
+		if !alias.MatchString(a) || strings.Contains(a, "--") {
+			return fmt.Errorf("iam.AccountAliases: %q is no alias that IAM takes", a)
+		}
+	}
+	return nil
 }
 
 // completeProfiles puts the whole role where a profile only names it.

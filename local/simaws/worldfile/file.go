@@ -151,6 +151,8 @@ type IAMFile struct {
 	Roles            []RoleFile
 	InstanceProfiles []iamtypes.InstanceProfile
 	Policies         []iamtypes.ManagedPolicyDetail
+	// AccountAliases are none, or the one that an account can have.
+	AccountAliases []string
 }
 
 // OrganizationsFile is the organisation's part of a world, as the management
