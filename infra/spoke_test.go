@@ -144,6 +144,9 @@ func TestSpokeReaderReads(t *testing.T) {
 			}
 		}
 	}
+	if !may["iam:ListAccountAliases"] {
+		t.Error("it may not read the account's alias")
+	}
 	for _, s := range specs.All() {
 		for _, r := range s.Reads {
 			for _, action := range r.Actions {

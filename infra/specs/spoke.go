@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/gather"
 	"rollcall/shared/relay"
 	"rollcall/shared/spec"
 )
@@ -57,9 +58,10 @@ func short(text []byte) string {
 }
 
 // ReaderReads is what a spoke's reader reads: what the hub's own functions read of an
-// account, each action of the same resources once.
+// account, each action of the same resources once; and the account's alias, for which a hub
+// asks of its own account only where there are spokes.
 func ReaderReads(list []spec.Spec) []spec.Read {
-	var reads []spec.Read
+	reads := []spec.Read{gather.ListAccountAliases()}
 	for _, s := range list {
 		if !slices.Contains(s.Assumes, spec.SpokeReader) {
 			continue

@@ -130,29 +130,69 @@ func (c Config) Where() spoke.ID {
 	return c.Spoke
 }
 
-// Whose is the name by which people know the spoke of this configuration: its own, else
-// the account's number; with the region where several regions are watched. It is empty
-// where there is nothing to tell apart: one account and region, without a name.
-func (c Config) Whose() string {
-	id := c.Where()
-	name, several := "", len(c.Others()) > 0
-	regions := map[string]bool{c.Hub.Region: true}
-	for _, s := range c.Spokes {
-		regions[s.Region] = true
-		if s.ID == id {
-			name = s.Name
-		}
-	}
-	if !several {
+// Whose is the name by which people know the spoke of this configuration as long as nobody
+// knows its account's alias: WhoseBy.
+func (c Config) Whose() string { return c.WhoseBy("") }
+
+// WhoseBy is the name by which people know the spoke of this configuration: that of the
+// settings, else its account's alias, else the account's number; with the region where
+// several regions are watched. It is empty where there is nothing to tell apart: one account
+// and region, without a name.
+func (c Config) WhoseBy(alias string) string {
+	id, name := c.Where(), c.given()
+	if len(c.Others()) == 0 {
 		return name
+	}
+	if name == "" && c.unmistakable(alias) {
+		name = alias
 	}
 	if name == "" {
 		name = id.Account
+	}
+	regions := map[string]bool{c.Hub.Region: true}
+	for _, s := range c.Spokes {
+		regions[s.Region] = true
 	}
 	if len(regions) > 1 {
 		name += ", " + id.Region
 	}
 	return name
+}
+
+// WantsAlias tells whether the alias of this configuration's account is ever said: there are
+// accounts to tell apart, and the settings give this one no name.
+func (c Config) WantsAlias() bool { return len(c.Others()) > 0 && c.given() == "" }
+
+// given is the name that the settings give.
+func (c Config) given() string {
+	for _, s := range c.Spokes {
+		if s.ID == c.Where() {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// alias is IAM's form of an account alias, ^[a-z0-9]([a-z0-9]|-(?!-)){1,61}[a-z0-9]$ (API
+// reference, CreateAccountAlias, with 3 to 63 characters), but for the hyphens in a row,
+// which Go's expressions cannot exclude.
+var alias = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
+
+// number is the form of an account's number.
+var number = regexp.MustCompile(`[0-9]{12}`)
+
+// unmistakable tells an alias that says no other account than its own to whoever reads it.
+// Aliases are the accounts' own to choose (the form lets them be another's number), and IAM
+// keeps them apart within a partition alone, not from the names of the settings.
+func (c Config) unmistakable(text string) bool {
+	id := c.Where()
+	switch {
+	case !alias.MatchString(text) || strings.Contains(text, "--"):
+		return false
+	case number.MatchString(strings.ReplaceAll(text, id.Account, "")):
+		return false
+	}
+	return !slices.ContainsFunc(c.Spokes, func(s Spoke) bool { return s.Account != id.Account && strings.EqualFold(s.Name, text) })
 }
 
 // SpokeRole is the ARN of one of the roles that a spoke has for the hub.

@@ -89,6 +89,44 @@ func TestWhose(t *testing.T) {
 	}
 }
 
+// TestWhoseByAlias: an alias is said where the settings give no name, and where nobody can
+// take it for another account.
+func TestWhoseByAlias(t *testing.T) {
+	shop := spoke.ID{Account: "222233334444", Region: "us-west-2"}
+	for name, x := range map[string]struct {
+		spokes, alias, want string
+		of                  spoke.ID
+		wants               bool
+	}{
+		"the hub alone":                   {"none", "acme", "", spoke.ID{}, false},
+		"the hub alone, named":            {"111122223333/us-west-2=platform", "acme", "platform", spoke.ID{}, false},
+		"the settings' name":              {"222233334444/us-west-2=payments", "acme", "payments", shop, false},
+		"the alias":                       {"222233334444/us-west-2", "acme-2", "acme-2", shop, true},
+		"the hub's own":                   {"222233334444/us-west-2", "acme", "acme", spoke.ID{}, true},
+		"with the region":                 {"222233334444/us-west-2,222233334444/eu-west-1", "acme", "acme, us-west-2", shop, true},
+		"one region is named":             {"222233334444/us-west-2,222233334444/eu-west-1=acme", "acme", "acme, us-west-2", shop, true},
+		"none":                            {"222233334444/us-west-2", "", "222233334444", shop, true},
+		"with its own number":             {"222233334444/us-west-2", "acme-222233334444", "acme-222233334444", shop, true},
+		"the number of another":           {"222233334444/us-west-2", "111122223333", "222233334444", shop, true},
+		"the number of another, and more": {"222233334444/us-west-2", "111122223333-prod", "222233334444", shop, true},
+		"both numbers":                    {"222233334444/us-west-2", "222233334444-111122223333", "222233334444", shop, true},
+		"digits":                          {"222233334444/us-west-2", "2026", "2026", shop, true},
+		"the name of another":             {"222233334444/us-west-2,333344445555/us-west-2=Acme", "acme", "222233334444", shop, true},
+		"the name of the hub":             {"111122223333/us-west-2=acme,222233334444/us-west-2", "acme", "222233334444", shop, true},
+		"no form of an alias":             {"222233334444/us-west-2", "<!channel>", "222233334444", shop, true},
+		"capitals":                        {"222233334444/us-west-2", "Acme", "222233334444", shop, true},
+		"two hyphens":                     {"222233334444/us-west-2", "ac--me", "222233334444", shop, true},
+		"too short":                       {"222233334444/us-west-2", "ac", "222233334444", shop, true},
+		"too long":                        {"222233334444/us-west-2", strings.Repeat("a", 64), "222233334444", shop, true},
+		"the longest":                     {"222233334444/us-west-2", strings.Repeat("a", 63), strings.Repeat("a", 63), shop, true},
+	} {
+		c := loaded(t, map[string]string{"ROLLCALL_SPOKES": x.spokes}).In(x.of)
+		if got := c.WhoseBy(x.alias); got != x.want || c.WantsAlias() != x.wants {
+			t.Errorf("%s: it is %q, and the alias is wanted: %t; want %q, %t", name, got, c.WantsAlias(), x.want, x.wants)
+		}
+	}
+}
+
 func TestSpokesRefused(t *testing.T) {
 	for spokes, says := range map[string]string{
 		"payments":                          "twelve digits",

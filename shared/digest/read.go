@@ -38,15 +38,52 @@ type Watched struct {
 	spoke.ID
 	Whose string
 	Table Table
+	// named, if any, tells what people call it by now.
+	named func(ctx context.Context) (string, error)
 }
 
+// Records are those of one account and region, with the name that people know it by.
+type Records interface {
+	Table
+	Alias(ctx context.Context) (store.Alias, bool, error)
+}
+
+var _ Records = (*store.Store)(nil)
+
 // All are the accounts and regions that are watched, the hub's own first, and their records.
-func All(c config.Config, table func(spoke.ID) Table) []Watched {
-	list := []Watched{{spoke.ID{}, c.In(spoke.ID{}).Whose(), table(spoke.ID{})}}
+func All(c config.Config, table func(spoke.ID) Records) []Watched {
+	list := []Watched{watched(c.In(spoke.ID{}), table)}
 	for _, s := range c.Others() {
-		list = append(list, Watched{s.ID, c.In(s.ID).Whose(), table(s.ID)})
+		list = append(list, watched(c.In(s.ID), table))
 	}
 	return list
+}
+
+func watched(c config.Config, table func(spoke.ID) Records) Watched {
+	own := table(c.Spoke)
+	w := Watched{ID: c.Spoke, Whose: c.Whose(), Table: own}
+	if c.WantsAlias() {
+		w.named = func(ctx context.Context) (string, error) {
+			a, _, err := own.Alias(ctx)
+			return c.WhoseBy(a.Alias), err
+		}
+	}
+	return w
+}
+
+// name puts in what people call it by now. Where that cannot be read it is the account's
+// number, which is no gap in what is counted.
+func (w Watched) name(ctx context.Context, log *slog.Logger) Watched {
+	if w.named == nil {
+		return w
+	}
+	whose, err := w.named(ctx)
+	if err != nil {
+		log.WarnContext(ctx, "the account's alias could not be read: it is called "+w.Whose, "spoke", w.String(), "error", err.Error())
+		return w
+	}
+	w.Whose = whose
+	return w
 }
 
 // Ask is what is to be read.
@@ -70,6 +107,7 @@ func Read(ctx context.Context, watched []Watched, ask Ask) report.Period {
 	var wanted []*cluster
 	left := 0
 	for _, w := range watched {
+		w = w.name(ctx, ask.Log)
 		part, names := ask.part(ctx, w)
 		for _, name := range names {
 			if len(wanted) == ask.Most {

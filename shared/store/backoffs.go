@@ -41,10 +41,10 @@ func (s *Store) SaveBackoff(ctx context.Context, r backoff.Record) error {
 }
 
 // RecordTurns lets a function write what is remembered of clusters' turns: when each was
-// last looked at, and which do not answer. It is one statement, as a role has room for
-// few more.
+// last looked at, which do not answer, and what people call the account. It is one
+// statement, as a role has room for few more.
 func RecordTurns() spec.Grant {
-	return write("RecordTurns", "A cluster whose Kubernetes API does not answer is asked less often; when each was last looked at is what /rollcall status tells.", backoffPrefix, sweptPrefix)
+	return write("RecordTurns", "A cluster whose Kubernetes API does not answer is asked less often; when each was last looked at is what /rollcall status tells; an account's alias is what messages call it.", backoffPrefix, sweptPrefix, aliasPrefix)
 }
 
 // ReadBackoffs is what reading them needs.

@@ -30,6 +30,7 @@ func records() map[string]struct {
 		of     any
 	}
 	return map[string]kind{
+		"alias":        {aliasFormat, Alias{}},
 		"launch":       {LaunchFormat, LaunchRecord{}},
 		"jointime":     {joinTimesFormat, JoinTimes{}},
 		"incident":     {report.Format, incident.Incident{}},

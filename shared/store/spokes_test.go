@@ -53,6 +53,7 @@ func fill(ctx context.Context, s *Store, id spoke.ID) error {
 		s.SaveClusterRecord(ctx, outbox.ClusterRecord{Cluster: "prod", Open: true}),
 		s.RecordSamples(ctx, []snapshot.Sample{{Subnet: "subnet-1", At: start, Free: 1, Total: 2}}),
 		s.RollUp(ctx, "subnet-1", start),
+		s.SaveAlias(ctx, Alias{At: start, Alias: "shop"}),
 		s.SaveCleanupTold(ctx, "prod", "2026-11-20", "digest of "+id.String()))
 }
 

@@ -63,7 +63,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{T: t, table: table, channel: &notifytest.Slack{}, bus: &notifytest.Bus{}, now: notifytest.Start, log: &bytes.Buffer{}, counts: map[string]int{}, set: &asides{}}
 	clock := func() time.Time { return b.now }
 	b.store = store.New(server.Client(), table).At(clock)
-	b.handler = handler{passed: b.store, audit: b.store, people: b.channel, aside: b.set, Notifier: notify.Notifier{
+	b.handler = handler{passed: b.store, audit: b.store, people: b.channel, aside: b.set, naming: &naming{}, Notifier: notify.Notifier{
 		Incidents: b.store, Postings: b.store, Acts: b.store, Slack: b.channel, Files: b.channel, Answers: b.channel, Bus: b.bus, Clusters: b.store, Silences: b.store,
 		Policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, Channel: "C0123456789"},
 		Now:    clock, Log: slog.New(slog.NewJSONHandler(b.log, nil)),

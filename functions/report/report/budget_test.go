@@ -39,7 +39,7 @@ func (s slowly) Reply(ctx context.Context, id, thread string, m slackapi.Message
 func inMinute(t *testing.T, said notify.Slack, again notify.Again, first, second int) (wrong error) {
 	t.Helper()
 	table := &notifytest.Table{Items: map[report.Key]notifytest.Record{}}
-	h := handler{Notifier: notify.Notifier{
+	h := handler{naming: &naming{}, Notifier: notify.Notifier{
 		Incidents: table, Postings: table, Slack: said, Files: &notifytest.Slack{}, Answers: &notifytest.Slack{},
 		Bus: notifytest.RefusingBus{}, Clusters: table, Silences: table, Again: again,
 		Policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, Channel: "C0123456789"}, Now: time.Now, Log: slog.New(slog.DiscardHandler),

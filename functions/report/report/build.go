@@ -60,7 +60,7 @@ func newHandler(e lambda.Env) handler {
 				ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime, RemindAfter: e.Config.RemindAfter,
 				Routes: e.Config.Routes, TagKeys: routing.TagKeys(e.Config.Routes), Channel: e.Config.Channel,
 			},
-			Whose: e.Config.Whose(), Actions: e.Config.SlackActions, Docs: e.Config.DocsURL,
+			Actions: e.Config.SlackActions, Docs: e.Config.DocsURL,
 			Unwatched: notAmong(e.Config.Clusters),
 			Now:       e.Now, Log: e.Log, Count: e.Metrics.Count,
 		},
@@ -68,7 +68,7 @@ func newHandler(e lambda.Env) handler {
 		audit:  table,
 		people: client,
 		spoke:  e.Config.Spoke,
-		whose:  e.Config.Whose(),
+		naming: newNaming(e.Config, table),
 		aside:  queues, approvers: e.Config.Approvers, responders: e.Config.Responders,
 	}
 	h.unwatched.spokes = here

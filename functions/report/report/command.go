@@ -22,6 +22,7 @@ import (
 // Table is what commands ask of the records of one account and region.
 type Table interface {
 	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
+	Aliases
 	ClusterRecords(ctx context.Context) ([]outbox.ClusterRecord, error)
 	Sweeps(ctx context.Context) ([]overview.Sweep, error)
 	AllSilences(ctx context.Context) ([]silence.Silence, error)
@@ -50,8 +51,9 @@ var (
 // watched is an account and a region, and its records.
 type watched struct {
 	spoke.ID
-	whose string
-	table Table
+	naming *naming
+	whose  string // as of this invocation
+	table  Table
 }
 
 // commands is what answering commands needs. The hub's own handler answers for all

@@ -90,7 +90,9 @@ func newTalk(t *testing.T) *talk {
 	k.channel.Members = map[string][]string{"S0ONCALL01": {notifytest.Oncall}}
 	k.commands = commands{
 		replies: k, home: k, hub: spoke.ID{Account: "111122223333", Region: "us-west-2"},
-		watched: []watched{{spoke.ID{}, "", k.store}, {payments, "payments", k.store.In(payments)}},
+		watched: []watched{
+			{ID: spoke.ID{}, table: k.store, naming: &naming{}}, {ID: payments, table: k.store.In(payments), naming: &naming{whose: "payments"}},
+		},
 		wake: func(_ context.Context, of spoke.Cluster) error {
 			k.woken = append(k.woken, of)
 			return nil

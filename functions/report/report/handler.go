@@ -31,9 +31,11 @@ type handler struct {
 	audit  Audited
 	people People
 	aside  Aside
-	// spoke is whose messages it takes, whose the name by which people know that.
-	spoke spoke.ID
-	whose string
+	// spoke is whose messages it takes, whose the name by which people know that, as of this
+	// invocation.
+	spoke  spoke.ID
+	naming *naming
+	whose  string
 	// approvers are Slack's ids of users and user groups.
 	approvers []string
 	commands
@@ -60,7 +62,11 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if !ok {
 		return nil, h.tick(ctx, raw)
 	}
+	h = h.named(ctx)
 	clusters, asked, failed := h.byCluster(ctx, messages)
+	if len(asked) > 0 {
+		h = h.allNamed(ctx)
+	}
 	p := invocation{handler: h, delivery: h.Begin()}
 	for i, c := range clusters {
 		if err := p.cluster(ctx, c, len(clusters)-i); err != nil {

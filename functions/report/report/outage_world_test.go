@@ -190,7 +190,7 @@ func play(t *testing.T, script outageScript, how away, stand *fakeslack.Server) 
 	}
 	var mu sync.Mutex
 	var queue []queued
-	h := handler{Notifier: notify.Notifier{
+	h := handler{naming: &naming{}, Notifier: notify.Notifier{
 		Incidents: table, Postings: table, Slack: client, Files: client, Answers: client, Bus: ear, Clusters: table, Silences: table,
 		Policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, Channel: "C0123456789"}, Now: time.Now,
 		Log: slog.New(slog.NewTextHandler(&out.errors, &slog.HandlerOptions{Level: slog.LevelError})),

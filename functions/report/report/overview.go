@@ -22,9 +22,13 @@ const readWithin = 20 * time.Second
 // allOf are the accounts and regions that are watched, the hub's own first, and their
 // records.
 func allOf(c config.Config, table func(spoke.ID) Table) []watched {
-	list := []watched{{spoke.ID{}, c.In(spoke.ID{}).Whose(), table(spoke.ID{})}}
+	of := func(id spoke.ID) watched {
+		own := table(id)
+		return watched{ID: id, table: own, naming: newNaming(c.In(id), own)}
+	}
+	list := []watched{of(spoke.ID{})}
 	for _, s := range c.Others() {
-		list = append(list, watched{s.ID, c.In(s.ID).Whose(), table(s.ID)})
+		list = append(list, of(s.ID))
 	}
 	return list
 }

@@ -23,7 +23,7 @@ func TestUnreadableHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &notifytest.Table{Items: map[report.Key]notifytest.Record{}}
 		set := &asides{}
-		h := handler{aside: set, people: &notifytest.Slack{}, Notifier: notify.Notifier{
+		h := handler{aside: set, people: &notifytest.Slack{}, naming: &naming{}, Notifier: notify.Notifier{
 			Incidents: table, Postings: table, Slack: &notifytest.Slack{}, Files: &notifytest.Slack{}, Answers: &notifytest.Slack{}, Bus: notifytest.RefusingBus{}, Clusters: table, Silences: table,
 			Policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, Channel: "C0123456789"}, Now: time.Now, Log: slog.New(slog.DiscardHandler), Count: func(string, int) {},
 		}}

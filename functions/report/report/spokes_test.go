@@ -30,15 +30,20 @@ var (
 
 // framed is the function of a bench in its frame, which sorts messages by whose they are.
 func framed(b *bench) func(bodies ...string) []string {
+	return framedFor(b, payments.String()+"=payments,"+europe.String()+"=payments")
+}
+
+// framedFor is the same with other spokes.
+func framedFor(b *bench, spokes string) func(bodies ...string) []string {
 	env := map[string]string{
 		"AWS_REGION": hub.Region, "ROLLCALL_ACCOUNT": hub.Account, "ROLLCALL_EXTERNAL_ID": "rollcall-1",
-		"ROLLCALL_SPOKES": payments.String() + "=payments," + europe.String() + "=payments",
+		"ROLLCALL_SPOKES": spokes,
 	}
 	f := lambda.New("report", config.SpokeVariables(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		h := b.handler
 		table := b.store.In(e.Config.Spoke)
 		h.Incidents, h.Postings, h.Clusters, h.Acts, h.audit = table, table, table, table, table
-		h.spoke, h.whose = e.Config.Spoke, e.Config.Whose()
+		h.spoke, h.naming = e.Config.Spoke, newNaming(e.Config, table)
 		return h.handle, nil
 	}, func(name string) string { return env[name] }, &bytes.Buffer{}).By(lambda.Way{})
 	return func(bodies ...string) []string {

@@ -88,7 +88,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	if e.Config.Spoke.Hub() && e.Config.Weekly != nil && e.ForAll != nil {
 		e.ForAll(weekly{
 			Weekly: *e.Config.Weekly, Detector: detector, said: table, send: queues,
-			watched: digest.All(e.Config, func(id spoke.ID) digest.Table { return table.In(id) }),
+			watched: digest.All(e.Config, func(id spoke.ID) digest.Records { return table.In(id) }),
 		}.handle)
 	}
 	return New(Parts{

@@ -116,7 +116,7 @@ func Spec() spec.Spec {
 				Resources: []spec.Resource{spec.Bus},
 			},
 		},
-		Chosen: spec.Choices(gather.DecodeDenied, gather.AutoModeLogs, evidence.Grants),
+		Chosen: spec.Choices(gather.AskAlias, gather.DecodeDenied, gather.AutoModeLogs, evidence.Grants),
 		Kube:   gather.KubeRules(sources()...),
 	}
 }

@@ -51,6 +51,7 @@ type handler struct {
 	known  detect.Known
 	memory Memory
 	turns  Sender
+	naming *naming
 	// watches makes the detectors for one turn. What subnet-watch finds of the subnet that
 	// runs out of addresses first it tells.
 	watches func(account string, c *gather.Contact, soonest func(overview.Subnet)) []watch
@@ -89,6 +90,7 @@ func (h handler) tick(ctx context.Context, t event.Trigger) error {
 		return err
 	}
 	h.Count("Turns", len(list))
+	h.alias(ctx)
 	return nil
 }
 

@@ -53,11 +53,16 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	for _, by := range []string{joincheckspec.Name, nodegroupwatchspec.Name, subnetwatchspec.Name, zonewatchspec.Name} {
 		p.keepers[by] = detect.KeepEvidence(e)
 	}
+	var names *naming
+	if e.Config.WantsAlias() {
+		names = &naming{ask: gather.Alias(e.Watched()), names: table}
+	}
 	return handler{
 		Detector: detect.New(spec.Name, e, detect.NewReader(e, nil), queues),
 		known:    table, memory: table,
 		turns:   bus.Sweeps{Client: client, Queue: e.Config.SweepQueueURL, Spoke: e.Config.Spoke},
 		watches: p.watches,
+		naming:  names,
 	}.handle, nil
 }
 
