@@ -42,7 +42,7 @@ func (r *Runtime) startInside(f *function, id string) *environment {
 	}
 	invoke := f.Inside(life, variables, e.lines.stream("stdout"))
 	f.add(e)
-	go func() {
+	r.programs.Go(func() {
 		for {
 			select {
 			case w := <-e.work:
@@ -56,7 +56,7 @@ func (r *Runtime) startInside(f *function, id string) *environment {
 				return
 			}
 		}
-	}()
+	})
 	return e
 }
 

@@ -89,3 +89,34 @@ func TestInside(t *testing.T) {
 		}
 	})
 }
+
+// TestCloseWaitsForPrograms: one that records what it has sent, whatever becomes of its
+// invocation, is not left asleep between two tries: in a bubble its timer fires no more
+// when the test has ended.
+func TestCloseWaitsForPrograms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Options{Region: "eu-west-1", NewID: func() string { return "id" }, Log: func(Line) {}})
+		began, recorded := make(chan struct{}), false
+		program := func(context.Context, map[string]string, io.Writer) func(context.Context, json.RawMessage) (any, error) {
+			return func(ctx context.Context, _ json.RawMessage) (any, error) {
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
+				defer cancel()
+				close(began)
+				<-ctx.Done()
+				recorded = true
+				return nil, ctx.Err()
+			}
+		}
+		if err := r.Add(Function{Name: "f", Inside: program, Timeout: 3 * time.Second, Memory: 128}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.InvokeAsync("f", []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		<-began
+		r.Close()
+		if !recorded {
+			t.Error("it was closed while a program was at work")
+		}
+	})
+}

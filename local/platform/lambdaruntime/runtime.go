@@ -116,6 +116,9 @@ type Runtime struct {
 	backoff   int    // asynchronous events that wait for their next attempt
 	closed    bool
 	tasks     sync.WaitGroup
+	// programs are those that are called as Go: one that was killed goes on until its
+	// last call has failed.
+	programs sync.WaitGroup
 }
 
 // ErrNoFunction says that there is no function of that name.
@@ -299,4 +302,8 @@ func (r *Runtime) Close() {
 		f.close()
 	}
 	r.spawner.close()
+	// A process that is killed is gone. A program that is called as Go may have left the
+	// context of its invocation to record what it has sent, and sleep between two tries
+	// of that: whoever closes in virtual time would leave it asleep for ever.
+	r.programs.Wait()
 }
