@@ -21,7 +21,7 @@ var (
 	interval   = regexp.MustCompile(`([\d.]+) % to ([\d.]+) %`)
 	plainClock = regexp.MustCompile(`\b\d{2}:\d{2}(?::\d{2})? (?:UTC|GMT|[+-]\d{4})|\b\d{1,2}:\d{2} ?[ap]m\b`)
 	stamp      = regexp.MustCompile(`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}`)
-	outageSpan = regexp.MustCompile(`(?:joined again|its addresses back|is well again|well again|no longer failing) after ((?:\d+ (?:s|min|h|d) ?)+)`)
+	outageSpan = regexp.MustCompile(`^✅.* after ((?:\d+ (?:s|min|h|d) ?)+)`)
 )
 
 // vague is an interval that says nothing: nearly all that there is.
@@ -48,7 +48,7 @@ func Contradictions(blocks []byte, reply bool) ([]string, error) {
 				say("the interval %q says nothing", m[0])
 			}
 		}
-		if !l.Copied && l.Label != "Picture" && l.Label != "Button" {
+		if !l.Copied && l.Label != "Picture" && l.Label != Asked {
 			// 00:00 UTC is where a day of a summary begins, and no moment.
 			if clock := plainClock.FindString(strings.ReplaceAll(l.Text, " 00:00 UTC", "")); clock != "" {
 				say("%q is not in the reader's zone, as all other times are", clock)
@@ -64,6 +64,7 @@ func Contradictions(blocks []byte, reply bool) ([]string, error) {
 	found = append(found, counts(lines)...)
 	found = append(found, times(lines)...)
 	found = append(found, free(lines)...)
+	found = append(found, asked(lines)...)
 	return found, nil
 }
 
@@ -127,14 +128,9 @@ func times(lines []Line) (found []string) {
 				found = append(found, fmt.Sprintf("%q: one thing ends before it began", l.Text))
 			}
 			if span := outageSpan.FindStringSubmatch(lines[0].Text); span != nil && l.Label == "When" {
-				// Both times and the span are cut to minutes or hours. What is well by itself
-				// was so when its cause was gone, whenever it was closed.
-				took := spanOf(span[1])
-				if !slices.ContainsFunc(l.Times[1:], func(end time.Time) bool {
-					d := end.Sub(l.Times[0]) - took
-					return d >= -time.Minute && d <= leftOut(took)
-				}) {
-					found = append(found, fmt.Sprintf("the first line says %s, and none of the times of %q is as long after the first", span[1], l.Text))
+				began, ended := l.Times[0], l.Times[len(l.Times)-1]
+				if took := spanOf(span[1]); (ended.Sub(began) - took).Abs() > rounded(took) {
+					found = append(found, fmt.Sprintf("the first line says %s, and %q is %s long", span[1], l.Text, ended.Sub(began)))
 				}
 			}
 		case strings.Contains(l.Text, "checked ") && len(l.Times) > 0 && l.Label == "":
@@ -147,12 +143,16 @@ func times(lines []Line) (found []string) {
 	return found
 }
 
-// leftOut is how much a span leaves out: a span of days is told in hours.
-func leftOut(span time.Duration) time.Duration {
-	if span >= 24*time.Hour {
-		return time.Hour
+// rounded is how far a span may be from the two times that it lies between: half of its
+// smallest unit, and the seconds to which each of them is cut.
+func rounded(span time.Duration) time.Duration {
+	switch {
+	case span < 2*time.Minute:
+		return 2 * time.Second
+	case span < 48*time.Hour:
+		return 32 * time.Second
 	}
-	return time.Minute
+	return 31 * time.Minute
 }
 
 // free holds that a subnet has one number of free addresses, wherever it is told.

@@ -2,6 +2,7 @@ package messagecheck
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,24 @@ func says(t *testing.T, lines ...string) []byte {
 		}
 		if label == "Picture" {
 			list = append(list, map[string]any{"type": "image", "alt_text": text})
+			continue
+		}
+		if question, is := strings.CutPrefix(line, "? "); is {
+			list = append(list, map[string]any{"type": "actions", "elements": []any{
+				map[string]any{"type": "button", "confirm": map[string]any{"text": map[string]any{"type": "plain_text", "text": question}}}}})
+			continue
+		}
+		if command, is := strings.CutPrefix(line, "$ "); is {
+			list = append(list, map[string]any{"type": "rich_text", "elements": []any{
+				map[string]any{"type": "rich_text_preformatted", "elements": []any{map[string]any{"type": "text", "text": command}}}}})
+			continue
+		}
+		if cells, is := strings.CutPrefix(line, "| "); is {
+			var row []any
+			for _, cell := range strings.Split(cells, " | ") {
+				row = append(row, map[string]any{"type": "raw_text", "text": cell})
+			}
+			list = append(list, map[string]any{"type": "table", "rows": []any{row}})
 			continue
 		}
 		var elements []map[string]any
@@ -70,8 +89,21 @@ func TestContradictions(t *testing.T) {
 		"another subnet's picture": {[]string{"prod · subnet-0ab1 has 3 free addresses", "Picture: Free addresses of subnet-0ab2, now 30 free."}, ""},
 		"a span of other times":    {[]string{"✅ prod · joined again after 14 min: x", "When: began {14:59}, cause gone {15:11}, first Ready node {15:20}."}, "the first line says 14 min"},
 		"a span of its times":      {[]string{"✅ prod · joined again after 14 min: x", "When: began {14:59}, cause gone {15:11}, first Ready node {15:13}."}, ""},
-		"an end before the start":  {[]string{"✅ prod · joined again after 14 min: x", "When: began {14:59}, cause gone {14:11}, first Ready node {15:13}."}, "ends before it began"},
-		"affected otherwise":       {[]string{"✅ prod · x", "Was: No route. 12 instances affected: 3 joined, 8 are not Ready."}, "12 affected, and how they stand makes 11"},
+		"a span to another time": {
+			[]string{"✅ prod · add-on vpc-cni is well again after 12 min: ACTIVE", "When: began {14:59}, cause gone {15:11}, closed {16:11}."}, "the first line says 12 min"},
+		"fewer commands than offered": {
+			[]string{"prod · x", "Fix: Rollcall can delete 6 interfaces left behind.", "$ aws ec2 delete-network-interface --network-interface-id eni-1"}, "there are commands for 1"},
+		"a dialog of more": {
+			[]string{"prod · x", "Fix: Rollcall can delete 6 interfaces left behind in subnet-0ab1.", "? Delete 9 interfaces in subnet-0ab1?"}, `asks of "9 interface`},
+		"a dialog of another step": {
+			[]string{"prod · x", "Fix: Rollcall can raise workers from 2 to 3 nodes.", "? Raise workers from 1 to 3 nodes?"}, `a change "from 1 to 3"`},
+		"a dialog of another subnet": {
+			[]string{"prod · x", "Fix: Rollcall can delete 6 interfaces in subnet-0ab1.", "? Delete 6 interfaces in subnet-0ab2?"}, "of which the message tells nothing"},
+		"its own dialog": {
+			[]string{"prod · x", "Fix: Rollcall can delete 6 interfaces in subnet-0ab1.", "? Delete 6 interfaces in subnet-0ab1?"}, ""},
+		"a row of more than all":  {[]string{"prod · x", "| m5.large | 6 of 5"}, `"6 of 5" is more than all`},
+		"an end before the start": {[]string{"✅ prod · joined again after 14 min: x", "When: began {14:59}, cause gone {14:11}, first Ready node {15:13}."}, "ends before it began"},
+		"affected otherwise":      {[]string{"✅ prod · x", "Was: No route. 12 instances affected: 3 joined, 8 are not Ready."}, "12 affected, and how they stand makes 11"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Contradictions(says(t, test.lines...), false)
@@ -85,7 +117,26 @@ func TestContradictions(t *testing.T) {
 			}
 		})
 	}
+	if _, err := Contradictions([]byte(`[{"type":"video"}]`), false); !errors.Is(err, ErrUnread) {
+		t.Errorf("a block whose numbers nobody holds: %v", err)
+	}
 	if _, err := Contradictions([]byte("{"), false); err == nil {
 		t.Error("what is no message is read")
+	}
+}
+
+// TestElsewhere: another number in a mail than in the message is found.
+func TestElsewhere(t *testing.T) {
+	blocks := says(t, "prod · 9 of 12 instances cannot join: rtb-0cd2", "Impact: 9 of 12 new instances not Ready, since {14:59}.")
+	for text, want := range map[string]int{
+		"Critical: prod · 9 of 12 instances cannot join: rtb-0cd2\n\nImpact: 9 of 12 new instances not Ready, since 14:59 UTC.": 0,
+		"9 of 12, since 2026-11-20 14:59:03 UTC (rtb-0cd2).":                                                                    0,
+		"8 of 12 instances": 1,
+		"since 15:04 UTC":   1,
+		"rtb-0cd3":          1,
+	} {
+		if got, held, err := Elsewhere(blocks, text); err != nil || len(got) != want || held == 0 {
+			t.Errorf("%q: %q of %d, %v; want %d", text, got, held, err, want)
+		}
 	}
 }

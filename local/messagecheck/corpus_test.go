@@ -18,6 +18,7 @@ import (
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
+	"rollcall/shared/target/message"
 )
 
 // TestNumbersFollowFromTheWorld: of each world of the corpus, every message that its first
@@ -38,14 +39,18 @@ func TestNumbersFollowFromTheWorld(t *testing.T) {
 		}
 		read.play(t, path)
 	}
-	t.Logf("%+v", read)
-	if read.Messages < 50 || read.Counts < 50 || read.Capacity < 35 || read.Free < 1 || read.Times < 100 {
+	t.Logf("held: %+v", read)
+	if read.Messages < 200 || read.Counts < 100 || read.Capacity < 35 || read.Free < 1 || read.Times < 500 || read.Spans < 90 || read.Elsewhere < 5000 {
 		t.Errorf("%+v: it looks for the wrong words", read)
 	}
 }
 
 // tally is what was read of messages: a rule that finds nothing to hold holds nothing.
-type tally struct{ Messages, Counts, Capacity, Free, Times int }
+type tally struct {
+	Messages, Counts, Capacity, Free, Times, Spans, Asked, Copied int
+	// Elsewhere are numbers, times and ids in mails, cards and alerts.
+	Elsewhere int
+}
 
 func (c *tally) play(t *testing.T, path string) {
 	t.Helper()
@@ -81,6 +86,7 @@ func (c *tally) play(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 		c.count(blocks)
+		c.elsewhere(t, i, of.Now, blocks)
 		itself, err := Contradictions(blocks, false)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +99,7 @@ func (c *tally) play(t *testing.T, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, says := range slices.Concat(itself, against, later(t, of, i, affected[i.Key])) {
+		for _, says := range slices.Concat(itself, against, c.later(t, of, i, affected[i.Key]), c.over(t, of, i)) {
 			t.Errorf("%s: %s: %s\n%s", filepath.Base(path), i.Key.Check, says, m.Text)
 		}
 	}
@@ -101,7 +107,7 @@ func (c *tally) play(t *testing.T, path string) {
 
 // later is the message of the same incident when one of its instances has joined, and its
 // groups were counted anew with it.
-func later(t *testing.T, of World, i incident.Incident, affected []string) []string {
+func (c *tally) later(t *testing.T, of World, i incident.Incident, affected []string) []string {
 	t.Helper()
 	i = i.Clone()
 	at := slices.IndexFunc(i.Launches, func(l report.Launch) bool { return !of.Ready[l.Instance] && of.Alive[l.Instance] })
@@ -121,6 +127,8 @@ func later(t *testing.T, of World, i incident.Incident, affected []string) []str
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.count(blocks)
+	c.elsewhere(t, i, of.Now, blocks)
 	itself, err := Contradictions(blocks, false)
 	if err != nil {
 		t.Fatal(err)
@@ -136,6 +144,7 @@ func later(t *testing.T, of World, i incident.Incident, affected []string) []str
 // which no world plays: what is being remedied, muted, resolved, withdrawn, a day's report.
 func TestGoldenMessagesAgreeWithThemselves(t *testing.T) {
 	files := 0
+	var read tally
 	for _, folder := range []string{"../../shared/slack/testdata", "../../shared/slack/testdata/summaries", "../stage/testdata/messages"} {
 		paths, err := filepath.Glob(filepath.Join(folder, "*.golden.json"))
 		if err != nil {
@@ -158,6 +167,7 @@ func TestGoldenMessagesAgreeWithThemselves(t *testing.T) {
 				if len(m.Blocks) == 0 {
 					continue
 				}
+				read.count(m.Blocks)
 				found, err := Contradictions(m.Blocks, n > 0)
 				if err != nil {
 					t.Fatal(err)
@@ -168,8 +178,9 @@ func TestGoldenMessagesAgreeWithThemselves(t *testing.T) {
 			}
 		}
 	}
-	if files < 80 {
-		t.Errorf("%d files: they are kept elsewhere", files)
+	t.Logf("%d files, held: %+v", files, read)
+	if files < 80 || read.Asked < 10 || read.Spans < 10 {
+		t.Errorf("%d files, %+v: they are kept elsewhere", files, read)
 	}
 }
 
@@ -190,5 +201,92 @@ func (c *tally) count(blocks []byte) {
 			c.Free++
 		}
 		c.Times += len(l.Times)
+		if l.Label == Asked {
+			c.Asked++
+		}
+		if l.Copied {
+			c.Copied++
+		}
+		if l.Label == "When" && outageSpan.MatchString(lines[0].Text) {
+			c.Spans++
+		}
 	}
+}
+
+// over are the messages of the same incident when its cause is gone, and when a node of
+// then was Ready; it is closed later than that.
+func (c *tally) over(t *testing.T, of World, i incident.Incident) (found []string) {
+	t.Helper()
+	gone := i.Clone()
+	gone.State, gone.Cleared = incident.Cleared, of.Now.Add(7*time.Minute+20*time.Second)
+	gone.Changed = gone.Cleared
+	closed := gone.Clone()
+	closed.State, closed.Resolution, closed.Resolved = incident.Closed, incident.Proved, gone.Cleared.Add(time.Hour)
+	closed.Changed = closed.Resolved
+	proved := closed.Clone()
+	started := gone.Cleared.Add(time.Minute)
+	proved.Proof = &report.Launch{Instance: "i-0fffffffffffffff2", Started: started, Ready: started.Add(58 * time.Second), Status: report.Joined}
+	for _, i := range []incident.Incident{gone, closed, proved} {
+		blocks, err := json.Marshal(slack.Render(i, slack.Options{Actions: true, Now: i.Changed}).Blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.count(blocks)
+		c.elsewhere(t, i, i.Changed, blocks)
+		itself, err := Contradictions(blocks, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, itself...)
+	}
+	return found
+}
+
+// elsewhere holds the mail, the card and the alert of the same moment.
+func (c *tally) elsewhere(t *testing.T, i incident.Incident, now time.Time, blocks []byte) {
+	t.Helper()
+	words := slack.Words(i, slack.Options{Actions: true, Now: now})
+	e := incident.Event{Kind: incident.EventChanged, State: i.State, Resolution: i.Resolution, Cluster: i.Key.Cluster, Check: i.Key.Check, Resource: i.Key.Resource, At: now}
+	words.Console, words.Docs = "", "" // their addresses are behind words in Slack
+	n := message.News{Type: e.Kind.DetailType(), ID: "1", At: now, Incident: &e, Words: words}
+	card, err := message.ToTeams(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alert := message.ToPagerDuty(n, message.Trigger).Payload
+	var told strings.Builder
+	for label, text := range alert.Details {
+		if label != "Account" && label != "Region" {
+			told.WriteString(text + "\n")
+		}
+	}
+	for where, text := range map[string]string{"a mail": message.ToMail(n).Body, "a card": runs(t, card), "an alert": alert.Summary + "\n" + told.String()} {
+		found, held, err := Elsewhere(blocks, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Elsewhere += held
+		for _, says := range found {
+			t.Errorf("%s, %s, in %s: %s\n%s", i.Key.Check, i.State, where, says, text)
+		}
+	}
+}
+
+// runs are the texts of a card for Teams.
+func runs(t *testing.T, raw []byte) string {
+	t.Helper()
+	var card message.Teams
+	if err := json.Unmarshal(raw, &card); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, a := range card.Attachments {
+		for _, block := range a.Content.Body {
+			for _, run := range block.Inlines {
+				b.WriteString(run.Text)
+			}
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
 }

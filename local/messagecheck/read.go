@@ -6,6 +6,7 @@ package messagecheck
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -30,10 +31,14 @@ type part struct {
 	Text     json.RawMessage
 	Alt      string `json:"alt_text"`
 	Elements []part
+	Rows     [][]part // of a table
 	Confirm  *struct{ Text struct{ Text string } }
 	Style    json.RawMessage
 	Stamp    int64 `json:"timestamp"`
 }
+
+// ErrUnread: a message has a block that is not read, so that its numbers would not be held.
+var ErrUnread = errors.New("the block is not read")
 
 // Read is a message line by line. Blocks are as they were sent.
 func Read(blocks []byte) ([]Line, error) {
@@ -43,16 +48,30 @@ func Read(blocks []byte) ([]Line, error) {
 	}
 	var lines []Line
 	for _, b := range list {
-		lines = b.read(lines)
+		var err error
+		if lines, err = b.read(lines); err != nil {
+			return nil, err
+		}
 	}
 	return lines, nil
 }
 
-func (p part) read(lines []Line) []Line {
+func (p part) read(lines []Line) ([]Line, error) {
 	switch p.Type {
 	case "rich_text", "rich_text_list", "actions":
 		for _, e := range p.Elements {
-			lines = e.read(lines)
+			var err error
+			if lines, err = e.read(lines); err != nil {
+				return nil, err
+			}
+		}
+	case "table":
+		for _, row := range p.Rows {
+			l, err := tableRow(row)
+			if err != nil {
+				return nil, err
+			}
+			lines = append(lines, l)
 		}
 	case "rich_text_section", "rich_text_preformatted":
 		l := Line{Copied: p.Type == "rich_text_preformatted"}
@@ -72,12 +91,39 @@ func (p part) read(lines []Line) []Line {
 		lines = append(lines, l)
 	case "image":
 		lines = append(lines, Line{Label: "Picture", Text: p.Alt})
-	case "button":
+	case "button", "static_select", "overflow":
 		if p.Confirm != nil {
-			lines = append(lines, Line{Label: "Button", Text: p.Confirm.Text.Text})
+			lines = append(lines, Line{Label: Asked, Text: p.Confirm.Text.Text})
+		}
+	default:
+		return nil, fmt.Errorf("%q: %w", p.Type, ErrUnread)
+	}
+	return lines, nil
+}
+
+// Asked labels what a dialog asks before a button does anything.
+const Asked = "Button"
+
+// tableRow is a row as one line: its cells are raw_text or rich_text
+// (docs.slack.dev/reference/block-kit/blocks/table-block).
+func tableRow(cells []part) (Line, error) {
+	row := Line{Label: "Row"}
+	var texts []string
+	for _, cell := range cells {
+		if cell.Type == "raw_text" {
+			texts = append(texts, cell.text())
+			continue
+		}
+		lines, err := cell.read(nil)
+		if err != nil {
+			return Line{}, err
+		}
+		for _, l := range lines {
+			texts, row.Times = append(texts, l.Text), append(row.Times, l.Times...)
 		}
 	}
-	return lines
+	row.Text = strings.Join(texts, " | ")
+	return row, nil
 }
 
 func (p part) bold() bool {

@@ -3,6 +3,7 @@ package stage
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"slices"
@@ -160,6 +161,9 @@ func (r *running) consistent() {
 			continue
 		}
 		found, err := messagecheck.Contradictions([]byte(c.Params["blocks"]), c.Params["thread_ts"] != "")
+		if errors.Is(err, messagecheck.ErrUnread) {
+			r.t.Error(err)
+		}
 		if err != nil {
 			continue // what is no block the stand-in refuses
 		}

@@ -266,21 +266,20 @@ func (p *page) closed(i incident.Incident, o Options) {
 		p.sketch(i)
 	}
 	if i.Key.Check == incident.CannotLook || byItself {
-		p.add(p.label("When").plain("from ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
+		at, _ := end(i)
+		p.add(p.label("When").plain("from ").clock(i.Began).plain(" to ").clock(at).plain(".").section())
 		return
 	}
 	if i.Resolution != incident.Superseded && i.Resolution != incident.Withdrawn {
 		p.sketch(i)
 	}
+	// The first line says how long it took: from the first of these times to the last.
+	at, what := end(i)
 	l = p.label("When").plain("began ").clock(i.Began)
-	if !i.Cleared.IsZero() {
+	if !i.Cleared.IsZero() && what != wellAgain {
 		l.plain(", cause gone ").clock(i.Cleared)
 	}
-	if i.Proof != nil && !i.Proof.Ready.IsZero() {
-		l.plain(", first Ready node ").clock(i.Proof.Ready)
-	} else {
-		l.plain(", closed ").clock(i.Resolved)
-	}
+	l.plain(", " + what + " ").clock(at)
 	p.add(l.plain(".").section())
 }
 

@@ -108,17 +108,27 @@ func missingNow(i incident.Incident) string {
 // of any more.
 func heard(i incident.Incident) string { return i.Heard().UTC().Format("2 January") }
 
-// outage is from the first affected launch to the first Ready node, or from
-// the first refused look to the first that worked.
+// outage is from the first affected launch, or refused look, to its end: the same two
+// times that "When" names.
 func outage(i incident.Incident) time.Duration {
-	if i.Proof != nil && !i.Proof.Ready.IsZero() {
-		return i.Proof.Ready.Sub(i.Began)
-	}
-	if (i.Key.Check == incident.CannotLook || i.ByItself()) && !i.Cleared.IsZero() {
-		return i.Cleared.Sub(i.Began)
-	}
-	return i.Resolved.Sub(i.Began)
+	at, _ := end(i)
+	return at.Sub(i.Began)
 }
+
+// end is when it was over, and what was seen then: the first Ready node; that it is
+// otherwise, where no node is waited for; else that it was closed.
+func end(i incident.Incident) (at time.Time, what string) {
+	switch {
+	case i.Proof != nil && !i.Proof.Ready.IsZero():
+		return i.Proof.Ready, "first Ready node"
+	case (i.Key.Check == incident.CannotLook || i.ByItself()) && i.Resolution == incident.Proved && !i.Cleared.IsZero():
+		return i.Cleared, wellAgain
+	}
+	return i.Resolved, "closed"
+}
+
+// wellAgain is the end of what is its own proof.
+const wellAgain = "well again"
 
 // proof says which launch showed that the cause is gone.
 func proof(l report.Launch) string {

@@ -34,7 +34,8 @@ func Words(i incident.Incident, o Options) incident.Words {
 		return w
 	case incident.Closed:
 		add("Was", slacktext.Sentence(capital(was(i))))
-		add("When", "From "+inUTC(i.Began, i.Changed)+" to "+inUTC(i.Resolved, i.Changed)+".")
+		at, _ := end(i)
+		add("When", "From "+inUTC(i.Began, i.Changed)+" to "+inUTC(at, i.Changed)+".")
 		return w
 	}
 	since := inUTC(i.Began, i.Changed)

@@ -30,7 +30,7 @@ func leakFinding(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) find
 		Covers:    []string{n.ID},
 		Resources: []string{n.ID, n.VPC},
 		Title:     phrase.Title("%d dead %s %d %s of %s", len(owners), phrase.Plural(len(owners), "node holds", "nodes hold"), held, phrase.Plural(held, "address", "addresses"), n.ID),
-		Why:       fmt.Sprintf("%s hold %d %s of %s (%s, %s)%s. Nothing is attached to them, and EC2 has ended or forgotten who made them.", what, held, phrase.Plural(held, "address", "addresses"), n.ID, n.CIDR, n.Zone, since),
+		Why:       fmt.Sprintf("%s %s %d %s of %s (%s, %s)%s. Nothing is attached to them, and EC2 has ended or forgotten who made them.", what, phrase.Plural(len(here.Own), "holds", "hold"), held, phrase.Plural(held, "address", "addresses"), n.ID, n.CIDR, n.Zone, since),
 		Evidence: []finding.Evidence{
 			{What: "Left behind in " + n.ID, Value: fmt.Sprintf("%s, %d %s%s", what, held, phrase.Plural(held, "address", "addresses"), since)},
 			{What: "Interfaces", Value: phrase.Some(ids(l, here.Own), 5)},
@@ -65,7 +65,9 @@ func explain(l facts.Leaks, f *finding.Finding, n snapshot.Subnet, here *facts.S
 		f.Why += fmt.Sprintf(" aws-node itself deletes none of them: %s=true.", name)
 	}
 	if n.Free == 0 {
-		f.Why += fmt.Sprintf(" 0 are free: nothing can be launched there, and new pods of its nodes get no address. Deleting them frees %d; %s takes %d.", held, one, w.Count)
+		// A remedy may be about fewer, those that were there for long: "them" would be its own.
+		all := phrase.Plural(len(here.Own), "it", fmt.Sprintf("all %d", len(here.Own)))
+		f.Why += fmt.Sprintf(" 0 are free: nothing can be launched there, and new pods of its nodes get no address. Deleting %s frees %d; %s takes %d.", all, held, one, w.Count)
 	} else {
 		f.Why += fmt.Sprintf(" %d %s free, and %s takes %d; deleting them makes it %d.", n.Free, phrase.Plural(n.Free, "is", "are"), one, w.Count, n.Free+held)
 	}
