@@ -43,6 +43,7 @@ func variants(t *testing.T) map[string]template {
 		"everything":                             nil,
 		"everything with a group of the cluster": {"kubernetesAccess": "group"},
 		"everything, approved":                   {"remedies": "prod=approve,dev=approve"},
+		"everything, with another account":       {"spokes": "222233334444/eu-west-1=payments", "externalId": "rollcall-7f3a"},
 	} {
 		given := everyChoice()
 		maps.Copy(given, more)

@@ -32,6 +32,7 @@ func choices() []choice {
 		one("decodeDenied", config.DecodeDenied, "off", "on"),
 		one("autoModeLogs", config.AutoModeLogs, "off", "/aws/vendedlogs/eks/prod"),
 		one("targets", config.Targets, "none", "sns,pagerduty=rollcall/pagerduty"),
+		one("spokes", config.Spokes, "none", "222233334444/eu-west-1=payments"),
 		cleanup,
 		remedies,
 	}
