@@ -68,5 +68,10 @@ window.pressForTest = (() => {
 
   const live = () => until(() => "live" in document.body.dataset);
 
-  return { find, after, live };
+  // heights are how far below a message's top its buttons end, message by message.
+  const heights = () => [...document.querySelectorAll("#channel .msg")].map((msg) =>
+    Math.max(...[...msg.querySelectorAll("button[data-action], select[data-action]")].map((el) => el.getBoundingClientRect().bottom)) -
+    msg.getBoundingClientRect().top);
+
+  return { find, after, live, heights };
 })();
