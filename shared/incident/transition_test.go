@@ -82,6 +82,9 @@ func TestStepsFromOutside(t *testing.T) {
 	for name, test := range map[string]struct{ got, want incident.Transition }{
 		"the cluster is deleted":         {open.AfterClusterDeleted(noon), incident.Transition{To: incident.Closed, Reason: incident.IsWithdrawn, Resolution: incident.ClusterDeleted, SettledAt: noon}},
 		"and nobody was told":            {pending.AfterClusterDeleted(noon), incident.Transition{To: incident.Closed, Reason: incident.NotYet, Resolution: incident.ClusterDeleted, SettledAt: noon}},
+		"it is not watched any more":     {open.AfterUnwatched(noon), incident.Transition{To: incident.Closed, Reason: incident.IsWithdrawn, Resolution: incident.Unwatched, SettledAt: noon}},
+		"not watched, and not told":      {pending.AfterUnwatched(noon), incident.Transition{To: incident.Closed, Reason: incident.NotYet, Resolution: incident.Unwatched, SettledAt: noon}},
+		"not watched, and over before":   {incident.Incident{State: incident.Closed}.AfterUnwatched(noon), incident.Transition{}},
 		"it was seen after that":         {open.AfterClusterDeleted(noon.Add(-1)), incident.Transition{}},
 		"it was over before":             {over.AfterClusterDeleted(noon), incident.Transition{}},
 		"nothing is heard for a while":   {open.AfterSilence(noon.Add(incident.MaxUnseen - 1)), incident.Transition{}},
