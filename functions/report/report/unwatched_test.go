@@ -117,7 +117,8 @@ func TestASpokeThatIsNotWatchedAnyMore(t *testing.T) {
 	if n := inc.Delivery.Notes; n[len(n)-1].Reason != incident.IsWithdrawn {
 		t.Errorf("notes %+v", n)
 	}
-	if last := b.bus.Told[len(b.bus.Told)-1]; last.Kind != incident.EventResolved || last.Resolution != incident.Unwatched || last.Account != payments.Account || last.Region != payments.Region {
+	last := b.bus.Told[len(b.bus.Told)-1]
+	if last.Kind != incident.EventResolved || last.Resolution != incident.Unwatched || last.Account != payments.Account || last.Region != payments.Region {
 		t.Errorf("the bus is told %+v", last)
 	}
 	told, posts := len(b.bus.Told), len(b.channel.Posts())

@@ -167,7 +167,8 @@ func (h handler) press(ctx context.Context, c *call) error {
 		return err
 	}
 	if !h.watched(press.Key.Spoke) {
-		return &interaction.Refusal{Reason: interaction.NotWatched, Says: "the account and region that it is about are no longer watched (setting spokes); what is open there is closed within half an hour"}
+		return &interaction.Refusal{Reason: interaction.NotWatched,
+			Says: "the account and region that it is about are no longer watched (setting spokes); what is open there is closed within half an hour"}
 	}
 	press.ID, press.At = c.id, h.now().UTC()
 	message, err := report.EncodePress(press)

@@ -24,7 +24,8 @@ const Name = "spot-report"
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
-		config.Clusters, config.ReportHour, config.WeeklyAt, config.TableName, config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Evidence, config.EvidenceBucket, config.LogLevel,
+		config.Clusters, config.ReportHour, config.WeeklyAt, config.TableName,
+		config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Evidence, config.EvidenceBucket, config.LogLevel,
 	)
 }
 
@@ -32,8 +33,9 @@ func Environment() []spec.Variable {
 func Spec() spec.Spec {
 	sources := gather.PoolSources(checks.OfPools())
 	return spec.Spec{
-		Name:          Name,
-		About:         "Weighs the history of Spot launches: judges the pools every hour, and once a day says in Slack what fails where, why, and what to change; once a week says what came of all clusters.",
+		Name: Name,
+		About: "Weighs the history of Spot launches: judges the pools every hour, and once a day says in Slack what fails where, why, and what to change; " +
+			"once a week says what came of all clusters.",
 		FailureImpact: "Spot pools that fail are not named, and there is neither a daily Spot report nor a weekly message. Launches are watched all the same.",
 		Rules: []spec.Rule{
 			{Name: "asked", Why: "Somebody wants a Spot report now", Pattern: event.AskedPattern},
