@@ -259,7 +259,7 @@ live-times: ## measure rollcall diagnose --cluster and capture for 20, 200 and 2
 	go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
 	go run ./local/bench/live -page docs/diagnose.md $(if $(SCRIPT),-script '$(SCRIPT)')
 
-lambda-times: build-local ## each function with the CPU share of its memory and 40 ms a call, cold and warm; writes docs/lambda.md (five minutes)
+lambda-times: build-local ## each function with the CPU share of its memory and 40 ms a call, cold and warm; writes docs/lambda.md (half an hour on an idle machine)
 	go run ./local/bench/lambdatimes -page docs/lambda.md
 
 outage: ## Slack is away for an hour with 300 incidents open: what the channel is afterwards (docs/slack.md; a quarter of an hour)

@@ -132,7 +132,7 @@ func (st *karpenterStory) untagged(ctx context.Context, n *narrator) error {
 		return errors.Join(err, fmt.Errorf("there is a NodeClaim %q", claim.Metadata.Name))
 	}
 	n.say("meanwhile Karpenter says nothing to the pod: there is no NodeClaim, and no event about one")
-	if err := n.picture(ctx, "karpenter-subnets", "", 1200, 660); err != nil {
+	if err := n.picture(ctx, "karpenter-subnets", "", 1200, 900); err != nil {
 		return err
 	}
 	if _, err := st.ec2.CreateTags(ctx, &ec2.CreateTagsInput{

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	slackgo "github.com/slack-go/slack"
+
 	"rollcall/local/stage"
 )
 
@@ -53,9 +55,29 @@ func TestAskOnTheStage(t *testing.T) {
 		t.Errorf("after it was ended the page shows %+v, %v", shown, err)
 	}
 	picture(t, b, "asked-home-ended")
+	olderHome(t, s, b)
 	narrow := newBrowser(t, true)
 	if _, err := narrow.Home(patience(t), s.Slack.URL(), stage.Dev, "Nothing is silenced"); err != nil {
 		t.Error(err)
 	}
 	picture(t, narrow, "asked-home-narrow")
+}
+
+// olderHome presses a button of a home page that another version of Rollcall drew, and that
+// this one does not know: the page says so when it is drawn anew.
+func olderHome(t *testing.T, s *stage.Stage, b *Browser) {
+	t.Helper()
+	older := slackgo.HomeTabViewRequest{Type: slackgo.VTHomeTab, Blocks: slackgo.Blocks{BlockSet: []slackgo.Block{
+		slackgo.NewSectionBlock(slackgo.NewTextBlockObject(slackgo.PlainTextType, "A page of another version", false, false), nil,
+			slackgo.NewAccessory(slackgo.NewButtonBlockElement("rename", "ab12cd34", slackgo.NewTextBlockObject(slackgo.PlainTextType, "Rename", false, false)))),
+	}}}
+	api := slackgo.New(stage.SlackToken, slackgo.OptionAPIURL(s.Slack.APIURL()))
+	if _, err := api.PublishViewContext(patience(t), slackgo.PublishViewContextRequest{UserID: stage.OnCall, View: older}); err != nil {
+		t.Fatal(err)
+	}
+	shown, err := b.Press(patience(t), Press{Home: true, Message: "A page of another version", Button: "Rename", Until: "Nothing was done"})
+	if err != nil || !strings.Contains(shown.Channel, "Nothing was done: this version of Rollcall does not know that button.") || !strings.Contains(shown.Channel, "1 cluster watched") || shown.Warning != "" {
+		t.Errorf("after a button that is not known the page shows %+v, %v", shown, err)
+	}
+	picture(t, b, "asked-home-refused")
 }

@@ -16,7 +16,7 @@ import (
 
 // Press is what a person does on the page.
 type Press struct {
-	// Page is the stand-in's address, Channel an id of it (empty: the first).
+	// Page is the stand-in's address (empty: the page as it is), Channel an id of it (empty: the first).
 	Page, Channel string
 	// As is the id of the user who looks at the page; empty: the first.
 	As string
@@ -75,8 +75,10 @@ func (b *Browser) Press(ctx context.Context, p Press) (Shown, error) {
 	if p.Home {
 		home = "1"
 	}
-	if err := b.open(ctx, p.Page, map[string]string{"channel": p.Channel, "as": p.As, "home": home}); err != nil {
-		return shown, err
+	if p.Page != "" {
+		if err := b.open(ctx, p.Page, map[string]string{"channel": p.Channel, "as": p.As, "home": home}); err != nil {
+			return shown, err
+		}
 	}
 	if p.Home {
 		// What it shows is drawn anew when somebody opens it.
