@@ -65,6 +65,7 @@ func Contradictions(blocks []byte, reply bool) ([]string, error) {
 	found = append(found, times(lines)...)
 	found = append(found, free(lines)...)
 	found = append(found, asked(lines)...)
+	found = append(found, arithmetic(lines)...)
 	return found, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestNumbersFollowFromTheWorld(t *testing.T) {
 		read.play(t, path)
 	}
 	t.Logf("held: %+v", read)
-	if read.Messages < 200 || read.Counts < 100 || read.Capacity < 35 || read.Free < 1 || read.Times < 500 || read.Spans < 90 || read.Elsewhere < 5000 {
+	if read.Messages < 200 || read.Counts < 100 || read.Capacity < 35 || read.Free < 1 || read.Times < 500 || read.Spans < 90 || read.Elsewhere < 5000 || read.Sums < 1 {
 		t.Errorf("%+v: it looks for the wrong words", read)
 	}
 }
@@ -50,6 +51,8 @@ type tally struct {
 	Messages, Counts, Capacity, Free, Times, Spans, Asked, Copied int
 	// Elsewhere are numbers, times and ids in mails, cards and alerts.
 	Elsewhere int
+	// Sums are what a message calculates.
+	Sums int
 }
 
 func (c *tally) play(t *testing.T, path string) {
@@ -179,7 +182,7 @@ func TestGoldenMessagesAgreeWithThemselves(t *testing.T) {
 		}
 	}
 	t.Logf("%d files, held: %+v", files, read)
-	if files < 80 || read.Asked < 10 || read.Spans < 10 {
+	if files < 80 || read.Asked < 10 || read.Spans < 10 || read.Sums < 30 {
 		t.Errorf("%d files, %+v: they are kept elsewhere", files, read)
 	}
 }
@@ -201,6 +204,11 @@ func (c *tally) count(blocks []byte) {
 			c.Free++
 		}
 		c.Times += len(l.Times)
+		if !l.Copied {
+			for _, form := range []*regexp.Regexp{equation, ofDead, frees, makes, needed} {
+				c.Sums += len(form.FindAllString(l.Text, -1))
+			}
+		}
 		if l.Label == Asked {
 			c.Asked++
 		}
