@@ -3,11 +3,13 @@ package stage
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"rollcall/shared/config"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/overview"
@@ -28,9 +30,23 @@ var (
 // them; the hour in between, the schedule, the queue and Slack are the stage's own.
 func tellWeek(t *testing.T, write func(of spoke.ID, s *store.Store)) *running {
 	t.Helper()
+	r, _ := tellWeekTo(t, "", write)
+	return r
+}
+
+// tellWeekTo is tellWeek with targets besides Slack, if any.
+func tellWeekTo(t *testing.T, setting string, write func(of spoke.ID, s *store.Store)) (*running, targets) {
+	t.Helper()
 	two := watching(nil)
+	var all targets
 	r := start(t, "route", func(o *Options) {
+		if setting != "" {
+			all = withTargets(t, o)
+			o.Settings[string(config.Targets)] = setting
+		}
+		own := o.Settings
 		two(o)
+		maps.Copy(o.Settings, own)
 		o.Settings["ROLLCALL_WEEKLY"] = "Fri/16:00"
 	})
 	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
@@ -38,7 +54,7 @@ func tellWeek(t *testing.T, write func(of spoke.ID, s *store.Store)) *running {
 		write(id, table.In(id))
 	}
 	r.pass(2*time.Hour + 5*time.Minute)
-	return r
+	return r, all
 }
 
 // lookAt writes the turns of the workshop's cluster from before the week to now, but in a gap.
@@ -161,6 +177,43 @@ func TestBadWeek(t *testing.T) {
 		text := r.weeks()[0]
 		if open, over := strings.Index(text, "subnet-0c30000000000000d"), strings.Index(text, "subnet-0bbbbbbbbbbbbbbbb"); open > over {
 			t.Error("what is over stands before what is open")
+		}
+		r.nothingLost()
+	})
+}
+
+// TestWeekToTargets: mail, Teams and the webhook get the week once each, in the same words, and
+// PagerDuty and a target for incidents nothing, however often the schedule fires.
+func TestWeekToTargets(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		r, all := tellWeekTo(t, "sns,pagerduty=rollcall/pagerduty,teams=rollcall/teams,webhook=rollcall/webhook", func(of spoke.ID, s *store.Store) {
+			lookAt(t, s, overview.Gap{})
+			launched(t, s, map[bool]string{true: "a", false: "b"}[of.Hub()], 20, true)
+		})
+		f, _ := r.Function("spot-report")
+		for range 3 {
+			if _, err := r.Runtime.Invoke(context.Background(), f.Name, []byte(r.sweep())); err != nil {
+				t.Error(err)
+			}
+		}
+		r.pass(65 * time.Minute)
+		const result = "Week of 13 Nov: 40 of 40 launches joined; no incidents"
+		r.theWeek(result)
+		mails, cards, kinds := r.Cloud.Mails(), all.teams.Cards(), 0
+		if len(mails) != 1 || mails[0].Subject != "Rollcall: "+result || !strings.Contains(mails[0].Message, "Next: Nothing to do.") || !strings.Contains(mails[0].Message, "4,032 times at 2 clusters") {
+			t.Errorf("mails %+v", mails)
+		}
+		if len(cards) != 1 || cards[0].Lines[0] != "Rollcall · "+result || !strings.Contains(strings.Join(cards[0].Lines, "\n"), "4,032 times at 2 clusters") {
+			t.Errorf("cards %+v", cards)
+		}
+		told, repeats := all.kinds(t)
+		for _, kind := range told {
+			if kind == "Weekly Report" {
+				kinds++
+			}
+		}
+		if kinds != 1 || repeats > 0 || all.pagerduty.Requests() > 0 {
+			t.Errorf("the webhook was told %q, %d repeats; PagerDuty was asked %d times", told, repeats, all.pagerduty.Requests())
 		}
 		r.nothingLost()
 	})

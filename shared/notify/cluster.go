@@ -30,6 +30,8 @@ type Cluster struct {
 	wanted map[outbox.Target]bool
 	// open tells that incidents are not closed.
 	open bool
+	// owed tells that something is still to be said of what no message comes about by itself.
+	owed bool
 	// silences are those of the cluster, also what is over.
 	silences []silence.Silence
 }

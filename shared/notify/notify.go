@@ -85,6 +85,7 @@ type Workspace interface {
 // Bus is whom other people's rules listen to.
 type Bus interface {
 	Tell(ctx context.Context, events []incident.Event) error
+	TellWeek(ctx context.Context, w incident.Week) error
 }
 
 // Again is how the function asks itself to go on.

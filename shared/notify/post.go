@@ -18,21 +18,20 @@ const mostRefusals = 3
 // message, then its details. Each step is recorded, so that a crash neither
 // repeats nor loses it. What Slack did not take is tried again with the
 // cluster's next batch. The error is of the record alone.
-func (c *Cluster) post(ctx context.Context, post outbox.Posting) error {
+func (c *Cluster) post(ctx context.Context, post outbox.Posting) (outbox.Posting, error) {
 	if post.TS == "" {
 		said, err := c.postMessage(ctx, &post)
 		if err != nil || !said {
-			return err
+			return post, err
 		}
 	}
 	if post.Due() {
 		said, err := c.postDetails(ctx, &post)
 		if err != nil || !said {
-			return err
+			return post, err
 		}
 	}
-	_, err := c.savePosting(ctx, post.Delivered())
-	return err
+	return c.savePosting(ctx, post.Delivered())
 }
 
 // postMessage sends the picture and the message that shows it.
@@ -122,42 +121,57 @@ func (c *Cluster) refused(ctx context.Context, post outbox.Posting, err error) e
 	return err
 }
 
-// postDetails sends the reply with the details.
+// postDetails sends the replies with the details.
 func (c *Cluster) postDetails(ctx context.Context, post *outbox.Posting) (said bool, err error) {
-	m := slack.RenderSummaryDetails(post.Summary)
-	if !post.DetailsSending.IsZero() {
-		ts, err := c.search(ctx, slackapi.Search{Channel: post.Channel, Thread: post.TS, Tag: m.Tag, Since: post.DetailsSending})
-		if err != nil && !lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)) {
-			c.postingNotTaken(ctx, *post, err)
-			return false, nil
+	for i, m := range slack.RenderSummaryDetails(post.Summary) {
+		if post.Reply(i).TS != "" {
+			continue
 		}
-		if post.DetailsTS = ts; ts != "" || err != nil {
-			return true, nil
+		gone, said, err := c.postReply(ctx, post, i, m)
+		if err != nil || !said || gone {
+			return said, err
 		}
 	}
-	post.DetailsSending = c.Now()
-	if *post, err = c.Postings.SavePosting(ctx, *post); err != nil {
-		return false, err
+	return true, nil
+}
+
+// postReply sends one of them; gone tells that there is no thread any more: somebody deleted
+// the message, and nobody wants its details.
+func (c *Cluster) postReply(ctx context.Context, post *outbox.Posting, i int, m slackapi.Message) (gone, said bool, err error) {
+	if sending := post.Reply(i).Sending; !sending.IsZero() {
+		ts, err := c.search(ctx, slackapi.Search{Channel: post.Channel, Thread: post.TS, Tag: m.Tag, Since: sending})
+		if lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)) {
+			return true, true, nil
+		}
+		if err != nil {
+			c.postingNotTaken(ctx, *post, err)
+			return false, false, nil
+		}
+		if ts != "" {
+			*post = post.WithReply(i, outbox.Reply{TS: ts})
+			return false, true, nil
+		}
+	}
+	if *post, err = c.Postings.SavePosting(ctx, post.WithReply(i, outbox.Reply{Sending: c.Now()})); err != nil {
+		return false, false, err
 	}
 	ts, err := c.Slack.Reply(ctx, post.Channel, post.TS, m)
 	switch {
 	case err == nil:
 		c.Count("SlackNotes", 1)
-		post.DetailsTS = ts
+		*post = post.WithReply(i, outbox.Reply{TS: ts})
 		c.accepted(c.targetsOfSummary(*post)...)
-		return true, nil
+		return false, true, nil
 	case lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)):
-		// Somebody deleted the message: nobody wants its details.
-		return true, nil
+		return true, true, nil
 	}
 	c.postingNotTaken(ctx, *post, err)
 	var e *slackapi.Error
 	if errors.As(err, &e) && e.Kind != slackapi.Unavailable {
-		post.DetailsSending = time.Time{}
-		_, err := c.savePosting(ctx, *post)
-		return false, err
+		*post, err = c.savePosting(ctx, post.WithReply(i, outbox.Reply{})) // it answered: nothing was sent
+		return false, false, err
 	}
-	return false, nil
+	return false, false, nil
 }
 
 // savePosting records what Slack took, even if time is running out: the frame keeps

@@ -88,12 +88,12 @@ func (c *Cluster) End(ctx context.Context, recorded bool) {
 	}
 	if recorded {
 		c.changed = c.record.Keep(func(t outbox.Target) bool { return c.wanted[t] }) || c.changed
-		c.changed = c.record.Follow(c.open, c.Now()) || c.changed
+		c.changed = c.record.Follow(c.open, c.owed, c.Now()) || c.changed
 	}
 	if len(c.record.Refusals) > 0 {
 		c.Count("Undelivered", len(c.record.Refusals))
 	}
-	if !c.changed || c.record.Version == 0 && !c.record.Open && len(c.record.Refusals) == 0 {
+	if !c.changed || c.record.Version == 0 && !c.record.Open && !c.record.Owed && len(c.record.Refusals) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)

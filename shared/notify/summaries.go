@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
+	"rollcall/shared/bus"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
+	"rollcall/shared/slack"
 	"rollcall/shared/store"
 )
 
@@ -52,19 +55,53 @@ func (c *Cluster) deliverSummaries(ctx context.Context, summaries []report.Summa
 		c.Log.InfoContext(ctx, "summary", "cluster", c.name, "summary", s.ID, "by", s.By, "failed", s.Failed(), "launches", s.Spot.Spot.Requested)
 		list = append(list, saved)
 	}
-	for _, post := range list {
+	for i, post := range list {
+		if post, err = c.tellWeek(ctx, post); err != nil {
+			return err
+		}
+		list[i] = post
 		if !post.Due() || c.onHold(c.targetsOfSummary(post)...) || c.slackDown {
 			continue
 		}
-		say := c.post
 		if post.Summary.Kind == report.CleanupSummary {
-			say = c.sayCleanup
+			err = c.sayCleanup(ctx, post)
+		} else {
+			list[i], err = c.post(ctx, post)
 		}
-		if err := say(ctx, post); err != nil {
+		if err != nil {
 			return err
 		}
 	}
+	// Of a cluster another message comes with the next sweep; of a week none.
+	c.owed = slices.ContainsFunc(list, func(p outbox.Posting) bool {
+		return p.Summary.Kind == report.WeeklySummary && (p.Due() || p.Untold)
+	})
 	return nil
+}
+
+// tellWeek puts the event of a week on the bus, if it is not there. Slack may be away then,
+// and the bus while Slack is told.
+func (c *Cluster) tellWeek(ctx context.Context, post outbox.Posting) (outbox.Posting, error) {
+	if !post.Untold || post.Summary.Period == nil {
+		return post, nil
+	}
+	targets := []outbox.Target{outbox.ToBus, outbox.EventOf(post.Summary.ID)}
+	if deadline, ends := ctx.Deadline(); ends && time.Until(deadline) < busTime || c.onHold(targets...) || c.busDown {
+		return post, nil
+	}
+	if err := c.Bus.TellWeek(ctx, slack.WeekEvent(post.Summary)); err != nil {
+		c.Count("BusFailures", 1)
+		target := outbox.ToBus
+		if refused := new(bus.Refused); errors.As(err, &refused) || errors.Is(err, bus.ErrTooLarge) {
+			target = outbox.EventOf(post.Summary.ID) // the bus takes others
+		}
+		c.busDown = target == outbox.ToBus
+		c.recordRefusal(ctx, target, "the bus was not told, and is tried again", err, "cluster", c.name, "summary", post.Summary.ID)
+		return post, nil
+	}
+	c.accepted(targets...)
+	c.Count("EventsSent", 1)
+	return c.savePosting(ctx, post.Told())
 }
 
 // addressed has the message of a week link to those of its incidents. Where Slack does not

@@ -23,6 +23,8 @@ type ClusterRecord struct {
 	Refusals []Refusal `json:"refusals,omitempty"`
 	// Open tells that incidents of it are not closed.
 	Open bool `json:"open,omitempty"`
+	// Owed tells that something is still to be said of what no message comes about by itself.
+	Owed bool `json:"owed,omitempty"`
 	// Wake is when it is looked after should nothing be heard of it until then.
 	Wake time.Time `json:"wake,omitzero"`
 }
@@ -51,6 +53,9 @@ func OfIncident(key report.Key) Target {
 
 // EventsOf is what the bus is told of one incident.
 func EventsOf(key report.Key) Target { return Target("bus/" + string(key.Check) + "#" + key.Resource) }
+
+// EventOf is what the bus is told of one summary.
+func EventOf(id string) Target { return Target("bus/summary/" + id) }
 
 // OfSummary is what Slack is told in one summary.
 func OfSummary(id string) Target { return Target("summary/" + id) }
@@ -113,12 +118,17 @@ func (r *ClusterRecord) Keep(keep func(Target) bool) (changed bool) {
 	return changed
 }
 
-// Follow takes in whether incidents are open, and puts off the waking. It is
-// written again once an hour at most while nothing else changes.
-func (r *ClusterRecord) Follow(open bool, now time.Time) (changed bool) {
-	changed = open != r.Open
-	r.Open = open
+// owedAfter is when what is owed is tried again.
+const owedAfter = 2 * time.Minute
+
+// Follow takes in whether incidents are open, and whether something is owed, and puts off
+// the waking. It is written again once an hour at most while nothing else changes.
+func (r *ClusterRecord) Follow(open, owed bool, now time.Time) (changed bool) {
+	changed = open != r.Open || owed != r.Owed
+	r.Open, r.Owed = open, owed
 	switch {
+	case owed:
+		r.Wake, changed = now.Add(owedAfter), true
 	case !open:
 		r.Wake = time.Time{}
 	case changed || r.Wake.Before(now.Add(wakeAfter-time.Hour)):
@@ -130,7 +140,7 @@ func (r *ClusterRecord) Follow(open bool, now time.Time) (changed bool) {
 // Due tells that the cluster is to be looked after now: something is to be tried
 // again, or nothing was heard of it for a day.
 func (r ClusterRecord) Due(now time.Time) bool {
-	return r.Open && !now.Before(r.Wake) || slices.ContainsFunc(r.Refusals, func(x Refusal) bool { return !now.Before(x.Next) })
+	return (r.Open || r.Owed) && !now.Before(r.Wake) || slices.ContainsFunc(r.Refusals, func(x Refusal) bool { return !now.Before(x.Next) })
 }
 
 func (r ClusterRecord) find(t Target) (int, bool) {

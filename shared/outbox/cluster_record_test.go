@@ -64,17 +64,17 @@ func TestRefusalsAreBounded(t *testing.T) {
 // its record is not written with each of them.
 func TestFollow(t *testing.T) {
 	var r ClusterRecord
-	if r.Follow(false, incidenttest.Noon) || r.Due(incidenttest.Noon) {
+	if r.Follow(false, false, incidenttest.Noon) || r.Due(incidenttest.Noon) {
 		t.Error("nothing is open, and something is remembered")
 	}
-	if !r.Follow(true, incidenttest.Noon) || r.Follow(true, incidenttest.Noon.Add(time.Hour)) || !r.Follow(true, incidenttest.Noon.Add(time.Hour+1)) {
+	if !r.Follow(true, false, incidenttest.Noon) || r.Follow(true, false, incidenttest.Noon.Add(time.Hour)) || !r.Follow(true, false, incidenttest.Noon.Add(time.Hour+1)) {
 		t.Errorf("%+v: want it written when something opens, and after more than an hour", r)
 	}
 	woken := incidenttest.Noon.Add(time.Hour + 1 + 24*time.Hour)
 	if r.Due(woken.Add(-1)) || !r.Due(woken) {
 		t.Errorf("woken at %s, want %s", r.Wake, woken)
 	}
-	if !r.Follow(false, woken) || r.Due(woken.Add(100*time.Hour)) {
+	if !r.Follow(false, false, woken) || r.Due(woken.Add(100*time.Hour)) {
 		t.Errorf("%+v is looked after, and nothing is open", r)
 	}
 	r.Refused(ToBus, "x", incidenttest.Noon)

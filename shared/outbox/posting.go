@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"slices"
 	"time"
 
 	"rollcall/shared/node/spot"
@@ -34,13 +35,45 @@ type Posting struct {
 	// DetailsTS and DetailsSending are the same of the reply in its thread.
 	DetailsTS      string    `json:"detailsTs,omitempty"`
 	DetailsSending time.Time `json:"detailsSending,omitzero"`
+	// More are the replies after that one.
+	More []Reply `json:"more,omitempty"`
+	// Untold is set while the event of a week is still to be put on the bus.
+	Untold bool `json:"untold,omitempty"`
+}
+
+// Reply is a reply in the thread, as TS and Sending are the message.
+type Reply struct {
+	TS      string    `json:"ts,omitempty"`
+	Sending time.Time `json:"sending,omitzero"`
+}
+
+// Reply is that of a number, the first of which is 0.
+func (p Posting) Reply(i int) Reply {
+	switch {
+	case i == 0:
+		return Reply{p.DetailsTS, p.DetailsSending}
+	case i <= len(p.More):
+		return p.More[i-1]
+	}
+	return Reply{}
+}
+
+// WithReply is the posting with that reply.
+func (p Posting) WithReply(i int, r Reply) Posting {
+	if i == 0 {
+		p.DetailsTS, p.DetailsSending = r.TS, r.Sending
+		return p
+	}
+	p.More = append(slices.Clone(p.More), make([]Reply, max(i-len(p.More), 0))...)
+	p.More[i-1] = r
+	return p
 }
 
 // New is the posting of a summary that was not said yet. A weekly one is marked as done, and
 // as behind: a report function that knows none leaves it alone.
 func New(s report.Summary) Posting {
 	weekly := s.Kind == report.WeeklySummary
-	return Posting{Summary: s, Done: weekly, Dirty: weekly}
+	return Posting{Summary: s, Done: weekly, Dirty: weekly, Untold: weekly}
 }
 
 // Picture is a chart in Slack.
@@ -60,7 +93,7 @@ func (p Posting) Due() bool {
 		return p.Dirty
 	}
 	if p.Summary.Kind == report.WeeklySummary {
-		return p.Dirty && (p.TS == "" || p.DetailsTS == "" && !p.Summary.Quiet())
+		return p.Dirty // how many replies there are the words tell (Delivered)
 	}
 	return !p.Done && (p.TS == "" || p.DetailsTS == "" && !p.Summary.Quiet())
 }
@@ -70,10 +103,22 @@ func (p Posting) Due() bool {
 func (p Posting) Delivered() Posting {
 	p.Summary.Chart, p.Summary.Slowest = nil, nil
 	p.Summary.Spot = spot.Report{Cluster: p.Summary.Spot.Cluster, From: p.Summary.Spot.From, To: p.Summary.Spot.To}
-	if week := p.Summary.Period; week != nil { // which week it was is asked for
+	if week := p.Summary.Period; week != nil && !p.Untold { // which week it was is asked for
 		p.Summary.Period = &report.Period{From: week.From, To: week.To, At: week.At}
 	}
 	p.Done, p.Dirty, p.Sending, p.DetailsSending = true, false, time.Time{}, time.Time{}
+	for i, r := range p.More {
+		p = p.WithReply(i+1, Reply{TS: r.TS})
+	}
+	return p
+}
+
+// Told is the posting of which the bus has the event.
+func (p Posting) Told() Posting {
+	p.Untold = false
+	if p.Done && !p.Dirty {
+		return p.Delivered()
+	}
 	return p
 }
 

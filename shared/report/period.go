@@ -248,21 +248,30 @@ const (
 	ShownSilences = 3
 	ShownUnseen   = 4
 	ShownFaults   = 3
-	shownCauses   = 4
-	shownUnread   = 5
 )
 
-// Whole tells that the message shows all of it.
-func (p Period) Whole() bool {
-	falling := 0
-	for _, s := range p.Soonest {
-		if !s.Empty.IsZero() {
-			falling++
-		}
+// Verdict is how a week was, in a word.
+type Verdict string
+
+// The verdicts, the worst first.
+const (
+	WeekCritical Verdict = "critical" // a critical incident is open
+	WeekWrong    Verdict = "wrong"    // an incident is open, or launches did not join
+	WeekUnseen   Verdict = "unseen"   // nothing wrong was seen, and not all was looked at
+	WeekWell     Verdict = "well"
+)
+
+// Verdict is the result.
+func (p Period) Verdict() Verdict {
+	switch {
+	case p.Critical > 0:
+		return WeekCritical
+	case p.Open > 0 || p.Launches.Failed > 0:
+		return WeekWrong
+	case len(p.Unseen) > 0 || !p.Looks.Since.IsZero() || len(p.Faults) > 0 || len(p.Unread) > 0 || p.LeftOut > 0:
+		return WeekUnseen
 	}
-	return p.Open <= ShownOpen && p.Seen-p.Open <= ShownClosed && len(p.Wrong)+p.MoreWrong <= ShownClusters && falling <= ShownSubnets &&
-		p.Silenced <= ShownSilences && len(p.Unseen)+p.MoreUnseen <= ShownUnseen && len(p.Faults) <= ShownFaults &&
-		len(p.Causes) <= shownCauses && len(p.Unread) <= shownUnread
+	return WeekWell
 }
 
 // Gaps tells that something was not looked at for a time.
@@ -322,57 +331,4 @@ func (p Period) Next() (list []Next) {
 		list = append(list, Next{Kind: MendDelivery, N: len(p.Faults)})
 	}
 	return list
-}
-
-// The most that a period lists: more could not be shown, and its record must fit into an item
-// of the table (400 KB, DynamoDB, "Quotas").
-const (
-	mostPeriodIncidents = 60
-	mostPeriodClusters  = 60
-	mostPeriodUnseen    = 60
-	mostPeriodOthers    = 30
-	maxPeriodText       = 300 // runes
-)
-
-// Bounded is the period with its lists cut to what can be shown: what is left out is counted.
-func (p Period) Bounded() Period {
-	p.Incidents = p.Incidents[:min(len(p.Incidents), mostPeriodIncidents)]
-	if n := len(p.Wrong) - mostPeriodClusters; n > 0 {
-		p.Wrong, p.MoreWrong = p.Wrong[:mostPeriodClusters], p.MoreWrong+n
-	}
-	if n := len(p.Unseen) - mostPeriodUnseen; n > 0 {
-		p.Unseen, p.MoreUnseen = p.Unseen[:mostPeriodUnseen], p.MoreUnseen+n
-	}
-	p.Silences = p.Silences[:min(len(p.Silences), mostPeriodOthers)]
-	p.Soonest = p.Soonest[:min(len(p.Soonest), mostPeriodOthers)]
-	if n := len(p.Faults) - mostPeriodOthers; n > 0 {
-		p.Faults, p.MoreFaults = p.Faults[:mostPeriodOthers], p.MoreFaults+n
-	}
-	if n := len(p.Unread) - mostPeriodOthers; n > 0 {
-		p.Unread, p.MoreUnread = p.Unread[:mostPeriodOthers], p.MoreUnread+n
-	}
-	p.Causes = p.Causes[:min(len(p.Causes), mostPeriodOthers)]
-	p.Incidents, p.Unseen, p.Unread, p.Silences = slices.Clone(p.Incidents), slices.Clone(p.Unseen), slices.Clone(p.Unread), slices.Clone(p.Silences)
-	for i := range p.Silences {
-		p.Silences[i].Reason = clipped(p.Silences[i].Reason)
-	}
-	for i := range p.Incidents {
-		p.Incidents[i].Title = clipped(p.Incidents[i].Title)
-		p.Incidents[i].Nodegroups = p.Incidents[i].Nodegroups[:min(len(p.Incidents[i].Nodegroups), 4)]
-	}
-	for i := range p.Unseen {
-		p.Unseen[i].Says = clipped(p.Unseen[i].Says)
-	}
-	for i := range p.Unread {
-		p.Unread[i] = clipped(p.Unread[i])
-	}
-	return p
-}
-
-func clipped(text string) string {
-	if len(text) <= maxPeriodText { // bytes are no fewer than runes
-		return text
-	}
-	runes := []rune(text)
-	return string(runes[:min(len(runes), maxPeriodText)])
 }

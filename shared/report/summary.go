@@ -72,14 +72,9 @@ func (s Summary) Failed() int { return Failed(s.Spot.Spot) }
 // Failed is how many launches of a funnel came to no node by themselves.
 func Failed(f spot.Funnel) int { return f.NotJoined + f.Reclaimed + f.Refused }
 
-// Quiet tells that nothing failed, or, of a week, that there is no more of it: its message says
-// it all, and needs no details.
-func (s Summary) Quiet() bool {
-	if s.Period != nil {
-		return s.Period.Whole()
-	}
-	return s.Failed() == 0
-}
+// Quiet tells that nothing failed: its message says it all, and needs no details. Of a week
+// the words tell.
+func (s Summary) Quiet() bool { return s.Failed() == 0 }
 
 // SummaryKind is what a summary is about.
 type SummaryKind string
@@ -109,7 +104,8 @@ type Slowest struct {
 const MaxSummary = 240 << 10
 
 // Fit gives the summary in at most limit bytes: first the pools that do best
-// are left out, then the chart. What is wrong stays.
+// are left out, then the chart. What is wrong stays. Of a week the ends of its lists are
+// left out, and counted.
 func (s Summary) Fit(limit int) (Summary, error) {
 	for {
 		body, err := json.Marshal(s)
@@ -126,10 +122,20 @@ func (s Summary) Fit(limit int) (Summary, error) {
 			s.Spot.Pools = s.Spot.Pools[:keep]
 		case len(s.Chart) > 0:
 			s.Chart = nil
+		case s.Period != nil:
+			p, ok := s.Period.shorter()
+			if !ok {
+				return s, s.tooLarge(len(body), limit)
+			}
+			s.Period = &p
 		default:
-			return s, fmt.Errorf("the summary %s has %d bytes, it may have %d", s.ID, len(body), limit)
+			return s, s.tooLarge(len(body), limit)
 		}
 	}
+}
+
+func (s Summary) tooLarge(has, limit int) error {
+	return fmt.Errorf("the summary %s has %d bytes, it may have %d", s.ID, has, limit)
 }
 
 // known tells a summary of a kind that this code knows, with what it is about.

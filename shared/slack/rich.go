@@ -17,7 +17,9 @@ type page struct {
 	// asOf is when the message is about; older times are shown with their date.
 	asOf time.Time
 	// links is how many ids can still be linked.
-	links  int
+	links int
+	// left tells that a list of it says how many more there are.
+	left   bool
 	blocks []slackgo.Block
 }
 

@@ -19,15 +19,15 @@ const (
 	mostExplained = 12
 )
 
-// RenderSummaryDetails is the reply in a summary's thread: how each
+// RenderSummaryDetails are the replies in a summary's thread: how each
 // explanation was weighed, the bursts with their arithmetic, all pools with
-// their intervals, and what was assumed.
-func RenderSummaryDetails(s report.Summary) slackapi.Message {
+// their intervals, and what was assumed; of a week, its lists.
+func RenderSummaryDetails(s report.Summary) []slackapi.Message {
 	if s.Kind == report.WeeklySummary {
 		return renderWeeklyDetails(s)
 	}
 	const top = "How this was weighed:"
-	return slackapi.Message{
+	return []slackapi.Message{{
 		Text: slacktext.Notification(top),
 		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
 			p := newPage(place{s.Partition, s.Region}, s.At, room)
@@ -43,7 +43,7 @@ func RenderSummaryDetails(s report.Summary) slackapi.Message {
 			return p.blocks
 		}),
 		Tag: SummaryTag(s.ID, DetailsNote),
-	}
+	}}
 }
 
 // weighed are all explanations, with the verdict on each.

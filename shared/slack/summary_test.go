@@ -24,8 +24,8 @@ import (
 
 func (s summaryScene) messages() []slackapi.Message {
 	list := []slackapi.Message{RenderSummary(s.summary, s.picture)}
-	if s.summary.Kind != report.CleanupSummary && !s.summary.Quiet() {
-		list = append(list, RenderSummaryDetails(s.summary))
+	if s.summary.Kind == report.WeeklySummary || s.summary.Kind != report.CleanupSummary && !s.summary.Quiet() {
+		list = append(list, RenderSummaryDetails(s.summary)...)
 	}
 	return list
 }
@@ -183,9 +183,11 @@ func postSummary(t *testing.T, c *slackapi.Client, channel string, s summaryScen
 	if err != nil {
 		t.Fatalf("%s: %v", s.name, err)
 	}
-	if s.summary.Kind != report.CleanupSummary && !s.summary.Quiet() {
-		if _, err := c.Reply(t.Context(), channel, ts, RenderSummaryDetails(s.summary)); err != nil {
-			t.Fatalf("%s, details: %v", s.name, err)
+	if s.summary.Kind == report.WeeklySummary || s.summary.Kind != report.CleanupSummary && !s.summary.Quiet() {
+		for _, m := range RenderSummaryDetails(s.summary) {
+			if _, err := c.Reply(t.Context(), channel, ts, m); err != nil {
+				t.Fatalf("%s, details: %v", s.name, err)
+			}
 		}
 	}
 }

@@ -17,73 +17,93 @@ import (
 // report.Shown says.
 const weeklyThread = 25
 
-// renderWeekly is the message of a week in all that is watched: what to do next first, and
-// what could not be looked at beside what was.
+// weeklyRooms are how much space the foreign texts of a week get, and with it how many lines
+// its lists (listed): with the least each list is its count alone. So what must be said fits,
+// whatever the clusters are called, and nothing is cut off at the end.
+func weeklyRooms() []int {
+	return []int{slacktext.WidestRoom, 2000, 1400, 1000, 700, 500, 350, 160, 140}
+}
+
+// listed is how many lines a list has.
+func (p *page) listed(most int) int { return min(most, p.room/150) }
+
+// part is a reply in a week's thread.
+type part int
+
+// The parts.
+const (
+	ofIncidents part = iota
+	ofClusters
+	ofBlindSpots
+	parts
+)
+
+// renderWeekly is the message of a week in all that is watched: the result, what to do next,
+// and what could not be looked at come first; the lists have what room there is.
 func renderWeekly(s report.Summary) slackapi.Message {
+	m, _ := weeklyMessage(s)
+	return m
+}
+
+// weeklyMessage is the message, and of which parts it leaves something to the thread.
+func weeklyMessage(s report.Summary) (_ slackapi.Message, left [parts]bool) {
 	w := *s.Period
 	top := weeklyLine(w)
 	return slackapi.Message{
 		Text: slacktext.Notification(top),
-		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
+		Blocks: slacktext.FitTo(weeklyRooms(), func(room int) []slackgo.Block {
 			p := newPage(place{}, s.At, room)
-			p.add(p.line().strong(top).section())
+			draw := func(of part, lists func()) {
+				p.left = false
+				lists()
+				left[of] = p.left
+			}
+			first := p.line()
+			first.withClocks(top, true) // our own words, and whole whatever the room
+			p.add(first.section())
 			p.nextSteps(w)
+			draw(ofBlindSpots, func() { p.blindSpots(w, report.ShownUnseen, mostUnread, report.ShownFaults) })
 			p.launchesOf(w)
-			p.weeklyIncidents(w, p.most(report.ShownOpen, 2), p.most(report.ShownClosed, 1))
-			p.wrongClusters(w, p.most(report.ShownClusters, 2))
-			p.remediesOf(w)
-			p.soonest(w, p.most(report.ShownSubnets, 1))
-			p.quieted(w, p.most(report.ShownSilences, 1))
 			p.looks(w)
-			p.unseen(w, p.most(report.ShownUnseen, 2))
-			p.faults(w, p.most(report.ShownFaults, 1))
-			p.notRead(w, p.most(mostUnread, 1))
-			days := "The days from " + w.From.UTC().Format("2 Jan") + " to " + w.To.UTC().Add(-time.Second).Format("2 Jan") + ", in UTC."
-			p.add(p.line().styled(days+pick(s.Quiet(), "", " More in the thread."), italic()).section())
+			draw(ofIncidents, func() { p.weeklyIncidents(w, p.listed(report.ShownOpen), p.listed(report.ShownClosed)) })
+			left[ofIncidents] = left[ofIncidents] || len(w.Causes) > shownCauses
+			draw(ofClusters, func() {
+				p.wrongClusters(w, p.listed(report.ShownClusters))
+				p.remediesOf(w)
+				p.soonest(w, p.listed(report.ShownSubnets))
+				p.quieted(w, p.listed(report.ShownSilences))
+			})
+			p.add(p.line().styled(daysOf(w)+pick(left == [parts]bool{}, "", " More in the thread."), italic()).section())
 			return p.blocks
 		}),
 		Tag: SummaryTag(s.ID, ""),
-	}
+	}, left
+}
+
+func daysOf(w report.Period) string {
+	return "The days from " + w.From.UTC().Format("2 Jan") + " to " + w.To.UTC().Add(-time.Second).Format("2 Jan") + ", in UTC."
 }
 
 func italic() *slackgo.RichTextSectionTextStyle {
 	return &slackgo.RichTextSectionTextStyle{Italic: true}
 }
 
-// renderWeeklyDetails is the reply in its thread: the lists at length.
-func renderWeeklyDetails(s report.Summary) slackapi.Message {
-	const top = "The week in full:"
-	w := *s.Period
-	return slackapi.Message{
-		Text: slacktext.Notification(top),
-		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
-			p := newPage(place{}, s.At, room)
-			p.add(p.line().strong(top).section())
-			p.causesOf(w)
-			p.weeklyIncidents(w, p.most(weeklyThread, 2), p.most(weeklyThread, 1))
-			p.wrongClusters(w, p.most(weeklyThread, 2))
-			p.soonest(w, p.most(weeklyThread, 1))
-			p.quieted(w, p.most(weeklyThread, 1))
-			p.unseen(w, p.most(weeklyThread, 2))
-			p.faults(w, p.most(weeklyThread, 1))
-			p.notRead(w, p.most(weeklyThread, 1))
-			return p.blocks
-		}),
-		Tag: SummaryTag(s.ID, DetailsNote),
-	}
+// blindSpots is what was not looked at, what could not be read, and who refuses what is said:
+// at least one of each, and how many more.
+func (p *page) blindSpots(w report.Period, unseen, unread, faults int) {
+	p.unseen(w, max(p.listed(unseen), 1))
+	p.notRead(w, max(p.listed(unread), 1))
+	p.faults(w, max(p.listed(faults), 1))
 }
 
 // weeklyLine is the first line: which week, how many joined, what is open, what was not seen.
 func weeklyLine(w report.Period) string {
-	colour := green
-	switch {
-	case w.Critical > 0:
-		colour = red
-	case w.Open > 0 || w.Launches.Failed > 0:
-		colour = orange
-	case len(w.Unseen) > 0 || !w.Looks.Since.IsZero() || len(w.Faults) > 0 || len(w.Unread) > 0 || w.LeftOut > 0:
-		colour = white // nothing wrong was seen, and not all was seen
-	}
+	colour := map[report.Verdict]string{report.WeekCritical: red, report.WeekWrong: orange, report.WeekUnseen: white, report.WeekWell: green}[w.Verdict()]
+	return colour + " " + weeklyResult(w)
+}
+
+// weeklyResult is that line without its colour.
+func weeklyResult(w report.Period) string {
 	joined := slacktext.Number(w.Launches.Joined) + " of " + slacktext.Count(w.Launches.All, "launch") + " joined"
 	if w.Launches.All == 0 {
 		joined = "no launches"
@@ -92,7 +112,7 @@ func weeklyLine(w report.Period) string {
 	if w.Seen > 0 {
 		incidents = slacktext.Count(w.Seen, "incident") + ", " + pick(w.Open == 0, "none", slacktext.Number(w.Open)) + " open"
 	}
-	line := colour + " Week of " + w.From.UTC().Format("2 Jan") + ": " + joined + "; " + incidents
+	line := "Week of " + w.From.UTC().Format("2 Jan") + ": " + joined + "; " + incidents
 	if blind := notLooked(w); blind > 0 {
 		line += "; Rollcall did not look for " + slacktext.Span(blind)
 	}
@@ -130,7 +150,7 @@ func (p *page) nextSteps(w report.Period) {
 		case report.FixIncident:
 			l = p.about(l.plain("Fix "), *n.Incident).toMessage(w.Site, n.Incident.Channel, n.Incident.TS)
 		case report.DecideOnPlans:
-			l.plain("Approve or refuse " + slacktext.Count(n.N, "plan") + ": the buttons are under the incidents' messages.")
+			l.plain("Approve or refuse " + slacktext.Count(n.N, "plan") + ": the buttons are under the incidents' messages in Slack.")
 		case report.LookWhy:
 			l.plain("Find out what Rollcall could not look at, and why: ").code("rollcall doctor").plain(".")
 		case report.FindRoom:
@@ -154,7 +174,22 @@ func (p *page) clusterOf(name, whose string) string {
 	if name == report.AllClusters {
 		name = "all clusters"
 	}
-	return slacktext.Place(p.short(name, 60), p.short(whose, 40))
+	return slacktext.Place(p.shortName(name), p.short(whose, 40))
+}
+
+// mostName is how long a cluster's name is at most; EKS allows 100 characters.
+const mostName = 60
+
+// shortName is a cluster's name, whose end tells it apart from its neighbours as its
+// beginning does: what is left out is in the middle.
+func (p *page) shortName(name string) string {
+	short := p.short(name, mostName)
+	runes, most := []rune(slacktext.OneLine(name)), slacktext.Length(short)
+	if !strings.HasSuffix(short, "…") || len(runes) <= most || most < 9 {
+		return short
+	}
+	tail := most / 2
+	return slacktext.Clip(name, most-tail) + string(runes[len(runes)-tail:])
 }
 
 // short is foreign text in a list: with little room left there is less of it, and never
@@ -215,7 +250,7 @@ func (p *page) launchesOf(w report.Period) {
 // causesOf lists the causes of those that did not join.
 func (p *page) causesOf(w report.Period) {
 	var lines []*line
-	for _, c := range w.Causes[:min(len(w.Causes), p.most(10, 3))] {
+	for _, c := range w.Causes[:min(len(w.Causes), max(p.listed(10), 1))] {
 		l := p.line().plain(slacktext.Count(c.N, "launch") + ": ")
 		if c.Check == "" {
 			lines = append(lines, l.plain("no cause found"))
@@ -230,10 +265,15 @@ func (p *page) causesOf(w report.Period) {
 
 // cut says how many of a list are left out.
 func (p *page) cut(lines []*line, all int, what string) []*line {
-	if left := all - len(lines); left > 0 {
-		lines = append(lines, p.line().plain(strings.TrimSpace("and "+slacktext.Number(left)+" more "+what)))
+	left := all - len(lines)
+	if left <= 0 {
+		return lines
 	}
-	return lines
+	p.left = true
+	if len(lines) == 0 {
+		return append(lines, p.line().plain(slacktext.Number(left)+" "+what))
+	}
+	return append(lines, p.line().plain(strings.TrimSpace("and "+slacktext.Number(left)+" more "+what)))
 }
 
 // weeklyIncidents lists those that are open, and those that closed, the worst first.
@@ -338,6 +378,10 @@ func (p *page) remediesOf(w report.Period) {
 		parts = append(parts, "eni-cleanup gave back "+slacktext.Count(f.Addresses, "address")+" of "+slacktext.Count(f.Interfaces, "interface"))
 	}
 	if len(parts) > 0 {
-		p.add(p.label("Remedies").prose(strings.Join(parts, "; ") + ".").section())
+		l := p.label("Remedies")
+		for i, part := range parts { // each by itself: a long line is cut to the room
+			l.prose(part).plain(pick(i < len(parts)-1, "; ", "."))
+		}
+		p.add(l.section())
 	}
 }

@@ -30,6 +30,9 @@ func (p *page) soonest(w report.Period, most int) {
 		}
 		lines = append(lines, l)
 	}
+	if n := len(lines); n < len(w.Soonest) && !w.Soonest[n].Empty.IsZero() {
+		p.left = true
+	}
 	if len(lines) == 1 && w.Soonest[0].Empty.IsZero() {
 		s := w.Soonest[0]
 		p.add(p.label("Addresses").plain("No subnet is running out; the fewest are free in ").code(s.ID).
@@ -48,7 +51,7 @@ func (p *page) quieted(w report.Period, most int) {
 		s.Reason = p.short(s.Reason, 200)
 		lines = append(lines, p.silence(p.line(), s.Silence, p.short(s.Whose, 40)))
 	}
-	if len(lines) > 0 {
+	if w.Silenced > 0 {
 		p.add(p.heading("Silenced"), bullets(p.cut(lines, w.Silenced, "silences")...))
 	}
 }

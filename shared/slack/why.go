@@ -149,6 +149,9 @@ func joiningTimes(j *report.Joining) string {
 	return ": half within " + slacktext.Span(j.Median) + ", 95 of 100 within " + slacktext.Span(j.Most95)
 }
 
+// shownCauses is how many causes a line names.
+const shownCauses = 4
+
 // causes names the causes of those that did not join.
 func causes(r report.Period) string {
 	var names []string
@@ -160,5 +163,5 @@ func causes(r report.Period) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return ": " + slacktext.Few(names, 4, 60)
+	return ": " + slacktext.Few(names, shownCauses, 60)
 }

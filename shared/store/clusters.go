@@ -44,7 +44,7 @@ func (s *Store) SaveClusterRecord(ctx context.Context, r outbox.ClusterRecord) e
 		pk: s.key(clusterPrefix, ""), sk: r.Cluster, kind: "cluster", format: r.Format, version: r.Version, body: r,
 		expires: s.now().Add(keepCluster),
 	}
-	if !r.Open && len(r.Refusals) == 0 {
+	if !r.Open && !r.Owed && len(r.Refusals) == 0 {
 		it.expires = s.now()
 	}
 	return s.put(ctx, it, over)

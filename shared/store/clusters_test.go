@@ -18,7 +18,7 @@ func TestClusterRecords(t *testing.T) {
 		t.Fatalf("%v, before there is one (-want +got):\n%s", err, diff)
 	}
 	prod := empty
-	prod.Follow(true, now)
+	prod.Follow(true, false, now)
 	refused := outbox.ClusterRecord{Cluster: "prod-2"}
 	refused.Refused(outbox.ToSlack, "token_revoked", now)
 	for _, r := range []outbox.ClusterRecord{prod, refused} {
@@ -41,7 +41,7 @@ func TestClusterRecords(t *testing.T) {
 		t.Errorf("%v, all (-want +got):\n%s", err, diff)
 	}
 	// One that says nothing is there no more, and may come again.
-	got.Follow(false, now)
+	got.Follow(false, false, now)
 	if err := s.SaveClusterRecord(t.Context(), got); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestClusterRecords(t *testing.T) {
 		t.Errorf("%+v, %v; want none", gone, err)
 	}
 	again := outbox.ClusterRecord{Cluster: "prod"}
-	again.Follow(true, now)
+	again.Follow(true, false, now)
 	if err := s.SaveClusterRecord(t.Context(), again); err != nil {
 		t.Error(err)
 	}

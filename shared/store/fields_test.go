@@ -62,6 +62,9 @@ func droppedByRollback() map[string]string {
 	said := map[string]string{
 		"act $.key.spoke.account":             ofSpoke,
 		"act $.key.spoke.region":              ofSpoke,
+		"summary $.more[].ts":                 "a week's later replies may be said twice, if they were being said",
+		"summary $.more[].sending":            "a week's later replies may be said twice, if they were being said",
+		"summary $.untold":                    "the event of a week that was not told yet is not told: an older release has none",
 		"summary $.summary.whose":             "what is said again of the summary names no account, as before",
 		"launch $.machine.plugin":             "the launch counts for no version of the VPC CNI when launches are compared",
 		"launch $.claim.name":                 claim,

@@ -36,8 +36,8 @@ type Target struct {
 	Secret string
 	// Topic is the ARN of the operator's own topic; empty for the stack's.
 	Topic string
-	// Least is from which severity on it hears of an incident: "warning" or "critical";
-	// empty for all.
+	// Least is from which severity on it hears of an incident: "info", "warning" or
+	// "critical". Such a target is for incidents; empty has it hear of all, and of the week.
 	Least string
 }
 
@@ -97,8 +97,8 @@ func parse(text string) (Target, error) {
 	what, value, has := strings.Cut(text, "=")
 	kind, least, floor := strings.Cut(what, "/")
 	t := Target{Kind: Kind(kind), Least: least}
-	if floor && least != "warning" && least != "critical" {
-		return Target{}, fmt.Errorf(`%q: behind "/" stands from which severity on it hears of an incident: warning or critical`, text)
+	if floor && !slices.Contains([]string{"info", "warning", "critical"}, least) {
+		return Target{}, fmt.Errorf(`%q: behind "/" stands from which severity on it hears of an incident: info, warning or critical`, text)
 	}
 	switch t.Kind {
 	case SNS:

@@ -15,6 +15,7 @@ func TestParse(t *testing.T) {
 		"sns/critical=" + topic:              {{Kind: SNS, Topic: topic, Least: "critical"}},
 		"pagerduty/critical=rollcall/pd":     {{Kind: PagerDuty, Secret: "rollcall/pd", Least: "critical"}},
 		"teams=a=b, webhook/warning=hook.v2": {{Kind: Teams, Secret: "a=b"}, {Kind: Webhook, Secret: "hook.v2", Least: "warning"}},
+		"teams/info=a":                       {{Kind: Teams, Secret: "a", Least: "info"}},
 		"pagerduty=a,pagerduty=b":            {{Kind: PagerDuty, Secret: "a"}, {Kind: PagerDuty, Secret: "b"}},
 	} {
 		got, err := Parse(text)

@@ -79,6 +79,9 @@ func (h handler) fan(ctx context.Context, raw json.RawMessage) error {
 	for _, t := range h.targets {
 		if message.Wants(t, n) {
 			wrong = append(wrong, h.queue.Put(ctx, t.Name(), n.About(), n.ID, raw))
+		} else if n.Week != nil {
+			_, _, reason := message.Decide(t, n, message.Told{})
+			h.log.InfoContext(ctx, "not told of the week", "target", t.Name(), "event", n.ID, "reason", reason)
 		}
 	}
 	return errors.Join(wrong...)
@@ -123,7 +126,7 @@ func (h handler) deliver(ctx context.Context, m event.Message) error {
 	}
 	log.InfoContext(ctx, "told", "actions", actions)
 	h.count("TargetsTold", 1)
-	if n.Incident == nil {
+	if n.Incident == nil && n.Week == nil {
 		return nil // a test is told as often as somebody tries
 	}
 	record.Told = next

@@ -1,6 +1,7 @@
 package notifytargets
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -179,6 +180,36 @@ func TestDelivers(t *testing.T) {
 	b.saveErr = errors.New("throttled")
 	if failed := b.batch(t, "sns", sample(t, "incident-resolved"), "1"); len(failed) != 1 || len(b.mails) != 2 {
 		t.Errorf("failed %v, mails %q", failed, b.mails)
+	}
+}
+
+// A week goes to whom hears of all, once; PagerDuty gets nothing, and the log says why.
+func TestWeek(t *testing.T) {
+	b := newBench(t, "sns,sns/critical=arn:aws:sns:us-west-2:111122223333:oncall,pagerduty=p,teams=t,teams/info=i,webhook=w")
+	var log bytes.Buffer
+	b.log = slog.New(slog.NewJSONHandler(&log, nil))
+	if _, err := b.handle(t.Context(), sample(t, "weekly-report")); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"sns", "teams=t", "webhook=w"}, b.put); diff != "" {
+		t.Errorf("queued (-want +got):\n%s", diff)
+	}
+	for _, want := range []string{`"target":"pagerduty=p","event":"weekly/2026-11-23","reason":"no-alert-of-a-week"`, `"target":"teams=i","event":"weekly/2026-11-23","reason":"incidents-only"`} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log does not say %s:\n%s", want, log.String())
+		}
+	}
+	for range 2 { // SQS delivers at least once, EventBridge too
+		if failed := b.batch(t, "sns", sample(t, "weekly-report"), "1"); len(failed) > 0 {
+			t.Errorf("failed %v", failed)
+		}
+	}
+	if len(b.mails) != 1 || !strings.HasPrefix(b.mails[0], "arn:own Rollcall: Week of 16 Nov: 2,512 of 2,530 launches joined; 2 incidents, 1 open") {
+		t.Errorf("mails %q", b.mails)
+	}
+	// A message that was queued when the settings were others: PagerDuty is not told then either.
+	if failed := b.batch(t, "pagerduty=p", sample(t, "weekly-report"), "1"); len(failed)+len(b.asked)+len(b.aside) > 0 || !strings.Contains(log.String(), `"msg":"not told"`) {
+		t.Errorf("failed %v, asked %q, aside %q", failed, b.asked, b.aside)
 	}
 }
 

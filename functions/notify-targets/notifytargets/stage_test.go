@@ -140,7 +140,7 @@ func TestItMayDoNothingElse(t *testing.T) {
 func TestKilledAtEachWrite(t *testing.T) {
 	stagetest.KilledAtEachWrite(t, []string{"Publish", "PutItem", "SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
 		s := onStage(t, k)
-		for _, name := range []string{"incident-opened", "incident-acknowledged", "incident-resolved"} {
+		for _, name := range []string{"incident-opened", "incident-acknowledged", "incident-resolved", "weekly-report"} {
 			k.Invoke(sample(t, name))
 			for _, body := range s.queued(t) {
 				k.Invoke(stagetest.Batch(body))
@@ -162,7 +162,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 		for _, c := range s.teams.Cards() {
 			cards[c.Lines[0]] = true
 		}
-		if len(alerts) != 1 || len(deliveries) != 3 || len(mails) != 2 || len(cards) != 2 {
+		if len(alerts) != 1 || len(deliveries) != 4 || len(mails) != 3 || len(cards) != 3 {
 			t.Errorf("alerts %v, deliveries %v, mails %v, cards %v", alerts, deliveries, mails, cards)
 		}
 		return stagetest.Timeless(t, map[string]any{"alerts": alerts, "deliveries": deliveries, "mails": mails, "cards": cards, "records": told(t, s)})

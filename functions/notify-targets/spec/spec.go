@@ -27,14 +27,14 @@ func Environment() []spec.Variable {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:  Name,
-		About: "Tells targets besides Slack of incidents: mail through SNS, PagerDuty, Microsoft Teams, signed webhooks.",
+		About: "Tells targets besides Slack of incidents and of each week: mail through SNS, PagerDuty, Microsoft Teams, signed webhooks.",
 		FailureImpact: "Targets besides Slack are not told. What they are to be told waits in the queue of targets for a day, then in its dead-letter queue. " +
 			"Slack is told all the same.",
 		Only: config.Targets,
 		Rules: []spec.Rule{
 			// Past the queue, whose messages are for one target each: a rule cannot know them.
 			{
-				Bus: spec.Bus, Name: "news", Why: "An incident is opened, changed, acknowledged or closed, or a remedy was done: targets besides Slack are to be told",
+				Bus: spec.Bus, Name: "news", Why: "An incident is opened, changed, acknowledged or closed, a remedy was done, or a week is over: targets besides Slack are to be told",
 				Pattern: message.Pattern, Direct: true,
 			},
 		},

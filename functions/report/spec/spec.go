@@ -87,7 +87,7 @@ func Spec() spec.Spec {
 			},
 			{
 				Sid:       "TellTheBus",
-				Why:       "Every opened, changed and resolved incident is an event that anyone's rule can act on.",
+				Why:       "Every opened, changed and resolved incident, and each week, is an event that anyone's rule can act on.",
 				Actions:   []string{"events:PutEvents"},
 				Resources: []spec.Resource{spec.Bus},
 			},

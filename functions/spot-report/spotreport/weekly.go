@@ -26,14 +26,6 @@ type Said interface {
 
 var _ Said = (*store.Store)(nil)
 
-// The bounds of what is read for the message. Reading ten clusters at once takes a thousand
-// of them some twelve seconds (docs/ask.md has the arithmetic).
-const (
-	mostWatched  = 5000
-	mostLaunches = 20_000
-	readAtOnce   = 10
-)
-
 // weekly is the message over all clusters, once a week. The hourly runs make it: one that
 // failed, was cut off or came late is made up for by the next, and a second one changes
 // nothing, as report has the message by then or knows it by its id.
@@ -71,7 +63,7 @@ func (w weekly) handle(ctx context.Context, raw json.RawMessage) error {
 	if len(known) == 0 && !w.ran(ctx, to) {
 		return nil // it was not there in that week
 	}
-	p := digest.Read(ctx, w.watched, digest.Ask{From: from, To: to, At: now, Most: mostWatched, Launches: mostLaunches, AtOnce: readAtOnce, Log: w.Log})
+	p := digest.Read(ctx, w.watched, digest.Weekly(from, to, now, w.Log))
 	if p.LeftOut > 0 && ctx.Err() != nil {
 		return fmt.Errorf("there was no time to read %d of the clusters for the weekly message, the next hour tries again: %w", p.LeftOut, ctx.Err())
 	}

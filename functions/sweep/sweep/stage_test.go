@@ -50,7 +50,7 @@ func opened(t *testing.T, b *stagetest.Bench, cluster string) {
 		}
 	}
 	r := outbox.ClusterRecord{Cluster: cluster}
-	r.Follow(true, b.Now())
+	r.Follow(true, false, b.Now())
 	if err := b.Store.SaveClusterRecord(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}

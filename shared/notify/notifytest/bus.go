@@ -13,8 +13,16 @@ import (
 
 // Bus is a bus that remembers what it was told.
 type Bus struct {
-	Told []incident.Event
-	Fail error
+	Told  []incident.Event
+	Weeks []incident.Week
+	Fail  error
+}
+
+func (e *Bus) TellWeek(_ context.Context, w incident.Week) error {
+	if e.Fail == nil {
+		e.Weeks = append(e.Weeks, w)
+	}
+	return e.Fail
 }
 
 func (e *Bus) Tell(_ context.Context, events []incident.Event) error {
@@ -42,6 +50,8 @@ func (b RefusingBus) Tell(context.Context, []incident.Event) error {
 	}
 	return nil
 }
+
+func (b RefusingBus) TellWeek(ctx context.Context, _ incident.Week) error { return b.Tell(ctx, nil) }
 
 type AgainFunc func(o report.Observation) error
 

@@ -36,7 +36,10 @@ const WidestRoom = 2800
 var rooms = [...]int{WidestRoom, 1400, 700, 350, 160}
 
 // Fit draws a message with less and less room until it is within the limits.
-func Fit(draw func(room int) []slackgo.Block) []slackgo.Block {
+func Fit(draw func(room int) []slackgo.Block) []slackgo.Block { return FitTo(rooms[:], draw) }
+
+// FitTo is Fit with other spaces, the widest first.
+func FitTo(rooms []int, draw func(room int) []slackgo.Block) []slackgo.Block {
 	var blocks []slackgo.Block
 	for _, room := range rooms {
 		blocks = draw(room)

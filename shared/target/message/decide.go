@@ -9,7 +9,8 @@ import (
 
 // Told is what is remembered of what a target was told of an incident.
 type Told struct {
-	// Opened and Sequence are those of the newest event that it was told.
+	// Opened and Sequence are those of the newest event that it was told; of weeks, Opened is
+	// when the newest ended.
 	Opened   time.Time `json:"opened,omitzero"`
 	Sequence int       `json:"sequence,omitempty"`
 	// Open tells that it knows of the incident as one that is not over.
@@ -50,11 +51,22 @@ const (
 	IsSilenced Reason = "silenced"
 	// StillFails: nothing got better, only the looking stopped: the alert stays open.
 	StillFails Reason = "still-fails"
+	// NoAlert: PagerDuty is not told of a week. An event of its Events API is an alert, of which
+	// somebody is called, or a change of a system (developer.pagerduty.com/docs/events-api-v2/overview,
+	// "Event Types": an alert is "a problem in a machine monitored system", a change "a change
+	// in a system that does not represent a problem"): a report is neither, and a change would
+	// stand among what may have caused the next incident.
+	NoAlert Reason = "no-alert-of-a-week"
+	// IncidentsOnly: it is told from a severity on, so that it is for incidents.
+	IncidentsOnly Reason = "incidents-only"
 )
 
 // Decide is what a target is to be told of an event, in this order, and what it will know
 // then. Without actions the reason says why.
 func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
+	if n.Week != nil {
+		return decideWeek(t, *n.Week, told)
+	}
 	if n.Incident == nil {
 		if t.Kind == target.PagerDuty {
 			return []Action{Trigger, Resolve}, told, ToTell // the way is tried, and nobody has to close it
@@ -127,6 +139,19 @@ func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
 	return actions, next, ToTell
 }
 
+// decideWeek is Decide for a week: each is told once, and none after a later one.
+func decideWeek(t target.Target, w Week, told Told) ([]Action, Told, Reason) {
+	switch {
+	case t.Kind == target.PagerDuty:
+		return nil, told, NoAlert
+	case t.Least != "":
+		return nil, told, IncidentsOnly
+	case !w.To.After(told.Opened):
+		return nil, told, OlderNews
+	}
+	return []Action{Post}, Told{Opened: w.To}, ToTell
+}
+
 // older tells that the target knows this event, or a newer one. Sequence orders the events
 // of a record; one that was made anew, long after the incident was forgotten, begins again
 // at 1 with a later time.
@@ -171,6 +196,10 @@ func newsOf(e incident.Event) newsKind {
 // Wants tells whether a kind of target may ever be told of an event: of others there is
 // no message on the queue.
 func Wants(t target.Target, n News) bool {
+	if n.Week != nil {
+		_, _, reason := decideWeek(t, *n.Week, Told{})
+		return reason == ToTell
+	}
 	_, _, reason := Decide(target.Target{Kind: t.Kind}, n, Told{Open: true})
 	return reason != NotForPeople
 }

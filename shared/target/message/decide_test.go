@@ -120,6 +120,49 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestDecideWeek: a week is told once, in its order, to those that hear of all; PagerDuty
+// never hears of it, nor does a target that is for incidents from a severity on.
+func TestDecideWeek(t *testing.T) {
+	week := sample(t, "weekly-report")
+	later := week
+	later.Week = &Week{Result: week.Week.Result, To: week.Week.To.AddDate(0, 0, 7)}
+	told := Told{Opened: week.Week.To}
+	for _, test := range []struct {
+		name   string
+		of     target.Target
+		news   News
+		told   Told
+		want   []Action
+		reason Reason
+	}{
+		{"a mail", target.Target{Kind: target.SNS}, week, Told{}, []Action{Post}, ToTell},
+		{"a card", target.Target{Kind: target.Teams}, week, Told{}, []Action{Post}, ToTell},
+		{"a webhook", target.Target{Kind: target.Webhook}, week, Told{}, []Action{Post}, ToTell},
+		{"no alert", target.Target{Kind: target.PagerDuty}, week, Told{}, nil, NoAlert},
+		{"for all incidents", target.Target{Kind: target.SNS, Least: "info"}, week, Told{}, nil, IncidentsOnly},
+		{"for what is critical", target.Target{Kind: target.Teams, Least: "critical"}, week, Told{}, nil, IncidentsOnly},
+		{"it comes again", target.Target{Kind: target.SNS}, week, told, nil, OlderNews},
+		{"it comes again, a webhook", target.Target{Kind: target.Webhook}, week, told, nil, OlderNews},
+		{"the next", target.Target{Kind: target.SNS}, later, told, []Action{Post}, ToTell},
+		{"late, after the next", target.Target{Kind: target.SNS}, week, Told{Opened: later.Week.To}, nil, OlderNews},
+	} {
+		got, next, reason := Decide(test.of, test.news, test.told)
+		want := test.told
+		if len(test.want) > 0 {
+			want = Told{Opened: test.news.Week.To}
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" || reason != test.reason || next != want {
+			t.Errorf("%s: reason %q, remembered %+v; actions (-want +got):\n%s", test.name, reason, next, diff)
+		}
+		if wants := Wants(test.of, test.news); wants != (reason == ToTell || reason == OlderNews) {
+			t.Errorf("%s: wanted %v", test.name, wants)
+		}
+	}
+	if week.About() != "week" {
+		t.Errorf("it is about %q", week.About())
+	}
+}
+
 // TestRemembered: what a target knows after it was told.
 func TestRemembered(t *testing.T) {
 	opened, taken, resolved := sample(t, "incident-opened"), sample(t, "incident-acknowledged"), sample(t, "incident-resolved")

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func samples(t *testing.T) []News {
 	t.Helper()
 	var list []News
-	for _, name := range []string{"incident-opened", "incident-changed", "incident-acknowledged", "remedy-acted", "incident-resolved", "incident-reopened", "test-message"} {
+	for _, name := range []string{"incident-opened", "incident-changed", "incident-acknowledged", "remedy-acted", "incident-resolved", "incident-reopened", "test-message", "weekly-report"} {
 		list = append(list, sample(t, name))
 	}
 	list[0].Words.Docs = "https://docs.example.com/checks/route-no-egress.html"
@@ -37,6 +37,9 @@ func TestGolden(t *testing.T) {
 		m := ToMail(n)
 		fmt.Fprintf(&mail, "=== %s\n%v\n%s\n\n%s\n", n.Type, m.Attributes, m.Subject, m.Body)
 		for _, a := range []Action{Trigger, Acknowledge, Resolve} {
+			if n.Week != nil {
+				break // it hears of none (TestDecideWeek)
+			}
 			raw, err := json.MarshalIndent(ToPagerDuty(n, a), "", "  ")
 			if err != nil {
 				t.Fatal(err)
@@ -170,6 +173,31 @@ func TestCardsThatAreTooLarge(t *testing.T) {
 	n.Words = incident.Words{Headline: "x", Console: "https://example.com/" + large}
 	if body, err := ToTeams(n); err == nil || !strings.Contains(err.Error(), "larger than the") {
 		t.Errorf("an address that is too long: %d bytes, %v", len(body), err)
+	}
+}
+
+// TestCardsOfWeeks: what has no room is at the end, and is counted; the headline and what to do
+// next always arrive.
+func TestCardsOfWeeks(t *testing.T) {
+	n := sample(t, "weekly-report")
+	first := len(n.Words.Lines)
+	for range 300 {
+		n.Words.Lines = append(n.Words.Lines, incident.Line{Text: strings.Repeat("<", 100)})
+	}
+	body, err := ToTeams(n)
+	if err != nil || len(body) > maxTeams || len(body) < maxTeams-2000 {
+		t.Fatalf("%d bytes, %v", len(body), err)
+	}
+	var sent Teams
+	if err := json.Unmarshal(body, &sent); err != nil {
+		t.Fatal(err)
+	}
+	blocks := sent.Attachments[0].Content.Body
+	if blocks[1].Inlines[0].Text != "Next" || len(blocks) < first {
+		t.Errorf("%d blocks of %d lines, the second is %+v", len(blocks), first, blocks[1])
+	}
+	if last := blocks[len(blocks)-1].Inlines; last[0].Text != "More  " || last[1].Text != fmt.Sprintf("%d lines that a card has no room for, in Slack", first+300-(len(blocks)-2)) {
+		t.Errorf("the last block is %+v", last)
 	}
 }
 

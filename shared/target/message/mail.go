@@ -22,7 +22,14 @@ func ToMail(n News) Mail {
 	var b strings.Builder
 	b.WriteString(Urgency(n) + ": " + n.Words.Headline + "\n")
 	for _, l := range n.Words.Lines {
-		b.WriteString("\n" + l.Label + ": " + l.Text + "\n")
+		switch {
+		case l.Label == "": // of the list that a line without text began
+			b.WriteString("- " + l.Text + "\n")
+		case l.Text == "":
+			b.WriteString("\n" + l.Label + ":\n")
+		default:
+			b.WriteString("\n" + l.Label + ": " + l.Text + "\n")
+		}
 	}
 	if n.Words.Command != "" {
 		b.WriteString("\n    " + strings.ReplaceAll(n.Words.Command, "\n", "\n    ") + "\n")

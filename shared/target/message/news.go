@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
+	"rollcall/shared/report"
 )
 
 // News is one event of Rollcall's bus.
@@ -21,10 +22,17 @@ type News struct {
 	// ID is the same each time the event comes.
 	ID string
 	At time.Time
-	// Incident is what it says of an incident; nil for a test message.
+	// Incident is what it says of an incident, Week what of a week; both nil for a test message.
 	Incident *incident.Event
+	Week     *Week
 	// Words are what people read.
 	Words incident.Words
+}
+
+// Week is what is asked of the report of a week: how it was, and when the week ended.
+type Week struct {
+	Result report.Verdict `json:"result"`
+	To     time.Time      `json:"to"`
 }
 
 // Test is the detail-type of a message by which somebody tries the targets
@@ -36,7 +44,7 @@ const Pattern = `{
   "source": ["rollcall"],
   "detail-type": [
     "Rollcall Incident Opened", "Rollcall Incident Reopened", "Rollcall Incident Changed", "Rollcall Incident Resolved",
-    "Rollcall Incident Acknowledged", "Rollcall Remedy Acted", "` + Test + `"
+    "Rollcall Incident Acknowledged", "Rollcall Remedy Acted", "` + incident.WeekType + `", "` + Test + `"
   ]
 }`
 
@@ -57,8 +65,9 @@ func Parse(raw []byte) (News, error) {
 	if envelope.Source != "rollcall" {
 		return News{}, fmt.Errorf("%w: source %q, detail-type %q", ErrMalformed, envelope.Source, envelope.Type)
 	}
-	if n.Type == Test {
+	if n.Type == Test || n.Type == incident.WeekType {
 		var w struct {
+			Week
 			ID    string         `json:"id"`
 			At    time.Time      `json:"at"`
 			Words incident.Words `json:"words"`
@@ -67,7 +76,12 @@ func Parse(raw []byte) (News, error) {
 			return News{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
 		if n.ID, n.At, n.Words = w.ID, w.At, w.Words; w.Words.Headline == "" {
-			return News{}, fmt.Errorf("%w: a test message says nothing", ErrMalformed)
+			return News{}, fmt.Errorf("%w: %s says nothing", ErrMalformed, n.Type)
+		}
+		if n.Type == incident.WeekType {
+			if n.Week = &w.Week; w.To.IsZero() {
+				return News{}, fmt.Errorf("%w: when the week ended is missing", ErrMalformed)
+			}
 		}
 	} else {
 		var e incident.Event
@@ -106,6 +120,9 @@ func wordsOf(e incident.Event) incident.Words {
 
 // About names the incident: in records, in groups of messages, to PagerDuty.
 func (n News) About() string {
+	if n.Week != nil {
+		return "week"
+	}
 	if n.Incident == nil {
 		return "test"
 	}

@@ -3,8 +3,10 @@ package message
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"rollcall/shared/incident"
+	"rollcall/shared/report"
 )
 
 // maxTeams is below what Teams takes: "the message size limit is approximately 28 KB", with
@@ -73,6 +75,9 @@ type CardAction struct {
 // ToTeams is the message as JSON. Where it would be too large it goes without its command,
 // and then without its lines: the headline always arrives.
 func ToTeams(n News) ([]byte, error) {
+	if n.Week != nil {
+		return weekToTeams(n)
+	}
 	w := n.Words
 	for _, shorter := range []func(){
 		func() {},
@@ -81,15 +86,38 @@ func ToTeams(n News) ([]byte, error) {
 		func() { w.Lines, w.Headline = nil, clip(w.Headline, maxHeadline) },
 	} {
 		shorter()
-		body, err := json.Marshal(Teams{"message", []TeamsAttachment{{"application/vnd.microsoft.card.adaptive", card(n, w)}}})
-		if err != nil {
-			return nil, fmt.Errorf("write the card of %s: %w", n.ID, err)
-		}
-		if len(body) <= maxTeams {
-			return body, nil
+		body, err := teams(n, w)
+		if err != nil || len(body) <= maxTeams {
+			return body, err
 		}
 	}
 	return nil, fmt.Errorf("the card of %s is larger than the %d bytes that Teams takes", n.ID, maxTeams)
+}
+
+// weekToTeams is the card of a week: the first of its lines, which matter most, and how many
+// more there are.
+func weekToTeams(n News) ([]byte, error) {
+	w := n.Words
+	w.Headline = clip(w.Headline, maxHeadline)
+	for left := 0; ; left++ {
+		w.Lines = slices.Clone(n.Words.Lines[:len(n.Words.Lines)-left])
+		if left > 0 {
+			w.Lines = append(w.Lines, incident.Line{Label: "More", Text: fmt.Sprintf("%d lines that a card has no room for, in Slack", left)})
+		}
+		body, err := teams(n, w)
+		if err != nil || len(body) <= maxTeams || left == len(n.Words.Lines) {
+			return body, err
+		}
+	}
+}
+
+// teams is the card as JSON.
+func teams(n News, w incident.Words) ([]byte, error) {
+	body, err := json.Marshal(Teams{"message", []TeamsAttachment{{"application/vnd.microsoft.card.adaptive", card(n, w)}}})
+	if err != nil {
+		return nil, fmt.Errorf("write the card of %s: %w", n.ID, err)
+	}
+	return body, nil
 }
 
 // maxHeadline is more than any screen holds.
@@ -113,7 +141,14 @@ func card(n News, w incident.Words) Card {
 	}
 	add("", CardRun{Text: Urgency(n) + " · ", Weight: "Bolder", Size: "Medium", Color: color(n)}, CardRun{Text: w.Headline, Weight: "Bolder", Size: "Medium"})
 	for _, l := range w.Lines {
-		add("Small", CardRun{Text: l.Label + "  ", Weight: "Bolder"}, CardRun{Text: l.Text})
+		switch {
+		case l.Label == "": // of the list that a line without text began
+			add("None", CardRun{Text: "•  " + l.Text})
+		case l.Text == "":
+			add("Small", CardRun{Text: l.Label, Weight: "Bolder"})
+		default:
+			add("Small", CardRun{Text: l.Label + "  ", Weight: "Bolder"}, CardRun{Text: l.Text})
+		}
 	}
 	if w.Command != "" {
 		add("Small", CardRun{Text: w.Command, Font: "Monospace"})
@@ -130,6 +165,8 @@ func card(n News, w incident.Words) Card {
 // Urgency is the state as a word: nobody has to see colours.
 func Urgency(n News) string {
 	switch e := n.Incident; {
+	case n.Week != nil:
+		return "Rollcall"
 	case e == nil:
 		return "Test"
 	case e.Kind == incident.EventAcknowledged:
@@ -154,6 +191,9 @@ func Urgency(n News) string {
 
 // color is one of Adaptive Cards' own.
 func color(n News) string {
+	if n.Week != nil {
+		return map[report.Verdict]string{report.WeekCritical: "Attention", report.WeekWrong: "Warning", report.WeekWell: "Good"}[n.Week.Result]
+	}
 	switch Urgency(n) {
 	case "Critical":
 		return "Attention"
