@@ -249,6 +249,9 @@ load: build-local ## 10,000 launches an hour on the stage for ten minutes, their
 tick: ## count the calls of a tick for a cluster; writes its section of docs/load.md
 	go run ./local/bench/tick
 
+weekly: ## count what the weekly message of a thousand clusters takes; writes its paragraph of docs/ask.md (a minute)
+	go run ./local/bench/weekly
+
 first-minutes: ## the first ten minutes of somebody new, from an empty folder with empty caches, timed; writes docs/first.md (FIRST=-warm keeps the caches)
 	go run ./local/bench/firstminutes $(FIRST)
 
