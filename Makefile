@@ -265,6 +265,13 @@ live-times: ## measure rollcall diagnose --cluster and capture for 20, 200 and 2
 lambda-times: build-local ## each function with the CPU share of its memory and 40 ms a call, cold and warm; writes docs/lambda.md (half an hour on an idle machine)
 	go run ./local/bench/lambdatimes -page docs/lambda.md
 
+figures: build build-local ## measure what hangs on the machine: the message's time, sizes, starts, speed, generated worlds; writes docs/measured.md, and fills docs/figures.md and README.md (eight minutes)
+	@go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
+	go run ./local/bench/measured
+
+evidence: ## measure what keeping evidence costs; writes docs/evidence.md (a minute)
+	go run ./local/bench/evidence -page docs/evidence.md
+
 outage: ## Slack is away for an hour with 300 incidents open: what the channel is afterwards (docs/slack.md; a quarter of an hour)
 	go test ./functions/report/report -count=1 -run 'TestOutage$$' -args -outage.faults 300 -outage.page $(CURDIR)/docs/slack.md
 	go test ./local/stage -count=1 -v -timeout 60m -run 'TestSlackAwayForAnHour$$' -args -outage.causes 300 -outage.page $(CURDIR)/docs/slack.md

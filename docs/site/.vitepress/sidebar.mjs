@@ -77,6 +77,7 @@ const main = [
     text: "Evidence",
     items: [
       page("/figures"),
+      page("/measured"),
       page("/runbook", "Beside AWS's runbook"),
       page("/threads", "What people met"),
       page("/factor", "What failed launches share"),

@@ -190,7 +190,7 @@ func processor() time.Duration {
 
 const intro = `# What keeping evidence costs
 
-Measured by ` + "`go run ./local/bench/evidence -page docs/evidence.md`" + `: join-check sweeps a cluster, a tenth of whose nodes cannot join, with evidence off and on, in one process
+Measured by ` + "`make evidence`" + `: join-check sweeps a cluster, a tenth of whose nodes cannot join, with evidence off and on, in one process
 with the simulated AWS (processor time and bytes allocated are of both; the difference is the recording, the packing and the request).
 
 | nodes | processor, off | on, and packed | allocated, off | on | one object | files left out |

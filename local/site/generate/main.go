@@ -15,6 +15,7 @@ import (
 
 	"rollcall/local/site"
 	"rollcall/local/site/example"
+	"rollcall/local/site/figures"
 	"rollcall/local/site/page"
 )
 
@@ -66,5 +67,5 @@ func write(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return figures.Fill(".")
 }

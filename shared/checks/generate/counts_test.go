@@ -8,7 +8,7 @@ import (
 	"rollcall/shared/checks"
 )
 
-const said = "the [catalogue of checks](docs/checks/README.md): 97 of them, each\n| pure evaluation of 10,000 instances, 97 checks | about 1.2 s |\n"
+const said = "the [catalogue of checks](docs/checks/README.md): 97 of them, each\n"
 
 func TestCounted(t *testing.T) {
 	got, err := counted(said, 1234)
@@ -18,11 +18,9 @@ func TestCounted(t *testing.T) {
 }
 
 func TestCountedRefusesATextWithoutAPlace(t *testing.T) {
-	for _, gone := range []string{"97 of them", "97 checks"} {
-		_, err := counted(strings.Replace(said, gone, "many", 1), 98)
-		if err == nil || !strings.Contains(err.Error(), "nothing in it is like") {
-			t.Errorf("without %q: error %v", gone, err)
-		}
+	_, err := counted(strings.Replace(said, "97 of them", "many", 1), 98)
+	if err == nil || !strings.Contains(err.Error(), "nothing in it is like") {
+		t.Errorf("error %v", err)
 	}
 }
 

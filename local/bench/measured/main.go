@@ -1,0 +1,67 @@
+// Command measured measures what hangs on the machine and on no page of its own: how long
+// a launch event takes to be a message, how large the programs are and how soon they are
+// there, how fast the checks are; and plays the generated worlds. It writes
+// docs/measured.md, of which docs/figures.md and README.md are filled.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"rollcall/local/site/figures"
+)
+
+const usage = `Measures what hangs on the machine.
+
+  make figures                            measure, and write docs/measured.md, docs/figures.md and README.md
+  go run ./local/bench/measured -check    hold the page's sizes against the programs that are built
+
+Exit status: 0 done, 1 something failed, or a size is another, 2 wrong use.
+
+`
+
+func main() {
+	check := flag.Bool("check", false, "hold the sizes on the page against the programs in build/")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), usage)
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "measured:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// Where things are, below the repository's root, in which this is run.
+const (
+	page     = "docs/measured.md"
+	deployed = "build/arm64"    // make build
+	here     = "build/local"    // make build-local
+	command  = "build/rollcall" // make demo
+)
+
+func run(ctx context.Context, check bool) error {
+	if check {
+		return held(page)
+	}
+	m, err := measure(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(page, []byte(m.text()), 0o644); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	return figures.Fill(".")
+}
