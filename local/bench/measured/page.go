@@ -42,7 +42,7 @@ func (m *result) text() string {
 	fmt.Fprintf(&b, `<!-- Written by make figures. Do not edit. -->
 # Measured on one machine
 
-On %s, with whole cores and calls over loopback, nothing else at work. What hangs on the machine and has no page of its own is here;
+On %s, with whole cores and calls over loopback; other work beside it makes it slower. What hangs on the machine and has no page of its own is here;
 `+"`make figures`"+` measures it again (eight minutes), and writes this page, [the figures](figures.md) and those of the README.
 
 ## The stories
