@@ -268,6 +268,7 @@ lambda-times: build-local ## each function with the CPU share of its memory and 
 figures: build build-local ## measure what hangs on the machine: the message's time, sizes, starts, speed, generated worlds; writes docs/measured.md, and fills docs/figures.md and README.md (eight minutes)
 	@go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
 	go run ./local/bench/measured
+	go run ./local/site/generate
 
 evidence: ## measure what keeping evidence costs; writes docs/evidence.md (a minute)
 	go run ./local/bench/evidence -page docs/evidence.md
