@@ -6,11 +6,14 @@ import (
 	"strings"
 )
 
+// term is "28 nodes × 2 interfaces × 10 addresses" or "5 m5.large x 20".
+const term = `[\d,]+ [^\s=;:]+(?: [×x] [\d,]+(?: (?:nodes?|interfaces?|addresses))?)+`
+
 // The forms in which a message calculates.
 var (
 	// equation is "8 nodes × 2 interfaces × 30 addresses + 28 nodes × 2 interfaces = 536"
 	// and "9 m5.4xlarge x 60 + 5 m5.large x 20 = 640 addresses".
-	equation = regexp.MustCompile(`\b([\d,]+ [^\s=;:]+(?: [×x] [\d,]+(?: (?:nodes?|interfaces?|addresses))?)+(?: \+ [\d,]+ [^\s=;:]+(?: [×x] [\d,]+(?: (?:nodes?|interfaces?|addresses))?)+)*) = ([\d,]+)`)
+	equation = regexp.MustCompile(`\b(` + term + `(?: \+ ` + term + `)*) = ([\d,]+)`)
 	factors  = regexp.MustCompile(`(?:^|[×x] )([\d,]+)`)
 
 	holding = regexp.MustCompile(`\b([\d,]+) dead nodes? holds? ([\d,]+) address`)

@@ -173,7 +173,8 @@ func TestBadWeek(t *testing.T) {
 				}
 			}
 		})
-		r.theWeek("Week of 13 Nov: 30 of 39 launches joined; 2 incidents, 1 open", "9 did not join: route/no-egress 9", "payments", "no route to the internet", "open for 3 h", "/archives/"+Channel+"/p1794600000000100", "Fix ")
+		r.theWeek("Week of 13 Nov: 30 of 39 launches joined; 2 incidents, 1 open", "9 did not join: route/no-egress 9", "payments", "no route to the internet",
+			"open for 3 h", "/archives/"+Channel+"/p1794600000000100", "Fix ")
 		text := r.weeks()[0]
 		if open, over := strings.Index(text, "subnet-0c30000000000000d"), strings.Index(text, "subnet-0bbbbbbbbbbbbbbbb"); open > over {
 			t.Error("what is over stands before what is open")
@@ -200,7 +201,8 @@ func TestWeekToTargets(t *testing.T) {
 		const result = "Week of 13 Nov: 40 of 40 launches joined; no incidents"
 		r.theWeek(result)
 		mails, cards, kinds := r.Cloud.Mails(), all.teams.Cards(), 0
-		if len(mails) != 1 || mails[0].Subject != "Rollcall: "+result || !strings.Contains(mails[0].Message, "Next: Nothing to do.") || !strings.Contains(mails[0].Message, "4,032 times at 2 clusters") {
+		if len(mails) != 1 || mails[0].Subject != "Rollcall: "+result || !strings.Contains(mails[0].Message, "Next: Nothing to do.") ||
+			!strings.Contains(mails[0].Message, "4,032 times at 2 clusters") {
 			t.Errorf("mails %+v", mails)
 		}
 		if len(cards) != 1 || cards[0].Lines[0] != "Rollcall · "+result || !strings.Contains(strings.Join(cards[0].Lines, "\n"), "4,032 times at 2 clusters") {

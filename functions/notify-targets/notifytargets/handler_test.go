@@ -194,7 +194,10 @@ func TestWeek(t *testing.T) {
 	if diff := cmp.Diff([]string{"sns", "teams=t", "webhook=w"}, b.put); diff != "" {
 		t.Errorf("queued (-want +got):\n%s", diff)
 	}
-	for _, want := range []string{`"target":"pagerduty=p","event":"weekly/2026-11-23","reason":"no-alert-of-a-week"`, `"target":"teams=i","event":"weekly/2026-11-23","reason":"incidents-only"`} {
+	for _, want := range []string{
+		`"target":"pagerduty=p","event":"weekly/2026-11-23","reason":"no-alert-of-a-week"`,
+		`"target":"teams=i","event":"weekly/2026-11-23","reason":"incidents-only"`,
+	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log does not say %s:\n%s", want, log.String())
 		}

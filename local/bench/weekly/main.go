@@ -80,7 +80,8 @@ func (m Measured) text() string {
 	return fmt.Sprintf("It costs %.0f queries of the table for each cluster, three for each account and region, and what they find. "+
 		"Counted with %s clusters in %s accounts and regions that launched %s instances in the week, %s of which did not join: "+
 		"%s queries of %s read units together (%.2f cents at $0.125 a million) and %s MB. "+
-		"With %s clusters at once and %s for each answer that took %.0f seconds, on two cores that played the table too; the message on the queue had %s KB. `make weekly` counts again.",
+		"With %s clusters at once and %s for each answer that took %.0f seconds, on two cores that played the table too; "+
+		"the message on the queue had %s KB. `make weekly` counts again.",
 		m.perCluster(), of(m.Clusters), of(m.Spokes), of(m.Launches), of(m.Failed),
 		of(m.Queries), of(int(m.Units)), m.Units*bill.ReadUnit*100, of(m.Bytes/1e6), of(m.AtOnce),
 		strings.Replace(m.Latency.String(), "ms", " ms", 1), m.Seconds, of((m.Message+1023)/1024))

@@ -76,7 +76,8 @@ func olderHome(t *testing.T, s *stage.Stage, b *Browser) {
 		t.Fatal(err)
 	}
 	shown, err := b.Press(patience(t), Press{Home: true, Message: "A page of another version", Button: "Rename", Until: "Nothing was done"})
-	if err != nil || !strings.Contains(shown.Channel, "Nothing was done: this version of Rollcall does not know that button.") || !strings.Contains(shown.Channel, "1 cluster watched") || shown.Warning != "" {
+	const says = "Nothing was done: this version of Rollcall does not know that button."
+	if err != nil || !strings.Contains(shown.Channel, says) || !strings.Contains(shown.Channel, "1 cluster watched") || shown.Warning != "" {
 		t.Errorf("after a button that is not known the page shows %+v, %v", shown, err)
 	}
 	picture(t, b, "asked-home-refused")

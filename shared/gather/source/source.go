@@ -47,8 +47,8 @@ type Store func(*snapshot.Snapshot)
 
 // Call is one call of AWS, as IAM names it: "ec2:DescribeSubnets". The names
 // are written out, for a function that found them in the interfaces by
-// reflection would carry every method of every SDK client (44 MB instead of
-// 12); a test holds that they are the calls that are made.
+// reflection would carry every method of every SDK client (docs/measured.md
+// has both sizes); a test holds that they are the calls that are made.
 type Call struct {
 	Action string
 	// Resources are the forms that the call can be narrowed to (Service
