@@ -114,12 +114,21 @@ func staged(ctx context.Context, so stage.Options, notes io.Writer) (result.Resu
 
 // Observe is what the detectors report of a world, in the order in which they do.
 func Observe(ctx context.Context, world string, notes io.Writer) ([]report.Observation, error) {
-	return ObserveBeside(ctx, world, notes, func(*stage.Stage) {})
+	return ObserveBeside(ctx, world, notes, Beside{Look: func(*stage.Stage) {}})
 }
 
-// ObserveBeside has the world itself looked at, too, while it stands as the detectors saw it.
-func ObserveBeside(ctx context.Context, world string, notes io.Writer, look func(*stage.Stage)) ([]report.Observation, error) {
+// Beside is who looks at a world beside the detectors.
+type Beside struct {
+	// Look is called while the world stands as the detectors saw it.
+	Look func(*stage.Stage)
+	// Answered, if any, takes what AWS answered to each call of theirs.
+	Answered func(out any, err error)
+}
+
+// ObserveBeside has the world itself looked at, too.
+func ObserveBeside(ctx context.Context, world string, notes io.Writer, beside Beside) ([]report.Observation, error) {
 	so := settings(notes)
+	so.Answered = beside.Answered
 	if err := open(Subject{Path: world}, &so, notes); err != nil {
 		return nil, err
 	}
@@ -132,7 +141,7 @@ func ObserveBeside(ctx context.Context, world string, notes io.Writer, look func
 	)
 	err := played(ctx, so, notes, func(r *run) {
 		seen = r.seen
-		look(r.stage)
+		beside.Look(r.stage)
 		for _, b := range r.broken {
 			broken = errors.Join(broken, fmt.Errorf("%s: %s", b.Resource, b.Reason))
 		}

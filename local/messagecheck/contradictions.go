@@ -12,7 +12,7 @@ import (
 // The forms in which a message says quantities.
 var (
 	ofBoth     = regexp.MustCompile(`\b([\d,]+) of (?:its |the )?([\d,]+)\b`)
-	standsOut  = regexp.MustCompile(`(?:· |^)([\d,]+)(?: of ([\d,]+))? instances? (?:cannot join|will not be able to join|did not join|never joined|is not Ready|are not Ready)`)
+	standsOut  = regexp.MustCompile(`(?:· |^)([\d,]+)(?: of ([\d,]+))? instances? (?:cannot join|will not be able to join|did not join|never joined|has not joined|have not joined|is not Ready|are not Ready)`)
 	notReady   = regexp.MustCompile(`([\d,]+)(?: of ([\d,]+))? new instances? not Ready`)
 	missing    = regexp.MustCompile(`([\d,]+) of ([\d,]+) desired nodes? missing`)
 	standing   = regexp.MustCompile(`([\d,]+) (joined|(?:is|are) not Ready and no longer checked|(?:is|are) not Ready|(?:is|are) not due yet|ended before joining|(?:is|are) not listed by name)`)
@@ -20,7 +20,7 @@ var (
 	nowFree    = regexp.MustCompile(`\b(subnet-[0-9a-f]+)\b[^.;]{0,60}? has ([\d,]+) free address|\b(subnet-[0-9a-f]+)\b[^.;]{0,80}?, (?:now )?([\d,]+) free(?: addresses)?\b`)
 	interval   = regexp.MustCompile(`([\d.]+) % to ([\d.]+) %`)
 	plainClock = regexp.MustCompile(`\b\d{2}:\d{2}(?::\d{2})? (?:UTC|GMT|[+-]\d{4})|\b\d{1,2}:\d{2} ?[ap]m\b`)
-	stamp      = regexp.MustCompile(`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}`)
+	stamp      = regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}`)
 	outageSpan = regexp.MustCompile(`^✅.* after ((?:\d+ (?:s|min|h|d) ?)+)`)
 )
 

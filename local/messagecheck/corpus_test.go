@@ -41,7 +41,8 @@ func TestNumbersFollowFromTheWorld(t *testing.T) {
 		read.play(t, path)
 	}
 	t.Logf("held: %+v", read)
-	if read.Messages < 200 || read.Counts < 100 || read.Capacity < 35 || read.Free < 1 || read.Times < 500 || read.Spans < 90 || read.Elsewhere < 5000 || read.Sums < 1 {
+	if read.Messages < 200 || read.Counts < 100 || read.Capacity < 35 || read.Free < 1 || read.Times < 500 || read.Spans < 90 || read.Elsewhere < 5000 || read.Sums < 1 ||
+		read.Every < 1000 || read.Missed*50 > read.Changed {
 		t.Errorf("%+v: it looks for the wrong words", read)
 	}
 }
@@ -53,17 +54,21 @@ type tally struct {
 	Elsewhere int
 	// Sums are what a message calculates.
 	Sums int
+	// Every are all numbers, times and names with a digit; Replies are messages in threads.
+	Every, Replies int
+	// Changed are numbers that a test changed, Missed those whose change nothing found.
+	Changed, Missed int
 }
 
 func (c *tally) play(t *testing.T, path string) {
 	t.Helper()
-	var of World
-	seen, err := diagnose.ObserveBeside(t.Context(), path, io.Discard, func(s *stage.Stage) {
-		var err error
-		if of, err = Of(s.World); err != nil {
+	var facts Facts
+	seen, err := diagnose.ObserveBeside(t.Context(), path, io.Discard, diagnose.Beside{Answered: facts.Answered, Look: func(s *stage.Stage) {
+		if err := facts.Look(s.World); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-	})
+	}})
+	of := facts.World
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
@@ -102,7 +107,12 @@ func (c *tally) play(t *testing.T, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, says := range slices.Concat(itself, against, c.later(t, of, i, affected[i.Key]), c.over(t, of, i)) {
+		facts.Affected = affected[i.Key]
+		unheld := c.every(t, &facts, i, m.Blocks)
+		for _, n := range i.Delivery.Notes {
+			unheld = append(unheld, c.every(t, &facts, i, slack.RenderNote(i, n).Blocks)...)
+		}
+		for _, says := range slices.Concat(itself, against, unheld, c.later(t, of, i, affected[i.Key]), c.over(t, of, i)) {
 			t.Errorf("%s: %s: %s\n%s", filepath.Base(path), i.Key.Check, says, m.Text)
 		}
 	}

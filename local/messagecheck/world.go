@@ -25,19 +25,29 @@ type World struct {
 	Ready map[string]bool
 	// Groups are the Auto Scaling groups by name, and by the nodegroup that they are of.
 	Groups map[string][]Group
+	// Image, Type and Subnet are an instance's.
+	Image, Type, Subnet map[string]string
+	// Types are how many interfaces types have, and addresses each.
+	Types map[string][2]int
+	// Left is what nodes that ended left behind in each subnet.
+	Left    map[string]Remains
+	Account string
 	// Now is the time in it.
 	Now time.Time
 }
 
 // Group is an Auto Scaling group.
 type Group struct {
-	Desired   int
-	Instances []string
+	Name         string
+	Desired, Max int
+	Zones        []string
+	Instances    []string
 }
 
 // Of looks at a world.
 func Of(w *world.World) (World, error) {
-	of := World{Free: map[string]int{}, Launched: map[string]time.Time{}, Alive: map[string]bool{}, Ready: map[string]bool{}, Groups: map[string][]Group{}, Now: w.Now()}
+	of := World{Free: map[string]int{}, Launched: map[string]time.Time{}, Alive: map[string]bool{}, Ready: map[string]bool{}, Groups: map[string][]Group{}, Account: w.Account(), Now: w.Now(),
+		Image: map[string]string{}, Type: map[string]string{}, Subnet: map[string]string{}, Types: map[string][2]int{}, Left: map[string]Remains{}}
 	subnets, err := w.EC2().DescribeSubnets(&ec2.DescribeSubnetsInput{})
 	if err != nil {
 		return World{}, fmt.Errorf("describe the subnets: %w", err)
@@ -52,6 +62,7 @@ func Of(w *world.World) (World, error) {
 	for _, r := range instances.Reservations {
 		for _, in := range r.Instances {
 			id := aws.ToString(in.InstanceId)
+			of.Image[id], of.Type[id], of.Subnet[id] = aws.ToString(in.ImageId), string(in.InstanceType), aws.ToString(in.SubnetId)
 			of.Launched[id] = aws.ToTime(in.LaunchTime)
 			of.Alive[id] = in.State.Name == "running" || in.State.Name == "pending"
 		}
@@ -61,7 +72,7 @@ func Of(w *world.World) (World, error) {
 		return World{}, fmt.Errorf("describe the groups: %w", err)
 	}
 	for _, g := range groups.AutoScalingGroups {
-		group := Group{Desired: int(aws.ToInt32(g.DesiredCapacity))}
+		group := Group{Name: aws.ToString(g.AutoScalingGroupName), Desired: int(aws.ToInt32(g.DesiredCapacity)), Max: int(aws.ToInt32(g.MaxSize)), Zones: g.AvailabilityZones}
 		for _, in := range g.Instances {
 			group.Instances = append(group.Instances, aws.ToString(in.InstanceId))
 		}
@@ -75,7 +86,50 @@ func Of(w *world.World) (World, error) {
 			of.Groups[name] = append(of.Groups[name], group)
 		}
 	}
+	if err := of.network(w); err != nil {
+		return World{}, err
+	}
 	return of, of.nodes(w)
+}
+
+// network counts what types take of it, and what is left behind in it.
+func (of World) network(w *world.World) error {
+	types, err := w.EC2().DescribeInstanceTypes(&ec2.DescribeInstanceTypesInput{})
+	if err != nil {
+		return fmt.Errorf("describe the types: %w", err)
+	}
+	for _, t := range types.InstanceTypes {
+		if t.NetworkInfo != nil {
+			of.Types[string(t.InstanceType)] = [2]int{int(aws.ToInt32(t.NetworkInfo.MaximumNetworkInterfaces)), int(aws.ToInt32(t.NetworkInfo.Ipv4AddressesPerInterface))}
+		}
+	}
+	interfaces, err := w.EC2().DescribeNetworkInterfaces(&ec2.DescribeNetworkInterfacesInput{})
+	if err != nil {
+		return fmt.Errorf("describe the interfaces: %w", err)
+	}
+	for _, n := range interfaces.NetworkInterfaces {
+		owner := ""
+		for _, t := range n.TagSet {
+			if aws.ToString(t.Key) == "node.k8s.amazonaws.com/instance_id" {
+				owner = aws.ToString(t.Value)
+			}
+		}
+		if n.Status != "available" || owner == "" || of.Alive[owner] {
+			continue
+		}
+		l := of.Left[aws.ToString(n.SubnetId)]
+		if l.Owners == nil {
+			l.Owners = map[string]bool{}
+		}
+		l.Interfaces++
+		l.Owners[owner] = true
+		l.Addresses += len(n.PrivateIpAddresses)
+		for _, p := range n.Ipv4Prefixes {
+			l.Addresses += block(aws.ToString(p.Ipv4Prefix))
+		}
+		of.Left[aws.ToString(n.SubnetId)] = l
+	}
+	return nil
 }
 
 func (of World) nodes(w *world.World) error {
@@ -178,15 +232,23 @@ func (of World) Against(blocks []byte, affected []string) ([]string, error) {
 func (of World) capacity(top string, m []string) []string {
 	place, _, _ := strings.Cut(top, " · ")
 	_, names, named := strings.Cut(place, " / ")
-	if !named || strings.Contains(names, " more") || strings.Contains(names, "…") {
+	if !named || strings.Contains(names, " more") {
 		return nil
 	}
 	desired, ready := 0, 0
 	for _, name := range strings.Split(strings.ReplaceAll(names, " and ", ", "), ", ") {
-		if len(of.Groups[name]) == 0 {
+		groups := of.Groups[name]
+		if begins, cut := strings.CutSuffix(name, "…"); cut {
+			for full, list := range of.Groups {
+				if strings.HasPrefix(full, begins) {
+					groups = list
+				}
+			}
+		}
+		if len(groups) == 0 {
 			return []string{fmt.Sprintf("%q, and there is no group %s", m[0], name)}
 		}
-		for _, g := range of.Groups[name] {
+		for _, g := range groups {
 			desired += g.Desired
 			for _, id := range g.Instances {
 				if of.Ready[id] {

@@ -32,6 +32,9 @@ func (s *Stage) recorder() func(call wire.Call, in, out any, err error) {
 		return nil
 	}
 	return func(call wire.Call, in, out any, err error) {
+		if s.options.Answered != nil {
+			s.options.Answered(out, err)
+		}
 		s.World.Record(trail.Call{
 			Operation: call.Action(), CallerARN: call.Principal.ARN, AccessKeyID: call.AccessKeyID,
 			RequestID: call.RequestID, Input: in, Output: out, Err: err,

@@ -66,6 +66,9 @@ type Options struct {
 	Log *slog.Logger
 	// Observe takes each finished invocation.
 	Observe func(lambdaruntime.Invocation)
+	// Answered takes what each call of AWS was answered with. It runs before the caller
+	// has its answer.
+	Answered func(out any, err error)
 	// SlackToken is what Secrets Manager holds instead of the right token.
 	SlackToken *string
 	// TargetSecrets are what the secrets of targets besides Slack hold, by name.

@@ -161,7 +161,7 @@ func stuckFinding(r facts.Roster, n snapshot.Nodegroup) (finding.Finding, bool) 
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: n.Name, Covers: []string{n.Name},
 		Title:    phrase.Title("nodegroup %s has been %s since %s", n.Name, n.Status, phrase.ClockTime(at)),
-		Why:      fmt.Sprintf("Nodegroup %s has been %s since %s; that takes at most %s.", n.Name, n.Status, at.UTC().Format(time.DateTime), phrase.Minutes(usual)),
+		Why:      fmt.Sprintf("Nodegroup %s has been %s since %s; that takes at most %s.", n.Name, n.Status, at.UTC().Format(phrase.DayAndMinute+" UTC"), phrase.Minutes(usual)),
 		Evidence: append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, issue.IssueEvidence(n.Issues)...),
 		Fix: finding.Fix{
 			Text:    "Look at what it waits for: nodes that do not join, pods that cannot be moved (kubectl get pdb -A), instances that do not end.",

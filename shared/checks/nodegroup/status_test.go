@@ -75,7 +75,7 @@ func nodegroupStatusCases() []checktest.Case {
 
 func TestNodegroupStatusWords(t *testing.T) {
 	got := checktest.Failed(t, Status(), checktest.Change(snapshottest.PrivateWithNAT(), statusFor("UPDATING", 0, inProgress("VersionUpdate", 2*time.Hour))))
-	if want := "Nodegroup workers has been UPDATING since 2026-11-20 13:00:00; that takes at most 105 min."; got.Why != want {
+	if want := "Nodegroup workers has been UPDATING since 2026-11-20 13:00 UTC; that takes at most 105 min."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
 	if !strings.Contains(got.Fix.Command, "--update-id u-1") {

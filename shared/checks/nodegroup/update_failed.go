@@ -65,7 +65,7 @@ const waited = 7 * 24 * time.Hour
 func lastUpdate(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 	f := finding.Finding{Outcome: finding.Pass, Resource: n.Name, Covers: []string{n.Name}, Evidence: []finding.Evidence{{What: n.Name, Value: "no update has failed"}}}
 	for _, u := range n.Updates {
-		line := finding.Evidence{What: "Update " + u.ID, Value: fmt.Sprintf("%s of %s: %s", cmp.Or(u.Type, "an update"), u.Created.UTC().Format(time.DateTime), u.Status)}
+		line := finding.Evidence{What: "Update " + u.ID, Value: fmt.Sprintf("%s of %s: %s", cmp.Or(u.Type, "an update"), u.Created.UTC().Format(phrase.DayAndMinute+" UTC"), u.Status)}
 		switch u.Status {
 		case nodegroup.InProgress, nodegroup.Cancelled:
 			continue
