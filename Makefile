@@ -265,9 +265,9 @@ live-times: ## measure rollcall diagnose --cluster and capture for 20, 200 and 2
 lambda-times: build-local ## each function with the CPU share of its memory and 40 ms a call, cold and warm; writes docs/lambda.md (half an hour on an idle machine)
 	go run ./local/bench/lambdatimes -page docs/lambda.md
 
-figures: build build-local ## measure what hangs on the machine: the message's time, sizes, starts, speed, generated worlds; writes docs/measured.md, and fills docs/figures.md and README.md (eight minutes)
+figures: $(if $(ONLY),,build build-local) ## measure what hangs on the machine: the message's time, stories, sizes, starts, speed, generated worlds; writes docs/measured.md, and fills the pages that have figures of it (eleven minutes; ONLY=stories: four)
 	@go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
-	go run ./local/bench/measured
+	go run ./local/bench/measured $(if $(ONLY),-only '$(ONLY)')
 	go run ./local/site/generate
 
 evidence: ## measure what keeping evidence costs; writes docs/evidence.md (a minute)

@@ -107,6 +107,7 @@ func TestPage(t *testing.T) {
 	}
 	m := result{
 		machine: "2 cores (a kind, amd64, linux)", command: info, reflected: 44_000_000, version: []float64{20, 22, 24}, all: 200 * time.Second,
+		lengths:   []length{{"route", 20 * time.Second}},
 		sizes:     []size{{"launch-watch", 15_000_000, 5_000_000}, {"relay", 8_000_000, 3_000_000}},
 		functions: map[string]*ran{"launch-watch": {inits: []float64{8, 9, 30}, memory: 31}},
 		posts:     []float64{0.14, 0.2}, healthy: 500, broken: 1332,
@@ -114,7 +115,8 @@ func TestPage(t *testing.T) {
 	}
 	text := m.text()
 	for _, want := range []string{
-		"On 2 cores (", "All stories: 200 s,", "| play 2 | 0.20 |", "| launch-watch | 5.0 | 15.0 | 3 | 9.0 | 30.0 | 31 |", "| relay | 3.0 | 8.0 | 0 | – | – | – |",
+		"On 2 cores (", "All stories: 200 s,", "| play 2 | 0.20 |", "\n\n## Each story\n", "| route | 20.0 |\n\n## Functions\n",
+		"| launch-watch | 5.0 | 15.0 | 3 | 9.0 | 30.0 | 31 |", "| relay | 3.0 | 8.0 | 0 | – | – | – |",
 		"| **all** | | | 3 | 9.0 | 30.0 | |", "`launch-watch` is 44.0 MB instead of 15.0", "| BenchmarkEval | 1200.0 | 8000 | 110 |", "| healthy | 500 |", "| one fault each | 1332 |",
 	} {
 		if !strings.Contains(text, want) {

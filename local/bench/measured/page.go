@@ -20,6 +20,7 @@ type result struct {
 	version         []float64 // ms
 	benches         []bench
 	all             time.Duration
+	lengths         []length
 	functions       map[string]*ran
 	posts           []float64 // s
 	healthy, broken int
@@ -43,7 +44,7 @@ func (m *result) text() string {
 # Measured on one machine
 
 On %s, with whole cores and calls over loopback; other work beside it makes it slower. What hangs on the machine and has no page of its own is here;
-`+"`make figures`"+` measures it again (eight minutes), and writes this page, [the figures](figures.md) and those of the README.
+`+"`make figures`"+` measures it again, and writes this page, [the figures](figures.md) and those of other pages.
 
 ## The stories
 
@@ -55,6 +56,7 @@ All stories: %.0f s, as `+"`make demo`"+` plays them. The route story once more,
 	for i, s := range m.posts {
 		fmt.Fprintf(&b, "| play %d | %.2f |\n", i+1, s)
 	}
+	b.WriteString("\n" + lengthsSection(m.lengths))
 	m.writeFunctions(&b)
 	m.writeCommand(&b)
 	b.WriteString("\n## Benchmarks\n\nMedians of five runs.\n\n| benchmark | ms | allocated, KB | allocations |\n|---|---|---|---|\n")

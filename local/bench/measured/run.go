@@ -35,6 +35,7 @@ func measure(ctx context.Context) (*result, error) {
 		{"how long rollcall takes to start", m.starts},
 		{"the benchmarks", m.benchmarks},
 		{"all stories", m.stories},
+		{"each story by itself", m.byItself},
 		{"the route story", m.launches},
 		{"the generated worlds", m.generated},
 	} {
