@@ -49,32 +49,16 @@ func Texts(root string) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fill %s: %w", Page, err)
 	}
-	took, err := playing().read(root)
-	if err != nil {
-		return nil, fmt.Errorf("how long the stories take: %w", err)
-	}
 	texts := map[string]string{Page: page}
-	for file, place := range places() {
-		raw, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", file, err)
-		}
-		if !place.Match(raw) {
-			return nil, fmt.Errorf("nothing in %s is like %s", file, place)
-		}
-		texts[file] = place.ReplaceAllString(string(raw), "${1}"+took+"${2}")
+	list, err := places(root)
+	if err != nil {
+		return nil, err
+	}
+	if err := put(root, list, texts); err != nil {
+		return nil, err
 	}
 	texts[readme], err = rows(texts[readme], page)
 	return texts, err
-}
-
-// places are where pages say how long all stories take.
-func places() map[string]*regexp.Regexp {
-	return map[string]*regexp.Regexp{
-		readme:            regexp.MustCompile(`(It ends by itself after )[a-z ]+?( minutes;)`),
-		"docs/stories.md": regexp.MustCompile(`(ends by itself after )[a-z ]+?( minutes;)`),
-		"CONTRIBUTING.md": regexp.MustCompile(`(no AWS account \()[a-z ]+?( minutes on two cores, built\))`),
-	}
 }
 
 // fill puts the values into a text. All of them: one that is not asked for is of a row

@@ -153,6 +153,23 @@ func TestOf(t *testing.T) {
 		"halves":               {halves, []string{"201.3"}, "three and a half"},
 		"whole":                {halves, []string{"240"}, "four"},
 		"nobody waits so long": {halves, []string{"3000"}, ""},
+		"a moment":             {spoken, []string{"1.2"}, "five seconds"},
+		"seconds":              {spoken, []string{"11.9"}, "ten seconds"},
+		"more of them":         {spoken, []string{"19.6"}, "20 seconds"},
+		"half a minute":        {spoken, []string{"32.4"}, "half a minute"},
+		"three quarters":       {spoken, []string{"43.1"}, "45 seconds"},
+		"nearly a minute":      {spoken, []string{"57.4"}, "55 seconds"},
+		"a minute":             {spoken, []string{"58.0"}, "a minute"},
+		"a minute and more":    {spoken, []string{"70.0"}, "a minute"},
+		"a minute and a half":  {spoken, []string{"84.0"}, "a minute and a half"},
+		"two minutes":          {spoken, []string{"112.0"}, "two minutes"},
+		"not one story":        {spoken, []string{"1", "2"}, ""},
+		"no time":              {spoken, []string{"0.0"}, ""},
+		"prices":               {prices, []string{"20.39", "4.99"}, "$4.99 to $20.39 a month"},
+		"a cent":               {cents, []string{"0.0116"}, "about a cent"},
+		"cents":                {cents, []string{"0.0251"}, "about 3 cents"},
+		"less":                 {cents, []string{"0.0049"}, "less than a cent"},
+		"one price":            {prices, []string{"4.99"}, ""},
 	} {
 		got, err := tt.of(tt.found)
 		if got != tt.want && tt.want != "" || (err == nil) != (tt.want != "") {
@@ -179,5 +196,53 @@ func TestRows(t *testing.T) {
 	}
 	if _, err := rows("", page); err == nil {
 		t.Error("a README without figures is filled")
+	}
+}
+
+// The first build is what is left of the first demo without its story.
+func TestUnder(t *testing.T) {
+	for _, tt := range []struct{ took, story, want string }{
+		{"2 min 06 s", "19.6", "under two minutes"},
+		{"2 min 20 s", "19.6", "under two and a half minutes"},
+		{"1 min 40 s", "19.6", "under a minute and a half"},
+		{"1 min 10 s", "19.6", "under a minute"},
+		{"45 s", "19.6", "under half a minute"},
+		{"9.8 s", "19.6", ""},
+		{"soon", "19.6", ""},
+		{"45 s", "–", ""},
+	} {
+		got, err := under(tt.took, tt.story)
+		if got != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%s without %s: %q, %v, want %q", tt.took, tt.story, got, err, tt.want)
+		}
+	}
+}
+
+// What is put into a page stands in one place; a page in which it has none, or several,
+// is not left as it was without a word.
+func TestPut(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "page.md"), []byte("It costs $1 to $2 today, and takes a year.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	is := func(text string) value { return value{is: func(string) (string, error) { return text, nil }} }
+	cost := place{"page.md", regexp.MustCompile(`(It costs )[^,]+?( today)`), is("$3.10 to $4.00")}
+	took := place{"page.md", regexp.MustCompile(`(takes )[a-z ]+(\.)`), is("ten seconds")}
+	texts := map[string]string{}
+	if err := put(dir, []place{cost, took}, texts); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"page.md": "It costs $3.10 to $4.00 today, and takes ten seconds.\n"}, texts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for what, p := range map[string]place{
+		"0 places in page.md": {"page.md", regexp.MustCompile(`(weighs )x(\.)`), is("")},
+		"2 places in page.md": {"page.md", regexp.MustCompile(`(\$)(\d)`), is("")},
+		"read none.md":        {"none.md", cost.like, is("")},
+		"what page.md says":   {"page.md", cost.like, value{file: "page.md", like: "(x)"}},
+	} {
+		if err := put(dir, []place{p}, map[string]string{}); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%v, want %q", err, what)
+		}
 	}
 }
