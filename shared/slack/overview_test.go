@@ -52,6 +52,14 @@ func someOverview() overview.Overview {
 	}
 }
 
+func askedReport() report.Period {
+	o := someOverview()
+	return report.Period{
+		From: o.Now.Add(-24 * time.Hour), To: o.Now, At: o.Now, Clusters: 40, Launches: report.Tally{All: 214, Joined: 209, Failed: 3, Reclaimed: 1, Waiting: 1},
+		Opened: 2, Resolved: 1, Open: 1, LeftOut: 12, Joining: &report.Joining{Median: 62 * time.Second, Most95: 118 * time.Second, N: 209}, Causes: []report.CauseCount{{Check: "route/no-egress", N: 2}, {Check: "launch/capacity", N: 1}},
+	}
+}
+
 // asked are the answers to commands, by the names of their golden files.
 func askedFor() map[string][]slackapi.Message {
 	o := someOverview()
@@ -78,10 +86,7 @@ func askedFor() map[string][]slackapi.Message {
 			RenderWhy(overview.Why{Instance: "i-0ef3", Now: o.Now, Site: o.Site, Found: []overview.Found{found}}),
 			RenderWhy(overview.Why{Instance: "i-0ef4", Now: o.Now}),
 		},
-		"asked-report": {RenderReport(report.Period{
-			From: o.Now.Add(-24 * time.Hour), To: o.Now, At: o.Now, Clusters: 40, Launches: report.Tally{All: 214, Joined: 209, Failed: 3, Reclaimed: 1, Waiting: 1},
-			Opened: 2, Resolved: 1, Open: 1, LeftOut: 12, Joining: &report.Joining{Median: 62 * time.Second, Most95: 118 * time.Second, N: 209}, Causes: []report.CauseCount{{Check: "route/no-egress", N: 2}, {Check: "launch/capacity", N: 1}},
-		})},
+		"asked-report":  {RenderReport(askedReport())},
 		"asked-home":    {RenderHome(o, "Ended: the silence of dev."), RenderHome(calm, "")},
 		"asked-refused": {RenderRefusal(incident.Answer{Reason: incident.NotResponder}, o.Now), RenderRefusal(incident.Answer{Reason: incident.OtherWorkspace}, o.Now), RenderRefusal(incident.Answer{Reason: incident.WorkspaceNotRead}, o.Now)},
 	}
