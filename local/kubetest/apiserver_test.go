@@ -3,6 +3,7 @@
 package kubetest
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -68,9 +69,9 @@ func startAPI(t *testing.T, ctx context.Context, servers binaries) (*place, stri
 	defer cancel()
 	for {
 		// The server makes its certificate when it starts, and its authority
-		// is in the same file.
+		// is in the same file. While it is written, the file is there and empty.
 		ca, err := os.ReadFile(filepath.Join(dir, "apiserver.crt"))
-		if err == nil {
+		if err == nil && bytes.Contains(ca, []byte("-----END CERTIFICATE-----")) {
 			p := newPlace(t, "kube-apiserver", "https://127.0.0.1:"+port, ca)
 			if got, err := p.try(ctx, adminToken, http.MethodGet, "/readyz", nil); err == nil && got.code == http.StatusOK {
 				return p, etcd

@@ -345,4 +345,5 @@ func TestPreflightOfNodePoolsAgreesWithTheWorld(t *testing.T) {
 	}
 	t.Logf("of %d: %v", *planned, counts)
 	shares(t, counts)
+	onPage(t, "NodePools", counts)
 }

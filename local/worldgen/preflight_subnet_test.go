@@ -81,6 +81,7 @@ func TestPreflightOfSubnetsAgreesWithTheWorld(t *testing.T) {
 	}
 	t.Logf("of %d: %v", *planned, counts)
 	shares(t, counts)
+	onPage(t, "subnets", counts)
 }
 
 func (p *subnetPlan) text() string {

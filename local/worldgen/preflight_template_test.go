@@ -268,6 +268,7 @@ func TestPreflightOfTemplatesAgreesWithTheWorld(t *testing.T) {
 	}
 	t.Logf("of %d: %v", *planned, counts)
 	shares(t, counts)
+	onPage(t, "launch templates", counts)
 }
 
 // compare counts what was said, and holds that the world says it too.

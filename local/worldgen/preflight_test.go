@@ -5,7 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -334,6 +336,7 @@ func TestPreflightAgreesWithTheWorld(t *testing.T) {
 	}
 	t.Logf("of %d: %v", *planned, counts)
 	shares(t, counts)
+	onPage(t, "nodegroups", counts)
 }
 
 // shares holds that there are enough of what is accepted and refused, and that what
@@ -349,6 +352,23 @@ func shares(t *testing.T, counts map[string]int) {
 	// is missing; beside a public endpoint nodes join with them. One alone is no share.
 	if counts[mistaken] > 1 && counts[mistaken]*10 > counts[expects] {
 		t.Errorf("%s: %d of %d", mistaken, counts[mistaken], counts[expects])
+	}
+}
+
+// onPage holds the page's row of a kind; with fewer plans than it tells of, it cannot.
+func onPage(t *testing.T, kind string, counts map[string]int) {
+	t.Helper()
+	if *planned != 1000 {
+		return
+	}
+	page, err := os.ReadFile("../../docs/diagnose.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(said string, less int) string { return fmt.Sprintf("%d of %d", counts[said]-less, counts[said]) }
+	row := fmt.Sprintf("| %s | %s | %s | %s | %d |", kind, of(accepts, 0), of(refuses, 0), of(expects, counts[mistaken]), counts[cannot])
+	if !strings.Contains(string(page), row) {
+		t.Errorf("docs/diagnose.md has not %s", row)
 	}
 }
 
