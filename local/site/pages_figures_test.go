@@ -6,6 +6,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/demo"
 )
 
 // quoted is a figure that a page repeats of the code, or of a generated page: who changes
@@ -109,5 +113,21 @@ func TestPagesCountWhatThereIs(t *testing.T) {
 		if says := (held{count: c.count}).holds(t, found[1], counts); says != "" {
 			t.Errorf("%s says %q: %s", c.page, fmt.Sprintf(c.says, found[1]), says)
 		}
+	}
+}
+
+// Each story has its paragraph, in the order in which they play: what measures their lengths
+// goes by it.
+func TestEachStoryHasItsParagraph(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/stories.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, m := range regexp.MustCompile("(?m)^`make demo STORY=([a-z]+)`, ").FindAllStringSubmatch(string(raw), -1) {
+		told = append(told, m[1])
+	}
+	if diff := cmp.Diff(demo.Stories(), told); diff != "" {
+		t.Errorf("docs/stories.md (-stories +page):\n%s", diff)
 	}
 }

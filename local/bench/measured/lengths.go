@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
-
-	"rollcall/local/demo"
 )
 
 // length is how long a story takes.
@@ -21,7 +20,11 @@ type length struct {
 // byItself plays each story by itself, as somebody does who asks for that one: the program that
 // make demo builds, with the functions that are in it.
 func (m *result) byItself(ctx context.Context) error {
-	for _, story := range demo.Stories() {
+	page, err := os.ReadFile("docs/stories.md")
+	if err != nil {
+		return fmt.Errorf("read which stories there are: %w", err)
+	}
+	for _, story := range storiesOf(string(page)) {
 		began := time.Now()
 		if _, err := output(ctx, command, "demo", story, "--logs", filepath.Join("out", "figures.log")); err != nil {
 			return err
@@ -31,6 +34,14 @@ func (m *result) byItself(ctx context.Context) error {
 		m.lengths = append(m.lengths, l)
 	}
 	return nil
+}
+
+// storiesOf are the stories that their page tells.
+func storiesOf(page string) (list []string) {
+	for _, m := range regexp.MustCompile("(?m)^`make demo STORY=([a-z]+)`, ").FindAllStringSubmatch(page, -1) {
+		list = append(list, m[1])
+	}
+	return list
 }
 
 const lengthsHeading = "## Each story\n"
