@@ -22,6 +22,7 @@ import (
 	"rollcall/local/release"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
+	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/spoke"
 )
 
@@ -237,7 +238,11 @@ func worldFile(root, name string) string {
 
 // inWords tells what the channel was given.
 func inWords(t fakeslack.Tally) string {
-	return fmt.Sprintf("%d new lines, %d replies, %d edits, of which %d show nothing new", t.Lines, t.Replies, t.Edits, t.Unseen)
+	replies := fmt.Sprintf("%d replies", t.Replies)
+	if t.Replies == 1 {
+		replies = "1 reply"
+	}
+	return fmt.Sprintf("%s, %s, %s, of which %d show nothing new", slacktext.Count(t.Lines, "new line"), replies, slacktext.Count(t.Edits, "edit"), t.Unseen)
 }
 
 // raise starts a story's stage, which the narrator tells of from now on.
