@@ -2,7 +2,6 @@ package messagecheck
 
 import (
 	"fmt"
-	"math"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -43,7 +42,7 @@ func claimsOfAddresses() []claim {
 		{form(`\((\d+\.\d+\.\d+\.\d+)/(\d+), [^)]*\) has [\d,]+ free addresses, but none of its (\d+) (/28) blocks`), func(s said) string {
 			// The first and the last are never whole: AWS keeps five addresses
 			// (docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing).
-			return different(s.m[3:4], int(math.Pow(2, float64(28-amount(s.m[2]))))-2)
+			return different(s.m[3:4], 1<<max(28-amount(s.m[2]), 0)-2)
 		}},
 		{form(`\bThe nearest is (\d+\.\d+\.\d+\.\d+/28)\b`), func(s said) string { return s.facts.within(s.m[1]) }},
 		{form(`\b(?:whole|no free) (/28) (?:blocks|for a prefix)`), documented},
@@ -96,16 +95,11 @@ func quotedNumber(s said) string {
 	return ""
 }
 
-// cards are the interfaces and the addresses of each that a type has (DescribeInstanceTypes).
-func (f *Facts) cards(of string) (interfaces, each int, known bool) {
-	c, known := f.Types[of]
-	return c[0], c[1], known
-}
-
 // takes holds what a node takes as it starts: its interface's addresses, and those of a
 // warm one (github.com/aws/amazon-vpc-cni-k8s, docs/eni-and-ip-target: WARM_ENI_TARGET).
 func (f *Facts) takes(of string, n int) string {
-	_, each, known := f.cards(of)
+	card, known := f.Types[of]
+	each := card[1]
 	if !known || n != each && n != 2*each {
 		return fmt.Sprintf("an interface of it has %d", each)
 	}
@@ -115,8 +109,8 @@ func (f *Facts) takes(of string, n int) string {
 // pods are interfaces times their addresses without their own, and two in the host's network
 // (docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type).
 func (f *Facts) pods(of string, n int) string {
-	interfaces, each, known := f.cards(of)
-	if is := interfaces*(each-1) + 2; !known || n != is {
+	card, known := f.Types[of]
+	if is := card[0]*(card[1]-1) + 2; !known || n != is {
 		return fmt.Sprintf("it is %d", is)
 	}
 	return ""

@@ -9,9 +9,9 @@ import (
 // claimsOfCounts are how many there are of something.
 func claimsOfCounts() []claim {
 	return []claim{
-		{form(`(?:· |^)([\d,]+)(?: of ([\d,]+))? instances? (?:cannot join|will not be able to join|did not join|never joined|has not joined|have not joined|is not Ready|are not Ready)`), byAgainst},
-		{form(`([\d,]+)(?: of ([\d,]+))? new instances? not Ready`), byAgainst},
-		{form(`([\d,]+) of ([\d,]+) desired nodes? missing`), byAgainst},
+		{standsOut, byAgainst},
+		{notReady, byAgainst},
+		{missing, byAgainst},
 		{form(`\bmin (\d+) max (\d+) desired (\d+)`), func(s said) string {
 			if s.facts.says(fmt.Sprintf(`"DesiredSize":%s,"MaxSize":%s,"MinSize":%s`, s.m[3], s.m[2], s.m[1])) {
 				return ""

@@ -63,7 +63,7 @@ func claimsOfNames() []claim {
 		}},
 		{form(`\bcontrol plane's (1\.\d+) of`), func(s said) string { return s.facts.version(s.m[1]) }},
 		{form(`\bimage of Kubernetes (1\.\d+)\b`), func(s said) string { return s.facts.version(s.m[1]) }},
-		// docs.aws.amazon.com/eks/latest/userguide/eks-linux-ami-versions: AL2 ended then.
+		// Amazon EKS's "AL2 AMI deprecation FAQs" (shared/checks/instance/image.go).
 		{form(`\bAmazon Linux (2), whose support ended on (26) November (2025)`), documented},
 		{form(`\bAmazon Linux (2023)\b`), func(s said) string {
 			if !s.facts.says("al2023") && !s.facts.says("AL2023") {
@@ -106,7 +106,7 @@ func claimsOfNames() []claim {
 			}
 			return ""
 		}},
-		// Setting nodeTimeout's default.
+		// Setting joinTime's default.
 		{form(`\bshould have been a node (5) min after its launch`), documented},
 		// AWS's waiters (shared/checks/nodegroup/status.go has their arithmetic).
 		{form(`\bthat takes at most (40|45) min`), documented},
@@ -130,7 +130,7 @@ func claimsOfNames() []claim {
 var checksWithDigits = form(`\b(route/ipv6-no-egress|endpoint/s3-route-missing|cni/ipv6)\b`)
 
 // quota tells that there is one by that code (docs.aws.amazon.com/general/latest/gr/ec2-service
-// and ebs-service): vCPUs of standard types on demand and as Spot, storage of gp3 and gp2.
+// and ebs-service): vCPUs of standard types on demand and as Spot, storage of gp3 and gp2, Elastic IPs.
 func quota(code string) bool {
 	return slices.Contains([]string{"L-1216C47A", "L-34B43A08", "L-7A658B76", "L-D18FCD1D", "L-0263D0A3"}, code)
 }

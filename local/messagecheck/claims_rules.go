@@ -15,7 +15,7 @@ func claimsOfRules() []claim {
 		{form(`\b(?:tcp|udp|ports) (\d+(?:-\d+)?)(?: and (\d+-\d+…?))?`), ports},
 		{form(`\b(?:denies|lets out no|does not admit|Admit|admits) (\d+(?:-\d+)?)(?: |$)`), ports},
 		{form(`\brule (\d+) (?:denies|allows)`), fields("RuleNumber")},
-		{form(`\b(401) Unauthorized`), among("401")},
+		{form(`\b(401) Unauthorized`), documented},
 		// RFC 1123, kubernetes.io/docs/concepts/overview/working-with-objects/names.
 		{form(`\bis (\S+): (\d+) characters, and a node's name has at most (63)\b`), func(s said) string {
 			if len(s.m[1]) != amount(s.m[2]) {
@@ -29,10 +29,13 @@ func claimsOfRules() []claim {
 		}},
 		{form(`\bgives (\d+) domain names at once`), is(func(s said) (int, bool) {
 			m := regexp.MustCompile(`"Key":"domain-name","Values":\[\{[^}]*"Value":"([^"]*)"`).FindStringSubmatch(s.facts.text)
-			return len(strings.Fields(strings.Join(m, " "))) / 2 * min(len(m), 1), m != nil
+			if m == nil {
+				return 0, false
+			}
+			return len(strings.Fields(m[1])), true
 		})},
 		{form(`\bmapRoles, entry (\d+): (\S+):`), func(s said) string { return s.facts.entry(amount(s.m[1]), s.m[2]) }},
-		{form(`\(entry (\d+) of mapRoles\)`), func(s said) string { return s.facts.entry(amount(s.m[1]), "EC2PrivateDNSName", "SessionName") }},
+		{form(`\(entry (\d+) of mapRoles\)`), func(s said) string { return s.facts.entry(amount(s.m[1]), "{{SessionName}}") }},
 		{form(`\bis mapped to (\d+) different users`), is(func(s said) (int, bool) {
 			role := ""
 			for _, l := range s.lines {
@@ -94,7 +97,7 @@ func ports(s said) string {
 				return "nodes do not need it"
 			}
 			before, after := fmt.Sprint(amount(border)-1), fmt.Sprint(amount(border)+1)
-			if !slices.Contains([]string{"60999"}, before) && !slices.Contains([]string{"32768"}, after) &&
+			if before != "60999" && after != "32768" &&
 				!regexp.MustCompile(`"(?:From|To)(?:Port)?":(?:`+border+`|`+before+`|`+after+`)\b`).MatchString(s.facts.text) {
 				return "no rule ends at port " + border
 			}

@@ -20,18 +20,6 @@ func byAgainst(said) string { return "" }
 // documented: the form itself has what a document says.
 func documented(said) string { return "" }
 
-// among are numbers and names that a document gives.
-func among(list ...string) func(said) string {
-	return func(s said) string {
-		for _, n := range s.m[1:] {
-			if n != "" && !slices.Contains(list, n) {
-				return fmt.Sprintf("%s is none of %s", n, strings.Join(list, ", "))
-			}
-		}
-		return ""
-	}
-}
-
 // fields are numbers that these fields of an answer have, one for each group.
 func fields(names ...string) func(said) string {
 	return func(s said) string {

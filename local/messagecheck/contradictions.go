@@ -9,10 +9,12 @@ import (
 	"time"
 )
 
+const outcomes = "cannot join|will not be able to join|did not join|never joined|has not joined|have not joined|is not Ready|are not Ready"
+
 // The forms in which a message says quantities.
 var (
 	ofBoth     = regexp.MustCompile(`\b([\d,]+) of (?:its |the )?([\d,]+)\b`)
-	standsOut  = regexp.MustCompile(`(?:· |^)([\d,]+)(?: of ([\d,]+))? instances? (?:cannot join|will not be able to join|did not join|never joined|has not joined|have not joined|is not Ready|are not Ready)`)
+	standsOut  = regexp.MustCompile(`(?:· |^)([\d,]+)(?: of ([\d,]+))? instances? (?:` + outcomes + `)`)
 	notReady   = regexp.MustCompile(`([\d,]+)(?: of ([\d,]+))? new instances? not Ready`)
 	missing    = regexp.MustCompile(`([\d,]+) of ([\d,]+) desired nodes? missing`)
 	standing   = regexp.MustCompile(`([\d,]+) (joined|(?:is|are) not Ready and no longer checked|(?:is|are) not Ready|(?:is|are) not due yet|ended before joining|(?:is|are) not listed by name)`)

@@ -140,13 +140,13 @@ func (f *Facts) mapRoles() []string {
 	return list[1:]
 }
 
-// entry holds that one of mapRoles' has the words, or the last of them not.
-func (f *Facts) entry(n int, has string, lacks ...string) string {
+// entry holds that the nth entry of mapRoles has the words.
+func (f *Facts) entry(n int, words string) string {
 	list := f.mapRoles()
 	if n < 1 || n > len(list) {
 		return fmt.Sprintf("mapRoles has %d entries", len(list))
 	}
-	if e := list[n-1]; !strings.Contains(e, has) && (len(lacks) == 0 || !strings.Contains(e, lacks[0])) {
+	if e := list[n-1]; !strings.Contains(e, words) {
 		return fmt.Sprintf("that entry is %q", e)
 	}
 	return ""

@@ -46,8 +46,11 @@ type Group struct {
 
 // Of looks at a world.
 func Of(w *world.World) (World, error) {
-	of := World{Free: map[string]int{}, Launched: map[string]time.Time{}, Alive: map[string]bool{}, Ready: map[string]bool{}, Groups: map[string][]Group{}, Account: w.Account(), Now: w.Now(),
-		Image: map[string]string{}, Type: map[string]string{}, Subnet: map[string]string{}, Types: map[string][2]int{}, Left: map[string]Remains{}}
+	of := World{
+		Account: w.Account(), Now: w.Now(), Free: map[string]int{}, Launched: map[string]time.Time{}, Alive: map[string]bool{}, Ready: map[string]bool{},
+		Image: map[string]string{}, Type: map[string]string{}, Subnet: map[string]string{},
+		Groups: map[string][]Group{}, Types: map[string][2]int{}, Left: map[string]Remains{},
+	}
 	subnets, err := w.EC2().DescribeSubnets(&ec2.DescribeSubnetsInput{})
 	if err != nil {
 		return World{}, fmt.Errorf("describe the subnets: %w", err)

@@ -56,7 +56,8 @@ func askedReport() report.Period {
 	o := someOverview()
 	return report.Period{
 		From: o.Now.Add(-24 * time.Hour), To: o.Now, At: o.Now, Clusters: 40, Launches: report.Tally{All: 214, Joined: 209, Failed: 3, Reclaimed: 1, Waiting: 1},
-		Opened: 2, Resolved: 1, Open: 1, LeftOut: 12, Joining: &report.Joining{Median: 62 * time.Second, Most95: 118 * time.Second, N: 209}, Causes: []report.CauseCount{{Check: "route/no-egress", N: 2}, {Check: "launch/capacity", N: 1}},
+		Opened: 2, Resolved: 1, Open: 1, LeftOut: 12,
+		Joining: &report.Joining{Median: 62 * time.Second, Most95: 118 * time.Second, N: 209}, Causes: []report.CauseCount{{Check: "route/no-egress", N: 2}, {Check: "launch/capacity", N: 1}},
 	}
 }
 
