@@ -83,6 +83,38 @@ func TestDeploymentCommands(t *testing.T) {
 		t.Errorf("show of none: status %d, %q, %q", status, out, errs)
 	}
 
+	// What is over is found without its cluster's name, also where nothing is open any more and
+	// EKS lists the cluster no longer.
+	gone := record.Incident{Key: report.Key{Cluster: "gone", Check: checkid.RouteNoEgress, Resource: "rtb-9"}, State: record.Closed, Began: began, Resolved: time.Now(), Cause: ranked.Cause{Title: "no route then"}}
+	if _, err := records.SaveIncident(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // opened, then closed
+		r, err := records.ClusterRecord(t.Context(), "gone")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Follow(r.Version == 0, false, time.Now())
+		if err := records.SaveClusterRecord(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		args         []string
+		status       int
+		says, errors string
+	}{
+		{[]string{"incidents"}, exit.Healthy, "No incident is open.\n", ""},
+		{[]string{"incidents", "--all"}, exit.Healthy, "no route then  gone:route/no-egress:rtb-9\n", ""},
+		{[]string{"incidents", "--all", "--cluster", "gone"}, exit.Healthy, "no route then  gone:route/no-egress:rtb-9\n", ""},
+		{[]string{"show", "rtb-9"}, exit.Healthy, "CLOSED gone · no route then\n", ""},
+		{[]string{"replay", "rtb-9"}, exit.Unsure, "", "nothing was kept of this incident"},
+	} {
+		if status, out, errs = run(tt.args...); status != tt.status || !strings.Contains(out, tt.says) || !strings.Contains(errs, tt.errors) {
+			t.Errorf("%q: status %d, %q, errors %q; want %d, %q, %q", tt.args, status, out, errs, tt.status, tt.says, tt.errors)
+		}
+	}
+
 	// That nothing is open in a cluster that nobody watches says nothing.
 	if status, out, errs = run("incidents", "--cluster", "eks-workshop,eks-workshp"); status != exit.BadInput || out != "" || errs != "rollcall: the deployment knows no cluster eks-workshp; is it eks-workshop?\n" {
 		t.Errorf("incidents of a stranger: status %d, %q, %q", status, out, errs)

@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/store"
 )
 
 // Records is what it takes of the table.
 type Records interface {
-	ClusterRecords(context.Context) ([]outbox.ClusterRecord, error)
+	// Clusters are those with incidents in the table, open or closed.
+	Clusters(context.Context) ([]string, error)
 	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
 }
 
@@ -132,12 +132,9 @@ func Find(ctx context.Context, r Records, name string) (incident.Incident, error
 // read reads the incidents of clusters.
 func read(ctx context.Context, r Records, clusters []string) ([]incident.Incident, error) {
 	if clusters == nil {
-		records, err := r.ClusterRecords(ctx)
-		if err != nil {
+		var err error
+		if clusters, err = r.Clusters(ctx); err != nil {
 			return nil, err
-		}
-		for _, c := range records {
-			clusters = append(clusters, c.Cluster)
 		}
 	}
 	all := []incident.Incident{}

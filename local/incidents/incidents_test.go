@@ -13,7 +13,6 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
-	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/store"
 )
@@ -40,9 +39,7 @@ type table struct {
 	err   error
 }
 
-func (t table) ClusterRecords(context.Context) ([]outbox.ClusterRecord, error) {
-	return []outbox.ClusterRecord{{Cluster: "prod"}, {Cluster: "staging"}}, t.err
-}
+func (t table) Clusters(context.Context) ([]string, error) { return []string{"prod", "staging"}, t.err }
 
 func (t table) Incidents(_ context.Context, cluster string) ([]incident.Incident, error) {
 	if cluster == t.newer {

@@ -54,14 +54,9 @@ func Known(ctx context.Context, r Records, clusters []string, watched func(conte
 	if len(without) == 0 {
 		return nil
 	}
-	records, err := r.ClusterRecords(ctx)
-	var newer *store.NewerFormat
-	if err != nil && !errors.As(err, &newer) {
-		return fmt.Errorf("read which clusters are known: %w", err)
-	}
-	var known []string
-	for _, c := range records {
-		known = append(known, c.Cluster)
+	known, err := r.Clusters(ctx)
+	if err != nil {
+		return err
 	}
 	unknown := func(name string) bool { return !slices.Contains(known, name) }
 	if !slices.ContainsFunc(without, unknown) {

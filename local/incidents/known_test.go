@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-
-	"rollcall/shared/outbox"
 )
 
 // A cluster is known that has an incident or a record, or that is watched. That nothing
@@ -59,7 +57,7 @@ func TestKnown(t *testing.T) {
 // recorded is a table that has a record of a cluster without incidents, too.
 type recorded struct{ table }
 
-func (r recorded) ClusterRecords(ctx context.Context) ([]outbox.ClusterRecord, error) {
-	list, err := r.table.ClusterRecords(ctx)
-	return append(list, outbox.ClusterRecord{Cluster: "empty"}), err
+func (r recorded) Clusters(ctx context.Context) ([]string, error) {
+	list, err := r.table.Clusters(ctx)
+	return append(list, "empty"), err
 }

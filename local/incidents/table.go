@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -15,7 +16,6 @@ import (
 	"rollcall/local/exit"
 	"rollcall/shared/config"
 	"rollcall/shared/incident"
-	"rollcall/shared/outbox"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 )
@@ -50,8 +50,9 @@ func Table(ctx context.Context, by caller.Caller) (Records, error) {
 	return Everywhere(store.New(dynamodb.NewFromConfig(by.AWS), table), settings.Others()), nil
 }
 
-// Everywhere is what a table has of the hub's own account and region and of spokes. A
-// spoke's cluster is named with its account and region: 222233334444/eu-west-1/prod.
+// Everywhere is what a table has of the hub's own account and region and of spokes, those
+// that were watched before among them. A spoke's cluster is named with its account and
+// region: 222233334444/eu-west-1/prod.
 func Everywhere(table *store.Store, spokes []config.Spoke) Records { return everywhere{table, spokes} }
 
 type everywhere struct {
@@ -59,18 +60,32 @@ type everywhere struct {
 	spokes []config.Spoke
 }
 
-func (e everywhere) ClusterRecords(ctx context.Context) ([]outbox.ClusterRecord, error) {
-	all, err := e.table.ClusterRecords(ctx)
-	wrong := []error{err}
-	for _, s := range e.spokes {
-		list, err := e.table.In(s.ID).ClusterRecords(ctx)
-		for _, r := range list {
-			r.Cluster = s.In(r.Cluster)
-			all = append(all, r)
-		}
-		wrong = append(wrong, err)
+func (e everywhere) Clusters(ctx context.Context) ([]string, error) {
+	past, err := e.table.AllSpokes(ctx)
+	var newer *store.NewerFormat
+	if err != nil && !errors.As(err, &newer) {
+		return nil, err
 	}
-	return all, errors.Join(wrong...)
+	ids := []spoke.ID{{}}
+	for _, s := range e.spokes {
+		ids = append(ids, s.ID)
+	}
+	for _, p := range past {
+		if !slices.Contains(ids, p.Spoke) {
+			ids = append(ids, p.Spoke)
+		}
+	}
+	var all []string
+	for _, id := range ids {
+		names, err := e.table.In(id).Clusters(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			all = append(all, id.In(name))
+		}
+	}
+	return all, nil
 }
 
 func (e everywhere) Incidents(ctx context.Context, cluster string) ([]incident.Incident, error) {

@@ -57,4 +57,24 @@ func TestEverywhere(t *testing.T) {
 	if _, err := List(t.Context(), all, Query{Clusters: []string{"2222/prod"}}); err == nil {
 		t.Error("a name that is none was looked for")
 	}
+
+	// The spoke is taken out of the settings, and what was open there is closed.
+	inc, err := Find(t.Context(), all, ids[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	inc.State, inc.Resolved = incident.Closed, time.Now()
+	if _, err := table.In(payments).SaveIncident(t.Context(), inc); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.In(payments).SaveClusterRecord(t.Context(), outbox.ClusterRecord{Cluster: "prod", Version: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.SaveWatchedSpoke(t.Context(), store.WatchedSpoke{Spoke: payments, Left: time.Now(), Done: true}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err = List(t.Context(), Everywhere(table, nil), Query{Closed: true})
+	if err != nil || len(rows) != 2 || rows[1].ID != ids[1] {
+		t.Errorf("after it was taken out: %+v, %v", rows, err)
+	}
 }

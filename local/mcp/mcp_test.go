@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
@@ -18,6 +19,7 @@ import (
 	"rollcall/shared/checkid"
 	ranked "rollcall/shared/diagnose"
 	record "rollcall/shared/incident"
+	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/store"
 )
@@ -155,6 +157,22 @@ func TestAssistantLooksAtWhatIsThere(t *testing.T) {
 	asked(t, s, "show", map[string]any{"incident": "eks-workshop:route/no-egress:rtb-1"}, &shown)
 	if len(list.Incidents) != 1 || list.Incidents[0].ID != "eks-workshop:route/no-egress:rtb-1" || shown.State != "open" || !strings.Contains(shown.Text, "OPEN eks-workshop · no route") {
 		t.Errorf("incidents %+v, show %+v", list, shown)
+	}
+	inc, err := records.Incidents(t.Context(), "eks-workshop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inc[0].State, inc[0].Resolved = record.Closed, time.Now()
+	if _, err := records.SaveIncident(t.Context(), inc[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := records.SaveClusterRecord(t.Context(), outbox.ClusterRecord{Cluster: "eks-workshop"}); err != nil {
+		t.Fatal(err)
+	}
+	asked(t, s, "incidents", map[string]any{"all": true}, &list)
+	asked(t, s, "show", map[string]any{"incident": "rtb-1"}, &shown)
+	if len(list.Incidents) != 1 || shown.State != "closed" {
+		t.Errorf("closed: incidents %+v, show %+v", list, shown)
 	}
 	if text, failed := asked(t, s, "diagnose", map[string]any{"clusters": []string{"staging"}}, &r); !failed || !strings.Contains(text, "there is no cluster staging in us-west-2") {
 		t.Errorf("a cluster that is not there: %s", text)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/outbox"
+	"rollcall/shared/overview"
 )
 
 func TestClusterRecords(t *testing.T) {
@@ -40,15 +41,28 @@ func TestClusterRecords(t *testing.T) {
 	if diff := cmp.Diff([]outbox.ClusterRecord{prod, refused}, all); err != nil || diff != "" {
 		t.Errorf("%v, all (-want +got):\n%s", err, diff)
 	}
-	// One that says nothing is there no more, and may come again.
+	// With nothing open a record is listed no more, and may be again; its closed incidents are
+	// found by it, as long as they are kept.
 	got.Follow(false, false, now)
 	if err := s.SaveClusterRecord(t.Context(), got); err != nil {
 		t.Fatal(err)
 	}
-	if gone, err := s.ClusterRecord(t.Context(), "prod"); err != nil || gone.Version != 0 {
-		t.Errorf("%+v, %v; want none", gone, err)
+	if all, err := s.ClusterRecords(t.Context()); err != nil || len(all) != 1 {
+		t.Errorf("%+v, %v; want that of prod-2", all, err)
 	}
-	again := outbox.ClusterRecord{Cluster: "prod"}
+	for _, tt := range []struct {
+		after time.Duration
+		want  []string
+	}{{0, []string{"prod", "prod-2"}}, {keepClosed, []string{"prod", "prod-2"}}, {keepQuiet, []string{"prod-2"}}} {
+		names, err := s.At(func() time.Time { return now.Add(tt.after) }).Clusters(t.Context())
+		if diff := cmp.Diff(tt.want, names); err != nil || diff != "" {
+			t.Errorf("%v, clusters after %s (-want +got):\n%s", err, tt.after, diff)
+		}
+	}
+	again, err := s.ClusterRecord(t.Context(), "prod")
+	if err != nil || again.Version != 2 {
+		t.Errorf("%+v, %v", again, err)
+	}
 	again.Follow(true, false, now)
 	if err := s.SaveClusterRecord(t.Context(), again); err != nil {
 		t.Error(err)
@@ -60,5 +74,12 @@ func TestClusterRecords(t *testing.T) {
 	all, err = s.ClusterRecords(t.Context())
 	if unknown := new(NewerFormat); !errors.As(err, &unknown) || len(all) != 2 {
 		t.Errorf("%d records, %v; want the others, and that one is newer", len(all), err)
+	}
+	if err := s.SaveSweep(t.Context(), overview.Sweep{Cluster: "swept", At: now}); err != nil {
+		t.Fatal(err)
+	}
+	names, err := s.Clusters(t.Context())
+	if diff := cmp.Diff([]string{"later", "prod", "prod-2", "swept"}, names); err != nil || diff != "" {
+		t.Errorf("%v, clusters (-want +got):\n%s", err, diff)
 	}
 }

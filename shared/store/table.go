@@ -45,7 +45,9 @@
 //	pace      pace#<account>       pace                Pace: query by pk
 //	          #<region>
 //	cluster   cluster#             <cluster>           ClusterRecord: query by pk and sk, once for each cluster
-//	                                                   and batch; ClusterRecords: query by pk, every five minutes
+//	                                                   and batch; ClusterRecords: query by pk, every five minutes;
+//	                                                   Clusters: query by pk, at the command line. Kept for 30 days
+//	                                                   after the last incident was closed
 //	target    target#<target>      <account>/<region>/ Told: query by pk and sk, once for each delivery. Written by
 //	                               <incident>          notify-targets alone, kept for 180 days after the last write
 //	backoff   backoff#<cluster>    kubernetes          Backoff: query by pk, once for each sweep of the cluster. Kept for

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"rollcall/shared/spec"
@@ -21,12 +22,19 @@ type WatchedSpoke struct {
 	Format int      `json:"format"`
 	// Left is when it was first seen to be no longer among the settings; zero while it is.
 	Left time.Time `json:"left,omitzero"`
-	// Done tells that nothing of it is open any more: the record counts as absent.
-	Done bool `json:"-"`
+	// Done tells that nothing of it is open any more: the record is kept for as long as closed
+	// incidents are, which are found by it.
+	Done bool `json:"done,omitempty"`
 }
 
-// WatchedSpokes reads all of them, by account and region.
+// WatchedSpokes reads those of which something may be open, by account and region.
 func (s *Store) WatchedSpokes(ctx context.Context) ([]WatchedSpoke, error) {
+	list, err := s.AllSpokes(ctx)
+	return slices.DeleteFunc(list, func(w WatchedSpoke) bool { return w.Done }), err
+}
+
+// AllSpokes reads those of which the table may have anything, by account and region.
+func (s *Store) AllSpokes(ctx context.Context) ([]WatchedSpoke, error) {
 	return partition[WatchedSpoke](ctx, s, spokePrefix, SpokeFormat, "which accounts and regions were watched")
 }
 
@@ -35,7 +43,7 @@ func (s *Store) SaveWatchedSpoke(ctx context.Context, w WatchedSpoke) error {
 	w.Format = SpokeFormat
 	it := item{pk: spokePrefix, sk: w.Spoke.String(), kind: "spoke", format: w.Format, version: 1, body: w}
 	if w.Done {
-		it.expires = s.now()
+		it.expires = s.now().Add(keepQuiet)
 	}
 	return s.put(ctx, it, anyVersion)
 }

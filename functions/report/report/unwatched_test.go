@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +131,9 @@ func TestASpokeThatIsNotWatchedAnyMore(t *testing.T) {
 	records, err := b.store.WatchedSpokes(t.Context())
 	if diff := cmp.Diff([]store.WatchedSpoke{{Spoke: europe, Format: store.SpokeFormat}}, records); err != nil || diff != "" {
 		t.Errorf("remembered, %v (-want +got):\n%s", err, diff)
+	}
+	if known, err := b.store.In(payments).Clusters(t.Context()); err != nil || !slices.Equal(known, []string{"eks-workshop"}) {
+		t.Errorf("its closed incident is found in no cluster: %q, %v", known, err)
 	}
 	// What a spoke that is watched again finds opens it again.
 	obs := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 50, report.Waiting)).For(payments)
