@@ -94,19 +94,25 @@ func launchCancelled(w *state.State, g *state.Group, id string) {
 	if in := w.Instances.Get(id); in != nil && in.StateReason != nil {
 		reason = aws.ToString(in.StateReason.Message)
 	}
-	if a := g.OpenActivity(id); a != nil {
-		message := "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: " + reason
-		a.Description = aws.String("Launching a new EC2 instance: " + id + ".  Status Reason: " + message)
-		finish(w, a, astypes.ScalingActivityStatusCodeCancelled, message)
-		w.EmitActivity("EC2 Instance Launch Unsuccessful", g, a, "Cancelled")
-		nodegroup.LaunchFailed(w, g, message)
-	}
+	cancelActivity(w, g, id, "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: "+reason)
 	if !g.IsReplaced(id) {
 		g.Replacing++
 	}
 	g.DropMember(id)
 	g.Failures++
 	ReconcileLater(w, g, min(retryTime<<min(g.Failures-1, 10), retryTimeMax))
+}
+
+// cancelActivity ends the activity that launches an instance, with why.
+func cancelActivity(w *state.State, g *state.Group, id, message string) {
+	a := g.OpenActivity(id)
+	if a == nil {
+		return
+	}
+	a.Description = aws.String("Launching a new EC2 instance: " + id + ".  Status Reason: " + message)
+	finish(w, a, astypes.ScalingActivityStatusCodeCancelled, message)
+	w.EmitActivity("EC2 Instance Launch Unsuccessful", g, a, "Cancelled")
+	nodegroup.LaunchFailed(w, g, message)
 }
 
 // replaceEnded is the health check that finds a serving instance gone.
@@ -190,9 +196,13 @@ func Heartbeat(w *state.State, g *state.Group, id string, hook *astypes.Lifecycl
 	seq := wait.Seq
 	result := aws.ToString(hook.DefaultResult)
 	w.After(time.Duration(aws.ToInt32(hook.HeartbeatTimeout))*time.Second, func() {
-		if wait.Seq == seq {
-			completeIf(w, g, id, wait, result)
+		if wait.Seq != seq || g.Waits[id] != wait {
+			return
 		}
+		if m := g.Member(id); result == "ABANDON" && m != nil && m.LifecycleState == astypes.LifecycleStatePendingWait {
+			cancelActivity(w, g, id, abandoned(wait.Token, "Heartbeat Timeout"))
+		}
+		CompleteHook(w, g, id, result)
 	})
 }
 
@@ -202,8 +212,16 @@ func completeIf(w *state.State, g *state.Group, id string, wait *state.HookWait,
 	}
 }
 
+// abandoned is what an activity reports of a launch that its hook gave up (Amazon EC2
+// Auto Scaling User Guide, "Tutorial: Use data script and instance metadata to retrieve
+// lifecycle state"; the time-out: AWS CodeDeploy User Guide, "Heartbeat Timeout").
+func abandoned(token, why string) string {
+	return "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token " + token + " was abandoned: " + why
+}
+
 // CompleteHook lets an instance go on, or gives it up.
 func CompleteHook(w *state.State, g *state.Group, id, result string) {
+	wait := g.Waits[id]
 	delete(g.Waits, id)
 	in := w.Instances.Get(id)
 	if m := warmMember(w, g, id); m != nil {
@@ -223,6 +241,9 @@ func CompleteHook(w *state.State, g *state.Group, id, result string) {
 		endForGroup(w, id)
 	case astypes.LifecycleStatePendingWait:
 		if result == "ABANDON" {
+			if wait != nil {
+				cancelActivity(w, g, id, abandoned(wait.Token, "Lifecycle Action Completed with ABANDON Result"))
+			}
 			Terminate(w, id, UserShutdown())
 			return
 		}

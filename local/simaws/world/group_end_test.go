@@ -64,6 +64,39 @@ func TestCompleteLifecycleAction(t *testing.T) {
 	if got := told(t, *events, "EC2 Instance Launch Unsuccessful"); len(got) != 1 {
 		t.Errorf("an abandoned launch: got %d events, want 1", len(got))
 	}
+	wantAbandoned(t, w, "Lifecycle Action Completed with ABANDON Result")
+}
+
+// A launch hook that nothing completes in time abandons the launch, where that is its
+// default result.
+func TestHookRunsOutAndAbandons(t *testing.T) {
+	w, _ := open(t, "healthy-nat")
+	if _, err := w.AutoScaling().PutLifecycleHook(&autoscaling.PutLifecycleHookInput{
+		AutoScalingGroupName: aws.String(storyGroup), LifecycleHookName: aws.String("Launch-LC-Hook"), LifecycleTransition: aws.String("autoscaling:EC2_INSTANCE_LAUNCHING"),
+		HeartbeatTimeout: aws.Int32(30), DefaultResult: aws.String("ABANDON"),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.EC2().DeleteNatGateway(&ec2.DeleteNatGatewayInput{NatGatewayId: aws.String(storyNAT)}); err != nil {
+		t.Fatal(err)
+	}
+	w.Advance(w.Start().Add(2 * time.Minute))
+	wantAbandoned(t, w, "Heartbeat Timeout")
+}
+
+// wantAbandoned wants a cancelled launch with the words of the user guide.
+func wantAbandoned(t *testing.T, w *World, why string) {
+	t.Helper()
+	for _, a := range activities(t, w, storyGroup) {
+		if a.StatusCode != "Cancelled" {
+			continue
+		}
+		if got := aws.ToString(a.StatusMessage); !strings.HasPrefix(got, "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token ") || !strings.HasSuffix(got, " was abandoned: "+why) {
+			t.Errorf("got %q", got)
+		}
+		return
+	}
+	t.Error("no cancelled activity")
 }
 
 func TestScaleInAndReplace(t *testing.T) {

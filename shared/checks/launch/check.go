@@ -145,7 +145,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		Instances: f.ended(a.S),
 		Resources: f.resources(),
 		Title:     phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), spec.headline),
-		Why:       fmt.Sprintf("No instance of %s could be started%s: %s.", phrase.Some(names, 3), where(f.subnets()), meaning(first)),
+		Why:       fmt.Sprintf("No instance of %s could be %s%s: %s.", phrase.Some(names, 3), start(f), where(f.subnets()), meaning(first)),
 		Evidence:  slices.Concat(f.evidence(), f.deniedEvidence(), facts.LogEvidence(a.S.Snapshot, f.claims()...)),
 		Since:     f.since(),
 		Fix:       spec.repair(a, f),
@@ -166,6 +166,14 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 	finding.Fix.Command = cmp.Or(finding.Fix.Command, showActivities(a, f))
 	finding.Fix.Console = cmp.Or(finding.Fix.Console, groupLink(a, f))
 	return finding
+}
+
+// start is what could not be done: an instance under a launch hook was started.
+func start(f launchFault) string {
+	if abandoned(f) {
+		return "put in service"
+	}
+	return "started"
 }
 
 func where(subnets []string) string {

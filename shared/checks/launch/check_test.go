@@ -33,7 +33,10 @@ func launchOutcomes(text, fail string) []checktest.Case {
 		{"an hour ago", checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { checktest.Fails(s, text, 61*time.Minute) }), pass},
 		{"of a group that is not the cluster's", checktest.Attempted(text, func(a *snapshot.Activity) { a.Group = "other" }), pass},
 		{"it ended an instance", checktest.Attempted(text, func(a *snapshot.Activity) { a.About = "Terminating EC2 instance: i-0other" }), pass},
-		{"called off", checktest.Attempted(text, func(a *snapshot.Activity) { a.Status = "Cancelled" }), pass},
+		{"called off", checktest.Attempted(text, func(a *snapshot.Activity) {
+			a.Status, a.About, a.Message = "Cancelled", "Launching a new EC2 instance: i-0new", ""
+		}), pass},
+		{"called off, with its text", checktest.Attempted(text, func(a *snapshot.Activity) { a.Status = "Cancelled" }), []string{fail}},
 		{"still under way", checktest.Attempted(text, func(a *snapshot.Activity) { a.Status = "InProgress" }), pass},
 		{"a status newer than this program", checktest.Attempted(text, func(a *snapshot.Activity) { a.Status = "Wobbling" }), []string{
 			`unknown eks-workers [eks-workers] scaling activities: broken: a scaling activity of eks-workers (Wobbling, 14:50:00 UTC) cannot be told to have succeeded`,

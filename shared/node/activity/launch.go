@@ -34,11 +34,11 @@ const (
 )
 
 // StatusOf reads the status code of an activity that launches. Auto Scaling
-// says Cancelled both when an activity was called off, which is no failure,
-// and when the instance died before it was in service: then the message holds
-// its termination reason. Its event calls both a failed launch. One whose
-// reason is that EC2 took the instance back was no failed launch: under a
-// launch hook (EKS sets one) the instance had run for minutes.
+// writes Cancelled both for an activity that was called off, which is no failure,
+// and for an instance that did not come into service: the message then holds its
+// termination reason, or that a launch hook was abandoned. Its event calls both a
+// failed launch. An instance that EC2 reclaimed was no failed launch: under a
+// launch hook (EKS sets one) it had run for minutes.
 func StatusOf(code, message string) Status {
 	reason, died := termination(message)
 	switch code {
@@ -51,7 +51,7 @@ func StatusOf(code, message string) Status {
 		return Failed
 	case "Cancelled":
 		switch {
-		case !died || strings.HasPrefix(reason, "Client.User"):
+		case strings.TrimSpace(message) == "", calledOff(message), strings.HasPrefix(reason, "Client.User"):
 			// Who terminates an instance that starts has called it off.
 			return Canceled
 		case tookBack(reason):
@@ -65,6 +65,32 @@ func StatusOf(code, message string) Status {
 		return Pending
 	}
 	return Unknown
+}
+
+// Abandoned reports whether a status message says that a launch hook gave an
+// instance up (Amazon EC2 Auto Scaling User Guide, "Tutorial: Use data script and
+// instance metadata to retrieve lifecycle state": "… was abandoned: Lifecycle Action
+// Completed with ABANDON Result"; AWS CodeDeploy User Guide: "… Heartbeat Timeout").
+func Abandoned(message string) bool {
+	return says(normal(message), "failed to complete users lifecycle action")
+}
+
+// calledOff reports whether a message says that the instance was not wanted any more.
+// The first text is of the field: "Spot instance request: sir-bcpgayih has been
+// cancelled. Group size decreased while waiting for Spot instance request to be
+// fulfilled."; the others are the words of the causes of activities (user guide,
+// "Verify a scaling activity").
+func calledOff(message string) bool {
+	if Abandoned(message) {
+		return false
+	}
+	plain := normal(message)
+	for _, phrase := range []string{"group size decreased", "shrinking the capacity", "desired capacity", "in response to a user request", "instance refresh"} {
+		if says(plain, phrase) {
+			return true
+		}
+	}
+	return false
 }
 
 // termination is why an instance was terminated before it was in service, in

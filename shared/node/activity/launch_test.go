@@ -27,6 +27,7 @@ func TestLaunching(t *testing.T) {
 
 func TestStatusOf(t *testing.T) {
 	const died = "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Client.InternalError: Client error on launch"
+	const abandoned = "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token e85eb647-4fe0-4909-b341-a6c42d8aba1f was abandoned: "
 	// Auto Scaling's sentence with EC2's own message of such an instance.
 	const takenBack = "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.SpotInstanceTermination: Spot instance termination"
 	tests := []struct {
@@ -37,6 +38,12 @@ func TestStatusOf(t *testing.T) {
 		{"Failed", "", Failed},
 		{"Cancelled", "", Canceled},
 		{"Cancelled", died, Failed},
+		{"Cancelled", abandoned + "Heartbeat Timeout", Failed},
+		{"Cancelled", abandoned + "Lifecycle Action Completed with ABANDON Result", Failed},
+		{"Cancelled", abandoned + "a reason newer than this program", Failed},
+		{"Cancelled", "The moon is in the wrong phase.", Failed}, // a text is never dropped
+		{"Cancelled", "Spot instance request: sir-bcpgayih has been cancelled. Group size decreased while waiting for Spot instance request to be fulfilled.", Canceled},
+		{"Cancelled", "The desired capacity was lowered to 2.", Canceled},
 		{"Cancelled", "Termination Reason: Client.UserInitiatedShutdown: User initiated shutdown", Canceled},
 		{"Cancelled", takenBack, TakenBack},
 		{"Failed", takenBack, TakenBack}, // as the event "EC2 Instance Launch Unsuccessful" is taken down

@@ -21,8 +21,8 @@ type row struct {
 	// weak rows count after all others: what they look for also wraps or
 	// follows a better reason.
 	weak bool
-	// meaning is more exact than that of the class, if set.
-	meaning string
+	// meaning and next are more exact than those of the class, if set.
+	meaning, next string
 	// sample is a text of the field that the row is for, source where it stands.
 	sample, source string
 }

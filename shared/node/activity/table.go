@@ -143,6 +143,12 @@ func table() []row {
 			sample: "InvalidFleetConfiguration: The fleet configuration contains duplicate instance pools", source: "in the form of github.com/aws/karpenter-provider-aws/issues/476, with other words"},
 		{class: checkid.LaunchTemplate, weak: true, texts: []string{"fully-formed launch template"}, meaning: "Auto Scaling cannot use the launch template as it is",
 			sample: "You must use a valid fully-formed launch template. Value () for parameter groupId is invalid. The value cannot be empty", source: "https://github.com/ryanmurakami/hbfl/issues/58"},
+		{class: checkid.LaunchUnclassified, exact: true, texts: []string{"failed to complete users lifecycle action…heartbeat timeout"}, meaning: "a launch lifecycle hook of the group timed out, and its default result is ABANDON",
+			next:   "Find out what should complete the hook (user data, a Lambda function, CodeDeploy, a queue's consumer) and why it did not in time: its log, and the instance's console output. If the instance only needs longer, raise the hook's heartbeat timeout.",
+			sample: "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token 95c60857-3c0a-4a67-8518-6dc18797e421 was abandoned: Heartbeat Timeout", source: "https://repost.aws/knowledge-center/lifecycle-actions-code-deploy"},
+		{class: checkid.LaunchUnclassified, exact: true, texts: []string{"failed to complete users lifecycle action"}, meaning: "a launch lifecycle hook of the group abandoned the instance",
+			next:   "Find out what completes the hook with ABANDON (user data, a Lambda function, CodeDeploy, a queue's consumer) and why: its log, and the instance's console output.",
+			sample: "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token e85eb647-4fe0-4909-b341-a6c42d8aba1f was abandoned: Lifecycle Action Completed with ABANDON Result", source: "https://docs.aws.amazon.com/autoscaling/ec2/userguide/CHAP_Troubleshooting.html"},
 		{class: checkid.LaunchUnclassified, weak: true, codes: []string{"Server.InternalError"}, texts: []string{"internal error on launch"}, meaning: "a fault inside EC2 ended the launch; where it repeats, a KMS key that the launcher may not use",
 			sample: "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.InternalError: Internal error on launch", source: "https://github.com/cloudcaptainsh/cloudcaptain/issues/204"},
 	}

@@ -7,6 +7,8 @@
 package activity
 
 import (
+	"cmp"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -41,12 +43,12 @@ type Verdict struct {
 func Classify(text string) Verdict {
 	v := Verdict{Class: checkid.LaunchUnclassified, Text: Clean(text), NeverRan: true}
 	if m, by, ok := match(text, table()); ok {
-		v.Class, v.Meaning, v.By = m.class, m.meaning, by
+		v.Class, v.Meaning, v.Next, v.By = m.class, m.meaning, m.next, by
 	}
 	if d, ok := denial.Of(text); ok {
 		v.Denial = &d
 		if denial.Above(d) {
-			v.Class, v.Meaning, v.By = checkid.LaunchPolicyDenied, Forbids(d), d.Kind
+			v.Class, v.Meaning, v.Next, v.By = checkid.LaunchPolicyDenied, Forbids(d), "", d.Kind
 		}
 	}
 	v.Named = named(text)
@@ -54,7 +56,7 @@ func Classify(text string) Verdict {
 	if v.Meaning == "" {
 		v.Meaning = w.meaning
 	}
-	v.Next = w.next
+	v.Next = cmp.Or(v.Next, w.next)
 	return v
 }
 
@@ -86,12 +88,15 @@ func Clean(text string) string {
 		}
 		return r
 	}, text)), " ")
-	text = cutBlob(text)
+	text = tokenForm.ReplaceAllString(cutBlob(text), "with token …")
 	if utf8.RuneCountInString(text) > maxShown {
 		text = string([]rune(text)[:maxShown-1]) + "…"
 	}
 	return text
 }
+
+// tokenForm is the token of a lifecycle action: each launch has its own.
+var tokenForm = regexp.MustCompile(`with token [0-9a-f]{8}-[0-9a-f-]{27}`)
 
 // cutBlob takes the encoded message out: it is up to 10 KB long, tells nothing
 // by itself, and holds the caller's identity.
