@@ -75,7 +75,7 @@ Exit status: 0 taken; 2 AWS could not be asked, or not to the end; 64 bad input.
 	callerFlags(c, &o.caller)
 	kubeconfigFlags(c, &o.caller)
 	f.IntVar(&o.Instances, "instances", defaultInstances, "console and user data of at most so many instances that are no Ready nodes")
-	f.BoolVar(&o.Mask, "mask", false, "replace account ids, names and what looks like a secret, the same ones by the same words")
+	f.BoolVar(&o.Mask, "mask", false, "replace account ids and names, the same ones by the same words, and remove what looks like a secret")
 	f.BoolVar(&o.Resume, "resume", false, "go on with what an earlier run has left in the folder")
 	f.BoolVar(&o.json, "json", false, "print what was taken as one JSON object")
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/local/caller"
+	"rollcall/local/capture/mask"
 	"rollcall/local/diagnose"
 	"rollcall/local/exit"
 	"rollcall/local/incidents"
@@ -26,6 +27,7 @@ type replayOptions struct {
 	who    caller.Options
 	newest bool
 	out    string
+	mask   bool
 }
 
 func replayCommand() *cobra.Command {
@@ -47,6 +49,7 @@ It takes the right to read the deployment's table and bucket (s3:GetObject).
 		Example: `  rollcall replay rtb-0cd20000000000002
   rollcall replay --newest --json prod:route/no-egress:rtb-0cd20000000000002
   rollcall replay --out evidence --html result.html rtb-0cd20000000000002
+  rollcall replay --out evidence --mask rtb-0cd20000000000002
   rollcall replay join-check-0123456789abcdef.tar.gz`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
@@ -59,8 +62,12 @@ It takes the right to read the deployment's table and bucket (s3:GetObject).
 	commonFlags(c, &o.options)
 	c.Flags().BoolVar(&o.newest, "newest", false, "from when its cause was last seen, in place of when it opened")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "also leave what was kept in this folder, as a capture")
+	c.Flags().BoolVar(&o.mask, "mask", false, "in the folder of --out, replace account ids and names and remove what looks like a secret, as rollcall capture --mask does")
 	c.Flags().StringVar(&o.html, "html", "", "also write the result into a file, as one HTML page that needs nothing else")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if o.mask && o.out == "" {
+			return exit.Misuse("--mask masks the folder of --out, which is not given")
+		}
 		data, err := o.evidence(c.Context(), args[0], c.ErrOrStderr())
 		if err != nil {
 			return err
@@ -136,6 +143,11 @@ func (o replayOptions) replay(ctx context.Context, data []byte, version string, 
 	if err != nil {
 		return err
 	}
+	if o.mask {
+		if err := mask.Folder(dir, filepath.Clean(o.out)); err != nil {
+			return fmt.Errorf("mask what was kept: %w", err)
+		}
+	}
 	o.subject = dir
 	r, err := diagnose.Examine(ctx, o.input(), notes)
 	if err == nil && o.html != "" {
@@ -162,20 +174,23 @@ func subjectOf(a evidence.About) string {
 	return fmt.Sprintf("what %s%s read of %s at %s UTC, when it found %s", a.By, release, a.Cluster, a.At.UTC().Format("2006-01-02 15:04:05"), strings.Join(found, ", "))
 }
 
-// folder is where evidence is unpacked: for good where that was asked for.
+// folder makes the folder into which evidence is unpacked: that of --out, which must be
+// empty, or one that is removed, because there is no --out or it gets what is masked.
 func (o replayOptions) folder() (dir string, remove func(), err error) {
-	if o.out == "" {
-		if dir, err = os.MkdirTemp("", "rollcall-replay-"); err != nil {
-			return "", nil, fmt.Errorf("make a folder: %w", err)
+	if o.out != "" {
+		dir = filepath.Clean(o.out)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return "", nil, exit.Misuse("--out %s: %w", o.out, err)
 		}
-		return dir, func() { _ = os.RemoveAll(dir) }, nil
+		if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
+			return "", nil, exit.Misuse("--out %s: it is not an empty folder", o.out)
+		}
 	}
-	dir = filepath.Clean(o.out)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", nil, exit.Misuse("--out %s: %w", o.out, err)
+	if o.out != "" && !o.mask {
+		return dir, func() {}, nil
 	}
-	if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
-		return "", nil, exit.Misuse("--out %s: it is not an empty folder", o.out)
+	if dir, err = os.MkdirTemp("", "rollcall-replay-"); err != nil {
+		return "", nil, fmt.Errorf("make a folder: %w", err)
 	}
-	return dir, func() {}, nil
+	return dir, func() { _ = os.RemoveAll(dir) }, nil
 }

@@ -68,6 +68,7 @@ func TestReplay(t *testing.T) {
 		{[]string{id("rtb-none")}, exit.BadInput, "", "there is no such incident"},
 		{[]string{"none.tar.gz"}, exit.BadInput, "", "there is no such file"},
 		{[]string{"--out", "testdata", id("rtb-kept")}, exit.BadInput, "", "is not an empty folder"},
+		{[]string{"--mask", id("rtb-kept")}, exit.BadInput, "", "--mask masks the folder of --out, which is not given"},
 		{nil, exit.BadInput, "", "which incident?"},
 	} {
 		status, out, errs := run(tt.args...)
@@ -90,5 +91,22 @@ func TestReplay(t *testing.T) {
 	var o, e bytes.Buffer
 	if status := command([]string{"diagnose", "--json", dir}, &o, &e); status != exit.Causes || o.String() != out || e.String() != "" {
 		t.Errorf("diagnose of the folder: status %d, %s%s", status, o.String(), e.String())
+	}
+	masked := filepath.Join(t.TempDir(), "masked")
+	if status, _, errs := run("--mask", "--out", masked, id("rtb-kept")); status != exit.Causes {
+		t.Errorf("replay --mask: status %d, %s", status, errs)
+	}
+	o.Reset()
+	if status := command([]string{"diagnose", "--json", masked}, &o, &e); status != exit.Causes || strings.Contains(o.String(), "eks-workshop") || !strings.Contains(o.String(), "route/no-egress") {
+		t.Errorf("diagnose of the masked folder: status %d, %s%s", status, o.String(), e.String())
+	}
+	if list, err := filepath.Glob(filepath.Join(masked, "*.json")); err != nil || len(list) == 0 {
+		t.Errorf("the masked folder: %q, %v", list, err)
+	} else {
+		for _, name := range list {
+			if text, err := os.ReadFile(name); err != nil || strings.Contains(string(text)+name, "111122223333") || strings.Contains(string(text)+name, "eks-workshop") {
+				t.Errorf("%s holds the account or the cluster: %v", name, err)
+			}
+		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 	"rollcall/shared/capture"
 	"rollcall/shared/capture/filename"
-	"rollcall/shared/capture/redact"
 	"rollcall/shared/event"
+	"rollcall/shared/redact"
 )
 
 // mostArchive bounds what is kept of one look, in bytes as they are kept.
@@ -49,6 +49,7 @@ const AboutFile = "evidence.json"
 func (r *Recorder) Archive(about About) ([]byte, error) {
 	trigger, reads := r.all()
 	reads = slices.DeleteFunc(reads, func(one read) bool { return !of(one.file, about.Cluster) })
+	secrets := redact.New(redact.Masked)
 	byFile := map[string][]read{}
 	for _, one := range reads {
 		byFile[one.file] = append(byFile[one.file], one)
@@ -63,7 +64,7 @@ func (r *Recorder) Archive(about About) ([]byte, error) {
 	var left []capture.LeftOut
 	files, refused, scope := map[string][]byte{}, map[string]capture.Refusal{}, Scope{}
 	for name, list := range byFile {
-		f, err := fileOf(list)
+		f, err := fileOf(list, secrets)
 		switch {
 		case err != nil:
 			left = append(left, capture.LeftOut{File: name, Why: err.Error()})
@@ -80,7 +81,7 @@ func (r *Recorder) Archive(about About) ([]byte, error) {
 			left = append(left, capture.LeftOut{File: name, Why: fmt.Sprintf("more was read at once than the %d MiB that are held", mostHeld>>20)})
 		}
 	}
-	calls, err := recordsOf(trigger)
+	calls, err := recordsOf(trigger, secrets)
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +144,8 @@ type file struct {
 }
 
 // fileOf is the file of several reads.
-func fileOf(list []read) (f file, err error) {
-	var d document
+func fileOf(list []read, secrets *redact.Redactor) (f file, err error) {
+	d := document{secrets: secrets}
 	answered, whole := false, false
 	for _, q := range questionsOf(list) {
 		last := q[len(q)-1]
@@ -194,7 +195,7 @@ func questionsOf(list []read) [][]read {
 
 // recordsOf are the files of CloudTrail's records of calls for instances that woke the
 // function: no read has them.
-func recordsOf(trigger json.RawMessage) (map[string][]byte, error) {
+func recordsOf(trigger json.RawMessage, secrets *redact.Redactor) (map[string][]byte, error) {
 	messages, ok := event.Batch(trigger)
 	if !ok {
 		return nil, nil
@@ -217,7 +218,7 @@ func recordsOf(trigger json.RawMessage) (map[string][]byte, error) {
 			continue
 		}
 		if told.Name == "CreateFleet" || told.Name == "RunInstances" {
-			byName[told.Name] = append(byName[told.Name], record{told.ID, told.Name, redact.Keys(string(e.Detail))})
+			byName[told.Name] = append(byName[told.Name], record{told.ID, told.Name, secrets.JSON(string(e.Detail))})
 		}
 	}
 	files := map[string][]byte{}

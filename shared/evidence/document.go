@@ -7,11 +7,12 @@ import (
 	"reflect"
 	"strings"
 
-	"rollcall/shared/capture/redact"
+	"rollcall/shared/redact"
 )
 
 // document is a file that is put together of several answers.
 type document struct {
+	secrets *redact.Redactor
 	order   []string
 	members map[string]*member
 }
@@ -93,7 +94,7 @@ func (d *document) add(r read) error {
 		}
 		return d.addJSON(raw)
 	}
-	d.addAnswer(encoder{lower: service == "eks"}, reflect.Indirect(reflect.ValueOf(r.out)))
+	d.addAnswer(encoder{lower: service == "eks", secrets: d.secrets}, reflect.Indirect(reflect.ValueOf(r.out)))
 	return nil
 }
 
@@ -188,12 +189,12 @@ func (d *document) addJSON(raw []byte) error {
 		m := d.member(name)
 		var list []json.RawMessage
 		if json.Unmarshal(value, &list) != nil {
-			m.value = json.RawMessage(redact.Keys(string(value)))
+			m.value = json.RawMessage(d.secrets.JSON(string(value)))
 			continue
 		}
 		m.list = true
 		for _, item := range list {
-			m.put("", json.RawMessage(redact.Keys(string(item))))
+			m.put("", json.RawMessage(d.secrets.JSON(string(item))))
 		}
 	}
 	return nil
@@ -220,7 +221,7 @@ func (d *document) addKubernetes(r read) error {
 	m := d.member("items")
 	m.list = true
 	for _, raw := range page.Items {
-		object, err := objectOf(raw)
+		object, err := d.objectOf(raw)
 		if err != nil {
 			return err
 		}
@@ -238,7 +239,7 @@ func (d *document) addKubernetes(r read) error {
 }
 
 func (d *document) addObject(body []byte) error {
-	object, err := objectOf(body)
+	object, err := d.objectOf(body)
 	if err != nil {
 		return err
 	}
@@ -253,39 +254,16 @@ func (d *document) addObject(body []byte) error {
 }
 
 // objectOf is an object of Kubernetes without its fields' managers and its secrets.
-func objectOf(raw []byte) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
+func (d *document) objectOf(raw []byte) (map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
 	var object map[string]any
-	if err := d.Decode(&object); err != nil {
+	if err := decoder.Decode(&object); err != nil {
 		return nil, fmt.Errorf("read an object: %w", err)
 	}
 	if meta, ok := object["metadata"].(map[string]any); ok {
 		delete(meta, "managedFields")
 	}
-	withoutSecrets("", object)
+	object, _ = d.secrets.Tree("", object).(map[string]any)
 	return object, nil
-}
-
-// withoutSecrets takes secrets out of a tree: the values of variables whose names say so,
-// and what stands in texts.
-func withoutSecrets(field string, v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		name, _ := v["name"].(string)
-		for key, item := range v {
-			if _, is := item.(string); is && (key == "value" && redact.SecretName(name) || key == redact.Applied) {
-				v[key] = redact.Masked
-				continue
-			}
-			v[key] = withoutSecrets(key, item)
-		}
-	case []any:
-		for i, item := range v {
-			v[i] = withoutSecrets(field, item)
-		}
-	case string:
-		return redact.Value(field, v)
-	}
-	return v
 }

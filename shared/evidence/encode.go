@@ -12,7 +12,8 @@ import (
 
 	"bytes"
 
-	"rollcall/shared/capture/redact"
+	"rollcall/shared/node/userdata"
+	"rollcall/shared/redact"
 )
 
 // encoder writes what the SDK made of an answer as the AWS CLI prints it: members by the
@@ -21,7 +22,8 @@ import (
 type encoder struct {
 	// lower tells that the API's names begin small: EKS's do, EC2's, Auto Scaling's and
 	// IAM's do not (botocore's models).
-	lower bool
+	lower   bool
+	secrets *redact.Redactor
 }
 
 func (e encoder) name(field string) string {
@@ -132,9 +134,17 @@ func (e encoder) text(b *bytes.Buffer, text, field string) {
 		if plain, err := base64.StdEncoding.DecodeString(text); err == nil {
 			text = latin1(plain)
 		}
-		text = redact.Console(text)
+		text = e.secrets.Value(field, text)
+	case field == "UserData":
+		// No more is kept than what checks read.
+		if plain, pack, ok := redact.Script(text); ok {
+			text = pack(userdata.Essential(plain))
+		} else {
+			text = userdata.Essential(text)
+		}
+		text = e.secrets.Value(field, text)
 	default:
-		text = redact.Value(field, text)
+		text = e.secrets.Value(field, text)
 	}
 	quote(b, text)
 }

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/capture/redact"
 	"rollcall/shared/lazyregexp"
+	"rollcall/shared/redact"
 )
 
 // words are the replacements, by what they replace.
@@ -32,6 +32,7 @@ func known(id string) bool {
 func mask(files map[string]string) (map[string]string, error) {
 	w := words{}
 	trees := map[string]any{}
+	secrets := redact.New(redact.Masked)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		d := json.NewDecoder(strings.NewReader(files[name]))
 		d.UseNumber()
@@ -39,9 +40,9 @@ func mask(files map[string]string) (map[string]string, error) {
 		if err := d.Decode(&v); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		trees[name] = v
+		trees[name] = secrets.Tree("", v)
 		w.learn("", v)
-		w.accounts(files[name])
+		w.text(files[name])
 	}
 	replace := w.replacer()
 	out := map[string]string{}
@@ -68,8 +69,8 @@ func fileName(name string, replace func(string) string) string {
 	return operation + "." + replace(keys)
 }
 
-// renamed masks the names of files in errors.json, whose keys they are, and in
-// left-out.json.
+// renamed masks the names of files in errors.json and asked.json, whose keys they are,
+// and in left-out.json.
 func renamed(v any, replace func(string) string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -77,6 +78,11 @@ func renamed(v any, replace func(string) string) any {
 		for key, item := range v {
 			if m, ok := item.(map[string]any); ok && m["code"] != nil && m["message"] != nil {
 				key = fileName(key, replace)
+			}
+			if asked := list(item); len(asked) > 0 {
+				if m, ok := asked[0].(map[string]any); ok && m["question"] != nil {
+					key = fileName(key, replace)
+				}
 			}
 			out[key] = item
 		}
@@ -93,13 +99,62 @@ func renamed(v any, replace func(string) string) any {
 	return v
 }
 
-// accounts learns the account ids in a text.
-func (w words) accounts(text string) {
+// principal is the name of a role, a user or a group in an ARN, or in what a file of
+// aws-auth maps.
+var principal = lazyregexp.New(`\barn:aws[a-z-]*:(?:iam|sts)::[0-9]{12}:(role|user|group|instance-profile|assumed-role)/((?:[\w+=,.@-]+/)*[\w+=,.@-]+)`)
+
+// mapped is a user name of aws-auth.
+var mapped = lazyregexp.New(`(?m)^\s*-?\s*"?username"?:\s*"?([\w.@+-]+)"?\s*$`)
+
+// host is a host in a URL, and registry one before an image.
+var host = lazyregexp.New(`://(?:[^/\s@"']*@)?([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)|"image": ?"([a-z0-9-]+(?:\.[a-z0-9-]+)+)[:/]`)
+
+// text learns the account ids, principals and hosts in a text.
+func (w words) text(text string) {
 	for _, id := range account.FindAllString(text, -1) {
 		if _, ok := w[id]; !ok && !known(id) {
 			w[id] = fmt.Sprintf("%012d", 100000000001+len(w))
 		}
 	}
+	for _, m := range principal.FindAllStringSubmatch(text, -1) {
+		kind, path := m[1], strings.Split(m[2], "/")
+		if kind == "assumed-role" {
+			kind = "role"
+			path = path[:1] // what follows is the session
+		}
+		w.name(kind, path[len(path)-1])
+	}
+	// A file of JSON has the lines of aws-auth in one text.
+	for _, m := range mapped.FindAllStringSubmatch(strings.ReplaceAll(text, `\n`, "\n"), -1) {
+		w.name("user", m[1])
+	}
+	for _, m := range host.FindAllStringSubmatch(text, -1) {
+		w.host(m[1] + m[2])
+	}
+}
+
+// host learns the name of a host that is neither AWS's nor Kubernetes' nor a public
+// registry's. Its mask has its length: long names are why nodes do not join.
+func (w words) host(name string) {
+	name = strings.TrimSuffix(name, ".")
+	if _, ok := w[name]; ok || !strings.Contains(name, ".") || strings.Trim(name, "0123456789.") == "" || isPublicHost(name) {
+		return
+	}
+	mask := fmt.Sprintf("host-%d.example", len(w)+1)
+	for missing := len(name) - len(mask); missing > 1; missing = len(name) - len(mask) {
+		const longest = 60
+		mask = strings.Repeat("x", min(missing-1, longest)) + "." + mask
+	}
+	w[name] = mask
+}
+
+// isPublicHost reports whether a host says nothing of an account.
+func isPublicHost(name string) bool {
+	low := "." + strings.ToLower(name)
+	return slices.ContainsFunc([]string{
+		".amazonaws.com", ".amazonaws.com.cn", ".aws", ".amazon.com", ".internal", ".local", ".svc", ".k8s.io", ".kubernetes.io", ".karpenter.sh", ".docker.io", ".docker.com",
+		".ghcr.io", ".quay.io", ".gcr.io", ".pkg.dev", ".mcr.microsoft.com", ".github.com", ".githubusercontent.com", ".w3.org", ".example", ".slack.com",
+	}, func(end string) bool { return strings.HasSuffix(low, end) })
 }
 
 // named are the fields that hold a name somebody chose, with the word that
@@ -137,6 +192,15 @@ func (w words) learn(field string, v any) {
 		if arn, ok := v["Arn"].(string); ok && v["UserId"] != nil && strings.Contains(arn, ":user/") {
 			w.name("user", arn[strings.LastIndex(arn, "/")+1:])
 		}
+		if v["Key"] == "domain-name" { // of DHCP options
+			for _, item := range list(v["Values"]) {
+				value, _ := item.(map[string]any)
+				text, _ := value["Value"].(string)
+				for _, name := range strings.Fields(text) {
+					w.host(name)
+				}
+			}
+		}
 		if v["Key"] == "Name" || v["Key"] == "alpha.eksctl.io/cluster-name" {
 			if text, ok := v["Value"].(string); ok {
 				w.name("name", text)
@@ -153,10 +217,32 @@ func (w words) learn(field string, v any) {
 		if kind := named(field); kind != "" {
 			w.name(kind, v)
 		}
+		if isHostField(field) && !machine.MatchString(v) {
+			w.host(v)
+		} else if _, domain, ok := strings.Cut(v, "."); ok && isHostField(field) {
+			w.host(domain)
+		}
 		if plain, _, ok := redact.Script(v); ok && field == userData {
-			w.accounts(plain)
+			w.text(plain)
 		}
 	}
+}
+
+// machine is a name that EC2 made for an instance.
+var machine = lazyregexp.New(`^(?:ip-[0-9]{1,3}-|i-[0-9a-f]+\.)`)
+
+// isHostField reports whether a field holds the name of a host or of a zone.
+func isHostField(field string) bool {
+	switch field {
+	case "PrivateDnsName", "nodeName", "kubernetes.io/hostname", "hostname", "DomainName", "domainName":
+		return true
+	}
+	return false
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
 }
 
 func (w words) name(kind, text string) {
@@ -229,16 +315,12 @@ func freeKeys(field string) bool {
 	return false
 }
 
-// rewrite masks all text in a tree, also that inside user data.
+// rewrite replaces names in all text of a tree, also in user data.
 func rewrite(field string, v any, replace func(string) string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
-		name, _ := v["name"].(string)
 		for key, item := range v {
-			if key == redact.Applied || key == "value" && redact.SecretName(name) {
-				item = redact.Masked
-			}
 			masked := key
 			if strings.Contains(key, "/") || freeKeys(field) {
 				masked = replace(key)
@@ -257,20 +339,9 @@ func rewrite(field string, v any, replace func(string) string) any {
 			return v // of left-out.json: it is masked as a file's name
 		}
 		if plain, pack, ok := redact.Script(v); ok && field == userData {
-			return pack(replace(scrub(plain)))
+			return pack(replace(email.ReplaceAllString(plain, "person@example.com")))
 		}
-		switch {
-		case field == "Output":
-			v = redact.Console(v)
-		case field == userData, strings.Contains(v, "\n"):
-			v = scrub(v)
-		}
-		return replace(email.ReplaceAllString(redact.Keys(v), "person@example.com"))
+		return replace(email.ReplaceAllString(v, "person@example.com"))
 	}
 	return v
-}
-
-// scrub takes secrets and people out of a script.
-func scrub(text string) string {
-	return redact.Text(email.ReplaceAllString(text, "person@example.com"))
 }

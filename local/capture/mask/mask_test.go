@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/capture/redact"
+	"rollcall/shared/redact"
 )
 
 func TestMask(t *testing.T) {
@@ -186,5 +186,43 @@ func TestMaskLists(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, plain); diff != "" {
 		t.Errorf("masked (-want +got):\n%s", diff)
+	}
+}
+
+// TestNamesOfPeopleAndHosts: principals of ARNs and aws-auth, and hosts that are the
+// account's own. What is AWS's, Kubernetes' or a public registry's stays.
+func TestNamesOfPeopleAndHosts(t *testing.T) {
+	const script = "#!/bin/bash\nexport https_proxy=http://proxy.corp.acme.io:3128\n/etc/eks/bootstrap.sh prod\n"
+	got, err := mask(map[string]string{
+		"kubectl-get-configmap-aws-auth.prod.json":          `{"data": {"mapRoles": "- rolearn: arn:aws:iam::210987654321:role/teams/blue-nodes\n  username: system:node:{{EC2PrivateDNSName}}\n", "mapUsers": "- userarn: arn:aws:iam::210987654321:user/alicia\n  username: alicia-adm\n"}}`,
+		"eks-list-access-entries.prod.json":                 `{"accessEntries": ["arn:aws:iam::210987654321:role/blue-nodes", "arn:aws:iam::210987654321:role/aws-service-role/eks.amazonaws.com/AWSServiceRoleForAmazonEKS"]}`,
+		"ec2-describe-dhcp-options.json":                    `{"DhcpOptions": [{"DhcpConfigurations": [{"Key": "domain-name", "Values": [{"Value": "corp.acme.io us-west-2.compute.internal"}]}]}]}`,
+		"kubectl-get-nodes.prod.json":                       `{"items": [{"metadata": {"name": "ip-10-0-0-1.corp.acme.io", "labels": {"kubernetes.io/hostname": "ip-10-0-0-1.corp.acme.io"}}}, {"metadata": {"labels": {"kubernetes.io/hostname": "db7.lab.acme.io"}}}]}`,
+		"kubectl-get-pods.prod.json":                        `{"items": [{"spec": {"containers": [{"image": "registry.acme.io/team/x:1"}, {"image": "public.ecr.aws/x/y:1"}], "note": "https://docs.aws.amazon.com/x https://wiki.acme.io/y"}}]}`,
+		"ec2-describe-instance-attribute.i-1.userData.json": `{"UserData": {"Value": "` + base64.StdEncoding.EncodeToString([]byte(script)) + `"}}`,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := ""
+	for name, text := range got {
+		all += name + "\n" + text
+	}
+	_, data, _ := strings.Cut(got["ec2-describe-instance-attribute.i-1.userData.json"], `"Value": "`)
+	data, _, _ = strings.Cut(data, `"`)
+	plain, _, _ := redact.Script(data)
+	all += plain
+	for _, gone := range []string{"acme", "alicia", "blue-nodes", "210987654321", "db7", "wiki"} {
+		if strings.Contains(all, gone) {
+			t.Errorf("%q is still there:\n%s", gone, all)
+		}
+	}
+	for _, stays := range []string{"system:node:{{EC2PrivateDNSName}}", "AWSServiceRoleForAmazonEKS", "us-west-2.compute.internal", "ip-10-0-0-1.", "public.ecr.aws/x/y:1", "docs.aws.amazon.com", "bootstrap.sh"} {
+		if !strings.Contains(all, stays) {
+			t.Errorf("%q is gone:\n%s", stays, all)
+		}
+	}
+	if strings.Count(all, "role-") != 2 {
+		t.Errorf("the role has not one name in both files:\n%s", all)
 	}
 }

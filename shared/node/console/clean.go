@@ -3,6 +3,8 @@ package console
 import (
 	"strings"
 	"unicode"
+
+	"rollcall/shared/redact"
 )
 
 // Consoles are cut at 64 KB by EC2; a text that is longer did not come from
@@ -63,3 +65,6 @@ func plain(line string) string {
 	}
 	return b.String()
 }
+
+// Redact replaces what may be a secret in lines that were pasted.
+func Redact(text string) string { return redact.Redact(lines(text)) }

@@ -6,9 +6,11 @@ package console
 
 import (
 	"cmp"
-	"rollcall/shared/checkid"
 	"slices"
 	"strings"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/redact"
 )
 
 // Stage is how far a start came.
@@ -141,15 +143,15 @@ func matches(rows []row, seen []found) []Match {
 		}
 	}
 	var list []Match
-	var r *redactor
+	var r *redact.Redactor
 	for i, f := range seen {
 		if row := rows[i]; f.times > 0 && f.times >= row.least && (row.phase != inAPI || i == last) {
 			if r == nil {
-				r = newRedactor()
+				r = redact.New(redact.Ellipsis)
 			}
 			list = append(list, Match{
 				ID: row.id, Title: row.title, Means: row.means, Next: row.next, Check: row.check,
-				Certain: !row.guess, Heals: row.least > 1, Late: row.late, Unanswered: row.unanswered, Line: r.redact(f.first), Times: f.times,
+				Certain: !row.guess, Heals: row.least > 1, Late: row.late, Unanswered: row.unanswered, Line: r.Line(f.first), Times: f.times,
 			})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/redact"
 )
 
 // ids are what a reading names.
@@ -150,6 +152,23 @@ func TestLinesHoldNoSecrets(t *testing.T) {
 	got := Read(start + "Exited with error on line 358 --creds AWS:eyJwYXlsb2FkIjoi password: hunter2\n").Matches[0].Line
 	if want := "Exited with error on line 358 --creds AWS:… password: …"; got != want {
 		t.Errorf("Line = %q, want %q", got, want)
+	}
+}
+
+// TestSamplesStay: the redactor leaves the lines that the rows match as they are.
+func TestSamplesStay(t *testing.T) {
+	r, files := redact.New(redact.Ellipsis), redact.New(redact.Masked)
+	for _, row := range table() {
+		want := strings.TrimSpace(row.sample)
+		if at := strings.Index(row.sample, `,"stacktrace"`); at > 0 {
+			want = row.sample[:at]
+		}
+		if got := r.Line(want); got != want {
+			t.Errorf("redacted %q\n got %q", want, got)
+		}
+		if got := files.Value("Output", want); got != want {
+			t.Errorf("redacted in a file %q\n got %q", want, got)
+		}
 	}
 }
 
