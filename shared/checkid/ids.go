@@ -83,6 +83,7 @@ const (
 	InstanceVersionSkew           ID = "instance/version-skew"
 	InstanceConsoleError          ID = "instance/console-error"
 	InstanceCommonFactor          ID = "instance/common-factor"
+	InstanceUnowned               ID = "instance/unowned"
 
 	LaunchInsufficientCapacity ID = "launch/insufficient-capacity"
 	LaunchCapacityReservation  ID = "launch/capacity-reservation"

@@ -57,6 +57,22 @@ func Meaning(id ID) Check {
 // Eval runs every check of a list on a snapshot (check.Eval).
 func Eval(list []Check, s *snapshot.Snapshot) []Result { return check.Eval(list, s) }
 
+// Provenance returns the instances of the scope of which it is not proved that the
+// cluster launched them (facts.Provenance).
+func Provenance(s *snapshot.Snapshot) (claimed, unowned []string) { return facts.Provenance(s) }
+
+// Within leaves instances out of the scope (facts.Within).
+func Within(s *snapshot.Snapshot, out []string) *snapshot.Snapshot { return facts.Within(s, out) }
+
+// LaunchesInto reports whether the cluster launches nodes into a subnet
+// (facts.LaunchesInto).
+func LaunchesInto(s *snapshot.Snapshot, subnet string) bool { return facts.LaunchesInto(s, subnet) }
+
+// ClaimedBy returns the NodeClaim that names an instance (facts.ClaimedBy).
+func ClaimedBy(s *snapshot.Snapshot, instance string) (name string, is bool) {
+	return facts.ClaimedBy(s, instance)
+}
+
 // Trace is what Kubernetes' events still tell of an instance whose node is gone
 // with it (facts.Trace).
 func Trace(s *snapshot.Snapshot, i *snapshot.Instance) (registered, ready time.Time, perhaps bool) {

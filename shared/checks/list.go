@@ -79,6 +79,7 @@ func All() []check.Check {
 		instance.VersionSkew(),
 		instance.ConsoleError(),
 		instance.CommonFactor(),
+		instance.Unowned(),
 		launch.InsufficientCapacity(),
 		launch.CapacityReservation(),
 		launch.Placement(),
@@ -243,6 +244,8 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return instance.ConsoleError(), true
 	case checkid.InstanceCommonFactor:
 		return instance.CommonFactor(), true
+	case checkid.InstanceUnowned:
+		return instance.Unowned(), true
 	case checkid.LaunchInsufficientCapacity:
 		return launch.InsufficientCapacity(), true
 	case checkid.LaunchCapacityReservation:

@@ -77,6 +77,7 @@ func watchedByJoinCheck() []check.Check {
 		instance.VersionSkew(),
 		instance.ConsoleError(),
 		instance.CommonFactor(),
+		instance.Unowned(),
 		launch.InsufficientCapacity(),
 		launch.CapacityReservation(),
 		launch.Placement(),

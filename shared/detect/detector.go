@@ -123,7 +123,7 @@ func (d Detector) Run(ctx context.Context, s *snapshot.Snapshot, l Look) (report
 func Judge(by string, s *snapshot.Snapshot, l Look) report.Observation {
 	var found diagnose.Diagnosis
 	if len(l.Checks) > 0 {
-		found = diagnose.Rank(l.Checks, checks.Eval(l.Checks, s), s)
+		found = diagnose.Judge(l.Checks, s)
 	}
 	if l.Untold != nil {
 		found.Causes = slices.DeleteFunc(found.Causes, l.Untold)

@@ -34,7 +34,7 @@ func (r Remedy) Left(s *snapshot.Snapshot, of action.Subject) int {
 
 // Sources are what a plan needs to be read: its own, and those of the check.
 func (r Remedy) Sources(check checks.ID) []snapshot.Source {
-	list := r.sources
+	list := slices.Concat(r.sources, r.uses)
 	for _, c := range checks.All() {
 		if c.ID == check {
 			list = slices.Concat(list, c.Needs, c.Uses)

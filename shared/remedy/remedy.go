@@ -23,6 +23,7 @@ type Remedy struct {
 	Quiet      []action.Reason
 
 	sources []snapshot.Source
+	uses    []snapshot.Source
 	has     func(Plan) bool
 	plan    func(*Plan, action.Look) *action.Refusal
 	left    func(action.Look) int
@@ -41,7 +42,7 @@ func listed[P, C any](r action.Remedy[P, C], part func(*Plan) **P, calls func(Ca
 	own := func(p Plan) *P { return *part(&p) }
 	return Remedy{
 		Name: r.Name, Cures: r.Cures, AfterCause: r.AfterCause, Elsewhere: r.Elsewhere, Most: max(r.Most, 1), More: r.More, Quiet: r.Quiet,
-		sources: r.Sources, left: r.Left, grants: r.Grants,
+		sources: r.Sources, uses: r.Uses, left: r.Left, grants: r.Grants,
 		has: func(p Plan) bool { return own(p) != nil },
 		plan: func(p *Plan, l action.Look) (no *action.Refusal) {
 			*part(p), no = r.Make(l)

@@ -33,6 +33,9 @@ type Instance struct {
 	Transition  string      // the state transition reason, as EC2 writes it
 	Interfaces  []string    // ids, the primary one first
 	EFAs        []EFA       // its Elastic Fabric Adapters; EC2 names none once it is terminated
+	// Operator is the service principal that manages it, as EC2 reports it
+	// (eks.amazonaws.com for EKS Auto Mode): no tag, and nobody else can set it.
+	Operator string
 }
 
 // EFA is an Elastic Fabric Adapter: a network interface of the type efa or efa-only.

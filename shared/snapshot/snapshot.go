@@ -152,6 +152,9 @@ type Scope struct {
 	// Launchable are the subnets in which the cluster's groups may launch:
 	// their addresses are watched whether or not an instance is in trouble.
 	Launchable []string
+	// Unowned are instances that carry the cluster's tags although nothing of the
+	// cluster launched them. They are not in Instances.
+	Unowned []string
 }
 
 // Cluster is an EKS cluster.

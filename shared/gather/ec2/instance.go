@@ -39,6 +39,9 @@ func instance(in types.Instance) snapshot.Instance {
 	if id := out.Tags["aws:ec2launchtemplate:id"]; id != "" {
 		out.Template = snapshot.TemplateRef{ID: id, Version: out.Tags["aws:ec2launchtemplate:version"]}
 	}
+	if o := in.Operator; o != nil && aws.ToBool(o.Managed) {
+		out.Operator = aws.ToString(o.Principal)
+	}
 	attached(&out, in.NetworkInterfaces)
 	if ip := ec2api.AddressOf(in.Ipv6Address); ip.IsValid() && !slices.Contains(out.IPv6, ip) {
 		out.IPv6 = append(out.IPv6, ip)

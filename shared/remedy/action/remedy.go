@@ -24,6 +24,8 @@ type Remedy[P, C any] struct {
 
 	// Sources are those without which it is not planned, whatever its check needs.
 	Sources []snapshot.Source
+	// Uses are read where they can be: they prove what else a person decides.
+	Uses []snapshot.Source
 	// More is what it is planned from beside them.
 	More More
 

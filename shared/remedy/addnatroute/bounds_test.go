@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,8 +50,10 @@ func TestBounds(t *testing.T) {
 	remedytest.Allows(t, Remedy(), noWayOut, checks.All(), []remedytest.Harmless{
 		{"its own cluster's tag", table(func(x *snapshot.RouteTable) { x.Tags["kubernetes.io/cluster/prod"] = "shared" })},
 		{"the subnet's own account", subnet(newSubnet, func(x *snapshot.Subnet) { x.ARN = "arn:aws:ec2:us-west-2:123456789012:subnet/" + newSubnet })},
-		{"no group launches there any more, and the incident is of it", func(s *snapshot.Snapshot, _ *action.Subject) {
-			s.Groups[0].Subnets = slices.DeleteFunc(s.Groups[0].Subnets, func(id string) bool { return id == newSubnet })
+		{"no group launches there any more, and its instance is there", func(s *snapshot.Snapshot, _ *action.Subject) {
+			leaves(s)
+			s.Groups[0].Instances = append(s.Groups[0].Instances, snapshot.GroupInstance{ID: "i-0moved"})
+			s.Instances = append(s.Instances, snapshot.Instance{ID: "i-0moved", Subnet: newSubnet})
 		}},
 		{"a NAT gateway that was there once", func(s *snapshot.Snapshot, _ *action.Subject) {
 			for _, state := range []string{"deleted", "failed"} {
@@ -58,6 +61,61 @@ func TestBounds(t *testing.T) {
 			}
 		}},
 	})
+}
+
+// leaves takes the new subnet out of what the cluster launches into.
+func leaves(s *snapshot.Snapshot) {
+	s.Groups[0].Subnets = slices.DeleteFunc(s.Groups[0].Subnets, func(id string) bool { return id == newSubnet })
+	for i := range s.Nodegroups {
+		s.Nodegroups[i].Subnets = slices.DeleteFunc(s.Nodegroups[i].Subnets, func(id string) bool { return id == newSubnet })
+	}
+}
+
+// An instance with the cluster's tag proves nothing about the subnet that it is in: a
+// person decides, and the steps say why. What proves it is the cluster's own.
+func TestUnprovedSubnets(t *testing.T) {
+	tags := map[string]string{
+		"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*snapshot.Snapshot)
+		person string
+	}{
+		{"an instance with tags", func(*snapshot.Snapshot) {}, "That subnet-0new is the cluster's only tags say, which anybody who can start an instance can set: look before you approve."},
+		{"an instance with tags, and NodeClaims that could not be read", func(s *snapshot.Snapshot) { snapshottest.Without(s, snapshot.NodeClaimsOf) },
+			"That subnet-0new is the cluster's only tags say, which anybody who can start an instance can set: look before you approve."},
+		{"a NodeClaim names the instance", func(s *snapshot.Snapshot) {
+			s.NodeClaims = []snapshot.NodeClaim{{Name: "default-x7k2p", Instance: "i-0stranger"}}
+		}, ""},
+		{"a group counts the instance", func(s *snapshot.Snapshot) {
+			s.Groups[0].Instances = append(s.Groups[0].Instances, snapshot.GroupInstance{ID: "i-0stranger"})
+		}, ""},
+		{"a nodegroup has the subnet", func(s *snapshot.Snapshot) {
+			s.Nodegroups = append(s.Nodegroups, snapshot.Nodegroup{Name: "n", Cluster: "prod", Subnets: []string{newSubnet}})
+		}, ""},
+		{"the class of a NodePool has the subnet", func(s *snapshot.Snapshot) {
+			class := snapshot.ClassRef{Group: snapshot.KarpenterGroup, Kind: "EC2NodeClass", Name: "default"}
+			s.NodePools = []snapshot.NodePool{{Name: "default", Class: class}}
+			s.EC2NodeClasses = []snapshot.NodeClass{{Name: "default", Selected: []snapshot.ZonedSubnet{{ID: newSubnet, Zone: "us-west-2b"}}}}
+		}, ""},
+	} {
+		s, of := noWayOut()
+		leaves(s)
+		s.Instances = append(s.Instances, snapshot.Instance{ID: "i-0stranger", Subnet: newSubnet, Tags: tags})
+		test.change(s)
+		p, no := remedytest.Make(Remedy(), s, of, checks.All())
+		if no != nil {
+			t.Errorf("%s: %s: %s", test.name, no.Reason, no.Says)
+			continue
+		}
+		if got := Remedy().PersonDecides(*p); got != test.person {
+			t.Errorf("%s: a person decides: %q, want %q", test.name, got, test.person)
+		}
+		if warned := strings.HasSuffix(remedytest.Words(t, Remedy(), p).Steps[0], "that the cluster launches nodes there is not proved."); warned != (test.person != "") {
+			t.Errorf("%s: the steps warn: %v", test.name, warned)
+		}
+	}
 }
 
 // A gateway endpoint's row is no way elsewhere, also where the endpoint is gone.

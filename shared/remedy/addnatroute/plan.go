@@ -41,7 +41,7 @@ func (l look) plan() (*Plan, *action.Refusal) {
 	if no := rows(t); no != nil {
 		return nil, no
 	}
-	zones, no := l.subnetsOf(t)
+	zones, unproved, no := l.subnetsOf(t)
 	if no != nil {
 		return nil, no
 	}
@@ -60,6 +60,7 @@ func (l look) plan() (*Plan, *action.Refusal) {
 	return &Plan{
 		VPC: t.VPC, Table: t.ID, Destination: everywhere, NAT: nat.ID, NATZone: nat.Zone,
 		Zones: zones, Subnets: slices.Sorted(slices.Values(t.Subnets)), ManagedBy: managedBy(t.Tags),
+		Unproved: unproved,
 	}, nil
 }
 
@@ -114,44 +115,42 @@ func rows(t snapshot.RouteTable) *action.Refusal {
 }
 
 // subnetsOf asks of every subnet that uses the table whether it should have a
-// way out. It gives their zones.
-func (l look) subnetsOf(t snapshot.RouteTable) (zones []string, _ *action.Refusal) {
+// way out. It gives their zones, and those of the incident of which it is not proved
+// that the cluster launches there: an instance with the cluster's tag proves nothing.
+func (l look) subnetsOf(t snapshot.RouteTable) (zones, unproved []string, _ *action.Refusal) {
 	served := false
 	for _, id := range t.Subnets {
 		i := slices.IndexFunc(l.Snapshot.Subnets, func(s snapshot.Subnet) bool { return s.ID == id })
 		if i < 0 {
-			return nil, action.Missing(snapshot.Subnets, id+" is not among them")
+			return nil, nil, action.Missing(snapshot.Subnets, id+" is not among them")
 		}
 		s := l.Snapshot.Subnets[i]
 		_, elb := s.Tags["kubernetes.io/role/elb"]
+		covered, proved := slices.Contains(l.Subject.Covers, id), l.LaunchesInto(id)
 		switch {
 		case s.AssignPublicIP || elb:
-			return nil, action.Refuse(PublicSubnet, "%s uses %s and is a public subnet: its default route is an internet gateway.", id, t.ID)
+			return nil, nil, action.Refuse(PublicSubnet, "%s uses %s and is a public subnet: its default route is an internet gateway.", id, t.ID)
 		case isolated(s.Name, s.Tags):
-			return nil, action.Refuse(Isolated, "%s uses %s and is named or tagged as having no route to the internet on purpose.", id, t.ID)
+			return nil, nil, action.Refuse(Isolated, "%s uses %s and is named or tagged as having no route to the internet on purpose.", id, t.ID)
 		case accountIn(s.ARN) != "" && accountIn(s.ARN) != l.Snapshot.Account:
-			return nil, action.Refuse(action.SharedVPC, "%s is another account's.", id)
-		case !slices.Contains(l.Subject.Covers, id) && !l.launches(id):
-			return nil, action.Refuse(ServesOthers, "%s uses %s too, and %s launches no nodes there: it would get a route to the internet as well.", id, t.ID, l.Subject.Cluster)
+			return nil, nil, action.Refuse(action.SharedVPC, "%s is another account's.", id)
+		case !covered && !proved:
+			return nil, nil, action.Refuse(ServesOthers, "%s uses %s too, and %s launches no nodes there: it would get a route to the internet as well.", id, t.ID, l.Subject.Cluster)
 		}
-		served = served || slices.Contains(l.Subject.Covers, id)
+		served = served || covered
+		if !proved {
+			unproved = append(unproved, id)
+		}
 		if !slices.Contains(zones, s.Zone) {
 			zones = append(zones, s.Zone)
 		}
 	}
 	if !served {
-		return nil, action.Refuse(action.NotSo, "None of the subnets of the incident uses %s any more.", t.ID)
+		return nil, nil, action.Refuse(action.NotSo, "None of the subnets of the incident uses %s any more.", t.ID)
 	}
 	slices.Sort(zones)
-	return zones, nil
-}
-
-// launches tells that the cluster's groups launch into a subnet.
-func (l look) launches(subnet string) bool {
-	return slices.ContainsFunc(l.Snapshot.Groups, func(g snapshot.Group) bool {
-		_, tagged := g.Tags[action.ClusterTag(l.Subject.Cluster)]
-		return (tagged || g.Tags["eks:cluster-name"] == l.Subject.Cluster) && slices.Contains(g.Subnets, subnet)
-	}) || slices.ContainsFunc(l.Snapshot.Nodegroups, func(n snapshot.Nodegroup) bool { return slices.Contains(n.Subnets, subnet) })
+	slices.Sort(unproved)
+	return zones, unproved, nil
 }
 
 // nat is the NAT gateway to lead to, of those that work: one of the table's zones

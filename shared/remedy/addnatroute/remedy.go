@@ -15,15 +15,17 @@ func Remedy() action.Remedy[Plan, Calls] {
 		Cures: "Subnets of nodes whose route table has no route to the internet.",
 		Sources: []snapshot.Source{
 			snapshot.Clusters, snapshot.VPCs, snapshot.Subnets, snapshot.RouteTables, snapshot.NATGateways,
-			snapshot.InternetGateways, snapshot.Endpoints, snapshot.Groups,
+			snapshot.InternetGateways, snapshot.Endpoints, snapshot.Groups, snapshot.Nodegroups, snapshot.Instances,
 		},
-		Plan:    func(l action.Look) (*Plan, *action.Refusal) { return look{l}.plan() },
-		Quiet:   []action.Reason{HasDefault},
-		VPC:     func(p Plan) string { return p.VPC },
-		Applied: applied,
-		Words:   words,
-		Do:      do,
-		Grants:  grants,
+		Uses:          []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
+		Plan:          func(l action.Look) (*Plan, *action.Refusal) { return look{l}.plan() },
+		Quiet:         []action.Reason{HasDefault},
+		VPC:           func(p Plan) string { return p.VPC },
+		PersonDecides: func(p Plan) string { return action.Unproved(p.Unproved) },
+		Applied:       applied,
+		Words:         words,
+		Do:            do,
+		Grants:        grants,
 	}
 }
 
@@ -39,4 +41,7 @@ type Plan struct {
 	Subnets []string `json:"subnets,omitempty"`
 	// ManagedBy is what made the table, by its tags: "CloudFormation stack vpc".
 	ManagedBy string `json:"managedBy,omitempty"`
+	// Unproved are those of the subnets of which it is not proved that the cluster
+	// launches nodes there: a person decides, whatever the policy.
+	Unproved []string `json:"unproved,omitempty"`
 }

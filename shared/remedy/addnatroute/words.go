@@ -13,11 +13,19 @@ func words(r Plan, at action.Place) action.Words {
 	}
 	return action.Words{
 		Title:    fmt.Sprintf("Add %s → %s to %s", r.Destination, r.NAT, r.Table),
-		Steps:    []string{fmt.Sprintf("Create the route %s → %s in %s%s.", r.Destination, r.NAT, r.Table, routeUsers(r))},
+		Steps:    []string{fmt.Sprintf("Create the route %s → %s in %s%s.", r.Destination, r.NAT, r.Table, routeUsers(r)) + unproved(r)},
 		Commands: []string{command("create-route", "--nat-gateway-id", r.NAT)},
 		Undo:     []string{command("delete-route")},
 		Cost:     routeCost(r),
 	}
+}
+
+// unproved warns of subnets into which the cluster is not known to launch.
+func unproved(r Plan) string {
+	if len(r.Unproved) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Only instances with the cluster's tag are in %s: that the cluster launches nodes there is not proved.", action.And(r.Unproved))
 }
 
 // routeUsers are the subnets that use the table. One that is not yet anybody's,

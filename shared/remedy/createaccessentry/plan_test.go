@@ -198,13 +198,22 @@ func TestNamesTheLauncher(t *testing.T) {
 			snapshottest.Instance(s, snapshottest.Node).Tags = map[string]string{
 				"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
 			}
+			snapshottest.Without(s, snapshot.NodeClaimsOf)
 		}, Plan{LaunchedBy: []string{"NodePool default"}, Tagged: true}},
+		{"a NodePool with its NodeClaim", func(s *snapshot.Snapshot, _ *action.Subject) {
+			s.Groups[0].Instances = nil
+			s.NodeClaims = []snapshot.NodeClaim{{Name: "default-x7k2p", Instance: snapshottest.Node}}
+			snapshottest.Instance(s, snapshottest.Node).Tags = map[string]string{
+				"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
+			}
+		}, Plan{LaunchedBy: []string{"NodePool default"}}},
 		{"a nodegroup and a NodePool", func(s *snapshot.Snapshot, of *action.Subject) {
 			remedytest.Missed(s)
 			snapshottest.Instance(s, remedytest.Stuck).Tags = map[string]string{
 				"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
 			}
 			of.Covers = append(of.Covers, remedytest.Stuck)
+			snapshottest.Without(s, snapshot.NodeClaimsOf)
 		}, Plan{LaunchedBy: []string{"NodePool default", "nodegroup workers"}, Tagged: true}},
 		{"a NodePool and a nodegroup", func(s *snapshot.Snapshot, of *action.Subject) {
 			remedytest.Missed(s)
@@ -213,6 +222,7 @@ func TestNamesTheLauncher(t *testing.T) {
 				"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
 			}
 			of.Covers = append(of.Covers, remedytest.Stuck)
+			snapshottest.Without(s, snapshot.NodeClaimsOf)
 		}, Plan{LaunchedBy: []string{"NodePool default", "nodegroup workers"}, Tagged: true}},
 	} {
 		s, of := outsider()

@@ -14,6 +14,7 @@ func Remedy() action.Remedy[Plan, Calls] {
 		Name:          optin.CreateAccessEntry,
 		Cures:         "Nodes whose role the cluster does not know.",
 		Sources:       []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Access, snapshot.Groups, snapshot.Nodegroups},
+		Uses:          []snapshot.Source{snapshot.NodeClaimsOf},
 		Plan:          func(l action.Look) (*Plan, *action.Refusal) { return look{l}.plan() },
 		PersonDecides: personDecides,
 		Applied:       applied,

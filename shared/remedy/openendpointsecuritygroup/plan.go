@@ -65,7 +65,7 @@ func (l look) plan() (*Plan, *action.Refusal) {
 	if group.ID == "" {
 		return nil, first
 	}
-	from, no := l.nodesGroup()
+	from, unproved, no := l.nodesGroup()
 	switch {
 	case no != nil:
 		return nil, no
@@ -82,7 +82,7 @@ func (l look) plan() (*Plan, *action.Refusal) {
 		}
 	}
 	slices.Sort(endpoints)
-	return &Plan{VPC: e.VPC, SecurityGroup: group.ID, Endpoints: endpoints, Port: https, From: []string{from}}, nil
+	return &Plan{VPC: e.VPC, SecurityGroup: group.ID, Endpoints: endpoints, Port: https, From: []string{from}, Unproved: unproved}, nil
 }
 
 // onlyEndpoints gives a security group of an endpoint that nothing else has.
@@ -128,10 +128,11 @@ func (l look) onlyEndpoints(id string, e snapshot.Endpoint) (snapshot.SecurityGr
 // nodesGroup is a security group that all the nodes of the incident have, and no
 // host beside the cluster's: whoever has it is to be let in. The cluster's own
 // comes first, then one that is tagged as owned by it, then the first by its id.
-func (l look) nodesGroup() (string, *action.Refusal) {
+// Unproved are its instances that only their tags call the cluster's.
+func (l look) nodesGroup() (_ string, unproved []string, _ *action.Refusal) {
 	common, no := l.inCommon()
 	if no != nil {
-		return "", no
+		return "", nil, no
 	}
 	first := action.Refuse(NoNodes, "The instances have no security group in common but the VPC's default one.")
 	for _, rank := range []func(snapshot.SecurityGroup) bool{l.clustersOwn, l.taggedOurs, func(snapshot.SecurityGroup) bool { return true }} {
@@ -140,17 +141,17 @@ func (l look) nodesGroup() (string, *action.Refusal) {
 			if i < 0 || !rank(l.Snapshot.SecurityGroups[i]) || l.Snapshot.SecurityGroups[i].Name == "default" || l.Snapshot.SecurityGroups[i].VPC != l.Snapshot.Cluster.VPC {
 				continue
 			}
-			switch no := l.clustersHosts(id); {
+			switch unproved, no := l.clustersHosts(id); {
 			case no == nil:
-				return id, nil
+				return id, unproved, nil
 			case no.Reason == action.CouldNotLook:
-				return "", no
+				return "", nil, no
 			case first.Reason == NoNodes:
 				first = no
 			}
 		}
 	}
-	return "", first
+	return "", nil, first
 }
 
 // inCommon are the security groups that all the running nodes of the incident
@@ -196,50 +197,56 @@ func (l look) taggedOurs(g snapshot.SecurityGroup) bool {
 
 // clustersHosts asks whether the cluster's hosts alone have a security group:
 // its control plane, its nodes, and what the VPC CNI made for them.
-func (l look) clustersHosts(id string) *action.Refusal {
+func (l look) clustersHosts(id string) (unproved []string, _ *action.Refusal) {
 	seen := map[string]bool{}
 	for _, x := range l.Subject.Wearers {
 		if !slices.Contains(x.Groups, id) {
 			continue
 		}
-		if !l.clustersInterface(x) {
+		its, proved := l.clustersInterface(x)
+		if !its {
 			host := x.Instance
 			if host == "" {
 				host = strings.TrimSpace(x.Kind + " " + x.Description)
 			}
-			return action.Refuse(OutsideHosts, "%s (%s) has %s too, and is not known as %s's: the endpoint would be open to it.", x.ID, host, id, l.Subject.Cluster)
+			return nil, action.Refuse(OutsideHosts, "%s (%s) has %s too, and is not known as %s's: the endpoint would be open to it.", x.ID, host, id, l.Subject.Cluster)
+		}
+		if !proved {
+			unproved = append(unproved, x.Instance)
 		}
 		seen[x.Instance] = true
 	}
 	for _, in := range l.nodes() {
 		if !seen[in.ID] {
 			// Not even the nodes' own are among them: it was no full look.
-			return action.Unread(snapshot.Failure{Source: snapshot.Interfaces, Reason: snapshot.NotRead, Call: "ec2:DescribeNetworkInterfaces", Message: "who has " + id + " is not known"})
+			return nil, action.Unread(snapshot.Failure{Source: snapshot.Interfaces, Reason: snapshot.NotRead, Call: "ec2:DescribeNetworkInterfaces", Message: "who has " + id + " is not known"})
 		}
 	}
-	return nil
+	slices.Sort(unproved)
+	return slices.Compact(unproved), nil
 }
 
 // clustersInterface tells that an interface is of the cluster. That of an
 // instance is if an Auto Scaling group or a nodegroup of the cluster counts the
 // instance, if it is a node, or if it is in the incident and was launched by the
-// cluster: a tag alone is anybody's.
-func (l look) clustersInterface(x snapshot.Interface) bool {
+// cluster: a tag alone is anybody's. Proved is false where tags alone name its
+// NodePool.
+func (l look) clustersInterface(x snapshot.Interface) (its, proved bool) {
 	if x.Instance == "" {
 		// EKS makes the control plane's in its own name, which nobody else can.
 		plane := x.RequesterManaged && x.Description == "Amazon EKS "+l.Subject.Cluster
 		cni := x.Tags["cluster.k8s.amazonaws.com/name"] == l.Subject.Cluster || x.Tags[action.ClusterTag(l.Subject.Cluster)] == "owned"
-		return plane || cni
+		return plane || cni, true // one that is attached to nothing reaches nothing
 	}
 	if slices.ContainsFunc(l.Snapshot.Nodes, func(n snapshot.Node) bool { return n.Instance == x.Instance }) {
-		return true
+		return true, true
 	}
 	in := snapshot.Instance{ID: x.Instance}
 	if i := slices.IndexFunc(l.Snapshot.Instances, func(in snapshot.Instance) bool { return in.ID == x.Instance }); i >= 0 {
 		in = l.Snapshot.Instances[i]
 	}
-	_, _, no := l.LaunchedBy(in)
-	return no == nil
+	_, proved, no := l.LaunchedBy(in)
+	return no == nil, proved
 }
 
 // admits tells that a rule lets tcp 443 in from a security group.

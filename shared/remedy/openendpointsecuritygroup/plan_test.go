@@ -27,6 +27,7 @@ func TestWrongTargets(t *testing.T) {
 			s.Groups = append(s.Groups, snapshot.Group{Name: "dev", Tags: map[string]string{"kubernetes.io/cluster/dev": "owned"}, Instances: []snapshot.GroupInstance{{ID: "i-0dev"}}})
 			host(snapshot.Interface{Attached: true, Instance: "i-0dev"})(s, of)
 		}, OutsideHosts},
+		{"an instance with Karpenter's tags, set by hand, that no NodeClaim names", pooled, OutsideHosts},
 		{"a function of Lambda's", host(snapshot.Interface{RequesterManaged: true, Description: "AWS Lambda VPC ENI-shop"}), OutsideHosts},
 		{"another cluster's control plane", host(snapshot.Interface{RequesterManaged: true, Description: "Amazon EKS dev"}), OutsideHosts},
 		{"an interface that says it is the control plane's", host(snapshot.Interface{Description: "Amazon EKS prod"}), OutsideHosts},
@@ -51,10 +52,8 @@ func TestWrongTargets(t *testing.T) {
 		}},
 		{"what the VPC CNI made for the cluster", host(snapshot.Interface{Status: "available", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "prod"}})},
 		{"an instance that Karpenter launched, which is no node yet", func(s *snapshot.Snapshot, of *action.Subject) {
-			s.Instances = append([]snapshot.Instance{{ID: "i-0pool", VPC: snapshottest.VPC, State: "running", Tags: map[string]string{
-				"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
-			}}}, s.Instances...)
-			host(snapshot.Interface{Attached: true, Instance: "i-0pool"})(s, of)
+			pooled(s, of)
+			s.NodeClaims = append(s.NodeClaims, snapshot.NodeClaim{Name: "default-x7k2p", Instance: "i-0pool"})
 		}},
 		{"a pod's branch interface", host(snapshot.Interface{Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}})},
 	})
@@ -63,6 +62,35 @@ func TestWrongTargets(t *testing.T) {
 	s.Nodes = append(s.Nodes, snapshot.Node{Name: "ip-10-42-1-1", Instance: "i-0karpenter"})
 	if _, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource})); no != nil {
 		t.Errorf("a node that no group launched: %s: %s", no.Reason, no.Says)
+	}
+}
+
+// pooled adds a host with the nodes' security group and the tags of a NodePool.
+func pooled(s *snapshot.Snapshot, of *action.Subject) {
+	s.Instances = append([]snapshot.Instance{{ID: "i-0pool", VPC: snapshottest.VPC, State: "running", Tags: map[string]string{
+		"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
+	}}}, s.Instances...)
+	host(snapshot.Interface{Attached: true, Instance: "i-0pool"})(s, of)
+}
+
+// Where the NodeClaims could not be read a person decides, and the plan says for whom.
+func TestUnprovedHosts(t *testing.T) {
+	s, of := shutOut()
+	pooled(s, &of)
+	snapshottest.Without(s, snapshot.NodeClaimsOf)
+	p, no := remedytest.Make(Remedy(), s, of, checks.All())
+	if no != nil {
+		t.Fatalf("%s: %s", no.Reason, no.Says)
+	}
+	if diff := cmp.Diff([]string{"i-0pool"}, p.Unproved); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got, want := Remedy().PersonDecides(*p), "That i-0pool is the cluster's only tags say, which anybody who can start an instance can set: look before you approve."; got != want {
+		t.Errorf("a person decides: %q, want %q", got, want)
+	}
+	s, of = shutOut()
+	if p, no := remedytest.Make(Remedy(), s, of, checks.All()); no != nil || Remedy().PersonDecides(*p) != "" {
+		t.Errorf("proved hosts: planned %+v, refused %+v", p, no)
 	}
 }
 

@@ -16,13 +16,15 @@ func Remedy() action.Remedy[Plan, Calls] {
 		Sources: []snapshot.Source{
 			snapshot.Clusters, snapshot.VPCs, snapshot.Instances, snapshot.Subnets, snapshot.Endpoints, snapshot.SecurityGroups, snapshot.Groups, snapshot.Nodegroups,
 		},
-		More:    action.More{WearersOf: wearersOf},
-		Plan:    func(l action.Look) (*Plan, *action.Refusal) { return look{l}.plan() },
-		VPC:     func(p Plan) string { return p.VPC },
-		Applied: applied,
-		Words:   words,
-		Do:      do,
-		Grants:  grants,
+		Uses:          []snapshot.Source{snapshot.NodeClaimsOf},
+		More:          action.More{WearersOf: wearersOf},
+		Plan:          func(l action.Look) (*Plan, *action.Refusal) { return look{l}.plan() },
+		VPC:           func(p Plan) string { return p.VPC },
+		PersonDecides: func(p Plan) string { return action.Unproved(p.Unproved) },
+		Applied:       applied,
+		Words:         words,
+		Do:            do,
+		Grants:        grants,
 	}
 }
 
@@ -34,4 +36,7 @@ type Plan struct {
 	Endpoints     []string `json:"endpoints"`
 	Port          int      `json:"port"`
 	From          []string `json:"from"` // security groups
+	// Unproved are instances with one of these that only their tags call the
+	// cluster's: a person decides, whatever the policy.
+	Unproved []string `json:"unproved,omitempty"`
 }

@@ -21,9 +21,17 @@ func words(o Plan, at action.Place) action.Words {
 	}
 	return action.Words{
 		Title:    fmt.Sprintf("Admit tcp %d from %s in %s", o.Port, action.And(o.From), o.SecurityGroup),
-		Steps:    []string{fmt.Sprintf("Add to %s, which only interfaces of %s have: inbound tcp %d from %s.", o.SecurityGroup, action.Few(o.Endpoints, "endpoint"), o.Port, action.And(o.From))},
+		Steps:    []string{fmt.Sprintf("Add to %s, which only interfaces of %s have: inbound tcp %d from %s.", o.SecurityGroup, action.Few(o.Endpoints, "endpoint"), o.Port, action.And(o.From)) + unproved(o)},
 		Commands: []string{command("authorize-security-group-ingress")},
 		Undo:     []string{command("revoke-security-group-ingress")},
 		Cost:     fmt.Sprintf("Whatever has %s reaches %s, by tcp %d alone.", action.And(o.From), action.Few(o.Endpoints, "endpoint"), o.Port),
 	}
+}
+
+// unproved warns of hosts that are not known to be the cluster's.
+func unproved(o Plan) string {
+	if len(o.Unproved) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" That the cluster launched %s is not proved: only tags say so.", action.And(o.Unproved))
 }
