@@ -26,16 +26,21 @@ func applyRole(clusters ...string) string {
 // admitByRole is a command that gives the reader the ClusterRole's rights in one
 // more cluster.
 func admitByRole(role string) string {
-	return "aws eks create-access-entry --region " + *awscdk.Aws_REGION() +
-		" --cluster-name " + placeholder + " --principal-arn " + role + " --kubernetes-groups " + clusterrole.Group + "; " + applyRole(placeholder)
+	entry := " --region " + *awscdk.Aws_REGION() + " --cluster-name " + placeholder + " --principal-arn " + role
+	return renew(entry) + "aws eks create-access-entry" + entry + " --kubernetes-groups " + clusterrole.Group + "; " + applyRole(placeholder)
 }
+
+// renew deletes the entry of a role that was made again, which admits nobody and is in the
+// way of a new one (EKS API reference, AccessEntry, "principalArn"; CreateAccessEntry,
+// ResourceInUseException). In most clusters there is none.
+func renew(entry string) string { return "aws eks delete-access-entry" + entry + " 2>/dev/null; " }
 
 // admitByPolicy is a command that gives the reader EKS's access policies in one
 // more cluster.
 func admitByPolicy(role string) string {
 	where := " --region " + *awscdk.Aws_REGION() + " --cluster-name " + placeholder + " --principal-arn " + role
 	associate := " && aws eks associate-access-policy" + where + " --policy-arn "
-	return "aws eks create-access-entry" + where +
+	return renew(where) + "aws eks create-access-entry" + where +
 		associate + assistantPolicy() + " --access-scope type=cluster" +
 		associate + viewPolicy() + " --access-scope type=namespace,namespaces=kube-system"
 }

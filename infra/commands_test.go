@@ -147,13 +147,13 @@ func wanted(t *testing.T, name, command string) []string {
 		// What was typed arrives as it was, without the end of the line.
 		return []string{"aws [secretsmanager] [put-secret-value] [--region] [us-west-2] [--secret-id] [" + secret + "] [--secret-string] [file:///dev/stdin] <xoxb-1 $x `y` \\n*>"}
 	case "KubernetesAccessCommand":
-		calls = append(calls, entry("create-access-entry", role)+" [--kubernetes-groups] [rollcall]")
+		calls = append(calls, entry("delete-access-entry", role), entry("create-access-entry", role)+" [--kubernetes-groups] [rollcall]")
 		apply("CLUSTER")
 	case "ClusterRoleCommand":
 		apply("dev", "old", "prod")
 	case "KubernetesPolicyCommand":
 		policy := "[--policy-arn] [arn:aws:eks::aws:cluster-access-policy/"
-		calls = append(calls, entry("create-access-entry", role),
+		calls = append(calls, entry("delete-access-entry", role), entry("create-access-entry", role),
 			entry("associate-access-policy", role)+" "+policy+"AmazonAIOpsAssistantPolicy] [--access-scope] [type=cluster]",
 			entry("associate-access-policy", role)+" "+policy+"AmazonEKSViewPolicy] [--access-scope] [type=namespace,namespaces=kube-system]")
 	default:

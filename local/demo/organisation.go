@@ -15,6 +15,7 @@ import (
 	"rollcall/local/fakeslack"
 	"rollcall/local/stage"
 	"rollcall/shared/config"
+	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 )
 
@@ -217,7 +218,8 @@ func (st *organisationStory) lost(ctx context.Context, n *narrator) error {
 	return nil
 }
 
-// returns deploys the stack again: what was said is taken back.
+// returns deploys the stack again: what was said is taken back. The clusters there do not know
+// the new role, whose access entry is still that of the old one, until it is made again.
 func (st *organisationStory) returns(ctx context.Context, n *narrator) error {
 	if err := st.stage.Redeploy(paymentsSpoke, nil); err != nil {
 		return err
@@ -231,6 +233,9 @@ func (st *organisationStory) returns(ctx context.Context, n *narrator) error {
 	}
 	m, _ := st.of(paymentsName, "all clusters")
 	n.say("the same message, taken back: %s", firstLine(everything(m)))
+	if err := st.admitted(ctx, n); err != nil {
+		return err
+	}
 	for _, m := range shown(st.stage) {
 		if !strings.Contains(everything(m), "✅") {
 			return fmt.Errorf("a message is not resolved: %s", firstLine(everything(m)))
@@ -246,8 +251,34 @@ func (st *organisationStory) returns(ctx context.Context, n *narrator) error {
 	if err != nil {
 		return err
 	}
-	n.say("three messages, each resolved; Rollcall has changed nothing in payments: it asked the private cluster for %d lists, each through the relay", lists)
+	n.say("four messages, each resolved; Rollcall has changed nothing in payments: it asked the private cluster for %d lists, each through the relay", lists)
 	return n.picture(ctx, "organisation-after", "", 1200, 860)
+}
+
+// admitted makes the access entry again, as the message says: EKS keeps the id of the role
+// with it, and that is another one.
+func (st *organisationStory) admitted(ctx context.Context, n *narrator) error {
+	var m fakeslack.Message
+	if err := n.wait(ctx, "waiting until it is told that the cluster of payments does not know the new role", func() (bool, error) {
+		var said bool
+		m, said = st.of(paymentsName, "does not know Rollcall", "before the reader's stack was deleted")
+		return said, st.most(4)
+	}); err != nil {
+		return err
+	}
+	n.say("Slack: %s", firstLine(everything(m)))
+	role := config.SpokeRoleARN("rollcall", spec.SpokeReader, paymentsSpoke)
+	if _, err := st.payments.eks.DeleteAccessEntry(ctx, &eks.DeleteAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: &role}); err != nil {
+		return err
+	}
+	if _, err := st.payments.eks.CreateAccessEntry(ctx, &eks.CreateAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: &role, KubernetesGroups: []string{"rollcall"}}); err != nil {
+		return err
+	}
+	n.say("account %s: aws eks delete-access-entry … && aws eks create-access-entry … --kubernetes-groups rollcall", paymentsName)
+	return n.wait(ctx, "waiting until the cluster is read again", func() (bool, error) {
+		m, said := st.of(paymentsName, "does not know Rollcall")
+		return said && strings.Contains(everything(m), "✅"), st.most(4)
+	})
 }
 
 // of is the channel's message of an account that says all of it; that it is of the account

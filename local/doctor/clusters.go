@@ -41,8 +41,8 @@ func (c Clients) clusters(ctx context.Context, d Deployment, there []functionOf)
 		return []Finding{{Part: "cluster", Name: d.Region, State: Wrong, Says: "there is no cluster to watch in this account and region", Do: "Deploy it where the clusters are, or wait: each new one is watched by itself."}}
 	}
 	var list []Finding
-	for _, r := range readers {
-		list = append(list, c.assumed(ctx, r)...)
+	for i := range readers {
+		list = append(list, c.assumed(ctx, &readers[i])...)
 	}
 	for _, name := range names {
 		for _, f := range c.cluster(ctx, d, name, readers) {
@@ -133,7 +133,8 @@ func (c Clients) entry(ctx context.Context, d Deployment, cluster string, f read
 	role := f.role[strings.LastIndex(f.role, "/")+1:]
 	out, err := c.Clusters.DescribeAccessEntry(ctx, &eks.DescribeAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: aws.String(f.role)})
 	finding := Finding{Part: "access entry", Name: cluster + " " + f.name, State: Wrong}
-	where := fmt.Sprintf(" --region '%s' --cluster-name '%s' --principal-arn '%s' --kubernetes-groups %s", d.Region, cluster, f.role, clusterrole.Group)
+	of := fmt.Sprintf(" --region '%s' --cluster-name '%s' --principal-arn '%s'", d.Region, cluster, f.role)
+	where := of + " --kubernetes-groups " + clusterrole.Group
 	switch {
 	case coded(err, "ResourceNotFoundException"):
 		finding.Says = "there is none for the role " + role + ": nodes, pods and volumes of " + cluster + " cannot be read"
@@ -141,6 +142,15 @@ func (c Clients) entry(ctx context.Context, d Deployment, cluster string, f read
 		return finding, false
 	case err != nil:
 		return unseen("access entry", finding.Name, "eks:DescribeAccessEntry", err), false
+	}
+	if made := aws.ToTime(out.AccessEntry.CreatedAt); made.Before(f.made) {
+		// EKS API reference, AccessEntry, "principalArn": after the principal was made again the
+		// entry won't work, even if it has the same ARN.
+		finding.Says = fmt.Sprintf("it is of %s, and the role %s was made again on %s: EKS goes by the id of the role, not by its name, and answers 401 Unauthorized. Nodes, pods and volumes of %s cannot be read",
+			made.UTC().Format("2006-01-02 15:04 UTC"), role, f.made.UTC().Format("2006-01-02 15:04 UTC"), cluster)
+		finding.Do = "Delete it and make it again, and apply deploy/clusterrole.yaml in the cluster where that was not done."
+		finding.Command = "aws eks delete-access-entry" + of + " && aws eks create-access-entry" + where
+		return finding, false
 	}
 	if slices.Contains(out.AccessEntry.KubernetesGroups, clusterrole.Group) {
 		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "is there"}, true

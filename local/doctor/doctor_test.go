@@ -213,6 +213,9 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 				p.must(eks.NewFromConfig(p.AsAdmin()).CreateAccessEntry(p.t.Context(), &eks.CreateAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: aws.String(roleOf(p, name)), KubernetesGroups: []string{"rollcall"}}))
 			}
 		}, want: []string{"; until it is let in, 3 of 7 functions read by entries of an earlier release"}, do: "aws eks create-access-entry --region 'us-west-2' --cluster-name 'eks-workshop' --principal-arn 'arn:aws:iam::"},
+		"the reader was made again": {damage: func(p *deployed) { p.Deployment.Remake(*p.reader(), p.Clock.Now().Add(time.Hour)) },
+			want: []string{"access entry eks-workshop rollcall-reader-us-west-2 it is of 2026-"},
+			do:   "' && aws eks create-access-entry --region 'us-west-2' --cluster-name 'eks-workshop' --principal-arn 'arn:aws:iam::111122223333:role/rollcall-reader-us-west-2' --kubernetes-groups rollcall"},
 		"a role may read nothing": {damage: func(p *deployed) {
 			in := &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: p.reader()}
 			p.must(eks.NewFromConfig(p.AsAdmin()).DeleteAccessEntry(p.t.Context(), in))

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -19,6 +20,8 @@ import (
 type reader struct {
 	name, role string
 	functions  []functionOf
+	// made is when the role was made; zero where it could not be read.
+	made time.Time
 }
 
 // readersOf is the one role that reads in clusters; or, of a release that had none, each
@@ -42,12 +45,16 @@ func readersOf(there []functionOf) []reader {
 	return list
 }
 
-// assumed looks whether a role that functions assume is there, and lets them.
-func (c Clients) assumed(ctx context.Context, r reader) []Finding {
+// assumed looks whether a role that functions assume is there, and lets them. It notes when
+// the role was made.
+func (c Clients) assumed(ctx context.Context, r *reader) []Finding {
 	if r.role == r.functions[0].role {
 		return nil // looked at with its function
 	}
 	out, err := c.Roles.GetRole(ctx, &iam.GetRoleInput{RoleName: aws.String(r.name)})
+	if err == nil {
+		r.made = aws.ToTime(out.Role.CreateDate)
+	}
 	switch {
 	case coded(err, "NoSuchEntity", "NoSuchEntityException"):
 		return []Finding{redeploy(Finding{Part: "role", Name: r.name, Says: "is not there: no cluster that lets it in can be read"})}

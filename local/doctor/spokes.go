@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
@@ -238,7 +239,7 @@ func (c Clients) lookThere(ctx context.Context, h hub, s config.Spoke) (list []F
 		return list, true
 	}
 	list = append(list, h.changing(ctx, e, s)...)
-	return append(list, c.clustersThere(ctx, h, s, e)...), true
+	return append(list, c.clustersThere(ctx, h, s, e, aws.ToTime(out.Role.CreateDate))...), true
 }
 
 // roleName is the name of a spoke's role.
@@ -256,8 +257,8 @@ func (h hub) deploySpoke(s config.Spoke, set string) string {
 	return command
 }
 
-// clustersThere looks at the clusters of a spoke.
-func (c Clients) clustersThere(ctx context.Context, h hub, s config.Spoke, e Elsewhere) []Finding {
+// clustersThere looks at the clusters of a spoke, of which the reader was made at a time.
+func (c Clients) clustersThere(ctx context.Context, h hub, s config.Spoke, e Elsewhere, made time.Time) []Finding {
 	c.Functions, c.Clusters, c.Roles, c.Kubernetes = e.Functions, e.Clusters, e.Roles, e.Kubernetes
 	names := h.cfg.In(s.ID).Clusters
 	if names == nil {
@@ -266,7 +267,7 @@ func (c Clients) clustersThere(ctx context.Context, h hub, s config.Spoke, e Els
 			return []Finding{unseen("cluster", called(s), "eks:ListClusters in "+s.String(), err)}
 		}
 	}
-	r := reader{name: roleName(spec.SpokeReader, s.ID), role: config.SpokeRoleARN(Prefix, spec.SpokeReader, s.ID)}
+	r := reader{name: roleName(spec.SpokeReader, s.ID), role: config.SpokeRoleARN(Prefix, spec.SpokeReader, s.ID), made: made}
 	for _, f := range h.there {
 		if len(f.spec.Kube) > 0 && slices.Contains(f.spec.Assumes, spec.SpokeReader) {
 			r.functions = append(r.functions, f)

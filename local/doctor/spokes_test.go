@@ -184,6 +184,11 @@ func TestEachThingThatCanBeWrongWithASpoke(t *testing.T) {
 		"a cluster does not let the reader in": {damage: func(p *deployed) { entry(p) },
 			want: []string{"access entry 222233334444/eu-west-1/eks-workshop rollcall-reader-eu-west-1 there is none for the role rollcall-reader-eu-west-1"},
 			do:   "aws eks create-access-entry --region 'eu-west-1' --cluster-name 'eks-workshop' --principal-arn 'arn:aws:iam::222233334444:role/rollcall-reader-eu-west-1'"},
+		"its stack was deleted and deployed again": {damage: func(p *deployed) {
+			p.LoseSpoke(payments)
+			p.must(nil, p.Redeploy(payments, nil))
+			p.SpokeDeployment(payments).Remake("arn:aws:iam::222233334444:role/rollcall-reader-eu-west-1", p.Clock.Now().Add(time.Hour))
+		}, want: []string{"access entry 222233334444/eu-west-1/eks-workshop rollcall-reader-eu-west-1 it is of 2026-"}, do: "aws eks delete-access-entry --region 'eu-west-1' --cluster-name 'eks-workshop'"},
 		"a cluster lets the reader read nothing": {damage: func(p *deployed) { entry(p, "others") },
 			want: []string{"access entry 222233334444/eu-west-1/eks-workshop rollcall-reader-eu-west-1 it gives the role "}, do: "with credentials of account 222233334444"},
 		"a cluster that is not there": {deployed: func(p *deployed) { p.settings[string(config.Clusters)] = "eks-workshop," + payments.In("staging") },

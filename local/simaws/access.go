@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/kubeapi"
 )
 
@@ -18,6 +19,11 @@ func accessRules(w World, cluster, principal string, groups map[string][]kubeapi
 	entry, err := w.DescribeAccessEntry(&eks.DescribeAccessEntryInput{ClusterName: &cluster, PrincipalArn: &principal})
 	if err != nil {
 		return nil, fmt.Errorf("describe access entry: %w", err)
+	}
+	if entries, ok := w.(interface {
+		EntryAdmits(cluster, principal string) bool
+	}); ok && !entries.EntryAdmits(cluster, principal) {
+		return nil, &wire.Error{Code: "ResourceNotFoundException", Message: "the access entry is of a role with another id"}
 	}
 	var rules []kubeapi.Rule
 	if entry.AccessEntry != nil {

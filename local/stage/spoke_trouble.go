@@ -14,7 +14,7 @@ func (s *Stage) LoseSpoke(id spoke.ID) {
 	none := &template.Template{AccountID: id.Account, Region: id.Region}
 	s.mu.Lock()
 	x.template, x.forwards = none, nil
-	x.deployment.Replace(none)
+	x.deployment.Replace(none, s.Clock.Now())
 	s.mu.Unlock()
 	x.cloud.Revoke("")
 }

@@ -107,6 +107,7 @@ func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
 	if x.world, err = world.New(file, world.Options{Seed: 1, Events: func(e json.RawMessage) { s.forward(x, e) }, Log: s.log}); err != nil {
 		return nil, err
 	}
+	x.world.KnowRoles(x.deployment.RoleID)
 	group, rules, err := s.options.rights()
 	if err != nil {
 		return nil, err
@@ -170,7 +171,7 @@ func (s *Stage) DeploySpoke(x *spokeStage, parameters map[string]string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x.template, x.forwards = t, list
-	x.deployment.Replace(s.asIAMTells(t))
+	x.deployment.Replace(s.asIAMTells(t), s.Clock.Now())
 	return nil
 }
 

@@ -134,8 +134,24 @@ func TestSpokeThatDoesNotLetIn(t *testing.T) {
 			list := r.incidentsOf("(all)")
 			return len(list) == 1 && list[0].State == incident.Closed && list[0].Resolution == incident.Proved
 		})
+		// Its cluster does not know the new role, which has the ARN of the one before.
+		r.until("that the cluster does not know the role", r.posted("eks-workshop (payments)", "its Kubernetes API does not know Rollcall", "does not work any more, although it has the right ARN"))
+		entry := &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: aws.String("arn:aws:iam::222233334444:role/rollcall-reader-us-west-2")}
+		if _, err := r.SpokeWorld(payments).API().CreateAccessEntry(&eks.CreateAccessEntryInput{ClusterName: entry.ClusterName, PrincipalArn: entry.PrincipalArn}); err == nil {
+			t.Error("the entry of the role before is in nobody's way")
+		}
+		if _, err := r.SpokeWorld(payments).API().DeleteAccessEntry(entry); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.SpokeWorld(payments).API().CreateAccessEntry(&eks.CreateAccessEntryInput{ClusterName: entry.ClusterName, PrincipalArn: entry.PrincipalArn, KubernetesGroups: []string{"rollcall"}}); err != nil {
+			t.Fatal(err)
+		}
+		r.until("that it knows the role", func() bool {
+			list, err := r.memory().In(payments).Incidents(r.t.Context(), "eks-workshop")
+			return err == nil && !slices.ContainsFunc(list, func(i incident.Incident) bool { return i.State != incident.Closed })
+		})
 		r.scaleSpoke(1)
-		r.until("the message of payments", r.posted("eks-workshop (payments)", table))
+		r.until("the message of payments", r.posted("eks-workshop (payments)", "cannot join", table))
 	})
 }
 

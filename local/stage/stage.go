@@ -298,6 +298,7 @@ func (s *Stage) startCloud(set set) error {
 	}
 	s.onClose(s.Cloud.Close)
 	if w, ok := set.api.(world.API); ok {
+		s.World.KnowRoles(s.Deployment.RoleID)
 		if !set.described {
 			for _, name := range set.clusters {
 				if endpoint, ca, ok := s.Cloud.Kubernetes(name); ok {

@@ -5,6 +5,8 @@
 package deployment
 
 import (
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -38,6 +40,8 @@ type API struct {
 	mute              map[string]bool   // alarms without actions, by name
 	rings             map[string]alarmState
 	made              time.Time // when it was deployed
+	// remade are roles that were made again since, by ARN.
+	remade map[string]generation
 	// policies are those of event buses that are not in the template, by their names.
 	policies map[string]string
 	// rules are those of such buses.
@@ -46,17 +50,55 @@ type API struct {
 	others []*template.Template
 }
 
+// generation is how often a role was made again under its name, and when last.
+type generation struct {
+	times int
+	at    time.Time
+}
+
 // New describes a template. The environment of a function is asked for each time:
 // settings change. Role is the ARN of the role in which it runs, made when it was deployed.
 func New(t *template.Template, environment func(template.Function) map[string]string, role func(template.Function) string, made time.Time) *API {
-	return &API{template: t, environment: environment, role: role, deleted: map[string]bool{}, disabled: map[string]bool{}, failed: map[string]string{}, mute: map[string]bool{}, rings: map[string]alarmState{}, made: made}
+	return &API{template: t, environment: environment, role: role, deleted: map[string]bool{}, disabled: map[string]bool{}, failed: map[string]string{}, mute: map[string]bool{}, rings: map[string]alarmState{}, made: made, remade: map[string]generation{}}
 }
 
-// Replace describes another template from now on, as a deployment brings it about.
-func (a *API) Replace(t *template.Template) {
+// Replace describes another template from now on, as a deployment brings it about. Roles
+// that the template before did not have are made: with another id than any role of their
+// name had (IAM user guide, "IAM identifiers", unique identifiers).
+func (a *API) Replace(t *template.Template, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	for _, r := range t.Roles {
+		if !slices.ContainsFunc(a.template.Roles, func(o template.Role) bool { return o.ARN == r.ARN }) {
+			a.remade[r.ARN] = generation{a.remade[r.ARN].times + 1, now}
+		}
+	}
 	a.template = t
+}
+
+// Remake deletes a role, by its ARN, and makes it again under its name.
+func (a *API) Remake(role string, now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.remade[role] = generation{a.remade[role].times + 1, now}
+}
+
+// RoleID is the id of a role, by its ARN.
+func (a *API) RoleID(arn string) (id string, there bool) {
+	role, there, known := a.Role(arn[strings.LastIndex(arn, "/")+1:])
+	return aws.ToString(role.RoleId), there && known && aws.ToString(role.Arn) == arn
+}
+
+// identify gives a role its id and the time since when it is there. An id is that of one
+// role for all time.
+func (a *API) identify(r iamtypes.Role) iamtypes.Role {
+	g := a.remade[*r.Arn]
+	if g.at.IsZero() {
+		g.at = a.made
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", *r.Arn, g.times))
+	r.RoleId, r.CreateDate = aws.String("AROA"+base32.StdEncoding.EncodeToString(sum[:])[:17]), aws.Time(g.at.Truncate(time.Second))
+	return r
 }
 
 // AddBus adds an event bus that the template does not have, with its policy; without one it
@@ -248,7 +290,7 @@ func (a *API) Role(name string) (role iamtypes.Role, there, known bool) {
 	defer a.mu.Unlock()
 	for _, f := range a.template.Functions {
 		if arn := a.role(f); strings.HasSuffix(arn, "/"+name) {
-			return iamtypes.Role{RoleName: aws.String(name), Arn: aws.String(arn), Path: aws.String("/")}, !a.deleted[arn], true
+			return a.identify(iamtypes.Role{RoleName: aws.String(name), Arn: aws.String(arn), Path: aws.String("/")}), !a.deleted[arn], true
 		}
 	}
 	for _, r := range a.template.Roles {
@@ -257,7 +299,7 @@ func (a *API) Role(name string) (role iamtypes.Role, there, known bool) {
 			for _, key := range slices.Sorted(maps.Keys(r.Tags)) {
 				role.Tags = append(role.Tags, iamtypes.Tag{Key: aws.String(key), Value: aws.String(r.Tags[key])})
 			}
-			return role, !a.deleted[r.ARN], true
+			return a.identify(role), !a.deleted[r.ARN], true
 		}
 	}
 	return iamtypes.Role{}, false, false

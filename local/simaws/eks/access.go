@@ -116,6 +116,7 @@ func (s API) DeleteAccessEntry(in *eks.DeleteAccessEntryInput) (*eks.DeleteAcces
 		return nil, err
 	}
 	s.w.AccessEntries.Remove(state.NodegroupKey(*in.ClusterName, *in.PrincipalArn))
+	delete(s.w.EntryIDs, state.NodegroupKey(*in.ClusterName, *in.PrincipalArn))
 	delete(s.w.AccessPolicies, state.NodegroupKey(*in.ClusterName, *in.PrincipalArn))
 	return &eks.DeleteAccessEntryOutput{}, nil
 }
@@ -192,5 +193,17 @@ func PutAccessEntry(w *state.State, a *ekstypes.AccessEntry) {
 		}
 	}
 	defaults.Set(&a.Username, principal)
-	w.AccessEntries.Put(state.NodegroupKey(aws.ToString(a.ClusterName), principal), a)
+	key := state.NodegroupKey(aws.ToString(a.ClusterName), principal)
+	w.AccessEntries.Put(key, a)
+	w.EntryIDs[key] = w.IDOfRole(principal)
+	if r := w.Roles.Get(role); r != nil && a.CreatedAt.Before(aws.ToTime(r.CreateDate)) {
+		w.EntryIDs[key] = "of a role that was there before"
+	}
+}
+
+// EntryAdmits reports whether a cluster admits a principal by its access entry.
+func (s API) EntryAdmits(cluster, principal string) bool {
+	defer s.w.Enter()()
+	a := s.w.AccessEntries.Get(state.NodegroupKey(cluster, principal))
+	return a != nil && s.w.Admits(a)
 }

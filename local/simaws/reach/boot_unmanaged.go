@@ -83,7 +83,7 @@ func unknownRole(w *state.State, in *ec2types.Instance, arn string) bool {
 				continue
 			}
 			if aws.ToString(e.PrincipalArn) == arn {
-				return !slices.Contains(nodeEntries(in), aws.ToString(e.Type))
+				return !slices.Contains(nodeEntries(in), aws.ToString(e.Type)) || !w.Admits(e)
 			}
 		}
 	}

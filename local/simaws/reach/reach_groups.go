@@ -99,7 +99,7 @@ func accessPath(w *state.State, in *ec2types.Instance, name string) Path {
 			continue
 		}
 		listed = true
-		if aws.ToString(e.PrincipalArn) == p.Via && slices.Contains([]string{"EC2_LINUX", "EC2_WINDOWS", "EC2"}, aws.ToString(e.Type)) {
+		if aws.ToString(e.PrincipalArn) == p.Via && w.Admits(e) && slices.Contains([]string{"EC2_LINUX", "EC2_WINDOWS", "EC2"}, aws.ToString(e.Type)) {
 			return p
 		}
 	}

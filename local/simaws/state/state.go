@@ -74,7 +74,7 @@ func New(f *worldfile.File, seed uint64, log *slog.Logger) *State {
 		eksState: eksState{
 			Clusters: table.New[ekstypes.Cluster](), Nodegroups: table.New[Nodegroup](),
 			Addons: table.New[ekstypes.Addon](), AccessEntries: table.New[ekstypes.AccessEntry](),
-			AccessPolicies: map[string][]ekstypes.AssociatedAccessPolicy{}, PodIdentities: table.New[ekstypes.PodIdentityAssociation](),
+			AccessPolicies: map[string][]ekstypes.AssociatedAccessPolicy{}, EntryIDs: map[string]string{}, PodIdentities: table.New[ekstypes.PodIdentityAssociation](),
 			AddonUpdates: map[string][]*ekstypes.Update{}, UpdateFaults: f.EKS.UpdateFaults,
 		},
 		iamState: iamState{Roles: table.New[worldfile.RoleFile](), Profiles: table.New[iamtypes.InstanceProfile](), Policies: table.New[iamtypes.ManagedPolicyDetail](), DeletedRoles: map[string]bool{}, ControlPolicies: f.Organizations.ServiceControlPolicies, AccountAliases: f.IAM.AccountAliases},
@@ -225,7 +225,11 @@ type eksState struct {
 	AccessEntries *table.Table[ekstypes.AccessEntry]
 	// AccessPolicies by cluster and principal.
 	AccessPolicies map[string][]ekstypes.AssociatedAccessPolicy
-	PodIdentities  *table.Table[ekstypes.PodIdentityAssociation]
+	// EntryIDs are the ids of the roles that access entries were made for, by cluster and
+	// principal, and RoleID finds that of a role that is not the world's own.
+	EntryIDs      map[string]string
+	RoleID        func(arn string) (id string, there bool)
+	PodIdentities *table.Table[ekstypes.PodIdentityAssociation]
 	// AddonUpdates by cluster and add-on, oldest first.
 	AddonUpdates map[string][]*ekstypes.Update
 	// UpdateFaults are those that no update has met yet.

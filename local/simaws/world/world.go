@@ -142,6 +142,13 @@ func (w *World) Serve(cluster, endpoint string, ca []byte) {
 	eks.Serve(w.State, cluster, endpoint, ca)
 }
 
+// KnowRoles makes the ids of roles known that are not the world's own: those of stacks in
+// its account.
+func (w *World) KnowRoles(id func(arn string) (string, bool)) {
+	defer w.Hold()()
+	w.RoleID = id
+}
+
 // Change gives a nodegroup or an add-on a status now, as EKS does for reasons
 // of its own. At is not looked at.
 func (w *World) Change(c worldfile.EKSChange) error { return eks.Change(w.State, c) }

@@ -207,7 +207,7 @@ func remedyFor(f snapshot.Failure, of spoke.Cluster) string {
 	switch f.Reason {
 	case snapshot.Denied:
 		if f.Call == snapshot.WholeKubernetesAPI && f.Code == "Unauthorized" {
-			return "Let Rollcall's reader into the cluster: run the stack's output KubernetesAccessCommand (KubernetesPolicyCommand where kubernetesAccess=policy). `rollcall doctor` says which clusters let it in."
+			return "Let Rollcall's reader into the cluster: run the stack's output KubernetesAccessCommand (KubernetesPolicyCommand where kubernetesAccess=policy). An access entry from before the reader's stack was deleted and deployed again does not work any more, although it has the right ARN: these commands delete it first. `rollcall doctor` says which clusters let the reader in, and prints the command for each that does not, in spokes too."
 		}
 		if disabled(f.Code) {
 			return fmt.Sprintf("Allow %s to Rollcall's role: AWS does not know its credentials. In a spoke whose region the account has not enabled, enable it (account:EnableRegion), or take the spoke out of the setting spokes and deploy the hub again.", sight(f))
