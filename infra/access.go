@@ -33,7 +33,7 @@ func admit(chosen settings.Settings, who reader) {
 			"ClusterName":  cluster,
 			"PrincipalArn": who.role.RoleArn(),
 			"Type":         "STANDARD",
-			"Tags":         []any{map[string]any{"Key": tagKey, "Value": tagValue}},
+			"Tags":         []any{map[string]any{"Key": settings.TagKey, "Value": settings.TagValue}},
 		}
 		if chosen.Access == settings.AccessPolicy {
 			properties["AccessPolicies"] = []any{

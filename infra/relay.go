@@ -35,7 +35,7 @@ func NewRelayStack(app awscdk.App) {
 		Description: jsii.String("The relay of a cluster for Rollcall: it hands on what Rollcall lists, in the VPC of a cluster whose API has a private endpoint only."),
 		Synthesizer: awscdk.NewDefaultStackSynthesizer(&awscdk.DefaultStackSynthesizerProps{GenerateBootstrapVersionRule: jsii.Bool(false)}),
 	})
-	awscdk.Tags_Of(stack).Add(jsii.String(tagKey), jsii.String(tagValue), nil)
+	awscdk.Tags_Of(stack).Add(jsii.String(settings.TagKey), jsii.String(settings.TagValue), nil)
 	given := relayParameters(stack)
 	s := relay.Spec()
 	scope := constructs.NewConstruct(stack, jsii.String(camel(s.Name)))

@@ -32,7 +32,7 @@ func NewSpokeStack(app awscdk.App, list []spec.Spec) error {
 		Description: jsii.String("A spoke of Rollcall: it forwards what AWS tells of instances and nodegroups, and lets the hub look."),
 		Synthesizer: awscdk.NewDefaultStackSynthesizer(&awscdk.DefaultStackSynthesizerProps{GenerateBootstrapVersionRule: jsii.Bool(false)}),
 	})
-	awscdk.Tags_Of(stack).Add(jsii.String(tagKey), jsii.String(tagValue), nil)
+	awscdk.Tags_Of(stack).Add(jsii.String(settings.TagKey), jsii.String(settings.TagValue), nil)
 	h := newHub(stack, chosen)
 	if err := h.newReader(list); err != nil {
 		return err

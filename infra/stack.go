@@ -18,12 +18,6 @@ import (
 	joincheck "rollcall/functions/join-check/spec"
 )
 
-// The tag of every resource that takes one, to find the stack's costs by.
-const (
-	tagKey   = "Application"
-	tagValue = "Rollcall"
-)
-
 // NewStack adds the stack to the app, or says what is wrong with the settings,
 // the specs or the packages.
 //
@@ -41,7 +35,7 @@ func NewStack(app awscdk.App, list []spec.Spec, packages string) error {
 	stack := awscdk.NewStack(app, jsii.String(chosen.StackName), &awscdk.StackProps{
 		Description: jsii.String("Rollcall: every EC2 instance launched to be an EKS node answers roll call, or Rollcall says why it did not."),
 	})
-	awscdk.Tags_Of(stack).Add(jsii.String(tagKey), jsii.String(tagValue), nil)
+	awscdk.Tags_Of(stack).Add(jsii.String(settings.TagKey), jsii.String(settings.TagValue), nil)
 
 	r, err := newResources(stack, chosen, list)
 	if err != nil {

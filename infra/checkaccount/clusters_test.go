@@ -30,6 +30,53 @@ func (c clusters) DescribeCluster(_ context.Context, in *eks.DescribeClusterInpu
 	return &eks.DescribeClusterOutput{Cluster: cluster}, nil
 }
 
+func (clusters) DescribeAccessEntry(context.Context, *eks.DescribeAccessEntryInput, ...func(*eks.Options)) (*eks.DescribeAccessEntryOutput, error) {
+	return nil, &ekstypes.ResourceNotFoundException{}
+}
+
+// admitting has access entries of the reader, by cluster, with their tags.
+type admitting struct {
+	clusters
+	tags map[string]map[string]string
+}
+
+const reader = "arn:aws:iam::111122223333:role/rollcall-reader-us-west-2"
+
+func (a admitting) DescribeAccessEntry(_ context.Context, in *eks.DescribeAccessEntryInput, _ ...func(*eks.Options)) (*eks.DescribeAccessEntryOutput, error) {
+	tags, there := a.tags[*in.ClusterName]
+	switch {
+	case *in.PrincipalArn != reader || *in.ClusterName == "shut":
+		return nil, errors.New("AccessDeniedException")
+	case !there:
+		return nil, fmt.Errorf("operation error EKS: DescribeAccessEntry, %w", &ekstypes.ResourceNotFoundException{})
+	}
+	return &eks.DescribeAccessEntryOutput{AccessEntry: &ekstypes.AccessEntry{Tags: tags}}, nil
+}
+
+// An access entry that the stack would make beside one made by hand rolls the stack back: it
+// is refused with the command, and that it could not be looked at is said.
+func TestEntriesMadeByHand(t *testing.T) {
+	api := admitting{clusters{}, map[string]map[string]string{"hand": nil, "other": {"team": "a"}, "ours": {"Application": "Rollcall", "team": "a"}, "old": nil}}
+	for _, name := range []string{"hand", "other", "ours", "none", "shut"} {
+		api.clusters[name] = mode(ekstypes.AuthenticationModeApi)
+	}
+	api.clusters["old"] = mode(ekstypes.AuthenticationModeConfigMap)
+	f := sorted(modes(t.Context(), api, []string{"hand", "none", "old", "other", "ours", "shut"}, reader))
+	err := f.byHandError("us-west-2", reader)
+	want := "the stack makes the access entry of Rollcall's reader in hand, other, and one was made there by hand: EKS refuses the second, and the whole stack would roll back." +
+		" Delete it right before the deployment, or leave the cluster out of CLUSTERS and accessClusters:" +
+		"\n  aws eks delete-access-entry --region us-west-2 --cluster-name hand --principal-arn " + reader + "\n  aws eks delete-access-entry --region us-west-2 --cluster-name other --principal-arn " + reader
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if says := f.words("us-west-2"); !strings.Contains(says, "shut: whether Rollcall's reader has an access entry there that was made by hand is not known (eks:DescribeAccessEntry: AccessDeniedException)") {
+		t.Errorf("said %q", says)
+	}
+	if err := sorted(modes(t.Context(), api, []string{"hand"}, "")).byHandError("us-west-2", ""); err != nil {
+		t.Errorf("of an account that is not known: %v", err)
+	}
+}
+
 func mode(m ekstypes.AuthenticationMode) func() (*ekstypes.Cluster, error) {
 	return func() (*ekstypes.Cluster, error) {
 		return &ekstypes.Cluster{AccessConfig: &ekstypes.AccessConfigResponse{AuthenticationMode: m}}, nil
@@ -45,7 +92,7 @@ func TestModes(t *testing.T) {
 		"hollow": func() (*ekstypes.Cluster, error) { return nil, nil },
 	}
 	names := []string{"both", "gone", "hollow", "new", "old", "older", "shut"}
-	f := sorted(modes(t.Context(), api, names))
+	f := sorted(modes(t.Context(), api, names, reader))
 	if diff := cmp.Diff([]string{"old", "older"}, f.configMap); diff != "" {
 		t.Errorf("CONFIG_MAP (-want +got):\n%s", diff)
 	}
@@ -73,7 +120,7 @@ func TestModes(t *testing.T) {
 
 // Where all is well nothing is said, and nothing is added.
 func TestNothingToSay(t *testing.T) {
-	f := sorted(modes(t.Context(), clusters{"new": mode(ekstypes.AuthenticationModeApi)}, []string{"new"}))
+	f := sorted(modes(t.Context(), clusters{"new": mode(ekstypes.AuthenticationModeApi)}, []string{"new"}, reader))
 	if f.words("r") != "" || f.context(nil) != "" || f.missingError("r") != nil {
 		t.Errorf("got %+v", f)
 	}
@@ -101,7 +148,7 @@ func TestClustersAreAskedAFewAtATime(t *testing.T) {
 		names = append(names, fmt.Sprint("c", i))
 	}
 	api := &counting{}
-	if got := len(sorted(modes(t.Context(), api, names)).missing); got != 100 || api.most > atOnce {
+	if got := len(sorted(modes(t.Context(), api, names, reader)).missing); got != 100 || api.most > atOnce {
 		t.Errorf("%d answers, %d at once", got, api.most)
 	}
 }

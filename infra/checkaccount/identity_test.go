@@ -47,7 +47,13 @@ func write(t *testing.T, file, text string) {
 func server(t *testing.T, status int, body string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/clusters/") {
+		switch {
+		case strings.Contains(r.URL.Path, "/access-entries/"):
+			w.Header().Set("X-Amzn-ErrorType", "ResourceNotFoundException")
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"message":"The specified principalArn could not be found."}`)
+			return
+		case strings.HasPrefix(r.URL.Path, "/clusters/"):
 			fmt.Fprintf(w, `{"cluster":{"name":"x","accessConfig":{"authenticationMode":%q}}}`, strings.ToUpper(strings.TrimPrefix(r.URL.Path, "/clusters/")))
 			return
 		}

@@ -1,6 +1,6 @@
 // Command checkaccount says, before anything is built, whether there are AWS
-// credentials, whose they are, and which of the clusters that the stack would
-// make access entries in refuse them:
+// credentials, whose they are, which of the clusters that the stack would
+// make access entries in refuse them, and whether Lambda has the concurrency that it reserves:
 //
 //	go run ./infra/checkaccount -for deploy -c slackChannel=C0123456789 [-c key=value]...
 //
@@ -19,9 +19,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"rollcall/infra/settings"
+	"rollcall/shared/config"
+	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
 )
 
 // Times within which AWS must have answered. Credentials are said to be wrong
@@ -86,9 +90,15 @@ func run(ctx context.Context, target string, line settings.Line, getenv func(str
 		if err != nil {
 			return err
 		}
-		found := sorted(modes(patient, eks.NewFromConfig(cfg), entries(chosen)))
+		reader := ""
+		if who.account != "" {
+			reader = config.SpokeRoleARN(chosen.Prefix(), spec.SpokeReader, spoke.ID{Account: who.account, Region: cfg.Region})
+		}
+		found := sorted(modes(patient, eks.NewFromConfig(cfg), entries(chosen), reader))
 		fmt.Fprint(say, found.words(cfg.Region))
-		if err := found.missingError(cfg.Region); err != nil {
+		unasked, tooFew := concurrency(patient, lambda.NewFromConfig(cfg), cfg.Region, chosen)
+		fmt.Fprint(say, unasked)
+		if err := errors.Join(found.missingError(cfg.Region), found.byHandError(cfg.Region, reader), tooFew); err != nil {
 			return err
 		}
 		fmt.Fprint(out, found.context(chosen.ConfigMapClusters))

@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"rollcall/infra/settings"
+	"rollcall/infra/specs"
 	"rollcall/shared/config"
 	"rollcall/shared/spoke"
 )
@@ -92,4 +97,49 @@ func missingPolicies(ctx context.Context, api policyLister, region string, chose
 	return "", fmt.Errorf("EKS in %s has no access policy %s (aws eks list-access-policies --region %s):"+
 		" add kubernetesAccess=group to SET, and run the output ClusterRoleCommand after the deployment",
 		region, strings.Join(missing, " and no "), region)
+}
+
+// concurrencyReader is the part of Lambda that knows how many invocations run at once.
+type concurrencyReader interface {
+	GetAccountSettings(context.Context, *lambda.GetAccountSettingsInput, ...func(*lambda.Options)) (*lambda.GetAccountSettingsOutput, error)
+	GetFunctionConcurrency(context.Context, *lambda.GetFunctionConcurrencyInput, ...func(*lambda.Options)) (*lambda.GetFunctionConcurrencyOutput, error)
+}
+
+// unreserved is what Lambda keeps for functions without reserved concurrency (Lambda developer
+// guide, "Configuring reserved concurrency for a function": "You can reserve up to the
+// Unreserved account concurrency value minus 100").
+const unreserved = 100
+
+// concurrency refuses the concurrency that slack-actions reserves where the account's has not
+// enough: new accounts may have 10, and the stack would roll back. That Lambda could not be
+// asked is said.
+func concurrency(ctx context.Context, api concurrencyReader, region string, chosen settings.Settings) (say string, err error) {
+	if chosen.Environment[config.SlackActions] != "on" {
+		return "", nil
+	}
+	account, err := api.GetAccountSettings(ctx, &lambda.GetAccountSettingsInput{})
+	if err != nil || account.AccountLimit == nil {
+		return fmt.Sprintf("Not checked: whether Lambda in %s has the concurrency that slackActions=on reserves (lambda:GetAccountSettings: %v).\n", region, err), nil
+	}
+	var function string
+	var wanted int32
+	for _, s := range specs.Deployed(specs.All(), chosen.Environment) {
+		if s.URL != nil {
+			function, wanted = chosen.Prefix()+"-"+s.Name, int32(s.URL.Concurrency)
+		}
+	}
+	reserved, err := api.GetFunctionConcurrency(ctx, &lambda.GetFunctionConcurrencyInput{FunctionName: &function})
+	var none *lambdatypes.ResourceNotFoundException
+	switch {
+	case err != nil && !errors.As(err, &none):
+		return fmt.Sprintf("Not checked: whether Lambda in %s has the concurrency that slackActions=on reserves (lambda:GetFunctionConcurrency on %s: %v).\n", region, function, err), nil
+	case err == nil:
+		wanted -= min(wanted, aws.ToInt32(reserved.ReservedConcurrentExecutions))
+	}
+	if left := aws.ToInt32(account.AccountLimit.UnreservedConcurrentExecutions); wanted > 0 && left < unreserved+wanted {
+		return "", fmt.Errorf("slackActions=on reserves %d concurrent executions, and Lambda in %s has %d that are not reserved, of which %d must stay so: the whole stack would roll back."+
+			" Have the quota \"Concurrent executions\" of AWS Lambda raised by %d or more first (Service Quotas; new accounts have 10, AWS answers within days), or deploy with slackActions=off",
+			wanted, region, left, unreserved, unreserved+wanted-left)
+	}
+	return "", nil
 }

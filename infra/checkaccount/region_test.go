@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"rollcall/infra/settings"
 )
@@ -97,6 +99,47 @@ func TestMissingPolicies(t *testing.T) {
 		say, err := missingPolicies(t.Context(), &test.there, "cn-north-1", parsed(t, test.settings))
 		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) || !strings.HasPrefix(say, test.say) || (say == "") != (test.say == "") || test.there.asked != test.asked {
 			t.Errorf("%s: %q, %v after %d questions", name, say, err, test.there.asked)
+		}
+	}
+}
+
+// invocations is an account's concurrency in Lambda, and what slack-actions has of it.
+type invocations struct {
+	unreserved, reserved int32
+	err                  error
+}
+
+func (i invocations) GetAccountSettings(context.Context, *lambda.GetAccountSettingsInput, ...func(*lambda.Options)) (*lambda.GetAccountSettingsOutput, error) {
+	return &lambda.GetAccountSettingsOutput{AccountLimit: &lambdatypes.AccountLimit{UnreservedConcurrentExecutions: aws.Int32(i.unreserved)}}, i.err
+}
+
+func (i invocations) GetFunctionConcurrency(_ context.Context, in *lambda.GetFunctionConcurrencyInput, _ ...func(*lambda.Options)) (*lambda.GetFunctionConcurrencyOutput, error) {
+	if *in.FunctionName != "rollcall-slack-actions" || i.reserved == 0 {
+		return nil, &lambdatypes.ResourceNotFoundException{}
+	}
+	return &lambda.GetFunctionConcurrencyOutput{ReservedConcurrentExecutions: &i.reserved}, nil
+}
+
+// Too little concurrency is refused before anything is built, also where the function has
+// some already; where it could not be asked that is said.
+func TestConcurrency(t *testing.T) {
+	for name, tt := range map[string]struct {
+		actions   string
+		of        invocations
+		say, want string
+	}{
+		"a new account":        {"on", invocations{unreserved: 10}, "", "slackActions=on reserves 10 concurrent executions, and Lambda in us-west-2 has 10 that are not reserved, of which 100 must stay so: the whole stack would roll back. Have the quota \"Concurrent executions\" of AWS Lambda raised by 100 or more first"},
+		"one too few":          {"on", invocations{unreserved: 109}, "", "raised by 1 or more"},
+		"just enough":          {"on", invocations{unreserved: 110}, "", ""},
+		"an ordinary account":  {"on", invocations{unreserved: 1000}, "", ""},
+		"an update":            {"on", invocations{unreserved: 100, reserved: 10}, "", ""},
+		"half of it, by hand":  {"on", invocations{unreserved: 104, reserved: 5}, "", "raised by 1 or more"},
+		"no buttons":           {"off", invocations{unreserved: 10}, "", ""},
+		"it may not be looked": {"on", invocations{err: errors.New("AccessDeniedException")}, "Not checked: whether Lambda in us-west-2 has the concurrency that slackActions=on reserves (lambda:GetAccountSettings: AccessDeniedException)", ""},
+	} {
+		say, err := concurrency(t.Context(), tt.of, "us-west-2", parsed(t, map[string]any{"slackActions": tt.actions}))
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) || (say == "") != (tt.say == "") || !strings.Contains(say, tt.say) {
+			t.Errorf("%s: said %q, %v; want %q, %q", name, say, err, tt.say, tt.want)
 		}
 	}
 }

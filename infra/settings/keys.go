@@ -9,6 +9,13 @@ type Key struct {
 	About   string
 }
 
+// The tag of every resource of the stack that takes one: costs are found by it, and what
+// others have made has none.
+const (
+	TagKey   = "Application"
+	TagValue = "Rollcall"
+)
+
 // The keys that are the stack's own; the others are settings of the functions.
 const (
 	StackName          = "stackName"

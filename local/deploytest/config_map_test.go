@@ -142,6 +142,28 @@ func TestWhatAConfigMapClusterIsToldToAdd(t *testing.T) {
 	}
 }
 
+// byHand looks before a deployment while the cluster has the reader's entry of an operator,
+// which EKS would have the stack's fail by; then the operator deletes it.
+func byHand(t *testing.T, s *stage.Stage, program string) {
+	t.Helper()
+	role := "arn:aws:iam::" + s.Template.AccountID + ":role/rollcall-reader-" + s.Template.Region
+	check := exec.Command(program, "-for", "deploy", "-c", "slackChannel=C0123456789", "-c", "clusters="+cluster)
+	for name, value := range s.AdminEnv() {
+		check.Env = append(check.Env, name+"="+value)
+	}
+	out, err := check.CombinedOutput()
+	if want := "aws eks delete-access-entry --region " + s.Template.Region + " --cluster-name " + cluster + " --principal-arn " + role; err == nil || !strings.Contains(string(out), want) {
+		t.Errorf("beside an entry made by hand: %v, want %q in\n%s", err, want, out)
+	}
+	var used *ekstypes.ResourceInUseException
+	if _, err := eks.NewFromConfig(s.AsAdmin()).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: &role}); !errors.As(err, &used) {
+		t.Errorf("a second entry: %v", err)
+	}
+	if _, err := eks.NewFromConfig(s.AsAdmin()).DeleteAccessEntry(t.Context(), &eks.DeleteAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: &role}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // EKS refuses what would roll the stack back, and the look before a deployment
 // finds it: the program says it, and hands the cluster on to the synthesis.
 func TestConfigMapClusterIsFoundBeforeTheDeployment(t *testing.T) {
@@ -168,6 +190,9 @@ func TestConfigMapClusterIsFoundBeforeTheDeployment(t *testing.T) {
 				t.Errorf("an access entry: %v", err)
 			}
 			check := exec.Command(program, "-for", "deploy", "-c", "slackChannel=C0123456789", "-c", "clusters="+cluster)
+			if !test.refused {
+				byHand(t, s, program)
+			}
 			check.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
 			for name, value := range s.AdminEnv() {
 				check.Env = append(check.Env, name+"="+value)
