@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -127,6 +128,9 @@ func clusterOf(c *types.Cluster) Cluster {
 	return out
 }
 
+// skew is by how much the clocks of IAM and EKS may differ: IAM's dates are whole seconds.
+const skew = time.Minute
+
 // entry looks at the access entry of a role in a cluster, and whether it is by the
 // group that it is let in.
 func (c Clients) entry(ctx context.Context, d Deployment, cluster string, f reader) (found Finding, inGroup bool) {
@@ -143,7 +147,7 @@ func (c Clients) entry(ctx context.Context, d Deployment, cluster string, f read
 	case err != nil:
 		return unseen("access entry", finding.Name, "eks:DescribeAccessEntry", err), false
 	}
-	if made := aws.ToTime(out.AccessEntry.CreatedAt); made.Before(f.made) {
+	if made := aws.ToTime(out.AccessEntry.CreatedAt); made.Add(skew).Before(f.made) {
 		// EKS API reference, AccessEntry, "principalArn": after the principal was made again the
 		// entry won't work, even if it has the same ARN.
 		finding.Says = fmt.Sprintf("it is of %s, and the role %s was made again on %s: EKS goes by the id of the role, not by its name, and answers 401 Unauthorized. Nodes, pods and volumes of %s cannot be read",
