@@ -73,9 +73,18 @@ func ClaimedBy(s *snapshot.Snapshot, instance string) (name string, is bool) {
 	return facts.ClaimedBy(s, instance)
 }
 
-// Trace is what Kubernetes' events still tell of an instance whose node is gone
-// with it (facts.Trace).
-func Trace(s *snapshot.Snapshot, i *snapshot.Instance) (registered, ready time.Time, perhaps bool) {
+// Past is whether an instance was a node before it ended (facts.Past).
+type Past = facts.Past
+
+// The pasts that are known, and how long Kubernetes keeps events.
+const (
+	Served     = facts.Served
+	Never      = facts.Never
+	EventsKept = facts.EventsKept
+)
+
+// Trace is what Kubernetes' events show of an instance that has ended (facts.Trace).
+func Trace(s *snapshot.Snapshot, i *snapshot.Instance) (registered, ready time.Time, past Past) {
 	return facts.Trace(s, i)
 }
 

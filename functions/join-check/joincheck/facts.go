@@ -79,15 +79,17 @@ func gone(e entry, why outcome.Reason, s *snapshot.Snapshot) outcome.Facts {
 	// Its node is gone with it: what was not seen while it was there only
 	// Kubernetes' events tell.
 	brief := !f.Ended.IsZero() && f.Ended.Sub(e.launch.Started) < outcome.Shortest
-	switch _, _, perhaps := checks.Trace(s, e.instance); {
-	case brief, why == outcome.Untagged:
+	switch _, _, past := checks.Trace(s, e.instance); {
+	case brief, why == outcome.Untagged, past == checks.Never:
+	case past == checks.Served:
+		f.Unseen = "it was a node, and nobody saw whether it became Ready"
 	case !s.Read[snapshot.Nodes]:
 		f.Unseen = blindness(s)
 	case !s.Has(snapshot.NodeEventsOf):
 		f.Unseen = couldNot(s.Why(snapshot.NodeEventsOf))
-	case s.Time.Sub(e.launch.Started) > eventsKept:
+	case s.Time.Sub(e.launch.Started) > checks.EventsKept:
 		f.Unseen = "nobody looked for an hour, and Kubernetes keeps events no longer"
-	case perhaps:
+	default:
 		f.Unseen = "a node registered meanwhile whose name nobody knows any more"
 	}
 	return f
@@ -109,10 +111,6 @@ func earliest(a, b time.Time) time.Time {
 	}
 	return a
 }
-
-// eventsKept is how long Kubernetes keeps events (kube-apiserver --event-ttl, an
-// hour; EKS leaves it at that).
-const eventsKept = time.Hour
 
 // end is how an instance ended, as EC2 tells it.
 func end(in *snapshot.Instance) outcome.Facts {

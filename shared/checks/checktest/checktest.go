@@ -184,7 +184,7 @@ func areWhole(t *testing.T, c check.Check, results []finding.Result) {
 func looksOnlyAtWhatItAsksFor(t *testing.T, c check.Check, s *snapshot.Snapshot, before []string) {
 	t.Helper()
 	asked := slices.Concat([]snapshot.Source{
-		snapshot.Clusters, snapshot.Instances, snapshot.Groups, snapshot.Activities, snapshot.Nodegroups, snapshot.Nodes, snapshot.UserDataOf,
+		snapshot.Clusters, snapshot.Instances, snapshot.Groups, snapshot.Activities, snapshot.Nodegroups, snapshot.Nodes, snapshot.NodeEventsOf, snapshot.UserDataOf,
 	}, c.Needs, c.Uses)
 	for _, source := range snapshot.All() {
 		if slices.Contains(asked, source) || !s.Has(source) {

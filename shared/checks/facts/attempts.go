@@ -176,7 +176,7 @@ func (a *Attempts) instances() {
 // stillborn tells that an instance ended because its launch failed: EC2 gives
 // a reason with which no node could have run.
 func (l InstanceIndex) stillborn(i *snapshot.Instance) (activity.Verdict, bool) {
-	if !i.Ended() || l.Warm[i.ID] || l.WasNode(i) {
+	if !i.Ended() || l.Warm[i.ID] || l.Past(i) == Served {
 		return activity.Verdict{}, false
 	}
 	v := activity.ClassifyReason(i.StateReason.Code, i.StateReason.Message)

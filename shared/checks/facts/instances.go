@@ -3,6 +3,7 @@ package facts
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
@@ -18,8 +19,13 @@ type InstanceIndex struct {
 	Wanted map[string]bool
 	// Activity is the cause of the activity that ended it.
 	Activity map[string]string
-	// Warm wait in a warm pool: they are not expected to join.
+	// Warm wait in a warm pool, or ended in one: they are not expected to join.
 	Warm map[string]bool
+	// claimed are those that a NodeClaim or an interface shows to have been nodes, gone
+	// the pasts of those that have ended and may be the instances of nodes of which
+	// only events are left.
+	claimed map[string]bool
+	gone    map[string]Past
 }
 
 func newInstanceIndex(s *View) InstanceIndex {
@@ -44,13 +50,18 @@ func newInstanceIndex(s *View) InstanceIndex {
 	for _, launch := range s.Launches {
 		l.Launches[launch.Instance] = launch
 	}
+	warmed := map[string]time.Time{}
 	for _, a := range s.Activities {
-		if a.Instance == "" || !strings.HasPrefix(a.About, "Terminating") {
-			continue
-		}
-		l.Activity[a.Instance] = a.Cause
-		if activity.Asked(a.Cause) {
-			l.Wanted[a.Instance] = true
+		into, warm := activity.WarmPool(a.About)
+		switch {
+		case a.Instance == "":
+		case warm && !a.Started.Before(warmed[a.Instance]):
+			l.Warm[a.Instance], warmed[a.Instance] = into, a.Started
+		case strings.HasPrefix(a.About, "Terminating"):
+			l.Activity[a.Instance] = a.Cause
+			if activity.Asked(a.Cause) {
+				l.Wanted[a.Instance] = true
+			}
 		}
 	}
 	for _, g := range s.Groups {
@@ -63,6 +74,8 @@ func newInstanceIndex(s *View) InstanceIndex {
 			}
 		}
 	}
+	l.claimed = registrations(s)
+	l.gone = l.gonePasts()
 	return l
 }
 

@@ -8,14 +8,9 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-const (
-	// warned is how long an interruption warning counts. EC2 gives two minutes;
-	// hibernating takes longer, and what EC2 describes lags behind.
-	warned = 10 * time.Minute
-	// Longest is the longest that a launch is given to join: one that EC2 takes
-	// back later did not join, whatever kept it.
-	Longest = 15 * time.Minute
-)
+// warned is how long an interruption warning counts. EC2 gives two minutes;
+// hibernating takes longer, and what EC2 describes lags behind.
+const warned = 10 * time.Minute
 
 // TakenBack tells that EC2 took an instance back, or has warned that it does: by
 // EC2's reason, by the warning, or by a rebalance recommendation after which its

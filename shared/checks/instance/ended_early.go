@@ -95,10 +95,9 @@ func runEndedEarly(s *facts.View) []finding.Finding {
 
 // ended judges one instance. The empty outcome is "nothing to say".
 func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
+	past, byCall := l.Past(i), i.StateReason.Code == facts.UserInitiated
 	switch {
-	case !i.Ended(), l.Warm[i.ID]:
-		return end{}, finding.Pass
-	case l.WasNode(i):
+	case !i.Ended(), l.Warm[i.ID], past == facts.Served:
 		return end{}, finding.Pass
 	case l.Wanted[i.ID], l.TakenBack(i):
 		return end{}, finding.Pass
@@ -120,56 +119,40 @@ func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
 	}
 	inTime := at.Before(launch.Due)
 	switch {
-	case i.StateReason.Code == facts.UserInitiated && !inTime:
+	case !inTime && !why.NeverRan && l.Activity[i.ID] != "":
+		return end{}, "" // its group took it out of service: what it ran with is judged all the same (facts.Suspects)
+	case byCall && !inTime && past == facts.Never:
 		// A call ended it: a person's, or its group's. Past the time to join
 		// that is mostly what follows from not joining (somebody gave up on it,
 		// the group replaced it), so any cause that is found counts more.
-		if !never(l, i, at) {
+		if !l.S.Has(snapshot.Activities) || !l.Reaches(i) {
 			return end{}, ""
 		}
 		e.likely = true
 		return e, finding.Fail
-	case !inTime && !why.NeverRan && Served(l, i, at.Sub(launch.Due)):
-		return end{}, ""
-	case !inTime && !l.S.Has(snapshot.Nodes):
+	case !inTime && !l.S.Has(snapshot.Nodes), !inTime && byCall && !l.S.Has(snapshot.NodeEventsOf):
 		return end{}, finding.Unknown
-	case i.StateReason.Code == facts.UserInitiated && l.S.Has(snapshot.Activities) && !l.Reaches(i):
+	case !inTime && byCall:
+		return end{}, "" // another instance was perhaps the node that events name
+	case byCall && l.S.Has(snapshot.Activities) && !l.Reaches(i):
 		return end{}, finding.Unknown
-	case i.StateReason.Code == facts.UserInitiated:
+	case byCall:
 		e.sure = l.S.Has(snapshot.Activities) // else it may be a scale-in
 	case !l.S.Has(snapshot.Nodes) && !e.why.NeverRan:
 		e.sure = false // it may have been a node for a minute
 	}
-	if _, unread := l.S.Failures[snapshot.NodeEventsOf]; !why.NeverRan && (!inTime && unread || l.PerhapsNode(i, at)) {
+	if past == facts.Unclear && !why.NeverRan && (!inTime || l.S.Has(snapshot.NodeEventsOf)) {
 		e.sure = false // its node is gone with it, and the events that would tell cannot be read or told apart
 	}
 	return e, finding.Fail
 }
 
-// kept is how long Kubernetes keeps events (kube-apiserver, --event-ttl).
-const kept = time.Hour
-
-// Served tells of an instance that ended past its time to join that it must be
-// taken to have been a node: its group took it out of service, or it lived so
-// long that no event of its joining is left. Its node went with it.
-func Served(l facts.InstanceIndex, i *snapshot.Instance, beyond time.Duration) bool {
-	return l.Activity[i.ID] != "" || beyond > kept
-}
-
-// never tells that nothing shows an instance to have been a node, although all
-// that would is there: the nodes, its group's activities and the events of the
-// time since its launch.
-func never(l facts.InstanceIndex, i *snapshot.Instance, until time.Time) bool {
-	if !l.S.Has(snapshot.Nodes) || !l.S.Has(snapshot.NodeEventsOf) || !l.S.Has(snapshot.Activities) {
-		return false
-	}
-	return l.S.Time.Sub(l.Launches[i.ID].Started) <= kept && l.Activity[i.ID] == "" && l.Reaches(i) && !l.PerhapsNode(i, until)
-}
-
 // unseenSources is what keeps ends from being judged.
 func unseenSources(l facts.InstanceIndex) []snapshot.Failure {
-	if !l.S.Has(snapshot.Nodes) {
-		return []snapshot.Failure{l.S.Why(snapshot.Nodes)}
+	for _, source := range []snapshot.Source{snapshot.Nodes, snapshot.NodeEventsOf} {
+		if !l.S.Has(source) {
+			return []snapshot.Failure{l.S.Why(source)}
+		}
 	}
 	return []snapshot.Failure{{
 		Source: snapshot.Activities, Reason: snapshot.NotRead,

@@ -10,9 +10,9 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/instance"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 )
 
@@ -71,7 +71,7 @@ func reclaim(l facts.InstanceIndex, i *snapshot.Instance) finding.Outcome {
 	launch, remembered := l.Launches[i.ID]
 	at := l.EndOf(i)
 	switch taken := l.TakenBack(i); {
-	case l.Warm[i.ID], l.WasNode(i):
+	case l.Warm[i.ID], l.Past(i) == facts.Served:
 		return finding.Pass
 	case !taken && l.Rebalanced(i) && l.Activity[i.ID] == "" && (!l.S.Has(snapshot.Activities) || !l.Reaches(i)):
 		return finding.Unknown // perhaps its group replaced it
@@ -81,7 +81,7 @@ func reclaim(l facts.InstanceIndex, i *snapshot.Instance) finding.Outcome {
 		return "" // nobody waited for it; it may have been a node for months
 	case at.Before(launch.Due):
 		return finding.Fail
-	case launch.Cause != "", at.Sub(launch.Started) > facts.Longest, instance.Served(l, i, at.Sub(launch.Due)):
+	case launch.Cause != "", at.Sub(launch.Started) > outcome.Longest, l.Activity[i.ID] != "":
 		return "" // it had its time: what kept it is told elsewhere, or it had been a node
 	case !l.S.Has(snapshot.Nodes):
 		return finding.Unknown

@@ -20,6 +20,15 @@ func Launching(description, message string) bool {
 		says(normal(message), "spot instance request failed") || Classify(message).Class != checkid.LaunchUnclassified)
 }
 
+// WarmPool returns whether a scaling activity with this description moved an instance
+// into or out of its group's warm pool: "Launching a new EC2 instance into warm pool:
+// i-…", "… from warm pool: i-…" (aws-samples/amazon-ec2-auto-scaling-group-examples,
+// features/warm-pools). DescribeAutoScalingGroups lists no instance of a warm pool.
+func WarmPool(description string) (into, is bool) {
+	into = strings.HasPrefix(description, "Launching a new EC2 instance into warm pool")
+	return into, into || strings.HasPrefix(description, "Launching a new EC2 instance from warm pool")
+}
+
 // Status is how far a scaling activity has come.
 type Status string
 
