@@ -87,6 +87,9 @@ func launchInSubnet(w *state.State, g *state.Group, subnet, cause string, warm b
 	g.Launched = append(g.Launched, id)
 	groupLaunched(w, in, spec.Groups)
 	a.Description = aws.String("Launching a new EC2 instance: " + id)
+	if warm {
+		a.Description = aws.String("Launching a new EC2 instance into warm pool: " + id) // activity.WarmPool has the source
+	}
 	a.StatusCode = astypes.ScalingActivityStatusCodePreInService
 	a.Progress = aws.Int32(30)
 	member := astypes.Instance{
