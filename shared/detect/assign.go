@@ -20,18 +20,6 @@ const nodegroupTag = "eks:nodegroup-name"
 // GroupOf is the Auto Scaling group that an instance belongs to, or "".
 func GroupOf(in snapshot.Instance) string { return in.Tags[groupTag] }
 
-// NodegroupOf is the nodegroup that an instance belongs to: the managed node
-// group, else the node pool of Karpenter or EKS Auto Mode, else eksctl's group, else the Auto
-// Scaling group; "" for none of these.
-func NodegroupOf(in snapshot.Instance) string {
-	for _, key := range []string{nodegroupTag, "karpenter.sh/nodepool", "eks:kubernetes-node-pool-name", "alpha.eksctl.io/nodegroup-name", groupTag} {
-		if v := in.Tags[key]; v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
 // Assignment says whose each instance is.
 type Assignment struct {
 	// Clusters holds the instances of each watched cluster.

@@ -4,13 +4,18 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
+	"rollcall/shared/trail"
 )
 
 func in(id string, tags ...string) snapshot.Instance {
@@ -84,17 +89,19 @@ func TestAssignByRecord(t *testing.T) {
 	}
 }
 
-func TestNodegroupOf(t *testing.T) {
-	for want, instance := range map[string]snapshot.Instance{
-		"workers": in("i-1", "eks:nodegroup-name", "workers", "aws:autoscaling:groupName", "eks-workers-1"),
-		"default": in("i-1", "karpenter.sh/nodepool", "default"),
-		"auto":    in("i-1", "eks:kubernetes-node-pool-name", "auto", "eks:eks-cluster-name", "prod"),
-		"ng":      in("i-1", "alpha.eksctl.io/nodegroup-name", "ng", "aws:autoscaling:groupName", "eksctl-ng"),
-		"asg":     in("i-1", "aws:autoscaling:groupName", "asg"),
-		"":        in("i-1"),
-	} {
-		if got := NodegroupOf(instance); got != want {
-			t.Errorf("NodegroupOf(%v) = %q, want %q", instance.Tags, got, want)
-		}
+// The record of a launch and the cause of a later failure name the same nodegroup, so
+// that the window of changes begins with the last good launch.
+func TestTheLastGoodLaunchOfAnEksctlNodegroup(t *testing.T) {
+	joined := in("i-1", "alpha.eksctl.io/nodegroup-name", "ng", "aws:autoscaling:groupName", "eksctl-prod-ng")
+	failed := in("i-2", "alpha.eksctl.io/nodegroup-name", "ng", "aws:autoscaling:groupName", "eksctl-prod-ng")
+	ready := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
+	record := Fresh("prod", joined, ready, Learned{})
+	d := diagnose.Rank(checks.All(), []checks.Result{{Check: "instance/user-data", Finding: checks.Finding{
+		Outcome: checks.Fail, Resource: "lt-1", Covers: []string{"i-2"}, Instances: []string{"i-2"},
+	}}}, &snapshot.Snapshot{Instances: []snapshot.Instance{failed}})
+	w := trail.WindowOf(incident.Incident{Began: ready.Add(time.Hour), Cause: diagnose.Cause{Nodegroups: d.Causes[0].Nodegroups}},
+		[]snapshot.Past{{ID: "i-1", Nodegroup: record.Nodegroup, End: snapshot.Joined, Ready: ready}}, ready.Add(2*time.Hour))
+	if w.LastGood != "i-1" {
+		t.Errorf("the last good launch is %q, want i-1: recorded of %q, the cause names %q", w.LastGood, record.Nodegroup, d.Causes[0].Nodegroups)
 	}
 }

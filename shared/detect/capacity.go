@@ -21,7 +21,7 @@ func capacity(s *snapshot.Snapshot, d diagnose.Diagnosis, launches []report.Laun
 		ready[n.Instance] = ready[n.Instance] || n.Joined()
 	}
 	for _, g := range s.Groups {
-		c := report.Capacity{Group: g.Name, Nodegroup: nodegroupOf(s, g), Desired: g.Desired}
+		c := report.Capacity{Group: g.Name, Nodegroup: g.Owner(), Desired: g.Desired}
 		if g.Weighted || !named[c.Group] && !named[c.Nodegroup] {
 			continue
 		}
@@ -33,15 +33,4 @@ func capacity(s *snapshot.Snapshot, d diagnose.Diagnosis, launches []report.Laun
 		list = append(list, c)
 	}
 	return list
-}
-
-// nodegroupOf is the managed nodegroup of a group: EKS sets its tag on the groups that it
-// makes.
-func nodegroupOf(s *snapshot.Snapshot, g snapshot.Group) string {
-	for _, n := range s.Nodegroups {
-		if slices.Contains(n.Groups, g.Name) {
-			return n.Name
-		}
-	}
-	return g.Tags["eks:nodegroup-name"]
 }

@@ -18,11 +18,10 @@ func TestCapacity(t *testing.T) {
 		raw := ready("i-4")
 		raw.Uninitialized = true
 		s := &snapshot.Snapshot{
-			Read:       map[snapshot.Source]bool{snapshot.Groups: true, snapshot.Nodes: true},
-			Failures:   map[snapshot.Source]snapshot.Failure{},
-			Nodegroups: []snapshot.Nodegroup{{Name: "workers", Groups: []string{"eks-workers"}}},
+			Read:     map[snapshot.Source]bool{snapshot.Groups: true, snapshot.Nodes: true},
+			Failures: map[snapshot.Source]snapshot.Failure{},
 			Groups: []snapshot.Group{
-				{Name: "eks-workers", Desired: 5, Instances: []snapshot.GroupInstance{{ID: "i-1"}, {ID: "i-2"}, {ID: "i-3"}, {ID: "i-4"}, {ID: "i-5"}}, Warm: []string{"i-5"}},
+				{Name: "eks-workers", Tags: map[string]string{"eks:nodegroup-name": "workers"}, Desired: 5, Instances: []snapshot.GroupInstance{{ID: "i-1"}, {ID: "i-2"}, {ID: "i-3"}, {ID: "i-4"}, {ID: "i-5"}}, Warm: []string{"i-5"}},
 				{Name: "other", Desired: 9},
 			},
 			Nodes: []snapshot.Node{ready("i-1"), ready("i-2"), {Instance: "i-3"}, raw, ready("i-5"), ready("i-9")},
@@ -41,10 +40,10 @@ func TestCapacity(t *testing.T) {
 		"nodes that were not asked for":          {func(s *snapshot.Snapshot) { delete(s.Read, snapshot.Nodes) }, nil},
 		"nodes of which the rest failed":         {func(s *snapshot.Snapshot) { s.Failures[snapshot.Nodes] = snapshot.Failure{Reason: snapshot.Throttled} }, nil},
 		"a group that counts vCPUs":              {func(s *snapshot.Snapshot) { s.Groups[0].Weighted = true }, nil},
-		"a group that EKS does not name, with a tag": {func(s *snapshot.Snapshot) {
-			s.Nodegroups, s.Groups[0].Tags = nil, map[string]string{"eks:nodegroup-name": "workers"}
+		"a nodegroup of eksctl": {func(s *snapshot.Snapshot) {
+			s.Groups[0].Tags = map[string]string{"alpha.eksctl.io/nodegroup-name": "workers"}
 		}, two},
-		"a group of another nodegroup is not counted": {func(s *snapshot.Snapshot) { s.Nodegroups[0].Groups = []string{"gone"} }, nil},
+		"a group of another nodegroup is not counted": {func(s *snapshot.Snapshot) { s.Groups[0].Tags["eks:nodegroup-name"] = "gone" }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, capacity(look(test.change), d, nil)); diff != "" {

@@ -13,7 +13,7 @@ import (
 // Launch is an instance's launch that is not due yet.
 func Launch(in snapshot.Instance, started time.Time) outcome.Launch {
 	return outcome.Launch{
-		Instance: in.ID, Nodegroup: NodegroupOf(in), Group: GroupOf(in),
+		Instance: in.ID, Nodegroup: in.Owner(), Group: GroupOf(in),
 		Subnet: in.Subnet, Zone: in.Zone, Type: in.Type,
 		Started: started, Status: outcome.Waiting,
 	}
@@ -26,7 +26,7 @@ func Fresh(cluster string, in snapshot.Instance, clock time.Time, learned Learne
 	if started.IsZero() || !clock.IsZero() && clock.Before(started) {
 		started = clock
 	}
-	return Record(cluster, in, Launch(in, started), learned.Allow(NodegroupOf(in)))
+	return Record(cluster, in, Launch(in, started), learned.Allow(in.Owner()))
 }
 
 // Record is a launch as it is remembered, with what the instance was started

@@ -11,12 +11,6 @@ import (
 	"rollcall/shared/store"
 )
 
-// NodegroupOfGroup is the nodegroup whose Auto Scaling group it is: as the
-// group's own tags say, else the group itself.
-func NodegroupOfGroup(g snapshot.Group) string {
-	return cmp.Or(g.Tags[nodegroupTag], g.Tags["karpenter.sh/nodepool"], g.Tags["alpha.eksctl.io/nodegroup-name"], g.Name)
-}
-
 // Refused is the record of a launch that came to nothing, by the scaling
 // activity that tells of it; false for an activity that is none. The same
 // activity is the same record, whether its event or a sweep brought it. One
@@ -35,7 +29,7 @@ func Refused(cluster string, g snapshot.Group, a snapshot.Activity, allowed outc
 		started = a.Ended
 	}
 	l := store.LaunchRecord{
-		Launch:   outcome.Launch{Instance: a.Instance, Nodegroup: NodegroupOfGroup(g), Group: g.Name, Subnet: cmp.Or(a.Subnet, v.Named.Subnet), Zone: a.Zone, Started: started},
+		Launch:   outcome.Launch{Instance: a.Instance, Nodegroup: g.Owner(), Group: g.Name, Subnet: cmp.Or(a.Subnet, v.Named.Subnet), Zone: a.Zone, Started: started},
 		Activity: a.ID,
 		Cluster:  cluster,
 		Due:      started.Add(allowed.For),
@@ -65,7 +59,7 @@ func RefusedOf(cluster string, s *snapshot.Snapshot, learned Learned) []store.La
 		if !ours {
 			continue
 		}
-		if l, refused := Refused(cluster, g, a, learned.Allow(NodegroupOfGroup(g))); refused && s.Time.Sub(l.Started) <= recent {
+		if l, refused := Refused(cluster, g, a, learned.Allow(g.Owner())); refused && s.Time.Sub(l.Started) <= recent {
 			list = append(list, l)
 		}
 	}

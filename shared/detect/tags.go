@@ -15,8 +15,12 @@ func tags(s *snapshot.Snapshot, d diagnose.Diagnosis, launches []report.Launch) 
 	named := namedGroups(d, launches)
 	all := map[string]map[string]string{}
 	for _, g := range s.Groups {
-		if named[g.Name] && len(g.Tags) > 0 {
-			all[g.Name] = maps.Clone(g.Tags)
+		name := g.Owner()
+		if g.Tags[nodegroupTag] != "" {
+			name = g.Name
+		}
+		if (named[name] || named[g.Name]) && len(g.Tags) > 0 {
+			all[name] = maps.Clone(g.Tags)
 		}
 	}
 	for _, n := range s.Nodegroups {

@@ -85,7 +85,7 @@ func (r *ranking) nodegroups(instances, covers []string, launching bool) []strin
 		// The nodegroups are read only where their instances are in trouble.
 		for _, g := range r.s.Groups {
 			if slices.ContainsFunc(append(slices.Clone(g.Subnets), g.Name), func(id string) bool { return slices.Contains(covers, id) }) {
-				names = append(names, cmp.Or(g.Tags["eks:nodegroup-name"], g.Tags["alpha.eksctl.io/nodegroup-name"], g.Name))
+				names = append(names, g.Owner())
 			}
 		}
 	}

@@ -2,8 +2,8 @@ package snapshot
 
 import "cmp"
 
-// The tags that tell which group an instance belongs to. EC2 Auto Scaling and
-// EKS set the first two on every instance that they launch, Karpenter the third.
+// The tags that name what an instance belongs to. EC2 Auto Scaling and EKS set the
+// first two on every instance that they launch, Karpenter the third.
 const (
 	groupTag     = "aws:autoscaling:groupName"
 	nodegroupTag = "eks:nodegroup-name"
@@ -11,6 +11,11 @@ const (
 	// autoPoolTag is EKS Auto Mode's (the AWS managed policy AmazonEKSComputePolicy
 	// lets it set this and no tag of Karpenter's).
 	autoPoolTag = "eks:kubernetes-node-pool-name"
+	// eksctlTag is on the group that eksctl makes for a self-managed nodegroup, and on its
+	// instances: CloudFormation gives a stack's tags to both (eksctl
+	// pkg/apis/eksctl.io/v1alpha5/types.go, NodeGroupNameTag; CloudFormation user guide,
+	// "Resource tag", PropagateAtLaunch).
+	eksctlTag = "alpha.eksctl.io/nodegroup-name"
 	// claimTag is not among the tags of a launch (aws/karpenter-provider-aws
 	// pkg/utils/utils.go, GetTags), and nobody may set it on a class
 	// (pkg/apis/v1/labels.go, RestrictedTagPatterns): Karpenter sets it when the
@@ -20,14 +25,15 @@ const (
 )
 
 // Owner is the name of what launched the instance: its EKS nodegroup, else
-// its node pool of Karpenter or EKS Auto Mode, else its Auto Scaling group, else empty.
-func (i Instance) Owner() string {
-	for _, tag := range []string{nodegroupTag, nodepoolTag, autoPoolTag, groupTag} {
-		if name := i.Tags[tag]; name != "" {
-			return name
-		}
-	}
-	return ""
+// its node pool of Karpenter or EKS Auto Mode, else eksctl's nodegroup, else its Auto
+// Scaling group, else empty. Launch records, causes and capacities name it alike.
+func (i Instance) Owner() string { return cmp.Or(ownerIn(i.Tags), i.Tags[groupTag]) }
+
+// Owner is the owner of the group's instances.
+func (g Group) Owner() string { return cmp.Or(ownerIn(g.Tags), g.Name) }
+
+func ownerIn(tags map[string]string) string {
+	return cmp.Or(tags[nodegroupTag], tags[nodepoolTag], tags[autoPoolTag], tags[eksctlTag])
 }
 
 // ByKarpenter tells that Karpenter launched the instance, and not EKS Auto Mode,

@@ -1,6 +1,9 @@
 package snapshot
 
-import "testing"
+import (
+	"maps"
+	"testing"
+)
 
 func TestOwner(t *testing.T) {
 	tests := []struct {
@@ -11,6 +14,8 @@ func TestOwner(t *testing.T) {
 		{"managed nodegroup", map[string]string{"eks:nodegroup-name": "workers", "aws:autoscaling:groupName": "eks-workers-1"}, "workers"},
 		{"karpenter", map[string]string{"karpenter.sh/nodepool": "default"}, "default"},
 		{"auto mode", map[string]string{"eks:kubernetes-node-pool-name": "general-purpose", "eks:eks-cluster-name": "prod"}, "general-purpose"},
+		{"self-managed by eksctl", map[string]string{"alpha.eksctl.io/nodegroup-name": "ng", "aws:autoscaling:groupName": "eksctl-prod-ng"}, "ng"},
+		{"managed, made by eksctl", map[string]string{"alpha.eksctl.io/nodegroup-name": "ng", "eks:nodegroup-name": "workers"}, "workers"},
 		{"self-managed", map[string]string{"aws:autoscaling:groupName": "asg-1"}, "asg-1"},
 		{"nobody", nil, ""},
 	}
@@ -18,6 +23,11 @@ func TestOwner(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := (Instance{Tags: tt.tags}).Owner(); got != tt.want {
 				t.Errorf("Owner() = %q, want %q", got, tt.want)
+			}
+			group := Group{Name: tt.tags[groupTag], Tags: maps.Clone(tt.tags)}
+			delete(group.Tags, groupTag) // it is on instances only
+			if got := group.Owner(); got != tt.want {
+				t.Errorf("Owner() of its group = %q, want %q", got, tt.want)
 			}
 		})
 	}

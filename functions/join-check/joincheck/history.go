@@ -71,7 +71,7 @@ func joinedLaunches(s *snapshot.Snapshot) (list []snapshot.Past) {
 			continue
 		}
 		list = append(list, snapshot.Past{
-			ID: i.ID, Nodegroup: detect.NodegroupOf(i), Type: i.Type, Zone: i.Zone, Subnet: i.Subnet, Spot: i.Spot, Template: i.Template,
+			ID: i.ID, Nodegroup: i.Owner(), Type: i.Type, Zone: i.Zone, Subnet: i.Subnet, Spot: i.Spot, Template: i.Template,
 			AMI: i.AMI, Architecture: i.Architecture, Started: i.Launched, End: snapshot.Joined,
 		})
 	}

@@ -73,7 +73,7 @@ func (h handler) recordRefused(ctx context.Context, s *snapshot.Snapshot, c clus
 		if i < 0 {
 			continue
 		}
-		l, ok := detect.Refused(s.Cluster.Name, c.groups[i], a, learned.Allow(detect.NodegroupOfGroup(c.groups[i])))
+		l, ok := detect.Refused(s.Cluster.Name, c.groups[i], a, learned.Allow(c.groups[i].Owner()))
 		if !ok {
 			continue
 		}

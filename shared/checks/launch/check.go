@@ -210,7 +210,7 @@ func (f launchFault) claims() (names []string) {
 // names are what people call the groups: their nodegroups.
 func (f launchFault) names(a *facts.Attempts) []string {
 	return f.each(func(t facts.Attempt) string {
-		return cmp.Or(a.Groups[t.Group].Tags["eks:nodegroup-name"], launcherName(t.Group))
+		return cmp.Or(a.Groups[t.Group].Owner(), launcherName(t.Group))
 	})
 }
 
