@@ -15,14 +15,12 @@ import (
 // accessRules are the rules of a principal in a cluster: those of the access
 // policies that its access entry has, and of the entry's Kubernetes groups. A
 // principal without an entry is an error.
-func accessRules(w World, cluster, principal string, groups map[string][]kubeapi.Rule) ([]kubeapi.Rule, error) {
+func accessRules(w World, admits func(cluster, principal string) bool, cluster, principal string, groups map[string][]kubeapi.Rule) ([]kubeapi.Rule, error) {
 	entry, err := w.DescribeAccessEntry(&eks.DescribeAccessEntryInput{ClusterName: &cluster, PrincipalArn: &principal})
 	if err != nil {
 		return nil, fmt.Errorf("describe access entry: %w", err)
 	}
-	if entries, ok := w.(interface {
-		EntryAdmits(cluster, principal string) bool
-	}); ok && !entries.EntryAdmits(cluster, principal) {
+	if admits != nil && !admits(cluster, principal) {
 		return nil, &wire.Error{Code: "ResourceNotFoundException", Message: "the access entry is of a role with another id"}
 	}
 	var rules []kubeapi.Rule

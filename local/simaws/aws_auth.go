@@ -30,7 +30,7 @@ func (c *Cloud) rulesOf(cluster, principal string) ([]kubeapi.Rule, error) {
 		mode = a.AuthenticationMode
 	}
 	if mode != ekstypes.AuthenticationModeConfigMap {
-		rules, err := accessRules(c.cfg.World, cluster, principal, c.cfg.Groups)
+		rules, err := accessRules(c.cfg.World, c.cfg.EntryAdmits, cluster, principal, c.cfg.Groups)
 		var refused *wire.Error
 		unknown := errors.As(err, &refused) && refused.Code == "ResourceNotFoundException"
 		if !unknown || mode != ekstypes.AuthenticationModeApiAndConfigMap {

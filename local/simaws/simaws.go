@@ -26,6 +26,9 @@ type Config struct {
 	// World answers EC2, Auto Scaling, IAM and EKS: each of its methods
 	// func(*XInput) (*XOutput, error) is served as the operation X.
 	World World
+	// EntryAdmits reports whether an access entry is of the role that its ARN names now. Nil:
+	// each is.
+	EntryAdmits func(cluster, principal string) bool
 	// Queues answers SQS. Nil serves no SQS.
 	Queues Queues
 	// History answers CloudTrail's LookupEvents. Nil serves no CloudTrail.

@@ -113,7 +113,7 @@ func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
 		return nil, err
 	}
 	x.cloud, err = simaws.Start(s.ctx, simaws.Config{
-		Account: o.Account, Region: o.Region, World: x.world.API(), History: x.world.CloudTrail(),
+		Account: o.Account, Region: o.Region, World: x.world.API(), EntryAdmits: x.world.EntryAdmits, History: x.world.CloudTrail(),
 		Host:       strings.ReplaceAll(o.String(), "/", "-") + ".",
 		Identities: []simaws.Identity{adminOf(o.ID)},
 		Clusters:   x.world.Clusters(), Objects: s.withRBAC(objects(x.world)), Groups: map[string][]kubeapi.Rule{group: rules},

@@ -290,6 +290,9 @@ func (s *Stage) startCloud(set set) error {
 		Admit:  s.admitCall,
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Observe: s.recorder(), Network: s.network,
 	}
+	if s.World != nil {
+		config.EntryAdmits = s.World.EntryAdmits
+	}
 	if len(s.spokes) > 0 {
 		config.Route, config.Assumed = s.spokeOf, s.sessionIn
 	}

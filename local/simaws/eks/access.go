@@ -200,10 +200,3 @@ func PutAccessEntry(w *state.State, a *ekstypes.AccessEntry) {
 		w.EntryIDs[key] = "of a role that was there before"
 	}
 }
-
-// EntryAdmits reports whether a cluster admits a principal by its access entry.
-func (s API) EntryAdmits(cluster, principal string) bool {
-	defer s.w.Enter()()
-	a := s.w.AccessEntries.Get(state.NodegroupKey(cluster, principal))
-	return a != nil && s.w.Admits(a)
-}

@@ -149,6 +149,13 @@ func (w *World) KnowRoles(id func(arn string) (string, bool)) {
 	w.RoleID = id
 }
 
+// EntryAdmits reports whether a cluster admits a principal by its access entry.
+func (w *World) EntryAdmits(cluster, principal string) bool {
+	defer w.Hold()()
+	a := w.AccessEntries.Get(state.NodegroupKey(cluster, principal))
+	return a != nil && w.Admits(a)
+}
+
 // Change gives a nodegroup or an add-on a status now, as EKS does for reasons
 // of its own. At is not looked at.
 func (w *World) Change(c worldfile.EKSChange) error { return eks.Change(w.State, c) }
