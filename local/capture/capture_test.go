@@ -154,7 +154,7 @@ func TestAnswers(t *testing.T) {
 	role, rerr := a.GetRole(&iam.GetRoleInput{RoleName: aws.String("team.node")})
 	policy, perr := a.GetPolicy(&iam.GetPolicyInput{PolicyArn: aws.String("arn:aws:iam::aws:policy/P")})
 	version, verr := a.DescribeLaunchTemplateVersions(&ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: aws.String("lt-1"), Versions: []string{"$Latest"}})
-	reserved, cperr := a.DescribeCapacityReservations(&ec2.DescribeCapacityReservationsInput{Filters: filter("capacity-reservation-id", "cr-2", "cr-3")})
+	reserved, cperr := a.DescribeCapacityReservations(&ec2.DescribeCapacityReservationsInput{CapacityReservationIds: []string{"cr-2"}})
 	for _, err := range []error{gerr, ierr, cerr, derr, werr, aerr, rerr, perr, verr, cperr} {
 		if err != nil {
 			t.Fatal(err)

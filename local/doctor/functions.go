@@ -90,7 +90,7 @@ func (c Clients) role(ctx context.Context, f functionOf) []Finding {
 	name := f.role[strings.LastIndex(f.role, "/")+1:]
 	_, err := c.Roles.GetRole(ctx, &iam.GetRoleInput{RoleName: aws.String(name)})
 	switch {
-	case coded(err, "NoSuchEntity", "NoSuchEntityException"):
+	case coded(err, "NoSuchEntity"):
 		return []Finding{redeploy(Finding{Part: "role", Name: name, Says: "of " + Prefix + "-" + f.spec.Name + " is not there: none of its calls is let through"})}
 	case err != nil:
 		return []Finding{unseen("role", name, "iam:GetRole", err)}

@@ -56,7 +56,7 @@ func (c Clients) assumed(ctx context.Context, r *reader) []Finding {
 		r.made = aws.ToTime(out.Role.CreateDate)
 	}
 	switch {
-	case coded(err, "NoSuchEntity", "NoSuchEntityException"):
+	case coded(err, "NoSuchEntity"):
 		return []Finding{redeploy(Finding{Part: "role", Name: r.name, Says: "is not there: no cluster that lets it in can be read"})}
 	case err != nil:
 		return []Finding{unseen("role", r.name, "iam:GetRole", err)}

@@ -119,7 +119,7 @@ func (h hub) changing(ctx context.Context, e Elsewhere, s config.Spoke) []Findin
 		}
 		name := roleName(x.role, s.ID)
 		out, err := e.Roles.GetRole(ctx, &iam.GetRoleInput{RoleName: aws.String(name)})
-		switch missing := coded(err, "NoSuchEntity", "NoSuchEntityException"); {
+		switch missing := coded(err, "NoSuchEntity"); {
 		case missing && len(grants) > 0:
 			list = append(list, Finding{
 				Part: "spoke", Name: called(s), State: Wrong, Says: fmt.Sprintf("a cluster of it has opted in at the hub (%s), and there is no role %s there: nothing of that is done", x.what, name),

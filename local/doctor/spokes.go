@@ -217,7 +217,7 @@ func (c Clients) lookThere(ctx context.Context, h hub, s config.Spoke) (list []F
 	name := roleName(spec.SpokeReader, s.ID)
 	out, err := e.Roles.GetRole(ctx, &iam.GetRoleInput{RoleName: aws.String(name)})
 	switch {
-	case coded(err, "NoSuchEntity", "NoSuchEntityException"):
+	case coded(err, "NoSuchEntity"):
 		return []Finding{{
 			Part: "spoke", Name: called(s), State: Wrong, Says: "its stack is not there: there is no role " + name + ", and nothing of it is watched",
 			Do: "Deploy it with that account's credentials, or take it out of the setting spokes and deploy the hub again.", Command: h.deploySpoke(s, ""),

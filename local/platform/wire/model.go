@@ -23,6 +23,33 @@ type models map[string]*serviceModel
 type serviceModel struct {
 	ops    map[string]string // the struct of the operation's request, "-" if it has none
 	shapes map[string]*shape
+	// filters are the names of an operation's filters, where it has some, and errors the
+	// codes of the service's errors.
+	filters map[string][]string
+	errors  []string
+}
+
+// filter is a Violation where a request has a filter that the documentation of its operation
+// does not list.
+func (m *serviceModel) filter(operation string, in map[string]any) (v Violation, wrong bool) {
+	known := m.filters[operation]
+	if known == nil {
+		return v, false
+	}
+	for _, member := range []string{"Filters", "Filter"} {
+		list, _ := in[member].([]any)
+		for i, f := range list {
+			f, _ := f.(map[string]any)
+			if name, ok := f["Name"].(string); ok && !listedFilter(known, name) {
+				return Violation{Path: []string{member, strconv.Itoa(i + 1), "Name"}, Rule: UnknownFilter, Value: name}, true
+			}
+		}
+	}
+	return v, false
+}
+
+func listedFilter(known []string, name string) bool {
+	return slices.Contains(known, name) || strings.HasPrefix(name, "tag:") && slices.Contains(known, "tag:")
 }
 
 // shapeKind is what a shape is.
@@ -72,7 +99,7 @@ func parseModels(text string) (models, error) {
 			f = strings.SplitN(line, " ", 5) // a pattern may have blanks
 		}
 		if f[0] == "service" && len(f) == 2 {
-			svc = &serviceModel{ops: map[string]string{}, shapes: map[string]*shape{}}
+			svc = &serviceModel{ops: map[string]string{}, shapes: map[string]*shape{}, filters: map[string][]string{}}
 			all[f[1]] = svc
 			continue
 		}
@@ -81,6 +108,14 @@ func parseModels(text string) (models, error) {
 		}
 		if f[0] == "op" && len(f) == 3 {
 			svc.ops[f[1]] = f[2]
+			continue
+		}
+		switch f[0] {
+		case "filters":
+			svc.filters[f[1]] = f[2:]
+			continue
+		case "errors":
+			svc.errors = f[2:]
 			continue
 		}
 		sh, err := parseShape(shapeKind(f[0]), f[2:])
@@ -174,6 +209,7 @@ const (
 	Smallest      Rule = "least value"
 	Largest       Rule = "greatest value"
 	Pattern       Rule = "pattern"
+	UnknownFilter Rule = "unknown filter"
 )
 
 // Violation is one place where a request does not fit the model.
@@ -194,6 +230,9 @@ func (m *serviceModel) check(operation string, in map[string]any) []Violation {
 	}
 	var found []Violation
 	m.value(name, in, nil, &found)
+	if v, wrong := m.filter(operation, in); wrong {
+		found = append(found, v)
+	}
 	return found
 }
 

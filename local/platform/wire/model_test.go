@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -92,6 +93,16 @@ func TestRequestsThatDoNotFit(t *testing.T) {
 		{"a role", "iam", "GetRole", &iam.GetRoleInput{RoleName: aws.String("node")}, "", ""},
 		{"a role by its path", "iam", "GetRole", &iam.GetRoleInput{RoleName: aws.String("team/node")},
 			"ValidationError", "1 validation error detected: Value 'team/node' at 'roleName' failed to satisfy constraint: Member must satisfy regular expression pattern: "},
+		{"filters", "ec2", "DescribeCapacityReservations", &ec2.DescribeCapacityReservationsInput{Filters: []types.Filter{{Name: aws.String("state"), Values: []string{"active"}}}}, "", ""},
+		{"a filter that is none", "ec2", "DescribeCapacityReservations", &ec2.DescribeCapacityReservationsInput{Filters: []types.Filter{{Name: aws.String("capacity-reservation-id"), Values: []string{"cr-1"}}}},
+			"InvalidParameterValue", "The filter 'capacity-reservation-id' is invalid"},
+		{"a value as a filter", "ec2", "DescribeCapacityReservations", &ec2.DescribeCapacityReservationsInput{Filters: []types.Filter{{Name: aws.String("dedicated"), Values: []string{"x"}}}},
+			"InvalidParameterValue", "The filter 'dedicated' is invalid"},
+		{"a tag", "ec2", "DescribeNatGateways", &ec2.DescribeNatGatewaysInput{Filter: []types.Filter{{Name: aws.String("tag:team"), Values: []string{"a"}}}}, "", ""},
+		{"a tag of what has none", "ec2", "DescribeManagedPrefixLists", &ec2.DescribeManagedPrefixListsInput{Filters: []types.Filter{{Name: aws.String("tag:team"), Values: []string{"a"}}}},
+			"InvalidParameterValue", "The filter 'tag:team' is invalid"},
+		{"a filter of groups that is none", "autoscaling", "DescribeAutoScalingGroups", &autoscaling.DescribeAutoScalingGroupsInput{Filters: []astypes.Filter{{Name: aws.String("auto-scaling-group")}}},
+			"ValidationError", "failed to satisfy constraint: Member is not known"},
 		{"a page of clusters", "eks", "ListClusters", &eks.ListClustersInput{MaxResults: aws.Int32(100)}, "", ""},
 		{"a page of too many", "eks", "ListClusters", &eks.ListClustersInput{MaxResults: aws.Int32(101)},
 			"InvalidParameterException", "MaxResults: Member must have value less than or equal to 100"},
@@ -239,7 +250,7 @@ func (m *serviceModel) compare(service, name string, t reflect.Type, seen map[st
 }
 
 func TestParseModelsRefuses(t *testing.T) {
-	for _, text := range []string{"op A B", "service x\nop A B", "service x\nstruct A b", "service x\nlist A b", "service x\ntext A 1 x", "service x\ntext A 1 2 \"(\"", "service x\nwhat A"} {
+	for _, text := range []string{"op A B", "service x\nop A B", "service x\nstruct A b", "service x\nlist A b", "service x\ntext A 1 x", "service x\ntext A 1 2 \"(\"", "service x\nwhat A", "filters A b"} {
 		if _, err := parseModels(text); err == nil {
 			t.Errorf("%q was read as a model", text)
 		}

@@ -145,6 +145,8 @@ func (s service) invalid(found []Violation) *Error {
 			return Errorf("MissingParameter", "The request must contain the parameter %s", path)
 		case UnknownMember:
 			return Errorf("UnknownParameter", "The parameter %s is not recognized", path)
+		case UnknownFilter: // aws/aws-cli#4013, boto/boto3#1299
+			return Errorf("InvalidParameterValue", "The filter '%s' is invalid", first.Value)
 		}
 		return Errorf("InvalidParameterValue", "Value (%s) for parameter %s is invalid. %s", first.Value, path, sentence(first))
 	case "sqs":

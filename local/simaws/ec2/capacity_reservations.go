@@ -15,14 +15,13 @@ func (s API) DescribeCapacityReservations(in *ec2.DescribeCapacityReservationsIn
 	list, next, err := table.Selection[ec2types.CapacityReservation]{
 		Table: s.w.CapacityReservations, ID: func(v *ec2types.CapacityReservation) *string { return v.CapacityReservationId }, IDs: in.CapacityReservationIds,
 		Missing: func(ids []string) *wire.Error {
-			return wire.Errorf("InvalidCapacityReservationId.NotFound", "The capacity reservation ID '%v' does not exist.", ids)
+			return wire.Errorf("InvalidCapacityReservationId.NotFound", "The capacity reservation ID '%v' does not exist", ids)
 		},
 		Filters: in.Filters,
 		Known: table.Filters[ec2types.CapacityReservation]{
-			"capacity-reservation-id": func(v *ec2types.CapacityReservation) []string { return table.One(v.CapacityReservationId) },
-			"state":                   func(v *ec2types.CapacityReservation) []string { return []string{string(v.State)} },
-			"instance-type":           func(v *ec2types.CapacityReservation) []string { return table.One(v.InstanceType) },
-			"availability-zone":       func(v *ec2types.CapacityReservation) []string { return table.One(v.AvailabilityZone) },
+			"state":             func(v *ec2types.CapacityReservation) []string { return []string{string(v.State)} },
+			"instance-type":     func(v *ec2types.CapacityReservation) []string { return table.One(v.InstanceType) },
+			"availability-zone": func(v *ec2types.CapacityReservation) []string { return table.One(v.AvailabilityZone) },
 		},
 		Tags: func(v *ec2types.CapacityReservation) []ec2types.Tag { return v.Tags },
 		Size: in.MaxResults, Token: in.NextToken, Min: 1, Max: ec2MaxPage,

@@ -144,7 +144,7 @@ func (s API) CreateVpcEndpoint(in *ec2.CreateVpcEndpointInput) (*ec2.CreateVpcEn
 	defer s.w.Enter()()
 	w := s.w
 	if w.Vpcs.Get(aws.ToString(in.VpcId)) == nil {
-		return nil, notFound("InvalidVpcId.NotFound", "Vpc Id")([]string{aws.ToString(in.VpcId)})
+		return nil, notFound("InvalidVpcID.NotFound", "Vpc Id")([]string{aws.ToString(in.VpcId)})
 	}
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err

@@ -44,9 +44,6 @@ func interfaceFilters() table.Filters[ec2types.NetworkInterface] {
 		"group-id": func(v *eni) []string {
 			return table.Each(v.Groups, func(g ec2types.GroupIdentifier) *string { return g.GroupId })
 		},
-		"group-name": func(v *eni) []string {
-			return table.Each(v.Groups, func(g ec2types.GroupIdentifier) *string { return g.GroupName })
-		},
 		"addresses.private-ip-address": func(v *eni) []string {
 			return table.Each(v.PrivateIpAddresses, func(a ec2types.NetworkInterfacePrivateIpAddress) *string { return a.PrivateIpAddress })
 		},

@@ -111,7 +111,6 @@ func (s API) DescribeVolumeStatus(in *ec2.DescribeVolumeStatusInput) (*ec2.Descr
 		Hidden: func(v *ec2types.Volume) bool { return hides(s.w, v.Operator, in.IncludeManagedResources) },
 		Known: table.Filters[ec2types.Volume]{
 			"availability-zone":    func(v *ec2types.Volume) []string { return table.One(v.AvailabilityZone) },
-			"availability-zone-id": func(v *ec2types.Volume) []string { return table.One(v.AvailabilityZoneId) },
 			"volume-status.status": func(*ec2types.Volume) []string { return []string{string(ec2types.VolumeStatusInfoStatusOk)} },
 		},
 		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage, IDsBarPaging: "volumeIds",

@@ -2,7 +2,6 @@ package ec2
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -34,8 +33,10 @@ func capacityReservations(api CapacityReservations) source.Source {
 	}
 }
 
-// readReservations takes a filter: EC2 would refuse the whole request for one that is
-// there no more. It describes those that are over, for some time.
+// readReservations asks by ids: there is no filter for them (EC2 API reference,
+// DescribeCapacityReservations, "Filter.N"). EC2 refuses the whole request for one that is
+// there no more (InvalidCapacityReservationId.NotFound), and describes those that are over,
+// for some time: of several each is asked for by itself then.
 func readReservations(ctx context.Context, api CapacityReservations, templates []snapshot.LaunchTemplate) (source.Store, error) {
 	var ids []string
 	for _, t := range templates {
@@ -43,19 +44,32 @@ func readReservations(ctx context.Context, api CapacityReservations, templates [
 			ids = append(ids, t.Reservation)
 		}
 	}
-	var list []snapshot.CapacityReservation
-	for chunk := range slices.Chunk(source.Distinct(ids), ec2api.MaxFilterValues) {
-		p := ec2.NewDescribeCapacityReservationsPaginator(api, &ec2.DescribeCapacityReservationsInput{Filters: ec2api.AnyOf("capacity-reservation-id", chunk)})
-		more, err := ec2api.Pages(ctx, "capacity reservations", p.HasMorePages, p.NextPage, func(out *ec2.DescribeCapacityReservationsOutput) []snapshot.CapacityReservation {
-			return source.Each(out.CapacityReservations, capacityReservation)
-		})
-		if err != nil {
-			return nil, err
+	ids = source.Distinct(ids)
+	if len(ids) == 0 {
+		return func(*snapshot.Snapshot) {}, nil
+	}
+	list, err := reservations(ctx, api, ids)
+	if source.Gone(err) {
+		list = nil
+		for _, id := range ids {
+			one, err := reservations(ctx, api, []string{id})
+			if err != nil && !source.Gone(err) {
+				return nil, err
+			}
+			list = append(list, one...)
 		}
-		list = append(list, more...)
+	} else if err != nil {
+		return nil, err
 	}
 	list = source.Unique(list, func(r snapshot.CapacityReservation) string { return r.ID })
 	return func(s *snapshot.Snapshot) { s.CapacityReservations = list }, nil
+}
+
+func reservations(ctx context.Context, api CapacityReservations, ids []string) ([]snapshot.CapacityReservation, error) {
+	p := ec2.NewDescribeCapacityReservationsPaginator(api, &ec2.DescribeCapacityReservationsInput{CapacityReservationIds: ids})
+	return ec2api.Pages(ctx, "capacity reservations", p.HasMorePages, p.NextPage, func(out *ec2.DescribeCapacityReservationsOutput) []snapshot.CapacityReservation {
+		return source.Each(out.CapacityReservations, capacityReservation)
+	})
 }
 
 func capacityReservation(r types.CapacityReservation) snapshot.CapacityReservation {

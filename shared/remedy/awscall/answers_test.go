@@ -129,7 +129,7 @@ func TestCallsWithoutTheirRole(t *testing.T) {
 // EC2 API"); of one that is not known, whose fault it is.
 func TestOutcomes(t *testing.T) {
 	for want, codes := range map[call.Outcome][]string{
-		call.InUse: {"InvalidParameterValue", "InvalidNetworkInterface.InUse", "InvalidNetworkInterfaceID.InUse"},
+		call.InUse: {"InvalidParameterValue", "InvalidNetworkInterface.InUse"},
 		call.Throttled: {"RequestLimitExceeded", "Throttling", "ThrottlingException", "RequestThrottled", "RequestThrottledException",
 			"TooManyRequestsException", "EC2ThrottledException", "SlowDown", "BandwidthLimitExceeded"},
 		call.Denied: {"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure", "UnrecognizedClientException",

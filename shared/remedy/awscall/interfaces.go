@@ -91,7 +91,7 @@ func outcomeOf(code string, fault smithy.ErrorFault, err error) call.Outcome {
 	switch code {
 	case "DryRunOperation":
 		return call.WouldDo
-	case "InvalidParameterValue", "InvalidNetworkInterface.InUse", "InvalidNetworkInterfaceID.InUse":
+	case "InvalidParameterValue", "InvalidNetworkInterface.InUse":
 		// EC2 has no code of its own for an interface in use that is to be
 		// deleted, and nothing else in the request can be a wrong value.
 		return call.InUse
