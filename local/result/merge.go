@@ -60,10 +60,10 @@ func Standing(seen []report.Observation, cluster string) map[string]report.Launc
 }
 
 // FromCause is a cause as the result tells it; false if it is about instances
-// that have all joined: what kept them from it is over.
+// that have all joined, and none of their pods waits: what kept them from it is over.
 func FromCause(o report.Observation, c diagnose.Cause, launches map[string]report.Launch) (Incident, bool) {
 	instances := slices.DeleteFunc(slices.Clone(c.Instances), func(id string) bool {
-		return launches[id].Status == outcome.Joined
+		return launches[id].Status == outcome.Joined && !c.OfPods()
 	})
 	if len(c.Instances) > 0 && len(instances) == 0 && c.Confidence != checks.Advice {
 		return Incident{}, false

@@ -20,8 +20,8 @@ import (
 // addresses in other subnets, which ones must be known once an instance is
 // missing.
 //
-// Branch interfaces are what pods wait for, and no node does: a capture may be without
-// the cluster's pods and nodes.
+// Branch interfaces and addresses are what pods wait for, and no node does: a capture may
+// be without the cluster's pods and nodes. Where pods wait, their events are needed.
 //
 // The checks of zones look ahead as well: the volumes, claims and pods of a
 // capture may be left out, and no file holds how EC2 says that its zones are.
@@ -31,7 +31,8 @@ func Unasked(u diagnose.Unknown, f snapshot.Failure, absent []report.Launch) boo
 	of := func(list []checks.Check) bool {
 		return slices.ContainsFunc(list, func(c checks.Check) bool { return c.ID == u.Check })
 	}
-	if !of(checks.OfAddresses()) && !of(checks.OfZones()) && u.Check != checkid.IPBranchInterfaces {
+	ofPods := u.Check == checkid.IPBranchInterfaces || u.Check == checkid.IPPodWithoutAddress && f.Source != snapshot.PodEventsOf
+	if !of(checks.OfAddresses()) && !of(checks.OfZones()) && !ofPods {
 		return false
 	}
 	if f.Reason != snapshot.NotRead || f.Call != "" && f.Code != capture.NotCaptured {

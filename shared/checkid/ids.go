@@ -130,6 +130,8 @@ const (
 	IPLeakedInterfaces   ID = "ip/leaked-interfaces"
 	IPLeakCause          ID = "ip/leak-cause"
 	IPBranchInterfaces   ID = "ip/branch-interfaces"
+	IPPodWithoutAddress  ID = "ip/pod-without-address"
+	IPBranchLeaked       ID = "ip/branch-leaked"
 
 	SpotReclaimedBeforeJoin ID = "spot/reclaimed-before-join"
 	SpotBurstExceedsSubnet  ID = "spot/burst-exceeds-subnet"
@@ -146,6 +148,8 @@ const (
 	KarpenterNodeclassNotReady ID = "karpenter/nodeclass-not-ready"
 	KarpenterNodepoolLimit     ID = "karpenter/nodepool-limit"
 
-	CNIIPv6    ID = "cni/ipv6"
-	CNIVersion ID = "cni/version"
+	CNIIPv6             ID = "cni/ipv6"
+	CNIVersion          ID = "cni/version"
+	CNIEniconfig        ID = "cni/eniconfig"
+	CNIPodIdentityAgent ID = "cni/pod-identity-agent"
 )

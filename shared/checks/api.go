@@ -73,6 +73,9 @@ func ClaimedBy(s *snapshot.Snapshot, instance string) (name string, is bool) {
 	return facts.ClaimedBy(s, instance)
 }
 
+// StuckOnReady are the pods that have no sandbox on a Ready node for minutes.
+func StuckOnReady(s *snapshot.Snapshot) []facts.PodWait { return facts.StuckOnReady(s) }
+
 // Past is whether an instance was a node before it ended (facts.Past).
 type Past = facts.Past
 

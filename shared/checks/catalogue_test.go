@@ -36,7 +36,7 @@ func TestWhoWatches(t *testing.T) {
 		got  []check.Check
 		want []checkid.ID
 	}{
-		"addresses": {OfAddresses(), []checkid.ID{"ip/subnet-exhausted", "ip/scale-out-will-not-fit", "ip/fragmented", "ip/runway", "ip/leaked-interfaces", "ip/leak-cause"}},
+		"addresses": {OfAddresses(), []checkid.ID{"ip/subnet-exhausted", "ip/scale-out-will-not-fit", "ip/fragmented", "ip/runway", "ip/leaked-interfaces", "ip/leak-cause", "ip/branch-leaked"}},
 		"health":    {OfHealth(), []checkid.ID{"nodegroup/health", "nodegroup/status", "nodegroup/update-failed", "cluster/health", "addon/degraded"}},
 		"zones":     {OfZones(), []checkid.ID{"zone/volume-stranded", "zone/nodegroup-gap", "zone/pod-unschedulable", "zone/impaired"}},
 		"pools":     {OfPools(), []checkid.ID{"spot/pool-failing", "spot/few-pools", "spot/many-refusals", "spot/rebalance-churn"}},
@@ -49,8 +49,8 @@ func TestWhoWatches(t *testing.T) {
 			"iam/cni-role-policies", "instance/max-pods", "instance/status-check", "instance/scheduled-event", "instance/ami", "instance/version-skew", "instance/console-error",
 			"instance/common-factor", "instance/unowned",
 			"cluster/health", "addon/degraded", "node/not-registered", "node/not-ready", "node/cni-not-ready", "node/uninitialized", "node/csr-pending", "node/not-initialized",
-			"ip/branch-interfaces",
-			"spot/burst-exceeds-subnet", "zone/impaired", "karpenter/nodeclass-not-ready", "karpenter/nodepool-limit", "cni/ipv6", "cni/version",
+			"ip/branch-interfaces", "ip/pod-without-address",
+			"spot/burst-exceeds-subnet", "zone/impaired", "karpenter/nodeclass-not-ready", "karpenter/nodepool-limit", "cni/ipv6", "cni/version", "cni/eniconfig", "cni/pod-identity-agent",
 		}},
 	} {
 		if diff := cmp.Diff(ids(tt.got), tt.want); diff != "" {
@@ -58,7 +58,7 @@ func TestWhoWatches(t *testing.T) {
 		}
 	}
 	for _, c := range All() {
-		if swept := c.ID.Family() == checkid.Launch || c.ID.Family() == checkid.Karpenter || c.ID == checkid.RouteCrossZoneNAT || c.ID == checkid.NodeNotInitialized || c.ID == checkid.IPBranchInterfaces; swept != c.IsWatchedBy(check.Sweep) {
+		if swept := c.ID.Family() == checkid.Launch || c.ID.Family() == checkid.Karpenter || c.ID == checkid.RouteCrossZoneNAT || c.ID == checkid.NodeNotInitialized || c.ID == checkid.IPBranchInterfaces || c.ID == checkid.IPPodWithoutAddress; swept != c.IsWatchedBy(check.Sweep) {
 			t.Errorf("%s: in the sweep is %v", c.ID, !swept)
 		}
 	}

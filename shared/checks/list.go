@@ -120,6 +120,8 @@ func All() []check.Check {
 		ip.LeakedInterfaces(),
 		ip.LeakCause(),
 		ip.BranchInterfaces(),
+		ip.PodWithoutAddress(),
+		ip.BranchLeaked(),
 		spot.ReclaimedBeforeJoin(),
 		spot.BurstExceedsSubnet(),
 		spot.PoolFailing(),
@@ -134,6 +136,8 @@ func All() []check.Check {
 		karpenter.NodePoolLimit(),
 		cni.IPv6(),
 		cni.Version(),
+		cni.ENIConfig(),
+		cni.PodIdentityAgent(),
 	}
 }
 
@@ -326,6 +330,10 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return ip.LeakCause(), true
 	case checkid.IPBranchInterfaces:
 		return ip.BranchInterfaces(), true
+	case checkid.IPPodWithoutAddress:
+		return ip.PodWithoutAddress(), true
+	case checkid.IPBranchLeaked:
+		return ip.BranchLeaked(), true
 	case checkid.SpotReclaimedBeforeJoin:
 		return spot.ReclaimedBeforeJoin(), true
 	case checkid.SpotBurstExceedsSubnet:
@@ -354,6 +362,10 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return cni.IPv6(), true
 	case checkid.CNIVersion:
 		return cni.Version(), true
+	case checkid.CNIEniconfig:
+		return cni.ENIConfig(), true
+	case checkid.CNIPodIdentityAgent:
+		return cni.PodIdentityAgent(), true
 	}
 	return check.Check{}, false
 }

@@ -111,6 +111,8 @@ func watchedByJoinCheck() []check.Check {
 		ip.SubnetExhausted(),
 		ip.LeakedInterfaces(),
 		ip.BranchInterfaces(),
+		ip.PodWithoutAddress(),
+		ip.BranchLeaked(),
 		spot.ReclaimedBeforeJoin(),
 		spot.BurstExceedsSubnet(),
 		zone.Impaired(),
@@ -118,6 +120,8 @@ func watchedByJoinCheck() []check.Check {
 		karpenter.NodePoolLimit(),
 		cni.IPv6(),
 		cni.Version(),
+		cni.ENIConfig(),
+		cni.PodIdentityAgent(),
 	}
 }
 
@@ -148,6 +152,7 @@ func watchedBySweep() []check.Check {
 		launch.PolicyDenied(),
 		node.NotInitialized(),
 		ip.BranchInterfaces(),
+		ip.PodWithoutAddress(),
 		karpenter.NodeClassNotReady(),
 		karpenter.NodePoolLimit(),
 	}
@@ -171,6 +176,7 @@ func watchedBySubnetWatch() []check.Check {
 		ip.Runway(),
 		ip.LeakedInterfaces(),
 		ip.LeakCause(),
+		ip.BranchLeaked(),
 	}
 }
 

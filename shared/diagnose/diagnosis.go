@@ -3,8 +3,10 @@
 package diagnose
 
 import (
+	"slices"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
 )
@@ -45,6 +47,12 @@ type Cause struct {
 	// Behind is the finding's: only these explain the cause away. Nil is all that
 	// its check comes after.
 	Behind []checks.ID `json:"behind,omitempty"`
+}
+
+// OfPods tells that pods suffer from the cause on nodes that have joined: that these are
+// Ready nodes says nothing against it.
+func (c Cause) OfPods() bool {
+	return c.Check == checkid.IPPodWithoutAddress || slices.Contains(c.Symptoms, checkid.IPPodWithoutAddress)
 }
 
 // Hidden is a failed check that a cause explains away.

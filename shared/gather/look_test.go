@@ -111,6 +111,7 @@ kubernetes:
       - metadata: {name: aws-node-2, namespace: kube-system, labels: {k8s-app: aws-node}}
         spec: {nodeName: n2}
         status: {phase: Running, initContainerStatuses: [{name: aws-vpc-cni-init, state: {terminated: {reason: Completed, exitCode: 0}}}], containerStatuses: [{name: aws-node, restartCount: 4, state: {waiting: {reason: CrashLoopBackOff, message: back-off}}, lastState: {terminated: {reason: Error, exitCode: 1, message: no ipamd}}}]}
+      - {metadata: {name: web-0, namespace: shop}, spec: {nodeName: n2}, status: {phase: Pending}}
       - {metadata: {name: coredns-1, namespace: kube-system, labels: {k8s-app: kube-dns}}}
     certificateSigningRequests:
       - {metadata: {name: csr-1, creationTimestamp: "2026-11-20T14:50:00Z"}, spec: {signerName: kubernetes.io/kubelet-serving, username: "system:node:n2"}}

@@ -88,8 +88,14 @@ func TestEveryKubernetesRefusalIsNamed(t *testing.T) {
 			if f, failed := s.Failures[snapshot.ENIConfigsOf]; failed && resource != "eniconfigs" && f.Reason == snapshot.NotRead {
 				delete(s.Failures, snapshot.ENIConfigsOf) // aws-node says whether there is anything to ask for
 			}
+			for source, named := range map[snapshot.Source]string{snapshot.PodEventsOf: "pods", snapshot.PodsOnNodes: "nodes"} {
+				if f, failed := s.Failures[source]; failed && resource == named && f.Reason == snapshot.NotRead {
+					delete(s.Failures, source) // what to ask for is in those
+				}
+			}
 			want := map[string]int{
 				"pods":      2, // those of aws-node, and those that wait
+				"events":    2, // of nodes and of pods
 				"nodepools": 4, // they name the rest
 			}[resource]
 			want = max(want, 1)

@@ -119,7 +119,7 @@ func closure(s source.Source) []source.Source {
 func TestRequestsAreAsBefore(t *testing.T) {
 	want := []string{
 		"kubernetes: get configmap aws-auth in kube-system", "kubernetes: get daemonset aws-node in kube-system", "kubernetes: get serviceaccount aws-node in kube-system",
-		"kubernetes: list certificatesigningrequests", "kubernetes: list ec2nodeclasses", "kubernetes: list eniconfigs", "kubernetes: list events in default",
+		"kubernetes: list certificatesigningrequests", "kubernetes: list ec2nodeclasses", "kubernetes: list eniconfigs", "kubernetes: list events", "kubernetes: list events in default",
 		"kubernetes: list nodeclaims", "kubernetes: list nodeclasses", "kubernetes: list nodepools", "kubernetes: list nodes",
 		"kubernetes: list persistentvolumeclaims", "kubernetes: list persistentvolumes", "kubernetes: list pods", "kubernetes: list pods in kube-system",
 	}

@@ -12,7 +12,8 @@ type Event struct {
 		CreationTimestamp time.Time `json:"creationTimestamp"`
 	} `json:"metadata"`
 	InvolvedObject struct {
-		Name string `json:"name"`
+		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
 	} `json:"involvedObject"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
@@ -32,4 +33,10 @@ const maxEvents = 10_000
 // NodeEvents lists the events about nodes, which are in the namespace default.
 func (c *Client) NodeEvents(ctx context.Context) ([]Event, error) {
 	return list[Event](ctx, c, "events in default", "/api/v1/namespaces/default/events", url.Values{"fieldSelector": {"involvedObject.kind=Node"}}, maxEvents)
+}
+
+// PodWarnings lists the warnings about pods of all namespaces (kubernetes
+// pkg/registry/core/event/strategy.go, ToSelectableFields: type is one of the fields).
+func (c *Client) PodWarnings(ctx context.Context) ([]Event, error) {
+	return list[Event](ctx, c, "events of pods", "/api/v1/events", url.Values{"fieldSelector": {"involvedObject.kind=Pod,type=Warning"}}, maxEvents)
 }

@@ -11,6 +11,7 @@ type Node struct {
 		Name              string            `json:"name"`
 		CreationTimestamp time.Time         `json:"creationTimestamp"`
 		Labels            map[string]string `json:"labels"`
+		Annotations       map[string]string `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
 		ProviderID    string  `json:"providerID"`

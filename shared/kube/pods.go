@@ -13,8 +13,9 @@ type Pod struct {
 		Namespace string `json:"namespace"`
 	} `json:"metadata"`
 	Spec struct {
-		NodeName   string `json:"nodeName"`
-		Containers []struct {
+		NodeName    string `json:"nodeName"`
+		HostNetwork bool   `json:"hostNetwork"`
+		Containers  []struct {
 			Name string `json:"name"`
 			// Env are the variables that have a value of their own.
 			Env []struct {
@@ -56,6 +57,11 @@ type ContainerReason struct {
 	Message    string    `json:"message"`
 	ExitCode   int       `json:"exitCode"`
 	FinishedAt time.Time `json:"finishedAt"`
+}
+
+// PodsOn lists the pods of all namespaces that a node took.
+func (c *Client) PodsOn(ctx context.Context, node string) ([]Pod, error) {
+	return list[Pod](ctx, c, "pods of "+node, "/api/v1/pods", url.Values{"fieldSelector": {"spec.nodeName=" + node}}, 0)
 }
 
 // CNIPods lists the pods of the VPC CNI, one on each node.

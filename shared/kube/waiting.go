@@ -16,6 +16,8 @@ type WaitingPod struct {
 		Name              string    `json:"name"`
 		Namespace         string    `json:"namespace"`
 		CreationTimestamp time.Time `json:"creationTimestamp"`
+		// DeletionTimestamp is set on a pod that is being deleted.
+		DeletionTimestamp time.Time `json:"deletionTimestamp"`
 		// Annotations has what a pod is told of its own branch interface.
 		Annotations     map[string]string `json:"annotations"`
 		OwnerReferences []struct {
@@ -26,6 +28,7 @@ type WaitingPod struct {
 	} `json:"metadata"`
 	Spec struct {
 		NodeName     string            `json:"nodeName"`
+		HostNetwork  bool              `json:"hostNetwork"`
 		NodeSelector map[string]string `json:"nodeSelector"`
 		Affinity     struct {
 			NodeAffinity struct {
@@ -56,8 +59,10 @@ type WaitingPod struct {
 		} `json:"volumes"`
 	} `json:"spec"`
 	Status struct {
-		Phase      string      `json:"phase"`
-		Conditions []Condition `json:"conditions"`
+		Phase                 string            `json:"phase"`
+		Conditions            []Condition       `json:"conditions"`
+		InitContainerStatuses []ContainerStatus `json:"initContainerStatuses"`
+		ContainerStatuses     []ContainerStatus `json:"containerStatuses"`
 	} `json:"status"`
 }
 

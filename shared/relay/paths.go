@@ -18,6 +18,7 @@ func Paths() []Path {
 		{Version: "v1", Resource: "persistentvolumes"},
 		{Version: "v1", Resource: "persistentvolumeclaims"},
 		{Version: "v1", Namespace: "default", Resource: "events"},
+		{Version: "v1", Resource: "events"},
 		{Version: "v1", Namespace: "kube-system", Resource: "pods"},
 		{Version: "v1", Namespace: "kube-system", Resource: "configmaps", Name: "aws-auth"},
 		{Version: "v1", Namespace: "kube-system", Resource: "serviceaccounts", Name: "aws-node"},

@@ -16,6 +16,7 @@ type Node struct {
 	Uninitialized bool
 	Kubelet       string
 	Labels        map[string]string
+	Annotations   map[string]string
 	// Conditions are all conditions by type, Ready among them.
 	Conditions map[string]Condition
 	Taints     []string // keys
@@ -61,4 +62,30 @@ type ExpectedJoin struct {
 	// Karpenter deletes it with the instance.
 	Claim     *NodeClaim
 	ClaimSeen time.Time
+}
+
+// StuckPod is a pod that a node took and that has no sandbox: no address, and no
+// container. Pods of the host's network are none, nor those that wait for a branch interface.
+type StuckPod struct {
+	Pod   string // "namespace/name"
+	Node  string
+	Since time.Time // when the node took it
+}
+
+// PodEvent is the newest warning of a reason about a pod.
+type PodEvent struct {
+	Pod     string // "namespace/name"
+	Reason  string // FailedCreatePodSandBox, FailedMount, …
+	Message string
+	Last    time.Time
+}
+
+// NodePods are the pods that a node took.
+type NodePods struct {
+	Node string
+	// Addressed is how many have an address of their own.
+	Addressed int
+	// Agent is how the pod of the Pod Identity agent is: "Running", or why it is not; empty
+	// where there is none.
+	Agent string
 }

@@ -102,6 +102,11 @@ type Snapshot struct {
 	// BranchWaits are pods that a node took and that wait for a branch interface: they
 	// come with WaitingPods.
 	BranchWaits []BranchWait
+	// StuckPods come with WaitingPods, too; PodEvents are the warnings about them. NodePods
+	// are the pods of their nodes, and of nodes whose plugin has its role by Pod Identity.
+	StuckPods []StuckPod
+	PodEvents []PodEvent
+	NodePods  []NodePods
 	// Trunks are the trunk interfaces of the cluster's nodes, and StrayBranches the
 	// branch interfaces whose trunk is gone.
 	Trunks        []Trunk

@@ -56,7 +56,9 @@ const (
 	VolumesOf         Source = "volumes"
 	PersistentVolumes Source = "persistent volumes"
 	ClaimsOf          Source = "persistent volume claims"
-	WaitingPods       Source = "waiting pods" // those that no node has taken, and BranchWaits
+	WaitingPods       Source = "waiting pods" // those that no node has taken, BranchWaits and StuckPods
+	PodEventsOf       Source = "pod events"
+	PodsOnNodes       Source = "pods of nodes" // NodePods
 	ZonesOf           Source = "availability zones"
 
 	// Usage is Uses: every interface of the cluster's VPC is counted, none kept.
@@ -96,7 +98,7 @@ func All() []Source {
 		Access, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,
 		Usage, Unattached, CreatorsOf, CIDRsKept, ENIConfigsOf, TrunksOf,
-		VolumesOf, PersistentVolumes, ClaimsOf, WaitingPods, ZonesOf,
+		VolumesOf, PersistentVolumes, ClaimsOf, WaitingPods, PodEventsOf, PodsOnNodes, ZonesOf,
 		NodePoolsOf, NodeClaimsOf, EC2NodeClassesOf, AutoNodeClassesOf,
 	}
 }

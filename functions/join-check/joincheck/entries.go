@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/incident"
+	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/node/outcome"
 
 	"rollcall/shared/snapshot"
@@ -22,9 +23,8 @@ const unrecorded = time.Hour
 // left alone too: a bastion may carry the cluster's tag. Where the nodes could
 // not be read nobody knows which are nodes: they are looked at, and not all
 // recorded as missing. What an open incident is about is looked at whatever it
-// is: it may be well now.
-func stillExpected(entries []entry, s *snapshot.Snapshot, incidents []incident.Incident, giveUp time.Duration) []entry {
-	about := covered(incidents, instanceID)
+// is: it may be well now. So are Ready nodes whose pods do not start.
+func stillExpected(entries []entry, s *snapshot.Snapshot, about []string, giveUp time.Duration) []entry {
 	nodes := make(map[string]*snapshot.Node, len(s.Nodes))
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; nodes[n.Instance] == nil || n.Joined() {
@@ -49,10 +49,21 @@ func stillExpected(entries []entry, s *snapshot.Snapshot, incidents []incident.I
 	return list
 }
 
+// starving are the Ready nodes that have taken pods and not started them for minutes.
+func starving(s *snapshot.Snapshot) []string {
+	var ids []string
+	for _, w := range checks.StuckOnReady(s) {
+		if w.Instance != "" {
+			ids = append(ids, w.Instance)
+		}
+	}
+	return detect.Distinct(ids)
+}
+
 // addRecords reads the records of the few that may have one. Of those whose
 // outcome is known only what an open incident is about is looked at again.
 // Nodes that had joined, and have ended soon after, are set aside as lost.
-func (h handler) addRecords(ctx context.Context, entries []entry, incidents []incident.Incident) (list, lost []entry, err error) {
+func (h handler) addRecords(ctx context.Context, entries []entry, about []string) (list, lost []entry, err error) {
 	var ids []string
 	for _, e := range entries {
 		if e.unsure {
@@ -66,7 +77,6 @@ func (h handler) addRecords(ctx context.Context, entries []entry, incidents []in
 	if err != nil {
 		return nil, nil, fmt.Errorf("look up %d launches: %w", len(ids), err)
 	}
-	about := covered(incidents, instanceID)
 	for _, e := range entries {
 		if l, ok := known[e.launch.Instance]; ok && e.unsure {
 			e.launch, e.recorded = l, true

@@ -39,14 +39,15 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	}
 	r.tagging = tagging(r.entries)
 	joined := joinedLaunches(s)
-	if r.entries, r.lost, err = h.addRecords(ctx, stillExpected(r.entries, s, r.incidents, h.giveUp), r.incidents); err != nil {
+	about := append(covered(r.incidents, instanceID), starving(s)...)
+	if r.entries, r.lost, err = h.addRecords(ctx, stillExpected(r.entries, s, about, h.giveUp), about); err != nil {
 		return err
 	}
 	// From here on the snapshot holds only what is called.
 	q := r.query(h.Query(cluster, r.account))
 	q.Time, s.Instances, s.Groups = s.Time, q.Instances, q.Groups
 	verdicts := decide(r, s, h.giveUp)
-	s.Scope, s.Launches = scope(r, verdicts), remembered(r.entries)
+	s.Scope, s.Launches = scope(r, verdicts, starving(s)), remembered(r.entries)
 	list := toRun(r, s.Scope)
 	if len(list) > 0 {
 		h.readCauses(ctx, s, q, list, joined)
@@ -119,6 +120,9 @@ func toRun(r roll, sc snapshot.Scope) []checks.Check {
 // query adds to a query what the roll is of.
 func (r roll) query(q gather.Query) gather.Query {
 	q.Failed, q.Sources = r.failed, []snapshot.Source{snapshot.Nodes, snapshot.AWSNode}
+	if r.sweep {
+		q.Sources = append(q.Sources, snapshot.WaitingPods) // a sweep's checks read them anyway
+	}
 	for _, e := range r.entries {
 		if e.instance == nil {
 			continue

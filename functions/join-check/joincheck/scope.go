@@ -14,13 +14,16 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// scope is what the checks judge: launches that missed the roll or ended
+// scope is what the checks judge: Ready nodes whose pods do not start; launches that missed the roll or ended
 // before they joined; those that no event told of, which nobody has looked at
 // yet; and what open incidents are about, so that they can be closed.
-func scope(r roll, verdicts []outcome.Verdict) snapshot.Scope {
+func scope(r roll, verdicts []outcome.Verdict, starving []string) snapshot.Scope {
 	var sc snapshot.Scope
 	for i, e := range r.entries {
 		switch v := verdicts[i].Status; {
+		case slices.Contains(starving, e.launch.Instance):
+			sc.Instances = append(sc.Instances, e.launch.Instance) // its subnet is not in question
+			continue
 		case e.silent && e.instance != nil && e.instance.Ended():
 			continue
 		case e.silent, v == outcome.Missed, v == outcome.Gone, v == outcome.GivenUp, v == outcome.Waiting && !e.recorded:

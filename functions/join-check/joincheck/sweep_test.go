@@ -8,6 +8,8 @@ import (
 
 	"rollcall/local/simaws"
 
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/store"
 
@@ -154,5 +156,35 @@ ec2:
 	}
 	if totals[1] != totals[200] {
 		t.Errorf("one node: %s\n200 nodes: %s", totals[1], totals[200])
+	}
+}
+
+// TestPodsWaitOnReadyNodes: pods that get no address on a Ready node are told in a sweep,
+// though no launch is in trouble, and read of only then; they are over once they run.
+func TestPodsWaitOnReadyNodes(t *testing.T) {
+	const pods = `
+kubernetes:
+  eks-workshop:
+    Pods:
+      - metadata: {name: web-0, namespace: shop, creationTimestamp: "2026-11-20T14:00:00Z"}
+        spec: {nodeName: ip-10-42-101-17.us-west-2.compute.internal, containers: [{name: web}]}
+        status: {phase: Pending, conditions: [{type: PodReadyToStartContainers, status: "False"}, {type: PodScheduled, status: "True", lastTransitionTime: "2026-11-20T14:00:00Z"}]}
+    Events:
+      - {metadata: {name: web-0.1, namespace: shop}, involvedObject: {kind: Pod, namespace: shop, name: web-0}, type: Warning, reason: FailedCreatePodSandBox, message: "failed to assign an IP address to container", lastTimestamp: "2026-11-20T14:44:00Z"}
+`
+	b := bench(t, stagetest.Options{World: healthy.World, ClusterRole: true, Over: healthy.Over + pods})
+	o := sweep(t, b)
+	if got := stagetest.Causes(o)[string(checkid.IPPodWithoutAddress)]; got == "" || len(o.Launches) > 0 || len(o.Blind) > 0 {
+		t.Errorf("because of %v, launches %+v, blind %v", stagetest.Causes(o), o.Launches, o.Blind)
+	}
+	for _, c := range o.Diagnosis.Causes {
+		if c.Check == checkid.IPPodWithoutAddress && (c.Confidence != checks.Symptom || !slices.Equal(c.Instances, []string{"i-0d0000000000000a1"}) || !slices.Equal(c.Pods, []string{"shop/web-0"})) {
+			t.Errorf("%s %v of %v", c.Confidence, c.Pods, c.Instances)
+		}
+	}
+	calm := bench(t, stagetest.Options{World: healthy.World, ClusterRole: true, Over: healthy.Over})
+	sweep(t, calm)
+	if calls := calm.Calls(); calls["kubernetes:list events"] != 1 || calls["kubernetes:list pods"] != 1 {
+		t.Errorf("a look at a calm cluster listed events and pods more than once: %v", calls)
 	}
 }

@@ -144,6 +144,23 @@ func LaunchedToo(id string, ago time.Duration) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { snapshottest.Launch(s, id, snapshottest.Private, ago) }
 }
 
+// StuckPod is a pod without a sandbox on the first node, with a warning; a reason that is
+// empty is none.
+func StuckPod(ago time.Duration, reason, message string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		pod := fmt.Sprintf("shop/web-%d", len(s.StuckPods))
+		s.StuckPods = append(s.StuckPods, snapshot.StuckPod{Pod: pod, Node: s.Nodes[0].Name, Since: s.Time.Add(-ago)})
+		if reason != "" {
+			s.PodEvents = append(s.PodEvents, snapshot.PodEvent{Pod: pod, Reason: reason, Message: message, Last: s.Time.Add(-time.Minute)})
+		}
+	}
+}
+
+// NoAddress is a pod on a Ready node to which the network plugin has no address to give.
+func NoAddress(s *snapshot.Snapshot) {
+	StuckPod(20*time.Minute, "FailedCreatePodSandBox", `Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox "a94a": plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP address to container`)(s)
+}
+
 func PrivateAPI(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }
 
 func NotReadyNode(message string) func(*snapshot.Snapshot) {

@@ -180,3 +180,15 @@ func (l Leaks) Wants(subnet string) NextNode {
 // MostFirst is as much as the first interface of any type takes (64 of an
 // r8i.96xlarge, amazon-vpc-cni-k8s, pkg/vpc/vpc_ip_resource_limit.go).
 const MostFirst = 64
+
+// StrayBranches are the branch interfaces in a subnet whose trunk is gone: each holds one
+// address. None where that could not be read.
+func StrayBranches(s *View, subnet string) []string {
+	var ids []string
+	for _, stray := range s.StrayBranches {
+		if stray.Subnet == subnet {
+			ids = append(ids, stray.ID)
+		}
+	}
+	return ids
+}

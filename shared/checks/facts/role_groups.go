@@ -65,6 +65,23 @@ func Together(list []finding.Finding) []finding.Finding {
 	return out
 }
 
+// WithStarving is the group with the Ready nodes among its suspects whose pods get no
+// address.
+func (c RoleGroup) WithStarving(v *View) RoleGroup {
+	is := map[*snapshot.Instance]bool{}
+	for _, i := range v.Starving() {
+		is[i] = true
+	}
+	c.Suspects = slices.Clone(c.Suspects)
+	for _, i := range c.Well {
+		if is[i] {
+			c.Suspects = append(c.Suspects, i)
+		}
+	}
+	c.Well = slices.DeleteFunc(slices.Clone(c.Well), func(i *snapshot.Instance) bool { return is[i] })
+	return c
+}
+
 func (c RoleGroup) All() []string { return append(IDs(c.Suspects), IDs(c.Well)...) }
 
 // Name is the role's name, which is how people know it.

@@ -30,6 +30,7 @@ type View struct {
 		attempts   Fact[*Attempts]
 		leaks      Fact[Leaks]
 		pods       Fact[map[string][]snapshot.Pod]
+		waits      Fact[[]PodWait]
 	}
 	// others are the facts of packages that build on this one, by name.
 	others map[string]*Fact[any]
@@ -151,6 +152,7 @@ func (v *View) Derived() map[string]int {
 		"scoped": v.known.scoped.built, "ready": v.known.ready.built, "joined": v.known.joined.built, "boot": v.known.boot.built,
 		"placements": v.known.placements.built, "role groups": v.known.roleGroups.built,
 		"attempts": v.known.attempts.built, "leaks": v.known.leaks.built, "pods": v.known.pods.built,
+		"pod waits": v.known.waits.built,
 	}
 	for name, f := range v.others {
 		built[name] = f.built

@@ -22,7 +22,7 @@ func CNIRolePolicies() check.Check {
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Roles, snapshot.AWSNode},
 		// Pods tell which were made before the role was set.
-		Uses:  []snapshot.Source{snapshot.Pods},
+		Uses:  []snapshot.Source{snapshot.Pods, snapshot.WaitingPods, snapshot.PodEventsOf},
 		After: []checkid.ID{checkid.IAMRolePolicies},
 		Cause: "The role that aws-node really uses (that of its Pod Identity association, else of its service account, else of the node) does not allow what the plugin calls before it is ready, or was deleted. " +
 			"The node then stays NotReady: its network plugin is not initialised. In an IPv6 cluster the actions are others, newer versions of the plugin need more of them, and one that does not know the node's instance type must ask EC2 about it (ec2:DescribeInstanceTypes).",
@@ -33,6 +33,9 @@ func CNIRolePolicies() check.Check {
 		},
 		Run: func(s *facts.View) []finding.Finding {
 			list, blind := s.RoleGroups()
+			for i := range list {
+				list[i] = list[i].WithStarving(s)
+			}
 			who, unknown := whoIsCNI(s)
 			switch {
 			case unknown != nil:

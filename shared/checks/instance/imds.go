@@ -2,6 +2,7 @@ package instance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"rollcall/shared/checks/check"
@@ -19,6 +20,8 @@ func IMDS() check.Check {
 		Title:      "The instance's metadata service is off or out of reach",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
+		Uses:       []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf},
+		Proof:      check.ByPassingUnmet,
 		AtLaunch:   true,
 		Cause:      "The metadata service is off: the instance cannot read its user data, its identity or its role's credentials, so nothing of the bootstrap works. Or tokens are required and may take one hop only: pods that are not on the host's network get no answer, and with it no region and no credentials.",
 		Fix:        "Switch the metadata service on, with a hop limit of 2 where pods need it, in the launch template and on the instances.",
@@ -32,7 +35,8 @@ func IMDS() check.Check {
 
 func runIMDS(s *facts.View) []finding.Finding {
 	st := s.Boot()
-	suspects, well := st.S.Suspects()
+	suspects, well := s.WithStarving()
+	starving := facts.IDs(s.Starving())
 	passed := facts.IDs(well)
 	blind := map[snapshot.Failure][]string{}
 	off, near := facts.NewGrouped(st), facts.NewGrouped(st)
@@ -44,6 +48,8 @@ func runIMDS(s *facts.View) []finding.Finding {
 		case m.Endpoint != "enabled":
 			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 does not say whether the metadata service is on"}
 			blind[why] = append(blind[why], i.ID)
+		case slices.Contains(starving, i.ID): // the plugin is on the host's network
+			passed = append(passed, i.ID)
 		case m.HopLimit == 1 && m.Tokens != "optional" && !facts.OfAutoMode(i):
 			// The limit counts for the answer with the token only: where
 			// requests without one are allowed, pods use those. Auto Mode means it so.
@@ -58,7 +64,11 @@ func runIMDS(s *facts.View) []finding.Finding {
 	}
 	list = append(list, unlooked(s, blind)...)
 	for origin, of := range off.All() {
-		list = append(list, metadataFinding(st, origin, of, "",
+		var sure finding.Confidence
+		if !slices.ContainsFunc(of, func(id string) bool { return !slices.Contains(starving, id) }) {
+			sure = finding.Likely // it joined, and was cut off since
+		}
+		list = append(list, metadataFinding(st, origin, of, sure,
 			fmt.Sprintf("the metadata service of %s is off", phrase.Subject(of, "instance")),
 			fmt.Sprintf("%s cannot read %s user data, identity and role's credentials: nothing of the bootstrap works.", phrase.Subject(of, "instance"), phrase.Verb(of, "its", "their")),
 			finding.Evidence{What: "HttpEndpoint", Value: "disabled"}, "--http-endpoint enabled"))
@@ -75,7 +85,7 @@ func runIMDS(s *facts.View) []finding.Finding {
 func metadataFinding(st *facts.BootConfig, origin string, of []string, sure finding.Confidence, says, why string, evidence finding.Evidence, option string) finding.Finding {
 	return finding.Finding{
 		Outcome: finding.Fail, Confidence: sure, Resource: origin, Covers: of, Instances: of,
-		Title: phrase.Title("%s", says), Why: why, Evidence: []finding.Evidence{evidence},
+		Title: phrase.Title("%s", says), Pods: st.S.WaitingFor(of), Why: why, Evidence: []finding.Evidence{evidence},
 		Fix: finding.Fix{
 			Text:    fmt.Sprintf("Set it on %s, and in a new version of the launch template for those to come.", phrase.Subject(of, "instance")),
 			Command: command.AWS(st.S, "ec2 modify-instance-metadata-options", "--instance-id", of[0], strings.Fields(option)),

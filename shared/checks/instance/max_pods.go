@@ -2,8 +2,10 @@ package instance
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -16,9 +18,13 @@ func MaxPods() check.Check {
 		ID:         "instance/max-pods",
 		Title:      "More pods are allowed than the interfaces have addresses for",
 		Confidence: finding.Likely,
+		Proof:      check.ByPassingUnmet,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.InstanceTypes, snapshot.AWSNode},
-		Cause:      "The kubelet's max pods is above what the network plugin can give addresses to: interfaces x (addresses of each - 1) + 2, with prefixes 16 times as many addresses, with custom networking one interface less. Pods beyond it get no address.",
-		Fix:        "Leave max pods to the image's own calculation, lower it, or switch prefix delegation on.",
+		Uses:       []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf, snapshot.PodsOnNodes},
+		// A node whose subnet has none to give has fewer than its interfaces could hold.
+		After: []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented},
+		Cause: "The kubelet's max pods is above what the network plugin can give addresses to: interfaces x (addresses of each - 1) + 2, with prefixes 16 times as many addresses, with custom networking one interface less. Pods beyond it get no address. It is likely where pods wait for one on a Ready node that has given out all it can; it keeps no node from joining.",
+		Fix:   "Leave max pods to the image's own calculation, lower it, or switch prefix delegation on.",
 		Links: []string{
 			"https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/cni-increase-ip-addresses.html",
@@ -33,10 +39,11 @@ func runMaxPods(s *facts.View) []finding.Finding {
 	for _, t := range s.InstanceTypes {
 		types[t.Name] = t
 	}
-	suspects, well := st.S.Suspects()
+	suspects, well := s.WithStarving()
 	passed := facts.IDs(well)
 	blind := map[snapshot.Failure][]string{}
 	g := facts.NewGrouped(st)
+	sure := map[string]finding.Confidence{}
 	g.Of = func(i *snapshot.Instance) string {
 		pods, from, _ := pods(st, i)
 		return fmt.Sprintf("%s\n%s\n%d\n%s", st.Origin(i), i.Type, pods, from)
@@ -56,6 +63,10 @@ func runMaxPods(s *facts.View) []finding.Finding {
 			why := snapshot.Failure{Source: snapshot.InstanceTypes, Reason: snapshot.NotRead, Message: "what " + i.Type + " can carry is not known"}
 			blind[why] = append(blind[why], i.ID)
 		case pods > room(t, s.CNI.Env):
+			if sure[i.ID] = full(s, st.Nodes[i.ID], room(t, s.CNI.Env)); sure[i.ID] == "" {
+				passed = append(passed, i.ID)
+				continue
+			}
 			g.Add(i)
 		default:
 			passed = append(passed, i.ID)
@@ -67,9 +78,31 @@ func runMaxPods(s *facts.View) []finding.Finding {
 	}
 	list = append(list, unlooked(s, blind)...)
 	for _, of := range g.All() {
-		list = append(list, overfull(st, of, types[st.Instances[of[0]].Type]))
+		f := overfull(st, of, types[st.Instances[of[0]].Type])
+		f.Confidence = finding.Possible
+		if slices.ContainsFunc(of, func(id string) bool { return sure[id] == finding.Likely }) {
+			f.Confidence = finding.Likely
+		}
+		list = append(list, f)
 	}
 	return list
+}
+
+// full is how surely a node's pods wait for addresses because it has none left: empty where
+// it runs fewer pods than it has addresses for. Where they were not counted, and of a node
+// that did not join, it is possible.
+func full(s *facts.View, n *snapshot.Node, room int) finding.Confidence {
+	if n == nil || !n.Joined() {
+		return finding.Possible
+	}
+	k := slices.IndexFunc(s.NodePods, func(p snapshot.NodePods) bool { return p.Node == n.Name })
+	switch {
+	case k < 0:
+		return finding.Possible
+	case s.NodePods[k].Addressed >= room-hostPods:
+		return finding.Likely
+	}
+	return ""
 }
 
 // pods is the most pods that an instance's kubelet allows, and who says so:
@@ -96,8 +129,11 @@ func pods(st *facts.BootConfig, i *snapshot.Instance) (pods int, from string, wh
 	return pods, "user data", snapshot.Failure{}
 }
 
-// room is how many pods the plugin can give addresses to. The 2 are aws-node
-// and kube-proxy, which use the host's (Amazon VPC CNI, "Setup": max pods).
+// hostPods are aws-node and kube-proxy, which use the host's address (Amazon VPC CNI,
+// "Setup": max pods).
+const hostPods = 2
+
+// room is how many pods the plugin can give addresses to.
 func room(t snapshot.InstanceType, env map[string]string) int {
 	interfaces, each := t.Interfaces, t.IPv4PerInterface-1
 	if most, err := strconv.Atoi(env["MAX_ENI"]); err == nil && most > 0 {
@@ -109,7 +145,7 @@ func room(t snapshot.InstanceType, env map[string]string) int {
 	if env["ENABLE_PREFIX_DELEGATION"] == "true" && (t.Hypervisor == "nitro" || t.BareMetal || t.Hypervisor == "") {
 		each *= 16 // a prefix is a /28
 	}
-	return max(0, interfaces)*max(0, each) + 2
+	return max(0, interfaces)*max(0, each) + hostPods
 }
 
 func overfull(st *facts.BootConfig, of []string, t snapshot.InstanceType) finding.Finding {
@@ -133,6 +169,7 @@ func overfull(st *facts.BootConfig, of []string, t snapshot.InstanceType) findin
 			{What: i.Type, Value: fmt.Sprintf("%d interfaces, %d IPv4 addresses each", t.Interfaces, t.IPv4PerInterface)},
 			setting("ENABLE_PREFIX_DELEGATION"), setting("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"),
 		},
+		Pods: st.S.WaitingFor(of),
 		Fix: finding.Fix{
 			Text:    fmt.Sprintf("Set max pods to %d or less for %s, or switch prefix delegation on if the subnets have whole /28 blocks free. Then replace the instances.", most, i.Type),
 			Console: console(st, st.Origin(i)),

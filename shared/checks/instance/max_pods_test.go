@@ -2,6 +2,7 @@ package instance
 
 import (
 	"testing"
+	"time"
 
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/snapshot"
@@ -23,16 +24,28 @@ func TestMaxPods(t *testing.T) { checktest.RunCases(t, MaxPods(), maxPodsCases()
 
 func maxPodsCases() []checktest.Case {
 	pass := []string{"pass prod [i-0node]"}
-	fail := []string{"fail lt-0a [i-0node] [i-0node] lt-0a: max pods is 110, m5.large has addresses for 29"}
+	fail := []string{"fail (possible) lt-0a [i-0node] [i-0node] lt-0a: max pods is 110, m5.large has addresses for 29"}
+	likely := []string{"fail (likely) lt-0a [i-0node] [i-0node] lt-0a: max pods is 110, m5.large has addresses for 29"}
+	ready := func(s *snapshot.Snapshot) { s.Nodes[0].Ready.Status = "True" }
+	runs := func(pods int) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			s.NodePods = []snapshot.NodePods{{Node: s.Nodes[0].Name, Addressed: pods}}
+		}
+	}
 	return []checktest.Case{
-		{"Ready", startWorld(allows(110), func(s *snapshot.Snapshot) { s.Nodes[0].Ready.Status = "True" }), pass},
+		{"Ready", startWorld(allows(110), ready), pass},
+		{"Ready, all addresses given out, and pods wait for one", startWorld(allows(110), ready, runs(27), checktest.NoAddress), likely},
+		{"Ready, pods wait for one, and some are left", startWorld(allows(110), ready, runs(20), checktest.NoAddress), pass},
+		{"Ready, pods wait for one, its pods were not counted", startWorld(allows(110), ready, checktest.NoAddress), fail},
+		{"Ready, pods wait for one, and no more are allowed than there are", startWorld(allows(29), ready, runs(27), checktest.NoAddress), pass},
+		{"Ready, pods wait for a sandbox image", startWorld(allows(110), ready, runs(27), checktest.StuckPod(time.Hour, "FailedCreatePodSandBox", "failed to get sandbox image")), pass},
 		{"as many as there are", startWorld(allows(29)), pass},
 		{"more", startWorld(allows(110)), fail},
 		{"more, by the user data of one that has not registered", startWorld(instead("maxPods: 29", "maxPods: 110")), fail},
 		{"more, with prefixes", startWorld(allows(110), cniSets("ENABLE_PREFIX_DELEGATION", "true")), pass},
 		{"more, with prefixes that the hypervisor cannot do", startWorld(allows(110), cniSets("ENABLE_PREFIX_DELEGATION", "true"), func(s *snapshot.Snapshot) { s.InstanceTypes[0].Hypervisor = "xen" }), fail},
 		{"custom networking", startWorld(allows(29), cniSets("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", "true")), []string{
-			"fail lt-0a [i-0node] [i-0node] lt-0a: max pods is 29, m5.large has addresses for 20",
+			"fail (possible) lt-0a [i-0node] [i-0node] lt-0a: max pods is 29, m5.large has addresses for 20",
 		}},
 		{"another network plugin", startWorld(allows(110), func(s *snapshot.Snapshot) { s.CNI = nil }), pass},
 		{"IPv6", startWorld(allows(110), func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }), pass},

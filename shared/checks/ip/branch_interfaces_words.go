@@ -86,16 +86,10 @@ func (b *branchScope) subnetWords(id string, pods []string) (title, why string, 
 	title = phrase.Title("%s has no address for branch interfaces", id)
 	why = fmt.Sprintf("%s %s for a branch interface. Each takes an address of the trunk's subnet, %s, which has none left.", phrase.Some(pods, 2), phrase.Plural(len(pods), "waits", "wait"), id)
 	fix = finding.Fix{Text: fmt.Sprintf("Free addresses of %s, or let nodes launch into another subnet.", id), Console: link.VPC(b.s, "SubnetDetails:subnetId="+id)}
-	var strays []string
-	for _, stray := range b.s.StrayBranches {
-		if stray.Subnet == id {
-			strays = append(strays, stray.ID)
-		}
-	}
-	if len(strays) > 0 {
+	if strays := facts.StrayBranches(b.s, id); len(strays) > 0 {
 		why += fmt.Sprintf(" %s %s one each, and %s trunk is gone.", phrase.Some(strays, 2), phrase.Plural(len(strays), "holds", "hold"), phrase.Plural(len(strays), "its", "their"))
 		fix.Text = fmt.Sprintf("The controller deletes the %d branch interfaces that are left over within an hour while it runs; look again then, or give nodes another subnet.", len(strays))
-		fix.Command = command.AWS(b.s, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+id, "Name=status,Values=available", "Name=tag:eks:eni:owner,Values=eks-vpc-resource-controller")
+		fix.Command = listStrays(b.s, id)
 	}
 	return title, why, fix
 }

@@ -135,6 +135,11 @@ func unready(l facts.Leaks, subnet string) []string {
 			ids = append(ids, i.ID)
 		}
 	}
+	for _, i := range l.S.Starving() {
+		if i.Subnet == subnet {
+			ids = append(ids, i.ID)
+		}
+	}
 	return ids
 }
 

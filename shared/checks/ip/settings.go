@@ -2,6 +2,7 @@ package ip
 
 import (
 	"fmt"
+	"slices"
 
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/routes"
@@ -57,7 +58,7 @@ func SettingsWords(st address.Settings) string {
 }
 
 // notReadyIn are the scope's instances in some subnets that registered and are
-// not Ready.
+// not Ready, and the Ready nodes whose pods get no address.
 func notReadyIn(c *routes.Scope, subnets ...string) []string {
 	registered := map[string]bool{}
 	for _, n := range c.S.Nodes {
@@ -69,6 +70,11 @@ func notReadyIn(c *routes.Scope, subnets ...string) []string {
 			if registered[i.ID] {
 				ids = append(ids, i.ID)
 			}
+		}
+	}
+	for _, i := range c.S.Starving() {
+		if slices.Contains(subnets, i.Subnet) {
+			ids = append(ids, i.ID)
 		}
 	}
 	return ids

@@ -33,7 +33,7 @@ func SubnetExhausted() check.Check {
 		// A failed launch that names the subnet is the cause; the arithmetic is
 		// here.
 		Adds:     []checkid.ID{checkid.LaunchSubnetFull},
-		After:    []checkid.ID{checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces},
+		After:    []checkid.ID{checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces, checkid.IPBranchLeaked},
 		AtLaunch: true,
 		Cause: "A launch takes one address; the VPC CNI then fills the first interface with addresses for pods, and keeps a second interface in reserve (with prefix delegation, whole /28 blocks). With no free address nothing starts, and the pods of nodes that started get none: such a node registers, and may be Ready. " +
 			"With fewer than the first interface holds, that is likely. The settings of aws-node are read where the cluster lets them be read: warm targets, prefix delegation, and with custom networking the pods' own subnets, which are judged too. Else its defaults are taken. With prefix delegation a reservation may hold blocks that the count of free addresses leaves out.",
@@ -104,8 +104,15 @@ func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) 
 	if !n.node {
 		f.Fix.Text = fmt.Sprintf("Delete what holds addresses without use (the command lists interfaces that nothing is attached to), or lead pods to a larger subnet than %s with new ENIConfigs, or the subnet tag kubernetes.io/role/cni.", subnet.ID)
 	}
-	if subnet.Free+facts.LeakedAddresses(c.S, subnet.ID) < d.First {
-		f.Behind = []checkid.ID{checkid.SpotBurstExceedsSubnet} // giving them back would not cure it
+	f.Evidence = append(f.Evidence, holders(c.S, subnet.ID)...)
+	// What is left behind explains it where giving that back would cure it.
+	leaked, strays := facts.LeakedAddresses(c.S, subnet.ID), len(facts.StrayBranches(c.S, subnet.ID))
+	f.Behind = []checkid.ID{checkid.SpotBurstExceedsSubnet}
+	if leaked > 0 && subnet.Free+leaked >= d.First {
+		f.Behind = append(f.Behind, checkid.IPLeakedInterfaces)
+	}
+	if strays > 0 && subnet.Free+strays >= d.First {
+		f.Behind = append(f.Behind, checkid.IPBranchLeaked)
 	}
 	f.Title, f.Why = n.shortage(c, pods, d, t)
 	switch {
@@ -116,6 +123,21 @@ func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) 
 		f.Unconditional = mayGrow(c, n.from)
 	}
 	return f
+}
+
+// holders are who has the addresses, as far as it was counted.
+func holders(s *facts.View, subnet string) []finding.Evidence {
+	var list []finding.Evidence
+	if i := slices.IndexFunc(s.Uses, func(u snapshot.Use) bool { return u.Subnet == subnet }); i >= 0 {
+		list = append(list, finding.Evidence{What: "Held in " + subnet, Value: fmt.Sprintf("%d addresses by %d interfaces, %d kept by reservations", s.Uses[i].Held, s.Uses[i].Interfaces, s.Uses[i].Kept)})
+	}
+	if n := facts.LeakedAddresses(s, subnet); n > 0 {
+		list = append(list, finding.Evidence{What: "Held by interfaces of nodes that are gone", Value: fmt.Sprint(n)})
+	}
+	if n := len(facts.StrayBranches(s, subnet)); n > 0 {
+		list = append(list, finding.Evidence{What: "Held by branch interfaces whose trunk is gone", Value: fmt.Sprint(n)})
+	}
+	return list
 }
 
 // mayGrow tells that a group, or a NodePool that is in use, can still launch a node

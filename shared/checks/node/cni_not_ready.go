@@ -21,7 +21,8 @@ func CNINotReady() check.Check {
 		Title:      "The network plugin does not come up on the node",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.AWSNode, snapshot.Pods},
-		After:      []checkid.ID{checkid.AnyJoinCause, checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces, checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IAMCNIRolePolicies, checkid.IAMRolePolicies, checkid.IAMSTSEndpoint, checkid.CNIVersion, checkid.CNIIPv6},
+		Uses:       []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf},
+		After:      []checkid.ID{checkid.AnyJoinCause, checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces, checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IAMCNIRolePolicies, checkid.IAMRolePolicies, checkid.IAMSTSEndpoint, checkid.CNIVersion, checkid.CNIIPv6, checkid.CNIEniconfig, checkid.CNIPodIdentityAgent, checkid.InstanceIMDS},
 		Cause:      "The node registered, its network is not ready, and the pod aws-node on it fails: its image cannot be pulled, or it ends with an error. A node without a network plugin takes no pods.",
 		Fix:        "Read why the pod waits or ended, and its log: the image pull needs ECR and S3, the plugin needs EC2's API, its IAM actions and free addresses.",
 		Links: []string{
@@ -50,12 +51,24 @@ func runCNINotReady(s *facts.View) []finding.Finding {
 			pods[s.Pods[i].Node] = &s.Pods[i]
 		}
 	}
+	starving := map[string]bool{}
+	for _, i := range s.Starving() {
+		starving[i.ID] = true
+	}
 	var ready []string
 	var list []trouble
 	for _, id := range s.Scope.Instances {
 		n := l.Nodes[id]
 		switch {
 		case n == nil, l.Terminated(id), l.Leaving(id):
+		case n.Joined() && starving[id]:
+			// Its network counts as ready: the plugin's configuration was written before.
+			if t, found := troubleOf(pods[n.Name]); found && t.sure {
+				t.id, t.node = id, n
+				list = append(list, t)
+				continue
+			}
+			ready = append(ready, id)
 		case n.Joined():
 			ready = append(ready, id)
 		case !l.Due(id), !networkDown(n):

@@ -52,7 +52,7 @@ func runPodUnschedulable(s *facts.View) []finding.Finding {
 	p := zones.Of(s)
 	all := zones.VolumesOf(s)
 	byZone := map[string][]stuck{}
-	var lost []stuck
+	var lost, apart []stuck
 	for i := range s.WaitingPods {
 		pod := &s.WaitingPods[i]
 		waiting, _ := p.Settled([]*snapshot.WaitingPod{pod})
@@ -65,6 +65,10 @@ func runPodUnschedulable(s *facts.View) []finding.Finding {
 			if ns, claim, ok := strings.Cut(l.Home.Claim, "/"); ok && ns == pod.Namespace && slices.Contains(pod.Claims, claim) && l.Home.Held != zones.HeldNo {
 				x.homes = append(x.homes, l)
 			}
+		}
+		if zones.Apart(pod, zonesOf(x.homes)) {
+			apart = append(apart, x)
+			continue
 		}
 		worst := zones.VolumePlacement{}
 		if len(x.homes) > 0 {
@@ -81,7 +85,10 @@ func runPodUnschedulable(s *facts.View) []finding.Finding {
 		// Else the volume is none of EBS: a disk of a node, or another driver's.
 	}
 	var list []finding.Finding
-	var well, failed []string
+	well, failed := []string{s.Cluster.Name}, []string(nil)
+	if len(apart) > 0 {
+		list, well = append(list, apartFinding(p, apart)), nil
+	}
 	for _, z := range p.Zones() {
 		switch {
 		case len(byZone[z]) > 0:
@@ -94,16 +101,71 @@ func runPodUnschedulable(s *facts.View) []finding.Finding {
 	if len(lost) > 0 {
 		// In which zone they wait nobody can say: of none it is known that nobody does.
 		return append(list, finding.Finding{
-			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: append([]string{s.Cluster.Name}, well...), Blocked: unseenSources(p, lost),
+			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: well, Blocked: unseenSources(p, lost),
 		})
 	}
-	if len(failed) == len(p.Zones()) && len(failed) > 0 {
+	if len(failed) == len(p.Zones()) && len(failed) > 0 || len(well) == 0 {
 		return list
 	}
 	return append(list, finding.Finding{
-		Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append([]string{s.Cluster.Name}, well...),
+		Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well,
 		Evidence: []finding.Evidence{{What: "Pods that wait", Value: fmt.Sprintf("%d, none for the zone of its volume there", len(s.WaitingPods))}},
 	})
+}
+
+func zonesOf(homes []zones.VolumePlacement) [][]string {
+	var list [][]string
+	for _, l := range homes {
+		list = append(list, l.Home.Zones)
+	}
+	return list
+}
+
+// apartFinding is the finding on pods that no node can serve: their volumes, or a volume
+// and the zone that they ask for, are in different zones. Karpenter says of it
+// "topology.kubernetes.io/zone DoesNotExist": no zone is left of what it must satisfy
+// (sigs.k8s.io/karpenter pkg/scheduling/requirement.go).
+func apartFinding(p *zones.Zones, list []stuck) finding.Finding {
+	first := list[0]
+	var places []string
+	words := []any{"kubectl", "-n", first.pod.Namespace, "get", "pvc"}
+	for _, l := range first.homes {
+		places = append(places, l.Home.Short()+" in "+l.Home.Zone())
+		_, claim, _ := strings.Cut(l.Home.Claim, "/")
+		words = append(words, claim)
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail, Confidence: finding.Certain, Resource: first.pod.Key(), Covers: []string{p.S.Cluster.Name}, Since: first.pod.Since(),
+		Title: phrase.Title("%s: no node can have all of its volumes", first.pod.Key()),
+		Why: fmt.Sprintf("Pod %s waits since %s for %s. An EBS volume can be attached in its own zone alone: no node, old or new, can have all of them.",
+			first.pod.Key(), phrase.ClockTime(first.pod.Since()), phrase.And(places)),
+		Fix: finding.Fix{
+			Text:    "Bring the volumes into one zone: snapshot those in the other zones, make volumes of the snapshots in the zone that you choose, and bind the claims to these. A StorageClass with volumeBindingMode WaitForFirstConsumer makes all volumes of a pod in the zone of its node.",
+			Command: shell.Command(words...),
+			Console: link.EC2(p.S, "VolumeDetails:volumeId="+first.homes[0].Home.ID),
+		},
+	}
+	if len(first.homes) == 1 {
+		f.Title = phrase.Title("%s asks for another zone than that of its volume", first.pod.Key())
+		f.Why = fmt.Sprintf("Pod %s waits since %s for %s, and its node selector or affinity admits other zones only: no node can serve it.", first.pod.Key(), phrase.ClockTime(first.pod.Since()), places[0])
+		f.Fix.Text = "Let the pod run in the zone of its volume, or bring the volume into a zone that the pod admits (a new volume of a snapshot of it)."
+	}
+	for _, x := range list {
+		if len(f.Pods) == zones.MostPods {
+			break
+		}
+		f.Pods = append(f.Pods, x.pod.Key())
+		f.Evidence = append(f.Evidence, waitsEvidence(p, x.pod))
+		for _, l := range x.homes {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: l.Home.ID, Value: tells(p, l)})
+			f.Resources = append(f.Resources, l.Home.ID)
+		}
+	}
+	f.Evidence = append(f.Evidence, nodesByZone(p))
+	if n := len(list) - 1; n > 0 {
+		f.Why += fmt.Sprintf(" The same is true of %d more %s.", n, phrase.Plural(n, "pod", "pods"))
+	}
+	return f
 }
 
 func unseenSources(p *zones.Zones, lost []stuck) []snapshot.Failure {

@@ -14,7 +14,7 @@ import (
 // Sources are all of them.
 func Sources() []source.Source {
 	return []source.Source{
-		nodes(), pods(), awsNodes(), awsAuth(), csrs(), nodeEvents(), eniConfigs(), persistentVolumes(), claims(), podsWaiting(),
+		nodes(), pods(), awsNodes(), awsAuth(), csrs(), nodeEvents(), eniConfigs(), persistentVolumes(), claims(), podsWaiting(), podEvents(), podsOnNodes(),
 		nodePools(), nodeClaims(), ec2NodeClasses(), autoNodeClasses(),
 	}
 }

@@ -36,7 +36,7 @@ func node(n kube.Node) snapshot.Node {
 		Instance: instanceOf(n.Spec.ProviderID),
 		Created:  n.Metadata.CreationTimestamp,
 		Kubelet:  n.Status.NodeInfo.KubeletVersion,
-		Labels:   n.Metadata.Labels,
+		Labels:   n.Metadata.Labels, Annotations: n.Metadata.Annotations,
 		Cordoned: n.Spec.Unschedulable,
 		Zone:     zoneOfNode(n),
 	}

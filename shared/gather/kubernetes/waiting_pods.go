@@ -28,7 +28,7 @@ func podsWaiting() source.Source {
 			}
 			return func(s *snapshot.Snapshot) {
 				keep(s)
-				s.BranchWaits = branchWaits(list)
+				s.BranchWaits, s.StuckPods = branchWaits(list), stuckPods(list)
 			}, nil
 		}),
 	}

@@ -64,6 +64,29 @@ func TestBranchWaits(t *testing.T) {
 	}
 }
 
+// TestStuckPods: a pod that a node took is stuck while it has no sandbox.
+func TestStuckPods(t *testing.T) {
+	const pod = `{"metadata":{"name":"%s","namespace":"shop"%s},"spec":{"nodeName":"n1"%s},
+"status":{"phase":"Pending","conditions":[%s{"type":"PodScheduled","status":"True","lastTransitionTime":"2026-11-20T14:00:01Z"}],"containerStatuses":[{"state":{"waiting":{"reason":"%s"}}}]}}`
+	const without, with = `{"type":"PodReadyToStartContainers","status":"False"},`, `{"type":"PodReadyToStartContainers","status":"True"},`
+	var list []kube.WaitingPod
+	for _, p := range []struct{ name, meta, spec, condition, reason string }{
+		{"a", "", "", without, "ContainerCreating"}, {"b", "", "", "", "ContainerCreating"}, {"c", "", "", "", "PodInitializing"},
+		{"has-a-sandbox", "", "", with, "ContainerCreating"}, {"pulls", "", "", "", "ImagePullBackOff"}, {"on-the-host", "", `,"hostNetwork":true`, without, "ContainerCreating"},
+		{"goes", `,"deletionTimestamp":"2026-11-20T14:00:00Z"`, "", without, "ContainerCreating"},
+		{"branch", "", `,"containers":[{"resources":{"requests":{"vpc.amazonaws.com/pod-eni":"1"}}}]`, without, "ContainerCreating"},
+	} {
+		list = append(list, podOf(t, fmt.Sprintf(pod, p.name, p.meta, p.spec, p.condition, p.reason)))
+	}
+	var want []snapshot.StuckPod
+	for _, name := range []string{"shop/a", "shop/b", "shop/c"} {
+		want = append(want, snapshot.StuckPod{Pod: name, Node: "n1", Since: time.Date(2026, 11, 20, 14, 0, 1, 0, time.UTC)})
+	}
+	if diff := cmp.Diff(want, stuckPods(list)); diff != "" {
+		t.Errorf("stuck pods (-want +got):\n%s", diff)
+	}
+}
+
 // TestHalfPods: nothing that an answer leaves out breaks the reader.
 func TestHalfPods(t *testing.T) {
 	if p := waitingPod(kube.WaitingPod{}); len(p.Claims) != 0 {

@@ -15,7 +15,7 @@ func Sources(e *ec2.Client, counted *tally) []source.Source {
 	list := []source.Source{
 		subnets(e), vpcs(e), routeTables(e), natGateways(e), internetGateways(e), egressOnlyGateways(e), endpoints(e),
 		securityGroups(e), networkACLs(e), vpcAttributes(e), dhcp(e), prefixLists(e), peerings(e), transitGateways(e), interfaces(e),
-		reservations(e), usage(e, counted), unattached(e, counted), trunks(e),
+		reservations(e), usage(e, counted), unattached(e, counted), trunks(e, counted),
 	}
 	for n := range list {
 		list[n].Read = inVPC(list[n].Read)

@@ -31,6 +31,8 @@ type count struct {
 	// them, tenants the clusters that interfaces name.
 	attached map[string]bool
 	tenants  []string
+	// trunking are the interfaces of the VPC resource controller: trunks and branches.
+	trunking []snapshot.Interface
 	// kept are the reservations that were counted in.
 	kept []snapshot.Reservation
 }
@@ -118,6 +120,9 @@ func (known *Counts) count(ctx context.Context, api Interfaces, v *source.View) 
 		t.Add(i)
 		if i.Status == available {
 			c.idle = append(c.idle, i)
+		}
+		if i.Tags[interfaceOwnerTag] == resourceOwner {
+			c.trunking = append(c.trunking, i)
 		}
 		if holds(v, i) {
 			holders[i.Instance] = true

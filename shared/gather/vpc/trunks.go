@@ -20,23 +20,35 @@ const (
 	interfaceOwnerTag = "eks:eni:owner"
 	resourceOwner     = "eks-vpc-resource-controller"
 	trunkTag          = "vpcresources.k8s.aws/trunk-eni-id"
+	clusterTag        = "kubernetes.io/cluster/"
 )
 
 // trunks are the trunk interfaces of the cluster's nodes, with how many branch
 // interfaces each has. They are asked for only where something tells that pods have
 // security groups of their own. Those that EKS Auto Mode makes bear other tags.
-func trunks(api Interfaces) source.Source {
+//
+// Where all interfaces of the VPC were counted they are among them, and nothing is asked.
+func trunks(api Interfaces, counted *tally) source.Source {
 	return source.Source{
 		Name:  snapshot.TrunksOf,
-		After: []snapshot.Source{snapshot.AWSNode, snapshot.Nodes, snapshot.WaitingPods},
+		After: []snapshot.Source{snapshot.AWSNode, snapshot.Nodes, snapshot.WaitingPods, snapshot.Usage},
 		Calls: []source.Call{{Action: "ec2:DescribeNetworkInterfaces"}},
 		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			if c, err, tried := counted.got(); tried {
+				if err != nil {
+					return nil, err
+				}
+				found, strays := trunksOf(slices.DeleteFunc(slices.Clone(c.trunking), func(i snapshot.Interface) bool {
+					return i.Tags[clusterTag+v.Snapshot.Cluster.Name] != "owned"
+				}))
+				return func(s *snapshot.Snapshot) { s.Trunks, s.StrayBranches = found, strays }, nil
+			}
 			if !branching(v.Snapshot) {
 				return source.Nothing, nil
 			}
 			var list []snapshot.Interface
 			filters := append(ec2api.In("vpc-id", v.VPCs[0]), ec2api.In("tag:"+interfaceOwnerTag, resourceOwner)...)
-			filters = append(filters, ec2api.In("tag:kubernetes.io/cluster/"+v.Snapshot.Cluster.Name, "owned")...)
+			filters = append(filters, ec2api.In("tag:"+clusterTag+v.Snapshot.Cluster.Name, "owned")...)
 			if err := eachInterface(ctx, api, filters, func(i snapshot.Interface) { list = append(list, i) }); err != nil {
 				return nil, err
 			}

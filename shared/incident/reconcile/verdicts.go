@@ -3,6 +3,7 @@ package reconcile
 import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	breaks "rollcall/shared/checks/check"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/correlate"
 	"rollcall/shared/report"
@@ -105,7 +106,7 @@ func (rec *reconciler) applyPasses(u *incident.Update) {
 	for _, id := range rec.Observation.Absent {
 		found(id, incident.Absent)
 	}
-	if u.IsSymptom() {
+	if u.IsSymptom() && checks.Meaning(u.Key.Check).Breaks != breaks.Pods {
 		for _, l := range rec.Observation.Launches {
 			switch l.Status {
 			case report.Joined:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
 
@@ -91,7 +92,54 @@ func (p *Zones) homes() []home {
 		}
 		list = append(list, h)
 	}
+	p.leaveOut(list)
 	return list
+}
+
+// leaveOut takes pods that no node can serve off the volumes that they wait for: a node in
+// the zone of one of those would not help.
+func (p *Zones) leaveOut(list []home) {
+	of := map[*snapshot.WaitingPod][][]string{}
+	for _, h := range list {
+		for _, pod := range h.Pods {
+			of[pod] = append(of[pod], h.Zones)
+		}
+	}
+	for i := range list {
+		list[i].Pods = slices.DeleteFunc(list[i].Pods, func(pod *snapshot.WaitingPod) bool { return Apart(pod, of[pod]) })
+	}
+}
+
+// Apart tells that no zone is one of each list, and of those that the pod itself asks for:
+// an EBS volume can be attached in its own zone alone (EBS user guide, "Attach an Amazon
+// EBS volume to an Amazon EC2 instance").
+func Apart(pod *snapshot.WaitingPod, volumes [][]string) bool {
+	if asked := podZones(pod); len(asked) > 0 && len(volumes) > 0 {
+		volumes = append(slices.Clone(volumes), asked)
+	}
+	if len(volumes) < 2 {
+		return false
+	}
+	return !slices.ContainsFunc(volumes[0], func(zone string) bool {
+		return !slices.ContainsFunc(volumes[1:], func(other []string) bool { return !slices.Contains(other, zone) })
+	})
+}
+
+// podZones are the zones that a pod asks for by its selector, or by each term of its
+// required affinity; nil where it does not.
+func podZones(pod *snapshot.WaitingPod) []string {
+	if zone := pod.Selector[scheduling.ZoneLabel]; zone != "" {
+		return []string{zone}
+	}
+	var all []string
+	for _, t := range pod.Terms {
+		i := slices.IndexFunc(t.Labels, func(r snapshot.Requirement) bool { return r.Key == scheduling.ZoneLabel && r.Operator == "In" })
+		if i < 0 {
+			return nil
+		}
+		all = append(all, t.Labels[i].Values...)
+	}
+	return all
 }
 
 // holds tells whether a claim holds a volume.
