@@ -4,6 +4,8 @@
 package kubernetes
 
 import (
+	"fmt"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
@@ -29,6 +31,10 @@ func RemoveNode(w *state.State, id string) {
 		dropSetPods(w, k, *n)
 		k.Nodes.Remove(id)
 		k.Version++
+		// kubernetes/kubernetes pkg/controller/nodelifecycle/node_lifecycle_controller.go.
+		if meta, ok := (*n)["metadata"].(map[string]any); ok {
+			k.Tell(*n, "node-controller", "RemovingNode", fmt.Sprintf("Node %v event: Removing Node %[1]v from Controller", meta["name"]), w.Now)
+		}
 		Schedule(w, k)
 	}
 }
