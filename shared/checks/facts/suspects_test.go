@@ -135,6 +135,7 @@ func TestPast(t *testing.T) {
 		{"Karpenter's name on it", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p", "Name", name)}},
 		{"a Name that the class gives", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p", "Name", "ip-forwarder")}},
 		{"Karpenter would have ended it", 30 * time.Minute, facts.Served, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p"), checktest.Unread(snapshot.NodeEventsOf)}},
+		{"Karpenter would have ended it, whatever events are left", 21 * time.Minute, facts.Served, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p")}},
 		{"Karpenter ended it", 15 * time.Minute, facts.Never, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p"), checktest.Unread(snapshot.NodeEventsOf)}},
 		{"its NodeClaim is registered", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
 			s.NodeClaims = []snapshot.NodeClaim{{Instance: snapshottest.Node, Conditions: map[string]snapshot.ObservedCondition{"Registered": {Condition: snapshot.Condition{Status: "True"}}}}}

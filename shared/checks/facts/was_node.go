@@ -31,6 +31,8 @@ const (
 	// are apart: Karpenter drains and deletes a node before it ends the instance, the
 	// cloud controller and the node controller find an ended one minutes later.
 	removalLag = 10 * time.Minute
+	// lateEnd is by how much later Karpenter may end what has not registered in time.
+	lateEnd = 5 * time.Minute
 	// tie is by how much one of two instances must fit a node's end better to be that
 	// node.
 	tie = 2 * time.Minute
@@ -53,6 +55,8 @@ func (l InstanceIndex) Past(i *snapshot.Instance) Past {
 		// Its registration is older than any event, and nothing that failed to join is
 		// kept for that long: Karpenter, cluster-autoscaler and people give up sooner.
 		return Served
+	case known && pooled(i) && lived > registrationTimeout+lateEnd:
+		return Served // Karpenter and EKS Auto Mode end what has not registered by then (TimedOut)
 	}
 	if past, fits := l.gone[i.ID]; fits {
 		return past
@@ -61,8 +65,6 @@ func (l InstanceIndex) Past(i *snapshot.Instance) Past {
 	switch {
 	case timedOut, recent && l.S.Has(snapshot.Nodes) && l.S.Has(snapshot.NodeEventsOf):
 		return Never
-	case known && pooled(i) && lived > registrationTimeout+removalLag:
-		return Served // Karpenter ends what has not registered by then (TimedOut)
 	}
 	return Unclear
 }
