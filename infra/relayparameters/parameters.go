@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +24,10 @@ type parameter struct {
 }
 
 var (
-	errPublic = errors.New("its API has a public endpoint: Rollcall reads it without a relay")
-	errYoung  = errors.New("EKS tells no address, authority, VPC or two subnets of it yet: wait until it is ACTIVE")
+	errPublic = errors.New("its API has a public endpoint that is open to all: Rollcall reads it without a relay")
+	// errNoPrivate: a relay stands in the cluster's VPC.
+	errNoPrivate = errors.New("its API has no private endpoint, and a relay needs it: aws eks update-cluster-config --name NAME --resources-vpc-config endpointPrivateAccess=true")
+	errYoung     = errors.New("EKS tells no address, authority, VPC or two subnets of it yet: wait until it is ACTIVE")
 )
 
 // parameters are those of the relay of a cluster.
@@ -37,8 +40,10 @@ func parameters(c *types.Cluster, prefix, bucket, key string) ([]parameter, erro
 	case vpc == nil || ca == nil || aws.ToString(c.Endpoint) == "" || aws.ToString(ca.Data) == "" ||
 		aws.ToString(vpc.VpcId) == "" || aws.ToString(vpc.ClusterSecurityGroupId) == "" || len(vpc.SubnetIds) < 2:
 		return nil, fmt.Errorf("cluster %s: %w", aws.ToString(c.Name), errYoung)
-	case vpc.EndpointPublicAccess:
+	case vpc.EndpointPublicAccess && (len(vpc.PublicAccessCidrs) == 0 || slices.Contains(vpc.PublicAccessCidrs, "0.0.0.0/0")):
 		return nil, fmt.Errorf("cluster %s: %w", aws.ToString(c.Name), errPublic)
+	case !vpc.EndpointPrivateAccess:
+		return nil, fmt.Errorf("cluster %s: %w", aws.ToString(c.Name), errNoPrivate)
 	}
 	return []parameter{
 		{"FunctionName", relay.FunctionName(prefix, aws.ToString(c.Name))},

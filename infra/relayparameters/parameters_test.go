@@ -40,7 +40,16 @@ func TestParameters(t *testing.T) {
 		cluster *types.Cluster
 		want    error
 	}{
-		"public too":   {private(func(c *types.Cluster) { c.ResourcesVpcConfig.EndpointPublicAccess = true }), errPublic},
+		"public too": {private(func(c *types.Cluster) { c.ResourcesVpcConfig.EndpointPublicAccess = true }), errPublic},
+		"open to all": {private(func(c *types.Cluster) {
+			c.ResourcesVpcConfig.EndpointPublicAccess, c.ResourcesVpcConfig.PublicAccessCidrs = true, []string{"203.0.113.0/24", "0.0.0.0/0"}
+		}), errPublic},
+		"open to some": {private(func(c *types.Cluster) {
+			c.ResourcesVpcConfig.EndpointPublicAccess, c.ResourcesVpcConfig.PublicAccessCidrs = true, []string{"203.0.113.0/24"}
+		}), nil},
+		"not within": {private(func(c *types.Cluster) {
+			c.ResourcesVpcConfig.EndpointPublicAccess, c.ResourcesVpcConfig.PublicAccessCidrs, c.ResourcesVpcConfig.EndpointPrivateAccess = true, []string{"203.0.113.0/24"}, false
+		}), errNoPrivate},
 		"being made":   {private(func(c *types.Cluster) { c.Endpoint = nil }), errYoung},
 		"no authority": {private(func(c *types.Cluster) { c.CertificateAuthority = nil }), errYoung},
 		"one subnet":   {private(func(c *types.Cluster) { c.ResourcesVpcConfig.SubnetIds = []string{"subnet-1"} }), errYoung},

@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,11 +17,11 @@ import (
 	"rollcall/shared/shell"
 )
 
-// relay looks at the relay of a cluster that has a private endpoint only, where the functions
+// relay looks at the relay of a cluster whose API is not open to all, where the functions
 // that read in it are not in its VPC themselves.
 func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionOf) []Finding {
 	vpc := cluster.ResourcesVpcConfig
-	if vpc == nil || vpc.EndpointPublicAccess || by.setting(config.InVPC) == "on" && at(by.arn) == at(aws.ToString(cluster.Arn)) {
+	if vpc == nil || vpc.EndpointPublicAccess && (len(vpc.PublicAccessCidrs) == 0 || slices.Contains(vpc.PublicAccessCidrs, "0.0.0.0/0")) || by.setting(config.InVPC) == "on" && at(by.arn) == at(aws.ToString(cluster.Arn)) {
 		return nil
 	}
 	name := relay.FunctionName(Prefix, aws.ToString(cluster.Name))
@@ -32,6 +33,16 @@ func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionO
 	switch {
 	case coded(err, "ResourceNotFoundException"):
 		again.Says = "is not there, and the API of " + aws.ToString(cluster.Name) + " has a private endpoint only: its nodes, pods and volumes cannot be read"
+		if vpc.EndpointPublicAccess {
+			again.Says = "is not there, and the public endpoint of the API of " + aws.ToString(cluster.Name) + " is open to " + strings.Join(vpc.PublicAccessCidrs, ", ") + " alone: its nodes, pods and volumes cannot be read from the functions' addresses, which are AWS's"
+			if by.setting(config.InVPC) == "on" {
+				again.State, again.Says = Unknown, "is not there, and the public endpoint of the API of "+aws.ToString(cluster.Name)+" is open to "+strings.Join(vpc.PublicAccessCidrs, ", ")+" alone: whether the address of the functions' NAT gateway is among these is not looked at"
+			}
+		}
+		if !vpc.EndpointPrivateAccess {
+			again.Do = "Turn on the private endpoint, which a relay needs, and deploy the relay, with a bucket of this region for its program (docs/deploy.md)."
+			again.Command = shell.Command("aws", "eks", "update-cluster-config", "--name", aws.ToString(cluster.Name), "--resources-vpc-config", "endpointPrivateAccess=true") + " && " + again.Command
+		}
 		return []Finding{again}
 	case err != nil:
 		return []Finding{unseen("relay", name, "lambda:GetFunctionConfiguration", err)}

@@ -30,6 +30,45 @@ func TestRelays(t *testing.T) {
 	tagged := func(tags map[string]string) func(*deployed) error {
 		return func(p *deployed) error { p.Deployment.Tag(function, tags); return nil }
 	}
+	openTo := func(private bool, ranges ...string) func(*worldfile.File) {
+		return func(f *worldfile.File) {
+			for i := range f.EKS.Clusters {
+				vpc := f.EKS.Clusters[i].ResourcesVpcConfig
+				vpc.EndpointPublicAccess, vpc.EndpointPrivateAccess, vpc.PublicAccessCidrs = true, private, ranges
+			}
+		}
+	}
+	for name, x := range map[string]struct {
+		change  func(*worldfile.File)
+		want    string
+		command string
+	}{
+		"open to all": {openTo(true, "203.0.113.0/24", "0.0.0.0/0"), "", ""},
+		"open to some": {openTo(true, "203.0.113.0/24", "198.51.100.7/32"), "relay rollcall-relay-eks-workshop is not there, and the public endpoint of the API of eks-workshop is open to 203.0.113.0/24, 198.51.100.7/32 alone:" +
+			" its nodes, pods and volumes cannot be read from the functions' addresses, which are AWS's", "make deploy-relay CLUSTER=eks-workshop"},
+		"open to some, not within": {openTo(false, "203.0.113.0/24"), "relay rollcall-relay-eks-workshop is not there, and the public endpoint of the API of eks-workshop is open to 203.0.113.0/24 alone:" +
+			" its nodes, pods and volumes cannot be read from the functions' addresses, which are AWS's", "aws eks update-cluster-config --name eks-workshop --resources-vpc-config endpointPrivateAccess=true && make deploy-relay CLUSTER=eks-workshop"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := stage.Start(t.Context(), stage.Options{
+				World: "../worlds/healthy-nat.yaml", Template: "../../infra/Rollcall.template.json", Rights: "../../deploy/clusterrole.yaml", RelayTemplate: "../../infra/RollcallRelay.template.json", Quiet: true, Still: true, Change: x.change,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(s.Close)
+			p := &deployed{Stage: s, t: t, slack: fakeslack.Config{Token: stage.SlackToken, Channels: []fakeslack.Channel{{ID: channel, Name: "eks-oncall"}}}}
+			got, command := "", ""
+			for _, f := range p.examined(false) {
+				if f.Part == "relay" {
+					got, command = f.Part+" "+f.Name+" "+f.Says, f.Command
+				}
+			}
+			if got != x.want || !strings.HasPrefix(strings.ReplaceAll(command, "'", ""), x.command) {
+				t.Errorf("found %q, %s; want %q, %s", got, command, x.want, x.command)
+			}
+		})
+	}
 	for name, x := range map[string]struct {
 		settings map[string]string
 		deploy   bool

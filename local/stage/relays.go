@@ -163,7 +163,13 @@ func (s *Stage) relayed(c spoke.Cluster) bool {
 		return false
 	}
 	told, err := w.API().DescribeCluster(&eks.DescribeClusterInput{Name: &c.Name})
-	return err == nil && !told.Cluster.ResourcesVpcConfig.EndpointPublicAccess
+	if err != nil {
+		return false
+	}
+	// EKS drops what publicAccessCidrs does not name (EKS user guide, "Cluster API server
+	// endpoint"), and functions outside a VPC leave from any address of AWS.
+	v := told.Cluster.ResourcesVpcConfig
+	return !v.EndpointPublicAccess || len(v.PublicAccessCidrs) > 0 && !slices.Contains(v.PublicAccessCidrs, "0.0.0.0/0")
 }
 
 // private tells that a host is the API of such a cluster.

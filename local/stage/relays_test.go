@@ -92,6 +92,42 @@ func TestHubsPrivateCluster(t *testing.T) {
 	})
 }
 
+// TestRestrictedCluster: a public endpoint that is open to some ranges alone does not answer
+// functions, which leave from any address of AWS: that is said with the command, and the relay
+// ends it.
+func TestRestrictedCluster(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		r := start(t, "route", relaying(), func(o *Options) {
+			o.Spokes[0].Change = func(f *worldfile.File) {
+				private(f)
+				for i := range f.EKS.Clusters {
+					vpc := f.EKS.Clusters[i].ResourcesVpcConfig
+					vpc.EndpointPublicAccess, vpc.PublicAccessCidrs = true, []string{"203.0.113.0/24"}
+				}
+			}
+		})
+		r.until("what cannot be looked at", r.posted("eks-workshop (payments)", "its public API endpoint is not open to Rollcall (publicAccessCidrs)", "open to 203.0.113.0/24 alone", "make deploy-relay"))
+		r.pass(11 * time.Minute) // two ticks
+		if n := len(r.messages()); n != 1 {
+			t.Errorf("%d messages of one thing that is missing", n)
+		}
+		if err := r.DeployRelay(theirs, nil); err != nil {
+			t.Fatal(err)
+		}
+		r.until("the end of it", func() bool {
+			for _, i := range r.incidentsOf("eks-workshop") {
+				if i.State == "open" {
+					return false
+				}
+			}
+			return true
+		})
+		r.scaleSpoke(1)
+		r.until("the missed roll call", func() bool { return r.posted("eks-workshop (payments)", table, "1 instance cannot join")() })
+		r.nothingLost()
+	})
+}
+
 // TestPrivateClusterWithoutRelay: what cannot be read is said, with the relay that would read
 // it and how it is made; no other account is touched; and the relay ends it.
 func TestPrivateClusterWithoutRelay(t *testing.T) {

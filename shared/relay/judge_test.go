@@ -2,6 +2,7 @@ package relay
 
 import (
 	"encoding/json"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -171,7 +172,9 @@ func TestErrors(t *testing.T) {
 	for want, err := range map[string]error{
 		"the relay refuses (ForbiddenPath): not this": &Refusal{ForbiddenPath, "not this"},
 		"no answer within 10 s":                       &Failure{TimedOut, "no answer within 10 s"},
-		"there is no function rollcall-relay-prod":    &MissingError{"rollcall-relay-prod"},
+		"the API has a private endpoint only, and there is no function rollcall-relay-prod, its relay": &MissingError{Function: "rollcall-relay-prod"},
+		"the API's public endpoint is open to 203.0.113.0/24, 198.51.100.7/32 alone, and does not answer Rollcall; there is no function rollcall-relay-prod, its relay": &MissingError{
+			Function: "rollcall-relay-prod", OpenTo: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("198.51.100.7/32")}},
 	} {
 		if err.Error() != want {
 			t.Errorf("%q, want %q", err, want)

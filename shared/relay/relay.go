@@ -8,6 +8,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/netip"
+	"strings"
 )
 
 // Request is what a relay is asked for.
@@ -74,9 +76,22 @@ type Failure struct {
 func (f *Failure) Error() string { return f.Says }
 
 // MissingError is that there is no relay of a cluster.
-type MissingError struct{ Function string }
+type MissingError struct {
+	Function string
+	// OpenTo are the ranges to which the cluster's public endpoint is open, where it has one.
+	OpenTo []netip.Prefix
+}
 
-func (e *MissingError) Error() string { return "there is no function " + e.Function }
+func (e *MissingError) Error() string {
+	if len(e.OpenTo) == 0 {
+		return "the API has a private endpoint only, and there is no function " + e.Function + ", its relay"
+	}
+	ranges := make([]string, len(e.OpenTo))
+	for i, p := range e.OpenTo {
+		ranges[i] = p.String()
+	}
+	return "the API's public endpoint is open to " + strings.Join(ranges, ", ") + " alone, and does not answer Rollcall; there is no function " + e.Function + ", its relay"
+}
 
 // Limits of Lambda, whose answer to a synchronous invocation has 6 MB at most ("Quotas",
 // "Invocation payload"), of which base64 takes a third.

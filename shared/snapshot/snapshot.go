@@ -5,6 +5,7 @@ package snapshot
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -160,6 +161,12 @@ type Scope struct {
 	// Unowned are instances that carry the cluster's tags although nothing of the
 	// cluster launched them. They are not in Instances.
 	Unowned []string
+}
+
+// OpenToAll reports whether the API's public endpoint takes requests from everywhere: where
+// no ranges are given, 0.0.0.0/0 is (EKS API reference, VpcConfigResponse, "publicAccessCidrs").
+func (c Cluster) OpenToAll() bool {
+	return c.EndpointPublic && (len(c.PublicAccessCIDRs) == 0 || slices.ContainsFunc(c.PublicAccessCIDRs, func(p netip.Prefix) bool { return p.Bits() == 0 && p.Addr().Is4() }))
 }
 
 // Cluster is an EKS cluster.

@@ -129,6 +129,8 @@ const WholeKubernetesAPI = "kubernetes: list nodes"
 const (
 	NoRelay      = "NoRelay"
 	RelayRefuses = "RelayRefuses"
+	// NotOpen is NoRelay where the public endpoint is open to some ranges alone.
+	NotOpen = "NotOpen"
 )
 
 // Failure is a source that could not be read, in words that an operator can

@@ -57,13 +57,16 @@ func (s Source) Failure(err error) *snapshot.Failure {
 	switch {
 	case errors.As(err, &silent):
 		f.Reason, f.Code, f.Message = silent.Reason, silent.Code, silent.Message
-		if f.Code == snapshot.NoRelay {
+		if f.Code == snapshot.NoRelay || f.Code == snapshot.NotOpen {
 			f.Call = askRelay
 		}
 	case errors.As(err, &absent):
 		// Whatever was asked for, it is one thing that is missing.
 		f.Reason, f.Code, f.Call = snapshot.Unreachable, snapshot.NoRelay, askRelay
-		f.Message = "the API has a private endpoint only, and " + absent.Error() + ", its relay"
+		f.Message = absent.Error()
+		if len(absent.OpenTo) > 0 {
+			f.Code = snapshot.NotOpen
+		}
 	case errors.As(err, &no):
 		f.Code, f.Message, f.Call = snapshot.RelayRefuses, no.Error(), askRelay
 	case errors.As(err, &fails):

@@ -10,12 +10,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"rollcall/shared/invoke"
+	"rollcall/shared/kube"
 	"rollcall/shared/relay"
 	"rollcall/shared/snapshot"
 )
@@ -25,18 +29,74 @@ type Invoker interface {
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
-// New finds the way to clusters whose API has a private endpoint only, through relays that
-// are invoked as cfg. Nil has no such way.
+// New finds the way to clusters whose API is not open to all: through relays that are invoked
+// as cfg. Functions leave from addresses of AWS, and EKS drops what publicAccessCidrs does not
+// name (EKS user guide, "Cluster API server endpoint"); where such a cluster has no relay, it
+// is asked all the same, as the functions' addresses may be among those. Nil has no such way.
 func New(cfg *aws.Config, prefix string) func(snapshot.Cluster) http.RoundTripper {
 	if cfg == nil {
 		return nil
 	}
 	client := invoke.New(*cfg)
 	return func(c snapshot.Cluster) http.RoundTripper {
-		if c.EndpointPublic || !c.EndpointPrivate {
+		through := &Relay{By: client, Function: relay.FunctionName(prefix, c.Name), Cluster: c.ARN, Endpoint: c.Endpoint}
+		switch {
+		case c.OpenToAll():
+			return nil
+		case !c.EndpointPublic && c.EndpointPrivate:
+			return through
+		case !c.EndpointPublic: // nothing of its access is known
 			return nil
 		}
-		return &Relay{By: client, Function: relay.FunctionName(prefix, c.Name), Cluster: c.ARN, Endpoint: c.Endpoint}
+		direct, err := kube.Transport(c.CA)
+		if err != nil {
+			return nil // and who connects says so
+		}
+		return &restricted{relay: through, direct: direct, function: through.Function, openTo: c.PublicAccessCIDRs, noRelay: !c.EndpointPrivate}
+	}
+}
+
+// restricted is the way to a cluster whose public endpoint is open to some ranges alone:
+// through its relay, or without one by itself.
+type restricted struct {
+	relay, direct http.RoundTripper
+	function      string
+	openTo        []netip.Prefix
+
+	mu sync.Mutex
+	// noRelay tells that there is none.
+	noRelay bool
+}
+
+// RoundTrip asks the relay, or the API where there is no relay or it cannot be invoked. Where
+// the API cannot be reached the error holds *relay.MissingError with the ranges.
+func (r *restricted) RoundTrip(req *http.Request) (*http.Response, error) {
+	r.mu.Lock()
+	without := r.noRelay
+	r.mu.Unlock()
+	if !without {
+		out, err := r.relay.RoundTrip(req)
+		var refused *relay.Refusal
+		var failed *relay.Failure
+		if err == nil || errors.As(err, &refused) || errors.As(err, &failed) || req.Context().Err() != nil {
+			return out, err
+		}
+		r.mu.Lock()
+		r.noRelay = true
+		r.mu.Unlock()
+	}
+	out, err := r.direct.RoundTrip(req)
+	var dial net.Error
+	if errors.As(err, &dial) && req.Context().Err() == nil {
+		return nil, errors.Join(&relay.MissingError{Function: r.function, OpenTo: r.openTo}, err)
+	}
+	return out, err
+}
+
+// CloseIdleConnections closes those of the direct way.
+func (r *restricted) CloseIdleConnections() {
+	if t, ok := r.direct.(*http.Transport); ok {
+		t.CloseIdleConnections()
 	}
 }
 

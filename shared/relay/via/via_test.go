@@ -5,9 +5,12 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -198,4 +201,83 @@ func FuzzAnswer(f *testing.F) {
 			t.Errorf("%v, %v", resp, err)
 		}
 	})
+}
+
+// TestRestricted: where the public endpoint is open to some ranges a relay is asked first, and
+// without one the API itself, which may let the functions in; that it does not is told with
+// the ranges.
+func TestRestricted(t *testing.T) {
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	shut := httptest.NewServer(nil)
+	shut.Close()
+	for name, tt := range map[string]struct {
+		relay   error
+		noRelay bool
+		url     string
+		invokes int
+		status  int
+		says    string
+	}{
+		"a relay":                  {nil, false, shut.URL, 2, 200, ""},
+		"none, and it lets in":     {invoke.ErrNone, false, api.URL, 1, http.StatusTeapot, ""},
+		"none, and it does not":    {invoke.ErrNone, false, shut.URL, 1, 0, "the API's public endpoint is open to 203.0.113.0/24 alone, and does not answer Rollcall; there is no function rollcall-relay-prod, its relay"},
+		"it may not be invoked":    {errors.New("AccessDeniedException"), false, api.URL, 1, http.StatusTeapot, ""},
+		"no private endpoint":      {nil, true, shut.URL, 0, 0, "open to 203.0.113.0/24 alone"},
+		"no private, and it is in": {nil, true, api.URL, 0, http.StatusTeapot, ""},
+	} {
+		invokes := 0
+		through := &Relay{Function: "rollcall-relay-prod", By: invoker(func(string, relay.Request) ([]byte, error) {
+			invokes++
+			return written(t, relay.Answer{Status: 200}), tt.relay
+		})}
+		way := &restricted{relay: through, direct: http.DefaultTransport, function: through.Function, openTo: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")}, noRelay: tt.noRelay}
+		for range 2 {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, tt.url+"/api/v1/nodes", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			status := 0
+			out, err := way.RoundTrip(req)
+			if err == nil {
+				status = out.StatusCode
+				out.Body.Close()
+			}
+			missing := new(relay.MissingError)
+			if status != tt.status || (tt.says != "") != errors.As(err, &missing) || tt.says != "" && !strings.Contains(missing.Error(), tt.says) {
+				t.Errorf("%s: %d, %v; want %d, %q", name, status, err, tt.status, tt.says)
+			}
+		}
+		if invokes != tt.invokes {
+			t.Errorf("%s: invoked %d times, want %d", name, invokes, tt.invokes)
+		}
+	}
+	api.Close()
+}
+
+// TestWays: which clusters are asked through a relay.
+func TestWays(t *testing.T) {
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: tlsServer(t)})
+	some := []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")}
+	for name, tt := range map[string]struct {
+		of   snapshot.Cluster
+		want string
+	}{
+		"open to all":            {snapshot.Cluster{EndpointPublic: true, EndpointPrivate: true, PublicAccessCIDRs: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}}, "<nil>"},
+		"no ranges":              {snapshot.Cluster{EndpointPublic: true}, "<nil>"},
+		"to all by IPv6 alone":   {snapshot.Cluster{EndpointPublic: true, PublicAccessCIDRs: []netip.Prefix{netip.MustParsePrefix("::/0")}}, "*via.restricted"},
+		"private":                {snapshot.Cluster{EndpointPrivate: true}, "*via.Relay"},
+		"restricted":             {snapshot.Cluster{EndpointPublic: true, EndpointPrivate: true, PublicAccessCIDRs: some}, "*via.restricted"},
+		"could not be described": {snapshot.Cluster{}, "<nil>"},
+	} {
+		tt.of.CA = ca
+		if got := fmt.Sprintf("%T", New(&aws.Config{}, "rollcall")(tt.of)); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+func tlsServer(t *testing.T) []byte {
+	s := httptest.NewTLSServer(nil)
+	t.Cleanup(s.Close)
+	return s.Certificate().Raw
 }
