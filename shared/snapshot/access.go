@@ -40,6 +40,15 @@ type PodIdentity struct {
 	Namespace      string
 	ServiceAccount string
 	Role           string // ARN
+	// Target is the role that EKS assumes with Role's credentials, whose credentials
+	// the pods get; empty where they get Role's (EKS API reference, PodIdentityAssociation
+	// targetRoleArn). ExternalID is the sts:ExternalId of that call, and Untagged
+	// reports that it carries no session tags.
+	Target, ExternalID string
+	Untagged           bool
+	// Policy is a session policy in JSON: the pods may do what both it and the role
+	// allow; with Target it limits that role alone. Empty for none.
+	Policy string
 }
 
 // Addon is an EKS add-on of a cluster.

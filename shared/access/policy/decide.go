@@ -9,25 +9,29 @@ import (
 // Decide tells what the document alone says of a request.
 func (d Document) Decide(r Request) Decision { return decide([]Document{d}, r) }
 
-// Effective tells what a role's own policies together say of a request, within
-// its permissions boundary (nil for none). Service control policies and the
-// resource's own policy are not in it: they cannot be read with the role.
-func Effective(policies []Document, boundary *Document, r Request) Decision {
+// Effective returns what a role's own policies together say of a request, within
+// limits that each must allow it too: its permissions boundary, a session policy.
+// Service control policies and the resource's own policy are not in it: they cannot
+// be read with the role.
+func Effective(policies, limits []Document, r Request) Decision {
 	own := decide(policies, r)
-	if boundary == nil || own.Verdict == Denied {
+	if own.Verdict == Denied {
 		return own
 	}
-	limit := decide([]Document{*boundary}, r)
-	switch {
-	case limit.Verdict == Denied:
-		return limit
-	case own.Verdict == Silent:
-		return own
-	case limit.Verdict == Silent:
-		limit.Document = boundary.Name
-		return limit
-	case limit.Verdict == Depends:
-		return limit
+	var open *Decision
+	for _, l := range limits {
+		limit := decide([]Document{l}, r)
+		switch {
+		case limit.Verdict == Denied:
+			return limit
+		case limit.Verdict == Silent && own.Verdict != Silent:
+			own = Decision{Verdict: Silent, Document: l.Name}
+		case limit.Verdict == Depends && open == nil:
+			open = &limit
+		}
+	}
+	if open != nil && own.Verdict != Silent {
+		return *open
 	}
 	return own
 }

@@ -62,26 +62,32 @@ func TestEffective(t *testing.T) {
 	none := `{"Statement":{"Effect":"Allow","Action":"s3:*","Resource":"*"}}`
 	never := `{"Statement":{"Sid":"No","Effect":"Deny","Action":"ec2:*","Resource":"*"}}`
 	perhaps := `{"Statement":{"Effect":"Allow","Action":"*","Resource":"*","Condition":{"Bool":{"x":"true"}}}}`
-	tests := []struct{ name, own, boundary, want string }{
-		{"no boundary", all, "", "allowed: statement 1 of own"},
-		{"boundary allows too", all, all, "allowed: statement 1 of own"},
-		{"boundary grants less", all, none, "not granted by boundary"},
-		{"boundary denies", all, never, "denied: No of boundary"},
-		{"boundary denies what nothing grants", none, never, "denied: No of boundary"},
-		{"boundary grants, the role does not", none, all, "not granted"},
-		{"own deny", never, all, "denied: No of own"},
-		{"boundary depends", all, perhaps, "depends on condition Bool x: statement 1 of boundary"},
-		{"own depends", perhaps, all, "depends on condition Bool x: statement 1 of own"},
-		{"own depends, boundary grants less", perhaps, none, "not granted by boundary"},
+	tests := []struct{ name, own, boundary, session, want string }{
+		{"no boundary", all, "", "", "allowed: statement 1 of own"},
+		{"boundary allows too", all, all, "", "allowed: statement 1 of own"},
+		{"boundary grants less", all, none, "", "not granted by boundary"},
+		{"boundary denies", all, never, "", "denied: No of boundary"},
+		{"boundary denies what nothing grants", none, never, "", "denied: No of boundary"},
+		{"boundary grants, the role does not", none, all, "", "not granted"},
+		{"own deny", never, all, "", "denied: No of own"},
+		{"boundary depends", all, perhaps, "", "depends on condition Bool x: statement 1 of boundary"},
+		{"own depends", perhaps, all, "", "depends on condition Bool x: statement 1 of own"},
+		{"own depends, boundary grants less", perhaps, none, "", "not granted by boundary"},
+		{"session policy allows too", all, all, all, "allowed: statement 1 of own"},
+		{"session policy grants less", all, "", none, "not granted by session"},
+		{"session policy denies, boundary grants less", all, none, never, "denied: No of session"},
+		{"boundary depends, session policy grants less", all, perhaps, none, "not granted by session"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var boundary *Document
+			var limits []Document
 			if tt.boundary != "" {
-				d := parse(t, "boundary", tt.boundary)
-				boundary = &d
+				limits = append(limits, parse(t, "boundary", tt.boundary))
 			}
-			got := Effective([]Document{parse(t, "own", tt.own)}, boundary, Request{Action: "ec2:DescribeInstances"})
+			if tt.session != "" {
+				limits = append(limits, parse(t, "session", tt.session))
+			}
+			got := Effective([]Document{parse(t, "own", tt.own)}, limits, Request{Action: "ec2:DescribeInstances"})
 			if got.String() != tt.want {
 				t.Errorf("Effective = %q, want %q", got, tt.want)
 			}

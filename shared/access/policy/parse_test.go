@@ -86,7 +86,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("with everything denied: %v", got)
 		}
 		allow := Document{Statements: []Statement{{Place: 1, Actions: []string{"*"}, Resources: []string{"*"}}}}
-		if within := Effective([]Document{d}, &allow, r); within.Verdict != got.Verdict {
+		if within := Effective([]Document{d}, []Document{allow}, r); within.Verdict != got.Verdict {
 			t.Errorf("a boundary that allows all changes %v to %v", got, within)
 		}
 	})

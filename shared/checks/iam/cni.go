@@ -18,6 +18,10 @@ type cniIdentity struct {
 	// role is empty where aws-node uses the role of the node that it is on.
 	role string
 	how  string
+	// hop is the Pod Identity association where EKS assumes role with the credentials
+	// of another one; nil elsewhere. sessions are the session policies that limit role.
+	hop      *snapshot.PodIdentity
+	sessions []snapshot.Policy
 	// later is the role that its service account has by now, where the pod was
 	// made before that was so.
 	later string
@@ -40,7 +44,7 @@ func whoIsCNI(s *facts.View) (cniIdentity, *snapshot.Failure) {
 	}
 	for _, a := range s.PodIdentities {
 		if a.Namespace == "kube-system" && a.ServiceAccount == "aws-node" {
-			return cniIdentity{role: a.Role, how: "Pod Identity association of kube-system/aws-node"}, nil
+			return associated(a), nil
 		}
 	}
 	if s.CNI != nil && s.CNI.Role != "" {
@@ -59,6 +63,63 @@ func whoIsCNI(s *facts.View) (cniIdentity, *snapshot.Failure) {
 	}
 	who.how = "the node's own role"
 	return who, nil
+}
+
+// associated is the identity that a Pod Identity association gives: its target role where
+// it names one, within its session policy, which limits the target role alone (EKS API
+// reference, CreatePodIdentityAssociation).
+func associated(a snapshot.PodIdentity) cniIdentity {
+	const of = "Pod Identity association of kube-system/aws-node"
+	who := cniIdentity{role: a.Role, how: of}
+	if a.Target != "" {
+		who.role, who.hop, who.how = a.Target, &a, "target role of the "+of+", assumed with "+facts.LastPart(a.Role)
+	}
+	if a.Policy != "" {
+		who.sessions = []snapshot.Policy{{Name: "the session policy of the " + of, Document: a.Policy}}
+	}
+	return who
+}
+
+// hopRefusals are the calls by which EKS assumes the target role and that are refused, by
+// the association's own role or by the target's trust policy; failures are what keeps from
+// deciding. A trust policy that names the role itself needs no grant of that role; one that
+// names the account does (IAM user guide, "Policy evaluation logic"; EKS user guide, "Access
+// AWS resources using EKS Pod Identity Target IAM Roles").
+func hopRefusals(s *facts.View, own, target snapshot.Role, a snapshot.PodIdentity) (ungranted, trust []refusal, open []snapshot.Failure) {
+	needs := []need{{"sts:AssumeRole", target.ARN, true}}
+	if !a.Untagged {
+		needs = append(needs, need{"sts:TagSession", target.ARN, true})
+	}
+	document, err := policy.Parse(target.Trust)
+	if err != nil {
+		return nil, nil, []snapshot.Failure{unparsed("the trust policy of "+target.ARN, err)}
+	}
+	document.Name = "the trust policy of " + target.Name
+	named := slices.ContainsFunc(document.Statements, func(t policy.Statement) bool {
+		return !t.Deny && slices.Contains(t.Principals, policy.Principal{Kind: "AWS", Value: own.ARN})
+	})
+	for _, n := range needs {
+		known := callFacts(s)
+		known["sts:ExternalId"] = []string{}
+		if a.ExternalID != "" {
+			known["sts:ExternalId"] = []string{a.ExternalID}
+		}
+		by := document.Decide(policy.Request{Action: n.action, Resource: n.resource, Caller: policy.Caller{ARN: own.ARN}, Facts: known})
+		switch by.Verdict {
+		case policy.Silent, policy.Denied:
+			by.Document = document.Name
+			trust = append(trust, refusal{n, by})
+		case policy.Depends:
+			open = append(open, snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s may assume %s %s", own.Name, target.Name, by)})
+		}
+	}
+	g := granted(s, own, needs)
+	for _, r := range g.vital() {
+		if !named || r.by.Document != "" {
+			ungranted = append(ungranted, r)
+		}
+	}
+	return ungranted, trust, append(open, g.undecided(own.ARN)...)
 }
 
 // cniNeeds are the actions that aws-node calls (amazon-vpc-cni-k8s, "IAM

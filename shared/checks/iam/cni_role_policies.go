@@ -24,7 +24,7 @@ func CNIRolePolicies() check.Check {
 		// Pods tell which were made before the role was set.
 		Uses:  []snapshot.Source{snapshot.Pods, snapshot.WaitingPods, snapshot.PodEventsOf},
 		After: []checkid.ID{checkid.IAMRolePolicies},
-		Cause: "The role that aws-node really uses (that of its Pod Identity association, else of its service account, else of the node) does not allow what the plugin calls before it is ready, or was deleted. " +
+		Cause: "The role that aws-node really uses (that of its Pod Identity association, or its target role; else of its service account, else of the node) does not allow what the plugin calls before it is ready, or was deleted. " +
 			"The node then stays NotReady: its network plugin is not initialised. In an IPv6 cluster the actions are others, newer versions of the plugin need more of them, and one that does not know the node's instance type must ask EC2 about it (ec2:DescribeInstanceTypes).",
 		Fix: "Attach AmazonEKS_CNI_Policy to that role, or bring one's own policy up to the version of the plugin.",
 		Links: []string{
@@ -51,7 +51,7 @@ func CNIRolePolicies() check.Check {
 					blind = append(blind, cni(c, s, who.before())...)
 				}
 				if all := with((facts.RoleGroup{Role: who.role}), s, list); len(all.All()) > 0 {
-					blind = append(blind, cni(all, s, who)...)
+					blind = append(blind, own(all, s, who)...)
 				}
 				return blind
 			}
@@ -81,6 +81,74 @@ func with(c facts.RoleGroup, s *facts.View, list []facts.RoleGroup) facts.RoleGr
 	return c
 }
 
+// own judges the aws-node that has a role of its own. A target role that EKS cannot assume
+// gives no credentials, whatever it may do.
+func own(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
+	if who.hop == nil || len(c.Suspects) == 0 {
+		return cni(c, s, who)
+	}
+	target, gone, why := facts.ReadRole(s, who.role)
+	switch {
+	case gone:
+		return cni(c, s, who)
+	case why != nil: // another account's, mostly
+		return c.Blocked(*why)
+	}
+	first := c
+	first.Role = who.hop.Role
+	role, gone, why := facts.ReadRole(s, first.Role)
+	switch {
+	case gone:
+		return first.Judged(cniGone(first, s, cniIdentity{role: first.Role, how: "Pod Identity association of kube-system/aws-node"}))
+	case why != nil:
+		return c.Blocked(*why)
+	}
+	ungranted, untrusted, open := hopRefusals(s, role, target, *who.hop)
+	switch lacks := append(ungranted, untrusted...); {
+	case len(lacks) > 0:
+		if len(untrusted) > 0 {
+			first.Role = target.ARN
+		}
+		return first.Judged(cannotAssume(s, role, target, *who.hop, ungranted, untrusted))
+	case len(open) > 0:
+		return c.Blocked(open...)
+	}
+	return cni(c, s, who)
+}
+
+func cannotAssume(s *facts.View, role, target snapshot.Role, a snapshot.PodIdentity, ungranted, untrusted []refusal) finding.Finding {
+	lacks := append(slices.Clone(ungranted), untrusted...)
+	f := finding.Finding{
+		Outcome: finding.Fail,
+		Title:   phrase.Title("aws-node gets no credentials: %s may not assume %s", role.Name, target.Name),
+		Why: fmt.Sprintf("The Pod Identity association of kube-system/aws-node gives it %s, which EKS assumes with %s. That is refused: %s. Without credentials the network of a new node is not ready.",
+			target.ARN, role.ARN, because(lacks)),
+		Evidence: []finding.Evidence{
+			{What: "Not allowed", Value: strings.Join(actionNames(lacks), ", ")},
+			policiesHeld(role),
+			{What: "Trust policy of " + target.Name, Value: phrase.Clip(target.Trust)},
+		},
+		Fix: finding.Fix{Console: link.Role(s, role.ARN)},
+	}
+	actions := []string{"sts:AssumeRole", "sts:TagSession"}
+	if a.Untagged {
+		actions = actions[:1]
+	}
+	if len(untrusted) == 0 {
+		f.Fix.Text = fmt.Sprintf("Allow %s on %s in a policy of %s.", phrase.And(actions), target.ARN, role.Name)
+		if slices.ContainsFunc(ungranted, func(r refusal) bool { return r.by.Document != "" }) {
+			f.Fix.Text, _ = howToGrant(s, role.ARN, ungranted)
+		}
+		return f
+	}
+	f.Fix.Console = link.Role(s, target.ARN)
+	f.Fix.Text = fmt.Sprintf("Let the trust policy of %s allow %s to %s.", target.Name, phrase.And(actions), role.ARN)
+	if a.ExternalID != "" {
+		f.Fix.Text += " The association's sts:ExternalId is " + a.ExternalID + "."
+	}
+	return f
+}
+
 func cni(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
 	if len(c.Suspects) == 0 {
 		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
@@ -96,7 +164,7 @@ func cni(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
 	}
 	types := knownTypes(s, c.Suspects)
 	needs := cniNeeds(s, types)
-	g := granted(s, role, needs)
+	g := granted(s, role, needs, who.sessions...)
 	vital := g.vital()
 	switch {
 	case len(vital) > 0:

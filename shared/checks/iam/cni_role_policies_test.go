@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rollcall/shared/checks/checktest"
+	"rollcall/shared/checks/facts"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
@@ -54,7 +55,49 @@ func cniRolePoliciesCases() []checktest.Case {
 	association := func(s *snapshot.Snapshot) {
 		s.PodIdentities = []snapshot.PodIdentity{{Namespace: "default", ServiceAccount: "aws-node", Role: "x"}, {Namespace: "kube-system", ServiceAccount: "aws-node", Role: cniRole}}
 	}
+	const target, here, there = "arn:aws:iam::123456789012:role/cni-target", `{"Statement":{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:role/cni"},"Action":["sts:AssumeRole","sts:TagSession"],"Condition":{"StringEquals":{"sts:ExternalId":"x"}}}}`,
+		`{"Statement":{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:root"},"Action":["sts:AssumeRole","sts:TagSession"]}}`
+	// chained gives aws-node a target role with a trust policy and actions, through the
+	// role cni with others.
+	chained := func(trust, first, then string, more ...func(*snapshot.PodIdentity)) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			ownRole(first)(s)
+			s.Roles = append(s.Roles, snapshot.Role{ARN: target, Name: "cni-target", Trust: trust, Policies: []snapshot.Policy{
+				{Name: "own", Document: `{"Statement":{"Effect":"Allow","Action":` + then + `,"Resource":"*"}}`},
+			}})
+			s.PodIdentities = []snapshot.PodIdentity{{Namespace: "kube-system", ServiceAccount: "aws-node", Role: cniRole, Target: target, ExternalID: "x"}}
+			for _, change := range more {
+				change(&s.PodIdentities[0])
+			}
+		}
+	}
+	session := func(actions string) func(*snapshot.PodIdentity) {
+		return func(a *snapshot.PodIdentity) {
+			a.Untagged, a.Policy = true, `{"Statement":{"Effect":"Allow","Action":`+actions+`,"Resource":"*"}}`
+		}
+	}
+	elsewhere := func(a *snapshot.PodIdentity) { a.Target = "arn:aws:iam::444455556666:role/cni-target" }
+	const hops = `["sts:AssumeRole","sts:TagSession"]`
+	noHop := "aws-node gets no credentials: cni may not assume cni-target"
 	return []checktest.Case{
+		{"a target role that may", outsider(chained(here, hops, all)), []string{"pass " + target + " [i-0node]"}},
+		{"a target role that may nothing", outsider(chained(here, hops, `"s3:*"`)), fail(target, nothing)},
+		{"a target role that names the first one needs no grant", outsider(chained(here, `"s3:*"`, all)), []string{"pass " + target + " [i-0node]"}},
+		{"a target role that names the account does", outsider(chained(there, `"s3:*"`, all)), fail(cniRole, noHop)},
+		{"a target role that does not trust the first one", outsider(chained(`{"Statement":{"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"},"Action":"sts:*"}}`, hops, all)), fail(target, noHop)},
+		{"a target role that wants another external id", outsider(chained(here, hops, all, func(a *snapshot.PodIdentity) { a.ExternalID = "y" })), fail(target, noHop)},
+		{"a target role without sts:TagSession", outsider(chained(there, `"sts:AssumeRole"`, all)), fail(cniRole, noHop)},
+		{"a target role without sts:TagSession, and without tags", outsider(chained(there, `"sts:AssumeRole"`, all, func(a *snapshot.PodIdentity) { a.Untagged = true })), []string{"pass " + target + " [i-0node]"}},
+		{"a target role of another account", outsider(chained(here, hops, `"s3:*"`, elsewhere), lackOf(snapshot.Roles, "arn:aws:iam::444455556666:role/cni-target", snapshot.NotRead, "")), []string{
+			"unknown arn:aws:iam::444455556666:role/cni-target [i-0node] iam roles: not read",
+		}},
+		{"a target role that was deleted", outsider(chained(here, hops, all), iamDeleted(snapshot.Roles, target)), fail(target, "aws-node's role cni-target was deleted")},
+		{"the role before a target role was deleted", outsider(chained(here, hops, all), func(s *snapshot.Snapshot) {
+			s.Lack(snapshot.Roles, cniRole, snapshot.Failure{Source: snapshot.Roles, Code: facts.NoSuchEntity})
+		}), fail(cniRole, "aws-node's role cni was deleted")},
+		{"a session policy that allows too", outsider(chained(here, hops, all, session(`"ec2:*"`))), []string{"pass " + target + " [i-0node]"}},
+		{"a session policy that allows less", outsider(chained(here, hops, all, session(`"ec2:Describe*"`))), fail(target, "aws-node may not ec2:AssignPrivateIpAddresses")},
+		{"a session policy on the association's own role", outsider(ownRole(all), association, func(s *snapshot.Snapshot) { session(`"ec2:Describe*"`)(&s.PodIdentities[1]) }), fail(cniRole, "aws-node may not ec2:AssignPrivateIpAddresses")},
 		{"Ready", snapshottest.PrivateWithNAT(), []string{"pass " + node + " [i-0node]"}},
 		{"the node's role may", outsider(), []string{"pass " + node + " [i-0node]"}},
 		{"the node's role may not", outsider(detachPolicy("AmazonEKS_CNI_Policy")), fail(node, nothing)},

@@ -37,8 +37,8 @@ type refusal struct {
 }
 
 // granted judges a role's needs by its policies, inline and managed, within
-// its boundary.
-func granted(s *facts.View, role snapshot.Role, needs []need) grants {
+// its boundary and the session policies that it is assumed with.
+func granted(s *facts.View, role snapshot.Role, needs []need, sessions ...snapshot.Policy) grants {
 	var g grants
 	parse := func(p snapshot.Policy) (policy.Document, bool) {
 		if f, lacks := s.Lacks(snapshot.Roles, p.ARN); lacks && p.ARN != "" {
@@ -59,15 +59,20 @@ func granted(s *facts.View, role snapshot.Role, needs []need) grants {
 			documents = append(documents, d)
 		}
 	}
-	var boundary *policy.Document
+	var limits []policy.Document
 	if role.Boundary != nil {
 		if d, ok := parse(*role.Boundary); ok {
 			d.Name = "the permissions boundary " + d.Name
-			boundary = &d
+			limits = append(limits, d)
+		}
+	}
+	for _, p := range sessions {
+		if d, ok := parse(p); ok {
+			limits = append(limits, d)
 		}
 	}
 	for _, n := range needs {
-		by := policy.Effective(documents, boundary, policy.Request{
+		by := policy.Effective(documents, limits, policy.Request{
 			Action: n.action, Resource: n.resource, Caller: policy.Caller{ARN: role.ARN}, Facts: callFacts(s),
 		})
 		switch by.Verdict {

@@ -51,14 +51,12 @@ func readPodIdentities(ctx context.Context, api PodIdentities, cluster string) (
 		for _, a := range page.Associations {
 			found := snapshot.PodIdentity{Namespace: aws.ToString(a.Namespace), ServiceAccount: aws.ToString(a.ServiceAccount)}
 			if found.ServiceAccount == awsNode {
-				role, err := podIdentityRole(ctx, api, cluster, a.AssociationId)
-				if err != nil {
+				if err := describePodIdentity(ctx, api, cluster, a.AssociationId, &found); err != nil {
 					return nil, err
 				}
-				if role == "" {
+				if found.Role == "" {
 					continue // gone since it was listed
 				}
-				found.Role = role
 			}
 			list = append(list, found)
 		}
@@ -66,17 +64,22 @@ func readPodIdentities(ctx context.Context, api PodIdentities, cluster string) (
 	return list, nil
 }
 
-func podIdentityRole(ctx context.Context, api PodIdentities, cluster string, id *string) (string, error) {
+// describePodIdentity adds the roles and the session policy of an association; Role stays
+// empty where it is gone.
+func describePodIdentity(ctx context.Context, api PodIdentities, cluster string, id *string, found *snapshot.PodIdentity) error {
 	out, err := api.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{ClusterName: aws.String(cluster), AssociationId: id})
 	var missing *types.ResourceNotFoundException
 	if errors.As(err, &missing) {
-		return "", nil
+		return nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("describe pod identity association %s: %w", aws.ToString(id), err)
+		return fmt.Errorf("describe pod identity association %s: %w", aws.ToString(id), err)
 	}
-	if out.Association == nil || !strings.HasPrefix(aws.ToString(out.Association.RoleArn), "arn:") {
-		return "", fmt.Errorf("describe pod identity association %s: the answer holds no role", aws.ToString(id))
+	a := out.Association
+	if a == nil || !strings.HasPrefix(aws.ToString(a.RoleArn), "arn:") {
+		return fmt.Errorf("describe pod identity association %s: the answer holds no role", aws.ToString(id))
 	}
-	return *out.Association.RoleArn, nil
+	found.Role, found.Target, found.Policy = *a.RoleArn, aws.ToString(a.TargetRoleArn), aws.ToString(a.Policy)
+	found.ExternalID, found.Untagged = aws.ToString(a.ExternalId), aws.ToBool(a.DisableSessionTags)
+	return nil
 }

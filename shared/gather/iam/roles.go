@@ -89,7 +89,7 @@ func rolesNamed(s *snapshot.Snapshot) []string {
 	var own []string
 	for _, p := range s.PodIdentities {
 		if p.ServiceAccount == "aws-node" {
-			own = append(own, p.Role)
+			own = append(own, p.Role, p.Target)
 		}
 	}
 	if s.CNI != nil {

@@ -63,15 +63,15 @@ func allows(s Subject, role snapshot.Role, action string) bool {
 		}
 		list = append(list, d)
 	}
-	var boundary *policy.Document
+	var limits []policy.Document
 	if role.Boundary != nil {
 		d, err := policy.Parse(role.Boundary.Document)
 		if err != nil {
 			return true
 		}
-		boundary = &d
+		limits = append(limits, d)
 	}
-	v := policy.Effective(list, boundary, policy.Request{
+	v := policy.Effective(list, limits, policy.Request{
 		Action: action, Resource: policy.Unscoped, Caller: policy.Caller{ARN: role.ARN, Account: s.Account.Account},
 	}).Verdict
 	return v == policy.Allowed || v == policy.Depends
