@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -98,12 +99,18 @@ func TestInterfaceStatements(t *testing.T) {
 	tpl := thePrivateTemplate(t)
 	for _, function := range specs.All() {
 		before := rawStatements(t, theTemplate(t), function)
-		after := rawStatements(t, tpl, function)
-		if diff := cmp.Diff(before, after[:min(len(before), len(after))]); diff != "" {
+		// They stand in the role's own policy, and what of the spec it has no room for then
+		// in a further one.
+		ofVPC := func(s any) bool {
+			return slices.ContainsFunc(want, func(r rule) bool { return r.Sid == flat(get(s, "Sid")) })
+		}
+		all := rawStatements(t, tpl, function)
+		after := slices.DeleteFunc(slices.Clone(all), ofVPC)
+		if diff := cmp.Diff(before, after); diff != "" {
 			t.Errorf("%s: the statements of the spec (-standard +in a VPC):\n%s", function.Name, diff)
 		}
 		var got []rule
-		for _, s := range after[min(len(before), len(after)):] {
+		for _, s := range slices.DeleteFunc(all, func(s any) bool { return !ofVPC(s) }) {
 			r := rule{Sid: flat(get(s, "Sid")), Effect: flat(get(s, "Effect")), Actions: flats(get(s, "Action")), Resources: flats(get(s, "Resource"))}
 			equals, _ := get(s, "Condition", "ArnEquals").(map[string]any)
 			for key, values := range equals {
@@ -132,8 +139,14 @@ func TestInterfaceStatements(t *testing.T) {
 
 func rawStatements(t *testing.T, tpl template, function spec.Spec) []any {
 	t.Helper()
-	role := tpl.Resources[to(lambdaOf(t, tpl, function).Properties["Role"])]
-	return several(get(role.Properties, "Policies", 0, "PolicyDocument", "Statement"))
+	id := to(lambdaOf(t, tpl, function).Properties["Role"])
+	list := several(get(tpl.Resources[id].Properties, "Policies", 0, "PolicyDocument", "Statement"))
+	for _, name := range slices.Sorted(maps.Keys(tpl.Resources)) {
+		if r := tpl.Resources[name]; r.Type == "AWS::IAM::ManagedPolicy" && to(get(r.Properties, "Roles", 0)) == id {
+			list = append(list, several(get(r.Properties, "PolicyDocument", "Statement"))...)
+		}
+	}
+	return list
 }
 
 // What Lambda was given and the code does not read itself, the code is denied.

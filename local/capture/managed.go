@@ -19,6 +19,16 @@ func (a API) GetManagedResourceVisibility(*ec2.GetManagedResourceVisibilityInput
 	return read[ec2.GetManagedResourceVisibilityOutput](a.c, visibilityFile)
 }
 
+// GetAllowedImagesSettings answers with the account's Allowed AMIs.
+func (a API) GetAllowedImagesSettings(*ec2.GetAllowedImagesSettingsInput) (*ec2.GetAllowedImagesSettingsOutput, error) {
+	return read[ec2.GetAllowedImagesSettingsOutput](a.c, "ec2-get-allowed-images-settings")
+}
+
+// GetInstanceMetadataDefaults answers with the account's metadata defaults.
+func (a API) GetInstanceMetadataDefaults(*ec2.GetInstanceMetadataDefaultsInput) (*ec2.GetInstanceMetadataDefaultsOutput, error) {
+	return read[ec2.GetInstanceMetadataDefaultsOutput](a.c, "ec2-get-instance-metadata-defaults")
+}
+
 // lacksManaged tells that EC2's lists may lack what AWS services manage: EKS Auto
 // Mode runs nodes, nothing that it manages is in the capture, and the account's
 // setting hides it, or is not told.

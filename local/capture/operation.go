@@ -48,6 +48,8 @@ func operations() map[string]reflect.Type {
 		"ec2-describe-transit-gateway-attachments":   reflect.TypeFor[ec2.DescribeTransitGatewayAttachmentsOutput](),
 		"ec2-describe-transit-gateway-route-tables":  reflect.TypeFor[ec2.DescribeTransitGatewayRouteTablesOutput](),
 		"ec2-search-transit-gateway-routes":          reflect.TypeFor[ec2.SearchTransitGatewayRoutesOutput](),
+		"ec2-get-allowed-images-settings":            reflect.TypeFor[ec2.GetAllowedImagesSettingsOutput](),
+		"ec2-get-instance-metadata-defaults":         reflect.TypeFor[ec2.GetInstanceMetadataDefaultsOutput](),
 		"ec2-get-managed-resource-visibility":        reflect.TypeFor[ec2.GetManagedResourceVisibilityOutput](),
 		"ec2-get-subnet-cidr-reservations":           reflect.TypeFor[ec2.GetSubnetCidrReservationsOutput](),
 

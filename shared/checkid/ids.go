@@ -84,6 +84,7 @@ const (
 	InstanceConsoleError          ID = "instance/console-error"
 	InstanceCommonFactor          ID = "instance/common-factor"
 	InstanceUnowned               ID = "instance/unowned"
+	InstanceClusterCA             ID = "instance/cluster-ca"
 
 	LaunchInsufficientCapacity ID = "launch/insufficient-capacity"
 	LaunchCapacityReservation  ID = "launch/capacity-reservation"
@@ -107,6 +108,9 @@ const (
 	LaunchServiceRole          ID = "launch/service-role"
 	LaunchUnclassified         ID = "launch/unclassified"
 	LaunchPolicyDenied         ID = "launch/policy-denied"
+	LaunchEncryptionControls   ID = "launch/encryption-controls"
+	LaunchImageNotAllowed      ID = "launch/image-not-allowed"
+	LaunchIMDSEnforced         ID = "launch/imds-enforced"
 
 	NodegroupHealth       ID = "nodegroup/health"
 	NodegroupStatus       ID = "nodegroup/status"

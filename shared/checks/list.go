@@ -80,6 +80,7 @@ func All() []check.Check {
 		instance.ConsoleError(),
 		instance.CommonFactor(),
 		instance.Unowned(),
+		instance.ClusterCA(),
 		launch.InsufficientCapacity(),
 		launch.CapacityReservation(),
 		launch.Placement(),
@@ -102,6 +103,9 @@ func All() []check.Check {
 		launch.ServiceRole(),
 		launch.Unclassified(),
 		launch.PolicyDenied(),
+		launch.EncryptionControls(),
+		launch.ImageNotAllowed(),
+		launch.IMDSEnforced(),
 		nodegroup.Health(),
 		nodegroup.Status(),
 		nodegroup.UpdateFailed(),
@@ -250,6 +254,8 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return instance.CommonFactor(), true
 	case checkid.InstanceUnowned:
 		return instance.Unowned(), true
+	case checkid.InstanceClusterCA:
+		return instance.ClusterCA(), true
 	case checkid.LaunchInsufficientCapacity:
 		return launch.InsufficientCapacity(), true
 	case checkid.LaunchCapacityReservation:
@@ -294,6 +300,12 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return launch.Unclassified(), true
 	case checkid.LaunchPolicyDenied:
 		return launch.PolicyDenied(), true
+	case checkid.LaunchEncryptionControls:
+		return launch.EncryptionControls(), true
+	case checkid.LaunchImageNotAllowed:
+		return launch.ImageNotAllowed(), true
+	case checkid.LaunchIMDSEnforced:
+		return launch.IMDSEnforced(), true
 	case checkid.NodegroupHealth:
 		return nodegroup.Health(), true
 	case checkid.NodegroupStatus:

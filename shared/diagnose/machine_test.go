@@ -154,7 +154,7 @@ func TestLikelyMachineFaults(t *testing.T) {
 			s.Statuses[0].System = "impaired"
 			s.Statuses[0].Events = []snapshot.ScheduledEvent{{Code: "instance-stop"}}
 		}},
-		"no image":  {"instance/ami", func(s *snapshot.Snapshot) { s.Images = nil; s.Nodegroups[0].AMIType = "AL2023_x86_64_STANDARD" }},
+		"image":     {"instance/ami", func(s *snapshot.Snapshot) { s.Images[0].Architecture = "arm64" }},
 		"disk full": {"instance/console-error", wrote("kubelet[2]: write /x: no space left on device")},
 		"uninitialised": {"node/uninitialized", func(s *snapshot.Snapshot) {
 			s.Nodes = []snapshot.Node{{Name: "n", Instance: w.Node, Ready: snapshot.Condition{Status: "True"}, Uninitialized: true}}

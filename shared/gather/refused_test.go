@@ -37,6 +37,7 @@ func updateNodegroup(t *testing.T, p *place) {
 // what was refused, they are not said to be refused themselves.
 func TestEveryRefusalIsNamed(t *testing.T) {
 	file := load(t, crowded)
+	refuseLaunches(file)
 	for _, action := range actions() {
 		var of []snapshot.Source
 		for _, s := range snapshot.All() {

@@ -4,10 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checks"
 	"rollcall/shared/spec"
 
@@ -60,6 +64,7 @@ func TestSourcesAreWhole(t *testing.T) {
 // needs and at what tells it more takes those calls and rights, and no others.
 func TestCallsThatAreMade(t *testing.T) {
 	file := load(t, crowded)
+	refuseLaunches(file)
 	for _, s := range catalogue() {
 		if s.Read == nil {
 			continue
@@ -93,6 +98,16 @@ func TestCallsThatAreMade(t *testing.T) {
 			if diff := cmp.Diff(source.Distinct(want), source.Distinct(got)); diff != "" {
 				t.Errorf("calls (-said +made):\n%s", diff)
 			}
+		})
+	}
+}
+
+// refuseLaunches has a launch of each group refused: settings are read where one was.
+func refuseLaunches(file *worldfile.File) {
+	for _, g := range file.AutoScaling.AutoScalingGroups {
+		file.AutoScaling.Activities = append(file.AutoScaling.Activities, astypes.Activity{
+			AutoScalingGroupName: g.AutoScalingGroupName, StatusCode: astypes.ScalingActivityStatusCodeFailed, StartTime: aws.Time(time.Date(2026, 11, 20, 14, 59, 0, 0, time.UTC)),
+			ActivityId: aws.String("a-" + *g.AutoScalingGroupName), Cause: aws.String("c"), Details: aws.String("{}"), Description: aws.String("Launching a new EC2 instance.  Status Reason: x"), StatusMessage: aws.String("x"),
 		})
 	}
 }
@@ -169,8 +184,9 @@ func TestReadsAreNarrow(t *testing.T) {
 	if len(reads) == 0 || !slices.Equal(reads[0].Resources, []string{"*"}) {
 		t.Fatalf("the first is %+v, want what takes no resource", reads)
 	}
+	settings := []string{"ec2:GetSubnetCidrReservations", "ec2:GetAllowedImagesSettings", "ec2:GetInstanceMetadataDefaults"}
 	for _, action := range reads[0].Actions {
-		if !strings.HasPrefix(action, "ec2:Describe") && action != "ec2:GetSubnetCidrReservations" && !strings.HasPrefix(action, "autoscaling:Describe") {
+		if !strings.HasPrefix(action, "ec2:Describe") && !slices.Contains(settings, action) && !strings.HasPrefix(action, "autoscaling:Describe") {
 			t.Errorf("%s is allowed of anything", action)
 		}
 	}

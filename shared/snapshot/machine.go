@@ -49,6 +49,28 @@ type Image struct {
 	Windows      bool
 	Created      time.Time
 	Deprecated   time.Time // zero for none
+	// Allowed is ImageAllowed, whether the image meets the criteria of the account's
+	// Allowed AMIs: "true", "false", or empty where EC2 does not say.
+	Allowed string
+	// Supported and Unsupported are patterns of instance types (t3.*) that the image is
+	// for and is not for (EC2 API reference, InstanceTypeSpecification).
+	Supported, Unsupported []string
+}
+
+// AllowedImages is the account's setting Allowed AMIs in a Region.
+type AllowedImages struct {
+	State     string // disabled, audit-mode, enabled
+	ManagedBy string // account, declarative-policy
+	Providers []string
+}
+
+// MetadataDefaults are the account's instance metadata defaults in a Region.
+type MetadataDefaults struct {
+	Metadata
+	// Enforced reports that a launch without HttpTokens=required is refused.
+	Enforced  bool
+	ManagedBy string // account, declarative-policy
+	Message   string // the exception message of the declarative policy
 }
 
 // LaunchTemplate is one version of a launch template.

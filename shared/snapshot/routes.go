@@ -24,6 +24,8 @@ type VPC struct {
 	IPv6  []netip.Prefix
 	DHCP  string // id of its DHCP options, or "default"
 	Owner string // account
+	// Encrypts reports that VPC Encryption Controls enforce encryption in transit.
+	Encrypts bool
 }
 
 // RouteTable is a VPC route table.

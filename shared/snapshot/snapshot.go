@@ -61,6 +61,10 @@ type Snapshot struct {
 	// SelectedImages are what a query's terms select, in their order.
 	SelectedImages  []SelectedImages
 	LaunchTemplates []LaunchTemplate
+	// AllowedImages and MetadataDefaults are settings of the account that refuse launches;
+	// nil where no launch was refused.
+	AllowedImages    *AllowedImages
+	MetadataDefaults *MetadataDefaults
 
 	CapacityReservations []CapacityReservation
 
@@ -177,8 +181,11 @@ type Cluster struct {
 	Version string
 	VPC     string
 	// Endpoint is the address of its API, CA the certificate authority in PEM.
-	Endpoint          string
-	CA                []byte
+	Endpoint string
+	CA       []byte
+	// CAActivatedBy is who activated the authority that signs, CUSTOMER or EKS; empty where
+	// EKS does not say.
+	CAActivatedBy     string
 	EndpointPublic    bool
 	EndpointPrivate   bool
 	PublicAccessCIDRs []netip.Prefix

@@ -36,6 +36,9 @@ const (
 	LaunchTemplates   Source = "launch templates"
 	// TypeOfferingsOf is TypeOfferings: which types a zone has at all.
 	TypeOfferingsOf Source = "instance type offerings"
+	// AllowedImagesOf is AllowedImages, MetadataDefaultsOf is MetadataDefaults.
+	AllowedImagesOf    Source = "allowed images settings"
+	MetadataDefaultsOf Source = "instance metadata defaults"
 	// CapacityReservations are those that launch templates name.
 	CapacityReservations Source = "capacity reservations"
 	Profiles             Source = "instance profiles"
@@ -94,7 +97,7 @@ func All() []Source {
 		Clusters, Instances, InstanceTypes, TypeOfferingsOf, Subnets, VPCs, RouteTables, NATGateways, InternetGateways, Endpoints,
 		Groups, Activities, Nodegroups, Nodes,
 		SecurityGroups, NetworkACLs, VPCDNS, DHCP, EgressOnly, PrefixListEntries, Peerings, TransitGateways, Interfaces,
-		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, CapacityReservations, Profiles, Roles,
+		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, AllowedImagesOf, MetadataDefaultsOf, CapacityReservations, Profiles, Roles,
 		Access, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,
 		Usage, Unattached, CreatorsOf, CIDRsKept, ENIConfigsOf, TrunksOf,

@@ -27,6 +27,8 @@ func (t *taker) account(ctx context.Context) (found region) {
 		return func() { t.take(ctx, name, ask) }
 	}
 	t.parallel(
+		take("ec2-get-allowed-images-settings", asks(t, "ec2", t.ec2.GetAllowedImagesSettings, &ec2.GetAllowedImagesSettingsInput{})),
+		take("ec2-get-instance-metadata-defaults", asks(t, "ec2", t.ec2.GetInstanceMetadataDefaults, &ec2.GetInstanceMetadataDefaultsInput{})),
 		take("ec2-get-managed-resource-visibility", asks(t, "ec2", t.ec2.GetManagedResourceVisibility, &ec2.GetManagedResourceVisibilityInput{})),
 		// Which types each zone has at all: for what is only planned (rollcall preflight).
 		take("ec2-describe-instance-type-offerings", asks(t, "ec2", t.ec2.DescribeInstanceTypeOfferings,

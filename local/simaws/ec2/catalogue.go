@@ -11,6 +11,7 @@ import (
 
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/lifecycle"
 	"rollcall/local/simaws/table"
 )
 
@@ -49,13 +50,10 @@ func (s API) DescribeInstanceTypes(in *ec2.DescribeInstanceTypesInput) (*ec2.Des
 // DescribeImages lists images.
 func (s API) DescribeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImagesOutput, error) {
 	defer s.w.Enter()()
-	chosen := s.w.Images
-	if len(in.Owners) > 0 {
-		chosen = table.New[ec2types.Image]()
-		for _, i := range s.w.Images.All() {
-			if s.owned(i, in.Owners) {
-				chosen.Put(*i.ImageId, i)
-			}
+	chosen := table.New[ec2types.Image]()
+	for _, i := range s.w.Images.All() {
+		if !lifecycle.ImageHidden(s.w, *i.ImageId) && (len(in.Owners) == 0 || s.owned(i, in.Owners)) {
+			chosen.Put(*i.ImageId, i)
 		}
 	}
 	list, next, err := table.Selection[ec2types.Image]{

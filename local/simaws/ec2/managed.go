@@ -1,6 +1,8 @@
 package ec2
 
 import (
+	"cmp"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -92,6 +94,32 @@ func (s API) ModifyManagedResourceVisibility(in *ec2.ModifyManagedResourceVisibi
 	settings := &ec2types.ManagedResourceVisibilitySettings{DefaultVisibility: in.DefaultVisibility}
 	s.w.File.EC2.ManagedResourceVisibility = settings
 	return &ec2.ModifyManagedResourceVisibilityOutput{Visibility: deepcopy.Of(settings)}, nil
+}
+
+// GetAllowedImagesSettings returns the account's Allowed AMIs.
+func (s API) GetAllowedImagesSettings(in *ec2.GetAllowedImagesSettingsInput) (*ec2.GetAllowedImagesSettingsOutput, error) {
+	defer s.w.Enter()()
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	a := s.w.File.EC2.AllowedImagesSettings
+	if a == nil {
+		return &ec2.GetAllowedImagesSettingsOutput{State: aws.String("disabled"), ManagedBy: ec2types.ManagedByAccount}, nil
+	}
+	return &ec2.GetAllowedImagesSettingsOutput{State: aws.String(a.State), ManagedBy: cmp.Or(a.ManagedBy, ec2types.ManagedByAccount), ImageCriteria: deepcopy.Of(a.ImageCriteria)}, nil
+}
+
+// GetInstanceMetadataDefaults returns the account's metadata defaults.
+func (s API) GetInstanceMetadataDefaults(in *ec2.GetInstanceMetadataDefaultsInput) (*ec2.GetInstanceMetadataDefaultsOutput, error) {
+	defer s.w.Enter()()
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	d := s.w.File.EC2.InstanceMetadataDefaults
+	if d == nil {
+		d = &ec2types.InstanceMetadataDefaultsResponse{ManagedBy: ec2types.ManagedByAccount}
+	}
+	return &ec2.GetInstanceMetadataDefaultsOutput{AccountLevel: deepcopy.Of(d)}, nil
 }
 
 // operatorOf is who a request names as the operator.

@@ -69,7 +69,7 @@ func PoolRefusal(w *state.State, o FleetOffer, spot bool) error {
 }
 
 // RequiresTokens tells that the metadata service of what is launched wants session
-// tokens: here each does that is not switched off.
+// tokens: here each does that is neither switched off nor set to optional.
 func (s InstanceSpec) RequiresTokens() bool {
-	return s.metadata != ec2types.InstanceMetadataEndpointStateDisabled
+	return s.tokens != ec2types.HttpTokensStateOptional && s.metadata != ec2types.InstanceMetadataEndpointStateDisabled
 }

@@ -184,7 +184,7 @@ func TemplateSpec(w *state.State, v *ec2types.LaunchTemplateVersion, subnet stri
 		spec.keepPrimary = keep != nil && !*keep
 	}
 	if m := d.MetadataOptions; m != nil {
-		spec.metadata = ec2types.InstanceMetadataEndpointState(m.HttpEndpoint)
+		spec.metadata, spec.tokens = ec2types.InstanceMetadataEndpointState(m.HttpEndpoint), ec2types.HttpTokensState(m.HttpTokens)
 	}
 	if p := d.IamInstanceProfile; p != nil {
 		profile := w.ProfileNamed(aws.ToString(p.Name), aws.ToString(p.Arn))

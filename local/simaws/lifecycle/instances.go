@@ -5,6 +5,7 @@ package lifecycle
 import (
 	"encoding/base64"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +42,8 @@ type InstanceSpec struct {
 	// metadata is the metadata service's state, where something else than enabled is
 	// asked for.
 	metadata ec2types.InstanceMetadataEndpointState
+	// tokens is HttpTokens, where it is set.
+	tokens ec2types.HttpTokensState
 	// keepPrimary leaves the first interface behind when the instance ends.
 	keepPrimary bool
 	// kind is the type of the first interface, where it is not the usual one.
@@ -68,6 +71,13 @@ func Launch(w *state.State, spec InstanceSpec) (*ec2types.Instance, error) {
 			"Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit.", limit)
 	}
 	if err := refusedForImage(w, spec.Image, info); err != nil {
+		return nil, err
+	}
+	tokens, err := tokensOf(w, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := refusedUnencrypted(w, aws.ToString(subnet.VpcId), info); err != nil {
 		return nil, err
 	}
 	if err := refusedUserData(spec.UserData); err != nil {
@@ -126,6 +136,9 @@ func Launch(w *state.State, spec InstanceSpec) (*ec2types.Instance, error) {
 	if spec.metadata != "" {
 		in.MetadataOptions.HttpEndpoint = spec.metadata
 	}
+	if tokens != "" {
+		in.MetadataOptions.HttpTokens = tokens
+	}
 	if spec.KeyName != "" {
 		in.KeyName = aws.String(spec.KeyName)
 	}
@@ -174,11 +187,75 @@ func refusedUserData(encoded string) error {
 // than the type's. An image that the world does not know is for any.
 func refusedForImage(w *state.State, id string, t *ec2types.InstanceTypeInfo) error {
 	i := w.Images.Get(id)
+	if ImageHidden(w, id) {
+		return wire.Errorf("InvalidAMIID.NotFound", "The image id '[%s]' does not exist", id)
+	}
+	if i != nil && !forType(i.InstanceTypeSpecification, string(t.InstanceType)) {
+		return errUnsupported()
+	}
 	if i == nil || i.Architecture == "" || t.ProcessorInfo == nil || slices.Contains(t.ProcessorInfo.SupportedArchitectures, ec2types.ArchitectureType(i.Architecture)) {
 		return nil
 	}
 	return wire.Errorf("InvalidParameterValue", "The architecture '%s' of the specified instance type does not match the architecture '%s' of the specified AMI. Specify an instance type and an AMI that have matching architectures, and try again.",
 		t.ProcessorInfo.SupportedArchitectures[0], i.Architecture)
+}
+
+// ImageHidden reports whether the account's Allowed AMIs hide an image: EC2 says then of
+// an image that exists what it says of one that does not, in lists as in launches. The
+// account's own images are always allowed (EC2 user guide, "Control the discovery and use
+// of AMIs in Amazon EC2 with Allowed AMIs").
+func ImageHidden(w *state.State, id string) bool {
+	i, a := w.Images.Get(id), w.File.EC2.AllowedImagesSettings
+	return a != nil && a.State == "enabled" && i != nil && i.ImageAllowed != nil && !*i.ImageAllowed && aws.ToString(i.OwnerId) != w.Account
+}
+
+// forType reports whether an image's rules allow an instance type (EC2 API reference,
+// InstanceTypeSpecification).
+func forType(s *ec2types.InstanceTypeSpecification, name string) bool {
+	if s == nil {
+		return true
+	}
+	in := func(t ec2types.InstanceTypeItem) bool {
+		ok, err := path.Match(aws.ToString(t.InstanceType), name)
+		return err == nil && ok
+	}
+	return (len(s.SupportedInstanceTypes) == 0 || slices.ContainsFunc(s.SupportedInstanceTypes, in)) && !slices.ContainsFunc(s.UnsupportedInstanceTypes, in)
+}
+
+// errUnsupported is EC2's general refusal. What EC2 says of an image's rules of types and
+// of VPC Encryption Controls is not published: this is the least that it can say.
+func errUnsupported() error {
+	return wire.Errorf("Unsupported", "The requested configuration is currently not supported. Please check the documentation for supported configurations.")
+}
+
+// tokensOf is HttpTokens of an instance: its own, else the account's default, else the
+// image's; empty for none. An account that enforces IMDSv2 refuses a launch in which none
+// of the three requires tokens (EC2 user guide, "Order of precedence for instance metadata
+// options" and "Launching an IMDSv1-enabled instance fails").
+func tokensOf(w *state.State, spec InstanceSpec) (ec2types.HttpTokensState, error) {
+	tokens, d := spec.tokens, w.File.EC2.InstanceMetadataDefaults
+	if tokens == "" && d != nil {
+		tokens = d.HttpTokens
+	}
+	if i := w.Images.Get(spec.Image); tokens == "" && i != nil && i.ImdsSupport == ec2types.ImdsSupportValuesV20 {
+		tokens = ec2types.HttpTokensStateRequired
+	}
+	if d != nil && d.HttpTokensEnforced == ec2types.HttpTokensEnforcedStateEnabled && tokens != ec2types.HttpTokensStateRequired {
+		return "", wire.Errorf("UnsupportedOperation", "You can't launch instances with IMDSv1 because httpTokensEnforced is enabled for this account. "+
+			"Either launch the instance with httpTokens=required or contact your account owner to disable httpTokensEnforced using the ModifyInstanceMetadataDefaults API or the account settings in the EC2 console.")
+	}
+	return tokens, nil
+}
+
+// refusedUnencrypted refuses a type that does not encrypt in transit in a VPC whose
+// Encryption Controls enforce it (VPC user guide, "Enforce VPC encryption in transit").
+func refusedUnencrypted(w *state.State, vpc string, t *ec2types.InstanceTypeInfo) error {
+	v := w.Vpcs.Get(vpc)
+	if v == nil || v.EncryptionControl == nil || v.EncryptionControl.Mode != ec2types.VpcEncryptionControlModeEnforce ||
+		v.EncryptionControl.State != ec2types.VpcEncryptionControlStateAvailable || t.NetworkInfo != nil && aws.ToBool(t.NetworkInfo.EncryptionInTransitSupported) {
+		return nil
+	}
+	return errUnsupported()
 }
 
 // GivePublicIP gives an instance and its interface a public address.

@@ -102,6 +102,18 @@ type EC2File struct {
 	// ManagedResourceVisibility is what get-managed-resource-visibility prints:
 	// whether lists show what AWS services manage. Hidden where it is not set.
 	ManagedResourceVisibility *ec2types.ManagedResourceVisibilitySettings
+	// AllowedImagesSettings is what get-allowed-images-settings prints (disabled where it
+	// is not set), InstanceMetadataDefaults the AccountLevel of
+	// get-instance-metadata-defaults.
+	AllowedImagesSettings    *AllowedImagesSettings
+	InstanceMetadataDefaults *ec2types.InstanceMetadataDefaultsResponse
+}
+
+// AllowedImagesSettings are an account's Allowed AMIs.
+type AllowedImagesSettings struct {
+	State         string
+	ManagedBy     ec2types.ManagedBy
+	ImageCriteria []ec2types.ImageCriterion
 }
 
 // VpcAttributes are the two DNS switches of a VPC.

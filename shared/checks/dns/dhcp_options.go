@@ -28,6 +28,7 @@ func DHCPOptions() check.Check {
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCs, snapshot.DHCP,
 		},
+		Uses:     []snapshot.Source{snapshot.UserDataOf, snapshot.LaunchTemplates},
 		After:    []checkid.ID{checkid.DNSSupportOff},
 		AtLaunch: true,
 		Cause: "The VPC's DHCP options name no name servers, or only ones of its own where a private endpoint must resolve; they have no domain-name, or several in one value, so that the host's name is not the one that EC2 gives; " +
@@ -61,7 +62,8 @@ func dhcp(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 		v.Unknown(r.vpc, r.covers(), *n.Blocked)
 		return
 	}
-	faults := append(faults(n, r.private), hostnames(r.suspects(), n.Options)...)
+	own := nodesOwn(g, r.suspects())
+	faults := append(faults(n, r.private, own), hostnames(r.suspects(), n.Options)...)
 	if len(faults) == 0 {
 		v.Pass(n.Options.ID, r.covers(), namesGiven(g, r.vpc)...)
 		return
@@ -89,19 +91,25 @@ func dhcp(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 
 // faults are what is wrong with the options themselves. Where a name server
 // is one's own, private names resolve only if it forwards them.
-func faults(n facts.NameServers, private []path.Service) []misnamed {
+func faults(n facts.NameServers, private []path.Service, nodes []string) []misnamed {
 	var list []misnamed
+	besides := ""
+	if len(nodes) > 0 {
+		besides = " User data adds " + phrase.Some(nodes, 4) + ", which may answer."
+	}
 	switch own := len(n.Own) + len(n.Odd); {
+	case own == 0 && !n.Amazon && len(nodes) > 0:
+		list = append(list, misnamed{"gives no name servers", "They name no name server." + besides, finding.Possible})
 	case own == 0 && !n.Amazon:
 		list = append(list, misnamed{"gives no name servers", "They name no name server, so nodes have none to ask.", finding.Likely})
 	case own > 0 && !n.First && len(private) > 0:
 		confidence := finding.Likely
-		if n.Amazon {
+		if n.Amazon || len(nodes) > 0 {
 			confidence = finding.Possible // it is asked when the first does not answer
 		}
 		list = append(list, misnamed{
 			"gives name servers of its own",
-			fmt.Sprintf("Nodes ask %s, which must forward to Amazon's resolver the private names of %s.", phrase.Some(n.Options.DomainNameServers, 4), phrase.And(path.Names(facts.Ordered(private)))),
+			fmt.Sprintf("Nodes ask %s, which must forward to Amazon's resolver the private names of %s.", phrase.Some(n.Options.DomainNameServers, 4), phrase.And(path.Names(facts.Ordered(private)))) + besides,
 			confidence,
 		})
 	}
@@ -120,6 +128,21 @@ func faults(n facts.NameServers, private []path.Service) []misnamed {
 		})
 	}
 	return list
+}
+
+// nodesOwn are the name servers that the user data of all of some instances adds to DHCP's:
+// nodeadm writes them for systemd-resolved, which asks both (nodeadm/internal/system/resolve.go).
+func nodesOwn(g *facts.Placements, list []*snapshot.Instance) []string {
+	var servers []string
+	st := g.S.Boot()
+	for _, i := range list {
+		t, _ := st.Data(i)
+		if t == nil || t.Err != nil || len(t.NameServers) == 0 {
+			return nil
+		}
+		servers = t.NameServers
+	}
+	return servers
 }
 
 // hostnames are names of nodes that are too long.

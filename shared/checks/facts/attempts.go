@@ -26,6 +26,8 @@ type Attempt struct {
 	Refused *snapshot.RefusedLaunch
 	// Claims are the NodeClaims that say so themselves.
 	Claims []string
+	// Likely reports that the class is likely and not certain.
+	Likely bool
 	// Denied is which policy refused it, as far as its message tells; nil for a launch
 	// that failed for another reason.
 	Denied *Denied
@@ -66,6 +68,7 @@ func newAttempts(s *View) *Attempts {
 	a.refused()
 	a.refusedClaims()
 	a.instances()
+	a.judgeSettings()
 	slices.Sort(a.Units)
 	a.Units = slices.Compact(a.Units)
 	return a

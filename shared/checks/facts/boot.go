@@ -88,7 +88,7 @@ func (st *BootConfig) Data(i *snapshot.Instance) (*DecodedUserData, snapshot.Fai
 	if lt == nil {
 		return nil, why
 	}
-	return st.templateUserData(lt), snapshot.Failure{}
+	return st.TemplateData(lt), snapshot.Failure{}
 }
 
 // ownData is the n-th user data of the snapshot, decoded.
@@ -99,8 +99,8 @@ func (st *BootConfig) ownData(n int) *DecodedUserData {
 	return st.decoded[n]
 }
 
-// templateUserData is the user data of a launch template, decoded.
-func (st *BootConfig) templateUserData(lt *snapshot.LaunchTemplate) *DecodedUserData {
+// TemplateData is the user data of a launch template, decoded.
+func (st *BootConfig) TemplateData(lt *snapshot.LaunchTemplate) *DecodedUserData {
 	if st.templates[lt] == nil {
 		st.templates[lt] = decode(lt.UserData, fmt.Sprintf("%s version %s", lt.ID, lt.Version))
 	}

@@ -14,7 +14,7 @@ func (st *BootConfig) Proxied(list []*snapshot.Instance) (from string) {
 		if n, ok := st.own[i.ID]; ok && st.ownData(n).Proxy {
 			return st.S.UserData[n].From
 		}
-		if lt := st.Template(TemplateOf(i)); lt != nil && st.templateUserData(lt).Proxy {
+		if lt := st.Template(TemplateOf(i)); lt != nil && st.TemplateData(lt).Proxy {
 			return lt.ID
 		}
 	}

@@ -23,7 +23,7 @@ func AMI() check.Check {
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
 		After:      []checkid.ID{checkid.InstanceVersionSkew},
-		Cause:      "EC2 does not list the image (deregistered, or no longer shared with this account), its architecture is not the instance type's, it is for a Kubernetes version that does not go with the control plane's, or it is an EKS image with Amazon Linux 2, whose support ended on 26 November 2025.",
+		Cause:      "The image's architecture is not the instance type's, it is for a Kubernetes version that does not go with the control plane's, or it is an EKS image with Amazon Linux 2, whose support ended on 26 November 2025. An image that EC2 does not list (deregistered since, no longer shared, or hidden by the account's Allowed AMIs) or that is disabled keeps no instance that was launched from it from joining: of it nothing is known.",
 		Fix:        "Start a current EKS image of the control plane's version and the instance type's architecture.",
 		Links: []string{
 			"https://docs.aws.amazon.com/eks/latest/userguide/eks-optimized-amis.html",
@@ -57,7 +57,19 @@ func runImageUnfit(s *facts.View) []finding.Finding {
 			continue
 		}
 		image, known := images[ami]
-		reasons := unfit(l, image, known, group[0])
+		if !known {
+			// What runs needs its image no more; only what the image is for is unknown,
+			// which counts against nothing before the node is due.
+			due := slices.DeleteFunc(slices.Clone(group), func(i *snapshot.Instance) bool { return !l.Due(i.ID) })
+			well = append(well, slices.DeleteFunc(group, func(i *snapshot.Instance) bool { return l.Due(i.ID) })...)
+			if len(due) > 0 {
+				list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: ami, Covers: facts.IDs(due), Blocked: []snapshot.Failure{{
+					Source: snapshot.Images, Reason: snapshot.NotShown, Message: "EC2 does not list " + ami + " (deregistered since, no longer shared, or hidden by Allowed AMIs): which Kubernetes version it is for is unknown",
+				}}})
+			}
+			continue
+		}
+		reasons := unfit(l, image, group[0])
 		if len(reasons) == 0 {
 			well = append(well, group...)
 			continue
@@ -85,17 +97,10 @@ func unseenImage(l facts.InstanceIndex, ami string) (snapshot.Failure, bool) {
 	return l.S.Lacks(snapshot.Images, ami)
 }
 
-// unfit is what is wrong with an image for an instance.
-func unfit(l facts.InstanceIndex, image snapshot.Image, known bool, i *snapshot.Instance) []string {
-	if !known {
-		return []string{"EC2 does not list it: it was deregistered, or is no longer shared with this account"}
-	}
+// unfit is what is wrong with an image for an instance. Its state is not: a disabled image
+// starts nothing more, and what runs is not affected (EC2 user guide, "Disable an AMI").
+func unfit(l facts.InstanceIndex, image snapshot.Image, i *snapshot.Instance) []string {
 	var reasons []string
-	switch image.State {
-	case "available", "":
-	default:
-		reasons = append(reasons, "its state is "+image.State)
-	}
 	if types := architectures(l, i.Type); image.Architecture != "" && len(types) > 0 && !slices.Contains(types, image.Architecture) {
 		reasons = append(reasons, fmt.Sprintf("it is for %s, and %s has %s", image.Architecture, i.Type, phrase.And(types)))
 	}

@@ -14,16 +14,15 @@ func TestImageUnfit(t *testing.T) { checktest.RunCases(t, AMI(), imageUnfitCases
 
 func imageUnfitCases() []checktest.Case {
 	noImage := func(s *snapshot.Snapshot) { s.Images = nil }
-	gone := []string{"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023 does not fit: EC2 does not list it: it was deregistered, …"}
+	const unlisted = "] images: not shown: EC2 does not list ami-0al2023 (deregistered since, no longer shared, or hidden by Allowed AMIs): which Kubernetes version it is for is unknown"
 	arm := func(s *snapshot.Snapshot) { s.Images[0].Architecture = "arm64" }
 	return []checktest.Case{
 		{"Ready", snapshottest.PrivateWithNAT(), []string{"pass prod [i-0node]"}},
 		{"Ready, and its image is gone", checktest.Change(snapshottest.PrivateWithNAT(), noImage), []string{"pass prod [i-0node]"}},
 		{"fits", checktest.Missed(), []string{"pass prod [i-0node]"}},
-		{"not listed", checktest.Change(checktest.Missed(), noImage), gone},
-		{"disabled", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) { s.Images[0].State = "disabled" }), []string{
-			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023 does not fit: its state is disabled",
-		}},
+		{"not listed", checktest.Change(checktest.Missed(), noImage), []string{"unknown ami-0al2023 [i-0node" + unlisted}},
+		{"not listed, not due", checktest.Change(snapshottest.PrivateWithNAT(), noImage, checktest.NotReadyNode("x"), func(s *snapshot.Snapshot) { s.Launches = nil }), []string{"pass prod [i-0node]"}},
+		{"disabled", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) { s.Images[0].State = "disabled" }), []string{"pass prod [i-0node]"}},
 		{"another architecture", checktest.Change(checktest.Missed(), arm), []string{
 			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023 does not fit: it is for arm64, and m5.large has x86_64",
 		}},
@@ -36,8 +35,8 @@ func imageUnfitCases() []checktest.Case {
 		}},
 		{"Amazon Linux 2 before its end", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-1.32-v20251120"), func(s *snapshot.Snapshot) { s.Time = endOfAL2().Add(-time.Second) }), []string{"pass prod [i-0node]"}},
 		{"deprecated alone does no harm", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) { s.Images[0].Deprecated = s.Time.Add(-time.Hour) }), []string{"pass prod [i-0node]"}},
-		{"two types, one image: one finding", checktest.Change(checktest.Missed(), noImage, checktest.LaunchedToo("i-0second", 10*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Instance(s, "i-0second").Type = "m6i.large" }), []string{
-			"fail ami-0al2023 [i-0node i-0second] [i-0node i-0second] ami-0al2023 does not fit: EC2 does not list it: it was deregistered, …",
+		{"two types, one image: one finding", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-1.32-v20251120"), checktest.LaunchedToo("i-0second", 10*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Instance(s, "i-0second").Type = "m6i.large" }), []string{
+			"fail ami-0al2023 [i-0node i-0second] [i-0node i-0second] ami-0al2023 does not fit: it is an EKS image with Amazon Linux 2, who…",
 		}},
 		{"this image could not be read", checktest.Change(checktest.Missed(), noImage, func(s *snapshot.Snapshot) {
 			s.Lack(snapshot.Images, snapshottest.AMI, snapshot.Failure{Source: snapshot.Images, Reason: snapshot.Throttled, Call: "ec2:DescribeImages"})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
@@ -119,14 +121,111 @@ func pods(st *facts.BootConfig, i *snapshot.Instance) (pods int, from string, wh
 	if t.Err != nil {
 		return 0, "", t.Undecoded()
 	}
+	if t.DropIn {
+		return 0, "", notTold(t, "it writes a NodeConfig into /etc/eks/nodeadm.d, which takes precedence and may set max pods")
+	}
 	if !t.MaxPods.Known() {
-		return 0, "", snapshot.Failure{}
+		return expressed(st, i, t)
 	}
 	pods, err := strconv.Atoi(t.MaxPods.Value)
 	if err != nil || pods < 0 {
 		return 0, "", snapshot.Failure{}
 	}
 	return pods, "user data", snapshot.Failure{}
+}
+
+// expressed is what nodeadm's maxPodsExpression makes of an instance's type, where EKS adds
+// no max pods of its own: in a managed node group that does, its value comes first (EKS user
+// guide, "How maxPods is determined"). An expression that nodeadm cannot evaluate, or that
+// gives no pods, is left out (nodeadm/internal/kubelet).
+func expressed(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData) (pods int, from string, why snapshot.Failure) {
+	at := slices.IndexFunc(st.S.InstanceTypes, func(k snapshot.InstanceType) bool { return k.Name == i.Type })
+	if merges, known := st.Merges(i); t.MaxPodsExpression == "" || merges || !known || at < 0 {
+		return 0, "", snapshot.Failure{}
+	}
+	k := st.S.InstanceTypes[at]
+	pods, ok := evaluate(t.MaxPodsExpression, map[string]int{
+		"default_enis": k.Interfaces, "ips_per_eni": k.IPv4PerInterface, "max_pods": k.Interfaces*(k.IPv4PerInterface-1) + 2,
+	})
+	if !ok {
+		return 0, "", notTold(t, "its maxPodsExpression cannot be followed")
+	}
+	return max(pods, 0), "maxPodsExpression " + shortened(t.MaxPodsExpression), snapshot.Failure{}
+}
+
+// evaluate computes the arithmetic of an expression: integers, names, + - * / and
+// parentheses. What else CEL has it does not follow.
+func evaluate(text string, names map[string]int) (value int, ok bool) {
+	a := arithmetic{left: strings.ReplaceAll(text, " ", ""), names: names}
+	value = a.sum()
+	return value, !a.lost && a.left == ""
+}
+
+// arithmetic reads an expression from its left end; lost is set by what is not understood.
+type arithmetic struct {
+	left  string
+	names map[string]int
+	lost  bool
+}
+
+func (a *arithmetic) next(of string) byte {
+	if a.left == "" || !strings.Contains(of, a.left[:1]) {
+		return 0
+	}
+	c := a.left[0]
+	a.left = a.left[1:]
+	return c
+}
+
+func (a *arithmetic) sum() int {
+	value := a.product()
+	for {
+		switch a.next("+-") {
+		case '+':
+			value += a.product()
+		case '-':
+			value -= a.product()
+		default:
+			return value
+		}
+	}
+}
+
+func (a *arithmetic) product() int {
+	value := a.value()
+	for {
+		switch a.next("*/") {
+		case '*':
+			value *= a.value()
+		case '/':
+			by := a.value()
+			if a.lost = a.lost || by == 0; a.lost {
+				return 0
+			}
+			value /= by
+		default:
+			return value
+		}
+	}
+}
+
+func (a *arithmetic) value() int {
+	if a.next("(") != 0 {
+		value := a.sum()
+		a.lost = a.lost || a.next(")") == 0
+		return value
+	}
+	word := a.left
+	if end := strings.IndexFunc(word, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }); end >= 0 {
+		word = word[:end]
+	}
+	a.left = a.left[len(word):]
+	value, known := a.names[word]
+	if n, err := strconv.Atoi(word); err == nil {
+		return n
+	}
+	a.lost = a.lost || !known
+	return value
 }
 
 // hostPods are aws-node and kube-proxy, which use the host's address (Amazon VPC CNI,

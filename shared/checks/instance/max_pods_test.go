@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,17 @@ func maxPodsCases() []checktest.Case {
 		{"custom networking", startWorld(allows(29), cniSets("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", "true")), []string{
 			"fail (possible) lt-0a [i-0node] [i-0node] lt-0a: max pods is 29, m5.large has addresses for 20",
 		}},
+		{"more, by nodeadm's expression", startWorld(custom, instead("    config:\n      maxPods: 29\n", "    maxPodsExpression: \"(default_enis * ips_per_eni + 80) / 1\"\n    config:\n")), []string{
+			"fail (possible) lt-0a [i-0node] [i-0node] lt-0a: max pods is 110, m5.large has addresses for 29",
+		}},
+		{"as many, by nodeadm's expression", startWorld(custom, instead("    config:\n      maxPods: 29\n", "    maxPodsExpression: \"((default_enis - 1) * (ips_per_eni - 1)) + 2\"\n    config:\n")), pass},
+		{"an expression where EKS adds its own", startWorld(instead("    config:\n      maxPods: 29\n", "    maxPodsExpression: \"110\"\n    config:\n")), pass},
+		{"an expression that cannot be followed", startWorld(custom, instead("    config:\n      maxPods: 29\n", "    maxPodsExpression: \"max_pods > 20 ? 110 : 20\"\n    config:\n")), []string{
+			"unknown prod [i-0node] user data: not read: i-0node: its maxPodsExpression cannot be followed",
+		}},
+		{"more, and a drop-in that may say less", startWorld(instead("maxPods: 29", "maxPods: 110"), func(s *snapshot.Snapshot) {
+			s.UserData[0].Data = []byte(strings.Replace(string(s.UserData[0].Data), "--//--", "--//\nContent-Type: text/x-shellscript\n\n#!/bin/bash\ncat > /etc/eks/nodeadm.d/1.yaml <<E\nE\n\n--//--", 1))
+		}), []string{"unknown prod [i-0node] user data: not read: i-0node: it writes a NodeConfig into /etc/eks/nodeadm.d, which takes precedence and may set max pods"}},
 		{"another network plugin", startWorld(allows(110), func(s *snapshot.Snapshot) { s.CNI = nil }), pass},
 		{"IPv6", startWorld(allows(110), func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }), pass},
 		{"the image works it out", startWorld(instead("      maxPods: 29\n", "")), pass},

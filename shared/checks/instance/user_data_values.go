@@ -25,7 +25,10 @@ func trust(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 	group, _ := st.Nodegroup(i)
 	merges, known := st.Merges(i)
 	draft := group != nil && group.Template.ID != "" && strings.HasPrefix(t.From, group.Template.ID+" ") && (merges || !known)
-	if draft || family == "" || t.Branch || t.Calls > 1 || t.Later > 0 || t.Nested || !followed || !alone {
+	// Who launches without a group may override what the template says, in RunInstances as
+	// in CreateFleet (EC2 API reference, FleetLaunchTemplateOverridesRequest UserData).
+	others := t.From != i.ID && i.Tags["aws:autoscaling:groupName"] == "" && i.Tags["karpenter.sh/nodepool"] == ""
+	if draft || others || family == "" || t.Branch || t.Calls > 1 || t.Later > 0 || t.Nested || !followed || !alone {
 		return finding.Likely
 	}
 	return finding.Certain

@@ -39,6 +39,7 @@ type versioned struct {
 	kubelet   minor
 	instances []string
 	sure      bool
+	ready     *snapshot.Node // that has the same version
 	evidence  []finding.Evidence
 }
 
@@ -59,7 +60,6 @@ func runVersionSkew(s *facts.View) []finding.Finding {
 	for _, i := range suspects {
 		kubelet, e := kubeletOf(l, i, images)
 		switch {
-		case kubelet == 0 && imageGone(l, i, images): // instance/ami says so
 		case kubelet == 0 && facts.OfAutoMode(i): // EKS brings it along with the control plane
 			well = append(well, i)
 		case kubelet == 0 && l.Due(i.ID):
@@ -84,6 +84,7 @@ func runVersionSkew(s *facts.View) []finding.Finding {
 			// as good as who gave it.
 			image := images[i.AMI]
 			g.sure = g.sure || l.Due(i.ID) && (l.Nodes[i.ID] != nil || image.OwnerAlias == "amazon")
+			g.ready = readyWith(s, kubelet)
 		}
 	}
 	var list []finding.Finding
@@ -102,11 +103,15 @@ func runVersionSkew(s *facts.View) []finding.Finding {
 	return list
 }
 
-// imageGone tells that EC2 was asked for an instance's image and lists none.
-func imageGone(l facts.InstanceIndex, i *snapshot.Instance, images map[string]snapshot.Image) bool {
-	_, known := images[i.AMI]
-	_, lacks := l.S.Lacks(snapshot.Images, i.AMI)
-	return i.AMI != "" && !known && !lacks
+// readyWith is a Ready node with a kubelet of a version; nil for none. Such a node joined in
+// spite of its version, or before the control plane was rolled back.
+func readyWith(s *facts.View, kubelet minor) *snapshot.Node {
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Joined() && minorOf(n.Kubelet) == kubelet {
+			return n
+		}
+	}
+	return nil
 }
 
 // kubeletOf is the version of an instance's kubelet and where it stands: the
@@ -145,8 +150,11 @@ func versionSkewFinding(l facts.InstanceIndex, g *versioned, plane minor) findin
 			Console: link.Cluster(l.S),
 		},
 	}
-	if !g.sure {
+	if !g.sure || g.ready != nil {
 		f.Confidence = finding.Likely
+	}
+	if g.ready != nil {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: g.ready.Name, Value: "a Ready node with kubelet " + g.ready.Kubelet})
 	}
 	if g.kubelet > plane {
 		f.Fix.Text += " Or upgrade the control plane first."

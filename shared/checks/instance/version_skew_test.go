@@ -43,7 +43,12 @@ func versionSkewCases() []checktest.Case {
 		{"nothing tells", checktest.Change(checktest.Missed(), custom), []string{
 			"unknown prod [i-0node] images: not read: neither a node nor the image's name tells the kubelet's version of i-0node",
 		}},
-		{"no image is left: instance/ami says so", checktest.Change(checktest.Missed(), custom, func(s *snapshot.Snapshot) { s.Images = nil }), nil},
+		{"no image is left", checktest.Change(checktest.Missed(), custom, func(s *snapshot.Snapshot) { s.Images = nil }), []string{
+			"unknown prod [i-0node] images: not read: neither a node nor the image's name tells the kubelet's version of i-0node",
+		}},
+		{"newer, as a Ready node is: the control plane was rolled back", checktest.Change(checktest.Missed(), imageNamed(newer), func(s *snapshot.Snapshot) {
+			s.Nodes = append(s.Nodes, snapshot.Node{Name: "old", Kubelet: "v1.36.0-eks-1", Ready: snapshot.Condition{Status: "True"}})
+		}), []string{"fail (likely) workers [i-0node] [i-0node] i-0node: kubelet 1.36 beside control plane 1.35"}},
 		{"nothing tells, not due", checktest.Change(checktest.Missed(), custom, checktest.NotDueYet), nil},
 		{"a cluster version that nobody knows", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) { s.Cluster.Version = "two" }), []string{
 			`unknown prod [prod] cluster: broken: the version "two" of the cluster is not understood`,

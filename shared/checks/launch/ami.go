@@ -1,8 +1,6 @@
 package launch
 
 import (
-	"cmp"
-
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -13,16 +11,17 @@ func AMI() check.Check {
 	return launchCheck(launchSpec{
 		id:    "launch/ami",
 		title: "The AMI cannot be used to launch",
-		cause: "The AMI does not exist (any more, or in this region), is disabled or pending, is not shared with this account, is for another processor architecture than the instance type, or is a Marketplace product whose terms were not accepted.",
+		cause: "The AMI does not exist (any more, or in this region) or is hidden by the account's Allowed AMIs, is disabled or pending, is not shared with this account, is for another processor architecture than the instance type, or is a Marketplace product whose terms were not accepted.",
 		fix:   "Let the launch template name an AMI that exists here and fits; look AMIs of EKS up in SSM (/aws/service/eks/optimized-ami/…). Share a private one with this account, accept the terms of a Marketplace one.",
 		links: []string{
 			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-ami.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html",
 		},
 		headline: "its AMI cannot be used",
-		resource: func(a *facts.Attempts, t facts.Attempt) string { return image(a, t) },
+		resource: (*facts.Attempts).Image,
+		looks:    allowedLook,
 		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
-			id := image(a, f.list[0])
+			id := a.Image(f.list[0])
 			if id == "" {
 				return showTemplate(a, f)
 			}
@@ -32,10 +31,4 @@ func AMI() check.Check {
 			}
 		},
 	})
-}
-
-// image is the AMI: the text names it, else the launch template does.
-func image(a *facts.Attempts, t facts.Attempt) string {
-	template, _ := templateOf(a, t.Group)
-	return cmp.Or(t.Verdict.Named.AMI, template.Image)
 }

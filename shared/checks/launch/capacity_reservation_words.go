@@ -14,7 +14,7 @@ import (
 // template names: EC2's refusal does not tell one that is over from one that is full.
 // Empty where the template names none, or nobody could look.
 func reservationLook(a *facts.Attempts, f launchFault) (headline string, evidence []finding.Evidence) {
-	template, read := templateOf(a, f.groups()[0])
+	template, read := a.Template(f.groups()[0])
 	if !read || template.Reservation == "" {
 		return "", nil
 	}

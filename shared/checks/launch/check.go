@@ -58,8 +58,12 @@ func launchCheck(spec launchSpec) check.Check {
 		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
 		// Instances are looked at where they were read: those that died while
 		// they started tell the same as the group's activities.
-		Needs:    []snapshot.Source{snapshot.Groups, snapshot.Activities},
-		Uses:     append([]snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf}, spec.uses...),
+		Needs: []snapshot.Source{snapshot.Groups, snapshot.Activities},
+		Uses: append([]snapshot.Source{
+			snapshot.NodePoolsOf, snapshot.NodeClaimsOf,
+			// Settings that refuse launches, where EC2's text does not name them.
+			snapshot.LaunchTemplates, snapshot.Images, snapshot.AllowedImagesOf, snapshot.Subnets, snapshot.VPCs, snapshot.InstanceTypes,
+		}, spec.uses...),
 		AtLaunch: true,
 		Explains: []checkid.ID{checkid.AnyFailedLaunch},
 		// Nobody can launch with a class that is not ready.
@@ -102,7 +106,11 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 	}
 	var list []finding.Finding
 	for _, resource := range order {
-		list = append(list, cannotLaunch(a, spec, launchFault{resource: resource, list: faults[resource]}))
+		f := cannotLaunch(a, spec, launchFault{resource: resource, list: faults[resource]})
+		if !slices.ContainsFunc(faults[resource], func(t facts.Attempt) bool { return !t.Likely }) {
+			f.Confidence, f.Unconditional = finding.Likely, true
+		}
+		list = append(list, f)
 	}
 	var well []string
 	for _, unit := range a.Units {

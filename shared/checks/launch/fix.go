@@ -9,7 +9,6 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/node/activity"
-	"rollcall/shared/snapshot"
 )
 
 // AWSCommand is an AWS CLI command in the snapshot's region.
@@ -46,50 +45,10 @@ func groupLink(a *facts.Attempts, f launchFault) string {
 	return link.AutoScalingGroup(a.S, name)
 }
 
-// templateOf is the version of the launch template that a group launches from;
-// the group's reference where the version was not read.
-func templateOf(a *facts.Attempts, group string) (snapshot.LaunchTemplate, bool) {
-	ref := a.Groups[group].Template
-	if ref.ID == "" || !a.S.Has(snapshot.LaunchTemplates) {
-		return snapshot.LaunchTemplate{ID: ref.ID, Name: ref.Name, Version: ref.Version}, false
-	}
-	for _, t := range a.S.LaunchTemplates {
-		if t.ID == ref.ID && (t.Version == ref.Version || ref.Version == "$Latest" && t.Latest || (ref.Version == "$Default" || ref.Version == "") && t.Default) {
-			return t, true
-		}
-	}
-	return snapshot.LaunchTemplate{ID: ref.ID, Name: ref.Name, Version: ref.Version}, false
-}
-
-// types are the instance types that a failed launch can have been of: the one
-// that the text names, else those that the group allows.
-func types(a *facts.Attempts, t facts.Attempt) []string {
-	if t.Verdict.Named.Type != "" {
-		return []string{t.Verdict.Named.Type}
-	}
-	if t.Refused != nil {
-		return t.Refused.Types
-	}
-	if g := a.Groups[t.Group]; len(g.Types) > 0 {
-		return g.Types
-	}
-	for _, n := range a.S.Nodegroups {
-		for _, g := range n.Groups {
-			if g == t.Group && len(n.Types) > 0 {
-				return n.Types
-			}
-		}
-	}
-	if template, read := templateOf(a, t.Group); read && template.Type != "" {
-		return []string{template.Type}
-	}
-	return nil
-}
-
 // quota is the quota that counts what a group launches, if it is one only.
 func quota(a *facts.Attempts, t facts.Attempt, spot bool) (activity.Quota, bool) {
 	var found activity.Quota
-	for _, name := range types(a, t) {
+	for _, name := range a.Types(t) {
 		q, ok := activity.QuotaOf(name, spot)
 		if !ok || found.Code != "" && found != q {
 			return activity.Quota{}, false

@@ -25,7 +25,7 @@ func InsufficientCapacity() check.Check {
 
 // otherZones shows which zones offer the type at all.
 func otherZones(a *facts.Attempts, f launchFault) finding.Fix {
-	types := types(a, f.list[0])
+	types := a.Types(f.list[0])
 	if len(types) == 0 {
 		return finding.Fix{}
 	}

@@ -32,7 +32,7 @@ func kmsKey(a *facts.Attempts, t facts.Attempt) string {
 	if t.Verdict.Named.Key != "" {
 		return t.Verdict.Named.Key
 	}
-	if template, read := templateOf(a, t.Group); read && len(template.KMSKeys) == 1 {
+	if template, read := a.Template(t.Group); read && len(template.KMSKeys) == 1 {
 		return template.KMSKeys[0]
 	}
 	return ""

@@ -25,7 +25,7 @@ func Template() check.Check {
 			if id := lostSubnet(t); id != "" {
 				return id
 			}
-			template, _ := templateOf(a, t.Group)
+			template, _ := a.Template(t.Group)
 			return cmp.Or(t.Verdict.Named.Template, template.ID)
 		},
 		says: func(f launchFault) string {
@@ -58,7 +58,7 @@ func showTemplate(a *facts.Attempts, f launchFault) finding.Fix {
 		}
 		return finding.Fix{Text: "Let the group launch into subnets that exist."}
 	}
-	template, _ := templateOf(a, f.list[0].Group)
+	template, _ := a.Template(f.list[0].Group)
 	if template.ID == "" {
 		return finding.Fix{}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -107,7 +108,7 @@ func selectImages(ctx context.Context, api Images, terms []snapshot.SelectorTerm
 }
 
 func image(i types.Image) snapshot.Image {
-	return snapshot.Image{
+	out := snapshot.Image{
 		ID:           aws.ToString(i.ImageId),
 		Name:         aws.ToString(i.Name),
 		Architecture: string(i.Architecture),
@@ -119,6 +120,14 @@ func image(i types.Image) snapshot.Image {
 		Created:      instant(i.CreationDate),
 		Deprecated:   instant(i.DeprecationTime),
 	}
+	if i.ImageAllowed != nil {
+		out.Allowed = strconv.FormatBool(*i.ImageAllowed)
+	}
+	if t := i.InstanceTypeSpecification; t != nil {
+		pattern := func(t types.InstanceTypeItem) string { return aws.ToString(t.InstanceType) }
+		out.Supported, out.Unsupported = source.Each(t.SupportedInstanceTypes, pattern), source.Each(t.UnsupportedInstanceTypes, pattern)
+	}
+	return out
 }
 
 // instant reads a time that EC2 gives as text, "2026-11-12T01:02:03.000Z".

@@ -69,6 +69,9 @@ func cluster(c types.Cluster) (snapshot.Cluster, error) {
 			return out, fmt.Errorf("cluster %s: its certificate authority is not base64: %w", out.Name, err)
 		}
 		out.CA = ca
+		if a := c.CertificateAuthority.Active; a != nil {
+			out.CAActivatedBy = string(a.ActivatedBy)
+		}
 	}
 	if v := c.ResourcesVpcConfig; v != nil {
 		out.VPC = aws.ToString(v.VpcId)

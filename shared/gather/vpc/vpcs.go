@@ -34,6 +34,11 @@ func readVPCs(ctx context.Context, api ec2.DescribeVpcsAPIClient, vpcs []string)
 
 func vpcOf(v types.Vpc) snapshot.VPC {
 	out := snapshot.VPC{ID: aws.ToString(v.VpcId), DHCP: aws.ToString(v.DhcpOptionsId), Owner: aws.ToString(v.OwnerId)}
+	if e := v.EncryptionControl; e != nil {
+		// Mode is what was asked for, and counts once the state is available (VPC user
+		// guide, "Enforce VPC encryption in transit").
+		out.Encrypts = e.Mode == types.VpcEncryptionControlModeEnforce && e.State == types.VpcEncryptionControlStateAvailable
+	}
 	for _, a := range v.CidrBlockAssociationSet {
 		// A block that is being taken away still stands in the list.
 		if a.CidrBlockState != nil && a.CidrBlockState.State != types.VpcCidrBlockStateCodeAssociated {

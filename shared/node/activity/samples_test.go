@@ -125,6 +125,8 @@ func TestClaimsOfTwoClassesAreKnown(t *testing.T) {
 		{checkid.LaunchUnsupportedType, checkid.LaunchTemplate}: true,
 		// A refusal has one code, whichever policy it comes from.
 		{checkid.LaunchPolicyDenied, checkid.LaunchUnauthorized}: true,
+		// EC2's code for an account that enforces IMDSv2.
+		{checkid.LaunchIMDSEnforced, checkid.LaunchUnsupportedType}: true,
 		// A Marketplace product that is not subscribed to is an opt-in too.
 		{checkid.LaunchAMI, checkid.LaunchAccountValidation}: true,
 	}

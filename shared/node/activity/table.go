@@ -14,6 +14,13 @@ func table() []row {
 		amiDoc    = "https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-ami.html"
 	)
 	return []row{
+		// Both say what the codes around them leave out: UnsupportedOperation, UnauthorizedOperation.
+		{class: checkid.LaunchIMDSEnforced, exact: true, texts: []string{"httptokensenforced is enabled"},
+			sample: "You can't launch instances with IMDSv1 because httpTokensEnforced is enabled for this account. Either launch the instance with httpTokens=required or contact your account owner to disable httpTokensEnforced using the ModifyInstanceMetadataDefaults API or the account settings in the EC2 console.",
+			source: "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshooting-launch.html#launching-an-imdsv1-enabled-instance-fails"},
+		{class: checkid.LaunchPolicyDenied, exact: true, texts: []string{"declarative policy"}, meaning: "a declarative policy of the organization forbids it",
+			next:   "Launch as the policy demands, or ask who manages the organization: its management account lists the policy's effect with aws ec2 describe-declarative-policies-reports (ec2:DescribeDeclarativePoliciesReports).",
+			sample: "This functionality has been disabled by a Declarative Policy. Custom Message: AMIs of this provider are not approved.", source: "AWS Organizations user guide, Custom error messages for declarative policies"},
 		{class: checkid.LaunchAccountValidation, codes: []string{"PendingVerification"},
 			texts:  []string{"is being validated, and you will not be able to launch", "account is currently being verified"},
 			sample: "Your request for accessing resources in this region is being validated, and you will not be able to launch additional resources in this region until the validation is complete.", source: "https://github.com/appvia/kore/issues/585"},

@@ -46,6 +46,12 @@ func words(c checkid.ID) said {
 		return said{"the instance profile of the launch template does not exist, or is seconds old", "Create the instance profile with the node role in it, or let the launch template name one that exists. One that was just created needs some seconds."}
 	case checkid.LaunchPolicyDenied:
 		return said{"a policy above the launcher's own forbids it", "Allow this launch in the policy that the message names, or launch as that policy requires: usually a tag, a Region, an instance type or encrypted volumes. Decoded with aws sts decode-authorization-message, the message names the statement and its conditions."}
+	case checkid.LaunchIMDSEnforced:
+		return said{"the account enforces IMDSv2, and the launch does not require it", "Set HttpTokens to required in a new version of the launch template (metadataOptions in an EC2NodeClass), and let the group use it."}
+	case checkid.LaunchImageNotAllowed:
+		return said{"the account's Allowed AMIs, or the AMI's own rules of types, do not allow it", "Use an AMI that the account's Allowed AMIs allow, or let whoever manages them add its provider."}
+	case checkid.LaunchEncryptionControls:
+		return said{"the VPC enforces encryption in transit, and the instance type does not encrypt", "Launch types that encrypt in transit (Nitro), or set the VPC's Encryption Controls to monitor."}
 	case checkid.LaunchUnauthorized:
 		return said{"who launches lacks a permission, or a policy (SCP, permissions boundary) forbids it", "Decode the authorization message with aws sts decode-authorization-message, and allow the action that it names; look at service control policies too."}
 	case checkid.LaunchUnsupportedType:

@@ -9,6 +9,7 @@ import (
 func (d *reader) shell(script string) {
 	before := d.Calls
 	d.calls(script)
+	d.DropIn = d.DropIn || strings.Contains(script, dropInFolder)
 	if d.Calls == before {
 		d.add(Shell)
 		d.mention(script)

@@ -54,7 +54,7 @@ func TestCloudConfig(t *testing.T) {
 	check(t, []byte("#cloud-config\nruncmd:\n- yum update\n- [/etc/eks/bootstrap.sh, prod]\n"), Document{
 		Kinds: []Kind{CloudConfig, Bootstrap}, Name: given("prod"), Calls: 1, Describes: true,
 	})
-	check(t, []byte("#cloud-config\nwrite_files:\n- path: /etc/eks/nodeadm.d/x.yaml\n"), Document{Kinds: []Kind{CloudConfig}, Scripted: []string{"nodeadm"}})
+	check(t, []byte("#cloud-config\nwrite_files:\n- path: /etc/eks/nodeadm.d/x.yaml\n"), Document{Kinds: []Kind{CloudConfig}, Scripted: []string{"nodeadm"}, DropIn: true})
 	check(t, []byte("#cloud-config\nwrite_files:\n- path: /x.sh\n  encoding: gz+b64\n  content: H4s=\nruncmd:\n- /x.sh\n"), Document{
 		Kinds: []Kind{CloudConfig}, Scripted: []string{"a file that it writes"},
 	})

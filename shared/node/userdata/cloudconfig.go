@@ -25,6 +25,8 @@ func (d *reader) cloudConfig(text string) {
 			script.WriteString(d.budget.line(resolve(item)) + "\n")
 		}
 	}
+	d.dropIns(root.get("write_files"))
+	d.DropIn = d.DropIn || strings.Contains(script.String(), dropInFolder)
 	before := d.Calls
 	d.calls(script.String())
 	if d.Calls > before {
@@ -52,4 +54,26 @@ func (b *budget) line(n *yaml.Node) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// dropInFolder is from where nodeadm merges NodeConfigs over that of the user data.
+const dropInFolder = "/etc/eks/nodeadm.d/"
+
+// dropIns keeps the NodeConfigs that write_files puts into nodeadm's folder.
+func (d *reader) dropIns(files *node) {
+	if files == nil || files.n.Kind != yaml.SequenceNode {
+		return
+	}
+	for _, item := range files.n.Content {
+		file := d.budget.object(item)
+		if !strings.HasPrefix(file.get("path").text(), dropInFolder) {
+			continue
+		}
+		content, encoding := file.get("content").text(), file.get("encoding").text()
+		if !looksLikeNodeConfig(content) || encoding != "" && encoding != "text/plain" {
+			d.DropIn = true
+			continue
+		}
+		d.late = append(d.late, content)
+	}
 }

@@ -59,6 +59,14 @@ type Document struct {
 	DNS []string
 	// MaxPods is what is set outside of Flags; see also Flag("max-pods").
 	MaxPods Setting
+	// MaxPodsExpression is nodeadm's expression for the most pods, where nothing sets MaxPods.
+	MaxPodsExpression string
+	// NameServers are those that nodeadm adds to DHCP's (spec.instance.network).
+	NameServers []string
+	// DropIn reports that something in it writes a NodeConfig into /etc/eks/nodeadm.d that
+	// could not be read: nodeadm lets it take precedence (nodeadm's documentation,
+	// "Overriding configuration with drop-in files").
+	DropIn bool
 	// Flags are the kubelet's, as "--name=value" or as two elements.
 	Flags []string
 	// Labels are the node's labels; a value that is computed is empty.
@@ -134,6 +142,9 @@ func Decode(data []byte) (Document, error) {
 		return Document{}, err
 	}
 	d.read(text)
+	for _, text := range d.late {
+		d.nodeConfig(text, 0)
+	}
 	if d.budget.over != nil {
 		return Document{}, d.budget.over
 	}
@@ -145,6 +156,8 @@ func Decode(data []byte) (Document, error) {
 type reader struct {
 	Document
 	budget *budget
+	// late are NodeConfigs of nodeadm's folder, which are merged over the others.
+	late []string
 }
 
 func newReader() *reader { return &reader{budget: newBudget()} }

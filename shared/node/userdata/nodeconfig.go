@@ -77,6 +77,12 @@ func (d *reader) nodeConfig(text string, part int) {
 			fault(BadType, flags.line(), "spec.kubelet.flags is not a list of strings")
 		}
 	}
+	if v := kubelet.get("maxPodsExpression"); v != nil && !v.null() && v.text() != "" {
+		d.MaxPodsExpression = v.text()
+	}
+	if list, ok := spec.get("instance").get("network").get("nameservers").list(); ok {
+		d.NameServers = list
+	}
 	config := kubelet.get("config")
 	if v := config.get("maxPods"); v != nil && !v.null() {
 		d.MaxPods.set(Setting{Value: v.text(), Given: true})

@@ -135,6 +135,10 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 		s.Consoles = nil
 	case snapshot.Images:
 		s.Images = nil
+	case snapshot.AllowedImagesOf:
+		s.AllowedImages = nil
+	case snapshot.MetadataDefaultsOf:
+		s.MetadataDefaults = nil
 	case snapshot.LaunchTemplates:
 		s.LaunchTemplates = nil
 	case snapshot.CapacityReservations:

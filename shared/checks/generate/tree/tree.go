@@ -41,7 +41,7 @@ func Valid(id string) bool { return form.MatchString(id) }
 
 // Name is an id, or a part of one, as a Go name: "sg/efa-self-rule" is SGEFASelfRule.
 func Name(id string) string {
-	initialisms := strings.Fields("AMI API ARN AWS CIDR CNI CSR DHCP DNS EBS EFA ENI IAM ID IGW IMDS IP KMS NACL NAT S3 SG SSM STS TLS VCPU VPC")
+	initialisms := strings.Fields("AMI API ARN AWS CA CIDR CNI CSR DHCP DNS EBS EFA ENI IAM ID IGW IMDS IP KMS NACL NAT S3 SG SSM STS TLS VCPU VPC")
 	words := strings.FieldsFunc(id, func(r rune) bool { return r == '/' || r == '-' })
 	for i, w := range words {
 		switch upper := strings.ToUpper(w); {
