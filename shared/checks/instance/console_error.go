@@ -15,7 +15,7 @@ import (
 )
 
 func ConsoleError() check.Check {
-	return usingStart(check.Check{
+	return check.Using(already(), usingStart(check.Check{
 		ID:         "instance/console-error",
 		Title:      "The console output tells why the node did not come up",
 		Confidence: finding.Certain,
@@ -36,7 +36,7 @@ func ConsoleError() check.Check {
 			}
 			return list
 		},
-	})
+	}))
 }
 
 // consoleGroup are the consoles of instances that one group started from one

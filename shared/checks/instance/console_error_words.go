@@ -79,7 +79,7 @@ func consoleErrorFinding(l facts.InstanceIndex, c *consoleCause, leads bool) fin
 
 func fixConsole(l facts.InstanceIndex, h consoleHit) finding.Fix {
 	fix := finding.Fix{
-		Text:    strings.ReplaceAll(h.match.Next, "<region>", l.S.Region),
+		Text:    strings.ReplaceAll(withoutWhatIs(l.S, h.instance, h.match.Next), "<region>", l.S.Region),
 		Command: command.AWS(l.S, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", h.instance.ID),
 		Console: link.EC2(l.S, "InstanceDetails:instanceId="+h.instance.ID),
 	}

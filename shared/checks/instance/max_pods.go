@@ -247,6 +247,14 @@ func room(t snapshot.InstanceType, env map[string]string) int {
 	return max(0, interfaces)*max(0, each) + hostPods
 }
 
+// orPrefixes is the other way out, where prefix delegation is not on.
+func orPrefixes(env map[string]string) string {
+	if env["ENABLE_PREFIX_DELEGATION"] == "true" {
+		return ""
+	}
+	return ", or switch prefix delegation on if the subnets have whole /28 blocks free"
+}
+
 func overfull(st *facts.BootConfig, of []string, t snapshot.InstanceType) finding.Finding {
 	i := st.Instances[of[0]]
 	pods, from, _ := pods(st, i)
@@ -270,7 +278,7 @@ func overfull(st *facts.BootConfig, of []string, t snapshot.InstanceType) findin
 		},
 		Pods: st.S.WaitingFor(of),
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Set max pods to %d or less for %s, or switch prefix delegation on if the subnets have whole /28 blocks free. Then replace the instances.", most, i.Type),
+			Text:    fmt.Sprintf("Set max pods to %d or less for %s%s. Then replace the instances.", most, i.Type, orPrefixes(env)),
 			Console: console(st, st.Origin(i)),
 		},
 	}

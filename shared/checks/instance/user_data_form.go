@@ -81,7 +81,7 @@ func without(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserDat
 		who = "The node group has an image of its own (AMI type CUSTOM), so EKS adds none."
 	}
 	switch {
-	case t.Empty() && joinsWithout(st, i.AMI):
+	case joinsWithout(st, i.AMI):
 		return nil, snapshot.Failure{} // the image has it in itself
 	case !st.S.Has(snapshot.Images):
 		return nil, st.S.Why(snapshot.Images)
@@ -95,8 +95,10 @@ func without(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserDat
 		return nil, notTold(t, "its format is not understood")
 	case len(t.Scripted) > 0:
 		return nil, notTold(t, "its script does what cannot be followed ("+strings.Join(t.Scripted, ", ")+")")
+	case !stock && t.Speaks:
+		return nil, notTold(t, "it calls no bootstrap and speaks of a cluster: what it writes may be for a bootstrap that the image has built in")
 	case !stock:
-		return nil, notTold(t, "it has no bootstrap, and whether the image has one built in cannot be read")
+		f.why = fmt.Sprintf("It sets the instance up, but nothing in it makes %s join a cluster, unless %s has that built in: no Ready node shows that it has. %s", i.ID, i.AMI, who)
 	default:
 		f.why = fmt.Sprintf("It sets the instance up, but nothing in it makes %s join a cluster. %s", i.ID, who)
 	}
@@ -107,8 +109,8 @@ func notTold(t *facts.DecodedUserData, why string) snapshot.Failure {
 	return snapshot.Failure{Source: snapshot.UserDataOf, Reason: snapshot.NotRead, Message: t.From + ": " + why}
 }
 
-// joinsWithout tells that a Ready node runs the same image with empty user
-// data.
+// joinsWithout tells that a Ready node runs the same image with user data that has no
+// bootstrap: a unit of the image joins.
 func joinsWithout(st *facts.BootConfig, image string) bool {
 	return slices.ContainsFunc(st.S.Instances, func(i snapshot.Instance) bool {
 		n := st.Nodes[i.ID]
@@ -116,7 +118,10 @@ func joinsWithout(st *facts.BootConfig, image string) bool {
 			return false
 		}
 		t, _ := st.Data(&i)
-		return t != nil && t.Err == nil && t.Empty()
+		if merges, known := st.Merges(&i); merges || !known {
+			return false
+		}
+		return t != nil && t.Err == nil && !t.Joins() && len(t.Scripted) == 0
 	})
 }
 

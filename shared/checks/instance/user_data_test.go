@@ -3,6 +3,7 @@ package instance
 import (
 	"bytes"
 	"compress/gzip"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,10 @@ func userDataCases() []checktest.Case {
 	bottlerocket := runsImage("bottlerocket-aws-k8s-1.35-x86_64-v1.50.0-0a", "amazon")
 	const settings = "[settings.kubernetes]\ncluster-name = \"prod\"\napi-server = \"" + snapshottest.Endpoint + "\"\ncluster-certificate = \"" + certCA + "\"\n"
 	const call = "#!/bin/bash\n/etc/eks/bootstrap.sh "
+	const given = "prod --apiserver-endpoint " + snapshottest.Endpoint + " --b64-cluster-ca " + certCA
+	ipv6Cluster := func(s *snapshot.Snapshot) {
+		s.Cluster.IPv6, s.Cluster.ServiceCIDR = true, netip.MustParsePrefix("fd00::/108")
+	}
 	return []checktest.Case{
 		{"Ready", snapshottest.PrivateWithNAT(), pass},
 		{"as EKS writes it", startWorld(instead("29", "30")), pass},
@@ -146,6 +151,14 @@ func userDataCases() []checktest.Case {
 			delete(s.Instances[0].Tags, "aws:autoscaling:groupName")
 		}), pass},
 		{"another script", startWorld(custom, toldAs("#!/bin/bash\nyum install -y htop\n")), says("likely", "has no bootstrap")},
+		{"another script, an image of one's own", startWorld(custom, runsImage("hardened-42", ""), toldAs("#!/bin/bash\nyum install -y htop\n")), says("likely", "has no bootstrap")},
+		{"another script, an image that joins so elsewhere", checktest.Change(startWorld(custom, runsImage("hardened-42", ""), toldAs("#!/bin/bash\nyum install -y htop\n")), func(s *snapshot.Snapshot) {
+			snapshottest.Launch(s, "i-0second", snapshottest.Private, time.Hour)
+			snapshottest.Join(s, "i-0second")
+		}), []string{"pass prod [i-0node i-0second]"}},
+		{"a script that writes for a unit of the image", startWorld(custom, runsImage("hardened-42", ""), toldAs("#!/bin/bash\necho CLUSTER_NAME=prod > /etc/acme/join.env\n")), []string{
+			"unknown prod [i-0node] user data: not read: i-0node: it calls no bootstrap and speaks of a cluster: what it writes may be for a bootstrap that the image has built in",
+		}},
 		{"a script from elsewhere", startWorld(custom, toldAs("#!/bin/bash\ncurl https://x | bash\n")), []string{
 			"unknown prod [i-0node] user data: not read: i-0node: its script does what cannot be followed (a script from elsewhere)",
 		}},
@@ -160,6 +173,15 @@ func userDataCases() []checktest.Case {
 		{"bootstrap.sh, the endpoint without the authority: it asks EKS", startWorld(al2Image, toldAs(call+"prod --apiserver-endpoint "+otherName)), pass},
 		{"bootstrap.sh, all given and another's", startWorld(al2Image, toldAs(call+"prod --apiserver-endpoint "+otherName+" --b64-cluster-ca "+otherCA)),
 			says("", "has the wrong endpoint")},
+		{"bootstrap.sh, all given, for IPv4 in an IPv6 cluster", startWorld(al2Image, ipv6Cluster, toldAs(call+given)), says("", "is for the other IP family")},
+		{"bootstrap.sh, all given, for IPv6", startWorld(al2Image, ipv6Cluster, toldAs(call+given+" --ip-family ipv6 --service-ipv6-cidr fd00::/108")), pass},
+		{"bootstrap.sh, all given, the range tells the family", startWorld(al2Image, ipv6Cluster, toldAs(call+given+" --service-ipv6-cidr fd00::/108")), pass},
+		{"bootstrap.sh, all given, for IPv6 without a range", startWorld(al2Image, ipv6Cluster, toldAs(call+given+" --ip-family ipv6")), says("", "lacks --service-ipv6-cidr")},
+		{"bootstrap.sh, all given, for IPv6 with the address of DNS", startWorld(al2Image, ipv6Cluster, toldAs(call+given+" --ip-family ipv6 --dns-cluster-ip fd00::a")), pass},
+		{"bootstrap.sh, all given, a computed family", startWorld(al2Image, ipv6Cluster, toldAs(call+given+" --ip-family $(family)")), pass},
+		{"bootstrap.sh asks an IPv6 cluster", startWorld(al2Image, ipv6Cluster, toldAs(call+"prod")), pass},
+		{"bootstrap.sh, all given, for IPv6 in an IPv4 cluster", startWorld(al2Image, toldAs(call+given+" --ip-family ipv6")), says("", "is for the other IP family")},
+		{"bootstrap.sh, all given, for IPv4", startWorld(al2Image, toldAs(call+given+" --ip-family ipv4")), pass},
 		{"bootstrap.sh, another name", startWorld(al2Image, toldAs(call+"staging")), says("", "has the wrong cluster name")},
 		{"bootstrap.sh, a computed name", startWorld(al2Image, toldAs(call+"$(cat /name)")), pass},
 		{"bootstrap.sh, no name", startWorld(al2Image, toldAs(call)), says("", "lacks the cluster's name")},

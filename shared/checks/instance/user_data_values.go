@@ -2,6 +2,7 @@ package instance
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"net/netip"
@@ -110,6 +111,8 @@ func wrong(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 	}
 	if f, ok := serviceRange(t, cluster.ServiceCIDR, trust); ok {
 		list = append(list, f)
+	} else if f, ok := ipFamily(t, cluster.IPv6, trust); ok {
+		list = append(list, f)
 	}
 	return list
 }
@@ -190,6 +193,39 @@ func serviceRange(t *facts.DecodedUserData, want netip.Prefix, trust finding.Con
 		return differs(trust, "service range", got.String(), want.String(), "The kubelet takes the node's address from the wrong family"), true
 	}
 	return differs(finding.Likely, "service range", got.String(), want.String(), "The kubelet gives pods a DNS address that nobody has"), true
+}
+
+// ipFamily compares the family that bootstrap.sh works with, where it asks EKS nothing: it
+// is IPv4 unless it is told (templates/al2/runtime/bootstrap.sh of
+// github.com/awslabs/amazon-eks-ami: "Using IP family"), and decides which address of the
+// node the kubelet reports and where pods look for the cluster's DNS. With ipv6 it ends
+// where neither --service-ipv6-cidr nor --dns-cluster-ip is given.
+func ipFamily(t *facts.DecodedUserData, six bool, trust finding.Confidence) (flaw, bool) {
+	if !t.Has(userdata.Bootstrap) || t.Has(userdata.NodeConfig) || t.Family.Computed || t.ServiceCIDR.Computed {
+		return flaw{}, false
+	}
+	got, want, fix := "ipv4", "ipv4", "Leave --ip-family and --service-ipv6-cidr out, and replace the instances."
+	if t.Family.Value == "ipv6" {
+		got = "ipv6"
+	}
+	if six {
+		want, fix = "ipv6", "Give bootstrap.sh --ip-family ipv6 and --service-ipv6-cidr with the cluster's service range, or leave --apiserver-endpoint and --b64-cluster-ca out: it then asks EKS."
+	}
+	f := flaw{
+		sure: trust, says: "is for the other IP family",
+		why:      fmt.Sprintf("bootstrap.sh is given the endpoint and the certificate authority, so it asks EKS nothing and sets the node up for %s; the cluster's family is %s. The kubelet reports an address of the wrong family.", got, want),
+		evidence: []finding.Evidence{{What: "IP family of bootstrap.sh", Value: cmp.Or(t.Family.Value, "ipv4, as --ip-family is not given")}, {What: "IP family of the cluster", Value: want}},
+		fix:      fix,
+	}
+	switch {
+	case got != want:
+		return f, true
+	case six && t.ServiceCIDR.Value == "" && len(t.DNS) == 0:
+		f.says = "lacks --service-ipv6-cidr"
+		f.why = "bootstrap.sh is given --ip-family ipv6, and neither --service-ipv6-cidr nor --dns-cluster-ip: it ends with an error."
+		return f, true
+	}
+	return flaw{}, false
 }
 
 func prefixOr(p netip.Prefix) string {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"rollcall/shared/checkid"
+	"slices"
 	"strings"
 )
 
@@ -84,4 +85,15 @@ func containsAny(line string, parts ...string) bool {
 		}
 	}
 	return false
+}
+
+// Advice is what the rows advise, each once.
+func Advice() []string {
+	var list []string
+	for _, r := range table() {
+		if !slices.Contains(list, r.next) {
+			list = append(list, r.next)
+		}
+	}
+	return list
 }

@@ -35,6 +35,9 @@ func (d *reader) mention(text string) {
 		if strings.Contains(line, "nodeadm") {
 			d.scripted("nodeadm")
 		}
+		for _, word := range []string{"kube", "eks", "cluster"} {
+			d.Speaks = d.Speaks || strings.Contains(strings.ToLower(line), word)
+		}
 		if strings.Contains(line, "bootstrap") { // eksctl's is bootstrap.al2.sh
 			d.scripted("bootstrap.sh")
 		}
@@ -84,7 +87,7 @@ func runs(words []string) bool {
 // bootstrap.sh of github.com/awslabs/amazon-eks-ami): its flags take the next
 // word, the first word that belongs to no flag is the cluster's name.
 func (d *reader) bootstrap(args []string) {
-	var name, endpoint, ca, cidr Setting
+	var name, endpoint, ca, cidr, family Setting
 	var flags []string
 	for i := 0; i < len(args); i++ {
 		if !takesValue(args[i]) {
@@ -104,6 +107,8 @@ func (d *reader) bootstrap(args []string) {
 			ca = setting(value)
 		case "--service-ipv6-cidr":
 			cidr = setting(value)
+		case "--ip-family":
+			family = setting(strings.ToLower(value))
 		case "--dns-cluster-ip":
 			if s := setting(value); s.Known() {
 				d.DNS = strings.Split(s.Value, ",")
@@ -113,7 +118,10 @@ func (d *reader) bootstrap(args []string) {
 		}
 		i++
 	}
-	d.Name, d.Endpoint, d.CA, d.ServiceCIDR, d.Flags = name, endpoint, ca, cidr, flags
+	if cidr.Given && !family.Given {
+		family = Setting{Value: "ipv6", Given: true}
+	}
+	d.Name, d.Endpoint, d.CA, d.ServiceCIDR, d.Family, d.Flags = name, endpoint, ca, cidr, family, flags
 	// Without both it asks EKS, and what was given of the two counts for nothing.
 	d.Describes = missing(endpoint) || missing(ca)
 }

@@ -41,7 +41,7 @@ func TestBootstrap(t *testing.T) {
 		{"a flag with =: the script takes it for the name", "/etc/eks/bootstrap.sh --apiserver-endpoint=x prod", call(func(d *Document) { d.Name = given("--apiserver-endpoint=x") })},
 		{"no name", "/etc/eks/bootstrap.sh", call(func(d *Document) { d.Name = Setting{} })},
 		{"edited before", "sed -i 's/a/b/' /etc/eks/bootstrap.sh\n/etc/eks/bootstrap.sh prod", call(func(d *Document) { d.Scripted = []string{"bootstrap.sh"} })},
-		{"in a here-document", "cat <<'EOF' > /run.sh\n/etc/eks/bootstrap.sh prod\nEOF\nbash /run.sh", Document{Kinds: []Kind{Shell}, Scripted: []string{"bootstrap.sh"}}},
+		{"in a here-document", "cat <<'EOF' > /run.sh\n/etc/eks/bootstrap.sh prod\nEOF\nbash /run.sh", Document{Kinds: []Kind{Shell}, Scripted: []string{"bootstrap.sh"}, Speaks: true}},
 		{"another script", "yum install -y htop", Document{Kinds: []Kind{Shell}}},
 		{"a script from elsewhere", "aws s3 cp s3://b/join.sh . && bash join.sh", Document{Kinds: []Kind{Shell}, Scripted: []string{"a script from elsewhere"}}},
 	}
@@ -54,7 +54,7 @@ func TestCloudConfig(t *testing.T) {
 	check(t, []byte("#cloud-config\nruncmd:\n- yum update\n- [/etc/eks/bootstrap.sh, prod]\n"), Document{
 		Kinds: []Kind{CloudConfig, Bootstrap}, Name: given("prod"), Calls: 1, Describes: true,
 	})
-	check(t, []byte("#cloud-config\nwrite_files:\n- path: /etc/eks/nodeadm.d/x.yaml\n"), Document{Kinds: []Kind{CloudConfig}, Scripted: []string{"nodeadm"}, DropIn: true})
+	check(t, []byte("#cloud-config\nwrite_files:\n- path: /etc/eks/nodeadm.d/x.yaml\n"), Document{Kinds: []Kind{CloudConfig}, Scripted: []string{"nodeadm"}, DropIn: true, Speaks: true})
 	check(t, []byte("#cloud-config\nwrite_files:\n- path: /x.sh\n  encoding: gz+b64\n  content: H4s=\nruncmd:\n- /x.sh\n"), Document{
 		Kinds: []Kind{CloudConfig}, Scripted: []string{"a file that it writes"},
 	})

@@ -55,6 +55,8 @@ type Document struct {
 	Endpoint    Setting
 	CA          Setting // base64 of PEM, as given
 	ServiceCIDR Setting
+	// Family is bootstrap.sh's --ip-family; ipv6 too where --service-ipv6-cidr is given.
+	Family Setting
 	// DNS are the addresses of the cluster's DNS service.
 	DNS []string
 	// MaxPods is what is set outside of Flags; see also Flag("max-pods").
@@ -88,6 +90,9 @@ type Document struct {
 	// Nested tells that a NodeConfig stands in a multi-part within the
 	// multi-part: nodeadm does not look there.
 	Nested bool
+	// Speaks tells that a script without a bootstrap speaks of a cluster: what it writes may
+	// be for a unit of the image that joins one.
+	Speaks bool
 	// Proxy tells that something in it names a proxy for HTTPS: the variable of
 	// most programs, or Bottlerocket's settings.network.https-proxy.
 	Proxy bool

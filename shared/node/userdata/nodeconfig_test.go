@@ -30,7 +30,7 @@ func TestNodeConfig(t *testing.T) {
 			Kinds: []Kind{NodeConfig}, NameServers: []string{"10.0.0.2"}, MaxPodsExpression: "max_pods - 1",
 		}},
 		{"a drop-in wins", mixed("text/cloud-config\n\n#cloud-config\nwrite_files:\n- path: /etc/eks/nodeadm.d/1.yaml\n  content: |\n    apiVersion: node.eks.aws/v1alpha1\n    kind: NodeConfig\n    spec: {cluster: {name: b}}\n", "application/node.eks.aws\n\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: a}}\n"), Document{
-			Kinds: []Kind{CloudConfig, NodeConfig}, Multipart: true, Name: given("b"), Scripted: []string{"nodeadm"},
+			Kinds: []Kind{CloudConfig, NodeConfig}, Multipart: true, Name: given("b"), Scripted: []string{"nodeadm"}, Speaks: true,
 		}},
 		{"anchors", "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nx: &c {name: prod}\nspec:\n  cluster:\n    <<: *c\n", Document{Kinds: []Kind{NodeConfig}, Name: given("prod")}},
 		{"a key twice: the last one", "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: a, name: b}}\n", Document{Kinds: []Kind{NodeConfig}, Name: given("b")}},
