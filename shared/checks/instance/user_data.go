@@ -60,6 +60,10 @@ func runUserData(s *facts.View) []finding.Finding {
 	members := map[string][]*snapshot.Instance{}
 	blind := map[snapshot.Failure][]string{}
 	for _, i := range suspects {
+		if st.S.Index().Nodes[i.ID] != nil {
+			passed = append(passed, i.ID) // it registered with what it was told: the node failed later
+			continue
+		}
 		t, why := st.Data(i)
 		if t == nil {
 			blind[why] = append(blind[why], i.ID)

@@ -88,6 +88,7 @@ func userDataCases() []checktest.Case {
 		s.Cluster.IPv6, s.Cluster.ServiceCIDR = true, netip.MustParsePrefix("fd00::/108")
 	}
 	return []checktest.Case{
+		{"it registered with it, and failed later", checktest.Change(snapshottest.PrivateWithNAT(), toldAs("echo nothing"), checktest.NotReadyNode("x")), []string{"pass prod [i-0node]"}},
 		{"Ready", snapshottest.PrivateWithNAT(), pass},
 		{"as EKS writes it", startWorld(instead("29", "30")), pass},
 		{"Ready, whatever it says", checktest.Change(startWorld(instead("name: prod", "name: staging")), func(s *snapshot.Snapshot) { snapshottest.Join(s, snapshottest.Node) }), pass},
