@@ -17,9 +17,9 @@ import (
 	"github.com/aws/smithy-go/logging"
 )
 
-// errCode tells that a profile asks for an MFA code. The CDK command line asks
-// for it itself, once, and so is not asked for it here.
-var errCode = errors.New("the profile asks for an MFA code")
+// errCode tells that a profile asks for an MFA code. The CDK command line asks for it itself,
+// and STS takes a code once, so that it is not asked for here.
+var errCode = errors.New(`the profile asks for an MFA code; with a session from before all is checked: eval "$(aws configure export-credentials --profile NAME --format env)", and AWS_PROFILE unset`)
 
 // load reads what the CDK command line and every AWS SDK read: the
 // environment and the shared files.

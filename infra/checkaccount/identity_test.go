@@ -160,11 +160,11 @@ func TestNotChecked(t *testing.T) {
 		write(t, filepath.Join(home, "config"), "[profile prod]\nregion=us-west-2\nrole_arn=arn:aws:iam::123456789012:role/deploy\nsource_profile=base\nmfa_serial=arn:aws:iam::123456789012:mfa/you\n"+
 			"[profile base]\naws_access_key_id=AKIDEXAMPLE\naws_secret_access_key=x\n")
 		var out, say bytes.Buffer
-		if err := run(t.Context(), "deploy", settings.Line{NoChannel: true}, os.Getenv, &out, &say); err != nil || !strings.Contains(say.String(), "Not checked: the profile asks for an MFA code.") {
+		if err := run(t.Context(), "deploy", settings.Line{NoChannel: true}, os.Getenv, &out, &say); err != nil || !strings.Contains(say.String(), "Not checked: the profile asks for an MFA code; with a session from before all is checked: eval ") {
 			t.Errorf("got %v, said %q", err, say.String())
 		}
 		// Which account would be bootstrapped is not known.
-		if err := run(t.Context(), "bootstrap", settings.Line{NoChannel: true}, os.Getenv, &out, &say); err == nil || !strings.Contains(err.Error(), "the profile asks for an MFA code; the account to bootstrap is not known") {
+		if err := run(t.Context(), "bootstrap", settings.Line{NoChannel: true}, os.Getenv, &out, &say); err == nil || !strings.Contains(err.Error(), "and AWS_PROFILE unset; the account to bootstrap is not known") {
 			t.Errorf("bootstrap: %v", err)
 		}
 	})

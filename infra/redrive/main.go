@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/infra/deadletters"
+	"rollcall/shared/awsconf"
 )
 
 func main() {
@@ -33,7 +34,7 @@ func main() {
 }
 
 func run(ctx context.Context, to io.Writer, prefix string, move bool) error {
-	cfg, err := config.LoadDefaultConfig(ctx)
+	cfg, err := config.LoadDefaultConfig(ctx, awsconf.WithMFA(ctx, awsconf.AtTerminal(os.Stdin, os.Stderr)))
 	if err != nil {
 		return fmt.Errorf("read the AWS settings: %w", err)
 	}

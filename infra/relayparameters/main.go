@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+
+	"rollcall/shared/awsconf"
 )
 
 func main() {
@@ -34,7 +36,7 @@ func main() {
 }
 
 func run(ctx context.Context, cluster, bucket, prefix, program, out string) error {
-	cfg, err := config.LoadDefaultConfig(ctx)
+	cfg, err := config.LoadDefaultConfig(ctx, awsconf.WithMFA(ctx, awsconf.AtTerminal(os.Stdin, os.Stderr)))
 	if err != nil {
 		return fmt.Errorf("load the AWS configuration: %w", err)
 	}

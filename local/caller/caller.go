@@ -25,7 +25,12 @@ type Options struct {
 	// Kubeconfig is a file, Context one of its contexts. Without both clusters are
 	// reached as EKS tells, with a token that is made of the AWS credentials.
 	Kubeconfig, Context string
+	// MFA asks for the code of a profile's MFA device; nil is that there is nobody to ask.
+	MFA awsconf.Ask
 }
+
+// Given reports whether the command line says anything.
+func (o Options) Given() bool { return o.Region+o.Profile+o.Endpoint+o.Kubeconfig+o.Context != "" }
 
 // Caller is who calls.
 type Caller struct {
@@ -54,7 +59,7 @@ const (
 
 // Load finds the caller's credentials and asks AWS whose they are.
 func Load(ctx context.Context, o Options, log *slog.Logger, calls *awsconf.Calls) (Caller, error) {
-	var asked []func(*config.LoadOptions) error
+	asked := []func(*config.LoadOptions) error{awsconf.WithMFA(ctx, o.MFA)}
 	if o.Region != "" {
 		asked = append(asked, config.WithRegion(o.Region))
 	}

@@ -83,6 +83,9 @@ func identities(t *testing.T, refusal string) *httptest.Server {
 			return
 		}
 		if strings.Contains(string(body), "Action=AssumeRole") {
+			if strings.Contains(string(body), "SerialNumber=") && (!strings.Contains(string(body), "TokenCode=123456") || !strings.Contains(string(body), "DurationSeconds=3600")) {
+				t.Errorf("a session of a device was asked for by %s", body)
+			}
 			fmt.Fprint(w, `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>AKIDROLE</AccessKeyId><SecretAccessKey>S</SecretAccessKey>`+
 				`<SessionToken>T</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`)
 			return
@@ -129,6 +132,39 @@ func TestWhoCalls(t *testing.T) {
 			}
 			if diff := cmp.Diff([]string{tt.account, tt.region, tt.url}, []string{c.Account, c.AWS.Region, *c.AWS.BaseEndpoint}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A profile with an MFA device asks for its code where somebody can be asked, once an hour; a
+// sentence says what to do where nobody can, and what STS says of a wrong one is told.
+func TestMFA(t *testing.T) {
+	const profiles = "[default]\n" + keys + "[profile mfa]\nregion = us-west-2\nrole_arn = arn:aws:iam::444455556666:role/reader\nsource_profile = default\nmfa_serial = arn:aws:iam::111122223333:mfa/you\n"
+	for name, tt := range map[string]struct {
+		ask     awsconf.Ask
+		refusal string
+		says    string
+	}{
+		"typed":      {func(context.Context, string) (string, error) { return "123456", nil }, "", ""},
+		"wrong":      {func(context.Context, string) (string, error) { return "000000", nil }, "AssumeRole AccessDenied", "profile mfa gives no credentials: STS:AssumeRole: AccessDenied (no)"},
+		"nobody":     {nil, "", `the profile asks for a code of the MFA device arn:aws:iam::111122223333:mfa/you, and there is no terminal to ask for it: take a session first (eval "$(aws configure export-credentials --profile NAME --format env)"), and run this without the profile`},
+		"given none": {func(context.Context, string) (string, error) { return "", errors.New("no code was given") }, "", "no code was given"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home(t, profiles)
+			at := identities(t, tt.refusal)
+			t.Setenv("AWS_ENDPOINT_URL_STS", at.URL)
+			c, err := load(t, Options{Profile: "mfa", MFA: tt.ask})
+			if tt.says == "" {
+				if err != nil || c.Account != "444455556666" {
+					t.Errorf("account %s, %v", c.Account, err)
+				}
+				return
+			}
+			var m Mistake
+			if err == nil || !strings.Contains(err.Error(), tt.says) || !errors.As(err, &m) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want %q on one line", err, tt.says)
 			}
 		})
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/smithy-go"
+
+	"rollcall/shared/awsconf"
 )
 
 // profileOf is the profile that counts, as the SDK finds it.
@@ -43,11 +45,14 @@ func noCredentials(err error) error {
 func ofCredentials(ctx context.Context, err error, cfg aws.Config, profile string) error {
 	var api smithy.APIError
 	var op *smithy.OperationError
+	var code *awsconf.CodeError
 	answered := errors.As(err, &api) && errors.As(err, &op)
 	told := unreachable(err, cfg.Region)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, &code):
+		return Mistake{code}
 	case told != nil:
 		return told
 	// OIDC CreateToken, and SSO GetRoleCredentials (API references, "Errors").

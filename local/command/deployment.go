@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ const slackTime = 15 * time.Second
 
 // callerFlags are those that say who calls, and where.
 func callerFlags(c *cobra.Command, o *caller.Options) {
+	o.MFA = awsconf.AtTerminal(os.Stdin, os.Stderr)
 	f := c.Flags()
 	f.StringVar(&o.Region, "region", "", "the region, in place of the profile's")
 	f.StringVar(&o.Profile, "profile", "", "the AWS profile, in place of AWS_PROFILE's")

@@ -139,6 +139,17 @@ func TestDeploymentCommands(t *testing.T) {
 	}
 }
 
+// Without a terminal a profile with an MFA device is one sentence, whatever the command.
+func TestProfileWithMFA(t *testing.T) {
+	callertest.Profiles(t, "[default]\naws_access_key_id = A\naws_secret_access_key = S\n[profile mfa]\nregion = us-west-2\nrole_arn = arn:aws:iam::444455556666:role/reader\nsource_profile = default\nmfa_serial = arn:aws:iam::111122223333:mfa/you\n")
+	for _, args := range [][]string{{"doctor"}, {"incidents"}, {"show", "x"}, {"replay", "x"}, {"diagnose", "--cluster", "prod"}, {"capture", "--cluster", "prod"}} {
+		var out, errs bytes.Buffer
+		if status := command(append(args, "--profile", "mfa"), &out, &errs); status != exit.BadInput || !strings.Contains(errs.String(), "the profile asks for a code of the MFA device arn:aws:iam::111122223333:mfa/you, and there is no terminal to ask for it") || strings.Count(errs.String(), "\n") != 1 {
+			t.Errorf("%q: status %d, %q", args, status, errs.String())
+		}
+	}
+}
+
 // What was mistyped is one line, before anybody is asked anything.
 func TestDeploymentCommandsMistyped(t *testing.T) {
 	for _, tt := range []struct {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/local/caller"
 	"rollcall/local/diagnose"
 	"rollcall/local/exit"
 	"rollcall/local/result"
@@ -115,7 +114,7 @@ func (o options) diagnoseLive(ctx context.Context, version string, out, notes io
 
 // wantsLive tells that an account is to be looked at.
 func (o options) wantsLive() bool {
-	return len(o.live.Clusters) > 0 || o.live.All || o.live.Instance != "" || o.live.Nodegroup != "" || o.watch || o.live.Caller != (caller.Options{})
+	return len(o.live.Clusters) > 0 || o.live.All || o.live.Instance != "" || o.live.Nodegroup != "" || o.watch || o.live.Caller.Given()
 }
 
 // checkLive says what does not go together.

@@ -26,7 +26,7 @@ func (e elsewhere) opened(by caller.Caller, who caller.Options) func(context.Con
 		profile := e.profiles[id.Account]
 		switch {
 		case profile != "":
-			other, err := callerOf(ctx, caller.Options{Region: id.Region, Profile: profile, Endpoint: who.Endpoint})
+			other, err := callerOf(ctx, caller.Options{Region: id.Region, Profile: profile, Endpoint: who.Endpoint, MFA: who.MFA})
 			if err != nil {
 				return doctor.Elsewhere{}, fmt.Errorf("the profile %s: %w", profile, err)
 			}

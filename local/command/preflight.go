@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rollcall/local/caller"
 	"rollcall/local/exit"
 	"rollcall/local/preflight"
 	"rollcall/local/result"
@@ -34,7 +33,7 @@ with your own rights, or in that of a capture or a world. Nothing is made.
 		switch {
 		case len(args) == 0:
 			return nil
-		case o.live.Caller != (caller.Options{}):
+		case o.live.Caller.Given():
 			return exit.Misuse("%s: a capture or a world is looked at without --region and what goes with it", args[0])
 		}
 		return subject(&o)(c, args)

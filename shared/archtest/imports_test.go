@@ -32,8 +32,8 @@ func TestWhoTalks(t *testing.T) {
 		"shared/awsjson":            {"awscall"},
 		"shared/s3":                 {"awscall"},
 		"shared/invoke":             {"awscall", "awsjson"},
-		"shared/relay/via":          {"invoke", "net/http"}, // a way to others, through their relays
-		"shared/capture":            {"net", "net/http"},    // tells by their types how calls failed
+		"shared/relay/via":          {"invoke", "net", "net/http"}, // a way to others, through their relays
+		"shared/capture":            {"net", "net/http"},           // tells by their types how calls failed
 		"shared/evidence":           {"s3"},
 		"shared/detect":             {"s3"}, // makes the client for the keeper of evidence
 		"shared/cloudtrail":         {"awsjson"},

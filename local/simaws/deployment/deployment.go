@@ -69,8 +69,13 @@ func (a *API) Replace(t *template.Template, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range t.Roles {
-		if !slices.ContainsFunc(a.template.Roles, func(o template.Role) bool { return o.ARN == r.ARN }) {
-			a.remade[r.ARN] = generation{a.remade[r.ARN].times + 1, now}
+		before, known := a.remade[r.ARN]
+		switch {
+		case slices.ContainsFunc(a.template.Roles, func(o template.Role) bool { return o.ARN == r.ARN }):
+		case known:
+			a.remade[r.ARN] = generation{before.times + 1, now}
+		default:
+			a.remade[r.ARN] = generation{}
 		}
 	}
 	a.template = t
@@ -93,8 +98,8 @@ func (a *API) RoleID(arn string) (id string, there bool) {
 // role for all time.
 func (a *API) identify(r iamtypes.Role) iamtypes.Role {
 	g := a.remade[*r.Arn]
-	if g.at.IsZero() {
-		g.at = a.made
+	if g.at.IsZero() { // with the stack, which was there before the world began
+		g.at = a.made.Add(-24 * time.Hour)
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", *r.Arn, g.times))
 	r.RoleId, r.CreateDate = aws.String("AROA"+base32.StdEncoding.EncodeToString(sum[:])[:17]), aws.Time(g.at.Truncate(time.Second))
