@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -11,6 +12,7 @@ import (
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
 	"rollcall/shared/relay"
+	"rollcall/shared/spoke"
 )
 
 // reader is the role that the clusters let in: one access entry and one binding in
@@ -55,7 +57,18 @@ func readerARN(chosen settings.Settings) string {
 
 // askRelays is the permission to ask the relays of this account's clusters (package relay):
 // functions of that name, which list, and change nothing. With which rights they list, the
-// token says that they are given.
+// token says that they are given. Where the setting relays names clusters, theirs alone;
+// else those that were used before there was the setting, whose names the code knows.
 func askRelays(chosen settings.Settings) statement {
-	return statement{sid: "AskRelays", actions: []string{specs.AskRelays}, resources: []string{inRegion("lambda", "function:"+relay.FunctionName(chosen.Prefix(), "*"))}}
+	var functions []string
+	for _, text := range chosen.Relays {
+		if c, err := spoke.ParseCluster(text); err == nil && (chosen.Spoke == settings.AnySpoke || chosen.Spoke == "" && c.Hub() || chosen.Spoke == c.ID.String()) {
+			functions = append(functions, inRegion("lambda", "function:"+relay.FunctionName(chosen.Prefix(), c.Name)))
+		}
+	}
+	slices.Sort(functions)
+	if functions = slices.Compact(functions); len(functions) == 0 {
+		functions = []string{inRegion("lambda", "function:"+relay.FunctionName(chosen.Prefix(), "*"))}
+	}
+	return statement{sid: "AskRelays", actions: []string{specs.AskRelays}, resources: functions}
 }

@@ -59,6 +59,8 @@ type Settings struct {
 	// Spokes are the accounts and regions that are watched beside the stack's own; the
 	// stack's own may be among them.
 	Spokes []config.Spoke
+	// Relays are the clusters whose relays are asked.
+	Relays []string
 	// Spoke is whose template is to be written: "any", or an account and a region; "" for
 	// the hub's own.
 	Spoke string
@@ -95,7 +97,7 @@ func Parse(context map[string]any) (Settings, error) {
 	wrong = append(wrong, refused...)
 	var err error
 	s.Environment = environment
-	s.Spokes = functions.Spokes
+	s.Spokes, s.Relays = functions.Spokes, functions.Relays
 	if s.Spoke != "" && s.Spoke != AnySpoke {
 		if _, err := spoke.Parse(s.Spoke); err != nil {
 			bad(SpokeTemplate, "%w, or any", err)

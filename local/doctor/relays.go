@@ -59,6 +59,17 @@ func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionO
 		again.Says = "cannot run: " + cmp.Or(aws.ToString(out.LastUpdateStatusReason), aws.ToString(out.StateReason))
 		return []Finding{again}
 	}
+	named := strings.FieldsFunc(strings.TrimPrefix(by.setting(config.Relays), "none"), func(r rune) bool { return r == ',' || r == ' ' })
+	line := aws.ToString(cluster.Name)
+	if where := at(aws.ToString(cluster.Arn)); where != at(by.arn) {
+		line = strings.Join(append(where[:], line), "/")
+	}
+	if !slices.Contains(named, line) {
+		again.Says = "is not named by the setting relays: one that was used before there was the setting is asked for 30 days from the upgrade, any other is not"
+		again.Do = "Name it, once you know that it is yours: anybody who can create functions can create one of this name."
+		again.Command = "SET=" + shell.Quote("relays="+strings.Join(append(named, line), ","))
+		return []Finding{again}
+	}
 	list := c.relayRelease(ctx, aws.ToString(out.FunctionArn), again)
 	// Its template gives it no policy: who invokes it has the permission himself.
 	policy, err := c.Functions.GetPolicy(ctx, &lambda.GetPolicyInput{FunctionName: aws.String(name)})

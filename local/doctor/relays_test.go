@@ -77,7 +77,9 @@ func TestRelays(t *testing.T) {
 		want     string
 		command  string
 	}{
-		"there":          {nil, true, nil, Well, "relay rollcall-relay-eks-workshop is there, of this cluster and this release, and lets in nobody by itself", ""},
+		"there": {nil, true, nil, Well, "relay rollcall-relay-eks-workshop is there, of this cluster and this release, and lets in nobody by itself", ""},
+		"not named": {map[string]string{string(config.Relays): "dev"}, true, nil, Wrong,
+			"relay rollcall-relay-eks-workshop is not named by the setting relays: one that was used before there was the setting is asked for 30 days from the upgrade, any other is not", "SET=relays=dev,eks-workshop"},
 		"not there":      {nil, false, nil, Wrong, "relay rollcall-relay-eks-workshop is not there, and the API of eks-workshop has a private endpoint only: its nodes, pods and volumes cannot be read", "make deploy-relay CLUSTER="},
 		"within the VPC": {map[string]string{string(config.InVPC): "on"}, false, nil, Wrong, "", ""},
 		"of another time": {nil, false, func(p *deployed) error {

@@ -53,6 +53,13 @@ func (s *Stage) environment(f template.Function) map[string]string {
 	if overrides := s.EndpointOverrides(); overrides != "" {
 		env[string(config.StageEndpoints)] = overrides
 	}
+	if _, reads := env[string(config.Relays)]; reads && len(s.options.Relays) > 0 {
+		var names []string
+		for _, c := range s.options.Relays {
+			names = append(names, c.String())
+		}
+		env[string(config.Relays)] = strings.Join(names, ",")
+	}
 	maps.Copy(env, s.options.Settings)
 	return env
 }

@@ -35,7 +35,7 @@ func TestWhoTalks(t *testing.T) {
 		"shared/relay/via":          {"invoke", "net", "net/http"}, // a way to others, through their relays
 		"shared/capture":            {"net", "net/http"},           // tells by their types how calls failed
 		"shared/evidence":           {"s3"},
-		"shared/detect":             {"s3"}, // makes the client for the keeper of evidence
+		"shared/detect":             {"dynamodb", "s3"}, // makes the clients for the keeper of evidence and for what is known of relays
 		"shared/cloudtrail":         {"awsjson"},
 		"shared/cloudwatchlogs":     {"awsjson"},
 		"shared/slack":              {"slack"}, // the types of blocks

@@ -74,6 +74,7 @@ const (
 	TargetDeadURL  spec.Variable = "ROLLCALL_TARGET_DEAD_URL"
 	TargetTopicARN spec.Variable = "ROLLCALL_TARGET_TOPIC_ARN"
 
+	Relays         spec.Variable = "ROLLCALL_RELAYS"
 	Evidence       spec.Variable = "ROLLCALL_EVIDENCE"
 	EvidenceBucket spec.Variable = "ROLLCALL_EVIDENCE_BUCKET"
 )
@@ -127,6 +128,7 @@ func Settings() []Setting {
 		{Evidence, "evidence", "30", `For how many days what the detectors read of a failed launch or an incident is kept, as a capture in a bucket of the stack, for "rollcall replay" (1 to 365); "off" keeps none, and makes no bucket.`},
 		{Spokes, "spokes", "none", `Accounts and regions to watch beside the stack's own, separated by commas, with the names that people know them by: "222233334444/eu-west-1=payments,333344445555/us-west-2". The stack's own may be among them, to have a name.`},
 		{ExternalID, "externalId", "none", "External id by which the roles of spokes know this hub (8 characters or more; it is no secret). Required with spokes, and the same in each of them."},
+		{Relays, "relays", "none", `Clusters with a private endpoint only whose relay is asked, separated by commas: "prod,222233334444/eu-west-1/prod". Anybody who can create Lambda functions can create one of a relay's name: no other cluster's relay is asked. Where it names none of an account and region, relays that were used before this setting was there are asked for 30 more days.`},
 		{SweepConcurrency, "sweepConcurrency", "4", "How many clusters sweep looks at at once (2 to 50). A turn takes a few seconds, and each cluster has one in five minutes: four are enough for 200 clusters, and leave room in an account that may have ten invocations. Where turns come too late (the metric Failures, \"a turn is dropped\" in sweep's log) it wants more."},
 		{LogLevel, "logLevel", "info", "debug, info, warn or error."},
 	}
@@ -302,6 +304,8 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.Responders, err = parseResponders(text)
 	case ApprovalTime:
 		c.ApprovalTime, err = parseDuration(text, 5*time.Minute, 24*time.Hour)
+	case Relays:
+		c.Relays, err = parseRelays(text)
 	case Evidence:
 		c.EvidenceDays, err = parseDays(text)
 	case EvidenceBucket:

@@ -25,6 +25,19 @@ type Relay struct {
 	// InVPC tells that the function runs in the operator's VPC, from where it reaches the
 	// hub's own clusters itself.
 	InVPC bool
+	// Relays are the clusters whose relays are asked.
+	Relays []string
+}
+
+// parseRelays reads the names of clusters, or "none".
+func parseRelays(text string) ([]string, error) {
+	switch text {
+	case "", "none":
+		return nil, nil
+	case "all":
+		return nil, errors.New("each cluster is named: a relay is not asked by its name alone")
+	}
+	return parseClusters(text)
 }
 
 var (

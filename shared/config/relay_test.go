@@ -10,14 +10,14 @@ import (
 
 func TestRelay(t *testing.T) {
 	good := map[string]string{
-		string(RelayCluster): "arn:aws-us-gov:eks:us-gov-west-1:222233334444:cluster/a_b-1", string(RelayEndpoint): "https://A1.gr7.us-gov-west-1.eks.amazonaws.com", string(RelayCA): "Q0E=", string(InVPC): "on",
+		string(RelayCluster): "arn:aws-us-gov:eks:us-gov-west-1:222233334444:cluster/a_b-1", string(RelayEndpoint): "https://A1.gr7.us-gov-west-1.eks.amazonaws.com", string(RelayCA): "Q0E=", string(InVPC): "on", string(Relays): "prod, dev",
 	}
-	wanted := []spec.Variable{RelayCluster, RelayEndpoint, RelayCA, InVPC}
+	wanted := []spec.Variable{RelayCluster, RelayEndpoint, RelayCA, InVPC, Relays}
 	c, err := Load(func(name string) string { return good[name] }, wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(Relay{good[string(RelayCluster)], good[string(RelayEndpoint)], []byte("CA"), true}, c.Relay); diff != "" {
+	if diff := cmp.Diff(Relay{good[string(RelayCluster)], good[string(RelayEndpoint)], []byte("CA"), true, []string{"dev", "prod"}}, c.Relay); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, x := range []struct {
@@ -26,7 +26,7 @@ func TestRelay(t *testing.T) {
 	}{
 		{RelayCluster, ""}, {RelayCluster, "prod"}, {RelayCluster, "arn:aws:eks:us-east-1:222233334444:cluster/a/b"}, {RelayCluster, "arn:aws:eks:us-east-1:222233334444:nodegroup/a"},
 		{RelayEndpoint, ""}, {RelayEndpoint, "http://a.test"}, {RelayEndpoint, "https://a.test/"}, {RelayEndpoint, "https://a.test/api"}, {RelayEndpoint, "https://b@a.test"}, {RelayEndpoint, "https://a.test?x"},
-		{RelayCA, ""}, {RelayCA, "-----BEGIN CERTIFICATE-----"}, {InVPC, "yes"},
+		{RelayCA, ""}, {RelayCA, "-----BEGIN CERTIFICATE-----"}, {InVPC, "yes"}, {Relays, "all"}, {Relays, "a b"},
 	} {
 		if _, err := Load(func(name string) string {
 			if name == string(x.variable) {

@@ -92,17 +92,16 @@ func (c Config) In(id spoke.ID) Config {
 		// What a spoke's role reader is not granted is not asked for.
 		c.AutoModeLogs, c.DecodeDenied = nil, false
 	}
-	c.Clusters = c.clustersOf(id)
+	c.Clusters, c.Relays = namesOf(id, c.Clusters), namesOf(id, c.Relays)
 	c.Cleanups, c.Remedied = namedOf(id, c.Cleanups), namedOf(id, c.Remedied)
 	c.Routes = slices.DeleteFunc(slices.Clone(c.Routes), func(r routing.Route) bool { return !r.For(id) })
 	return c
 }
 
-// clustersOf are the names that the settings give of a spoke's clusters; nil, which is
-// all, where they give none of it.
-func (c Config) clustersOf(id spoke.ID) []string {
+// namesOf are the names that a list gives of a spoke's clusters; nil where it gives none of it.
+func namesOf(id spoke.ID, list []string) []string {
 	var names []string
-	for _, text := range c.Clusters {
+	for _, text := range list {
 		if of, err := spoke.ParseCluster(text); err == nil && of.ID == id {
 			names = append(names, of.Name)
 		}

@@ -1,6 +1,8 @@
 package detect
 
 import (
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/evidence"
 	"rollcall/shared/gather"
@@ -8,6 +10,7 @@ import (
 	"rollcall/shared/relay/via"
 	"rollcall/shared/report"
 	"rollcall/shared/s3"
+	"rollcall/shared/store"
 )
 
 // KeepEvidence has what a function reads kept where it finds something, if the settings
@@ -25,11 +28,16 @@ func KeepEvidence(e lambda.Env) *evidence.Keeper {
 // told to the keeper.
 func NewReader(e lambda.Env, k *evidence.Keeper) *gather.Reader {
 	r := gather.New(k.Recording(e.Watched())).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsEarlier).InClustersAs(e.AWSAsReader).
-		Relaying(via.New(e.AsksRelays(), e.Config.RolePrefix))
+		Relaying(via.New(e.AsksRelays(), e.Config.RolePrefix, e.Config.Relays, Uses(e)))
 	if k != nil {
 		r.Telling(k)
 	}
 	return r
+}
+
+// Uses is what is remembered of the relays of the spoke's clusters.
+func Uses(e lambda.Env) via.Uses {
+	return store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke)
 }
 
 // aboutEvidence is what evidence is to be kept of: what an observation found, but for

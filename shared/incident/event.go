@@ -1,7 +1,11 @@
 package incident
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"rollcall/shared/checks"
@@ -132,6 +136,50 @@ func (inc *Incident) Word(words Words) {
 			e.Words = &words
 		}
 	}
+}
+
+// Digest names the event with all that it says.
+func (e Event) Digest() string {
+	text, err := json.Marshal(e)
+	if err != nil { // texts, numbers and times
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
+}
+
+// WasPublished reports whether the record knows the event as one that the bus took from
+// it, or is about to take.
+func (inc *Incident) WasPublished(e Event) bool {
+	digest := e.Digest()
+	return slices.Contains(inc.Published, digest) || slices.ContainsFunc(inc.PendingEvents, func(p Event) bool { return p.Digest() == digest })
+}
+
+// FromRecord returns what the record itself says where an event claims to be of it, or
+// false where the record says otherwise.
+func (inc Incident) FromRecord(e Event) (Event, bool) {
+	if !e.Opened.Equal(inc.Opened) || e.Sequence > inc.Events || e.Sequence < 1 {
+		return Event{}, false
+	}
+	closed := inc.State == Closed
+	switch e.Kind {
+	case EventResolved:
+		if !closed {
+			return Event{}, false
+		}
+	case EventAcknowledged:
+		if inc.Ack == nil || closed {
+			return Event{}, false
+		}
+	case EventOpened, EventReopened, EventChanged:
+		if closed {
+			return Event{}, false
+		}
+	default:
+		return Event{}, false
+	}
+	inc.Events = e.Sequence
+	return inc.makeEvent(e.Kind, BetterKnown, inc.Changed), true
 }
 
 func (inc *Incident) makeEvent(kind EventKind, reason Reason, at time.Time) Event {

@@ -7,6 +7,7 @@
 package incident
 
 import (
+	"slices"
 	"time"
 
 	"rollcall/shared/checks"
@@ -118,6 +119,32 @@ type Incident struct {
 	// that the bus has not taken yet, in order.
 	Events        int     `json:"events,omitempty"`
 	PendingEvents []Event `json:"untold,omitempty"`
+	// Published are the digests of the newest events that the bus has taken: by them an
+	// event is told from one that somebody else put there.
+	Published []string `json:"published,omitempty"`
+}
+
+// mostPublished is how many events are known again: those of the days in which they wait
+// for a target that is away.
+const mostPublished = 50
+
+// Publish takes the pending events off the record, and keeps their digests.
+func (inc *Incident) Publish() {
+	for _, e := range inc.PendingEvents {
+		inc.Published = append(inc.Published[:len(inc.Published):len(inc.Published)], e.Digest())
+	}
+	inc.Published = inc.Published[max(0, len(inc.Published)-mostPublished):]
+	inc.PendingEvents = nil
+}
+
+// AddPublished adds the digests that another copy of the record has.
+func (inc *Incident) AddPublished(digests []string) {
+	for _, d := range digests {
+		if !slices.Contains(inc.Published, d) {
+			inc.Published = append(inc.Published[:len(inc.Published):len(inc.Published)], d)
+		}
+	}
+	inc.Published = inc.Published[max(0, len(inc.Published)-mostPublished):]
 }
 
 // Evidence are the keys under which what was read is kept as a capture: when the

@@ -144,6 +144,7 @@ func (c *Cluster) reload(ctx context.Context, o *outgoing) error {
 		return errGone
 	}
 	latest := incidents[i]
+	latest.AddPublished(o.inc.Published)
 	latest.PendingEvents = slices.DeleteFunc(latest.PendingEvents, func(e incident.Event) bool {
 		return e.Sequence <= o.inc.Events && !slices.ContainsFunc(o.inc.PendingEvents, func(due incident.Event) bool { return due.ID == e.ID })
 	})

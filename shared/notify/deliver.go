@@ -141,6 +141,7 @@ func (c *Cluster) merge(ctx context.Context, o outgoing) error {
 	if o.inc.Called.After(latest.Called) {
 		latest.Called = o.inc.Called
 	}
+	latest.AddPublished(o.inc.Published)
 	latest.PendingEvents = slices.DeleteFunc(latest.PendingEvents, func(e incident.Event) bool {
 		// Told: it was there before, and is not due any more.
 		return e.Sequence <= o.inc.Events && !slices.ContainsFunc(o.inc.PendingEvents, func(due incident.Event) bool { return due.ID == e.ID })
@@ -191,7 +192,7 @@ func (c *Cluster) tellBus(ctx context.Context, o *outgoing) bool {
 	}
 	c.accepted(targets...)
 	c.Count("EventsSent", len(o.inc.PendingEvents))
-	o.inc.PendingEvents = nil
+	o.inc.Publish()
 	return true
 }
 

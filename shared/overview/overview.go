@@ -27,6 +27,28 @@ type Sweep struct {
 	// Turns are the looks of late, Soonest the subnet that runs out of addresses first.
 	Turns   Turns   `json:"turns,omitzero"`
 	Soonest *Subnet `json:"soonest,omitempty"`
+	// KnowsRelays is set by each release that asks no relay but those that the setting
+	// relays names. RelayUntil is until when that of a cluster which answered an earlier
+	// release is asked all the same.
+	KnowsRelays bool      `json:"knowsRelays,omitempty"`
+	RelayUntil  time.Time `json:"relayUntil,omitzero"`
+}
+
+// relayGrace is how long a relay that was used before the setting relays was there is asked
+// without it.
+const relayGrace = 30 * 24 * time.Hour
+
+// RelayUsed reports whether the relay of the cluster may be asked although the setting does
+// not name it.
+func (s Sweep) RelayUsed(now time.Time) bool {
+	return !s.KnowsRelays && s.answered() || now.Before(s.RelayUntil)
+}
+
+// answered reports whether the cluster answered an earlier release on the last day on
+// which it was looked at.
+func (s Sweep) answered() bool {
+	i := len(s.Turns.Made) - 1
+	return i >= 0 && s.Turns.Made[i] > 0 && (i >= len(s.Turns.Silent) || s.Turns.Silent[i] < s.Turns.Made[i])
 }
 
 // forgotten is from when on a cluster that nobody looks at is not told any more by who asks

@@ -77,6 +77,12 @@ type Turn struct {
 // after a later one, is counted and makes no gap.
 func (s Sweep) After(t Turn) Sweep {
 	at := t.At.UTC().Truncate(time.Second)
+	if !s.KnowsRelays {
+		if s.answered() {
+			s.RelayUntil = at.Add(relayGrace)
+		}
+		s.KnowsRelays = true
+	}
 	turns := s.Turns
 	turns.Gaps = slices.Clone(turns.Gaps)
 	switch {

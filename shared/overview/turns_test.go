@@ -34,6 +34,33 @@ func TestAWholeWeek(t *testing.T) {
 	}
 }
 
+// A relay that was used by an earlier release is asked for 30 days without the setting that
+// names it, one that was not never.
+func TestRelayUsed(t *testing.T) {
+	now := start.AddDate(0, 0, 2)
+	earlier := week(2, nil)
+	earlier.KnowsRelays, earlier.RelayUntil = false, time.Time{} // as the release before wrote it
+	silent := Sweep{Cluster: "prod"}.After(Turn{At: start, Silent: true})
+	silent.KnowsRelays = false
+	for name, x := range map[string]struct {
+		swept Sweep
+		at    time.Time
+		want  bool
+	}{
+		"before this release's first turn": {earlier, now, true},
+		"after it":                         {earlier.After(Turn{At: now}), now.Add(time.Hour), true},
+		"on day 29":                        {earlier.After(Turn{At: now}).After(Turn{At: now.AddDate(0, 0, 1)}), now.AddDate(0, 0, 29), true},
+		"after 30 days":                    {earlier.After(Turn{At: now}), now.AddDate(0, 0, 30), false},
+		"never looked at":                  {Sweep{Cluster: "prod"}, now, false},
+		"new with this release":            {Sweep{Cluster: "prod"}.After(Turn{At: start}).After(Turn{At: now}), now, false},
+		"it did not answer":                {silent, now, false},
+	} {
+		if got := x.swept.RelayUsed(x.at); got != x.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 // What was not looked at is a gap: from the last look to the next, and to now where none came.
 func TestGaps(t *testing.T) {
 	out := func(from, to time.Time) func(time.Time) bool {

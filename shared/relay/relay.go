@@ -93,6 +93,12 @@ func (e *MissingError) Error() string {
 	return "the API's public endpoint is open to " + strings.Join(ranges, ", ") + " alone, and does not answer Rollcall; there is no function " + e.Function + ", its relay"
 }
 
+// UnnamedError is that the setting relays does not name a cluster: a function of the
+// relay's name may be anybody's, and is not handed the reader's token.
+type UnnamedError struct{ Cluster string }
+
+func (e *UnnamedError) Error() string { return "the setting relays does not name " + e.Cluster }
+
 // Limits of Lambda, whose answer to a synchronous invocation has 6 MB at most ("Quotas",
 // "Invocation payload"), of which base64 takes a third.
 const (

@@ -134,6 +134,9 @@ const (
 	RelayRefuses = "RelayRefuses"
 	// NotOpen is NoRelay where the public endpoint is open to some ranges alone.
 	NotOpen = "NotOpen"
+	// RelayUnnamed: the setting relays does not name the cluster, so that its relay is
+	// not asked.
+	RelayUnnamed = "RelayUnnamed"
 )
 
 // Failure is a source that could not be read, in words that an operator can

@@ -77,6 +77,8 @@ func droppedByRollback() map[string]string {
 		"launch $.claim.conditions[].since":   claim,
 		"launch $.tagged":                     tag,
 		"deed $.plan.access.launchedBy[]":     lostPlan,
+		"deed $.plan.route.unproved[]":        lostPlan,
+		"deed $.plan.open.unproved[]":         lostPlan,
 		"deed $.plan.access.tagged":           lostPlan,
 	}
 	for _, path := range fieldsOf(reflect.TypeFor[report.Period](), "$.summary.period", nil) {

@@ -33,6 +33,13 @@ func (s *Store) Sweep(ctx context.Context, cluster string) (overview.Sweep, erro
 	return list[0], nil
 }
 
+// RelayUsed reports whether the relay of a cluster that the setting relays does not name may
+// still be asked: it was used before there was the setting (overview.Sweep).
+func (s *Store) RelayUsed(ctx context.Context, cluster string) (bool, error) {
+	swept, err := s.Sweep(ctx, cluster)
+	return err == nil && swept.RelayUsed(s.now()), err
+}
+
 // Sweeps reads when clusters were last looked at, by name. If some were written by a newer
 // version of Rollcall, it gives the others and an error with *NewerFormat in it.
 func (s *Store) Sweeps(ctx context.Context) ([]overview.Sweep, error) {

@@ -9,7 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/shared/bus"
+	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 	"rollcall/shared/target/deliver"
 )
@@ -22,9 +24,14 @@ var (
 
 // Build makes the handler of notify-targets from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
+	memory := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	h := handler{
+		records: func(ctx context.Context, of spoke.ID, cluster string) ([]incident.Incident, error) {
+			return memory.In(of).Incidents(ctx, cluster)
+		},
+		now:     e.Now,
 		targets: e.Config.Targets, topic: e.Config.TargetTopic,
-		memory:  store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		memory:  memory,
 		queue:   bus.TargetQueue{Client: sqs.NewFromConfig(e.AWS), URL: e.Config.TargetQueueURL, Dead: e.Config.TargetDeadURL},
 		secrets: deliver.NewSecrets(secretsmanager.NewFromConfig(e.AWS), e.Now),
 		mail:    sns.NewFromConfig(e.AWS),

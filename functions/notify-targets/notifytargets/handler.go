@@ -14,6 +14,8 @@ import (
 
 	"rollcall/shared/bus"
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 	"rollcall/shared/target"
 	"rollcall/shared/target/deliver"
@@ -25,6 +27,9 @@ type Memory interface {
 	Told(ctx context.Context, target, about string) (store.ToldRecord, error)
 	SaveTold(ctx context.Context, r store.ToldRecord) error
 }
+
+// Records reads the incidents of a cluster, as report alone writes them.
+type Records func(ctx context.Context, of spoke.ID, cluster string) ([]incident.Incident, error)
 
 // Queue holds what targets are to be told.
 type Queue interface {
@@ -44,6 +49,8 @@ type handler struct {
 	// topic is the ARN of the stack's topic.
 	topic   string
 	memory  Memory
+	records Records
+	now     func() time.Time
 	queue   Queue
 	secrets Secret
 	mail    deliver.Publisher
@@ -75,6 +82,10 @@ func (h handler) fan(ctx context.Context, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
+	if n.Future(h.now()) {
+		h.foreign(ctx, n, "it names a time that has not come")
+		return nil
+	}
 	var wrong []error
 	for _, t := range h.targets {
 		if message.Wants(t, n) {
@@ -105,6 +116,14 @@ func (h handler) deliver(ctx context.Context, m event.Message) error {
 		return nil
 	}
 	t := h.targets[i]
+	n, why, err := h.recorded(ctx, n, m.Received)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		h.foreign(ctx, n, why)
+		return nil
+	}
 	record, err := h.memory.Told(ctx, t.Name(), n.About())
 	if err != nil {
 		return err
@@ -134,6 +153,67 @@ func (h handler) deliver(ctx context.Context, m event.Message) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
 	defer cancel()
 	return h.memory.SaveTold(ctx, record)
+}
+
+// foreign notes an event that is dropped: whoever may put events on the bus can say anything.
+func (h handler) foreign(ctx context.Context, n message.News, why string) {
+	h.log.WarnContext(ctx, "dropped an event that no record confirms", "event", n.ID, "about", n.About(), "reason", why)
+	h.count("ForeignEvents", 1)
+}
+
+// unrecorded is from which attempt on an event that the record does not know is told in the
+// record's own words: report puts it on the bus before it notes that it did.
+const unrecorded = 4
+
+// errNotRecorded has a message come again.
+var errNotRecorded = errors.New("the incident's record does not know the event yet")
+
+// recorded returns what the incident's record confirms of an event, or why nothing is told
+// of it: the event itself proves nothing but which incident it is about.
+func (h handler) recorded(ctx context.Context, n message.News, received int) (_ message.News, why string, _ error) {
+	if n.Future(h.now()) {
+		return n, "it names a time that has not come", nil
+	}
+	if n.Incident == nil {
+		return n, "", nil
+	}
+	e := *n.Incident
+	inc, err := h.incident(ctx, e)
+	switch {
+	case err != nil:
+		return n, "", err
+	case inc == nil:
+		return n, "there is no such incident", nil
+	}
+	if !inc.WasPublished(e) {
+		made, ok := inc.FromRecord(e)
+		switch {
+		case !ok:
+			return n, "the incident's record says otherwise", nil
+		case received < unrecorded && len(inc.Published)+len(inc.PendingEvents) > 0:
+			return n, "", errNotRecorded
+		}
+		e = made
+	}
+	n, err = n.WithEvent(e)
+	return n, "", err
+}
+
+// incident is the record of the incident that an event names: among the hub's own, which have
+// no account in their keys, or those of its account and region.
+func (h handler) incident(ctx context.Context, e incident.Event) (*incident.Incident, error) {
+	for _, of := range []spoke.ID{{}, {Account: e.Account, Region: e.Region}} {
+		list, err := h.records(ctx, of, e.Cluster)
+		if err != nil {
+			return nil, err
+		}
+		for i, inc := range list {
+			if inc.Key.Check == e.Check && inc.Key.Resource == e.Resource && inc.Account == e.Account && inc.Region == e.Region {
+				return &list[i], nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 // tell has a target take one action.

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +19,9 @@ import (
 
 	"rollcall/shared/bus"
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
+	"rollcall/shared/report"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 	"rollcall/shared/target"
 	"rollcall/shared/target/deliver"
@@ -94,11 +99,105 @@ func newBench(t *testing.T, targets string) *bench {
 	}
 	b := &bench{told: map[string]store.ToldRecord{}, counts: map[string]int{}, status: 202, secret: strings.Repeat("k", 32)}
 	b.handler = handler{
+		records: func(_ context.Context, of spoke.ID, _ string) ([]incident.Incident, error) {
+			if !of.Hub() {
+				return nil, nil
+			}
+			return samples(t), nil
+		},
+		now:     func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) },
 		targets: list, topic: "arn:own", memory: b, queue: b, secrets: b, mail: b, log: slog.New(slog.DiscardHandler),
 		send:  deliver.Sender{HTTP: b, PagerDuty: "https://events.pagerduty.com", Now: func() time.Time { return time.Unix(1795186800, 0) }},
 		count: func(name string, n int) { b.counts[name] += n },
 	}
 	return b
+}
+
+// samples are the incidents of the samples, as report has recorded and published them.
+func samples(t *testing.T) (list []incident.Incident) {
+	t.Helper()
+	for _, name := range []string{"incident-opened", "incident-acknowledged", "incident-resolved", "remedy-acted"} {
+		n, err := message.Parse(sample(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := *n.Incident
+		key := report.Key{Cluster: e.Cluster, Check: e.Check, Resource: e.Resource}
+		i := slices.IndexFunc(list, func(inc incident.Incident) bool { return inc.Key == key })
+		if i < 0 {
+			list = append(list, incident.Incident{Key: key, Account: e.Account, Region: e.Region, State: incident.Open, Opened: e.Opened})
+			i = len(list) - 1
+		}
+		list[i].Events = max(list[i].Events, e.Sequence)
+		list[i].Published = append(list[i].Published, e.Digest())
+	}
+	return list
+}
+
+// forge changes the detail of a sample.
+func forge(t *testing.T, name string, change map[string]any) json.RawMessage {
+	t.Helper()
+	var whole map[string]json.RawMessage
+	var detail map[string]any
+	if err := json.Unmarshal(sample(t, name), &whole); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(whole["detail"], &detail); err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(detail, change)
+	raw, err := json.Marshal(detail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole["detail"] = raw
+	if raw, err = json.Marshal(whole); err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// Whoever may put events on the bus mutes nobody and pages nobody: what no record confirms
+// is dropped, and nothing of it is remembered.
+func TestForgedEvents(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		raw    json.RawMessage
+		to     string
+		reason string
+	}{
+		{"an opening of the year 9999", forge(t, "incident-acknowledged", map[string]any{"opened": "9999-01-01T00:00:00Z"}), "pagerduty=p", "it names a time that has not come"},
+		{"sent in the future", forge(t, "incident-opened", map[string]any{"at": "2027-01-01T00:00:00Z"}), "pagerduty=p", "it names a time that has not come"},
+		{"a week that has not ended", forge(t, "weekly-report", map[string]any{"to": "2030-01-01T00:00:00Z"}), "sns", "it names a time that has not come"},
+		{"an incident that is not there", forge(t, "incident-opened", map[string]any{"resource": "rtb-0forged"}), "pagerduty=p", "there is no such incident"},
+		{"of another account", forge(t, "incident-opened", map[string]any{"account": "999999999999"}), "pagerduty=p", "there is no such incident"},
+		{"another opening", forge(t, "incident-opened", map[string]any{"opened": "2026-11-01T00:00:00Z"}), "pagerduty=p", "the incident's record says otherwise"},
+		{"news that it has not had", forge(t, "incident-opened", map[string]any{"sequence": 1000000}), "pagerduty=p", "the incident's record says otherwise"},
+		{"an end of what is open", forge(t, "incident-resolved", map[string]any{"why": "all is well"}), "pagerduty=p", "the incident's record says otherwise"},
+		{"an acknowledgement that nobody gave", forge(t, "incident-acknowledged", map[string]any{"why": "go back to sleep"}), "pagerduty=p", "the incident's record says otherwise"},
+	} {
+		b := newBench(t, all)
+		var log bytes.Buffer
+		b.log = slog.New(slog.NewJSONHandler(&log, nil))
+		if failed := b.batch(t, test.to, test.raw, "9"); len(failed)+len(b.asked)+len(b.mails)+len(b.told)+len(b.aside) > 0 || b.counts["ForeignEvents"] != 1 {
+			t.Errorf("%s: failed %v, asked %q, mails %q, remembered %v, counts %v", test.name, failed, b.asked, b.mails, b.told, b.counts)
+		}
+		if !strings.Contains(log.String(), `"reason":"`+test.reason+`"`) {
+			t.Errorf("%s: the log is %s", test.name, log.String())
+		}
+	}
+}
+
+// Words that the record did not publish wait for the record, and are then told in its own.
+func TestForeignWordsAreTheRecords(t *testing.T) {
+	raw := forge(t, "incident-opened", map[string]any{"title": "call +1 555 0100", "words": map[string]any{"headline": "call +1 555 0100"}})
+	b := newBench(t, all)
+	if failed := b.batch(t, "sns", raw, "1"); len(failed) != 1 || len(b.mails) > 0 {
+		t.Errorf("at first: failed %v, mails %q", failed, b.mails)
+	}
+	if failed := b.batch(t, "sns", raw, "4"); len(failed) > 0 || len(b.mails) != 1 || strings.Contains(b.mails[0], "555") {
+		t.Errorf("later: failed %v, mails %q", failed, b.mails)
+	}
 }
 
 func sample(t *testing.T, name string) json.RawMessage {

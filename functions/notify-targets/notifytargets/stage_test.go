@@ -51,6 +51,12 @@ func onStage(t *testing.T, kill *stagetest.Kill) staged {
 		TargetSecrets: map[string]string{"pd": key, "teams": "https://" + host + "/x?sig=s3cr3t", "hook": `{"url":"https://hooks.example.com/","key":"` + key + `"}`},
 		Others:        map[string]http.Handler{"events.pagerduty.com": s.pagerduty, host: s.teams, "hooks.example.com": s.webhook},
 	})
+	for _, inc := range samples(t) {
+		if _, err := s.Store.SaveIncident(t.Context(), inc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Advance(5 * 24 * time.Hour) // past all that the samples tell of
 	return s
 }
 

@@ -119,13 +119,14 @@ func newHandler(e lambda.Env) handler {
 			return err
 		}
 	}
+	memory := store.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now).In(c.Spoke)
 	return handler{
 		settings: settings{
 			region: c.Region, watches: c.Watches, policy: c.RemedyOf, vpcs: c.RemedyVPCs, roles: c.RemedyRoles, limit: c.RemedyLimit,
 			approval: c.ApprovalTime, joinTime: c.JoinTime, grace: c.CleanupGrace, of: c.Where(),
 		},
-		memory: store.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now).In(c.Spoke),
-		reader: gather.New(e.Watched()).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).Relaying(via.New(e.AsksRelays(), c.RolePrefix)),
+		memory: memory,
+		reader: gather.New(e.Watched()).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).Relaying(via.New(e.AsksRelays(), c.RolePrefix, c.Relays, memory)),
 		do:     remedy.Executor{Calls: awscall.New(as), Of: c.Where()},
 		role:   role,
 		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL, Spoke: c.Spoke},

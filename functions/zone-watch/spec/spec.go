@@ -24,7 +24,7 @@ const Name = "zone-watch"
 // client (docs/measured.md has both sizes).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
-		config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Evidence, config.EvidenceBucket, config.LogLevel,
+		config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Relays, config.Evidence, config.EvidenceBucket, config.LogLevel,
 	)
 }
 

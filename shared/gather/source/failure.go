@@ -43,6 +43,7 @@ func (s Source) Failure(err error) *snapshot.Failure {
 		lost   ForgottenError
 		silent SilentError
 		absent *relay.MissingError
+		unname *relay.UnnamedError
 		no     *relay.Refusal
 		fails  *relay.Failure
 	)
@@ -57,7 +58,7 @@ func (s Source) Failure(err error) *snapshot.Failure {
 	switch {
 	case errors.As(err, &silent):
 		f.Reason, f.Code, f.Message = silent.Reason, silent.Code, silent.Message
-		if f.Code == snapshot.NoRelay || f.Code == snapshot.NotOpen {
+		if f.Code == snapshot.NoRelay || f.Code == snapshot.NotOpen || f.Code == snapshot.RelayUnnamed {
 			f.Call = askRelay
 		}
 	case errors.As(err, &absent):
@@ -67,6 +68,9 @@ func (s Source) Failure(err error) *snapshot.Failure {
 		if len(absent.OpenTo) > 0 {
 			f.Code = snapshot.NotOpen
 		}
+	case errors.As(err, &unname):
+		f.Reason, f.Code, f.Call = snapshot.Unreachable, snapshot.RelayUnnamed, askRelay
+		f.Message = "the API has a private endpoint only, and " + unname.Error() + ": its relay is not asked"
 	case errors.As(err, &no):
 		f.Code, f.Message, f.Call = snapshot.RelayRefuses, no.Error(), askRelay
 	case errors.As(err, &fails):

@@ -138,6 +138,9 @@ func blindCause(f snapshot.Failure, blinded []string, of spoke.Cluster) diagnose
 	case snapshot.NotOpen:
 		c.Title = "cannot look into this cluster: its public API endpoint is not open to Rollcall (publicAccessCidrs), and there is no relay for it"
 		c.Why = "Nodes, pods and volumes of this cluster are not read. Whether instances join is not told, and nothing is called well, as long as it has no relay."
+	case snapshot.RelayUnnamed:
+		c.Title = "cannot look into this cluster: its API has a private endpoint only, and the setting relays does not name it"
+		c.Why = "Nodes, pods and volumes of this cluster are not read. Whether instances join is not told, and nothing is called well, as long as its relay is not named: anybody who can create functions can create one of a relay's name."
 	case snapshot.RelayRefuses:
 		c.Title = "cannot look into this cluster: its relay refuses what it is asked"
 	}
@@ -202,8 +205,10 @@ func remedyFor(f snapshot.Failure, of spoke.Cluster) string {
 	case snapshot.NoRelay:
 		return "Deploy the relay of this cluster, with credentials of its account and region: " + deployRelay(of) + ". Rollcall finds it by its name within minutes. The hub's own cluster is also read by functions in its VPC (settings vpcSubnetIds and vpcSecurityGroupIds)."
 	case snapshot.NotOpen:
-		return "Deploy the relay of this cluster, with credentials of its account and region: " + deployRelay(of) + ". Rollcall finds it by its name within minutes; publicAccessCidrs stays as it is. The relay needs the private endpoint: where that is off, turn it on first: `" +
+		return "Deploy the relay of this cluster, with credentials of its account and region: " + deployRelay(of) + ". Then add the cluster to the setting relays (`" + shell.Command("SET=relays="+of.String()) + "`, with the others) and deploy the hub again; publicAccessCidrs stays as it is. The relay needs the private endpoint: where that is off, turn it on first: `" +
 			shell.Command("aws", "eks", "update-cluster-config", "--name", of.Name, "--resources-vpc-config", "endpointPrivateAccess=true") + "`. The hub's own cluster is also read by functions in its VPC (settings vpcSubnetIds and vpcSecurityGroupIds)."
+	case snapshot.RelayUnnamed:
+		return "Add " + of.String() + " to the setting relays (`" + shell.Command("SET=relays="+of.String()) + "`, with the others) and deploy the hub again, once its relay is deployed with credentials of its account and region: " + deployRelay(of) + "."
 	case snapshot.RelayRefuses:
 		return "Deploy the relay of this cluster again, of the release of Rollcall's hub and with credentials of the cluster's account and region: " + deployRelay(of) + "."
 	}

@@ -19,6 +19,7 @@ func TestCommandsNameTheirCluster(t *testing.T) {
 		cluster spoke.Cluster
 		want    string
 	}{
+		{snapshot.RelayUnnamed, "lambda:InvokeFunction", spoke.Cluster{Name: "prod"}, "`SET=relays=prod`"},
 		{snapshot.NoRelay, "kubernetes: list nodes", spoke.Cluster{Name: "prod"}, "`make deploy-relay CLUSTER=prod BUCKET=a-bucket-of-this-region`"},
 		{snapshot.NoRelay, "kubernetes: list nodes", spoke.Cluster{ID: payments, Name: "prod-2"}, "`make deploy-relay CLUSTER=prod-2 BUCKET=a-bucket-of-this-region`"},
 		{snapshot.RelayRefuses, "kubernetes: list nodes", spoke.Cluster{Name: "prod"}, "`make deploy-relay CLUSTER=prod BUCKET=a-bucket-of-this-region`"},

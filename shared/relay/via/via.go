@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 
@@ -29,11 +30,19 @@ type Invoker interface {
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
+// Uses is what is known of the relays that were used before the setting relays was there.
+type Uses interface {
+	// RelayUsed reports whether the relay of a cluster that the setting does not name may
+	// still be asked.
+	RelayUsed(ctx context.Context, cluster string) (bool, error)
+}
+
 // New finds the way to clusters whose API is not open to all: through relays that are invoked
-// as cfg. Functions leave from addresses of AWS, and EKS drops what publicAccessCidrs does not
+// as cfg: those of the clusters that the setting names, and for a time those that were used
+// before. Functions leave from addresses of AWS, and EKS drops what publicAccessCidrs does not
 // name (EKS user guide, "Cluster API server endpoint"); where such a cluster has no relay, it
 // is asked all the same, as the functions' addresses may be among those. Nil has no such way.
-func New(cfg *aws.Config, prefix string) func(snapshot.Cluster) http.RoundTripper {
+func New(cfg *aws.Config, prefix string, named []string, uses Uses) func(snapshot.Cluster) http.RoundTripper {
 	if cfg == nil {
 		return nil
 	}
@@ -44,6 +53,13 @@ func New(cfg *aws.Config, prefix string) func(snapshot.Cluster) http.RoundTrippe
 		case c.OpenToAll():
 			return nil
 		case !c.EndpointPublic && c.EndpointPrivate:
+			switch {
+			case slices.Contains(named, c.Name):
+			case len(named) > 0: // the setting is in use here: those of before are over
+				through.May = func(context.Context) error { return &relay.UnnamedError{Cluster: c.Name} }
+			default:
+				through.May = may(uses, c.Name)
+			}
 			return through
 		case !c.EndpointPublic: // nothing of its access is known
 			return nil
@@ -52,7 +68,7 @@ func New(cfg *aws.Config, prefix string) func(snapshot.Cluster) http.RoundTrippe
 		if err != nil {
 			return nil // and who connects says so
 		}
-		return &restricted{relay: through, direct: direct, function: through.Function, openTo: c.PublicAccessCIDRs, noRelay: !c.EndpointPrivate}
+		return &restricted{relay: through, direct: direct, function: through.Function, openTo: c.PublicAccessCIDRs, noRelay: !c.EndpointPrivate || !slices.Contains(named, c.Name)}
 	}
 }
 
@@ -64,7 +80,7 @@ type restricted struct {
 	openTo        []netip.Prefix
 
 	mu sync.Mutex
-	// noRelay tells that there is none.
+	// noRelay tells that there is none, or that the setting relays does not name the cluster.
 	noRelay bool
 }
 
@@ -104,6 +120,23 @@ func (r *restricted) CloseIdleConnections() {
 type Relay struct {
 	By                          Invoker
 	Function, Cluster, Endpoint string
+	// May is why the relay is not asked; nil: it may be.
+	May func(context.Context) error
+}
+
+// may asks once for each way whether a relay that the setting does not name may be asked.
+func may(uses Uses, cluster string) func(context.Context) error {
+	var once sync.Once
+	var err error
+	return func(ctx context.Context) error {
+		once.Do(func() {
+			used, failed := uses.RelayUsed(ctx, cluster)
+			if failed != nil || !used {
+				err = errors.Join(&relay.UnnamedError{Cluster: cluster}, failed)
+			}
+		})
+		return err
+	}
 }
 
 var errNoList = errors.New("a relay is asked for lists alone")
@@ -116,6 +149,11 @@ func (r *Relay) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if req.Method != http.MethodGet {
 		return nil, errNoList
+	}
+	if r.May != nil {
+		if err := r.May(req.Context()); err != nil {
+			return nil, err
+		}
 	}
 	ask := relay.Request{Cluster: r.Cluster, Endpoint: r.Endpoint, Path: req.URL.Path, Query: map[string]string{}}
 	for key, values := range req.URL.Query() {

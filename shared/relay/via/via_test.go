@@ -173,10 +173,10 @@ func TestListsAlone(t *testing.T) {
 
 // TestNew: only a cluster that cannot be reached otherwise goes through a relay.
 func TestNew(t *testing.T) {
-	if New(nil, "rollcall") != nil {
+	if New(nil, "rollcall", nil, nil) != nil {
 		t.Error("nobody asks relays, and there is a way")
 	}
-	to := New(&aws.Config{Region: "eu-west-1"}, "rollcall")
+	to := New(&aws.Config{Region: "eu-west-1"}, "rollcall", []string{"prod"}, nil)
 	for _, x := range []struct{ public, private, want bool }{{true, false, false}, {true, true, false}, {false, true, true}, {false, false, false}} {
 		got := to(snapshot.Cluster{Name: "prod", ARN: arn, Endpoint: endpoint, EndpointPublic: x.public, EndpointPrivate: x.private})
 		if (got != nil) != x.want {
@@ -184,6 +184,43 @@ func TestNew(t *testing.T) {
 		}
 		if r, ok := got.(*Relay); ok && (r.Function != "rollcall-relay-prod" || r.Cluster != arn || r.Endpoint != endpoint) {
 			t.Errorf("%+v", r)
+		}
+	}
+}
+
+type uses func(cluster string) (bool, error)
+
+func (u uses) RelayUsed(_ context.Context, cluster string) (bool, error) { return u(cluster) }
+
+// The reader's token is handed to no function that has a relay's name alone: the setting
+// names the cluster, or the relay was used before there was the setting.
+func TestNotByNameAlone(t *testing.T) {
+	used := uses(func(cluster string) (bool, error) { return cluster == "used", nil })
+	for _, x := range []struct {
+		cluster string
+		named   []string
+		uses    Uses
+		may     bool
+	}{
+		{"prod", []string{"prod"}, used, true},
+		{"prod", nil, used, false},
+		{"used", nil, used, true},
+		{"used", []string{"prod"}, used, false},
+		{"used", nil, uses(func(string) (bool, error) { return true, errors.New("throttled") }), false},
+	} {
+		to := New(&aws.Config{Region: "eu-west-1"}, "rollcall", x.named, x.uses)
+		r := to(snapshot.Cluster{Name: x.cluster, ARN: arn, Endpoint: endpoint, EndpointPrivate: true}).(*Relay)
+		asked := false
+		r.By = invoker(func(string, relay.Request) ([]byte, error) { asked = true; return []byte(`{"status":200}`), nil })
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, endpoint+"/api/v1/nodes", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer k8s-aws-v1.x")
+		_, err = r.RoundTrip(req)
+		var unnamed *relay.UnnamedError
+		if asked != x.may || errors.As(err, &unnamed) == x.may {
+			t.Errorf("%s, named %v: asked %t, %v", x.cluster, x.named, asked, err)
 		}
 	}
 }
@@ -270,7 +307,7 @@ func TestWays(t *testing.T) {
 		"could not be described": {snapshot.Cluster{}, "<nil>"},
 	} {
 		tt.of.CA = ca
-		if got := fmt.Sprintf("%T", New(&aws.Config{}, "rollcall")(tt.of)); got != tt.want {
+		if got := fmt.Sprintf("%T", New(&aws.Config{}, "rollcall", nil, nil)(tt.of)); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"rollcall/shared/incident"
@@ -116,6 +117,41 @@ func wordsOf(e incident.Event) incident.Words {
 		w.Lines = append(w.Lines, incident.Line{Label: "Do", Text: e.Fix.Text})
 	}
 	return w
+}
+
+// WithEvent returns the news with what the incident's record says in place of what the
+// event said: nothing else is published, nor signed.
+func (n News) WithEvent(e incident.Event) (News, error) {
+	var envelope map[string]json.RawMessage
+	if err := json.Unmarshal(n.Raw, &envelope); err != nil {
+		return News{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	detail, err := json.Marshal(e)
+	if err != nil {
+		return News{}, fmt.Errorf("encode the event %s: %w", e.ID, err)
+	}
+	envelope["detail"] = detail
+	if n.Raw, err = json.Marshal(envelope); err != nil {
+		return News{}, fmt.Errorf("encode the event %s: %w", e.ID, err)
+	}
+	n.ID, n.At, n.Incident, n.Words = e.ID, e.At, &e, wordsOf(e)
+	return n, nil
+}
+
+// apart is how far clocks may differ.
+const apart = 5 * time.Minute
+
+// Future reports whether an event names a time that has not come: it is not Rollcall's, and
+// what a target remembers of it would hide everything until then.
+func (n News) Future(now time.Time) bool {
+	at := []time.Time{n.At}
+	if n.Incident != nil {
+		at = append(at, n.Incident.Opened, n.Incident.Began, n.Incident.Resolved)
+	}
+	if n.Week != nil {
+		at = append(at, n.Week.To)
+	}
+	return slices.ContainsFunc(at, func(t time.Time) bool { return t.After(now.Add(apart)) })
 }
 
 // About names the incident: in records, in groups of messages, to PagerDuty.
