@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/evidence"
 )
 
@@ -42,24 +43,35 @@ type Capture struct {
 }
 
 // maxFile bounds one file: the largest real ones are lists of pods.
-const maxFile = 512 << 20
+const maxFile = 64 << 20
 
 // Open reads a folder. now bounds what may be the time of a capture that does
 // not tell it. The error is an *Error that names the file if the folder is no
 // capture or a file in it cannot be read.
 func Open(dir string, now time.Time) (*Capture, error) {
-	entries, err := os.ReadDir(dir)
+	root, err := os.OpenRoot(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &Error{dir, "there is no such folder"}
 	case err != nil:
 		return nil, &Error{dir, fmt.Sprintf("it cannot be read as a folder: %v", err)}
 	}
+	defer root.Close()
+	return OpenIn(root, dir, now)
+}
+
+// OpenIn is Open of a folder that is open; dir is what messages call it. Nothing outside of
+// the folder is read: a capture is somebody else's, and its files may be links.
+func OpenIn(root *os.Root, dir string, now time.Time) (*Capture, error) {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, &Error{dir, fmt.Sprintf("it cannot be read as a folder: %v", err)}
+	}
 	c := &Capture{Dir: dir, files: map[string]any{}, refused: map[string]refusal{}, partial: map[string]bool{}, leftOut: map[string]string{}}
 	var times moments
 	known := 0
 	for _, e := range entries {
-		ok, err := c.load(e, &times)
+		ok, err := c.load(root, e, &times)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +99,7 @@ func Open(dir string, now time.Time) (*Capture, error) {
 }
 
 // load reads one file, and tells if it is one that a capture has.
-func (c *Capture) load(e fs.DirEntry, times *moments) (bool, error) {
+func (c *Capture) load(root *os.Root, e fs.DirEntry, times *moments) (bool, error) {
 	path := filepath.Join(c.Dir, e.Name())
 	name := tidyName(e.Name())
 	operation, _ := splitName(name)
@@ -100,7 +112,7 @@ func (c *Capture) load(e fs.DirEntry, times *moments) (bool, error) {
 		}
 		return false, nil
 	}
-	data, err := readFile(path)
+	data, err := worldfile.ReadRegular(root, e.Name(), maxFile)
 	if err != nil {
 		return false, &Error{path, err.Error()}
 	}
@@ -183,7 +195,7 @@ func (c *Capture) takeTime(path string, data []byte) error {
 	}
 	t, err := timeOf(text)
 	if err != nil {
-		return &Error{path, err.Error() + " such as 2026-11-20T15:10:00Z"}
+		return &Error{path, err.Error() + ", such as 2026-11-20T15:10:00Z"}
 	}
 	c.Time = t
 	return nil
@@ -197,19 +209,6 @@ func (c *Capture) takeEvent(path string, data []byte, tree any) error {
 	}
 	c.Event = data
 	return nil
-}
-
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a file")
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("it is larger than %d MiB", maxFile>>20)
-	}
-	return os.ReadFile(path)
 }
 
 func (c *Capture) warn(format string, args ...any) {

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -41,7 +42,7 @@ func timeOf(src any) (time.Time, error) {
 		if t, ok := epoch(text); ok {
 			return t, nil
 		}
-		return time.Time{}, fmt.Errorf("%q is not a time", v)
+		return time.Time{}, errors.New("the text is not a time")
 	case json.Number:
 		if t, ok := epoch(v.String()); ok {
 			return t, nil
@@ -50,7 +51,7 @@ func timeOf(src any) (time.Time, error) {
 		if err == nil && math.Abs(f) < minEpoch {
 			return time.Unix(int64(f), 0).UTC(), nil
 		}
-		return time.Time{}, fmt.Errorf("%s is not a time in seconds", v)
+		return time.Time{}, errors.New("the number is not a time in seconds")
 	}
 	return time.Time{}, fmt.Errorf("want a time, got %s", kindOf(src))
 }

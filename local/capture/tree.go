@@ -28,6 +28,9 @@ func treeOf(data []byte) (any, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, nil
 	}
+	if nodes := nodesIn(data); nodes > maxNodes {
+		return nil, fmt.Errorf("it has more than %d values", maxNodes)
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	var v any
@@ -38,6 +41,26 @@ func treeOf(data []byte) (any, error) {
 		return nil, fmt.Errorf("%s: more than one JSON value", place(data, d.InputOffset()))
 	}
 	return v, nil
+}
+
+// maxNodes bounds the values of a file: each takes some hundred bytes of memory, however few
+// it takes in the file. Pods of 5,000 nodes have about two million.
+const maxNodes = 4 << 20
+
+// nodesIn is how many values a JSON text has at most.
+func nodesIn(data []byte) int {
+	nodes, text := 1, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case !text && (c == ',' || c == '[' || c == '{'):
+			nodes++
+		}
+	}
+	return nodes
 }
 
 func whereIn(data []byte, d *json.Decoder, err error) error {

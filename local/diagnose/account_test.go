@@ -122,7 +122,7 @@ func TestAccounts(t *testing.T) {
 		"Windows, wrong cluster":                 {one("instance/user-data"), []change{noNode(), windows, inUserData("eks-workshop", "eks-other")}},
 		"Windows, entry for Linux":               {said{1, []string{"iam/access-wrong-type possible"}, nil, ""}, []change{noNode(), windows, set(entryFile, "accessEntry.type", `"EC2_LINUX"`)}},
 		"Bottlerocket, wrong CA":                 {one("instance/user-data"), []change{noNode(), set(images, "Images.0.Name", `"bottlerocket-aws-k8s-1.34-x86_64-v1.50.0-abcdef"`), set(groupFile, "nodegroup.amiType", `"BOTTLEROCKET_x86_64"`), userData(tomlData)}},
-		"Karpenter":                              {symptom, []change{noNode(), karpenter, pools, with("kubectl-get-nodeclaims.eks-workshop.json", noItems)}},
+		"Karpenter":                              {said{1, []string{"instance/unowned possible"}, nil, ""}, []change{noNode(), karpenter, pools, with("kubectl-get-nodeclaims.eks-workshop.json", noItems)}},
 		"Karpenter, its files missing":           {said{2, []string{"node/not-registered symptom"}, nil, "kubectl-get-nodepools.eks-workshop.json"}, []change{noNode(), karpenter}},
 		"Karpenter, its node is Ready":           {said{2, nil, nil, "kubernetes: list nodepools: not read"}, []change{karpenter}},
 		"Karpenter, claims missing":              {blind("kubectl-get-nodeclaims.eks-workshop.json"), []change{noNode(), karpenter, aPool, with("kubectl-get-ec2nodeclasses.eks-workshop.json", noItems)}},

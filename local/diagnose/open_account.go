@@ -6,7 +6,6 @@ import (
 	"rollcall/local/exit"
 	"rollcall/local/reading"
 	"rollcall/local/simaws/world"
-	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
 )
 
@@ -19,7 +18,7 @@ func OpenAccount(o Subject, notes io.Writer) (reading.Account, error) {
 	if so.Capture != nil {
 		return reading.OfCapture(so.Capture), nil
 	}
-	file, err := worldfile.Load(so.World)
+	file, err := so.LoadWorld()
 	if err != nil {
 		return reading.Account{}, exit.Misuse("not a capture or world file: %w", err)
 	}

@@ -24,7 +24,6 @@ import (
 	"rollcall/local/platform/template"
 	"rollcall/local/programs"
 	"rollcall/local/result"
-	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
@@ -82,6 +81,8 @@ func (r *run) turns() []string {
 // Subject is a world or a capture that is looked at.
 type Subject struct {
 	Path string // a world's file or a capture's folder
+	// Root is what Path is below, and all that is read: nil for no such bound.
+	Root *os.Root
 	// At is the time at which it is looked at; zero for its own.
 	At time.Time
 	// Verbose has the functions' logs among the notes.
@@ -181,21 +182,24 @@ func settings(notes io.Writer) stage.Options {
 }
 
 // open reads the subject into the stage's options.
-func open(o Subject, so *stage.Options, notes io.Writer) error {
-	path, err := filepath.Abs(o.Path)
-	if err != nil {
+func open(o Subject, so *stage.Options, notes io.Writer) (err error) {
+	path, stat := o.Path, os.Stat
+	if o.Root != nil {
+		stat = o.Root.Stat
+	} else if path, err = filepath.Abs(o.Path); err != nil {
 		return &exit.MisuseError{Err: err}
 	}
-	info, err := os.Stat(path)
+	info, err := stat(path)
 	if err != nil {
 		return exit.Misuse("%s: there is no such folder or file", o.Path)
 	}
 	if !info.IsDir() {
-		file, err := worldfile.Load(path)
+		so.World, so.Root = path, o.Root
+		file, err := so.LoadWorld()
 		if err != nil {
 			return exit.Misuse("not a capture or world file: %w", err)
 		}
-		so.World, so.At = path, file.Time.Add(Settled)
+		so.At = file.Time.Add(Settled)
 		// A world's STS decodes what its own requests were answered with; a capture has none.
 		so.Settings[string(config.DecodeDenied)] = "on"
 		readLogs(so, slices.Sorted(maps.Keys(file.Logs.LogGroups)))
@@ -207,7 +211,7 @@ func open(o Subject, so *stage.Options, notes io.Writer) error {
 		}
 		return nil
 	}
-	if so.Capture, err = capture.Open(path, time.Now()); err != nil {
+	if so.Capture, err = openCapture(o.Root, path); err != nil {
 		return err
 	}
 	readLogs(so, so.Capture.LogGroups())
@@ -218,6 +222,19 @@ func open(o Subject, so *stage.Options, notes io.Writer) error {
 		so.Capture.Time = o.At
 	}
 	return nil
+}
+
+// openCapture opens a capture's folder, below a root if there is one.
+func openCapture(root *os.Root, path string) (*capture.Capture, error) {
+	if root == nil {
+		return capture.Open(path, time.Now())
+	}
+	folder, err := root.OpenRoot(path)
+	if err != nil {
+		return nil, exit.Misuse("%s: it cannot be read as a folder", path)
+	}
+	defer folder.Close()
+	return capture.OpenIn(folder, path, time.Now())
 }
 
 // readLogs lets the functions read the log groups that the subject has.

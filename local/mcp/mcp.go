@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ import (
 	"rollcall/local/incidents"
 	"rollcall/local/preflight"
 	"rollcall/local/result"
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/awsconf"
 )
 
@@ -153,7 +155,7 @@ func (a *assistant) server(version string) *sdk.Server {
 			if err != nil {
 				return result.Result{}, err
 			}
-			return diagnose.Examine(ctx, diagnose.Subject{Path: subject}, io.Discard)
+			return diagnose.Examine(ctx, diagnose.Subject{Path: subject, Root: a.root}, io.Discard)
 		}, func(in diagnoseInput, r result.Result) string {
 			return r.Words(cmp.Or(in.Path, strings.Join(in.Clusters, ", ")), result.Style{})
 		})
@@ -170,7 +172,7 @@ func (a *assistant) server(version string) *sdk.Server {
 			if err != nil {
 				return result.Result{}, err
 			}
-			return preflight.In(ctx, asked, diagnose.Subject{Path: path}, io.Discard)
+			return preflight.In(ctx, asked, diagnose.Subject{Path: path, Root: a.root}, io.Discard)
 		}, func(in preflightInput, r result.Result) string { return r.Words(r.Plan, result.Style{}) })
 	add(s, "incidents", "List what a deployment knows", "Lists the incidents that a deployed Rollcall knows in the caller's account, those that hurt longest first. Without a deployment there is diagnose.",
 		func(ctx context.Context, in incidentsInput) (incidentsOutput, error) {
@@ -266,14 +268,18 @@ func add[In, Out any](s *sdk.Server, name, title, about string, do func(context.
 	}, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		out, err := do(ctx, in)
 		if err != nil {
-			return nil, out, err
+			return nil, out, asDataError(err)
 		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: asData + words(in, out)}}}, out, nil
 	})
 }
 
-// inside is a path below the folder, as the file system has it: nothing else may be
-// read by a name that somebody talked the assistant into.
+// asDataError marks an error as data: it may quote what was written in an account or in a
+// file, a tag's key or a file's name.
+func asDataError(err error) error { return fmt.Errorf("%s%w", asData, err) }
+
+// inside is a path below the folder, as the root takes it: nothing else may be read by a
+// name that somebody talked the assistant into.
 func (a *assistant) inside(path string) (string, error) {
 	if filepath.IsAbs(path) {
 		rel, err := filepath.Rel(a.dir, path)
@@ -286,7 +292,7 @@ func (a *assistant) inside(path string) (string, error) {
 	if _, err := a.root.Stat(path); err != nil {
 		return "", fmt.Errorf("%s: there is no such folder or file below the folder that is served", path)
 	}
-	return filepath.Join(a.dir, path), nil
+	return filepath.Clean(path), nil
 }
 
 // files are the files of the captures in the folder, and of the folder itself where
@@ -294,13 +300,13 @@ func (a *assistant) inside(path string) (string, error) {
 func (a *assistant) files() []string {
 	var list []string
 	for _, pattern := range []string{"*.json", "*/*.json"} {
-		found, err := filepath.Glob(filepath.Join(a.dir, filepath.FromSlash(pattern)))
+		found, err := fs.Glob(a.root.FS(), pattern)
 		if err != nil { // of the pattern alone
 			continue
 		}
-		for _, path := range found {
-			if rel, err := filepath.Rel(a.dir, path); err == nil {
-				list = append(list, filepath.ToSlash(rel))
+		for _, name := range found {
+			if info, err := a.root.Lstat(name); err == nil && info.Mode().IsRegular() {
+				list = append(list, name)
 			}
 		}
 	}
@@ -314,17 +320,12 @@ func (a *assistant) file(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.Re
 	if !ok || filepath.Ext(name) != ".json" {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
-	f, err := a.root.Open(filepath.FromSlash(name))
-	if err != nil {
+	text, err := worldfile.ReadRegular(a.root, filepath.FromSlash(name), largestFile)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, worldfile.ErrNotRegular) {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, largestFile+1))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	if len(text) > largestFile {
-		return nil, fmt.Errorf("%s is larger than %d KiB: diagnose reads it whole", name, largestFile>>10)
+		return nil, asDataError(fmt.Errorf("%s: %w: diagnose reads it whole", name, err))
 	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: string(text)}}}, nil
 }

@@ -189,24 +189,38 @@ func TestAssistantIsRefused(t *testing.T) {
 	if err := os.Symlink(secret, filepath.Join(dir, "link.json")); err != nil {
 		t.Fatal(err)
 	}
+	for name, text := range map[string]string{"world.yaml": "extends: ../secret.yaml\n", "zero.yaml": "extends: ../../../dev/zero\n", "stolen/sts-get-caller-identity.json": "{}"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(secret, filepath.Join(dir, "stolen", "time.txt")); err != nil {
+		t.Fatal(err)
+	}
 	s := assisted(t, dir)
 	for name, tt := range map[string]struct {
 		tool string
 		args map[string]any
 		says string
 	}{
-		"a folder above":        {"diagnose", map[string]any{"path": "../"}, "there is no such folder or file below the folder that is served"},
-		"another folder":        {"diagnose", map[string]any{"path": filepath.Dir(secret)}, "there is no such folder or file below the folder that is served"},
-		"a link out":            {"diagnose", map[string]any{"path": "link.json"}, "there is no such folder or file below the folder that is served"},
-		"no capture":            {"diagnose", map[string]any{"path": "."}, "capture"},
-		"nothing to look at":    {"diagnose", map[string]any{}, "what is to be looked at? path names a capture, clusters names clusters as they are"},
-		"two things to look at": {"diagnose", map[string]any{"path": ".", "clusters": []string{"prod"}}, "path and clusters: one of them"},
-		"no plan":               {"preflight", map[string]any{"path": "."}, "what is planned? plan, launchTemplate or subnet names it"},
-		"a plan that is none":   {"preflight", map[string]any{"path": ".", "plan": "[nothing"}, "the plan: "},
-		"two plans":             {"preflight", map[string]any{"path": ".", "plan": "{}", "launchTemplate": "lt-0abc"}, "one thing is judged at a time"},
-		"a text without words":  {"explain", map[string]any{"text": " \n"}, "the text is empty"},
+		"a folder above":                        {"diagnose", map[string]any{"path": "../"}, "there is no such folder or file below the folder that is served"},
+		"another folder":                        {"diagnose", map[string]any{"path": filepath.Dir(secret)}, "there is no such folder or file below the folder that is served"},
+		"a link out":                            {"diagnose", map[string]any{"path": "link.json"}, "there is no such folder or file below the folder that is served"},
+		"no capture":                            {"diagnose", map[string]any{"path": "."}, "capture"},
+		"nothing to look at":                    {"diagnose", map[string]any{}, "what is to be looked at? path names a capture, clusters names clusters as they are"},
+		"two things to look at":                 {"diagnose", map[string]any{"path": ".", "clusters": []string{"prod"}}, "path and clusters: one of them"},
+		"no plan":                               {"preflight", map[string]any{"path": "."}, "what is planned? plan, launchTemplate or subnet names it"},
+		"a plan that is none":                   {"preflight", map[string]any{"path": ".", "plan": "[nothing"}, "the plan: "},
+		"two plans":                             {"preflight", map[string]any{"path": ".", "plan": "{}", "launchTemplate": "lt-0abc"}, "one thing is judged at a time"},
+		"a text without words":                  {"explain", map[string]any{"text": " \n"}, "the text is empty"},
+		"a world that extends another folder's": {"diagnose", map[string]any{"path": "world.yaml"}, "path escapes"},
+		"a world that extends a device":         {"diagnose", map[string]any{"path": "zero.yaml"}, "want the relative path of a YAML file"},
+		"a capture whose time is a link":        {"diagnose", map[string]any{"path": "stolen"}, "it is not a regular file"},
 	} {
-		if text, failed := asked(t, s, tt.tool, tt.args, new(any)); !failed || !strings.Contains(text, tt.says) {
+		if text, failed := asked(t, s, tt.tool, tt.args, new(any)); !failed || !strings.HasPrefix(text, asData) || !strings.Contains(text, tt.says) || strings.Contains(text, "secret\"") {
 			t.Errorf("%s: %q, want …%s…", name, text, tt.says)
 		}
 	}

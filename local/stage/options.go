@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	"rollcall/local/capture"
@@ -21,6 +22,8 @@ import (
 type Options struct {
 	// World is the path of the world file.
 	World string
+	// Root is what World is below, with all that it extends; nil for no such bound.
+	Root *os.Root
 	// Capture is played in place of a world: an account that stands still.
 	Capture *capture.Capture
 	// Template is the path of the synthesised template.
@@ -109,4 +112,12 @@ type Options struct {
 	Memory int
 	// EventFaults goes over the world's own event faults.
 	EventFaults func(router.Event) router.Fault
+}
+
+// LoadWorld reads the world's file.
+func (o Options) LoadWorld() (*worldfile.File, error) {
+	if o.Root != nil {
+		return worldfile.LoadIn(o.Root, o.World)
+	}
+	return worldfile.Load(o.World)
 }

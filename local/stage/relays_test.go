@@ -13,6 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"rollcall/local/simaws/worldfile"
+	"rollcall/shared/config"
 	"rollcall/shared/relay"
 	"rollcall/shared/spoke"
 )

@@ -35,7 +35,7 @@ func (s *Stage) open() (set, error) {
 	if s.options.Capture != nil {
 		return s.openCapture(), nil
 	}
-	file, err := worldfile.Load(s.options.World)
+	file, err := s.options.LoadWorld()
 	if err != nil {
 		return set{}, fmt.Errorf("load the world: %w", err)
 	}

@@ -60,11 +60,11 @@ func TestJudgeByProvenance(t *testing.T) {
 		{"no tag", stranger(nil), "instance/unowned possible"},
 		{"the tags of a NodePool, and no NodeClaim", stranger(pooled), "instance/unowned possible"},
 		{"the tags of a NodePool, NodeClaims not read", stranger(pooled, unread), "route/no-egress possible"},
-		{"a group of no cluster", stranger(grouped, group(nil)), "route/no-egress possible"},
 		{"a group of another cluster", stranger(grouped, group(map[string]string{"kubernetes.io/cluster/dev": "owned"})), "route/no-egress possible"},
 		{"it ended, in a subnet into which nothing launches", stranger(pooled, ended), "route/no-egress possible; instance/ended-early possible"},
 
 		{"a group of the cluster", stranger(grouped, group(map[string]string{"kubernetes.io/cluster/prod": "owned"})), "route/no-egress certain+"},
+		{"a group of no cluster", stranger(grouped, group(nil)), "route/no-egress certain+"},
 		{"a group that was not read", stranger(grouped), "route/no-egress certain+"},
 		{"a nodegroup's group", stranger(grouped, group(nil), func(s *snapshot.Snapshot) {
 			s.Nodegroups = append(s.Nodegroups, snapshot.Nodegroup{Name: "own", Cluster: "prod", Groups: []string{"own"}})

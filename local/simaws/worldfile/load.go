@@ -11,9 +11,24 @@ import (
 // maxExtends bounds how deep worlds may extend each other.
 const maxExtends = 8
 
+// maxWorld bounds a world's file: the largest has some hundred KiB.
+const maxWorld = 4 << 20
+
+// reader reads a world's file by its path.
+type reader func(path string) ([]byte, error)
+
 // Load reads a world file and the files it extends.
 func Load(path string) (*File, error) {
-	tree, err := loadTree(path, maxExtends)
+	return load(path, func(path string) ([]byte, error) { return readRegular(path, maxWorld) })
+}
+
+// LoadIn is Load of a file below a root: it extends nothing that is not below it too.
+func LoadIn(root *os.Root, path string) (*File, error) {
+	return load(path, func(path string) ([]byte, error) { return ReadRegular(root, path, maxWorld) })
+}
+
+func load(path string, read reader) (*File, error) {
+	tree, err := loadTree(path, read, maxExtends)
 	if err != nil {
 		return nil, err
 	}
@@ -32,11 +47,11 @@ func Parse(name string, data []byte) (*File, error) {
 	return fileOfTree(name, tree)
 }
 
-func loadTree(path string, depth int) (map[string]any, error) {
+func loadTree(path string, read reader, depth int) (map[string]any, error) {
 	if depth == 0 {
 		return nil, &FieldError{File: path, Path: "extends", Problem: "worlds extend each other too deeply"}
 	}
-	data, err := os.ReadFile(path)
+	data, err := read(path)
 	if err != nil {
 		return nil, fmt.Errorf("read world: %w", err)
 	}
@@ -52,7 +67,10 @@ func loadTree(path string, depth int) (map[string]any, error) {
 	if part.Extends == "" {
 		return tree, nil
 	}
-	base, err := loadTree(filepath.Join(filepath.Dir(path), part.Extends), depth-1)
+	if ext := filepath.Ext(part.Extends); filepath.IsAbs(part.Extends) || ext != ".yaml" && ext != ".yml" {
+		return nil, &FieldError{File: path, Path: "extends", Problem: "want the relative path of a YAML file"}
+	}
+	base, err := loadTree(filepath.Join(filepath.Dir(path), part.Extends), read, depth-1)
 	if err != nil {
 		return nil, err
 	}

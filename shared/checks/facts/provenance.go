@@ -131,13 +131,17 @@ func (v *View) proof(in *snapshot.Instance, group string) Proof {
 }
 
 // groupProof judges the Auto Scaling group that launched an instance. One that was
-// not read, or is gone, launched it all the same.
+// not read, or is gone, launched it all the same; so did one that names no cluster: who
+// may make a group may tag it. One that names another cluster is not this one's.
 func groupProof(s *snapshot.Snapshot, name string) Proof {
 	i := slices.IndexFunc(s.Groups, func(g snapshot.Group) bool { return g.Name == name })
 	if i < 0 || Owned(s, s.Groups[i]) {
 		return Proved
 	}
-	return Claimed
+	if _, other := clustersNamed(s.Groups[i].Tags, s.Cluster.Name); other {
+		return Claimed
+	}
+	return Proved
 }
 
 // poolProof judges an instance with the tags of a NodePool, which no NodeClaim names.

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package worldfile
+
+const nonblock = 0
