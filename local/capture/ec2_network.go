@@ -29,6 +29,33 @@ func (a API) DescribeVpcs(in *ec2.DescribeVpcsInput) (*ec2.DescribeVpcsOutput, e
 	return &ec2.DescribeVpcsOutput{Vpcs: list}, err
 }
 
+// DescribeVpcBlockPublicAccessOptions answers with the account's mode.
+func (a API) DescribeVpcBlockPublicAccessOptions(*ec2.DescribeVpcBlockPublicAccessOptionsInput) (*ec2.DescribeVpcBlockPublicAccessOptionsOutput, error) {
+	return read[ec2.DescribeVpcBlockPublicAccessOptionsOutput](a.c, "ec2-describe-vpc-block-public-access-options")
+}
+
+// DescribeVpcBlockPublicAccessExclusions answers with those that the capture holds.
+func (a API) DescribeVpcBlockPublicAccessExclusions(in *ec2.DescribeVpcBlockPublicAccessExclusionsInput) (*ec2.DescribeVpcBlockPublicAccessExclusionsOutput, error) {
+	all, err := read[ec2.DescribeVpcBlockPublicAccessExclusionsOutput](a.c, "ec2-describe-vpc-block-public-access-exclusions")
+	if err != nil {
+		return nil, err
+	}
+	list, err := choice[ec2types.VpcBlockPublicAccessExclusion]{
+		list: all.VpcBlockPublicAccessExclusions, id: "ExclusionId", filters: in.Filters,
+	}.run()
+	return &ec2.DescribeVpcBlockPublicAccessExclusionsOutput{VpcBlockPublicAccessExclusions: list}, err
+}
+
+// DescribeSecurityGroupVpcAssociations answers with those that the capture holds.
+func (a API) DescribeSecurityGroupVpcAssociations(in *ec2.DescribeSecurityGroupVpcAssociationsInput) (*ec2.DescribeSecurityGroupVpcAssociationsOutput, error) {
+	all, err := read[ec2.DescribeSecurityGroupVpcAssociationsOutput](a.c, "ec2-describe-security-group-vpc-associations")
+	if err != nil {
+		return nil, err
+	}
+	list, err := choice[ec2types.SecurityGroupVpcAssociation]{list: all.SecurityGroupVpcAssociations, id: "GroupId", filters: in.Filters}.run()
+	return &ec2.DescribeSecurityGroupVpcAssociationsOutput{SecurityGroupVpcAssociations: list}, err
+}
+
 // DescribeRouteTables answers with those that the capture holds.
 func (a API) DescribeRouteTables(in *ec2.DescribeRouteTablesInput) (*ec2.DescribeRouteTablesOutput, error) {
 	all, err := read[ec2.DescribeRouteTablesOutput](a.c, "ec2-describe-route-tables")

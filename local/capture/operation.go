@@ -53,6 +53,10 @@ func operations() map[string]reflect.Type {
 		"ec2-get-managed-resource-visibility":        reflect.TypeFor[ec2.GetManagedResourceVisibilityOutput](),
 		"ec2-get-subnet-cidr-reservations":           reflect.TypeFor[ec2.GetSubnetCidrReservationsOutput](),
 
+		"ec2-describe-vpc-block-public-access-options":    reflect.TypeFor[ec2.DescribeVpcBlockPublicAccessOptionsOutput](),
+		"ec2-describe-vpc-block-public-access-exclusions": reflect.TypeFor[ec2.DescribeVpcBlockPublicAccessExclusionsOutput](),
+		"ec2-describe-security-group-vpc-associations":    reflect.TypeFor[ec2.DescribeSecurityGroupVpcAssociationsOutput](),
+
 		"autoscaling-describe-auto-scaling-groups": reflect.TypeFor[autoscaling.DescribeAutoScalingGroupsOutput](),
 		"autoscaling-describe-scaling-activities":  reflect.TypeFor[autoscaling.DescribeScalingActivitiesOutput](),
 

@@ -81,7 +81,9 @@ func (w *World) admitted() []string {
 	}
 	list := []string{"198.51.100.0/24"} // an office
 	for _, n := range w.File.EC2.NatGateways {
-		list = append(list, *n.NatGatewayAddresses[0].PublicIp+"/32")
+		for _, a := range n.NatGatewayAddresses {
+			list = append(list, *a.PublicIp+"/32")
+		}
 	}
 	switch w.Shape.Egress {
 	case Public:

@@ -25,6 +25,12 @@ func dropDefault(t *ec2types.RouteTable) {
 
 func (w *World) firstDefault() *ec2types.Route { return defaultRoute(w.table(w.Tables[0])) }
 
+// blockPublicAccess switches VPC Block Public Access on, with nothing excluded.
+func (w *World) blockPublicAccess(mode ec2types.InternetGatewayBlockMode) {
+	w.File.EC2.VpcBlockPublicAccessOptions = &ec2types.VpcBlockPublicAccessOptions{InternetGatewayBlockMode: mode}
+	w.File.EC2.VpcBlockPublicAccessExclusions = nil
+}
+
 func routeFaults() []Fault {
 	fourOnly := not(inIPv6)
 	natState := func(state ec2types.NatGatewayState, hole bool) func(*World) {
@@ -108,6 +114,12 @@ func routeFaults() []Fault {
 					r.State = ec2types.RouteStateBlackhole
 				}
 			}
+		}},
+		{Name: "VPC Block Public Access, both ways", Check: checkid.RouteBlockedPublicAccess, applies: of(Public, NATPerZone, OneNAT, RegionalNAT, NATInstance), breaks: func(w *World) {
+			w.blockPublicAccess(ec2types.InternetGatewayBlockModeBlockBidirectional)
+		}},
+		{Name: "VPC Block Public Access, of what comes in", Check: checkid.RouteBlockedPublicAccess, applies: of(Public, NATInstance), breaks: func(w *World) {
+			w.blockPublicAccess(ec2types.InternetGatewayBlockModeBlockIngress)
 		}},
 		{Name: "NAT instance checks its packets", Check: checkid.RouteNATInstanceSourceCheck, applies: of(NATInstance), breaks: func(w *World) {
 			w.natInterface().SourceDestCheck = aws.Bool(true)

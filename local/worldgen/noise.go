@@ -17,7 +17,7 @@ import (
 // noise is what real accounts have beside what matters: things that look
 // broken, or like a cause, and are neither.
 func (w *World) noise() []func() {
-	return []func(){w.oldBlackhole, w.oldGateways, w.extraGroup, w.otherPeople, w.otherPolicies, w.recoveredLaunch, w.scaledIn, w.otherEndpoints, w.otherCluster, w.stickyStatus}
+	return []func(){w.exempt, w.oldBlackhole, w.oldGateways, w.extraGroup, w.otherPeople, w.otherPolicies, w.recoveredLaunch, w.scaledIn, w.otherEndpoints, w.otherCluster, w.stickyStatus}
 }
 
 // makeNoise adds some of it.
@@ -45,6 +45,31 @@ func (w *World) oldGateways() {
 		NatGatewayId: aws.String(w.id("nat")), VpcId: &w.vpc, SubnetId: &w.public[0], State: ec2types.NatGatewayStateDeleted, ConnectivityType: ec2types.ConnectivityTypePublic,
 	})
 	w.File.EC2.InternetGateways = append(w.File.EC2.InternetGateways, ec2types.InternetGateway{InternetGatewayId: aws.String(w.id("igw"))})
+}
+
+// exempt switches VPC Block Public Access on, and excludes what must get out (VPC user
+// guide, "VPC BPA basics").
+func (w *World) exempt() {
+	w.blockPublicAccess(ec2types.InternetGatewayBlockModeBlockBidirectional)
+	exclude := func(kind, id string, mode ec2types.InternetGatewayExclusionMode) {
+		w.File.EC2.VpcBlockPublicAccessExclusions = append(w.File.EC2.VpcBlockPublicAccessExclusions, ec2types.VpcBlockPublicAccessExclusion{
+			ExclusionId: aws.String(w.id("vpcbpa-exclude")), ResourceArn: aws.String("arn:aws:ec2:" + region + ":" + account + ":" + kind + "/" + id), InternetGatewayExclusionMode: mode,
+		})
+	}
+	const egress, both = ec2types.InternetGatewayExclusionModeAllowEgress, ec2types.InternetGatewayExclusionModeAllowBidirectional
+	switch {
+	case w.Shape.Egress == EndpointsOnly:
+	case w.Shape.Egress == Public, w.Shape.Egress == NATInstance, w.Shape.Egress == SharedVPC:
+		exclude("vpc", w.vpc, both)
+	case w.Shape.Egress == Transit:
+		exclude("vpc", w.egressVPC, egress)
+	case w.six(), w.Shape.Egress == RegionalNAT:
+		exclude("vpc", w.vpc, egress)
+	default:
+		for _, id := range w.public {
+			exclude("subnet", id, egress)
+		}
+	}
 }
 
 // extraGroup puts a security group on the nodes that lets nothing through:

@@ -27,7 +27,7 @@ type subnetPlan struct {
 // draftSubnet draws a world of managed nodegroups, perhaps with a fault, and a
 // subnet for their next nodes.
 func draftSubnet(seed uint64) (*World, *subnetPlan) {
-	r := rand.New(rand.NewPCG(seed, 0x736e))
+	r := rand.New(rand.NewPCG(seed, 0x7370))
 	w := worldFor(seed)
 	for skip := uint64(1); w.Shape.Fleet != ManagedGroup || w.Shape.Image == AutoImage; skip++ {
 		w = New(seed + skip*1_000_000)

@@ -70,6 +70,8 @@ func templateChanges() []struct {
 			v.data.UserData = aws.String(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("#", 17<<10))))
 		}},
 		{"groups that let nothing out", always, func(w *World, v *version) { v.data.SecurityGroupIds = []string{w.addGroup("closed", nil, nil)} }},
+		{"a group of another VPC that is associated", always, func(w *World, v *version) { v.data.SecurityGroupIds = []string{w.farGroup(true)} }},
+		{"a group of another VPC", always, func(w *World, v *version) { v.data.SecurityGroupIds = []string{w.farGroup(false)} }},
 		{"a group that is not there", always, func(_ *World, v *version) { v.data.SecurityGroupIds = []string{"sg-0dead000000000000"} }},
 		{"a metadata service that is off", always, func(_ *World, v *version) {
 			v.data.MetadataOptions = &ec2types.LaunchTemplateInstanceMetadataOptions{HttpEndpoint: ec2types.LaunchTemplateInstanceMetadataEndpointStateDisabled}

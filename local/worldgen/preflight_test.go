@@ -181,6 +181,21 @@ func (w *World) addGroup(name string, in, out []ec2types.IpPermission) string {
 	return id
 }
 
+// farGroup makes a copy of the nodes' security group in another VPC.
+func (w *World) farGroup(associated bool) string {
+	far := w.id("vpc")
+	w.makeVPC(far, "10.251.0.0/16")
+	g := *find(w.File.EC2.SecurityGroups, func(g *ec2types.SecurityGroup) bool { return *g.GroupId == w.nodeGroup })
+	id := w.addGroup("far", g.IpPermissions, g.IpPermissionsEgress)
+	find(w.File.EC2.SecurityGroups, func(g *ec2types.SecurityGroup) bool { return *g.GroupId == id }).VpcId = &far
+	if associated {
+		w.File.EC2.SecurityGroupVpcAssociations = append(w.File.EC2.SecurityGroupVpcAssociations, ec2types.SecurityGroupVpcAssociation{
+			GroupId: &id, VpcId: &w.vpc, State: ec2types.SecurityGroupVpcAssociationStateAssociated,
+		})
+	}
+	return id
+}
+
 // newPlan is the nodegroup that goes with a world's shape.
 func newPlan(w *World) *plan {
 	kinds := map[Image]string{AL2023: "AL2023_x86_64_STANDARD", AL2: "AL2_x86_64", Bottlerocket: "BOTTLEROCKET_x86_64", Windows: "WINDOWS_CORE_2022_x86_64"}

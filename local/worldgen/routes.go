@@ -142,7 +142,15 @@ func (w *World) makeRegionalNAT() string {
 	table := w.makeTable(w.vpc, false, nil, route(w.range4.String(), local), route("0.0.0.0/0", gatewayID(w.gateway)))
 	w.File.EC2.NatGateways = append(w.File.EC2.NatGateways, ec2types.NatGateway{
 		NatGatewayId: &id, VpcId: &w.vpc, State: ec2types.NatGatewayStateAvailable, ConnectivityType: ec2types.ConnectivityTypePublic,
-		AvailabilityMode: ec2types.AvailabilityModeRegional, RouteTableId: &table, NatGatewayAddresses: []ec2types.NatGatewayAddress{w.elastic()},
+		AvailabilityMode: ec2types.AvailabilityModeRegional, RouteTableId: &table,
 	})
+	g := &w.File.EC2.NatGateways[len(w.File.EC2.NatGateways)-1]
+	for i, zone := range w.zones() {
+		a := w.elastic()
+		a.PublicIp = aws.String(fmt.Sprintf("203.0.113.%d", 40+i))
+		a.AvailabilityZone, a.Status, a.IsPrimary = aws.String(zone), ec2types.NatGatewayAddressStatusSucceeded, nil
+		w.File.EC2.Addresses[len(w.File.EC2.Addresses)-1].PublicIp = a.PublicIp
+		g.NatGatewayAddresses = append(g.NatGatewayAddresses, a)
+	}
 	return id
 }

@@ -37,6 +37,7 @@ const (
 	RouteIPv6NoEgress           ID = "route/ipv6-no-egress"
 	RouteCrossZoneNAT           ID = "route/cross-zone-nat"
 	RouteLeavesView             ID = "route/leaves-view"
+	RouteBlockedPublicAccess    ID = "route/blocked-public-access"
 
 	EndpointMissing        ID = "endpoint/missing"
 	EndpointSecurityGroup  ID = "endpoint/security-group"

@@ -39,6 +39,7 @@ func All() []check.Check {
 		route.IPv6NoEgress(),
 		route.CrossZoneNAT(),
 		route.LeavesView(),
+		route.BlockedPublicAccess(),
 		endpoint.Missing(),
 		endpoint.SecurityGroup(),
 		endpoint.PrivateDNSOff(),
@@ -172,6 +173,8 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return route.CrossZoneNAT(), true
 	case checkid.RouteLeavesView:
 		return route.LeavesView(), true
+	case checkid.RouteBlockedPublicAccess:
+		return route.BlockedPublicAccess(), true
 	case checkid.EndpointMissing:
 		return endpoint.Missing(), true
 	case checkid.EndpointSecurityGroup:

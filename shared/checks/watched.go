@@ -37,6 +37,7 @@ func watchedByJoinCheck() []check.Check {
 		route.IPv6NoEgress(),
 		route.CrossZoneNAT(),
 		route.LeavesView(),
+		route.BlockedPublicAccess(),
 		endpoint.Missing(),
 		endpoint.SecurityGroup(),
 		endpoint.PrivateDNSOff(),

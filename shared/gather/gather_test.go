@@ -115,7 +115,7 @@ func TestReadNetwork(t *testing.T) {
 			{Destination: prefix("::/0"), Target: snapshot.Target{Kind: snapshot.ToEgressOnly, ID: "eigw-1"}, State: "active"},
 			{Destination: prefix("192.168.0.0/16"), Target: snapshot.Target{Kind: snapshot.ToUnknown, ID: "zzz-1"}, State: "active"},
 		}}},
-		NATGateways:      []snapshot.NATGateway{{ID: "nat-1", VPC: "vpc-1", Subnet: "subnet-a", State: "available", Public: true, PublicIPs: []netip.Addr{netip.MustParseAddr("203.0.113.7")}, Zone: "us-west-2a"}},
+		NATGateways:      []snapshot.NATGateway{{ID: "nat-1", VPC: "vpc-1", Subnet: "subnet-a", State: "available", Public: true, Addresses: []snapshot.NATAddress{{IP: netip.MustParseAddr("203.0.113.7")}}, Zone: "us-west-2a"}},
 		InternetGateways: []snapshot.InternetGateway{{ID: "igw-1", Attached: []string{"vpc-1"}}},
 		EgressOnly:       []snapshot.EgressOnlyGateway{{ID: "eigw-1", Attached: []string{"vpc-1"}}},
 		Endpoints:        []snapshot.Endpoint{{ID: "vpce-1", VPC: "vpc-1", Service: "com.amazonaws.us-west-2.s3", Kind: "Gateway", State: "available", RouteTables: []string{"rtb-1"}}},

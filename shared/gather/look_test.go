@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
@@ -62,7 +63,15 @@ ec2:
     tgw-rtb-01:
       - {DestinationCidrBlock: 0.0.0.0/0, TransitGatewayAttachments: [{TransitGatewayAttachmentId: tgw-attach-02, ResourceId: vpc-0e9, ResourceType: vpc}]}
       - {DestinationCidrBlock: 10.6.0.0/16, State: blackhole}
+  VpcBlockPublicAccessOptions: {InternetGatewayBlockMode: block-bidirectional, ManagedBy: declarative-policy, ExclusionsAllowed: not-allowed}
+  VpcBlockPublicAccessExclusions:
+    - {ExclusionId: vpcbpa-exclude-01, ResourceArn: "arn:aws:ec2:us-west-2:111122223333:subnet/subnet-0e9a", InternetGatewayExclusionMode: allow-egress}
+    - {ExclusionId: vpcbpa-exclude-02, ResourceArn: "arn:aws:ec2:us-west-2:111122223333:vpc/vpc-0gone", State: delete-in-progress}
+  SecurityGroupVpcAssociations:
+    - {GroupId: sg-0e9, VpcId: vpc-0a1b2c3d4e5f60718, State: associated}
   SecurityGroups:
+    - {GroupId: sg-0e9, VpcId: vpc-0e9}
+    - {GroupId: sg-0e9unused, VpcId: vpc-0e9}
     - GroupId: sg-0e50000000000000f
       IpPermissionsEgress: [{IpProtocol: tcp, FromPort: 443, ToPort: 443, PrefixListIds: [{PrefixListId: pl-68a54001}], Ipv6Ranges: [{CidrIpv6: "::/0"}]}]
   Instances:
@@ -72,7 +81,7 @@ ec2:
   LaunchTemplates:
     - {LaunchTemplateId: lt-0res, LaunchTemplateName: res, DefaultVersionNumber: 1, LatestVersionNumber: 1}
   LaunchTemplateVersions:
-    - {LaunchTemplateId: lt-0res, LaunchTemplateName: res, VersionNumber: 1, DefaultVersion: true, LaunchTemplateData: {ImageId: ami-0a1e2d3c4b5a69788, CapacityReservationSpecification: {CapacityReservationTarget: {CapacityReservationId: cr-0a}}}}
+    - {LaunchTemplateId: lt-0res, LaunchTemplateName: res, VersionNumber: 1, DefaultVersion: true, LaunchTemplateData: {ImageId: ami-0a1e2d3c4b5a69788, SecurityGroupIds: [sg-0e9], CapacityReservationSpecification: {CapacityReservationTarget: {CapacityReservationId: cr-0a}}}}
   CapacityReservations:
     - {CapacityReservationId: cr-0a, State: active, ReservationType: capacity-block, InstanceType: p5.48xlarge, AvailabilityZone: us-west-2a, TotalInstanceCount: 4, AvailableInstanceCount: 1, StartDate: 2026-11-20T11:30:00Z, EndDate: 2026-11-21T11:30:00Z}
     - {CapacityReservationId: cr-0b, State: active}
@@ -209,6 +218,11 @@ func TestLookAtEverything(t *testing.T) {
 	}
 	gathertest.Same(t, "interfaces", names(s.Interfaces, func(x snapshot.Interface) string { return x.ID }), []string{"eni-0aa", "eni-0bb", "eni-0dd", "eni-0tgw"})
 	g := s.SecurityGroups[slices.IndexFunc(s.SecurityGroups, func(g snapshot.SecurityGroup) bool { return g.ID == "sg-0e50000000000000f" })]
+	gathertest.Same(t, "groups", names(s.SecurityGroups, func(g snapshot.SecurityGroup) string { return fmt.Sprint(g.ID, g.Associated) }), []string{"sg-0d30000000000000dmap[]", "sg-0e50000000000000fmap[]", "sg-0e9map[vpc-0a1b2c3d4e5f60718:associated]"})
+	gathertest.Same(t, "public access", s.PublicAccess, &snapshot.PublicAccess{Mode: snapshot.BlockBidirectional, ByPolicy: true, NoExclusions: true, Exclusions: []snapshot.Exclusion{
+		{ID: "vpcbpa-exclude-01", Resource: "subnet-0e9a", Egress: true, Active: true}, {ID: "vpcbpa-exclude-02", Resource: "vpc-0gone", Changing: true},
+	}})
+	gathertest.Same(t, "block modes", names(s.Subnets, func(x snapshot.Subnet) string { return x.ID + " " + string(x.BlockMode) })[len(s.Subnets)-2:], []string{"subnet-0c30000000000000d block-bidirectional", "subnet-0e9a block-ingress"})
 	gathertest.Same(t, "egress", g.Egress, []snapshot.Rule{{Protocol: "tcp", From: 443, To: 443, CIDRs: []netip.Prefix{prefix("::/0")}, PrefixLists: []string{"pl-68a54001"}}})
 	gathertest.Same(t, "ingress", g.Ingress, []snapshot.Rule{{Protocol: "-1", From: -1, To: -1, Groups: []string{g.ID}}})
 	acl := s.NetworkACLs[0]

@@ -68,15 +68,18 @@ func (d *Draft) First() []snapshot.Source { return d.Plan.maker().first() }
 
 // where are the sources of every plan.
 func where(more ...snapshot.Source) []snapshot.Source {
-	return append([]snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.VPCs, snapshot.SecurityGroups}, more...)
+	return append([]snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.VPCs}, more...)
 }
 
 // Announce puts into the snapshot what is launched from: what it names is read
 // next, the launch template first.
 func (d *Draft) Announce() { d.Plan.maker().announce(d) }
 
-// Second are the sources to read then.
-func (d *Draft) Second() []snapshot.Source { return d.Plan.maker().second() }
+// Second are the sources to read then. Of other VPCs those security groups are read that
+// a launch template or a class names.
+func (d *Draft) Second() []snapshot.Source {
+	return append(d.Plan.maker().second(), snapshot.SecurityGroups, snapshot.GroupAssociations)
+}
 
 // Settle says of what the nodes would be made.
 func (d *Draft) Settle() { d.Plan.maker().settle(d) }

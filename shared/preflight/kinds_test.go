@@ -3,6 +3,7 @@ package preflight
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -221,6 +222,13 @@ func TestJudgeTemplates(t *testing.T) {
 			s.LaunchTemplates = []snapshot.LaunchTemplate{{ID: "lt-0mine", Name: "mine", Version: "1", Default: true}}
 		}
 	}
+	foreign := func(associated map[string]string) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			other := s.SecurityGroups[slices.IndexFunc(s.SecurityGroups, func(g snapshot.SecurityGroup) bool { return g.ID == nodeGroupID() })]
+			other.ID, other.VPC, other.Associated = "sg-0other", "vpc-0other", associated
+			s.SecurityGroups = append(s.SecurityGroups, other)
+		}
+	}
 	const next = `{"LaunchTemplateId": "lt-0mine", "LaunchTemplateData": {"MetadataOptions": {"HttpEndpoint": "disabled"}}}`
 	gone := func(s *snapshot.Snapshot) {
 		s.LaunchTemplates = nil
@@ -240,6 +248,13 @@ func TestJudgeTemplates(t *testing.T) {
 		{"no profile", nil, template(fmt.Sprintf(`, "IamInstanceProfile": {"Arn": %q}`, world().Profiles[0].ARN), ""), []string{"iam/profile-missing mine"}},
 		{"groups twice", nil, template(`"UserData"`, `"NetworkInterfaces": [{"DeviceIndex": 0}], "UserData"`), []string{"refused/groups-twice LaunchTemplateData.SecurityGroupIds"}},
 		{"a group that is not there", nil, template(nodeGroupID(), "sg-0gone"), []string{"refused/security-group LaunchTemplateData.SecurityGroupIds"}},
+		{"a group of another VPC that is associated", foreign(map[string]string{w.VPC: "associated"}), template(nodeGroupID(), "sg-0other"), []string{}},
+		{"a group of another VPC", foreign(map[string]string{}), template(nodeGroupID(), "sg-0other"), []string{"refused/security-group LaunchTemplateData.SecurityGroupIds"}},
+		{"a group of another VPC that is being associated", foreign(map[string]string{w.VPC: "associating"}), template(nodeGroupID(), "sg-0other"), []string{"? refused/security-group "}},
+		{"a group of another VPC, and associations are not read", func(s *snapshot.Snapshot) {
+			foreign(nil)(s)
+			w.Without(s, snapshot.GroupAssociations)
+		}, template(nodeGroupID(), "sg-0other"), []string{"? refused/security-group test:Read security group associations"}},
 		{"too much user data", nil, template(inBase64(w.NodeConfig), inBase64(w.NodeConfig+strings.Repeat("#", 16<<10))), []string{"refused/user-data-size LaunchTemplateData.UserData"}},
 		{"no user data", nil, template(inBase64(w.NodeConfig), ""), []string{"instance/user-data mine"}},
 		{"a type that the zone does not have", func(s *snapshot.Snapshot) { s.TypeOfferings = nil }, template(), []string{"refused/type-offering LaunchTemplateData.InstanceType"}},

@@ -107,7 +107,7 @@ func (d *Draft) pooled(pool snapshot.NodePool, class *snapshot.NodeClass) *nodes
 		}
 	}
 	for _, g := range s.SecurityGroups {
-		if g.VPC == s.Cluster.VPC && selectedBy(class.Groups, g.ID, g.Name, g.Tags) {
+		if (g.VPC == s.Cluster.VPC || g.Associated[s.Cluster.VPC] == associated) && selectedBy(class.Groups, g.ID, g.Name, g.Tags) {
 			n.groups = append(n.groups, g.ID)
 		}
 	}

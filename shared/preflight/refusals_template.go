@@ -64,10 +64,16 @@ func (r *refusing) templateItself(t *snapshot.LaunchTemplate) {
 	}
 	if !r.S.Has(snapshot.SecurityGroups) {
 		r.blind("security-group", field+".SecurityGroupIds", r.S.Why(snapshot.SecurityGroups))
-	} else if gone := r.unknownGroups(t.Groups); len(gone) > 0 {
-		r.refuse("security-group", field+".SecurityGroupIds", templateDataPage, "Name security groups of "+r.S.Cluster.VPC+".", "A security group is not in the cluster's VPC",
-			"EC2 lists no %s among the security groups of %s: it does not exist (InvalidGroup.NotFound), or is of another VPC (InvalidParameter).", strings.Join(gone, ", "), r.S.Cluster.VPC)
-		r.about(gone...)
+	} else {
+		gone, blind := r.foreignGroups(t.Groups)
+		if len(gone) > 0 {
+			r.refuse("security-group", field+".SecurityGroupIds", templateDataPage, "Name security groups of "+r.S.Cluster.VPC+", or associate them with it.", "A security group is not in the cluster's VPC",
+				"%s cannot be used in %s: it does not exist (InvalidGroup.NotFound), or is of another VPC and not associated with this one (InvalidParameter).", strings.Join(gone, ", "), r.S.Cluster.VPC)
+			r.about(gone...)
+		}
+		for _, f := range blind {
+			r.blind("security-group", field+".SecurityGroupIds", f)
+		}
 	}
 	const mostUserData = 16 << 10 // "User data is limited to 16 KB, in raw form, before it is base64-encoded."
 	if len(t.UserData) > mostUserData {
@@ -76,8 +82,26 @@ func (r *refusing) templateItself(t *snapshot.LaunchTemplate) {
 	}
 }
 
-func (r *refusing) unknownGroups(ids []string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
-		return slices.ContainsFunc(r.S.SecurityGroups, func(g snapshot.SecurityGroup) bool { return g.ID == id && g.VPC == r.S.Cluster.VPC })
-	})
+// associated is the state in which a security group can be used in a further VPC.
+const associated = "associated"
+
+// foreignGroups are the groups that cannot be used in the cluster's VPC, and why that is
+// not known of others. A group of another VPC can be associated with it (VPC user guide,
+// "Associate security groups with multiple VPCs").
+func (r *refusing) foreignGroups(ids []string) (gone []string, blind []snapshot.Failure) {
+	for _, id := range ids {
+		i := slices.IndexFunc(r.S.SecurityGroups, func(g snapshot.SecurityGroup) bool { return g.ID == id })
+		switch {
+		case i >= 0 && (r.S.SecurityGroups[i].VPC == r.S.Cluster.VPC || r.S.SecurityGroups[i].Associated[r.S.Cluster.VPC] == associated):
+		case i >= 0 && !r.S.Has(snapshot.GroupAssociations):
+			blind = append(blind, r.S.Why(snapshot.GroupAssociations))
+		case i >= 0 && strings.HasSuffix(r.S.SecurityGroups[i].Associated[r.S.Cluster.VPC], "associating"):
+			// It is being associated, or no longer.
+			blind = append(blind, snapshot.Failure{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead,
+				Message: id + " is " + r.S.SecurityGroups[i].Associated[r.S.Cluster.VPC] + " with " + r.S.Cluster.VPC})
+		default:
+			gone = append(gone, id)
+		}
+	}
+	return gone, blind
 }

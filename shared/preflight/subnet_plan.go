@@ -91,6 +91,11 @@ func (p *SubnetPlan) announce(d *Draft) {
 	}
 	block, _ := netip.ParsePrefix(p.made.CidrBlock)
 	made := snapshot.Subnet{ID: p.id, VPC: p.made.VpcId, Zone: p.zone(s), CIDR: block.Masked(), Free: max(0, 1<<min(30, 32-block.Bits())-reserved), Tags: map[string]string{}}
+	for _, v := range s.VPCs {
+		if v.ID == made.VPC {
+			made.BlockMode = v.BlockMode // nothing excludes what is not there yet
+		}
+	}
 	if six, err := netip.ParsePrefix(p.made.Ipv6CidrBlock); err == nil {
 		made.IPv6 = []netip.Prefix{six.Masked()}
 	}

@@ -10,6 +10,9 @@ type SecurityGroup struct {
 	Ingress []Rule
 	Egress  []Rule
 	Tags    map[string]string
+	// Associated are the further VPCs that the group is associated with, by the state of
+	// the association.
+	Associated map[string]string
 }
 
 // Rule is one rule of a security group. It admits a packet whose peer is in
@@ -103,6 +106,9 @@ type Attachment struct {
 	Resource string
 	Owner    string
 	State    string // available, …
+	// Translates reports that the transit gateway translates source addresses on the
+	// attachment.
+	Translates bool
 	// Table is the transit gateway route table that the attachment uses;
 	// empty when it uses none or this account may not see it.
 	Table string

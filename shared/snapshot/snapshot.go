@@ -29,14 +29,17 @@ type Snapshot struct {
 	// data of one instance, one role. The keys are ids, or ARNs.
 	Missing map[Source]map[string]Failure
 
-	Cluster          Cluster
-	Instances        []Instance
-	InstanceTypes    []InstanceType
-	TypeOfferings    []TypeOffering
-	Subnets          []Subnet
-	VPCs             []VPC
-	RouteTables      []RouteTable
-	NATGateways      []NATGateway
+	Cluster       Cluster
+	Instances     []Instance
+	InstanceTypes []InstanceType
+	TypeOfferings []TypeOffering
+	Subnets       []Subnet
+	VPCs          []VPC
+	RouteTables   []RouteTable
+	NATGateways   []NATGateway
+	// PublicAccess is nil where VPC Block Public Access was not read: no VPC or subnet of
+	// those that were read is blocked, or it was refused.
+	PublicAccess     *PublicAccess
 	InternetGateways []InternetGateway
 	Endpoints        []Endpoint
 	Groups           []Group

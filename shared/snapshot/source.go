@@ -21,10 +21,12 @@ const (
 	Nodes            Source = "nodes"
 
 	SecurityGroups    Source = "security groups"
+	GroupAssociations Source = "security group associations" // SecurityGroup.Associated
 	NetworkACLs       Source = "network acls"
 	VPCDNS            Source = "vpc attributes" // VPCAttributes
 	DHCP              Source = "dhcp options"
 	EgressOnly        Source = "egress-only internet gateways"
+	PublicAccessOf    Source = "vpc block public access" // PublicAccess
 	PrefixListEntries Source = "prefix lists"
 	Peerings          Source = "vpc peering connections"
 	TransitGateways   Source = "transit gateways" // Attachments and TransitRoutes
@@ -96,7 +98,7 @@ func All() []Source {
 	return []Source{
 		Clusters, Instances, InstanceTypes, TypeOfferingsOf, Subnets, VPCs, RouteTables, NATGateways, InternetGateways, Endpoints,
 		Groups, Activities, Nodegroups, Nodes,
-		SecurityGroups, NetworkACLs, VPCDNS, DHCP, EgressOnly, PrefixListEntries, Peerings, TransitGateways, Interfaces,
+		SecurityGroups, GroupAssociations, NetworkACLs, VPCDNS, DHCP, EgressOnly, PublicAccessOf, PrefixListEntries, Peerings, TransitGateways, Interfaces,
 		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, AllowedImagesOf, MetadataDefaultsOf, CapacityReservations, Profiles, Roles,
 		Access, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,

@@ -35,6 +35,9 @@ func (t *taker) account(ctx context.Context) (found region) {
 			&ec2.DescribeInstanceTypeOfferingsInput{LocationType: types.LocationTypeAvailabilityZone, MaxResults: pageSize()})),
 		take("ec2-describe-internet-gateways", asks(t, "ec2", t.ec2.DescribeInternetGateways, &ec2.DescribeInternetGatewaysInput{MaxResults: pageSize()})),
 		take("ec2-describe-egress-only-internet-gateways", asks(t, "ec2", t.ec2.DescribeEgressOnlyInternetGateways, &ec2.DescribeEgressOnlyInternetGatewaysInput{})),
+		take("ec2-describe-vpc-block-public-access-options", asks(t, "ec2", t.ec2.DescribeVpcBlockPublicAccessOptions, &ec2.DescribeVpcBlockPublicAccessOptionsInput{})),
+		take("ec2-describe-vpc-block-public-access-exclusions", asks(t, "ec2", t.ec2.DescribeVpcBlockPublicAccessExclusions, &ec2.DescribeVpcBlockPublicAccessExclusionsInput{MaxResults: pageSize()})),
+		take("ec2-describe-security-group-vpc-associations", asks(t, "ec2", t.ec2.DescribeSecurityGroupVpcAssociations, &ec2.DescribeSecurityGroupVpcAssociationsInput{MaxResults: pageSize()})),
 		take("ec2-describe-dhcp-options", asks(t, "ec2", t.ec2.DescribeDhcpOptions, &ec2.DescribeDhcpOptionsInput{MaxResults: pageSize()})),
 		take("ec2-describe-managed-prefix-lists", asks(t, "ec2", t.ec2.DescribeManagedPrefixLists, &ec2.DescribeManagedPrefixListsInput{})),
 		func() {

@@ -90,7 +90,7 @@ func Launch(w *state.State, spec InstanceSpec) (*ec2types.Instance, error) {
 		if w.SecurityGroups.Get(id) == nil {
 			return nil, wire.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist", id)
 		}
-		if of := aws.ToString(w.SecurityGroups.Get(id).VpcId); of != aws.ToString(subnet.VpcId) {
+		if of := aws.ToString(w.SecurityGroups.Get(id).VpcId); of != aws.ToString(subnet.VpcId) && !associated(w, id, aws.ToString(subnet.VpcId)) {
 			return nil, wire.Errorf("InvalidParameter", "Security group %s and subnet %s belong to different networks.", id, spec.Subnet)
 		}
 	}
@@ -363,4 +363,12 @@ func InstanceIDs(ids []string) string {
 		return fmt.Sprintf("The instance ID '%s' does not exist", ids[0])
 	}
 	return fmt.Sprintf("The instance IDs '%s' do not exist", strings.Join(ids, ", "))
+}
+
+// associated tells that a security group of another VPC may be used in a VPC (EC2 API,
+// AssociateSecurityGroupVpc).
+func associated(w *state.State, group, vpc string) bool {
+	return slices.ContainsFunc(w.File.EC2.SecurityGroupVpcAssociations, func(a ec2types.SecurityGroupVpcAssociation) bool {
+		return aws.ToString(a.GroupId) == group && aws.ToString(a.VpcId) == vpc && a.State == ec2types.SecurityGroupVpcAssociationStateAssociated
+	})
 }

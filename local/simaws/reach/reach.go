@@ -32,6 +32,8 @@ const (
 	NoPublicIP Fault = "no-public-ip"
 	// GatewayDetached: the internet gateway is not attached to this VPC.
 	GatewayDetached Fault = "gateway-detached"
+	// PublicAccessBlocked: VPC Block Public Access drops what a gateway would carry.
+	PublicAccessBlocked Fault = "public-access-blocked"
 	// UnknownTarget: the rule does not follow this kind of target.
 	UnknownTarget Fault = "unknown-target"
 	// EndpointState: the winning endpoint is not available.

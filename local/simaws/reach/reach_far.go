@@ -22,7 +22,7 @@ func throughInstance(w *state.State, eni string, depth int) exit {
 	if in == nil || in.State == nil || in.State.Name != ec2types.InstanceStateNameRunning {
 		return x
 	}
-	next := exitFrom(w, tableOfSubnet(w, aws.ToString(e.SubnetId), aws.ToString(e.VpcId)), depth+1)
+	next := exitFrom(w, tableOfSubnet(w, aws.ToString(e.SubnetId), aws.ToString(e.VpcId)), aws.ToString(e.SubnetId), depth+1)
 	if next.fault != "" {
 		return next
 	}
@@ -57,15 +57,21 @@ func throughTransit(w *state.State, table *ec2types.RouteTable, gateway string, 
 		return exit{via: id, fault: UnknownTarget}
 	}
 	far := aws.ToString(to.ResourceId)
-	next := exitFrom(w, tableOfSubnet(w, transitSubnet(w, far), far), depth+1)
+	next := exitFrom(w, tableOfSubnet(w, transitSubnet(w, far), far), transitSubnet(w, far), depth+1)
 	switch {
 	case next.fault == "" && next.needsIP:
 		// An internet gateway translates its own VPC's interfaces only.
 		return exit{via: next.via, fault: NoRoute}
-	case next.fault == "" && next.nat != nil && !answers(w, next.nat, gateway, aws.ToString(table.VpcId)):
+	case next.fault == "" && next.nat != nil && !translates(from) && !translates(to) && !answers(w, next.nat, gateway, aws.ToString(table.VpcId)):
 		return exit{via: next.via, fault: NoRoute}
 	}
 	return next
+}
+
+// translates says whether the transit gateway translates source addresses on an
+// attachment: answers then go to the translated ones.
+func translates(a *ec2types.TransitGatewayAttachment) bool {
+	return a.NatGatewaySupport == ec2types.TransitGatewayAttachmentNatGatewaySupportStateEnabled
 }
 
 // transitOf is the attachment of a VPC to a transit gateway.
@@ -155,8 +161,10 @@ func joins(w *state.State, in *ec2types.Instance, table *ec2types.RouteTable, ci
 func leavesBySix(w *state.State, in *ec2types.Instance) bool {
 	s := w.Subnets.Get(aws.ToString(in.SubnetId))
 	table := tableFor(w, in)
+	mode := blockMode(w, aws.ToString(in.SubnetId), aws.ToString(in.VpcId))
 	return s != nil && table != nil && len(s.Ipv6CidrBlockAssociationSet) > 0 && slices.ContainsFunc(table.Routes, func(r ec2types.Route) bool {
-		return aws.ToString(r.DestinationIpv6CidrBlock) == "::/0" && r.State != ec2types.RouteStateBlackhole && (r.EgressOnlyInternetGatewayId != nil || r.GatewayId != nil)
+		return aws.ToString(r.DestinationIpv6CidrBlock) == "::/0" && r.State == ec2types.RouteStateActive &&
+			(r.EgressOnlyInternetGatewayId != nil && mode != ec2types.BlockPublicAccessModeBlockBidirectional || r.GatewayId != nil && mode == ec2types.BlockPublicAccessModeOff)
 	})
 }
 

@@ -20,7 +20,7 @@ func internetPath(w *state.State, in *ec2types.Instance, service string) Path {
 	if table == nil {
 		return Path{Service: service, Fault: NoRoute}
 	}
-	x := exitFrom(w, table, 0)
+	x := exitFrom(w, table, aws.ToString(in.SubnetId), 0)
 	p := Path{Service: service, Via: x.via, Fault: x.fault}
 	if p.Via == "" {
 		p.Via = aws.ToString(table.RouteTableId)
@@ -49,7 +49,7 @@ type exit struct {
 // maxTables bounds a way through transit gateways and appliances.
 const maxTables = 4
 
-func exitFrom(w *state.State, table *ec2types.RouteTable, depth int) exit {
+func exitFrom(w *state.State, table *ec2types.RouteTable, subnet string, depth int) exit {
 	r := winner(table, internetAddress())
 	switch {
 	case r == nil || depth > maxTables:
@@ -58,14 +58,16 @@ func exitFrom(w *state.State, table *ec2types.RouteTable, depth int) exit {
 		return exit{fault: Blackhole}
 	case r.NatGatewayId != nil:
 		x := exit{via: *r.NatGatewayId, fault: natFault(w, *r.NatGatewayId), nat: w.NATGateways.Get(*r.NatGatewayId)}
-		if x.nat != nil && len(x.nat.NatGatewayAddresses) > 0 {
-			x.address = aws.ToString(x.nat.NatGatewayAddresses[0].PublicIp)
+		if x.nat != nil {
+			x.address = natAddress(x.nat, w.Subnets.Get(subnet))
 		}
 		return x
 	case strings.HasPrefix(aws.ToString(r.GatewayId), "igw-"):
 		x := exit{via: *r.GatewayId, needsIP: true}
 		if !GatewayAttached(w, *r.GatewayId, aws.ToString(table.VpcId)) {
 			x.fault = GatewayDetached
+		} else if blockMode(w, subnet, aws.ToString(table.VpcId)) != ec2types.BlockPublicAccessModeOff {
+			x.fault = PublicAccessBlocked
 		}
 		return x
 	case r.NetworkInterfaceId != nil:
@@ -76,6 +78,40 @@ func exitFrom(w *state.State, table *ec2types.RouteTable, depth int) exit {
 		return exit{fault: NoRoute} // peering never leads to the internet
 	}
 	return exit{fault: UnknownTarget}
+}
+
+// natAddress is the address that a NAT gateway gives to what comes from a subnet. A
+// regional gateway has addresses for each zone, and serves a zone without one from
+// another (VPC user guide, "Regional NAT gateways for automatic multi-AZ expansion").
+func natAddress(n *ec2types.NatGateway, from *ec2types.Subnet) string {
+	address := ""
+	for _, a := range n.NatGatewayAddresses {
+		switch {
+		case a.PublicIp == nil || a.Status != "" && a.Status != ec2types.NatGatewayAddressStatusSucceeded:
+		case from != nil && a.AvailabilityZone != nil && *a.AvailabilityZone == aws.ToString(from.AvailabilityZone):
+			return *a.PublicIp
+		case address == "":
+			address = *a.PublicIp
+		}
+	}
+	return address
+}
+
+// blockMode is what VPC Block Public Access does in a subnet, else in the VPC. A NAT
+// gateway and an egress-only gateway pass block-ingress (VPC user guide, "VPC BPA
+// basics").
+func blockMode(w *state.State, subnet, vpc string) ec2types.BlockPublicAccessMode {
+	var states *ec2types.BlockPublicAccessStates
+	if v := w.Vpcs.Get(vpc); v != nil {
+		states = v.BlockPublicAccessStates
+	}
+	if s := w.Subnets.Get(subnet); s != nil {
+		states = s.BlockPublicAccessStates
+	}
+	if states == nil {
+		return ec2types.BlockPublicAccessModeOff
+	}
+	return states.InternetGatewayBlockMode
 }
 
 func natFault(w *state.State, id string) Fault {
@@ -92,13 +128,16 @@ func natFault(w *state.State, id string) Fault {
 		!GatewayAttached(w, *r.GatewayId, aws.ToString(n.VpcId)) {
 		return NATNoInternet
 	}
+	if blockMode(w, aws.ToString(n.SubnetId), aws.ToString(n.VpcId)) == ec2types.BlockPublicAccessModeBlockBidirectional {
+		return PublicAccessBlocked
+	}
 	return ""
 }
 
 // leavesFrom is the address that the internet sees.
 func leavesFrom(w *state.State, in *ec2types.Instance) string {
 	if table := tableFor(w, in); table != nil {
-		if x := exitFrom(w, table, 0); x.address != "" {
+		if x := exitFrom(w, table, aws.ToString(in.SubnetId), 0); x.address != "" {
 			return x.address
 		}
 	}
@@ -143,11 +182,17 @@ func winner(t *ec2types.RouteTable, to netip.Addr) *ec2types.Route {
 	for i := range t.Routes {
 		r := &t.Routes[i]
 		p, err := netip.ParsePrefix(aws.ToString(r.DestinationCidrBlock))
-		if err == nil && p.Contains(to) && p.Bits() > bits {
+		if err == nil && r.State != ec2types.RouteStateFiltered && p.Contains(to) && (p.Bits() > bits || p.Bits() == bits && propagated(best) && !propagated(r)) {
 			best, bits = r, p.Bits()
 		}
 	}
 	return best
+}
+
+// propagated rows lose to a static one of the same length (VPC user guide, "Route
+// priority"); a VPC Route Server's are such.
+func propagated(r *ec2types.Route) bool {
+	return r.Origin == ec2types.RouteOriginEnableVgwRoutePropagation || r.Origin == ec2types.RouteOriginAdvertisement
 }
 
 func anyContains(cidrs []string, addr string) bool {

@@ -3,6 +3,7 @@ package world
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -24,6 +25,7 @@ func loadNetwork(w *state.State, f *worldfile.File) error {
 		defaults.SetPlain(&v.State, ec2types.VpcStateAvailable)
 		defaults.SetPlain(&v.InstanceTenancy, ec2types.TenancyDefault)
 	}
+	loadPublicAccess(w, e)
 	for id, a := range e.VpcAttributes {
 		w.VPCAttributes[id] = a
 	}
@@ -101,6 +103,58 @@ func loadNetwork(w *state.State, f *worldfile.File) error {
 			return v.TransitGatewayAttachmentId
 		}),
 	)
+}
+
+// loadPublicAccess completes VPC Block Public Access: the account's mode is in force in
+// its VPCs and subnets, except where an exclusion that is complete exempts one, or the
+// VPC that it is in. One that allows egress makes block-bidirectional into block-ingress,
+// and is ignored by block-ingress (VPC user guide, "VPC BPA basics"; "Advanced example",
+// scenarios 4 to 6). Whose a shared subnet is decides: "To enable VPC BPA on the VPCs and
+// subnets in your account, you must own the VPCs and subnets."
+func loadPublicAccess(w *state.State, e *worldfile.EC2File) {
+	o := e.VpcBlockPublicAccessOptions
+	if o == nil {
+		o = &ec2types.VpcBlockPublicAccessOptions{}
+		e.VpcBlockPublicAccessOptions = o
+	}
+	defaults.Set(&o.AwsAccountId, w.Account)
+	defaults.Set(&o.AwsRegion, w.Region)
+	defaults.SetPlain(&o.InternetGatewayBlockMode, ec2types.InternetGatewayBlockModeOff)
+	defaults.SetPlain(&o.State, ec2types.VpcBlockPublicAccessStateUpdateComplete)
+	defaults.SetPlain(&o.ManagedBy, ec2types.ManagedByAccount)
+	defaults.SetPlain(&o.ExclusionsAllowed, ec2types.VpcBlockPublicAccessExclusionsAllowedAllowed)
+	in := func(mine bool, arns ...string) *ec2types.BlockPublicAccessStates {
+		mode := ec2types.BlockPublicAccessMode(o.InternetGatewayBlockMode)
+		if !mine {
+			mode = ec2types.BlockPublicAccessModeOff
+		}
+		for i := range e.VpcBlockPublicAccessExclusions {
+			x := &e.VpcBlockPublicAccessExclusions[i]
+			defaults.SetPlain(&x.State, ec2types.VpcBlockPublicAccessExclusionStateCreateComplete)
+			defaults.SetPlain(&x.InternetGatewayExclusionMode, ec2types.InternetGatewayExclusionModeAllowBidirectional)
+			inForce := x.State == ec2types.VpcBlockPublicAccessExclusionStateCreateComplete || x.State == ec2types.VpcBlockPublicAccessExclusionStateUpdateComplete
+			switch {
+			case !inForce || !slices.Contains(arns, aws.ToString(x.ResourceArn)):
+			case x.InternetGatewayExclusionMode == ec2types.InternetGatewayExclusionModeAllowBidirectional:
+				mode = ec2types.BlockPublicAccessModeOff
+			case mode == ec2types.BlockPublicAccessModeBlockBidirectional:
+				mode = ec2types.BlockPublicAccessModeBlockIngress
+			}
+		}
+		return &ec2types.BlockPublicAccessStates{InternetGatewayBlockMode: mode}
+	}
+	for i := range e.Vpcs {
+		if v := &e.Vpcs[i]; v.BlockPublicAccessStates == nil {
+			v.BlockPublicAccessStates = in(aws.ToString(v.OwnerId) == w.Account, w.ARN("ec2", "vpc/"+aws.ToString(v.VpcId)))
+		}
+	}
+	for i := range e.Subnets {
+		s := &e.Subnets[i]
+		defaults.Set(&s.OwnerId, w.Account)
+		if s.BlockPublicAccessStates == nil {
+			s.BlockPublicAccessStates = in(*s.OwnerId == w.Account, w.ARN("ec2", "vpc/"+aws.ToString(s.VpcId)), w.ARN("ec2", "subnet/"+aws.ToString(s.SubnetId)))
+		}
+	}
 }
 
 func loadSubnets(w *state.State, e *worldfile.EC2File) error {

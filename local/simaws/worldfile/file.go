@@ -75,6 +75,10 @@ type EC2File struct {
 	Addresses                  []ec2types.Address
 	PrefixLists                []ec2types.PrefixList
 	ManagedPrefixLists         []ec2types.ManagedPrefixList
+	// VpcBlockPublicAccessOptions is the account's mode; off where it is not set.
+	VpcBlockPublicAccessOptions    *ec2types.VpcBlockPublicAccessOptions
+	VpcBlockPublicAccessExclusions []ec2types.VpcBlockPublicAccessExclusion
+	SecurityGroupVpcAssociations   []ec2types.SecurityGroupVpcAssociation
 	// PrefixListEntries by prefix list id.
 	PrefixListEntries map[string][]ec2types.PrefixListEntry
 	DhcpOptions       []ec2types.DhcpOptions

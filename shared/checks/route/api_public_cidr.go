@@ -20,7 +20,7 @@ func APIPublicCIDR() check.Check {
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.NATGateways, snapshot.Instances},
-		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP, checkid.RouteIGWDetached, checkid.RouteNATInstanceSourceCheck},
+		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP, checkid.RouteIGWDetached, checkid.RouteBlockedPublicAccess, checkid.RouteNATInstanceSourceCheck},
 		AtLaunch:   true,
 		Cause:      "Nodes reach the cluster's API by its public endpoint only, and publicAccessCidrs leaves out the address that their traffic leaves from: the NAT gateway's, or their own.",
 		Fix:        "Switch on private access, which keeps the nodes' traffic in the VPC, or add the address to publicAccessCidrs.",

@@ -47,7 +47,13 @@ func apiPublicCIDRCases() []checktest.Case {
 	fail := []string{"fail prod [subnet-0private] [i-0node] the API of prod does not admit 203.0.113.7/32"}
 	private := func(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }
 	second := func(s *snapshot.Snapshot) {
-		s.NATGateways[0].PublicIPs = append(s.NATGateways[0].PublicIPs, netip.MustParseAddr("203.0.113.8"))
+		s.NATGateways[0].Addresses = append(s.NATGateways[0].Addresses, snapshot.NATAddress{IP: netip.MustParseAddr("203.0.113.8")})
+	}
+	regional := func(s *snapshot.Snapshot) {
+		s.RouteTables = append(s.RouteTables, snapshot.RouteTable{ID: "rtb-0nat", VPC: snapshottest.VPC, Routes: snapshottest.Table(s, snapshottest.PublicRTB).Routes})
+		g := &s.NATGateways[0]
+		second(s)
+		g.Subnet, g.Zone, g.RouteTable, g.Addresses[0].Zone, g.Addresses[1].Zone = "", "", "rtb-0nat", snapshottest.Zone, "us-west-2b"
 	}
 	nat := func() *snapshot.Snapshot { return checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late) }
 	public := func() *snapshot.Snapshot { return checktest.Change(snapshottest.PublicOnly(), checktest.Late) }
@@ -60,6 +66,19 @@ func apiPublicCIDRCases() []checktest.Case {
 		{"its nodes are Ready all the same", checktest.Change(snapshottest.PrivateWithNAT(), office), pass},
 		{"one of the gateway's two addresses", checktest.Change(nat(), second, admitting("203.0.113.7/32")), []string{
 			"fail (likely) prod [subnet-0private] [i-0node] the API of prod does not admit 203.0.113.8/32",
+		}},
+		{"a regional NAT gateway: its own zone's address is admitted", checktest.Change(nat(), regional, admitting("203.0.113.7/32")), pass},
+		{"a regional NAT gateway: another zone's address is admitted", checktest.Change(nat(), regional, admitting("203.0.113.8/32")), fail},
+		{"a regional NAT gateway that has not come to the zone yet", checktest.Change(nat(), regional, admitting("203.0.113.8/32"), func(s *snapshot.Snapshot) { s.NATGateways[0].Addresses[0].Zone = "us-west-2c" }), []string{
+			"fail (likely) prod [subnet-0private] [i-0node] the API of prod does not admit 203.0.113.7/32",
+		}},
+		{"a regional NAT gateway serves two subnets of one table", checktest.Change(nat(), regional, admitting("203.0.113.7/32"), func(s *snapshot.Snapshot) {
+			s.Subnets = append(s.Subnets, snapshot.Subnet{ID: "subnet-0b", VPC: snapshottest.VPC, Zone: "us-west-2b"})
+			s.Scope.Subnets = append(s.Scope.Subnets, "subnet-0b")
+			table := snapshottest.Table(s, snapshottest.PrivateRTB)
+			table.Subnets = append(table.Subnets, "subnet-0b")
+		}), []string{
+			"fail prod [subnet-0b] [] the API of prod does not admit 203.0.113.8/32", pass[0],
 		}},
 		{"the node's own address is not admitted", checktest.Change(public(), office), []string{
 			"fail prod [subnet-0public] [i-0node] the API of prod does not admit 203.0.113.9/32",
@@ -74,7 +93,7 @@ func apiPublicCIDRCases() []checktest.Case {
 		{"through a transit gateway that cannot be read", checktest.Change(nat(), office, checktest.Routes(snapshottest.PrivateRTB, snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a"))), []string{
 			"unknown tgw-0a [subnet-0private] route tables: not read: tgw-0a: what is behind the transit gateway is not read",
 		}},
-		{"the gateway's address is not known", checktest.Change(nat(), office, func(s *snapshot.Snapshot) { s.NATGateways[0].PublicIPs = nil }), []string{
+		{"the gateway's address is not known", checktest.Change(nat(), office, func(s *snapshot.Snapshot) { s.NATGateways[0].Addresses = nil }), []string{
 			"unknown rtb-0private [subnet-0private] nat gateways: not read: rtb-0private: the address that traffic leaves from is not known: subnet-0private → rtb-0private 0.0.0.0/0 → nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0a",
 		}},
 		{"EKS does not say whom it admits", checktest.Change(nat(), admitting()), []string{

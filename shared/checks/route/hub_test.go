@@ -41,7 +41,7 @@ func hubbed(f func(*hubWorld)) *snapshot.Snapshot {
 	}
 	f(h)
 	s := h.s
-	s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0hub", VPC: hub, Subnet: "subnet-0hubpublic", State: "available", Public: true, Zone: snapshottest.Zone, PublicIPs: []netip.Addr{netip.MustParseAddr("203.0.113.30")}})
+	s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0hub", VPC: hub, Subnet: "subnet-0hubpublic", State: "available", Public: true, Zone: snapshottest.Zone, Addresses: []snapshot.NATAddress{{IP: netip.MustParseAddr("203.0.113.30")}}})
 	s.InternetGateways = append(s.InternetGateways, snapshot.InternetGateway{ID: "igw-0hub", Attached: []string{hub}})
 	s.Subnets = append(s.Subnets,
 		snapshot.Subnet{ID: "subnet-0hubprivate", VPC: hub, Zone: snapshottest.Zone, CIDR: netip.MustParsePrefix("10.43.0.0/24")},

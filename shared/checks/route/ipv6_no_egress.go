@@ -72,6 +72,8 @@ func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
 		f := with.Pass()
 		f.Evidence = []finding.Evidence{{What: "IPv6 route to the internet", Value: w.String()}}
 		return append(list, f)
+	case w.Verdict == path.BlockedPublicAccess:
+		return append(list, with.Pass()) // route/blocked-public-access
 	case w.Verdict == path.LeavesView:
 		return append(list, routes.Beyond(with, w))
 	}

@@ -40,6 +40,10 @@ func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Finding {
 // gateway where it is public, else by an egress-only one.
 func fixIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Fix {
 	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
+	if mode := c.Net.Mode(l.Subnets[0].ID, l.Table.VPC).Mode; mode == snapshot.BlockBidirectional {
+		fix.Text = fmt.Sprintf("A route for ::/0 alone does not help: VPC Block Public Access (%s) drops the traffic of %s. Exclude it with allow-egress, then lead ::/0 of %s to an egress-only internet gateway.", mode, phrase.Some(l.IDs(), 3), l.Table.ID)
+		return fix
+	}
 	action := "create-route"
 	if !routes.Rowless(w) && path.Destination(w.Row) == "::/0" {
 		action = "replace-route"

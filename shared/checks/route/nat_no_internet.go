@@ -70,7 +70,9 @@ func fixStuckNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.F
 	table, known := c.Net.Table(nat.Subnet)
 	igw, attached := c.Net.Gateway(nat.VPC)
 	public, other := publicTable(c, nat.VPC)
-	switch {
+	switch mode := c.Net.Mode(nat.Subnet, nat.VPC).Mode; {
+	case mode == snapshot.BlockBidirectional:
+		fix.Text = fmt.Sprintf("Lead 0.0.0.0/0 of %s to an internet gateway, and exclude %s from VPC Block Public Access (%s) with allow-egress: it drops the traffic else.", table.ID, nat.Subnet, mode)
 	case !known || !attached:
 		fix.Text = fmt.Sprintf("Attach an internet gateway to %s, and lead 0.0.0.0/0 of the table of %s to it.", nat.VPC, nat.Subnet)
 	case table.Fallback && other:

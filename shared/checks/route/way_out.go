@@ -76,14 +76,18 @@ func WayOut(c *routes.Scope, l routes.Table, action, not string) finding.Fix {
 		}
 		return fix
 	}
+	mode := c.Net.Mode(l.Subnets[0].ID, l.Table.VPC).Mode
+	blocked := mode != "" && mode != snapshot.BlockOff
 	igw, attached := c.Net.Gateway(l.Table.VPC)
-	if attached && !slices.ContainsFunc(l.Subnets, func(s snapshot.Subnet) bool { return !s.AssignPublicIP }) {
+	if attached && !blocked && !slices.ContainsFunc(l.Subnets, func(s snapshot.Subnet) bool { return !s.AssignPublicIP }) {
 		fix.Text = fmt.Sprintf("%s is attached to %s, and %s public addresses", igw.ID, l.Table.VPC, phrase.Subject(l.IDs(), "subnet")+phrase.Verb(l.IDs(), " gives", " give"))
 		fix.Command = command.Route(c.S, action, l.Table.ID, "0.0.0.0/0", "--gateway-id", igw.ID)
 		return fix
 	}
 	fix.Text = fmt.Sprintf("%s has no NAT gateway that works. Make one in a public subnet and lead 0.0.0.0/0 of %s to it, or make VPC endpoints for what nodes need.", l.Table.VPC, l.Table.ID)
-	if !c.S.Has(snapshot.NATGateways) {
+	if mode := c.Net.Mode("", l.Table.VPC).Mode; mode == snapshot.BlockBidirectional {
+		fix.Text = fmt.Sprintf("A route to the internet does not help: VPC Block Public Access (%s) drops the traffic of %s. Make VPC endpoints for what nodes need, or exclude a subnet with a NAT gateway (allow-egress) and lead 0.0.0.0/0 of %s there.", mode, l.Table.VPC, l.Table.ID)
+	} else if !c.S.Has(snapshot.NATGateways) {
 		fix.Text = fmt.Sprintf("Lead 0.0.0.0/0 of %s to a NAT gateway that works. Which there are could not be read.", l.Table.ID)
 	}
 	return fix

@@ -1,6 +1,7 @@
 package vpc
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -42,8 +43,13 @@ func natGateway(g types.NatGateway) snapshot.NATGateway {
 		RouteTable: aws.ToString(g.RouteTableId),
 	}
 	for _, a := range g.NatGatewayAddresses {
-		if ip := ec2api.AddressOf(a.PublicIp); ip.IsValid() {
-			out.PublicIPs = append(out.PublicIPs, ip)
+		if ip := ec2api.AddressOf(a.PublicIp); ip.IsValid() && (a.Status == "" || a.Status == types.NatGatewayAddressStatusSucceeded) {
+			out.Addresses = append(out.Addresses, snapshot.NATAddress{IP: ip, Zone: aws.ToString(a.AvailabilityZone), ZoneID: aws.ToString(a.AvailabilityZoneId)})
+		}
+	}
+	for _, p := range g.AttachedAppliances {
+		if p.AttachmentState == types.NatGatewayApplianceStateAttached {
+			out.Proxy = cmp.Or(aws.ToString(p.ApplianceArn), string(p.Type))
 		}
 	}
 	return out

@@ -2,6 +2,8 @@ package vpc
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -12,19 +14,89 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// securityGroups are those of the VPCs.
+// securityGroups are those of the VPCs, and those of other VPCs that something here
+// uses: a group can be associated with further VPCs of its Region (EC2 API,
+// AssociateSecurityGroupVpc).
 func securityGroups(api ec2.DescribeSecurityGroupsAPIClient) source.Source {
 	return source.Source{
 		Name:  snapshot.SecurityGroups,
+		After: []snapshot.Source{snapshot.LaunchTemplates, snapshot.Endpoints, snapshot.EC2NodeClassesOf},
 		Calls: []source.Call{{Action: "ec2:DescribeSecurityGroups"}},
 		Read: source.List(func(ctx context.Context, v *source.View) ([]snapshot.SecurityGroup, error) {
-			return readSecurityGroups(ctx, api, v.VPCs)
+			list, err := readSecurityGroups(ctx, api, "vpc-id", v.VPCs)
+			other := otherGroups(v.Snapshot, list)
+			if err != nil || len(other) == 0 {
+				return list, err
+			}
+			more, err := readSecurityGroups(ctx, api, "group-id", other)
+			return append(list, more...), err
 		}, func(x snapshot.SecurityGroup) string { return x.ID }, func(s *snapshot.Snapshot) *[]snapshot.SecurityGroup { return &s.SecurityGroups }),
 	}
 }
 
-func readSecurityGroups(ctx context.Context, api ec2.DescribeSecurityGroupsAPIClient, vpcs []string) ([]snapshot.SecurityGroup, error) {
-	p := ec2.NewDescribeSecurityGroupsPaginator(api, &ec2.DescribeSecurityGroupsInput{Filters: ec2api.AnyOf("vpc-id", vpcs)})
+// groupAssociations are the VPCs in which security groups of other VPCs may be used.
+func groupAssociations(api ec2.DescribeSecurityGroupVpcAssociationsAPIClient) source.Source {
+	return source.Source{
+		Name:  snapshot.GroupAssociations,
+		Needs: []snapshot.Source{snapshot.SecurityGroups},
+		Calls: []source.Call{{Action: "ec2:DescribeSecurityGroupVpcAssociations"}},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			if !v.Snapshot.Has(snapshot.SecurityGroups) {
+				return nil, v.Unread(snapshot.SecurityGroups)
+			}
+			var ids []string
+			for _, g := range v.Snapshot.SecurityGroups {
+				if !slices.Contains(v.VPCs, g.VPC) {
+					ids = append(ids, g.ID)
+				}
+			}
+			if len(ids) == 0 {
+				return source.Nothing, nil
+			}
+			p := ec2.NewDescribeSecurityGroupVpcAssociationsPaginator(api, &ec2.DescribeSecurityGroupVpcAssociationsInput{Filters: ec2api.AnyOf("group-id", ids)})
+			found, err := ec2api.Pages(ctx, "security group vpc associations", p.HasMorePages, p.NextPage, func(out *ec2.DescribeSecurityGroupVpcAssociationsOutput) []types.SecurityGroupVpcAssociation {
+				return out.SecurityGroupVpcAssociations
+			})
+			return func(s *snapshot.Snapshot) {
+				for i := range s.SecurityGroups {
+					g := &s.SecurityGroups[i]
+					g.Associated = map[string]string{}
+					for _, a := range found {
+						if aws.ToString(a.GroupId) == g.ID {
+							g.Associated[aws.ToString(a.VpcId)] = string(a.State)
+						}
+					}
+				}
+			}, err
+		},
+	}
+}
+
+// otherGroups are the groups in use that are not in the list.
+func otherGroups(s *snapshot.Snapshot, list []snapshot.SecurityGroup) []string {
+	ids := slices.Concat([]string{s.Cluster.SecurityGroup}, s.Cluster.SecurityGroups)
+	for _, i := range s.Instances {
+		ids = append(ids, i.Groups...)
+	}
+	for _, t := range s.LaunchTemplates {
+		ids = append(ids, t.Groups...)
+	}
+	for _, c := range s.EC2NodeClasses {
+		for _, t := range c.Groups {
+			ids = append(ids, t.ID)
+		}
+	}
+	for _, e := range s.Endpoints {
+		ids = append(ids, e.Groups...)
+	}
+	ids = slices.DeleteFunc(source.Distinct(ids), func(id string) bool {
+		return !strings.HasPrefix(id, "sg-") || slices.ContainsFunc(list, func(g snapshot.SecurityGroup) bool { return g.ID == id })
+	})
+	return ids[:min(len(ids), ec2api.MaxFilterValues)]
+}
+
+func readSecurityGroups(ctx context.Context, api ec2.DescribeSecurityGroupsAPIClient, filter string, values []string) ([]snapshot.SecurityGroup, error) {
+	p := ec2.NewDescribeSecurityGroupsPaginator(api, &ec2.DescribeSecurityGroupsInput{Filters: ec2api.AnyOf(filter, values)})
 	return ec2api.Pages(ctx, "security groups", p.HasMorePages, p.NextPage, func(out *ec2.DescribeSecurityGroupsOutput) []snapshot.SecurityGroup {
 		return source.Each(out.SecurityGroups, securityGroup)
 	})

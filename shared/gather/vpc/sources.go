@@ -13,8 +13,8 @@ import (
 // Sources are what is read of a VPC. They are read only where one is known.
 func Sources(e *ec2.Client, counted *tally) []source.Source {
 	list := []source.Source{
-		subnets(e), vpcs(e), routeTables(e), natGateways(e), internetGateways(e), egressOnlyGateways(e), endpoints(e),
-		securityGroups(e), networkACLs(e), vpcAttributes(e), dhcp(e), prefixLists(e), peerings(e), transitGateways(e), interfaces(e),
+		subnets(e), vpcs(e), publicAccess(e), routeTables(e), natGateways(e), internetGateways(e), egressOnlyGateways(e), endpoints(e),
+		securityGroups(e), groupAssociations(e), networkACLs(e), vpcAttributes(e), dhcp(e), prefixLists(e), peerings(e), transitGateways(e), interfaces(e),
 		reservations(e), usage(e, counted), unattached(e, counted), trunks(e, counted),
 	}
 	for n := range list {

@@ -76,6 +76,8 @@ func subnet(s types.Subnet) snapshot.Subnet {
 		ARN:            aws.ToString(s.SubnetArn),
 		VPC:            aws.ToString(s.VpcId),
 		Zone:           aws.ToString(s.AvailabilityZone),
+		ZoneID:         aws.ToString(s.AvailabilityZoneId),
+		BlockMode:      blockMode(s.BlockPublicAccessStates),
 		CIDR:           source.Prefix(s.CidrBlock),
 		Free:           int(aws.ToInt32(s.AvailableIpAddressCount)),
 		AssignPublicIP: aws.ToBool(s.MapPublicIpOnLaunch),

@@ -160,6 +160,9 @@ func attachment(a types.TransitGatewayAttachment) snapshot.Attachment {
 		Resource: aws.ToString(a.ResourceId),
 		Owner:    aws.ToString(a.ResourceOwnerId),
 		State:    string(a.State),
+		// Only the gateway's owner sees it (EC2 API, TransitGatewayAttachment,
+		// natGatewaySupport). While it is switched on or off it may do either.
+		Translates: a.NatGatewaySupport != "" && a.NatGatewaySupport != types.TransitGatewayAttachmentNatGatewaySupportStateDisabled,
 	}
 	if n := a.Association; n != nil && (n.State == "" || n.State == types.TransitGatewayAssociationStateAssociated || n.State == types.TransitGatewayAssociationStateAssociating) {
 		out.Table = aws.ToString(n.TransitGatewayRouteTableId)

@@ -32,8 +32,16 @@ func readVPCs(ctx context.Context, api ec2.DescribeVpcsAPIClient, vpcs []string)
 	return source.Each(out.Vpcs, vpcOf), nil
 }
 
+// blockMode is the mode that EC2 reports of a VPC or subnet.
+func blockMode(s *types.BlockPublicAccessStates) snapshot.BlockMode {
+	if s == nil {
+		return ""
+	}
+	return snapshot.BlockMode(s.InternetGatewayBlockMode)
+}
+
 func vpcOf(v types.Vpc) snapshot.VPC {
-	out := snapshot.VPC{ID: aws.ToString(v.VpcId), DHCP: aws.ToString(v.DhcpOptionsId), Owner: aws.ToString(v.OwnerId)}
+	out := snapshot.VPC{ID: aws.ToString(v.VpcId), DHCP: aws.ToString(v.DhcpOptionsId), Owner: aws.ToString(v.OwnerId), BlockMode: blockMode(v.BlockPublicAccessStates)}
 	if e := v.EncryptionControl; e != nil {
 		// Mode is what was asked for, and counts once the state is available (VPC user
 		// guide, "Enforce VPC encryption in transit").

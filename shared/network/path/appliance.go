@@ -61,6 +61,7 @@ func (n *Network) appliance(row snapshot.Route, hops []Hop, w walk) Way {
 		way.Verdict, way.Reason = LeavesView, "the appliance's own subnet is not known"
 		return way
 	}
+	w.byNAT = false
 	next := n.from(f.subnet, w.past(f.id))
 	next.Hops = append(way.Hops, next.Hops...)
 	if next.Verdict != NeedsPublicIP {

@@ -56,7 +56,7 @@ func (n *Network) returns(table Table, w walk) bool {
 	if !ok {
 		// More specific rows may hold it in parts.
 		return slices.ContainsFunc(table.Routes, func(r snapshot.Route) bool {
-			return r.Target.Kind != snapshot.ToLocal && r.Destination.IsValid() && r.Destination.Overlaps(w.source)
+			return r.Target.Kind != snapshot.ToLocal && r.State != filtered && r.Destination.IsValid() && r.Destination.Overlaps(w.source)
 		})
 	}
 	if row.State == blackhole {

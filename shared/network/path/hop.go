@@ -28,6 +28,10 @@ func (n *Network) hop(table Table, row snapshot.Route, hops []Hop, w walk) Way {
 		return n.appliance(row, hops, w)
 	case snapshot.ToEndpoint:
 		return n.through(row, hops)
+	case snapshot.ToCarrierGateway:
+		if n.Mode(w.subnet, table.VPC).Mode == snapshot.BlockBidirectional && row.State != blackhole {
+			return n.blocked(table, w, append(hops, Hop{ID: row.Target.ID, Note: string(row.Target.Kind)}))
+		}
 	}
 	return n.beyond(row, hops)
 }
@@ -73,6 +77,8 @@ func (n *Network) internetGateway(table Table, row snapshot.Route, hops []Hop, w
 		return Way{Verdict: Blackhole, At: id, Hops: hops, Reason: blackhole}
 	case w.vpc != "":
 		return Way{Verdict: NoRoute, At: table.ID, Hops: hops, Reason: "an internet gateway carries no private addresses"}
+	case w.via == "" && n.blocks(table, w):
+		return n.blocked(table, w, hops)
 	case w.six():
 		// IPv6 addresses are public: nothing is translated.
 		return Way{Verdict: Reaches, At: id, Hops: hops}
@@ -95,6 +101,8 @@ func (n *Network) egressOnly(table Table, row snapshot.Route, hops []Hop, w walk
 		return Way{Verdict: Blackhole, At: id, Hops: hops, Reason: blackhole}
 	case w.vpc != "" || !w.six():
 		return Way{Verdict: NoRoute, At: table.ID, Hops: hops, Reason: "an egress-only internet gateway carries IPv6 to the internet only"}
+	case n.Mode(w.subnet, table.VPC).Mode == snapshot.BlockBidirectional:
+		return n.blocked(table, w, hops)
 	}
 	return Way{Verdict: Reaches, At: id, Hops: hops}
 }

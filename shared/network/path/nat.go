@@ -2,6 +2,7 @@ package path
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"rollcall/shared/snapshot"
@@ -64,8 +65,9 @@ func (n *Network) onward(nat snapshot.NATGateway, w walk) Way {
 			return back
 		}
 	}
+	from := n.subnets[w.subnet]
 	w = w.past(nat.ID)
-	w.source, w.via = n.subnets[nat.Subnet].CIDR, "" // it translates
+	w.source, w.via, w.subnet, w.byNAT = n.subnets[nat.Subnet].CIDR, "", "", nat.Public // it translates
 	next := n.after(nat, w)
 	next.Hops = append(here, next.Hops...)
 	switch {
@@ -74,14 +76,42 @@ func (n *Network) onward(nat snapshot.NATGateway, w walk) Way {
 	case !nat.Public:
 		return n.private(nat, next)
 	}
-	return n.public(nat, next)
+	return n.public(nat, next, from)
+}
+
+// addresses are those from which a NAT gateway sends what comes from a subnet. Those of
+// a regional one belong to a zone each. Until it has expanded to a zone it may serve it
+// from any other (VPC user guide, "Regional NAT gateways for automatic multi-AZ
+// expansion").
+func addresses(nat snapshot.NATGateway, from snapshot.Subnet) []netip.Addr {
+	var all, zonal []netip.Addr
+	for _, a := range nat.Addresses {
+		all = append(all, a.IP)
+		if a.ZoneID != "" && a.ZoneID == from.ZoneID || a.Zone != "" && a.Zone == from.Zone {
+			zonal = append(zonal, a.IP)
+		}
+	}
+	if nat.RouteTable != "" && len(zonal) > 0 {
+		return zonal
+	}
+	return all
 }
 
 // public judges a public NAT gateway by the way out of its own subnet.
-func (n *Network) public(nat snapshot.NATGateway, next Way) Way {
+func (n *Network) public(nat snapshot.NATGateway, next Way, from snapshot.Subnet) Way {
 	switch next.Verdict {
 	case NeedsPublicIP: // a public NAT gateway has one
-		next.Verdict, next.From = Reaches, nat.PublicIPs
+		if nat.Proxy != "" {
+			// Its rules pass traffic or drop it (EC2 API, NatGatewayAttachedAppliance).
+			next.Verdict, next.At, next.Reason = LeavesView, nat.ID, "what the proxy that is attached to it passes is not read ("+nat.Proxy+")"
+			return next
+		}
+		next.Verdict, next.From = Reaches, addresses(nat, from)
+		return next
+	case BlockedPublicAccess:
+		if nat.RouteTable != "" && n.Mode(from.ID, from.VPC).Mode != snapshot.BlockBidirectional {
+			next.Verdict, next.Reason = LeavesView, "whether the exclusion of a subnet holds for a regional NAT gateway is not known"
+		}
 		return next
 	case LeavesView, Detached, NATInstance:
 		return next // the fault, or the doubt, is the next hop's
@@ -148,6 +178,10 @@ func (n *Network) private(nat snapshot.NATGateway, next Way) Way {
 	switch next.Verdict {
 	case Reaches, LeavesView, Detached, NATInstance:
 		return next
+	case BlockedPublicAccess:
+		if slices.ContainsFunc(next.Hops, func(h Hop) bool { return h.ID != nat.ID && n.nats[h.ID].Public }) {
+			return next // of another gateway, which has a public address
+		}
 	case NATUnusable, NATNoInternet:
 		if next.At != nat.ID {
 			return next // the fault is the other gateway's

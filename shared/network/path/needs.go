@@ -94,7 +94,7 @@ func (n *Network) outside(service Service, subnet string, table Table, internet 
 			continue
 		}
 		hops := []Hop{{ID: subnet}, {ID: table.ID, Note: mainNote(table), Row: Destination(row)}}
-		way := n.hop(table, row, hops, walk{to: halves()[:1], source: n.subnets[subnet].CIDR})
+		way := n.hop(table, row, hops, walk{to: halves()[:1], source: n.subnets[subnet].CIDR, subnet: subnet})
 		way.Row = row
 		if way.Table == "" {
 			way.Table = table.ID

@@ -44,6 +44,9 @@ func TestInternet(t *testing.T) {
 	}{
 		{"NAT gateway", func(*snapshot.Snapshot) {}, Reaches, w.IGW,
 			"subnet-0private → rtb-0private 0.0.0.0/0 → nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0a"},
+		{"a NAT gateway with a proxy", func(s *snapshot.Snapshot) { s.NATGateways[0].Proxy = "arn:proxy" }, LeavesView, w.NAT,
+			"subnet-0private → rtb-0private 0.0.0.0/0 → nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0a: what the proxy that is attached to it passes is not read (arn:proxy)"},
+		{"a default route that the table filters", func(s *snapshot.Snapshot) { w.Table(s, w.PrivateRTB).Routes[1].State = "filtered" }, NoRoute, w.PrivateRTB, "subnet-0private → rtb-0private: no route"},
 		{"local row only", private(w.Local()), NoRoute, w.PrivateRTB, "subnet-0private → rtb-0private: no route"},
 		{"a table without rows", private(), NoRoute, w.PrivateRTB, "subnet-0private → rtb-0private: no route"},
 		{"internet gateway", private(to(snapshot.ToInternetGateway, w.IGW)), NeedsPublicIP, w.IGW, "subnet-0private → rtb-0private 0.0.0.0/0 → igw-0a"},

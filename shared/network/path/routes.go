@@ -24,7 +24,7 @@ func covering(rows []snapshot.Route, all netip.Prefix, lists Lists) (snapshot.Ro
 	longest := -1
 	for _, row := range rows {
 		bits, ok := matches(row, all, lists)
-		if !ok || bits < longest {
+		if !ok || bits < longest || row.State == filtered {
 			continue
 		}
 		if bits > longest || propagated(best) && !propagated(row) {
@@ -34,7 +34,11 @@ func covering(rows []snapshot.Route, all netip.Prefix, lists Lists) (snapshot.Ro
 	return best, longest >= 0
 }
 
-func propagated(row snapshot.Route) bool { return row.Origin == "EnableVgwRoutePropagation" }
+// propagated rows come from a virtual private gateway or a VPC Route Server (EC2 API,
+// Route, origin).
+func propagated(row snapshot.Route) bool {
+	return row.Origin == "EnableVgwRoutePropagation" || row.Origin == "Advertisement"
+}
 
 // matches gives the length of the row's longest prefix that holds the range.
 func matches(row snapshot.Route, all netip.Prefix, lists Lists) (bits int, ok bool) {
@@ -61,8 +65,8 @@ func Row(row snapshot.Route) string {
 	if row.Target.ID == "" {
 		text = fmt.Sprintf("%s → %s", Destination(row), row.Target.Kind)
 	}
-	if row.State == blackhole {
-		text += " (blackhole)"
+	if row.State == blackhole || row.State == filtered {
+		text += " (" + row.State + ")"
 	}
 	return text
 }
@@ -77,6 +81,9 @@ func Destination(row snapshot.Route) string {
 
 // blackhole is the state of a row whose target is gone or cannot be used.
 const blackhole = "blackhole"
+
+// filtered is the state of a row that a table has and does not use (EC2 API, RouteState).
+const filtered = "filtered"
 
 // The internet is told by its two halves: a table that sends 0.0.0.0/1 and
 // 128.0.0.0/1 somewhere has a way out without having a default route.

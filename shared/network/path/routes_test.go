@@ -14,7 +14,13 @@ func row(destination, target string) snapshot.Route {
 func TestBest(t *testing.T) {
 	propagated := row("10.1.0.0/16", "vgw-1")
 	propagated.Origin = "EnableVgwRoutePropagation"
+	advertised := row("10.1.0.0/16", "route server")
+	advertised.Origin = "Advertisement"
+	filtered := row("10.1.2.0/28", "filtered")
+	filtered.State = "filtered"
 	rows := []snapshot.Route{
+		filtered,
+		advertised,
 		row("0.0.0.0/0", "default"),
 		row("10.0.0.0/8", "wide"),
 		propagated,
@@ -43,7 +49,7 @@ func TestBest(t *testing.T) {
 			t.Errorf("Best(%s) = %q, %t, want %q", tt.to, got.Target.ID, ok, tt.want)
 		}
 	}
-	if got, ok := Best(rows[1:2], netip.MustParseAddr("11.0.0.1"), nil); ok {
+	if got, ok := Best(rows[3:4], netip.MustParseAddr("11.0.0.1"), nil); ok {
 		t.Errorf("Best without a row that holds the address = %q, want none", got.Target.ID)
 	}
 	if _, ok := Best(nil, netip.MustParseAddr("11.0.0.1"), nil); ok {

@@ -27,6 +27,7 @@ func (n *Network) transit(table Table, row snapshot.Route, hops []Hop, w walk) W
 		return away(id, "what is behind the transit gateway is not read")
 	}
 	hops = append(hops, Hop{ID: a.ID, Note: a.State})
+	w = w.translated(a)
 	switch usable, known := attached(a.State); {
 	case known && !usable:
 		return Way{Verdict: Blackhole, At: a.ID, Hops: hops, Reason: fmt.Sprintf("the attachment of %s is %s", table.VPC, a.State)}
@@ -42,6 +43,16 @@ func (n *Network) transit(table Table, row snapshot.Route, hops []Hop, w walk) W
 	w = w.past(a.Table)
 	w.switched++
 	return n.switched(a, hops, w)
+}
+
+// translated is the walk over an attachment. Where the transit gateway translates its
+// source addresses, answers go to addresses that are not known here (EC2 API,
+// ModifyTransitGatewayAttachmentNatConfiguration).
+func (w walk) translated(a snapshot.Attachment) walk {
+	if a.Translates {
+		w.source = netip.Prefix{}
+	}
+	return w
 }
 
 // maxSwitched bounds a way. Two tables (spoke and hub) are usual, four are an
@@ -76,6 +87,7 @@ func (n *Network) switched(from snapshot.Attachment, hops []Hop, w walk) Way {
 		return end(LeavesView, reason)
 	}
 	hops = append(slices.Clone(hops), here, Hop{ID: to.ID, Note: to.Resource})
+	w = w.translated(to)
 	if to.Kind != "vpc" {
 		return Way{Verdict: LeavesView, At: to.ID, Table: from.Table, Hops: hops, Reason: fmt.Sprintf("what is behind the %s attachment is not read", to.Kind)}
 	}
@@ -116,10 +128,10 @@ func (n *Network) arrive(a snapshot.Attachment, hops []Hop, w walk) Way {
 	tried := map[string]bool{}
 	for _, id := range subnets {
 		// Subnets with the same table have the same way.
-		if table, ok := n.Table(id); ok && tried[table.ID] {
+		if table, ok := n.Table(id); ok && tried[table.ID+n.Class(id)] {
 			continue
 		} else if ok {
-			tried[table.ID] = true
+			tried[table.ID+n.Class(id)] = true
 		}
 		way := n.from(id, w)
 		if way.Verdict == NeedsPublicIP {
@@ -133,6 +145,9 @@ func (n *Network) arrive(a snapshot.Attachment, hops []Hop, w walk) Way {
 	first := ways[0]
 	if all(ways, func(w Way) bool { return w.Verdict == first.Verdict && w.At == first.At }) ||
 		all(ways, Way.Good) || all(ways, func(w Way) bool { return !w.Good() && w.Verdict != LeavesView }) {
+		for _, w := range ways[1:] {
+			first.From = append(first.From, w.From...)
+		}
 		return first
 	}
 	reason := fmt.Sprintf("the subnets in which %s stands lead different ways", a.ID)

@@ -21,7 +21,7 @@ func spoke() *snapshot.Snapshot {
 	s.RouteTables = append(s.RouteTables,
 		snapshot.RouteTable{ID: "rtb-0in", VPC: hub, Subnets: []string{"subnet-0in"}, Routes: []snapshot.Route{local, w.To("0.0.0.0/0", snapshot.ToNATGateway, "nat-0hub")}},
 		snapshot.RouteTable{ID: "rtb-0out", VPC: hub, Subnets: []string{"subnet-0out"}, Routes: []snapshot.Route{local, w.To("0.0.0.0/0", snapshot.ToInternetGateway, "igw-0hub"), w.To("10.0.0.0/8", snapshot.ToTransitGateway, "tgw-0a")}})
-	s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0hub", VPC: hub, Subnet: "subnet-0out", State: "available", Public: true, PublicIPs: []netip.Addr{netip.MustParseAddr("203.0.113.30")}})
+	s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0hub", VPC: hub, Subnet: "subnet-0out", State: "available", Public: true, Addresses: []snapshot.NATAddress{{IP: netip.MustParseAddr("203.0.113.30")}}})
 	s.InternetGateways = append(s.InternetGateways, snapshot.InternetGateway{ID: "igw-0hub", Attached: []string{hub}})
 	s.Attachments = []snapshot.Attachment{
 		{ID: "tgw-attach-0hub", Gateway: "tgw-0a", Kind: "vpc", Resource: hub, State: "available", Table: "tgw-rtb-0hub"},
@@ -89,6 +89,16 @@ func TestTransit(t *testing.T) {
 			table := w.Table(s, "rtb-0out")
 			table.Routes = table.Routes[:2]
 		}, NoRoute, "rtb-0out", "", hub + " → subnet-0in → rtb-0in 0.0.0.0/0 → nat-0hub (available): rtb-0out has no row that leads answers back to 10.42.192.0/19"},
+		{"no rows back, and the gateway translates addresses on the nodes' attachment", func(s *snapshot.Snapshot) {
+			without("tgw-rtb-0hub")(s)
+			table := w.Table(s, "rtb-0out")
+			table.Routes = table.Routes[:2]
+			s.Attachments[1].Translates = true
+		}, Reaches, "igw-0hub", "", hub + " → subnet-0in → rtb-0in 0.0.0.0/0 → nat-0hub (available) → subnet-0out → rtb-0out 0.0.0.0/0 → igw-0hub"},
+		{"no row back, and the gateway translates addresses on the hub's attachment", func(s *snapshot.Snapshot) {
+			without("tgw-rtb-0hub")(s)
+			s.Attachments[0].Translates = true
+		}, Reaches, "igw-0hub", "", hub + " → subnet-0in → rtb-0in 0.0.0.0/0 → nat-0hub (available) → subnet-0out → rtb-0out 0.0.0.0/0 → igw-0hub"},
 		{"a ring of two", func(s *snapshot.Snapshot) {
 			w.Table(s, "rtb-0in").Routes[1] = w.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a")
 			s.TransitRoutes = append(s.TransitRoutes, snapshot.TransitRoute{Table: "tgw-rtb-0hub", Destination: netip.MustParsePrefix("0.0.0.0/0"), State: "active", Attachments: []string{"tgw-attach-0hub"}})

@@ -22,6 +22,11 @@ type walk struct {
 	// their tables were.
 	via      string
 	switched int
+	// subnet is where the table in force was taken from; empty for a table of a regional
+	// NAT gateway, which stands in none. byNAT tells that a public NAT gateway has just
+	// translated.
+	subnet string
+	byNAT  bool
 	// passed are the gateways and tables on the way so far: one that comes
 	// again is a ring, and ends the walk.
 	passed []string
@@ -66,6 +71,7 @@ func (n *Network) from(subnet string, w walk) Way {
 			Hops: []Hop{{ID: subnet}}, Unread: n.unread(snapshot.RouteTables),
 		}
 	}
+	w.subnet = subnet
 	return n.out(table, []Hop{{ID: subnet}}, w)
 }
 
@@ -141,7 +147,7 @@ func (n *Network) noRoute(table Table, hops []Hop, w walk) Way {
 // prefix list may after all (unknown), or whether it holds a part of the
 // internet.
 func (n *Network) partly(row snapshot.Route, w walk) (unknown, parts bool) {
-	if row.Target.Kind == snapshot.ToLocal || row.PrefixList != "" && n.gatewayEndpoint(row.Target.ID) {
+	if row.Target.Kind == snapshot.ToLocal || row.State == filtered || row.PrefixList != "" && n.gatewayEndpoint(row.Target.ID) {
 		return false, false
 	}
 	prefixes := []netip.Prefix{row.Destination}

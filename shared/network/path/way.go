@@ -32,6 +32,8 @@ const (
 	// NATInstance: the instance that should forward does not run, or EC2
 	// drops what it forwards.
 	NATInstance Verdict = "nat instance unusable"
+	// BlockedPublicAccess: VPC Block Public Access drops what its routes would carry.
+	BlockedPublicAccess Verdict = "blocked public access"
 	// LeavesView: a hop leads out of what was read.
 	LeavesView Verdict = "leaves view"
 )

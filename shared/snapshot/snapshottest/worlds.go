@@ -61,7 +61,7 @@ func PrivateWithNAT() *snapshot.Snapshot {
 		},
 		NATGateways: []snapshot.NATGateway{{
 			ID: NAT, VPC: VPC, Subnet: Public, State: "available", Public: true, Zone: Zone,
-			PublicIPs: []netip.Addr{netip.MustParseAddr("203.0.113.7")},
+			Addresses: []snapshot.NATAddress{{IP: netip.MustParseAddr("203.0.113.7")}},
 		}},
 		InternetGateways: []snapshot.InternetGateway{{ID: IGW, Attached: []string{VPC}}},
 		InstanceTypes: []snapshot.InstanceType{{

@@ -57,7 +57,7 @@ func sound() Subject {
 				table("rtb-1", "subnet-1", snapshot.Target{Kind: snapshot.ToNATGateway, ID: "nat-1"}),
 				table("rtb-2", "subnet-2", snapshot.Target{Kind: snapshot.ToInternetGateway, ID: "igw-1"}),
 			},
-			NATGateways:      []snapshot.NATGateway{{ID: "nat-1", VPC: "vpc-1", Subnet: "subnet-2", State: "available", Public: true, PublicIPs: []netip.Addr{netip.MustParseAddr("198.51.100.7")}}},
+			NATGateways:      []snapshot.NATGateway{{ID: "nat-1", VPC: "vpc-1", Subnet: "subnet-2", State: "available", Public: true, Addresses: []snapshot.NATAddress{{IP: netip.MustParseAddr("198.51.100.7")}}}},
 			InternetGateways: []snapshot.InternetGateway{{ID: "igw-1", Attached: []string{"vpc-1"}}},
 			SecurityGroups:   []snapshot.SecurityGroup{{ID: "sg-1", VPC: "vpc-1", Ingress: open, Egress: open}, {ID: "sg-shut", VPC: "vpc-1"}},
 			NetworkACLs: []snapshot.NetworkACL{{ID: "acl-1", VPC: "vpc-1", Subnets: []string{"subnet-1", "subnet-2"}, Entries: []snapshot.ACLEntry{

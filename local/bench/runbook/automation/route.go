@@ -52,7 +52,11 @@ func private(s Subject) answer {
 	case nat.Subnet != "" && !leadsOut(s, nat):
 		return flagged(cause("the subnet of "+nat.ID+" has no way to an internet gateway of its VPC", checkid.RouteNATNoInternet, checkid.RouteIGWDetached))
 	}
-	return publicOnly(s, nat.PublicIPs)
+	var from []netip.Addr
+	for _, a := range nat.Addresses {
+		from = append(from, a.IP)
+	}
+	return publicOnly(s, from)
 }
 
 func leadsOut(s Subject, nat snapshot.NATGateway) bool {

@@ -24,7 +24,7 @@ func (l Table) elsewhere() []string {
 		}
 		switch r.Target.Kind {
 		case snapshot.ToTransitGateway, snapshot.ToPeering, snapshot.ToVPNGateway, snapshot.ToCoreNetwork, snapshot.ToInterface:
-			if r.State != "blackhole" && !slices.Contains(list, r.Target.ID) {
+			if r.Usable() && !slices.Contains(list, r.Target.ID) {
 				list = append(list, r.Target.ID)
 			}
 		}

@@ -61,10 +61,11 @@ func NewScope(s *facts.View, subnets []string) *Scope {
 			})
 			continue
 		}
-		i, ok := index[table.ID]
+		key := table.ID + c.Net.Class(id)
+		i, ok := index[key]
 		if !ok {
 			i = len(c.Lots)
-			index[table.ID] = i
+			index[key] = i
 			paths, _ := c.Net.Needs(id)
 			c.Lots = append(c.Lots, Table{S: s, Table: table, Paths: paths, Internet: c.Net.Internet(id)})
 		}

@@ -11,8 +11,8 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// Table is the subnets of the scope that share a route table, and with it every
-// path to what their nodes need.
+// Table is the subnets of the scope that share a route table and whatever else decides
+// about their ways, and so every path to what their nodes need.
 type Table struct {
 	S       *facts.View
 	Table   path.Table
@@ -154,5 +154,5 @@ func (l Table) Pass() finding.Finding {
 
 // SixOut tells that a row is a default route over IPv6 that works.
 func SixOut(r snapshot.Route) bool {
-	return r.Destination.IsValid() && r.Destination.Addr().Is6() && r.Destination.Bits() == 0 && r.State != "blackhole"
+	return r.Destination.IsValid() && r.Destination.Addr().Is6() && r.Destination.Bits() == 0 && r.Usable()
 }
