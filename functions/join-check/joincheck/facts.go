@@ -90,7 +90,7 @@ func gone(e entry, why outcome.Reason, s *snapshot.Snapshot) outcome.Facts {
 	case s.Time.Sub(e.launch.Started) > checks.EventsKept:
 		f.Unseen = "nobody looked for an hour, and Kubernetes keeps events no longer"
 	default:
-		f.Unseen = "a node registered meanwhile whose name nobody knows any more"
+		f.Unseen = "it was in a warm pool, or a node registered meanwhile whose name is not known any more"
 	}
 	return f
 }

@@ -149,6 +149,12 @@ func TestPast(t *testing.T) {
 		{"a node named by its id", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){event("NodeReady", "i-0node", 20*time.Minute)}},
 		{"the kubelet's own events prove nothing", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("NodeHasSufficientMemory", "i-0node", 20*time.Minute)}},
 		{"a node of unknown name that ended with it", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){event("NodeReady", name, 23*time.Minute), event("RemovingNode", name, 4*time.Minute)}},
+		{"a node of another instance's id", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("NodeReady", "i-0other", 23*time.Minute), event("RemovingNode", "i-0other", 4*time.Minute)}},
+		{"a node of another address", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("RemovingNode", name, 4*time.Minute), func(s *snapshot.Snapshot) { s.Instances[0].PrivateDNS = "ip-10-42-9-9.ec2.internal" }}},
+		{"a node that its user data named", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){event("RemovingNode", "gpu-7", 4*time.Minute), func(s *snapshot.Snapshot) { s.Instances[0].PrivateDNS = "ip-10-42-9-9.ec2.internal" }}},
+		{"in a warm pool", 20 * time.Minute, facts.Unclear, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
+			s.Activities = []snapshot.Activity{{Instance: snapshottest.Node, About: "Launching a new EC2 instance into warm pool: i-0node"}}
+		}}},
 		{"one that was there before it", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("NodeReady", name, 40*time.Minute), event("RemovingNode", name, 4*time.Minute)}},
 		{"one that was removed long before its end", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("NodeReady", name, 23*time.Minute), event("RemovingNode", name, 18*time.Minute)}},
 		{"of two that fit alike it is either", 20 * time.Minute, facts.Unclear, []func(*snapshot.Snapshot){event("RemovingNode", name, 5*time.Minute), twin(5 * time.Minute), func(s *snapshot.Snapshot) {

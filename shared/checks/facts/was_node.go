@@ -47,7 +47,7 @@ func (l InstanceIndex) Past(i *snapshot.Instance) Past {
 	switch {
 	case l.registered(i):
 		return Served
-	case !i.Ended():
+	case !i.Ended(), l.Warm[i.ID]:
 		return Unclear
 	case known && lived < outcome.Shortest:
 		return Never
@@ -184,8 +184,14 @@ func (n goneNode) off(l InstanceIndex, i *snapshot.Instance) (apart time.Duratio
 	return apart, !n.first.Before(i.Launched) && !n.last.After(end.Add(removalLag)) && (n.removed.IsZero() || apart <= removalLag)
 }
 
+// ofAnother reports whether a node that is not named after an instance is named after
+// another one. EC2 forgets the address of an instance that it has terminated.
+func ofAnother(node string, i *snapshot.Instance) bool {
+	return strings.HasPrefix(node, "i-") || strings.HasPrefix(node, "ip-") && (i.PrivateDNS != "" || i.PrivateIP.IsValid())
+}
+
 // gonePasts pairs the nodes of which only events are left with the ended instances
-// whose names EC2 has forgotten, each with the one whose end is nearest. One that fits
+// that nothing names, each with the one whose end is nearest. One that fits
 // a node nearly as well as another stays unclear.
 func (l InstanceIndex) gonePasts() map[string]Past {
 	nodes := l.goneNodes()
@@ -198,11 +204,11 @@ func (l InstanceIndex) gonePasts() map[string]Past {
 	}
 	var pairs []pair
 	for id, i := range l.Instances {
-		if !i.Ended() || i.PrivateDNS != "" || i.PrivateIP.IsValid() || l.registered(i) {
+		if !i.Ended() || l.registered(i) {
 			continue
 		}
 		for name, n := range nodes {
-			if apart, fits := n.off(l, i); fits {
+			if apart, fits := n.off(l, i); fits && !ofAnother(name, i) {
 				pairs = append(pairs, pair{name, id, apart})
 			}
 		}
