@@ -154,6 +154,19 @@ func TestConsolesAreSampled(t *testing.T) {
 				if aws.ToBool(in.Latest) {
 					return nil, wire.Errorf("UnsupportedOperation", "This instance type does not support retrieving the latest console logs.")
 				}
+			case "i-ended":
+				if aws.ToBool(in.Latest) {
+					return &ec2.GetConsoleOutputOutput{}, nil
+				}
+			case "i-stopped":
+				if !aws.ToBool(in.Latest) {
+					return &ec2.GetConsoleOutputOutput{}, nil
+				}
+				return nil, wire.Errorf("UnsupportedOperation", "This instance type does not support retrieving the latest console logs.")
+			case "i-late":
+				if aws.ToBool(in.Latest) {
+					return nil, wire.Errorf("IncorrectInstanceState", "The instance is not in a state that has a console.")
+				}
 			case "i-odd":
 				return nil, wire.Errorf("InternalError", "no")
 			}
@@ -161,10 +174,11 @@ func TestConsolesAreSampled(t *testing.T) {
 		}))
 	})
 	ended := of("e", "lt-1", "1", "i-ended")
-	ended[0].State = "terminated"
-	v := machineView(slices.Concat(ended, of("a", "lt-1", "1", "i-1", "i-2", "i-3"), of("a", "lt-1", "2", "i-xen"), of("b", "lt-1", "2", "i-early", "i-odd", "i-ready"))...)
+	ended = append(ended, of("f", "lt-1", "1", "i-stopped")...)
+	ended[0].State, ended[1].State = "terminated", "stopped"
+	v := machineView(slices.Concat(ended, of("l", "lt-1", "1", "i-late"), of("a", "lt-1", "1", "i-1", "i-2", "i-3"), of("a", "lt-1", "2", "i-xen"), of("b", "lt-1", "2", "i-early", "i-odd", "i-ready"))...)
 	for i, launch := range v.Snapshot.Launches {
-		if launch.Instance == "i-early" || launch.Instance == "i-ended" {
+		if launch.Instance == "i-early" || launch.Instance == "i-ended" || launch.Instance == "i-stopped" {
 			v.Snapshot.Launches[i].Due = time.Unix(2000, 0)
 		}
 	}
@@ -174,9 +188,10 @@ func TestConsolesAreSampled(t *testing.T) {
 		t.Fatal(err)
 	}
 	store(v.Snapshot)
-	gathertest.Same(t, "asked", asked, []string{"i-1 true", "i-2 true", "i-odd true", "i-xen true", "i-xen false", "i-ended true"})
+	gathertest.Same(t, "asked", asked, []string{"i-1 true", "i-2 true", "i-2 false", "i-late true", "i-late false", "i-odd true", "i-xen true", "i-xen false", "i-ended false", "i-stopped false", "i-stopped true"})
 	gathertest.Same(t, "consoles", v.Snapshot.Consoles, []snapshot.Console{
-		{Instance: "i-1", Text: "caf\uFFFD of i-1"}, {Instance: "i-2", At: time.Unix(500, 0).UTC()}, {Instance: "i-ended", Text: "caf\uFFFD of i-ended"}, {Instance: "i-xen", Text: "caf\uFFFD of i-xen"},
+		{Instance: "i-1", Text: "caf\uFFFD of i-1"}, {Instance: "i-2", At: time.Unix(500, 0).UTC()}, {Instance: "i-ended", Text: "caf\uFFFD of i-ended"},
+		{Instance: "i-late", Text: "caf\uFFFD of i-late"}, {Instance: "i-stopped"}, {Instance: "i-xen", Text: "caf\uFFFD of i-xen"},
 	})
 	gathertest.Same(t, "missing", slices.Collect(maps.Keys(v.Snapshot.Missing[snapshot.Consoles])), []string{"i-odd"})
 }

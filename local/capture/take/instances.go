@@ -126,14 +126,19 @@ func (t *taker) machines(ctx context.Context, all []any, ready []string) {
 	})
 }
 
-// console is what an instance has written so far; types on Xen have no latest output.
+// console is what an instance has written so far. Types on Xen have no latest output, and what
+// has ended has none or an empty one: EC2 keeps what was posted when it ended.
 func (t *taker) console(ctx context.Context, id string) (map[string]any, error) {
 	in := ec2.GetConsoleOutputInput{InstanceId: aws.String(id), Latest: aws.Bool(true)}
 	tree, err := asks(t, "ec2", t.ec2.GetConsoleOutput, &in)(ctx)
 	var api smithy.APIError
-	if errors.As(err, &api) && api.ErrorCode() == "UnsupportedOperation" {
+	empty := err == nil && (tree["Output"] == nil || tree["Output"] == "")
+	if empty || errors.As(err, &api) && (api.ErrorCode() == "UnsupportedOperation" || api.ErrorCode() == "IncorrectInstanceState") {
 		in.Latest = nil
-		return asks(t, "ec2", t.ec2.GetConsoleOutput, &in)(ctx)
+		posted, failed := asks(t, "ec2", t.ec2.GetConsoleOutput, &in)(ctx)
+		if failed == nil || !empty {
+			return posted, failed
+		}
 	}
 	return tree, err
 }

@@ -274,15 +274,19 @@ func (s API) DescribeInstanceAttribute(in *ec2.DescribeInstanceAttributeInput) (
 	return out, nil
 }
 
-// GetConsoleOutput shows what the world wrote for an instance's console.
+// GetConsoleOutput shows what the world wrote for an instance's console. Latest is the serial
+// console of one that runs; after its end only what was posted then is there (EC2 API
+// reference, GetConsoleOutput; NixOS/amis#4).
 func (s API) GetConsoleOutput(in *ec2.GetConsoleOutputInput) (*ec2.GetConsoleOutputOutput, error) {
 	defer s.w.Enter()()
 	id := aws.ToString(in.InstanceId)
-	if s.w.Instances.Get(id) == nil {
+	instance := s.w.Instances.Get(id)
+	if instance == nil {
 		return nil, instanceMissing([]string{id})
 	}
+	live := instance.State == nil || instance.State.Name == ec2types.InstanceStateNameRunning || instance.State.Name == ec2types.InstanceStateNamePending
 	out := &ec2.GetConsoleOutputOutput{InstanceId: in.InstanceId, Timestamp: aws.Time(s.w.Now.Truncate(time.Second))}
-	if text := s.w.Console[id]; text != "" {
+	if text := s.w.Console[id]; text != "" && (live || !aws.ToBool(in.Latest)) {
 		out.Output = aws.String(base64.StdEncoding.EncodeToString([]byte(text)))
 	}
 	return out, nil

@@ -60,7 +60,7 @@ func readConsoles(ctx context.Context, api Consoles, v *source.View) (source.Sto
 			continue
 		}
 		read[k]++
-		c, err := readConsole(ctx, api, in.ID)
+		c, err := readConsole(ctx, api, in)
 		if err != nil {
 			f := *v.Source.Failure(err)
 			if f.Reason == snapshot.Denied {
@@ -87,13 +87,21 @@ func overdue(v *source.View, id string) bool {
 	return false
 }
 
-// readConsole reads an instance's console as it is now. Only Nitro instances
-// can tell; of others EC2 has what they wrote when they last started or ended.
-func readConsole(ctx context.Context, api Consoles, id string) (snapshot.Console, error) {
-	out, err := api.GetConsoleOutput(ctx, &ec2.GetConsoleOutputInput{InstanceId: aws.String(id), Latest: aws.Bool(true)})
+// readConsole reads an instance's console. Of one that runs it is as it is now, which only
+// Nitro instances can tell; of others, and of one that has ended, EC2 has what was posted when
+// it last started or ended, for an hour at least (EC2 API reference, GetConsoleOutput,
+// "Latest"; NixOS/amis#4, edgelesssys/constellation#2926: the two have different ends of the
+// log). Where one has nothing the other is asked for.
+func readConsole(ctx context.Context, api Consoles, in snapshot.Instance) (snapshot.Console, error) {
+	id := in.ID
+	out, err := api.GetConsoleOutput(ctx, &ec2.GetConsoleOutputInput{InstanceId: aws.String(id), Latest: latest(!in.Ended())})
 	var refused smithy.APIError
-	if errors.As(err, &refused) && refused.ErrorCode() == "UnsupportedOperation" {
-		out, err = api.GetConsoleOutput(ctx, &ec2.GetConsoleOutputInput{InstanceId: aws.String(id)})
+	if err == nil && aws.ToString(out.Output) == "" ||
+		errors.As(err, &refused) && (refused.ErrorCode() == "UnsupportedOperation" || refused.ErrorCode() == "IncorrectInstanceState") {
+		other, failed := api.GetConsoleOutput(ctx, &ec2.GetConsoleOutputInput{InstanceId: aws.String(id), Latest: latest(in.Ended())})
+		if failed == nil || err != nil {
+			out, err = other, failed
+		}
 	}
 	if err != nil {
 		return snapshot.Console{}, fmt.Errorf("get the console output of %s: %w", id, err)
@@ -104,4 +112,11 @@ func readConsole(ctx context.Context, api Consoles, id string) (snapshot.Console
 	}
 	// The output is cut to its last 64 KiB, in the middle of a character too.
 	return snapshot.Console{Instance: id, Text: strings.ToValidUTF8(string(text), "\uFFFD"), At: aws.ToTime(out.Timestamp)}, nil
+}
+
+func latest(wanted bool) *bool {
+	if !wanted {
+		return nil
+	}
+	return aws.Bool(true)
 }
