@@ -160,8 +160,10 @@ func (b batch) groups() []string {
 }
 
 // visible is how long EC2 may take to describe a new instance: its API lags
-// behind its events by seconds; AWS advises to ask again for some minutes.
-const visible = 5 * time.Minute
+// behind its events by seconds; AWS advises to ask again for some minutes. What goes back to
+// the queue comes again after six times the function's time limit (SQS as an event source:
+// the visibility timeout that Lambda wants), and must not be old by then.
+const visible = 10 * time.Minute
 
 // unseen gives back the messages of instances that EC2 does not describe yet.
 // What it still does not describe minutes after the event has ended long ago:

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/functions/launch-watch/spec"
 	"rollcall/local/stage/stagetest"
 )
 
@@ -133,9 +134,16 @@ func TestNotDescribedYet(t *testing.T) {
 	if o := b.Observation(); len(o.Launches) != 1 || o.Launches[0].Instance != b.Instance(good) {
 		t.Errorf("launches %+v, want the other one", o.Launches)
 	}
-	b.Advance(10 * time.Minute)
-	if back := b.Send(launch(unknown, stagetest.Group)); len(back) > 0 {
-		t.Errorf("ten minutes later: gave back %q", back)
+	// The second look, when the queue gives the message back, is one; the third is too late.
+	again, late := 6*spec.Spec().Timeout, 12*spec.Spec().Timeout
+	b.Advance(again)
+	old := launch(unknown, stagetest.Group)
+	if back := b.Send(old); !slices.Equal(back, []string{"m0"}) {
+		t.Errorf("%s later: gave back %q, want the message", again, back)
+	}
+	b.Advance(late - again)
+	if back := b.Send(old); len(back) > 0 {
+		t.Errorf("%s later: gave back %q", late, back)
 	}
 	if got := b.Counts()["UnknownInstances"]; got != 1 {
 		t.Errorf("%d unknown instances were counted, want 1", got)
