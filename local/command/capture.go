@@ -222,7 +222,8 @@ type progress struct {
 
 func newProgress(to io.Writer) *progress {
 	p := &progress{to: to}
-	if f, ok := to.(*os.File); ok {
+	if f, ok := terminalOf(to); ok {
+		p.to = f
 		info, err := f.Stat()
 		p.on = err == nil && info.Mode()&os.ModeCharDevice != 0
 	}

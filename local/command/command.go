@@ -53,6 +53,8 @@ func (o options) account(notes io.Writer) diagnose.Live {
 // went wrong is one line on errs.
 func Run(ctx context.Context, root *cobra.Command, args []string, out, errs io.Writer) int {
 	root.SetArgs(args)
+	out = &cleaner{to: out, raw: isJSON(root, args)}
+	errs = &cleaner{to: errs, raw: func() bool { return false }}
 	root.SetOut(out)
 	root.SetErr(errs)
 	root.SilenceErrors, root.SilenceUsage = true, true

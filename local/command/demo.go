@@ -63,7 +63,7 @@ Exit status: 0 all was seen that must be; 1 something was not; 2 it could not be
 			return err
 		}
 		defer file.Close()
-		o.Logs, o.Out = file, c.OutOrStdout()
+		o.Logs, o.Out = file, bare(c.OutOrStdout())
 		if o.Functions == "" {
 			var remove func()
 			if o.Functions, remove, err = ownFunctions(); err != nil {

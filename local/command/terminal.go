@@ -12,7 +12,7 @@ import (
 
 // onTerminal tells that what is written is read by a person as it comes.
 func onTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := terminalOf(w)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -36,7 +36,8 @@ func waiting(to io.Writer, what string, calls func() int) (end func()) {
 	if !onTerminal(to) {
 		return func() {}
 	}
-	return show(to, what, calls, silent, redrawn)
+	f, _ := terminalOf(to)
+	return show(f, what, calls, silent, redrawn)
 }
 
 // show writes the line after a while, again and again.

@@ -44,6 +44,10 @@ func (p program) pack(out, version string, at time.Time) (archive, error) {
 		}
 		members = append(members, member{name: filepath.ToSlash(name), data: data, exec: true})
 	}
+	if p.name == "rollcall-functions" {
+		// By it a deployment holds what was unpacked against what was built.
+		members = append(members, member{name: sumsFile, data: sumsOf(members)})
+	}
 	if p.name == "rollcall" && p.platform.os != "windows" {
 		members = append(members, member{name: "kubectl-rollcall", link: "rollcall"})
 	}
@@ -126,6 +130,15 @@ func ordered(members []member) []member {
 }
 
 const sumsFile = "SHA256SUMS"
+
+// sumsOf are the sums of files, as sha256sum --check takes them.
+func sumsOf(members []member) []byte {
+	var b bytes.Buffer
+	for _, m := range ordered(members) {
+		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(m.data), m.name)
+	}
+	return b.Bytes()
+}
 
 // writeSums writes the sum of each file, as sha256sum --check takes it.
 func writeSums(out string) error {

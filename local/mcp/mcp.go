@@ -270,7 +270,7 @@ func add[In, Out any](s *sdk.Server, name, title, about string, do func(context.
 		if err != nil {
 			return nil, out, asDataError(err)
 		}
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: asData + words(in, out)}}}, out, nil
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: asData + result.Clean(words(in, out))}}}, out, nil
 	})
 }
 

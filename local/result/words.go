@@ -2,7 +2,6 @@ package result
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -259,16 +258,23 @@ func (s Style) Paint(color, text string) string {
 	return "\033[" + color + "m" + text + "\033[0m"
 }
 
-// Plain is a text of the account without what would move a terminal's cursor or
-// change its colors: anybody who may name a thing could write them.
-func Plain(text string) string {
-	if !slices.ContainsFunc([]rune(text), unicode.IsControl) {
-		return text
-	}
+// Clean is a text without what would move a terminal's cursor, change its colors or turn
+// the direction of its lines (Unicode's categories Cc and Cf but for line breaks and tabs,
+// and its line and paragraph separators): anybody who may name a thing could write them.
+func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '�'
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+			return unicode.ReplacementChar
 		}
 		return r
-	}, text)
+	}, strings.ToValidUTF8(text, string(unicode.ReplacementChar)))
+}
+
+// Plain is a clean text that cannot begin a line, which readers would take for Rollcall's
+// own words.
+func Plain(text string) string {
+	return strings.NewReplacer("\n", string(unicode.ReplacementChar), "\t", " ").Replace(Clean(text))
 }
