@@ -70,6 +70,11 @@ func noEgressFinding(c *routes.Scope, fault wayFault) finding.Finding {
 	if slices.ContainsFunc(fault.lots, func(l routes.Table) bool { return c.Doubt(l) != "" }) {
 		f.Confidence = finding.Likely
 	}
+	against := c.Counter(l)
+	if against != "" {
+		f.Confidence = finding.Possible
+		f.Evidence = append(f.Evidence, finding.Evidence{What: against, Value: "is a Ready node in the same subnets: it reaches what it needs, by a proxy perhaps"})
+	}
 	if routes.Rowless(l.Internet) {
 		f.Why = whyNoEgress(c, l, l.Outside())
 		f.Fix = fixNoEgress(c, l)

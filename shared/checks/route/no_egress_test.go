@@ -24,6 +24,16 @@ func unassociated() *snapshot.Snapshot {
 	return s
 }
 
+// readyBeside is a Ready node of another group in the private subnet.
+func readyBeside(created time.Duration) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		s.Nodes = append(s.Nodes, snapshot.Node{
+			Name: "ip-10-42-192-9", Instance: "i-0proxied", Created: s.Time.Add(created), InternalIP: netip.MustParseAddr("10.42.192.9"),
+			Ready: snapshot.Condition{Status: "True"},
+		})
+	}
+}
+
 func TestNoEgress(t *testing.T) { checktest.RunCases(t, NoEgress(), noEgressCases()) }
 
 func noEgressCases() []checktest.Case {
@@ -48,6 +58,14 @@ func noEgressCases() []checktest.Case {
 			snapshottest.Launch(s, "i-0ready", snapshottest.Private, time.Hour)
 			snapshottest.Join(s, "i-0ready")
 		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
+		{"a Ready node that joined before a route was taken away excuses nothing", checktest.Change(checktest.Isolated(), readyBeside(-time.Hour)), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
+		{"a node that registered since is Ready there", checktest.Change(checktest.Isolated(), readyBeside(-time.Second)), []string{"fail (possible) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
+		{"a Ready node of old there, and a proxy may be behind a row", checktest.Change(checktest.Isolated(), readyBeside(-time.Hour), checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), tgw)), []string{
+			"fail (possible) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet",
+		}},
+		{"a node of another subnet is Ready", checktest.Change(checktest.Isolated(), readyBeside(-time.Second), func(s *snapshot.Snapshot) { s.Nodes[len(s.Nodes)-1].InternalIP = netip.MustParseAddr("10.42.0.9") }), []string{
+			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet",
+		}},
 		{"a VPC with one endpoint is private by design: endpoint/missing", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
 			s.Endpoints = snapshottest.EndpointsOnly().Endpoints[:1]
 		}), []string{"pass rtb-0private [subnet-0private]"}},

@@ -71,6 +71,33 @@ func (c *Scope) Doubt(l Table) string {
 	return ""
 }
 
+// Counter is a Ready node in a lot's subnets that speaks against the lot's fault; empty
+// for none. One that registered after those that fail were launched has reached EC2, ECR
+// and STS since, by a way that is not seen. An older one may have joined before a route was
+// taken away, and stays Ready by a private way to the API: it speaks only where there is a
+// doubt beside it, a proxy or another network, by which it may have lived all along. Either
+// makes the fault less sure and does not clear it: the way may be one node's own.
+func (c *Scope) Counter(l Table) string {
+	var last time.Time
+	for _, id := range l.IDs() {
+		for _, i := range slices.Concat(c.Here[id], c.Fell[id]) {
+			if i.Launched.After(last) {
+				last = i.Launched
+			}
+		}
+	}
+	if last.IsZero() {
+		return ""
+	}
+	for _, n := range c.S.Nodes {
+		inside := n.InternalIP.Is4() && slices.ContainsFunc(l.Subnets, func(s snapshot.Subnet) bool { return s.CIDR.IsValid() && s.CIDR.Contains(n.InternalIP) })
+		if inside && n.Joined() && (n.Created.After(last) || c.Doubt(l) != "") {
+			return n.Name
+		}
+	}
+	return ""
+}
+
 // Excused is the finding on a lot that is in doubt, if the lot is not to be
 // accused: what became of its launches decides, and as long as none tells it
 // is Unknown. A launch that joined speaks for it, unless one that began later
