@@ -84,7 +84,7 @@ func (a API) DescribeInstanceTypes(in *ec2.DescribeInstanceTypesInput) (*ec2.Des
 	}
 	for _, want := range in.InstanceTypes {
 		if !slices.ContainsFunc(list, func(t ec2types.InstanceTypeInfo) bool { return t.InstanceType == want }) {
-			return nil, wire.Errorf(NotCaptured, "%s.json of the capture does not hold the type %s", file, want)
+			return nil, wire.Errorf(NotCaptured, "%s.json "+NotAmong+" %s", file, want)
 		}
 	}
 	list, err = choice[ec2types.InstanceTypeInfo]{list: list, filters: in.Filters}.run()

@@ -8,9 +8,12 @@ import (
 	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"rollcall/shared/gather"
 )
 
 // What a capture is taken to be of where no file tells.
@@ -108,4 +111,38 @@ func (c *Capture) byZone() {
 			c.Region = m[1]
 		}
 	}
+}
+
+// Bare reports whether nothing of a cluster runs, by the tags of instances and groups,
+// beside a cluster whose nodes are in the capture: such a cluster's files may be missing.
+func (c *Capture) Bare(cluster string) bool {
+	if _, nodes := c.files[c.find("kubectl-get-nodes", []string{cluster})]; nodes || len(c.names("kubectl-get-nodes")) == 0 {
+		return false
+	}
+	runs := false
+	for _, file := range c.files {
+		switch out := file.(type) {
+		case *ec2.DescribeInstancesOutput:
+			for _, r := range out.Reservations {
+				for _, in := range r.Instances {
+					tags := map[string]string{}
+					for _, t := range in.Tags {
+						tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+					}
+					of, _ := gather.ClusterOf(tags)
+					runs = runs || of == cluster
+				}
+			}
+		case *autoscaling.DescribeAutoScalingGroupsOutput:
+			for _, g := range out.AutoScalingGroups {
+				tags := map[string]string{}
+				for _, t := range g.Tags {
+					tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+				}
+				of, _ := gather.ClusterOf(tags)
+				runs = runs || of == cluster
+			}
+		}
+	}
+	return !runs
 }

@@ -8,11 +8,16 @@ import (
 
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/kubeapi"
+	"rollcall/shared/snapshot"
 )
 
 // NotCaptured is the error code of a call whose answer the capture does not
 // hold. package gather takes it for what it is: nobody looked.
-const NotCaptured = "NotCaptured"
+const NotCaptured = snapshot.NotCaptured
+
+// NotAmong is in the message of a type that the file of types does not hold: it holds
+// those that were in use.
+const NotAmong = "of the capture does not hold the type"
 
 // refusal is a call that was refused when the capture was taken.
 type refusal struct{ code, message string }

@@ -182,7 +182,7 @@ func (a *Account) Look(ctx context.Context) (result.Result, []report.Launch, err
 		all = append(all, s.Observations...)
 		failed = append(failed, broken(s.Failed)...)
 	}
-	r := result.Merge(all, failed, func(cluster string) bool { return a.waits(ctx, cluster) })
+	r := result.Merge(all, failed, nil)
 	r.Notes = a.notKnown(unread, all)
 	return r.Only(a.of.Instance, a.of.Nodegroup, all), a.launches(all), a.known(ctx, all)
 }
@@ -242,14 +242,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// waits tells whether a cluster may have an instance that should be a node by now.
-func (a *Account) waits(ctx context.Context, cluster string) bool {
-	list, failed := a.reader().FindTagged(ctx, cluster)
-	return failed != nil || slices.ContainsFunc(list, func(in snapshot.Instance) bool {
-		return !in.Ended() && a.now().Sub(in.Launched) >= result.JoinTime
-	})
 }
 
 // notKnown is what a look cannot know, said once, and how it might.

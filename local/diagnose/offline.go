@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-
 	joincheck "rollcall/functions/join-check/spec"
 	launchwatch "rollcall/functions/launch-watch/spec"
 	"rollcall/local/capture"
@@ -35,10 +33,7 @@ func offline(ctx context.Context, c *capture.Capture, log io.Writer) (result.Res
 	if err != nil {
 		return result.Result{}, err
 	}
-	instances := func() (*ec2.DescribeInstancesOutput, error) {
-		return c.API().DescribeInstances(&ec2.DescribeInstancesInput{})
-	}
-	return result.Merge(seen.Observations, broken(seen.Failed), waits(instances, c.Time)), nil
+	return result.Merge(seen.Observations, broken(seen.Failed), c.Bare), nil
 }
 
 // lookers are the functions that look at a capture: all, or that which kept what it had

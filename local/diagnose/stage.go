@@ -109,7 +109,7 @@ func Examine(ctx context.Context, o Subject, notes io.Writer) (result.Result, er
 // staged runs the functions on the stage.
 func staged(ctx context.Context, so stage.Options, notes io.Writer) (result.Result, error) {
 	var found result.Result
-	err := played(ctx, so, notes, func(r *run) { found = result.Merge(r.seen, r.broken, r.waits) })
+	err := played(ctx, so, notes, func(r *run) { found = result.Merge(r.seen, r.broken, r.bare) })
 	return found, err
 }
 
@@ -170,6 +170,9 @@ func played(ctx context.Context, so stage.Options, notes io.Writer, look func(*r
 	look(&r)
 	return nil
 }
+
+// bare reports whether the capture, if it is one, may lack the files of a cluster.
+func (r *run) bare(cluster string) bool { return r.capture != nil && r.capture.Bare(cluster) }
 
 // settings are the stage's, on which nothing happens by itself.
 func settings(notes io.Writer) stage.Options {

@@ -18,6 +18,7 @@ import (
 
 	"rollcall/local/capture"
 	"rollcall/local/platform/loopback"
+	"rollcall/local/platform/wire"
 	"rollcall/local/simaws"
 	"rollcall/local/simaws/kubeapi"
 	"rollcall/local/simaws/kubestate"
@@ -33,6 +34,8 @@ type Account struct {
 	// Clusters are those that EKS has.
 	Clusters []string
 	Now      func() time.Time
+	// Faults, if any, is asked before each call.
+	Faults wire.Faults
 
 	config simaws.Config
 	// scope is what a capture was asked for; nil: all.
@@ -50,7 +53,7 @@ func OfWorld(w *world.World, file *worldfile.File) Account {
 	}
 	return Account{
 		ID: file.Account, Region: file.Region, Clusters: w.Clusters(), Now: w.Now,
-		config: simaws.Config{World: w.API(), Clusters: w.Clusters(), Objects: objects},
+		config: simaws.Config{World: w.API(), History: w.CloudTrail(), Clusters: w.Clusters(), Objects: objects},
 	}
 }
 
@@ -86,7 +89,7 @@ func (a Account) Open(ctx context.Context) (Open, error) {
 	admin, network := simaws.AdminIdentity(a.ID, "reader"), loopback.New()
 	c := a.config
 	c.Account, c.Region, c.Identities, c.Endpoints = a.ID, a.Region, []simaws.Identity{admin}, true
-	c.Network, c.Now, c.Wall = network, a.Now, time.Now
+	c.Network, c.Now, c.Wall, c.Faults = network, a.Now, time.Now, a.Faults
 	served, err := simaws.Start(ctx, c)
 	if err != nil {
 		return Open{}, fmt.Errorf("serve the account: %w", err)

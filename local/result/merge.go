@@ -15,8 +15,9 @@ import (
 )
 
 // Merge makes one result of all that the functions saw. What a later look saw
-// wins: it is what report would have made of them.
-func Merge(seen []report.Observation, broken []Unknown, waits func(cluster string) bool) Result {
+// wins: it is what report would have made of them. Bare reports whether a capture may
+// lack the files of a cluster: nothing of it runs there; nil for none.
+func Merge(seen []report.Observation, broken []Unknown, bare func(cluster string) bool) Result {
 	r := Result{Incidents: []Incident{}, Unknown: []Unknown{}}
 	for _, o := range seen {
 		l := Standing(seen, o.Cluster)
@@ -31,7 +32,7 @@ func Merge(seen []report.Observation, broken []Unknown, waits func(cluster strin
 	slices.SortStableFunc(r.Incidents, func(a, b Incident) int {
 		return cmp.Or(cmp.Compare(rank(a.Confidence), rank(b.Confidence)), cmp.Compare(len(b.Instances), len(a.Instances)), cmp.Compare(a.Cluster, b.Cluster))
 	})
-	r.Unknown = append(unknowns(seen, waits), broken...)
+	r.Unknown = append(unknowns(seen, bare), broken...)
 	r.Healthy = r.Status() == exit.Healthy
 	return r
 }

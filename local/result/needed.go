@@ -19,7 +19,7 @@ import (
 const JoinTime = 5 * time.Minute
 
 // unknowns are the checks that could not look and were needed.
-func unknowns(seen []report.Observation, waits func(cluster string) bool) []Unknown {
+func unknowns(seen []report.Observation, bare func(cluster string) bool) []Unknown {
 	all := []Unknown{}
 	add := func(u Unknown) {
 		if !slices.Contains(all, u) {
@@ -27,18 +27,19 @@ func unknowns(seen []report.Observation, waits func(cluster string) bool) []Unkn
 		}
 	}
 	for _, o := range seen {
+		without := bare != nil && bare(o.Cluster)
 		launches := Standing(seen, o.Cluster)
 		absent := absentOf(launches, o.At)
 		for _, u := range o.Diagnosis.Unknown {
 			for _, f := range u.Blocked {
-				if remembered(u, f) || Unasked(u, f, absent) || !needed(u, absent, gone(launches)) && !(tells(f.Source) && u.Check == missed && waits(o.Cluster)) {
+				if without && f.Code == snapshot.NotCaptured || remembered(u, f) || Unasked(u, f, absent) || !needed(u, absent, gone(launches)) && !(tells(f.Source) && u.Check == missed) {
 					continue
 				}
 				add(Unknown{Check: string(u.Check), Resource: cmp.Or(strings.Join(u.Covers, " "), o.Cluster), Reason: Reason(f)})
 			}
 		}
 		for _, f := range o.Blind {
-			if tells(f.Source) && (len(absent) > 0 || waits(o.Cluster)) {
+			if tells(f.Source) && !(without && f.Code == snapshot.NotCaptured) {
 				add(Unknown{Check: string(missed), Resource: o.Cluster, Reason: Reason(f)})
 			}
 		}
@@ -49,7 +50,8 @@ func unknowns(seen []report.Observation, waits func(cluster string) bool) []Unkn
 // missed is the check that tells who has not joined.
 const missed = checks.ID(checkid.NodeNotRegistered)
 
-// tells is a source without which nobody can say who has joined.
+// tells reports whether a source is one without which it is not known which instances
+// are nodes: where it was not read nothing is healthy.
 func tells(s snapshot.Source) bool {
 	return s == snapshot.Instances || s == snapshot.Clusters || s == snapshot.Nodes
 }
@@ -79,7 +81,7 @@ func needed(u diagnose.Unknown, absent, gone []report.Launch) bool {
 	if u.Check == checkid.InstanceEndedEarly || u.Check == checkid.SpotReclaimedBeforeJoin {
 		absent = gone
 	}
-	if !slices.Contains(ofInstances(), group) {
+	if !slices.Contains(ofInstances(), group) || u.Check == checkid.NodeNotInitialized { // that is about Ready nodes
 		return true
 	}
 	if len(u.Covers) == 0 {
@@ -141,7 +143,7 @@ func Reason(f snapshot.Failure) string {
 		text = f.Call + ": " + text
 	}
 	detail := f.Message
-	if f.Code != "" && f.Code != "NotCaptured" {
+	if f.Code != "" && f.Code != snapshot.NotCaptured {
 		detail = strings.TrimSuffix(f.Code+": "+f.Message, ": ")
 	}
 	if detail != "" {

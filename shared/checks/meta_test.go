@@ -29,7 +29,7 @@ func TestEveryCheckIsWhole(t *testing.T) {
 		if n := utf8.RuneCountInString(c.Title); n == 0 || n > 70 || strings.HasSuffix(c.Title, ".") {
 			t.Errorf("%s: title %q has %d runes; it needs 1 to 70 and no full stop", c.ID, c.Title, n)
 		}
-		if c.Cause == "" || c.Fix == "" || len(c.Links) == 0 || len(c.Needs) == 0 || c.Run == nil {
+		if c.Cause == "" || c.Fix == "" || len(c.Links) == 0 || len(c.Needs)+len(c.Uses) == 0 || c.Run == nil {
 			t.Errorf("%s: lacks a cause, a fix, a link, a need or a function", c.ID)
 		}
 		for _, after := range slices.Concat(c.After, c.Adds, []checkid.ID{c.ID}) {

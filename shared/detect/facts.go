@@ -82,8 +82,8 @@ func Blind(s *snapshot.Snapshot) []snapshot.Failure {
 		f := s.Failures[source]
 		key := f
 		key.Source = ""
-		if f.Reason == snapshot.NotRead || told[key] {
-			continue // nobody was asked: what kept us from asking has a failure of its own
+		if f.Reason == snapshot.NotRead && f.Code != snapshot.NotCaptured || told[key] {
+			continue // what kept us from asking has a failure of its own
 		}
 		told[key] = true
 		list = append(list, f)

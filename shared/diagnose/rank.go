@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/snapshot"
 )
 
@@ -142,6 +143,16 @@ func (r *ranking) weigh() {
 		}
 	}
 	r.faults = slices.DeleteFunc(r.faults, func(f *fault) bool { return f.early })
+	// Whether it failed is not known where the nodes were asked for and not read: the
+	// instance may be a node in spite of what is found.
+	if _, unread := r.s.Failures[snapshot.Nodes]; !unread {
+		return
+	}
+	for _, f := range r.faults {
+		if f.confidence == checks.Certain && len(f.Instances) > 0 && r.checks[f.Check].Breaks == check.Joining {
+			f.confidence = checks.Likely
+		}
+	}
 }
 
 // hide puts faults behind those that explain them away.

@@ -111,7 +111,7 @@ func (r *Reader) readLogs(ctx context.Context, s *snapshot.Snapshot) {
 	err := r.logs.read(ctx, s.Cluster.ARN, search, found)
 	if err != nil {
 		f := logsSource().Failure(err)
-		if s.Failures[snapshot.AutoModeLogsOf] = *f; f.Code == source.NotCaptured {
+		if s.Failures[snapshot.AutoModeLogsOf] = *f; f.Code == snapshot.NotCaptured {
 			s.AutoModeLogs = nil
 		}
 		return

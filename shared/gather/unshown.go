@@ -30,6 +30,28 @@ func NamedByNodes(s *snapshot.Snapshot) map[string]string {
 	return unheld(s, named)
 }
 
+// launches is how long EC2 may take to show an instance that a NodeClaim names, and a
+// node to join: the join time of a cluster without a history.
+const launches = 5 * time.Minute
+
+// NamedByClaims are the instances that NodeClaims launched, that are no nodes, and that
+// are not held, each with the NodeClaim that names it.
+func NamedByClaims(s *snapshot.Snapshot, held []snapshot.Instance) map[string]string {
+	named := map[string]string{}
+	for _, c := range s.NodeClaims {
+		if c.Instance != "" && !c.Deleting && s.Time.Sub(c.Conditions["Launched"].Since) >= launches {
+			named[c.Instance] = "NodeClaim " + c.Name
+		}
+	}
+	for _, in := range held {
+		delete(named, in.ID)
+	}
+	for _, n := range s.Nodes {
+		delete(named, n.Instance)
+	}
+	return unheld(s, named)
+}
+
 // NamedByVolumes are the instances that volumes are attached to and the snapshot
 // does not hold, each with the volume that names it.
 func NamedByVolumes(s *snapshot.Snapshot) map[string]string {

@@ -19,8 +19,12 @@ type Group struct {
 	Warm     []string
 	Tags     map[string]string
 
-	Template    TemplateRef
-	Types       []string // of a mixed instances policy's overrides
+	Template TemplateRef
+	Types    []string // of a mixed instances policy's overrides
+	// Images are the images of overrides that have their own, by type.
+	Images map[string]string
+	// ZonalShift reports whether zonal shifts apply to the group.
+	ZonalShift  bool
 	Suspended   []Suspended
 	ServiceRole string // ARN of the service-linked role
 	Created     time.Time

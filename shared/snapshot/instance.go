@@ -68,8 +68,10 @@ type StateReason struct {
 
 // InstanceType is what a type can carry.
 type InstanceType struct {
-	Name             string
-	Interfaces       int // most network interfaces of the default card
+	Name       string
+	Interfaces int // most network interfaces of the default card
+	// Cards are the most network interfaces of each network card but the default one.
+	Cards            []int
 	IPv4PerInterface int
 	IPv6PerInterface int
 	Architectures    []string // x86_64, arm64, …

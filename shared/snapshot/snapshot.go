@@ -209,4 +209,9 @@ type Cluster struct {
 	Role     string // ARN of the cluster's own role
 	// AutoMode tells that EKS Auto Mode runs the nodes.
 	AutoMode bool
+	// ZonalShift reports whether zonal shifts apply to the cluster.
+	ZonalShift bool
+	// EgressMode is how the control plane reaches out: AWS_MANAGED, CUSTOMER_ROUTED or
+	// CUSTOMER_ISOLATED; empty where EKS does not return it.
+	EgressMode string
 }

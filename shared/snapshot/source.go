@@ -125,6 +125,10 @@ const (
 	OverBudget Reason = "over budget"
 )
 
+// NotCaptured is the code of a call that nobody made when a capture was taken: its file
+// is missing. AWS and Kubernetes have no such code.
+const NotCaptured = "NotCaptured"
+
 // WholeKubernetesAPI is the call that is told where all of a cluster's API refuses us, as
 // it does not know who asks. The nodes are listed first.
 const WholeKubernetesAPI = "kubernetes: list nodes"

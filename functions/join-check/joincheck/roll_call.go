@@ -45,12 +45,16 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	}
 	// From here on the snapshot holds only what is called.
 	q := r.query(h.Query(cluster, r.account))
+	held := s.Instances
 	q.Time, s.Instances, s.Groups = s.Time, q.Instances, q.Groups
 	verdicts := decide(r, s, h.giveUp)
 	s.Scope, s.Launches = scope(r, verdicts, starving(s)), remembered(r.entries)
 	list := toRun(r, s.Scope)
 	if len(list) > 0 {
 		h.readCauses(ctx, s, q, list, joined)
+		if named := gather.NamedByClaims(s, held); len(named) > 0 && s.Has(snapshot.Instances) {
+			h.reader.Unshown(ctx, s, named)
+		}
 		correctJoined(r.entries, verdicts, s)
 	}
 	o, err := h.Run(ctx, s, detect.Look{

@@ -30,3 +30,40 @@ kubernetes:
 		t.Errorf("causes %v, blind %+v", stagetest.Causes(o), o.Blind)
 	}
 }
+
+// TestANodeClaimWhoseInstanceIsNotShown: so is a NodeClaim that launched an instance past
+// the join time ago. One that has just launched its instance, or is being deleted, is not
+// reported.
+func TestANodeClaimWhoseInstanceIsNotShown(t *testing.T) {
+	for name, tt := range map[string]struct {
+		launched, more string
+		want           bool
+	}{
+		"launched long ago": {"2026-11-20T14:40:00Z", "", true},
+		"just launched":     {"2026-11-20T15:08:00Z", "", false},
+		"being deleted":     {"2026-11-20T14:40:00Z", `, deletionTimestamp: "2026-11-20T15:07:00Z"`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := bench(t, stagetest.Options{World: healthy.World, ClusterRole: true, Over: healthy.Over + `
+kubernetes:
+  eks-workshop:
+    NodePools:
+      - metadata: {name: general}
+        spec: {template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}}}
+    NodeClaims:
+      - metadata: {name: general-x7k2p, labels: {karpenter.sh/nodepool: general}, creationTimestamp: "` + tt.launched + `"` + tt.more + `}
+        spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}
+        status:
+          providerID: aws:///us-west-2a/i-0f00000000000f00d
+          conditions: [{type: Launched, status: "True", reason: Launched, lastTransitionTime: "` + tt.launched + `"}]
+`})
+			o := sweep(t, b)
+			unseen := slices.ContainsFunc(o.Diagnosis.Unknown, func(u diagnose.Unknown) bool {
+				return u.Check == "node/not-registered" && slices.Contains(u.Covers, "i-0f00000000000f00d") && u.Blocked[0].Reason == snapshot.NotShown
+			})
+			if unseen != tt.want {
+				t.Errorf("unknown %+v, want %v that the instance is not shown", o.Diagnosis.Unknown, tt.want)
+			}
+		})
+	}
+}

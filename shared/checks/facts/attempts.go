@@ -156,7 +156,7 @@ func (a *Attempts) instances() {
 			a.Units = append(a.Units, unit)
 		}
 		v, dead := l.stillborn(i)
-		if !dead {
+		if !dead || !l.LaunchesKnown(i) {
 			continue
 		}
 		t := Attempt{
@@ -184,6 +184,12 @@ func (l InstanceIndex) stillborn(i *snapshot.Instance) (activity.Verdict, bool) 
 	}
 	v := activity.ClassifyReason(i.StateReason.Code, i.StateReason.Message)
 	return v, v.Class.Family() == checkid.Launch
+}
+
+// LaunchesKnown reports whether the other launches of an instance's group, if it has
+// one, were read: a later one may have succeeded.
+func (l InstanceIndex) LaunchesKnown(i *snapshot.Instance) bool {
+	return i.Tags["aws:autoscaling:groupName"] == "" || l.S.Has(snapshot.Groups) && l.S.Has(snapshot.Activities)
 }
 
 // counts tells that an attempt is of the last hour, and that no later launch

@@ -25,10 +25,12 @@ func OfAutoMode(i *snapshot.Instance) bool { return i.OfAutoMode() }
 
 // KarpenterUnread is why one of Karpenter's sources that something in the
 // cluster hangs on could not be read; false where it was, and where nothing tells
-// of Karpenter. What nobody took along into a capture is missed where an instance
-// or a node names a NodePool. The others are read for the sake of the first.
+// of Karpenter. The others are read for the sake of the first.
 func KarpenterUnread(s *View, sources ...snapshot.Source) ([]snapshot.Failure, bool) {
-	if !NamesPool(s) {
+	// The refusal says nothing where nothing names Karpenter, unless pods wait: it may be
+	// Karpenter that has no node for them.
+	waits := s.Why(snapshot.NodePoolsOf).Code == forbidden && slices.ContainsFunc(s.WaitingPods, func(p snapshot.WaitingPod) bool { return p.Scheduled.Status == "False" })
+	if !NamesPool(s) && !waits {
 		return nil, false
 	}
 	var list []snapshot.Failure
@@ -38,13 +40,10 @@ func KarpenterUnread(s *View, sources ...snapshot.Source) ([]snapshot.Failure, b
 		}
 		f := s.Why(source)
 		switch {
-		case f.Code == forbidden:
+		case f.Code == forbidden && NamesPool(s):
 			// Here something hangs on it: a right that is missing, and is to be given.
 			f.Reason = snapshot.Denied
-		case f.Code == notCaptured && (i == 0 || s.Has(sources[0])):
-			if !named(s) {
-				continue
-			}
+		case f.Code == forbidden && i == 0, f.Code == snapshot.NotCaptured && named(s) && (i == 0 || s.Has(sources[0])):
 		case f.Reason == snapshot.NotRead:
 			continue // what kept it from being read has a failure of its own
 		}
@@ -53,21 +52,19 @@ func KarpenterUnread(s *View, sources ...snapshot.Source) ([]snapshot.Failure, b
 	return list, len(list) > 0
 }
 
-// notCaptured is the code of what a capture does not hold.
-const notCaptured = "NotCaptured"
-
 // forbidden is Kubernetes' reason for refusing somebody whom it knows.
 const forbidden = "Forbidden"
 
-// NamesPool tells that an instance, a node or a NodePool itself says that
+// NamesPool reports whether an instance, a node, a NodeClaim or a NodePool itself says that
 // Karpenter or EKS Auto Mode makes nodes here.
 func NamesPool(s *View) bool {
-	return len(s.NodePools) > 0 || s.Cluster.AutoMode || named(s)
+	return s.Cluster.AutoMode || named(s)
 }
 
-// named tells that an instance or a node names a NodePool.
+// named reports whether anything but the cluster's mode names a NodePool.
 func named(s *View) bool {
-	return slices.ContainsFunc(s.Instances, func(i snapshot.Instance) bool { return i.Tags[scheduling.PoolLabel] != "" || i.Tags[AutoPoolTag] != "" }) ||
+	return len(s.NodePools)+len(s.NodeClaims)+len(s.EC2NodeClasses)+len(s.AutoNodeClasses) > 0 ||
+		slices.ContainsFunc(s.Instances, func(i snapshot.Instance) bool { return i.Tags[scheduling.PoolLabel] != "" || i.Tags[AutoPoolTag] != "" }) ||
 		slices.ContainsFunc(s.Nodes, func(n snapshot.Node) bool { return n.Labels[scheduling.PoolLabel] != "" })
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/access/policy"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/node/vpccni"
 	"rollcall/shared/snapshot"
 )
@@ -28,6 +29,16 @@ type cniIdentity struct {
 	// doubt is set where a Pod Identity association could change the answer
 	// and those could not be read.
 	doubt *snapshot.Failure
+}
+
+// lower makes a finding about the identity likely where it may be another one.
+func (who cniIdentity) lower(f *finding.Finding) {
+	if who.doubt != nil {
+		f.Confidence = finding.Likely
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What: "Pod Identity associations", Value: fmt.Sprintf("not read (%s: %s): one for aws-node would change which role it uses", who.doubt.Call, who.doubt.Reason),
+		})
+	}
 }
 
 // whoIsCNI tells the identity of aws-node: a Pod Identity association comes

@@ -174,10 +174,7 @@ func cni(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
 			f.Evidence = append(f.Evidence, types.evidence()...)
 			f.Fix.Text += " A version of the plugin that knows the type need not ask."
 		}
-		if who.doubt != nil {
-			f.Confidence = finding.Likely
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "Pod Identity associations", Value: "could not be read: one for aws-node would change which role it uses"})
-		}
+		who.lower(&f)
 		return c.Judged(f)
 	case len(g.undecided(c.Role)) > 0:
 		return c.Blocked(g.undecided(c.Role)...)
@@ -239,8 +236,6 @@ func cniGone(c facts.RoleGroup, s *facts.View, who cniIdentity) finding.Finding 
 			Console: link.Role(s, c.Role),
 		},
 	}
-	if who.doubt != nil {
-		f.Confidence = finding.Likely
-	}
+	who.lower(&f)
 	return f
 }

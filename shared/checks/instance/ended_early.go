@@ -103,14 +103,15 @@ func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
 		return end{}, finding.Pass
 	}
 	why := l.Reason(i)
-	if why.Class.Family() == checkid.Launch && l.S.Has(snapshot.Groups) && l.S.Has(snapshot.Activities) {
+	refused := why.Class.Family() == checkid.Launch
+	if refused && l.LaunchesKnown(i) {
 		return end{}, "" // launch/… tells it, or tells that it is over
 	}
 	launch, remembered := l.Launches[i.ID]
 	if !remembered {
 		return end{}, "" // nobody waited for it; it may have been a node for months
 	}
-	e := end{instance: i, why: why, sure: true}
+	e := end{instance: i, why: why, sure: true, likely: refused}
 	at := i.StateReason.When
 	if at.IsZero() {
 		at = l.S.Time

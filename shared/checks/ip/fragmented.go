@@ -25,8 +25,8 @@ func Fragmented() check.Check {
 		Title:      "The subnet has no whole /28 block free for a prefix",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.SubnetWatch},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Usage, snapshot.AWSNode},
-		Uses:       []snapshot.Source{snapshot.CIDRsKept, snapshot.ENIConfigsOf, snapshot.InstanceTypes},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.AWSNode},
+		Uses:       []snapshot.Source{snapshot.Usage, snapshot.CIDRsKept, snapshot.ENIConfigsOf, snapshot.InstanceTypes},
 		// A subnet with too few addresses for a block has that fault, not this one.
 		After:    []checkid.ID{checkid.IPSubnetExhausted},
 		AtLaunch: true,
@@ -48,6 +48,9 @@ func runFragmented(s *facts.View) []finding.Finding {
 	if !pods.Prefixes || pods.IPv6 || xen(c) {
 		covers = append(covers, s.Cluster.Name)
 		return []finding.Finding{{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: covers, Evidence: []finding.Evidence{{What: "Pods of " + s.Cluster.Name, Value: "take no /28 blocks out of subnets"}}}}
+	}
+	if !s.Has(snapshot.Usage) {
+		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: []snapshot.Failure{s.Why(snapshot.Usage)}}}
 	}
 	takers, list := takers(c, pods)
 	for _, n := range takers {

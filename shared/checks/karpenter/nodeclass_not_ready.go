@@ -82,6 +82,10 @@ func nodeClassNotReady(s *facts.View) []finding.Finding {
 	if len(s.NodePools) == 0 {
 		v.Pass(s.Cluster.Name, []string{s.Cluster.Name})
 	}
+	// What EC2 refused Karpenter is written in the NodeClaims alone, where CloudTrail is not read.
+	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodeClaimsOf); unread {
+		unseen = append(unseen, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked})
+	}
 	return append(v.Findings(), unseen...)
 }
 

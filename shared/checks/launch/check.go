@@ -58,9 +58,8 @@ func launchCheck(spec launchSpec) check.Check {
 		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
 		// Instances are looked at where they were read: those that died while
 		// they started tell the same as the group's activities.
-		Needs: []snapshot.Source{snapshot.Groups, snapshot.Activities},
 		Uses: append([]snapshot.Source{
-			snapshot.NodePoolsOf, snapshot.NodeClaimsOf,
+			snapshot.Groups, snapshot.Activities, snapshot.NodePoolsOf, snapshot.NodeClaimsOf,
 			// Settings that refuse launches, where EC2's text does not name them.
 			snapshot.LaunchTemplates, snapshot.Images, snapshot.AllowedImagesOf, snapshot.Subnets, snapshot.VPCs, snapshot.InstanceTypes,
 		}, spec.uses...),
@@ -72,7 +71,7 @@ func launchCheck(spec launchSpec) check.Check {
 		Fix:   spec.fix,
 		Links: spec.links,
 		Run: func(s *facts.View) []finding.Finding {
-			return judge(s.Attempts(), spec)
+			return withoutGroups(s, judge(s.Attempts(), spec))
 		},
 	}
 }
@@ -133,6 +132,22 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: a.S.Cluster.Name, Covers: well})
 	}
 	return list
+}
+
+// withoutGroups passes nothing where groups or their activities were not read: what was
+// refused without a group, and what instances themselves say, stands all the same.
+func withoutGroups(s *facts.View, list []finding.Finding) []finding.Finding {
+	var blocked []snapshot.Failure
+	for _, source := range []snapshot.Source{snapshot.Groups, snapshot.Activities} {
+		if !s.Has(source) {
+			blocked = append(blocked, s.Why(source))
+		}
+	}
+	if len(blocked) == 0 {
+		return list
+	}
+	list = slices.DeleteFunc(list, func(f finding.Finding) bool { return f.Outcome == finding.Pass })
+	return append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: blocked})
 }
 
 func unread(a *facts.Attempts, unit string, f snapshot.Failure) finding.Finding {

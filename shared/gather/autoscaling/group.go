@@ -37,8 +37,17 @@ func group(g types.AutoScalingGroup) snapshot.Group {
 			}
 			if t := aws.ToString(o.InstanceType); t != "" {
 				out.Types = append(out.Types, t)
+				if image := aws.ToString(o.ImageId); image != "" {
+					if out.Images == nil {
+						out.Images = map[string]string{}
+					}
+					out.Images[t] = image
+				}
 			}
 		}
+	}
+	if p := g.AvailabilityZoneImpairmentPolicy; p != nil {
+		out.ZonalShift = aws.ToBool(p.ZonalShiftEnabled)
 	}
 	for _, p := range g.SuspendedProcesses {
 		out.Suspended = append(out.Suspended, snapshot.Suspended{Process: aws.ToString(p.ProcessName), Reason: aws.ToString(p.SuspensionReason)})

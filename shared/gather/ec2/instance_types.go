@@ -97,10 +97,15 @@ func instanceType(t types.InstanceTypeInfo) snapshot.InstanceType {
 		out.Interfaces = int(aws.ToInt32(n.MaximumNetworkInterfaces))
 		out.IPv4PerInterface = int(aws.ToInt32(n.Ipv4AddressesPerInterface))
 		out.IPv6PerInterface = int(aws.ToInt32(n.Ipv6AddressesPerInterface))
-		// The total counts all cards; the VPC CNI uses the default one.
+		// The total counts all cards; the VPC CNI uses the default one, unless it is told
+		// to manage all (ENABLE_MULTI_NIC).
 		for _, card := range n.NetworkCards {
-			if c := int(aws.ToInt32(card.MaximumNetworkInterfaces)); c > 0 && aws.ToInt32(card.NetworkCardIndex) == aws.ToInt32(n.DefaultNetworkCardIndex) {
+			switch c := int(aws.ToInt32(card.MaximumNetworkInterfaces)); {
+			case c == 0:
+			case aws.ToInt32(card.NetworkCardIndex) == aws.ToInt32(n.DefaultNetworkCardIndex):
 				out.Interfaces = c
+			default:
+				out.Cards = append(out.Cards, c)
 			}
 		}
 	}

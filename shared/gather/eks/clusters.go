@@ -54,6 +54,8 @@ func cluster(c types.Cluster) (snapshot.Cluster, error) {
 		Created:  aws.ToTime(c.CreatedAt),
 		Role:     aws.ToString(c.RoleArn),
 		AutoMode: c.ComputeConfig != nil && aws.ToBool(c.ComputeConfig.Enabled),
+
+		ZonalShift: c.ZonalShiftConfig != nil && aws.ToBool(c.ZonalShiftConfig.Enabled),
 	}
 	if c.AccessConfig != nil {
 		out.AuthMode = string(c.AccessConfig.AuthenticationMode)
@@ -75,6 +77,7 @@ func cluster(c types.Cluster) (snapshot.Cluster, error) {
 	}
 	if v := c.ResourcesVpcConfig; v != nil {
 		out.VPC = aws.ToString(v.VpcId)
+		out.EgressMode = string(v.ControlPlaneEgressMode)
 		out.EndpointPublic, out.EndpointPrivate = v.EndpointPublicAccess, v.EndpointPrivateAccess
 		out.SecurityGroup = aws.ToString(v.ClusterSecurityGroupId)
 		out.SecurityGroups = slices.Sorted(slices.Values(v.SecurityGroupIds))

@@ -49,7 +49,7 @@ var errUpdateOrder = errors.New("the nodegroup's updates are not listed in the o
 // a failure of its own: of one nodegroup nothing hangs on another's updates.
 func readUpdates(ctx context.Context, api Updates, v *source.View) (source.Store, error) {
 	if !v.Snapshot.Has(snapshot.Nodegroups) {
-		return nil, source.Unread(snapshot.Nodegroups)
+		return nil, v.Unread(snapshot.Nodegroups)
 	}
 	read := map[string][]snapshot.Update{}
 	lacks := map[string]snapshot.Failure{}
@@ -91,7 +91,7 @@ func notTaken(s source.Source, err error) *snapshot.Failure {
 		return nil
 	}
 	f := s.Failure(err)
-	if f.Code != source.NotCaptured {
+	if f.Code != snapshot.NotCaptured {
 		return nil
 	}
 	if f.Call != s.Call() {

@@ -77,7 +77,11 @@ func autoNodeClasses() source.Source {
 // Karpenter is asked one question.
 func ofPools(wanted func(snapshot.NodePool) bool, read func(context.Context, *kube.Client) (source.Store, error)) source.Read {
 	return withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
-		if !v.Snapshot.Has(snapshot.NodePoolsOf) {
+		switch {
+		case v.Snapshot.Has(snapshot.NodePoolsOf):
+		case v.Snapshot.Why(snapshot.NodePoolsOf).Code == snapshot.NotCaptured:
+			return read(ctx, client) // a capture may have these files without that one
+		default:
 			return nil, v.Unread(snapshot.NodePoolsOf)
 		}
 		for _, p := range v.Snapshot.NodePools {

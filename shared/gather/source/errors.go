@@ -68,15 +68,13 @@ type unreadError struct {
 	source snapshot.Source
 	// code is NotCaptured where nobody asked for that one either.
 	code string
+	// why is what failed: the call and the reason.
+	why string
 }
 
 func (e unreadError) Error() string {
-	return fmt.Sprintf("what to ask for is in the %s, which were not read", e.source)
+	return fmt.Sprintf("what to ask for is in the %s, which were not read%s", e.source, e.why)
 }
-
-// Unread is the error of a source whose things are named by one that was not
-// read.
-func Unread(source snapshot.Source) error { return unreadError{source: source} }
 
 // Gone tells that a service does not have the thing that was asked for. EC2
 // has a code for each kind: InvalidInstanceID.NotFound and the like.

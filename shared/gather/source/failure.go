@@ -91,7 +91,7 @@ func (s Source) Failure(err error) *snapshot.Failure {
 		f.Reason = reasonOf(f.Code, api.ErrorFault())
 	case errors.As(err, &status):
 		f.Code, f.Message = status.Reason, status.Message
-		if f.Reason = reasonOfStatus(status.Code); status.Reason == NotCaptured {
+		if f.Reason = reasonOfStatus(status.Code); status.Reason == snapshot.NotCaptured {
 			f.Reason = snapshot.NotRead
 		}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &nerr) && nerr.Timeout():
@@ -140,10 +140,6 @@ func reasonOfRelay(r relay.Reason) snapshot.Reason {
 	return snapshot.Broken
 }
 
-// NotCaptured is the code of the answer to a call that nobody made when a capture was
-// taken (package local/capture). AWS and Kubernetes have no such code.
-const NotCaptured = "NotCaptured"
-
 // Codes: EC2 "Common client error codes"; Auto Scaling and EKS "Common errors"; STS,
 // AssumeRole, "Errors".
 func reasonOf(code string, fault smithy.ErrorFault) snapshot.Reason {
@@ -158,7 +154,7 @@ func reasonOf(code string, fault smithy.ErrorFault) snapshot.Reason {
 		return snapshot.TimedOut
 	case "Unavailable", "ServiceUnavailable", "ServiceUnavailableException":
 		return snapshot.Unreachable
-	case NotCaptured:
+	case snapshot.NotCaptured:
 		return snapshot.NotRead
 	}
 	return snapshot.Broken

@@ -2,6 +2,7 @@ package source
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -61,9 +62,12 @@ type View struct {
 // Unread is the error of a source whose things are named by one that was not
 // read: refused, or only not captured, for a capture may leave it out.
 func (v *View) Unread(source snapshot.Source) error {
-	e := unreadError{source: source}
-	if v.Snapshot.Why(source).Code == NotCaptured {
-		e.code = NotCaptured
+	e, why := unreadError{source: source}, v.Snapshot.Why(source)
+	if why.Code == snapshot.NotCaptured {
+		e.code = snapshot.NotCaptured
+	}
+	if why.Call != "" {
+		e.why = fmt.Sprintf(" (%s: %s)", why.Call, why.Reason)
 	}
 	return e
 }

@@ -37,7 +37,7 @@ const noDHCP = "default"
 // readDHCP reads the options of the VPCs that were read.
 func readDHCP(ctx context.Context, api Options, v *source.View) (source.Store, error) {
 	if !v.Snapshot.Has(snapshot.VPCs) {
-		return nil, source.Unread(snapshot.VPCs)
+		return nil, v.Unread(snapshot.VPCs)
 	}
 	var list []snapshot.DHCPOptions
 	var ids, nameless []string

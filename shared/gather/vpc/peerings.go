@@ -34,7 +34,7 @@ func peerings(api Peerings) source.Source {
 
 func readPeerings(ctx context.Context, api Peerings, v *source.View) (source.Store, error) {
 	if !v.Snapshot.Has(snapshot.RouteTables) {
-		return nil, source.Unread(snapshot.RouteTables)
+		return nil, v.Unread(snapshot.RouteTables)
 	}
 	ids := targets(v.Snapshot, snapshot.ToPeering)
 	if len(ids) == 0 {

@@ -44,7 +44,7 @@ func prefixLists(api PrefixLists) source.Source {
 
 func readPrefixLists(ctx context.Context, api PrefixLists, v *source.View) (source.Store, error) {
 	if !v.Snapshot.Has(snapshot.RouteTables) && !v.Snapshot.Has(snapshot.SecurityGroups) {
-		return nil, source.Unread(snapshot.RouteTables)
+		return nil, v.Unread(snapshot.RouteTables)
 	}
 	ids := listsNamed(v.Snapshot)
 	if len(ids) == 0 {

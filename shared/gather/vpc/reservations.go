@@ -44,7 +44,7 @@ const roleCNI = "kubernetes.io/role/cni"
 
 func readReservations(ctx context.Context, api Reservations, v *source.View) (source.Store, error) {
 	if !v.Snapshot.Has(snapshot.Subnets) {
-		return nil, source.Unread(snapshot.Subnets)
+		return nil, v.Unread(snapshot.Subnets)
 	}
 	subnets := addressed(v)
 	lists := make([][]snapshot.Reservation, len(subnets))

@@ -53,7 +53,7 @@ const MaxFurther = 3
 
 func readTransit(ctx context.Context, api Transit, v *source.View) (source.Store, error) {
 	if !v.Snapshot.Has(snapshot.RouteTables) {
-		return nil, source.Unread(snapshot.RouteTables)
+		return nil, v.Unread(snapshot.RouteTables)
 	}
 	gateways := targets(v.Snapshot, snapshot.ToTransitGateway)
 	if len(gateways) == 0 {
