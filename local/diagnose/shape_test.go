@@ -36,6 +36,9 @@ func TestShapes(t *testing.T) {
 		"stopped by nobody":             {one("instance/ended-early", young), []change{noNode(), set(instances, it+".State", `{"Code": 80, "Name": "stopped"}`), set(instances, it+".StateReason", `{"Code": "Client.InstanceInitiatedShutdown", "Message": "Client.InstanceInitiatedShutdown: Instance initiated shutdown"}`), set(instances, it+".StateTransitionReason", `"User initiated (2026-11-20 15:00:00 GMT)"`)}},
 		"shut down by itself":           {one("instance/ended-early", young), []change{noNode(), ended("2026-11-20 15:00:10 GMT", "Client.InstanceInitiatedShutdown", "Client.InstanceInitiatedShutdown: Instance initiated shutdown")}},
 		"days old and no node":          {symptom, []change{noNode(), launched("2026-11-12T09:14:05.000Z")}},
+		"retained for a person":         {said{}, []change{noNode(), lifecycleState("Terminating:Retained")}},
+		"its root volume is replaced":   {said{}, []change{noNode(), lifecycleState("ReplacingRootVolume")}},
+		"its end waits for a hook":      {symptom, []change{noNode(), lifecycleState("Terminating:Wait")}},
 		"leaked nothing":                {said{}, []change{with("ec2-describe-network-interfaces.json", `{"NetworkInterfaces": []}`)}},
 		"add-on by lack of nodes":       {one("route/nat-unusable", nat), []change{all3, set(nats, "NatGateways.0.State", `"failed"`), set("eks-describe-addon.eks-workshop.coredns", "addon.status", `"DEGRADED"`), set("eks-describe-addon.eks-workshop.coredns", "addon.health.issues", `[{"code": "InsufficientNumberOfReplicas", "message": "The add-on is unhealthy because it doesn't have the desired number of replicas.", "resourceIds": []}]`)}},
 		"no access entries at all":      {one("iam/access-missing", role), []change{noNode(), set(described, "cluster.accessConfig", ""), refused("eks-list-access-entries.eks-workshop InvalidRequestException"), refusedToo(entryFile + " ResourceNotFoundException")}},
@@ -47,6 +50,11 @@ func TestShapes(t *testing.T) {
 			tell(t, tt.want, tt.changes...)
 		})
 	}
+}
+
+// lifecycleState is how the group of the instance has it.
+func lifecycleState(state string) change {
+	return set(groups, everyGroup+".Instances.InstanceId="+young+".LifecycleState", `"`+state+`"`)
 }
 
 // awsNode is the network plugin's pod on the node, which fails again and again.

@@ -34,6 +34,7 @@ func TestEverySampleWakesWhatItShould(t *testing.T) {
 		"ec2-state-running.json":                             launch,
 		"ec2-state-terminated.json":                          {"launch-watch"},
 		"ec2-spot-interruption.json":                         {"launch-watch"},
+		"ec2-capacity-reservation-interruption.json":         {"launch-watch"},
 		"ec2-rebalance-recommendation.json":                  {"launch-watch"},
 		"health-ec2-scheduled-change.json":                   {"launch-watch"},
 		"ec2-call-create-fleet-refused.json":                 {"launch-watch"},

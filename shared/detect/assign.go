@@ -26,7 +26,8 @@ type Assignment struct {
 	Clusters map[string][]snapshot.Instance
 	// Foreign are instances of no cluster that is watched.
 	Foreign []string
-	// Warm are instances in a warm pool: they are not expected to join.
+	// Warm are instances in a warm pool, or held otherwise by their group: they are not
+	// expected to join.
 	Warm []string
 	// Unsure are instances of which only their group could tell whose they
 	// are, and the groups could not be read.
@@ -74,7 +75,7 @@ func Assign(instances []snapshot.Instance, e Evidence) Assignment {
 			a.Unsure = append(a.Unsure, in.ID)
 		case !ok || !e.Watches(cluster):
 			a.Foreign = append(a.Foreign, in.ID)
-		case slices.Contains(group.Warm, in.ID):
+		case group.Parked(in.ID):
 			a.Warm = append(a.Warm, in.ID)
 		default:
 			a.Clusters[cluster] = append(a.Clusters[cluster], in)

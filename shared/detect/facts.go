@@ -21,7 +21,7 @@ const maxActivities = 3
 func Facts(s *snapshot.Snapshot) []report.Fact {
 	var facts []report.Fact
 	if s.Read[snapshot.Clusters] && s.Cluster.Status != "" {
-		facts = append(facts, report.Fact{What: "Cluster", Value: fmt.Sprintf("%s, Kubernetes %s, endpoint %s", s.Cluster.Status, s.Cluster.Version, access(s.Cluster))})
+		facts = append(facts, report.Fact{What: "Cluster", Value: fmt.Sprintf("%s, Kubernetes %s, endpoint %s%s", s.Cluster.Status, s.Cluster.Version, access(s.Cluster), egress(s.Cluster))})
 	}
 	for _, n := range s.Nodegroups {
 		facts = append(facts, report.Fact{What: "Nodegroup " + n.Name, Value: fmt.Sprintf("%s, %s, min %d max %d desired %d", n.Status, health(n.Issues), n.Min, n.Max, n.Desired)})
@@ -60,6 +60,15 @@ func health(issues []snapshot.Issue) string {
 		texts = append(texts, strings.TrimSuffix(i.Code+": "+i.Message, "."))
 	}
 	return strings.Join(texts, "; ")
+}
+
+// egress is how the control plane reaches webhooks, nodes and the rest, where the owner
+// chose it (EKS API, VpcConfigResponse, controlPlaneEgressMode).
+func egress(c snapshot.Cluster) string {
+	if c.EgressMode == "" || c.EgressMode == "AWS_MANAGED" {
+		return ""
+	}
+	return ", control plane egress " + c.EgressMode
 }
 
 func scaling(a snapshot.Activity) string {

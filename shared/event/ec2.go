@@ -20,7 +20,9 @@ func ec2(t *Trigger, raw json.RawMessage) error {
 	case apiCallType:
 		return launchCall(t, raw)
 	case "EC2 Instance State-change Notification":
-	case "EC2 Spot Instance Interruption Warning":
+	// An interruptible capacity reservation is reclaimed as Spot capacity is (EC2 user guide,
+	// "Monitor interruptible Capacity Reservations with EventBridge and CloudTrail").
+	case "EC2 Spot Instance Interruption Warning", "EC2 Capacity Reservation Instance Interruption Warning":
 		t.Kind = Interruption
 	case "EC2 Instance Rebalance Recommendation":
 		t.Kind = Rebalance

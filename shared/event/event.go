@@ -30,7 +30,8 @@ const (
 	InstanceRunning Kind = "instance running"
 	// InstanceEnded: the instance has stopped or is terminated.
 	InstanceEnded Kind = "instance ended"
-	// Interruption: EC2 will take the Spot instance back in two minutes.
+	// Interruption: EC2 will take the instance, of Spot or of an interruptible capacity
+	// reservation, back in two minutes.
 	Interruption Kind = "interruption"
 	// Rebalance: EC2 says that the Spot instance is likely to be taken back.
 	Rebalance Kind = "rebalance recommendation"

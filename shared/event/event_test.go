@@ -71,6 +71,11 @@ func TestParseSamples(t *testing.T) {
 			t.Time, t.Instance, t.Call = at("2026-11-20T14:59:40Z"), "i-0ef3c1b2a4d5968f1", "terminate"
 			t.Instances = []string{t.Instance}
 		}),
+		"ec2-capacity-reservation-interruption.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "12345678-1234-1234-1234-123456789012", Interruption, "aws.ec2", "EC2 Capacity Reservation Instance Interruption Warning"
+			t.Time, t.Instance, t.Call = at("2026-11-20T14:59:40Z"), "i-0ef3c1b2a4d5968f1", "terminate"
+			t.Instances = []string{t.Instance}
+		}),
 		"ec2-rebalance-recommendation.json": with(func(t *Trigger) {
 			t.ID, t.Kind, t.Source, t.Type = "5d5555d5-dd55-5555-5555-5555dd55d55d", Rebalance, "aws.ec2", "EC2 Instance Rebalance Recommendation"
 			t.Time, t.Instance = at("2026-11-20T14:59:30Z"), "i-0ef3c1b2a4d5968f1"

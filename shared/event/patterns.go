@@ -114,11 +114,12 @@ const (
   "detail-type": ["EC2 Instance State-change Notification"],
   "detail": {"state": ["terminated", "stopped"]}
 }`
-	// NoticePattern tells that EC2 takes a Spot instance back, or is likely to.
+	// NoticePattern tells that EC2 takes an instance of Spot, or of an interruptible
+	// capacity reservation, back, or is likely to.
 	// Only those that we wait for, or that have just joined, matter.
 	NoticePattern = `{
   "source": ["aws.ec2"],
-  "detail-type": ["EC2 Spot Instance Interruption Warning", "EC2 Instance Rebalance Recommendation"]
+  "detail-type": ["EC2 Spot Instance Interruption Warning", "EC2 Capacity Reservation Instance Interruption Warning", "EC2 Instance Rebalance Recommendation"]
 }`
 	// MaintenancePattern tells that EC2 plans something for instances.
 	MaintenancePattern = `{

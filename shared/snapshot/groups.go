@@ -1,6 +1,10 @@
 package snapshot
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Group is an Auto Scaling group.
 type Group struct {
@@ -30,6 +34,22 @@ type Group struct {
 	Created     time.Time
 }
 
+// Parked reports whether an instance of the group is not expected to become a node now: it
+// is in the warm pool, its end is held for a person to look at it (Auto Scaling user guide,
+// "Instance lifecycle policies": Terminating:Retained), or its root volume is being replaced
+// while it runs (user guide, "Replace root volumes during instance refresh").
+func (g Group) Parked(id string) bool {
+	if slices.Contains(g.Warm, id) {
+		return true
+	}
+	i := slices.IndexFunc(g.Instances, func(i GroupInstance) bool { return i.ID == id })
+	if i < 0 {
+		return false
+	}
+	state := g.Instances[i].Lifecycle
+	return strings.HasPrefix(state, "Warmed:") || state == "Terminating:Retained" || strings.HasPrefix(state, "ReplacingRootVolume") || state == "RootVolumeReplaced"
+}
+
 // Suspended is a process of a group that is suspended.
 type Suspended struct {
 	Process string // Launch, Terminate, AZRebalance, …
@@ -39,7 +59,7 @@ type Suspended struct {
 // GroupInstance is an instance as its group sees it.
 type GroupInstance struct {
 	ID        string
-	Lifecycle string // Pending, Pending:Wait, InService, Warmed:Stopped, …
+	Lifecycle string // Pending, Pending:Wait, InService, Warmed:Stopped, Terminating:Retained, …
 	Health    string
 	// Protected tells that the group must not choose it when it scales in.
 	Protected bool

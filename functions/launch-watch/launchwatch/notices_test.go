@@ -13,7 +13,7 @@ import (
 	"rollcall/shared/store"
 )
 
-var warnings = []string{"ec2-spot-interruption.json", "ec2-rebalance-recommendation.json", "health-ec2-scheduled-change.json"}
+var warnings = []string{"ec2-spot-interruption.json", "ec2-capacity-reservation-interruption.json", "ec2-rebalance-recommendation.json", "health-ec2-scheduled-change.json"}
 
 // TestNoticesOfALaunch: what EC2 says beforehand is on the record, whether it
 // comes before the launch's own events, with them, or after.

@@ -19,7 +19,8 @@ type InstanceIndex struct {
 	Wanted map[string]bool
 	// Activity is the cause of the activity that ended it.
 	Activity map[string]string
-	// Warm wait in a warm pool, or ended in one: they are not expected to join.
+	// Warm wait in a warm pool, ended in one, or are held otherwise by their group: they
+	// are not expected to join.
 	Warm map[string]bool
 	// claimed are those that a NodeClaim or an interface shows to have been nodes, gone
 	// the pasts of those that have ended and may be the instances of nodes of which
@@ -69,7 +70,7 @@ func newInstanceIndex(s *View) InstanceIndex {
 			l.Warm[id] = true
 		}
 		for _, i := range g.Instances {
-			if strings.HasPrefix(i.Lifecycle, "Warmed:") {
+			if g.Parked(i.ID) {
 				l.Warm[i.ID] = true
 			}
 		}

@@ -52,10 +52,25 @@ func (a *Attempts) Types(t Attempt) []string {
 	return nil
 }
 
-// Image is the AMI of a failed launch: the text names it, else the launch template does.
+// Image is the AMI of a failed launch: the text names it, else the override of the type,
+// else the launch template. Where overrides differ and the type is not known it is empty.
 func (a *Attempts) Image(t Attempt) string {
+	if t.Verdict.Named.AMI != "" {
+		return t.Verdict.Named.AMI
+	}
 	template, _ := a.Template(t.Group)
-	return cmp.Or(t.Verdict.Named.AMI, template.Image)
+	var all []string
+	for _, name := range a.Types(t) {
+		// Auto Scaling API, LaunchTemplateOverrides, ImageId: it replaces the template's.
+		all = append(all, cmp.Or(a.Groups[t.Group].Images[name], template.Image))
+	}
+	switch all = slices.Compact(slices.Sorted(slices.Values(all))); len(all) {
+	case 0:
+		return template.Image
+	case 1:
+		return all[0]
+	}
+	return ""
 }
 
 // judgeSettings names the setting of the account, the image or the VPC that refused a

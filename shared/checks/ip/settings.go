@@ -28,6 +28,9 @@ func podNetworkOf(s *facts.View) podNetwork {
 	case p.read && s.CNI == nil:
 		p.Settings, p.foreign = address.OwnOnly(), true
 	}
+	// A card with an EFA-only interface and no other is not the plugin's (amazon-vpc-cni-k8s,
+	// README, ENABLE_MULTI_NIC), and of which kind an adapter is is not read.
+	p.Cards = p.Cards && !slices.ContainsFunc(s.Instances, func(i snapshot.Instance) bool { return len(i.EFAs) > 0 })
 	return p
 }
 

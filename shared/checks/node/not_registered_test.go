@@ -20,6 +20,11 @@ func notRegisteredCases() []checktest.Case {
 			s.Launches[0].Due = s.Launches[0].Started.Add(5 * time.Minute)
 		}
 	}
+	lifecycle := func(state string) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			s.Groups = []snapshot.Group{{Instances: []snapshot.GroupInstance{{ID: snapshottest.Node, Lifecycle: state}}}}
+		}
+	}
 	return []checktest.Case{
 		{"registered", snapshottest.PrivateWithNAT(), []string{"pass prod [i-0node]"}},
 		{"registered, not Ready", checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.Nodes[0].Ready.Status = "False" }), []string{"pass prod [i-0node]"}},
@@ -28,9 +33,12 @@ func notRegisteredCases() []checktest.Case {
 		{"not due: nothing is said, and nothing is closed", checktest.Change(checktest.Missed(), launched(5*time.Minute-time.Second)), nil},
 		{"a node that is no EC2 instance is not it", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) { s.Nodes = []snapshot.Node{{Name: "fargate-1"}} }), fail},
 		{"ended: it cannot register", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) { s.Instances[0].State = "terminated" }), nil},
-		{"in a warm pool", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) {
-			s.Groups = []snapshot.Group{{Instances: []snapshot.GroupInstance{{ID: snapshottest.Node, Lifecycle: "Warmed:Running"}}}}
-		}), nil},
+		{"in a warm pool", checktest.Change(checktest.Missed(), lifecycle("Warmed:Running")), nil},
+		{"retained after its end", checktest.Change(checktest.Missed(), lifecycle("Terminating:Retained")), nil},
+		{"retained in the warm pool", checktest.Change(checktest.Missed(), lifecycle("Warmed:Terminating:Retained")), nil},
+		{"its root volume is being replaced", checktest.Change(checktest.Missed(), lifecycle("ReplacingRootVolume:Wait")), nil},
+		{"its root volume was replaced", checktest.Change(checktest.Missed(), lifecycle("RootVolumeReplaced")), nil},
+		{"its end waits for a hook", checktest.Change(checktest.Missed(), lifecycle("Terminating:Wait")), fail},
 		{"nobody waited for it", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) { s.Launches = nil }), nil},
 		{"nodes unread", checktest.Change(checktest.Missed(), checktest.Unread(snapshot.Nodes)), []string{"unknown prod [] nodes: denied"}},
 	}

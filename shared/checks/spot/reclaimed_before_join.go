@@ -140,7 +140,12 @@ func takenHow(l facts.InstanceIndex, i *snapshot.Instance) string {
 	case i.Ended() && l.Reason(i).Class == checkid.SpotReclaimedBeforeJoin:
 		return fmt.Sprintf("%s (%s)%s", l.Reason(i).Meaning, i.StateReason.Code, lived(l, i))
 	case !launch.Noticed.IsZero():
-		return fmt.Sprintf("EC2 warned at %s that it takes the Spot capacity back", phrase.ClockTime(launch.Noticed))
+		what := "Spot capacity"
+		if !i.Spot {
+			// EC2 warns of one other: an instance in an interruptible capacity reservation.
+			what = "capacity reservation"
+		}
+		return fmt.Sprintf("EC2 warned at %s that it takes the %s back", phrase.ClockTime(launch.Noticed), what)
 	}
 	return fmt.Sprintf("its group replaced it after EC2's rebalance recommendation of %s", phrase.ClockTime(launch.Rebalance))
 }

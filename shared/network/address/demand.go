@@ -40,21 +40,56 @@ func (s Settings) AtStart(t snapshot.InstanceType) Demand {
 	if s.IPv6 {
 		return Demand{Own: 1, First: 1}
 	}
+	d := s.onDefaultCard(t)
+	if !s.Cards {
+		return s.place(d)
+	}
+	// Each further card has a pool of its own, which is as large as the reserve and holds no
+	// pod yet (amazon-vpc-cni-k8s pkg/ipamd/ipamd.go, isDatastorePoolTooLow, of each of the
+	// data stores; README, ENABLE_MULTI_NIC).
+	for _, most := range t.Cards {
+		card := t
+		card.Interfaces = most
+		r := s.rack(card)
+		if s.Elsewhere {
+			r.interfaces++ // the node's own interface is on the default card
+		}
+		reserve := s.reserve(r)
+		d.Warm, d.Blocks = d.Warm+reserve.Total(), d.Blocks+reserve.Blocks
+	}
+	return s.place(d)
+}
+
+// reserve is what a card without pods holds.
+func (s Settings) reserve(r rack) Demand {
+	wanted := max(s.WarmAddresses, s.MinimumAddresses)
+	switch {
+	case r.size == prefix && wanted > 0:
+		return r.filled((wanted + prefix - 1) / prefix)
+	case r.size == prefix:
+		return r.filled(s.WarmPrefixes)
+	case wanted > 0:
+		return r.filled(wanted)
+	}
+	return r.whole(s.WarmInterfaces)
+}
+
+func (s Settings) onDefaultCard(t snapshot.InstanceType) Demand {
 	r := s.rack(t)
 	wanted := max(s.WarmAddresses, s.MinimumAddresses)
 	switch {
 	case r.size == prefix && wanted > 0:
-		return s.place(r.filled((wanted + prefix - 1) / prefix))
+		return r.filled((wanted + prefix - 1) / prefix)
 	case r.size == prefix:
 		d := r.filled(s.WarmPrefixes)
 		// The first pod takes an address of a reserve that is to stay whole.
 		next := r.filled(s.WarmPrefixes + 1)
 		d.Warm, d.Blocks = next.Total()-d.First, next.Blocks
-		return s.place(d)
+		return d
 	case wanted > 0:
-		return s.place(r.filled(wanted))
+		return r.filled(wanted)
 	}
-	return s.place(r.whole(1 + s.WarmInterfaces))
+	return r.whole(1 + s.WarmInterfaces)
 }
 
 // place puts what pods take where they take it.

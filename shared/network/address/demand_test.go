@@ -36,6 +36,7 @@ func TestAtStart(t *testing.T) {
 func TestSettingsAtStart(t *testing.T) {
 	xlarge4 := snapshot.InstanceType{Name: "m5.4xlarge", Interfaces: 8, IPv4PerInterface: 30, Hypervisor: "nitro"}
 	large := snapshot.InstanceType{Name: "m5.large", Interfaces: 3, IPv4PerInterface: 10, Hypervisor: "nitro"}
+	cards := snapshot.InstanceType{Name: "p4d.24xlarge", Interfaces: 15, IPv4PerInterface: 50, Cards: []int{15, 15}, Hypervisor: "nitro"}
 	xen := snapshot.InstanceType{Name: "m4.large", Interfaces: 2, IPv4PerInterface: 10, Hypervisor: "xen"}
 	tests := []struct {
 		name string
@@ -57,6 +58,11 @@ func TestSettingsAtStart(t *testing.T) {
 		{"three prefixes", xlarge4, map[string]string{"ENABLE_PREFIX_DELEGATION": "true", "WARM_PREFIX_TARGET": "3"}, Demand{Own: 1, First: 49, Warm: 16, Blocks: 4}},
 		{"addresses in reserve, in whole prefixes", xlarge4, map[string]string{"ENABLE_PREFIX_DELEGATION": "true", "WARM_IP_TARGET": "17"}, Demand{Own: 1, First: 33, Blocks: 2}},
 		{"Xen has no prefixes", xen, map[string]string{"ENABLE_PREFIX_DELEGATION": "true"}, Demand{Own: 1, First: 10, Warm: 10}},
+		{"ENABLE_MULTI_NIC: one whole interface on each further card", cards, map[string]string{"ENABLE_MULTI_NIC": "true"}, Demand{Own: 1, First: 50, Warm: 50 + 2*50}},
+		{"five addresses on each", cards, map[string]string{"ENABLE_MULTI_NIC": "true", "WARM_IP_TARGET": "5"}, Demand{Own: 1, First: 6, Warm: 2 * 6}},
+		{"a prefix on each", cards, map[string]string{"ENABLE_MULTI_NIC": "true", "ENABLE_PREFIX_DELEGATION": "true"}, Demand{Own: 1, First: 17, Warm: 16 + 2*17, Blocks: 4}},
+		{"custom networking, and a card with one interface", snapshot.InstanceType{Interfaces: 4, IPv4PerInterface: 50, Cards: []int{1}, Hypervisor: "nitro"}, map[string]string{"ENABLE_MULTI_NIC": "true", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true"}, Demand{Own: 1, First: 1, Elsewhere: 150}},
+		{"the default card alone", cards, nil, Demand{Own: 1, First: 50, Warm: 50}},
 		{"pods in another subnet", xlarge4, map[string]string{"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true"}, Demand{Own: 1, First: 1, Elsewhere: 60}},
 		{"pods in another subnet, addresses in reserve", large, map[string]string{"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true", "WARM_IP_TARGET": "12"}, Demand{Own: 1, First: 1, Elsewhere: 14}},
 		{"pods in another subnet, in prefixes", large, map[string]string{"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true", "ENABLE_PREFIX_DELEGATION": "true"}, Demand{Own: 1, First: 1, Elsewhere: 33, Blocks: 2}},

@@ -40,6 +40,8 @@ type Settings struct {
 	IPv6 bool
 	// MaxInterfaces is MAX_ENI; 0 for as many as the type has.
 	MaxInterfaces int
+	// Cards is ENABLE_MULTI_NIC: the plugin keeps a reserve on each network card.
+	Cards bool
 	// MaxPods is the kubelet's, which the plugin does not set; 0 for what the
 	// type gives.
 	MaxPods int
@@ -82,6 +84,7 @@ func SettingsOf(cni *snapshot.CNI) Settings {
 	s.Prefixes = on("ENABLE_PREFIX_DELEGATION", false)
 	s.Elsewhere = on("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", false)
 	s.IPv6 = on("ENABLE_IPv6", false)
+	s.Cards = on("ENABLE_MULTI_NIC", false) && !before(cni.Image, 1, 20, 0)
 	if label := cni.Env["ENI_CONFIG_LABEL_DEF"]; label != "" {
 		s.ConfigLabel = label
 	}
