@@ -40,10 +40,10 @@ func exceptions(f Fault) map[Fleet]string {
 	case "foreign groups that keep the control plane out":
 		return both(groupsOfClass)
 	case "user data names another cluster", "user data names another endpoint", "user data holds another authority", "no user data",
-		"a label that kubelets may not set", "metadata off", "the image is gone", "an image for another architecture",
+		"a label that kubelets may not set", "metadata off", "an image for another architecture",
 		"an image newer than the control plane", "nodeadm fails":
 		return auto(managedImage)
-	case "the plugin's own role may nothing", "the node role may nothing of the plugin", "the network plugin crashes", "the add-on vpc-cni is degraded":
+	case "the plugin's own role may nothing", "the association's role may not assume the plugin's", "the association's session policy allows nothing of the plugin", "the node role may nothing of the plugin", "the network plugin crashes", "the add-on vpc-cni is degraded":
 		return auto(managedPlugin)
 	case "instances without a profile":
 		return auto(managedProfile)

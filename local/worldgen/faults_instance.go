@@ -48,9 +48,6 @@ func instanceFaults() []Fault {
 			g := w.scalingGroup()
 			g.Tags = g.Tags[1:]
 		}},
-		{Name: "the image is gone", Check: checkid.InstanceAMI, applies: always, breaks: func(w *World) {
-			w.File.EC2.Images = without(w.File.EC2.Images, func(i ec2types.Image) bool { return *i.ImageId == w.image })
-		}},
 		{Name: "an image for another architecture", Check: checkid.InstanceAMI, applies: linux, breaks: func(w *World) {
 			i := w.imageOf()
 			i.Architecture, i.Name = ec2types.ArchitectureValuesArm64, aws.String(strings.Replace(*i.Name, "x86_64", "arm64", 1))

@@ -52,6 +52,15 @@ func roleFaults() []Fault {
 			strip(w.roleNamed(cluster+"-aws-node"), "")
 			w.notReady(pluginDown, "CrashLoopBackOff")
 		}},
+		{Name: "the association's role may not assume the plugin's", Check: checkid.IAMCNIRolePolicies, reach: lets, applies: both(linux, (*World).chained), breaks: func(w *World) {
+			strip(w.roleNamed(cluster+"-pods"), "")
+			w.notReady(pluginDown, "CrashLoopBackOff")
+		}},
+		{Name: "the association's session policy allows nothing of the plugin", Check: checkid.IAMCNIRolePolicies, reach: lets, applies: both(linux, func(w *World) bool { return w.Shape.CNI == PodIdentity }), breaks: func(w *World) {
+			a := &w.File.EKS.PodIdentityAssociations[0]
+			a.Policy, a.DisableSessionTags = aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}`), aws.Bool(true)
+			w.notReady(pluginDown, "CrashLoopBackOff")
+		}},
 		{Name: "the node role may nothing of the plugin", Check: checkid.IAMCNIRolePolicies, Or: []checkid.ID{checkid.IAMRolePolicies}, reach: lets, applies: both(linux, func(w *World) bool { return w.Shape.CNI == NodeIdentity }), breaks: func(w *World) {
 			strip(w.roleNamed("workers"), "CNI", "plugin")
 			w.notReady(pluginDown, "CrashLoopBackOff")

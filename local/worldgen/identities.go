@@ -137,10 +137,24 @@ func (w *World) makePluginRole() {
 			"sts:AssumeRoleWithWebIdentity")
 	} else {
 		r.AssumeRolePolicyDocument = trust(map[string]string{"Service": "pods.eks.amazonaws.com"}, nil, "sts:AssumeRole", "sts:TagSession")
-		w.File.EKS.PodIdentityAssociations = append(w.File.EKS.PodIdentityAssociations, ekstypes.PodIdentityAssociation{
+		a := ekstypes.PodIdentityAssociation{
 			AssociationId: aws.String("a-0123456789abcdef0"), ClusterName: aws.String(cluster), Namespace: aws.String("kube-system"),
 			ServiceAccount: aws.String("aws-node"), RoleArn: &w.cniRole,
-		})
+		}
+		if w.chained() {
+			// EKS assumes the plugin's role with that of the association, which may nothing
+			// else (EKS user guide, "Access AWS resources using EKS Pod Identity Target IAM
+			// Roles").
+			hop := cluster + "-pods"
+			w.File.IAM.Roles = append(w.File.IAM.Roles, worldfile.RoleFile{
+				Role:           iamtypes.Role{RoleName: &hop, Path: aws.String("/"), Arn: aws.String(roleARN("/", hop)), AssumeRolePolicyDocument: r.AssumeRolePolicyDocument},
+				RolePolicyList: []iamtypes.PolicyDetail{{PolicyName: aws.String("hop"), PolicyDocument: document([]string{"sts:AssumeRole", "sts:TagSession"})}},
+			})
+			a.RoleArn, a.TargetRoleArn, a.ExternalId = aws.String(roleARN("/", hop)), &w.cniRole, aws.String("ours")
+			r.AssumeRolePolicyDocument = trust(map[string]string{"AWS": "arn:aws:iam::" + account + ":root"},
+				map[string]any{"StringEquals": map[string]any{"sts:ExternalId": "ours"}}, "sts:AssumeRole", "sts:TagSession")
+		}
+		w.File.EKS.PodIdentityAssociations = append(w.File.EKS.PodIdentityAssociations, a)
 	}
 	if w.Shape.IPv6 {
 		r.RolePolicyList = []iamtypes.PolicyDetail{{PolicyName: aws.String("plugin"), PolicyDocument: document(pluginActions(true))}}
@@ -150,6 +164,9 @@ func (w *World) makePluginRole() {
 	}
 	w.File.IAM.Roles = append(w.File.IAM.Roles, r)
 }
+
+// chained reports whether the plugin's role is the target role of its association.
+func (w *World) chained() bool { return w.Shape.CNI == PodIdentity && w.Shape.RolePath }
 
 // letIn makes the cluster know a node role: by an access entry with its ARN,
 // by aws-auth with the ARN without a path, or by both.

@@ -102,12 +102,14 @@ func generic(v activity.Verdict) bool {
 // been deregistered as well.
 func (a *Attempts) hidden(t *Attempt) bool {
 	s, ami := a.S.AllowedImages, a.Image(*t)
-	if s == nil || s.State != "enabled" || ami == "" || !NotFound(t.Verdict) || !a.S.Has(snapshot.Images) {
-		return false
-	}
 	i := slices.IndexFunc(a.S.Images, func(i snapshot.Image) bool { return i.ID == ami })
-	if i >= 0 && a.S.Images[i].Allowed != "false" {
+	switch {
+	case ami == "" || !NotFound(t.Verdict) || !a.S.Has(snapshot.Images) || s != nil && s.State != "enabled" || i >= 0 && a.S.Images[i].Allowed != "false" || s == nil && i < 0:
 		return false
+	case s == nil: // not allowed, by settings that could not be read
+		t.Verdict.Class, t.Likely = checkid.LaunchImageNotAllowed, true
+		t.Verdict.Meaning = "EC2 lists " + ami + " as not allowed and says of the launch that it does not exist"
+		return true
 	}
 	t.Verdict.Class, t.Verdict.Meaning = checkid.LaunchImageNotAllowed, "the account's Allowed AMIs do not allow "+ami+", and EC2 says of it that it does not exist"
 	if t.Likely = i < 0; t.Likely {

@@ -19,7 +19,7 @@ import (
 func AMI() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/ami",
-		Title:      "The image is gone, out of support or for something else",
+		Title:      "The image is out of support or for something else",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
 		After:      []checkid.ID{checkid.InstanceVersionSkew},

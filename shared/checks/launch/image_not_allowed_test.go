@@ -59,6 +59,7 @@ func launchImageNotAllowedCases() []checktest.Case {
 		{"audit mode", allowing("audit-mode", "false"), pass},
 		{"disabled", allowing("disabled", ""), pass},
 		{"the settings were not read", checktest.Attempted(missingImage), pass},
+		{"the settings were not read, and EC2 lists it as not allowed", checktest.Change(allowing("", "false"), func(s *snapshot.Snapshot) { s.AllowedImages = nil }), []string{"fail (likely) " + fails}},
 		{"the images were not read", allowing("enabled", "", checktest.Unread(snapshot.Images)), pass},
 		{"its rules exclude the type", ruled(unsupported, "t3.large", nil, []string{"t3.*"}), excluded},
 		{"its rules name other types", ruled(unsupported, "t3.large", []string{"m5.*", "c5.large"}, nil), excluded},
