@@ -41,6 +41,15 @@ const (
 	lately = 4
 )
 
+// What any reader names, however few quarters of an hour it stands in: all launches with a
+// value failed, clearFailed at least and within clearSpan; none without it did; and three
+// times as many without it, clearOthers at least, joined within an hour of one that failed.
+const (
+	clearFailed = 6
+	clearOthers = 18
+	clearSpan   = 6 * time.Hour
+)
+
 // Reason is why a value is named, or none is.
 type Reason string
 
@@ -92,6 +101,9 @@ func Judge(list []Launch, now time.Time) Verdict {
 	}
 	j := judge{list: list, looks: int(math.Ceil(float64(len(list)) * float64(watched) / float64(Window)))}
 	j.count()
+	if s := j.clear(); s != nil {
+		return j.verdict(s, Named)
+	}
 	if len(j.suspects) == 0 {
 		return Verdict{Reason: TooFew, P: 1, Looks: j.looks}
 	}

@@ -57,6 +57,13 @@ func TestJudge(t *testing.T) {
 		{"it works again", slices.Concat(before(), row(8, 6*hour, 20*time.Minute, true, with("new")), row(8, 6*hour, 20*time.Minute, false, with("old")), row(3, hour, quarter, false, with("new"))), WorksAgain},
 		{"two of the last four joined", slices.Concat(before(), row(8, 6*hour, 20*time.Minute, true, with("new")), row(8, 6*hour, 20*time.Minute, false, with("old")), row(2, hour, quarter, false, with("new"))), Named},
 		{"it is a week old", slices.Concat(row(80, 300*hour, hour, false, with("old")), row(12, 172*hour, 20*time.Minute, true, with("new")), row(1, hour, 0, true, with("old"))), TooFew},
+		{"7 of 7 at once beside 40 of 40 of the same hour", slices.Concat(row(7, hour, time.Second, true, with("new")), row(40, hour, time.Minute, false, with("old"))), Named},
+		{"6 of 6 beside 18 of 18", slices.Concat(row(6, hour, 5*time.Minute, true, with("new")), row(18, hour, 2*time.Minute, false, with("old"))), Named},
+		{"5 of 5 beside 40 of 40", slices.Concat(row(5, hour, time.Second, true, with("new")), row(40, hour, time.Minute, false, with("old"))), TooFew},
+		{"7 of 7 beside 17 of 17", slices.Concat(row(7, hour, time.Second, true, with("new")), row(17, hour, time.Minute, false, with("old"))), TooFew},
+		{"7 of 7 beside 40 of 41", slices.Concat(row(7, hour, time.Second, true, with("new")), row(40, hour, time.Minute, false, with("old")), row(1, hour, 0, true, with("old"))), TooFew},
+		{"7 of 8 beside 40 of 40", slices.Concat(row(7, hour, time.Second, true, with("new")), row(1, hour/2, 0, false, with("new")), row(40, hour, time.Minute, false, with("old"))), TooFew},
+		{"7 of 7, and the others joined the day before", slices.Concat(row(7, hour, time.Second, true, with("new")), row(40, 24*hour, time.Minute, false, with("old"))), TooFew},
 		{"of what is not known nothing is said", slices.Concat(row(80, 90*hour, hour, false, nil), row(17, 5*hour, quarter, true, with("new"))), TooFew},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
