@@ -91,6 +91,7 @@ func scopesOf(cfg config.Config, has []string, put string) []Finding {
 		list = append(list, wanted{[]string{"usergroups:read"}, "to tell who is in the groups that may approve"})
 	}
 	if cfg.SlackActions {
+		list = append(list, wanted{[]string{"users:read"}, "to tell guests of the workspace, who may not ask with /rollcall: without it nobody may"})
 		list = append(list, wanted{[]string{"commands"}, "/rollcall: paste deploy/slack-app-actions.yaml as the app's manifest, which also has the command and the home page"})
 	}
 	var missing []Finding

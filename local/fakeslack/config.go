@@ -80,6 +80,9 @@ type User struct {
 	// organization: somebody of another company in a channel of Slack Connect, or of
 	// another workspace of our own organization.
 	Team, Enterprise string
+	// Guest is a guest of some channels (docs.slack.dev/reference/objects/user-object,
+	// is_restricted).
+	Guest bool
 }
 
 // Group is a user group such as @oncall.

@@ -25,7 +25,7 @@ func (s *Server) usersInfo(p params) (answer, error) {
 	if err := p.need("user"); err != nil {
 		return nil, err
 	}
-	team := teamID
+	team, guest := teamID, false
 	id, name, zone, bot := s.cfg.Bot.UserID, s.cfg.Bot.Name, "UTC", true
 	if p["user"] != id {
 		u := s.user(p["user"])
@@ -33,10 +33,12 @@ func (s *Server) usersInfo(p params) (answer, error) {
 			return nil, &apiError{code: "user_not_found"}
 		}
 		team, _ = s.home(*u)
+		guest = u.Guest
 		id, name, zone, bot = u.ID, u.Name, u.Timezone, false
 	}
 	return answer{"user": answer{
 		"id": id, "team_id": team, "name": name, "real_name": name, "tz": zone, "is_bot": bot, "deleted": false,
+		"is_restricted": guest, "is_ultra_restricted": false,
 		"profile": answer{"real_name": name, "display_name": name},
 	}}, nil
 }

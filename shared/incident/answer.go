@@ -45,6 +45,8 @@ const (
 	NotAllowed       AnswerReason = "not-allowed"
 	NotResponder     AnswerReason = "not-responder"      // not among those of the setting responders
 	OtherWorkspace   AnswerReason = "other-workspace"    // of another company, or of nobody knows which
+	IsGuest          AnswerReason = "guest"              // of the own workspace
+	GuestNotRead     AnswerReason = "guest-not-read"     // whether they are one could not be looked up
 	WorkspaceNotRead AnswerReason = "workspace-not-read" // where they are from could not be looked up
 	NobodyAllowed    AnswerReason = "nobody-allowed"     // the setting approvers is empty
 	GroupNotRead     AnswerReason = "group-not-read"     // whether they may could not be looked up

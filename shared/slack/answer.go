@@ -191,6 +191,10 @@ func RefusalSays(a incident.Answer) string {
 	switch a.Reason {
 	case incident.NotResponder:
 		return says + "You may not silence here. Ask one of the responders (setting responders)."
+	case incident.IsGuest:
+		return says + "Guests of the workspace may not ask: an answer is about all accounts, and a silence hides them from everybody. Ask a member."
+	case incident.GuestNotRead:
+		return says + "Slack did not say whether you are a guest of the workspace. Try again in a minute. If it stays so, give the Slack app the scope users:read."
 	case incident.OtherWorkspace:
 		return says + "Only people of Rollcall’s own Slack workspace may ask, and Slack does not say that you are one."
 	case incident.GroupNotRead:

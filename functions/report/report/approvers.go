@@ -95,6 +95,26 @@ func (p *invocation) workspace(ctx context.Context) (own response.Workspace, unr
 	return response.Workspace{}, p.workspaceUnknown
 }
 
+// guest reports whether somebody is a guest of the workspace, or why that cannot be told.
+func (p *invocation) guest(ctx context.Context, user string) (guest bool, unread string) {
+	ctx, cancel := context.WithTimeout(ctx, notify.CallTimeout)
+	defer cancel()
+	guest, err := p.people.Guest(ctx, user)
+	if err == nil {
+		return guest, ""
+	}
+	p.Count("SlackFailures", 1)
+	p.Log.ErrorContext(ctx, "Rollcall cannot tell whether somebody is a guest, who may not ask then", "user", user, "error", err.Error())
+	var e *slackapi.Error
+	switch {
+	case errors.As(err, &e) && e.Scope != "":
+		return false, "the Slack app lacks the scope " + e.Scope
+	case e != nil && e.Code != "":
+		return false, e.Code
+	}
+	return false, "Slack did not answer"
+}
+
 // group reads a user group, once in an invocation.
 func (p *invocation) group(ctx context.Context, id string) members {
 	if known, ok := p.groups[id]; ok {

@@ -397,3 +397,21 @@ func TestCommandsAreTheHubs(t *testing.T) {
 		t.Errorf("%+v, %v", whose, err)
 	}
 }
+
+// A guest of the workspace learns nothing of all accounts and silences nothing; where Slack
+// does not say who is one, nobody does, and the sentence says what is missing.
+func TestGuestsMayNotAsk(t *testing.T) {
+	k := newTalk(t)
+	status := report.Ask{Verb: report.AskStatus}
+	k.channel.Guests = []string{"U0VISITOR1"}
+	if got := k.ask(1, "U0VISITOR1", status); !strings.Contains(got, "Guests of the workspace may not ask") {
+		t.Errorf("a guest: %q", got)
+	}
+	if got := k.ask(2, "U0MEMBER01", status); strings.Contains(got, "may not ask") || got == "" {
+		t.Errorf("a member: %q", got)
+	}
+	k.channel.GuestError = &slackapi.Error{Kind: slackapi.Auth, Method: "users.info", Code: "missing_scope", Scope: "users:read"}
+	if got := k.ask(3, "U0MEMBER01", status); !strings.Contains(got, "give the Slack app the scope users:read") {
+		t.Errorf("without the scope: %q", got)
+	}
+}

@@ -22,6 +22,7 @@ import (
 type People interface {
 	Workspace(ctx context.Context) (response.Workspace, error)
 	GroupMembers(ctx context.Context, group string) ([]string, error)
+	Guest(ctx context.Context, user string) (bool, error)
 }
 
 // handler is what all invocations share.

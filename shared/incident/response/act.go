@@ -24,6 +24,10 @@ const (
 	// Unplaced is somebody of whom that could not be looked up.
 	Foreign  May = "foreign"
 	Unplaced May = "unplaced"
+	// Guest is a guest of the workspace; Unlisted is somebody of whom that could not be
+	// looked up.
+	Guest    May = "guest"
+	Unlisted May = "unlisted"
 )
 
 // Who is what is known of the person who pressed.
@@ -48,6 +52,10 @@ func (w Who) refusal(a report.Action) incident.Answer {
 		return incident.Answer{Reason: incident.GroupNotRead, Says: w.Says}
 	case Foreign:
 		return incident.Answer{Reason: incident.OtherWorkspace}
+	case Guest:
+		return incident.Answer{Reason: incident.IsGuest}
+	case Unlisted:
+		return incident.Answer{Reason: incident.GuestNotRead, Says: w.Says}
 	case Unplaced:
 		return incident.Answer{Reason: incident.WorkspaceNotRead, Says: w.Says}
 	}

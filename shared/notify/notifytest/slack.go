@@ -22,6 +22,9 @@ type Slack struct {
 	// Enterprise is the app's organization, unplaced why its workspace is not known.
 	Enterprise     string
 	WorkspaceError error
+	// Guests are users that are guests of the workspace; GuestError is why that is not known.
+	Guests     []string
+	GuestError error
 	// Fail, if set, decides on each call: an error before it is done, or, with
 	// cut, after it.
 	Fail func(call string) (err error, cut bool)
@@ -115,6 +118,11 @@ const Home = "T0STAGE001"
 // it is not.
 func (c *Slack) Workspace(context.Context) (response.Workspace, error) {
 	return response.Workspace{ID: Home, Enterprise: c.Enterprise}, c.WorkspaceError
+}
+
+// Guest tells of the guests, unless a test says that it cannot be told.
+func (c *Slack) Guest(_ context.Context, user string) (bool, error) {
+	return slices.Contains(c.Guests, user), c.GuestError
 }
 
 func (c *Slack) GroupMembers(_ context.Context, group string) (users []string, err error) {

@@ -53,6 +53,25 @@ func (c *Client) GroupMembers(ctx context.Context, group string) ([]string, erro
 	return users, nil
 }
 
+// Guest reports whether a user is a guest of the workspace, of one channel or of several
+// (docs.slack.dev/reference/objects/user-object, is_restricted and is_ultra_restricted). It
+// needs the scope users:read.
+func (c *Client) Guest(ctx context.Context, user string) (bool, error) {
+	guest := false
+	err := c.patiently(ctx, func() error {
+		u, err := c.api.GetUserInfoContext(ctx, user)
+		if err != nil {
+			return err
+		}
+		guest = u.IsRestricted || u.IsUltraRestricted
+		return nil
+	})
+	if err != nil {
+		return false, c.typed(err)
+	}
+	return guest, nil
+}
+
 // Workspace is the workspace and the organization of the token's app. auth.test
 // needs no scope, and tells the organization where there is one
 // (docs.slack.dev/reference/methods/auth.test).

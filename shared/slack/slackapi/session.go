@@ -134,6 +134,16 @@ func (s *Session) GroupMembers(ctx context.Context, group string) ([]string, err
 	return users, s.after(err)
 }
 
+// Guest reports whether a user is a guest of the workspace.
+func (s *Session) Guest(ctx context.Context, user string) (bool, error) {
+	c, err := s.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	guest, err := c.Guest(ctx, user)
+	return guest, s.after(err)
+}
+
 // Find looks for a message.
 func (s *Session) Find(ctx context.Context, search Search) (Found, error) {
 	c, err := s.open(ctx)
