@@ -19,7 +19,7 @@ import (
 // and an app made of one has every scope that is asked for, and no more.
 func TestSlackAppManifest(t *testing.T) {
 	plain := manifestOf(t, "slack-app.yaml", config.Config{Approvers: []string{"S0ONCALL01"}}, 5)
-	acting := manifestOf(t, "slack-app-actions.yaml", config.Config{Approvers: []string{"S0ONCALL01"}, SlackActions: true}, 6)
+	acting := manifestOf(t, "slack-app-actions.yaml", config.Config{Approvers: []string{"S0ONCALL01"}, SlackActions: true}, 7)
 	if plain.Display != acting.Display || plain.Features.BotUser != acting.Features.BotUser {
 		t.Error("the two are not the same app")
 	}
@@ -38,8 +38,8 @@ func TestSlackAppManifest(t *testing.T) {
 		t.Errorf("events %q, home page %+v", e.BotEvents, acting.Features.AppHome)
 	}
 	missing := scopesOf(config.Config{SlackActions: true}, plain.OAuthConfig.Scopes.Bot, "")
-	if len(missing) != 1 || missing[0].State != Wrong || missing[0].Name != "commands" {
-		t.Errorf("found %+v, want that the command's scope is missing", missing)
+	if len(missing) != 2 || missing[0].State != Wrong || missing[0].Name != "users:read" || missing[1].Name != "commands" {
+		t.Errorf("found %+v, want that the command's scopes are missing", missing)
 	}
 }
 
