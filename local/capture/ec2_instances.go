@@ -116,6 +116,18 @@ func (a API) DescribeCapacityReservations(in *ec2.DescribeCapacityReservationsIn
 	return &ec2.DescribeCapacityReservationsOutput{CapacityReservations: list}, err
 }
 
+// DescribePlacementGroups answers with those of the region.
+func (a API) DescribePlacementGroups(in *ec2.DescribePlacementGroupsInput) (*ec2.DescribePlacementGroupsOutput, error) {
+	all, err := read[ec2.DescribePlacementGroupsOutput](a.c, "ec2-describe-placement-groups")
+	if err != nil {
+		return nil, err
+	}
+	list, err := choice[ec2types.PlacementGroup]{
+		list: all.PlacementGroups, ids: in.GroupIds, id: "GroupId", missing: "InvalidPlacementGroupId.NotFound", filters: in.Filters,
+	}.run()
+	return &ec2.DescribePlacementGroupsOutput{PlacementGroups: list}, err
+}
+
 // DescribeInstanceAttribute answers with the one attribute that was asked for.
 func (a API) DescribeInstanceAttribute(in *ec2.DescribeInstanceAttributeInput) (*ec2.DescribeInstanceAttributeOutput, error) {
 	all, err := read[ec2.DescribeInstanceAttributeOutput](a.c, "ec2-describe-instance-attribute", aws.ToString(in.InstanceId), string(in.Attribute))

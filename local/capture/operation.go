@@ -24,6 +24,7 @@ func operations() map[string]reflect.Type {
 		"ec2-describe-instance-types":                reflect.TypeFor[ec2.DescribeInstanceTypesOutput](),
 		"ec2-describe-instance-type-offerings":       reflect.TypeFor[ec2.DescribeInstanceTypeOfferingsOutput](),
 		"ec2-describe-capacity-reservations":         reflect.TypeFor[ec2.DescribeCapacityReservationsOutput](),
+		"ec2-describe-placement-groups":              reflect.TypeFor[ec2.DescribePlacementGroupsOutput](),
 		"ec2-describe-instance-attribute":            reflect.TypeFor[ec2.DescribeInstanceAttributeOutput](),
 		"ec2-get-console-output":                     reflect.TypeFor[ec2.GetConsoleOutputOutput](),
 		"ec2-describe-subnets":                       reflect.TypeFor[ec2.DescribeSubnetsOutput](),

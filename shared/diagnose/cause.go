@@ -63,7 +63,7 @@ func (r *ranking) cause(f *fault) Cause {
 		Title: f.Title, Why: f.Why, Evidence: bounded(f.Evidence), Fix: f.Fix,
 		Nodegroups: r.nodegroups(f.Instances, append(slices.Clone(f.Covers), f.Resource), r.checks[f.Check].Breaks == check.Launching), Instances: f.Instances, Pods: f.Pods,
 		Contributing: f.contributing, Symptoms: f.signs, Hidden: f.hidden, Behind: f.Behind,
-		Since: f.Since,
+		Since: f.Since, Idle: f.Idle,
 	}
 }
 

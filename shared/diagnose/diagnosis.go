@@ -39,6 +39,8 @@ type Cause struct {
 	Instances  []string `json:"instances,omitempty"`
 	// Since is when it began, where that is known; else it is known by its instances.
 	Since time.Time `json:"since,omitzero"`
+	// Idle is the finding's: nothing waits for what it keeps from working.
+	Idle bool `json:"idle,omitempty"`
 	// Pods cannot start for it.
 	Pods         []string    `json:"pods,omitempty"`
 	Contributing []checks.ID `json:"contributing,omitempty"`

@@ -81,10 +81,11 @@ ec2:
   LaunchTemplates:
     - {LaunchTemplateId: lt-0res, LaunchTemplateName: res, DefaultVersionNumber: 1, LatestVersionNumber: 1}
   LaunchTemplateVersions:
-    - {LaunchTemplateId: lt-0res, LaunchTemplateName: res, VersionNumber: 1, DefaultVersion: true, LaunchTemplateData: {ImageId: ami-0a1e2d3c4b5a69788, SecurityGroupIds: [sg-0e9], CapacityReservationSpecification: {CapacityReservationTarget: {CapacityReservationId: cr-0a}}}}
+    - {LaunchTemplateId: lt-0res, LaunchTemplateName: res, VersionNumber: 1, DefaultVersion: true, LaunchTemplateData: {ImageId: ami-0a1e2d3c4b5a69788, SecurityGroupIds: [sg-0e9], CapacityReservationSpecification: {CapacityReservationTarget: {CapacityReservationId: cr-0a}}, Placement: {GroupName: hpc, Tenancy: dedicated}}}
   CapacityReservations:
     - {CapacityReservationId: cr-0a, State: active, ReservationType: capacity-block, InstanceType: p5.48xlarge, AvailabilityZone: us-west-2a, TotalInstanceCount: 4, AvailableInstanceCount: 1, StartDate: 2026-11-20T11:30:00Z, EndDate: 2026-11-21T11:30:00Z}
     - {CapacityReservationId: cr-0b, State: active}
+  PlacementGroups: [{GroupId: pg-0a, GroupName: hpc, Strategy: partition, State: available, PartitionCount: 3}]
 autoscaling:
   AutoScalingGroups:
     - {AutoScalingGroupName: eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007, LaunchTemplate: {LaunchTemplateId: lt-0res, Version: "1"}}
@@ -122,6 +123,7 @@ kubernetes:
         status: {phase: Running, initContainerStatuses: [{name: aws-vpc-cni-init, state: {terminated: {reason: Completed, exitCode: 0}}}], containerStatuses: [{name: aws-node, restartCount: 4, state: {waiting: {reason: CrashLoopBackOff, message: back-off}}, lastState: {terminated: {reason: Error, exitCode: 1, message: no ipamd}}}]}
       - {metadata: {name: web-0, namespace: shop}, spec: {nodeName: n2}, status: {phase: Pending}}
       - {metadata: {name: coredns-1, namespace: kube-system, labels: {k8s-app: kube-dns}}}
+      - {metadata: {name: train-0, namespace: ml}, status: {phase: Pending, conditions: [{type: PodScheduled, status: "False", reason: Unschedulable}]}}
     certificateSigningRequests:
       - {metadata: {name: csr-1, creationTimestamp: "2026-11-20T14:50:00Z"}, spec: {signerName: kubernetes.io/kubelet-serving, username: "system:node:n2"}}
       - {metadata: {name: csr-2}, spec: {signerName: kubernetes.io/kubelet-serving}, status: {conditions: [{type: Approved}]}}
@@ -146,6 +148,9 @@ kubernetes:
       - {metadata: {name: e2, namespace: default}, involvedObject: {kind: Node, name: n2}, reason: NodeNotReady, lastTimestamp: "2026-11-20T14:56:00Z"}
       - {metadata: {name: e1, namespace: default}, involvedObject: {kind: Node, name: n2}, reason: RegisteredNode, eventTime: "2026-11-20T14:55:00.123456Z", lastTimestamp: null}
       - {metadata: {name: e3, namespace: default}, involvedObject: {kind: Pod, name: p}, reason: Scheduled}
+      - {metadata: {name: e4, namespace: default}, involvedObject: {kind: NodeClaim, name: gpu-9z865}, reason: InsufficientCapacityError, message: none, source: {component: karpenter}, firstTimestamp: "2026-11-20T14:50:00Z", lastTimestamp: "2026-11-20T14:52:00Z"}
+      - {metadata: {name: e5, namespace: ml}, involvedObject: {kind: Pod, namespace: ml, name: train-0}, reason: FailedScheduling, source: {component: default-scheduler}}
+      - {metadata: {name: e6, namespace: ml}, involvedObject: {kind: Pod, namespace: ml, name: train-0}, reason: FailedScheduling, message: limits, reportingComponent: karpenter, eventTime: "2026-11-20T14:55:00Z"}
 `
 
 const (
@@ -240,6 +245,16 @@ func TestLookAtEverything(t *testing.T) {
 	}
 	gathertest.Same(t, "capacity reservations", s.CapacityReservations, []snapshot.CapacityReservation{{ID: "cr-0a", State: "active", Type: "p5.48xlarge", Zone: "us-west-2a", Total: 4, Free: 1, Block: true,
 		Start: time.Date(2026, 11, 20, 11, 30, 0, 0, time.UTC), End: time.Date(2026, 11, 21, 11, 30, 0, 0, time.UTC)}})
+
+	gathertest.Same(t, "placement groups", s.PlacementGroups, []snapshot.PlacementGroup{{ID: "pg-0a", Name: "hpc", Strategy: "partition", State: "available", Partitions: 3}})
+	if lt := s.LaunchTemplates[slices.IndexFunc(s.LaunchTemplates, func(t snapshot.LaunchTemplate) bool { return t.ID == "lt-0res" })]; lt.PlacementGroup != "hpc" || lt.Tenancy != "dedicated" {
+		t.Errorf("placement of %+v", lt)
+	}
+	at := func(hour, minute int) time.Time { return time.Date(2026, 11, 20, hour, minute, 0, 0, time.UTC) }
+	gathertest.Same(t, "events of Karpenter", s.PoolEvents, []snapshot.PoolEvent{
+		{Kind: "NodeClaim", Name: "gpu-9z865", Reason: "InsufficientCapacityError", Message: "none", First: at(14, 50), Last: at(14, 52)},
+		{Kind: "Pod", Name: "ml/train-0", Reason: "FailedScheduling", Message: "limits", First: at(14, 55), Last: at(14, 55)},
+	})
 
 	gathertest.Same(t, "nodegroups", names(s.Nodegroups, func(n snapshot.Nodegroup) string { return n.Name }), []string{"default", "new_nodegroup_2"})
 	gathertest.Same(t, "profiles", names(s.Profiles, func(p snapshot.Profile) string { return p.Name + " " + strings.Join(p.Roles, ",") }), []string{"eks-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole"})

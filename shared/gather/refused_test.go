@@ -96,8 +96,8 @@ func TestEveryKubernetesRefusalIsNamed(t *testing.T) {
 			}
 			want := map[string]int{
 				"pods":      2, // those of aws-node, and those that wait
-				"events":    2, // of nodes and of pods
-				"nodepools": 4, // they name the rest
+				"events":    3, // of nodes, of pods, and of what Karpenter launches
+				"nodepools": 5, // they name the rest
 			}[resource]
 			want = max(want, 1)
 			if len(s.Failures) != want {
@@ -124,7 +124,7 @@ func TestEveryKubernetesRefusalIsNamed(t *testing.T) {
 }
 
 func ofKarpenter(source snapshot.Source) bool {
-	return slices.Contains([]snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf}, source)
+	return slices.Contains([]snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.PoolEventsOf}, source)
 }
 
 // TestKarpenterIsAskedForOnce holds that a cluster without Karpenter is asked one

@@ -64,6 +64,8 @@ func (inc Incident) Severity() Severity {
 // unmet is the severity of a cause that no launch has met yet.
 func (inc Incident) unmet(breaks check.Breaks) Severity {
 	switch {
+	case breaks == check.Launching && inc.Cause.Idle:
+		return Warning // no pod waits for what cannot be launched
 	case breaks == check.Launching, breaks == check.Addresses && inc.reached(), inc.PodsWait():
 		return Critical
 	}

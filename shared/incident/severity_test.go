@@ -37,6 +37,8 @@ func TestSeverity(t *testing.T) {
 	crowd.Affected = 500
 	unnamed := with("dns/dhcp-options", checks.Likely)
 	unnamed.Affected = 5
+	idle := with("launch/unauthorized", checks.Certain)
+	idle.Cause.Idle = true
 	half := with("launch/subnet-full", checks.Certain, report.Joined, report.Missed)
 	effectOf := func(check, effect checks.ID) incident.Incident {
 		inc := with(check, checks.Certain)
@@ -73,6 +75,7 @@ func TestSeverity(t *testing.T) {
 		"advice":                                   {with("route/no-egress", checks.Advice, report.Missed), incident.Info},
 		"ended early":                              {with(checkid.InstanceEndedEarly, checks.Certain, report.Gone), incident.Critical},
 		"cannot look":                              {with(incident.CannotLook, checks.Possible), incident.Warning},
+		"launches refused that nothing waits for":  {idle, incident.Warning},
 		"launches refused, no instance":            {with("launch/subnet-full", checks.Certain), incident.Critical},
 		"addon degraded":                           {with("addon/degraded", checks.Certain), incident.Warning},
 		"a leak that reached launches":             {short, incident.Critical},

@@ -80,8 +80,10 @@ type NodeClassRef struct {
 type NodePool struct {
 	Metadata ObjectMeta `json:"metadata"`
 	Spec     struct {
-		Weight   int                 `json:"weight"`
-		Limits   map[string]Quantity `json:"limits"`
+		Weight int                 `json:"weight"`
+		Limits map[string]Quantity `json:"limits"`
+		// Replicas is set for a static pool (kubernetes-sigs/karpenter pkg/apis/v1/nodepool.go).
+		Replicas *int `json:"replicas"`
 		Template struct {
 			Metadata struct {
 				Labels map[string]string `json:"labels"`

@@ -16,3 +16,13 @@ type CapacityReservation struct {
 	// Start and End are when it begins and ends; zero where it does not say.
 	Start, End time.Time
 }
+
+// PlacementGroup is a placement group.
+type PlacementGroup struct {
+	ID, Name string
+	Strategy string // cluster, spread, partition
+	State    string // pending, available, deleting, deleted
+	Level    string // of a spread: host, rack
+	// Partitions is how many a partition placement group has.
+	Partitions int
+}

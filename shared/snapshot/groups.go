@@ -24,7 +24,9 @@ type Group struct {
 	Tags     map[string]string
 
 	Template TemplateRef
-	Types    []string // of a mixed instances policy's overrides
+	// PlacementGroup is the name of the one that it launches into; empty for none.
+	PlacementGroup string
+	Types          []string // of a mixed instances policy's overrides
 	// Images are the images of overrides that have their own, by type.
 	Images map[string]string
 	// ZonalShift reports whether zonal shifts apply to the group.

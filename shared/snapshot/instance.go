@@ -36,6 +36,8 @@ type Instance struct {
 	// Operator is the service principal that manages it, as EC2 reports it
 	// (eks.amazonaws.com for EKS Auto Mode): no tag, and nobody else can set it.
 	Operator string
+	// PlacementGroup is the name of the one that it is in; empty for none.
+	PlacementGroup string
 }
 
 // EFA is an Elastic Fabric Adapter: a network interface of the type efa or efa-only.

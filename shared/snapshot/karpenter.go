@@ -1,5 +1,7 @@
 package snapshot
 
+import "time"
+
 // The API groups of the classes: Karpenter that somebody runs in the cluster,
 // and EKS Auto Mode. Both can be in one cluster.
 const (
@@ -20,6 +22,8 @@ type NodePool struct {
 	// that are being launched among them: amounts as Kubernetes writes them
 	// ("100", "400Gi"), by resource. "nodes" counts nodes.
 	Limits, Used Amounts
+	// Replicas is how many nodes a static pool keeps; nil for one that serves pods.
+	Replicas *int
 	// Labels, Requirements and Taints are those of the nodes that it makes.
 	Labels       map[string]string
 	Requirements []Requirement
@@ -46,6 +50,17 @@ type NodeClaim struct {
 	Node       string
 	Type       string
 	Conditions map[string]ObservedCondition
+}
+
+// PoolEvent is a Kubernetes event about a NodeClaim, a NodePool, or a pod that could
+// not be scheduled.
+type PoolEvent struct {
+	Kind    string // NodeClaim, NodePool, Pod
+	Name    string // of a pod "namespace/name"
+	Reason  string // InsufficientCapacityError, NoCompatibleInstanceTypes, FailedScheduling, …
+	Message string
+	// First and Last are when it was seen first and last.
+	First, Last time.Time
 }
 
 // NodeClass is a class: an EC2NodeClass of Karpenter, or a NodeClass of EKS Auto

@@ -101,4 +101,7 @@ type LaunchTemplate struct {
 	GroupsTwice bool
 	// Reservation is the capacity reservation that it names; empty for none.
 	Reservation string
+	// PlacementGroup is the name or the id of the one that it names, Tenancy dedicated or
+	// host, Host the dedicated host or host resource group; each empty for none.
+	PlacementGroup, Tenancy, Host string
 }

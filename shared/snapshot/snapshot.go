@@ -70,6 +70,7 @@ type Snapshot struct {
 	MetadataDefaults *MetadataDefaults
 
 	CapacityReservations []CapacityReservation
+	PlacementGroups      []PlacementGroup
 
 	Profiles []Profile
 	Roles    []Role
@@ -127,6 +128,9 @@ type Snapshot struct {
 	NodeClaims      []NodeClaim
 	EC2NodeClasses  []NodeClass
 	AutoNodeClasses []NodeClass
+	// PoolEvents are what Karpenter and EKS Auto Mode report of NodeClaims, NodePools
+	// and pods that they cannot serve.
+	PoolEvents []PoolEvent
 
 	// Returned is what eni-cleanup gave back in the last hour, by subnet: of our
 	// own table, no source.

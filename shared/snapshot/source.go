@@ -43,16 +43,18 @@ const (
 	MetadataDefaultsOf Source = "instance metadata defaults"
 	// CapacityReservations are those that launch templates name.
 	CapacityReservations Source = "capacity reservations"
-	Profiles             Source = "instance profiles"
-	Roles                Source = "iam roles"
-	Access               Source = "access entries"
-	PodIdentities        Source = "pod identity associations"
-	Addons               Source = "add-ons"
-	AWSNode              Source = "aws-node" // CNI
-	Pods                 Source = "pods"
-	AWSAuthMap           Source = "aws-auth"
-	CSRs                 Source = "certificate signing requests"
-	NodeEventsOf         Source = "node events"
+	// PlacementGroups are read where a group or a launch template names one.
+	PlacementGroups Source = "placement groups"
+	Profiles        Source = "instance profiles"
+	Roles           Source = "iam roles"
+	Access          Source = "access entries"
+	PodIdentities   Source = "pod identity associations"
+	Addons          Source = "add-ons"
+	AWSNode         Source = "aws-node" // CNI
+	Pods            Source = "pods"
+	AWSAuthMap      Source = "aws-auth"
+	CSRs            Source = "certificate signing requests"
+	NodeEventsOf    Source = "node events"
 
 	Updates Source = "nodegroup updates" // Nodegroup.Updates
 
@@ -80,6 +82,8 @@ const (
 	NodeClaimsOf      Source = "nodeclaims"
 	EC2NodeClassesOf  Source = "ec2nodeclasses" // of Karpenter
 	AutoNodeClassesOf Source = "nodeclasses"    // of EKS Auto Mode
+	// PoolEventsOf is PoolEvents. They are read where pods or NodeClaims wait.
+	PoolEventsOf Source = "karpenter events"
 	// LaunchHistory is History and Samples: Rollcall's own table, which gather
 	// does not read and All does not name.
 	LaunchHistory Source = "launch history"
@@ -99,12 +103,12 @@ func All() []Source {
 		Clusters, Instances, InstanceTypes, TypeOfferingsOf, Subnets, VPCs, RouteTables, NATGateways, InternetGateways, Endpoints,
 		Groups, Activities, Nodegroups, Nodes,
 		SecurityGroups, GroupAssociations, NetworkACLs, VPCDNS, DHCP, EgressOnly, PublicAccessOf, PrefixListEntries, Peerings, TransitGateways, Interfaces,
-		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, AllowedImagesOf, MetadataDefaultsOf, CapacityReservations, Profiles, Roles,
+		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, AllowedImagesOf, MetadataDefaultsOf, CapacityReservations, PlacementGroups, Profiles, Roles,
 		Access, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,
 		Usage, Unattached, CreatorsOf, CIDRsKept, ENIConfigsOf, TrunksOf,
 		VolumesOf, PersistentVolumes, ClaimsOf, WaitingPods, PodEventsOf, PodsOnNodes, ZonesOf,
-		NodePoolsOf, NodeClaimsOf, EC2NodeClassesOf, AutoNodeClassesOf,
+		NodePoolsOf, NodeClaimsOf, EC2NodeClassesOf, AutoNodeClassesOf, PoolEventsOf,
 	}
 }
 

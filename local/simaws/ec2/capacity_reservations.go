@@ -31,3 +31,27 @@ func (s API) DescribeCapacityReservations(in *ec2.DescribeCapacityReservationsIn
 	}
 	return &ec2.DescribeCapacityReservationsOutput{CapacityReservations: deepcopy.Each(list), NextToken: next}, nil
 }
+
+// DescribePlacementGroups lists placement groups: all of them, for the call has no pages.
+func (s API) DescribePlacementGroups(in *ec2.DescribePlacementGroupsInput) (*ec2.DescribePlacementGroupsOutput, error) {
+	defer s.w.Enter()()
+	list, _, err := table.Selection[ec2types.PlacementGroup]{
+		Table: s.w.PlacementGroups, ID: func(v *ec2types.PlacementGroup) *string { return v.GroupId }, IDs: in.GroupIds,
+		Missing: func(ids []string) *wire.Error {
+			return wire.Errorf("InvalidPlacementGroupId.NotFound", "The Placement Group ID '%v' does not exist.", ids)
+		},
+		Filters: in.Filters,
+		Known: table.Filters[ec2types.PlacementGroup]{
+			"group-name":   func(v *ec2types.PlacementGroup) []string { return table.One(v.GroupName) },
+			"group-arn":    func(v *ec2types.PlacementGroup) []string { return table.One(v.GroupArn) },
+			"spread-level": func(v *ec2types.PlacementGroup) []string { return []string{string(v.SpreadLevel)} },
+			"state":        func(v *ec2types.PlacementGroup) []string { return []string{string(v.State)} },
+			"strategy":     func(v *ec2types.PlacementGroup) []string { return []string{string(v.Strategy)} },
+		},
+		Tags: func(v *ec2types.PlacementGroup) []ec2types.Tag { return v.Tags },
+	}.Run()
+	if err != nil {
+		return nil, err
+	}
+	return &ec2.DescribePlacementGroupsOutput{PlacementGroups: deepcopy.Each(list)}, nil
+}

@@ -84,7 +84,7 @@ func TestTaintsAndLimits(t *testing.T) {
 	s.pods("web", "karpenter.sh/nodepool=web")
 	s.pass(time.Minute)
 	if n, events := len(s.list("nodeclaims")), s.events("Pod"); n != 1 || !slices.Contains(events,
-		`FailedScheduling: Failed to schedule pod, all available instance types exceed limits for nodepool "web"`) {
+		`FailedScheduling: Failed to schedule pod, all available instance types exceed limits for nodepool (NodePool=web)`) {
 		t.Errorf("%d NodeClaims, events %q", n, events)
 	}
 }

@@ -98,7 +98,9 @@ func (c *Controller) heldPoolFor(p map[string]any, pools []map[string]any) (map[
 		case len(offerings) == 0:
 			why = append(why, fmt.Sprintf("incompatible with nodepool %q, no instance type satisfied resources and requirements", name))
 		case c.heldLimited(name, spec.Limits, offerings[0].kind):
-			why = append(why, fmt.Sprintf("all available instance types exceed limits for nodepool %q", name))
+			// serrors.Wrap writes what it is about behind the error (KC v1.14
+			// provisioning/scheduling/scheduler.go, addToNewNodeClaim).
+			why = append(why, fmt.Sprintf("all available instance types exceed limits for nodepool (NodePool=%s)", name))
 		default:
 			return o, ""
 		}

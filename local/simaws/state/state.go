@@ -195,6 +195,7 @@ type ec2State struct {
 	InstanceTypes        *table.Table[ec2types.InstanceTypeInfo]
 	Images               *table.Table[ec2types.Image]
 	CapacityReservations *table.Table[ec2types.CapacityReservation]
+	PlacementGroups      *table.Table[ec2types.PlacementGroup]
 	Templates            *table.Table[ec2types.LaunchTemplate]
 	TemplateVersions     *table.Table[ec2types.LaunchTemplateVersion]
 	Addresses            *table.Table[ec2types.Address]
@@ -261,7 +262,8 @@ func newEC2State() ec2State {
 		Reservations: map[string]ec2types.Reservation{}, ReservationOf: map[string]string{},
 		UserData: map[string]string{}, Console: map[string]string{},
 		InstanceTypes: table.New[ec2types.InstanceTypeInfo](), Images: table.New[ec2types.Image](), CapacityReservations: table.New[ec2types.CapacityReservation](),
-		Templates: table.New[ec2types.LaunchTemplate](), TemplateVersions: table.New[ec2types.LaunchTemplateVersion](),
+		PlacementGroups: table.New[ec2types.PlacementGroup](),
+		Templates:       table.New[ec2types.LaunchTemplate](), TemplateVersions: table.New[ec2types.LaunchTemplateVersion](),
 		Addresses: table.New[ec2types.Address](), PrefixLists: table.New[ec2types.PrefixList](),
 		ManagedPrefixLists: table.New[ec2types.ManagedPrefixList](), PrefixListEntries: map[string][]ec2types.PrefixListEntry{},
 		DhcpOptions: table.New[ec2types.DhcpOptions](), Volumes: table.New[ec2types.Volume](),

@@ -44,6 +44,7 @@ func loadTemplates(w *state.State, f *worldfile.File) error {
 	}
 	return errors.Join(
 		fill(w.Images, f.EC2.Images, "ec2.Images", func(v *ec2types.Image) *string { return v.ImageId }),
+		fill(w.PlacementGroups, f.EC2.PlacementGroups, "ec2.PlacementGroups", func(v *ec2types.PlacementGroup) *string { return v.GroupId }),
 		fill(w.CapacityReservations, f.EC2.CapacityReservations, "ec2.CapacityReservations", func(v *ec2types.CapacityReservation) *string { return v.CapacityReservationId }),
 	)
 }

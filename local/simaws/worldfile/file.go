@@ -70,6 +70,7 @@ type EC2File struct {
 	InstanceTypes              []ec2types.InstanceTypeInfo
 	Images                     []ec2types.Image
 	CapacityReservations       []ec2types.CapacityReservation
+	PlacementGroups            []ec2types.PlacementGroup
 	LaunchTemplates            []ec2types.LaunchTemplate
 	LaunchTemplateVersions     []ec2types.LaunchTemplateVersion
 	Addresses                  []ec2types.Address

@@ -8,7 +8,6 @@ import (
 	"rollcall/shared/access/denial"
 	"rollcall/shared/checkid"
 	"rollcall/shared/node/activity"
-	"rollcall/shared/node/refusal"
 	"rollcall/shared/snapshot"
 )
 
@@ -28,6 +27,10 @@ type Attempt struct {
 	Claims []string
 	// Likely reports that the class is likely and not certain.
 	Likely bool
+	// Unneeded reports that nothing waits for what was refused.
+	Unneeded bool
+	// Blocked is why it is not known whether it counts; nil where that is known.
+	Blocked *snapshot.Failure
 	// Denied is which policy refused it, as far as its message tells; nil for a launch
 	// that failed for another reason.
 	Denied *Denied
@@ -47,6 +50,9 @@ type Attempts struct {
 	// worked is when the last launch succeeded, by group or owner and place.
 	worked map[string]map[place]time.Time
 }
+
+// ToldByCloudTrail is Attempt.Told of calls that CloudTrail recorded.
+const ToldByCloudTrail = "refused"
 
 // place is where a launch put an instance.
 type place struct{ subnet, zone string }
@@ -125,12 +131,9 @@ func (a *Attempts) refused() {
 				r.Worked = at
 			}
 		}
-		if refusal.Stands(r, a.S.Time) != refusal.Refused {
-			continue
-		}
 		v := activity.Classify(r.Text)
 		v.Class = r.Class
-		t := Attempt{Group: r.Launcher, Verdict: v, At: r.First, Told: "refused", Refused: &r}
+		t := Attempt{Group: r.Launcher, Verdict: v, At: r.First, Told: ToldByCloudTrail, Refused: &r}
 		if v.Denial != nil || r.Denial != nil || r.Undecoded != "" {
 			t.Denied = &Denied{Undecoded: r.Undecoded}
 			if v.Denial != nil {
@@ -141,7 +144,7 @@ func (a *Attempts) refused() {
 			}
 			t.judgeDenial()
 		}
-		a.List = append(a.List, t)
+		a.add(t)
 	}
 }
 
@@ -242,6 +245,11 @@ func (a *Attempts) successes() {
 		in := &a.S.Instances[i]
 		if in.State == "running" {
 			note(snapshot.LauncherOf(in.Tags), place{in.Subnet, in.Zone}, in.Launched)
+		}
+	}
+	for _, c := range a.S.NodeClaims {
+		if l := c.Conditions["Launched"]; c.Pool != "" && l.Status == "True" {
+			note(PoolKey(c.Pool), place{}, l.Since)
 		}
 	}
 }

@@ -43,6 +43,8 @@ type Finding struct {
 	// Unconditional tells that this finding needs no instance that failed for it, as
 	// those of checks that see ahead.
 	Unconditional bool `json:"-"`
+	// Idle reports that nothing waits for what it keeps from working: it is less urgent.
+	Idle bool `json:"idle,omitempty"`
 	// Since is when what was found began, where the check knows: launches that are
 	// refused are told once they go on.
 	Since time.Time `json:"-"`

@@ -11,6 +11,7 @@ import (
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/refusal"
 	"rollcall/shared/snapshot"
 )
 
@@ -59,7 +60,7 @@ func launchCheck(spec launchSpec) check.Check {
 		// Instances are looked at where they were read: those that died while
 		// they started tell the same as the group's activities.
 		Uses: append([]snapshot.Source{
-			snapshot.Groups, snapshot.Activities, snapshot.NodePoolsOf, snapshot.NodeClaimsOf,
+			snapshot.Groups, snapshot.Activities, snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.PoolEventsOf, snapshot.WaitingPods,
 			// Settings that refuse launches, where EC2's text does not name them.
 			snapshot.LaunchTemplates, snapshot.Images, snapshot.AllowedImagesOf, snapshot.Subnets, snapshot.VPCs, snapshot.InstanceTypes,
 		}, spec.uses...),
@@ -87,7 +88,7 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 		if t.Verdict.Class != spec.id {
 			continue
 		}
-		if t.Unsure {
+		if t.Unsure || t.Blocked != nil {
 			open[t.Group] = t
 			continue
 		}
@@ -106,7 +107,7 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 	var list []finding.Finding
 	for _, resource := range order {
 		f := cannotLaunch(a, spec, launchFault{resource: resource, list: faults[resource]})
-		if !slices.ContainsFunc(faults[resource], func(t facts.Attempt) bool { return !t.Likely }) {
+		if f.Confidence == "" && !slices.ContainsFunc(faults[resource], func(t facts.Attempt) bool { return !t.Likely }) {
 			f.Confidence, f.Unconditional = finding.Likely, true
 		}
 		list = append(list, f)
@@ -117,6 +118,8 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 		lack, lacks := a.S.Lacks(snapshot.Activities, unit)
 		switch {
 		case told[unit]:
+		case unsure && t.Blocked != nil:
+			list = append(list, unread(a, unit, *t.Blocked))
 		case unsure:
 			list = append(list, unread(a, unit, snapshot.Failure{
 				Source: snapshot.Activities, Reason: snapshot.Broken,
@@ -174,7 +177,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		Fix:       spec.repair(a, f),
 	}
 	if first.Verdict.Text != "" {
-		finding.Why += fmt.Sprintf(" AWS says: %q.", strings.TrimSuffix(first.Verdict.Text, "."))
+		finding.Why += fmt.Sprintf(" %s says: %q.", speaker(first), strings.TrimSuffix(first.Verdict.Text, "."))
 	}
 	if spec.says != nil {
 		finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), cmp.Or(spec.says(f), spec.headline))
@@ -185,10 +188,33 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 			finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), headline)
 		}
 	}
+	if f.unneeded() {
+		// What may pass is advice then; what is not allowed stays broken, and calls nobody.
+		if finding.Idle = !refusal.Passes(spec.id); !finding.Idle {
+			finding.Confidence = onlyAdvice
+		}
+		finding.Why += fmt.Sprintf(" No pod waits for a node of %s now.", phrase.Some(names, 3))
+	}
 	finding.Fix.Text = cmp.Or(finding.Fix.Text, f.missingTags(), next(first))
 	finding.Fix.Command = cmp.Or(finding.Fix.Command, showActivities(a, f))
 	finding.Fix.Console = cmp.Or(finding.Fix.Console, groupLink(a, f))
 	return finding
+}
+
+// onlyAdvice is of a finding that calls nobody.
+const onlyAdvice = finding.Advice
+
+// unneeded reports whether nothing waits for any of the launches.
+func (f launchFault) unneeded() bool {
+	return !slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return !t.Unneeded })
+}
+
+// speaker is who gave the reason. Karpenter puts some of EC2's into words of its own.
+func speaker(t facts.Attempt) string {
+	if t.Refused != nil && t.Told != facts.ToldByCloudTrail {
+		return "Karpenter"
+	}
+	return "AWS"
 }
 
 // start is what could not be done: an instance under a launch hook was started.

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	stdcmp "cmp"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,6 +83,146 @@ func TestNodeClaimsThatAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// waitsFor adds a pod that the scheduler has found no node for since some time.
+func waitsFor(ago time.Duration, changes ...func(*snapshot.WaitingPod)) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		w := snapshot.WaitingPod{Namespace: "ml", Name: "train-0", Created: s.Time.Add(-ago), Scheduled: snapshot.Condition{Status: "False", Reason: "Unschedulable", Since: s.Time.Add(-ago)}}
+		for _, change := range changes {
+			change(&w)
+		}
+		s.WaitingPods = append(s.WaitingPods, w)
+	}
+}
+
+// TestRefusalsThatKarpenterReports: without CloudTrail, a NodeClaim, its event or that of
+// its NodePool tells of a refused launch, as soon as a pod waits for it.
+func TestRefusalsThatKarpenterReports(t *testing.T) {
+	const (
+		min   = time.Minute
+		short = "NodeClaim web-x7k2p event: creating instance, insufficient capacity, with fleet error(s), InsufficientInstanceCapacity: We currently do not have sufficient g6.xlarge capacity in the Availability Zone you requested (us-west-2a). Our system will be working on provisioning addi..."
+		none  = "NodeClaim web-x7k2p event: creating instance, insufficient capacity, all requested instance types were unavailable during launch"
+		quota = "NodeClaim web-x7k2p event: creating instance, insufficient capacity, with fleet error(s), VcpuLimitExceeded: You have requested more vCPU capacity than your current vCPU limit of 64 allows for the instance bucket"
+		spots = "NodeClaim web-x7k2p event: creating instance, insufficient capacity, with fleet error(s), MaxSpotInstanceCountExceeded: Max spot instance count exceeded; InsufficientInstanceCapacity: There is no Spot capacity available that matches your request."
+		block = "NodeClaim web-x7k2p event: creating instance, insufficient capacity, with fleet error(s), ReservationCapacityExceeded: The requested reservation does not have sufficient compatible and available capacity for this request."
+		full  = "NodeClaim web-x7k2p event: creating instance, insufficient capacity, with fleet error(s), InsufficientFreeAddressesInSubnet: There are insufficient free addresses in that subnet to run instance"
+		role  = `Attempted to launch a spot instance but failed due to "AuthFailure.ServiceLinkedRoleCreationNotPermitted"`
+	)
+	pool := func(events ...snapshot.PoolEvent) func(...func(*snapshot.Snapshot)) *snapshot.Snapshot {
+		return func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
+			s := snapshottest.PrivateWithNAT()
+			s.NodePools = []snapshot.NodePool{{Name: "web"}, {Name: "web-large", Taints: []snapshot.Taint{{Key: "large", Effect: "NoSchedule"}}}}
+			for _, e := range events {
+				e.First, e.Last = s.Time.Add(e.First.Sub(time.Time{})-24*time.Hour), s.Time.Add(e.Last.Sub(time.Time{})-24*time.Hour)
+				s.PoolEvents = append(s.PoolEvents, e)
+			}
+			return checktest.Change(s, changes...)
+		}
+	}
+	event := func(kind, name, reason, message string, first, last time.Duration) snapshot.PoolEvent {
+		at := func(ago time.Duration) time.Time { return time.Time{}.Add(24*time.Hour - ago) }
+		return snapshot.PoolEvent{Kind: kind, Name: name, Reason: reason, Message: message, First: at(first), Last: at(last)}
+	}
+	claim := func(message string, ago time.Duration) snapshot.PoolEvent {
+		return event("NodeClaim", "web-x7k2p", "InsufficientCapacityError", message, ago, ago)
+	}
+	claimed := func(reason string, ago time.Duration) func(...func(*snapshot.Snapshot)) *snapshot.Snapshot {
+		return func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
+			return refusedClaim(reason, "no", ago, changes...)
+		}
+	}
+	unreadPods := checktest.Unread(snapshot.WaitingPods)
+	started := func(ago time.Duration) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			s.NodeClaims = append(s.NodeClaims, snapshot.NodeClaim{Name: "web-new", Pool: "web", Instance: "i-0new", Conditions: map[string]snapshot.ObservedCondition{
+				"Launched": {Condition: snapshot.Condition{Status: "True", Since: s.Time.Add(-ago)}},
+			}})
+		}
+	}
+	three := 3
+	for name, tt := range map[string]struct {
+		world *snapshot.Snapshot
+		want  string
+	}{
+		"one event, a pod waits":               {pool(claim(short, 2*min))(waitsFor(3 * min)), "certain launch/insufficient-capacity"},
+		"one event of 50 minutes ago":          {pool(claim(short, 50*min))(waitsFor(55 * min)), "certain launch/insufficient-capacity"},
+		"of an hour ago":                       {pool(claim(short, 61*min))(waitsFor(65 * min)), ""},
+		"a pod that waits for something newer": {pool(claim(short, 50*min))(waitsFor(10 * min)), ""},
+		"a pod that waits for seconds":         {pool(claim(short, min/2))(waitsFor(min / 2)), ""},
+		"no pod waits, for a moment":           {pool(claim(short, 2*min))(), ""},
+		"no pod waits, for long":               {pool(claim(short, 20*min), claim(short, 9*min))(), "advice launch/insufficient-capacity"},
+		"no pod waits for it":                  {pool(claim(short, 20*min), claim(short, 9*min))(waitsFor(30*min, func(w *snapshot.WaitingPod) { w.Selector = map[string]string{"team": "x"} })), "advice launch/insufficient-capacity"},
+		"a gated pod":                          {pool(claim(short, 2*min))(waitsFor(30*min, func(w *snapshot.WaitingPod) { w.Gated = true })), ""},
+		"an event that repeats":                {pool(event("NodeClaim", "web-x7k2p", "InsufficientCapacityError", short, 20*min, 9*min))(), "advice launch/insufficient-capacity"},
+		"launched since":                       {pool(claim(short, 5*min))(waitsFor(20*min), started(min)), ""},
+		"launched before":                      {pool(claim(short, 5*min))(waitsFor(20*min), started(8*min)), "certain launch/insufficient-capacity"},
+		"Karpenter asked for none":             {pool(claim(none, 2*min))(waitsFor(3 * min)), "certain launch/insufficient-capacity"},
+		"vCPUs":                                {pool(claim(quota, 2*min))(waitsFor(3 * min)), "certain launch/vcpu-limit"},
+		"Spot vCPUs before no capacity":        {pool(claim(spots, 2*min))(waitsFor(3 * min)), "certain launch/spot-limit"},
+		"a reservation":                        {pool(claim(block, 2*min))(waitsFor(3 * min)), "certain launch/capacity-reservation"},
+		"a full subnet":                        {pool(claim(full, 2*min))(waitsFor(3 * min)), "certain launch/subnet-full"},
+		"the Spot role, without a reason":      {pool(event("NodeClaim", "web-x7k2p", "", role, 2*min, 2*min))(), "certain, idle launch/service-role"},
+		"a class that does not resolve":        {pool(event("NodeClaim", "web-x7k2p", "", "Failed resolving NodeClass", 2*min, 2*min))(waitsFor(3 * min)), ""},
+		"of the pool with the longer name":     {pool(event("NodeClaim", "web-large-x7k2p", "InsufficientCapacityError", short, 20*min, 9*min))(waitsFor(30 * min)), "advice launch/insufficient-capacity"},
+		"of a pool that is gone":               {pool(event("NodeClaim", "batch-x7k2p", "InsufficientCapacityError", short, 2*min, 2*min))(waitsFor(3 * min)), ""},
+		"a NodeClaim made by hand":             {pool(event("NodeClaim", "mine", "InsufficientCapacityError", short, 2*min, 2*min))(waitsFor(3 * min)), ""},
+		"pods unread":                          {pool(claim(short, 2*min))(unreadPods), "unknown launch/insufficient-capacity"},
+		"pods unread, for long":                {pool(claim(short, 20*min), claim(short, 9*min))(unreadPods), "certain launch/insufficient-capacity"},
+		"a static pool": {pool(claim(short, 2*min))(func(s *snapshot.Snapshot) {
+			s.NodePools[0].Replicas, s.NodePools[0].Used = &three, snapshot.Amounts{"nodes": "2"}
+		}), "certain launch/insufficient-capacity"},
+		"a static pool that has all": {pool(claim(short, 2*min))(func(s *snapshot.Snapshot) {
+			s.NodePools[0].Replicas, s.NodePools[0].Used = &three, snapshot.Amounts{"nodes": "3"}
+		}), ""},
+		"no type fits":                          {pool(event("NodePool", "web", "NoCompatibleInstanceTypes", "NodePool requirements filtered out all compatible available instance types", 9*min, 2*min))(waitsFor(10 * min)), "certain launch/unsupported-type"},
+		"no type fits for lack of capacity":     {pool(event("NodePool", "web", "NoCompatibleInstanceTypes", "NodePool requirements filtered out all compatible available instance types", 9*min, 2*min), claim(short, 3*min))(waitsFor(10 * min)), "certain launch/insufficient-capacity"},
+		"the condition of it became False":      {pool(event("NodeClaim", "web-x7k2p", "Launched", "Status condition transitioned, Type: Launched, Status: Unknown -> False, Reason: SecurityGroupSubnetVPCMismatch, Message: Security groups and subnets must be in the same VPC.", 2*min, 2*min))(waitsFor(3 * min)), "certain launch/security-group"},
+		"the condition of it became True":       {pool(event("NodeClaim", "web-x7k2p", "Launched", "Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched", 2*min, 2*min))(waitsFor(3 * min)), ""},
+		"groups of another VPC, for 70 seconds": {claimed("SecurityGroupSubnetVPCMismatch", 70*time.Second)(), "certain launch/security-group"},
+		"a quota, for 70 seconds, a pod waits":  {claimed("VCPULimitExceeded", 70*time.Second)(waitsFor(2 * min)), "certain launch/vcpu-limit"},
+		"anything, for 70 seconds, a pod waits": {claimed("LaunchFailed", 70*time.Second)(waitsFor(2 * min)), "certain launch/unclassified"},
+		"a reason newer than this, a pod waits": {claimed("MoonInTheWrongPhase", 4*min)(waitsFor(5 * min)), "certain launch/unclassified"},
+		"a quota, pods unread":                  {claimed("VCPULimitExceeded", 70*time.Second)(unreadPods), "certain launch/vcpu-limit"},
+		"a NodeClaim that says False": {claimed("VCPULimitExceeded", 70*time.Second)(waitsFor(2*min), func(s *snapshot.Snapshot) {
+			l := s.NodeClaims[0].Conditions["Launched"]
+			l.Status = "False"
+			s.NodeClaims[0].Conditions["Launched"] = l
+		}), "certain launch/vcpu-limit"},
+		"CloudTrail, one call, a pod waits":      {checktest.Change(refusedPool(checkid.LaunchInsufficientCapacity, noCapacity, 6*min, 6*min), gpuPool, waitsFor(20*min)), "certain launch/insufficient-capacity"},
+		"CloudTrail, two calls, a pod waits":     {checktest.Change(refusedPool(checkid.LaunchSpotLimit, "MaxSpotInstanceCountExceeded: x", 6*min, 2*min), gpuPool, waitsFor(20*min)), "certain launch/spot-limit"},
+		"events unread, a pod waits":             {pool()(waitsFor(6*min), checktest.Unread(snapshot.PoolEventsOf)), "unknown launch/insufficient-capacity"},
+		"events unread, a pod waits for moments": {pool()(waitsFor(4*min), checktest.Unread(snapshot.PoolEventsOf)), ""},
+		"events unread, a NodeClaim is refused":  {claimed("AMINotFound", 4*min)(waitsFor(6*min), checktest.Unread(snapshot.PoolEventsOf)), "certain launch/ami"},
+		"CloudTrail, no pod waits":               {checktest.Change(refusedPool(checkid.LaunchInsufficientCapacity, noCapacity, 6*min, 2*min), gpuPool), ""},
+		"CloudTrail, for long, no pod waits":     {checktest.Change(refusedPool(checkid.LaunchInsufficientCapacity, noCapacity, 20*min, 2*min), gpuPool), "advice launch/insufficient-capacity"},
+		"CloudTrail, not allowed, no pod waits":  {checktest.Change(refusedPool(checkid.LaunchUnauthorized, notAllowed, 6*min, 2*min), gpuPool), "certain, idle launch/unauthorized"},
+		"CloudTrail, one call, pods unread":      {checktest.Change(refusedPool(checkid.LaunchInsufficientCapacity, noCapacity, 6*min, 6*min), gpuPool, unreadPods), "unknown launch/insufficient-capacity"},
+		"CloudTrail, one call, NodePools unread": {checktest.Change(refusedPool(checkid.LaunchInsufficientCapacity, noCapacity, 6*min, 6*min), waitsFor(20*min), checktest.Unread(snapshot.NodePoolsOf)), "unknown launch/insufficient-capacity"},
+	} {
+		var got []string
+		for _, c := range []check.Check{InsufficientCapacity(), VCPULimit(), SpotLimit(), CapacityReservation(), SubnetFull(), ServiceRole(), UnsupportedType(), SecurityGroup(), AMI(), Unauthorized(), Unclassified()} {
+			for _, r := range check.Eval([]check.Check{c}, tt.world) {
+				switch {
+				case r.Outcome == finding.Fail && r.Idle:
+					got = append(got, "certain, idle "+string(r.Check))
+				case r.Outcome == finding.Fail:
+					got = append(got, string(stdcmp.Or(r.Confidence, finding.Certain))+" "+string(r.Check))
+				case r.Outcome == finding.Unknown:
+					got = append(got, "unknown "+string(r.Check))
+				}
+				if idle := strings.HasSuffix(r.Why, " now."); idle != (r.Idle || r.Confidence == finding.Advice) {
+					t.Errorf("%s: %s", name, r.Why)
+				}
+			}
+		}
+		if strings.Join(got, ", ") != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// gpuPool adds the NodePool of refusedPool.
+func gpuPool(s *snapshot.Snapshot) { s.NodePools = append(s.NodePools, snapshot.NodePool{Name: "gpu"}) }
 
 // TestLogTellsWhatTheNodeClaimDoesNot: of a NodeClaim that says only that its launch
 // failed, the log of EKS Auto Mode may say why. Of one that says why it adds the words.

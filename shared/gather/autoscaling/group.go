@@ -20,9 +20,11 @@ func group(g types.AutoScalingGroup) snapshot.Group {
 		WarmPool: g.WarmPoolConfiguration != nil,
 		Tags:     map[string]string{},
 
-		Template:    templateOf(g),
-		ServiceRole: aws.ToString(g.ServiceLinkedRoleARN),
-		Created:     aws.ToTime(g.CreatedTime),
+		Template: templateOf(g),
+
+		PlacementGroup: aws.ToString(g.PlacementGroup),
+		ServiceRole:    aws.ToString(g.ServiceLinkedRoleARN),
+		Created:        aws.ToTime(g.CreatedTime),
 	}
 	// CreateAutoScalingGroup, DesiredCapacityType: "By default, Amazon EC2 Auto Scaling
 	// specifies units, which translates into number of instances." And of an override's

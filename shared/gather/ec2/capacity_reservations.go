@@ -2,6 +2,8 @@ package ec2
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -77,5 +79,38 @@ func capacityReservation(r types.CapacityReservation) snapshot.CapacityReservati
 		ID: aws.ToString(r.CapacityReservationId), State: string(r.State), Type: aws.ToString(r.InstanceType), Zone: aws.ToString(r.AvailabilityZone),
 		Total: int(aws.ToInt32(r.TotalInstanceCount)), Free: int(aws.ToInt32(r.AvailableInstanceCount)), Block: r.ReservationType == types.CapacityReservationTypeCapacityBlock,
 		Start: aws.ToTime(r.StartDate), End: aws.ToTime(r.EndDate),
+	}
+}
+
+// Placements describes placement groups.
+type Placements interface {
+	DescribePlacementGroups(context.Context, *ec2.DescribePlacementGroupsInput, ...func(*ec2.Options)) (*ec2.DescribePlacementGroupsOutput, error)
+}
+
+// placementGroups are all of the region, where a group or a launch template names one.
+// The call has no pages, and no filter for ids (API reference); an account has at most
+// 500.
+func placementGroups(api Placements) source.Source {
+	return source.Source{
+		Name:  snapshot.PlacementGroups,
+		Needs: []snapshot.Source{snapshot.Groups, snapshot.LaunchTemplates},
+		Calls: []source.Call{{Action: "ec2:DescribePlacementGroups"}},
+		Read: source.List(func(ctx context.Context, v *source.View) ([]snapshot.PlacementGroup, error) {
+			s := v.Snapshot
+			if !slices.ContainsFunc(s.Groups, func(g snapshot.Group) bool { return g.PlacementGroup != "" }) &&
+				!slices.ContainsFunc(s.LaunchTemplates, func(t snapshot.LaunchTemplate) bool { return t.PlacementGroup != "" }) {
+				return nil, nil
+			}
+			out, err := api.DescribePlacementGroups(ctx, &ec2.DescribePlacementGroupsInput{})
+			if err != nil {
+				return nil, fmt.Errorf("describe placement groups: %w", err)
+			}
+			return source.Each(out.PlacementGroups, func(p types.PlacementGroup) snapshot.PlacementGroup {
+				return snapshot.PlacementGroup{
+					ID: aws.ToString(p.GroupId), Name: aws.ToString(p.GroupName), Strategy: string(p.Strategy), State: string(p.State), Level: string(p.SpreadLevel),
+					Partitions: int(aws.ToInt32(p.PartitionCount)),
+				}
+			}), nil
+		}, func(p snapshot.PlacementGroup) string { return p.ID }, func(s *snapshot.Snapshot) *[]snapshot.PlacementGroup { return &s.PlacementGroups }),
 	}
 }

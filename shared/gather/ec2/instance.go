@@ -50,7 +50,7 @@ func instance(in types.Instance) snapshot.Instance {
 		out.State = string(in.State.Name)
 	}
 	if in.Placement != nil {
-		out.Zone = aws.ToString(in.Placement.AvailabilityZone)
+		out.Zone, out.PlacementGroup = aws.ToString(in.Placement.AvailabilityZone), aws.ToString(in.Placement.GroupName)
 	}
 	if in.IamInstanceProfile != nil {
 		out.Profile = aws.ToString(in.IamInstanceProfile.Arn)

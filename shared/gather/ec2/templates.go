@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -191,6 +192,12 @@ func launchTemplate(v types.LaunchTemplateVersion) snapshot.LaunchTemplate {
 	out.Spot = d.InstanceMarketOptions != nil && d.InstanceMarketOptions.MarketType == types.MarketTypeSpot
 	if c := d.CapacityReservationSpecification; c != nil && c.CapacityReservationTarget != nil {
 		out.Reservation = aws.ToString(c.CapacityReservationTarget.CapacityReservationId)
+	}
+	if p := d.Placement; p != nil {
+		out.PlacementGroup, out.Host = cmp.Or(aws.ToString(p.GroupName), aws.ToString(p.GroupId)), cmp.Or(aws.ToString(p.HostId), aws.ToString(p.HostResourceGroupArn))
+		if p.Tenancy != types.TenancyDefault {
+			out.Tenancy = string(p.Tenancy)
+		}
 	}
 	for _, b := range d.BlockDeviceMappings {
 		if b.Ebs != nil {

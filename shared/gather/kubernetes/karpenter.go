@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"rollcall/shared/gather/source"
@@ -73,6 +74,67 @@ func autoNodeClasses() source.Source {
 	}
 }
 
+// poolEvents are what they report of launches that were refused and of pods that no
+// NodePool takes. A cluster in which neither pods nor NodeClaims wait is not asked.
+func poolEvents() source.Source {
+	return source.Source{
+		Name:  snapshot.PoolEventsOf,
+		Needs: []snapshot.Source{snapshot.NodePoolsOf},
+		After: []snapshot.Source{snapshot.NodeClaimsOf, snapshot.WaitingPods},
+		Kube: []spec.KubeRule{
+			{Namespace: "default", Resources: []string{"events"}, Verbs: []string{"list"}},
+			{Resources: []string{"events"}, Verbs: []string{"list"}},
+		},
+		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
+			s := v.Snapshot
+			if !s.Has(snapshot.NodePoolsOf) {
+				return nil, v.Unread(snapshot.NodePoolsOf)
+			}
+			if len(s.NodePools) == 0 || !launching(s) {
+				return source.Nothing, nil
+			}
+			list, err := client.PoolEvents(ctx)
+			if err != nil {
+				return nil, granted(err, "events")
+			}
+			// A cluster whose role is older than this right still tells of NodeClaims.
+			pods, err := client.SchedulingEvents(ctx)
+			if err != nil && !forbidden(err) {
+				return nil, err
+			}
+			for _, e := range pods {
+				if e.Reporter() != "default-scheduler" {
+					list = append(list, e)
+				}
+			}
+			return source.Keep(source.Each(list, poolEvent), nil, func(e snapshot.PoolEvent) string {
+				return e.Kind + " " + e.Name + " " + e.Reason + " " + e.Last.String()
+			},
+				func(s *snapshot.Snapshot) *[]snapshot.PoolEvent { return &s.PoolEvents })
+		}),
+	}
+}
+
+// launching reports whether something waits for a launch, as far as was read: a pod
+// that the scheduler found no node for, or a NodeClaim without an instance.
+func launching(s *snapshot.Snapshot) bool {
+	return !s.Has(snapshot.WaitingPods) ||
+		slices.ContainsFunc(s.WaitingPods, func(w snapshot.WaitingPod) bool { return !w.Gated && w.Scheduled.Status == "False" }) ||
+		slices.ContainsFunc(s.NodeClaims, func(c snapshot.NodeClaim) bool { return c.Instance == "" })
+}
+
+func poolEvent(e kube.Event) snapshot.PoolEvent {
+	n := nodeEvent(e)
+	out := snapshot.PoolEvent{Kind: e.InvolvedObject.Kind, Name: n.Node, Reason: n.Reason, Message: cutMessage(n.Message), First: e.FirstTimestamp, Last: n.Last}
+	if e.InvolvedObject.Namespace != "" {
+		out.Name = e.InvolvedObject.Namespace + "/" + n.Node
+	}
+	if out.First.IsZero() || out.First.After(out.Last) {
+		out.First = out.Last
+	}
+	return out
+}
+
 // ofPools asks for nothing where no NodePool calls for it: a cluster without
 // Karpenter is asked one question.
 func ofPools(wanted func(snapshot.NodePool) bool, read func(context.Context, *kube.Client) (source.Store, error)) source.Read {
@@ -110,7 +172,7 @@ func nodePool(p kube.NodePool) snapshot.NodePool {
 	return snapshot.NodePool{
 		Name: p.Metadata.Name, Generation: p.Metadata.Generation, Deleting: !p.Metadata.DeletionTimestamp.IsZero(), Weight: p.Spec.Weight,
 		Class: classRef(template.Spec.NodeClassRef), Limits: amounts(p.Spec.Limits), Used: amounts(p.Status.Resources),
-		Labels: template.Metadata.Labels, Requirements: source.Each(template.Spec.Requirements, requirement),
+		Replicas: p.Spec.Replicas, Labels: template.Metadata.Labels, Requirements: source.Each(template.Spec.Requirements, requirement),
 		Taints:     source.Each(template.Spec.Taints, func(t kube.Taint) snapshot.Taint { return snapshot.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect} }),
 		Conditions: observed(p.Status.Conditions),
 	}
@@ -178,15 +240,22 @@ func amounts(list map[string]kube.Quantity) snapshot.Amounts {
 // cuts its own at 300, the API takes 32,768.
 const maxMessage = 2000
 
+func cutMessage(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	runes := []rune(message)
+	return string(runes[:min(len(runes), maxMessage)])
+}
+
 func observed(list []kube.ObservedCondition) map[string]snapshot.ObservedCondition {
 	if len(list) == 0 {
 		return nil
 	}
 	out := make(map[string]snapshot.ObservedCondition, len(list))
 	for _, c := range list {
-		message := []rune(c.Message)
 		out[c.Type] = snapshot.ObservedCondition{
-			Condition:  snapshot.Condition{Status: c.Status, Reason: c.Reason, Message: string(message[:min(len(message), maxMessage)]), Since: c.LastTransitionTime},
+			Condition:  snapshot.Condition{Status: c.Status, Reason: c.Reason, Message: cutMessage(c.Message), Since: c.LastTransitionTime},
 			Generation: c.ObservedGeneration,
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func Sources() []source.Source {
 	return []source.Source{
 		nodes(), pods(), awsNodes(), awsAuth(), csrs(), nodeEvents(), eniConfigs(), persistentVolumes(), claims(), podsWaiting(), podEvents(), podsOnNodes(),
-		nodePools(), nodeClaims(), ec2NodeClasses(), autoNodeClasses(),
+		nodePools(), nodeClaims(), ec2NodeClasses(), autoNodeClasses(), poolEvents(),
 	}
 }
 

@@ -123,9 +123,10 @@ func (look *Look) passesNow(u *incident.Update) bool {
 	}) || slices.ContainsFunc(look.Observation.Diagnosis.Causes, func(c diagnose.Cause) bool { return OnlyAdvises(u, c) })
 }
 
-// OnlyAdvises tells that a check still finds what an incident of addresses is
-// about, and so little of it that nobody is to be called: a few leaked
-// interfaces that no cleanup takes.
+// OnlyAdvises reports whether a check still finds what an incident of addresses or of
+// launches is about, and so little of it that nobody is to be called: a few leaked
+// interfaces that no cleanup takes, refused launches for which no pod waits any more.
 func OnlyAdvises(u *incident.Update, c diagnose.Cause) bool {
-	return c.Confidence == checks.Advice && checks.Meaning(c.Check).Breaks == check.Addresses && c.Check == u.Key.Check && c.Resource == u.Key.Resource
+	breaks := checks.Meaning(c.Check).Breaks
+	return c.Confidence == checks.Advice && (breaks == check.Addresses || breaks == check.Launching) && c.Check == u.Key.Check && c.Resource == u.Key.Resource
 }

@@ -98,6 +98,12 @@ func table() []row {
 			sample: "InvalidPlacementGroup.Unknown: The Placement Group 'hpc' is unknown.", source: "EC2 API reference, Error codes"},
 		{class: checkid.LaunchPlacement, codes: []string{"InvalidHostState", "InvalidHostConfiguration", "IncompatibleHostRequirements", "UnavailableHostRequirements", "UnsupportedInstanceTypeOnHost", "UnsupportedHostConfiguration", "InvalidAffinity", "InvalidTenancy", "UnsupportedTenancy"}, meaning: "the dedicated host or tenancy that the launch template asks for does not take the instance",
 			sample: "UnsupportedTenancy: The specified tenancy is unsupported.", source: "EC2 API reference, Error codes"},
+		{class: checkid.LaunchPlacement, exact: true, texts: []string{"placement groups are not supported by the"}, meaning: "the placement group's strategy does not support this instance type",
+			next:   "Let the group launch a type that the strategy supports (aws ec2 describe-instance-types, PlacementGroupInfo.SupportedStrategies; burstable types support no cluster placement group), or take the placement group out of the launch template.",
+			sample: "InvalidParameterCombination: Cluster placement groups are not supported by the 't3.xlarge' instance type. Specify a supported instance type or change the placement group strategy, and try again.", source: "https://github.com/dstackai/dstack/issues/2872"},
+		{class: checkid.LaunchPlacement, exact: true, texts: []string{"cannot launch an instance with a tenancy of", "placement tenancy is not supported"}, meaning: "the tenancy that the launch template asks for does not go with its placement group or market type",
+			next:   "Take either the tenancy or the placement group out of the launch template.",
+			sample: "You cannot launch an instance with a tenancy of ''host'' into a placement group. Either remove the placement group from the request, or specify a different tenancy.", source: "https://github.com/crossplane-contrib/provider-aws/issues/1538"},
 		{class: checkid.LaunchPlacement, exact: true, texts: []string{"placement groups may not be used with instances of type"}, meaning: "the placement group does not take this instance type",
 			sample: "Placement groups may not be used with instances of type 'm1.large'. Launching EC2 instance failed.", source: launchDoc},
 		{class: checkid.LaunchPlacement, exact: true, codes: []string{"InsufficientCapacityOnHost"}, texts: []string{"into placement group", "in placement group"}, meaning: "the placement group or the host has no room for the instance where its others are",
@@ -137,11 +143,14 @@ func table() []row {
 			sample: "UnauthorizedOperation: You are not authorized to perform this operation. Encoded authorization failure message: g4oZPBqZ4Bni8dE5dGjxYTnOZ", source: "https://github.com/aws/karpenter-provider-aws/issues/7370"},
 
 		{class: checkid.LaunchInsufficientCapacity, codes: []string{"InsufficientInstanceCapacity", "InsufficientCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity", "InsufficientReservedInstancesCapacity", "InsufficientVolumeCapacity", "SpotInstanceCapacityNotAvailable"},
-			texts:  []string{"do not have sufficient…capacity", "no spot capacity available", "insufficient capacity", "capacity-not-available", "capacity-oversubscribed"},
+			texts:  []string{"do not have sufficient…capacity", "no spot capacity available", "insufficient capacity", "capacity-not-available", "capacity-oversubscribed", "all requested instance types were unavailable during launch"},
 			sample: "We currently do not have sufficient g4dn.8xlarge capacity in the Availability Zone you requested (us-east-1a). Our system will be working on provisioning additional capacity.", source: "https://github.com/ITISFoundation/osparc-simcore/issues/3629"},
 
 		{class: checkid.LaunchUnsupportedType, weak: true, codes: []string{"Unsupported", "UnsupportedOperation", "InvalidInstanceType", "InvalidInstanceFamily"}, texts: []string{"requested configuration is currently not supported"}, meaning: "the instance type, the zone and the launch template's options do not go together",
 			sample: "The requested configuration is currently not supported. Please check the documentation for supported configurations. Launching EC2 instance failed.", source: "https://github.com/gruntwork-io/intro-to-terraform/issues/6"},
+		// A text that names a placement group or a tenancy, and nothing that is known better.
+		{class: checkid.LaunchPlacement, weak: true, texts: []string{"placement group", "dedicated tenancy", "host resource group"},
+			sample: "InvalidParameterValue: The placement group hpc has 3 partitions.", source: "EC2 user guide, Placement groups; with other words"},
 		{class: checkid.LaunchInsufficientCapacity, weak: true, codes: []string{"UnfulfillableCapacity"}, texts: []string{"unable to fulfill capacity due to your request configuration"}, meaning: "no pool of the request has capacity (mostly Spot): its types, zones and price leave none",
 			sample: "Could not launch Spot Instances. UnfulfillableCapacity - Unable to fulfill capacity due to your request configuration. Please adjust your request and try again. Launching EC2 instance failed.", source: "https://github.com/buildkite/elastic-ci-stack-for-aws/issues/851"},
 		{class: checkid.LaunchAccountValidation, weak: true, codes: []string{"OptInRequired", "AutoScalingGroupOptInRequired"}, meaning: "the account is not signed up for EC2",

@@ -143,6 +143,10 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 		s.LaunchTemplates = nil
 	case snapshot.CapacityReservations:
 		s.CapacityReservations = nil
+	case snapshot.PlacementGroups:
+		s.PlacementGroups = nil
+	case snapshot.PoolEventsOf:
+		s.PoolEvents = nil
 	case snapshot.Profiles:
 		s.Profiles = nil
 	case snapshot.Roles:
