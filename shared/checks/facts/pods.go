@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"strings"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -20,4 +22,18 @@ func podsByInstance(s *View) map[string][]snapshot.Pod {
 		}
 	}
 	return of
+}
+
+// UnsupportedByController is the newest event by which the VPC resource controller says that
+// it does not support a node's instance type: no pod there gets a branch interface
+// (amazon-vpc-resource-controller-k8s pkg/utils/events.go, "Unsupported"). Nil for none.
+func UnsupportedByController(s *View, node string) *snapshot.NodeEvent {
+	var newest *snapshot.NodeEvent
+	for i := range s.NodeEvents {
+		e := &s.NodeEvents[i]
+		if e.Node == node && e.Reason == "Unsupported" && strings.Contains(strings.ToLower(e.Message), "not supported") && (newest == nil || e.Last.After(newest.Last)) {
+			newest = e
+		}
+	}
+	return newest
 }

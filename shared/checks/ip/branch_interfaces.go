@@ -219,7 +219,7 @@ func (b *branchScope) hosts() []snapshot.Node {
 
 func (b *branchScope) carriesNone(n snapshot.Node) bool {
 	most, known := branch.Limit(b.kinds[n.Instance])
-	return known && most == 0 || n.Labels["vpc.amazonaws.com/has-trunk-attached"] == "not-supported"
+	return known && most == 0 || facts.UnsupportedByController(b.s, n.Name) != nil || n.Labels["vpc.amazonaws.com/has-trunk-attached"] == "not-supported"
 }
 
 // refused is the newest event of the controller about a trunk that it could not make,

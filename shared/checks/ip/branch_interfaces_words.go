@@ -56,7 +56,8 @@ func (b *branchScope) finding(reason noBranch, pods []string, since time.Time) f
 	case trunkUnsupported:
 		f.Title = phrase.Title("No instance type here carries branch interfaces")
 		f.Why = fmt.Sprintf("%s. The nodes are %s: no such instance has a trunk interface.", wait, phrase.And(b.types()))
-		f.Fix = finding.Fix{Text: "Use types that carry branch interfaces: most of the Nitro system (m5.large 9, m5.xlarge 18, c6i.4xlarge 54), and none of the t family.", Console: link.Cluster(b.s)}
+		f.Evidence = append(b.unsupportedEvidence(), f.Evidence...)
+		f.Fix = finding.Fix{Text: "Use types that carry branch interfaces" + b.exceptUnsupported() + ": most of the Nitro system (m5.large 9, m5.xlarge 18, c6i.4xlarge 54), and none of the t family.", Console: link.Cluster(b.s)}
 	case trunkMissing:
 		f.Title = phrase.Title("No node has a trunk interface, and %s %s one", who, phrase.Plural(len(pods), "needs", "need"))
 		f.Why = wait + ". No node has any, which needs one free interface of its own: a node that had all of them in use when trunks were asked for gets none."
@@ -67,7 +68,12 @@ func (b *branchScope) finding(reason noBranch, pods []string, since time.Time) f
 	case branchesTaken:
 		f.Title = phrase.Title("No branch interface is left for %s", who)
 		f.Why = fmt.Sprintf("%s. The nodes that could run %s carry no more: how many a node carries its instance type decides, and the network plugin's other settings do not.", wait, phrase.Plural(len(pods), "it", "them"))
+		f.Evidence = append(b.unsupportedEvidence(), f.Evidence...)
 		f.Fix = finding.Fix{Text: "Add nodes, or use larger types" + b.larger() + ".", Console: link.Cluster(b.s)}
+		if types := b.unsupportedTypes(); len(types) > 0 {
+			f.Why += fmt.Sprintf(" The VPC resource controller does not support %s: such nodes carry none.", phrase.Some(types, 3))
+			f.Fix.Text = "Add nodes of types that the VPC resource controller supports" + b.exceptUnsupported() + ": leave these out of the NodePool's or nodegroup's types, or Karpenter launches them again."
+		}
 	case branchUntold:
 		f.Confidence = finding.Possible
 		f.Title = phrase.Title("%s %s for a branch interface", who, phrase.Plural(len(pods), "waits", "wait"))
@@ -79,6 +85,34 @@ func (b *branchScope) finding(reason noBranch, pods []string, since time.Time) f
 		}
 	}
 	return f
+}
+
+// unsupportedTypes are the types that the controller says it does not support.
+func (b *branchScope) unsupportedTypes() (types []string) {
+	for _, n := range b.hosts() {
+		if kind := b.kinds[n.Instance]; kind != "" && facts.UnsupportedByController(b.s, n.Name) != nil {
+			types = append(types, kind)
+		}
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
+}
+
+func (b *branchScope) exceptUnsupported() string {
+	if types := b.unsupportedTypes(); len(types) > 0 {
+		return " (not " + phrase.Some(types, 3) + ")"
+	}
+	return ""
+}
+
+// unsupportedEvidence is one of the controller's events that say so.
+func (b *branchScope) unsupportedEvidence() []finding.Evidence {
+	for _, n := range b.hosts() {
+		if e := facts.UnsupportedByController(b.s, n.Name); e != nil {
+			return []finding.Evidence{{What: "Event of " + e.Node, Value: e.Reason + ": " + phrase.Clip(e.Message)}}
+		}
+	}
+	return nil
 }
 
 // subnetWords are those of a trunk's subnet that has no address for branches.

@@ -308,7 +308,8 @@ func waitFor(s *facts.View, u use) []string {
 			return slices.ContainsFunc(list, func(p snapshot.NodePool) bool { return scheduling.PoolTakes(p, w) })
 		}
 		others := slices.DeleteFunc(slices.Clone(s.NodePools), func(p snapshot.NodePool) bool {
-			return p.Class == u.ref || p.Deleting || !usable(s, p) || len(exhausted(p, w)) > 0
+			names, _ := exhausted(s, p, w)
+			return p.Class == u.ref || p.Deleting || !usable(s, p) || len(names) > 0
 		})
 		if takes(u.pools) && !takes(others) {
 			names = append(names, w.Key())

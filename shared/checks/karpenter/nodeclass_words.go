@@ -34,6 +34,7 @@ func meanings(reason string) (meaning, bool) {
 		"RunInstancesAuthCheckFailed":         {"may not run instances", "Allow Karpenter's role to call ec2:RunInstances with the tags of the class, or find the policy that denies it."},
 		"InstanceProfileNotFound":             {"has an instance profile that does not exist", "Create the instance profile, or name another one in the class."},
 		"InstanceProfileCreationFailed":       {"has no instance profile", "Check that the role named in the class exists, and that it may be passed (iam:PassRole)."},
+		"UnauthorizedNodeRole":                {"has a node role that the cluster does not admit", "Make an access entry of type EC2 for the role that the class names, with the policy AmazonEKSAutoNodePolicy. One of another type must be deleted first, and the role must have no path."},
 		"UserDataSizeLimitExceeded":           {"has too much user data", "Shorten the user data of the class: EC2 takes 16 KB."},
 		"TagValidationFailed":                 {"has tags that Karpenter reserves", "Remove those tags from the class."},
 		"ClusterCIDRResolutionFailed":         {"cannot read the cluster's service range", "Allow Karpenter's role to call eks:DescribeCluster."},

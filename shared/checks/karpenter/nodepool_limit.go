@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ func NodePoolLimit() check.Check {
 		Proof:      check.ByPassing,
 		CoversToo:  check.NodePools,
 		Needs:      []snapshot.Source{snapshot.Clusters},
-		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.Nodes, snapshot.WaitingPods},
+		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.Nodes, snapshot.WaitingPods, snapshot.PoolEventsOf, snapshot.InstanceTypes},
 		Cause:      "The nodes of a NodePool have as much CPU, memory or whatever else its limits name as they may, or what is left is less than the next node needs; pods that its nodes would take wait, and no other NodePool takes them. A limit that is reached while nobody waits is no fault: it is what it is for.",
 		Fix:        "Raise the limit, free what the NodePool's nodes hold, or let another NodePool take the pods.",
 		Links: []string{
@@ -64,25 +65,36 @@ func nodePoolLimit(s *facts.View) []finding.Finding {
 			continue // its limit keeps nobody waiting
 		}
 		if !s.Has(snapshot.WaitingPods) {
-			if len(exhausted(p, nil)) > 0 {
+			if names, _ := exhausted(s, p, nil); len(names) > 0 {
 				v.Unknown(p.Name, covers, s.Why(snapshot.WaitingPods))
 			}
 			continue
 		}
 		var pods []*snapshot.WaitingPod
-		by := map[string]bool{}
+		by, certain := map[string]bool{}, false
 		for _, w := range waiting {
-			kept := exhausted(p, w)
-			if len(kept) == 0 || !scheduling.PoolTakes(p, w) || takenElsewhere(s, p, w) {
+			if !scheduling.PoolTakes(p, w) {
 				continue
 			}
-			pods = append(pods, w)
+			kept, sure := exhausted(s, p, w)
+			if said := karpenterSays(s, p, w); said {
+				if sure = true; len(kept) == 0 {
+					kept = slices.Sorted(maps.Keys(p.Limits))
+				}
+			} else if len(kept) == 0 || takenElsewhere(s, p, w) {
+				continue
+			}
+			pods, certain = append(pods, w), certain || sure
 			for _, name := range kept {
 				by[name] = true
 			}
 		}
 		if len(pods) > 0 {
-			v.Fail(limitReached(s, p, pods, slices.Sorted(maps.Keys(by))))
+			f := limitReached(s, p, pods, slices.Sorted(maps.Keys(by)))
+			if !certain {
+				f.Confidence = finding.Likely
+			}
+			v.Fail(f)
 			continue
 		}
 		v.Pass(p.Name, covers, finding.Evidence{What: "NodePool " + p.Name, Value: "keeps no pod waiting by its limits"})
@@ -104,41 +116,67 @@ func usable(s *facts.View, p snapshot.NodePool) bool {
 // the limit that keeps it waiting.
 func takenElsewhere(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) bool {
 	return slices.ContainsFunc(s.NodePools, func(o snapshot.NodePool) bool {
-		return o.Name != p.Name && !o.Deleting && scheduling.PoolTakes(o, w) && len(exhausted(o, w)) == 0 && usable(s, o)
+		if o.Name == p.Name || o.Deleting || !scheduling.PoolTakes(o, w) || !usable(s, o) {
+			return false
+		}
+		names, _ := exhausted(s, o, w)
+		return len(names) == 0
 	})
 }
 
-// exhausted are the resources of which a pool's limit leaves too little for a
-// node that takes a pod; for no pod, for any node at all.
-func exhausted(p snapshot.NodePool, w *snapshot.WaitingPod) []string {
-	asks := map[string]*big.Rat{}
-	if w != nil {
-		asks = scheduling.Asks(w)
+// saidFor is how long an event of Karpenter counts: it repeats it every five minutes for as
+// long as the pod waits (kubernetes-sigs/karpenter
+// pkg/controllers/provisioning/scheduling/events.go).
+const saidFor = 10 * time.Minute
+
+// limitForm is Karpenter's own word for it, of both forms (serrors.Wrap since v1.4:
+// pkg/controllers/provisioning/scheduling/scheduler.go, addToNewNodeClaim).
+var limitForm = regexp.MustCompile(`(?:all available instance types exceed limits for|node limits have been exhausted for) nodepool:? (?:\(NodePool=([a-z0-9.-]+)|"([a-z0-9.-]+)")`)
+
+// karpenterSays reports whether Karpenter says of a pod that a pool's limits keep it.
+func karpenterSays(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) bool {
+	return slices.ContainsFunc(s.PoolEvents, func(e snapshot.PoolEvent) bool {
+		return e.Kind == "Pod" && e.Name == w.Key() && s.Time.Sub(e.Last) <= saidFor &&
+			slices.ContainsFunc(limitForm.FindAllStringSubmatch(e.Message, -1), func(m []string) bool { return m[1]+m[2] == p.Name })
+	})
+}
+
+// exhausted are the resources of which a pool's limit leaves too little for each node that
+// it may launch for a pod; for no pod, for any node at all. Sure is false where that rests
+// on the sizes that families had when the table of types was made.
+func exhausted(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) (names []string, sure bool) {
+	if len(p.Limits) == 0 {
+		return nil, false
 	}
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(p.Limits)) {
-		left, ok := scheduling.Remaining(p.Limits[name], p.Used[name])
-		if !ok {
-			continue
+	if names = over(p, scheduling.SmallestNodes(p, w, s.InstanceTypes, false)); len(names) > 0 {
+		return names, true
+	}
+	if !scheduling.NamesFamilies(p) {
+		return nil, false
+	}
+	return over(p, scheduling.SmallestNodes(p, w, s.InstanceTypes, true)), false
+}
+
+// over are the resources of which each of some nodes has more than a pool's limits leave;
+// none where one of them fits.
+func over(p snapshot.NodePool, nodes []map[string]*big.Rat) []string {
+	names := map[string]bool{}
+	for _, node := range nodes {
+		fits := true
+		for name := range p.Limits {
+			left, ok := scheduling.Remaining(p.Limits[name], p.Used[name])
+			// Every node has CPU, memory, disk and room for pods. Of anything else only
+			// those that ask for it need a node that has it.
+			every := slices.Contains([]string{"cpu", "memory", "nodes", "pods", "ephemeral-storage"}, name)
+			if ok && (node[name] != nil && left.Cmp(node[name]) < 0 || every && left.Sign() <= 0) {
+				fits, names[name] = false, true
+			}
 		}
-		least := new(big.Rat)
-		switch name {
-		case "cpu":
-			least = scheduling.LeastCPUs(p)
-		case "nodes":
-			least.SetInt64(1)
-		}
-		if n := asks[name]; n != nil && n.Cmp(least) > 0 {
-			least = n
-		}
-		// Every node has CPU, memory, disk and room for pods. Of anything else only
-		// those that ask for it need a node that has it.
-		every := slices.Contains([]string{"cpu", "memory", "nodes", "pods", "ephemeral-storage"}, name)
-		if left.Cmp(least) < 0 || every && left.Sign() <= 0 {
-			list = append(list, name)
+		if fits {
+			return nil
 		}
 	}
-	return list
+	return slices.Sorted(maps.Keys(names))
 }
 
 func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPod, by []string) finding.Finding {
@@ -165,8 +203,14 @@ func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Limits)) {
 		value := fmt.Sprintf("%s of %s", orZero(p.Used[name]), p.Limits[name])
-		if left, ok := scheduling.Remaining(p.Limits[name], p.Used[name]); ok && left.Sign() <= 0 {
+		switch left, ok := scheduling.Remaining(p.Limits[name], p.Used[name]); {
+		case ok && left.Sign() <= 0:
 			value += ", nothing left"
+		case ok && name == "cpu" && slices.Contains(by, name):
+			if left.IsInt() {
+				value += ", " + left.FloatString(0) + " left"
+			}
+			value += leastCPU(s, p, pods[0])
 		}
 		f.Evidence = append(f.Evidence, finding.Evidence{What: "Limit of " + phrase.Clip(name), Value: value})
 	}
@@ -183,6 +227,20 @@ func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 		f.Evidence = append(f.Evidence, finding.Evidence{What: w.Key(), Value: value + ": " + phrase.Clip(w.Scheduled.Message)})
 	}
 	return f
+}
+
+// leastCPU is how many CPUs the smallest node has that a pool may launch for a pod.
+func leastCPU(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) string {
+	var least *big.Rat
+	for _, node := range scheduling.SmallestNodes(p, w, s.InstanceTypes, scheduling.NamesFamilies(p)) {
+		if least == nil || node["cpu"].Cmp(least) < 0 {
+			least = node["cpu"]
+		}
+	}
+	if least == nil || !least.IsInt() {
+		return ""
+	}
+	return "; a node for " + w.Key() + " has at least " + least.FloatString(0)
 }
 
 func waitingPods(names []string) string {

@@ -34,6 +34,21 @@ func TestNodePoolLimit(t *testing.T) {
 			s.NodePools = append(s.NodePools, p)
 		}
 	}
+	most := func(limits, used string) func(*snapshot.Snapshot) {
+		return limit(snapshot.Amounts{"cpu": limits}, snapshot.Amounts{"cpu": used})
+	}
+	small := pending("train", noRoom, time.Hour, nil)
+	described := func(name string, cpus, mib int) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			s.InstanceTypes = append(s.InstanceTypes, snapshot.InstanceType{Name: name, CPUs: cpus, MemoryMiB: mib})
+		}
+	}
+	says := func(message string, ago time.Duration) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			s.PoolEvents = append(s.PoolEvents, snapshot.PoolEvent{Kind: "Pod", Name: "ml/train", Reason: "FailedScheduling", Message: "Failed to schedule pod, " + message, Last: s.Time.Add(-ago)})
+		}
+	}
+	const likely = "fail (likely) gpu [nodepool/gpu] [] NodePool gpu has reached its limit: "
 	const fail = "fail gpu [nodepool/gpu] [] NodePool gpu has reached its limit: "
 	pass := []string{"pass gpu [nodepool/gpu]"}
 	checktest.RunCases(t, NodePoolLimit(), []checktest.Case{
@@ -59,6 +74,39 @@ func TestNodePoolLimit(t *testing.T) {
 		{Name: "its smallest node fits", World: pooled(limit(snapshot.Amounts{"cpu": "100"}, snapshot.Amounts{"cpu": "92"}), requires("karpenter.k8s.aws/instance-cpu", "In", "16", "8"), waits), Want: pass},
 		{Name: "GPUs, and it asks for none", World: pooled(limit(snapshot.Amounts{"nvidia.com/gpu": "4"}, snapshot.Amounts{"nvidia.com/gpu": "4"}), waits), Want: pass},
 		{Name: "GPUs", World: pooled(limit(snapshot.Amounts{"nvidia.com/gpu": "4"}, snapshot.Amounts{"nvidia.com/gpu": "4"}), pending("train", noRoom, 10*time.Minute, snapshot.Amounts{"nvidia.com/gpu": "1"})), Want: []string{fail + "4 of 4 nvidia.com/gpu"}},
+
+		// What the smallest node takes that the pool may launch for the pod.
+		{Name: "less than its smallest type", World: pooled(most("48", "46"), requires("node.kubernetes.io/instance-type", "In", "m6i.xlarge", "m6i.2xlarge"), small), Want: []string{fail + "46 of 48 cpu"}},
+		{Name: "its smallest type fits", World: pooled(most("48", "44"), requires("node.kubernetes.io/instance-type", "In", "m6i.xlarge", "m6i.2xlarge"), small), Want: pass},
+		{Name: "its smallest type is excluded", World: pooled(most("48", "44"), requires("node.kubernetes.io/instance-type", "In", "m6i.xlarge", "m6i.2xlarge"), requires("karpenter.k8s.aws/instance-size", "NotIn", "xlarge"), small), Want: []string{fail + "44 of 48 cpu"}},
+		{Name: "its smallest type is too small for the pod", World: pooled(most("48", "44"), requires("node.kubernetes.io/instance-type", "In", "m6i.xlarge", "m6i.4xlarge"), pending("train", noRoom, time.Hour, snapshot.Amounts{"cpu": "6"})), Want: []string{fail + "44 of 48 cpu"}},
+		{Name: "a type that is described", World: pooled(most("48", "41"), requires("node.kubernetes.io/instance-type", "In", "odd.thing"), described("odd.thing", 8, 4096), small), Want: []string{fail + "41 of 48 cpu"}},
+		{Name: "a type of which nothing is known", World: pooled(most("48", "46"), requires("node.kubernetes.io/instance-type", "In", "odd.thing"), small), Want: pass},
+		{Name: "less than its smallest size", World: pooled(most("48", "46"), requires("karpenter.k8s.aws/instance-size", "In", "xlarge", "2xlarge"), small), Want: []string{fail + "46 of 48 cpu"}},
+		{Name: "its smallest size fits", World: pooled(most("48", "46"), requires("karpenter.k8s.aws/instance-size", "In", "large", "2xlarge"), small), Want: pass},
+		{Name: "sizes of types that count cores", World: pooled(most("48", "23"), requires("karpenter.k8s.aws/instance-size", "In", "12xlarge"), small), Want: pass},
+		{Name: "the size that the pod selects", World: pooled(most("48", "46"), pending("train", noRoom, time.Hour, nil, selects("karpenter.k8s.aws/instance-size", "xlarge"))), Want: []string{fail + "46 of 48 cpu"}},
+		{Name: "less than at least", World: pooled(most("48", "46"), requires("eks.amazonaws.com/instance-cpu", "Gte", "4"), small), Want: []string{fail + "46 of 48 cpu"}},
+		{Name: "at most is no least", World: pooled(most("48", "46"), requires("eks.amazonaws.com/instance-cpu", "Lte", "4"), small), Want: pass},
+		{Name: "a family", World: pooled(most("48", "47"), requires("karpenter.k8s.aws/instance-family", "In", "m5"), small), Want: []string{likely + "47 of 48 cpu"}},
+		{Name: "a family that fits", World: pooled(most("48", "46"), requires("karpenter.k8s.aws/instance-family", "In", "m5"), small), Want: pass},
+		{Name: "a family that is newer", World: pooled(most("48", "47"), requires("karpenter.k8s.aws/instance-family", "In", "m5", "m99q"), small), Want: pass},
+		{Name: "a category, its old generations excluded", World: pooled(most("160", "154"), requires("karpenter.k8s.aws/instance-category", "In", "p"), requires("karpenter.k8s.aws/instance-generation", "In", "3"), small), Want: []string{likely + "154 of 160 cpu"}},
+		{Name: "a category and an architecture", World: pooled(most("48", "47"), requires("karpenter.k8s.aws/instance-category", "In", "c"), requires("karpenter.k8s.aws/instance-generation", "In", "6"), requires("kubernetes.io/arch", "In", "amd64"), small), Want: []string{likely + "47 of 48 cpu"}},
+		{Name: "the other architecture has less", World: pooled(most("48", "47"), requires("karpenter.k8s.aws/instance-category", "In", "c"), requires("karpenter.k8s.aws/instance-generation", "In", "6"), small), Want: pass},
+		{Name: "memory of a type", World: pooled(limit(snapshot.Amounts{"memory": "64Gi"}, snapshot.Amounts{"memory": "60Gi"}), requires("node.kubernetes.io/instance-type", "In", "m6i.xlarge"), small), Want: []string{fail + "60Gi of 64Gi memory"}},
+		{Name: "memory that a node has", World: pooled(limit(snapshot.Amounts{"memory": "64Gi"}, snapshot.Amounts{"memory": "40Gi"}), requires("karpenter.k8s.aws/instance-memory", "Gt", "32767"), small), Want: []string{fail + "40Gi of 64Gi memory"}},
+		{Name: "memory that fits", World: pooled(limit(snapshot.Amounts{"memory": "64Gi"}, snapshot.Amounts{"memory": "48Gi"}), requires("node.kubernetes.io/instance-type", "In", "m6i.xlarge"), small), Want: pass},
+		{Name: "GPUs of a type", World: pooled(limit(snapshot.Amounts{"nvidia.com/gpu": "8"}, snapshot.Amounts{"nvidia.com/gpu": "4"}), requires("karpenter.k8s.aws/instance-gpu-count", "In", "8"), small), Want: []string{fail + "4 of 8 nvidia.com/gpu"}},
+
+		// Karpenter's own word.
+		{Name: "Karpenter says so", World: pooled(most("48", "40"), small, says("all available instance types exceed limits for nodepool (NodePool=gpu)", time.Minute)), Want: []string{fail + "40 of 48 cpu"}},
+		{Name: "Karpenter says so, of the older form", World: pooled(most("48", "40"), small, says(`incompatible with nodepool "arm", did not tolerate arch=arm64:NoSchedule; all available instance types exceed limits for nodepool "gpu"`, time.Minute)), Want: []string{fail + "40 of 48 cpu"}},
+		{Name: "Karpenter says it of nodes", World: pooled(limit(snapshot.Amounts{"nodes": "3"}, snapshot.Amounts{"nodes": "2"}), small, says("node limits have been exhausted for nodepool (NodePool=gpu)", time.Minute)), Want: []string{fail + "2 of 3 nodes"}},
+		{Name: "Karpenter says it of another pool", World: pooled(most("48", "40"), small, says("all available instance types exceed limits for nodepool (NodePool=gpu-large)", time.Minute)), Want: pass},
+		{Name: "Karpenter said so", World: pooled(most("48", "40"), small, says("all available instance types exceed limits for nodepool (NodePool=gpu)", 20*time.Minute)), Want: pass},
+		{Name: "Karpenter says something else", World: pooled(most("48", "40"), small, says("no instance type satisfied resources", time.Minute)), Want: pass},
+		{Name: "Karpenter says so of what the table of types tells", World: pooled(most("48", "47"), requires("karpenter.k8s.aws/instance-family", "In", "m5"), small, says("all available instance types exceed limits for nodepool (NodePool=gpu)", time.Minute)), Want: []string{fail + "47 of 48 cpu"}},
 
 		// Pods that wait for something else.
 		{Name: "for four minutes", World: pooled(cpu, pending("train", noRoom, 4*time.Minute, nil)), Want: pass},
@@ -112,7 +160,7 @@ func TestNodePoolLimitSaysWhatIsAskedFor(t *testing.T) {
 	if got := checktest.Value(t, r, "ml/b"); !strings.HasPrefix(got, "waits since ") || !strings.Contains(got, ", asks for 4 cpu and 8Gi memory: ") || len([]rune(got)) > 700 {
 		t.Error(got)
 	}
-	if got := checktest.Value(t, r, "Limit of cpu"); got != "98 of 100" {
+	if got := checktest.Value(t, r, "Limit of cpu"); got != "98 of 100, 2 left; a node for ml/b has at least 4" {
 		t.Error(got)
 	}
 	if r.Fix.Command != "kubectl edit nodepool gpu" {

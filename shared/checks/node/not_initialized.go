@@ -13,6 +13,7 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/branch"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
@@ -32,7 +33,7 @@ func NotInitialized() check.Check {
 		Proof:      check.ByPassing,
 		CoversToo:  check.NodePools,
 		Needs:      []snapshot.Source{snapshot.Clusters},
-		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.Nodes},
+		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.Nodes, snapshot.NodeEventsOf},
 		After:      []checkid.ID{checkid.NodeUninitialized, checkid.IPBranchInterfaces},
 		Predictive: true,
 		Cause:      "The node of a NodeClaim registered and is Ready, and for minutes Karpenter waits for it: a startup taint that nobody takes away keeps pods off it, or a resource that was asked for (a GPU, a pod network interface) is not there, because its device plugin or its driver does not run. Karpenter neither replaces nor consolidates such a node.",
@@ -148,6 +149,14 @@ func notInitializedFinding(s *facts.View, pool string, list []snapshot.NodeClaim
 	}
 	if more := len(list) - 1; more > 0 {
 		f.Why += fmt.Sprintf(" So are %d more.", more)
+	}
+	if e := facts.UnsupportedByController(s, first.Node); e != nil && strings.Contains(c.Message, branch.Resource) {
+		// It says why itself; what pods lack of branch interfaces is what follows from it.
+		f.Behind = []checkid.ID{checkid.NodeUninitialized}
+		f.Title = phrase.Title("%s %s not initialized: the VPC resource controller does not support the type", phrase.Subject(hosts, "node"), phrase.Verb(hosts, "is", "are"))
+		f.Why += fmt.Sprintf(" The VPC resource controller says of it: %q.", phrase.Clip(strings.TrimSuffix(e.Message, ".")))
+		f.Fix.Text = "Leave this instance type out of the NodePool's requirements, or Karpenter launches it again; other types carry branch interfaces."
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Event of " + e.Node, Value: e.Reason + ": " + phrase.Clip(e.Message)})
 	}
 	const most = 5
 	for i, claim := range list {

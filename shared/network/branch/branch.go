@@ -16,6 +16,18 @@ const Resource = "vpc.amazonaws.com/pod-eni"
 // AsOf is the day on which AWS made the table.
 const AsOf = "2026-03-20"
 
+// Types are the families and sizes of the table.
+func Types() (list [][2]string) {
+	for line := range strings.Lines(limits) {
+		words := strings.Fields(line)
+		for i := 1; i < len(words); i++ {
+			size, _, _ := strings.Cut(words[i], "=")
+			list = append(list, [2]string{words[0], size})
+		}
+	}
+	return list
+}
+
 // Limit is how many branch interfaces an instance of a type carries; 0 for a type
 // that has no trunk. No API of EC2 tells: the numbers are those of the controller
 // that makes them (amazon-vpc-resource-controller-k8s pkg/aws/vpc/limits.go, which

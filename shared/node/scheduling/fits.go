@@ -102,13 +102,13 @@ func requires(r snapshot.Requirement, value string, has, whole bool) fit {
 		ok = has
 	case "DoesNotExist":
 		ok = !has
-	case "Gt", "Lt":
+	case "Gt", "Lt", "Gte", "Lte":
 		have, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || len(r.Values) != 1 {
 			return FitsNot
 		}
 		want, err := strconv.ParseInt(r.Values[0], 10, 64)
-		ok = err == nil && (r.Operator == "Gt" && have > want || r.Operator == "Lt" && have < want)
+		ok = err == nil && (r.Operator == "Gt" && have > want || r.Operator == "Lt" && have < want || r.Operator == "Gte" && have >= want || r.Operator == "Lte" && have <= want)
 	default:
 		return FitsMaybe // an operator newer than this code
 	}

@@ -3,7 +3,6 @@ package scheduling
 import (
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rollcall/shared/snapshot"
@@ -76,33 +75,4 @@ func Asks(w *snapshot.WaitingPod) map[string]*big.Rat {
 		}
 	}
 	return sum
-}
-
-// LeastCPUs is how many CPUs the smallest node of a NodePool has at the least:
-// EC2 has no instance with less than one.
-func LeastCPUs(p snapshot.NodePool) *big.Rat {
-	least := int64(1)
-	for _, r := range p.Requirements {
-		if r.Key != snapshot.KarpenterGroup+"/instance-cpu" && r.Key != snapshot.AutoModeGroup+"/instance-cpu" {
-			continue
-		}
-		var values []int64
-		for _, text := range r.Values {
-			n, err := strconv.ParseInt(text, 10, 32)
-			if err != nil {
-				n = 0
-			}
-			values = append(values, n)
-		}
-		if len(values) == 0 {
-			continue
-		}
-		switch r.Operator {
-		case "In", "Gte":
-			least = max(least, slices.Min(values))
-		case "Gt":
-			least = max(least, slices.Min(values)+1)
-		}
-	}
-	return new(big.Rat).SetInt64(least)
 }
