@@ -59,8 +59,8 @@ func (c *Capture) lacksManaged() bool {
 
 func managed(o *ec2types.OperatorResponse) bool { return o != nil && aws.ToBool(o.Managed) }
 
-// withoutManaged is what such a capture is.
-const withoutManaged = "EKS Auto Mode runs nodes, and the capture has nothing that it manages (take it with --include-managed-resources)"
+// WithoutManaged is what such a capture is.
+const WithoutManaged = "EKS Auto Mode runs nodes, and the capture has nothing that it manages (take it with --include-managed-resources)"
 
 // unseen refuses to tell of instances that a filter names by id and the capture
 // does not hold, where it may lack them: that EC2 does not know them is not said.
@@ -74,7 +74,7 @@ func (c *Capture) unseen(filters []ec2types.Filter, list []ec2types.Instance) er
 		}
 		for _, id := range f.Values {
 			if !slices.ContainsFunc(list, func(in ec2types.Instance) bool { return aws.ToString(in.InstanceId) == id }) {
-				return wire.Errorf(NotCaptured, "%s: %s may be hidden", withoutManaged, id)
+				return wire.Errorf(NotCaptured, "%s: %s may be hidden", WithoutManaged, id)
 			}
 		}
 	}
@@ -87,5 +87,5 @@ func (c *Capture) uncounted(filters []ec2types.Filter) error {
 	if !c.lacksManaged() || slices.ContainsFunc(filters, func(f ec2types.Filter) bool { return aws.ToString(f.Name) != "vpc-id" }) {
 		return nil
 	}
-	return wire.Errorf(NotCaptured, "%s: its interfaces may be hidden", withoutManaged)
+	return wire.Errorf(NotCaptured, "%s: its interfaces may be hidden", WithoutManaged)
 }

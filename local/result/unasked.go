@@ -25,6 +25,11 @@ func Unasked(u diagnose.Unknown, f snapshot.Failure, absent []report.Launch) boo
 	if !of(checks.OfAddresses()) && !of(checks.OfZones()) && !ofPods {
 		return false
 	}
+	// Auto Mode's instances and interfaces matter where something names them. Who made
+	// interfaces is named by these, which have a failure of their own.
+	if f.Code == snapshot.NotCaptured && (strings.Contains(f.Message, capture.WithoutManaged) || f.Source == snapshot.CreatorsOf) {
+		return true
+	}
 	if f.Reason != snapshot.NotRead || f.Call != "" && (f.Code != snapshot.NotCaptured || !optional(f.Source) && !strings.Contains(f.Message, capture.NotAmong)) {
 		return false
 	}
