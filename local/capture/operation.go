@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"rollcall/local/simaws/cloudwatchlogs"
+	"rollcall/local/simaws/resolver"
 )
 
 // operations are the files that a capture may hold, by the first part of their
@@ -57,6 +58,12 @@ func operations() map[string]reflect.Type {
 		"ec2-describe-vpc-block-public-access-options":    reflect.TypeFor[ec2.DescribeVpcBlockPublicAccessOptionsOutput](),
 		"ec2-describe-vpc-block-public-access-exclusions": reflect.TypeFor[ec2.DescribeVpcBlockPublicAccessExclusionsOutput](),
 		"ec2-describe-security-group-vpc-associations":    reflect.TypeFor[ec2.DescribeSecurityGroupVpcAssociationsOutput](),
+
+		"route53resolver-list-firewall-rule-group-associations": reflect.TypeFor[resolver.ListFirewallRuleGroupAssociationsOutput](),
+		"route53resolver-list-firewall-rules":                   reflect.TypeFor[resolver.ListFirewallRulesOutput](),
+		"route53resolver-list-firewall-domains":                 reflect.TypeFor[resolver.ListFirewallDomainsOutput](),
+		"route53resolver-list-resolver-rules":                   reflect.TypeFor[resolver.ListResolverRulesOutput](),
+		"route53resolver-list-resolver-rule-associations":       reflect.TypeFor[resolver.ListResolverRuleAssociationsOutput](),
 
 		"autoscaling-describe-auto-scaling-groups": reflect.TypeFor[autoscaling.DescribeAutoScalingGroupsOutput](),
 		"autoscaling-describe-scaling-activities":  reflect.TypeFor[autoscaling.DescribeScalingActivitiesOutput](),

@@ -18,14 +18,14 @@ type Logs interface {
 
 // registerLogs serves CloudWatch Logs.
 func (c *Cloud) registerLogs(l Logs) {
-	handlePlain(c, "DescribeDeliverySources", l.DescribeDeliverySources)
-	handlePlain(c, "DescribeDeliveries", l.DescribeDeliveries)
-	handlePlain(c, "DescribeDeliveryDestinations", l.DescribeDeliveryDestinations)
-	handlePlain(c, "FilterLogEvents", l.FilterLogEvents)
+	const service = "cloudwatchlogs"
+	handlePlain(c, service, "DescribeDeliverySources", l.DescribeDeliverySources)
+	handlePlain(c, service, "DescribeDeliveries", l.DescribeDeliveries)
+	handlePlain(c, service, "DescribeDeliveryDestinations", l.DescribeDeliveryDestinations)
+	handlePlain(c, service, "FilterLogEvents", l.FilterLogEvents)
 }
 
-func handlePlain[I any, O json.Marshaler](c *Cloud, operation string, answer func(*I) (O, error)) {
-	const service = "cloudwatchlogs"
+func handlePlain[I any, O json.Marshaler](c *Cloud, service, operation string, answer func(*I) (O, error)) {
 	c.ops[service] = append(c.ops[service], operation)
 	wire.HandlePlain(c.wire, service, operation, func(_ context.Context, _ *wire.Call, in *I) (O, error) { return answer(in) })
 }

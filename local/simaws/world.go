@@ -97,6 +97,9 @@ func (c *Cloud) register() {
 	if l, has := c.cfg.World.(Logs); has {
 		c.registerLogs(l)
 	}
+	if r, has := c.cfg.World.(Resolver); has {
+		c.registerResolver(r)
+	}
 	if c.cfg.S3 != nil {
 		c.wire.Pass("s3", c.cfg.S3)
 	}

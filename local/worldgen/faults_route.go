@@ -1,6 +1,8 @@
 package worldgen
 
 import (
+	"rollcall/local/simaws/resolver"
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checkid"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -29,6 +31,41 @@ func (w *World) firstDefault() *ec2types.Route { return defaultRoute(w.table(w.T
 func (w *World) blockPublicAccess(mode ec2types.InternetGatewayBlockMode) {
 	w.File.EC2.VpcBlockPublicAccessOptions = &ec2types.VpcBlockPublicAccessOptions{InternetGatewayBlockMode: mode}
 	w.File.EC2.VpcBlockPublicAccessExclusions = nil
+}
+
+// resolverFaults are what is in force in the nodes' VPC beside its resolver.
+func resolverFaults() []Fault {
+	return []Fault{
+		{Name: "a DNS firewall blocks names of AWS", Check: checkid.DNSFirewall, applies: always, breaks: func(w *World) {
+			w.firewall("ALLOW", "*.eks.amazonaws.com.")
+		}},
+		{Name: "a resolver rule forwards names of AWS", Check: checkid.DNSResolverRule, applies: not(of(EndpointsOnly, SharedVPC)), breaks: func(w *World) {
+			w.resolverRule("rslvr-rr-0aws", "amazonaws.com.", "FORWARD")
+		}},
+	}
+}
+
+// firewall makes a walled garden of the nodes' VPC: what is allowed, and nothing else.
+func (w *World) firewall(action string, allowed ...string) {
+	w.File.Route53Resolver = worldfile.ResolverFile{
+		FirewallRuleGroupAssociations: []resolver.FirewallRuleGroupAssociation{{Id: "rslvr-frgassoc-01", FirewallRuleGroupId: "rslvr-frg-01", VpcId: w.vpc, Name: "garden", Priority: 101, Status: "COMPLETE"}},
+		FirewallRules: map[string][]resolver.FirewallRule{"rslvr-frg-01": {
+			{FirewallDomainListId: "rslvr-fdl-02", Name: "rest", Priority: 20, Action: "BLOCK", BlockResponse: "NODATA"},
+			{FirewallDomainListId: "rslvr-fdl-01", Name: "allowed", Priority: 10, Action: action},
+		}},
+		FirewallDomains: map[string][]string{"rslvr-fdl-01": allowed, "rslvr-fdl-02": {"*."}},
+	}
+}
+
+// resolverRule puts a rule into force in the nodes' VPC.
+func (w *World) resolverRule(id, domain, kind string) {
+	r := resolver.ResolverRule{Id: id, DomainName: domain, RuleType: kind, Name: "rule", Status: "COMPLETE"}
+	if kind == "FORWARD" {
+		r.ResolverEndpointId, r.TargetIps = "rslvr-out-01", []resolver.TargetAddress{{Ip: "192.168.200.2", Port: 53}}
+	}
+	f := &w.File.Route53Resolver
+	f.ResolverRules = append(f.ResolverRules, r)
+	f.ResolverRuleAssociations = append(f.ResolverRuleAssociations, resolver.ResolverRuleAssociation{Id: id + "-a", ResolverRuleId: id, VPCId: w.vpc, Status: "COMPLETE"})
 }
 
 func routeFaults() []Fault {

@@ -17,7 +17,7 @@ import (
 // noise is what real accounts have beside what matters: things that look
 // broken, or like a cause, and are neither.
 func (w *World) noise() []func() {
-	return []func(){w.exempt, w.oldBlackhole, w.oldGateways, w.extraGroup, w.otherPeople, w.otherPolicies, w.recoveredLaunch, w.scaledIn, w.otherEndpoints, w.otherCluster, w.stickyStatus}
+	return []func(){w.exempt, w.garden, w.oldBlackhole, w.oldGateways, w.extraGroup, w.otherPeople, w.otherPolicies, w.recoveredLaunch, w.scaledIn, w.otherEndpoints, w.otherCluster, w.stickyStatus}
 }
 
 // makeNoise adds some of it.
@@ -70,6 +70,13 @@ func (w *World) exempt() {
 			exclude("subnet", id, egress)
 		}
 	}
+}
+
+// garden lets the nodes' VPC resolve what is AWS's alone, and sends one's own domain on
+// premises.
+func (w *World) garden() {
+	w.firewall("ALLOW", "*.amazonaws.com.", "*.api.aws.", "*.internal.", "*.corp.example.com.")
+	w.resolverRule("rslvr-rr-01", "corp.example.com.", "FORWARD")
 }
 
 // extraGroup puts a security group on the nodes that lets nothing through:

@@ -38,6 +38,7 @@ func TestWhoTalks(t *testing.T) {
 		"shared/detect":             {"dynamodb", "s3"}, // makes the clients for the keeper of evidence and for what is known of relays
 		"shared/cloudtrail":         {"awsjson"},
 		"shared/cloudwatchlogs":     {"awsjson"},
+		"shared/route53resolver":    {"awsjson"},
 		"shared/slack":              {"slack"}, // the types of blocks
 		"shared/slack/slackapi":     {"net", "net/http", "secretsmanager", "slack"},
 		"shared/slack/slacktext":    {"slack"}, // the types of blocks

@@ -57,6 +57,8 @@ const (
 	DNSSupportOff   ID = "dns/support-off"
 	DNSHostnamesOff ID = "dns/hostnames-off"
 	DNSDHCPOptions  ID = "dns/dhcp-options"
+	DNSFirewall     ID = "dns/firewall"
+	DNSResolverRule ID = "dns/resolver-rule"
 
 	IAMProfileMissing         ID = "iam/profile-missing"
 	IAMRolePolicies           ID = "iam/role-policies"

@@ -55,6 +55,8 @@ func All() []check.Check {
 		dns.SupportOff(),
 		dns.HostnamesOff(),
 		dns.DHCPOptions(),
+		dns.Firewall(),
+		dns.ResolverRule(),
 		iam.ProfileMissing(),
 		iam.RolePolicies(),
 		iam.RoleTrust(),
@@ -205,6 +207,10 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return dns.HostnamesOff(), true
 	case checkid.DNSDHCPOptions:
 		return dns.DHCPOptions(), true
+	case checkid.DNSFirewall:
+		return dns.Firewall(), true
+	case checkid.DNSResolverRule:
+		return dns.ResolverRule(), true
 	case checkid.IAMProfileMissing:
 		return iam.ProfileMissing(), true
 	case checkid.IAMRolePolicies:

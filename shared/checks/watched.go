@@ -53,6 +53,8 @@ func watchedByJoinCheck() []check.Check {
 		dns.SupportOff(),
 		dns.HostnamesOff(),
 		dns.DHCPOptions(),
+		dns.Firewall(),
+		dns.ResolverRule(),
 		iam.ProfileMissing(),
 		iam.RolePolicies(),
 		iam.RoleTrust(),

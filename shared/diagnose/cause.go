@@ -19,7 +19,10 @@ func (r *ranking) causes() []Cause {
 			list = append(list, r.cause(f))
 		}
 	}
-	list = append(list, r.bySymptom()...)
+	for _, c := range r.bySymptom() {
+		c.Evidence = append(c.Evidence, r.notChecked(c)...)
+		list = append(list, c)
+	}
 	for i := range list {
 		// What works anyway needs no word of who launched it.
 		if c := &list[i]; c.Confidence != checks.Advice {
@@ -36,6 +39,27 @@ func (r *ranking) causes() []Cause {
 			cmp.Compare(a.Resource, b.Resource),
 		)
 	})
+	return list
+}
+
+// notChecked is what optional checks would have told of a symptom that has no cause, with
+// the permission that is missing, or the call that was not captured.
+func (r *ranking) notChecked(c Cause) []checks.Evidence {
+	var list []checks.Evidence
+	for _, u := range r.unlooked {
+		if len(c.Instances) == 0 || len(u.Covers) > 0 && !slices.ContainsFunc(c.Instances, func(id string) bool { return slices.Contains(u.Covers, id) }) {
+			continue
+		}
+		for _, f := range u.Blocked {
+			e := checks.Evidence{What: "Not checked", Value: fmt.Sprintf("%s, %s (%s: %s)", u.Check, f.Source, f.Reason, f.Call)}
+			if f.Call == "" {
+				e.Value = fmt.Sprintf("%s, %s (%s)", u.Check, f.Source, f.Reason)
+			}
+			if !slices.Contains(list, e) {
+				list = append(list, e)
+			}
+		}
+	}
 	return list
 }
 

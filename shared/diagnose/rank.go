@@ -34,6 +34,10 @@ func Rank(list []checks.Check, results []checks.Result, s *snapshot.Snapshot) Di
 		case checks.Pass:
 			d.Passed = append(d.Passed, Passed{Check: res.Check, Covers: res.Covers, Evidence: bounded(first(res.Evidence))})
 		case checks.Unknown:
+			if r.checks[res.Check].Optional {
+				r.unlooked = addUnknown(r.unlooked, res)
+				continue
+			}
 			d.Unknown = addUnknown(d.Unknown, res)
 		case checks.Fail:
 			r.add(res)
@@ -57,6 +61,8 @@ type ranking struct {
 	ended  map[string]bool
 	s      *snapshot.Snapshot
 
+	// unlooked are the Unknowns of optional checks.
+	unlooked []Unknown
 	// faults are what failed and is no symptom; symptoms is the rest.
 	faults   []*fault
 	symptoms []*fault

@@ -30,6 +30,7 @@ import (
 	"rollcall/shared/gather/source"
 	"rollcall/shared/gather/vpc"
 	"rollcall/shared/kube"
+	"rollcall/shared/route53resolver"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
 )
@@ -80,11 +81,11 @@ const rounds = 2
 // New makes a reader.
 func New(cfg aws.Config) *Reader {
 	e, a, k, i := ec2api.NewEC2(cfg), autoscaling.NewFromConfig(cfg), eks.NewFromConfig(cfg), iam.NewFromConfig(cfg)
-	t := sts.NewFromConfig(cfg)
+	n, t := route53resolver.New(cfg), sts.NewFromConfig(cfg)
 	return &Reader{
 		ec2: e, autoscaling: a, eks: k, sts: t,
 		presigners: []kube.Presigner{sts.NewPresignClient(t)},
-		sources:    func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, sweep) },
+		sources:    func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, n, sweep) },
 		patience:   patience,
 	}
 }

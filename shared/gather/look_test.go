@@ -86,6 +86,21 @@ ec2:
     - {CapacityReservationId: cr-0a, State: active, ReservationType: capacity-block, InstanceType: p5.48xlarge, AvailabilityZone: us-west-2a, TotalInstanceCount: 4, AvailableInstanceCount: 1, StartDate: 2026-11-20T11:30:00Z, EndDate: 2026-11-21T11:30:00Z}
     - {CapacityReservationId: cr-0b, State: active}
   PlacementGroups: [{GroupId: pg-0a, GroupName: hpc, Strategy: partition, State: available, PartitionCount: 3}]
+route53Resolver:
+  FirewallRuleGroupAssociations:
+    - {FirewallRuleGroupId: rslvr-frg-01, VpcId: vpc-0a1b2c3d4e5f60718, Name: garden, Priority: 9, Status: COMPLETE}
+    - {FirewallRuleGroupId: rslvr-frg-99, VpcId: vpc-0e9, Priority: 1, Status: COMPLETE}
+  FirewallRules:
+    rslvr-frg-01:
+      - {FirewallDomainListId: rslvr-fdl-aws, Name: malware, Priority: 2, Action: BLOCK, BlockResponse: NODATA}
+      - {FirewallDomainListId: rslvr-fdl-01, Name: some, Priority: 1, Action: ALLOW, Qtype: A}
+  FirewallDomains: {rslvr-fdl-01: ["*.Example.com."]}
+  ResolverRules:
+    - {Id: rslvr-rr-01, DomainName: Corp.example.com., RuleType: FORWARD, Name: onprem, ResolverEndpointId: rslvr-out-01, TargetIps: [{Ip: 10.99.0.2}]}
+    - {Id: rslvr-rr-02, DomainName: ., RuleType: FORWARD}
+  ResolverRuleAssociations:
+    - {ResolverRuleId: rslvr-rr-01, VPCId: vpc-0a1b2c3d4e5f60718, Status: COMPLETE}
+    - {ResolverRuleId: rslvr-rr-02, VPCId: vpc-0e9, Status: COMPLETE}
 autoscaling:
   AutoScalingGroups:
     - {AutoScalingGroupName: eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007, LaunchTemplate: {LaunchTemplateId: lt-0res, Version: "1"}}
@@ -224,6 +239,12 @@ func TestLookAtEverything(t *testing.T) {
 	gathertest.Same(t, "interfaces", names(s.Interfaces, func(x snapshot.Interface) string { return x.ID }), []string{"eni-0aa", "eni-0bb", "eni-0dd", "eni-0tgw"})
 	g := s.SecurityGroups[slices.IndexFunc(s.SecurityGroups, func(g snapshot.SecurityGroup) bool { return g.ID == "sg-0e50000000000000f" })]
 	gathertest.Same(t, "groups", names(s.SecurityGroups, func(g snapshot.SecurityGroup) string { return fmt.Sprint(g.ID, g.Associated) }), []string{"sg-0d30000000000000dmap[]", "sg-0e50000000000000fmap[]", "sg-0e9map[vpc-0a1b2c3d4e5f60718:associated]"})
+	gathertest.Same(t, "resolver rules", s.ResolverRules, []snapshot.ResolverRule{{ID: "rslvr-rr-01", Name: "onprem", Domain: "corp.example.com", VPC: workshopVPC, Forward: true, Targets: []string{"10.99.0.2"}, Endpoint: "rslvr-out-01"}})
+	managed := snapshot.Failure{Source: snapshot.DNSFirewall, Reason: snapshot.Denied, Call: "route53resolver:ListFirewallDomains", Code: "AccessDeniedException", Message: "You don't have permission to list the domains of this list."}
+	gathertest.Same(t, "DNS firewall", s.FirewallRules, []snapshot.FirewallRule{
+		{VPC: workshopVPC, Group: "rslvr-frg-01", GroupName: "garden", Name: "some", Action: "ALLOW", Type: "A", List: "rslvr-fdl-01", Domains: []string{"*.example.com"}},
+		{VPC: workshopVPC, Group: "rslvr-frg-01", GroupName: "garden", Name: "malware", Action: "BLOCK", Response: "NODATA", List: "rslvr-fdl-aws", Domains: []string{}, Unread: &managed},
+	})
 	gathertest.Same(t, "public access", s.PublicAccess, &snapshot.PublicAccess{Mode: snapshot.BlockBidirectional, ByPolicy: true, NoExclusions: true, Exclusions: []snapshot.Exclusion{
 		{ID: "vpcbpa-exclude-01", Resource: "subnet-0e9a", Egress: true, Active: true}, {ID: "vpcbpa-exclude-02", Resource: "vpc-0gone", Changing: true},
 	}})
@@ -322,3 +343,32 @@ func TestRolesOfALook(t *testing.T) {
 }
 
 func names[T any](list []T, name func(T) string) []string { return source.Each(list, name) }
+
+// TestNamesAreReadWhereTheyMatter holds that names are looked at for an instance that has
+// not joined, and for a subnet in which none stands: what is not read is no pass there.
+func TestNamesAreReadWhereTheyMatter(t *testing.T) {
+	const joined, its, other = "i-0d0000000000000a1", "subnet-0b20000000000000a", "subnet-0b20000000000000b"
+	p := open(t, "kubernetes: {eks-workshop: {joined: ["+joined+", i-0d0000000000000b2]}}\n")
+	for _, tt := range []struct {
+		name    string
+		scope   snapshot.Scope
+		planned []snapshot.Instance
+		want    int
+	}{
+		{"all have joined", snapshot.Scope{Instances: []string{joined}, Subnets: []string{its}}, nil, 0},
+		{"one has not", snapshot.Scope{Instances: []string{joined, stranded}, Subnets: []string{its}}, nil, 1},
+		{"one is planned", snapshot.Scope{Instances: []string{"planned-1"}}, []snapshot.Instance{{ID: "planned-1", VPC: workshopVPC, Subnet: its}}, 1},
+		{"none stands in a subnet", snapshot.Scope{Subnets: []string{its}}, nil, 1},
+		{"none stands in one subnet of two", snapshot.Scope{Instances: []string{joined}, Subnets: []string{its, other}}, nil, 1},
+	} {
+		q := broughtBy(t, p)
+		q.Scope, q.Instances, q.Sources = tt.scope, append(q.Instances, tt.planned...), []snapshot.Source{snapshot.DNSFirewall, snapshot.ResolverRulesOf, snapshot.Nodes}
+		before := [2]int{countOf(p, "ListFirewallRuleGroupAssociations"), countOf(p, "ListResolverRuleAssociations")}
+		s, err := p.Read(t.Context(), q)
+		if err != nil || len(s.Failures) > 0 {
+			t.Fatal(tt.name, err, s.Failures)
+		}
+		got := [2]int{countOf(p, "ListFirewallRuleGroupAssociations") - before[0], countOf(p, "ListResolverRuleAssociations") - before[1]}
+		gathertest.Same(t, tt.name, got, [2]int{tt.want, tt.want})
+	}
+}

@@ -19,6 +19,7 @@ import (
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/kubeapi"
 	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/resolver"
 	"rollcall/local/simaws/world"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/snapshot"
@@ -82,6 +83,12 @@ func start(t *testing.T, file *worldfile.File, faults wire.Faults, without strin
 		for service, api := range w.Services() {
 			wire.HandleMethods(s, service, api, "DescribeCluster")
 		}
+		r := w.API()
+		resolve(s, "ListFirewallRuleGroupAssociations", r.ListFirewallRuleGroupAssociations)
+		resolve(s, "ListFirewallRules", r.ListFirewallRules)
+		resolve(s, "ListFirewallDomains", r.ListFirewallDomains)
+		resolve(s, "ListResolverRules", r.ListResolverRules)
+		resolve(s, "ListResolverRuleAssociations", r.ListResolverRuleAssociations)
 		wire.Handle(s, "eks", "DescribeCluster", answer(func(in *eks.DescribeClusterInput) (*eks.DescribeClusterOutput, error) {
 			out, err := w.EKS().DescribeCluster(in)
 			if err == nil {
@@ -92,6 +99,11 @@ func start(t *testing.T, file *worldfile.File, faults wire.Faults, without strin
 		}))
 	}, faults)
 	return p
+}
+
+// resolve serves an operation of Route 53 Resolver.
+func resolve(s *wire.Server, operation string, api func(*resolver.Input) (json.RawMessage, error)) {
+	wire.HandlePlain(s, "route53resolver", operation, func(_ context.Context, _ *wire.Call, in *resolver.Input) (json.RawMessage, error) { return api(in) })
 }
 
 // kubernetes starts the API of the world's cluster.

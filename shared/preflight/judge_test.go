@@ -150,6 +150,9 @@ func TestJudge(t *testing.T) {
 		{"a domain name that is too long for a host of the subnet", func(s *snapshot.Snapshot) {
 			s.DHCPOptions[0].DomainNames = []string{"a-rather-long-name-of-a-department.of-a-large-company.example.com"}
 		}, nodegroup(), []string{"dns/dhcp-options " + w.DHCP}},
+		{"a DNS firewall that blocks all", func(s *snapshot.Snapshot) {
+			s.FirewallRules = []snapshot.FirewallRule{{VPC: w.VPC, Group: "rslvr-frg-0a", Name: "all", Action: "BLOCK", List: "rslvr-fdl-0a", Domains: []string{"*"}}}
+		}, nodegroup(), []string{"dns/firewall rslvr-frg-0a"}},
 		{"no address is left", func(s *snapshot.Snapshot) { w.Subnet(s, w.Private).Free = 0 }, nodegroup(), []string{"ip/subnet-exhausted " + w.Private}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -72,6 +72,34 @@ type EgressOnlyGateway struct {
 	Attached []string // VPCs
 }
 
+// ResolverRule is a rule of Route 53 Resolver that is associated with a VPC.
+type ResolverRule struct {
+	ID      string
+	Name    string
+	Domain  string // without the dot at its end; empty for the root
+	VPC     string
+	Forward bool     // FORWARD; else the resolver answers by itself
+	Targets []string // addresses
+	// Endpoint is the outbound endpoint that forwards.
+	Endpoint string
+}
+
+// FirewallRule is a rule of DNS Firewall in force in a VPC. The rules are in the order
+// in which the resolver evaluates them.
+type FirewallRule struct {
+	VPC       string
+	Group     string // id of the rule group
+	GroupName string
+	Name      string
+	Action    string // ALLOW, BLOCK, ALERT
+	Response  string // NODATA, NXDOMAIN, OVERRIDE
+	Type      string // of the queries that it is for; empty for all
+	List      string // id of the domain list; empty for a rule that has none
+	Domains   []string
+	// Unread is why the domains are not known; nil where they are.
+	Unread *Failure
+}
+
 // PrefixList is a prefix list and its entries.
 type PrefixList struct {
 	ID    string

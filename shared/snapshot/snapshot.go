@@ -52,15 +52,19 @@ type Snapshot struct {
 	VPCAttributes  []VPCAttributes
 	DHCPOptions    []DHCPOptions
 	EgressOnly     []EgressOnlyGateway
-	PrefixLists    []PrefixList
-	Peerings       []Peering
-	Attachments    []Attachment
-	TransitRoutes  []TransitRoute
-	Interfaces     []Interface
-	Statuses       []InstanceStatus
-	UserData       []UserData
-	Consoles       []Console
-	Images         []Image
+	// ResolverRules and FirewallRules are those of the VPCs that were looked into, where
+	// an instance of the scope has not joined.
+	ResolverRules []ResolverRule
+	FirewallRules []FirewallRule
+	PrefixLists   []PrefixList
+	Peerings      []Peering
+	Attachments   []Attachment
+	TransitRoutes []TransitRoute
+	Interfaces    []Interface
+	Statuses      []InstanceStatus
+	UserData      []UserData
+	Consoles      []Console
+	Images        []Image
 	// SelectedImages are what a query's terms select, in their order.
 	SelectedImages  []SelectedImages
 	LaunchTemplates []LaunchTemplate

@@ -27,6 +27,8 @@ const (
 	DHCP              Source = "dhcp options"
 	EgressOnly        Source = "egress-only internet gateways"
 	PublicAccessOf    Source = "vpc block public access" // PublicAccess
+	ResolverRulesOf   Source = "resolver rules"
+	DNSFirewall       Source = "dns firewall" // FirewallRules
 	PrefixListEntries Source = "prefix lists"
 	Peerings          Source = "vpc peering connections"
 	TransitGateways   Source = "transit gateways" // Attachments and TransitRoutes
@@ -102,7 +104,7 @@ func All() []Source {
 	return []Source{
 		Clusters, Instances, InstanceTypes, TypeOfferingsOf, Subnets, VPCs, RouteTables, NATGateways, InternetGateways, Endpoints,
 		Groups, Activities, Nodegroups, Nodes,
-		SecurityGroups, GroupAssociations, NetworkACLs, VPCDNS, DHCP, EgressOnly, PublicAccessOf, PrefixListEntries, Peerings, TransitGateways, Interfaces,
+		SecurityGroups, GroupAssociations, NetworkACLs, VPCDNS, DHCP, EgressOnly, PublicAccessOf, ResolverRulesOf, DNSFirewall, PrefixListEntries, Peerings, TransitGateways, Interfaces,
 		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, AllowedImagesOf, MetadataDefaultsOf, CapacityReservations, PlacementGroups, Profiles, Roles,
 		Access, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,

@@ -1,6 +1,7 @@
 package take
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -100,10 +101,15 @@ func logGroups(clusters []string, sources, deliveries, destinations map[string]a
 // logs makes a call of CloudWatch Logs with at most so many pages (0: all), and tells if
 // there are more.
 func (t *taker) logs(ctx context.Context, operation string, in func(next string) any, most int) (map[string]any, bool, error) {
-	client := awsjson.New(t.asked.Config, awsjson.Service{ID: "CloudWatch Logs", Name: "logs", Target: "Logs_20140328.", MostBytes: maxBytes})
+	return t.json(ctx, awsjson.Service{ID: "CloudWatch Logs", Name: "logs", Target: "Logs_20140328.", MostBytes: maxBytes}, operation, in, most)
+}
+
+// json makes a call of a JSON service likewise.
+func (t *taker) json(ctx context.Context, service awsjson.Service, operation string, in func(next string) any, most int) (map[string]any, bool, error) {
+	client := awsjson.New(t.asked.Config, service)
 	var all map[string]any
 	for n, next := 1, ""; ; n++ {
-		leave, err := t.limits.enter(ctx, "logs", operation)
+		leave, err := t.limits.enter(ctx, service.Name, operation)
 		if err != nil {
 			return nil, false, err
 		}
@@ -119,7 +125,7 @@ func (t *taker) logs(ctx context.Context, operation string, in func(next string)
 			return nil, false, err
 		}
 		before := next
-		next = text(page, "nextToken")
+		next = cmp.Or(text(page, "nextToken"), text(page, "NextToken"))
 		all = joined(all, page)
 		switch {
 		case next == "", most > 0 && n == most:

@@ -54,6 +54,7 @@ func (t *taker) account(ctx context.Context) (found region) {
 				&autoscaling.DescribeAutoScalingGroupsInput{MaxRecords: aws.Int32(100)}))
 		},
 		func() { found.attachments = t.transitRoutes(ctx) },
+		func() { t.resolver(ctx) },
 	)
 	return found
 }

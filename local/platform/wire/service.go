@@ -98,6 +98,10 @@ func services() []service {
 			denied:    Error{Code: "AccessDeniedException", Status: 400},
 			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 400},
 			broken:    Error{Code: "ServiceUnavailableException", Message: "The service cannot complete the request.", Status: 500}},
+		{name: "route53resolver", signing: "route53resolver", protocol: awsJSON, target: "Route53Resolver.", contentType: json11,
+			denied:    Error{Code: "AccessDeniedException", Status: 400},
+			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 400},
+			broken:    Error{Code: "InternalServiceErrorException", Message: "An internal error occurred.", Status: 500}},
 		// botocore's model (cloudwatch/2010-08-01): JSON 1.0 is one of its three protocols.
 		{name: "cloudwatch", signing: "monitoring", prefix: "cloudwatch", protocol: awsJSON, target: "GraniteServiceVersion20100801.", contentType: json10,
 			denied:    Error{Code: "AccessDeniedException", Status: 400},

@@ -83,6 +83,12 @@ func Paths(w *state.State, instance string) []Path {
 	for _, service := range []string{"ec2", "ecr.api", "ecr.dkr", "sts", "s3"} {
 		out = append(out, servicePath(w, in, service))
 	}
+	for i, p := range out {
+		private := strings.HasPrefix(p.Via, "vpce-") && p.Service != "s3" || p.Service == "api" && p.Via == name
+		if p.Fault == "" && unresolved(w, in, p.Service, private) {
+			out[i].Fault = NoNames
+		}
+	}
 	if nameless(w, in) {
 		for i := range out {
 			out[i] = Path{Service: out[i].Service, Via: aws.ToString(in.VpcId), Fault: NoNames}

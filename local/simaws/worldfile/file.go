@@ -32,6 +32,8 @@ type File struct {
 	Organizations OrganizationsFile
 	STS           STSFile
 	Logs          LogsFile
+	// Route53Resolver is what is in force in VPCs beside the resolver itself.
+	Route53Resolver ResolverFile
 	// Kubernetes holds, by cluster, what the cluster's API has.
 	Kubernetes map[string]KubernetesFile
 	Nodes      NodeRules

@@ -90,7 +90,11 @@ func (p Checks) Check(c check.Check, example string) string {
 	}
 	b.WriteString("\n" + strings.TrimSpace(example) + "\n\n## What it reads\n\n")
 	b.WriteString(p.table(c))
-	b.WriteString("\nWhere one of them could not be read, the check says *unknown* and names the permission that is missing.\n")
+	unread := "the check says *unknown* and names the permission that is missing"
+	if c.Optional {
+		unread = "no verdict changes: a symptom without a cause lists the check as not checked, with the permission"
+	}
+	fmt.Fprintf(&b, "\nWhere one of them could not be read, %s.\n", unread)
 	if explaining := checks.Explaining(p.List, c); len(explaining) > 0 {
 		b.WriteString("\n## What explains it\n\nWhere one of these fails for the same instances, it is the cause, and this one is hidden behind it: ")
 		b.WriteString(p.links(explaining) + ".\n")

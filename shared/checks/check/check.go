@@ -53,6 +53,9 @@ type Check struct {
 	// Remedy is the name of the remedy that some of its findings offer
 	// (package remedy/optin); empty for none.
 	Remedy string
+	// Optional tells that what the check needs is looked at beside the rest: where it was
+	// not, that is no Unknown, and is listed only with a symptom that has no cause.
+	Optional bool
 	// NeverFails tells that the check only names what nobody can follow.
 	NeverFails bool
 	// Cause and Fix are the catalogue's words, for any resource.

@@ -154,7 +154,12 @@ func (m model) filters(op string) []string {
 	}
 	text := member.Documentation
 	if own := m.Shapes[m.Shapes[member.Shape].Member.Shape].Members["Name"].Documentation; !strings.Contains(text, "<li>") {
-		_, text, _ = strings.Cut(own, ">"+op+"</a>")
+		// Route 53 Resolver has a heading for each operation, after links to them.
+		after, headed := "", false
+		if _, after, headed = strings.Cut(own, "<b>"+op+"</b>"); !headed {
+			_, after, _ = strings.Cut(own, ">"+op+"</a>")
+		}
+		text = after
 		text, _, _ = strings.Cut(text, "</ul>")
 	}
 	var names []string

@@ -1,0 +1,58 @@
+package take
+
+import (
+	"context"
+
+	"rollcall/shared/awsjson"
+	"rollcall/shared/capture/filename"
+)
+
+// resolverAsk asks for a page of what Route 53 Resolver has.
+type resolverAsk struct {
+	Group string `json:"FirewallRuleGroupId,omitempty"`
+	List  string `json:"FirewallDomainListId,omitempty"`
+	Next  string `json:"NextToken,omitempty"`
+}
+
+// domainPages bounds a domain list: the largest page is 5,000, and what is asked for
+// without a size is 100.
+const domainPages = 100
+
+// resolver takes which rules and which DNS firewall are in force in the account's VPCs.
+func (t *taker) resolver(ctx context.Context) {
+	service := awsjson.Service{ID: "Route53Resolver", Name: "route53resolver", Target: "Route53Resolver.", MostBytes: maxBytes}
+	take := func(file, operation string, ask resolverAsk, most int) map[string]any {
+		return t.take(ctx, file, func(ctx context.Context) (map[string]any, error) {
+			tree, more, err := t.json(ctx, service, operation, func(next string) any { ask.Next = next; return ask }, most)
+			if more {
+				t.leave(file, "domains beyond the first %d pages", most)
+			}
+			return tree, err
+		})
+	}
+	var groups map[string]any
+	t.parallel(
+		func() {
+			groups = take("route53resolver-list-firewall-rule-group-associations", "ListFirewallRuleGroupAssociations", resolverAsk{}, 0)
+		},
+		func() {
+			take("route53resolver-list-resolver-rules", "ListResolverRules", resolverAsk{}, 0)
+		},
+		func() {
+			take("route53resolver-list-resolver-rule-associations", "ListResolverRuleAssociations", resolverAsk{}, 0)
+		},
+	)
+	ids := sorted(picksOf(groups, "FirewallRuleGroupAssociations[].FirewallRuleGroupId"))
+	lists := make([][]string, len(ids))
+	list(t, ids, func(i int, id string) {
+		rules := take(filename.Of("route53resolver-list-firewall-rules", id), "ListFirewallRules", resolverAsk{Group: id}, 0)
+		lists[i] = picksOf(rules, "FirewallRules[].FirewallDomainListId")
+	})
+	var all []string
+	for _, of := range lists {
+		all = append(all, of...)
+	}
+	list(t, sorted(all), func(_ int, id string) {
+		take(filename.Of("route53resolver-list-firewall-domains", id), "ListFirewallDomains", resolverAsk{List: id}, domainPages)
+	})
+}

@@ -1,0 +1,77 @@
+package reach
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/resolver"
+	"rollcall/local/simaws/state"
+)
+
+// unresolved says whether the VPC's resolver gives no address for a service's name: a
+// DNS firewall blocks it, or a rule forwards it to name servers of one's own, which know
+// nothing of AWS here. Private is a name that a zone of the VPC answers for.
+func unresolved(w *state.State, in *ec2types.Instance, service string, private bool) bool {
+	name := hostOf(w, in, service)
+	vpc := aws.ToString(in.VpcId)
+	return name != "" && (firewalled(w, vpc, name) || forwarded(w, vpc, name, private))
+}
+
+// hostOf is the name that a node asks for.
+func hostOf(w *state.State, in *ec2types.Instance, service string) string {
+	switch service {
+	case "api":
+		c := w.Clusters.Get(w.ClusterOf(aws.ToString(in.InstanceId)))
+		if c == nil {
+			return ""
+		}
+		return strings.ToLower(strings.TrimPrefix(aws.ToString(c.Endpoint), "https://"))
+	case "ecr.api":
+		service = "api.ecr"
+	case "ecr.dkr":
+		service = "602401143452.dkr.ecr"
+	case "s3":
+		service = "prod-" + w.Region + "-starport-layer-bucket.s3"
+	}
+	return service + "." + w.Region + ".amazonaws.com"
+}
+
+// firewalled: the first rule that is about the name decides (Route 53 developer guide,
+// "How Route 53 Resolver DNS Firewall works").
+func firewalled(w *state.State, vpc, name string) bool {
+	f := &w.File.Route53Resolver
+	groups := slices.DeleteFunc(slices.Clone(f.FirewallRuleGroupAssociations), func(a resolver.FirewallRuleGroupAssociation) bool { return a.VpcId != vpc })
+	slices.SortFunc(groups, func(a, b resolver.FirewallRuleGroupAssociation) int { return a.Priority - b.Priority })
+	for _, g := range groups {
+		rules := slices.Clone(f.FirewallRules[g.FirewallRuleGroupId])
+		slices.SortFunc(rules, func(a, b resolver.FirewallRule) int { return a.Priority - b.Priority })
+		for _, r := range rules {
+			about := slices.ContainsFunc(f.FirewallDomains[r.FirewallDomainListId], func(d string) bool {
+				d = strings.TrimSuffix(d, ".")
+				tail, wild := strings.CutPrefix(d, "*")
+				return d == name || wild && strings.HasSuffix(name, tail)
+			})
+			if about {
+				return r.Action == "BLOCK"
+			}
+		}
+	}
+	return false
+}
+
+// forwarded: the most specific rule wins, and before it a zone that is more specific.
+func forwarded(w *state.State, vpc, name string, private bool) bool {
+	kind, longest := "", -1
+	for _, a := range w.File.Route53Resolver.ResolverRuleAssociations {
+		for _, r := range w.File.Route53Resolver.ResolverRules {
+			d := strings.TrimSuffix(r.DomainName, ".")
+			if a.VPCId == vpc && a.ResolverRuleId == r.Id && len(d) > longest && (d == "" || d == name || strings.HasSuffix(name, "."+d)) {
+				kind, longest = r.RuleType, len(d)
+			}
+		}
+	}
+	return kind == "FORWARD" && (!private || longest == len(name))
+}

@@ -1,0 +1,112 @@
+package dns
+
+import (
+	"fmt"
+	"slices"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/path"
+	"rollcall/shared/snapshot"
+)
+
+// ResolverRule is a rule of Route 53 Resolver that forwards a name that nodes need. The
+// most specific rule wins; of a rule and a private hosted zone for the same domain the
+// rule does (Route 53 developer guide, "How Resolver uses rules and private hosted
+// zones").
+func ResolverRule() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         "dns/resolver-rule",
+		Title:      "A resolver rule forwards a name that nodes need",
+		Confidence: finding.Likely,
+		Optional:   true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.ResolverRulesOf},
+		Uses:       []snapshot.Source{snapshot.AWSNode},
+		After:      []checkid.ID{checkid.DNSSupportOff, checkid.DNSFirewall},
+		Cause: "A rule of Route 53 Resolver that is associated with the VPC forwards the name of the cluster's endpoint, or of EC2, ECR, S3 or STS, to name servers of one's own. Nodes resolve it only as long as these are reachable and know it; for a private endpoint they must answer with its private addresses. " +
+			"Whether they do cannot be seen: the finding is possible only where other nodes of the VPC are Ready.",
+		Fix: "Make a SYSTEM rule for the domain (amazonaws.com) and associate it with the VPC, or see that the name servers answer. Then replace the instances.",
+		Links: []string{
+			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-overview-DSN-queries-to-vpc.html",
+			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-rules-managing.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			g := s.Placements()
+			var v finding.Verdicts
+			for _, r := range byVPC(g, &v) {
+				if !settled(g, r, &v) {
+					forwarded(g, r, &v)
+				}
+			}
+			return v.Findings()
+		},
+	})
+}
+
+func forwarded(g *facts.Placements, r *resolved, v *finding.Verdicts) {
+	rules := inVPC(g.S.ResolverRules, r.vpc, func(x snapshot.ResolverRule) string { return x.VPC })
+	names := map[string][]needed{}
+	for _, n := range neededNames(g, r) {
+		if rule, ok := forwards(rules, n); ok {
+			names[rule.ID] = append(names[rule.ID], n)
+		}
+	}
+	found := false
+	for _, rule := range rules {
+		if list := names[rule.ID]; len(list) > 0 {
+			found = true
+			v.Fail(forwardedNames(g, r, rule, list))
+		}
+	}
+	if !found {
+		v.Pass(r.vpc, r.covers(), finding.Evidence{What: "Resolver rules of " + r.vpc, Value: fmt.Sprintf("%d rules, none of which forwards a name that nodes need", len(rules))})
+	}
+}
+
+// forwards is the rule that wins for a name, where it forwards it.
+func forwards(rules []snapshot.ResolverRule, n needed) (snapshot.ResolverRule, bool) {
+	best := -1
+	for i, r := range rules {
+		if within(n.name, r.Domain) && (best < 0 || len(r.Domain) > len(rules[best].Domain)) {
+			best = i
+		}
+	}
+	if best < 0 || !rules[best].Forward {
+		return snapshot.ResolverRule{}, false
+	}
+	// A zone for the name itself is more specific than a rule for what it is under.
+	return rules[best], !n.private || rules[best].Domain == n.name
+}
+
+func forwardedNames(g *facts.Placements, r *resolved, rule snapshot.ResolverRule, names []needed) finding.Finding {
+	services := phrase.And(path.Names(servicesOf(names)))
+	domain := rule.Domain
+	if domain == "" {
+		domain = "."
+	}
+	to := "its targets"
+	if len(rule.Targets) > 0 {
+		to = phrase.Some(rule.Targets, 4)
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: rule.ID, Covers: r.covers(), Instances: facts.IDs(r.suspects()),
+		Resources: append([]string{rule.ID, r.vpc}, r.covers()...),
+		Title:     phrase.Title("%s forwards the names of %s", rule.ID, few(names)),
+		Why: fmt.Sprintf("%s (%s) forwards %s to %s, and with it the name of %s. Nodes in %s resolve it only if these answer.",
+			rule.ID, phrase.Clip(rule.Name), domain, to, services, r.vpc),
+		Evidence: append(nameEvidence(names, func(needed) string { return fmt.Sprintf("forwarded to %s by %s", to, rule.ID) }), namesGiven(g, r.vpc)...),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Ask %s for %s. If they do not answer, make a SYSTEM rule for the domain and associate it with %s, or take %s away from it.", to, names[0].name, r.vpc, rule.ID),
+			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
+		},
+	}
+	if id := readyBeside(g, r.vpc); id != "" {
+		f.Confidence = finding.Possible
+		f.Evidence = slices.Insert(f.Evidence, 0, finding.Evidence{What: id, Value: "is a Ready node of the same VPC, for which the rule is in force too"})
+	}
+	return f
+}

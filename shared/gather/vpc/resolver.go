@@ -1,0 +1,190 @@
+package vpc
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/gather/source"
+	"rollcall/shared/route53resolver"
+	"rollcall/shared/snapshot"
+)
+
+// Resolver tells which rules and which DNS firewall are in force in a VPC.
+type Resolver interface {
+	FirewallAssociations(ctx context.Context, vpc, token string) ([]route53resolver.FirewallAssociation, string, error)
+	FirewallRules(ctx context.Context, group, token string) ([]route53resolver.FirewallRule, string, error)
+	FirewallDomains(ctx context.Context, list, token string) ([]string, string, error)
+	Rules(ctx context.Context, token string) ([]route53resolver.Rule, string, error)
+	RuleAssociations(ctx context.Context, vpc, token string) ([]route53resolver.RuleAssociation, string, error)
+}
+
+var _ Resolver = (*route53resolver.Client)(nil)
+
+// mostPages bounds a list: 1,000 rules, or 50,000 domains.
+const mostPages = 10
+
+// allPages reads a list page by page.
+func allPages[T any](ctx context.Context, what string, page func(context.Context, string) ([]T, string, error)) ([]T, error) {
+	var all []T
+	token := ""
+	for range mostPages {
+		list, next, err := page(ctx, token)
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", what, err)
+		}
+		all = append(all, list...)
+		switch next {
+		case "":
+			return all, nil
+		case token:
+			return nil, source.ErrHalf
+		}
+		token = next
+	}
+	return nil, fmt.Errorf("list %s: %w", what, source.ErrTooMany)
+}
+
+// whereNamesMatter reads only where an instance of the scope has not joined, and for a
+// subnet of the scope in which none of its instances stands: an incident may cover it.
+func whereNamesMatter(read source.Read) source.Read {
+	return func(ctx context.Context, v *source.View) (source.Store, error) {
+		stands := map[string]bool{}
+		for _, in := range v.InScope() {
+			stands[in.Subnet] = true
+		}
+		empty := slices.ContainsFunc(v.Snapshot.Scope.Subnets, func(id string) bool { return !stands[id] })
+		if !empty && len(v.NotJoined()) == 0 {
+			return source.Nothing, nil
+		}
+		return read(ctx, v)
+	}
+}
+
+// resolverRules are those in force in the VPCs, without those that the resolver makes by
+// itself.
+func resolverRules(api Resolver) source.Source {
+	return source.Source{
+		Name:  snapshot.ResolverRulesOf,
+		After: []snapshot.Source{snapshot.Nodes},
+		Calls: []source.Call{{Action: "route53resolver:ListResolverRuleAssociations"}, {Action: "route53resolver:ListResolverRules"}},
+		Read: whereNamesMatter(func(ctx context.Context, v *source.View) (source.Store, error) {
+			var of []route53resolver.RuleAssociation
+			for _, vpc := range v.VPCs {
+				list, err := allPages(ctx, "resolver rule associations", func(ctx context.Context, token string) ([]route53resolver.RuleAssociation, string, error) {
+					return api.RuleAssociations(ctx, vpc, token)
+				})
+				if err != nil {
+					return nil, err
+				}
+				of = append(of, slices.DeleteFunc(list, func(a route53resolver.RuleAssociation) bool {
+					return a.VPC != vpc || strings.HasPrefix(a.Rule, "rslvr-autodefined-") || a.Status != "COMPLETE"
+				})...)
+			}
+			if len(of) == 0 {
+				return source.Nothing, nil
+			}
+			rules, err := allPages(ctx, "resolver rules", api.Rules)
+			if err != nil {
+				return nil, err
+			}
+			var list []snapshot.ResolverRule
+			for _, a := range of {
+				for _, r := range rules {
+					if r.ID == a.Rule {
+						list = append(list, resolverRule(a.VPC, r))
+					}
+				}
+			}
+			slices.SortFunc(list, func(a, b snapshot.ResolverRule) int {
+				return cmp.Or(cmp.Compare(a.VPC, b.VPC), cmp.Compare(a.ID, b.ID))
+			})
+			return func(s *snapshot.Snapshot) { s.ResolverRules = list }, nil
+		}),
+	}
+}
+
+func resolverRule(vpc string, r route53resolver.Rule) snapshot.ResolverRule {
+	out := snapshot.ResolverRule{ID: r.ID, Name: r.Name, VPC: vpc, Domain: domain(r.Domain), Forward: r.Type == "FORWARD", Endpoint: r.Endpoint}
+	for _, t := range r.Targets {
+		out.Targets = append(out.Targets, cmp.Or(t.IP, t.IPv6))
+	}
+	return out
+}
+
+// domain is a name in lower case and without the dot at its end.
+func domain(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
+
+// dnsFirewall is what DNS Firewall evaluates in the VPCs, in its order: rule groups by
+// the priority of their association, in each the rules by theirs, the lowest first
+// (Route 53 developer guide, "DNS Firewall rule groups and rules").
+func dnsFirewall(api Resolver) source.Source {
+	return source.Source{
+		Name:  snapshot.DNSFirewall,
+		After: []snapshot.Source{snapshot.Nodes},
+		Calls: []source.Call{
+			{Action: "route53resolver:ListFirewallRuleGroupAssociations"},
+			// A rule group or a list that is shared is another account's.
+			{Action: "route53resolver:ListFirewallRules"}, {Action: "route53resolver:ListFirewallDomains"},
+		},
+		Read: whereNamesMatter(func(ctx context.Context, v *source.View) (source.Store, error) {
+			var all []snapshot.FirewallRule
+			var unread error
+			for _, vpc := range v.VPCs {
+				groups, err := allPages(ctx, "firewall rule group associations", func(ctx context.Context, token string) ([]route53resolver.FirewallAssociation, string, error) {
+					return api.FirewallAssociations(ctx, vpc, token)
+				})
+				if err != nil {
+					return nil, err
+				}
+				slices.SortStableFunc(groups, func(a, b route53resolver.FirewallAssociation) int { return cmp.Compare(a.Priority, b.Priority) })
+				for _, g := range groups {
+					if g.Status == "DELETING" {
+						continue
+					}
+					list, failed, err := firewallRules(ctx, api, v, vpc, g)
+					if err != nil {
+						return nil, err
+					}
+					unread = errors.Join(unread, failed)
+					all = append(all, list...)
+				}
+			}
+			// AWS shows nobody what is in the lists that it manages (Route 53 developer
+			// guide, "Managed Domain Lists"). Where no list at all could be read it may
+			// be the permission.
+			listed := slices.DeleteFunc(slices.Clone(all), func(r snapshot.FirewallRule) bool { return r.List == "" })
+			if len(listed) > 0 && !slices.ContainsFunc(listed, func(r snapshot.FirewallRule) bool { return r.Unread == nil }) {
+				return nil, unread
+			}
+			return func(s *snapshot.Snapshot) { s.FirewallRules = all }, nil
+		}),
+	}
+}
+
+func firewallRules(ctx context.Context, api Resolver, v *source.View, vpc string, g route53resolver.FirewallAssociation) (list []snapshot.FirewallRule, unread, err error) {
+	rules, err := allPages(ctx, "firewall rules", func(ctx context.Context, token string) ([]route53resolver.FirewallRule, string, error) {
+		return api.FirewallRules(ctx, g.Group, token)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.SortStableFunc(rules, func(a, b route53resolver.FirewallRule) int { return cmp.Compare(a.Priority, b.Priority) })
+	for _, r := range rules {
+		out := snapshot.FirewallRule{VPC: vpc, Group: g.Group, GroupName: g.Name, Name: r.Name, Action: r.Action, Response: r.BlockResponse, Type: r.Qtype, List: r.List}
+		if r.List != "" {
+			domains, err := allPages(ctx, "firewall domains", func(ctx context.Context, token string) ([]string, string, error) {
+				return api.FirewallDomains(ctx, r.List, token)
+			})
+			if err != nil {
+				out.Unread, unread = v.Source.Failure(err), err
+			}
+			out.Domains = source.Each(domains, domain)
+		}
+		list = append(list, out)
+	}
+	return list, unread, nil
+}

@@ -1,0 +1,134 @@
+// Package route53resolver makes the few calls of Route 53 Resolver that Rollcall needs:
+// which rules and which DNS firewall are in force in a VPC. Members and bounds are those
+// of botocore's model (route53resolver/2018-04-01).
+package route53resolver
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"rollcall/shared/awsjson"
+)
+
+// service is Route 53 Resolver. A page of 5,000 domains of 255 bytes is under 2 MB.
+func service() awsjson.Service {
+	return awsjson.Service{ID: "Route53Resolver", Name: "route53resolver", Target: "Route53Resolver.", MostBytes: 4 << 20}
+}
+
+// The largest pages.
+const (
+	mostOfPage    = 100
+	mostOfDomains = 5000
+)
+
+// Client calls Route 53 Resolver.
+type Client struct{ calls *awsjson.Client }
+
+// New makes a client of what all AWS clients are made of.
+func New(cfg aws.Config) *Client { return &Client{calls: awsjson.New(cfg, service())} }
+
+// FirewallAssociation puts a rule group of DNS Firewall into force in a VPC.
+type FirewallAssociation struct {
+	Group    string `json:"FirewallRuleGroupId"`
+	Name     string
+	Priority int
+	Status   string // COMPLETE, UPDATING, DELETING
+}
+
+// FirewallRule is a rule of a rule group.
+type FirewallRule struct {
+	List          string `json:"FirewallDomainListId"` // empty for a rule of another kind
+	Name          string
+	Priority      int
+	Action        string // ALLOW, BLOCK, ALERT
+	BlockResponse string // NODATA, NXDOMAIN, OVERRIDE
+	Qtype         string // empty for all types
+}
+
+// Rule says who answers for a domain.
+type Rule struct {
+	ID       string `json:"Id"`
+	Name     string
+	Domain   string `json:"DomainName"`
+	Type     string `json:"RuleType"` // FORWARD, SYSTEM, RECURSIVE, DELEGATE
+	Status   string
+	Endpoint string `json:"ResolverEndpointId"`
+	Targets  []struct {
+		IP   string `json:"Ip"`
+		IPv6 string `json:"Ipv6"`
+	} `json:"TargetIps"`
+}
+
+// RuleAssociation puts a rule into force in a VPC.
+type RuleAssociation struct {
+	Rule   string `json:"ResolverRuleId"`
+	VPC    string `json:"VPCId"`
+	Status string // CREATING, COMPLETE, DELETING, FAILED, OVERRIDDEN
+}
+
+// ask is the parameters of a call; a member that a call does not have stays empty.
+type ask struct {
+	VPC     string   `json:"VpcId,omitempty"`
+	Group   string   `json:"FirewallRuleGroupId,omitempty"`
+	List    string   `json:"FirewallDomainListId,omitempty"`
+	Filters []filter `json:"Filters,omitempty"`
+	Most    int      `json:"MaxResults"`
+	Next    string   `json:"NextToken,omitempty"`
+}
+
+type filter struct {
+	Name   string
+	Values []string
+}
+
+// FirewallAssociations gives a page of the rule groups in force in a VPC, and the token
+// of the next page. It fails with *smithy.OperationError, as all calls do here.
+func (c *Client) FirewallAssociations(ctx context.Context, vpc, token string) (list []FirewallAssociation, next string, err error) {
+	var out struct {
+		List []FirewallAssociation `json:"FirewallRuleGroupAssociations"`
+		Next string                `json:"NextToken"`
+	}
+	err = c.calls.Call(ctx, "ListFirewallRuleGroupAssociations", "", ask{VPC: vpc, Most: mostOfPage, Next: token}, &out)
+	return out.List, out.Next, err
+}
+
+// FirewallRules gives a page of the rules of a rule group likewise.
+func (c *Client) FirewallRules(ctx context.Context, group, token string) (list []FirewallRule, next string, err error) {
+	var out struct {
+		List []FirewallRule `json:"FirewallRules"`
+		Next string         `json:"NextToken"`
+	}
+	err = c.calls.Call(ctx, "ListFirewallRules", "", ask{Group: group, Most: mostOfPage, Next: token}, &out)
+	return out.List, out.Next, err
+}
+
+// FirewallDomains gives a page of the domains of a list likewise.
+func (c *Client) FirewallDomains(ctx context.Context, domains, token string) (list []string, next string, err error) {
+	var out struct {
+		List []string `json:"Domains"`
+		Next string   `json:"NextToken"`
+	}
+	err = c.calls.Call(ctx, "ListFirewallDomains", "", ask{List: domains, Most: mostOfDomains, Next: token}, &out)
+	return out.List, out.Next, err
+}
+
+// Rules gives a page of the account's rules, and of those that are shared with it.
+func (c *Client) Rules(ctx context.Context, token string) (list []Rule, next string, err error) {
+	var out struct {
+		List []Rule `json:"ResolverRules"`
+		Next string `json:"NextToken"`
+	}
+	err = c.calls.Call(ctx, "ListResolverRules", "", ask{Most: mostOfPage, Next: token}, &out)
+	return out.List, out.Next, err
+}
+
+// RuleAssociations gives a page of the rules in force in a VPC likewise.
+func (c *Client) RuleAssociations(ctx context.Context, vpc, token string) (list []RuleAssociation, next string, err error) {
+	var out struct {
+		List []RuleAssociation `json:"ResolverRuleAssociations"`
+		Next string            `json:"NextToken"`
+	}
+	err = c.calls.Call(ctx, "ListResolverRuleAssociations", "", ask{Filters: []filter{{"VPCId", []string{vpc}}}, Most: mostOfPage, Next: token}, &out)
+	return out.List, out.Next, err
+}
