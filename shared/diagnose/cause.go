@@ -47,7 +47,7 @@ func (r *ranking) causes() []Cause {
 func (r *ranking) notChecked(c Cause) []checks.Evidence {
 	var list []checks.Evidence
 	for _, u := range r.unlooked {
-		if len(c.Instances) == 0 || len(u.Covers) > 0 && !slices.ContainsFunc(c.Instances, func(id string) bool { return slices.Contains(u.Covers, id) }) {
+		if len(c.Instances) == 0 || len(u.Covers) > 0 && !slices.ContainsFunc(c.Instances, func(id string) bool { return slices.Contains(u.Covers, id) || slices.Contains(u.Covers, r.subnet(id)) }) {
 			continue
 		}
 		for _, f := range u.Blocked {
@@ -61,6 +61,16 @@ func (r *ranking) notChecked(c Cause) []checks.Evidence {
 		}
 	}
 	return list
+}
+
+// subnet is where an instance stands; empty where that is not known.
+func (r *ranking) subnet(id string) string {
+	for _, i := range r.s.Instances {
+		if i.ID == id {
+			return i.Subnet
+		}
+	}
+	return ""
 }
 
 // circumstance is 1 for a cause that tells only what launches share.

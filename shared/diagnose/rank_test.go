@@ -130,6 +130,37 @@ func TestRankConfidenceOfTheFindingWins(t *testing.T) {
 	}
 }
 
+// TestOptional holds that what was not looked at beside the rest is no Unknown, and is
+// told of a symptom that has no cause, for the instances that it is about.
+func TestOptional(t *testing.T) {
+	list := append(catalogue(), checks.Check{ID: "f/optional", Optional: true, Confidence: checks.Likely})
+	denied := func(covers ...string) checks.Result {
+		return checks.Result{Check: "f/optional", Finding: checks.Finding{Outcome: checks.Unknown, Covers: covers,
+			Blocked: []snapshot.Failure{{Source: snapshot.DNSFirewall, Reason: snapshot.Denied, Call: "route53resolver:ListFirewallRules"}}}}
+	}
+	s := &snapshot.Snapshot{Instances: []snapshot.Instance{{ID: "i-1", Subnet: "subnet-1"}}}
+	told := []checks.Evidence{{What: "Not checked", Value: "f/optional, dns firewall (denied: route53resolver:ListFirewallRules)"}}
+	for _, tt := range []struct {
+		name    string
+		results []checks.Result
+		want    []checks.Evidence
+	}{
+		{"of all", []checks.Result{sign("i-1"), denied()}, told},
+		{"of the instance", []checks.Result{sign("i-1"), denied("i-1")}, told},
+		{"of its subnet", []checks.Result{sign("i-1"), denied("subnet-1")}, told},
+		{"of another subnet", []checks.Result{sign("i-1"), denied("subnet-2")}, nil},
+		{"a cause is found", []checks.Result{sign("i-1"), fail("a/cause", "rtb-1", ids("subnet-1"), ids("i-1")), denied()}, nil},
+	} {
+		d := Rank(list, tt.results, s)
+		if len(d.Causes) != 1 || len(d.Unknown) != 0 {
+			t.Fatalf("%s: causes %+v, unknown %+v, want one cause", tt.name, d.Causes, d.Unknown)
+		}
+		if diff := cmp.Diff(tt.want, d.Causes[0].Evidence); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
 // A cause that has no instances is told with the nodegroups of its groups.
 func TestNodegroupsOfGroups(t *testing.T) {
 	s := &snapshot.Snapshot{Groups: []snapshot.Group{
