@@ -72,7 +72,7 @@ func (r *running) theirRuns() []remedy.Run {
 
 // writes are the calls that changed something in AWS, by Rollcall, in both accounts.
 func (r *running) writes() (own, theirs []string) {
-	own = slices.DeleteFunc(r.wrote(), func(call string) bool { return strings.HasPrefix(call, "sts:AssumeRole") })
+	own = r.wrote()
 	for _, c := range r.SpokeCalls(payments) {
 		if strings.HasPrefix(c.Caller, "rollcall-") && c.Service != "kubernetes" && !reads(c.Operation) {
 			theirs = append(theirs, c.Caller+" "+c.Action()+" "+c.Code)
