@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -128,6 +129,7 @@ func (b *killable) end() any {
 	// Which of two summaries comes first does not matter.
 	slices.SortStableFunc(messages, func(a, b said) int { return strings.Compare(a.Text, b.Text) })
 	events := map[string]string{} // whoever gets one twice tells by its id
+	taken := map[string]string{}  // their ids by digest, which hangs on the times in them
 	for _, p := range b.Events() {
 		var e struct {
 			Type   string         `json:"detail-type"`
@@ -140,6 +142,7 @@ func (b *killable) end() any {
 			b.t.Fatal(err)
 		}
 		events[e.Detail.ID] = e.Type
+		taken[e.Detail.Digest()] = e.Detail.ID
 	}
 	incidents, err := b.Store.Incidents(b.t.Context(), stagetest.Cluster)
 	if err != nil {
@@ -149,6 +152,11 @@ func (b *killable) end() any {
 		inc := &incidents[i]
 		// What hangs on the times that are said, and how often it was written.
 		inc.Delivery.Digest, inc.Version = "", 0
+		// A record knows the events that the bus took, and none besides: else targets are
+		// not told.
+		for i, digest := range inc.Published {
+			inc.Published[i] = cmp.Or(taken[digest], digest)
+		}
 	}
 	postings, err := b.Store.At(b.Now).Postings(b.t.Context(), stagetest.Cluster)
 	if err != nil {
