@@ -189,10 +189,10 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 			want: []string{"the secret holds another kind of Slack token"}, do: "put-secret-value --secret-id '"},
 		"a token that Slack does not know": {deployed: deployed{slack: fakeslack.Config{Token: "xoxb-another-one"}},
 			want: []string{"Slack does not take it: invalid_auth"}, do: "put-secret-value --secret-id '"},
-		"a scope is missing": {deployed: deployed{slack: fakeslack.Config{Scopes: []string{"chat:write", "channels:history", "commands"}}},
+		"a scope is missing": {deployed: deployed{slack: fakeslack.Config{Scopes: []string{"chat:write", "channels:history", "users:read", "commands"}}},
 			want: []string{"Slack scope files:write the token does not have it; it is for pictures of reports"}, do: "put-secret-value --secret-id '"},
 		"groups approve, and nobody can tell who is in them": {
-			deployed: deployed{settings: map[string]string{string(config.Approvers): "S0ONCALL01"}, slack: fakeslack.Config{Scopes: []string{"chat:write", "channels:history", "files:write", "commands"}}},
+			deployed: deployed{settings: map[string]string{string(config.Approvers): "S0ONCALL01"}, slack: fakeslack.Config{Scopes: []string{"chat:write", "channels:history", "files:write", "users:read", "commands"}}},
 			want:     []string{"Slack scope usergroups:read the token does not have it; it is for to tell who is in the groups that may approve"}, do: "api.slack.com/apps"},
 		"the app is not in the channel": {deployed: deployed{slack: fakeslack.Config{Channels: []fakeslack.Channel{{ID: channel, Name: "eks-oncall", BotAbsent: true}}}},
 			want: []string{"Slack channel " + channel + " the app is not in it"}, do: "/invite @Rollcall"},

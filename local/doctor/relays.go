@@ -15,6 +15,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/relay"
 	"rollcall/shared/shell"
+	"rollcall/shared/spoke"
 )
 
 // relay looks at the relay of a cluster whose API is not open to all, where the functions
@@ -62,7 +63,7 @@ func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionO
 	named := strings.FieldsFunc(strings.TrimPrefix(by.setting(config.Relays), "none"), func(r rune) bool { return r == ',' || r == ' ' })
 	line := aws.ToString(cluster.Name)
 	if where := at(aws.ToString(cluster.Arn)); where != at(by.arn) {
-		line = strings.Join(append(where[:], line), "/")
+		line = spoke.ID{Account: where[1], Region: where[0]}.In(line)
 	}
 	if !slices.Contains(named, line) {
 		again.Says = "is not named by the setting relays: one that was used before there was the setting is asked for 30 days from the upgrade, any other is not"
@@ -107,7 +108,7 @@ func (c Clients) relayRelease(ctx context.Context, arn string, again Finding) []
 	return []Finding{again}
 }
 
-// at is the account and region of an ARN: functions in a VPC of the hub's reach the clusters
+// at is the region and account of an ARN: functions in a VPC of the hub's reach the clusters
 // of its own account and region themselves, and ask the relays of others (docs/deploy.md).
 func at(arn string) [2]string {
 	if part := strings.SplitN(arn, ":", 6); len(part) == 6 {

@@ -282,7 +282,7 @@ func (c Clients) clustersThere(ctx context.Context, h hub, s config.Spoke, e Els
 		for _, f := range c.cluster(ctx, there, name, []reader{r}) {
 			f.Cluster = name
 			f.Name = strings.Replace(f.Name, name, s.In(name), 1)
-			if f.Command != "" {
+			if f.Command != "" && !strings.HasPrefix(f.Command, "SET=") { // settings are the hub's
 				f.Do = strings.TrimSpace(f.Do + " Do it with credentials of account " + s.Account + ".")
 			}
 			list = append(list, f)

@@ -38,7 +38,7 @@ func relaying(relays ...spoke.Cluster) func(*Options) {
 	return func(o *Options) {
 		watching(nil)(o)
 		o.Spokes[0].Change = private
-		o.Settings[string(config.Relays)] = theirs.String()
+		o.Settings[string(config.Relays)] = theirs.String() + "," + own.String()
 		o.RelayTemplate, o.Relays = "../../infra/RollcallRelay.template.json", relays
 	}
 }
