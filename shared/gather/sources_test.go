@@ -179,6 +179,8 @@ func TestReadsAreNarrow(t *testing.T) {
 		{Resources: []string{"arn:${Partition}:iam::${Account}:instance-profile/*"}, Actions: []string{"iam:GetInstanceProfile"}},
 		{Resources: []string{"arn:${Partition}:iam::${Account}:policy/*", "arn:${Partition}:iam::aws:policy/*"}, Actions: []string{"iam:GetPolicy", "iam:GetPolicyVersion"}},
 		{Resources: []string{"arn:${Partition}:iam::${Account}:role/*"}, Actions: []string{"iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies"}},
+		{Actions: []string{"route53resolver:ListFirewallDomains"}, Resources: []string{"arn:${Partition}:route53resolver:${Region}:*:firewall-domain-list/*"}},
+		{Actions: []string{"route53resolver:ListFirewallRules"}, Resources: []string{"arn:${Partition}:route53resolver:${Region}:*:firewall-rule-group/*"}},
 	}
 	reads := Reads(snapshot.All()...)
 	if len(reads) == 0 || !slices.Equal(reads[0].Resources, []string{"*"}) {

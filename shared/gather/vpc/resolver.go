@@ -128,7 +128,8 @@ func dnsFirewall(api Resolver) source.Source {
 		Calls: []source.Call{
 			{Action: "route53resolver:ListFirewallRuleGroupAssociations"},
 			// A rule group or a list that is shared is another account's.
-			{Action: "route53resolver:ListFirewallRules"}, {Action: "route53resolver:ListFirewallDomains"},
+			{Action: "route53resolver:ListFirewallRules", Resources: []string{"arn:${Partition}:route53resolver:${Region}:*:firewall-rule-group/*"}},
+			{Action: "route53resolver:ListFirewallDomains", Resources: []string{"arn:${Partition}:route53resolver:${Region}:*:firewall-domain-list/*"}},
 		},
 		Read: whereNamesMatter(func(ctx context.Context, v *source.View) (source.Store, error) {
 			var all []snapshot.FirewallRule
