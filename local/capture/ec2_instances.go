@@ -123,7 +123,7 @@ func (a API) DescribePlacementGroups(in *ec2.DescribePlacementGroupsInput) (*ec2
 		return nil, err
 	}
 	list, err := choice[ec2types.PlacementGroup]{
-		list: all.PlacementGroups, ids: in.GroupIds, id: "GroupId", missing: "InvalidPlacementGroupId.NotFound", filters: in.Filters,
+		list: all.PlacementGroups, ids: in.GroupIds, id: "GroupId", missing: "InvalidPlacementGroup.Unknown", filters: in.Filters,
 	}.run()
 	return &ec2.DescribePlacementGroupsOutput{PlacementGroups: list}, err
 }

@@ -38,7 +38,7 @@ func (s API) DescribePlacementGroups(in *ec2.DescribePlacementGroupsInput) (*ec2
 	list, _, err := table.Selection[ec2types.PlacementGroup]{
 		Table: s.w.PlacementGroups, ID: func(v *ec2types.PlacementGroup) *string { return v.GroupId }, IDs: in.GroupIds,
 		Missing: func(ids []string) *wire.Error {
-			return wire.Errorf("InvalidPlacementGroupId.NotFound", "The Placement Group ID '%v' does not exist.", ids)
+			return wire.Errorf("InvalidPlacementGroup.Unknown", "The Placement Group '%v' is unknown.", ids)
 		},
 		Filters: in.Filters,
 		Known: table.Filters[ec2types.PlacementGroup]{
