@@ -22,15 +22,17 @@ type Images interface {
 	DescribeImages(context.Context, *ec2.DescribeImagesInput, ...func(*ec2.Options)) (*ec2.DescribeImagesOutput, error)
 }
 
-// images are those of the scope's instances and of the launch templates.
+// images are those of the scope's instances and of the launch templates. It takes no call
+// in a look that has no instance and at which no launch was refused.
 func images(api Images) source.Source {
 	return source.Source{
-		Name: snapshot.Images,
-		After: []snapshot.Source{
-			snapshot.LaunchTemplates,
-		},
+		Name:  snapshot.Images,
+		After: []snapshot.Source{snapshot.LaunchTemplates, snapshot.Activities, snapshot.NodeClaimsOf},
 		Calls: []source.Call{{Action: "ec2:DescribeImages"}},
 		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			if len(v.Snapshot.Scope.Instances) == 0 && len(v.ImageTerms) == 0 && !refused(v.Snapshot) {
+				return func(*snapshot.Snapshot) {}, nil
+			}
 			return readImages(ctx, api, v)
 		},
 	}
