@@ -10,6 +10,7 @@ import (
 	"rollcall/local/simaws"
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checkid"
+	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
@@ -53,31 +54,40 @@ func passed(o report.Observation, id checkid.ID) bool {
 
 const shortage = checkid.LaunchInsufficientCapacity
 
-// The sweep tells of what launch-watch took down: a shortage once it has lasted, and
-// no more when an instance of the pool came, or nobody asks any longer.
+// The sweep reports what launch-watch took down: a shortage once it has lasted while a pod
+// waits, as advice where none does, and no more when an instance of the pool came, or no
+// call is made any longer.
 func TestSweepTellsOfRefusedLaunches(t *testing.T) {
 	const instance = "ec2:\n  Instances:\n    - {InstanceId: i-0aaaaaaaaaaaaaab1, SubnetId: subnet-0b20000000000000a, PrivateIpAddress: 10.42.101.31, LaunchTime: 2026-11-20T14:59:20Z, " +
 		"Tags: [{Key: \"kubernetes.io/cluster/eks-workshop\", Value: owned}, {Key: \"eks:kubernetes-node-pool-name\", Value: gpu}]}\n"
+	const waits = "kubernetes:\n  eks-workshop:\n    Pods:\n      - metadata: {name: train-0, namespace: ml, creationTimestamp: \"2026-11-20T14:40:00Z\"}\n        spec: {containers: [{name: train}]}\n" +
+		"        status: {phase: Pending, conditions: [{type: PodScheduled, status: \"False\", reason: Unschedulable, lastTransitionTime: \"2026-11-20T14:40:00Z\"}]}\n"
 	for _, test := range []struct {
 		name        string
 		first, last time.Duration // before the sweep
 		over        string
-		fails       bool
+		want        checks.Confidence // empty for one that passes
 	}{
-		{"it has just begun", 4 * time.Minute, 0, "", false},
-		{"it lasts", 7 * time.Minute, 0, "", true},
-		{"nobody asks any more", 80 * time.Minute, 61 * time.Minute, "", false},
-		{"an instance came", 20 * time.Minute, 10 * time.Minute, instance, false},
-		{"an instance that came before", 5 * time.Minute, 0, instance, true},
+		{"it has just begun", 4 * time.Minute, 0, "", ""},
+		{"it lasts", 7 * time.Minute, 0, waits, checks.Certain},
+		{"it lasts, and no pod waits", 7 * time.Minute, 0, "", checks.Advice},
+		{"nobody asks any more", 80 * time.Minute, 61 * time.Minute, waits, ""},
+		{"an instance came", 20 * time.Minute, 10 * time.Minute, instance + waits, ""},
+		{"an instance that came before", 5 * time.Minute, 0, instance + waits, checks.Certain},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := bench(t, stagetest.Options{World: "samples.yaml", Over: test.over})
 			b.Advance(6 * time.Minute)
 			refuse(t, b, shortage, b.Now().Add(-test.first), b.Now().Add(-test.last))
 			o := sweeps(t, b)
-			resource, fails := stagetest.Causes(o)[string(shortage)]
-			if fails != test.fails || fails && resource != gpu || passed(o, shortage) == fails {
-				t.Errorf("fails %v for %q, passes %v", fails, resource, passed(o, shortage))
+			var got checks.Confidence
+			for _, c := range o.Diagnosis.Causes {
+				if c.Check == shortage && c.Resource == gpu {
+					got = c.Confidence
+				}
+			}
+			if got != test.want || passed(o, shortage) != (got == "") {
+				t.Errorf("confidence %q, want %q; passes %v", got, test.want, passed(o, shortage))
 			}
 		})
 	}
