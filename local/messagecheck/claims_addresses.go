@@ -36,6 +36,7 @@ func claimsOfAddresses() []claim {
 		{form(`\bDeleting (?:it|all (\d+)) frees (\d+)`), byAgainst},
 		{form(`\bone more (\S+) takes ([\d,]+)`), func(s said) string { return s.facts.takes(s.m[1], amount(s.m[2])) }},
 		{form(`\bmax pods is (\d+)`), quotedNumber},
+		{form(`\ballows (\d+) pods on`), quotedNumber},
 		{form(`\buser data allows (\d+) pods`), quotedNumber},
 		{form(`\b(\S+) has addresses for (\d+)\b`), func(s said) string { return s.facts.pods(s.m[1], amount(s.m[2])) }},
 		{form(`\bSet max pods to (\d+) or less for ([a-z0-9.]+)`), func(s said) string { return s.facts.pods(s.m[2], amount(s.m[1])) }},
@@ -87,20 +88,23 @@ func different(told []string, are ...int) string {
 	return ""
 }
 
-// quotedNumber stands so in a setting that an answer has.
+// quotedNumber stands so in a setting that an answer has, or in the capacity of a node.
 func quotedNumber(s said) string {
-	if !regexp.MustCompile(`(?i)max-?pods[^0-9]{1,4}` + s.m[1] + `\b`).MatchString(s.facts.text) {
+	if !regexp.MustCompile(`(?i)(?:max-?|")pods[^0-9]{1,4}` + s.m[1] + `\b`).MatchString(s.facts.text) {
 		return "no setting says that"
 	}
 	return ""
 }
 
 // takes holds what a node takes as it starts: its interface's addresses, and those of a
-// warm one (github.com/aws/amazon-vpc-cni-k8s, docs/eni-and-ip-target: WARM_ENI_TARGET).
+// warm one (github.com/aws/amazon-vpc-cni-k8s, docs/eni-and-ip-target: WARM_ENI_TARGET), and
+// one interface on each further network card that the plugin manages (README.md there,
+// ENABLE_MULTI_NIC).
 func (f *Facts) takes(of string, n int) string {
 	card, known := f.Types[of]
 	each := card[1]
-	if !known || n != each && n != 2*each {
+	cards := f.says(`{"name":"ENABLE_MULTI_NIC","value":"true"}`) && n == (1+card[2])*each
+	if !known || n != each && n != 2*each && !cards {
 		return fmt.Sprintf("an interface of it has %d", each)
 	}
 	return ""

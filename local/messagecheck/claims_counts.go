@@ -18,7 +18,7 @@ func claimsOfCounts() []claim {
 			}
 			return "no nodegroup is so"
 		}},
-		{form(`([\d,]+) pods? pending`), is(func(s said) (int, bool) {
+		{form(`([\d,]+) pods? (?:pending|wait for an address on)`), is(func(s said) (int, bool) {
 			n := len(regexp.MustCompile(`"phase":"Pending"`).FindAllString(s.facts.raw, -1))
 			return n, n > 0
 		})},
@@ -30,7 +30,7 @@ func claimsOfCounts() []claim {
 		})},
 		{form(`\bcause found: ([\d,]+) instances of`), is(func(s said) (int, bool) { return headCount(s) })},
 		{form(`\bThe same is true of ([\d,]+) more`), is(func(s said) (int, bool) { n, ok := headCount(s); return n - 1, ok })},
-		{form(`([\d,]+) instances? affected`), is(func(s said) (int, bool) { return len(s.facts.Affected), true })},
+		{form(`([\d,]+) instances? (?:affected|joined all the same)`), is(func(s said) (int, bool) { return len(s.facts.Affected), true })},
 		{form(`\b([\d,]+) of ([\d,]+) (?:launches )?(?:with|of type) (\S+) failed`), func(s said) string { return s.facts.common(s.m, false) }},
 		{form(`\b([\d,]+) of ([\d,]+) others (?:joined|of the last (7) days joined)`), func(s said) string {
 			for _, l := range s.lines {

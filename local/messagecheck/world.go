@@ -27,8 +27,8 @@ type World struct {
 	Groups map[string][]Group
 	// Image, Type and Subnet are an instance's.
 	Image, Type, Subnet map[string]string
-	// Types are how many interfaces types have, and addresses each.
-	Types map[string][2]int
+	// Types are how many interfaces types have, addresses each, and network cards.
+	Types map[string][3]int
 	// Left is what nodes that ended left behind in each subnet.
 	Left    map[string]Remains
 	Account string
@@ -49,7 +49,7 @@ func Of(w *world.World) (World, error) {
 	of := World{
 		Account: w.Account(), Now: w.Now(), Free: map[string]int{}, Launched: map[string]time.Time{}, Alive: map[string]bool{}, Ready: map[string]bool{},
 		Image: map[string]string{}, Type: map[string]string{}, Subnet: map[string]string{},
-		Groups: map[string][]Group{}, Types: map[string][2]int{}, Left: map[string]Remains{},
+		Groups: map[string][]Group{}, Types: map[string][3]int{}, Left: map[string]Remains{},
 	}
 	subnets, err := w.EC2().DescribeSubnets(&ec2.DescribeSubnetsInput{})
 	if err != nil {
@@ -103,7 +103,7 @@ func (of World) network(w *world.World) error {
 	}
 	for _, t := range types.InstanceTypes {
 		if t.NetworkInfo != nil {
-			of.Types[string(t.InstanceType)] = [2]int{int(aws.ToInt32(t.NetworkInfo.MaximumNetworkInterfaces)), int(aws.ToInt32(t.NetworkInfo.Ipv4AddressesPerInterface))}
+			of.Types[string(t.InstanceType)] = [3]int{int(aws.ToInt32(t.NetworkInfo.MaximumNetworkInterfaces)), int(aws.ToInt32(t.NetworkInfo.Ipv4AddressesPerInterface)), int(aws.ToInt32(t.NetworkInfo.MaximumNetworkCards))}
 		}
 	}
 	interfaces, err := w.EC2().DescribeNetworkInterfaces(&ec2.DescribeNetworkInterfacesInput{})
