@@ -123,7 +123,7 @@ func TestKarpenterStory(t *testing.T) {
 		}
 		r.over(route)
 		if n := len(r.messages()); n != len(karpenterMessages) {
-			t.Errorf("%d messages, want %d: %v", n, len(karpenterMessages), r.messages())
+			t.Errorf("%d messages, want %d", n, len(karpenterMessages))
 		}
 		for _, inc := range r.incidents() {
 			if inc.State != incident.Closed {

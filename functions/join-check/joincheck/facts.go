@@ -79,8 +79,13 @@ func gone(e entry, why outcome.Reason, s *snapshot.Snapshot) outcome.Facts {
 	// Its node is gone with it: what was not seen while it was there only
 	// Kubernetes' events tell.
 	brief := !f.Ended.IsZero() && f.Ended.Sub(e.launch.Started) < outcome.Shortest
-	switch _, _, past := checks.Trace(s, e.instance); {
-	case brief, why == outcome.Untagged, past == checks.Never:
+	registered, _, past := checks.Trace(s, e.instance)
+	// The event of a Ready node is kept as long as that of its registration: where
+	// this is there and that is not, it was not Ready when it ended.
+	early := !f.Ended.IsZero() && f.Ended.Before(e.launch.Due)
+	unready := early && !registered.IsZero() && s.Has(snapshot.NodeEventsOf) && s.Time.Sub(e.launch.Started) <= checks.EventsKept
+	switch {
+	case brief, why == outcome.Untagged, past == checks.Never, unready:
 	case past == checks.Served:
 		f.Unseen = "it was a node, and nobody saw whether it became Ready"
 	case !s.Read[snapshot.Nodes]:

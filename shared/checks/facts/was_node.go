@@ -49,7 +49,7 @@ func (l InstanceIndex) Past(i *snapshot.Instance) Past {
 		return Served
 	case !i.Ended(), l.Warm[i.ID]:
 		return Unclear
-	case known && lived < outcome.Shortest:
+	case known && lived < outcome.Shortest, l.uncreated(i.ID):
 		return Never
 	case lived > EventsKept:
 		// Its registration is older than any event, and nothing that failed to join is
@@ -67,6 +67,17 @@ func (l InstanceIndex) Past(i *snapshot.Instance) Past {
 		return Never
 	}
 	return Unclear
+}
+
+// uncreated reports whether EKS says of an instance that it could not register (EKS API
+// reference, Issue, NodeCreationFailure). EC2 may have forgotten it, and events too. Of
+// unhealthy nodes EKS says the same with another message: they had registered.
+func (l InstanceIndex) uncreated(id string) bool {
+	return slices.ContainsFunc(l.S.Nodegroups, func(n snapshot.Nodegroup) bool {
+		return slices.ContainsFunc(n.Issues, func(is snapshot.Issue) bool {
+			return is.Code == "NodeCreationFailure" && slices.Contains(is.Resources, id) && !strings.Contains(strings.ToLower(is.Message), "unhealthy")
+		})
+	})
 }
 
 // registered reports whether something names the instance as a node.

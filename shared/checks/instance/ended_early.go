@@ -122,6 +122,8 @@ func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
 	switch {
 	case !inTime && !why.NeverRan && l.Activity[i.ID] != "":
 		return end{}, "" // its group took it out of service: what it ran with is judged all the same (facts.Suspects)
+	case byCall && !inTime && past == facts.Never && (launch.Cause != "" || nodesUnasked(l)):
+		return end{}, "" // that it had not joined was told when it was due, and why may be mended since
 	case byCall && !inTime && past == facts.Never:
 		// A call ended it: a person's, or its group's. Past the time to join
 		// that is mostly what follows from not joining (somebody gave up on it,
@@ -146,6 +148,13 @@ func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
 		e.sure = false // its node is gone with it, and the events that would tell cannot be read or told apart
 	}
 	return e, finding.Fail
+}
+
+// nodesUnasked tells that this look is one that asks for no nodes: the one that does
+// was due before.
+func nodesUnasked(l facts.InstanceIndex) bool {
+	_, failed := l.S.Failures[snapshot.Nodes]
+	return !failed && !l.S.Has(snapshot.Nodes)
 }
 
 // unseenSources is what keeps ends from being judged.
