@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const hostile = "\x1b]0;PWNED\a\x1b[2J‮gpj\u009b31m\r"
+const hostile = "\x1b]0;PWNED\a\x1b[2J\u202egpj\u009b31m\r"
 
 // What somebody wrote in the account does not reach the terminal as something to do, however
 // it is cut into writes; the command's own colors do.
@@ -47,7 +47,7 @@ func TestCleaned(t *testing.T) {
 // Notes, errors and results are cleaned on their way, JSON is left as it is.
 func TestTerminalIsClean(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"sts-get-caller-identity.json": `{"Account":"111122223333"}`, "x\x1b[2J‮.json": "{}"} {
+	for name, text := range map[string]string{"sts-get-caller-identity.json": `{"Account":"111122223333"}`, "x\x1b[2J\u202e.json": "{}"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Skip("no such names here: ", err)
 		}
@@ -57,7 +57,7 @@ func TestTerminalIsClean(t *testing.T) {
 		root := &cobra.Command{Use: "rollcall"}
 		root.AddCommand(Commands()...)
 		Run(t.Context(), root, args, &out, &errs)
-		if all := out.String() + errs.String(); strings.ContainsAny(all, "\x1b\a\r‮\u009b") || errs.Len() == 0 {
+		if all := out.String() + errs.String(); strings.ContainsAny(all, "\x1b\a\r\u202e\u009b") || errs.Len() == 0 {
 			t.Errorf("%q: %q", args, all)
 		}
 	}
