@@ -33,6 +33,8 @@ func claimsOfAddresses() []claim {
 			l := s.facts.Left[s.m[3]]
 			return different(s.m[1:3], len(l.Owners), l.Addresses)
 		}},
+		{form(`\b(\d+) branch interfaces without a trunk`), is(func(s said) (int, bool) { return len(s.facts.branches()), true })},
+		{form(`\band (\d+) more hold one address each`), is(func(s said) (int, bool) { return len(s.facts.branches()) - 3, true })},
 		{form(`\bDeleting (?:it|all (\d+)) frees (\d+)`), byAgainst},
 		{form(`\bone more (\S+) takes ([\d,]+)`), func(s said) string { return s.facts.takes(s.m[1], amount(s.m[2])) }},
 		{form(`\bmax pods is (\d+)`), quotedNumber},
@@ -67,6 +69,15 @@ func claimsOfAddresses() []claim {
 			return ""
 		}},
 	}
+}
+
+// branches are the branch interfaces of the world.
+func (f *Facts) branches() map[string]bool {
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(`"InterfaceType":"branch"[^{}]*?"NetworkInterfaceId":"(eni-[0-9a-f]+)"`).FindAllStringSubmatch(f.raw, -1) {
+		ids[m[1]] = true
+	}
+	return ids
 }
 
 func tells(lines []Line, words string) bool {
