@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -22,7 +23,7 @@ func claimsOfNames() []claim {
 			}
 			_, named, _ := strings.Cut(resource, "/")
 			region, endpoint := strings.CutPrefix(resource, "sts.")
-			if endpoint && s.facts.says(":"+strings.TrimSuffix(region, ".amazonaws.com")+":") || quota(resource) ||
+			if endpoint && s.facts.says(":"+strings.TrimSuffix(region, ".amazonaws.com")+":") || quota(resource) || resource == "eks-pod-identity-agent" ||
 				named != "" && s.facts.says(`"`+named+`"`) || s.facts.says(resource) {
 				return ""
 			}
@@ -49,6 +50,16 @@ func claimsOfNames() []claim {
 				return "no ARN is of " + s.m[2]
 			}
 			return ""
+		}},
+		{form(`\b(?:forwards|blocks) the names of (\d+) services`), func(s said) string {
+			// The services are listed in the sentence on why.
+			listed := regexp.MustCompile(`\bthe names? of ([^.]+(?:, [^.]+)* and [^.,]+)`)
+			for _, l := range s.lines {
+				if m := listed.FindStringSubmatch(l.Text); m != nil && strconv.Itoa(strings.Count(m[1], ",")+2) == s.m[1] {
+					return ""
+				}
+			}
+			return "it lists another number of services"
 		}},
 		// Amazon VPC CNI's releases: CRI v1 since 1.12 (github.com/aws/amazon-vpc-cni-k8s, release
 		// notes of v1.12.0), v1alpha2 gone in Kubernetes 1.26 (kubernetes.io, blog of 1.26).
