@@ -59,7 +59,16 @@ func (r *Redactor) nested(text string, prose bool, depth int) string {
 	if len(lines) > 1 {
 		lines = r.following(lines)
 	}
+	public := false // a certificate is
 	for from := 0; from < len(lines); {
+		if strings.Contains(lines[from], "-----BEGIN CERTIFICATE-----") {
+			public = true
+		}
+		if public {
+			public = !strings.Contains(lines[from], "-----END CERTIFICATE-----")
+			from++
+			continue
+		}
 		if to := blockEnd(lines, from); to-from > 1 {
 			if redacted, ok := r.block(lines[from:to], prose, depth); ok {
 				lines = slices.Replace(lines, from, to, redacted...)

@@ -88,6 +88,7 @@ func TestUserDataStays(t *testing.T) {
 		"export AWS_WEB_IDENTITY_TOKEN_FILE=/var/run/secrets/token\nhttp_tokens = required\nexport KUBECONFIG=/var/lib/kubelet/kubeconfig\n",
 		"write_files:\n- path: /etc/x\n  encoding: b64\n  content: " + b64("a file of settings without any\n") + "\n",
 		"aws ecr get-login-password | docker login --username AWS --password-stdin 602401143452.dkr.ecr.us-west-2.amazonaws.com\n",
+		"-----BEGIN CERTIFICATE-----\n" + strings.Repeat("MIIBszCCAVmgAwIBAgIUaB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV\n", 3) + "-----END CERTIFICATE-----\nnext: line\n",
 		"ssh_authorized_keys:\n  - ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me\nsecretName: regcred\nimagePullSecrets: []\n",
 	} {
 		if diff := cmp.Diff(text, r.text(text, false)); diff != "" {
@@ -172,7 +173,7 @@ func TestTreeStays(t *testing.T) {
 		`{"HttpTokens":"required"}`, `{"metadataOptions":{"httpTokens":"optional"}}`, `{"ClientToken":"f0a1b2c3-d4e5"}`, `{"certificateAuthority":{"data":"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSURBVENDQWVtZ0F3SUJBZ0lK"}}`,
 		`{"StatusMessage":"Failed: UnrecognizedClientException: The security token included in the request is invalid"}`, `{"message":"failed to get token: AccessDenied: User: arn:aws:sts::123456789012:assumed-role/workers/i-0 is not authorized"}`,
 		`{"volumes":[{"name":"token","projected":{"sources":[{"serviceAccountToken":{"path":"token"}}]}}]}`, `{"env":[{"name":"AWS_WEB_IDENTITY_TOKEN_FILE","value":"/var/run/secrets/eks.amazonaws.com/serviceaccount/token"}]}`,
-		`{"env":[{"name":"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE","value":"/var/run/secrets/pods.eks.amazonaws.com/serviceaccount/eks-pod-identity-token"}]}`, `{"secretName":"regcred"}`, `{"tags":{"kubernetes.io/cluster/prod":"owned"}}`,
+		`{"env":[{"name":"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE","value":"/var/run/secrets/pods.eks.amazonaws.com/serviceaccount/eks-pod-identity-token"}]}`, `{"secretName":"regcred"}`, `{"PolicyArn":"arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryPullOnly"}`, `{"tags":{"kubernetes.io/cluster/prod":"owned"}}`,
 		`{"imageID":"602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/pause@sha256:4b6f4c1f2f6d1f4c1f2f6d1f4c1f2f6d1f4c1f2f6d1f4c1f2f6d1f4c1f2f6d1f"}`, `{"args":["--authentication-token-webhook=true","--v","2"]}`, `{"authenticationMode":"API"}`,
 		`{"Action":["sts:AssumeRole","ecr:GetAuthorizationToken"],"Resource":"*"}`, `{"Output":"aws-iam-authenticator[2210]: could not get token: RegionDisabledException: STS is not activated"}`,
 	} {
