@@ -258,7 +258,8 @@ func (t *taker) podIdentities(ctx context.Context, name string) cluster {
 	list(t, ids, func(i int, id string) {
 		tree := t.take(ctx, filename.Of("eks-describe-pod-identity-association", name, id),
 			asks(t, "eks", t.eks.DescribePodIdentityAssociation, &eks.DescribePodIdentityAssociationInput{ClusterName: aws.String(name), AssociationId: aws.String(id)}))
-		roles[i] = picksOf(tree, "association.roleArn")
+		// The target role is the one that the pod's credentials are of.
+		roles[i] = slices.Concat(picksOf(tree, "association.roleArn"), picksOf(tree, "association.targetRoleArn"))
 	})
 	return cluster{roles: slices.Concat(roles...)}
 }
