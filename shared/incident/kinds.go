@@ -18,10 +18,13 @@ func (inc *Incident) IsSymptom() bool { return inc.Cause.Confidence == checks.Sy
 
 func (inc *Incident) IsBlind() bool { return inc.Key.Check == CannotLook }
 
-// ByItself tells that an incident is about what EKS says of itself, about a
-// Spot pool over days, about a zone, what Karpenter says of its own objects, or about a subnet's addresses that nobody lacked yet:
-// that it is otherwise now is all the proof there is, and no node is waited for.
+// ByItself reports whether an incident ends when its check passes, without a node that joins:
+// it is about what EKS or Karpenter says of its own objects, a Spot pool over days, a zone, a
+// subnet's addresses that no launch lacked yet, or pods that wait on Ready nodes.
 func (inc Incident) ByItself() bool {
+	if inc.Affected == 0 && inc.Cause.OfPods() {
+		return true
+	}
 	switch checks.Meaning(inc.Key.Check).Proof {
 	case check.ByPassing:
 		return true

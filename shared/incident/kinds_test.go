@@ -5,6 +5,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/report"
@@ -53,6 +54,17 @@ func TestByItself(t *testing.T) {
 			if got := (incident.Incident{Key: report.Key{Check: check}, Affected: affected}).ByItself(); got != want {
 				t.Errorf("%s, %d affected: %t", check, affected, got)
 			}
+		}
+	}
+}
+
+// A cause of pods on Ready nodes has no launch to wait for, until one fails for it too.
+func TestPodsNeedNoNode(t *testing.T) {
+	pods := diagnose.Cause{Check: checkid.InstanceMaxPods, Symptoms: []checks.ID{checkid.IPPodWithoutAddress}}
+	for affected, want := range []bool{true, false} {
+		inc := incident.Incident{Key: report.Key{Check: pods.Check}, Cause: pods, Affected: affected}
+		if got := inc.ByItself(); got != want {
+			t.Errorf("%d launches affected: %t", affected, got)
 		}
 	}
 }

@@ -141,6 +141,18 @@ func (obs Observation) Key(check checks.ID, resource string) Key {
 	return Key{Spoke: obs.Spoke, Cluster: obs.Cluster, Check: check, Resource: resource}
 }
 
+// LaunchesOf are the launches that a cause keeps from joining. Ready nodes whose pods wait
+// are not among them: that a node joins proves nothing about a cause of pods.
+func (obs Observation) LaunchesOf(cause diagnose.Cause) []Launch {
+	list := make([]Launch, 0, len(cause.Instances))
+	for _, id := range cause.Instances {
+		if l := obs.LaunchOf(id); l.Status != Joined || !cause.OfPods() {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
 // LaunchOf is what the observation says of an instance, even if it is no more
 // than that it exists.
 func (obs Observation) LaunchOf(id string) Launch {

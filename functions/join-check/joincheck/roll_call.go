@@ -39,7 +39,8 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	}
 	r.tagging = tagging(r.entries)
 	joined := joinedLaunches(s)
-	about := append(covered(r.incidents, instanceID), starving(s)...)
+	starved := starving(s)
+	about := append(covered(r.incidents, instanceID), starved...)
 	if r.entries, r.lost, err = h.addRecords(ctx, stillExpected(r.entries, s, about, h.giveUp), about); err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	held := s.Instances
 	q.Time, s.Instances, s.Groups = s.Time, q.Instances, q.Groups
 	verdicts := decide(r, s, h.giveUp)
-	s.Scope, s.Launches = scope(r, verdicts, starving(s)), remembered(r.entries)
+	s.Scope, s.Launches = scope(r, verdicts, starved), remembered(r.entries)
 	list := toRun(r, s.Scope)
 	if len(list) > 0 {
 		h.readCauses(ctx, s, q, list, joined)
@@ -58,7 +59,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 		correctJoined(r.entries, verdicts, s)
 	}
 	o, err := h.Run(ctx, s, detect.Look{
-		Checks: list, Launches: launchesOf(r.entries, verdicts, s.Time), Unknown: unjudged(s, r), Absent: absent(s, r), Sweep: r.sweep,
+		Checks: list, Launches: launchesOf(r.entries, verdicts, starved, s.Time), Unknown: unjudged(s, r), Absent: absent(s, r), Sweep: r.sweep,
 	})
 	if err != nil {
 		return err

@@ -138,10 +138,10 @@ func remembered(entries []entry) []snapshot.ExpectedJoin {
 }
 
 // launchesOf is how each launch stands, for report.
-func launchesOf(entries []entry, verdicts []outcome.Verdict, now time.Time) []report.Launch {
+func launchesOf(entries []entry, verdicts []outcome.Verdict, starving []string, now time.Time) []report.Launch {
 	list := make([]report.Launch, 0, len(entries))
 	for i, e := range entries {
-		if e.silent {
+		if e.silent && !slices.Contains(starving, e.launch.Instance) {
 			continue
 		}
 		v, l := verdicts[i], e.launch.Launch

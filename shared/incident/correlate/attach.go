@@ -60,8 +60,8 @@ func (look *Look) attach(o *incident.Update, cause diagnose.Cause, since, last t
 	}
 	o.Cause.Nodegroups = incident.Union(o.Cause.Nodegroups, cause.Nodegroups)
 	added := false
-	for _, id := range cause.Instances {
-		added = affect(o, look.Observation.LaunchOf(id)) || added
+	for _, l := range look.Observation.LaunchesOf(cause) {
+		added = affect(o, l) || added
 	}
 	switch {
 	case added:

@@ -155,8 +155,7 @@ func (rec *reconciler) applyFailure(u *incident.Update, cause diagnose.Cause) (a
 			u.Touched = true
 		}
 	}
-	for _, id := range cause.Instances {
-		l := rec.Observation.LaunchOf(id)
+	for _, l := range rec.Observation.LaunchesOf(cause) {
 		if u.AddAffected(l) {
 			added++
 			u.Touched = true
