@@ -31,6 +31,7 @@ func New(cfg aws.Config) *Client { return &Client{calls: awsjson.New(cfg, servic
 // FirewallAssociation puts a rule group of DNS Firewall into force in a VPC.
 type FirewallAssociation struct {
 	Group    string `json:"FirewallRuleGroupId"`
+	VPC      string `json:"VpcId"`
 	Name     string
 	Priority int
 	Status   string // COMPLETE, UPDATING, DELETING
