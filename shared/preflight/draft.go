@@ -119,6 +119,15 @@ func (d *Draft) Named() []string {
 	return nil
 }
 
+// SecurityGroups are those that a planned version of a launch template names: it is in no
+// account yet, and they may be another VPC's.
+func (d *Draft) SecurityGroups() []string {
+	if t := d.Plan.Template; t != nil && t.data != nil {
+		return t.data.Groups
+	}
+	return nil
+}
+
 // Types are the instance types to describe.
 func (d *Draft) Types() []string {
 	var list []string

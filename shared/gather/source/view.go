@@ -36,6 +36,8 @@ type Query struct {
 	// ImageTerms select images beside those of the instances and launch templates, as
 	// the terms of an EC2NodeClass do.
 	ImageTerms []snapshot.SelectorTerm
+	// SecurityGroups are ids to read beside those that are in use: of what is planned.
+	SecurityGroups []string
 	// Updated are the nodegroups whose updates are read, where they are asked
 	// for; nil means all that are read.
 	Updated  []string

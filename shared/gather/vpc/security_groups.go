@@ -24,7 +24,7 @@ func securityGroups(api ec2.DescribeSecurityGroupsAPIClient) source.Source {
 		Calls: []source.Call{{Action: "ec2:DescribeSecurityGroups"}},
 		Read: source.List(func(ctx context.Context, v *source.View) ([]snapshot.SecurityGroup, error) {
 			list, err := readSecurityGroups(ctx, api, "vpc-id", v.VPCs)
-			other := otherGroups(v.Snapshot, list)
+			other := otherGroups(v, list)
 			if err != nil || len(other) == 0 {
 				return list, err
 			}
@@ -72,9 +72,10 @@ func groupAssociations(api ec2.DescribeSecurityGroupVpcAssociationsAPIClient) so
 	}
 }
 
-// otherGroups are the groups in use that are not in the list.
-func otherGroups(s *snapshot.Snapshot, list []snapshot.SecurityGroup) []string {
-	ids := slices.Concat([]string{s.Cluster.SecurityGroup}, s.Cluster.SecurityGroups)
+// otherGroups are the groups in use, or planned, that are not in the list.
+func otherGroups(v *source.View, list []snapshot.SecurityGroup) []string {
+	s := v.Snapshot
+	ids := slices.Concat([]string{s.Cluster.SecurityGroup}, s.Cluster.SecurityGroups, v.SecurityGroups)
 	for _, i := range s.Instances {
 		ids = append(ids, i.Groups...)
 	}

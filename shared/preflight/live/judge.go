@@ -44,7 +44,7 @@ func Judge(ctx context.Context, r Reader, p preflight.Plan, where Where) (prefli
 	}
 	d.S = s
 	d.Announce()
-	q.Types = d.Named()
+	q.Types, q.SecurityGroups = d.Named(), d.SecurityGroups()
 	r.More(ctx, s, q, d.Second()...)
 	d.Settle()
 	q.Types, q.ImageTerms = d.Types(), d.ImageTerms()
