@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
+	"rollcall/shared/target/message"
 )
 
 // resources are what the functions share, by the names that specs use.
@@ -80,6 +82,38 @@ func newBus(stack awscdk.Stack, chosen settings.Settings) awsevents.EventBus {
 		Description:  jsii.String("Incidents that Rollcall opened, changed or resolved (schema in events/)."),
 	})
 }
+
+// guardBus refuses events on the bus of whoever is not one of the functions that put them
+// there, within the account too: what stands on it wakes functions and is published to
+// targets. A test message (rollcall doctor --test-message) says nothing of its own.
+// Keys: service authorization reference, "Amazon EventBridge", PutEvents.
+func guardBus(stack awscdk.Stack, bus awsevents.EventBus, functions []function) {
+	var roles []*string
+	for _, f := range functions {
+		if slices.ContainsFunc(f.spec.Grants, func(g spec.Grant) bool {
+			return slices.Contains(g.Actions, putEvents) && slices.Contains(g.Resources, spec.Bus)
+		}) {
+			roles = append(roles, f.role.RoleArn())
+		}
+	}
+	awsevents.NewCfnEventBusPolicy(stack, jsii.String("BusPolicy"), &awsevents.CfnEventBusPolicyProps{
+		EventBusName: bus.EventBusName(),
+		StatementId:  jsii.String("FunctionsAlone"),
+		Statement: map[string]any{
+			"Sid":       "FunctionsAlone",
+			"Effect":    "Deny",
+			"Principal": "*",
+			"Action":    putEvents,
+			"Resource":  bus.EventBusArn(),
+			"Condition": map[string]any{
+				"ArnNotEquals":                map[string]any{"aws:PrincipalArn": roles},
+				"ForAnyValue:StringNotEquals": map[string]any{"events:detail-type": message.Test},
+			},
+		},
+	})
+}
+
+const putEvents = "events:PutEvents"
 
 // maxDelay is SQS's longest delay (CreateQueue, DelaySeconds).
 const maxDelay = 15 * time.Minute

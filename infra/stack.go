@@ -55,6 +55,7 @@ func NewStack(app awscdk.App, list []spec.Spec, packages string) error {
 		rules = append(rules, f.rules...)
 	}
 	letRulesSend(r.failed, "UndeliveredEvents", rules)
+	guardBus(stack, r.bus, functions)
 	who := newReader(stack, chosen, functions)
 	admit(chosen, who)
 	alarms := newAlarms(stack, chosen)

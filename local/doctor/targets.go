@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -76,7 +75,7 @@ func (c Clients) testTargets(ctx context.Context, d Deployment, busName string) 
 		Words incident.Words `json:"words"`
 	}{
 		"test/" + d.Now.UTC().Format(time.RFC3339Nano), d.Now.UTC(),
-		incident.Words{Headline: fmt.Sprintf("Test message of Rollcall in account %s, %s: incidents are told here.", d.Account, d.Region)},
+		message.TestWords(d.Account, d.Region),
 	})
 	if err == nil {
 		var out *eventbridge.PutEventsOutput

@@ -1,12 +1,16 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 
 	"rollcall/local/platform/template"
 	"rollcall/local/platform/wire"
@@ -33,6 +37,11 @@ func (s *Stage) admitCall(ctx context.Context, call *wire.Call, in any) error {
 	if s.Buckets != nil {
 		if err := s.Buckets.Admit(ctx, call, in); err != nil {
 			return err
+		}
+	}
+	if put, is := in.(*eventbridge.PutEventsInput); is {
+		if ok, err := s.mayPut(call.Principal, put); err != nil || !ok {
+			return cmp.Or(err, error(wire.Denied))
 		}
 	}
 	if !judged(call.Service, call.Operation) || s.World == nil {
@@ -63,6 +72,28 @@ func (s *Stage) admitCall(ctx context.Context, call *wire.Call, in any) error {
 		return wire.Denied
 	}
 	return nil
+}
+
+// mayPut reports whether no policy of a bus denies events to a caller.
+func (s *Stage) mayPut(caller wire.Principal, in *eventbridge.PutEventsInput) (bool, error) {
+	principal := caller.ARN
+	for _, f := range s.Template.Functions {
+		if f.Name == caller.Name {
+			principal = f.RoleARN
+		}
+	}
+	allow := template.Statement{Effect: "Allow", Actions: []string{"*"}, Resources: []string{"*"}}
+	for _, e := range in.Entries {
+		name := aws.ToString(e.EventBusName)
+		bus := "arn:aws:events:" + s.Template.Region + ":" + s.Template.AccountID + ":event-bus/" + name[strings.LastIndex(name, "/")+1:]
+		ok, err := template.Allows(append([]template.Statement{allow}, s.Template.BusPolicies...), "events:PutEvents", bus, map[string][]string{
+			"aws:PrincipalArn": {principal}, "events:detail-type": {aws.ToString(e.DetailType)}, "events:source": {aws.ToString(e.Source)},
+		})
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // mayCall tells whether policies allow a call. Writes are judged by their

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	ebtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/smithy-go"
 
 	"rollcall/local/platform/template"
@@ -118,4 +120,41 @@ func theStageHoldsFunctionsToTheirRoles(t *testing.T) {
 	if c := r.Buckets.Counts()["DeleteNetworkInterface"]; c.Calls != 3 || c.Throttled != 0 {
 		t.Errorf("the bucket counts %+v, want 3 calls", c)
 	}
+}
+
+// The bus takes events of the functions that may put them there, and of anyone else only
+// a test message.
+func TestTheStageGuardsTheBus(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		r := start(t, "healthy-nat", func(o *Options) { o.Quiet = true })
+		as := func(name string) aws.Config {
+			f, ok := r.Function(name)
+			if !ok {
+				t.Fatalf("no %s", name)
+			}
+			return r.AsFunction(f)
+		}
+		const test, forged = "Rollcall Test Message", "Rollcall Check Wanted"
+		for name, tt := range map[string]struct {
+			as    aws.Config
+			types []string
+			code  string
+		}{
+			"a person's test message":            {r.AsAdmin(), []string{test}, ""},
+			"a person's event":                   {r.AsAdmin(), []string{forged}, "AccessDeniedException"},
+			"an event beside a test message":     {r.AsAdmin(), []string{test, forged}, "AccessDeniedException"},
+			"a function that may not":            {as("join-check"), []string{forged}, "AccessDeniedException"},
+			"a function that puts events itself": {as("sweep"), []string{forged}, ""},
+		} {
+			in := &eventbridge.PutEventsInput{}
+			for _, kind := range tt.types {
+				in.Entries = append(in.Entries, ebtypes.PutEventsRequestEntry{EventBusName: aws.String("rollcall"), Source: aws.String("rollcall"), DetailType: aws.String(kind), Detail: aws.String("{}")})
+			}
+			_, err := eventbridge.NewFromConfig(tt.as).PutEvents(t.Context(), in)
+			var api smithy.APIError
+			if errors.As(err, &api) != (tt.code != "") || api != nil && api.ErrorCode() != tt.code {
+				t.Errorf("%s: %v, want %q", name, err, tt.code)
+			}
+		}
+	})
 }

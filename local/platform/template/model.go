@@ -16,6 +16,7 @@ type Template struct {
 	QueuePolicies []QueuePolicy
 	Rules         []Rule
 	Buses         []EventBus
+	BusPolicies   []Statement
 	Schedules     []Schedule
 	Tables        []Table
 	Secrets       []Secret

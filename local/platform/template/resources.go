@@ -31,6 +31,8 @@ func (t *Template) add(r *resolver, id string, properties map[string]any) ([]att
 		return nil, t.addRule(id, n, properties)
 	case "AWS::Events::EventBus":
 		t.Buses = append(t.Buses, EventBus{LogicalID: id, Name: n.name, ARN: n.arn})
+	case "AWS::Events::EventBusPolicy":
+		return nil, t.addBusPolicy(id, properties)
 	case "AWS::Scheduler::Schedule":
 		return nil, t.addSchedule(id, n, properties)
 	case "AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable":

@@ -271,3 +271,16 @@ func (t *Template) addQueuePolicy(id string, properties map[string]any) error {
 	t.QueuePolicies = append(t.QueuePolicies, QueuePolicy{LogicalID: id, QueueURLs: p.Queues, Statements: p.PolicyDocument.read(id)})
 	return nil
 }
+
+// addBusPolicy reads a statement of a bus's policy. Its resource is the bus.
+func (t *Template) addBusPolicy(id string, properties map[string]any) error {
+	var p struct {
+		EventBusName, StatementId string
+		Statement                 statements
+	}
+	if err := decode(id, properties, &p); err != nil {
+		return err
+	}
+	t.BusPolicies = append(t.BusPolicies, policyDocument{Statement: p.Statement}.read(id)...)
+	return nil
+}

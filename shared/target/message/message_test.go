@@ -94,6 +94,21 @@ func FuzzParse(f *testing.F) {
 }
 
 // Each event that PagerDuty and Teams are sent fits what they publish.
+// Anyone in the account may send a test message: what is published is Rollcall's own text.
+func TestForgedTestMessage(t *testing.T) {
+	n, err := Parse([]byte(`{"source":"rollcall","detail-type":"Rollcall Test Message","account":"111122223333","region":"us-west-2",
+		"detail":{"id":"1","at":"2026-11-20T15:00:00Z","words":{"headline":"prod is down, call +1 555 0100","lines":[{"label":"Do","text":"x"}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(TestWords("111122223333", "us-west-2"), n.Words); diff != "" {
+		t.Errorf("words (-want +got):\n%s", diff)
+	}
+	if strings.Contains(string(n.Raw), "555") {
+		t.Errorf("a webhook gets %s", n.Raw)
+	}
+}
+
 func TestWhatIsSentFitsTheSchemas(t *testing.T) {
 	for file, of := range map[string]func(News) ([]byte, error){
 		"pagerduty-events-v2.json": func(n News) ([]byte, error) {
