@@ -34,9 +34,16 @@ func (g *Placements) GroupRules(groups []string, egress bool) []finding.Evidence
 func (g *Placements) Admitted(p *Placement, groups []string, port int) (shut, blind []*snapshot.Instance, why []snapshot.Failure, by []string) {
 	judge := func(ranges ...netip.Prefix) (finding.Outcome, []snapshot.Failure, []string) {
 		o, failures, by := Outcome(g.Fw.In(groups, Peer(ranges, p.Groups), TCP, port))
-		if o == finding.Fail && len(p.Groups) == 0 {
-			// A rule may refer to a group that EC2 no longer names.
+		if o != finding.Fail {
+			return o, failures, by
+		}
+		// A rule may refer to a group that EC2 no longer names, or that was deleted since:
+		// before that its rules had to go (EC2 API reference, DeleteSecurityGroup).
+		if len(p.Groups) == 0 {
 			return finding.Unknown, []snapshot.Failure{{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 no longer names the instance's security groups"}}, nil
+		}
+		if gone := g.deleted(p.Groups); len(gone) > 0 {
+			return finding.Unknown, []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "no longer there: " + strings.Join(gone, ", ")}}, nil
 		}
 		return o, failures, by
 	}
@@ -66,6 +73,13 @@ func (g *Placements) Admitted(p *Placement, groups []string, port int) (shut, bl
 		}
 	}
 	return shut, blind, why, by
+}
+
+// deleted are the groups that the account no longer has.
+func (g *Placements) deleted(groups []string) []string {
+	return slices.DeleteFunc(slices.Clone(groups), func(id string) bool {
+		return slices.ContainsFunc(g.S.SecurityGroups, func(have snapshot.SecurityGroup) bool { return have.ID == id })
+	})
 }
 
 // SgBlock is a security group that keeps posts out, in the making.

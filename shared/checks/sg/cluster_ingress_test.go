@@ -39,6 +39,10 @@ func clusterIngressCases() []checktest.Case {
 			i := snapshottest.Instance(s, snapshottest.Node)
 			i.State, i.Groups = "terminated", nil
 		}), []string{"unknown prod [i-0node] instances: not read: EC2 no longer names the instance's security groups"}},
+		{"its group was deleted since", own(func(s *snapshot.Snapshot) {
+			i := snapshottest.Instance(s, snapshottest.Node)
+			i.State, i.Groups = "terminated", []string{"sg-0gone"}
+		}), []string{"unknown prod [i-0node] security groups: not read: no longer there: sg-0gone"}},
 		{"nor its subnet", own(func(s *snapshot.Snapshot) {
 			i := snapshottest.Instance(s, snapshottest.Node)
 			i.State, i.Subnet, i.Tags = "terminated", "", nil
