@@ -110,6 +110,11 @@ func TestPast(t *testing.T) {
 		}
 	}
 	event := checktest.Event
+	issue := func(message string) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			s.Nodegroups = []snapshot.Nodegroup{{Name: "general", Issues: []snapshot.Issue{{Code: "NodeCreationFailure", Message: message, Resources: []string{snapshottest.Node}}}}}
+		}
+	}
 	twin := func(end time.Duration) func(*snapshot.Snapshot) {
 		return func(s *snapshot.Snapshot) {
 			i := s.Instances[0]
@@ -152,6 +157,8 @@ func TestPast(t *testing.T) {
 		{"a node of another instance's id", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("NodeReady", "i-0other", 23*time.Minute), event("RemovingNode", "i-0other", 4*time.Minute)}},
 		{"a node of another address", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("RemovingNode", name, 4*time.Minute), func(s *snapshot.Snapshot) { s.Instances[0].PrivateDNS = "ip-10-42-9-9.ec2.internal" }}},
 		{"a node that its user data named", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){event("RemovingNode", "gpu-7", 4*time.Minute), func(s *snapshot.Snapshot) { s.Instances[0].PrivateDNS = "ip-10-42-9-9.ec2.internal" }}},
+		{"EKS says that it could not register", 2 * time.Hour, facts.Never, []func(*snapshot.Snapshot){issue("Instances failed to join the kubernetes cluster"), checktest.Unread(snapshot.Nodes)}},
+		{"EKS says that it is not healthy", 2 * time.Hour, facts.Served, []func(*snapshot.Snapshot){issue("Unhealthy nodes in the kubernetes cluster")}},
 		{"in a warm pool", 20 * time.Minute, facts.Unclear, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
 			s.Activities = []snapshot.Activity{{Instance: snapshottest.Node, About: "Launching a new EC2 instance into warm pool: i-0node"}}
 		}}},

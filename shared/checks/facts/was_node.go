@@ -71,7 +71,8 @@ func (l InstanceIndex) Past(i *snapshot.Instance) Past {
 
 // uncreated reports whether EKS says of an instance that it could not register (EKS API
 // reference, Issue, NodeCreationFailure). EC2 may have forgotten it, and events too. Of
-// unhealthy nodes EKS says the same with another message: they had registered.
+// nodes that registered and were not Ready EKS says "Unhealthy nodes in the kubernetes
+// cluster" (stackoverflow.com/questions/65807859, where no CNI was installed).
 func (l InstanceIndex) uncreated(id string) bool {
 	return slices.ContainsFunc(l.S.Nodegroups, func(n snapshot.Nodegroup) bool {
 		return slices.ContainsFunc(n.Issues, func(is snapshot.Issue) bool {

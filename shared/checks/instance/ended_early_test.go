@@ -17,6 +17,8 @@ func forget(s *snapshot.Snapshot) {
 	i.PrivateDNS, i.PrivateIP = "", netip.Addr{}
 }
 
+func byKarpenter(s *snapshot.Snapshot) { s.Instances[0].Tags["karpenter.sh/nodepool"] = "workers" }
+
 func TestEndedEarly(t *testing.T) { checktest.RunCases(t, EndedEarly(), endedEarlyCases()) }
 
 func endedEarlyCases() []checktest.Case {
@@ -49,6 +51,10 @@ func endedEarlyCases() []checktest.Case {
 		{"Karpenter's tag says that it had registered", checktest.Change(checktest.Ended(itself, 8*time.Minute), func(s *snapshot.Snapshot) {
 			s.Instances[0].Tags["karpenter.sh/nodeclaim"] = "gpu-x7k2p"
 		}), pass},
+		{"Karpenter ended it past its time, nodes refused", checktest.Change(checktest.Ended(user, 15*time.Minute), byKarpenter, checktest.Unread(snapshot.Nodes)), []string{
+			"fail (likely) workers [i-0node] [i-0node] i-0node ended before it was a node",
+		}},
+		{"Karpenter ended it past its time, nodes not asked for", checktest.Change(checktest.Ended(user, 15*time.Minute), byKarpenter, func(s *snapshot.Snapshot) { delete(s.Read, snapshot.Nodes) }), nil},
 		{"it was a node", checktest.Change(checktest.Ended(itself, 8*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Join(s, snapshottest.Node) }), pass},
 		{"somebody ended it at once", checktest.Ended(user, time.Minute), fail},
 		{"somebody ended it at once; a scale-in cannot be told apart", checktest.Change(checktest.Ended(user, time.Minute), checktest.Unread(snapshot.Activities)), []string{
