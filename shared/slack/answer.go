@@ -52,6 +52,10 @@ func (l *line) answer(a incident.Answer) *line {
 		return l.plain("You may not acknowledge, mute or recheck here. Ask one of the responders (setting responders).")
 	case incident.OtherWorkspace:
 		return l.plain("Only people of Rollcall’s own Slack workspace may press these buttons, and Slack does not say that you are one. Ask somebody who is.")
+	case incident.IsGuest:
+		return l.plain("Guests of the workspace may not mute: it keeps what follows from everybody. Ask a member.")
+	case incident.GuestNotRead:
+		return l.plain("Slack did not say whether you are a guest of the workspace. Try again in a minute. If it stays so, give the Slack app the scope users:read.")
 	case incident.WorkspaceNotRead:
 		return l.plain("Slack did not say which workspace you belong to. Try again in a minute.")
 	case incident.NobodyAllowed:

@@ -43,6 +43,8 @@ func (p *invocation) mayPress(ctx context.Context, press report.Press) response.
 		return response.Who{May: response.Foreign}
 	case rules:
 		return p.isListed(ctx, p.approvers, press.User.ID)
+	case len(p.responders.IDs) == 0 && press.Action == report.MuteFor:
+		return p.isMember(ctx, press.User.ID) // it keeps what follows from everyone
 	case len(p.responders.IDs) == 0:
 		return response.Who{May: response.MayYes}
 	}
@@ -93,6 +95,18 @@ func (p *invocation) workspace(ctx context.Context) (own response.Workspace, unr
 		p.workspaceUnknown = e.Code
 	}
 	return response.Workspace{}, p.workspaceUnknown
+}
+
+// isMember tells whether somebody of the workspace is no guest of it, who is there for a
+// channel or two.
+func (p *invocation) isMember(ctx context.Context, user string) response.Who {
+	switch guest, unread := p.guest(ctx, user); {
+	case unread != "":
+		return response.Who{May: response.Unlisted, Says: unread}
+	case guest:
+		return response.Who{May: response.Guest}
+	}
+	return response.Who{May: response.MayYes}
 }
 
 // guest reports whether somebody is a guest of the workspace, or why that cannot be told.

@@ -118,12 +118,8 @@ func (p *invocation) mayAsk(ctx context.Context, c report.Command) response.Who 
 	case !own.HasCommand(c):
 		return response.Who{May: response.Foreign}
 	}
-	// A guest is of the workspace for a channel or two: what is asked is about all accounts.
-	switch guest, unread := p.guest(ctx, c.User.ID); {
-	case unread != "":
-		return response.Who{May: response.Unlisted, Says: unread}
-	case guest:
-		return response.Who{May: response.Guest}
+	if who := p.isMember(ctx, c.User.ID); who.May != response.MayYes {
+		return who // what is asked is about all accounts
 	}
 	changes := c.Ask.Verb == report.AskSilence || c.Ask.Verb == report.AskUnsilence
 	if !changes || len(p.responders.IDs) == 0 {

@@ -62,6 +62,29 @@ func TestWhoMayAcknowledge(t *testing.T) {
 	}
 }
 
+// A guest of the own workspace may acknowledge what they see, and mute nothing, unless the
+// setting names them; nor does anyone where Slack does not say who is a guest.
+func TestAGuestMayNotMute(t *testing.T) {
+	for name, test := range map[string]struct {
+		responders config.Responders
+		action     report.Action
+		unread     error
+		want       incident.AnswerReason
+	}{
+		"a guest mutes":              {action: report.MuteFor, want: incident.IsGuest},
+		"a guest acknowledges":       {action: report.Acknowledge, want: incident.AnswerAcknowledged},
+		"a guest who is named mutes": {responders: config.Responders{IDs: []string{notifytest.Oncall}}, action: report.MuteFor, want: incident.AnswerMuted},
+		"Slack does not say":         {action: report.MuteFor, unread: errors.New("no answer"), want: incident.GuestNotRead},
+	} {
+		b := offering(t)
+		b.responders, b.channel.Guests, b.channel.GuestError = test.responders, []string{notifytest.Oncall}, test.unread
+		b.mustSend(2, b.press(notifytest.Oncall, test.action))
+		if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != test.want || (b.incident().Mute != nil) != (test.want == incident.AnswerMuted) {
+			t.Errorf("%s: audited %+v, want %s", name, acts, test.want)
+		}
+	}
+}
+
 // TestAGuestDoesNothing: no button at all is for people of another company.
 func TestAGuestDoesNothing(t *testing.T) {
 	for _, action := range []report.Action{report.Acknowledge, report.TakeOver, report.MuteFor, report.Unmute, report.CheckAgain, report.ApprovePlan, report.RefusePlan} {
