@@ -150,7 +150,9 @@ func versionSkewFinding(l facts.InstanceIndex, g *versioned, plane minor) findin
 			Console: link.Cluster(l.S),
 		},
 	}
-	if !g.sure || g.ready != nil {
+	// One version newer mostly works, and stands beside a control plane that was rolled back
+	// (EKS user guide, "Roll back a cluster to a previous Kubernetes version").
+	if !g.sure || g.ready != nil || g.kubelet == plane+1 {
 		f.Confidence = finding.Likely
 	}
 	if g.ready != nil {

@@ -27,7 +27,8 @@ func versionSkewCases() []checktest.Case {
 		{"the same version", checktest.Missed(), []string{"pass prod [i-0node]"}},
 		{"an image of Auto Mode", checktest.Change(checktest.Missed(), imageNamed("eks-auto-standard"), ofAutoMode), []string{"pass prod [i-0node]"}},
 		{"three older", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.32-v1")), []string{"pass prod [i-0node]"}},
-		{"newer", checktest.Change(checktest.Missed(), imageNamed(newer)), []string{"fail workers [i-0node] [i-0node] i-0node: kubelet 1.36 beside control plane 1.35"}},
+		{"newer by one, as after a rollback of the control plane", checktest.Change(checktest.Missed(), imageNamed(newer)), []string{"fail (likely) workers [i-0node] [i-0node] i-0node: kubelet 1.36 beside control plane 1.35"}},
+		{"newer by two", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.37-v1")), []string{"fail workers [i-0node] [i-0node] i-0node: kubelet 1.37 beside control plane 1.35"}},
 		{"four older", checktest.Change(checktest.Missed(), imageNamed(older)), []string{"fail workers [i-0node] [i-0node] i-0node: kubelet 1.31 beside control plane 1.35"}},
 		{"newer, not due", checktest.Change(checktest.Missed(), imageNamed(newer), checktest.NotDueYet), []string{"fail (likely) workers [i-0node] [i-0node] i-0node: kubelet 1.36 beside control plane 1.35"}},
 		{"newer, by the name of somebody's image", checktest.Change(checktest.Missed(), imageNamed(newer), func(s *snapshot.Snapshot) { s.Images[0].OwnerAlias = "" }), []string{
