@@ -75,8 +75,23 @@ func unproved(c Cause, s *snapshot.Snapshot) Cause {
 		c.Fix.Command, c.Fix.Remedy = "", ""
 	}
 	c.Evidence = bounded(append([]checks.Evidence{{What: "Launched by " + s.Cluster.Name, Value: "not proved: only tags say so, which anybody who can start an instance can set"}}, c.Evidence...))
-	c.Why += fmt.Sprintf(" It is not proved that %s launched %s: no Auto Scaling group of the cluster has %s, and its NodeClaims could not be read.", s.Cluster.Name, phrase.Some(c.Instances, 3), them)
+	c.Why += fmt.Sprintf(" It is not proved that %s launched %s: no Auto Scaling group of the cluster has %s, and %s.", s.Cluster.Name, phrase.Some(c.Instances, 3), them, claimsOf(s, them))
 	return c
+}
+
+// claimsOf says what the NodeClaims contribute to the proof. A detector without access to
+// clusters, launch-watch for one, does not request them: nothing failed then.
+func claimsOf(s *snapshot.Snapshot, them string) string {
+	f, failed := s.Failures[snapshot.NodeClaimsOf]
+	switch {
+	case s.Has(snapshot.NodeClaimsOf):
+		return "no NodeClaim names " + them
+	case failed && f.Call != "":
+		return fmt.Sprintf("its NodeClaims could not be read (%s: %s)", f.Call, f.Reason)
+	case failed:
+		return fmt.Sprintf("its NodeClaims could not be read (%s)", f.Reason)
+	}
+	return "NodeClaims, which could prove it, are not read at launch"
 }
 
 // mostPossible is how many causes of unowned instances are listed.

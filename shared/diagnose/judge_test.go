@@ -98,6 +98,33 @@ func TestJudgeByProvenance(t *testing.T) {
 	}
 }
 
+// A finding on an instance that is not proved to be the cluster's says what became of the
+// NodeClaims: launch-watch, which has no access to clusters, does not request them.
+func TestUnprovedNamesNodeClaims(t *testing.T) {
+	pooled := map[string]string{"kubernetes.io/cluster/prod": "owned", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default"}
+	for _, test := range []struct {
+		name   string
+		change func(*snapshot.Snapshot)
+		want   string
+	}{
+		{"denied", func(s *snapshot.Snapshot) { snapshottest.Without(s, snapshot.NodeClaimsOf) }, "has it, and its NodeClaims could not be read (test:Read nodeclaims: denied)."},
+		{"no call", func(s *snapshot.Snapshot) {
+			snapshottest.Without(s, snapshot.NodeClaimsOf)
+			s.Failures[snapshot.NodeClaimsOf] = snapshot.Failure{Source: snapshot.NodeClaimsOf, Reason: snapshot.Unreachable}
+		}, "has it, and its NodeClaims could not be read (unreachable)."},
+		{"not requested", func(s *snapshot.Snapshot) { delete(s.Read, snapshot.NodeClaimsOf) }, "has it, and NodeClaims, which could prove it, are not read at launch."},
+		{"read", func(s *snapshot.Snapshot) { snapshottest.Instance(s, "i-0stranger").State = "terminated" }, "has it, and no NodeClaim names it."},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			list := Judge(checks.OfLaunches(), stranger(pooled, test.change)).Causes
+			i := slices.IndexFunc(list, func(c Cause) bool { return c.Check == "route/no-egress" })
+			if i < 0 || !strings.HasSuffix(list[i].Why, test.want) {
+				t.Errorf("%+v, want a cause that ends with %q", list, test.want)
+			}
+		})
+	}
+}
+
 // Many instances that nothing launched are one cause, with what is possible for them;
 // the cluster's own are judged as ever.
 func TestManyUnownedAreOneCause(t *testing.T) {
