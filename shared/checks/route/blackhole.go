@@ -22,8 +22,8 @@ func Blackhole() check.Check {
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		// The targets are not needed: where they were read, one that EC2 still
-		// describes has a check of its own; where not, the row's own state is
-		// proof enough.
+		// describes has a check of its own; where not, the row's own state shows
+		// that nothing passes, and not why.
 		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		After:    []checkid.ID{checkid.RouteNATUnusable, checkid.RouteIGWDetached, checkid.RouteNATInstanceSourceCheck},
 		AtLaunch: true,
@@ -51,8 +51,13 @@ func blackholeFinding(c *routes.Scope, f wayFault) finding.Finding {
 		Fix:       leadElsewhere(c, l, p),
 	}
 	what := "which was deleted or detached: EC2 calls the row a blackhole"
-	if p.Reason != "blackhole" {
+	switch {
+	case p.Unread != "":
+		what = fmt.Sprintf("which passes nothing: EC2 calls the row a blackhole. Whether it was deleted, detached or stopped is not known: the %s were not read", p.Unread)
+	case p.Reason != "blackhole":
 		what = "but " + p.Reason
+	}
+	if p.Unread != "" || p.Reason != "blackhole" {
 		said.Title = phrase.Title("%s leads to %s, which passes nothing", f.id, p.At)
 	}
 	lost := phrase.And(path.Names(f.lost()))
@@ -88,6 +93,10 @@ func leadElsewhere(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
 func toGateway(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
 	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
 	igw, attached := c.Net.Gateway(l.Table.VPC)
+	if p.Unread != "" {
+		fix.Text = fmt.Sprintf("Lead %s of %s to the internet gateway that is attached to %s, or attach %s to it. Which gateways there are could not be read.", path.Destination(p.Row), l.Table.ID, l.Table.VPC, p.At)
+		return fix
+	}
 	if !attached || igw.ID == p.At {
 		fix.Text = fmt.Sprintf("Attach an internet gateway to %s (the row names %s), and lead %s of %s to it.", l.Table.VPC, p.At, path.Destination(p.Row), l.Table.ID)
 		return fix

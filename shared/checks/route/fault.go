@@ -69,6 +69,9 @@ func ways(c *routes.Scope, w wayCheck) []finding.Finding {
 		if !slices.ContainsFunc(f.lots, func(l routes.Table) bool { return l.Witness == "" }) {
 			said.Confidence = finding.Likely // their nodes are Ready: what they needed once may come from elsewhere
 		}
+		if f.way.Unread != "" && said.Confidence == "" {
+			said.Confidence = finding.Likely // what was not read could be another fault of the same hop
+		}
 		list = append(list, said)
 	}
 	return list

@@ -42,6 +42,9 @@ func (n *Network) appliance(row snapshot.Route, hops []Hop, w walk) Way {
 	switch {
 	case row.State == blackhole && (!f.seen || f.state == "terminated"):
 		way.Verdict, way.Reason = Blackhole, blackhole
+		if !f.seen {
+			way.Unread = n.unread(snapshot.Interfaces)
+		}
 		return way
 	case !f.seen || f.other:
 		way.Verdict, way.Reason, way.Unread = LeavesView, "what is behind the network interface is not read", n.unread(snapshot.Interfaces)

@@ -74,7 +74,7 @@ func (n *Network) internetGateway(table Table, row snapshot.Route, hops []Hop, w
 	case seen && !slices.Contains(igw.Attached, table.VPC):
 		return Way{Verdict: Detached, At: id, Hops: hops, Reason: "it is not attached to " + table.VPC}
 	case row.State == blackhole:
-		return Way{Verdict: Blackhole, At: id, Hops: hops, Reason: blackhole}
+		return Way{Verdict: Blackhole, At: id, Hops: hops, Reason: blackhole, Unread: n.unread(snapshot.InternetGateways)}
 	case w.vpc != "":
 		return Way{Verdict: NoRoute, At: table.ID, Hops: hops, Reason: "an internet gateway carries no private addresses"}
 	case w.via == "" && n.blocks(table, w):
@@ -98,7 +98,7 @@ func (n *Network) egressOnly(table Table, row snapshot.Route, hops []Hop, w walk
 	case seen && !slices.Contains(gateway.Attached, table.VPC):
 		return Way{Verdict: Detached, At: id, Hops: hops, Reason: "it is not attached to " + table.VPC}
 	case row.State == blackhole:
-		return Way{Verdict: Blackhole, At: id, Hops: hops, Reason: blackhole}
+		return Way{Verdict: Blackhole, At: id, Hops: hops, Reason: blackhole, Unread: n.unread(snapshot.EgressOnly)}
 	case w.vpc != "" || !w.six():
 		return Way{Verdict: NoRoute, At: table.ID, Hops: hops, Reason: "an egress-only internet gateway carries IPv6 to the internet only"}
 	case n.Mode(w.subnet, table.VPC).Mode == snapshot.BlockBidirectional:

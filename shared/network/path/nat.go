@@ -17,7 +17,7 @@ func (n *Network) nat(row snapshot.Route, hops []Hop, w walk) Way {
 		hops = append(hops, Hop{ID: id})
 		switch {
 		case row.State == blackhole:
-			return Way{Verdict: Blackhole, At: id, Hops: hops, Reason: blackhole}
+			return Way{Verdict: Blackhole, At: id, Hops: hops, Reason: blackhole, Unread: n.unread(snapshot.NATGateways)}
 		case !n.s.Has(snapshot.NATGateways):
 			return Way{Verdict: LeavesView, At: id, Hops: hops, Reason: "the NAT gateways were not read", Unread: snapshot.NATGateways}
 		}

@@ -58,7 +58,8 @@ type Way struct {
 	// Table is the table whose row, or lack of one, decided: a route table, or
 	// a transit gateway's.
 	Table string
-	// Unread is the source that would have told more; empty when none would.
+	// Unread is the source that would have told more; empty when none would. Of a
+	// blackhole it would tell a target that is gone from one that is detached or stopped.
 	Unread snapshot.Source
 	// From are the public addresses that the traffic leaves from, where a
 	// gateway or an instance on the way has translated it.
