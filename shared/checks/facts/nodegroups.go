@@ -73,6 +73,15 @@ func (r Roster) Works(n snapshot.Nodegroup, since time.Time) (text string, ok bo
 	return "", false
 }
 
+// Unseen reports whether nodes or instances, which could show that a nodegroup's launches
+// work, were requested and could not be read.
+func (r Roster) Unseen() bool {
+	return slices.ContainsFunc([]snapshot.Source{snapshot.Nodes, snapshot.Instances}, func(source snapshot.Source) bool {
+		_, failed := r.S.Failures[source]
+		return failed
+	})
+}
+
 // over is what shows that an issue is over. Only some can be disproved by a
 // launch that works.
 func (r Roster) over(n snapshot.Nodegroup, i snapshot.Issue) (text string, ok bool) {

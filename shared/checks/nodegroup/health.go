@@ -66,6 +66,9 @@ func health(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 	first := issues[0]
 	code := nodegroup.OfIssue(first.Code)
 	f.Outcome = finding.Fail
+	if code.Disproved && r.Unseen() {
+		f.Confidence = finding.Likely // a launch that works would outweigh it
+	}
 	f.Title = fitting("nodegroup ", fmt.Sprintf("%s %s: %s", n.Name, phrase.Fares(n.Status), cmp.Or(phrase.Spoken(first.Code), "it has no code")))
 	f.Why = reported(code, first)
 	if more := codesOf(issues[1:]); len(more) > 0 {

@@ -85,6 +85,9 @@ func bad(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 		Evidence: append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, issue.IssueEvidence(n.Issues)...),
 		Fix:      finding.Fix{Command: command.DescribeNodegroup(r.S, n.Name), Console: link.Nodegroup(r.S, n.Name)},
 	}
+	if n.Status != nodegroup.DeleteFailed && r.Unseen() {
+		f.Confidence = finding.Likely // Ready nodes would outweigh it
+	}
 	switch n.Status {
 	case nodegroup.CreateFailed:
 		f.Fix.Text = "EKS does not try again: remove the cause, delete the nodegroup, and make it again."
