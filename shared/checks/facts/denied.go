@@ -46,6 +46,9 @@ func (a *Attempts) denied(messages map[int]encoded) {
 		says := sentenceOf(*t)
 		t.Denied = &d
 		t.judgeDenial()
+		if f := byMessage[m.text].Failure; has && known == nil && f != nil && f.Code != "" && t.Verdict.Class == checkid.LaunchUnauthorized {
+			t.Likely = true // the message may name a policy above the launcher's own
+		}
 		if known == nil || m.text == "" {
 			continue
 		}
@@ -62,7 +65,7 @@ func (a *Attempts) denied(messages map[int]encoded) {
 			continue
 		}
 		// Which statement denied it nobody knows: of those that are decoded it is told.
-		t.Denied = nil
+		t.Denied, t.Likely = nil, false
 		t.Verdict.Class, t.Verdict.Meaning, t.Verdict.Next = v.Class, v.Meaning, v.Next
 	}
 }

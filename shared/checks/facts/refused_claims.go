@@ -71,7 +71,11 @@ func (a *Attempts) add(t Attempt) {
 		return
 	case waiting, len(t.Claims) > 0 && standing == refusal.Refused: // a NodeClaim waits itself
 	case known && standing == refusal.Brief:
-		return
+		why, unread := a.unlogged(t)
+		if !unread {
+			return
+		}
+		t.Blocked = &why
 	case known:
 		t.Unneeded = true
 	case standing == refusal.Brief && len(t.Claims) == 0:
@@ -82,8 +86,27 @@ func (a *Attempts) add(t Attempt) {
 		}
 		why := a.S.Why(unread[i])
 		t.Blocked = &why
+	case len(t.Claims) == 0 && strings.HasPrefix(t.Group, PoolKey("")) && a.S.Failures[snapshot.WaitingPods].Call != "":
+		t.Likely = true // perhaps no pod waits for it
 	}
 	a.List = append(a.List, t)
+}
+
+// unlogged is why it is not known what EC2 said of a launch of EKS Auto Mode: its NodeClaim
+// says only that it failed, and the log was not read.
+func (a *Attempts) unlogged(t Attempt) (snapshot.Failure, bool) {
+	auto := slices.ContainsFunc(a.S.NodePools, func(p snapshot.NodePool) bool {
+		return PoolKey(p.Name) == t.Group && p.Class.Group == snapshot.AutoModeGroup
+	})
+	if !auto || len(t.Claims) == 0 || t.Verdict.Class != checkid.LaunchUnclassified {
+		return snapshot.Failure{}, false
+	}
+	if f, failed := a.S.Failures[snapshot.AutoModeLogsOf]; failed {
+		return f, true
+	}
+	return snapshot.Failure{
+		Source: snapshot.AutoModeLogsOf, Reason: snapshot.NotRead, Call: "logs:FilterLogEvents", Message: "no log group of it was named",
+	}, a.S.AutoModeLogs == nil
 }
 
 // unseen takes the NodePools of which no refusal is known although pods wait for them:

@@ -82,14 +82,29 @@ func (a *Attempts) judgeSettings() {
 		t := &a.List[i]
 		switch v := t.Verdict; {
 		case v.Class == checkid.LaunchAMI && a.hidden(t):
+		case v.Class == checkid.LaunchAMI && NotFound(v):
+			t.Likely = t.Likely || a.unsettled(v)
+			continue
 		case v.Class != checkid.LaunchUnclassified && (v.Class != checkid.LaunchUnsupportedType || !generic(v)):
 			continue
 		case a.imageRefuses(t), a.unencrypted(t):
 		default:
+			// What was not read could be the setting that refused it.
+			t.Likely = t.Likely || a.unsettled(v)
 			continue
 		}
 		_, t.Verdict.Next = activity.Words(t.Verdict.Class)
 	}
+}
+
+// unsettled reports whether a setting that could have refused a launch was requested and
+// could not be read.
+func (a *Attempts) unsettled(v activity.Verdict) bool {
+	sources := []snapshot.Source{snapshot.LaunchTemplates, snapshot.Images, snapshot.Subnets, snapshot.VPCs, snapshot.InstanceTypes}
+	if v.Class == checkid.LaunchAMI {
+		sources = []snapshot.Source{snapshot.LaunchTemplates, snapshot.Images, snapshot.AllowedImagesOf}
+	}
+	return slices.ContainsFunc(sources, func(source snapshot.Source) bool { return a.S.Failures[source].Call != "" })
 }
 
 // generic reports whether EC2 said no more than that the request is not supported.

@@ -167,7 +167,7 @@ func TestRefusalsThatKarpenterReports(t *testing.T) {
 		"of a pool that is gone":               {pool(event("NodeClaim", "batch-x7k2p", "InsufficientCapacityError", short, 2*min, 2*min))(waitsFor(3 * min)), ""},
 		"a NodeClaim made by hand":             {pool(event("NodeClaim", "mine", "InsufficientCapacityError", short, 2*min, 2*min))(waitsFor(3 * min)), ""},
 		"pods unread":                          {pool(claim(short, 2*min))(unreadPods), "unknown launch/insufficient-capacity"},
-		"pods unread, for long":                {pool(claim(short, 20*min), claim(short, 9*min))(unreadPods), "certain launch/insufficient-capacity"},
+		"pods unread, for long":                {pool(claim(short, 20*min), claim(short, 9*min))(unreadPods), "likely launch/insufficient-capacity"},
 		"a static pool": {pool(claim(short, 2*min))(func(s *snapshot.Snapshot) {
 			s.NodePools[0].Replicas, s.NodePools[0].Used = &three, snapshot.Amounts{"nodes": "2"}
 		}), "certain launch/insufficient-capacity"},
