@@ -72,7 +72,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 
 // searchMore finds what neither events nor tags name.
 func (h handler) searchMore(ctx context.Context, s *snapshot.Snapshot, r *roll) {
-	more, failed := h.unnamed(ctx, s, *r)
+	more, failed := h.unnamed(ctx, s, r)
 	r.entries = append(r.entries, more...)
 	// Not asked for is no fault of ours; anything else is, and makes this
 	// look blind to it.
@@ -102,6 +102,9 @@ func unjudged(s *snapshot.Snapshot, r roll) []diagnose.Unknown {
 	var list []diagnose.Unknown
 	if r.sweep && !s.Has(snapshot.Instances) {
 		list = append(list, diagnose.Unknown{Check: missing, Blocked: []snapshot.Failure{s.Why(snapshot.Instances)}})
+	}
+	if f := r.unowned; f != nil && (f.Reason != snapshot.NotRead || f.Code == snapshot.NotCaptured) {
+		list = append(list, diagnose.Unknown{Check: missing, Covers: r.strangers, Blocked: []snapshot.Failure{*f}})
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Missing[snapshot.Instances])) {
 		list = append(list, diagnose.Unknown{Check: missing, Covers: []string{id}, Blocked: []snapshot.Failure{s.Missing[snapshot.Instances][id]}})

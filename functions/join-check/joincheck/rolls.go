@@ -93,6 +93,10 @@ type roll struct {
 	lost []entry
 	// tagging tells that Karpenter has set its tag on one of the instances.
 	tagging bool
+	// strangers are instances of the VPC that may be the cluster's: unowned is why their user
+	// data, which could name it, was not read.
+	strangers []string
+	unowned   *snapshot.Failure
 	// joins are those that teach how long joining takes, by nodegroup.
 	joins map[string][]outcome.Join
 }

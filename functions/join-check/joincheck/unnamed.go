@@ -14,7 +14,7 @@ import (
 // instance of the last kind becomes a node only by luck, and no event rule can
 // tell it from any other (instance/cluster-tag). What kept it from looking is
 // told with those that it found all the same.
-func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r roll) ([]entry, *snapshot.Failure) {
+func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r *roll) ([]entry, *snapshot.Failure) {
 	if s.Cluster.VPC == "" || !s.Read[snapshot.Clusters] {
 		return nil, nil
 	}
@@ -33,7 +33,10 @@ func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r roll) ([]e
 		return known[in.ID] || in.Ended() || s.Time.Sub(in.Launched) > h.giveUp
 	})
 	evidence := detect.Evidence{Groups: r.groups, Watches: func(name string) bool { return name == s.Cluster.Name }}
-	evidence.Named, failed = h.namedByUserData(ctx, list, r.groups)
+	strangers := strangersIn(list, r.groups)
+	if evidence.Named, failed = h.namedByUserData(ctx, strangers); failed != nil {
+		r.strangers, r.unowned = detect.IDs(strangers), failed
+	}
 	var entries []entry
 	for _, in := range detect.Assign(list, evidence).Clusters[s.Cluster.Name] {
 		entries = append(entries, entry{launch: detect.Fresh(s.Cluster.Name, in, in.Launched, r.learned), unsure: true, instance: &in})
@@ -41,12 +44,16 @@ func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r roll) ([]e
 	return entries, failed
 }
 
-// namedByUserData asks the user data of instances that no tag names.
-func (h handler) namedByUserData(ctx context.Context, list []snapshot.Instance, groups []snapshot.Group) (map[string]string, *snapshot.Failure) {
-	strangers := slices.DeleteFunc(slices.Clone(list), func(in snapshot.Instance) bool {
+// strangersIn are the instances that neither a tag nor a group of the cluster names.
+func strangersIn(list []snapshot.Instance, groups []snapshot.Group) []snapshot.Instance {
+	return slices.DeleteFunc(slices.Clone(list), func(in snapshot.Instance) bool {
 		_, tagged := gather.ClusterOf(in.Tags)
 		return tagged || slices.ContainsFunc(groups, func(g snapshot.Group) bool { return g.Name == detect.GroupOf(in) })
 	})
+}
+
+// namedByUserData asks the user data of instances that no tag names.
+func (h handler) namedByUserData(ctx context.Context, strangers []snapshot.Instance) (map[string]string, *snapshot.Failure) {
 	if len(strangers) == 0 {
 		return nil, nil
 	}

@@ -59,6 +59,12 @@ func TestUnnamedBlind(t *testing.T) {
 	}) {
 		t.Errorf("blind %+v, want ec2:DescribeInstanceAttribute", o.Blind)
 	}
+	strangers := []string{"i-0aaaaaaaaaaaaaaa1", "i-0aaaaaaaaaaaaaaa2", "i-0aaaaaaaaaaaaaaa3"}
+	if !slices.ContainsFunc(o.Diagnosis.Unknown, func(u diagnose.Unknown) bool {
+		return u.Check == "node/not-registered" && slices.Equal(u.Covers, strangers)
+	}) {
+		t.Errorf("unknown %+v, want whether %q are nodes", o.Diagnosis.Unknown, strangers)
+	}
 }
 
 // TestOpenIncidentsOfInstances: what an open incident is about is looked at

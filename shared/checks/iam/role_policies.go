@@ -60,6 +60,9 @@ func policies(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	vital := g.vital()
 	if len(vital) > 0 {
 		f := lacking(c, s, role, g, vital, own)
+		if d := who.doubt; !own && unknown == nil && d != nil && d.Call != "" {
+			f.Why += fmt.Sprintf(" Whether a Pod Identity association gives it one was not checked (%s: %s).", d.Call, d.Reason)
+		}
 		if lacksTypes(vital) {
 			f.Why += types.why()
 			f.Evidence = append(f.Evidence, types.evidence()...)

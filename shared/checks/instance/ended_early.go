@@ -120,6 +120,8 @@ func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
 	}
 	inTime := at.Before(launch.Due)
 	switch {
+	case !inTime && past == facts.Unclear && l.Activity[i.ID] != "" && (failed(l, snapshot.Nodes) || failed(l, snapshot.NodeEventsOf)):
+		return end{}, finding.Unknown
 	case !inTime && !why.NeverRan && l.Activity[i.ID] != "":
 		return end{}, "" // its group took it out of service: what it ran with is judged all the same (facts.Suspects)
 	case byCall && !inTime && past == facts.Never && (launch.Cause != "" || nodesUnasked(l)):
@@ -140,7 +142,7 @@ func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
 	case byCall && l.S.Has(snapshot.Activities) && !l.Reaches(i):
 		return end{}, finding.Unknown
 	case byCall:
-		e.sure = l.S.Has(snapshot.Activities) // else it may be a scale-in
+		e.sure = l.S.Has(snapshot.Activities) && !failed(l, snapshot.Groups) // else it may be a scale-in
 	case !l.S.Has(snapshot.Nodes) && !e.why.NeverRan:
 		e.sure = false // it may have been a node for a minute
 	}
@@ -150,11 +152,16 @@ func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
 	return e, finding.Fail
 }
 
+// failed reports whether a source was requested and could not be read.
+func failed(l facts.InstanceIndex, source snapshot.Source) bool {
+	_, is := l.S.Failures[source]
+	return is
+}
+
 // nodesUnasked tells that this look is one that asks for no nodes: the one that does
 // was due before.
 func nodesUnasked(l facts.InstanceIndex) bool {
-	_, failed := l.S.Failures[snapshot.Nodes]
-	return !failed && !l.S.Has(snapshot.Nodes)
+	return !failed(l, snapshot.Nodes) && !l.S.Has(snapshot.Nodes)
 }
 
 // unseenSources is what keeps ends from being judged.

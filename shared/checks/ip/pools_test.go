@@ -59,7 +59,7 @@ func TestNodePoolsWillNotFit(t *testing.T) {
 		{Name: "Auto Mode has a network of its own", World: checktest.Change(world(19, "20", "1", 0, one), func(s *snapshot.Snapshot) {
 			s.NodePools[0].Class.Group, s.AutoNodeClasses = snapshot.AutoModeGroup, s.EC2NodeClasses
 		}), Want: []string{pass}},
-		{Name: "its class was not read", World: checktest.Change(world(0, "20", "1", 9, one), checktest.Unread(snapshot.EC2NodeClassesOf)), Want: []string{"pass prod [prod subnet-0private]"}},
+		{Name: "its class was not read", World: checktest.Change(world(0, "20", "1", 9, one), checktest.Unread(snapshot.EC2NodeClassesOf)), Want: []string{"pass prod [subnet-0private]", "unknown prod [prod] ec2nodeclasses: denied"}},
 		{Name: "the NodePools were not read", World: checktest.Change(world(0, "20", "1", 9, one), checktest.Unread(snapshot.NodePoolsOf), func(s *snapshot.Snapshot) { s.Cluster.AutoMode = true }),
 			Want: []string{"pass prod [subnet-0private]", "unknown prod [prod] nodepools: denied"}},
 		{Name: "not read", World: checktest.Change(free(0), checktest.Unread(snapshot.Subnets)), Want: []string{"unknown prod [] subnets: denied"}},

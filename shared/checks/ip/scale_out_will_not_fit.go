@@ -59,7 +59,7 @@ func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 		list = append(list, judgeFit(s, fit, pods))
 	}
 	rest := slices.DeleteFunc(scope, func(id string) bool { return told[id] })
-	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.NodeClaimsOf); unread {
+	if blocked, unread := facts.KarpenterUnread(s, append([]snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf}, classesOf(s)...)...); unread {
 		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked})
 	} else if len(rest) > 0 || len(list) == 0 {
 		rest = append(rest, s.Cluster.Name)
@@ -69,6 +69,22 @@ func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 			Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: rest,
 			Evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "no group may launch there"}},
 		})
+	}
+	return list
+}
+
+// classesOf are the sources of the classes that NodePools name: without its class the
+// subnets of a pool are not known.
+func classesOf(s *facts.View) []snapshot.Source {
+	var list []snapshot.Source
+	for _, p := range s.NodePools {
+		source := snapshot.EC2NodeClassesOf
+		if p.Class.Group == snapshot.AutoModeGroup {
+			source = snapshot.AutoNodeClassesOf
+		}
+		if !p.Deleting && !slices.Contains(list, source) {
+			list = append(list, source)
+		}
 	}
 	return list
 }

@@ -43,7 +43,8 @@ func trunks(api Interfaces, counted *tally) source.Source {
 				}))
 				return func(s *snapshot.Snapshot) { s.Trunks, s.StrayBranches = found, strays }, nil
 			}
-			if !branching(v.Snapshot) {
+			// Where the count failed nothing else shows strays of nodes that are gone.
+			if _, uncounted := v.Snapshot.Failures[snapshot.Usage]; !uncounted && !branching(v.Snapshot) {
 				return source.Nothing, nil
 			}
 			var list []snapshot.Interface
