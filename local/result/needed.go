@@ -32,7 +32,7 @@ func unknowns(seen []report.Observation, bare func(cluster string) bool) []Unkno
 		absent := absentOf(launches, o.At)
 		for _, u := range o.Diagnosis.Unknown {
 			for _, f := range u.Blocked {
-				if without && f.Code == snapshot.NotCaptured || remembered(u, f) || Unasked(u, f, absent) || !needed(u, absent, gone(launches)) && !(tells(f.Source) && u.Check == missed) {
+				if without && f.Code == snapshot.NotCaptured || remembered(u, f) || Unasked(u, f, absent) || !needed(u, f, absent, gone(launches)) && !(u.Check == missed && (tells(f.Source) || f.Source == snapshot.UserDataOf)) {
 					continue
 				}
 				add(Unknown{Check: string(u.Check), Resource: cmp.Or(strings.Join(u.Covers, " "), o.Cluster), Reason: Reason(f)})
@@ -73,13 +73,16 @@ func gone(launches map[string]report.Launch) []report.Launch {
 	return all
 }
 
-// needed tells whether the answer would have mattered. Of an instance that
-// ended it is needed to know whether it had been a node; EC2 forgets most of
-// the rest, and nobody waits for it.
-func needed(u diagnose.Unknown, absent, gone []report.Launch) bool {
+// needed tells whether the answer would have mattered. Of an instance that ended before
+// it was a node all that was kept from being read may have: EC2 forgets the rest of it
+// itself, but for whether it had been a node.
+func needed(u diagnose.Unknown, f snapshot.Failure, absent, gone []report.Launch) bool {
 	group, _, _ := strings.Cut(string(u.Check), "/")
-	if u.Check == checkid.InstanceEndedEarly || u.Check == checkid.SpotReclaimedBeforeJoin {
+	switch {
+	case u.Check == checkid.InstanceEndedEarly || u.Check == checkid.SpotReclaimedBeforeJoin:
 		absent = gone
+	case f.Call != "" && (f.Reason != snapshot.NotRead || f.Code == snapshot.NotCaptured):
+		absent = slices.Concat(absent, gone)
 	}
 	if !slices.Contains(ofInstances(), group) || u.Check == checkid.NodeNotInitialized { // that is about Ready nodes
 		return true

@@ -43,7 +43,7 @@ func Unasked(u diagnose.Unknown, f snapshot.Failure, absent []report.Launch) boo
 func optional(s snapshot.Source) bool {
 	switch s {
 	case snapshot.ENIConfigsOf, snapshot.PodIdentities, snapshot.ZonesOf, snapshot.TypeOfferingsOf, snapshot.CapacityReservations,
-		snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf:
+		snapshot.NodePoolsOf, snapshot.NodeClaimsOf:
 		return true
 	}
 	return false

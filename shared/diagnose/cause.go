@@ -16,7 +16,9 @@ func (r *ranking) causes() []Cause {
 	var list []Cause
 	for _, f := range r.faults {
 		if len(f.behind) == 0 {
-			list = append(list, r.cause(f))
+			c := r.cause(f)
+			c.Evidence = append(c.Evidence, r.unread(c)...)
+			list = append(list, c)
 		}
 	}
 	for _, c := range r.bySymptom() {
@@ -40,6 +42,29 @@ func (r *ranking) causes() []Cause {
 		)
 	})
 	return list
+}
+
+// unread names what the check of a cause requested and could not read, where the cause is
+// less certain than the check can be: it may be why.
+func (r *ranking) unread(c Cause) []checks.Evidence {
+	of := r.checks[c.Check]
+	if c.Confidence == checks.Advice || rank(c.Confidence) <= rank(of.Confidence) {
+		return nil
+	}
+	var list []string
+	for _, source := range slices.Concat(of.Needs, of.Uses, []snapshot.Source{snapshot.Nodes}) {
+		f, failed := r.s.Failures[source]
+		if !failed || f.Call == "" {
+			continue
+		}
+		if text := fmt.Sprintf("%s (%s: %s)", source, f.Reason, f.Call); !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return []checks.Evidence{{What: "Not checked", Value: cut(strings.Join(list, ", "), maxValue)}}
 }
 
 // notChecked is what optional checks would have told of a symptom that has no cause, with

@@ -259,3 +259,24 @@ func TestRankIsStable(t *testing.T) {
 		t.Errorf("reversed results (-got +want):\n%s", diff)
 	}
 }
+
+// TestLessCertainNamesWhatWasNotRead: a cause that is weaker than its check can be names what
+// the check requested and could not read.
+func TestLessCertainNamesWhatWasNotRead(t *testing.T) {
+	list := []checks.Check{{ID: "a/check", Confidence: checks.Certain, Predictive: true, Uses: []snapshot.Source{snapshot.EC2NodeClassesOf, snapshot.Usage}}}
+	s := &snapshot.Snapshot{Failures: map[snapshot.Source]snapshot.Failure{
+		snapshot.EC2NodeClassesOf: {Source: snapshot.EC2NodeClassesOf, Reason: snapshot.Denied, Call: "kubernetes: list ec2nodeclasses"},
+		snapshot.Usage:            {Source: snapshot.Usage, Reason: snapshot.NotRead},
+		snapshot.VolumesOf:        {Source: snapshot.VolumesOf, Reason: snapshot.Denied, Call: "ec2:DescribeVolumes"},
+	}}
+	for confidence, want := range map[checks.Confidence][]checks.Evidence{
+		checks.Certain: nil,
+		checks.Advice:  nil,
+		checks.Likely:  {{What: "Not checked", Value: "ec2nodeclasses (denied: kubernetes: list ec2nodeclasses)"}},
+	} {
+		d := Rank(list, []checks.Result{{Check: "a/check", Finding: checks.Finding{Outcome: checks.Fail, Resource: "x", Confidence: confidence}}}, s)
+		if len(d.Causes) != 1 || !cmp.Equal(d.Causes[0].Evidence, want) {
+			t.Errorf("%s: %+v, want the evidence %+v", confidence, d.Causes, want)
+		}
+	}
+}
