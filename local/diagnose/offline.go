@@ -20,14 +20,18 @@ import (
 // offline looks at a capture in this process: the AWS clients ask what it holds.
 // Log takes the functions' logs, nil drops them.
 func offline(ctx context.Context, c *capture.Capture, log io.Writer) (result.Result, error) {
-	account := reading.OfCapture(c)
-	served, err := account.Open(ctx)
+	served, err := reading.OfCapture(c).Open(ctx)
 	if err != nil {
 		return result.Result{}, err
 	}
 	defer served.Close()
+	return lookAt(ctx, c, served, log)
+}
+
+// lookAt looks at a capture that is served.
+func lookAt(ctx context.Context, c *capture.Capture, served reading.Open, log io.Writer) (result.Result, error) {
 	seen, err := look.At(ctx, look.Account{
-		ID: account.ID, Region: account.Region, AWS: served.AWS, Endpoints: served.Endpoints, Functions: lookers(c), Logs: c.LogGroups(), Refused: func(context.Context) []look.Record { return c.LaunchCalls() },
+		ID: c.Account, Region: c.Region, AWS: served.AWS, Endpoints: served.Endpoints, Functions: lookers(c), Logs: c.LogGroups(), Refused: func(context.Context) []look.Record { return c.LaunchCalls() },
 		Now: func() time.Time { return c.Time }, Log: logTo(log),
 	})
 	if err != nil {
