@@ -12,6 +12,7 @@ import (
 
 	"rollcall/local/diagnose"
 	"rollcall/local/exit"
+	"rollcall/local/reading"
 	"rollcall/local/result"
 	"rollcall/shared/checks"
 	"rollcall/shared/preflight"
@@ -47,7 +48,12 @@ func In(ctx context.Context, asked Asked, subject diagnose.Subject, notes io.Wri
 	if err != nil {
 		return result.Result{}, err
 	}
-	cluster, err := clusterFor(p, asked.Cluster, a.Clusters)
+	return in(ctx, p, asked.Cluster, a)
+}
+
+// in judges a plan in an account that is read in this process.
+func in(ctx context.Context, p preflight.Plan, wanted string, a reading.Account) (result.Result, error) {
+	cluster, err := clusterFor(p, wanted, a.Clusters)
 	if err != nil {
 		return result.Result{}, err
 	}

@@ -34,9 +34,10 @@ func List() []checks.Check {
 	return list
 }
 
-// Then are the sources that the checks ask for, beside those that are planned.
+// Then are the sources that the checks ask for, beside those that are planned, and the
+// settings of the account that refuse launches.
 func (d *Draft) Then() []snapshot.Source {
-	var list []snapshot.Source
+	list := []snapshot.Source{snapshot.MetadataDefaultsOf}
 	for _, c := range List() {
 		for _, source := range slices.Concat(c.Needs, c.Uses) {
 			if !slices.Contains(list, source) && !ofLaunched(source) {
@@ -77,7 +78,11 @@ func (d *Draft) Judge() Verdict {
 		v.Causes, v.Unknown = r.advice, unknown
 		return v
 	}
-	list := List()
+	list, optional := List(), map[checkid.ID]bool{}
+	for i := range list {
+		// Nodes that have joined do not show that what was not read is in order.
+		optional[list[i].ID], list[i].Optional = list[i].Optional, false
+	}
 	if slices.ContainsFunc(d.fleets, func(n *nodes) bool { return n.bare }) {
 		list = slices.DeleteFunc(list, func(c checks.Check) bool { return !ofPlace(c.ID) })
 	}
@@ -90,7 +95,7 @@ func (d *Draft) Judge() Verdict {
 	v.Causes = append(v.Causes, r.advice...)
 	for _, u := range found.Unknown {
 		u.Blocked = slices.DeleteFunc(slices.Clone(u.Blocked), func(f snapshot.Failure) bool {
-			return ofLaunched(f.Source) || len(v.Refused) > 0 && !kept(f.Reason)
+			return ofLaunched(f.Source) || (len(v.Refused) > 0 || optional[u.Check]) && !kept(f.Reason)
 		})
 		if len(u.Blocked) > 0 {
 			unknown = append(unknown, u)

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -43,6 +44,7 @@ const (
 	al2Page         = "https://docs.aws.amazon.com/eks/latest/userguide/eks-ami-deprecation-faqs.html"
 	typesPage       = "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html"
 	rolePage        = "https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html"
+	imdsPage        = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-IMDS-new-instances.html"
 	capacityPage    = "https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html"
 )
 
@@ -59,6 +61,28 @@ func (d *Draft) refusals() *refusing {
 	r := &refusing{Draft: d}
 	d.Plan.maker().refuse(r)
 	return r
+}
+
+// imds judges the metadata options of nodes by the account's enforcement of IMDSv2: EC2
+// refuses a launch that does not require tokens. What a launch leaves out the account's
+// defaults say, then the image (EC2 user guide, "Configure instance metadata options for new
+// instances", order of precedence, and "Enforce IMDSv2 at the account level").
+func (r *refusing) imds(field string, n *nodes) {
+	d := r.S.MetadataDefaults
+	switch {
+	case n.metadata.Tokens == "required" || n.auto:
+	case !r.S.Has(snapshot.MetadataDefaultsOf):
+		if f := r.S.Why(snapshot.MetadataDefaultsOf); kept(f.Reason) {
+			r.blind("imds-enforced", field, f)
+		}
+	case d == nil || !d.Enforced || n.metadata.Tokens == "" && d.Tokens == "required":
+	case n.metadata.Tokens == "":
+		r.blind("imds-enforced", field, snapshot.Failure{Source: snapshot.Images, Reason: snapshot.NotRead,
+			Message: "the account enforces IMDSv2 and the launch sets no HttpTokens: whether the image requires tokens (ImdsSupport) is not read"})
+	default:
+		r.refuse("imds-enforced", field, imdsPage, "Set HttpTokens to required, with a hop limit of 2 where pods read the metadata.", "The account enforces IMDSv2 and the launch allows IMDSv1",
+			"HttpTokens is %s, and httpTokensEnforced of the account (managed by %s) has EC2 refuse launches that do not require tokens.", n.metadata.Tokens, cmp.Or(d.ManagedBy, "account"))
+	}
 }
 
 // about says what the last refusal tells all of.
@@ -85,6 +109,7 @@ func (p *NodegroupPlan) refuse(r *refusing) {
 	r.offered("instanceTypes", n)
 	r.image()
 	r.settings()
+	r.imds("launchTemplate", n)
 }
 
 // nodegroupName is what EKS takes (EKS user guide, "Create a managed node group

@@ -140,6 +140,7 @@ func (r *refusing) pooled(n *nodes) {
 	if n.role != "" {
 		r.role("role", n)
 	}
+	r.imds("metadataOptions", n)
 	switch {
 	case !s.Has(snapshot.Subnets):
 		r.blind("subnet-selector", "subnetSelectorTerms", s.Why(snapshot.Subnets))

@@ -24,6 +24,7 @@ func (p *TemplatePlan) refuse(r *refusing) {
 	}
 	r.templateItself(t)
 	for i, n := range r.fleets {
+		r.imds(field+".MetadataOptions", n)
 		if len(r.S.Nodegroups) > 0 {
 			r.managedTemplate(field, n, p.typesOf(r.S.Nodegroups[i], t))
 		}

@@ -55,14 +55,14 @@ func metadataDefaults(api Settings) source.Source {
 }
 
 // setting is a setting of the account that matters to refused launches alone: it takes no
-// call in a look at which no launch was refused.
+// call in a look at which no launch was refused, unless what is planned is judged.
 func setting(name snapshot.Source, action string, read func(context.Context) (source.Store, error)) source.Source {
 	return source.Source{
 		Name:  name,
 		After: []snapshot.Source{snapshot.Activities, snapshot.NodeClaimsOf},
 		Calls: []source.Call{{Action: action}},
 		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			if !refused(v.Snapshot) {
+			if !v.Settings && !refused(v.Snapshot) {
 				return func(*snapshot.Snapshot) {}, nil
 			}
 			return read(ctx)

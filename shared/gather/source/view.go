@@ -33,6 +33,9 @@ type Query struct {
 	// WrittenTypes are such as somebody wrote, into a NodePool for instance: some may
 	// be none.
 	WrittenTypes []string
+	// Settings reads the account's settings that refuse launches although none was refused:
+	// of what is planned.
+	Settings bool
 	// ImageTerms select images beside those of the instances and launch templates, as
 	// the terms of an EC2NodeClass do.
 	ImageTerms []snapshot.SelectorTerm

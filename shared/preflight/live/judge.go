@@ -30,7 +30,7 @@ func Judge(ctx context.Context, r Reader, p preflight.Plan, where Where) (prefli
 	d := preflight.Draft{Plan: p}
 	q := gather.Query{
 		Account: where.Account, Region: where.Region, Time: where.Time, Cluster: where.Cluster,
-		Sources: d.First(),
+		Sources: d.First(), Settings: true,
 	}
 	// A name that is taken is looked up; what is launched from is asked of all.
 	if p.Kind == preflight.Nodegroup {
