@@ -58,10 +58,10 @@ func TestMachineFaultsHaveOneName(t *testing.T) {
 			s.Statuses[0].OS = "impaired"
 		}, true},
 		{"the image is newer than the control plane", "instance/version-skew", w.Nodegroup, func(s *snapshot.Snapshot) {
-			s.Images[0].Name = "amazon-eks-node-al2023-x86_64-standard-1.36-v1"
+			s.Images[0].Name = "amazon-eks-node-al2023-x86_64-standard-1.37-v1"
 		}, true},
 		{"the image is too new, and the kubelet says so", "instance/version-skew", w.Nodegroup, func(s *snapshot.Snapshot) {
-			s.Images[0].Name = "amazon-eks-node-al2023-x86_64-standard-1.36-v1"
+			s.Images[0].Name = "amazon-eks-node-al2023-x86_64-standard-1.37-v1"
 			wrote(denied + denied)(s)
 		}, true},
 		{"the network plugin's image cannot be pulled", "node/cni-not-ready", "kube-system/aws-node", noImage, true},
