@@ -66,10 +66,18 @@ func (a API) DescribeAccessEntry(in *eks.DescribeAccessEntryInput) (*eks.Describ
 	return out, nil
 }
 
-// ListAssociatedAccessPolicies answers with none: a capture has no file of
-// them, and only who wants to read the cluster needs them.
-func (a API) ListAssociatedAccessPolicies(*eks.ListAssociatedAccessPoliciesInput) (*eks.ListAssociatedAccessPoliciesOutput, error) {
-	return nil, wire.Errorf(NotCaptured, "a capture holds no access policies")
+// ListAssociatedAccessPolicies answers with the access policies of an entry, whose file has
+// the role's name too.
+func (a API) ListAssociatedAccessPolicies(in *eks.ListAssociatedAccessPoliciesInput) (*eks.ListAssociatedAccessPoliciesOutput, error) {
+	arn := aws.ToString(in.PrincipalArn)
+	out, err := read[eks.ListAssociatedAccessPoliciesOutput](a.c, "eks-list-associated-access-policies", aws.ToString(in.ClusterName), lastPart(arn))
+	if err != nil {
+		return nil, err
+	}
+	if out.PrincipalArn != nil && *out.PrincipalArn != arn {
+		return nil, wire.Errorf(NotCaptured, "the capture holds the access policies of %s, not those of %s", *out.PrincipalArn, arn)
+	}
+	return out, nil
 }
 
 // ListPodIdentityAssociations answers with a cluster's associations.

@@ -76,6 +76,7 @@ func operations() map[string]reflect.Type {
 		"eks-describe-addon":                    reflect.TypeFor[eks.DescribeAddonOutput](),
 		"eks-list-access-entries":               reflect.TypeFor[eks.ListAccessEntriesOutput](),
 		"eks-describe-access-entry":             reflect.TypeFor[eks.DescribeAccessEntryOutput](),
+		"eks-list-associated-access-policies":   reflect.TypeFor[eks.ListAssociatedAccessPoliciesOutput](),
 		"eks-list-pod-identity-associations":    reflect.TypeFor[eks.ListPodIdentityAssociationsOutput](),
 		"eks-describe-pod-identity-association": reflect.TypeFor[eks.DescribePodIdentityAssociationOutput](),
 		"eks-list-updates":                      reflect.TypeFor[eks.ListUpdatesOutput](),

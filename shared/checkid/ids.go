@@ -71,6 +71,8 @@ const (
 	IAMAccessDuplicateMapping ID = "iam/access-duplicate-mapping"
 	IAMAWSAuthInvalid         ID = "iam/aws-auth-invalid"
 	IAMCNIRolePolicies        ID = "iam/cni-role-policies"
+	IAMAccessPolicyMissing    ID = "iam/access-policy-missing"
+	IAMAccessStale            ID = "iam/access-stale"
 
 	InstanceForbiddenNodeLabel    ID = "instance/forbidden-node-label"
 	InstanceUserData              ID = "instance/user-data"

@@ -18,7 +18,13 @@ func AtLaunch() []check.Check {
 // OfCluster is the checks that watch the cluster itself, whether or not an
 // instance is in trouble: its groups, and what works and costs. Its health is
 // nodegroup-watch's (OfHealth), its addresses are subnet-watch's (OfAddresses).
-func OfCluster() []check.Check { return watchedBySweep() }
+func OfCluster() []check.Check {
+	list := watchedBySweep()
+	for i, c := range list {
+		list[i] = c.Sweeping()
+	}
+	return list
+}
 
 // OfAddresses is what subnet-watch judges: the subnets' addresses, whether or
 // not anything is launched.

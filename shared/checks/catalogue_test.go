@@ -58,7 +58,7 @@ func TestWhoWatches(t *testing.T) {
 		}
 	}
 	for _, c := range All() {
-		if swept := c.ID.Family() == checkid.Launch || c.ID.Family() == checkid.Karpenter || c.ID == checkid.RouteCrossZoneNAT || c.ID == checkid.InstanceClusterCA || c.ID == checkid.NodeNotInitialized || c.ID == checkid.IPBranchInterfaces || c.ID == checkid.IPPodWithoutAddress; swept != c.IsWatchedBy(check.Sweep) {
+		if swept := c.InSweep != nil || c.ID.Family() == checkid.Launch || c.ID.Family() == checkid.Karpenter || c.ID == checkid.RouteCrossZoneNAT || c.ID == checkid.InstanceClusterCA || c.ID == checkid.NodeNotInitialized || c.ID == checkid.IPBranchInterfaces || c.ID == checkid.IPPodWithoutAddress; swept != c.IsWatchedBy(check.Sweep) {
 			t.Errorf("%s: in the sweep is %v", c.ID, !swept)
 		}
 	}

@@ -68,6 +68,8 @@ func All() []check.Check {
 		iam.AccessDuplicateMapping(),
 		iam.AWSAuthInvalid(),
 		iam.CNIRolePolicies(),
+		iam.AccessPolicyMissing(),
+		iam.AccessStale(),
 		instance.ForbiddenNodeLabel(),
 		instance.UserData(),
 		instance.IMDS(),
@@ -233,6 +235,10 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return iam.AWSAuthInvalid(), true
 	case checkid.IAMCNIRolePolicies:
 		return iam.CNIRolePolicies(), true
+	case checkid.IAMAccessPolicyMissing:
+		return iam.AccessPolicyMissing(), true
+	case checkid.IAMAccessStale:
+		return iam.AccessStale(), true
 	case checkid.InstanceForbiddenNodeLabel:
 		return instance.ForbiddenNodeLabel(), true
 	case checkid.InstanceUserData:

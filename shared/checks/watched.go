@@ -66,6 +66,8 @@ func watchedByJoinCheck() []check.Check {
 		iam.AccessDuplicateMapping(),
 		iam.AWSAuthInvalid(),
 		iam.CNIRolePolicies(),
+		iam.AccessPolicyMissing(),
+		iam.AccessStale(),
 		instance.ForbiddenNodeLabel(),
 		instance.UserData(),
 		instance.IMDS(),
@@ -135,6 +137,11 @@ func watchedByJoinCheck() []check.Check {
 func watchedBySweep() []check.Check {
 	return []check.Check{
 		route.CrossZoneNAT(),
+		iam.AccessMissing(),
+		iam.AccessWrongARN(),
+		iam.AccessWrongType(),
+		iam.AccessPolicyMissing(),
+		iam.AccessStale(),
 		instance.ClusterCA(),
 		launch.InsufficientCapacity(),
 		launch.CapacityReservation(),

@@ -6,6 +6,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/snapshot"
 )
 
@@ -179,6 +180,11 @@ func (r *ranking) hide() {
 			h := Hidden{Check: f.Check, Because: other.Check}
 			if !slices.Contains(other.hidden, h) {
 				other.hidden = append(other.hidden, h)
+			}
+			// The pods that wait for what is hidden wait for the cause.
+			if len(f.Pods) > 0 {
+				other.Pods = slices.Compact(slices.Sorted(slices.Values(slices.Concat(other.Pods, f.Pods))))
+				other.Pods = other.Pods[:min(len(other.Pods), zones.MostPods)]
 			}
 		}
 	}

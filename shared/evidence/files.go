@@ -26,7 +26,7 @@ func keysOf(call string) []string {
 		return []string{"ClusterName", "NodegroupName"}
 	case "eks:DescribeAddon":
 		return []string{"ClusterName", "AddonName"}
-	case "eks:DescribeAccessEntry":
+	case "eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies":
 		return []string{"ClusterName", "PrincipalArn"}
 	case "eks:DescribePodIdentityAssociation":
 		return []string{"ClusterName", "AssociationId"}
@@ -66,7 +66,7 @@ func keysOf(call string) []string {
 // not looked at, and a policy is made of its version.
 func fileless(call string) bool {
 	switch call {
-	case "eks:ListClusters", "eks:ListAssociatedAccessPolicies", "iam:GetPolicy",
+	case "eks:ListClusters", "iam:GetPolicy",
 		"ec2:DescribeVolumeStatus", "ec2:DescribeVolumesModifications", "ec2:DescribeLaunchTemplates":
 		return true
 	}

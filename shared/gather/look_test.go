@@ -110,10 +110,20 @@ eks:
     - {clusterName: eks-workshop, associationId: a-02, serviceAccount: ebs-csi-controller-sa, roleArn: "arn:aws:iam::111122223333:role/ebs"}
     - {clusterName: eks-workshop, associationId: a-03, namespace: shop, serviceAccount: aws-node, roleArn: "arn:aws:iam::111122223333:role/shop"}
   accessEntries:
-    - {clusterName: eks-workshop, principalArn: "arn:aws:iam::111122223333:role/other/new_nodegroup_2", type: STANDARD}
+    - {clusterName: eks-workshop, principalArn: "arn:aws:iam::111122223333:role/other/new_nodegroup_2", type: EC2}
+    - {clusterName: eks-workshop, principalArn: "arn:aws:iam::111122223333:role/AmazonEKSAutoNodeRole", type: EC2, createdAt: 2026-10-01T12:00:00Z, modifiedAt: 2026-10-01T12:00:00Z}
     - {clusterName: eks-workshop, principalArn: "arn:aws:iam::111122223333:role/people", type: STANDARD}
+  accessPolicies:
+    - clusterName: eks-workshop
+      principalArn: arn:aws:iam::111122223333:role/AmazonEKSAutoNodeRole
+      associatedAccessPolicies:
+        - {policyArn: "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAutoNodePolicy", accessScope: {type: cluster}}
+        - {policyArn: "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy", accessScope: {type: namespace, namespaces: [shop, ml]}}
 iam:
+  InstanceProfiles:
+    - {InstanceProfileName: eks-own, Roles: [{RoleName: AmazonEKSAutoNodeRole}]}
   Roles:
+    - {RoleName: AmazonEKSAutoNodeRole, CreateDate: 2026-10-02T12:00:00Z, AssumeRolePolicyDocument: {Statement: [{Effect: Allow, Principal: {Service: ec2.amazonaws.com}, Action: "sts:AssumeRole"}]}}
     - RoleName: cni
       Path: /net/
       AssumeRolePolicyDocument: {Statement: [{Effect: Allow, Principal: {Service: pods.eks.amazonaws.com}, Action: ["sts:AssumeRole", "sts:TagSession"]}]}
@@ -159,6 +169,7 @@ kubernetes:
         status: {subnets: [{id: subnet-0b20000000000000a, zone: us-west-2a, zoneID: usw2-az1}], conditions: [{type: SubnetsReady, status: "False", reason: SubnetsNotFound, message: SubnetSelector did not match any Subnets, observedGeneration: 1}]}
     NodeClasses:
       - {metadata: {name: default}, spec: {role: AmazonEKSAutoNodeRole, subnetSelectorTerms: [{id: subnet-0b20000000000000a}]}}
+      - {metadata: {name: own}, spec: {instanceProfile: eks-own}, status: {conditions: [{type: InstanceProfileReady, status: "False", reason: UnauthorizedNodeRole}]}}
     events:
       - {metadata: {name: e2, namespace: default}, involvedObject: {kind: Node, name: n2}, reason: NodeNotReady, lastTimestamp: "2026-11-20T14:56:00Z"}
       - {metadata: {name: e1, namespace: default}, involvedObject: {kind: Node, name: n2}, reason: RegisteredNode, eventTime: "2026-11-20T14:55:00.123456Z", lastTimestamp: null}
@@ -279,10 +290,10 @@ func TestLookAtEverything(t *testing.T) {
 
 	gathertest.Same(t, "nodegroups", names(s.Nodegroups, func(n snapshot.Nodegroup) string { return n.Name }), []string{"default", "new_nodegroup_2"})
 	gathertest.Same(t, "profiles", names(s.Profiles, func(p snapshot.Profile) string { return p.Name + " " + strings.Join(p.Roles, ",") }), []string{"eks-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole"})
-	gathertest.Same(t, "principals", names(s.Principals, gatheriam.NameOf), []string{"eksctl-eks-workshop-NodeInstanceRole", "new_nodegroup_2", "new_nodegroup_2", "people"})
+	gathertest.Same(t, "principals", names(s.Principals, gatheriam.NameOf), []string{"AmazonEKSAutoNodeRole", "eksctl-eks-workshop-NodeInstanceRole", "new_nodegroup_2", "new_nodegroup_2", "people"})
 	gathertest.Same(t, "access entries", names(s.AccessEntries, func(e snapshot.AccessEntry) string { return e.Principal + " " + e.Type }), []string{
 		"arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole EC2_LINUX", "arn:aws:iam::111122223333:role/new_nodegroup_2 EC2_LINUX",
-		"arn:aws:iam::111122223333:role/other/new_nodegroup_2 STANDARD"})
+		"arn:aws:iam::111122223333:role/other/new_nodegroup_2 EC2"})
 	gathertest.Same(t, "pod identities", s.PodIdentities, []snapshot.PodIdentity{{Namespace: "kube-system", ServiceAccount: "aws-node", Role: "arn:aws:iam::111122223333:role/net/cni"}, {Namespace: "kube-system", ServiceAccount: "ebs-csi-controller-sa"}})
 	gathertest.Same(t, "add-ons", names(s.Addons, func(a snapshot.Addon) string { return a.Name + " " + a.Status }), []string{"coredns ACTIVE", "kube-proxy ACTIVE", "vpc-cni ACTIVE"})
 
@@ -310,7 +321,14 @@ func TestLookAtEverything(t *testing.T) {
 		Metadata: snapshot.Metadata{Endpoint: "enabled", HopLimit: 2, Tokens: "required"}, Subnets: []snapshot.SelectorTerm{{Tags: map[string]string{"karpenter.sh/discovery": "prod"}}},
 		Groups: []snapshot.SelectorTerm{{Name: "nodes"}}, Images: []snapshot.SelectorTerm{{Alias: "al2023@latest"}}, Selected: []snapshot.ZonedSubnet{{ID: "subnet-0b20000000000000a", Zone: "us-west-2a"}},
 		Conditions: map[string]snapshot.ObservedCondition{"SubnetsReady": {Condition: snapshot.Condition{Status: "False", Reason: "SubnetsNotFound", Message: "SubnetSelector did not match any Subnets"}, Generation: 1}}}})
-	gathertest.Same(t, "NodeClasses", s.AutoNodeClasses, []snapshot.NodeClass{{Name: "default", Role: "AmazonEKSAutoNodeRole", Subnets: []snapshot.SelectorTerm{{ID: "subnet-0b20000000000000a"}}, Groups: []snapshot.SelectorTerm{}, Images: []snapshot.SelectorTerm{}}})
+	gathertest.Same(t, "NodeClasses", s.AutoNodeClasses, []snapshot.NodeClass{{Name: "default", Role: "AmazonEKSAutoNodeRole", Subnets: []snapshot.SelectorTerm{{ID: "subnet-0b20000000000000a"}}, Groups: []snapshot.SelectorTerm{}, Images: []snapshot.SelectorTerm{}},
+		{Name: "own", Profile: "eks-own", Subnets: []snapshot.SelectorTerm{}, Groups: []snapshot.SelectorTerm{}, Images: []snapshot.SelectorTerm{},
+			Conditions: map[string]snapshot.ObservedCondition{"InstanceProfileReady": {Condition: snapshot.Condition{Status: "False", Reason: "UnauthorizedNodeRole"}}}}})
+	auto := "arn:aws:iam::111122223333:role/AmazonEKSAutoNodeRole"
+	made := time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC)
+	gathertest.Same(t, "roles of NodeClasses", s.ClassRoles, []snapshot.ClassRole{{Classes: []string{"own"}, Name: "AmazonEKSAutoNodeRole", ARN: auto, Created: made.Add(24 * time.Hour), Entries: []snapshot.AccessEntry{{
+		Principal: auto, Type: "EC2", Username: auto, Groups: nil, Created: made, Modified: made,
+		Policies: []snapshot.AccessPolicy{{ARN: "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAutoNodePolicy"}, {ARN: "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy", Namespaces: []string{"ml", "shop"}}}}}}})
 	gathertest.Same(t, "missing", slices.Sorted(maps.Keys(s.Missing)), []snapshot.Source{snapshot.Roles})
 }
 
@@ -325,7 +343,7 @@ func TestRolesOfALook(t *testing.T) {
 		t.Fatalf("roles %+v lack cni", s.Roles)
 	}
 	gathertest.Same(t, "role", s.Roles[i], snapshot.Role{
-		ARN: account + "role/net/cni", Name: "cni", Path: "/net/", Boundary: &edge,
+		ARN: account + "role/net/cni", Name: "cni", Path: "/net/", Boundary: &edge, Created: s.Roles[i].Created,
 		Trust: `{"Statement":[{"Action":["sts:AssumeRole","sts:TagSession"],"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"}}]}`,
 		Policies: []snapshot.Policy{edge, {Name: "own",
 			Document: `{"Statement":[{"Action":"ec2:CreateTags","Condition":{"StringEquals":{"aws:RequestTag/a+b":"100% sure"}},"Effect":"Deny","Resource":"*"}]}`}},

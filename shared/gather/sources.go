@@ -24,7 +24,8 @@ import (
 func sources(e *ec2.Client, a *autoscaling.Client, k *eks.Client, i *iam.Client, n vpc.Resolver, sweep *vpc.Counts) []source.Source {
 	counted := vpc.NewTally(e, sweep)
 	return slices.Concat(
-		vpc.Sources(e, n, counted), gatherec2.Sources(e), gatherasg.Sources(a), gathereks.Sources(k), gatheriam.Sources(i), kubernetes.Sources(),
+		vpc.Sources(e, n, counted), gatherec2.Sources(e), gatherasg.Sources(a), gathereks.Sources(k), gatheriam.Sources(i),
+		[]source.Source{gathereks.ClassAccess(k, i)}, kubernetes.Sources(),
 	)
 }
 

@@ -170,7 +170,7 @@ func TestReadsAreNarrow(t *testing.T) {
 		{Resources: []string{"arn:${Partition}:ec2" + here + "transit-gateway-route-table/*"}, Actions: []string{"ec2:SearchTransitGatewayRoutes"}},
 		{Resources: []string{"arn:${Partition}:ec2:${Region}:*:prefix-list/*"}, Actions: []string{"ec2:GetManagedPrefixListEntries"}},
 		{Resources: []string{"arn:${Partition}:ec2:${Region}:*:vpc/*"}, Actions: []string{"ec2:DescribeVpcAttribute"}},
-		{Resources: []string{"arn:${Partition}:eks" + here + "access-entry/*/*/*/*/*"}, Actions: []string{"eks:DescribeAccessEntry"}},
+		{Resources: []string{"arn:${Partition}:eks" + here + "access-entry/*/*/*/*/*"}, Actions: []string{"eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"}},
 		{Resources: []string{"arn:${Partition}:eks" + here + "addon/*/*/*"}, Actions: []string{"eks:DescribeAddon"}},
 		{Resources: []string{"arn:${Partition}:eks" + here + "cluster/*"}, Actions: []string{"eks:DescribeCluster", "eks:ListAccessEntries", "eks:ListAddons", "eks:ListPodIdentityAssociations"}},
 		{Resources: []string{"arn:${Partition}:eks" + here + "cluster/*", "arn:${Partition}:eks" + here + "nodegroup/*/*/*"}, Actions: []string{"eks:DescribeUpdate", "eks:ListUpdates"}},

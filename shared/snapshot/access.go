@@ -18,6 +18,8 @@ type Role struct {
 	Policies []Policy
 	// Boundary is its permissions boundary, if it has one.
 	Boundary *Policy
+	// Created is when it was created: one of its name may have been there before.
+	Created time.Time
 }
 
 // Policy is an IAM policy's default version, or an inline policy.
@@ -33,6 +35,35 @@ type AccessEntry struct {
 	Type      string // STANDARD, EC2_LINUX, EC2_WINDOWS, EC2, FARGATE_LINUX, HYBRID_LINUX, HYPERPOD_LINUX
 	Username  string
 	Groups    []string
+	// Created is when it was created, Modified when it was last changed.
+	Created, Modified time.Time
+	// Policies are the access policies of an entry of type EC2 (EKS Auto Mode); those of
+	// others are not read. A lack of AccessPoliciesOf(Principal) is why they are not known.
+	Policies []AccessPolicy
+}
+
+// AccessPolicy is an access policy of EKS that is associated with an access entry.
+type AccessPolicy struct {
+	ARN string
+	// Namespaces are those to which it is limited; empty for the whole cluster.
+	Namespaces []string
+}
+
+// AccessPoliciesOf is how the access policies of a principal are named where they could not
+// be read.
+func AccessPoliciesOf(principal string) string { return "access policies of " + principal }
+
+// ClassRole is a node role of NodeClasses of EKS Auto Mode that the cluster refuses. A lack of
+// a class's name is why its role is not known.
+type ClassRole struct {
+	// Classes are the names of the NodeClasses, Name is the role's.
+	Classes []string
+	Name    string
+	// ARN and Created are the role's; empty where it could not be read (a lack of Name).
+	ARN     string
+	Created time.Time
+	// Entries are the access entries of roles of that name, under whatever path.
+	Entries []AccessEntry
 }
 
 // PodIdentity ties a service account to a role.

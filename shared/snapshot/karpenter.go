@@ -84,6 +84,13 @@ type NodeClass struct {
 	Conditions map[string]ObservedCondition
 }
 
+// Unauthorized is the condition by which EKS Auto Mode says that the cluster does not admit
+// nodes of the class's role: "Role … is unauthorized to join nodes to the cluster".
+func (c NodeClass) Unauthorized() (ObservedCondition, bool) {
+	is := c.Conditions["InstanceProfileReady"]
+	return is, is.Status == "False" && is.Reason == "UnauthorizedNodeRole"
+}
+
 // ZonedSubnet is a subnet and its zone.
 type ZonedSubnet struct{ ID, Zone string }
 

@@ -82,6 +82,7 @@ type Snapshot struct {
 	// AccessEntries are those of the roles that matter here, Principals the
 	// ARNs of all.
 	AccessEntries []AccessEntry
+	ClassRoles    []ClassRole
 	Principals    []string
 	PodIdentities []PodIdentity
 	Addons        []Addon

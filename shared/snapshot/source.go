@@ -50,13 +50,16 @@ const (
 	Profiles        Source = "instance profiles"
 	Roles           Source = "iam roles"
 	Access          Source = "access entries"
-	PodIdentities   Source = "pod identity associations"
-	Addons          Source = "add-ons"
-	AWSNode         Source = "aws-node" // CNI
-	Pods            Source = "pods"
-	AWSAuthMap      Source = "aws-auth"
-	CSRs            Source = "certificate signing requests"
-	NodeEventsOf    Source = "node events"
+	// ClassAccess is ClassRoles. They are read where the cluster refuses the node role of a
+	// NodeClass.
+	ClassAccess   Source = "access of node classes"
+	PodIdentities Source = "pod identity associations"
+	Addons        Source = "add-ons"
+	AWSNode       Source = "aws-node" // CNI
+	Pods          Source = "pods"
+	AWSAuthMap    Source = "aws-auth"
+	CSRs          Source = "certificate signing requests"
+	NodeEventsOf  Source = "node events"
 
 	Updates Source = "nodegroup updates" // Nodegroup.Updates
 
@@ -106,7 +109,7 @@ func All() []Source {
 		Groups, Activities, Nodegroups, Nodes,
 		SecurityGroups, GroupAssociations, NetworkACLs, VPCDNS, DHCP, EgressOnly, PublicAccessOf, ResolverRulesOf, DNSFirewall, PrefixListEntries, Peerings, TransitGateways, Interfaces,
 		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, AllowedImagesOf, MetadataDefaultsOf, CapacityReservations, PlacementGroups, Profiles, Roles,
-		Access, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
+		Access, ClassAccess, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,
 		Usage, Unattached, CreatorsOf, CIDRsKept, ENIConfigsOf, TrunksOf,
 		VolumesOf, PersistentVolumes, ClaimsOf, WaitingPods, PodEventsOf, PodsOnNodes, ZonesOf,

@@ -19,6 +19,7 @@ import (
 type cluster struct {
 	vpcs      []string
 	roles     []string // names or ARNs
+	profiles  []string // instance profiles, by name
 	templates []string
 	groups    []string
 	types     []string
@@ -40,6 +41,7 @@ type region struct {
 func (c *cluster) add(o cluster) {
 	c.vpcs = append(c.vpcs, o.vpcs...)
 	c.roles = append(c.roles, o.roles...)
+	c.profiles = append(c.profiles, o.profiles...)
 	c.templates = append(c.templates, o.templates...)
 	c.groups = append(c.groups, o.groups...)
 	c.types = append(c.types, o.types...)
@@ -239,8 +241,13 @@ func (t *taker) accessEntries(ctx context.Context, name string) {
 		seen[file] = true
 	}
 	list(t, chosen, func(_ int, arn string) {
-		t.take(ctx, filename.Of("eks-describe-access-entry", name, lastPart(arn)),
+		tree := t.take(ctx, filename.Of("eks-describe-access-entry", name, lastPart(arn)),
 			asks(t, "eks", t.eks.DescribeAccessEntry, &eks.DescribeAccessEntryInput{ClusterName: aws.String(name), PrincipalArn: aws.String(arn)}))
+		// What nodes of EKS Auto Mode are allowed comes with access policies.
+		if slices.Equal(picksOf(tree, "accessEntry.type"), []string{"EC2"}) {
+			t.take(ctx, filename.Of("eks-list-associated-access-policies", name, lastPart(arn)),
+				asks(t, "eks", t.eks.ListAssociatedAccessPolicies, &eks.ListAssociatedAccessPoliciesInput{ClusterName: aws.String(name), PrincipalArn: aws.String(arn)}))
+		}
 	})
 }
 

@@ -124,6 +124,8 @@ func leads(k kind, tree map[string]any) cluster {
 		if role, ok := annotations["eks.amazonaws.com/role-arn"].(string); ok {
 			return cluster{roles: []string{role}}
 		}
+	case "nodeclasses", "ec2nodeclasses":
+		return cluster{roles: picksOf(tree, "items[].spec.role"), profiles: picksOf(tree, "items[].spec.instanceProfile")}
 	case "nodepools":
 		var types []string
 		for _, r := range nodesOf(tree, "items[].spec.template.spec.requirements[]") {

@@ -15,13 +15,16 @@ import (
 // of add-ons.
 const mostRoles = 200
 
-// roles takes the roles of instances, nodegroups and add-ons, with their policies.
+// roles takes the roles of instances, nodegroups, classes and add-ons, with their policies.
 func (t *taker) roles(ctx context.Context, found *region) {
 	arns := slices.Clone(found.roles)
-	profiles := picksOf(found.instances, "Reservations[].Instances[].IamInstanceProfile.Arn")
+	profiles := slices.Clone(found.profiles)
+	for _, arn := range picksOf(found.instances, "Reservations[].Instances[].IamInstanceProfile.Arn") {
+		profiles = append(profiles, lastPart(arn))
+	}
+	profiles = present(profiles)
 	of := make([][]string, len(profiles))
-	list(t, profiles, func(i int, arn string) {
-		name := lastPart(arn)
+	list(t, profiles, func(i int, name string) {
 		tree := t.take(ctx, filename.Of("iam-get-instance-profile", name),
 			asks(t, "iam", t.iam.GetInstanceProfile, &iam.GetInstanceProfileInput{InstanceProfileName: aws.String(name)}))
 		of[i] = picksOf(tree, "InstanceProfile.Roles[].RoleName")

@@ -83,7 +83,8 @@ func unknownRole(w *state.State, in *ec2types.Instance, arn string) bool {
 				continue
 			}
 			if aws.ToString(e.PrincipalArn) == arn {
-				return !slices.Contains(nodeEntries(in), aws.ToString(e.Type)) || !w.Admits(e)
+				return !slices.Contains(nodeEntries(in), aws.ToString(e.Type)) || !w.Admits(e) ||
+					state.IsAutoMode(in) && !w.HasAutoPolicy(state.NodegroupKey(name, arn))
 			}
 		}
 	}

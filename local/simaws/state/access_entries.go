@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,4 +28,21 @@ func (w *State) IDOfRole(arn string) string {
 func (w *State) Admits(a *ekstypes.AccessEntry) bool {
 	id := w.EntryIDs[NodegroupKey(aws.ToString(a.ClusterName), aws.ToString(a.PrincipalArn))]
 	return id == "" || id == w.IDOfRole(aws.ToString(a.PrincipalArn))
+}
+
+// AdmitsAutoRole reports whether EKS Auto Mode takes a role for the nodes of a NodeClass: the
+// cluster has an access entry of type EC2 of it, with AmazonEKSAutoNodePolicy for all of the
+// cluster (EKS user guide, "Create a Node Class for Amazon EKS"). Auto Mode looks for the entry
+// by the role's name, without a path (aws/containers-roadmap#2486).
+func (w *State) AdmitsAutoRole(cluster, name string) bool {
+	key := NodegroupKey(cluster, "arn:aws:iam::"+w.Account+":role/"+name)
+	e := w.AccessEntries.Get(key)
+	return e != nil && aws.ToString(e.Type) == "EC2" && w.Admits(e) && w.HasAutoPolicy(key)
+}
+
+// HasAutoPolicy reports whether an access entry gives the rights of Auto Mode's nodes.
+func (w *State) HasAutoPolicy(entry string) bool {
+	return slices.ContainsFunc(w.AccessPolicies[entry], func(p ekstypes.AssociatedAccessPolicy) bool {
+		return strings.HasSuffix(aws.ToString(p.PolicyArn), ":cluster-access-policy/AmazonEKSAutoNodePolicy") && (p.AccessScope == nil || p.AccessScope.Type != ekstypes.AccessScopeTypeNamespace)
+	})
 }

@@ -234,8 +234,9 @@ func (b *Bench) read(input any, arn func(service, rest string) string) (string, 
 	case *eks.DescribeAddonInput:
 		return arn("eks", "addon/"+aws.ToString(in.ClusterName)+"/"+aws.ToString(in.AddonName)+"/id"), true
 	case *eks.DescribeAccessEntryInput:
-		principal := aws.ToString(in.PrincipalArn)
-		return arn("eks", "access-entry/"+aws.ToString(in.ClusterName)+"/role/"+b.Template.AccountID+"/"+principal[strings.LastIndex(principal, "/")+1:]+"/id"), true
+		return arn("eks", accessEntryOf(b.Template.AccountID, in.ClusterName, in.PrincipalArn)), true
+	case *eks.ListAssociatedAccessPoliciesInput:
+		return arn("eks", accessEntryOf(b.Template.AccountID, in.ClusterName, in.PrincipalArn)), true
 	case *eks.DescribePodIdentityAssociationInput:
 		return arn("eks", "podidentityassociation/"+aws.ToString(in.ClusterName)+"/"+aws.ToString(in.AssociationId)), true
 	case *awsiam.GetInstanceProfileInput:
@@ -262,4 +263,9 @@ func leading(key types.AttributeValue) map[string][]string {
 		return nil
 	}
 	return map[string][]string{"dynamodb:LeadingKeys": {text.Value}}
+}
+
+func accessEntryOf(account string, cluster, principal *string) string {
+	arn := aws.ToString(principal)
+	return "access-entry/" + aws.ToString(cluster) + "/role/" + account + "/" + arn[strings.LastIndex(arn, "/")+1:] + "/id"
 }

@@ -39,6 +39,9 @@ type Check struct {
 	// WatchedBy are the detectors that judge the check. Nil is join-check: it
 	// explains why a launch did not become a node.
 	WatchedBy []Detector
+	// InSweep is the part of the check that the sweep of a cluster judges where no instance
+	// is in trouble; nil for the whole check. What it needs is read in every sweep.
+	InSweep *Part
 	// Predictive tells that the check sees what has not failed yet, or what is so
 	// whether or not an instance fails for it: its findings need none to be told.
 	Predictive bool
@@ -65,6 +68,20 @@ type Check struct {
 	// Run judges everything in the snapshot's scope. It is called only when
 	// all of Needs was read.
 	Run func(*facts.View) []finding.Finding
+}
+
+// Part is a part of a check: its sources, and what judges by them.
+type Part struct {
+	Needs, Uses []snapshot.Source
+	Run         func(*facts.View) []finding.Finding
+}
+
+// Sweeping is the check as a sweep judges it where no instance is in trouble.
+func (c Check) Sweeping() Check {
+	if p := c.InSweep; p != nil {
+		c.Needs, c.Uses, c.Run = p.Needs, p.Uses, p.Run
+	}
+	return c
 }
 
 // Among tells that a list, an After for instance, names the check or its kind.

@@ -104,6 +104,10 @@ func Class(s *View, r snapshot.ClassRef) (class *snapshot.NodeClass, known bool)
 	return nil, s.Has(source)
 }
 
+// ClassSettles is how long a condition of a class must have been False: one that has just
+// been made may wait for a role or a tag of the same deployment.
+const ClassSettles = 2 * time.Minute
+
 // Held tells that a condition has been as it is for some time, and is about the
 // object as it is now. One that does not say since when has been so for ever.
 func Held(s *View, c snapshot.ObservedCondition, generation int64, span time.Duration) bool {

@@ -52,6 +52,11 @@ func accessOf(s *facts.View, c facts.RoleGroup) (a access, why *snapshot.Failure
 	return a, nil
 }
 
+// entriesUnread are what could not be looked at of access entries.
+func (a access) entriesUnread() []snapshot.Failure {
+	return slices.DeleteFunc(slices.Clone(a.unread), func(f snapshot.Failure) bool { return f.Source != snapshot.Access })
+}
+
 func (a *access) lookForEntry(s *facts.View, c facts.RoleGroup) {
 	if !s.Has(snapshot.Access) {
 		a.unread = append(a.unread, s.Why(snapshot.Access))

@@ -15,7 +15,7 @@ import (
 )
 
 func AccessMissing() check.Check {
-	return usingRoles(check.Check{
+	return withClasses(classAccessMissing, usingRoles(check.Check{
 		ID:         "iam/access-missing",
 		Remedy:     createAccessEntry,
 		Title:      "The cluster does not know the node role",
@@ -24,7 +24,7 @@ func AccessMissing() check.Check {
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
 		After:      []checkid.ID{checkid.IAMAccessWrongType, checkid.IAMAccessWrongARN, checkid.IAMAWSAuthInvalid, checkid.IAMAccessDuplicateMapping},
 		Cause: "Where the cluster looks, by its authentication mode, there is nothing that makes nodes of the role: no access entry of a node's type (API, API_AND_CONFIG_MAP), and no entry of mapRoles in kube-system/aws-auth with the group system:nodes (CONFIG_MAP, API_AND_CONFIG_MAP). " +
-			"The API server answers the kubelet 401 Unauthorized. EKS makes the entry with a managed node group; people and tools that write aws-auth delete it.",
+			"The API server answers the kubelet 401 Unauthorized; EKS Auto Mode launches nothing for a NodeClass with such a role. EKS makes the entry with a managed node group; people and tools that write aws-auth delete it.",
 		Fix: "Make an access entry of type EC2_LINUX (EC2_WINDOWS, or EC2 for Auto Mode), or map the role in aws-auth as system:node:{{EC2PrivateDNSName}} with the groups system:bootstrappers and system:nodes.",
 		Links: []string{
 			"https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html",
@@ -37,7 +37,7 @@ func AccessMissing() check.Check {
 			}
 			return blind
 		},
-	})
+	}))
 }
 
 func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {

@@ -115,7 +115,8 @@ func TestAccessMissingWordsAndFix(t *testing.T) {
 		t.Errorf("Command = %q, want the type of Windows", got.Fix.Command)
 	}
 	got = checktest.Failed(t, AccessMissing(), outsider(noEntry, autoMode))
-	if !strings.HasSuffix(got.Fix.Command, "--type EC2") {
+	if want := "--type EC2 && aws eks associate-access-policy --region us-west-2 --cluster-name prod --principal-arn " + snapshottest.NodeRole +
+		" --policy-arn arn:aws:eks::aws:cluster-access-policy/AmazonEKSAutoNodePolicy --access-scope type=cluster"; !strings.HasSuffix(got.Fix.Command, want) {
 		t.Errorf("Command = %q, want the type of Auto Mode", got.Fix.Command)
 	}
 

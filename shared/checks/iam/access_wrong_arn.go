@@ -13,7 +13,7 @@ import (
 )
 
 func AccessWrongARN() check.Check {
-	return usingRoles(check.Check{
+	return withClasses(classWrongARN, usingRoles(check.Check{
 		ID:         "iam/access-wrong-arn",
 		Remedy:     createAccessEntry,
 		Title:      "The node role is mapped by an ARN that is not looked up",
@@ -21,7 +21,7 @@ func AccessWrongARN() check.Check {
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
 		Cause: "aws-auth maps the instance profile's ARN, a session's ARN, or the role's ARN with its path. The authenticator looks for the role's ARN without a path, because STS names an assumed role without it. " +
-			"Access entries are the other way round: there the path belongs to the ARN.",
+			"Access entries are the other way round: there the path belongs to the ARN. EKS Auto Mode looks for the entry of a NodeClass's role without its path all the same.",
 		Fix: "Map the ARN arn:aws:iam::<account>:role/<name> in aws-auth, or make an access entry with the role's full ARN.",
 		Links: []string{
 			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
@@ -34,7 +34,7 @@ func AccessWrongARN() check.Check {
 			}
 			return blind
 		},
-	})
+	}))
 }
 
 func wrongARN(c facts.RoleGroup, s *facts.View) []finding.Finding {

@@ -15,7 +15,7 @@ import (
 )
 
 func AccessWrongType() check.Check {
-	return usingRoles(check.Check{
+	return withClasses(classWrongType, usingRoles(check.Check{
 		ID:         "iam/access-wrong-type",
 		Title:      "The node role's access entry is not of a node's type",
 		Confidence: finding.Certain,
@@ -27,6 +27,7 @@ func AccessWrongType() check.Check {
 		Fix: "Delete the access entry and make it again with the type EC2_LINUX (EC2_WINDOWS for Windows, EC2 for EKS Auto Mode).",
 		Links: []string{
 			"https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-class.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/migrating-access-entries.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
@@ -36,7 +37,7 @@ func AccessWrongType() check.Check {
 			}
 			return blind
 		},
-	})
+	}))
 }
 
 func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
@@ -49,8 +50,7 @@ func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	case !a.byEntry:
 		return []finding.Finding{c.Pass("Access entries", "are not asked in the mode CONFIG_MAP")}
 	case a.entry == nil:
-		unread := slices.DeleteFunc(slices.Clone(a.unread), func(f snapshot.Failure) bool { return f.Source != snapshot.Access })
-		if len(unread) > 0 {
+		if unread := a.entriesUnread(); len(unread) > 0 {
 			return c.Blocked(unread...)
 		}
 		return []finding.Finding{c.Pass("Access entry of "+c.Name(), "none")}
@@ -64,10 +64,8 @@ func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
 		confidence = finding.Possible
 	case a.entry.Type == "EC2": // may still be joined by an access policy
 		confidence = finding.Likely
-	case !slices.Contains([]string{"STANDARD", "FARGATE_LINUX", "HYBRID_LINUX"}, a.entry.Type):
-		return c.Blocked(snapshot.Failure{
-			Source: snapshot.Access, Reason: snapshot.NotRead, Message: fmt.Sprintf("the access entry of %s has the type %q, which is not known", c.Role, a.entry.Type),
-		})
+	case !knownType(a.entry.Type):
+		return c.Blocked(unknownType(c.Role, a.entry.Type))
 	}
 	f := finding.Finding{
 		Outcome: finding.Fail,
@@ -94,8 +92,13 @@ func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
 // retype is the fix for an entry of the wrong type: it cannot be changed.
 func retype(c facts.RoleGroup, s *facts.View) (text, line string) {
 	return "Delete the access entry and make it again: its type cannot be changed. The nodes that wait join by themselves.",
-		command.Several([]string{
-			command.AWS(s, "eks delete-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", c.Role),
-			create(c, s),
-		})
+		command.Several([]string{deleteEntry(s, c.Role), create(c, s)})
+}
+
+func knownType(kind string) bool {
+	return nodeType(kind) || slices.Contains([]string{"STANDARD", "FARGATE_LINUX", "HYBRID_LINUX"}, kind)
+}
+
+func unknownType(role, kind string) snapshot.Failure {
+	return snapshot.Failure{Source: snapshot.Access, Reason: snapshot.NotRead, Message: fmt.Sprintf("the access entry of %s has the type %q, which is not known", role, kind)}
 }

@@ -56,6 +56,9 @@ func admit(c facts.RoleGroup, s *facts.View, a access) finding.Fix {
 }
 
 func create(c facts.RoleGroup, s *facts.View) string {
+	if entryKind(c, s) == "EC2" {
+		return command.Several(createAuto(s, c.Role))
+	}
 	return command.AWS(s, "eks create-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", c.Role, "--type", entryKind(c, s))
 }
 

@@ -185,10 +185,10 @@ func discovers(c snapshot.CNI) bool {
 		!strings.EqualFold(c.Env["AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"], "true")
 }
 
-// auto tells that EKS Auto Mode made an instance: neither a node group nor an
-// Auto Scaling group did. Those bring their own network plugin.
+// auto tells that EKS Auto Mode made an instance: neither a node group, an
+// Auto Scaling group nor a Karpenter beside it did. Those bring their own network plugin.
 func auto(s *facts.View, i *snapshot.Instance) bool {
-	return s.Cluster.AutoMode && i.Tags["eks:nodegroup-name"] == "" && i.Tags["aws:autoscaling:groupName"] == ""
+	return s.Cluster.AutoMode && !i.ByKarpenter() && i.Tags["eks:nodegroup-name"] == "" && i.Tags["aws:autoscaling:groupName"] == ""
 }
 
 // isAuto tells that every instance of a role group is Auto Mode's.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
@@ -35,8 +36,10 @@ func NodeClassNotReady() check.Check {
 		CoversToo:  check.NodePools,
 		Needs:      []snapshot.Source{snapshot.Clusters},
 		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.Nodes, snapshot.WaitingPods, snapshot.Subnets, snapshot.SecurityGroups},
-		Cause:      "The EC2NodeClass of Karpenter, or the NodeClass of EKS Auto Mode, that a NodePool names is not ready: no subnet, security group, AMI, instance profile or placement group fits what it selects, or Karpenter may not launch with it. Karpenter launches nothing for the NodePool, makes no event of it, and pods wait.",
-		Fix:        "Correct what the class selects, or give what it selects the tags that it looks for. The condition of the class says which it is; Karpenter looks again by itself.",
+		// Why the cluster refuses the node role of a class.
+		After: []checkid.ID{checkid.IAMAccessMissing, checkid.IAMAccessWrongType, checkid.IAMAccessWrongARN, checkid.IAMAccessStale, checkid.IAMAccessPolicyMissing},
+		Cause: "The EC2NodeClass of Karpenter, or the NodeClass of EKS Auto Mode, that a NodePool names is not ready: no subnet, security group, AMI, instance profile or placement group fits what it selects, or Karpenter may not launch with it. Karpenter launches nothing for the NodePool, makes no event of it, and pods wait.",
+		Fix:   "Correct what the class selects, or give what it selects the tags that it looks for. The condition of the class says which it is; Karpenter looks again by itself.",
 		Links: []string{
 			"https://karpenter.sh/docs/concepts/nodeclasses/#statusconditions",
 			"https://karpenter.sh/docs/troubleshooting/",
@@ -46,15 +49,10 @@ func NodeClassNotReady() check.Check {
 	}
 }
 
-const (
-	// settles is how long a condition must have been False: a class that has just
-	// been made may wait for a role or a tag of the same deployment.
-	settles = 2 * time.Minute
-	// reconciles is how long it may be Unknown. A reconciliation takes seconds, and
-	// comes again each minute; without the right to make the instance profile it
-	// stays so for ever (aws/karpenter-provider-aws#8223).
-	reconciles = 10 * time.Minute
-)
+// reconciles is how long a condition may be Unknown. A reconciliation takes seconds, and
+// comes again each minute; without the right to make the instance profile it
+// stays so for ever (aws/karpenter-provider-aws#8223).
+const reconciles = 10 * time.Minute
 
 // nodeClassNotReady judges the classes that NodePools name. A class that nobody
 // names, one that is being deleted, and a NodePool that is being deleted are
@@ -188,7 +186,7 @@ func judgeClass(s *facts.View, u use) state {
 	case ready.Status == "True" && ready.Current(class.Generation):
 		w.good = true
 	case ready.Status == "False":
-		w.bad = facts.Held(s, ready, class.Generation, settles) && w.says.Current(class.Generation)
+		w.bad = facts.Held(s, ready, class.Generation, facts.ClassSettles) && w.says.Current(class.Generation)
 	case ready.Status == "Unknown":
 		w.bad = facts.Held(s, ready, class.Generation, reconciles) && facts.Held(s, w.says, class.Generation, reconciles)
 	}
@@ -200,7 +198,7 @@ func judgeClass(s *facts.View, u use) state {
 func judgeGone(s *facts.View, u use) state {
 	for _, p := range u.pools {
 		c := p.Conditions["NodeClassReady"]
-		if c.Status == "False" && c.Reason == "NodeClassNotFound" && facts.Held(s, c, p.Generation, settles) && inUse(s, p) {
+		if c.Status == "False" && c.Reason == "NodeClassNotFound" && facts.Held(s, c, p.Generation, facts.ClassSettles) && inUse(s, p) {
 			return state{bad: true, gone: true, of: "NodeClassReady", says: c}
 		}
 	}
@@ -228,7 +226,7 @@ func judgeByPools(s *facts.View, u use) state {
 		case c.Status == "False" && c.Reason == "NodeClassReadinessUnknown":
 			w.bad = w.bad || facts.Held(s, c, p.Generation, reconciles)
 		case c.Status == "False":
-			w.bad = w.bad || facts.Held(s, c, p.Generation, settles) && (c.Reason != "NodeClassNotFound" || inUse(s, p))
+			w.bad = w.bad || facts.Held(s, c, p.Generation, facts.ClassSettles) && (c.Reason != "NodeClassNotFound" || inUse(s, p))
 		}
 		if w.bad && w.of == "" {
 			w.of, w.says = "NodeClassReady", c

@@ -141,7 +141,7 @@ func (g roleReading) role(ctx context.Context, arn string) (snapshot.Role, error
 	if out.Role == nil {
 		return snapshot.Role{}, fmt.Errorf("get role %s: the answer holds none", *name)
 	}
-	role := snapshot.Role{ARN: arn, Name: *name, Path: aws.ToString(out.Role.Path)}
+	role := snapshot.Role{ARN: arn, Name: *name, Path: aws.ToString(out.Role.Path), Created: aws.ToTime(out.Role.CreateDate)}
 	if role.Trust, err = document(out.Role.AssumeRolePolicyDocument); err != nil {
 		return role, fmt.Errorf("trust policy of role %s: %w", *name, err)
 	}

@@ -153,6 +153,8 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 		s.Roles = nil
 	case snapshot.Access:
 		s.AccessEntries, s.Principals = nil, nil
+	case snapshot.ClassAccess:
+		s.ClassRoles = nil
 	case snapshot.PodIdentities:
 		s.PodIdentities = nil
 	case snapshot.Updates:
