@@ -80,7 +80,7 @@ func stale(c facts.RoleGroup, s *facts.View) []finding.Finding {
 		Outcome: finding.Fail,
 		Title:   phrase.Title("the access entry of %s is of a deleted role", c.Name()),
 		Why: fmt.Sprintf("%s %s, so %s cannot join.",
-			c.Role, staleWhy(s, *a.entry, role.Created), phrase.Some(facts.IDs(c.Suspects), 3)),
+			c.Role, staleWhy(s), phrase.Some(facts.IDs(c.Suspects), 3)),
 		Evidence: []finding.Evidence{entryEvidence(*a.entry), createdEvidence(c.Role, role.Created), modeEvidence(s)},
 		Fix: finding.Fix{
 			Text:    "Delete the access entry and make it again. The nodes that wait join by themselves.",
@@ -96,9 +96,8 @@ func stale(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	return c.Judged(f)
 }
 
-func staleWhy(s *facts.View, e snapshot.AccessEntry, role time.Time) string {
-	return fmt.Sprintf("was created on %s, after its access entry in %s (%s): EKS keeps the id of the role that the entry was made for, and that role was deleted",
-		role.UTC().Format("2006-01-02"), s.Cluster.Name, e.Created.UTC().Format("2006-01-02"))
+func staleWhy(s *facts.View) string {
+	return fmt.Sprintf("was created after its access entry in %s: EKS keeps the id of the role that the entry was made for, and that role was deleted", s.Cluster.Name)
 }
 
 func createdEvidence(role string, created time.Time) finding.Evidence {

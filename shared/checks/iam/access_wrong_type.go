@@ -69,7 +69,7 @@ func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	}
 	f := finding.Finding{
 		Outcome: finding.Fail,
-		Title:   phrase.Title("the access entry of %s is %s, not %s", c.Name(), a.entry.Type, want),
+		Title:   phrase.Title("access entry of %s is %s, not %s", c.Name(), a.entry.Type, want),
 		Why: fmt.Sprintf("%s has an access entry of type %s in %s. Only %s makes nodes of the role, so %s cannot join.",
 			c.Role, a.entry.Type, s.Cluster.Name, want, phrase.Some(facts.IDs(c.Suspects), 3)),
 		Evidence: []finding.Evidence{

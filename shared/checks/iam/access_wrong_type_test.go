@@ -24,7 +24,7 @@ func TestAccessWrongType(t *testing.T) {
 func accessWrongTypeCases() []checktest.Case {
 	role := snapshottest.NodeRole
 	pass := []string{"pass " + role + " [i-0node]"}
-	fail := []string{"fail " + role + " [i-0node] [i-0node] the access entry of workers is STANDARD, not EC2_LINUX"}
+	fail := []string{"fail " + role + " [i-0node] [i-0node] access entry of workers is STANDARD, not EC2_LINUX"}
 	return []checktest.Case{
 		{"Ready", snapshottest.PrivateWithNAT(), pass},
 		{"EC2_LINUX", outsider(), pass},
@@ -34,10 +34,10 @@ func accessWrongTypeCases() []checktest.Case {
 		{"STANDARD, not asked", outsider(entryOf("STANDARD"), authMode("CONFIG_MAP"), mapRolesTo(asNode(role))), pass},
 		{"STANDARD, and a comrade is Ready", outsider(entryOf("STANDARD"), readyComrade), []string{"fail (likely) " + fail[0][5:], "pass " + role + " [i-0ready]"}},
 		{"STANDARD, all Ready", checktest.Change(snapshottest.PrivateWithNAT(), entryOf("STANDARD")), pass},
-		{"HYBRID_LINUX", outsider(entryOf("HYBRID_LINUX")), []string{"fail " + role + " [i-0node] [i-0node] the access entry of workers is HYBRID_LINUX, not EC2_LINUX"}},
+		{"HYBRID_LINUX", outsider(entryOf("HYBRID_LINUX")), []string{"fail " + role + " [i-0node] [i-0node] access entry of workers is HYBRID_LINUX, not EC2_LINUX"}},
 		{"EC2 in Auto Mode", outsider(entryOf("EC2"), autoMode), pass},
-		{"EC2 without Auto Mode", outsider(entryOf("EC2")), []string{"fail (likely) " + role + " [i-0node] [i-0node] the access entry of workers is EC2, not EC2_LINUX"}},
-		{"EC2_LINUX for Windows", outsider(entryOf("EC2_LINUX"), windowsNode), []string{"fail (possible) " + role + " [i-0node] [i-0node] the access entry of workers is EC2_LINUX, not EC2_WINDOWS"}},
+		{"EC2 without Auto Mode", outsider(entryOf("EC2")), []string{"fail (likely) " + role + " [i-0node] [i-0node] access entry of workers is EC2, not EC2_LINUX"}},
+		{"EC2_LINUX for Windows", outsider(entryOf("EC2_LINUX"), windowsNode), []string{"fail (possible) " + role + " [i-0node] [i-0node] access entry of workers is EC2_LINUX, not EC2_WINDOWS"}},
 		{"EC2_WINDOWS for Windows", outsider(entryOf("EC2_WINDOWS"), windowsNode), pass},
 		{"a type that nobody knows", outsider(entryOf("EC2_MAC")), []string{`unknown ` + role + ` [i-0node] access entries: not read: the access entry of ` + role + ` has the type "EC2_MAC", which is not known`}},
 		{"not described", outsider(func(s *snapshot.Snapshot) { s.AccessEntries = nil }), []string{"unknown " + role + " [i-0node] access entries: not read: the access entry of " + role + " was not described"}},

@@ -222,7 +222,7 @@ func classWrongType(s *facts.View, c classRole) []finding.Finding {
 	case !knownType(e.Type):
 		return c.blocked(unknownType(c.arn, e.Type))
 	}
-	f := c.failed(s, phrase.Title("the access entry of %s is %s, not EC2", c.Name, e.Type),
+	f := c.failed(s, phrase.Title("access entry of %s is %s, not EC2", c.Name, e.Type),
 		fmt.Sprintf("has an access entry of type %s in %s, and nodes of EKS Auto Mode need one of type EC2", e.Type, s.Cluster.Name),
 		finding.Fix{Text: "Delete the access entry and make it again with type EC2 and the access policy " + autoNodePolicy + ": its type cannot be changed." + admitsItself, Command: recreateAuto(s, e.Principal)},
 		entryEvidence(*e))
@@ -309,7 +309,7 @@ func classStale(s *facts.View, c classRole) []finding.Finding {
 		return c.pass("Access entry of "+c.Name, "is newer than the role")
 	}
 	f := c.failed(s, phrase.Title("the access entry of %s is of a deleted role", c.Name),
-		staleWhy(s, *e, c.Created),
+		staleWhy(s),
 		finding.Fix{Text: "Delete the access entry and make it again." + admitsItself, Command: recreateAuto(s, e.Principal)},
 		entryEvidence(*e), createdEvidence(c.arn, c.Created))
 	return []finding.Finding{staleDoubt(f, *e, c.Created)}

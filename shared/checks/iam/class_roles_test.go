@@ -100,9 +100,9 @@ func TestRolesOfClasses(t *testing.T) {
 		}), []string{"unknown gpu" + covers + " access of node classes: broken"}},
 		{"the NodeClasses are unread", AccessMissing(), refused(checktest.Unread(snapshot.AutoNodeClassesOf)), nil},
 
-		{"STANDARD", AccessWrongType(), refused(entryType("STANDARD")), fail("the access entry of gpu-nodes is STANDARD, not EC2")},
-		{"EC2_LINUX", AccessWrongType(), refused(entryType("EC2_LINUX")), likely(fail("the access entry of gpu-nodes is EC2_LINUX, not EC2"))},
-		{"STANDARD, and the role is not known", AccessWrongType(), refused(entryType("STANDARD"), classRoleUnread), fail("the access entry of gpu-nodes is STANDARD, not EC2")},
+		{"STANDARD", AccessWrongType(), refused(entryType("STANDARD")), fail("access entry of gpu-nodes is STANDARD, not EC2")},
+		{"EC2_LINUX", AccessWrongType(), refused(entryType("EC2_LINUX")), likely(fail("access entry of gpu-nodes is EC2_LINUX, not EC2"))},
+		{"STANDARD, and the role is not known", AccessWrongType(), refused(entryType("STANDARD"), classRoleUnread), fail("access entry of gpu-nodes is STANDARD, not EC2")},
 		{"EC2", AccessWrongType(), refused(), pass},
 		{"no entry: another check's", AccessWrongType(), refused(noClassEntry), pass},
 		{"an unknown type", AccessWrongType(), refused(entryType("EC2_MAC")), unknown(`access entries: not read: the access entry of ` + gpuRole + ` has the type "EC2_MAC", which is not known`)},
@@ -141,7 +141,7 @@ func TestRolesOfClasses(t *testing.T) {
 // TestClassesBesideInstances: a look at launches judges both.
 func TestClassesBesideInstances(t *testing.T) {
 	got := checktest.Lines(check.Eval([]check.Check{AccessWrongType()}, refused(entryType("STANDARD"))))
-	want := []string{"fail " + gpuRole + " [nodeclass/gpu nodepool/ml] [] the access entry of gpu-nodes is STANDARD, not EC2", "pass " + snapshottest.NodeRole + " [i-0node]"}
+	want := []string{"fail " + gpuRole + " [nodeclass/gpu nodepool/ml] [] access entry of gpu-nodes is STANDARD, not EC2", "pass " + snapshottest.NodeRole + " [i-0node]"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, want %q", got, want)
 	}
