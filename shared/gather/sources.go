@@ -25,7 +25,7 @@ func sources(e *ec2.Client, a *autoscaling.Client, k *eks.Client, i *iam.Client,
 	counted := vpc.NewTally(e, sweep)
 	return slices.Concat(
 		vpc.Sources(e, n, counted), gatherec2.Sources(e), gatherasg.Sources(a), gathereks.Sources(k), gatheriam.Sources(i),
-		[]source.Source{gathereks.ClassAccess(k, i)}, kubernetes.Sources(),
+		[]source.Source{gathereks.ClassAccess(k, gatheriam.ClassRoles{API: i})}, kubernetes.Sources(),
 	)
 }
 

@@ -6,23 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
-
 	"rollcall/shared/gather/iam"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
-// NodeRoles gets roles and the instance profiles that hold them.
-type NodeRoles interface {
-	iam.Profiles
-	GetRole(context.Context, *awsiam.GetRoleInput, ...func(*awsiam.Options)) (*awsiam.GetRoleOutput, error)
-}
-
 // ClassAccess is the access of the node roles of NodeClasses that EKS Auto Mode reports as
 // refused. A cluster without such a NodeClass takes no call.
-func ClassAccess(entries AccessEntries, roles NodeRoles) source.Source {
+func ClassAccess(entries AccessEntries, roles iam.ClassRoles) source.Source {
 	return source.Source{
 		Name:  snapshot.ClassAccess,
 		Needs: []snapshot.Source{snapshot.AutoNodeClassesOf},
@@ -39,7 +30,7 @@ func ClassAccess(entries AccessEntries, roles NodeRoles) source.Source {
 // maxClassRoles bounds the roles of NodeClasses that are read in one look.
 const maxClassRoles = 10
 
-func readClassAccess(ctx context.Context, api AccessEntries, roles NodeRoles, v *source.View) (source.Store, error) {
+func readClassAccess(ctx context.Context, api AccessEntries, roles iam.ClassRoles, v *source.View) (source.Store, error) {
 	if !v.Snapshot.Has(snapshot.AutoNodeClassesOf) {
 		return nil, v.Unread(snapshot.AutoNodeClassesOf)
 	}
@@ -79,17 +70,11 @@ func readClassAccess(ctx context.Context, api AccessEntries, roles NodeRoles, v 
 		if r.Entries, _, err = describeEntries(ctx, api, v, principals, mine, lacks); err != nil {
 			return nil, err
 		}
-		out, err := roles.GetRole(ctx, &awsiam.GetRoleInput{RoleName: aws.String(name)})
-		f := v.Source.Failure(err)
-		switch {
-		case err != nil && f.Reason == snapshot.Denied:
-			return nil, fmt.Errorf("get role %s: %w", name, err)
-		case err != nil:
+		r.ARN, r.Created, err = roles.Role(ctx, name)
+		if f := v.Source.Failure(err); err != nil && f.Reason == snapshot.Denied {
+			return nil, err
+		} else if err != nil {
 			lacks[name] = *f
-		case out.Role == nil:
-			lacks[name] = *v.Source.Failure(fmt.Errorf("get role %s: %w", name, source.ErrHalf))
-		default:
-			r.ARN, r.Created = aws.ToString(out.Role.Arn), aws.ToTime(out.Role.CreateDate)
 		}
 		list = append(list, r)
 	}
@@ -102,16 +87,9 @@ func readClassAccess(ctx context.Context, api AccessEntries, roles NodeRoles, v 
 
 // roleOfClass is the name of a NodeClass's role: it names one, or an instance profile that
 // holds it (EKS user guide, "Create a Node Class for Amazon EKS": they exclude each other).
-func roleOfClass(ctx context.Context, api NodeRoles, c snapshot.NodeClass) (string, error) {
+func roleOfClass(ctx context.Context, roles iam.ClassRoles, c snapshot.NodeClass) (string, error) {
 	if c.Role != "" {
 		return iam.NameOf(c.Role), nil
 	}
-	out, err := api.GetInstanceProfile(ctx, &awsiam.GetInstanceProfileInput{InstanceProfileName: aws.String(c.Profile)})
-	if err != nil {
-		return "", fmt.Errorf("get instance profile %s: %w", c.Profile, err)
-	}
-	if out.InstanceProfile == nil || len(out.InstanceProfile.Roles) == 0 {
-		return "", fmt.Errorf("get instance profile %s: the answer holds no role", c.Profile)
-	}
-	return aws.ToString(out.InstanceProfile.Roles[0].RoleName), nil
+	return roles.RoleOfProfile(ctx, c.Profile)
 }
