@@ -91,6 +91,19 @@ func (st *BootConfig) Data(i *snapshot.Instance) (*DecodedUserData, snapshot.Fai
 	return st.TemplateData(lt), snapshot.Failure{}
 }
 
+// Denied is why an instance's own user data was kept from being read: its launch template's
+// stands for it then, of which EKS and others make the instance's.
+func (st *BootConfig) Denied(i *snapshot.Instance) (why snapshot.Failure, denied bool) {
+	if _, read := st.own[i.ID]; read {
+		return why, false
+	}
+	why, lacks := st.S.Lacks(snapshot.UserDataOf, i.ID)
+	if !lacks {
+		why = st.S.Failures[snapshot.UserDataOf]
+	}
+	return why, why.Call != "" && (why.Reason != snapshot.NotRead || why.Code == snapshot.NotCaptured)
+}
+
 // ownData is the n-th user data of the snapshot, decoded.
 func (st *BootConfig) ownData(n int) *DecodedUserData {
 	if st.decoded[n] == nil {

@@ -72,6 +72,9 @@ func runUserData(s *facts.View) []finding.Finding {
 		found, why := judge(st, i, t)
 		switch {
 		case len(found) > 0:
+			if f, denied := st.Denied(i); denied {
+				found = fromTemplate(found, f)
+			}
 			key := st.Origin(i)
 			for _, f := range found {
 				key += "\n" + string(f.sure) + f.says
@@ -101,6 +104,19 @@ func runUserData(s *facts.View) []finding.Finding {
 	for _, key := range order {
 		list = append(list, userDataFinding(st, members[key], groups[key], flaws[key]))
 	}
+	return list
+}
+
+// fromTemplate are flaws of a launch template's user data where the instance's own was not
+// read.
+func fromTemplate(list []flaw, why snapshot.Failure) []flaw {
+	list = slices.Clone(list)
+	for k := range list {
+		if list[k].sure == finding.Certain {
+			list[k].sure = finding.Likely
+		}
+	}
+	list[0].evidence = append(slices.Clone(list[0].evidence), finding.Evidence{What: "User data of the instance", Value: fmt.Sprintf("not checked: %s %s", why.Call, why.Reason)})
 	return list
 }
 
