@@ -60,6 +60,8 @@ func gaps(c *routes.Scope, kind lack, say func(gap) finding.Finding) []finding.F
 			list = append(list, l.Pass()) // another check names what is wrong
 		case away:
 			list = append(list, routes.Beyond(l, w))
+		case shut && kind == absent && l.Asking != nil:
+			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: l.Table.ID, Covers: l.IDs(), Blocked: []snapshot.Failure{*l.Asking}})
 		default:
 			list = append(list, l.Pass())
 		}

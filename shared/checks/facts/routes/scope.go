@@ -76,9 +76,27 @@ func NewScope(s *facts.View, subnets []string) *Scope {
 		l.Witness = c.witness(*l)
 		if more := c.starts.Describing(c.waiting(l.IDs())); len(more) > 0 {
 			l.Paths, _ = c.Net.Needs(l.Subnets[0].ID, more...)
+		} else {
+			l.Asking = c.asking(*l)
 		}
 	}
 	return c
+}
+
+// asking is why it is not known whether an instance that waits asks EKS about the cluster,
+// where EKS has no endpoint.
+func (c *Scope) asking(l Table) *snapshot.Failure {
+	for _, i := range c.waiting(l.IDs()) {
+		why, denied := c.starts.Denied(i)
+		if !denied {
+			continue
+		}
+		paths, _ := c.Net.Needs(l.Subnets[0].ID, path.EKS)
+		if slices.ContainsFunc(paths, func(p path.Path) bool { return p.Service == path.EKS && p.Means == path.ByInternet }) {
+			return &why
+		}
+	}
+	return nil
 }
 
 // place finds the subnets of the scope's instances.

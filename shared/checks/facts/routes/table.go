@@ -20,6 +20,9 @@ type Table struct {
 	Paths   []path.Path
 	// Internet is the way out, whether or not a service needs it.
 	Internet path.Way
+	// Asking is why it is not known whether an instance that waits asks EKS about the
+	// cluster, which only the internet leads to here; nil where that is known.
+	Asking *snapshot.Failure
 	// Witness is a Ready node that speaks for what cannot be seen; often empty.
 	Witness string
 }
