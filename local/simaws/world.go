@@ -100,6 +100,9 @@ func (c *Cloud) register() {
 	if r, has := c.cfg.World.(Resolver); has {
 		c.registerResolver(r)
 	}
+	if z, has := c.cfg.World.(ZonalShift); has {
+		c.ops["arczonalshift"] = HandleZonalShift(c.wire, z)
+	}
 	if c.cfg.S3 != nil {
 		c.wire.Pass("s3", c.cfg.S3)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/url"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -22,7 +23,7 @@ type Service struct {
 	ID string
 	// Name is its name in signatures and addresses: "logs".
 	Name string
-	// Target is the X-Amz-Target without the operation.
+	// Target is the X-Amz-Target without the operation; a REST service has none.
 	Target string
 	// Version is of the JSON protocol; empty is 1.1.
 	Version string
@@ -42,23 +43,41 @@ func New(cfg aws.Config, service Service) *Client { return &Client{cfg: cfg, ser
 // Call makes one call: in is written as JSON, and the answer is read into out. The
 // region is the client's where it is empty. It fails with *smithy.OperationError.
 func (c *Client) Call(ctx context.Context, operation, region string, in, out any) error {
+	return c.make(ctx, operation, region, in, out, func(req *smithyhttp.Request, in any) (*smithyhttp.Request, error) {
+		body, err := json.Marshal(in)
+		if err != nil {
+			return nil, err
+		}
+		req.Method = "POST"
+		req.Header.Set("Content-Type", "application/x-amz-json-"+cmp.Or(c.service.Version, "1.1"))
+		req.Header.Set("X-Amz-Target", c.service.Target+operation)
+		return req.SetStream(bytes.NewReader(body))
+	})
+}
+
+// Get makes one call of a service with the REST protocol whose parameters, in, all stand
+// in the query. It fails as Call does.
+func (c *Client) Get(ctx context.Context, operation, path string, query url.Values, in, out any) error {
+	return c.make(ctx, operation, "", in, out, func(req *smithyhttp.Request, _ any) (*smithyhttp.Request, error) {
+		req.Method = "GET"
+		req.URL = req.URL.JoinPath(path)
+		req.URL.RawQuery = query.Encode()
+		return req, nil
+	})
+}
+
+func (c *Client) make(ctx context.Context, operation, region string, in, out any, write func(*smithyhttp.Request, any) (*smithyhttp.Request, error)) error {
 	if region == "" {
 		region = c.cfg.Region
 	}
 	return awscall.Make(ctx, c.cfg, awscall.Call{
 		ID: c.service.ID, Name: c.service.Name, Operation: operation, Region: region,
 		Write: func(req *smithyhttp.Request, in any) (*smithyhttp.Request, error) {
-			body, err := json.Marshal(in)
-			if err != nil {
-				return nil, err
-			}
+			var err error
 			if req.URL, err = req.URL.Parse(c.endpoint(region)); err != nil {
 				return nil, err
 			}
-			req.Method = "POST"
-			req.Header.Set("Content-Type", "application/x-amz-json-"+cmp.Or(c.service.Version, "1.1"))
-			req.Header.Set("X-Amz-Target", c.service.Target+operation)
-			return req.SetStream(bytes.NewReader(body))
+			return write(req, in)
 		},
 		Read: func(resp *smithyhttp.Response) (any, error) {
 			body, err := io.ReadAll(io.LimitReader(resp.Body, c.service.MostBytes))

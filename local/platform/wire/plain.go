@@ -13,6 +13,20 @@ func HandlePlain[I any, O json.Marshaler](s *Server, service, operation string, 
 	if s.byName[service].protocol != awsJSON {
 		panic(fmt.Sprintf("wire: %s is no JSON service", service))
 	}
+	addPlain(s, service, operation, h)
+}
+
+// HandleGet registers the handler of an operation of a REST service likewise. It is
+// requested by GET, with its parameters in the query.
+func HandleGet[I any, O json.Marshaler](s *Server, service, operation, path string, h func(ctx context.Context, call *Call, in *I) (O, error)) {
+	if s.byName[service].protocol != restJSON || s.names[service] != nil {
+		panic(fmt.Sprintf("wire: %s is no REST service without an SDK package", service))
+	}
+	s.gets[service] = append(s.gets[service], newRoute(operation, "GET", path))
+	addPlain(s, service, operation, h)
+}
+
+func addPlain[I any, O json.Marshaler](s *Server, service, operation string, h func(ctx context.Context, call *Call, in *I) (O, error)) {
 	s.add(service, operation, handler{
 		newInput: func() any { return new(I) },
 		serve: func(ctx context.Context, call *Call, in any) (any, error) {

@@ -195,7 +195,11 @@ func (s *Server) operation(req request) (string, map[string]string) {
 	case ec2Query, awsQuery:
 		return req.form.Get("Action"), nil
 	case restJSON:
-		op, labels, _ := findRoute(s.names[req.svc.name].routes, req.http.Method, req.http.URL.EscapedPath())
+		routes := s.gets[req.svc.name]
+		if n := s.names[req.svc.name]; n != nil {
+			routes = n.routes
+		}
+		op, labels, _ := findRoute(routes, req.http.Method, req.http.URL.EscapedPath())
 		return op, labels
 	case objects:
 		return objectOf(req.http).operation(), nil

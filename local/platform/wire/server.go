@@ -61,8 +61,10 @@ type Server struct {
 	byName    map[string]service
 	handlers  map[string]handler // by service name and operation
 	passed    map[string]http.Handler
-	calls     callLog
-	requests  atomic.Uint64
+	// gets are the routes of REST services that are not in names.
+	gets     map[string][]route
+	calls    callLog
+	requests atomic.Uint64
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -99,7 +101,7 @@ func New(cfg Config) (*Server, error) {
 		}
 	}
 	s := &Server{cfg: cfg, names: table, models: requests, services: services(), bySigning: map[string]service{}, byName: map[string]service{},
-		handlers: map[string]handler{}, passed: map[string]http.Handler{}}
+		handlers: map[string]handler{}, passed: map[string]http.Handler{}, gets: map[string][]route{}}
 	for _, svc := range s.services {
 		s.bySigning[svc.signing], s.byName[svc.name] = svc, svc
 	}

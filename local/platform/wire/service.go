@@ -102,6 +102,11 @@ func services() []service {
 			denied:    Error{Code: "AccessDeniedException", Status: 400},
 			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 400},
 			broken:    Error{Code: "InternalServiceErrorException", Message: "An internal error occurred.", Status: 500}},
+		// botocore's model (arc-zonal-shift/2022-10-30): REST and JSON.
+		{name: "arczonalshift", signing: "arc-zonal-shift", protocol: restJSON, contentType: "application/json",
+			denied:    Error{Code: "AccessDeniedException", Status: 403},
+			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 429},
+			broken:    Error{Code: "InternalServerException", Message: "There was an internal server error.", Status: 500}},
 		// botocore's model (cloudwatch/2010-08-01): JSON 1.0 is one of its three protocols.
 		{name: "cloudwatch", signing: "monitoring", prefix: "cloudwatch", protocol: awsJSON, target: "GraniteServiceVersion20100801.", contentType: json10,
 			denied:    Error{Code: "AccessDeniedException", Status: 400},

@@ -55,6 +55,8 @@ type Controller struct {
 	unavailable map[offering]time.Time
 	// failed is when a pod was last told that it fits no NodePool, by its uid.
 	failed map[string]time.Time
+	// shifted are zones by NodePool of which it was said that they are shifted away from.
+	shifted map[string]bool
 }
 
 // Load starts the controllers that a file has.
@@ -66,7 +68,7 @@ func Load(w *state.State, f *worldfile.File) error {
 			continue
 		}
 		c := &Controller{
-			w: w, k: k, f: *file, classes: map[string]*class{}, pools: map[string][]bool{}, unavailable: map[offering]time.Time{}, failed: map[string]time.Time{},
+			w: w, k: k, f: *file, classes: map[string]*class{}, pools: map[string][]bool{}, unavailable: map[offering]time.Time{}, failed: map[string]time.Time{}, shifted: map[string]bool{},
 		}
 		c.f.Role, c.f.Version = cmp.Or(c.f.Role, "karpenter"), cmp.Or(c.f.Version, "1.14.1")
 		for _, plural := range []string{"nodepools", "nodeclaims", "ec2nodeclasses"} {

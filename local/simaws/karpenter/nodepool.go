@@ -3,6 +3,7 @@ package karpenter
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,9 +35,36 @@ func (c *Controller) heldPools() {
 		default:
 			c.heldSet(kindPool, o, "NodeClassReady", yes, "", "")
 		}
+		c.heldShiftEvents(o)
 		status, _ := o["status"].(map[string]any)
 		cpu, memory, nodes := c.heldUsed(text(o, "metadata", "name"))
 		status["resources"] = map[string]any{"cpu": strconv.Itoa(cpu), "memory": fmt.Sprintf("%dMi", memory), "nodes": strconv.Itoa(nodes)}
+	}
+}
+
+// heldShiftEvents says once of a NodePool that a zone into which it can launch is shifted
+// away from, and once that it no longer is (KP pkg/controllers/arczonalshift and
+// pkg/cloudprovider/events).
+func (c *Controller) heldShiftEvents(pool map[string]any) {
+	spec := specOf[poolSpec](pool).Template.Spec
+	x := c.classes[spec.NodeClassRef.Name]
+	if x == nil {
+		return
+	}
+	for _, s := range x.subnets {
+		zone, id := aws.ToString(s.AvailabilityZone), aws.ToString(s.AvailabilityZoneId)
+		allowed := !slices.ContainsFunc(spec.Requirements, func(r requirement) bool {
+			return r.Key == labelZone && !r.admits(map[string]string{labelZone: zone})
+		})
+		key := text(pool, "metadata", "name") + "/" + id
+		shifted := allowed && c.heldShifted(id)
+		switch {
+		case shifted && !c.shifted[key]:
+			c.heldSay(kindPool, pool, "ZonalShiftActive", "Warning", fmt.Sprintf("Zonal shift detected: offerings in zone %s (%s) are unavailable for this NodePool", zone, id))
+		case !shifted && c.shifted[key]:
+			c.heldSay(kindPool, pool, "ZonalShiftCleared", "Normal", fmt.Sprintf("Zonal shift cleared: offerings in zone %s (%s) are restored for this NodePool", zone, id))
+		}
+		c.shifted[key] = shifted
 	}
 }
 

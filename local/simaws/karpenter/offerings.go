@@ -30,12 +30,15 @@ const (
 type offering struct{ kind, zone, capacity string }
 
 // heldOfferings are those of a class that some requirements admit, the smallest type
-// first. Those that EC2 had none of just now are left out.
+// first. Those that EC2 had none of just now are left out, and those in a zone that is
+// shifted away from (KP pkg/providers/arczonalshift, IsZonalShifted).
 func (c *Controller) heldOfferings(x *class, labels map[string]string, wants []requirement) []offering {
 	var out []offering
 	zones := map[string]bool{}
 	for _, s := range x.subnets {
-		zones[aws.ToString(s.AvailabilityZone)] = true
+		if !c.heldShifted(aws.ToString(s.AvailabilityZoneId)) {
+			zones[aws.ToString(s.AvailabilityZone)] = true
+		}
 	}
 	for _, info := range c.w.InstanceTypes.All() {
 		if info.ProcessorInfo == nil || len(info.ProcessorInfo.SupportedArchitectures) == 0 {
@@ -61,6 +64,12 @@ func (c *Controller) heldOfferings(x *class, labels map[string]string, wants []r
 		return cmp.Or(c.heldSize(a.kind)-c.heldSize(b.kind), strings.Compare(a.kind, b.kind))
 	})
 	return out
+}
+
+// heldShifted reports whether the integration is on, and the zone shifted away from for the
+// cluster: Karpenter reads the cluster's own shifts.
+func (c *Controller) heldShifted(zoneID string) bool {
+	return c.f.ZonalShift && c.w.ClusterShifted(c.k.Name, zoneID)
 }
 
 // heldSize ranks types as their price does: by their memory.

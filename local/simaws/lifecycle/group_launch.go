@@ -34,7 +34,9 @@ func launchInGroup(w *state.State, g *state.Group, cause string, warm bool) bool
 }
 
 // subnetOrder is the group's subnets, those in the zone with the fewest
-// instances first, and within a zone the emptier ones.
+// instances first, and within a zone the emptier ones. Zones that are shifted away
+// from are left out; what Auto Scaling does where none remains is not documented, and
+// here it waits as after a failed launch.
 func subnetOrder(w *state.State, g *state.Group) []string {
 	zones, subnets := map[string]int{}, map[string]int{}
 	for _, i := range slices.Concat(g.Instances, g.Warm) {
@@ -45,7 +47,10 @@ func subnetOrder(w *state.State, g *state.Group) []string {
 		zones[zoneOf(w, aws.ToString(in.SubnetId))]++
 		subnets[aws.ToString(in.SubnetId)]++
 	}
-	out := g.Subnets()
+	out := slices.DeleteFunc(slices.Clone(g.Subnets()), func(id string) bool {
+		s := w.Subnets.Get(id)
+		return s != nil && w.GroupShifted(g, aws.ToString(s.AvailabilityZoneId))
+	})
 	slices.SortStableFunc(out, func(a, b string) int {
 		return cmp.Or(zones[zoneOf(w, a)]-zones[zoneOf(w, b)], subnets[a]-subnets[b])
 	})

@@ -57,7 +57,7 @@ func New(file *worldfile.File, opts Options) (*World, error) {
 	for _, load := range []func(*state.State, *worldfile.File) error{
 		loadIAM, loadNetwork, loadTemplates, loadClusters, loadGroups, loadNodegroups,
 		loadInstances, loadInterfaces, loadPrimaries, loadGatewayInterfaces,
-		loadMembers, loadVolumes, loadManaged, kubernetes.Load, loadFreeAddresses, lifecycle.CheckSpot, kubernetes.LoadSets, karpenter.Load,
+		loadMembers, loadVolumes, loadManaged, kubernetes.Load, loadFreeAddresses, lifecycle.CheckSpot, kubernetes.LoadSets, kubernetes.LoadShifts, karpenter.Load,
 	} {
 		if err := load(w.State, &f); err != nil {
 			return nil, fmt.Errorf("world %s: %w", f.Name, err)

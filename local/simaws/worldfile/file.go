@@ -34,6 +34,7 @@ type File struct {
 	Logs          LogsFile
 	// Route53Resolver is what is in force in VPCs beside the resolver itself.
 	Route53Resolver ResolverFile
+	ArcZonalShift   ZonalShiftFile
 	// Kubernetes holds, by cluster, what the cluster's API has.
 	Kubernetes map[string]KubernetesFile
 	Nodes      NodeRules
@@ -238,6 +239,8 @@ type KarpenterFile struct {
 	Role string
 	// Version is Karpenter's, without a v.
 	Version string
+	// ZonalShift reports whether its zonal shift integration is on.
+	ZonalShift bool
 }
 
 // Fault is something that goes wrong outside the account's own rules. The

@@ -211,7 +211,7 @@ type shape struct {
 // load reads the newest version of a service's model. EventBridge's is called
 // after its prefix in IAM.
 func load(data fs.FS, service string) (model, error) {
-	folder := map[string]string{"eventbridge": "events", "cloudwatchlogs": "logs"}[service]
+	folder := map[string]string{"eventbridge": "events", "cloudwatchlogs": "logs", "arczonalshift": "arc-zonal-shift"}[service]
 	if folder == "" {
 		folder = service
 	}
