@@ -18,7 +18,9 @@ type ZonalShift interface {
 // HandleZonalShift serves ARC zonal shift, and returns its operations.
 func HandleZonalShift(s *wire.Server, z ZonalShift) []string {
 	get := func(operation, path string, answer func(*zonalshift.Input) (json.RawMessage, error)) {
-		wire.HandleGet(s, "arczonalshift", operation, path, func(_ context.Context, _ *wire.Call, in *zonalshift.Input) (json.RawMessage, error) { return answer(in) })
+		wire.HandleGet(s, "arczonalshift", operation, path, func(_ context.Context, _ *wire.Call, in *zonalshift.Input) (json.RawMessage, error) {
+			return answer(in)
+		})
 	}
 	get("ListZonalShifts", "/zonalshifts", z.ListZonalShifts)
 	get("ListAutoshifts", "/autoshifts", z.ListAutoshifts)

@@ -153,6 +153,7 @@ const (
 	ZoneNodegroupGap     ID = "zone/nodegroup-gap"
 	ZonePodUnschedulable ID = "zone/pod-unschedulable"
 	ZoneImpaired         ID = "zone/impaired"
+	ZoneShifted          ID = "zone/shifted"
 
 	KarpenterNodeclassNotReady ID = "karpenter/nodeclass-not-ready"
 	KarpenterNodepoolLimit     ID = "karpenter/nodepool-limit"

@@ -38,11 +38,11 @@ func TestWhoWatches(t *testing.T) {
 	}{
 		"addresses": {OfAddresses(), []checkid.ID{"ip/subnet-exhausted", "ip/scale-out-will-not-fit", "ip/fragmented", "ip/runway", "ip/leaked-interfaces", "ip/leak-cause", "ip/branch-leaked"}},
 		"health":    {OfHealth(), []checkid.ID{"nodegroup/health", "nodegroup/status", "nodegroup/update-failed", "cluster/health", "addon/degraded"}},
-		"zones":     {OfZones(), []checkid.ID{"zone/volume-stranded", "zone/nodegroup-gap", "zone/pod-unschedulable", "zone/impaired"}},
+		"zones":     {OfZones(), []checkid.ID{"zone/volume-stranded", "zone/nodegroup-gap", "zone/pod-unschedulable", "zone/impaired", "zone/shifted"}},
 		"pools":     {OfPools(), []checkid.ID{"spot/pool-failing", "spot/few-pools", "spot/many-refusals", "spot/rebalance-churn"}},
 		"not of launches": {difference(All(), OfLaunches()), []checkid.ID{
 			"nodegroup/health", "nodegroup/status", "nodegroup/update-failed", "ip/scale-out-will-not-fit", "ip/fragmented", "ip/runway", "ip/leak-cause",
-			"spot/pool-failing", "spot/few-pools", "spot/many-refusals", "spot/rebalance-churn", "zone/volume-stranded", "zone/nodegroup-gap", "zone/pod-unschedulable",
+			"spot/pool-failing", "spot/few-pools", "spot/many-refusals", "spot/rebalance-churn", "zone/volume-stranded", "zone/nodegroup-gap", "zone/pod-unschedulable", "zone/shifted",
 		}},
 		"of launches, after a while only": {difference(OfLaunches(), AtLaunch()), []checkid.ID{
 			"dns/firewall", "dns/resolver-rule", "iam/role-policies", "iam/access-missing", "iam/access-wrong-arn", "iam/sts-endpoint", "iam/sts-region-deactivated", "iam/access-duplicate-mapping", "iam/aws-auth-invalid",

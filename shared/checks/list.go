@@ -141,6 +141,7 @@ func All() []check.Check {
 		zone.NodegroupGap(),
 		zone.PodUnschedulable(),
 		zone.Impaired(),
+		zone.Shifted(),
 		karpenter.NodeClassNotReady(),
 		karpenter.NodePoolLimit(),
 		cni.IPv6(),
@@ -381,6 +382,8 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return zone.PodUnschedulable(), true
 	case checkid.ZoneImpaired:
 		return zone.Impaired(), true
+	case checkid.ZoneShifted:
+		return zone.Shifted(), true
 	case checkid.KarpenterNodeclassNotReady:
 		return karpenter.NodeClassNotReady(), true
 	case checkid.KarpenterNodepoolLimit:

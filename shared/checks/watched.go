@@ -204,6 +204,7 @@ func watchedByZoneWatch() []check.Check {
 		zone.NodegroupGap(),
 		zone.PodUnschedulable(),
 		zone.Impaired(),
+		zone.Shifted(),
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"golang.org/x/sync/errgroup"
 
+	"rollcall/shared/arczonalshift"
 	"rollcall/shared/gather/ec2api"
 	gathereks "rollcall/shared/gather/eks"
 	gatheriam "rollcall/shared/gather/iam"
@@ -81,11 +82,11 @@ const rounds = 2
 // New makes a reader.
 func New(cfg aws.Config) *Reader {
 	e, a, k, i := ec2api.NewEC2(cfg), autoscaling.NewFromConfig(cfg), eks.NewFromConfig(cfg), iam.NewFromConfig(cfg)
-	n, t := route53resolver.New(cfg), sts.NewFromConfig(cfg)
+	n, z, t := route53resolver.New(cfg), arczonalshift.New(cfg), sts.NewFromConfig(cfg)
 	return &Reader{
 		ec2: e, autoscaling: a, eks: k, sts: t,
 		presigners: []kube.Presigner{sts.NewPresignClient(t)},
-		sources:    func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, n, sweep) },
+		sources:    func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, n, z, sweep) },
 		patience:   patience,
 	}
 }

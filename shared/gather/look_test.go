@@ -104,7 +104,13 @@ route53Resolver:
 autoscaling:
   AutoScalingGroups:
     - {AutoScalingGroupName: eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007, LaunchTemplate: {LaunchTemplateId: lt-0res, Version: "1"}}
+arcZonalShift:
+  ZonalShifts:
+    - {zonalShiftId: z-01, resourceIdentifier: "arn:aws:eks:us-west-2:111122223333:cluster/eks-workshop", awayFrom: usw2-az1, startTime: 2026-11-20T14:00:00Z, expiryTime: 2026-11-20T20:00:00Z, comment: gray failure}
+    - {zonalShiftId: z-02, resourceIdentifier: "arn:aws:elasticloadbalancing:us-west-2:111122223333:loadbalancer/app/x/1", awayFrom: usw2-az1, startTime: 2026-11-20T14:00:00Z, expiryTime: 2026-11-20T20:00:00Z}
+  Autoshifts: [{awayFrom: usw2-az3, startTime: 2026-11-20T14:30:00Z}]
 eks:
+  clusters: [{name: eks-workshop, zonalShiftConfig: {enabled: true}}]
   podIdentityAssociations:
     - {clusterName: eks-workshop, associationId: a-01, serviceAccount: aws-node, roleArn: "arn:aws:iam::111122223333:role/net/cni"}
     - {clusterName: eks-workshop, associationId: a-02, serviceAccount: ebs-csi-controller-sa, roleArn: "arn:aws:iam::111122223333:role/ebs"}
@@ -256,6 +262,8 @@ func TestLookAtEverything(t *testing.T) {
 		{VPC: workshopVPC, Group: "rslvr-frg-01", GroupName: "garden", Name: "some", Action: "ALLOW", Type: "A", List: "rslvr-fdl-01", Domains: []string{"*.example.com"}},
 		{VPC: workshopVPC, Group: "rslvr-frg-01", GroupName: "garden", Name: "malware", Action: "BLOCK", Response: "NODATA", List: "rslvr-fdl-aws", Domains: []string{}, Unread: &managed},
 	})
+	gathertest.Same(t, "shifts", s.Shifts, []snapshot.Shift{{ID: "z-01", ZoneID: "usw2-az1", Kind: snapshot.PersonsShift, Comment: "gray failure",
+		Started: time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC), Expires: time.Date(2026, 11, 20, 20, 0, 0, 0, time.UTC)}})
 	gathertest.Same(t, "public access", s.PublicAccess, &snapshot.PublicAccess{Mode: snapshot.BlockBidirectional, ByPolicy: true, NoExclusions: true, Exclusions: []snapshot.Exclusion{
 		{ID: "vpcbpa-exclude-01", Resource: "subnet-0e9a", Egress: true, Active: true}, {ID: "vpcbpa-exclude-02", Resource: "vpc-0gone", Changing: true},
 	}})

@@ -17,6 +17,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws"
 	"rollcall/local/simaws/kubeapi"
 	"rollcall/local/simaws/kubestate"
 	"rollcall/local/simaws/resolver"
@@ -84,6 +85,7 @@ func start(t *testing.T, file *worldfile.File, faults wire.Faults, without strin
 			wire.HandleMethods(s, service, api, "DescribeCluster")
 		}
 		r := w.API()
+		simaws.HandleZonalShift(s, r)
 		resolve(s, "ListFirewallRuleGroupAssociations", r.ListFirewallRuleGroupAssociations)
 		resolve(s, "ListFirewallRules", r.ListFirewallRules)
 		resolve(s, "ListFirewallDomains", r.ListFirewallDomains)

@@ -46,6 +46,10 @@ type Snapshot struct {
 	Activities       []Activity
 	Nodegroups       []Nodegroup
 	Nodes            []Node
+	// Shifts and Autoshifts are those of the cluster and its groups, where zonal shift is
+	// on; the latter are started by AWS.
+	Shifts     []Shift
+	Autoshifts []Shift
 
 	SecurityGroups []SecurityGroup
 	NetworkACLs    []NetworkACL

@@ -72,6 +72,9 @@ const (
 	PodEventsOf       Source = "pod events"
 	PodsOnNodes       Source = "pods of nodes" // NodePods
 	ZonesOf           Source = "availability zones"
+	// ZonalShifts is Shifts, and AutoshiftsOf is Autoshifts.
+	ZonalShifts  Source = "zonal shifts"
+	AutoshiftsOf Source = "zonal autoshifts"
 
 	// Usage is Uses: every interface of the cluster's VPC is counted, none kept.
 	Usage Source = "use of addresses"
@@ -112,7 +115,7 @@ func All() []Source {
 		Access, ClassAccess, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,
 		Usage, Unattached, CreatorsOf, CIDRsKept, ENIConfigsOf, TrunksOf,
-		VolumesOf, PersistentVolumes, ClaimsOf, WaitingPods, PodEventsOf, PodsOnNodes, ZonesOf,
+		VolumesOf, PersistentVolumes, ClaimsOf, WaitingPods, PodEventsOf, PodsOnNodes, ZonesOf, ZonalShifts, AutoshiftsOf,
 		NodePoolsOf, NodeClaimsOf, EC2NodeClassesOf, AutoNodeClassesOf, PoolEventsOf,
 	}
 }

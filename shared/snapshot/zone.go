@@ -17,6 +17,87 @@ type Zone struct {
 	Messages []string
 }
 
+// Shift is a zonal shift or an autoshift of Amazon Application Recovery Controller (ARC)
+// that is active for the cluster, or for an Auto Scaling group of it.
+type Shift struct {
+	ID string // of a zonal shift; empty for an autoshift
+	// Group is the Auto Scaling group that it is of; empty for the cluster's own.
+	Group   string
+	ZoneID  string // usw2-az3
+	Kind    ShiftKind
+	Comment string
+	Started time.Time
+	Expires time.Time // zero for an autoshift: AWS ends it
+}
+
+// ShiftKind is who started a shift, and why.
+type ShiftKind string
+
+// The kinds (ARC zonal shift API reference, ZonalShiftSummary, shiftType).
+const (
+	PersonsShift ShiftKind = "ZONAL_SHIFT"
+	PracticeRun  ShiftKind = "PRACTICE_RUN"
+	Experiment   ShiftKind = "FIS_EXPERIMENT"
+	Autoshift    ShiftKind = "ZONAL_AUTOSHIFT"
+)
+
+// ClusterShift returns the shift in effect that keeps the cluster out of a zone, or nil.
+// During it all nodes of the zone are cordoned, and neither managed nodegroups nor EKS
+// Auto Mode launch there (EKS user guide, "Learn about ARC zonal shift in Amazon EKS").
+func (s *Snapshot) ClusterShift(zone string) *Shift { return s.shiftOf("", zone) }
+
+// GroupShift returns the shift in effect that keeps launches of a group out of a zone, or
+// nil: its own, or the cluster's where it is a managed nodegroup's.
+func (s *Snapshot) GroupShift(g Group, zone string) *Shift {
+	if own := s.shiftOf(g.Name, zone); own != nil {
+		return own
+	}
+	if g.Tags["eks:nodegroup-name"] == "" {
+		return nil
+	}
+	return s.ClusterShift(zone)
+}
+
+// shiftOf is the one of several that is in effect: "customer-initiated zonal shifts >
+// autoshifts > practice run zonal shifts" (ARC zonal shift API reference,
+// ZonalShiftInResource, appliedStatus). What has expired is over, whatever its status.
+func (s *Snapshot) shiftOf(group, zone string) *Shift {
+	rank := func(x *Shift) int { return slices.Index([]ShiftKind{Autoshift, PracticeRun}, x.Kind) }
+	var list []*Shift
+	for _, shift := range slices.Concat(s.Shifts, s.Autoshifts) {
+		x := &shift
+		if x.Group != group || x.Started.After(s.Time) || !x.Expires.IsZero() && !x.Expires.After(s.Time) {
+			continue
+		}
+		if len(list) > 0 && rank(x) > rank(list[0]) {
+			continue
+		}
+		if len(list) > 0 && rank(x) < rank(list[0]) {
+			list = nil
+		}
+		list = append(list, x)
+	}
+	if i := slices.IndexFunc(list, func(x *Shift) bool { return s.ZoneOfID(x.ZoneID) == zone }); i >= 0 {
+		return list[i]
+	}
+	return nil
+}
+
+// ZoneOfID returns the account's name of a zone, empty where it is not known.
+func (s *Snapshot) ZoneOfID(id string) string {
+	for _, z := range s.Zones {
+		if z.ID == id || z.Name == id {
+			return z.Name
+		}
+	}
+	for _, n := range s.Subnets {
+		if n.ZoneID == id || n.Zone == id {
+			return n.Zone
+		}
+	}
+	return ""
+}
+
 // Volume is an EBS volume.
 type Volume struct {
 	ID       string

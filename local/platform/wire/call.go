@@ -47,6 +47,8 @@ func (c Call) Action() string {
 		return "events:" + c.Operation
 	case "cloudwatchlogs":
 		return "logs:" + c.Operation
+	case "arczonalshift":
+		return "arc-zonal-shift:" + c.Operation
 	case "lambda":
 		if c.Operation == "Invoke" {
 			return "lambda:InvokeFunction"

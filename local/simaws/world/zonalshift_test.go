@@ -104,14 +104,14 @@ func TestZonalShift(t *testing.T) {
 		zones    map[string]int
 		cordoned []string
 	}{
-		"none":                     {shiftable(true), even, nil},
-		"of the cluster":           {shiftable(false, of(shiftedCluster, "usw2-az3", "ZONAL_SHIFT")), away, []string{"us-west-2c"}},
-		"a practice run":           {shiftable(false, of(shiftedCluster, "usw2-az3", "PRACTICE_RUN")), away, []string{"us-west-2c"}},
-		"of the group":             {shiftable(true, of(shiftedGroup, "usw2-az3", "ZONAL_SHIFT")), away, nil},
-		"of a group that left ARC": {shiftable(false, of(shiftedGroup, "usw2-az3", "ZONAL_SHIFT")), even, nil},
-		"expired":                  {shiftable(true, expired), even, nil},
-		"of another resource":      {shiftable(true, of("arn:aws:elasticloadbalancing:us-west-2:111122223333:loadbalancer/app/x/1", "usw2-az3", "ZONAL_SHIFT")), even, nil},
-		"autoshift":                {auto(shiftable(false)), away, []string{"us-west-2c"}},
+		"none":                                  {shiftable(true), even, nil},
+		"of the cluster":                        {shiftable(false, of(shiftedCluster, "usw2-az3", "ZONAL_SHIFT")), away, []string{"us-west-2c"}},
+		"a practice run":                        {shiftable(false, of(shiftedCluster, "usw2-az3", "PRACTICE_RUN")), away, []string{"us-west-2c"}},
+		"of the group":                          {shiftable(true, of(shiftedGroup, "usw2-az3", "ZONAL_SHIFT")), away, nil},
+		"of a group that left ARC":              {shiftable(false, of(shiftedGroup, "usw2-az3", "ZONAL_SHIFT")), even, nil},
+		"expired":                               {shiftable(true, expired), even, nil},
+		"of another resource":                   {shiftable(true, of("arn:aws:elasticloadbalancing:us-west-2:111122223333:loadbalancer/app/x/1", "usw2-az3", "ZONAL_SHIFT")), even, nil},
+		"autoshift":                             {auto(shiftable(false)), away, []string{"us-west-2c"}},
 		"autoshift comes before a practice run": {auto(shiftable(false, of(shiftedCluster, "usw2-az1", "PRACTICE_RUN"))), away, []string{"us-west-2c"}},
 		"a person's shift comes before autoshift": {auto(shiftable(false, of(shiftedCluster, "usw2-az1", "ZONAL_SHIFT"))),
 			map[string]int{"us-west-2a": 1, "us-west-2b": 3, "us-west-2c": 2}, []string{"us-west-2a"}},

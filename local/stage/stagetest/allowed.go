@@ -43,7 +43,7 @@ func (b *Bench) record(stack *middleware.Stack) error {
 			keys := b.about(in.Parameters)
 			out, meta, err := next.HandleInitialize(ctx, in)
 			service := strings.ToLower(strings.ReplaceAll(awsmiddleware.GetServiceID(ctx), " ", ""))
-			if named := map[string]string{"eventbridge": "events", "cloudwatchlogs": "logs"}[service]; named != "" {
+			if named := map[string]string{"eventbridge": "events", "cloudwatchlogs": "logs", "arczonalshift": "arc-zonal-shift"}[service]; named != "" {
 				service = named // IAM's name for it
 			}
 			b.mu.Lock()

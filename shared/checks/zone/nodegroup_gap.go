@@ -29,7 +29,7 @@ func NodegroupGap() check.Check {
 		Predictive: true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
 		Uses:       zoneUses(),
-		After:      []checkid.ID{checkid.ZoneImpaired},
+		After:      []checkid.ID{checkid.ZoneImpaired, checkid.ZoneShifted},
 		Cause: "The group launches in more zones than its desired count covers. An EBS volume lives in a zone in which neither this nor another group has a node that takes its pod; which zone the next node comes to is Auto Scaling's choice, and when nodes are replaced they can come to other zones than before. " +
 			"It is certain where a pod has been waiting for the volume for minutes, likely where a claim holds it and nobody waits yet, or where Karpenter or Auto Mode could still bring a node, possible where Kubernetes could not be asked, and advice for a volume that no claim holds.",
 		Fix: "Set the desired count so that every zone of the group has a node: Auto Scaling launches where it has fewest. For good: one nodegroup per zone, as AWS advises for workloads with EBS volumes.",

@@ -28,7 +28,7 @@ func PodUnschedulable() check.Check {
 		Predictive: true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.WaitingPods},
 		Uses:       append(zoneUses(), snapshot.VolumesOf),
-		After:      []checkid.ID{checkid.ZoneImpaired},
+		After:      []checkid.ID{checkid.ZoneImpaired, checkid.ZoneShifted},
 		Adds:       []checkid.ID{checkid.ZoneNodegroupGap, checkid.ZoneVolumeStranded},
 		Cause: "The scheduler says that nodes are in another zone than the pod's volume (volume node affinity conflict), and has said so for minutes. Which group could bring a node, and why it does not, zone/nodegroup-gap and zone/volume-stranded say. " +
 			"By itself it tells of a zone where a node is and does not take the pod: it is full, cordoned, or no Ready node.",
@@ -225,7 +225,7 @@ func stuckFinding(p *zones.Zones, zone string, list []stuck) finding.Finding {
 			f.Resources = append(f.Resources, l.Home.ID)
 		}
 	}
-	f.Evidence = append(f.Evidence, nodesByZone(p))
+	f.Evidence = append(append(f.Evidence, nodesByZone(p)), shiftsUnread(p)...)
 	if n := len(list) - 1; n > 0 {
 		f.Why += fmt.Sprintf(" %d more %s there.", n, phrase.Plural(n, "pod waits", "pods wait"))
 	}

@@ -27,7 +27,7 @@ func VolumeStranded() check.Check {
 		Predictive: true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
 		Uses:       zoneUses(),
-		After:      []checkid.ID{checkid.ZoneImpaired},
+		After:      []checkid.ID{checkid.ZoneImpaired, checkid.ZoneShifted},
 		Cause: "An EBS volume can be attached in its own zone only. No node that takes the pod is in that zone, and none of the cluster's groups or NodePools launches there: none has a subnet in it, or its launches there fail, are suspended, or bring nodes that the pod cannot run on (selector, affinity, taints, architecture). " +
 			"It is certain where a pod has been waiting for the volume for minutes, likely where a claim holds it and nobody waits yet, or where Karpenter or Auto Mode could still bring a node (the subnets of their classes could not be read), possible where Kubernetes could not be asked, and advice for a volume that no claim holds. A volume is the cluster's if its tags name this cluster and no other, or if a PersistentVolume names it.",
 		Fix: "Let a nodegroup launch in the volume's zone: one nodegroup per zone is what AWS advises for workloads with EBS volumes. Or make the volume anew in another zone from a snapshot.",
@@ -41,11 +41,11 @@ func VolumeStranded() check.Check {
 
 // zoneUses is what tells more of nodes, claims and pods.
 func zoneUses() []snapshot.Source {
-	return []snapshot.Source{
+	return append(zones.ShiftSources(),
 		snapshot.Nodegroups, snapshot.Nodes, snapshot.Instances, snapshot.Activities, snapshot.LaunchHistory,
 		snapshot.PersistentVolumes, snapshot.ClaimsOf, snapshot.WaitingPods, snapshot.ZonesOf, snapshot.Subnets,
 		snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf,
-	}
+	)
 }
 
 func runVolumeStranded(s *facts.View) []finding.Finding {

@@ -72,8 +72,17 @@ func evidence(p *zones.Zones, list []zones.VolumePlacement) []finding.Evidence {
 	if p.Pools && !p.PoolsKnown {
 		out = append(out, finding.Evidence{What: "Beside groups", Value: "Karpenter or Auto Mode launches nodes too; what limits it was not read"})
 	}
+	out = append(out, shiftsUnread(p)...)
 	if p.Blind {
 		out = append(out, finding.Evidence{What: "Not seen", Value: "nodes beside those of the groups: neither nodes nor instances could be read"})
+	}
+	return out
+}
+
+// shiftsUnread says that zones may be shifted away from, where that was not read.
+func shiftsUnread(p *zones.Zones) (out []finding.Evidence) {
+	for _, f := range p.ShiftsUnread() {
+		out = append(out, finding.Evidence{What: "Not checked", Value: fmt.Sprintf("zone/shifted, %s (%s: %s)", f.Source, f.Reason, f.Call)})
 	}
 	return out
 }
@@ -125,6 +134,11 @@ func words(r zones.NodeSource) string {
 	for _, z := range r.Zones {
 		if why := r.Failing[z]; why != "" {
 			text += fmt.Sprintf("; launches in %s fail: %s", z, why)
+		}
+	}
+	for _, z := range r.Zones {
+		if why := r.Shifted(z); why != "" {
+			text += fmt.Sprintf("; launches nothing in %s: %s", z, why)
 		}
 	}
 	if r.Scaled {

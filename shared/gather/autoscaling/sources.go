@@ -1,4 +1,5 @@
-// Package autoscaling holds the sources that are read of EC2 Auto Scaling.
+// Package autoscaling holds the sources that are read of EC2 Auto Scaling, and of ARC zonal
+// shift, which keeps its launches out of a zone.
 package autoscaling
 
 import (
@@ -8,6 +9,6 @@ import (
 )
 
 // Sources are all of them.
-func Sources(api *autoscaling.Client) []source.Source {
-	return []source.Source{groups(), activities(api)}
+func Sources(api *autoscaling.Client, shifts Shifts) []source.Source {
+	return []source.Source{groups(), activities(api), zonalShifts(shifts), autoshifts(shifts)}
 }

@@ -115,11 +115,14 @@ func (s Source) Failure(err error) *snapshot.Failure {
 }
 
 // action is an operation as IAM names it. For the services that are read here
-// IAM's prefix is the service's id in lower case, without spaces; but for one.
+// IAM's prefix is the service's id in lower case, without spaces; but for two.
 func action(op *smithy.OperationError) string {
 	prefix := strings.ToLower(strings.ReplaceAll(op.Service(), " ", ""))
-	if prefix == "cloudwatchlogs" {
+	switch prefix {
+	case "cloudwatchlogs":
 		prefix = "logs"
+	case "arczonalshift":
+		prefix = "arc-zonal-shift"
 	}
 	if prefix == "lambda" && op.Operation() == "Invoke" {
 		return askRelay

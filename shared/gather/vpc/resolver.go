@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -23,30 +22,6 @@ type Resolver interface {
 }
 
 var _ Resolver = (*route53resolver.Client)(nil)
-
-// mostPages bounds a list: 1,000 rules, or 50,000 domains.
-const mostPages = 10
-
-// allPages reads a list page by page.
-func allPages[T any](ctx context.Context, what string, page func(context.Context, string) ([]T, string, error)) ([]T, error) {
-	var all []T
-	token := ""
-	for range mostPages {
-		list, next, err := page(ctx, token)
-		if err != nil {
-			return nil, fmt.Errorf("list %s: %w", what, err)
-		}
-		all = append(all, list...)
-		switch next {
-		case "":
-			return all, nil
-		case token:
-			return nil, source.ErrHalf
-		}
-		token = next
-	}
-	return nil, fmt.Errorf("list %s: %w", what, source.ErrTooMany)
-}
 
 // whereNamesMatter reads only where an instance of the scope has not joined, and for a
 // subnet of the scope in which none of its instances stands: an incident may cover it.
@@ -74,7 +49,7 @@ func resolverRules(api Resolver) source.Source {
 		Read: whereNamesMatter(func(ctx context.Context, v *source.View) (source.Store, error) {
 			var of []route53resolver.RuleAssociation
 			for _, vpc := range v.VPCs {
-				list, err := allPages(ctx, "resolver rule associations", func(ctx context.Context, token string) ([]route53resolver.RuleAssociation, string, error) {
+				list, err := source.Pages(ctx, "resolver rule associations", func(ctx context.Context, token string) ([]route53resolver.RuleAssociation, string, error) {
 					return api.RuleAssociations(ctx, vpc, token)
 				})
 				if err != nil {
@@ -87,7 +62,7 @@ func resolverRules(api Resolver) source.Source {
 			if len(of) == 0 {
 				return source.Nothing, nil
 			}
-			rules, err := allPages(ctx, "resolver rules", api.Rules)
+			rules, err := source.Pages(ctx, "resolver rules", api.Rules)
 			if err != nil {
 				return nil, err
 			}
@@ -135,7 +110,7 @@ func dnsFirewall(api Resolver) source.Source {
 			var all []snapshot.FirewallRule
 			var unread error
 			for _, vpc := range v.VPCs {
-				groups, err := allPages(ctx, "firewall rule group associations", func(ctx context.Context, token string) ([]route53resolver.FirewallAssociation, string, error) {
+				groups, err := source.Pages(ctx, "firewall rule group associations", func(ctx context.Context, token string) ([]route53resolver.FirewallAssociation, string, error) {
 					return api.FirewallAssociations(ctx, vpc, token)
 				})
 				if err != nil {
@@ -167,7 +142,7 @@ func dnsFirewall(api Resolver) source.Source {
 }
 
 func firewallRules(ctx context.Context, api Resolver, v *source.View, vpc string, g route53resolver.FirewallAssociation) (list []snapshot.FirewallRule, unread, err error) {
-	rules, err := allPages(ctx, "firewall rules", func(ctx context.Context, token string) ([]route53resolver.FirewallRule, string, error) {
+	rules, err := source.Pages(ctx, "firewall rules", func(ctx context.Context, token string) ([]route53resolver.FirewallRule, string, error) {
 		return api.FirewallRules(ctx, g.Group, token)
 	})
 	if err != nil {
@@ -177,7 +152,7 @@ func firewallRules(ctx context.Context, api Resolver, v *source.View, vpc string
 	for _, r := range rules {
 		out := snapshot.FirewallRule{VPC: vpc, Group: g.Group, GroupName: g.Name, Name: r.Name, Action: r.Action, Response: r.BlockResponse, Type: r.Qtype, List: r.List}
 		if r.List != "" {
-			domains, err := allPages(ctx, "firewall domains", func(ctx context.Context, token string) ([]string, string, error) {
+			domains, err := source.Pages(ctx, "firewall domains", func(ctx context.Context, token string) ([]string, string, error) {
 				return api.FirewallDomains(ctx, r.List, token)
 			})
 			if err != nil {

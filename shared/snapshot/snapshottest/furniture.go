@@ -147,6 +147,10 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 		s.PlacementGroups = nil
 	case snapshot.PoolEventsOf:
 		s.PoolEvents = nil
+	case snapshot.ZonalShifts:
+		s.Shifts = nil
+	case snapshot.AutoshiftsOf:
+		s.Autoshifts = nil
 	case snapshot.Profiles:
 		s.Profiles = nil
 	case snapshot.Roles:

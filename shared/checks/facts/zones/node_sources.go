@@ -28,6 +28,8 @@ type NodeSource struct {
 	Idle string
 	// Failing says, by zone, what becomes of its launches there.
 	Failing map[string]string
+	// shifted are the zonal shifts that keep it out of its zones.
+	shifted map[string]*snapshot.Shift
 	fit     scheduling.Node
 	// Scaled tells that an autoscaler may change its desired count.
 	Scaled bool
@@ -50,6 +52,14 @@ func (r NodeSource) Most() int {
 		return min(r.Managed.Max, r.Group.Max)
 	}
 	return r.Group.Max
+}
+
+// Shifted says, by zone, what keeps it out; empty where it launches.
+func (r NodeSource) Shifted(zone string) string {
+	if s := r.shifted[zone]; s != nil {
+		return shiftText(s)
+	}
+	return ""
 }
 
 func (r NodeSource) total() int {
@@ -101,7 +111,7 @@ func (p *Zones) launchers() []NodeSource {
 		for key := range g.Tags {
 			r.Scaled = r.Scaled || strings.HasPrefix(key, "k8s.io/cluster-autoscaler/")
 		}
-		r.fit = p.model(r)
+		r.fit, r.shifted = p.model(r), p.shiftsOf(r)
 		rigs = append(rigs, r)
 	}
 	return rigs

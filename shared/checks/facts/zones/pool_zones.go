@@ -27,12 +27,17 @@ func (p *Zones) poolFor(zones []string, pod *snapshot.WaitingPod) string {
 		if pool.Deleting || pod != nil && !scheduling.PoolTakes(pool, pod) {
 			continue
 		}
-		subnets, _ := facts.PoolSubnets(p.S, pool)
-		if slices.ContainsFunc(subnets, func(n snapshot.ZonedSubnet) bool { return slices.Contains(zones, n.Zone) }) {
+		if p.poolLaunches(pool, slices.DeleteFunc(slices.Clone(zones), func(z string) bool { return p.poolShifted(pool.Name, z) })) {
 			return pool.Name
 		}
 	}
 	return ""
+}
+
+// poolLaunches reports whether a NodePool has a subnet in one of the zones.
+func (p *Zones) poolLaunches(pool snapshot.NodePool, zones []string) bool {
+	subnets, _ := facts.PoolSubnets(p.S, pool)
+	return slices.ContainsFunc(subnets, func(n snapshot.ZonedSubnet) bool { return slices.Contains(zones, n.Zone) })
 }
 
 // mostPools is of how many NodePools it is told where they launch.

@@ -114,7 +114,7 @@ func (p *Zones) leaveOut(list []home) {
 // an EBS volume can be attached in its own zone alone (EBS user guide, "Attach an Amazon
 // EBS volume to an Amazon EC2 instance").
 func Apart(pod *snapshot.WaitingPod, volumes [][]string) bool {
-	if asked := podZones(pod); len(asked) > 0 && len(volumes) > 0 {
+	if asked := PodZones(pod); len(asked) > 0 && len(volumes) > 0 {
 		volumes = append(slices.Clone(volumes), asked)
 	}
 	if len(volumes) < 2 {
@@ -125,9 +125,9 @@ func Apart(pod *snapshot.WaitingPod, volumes [][]string) bool {
 	})
 }
 
-// podZones are the zones that a pod asks for by its selector, or by each term of its
+// PodZones are the zones that a pod asks for by its selector, or by each term of its
 // required affinity; nil where it does not.
-func podZones(pod *snapshot.WaitingPod) []string {
+func PodZones(pod *snapshot.WaitingPod) []string {
 	if zone := pod.Selector[scheduling.ZoneLabel]; zone != "" {
 		return []string{zone}
 	}

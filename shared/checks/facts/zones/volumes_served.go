@@ -71,6 +71,7 @@ func (p *Zones) volumePlacements() []VolumePlacement {
 //	a NodePool launches there                 grows
 //	a node of the group is there, and does
 //	not take the pod                          served, and zone/pod-unschedulable says why not
+//	a zonal shift keeps the group out         none of these
 //	a group launches there and has no node    gap; nobody waits and it has this zone alone: grows
 //	Karpenter or Auto Mode, nobody waits, and
 //	where their pools launch is not known     grows
@@ -156,6 +157,9 @@ func (p *Zones) bringer(zones []string, pod *snapshot.WaitingPod) (best *NodeSou
 			case r.Idle != "":
 				idle = append(idle, fmt.Sprintf("%s launches nothing: %s", r.Name(), r.Idle))
 				continue
+			case r.shifted[z] != nil:
+				idle = append(idle, fmt.Sprintf("%s keeps launches of %s out of %s", shiftText(r.shifted[z]), r.Name(), z))
+				continue
 			case can == scheduling.FitsNot:
 				idle = append(idle, fmt.Sprintf("nodes of %s do not take %s: %s", r.Name(), pod.Key(), why))
 				continue
@@ -239,7 +243,7 @@ func (p *Zones) Confidence(l VolumePlacement) finding.Confidence {
 	case l.Home.Held == heldBound:
 		c = finding.Likely
 	}
-	if c == finding.Certain && (p.Pools && !p.PoolsKnown || p.Blind || l.unsure || !p.S.Has(snapshot.Nodes)) {
+	if c == finding.Certain && (p.Pools && !p.PoolsKnown || p.Blind || l.unsure || !p.S.Has(snapshot.Nodes) || p.shiftRefused()) {
 		c = finding.Likely
 	}
 	if p.Blind && c == finding.Likely {
