@@ -11,6 +11,7 @@ import (
 
 	"rollcall/local/simaws/cloudwatchlogs"
 	"rollcall/local/simaws/resolver"
+	"rollcall/local/simaws/zonalshift"
 )
 
 // operations are the files that a capture may hold, by the first part of their
@@ -64,6 +65,10 @@ func operations() map[string]reflect.Type {
 		"route53resolver-list-firewall-domains":                 reflect.TypeFor[resolver.ListFirewallDomainsOutput](),
 		"route53resolver-list-resolver-rules":                   reflect.TypeFor[resolver.ListResolverRulesOutput](),
 		"route53resolver-list-resolver-rule-associations":       reflect.TypeFor[resolver.ListResolverRuleAssociationsOutput](),
+
+		"arc-zonal-shift-list-zonal-shifts":      reflect.TypeFor[zonalshift.ListZonalShiftsOutput](),
+		"arc-zonal-shift-list-autoshifts":        reflect.TypeFor[zonalshift.ListAutoshiftsOutput](),
+		"arc-zonal-shift-list-managed-resources": reflect.TypeFor[zonalshift.ListManagedResourcesOutput](),
 
 		"autoscaling-describe-auto-scaling-groups": reflect.TypeFor[autoscaling.DescribeAutoScalingGroupsOutput](),
 		"autoscaling-describe-scaling-activities":  reflect.TypeFor[autoscaling.DescribeScalingActivitiesOutput](),

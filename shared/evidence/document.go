@@ -87,7 +87,8 @@ func (d *document) add(r read) error {
 		return d.addKubernetes(r)
 	}
 	service, _, _ := strings.Cut(r.call, ":")
-	if service == "cloudwatchlogs" || service == "route53resolver" { // clients of our own, whose types are JSON's
+	switch service {
+	case "cloudwatchlogs", "route53resolver", "arczonalshift": // clients of our own, whose types are JSON's
 		raw, err := json.Marshal(r.out)
 		if err != nil {
 			return fmt.Errorf("write the answer: %w", err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -107,20 +108,27 @@ func (t *taker) logs(ctx context.Context, operation string, in func(next string)
 // json makes a call of a JSON service likewise.
 func (t *taker) json(ctx context.Context, service awsjson.Service, operation string, in func(next string) any, most int) (map[string]any, bool, error) {
 	client := awsjson.New(t.asked.Config, service)
+	return t.jsonPages(ctx, service.Name, operation, nil, most, func(next string, out *json.RawMessage) error {
+		return client.Call(ctx, operation, "", in(next), out)
+	})
+}
+
+// jsonPages makes calls for pages in JSON. out tells what is a time.
+func (t *taker) jsonPages(ctx context.Context, service, operation string, out reflect.Type, most int, call func(next string, out *json.RawMessage) error) (map[string]any, bool, error) {
 	var all map[string]any
 	for n, next := 1, ""; ; n++ {
-		leave, err := t.limits.enter(ctx, service.Name, operation)
+		leave, err := t.limits.enter(ctx, service, operation)
 		if err != nil {
 			return nil, false, err
 		}
 		var raw json.RawMessage
-		err = client.Call(ctx, operation, "", in(next), &raw)
+		err = call(next, &raw)
 		leave()
 		t.count(func() { t.state.Calls++ })
 		if err != nil {
 			return nil, false, err
 		}
-		page, err := wire.PrintedJSON(nil, raw)
+		page, err := wire.PrintedJSON(out, raw)
 		if err != nil {
 			return nil, false, err
 		}

@@ -55,6 +55,7 @@ func (t *taker) account(ctx context.Context) (found region) {
 		},
 		func() { found.attachments = t.transitRoutes(ctx) },
 		func() { t.resolver(ctx) },
+		func() { t.zonalShifts(ctx) },
 	)
 	return found
 }

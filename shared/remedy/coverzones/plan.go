@@ -14,6 +14,7 @@ const (
 	NoGroup     action.Reason = "no-group"
 	OverMax     action.Reason = "over-max"
 	ZoneRefuses action.Reason = "zone-refuses"
+	ZoneShifted action.Reason = "zone-shifted"
 	// ZoneNotReached is that one more instance would come to another zone.
 	ZoneNotReached action.Reason = "zone-not-reached"
 )
@@ -147,6 +148,15 @@ func (l look) zonesOf(g snapshot.Group) (zones, without []string, _ *action.Refu
 	}
 	if len(without) == 0 {
 		return nil, nil, action.Refuse(action.NothingToDo, "%s has an instance in each of its zones.", g.Name)
+	}
+	for _, zone := range without {
+		switch {
+		case l.Snapshot.GroupShift(g, zone) != nil:
+			return nil, nil, action.Refuse(ZoneShifted, "A zonal shift moves %s away from %s: one more instance would come to another zone.", g.Name, zone)
+		case l.Snapshot.ClusterShift(zone) != nil:
+			// A group that EKS does not manage still launches there.
+			return nil, nil, action.Refuse(ZoneShifted, "A zonal shift moves %s away from %s: a node there is to take no pods.", l.Subject.Cluster, zone)
+		}
 	}
 	for _, a := range l.Snapshot.Activities {
 		if a.Group == g.Name && a.Status == "Failed" && slices.Contains(without, a.Zone) && l.Snapshot.Time.Sub(a.Started) < refusedLately {

@@ -38,6 +38,15 @@ func TestWrongTargets(t *testing.T) {
 		{"the zone refused a launch", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.Activities = []snapshot.Activity{{Group: "eks-workers", Status: "Failed", Zone: "us-west-2c", Started: s.Time.Add(-10 * time.Minute), Ended: s.Time}}
 		}, ZoneRefuses},
+		{"a person shifted the cluster away from the zone", shifted("", "usw2-az3", snapshot.PersonsShift), ZoneShifted},
+		{"AWS shifted the cluster away from the zone", shifted("", "usw2-az3", snapshot.Autoshift), ZoneShifted},
+		{"a practice run", shifted("", "usw2-az3", snapshot.PracticeRun), ZoneShifted},
+		{"the group is shifted away from the zone", shifted("eks-workers", "usw2-az3", snapshot.PersonsShift), ZoneShifted},
+		{"the cluster is shifted, and the group is self-managed", func(s *snapshot.Snapshot, of *action.Subject) {
+			shifted("", "usw2-az3", snapshot.PersonsShift)(s, of)
+			s.Nodegroups, of.Nodegroups = nil, []string{"eks-workers"}
+			delete(s.Groups[0].Tags, "eks:nodegroup-name")
+		}, ZoneShifted},
 		{"every zone has one", asg(func(g *snapshot.Group) { g.Subnets = g.Subnets[:2] }), action.NothingToDo},
 		{"a subnet was not read", asg(func(g *snapshot.Group) { g.Subnets = append(g.Subnets, "subnet-0x") }), action.CouldNotLook},
 		{"an instance was not read", remedytest.Instance(func(i *snapshot.Instance) { i.ID = "i-0x" }), action.CouldNotLook},
@@ -63,10 +72,11 @@ func threeZones() (*snapshot.Snapshot, action.Subject) {
 	s.Groups[0].Subnets, s.Groups[0].Desired, s.Nodegroups[0].Desired = nil, 2, 2
 	for _, zone := range []string{"a", "b", "c"} {
 		sub := *snapshottest.Subnet(s, snapshottest.Private)
-		sub.ID, sub.Zone = "subnet-0"+zone, "us-west-2"+zone
+		sub.ID, sub.Zone, sub.ZoneID = "subnet-0"+zone, "us-west-2"+zone, "usw2-az"+string(zone[0]-'a'+'1')
 		s.Subnets = append(s.Subnets, sub)
 		s.Groups[0].Subnets = append(s.Groups[0].Subnets, sub.ID)
 	}
+	s.Zones = nil
 	remedytest.Missed(s)
 	snapshottest.Instance(s, remedytest.Stuck).Zone = "us-west-2b"
 	s.Groups[0].Instances = []snapshot.GroupInstance{{ID: snapshottest.Node, Lifecycle: "InService"}, {ID: remedytest.Stuck, Lifecycle: "InService"}}
@@ -79,6 +89,35 @@ func asg(change func(*snapshot.Group)) remedytest.Change {
 
 func nodegroup(change func(*snapshot.Nodegroup)) remedytest.Change {
 	return func(s *snapshot.Snapshot, _ *action.Subject) { change(&s.Nodegroups[0]) }
+}
+
+// shifted has a shift of the cluster, or of a group, in effect.
+func shifted(group, zone string, kind snapshot.ShiftKind) remedytest.Change {
+	return func(s *snapshot.Snapshot, _ *action.Subject) {
+		x := snapshot.Shift{Group: group, ZoneID: zone, Kind: kind, Started: s.Time.Add(-time.Hour)}
+		if kind == snapshot.Autoshift {
+			s.Autoshifts = append(s.Autoshifts, x)
+			return
+		}
+		x.Expires = s.Time.Add(time.Hour)
+		s.Shifts = append(s.Shifts, x)
+	}
+}
+
+// A shift keeps launches out of its own zone, of what it is of, and as long as it lasts.
+func TestShiftsElsewhere(t *testing.T) {
+	harmless := func(group, zone string, expires time.Duration) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, of *action.Subject) {
+			shifted(group, zone, snapshot.PersonsShift)(s, of)
+			s.Shifts[0].Expires = s.Time.Add(expires)
+		}
+	}
+	remedytest.Allows(t, Remedy(), threeZones, remedytest.Saying(gap, gapAt("us-west-2c")), []remedytest.Harmless{
+		{"of a zone that has an instance", harmless("", "usw2-az1", time.Hour)},
+		{"of a zone that the group does not have", harmless("", "usw2-az4", time.Hour)},
+		{"of another group", harmless("eks-other", "usw2-az3", time.Hour)},
+		{"expired", harmless("", "usw2-az3", -time.Second)},
+	})
 }
 
 // A gap may be a hint only: raising a count within its bounds is worth that. An

@@ -13,7 +13,7 @@ func Remedy() action.Remedy[Plan, Calls] {
 	return action.Remedy[Plan, Calls]{
 		Name:    optin.CoverZones,
 		Cures:   "Volumes in a zone in which a nodegroup has no node.",
-		Sources: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.Groups, snapshot.Nodegroups, snapshot.Activities},
+		Sources: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.Groups, snapshot.Nodegroups, snapshot.Activities, snapshot.ZonalShifts, snapshot.AutoshiftsOf},
 		More:    action.More{GroupMembers: true},
 		Plan:    func(l action.Look) (*Plan, *action.Refusal) { return look{l}.plan() },
 		Applied: applied,

@@ -9,7 +9,7 @@ import (
 
 func TestRefusesUnread(t *testing.T) {
 	remedytest.RefusesUnread(t, Remedy(), threeZones, gapAt("us-west-2c"),
-		snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.Groups, snapshot.Nodegroups, snapshot.Activities)
+		snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.Groups, snapshot.Nodegroups, snapshot.Activities, snapshot.ZonalShifts, snapshot.AutoshiftsOf)
 }
 
 // A group's instances are counted: those that report reads are not all of them.
