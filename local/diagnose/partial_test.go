@@ -298,6 +298,9 @@ func callOf(kind string) string {
 		return "iam:GetPolicy" // the CLI is given the version, which that call returns
 	}
 	service, words, _ := strings.Cut(kind, "-")
+	if rest, is := strings.CutPrefix(kind, "arc-zonal-shift-"); is {
+		service, words = "arc-zonal-shift", rest
+	}
 	call := service + ":"
 	for word := range strings.SplitSeq(words, "-") {
 		call += strings.ToUpper(word[:1]) + word[1:]

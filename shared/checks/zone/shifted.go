@@ -29,7 +29,7 @@ func Shifted() check.Check {
 		WatchedBy:  []check.Detector{check.ZoneWatch},
 		Predictive: true,
 		Optional:   true,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.ZonesOf, snapshot.ZonalShifts},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.ZonalShifts},
 		Uses:       append(zoneUses(), snapshot.VolumesOf),
 		After:      []checkid.ID{checkid.ZoneImpaired},
 		Cause: "A zonal shift or zonal autoshift of Amazon Application Recovery Controller moves the cluster, or an Auto Scaling group, away from a zone. During a cluster's shift EKS cordons the nodes there, and managed nodegroups, EKS Auto Mode and Karpenter (with its integration on) launch in other zones only; a group's own shift keeps its launches out. " +

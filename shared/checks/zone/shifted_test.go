@@ -104,6 +104,8 @@ func TestShifted(t *testing.T) {
 		}), []string{ab, "fail (likely) us-west-2c [us-west-2c] [] workers cannot launch: us-west-2c is shifted away"}},
 
 		{"not read", threeZones(shiftedAway(zoneC, "", person), checktest.Unread(snapshot.ZonalShifts)), []string{"unknown prod [] zonal shifts: denied"}},
+		{"the zone's name not read", threeZones(shiftedAway(zoneC, "", person), checktest.Unread(snapshot.ZonesOf)), []string{"unknown prod [us-west-2a us-west-2b us-west-2c] availability zones: denied"}},
+		{"the zones not read, and nothing shifted", threeZones(func(s *snapshot.Snapshot) { s.Cluster.ZonalShift = true }, checktest.Unread(snapshot.ZonesOf)), []string{abc}},
 		{"autoshifts not read", threeZones(shiftedAway(zoneC, "", person), checktest.Unread(snapshot.AutoshiftsOf)), []string{"unknown prod [us-west-2a us-west-2b] zonal autoshifts: denied", "fail" + waits1}},
 	})
 }

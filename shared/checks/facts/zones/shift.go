@@ -159,15 +159,11 @@ func (p *Zones) ShiftsUnread() (list []snapshot.Failure) {
 	if !p.S.Cluster.ZonalShift && !slices.ContainsFunc(p.S.Groups, func(g snapshot.Group) bool { return g.ZonalShift }) {
 		return nil
 	}
-	for _, source := range []snapshot.Source{snapshot.ZonalShifts, snapshot.AutoshiftsOf} {
-		if !p.S.Has(source) {
+	unnamed := slices.ContainsFunc(slices.Concat(p.S.Shifts, p.S.Autoshifts), func(s snapshot.Shift) bool { return p.S.ZoneOfID(s.ZoneID) == "" })
+	for _, source := range []snapshot.Source{snapshot.ZonalShifts, snapshot.AutoshiftsOf, snapshot.ZonesOf} {
+		if !p.S.Has(source) && (source != snapshot.ZonesOf || unnamed) {
 			list = append(list, p.S.Why(source))
 		}
 	}
 	return list
-}
-
-// shiftRefused reports whether reading shifts was tried, and failed.
-func (p *Zones) shiftRefused() bool {
-	return slices.ContainsFunc(p.ShiftsUnread(), func(f snapshot.Failure) bool { return f.Reason != snapshot.NotRead })
 }

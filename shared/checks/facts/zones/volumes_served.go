@@ -243,7 +243,7 @@ func (p *Zones) Confidence(l VolumePlacement) finding.Confidence {
 	case l.Home.Held == heldBound:
 		c = finding.Likely
 	}
-	if c == finding.Certain && (p.Pools && !p.PoolsKnown || p.Blind || l.unsure || !p.S.Has(snapshot.Nodes) || p.shiftRefused()) {
+	if c == finding.Certain && (p.Pools && !p.PoolsKnown || p.Blind || l.unsure || !p.S.Has(snapshot.Nodes) || len(p.ShiftsUnread()) > 0) {
 		c = finding.Likely
 	}
 	if p.Blind && c == finding.Likely {
