@@ -80,6 +80,8 @@ func karpenterRows() []row {
 				"with fleet error(s), unsupported", "reservationcapacity", "maxfleet", "subnet"}, source: karpenterDoc, look: []checkid.ID{checkid.LaunchSpotLimit,
 				checkid.LaunchVCPULimit}},
 
+		{check: checkid.ZoneShifted, all: [][]string{{"zonal shift detected", "zonalshiftactive"}}, source: karpenterDoc},
+
 		{meaning: "no instance type that the NodePool allows fits the pod: nothing was launched",
 			next: "Compare the pod's requests, selectors and tolerations with the NodePool's requirements and taints.",
 			by:   []program{karpenter}, all: [][]string{{"no instance type satisfied", "no instance type which", "incompatible with nodepool",

@@ -216,3 +216,17 @@ func TestCauseOfKarpenter(t *testing.T) {
 		}
 	}
 }
+
+// A zonal shift is no fault of the NodePool; one that is over is no fault at all
+// (aws/karpenter-provider-aws, pkg/cloudprovider/events).
+func TestZonalShift(t *testing.T) {
+	for text, want := range map[string]checkid.ID{
+		"Warning ZonalShiftActive nodepool/default Zonal shift detected: offerings in zone us-west-2c (usw2-az3) are unavailable for this NodePool": checkid.ZoneShifted,
+		"Zonal shift detected: offerings in zone us-west-2c (usw2-az3) are unavailable for this NodePool":                                           checkid.ZoneShifted,
+		"Normal ZonalShiftCleared nodepool/default Zonal shift cleared: offerings in zone us-west-2c (usw2-az3) are restored for this NodePool":     "",
+	} {
+		if got := Tell(text).Check; got != want {
+			t.Errorf("%q tells %q, want %q", text, got, want)
+		}
+	}
+}

@@ -97,6 +97,9 @@ func words(check checkid.ID) wording {
 			"EKS runs the cloud controller. See that the kubelet is of the cluster, and that the node's provider id and name match an instance."}
 	case checkid.NodegroupUpdateFailed:
 		return wording{"an update of the nodegroup failed: pods did not leave their nodes", "Look at the PodDisruptionBudgets of the pods that stay, or update with force."}
+	case checkid.ZoneShifted:
+		return wording{"a zonal shift keeps launches out of a zone: nothing is broken in the NodePool",
+			"See who started it and when it ends (aws arc-zonal-shift list-zonal-shifts, list-autoshifts). It is cancelled, or expires, once the zone is well."}
 	case checkid.RouteBlackhole:
 		return wording{"a route leads to something that is gone", "Lead the route to a gateway that works."}
 	case checkid.RouteIGWDetached:
