@@ -22,6 +22,14 @@ func claimsOfCounts() []claim {
 			n := len(regexp.MustCompile(`"phase":"Pending"`).FindAllString(s.facts.raw, -1))
 			return n, n > 0
 		})},
+		{form(`([\d,]+) nodes? there (?:is|are) cordoned`), is(func(s said) (int, bool) {
+			for _, l := range s.lines {
+				if m := regexp.MustCompile(`away from ([a-z0-9-]+) \(`).FindStringSubmatch(l.Text); m != nil {
+					return s.facts.Cordoned[m[1]], true
+				}
+			}
+			return 0, false
+		})},
 		{form(`([\d,]+) failed launch(?:es)?\b`), is(func(s said) (int, bool) {
 			if n := s.facts.failed(); n > 0 {
 				return n, true

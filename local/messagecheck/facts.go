@@ -77,6 +77,10 @@ func (f *Facts) Look(w *world.World) error {
 			}
 		}
 	}
+	// On the wire the times of shifts are numbers.
+	if body, err := json.Marshal(shifts(w)); err == nil {
+		f.told.Write(body)
+	}
 	f.claims = claims()
 	f.raw = f.told.String()
 	f.text = plain(f.raw)
@@ -90,6 +94,12 @@ func (f *Facts) Look(w *world.World) error {
 		}
 	}
 	return nil
+}
+
+// shifts are what is shifted away from a zone.
+func shifts(w *world.World) any {
+	defer w.Hold()()
+	return w.State.File.ArcZonalShift
 }
 
 // kinds are the plurals of what a cluster has, beside its nodes.

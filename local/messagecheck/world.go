@@ -23,6 +23,8 @@ type World struct {
 	Alive    map[string]bool
 	// Ready are the instances that are Ready nodes.
 	Ready map[string]bool
+	// Cordoned counts the nodes of each zone that take no new pods.
+	Cordoned map[string]int
 	// Groups are the Auto Scaling groups by name, and by the nodegroup that they are of.
 	Groups map[string][]Group
 	// Image, Type and Subnet are an instance's.
@@ -47,7 +49,7 @@ type Group struct {
 // Of looks at a world.
 func Of(w *world.World) (World, error) {
 	of := World{
-		Account: w.Account(), Now: w.Now(), Free: map[string]int{}, Launched: map[string]time.Time{}, Alive: map[string]bool{}, Ready: map[string]bool{},
+		Account: w.Account(), Now: w.Now(), Free: map[string]int{}, Launched: map[string]time.Time{}, Alive: map[string]bool{}, Ready: map[string]bool{}, Cordoned: map[string]int{},
 		Image: map[string]string{}, Type: map[string]string{}, Subnet: map[string]string{},
 		Groups: map[string][]Group{}, Types: map[string][3]int{}, Left: map[string]Remains{},
 	}
@@ -143,9 +145,11 @@ func (of World) nodes(w *world.World) error {
 		}
 		for _, raw := range list.Items {
 			var n struct {
-				Spec struct {
-					ProviderID string
-					Taints     []struct{ Key string }
+				Metadata struct{ Labels map[string]string }
+				Spec     struct {
+					ProviderID    string
+					Unschedulable bool
+					Taints        []struct{ Key string }
 				}
 				Status struct {
 					Conditions []struct{ Type, Status string }
@@ -153,6 +157,9 @@ func (of World) nodes(w *world.World) error {
 			}
 			if err := json.Unmarshal(raw, &n); err != nil {
 				return fmt.Errorf("read a node: %w", err)
+			}
+			if n.Spec.Unschedulable {
+				of.Cordoned[n.Metadata.Labels["topology.kubernetes.io/zone"]]++
 			}
 			ready := false
 			for _, c := range n.Status.Conditions {

@@ -34,7 +34,7 @@ const (
 
 // Faults are all single faults.
 func Faults() []Fault {
-	list := slices.Concat(routeFaults(), resolverFaults(), endpointFaults(), filterFaults(), nameFaults(), roleFaults(), accessFaults(), startFaults(), instanceFaults(), nodeFaults(), launchFaults(), nodegroupFaults())
+	list := slices.Concat(routeFaults(), resolverFaults(), endpointFaults(), filterFaults(), nameFaults(), roleFaults(), accessFaults(), startFaults(), instanceFaults(), nodeFaults(), launchFaults(), nodegroupFaults(), zoneFaults())
 	for i := range list {
 		list[i].Except = exceptions(list[i])
 	}

@@ -17,7 +17,7 @@ import (
 // noise is what real accounts have beside what matters: things that look
 // broken, or like a cause, and are neither.
 func (w *World) noise() []func() {
-	return []func(){w.exempt, w.garden, w.oldBlackhole, w.oldGateways, w.extraGroup, w.otherPeople, w.otherPolicies, w.recoveredLaunch, w.scaledIn, w.otherEndpoints, w.otherCluster, w.stickyStatus}
+	return []func(){w.exempt, w.garden, w.oldBlackhole, w.oldGateways, w.extraGroup, w.otherPeople, w.otherPolicies, w.recoveredLaunch, w.scaledIn, w.otherEndpoints, w.otherCluster, w.stickyStatus, w.shiftedBefore}
 }
 
 // makeNoise adds some of it.
