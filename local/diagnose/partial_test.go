@@ -56,8 +56,9 @@ func TestPartialLooks(t *testing.T) {
 		}
 	}
 	// What is kept of each world's answers is small; a third of the time went into collecting it.
-	const collect = 400
+	const collect, most = 400, 2 << 30
 	defer debug.SetGCPercent(debug.SetGCPercent(collect))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(most))
 	var table partialTable
 	t.Run("worlds", func(t *testing.T) {
 		for _, name := range worlds {

@@ -110,7 +110,7 @@ func TestJudge(t *testing.T) {
 		{"roles may not be read", func(s *snapshot.Snapshot) {
 			w.Without(s, snapshot.Roles)
 			s.Failures[snapshot.Roles] = snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.Denied, Call: "iam:GetRole", Code: "AccessDenied"}
-		}, nodegroup(), []string{"? iam/role-policies iam:GetRole", "? iam/role-trust iam:GetRole", "? iam/cni-role-policies iam:GetRole"}},
+		}, nodegroup(), []string{"? iam/role-policies iam:GetRole", "? iam/role-trust iam:GetRole", "? iam/cni-role-policies iam:GetRole", "? iam/access-stale iam:GetRole"}},
 		{"no role's ARN", nil, nodegroup(`"nodeRole": "workers"`), []string{"refused/role nodeRole"}},
 		{"another account's role", nil, nodegroup(`"nodeRole": "arn:aws:iam::999999999999:role/workers"`), []string{"refused/role nodeRole"}},
 		{"a subnet that is not there", nil, nodegroup(`"subnets": ["subnet-0gone"]`), []string{"refused/subnet subnets"}},

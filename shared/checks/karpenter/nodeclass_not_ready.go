@@ -35,7 +35,8 @@ func NodeClassNotReady() check.Check {
 		Proof:      check.ByPassing,
 		CoversToo:  check.NodePools,
 		Needs:      []snapshot.Source{snapshot.Clusters},
-		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.Nodes, snapshot.WaitingPods, snapshot.Subnets, snapshot.SecurityGroups},
+		Uses: []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.ClassAccess, snapshot.Nodes, snapshot.WaitingPods, snapshot.Subnets,
+			snapshot.SecurityGroups},
 		// Why the cluster refuses the node role of a class.
 		After: []checkid.ID{checkid.IAMAccessMissing, checkid.IAMAccessWrongType, checkid.IAMAccessWrongARN, checkid.IAMAccessStale, checkid.IAMAccessPolicyMissing},
 		Cause: "The EC2NodeClass of Karpenter, or the NodeClass of EKS Auto Mode, that a NodePool names is not ready: no subnet, security group, AMI, instance profile or placement group fits what it selects, or Karpenter may not launch with it. Karpenter launches nothing for the NodePool, makes no event of it, and pods wait.",
@@ -289,12 +290,31 @@ func notReady(s *facts.View, u use, w state) finding.Finding {
 			}
 		}
 		f.Evidence = append(f.Evidence, instead(s, *w.class, w.of)...)
+		f.Evidence = append(f.Evidence, accessUnread(s, *w.class)...)
 	}
 	f.Evidence = append(f.Evidence, finding.Evidence{What: "NodePools", Value: phrase.Some(pools, 10)})
 	if w.of == "SubnetsReady" || w.of == "SecurityGroupsReady" {
 		f.Fix.Command = cmp.Or(listing(s, w.of), f.Fix.Command)
 	}
 	return f
+}
+
+// accessUnread names what would have shown why the cluster refuses a class's node role.
+func accessUnread(s *facts.View, class snapshot.NodeClass) []finding.Evidence {
+	if _, refused := class.Unauthorized(); !refused {
+		return nil
+	}
+	var list []string
+	for _, f := range append([]snapshot.Failure{s.Failures[snapshot.ClassAccess]}, slices.Collect(maps.Values(s.Missing[snapshot.ClassAccess]))...) {
+		if text := fmt.Sprintf("%s (%s: %s)", snapshot.ClassAccess, f.Reason, f.Call); f.Call != "" && !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	slices.Sort(list)
+	return []finding.Evidence{{What: "Not checked", Value: strings.Join(list, ", ")}}
 }
 
 // waitFor are the pods that only NodePools of the class would take, and that the
