@@ -33,7 +33,6 @@ type replay struct {
 type keptAnswers struct {
 	mu      sync.Mutex
 	answers map[string]*keptAnswer
-	servers map[string]server
 }
 
 // keptAnswer is the answer to an AWS call, or that to a request to a cluster.
@@ -45,15 +44,8 @@ type keptAnswer struct {
 	response *http.Response
 }
 
-type server struct {
-	endpoint string
-	ca       []byte
-	via      http.RoundTripper
-	ok       bool
-}
-
 func newReplay(of reading.Open, fresh func(call string, in any) bool) *replay {
-	return &replay{of, fresh, &keptAnswers{answers: map[string]*keptAnswer{}, servers: map[string]server{}}}
+	return &replay{of, fresh, &keptAnswers{answers: map[string]*keptAnswer{}}}
 }
 
 // with is the replay for an account that differs in some answers.
