@@ -28,6 +28,7 @@ const (
 	ec2Classes  = "/apis/karpenter.k8s.aws/v1/ec2nodeclasses"
 	autoClasses = "/apis/eks.amazonaws.com/v1/nodeclasses"
 	events      = "/api/v1/namespaces/default/events"
+	podEvents   = "/api/v1/namespaces/kube-system/events"
 )
 
 // objects are what is read, and beside it what must not come: pods that run,
@@ -70,6 +71,14 @@ func objects(t *testing.T) []made {
 		{events, "bare.2", `{"metadata":{"name":"bare.2"},"involvedObject":{"kind":"Node","name":"bare","namespace":"default"},"type":"Warning","reason":"Rebooted","message":"Node bare has been rebooted","action":"Rebooted","reportingComponent":"kubelet","reportingInstance":"bare",
 			"eventTime":"2026-11-20T15:03:00.123456Z","series":{"count":2,"lastObservedTime":"2026-11-20T15:04:00.500000Z"}}`, "", ""},
 		{events, "web-0.1", `{"metadata":{"name":"web-0.1"},"involvedObject":{"kind":"Pod","name":"web-0","namespace":"default"},"type":"Normal","reason":"Scheduled","message":"another","lastTimestamp":"2026-11-20T15:02:00Z"}`, "", ""},
+		{events, "web-0.2", `{"metadata":{"name":"web-0.2"},"involvedObject":{"kind":"Pod","name":"web-0","namespace":"default"},"type":"Warning","reason":"FailedScheduling","message":"0/3 nodes are available","action":"Scheduling",
+			"reportingComponent":"default-scheduler","reportingInstance":"scheduler-1","eventTime":"2026-11-20T15:03:00.000000Z"}`, "", ""},
+		{podEvents, "coredns-1.1", `{"metadata":{"name":"coredns-1.1"},"involvedObject":{"kind":"Pod","name":"coredns-1","namespace":"kube-system"},"type":"Warning","reason":"FailedCreatePodSandBox",
+			"message":"failed to assign an IP address to container","source":{"component":"kubelet","host":"bare"},"firstTimestamp":"2026-11-20T15:00:00Z","lastTimestamp":"2026-11-20T15:02:00Z","count":3}`, "", ""},
+		{events, "gpu-x7k2p.1", `{"metadata":{"name":"gpu-x7k2p.1"},"involvedObject":{"kind":"NodeClaim","apiVersion":"karpenter.sh/v1","name":"gpu-x7k2p"},"type":"Warning","reason":"InsufficientCapacityError",
+			"message":"creating instance, insufficient capacity","source":{"component":"karpenter"},"firstTimestamp":"2026-11-20T15:00:00Z","lastTimestamp":"2026-11-20T15:00:00Z"}`, "", ""},
+		{events, "gpu.1", `{"metadata":{"name":"gpu.1"},"involvedObject":{"kind":"NodePool","apiVersion":"karpenter.sh/v1","name":"gpu"},"type":"Warning","reason":"NoCompatibleInstanceTypes",
+			"message":"NodePool requirements filtered out all instance types","source":{"component":"karpenter"},"firstTimestamp":"2026-11-20T15:01:00Z","lastTimestamp":"2026-11-20T15:01:00Z"}`, "", ""},
 		{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "eniconfigs.crd.k8s.amazonaws.com", `{"metadata":{"name":"eniconfigs.crd.k8s.amazonaws.com"},"spec":{"group":"crd.k8s.amazonaws.com","scope":"Cluster",
 			"names":{"plural":"eniconfigs","singular":"eniconfig","kind":"ENIConfig"},"versions":[{"name":"v1alpha1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`, "", ""},
 		{eniConfigs, "us-west-2a", `{"apiVersion":"crd.k8s.amazonaws.com/v1alpha1","kind":"ENIConfig","metadata":{"name":"us-west-2a"},"spec":{"subnet":"subnet-0a1b2c3d4e5f60718","securityGroups":["sg-0a1b2c3d4e5f60718"]}}`, "", ""},

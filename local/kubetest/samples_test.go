@@ -34,6 +34,7 @@ func samples() []sample {
 			want: func(n *kube.Node) {
 				n.Metadata.Name = "ip-10-42-0-9.us-west-2.compute.internal"
 				n.Metadata.Labels = map[string]string{"eks.amazonaws.com/nodegroup": "workers", "special": ""}
+				n.Metadata.Annotations = map[string]string{"node.alpha.kubernetes.io/ttl": "0"}
 				n.Spec.ProviderID = "aws:///us-west-2a/i-0ef3c1b2a4d5968f1"
 				n.Status.NodeInfo.KubeletVersion = "v1.33.1-eks-1"
 				n.Status.Addresses = []kube.Address{{Type: "InternalIP", Address: "10.42.0.9"}}
