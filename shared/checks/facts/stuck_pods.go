@@ -19,7 +19,8 @@ const (
 	noAttached = "FailedAttachVolume"
 )
 
-// PodWait is a pod that has no sandbox on a Ready node, for minutes and not for a volume.
+// PodWait is a pod that has no sandbox on a Ready node, for minutes and not for a volume,
+// except where the volume's driver waits for the instance's metadata.
 type PodWait struct {
 	snapshot.StuckPod
 	Instance string // empty for a node that is no EC2 instance
@@ -38,6 +39,14 @@ func (w PodWait) ForNetwork() bool {
 // cmd/routed-eni-cni-plugin/cni.go, "add cmd: failed to assign an IP address to container").
 func (w PodWait) ForAddress() bool {
 	return strings.Contains(strings.ToLower(w.Event.Message), noAddress)
+}
+
+// ForMetadata tells that a driver of the pod's volume cannot read the instance's metadata:
+// "operation error ec2imds: GetMetadata" (aws-sdk-go-v2 feature/ec2/imds, ServiceID),
+// "EC2MetadataError" (aws-sdk-go aws/ec2metadata/service.go).
+func (w PodWait) ForMetadata() bool {
+	text := strings.ToLower(w.Event.Message)
+	return slices.ContainsFunc([]string{"ec2imds", "ec2 imds", "ec2metadata", "instance metadata", "169.254.169.254"}, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // PodWaits are the pods that wait on Ready nodes.
@@ -62,6 +71,8 @@ func podWaits(v *View) []PodWait {
 		switch {
 		case sandbox.Reason != "" && !volume.Last.After(sandbox.Last):
 			w.Event = sandbox
+		case PodWait{Event: volume}.ForMetadata():
+			w.Event = volume
 		case volume.Reason != "" || v.Has(snapshot.PodEventsOf) && v.Time.Sub(w.Since) < silentFor:
 			continue
 		}
@@ -88,10 +99,16 @@ func StuckOnReady(s *snapshot.Snapshot) []PodWait {
 }
 
 // Starving are the Ready nodes of the scope whose pods the network plugin gives no address.
-func (v *View) Starving() []*snapshot.Instance {
+func (v *View) Starving() []*snapshot.Instance { return v.withPods(PodWait.ForNetwork) }
+
+// WithoutMetadata are the Ready nodes of the scope whose pods wait for the instance's
+// metadata.
+func (v *View) WithoutMetadata() []*snapshot.Instance { return v.withPods(PodWait.ForMetadata) }
+
+func (v *View) withPods(wait func(PodWait) bool) []*snapshot.Instance {
 	waits := map[string]bool{}
 	for _, w := range v.PodWaits() {
-		waits[w.Instance] = waits[w.Instance] || w.ForNetwork()
+		waits[w.Instance] = waits[w.Instance] || wait(w)
 	}
 	return slices.DeleteFunc(slices.Clone(v.Scoped()), func(i *snapshot.Instance) bool { return !waits[i.ID] })
 }

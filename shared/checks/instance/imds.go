@@ -36,10 +36,15 @@ func IMDS() check.Check {
 func runIMDS(s *facts.View) []finding.Finding {
 	st := s.Boot()
 	suspects, well := s.WithStarving()
-	starving := facts.IDs(s.Starving())
-	passed := facts.IDs(well)
+	starving, want := facts.IDs(s.Starving()), s.WithoutMetadata()
+	for _, i := range want {
+		if !slices.Contains(suspects, i) {
+			suspects = append(suspects, i)
+		}
+	}
+	passed := facts.IDs(facts.Except(well, want))
 	blind := map[snapshot.Failure][]string{}
-	off, near := facts.NewGrouped(st), facts.NewGrouped(st)
+	off, near, asked := facts.NewGrouped(st), facts.NewGrouped(st), facts.NewGrouped(st)
 	for _, i := range suspects {
 		m := i.Metadata
 		switch {
@@ -48,6 +53,8 @@ func runIMDS(s *facts.View) []finding.Finding {
 		case m.Endpoint != "enabled":
 			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 does not say whether the metadata service is on"}
 			blind[why] = append(blind[why], i.ID)
+		case slices.Contains(want, i) && m.HopLimit == 1 && m.Tokens != "optional":
+			asked.Add(i)
 		case slices.Contains(starving, i.ID): // the plugin is on the host's network
 			passed = append(passed, i.ID)
 		case m.HopLimit == 1 && m.Tokens != "optional" && !facts.OfAutoMode(i):
@@ -65,7 +72,7 @@ func runIMDS(s *facts.View) []finding.Finding {
 	list = append(list, unlooked(s, blind)...)
 	for origin, of := range off.All() {
 		var sure finding.Confidence
-		if !slices.ContainsFunc(of, func(id string) bool { return !slices.Contains(starving, id) }) {
+		if joined := slices.Concat(starving, facts.IDs(want)); !slices.ContainsFunc(of, func(id string) bool { return !slices.Contains(joined, id) }) {
 			sure = finding.Likely // it joined, and was cut off since
 		}
 		list = append(list, metadataFinding(st, origin, of, sure,
@@ -74,12 +81,28 @@ func runIMDS(s *facts.View) []finding.Finding {
 			finding.Evidence{What: "HttpEndpoint", Value: "disabled"}, "--http-endpoint enabled"))
 	}
 	for origin, of := range near.All() {
-		list = append(list, metadataFinding(st, origin, of, finding.Possible,
-			fmt.Sprintf("metadata of %s is out of pods' reach", phrase.Subject(of, "instance")),
-			"Tokens are required and their hop limit is 1: pods that are not on the host's network get no answer. Those that ask for the region, the instance or the role's credentials fail; the kubelet and the network plugin are on the host's network and do not.",
-			finding.Evidence{What: "HttpPutResponseHopLimit, HttpTokens", Value: "1, required"}, "--http-put-response-hop-limit 2"))
+		list = append(list, outOfReach(st, origin, of, finding.Possible))
+	}
+	for origin, of := range asked.All() {
+		list = append(list, outOfReach(st, origin, of, finding.Likely))
 	}
 	return list
+}
+
+// outOfReach is the finding on instances whose tokens take one hop: likely where a warning
+// tells that a pod there waits for metadata.
+func outOfReach(st *facts.BootConfig, origin string, of []string, sure finding.Confidence) finding.Finding {
+	f := metadataFinding(st, origin, of, sure,
+		fmt.Sprintf("metadata of %s is out of pods' reach", phrase.Subject(of, "instance")),
+		"Tokens are required and their hop limit is 1: pods that are not on the host's network get no answer. Those that ask for the region, the instance or the role's credentials fail; the kubelet and the network plugin are on the host's network and do not.",
+		finding.Evidence{What: "HttpPutResponseHopLimit, HttpTokens", Value: "1, required"}, "--http-put-response-hop-limit 2")
+	for _, w := range st.S.PodWaits() {
+		if slices.Contains(of, w.Instance) && w.ForMetadata() {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "Pod " + w.Pod, Value: w.Event.Reason + ": " + phrase.Clip(w.Event.Message)})
+			break
+		}
+	}
+	return f
 }
 
 func metadataFinding(st *facts.BootConfig, origin string, of []string, sure finding.Confidence, says, why string, evidence finding.Evidence, option string) finding.Finding {

@@ -48,7 +48,7 @@ func PodWithoutAddress() check.Check {
 //	the waiting pods were not read                                     Unknown
 //	a pod has no sandbox on a Ready node for minutes, events unread    Unknown
 //	a warning tells that it gets no sandbox                            Fail, a finding for each node
-//	a warning tells that it waits for a volume                         Pass
+//	a warning tells that it waits for a volume                         Pass; Fail where that waits for metadata
 //	no warning is about it, for a quarter of an hour                   Fail
 //	none                                                               Pass
 func runPodWithoutAddress(s *facts.View) []finding.Finding {
@@ -122,6 +122,10 @@ func podsWithoutAddress(s *facts.View, list []facts.PodWait) finding.Finding {
 		f.Title = phrase.Title("%s %s on %s, and no event says why", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
 		f.Why += "no address and no container. No warning is about them."
 		f.Fix.Text = "Look at the kubelet and the container runtime of the node: they report nothing about the pods."
+	case first.ForMetadata() && !first.ForNetwork():
+		f.Title = phrase.Title("%s %s for instance metadata on %s", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
+		f.Why += "a volume cannot be mounted, because its driver cannot read the instance's metadata."
+		f.Fix.Text = "Look at the metadata options of the instance: a driver that is not on the host's network needs a hop limit of 2 where tokens are required."
 	case first.ForAddress():
 		f.Why += "the network plugin has no address to give."
 		f.Fix.Text = "Read the log of aws-node on the node (/var/log/aws-routed-eni/ipamd.log): it says what EC2 answered when the plugin asked for more addresses."

@@ -29,6 +29,7 @@ func TestPodWithoutAddress(t *testing.T) {
 		{Name: "for a sandbox", World: world(checktest.StuckPod(6*time.Minute, sandbox, `failed to get sandbox image "localhost/kubernetes/pause"`)), Want: []string{"fail" + node + "shop/web-0 waits for a sandbox on i-0node"}},
 		{Name: "for a volume", World: world(checktest.StuckPod(time.Hour, "FailedMount", "timed out waiting for the condition")), Want: []string{well}},
 		{Name: "for a volume that cannot be attached", World: world(checktest.StuckPod(time.Hour, "FailedAttachVolume", "x")), Want: []string{well}},
+		{Name: "for a volume whose driver waits for metadata", World: world(checktest.StuckPod(time.Hour, "FailedMount", "operation error ec2imds: GetMetadata, exceeded maximum number of attempts")), Want: []string{"fail" + node + "shop/web-0 waits for instance metadata on i-0node"}},
 		{Name: "first for a volume, now for an address", World: world(checktest.NoAddress, func(s *snapshot.Snapshot) {
 			s.PodEvents = append(s.PodEvents, snapshot.PodEvent{Pod: "shop/web-0", Reason: "FailedMount", Last: s.Time.Add(-10 * time.Minute)})
 		}), Want: []string{"fail" + node + "shop/web-0 waits for an address on i-0node"}},
