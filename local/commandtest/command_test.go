@@ -33,6 +33,7 @@ type tally struct {
 	worlds          int
 	commands        int
 	poisoned, whole int
+	verbs           map[string]int // calls that change something, by verb
 	// hostile are the poisoned commands, for the shells.
 	hostile map[string]bool
 }
@@ -42,12 +43,14 @@ type tally struct {
 // then every text at once. No command may come to hold anything but words: a text
 // that was a word, or a part of one, is the same word with the poison in it.
 //
+// And no command does what the world has done already (see already).
+//
 // Text by text is for make test-full in every world; in make test it is for the
 // first two commands of each check, so that no check is left out. All texts at once
 // is for every world.
 func TestCommandsOfFindings(t *testing.T) {
 	spared := spoken(t)
-	seen := tally{checks: map[string]bool{}, tried: map[string]int{}, hostile: map[string]bool{}}
+	seen := tally{checks: map[string]bool{}, tried: map[string]int{}, verbs: map[string]int{}, hostile: map[string]bool{}}
 	worlds := corpus(t)
 	for n, name := range slices.Sorted(maps.Keys(worlds)) {
 		if n%testfull.Of(1, 2) != 0 { // a check has several worlds
@@ -57,6 +60,7 @@ func TestCommandsOfFindings(t *testing.T) {
 			seen.worlds++
 			for _, s := range snapshots(t, worlds[name]) {
 				seen.world(t, name, s, spared)
+				seen.advises(t, name, s)
 			}
 		})
 	}
@@ -64,6 +68,11 @@ func TestCommandsOfFindings(t *testing.T) {
 	whole := seen.worlds >= len(worlds)/testfull.Of(1, 2)
 	if whole && (len(seen.checks) < testfull.Of(55, 50) || seen.poisoned < testfull.Of(300, 90) || seen.whole < 100) {
 		t.Error("that is fewer than there are: the test holds little")
+	}
+	for verb := range already() {
+		if testfull.Asked() && seen.verbs[verb] == 0 {
+			t.Errorf("no world's command is %q: its row in already holds nothing", verb)
+		}
 	}
 	t.Logf("%d poisoned commands are given to the shells", len(seen.hostile))
 	tried(t, slices.Sorted(maps.Keys(seen.hostile)))

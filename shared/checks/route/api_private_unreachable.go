@@ -2,6 +2,7 @@ package route
 
 import (
 	"fmt"
+	"slices"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
@@ -49,9 +50,10 @@ func privateAPIFinding(c *routes.Scope, l routes.Table) finding.Finding {
 	if p.Verdict == path.LeavesView {
 		return routes.Beyond(l, p.Way)
 	}
+	decided := nearest(c, l, p)
 	return finding.Finding{
 		Outcome:   finding.Fail,
-		Resource:  nearest(c, l, p),
+		Resource:  decided,
 		Covers:    l.IDs(),
 		Instances: c.Stranded(l.IDs()),
 		Resources: p.Resources(),
@@ -59,7 +61,7 @@ func privateAPIFinding(c *routes.Scope, l routes.Table) finding.Finding {
 		Why: fmt.Sprintf("%s has only a private endpoint, in %s. The way there from %s in %s: %s.",
 			c.S.Cluster.Name, c.S.Cluster.VPC, phrase.Some(l.IDs(), 3), l.Table.VPC, p.Reason),
 		Evidence: l.Evidence(),
-		Fix:      fixAPIPrivate(c, l),
+		Fix:      fixAPIPrivate(c, l, decided),
 	}
 }
 
@@ -76,20 +78,40 @@ func nearest(c *routes.Scope, l routes.Table, p path.Path) string {
 }
 
 // fixAPIPrivate leads the table to a peering connection between the two VPCs,
-// if there is one.
-func fixAPIPrivate(c *routes.Scope, l routes.Table) finding.Fix {
-	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
+// if there is one. Where the table leads there already, it is the table that decided
+// which must lead back.
+func fixAPIPrivate(c *routes.Scope, l routes.Table, decided string) finding.Fix {
+	fix := finding.Fix{Console: link.RouteTable(c.S, decided)}
 	theirs := c.S.Cluster.VPC
 	for _, p := range c.S.Peerings {
 		for _, end := range [][2]snapshot.PeerVPC{{p.Requester, p.Accepter}, {p.Accepter, p.Requester}} {
-			if p.State != "active" || end[0].VPC != l.Table.VPC || end[1].VPC != theirs || len(end[1].CIDRs) == 0 {
+			if p.State != "active" || end[0].VPC != l.Table.VPC || end[1].VPC != theirs || len(end[0].CIDRs) == 0 || len(end[1].CIDRs) == 0 {
 				continue
 			}
+			table, to := l.Table.ID, end[1].CIDRs[0].String()
 			fix.Text = fmt.Sprintf("%s connects %s and %s. The tables of the cluster's subnets must lead back by it too.", p.ID, l.Table.VPC, theirs)
-			fix.Command = command.Route(c.S, "create-route", l.Table.ID, end[1].CIDRs[0].String(), "--vpc-peering-connection-id", p.ID)
+			if decided != table && leadsBy(l.Table.Routes, p.ID) {
+				table, to = decided, end[0].CIDRs[0].String()
+				fix.Text = fmt.Sprintf("%s leads to %s by %s. What lacks is the way back: %s must lead %s to it.", l.Table.ID, theirs, p.ID, table, to)
+			}
+			fix.Command = command.Route(c.S, setRoute(routesOf(c, table), to), table, to, "--vpc-peering-connection-id", p.ID)
 			return fix
 		}
 	}
 	fix.Text = fmt.Sprintf("Connect %s and %s by peering or a transit gateway, with routes both ways, or switch on the cluster's public endpoint.", l.Table.VPC, theirs)
 	return fix
+}
+
+// leadsBy reports whether a table has a route to a peering connection that works.
+func leadsBy(list []snapshot.Route, peering string) bool {
+	return slices.ContainsFunc(list, func(r snapshot.Route) bool { return r.Target.ID == peering && r.State == "active" })
+}
+
+func routesOf(c *routes.Scope, table string) []snapshot.Route {
+	for _, t := range c.S.RouteTables {
+		if t.ID == table {
+			return t.Routes
+		}
+	}
+	return nil
 }

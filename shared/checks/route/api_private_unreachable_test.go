@@ -67,8 +67,18 @@ func apiPrivateUnreachableCases() []checktest.Case {
 }
 
 func TestAPIPrivateUnreachableFix(t *testing.T) {
-	got := checktest.Failed(t, APIPrivateUnreachable(), apart(nil)).Fix
-	if want := "aws ec2 create-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 10.99.0.0/16 --vpc-peering-connection-id pcx-0a"; got.Command != want {
-		t.Errorf("Command = %q, want %q", got.Command, want)
+	to, gone := snapshottest.To("10.99.0.0/16", snapshot.ToPeering, "pcx-0a"), snapshottest.To("10.42.0.0/16", snapshot.ToPeering, "pcx-0gone")
+	gone.State = "blackhole"
+	for name, x := range map[string]struct {
+		world *snapshot.Snapshot
+		want  string
+	}{
+		"no route there":                      {apart(nil), "aws ec2 create-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 10.99.0.0/16 --vpc-peering-connection-id pcx-0a"},
+		"no route back":                       {apart([]snapshot.Route{to}), "aws ec2 create-route --region us-west-2 --route-table-id rtb-0control --destination-cidr-block 10.42.0.0/16 --vpc-peering-connection-id pcx-0a"},
+		"the route back leads to one deleted": {apart([]snapshot.Route{to}, gone), "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0control --destination-cidr-block 10.42.0.0/16 --vpc-peering-connection-id pcx-0a"},
+	} {
+		if got := checktest.Failed(t, APIPrivateUnreachable(), x.world).Fix; got.Command != x.want {
+			t.Errorf("%s: Command = %q, want %q", name, got.Command, x.want)
+		}
 	}
 }

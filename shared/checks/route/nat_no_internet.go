@@ -80,7 +80,7 @@ func fixStuckNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.F
 		fix.Command = command.AWS(c.S, "ec2 associate-route-table", "--route-table-id", public.ID, "--subnet-id", nat.Subnet)
 	case !table.Fallback && slices.Equal(table.Subnets, []string{nat.Subnet}):
 		fix.Text = fmt.Sprintf("%s: attached to %s; only %s uses %s", igw.ID, nat.VPC, nat.Subnet, table.ID)
-		fix.Command = command.Route(c.S, setDefault(table), table.ID, "0.0.0.0/0", "--gateway-id", igw.ID)
+		fix.Command = command.Route(c.S, setRoute(table.Routes, "0.0.0.0/0"), table.ID, "0.0.0.0/0", "--gateway-id", igw.ID)
 	default:
 		fix.Text = fmt.Sprintf("Associate %s with a table of its own whose 0.0.0.0/0 leads to %s. Other subnets use %s too, so do not change that.", nat.Subnet, igw.ID, table.ID)
 	}
@@ -100,9 +100,9 @@ func publicTable(c *routes.Scope, vpc string) (snapshot.RouteTable, bool) {
 	return snapshot.RouteTable{}, false
 }
 
-// setDefault is the action that sets a table's default route.
-func setDefault(t path.Table) string {
-	if slices.ContainsFunc(t.Routes, func(r snapshot.Route) bool { return path.Destination(r) == "0.0.0.0/0" }) {
+// setRoute is the action that sets a table's route for a destination.
+func setRoute(list []snapshot.Route, destination string) string {
+	if slices.ContainsFunc(list, func(r snapshot.Route) bool { return path.Destination(r) == destination }) {
 		return "replace-route"
 	}
 	return "create-route"
