@@ -88,6 +88,16 @@ func TestAccess(t *testing.T) {
 	}
 }
 
+// TestEgress: how the control plane reaches out is named where its owner chose it.
+func TestEgress(t *testing.T) {
+	for mode, want := range map[string]string{"": "", "AWS_MANAGED": "", "CUSTOMER_ROUTED": ", control plane egress CUSTOMER_ROUTED", "CUSTOMER_ISOLATED": ", control plane egress CUSTOMER_ISOLATED"} {
+		s := &snapshot.Snapshot{Read: map[snapshot.Source]bool{snapshot.Clusters: true}, Cluster: snapshot.Cluster{Status: "ACTIVE", Version: "1.34", EndpointPublic: true, EgressMode: mode}}
+		if got := Facts(s)[0].Value; got != "ACTIVE, Kubernetes 1.34, endpoint public only"+want {
+			t.Errorf("%q: %q", mode, got)
+		}
+	}
+}
+
 func TestRecord(t *testing.T) {
 	in := snapshot.Instance{
 		ID: "i-1", Subnet: "subnet-a", Zone: "us-west-2a", Type: "m5.large", VPC: "vpc-a", AMI: "ami-a", Spot: true,
