@@ -110,7 +110,7 @@ func poolFor(w *state.State, kind, zone string, onDemand bool) *worldfile.PoolFi
 	since := w.Now.Sub(w.Start)
 	for i := range w.File.Spot.Pools {
 		p := &w.File.Spot.Pools[i]
-		if p.OnDemand == onDemand && (p.Type == "" || p.Type == kind) && (p.Zone == "" || p.Zone == zone) &&
+		if p.Reservation == "" && p.OnDemand == onDemand && (p.Type == "" || p.Type == kind) && (p.Zone == "" || p.Zone == zone) &&
 			since >= p.From && (p.For == 0 || since < p.From+p.For) {
 			return p
 		}

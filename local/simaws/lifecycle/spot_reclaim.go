@@ -34,6 +34,8 @@ func CheckSpot(w *state.State, f *worldfile.File) error {
 			return fmt.Errorf("spot.pools[%d]: instance type %q is not known", i, p.Type)
 		case p.OnDemand && p.Reclaim != nil:
 			return fmt.Errorf("spot.pools[%d]: EC2 takes no on-demand instances back", i)
+		case p.Reservation != "" && (p.OnDemand || p.Capacity != nil || p.Reclaim == nil || p.Reclaim.After != 0 || p.Reclaim.Rebalance != 0):
+			return fmt.Errorf("spot.pools[%d]: instances of an interruptible reservation are reclaimed at a time, and nothing else", i)
 		case p.Reclaim != nil && p.Reclaim.UpTo != 0 && p.Reclaim.UpTo < p.Reclaim.After:
 			return fmt.Errorf("spot.pools[%d]: upTo is less than after", i)
 		case p.Price < 0 || p.Capacity != nil && *p.Capacity < 0 || p.From < 0 || p.For < 0 || negative(p.Reclaim):
@@ -71,8 +73,11 @@ func reclaimLater(w *state.State, in *ec2types.Instance) {
 	w.After(warned, func() { interrupt(w, id, end-warned) })
 }
 
-// holds tells whether a Spot instance is of the pool.
+// holds tells whether an instance is of the pool.
 func holds(p *worldfile.PoolFile, in *ec2types.Instance) bool {
+	if p.Reservation != "" {
+		return aws.ToString(in.CapacityReservationId) == p.Reservation
+	}
 	return in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot && (p.Type == "" || p.Type == string(in.InstanceType)) &&
 		(p.Zone == "" || p.Zone == aws.ToString(in.Placement.AvailabilityZone))
 }
@@ -103,15 +108,21 @@ func inPool(w *state.State, p *worldfile.PoolFile, do func(id string)) {
 	}
 }
 
-// interrupt warns of an instance's end and takes it back that much later.
+// interrupt warns of an instance's end and takes it back that much later. An
+// interruptible Capacity Reservation warns two minutes before, too (EC2 user guide,
+// "Monitor interruptible Capacity Reservations with EventBridge and CloudTrail"); no page
+// gives the reason that EC2 then describes.
 func interrupt(w *state.State, id string, lead time.Duration) {
-	if in := w.Instances.Get(id); in == nil || state.Ended(in) {
+	in := w.Instances.Get(id)
+	if in == nil || state.Ended(in) {
 		return
 	}
 	w.EmitInterruption(id)
-	w.After(lead, func() {
-		Terminate(w, id, ec2types.StateReason{Code: aws.String(SpotTermination), Message: aws.String(SpotTermination + ": Spot instance termination")})
-	})
+	reason := ec2types.StateReason{Code: aws.String(SpotTermination), Message: aws.String(SpotTermination + ": Spot instance termination")}
+	if in.InstanceLifecycle != ec2types.InstanceLifecycleTypeSpot {
+		reason = ec2types.StateReason{Code: aws.String("Server.Unknown"), Message: aws.String("Server.Unknown: the owner of the reservation reclaimed its capacity")}
+	}
+	w.After(lead, func() { Terminate(w, id, reason) })
 }
 
 // recommendRebalance tells that an instance is likely to be taken back.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
 // Envelope is the form that all EventBridge events share.
@@ -71,9 +72,26 @@ type interruptionWarning struct {
 	InstanceAction string `json:"instance-action"`
 }
 
-// EmitInterruption warns that a Spot instance is taken back.
+// EmitInterruption warns that an instance of Spot, or of an interruptible Capacity
+// Reservation, is taken back.
 func (w *State) EmitInterruption(id string) {
-	w.Emit("aws.ec2", "EC2 Spot Instance Interruption Warning", []string{w.spotARN(id)}, interruptionWarning{id, "terminate"})
+	in := w.Instances.Get(id)
+	if in == nil || in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot || in.CapacityReservationId == nil {
+		w.Emit("aws.ec2", "EC2 Spot Instance Interruption Warning", []string{w.spotARN(id)}, interruptionWarning{id, "terminate"})
+		return
+	}
+	var zone *string
+	if in.Placement != nil {
+		zone = in.Placement.AvailabilityZoneId
+	}
+	// The members are those of the EC2 user guide's example; the warning comes two minutes before.
+	type warning struct {
+		interruptionWarning
+		Terminates string `json:"instance-termination-time"`
+		ZoneID     string `json:"azId"`
+	}
+	w.Emit("aws.ec2", "EC2 Capacity Reservation Instance Interruption Warning", []string{w.instanceARN(id)},
+		warning{interruptionWarning{id, "terminate"}, w.Now.Add(2 * time.Minute).UTC().Format(time.RFC3339), aws.ToString(zone)})
 }
 
 type rebalanceRecommendation struct {

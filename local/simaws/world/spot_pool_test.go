@@ -173,11 +173,12 @@ func TestFullSubnetRefusesSpot(t *testing.T) {
 
 func TestPoolsThatCannotBe(t *testing.T) {
 	for name, p := range map[string]worldfile.PoolFile{
-		"an unknown type":     {Type: "m9.huge"},
-		"on demand reclaimed": {OnDemand: true, Reclaim: &worldfile.Reclaim{After: time.Minute}},
-		"less than none":      {Capacity: aws.Int(-1)},
-		"before the start":    {Reclaim: &worldfile.Reclaim{At: []time.Duration{-time.Second}}},
-		"ends before it may":  {Reclaim: &worldfile.Reclaim{After: 2 * time.Minute, UpTo: time.Minute}},
+		"an unknown type":      {Type: "m9.huge"},
+		"a reservation by age": {Reservation: "cr-0a", Reclaim: &worldfile.Reclaim{After: time.Minute}},
+		"on demand reclaimed":  {OnDemand: true, Reclaim: &worldfile.Reclaim{After: time.Minute}},
+		"less than none":       {Capacity: aws.Int(-1)},
+		"before the start":     {Reclaim: &worldfile.Reclaim{At: []time.Duration{-time.Second}}},
+		"ends before it may":   {Reclaim: &worldfile.Reclaim{After: 2 * time.Minute, UpTo: time.Minute}},
 	} {
 		f, err := worldfile.Load("../../worlds/spot.yaml")
 		if err != nil {

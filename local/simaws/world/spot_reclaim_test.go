@@ -39,6 +39,38 @@ func eventsAbout(t *testing.T, w *World, events []json.RawMessage, id string) []
 	return list
 }
 
+// TestReservationIsReclaimed: the owner of an interruptible reservation takes its instances
+// back with a warning of its own, and no other instance.
+func TestReservationIsReclaimed(t *testing.T) {
+	w, events := withSpot(t, 1, worldfile.SpotFile{Pools: []worldfile.PoolFile{{Reservation: "cr-0a", Reclaim: &worldfile.Reclaim{At: []time.Duration{5 * time.Minute}}}}})
+	scaleGroups(t, w, 2, "small-a")
+	w.Advance(w.Start().Add(20 * time.Second))
+	ids := membersOf(t, w, "small-a")
+	in := w.Instances.Get(ids[0])
+	in.InstanceLifecycle, in.CapacityReservationId = "", aws.String("cr-0a")
+	w.Advance(w.Start().Add(6 * time.Minute))
+	var got []string
+	for _, e := range *events {
+		var env struct {
+			Kind   string `json:"detail-type"`
+			Detail json.RawMessage
+		}
+		if err := json.Unmarshal(e, &env); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(env.Kind, "Interruption Warning") {
+			got = append(got, env.Kind+" "+string(env.Detail))
+		}
+	}
+	want := []string{`EC2 Capacity Reservation Instance Interruption Warning {"instance-id":"` + ids[0] + `","instance-action":"terminate","instance-termination-time":"2026-11-20T15:03:00Z","azId":"` + *in.Placement.AvailabilityZoneId + `"}`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	if in := w.Instances.Get(ids[0]); in.State.Name != "terminated" || w.Instances.Get(ids[1]).State.Name != "running" {
+		t.Errorf("%s is %s, %s is %s", ids[0], in.State.Name, ids[1], w.Instances.Get(ids[1]).State.Name)
+	}
+}
+
 func TestReclaimedBeforeItJoins(t *testing.T) {
 	w, events := withSpot(t, 1, worldfile.SpotFile{Pools: []worldfile.PoolFile{{Type: "t3.medium", Reclaim: &worldfile.Reclaim{After: 70 * time.Second, Rebalance: 10 * time.Minute, Times: 1}}}},
 		func(f *worldfile.File) { f.Nodes.BootSeconds = 120 })

@@ -21,6 +21,9 @@ type PoolFile struct {
 	Zone string
 	// OnDemand is the on-demand capacity in place of Spot's.
 	OnDemand bool
+	// Reservation is an interruptible Capacity Reservation, whose instances are the pool's:
+	// its owner reclaims all of them at a time.
+	Reservation string
 	// Capacity is how many instances the pool has; no bound where it is nil.
 	Capacity *int
 	// Price is what an hour costs, in USD; made up from the type where 0.
