@@ -34,6 +34,15 @@ func claimsOfRules() []claim {
 			}
 			return len(strings.Fields(m[1])), true
 		})},
+		{form(`\btheir hop limit is (\d+)\b`), func(s said) string {
+			if !regexp.MustCompile(`(?i)HttpPutResponseHopLimit\W+` + s.m[1] + `\b`).MatchString(s.facts.raw) {
+				return "no instance has that hop limit"
+			}
+			return ""
+		}},
+		// What pods need: one hop to the node's network, one to the metadata service
+		// (EKS best practices, "Identity and access management").
+		{form(`\ba hop limit of (\d+) where`), is(func(said) (int, bool) { return 2, true })},
 		{form(`\bmapRoles, entry (\d+): (\S+):`), func(s said) string { return s.facts.entry(amount(s.m[1]), s.m[2]) }},
 		{form(`\(entry (\d+) of mapRoles\)`), func(s said) string { return s.facts.entry(amount(s.m[1]), "{{SessionName}}") }},
 		{form(`\bis mapped to (\d+) different users`), is(func(s said) (int, bool) {

@@ -156,6 +156,10 @@ func nobody(i incident.Incident, c checks.Confidence) (colour, what string) {
 	case check.Managed:
 		return orange, title(i)
 	}
+	if len(i.Cause.Pods) > 0 {
+		// It is about nodes that joined: what it keeps from starting is their pods.
+		return orange, "pods wait on Ready nodes" + colon(continued(title(i)))
+	}
 	switch c {
 	case checks.Certain:
 		return orange, "new instances cannot join" + colon(continued(title(i)))
