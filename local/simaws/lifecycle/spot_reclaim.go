@@ -73,7 +73,7 @@ func reclaimLater(w *state.State, in *ec2types.Instance) {
 	w.After(warned, func() { interrupt(w, id, end-warned) })
 }
 
-// holds tells whether an instance is of the pool.
+// holds reports whether an instance is of the pool.
 func holds(p *worldfile.PoolFile, in *ec2types.Instance) bool {
 	if p.Reservation != "" {
 		return aws.ToString(in.CapacityReservationId) == p.Reservation

@@ -21,7 +21,7 @@ type PoolFile struct {
 	Zone string
 	// OnDemand is the on-demand capacity in place of Spot's.
 	OnDemand bool
-	// Reservation is an interruptible Capacity Reservation, whose instances are the pool's:
+	// Reservation is the id of an interruptible Capacity Reservation; its instances are the pool:
 	// its owner reclaims all of them at a time.
 	Reservation string
 	// Capacity is how many instances the pool has; no bound where it is nil.

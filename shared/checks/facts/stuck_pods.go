@@ -41,7 +41,7 @@ func (w PodWait) ForAddress() bool {
 	return strings.Contains(strings.ToLower(w.Event.Message), noAddress)
 }
 
-// ForMetadata tells that a driver of the pod's volume cannot read the instance's metadata:
+// ForMetadata reports whether a driver of the pod's volume cannot read the instance's metadata:
 // "operation error ec2imds: GetMetadata" (aws-sdk-go-v2 feature/ec2/imds, ServiceID),
 // "EC2MetadataError" (aws-sdk-go aws/ec2metadata/service.go).
 func (w PodWait) ForMetadata() bool {

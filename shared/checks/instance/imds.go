@@ -89,8 +89,8 @@ func runIMDS(s *facts.View) []finding.Finding {
 	return list
 }
 
-// outOfReach is the finding on instances whose tokens take one hop: likely where a warning
-// tells that a pod there waits for metadata.
+// outOfReach is the finding on instances whose tokens take one hop: likely where the warning
+// about a pod there names metadata.
 func outOfReach(st *facts.BootConfig, origin string, of []string, sure finding.Confidence) finding.Finding {
 	f := metadataFinding(st, origin, of, sure,
 		fmt.Sprintf("metadata of %s is out of pods' reach", phrase.Subject(of, "instance")),
