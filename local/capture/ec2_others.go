@@ -75,6 +75,18 @@ func (a API) DescribeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImagesOut
 	return &ec2.DescribeImagesOutput{Images: list}, err
 }
 
+// DescribeInstanceImageMetadata answers with the images of instances that the capture holds.
+func (a API) DescribeInstanceImageMetadata(in *ec2.DescribeInstanceImageMetadataInput) (*ec2.DescribeInstanceImageMetadataOutput, error) {
+	all, err := read[ec2.DescribeInstanceImageMetadataOutput](a.c, "ec2-describe-instance-image-metadata")
+	if err != nil {
+		return nil, err
+	}
+	list, err := choice[ec2types.InstanceImageMetadata]{
+		list: all.InstanceImageMetadata, ids: in.InstanceIds, id: "InstanceId", missing: "InvalidInstanceID.NotFound", filters: in.Filters,
+	}.run()
+	return &ec2.DescribeInstanceImageMetadataOutput{InstanceImageMetadata: list}, err
+}
+
 // DescribeManagedPrefixLists answers with those that the capture holds.
 func (a API) DescribeManagedPrefixLists(in *ec2.DescribeManagedPrefixListsInput) (*ec2.DescribeManagedPrefixListsOutput, error) {
 	all, err := read[ec2.DescribeManagedPrefixListsOutput](a.c, "ec2-describe-managed-prefix-lists")

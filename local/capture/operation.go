@@ -43,6 +43,7 @@ func operations() map[string]reflect.Type {
 		"ec2-describe-network-interfaces":            reflect.TypeFor[ec2.DescribeNetworkInterfacesOutput](),
 		"ec2-describe-availability-zones":            reflect.TypeFor[ec2.DescribeAvailabilityZonesOutput](),
 		"ec2-describe-volumes":                       reflect.TypeFor[ec2.DescribeVolumesOutput](),
+		"ec2-describe-instance-image-metadata":       reflect.TypeFor[ec2.DescribeInstanceImageMetadataOutput](),
 		"ec2-describe-images":                        reflect.TypeFor[ec2.DescribeImagesOutput](),
 		"ec2-describe-managed-prefix-lists":          reflect.TypeFor[ec2.DescribeManagedPrefixListsOutput](),
 		"ec2-get-managed-prefix-list-entries":        reflect.TypeFor[ec2.GetManagedPrefixListEntriesOutput](),

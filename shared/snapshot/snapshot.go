@@ -69,6 +69,9 @@ type Snapshot struct {
 	UserData      []UserData
 	Consoles      []Console
 	Images        []Image
+	// LaunchedImages are images that EC2 lists no more, and of which instances keep the
+	// name and the owner: deregistered, no longer shared, or hidden by Allowed AMIs.
+	LaunchedImages []Image
 	// SelectedImages are what a query's terms select, in their order.
 	SelectedImages  []SelectedImages
 	LaunchTemplates []LaunchTemplate

@@ -37,7 +37,9 @@ const (
 	UserDataOf        Source = "user data"
 	Consoles          Source = "console output"
 	Images            Source = "images"
-	LaunchTemplates   Source = "launch templates"
+	// LaunchedImagesOf is LaunchedImages: read where EC2 lists an instance's image no more.
+	LaunchedImagesOf Source = "images of instances"
+	LaunchTemplates  Source = "launch templates"
 	// TypeOfferingsOf is TypeOfferings: which types a zone has at all.
 	TypeOfferingsOf Source = "instance type offerings"
 	// AllowedImagesOf is AllowedImages, MetadataDefaultsOf is MetadataDefaults.
@@ -111,7 +113,7 @@ func All() []Source {
 		Clusters, Instances, InstanceTypes, TypeOfferingsOf, Subnets, VPCs, RouteTables, NATGateways, InternetGateways, Endpoints,
 		Groups, Activities, Nodegroups, Nodes,
 		SecurityGroups, GroupAssociations, NetworkACLs, VPCDNS, DHCP, EgressOnly, PublicAccessOf, ResolverRulesOf, DNSFirewall, PrefixListEntries, Peerings, TransitGateways, Interfaces,
-		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, AllowedImagesOf, MetadataDefaultsOf, CapacityReservations, PlacementGroups, Profiles, Roles,
+		Statuses, UserDataOf, Consoles, Images, LaunchedImagesOf, LaunchTemplates, AllowedImagesOf, MetadataDefaultsOf, CapacityReservations, PlacementGroups, Profiles, Roles,
 		Access, ClassAccess, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,
 		Usage, Unattached, CreatorsOf, CIDRsKept, ENIConfigsOf, TrunksOf,

@@ -48,6 +48,7 @@ func (t *taker) account(ctx context.Context) (found region) {
 		take("ec2-describe-instance-status", asks(t, "ec2", t.ec2.DescribeInstanceStatus,
 			&ec2.DescribeInstanceStatusInput{IncludeAllInstances: aws.Bool(true), MaxResults: pageSize()})),
 		take("ec2-describe-capacity-reservations", asks(t, "ec2", t.ec2.DescribeCapacityReservations, &ec2.DescribeCapacityReservationsInput{})),
+		take("ec2-describe-instance-image-metadata", asks(t, "ec2", t.ec2.DescribeInstanceImageMetadata, &ec2.DescribeInstanceImageMetadataInput{MaxResults: pageSize()})),
 		take("ec2-describe-placement-groups", asks(t, "ec2", t.ec2.DescribePlacementGroups, &ec2.DescribePlacementGroupsInput{})),
 		func() {
 			found.groups = t.take(ctx, "autoscaling-describe-auto-scaling-groups", asks(t, "autoscaling", t.autoscaling.DescribeAutoScalingGroups,

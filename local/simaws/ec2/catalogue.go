@@ -52,7 +52,7 @@ func (s API) DescribeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImagesOut
 	defer s.w.Enter()()
 	chosen := table.New[ec2types.Image]()
 	for _, i := range s.w.Images.All() {
-		if !lifecycle.ImageHidden(s.w, *i.ImageId) && (len(in.Owners) == 0 || s.owned(i, in.Owners)) {
+		if i.State != ec2types.ImageStateDeregistered && !lifecycle.ImageHidden(s.w, *i.ImageId) && (len(in.Owners) == 0 || s.owned(i, in.Owners)) {
 			chosen.Put(*i.ImageId, i)
 		}
 	}
@@ -76,6 +76,44 @@ func (s API) DescribeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImagesOut
 		return nil, err
 	}
 	return &ec2.DescribeImagesOutput{Images: deepcopy.Each(list), NextToken: next}, nil
+}
+
+// DescribeInstanceImageMetadata describes the images of instances, also those that are
+// deregistered; of an image that the world does not have it knows the id alone.
+func (s API) DescribeInstanceImageMetadata(in *ec2.DescribeInstanceImageMetadataInput) (*ec2.DescribeInstanceImageMetadataOutput, error) {
+	defer s.w.Enter()()
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	list, next, err := table.Selection[ec2types.Instance]{
+		Table: s.w.Instances, ID: func(v *ec2types.Instance) *string { return v.InstanceId }, IDs: in.InstanceIds, Missing: instanceMissing, Filters: in.Filters,
+		Known: table.Filters[ec2types.Instance]{
+			"availability-zone":   func(v *ec2types.Instance) []string { return table.One(v.Placement.AvailabilityZone) },
+			"instance-id":         func(v *ec2types.Instance) []string { return table.One(v.InstanceId) },
+			"instance-state-name": func(v *ec2types.Instance) []string { return []string{string(v.State.Name)} },
+			"instance-type":       func(v *ec2types.Instance) []string { return []string{string(v.InstanceType)} },
+		},
+		Tags: func(v *ec2types.Instance) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
+	}.Run()
+	if err != nil {
+		return nil, err
+	}
+	out := &ec2.DescribeInstanceImageMetadataOutput{NextToken: next}
+	for _, v := range list {
+		m := &ec2types.ImageMetadata{ImageId: v.ImageId}
+		if i := s.w.Images.Get(aws.ToString(v.ImageId)); i != nil {
+			m = &ec2types.ImageMetadata{
+				ImageId: i.ImageId, Name: i.Name, OwnerId: i.OwnerId, ImageOwnerAlias: i.ImageOwnerAlias, State: i.State, IsPublic: i.Public,
+				CreationDate: i.CreationDate, DeprecationTime: i.DeprecationTime, ImageAllowed: i.ImageAllowed,
+			}
+		}
+		out.InstanceImageMetadata = append(out.InstanceImageMetadata, ec2types.InstanceImageMetadata{
+			InstanceId: v.InstanceId, InstanceType: v.InstanceType, LaunchTime: v.LaunchTime, AvailabilityZone: v.Placement.AvailabilityZone,
+			OwnerId: aws.String(s.w.Account), State: v.State, Tags: v.Tags, ImageMetadata: m,
+		})
+	}
+	return deepcopy.Of(out), nil
 }
 
 // owned tells that an image is one of some owners: accounts, "self", or an alias such as

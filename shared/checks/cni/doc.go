@@ -18,7 +18,7 @@ import (
 // by AMI type.
 func usingPlugin(c check.Check) check.Check {
 	c.Needs = []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSNode}
-	return check.Using([]snapshot.Source{snapshot.Images, snapshot.Nodegroups, snapshot.Nodes, snapshot.InstanceTypes, snapshot.Addons}, c)
+	return check.Using([]snapshot.Source{snapshot.Images, snapshot.LaunchedImagesOf, snapshot.Nodegroups, snapshot.Nodes, snapshot.InstanceTypes, snapshot.Addons}, c)
 }
 
 // plugin is the running network plugin, and the instances that are to run it.

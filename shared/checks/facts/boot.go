@@ -43,6 +43,9 @@ func newBootConfig(s *View) *BootConfig {
 	for i := range s.Nodegroups {
 		st.nodegroups[s.Nodegroups[i].Name] = &s.Nodegroups[i]
 	}
+	for i := range s.LaunchedImages {
+		st.Images[s.LaunchedImages[i].ID] = &s.LaunchedImages[i]
+	}
 	for i := range s.Images {
 		st.Images[s.Images[i].ID] = &s.Images[i]
 	}

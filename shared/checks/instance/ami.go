@@ -63,9 +63,13 @@ func runImageUnfit(s *facts.View) []finding.Finding {
 			due := slices.DeleteFunc(slices.Clone(group), func(i *snapshot.Instance) bool { return !l.Due(i.ID) })
 			well = append(well, slices.DeleteFunc(group, func(i *snapshot.Instance) bool { return l.Due(i.ID) })...)
 			if len(due) > 0 {
-				list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: ami, Covers: facts.IDs(due), Blocked: []snapshot.Failure{{
+				why := []snapshot.Failure{{
 					Source: snapshot.Images, Reason: snapshot.NotShown, Message: "EC2 does not list " + ami + " (deregistered since, no longer shared, or hidden by Allowed AMIs): which Kubernetes version it is for is unknown",
-				}}})
+				}}
+				if !s.Has(snapshot.LaunchedImagesOf) {
+					why = append(why, s.Why(snapshot.LaunchedImagesOf))
+				}
+				list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: ami, Covers: facts.IDs(due), Blocked: why})
 			}
 			continue
 		}

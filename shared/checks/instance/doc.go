@@ -10,6 +10,6 @@ import (
 // image and its template.
 func usingStart(c check.Check) check.Check {
 	return check.Using([]snapshot.Source{
-		snapshot.Images, snapshot.LaunchTemplates, snapshot.InstanceTypes, snapshot.AWSNode, snapshot.NodeEventsOf,
+		snapshot.Images, snapshot.LaunchedImagesOf, snapshot.LaunchTemplates, snapshot.InstanceTypes, snapshot.AWSNode, snapshot.NodeEventsOf,
 	}, c)
 }

@@ -2,6 +2,7 @@ package instance
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,7 +96,7 @@ func skew(kubelet, plane minor) string {
 // imagesByID are the images that EC2 listed.
 func imagesByID(s *facts.View) map[string]snapshot.Image {
 	list := make(map[string]snapshot.Image, len(s.Images))
-	for _, i := range s.Images {
+	for _, i := range slices.Concat(s.LaunchedImages, s.Images) {
 		list[i.ID] = i
 	}
 	return list

@@ -177,6 +177,8 @@ func image(st *facts.BootConfig, i *snapshot.Instance) finding.Evidence {
 	value := "its name and owner could not be read"
 	if image := st.Images[i.AMI]; image != nil {
 		value = fmt.Sprintf("%s, of %s", image.Name, cmp.Or(image.OwnerAlias, image.Owner))
+	} else if why := st.S.Why(snapshot.LaunchedImagesOf); !st.S.Has(snapshot.LaunchedImagesOf) && why.Call != "" {
+		value += fmt.Sprintf(" (not checked: %s %s)", why.Call, why.Reason)
 	}
 	if group, _ := st.Nodegroup(i); group != nil && group.AMIType != "" {
 		value += "; AMI type " + group.AMIType

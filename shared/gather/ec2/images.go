@@ -38,6 +38,62 @@ func images(api Images) source.Source {
 	}
 }
 
+// LaunchedImages describes the images that instances were launched from.
+type LaunchedImages interface {
+	DescribeInstanceImageMetadata(context.Context, *ec2.DescribeInstanceImageMetadataInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceImageMetadataOutput, error)
+}
+
+// launchedImages are those of instances of the scope that EC2 does not list. The instance
+// keeps their name and owner (EC2 API, DescribeInstanceImageMetadata: also "if the AMI is
+// deregistered or no longer shared"). No call is made where all are listed.
+func launchedImages(api LaunchedImages) source.Source {
+	return source.Source{
+		Name:  snapshot.LaunchedImagesOf,
+		After: []snapshot.Source{snapshot.Images},
+		Calls: []source.Call{{Action: "ec2:DescribeInstanceImageMetadata"}},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			if !v.Snapshot.Has(snapshot.Images) {
+				return source.Nothing, nil // which are listed is unknown, and said there
+			}
+			listed := map[string]bool{}
+			for _, i := range v.Snapshot.Images {
+				listed[i.ID] = true
+			}
+			var instances []string
+			for _, in := range v.InScope() {
+				if strings.HasPrefix(in.AMI, "ami-") && !listed[in.AMI] {
+					instances = append(instances, in.ID)
+				}
+			}
+			var list []snapshot.Image
+			for chunk := range slices.Chunk(instances, ec2api.MaxFilterValues) {
+				p := ec2.NewDescribeInstanceImageMetadataPaginator(api, &ec2.DescribeInstanceImageMetadataInput{Filters: ec2api.AnyOf("instance-id", chunk)})
+				more, err := ec2api.Pages(ctx, "images of instances", p.HasMorePages, p.NextPage, func(out *ec2.DescribeInstanceImageMetadataOutput) []snapshot.Image {
+					return source.Each(out.InstanceImageMetadata, launchedImage)
+				})
+				if err != nil {
+					return nil, err
+				}
+				list = append(list, more...)
+			}
+			list = source.Unique(list, func(i snapshot.Image) string { return i.ID })
+			return func(s *snapshot.Snapshot) { s.LaunchedImages = list }, nil
+		},
+	}
+}
+
+// launchedImage is what an instance keeps of its image. There is no architecture in it.
+func launchedImage(i types.InstanceImageMetadata) snapshot.Image {
+	m := i.ImageMetadata
+	if m == nil {
+		return snapshot.Image{}
+	}
+	return snapshot.Image{
+		ID: aws.ToString(m.ImageId), Name: aws.ToString(m.Name), State: string(m.State), OwnerAlias: aws.ToString(m.ImageOwnerAlias),
+		Owner: aws.ToString(m.OwnerId), Public: aws.ToBool(m.IsPublic), Created: instant(m.CreationDate), Deprecated: instant(m.DeprecationTime),
+	}
+}
+
 // readImages takes a filter rather than the id parameter: one that was deregistered
 // would make EC2 refuse the whole request.
 func readImages(ctx context.Context, api Images, v *source.View) (source.Store, error) {

@@ -11,6 +11,6 @@ import (
 // Sources are what is read of instances, and of what they are made of.
 func Sources(e *ec2.Client) []source.Source {
 	return []source.Source{
-		instances(), instanceTypes(e), typeOfferings(e), statuses(e), UserData(e), consoles(e), images(e), launchTemplates(e), allowedImages(e), metadataDefaults(e), capacityReservations(e), placementGroups(e), volumes(e), zones(e),
+		instances(), instanceTypes(e), typeOfferings(e), statuses(e), UserData(e), consoles(e), images(e), launchedImages(e), launchTemplates(e), allowedImages(e), metadataDefaults(e), capacityReservations(e), placementGroups(e), volumes(e), zones(e),
 	}
 }

@@ -135,6 +135,8 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 		s.Consoles = nil
 	case snapshot.Images:
 		s.Images = nil
+	case snapshot.LaunchedImagesOf:
+		s.LaunchedImages = nil
 	case snapshot.AllowedImagesOf:
 		s.AllowedImages = nil
 	case snapshot.MetadataDefaultsOf:
