@@ -102,6 +102,11 @@ func services() []service {
 			denied:    Error{Code: "AccessDeniedException", Status: 400},
 			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 400},
 			broken:    Error{Code: "InternalServiceErrorException", Message: "An internal error occurred.", Status: 500}},
+		// botocore's model (route53profiles/2018-05-10): REST and JSON.
+		{name: "route53profiles", signing: "route53profiles", protocol: restJSON, contentType: "application/json",
+			denied:    Error{Code: "AccessDeniedException", Status: 403},
+			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 429},
+			broken:    Error{Code: "InternalServiceErrorException", Message: "An internal error occurred.", Status: 500}},
 		// botocore's model (arc-zonal-shift/2022-10-30): REST and JSON.
 		{name: "arczonalshift", signing: "arc-zonal-shift", protocol: restJSON, contentType: "application/json",
 			denied:    Error{Code: "AccessDeniedException", Status: 403},

@@ -43,10 +43,8 @@ func hostOf(w *state.State, in *ec2types.Instance, service string) string {
 // "How Route 53 Resolver DNS Firewall works").
 func firewalled(w *state.State, vpc, name string) bool {
 	f := &w.File.Route53Resolver
-	groups := slices.DeleteFunc(slices.Clone(f.FirewallRuleGroupAssociations), func(a resolver.FirewallRuleGroupAssociation) bool { return a.VpcId != vpc })
-	slices.SortFunc(groups, func(a, b resolver.FirewallRuleGroupAssociation) int { return a.Priority - b.Priority })
-	for _, g := range groups {
-		rules := slices.Clone(f.FirewallRules[g.FirewallRuleGroupId])
+	for _, g := range groupsOf(w, vpc) {
+		rules := slices.Clone(f.FirewallRules[g.id])
 		slices.SortFunc(rules, func(a, b resolver.FirewallRule) int { return a.Priority - b.Priority })
 		for _, r := range rules {
 			about := slices.ContainsFunc(f.FirewallDomains[r.FirewallDomainListId], func(d string) bool {
@@ -65,10 +63,10 @@ func firewalled(w *state.State, vpc, name string) bool {
 // forwarded: the most specific rule wins, and before it a zone that is more specific.
 func forwarded(w *state.State, vpc, name string, private bool) bool {
 	kind, longest := "", -1
-	for _, a := range w.File.Route53Resolver.ResolverRuleAssociations {
+	for _, id := range rulesOf(w, vpc) {
 		for _, r := range w.File.Route53Resolver.ResolverRules {
 			d := strings.TrimSuffix(r.DomainName, ".")
-			if a.VPCId == vpc && a.ResolverRuleId == r.Id && len(d) > longest && (d == "" || d == name || strings.HasSuffix(name, "."+d)) {
+			if id == r.Id && len(d) > longest && (d == "" || d == name || strings.HasSuffix(name, "."+d)) {
 				kind, longest = r.RuleType, len(d)
 			}
 		}
