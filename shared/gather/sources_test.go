@@ -188,7 +188,7 @@ func TestReadsAreNarrow(t *testing.T) {
 	}
 	settings := []string{"ec2:GetSubnetCidrReservations", "ec2:GetAllowedImagesSettings", "ec2:GetInstanceMetadataDefaults"}
 	for _, action := range reads[0].Actions {
-		if !strings.HasPrefix(action, "ec2:Describe") && !slices.Contains(settings, action) && !strings.HasPrefix(action, "autoscaling:Describe") && !strings.HasPrefix(action, "route53resolver:List") && !strings.HasPrefix(action, "arc-zonal-shift:List") {
+		if !strings.HasPrefix(action, "ec2:Describe") && !slices.Contains(settings, action) && !strings.HasPrefix(action, "autoscaling:Describe") && !strings.HasPrefix(action, "route53resolver:List") && !strings.HasPrefix(action, "route53profiles:List") && !strings.HasPrefix(action, "arc-zonal-shift:List") {
 			t.Errorf("%s is allowed of anything", action)
 		}
 	}

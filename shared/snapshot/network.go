@@ -72,7 +72,24 @@ type EgressOnlyGateway struct {
 	Attached []string // VPCs
 }
 
-// ResolverRule is a rule of Route 53 Resolver that is associated with a VPC.
+// DNSProfile is a Route 53 Profile in force in a VPC. The Profiles of a VPC are in the order in
+// which the resolver evaluates them.
+type DNSProfile struct {
+	ID        string
+	VPC       string
+	Resources []DNSProfileResource
+}
+
+// DNSProfileResource is a resource that a Profile brings into its VPCs: a resolver rule, a
+// rule group of DNS Firewall, a private hosted zone.
+type DNSProfileResource struct {
+	ARN      string
+	Name     string // of its association with the Profile
+	Priority int    // of a rule group
+}
+
+// ResolverRule is a rule of Route 53 Resolver in force in a VPC. The VPC's own are before
+// those of its Profiles.
 type ResolverRule struct {
 	ID      string
 	Name    string
@@ -82,6 +99,11 @@ type ResolverRule struct {
 	Targets []string // addresses
 	// Endpoint is the outbound endpoint that forwards.
 	Endpoint string
+	// Profile is the Route 53 Profile that brings the rule; empty where it is associated
+	// with the VPC itself.
+	Profile string
+	// Unread is why the domain is not known; nil where it is.
+	Unread *Failure
 }
 
 // FirewallRule is a rule of DNS Firewall in force in a VPC. The rules are in the order
@@ -96,6 +118,9 @@ type FirewallRule struct {
 	Type      string // of the queries that it is for; empty for all
 	List      string // id of the domain list; empty for a rule that has none
 	Domains   []string
+	// Profile is the Route 53 Profile that brings the rule group; empty where it is
+	// associated with the VPC itself.
+	Profile string
 	// Unread is why the domains are not known; nil where they are.
 	Unread *Failure
 }

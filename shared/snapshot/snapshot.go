@@ -56,8 +56,9 @@ type Snapshot struct {
 	VPCAttributes  []VPCAttributes
 	DHCPOptions    []DHCPOptions
 	EgressOnly     []EgressOnlyGateway
-	// ResolverRules and FirewallRules are those of the VPCs that were looked into, where
+	// DNSProfiles, ResolverRules and FirewallRules are those of the VPCs that were looked into, where
 	// an instance of the scope has not joined.
+	DNSProfiles   []DNSProfile
 	ResolverRules []ResolverRule
 	FirewallRules []FirewallRule
 	PrefixLists   []PrefixList
