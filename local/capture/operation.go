@@ -11,6 +11,7 @@ import (
 
 	"rollcall/local/simaws/cloudwatchlogs"
 	"rollcall/local/simaws/resolver"
+	"rollcall/local/simaws/route53profiles"
 	"rollcall/local/simaws/zonalshift"
 )
 
@@ -59,6 +60,9 @@ func operations() map[string]reflect.Type {
 		"ec2-describe-vpc-block-public-access-options":    reflect.TypeFor[ec2.DescribeVpcBlockPublicAccessOptionsOutput](),
 		"ec2-describe-vpc-block-public-access-exclusions": reflect.TypeFor[ec2.DescribeVpcBlockPublicAccessExclusionsOutput](),
 		"ec2-describe-security-group-vpc-associations":    reflect.TypeFor[ec2.DescribeSecurityGroupVpcAssociationsOutput](),
+
+		"route53profiles-list-profile-associations":          reflect.TypeFor[route53profiles.ListProfileAssociationsOutput](),
+		"route53profiles-list-profile-resource-associations": reflect.TypeFor[route53profiles.ListProfileResourceAssociationsOutput](),
 
 		"route53resolver-list-firewall-rule-group-associations": reflect.TypeFor[resolver.ListFirewallRuleGroupAssociationsOutput](),
 		"route53resolver-list-firewall-rules":                   reflect.TypeFor[resolver.ListFirewallRulesOutput](),

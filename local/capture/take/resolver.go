@@ -2,6 +2,7 @@ package take
 
 import (
 	"context"
+	"strings"
 
 	"rollcall/shared/awsjson"
 	"rollcall/shared/capture/filename"
@@ -18,7 +19,8 @@ type resolverAsk struct {
 // without a size is 100.
 const domainPages = 100
 
-// resolver takes which rules and which DNS firewall are in force in the account's VPCs.
+// resolver takes which rules and which DNS firewall are in force in the account's VPCs, those of
+// Route 53 Profiles among them.
 func (t *taker) resolver(ctx context.Context) {
 	service := awsjson.Service{ID: "Route53Resolver", Name: "route53resolver", Target: "Route53Resolver.", MostBytes: maxBytes}
 	take := func(file, operation string, ask resolverAsk, most int) map[string]any {
@@ -31,7 +33,9 @@ func (t *taker) resolver(ctx context.Context) {
 		})
 	}
 	var groups map[string]any
+	var resources []string // of Profiles
 	t.parallel(
+		func() { resources = t.profiles(ctx) },
 		func() {
 			groups = take("route53resolver-list-firewall-rule-group-associations", "ListFirewallRuleGroupAssociations", resolverAsk{}, 0)
 		},
@@ -42,7 +46,13 @@ func (t *taker) resolver(ctx context.Context) {
 			take("route53resolver-list-resolver-rule-associations", "ListResolverRuleAssociations", resolverAsk{}, 0)
 		},
 	)
-	ids := sorted(picksOf(groups, "FirewallRuleGroupAssociations[].FirewallRuleGroupId"))
+	ids := picksOf(groups, "FirewallRuleGroupAssociations[].FirewallRuleGroupId")
+	for _, arn := range resources {
+		if _, id, is := strings.Cut(arn, ":firewall-rule-group/"); is {
+			ids = append(ids, id)
+		}
+	}
+	ids = sorted(ids)
 	lists := make([][]string, len(ids))
 	list(t, ids, func(i int, id string) {
 		rules := take(filename.Of("route53resolver-list-firewall-rules", id), "ListFirewallRules", resolverAsk{Group: id}, 0)
