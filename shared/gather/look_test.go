@@ -104,6 +104,12 @@ route53Resolver:
   ResolverRuleAssociations:
     - {ResolverRuleId: rslvr-rr-01, VPCId: vpc-0a1b2c3d4e5f60718, Status: COMPLETE}
     - {ResolverRuleId: rslvr-rr-02, VPCId: vpc-0e9, Status: COMPLETE}
+route53:
+  HostedZones:
+    vpc-0a1b2c3d4e5f60718:
+      - {HostedZoneId: Z01, Name: Amazonaws.com., Owner: {OwningAccount: "111122223333"}}
+  ResourceRecordSets:
+    Z01: [{Name: '\052.Amazonaws.com.', Type: CNAME}]
 route53Profiles:
   ProfileAssociations:
     - {ProfileId: rp-02, ResourceId: vpc-0a1b2c3d4e5f60718, Status: COMPLETE, Priority: 200}
@@ -279,6 +285,7 @@ func TestLookAtEverything(t *testing.T) {
 			Source: snapshot.ResolverRulesOf, Reason: snapshot.NotShown, Call: "route53resolver:ListResolverRules", Message: "rslvr-rr-04 of the Route 53 Profile rp-02 is not shared with this account",
 		}},
 	})
+	gathertest.Same(t, "private zones", s.PrivateZones, []snapshot.PrivateZone{{ID: "Z01", Domain: "amazonaws.com", VPC: workshopVPC, Records: []snapshot.ZoneRecord{{Name: "*.amazonaws.com", Type: "CNAME"}}}})
 	gathertest.Same(t, "Route 53 Profiles", names(s.DNSProfiles, func(p snapshot.DNSProfile) string { return fmt.Sprint(p.ID, p.VPC, len(p.Resources)) }), []string{"rp-01" + workshopVPC + "2", "rp-02" + workshopVPC + "1"})
 	managed := snapshot.Failure{Source: snapshot.DNSFirewall, Reason: snapshot.Denied, Call: "route53resolver:ListFirewallDomains", Code: "AccessDeniedException", Message: "You don't have permission to list the domains of this list."}
 	gathertest.Same(t, "DNS firewall", s.FirewallRules, []snapshot.FirewallRule{

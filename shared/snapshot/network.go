@@ -106,6 +106,30 @@ type ResolverRule struct {
 	Unread *Failure
 }
 
+// PrivateZone is a private hosted zone in view of a VPC whose domain covers a name that nodes may
+// need. The VPC's own are before those of its Profiles.
+type PrivateZone struct {
+	ID string
+	// Domain is without the dot at its end; empty with Unread where it is not known.
+	Domain string
+	VPC    string
+	// Service is the service of AWS that made the zone and answers for its names; empty for
+	// an account's.
+	Service string
+	// Profile is the Route 53 Profile that brings the zone; empty where it is associated with
+	// the VPC itself.
+	Profile string
+	Records []ZoneRecord
+	// Unread is why the records are not known; nil where they are.
+	Unread *Failure
+}
+
+// ZoneRecord is a resource record set of a zone.
+type ZoneRecord struct {
+	Name string // without the dot at its end; a wildcard begins with "*."
+	Type string
+}
+
 // FirewallRule is a rule of DNS Firewall in force in a VPC. The rules are in the order
 // in which the resolver evaluates them.
 type FirewallRule struct {

@@ -29,7 +29,8 @@ const (
 	PublicAccessOf    Source = "vpc block public access" // PublicAccess
 	DNSProfilesOf     Source = "route 53 profiles"       // DNSProfiles
 	ResolverRulesOf   Source = "resolver rules"
-	DNSFirewall       Source = "dns firewall" // FirewallRules
+	PrivateZonesOf    Source = "private hosted zones" // PrivateZones
+	DNSFirewall       Source = "dns firewall"         // FirewallRules
 	PrefixListEntries Source = "prefix lists"
 	Peerings          Source = "vpc peering connections"
 	TransitGateways   Source = "transit gateways" // Attachments and TransitRoutes
@@ -111,7 +112,7 @@ func All() []Source {
 	return []Source{
 		Clusters, Instances, InstanceTypes, TypeOfferingsOf, Subnets, VPCs, RouteTables, NATGateways, InternetGateways, Endpoints,
 		Groups, Activities, Nodegroups, Nodes,
-		SecurityGroups, GroupAssociations, NetworkACLs, VPCDNS, DHCP, EgressOnly, PublicAccessOf, DNSProfilesOf, ResolverRulesOf, DNSFirewall, PrefixListEntries, Peerings, TransitGateways, Interfaces,
+		SecurityGroups, GroupAssociations, NetworkACLs, VPCDNS, DHCP, EgressOnly, PublicAccessOf, DNSProfilesOf, ResolverRulesOf, PrivateZonesOf, DNSFirewall, PrefixListEntries, Peerings, TransitGateways, Interfaces,
 		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, AllowedImagesOf, MetadataDefaultsOf, CapacityReservations, PlacementGroups, Profiles, Roles,
 		Access, ClassAccess, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,

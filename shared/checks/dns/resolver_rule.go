@@ -26,7 +26,7 @@ func ResolverRule() check.Check {
 		Confidence: finding.Likely,
 		Optional:   true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.ResolverRulesOf},
-		Uses:       []snapshot.Source{snapshot.AWSNode},
+		Uses:       []snapshot.Source{snapshot.AWSNode, snapshot.PrivateZonesOf},
 		After:      []checkid.ID{checkid.DNSSupportOff, checkid.DNSFirewall},
 		Cause: "A rule of Route 53 Resolver that is associated with the VPC, or with a Route 53 Profile of the VPC, forwards the name of the cluster's endpoint, or of EC2, ECR, S3 or STS, to name servers of one's own. Nodes resolve it only as long as these are reachable and know it; for a private endpoint they must answer with its private addresses. " +
 			"Whether they do cannot be seen: the finding is possible only where other nodes of the VPC are Ready.",
@@ -51,9 +51,10 @@ func ResolverRule() check.Check {
 
 func forwarded(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 	rules := inVPC(g.S.ResolverRules, r.vpc, func(x snapshot.ResolverRule) string { return x.VPC })
+	zones := inVPC(g.S.PrivateZones, r.vpc, func(z snapshot.PrivateZone) string { return z.VPC })
 	names := map[string][]needed{}
 	for _, n := range neededNames(g, r) {
-		if rule, ok := forwards(rules, n); ok {
+		if rule, ok := forwards(rules, n); ok && !zoneBefore(zones, n.name, rule.Domain) {
 			names[rule.ID] = append(names[rule.ID], n)
 		}
 	}
@@ -76,6 +77,13 @@ func forwarded(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 	default:
 		v.Pass(r.vpc, r.covers(), finding.Evidence{What: "Resolver rules of " + r.vpc, Value: fmt.Sprintf("%d rules, none of which forwards a name that nodes need", len(rules))})
 	}
+}
+
+// zoneBefore reports whether a private hosted zone is searched for a name before a rule for a
+// domain counts: one that is more specific.
+func zoneBefore(zones []snapshot.PrivateZone, name, domain string) bool {
+	i := zoneOf(zones, name)
+	return i >= 0 && len(zones[i].Domain) > len(domain)
 }
 
 // forwards returns the rule that wins for a name, and whether it forwards the name. Of several

@@ -149,6 +149,8 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 		s.PoolEvents = nil
 	case snapshot.DNSProfilesOf:
 		s.DNSProfiles = nil
+	case snapshot.PrivateZonesOf:
+		s.PrivateZones = nil
 	case snapshot.ZonalShifts:
 		s.Shifts = nil
 	case snapshot.AutoshiftsOf:
