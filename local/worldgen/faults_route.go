@@ -2,6 +2,7 @@ package worldgen
 
 import (
 	"rollcall/local/simaws/resolver"
+	"rollcall/local/simaws/route53"
 	"rollcall/local/simaws/route53profiles"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checkid"
@@ -43,6 +44,9 @@ func resolverFaults() []Fault {
 		{Name: "a resolver rule forwards names of AWS", Check: checkid.DNSResolverRule, applies: not(of(EndpointsOnly, SharedVPC)), breaks: func(w *World) {
 			w.resolverRule("rslvr-rr-0aws", "amazonaws.com.", "FORWARD")
 		}},
+		{Name: "a private hosted zone hides names of AWS", Check: checkid.DNSPrivateZone, applies: not(of(EndpointsOnly, SharedVPC)), breaks: func(w *World) {
+			w.privateZone("Z01", region+".amazonaws.com.", "ec2."+region+".amazonaws.com.")
+		}},
 		{Name: "a Route 53 Profile brings a DNS firewall that blocks names of AWS", Check: checkid.DNSFirewall, applies: always, breaks: func(w *World) {
 			w.firewall("ALLOW", "*.eks.amazonaws.com.")
 			w.File.Route53Resolver.FirewallRuleGroupAssociations = nil
@@ -78,6 +82,17 @@ func (w *World) resolverRule(id, domain, kind string) {
 	f := &w.File.Route53Resolver
 	f.ResolverRules = append(f.ResolverRules, r)
 	f.ResolverRuleAssociations = append(f.ResolverRuleAssociations, resolver.ResolverRuleAssociation{Id: id + "-a", ResolverRuleId: id, VPCId: w.vpc, Status: "COMPLETE"})
+}
+
+// privateZone associates a private hosted zone with the nodes' VPC.
+func (w *World) privateZone(id, domain string, names ...string) {
+	f := &w.File.Route53
+	f.HostedZones = map[string][]route53.HostedZoneSummary{w.vpc: {{HostedZoneId: id, Name: domain, Owner: route53.HostedZoneOwner{OwningAccount: account}}}}
+	list := []route53.ResourceRecordSet{{Name: domain, Type: "SOA"}}
+	for _, name := range names {
+		list = append(list, route53.ResourceRecordSet{Name: name, Type: "A", ResourceRecords: []route53.ResourceRecord{{Value: "10.0.0.9"}}})
+	}
+	f.ResourceRecordSets = map[string][]route53.ResourceRecordSet{id: list}
 }
 
 // byProfile brings a resource of Route 53 Resolver into the nodes' VPC by a Profile.

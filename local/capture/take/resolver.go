@@ -53,6 +53,7 @@ func (t *taker) resolver(ctx context.Context) {
 		}
 	}
 	ids = sorted(ids)
+	t.records(ctx, zonesOf(resources))
 	lists := make([][]string, len(ids))
 	list(t, ids, func(i int, id string) {
 		rules := take(filename.Of("route53resolver-list-firewall-rules", id), "ListFirewallRules", resolverAsk{Group: id}, 0)
@@ -65,4 +66,18 @@ func (t *taker) resolver(ctx context.Context) {
 	list(t, sorted(all), func(_ int, id string) {
 		take(filename.Of("route53resolver-list-firewall-domains", id), "ListFirewallDomains", resolverAsk{List: id}, domainPages)
 	})
+}
+
+// maxProfileZones bounds the zones of Profiles: what domain each is for is not in their list.
+const maxProfileZones = 10
+
+// zonesOf are the first private hosted zones among the resources of Profiles.
+func zonesOf(arns []string) []string {
+	var ids []string
+	for _, arn := range arns {
+		if _, id, is := strings.Cut(arn, ":hostedzone/"); is && len(ids) < maxProfileZones {
+			ids = append(ids, id)
+		}
+	}
+	return sorted(ids)
 }
