@@ -11,6 +11,8 @@ import (
 
 	"rollcall/local/simaws/cloudwatchlogs"
 	"rollcall/local/simaws/resolver"
+	"rollcall/local/simaws/route53"
+	"rollcall/local/simaws/route53profiles"
 	"rollcall/local/simaws/zonalshift"
 )
 
@@ -60,6 +62,12 @@ func operations() map[string]reflect.Type {
 		"ec2-describe-vpc-block-public-access-options":    reflect.TypeFor[ec2.DescribeVpcBlockPublicAccessOptionsOutput](),
 		"ec2-describe-vpc-block-public-access-exclusions": reflect.TypeFor[ec2.DescribeVpcBlockPublicAccessExclusionsOutput](),
 		"ec2-describe-security-group-vpc-associations":    reflect.TypeFor[ec2.DescribeSecurityGroupVpcAssociationsOutput](),
+
+		"route53-list-hosted-zones-by-vpc":  reflect.TypeFor[route53.ListHostedZonesByVPCOutput](),
+		"route53-list-resource-record-sets": reflect.TypeFor[route53.ListResourceRecordSetsOutput](),
+
+		"route53profiles-list-profile-associations":          reflect.TypeFor[route53profiles.ListProfileAssociationsOutput](),
+		"route53profiles-list-profile-resource-associations": reflect.TypeFor[route53profiles.ListProfileResourceAssociationsOutput](),
 
 		"route53resolver-list-firewall-rule-group-associations": reflect.TypeFor[resolver.ListFirewallRuleGroupAssociationsOutput](),
 		"route53resolver-list-firewall-rules":                   reflect.TypeFor[resolver.ListFirewallRulesOutput](),

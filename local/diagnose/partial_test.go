@@ -309,7 +309,7 @@ func callOf(kind string) string {
 	for word := range strings.SplitSeq(words, "-") {
 		call += strings.ToUpper(word[:1]) + word[1:]
 	}
-	return call
+	return strings.Replace(call, "ByVpc", "ByVPC", 1)
 }
 
 // withoutRights denies each right that a live look at the world uses.

@@ -60,6 +60,7 @@ func TestPreflightSettings(t *testing.T) {
 
 		{"DNS firewall denied", "instance-ami-healthy", storyNodegroup(private, ""), "route53resolver:ListFirewallRuleGroupAssociations", exit.Unsure, "route53resolver:ListFirewallRuleGroupAssociations: denied"},
 		{"resolver rules denied", "instance-ami-healthy", storyNodegroup(private, ""), "route53resolver:ListResolverRuleAssociations", exit.Unsure, "route53resolver:ListResolverRuleAssociations: denied"},
+		{"Route 53 Profiles denied", "instance-ami-healthy", storyNodegroup(private, ""), "route53profiles:ListProfileAssociations", exit.Unsure, "route53profiles:ListProfileAssociations: denied"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

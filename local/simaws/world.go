@@ -100,6 +100,12 @@ func (c *Cloud) register() {
 	if r, has := c.cfg.World.(Resolver); has {
 		c.registerResolver(r)
 	}
+	if z, has := c.cfg.World.(HostedZones); has {
+		c.ops["route53"] = HandleHostedZones(c.wire, z)
+	}
+	if p, has := c.cfg.World.(Profiles); has {
+		c.ops["route53profiles"] = HandleProfiles(c.wire, p)
+	}
 	if z, has := c.cfg.World.(ZonalShift); has {
 		c.ops["arczonalshift"] = HandleZonalShift(c.wire, z)
 	}

@@ -2,6 +2,8 @@ package worldgen
 
 import (
 	"rollcall/local/simaws/resolver"
+	"rollcall/local/simaws/route53"
+	"rollcall/local/simaws/route53profiles"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checkid"
 
@@ -42,11 +44,25 @@ func resolverFaults() []Fault {
 		{Name: "a resolver rule forwards names of AWS", Check: checkid.DNSResolverRule, applies: not(of(EndpointsOnly, SharedVPC)), breaks: func(w *World) {
 			w.resolverRule("rslvr-rr-0aws", "amazonaws.com.", "FORWARD")
 		}},
+		{Name: "a private hosted zone hides names of AWS", Check: checkid.DNSPrivateZone, applies: not(of(EndpointsOnly, SharedVPC)), breaks: func(w *World) {
+			w.privateZone("Z01", region+".amazonaws.com.", "ec2."+region+".amazonaws.com.")
+		}},
+		{Name: "a Route 53 Profile brings a DNS firewall that blocks names of AWS", Check: checkid.DNSFirewall, applies: always, breaks: func(w *World) {
+			w.firewall("ALLOW", "*.eks.amazonaws.com.")
+			w.File.Route53Resolver.FirewallRuleGroupAssociations = nil
+			w.byProfile("firewall-rule-group/rslvr-frg-01", `{"priority":101}`)
+		}},
+		{Name: "a Route 53 Profile brings a resolver rule that forwards names of AWS", Check: checkid.DNSResolverRule, applies: not(of(EndpointsOnly, SharedVPC)), breaks: func(w *World) {
+			w.resolverRule("rslvr-rr-0aws", "amazonaws.com.", "FORWARD")
+			w.File.Route53Resolver.ResolverRuleAssociations = nil
+			w.byProfile("resolver-rule/rslvr-rr-0aws", "")
+		}},
 	}
 }
 
 // firewall makes a walled garden of the nodes' VPC: what is allowed, and nothing else.
 func (w *World) firewall(action string, allowed ...string) {
+	w.File.Route53Profiles = worldfile.ProfilesFile{}
 	w.File.Route53Resolver = worldfile.ResolverFile{
 		FirewallRuleGroupAssociations: []resolver.FirewallRuleGroupAssociation{{Id: "rslvr-frgassoc-01", FirewallRuleGroupId: "rslvr-frg-01", VpcId: w.vpc, Name: "garden", Priority: 101, Status: "COMPLETE"}},
 		FirewallRules: map[string][]resolver.FirewallRule{"rslvr-frg-01": {
@@ -66,6 +82,29 @@ func (w *World) resolverRule(id, domain, kind string) {
 	f := &w.File.Route53Resolver
 	f.ResolverRules = append(f.ResolverRules, r)
 	f.ResolverRuleAssociations = append(f.ResolverRuleAssociations, resolver.ResolverRuleAssociation{Id: id + "-a", ResolverRuleId: id, VPCId: w.vpc, Status: "COMPLETE"})
+}
+
+// privateZone associates a private hosted zone with the nodes' VPC.
+func (w *World) privateZone(id, domain string, names ...string) {
+	f := &w.File.Route53
+	f.HostedZones = map[string][]route53.HostedZoneSummary{w.vpc: {{HostedZoneId: id, Name: domain, Owner: route53.HostedZoneOwner{OwningAccount: account}}}}
+	list := []route53.ResourceRecordSet{{Name: domain, Type: "SOA"}}
+	for _, name := range names {
+		list = append(list, route53.ResourceRecordSet{Name: name, Type: "A", ResourceRecords: []route53.ResourceRecord{{Value: "10.0.0.9"}}})
+	}
+	f.ResourceRecordSets = map[string][]route53.ResourceRecordSet{id: list}
+}
+
+// byProfile brings a resource of Route 53 Resolver into the nodes' VPC by a Profile.
+func (w *World) byProfile(resource, properties string) {
+	f := &w.File.Route53Profiles
+	f.ProfileAssociations = []route53profiles.ProfileAssociation{{Id: "rpassoc-01", Name: "baseline", ProfileId: "rp-01", ResourceId: w.vpc, Status: "COMPLETE"}}
+	if f.ProfileResourceAssociations == nil {
+		f.ProfileResourceAssociations = map[string][]route53profiles.ProfileResourceAssociation{}
+	}
+	f.ProfileResourceAssociations["rp-01"] = append(f.ProfileResourceAssociations["rp-01"], route53profiles.ProfileResourceAssociation{
+		Id: "rpr-01", Name: "shared", ProfileId: "rp-01", ResourceArn: "arn:aws:route53resolver:" + w.File.Region + ":" + w.File.Account + ":" + resource, ResourceProperties: properties, Status: "COMPLETE",
+	})
 }
 
 func routeFaults() []Fault {

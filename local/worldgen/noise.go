@@ -77,6 +77,8 @@ func (w *World) exempt() {
 func (w *World) garden() {
 	w.firewall("ALLOW", "*.amazonaws.com.", "*.api.aws.", "*.internal.", "*.corp.example.com.")
 	w.resolverRule("rslvr-rr-01", "corp.example.com.", "FORWARD")
+	w.byProfile("resolver-rule/rslvr-rr-01", "")
+	w.privateZone("Z01", "corp.example.com.")
 }
 
 // extraGroup puts a security group on the nodes that lets nothing through:

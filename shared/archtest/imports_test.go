@@ -39,6 +39,8 @@ func TestWhoTalks(t *testing.T) {
 		"shared/cloudtrail":         {"awsjson"},
 		"shared/cloudwatchlogs":     {"awsjson"},
 		"shared/route53resolver":    {"awsjson"},
+		"shared/route53profiles":    {"awsjson"},
+		"shared/route53":            {"awscall"},
 		"shared/arczonalshift":      {"awsjson"},
 		"shared/slack":              {"slack"}, // the types of blocks
 		"shared/slack/slackapi":     {"net", "net/http", "secretsmanager", "slack"},

@@ -59,6 +59,7 @@ const (
 	DNSDHCPOptions  ID = "dns/dhcp-options"
 	DNSFirewall     ID = "dns/firewall"
 	DNSResolverRule ID = "dns/resolver-rule"
+	DNSPrivateZone  ID = "dns/private-zone"
 
 	IAMProfileMissing         ID = "iam/profile-missing"
 	IAMRolePolicies           ID = "iam/role-policies"

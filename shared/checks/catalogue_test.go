@@ -45,7 +45,7 @@ func TestWhoWatches(t *testing.T) {
 			"spot/pool-failing", "spot/few-pools", "spot/many-refusals", "spot/rebalance-churn", "zone/volume-stranded", "zone/nodegroup-gap", "zone/pod-unschedulable", "zone/shifted",
 		}},
 		"of launches, after a while only": {difference(OfLaunches(), AtLaunch()), []checkid.ID{
-			"dns/firewall", "dns/resolver-rule", "iam/role-policies", "iam/access-missing", "iam/access-wrong-arn", "iam/sts-endpoint", "iam/sts-region-deactivated", "iam/access-duplicate-mapping", "iam/aws-auth-invalid",
+			"dns/firewall", "dns/resolver-rule", "dns/private-zone", "iam/role-policies", "iam/access-missing", "iam/access-wrong-arn", "iam/sts-endpoint", "iam/sts-region-deactivated", "iam/access-duplicate-mapping", "iam/aws-auth-invalid",
 			"iam/cni-role-policies", "instance/max-pods", "instance/status-check", "instance/scheduled-event", "instance/ami", "instance/version-skew", "instance/console-error",
 			"instance/common-factor", "instance/unowned",
 			"cluster/health", "addon/degraded", "node/not-registered", "node/not-ready", "node/cni-not-ready", "node/uninitialized", "node/csr-pending", "node/not-initialized",

@@ -57,6 +57,7 @@ func All() []check.Check {
 		dns.DHCPOptions(),
 		dns.Firewall(),
 		dns.ResolverRule(),
+		dns.PrivateZone(),
 		iam.ProfileMissing(),
 		iam.RolePolicies(),
 		iam.RoleTrust(),
@@ -214,6 +215,8 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return dns.Firewall(), true
 	case checkid.DNSResolverRule:
 		return dns.ResolverRule(), true
+	case checkid.DNSPrivateZone:
+		return dns.PrivateZone(), true
 	case checkid.IAMProfileMissing:
 		return iam.ProfileMissing(), true
 	case checkid.IAMRolePolicies:

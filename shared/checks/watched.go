@@ -55,6 +55,7 @@ func watchedByJoinCheck() []check.Check {
 		dns.DHCPOptions(),
 		dns.Firewall(),
 		dns.ResolverRule(),
+		dns.PrivateZone(),
 		iam.ProfileMissing(),
 		iam.RolePolicies(),
 		iam.RoleTrust(),

@@ -88,7 +88,7 @@ func (d *document) add(r read) error {
 	}
 	service, _, _ := strings.Cut(r.call, ":")
 	switch service {
-	case "cloudwatchlogs", "route53resolver", "arczonalshift": // clients of our own, whose types are JSON's
+	case "cloudwatchlogs", "route53", "route53resolver", "route53profiles", "arczonalshift": // clients of our own, whose types are JSON's
 		raw, err := json.Marshal(r.out)
 		if err != nil {
 			return fmt.Errorf("write the answer: %w", err)

@@ -12,7 +12,7 @@ import (
 // services are those whose answers are kept, by their names in calls, with the names that
 // the AWS CLI has for them.
 func services() map[string]string {
-	return map[string]string{"ec2": "ec2", "autoscaling": "autoscaling", "eks": "eks", "iam": "iam", "cloudwatchlogs": "logs", "route53resolver": "route53resolver", "arczonalshift": "arc-zonal-shift"}
+	return map[string]string{"ec2": "ec2", "autoscaling": "autoscaling", "eks": "eks", "iam": "iam", "cloudwatchlogs": "logs", "route53resolver": "route53resolver", "route53profiles": "route53profiles", "route53": "route53", "arczonalshift": "arc-zonal-shift"}
 }
 
 // keysOf are the parameters that stand in the name of a call's file, in their order.
@@ -56,6 +56,12 @@ func keysOf(call string) []string {
 		return []string{"PolicyArn"}
 	case "cloudwatchlogs:FilterLogEvents", "route53resolver:ListFirewallRules":
 		return []string{"Group"}
+	case "route53profiles:ListProfileResourceAssociations":
+		return []string{"Profile"}
+	case "route53:ListHostedZonesByVPC":
+		return []string{"VPC"}
+	case "route53:ListResourceRecordSets":
+		return []string{"Zone"}
 	case "route53resolver:ListFirewallDomains":
 		return []string{"List"}
 	}
@@ -104,7 +110,7 @@ func File(call string, params any) (name string, q Question) {
 // kebab is an operation as the AWS CLI has it: DescribeVpcs is describe-vpcs.
 func kebab(operation string) string {
 	var b strings.Builder
-	for i, r := range operation {
+	for i, r := range strings.ReplaceAll(operation, "VPC", "Vpc") {
 		if r >= 'A' && r <= 'Z' && i > 0 {
 			b.WriteByte('-')
 		}

@@ -31,6 +31,8 @@ import (
 	"rollcall/shared/gather/source"
 	"rollcall/shared/gather/vpc"
 	"rollcall/shared/kube"
+	"rollcall/shared/route53"
+	"rollcall/shared/route53profiles"
 	"rollcall/shared/route53resolver"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
@@ -82,11 +84,11 @@ const rounds = 2
 // New makes a reader.
 func New(cfg aws.Config) *Reader {
 	e, a, k, i := ec2api.NewEC2(cfg), autoscaling.NewFromConfig(cfg), eks.NewFromConfig(cfg), iam.NewFromConfig(cfg)
-	n, z, t := route53resolver.New(cfg), arczonalshift.New(cfg), sts.NewFromConfig(cfg)
+	n, p, h, z, t := route53resolver.New(cfg), route53profiles.New(cfg), route53.New(cfg), arczonalshift.New(cfg), sts.NewFromConfig(cfg)
 	return &Reader{
 		ec2: e, autoscaling: a, eks: k, sts: t,
 		presigners: []kube.Presigner{sts.NewPresignClient(t)},
-		sources:    func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, n, z, sweep) },
+		sources:    func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, n, p, h, z, sweep) },
 		patience:   patience,
 	}
 }

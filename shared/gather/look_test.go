@@ -94,13 +94,35 @@ route53Resolver:
     rslvr-frg-01:
       - {FirewallDomainListId: rslvr-fdl-aws, Name: malware, Priority: 2, Action: BLOCK, BlockResponse: NODATA}
       - {FirewallDomainListId: rslvr-fdl-01, Name: some, Priority: 1, Action: ALLOW, Qtype: A}
+    rslvr-frg-02:
+      - {FirewallDomainListId: rslvr-fdl-01, Name: first, Priority: 1, Action: ALERT}
   FirewallDomains: {rslvr-fdl-01: ["*.Example.com."]}
   ResolverRules:
     - {Id: rslvr-rr-01, DomainName: Corp.example.com., RuleType: FORWARD, Name: onprem, ResolverEndpointId: rslvr-out-01, TargetIps: [{Ip: 10.99.0.2}]}
     - {Id: rslvr-rr-02, DomainName: ., RuleType: FORWARD}
+    - {Id: rslvr-rr-03, DomainName: ., RuleType: SYSTEM, Name: shared}
   ResolverRuleAssociations:
     - {ResolverRuleId: rslvr-rr-01, VPCId: vpc-0a1b2c3d4e5f60718, Status: COMPLETE}
     - {ResolverRuleId: rslvr-rr-02, VPCId: vpc-0e9, Status: COMPLETE}
+route53:
+  HostedZones:
+    vpc-0a1b2c3d4e5f60718:
+      - {HostedZoneId: Z01, Name: Amazonaws.com., Owner: {OwningAccount: "111122223333"}}
+  ResourceRecordSets:
+    Z01: [{Name: '\052.Amazonaws.com.', Type: CNAME}]
+route53Profiles:
+  ProfileAssociations:
+    - {ProfileId: rp-02, ResourceId: vpc-0a1b2c3d4e5f60718, Status: COMPLETE, Priority: 200}
+    - {ProfileId: rp-01, ResourceId: vpc-0a1b2c3d4e5f60718, Status: UPDATING, Priority: 100}
+    - {ProfileId: rp-03, ResourceId: vpc-0a1b2c3d4e5f60718, Status: DELETING}
+    - {ProfileId: rp-99, ResourceId: vpc-0e9, Status: COMPLETE}
+  ProfileResourceAssociations:
+    rp-01:
+      - {ResourceArn: "arn:aws:route53resolver:us-west-2:444455556666:firewall-rule-group/rslvr-frg-02", ResourceType: FIREWALL_RULE_GROUP, Name: central, ResourceProperties: '{"priority":5}', Status: COMPLETE}
+      - {ResourceArn: "arn:aws:route53resolver:us-west-2:444455556666:resolver-rule/rslvr-rr-03", Name: shared, Status: COMPLETE}
+      - {ResourceArn: "arn:aws:route53resolver:us-west-2:444455556666:resolver-rule/rslvr-rr-05", Status: FAILED}
+    rp-02:
+      - {ResourceArn: "arn:aws:route53resolver:us-west-2:444455556666:resolver-rule/rslvr-rr-04", Name: theirs, Status: COMPLETE}
 autoscaling:
   AutoScalingGroups:
     - {AutoScalingGroupName: eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007, LaunchTemplate: {LaunchTemplateId: lt-0res, Version: "1"}}
@@ -256,9 +278,18 @@ func TestLookAtEverything(t *testing.T) {
 	gathertest.Same(t, "interfaces", names(s.Interfaces, func(x snapshot.Interface) string { return x.ID }), []string{"eni-0aa", "eni-0bb", "eni-0dd", "eni-0tgw"})
 	g := s.SecurityGroups[slices.IndexFunc(s.SecurityGroups, func(g snapshot.SecurityGroup) bool { return g.ID == "sg-0e50000000000000f" })]
 	gathertest.Same(t, "groups", names(s.SecurityGroups, func(g snapshot.SecurityGroup) string { return fmt.Sprint(g.ID, g.Associated) }), []string{"sg-0d30000000000000dmap[]", "sg-0e50000000000000fmap[]", "sg-0e9map[vpc-0a1b2c3d4e5f60718:associated]"})
-	gathertest.Same(t, "resolver rules", s.ResolverRules, []snapshot.ResolverRule{{ID: "rslvr-rr-01", Name: "onprem", Domain: "corp.example.com", VPC: workshopVPC, Forward: true, Targets: []string{"10.99.0.2"}, Endpoint: "rslvr-out-01"}})
+	gathertest.Same(t, "resolver rules", s.ResolverRules, []snapshot.ResolverRule{
+		{ID: "rslvr-rr-01", Name: "onprem", Domain: "corp.example.com", VPC: workshopVPC, Forward: true, Targets: []string{"10.99.0.2"}, Endpoint: "rslvr-out-01"},
+		{ID: "rslvr-rr-03", Name: "shared", VPC: workshopVPC, Profile: "rp-01"},
+		{ID: "rslvr-rr-04", Name: "theirs", VPC: workshopVPC, Profile: "rp-02", Unread: &snapshot.Failure{
+			Source: snapshot.ResolverRulesOf, Reason: snapshot.NotShown, Call: "route53resolver:ListResolverRules", Message: "rslvr-rr-04 of the Route 53 Profile rp-02 is not shared with this account",
+		}},
+	})
+	gathertest.Same(t, "private zones", s.PrivateZones, []snapshot.PrivateZone{{ID: "Z01", Domain: "amazonaws.com", VPC: workshopVPC, Records: []snapshot.ZoneRecord{{Name: "*.amazonaws.com", Type: "CNAME"}}}})
+	gathertest.Same(t, "Route 53 Profiles", names(s.DNSProfiles, func(p snapshot.DNSProfile) string { return fmt.Sprint(p.ID, p.VPC, len(p.Resources)) }), []string{"rp-01" + workshopVPC + "2", "rp-02" + workshopVPC + "1"})
 	managed := snapshot.Failure{Source: snapshot.DNSFirewall, Reason: snapshot.Denied, Call: "route53resolver:ListFirewallDomains", Code: "AccessDeniedException", Message: "You don't have permission to list the domains of this list."}
 	gathertest.Same(t, "DNS firewall", s.FirewallRules, []snapshot.FirewallRule{
+		{VPC: workshopVPC, Profile: "rp-01", Group: "rslvr-frg-02", GroupName: "central", Name: "first", Action: "ALERT", List: "rslvr-fdl-01", Domains: []string{"*.example.com"}},
 		{VPC: workshopVPC, Group: "rslvr-frg-01", GroupName: "garden", Name: "some", Action: "ALLOW", Type: "A", List: "rslvr-fdl-01", Domains: []string{"*.example.com"}},
 		{VPC: workshopVPC, Group: "rslvr-frg-01", GroupName: "garden", Name: "malware", Action: "BLOCK", Response: "NODATA", List: "rslvr-fdl-aws", Domains: []string{}, Unread: &managed},
 	})
@@ -389,12 +420,12 @@ func TestNamesAreReadWhereTheyMatter(t *testing.T) {
 	} {
 		q := broughtBy(t, p)
 		q.Scope, q.Instances, q.Sources = tt.scope, append(q.Instances, tt.planned...), []snapshot.Source{snapshot.DNSFirewall, snapshot.ResolverRulesOf, snapshot.Nodes}
-		before := [2]int{countOf(p, "ListFirewallRuleGroupAssociations"), countOf(p, "ListResolverRuleAssociations")}
+		before := [3]int{countOf(p, "ListFirewallRuleGroupAssociations"), countOf(p, "ListResolverRuleAssociations"), countOf(p, "ListProfileAssociations")}
 		s, err := p.Read(t.Context(), q)
 		if err != nil || len(s.Failures) > 0 {
 			t.Fatal(tt.name, err, s.Failures)
 		}
-		got := [2]int{countOf(p, "ListFirewallRuleGroupAssociations") - before[0], countOf(p, "ListResolverRuleAssociations") - before[1]}
-		gathertest.Same(t, tt.name, got, [2]int{tt.want, tt.want})
+		got := [3]int{countOf(p, "ListFirewallRuleGroupAssociations") - before[0], countOf(p, "ListResolverRuleAssociations") - before[1], countOf(p, "ListProfileAssociations") - before[2]}
+		gathertest.Same(t, tt.name, got, [3]int{tt.want, tt.want, tt.want})
 	}
 }

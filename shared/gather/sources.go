@@ -21,17 +21,17 @@ import (
 
 // sources are all, made for one look: what counts the interfaces of a VPC
 // counts them once in it.
-func sources(e *ec2.Client, a *autoscaling.Client, k *eks.Client, i *iam.Client, n vpc.Resolver, z gatherasg.Shifts, sweep *vpc.Counts) []source.Source {
+func sources(e *ec2.Client, a *autoscaling.Client, k *eks.Client, i *iam.Client, n vpc.Resolver, p vpc.Profiles, h vpc.HostedZones, z gatherasg.Shifts, sweep *vpc.Counts) []source.Source {
 	counted := vpc.NewTally(e, sweep)
 	return slices.Concat(
-		vpc.Sources(e, n, counted), gatherec2.Sources(e), gatherasg.Sources(a, z), gathereks.Sources(k), gatheriam.Sources(i),
+		vpc.Sources(e, n, p, h, counted), gatherec2.Sources(e), gatherasg.Sources(a, z), gathereks.Sources(k), gatheriam.Sources(i),
 		[]source.Source{gathereks.ClassAccess(k, gatheriam.ClassRoles{API: i})}, kubernetes.Sources(),
 	)
 }
 
 // catalogue is all sources without their clients: what is known of them, and
 // not to be read.
-func catalogue() []source.Source { return sources(nil, nil, nil, nil, nil, nil, nil) }
+func catalogue() []source.Source { return sources(nil, nil, nil, nil, nil, nil, nil, nil, nil) }
 
 // known is the source of that name.
 func known(name snapshot.Source) source.Source {

@@ -179,6 +179,7 @@ func TestReadsAreNarrow(t *testing.T) {
 		{Resources: []string{"arn:${Partition}:iam::${Account}:instance-profile/*"}, Actions: []string{"iam:GetInstanceProfile"}},
 		{Resources: []string{"arn:${Partition}:iam::${Account}:policy/*", "arn:${Partition}:iam::aws:policy/*"}, Actions: []string{"iam:GetPolicy", "iam:GetPolicyVersion"}},
 		{Resources: []string{"arn:${Partition}:iam::${Account}:role/*"}, Actions: []string{"iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies"}},
+		{Actions: []string{"route53:ListResourceRecordSets"}, Resources: []string{"arn:${Partition}:route53:::hostedzone/*"}},
 		{Actions: []string{"route53resolver:ListFirewallDomains"}, Resources: []string{"arn:${Partition}:route53resolver:${Region}:*:firewall-domain-list/*"}},
 		{Actions: []string{"route53resolver:ListFirewallRules"}, Resources: []string{"arn:${Partition}:route53resolver:${Region}:*:firewall-rule-group/*"}},
 	}
@@ -188,7 +189,7 @@ func TestReadsAreNarrow(t *testing.T) {
 	}
 	settings := []string{"ec2:GetSubnetCidrReservations", "ec2:GetAllowedImagesSettings", "ec2:GetInstanceMetadataDefaults"}
 	for _, action := range reads[0].Actions {
-		if !strings.HasPrefix(action, "ec2:Describe") && !slices.Contains(settings, action) && !strings.HasPrefix(action, "autoscaling:Describe") && !strings.HasPrefix(action, "route53resolver:List") && !strings.HasPrefix(action, "arc-zonal-shift:List") {
+		if !strings.HasPrefix(action, "ec2:Describe") && !slices.Contains(settings, action) && !strings.HasPrefix(action, "autoscaling:Describe") && !strings.HasPrefix(action, "route53resolver:List") && !strings.HasPrefix(action, "route53profiles:List") && action != "route53:ListHostedZonesByVPC" && !strings.HasPrefix(action, "arc-zonal-shift:List") {
 			t.Errorf("%s is allowed of anything", action)
 		}
 	}

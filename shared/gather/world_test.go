@@ -85,6 +85,8 @@ func start(t *testing.T, file *worldfile.File, faults wire.Faults, without strin
 			wire.HandleMethods(s, service, api, "DescribeCluster")
 		}
 		r := w.API()
+		simaws.HandleHostedZones(s, r)
+		simaws.HandleProfiles(s, r)
 		simaws.HandleZonalShift(s, r)
 		resolve(s, "ListFirewallRuleGroupAssociations", r.ListFirewallRuleGroupAssociations)
 		resolve(s, "ListFirewallRules", r.ListFirewallRules)

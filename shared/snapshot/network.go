@@ -72,7 +72,24 @@ type EgressOnlyGateway struct {
 	Attached []string // VPCs
 }
 
-// ResolverRule is a rule of Route 53 Resolver that is associated with a VPC.
+// DNSProfile is a Route 53 Profile in force in a VPC. The Profiles of a VPC are in the order in
+// which the resolver evaluates them.
+type DNSProfile struct {
+	ID        string
+	VPC       string
+	Resources []DNSProfileResource
+}
+
+// DNSProfileResource is a resource that a Profile brings into its VPCs: a resolver rule, a
+// rule group of DNS Firewall, a private hosted zone.
+type DNSProfileResource struct {
+	ARN      string
+	Name     string // of its association with the Profile
+	Priority int    // of a rule group
+}
+
+// ResolverRule is a rule of Route 53 Resolver in force in a VPC. The VPC's own are before
+// those of its Profiles.
 type ResolverRule struct {
 	ID      string
 	Name    string
@@ -82,6 +99,35 @@ type ResolverRule struct {
 	Targets []string // addresses
 	// Endpoint is the outbound endpoint that forwards.
 	Endpoint string
+	// Profile is the Route 53 Profile that brings the rule; empty where it is associated
+	// with the VPC itself.
+	Profile string
+	// Unread is why the domain is not known; nil where it is.
+	Unread *Failure
+}
+
+// PrivateZone is a private hosted zone in view of a VPC whose domain covers a name that nodes may
+// need. The VPC's own are before those of its Profiles.
+type PrivateZone struct {
+	ID string
+	// Domain is without the dot at its end; empty with Unread where it is not known.
+	Domain string
+	VPC    string
+	// Service is the service of AWS that made the zone and answers for its names; empty for
+	// an account's.
+	Service string
+	// Profile is the Route 53 Profile that brings the zone; empty where it is associated with
+	// the VPC itself.
+	Profile string
+	Records []ZoneRecord
+	// Unread is why the records are not known; nil where they are.
+	Unread *Failure
+}
+
+// ZoneRecord is a resource record set of a zone.
+type ZoneRecord struct {
+	Name string // without the dot at its end; a wildcard begins with "*."
+	Type string
 }
 
 // FirewallRule is a rule of DNS Firewall in force in a VPC. The rules are in the order
@@ -96,6 +142,9 @@ type FirewallRule struct {
 	Type      string // of the queries that it is for; empty for all
 	List      string // id of the domain list; empty for a rule that has none
 	Domains   []string
+	// Profile is the Route 53 Profile that brings the rule group; empty where it is
+	// associated with the VPC itself.
+	Profile string
 	// Unread is why the domains are not known; nil where they are.
 	Unread *Failure
 }

@@ -56,9 +56,11 @@ type Snapshot struct {
 	VPCAttributes  []VPCAttributes
 	DHCPOptions    []DHCPOptions
 	EgressOnly     []EgressOnlyGateway
-	// ResolverRules and FirewallRules are those of the VPCs that were looked into, where
+	// DNSProfiles, ResolverRules, PrivateZones and FirewallRules are those of the VPCs that were looked into, where
 	// an instance of the scope has not joined.
+	DNSProfiles   []DNSProfile
 	ResolverRules []ResolverRule
+	PrivateZones  []PrivateZone
 	FirewallRules []FirewallRule
 	PrefixLists   []PrefixList
 	Peerings      []Peering

@@ -27,8 +27,10 @@ const (
 	DHCP              Source = "dhcp options"
 	EgressOnly        Source = "egress-only internet gateways"
 	PublicAccessOf    Source = "vpc block public access" // PublicAccess
+	DNSProfilesOf     Source = "route 53 profiles"       // DNSProfiles
 	ResolverRulesOf   Source = "resolver rules"
-	DNSFirewall       Source = "dns firewall" // FirewallRules
+	PrivateZonesOf    Source = "private hosted zones" // PrivateZones
+	DNSFirewall       Source = "dns firewall"         // FirewallRules
 	PrefixListEntries Source = "prefix lists"
 	Peerings          Source = "vpc peering connections"
 	TransitGateways   Source = "transit gateways" // Attachments and TransitRoutes
@@ -112,7 +114,7 @@ func All() []Source {
 	return []Source{
 		Clusters, Instances, InstanceTypes, TypeOfferingsOf, Subnets, VPCs, RouteTables, NATGateways, InternetGateways, Endpoints,
 		Groups, Activities, Nodegroups, Nodes,
-		SecurityGroups, GroupAssociations, NetworkACLs, VPCDNS, DHCP, EgressOnly, PublicAccessOf, ResolverRulesOf, DNSFirewall, PrefixListEntries, Peerings, TransitGateways, Interfaces,
+		SecurityGroups, GroupAssociations, NetworkACLs, VPCDNS, DHCP, EgressOnly, PublicAccessOf, DNSProfilesOf, ResolverRulesOf, PrivateZonesOf, DNSFirewall, PrefixListEntries, Peerings, TransitGateways, Interfaces,
 		Statuses, UserDataOf, Consoles, Images, LaunchedImagesOf, LaunchTemplates, AllowedImagesOf, MetadataDefaultsOf, CapacityReservations, PlacementGroups, Profiles, Roles,
 		Access, ClassAccess, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,

@@ -137,6 +137,16 @@ func asked(name, dir string, t *testing.T) ([]string, bool) {
 		return append(append(args, "--include-managed-resources"), vpc("--filters")...), true
 	case "ec2-describe-subnets", "ec2-describe-vpcs", "ec2-describe-route-tables", "ec2-describe-vpc-endpoints", "ec2-describe-security-groups", "ec2-describe-network-acls":
 		return append(args, vpc("--filters")...), true
+	case "route53-list-hosted-zones-by-vpc":
+		return append(args, "--vpc-id", keys[0], "--vpc-region", "us-west-2"), true
+	case "route53-list-resource-record-sets":
+		return append(args, "--hosted-zone-id", keys[0]), true
+	case "route53profiles-list-profile-resource-associations":
+		return append(args, "--profile-id", keys[0]), true
+	case "route53resolver-list-firewall-rules":
+		return append(args, "--firewall-rule-group-id", keys[0]), true
+	case "route53resolver-list-firewall-domains":
+		return append(args, "--firewall-domain-list-id", keys[0]), true
 	case "iam-get-instance-profile":
 		return append(args, "--instance-profile-name", keys[0]), true
 	case "iam-get-role", "iam-list-attached-role-policies", "iam-list-role-policies":

@@ -176,6 +176,7 @@ func (t *taker) network(ctx context.Context, found *region) {
 		},
 		func() { found.instances = t.allInstances(ctx, in, found.nodes) },
 		func() { t.attributes(ctx, found.vpcs) },
+		func() { t.zones(ctx, found.vpcs) },
 	)
 	found.lists = sorted(slices.Concat(lists...))
 }

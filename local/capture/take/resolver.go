@@ -2,6 +2,7 @@ package take
 
 import (
 	"context"
+	"strings"
 
 	"rollcall/shared/awsjson"
 	"rollcall/shared/capture/filename"
@@ -18,7 +19,8 @@ type resolverAsk struct {
 // without a size is 100.
 const domainPages = 100
 
-// resolver takes which rules and which DNS firewall are in force in the account's VPCs.
+// resolver takes which rules and which DNS firewall are in force in the account's VPCs, those of
+// Route 53 Profiles among them.
 func (t *taker) resolver(ctx context.Context) {
 	service := awsjson.Service{ID: "Route53Resolver", Name: "route53resolver", Target: "Route53Resolver.", MostBytes: maxBytes}
 	take := func(file, operation string, ask resolverAsk, most int) map[string]any {
@@ -31,7 +33,9 @@ func (t *taker) resolver(ctx context.Context) {
 		})
 	}
 	var groups map[string]any
+	var resources []string // of Profiles
 	t.parallel(
+		func() { resources = t.profiles(ctx) },
 		func() {
 			groups = take("route53resolver-list-firewall-rule-group-associations", "ListFirewallRuleGroupAssociations", resolverAsk{}, 0)
 		},
@@ -42,7 +46,14 @@ func (t *taker) resolver(ctx context.Context) {
 			take("route53resolver-list-resolver-rule-associations", "ListResolverRuleAssociations", resolverAsk{}, 0)
 		},
 	)
-	ids := sorted(picksOf(groups, "FirewallRuleGroupAssociations[].FirewallRuleGroupId"))
+	ids := picksOf(groups, "FirewallRuleGroupAssociations[].FirewallRuleGroupId")
+	for _, arn := range resources {
+		if _, id, is := strings.Cut(arn, ":firewall-rule-group/"); is {
+			ids = append(ids, id)
+		}
+	}
+	ids = sorted(ids)
+	t.records(ctx, zonesOf(resources))
 	lists := make([][]string, len(ids))
 	list(t, ids, func(i int, id string) {
 		rules := take(filename.Of("route53resolver-list-firewall-rules", id), "ListFirewallRules", resolverAsk{Group: id}, 0)
@@ -55,4 +66,18 @@ func (t *taker) resolver(ctx context.Context) {
 	list(t, sorted(all), func(_ int, id string) {
 		take(filename.Of("route53resolver-list-firewall-domains", id), "ListFirewallDomains", resolverAsk{List: id}, domainPages)
 	})
+}
+
+// maxProfileZones bounds the zones of Profiles: what domain each is for is not in their list.
+const maxProfileZones = 10
+
+// zonesOf are the first private hosted zones among the resources of Profiles.
+func zonesOf(arns []string) []string {
+	var ids []string
+	for _, arn := range arns {
+		if _, id, is := strings.Cut(arn, ":hostedzone/"); is && len(ids) < maxProfileZones {
+			ids = append(ids, id)
+		}
+	}
+	return sorted(ids)
 }

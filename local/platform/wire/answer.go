@@ -18,6 +18,11 @@ func (s *Server) encode(ctx context.Context, svc service, call *Call, out any) (
 		return encodeXML(s.names[svc.name], svc, call, out)
 	case restJSON:
 		return encodeJSON(ctx, withLists(out))
+	case restXML:
+		if written, is := out.(XML); is {
+			return written, nil
+		}
+		return nil, fmt.Errorf("%T is no XML", out)
 	}
 	return encodeJSON(ctx, out)
 }

@@ -26,8 +26,15 @@ func (s *Server) decode(req request, in any) error {
 			return err
 		}
 		return decodeBindings(req, in)
+	case restXML:
+		return decodeBindings(req, in)
 	}
 	return decodeJSON(req.body, in)
+}
+
+// renamed is an input whose members have other names in the query.
+type renamed interface {
+	Member(parameter string) string
 }
 
 // decodeBindings sets the members that a REST request carries in its path and
@@ -44,6 +51,9 @@ func decodeBindings(req request, in any) error {
 		}
 	}
 	for name, texts := range req.http.URL.Query() {
+		if r, is := in.(renamed); is {
+			name = r.Member(name)
+		}
 		field, ok := fieldFor(v, name)
 		if !ok {
 			return Errorf("InvalidParameterException", "The parameter %s is not recognized", name)

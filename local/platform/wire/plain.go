@@ -26,7 +26,7 @@ func HandleGet[I any, O json.Marshaler](s *Server, service, operation, path stri
 	addPlain(s, service, operation, h)
 }
 
-func addPlain[I any, O json.Marshaler](s *Server, service, operation string, h func(ctx context.Context, call *Call, in *I) (O, error)) {
+func addPlain[I, O any](s *Server, service, operation string, h func(ctx context.Context, call *Call, in *I) (O, error)) {
 	s.add(service, operation, handler{
 		newInput: func() any { return new(I) },
 		serve: func(ctx context.Context, call *Call, in any) (any, error) {
@@ -37,4 +37,17 @@ func addPlain[I any, O json.Marshaler](s *Server, service, operation string, h f
 			return out, nil
 		},
 	})
+}
+
+// XML is an answer that is written already.
+type XML []byte
+
+// HandleXML registers the handler of an operation of a REST service whose answers are XML
+// likewise.
+func HandleXML[I any](s *Server, service, operation, path string, h func(ctx context.Context, call *Call, in *I) (XML, error)) {
+	if s.byName[service].protocol != restXML {
+		panic(fmt.Sprintf("wire: %s is no REST service with XML", service))
+	}
+	s.gets[service] = append(s.gets[service], newRoute(operation, "GET", path))
+	addPlain(s, service, operation, h)
 }

@@ -194,7 +194,7 @@ func (s *Server) operation(req request) (string, map[string]string) {
 	switch req.svc.protocol {
 	case ec2Query, awsQuery:
 		return req.form.Get("Action"), nil
-	case restJSON:
+	case restJSON, restXML:
 		routes := s.gets[req.svc.name]
 		if n := s.names[req.svc.name]; n != nil {
 			routes = n.routes

@@ -174,7 +174,7 @@ func operationTypes(t reflect.Type, service, op string) (in, out reflect.Type, o
 
 func (s *Server) register(service, operation string, in, out reflect.Type, h handler) {
 	svc, ok := s.byName[service]
-	if !ok || svc.protocol == passOnly || svc.protocol == objects {
+	if !ok || svc.protocol == passOnly || svc.protocol == objects || svc.protocol == restXML {
 		panic(fmt.Sprintf("wire: no service %q to register %s for", service, operation))
 	}
 	if in.Name() != operation+"Input" || out.Name() != operation+"Output" ||

@@ -13,6 +13,7 @@ const (
 	awsQuery                 // form in, XML with a result wrapper out
 	awsJSON                  // X-Amz-Target, JSON in and out
 	restJSON                 // method and path, JSON in and out
+	restXML                  // method and path, XML out
 	passOnly                 // JSON service that is only passed on
 	objects                  // S3: method and path, bodies as they are, passed on
 )
@@ -101,6 +102,17 @@ func services() []service {
 		{name: "route53resolver", signing: "route53resolver", protocol: awsJSON, target: "Route53Resolver.", contentType: json11,
 			denied:    Error{Code: "AccessDeniedException", Status: 400},
 			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 400},
+			broken:    Error{Code: "InternalServiceErrorException", Message: "An internal error occurred.", Status: 500}},
+		// botocore's model (route53/2013-04-01): REST and XML. Route 53 API reference, "Common
+		// errors" and ThrottlingException of its operations.
+		{name: "route53", signing: "route53", protocol: restXML, namespace: "https://route53.amazonaws.com/doc/2013-04-01/", contentType: "text/xml",
+			denied:    Error{Code: "AccessDenied", Status: 403},
+			throttled: Error{Code: "Throttling", Message: rate, Status: 400},
+			broken:    Error{Code: "InternalFailure", Message: "An internal failure occurred.", Status: 500}},
+		// botocore's model (route53profiles/2018-05-10): REST and JSON.
+		{name: "route53profiles", signing: "route53profiles", protocol: restJSON, contentType: "application/json",
+			denied:    Error{Code: "AccessDeniedException", Status: 403},
+			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 429},
 			broken:    Error{Code: "InternalServiceErrorException", Message: "An internal error occurred.", Status: 500}},
 		// botocore's model (arc-zonal-shift/2022-10-30): REST and JSON.
 		{name: "arczonalshift", signing: "arc-zonal-shift", protocol: restJSON, contentType: "application/json",

@@ -12,12 +12,12 @@ import (
 )
 
 // unresolved says whether the VPC's resolver gives no address for a service's name: a
-// DNS firewall blocks it, or a rule forwards it to name servers of one's own, which know
-// nothing of AWS here. Private is a name that a zone of the VPC answers for.
+// DNS firewall blocks it, a rule forwards it to name servers of one's own, which know
+// nothing of AWS here, or a private hosted zone has no record for it. Private is a name that a zone of the VPC answers for.
 func unresolved(w *state.State, in *ec2types.Instance, service string, private bool) bool {
 	name := hostOf(w, in, service)
 	vpc := aws.ToString(in.VpcId)
-	return name != "" && (firewalled(w, vpc, name) || forwarded(w, vpc, name, private))
+	return name != "" && (firewalled(w, vpc, name) || forwarded(w, vpc, name, private) || !private && absent(w, vpc, name))
 }
 
 // hostOf is the name that a node asks for.
@@ -43,10 +43,8 @@ func hostOf(w *state.State, in *ec2types.Instance, service string) string {
 // "How Route 53 Resolver DNS Firewall works").
 func firewalled(w *state.State, vpc, name string) bool {
 	f := &w.File.Route53Resolver
-	groups := slices.DeleteFunc(slices.Clone(f.FirewallRuleGroupAssociations), func(a resolver.FirewallRuleGroupAssociation) bool { return a.VpcId != vpc })
-	slices.SortFunc(groups, func(a, b resolver.FirewallRuleGroupAssociation) int { return a.Priority - b.Priority })
-	for _, g := range groups {
-		rules := slices.Clone(f.FirewallRules[g.FirewallRuleGroupId])
+	for _, g := range groupsOf(w, vpc) {
+		rules := slices.Clone(f.FirewallRules[g.id])
 		slices.SortFunc(rules, func(a, b resolver.FirewallRule) int { return a.Priority - b.Priority })
 		for _, r := range rules {
 			about := slices.ContainsFunc(f.FirewallDomains[r.FirewallDomainListId], func(d string) bool {
@@ -64,14 +62,24 @@ func firewalled(w *state.State, vpc, name string) bool {
 
 // forwarded: the most specific rule wins, and before it a zone that is more specific.
 func forwarded(w *state.State, vpc, name string, private bool) bool {
-	kind, longest := "", -1
-	for _, a := range w.File.Route53Resolver.ResolverRuleAssociations {
+	kind, longest := ruleFor(w, vpc, name)
+	if z, found := zoneFor(w, vpc, name); found && len(z.domain) > longest {
+		return false
+	}
+	return kind == "FORWARD" && (!private || longest == len(name))
+}
+
+// ruleFor is the kind of the rule that wins for a name, and the length of its domain; -1
+// where there is none.
+func ruleFor(w *state.State, vpc, name string) (kind string, longest int) {
+	longest = -1
+	for _, id := range rulesOf(w, vpc) {
 		for _, r := range w.File.Route53Resolver.ResolverRules {
 			d := strings.TrimSuffix(r.DomainName, ".")
-			if a.VPCId == vpc && a.ResolverRuleId == r.Id && len(d) > longest && (d == "" || d == name || strings.HasSuffix(name, "."+d)) {
+			if id == r.Id && len(d) > longest && (d == "" || d == name || strings.HasSuffix(name, "."+d)) {
 				kind, longest = r.RuleType, len(d)
 			}
 		}
 	}
-	return kind == "FORWARD" && (!private || longest == len(name))
+	return kind, longest
 }

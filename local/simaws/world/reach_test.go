@@ -1,6 +1,7 @@
 package world
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/simaws/reach"
+	"rollcall/local/simaws/resolver"
+	"rollcall/local/simaws/route53profiles"
 	"rollcall/local/simaws/worldfile"
 )
 
@@ -82,6 +85,35 @@ func TestPaths(t *testing.T) {
 				Key: aws.String("domain-name-servers"), Values: []ec2types.AttributeValue{{Value: aws.String("10.42.0.53")}},
 			}, {Key: aws.String("domain-name"), Values: []ec2types.AttributeValue{{Value: aws.String("us-west-2.compute.internal")}}}}
 		}, reach.Path{}},
+		"a name that a Profile's DNS firewall blocks": {"healthy-nat", func(w *World) {
+			garden(w, 101)
+		}, reach.Path{Service: "sts", Via: storyNAT, Fault: reach.NoNames}},
+		"a name that the VPC's own rule group allows before the Profile's": {"healthy-nat", func(w *World) {
+			garden(w, 101)
+			allowAll(w, 100)
+		}, reach.Path{}},
+		"a name that the VPC's own rule group allows at the Profile's priority": {"healthy-nat", func(w *World) {
+			garden(w, 101)
+			allowAll(w, 101)
+		}, reach.Path{}},
+		"a name that the VPC's own rule group allows after the Profile's": {"healthy-nat", func(w *World) {
+			garden(w, 101)
+			allowAll(w, 102)
+		}, reach.Path{Service: "sts", Via: storyNAT, Fault: reach.NoNames}},
+		"a name that a Profile's rule forwards": {"healthy-nat", func(w *World) {
+			forwards(w, "sts.us-west-2.amazonaws.com.", "COMPLETE")
+		}, reach.Path{Service: "sts", Via: storyNAT, Fault: reach.NoNames}},
+		"a Profile's rule that is being deleted": {"healthy-nat", func(w *World) {
+			forwards(w, "sts.us-west-2.amazonaws.com.", "DELETING")
+		}, reach.Path{}},
+		"the VPC's own rule for the domain of a Profile's": {"healthy-nat", func(w *World) {
+			forwards(w, "sts.us-west-2.amazonaws.com.", "COMPLETE")
+			system(w, "sts.us-west-2.amazonaws.com.")
+		}, reach.Path{}},
+		"the VPC's own rule for more than a Profile's": {"healthy-nat", func(w *World) {
+			forwards(w, "sts.us-west-2.amazonaws.com.", "COMPLETE")
+			system(w, "amazonaws.com.")
+		}, reach.Path{Service: "sts", Via: storyNAT, Fault: reach.NoNames}},
 		"an endpoint's policy": {"healthy-endpoints", func(w *World) {
 			w.Endpoints.Get("vpce-0a0000000000000e3").PolicyDocument = aws.String(`{"Statement": [{"Effect": "Allow", "Action": ["ecr:Put*"], "Resource": "*"}]}`)
 		}, reach.Path{Service: "ecr.dkr", Via: "vpce-0a0000000000000e3", Fault: reach.Policy}},
@@ -111,6 +143,46 @@ func TestPaths(t *testing.T) {
 			}
 		})
 	}
+}
+
+// profile brings a resource of Route 53 Resolver into the VPC by a Profile.
+func profile(w *World, resource, properties, status string) {
+	w.State.File.Route53Profiles = worldfile.ProfilesFile{
+		ProfileAssociations: []route53profiles.ProfileAssociation{{ProfileId: "rp-1", ResourceId: "vpc-0a1b2c3d4e5f60718", Status: "COMPLETE"}},
+		ProfileResourceAssociations: map[string][]route53profiles.ProfileResourceAssociation{"rp-1": {{
+			ResourceArn: "arn:aws:route53resolver:us-west-2:444455556666:" + resource, ResourceProperties: properties, Status: status,
+		}}},
+	}
+}
+
+// garden has a Profile bring a DNS firewall that blocks STS.
+func garden(w *World, priority int) {
+	profile(w, "firewall-rule-group/rslvr-frg-1", fmt.Sprintf(`{"priority":%d}`, priority), "COMPLETE")
+	f := &w.State.File.Route53Resolver
+	f.FirewallRules = map[string][]resolver.FirewallRule{"rslvr-frg-1": {{FirewallDomainListId: "rslvr-fdl-1", Action: "BLOCK"}}}
+	f.FirewallDomains = map[string][]string{"rslvr-fdl-1": {"sts.us-west-2.amazonaws.com."}}
+}
+
+// allowAll associates a rule group with the VPC that allows every name.
+func allowAll(w *World, priority int) {
+	f := &w.State.File.Route53Resolver
+	f.FirewallRuleGroupAssociations = []resolver.FirewallRuleGroupAssociation{{FirewallRuleGroupId: "rslvr-frg-2", VpcId: "vpc-0a1b2c3d4e5f60718", Priority: priority}}
+	f.FirewallRules["rslvr-frg-2"] = []resolver.FirewallRule{{FirewallDomainListId: "rslvr-fdl-2", Action: "ALLOW"}}
+	f.FirewallDomains["rslvr-fdl-2"] = []string{"*."}
+}
+
+// forwards has a Profile bring a rule that forwards a domain.
+func forwards(w *World, domain, status string) {
+	profile(w, "resolver-rule/rslvr-rr-1", "", status)
+	f := &w.State.File.Route53Resolver
+	f.ResolverRules = append(f.ResolverRules, resolver.ResolverRule{Id: "rslvr-rr-1", DomainName: domain, RuleType: "FORWARD"})
+}
+
+// system associates a rule with the VPC by which its resolver answers for a domain.
+func system(w *World, domain string) {
+	f := &w.State.File.Route53Resolver
+	f.ResolverRules = append(f.ResolverRules, resolver.ResolverRule{Id: "rslvr-rr-2", DomainName: domain, RuleType: "SYSTEM"})
+	f.ResolverRuleAssociations = append(f.ResolverRuleAssociations, resolver.ResolverRuleAssociation{ResolverRuleId: "rslvr-rr-2", VPCId: "vpc-0a1b2c3d4e5f60718", Status: "COMPLETE"})
 }
 
 // deny puts a rule for one port before all others of the default network ACL.

@@ -69,8 +69,8 @@ type (
 	logsAPI        = logs.API
 )
 
-// API is what EC2, Auto Scaling, EKS, IAM, STS, CloudWatch Logs, Route 53 Resolver and ARC
-// zonal shift answer, as one value that has each operation as a method of its name: no two share one.
+// API is what EC2, Auto Scaling, EKS, IAM, STS, CloudWatch Logs, Route 53, its Resolver
+// and Profiles, and ARC zonal shift answer, as one value that has each operation as a method of its name: no two share one.
 type API struct {
 	ec2API
 	autoScalingAPI
@@ -78,13 +78,15 @@ type API struct {
 	iamAPI
 	stsAPI
 	logsAPI
+	route53API
 	resolverAPI
+	profilesAPI
 	zonalShiftAPI
 }
 
 // API is the world's API.
 func (w *World) API() API {
-	return API{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM(), w.STS(), logs.New(w.State), resolverAPI{w.State}, zonalShiftAPI{w.State}}
+	return API{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM(), w.STS(), logs.New(w.State), route53API{w.State}, resolverAPI{w.State}, profilesAPI{w.State}, zonalShiftAPI{w.State}}
 }
 
 // Now is the stage time.

@@ -34,6 +34,10 @@ type File struct {
 	Logs          LogsFile
 	// Route53Resolver is what is in force in VPCs beside the resolver itself.
 	Route53Resolver ResolverFile
+	// Route53 is the private hosted zones that VPCs see.
+	Route53 Route53File
+	// Route53Profiles is what Profiles bring into VPCs.
+	Route53Profiles ProfilesFile
 	ArcZonalShift   ZonalShiftFile
 	// Kubernetes holds, by cluster, what the cluster's API has.
 	Kubernetes map[string]KubernetesFile

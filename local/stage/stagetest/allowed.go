@@ -23,6 +23,7 @@ import (
 	"rollcall/local/platform/template"
 	"rollcall/local/simaws"
 	"rollcall/shared/cloudwatchlogs"
+	"rollcall/shared/route53"
 	"rollcall/shared/s3"
 )
 
@@ -239,6 +240,10 @@ func (b *Bench) read(input any, arn func(service, rest string) string) (string, 
 		return arn("eks", accessEntryOf(b.Template.AccountID, in.ClusterName, in.PrincipalArn)), true
 	case *eks.DescribePodIdentityAssociationInput:
 		return arn("eks", "podidentityassociation/"+aws.ToString(in.ClusterName)+"/"+aws.ToString(in.AssociationId)), true
+	case route53.Ask:
+		if in.Zone != "" {
+			return "arn:aws:route53:::hostedzone/" + in.Zone, true
+		}
 	case *awsiam.GetInstanceProfileInput:
 		return iam("instance-profile/" + aws.ToString(in.InstanceProfileName)), true
 	case *awsiam.GetRoleInput:

@@ -18,21 +18,23 @@ import (
 // Firewall is a rule of Route 53 Resolver DNS Firewall that blocks a name that nodes
 // need. Rule groups are evaluated by the priority of their association, their rules by
 // their own, and the first that matches decides (Route 53 developer guide, "How
-// Route 53 Resolver DNS Firewall works").
+// Route 53 Resolver DNS Firewall works"). A rule group may come to the VPC by a Route 53
+// Profile.
 func Firewall() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "dns/firewall",
 		Title:      "DNS Firewall blocks a name that nodes need",
 		Confidence: finding.Likely,
 		Optional:   true,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSFirewall},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.DNSFirewall},
 		Uses:       []snapshot.Source{snapshot.AWSNode},
 		After:      []checkid.ID{checkid.DNSSupportOff},
-		Cause:      "A rule group of Route 53 Resolver DNS Firewall is associated with the VPC, and one of its rules answers NXDOMAIN, nothing or another name for the cluster's endpoint, or for EC2, ECR, S3 or STS. Typical is a walled garden whose list of allowed domains lacks one of them.",
+		Cause:      "A rule group of Route 53 Resolver DNS Firewall is associated with the VPC, or with a Route 53 Profile of the VPC, and one of its rules answers NXDOMAIN, nothing or another name for the cluster's endpoint, or for EC2, ECR, S3 or STS. Typical is a walled garden whose list of allowed domains lacks one of them.",
 		Fix:        "Allow the names in a rule with a lower priority number than the rule that blocks them. Nodes try again by themselves for some minutes; then replace the instances.",
 		Links: []string{
 			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-dns-firewall.html",
 			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-dns-firewall-overview.html",
+			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/profiles.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
 			g := s.Placements()
@@ -106,12 +108,16 @@ func blockedNames(g *facts.Placements, r *resolved, rule snapshot.FirewallRule, 
 	}
 	services := phrase.And(path.Names(servicesOf(names)))
 	answer := cmp.Or(rule.Response, "nothing")
+	association, where := r.vpc, "there"
+	if rule.Profile != "" {
+		association, where = fmt.Sprintf("the Route 53 Profile %s of %s", rule.Profile, r.vpc), "in "+r.vpc
+	}
 	return finding.Finding{
 		Outcome: finding.Fail, Resource: rule.Group, Covers: r.covers(), Instances: facts.IDs(r.suspects()),
-		Resources: append([]string{rule.Group, r.vpc}, r.covers()...),
+		Resources: append(inForceIn(rule.Group, rule.Profile, r.vpc), r.covers()...),
 		Title:     phrase.Title("DNS Firewall blocks the names of %s", few(names)),
-		Why: fmt.Sprintf("Rule %q of %s, which is associated with %s, answers %s for the name of %s. Nodes there cannot resolve it.",
-			phrase.Clip(rule.Name), group, r.vpc, answer, services),
+		Why: fmt.Sprintf("Rule %q of %s, which is associated with %s, answers %s for the name of %s. Nodes %s cannot resolve it.",
+			phrase.Clip(rule.Name), group, association, answer, services, where),
 		Evidence: append(nameEvidence(names, func(needed) string {
 			return fmt.Sprintf("%s by rule %q (%s)", rule.Action, phrase.Clip(rule.Name), rule.List)
 		}), namesGiven(g, r.vpc)...),

@@ -63,6 +63,8 @@ func firewallCases() []checktest.Case {
 		{"a list of AWS's own", lateWith(with(managed)), pass},
 		{"what is allowed is not read", lateWith(with(unread, rule("BLOCK", "ec2.us-west-2.amazonaws.com"))), []string{"unknown vpc-0a [subnet-0private] dns firewall: denied"}},
 		{"another VPC's", lateWith(with(rule("BLOCK", "*")), func(s *snapshot.Snapshot) { s.FirewallRules[0].VPC = "vpc-0other" }), pass},
+		{"by a Route 53 Profile", lateWith(with(rule("BLOCK", "sts.us-west-2.amazonaws.com")), func(s *snapshot.Snapshot) { s.FirewallRules[0].Profile = "rp-0a" }), fail("STS")},
+		{"the Profiles are not read", lateWith(with(rule("ALLOW", "*")), checktest.Unread(snapshot.DNSProfilesOf)), []string{"unknown prod [] route 53 profiles: denied"}},
 		{"name servers of one's own", lateWith(with(rule("BLOCK", "*")), func(s *snapshot.Snapshot) { s.DHCPOptions[0].DomainNameServers = []string{"10.9.0.2"} }), pass},
 		{"its node is Ready", checktest.Change(snapshottest.PrivateWithNAT(), with(rule("BLOCK", "*"))), []string{"pass vpc-0a [subnet-0private]"}},
 		{"unread", lateWith(checktest.Unread(snapshot.DNSFirewall)), []string{"unknown prod [] dns firewall: denied"}},
@@ -93,6 +95,11 @@ func resolverRuleCases() []checktest.Case {
 		return []string{"fail rslvr-rr-0a [subnet-0private] [i-0node] rslvr-rr-0a forwards the names of " + services}
 	}
 	private := func(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }
+	by := func(r snapshot.ResolverRule) snapshot.ResolverRule {
+		r.Profile = "rp-0a"
+		return r
+	}
+	foreign := by(snapshot.ResolverRule{ID: "rslvr-rr-0c", Unread: &snapshot.Failure{Source: snapshot.ResolverRulesOf, Reason: snapshot.NotShown, Call: "route53resolver:ListResolverRules"}})
 	const all, outside = "5 services", "4 services"
 	return []checktest.Case{
 		{"none", lateWith(), pass},
@@ -101,6 +108,13 @@ func resolverRuleCases() []checktest.Case {
 		{"of everything", lateWith(with(to(""))), fail(all)},
 		{"of everything but AWS's", lateWith(with(to(""), system("amazonaws.com"))), pass},
 		{"of one service", lateWith(with(system("amazonaws.com"), to("sts.us-west-2.amazonaws.com"))), fail("STS")},
+		{"by a Route 53 Profile", lateWith(with(by(to("amazonaws.com")))), fail(all)},
+		{"a Profile's rule for the domain of the VPC's own", lateWith(with(system("amazonaws.com"), by(to("amazonaws.com")))), pass},
+		{"a Profile's rule for a part of the domain of the VPC's own", lateWith(with(system("amazonaws.com"), by(to("sts.us-west-2.amazonaws.com")))), fail("STS")},
+		{"a Profile excepts what the VPC's own rule forwards", lateWith(with(to(""), by(system("amazonaws.com")))), pass},
+		{"a Profile's rule that is another account's", lateWith(with(foreign)), []string{"unknown vpc-0a [subnet-0private] resolver rules: not shown"}},
+		{"beside it one that forwards", lateWith(with(to("amazonaws.com"), foreign)), fail(all)},
+		{"the Profiles are not read", lateWith(with(system("amazonaws.com")), checktest.Unread(snapshot.DNSProfilesOf)), []string{"unknown prod [] route 53 profiles: denied"}},
 		{"the private endpoint has a zone of its own", lateWith(private, with(to("amazonaws.com"))), fail(outside)},
 		{"the private endpoint's own name", lateWith(private, with(to("0123456789abcdef0123456789abcdef.gr7.us-west-2.eks.amazonaws.com")), func(s *snapshot.Snapshot) {
 			s.Cluster.Endpoint = "https://0123456789ABCDEF0123456789ABCDEF.gr7.us-west-2.eks.amazonaws.com"

@@ -113,6 +113,15 @@ func inVPC[T any](list []T, vpc string, of func(T) string) []T {
 	return out
 }
 
+// inForceIn returns the resources of what is in force in a VPC: by itself, or by a Route 53
+// Profile.
+func inForceIn(id, profile, vpc string) []string {
+	if profile == "" {
+		return []string{id, vpc}
+	}
+	return []string{id, profile, vpc}
+}
+
 // servicesOf are the services of names.
 func servicesOf(list []needed) []path.Service {
 	var services []path.Service

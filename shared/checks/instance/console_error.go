@@ -20,7 +20,7 @@ func ConsoleError() check.Check {
 		Title:      "The console output tells why the node did not come up",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Consoles},
-		After:      []checkid.ID{checkid.AnyJoinCause, checkid.DNSHostnamesOff, checkid.DNSDHCPOptions, checkid.DNSFirewall, checkid.DNSResolverRule, checkid.IAMSTSEndpoint},
+		After:      []checkid.ID{checkid.AnyJoinCause, checkid.DNSHostnamesOff, checkid.DNSDHCPOptions, checkid.DNSFirewall, checkid.DNSResolverRule, checkid.DNSPrivateZone, checkid.IAMSTSEndpoint},
 		Cause:      "The instance wrote a known failure to its serial console: of nodeadm, bootstrap.sh, cloud-init, containerd, the kubelet, TLS, name resolution or the kernel. The last state counts: what was tried again and went well later is none. Consoles are sampled; instances of the same group and launch template whose console was not read are taken to fail alike.",
 		Fix:        "It depends on the line, which the finding names.",
 		Links: []string{

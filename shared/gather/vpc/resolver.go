@@ -44,10 +44,12 @@ func whereNamesMatter(read source.Read) source.Read {
 func resolverRules(api Resolver) source.Source {
 	return source.Source{
 		Name:  snapshot.ResolverRulesOf,
+		Needs: []snapshot.Source{snapshot.DNSProfilesOf},
 		After: []snapshot.Source{snapshot.Nodes},
 		Calls: []source.Call{{Action: "route53resolver:ListResolverRuleAssociations"}, {Action: "route53resolver:ListResolverRules"}},
 		Read: whereNamesMatter(func(ctx context.Context, v *source.View) (source.Store, error) {
-			var of []route53resolver.RuleAssociation
+			local := map[string][]route53resolver.RuleAssociation{}
+			associated := false
 			for _, vpc := range v.VPCs {
 				list, err := source.Pages(ctx, "resolver rule associations", func(ctx context.Context, token string) ([]route53resolver.RuleAssociation, string, error) {
 					return api.RuleAssociations(ctx, vpc, token)
@@ -55,11 +57,12 @@ func resolverRules(api Resolver) source.Source {
 				if err != nil {
 					return nil, err
 				}
-				of = append(of, slices.DeleteFunc(list, func(a route53resolver.RuleAssociation) bool {
+				local[vpc] = slices.DeleteFunc(list, func(a route53resolver.RuleAssociation) bool {
 					return a.VPC != vpc || strings.HasPrefix(a.Rule, "rslvr-autodefined-") || a.Status != "COMPLETE"
-				})...)
+				})
+				associated = associated || len(local[vpc]) > 0 || len(broughtInto(v.Snapshot, vpc, resolverRuleARN)) > 0
 			}
-			if len(of) == 0 {
+			if !associated {
 				return source.Nothing, nil
 			}
 			rules, err := source.Pages(ctx, "resolver rules", api.Rules)
@@ -67,19 +70,50 @@ func resolverRules(api Resolver) source.Source {
 				return nil, err
 			}
 			var list []snapshot.ResolverRule
-			for _, a := range of {
-				for _, r := range rules {
-					if r.ID == a.Rule {
-						list = append(list, resolverRule(a.VPC, r))
-					}
-				}
+			for _, vpc := range v.VPCs {
+				list = append(list, rulesInForce(v, vpc, local[vpc], rules)...)
 			}
-			slices.SortFunc(list, func(a, b snapshot.ResolverRule) int {
-				return cmp.Or(cmp.Compare(a.VPC, b.VPC), cmp.Compare(a.ID, b.ID))
-			})
+			slices.SortStableFunc(list, func(a, b snapshot.ResolverRule) int { return cmp.Compare(a.VPC, b.VPC) })
 			return func(s *snapshot.Snapshot) { s.ResolverRules = list }, nil
 		}),
 	}
+}
+
+// How the resource part of an ARN begins (service authorization reference, Route 53 Resolver).
+const (
+	resolverRuleARN  = "resolver-rule/"
+	firewallGroupARN = "firewall-rule-group/"
+)
+
+// rulesInForce returns the rules in force in a VPC, its own before those of its Profiles: for
+// the same domain "the local DNS settings take precedence" (Route 53 developer guide, "How
+// Route 53 Profile settings are prioritized"). A rule of a Profile that ListResolverRules
+// does not return is another account's, and its domain is unknown.
+func rulesInForce(v *source.View, vpc string, local []route53resolver.RuleAssociation, rules []route53resolver.Rule) []snapshot.ResolverRule {
+	find := func(id string) int {
+		return slices.IndexFunc(rules, func(r route53resolver.Rule) bool { return r.ID == id })
+	}
+	var list []snapshot.ResolverRule
+	for _, a := range local {
+		if i := find(a.Rule); i >= 0 {
+			list = append(list, resolverRule(vpc, rules[i]))
+		}
+	}
+	slices.SortFunc(list, func(a, b snapshot.ResolverRule) int { return cmp.Compare(a.ID, b.ID) })
+	for _, b := range broughtInto(v.Snapshot, vpc, resolverRuleARN) {
+		r := snapshot.ResolverRule{ID: b.id, Name: b.name, VPC: vpc}
+		if i := find(b.id); i >= 0 {
+			r = resolverRule(vpc, rules[i])
+		} else {
+			r.Unread = &snapshot.Failure{
+				Source: snapshot.ResolverRulesOf, Reason: snapshot.NotShown, Call: "route53resolver:ListResolverRules",
+				Message: b.id + " of the Route 53 Profile " + b.profile + " is not shared with this account",
+			}
+		}
+		r.Profile = b.profile
+		list = append(list, r)
+	}
+	return list
 }
 
 func resolverRule(vpc string, r route53resolver.Rule) snapshot.ResolverRule {
@@ -95,10 +129,14 @@ func domain(name string) string { return strings.ToLower(strings.TrimSuffix(name
 
 // dnsFirewall is what DNS Firewall evaluates in the VPCs, in its order: rule groups by
 // the priority of their association, in each the rules by theirs, the lowest first
-// (Route 53 developer guide, "DNS Firewall rule groups and rules").
+// (Route 53 developer guide, "DNS Firewall rule groups and rules"). Those of Profiles are
+// evaluated by their priority too ("Associate DNS Firewall rule groups to a Route 53
+// Profile"); of one priority the VPC's own is first, as "the local DNS settings take
+// precedence" ("How Route 53 Profile settings are prioritized").
 func dnsFirewall(api Resolver) source.Source {
 	return source.Source{
 		Name:  snapshot.DNSFirewall,
+		Needs: []snapshot.Source{snapshot.DNSProfilesOf},
 		After: []snapshot.Source{snapshot.Nodes},
 		Calls: []source.Call{
 			{Action: "route53resolver:ListFirewallRuleGroupAssociations"},
@@ -116,11 +154,7 @@ func dnsFirewall(api Resolver) source.Source {
 				if err != nil {
 					return nil, err
 				}
-				slices.SortStableFunc(groups, func(a, b route53resolver.FirewallAssociation) int { return cmp.Compare(a.Priority, b.Priority) })
-				for _, g := range groups {
-					if g.Status == "DELETING" {
-						continue
-					}
+				for _, g := range groupsInForce(v, vpc, groups) {
 					list, failed, err := firewallRules(ctx, api, v, vpc, g)
 					if err != nil {
 						return nil, err
@@ -141,16 +175,29 @@ func dnsFirewall(api Resolver) source.Source {
 	}
 }
 
-func firewallRules(ctx context.Context, api Resolver, v *source.View, vpc string, g route53resolver.FirewallAssociation) (list []snapshot.FirewallRule, unread, err error) {
+// groupsInForce returns the rule groups in force in a VPC in the order of their priority.
+func groupsInForce(v *source.View, vpc string, local []route53resolver.FirewallAssociation) []brought {
+	var list []brought
+	for _, g := range local {
+		if g.Status != "DELETING" {
+			list = append(list, brought{id: g.Group, name: g.Name, priority: g.Priority})
+		}
+	}
+	list = append(list, broughtInto(v.Snapshot, vpc, firewallGroupARN)...)
+	slices.SortStableFunc(list, func(a, b brought) int { return cmp.Compare(a.priority, b.priority) })
+	return list
+}
+
+func firewallRules(ctx context.Context, api Resolver, v *source.View, vpc string, g brought) (list []snapshot.FirewallRule, unread, err error) {
 	rules, err := source.Pages(ctx, "firewall rules", func(ctx context.Context, token string) ([]route53resolver.FirewallRule, string, error) {
-		return api.FirewallRules(ctx, g.Group, token)
+		return api.FirewallRules(ctx, g.id, token)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	slices.SortStableFunc(rules, func(a, b route53resolver.FirewallRule) int { return cmp.Compare(a.Priority, b.Priority) })
 	for _, r := range rules {
-		out := snapshot.FirewallRule{VPC: vpc, Group: g.Group, GroupName: g.Name, Name: r.Name, Action: r.Action, Response: r.BlockResponse, Type: r.Qtype, List: r.List}
+		out := snapshot.FirewallRule{VPC: vpc, Profile: g.profile, Group: g.id, GroupName: g.name, Name: r.Name, Action: r.Action, Response: r.BlockResponse, Type: r.Qtype, List: r.List}
 		if r.List != "" {
 			domains, err := source.Pages(ctx, "firewall domains", func(ctx context.Context, token string) ([]string, string, error) {
 				return api.FirewallDomains(ctx, r.List, token)

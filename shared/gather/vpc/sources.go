@@ -11,11 +11,11 @@ import (
 )
 
 // Sources are what is read of a VPC. They are read only where one is known.
-func Sources(e *ec2.Client, names Resolver, counted *tally) []source.Source {
+func Sources(e *ec2.Client, names Resolver, profiles Profiles, zones HostedZones, counted *tally) []source.Source {
 	list := []source.Source{
 		subnets(e), vpcs(e), publicAccess(e), routeTables(e), natGateways(e), internetGateways(e), egressOnlyGateways(e), endpoints(e),
 		securityGroups(e), groupAssociations(e), networkACLs(e), vpcAttributes(e), dhcp(e), prefixLists(e), peerings(e), transitGateways(e), interfaces(e),
-		resolverRules(names), dnsFirewall(names), reservations(e), usage(e, counted), unattached(e, counted), trunks(e, counted),
+		dnsProfiles(profiles), resolverRules(names), privateZones(zones), dnsFirewall(names), reservations(e), usage(e, counted), unattached(e, counted), trunks(e, counted),
 	}
 	for n := range list {
 		list[n].Read = inVPC(list[n].Read)

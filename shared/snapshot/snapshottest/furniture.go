@@ -149,6 +149,10 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 		s.PlacementGroups = nil
 	case snapshot.PoolEventsOf:
 		s.PoolEvents = nil
+	case snapshot.DNSProfilesOf:
+		s.DNSProfiles = nil
+	case snapshot.PrivateZonesOf:
+		s.PrivateZones = nil
 	case snapshot.ZonalShifts:
 		s.Shifts = nil
 	case snapshot.AutoshiftsOf:
