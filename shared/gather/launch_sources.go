@@ -11,11 +11,12 @@ import (
 
 // LaunchSources is what a look at a launch reads: what its checks need, and
 // what tells whose instance it is. Nothing of it is Kubernetes': who looks at
-// launches has no access to clusters, and so to no NodeClass. Nor has a launch written a console yet.
+// launches has no access to clusters, and so to no NodeClass. Nor has a launch written a
+// console yet, or an image that EC2 lists no more.
 func LaunchSources(list []checks.Check) []snapshot.Source {
 	all := union(list, snapshot.Instances, snapshot.Clusters, snapshot.Groups, snapshot.Activities, snapshot.Nodegroups, snapshot.UserDataOf)
 	return slices.DeleteFunc(all, func(s snapshot.Source) bool {
-		return s == snapshot.Consoles || s == snapshot.ClassAccess || ofKubernetes(s)
+		return s == snapshot.Consoles || s == snapshot.LaunchedImagesOf || s == snapshot.ClassAccess || ofKubernetes(s)
 	})
 }
 

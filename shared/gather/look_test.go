@@ -75,9 +75,12 @@ ec2:
     - GroupId: sg-0e50000000000000f
       IpPermissionsEgress: [{IpProtocol: tcp, FromPort: 443, ToPort: 443, PrefixListIds: [{PrefixListId: pl-68a54001}], Ipv6Ranges: [{CidrIpv6: "::/0"}]}]
   Instances:
-    - {InstanceId: i-0d0000000000000c3, IamInstanceProfile: {Arn: "arn:aws:iam::111122223333:instance-profile/eks-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f"}}
+    - {InstanceId: i-0d0000000000000c3, ImageId: ami-0dead000000000003, IamInstanceProfile: {Arn: "arn:aws:iam::111122223333:instance-profile/eks-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f"}}
   UserData: {i-0d0000000000000c3: IyEvYmluL2Jhc2gK}
   ConsoleOutput: {i-0d0000000000000c3: "nodeadm: failed", i-0d0000000000000a1: "of a Ready node"}
+  # One that was deregistered since.
+  Images:
+    - {ImageId: ami-0dead000000000003, Name: amazon-eks-node-al2023-x86_64-standard-1.34-v20251120, State: deregistered, ImageOwnerAlias: amazon, OwnerId: "602401143452", Public: true, CreationDate: "2025-11-20T20:00:00.000Z"}
   LaunchTemplates:
     - {LaunchTemplateId: lt-0res, LaunchTemplateName: res, DefaultVersionNumber: 1, LatestVersionNumber: 1}
   LaunchTemplateVersions:
@@ -293,6 +296,8 @@ func TestLookAtEverything(t *testing.T) {
 		{VPC: workshopVPC, Group: "rslvr-frg-01", GroupName: "garden", Name: "some", Action: "ALLOW", Type: "A", List: "rslvr-fdl-01", Domains: []string{"*.example.com"}},
 		{VPC: workshopVPC, Group: "rslvr-frg-01", GroupName: "garden", Name: "malware", Action: "BLOCK", Response: "NODATA", List: "rslvr-fdl-aws", Domains: []string{}, Unread: &managed},
 	})
+	gathertest.Same(t, "images of instances", s.LaunchedImages, []snapshot.Image{{ID: "ami-0dead000000000003", Name: "amazon-eks-node-al2023-x86_64-standard-1.34-v20251120",
+		State: "deregistered", OwnerAlias: "amazon", Owner: "602401143452", Public: true, Created: time.Date(2025, 11, 20, 20, 0, 0, 0, time.UTC)}})
 	gathertest.Same(t, "shifts", s.Shifts, []snapshot.Shift{{ID: "z-01", ZoneID: "usw2-az1", Kind: snapshot.PersonsShift, Comment: "gray failure",
 		Started: time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC), Expires: time.Date(2026, 11, 20, 20, 0, 0, 0, time.UTC)}})
 	gathertest.Same(t, "public access", s.PublicAccess, &snapshot.PublicAccess{Mode: snapshot.BlockBidirectional, ByPolicy: true, NoExclusions: true, Exclusions: []snapshot.Exclusion{
