@@ -30,7 +30,7 @@ func (s *Stage) DisableRegion(id spoke.ID, disabled bool) {
 // credentials that are good elsewhere: EC2 AuthFailure (EC2 API reference, "Common client
 // errors": "you might also receive this error if you've not opted in to the Region"), others
 // UnrecognizedClientException ("Common errors": the key ID or token does not exist in the
-// service's records). IAM has no regions.
+// service's records). IAM and Route 53 have no regions.
 func regionDisabled(service string) error {
 	switch service {
 	case "ec2":

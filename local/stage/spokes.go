@@ -326,7 +326,7 @@ func (s *Stage) admitSpoke(ctx context.Context, x *spokeStage, call *wire.Call, 
 	s.mu.Lock()
 	disabled := x.disabled
 	s.mu.Unlock()
-	if disabled && call.Service != "iam" {
+	if disabled && call.Service != "iam" && call.Service != "route53" {
 		return regionDisabled(call.Service)
 	}
 	if x.buckets != nil {

@@ -119,7 +119,8 @@ func Place(cfg aws.Config) (address, region string) {
 		address, region = "https://route53.amazonaws.com/", "us-east-1"
 	}
 	if cfg.BaseEndpoint != nil && *cfg.BaseEndpoint != "" {
-		address = strings.TrimRight(*cfg.BaseEndpoint, "/") + "/"
+		// For an address that was given the SDK signs for the configured Region.
+		address, region = strings.TrimRight(*cfg.BaseEndpoint, "/")+"/", cfg.Region
 	}
 	return address, region
 }
