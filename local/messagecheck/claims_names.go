@@ -44,7 +44,7 @@ func claimsOfNames() []claim {
 		// Checks whose names have a digit (the catalogue).
 		{checksWithDigits, documented},
 		{form(`\b(EC2_[LW][A-Z]*)…`), documented}, // a type of access entry in a title that is cut
-		{form(`\b(S3|EC2|EC2NodeClass|IMDSv2|gp2|gp3|EC2_LINUX|EC2_WINDOWS|AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG|ENABLE_IPv4|ENABLE_IPv6|IPv4|IPv6|ec2\.amazonaws\.com)\b`), documented},
+		{form(`\b(S3|Route 53|EC2|EC2NodeClass|IMDSv2|gp2|gp3|EC2_LINUX|EC2_WINDOWS|AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG|ENABLE_IPv4|ENABLE_IPv6|IPv4|IPv6|ec2\.amazonaws\.com)\b`), documented},
 		{form(`(?:^|[^\w.])(SHA-256)\b`), documented},
 		{form(`\b((?:sts|ec2|eks|api\.ecr)\.([a-z0-9-]+)\.amazonaws\.com)\b`), func(s said) string {
 			if !s.facts.says(":" + s.m[2] + ":") {

@@ -23,7 +23,7 @@ func (t *taker) zones(ctx context.Context, vpcs []string) {
 	list(t, vpcs, func(i int, vpc string) {
 		file := filename.Of("route53-list-hosted-zones-by-vpc", vpc)
 		t.take(ctx, file, func(ctx context.Context) (map[string]any, error) {
-			var all route53.ListHostedZonesByVPCOutput
+			all := route53.ListHostedZonesByVPCOutput{HostedZoneSummaries: []route53.HostedZoneSummary{}}
 			query := url.Values{"vpcid": {vpc}, "vpcregion": {t.asked.Config.Region}, "maxitems": {"100"}}
 			err := t.xmlPages(ctx, func() (more bool, err error) {
 				var page route53.ListHostedZonesByVPCOutput
@@ -48,7 +48,7 @@ func (t *taker) records(ctx context.Context, ids []string) {
 	api := client.New(t.asked.Config)
 	list(t, ids, func(_ int, id string) {
 		t.take(ctx, filename.Of("route53-list-resource-record-sets", id), func(ctx context.Context) (map[string]any, error) {
-			var all route53.ListResourceRecordSetsOutput
+			all := route53.ListResourceRecordSetsOutput{ResourceRecordSets: []route53.ResourceRecordSet{}}
 			query := url.Values{"maxitems": {"300"}}
 			err := t.xmlPages(ctx, func() (more bool, err error) {
 				var page route53.ListResourceRecordSetsOutput
