@@ -102,7 +102,11 @@ func already() map[string]func(*snapshot.Snapshot, change) bool {
 		"ec2 create-route": func(s *snapshot.Snapshot, c change) bool { return route(s, c) != nil },
 		"ec2 replace-route": func(s *snapshot.Snapshot, c change) bool {
 			r := route(s, c)
-			return r == nil || r.State == "active" && r.Target.ID == c.of("nat-gateway-id")+c.of("gateway-id")+c.of("egress-only-internet-gateway-id")+c.of("network-interface-id")+c.of("transit-gateway-id")
+			target := ""
+			for _, flag := range []string{"nat-gateway-id", "gateway-id", "egress-only-internet-gateway-id", "network-interface-id", "transit-gateway-id", "vpc-peering-connection-id"} {
+				target += c.of(flag)
+			}
+			return r == nil || r.State == "active" && r.Target.ID == target
 		},
 		"ec2 authorize-security-group-ingress": rule(func(g snapshot.SecurityGroup) []snapshot.Rule { return g.Ingress }),
 		"ec2 authorize-security-group-egress":  rule(func(g snapshot.SecurityGroup) []snapshot.Rule { return g.Egress }),

@@ -53,6 +53,8 @@ func TestPrivateZones(t *testing.T) {
 		{name: "of another account, beside one of the account", change: world(vpc, records("Z2 sts."+region), zone("Z1", region, `OwningAccount: "444455556666"`), zone("Z2", "sts."+region, own)), want: []string{"Z1 " + region + " [] unread: denied, route53:ListResourceRecordSets", "Z2 sts." + region + " [SOA sts." + region + " A *.sts." + region + "]"}, calls: 3},
 		{name: "of a Profile", change: world(vpc, records("Z1 "+region)) + profile, want: []string{"Z1 " + region + " rp-01 [SOA " + region + " A *." + region + "]"}, calls: 2},
 		{name: "of a Profile, for another domain", change: world(vpc, records("Z1 corp.example.com")) + profile, calls: 2},
+		{name: "of AWS, without a record", change: world(vpc, "ResourceRecordSets: {Z1: []}", zone("Z1", region, own)), want: []string{"Z1 " + region + " [] unread: broken, route53:ListResourceRecordSets"}, calls: 2},
+		{name: "of a Profile, without an SOA record", change: world(vpc, "ResourceRecordSets: {Z1: [{Name: a.example.com., Type: A}]}") + profile, want: []string{"Z1  rp-01 [A a.example.com] unread: broken, route53:ListResourceRecordSets"}, calls: 2},
 		{name: "of a Profile, of another account", change: profile, calls: 2, failed: "route53:ListResourceRecordSets"},
 		{name: "of a Profile with many", change: world(vpc, records("Z0 a.example.com", "Z1 b.example.com", "Z2 c.example.com", "Z3 d.example.com", "Z4 e.example.com", "Z5 f.example.com", "Z6 g.example.com", "Z7 h.example.com", "Z8 i.example.com", "Z9 j.example.com")) +
 			strings.Replace(profile, `{ResourceArn: "arn:aws:route53:::hostedzone/Z1", Status: COMPLETE}`, strings.Join(many, ", "), 1),

@@ -76,6 +76,8 @@ func launchedImages(api LaunchedImages) source.Source {
 				}
 				list = append(list, more...)
 			}
+			// An id alone is no knowledge of an image: it stays one that EC2 does not list.
+			list = slices.DeleteFunc(list, func(i snapshot.Image) bool { return i.ID == "" || i.Name == "" })
 			list = source.Unique(list, func(i snapshot.Image) string { return i.ID })
 			return func(s *snapshot.Snapshot) { s.LaunchedImages = list }, nil
 		},

@@ -105,6 +105,11 @@ func readZone(ctx context.Context, api HostedZones, v *source.View, z *snapshot.
 		}
 		z.Records = append(z.Records, snapshot.ZoneRecord{Name: name, Type: r.Type})
 	}
+	if z.Domain == "" || len(records) == 0 {
+		// Every zone has an SOA record: a list without it is incomplete. A zone without a
+		// domain would count as one for every name.
+		z.Unread = &snapshot.Failure{Source: snapshot.PrivateZonesOf, Reason: snapshot.Broken, Call: "route53:ListResourceRecordSets", Message: "no SOA record was listed for " + z.ID}
+	}
 	return nil
 }
 
