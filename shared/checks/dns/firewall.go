@@ -36,16 +36,7 @@ func Firewall() check.Check {
 			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-dns-firewall-overview.html",
 			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/profiles.html",
 		},
-		Run: func(s *facts.View) []finding.Finding {
-			g := s.Placements()
-			var v finding.Verdicts
-			for _, r := range byVPC(g, &v) {
-				if !settled(g, r, &v) {
-					firewall(g, r, &v)
-				}
-			}
-			return v.Findings()
-		},
+		Run: ofResolver(firewall),
 	})
 }
 

@@ -77,6 +77,20 @@ func byResolver(g *facts.Placements, vpc string) bool {
 	return n.Blocked != nil || n.Amazon
 }
 
+// ofResolver runs a check of what the resolver of each VPC does with the names.
+func ofResolver(judge func(*facts.Placements, *resolved, *finding.Verdicts)) func(*facts.View) []finding.Finding {
+	return func(s *facts.View) []finding.Finding {
+		g := s.Placements()
+		var v finding.Verdicts
+		for _, r := range byVPC(g, &v) {
+			if !settled(g, r, &v) {
+				judge(g, r, &v)
+			}
+		}
+		return v.Findings()
+	}
+}
+
 // settled passes what the resolver of a VPC does, where it is not asked, or where a node
 // that was launched later has joined.
 func settled(g *facts.Placements, r *resolved, v *finding.Verdicts) bool {

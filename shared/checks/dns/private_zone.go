@@ -39,16 +39,7 @@ func PrivateZone() check.Check {
 			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/hosted-zone-private-considerations.html",
 			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/profiles.html",
 		},
-		Run: func(s *facts.View) []finding.Finding {
-			g := s.Placements()
-			var v finding.Verdicts
-			for _, r := range byVPC(g, &v) {
-				if !settled(g, r, &v) {
-					hidden(g, r, &v)
-				}
-			}
-			return v.Findings()
-		},
+		Run: ofResolver(hidden),
 	})
 }
 
