@@ -65,7 +65,7 @@ type handler struct {
 	soonest func(overview.Subnet)
 	// bySubnet writes metrics of each subnet, beside those of each cluster.
 	bySubnet bool
-	draws    bool
+	noCharts bool
 }
 
 // Parts are what the handler is made of. Build makes them of AWS; who looks at a
@@ -79,8 +79,8 @@ type Parts struct {
 	Gauge  func(name, unit string, value float64, of ...lambda.Dimension)
 	// Soonest is told which subnet runs out first; it may be nil.
 	Soonest func(overview.Subnet)
-	// Charts has subnets drawn, for Slack.
-	Charts bool
+	// NoCharts leaves out the charts of subnets, which only Slack shows.
+	NoCharts bool
 }
 
 // New makes the handler of its parts.
@@ -94,7 +94,7 @@ func New(p Parts) lambda.Handler {
 		gauge:    p.Gauge,
 		soonest:  p.Soonest,
 		bySubnet: p.Config.SubnetMetrics,
-		draws:    p.Charts,
+		noCharts: p.NoCharts,
 	}
 	return h.handle
 }
@@ -109,7 +109,6 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
 		Reader:   func() Reader { return reader.Counting() },
 		Gauge:    e.Metrics.Gauge,
-		Charts:   true,
 	})), nil
 }
 
@@ -145,7 +144,7 @@ func (h handler) watch(ctx context.Context, reader Reader, cluster, account stri
 	}
 	list := checks.OfAddresses()
 	o := detect.Judge(spec.Name, s, detect.Look{Checks: list, Untold: explained(list, incidents)})
-	if h.draws {
+	if !h.noCharts {
 		o.Charts = h.charts(ctx, s, o.Diagnosis)
 	}
 	told := h.Tell(ctx, o)

@@ -139,7 +139,6 @@ var morning = time.Date(2026, 11, 21, 8, 2, 0, 0, time.UTC)
 func newBench() *bench {
 	b := &bench{memory: &memory{}, account: &account{names: []string{"prod"}}, queue: &queue{}, gauges: map[string]float64{}, counts: map[string]int{}}
 	b.handler = handler{
-		draws: true,
 		Detector: detect.Detector{
 			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.queue, Watches: func(string) bool { return true },
 			Now: func() time.Time { return morning }, Log: slog.New(slog.DiscardHandler),

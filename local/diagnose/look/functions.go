@@ -71,7 +71,7 @@ func spotReport() function {
 func subnetWatch() function {
 	return function{subnetwatchspec.Name, func(p parts, d detect.Detector, to *collector) lambda.Handler {
 		return subnetwatch.New(subnetwatch.Parts{
-			Detector: d, Config: p.config, Table: p.memory, Reader: func() subnetwatch.Reader { return p.reader.Counting() }, Gauge: unmeasured,
+			Detector: d, Config: p.config, Table: p.memory, Reader: func() subnetwatch.Reader { return p.reader.Counting() }, Gauge: unmeasured, NoCharts: true,
 		})
 	}}
 }
