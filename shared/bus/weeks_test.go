@@ -109,10 +109,10 @@ func TestWeekFits(t *testing.T) {
 	if err := json.Unmarshal([]byte(p.Detail), &sent); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Detail) > maxWeek || len(sent.Open)+len(sent.Unseen) > 0 || sent.UnseenCount != 500 || len(sent.Words.Lines) != len(w.Words.Lines) {
+	if len(p.Detail) > incident.MaxWeek || len(sent.Open)+len(sent.Unseen) > 0 || sent.UnseenCount != 500 || len(sent.Words.Lines) != len(w.Words.Lines) {
 		t.Errorf("%d bytes: %d open, %d of %d unseen, %d lines", len(p.Detail), len(sent.Open), len(sent.Unseen), sent.UnseenCount, len(sent.Words.Lines))
 	}
-	w.Words.Headline = strings.Repeat("<", maxWeek)
+	w.Words.Headline = strings.Repeat("<", incident.MaxWeek)
 	if err := bus(t, &e).TellWeek(t.Context(), w); !errors.Is(err, ErrTooLarge) || len(e.calls) != 1 {
 		t.Errorf("larger than that: %v, %d calls", err, len(e.calls))
 	}

@@ -139,8 +139,10 @@ func (inc *Incident) Word(words Words) {
 }
 
 // Digest names the event with all that it says.
-func (e Event) Digest() string {
-	text, err := json.Marshal(e)
+func (e Event) Digest() string { return digest(e) }
+
+func digest(event any) string {
+	text, err := json.Marshal(event)
 	if err != nil { // texts, numbers and times
 		return ""
 	}

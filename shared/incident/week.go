@@ -72,6 +72,20 @@ func NewWeek(s report.Summary, words Words) Week {
 	return w
 }
 
+// MaxWeek is the most bytes of a week's event: well within an entry of 256 KB ("Calculating
+// PutEvents event entry size"), as each target gets it in a message of SQS too.
+const MaxWeek = 200 << 10
+
+// ReadWeek reads the event of a week, and returns its digest: the same for what says the same,
+// in whichever order of fields.
+func ReadWeek(detail []byte) (Week, string, error) {
+	var w Week
+	if err := json.Unmarshal(detail, &w); err != nil {
+		return Week{}, "", fmt.Errorf("read the event of a week: %w", err)
+	}
+	return w, digest(w), nil
+}
+
 // Encode writes the event in at most limit bytes: what it lists is left out before its words.
 func (w Week) Encode(limit int) ([]byte, error) {
 	for _, shorter := range []func(){

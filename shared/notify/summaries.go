@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/shared/bus"
+	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
@@ -89,7 +90,12 @@ func (c *Cluster) tellWeek(ctx context.Context, post outbox.Posting) (outbox.Pos
 	if deadline, ends := ctx.Deadline(); ends && time.Until(deadline) < busTime || c.onHold(targets...) || c.busDown {
 		return post, nil
 	}
-	if err := c.Bus.TellWeek(ctx, slack.WeekEvent(post.Summary)); err != nil {
+	week := slack.WeekEvent(post.Summary)
+	post, err := c.announced(ctx, post, week)
+	if err != nil {
+		return post, err
+	}
+	if err := c.Bus.TellWeek(ctx, week); err != nil {
 		c.Count("BusFailures", 1)
 		target := outbox.ToBus
 		if refused := new(bus.Refused); errors.As(err, &refused) || errors.Is(err, bus.ErrTooLarge) {
@@ -102,6 +108,21 @@ func (c *Cluster) tellWeek(ctx context.Context, post outbox.Posting) (outbox.Pos
 	c.accepted(targets...)
 	c.Count("EventsSent", 1)
 	return c.savePosting(ctx, post.Told())
+}
+
+// announced records which event a week has, before the bus has it. One that is too large for the
+// bus has none.
+func (c *Cluster) announced(ctx context.Context, post outbox.Posting, week incident.Week) (outbox.Posting, error) {
+	detail, err := week.Encode(incident.MaxWeek)
+	if err != nil || detail == nil {
+		return post, err
+	}
+	_, digest, err := incident.ReadWeek(detail)
+	if err != nil || digest == post.Event {
+		return post, err
+	}
+	post.Event = digest
+	return c.savePosting(ctx, post)
 }
 
 // addressed has the message of a week link to those of its incidents. Where Slack does not

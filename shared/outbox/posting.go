@@ -39,6 +39,9 @@ type Posting struct {
 	More []Reply `json:"more,omitempty"`
 	// Untold is set while the event of a week is still to be put on the bus.
 	Untold bool `json:"untold,omitempty"`
+	// Event is the digest of the event of a week, from before it is put on the bus: targets
+	// are told of no other.
+	Event string `json:"event,omitempty"`
 }
 
 // Reply is a reply in the thread, as TS and Sending are the message.

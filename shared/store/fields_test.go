@@ -65,6 +65,7 @@ func droppedByRollback() map[string]string {
 		"summary $.more[].ts":                 "a week's later replies may be said twice, if they were being said",
 		"summary $.more[].sending":            "a week's later replies may be said twice, if they were being said",
 		"summary $.untold":                    "the event of a week that was not told yet is not told: an older release has none",
+		"summary $.event":                     "targets are not told of a week whose event was recorded and not told yet",
 		"summary $.summary.whose":             "what is said again of the summary names no account, as before",
 		"launch $.machine.plugin":             "the launch counts for no version of the VPC CNI when launches are compared",
 		"launch $.claim.name":                 claim,

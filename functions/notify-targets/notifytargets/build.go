@@ -11,6 +11,8 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
+	"rollcall/shared/outbox"
+	"rollcall/shared/report"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 	"rollcall/shared/target/deliver"
@@ -29,6 +31,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		records: func(ctx context.Context, of spoke.ID, cluster string) ([]incident.Incident, error) {
 			return memory.In(of).Incidents(ctx, cluster)
 		},
+		weeks:   func(ctx context.Context) ([]outbox.Posting, error) { return memory.Postings(ctx, report.AllClusters) },
 		now:     e.Now,
 		targets: e.Config.Targets, topic: e.Config.TargetTopic,
 		memory:  memory,

@@ -15,6 +15,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
+	"rollcall/shared/outbox"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 	"rollcall/shared/target"
@@ -50,6 +51,8 @@ type handler struct {
 	topic   string
 	memory  Memory
 	records Records
+	// weeks reads the weekly messages, as report alone writes them.
+	weeks   func(context.Context) ([]outbox.Posting, error)
 	now     func() time.Time
 	queue   Queue
 	secrets Secret
@@ -174,6 +177,9 @@ func (h handler) recorded(ctx context.Context, n message.News, received int) (_ 
 	if n.Future(h.now()) {
 		return n, "it names a time that has not come", nil
 	}
+	if n.Week != nil {
+		return h.recordedWeek(ctx, n)
+	}
 	if n.Incident == nil {
 		return n, "", nil
 	}
@@ -197,6 +203,26 @@ func (h handler) recorded(ctx context.Context, n message.News, received int) (_ 
 	}
 	n, err = n.WithEvent(e)
 	return n, "", err
+}
+
+// recordedWeek returns what the record of a week confirms of its event.
+func (h handler) recordedWeek(ctx context.Context, n message.News) (_ message.News, why string, _ error) {
+	list, err := h.weeks(ctx)
+	if err != nil {
+		return n, "", err
+	}
+	i := slices.IndexFunc(list, func(p outbox.Posting) bool { return p.Summary.ID == n.ID && p.Event != "" })
+	if i < 0 {
+		return n, "there is no such week", nil
+	}
+	told, same, err := n.WithWeek(list[i].Event)
+	switch {
+	case err != nil:
+		return n, "", err
+	case !same:
+		return n, "the week's record says otherwise", nil
+	}
+	return told, "", nil
 }
 
 // incident is the record of the incident that an event names: among the hub's own, which have

@@ -20,6 +20,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
+	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
@@ -105,12 +106,29 @@ func newBench(t *testing.T, targets string) *bench {
 			}
 			return samples(t), nil
 		},
+		weeks: func(context.Context) ([]outbox.Posting, error) { return []outbox.Posting{weekly(t)}, nil },
 		now:     func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) },
 		targets: list, topic: "arn:own", memory: b, queue: b, secrets: b, mail: b, log: slog.New(slog.DiscardHandler),
 		send:  deliver.Sender{HTTP: b, PagerDuty: "https://events.pagerduty.com", Now: func() time.Time { return time.Unix(1795186800, 0) }},
 		count: func(name string, n int) { b.counts[name] += n },
 	}
 	return b
+}
+
+// weekly is the record of the week of the samples.
+func weekly(t *testing.T) outbox.Posting {
+	t.Helper()
+	var e struct {
+		Detail json.RawMessage `json:"detail"`
+	}
+	if err := json.Unmarshal(sample(t, "weekly-report"), &e); err != nil {
+		t.Fatal(err)
+	}
+	w, digest, err := incident.ReadWeek(e.Detail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outbox.Posting{Summary: report.Summary{Kind: report.WeeklySummary, ID: w.ID, Cluster: report.AllClusters, At: w.At}, Event: digest}
 }
 
 // samples are the incidents of the samples, as report has recorded and published them.
@@ -312,6 +330,50 @@ func TestWeek(t *testing.T) {
 	// A message that was queued when the settings were others: PagerDuty is not told then either.
 	if failed := b.batch(t, "pagerduty=p", sample(t, "weekly-report"), "1"); len(failed)+len(b.asked)+len(b.aside) > 0 || !strings.Contains(log.String(), `"msg":"not told"`) {
 		t.Errorf("failed %v, asked %q, aside %q", failed, b.asked, b.aside)
+	}
+}
+
+// Whoever may put events on the bus may say anything of a week: targets are told what the record
+// of the week has, and nothing else.
+func TestForeignWeek(t *testing.T) {
+	genuine := string(sample(t, "weekly-report"))
+	for _, test := range []struct {
+		name, from, to, reason string
+	}{
+		{"another headline", `"headline":"Week of`, `"headline":"Call 0900 12345. Week of`, "the week's record says otherwise"},
+		{"another week", "weekly/2026-11-23", "weekly/2026-11-16", "there is no such week"},
+	} {
+		b := newBench(t, "sns")
+		var log bytes.Buffer
+		b.log = slog.New(slog.NewJSONHandler(&log, nil))
+		var event map[string]any
+		if err := json.Unmarshal([]byte(genuine), &event); err != nil {
+			t.Fatal(err)
+		}
+		plain, err := json.Marshal(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := strings.ReplaceAll(string(plain), test.from, test.to)
+		if changed == string(plain) {
+			t.Fatalf("%s: the sample has no %s", test.name, test.from)
+		}
+		if failed := b.batch(t, "sns", json.RawMessage(changed), "1"); len(failed)+len(b.mails) > 0 || b.counts["ForeignEvents"] != 1 || !strings.Contains(log.String(), test.reason) {
+			t.Errorf("%s: failed %v, mails %q, counts %v, log %s", test.name, failed, b.mails, b.counts, log.String())
+		}
+	}
+}
+
+// A webhook gets no more of a week than the record confirms: a field beside the event's own is gone.
+func TestWeekWithMore(t *testing.T) {
+	raw := strings.Replace(string(sample(t, "weekly-report")), `"detail": {`, `"detail": {"note": "call 0900 12345",`, 1)
+	n, err := message.Parse([]byte(raw))
+	if err != nil || !strings.Contains(raw, "0900") {
+		t.Fatal(err, raw)
+	}
+	told, why, err := newBench(t, "sns").recorded(t.Context(), n, 1)
+	if err != nil || why != "" || strings.Contains(string(told.Raw), "0900") || !strings.Contains(string(told.Raw), "weekly/2026-11-23") {
+		t.Errorf("%v, %q, %s", err, why, told.Raw)
 	}
 }
 

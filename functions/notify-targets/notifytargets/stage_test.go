@@ -56,6 +56,9 @@ func onStage(t *testing.T, kill *stagetest.Kill) staged {
 			t.Fatal(err)
 		}
 	}
+	if _, err := s.Store.SavePosting(t.Context(), weekly(t)); err != nil {
+		t.Fatal(err)
+	}
 	s.Advance(5 * 24 * time.Hour) // past all that the samples tell of
 	return s
 }

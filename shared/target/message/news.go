@@ -137,6 +137,23 @@ func (n News) WithEvent(e incident.Event) (News, error) {
 	return n.withDetail(e)
 }
 
+// WithWeek returns the news of a week as it was published, or false where the digest is of
+// another event.
+func (n News) WithWeek(digest string) (News, bool, error) {
+	var envelope struct {
+		Detail json.RawMessage `json:"detail"`
+	}
+	if err := json.Unmarshal(n.Raw, &envelope); err != nil {
+		return News{}, false, err
+	}
+	week, of, err := incident.ReadWeek(envelope.Detail)
+	if err != nil || of != digest {
+		return News{}, false, err
+	}
+	n, err = n.withDetail(week) // without what else was in the event
+	return n, true, err
+}
+
 // withDetail returns the news with another detail in its envelope.
 func (n News) withDetail(of any) (News, error) {
 	var envelope map[string]json.RawMessage
