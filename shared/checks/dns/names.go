@@ -2,8 +2,7 @@ package dns
 
 import (
 	"fmt"
-	"net/url"
-	"strings"
+	"slices"
 
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -20,54 +19,15 @@ type needed struct {
 	private bool
 }
 
-// registry is where the cluster's images come from, by that of aws-node: EKS has an account
-// of its own for it in many Regions (EKS user guide, "View Amazon container image
-// registries for Amazon EKS add-ons"). It is empty where that is not known, or not ECR.
-func registry(s *facts.View) string {
-	if s.CNI == nil {
-		return ""
-	}
-	host, _, _ := strings.Cut(s.CNI.Image, "/")
-	if !strings.Contains(host, ".dkr.ecr") {
-		return ""
-	}
-	return strings.ToLower(host)
-}
-
-// neededNames are the names that nodes of a VPC must resolve. Layers of images are in the
-// bucket that ECR documents (ECR user guide, "Amazon ECR interface VPC endpoints":
-// prod-region-starport-layer-bucket).
+// neededNames are the names that nodes of a VPC must resolve.
 func neededNames(g *facts.Placements, r *resolved) []needed {
-	region, suffix := g.S.Region, "amazonaws.com"
-	if strings.HasPrefix(region, "cn-") {
-		suffix += ".cn"
-	}
-	hosts := map[path.Service]string{
-		path.EC2: "ec2." + region, path.ECRAPI: "api.ecr." + region,
-		path.S3: "prod-" + region + "-starport-layer-bucket.s3." + region, path.STS: "sts." + region, path.EKS: "eks." + region,
-	}
-	private := map[path.Service]bool{}
-	for _, s := range r.private {
-		private[s] = true
-	}
 	var list []needed
 	for _, p := range r.posts[0].Paths {
-		host := hosts[p.Service]
-		switch u, err := url.Parse(g.S.Cluster.Endpoint); {
-		case p.Service == path.API && err == nil && u.Hostname() != "":
-			list = append(list, needed{strings.ToLower(u.Hostname()), p.Service, private[p.Service]})
-		case p.Service == path.ECRDKR && registry(g.S) != "":
-			list = append(list, needed{registry(g.S), p.Service, private[p.Service]})
-		case host != "":
-			list = append(list, needed{host + "." + suffix, p.Service, private[p.Service]})
+		if name := g.Net.Name(p.Service); name != "" {
+			list = append(list, needed{name, p.Service, slices.Contains(r.private, p.Service)})
 		}
 	}
 	return list
-}
-
-// within tells that a domain is the name, or one that it is under; the root is "".
-func within(name, domain string) bool {
-	return domain == "" || name == domain || strings.HasSuffix(name, "."+domain)
 }
 
 // byResolver tells whether nodes of a VPC ask the VPC's resolver at all. Name servers of

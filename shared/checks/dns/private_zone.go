@@ -2,8 +2,6 @@ package dns
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
@@ -54,7 +52,7 @@ func hidden(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 		}
 	}
 	for _, n := range neededNames(g, r) {
-		i := zoneOf(zones, n.name)
+		i := path.ZoneOf(zones, n.name)
 		if i < 0 || n.private {
 			continue
 		}
@@ -62,7 +60,7 @@ func hidden(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 		case forwardsBefore(rules, n.name, z.Domain), z.Service != "":
 		case z.Unread != nil:
 			unread = finding.Adding(unread, *z.Unread)
-		case !hasRecord(z, n.name, g.S.Cluster.IPv6):
+		case !path.HasRecord(z, n.name, g.S.Cluster.IPv6):
 			missing[i] = append(missing[i], n)
 		}
 	}
@@ -82,39 +80,10 @@ func hidden(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 	}
 }
 
-// zoneOf returns the index of the zone that is searched for a name: the most specific one, the
-// first of several; -1 for none.
-func zoneOf(zones []snapshot.PrivateZone, name string) int {
-	best := -1
-	for i, z := range zones {
-		if z.Unread != nil && z.Domain == "" {
-			continue // of a Profile: what it is for is not known
-		}
-		if within(name, z.Domain) && (best < 0 || len(z.Domain) > len(zones[best].Domain)) {
-			best = i
-		}
-	}
-	return best
-}
-
 // forwardsBefore reports whether a rule forwards a name before a zone is searched for it.
 func forwardsBefore(rules []snapshot.ResolverRule, name, domain string) bool {
 	rule, ok := forwards(rules, needed{name: name})
 	return ok && len(rule.Domain) >= len(domain)
-}
-
-// hasRecord reports whether a zone has an address for a name, or delegates it.
-func hasRecord(z snapshot.PrivateZone, name string, six bool) bool {
-	return slices.ContainsFunc(z.Records, func(r snapshot.ZoneRecord) bool {
-		tail, wild := strings.CutPrefix(r.Name, "*.")
-		switch {
-		case r.Type == "NS":
-			return r.Name != z.Domain && within(name, r.Name)
-		case r.Type != "A" && r.Type != "CNAME" && !(six && r.Type == "AAAA"):
-			return false
-		}
-		return r.Name == name || wild && strings.HasSuffix(name, "."+tail)
-	})
 }
 
 func hiddenNames(g *facts.Placements, r *resolved, z snapshot.PrivateZone, names []needed) finding.Finding {

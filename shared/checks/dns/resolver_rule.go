@@ -73,19 +73,14 @@ func forwarded(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 // zoneBefore reports whether a private hosted zone is searched for a name before a rule for a
 // domain counts: one that is more specific.
 func zoneBefore(zones []snapshot.PrivateZone, name, domain string) bool {
-	i := zoneOf(zones, name)
+	i := path.ZoneOf(zones, name)
 	return i >= 0 && len(zones[i].Domain) > len(domain)
 }
 
 // forwards returns the rule that wins for a name, and whether it forwards the name. Of several
 // rules for one domain the first wins.
 func forwards(rules []snapshot.ResolverRule, n needed) (snapshot.ResolverRule, bool) {
-	best := -1
-	for i, r := range rules {
-		if r.Unread == nil && within(n.name, r.Domain) && (best < 0 || len(r.Domain) > len(rules[best].Domain)) {
-			best = i
-		}
-	}
+	best := path.RuleOf(rules, n.name)
 	if best < 0 || !rules[best].Forward {
 		return snapshot.ResolverRule{}, false
 	}

@@ -65,7 +65,7 @@ func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 	cluster := c.S.Cluster
 	p := l.API()
 	switch {
-	case p.Means != path.ByInternet, l.Witness != "", p.Verdict != path.LeavesView && !p.Good():
+	case p.Means != path.ByInternet && p.Means != path.ByOwnName, l.Witness != "", p.Verdict != path.LeavesView && !p.Good():
 		return admittedFinding(c, l), nil
 	case !cluster.EndpointPublic || len(cluster.PublicAccessCIDRs) == 0:
 		return cannotTell(c, l, snapshot.Clusters, "EKS does not say whom the public endpoint admits"), nil

@@ -31,6 +31,13 @@ func blackholeCases() []checktest.Case {
 		{"deleted internet gateway", hole(snapshot.ToInternetGateway, "igw-0old"), []string{
 			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to igw-0old, which is gone",
 		}},
+		{"names lead to another network", checktest.Change(checktest.DeletedNAT(), toHub, ownNames(snapshottest.VPC)), []string{"pass rtb-0private [subnet-0private]"}},
+		{"names may lead to another network: a source of them was refused", checktest.Change(checktest.DeletedNAT(), toHub, refused(snapshot.DNSProfilesOf)), []string{
+			"fail (likely) rtb-0private [subnet-0private] [i-0node] rtb-0private leads to nat-0old, which is gone",
+		}},
+		{"names may lead elsewhere, and nothing leads there", checktest.Change(checktest.DeletedNAT(), refused(snapshot.DNSProfilesOf)), []string{
+			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to nat-0old, which is gone",
+		}},
 		{"endpoints carry all that is needed", checktest.Change(snapshottest.EndpointsOnly(), func(s *snapshot.Snapshot) {
 			t := snapshottest.Table(s, snapshottest.PrivateRTB)
 			t.Routes = append(t.Routes, checktest.Gone(snapshottest.To("0.0.0.0/0", snapshot.ToNATGateway, "nat-0old")))
@@ -87,5 +94,28 @@ func TestBlackholeOfAnInternetGateway(t *testing.T) {
 		if got.Command != tt.command || got.Text != tt.text {
 			t.Errorf("attached to %s: Fix = %+v, want %q, %q", tt.attached, got, tt.text, tt.command)
 		}
+	}
+}
+
+// toHub leads private addresses to another network, by the API's private endpoint too.
+func toHub(s *snapshot.Snapshot) {
+	t := snapshottest.Table(s, snapshottest.PrivateRTB)
+	t.Routes = append(t.Routes, snapshottest.To("10.0.0.0/8", snapshot.ToTransitGateway, "tgw-0a"))
+	s.Cluster.EndpointPrivate = true
+}
+
+// ownNames is a private hosted zone with all names of the Region.
+func ownNames(vpc string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		s.PrivateZones = []snapshot.PrivateZone{{ID: "Z0A1", Domain: "us-west-2.amazonaws.com", VPC: vpc, Records: []snapshot.ZoneRecord{{Name: "*.us-west-2.amazonaws.com", Type: "A"}}}}
+	}
+}
+
+func refused(source snapshot.Source) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		if s.Failures == nil {
+			s.Failures = map[snapshot.Source]snapshot.Failure{}
+		}
+		s.Failures[source] = snapshot.Failure{Source: source, Reason: snapshot.Denied}
 	}
 }

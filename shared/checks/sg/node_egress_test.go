@@ -42,6 +42,13 @@ func nodeEgressCases() []checktest.Case {
 		{"only to private addresses, and the way is the internet", nat(ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "10.0.0.0/8")))), []string{
 			"fail sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS",
 		}},
+		{"only to private addresses, the way is the internet, and what names lead to was refused", nat(ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "10.0.0.0/8"))), func(s *snapshot.Snapshot) {
+			t := snapshottest.Table(s, snapshottest.PrivateRTB)
+			t.Routes = append(t.Routes, snapshottest.To("10.0.0.0/8", snapshot.ToTransitGateway, "tgw-0a"))
+			s.Failures = map[snapshot.Source]snapshot.Failure{snapshot.PrivateZonesOf: {Source: snapshot.PrivateZonesOf, Reason: snapshot.Denied}}
+		}), []string{
+			"fail (likely) sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS",
+		}},
 		{"only to private addresses, and all is private", checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "10.42.0.0/16"), snapshot.Rule{Protocol: "tcp", From: 443, To: 443, PrefixLists: []string{"pl-0s3"}}))), []string{
 			"pass sg-0node [i-0node]",
 		}},

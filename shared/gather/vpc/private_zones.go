@@ -31,7 +31,7 @@ func privateZones(api HostedZones) source.Source {
 	return source.Source{
 		Name:  snapshot.PrivateZonesOf,
 		Needs: []snapshot.Source{snapshot.DNSProfilesOf},
-		After: []snapshot.Source{snapshot.Nodes},
+		After: []snapshot.Source{snapshot.Nodes, snapshot.RouteTables, snapshot.Endpoints},
 		Calls: []source.Call{
 			// The service authorization reference has no resource for it.
 			{Action: "route53:ListHostedZonesByVPC"},

@@ -26,7 +26,7 @@ var _ Profiles = (*route53profiles.Client)(nil)
 func dnsProfiles(api Profiles) source.Source {
 	return source.Source{
 		Name:  snapshot.DNSProfilesOf,
-		After: []snapshot.Source{snapshot.Nodes},
+		After: []snapshot.Source{snapshot.Nodes, snapshot.RouteTables, snapshot.Endpoints},
 		// The service authorization reference has no resource for these lists.
 		Calls: []source.Call{{Action: "route53profiles:ListProfileAssociations"}, {Action: "route53profiles:ListProfileResourceAssociations"}},
 		Read: whereNamesMatter(func(ctx context.Context, v *source.View) (source.Store, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rollcall/shared/gather/source"
+	"rollcall/shared/network/path"
 	"rollcall/shared/route53resolver"
 	"rollcall/shared/snapshot"
 )
@@ -24,7 +25,9 @@ type Resolver interface {
 var _ Resolver = (*route53resolver.Client)(nil)
 
 // whereNamesMatter reads only where an instance of the scope has not joined, and for a
-// subnet of the scope in which none of its instances stands: an incident may cover it.
+// subnet of the scope in which none of its instances stands: an incident may cover it. A look
+// at launches reads only where a name may lead over a private way: it asks for each launch, and
+// Route 53 takes five requests a second of an account (Route 53 developer guide, "Quotas").
 func whereNamesMatter(read source.Read) source.Read {
 	return func(ctx context.Context, v *source.View) (source.Store, error) {
 		stands := map[string]bool{}
@@ -32,11 +35,22 @@ func whereNamesMatter(read source.Read) source.Read {
 			stands[in.Subnet] = true
 		}
 		empty := slices.ContainsFunc(v.Snapshot.Scope.Subnets, func(id string) bool { return !stands[id] })
-		if !empty && len(v.NotJoined()) == 0 {
+		launch := slices.Contains(v.Sources, snapshot.RouteTables) && !slices.Contains(v.Sources, snapshot.Nodes)
+		if !empty && len(v.NotJoined()) == 0 || launch && !privateWays(v.Snapshot) {
 			return source.Nothing, nil
 		}
 		return read(ctx, v)
 	}
+}
+
+// privateWays reports whether a table leads to another private network, or an interface endpoint
+// has no private DNS: a zone, a rule or a Profile may name what is there.
+func privateWays(s *snapshot.Snapshot) bool {
+	return slices.ContainsFunc(s.RouteTables, func(t snapshot.RouteTable) bool {
+		return slices.ContainsFunc(t.Routes, func(r snapshot.Route) bool { return path.Elsewhere(r.Target.Kind) })
+	}) || slices.ContainsFunc(s.Endpoints, func(e snapshot.Endpoint) bool {
+		return strings.EqualFold(e.Kind, "Interface") && !e.PrivateDNS
+	})
 }
 
 // resolverRules are those in force in the VPCs, without those that the resolver makes by
@@ -45,7 +59,7 @@ func resolverRules(api Resolver) source.Source {
 	return source.Source{
 		Name:  snapshot.ResolverRulesOf,
 		Needs: []snapshot.Source{snapshot.DNSProfilesOf},
-		After: []snapshot.Source{snapshot.Nodes},
+		After: []snapshot.Source{snapshot.Nodes, snapshot.RouteTables, snapshot.Endpoints},
 		Calls: []source.Call{{Action: "route53resolver:ListResolverRuleAssociations"}, {Action: "route53resolver:ListResolverRules"}},
 		Read: whereNamesMatter(func(ctx context.Context, v *source.View) (source.Store, error) {
 			local := map[string][]route53resolver.RuleAssociation{}
@@ -137,7 +151,7 @@ func dnsFirewall(api Resolver) source.Source {
 	return source.Source{
 		Name:  snapshot.DNSFirewall,
 		Needs: []snapshot.Source{snapshot.DNSProfilesOf},
-		After: []snapshot.Source{snapshot.Nodes},
+		After: []snapshot.Source{snapshot.Nodes, snapshot.RouteTables, snapshot.Endpoints},
 		Calls: []source.Call{
 			{Action: "route53resolver:ListFirewallRuleGroupAssociations"},
 			// A rule group or a list that is shared is another account's.

@@ -18,12 +18,17 @@ const (
 	ByInterface  Means = "interface endpoint"
 	ByGateway    Means = "gateway endpoint"
 	ByInternet   Means = "internet"
+	// ByOwnName: an account's zone, rule or Profile answers for the name.
+	ByOwnName Means = "name of its own"
 )
 
 // Path is the way that wins for one service.
 type Path struct {
 	Service Service
 	Means   Means
+	// Unnamed is a source that failed and could have told that the service's name leads to
+	// another network; empty for none.
+	Unnamed snapshot.Source
 	Way
 }
 
@@ -41,7 +46,13 @@ func (n *Network) Needs(subnet string, more ...Service) ([]Path, bool) {
 	for _, service := range services {
 		p, ok := n.inside(service, subnet, table)
 		if !ok {
+			p, ok = n.named(service, subnet, table)
+		}
+		if !ok {
 			p = Path{Means: ByInternet, Way: n.outside(service, subnet, table, internet)}
+			if n.reachesPrivately(service, table) {
+				p.Unnamed = n.unreadNames()
+			}
 		}
 		p.Service = service
 		paths = append(paths, p)

@@ -11,7 +11,25 @@ import (
 )
 
 func TestNeeds(t *testing.T) {
-	nat := "internet: reaches"
+	nat, own := "internet: reaches", "name of its own: leaves view"
+	toHub := func(s *snapshot.Snapshot) {
+		t := w.Table(s, w.PrivateRTB)
+		t.Routes = append(t.Routes, w.To("10.0.0.0/8", snapshot.ToTransitGateway, "tgw-0a"))
+	}
+	zone := func(domain string, names ...string) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			z := snapshot.PrivateZone{ID: "Z0A1", VPC: w.VPC, Domain: domain, Records: []snapshot.ZoneRecord{{Name: domain, Type: "SOA"}}}
+			for _, name := range names {
+				z.Records = append(z.Records, snapshot.ZoneRecord{Name: name, Type: "A"})
+			}
+			s.PrivateZones = append(s.PrivateZones, z)
+		}
+	}
+	profile := func(endpoint string) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			s.DNSProfiles = []snapshot.DNSProfile{{ID: "rp-01", VPC: w.VPC, Resources: []snapshot.DNSProfileResource{{ARN: "arn:aws:ec2:us-west-2:111122223333:vpc-endpoint/" + endpoint}}}}
+		}
+	}
 	tests := []struct {
 		name  string
 		world *snapshot.Snapshot
@@ -43,6 +61,31 @@ func TestNeeds(t *testing.T) {
 			API: "private endpoint of the cluster: leaves view", EC2: "interface endpoint: leaves view", ECRAPI: "interface endpoint: leaves view",
 			ECRDKR: "interface endpoint: leaves view", S3: "gateway endpoint: reaches", STS: "interface endpoint: leaves view",
 		}},
+		{"a zone names the endpoints of another network", change(w.PrivateWithNAT(), toHub, zone("us-west-2.amazonaws.com", "ec2.us-west-2.amazonaws.com", "*.ecr.us-west-2.amazonaws.com")),
+			map[Service]string{API: nat, EC2: own, ECRAPI: own, ECRDKR: own, S3: nat, STS: nat}},
+		{"a zone, and no way to another network", change(w.PrivateWithNAT(), zone("us-west-2.amazonaws.com", "ec2.us-west-2.amazonaws.com")),
+			map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
+		{"a zone of another VPC", change(w.PrivateWithNAT(), toHub, zone("ec2.us-west-2.amazonaws.com", "ec2.us-west-2.amazonaws.com"), func(s *snapshot.Snapshot) { s.PrivateZones[0].VPC = "vpc-0other" }),
+			map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
+		{"a zone names an endpoint of the VPC that has private DNS off", change(w.PrivateWithNAT(), zone("ec2.us-west-2.amazonaws.com", "ec2.us-west-2.amazonaws.com"), func(s *snapshot.Snapshot) {
+			s.Endpoints = w.EndpointsOnly().Endpoints[:1]
+			s.Endpoints[0].PrivateDNS = false
+		}), map[Service]string{API: nat, EC2: own, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
+		{"the VPC's own endpoint with private DNS wins over a Profile's", change(w.EndpointsOnly(), toHub, profile("vpce-0hub")), map[Service]string{
+			API: "private endpoint of the cluster: reaches", EC2: "interface endpoint: reaches", ECRAPI: "interface endpoint: reaches",
+			ECRDKR: "interface endpoint: reaches", S3: "gateway endpoint: reaches", STS: "interface endpoint: reaches",
+		}},
+		{"a Profile's endpoint, of which nobody says what it is for", change(w.PrivateWithNAT(), toHub, profile("vpce-0hub")),
+			map[Service]string{API: nat, EC2: own, ECRAPI: own, ECRDKR: own, S3: own, STS: own}},
+		{"a Profile's endpoint that is read", change(w.PrivateWithNAT(), toHub, profile("vpce-0hub"), func(s *snapshot.Snapshot) {
+			s.Endpoints = []snapshot.Endpoint{{ID: "vpce-0hub", VPC: "vpc-0hub", Service: "com.amazonaws.us-west-2.sts", Kind: "Interface", State: "available"}}
+		}), map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: own}},
+		{"a rule forwards a name", change(w.PrivateWithNAT(), toHub, func(s *snapshot.Snapshot) {
+			s.ResolverRules = []snapshot.ResolverRule{{ID: "rslvr-rr-1", VPC: w.VPC, Domain: "sts.us-west-2.amazonaws.com", Forward: true}}
+		}), map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: own}},
+		{"a rule forwards all that there is, as many networks do", change(w.PrivateWithNAT(), toHub, func(s *snapshot.Snapshot) {
+			s.ResolverRules = []snapshot.ResolverRule{{ID: "rslvr-rr-1", VPC: w.VPC, Forward: true}}
+		}), map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
 		{"a cluster in another VPC, private only", change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) {
 			s.Cluster.VPC, s.Cluster.EndpointPrivate, s.Cluster.EndpointPublic = "vpc-0other", true, false
 		}), map[Service]string{API: "private endpoint of the cluster: leaves view", EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
@@ -80,7 +123,9 @@ func TestNamesJoinECR(t *testing.T) {
 	}
 }
 
-func change(s *snapshot.Snapshot, f func(*snapshot.Snapshot)) *snapshot.Snapshot {
-	f(s)
+func change(s *snapshot.Snapshot, changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
+	for _, f := range changes {
+		f(s)
+	}
 	return s
 }

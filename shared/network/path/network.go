@@ -178,9 +178,13 @@ func (n *Network) Gateway(vpc string) (snapshot.InternetGateway, bool) {
 func (n *Network) Endpoints(vpc string, service Service) []snapshot.Endpoint {
 	var list []snapshot.Endpoint
 	for _, e := range n.endpoints[vpc] {
-		if strings.HasSuffix(e.Service, "."+n.s.Region+"."+string(service)) {
+		if n.serves(e, service) {
 			list = append(list, e)
 		}
 	}
 	return list
+}
+
+func (n *Network) serves(e snapshot.Endpoint, service Service) bool {
+	return strings.HasSuffix(e.Service, "."+n.s.Region+"."+string(service))
 }

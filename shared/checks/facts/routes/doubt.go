@@ -22,11 +22,8 @@ func (l Table) elsewhere() []string {
 		if r.Target.Kind == snapshot.ToPeering && !Rowless(l.Internet) && r.Target.ID == l.Internet.Row.Target.ID {
 			continue
 		}
-		switch r.Target.Kind {
-		case snapshot.ToTransitGateway, snapshot.ToPeering, snapshot.ToVPNGateway, snapshot.ToCoreNetwork, snapshot.ToInterface:
-			if r.Usable() && !slices.Contains(list, r.Target.ID) {
-				list = append(list, r.Target.ID)
-			}
+		if path.Elsewhere(r.Target.Kind) && r.Usable() && !slices.Contains(list, r.Target.ID) {
+			list = append(list, r.Target.ID)
 		}
 	}
 	return list
