@@ -11,8 +11,6 @@ import (
 	"rollcall/infra/specs"
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
-
-	joincheck "rollcall/functions/join-check/spec"
 )
 
 type allowed struct {
@@ -131,9 +129,6 @@ func arnIn(t *testing.T, tpl template, name spec.Resource) string {
 			t.Fatalf("%s is no secret", id)
 		}
 		return "${" + id + "}"
-	}
-	if name == spec.JoinCheckRole {
-		return "${" + to(lambdaOf(t, tpl, joincheck.Spec()).Properties["Role"]) + ".Arn}"
 	}
 	if name == spec.TargetTopic {
 		for _, topic := range tpl.all("AWS::SNS::Topic") {
@@ -315,39 +310,9 @@ func TestOnlyLambdaAssumesTheRoles(t *testing.T) {
 		}
 		for _, s := range several(get(role.Properties, "AssumeRolePolicyDocument", "Statement")) {
 			principal, _ := get(s, "Principal").(map[string]any)
-			if principal["AWS"] != nil && strings.HasPrefix(role.id, "JoinCheck") {
-				continue // TestKnownAsJoinCheck
-			}
 			if diff := cmp.Diff(map[string]any{"Service": "lambda.amazonaws.com"}, maps.Clone(principal)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", role.id, diff)
 			}
-		}
-	}
-}
-
-// TestKnownAsJoinCheck: beside Lambda sweep may have join-check's role, by the name of its
-// own, and be told which that is; nobody else may or is.
-func TestKnownAsJoinCheck(t *testing.T) {
-	tpl := theTemplate(t)
-	for _, role := range tpl.all("AWS::IAM::Role") {
-		if !strings.HasPrefix(role.id, "JoinCheck") {
-			continue
-		}
-		var got []any
-		for _, s := range several(get(role.Properties, "AssumeRolePolicyDocument", "Statement")) {
-			if get(s, "Principal", "AWS") != nil {
-				got = append(got, flat(get(s, "Principal", "AWS")), flats(get(s, "Condition", "ArnLike", "aws:PrincipalArn")), get(s, "Action"))
-			}
-		}
-		want := []any{"arn:${AWS::Partition}:iam::${AWS::AccountId}:root", []string{"arn:${AWS::Partition}:iam::${AWS::AccountId}:role/Rollcall-SweepRole*"}, "sts:AssumeRole"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s trusts (-want +got):\n%s", role.id, diff)
-		}
-	}
-	for _, f := range tpl.all("AWS::Lambda::Function") {
-		_, told := get(f.Properties, "Environment", "Variables").(map[string]any)[string(config.EarlierRole)]
-		if told != strings.HasPrefix(f.id, "Sweep") {
-			t.Errorf("%s is told of the role: %t", f.id, told)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
@@ -26,12 +25,8 @@ import (
 type resources struct {
 	// reader is the ARN of the role that reads in the clusters.
 	reader string
-	// joinCheck is that function's role, nil until it is made; asJoinCheck are the functions
-	// that clusters may know as it.
-	joinCheck   awsiam.IRole
-	asJoinCheck []string
-	table       awsdynamodb.Table
-	bus         awsevents.EventBus
+	table  awsdynamodb.Table
+	bus    awsevents.EventBus
 	// spokes is the bus of what spokes forward; nil where there are none.
 	spokes  awsevents.CfnEventBus
 	secrets map[spec.Resource]secret
@@ -49,15 +44,14 @@ type resources struct {
 
 func newResources(stack awscdk.Stack, chosen settings.Settings, list []spec.Spec) (resources, error) {
 	r := resources{
-		reader:      readerARN(chosen),
-		asJoinCheck: asJoinCheck(list),
-		table:       newTable(stack),
-		bus:         newBus(stack, chosen),
-		spokes:      newSpokesBus(stack, chosen, list),
-		secrets:     newSecrets(stack, chosen, list),
-		queues:      map[spec.Resource]queue{},
-		targets:     newTargetTopic(stack, chosen),
-		failed:      newDeadLetters(stack, "Failed", chosen.Prefix()+"-failed", false),
+		reader:  readerARN(chosen),
+		table:   newTable(stack),
+		bus:     newBus(stack, chosen),
+		spokes:  newSpokesBus(stack, chosen, list),
+		secrets: newSecrets(stack, chosen, list),
+		queues:  map[spec.Resource]queue{},
+		targets: newTargetTopic(stack, chosen),
+		failed:  newDeadLetters(stack, "Failed", chosen.Prefix()+"-failed", false),
 	}
 	var err error
 	if r.evidence, err = newEvidence(stack, chosen); err != nil {
@@ -143,10 +137,6 @@ func (r resources) arn(name spec.Resource) (string, error) {
 		return *r.table.TableArn() + "/index/" + store.EndedIndex, nil
 	case spec.ReaderRole:
 		return r.reader, nil
-	case spec.JoinCheckRole:
-		if r.joinCheck != nil {
-			return *r.joinCheck.RoleArn(), nil
-		}
 	case spec.Bus:
 		return *r.bus.EventBusArn(), nil
 	case spec.TargetTopic:
@@ -189,9 +179,6 @@ func (r resources) value(v spec.Variable, chosen settings.Settings) (*string, er
 	switch v {
 	case config.ReaderRole:
 		return jsii.String(r.reader), nil
-	case config.EarlierRole:
-		arn, err := r.arn(spec.JoinCheckRole)
-		return jsii.String(arn), err
 	case config.InVPC: // who is told it reads in clusters, and so is there
 		if chosen.VPC.Given() {
 			return jsii.String("on"), nil

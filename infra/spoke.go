@@ -182,3 +182,9 @@ func (h hub) forward(list []spec.Spec) {
 	}
 	letRulesSend(failed, "Rules", rules)
 }
+
+// functionRoles is how a function's role in a stack is called: the stack's name, the
+// construct's, and what CDK and CloudFormation add.
+func functionRoles(account, stack, function string) string {
+	return "arn:" + *awscdk.Aws_PARTITION() + ":iam::" + account + ":role/" + stack + "-" + camel(function) + "Role*"
+}

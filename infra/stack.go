@@ -14,8 +14,6 @@ import (
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
 	"rollcall/shared/spec"
-
-	joincheck "rollcall/functions/join-check/spec"
 )
 
 // NewStack adds the stack to the app, or says what is wrong with the settings,
@@ -47,9 +45,6 @@ func NewStack(app awscdk.App, list []spec.Spec, packages string) error {
 		f, err := newFunction(stack, spec, r, packages, chosen)
 		if err != nil {
 			return fmt.Errorf("function %s: %w", spec.Name, err)
-		}
-		if spec.Name == joincheck.Name {
-			r.joinCheck = f.role
 		}
 		functions = append(functions, f)
 		rules = append(rules, f.rules...)

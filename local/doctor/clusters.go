@@ -94,14 +94,11 @@ func (c Clients) cluster(ctx context.Context, d Deployment, name string, readers
 			Do: "Compare it with the stack's output AwsAuthRoles.", Command: "kubectl -n kube-system get configmap aws-auth -o yaml",
 		}}
 	}
-	var list, more []Finding
+	var list []Finding
 	var byGroup []functionOf
 	for _, r := range readers {
 		x, inGroup := c.entry(ctx, d, name, r)
-		says, others := c.earlier(ctx, d, name, r, x.State == Well)
-		more = append(more, others...)
 		if x.State != Well {
-			x.Says += says
 			list = append(list, x)
 		}
 		if inGroup {
@@ -111,7 +108,6 @@ func (c Clients) cluster(ctx context.Context, d Deployment, name string, readers
 	if len(list) == 0 {
 		list = []Finding{{Part: "cluster", Name: name, State: Well, Says: "lets in who reads in it"}}
 	}
-	list = append(list, more...)
 	list = append(list, c.relay(ctx, out.Cluster, readers[0].functions[0])...)
 	if len(byGroup) > 0 {
 		list = append(list, c.rights(ctx, clusterOf(out.Cluster), byGroup))

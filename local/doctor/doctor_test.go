@@ -207,12 +207,6 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 		"the reader is not let in": {damage: func(p *deployed) {
 			p.must(eks.NewFromConfig(p.AsAdmin()).DeleteAccessEntry(p.t.Context(), &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: p.reader()}))
 		}, want: []string{"access entry eks-workshop rollcall-reader-us-west-2 there is none for the role rollcall-reader-us-west-2: nodes, pods and volumes of eks-workshop cannot be read"}, do: "aws eks create-access-entry --region 'us-west-2' --cluster-name 'eks-workshop' --principal-arn 'arn:aws:iam::"},
-		"after an upgrade": {damage: func(p *deployed) {
-			p.must(eks.NewFromConfig(p.AsAdmin()).DeleteAccessEntry(p.t.Context(), &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: p.reader()}))
-			for _, name := range []string{"join-check", "zone-watch"} {
-				p.must(eks.NewFromConfig(p.AsAdmin()).CreateAccessEntry(p.t.Context(), &eks.CreateAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: aws.String(roleOf(p, name)), KubernetesGroups: []string{"rollcall"}}))
-			}
-		}, want: []string{"; until it is let in, 3 of 7 functions read by entries of an earlier release"}, do: "aws eks create-access-entry --region 'us-west-2' --cluster-name 'eks-workshop' --principal-arn 'arn:aws:iam::"},
 		"the reader was made again": {damage: func(p *deployed) { p.Deployment.Remake(*p.reader(), p.Clock.Now().Add(time.Hour)) },
 			want: []string{"access entry eks-workshop rollcall-reader-us-west-2 it is of 2026-"},
 			do:   "' && aws eks create-access-entry --region 'us-west-2' --cluster-name 'eks-workshop' --principal-arn 'arn:aws:iam::111122223333:role/rollcall-reader-us-west-2' --kubernetes-groups rollcall"},
@@ -278,23 +272,6 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 // reader is the role that the clusters let in.
 func (p *deployed) reader() *string {
 	return aws.String(p.function("join-check").Environment[string(config.ReaderRole)])
-}
-
-// Entries of an earlier release are named, with what takes them away, once the reader is
-// let in.
-func TestEntriesOfAnEarlierRelease(t *testing.T) {
-	p := deploy(t, &deployed{})
-	role := roleOf(p, "join-check")
-	p.must(eks.NewFromConfig(p.AsAdmin()).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: aws.String(role)}))
-	list := p.examined(false)
-	if healthy, whole := Healthy(list); !healthy || !whole {
-		t.Errorf("found %q, not seen %q", of(list, Wrong), of(list, Unknown))
-	}
-	want := []string{"function rollcall-notify-targets is not deployed: ROLLCALL_TARGETS is off", "access entry eks-workshop 1 functions have entries of their own, from an earlier release, that are no longer needed: " +
-		"aws eks delete-access-entry --region 'us-west-2' --cluster-name 'eks-workshop' --principal-arn '" + role + "'"}
-	if diff := cmp.Diff(want, of(list, Off)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
 }
 
 // roleOf is the role with which a function reads clusters.

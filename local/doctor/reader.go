@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
 	"rollcall/shared/config"
@@ -24,8 +23,8 @@ type reader struct {
 	made time.Time
 }
 
-// readersOf is the one role that reads in clusters; or, of a release that had none, each
-// function's own.
+// readersOf is the one role that reads in clusters, or each function's own where a deployment
+// has none.
 func readersOf(there []functionOf) []reader {
 	var list []reader
 	for _, f := range there {
@@ -107,54 +106,4 @@ func trustedBy(document string) ([]string, error) {
 		}
 	}
 	return list, nil
-}
-
-// own are the access entries that functions have of their own, from a release that had
-// no reader.
-func (c Clients) own(ctx context.Context, cluster string, functions []functionOf) ([]string, error) {
-	var list []string
-	in := &eks.ListAccessEntriesInput{ClusterName: aws.String(cluster)}
-	for {
-		out, err := c.Clusters.ListAccessEntries(ctx, in)
-		if err != nil {
-			return nil, fmt.Errorf("list the access entries of %s: %w", cluster, err)
-		}
-		list = append(list, slices.DeleteFunc(out.AccessEntries, func(role string) bool {
-			return !slices.ContainsFunc(functions, func(f functionOf) bool { return f.role == role })
-		})...)
-		if in.NextToken = out.NextToken; in.NextToken == nil {
-			return list, nil
-		}
-	}
-}
-
-// earlier says what is to be done with the entries that the functions have of their own
-// in a cluster: nothing before the reader is let in, then they may go.
-func (c Clients) earlier(ctx context.Context, d Deployment, cluster string, r reader, letIn bool) (says string, more []Finding) {
-	if r.role == r.functions[0].role {
-		return "", nil
-	}
-	roles, err := c.own(ctx, cluster, r.functions)
-	switch {
-	case err != nil:
-		return "", []Finding{unseen("access entry", cluster, "eks:ListAccessEntries", err)}
-	case len(roles) == 0:
-		return "", nil
-	case !letIn:
-		reads := 0
-		for _, f := range r.functions {
-			if slices.Contains(roles, f.role) || slices.Contains(roles, f.setting(config.EarlierRole)) {
-				reads++
-			}
-		}
-		return fmt.Sprintf("; until it is let in, %d of %d functions read by entries of an earlier release", reads, len(r.functions)), nil
-	}
-	delete := make([]string, len(roles))
-	for i, role := range roles {
-		delete[i] = fmt.Sprintf("aws eks delete-access-entry --region '%s' --cluster-name '%s' --principal-arn '%s'", d.Region, cluster, role)
-	}
-	return "", []Finding{{
-		Part: "access entry", Name: cluster, State: Off,
-		Says: fmt.Sprintf("%d functions have entries of their own, from an earlier release, that are no longer needed: %s", len(roles), strings.Join(delete, " && ")),
-	}}
 }

@@ -10,7 +10,6 @@ import (
 	"rollcall/local/platform/template"
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws"
-	"rollcall/shared/config"
 )
 
 // admittedRoles are those that a release wants to be let into the clusters: the one that
@@ -51,17 +50,6 @@ func (s *Stage) functionOf(principal string) string {
 }
 
 // On the stage a function's role bears the function's name.
-
-// nameRoles has the functions told roles as they are known on the stage.
-func nameRoles(t *template.Template) {
-	for _, f := range t.Functions {
-		for _, of := range t.Functions {
-			if role, told := f.Environment[string(config.EarlierRole)]; told && role == of.RoleARN {
-				f.Environment[string(config.EarlierRole)] = simaws.RoleIdentity(t.AccountID, of.Name).RoleARN
-			}
-		}
-	}
-}
 
 // RoleInTemplate is the ARN in the template of a role that is known on the stage.
 func (s *Stage) RoleInTemplate(known string) string {

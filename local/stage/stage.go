@@ -191,7 +191,6 @@ func (s *Stage) startServers(ctx context.Context, set set) error {
 	if err != nil {
 		return fmt.Errorf("read the template: %w", err)
 	}
-	nameRoles(s.Template)
 	s.undeployed()
 	s.Slack, err = fakeslack.New(fakeslack.Config{
 		Token: SlackToken, SigningSecret: SigningSecret, Workspace: "Rollcall stage",

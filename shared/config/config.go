@@ -54,7 +54,6 @@ const (
 	PagerDutyAPI     spec.Variable = "ROLLCALL_PAGERDUTY_API_URL"
 	LogLevel         spec.Variable = "ROLLCALL_LOG_LEVEL"
 	ReaderRole       spec.Variable = "ROLLCALL_READER_ROLE"
-	EarlierRole      spec.Variable = "ROLLCALL_EARLIER_READER_ROLE"
 	Spokes           spec.Variable = "ROLLCALL_SPOKES"
 	ExternalID       spec.Variable = "ROLLCALL_EXTERNAL_ID"
 	HubAccount       spec.Variable = "ROLLCALL_ACCOUNT"
@@ -186,10 +185,7 @@ type Config struct {
 	ApprovalTime     time.Duration
 	LogLevel         slog.Level
 	// ReaderRole is the ARN of the role that the clusters know; "" is the function's own.
-	ReaderRole string
-	// EarlierRole is the ARN of a role that clusters may know in its place, of a time when
-	// each function was let in for itself; "" where the function's own is that.
-	EarlierRole    string
+	ReaderRole     string
 	TableName      string
 	BusName        string
 	JoinQueueURL   string
@@ -314,8 +310,6 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		err = c.LogLevel.UnmarshalText([]byte(text))
 	case ReaderRole:
 		c.ReaderRole = text
-	case EarlierRole:
-		c.EarlierRole = text
 	case Spokes:
 		c.Spokes, err = parseSpokes(text)
 	case ExternalID:

@@ -27,7 +27,7 @@ func KeepEvidence(e lambda.Env) *evidence.Keeper {
 // NewReader makes a function's reader of what its invocations share, whose answers are
 // told to the keeper.
 func NewReader(e lambda.Env, k *evidence.Keeper) *gather.Reader {
-	r := gather.New(k.Recording(e.Watched())).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsEarlier).InClustersAs(e.AWSAsReader).
+	r := gather.New(k.Recording(e.Watched())).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).
 		Relaying(via.New(e.AsksRelays(), e.Config.RolePrefix, e.Config.Relays, Uses(e)))
 	if k != nil {
 		r.Telling(k)

@@ -44,8 +44,7 @@ type Reader struct {
 	autoscaling *autoscaling.Client
 	eks         *eks.Client
 	sts         *sts.Client
-	// presigners make the tokens for Kubernetes; the first that a cluster knows counts.
-	presigners []kube.Presigner
+	presigner kube.Presigner // makes the tokens for Kubernetes
 	// sources makes them for one look; sweep is what its sweep has counted.
 	sources  func(sweep *vpc.Counts) []source.Source
 	sweep    *vpc.Counts
@@ -87,7 +86,7 @@ func New(cfg aws.Config) *Reader {
 	n, p, h, z, t := route53resolver.New(cfg), route53profiles.New(cfg), route53.New(cfg), arczonalshift.New(cfg), sts.NewFromConfig(cfg)
 	return &Reader{
 		ec2: e, autoscaling: a, eks: k, sts: t,
-		presigners: []kube.Presigner{sts.NewPresignClient(t)},
+		presigner: sts.NewPresignClient(t),
 		sources:    func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, n, p, h, z, sweep) },
 		patience:   patience,
 	}

@@ -44,18 +44,9 @@ func (r *Reader) connect(ctx context.Context, c snapshot.Cluster, clusterRead bo
 	if !direct && r.relay != nil {
 		via = r.relay(c)
 	}
-	var tokens []string
-	var lacking error
-	for _, p := range r.presigners {
-		token, err := kube.Token(ctx, p, c.Name)
-		if err != nil {
-			lacking = errors.Join(lacking, asked(err))
-			continue
-		}
-		tokens = append(tokens, token)
-	}
-	if len(tokens) == 0 {
-		return session{err: lacking}
+	token, err := kube.Token(ctx, r.presigner, c.Name)
+	if err != nil {
+		return session{err: asked(err)}
 	}
 	if r.share != nil {
 		if via == nil {
@@ -67,7 +58,7 @@ func (r *Reader) connect(ctx context.Context, c snapshot.Cluster, clusterRead bo
 		}
 		via = r.share(via)
 	}
-	client, err := kube.NewVia(via, endpoint, ca, tokens...)
+	client, err := kube.NewVia(via, endpoint, ca, token)
 	if err != nil {
 		return session{err: err}
 	}
@@ -76,7 +67,7 @@ func (r *Reader) connect(ctx context.Context, c snapshot.Cluster, clusterRead bo
 			r.answers.Kubernetes(c.Name, path, query, body, err)
 		})
 	}
-	return session{client: client.Lacking(lacking)}
+	return session{client: client}
 }
 
 // asked is the call within a call that failed: a token is only signed, and what failed
@@ -89,17 +80,14 @@ func asked(err error) error {
 	return err
 }
 
-// InClustersAs makes the Kubernetes APIs know the reader as the role that cfg is of.
-// Where a cluster does not know that role, or it cannot be assumed, the reader goes as
-// itself: a cluster that has let in the functions of an earlier release is not lost
-// before somebody lets in the role.
-// The role that is given last is tried first. Nil is nobody else.
+// InClustersAs makes the Kubernetes APIs know the reader as the role that cfg is of. Nil
+// changes nothing.
 func (r *Reader) InClustersAs(cfg *aws.Config) *Reader {
 	if cfg == nil {
 		return r
 	}
 	as := *r
-	as.presigners = append([]kube.Presigner{sts.NewPresignClient(sts.NewFromConfig(*cfg))}, r.presigners...)
+	as.presigner = sts.NewPresignClient(sts.NewFromConfig(*cfg))
 	return &as
 }
 

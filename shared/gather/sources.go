@@ -61,16 +61,6 @@ func ReadInClusters() spec.Grant {
 	}
 }
 
-// ReadInClustersOfEarlierReleases is the permission of a function that no earlier release
-// had: a cluster that lets in the functions of such a release, and not yet the reader, knows
-// it as join-check, which reads there what it reads.
-func ReadInClustersOfEarlierReleases() spec.Grant {
-	g := ReadInClusters()
-	g.Why += " Those that let in the functions of an earlier release, and not yet the reader, are not blind until somebody lets it in."
-	g.Resources = append(g.Resources, spec.JoinCheckRole)
-	return g
-}
-
 // Permissions names the AWS calls that read a source.
 func Permissions(name snapshot.Source) []string {
 	for _, s := range catalogue() {

@@ -14,20 +14,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"sync/atomic"
 	"time"
 )
 
 // Client talks to one cluster.
 type Client struct {
-	http *http.Client
-	base *url.URL
-	// tokens are tried in their order: one that the cluster does not know gives way
-	// to the next, for good.
-	tokens []string
-	taken  atomic.Int32
-	// lacking is why a token that would come before these could not be made.
-	lacking error
+	http  *http.Client
+	base  *url.URL
+	token string
 	// answered, if any, is told of each answer, or of how a request failed.
 	answered Answered
 }
@@ -54,15 +48,14 @@ const (
 )
 
 // New makes a client for the cluster at endpoint, which must present a
-// certificate of the authority ca (PEM). Of several tokens the first counts that the
-// cluster knows.
-func New(endpoint string, ca []byte, tokens ...string) (*Client, error) {
-	return NewVia(nil, endpoint, ca, tokens...)
+// certificate of the authority ca (PEM).
+func New(endpoint string, ca []byte, token string) (*Client, error) {
+	return NewVia(nil, endpoint, ca, token)
 }
 
 // NewVia makes a client whose requests go by via, where that is not nil, in place of
 // a connection.
-func NewVia(via http.RoundTripper, endpoint string, ca []byte, tokens ...string) (*Client, error) {
+func NewVia(via http.RoundTripper, endpoint string, ca []byte, token string) (*Client, error) {
 	base, err := url.Parse(endpoint)
 	if err != nil || base.Scheme != "https" || base.Host == "" {
 		return nil, fmt.Errorf("cluster endpoint %q is not an https address", endpoint)
@@ -73,8 +66,8 @@ func NewVia(via http.RoundTripper, endpoint string, ca []byte, tokens ...string)
 		}
 	}
 	return &Client{
-		base:   base,
-		tokens: tokens,
+		base:  base,
+		token: token,
 		http: &http.Client{
 			// A redirect would carry the token elsewhere.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -97,13 +90,6 @@ func Transport(ca []byte) (*http.Transport, error) {
 		ResponseHeaderTimeout: headTimeout,
 		ForceAttemptHTTP2:     true,
 	}, nil
-}
-
-// Lacking notes why a token that would come before the others could not be made. Where
-// the cluster knows none of the others the error holds it.
-func (c *Client) Lacking(err error) *Client {
-	c.lacking = err
-	return c
 }
 
 // Close drops the client's connections.
@@ -136,28 +122,8 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, out any
 	return err
 }
 
-// try gives the body of the object at path to decode, by the first token that the cluster
-// knows.
+// try gives the body of the object at path to decode.
 func (c *Client) try(ctx context.Context, path string, query url.Values, decode func(io.Reader) error) error {
-	for {
-		n := c.taken.Load()
-		err := c.read(ctx, int(n), path, query, decode)
-		var s *StatusError
-		switch {
-		case !errors.As(err, &s) || s.Code != http.StatusUnauthorized:
-			return err
-		case int(n)+1 < len(c.tokens):
-			c.taken.CompareAndSwap(n, n+1)
-		case c.lacking != nil:
-			return errors.Join(c.lacking, err)
-		default:
-			return err
-		}
-	}
-}
-
-// read is try with one of the tokens.
-func (c *Client) read(ctx context.Context, token int, path string, query url.Values, decode func(io.Reader) error) error {
 	u := c.base.JoinPath(path)
 	u.RawQuery = query.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -165,9 +131,7 @@ func (c *Client) read(ctx context.Context, token int, path string, query url.Val
 		return fmt.Errorf("get %s: %w", path, err)
 	}
 	req.Header.Set("Accept", "application/json")
-	if token < len(c.tokens) {
-		req.Header.Set("Authorization", "Bearer "+c.tokens[token])
-	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
 	req.Header.Set("User-Agent", "rollcall")
 	resp, err := c.http.Do(req)
 	if err != nil {

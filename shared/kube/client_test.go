@@ -73,57 +73,6 @@ func TestNodesTakesAllPages(t *testing.T) {
 	}
 }
 
-// Who is not known as the first goes on as the second, for good, and only then.
-func TestSecondToken(t *testing.T) {
-	for _, test := range []struct {
-		name    string
-		known   string
-		lacking error
-		asked   []string
-		failed  string
-		sorry   bool
-	}{
-		{"the first is known", "reader", nil, []string{"reader", "reader"}, "", false},
-		{"the second is known", "own", nil, []string{"reader", "own", "own"}, "", false},
-		{"none is known", "nobody", nil, []string{"reader", "own", "own"}, "Unauthorized", false},
-		{"none is known, and one could not be made", "nobody", errNoRole, []string{"reader", "own", "own"}, "Unauthorized", true},
-		{"one could not be made, another is known", "own", errNoRole, []string{"reader", "own", "own"}, "", false},
-		{"known, and may not", "forbidden", nil, []string{"reader", "reader"}, "Forbidden", false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var asked []string
-			c := server(t, func(w http.ResponseWriter, r *http.Request) {
-				who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-				asked = append(asked, who)
-				switch {
-				case test.known == "forbidden":
-					w.WriteHeader(http.StatusForbidden)
-					fmt.Fprint(w, `{"reason":"Forbidden","message":"nodes is forbidden"}`)
-				case who != test.known:
-					w.WriteHeader(http.StatusUnauthorized)
-					fmt.Fprint(w, `{"reason":"Unauthorized","message":"Unauthorized"}`)
-				default:
-					fmt.Fprint(w, `{"items":[]}`)
-				}
-			}).Lacking(test.lacking)
-			c.tokens = []string{"reader", "own"}
-			var err error
-			for range 2 {
-				_, err = c.Nodes(t.Context())
-			}
-			var s *StatusError
-			if errors.As(err, &s) != (test.failed != "") || s != nil && s.Reason != test.failed || errors.Is(err, errNoRole) != test.sorry {
-				t.Errorf("error %v, want %q", err, test.failed)
-			}
-			if diff := cmp.Diff(test.asked, asked); diff != "" {
-				t.Errorf("asked as (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-var errNoRole = errors.New("the role cannot be assumed")
-
 func TestNodesBeginsAgainWhenPagesExpire(t *testing.T) {
 	expired := false
 	c := server(t, func(w http.ResponseWriter, r *http.Request) {

@@ -34,11 +34,8 @@ type Env struct {
 	// AWSAsReader is AWS as the role that reads in clusters; nil where the deployment
 	// has none.
 	AWSAsReader *aws.Config
-	// AWSAsEarlier is AWS as a role that clusters may know in the reader's place; nil where
-	// the settings name none.
-	AWSAsEarlier *aws.Config
-	Log          *slog.Logger
-	Metrics      *Metrics
+	Log         *slog.Logger
+	Metrics     *Metrics
 	// Release is that of which the function was built; "" where nobody says.
 	Release string
 	Now     func() time.Time
@@ -68,17 +65,13 @@ type Around interface {
 	Flush(ctx context.Context)
 }
 
-// WithReader adds the roles that clusters know, where the settings name them; the
-// function's name is its session's.
+// WithReader adds the role that clusters know, where the settings name it; the function's
+// name is its session's.
 func (e Env) WithReader(function string) Env {
-	as := func(role string) *aws.Config {
-		if role == "" {
-			return nil
-		}
+	if role := e.Config.ReaderRole; role != "" {
 		assumed := awsconf.Assume(e.AWS, awsconf.Role{ARN: role, Session: function}, e.Now)
-		return &assumed
+		e.AWSAsReader = &assumed
 	}
-	e.AWSAsReader, e.AWSAsEarlier = as(e.Config.ReaderRole), as(e.Config.EarlierRole)
 	return e
 }
 

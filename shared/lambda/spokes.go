@@ -50,8 +50,7 @@ func (e Env) In(id spoke.ID) Env {
 		e.Endpoints = func(cluster string) (string, []byte, http.RoundTripper, bool) { return hubs(id.In(cluster)) }
 	}
 	reader := e.As(spec.SpokeReader)
-	// No spoke is older than its reader.
-	e.spokeReader, e.AWSAsReader, e.AWSAsEarlier = &reader, &reader, nil
+	e.spokeReader, e.AWSAsReader = &reader, &reader
 	return e
 }
 

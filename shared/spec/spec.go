@@ -160,9 +160,6 @@ const (
 	SlackSecret    Resource = "slack-secret"
 	// ReaderRole is the one role that reads in the clusters.
 	ReaderRole Resource = "reader-role"
-	// JoinCheckRole is the role of join-check itself, which the clusters let in of a
-	// deployment that was made before there was a reader.
-	JoinCheckRole Resource = "join-check-role"
 	// SigningSecret holds the secret by which Slack signs its requests.
 	SigningSecret Resource = "signing-secret"
 	// RemedyQueue holds the incidents that a remedy may be for.

@@ -122,11 +122,11 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := detect.NewReader(e, keep).Decoding(e.Config.DecodeDenied).
 		ReadingLogs(cloudwatchlogs.New(e.Watched()), e.Config.AutoModeLogs, text.CauseOfKarpenter)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL, Spoke: e.Config.Spoke}
-	return detect.Unscheduled(e, New(Parts{
+	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,
 		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
 		Reader:   reader,
 		Remind:   queues,
-	})), nil
+	}), nil
 }

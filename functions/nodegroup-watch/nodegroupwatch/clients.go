@@ -92,7 +92,7 @@ func (p Parts) handler() handler {
 
 // Build makes the handler of nodegroup-watch from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	return detect.Unscheduled(e, newHandler(e).handle), nil
+	return newHandler(e).handle, nil
 }
 
 func newHandler(e lambda.Env) handler {

@@ -37,7 +37,7 @@ func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName, config.BusName,
 		config.ResultQueueURL, config.JoinQueueURL, config.NodegroupQueueURL, config.SweepQueueURL,
-		config.DecodeDenied, config.AutoModeLogs, config.ReaderRole, config.InVPC, config.Relays, config.EarlierRole, config.Evidence, config.EvidenceBucket, config.LogLevel,
+		config.DecodeDenied, config.AutoModeLogs, config.ReaderRole, config.InVPC, config.Relays, config.Evidence, config.EvidenceBucket, config.LogLevel,
 		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.SubnetMetrics, config.RunwayHorizon, config.SweepConcurrency,
 	)
 }
@@ -84,7 +84,7 @@ func Spec() spec.Spec {
 			store.ReadHistory(),
 		),
 		Grants: []spec.Grant{
-			gather.ReadInClustersOfEarlierReleases(),
+			gather.ReadInClusters(),
 			store.RecordLaunches(),
 			store.RecordJoinTimes(),
 			store.RecordRefusedLaunches(),

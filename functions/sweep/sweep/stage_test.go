@@ -230,18 +230,6 @@ func TestTurnIsAllFourLooks(t *testing.T) {
 	}
 }
 
-// TestSchedulesOfEarlierReleases: the rules of the four functions may fire while a
-// deployment takes them away. That is dropped: nothing is asked, told or dead-lettered.
-func TestSchedulesOfEarlierReleases(t *testing.T) {
-	for name, f := range watchers() {
-		b := stagetest.Start(t, f.spec, f.build, stagetest.Options{})
-		out, err := b.Handle(b.Schedule())
-		if out != nil || err != nil || len(b.Calls()) > 0 || !strings.Contains(b.Logs(), "the schedule of an earlier release") {
-			t.Errorf("%s: %v, %v, log %s", name, out, err, b.Logs())
-		}
-	}
-}
-
 // TestSilentAPI: a cluster whose API cuts each connection is asked once in a turn, and
 // then less often; what AWS tells is told each time. Its return is found.
 func TestSilentAPI(t *testing.T) {

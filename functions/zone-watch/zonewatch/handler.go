@@ -70,12 +70,12 @@ func New(p Parts) lambda.Handler {
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep)
-	return detect.Unscheduled(e, New(Parts{
+	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}).Keeping(keep),
 		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
 		Reader:   reader,
 		Gauge:    e.Metrics.Gauge,
-	})), nil
+	}), nil
 }
 
 // handle takes a cluster's turn to be swept, the word that a nodegroup has changed, or
