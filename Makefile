@@ -268,9 +268,6 @@ tick: ## count the calls of a tick for a cluster; writes its section of docs/loa
 weekly: ## count what the weekly message of a thousand clusters takes; writes its paragraph of docs/ask.md (a minute)
 	go run ./local/bench/weekly
 
-first-minutes: ## the first ten minutes of somebody new, from an empty folder with empty caches, timed; writes docs/first.md (FIRST=-warm keeps the caches)
-	go run ./local/bench/firstminutes $(FIRST)
-
 organisation: ## play a thousand clusters in fifty accounts, and what 1, 10, 100 and 1,000 cost; writes docs/scale.md (half an hour of processor)
 	go test -tags organisation -count=1 -v -timeout 150m -run 'TestPage$$' ./local/bench/organisation -args -organisation.page '$(CURDIR)/docs/scale.md'
 

@@ -27,7 +27,6 @@ const main = [
     text: "Start",
     items: [
       page("/start"),
-      page("/first"),
       page("/install"),
       page("/channel", "Slack"),
       page("/ask", "Ask and silence"),

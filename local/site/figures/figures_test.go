@@ -199,25 +199,6 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// The first build is what is left of the first demo without its story.
-func TestUnder(t *testing.T) {
-	for _, tt := range []struct{ took, story, want string }{
-		{"2 min 06 s", "19.6", "under two minutes"},
-		{"2 min 20 s", "19.6", "under two and a half minutes"},
-		{"1 min 40 s", "19.6", "under a minute and a half"},
-		{"1 min 10 s", "19.6", "under a minute"},
-		{"45 s", "19.6", "under half a minute"},
-		{"9.8 s", "19.6", ""},
-		{"soon", "19.6", ""},
-		{"45 s", "–", ""},
-	} {
-		got, err := under(tt.took, tt.story)
-		if got != tt.want || (err == nil) != (tt.want != "") {
-			t.Errorf("%s without %s: %q, %v, want %q", tt.took, tt.story, got, err, tt.want)
-		}
-	}
-}
-
 // What is put into a page stands in one place; a page in which it has none, or several,
 // is not left as it was without a word.
 func TestPut(t *testing.T) {

@@ -37,7 +37,6 @@ func places(root string) ([]place, error) {
 		at(readme, `(It ends by itself after )[a-z ]+?( minutes;)`, playing()),
 		at(storiesPage, `(ends by itself after )[a-z ]+?( minutes;)`, playing()),
 		at("CONTRIBUTING.md", `(no AWS account \()[a-z ]+?( minutes on two cores, built\))`, playing()),
-		at(storiesPage, `(The first run downloads and compiles the AWS SDK: )[a-z ]+?( more on two cores\.)`, value{is: firstBuild}),
 		at("docs/start.md", "(rollcall demo route\n```\n\n)[A-Z0-9][a-z0-9 ]+?( on a simulated AWS)", value{is: func(root string) (string, error) {
 			words, err := length("route").read(root)
 			return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):], err
@@ -85,49 +84,6 @@ func spoken(found []string) (string, error) {
 	default:
 		words, err := halves([]string{strconv.Itoa(30 * half)})
 		return words + " minutes", err
-	}
-}
-
-// firstBuild is how much longer the first story takes where nothing is built: what make
-// first-minutes measured of it, without the story itself.
-func firstBuild(root string) (string, error) {
-	took, err := value{file: "docs/first.md", like: "(?m)^\\| see it work \\| `make demo STORY=route` \\| ([^|]+) \\|"}.read(root)
-	if err != nil {
-		return "", err
-	}
-	story, err := value{file: measuredPage, under: eachStory, like: `^\| route \|`, column: "s"}.read(root)
-	if err != nil {
-		return "", err
-	}
-	return under(took, story)
-}
-
-// under is the next half minute above what is left of "2 min 06 s" without some seconds.
-func under(took, without string) (string, error) {
-	m := regexp.MustCompile(`^(?:(\d+) min )?(\d+)(?:\.\d+)? s$`).FindStringSubmatch(took)
-	if m == nil {
-		return "", fmt.Errorf("%q is no time", took)
-	}
-	part, err := numbers([]string{without})
-	if err != nil {
-		return "", err
-	}
-	minutes, _ := strconv.Atoi("0" + m[1]) // digits
-	seconds, _ := strconv.Atoi(m[2])
-	left := float64(60*minutes+seconds) - part[0]
-	if left <= 0 {
-		return "", fmt.Errorf("%s is less than the story's %s s", took, without)
-	}
-	switch n := int(math.Ceil(left / 30)); {
-	case n == 1:
-		return "under half a minute", nil
-	case n == 2:
-		return "under a minute", nil
-	case n == 3:
-		return "under a minute and a half", nil
-	default:
-		words, err := halves([]string{strconv.Itoa(30 * n)})
-		return "under " + words + " minutes", err
 	}
 }
 

@@ -151,8 +151,6 @@ func fromMachine() map[string]value {
 		"tally":              {file: page, under: benches, like: `^\| BenchmarkTally/100000 `, column: "ms", of: each(most, 0)},
 		"tally kept":         {file: page, under: benches, like: `^\| BenchmarkTally/`, column: "allocated, KB", of: each(times(1), 0)},
 		"tally allocations":  {file: page, under: benches, like: `^\| BenchmarkTally/`, column: "allocations"},
-		"first demo":         {file: "docs/first.md", like: `(?m)^\| see it work \| [^|]* \| ([^|]+) \|`},
-		"first all":          {file: "docs/first.md", like: `\*\*([^*]+)\*\* in all`},
 		"lambda press":       cold("slack-actions"),
 		"lambda launch":      cold("launch-watch"),
 		"lambda join":        cold("join-check"),
