@@ -256,9 +256,6 @@ corpus: ## diagnose every world of the corpus, and print expected against found 
 runbook: ## write docs/runbook.md anew: AWS's own runbook beside Rollcall, on the corpus
 	go run ./local/bench/runbook
 
-threads: ## write docs/threads.md anew: what people met in public threads, and what Rollcall says of it
-	go run ./local/bench/threads
-
 load: build-local ## 10,000 launches an hour on the stage for ten minutes, their outcomes and their cost; writes docs/load.md (four minutes)
 	go run ./local/bench/load -page docs/load.md $(LOAD)
 

@@ -19,7 +19,7 @@ const REPOSITORY = process.env.REPOSITORY ?? "";
 function searched(src, env, md) {
   const html = md.render(src, env);
   // Pages of hundreds of other people's words, which would be found for any of them.
-  if (/^(runbook|threads|workshop)\.md$/.test(env.relativePath)) return /<h1[^]*?<\/h1>/.exec(html)[0];
+  if (/^(runbook|workshop)\.md$/.test(env.relativePath)) return /<h1[^]*?<\/h1>/.exec(html)[0];
   const id = /^checks\/(.+\/.+)\.md$/.exec(env.relativePath)?.[1];
   return id ? html.replace(/(<h1[^>]*>)/, `$1${id} `) : searchedMessages(html, env);
 }

@@ -78,7 +78,6 @@ const main = [
       page("/figures"),
       page("/measured"),
       page("/runbook", "Beside AWS's runbook"),
-      page("/threads", "What people met"),
       page("/factor", "What failed launches share"),
       page("/spot", "Spot pools"),
       page("/runway", "Runway of a subnet"),

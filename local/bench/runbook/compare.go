@@ -3,7 +3,6 @@ package main
 import (
 	"slices"
 
-	"rollcall/local/bench/diagnosed"
 	"rollcall/local/bench/runbook/automation"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checks"
@@ -16,7 +15,7 @@ type row struct {
 	expect worldfile.Expect
 	// runs are the runbook's, one for each instance that could be named to it.
 	runs []automation.Report
-	ours diagnosed.Diagnosis
+	ours diagnosis
 	own  ownWords
 }
 

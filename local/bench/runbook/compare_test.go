@@ -3,7 +3,6 @@ package main
 import (
 	"testing"
 
-	"rollcall/local/bench/diagnosed"
 	"rollcall/local/bench/runbook/automation"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checks"
@@ -41,7 +40,7 @@ func TestBest(t *testing.T) {
 			{Stopped: "the instance is not running"},
 			{Findings: []automation.Finding{{Step: "11", Names: []checks.ID{"iam/access-wrong-arn"}}}},
 		},
-		ours: diagnosed.Diagnosis{Incidents: []diagnosed.Incident{{Cause: "route/no-egress"}, {Cause: "iam/access-missing"}}},
+		ours: diagnosis{Incidents: []incident{{Cause: "route/no-egress"}, {Cause: "iam/access-missing"}}},
 	}
 	if _, level := r.best(); level != causeFirst {
 		t.Errorf("best = %d, want the run that names the cause", level)

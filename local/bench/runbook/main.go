@@ -14,8 +14,6 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
-
-	"rollcall/local/bench/diagnosed"
 )
 
 const usage = `Lets AWS's own runbook, as documented, and Rollcall look at each world of the
@@ -50,7 +48,7 @@ func write(ctx context.Context, folder, out string) error {
 	if err != nil {
 		return err
 	}
-	diagnose, remove, err := diagnosed.Build(ctx)
+	diagnose, remove, err := build(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,7 +62,7 @@ func write(ctx context.Context, folder, out string) error {
 			if rows[i], err = look(ctx, file); err != nil {
 				return fmt.Errorf("%s: the runbook: %w", file, err)
 			}
-			if rows[i].ours, err = diagnose.Ask(ctx, file); err != nil {
+			if rows[i].ours, err = diagnose.ask(ctx, file); err != nil {
 				return fmt.Errorf("%s: Rollcall: %w", file, err)
 			}
 			return nil

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/local/bench/diagnosed"
 	"rollcall/local/bench/runbook/automation"
 )
 
@@ -125,7 +124,7 @@ func (r row) ourCell() string {
 // onlySymptom tells that Rollcall names a symptom and no cause.
 func (r row) onlySymptom() bool {
 	_, named := r.named()
-	return !named && slices.ContainsFunc(r.ours.Incidents, func(i diagnosed.Incident) bool { return i.Confidence == "symptom" })
+	return !named && slices.ContainsFunc(r.ours.Incidents, func(i incident) bool { return i.Confidence == "symptom" })
 }
 
 func healthyTable(b *strings.Builder, rows []row) {

@@ -1,6 +1,4 @@
-// Package diagnosed asks the command diagnose about worlds, for the pages that show
-// what Rollcall says of them.
-package diagnosed
+package main
 
 import (
 	"bytes"
@@ -13,20 +11,20 @@ import (
 	"path/filepath"
 )
 
-// Diagnosis is what rollcall diagnose --json prints, as far as pages show it.
-type Diagnosis struct {
-	Incidents []Incident
+// diagnosis is what rollcall diagnose --json prints, as far as the page shows it.
+type diagnosis struct {
+	Incidents []incident
 }
 
-// Incident is one cause. The first is what a person should fix first.
-type Incident struct{ Cause, Confidence, Title string }
+// incident is one cause. The first is what a person should fix first.
+type incident struct{ Cause, Confidence, Title string }
 
-// Command is the command rollcall, built.
-type Command struct{ binary string }
+// command is rollcall, built.
+type command struct{ binary string }
 
-// Build builds the command once for all worlds, from the repository's root; remove
+// build builds the command once for all worlds, from the repository's root; remove
 // takes it away.
-func Build(ctx context.Context) (c Command, remove func(), err error) {
+func build(ctx context.Context) (c command, remove func(), err error) {
 	dir, err := os.MkdirTemp("", "rollcall-diagnose-")
 	if err != nil {
 		return c, nil, fmt.Errorf("make a folder: %w", err)
@@ -46,9 +44,9 @@ func Build(ctx context.Context) (c Command, remove func(), err error) {
 // below it is a result.
 const badInput = 64
 
-// Ask runs the functions over a world.
-func (c Command) Ask(ctx context.Context, world string) (Diagnosis, error) {
-	var d Diagnosis
+// ask runs the functions over a world.
+func (c command) ask(ctx context.Context, world string) (diagnosis, error) {
+	var d diagnosis
 	var errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, c.binary, "diagnose", "--json", world)
 	cmd.Stderr = &errs
