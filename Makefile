@@ -262,9 +262,6 @@ load: build-local ## 10,000 launches an hour on the stage for ten minutes, their
 tick: ## count the calls of a tick for a cluster; writes its section of docs/load.md
 	go run ./local/bench/tick
 
-weekly: ## count what the weekly message of a thousand clusters takes; writes its paragraph of docs/ask.md (a minute)
-	go run ./local/bench/weekly
-
 organisation: ## play a thousand clusters in fifty accounts, and what 1, 10, 100 and 1,000 cost; writes docs/scale.md (half an hour of processor)
 	go test -tags organisation -count=1 -v -timeout 150m -run 'TestPage$$' ./local/bench/organisation -args -organisation.page '$(CURDIR)/docs/scale.md'
 

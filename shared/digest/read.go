@@ -112,7 +112,7 @@ func Weekly(from, to, at time.Time, log *slog.Logger) Ask {
 }
 
 // Read counts what came of a time. It costs for each cluster a query for each day and five
-// more, and what they find (counted by local/bench/weekly, which writes it into docs/ask.md).
+// more, and what they find.
 func Read(ctx context.Context, watched []Watched, ask Ask) report.Period {
 	var parts []Part
 	var wanted []*cluster

@@ -29,13 +29,10 @@ const (
 	invocation   = 0.20 / 1e6
 	gbSecond     = 0.0000133334
 	writeUnit    = 0.625 / 1e6
-	readUnit     = ReadUnit
+	readUnit     = 0.125 / 1e6
 	event        = 1.00 / 1e6
 	logByte      = 0.50 / 1e9
 )
-
-// ReadUnit is what DynamoDB bills for a read unit.
-const ReadUnit = 0.125 / 1e6
 
 const (
 	// pollers is with how many pollers Lambda looks at a queue that is quiet, and
