@@ -277,9 +277,6 @@ figures: $(if $(ONLY),,build build-local) ## measure what hangs on the machine: 
 	go run ./local/bench/measured $(if $(ONLY),-only '$(ONLY)')
 	go run ./local/site/generate
 
-evidence: ## measure what keeping evidence costs; writes docs/evidence.md (a minute)
-	go run ./local/bench/evidence -page docs/evidence.md
-
 outage: ## Slack is away for an hour with 300 incidents open: what the channel is afterwards (docs/slack.md; a quarter of an hour)
 	go test ./functions/report/report -count=1 -run 'TestOutage$$' -args -outage.faults 300 -outage.page $(CURDIR)/docs/slack.md
 	go test ./local/stage -count=1 -v -timeout 60m -run 'TestSlackAwayForAnHour$$' -args -outage.causes 300 -outage.page $(CURDIR)/docs/slack.md

@@ -14,7 +14,7 @@ type held struct {
 func measured() map[string]string {
 	return map[string]string{
 		"bill.md": "bill", "load.md": "load", "interfaces.md": "peers", "leaks.md": "leaks", "runway.md": "runway", "spot.md": "spot-history",
-		"factor.md": "factor", "scale.md": "organisation", "runbook.md": "runbook", "slack.md": "outage", "lambda.md": "lambda-times", "evidence.md": "evidence",
+		"factor.md": "factor", "scale.md": "organisation", "runbook.md": "runbook", "slack.md": "outage", "lambda.md": "lambda-times",
 		"measured.md": "figures", "figures.md": "generate", "alarms.md": "generate",
 		"texts.md": "generate", "settings.md": "generate", "checks/README.md": "generate", "workshop.md": "test-cli",
 	}

@@ -87,7 +87,6 @@ const main = [
       page("/scale", "A thousand clusters"),
       page("/slack", "Slack away for an hour"),
       page("/lambda", "On Lambda's CPU"),
-      page("/evidence", "What keeping evidence costs"),
       page("/stage"),
       page("/workshop", "A transcript"),
     ],

@@ -35,7 +35,7 @@ What launches cost beside it is in [load.md](load.md).
 		fmt.Fprintf(&b, "- `%s`\n", name)
 	}
 	b.WriteString(`
-Not in it, because they are next to nothing while nothing happens: what the table stores (megabytes), the bucket of the evidence, which is empty then ([evidence.md](evidence.md) tells what incidents put there), mails of alarms, the dashboard (an account's first three are free, each further one is $3.00), reads of secrets at starts.
+Not in it, because they are next to nothing while nothing happens: what the table stores (megabytes), the bucket of the evidence, which is empty then ([what incidents put there](diagnose.md#when-it-is-gone)), mails of alarms, the dashboard (an account's first three are free, each further one is $3.00), reads of secrets at starts.
 ` + "`subnetMetrics=on`" + ` adds three or four metrics for each subnet ($0.90 to $1.20 a month each). A queue that Lambda polls costs $0.26 a month, a FIFO queue $0.33.
 `)
 	fmt.Fprintf(&b, "[`targets`](targets.md) adds $%.2f a month (a FIFO queue that is polled, %s of alarms), and $%.2f for each secret; SNS's first 1,000 mails of a month are free.\n",

@@ -20,7 +20,6 @@ import (
 	"syscall"
 	"time"
 
-	"rollcall/local/bench/grown"
 	"rollcall/local/simaws"
 	"rollcall/local/stage"
 )
@@ -108,8 +107,8 @@ type took struct {
 func measure(ctx context.Context, binary, script string, n, rounds int) (m measured, err error) {
 	m.nodes, m.broken = n, max(1, n/10)
 	s, err := stage.Start(ctx, stage.Options{
-		World: grown.World, Change: grown.Grow(n-m.broken, m.broken), Template: "infra/Rollcall.template.json", Quiet: true,
-		At: grown.Start().Add(settled), CallFaults: []simaws.FaultRule{{Call: "*", Latency: latency}},
+		World: world, Change: grow(n-m.broken, m.broken), Template: "infra/Rollcall.template.json", Quiet: true,
+		At: start().Add(settled), CallFaults: []simaws.FaultRule{{Call: "*", Latency: latency}},
 	})
 	if err != nil {
 		return m, fmt.Errorf("start the stage: %w", err)

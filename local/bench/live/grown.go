@@ -1,5 +1,4 @@
-// Package grown makes clusters of any size for what measures looks at them.
-package grown
+package main
 
 import (
 	"fmt"
@@ -12,25 +11,24 @@ import (
 	"rollcall/local/simaws/worldfile"
 )
 
-// World is the story of a blackhole, to be grown.
-const World = "local/worlds/route-blackhole.yaml"
+// world is the story of a blackhole, to be grown.
+const world = "local/worlds/route-blackhole.yaml"
 
 const (
-	cluster = "eks-workshop"
-	vpc     = "vpc-0a1b2c3d4e5f60718"
+	vpc = "vpc-0a1b2c3d4e5f60718"
 	// perSubnet is how many nodes stand in a subnet of the added ones: each is a /18
 	// of the VPC's secondary blocks, and a node takes up to thirty addresses of it.
 	perSubnet = 400
 )
 
-// Start is when the world begins.
-func Start() time.Time { return time.Date(2026, 11, 20, 14, 58, 0, 0, time.UTC) }
+// start is when the world begins.
+func start() time.Time { return time.Date(2026, 11, 20, 14, 58, 0, 0, time.UTC) }
 
-// Grow adds nodes that have joined to the group that is well, and lets the other group
+// grow adds nodes that have joined to the group that is well, and lets the other group
 // launch so many that cannot.
-func Grow(joined, broken int) func(*worldfile.File) {
+func grow(joined, broken int) func(*worldfile.File) {
 	return func(f *worldfile.File) {
-		k := f.Kubernetes[cluster]
+		k := f.Kubernetes[clusterName]
 		group := &f.AutoScaling.AutoScalingGroups[0]
 		have := len(k.Joined)
 		for i := range max(0, joined-have) {
@@ -51,7 +49,7 @@ func Grow(joined, broken int) func(*worldfile.File) {
 		}
 		n := int32(len(group.Instances))
 		group.DesiredCapacity, group.MaxSize = aws.Int32(n), aws.Int32(n+10)
-		f.Kubernetes[cluster] = k
+		f.Kubernetes[clusterName] = k
 		f.Timeline[0].With["scalingConfig"] = map[string]any{"minSize": 0, "maxSize": broken, "desiredSize": broken}
 	}
 }
