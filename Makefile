@@ -259,9 +259,6 @@ runbook: ## write docs/runbook.md anew: AWS's own runbook beside Rollcall, on th
 load: build-local ## 10,000 launches an hour on the stage for ten minutes, their outcomes and their cost; writes docs/load.md (four minutes)
 	go run ./local/bench/load -page docs/load.md $(LOAD)
 
-tick: ## count the calls of a tick for a cluster; writes its section of docs/load.md
-	go run ./local/bench/tick
-
 organisation: ## play a thousand clusters in fifty accounts, and what 1, 10, 100 and 1,000 cost; writes docs/scale.md (half an hour of processor)
 	go test -tags organisation -count=1 -v -timeout 150m -run 'TestPage$$' ./local/bench/organisation -args -organisation.page '$(CURDIR)/docs/scale.md'
 

@@ -53,15 +53,7 @@ func TestIdleBill(t *testing.T) {
 
 func TestPageIsFresh(t *testing.T) {
 	template, usages := inputs(t)
-	load, err := os.ReadFile("../../../docs/load.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lists, err := Lists(string(load))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Page(template, usages, Relays{Count: 1, Lists: lists, Memory: float64(relay.Spec().Memory)})
+	want, err := Page(template, usages, Relays{Count: 1, Memory: float64(relay.Spec().Memory)})
 	if err != nil {
 		t.Fatal(err)
 	}

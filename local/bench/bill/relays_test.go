@@ -22,7 +22,7 @@ func TestRelays(t *testing.T) {
 	if slices.ContainsFunc(without, func(l Line) bool { return strings.Contains(l.What, "relay") }) {
 		t.Errorf("without relays: %+v", without)
 	}
-	size.Relays = Relays{Count: 2, Lists: 8, Memory: 256}
+	size.Relays = Relays{Count: 2, Memory: 256}
 	with, err := Of(template, u, size)
 	if err != nil {
 		t.Fatal(err)
@@ -44,28 +44,12 @@ func TestRelays(t *testing.T) {
 		template Template
 		relays   Relays
 	}{
-		"no function rollcall-sweep":                {Template{Memory: map[string]float64{"f": 512}}, size.Relays},
-		"0 lists with 256 MB do not tell of relays": {template, Relays{Count: 1, Memory: 256}},
-		"8 lists with 0 MB do not tell of relays":   {template, Relays{Count: 1, Lists: 8}},
+		"no function rollcall-sweep":                      {Template{Memory: map[string]float64{"f": 512}}, size.Relays},
+		"100 invocations with 0 MB do not tell of relays": {template, Relays{Count: 1}},
 	} {
 		size.Relays = x.relays
 		if _, err := Of(x.template, u, size); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
-		}
-	}
-}
-
-// TestLists: of the page's rows those of a cluster's API, and of those the turn's column.
-func TestLists(t *testing.T) {
-	const rows = "| call | four functions | one turn |\n|---|---|---|\n| eks:ListClusters | 4 | 9 |\n| kubernetes:list nodes | 2 | 1 |\n| kubernetes:list pods | 2 | 3 |\n| **reads of AWS and the cluster** | **75** | **47** |\n"
-	if n, err := Lists(rows); n != 4 || err != nil {
-		t.Errorf("%d lists, %v", n, err)
-	}
-	for page, want := range map[string]string{
-		"": "does not tell what a turn asks", "| kubernetes:list nodes | 2 | one |": `read what a turn asks of a cluster: strconv.Atoi: parsing "one"`,
-	} {
-		if _, err := Lists(page); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", page, err, want)
 		}
 	}
 }

@@ -13,9 +13,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"rollcall/local/bench/load/section"
 	"rollcall/local/simaws"
-
 	"rollcall/local/stage"
 )
 
@@ -105,9 +103,7 @@ func run(ctx context.Context, o options) error {
 	text := p.text()
 	fmt.Print("\n", text)
 	if o.page != "" {
-		// The section that make tick writes stays; a page that is not there has none.
-		old, _ := os.ReadFile(o.page)
-		if err := os.WriteFile(o.page, []byte(text+section.Of(string(old))), 0o644); err != nil {
+		if err := os.WriteFile(o.page, []byte(text), 0o644); err != nil {
 			return err
 		}
 	}

@@ -90,7 +90,7 @@ What one hub does for a company, played on the local stage with the functions' o
 	fmt.Fprintf(&b, "- One message for each cause: %s; %d edits.\n\n", causes(last.messages), last.edits)
 	b.WriteString(`## The calls of a tick
 
-Of all accounts together, without the table and the queues. One stack for each account as it was before the function sweep took 75 reads for each cluster in a tick ([a tick](load.md#a-tick)), and reached 38 of 100 clusters.
+Of all accounts together, without the table and the queues. One stack for each account as it was before the function sweep took 75 reads for each cluster in a tick ([a tick](functions.md#a-tick)), and reached 38 of 100 clusters.
 
 | call | in a tick | for each cluster | most in a second, all accounts together |
 |---|---|---|---|

@@ -37,15 +37,14 @@ const (
 )
 
 type options struct {
-	page, load, usage, template, binaries, world string
-	rate                                         float64
-	keep                                         bool
+	page, usage, template, binaries, world string
+	rate                                   float64
+	keep                                   bool
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.page, "page", "docs/bill.md", "file for the page")
-	flag.StringVar(&o.load, "load", "docs/load.md", "file with what a turn of a cluster asks of its API (make tick)")
 	flag.StringVar(&o.usage, "usage", "local/bench/bill/usage.json", "file for what was counted")
 	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
 	flag.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries (make build-local)")
@@ -96,15 +95,7 @@ func run(ctx context.Context, o options) error {
 	if err := json.Unmarshal(data, &usages); err != nil {
 		return fmt.Errorf("%s: %w", o.usage, err)
 	}
-	load, err := os.ReadFile(o.load)
-	if err != nil {
-		return err
-	}
-	lists, err := bill.Lists(string(load))
-	if err != nil {
-		return fmt.Errorf("%s: %w", o.load, err)
-	}
-	page, err := bill.Page(t, usages, bill.Relays{Count: 1, Lists: lists, Memory: float64(relay.Spec().Memory)})
+	page, err := bill.Page(t, usages, bill.Relays{Count: 1, Memory: float64(relay.Spec().Memory)})
 	if err != nil {
 		return err
 	}
