@@ -36,7 +36,7 @@ type Kept struct {
 // error is *GoneError where there is none.
 func Find(ctx context.Context, from Objects, bucket string, inc incident.Incident, newest bool) (Kept, error) {
 	if inc.Evidence == nil {
-		return Kept{}, &GoneError{"nothing was kept of this incident: it is of an earlier release, or evidence is off (the setting evidence)"}
+		return Kept{}, &GoneError{"nothing was kept of this incident: evidence is off (the setting evidence)"}
 	}
 	if bucket == "" {
 		return Kept{}, &GoneError{"the deployment keeps no evidence any more (the setting evidence is off); what was kept is in the bucket that the stack left behind, under " + inc.Evidence.Opened}

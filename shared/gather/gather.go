@@ -44,7 +44,7 @@ type Reader struct {
 	autoscaling *autoscaling.Client
 	eks         *eks.Client
 	sts         *sts.Client
-	presigner kube.Presigner // makes the tokens for Kubernetes
+	presigner   kube.Presigner // makes the tokens for Kubernetes
 	// sources makes them for one look; sweep is what its sweep has counted.
 	sources  func(sweep *vpc.Counts) []source.Source
 	sweep    *vpc.Counts
@@ -87,8 +87,8 @@ func New(cfg aws.Config) *Reader {
 	return &Reader{
 		ec2: e, autoscaling: a, eks: k, sts: t,
 		presigner: sts.NewPresignClient(t),
-		sources:    func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, n, p, h, z, sweep) },
-		patience:   patience,
+		sources:   func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, n, p, h, z, sweep) },
+		patience:  patience,
 	}
 }
 

@@ -67,7 +67,6 @@ const (
 	NotNow           AnswerReason = "not-now"            // the limit is reached, or a look failed: Until
 	CauseIsGone      AnswerReason = "cause-is-gone"      // there is nothing to fix any more
 	NotPassedOn      AnswerReason = "not-passed-on"      // slack-actions did not pass it on: somebody else made it up
-	OlderRelease     AnswerReason = "older-release"      // an earlier version passed it on, which left no proof
 	Incomplete       AnswerReason = "incomplete"         // it names no channel, message or person
 	TooLate          AnswerReason = "too-late"           // it was on its way for too long, When it was pressed
 	FromFuture       AnswerReason = "from-the-future"    // When it is said to have been pressed

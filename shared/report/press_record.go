@@ -16,9 +16,8 @@ import (
 // its own would prove the same, and be polled by Lambda day and night for a few
 // presses a week.
 
-// PressRecordFormat is the version of PressRecord. Format 1, of releases before
-// this proof, says that a request was taken, and not what was pressed.
-const PressRecordFormat = 2
+// PressRecordFormat is the version of PressRecord.
+const PressRecordFormat = 1
 
 // PressRecord is what the table knows of a press.
 type PressRecord struct {

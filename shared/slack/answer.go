@@ -90,8 +90,6 @@ func (l *line) answer(a incident.Answer) *line {
 		return l.plain("It is not muted any more.")
 	case incident.AskedJustNow:
 		return l.plain("A recheck is already running. You can ask again at ").known(a.Until).plain(".")
-	case incident.OlderRelease:
-		return l.plain("Rollcall was being updated. Press again.")
 	case incident.NotPassedOn, incident.Incomplete:
 		return l.plain("Slack did not send the whole press. Press again.")
 	case incident.TooLate:

@@ -24,7 +24,7 @@ func answers() []incident.Answer {
 		{Reason: incident.CauseIsGone}, {Reason: incident.NotNow, Until: began.Add(time.Hour)},
 		{Reason: incident.NotResponder}, {Reason: incident.OtherWorkspace}, {Reason: incident.WorkspaceNotRead, Says: "Slack did not answer"}, {Reason: incident.AlreadyYours, When: at},
 		{Reason: incident.AnswerTakenOver, By: dev(), When: at},
-		{Reason: incident.OlderRelease}, {Reason: incident.Incomplete}, {Reason: incident.TooLate, When: at}, {Reason: incident.FromFuture, When: at}, {Reason: "something-new"}, {},
+		{Reason: incident.Incomplete}, {Reason: incident.TooLate, When: at}, {Reason: incident.FromFuture, When: at}, {Reason: "something-new"}, {},
 	}
 }
 

@@ -9,10 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/notify/notifytest"
@@ -76,10 +72,6 @@ func TestOnlyWhatSlackActionsPassedOnIsBelieved(t *testing.T) {
 			}
 			return b.queued(p)
 		}, incident.NotPassedOn, false},
-		"of the release before": {func(b *bench, p report.Press) string {
-			b.olderClaim(p.ID)
-			return b.queued(p)
-		}, incident.OlderRelease, true},
 		"without a channel": {func(b *bench, p report.Press) string { p.Channel = ""; b.passOn(p); return b.queued(p) }, incident.Incomplete, true},
 		"without a message": {func(b *bench, p report.Press) string { p.TS = ""; b.passOn(p); return b.queued(p) }, incident.Incomplete, true},
 		"three hours on its way": {func(b *bench, p report.Press) string {
@@ -123,20 +115,6 @@ func TestOnlyWhatSlackActionsPassedOnIsBelieved(t *testing.T) {
 				t.Error("the next press of the same person does not count")
 			}
 		})
-	}
-}
-
-// olderClaim is the record that the release before this proof leaves of a press.
-func (b *bench) olderClaim(id string) {
-	b.Helper()
-	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-	_, err := server.Client().PutItem(b.Context(), &dynamodb.PutItemInput{TableName: aws.String(b.table), Item: map[string]types.AttributeValue{
-		"pk": text("press#" + id), "sk": text("press"), "by": text("x"), "body": text("{}"),
-		"format": &types.AttributeValueMemberN{Value: "1"}, "version": &types.AttributeValueMemberN{Value: "1"},
-		"expires": &types.AttributeValueMemberN{Value: fmt.Sprint(b.now.Add(time.Hour).Unix())},
-	}})
-	if err != nil {
-		b.Fatal(err)
 	}
 }
 

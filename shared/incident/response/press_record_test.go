@@ -19,19 +19,18 @@ func TestVet(t *testing.T) {
 		record *report.PressRecord
 		want   incident.AnswerReason
 	}{
-		"passed on":          {nil, "d", known, ""},
-		"no record":          {nil, "d", nil, incident.NotPassedOn},
-		"claimed alone":      {nil, "", &report.PressRecord{Format: report.PressRecordFormat}, incident.NotPassedOn},
-		"another message":    {nil, "e", known, incident.NotPassedOn},
-		"the release before": {nil, "d", &report.PressRecord{Format: 1}, incident.OlderRelease},
-		"no channel":         {func(p *report.Press) { p.Channel = "" }, "d", known, incident.Incomplete},
-		"no message":         {func(p *report.Press) { p.TS = "" }, "d", known, incident.Incomplete},
-		"nobody":             {func(p *report.Press) { p.User.ID = "" }, "d", known, incident.Incomplete},
-		"three hours old":    {func(p *report.Press) { p.At = now.Add(-response.PressLasts) }, "d", known, ""},
-		"older":              {func(p *report.Press) { p.At = now.Add(-response.PressLasts - 1) }, "d", known, incident.TooLate},
-		"a minute ahead":     {func(p *report.Press) { p.At = now.Add(time.Minute) }, "d", known, ""},
-		"further ahead":      {func(p *report.Press) { p.At = now.Add(time.Minute + 1) }, "d", known, incident.FromFuture},
-		"no time":            {func(p *report.Press) { p.At = time.Time{} }, "d", known, incident.TooLate},
+		"passed on":       {nil, "d", known, ""},
+		"no record":       {nil, "d", nil, incident.NotPassedOn},
+		"claimed alone":   {nil, "", &report.PressRecord{Format: report.PressRecordFormat}, incident.NotPassedOn},
+		"another message": {nil, "e", known, incident.NotPassedOn},
+		"no channel":      {func(p *report.Press) { p.Channel = "" }, "d", known, incident.Incomplete},
+		"no message":      {func(p *report.Press) { p.TS = "" }, "d", known, incident.Incomplete},
+		"nobody":          {func(p *report.Press) { p.User.ID = "" }, "d", known, incident.Incomplete},
+		"three hours old": {func(p *report.Press) { p.At = now.Add(-response.PressLasts) }, "d", known, ""},
+		"older":           {func(p *report.Press) { p.At = now.Add(-response.PressLasts - 1) }, "d", known, incident.TooLate},
+		"a minute ahead":  {func(p *report.Press) { p.At = now.Add(time.Minute) }, "d", known, ""},
+		"further ahead":   {func(p *report.Press) { p.At = now.Add(time.Minute + 1) }, "d", known, incident.FromFuture},
+		"no time":         {func(p *report.Press) { p.At = time.Time{} }, "d", known, incident.TooLate},
 	} {
 		p := good
 		if test.change != nil {
