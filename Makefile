@@ -84,8 +84,9 @@ test-press: ## press the buttons of the Slack page with a real browser (needs Ch
 test-upgrade: ## upgrade from each earlier release and roll back to it, with the real programs of both (needs the history)
 	go test -tags upgrade -count=1 -timeout 30m -run TestUpgradeAndRollback ./local/stage
 
-release-samples: build-local ## keep what this release writes, for those after it: RELEASE=2 (once, before a release)
-	@test -n "$(RELEASE)" || { echo "make release-samples RELEASE=2"; exit 2; }
+release-samples: build-local ## keep what this release writes, for those after it: RELEASE=1 (until its tag; then of the next one, before its tag)
+	@test -n "$(RELEASE)" || { echo "make release-samples RELEASE=1"; exit 2; }
+	rm -rf local/release/testdata/$(RELEASE)
 	go run ./cmd/rollcall demo --functions build/local --samples local/release/testdata/$(RELEASE)
 	git rev-parse HEAD > local/release/testdata/$(RELEASE)/commit
 

@@ -113,7 +113,7 @@ func TestRun(t *testing.T) {
 			[]string{"     1  kubernetes:list nodes\n", "Sent to rollcall-joins: 1 to be delivered later", `"standing": "waiting"`}, []string{"missed roll call"}},
 		"join-check later": {missed, true,
 			[]string{`at 2026-11-20 15:10:0\d UTC`, "missed roll call .*instance=i-0ef3c1b2a4d5968f1", `"standing": "missed"`}, nil},
-		"join-check on a schedule": {here(t, "join-check", "../../events/in/schedule-scheduler.json"), true, []string{"schedule-scheduler.json, as it is\n"}, nil},
+		"sweep on a schedule": {here(t, "sweep", "../../events/in/schedule-scheduler.json"), true, []string{"schedule-scheduler.json, as it is\n"}, nil},
 		"report posts": {here(t, "report", "testdata/observation.json"), true,
 			[]string{`     \d  slack:chat.postMessage\n`, "Event on the bus rollcall\n", `"detail-type": "Rollcall Incident Opened"`, "Said in Slack\n  🔴 eks-workshop / new_nodegroup_2 · 1 instance will not be able to join"}, nil},
 		"report sets aside":     {here(t, "report", broken), true, []string{`\(it is not JSON\)`, "ERROR  message cannot be read, it is set aside", `     1  sqs:SendMessage\n`}, nil},

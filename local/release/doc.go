@@ -4,6 +4,6 @@
 // An upgrade finds these records in the table, and these messages in the
 // queues; a rollback finds those of the newer release.
 //
-// The samples of a release are made once, before the next one changes
-// anything, by `make release-samples RELEASE=N`, and never again.
+// The samples of a release are made by `make release-samples RELEASE=N`, anew until it
+// has a tag, and never after that.
 package release

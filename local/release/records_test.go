@@ -97,6 +97,9 @@ func readers(s *store.Store) map[string]func(ctx context.Context, of string) (an
 			return []any{p}, err
 		},
 		"cluster": func(ctx context.Context, _ string) (any, error) { return s.ClusterRecords(ctx) },
+		"swept":   func(ctx context.Context, _ string) (any, error) { return s.Sweeps(ctx) },
+		"spoke":   func(ctx context.Context, _ string) (any, error) { return s.AllSpokes(ctx) },
+		"refused": func(ctx context.Context, of string) (any, error) { return s.RefusedLaunches(ctx, of) },
 		"cleanup": func(ctx context.Context, of string) (any, error) {
 			m, err := s.CleanupsTold(ctx, of)
 			var list []any

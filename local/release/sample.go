@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,14 +105,27 @@ func (s Samples) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("keep samples: %w", err)
 	}
-	for name, list := range map[string]any{recordsFile: s.Records, messagesFile: s.Messages} {
-		data, err := json.MarshalIndent(list, "", " ")
+	return errors.Join(write(filepath.Join(dir, recordsFile), s.Records), write(filepath.Join(dir, messagesFile), s.Messages))
+}
+
+// write writes a list as JSON, an element on a line.
+func write[T any](file string, list []T) error {
+	var out bytes.Buffer
+	for i, x := range list {
+		data, err := json.Marshal(x)
 		if err != nil {
 			return fmt.Errorf("keep samples: %w", err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), append(data, '\n'), 0o644); err != nil {
-			return fmt.Errorf("keep samples: %w", err)
+		before := ",\n"
+		if i == 0 {
+			before = "[\n"
 		}
+		out.WriteString(before)
+		out.Write(data)
+	}
+	out.WriteString("\n]\n")
+	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("keep samples: %w", err)
 	}
 	return nil
 }
@@ -134,7 +148,7 @@ func Read(dir string) (s Samples, err error) {
 }
 
 // Few are the samples that show everything that s shows: each field of each
-// kind, and each word that a field takes. The stories write thousands of
+// kind, and each word that a field near the top takes. The stories write thousands of
 // records; a dozen of a kind say as much.
 func (s Samples) Few() Samples {
 	for i := range s.Messages {
@@ -249,13 +263,17 @@ func features(body json.RawMessage) map[string]bool {
 		case bool:
 			out[fmt.Sprint(path, "=", v)] = true
 		case string:
-			if word(v) {
+			if word(v) && strings.Count(path, ".") <= wordDepth {
 				out[path+"="+v] = true
 			}
 		}
 	})
 	return out
 }
+
+// wordDepth is how deep in a document words tell samples apart: what is deeper is of checks and
+// findings, whose texts have goldens of their own.
+const wordDepth = 2
 
 // word tells what is one of a few words rather than a name: lower-case letters,
 // hyphens and slashes alone.

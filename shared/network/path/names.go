@@ -114,6 +114,10 @@ func (n *Network) named(service Service, subnet string, table Table) (Path, bool
 // what that is; empty for nothing that was read.
 func (n *Network) answers(service Service, vpc string) (id, kind string) {
 	name := n.Name(service)
+	if service == ECRDKR && name == "" {
+		// Of whichever account the images are: a wildcard answers for all of them.
+		name = strings.Replace(n.Name(ECRAPI), "api.ecr.", "000000000000.dkr.ecr.", 1)
+	}
 	zones := slices.DeleteFunc(slices.Clone(n.s.PrivateZones), func(z snapshot.PrivateZone) bool { return z.VPC != vpc })
 	rules := slices.DeleteFunc(slices.Clone(n.s.ResolverRules), func(r snapshot.ResolverRule) bool { return r.VPC != vpc })
 	zone, rule := -1, -1
@@ -140,9 +144,13 @@ func (n *Network) answers(service Service, vpc string) (id, kind string) {
 	return "", ""
 }
 
-// unreadNames is a source that failed and could have told that a name leads elsewhere.
-func (n *Network) unreadNames() snapshot.Source {
-	for _, s := range []snapshot.Source{snapshot.DNSProfilesOf, snapshot.PrivateZonesOf, snapshot.ResolverRulesOf} {
+// unreadNames is a source that failed and could have told that a service's name leads elsewhere.
+func (n *Network) unreadNames(service Service) snapshot.Source {
+	sources := []snapshot.Source{snapshot.DNSProfilesOf, snapshot.PrivateZonesOf, snapshot.ResolverRulesOf}
+	if n.Name(service) == "" {
+		sources = append(sources, snapshot.AWSNode)
+	}
+	for _, s := range sources {
 		if _, failed := n.s.Failures[s]; failed {
 			return s
 		}

@@ -51,7 +51,7 @@ func (n *Network) Needs(subnet string, more ...Service) ([]Path, bool) {
 		if !ok {
 			p = Path{Means: ByInternet, Way: n.outside(service, subnet, table, internet)}
 			if n.reachesPrivately(service, table) {
-				p.Unnamed = n.unreadNames()
+				p.Unnamed = n.unreadNames(service)
 			}
 		}
 		p.Service = service
