@@ -71,7 +71,7 @@ func TestWhatAPressIsPassedOnAs(t *testing.T) {
 	if _, err := s.ClaimPress(t.Context(), "abc", "one"); err != nil {
 		t.Fatal(err)
 	}
-	want("claimed", &report.PressRecord{Format: 2})
+	want("claimed", &report.PressRecord{Format: 1})
 	if err := s.PassPress(t.Context(), "abc", "two", "another"); err == nil {
 		t.Error("somebody else passes it on")
 	}
@@ -79,7 +79,7 @@ func TestWhatAPressIsPassedOnAs(t *testing.T) {
 		t.Fatal(err)
 	}
 	now = now.Add(18 * 24 * time.Hour)
-	want("passed on", &report.PressRecord{Format: 2, Digest: "digest"})
+	want("passed on", &report.PressRecord{Format: 1, Digest: "digest"})
 	if err := s.ReleasePress(t.Context(), "abc", "one"); err != nil {
 		t.Fatal(err)
 	}

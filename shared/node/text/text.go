@@ -2,9 +2,9 @@
 // API, a line of a log, a condition, an event, a message of a tool.
 //
 // It goes by the form of the text and not by a list of sentences. The text is
-// unwrapped first (decode.go), then its facts are found (facts.go): who wrote
+// unwrapped first, then its facts are found: who wrote
 // it, which call it tells of, with which code it ended, what failed and on
-// what. Small tables say what those facts mean (rows*.go). What launches say is
+// what. Small tables say what those facts mean. What launches say is
 // told by package activity, and what consoles say by package console.
 //
 // It is pure, and quick on any input: what is looked at is bounded.
