@@ -7,17 +7,26 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/google/go-cmp/cmp"
 
 	enicleanup "rollcall/functions/eni-cleanup/spec"
 	remediate "rollcall/functions/remediate/spec"
 	"rollcall/infra/limits"
+	keys "rollcall/infra/settings"
 	"rollcall/infra/specs"
 	policies "rollcall/local/platform/template"
 	"rollcall/shared/config"
 	"rollcall/shared/remedy/optin"
+	"rollcall/shared/spec"
 )
 
 const nodeRole = "arn:aws:iam::123456789012:role/eks/nodes"
@@ -311,5 +320,904 @@ func TestASmallEnvironmentStaysReadable(t *testing.T) {
 				t.Errorf("%s: %s is packed", spec.Name, name)
 			}
 		}
+	}
+}
+
+// The hub of the tests, with two spokes, one of which has opted in.
+func hubWithSpokes() map[string]any {
+	return map[string]any{
+		"slackChannel": channel, "externalId": "rollcall-1", "spokes": "222233334444/us-west-2=payments,222233334444/eu-west-1,333344445555/us-west-2",
+		"remedies": "prod=auto,222233334444/us-west-2/prod/add-nat-route=approve,222233334444/us-west-2/prod/create-access-entry=approve", "remedyVpcs": "vpc-0123456789abcdef0", "remedyRoles": "arn:aws:iam::111122223333:role/nodes",
+		"cleanup": "prod=delete,222233334444/us-west-2/dev=delete",
+	}
+}
+
+// spokeWithRemedies is the template of that spoke.
+func spokeWithRemedies() map[string]any {
+	given := hubWithSpokes()
+	given["spoke"], given["organization"] = "222233334444/us-west-2", "o-a1b2c3d4e5"
+	return given
+}
+
+var (
+	anySpoke = sync.OnceValues(func() (template, error) { return synthesise(map[string]any{"slackChannel": channel, "spoke": "any"}) })
+	oneSpoke = sync.OnceValues(func() (template, error) { return synthesise(spokeWithRemedies()) })
+	bigHub   = sync.OnceValues(func() (template, error) { return synthesise(hubWithSpokes()) })
+)
+
+func made(t *testing.T, of func() (template, error)) template {
+	t.Helper()
+	tpl, err := of()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tpl
+}
+
+// TestSpokeTemplateIsFresh: the committed template is the one that is synthesised, and needs
+// no asset and no bootstrap.
+func TestSpokeTemplateIsFresh(t *testing.T) {
+	tpl := made(t, anySpoke)
+	committed, err := os.ReadFile("RollcallSpoke.template.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got any
+	if err := errors.Join(json.Unmarshal(committed, &want), json.Unmarshal(tpl.source, &got)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("run `make spoke-template` (-committed +synthesised):\n%s", diff)
+	}
+	// "51,200 bytes" is the most of a template's body in a request: what is larger must be
+	// in a bucket (CloudFormation quotas).
+	if len(committed) > 51_200 {
+		t.Errorf("it has %d bytes: it can be deployed from a bucket alone", len(committed))
+	}
+	for _, word := range []string{"cdk-bootstrap", "BootstrapVersion", "S3Bucket", "AssetParameters"} {
+		if strings.Contains(string(committed), word) {
+			t.Errorf("it has %q: it must be deployed from the file alone", word)
+		}
+	}
+	if len(tpl.all("AWS::IAM::Role")) != 2 || len(tpl.all("AWS::Lambda::Function")) != 0 {
+		t.Errorf("%d roles, want the reader and the one that forwards", len(tpl.all("AWS::IAM::Role")))
+	}
+}
+
+// roleIn is a role of a spoke by its name.
+func roleIn(t *testing.T, tpl template, name spec.SpokeRole) resource {
+	t.Helper()
+	for _, r := range tpl.all("AWS::IAM::Role") {
+		if flat(r.Properties["RoleName"]) == "rollcall-"+string(name)+"-${AWS::Region}" {
+			return r
+		}
+	}
+	t.Fatalf("there is no role %s", name)
+	return resource{}
+}
+
+func spokeStatements(r resource) []map[string]any {
+	var list []map[string]any
+	for _, s := range several(get(r.Properties, "Policies", 0, "PolicyDocument", "Statement")) {
+		list = append(list, s.(map[string]any))
+	}
+	return list
+}
+
+// TestSpokeTrust: a spoke's roles trust the roles of the hub's functions that need them, with
+// the external id and, where one is set, of the organization; and nobody else.
+func TestSpokeTrust(t *testing.T) {
+	functions := func(role spec.SpokeRole) (names []string) {
+		for _, s := range specs.All() {
+			if slices.Contains(s.Assumes, role) {
+				names = append(names, "arn:${AWS::Partition}:iam::${HubAccount}:role/Rollcall-"+camel(s.Name)+"Role*")
+			}
+		}
+		return names
+	}
+	for _, x := range []struct {
+		of   func() (template, error)
+		role spec.SpokeRole
+		org  bool
+		most int
+	}{{anySpoke, spec.SpokeReader, false, 10}, {oneSpoke, spec.SpokeReader, true, 10}, {oneSpoke, spec.SpokeCleaner, true, 1}, {oneSpoke, spec.SpokeRemediator, true, 1}} {
+		role := roleIn(t, made(t, x.of), x.role)
+		trust := several(get(role.Properties, "AssumeRolePolicyDocument", "Statement"))
+		if len(trust) != 1 || get(trust[0], "Action") != "sts:AssumeRole" || flat(get(trust[0], "Principal", "AWS")) != "arn:${AWS::Partition}:iam::${HubAccount}:root" {
+			t.Fatalf("%s trusts %v", x.role, trust)
+		}
+		conditions := get(trust[0], "Condition").(map[string]any)
+		if diff := cmp.Diff(functions(x.role), flats(get(conditions, "ArnLike", "aws:PrincipalArn"))); diff != "" || len(functions(x.role)) > x.most {
+			t.Errorf("%s trusts (-want +got):\n%s", x.role, diff)
+		}
+		equals := get(conditions, "StringEquals").(map[string]any)
+		if flat(equals["sts:ExternalId"]) != "${ExternalId}" || (equals["aws:PrincipalOrgID"] == "o-a1b2c3d4e5") != x.org || len(conditions) != 2 {
+			t.Errorf("%s trusts on the conditions %v", x.role, conditions)
+		}
+	}
+}
+
+// TestSpokeReaderReads: the reader may do all that the hub's functions read of an account,
+// and nothing that changes anything.
+func TestSpokeReaderReads(t *testing.T) {
+	may := map[string]bool{}
+	for _, s := range spokeStatements(roleIn(t, made(t, anySpoke), spec.SpokeReader)) {
+		for _, action := range flats(s["Action"]) {
+			may[action] = true
+			if action == "lambda:InvokeFunction" {
+				continue // which functions, and that they only list: TestWhoAsksRelays, TestRelayMayDoNothing
+			}
+			if !specs.IsRead(action) || strings.Contains(action, "*") || s["Effect"] != "Allow" {
+				t.Errorf("%s is no read of one thing", action)
+			}
+		}
+	}
+	if !may["iam:ListAccountAliases"] {
+		t.Error("it may not read the account's alias")
+	}
+	for _, s := range specs.All() {
+		for _, r := range s.Reads {
+			for _, action := range r.Actions {
+				stacks := strings.HasPrefix(action, "dynamodb:")
+				if want := slices.Contains(s.Assumes, spec.SpokeReader) && !stacks; want != may[action] && (want || stacks) {
+					t.Errorf("%s of %s: granted %t", action, s.Name, may[action])
+				}
+			}
+		}
+	}
+}
+
+// TestSpokeChangesAsTheHub: what a spoke's roles may change is what the hub's own functions
+// may, statement by statement with its conditions, of the clusters of this spoke alone.
+func TestSpokeChangesAsTheHub(t *testing.T) {
+	tpl := made(t, oneSpoke)
+	own, err := synthesise(map[string]any{
+		"slackChannel": channel, "remedies": "prod/add-nat-route=approve,prod/create-access-entry=approve", "remedyVpcs": "vpc-0123456789abcdef0",
+		"remedyRoles": "arn:aws:iam::111122223333:role/nodes", "cleanup": "dev=delete",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for role, function := range map[spec.SpokeRole]string{spec.SpokeCleaner: "EniCleanup", spec.SpokeRemediator: "Remediate"} {
+		statements := spokeStatements(roleIn(t, tpl, role))
+		if len(statements) == 0 {
+			t.Errorf("%s may do nothing", role)
+		}
+		var hubs []map[string]any
+		for _, r := range own.all("AWS::IAM::Role") {
+			if strings.HasPrefix(r.id, function+"Role") {
+				hubs = spokeStatements(r)
+			}
+		}
+		for _, s := range statements {
+			i := slices.IndexFunc(hubs, func(h map[string]any) bool { return h["Sid"] == s["Sid"] })
+			if i < 0 {
+				t.Errorf("%s may %v, which the hub's own function may not", role, s["Sid"])
+				continue
+			}
+			if diff := cmp.Diff(hubs[i], s); diff != "" {
+				t.Errorf("%s, %v (-hub's own function +spoke):\n%s", role, s["Sid"], diff)
+			}
+		}
+	}
+	text, err := json.Marshal(tpl.Resources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "replace-instance") || strings.Contains(string(text), "autoscaling:TerminateInstance") {
+		t.Error("a remedy of the hub's own cluster of the same name is allowed in the spoke")
+	}
+}
+
+// TestSpokeForwards: what wakes the hub's functions is forwarded by a spoke, each pattern
+// once, to the hub's bus, by a role that may do that alone.
+func TestSpokeForwards(t *testing.T) {
+	tpl := made(t, anySpoke)
+	patterns := map[string]bool{}
+	for _, r := range tpl.all("AWS::Events::Rule") {
+		text, err := json.Marshal(r.Properties["EventPattern"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if patterns[string(text)] {
+			t.Errorf("%s is forwarded twice", text)
+		}
+		patterns[string(text)] = true
+		if got := flat(get(r.Properties, "Targets", 0, "Arn")); got != "arn:${AWS::Partition}:events:${HubRegion}:${HubAccount}:event-bus/rollcall-spokes" || r.Properties["EventBusName"] != nil {
+			t.Errorf("%s goes to %s", r.id, got)
+		}
+		if to(get(r.Properties, "Targets", 0, "RoleArn")) == "" || to(get(r.Properties, "Targets", 0, "DeadLetterConfig", "Arn")) == "" {
+			t.Errorf("%s has no role, or no queue for what is not taken", r.id)
+		}
+	}
+	for _, s := range specs.All() {
+		for _, r := range s.Rules {
+			text, err := json.Marshal(pattern(r.Pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := r.Bus == "" && !strings.Contains(r.Pattern, `"rollcall"`); want != patterns[string(text)] && r.Bus == "" {
+				t.Errorf("%s of %s is forwarded: %t", r.Name, s.Name, !want)
+			}
+		}
+	}
+}
+
+// TestHubsBusForSpokes: the bus takes in what the named accounts send, of the sources that
+// Rollcall takes in; what is forwarded wakes what the hub's own events wake.
+func TestHubsBusForSpokes(t *testing.T) {
+	tpl := made(t, bigHub)
+	policies := slices.DeleteFunc(tpl.all("AWS::Events::EventBusPolicy"), func(r resource) bool { return to(r.Properties["EventBusName"]) != "SpokesBus" })
+	if len(policies) != 1 {
+		t.Fatalf("%d policies of the bus for spokes", len(policies))
+	}
+	st := policies[0].Properties["Statement"]
+	if diff := cmp.Diff([]string{"222233334444", "333344445555"}, flats(get(st, "Principal", "AWS"))); diff != "" {
+		t.Errorf("accounts (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"aws.autoscaling", "aws.cloudformation", "aws.ec2", "aws.eks", "aws.health"}, flats(get(st, "Condition", "ForAllValues:StringEquals", "events:source"))); diff != "" {
+		t.Errorf("sources (-want +got):\n%s", diff)
+	}
+	if get(st, "Condition", "Null", "events:source") != "false" || get(st, "Action") != "events:PutEvents" || get(st, "Effect") != "Allow" {
+		t.Errorf("the policy is %v", st)
+	}
+	on := map[string][]string{}
+	for _, r := range tpl.all("AWS::Events::Rule") {
+		text, err := json.Marshal([]any{r.Properties["EventPattern"], flat(get(r.Properties, "Targets", 0, "Arn"))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Properties["ScheduleExpression"] == nil && !strings.Contains(string(text), `"rollcall"`) {
+			bus := to(r.Properties["EventBusName"])
+			on[bus] = append(on[bus], string(text))
+		}
+	}
+	if diff := cmp.Diff(sorted(on[""]), sorted(on["SpokesBus"])); diff != "" || len(on) != 2 || len(on[""]) == 0 {
+		t.Errorf("what the hub's own events wake, and forwarded ones (-own +forwarded):\n%s", diff)
+	}
+	// By these names rollcall doctor finds them.
+	for _, s := range specs.All() {
+		for _, r := range s.Rules {
+			if id := camel(s.Name) + camel(r.Name) + "OfSpokesRule"; specs.OfAWS(r) && !slices.ContainsFunc(tpl.all("AWS::Events::Rule"), func(x resource) bool { return strings.HasPrefix(x.id, id) }) {
+				t.Errorf("there is no rule %s", id)
+			}
+		}
+	}
+	for _, p := range made(t, standard).all("AWS::Events::EventBusPolicy") {
+		if get(p.Properties["Statement"], "Effect") != "Deny" {
+			t.Error("without spokes a bus takes in what others send")
+		}
+	}
+}
+
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
+
+// TestHubAssumesSpokesRoles: each function the roles that it needs, in the spokes that have
+// them, by their whole names.
+func TestHubAssumesSpokesRoles(t *testing.T) {
+	tpl := made(t, bigHub)
+	readers := []string{
+		"arn:aws:iam::222233334444:role/rollcall-reader-eu-west-1", "arn:aws:iam::222233334444:role/rollcall-reader-us-west-2", "arn:aws:iam::333344445555:role/rollcall-reader-us-west-2",
+	}
+	for _, s := range specs.All() {
+		got := map[string][]string{}
+		for _, st := range statementsOf(t, tpl, s) {
+			if strings.HasPrefix(st.Sid, "AssumeSpoke") {
+				got[st.Sid] = st.Resources
+			}
+		}
+		want := map[string][]string{}
+		if slices.Contains(s.Assumes, spec.SpokeReader) {
+			want["AssumeSpokeReader1"] = readers
+		}
+		switch s.Name {
+		case "eni-cleanup":
+			want["AssumeSpokeCleaner1"] = []string{"arn:aws:iam::222233334444:role/rollcall-cleaner-us-west-2"}
+		case "remediate":
+			want["AssumeSpokeRemediator1"] = []string{"arn:aws:iam::222233334444:role/rollcall-remediator-us-west-2"}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", s.Name, diff)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	tables := theTemplate(t).all("AWS::DynamoDB::Table")
+	if len(tables) != 1 {
+		t.Fatalf("%d tables, want 1", len(tables))
+	}
+	if got := tables[0].DeletionPolicy; got != "Retain" {
+		t.Errorf("deletion policy: got %q, want Retain", got)
+	}
+	key := func(name, kind string) any { return map[string]any{"AttributeName": name, "KeyType": kind} }
+	want := map[string]any{
+		"KeySchema":   []any{key("pk", "HASH"), key("sk", "RANGE")},
+		"BillingMode": "PAY_PER_REQUEST",
+		"AttributeDefinitions": []any{
+			map[string]any{"AttributeName": "pk", "AttributeType": "S"},
+			map[string]any{"AttributeName": "sk", "AttributeType": "S"},
+			map[string]any{"AttributeName": "open", "AttributeType": "S"},
+			map[string]any{"AttributeName": "started", "AttributeType": "S"},
+			map[string]any{"AttributeName": "day", "AttributeType": "S"},
+			map[string]any{"AttributeName": "began", "AttributeType": "S"},
+		},
+		"GlobalSecondaryIndexes": []any{map[string]any{
+			"IndexName":  "open",
+			"KeySchema":  []any{key("open", "HASH"), key("started", "RANGE")},
+			"Projection": map[string]any{"ProjectionType": "ALL"},
+		}, map[string]any{
+			"IndexName":  "ended",
+			"KeySchema":  []any{key("day", "HASH"), key("began", "RANGE")},
+			"Projection": map[string]any{"ProjectionType": "INCLUDE", "NonKeyAttributes": []any{"past", "expires", "format"}},
+		}},
+		"TimeToLiveSpecification":          map[string]any{"AttributeName": "expires", "Enabled": true},
+		"PointInTimeRecoverySpecification": map[string]any{"PointInTimeRecoveryEnabled": true},
+		"SSESpecification":                 map[string]any{"SSEEnabled": true},
+	}
+	got := maps.Clone(tables[0].Properties)
+	delete(got, "Tags")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+// CloudWatch alone, for this account's alarms, may publish, and over TLS only.
+// SNS encrypts on its disks by itself; a key of our own is paid for by the month.
+func TestAlarmTopic(t *testing.T) {
+	tpl := theTemplate(t)
+	if keys := tpl.all("AWS::KMS::Key"); len(keys) > 0 {
+		t.Errorf("the stack makes the key %s", keys[0].id)
+	}
+	policies := slices.DeleteFunc(tpl.all("AWS::SNS::TopicPolicy"), func(r resource) bool { return strings.HasPrefix(r.id, "TargetTopic") })
+	if len(policies) != 1 || len(tpl.all("AWS::SNS::Topic")) != 2 {
+		t.Fatalf("%d policies of topics, want 1 beside that of the targets", len(policies))
+	}
+	secure, published := false, false
+	for _, s := range several(get(policies[0].Properties, "PolicyDocument", "Statement")) {
+		if get(s, "Effect") == "Deny" {
+			secure = secure || get(s, "Condition", "Bool", "aws:SecureTransport") == "false"
+			continue
+		}
+		published = true
+		if get(s, "Principal", "Service") != "cloudwatch.amazonaws.com" || get(s, "Action") != "sns:Publish" || to(get(s, "Condition", "StringEquals", "aws:SourceAccount")) != "AWS::AccountId" {
+			t.Errorf("the topic's policy allows %v", s)
+		}
+	}
+	if !secure || !published {
+		t.Errorf("TLS only: %t; CloudWatch may publish: %t", secure, published)
+	}
+}
+
+// Nobody is named in the topic of the targets: the function's role lets it publish, over TLS
+// only, and who hears of it is whom the setting subscribes.
+func TestTargetTopic(t *testing.T) {
+	tpl, err := synthesise(map[string]any{"slackChannel": channel, "targetEmail": "oncall@example.com, sre@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range tpl.all("AWS::SNS::TopicPolicy") {
+		if !strings.HasPrefix(p.id, "TargetTopic") {
+			continue
+		}
+		list := several(get(p.Properties, "PolicyDocument", "Statement"))
+		if len(list) != 1 || get(list[0], "Effect") != "Deny" || get(list[0], "Condition", "Bool", "aws:SecureTransport") != "false" {
+			t.Errorf("the topic's policy is %v", list)
+		}
+	}
+	var subscribed []string
+	for _, s := range tpl.all("AWS::SNS::Subscription") {
+		if to(s.Properties["TopicArn"]) == "" || s.Properties["Protocol"] != "email" {
+			t.Errorf("subscription %v", s.Properties)
+		}
+		subscribed = append(subscribed, s.Properties["Endpoint"].(string))
+	}
+	if diff := cmp.Diff([]string{"oncall@example.com", "sre@example.com"}, subscribed); diff != "" {
+		t.Errorf("subscribed (-want +got):\n%s", diff)
+	}
+}
+
+// TestNoTargets: without the setting there is nothing of them that costs.
+func TestNoTargets(t *testing.T) {
+	tpl, err := synthesise(map[string]any{"slackChannel": channel, "targets": "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, r := range tpl.Resources {
+		if strings.Contains(id, "Target") || strings.Contains(fmt.Sprint(r.Properties), "notify-targets") {
+			t.Errorf("%s (%s) is there", id, r.Type)
+		}
+	}
+	if _, ok := tpl.Outputs["TargetTopicArn"]; ok {
+		t.Error("a topic is among the outputs")
+	}
+}
+
+func TestTheStackMakesEmptySecrets(t *testing.T) {
+	secrets := theTemplate(t).all("AWS::SecretsManager::Secret")
+	if len(secrets) != 2 {
+		t.Fatalf("%d secrets, want the token and the signing secret", len(secrets))
+	}
+	for _, s := range secrets {
+		for _, key := range []string{"SecretString", "GenerateSecretString"} {
+			if s.Properties[key] != nil {
+				t.Errorf("%s is made with %s", s.id, key)
+			}
+		}
+		if s.DeletionPolicy != "RetainExceptOnCreate" {
+			t.Errorf("%s is deleted with the stack", s.id)
+		}
+	}
+}
+
+func TestOperatorsOwnResources(t *testing.T) {
+	const (
+		secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:slack-AbCdEf"
+		signs  = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:signing-AbCdEf"
+		key    = "arn:aws:kms:eu-west-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+		topic  = "arn:aws:sns:eu-west-1:123456789012:oncall"
+	)
+	tpl, err := synthesise(map[string]any{
+		"slackChannel": channel, "slackSecretArn": secret, "slackSigningSecretArn": signs, "slackSecretKmsKeyArn": key, "alarmTopicArn": topic,
+		"stackName": "Second", "logRetentionDays": "90", "targets": "sns=" + topic,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"AWS::SecretsManager::Secret", "AWS::SNS::Topic", "AWS::KMS::Key"} {
+		if made := tpl.all(kind); len(made) > 0 {
+			t.Errorf("%s is made beside the operator's", made[0].id)
+		}
+	}
+	for _, a := range tpl.all("AWS::CloudWatch::Alarm") {
+		if got := flats(append(several(a.Properties["AlarmActions"]), several(a.Properties["InsufficientDataActions"])...)); !slices.Equal(got, []string{topic}) {
+			t.Errorf("%s goes to %q, want %q", a.id, got, topic)
+		}
+	}
+	if got := tpl.all("AWS::Events::EventBus")[0].Properties["Name"]; got != "second" {
+		t.Errorf("bus: got %q, want %q", got, "second")
+	}
+	if got := tpl.all("AWS::Logs::LogGroup")[0].Properties["RetentionInDays"]; got != 90.0 {
+		t.Errorf("log retention: got %v, want 90", got)
+	}
+	var found []string
+	for _, role := range tpl.all("AWS::IAM::Role") {
+		for _, s := range several(get(role.Properties, "Policies", 0, "PolicyDocument", "Statement")) {
+			switch get(s, "Sid") {
+			case "ReadSlackToken", "ReadSigningSecret":
+				found = append(found, flat(get(s, "Resource")))
+			case sidDecrypt, sidSigning:
+				found = append(found, flat(get(s, "Action")), flat(get(s, "Resource")), flats(get(s, "Condition", "StringEquals", "kms:ViaService"))[0],
+					flats(get(s, "Condition", "StringEquals", "kms:EncryptionContext:SecretARN"))[0])
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{
+		secret, "kms:Decrypt", key, "secretsmanager.eu-west-1.${AWS::URLSuffix}", secret,
+		signs, "kms:Decrypt", key, "secretsmanager.eu-west-1.${AWS::URLSuffix}", signs,
+	}, found); diff != "" {
+		t.Errorf("permissions on the secret (-want +got):\n%s", diff)
+	}
+}
+
+// TestTargetSecretsUnderACustomerKey: notify-targets alone may decrypt the secrets of its
+// targets and no others with the key, and only through Secrets Manager.
+func TestTargetSecretsUnderACustomerKey(t *testing.T) {
+	const key = "arn:aws:kms:eu-west-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+	for targets, want := range map[string][]string{
+		"none": nil,
+		"sns":  nil,
+		"pagerduty=rollcall/pd,sns,webhook=hook": {
+			"rollcall-notify-targets", "kms:Decrypt", key, "secretsmanager.${AWS::Region}.${AWS::URLSuffix}",
+			"arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:rollcall/pd-?????? arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:hook-??????",
+		},
+	} {
+		tpl, err := synthesise(map[string]any{"slackChannel": channel, "targets": targets, "targetSecretKmsKeyArn": key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, f := range tpl.all("AWS::Lambda::Function") {
+			role := tpl.Resources[flat(get(f.Properties, "Role", "Fn::GetAtt", 0))]
+			for _, s := range several(get(role.Properties, "Policies", 0, "PolicyDocument", "Statement")) {
+				if !strings.HasPrefix(fmt.Sprint(flats(get(s, "Action"))), "[kms:") {
+					continue
+				}
+				found = append(found, flat(f.Properties["FunctionName"]), flat(get(s, "Action")), flat(get(s, "Resource")),
+					strings.Join(flats(get(s, "Condition", "StringEquals", "kms:ViaService")), " "),
+					strings.Join(flats(get(s, "Condition", "StringLike", "kms:EncryptionContext:SecretARN")), " "))
+			}
+		}
+		if diff := cmp.Diff(want, found); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", targets, diff)
+		}
+	}
+}
+
+func TestAlarmEmail(t *testing.T) {
+	tpl, err := synthesise(map[string]any{"slackChannel": channel, "alarmEmail": "oncall@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	subscriptions := tpl.all("AWS::SNS::Subscription")
+	if len(subscriptions) != 1 || subscriptions[0].Properties["Endpoint"] != "oncall@example.com" {
+		t.Errorf("got %v, want one to the address", subscriptions)
+	}
+}
+
+func TestWrongSettingsFail(t *testing.T) {
+	_, err := synthesise(map[string]any{"slackChannel": channel, "joinTime": "1s"})
+	if want := "joinTime: 1s is outside 1m0s to 15m0s. How long after its launch"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+func TestMissingPackagesFail(t *testing.T) {
+	dir := t.TempDir()
+	err := built(specs.All(), dir)
+	for _, spec := range specs.All() {
+		if want := filepath.Join(dir, spec.Name, "bootstrap") + " is missing: run `make build`"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestNoAccountOrRegionInTheTemplate(t *testing.T) {
+	data, err := json.Marshal(theTemplate(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := regexp.MustCompile(`\d{12}|[a-z]{2}-(north|south|east|west|central)[a-z]*-\d`).Find(data); found != nil && string(found) != channel {
+		t.Errorf("the template holds %q", found)
+	}
+}
+
+// The local stage reads the committed template: it must be this one.
+func TestCommittedTemplate(t *testing.T) {
+	data, err := os.ReadFile("Rollcall.template.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var committed template
+	if err := json.Unmarshal(data, &committed); err != nil {
+		t.Fatal(err)
+	}
+	tpl := theTemplate(t)
+	for id, want := range tpl.Resources {
+		if diff := cmp.Diff(unpacked(want), unpacked(committed.Resources[id])); diff != "" {
+			t.Errorf("%s differs from what is synthesised; run `make synth` (-synthesised +committed):\n%s", id, diff)
+		}
+	}
+	for id := range committed.Resources {
+		if _, ok := tpl.Resources[id]; !ok {
+			t.Errorf("%s is in the committed template only; run `make synth`", id)
+		}
+	}
+	if diff := cmp.Diff(tpl.Outputs, committed.Outputs); diff != "" {
+		t.Errorf("outputs; run `make synth` (-synthesised +committed):\n%s", diff)
+	}
+}
+
+// unpacked is a resource without the hash of its package.
+func unpacked(r resource) map[string]any {
+	properties := map[string]any{}
+	for key, value := range r.Properties {
+		if key != "Code" {
+			properties[key] = value
+		}
+	}
+	return map[string]any{
+		"Type": r.Type, "Properties": properties, "Metadata": fmt.Sprint(r.Metadata),
+		"DependsOn": r.DependsOn, "DeletionPolicy": r.DeletionPolicy,
+	}
+}
+
+// No test here runs beside another: jsii is not safe for concurrent use.
+func TestMain(m *testing.M) {
+	// The validator takes 4 of 5 seconds; `make synth` runs it.
+	os.Setenv("CDK_VALIDATION", "false")
+	code := m.Run()
+	jsii.Close()
+	os.Exit(code)
+}
+
+// channel is the one that `make synth` uses when none is given.
+const channel = "C0123456789"
+
+// everyTarget is a target of each kind, as `make synth` has them.
+const everyTarget = "sns,pagerduty=rollcall/pagerduty,teams=rollcall/teams,webhook=rollcall/webhook"
+
+type template struct {
+	source    []byte
+	Resources map[string]resource
+	Outputs   map[string]struct {
+		Description string
+		Value       any
+	}
+}
+
+type resource struct {
+	id             string
+	Type           string
+	Properties     map[string]any
+	Metadata       map[string]any
+	DependsOn      any
+	DeletionPolicy string
+}
+
+// standard is the stack as `make synth` makes it, synthesised once.
+var standard = sync.OnceValues(func() (template, error) {
+	return synthesise(map[string]any{"slackChannel": channel})
+})
+
+func theTemplate(t *testing.T) template {
+	t.Helper()
+	tpl, err := standard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tpl
+}
+
+// synthesise does what the CLI does: the context of cdk.json, then that of
+// the command line.
+func synthesise(given map[string]any) (template, error) {
+	dir, err := os.MkdirTemp("", "rollcall-infra")
+	if err != nil {
+		return template{}, err
+	}
+	defer os.RemoveAll(dir)
+	app, err := newApp(dir, given)
+	if err != nil {
+		return template{}, err
+	}
+	return read(app)
+}
+
+func newApp(dir string, given map[string]any) (awscdk.App, error) {
+	data, err := os.ReadFile("../cdk.json")
+	if err != nil {
+		return nil, err
+	}
+	var settings struct{ Context map[string]any }
+	if err := json.Unmarshal(data, &settings); err != nil {
+		return nil, err
+	}
+	// With every function that there is, as `make synth` does.
+	settings.Context["slackActions"] = "on"
+	settings.Context["targets"] = everyTarget
+	maps.Copy(settings.Context, given)
+	for _, spec := range specs.All() {
+		folder := filepath.Join(dir, "packages", spec.Name)
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(folder, "bootstrap"), []byte("#!stub"), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	app := awscdk.NewApp(&awscdk.AppProps{
+		AnalyticsReporting: jsii.Bool(false),
+		Context:            &settings.Context,
+		Outdir:             jsii.String(filepath.Join(dir, "out")),
+	})
+	if given[relayTemplate] != nil {
+		NewRelayStack(app)
+		return app, nil
+	}
+	if given[keys.SpokeTemplate] != nil {
+		return app, NewSpokeStack(app, specs.All())
+	}
+	return app, NewStack(app, specs.All(), filepath.Join(dir, "packages"))
+}
+
+func read(app awscdk.App) (template, error) {
+	files, err := assemble(app)
+	if err != nil {
+		return template{}, err
+	}
+	if len(files) != 1 {
+		return template{}, fmt.Errorf("%d stacks", len(files))
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		return template{}, err
+	}
+	tpl := template{source: data}
+	if err := json.Unmarshal(data, &tpl); err != nil {
+		return template{}, err
+	}
+	for id, r := range tpl.Resources {
+		r.id = id
+		tpl.Resources[id] = r
+	}
+	return tpl, nil
+}
+
+// all gives the resources of a type, by logical id.
+func (t template) all(kind string) []resource {
+	var found []resource
+	for _, id := range slices.Sorted(maps.Keys(t.Resources)) {
+		if r := t.Resources[id]; r.Type == kind {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// get walks into properties: maps by key, lists by index; nil where there is nothing.
+func get(node any, path ...any) any {
+	for _, step := range path {
+		switch s := step.(type) {
+		case string:
+			m, _ := node.(map[string]any)
+			node = m[s]
+		case int:
+			list, _ := node.([]any)
+			if s >= len(list) {
+				return nil
+			}
+			node = list[s]
+		}
+	}
+	return node
+}
+
+// to is the logical id that a Ref or Fn::GetAtt names, "" for other values.
+func to(value any) string {
+	if id, ok := get(value, "Ref").(string); ok {
+		return id
+	}
+	id, _ := get(value, "Fn::GetAtt", 0).(string)
+	return id
+}
+
+// flat writes a value with its references as ${…}.
+func flat(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case map[string]any:
+		if id, ok := v["Ref"].(string); ok {
+			return "${" + id + "}"
+		}
+		if id := to(value); id != "" {
+			return fmt.Sprintf("${%s.%v}", id, get(value, "Fn::GetAtt", 1))
+		}
+		if parts, ok := get(v, "Fn::Join", 1).([]any); ok {
+			var b strings.Builder
+			for _, part := range parts {
+				b.WriteString(flat(part))
+			}
+			return b.String()
+		}
+	}
+	return fmt.Sprint(value)
+}
+
+// several makes a list of what CloudFormation lets be one or several.
+func several(value any) []any {
+	if list, ok := value.([]any); ok {
+		return list
+	}
+	if value == nil {
+		return nil
+	}
+	return []any{value}
+}
+
+func flats(value any) []string {
+	var list []string
+	for _, v := range several(value) {
+		list = append(list, flat(v))
+	}
+	return list
+}
+
+// TestNoPartitionIsNamed: what is deployed in China or GovCloud is the same template.
+func TestNoPartitionIsNamed(t *testing.T) {
+	for _, file := range []string{"Rollcall.template.json", "RollcallSpoke.template.json", "RollcallRelay.template.json"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := regexp.MustCompile(`arn:aws[a-z-]*:[^"]*|[a-z0-9.-]+\.amazonaws\.com/[^"]*|"(us|eu|ap)-[a-z]+-[0-9]"`).FindAllString(string(text), -1); len(found) > 0 {
+			t.Errorf("%s names %q", file, found)
+		}
+	}
+}
+
+// TestNoPublicAddressUnlessAskedFor: what hangs on a setting is not there where
+// the setting is not "on".
+func TestNoPublicAddressUnlessAskedFor(t *testing.T) {
+	for _, given := range []map[string]any{{"slackChannel": channel, "slackActions": "", "targets": "none"}, {"slackChannel": channel, "slackActions": "off", "targets": "none"}} {
+		tpl, err := synthesise(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if urls := tpl.all("AWS::Lambda::Url"); len(urls) > 0 {
+			t.Errorf("%v: %s is there", given, urls[0].id)
+		}
+		for _, p := range tpl.all("AWS::Lambda::Permission") {
+			if p.Properties["Principal"] == "*" {
+				t.Errorf("%v: %s lets everybody in", given, p.id)
+			}
+		}
+		for _, f := range tpl.all("AWS::Lambda::Function") {
+			name := strings.TrimPrefix(f.Properties["FunctionName"].(string), "rollcall-")
+			if i := slices.IndexFunc(specs.All(), func(s spec.Spec) bool { return s.Name == name }); i < 0 || specs.All()[i].Only != "" {
+				t.Errorf("%v: %s is deployed", given, name)
+			}
+			if name == "report" && get(f.Properties, "Environment", "Variables", "ROLLCALL_SLACK_ACTIONS") != "off" {
+				t.Errorf("%v: messages have buttons that go nowhere", given)
+			}
+		}
+		if got := len(tpl.all("AWS::SecretsManager::Secret")); got != 1 {
+			t.Errorf("%v: %d secrets, want the token alone", given, got)
+		}
+		if _, ok := tpl.Outputs["SlackInteractivityUrl"]; ok {
+			t.Errorf("%v: an address is among the outputs", given)
+		}
+	}
+}
+
+func TestAddressesAreThoseOfTheSpecs(t *testing.T) {
+	tpl := theTemplate(t)
+	var want, got []string
+	for _, function := range specs.All() {
+		f := lambdaOf(t, tpl, function)
+		if function.URL == nil {
+			if most := f.Properties["ReservedConcurrentExecutions"]; most != nil {
+				t.Errorf("%s: %v invocations are reserved", function.Name, most)
+			}
+			continue
+		}
+		want = append(want, f.id)
+		if got := f.Properties["ReservedConcurrentExecutions"]; got != float64(function.URL.Concurrency) {
+			t.Errorf("%s: %v invocations at once, want %d", function.Name, got, function.URL.Concurrency)
+		}
+		type let struct{ Action, Auth, Via any }
+		var lets []let
+		for _, p := range tpl.all("AWS::Lambda::Permission") {
+			if to(p.Properties["FunctionName"]) == f.id {
+				lets = append(lets, let{p.Properties["Action"], p.Properties["FunctionUrlAuthType"], p.Properties["InvokedViaFunctionUrl"]})
+			}
+		}
+		slices.SortFunc(lets, func(a, b let) int { return strings.Compare(a.Action.(string), b.Action.(string)) })
+		// The second one through the address alone: else any account could invoke it.
+		if diff := cmp.Diff([]let{{"lambda:InvokeFunction", nil, true}, {"lambda:InvokeFunctionUrl", "NONE", nil}}, lets); diff != "" {
+			t.Errorf("%s: who may call (-want +got):\n%s", function.Name, diff)
+		}
+	}
+	for _, u := range tpl.all("AWS::Lambda::Url") {
+		got = append(got, to(u.Properties["TargetFunctionArn"]))
+		if u.Properties["AuthType"] != "NONE" || u.Properties["Cors"] != nil {
+			t.Errorf("%s: %v", u.id, u.Properties)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("functions with an address (-specs +template):\n%s", diff)
+	}
+	if len(want) > 0 && flat(tpl.Outputs["SlackInteractivityUrl"].Value) == "" {
+		t.Error("the address is not among the outputs")
+	}
+}
+
+// TestSecretsHaveOneReaderEach: the token is report's, the signing secret
+// slack-actions': whoever calls that from outside is nowhere near the token.
+func TestSecretsHaveOneReaderEach(t *testing.T) {
+	readers := map[spec.Resource][]string{}
+	for _, function := range specs.All() {
+		for _, g := range function.Grants {
+			for _, r := range g.Resources {
+				if r == spec.SlackSecret || r == spec.SigningSecret {
+					readers[r] = append(readers[r], function.Name)
+				}
+			}
+		}
+	}
+	want := map[spec.Resource][]string{spec.SlackSecret: {"report"}, spec.SigningSecret: {"slack-actions"}}
+	if diff := cmp.Diff(want, readers); diff != "" {
+		t.Errorf("readers of secrets (-want +got):\n%s", diff)
 	}
 }

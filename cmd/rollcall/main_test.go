@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -134,5 +138,131 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("status %d, prints %q, %q, want %q", got, out.String(), errs.String(), tt.says)
 			}
 		})
+	}
+}
+
+// The button is the person's who looks: the story waits for it, and goes on.
+func TestKeptStoryWaitsForThePerson(t *testing.T) {
+	if !testfull.Asked() {
+		t.Skip("it plays a story")
+	}
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "rollcall")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := exec.CommandContext(t.Context(), binary, "demo", "zone", "--rate", "400", "--keep")
+	cmd.Dir, cmd.Env = dir, []string{}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	turn, seen := false, false
+	var text strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		line := lines.Text()
+		text.WriteString(line + "\n")
+		if at := regexp.MustCompile(`Your turn: open (\S+) `).FindStringSubmatch(line); at != nil {
+			turn = true
+			approve(t, at[1])
+		}
+		seen = seen || strings.Contains(line, "you approved it")
+		if strings.HasPrefix(line, "Ctrl-C ends it.") {
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil || !turn || !seen || !strings.Contains(text.String(), "\nAll of it was seen, in ") {
+		t.Errorf("it ended with %v; its turn %t, seen %t:\n%s", err, turn, seen, text.String())
+	}
+}
+
+// approve presses the button on the page as its script does.
+func approve(t *testing.T, page string) {
+	t.Helper()
+	answer, err := http.Get(page + "/state.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var state struct {
+		Channels []struct {
+			ID       string `json:"id"`
+			Messages []struct {
+				TS     string `json:"ts"`
+				Blocks []struct {
+					ID       string `json:"block_id"`
+					Elements []struct {
+						Action string `json:"action_id"`
+					} `json:"elements"`
+				} `json:"blocks"`
+			} `json:"messages"`
+		} `json:"channels"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&state); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range state.Channels[0].Messages {
+		for _, b := range m.Blocks {
+			for _, e := range b.Elements {
+				if e.Action != "approve" {
+					continue
+				}
+				body, err := json.Marshal(map[string]string{"channel": state.Channels[0].ID, "ts": m.TS, "block": b.ID, "action": e.Action, "user": "U0ONCALL01"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				pressed, err := http.Post(page+"/press", "application/json", bytes.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				pressed.Body.Close()
+				return
+			}
+		}
+	}
+	t.Error("no message has the button")
+}
+
+// TestPlugin: called as kubectl's plugin it speaks of itself so, in help, examples and
+// errors; called by its own name it does not.
+func TestPlugin(t *testing.T) {
+	for called, plugin := range map[string]bool{
+		"/home/a/.krew/bin/kubectl-rollcall": true, "kubectl-rollcall.exe": true,
+		"/usr/bin/rollcall": false, "rollcall.exe": false, "kubectl-rollcall-other": false, "/opt/kubectl-rollcall/rollcall": false,
+	} {
+		for _, args := range [][]string{{"--help"}, {"capture", "--help"}, {"explain", "--help"}, {"diagnose"}} {
+			var out bytes.Buffer
+			command.Run(t.Context(), root(called), args, &out, &out)
+			typed := strings.Count(out.String(), "kubectl rollcall")
+			plain := strings.Count(out.String(), "rollcall "+args[0]) - strings.Count(out.String(), "kubectl rollcall "+args[0])
+			if plugin && (typed == 0 || plain > 0) || !plugin && typed > 0 {
+				t.Errorf("%s %s: %d times kubectl rollcall, %d times without kubectl:\n%s", called, args, typed, plain, out.String())
+			}
+		}
+	}
+}
+
+// foundByKubectl: kubectl itself starts the program by its name. Where there is no kubectl
+// the name alone is tried.
+func foundByKubectl(t *testing.T, program string) {
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "kubectl-rollcall")
+	if err := os.Link(program, binary); err != nil {
+		t.Fatal(err)
+	}
+	command := []string{binary}
+	if kubectl, err := exec.LookPath("kubectl"); err == nil {
+		command = []string{kubectl, "rollcall"}
+	}
+	cmd := exec.Command(command[0], append(command[1:], "explain", "kubelet: Unauthorized")...)
+	cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "iam/access-missing") {
+		t.Errorf("%s: %v\n%s", command, err, out)
 	}
 }

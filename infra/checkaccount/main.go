@@ -16,14 +16,22 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"rollcall/infra/settings"
+	"rollcall/infra/specs"
 	"rollcall/shared/config"
+	"rollcall/shared/shell"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 )
@@ -104,4 +112,291 @@ func run(ctx context.Context, target string, line settings.Line, getenv func(str
 		fmt.Fprint(out, found.context(chosen.ConfigMapClusters))
 	}
 	return nil
+}
+
+// describer is the part of EKS that is asked.
+type describer interface {
+	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
+	DescribeAccessEntry(context.Context, *eks.DescribeAccessEntryInput, ...func(*eks.Options)) (*eks.DescribeAccessEntryOutput, error)
+}
+
+// entries are the clusters in which the stack would make access entries.
+func entries(chosen settings.Settings) []string {
+	if chosen.Access == settings.AccessNone {
+		return nil
+	}
+	return chosen.AccessClusters
+}
+
+// answer is what EKS says of one cluster.
+type answer struct {
+	cluster string
+	mode    ekstypes.AuthenticationMode
+	err     error
+	// byHand reports that the reader has an access entry that no stack of Rollcall made:
+	// those carry the tag of all that the stack makes.
+	byHand   bool
+	entryErr error
+}
+
+// atOnce is how many clusters are asked for at the same time.
+const atOnce = 8
+
+// modes asks EKS for the authentication mode of each cluster, and for the reader's access
+// entry; without the reader's ARN, not for that.
+func modes(ctx context.Context, api describer, clusters []string, reader string) []answer {
+	answers := make([]answer, len(clusters))
+	var wait sync.WaitGroup
+	free := make(chan struct{}, atOnce)
+	for i, name := range clusters {
+		wait.Go(func() {
+			free <- struct{}{}
+			defer func() { <-free }()
+			answers[i] = answer{cluster: name}
+			out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(name)})
+			switch {
+			case err != nil:
+				answers[i].err = err
+			case out.Cluster == nil:
+				answers[i].err = errors.New("the answer holds no cluster")
+			case out.Cluster.AccessConfig == nil:
+				// As everywhere here: without a mode it is one from before access entries.
+				answers[i].mode = ekstypes.AuthenticationModeConfigMap
+			default:
+				answers[i].mode = out.Cluster.AccessConfig.AuthenticationMode
+			}
+			if answers[i].err == nil && answers[i].mode != ekstypes.AuthenticationModeConfigMap && reader != "" {
+				answers[i].byHand, answers[i].entryErr = madeByHand(ctx, api, name, reader)
+			}
+		})
+	}
+	wait.Wait()
+	return answers
+}
+
+func madeByHand(ctx context.Context, api describer, cluster, reader string) (bool, error) {
+	out, err := api.DescribeAccessEntry(ctx, &eks.DescribeAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: aws.String(reader)})
+	var none *ekstypes.ResourceNotFoundException
+	switch {
+	case errors.As(err, &none):
+		return false, nil
+	case err != nil:
+		return false, err
+	case out.AccessEntry == nil:
+		return false, errors.New("the answer holds no access entry")
+	}
+	return out.AccessEntry.Tags[settings.TagKey] != settings.TagValue, nil
+}
+
+// found are the answers, by what follows from them.
+type found struct {
+	// configMap are those in which EKS refuses access entries.
+	configMap []string
+	// missing are those that EKS does not know.
+	missing []string
+	// byHand are those in which the reader's access entry was made by hand.
+	byHand  []string
+	unasked []answer
+	// unseen are those of which it is not known whether they have one.
+	unseen []answer
+}
+
+func sorted(answers []answer) found {
+	var f found
+	for _, a := range answers {
+		var none *ekstypes.ResourceNotFoundException
+		switch {
+		case errors.As(a.err, &none):
+			f.missing = append(f.missing, a.cluster)
+		case a.err != nil:
+			f.unasked = append(f.unasked, a)
+		case a.mode == ekstypes.AuthenticationModeConfigMap:
+			f.configMap = append(f.configMap, a.cluster)
+		case a.entryErr != nil:
+			f.unseen = append(f.unseen, a)
+		case a.byHand:
+			f.byHand = append(f.byHand, a.cluster)
+		}
+	}
+	return f
+}
+
+// words are for an operator; none where there is nothing to be said.
+func (f found) words(region string) string {
+	var b strings.Builder
+	for _, c := range f.configMap {
+		fmt.Fprintf(&b, "%s: authentication mode CONFIG_MAP. EKS refuses access entries there, so the stack makes none. After the deployment add the lines of the output AwsAuthRoles under mapRoles"+
+			" (kubectl -n kube-system edit configmap aws-auth), and run the output ClusterRoleCommand. Or let the cluster take access entries too, for good, and deploy again:\n"+
+			"  aws eks update-cluster-config --region %s --name %s --access-config authenticationMode=API_AND_CONFIG_MAP\n", c, region, c)
+	}
+	for _, a := range f.unasked {
+		fmt.Fprintf(&b, "%s: its authentication mode is not known (eks:DescribeCluster: %v). If it is CONFIG_MAP, EKS refuses the access entry and the stack rolls back: add %s=%s to SET.\n",
+			a.cluster, a.err, settings.ConfigMapClusters, a.cluster)
+	}
+	for _, a := range f.unseen {
+		fmt.Fprintf(&b, "%s: whether Rollcall's reader has an access entry there that was made by hand is not known (eks:DescribeAccessEntry: %v). If it has, EKS refuses the stack's and the stack rolls back.\n", a.cluster, a.entryErr)
+	}
+	return b.String()
+}
+
+// missingError refuses clusters that are not there: their access entries would
+// fail, and roll the stack back.
+func (f found) missingError(region string) error {
+	if len(f.missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("EKS has no cluster %s in %s (CLUSTERS=…, or accessClusters in SET; aws eks list-clusters)", strings.Join(f.missing, ", "), region)
+}
+
+// byHandError refuses clusters in which the stack would make an access entry that is there:
+// EKS refuses a second one for a principal (ResourceInUseException, "The specified access
+// entry resource is already in use on this cluster"), and CloudFormation rolls the whole stack
+// back.
+func (f found) byHandError(region, reader string) error {
+	if len(f.byHand) == 0 {
+		return nil
+	}
+	var commands strings.Builder
+	for _, c := range f.byHand {
+		commands.WriteString("\n  " + shell.Command("aws", "eks", "delete-access-entry", "--region", region, "--cluster-name", c, "--principal-arn", reader))
+	}
+	return fmt.Errorf("the stack makes the access entry of Rollcall's reader in %s, and one was made there by hand: EKS refuses the second, and the whole stack would roll back."+
+		" Delete it right before the deployment, or leave the cluster out of CLUSTERS and accessClusters:%s", strings.Join(f.byHand, ", "), commands.String())
+}
+
+// context is what the CDK command line is given on top, so that the stack makes
+// no access entry where EKS would refuse it.
+func (f found) context(given []string) string {
+	all := slices.Concat(given, f.configMap)
+	if len(all) == 0 {
+		return ""
+	}
+	slices.Sort(all)
+	return fmt.Sprintf("-c %s=%s\n", settings.ConfigMapClusters, strings.Join(slices.Compact(all), ","))
+}
+
+// The partitions other than AWS's own have fewer services, and nothing passes from one to
+// another: no role of one is assumed from another, and no event is forwarded (IAM user guide,
+// "AWS JSON policy elements: Principal": principals are of the same partition).
+
+// withoutFunctionURLs are the regions of AWS's own partition in which Lambda has no function
+// URLs (Lambda developer guide, "Creating and managing Lambda function URLs", note). No region
+// in China has them ("Getting Started with Amazon Web Services in China", Amazon Lambda); those
+// of GovCloud do.
+func withoutFunctionURLs(region string) bool {
+	return spoke.Partition(region) == "aws-cn" || slices.Contains([]string{
+		"ap-east-2", "ap-south-2", "ap-southeast-4", "ap-southeast-5", "ap-southeast-6", "ap-southeast-7",
+		"ca-west-1", "eu-central-2", "eu-south-2", "il-central-1", "me-central-1",
+	}, region)
+}
+
+// lacking says what the settings want and the region does not have, each with the way
+// around. What AWS has added since is not refused: CloudFormation has the last word.
+func lacking(region string, chosen settings.Settings) []string {
+	var list []string
+	if chosen.Environment[config.SlackActions] == "on" && withoutFunctionURLs(region) {
+		instead := "Deploy with slackActions=off: messages then have no buttons, and each still has the commands that do what a button would."
+		if spoke.Partition(region) == "aws" {
+			instead += " Or deploy the hub in a region that has them, and watch " + region + " as its spoke (docs/deploy.md)."
+		}
+		list = append(list, fmt.Sprintf("slackActions=on: Lambda has no function URLs in %s, so Slack's buttons have no address there."+
+			" CloudFormation refuses the template (\"Unrecognized resource types: [AWS::Lambda::Url]\"). %s", region, instead))
+	}
+	return list
+}
+
+// apart refuses spokes of another partition than the hub's.
+func apart(region string, chosen settings.Settings) error {
+	var other []string
+	for _, s := range chosen.Spokes {
+		if s.Partition() != spoke.Partition(region) {
+			other = append(other, s.ID.String())
+		}
+	}
+	if len(other) == 0 {
+		return nil
+	}
+	return fmt.Errorf("spokes: %s cannot be watched from %s: no role is assumed and no event is forwarded from one partition to another."+
+		" Take it out of spokes, and deploy a hub of its own there",
+		strings.Join(other, ", "), region)
+}
+
+// policyLister is the part of EKS that knows the access policies.
+type policyLister interface {
+	ListAccessPolicies(context.Context, *eks.ListAccessPoliciesInput, ...func(*eks.Options)) (*eks.ListAccessPoliciesOutput, error)
+}
+
+// wantedPolicies are those that the stack gives the reader where kubernetesAccess=policy.
+func wantedPolicies() []string { return []string{settings.AssistantPolicy, settings.ViewPolicy} }
+
+// missingPolicies refuses access policies that EKS does not have in the region: the access
+// entries would fail, and roll the stack back. That EKS could not be asked is said.
+func missingPolicies(ctx context.Context, api policyLister, region string, chosen settings.Settings) (say string, err error) {
+	if chosen.Access != settings.AccessPolicy || len(entries(chosen)) == 0 {
+		return "", nil
+	}
+	missing := wantedPolicies()
+	for in := (&eks.ListAccessPoliciesInput{}); ; {
+		out, err := api.ListAccessPolicies(ctx, in)
+		if err != nil {
+			return fmt.Sprintf("Not checked: whether EKS in %s has the access policies %s (eks:ListAccessPolicies: %v).\n", region, strings.Join(wantedPolicies(), " and "), err), nil
+		}
+		for _, p := range out.AccessPolicies {
+			missing = slices.DeleteFunc(missing, func(name string) bool { return p.Name != nil && *p.Name == name })
+		}
+		if in.NextToken = out.NextToken; in.NextToken == nil {
+			break
+		}
+	}
+	if len(missing) == 0 {
+		return "", nil
+	}
+	return "", fmt.Errorf("EKS in %s has no access policy %s (aws eks list-access-policies --region %s):"+
+		" add kubernetesAccess=group to SET, and run the output ClusterRoleCommand after the deployment",
+		region, strings.Join(missing, " and no "), region)
+}
+
+// concurrencyReader is the part of Lambda that knows how many invocations run at once.
+type concurrencyReader interface {
+	GetAccountSettings(context.Context, *lambda.GetAccountSettingsInput, ...func(*lambda.Options)) (*lambda.GetAccountSettingsOutput, error)
+	GetFunctionConcurrency(context.Context, *lambda.GetFunctionConcurrencyInput, ...func(*lambda.Options)) (*lambda.GetFunctionConcurrencyOutput, error)
+}
+
+// unreserved is what Lambda keeps for functions without reserved concurrency (Lambda developer
+// guide, "Configuring reserved concurrency for a function": "You can reserve up to the
+// Unreserved account concurrency value minus 100").
+const unreserved = 100
+
+// concurrency refuses the concurrency that slack-actions reserves where the account's has not
+// enough: new accounts may have 10, and the stack would roll back. That Lambda could not be
+// asked is said.
+func concurrency(ctx context.Context, api concurrencyReader, region string, chosen settings.Settings) (say string, err error) {
+	if chosen.Environment[config.SlackActions] != "on" {
+		return "", nil
+	}
+	account, err := api.GetAccountSettings(ctx, &lambda.GetAccountSettingsInput{})
+	if err != nil || account.AccountLimit == nil {
+		return fmt.Sprintf("Not checked: whether Lambda in %s has the concurrency that slackActions=on reserves (lambda:GetAccountSettings: %v).\n", region, err), nil
+	}
+	var function string
+	var wanted int32
+	for _, s := range specs.Deployed(specs.All(), chosen.Environment) {
+		if s.URL != nil {
+			function, wanted = chosen.Prefix()+"-"+s.Name, int32(s.URL.Concurrency)
+		}
+	}
+	reserved, err := api.GetFunctionConcurrency(ctx, &lambda.GetFunctionConcurrencyInput{FunctionName: &function})
+	var none *lambdatypes.ResourceNotFoundException
+	switch {
+	case err != nil && !errors.As(err, &none):
+		return fmt.Sprintf("Not checked: whether Lambda in %s has the concurrency that slackActions=on reserves (lambda:GetFunctionConcurrency on %s: %v).\n", region, function, err), nil
+	case err == nil:
+		wanted -= min(wanted, aws.ToInt32(reserved.ReservedConcurrentExecutions))
+	}
+	if left := aws.ToInt32(account.AccountLimit.UnreservedConcurrentExecutions); wanted > 0 && left < unreserved+wanted {
+		return "", fmt.Errorf("slackActions=on reserves %d concurrent executions, and Lambda in %s has %d that are not reserved, of which %d must stay so: the whole stack would roll back."+
+			" Have the quota \"Concurrent executions\" of AWS Lambda raised by %d or more first (Service Quotas; new accounts have 10, AWS answers within days), or deploy with slackActions=off",
+			wanted, region, left, unreserved, unreserved+wanted-left)
+	}
+	return "", nil
 }

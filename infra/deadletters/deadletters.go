@@ -44,7 +44,7 @@ type Letters struct {
 func (l Letters) Movable() bool { return l.SourceARN != "" }
 
 // The ends of the names of the queues that the stack makes: the dead-letter queues
-// of queues, and the queues of events that failed (infra/queue.go, infra/function.go).
+// of queues, and the queues of events that failed (infra).
 const (
 	deadEnd   = "-dead"
 	failedEnd = "-failed"

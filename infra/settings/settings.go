@@ -306,3 +306,325 @@ func contextOf(v spec.Variable) string {
 	}
 	return ""
 }
+
+// Key documents one CDK context key.
+type Key struct {
+	Name    string
+	Default string
+	About   string
+}
+
+// The tag of every resource of the stack that takes one: costs are found by it, and what
+// others have made has none.
+const (
+	TagKey   = "Application"
+	TagValue = "Rollcall"
+)
+
+// The keys that are the stack's own; the others are settings of the functions.
+const (
+	StackName          = "stackName"
+	SlackSecretKMSKey  = "slackSecretKmsKeyArn"
+	TargetSecretKMSKey = "targetSecretKmsKeyArn"
+	KubernetesAccess   = "kubernetesAccess"
+	AccessClusters     = "accessClusters"
+	ConfigMapClusters  = "configMapClusters"
+	AlarmTopicARN      = "alarmTopicArn"
+	AlarmEmail         = "alarmEmail"
+	LogRetentionDays   = "logRetentionDays"
+	Dashboard          = "dashboard"
+	TargetEmail        = "targetEmail"
+
+	SpokeTemplate = "spoke"
+	Organization  = "organization"
+
+	VPCSubnetIDs        = "vpcSubnetIds"
+	VPCSecurityGroupIDs = "vpcSecurityGroupIds"
+)
+
+// AssistantPolicy and ViewPolicy are the EKS access policies that the stack gives the
+// reader where the setting kubernetesAccess is "policy".
+const (
+	AssistantPolicy = "AmazonAIOpsAssistantPolicy"
+	ViewPolicy      = "AmazonEKSViewPolicy"
+)
+
+// AIOpsGives is what AmazonAIOpsAssistantPolicy lets a principal read: the
+// list in the CloudWatch user guide, "Integration with Amazon EKS", of
+// 9 August 2025.
+const AIOpsGives = "which also gives the logs of all pods and every ConfigMap of the cluster, and which AWS may extend"
+
+// Keys are all keys that an operator can set with `-c key=value`.
+func Keys() []Key {
+	var keys []Key
+	for _, s := range config.Settings() {
+		keys = append(keys, Key{Name: s.Context, Default: s.Default, About: s.About})
+	}
+	return append(keys,
+		Key{SlackSecretKMSKey, "", "ARN of the customer key that encrypts slackSecretArn and slackSigningSecretArn, if one does; report and slack-actions may then decrypt with it, through Secrets Manager only."},
+		Key{TargetSecretKMSKey, "", "ARN of the customer key that encrypts the secrets of targets, if one does; notify-targets may then decrypt these with it, through Secrets Manager only. The key's policy must let the account's roles use it."},
+		Key{KubernetesAccess, string(AccessPolicy), `How join-check, sweep, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report may read in clusters: "group" (recommended: the Kubernetes group rollcall, whose ClusterRole deploy/clusterrole.yaml names every object that is read; the output ClusterRoleCommand applies it), "policy" (EKS access policies AmazonAIOpsAssistantPolicy, ` + AIOpsGives + `, and AmazonEKSViewPolicy for kube-system) or "none" (you grant it yourself).`},
+		Key{AccessClusters, "", "Clusters in which the stack makes the access entry, separated by commas; if not set, those of clusters. With clusters=all the stack cannot know them: name them here, or run the output KubernetesAccessCommand once for each."},
+		Key{ConfigMapClusters, "", "Clusters in authentication mode CONFIG_MAP, separated by commas: EKS refuses access entries there, and the whole stack would roll back, so none is made. make deploy and make diff ask EKS and fill this in; the output AwsAuthRoles says what to add to aws-auth instead."},
+		Key{VPCSubnetIDs, "", "Private subnets in which join-check, sweep, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report run, separated by commas, best two or more in different zones. Needed when a watched cluster's API has a private endpoint only. From there it must reach the APIs of EC2, Auto Scaling, EKS, EventBridge, SQS and DynamoDB (with autoModeLogs CloudWatch Logs too) through a NAT gateway or VPC endpoints."},
+		Key{VPCSecurityGroupIDs, "", "Security groups of join-check, sweep, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report in those subnets, separated by commas. They must let them out to port 443, and the clusters' security groups must let them in on port 443."},
+		Key{AlarmTopicARN, "", "ARN of an SNS topic for alarms, whose policy lets cloudwatch.amazonaws.com publish. Without it the stack makes one without a KMS key: SNS encrypts its disks, and no more. If yours has a KMS key, it must be a customer key whose policy allows cloudwatch.amazonaws.com kms:GenerateDataKey* and kms:Decrypt: with the key aws/sns no alarm arrives."},
+		Key{AlarmEmail, "", "Address that gets the alarms of the stack's own topic (it is asked to confirm)."},
+		Key{TargetEmail, "", "Addresses that hear of incidents by mail, separated by commas: they are subscribed to the topic that the stack makes for sns among targets, and each is asked to confirm."},
+		Key{LogRetentionDays, "30", "How long logs are kept, one of the numbers of days that CloudWatch Logs accepts."},
+		Key{Dashboard, "on", `"off" leaves out the CloudWatch dashboard (launches, joins, addresses left, incidents, Rollcall's own health). An account's first three dashboards are free, each further one costs $3.00 a month; opening it searches the log groups ($0.005 for a GB).`},
+		Key{SpokeTemplate, "", `Which spoke's template "make spoke-template" writes: "any" (looks and forwards, and changes nothing: one file for all accounts), or an account and a region (222233334444/eu-west-1), with what its clusters have opted in to.`},
+		Key{Organization, "", "Id of the organization (o-…) of the hub: a spoke's roles then trust the hub only while it is in it. For a spoke outside the organization leave it out."},
+		Key{StackName, "Rollcall", "Name of the stack; in lower case it begins the name of every function and queue, and is the name of the bus."},
+	)
+}
+
+// Line is what the make line hands to the CDK command line, before either has
+// looked at it.
+type Line struct {
+	// Context are the words behind each -c: "joinTime=4m".
+	Context []string
+	// Variables are the names of what stood on the make line: CHANNEL, SET.
+	Variables []string
+	// NoChannel tells that a target needs no channel (synth, destroy).
+	NoChannel bool
+}
+
+// placeholder is the channel of a target that needs none.
+const placeholder = "C0123456789"
+
+// Read turns the line into a CDK context, and says which words are none. As
+// with the CDK command line the last of several counts.
+func (l Line) Read() (map[string]any, []error) {
+	context := map[string]any{}
+	var wrong []error
+	if l.NoChannel {
+		context["slackChannel"] = placeholder
+	}
+	for _, text := range l.Context {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || !ours.MatchString(key) {
+			wrong = append(wrong, notAPair(text))
+			continue
+		}
+		context[key] = value
+	}
+	for _, v := range l.Variables {
+		if err := misspelt(v); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	return context, wrong
+}
+
+// notAPair is about a word of SET.
+func notAPair(text string) error {
+	var keys []string
+	for _, k := range Keys() {
+		keys = append(keys, k.Name)
+	}
+	if meant := nearest(text, keys); meant != "" {
+		return fmt.Errorf("%s: %q has no value (make … %s)", makeSet, text, word(meant))
+	}
+	return fmt.Errorf(`%s: %q is not of the form key=value (make … SET="joinTime=4m logRetentionDays=90": a blank between two settings, none within one)`, makeSet, text)
+}
+
+// misspelt says that a variable of the make line was probably meant to be one
+// of ours: make itself takes any name, and CLUSTER=prod would watch all
+// clusters without a word.
+func misspelt(variable string) error {
+	known := []string{makeChannel, makeClusters, makeSet}
+	meant := nearest(variable, known)
+	if meant == "" || meant == variable {
+		return nil
+	}
+	return fmt.Errorf("%s: is not a variable of this Makefile; did you mean %s?", variable, meant)
+}
+
+// nearest is the known word that a misspelt one is most likely meant to be, or
+// none if it is like none of them. Capitals do not count.
+func nearest(word string, known []string) string {
+	best, least := "", 0
+	for _, k := range known {
+		d := distance(strings.ToLower(word), strings.ToLower(k))
+		// A third of the letters may be wrong: "joinTme", "cluster", "retentionDays" is too far.
+		if most := max(1, len(k)/3); d <= most && (best == "" || d < least) {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters must be put in, taken out, changed, or swapped
+// with the next one, to make b of a (optimal string alignment).
+func distance(a, b string) int {
+	from, to := []rune(a), []rune(b)
+	rows := make([][]int, len(from)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(to)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(from); i++ {
+		for j := 1; j <= len(to); j++ {
+			cost := 1
+			if from[i-1] == to[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && from[i-1] == to[j-2] && from[i-2] == to[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(from)][len(to)]
+}
+
+// Page is docs/settings.md: every key that an operator can set.
+func Page() string {
+	var b strings.Builder
+	b.WriteString("<!-- Written by make generate. Do not edit. -->\n\n# Settings\n\nThey are set when deploying: `make deploy CHANNEL=C0123456789 CLUSTERS=prod,dev SET=\"joinTime=4m logRetentionDays=90\"`\n(`CHANNEL` is `slackChannel`, `CLUSTERS` is `clusters`). A wrong value ends the synth with a sentence, before anything is deployed.\n")
+	for _, k := range Keys() {
+		value := "default `" + k.Default + "`"
+		if k.Default == "" {
+			value = "no default"
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n*%s*. %s\n", k.Name, value, k.About)
+	}
+	return b.String()
+}
+
+// Problem is one thing that is wrong with what an operator wrote, with the
+// word of the make line that says it.
+type Problem struct {
+	// Key is the CDK context key: "joinTime".
+	Key string
+	Err error
+}
+
+func (p Problem) Error() string {
+	return fmt.Sprintf("%s: %v (make … %s)", name(p.Key), p.Err, word(p.Key))
+}
+
+func (p Problem) Unwrap() error { return p.Err }
+
+// The variables of the make line that an operator sets.
+const (
+	makeChannel  = "CHANNEL"
+	makeClusters = "CLUSTERS"
+	makeSet      = "SET"
+)
+
+// name is what the make line calls a key.
+func name(key string) string {
+	switch key {
+	case contextOf(config.Channel):
+		return makeChannel
+	case contextOf(config.Clusters):
+		return makeClusters
+	}
+	return key
+}
+
+// word is how a key is set on the make line.
+func word(key string) string {
+	switch n := name(key); n {
+	case makeChannel:
+		return n + "=C0123456789"
+	case makeClusters:
+		return n + "=prod,dev"
+	}
+	return fmt.Sprintf("%s=%q", makeSet, key+"=…")
+}
+
+// problem judges one of the functions' settings alone, so that each mistake is
+// said with its own key.
+func problem(s config.Setting, environment map[spec.Variable]string) error {
+	_, err := config.Load(func(name string) string { return environment[spec.Variable(name)] }, []spec.Variable{s.Variable})
+	return asProblem(err)
+}
+
+// asProblem says what package config refuses in the words of the make line.
+func asProblem(err error) error {
+	var wrong *config.SettingError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	for _, s := range config.Settings() {
+		if s.Variable == wrong.Variable {
+			return Problem{Key: s.Context, Err: fmt.Errorf("%w. %s", wrong.Err, s.About)}
+		}
+	}
+	return err
+}
+
+// VPC is where the functions that talk to Kubernetes run, if not outside of
+// all VPCs: a cluster whose API has a private endpoint only answers nobody else.
+type VPC struct {
+	SubnetIDs        []string
+	SecurityGroupIDs []string
+}
+
+// Given tells whether the operator named a VPC.
+func (v VPC) Given() bool { return len(v.SubnetIDs) > 0 }
+
+// The most that Lambda takes (CreateFunction, VpcConfig).
+const (
+	maxSubnets        = 16
+	maxSecurityGroups = 5
+)
+
+var (
+	// EC2's ids have 8 or, since 2018, 17 hexadecimal digits.
+	subnetID        = regexp.MustCompile(`^subnet-([0-9a-f]{8}|[0-9a-f]{17})$`)
+	securityGroupID = regexp.MustCompile(`^sg-([0-9a-f]{8}|[0-9a-f]{17})$`)
+)
+
+// vpc reads the two settings, neither of which is of use alone.
+func vpc(subnets, groups string) (VPC, []error) {
+	var wrong []error
+	bad := func(key string, err error) {
+		if err != nil {
+			wrong = append(wrong, Problem{Key: key, Err: err})
+		}
+	}
+	v := VPC{SubnetIDs: list(subnets), SecurityGroupIDs: list(groups)}
+	bad(VPCSubnetIDs, checkIDs(v.SubnetIDs, subnetID, "a subnet (subnet-0123456789abcdef0)", maxSubnets))
+	bad(VPCSecurityGroupIDs, checkIDs(v.SecurityGroupIDs, securityGroupID, "a security group (sg-0123456789abcdef0)", maxSecurityGroups))
+	switch {
+	case len(v.SubnetIDs) > 0 && len(v.SecurityGroupIDs) == 0:
+		bad(VPCSecurityGroupIDs, fmt.Errorf("is not set, but %s is: make a security group that may connect to port 443, let it in at the clusters' security groups, and name it here", VPCSubnetIDs))
+	case len(v.SubnetIDs) == 0 && len(v.SecurityGroupIDs) > 0:
+		bad(VPCSubnetIDs, fmt.Errorf("is not set, but %s is: name the private subnets too, or neither", VPCSecurityGroupIDs))
+	}
+	return v, wrong
+}
+
+// list splits at commas; nothing is no list.
+func list(text string) []string {
+	if text == "" {
+		return nil
+	}
+	parts := strings.Split(text, ",")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return parts
+}
+
+func checkIDs(ids []string, form *regexp.Regexp, what string, most int) error {
+	for i, id := range ids {
+		if !form.MatchString(id) {
+			return fmt.Errorf("%q is not the id of %s", id, what)
+		}
+		if slices.Contains(ids[:i], id) {
+			return fmt.Errorf("%s is named twice", id)
+		}
+	}
+	if len(ids) > most {
+		return fmt.Errorf("names %d, Lambda takes %d at most", len(ids), most)
+	}
+	return nil
+}

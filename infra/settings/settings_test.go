@@ -1,7 +1,10 @@
 package settings
 
 import (
+	"errors"
+	"fmt"
 	"maps"
+	"os"
 	"strings"
 	"testing"
 
@@ -175,4 +178,163 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q=%q: got %+v without an error", key, value, s)
 		}
 	})
+}
+
+func TestLine(t *testing.T) {
+	got, wrong := Line{Context: []string{"slackChannel=C1", "slackChannel=C2", "cleanup=prod=delete", "stackName="}, Variables: []string{"CHANNEL", "SET", "V", "DEMO"}}.Read()
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	want := map[string]any{"slackChannel": "C2", "cleanup": "prod=delete", "stackName": ""}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("context (-want +got):\n%s", diff)
+	}
+	got, wrong = Line{NoChannel: true}.Read()
+	if _, err := Parse(got); err != nil || len(wrong) > 0 {
+		t.Errorf("without a channel: %v, %v", err, wrong)
+	}
+	got, _ = Line{NoChannel: true, Context: []string{"slackChannel=C9"}}.Read()
+	if got["slackChannel"] != "C9" {
+		t.Errorf("the channel given: %v", got)
+	}
+}
+
+func TestLineRefuses(t *testing.T) {
+	for _, test := range []struct {
+		line Line
+		want string
+	}{
+		{Line{Context: []string{"slackActions"}}, `SET: "slackActions" has no value (make … SET="slackActions=…")`},
+		{Line{Context: []string{"on"}}, `SET: "on" is not of the form key=value`},
+		{Line{Context: []string{"=x"}}, `SET: "=x" is not of the form key=value`},
+		{Line{Variables: []string{"CLUSTER"}}, "CLUSTER: is not a variable of this Makefile; did you mean CLUSTERS?"},
+		{Line{Variables: []string{"channel"}}, "channel: is not a variable of this Makefile; did you mean CHANNEL?"},
+		{Line{Variables: []string{"CHANEL"}}, "did you mean CHANNEL?"},
+		{Line{Variables: []string{"SETS"}}, "did you mean SET?"},
+	} {
+		_, wrong := test.line.Read()
+		if err := errors.Join(wrong...); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: got %v, want %q", test.line, err, test.want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	var keys []string
+	for _, k := range Keys() {
+		keys = append(keys, k.Name)
+	}
+	for word, want := range map[string]string{
+		"jointime": "joinTime", "joinTme": "joinTime", "jionTime": "joinTime", "JOIN_TIME": "joinTime",
+		"logRetentionDay": "logRetentionDays", "slackChanel": "slackChannel", "cluster": "clusters",
+		"approver": "approvers", "remedyVPC": "remedyVpcs",
+		// Nothing like it: no guess is better than a wrong one.
+		"colour": "", "x": "", "": "",
+	} {
+		if got := nearest(word, keys); got != want {
+			t.Errorf("%q: got %q, want %q", word, got, want)
+		}
+	}
+	// Each key is nearest to itself.
+	for _, k := range keys {
+		if got := nearest(k, keys); got != k {
+			t.Errorf("%q: got %q", k, got)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abc", "abd", 1}, {"abc", "ab", 1}, {"kitten", "sitting", 3}, {"ä", "a", 1}} {
+		if got := distance(test.a, test.b); got != test.want {
+			t.Errorf("%q, %q: got %d, want %d", test.a, test.b, got, test.want)
+		}
+		if got := distance(test.b, test.a); got != test.want {
+			t.Errorf("%q, %q: got %d, want %d", test.b, test.a, got, test.want)
+		}
+	}
+}
+
+func TestPageIsFresh(t *testing.T) {
+	got, err := os.ReadFile("../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Page(), string(got)); diff != "" {
+		t.Errorf("docs/settings.md is stale, run make generate (-want +got):\n%s", diff)
+	}
+}
+
+func TestVPC(t *testing.T) {
+	tests := []struct {
+		name            string
+		subnets, groups any
+		want            VPC
+	}{
+		{"none", nil, nil, VPC{}},
+		{"empty is not set", "", " ", VPC{}},
+		{"one of each", "subnet-0123456789abcdef0", "sg-0123456789abcdef0",
+			VPC{SubnetIDs: []string{"subnet-0123456789abcdef0"}, SecurityGroupIDs: []string{"sg-0123456789abcdef0"}}},
+		{"several, in the order given, old ids too", " subnet-0b0b0b0b0b0b0b0b0 , subnet-12345678", "sg-0fedcba9876543210,sg-12345678",
+			VPC{SubnetIDs: []string{"subnet-0b0b0b0b0b0b0b0b0", "subnet-12345678"}, SecurityGroupIDs: []string{"sg-0fedcba9876543210", "sg-12345678"}}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := Parse(map[string]any{"slackChannel": "C0123456789", VPCSubnetIDs: test.subnets, VPCSecurityGroupIDs: test.groups})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got.VPC); diff != "" {
+				t.Errorf("VPC (-want +got):\n%s", diff)
+			}
+			if got, want := got.VPC.Given(), len(test.want.SubnetIDs) > 0; got != want {
+				t.Errorf("given: got %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestVPCRefuses(t *testing.T) {
+	const (
+		subnet = "subnet-0123456789abcdef0"
+		group  = "sg-0123456789abcdef0"
+	)
+	tests := []struct {
+		name            string
+		subnets, groups string
+		want            string
+	}{
+		{"no security group", subnet, "", "vpcSecurityGroupIds: is not set, but vpcSubnetIds is: make a security group that may connect to port 443, let it in at the clusters' security groups, and name it here"},
+		{"no subnet", "", group, "vpcSubnetIds: is not set, but vpcSecurityGroupIds is: name the private subnets too, or neither"},
+		{"a VPC's id", "vpc-0123456789abcdef0", group, `vpcSubnetIds: "vpc-0123456789abcdef0" is not the id of a subnet (subnet-0123456789abcdef0)`},
+		{"the two mixed up", group, subnet, `vpcSecurityGroupIds: "subnet-0123456789abcdef0" is not the id of a security group (sg-0123456789abcdef0)`},
+		{"a digit short", "subnet-0123456789abcdef", group, `"subnet-0123456789abcdef" is not the id`},
+		{"capitals", "subnet-0123456789ABCDEF0", group, `"subnet-0123456789ABCDEF0" is not the id`},
+		{"an ARN", "arn:aws:ec2:eu-west-1:123456789012:subnet/" + subnet, group, "is not the id of a subnet"},
+		{"nothing between commas", subnet + ",", group, `vpcSubnetIds: "" is not the id of a subnet`},
+		{"twice", subnet, group + "," + group, "vpcSecurityGroupIds: sg-0123456789abcdef0 is named twice"},
+		{"too many subnets", ids("subnet", 17), group, "vpcSubnetIds: names 17, Lambda takes 16 at most"},
+		{"too many security groups", subnet, ids("sg", 6), "vpcSecurityGroupIds: names 6, Lambda takes 5 at most"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := Parse(map[string]any{"slackChannel": "C0123456789", VPCSubnetIDs: test.subnets, VPCSecurityGroupIDs: test.groups})
+			if err == nil {
+				t.Fatalf("got %+v, want an error", got.VPC)
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %q, want %q in it", err, test.want)
+			}
+		})
+	}
+}
+
+func ids(kind string, n int) string {
+	var list []string
+	for i := range n {
+		list = append(list, fmt.Sprintf("%s-%017x", kind, i))
+	}
+	return strings.Join(list, ",")
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/cloudwatchlogs"
 	"rollcall/local/simaws/kubeapi"
 )
 
@@ -242,4 +244,247 @@ func FuzzFile(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What is empty is not there: a time that was not set, a cluster without a
+// name.
+func TestEmptyIsAbsent(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"autoscaling-describe-scaling-activities.json": `{"Activities": [{"ActivityId": "a", "StartTime": "2026-11-20T14:58:10Z", "EndTime": ""}]}`,
+		"eks-list-clusters.json":                       `{"clusters": ["", "prod"]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := Open(dir, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.API().DescribeScalingActivities(&autoscaling.DescribeScalingActivitiesInput{})
+	if err != nil || len(out.Activities) != 1 || out.Activities[0].EndTime != nil || out.Activities[0].StartTime == nil {
+		t.Errorf("activities %+v, %v; want one that has begun and not ended", out, err)
+	}
+	list, err := c.API().ListClusters(&eks.ListClustersInput{})
+	if err != nil || len(list.Clusters) != 1 || list.Clusters[0] != "prod" {
+		t.Errorf("clusters %+v, %v; want prod alone", list, err)
+	}
+}
+
+// A capture is somebody else's folder: nothing outside of it is read, nothing waits for a
+// pipe, and no message quotes what a file holds.
+func TestForeignFolder(t *testing.T) {
+	const secret = "hvs.SECRETTOKEN-first-line-of-a-file"
+	outside := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(outside, []byte(`{"Vpcs": "`+secret+`"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := func(name, to string) func(string) error {
+		return func(dir string) error { return os.Symlink(to, filepath.Join(dir, name)) }
+	}
+	write := func(name, text string) func(string) error {
+		return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600) }
+	}
+	for name, x := range map[string]struct {
+		make func(dir string) error
+		want string
+	}{
+		"time.txt is a link":           {link("time.txt", outside), "not a regular file"},
+		"a file is a link":             {link("ec2-describe-vpcs.json", outside), "not a regular file"},
+		"a link within the folder":     {link("ec2-describe-vpcs.json", "sts-get-caller-identity.json"), "not a regular file"},
+		"a device":                     {link("event.json", os.DevNull), "not a regular file"},
+		"a folder":                     {func(dir string) error { return os.Mkdir(filepath.Join(dir, "errors.json"), 0o700) }, "not a regular file"},
+		"a pipe":                       {func(dir string) error { return fifo(filepath.Join(dir, "ec2-describe-vpcs.json")) }, "not a regular file"},
+		"the time is something else":   {write("time.txt", secret), "the text is not a time"},
+		"a value is something else":    {write("ec2-describe-vpcs.json", `{"Vpcs": "`+secret+`"}`), "want a list, got text"},
+		"a number is something else":   {write("ec2-describe-vpcs.json", `{"Vpcs": 31337}`), "want a list, got a number"},
+		"nothing but brackets":         {write("ec2-describe-vpcs.json", `{"Vpcs":[`+strings.Repeat("[],", maxNodes/2)+`[]]}`), "values"},
+		"brackets in a text are well":  {write("ec2-describe-vpcs.json", `{"Vpcs":[{"VpcId":"`+strings.Repeat("[", 2*maxNodes)+`"}]}`), ""},
+		"a link that nothing asks for": {link("notes.md", outside), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if strings.HasSuffix(name, "pipe") && runtime.GOOS == "windows" {
+				t.Skip("Windows has no pipes in folders")
+			}
+			dir := t.TempDir()
+			for _, make := range []func(string) error{write("sts-get-caller-identity.json", `{"Account":"111122223333"}`), x.make} {
+				if err := make(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := Open(dir, time.Now())
+			switch {
+			case x.want == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want) || strings.Contains(err.Error(), "SECRET") || strings.Contains(err.Error(), "31337")):
+				t.Errorf("error %v, want %q", err, x.want)
+			}
+		})
+	}
+}
+
+// TestImagesOfAnOwner: a capture holds the images that something names: that it has no
+// other of an owner proves nothing.
+func TestImagesOfAnOwner(t *testing.T) {
+	a := opened(t, map[string]string{"ec2-describe-images.json": `{"Images": [{"ImageId": "ami-1", "OwnerId": "111122223333"}]}`}).API()
+	var refused *wire.Error
+	if _, err := a.DescribeImages(&ec2.DescribeImagesInput{Owners: []string{"self"}}); !errors.As(err, &refused) || refused.Code != NotCaptured {
+		t.Errorf("those of an owner: %v", err)
+	}
+	if out, err := a.DescribeImages(&ec2.DescribeImagesInput{}); err != nil || len(out.Images) != 1 {
+		t.Errorf("all: %+v, %v", out, err)
+	}
+}
+
+// TestLogs: the files are what `aws logs` prints.
+func TestLogs(t *testing.T) {
+	c := opened(t, map[string]string{
+		"logs-describe-delivery-sources.json":                        `{"deliverySources": [{"name": "s", "resourceArns": ["cluster"], "logType": "AUTO_MODE_COMPUTE_LOGS", "tags": {}}]}`,
+		"logs-describe-deliveries.json":                              `{"deliveries": [{"id": "1", "deliverySourceName": "s", "deliveryDestinationArn": "d", "deliveryDestinationType": "CWL"}]}`,
+		"logs-describe-delivery-destinations.json":                   `{"deliveryDestinations": [{"arn": "d", "deliveryDestinationConfiguration": {"destinationResourceArn": "g"}}]}`,
+		"logs-filter-log-events.__aws__vendedlogs__eks__v1%2E2.json": `{"events": [{"timestamp": 5, "message": "gpu-a 5"}, {"timestamp": 7, "message": "gpu-b 7"}, {"timestamp": 8, "message": "gpu-a 8"}, {"timestamp": 9, "message": "gpu-a 9"}], "searchedLogStreams": []}`,
+	})
+	const group = "/aws/vendedlogs/eks/v1.2"
+	if diff := cmp.Diff([]string{group}, c.LogGroups()); diff != "" {
+		t.Errorf("log groups (-want +got):\n%s", diff)
+	}
+	a := c.API()
+	sources, err := a.DescribeDeliverySources(&cloudwatchlogs.ListInput{})
+	want := cloudwatchlogs.DescribeDeliverySourcesOutput{DeliverySources: []cloudwatchlogs.DeliverySource{{Name: "s", ResourceArns: []string{"cluster"}, LogType: "AUTO_MODE_COMPUTE_LOGS"}}}
+	if diff := cmp.Diff(want, sources); diff != "" || err != nil {
+		t.Errorf("sources, %v (-want +got):\n%s", err, diff)
+	}
+	deliveries, err := a.DescribeDeliveries(&cloudwatchlogs.ListInput{})
+	if err != nil || len(deliveries.Deliveries) != 1 || deliveries.Deliveries[0].DeliveryDestinationArn != "d" {
+		t.Errorf("deliveries %+v, %v", deliveries, err)
+	}
+	destinations, err := a.DescribeDeliveryDestinations(&cloudwatchlogs.ListInput{})
+	if err != nil || len(destinations.DeliveryDestinations) != 1 || destinations.DeliveryDestinations[0].DeliveryDestinationConfiguration.DestinationResourceArn != "g" {
+		t.Errorf("destinations %+v, %v", destinations, err)
+	}
+	events, err := a.FilterLogEvents(&cloudwatchlogs.FilterLogEventsInput{LogGroupName: aws.String(group), FilterPattern: aws.String(`?"gpu-a"`), StartTime: aws.Int64(6), EndTime: aws.Int64(8)})
+	if diff := cmp.Diff([]cloudwatchlogs.LogEvent{{Timestamp: 8, Message: "gpu-a 8"}}, events.Events); diff != "" || err != nil {
+		t.Errorf("events, %v (-want +got):\n%s", err, diff)
+	}
+	var refused *wire.Error
+	if _, err := a.FilterLogEvents(&cloudwatchlogs.FilterLogEventsInput{LogGroupName: aws.String("other")}); !errors.As(err, &refused) || refused.Code != NotCaptured {
+		t.Errorf("a group that nobody read: %v", err)
+	}
+	if _, err := opened(t, map[string]string{"eks-list-clusters.json": `{"clusters": ["prod"]}`}).API().DescribeDeliveries(&cloudwatchlogs.ListInput{}); !errors.As(err, &refused) || refused.Code != NotCaptured {
+		t.Errorf("deliveries that nobody took along: %v", err)
+	}
+}
+
+// TestWhatIsNotThereMayBeHidden: that an instance is not in a capture proves
+// nothing where EKS Auto Mode runs nodes and nothing that it manages is there, unless the
+// account shows it by itself.
+func TestWhatIsNotThereMayBeHidden(t *testing.T) {
+	const (
+		auto    = `{"cluster": {"name": "prod", "computeConfig": {"enabled": true}}}`
+		other   = `{"cluster": {"name": "prod"}}`
+		plain   = `{"Reservations": [{"Instances": [{"InstanceId": "i-1", "VpcId": "vpc-1"}]}]}`
+		managed = `{"Reservations": [{"Instances": [{"InstanceId": "i-1", "VpcId": "vpc-1", "Operator": {"Managed": true, "Principal": "eks.amazonaws.com"}}]}]}`
+		hidden  = `{"Visibility": {"DefaultVisibility": "hidden"}}`
+		visible = `{"Visibility": {"DefaultVisibility": "visible"}}`
+	)
+	for _, test := range []struct {
+		name, cluster, instances, visibility, refused string
+		told                                          bool
+	}{
+		{"no Auto Mode", other, plain, "", "", true},
+		{"Auto Mode, and nobody asked", auto, plain, "", "", false},
+		{"a managed instance is there", auto, managed, "", "", true},
+		{"the account hides, and something managed is there", auto, managed, hidden, "", true},
+		{"the account hides", auto, plain, hidden, "", false},
+		{"the account hides, and there is no Auto Mode", other, plain, hidden, "", true},
+		{"the account shows all", auto, plain, visible, "", true},
+		{"the setting was refused", auto, plain, "", `{"` + visibilityFile + `": {"code": "UnauthorizedOperation"}}`, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			files := map[string]string{
+				"eks-describe-cluster.prod.json": test.cluster, "ec2-describe-instances.json": test.instances,
+				"ec2-describe-network-interfaces.json": `{"NetworkInterfaces": [{"NetworkInterfaceId": "eni-1", "VpcId": "vpc-1", "Description": "Amazon EKS prod"}]}`,
+			}
+			for name, text := range map[string]string{visibilityFile + ".json": test.visibility, "errors.json": test.refused} {
+				if text != "" {
+					files[name] = text
+				}
+			}
+			a := opened(t, files).API()
+			by := func(name, value string) []ec2types.Filter {
+				return []ec2types.Filter{{Name: aws.String(name), Values: []string{value}}}
+			}
+			_, known := a.DescribeInstances(&ec2.DescribeInstancesInput{Filters: by("instance-id", "i-1")})
+			_, unknown := a.DescribeInstances(&ec2.DescribeInstancesInput{Filters: by("instance-id", "i-2")})
+			_, all := a.DescribeNetworkInterfaces(&ec2.DescribeNetworkInterfacesInput{Filters: by("vpc-id", "vpc-1")})
+			_, some := a.DescribeNetworkInterfaces(&ec2.DescribeNetworkInterfacesInput{Filters: append(by("vpc-id", "vpc-1"), by("description", "Amazon EKS prod")...)})
+			refusal := NotCaptured
+			if test.told {
+				refusal = ""
+			}
+			got := []string{code(known), code(unknown), code(all), code(some)}
+			if diff := cmp.Diff([]string{"", refusal, refusal, ""}, got); diff != "" {
+				t.Errorf("one that is there, one that is not, all interfaces, those of the control plane (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// No client asks again for what a capture does not hold.
+func TestThrottledIsNotAskedAgain(t *testing.T) {
+	for code, want := range map[string]string{
+		"RequestLimitExceeded": NotCaptured, "ThrottlingException": NotCaptured, "EC2ThrottledException": NotCaptured,
+		"UnauthorizedOperation": "UnauthorizedOperation", "NoSuchEntity": "NoSuchEntity",
+	} {
+		if got := (refusal{code: code, message: "m"}).aws(); got.Code != want {
+			t.Errorf("%s is answered with %s, want %s", code, got.Code, want)
+		}
+	}
+}
+
+// TestLaunchCalls: records of the last hour, of both calls, oldest first.
+func TestLaunchCalls(t *testing.T) {
+	c := opened(t, map[string]string{
+		"time.txt": "2026-11-20T15:10:00Z\n",
+		"cloudtrail-lookup-events.CreateFleet.json": `{"Events": [
+			{"EventTime": "2026-11-20T15:09:00+00:00", "CloudTrailEvent": "{\"eventTime\": \"2026-11-20T15:09:00Z\", \"n\": 3}"},
+			{"CloudTrailEvent": "{\"eventTime\": \"2026-11-20T14:09:00Z\", \"n\": 0}"}, {"CloudTrailEvent": "no record"}, {}]}`,
+		"cloudtrail-lookup-events.RunInstances.json": `{"Events": [
+			{"CloudTrailEvent": "{\"eventTime\": \"2026-11-20T14:10:00Z\", \"n\": 1}"}, {"CloudTrailEvent": "{\"eventTime\": \"2026-11-20T15:11:00Z\", \"n\": 4}"}]}`,
+	})
+	var got []string
+	for _, raw := range c.LaunchCalls() {
+		got = append(got, string(raw))
+	}
+	want := []string{`{"eventTime": "2026-11-20T14:10:00Z", "n": 1}`, `{"eventTime": "2026-11-20T15:09:00Z", "n": 3}`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	if got := opened(t, map[string]string{"eks-list-clusters.json": `{"clusters": ["prod"]}`}).LaunchCalls(); len(got) > 0 {
+		t.Errorf("records of a capture without them: %s", got)
+	}
+}
+
+// TestWithout: a capture without a file is what is read of a folder without it.
+func TestWithout(t *testing.T) {
+	images := `{"Images": [{"ImageId": "ami-1", "OwnerId": "111122223333"}]}`
+	described := `{"cluster": {"name": "prod", "arn": "arn:aws:eks:us-west-2:111122223333:cluster/prod"}}`
+	all := opened(t, map[string]string{"time.txt": "2026-11-20T15:00:00Z", "ec2-describe-images.json": images, "eks-describe-cluster.prod.json": described})
+	for name, test := range map[string]struct {
+		files   map[string]string
+		without string
+		refused bool
+	}{
+		"a list missing":    {map[string]string{"eks-describe-cluster.prod.json": described}, "ec2-describe-images", false},
+		"a list refused":    {map[string]string{"eks-describe-cluster.prod.json": described, "errors.json": `{"ec2-describe-images": {"code": "AccessDenied", "message": "not authorized"}}`}, "ec2-describe-images", true},
+		"a cluster missing": {map[string]string{"ec2-describe-images.json": images}, "eks-describe-cluster.prod", false},
+	} {
+		test.files["time.txt"] = "2026-11-20T15:00:00Z"
+		want, got := opened(t, test.files), all.Without([]string{test.without}, test.refused)
+		want.Dir, got.Dir, want.Warnings, got.Warnings = "", "", nil, nil
+		if diff := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+			t.Errorf("%s (-folder +memory):\n%s", name, diff)
+		}
+	}
 }

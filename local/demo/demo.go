@@ -5,24 +5,35 @@ package demo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"golang.org/x/term"
 
+	"rollcall/events"
 	"rollcall/local/fakeslack"
 	"rollcall/local/release"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
+	"rollcall/shared/config"
 	"rollcall/shared/slack/slacktext"
+	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 )
 
@@ -284,4 +295,488 @@ func (o Options) raise(ctx context.Context, p play, n *narrator) (*stage.Stage, 
 	fmt.Fprintf(o.Out, "%s on the local stage, up to %g times as fast as the clock\n\n  Slack page   %s\n  AWS endpoint %s\n\n",
 		strings.ToUpper(p.name[:1])+p.name[1:], rate, s.Slack.URL(), s.Cloud.Endpoint())
 	return s, nil
+}
+
+// schemaFolder is what is promised to those who read the bus.
+const schemaFolder = "events/schema"
+
+// documented holds that every event that a story put on Rollcall's own bus is
+// as its schema says: other people's rules read them.
+func documented(n *narrator) error {
+	schemas, err := events.ReadSchemas(filepath.Join(n.root, schemaFolder))
+	if err != nil {
+		return err
+	}
+	kinds, err := follow(schemas, n.stage.Events())
+	if err != nil {
+		return err
+	}
+	total := 0
+	var list []string
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		total += kinds[kind]
+		list = append(list, fmt.Sprintf("%d %s", kinds[kind], strings.TrimPrefix(kind, "Rollcall ")))
+	}
+	n.say("%d events on the rollcall bus, each as its schema says: %s", total, strings.Join(list, ", "))
+	return nil
+}
+
+// follow counts the events on other buses than the account's default one, by
+// detail-type. The error names each event that is not as documented, and where.
+func follow(schemas events.Schemas, put []stage.Put) (map[string]int, error) {
+	kinds := map[string]int{}
+	var errs []error
+	for i, p := range put {
+		if p.Bus == "default" {
+			continue
+		}
+		kind, err := schemas.Validate(p.Event)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("event %d, %s %s of %s: %w", i+1, kind, idOf(p.Event), p.Stage.Format("15:04:05"), err))
+			continue
+		}
+		kinds[kind]++
+	}
+	if len(kinds) == 0 && len(errs) == 0 {
+		errs = append(errs, errors.New("no event was put on the rollcall bus"))
+	}
+	return kinds, errors.Join(errs...)
+}
+
+// idOf is an event's own id, if it has one.
+func idOf(event []byte) string {
+	var e struct {
+		Detail struct {
+			ID string `json:"id"`
+		} `json:"detail"`
+	}
+	if err := json.Unmarshal(event, &e); err != nil || e.Detail.ID == "" {
+		return "without an id"
+	}
+	return e.Detail.ID
+}
+
+// narrator prints a line for each step and remembers them for the timeline.
+type narrator struct {
+	stage *stage.Stage
+	// play is the story that the stage is for.
+	play  string
+	began time.Time
+	steps []step
+	// rest lets the stage's time run: telling a story is work too, and only while
+	// it waits does the time fly.
+	rest func()
+	// rate is how many times faster than the wall clock the stage runs while all wait.
+	rate float64
+	// person tells that somebody looks, and approves what a story would approve itself.
+	person bool
+	// tally is what the channels of the stages before this one were given.
+	tally fakeslack.Tally
+	// pictures is where pictures of the page go; none if it is empty.
+	pictures string
+	// out takes what is told; root is where the repository's files are.
+	out  io.Writer
+	root string
+	// keep ends the watching of what the functions write, and keeps samples of it;
+	// nil where that was not asked for.
+	keep func() error
+}
+
+type step struct {
+	play  string
+	stage time.Time
+	wall  time.Duration
+	text  string
+}
+
+// say tells a step that has happened.
+func (n *narrator) say(format string, args ...any) {
+	s := step{play: n.play, stage: n.stage.Clock.Now(), wall: time.Since(n.began), text: fmt.Sprintf(format, args...)}
+	n.steps = append(n.steps, s)
+	fmt.Fprintf(n.out, "  ✓ %s\n", s.text)
+}
+
+// patience is how long a step may take, in wall time: many times what it
+// takes on a slow machine.
+const patience = 4 * time.Minute
+
+// wait waits until something is seen. Meanwhile a line tells what is awaited.
+func (n *narrator) wait(ctx context.Context, what string, seen func() (bool, error)) error {
+	return n.waitFor(ctx, patience, what, seen)
+}
+
+// waitFor waits for some wall time at most; 0 is until the context ends.
+func (n *narrator) waitFor(ctx context.Context, most time.Duration, what string, seen func() (bool, error)) error {
+	if n.terminal() {
+		fmt.Fprintf(n.out, "  … %s", what)
+		defer fmt.Fprint(n.out, "\r\x1b[K") // the step's own line takes its place
+	} else {
+		fmt.Fprintf(n.out, "  … %s\n", what)
+	}
+	if most > 0 {
+		within, cancel := context.WithTimeout(ctx, most)
+		defer cancel()
+		ctx = within
+	}
+	for {
+		rest := n.stage.Clock.Work()
+		n.rest()
+		n.rest = rest
+		ok, err := seen()
+		if err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		if ok {
+			return nil
+		}
+		n.rest()
+		select {
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return ctx.Err()
+			}
+			return fmt.Errorf("%s: not seen within %s: %w", what, most, ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// pass lets a span of stage time go by.
+func (n *narrator) pass(ctx context.Context, d time.Duration) error {
+	n.rest()
+	defer func() { n.rest = n.stage.Clock.Work() }()
+	return n.stage.Clock.Sleep(ctx, d)
+}
+
+// terminal tells whether a person watches, or a log.
+func (n *narrator) terminal() bool {
+	f, ok := n.out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// timeline prints the story as it went: stage time, and the wall time that it
+// took here.
+func (n *narrator) timeline() {
+	fmt.Fprint(n.out, "\nTimeline (stage time, wall time)\n")
+	for i, s := range n.steps {
+		if i > 0 && s.play != n.steps[i-1].play {
+			fmt.Fprintf(n.out, "  %s, on a stage of its own\n", s.play)
+		}
+		fmt.Fprintf(n.out, "  %s  %5.1f s  %s\n", s.stage.Format("15:04:05"), s.wall.Seconds(), s.text)
+	}
+}
+
+// picture takes a picture of the page, wide or narrow.
+func (n *narrator) picture(ctx context.Context, name, query string, width, height int) error {
+	if n.pictures == "" {
+		return nil
+	}
+	file := filepath.Join(n.pictures, name+".png")
+	shot := exec.CommandContext(ctx, "go", "run", "./local/fakeslack/shot", "--width", strconv.Itoa(width), "--height", strconv.Itoa(height),
+		n.stage.Slack.URL()+"/?static=1"+query, file)
+	if out, err := shot.CombinedOutput(); err != nil {
+		return fmt.Errorf("take the picture %s: %w: %s", file, err, out)
+	}
+	return nil
+}
+
+// exports is what a shell needs to use the AWS CLI on the stage.
+func exports(s *stage.Stage) string {
+	env := s.AdminEnv()
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		fmt.Fprintf(&b, "  export %s=%s\n", name, env[name])
+	}
+	return b.String()
+}
+
+// The other account, in another region; with whom the messages say that the clusters are.
+var paymentsSpoke = spoke.ID{Account: "222233334444", Region: "eu-west-1"}
+
+const (
+	shopName     = "shop, us-west-2"
+	paymentsName = "payments, eu-west-1"
+)
+
+// spokeTemplate is what is deployed in an account that is watched from another.
+const spokeTemplate = "infra/RollcallSpoke.template.json"
+
+// relayTemplate is what is deployed beside a cluster that only its VPC reaches.
+const relayTemplate = "infra/RollcallRelay.template.json"
+
+// organisationSettings name both accounts.
+func organisationSettings() map[string]string {
+	return map[string]string{
+		string(config.Spokes):     "111122223333/us-west-2=shop," + paymentsSpoke.String() + "=payments",
+		string(config.ExternalID): stage.SpokeExternalID,
+	}
+}
+
+// account is one of the two, with its own clients: a story as the route story is.
+type account struct {
+	story
+	name string // as messages have it
+}
+
+// organisationStory is the cast.
+type organisationStory struct {
+	stage          *stage.Stage
+	shop, payments account
+}
+
+// organisation plays the same broken route in two accounts that have everything alike, down
+// to the ids. Then one of them loses the role by which it is looked at.
+func organisation(ctx context.Context, s *stage.Stage, n *narrator) error {
+	if err := needs(s, "launch-watch", "join-check", "sweep"); err != nil {
+		return err
+	}
+	in := func(cfg aws.Config, name string) account {
+		return account{story{stage: s, ec2: ec2.NewFromConfig(cfg), eks: eks.NewFromConfig(cfg), groups: autoscaling.NewFromConfig(cfg)}, name}
+	}
+	st := &organisationStory{stage: s, shop: in(s.AsAdmin(), shopName), payments: in(s.AsAdminIn(paymentsSpoke), paymentsName)}
+	for _, act := range []func(context.Context, *narrator) error{st.setting, st.breaks, st.mended, st.lost, st.returns} {
+		if err := act(ctx, n); err != nil {
+			return fmt.Errorf("%w; the channel says:\n%s", err, st.channel())
+		}
+	}
+	return nil
+}
+
+// setting looks at both accounts before anything happens.
+func (st *organisationStory) setting(ctx context.Context, n *narrator) error {
+	for _, a := range []*account{&st.shop, &st.payments} {
+		n.say("account %s:", a.name)
+		if err := a.setting(ctx, n); err != nil {
+			return err
+		}
+	}
+	if st.shop.table != st.payments.table || st.shop.subnet != st.payments.subnet {
+		return fmt.Errorf("%s and %s are not alike", st.shop.table, st.payments.table)
+	}
+	told, err := st.payments.eks.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(cluster)})
+	if err != nil {
+		return err
+	}
+	if vpc := told.Cluster.ResourcesVpcConfig; vpc.EndpointPublicAccess || !vpc.EndpointPrivateAccess {
+		return fmt.Errorf("the cluster of %s can be reached from outside its VPC", paymentsName)
+	}
+	n.say("the cluster of payments has a private endpoint only: Rollcall reads it through a relay in its VPC")
+	return nil
+}
+
+// relayed waits until all that was read in the private cluster is known to have come through
+// its relay: a list for each invocation. What came another way has none, and is not waited out.
+func (st *organisationStory) relayed(ctx context.Context, n *narrator) (lists int, err error) {
+	err = n.wait(ctx, "counting what was read through the relay", func() (bool, error) {
+		invokes := 0
+		lists = 0
+		for _, c := range st.stage.SpokeCalls(paymentsSpoke) {
+			switch {
+			case c.Service == "kubernetes":
+				lists++
+			case c.Action() == "lambda:InvokeFunction" && c.Code == "":
+				invokes++
+			}
+		}
+		return lists > 0 && lists == invokes, nil
+	})
+	return lists, err
+}
+
+// breaks scales both groups up: the same two ids are named in two messages, each of which
+// says in its first line whose they are.
+func (st *organisationStory) breaks(ctx context.Context, n *narrator) error {
+	for _, a := range []*account{&st.shop, &st.payments} {
+		if err := a.scale(ctx, 1); err != nil {
+			return err
+		}
+	}
+	n.say("aws eks update-nodegroup-config … desiredSize=1, in both accounts: an instance is launched in each")
+	for i, a := range []*account{&st.shop, &st.payments} {
+		other := []string{paymentsName, shopName}[i]
+		var m fakeslack.Message
+		if err := n.wait(ctx, "waiting for the roll call that the node of "+a.name+" misses", func() (bool, error) {
+			var said bool
+			m, said = st.of(a.name, "cannot join", a.table, a.subnet)
+			return said, st.most(2)
+		}); err != nil {
+			return err
+		}
+		if all := everything(m) + thread(m); strings.Contains(all, other) {
+			return fmt.Errorf("the message of %s names %s:\n%s", a.name, other, all)
+		}
+		n.say("Slack: %s", firstLine(everything(m)))
+	}
+	n.say("two messages about the same ids; each first line says whose they are")
+	return n.picture(ctx, "organisation", "", 1200, 950)
+}
+
+// mended adds the route in the other account, as its people do: its message closes, and the
+// one of the hub's own account stays as it is.
+func (st *organisationStory) mended(ctx context.Context, n *narrator) error {
+	if err := st.payments.addRoute(ctx, n); err != nil {
+		return err
+	}
+	if err := n.wait(ctx, "waiting for the proof in "+paymentsName, func() (bool, error) {
+		_, said := st.of(paymentsName, "joined again after")
+		return said, st.most(2)
+	}); err != nil {
+		return err
+	}
+	if _, open := st.of(shopName, "cannot join"); !open {
+		return fmt.Errorf("the message of %s is closed with the other", shopName)
+	}
+	n.say("payments is resolved; shop, with the same route table id, is not: nothing was changed there")
+	return nil
+}
+
+// addRoute makes the route by hand, and ends the instance that does not try again.
+func (a *account) addRoute(ctx context.Context, n *narrator) error {
+	if _, err := a.ec2.CreateRoute(ctx, &ec2.CreateRouteInput{RouteTableId: &a.table, DestinationCidrBlock: aws.String("0.0.0.0/0"), NatGatewayId: aws.String(newNAT)}); err != nil {
+		return err
+	}
+	n.say("account %s: aws ec2 create-route --route-table-id %s --destination-cidr-block 0.0.0.0/0 --nat-gateway-id %s", a.name, a.table, newNAT)
+	out, err := a.groups.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{a.group}})
+	if err != nil {
+		return err
+	}
+	for _, g := range out.AutoScalingGroups {
+		for _, i := range g.Instances {
+			if _, err := a.groups.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
+				InstanceId: i.InstanceId, ShouldDecrementDesiredCapacity: aws.Bool(false),
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lost is what the people of payments do by mistake: they delete the stack by which they
+// are watched. It is said once, with what to do, and the hub's own account goes on.
+func (st *organisationStory) lost(ctx context.Context, n *narrator) error {
+	st.stage.LoseSpoke(paymentsSpoke)
+	n.say("account %s: aws cloudformation delete-stack --stack-name rollcall-spoke", paymentsName)
+	if err := n.wait(ctx, "waiting until it is told that payments lets nobody in", func() (bool, error) {
+		m, said := st.of(paymentsName, "does not let it in")
+		return said && strings.Contains(everything(m), "make deploy-spoke"), st.most(3)
+	}); err != nil {
+		return err
+	}
+	m, _ := st.of(paymentsName, "does not let it in")
+	n.say("Slack: %s", firstLine(everything(m)))
+	if err := n.picture(ctx, "organisation-role", "", 1200, 1180); err != nil {
+		return err
+	}
+	if err := st.shop.addRoute(ctx, n); err != nil {
+		return err
+	}
+	if err := n.wait(ctx, "waiting for the proof in "+shopName, func() (bool, error) {
+		_, said := st.of(shopName, "joined again after")
+		return said, st.most(3)
+	}); err != nil {
+		return err
+	}
+	n.say("shop is watched as before, and resolved, while payments cannot be")
+	// Two more ticks in which nothing of payments can be read.
+	if err := n.pass(ctx, 11*time.Minute); err != nil {
+		return err
+	}
+	if err := st.most(3); err != nil {
+		return err
+	}
+	n.say("ten minutes later that is still said once, and nothing of payments is called well")
+	return nil
+}
+
+// returns deploys the stack again: what was said is taken back. The clusters there do not know
+// the new role, whose access entry is still that of the old one, until it is made again.
+func (st *organisationStory) returns(ctx context.Context, n *narrator) error {
+	if err := st.stage.Redeploy(paymentsSpoke, nil); err != nil {
+		return err
+	}
+	n.say("account %s: make deploy-spoke HUB=111122223333/us-west-2 EXTERNAL_ID=…", paymentsName)
+	if err := n.wait(ctx, "waiting until it is taken back", func() (bool, error) {
+		m, said := st.of(paymentsName, "all clusters")
+		return said && strings.Contains(everything(m), "✅"), st.most(3)
+	}); err != nil {
+		return err
+	}
+	m, _ := st.of(paymentsName, "all clusters")
+	n.say("the same message, taken back: %s", firstLine(everything(m)))
+	if err := st.admitted(ctx, n); err != nil {
+		return err
+	}
+	for _, m := range shown(st.stage) {
+		if !strings.Contains(everything(m), "✅") {
+			return fmt.Errorf("a message is not resolved: %s", firstLine(everything(m)))
+		}
+	}
+	reads := []string{"Describe", "Get", "List", "list", "get", "Lookup"}
+	for _, c := range st.stage.SpokeCalls(paymentsSpoke) {
+		if strings.HasPrefix(c.Caller, "rollcall-") && c.Action() != "lambda:InvokeFunction" && !slices.ContainsFunc(reads, func(verb string) bool { return strings.HasPrefix(c.Operation, verb) }) {
+			return fmt.Errorf("%s called %s in payments, which opted in to nothing", c.Caller, c.Action())
+		}
+	}
+	lists, err := st.relayed(ctx, n)
+	if err != nil {
+		return err
+	}
+	n.say("four messages, each resolved; Rollcall has changed nothing in payments: it asked the private cluster for %d lists, each through the relay", lists)
+	return n.picture(ctx, "organisation-after", "", 1200, 860)
+}
+
+// admitted makes the access entry again, as the message says: EKS keeps the id of the role
+// with it, and that is another one.
+func (st *organisationStory) admitted(ctx context.Context, n *narrator) error {
+	var m fakeslack.Message
+	if err := n.wait(ctx, "waiting until it is told that the cluster of payments does not know the new role", func() (bool, error) {
+		var said bool
+		m, said = st.of(paymentsName, "does not know Rollcall", "before the reader's stack was deleted")
+		return said, st.most(4)
+	}); err != nil {
+		return err
+	}
+	n.say("Slack: %s", firstLine(everything(m)))
+	role := config.SpokeRoleARN("rollcall", spec.SpokeReader, paymentsSpoke)
+	if _, err := st.payments.eks.DeleteAccessEntry(ctx, &eks.DeleteAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: &role}); err != nil {
+		return err
+	}
+	if _, err := st.payments.eks.CreateAccessEntry(ctx, &eks.CreateAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: &role, KubernetesGroups: []string{"rollcall"}}); err != nil {
+		return err
+	}
+	n.say("account %s: aws eks delete-access-entry … && aws eks create-access-entry … --kubernetes-groups rollcall", paymentsName)
+	return n.wait(ctx, "waiting until the cluster is read again", func() (bool, error) {
+		m, said := st.of(paymentsName, "does not know Rollcall")
+		return said && strings.Contains(everything(m), "✅"), st.most(4)
+	})
+}
+
+// of is the channel's message of an account that says all of it; that it is of the account
+// its first line says.
+func (st *organisationStory) of(name string, parts ...string) (fakeslack.Message, bool) {
+	for _, m := range shown(st.stage) {
+		text := everything(m)
+		if strings.Contains(firstLine(text), "("+name+")") && !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text, p) }) {
+			return m, true
+		}
+	}
+	return fakeslack.Message{}, false
+}
+
+// most holds that there are no more messages.
+func (st *organisationStory) most(want int) error {
+	if n := len(shown(st.stage)); n > want {
+		return fmt.Errorf("there are %d messages in the channel, want at most %d", n, want)
+	}
+	return nil
+}
+
+// channel is what the channel says, a line for each message.
+func (st *organisationStory) channel() string {
+	var lines []string
+	for _, m := range shown(st.stage) {
+		lines = append(lines, firstLine(everything(m)))
+	}
+	return strings.Join(lines, "\n")
 }

@@ -5,25 +5,41 @@ package doctor
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 
+	"rollcall/infra/clusterrole"
 	"rollcall/infra/deadletters"
+	"rollcall/infra/specs"
+	"rollcall/shared/awsjson"
 	"rollcall/shared/bus"
 	"rollcall/shared/config"
+	"rollcall/shared/kube"
 	"rollcall/shared/outbox"
+	"rollcall/shared/s3"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
+	"rollcall/shared/store"
 )
 
 // Prefix is what the names of the deployment's functions and queues begin with.
@@ -231,4 +247,528 @@ func settingsOf(f functionOf, names ...spec.Variable) (config.Config, error) {
 		return cfg, fmt.Errorf("the settings of %s: %w", f.spec.Name, err)
 	}
 	return cfg, nil
+}
+
+// Alarms is what it takes of CloudWatch.
+type Alarms interface {
+	// Alarms are the metric alarms whose names begin so.
+	Alarms(ctx context.Context, prefix string) ([]Alarm, error)
+}
+
+// Alarm is an alarm, with the members of CloudWatch's MetricAlarm.
+type Alarm struct {
+	Name, Description string
+	Enabled           bool     // its actions
+	Actions           []string // in ALARM
+	SilentActions     []string // in INSUFFICIENT_DATA
+	State, Reason     string
+	// Since is how long it is in its state, Configured when it was changed last.
+	Since, Configured time.Time
+}
+
+// alarmIDs are the logical ids with which the stack's alarms begin (infra/alarms.go).
+func alarmIDs(there []functionOf) []string {
+	ids := []string{"FunctionsFail", "DeadLetters", "QueuesLate"}
+	for _, f := range there {
+		if f.spec.Queue != nil && f.spec.Queue.Resource == spec.JoinQueue {
+			ids = append(ids, "Silent")
+		}
+		for _, a := range f.spec.Alarms {
+			ids = append(ids, camel(f.spec.Name)+a.Metric)
+		}
+	}
+	for i := range ids {
+		ids[i] += "Alarm"
+	}
+	return ids
+}
+
+// alarms looks at the stack's alarms. CloudFormation makes their names of the stack's and
+// the logical id.
+func (c Clients) alarms(ctx context.Context, d Deployment, stack string, there []functionOf) []Finding {
+	found, err := c.Alarms.Alarms(ctx, stack+"-")
+	if err != nil {
+		return []Finding{unseen("alarm", stack, "cloudwatch:DescribeAlarms", err)}
+	}
+	var list []Finding
+	for _, id := range alarmIDs(there) {
+		gone := true
+		for _, a := range found {
+			if strings.HasPrefix(a.Name, stack+"-"+id) {
+				gone = false
+				list = append(list, alarmState(a, d.Now))
+			}
+		}
+		if gone {
+			list = append(list, redeploy(Finding{Part: "alarm", Name: id, Says: "is not there: nobody is told when it should ring"}))
+		}
+	}
+	return list
+}
+
+// firstFigures is how long an alarm may be without figures after it was made: three
+// periods of five minutes, as infra makes it.
+const firstFigures = 15 * time.Minute
+
+// alarmState is how an alarm is: who would not be told is worse than that it rings.
+func alarmState(a Alarm, now time.Time) Finding {
+	f := Finding{Part: "alarm", Name: a.Name, State: Well, Says: "is quiet"}
+	silent := len(a.SilentActions) > 0
+	switch {
+	case !a.Enabled:
+		f.State, f.Says = Wrong, "its actions are disabled: nobody is told when it rings"
+		f.Do, f.Command = "Enable them.", "aws cloudwatch enable-alarm-actions --alarm-names '"+a.Name+"'"
+	case len(a.Actions) == 0 && !silent:
+		return redeploy(Finding{Part: f.Part, Name: a.Name, Says: "has no actions: nobody is told when it rings"})
+	case a.State == "ALARM", a.State == "INSUFFICIENT_DATA" && silent && now.Sub(a.Configured) >= firstFigures:
+		// The one that watches for silence never comes into ALARM.
+		f.State, f.Says = Wrong, fmt.Sprintf("rings since %s: %s", a.Since.UTC().Format("2006-01-02 15:04 UTC"), a.Reason)
+		f.Do = "Do what its description says."
+		if _, do, told := strings.Cut(a.Description, " Do: "); told {
+			f.Do = strings.ToUpper(do[:1]) + do[1:]
+		}
+		f.Command = "aws cloudwatch describe-alarm-history --alarm-name '" + a.Name + "' --history-item-type StateUpdate"
+	case a.State == "INSUFFICIENT_DATA" && silent:
+		f.State, f.Says, f.Do = Unknown, "was made a moment ago, and has no figures yet", "Look again in a quarter of an hour."
+	}
+	return f
+}
+
+// cloudWatch calls CloudWatch. Members and bounds are those of botocore's model
+// (cloudwatch/2010-08-01), by whose protocol JSON 1.0 it is asked: of the SDK's client,
+// with its forty operations, one would be used.
+type cloudWatch struct{ calls *awsjson.Client }
+
+// newCloudWatch makes a client of what all AWS clients are made of. A page has at most
+// 100 alarms, of which each is some kilobytes.
+func newCloudWatch(cfg aws.Config) cloudWatch {
+	return cloudWatch{awsjson.New(cfg, awsjson.Service{
+		ID: "CloudWatch", Name: "monitoring", Target: "GraniteServiceVersion20100801.", Version: "1.0", MostBytes: 8 << 20,
+	})}
+}
+
+// Alarms are the metric alarms whose names begin so: those are given where AlarmTypes is
+// left out.
+func (c cloudWatch) Alarms(ctx context.Context, prefix string) ([]Alarm, error) {
+	in := struct {
+		AlarmNamePrefix string
+		MaxRecords      int
+		NextToken       string `json:",omitempty"`
+	}{prefix, 100, ""}
+	var list []Alarm
+	for {
+		var out struct {
+			MetricAlarms []struct {
+				AlarmName, AlarmDescription                               string
+				ActionsEnabled                                            bool
+				AlarmActions, InsufficientDataActions                     []string
+				StateValue, StateReason                                   string
+				StateUpdatedTimestamp, AlarmConfigurationUpdatedTimestamp float64 // seconds since 1970
+			}
+			NextToken string
+		}
+		if err := c.calls.Call(ctx, "DescribeAlarms", "", in, &out); err != nil {
+			return nil, err
+		}
+		for _, a := range out.MetricAlarms {
+			list = append(list, Alarm{
+				Name: a.AlarmName, Description: a.AlarmDescription, Enabled: a.ActionsEnabled, Actions: a.AlarmActions, SilentActions: a.InsufficientDataActions,
+				State: a.StateValue, Reason: a.StateReason, Since: seconds(a.StateUpdatedTimestamp), Configured: seconds(a.AlarmConfigurationUpdatedTimestamp),
+			})
+		}
+		if in.NextToken = out.NextToken; in.NextToken == "" {
+			return list, nil
+		}
+	}
+}
+
+func seconds(since float64) time.Time { return time.UnixMilli(int64(since * 1000)) }
+
+// NewElsewhere makes the clients of a spoke's account and region, of credentials of it.
+func NewElsewhere(cfg aws.Config) Elsewhere {
+	c := NewClients(cfg, nil)
+	return Elsewhere{Functions: c.Functions, Rules: c.Rules, Roles: c.Roles, Clusters: c.Clusters, Kubernetes: c.Kubernetes}
+}
+
+// NewClients makes the clients of somebody's credentials. Slack is reached by via.
+func NewClients(cfg aws.Config, via *http.Client) Clients {
+	return Clients{
+		Functions: lambda.NewFromConfig(cfg), Rules: eventbridge.NewFromConfig(cfg), Bus: eventbridge.NewFromConfig(cfg), Roles: iam.NewFromConfig(cfg), Queues: sqs.NewFromConfig(cfg),
+		Secrets: secretsmanager.NewFromConfig(cfg), Clusters: eks.NewFromConfig(cfg),
+		Alarms: newCloudWatch(cfg), Objects: s3.New(cfg),
+		Kubernetes: func(ctx context.Context, c Cluster) (Kubernetes, error) {
+			token, err := kube.Token(ctx, sts.NewPresignClient(sts.NewFromConfig(cfg)), c.Name)
+			if err != nil {
+				return nil, err
+			}
+			via, err := kube.Transport(c.CA)
+			if err != nil {
+				return nil, err
+			}
+			via.Proxy = http.ProxyFromEnvironment
+			return kube.NewVia(via, c.Endpoint, c.CA, token)
+		},
+		Incidents: func(table string, of spoke.ID) Incidents { return store.New(dynamodb.NewFromConfig(cfg), table).In(of) },
+		Elsewhere: func(context.Context, spoke.ID) (Elsewhere, error) { return Elsewhere{}, ErrNoWay },
+		Buses:     eventbridge.NewFromConfig(cfg),
+		Records:   func(table string) Records { return store.New(dynamodb.NewFromConfig(cfg), table) },
+		Slack:     func(api, token string) (Slack, error) { return NewSlack(api, token, via), nil },
+	}
+}
+
+// clusters looks at the watched clusters, and whether each lets in the role that reads
+// in it.
+func (c Clients) clusters(ctx context.Context, d Deployment, there []functionOf) []Finding {
+	readers := readersOf(there)
+	if len(readers) == 0 {
+		return nil
+	}
+	first := readers[0].functions[0]
+	cfg, err := settingsOf(first, append(config.SpokeVariables(), config.Clusters)...)
+	if err != nil {
+		return []Finding{redeploy(Finding{Part: "settings", Name: Prefix + "-" + first.spec.Name, Says: err.Error(), Do: "Correct the setting (docs/settings.md), and deploy."})}
+	}
+	names := cfg.In(spoke.ID{}).Clusters
+	if names == nil {
+		if names, err = c.all(ctx); err != nil {
+			return []Finding{unseen("cluster", d.Region, "eks:ListClusters", err)}
+		}
+	}
+	if len(names) == 0 && len(cfg.Others()) > 0 {
+		return []Finding{{Part: "cluster", Name: d.Region, State: Off, Says: "there is none in the hub's own account and region"}}
+	}
+	if len(names) == 0 {
+		return []Finding{{Part: "cluster", Name: d.Region, State: Wrong, Says: "there is no cluster to watch in this account and region", Do: "Deploy it where the clusters are, or wait: each new one is watched by itself."}}
+	}
+	var list []Finding
+	for i := range readers {
+		list = append(list, c.assumed(ctx, &readers[i])...)
+	}
+	for _, name := range names {
+		for _, f := range c.cluster(ctx, d, name, readers) {
+			f.Cluster, f.Account, f.Region, f.Whose = name, d.Account, d.Region, nameOfHub(cfg)
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// nameOfHub is the name that the settings give the hub's own account and region.
+func nameOfHub(cfg config.Config) string {
+	for _, s := range cfg.Spokes {
+		if s.ID == cfg.Hub {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+func (c Clients) all(ctx context.Context) ([]string, error) {
+	var names []string
+	in := &eks.ListClustersInput{}
+	for {
+		out, err := c.Clusters.ListClusters(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, out.Clusters...)
+		if in.NextToken = out.NextToken; in.NextToken == nil {
+			return names, nil
+		}
+	}
+}
+
+// cluster looks at one cluster.
+func (c Clients) cluster(ctx context.Context, d Deployment, name string, readers []reader) []Finding {
+	out, err := c.Clusters.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(name)})
+	switch {
+	case coded(err, "ResourceNotFoundException"):
+		return []Finding{{Part: "cluster", Name: name, State: Wrong, Says: "is not there, and the setting clusters names it", Do: "Take it out of the setting clusters, and deploy.", Command: "make deploy"}}
+	case err != nil:
+		return []Finding{unseen("cluster", name, "eks:DescribeCluster", err)}
+	}
+	if a := out.Cluster.AccessConfig; a != nil && a.AuthenticationMode == types.AuthenticationModeConfigMap {
+		return []Finding{{
+			Part: "cluster", Name: name, State: Unknown, Says: "takes no access entries (authentication mode CONFIG_MAP): whether its aws-auth names the role only Kubernetes knows",
+			Do: "Compare it with the stack's output AwsAuthRoles.", Command: "kubectl -n kube-system get configmap aws-auth -o yaml",
+		}}
+	}
+	var list []Finding
+	var byGroup []functionOf
+	for _, r := range readers {
+		x, inGroup := c.entry(ctx, d, name, r)
+		if x.State != Well {
+			list = append(list, x)
+		}
+		if inGroup {
+			byGroup = append(byGroup, r.functions...)
+		}
+	}
+	if len(list) == 0 {
+		list = []Finding{{Part: "cluster", Name: name, State: Well, Says: "lets in who reads in it"}}
+	}
+	list = append(list, c.relay(ctx, out.Cluster, readers[0].functions[0])...)
+	if len(byGroup) > 0 {
+		list = append(list, c.rights(ctx, clusterOf(out.Cluster), byGroup))
+	}
+	return list
+}
+
+// clusterOf is a cluster as its API is reached. A broken authority is the reader's to tell.
+func clusterOf(c *types.Cluster) Cluster {
+	out := Cluster{Name: aws.ToString(c.Name), Endpoint: aws.ToString(c.Endpoint)}
+	if c.CertificateAuthority != nil {
+		out.CA, _ = base64.StdEncoding.DecodeString(aws.ToString(c.CertificateAuthority.Data))
+	}
+	return out
+}
+
+// skew is by how much the clocks of IAM and EKS may differ: IAM's dates are whole seconds.
+const skew = time.Minute
+
+// entry looks at the access entry of a role in a cluster, and whether it is by the
+// group that it is let in.
+func (c Clients) entry(ctx context.Context, d Deployment, cluster string, f reader) (found Finding, inGroup bool) {
+	role := f.role[strings.LastIndex(f.role, "/")+1:]
+	out, err := c.Clusters.DescribeAccessEntry(ctx, &eks.DescribeAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: aws.String(f.role)})
+	finding := Finding{Part: "access entry", Name: cluster + " " + f.name, State: Wrong}
+	of := fmt.Sprintf(" --region '%s' --cluster-name '%s' --principal-arn '%s'", d.Region, cluster, f.role)
+	where := of + " --kubernetes-groups " + clusterrole.Group
+	switch {
+	case coded(err, "ResourceNotFoundException"):
+		finding.Says = "there is none for the role " + role + ": nodes, pods and volumes of " + cluster + " cannot be read"
+		finding.Do, finding.Command = "Make it, and apply deploy/clusterrole.yaml in the cluster where that was not done.", "aws eks create-access-entry"+where
+		return finding, false
+	case err != nil:
+		return unseen("access entry", finding.Name, "eks:DescribeAccessEntry", err), false
+	}
+	if made := aws.ToTime(out.AccessEntry.CreatedAt); made.Add(skew).Before(f.made) {
+		// EKS API reference, AccessEntry, "principalArn": after the principal was made again the
+		// entry won't work, even if it has the same ARN.
+		finding.Says = fmt.Sprintf("it is of %s, and the role %s was made again on %s: EKS goes by the id of the role, not by its name, and answers 401 Unauthorized. Nodes, pods and volumes of %s cannot be read",
+			made.UTC().Format("2006-01-02 15:04 UTC"), role, f.made.UTC().Format("2006-01-02 15:04 UTC"), cluster)
+		finding.Do = "Delete it and make it again, and apply deploy/clusterrole.yaml in the cluster where that was not done."
+		finding.Command = "aws eks delete-access-entry" + of + " && aws eks create-access-entry" + where
+		return finding, false
+	}
+	if slices.Contains(out.AccessEntry.KubernetesGroups, clusterrole.Group) {
+		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "is there"}, true
+	}
+	policies, err := c.Clusters.ListAssociatedAccessPolicies(ctx, &eks.ListAssociatedAccessPoliciesInput{ClusterName: aws.String(cluster), PrincipalArn: aws.String(f.role)})
+	if err != nil {
+		return unseen("access entry", finding.Name, "eks:ListAssociatedAccessPolicies", err), false
+	}
+	if len(policies.AssociatedAccessPolicies) > 0 {
+		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "is there, with access policies"}, false
+	}
+	finding.Says = "it gives the role " + role + " neither the group " + clusterrole.Group + " nor an access policy: it may read nothing"
+	finding.Do, finding.Command = "Put it into the group, and apply deploy/clusterrole.yaml in the cluster where that was not done.", "aws eks update-access-entry"+where
+	return finding, false
+}
+
+// copies looks at the rules on the bus of spokes: of each rule on what AWS tells there is a
+// copy, by which what is forwarded wakes the same functions (infra/rules.go, onBuses).
+func (c Clients) copies(ctx context.Context, h hub) []Finding {
+	const on = Prefix + "-spokes"
+	var list []Finding
+	for _, f := range h.there {
+		wants := copiesOf(f.spec)
+		if len(wants) == 0 {
+			continue
+		}
+		found, err := c.rulesOf(ctx, f, on)
+		switch {
+		case coded(err, "ResourceNotFoundException"): // the bus, of which busOfSpokes says so
+			return nil
+		case err != nil:
+			list = append(list, unseen("rule", Prefix+"-"+f.spec.Name, "events:ListRuleNamesByTarget", err))
+			continue
+		}
+		for _, w := range wants {
+			list = append(list, c.rule(ctx, f, w, on, found))
+		}
+	}
+	return list
+}
+
+// copiesOf are the copies of a function's rules.
+func copiesOf(s spec.Spec) []waker {
+	var list []waker
+	for _, r := range s.Rules {
+		if specs.OfAWS(r) {
+			list = append(list, waker{id: camel(s.Name) + camel(r.Name) + "OfSpokesRule", why: "It is for what spokes forward. " + r.Why, pattern: r.Pattern})
+		}
+	}
+	return list
+}
+
+// Objects is what it takes of S3: the error of a bucket that is not there is s3.ErrNone.
+type Objects interface {
+	FindBucket(ctx context.Context, bucket string) error
+}
+
+// evidence looks at the bucket in which the detectors keep what they read.
+func (c Clients) evidence(ctx context.Context, there []functionOf) []Finding {
+	bucket := ""
+	for _, f := range there {
+		if f.setting(config.Evidence) != "off" && f.setting(config.EvidenceBucket) != "" {
+			bucket = f.setting(config.EvidenceBucket)
+		}
+	}
+	if bucket == "" {
+		return []Finding{{Part: "evidence", Name: "bucket", State: Off, Says: "none is kept (the setting evidence)"}}
+	}
+	f := Finding{Part: "evidence", Name: bucket, State: Well, Says: "the bucket is there"}
+	switch err := c.Objects.FindBucket(ctx, bucket); {
+	case errors.Is(err, s3.ErrNone):
+		f.Says = "the bucket is not there: nothing can be replayed of what is found from now on"
+		f = redeploy(f)
+	case err != nil:
+		f = unseen("evidence", bucket, "s3:ListBucket", err)
+	}
+	return []Finding{f}
+}
+
+// Print writes findings for a person: what is wrong first, with what to do, then what
+// could not be looked at; of what is well a line for each kind.
+func Print(w io.Writer, list []Finding) error {
+	var b strings.Builder
+	for _, s := range []State{Wrong, Unknown} {
+		for _, f := range list {
+			if f.State != s {
+				continue
+			}
+			fmt.Fprintf(&b, "%s %s %s %s\n", mark(s), f.Part, f.Name, strings.TrimSpace(f.Says))
+			if f.Do != "" {
+				fmt.Fprintf(&b, "    %s\n", f.Do)
+			}
+			if f.Command != "" {
+				fmt.Fprintf(&b, "    %s\n", f.Command)
+			}
+		}
+	}
+	var parts []string
+	count := map[string]int{}
+	for _, f := range list {
+		if f.State != Well {
+			continue
+		}
+		if count[f.Part]++; count[f.Part] == 1 {
+			parts = append(parts, f.Part)
+		}
+	}
+	for _, part := range parts {
+		for _, f := range list {
+			if f.State != Well || f.Part != part {
+				continue
+			}
+			if n := count[part]; n > 1 {
+				fmt.Fprintf(&b, "%s %s: %d are well\n", mark(Well), part, n)
+			} else {
+				fmt.Fprintf(&b, "%s %s %s %s\n", mark(Well), part, f.Name, f.Says)
+			}
+			break
+		}
+	}
+	for _, f := range list {
+		if f.State == Off {
+			fmt.Fprintf(&b, "%s %s %s %s\n", mark(Off), f.Part, f.Name, f.Says)
+		}
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("print the findings: %w", err)
+	}
+	return printClusters(w, list)
+}
+
+// mark is what a line begins with: not everybody sees colours.
+func mark(s State) string {
+	switch s {
+	case Well:
+		return "✓"
+	case Wrong:
+		return "✗"
+	case Off:
+		return "-"
+	}
+	return "?"
+}
+
+// PrintJSON writes them for a program.
+func PrintJSON(w io.Writer, list []Finding) error {
+	healthy, whole := Healthy(list)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(struct {
+		Healthy  bool      `json:"healthy"`
+		Whole    bool      `json:"whole"`
+		Findings []Finding `json:"findings"`
+	}{healthy, whole, list}); err != nil {
+		return fmt.Errorf("print the findings: %w", err)
+	}
+	return nil
+}
+
+// queues looks for what was given up.
+func (c Clients) queues(ctx context.Context) []Finding {
+	found, err := deadletters.Find(ctx, c.Queues, Prefix)
+	if err != nil {
+		return []Finding{unseen("dead letters", Prefix, "sqs:ListQueues and sqs:GetQueueAttributes", err)}
+	}
+	if len(found) == 0 {
+		return []Finding{{Part: "dead letters", Name: Prefix, State: Well, Says: "there are none"}}
+	}
+	var list []Finding
+	for _, l := range found {
+		f := Finding{Part: "dead letters", Name: l.Queue, State: Wrong, Says: fmt.Sprintf("holds %d", l.Messages)}
+		if l.Movable() {
+			f.Do, f.Command = "Mend what they failed of (the functions' logs say it), then move them back.", "make redrive MOVE=1"
+		} else {
+			f.Do = "They are events that reached no queue, and cannot be moved back; the next sweep finds what they were about. Purge the queue when the functions' logs say why."
+			f.Command = "aws sqs purge-queue --queue-url \"$(aws sqs get-queue-url --queue-name '" + l.Queue + "' --query QueueUrl --output text)\""
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// table looks whether the table can be read, and what Slack and the bus refused of
+// which cluster.
+func (c Clients) table(ctx context.Context, there []functionOf) []Finding {
+	name := ""
+	for _, f := range there {
+		if t := f.setting(config.TableName); t != "" {
+			name = t
+		}
+	}
+	if name == "" {
+		return []Finding{redeploy(Finding{Part: "table", Name: string(config.TableName), Says: "no function has a table"})}
+	}
+	records, err := c.Records(name).ClusterRecords(ctx)
+	switch {
+	case coded(err, "ResourceNotFoundException"):
+		return []Finding{redeploy(Finding{Part: "table", Name: name, Says: "is not there: nothing can be remembered or told"})}
+	case err != nil:
+		return []Finding{unseen("table", name, "dynamodb:Query on "+name, err)}
+	}
+	list := []Finding{{Part: "table", Name: name, State: Well, Says: "can be read"}}
+	for _, r := range records {
+		for _, refusal := range r.Refusals {
+			list = append(list, refusedDelivery(r.Cluster, refusal))
+		}
+	}
+	return list
+}
+
+// refusedDelivery is what a target does not take of a cluster.
+func refusedDelivery(cluster string, r outbox.Refusal) Finding {
+	f := Finding{
+		Part: "delivery", Name: cluster, State: Wrong, Says: fmt.Sprintf("%s has refused what is told of %s since %s: %s (%d times)", r.Target, cluster, r.Since.UTC().Format("2006-01-02 15:04 UTC"), r.Code, r.Times),
+		Do: "It is tried again by itself within a quarter of an hour of what is mended.",
+	}
+	if r.Target == outbox.ToBus {
+		f.Do = "Look at the event bus's policy and quota. " + f.Do
+	}
+	return f
 }

@@ -18,13 +18,14 @@ func TestThePagesExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile("webhook.go")
+	source, err := os.ReadFile("faketargets.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, function, ok := strings.Cut(string(source), "func Verify(")
-	if !ok || !strings.Contains(string(page), "func Verify("+strings.TrimSpace(function)) {
-		t.Error("the example in Go is not webhook.go's")
+	function, _, _ = strings.Cut(function, "\n}\n")
+	if !ok || !strings.Contains(string(page), "func Verify("+function+"\n}\n") {
+		t.Error("the example in Go is not the stand-in's")
 	}
 }
 

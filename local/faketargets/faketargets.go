@@ -4,12 +4,17 @@
 package faketargets
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -146,4 +151,273 @@ func violations(s *jsonschema.Schema, body []byte) []string {
 	}
 	walk(invalid)
 	return list
+}
+
+// Alert is one that PagerDuty has.
+type Alert struct {
+	Dedup, Severity, Summary, State string
+	// Log are the actions that it took, in their order.
+	Log []string
+}
+
+// PagerDuty is its Events API v2 for one integration.
+type PagerDuty struct {
+	common
+	key    string
+	schema *jsonschema.Schema
+	// PerMinute is how many events it takes in a minute; 0 is all. PagerDuty names no
+	// number: "we dynamically adjust our throttle limits" (the OpenAPI description, "API Limits").
+	PerMinute int
+	alerts    []Alert
+}
+
+// The states of an alert.
+const (
+	Triggered    = "triggered"
+	Acknowledged = "acknowledged"
+	Resolved     = "resolved"
+)
+
+// maxEvent is the largest event (developer.pagerduty.com/docs/events-api-v2/overview, "Size
+// Limits": 512 KB).
+const maxEvent = 512 << 10
+
+// NewPagerDuty makes a stand-in that knows one routing key.
+func NewPagerDuty(key string, now func() time.Time) (*PagerDuty, error) {
+	s, err := Schema("pagerduty-events-v2.json")
+	if err != nil {
+		return nil, err
+	}
+	return &PagerDuty{common: common{now: now}, key: key, schema: s}, nil
+}
+
+// Alerts are what it has, in the order in which they were triggered.
+func (p *PagerDuty) Alerts() []Alert {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := slices.Clone(p.alerts)
+	for i := range list {
+		list[i].Log = slices.Clone(list[i].Log)
+	}
+	return list
+}
+
+// refuse is the answer 400 in PagerDuty's form (v2.developer.pagerduty.com/docs/send-an-event-events-api-v2).
+func refuse(w http.ResponseWriter, errors ...string) {
+	answer(w, http.StatusBadRequest, map[string]any{"status": "invalid event", "message": "Event object is invalid", "errors": errors})
+}
+
+// ServeHTTP takes an event.
+func (p *PagerDuty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/v2/enqueue" {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	body, ok := p.begin(w, r, maxEvent, func(w http.ResponseWriter) { refuse(w, "Event is larger than 512 KB") })
+	if !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.PerMinute > 0 && p.within(time.Minute) > p.PerMinute {
+		w.WriteHeader(http.StatusTooManyRequests)
+		return
+	}
+	var e struct {
+		Key     string `json:"routing_key"`
+		Action  string `json:"event_action"`
+		Dedup   string `json:"dedup_key"`
+		Payload struct{ Summary, Severity string }
+	}
+	switch err := json.Unmarshal(body, &e); {
+	case err != nil:
+		answer(w, http.StatusBadRequest, map[string]any{"status": "Unrecognized object", "message": "Event object format is unrecognized", "errors": []string{"JSON parse error"}})
+		return
+	case len(e.Key) != 32:
+		refuse(w, "Length of 'routing_key' is incorrect (should be 32 characters)")
+		return
+	case e.Key != p.key:
+		refuse(w, "Invalid routing key")
+		return
+	}
+	if wrong := violations(p.schema, body); len(wrong) > 0 {
+		refuse(w, wrong...)
+		return
+	}
+	p.take(e.Action, e.Dedup, e.Payload.Summary, e.Payload.Severity)
+	answer(w, http.StatusAccepted, map[string]string{"status": "success", "message": "Event processed", "dedup_key": e.Dedup})
+}
+
+// take is what becomes of alerts: "Once the alert is resolved, any further events with the
+// same dedup_key will create a new alert (for trigger events) or be dropped (for
+// acknowledge and resolve events)" (trigger-events, "Alert De-Duplication").
+func (p *PagerDuty) take(action, dedup, summary, severity string) {
+	open := slices.IndexFunc(p.alerts, func(a Alert) bool { return a.Dedup == dedup && a.State != Resolved })
+	if open < 0 {
+		if action == "trigger" {
+			p.alerts = append(p.alerts, Alert{Dedup: dedup, Severity: severity, Summary: summary, State: Triggered, Log: []string{action}})
+		}
+		return
+	}
+	a := &p.alerts[open]
+	a.Log = append(a.Log, action)
+	switch action {
+	case "acknowledge":
+		a.State = Acknowledged
+	case "resolve":
+		a.State = Resolved
+	}
+}
+
+// Teams is a workflow "When a Teams webhook request is received".
+type Teams struct {
+	common
+	signature string
+	schema    *jsonschema.Schema
+	cards     []Card
+}
+
+// Card is what the channel shows: each line of the card, and where its buttons lead.
+type Card struct {
+	Lines   []string
+	Buttons map[string]string
+	At      time.Time
+}
+
+// maxMessage is the size of a message, and perSecond how many a channel takes
+// (learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook,
+// "28 KB", of which clients have measured 21 KB as their own part; …/connectors-using, "Rate
+// limiting": 4 in a second). The real one takes what is larger, and does not post it.
+const (
+	maxMessage = 21_000
+	perSecond  = 4
+)
+
+// NewTeams makes a stand-in whose address has this signature in its query.
+func NewTeams(signature string, now func() time.Time) (*Teams, error) {
+	s, err := Schema("teams-message.json")
+	if err != nil {
+		return nil, err
+	}
+	return &Teams{common: common{now: now}, signature: signature, schema: s}, nil
+}
+
+// Cards are what it took, in order.
+func (t *Teams) Cards() []Card {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.cards)
+}
+
+// ServeHTTP takes a message. Errors are in the form of Azure Logic Apps, which workflows
+// run on (learn.microsoft.com/azure/logic-apps/logic-apps-http-endpoint,
+// TriggerInputSchemaMismatch).
+func (t *Teams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	fail := func(status int, code, text string) {
+		answer(w, status, map[string]any{"error": map[string]string{"code": code, "message": text}})
+	}
+	body, ok := t.begin(w, r, maxMessage, func(http.ResponseWriter) {
+		fail(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "The message is larger than Teams posts")
+	})
+	if !ok {
+		return
+	}
+	if r.URL.Query().Get("sig") != t.signature {
+		fail(http.StatusUnauthorized, "DirectApiAuthorizationRequired", "The request's signature is not valid")
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.within(time.Second) > perSecond {
+		w.Header().Set("Retry-After", "1")
+		fail(http.StatusTooManyRequests, "WorkflowRunActionLimitExceeded", "Rate limit is exceeded. Try again in 1 seconds.")
+		return
+	}
+	if wrong := violations(t.schema, body); len(wrong) > 0 {
+		fail(http.StatusBadRequest, "TriggerInputSchemaMismatch", "The input body did not match its schema definition. Error details: "+strings.Join(wrong, "; "))
+		return
+	}
+	var m struct {
+		Attachments []struct {
+			Content struct {
+				Body    []struct{ Inlines []struct{ Text string } }
+				Actions []struct{ Title, URL string }
+			}
+		}
+	}
+	if err := json.Unmarshal(body, &m); err != nil {
+		fail(http.StatusBadRequest, "InvalidRequestContent", err.Error())
+		return
+	}
+	for _, a := range m.Attachments {
+		c := Card{Buttons: map[string]string{}, At: t.now()}
+		for _, block := range a.Content.Body {
+			line := ""
+			for _, run := range block.Inlines {
+				line += run.Text
+			}
+			c.Lines = append(c.Lines, line)
+		}
+		for _, b := range a.Content.Actions {
+			c.Buttons[b.Title] = b.URL
+		}
+		t.cards = append(t.cards, c)
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// Webhook is somebody's own receiver. It verifies as docs/targets.md says.
+type Webhook struct {
+	common
+	key        string
+	deliveries []Delivery
+}
+
+// Delivery is a request that was signed.
+type Delivery struct {
+	ID   string
+	Body string
+	At   time.Time
+}
+
+// NewWebhook makes a receiver with the key that it shares with Rollcall.
+func NewWebhook(key string, now func() time.Time) *Webhook {
+	return &Webhook{common: common{now: now}, key: key}
+}
+
+// Deliveries are what it took, repeats among them.
+func (h *Webhook) Deliveries() []Delivery {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.deliveries)
+}
+
+// ServeHTTP takes a request.
+func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, ok := h.begin(w, r, 1<<20, func(w http.ResponseWriter) { w.WriteHeader(http.StatusRequestEntityTooLarge) })
+	if !ok {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !Verify(h.key, r.Header.Get("Rollcall-Timestamp"), r.Header.Get("Rollcall-Signature"), body, h.now()) {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	h.deliveries = append(h.deliveries, Delivery{r.Header.Get("Rollcall-Delivery"), string(body), h.now()})
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// Verify tells whether Rollcall signed a body within the last five minutes. It is the
+// example of docs/targets.md, which a test holds equal.
+func Verify(key, timestamp, signature string, body []byte, now time.Time) bool {
+	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	if age := now.Sub(time.Unix(seconds, 0)); err != nil || age < -5*time.Minute || age > 5*time.Minute {
+		return false
+	}
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte("v1:" + timestamp + ":"))
+	mac.Write(body)
+	sent, err := hex.DecodeString(strings.TrimPrefix(signature, "v1="))
+	return err == nil && hmac.Equal(sent, mac.Sum(nil))
 }

@@ -4,20 +4,26 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	targets "rollcall/functions/notify-targets/spec"
 	"rollcall/local/payload"
 	"rollcall/local/platform/lambdaruntime"
+	"rollcall/local/platform/template"
 	"rollcall/local/platform/wire"
 	"rollcall/local/stage"
 	"rollcall/shared/config"
@@ -192,4 +198,208 @@ func show(ctx context.Context, out io.Writer, s *stage.Stage, f function, result
 	}
 	fmt.Fprintf(out, "\n%s\n%s\n", verdict(result, f.Memory), indent(string(result.Payload)))
 	return nil
+}
+
+// logs prints a function's log lines for a person. The stage writes each line
+// at once, as time, function and text.
+type logs struct{ out io.Writer }
+
+var _ io.Writer = (*logs)(nil)
+
+// Write takes one line of the stage.
+func (l *logs) Write(line []byte) (int, error) {
+	at, rest, _ := strings.Cut(strings.TrimRight(string(line), "\n"), " ")
+	_, text, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
+	if text = plain(strings.TrimLeft(text, " ")); text == "" {
+		return len(line), nil
+	}
+	if _, err := fmt.Fprintf(l.out, "  %s  %s\n", at, text); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// plain is a log line as a person reads it; empty if what it says is printed
+// elsewhere: by the platform lines around an invocation, the result.
+func plain(text string) string {
+	for _, platform := range []string{"START RequestId: ", "END RequestId: ", "REPORT RequestId: ", "ERROR RequestId: "} {
+		if strings.HasPrefix(text, platform) {
+			return ""
+		}
+	}
+	fields, ok := attributes(text)
+	if !ok {
+		return text
+	}
+	level, message := "", ""
+	var rest []string
+	for _, f := range fields {
+		switch f.name {
+		case "time", "function", "request", "_aws":
+		case "level":
+			level = f.text()
+		case "msg":
+			message = f.text()
+		case "calls": // counted below the logs
+		default:
+			rest = append(rest, f.name+"="+f.text())
+		}
+	}
+	if level == "" {
+		level = "METRIC"
+	}
+	words := []string{fmt.Sprintf("%-6s", level)}
+	if message != "" {
+		words = append(words, message+" ")
+	}
+	return strings.TrimSpace(strings.Join(append(words, rest...), " "))
+}
+
+// attribute is one field of a log line.
+type attribute struct {
+	name  string
+	value json.RawMessage
+}
+
+// text is the value without quotes where it can be read without them.
+func (a attribute) text() string {
+	var s string
+	if json.Unmarshal(a.value, &s) != nil {
+		return string(a.value)
+	}
+	if a.name != "msg" && (s == "" || strings.ContainsAny(s, " \"\n=")) {
+		return string(a.value)
+	}
+	return s
+}
+
+// attributes are the fields of a JSON object, in its order.
+func attributes(text string) ([]attribute, bool) {
+	d := json.NewDecoder(strings.NewReader(text))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil, false
+	}
+	var list []attribute
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, false
+		}
+		a := attribute{name: fmt.Sprint(name)}
+		if d.Decode(&a.value) != nil {
+			return nil, false
+		}
+		list = append(list, a)
+	}
+	end, err := d.Token()
+	return list, err == nil && end == json.Delim('}') && !d.More()
+}
+
+// table counts calls by operation, with the errors that they were answered
+// with.
+func table(calls []wire.Call) string {
+	counts, errors := map[string]int{}, map[string]map[string]int{}
+	width := 0
+	for _, c := range calls {
+		action := c.Action()
+		counts[action]++
+		width = max(width, len(action))
+		code := c.Code
+		if code == "" && c.Status == 0 {
+			code = "connection reset"
+		}
+		if code == "" {
+			continue
+		}
+		if errors[action] == nil {
+			errors[action] = map[string]int{}
+		}
+		errors[action][code]++
+	}
+	var b strings.Builder
+	for _, action := range slices.Sorted(maps.Keys(counts)) {
+		line := fmt.Sprintf("  %4d  %-*s", counts[action], width, action)
+		var said []string
+		for _, code := range slices.Sorted(maps.Keys(errors[action])) {
+			said = append(said, fmt.Sprintf("%d × %s", errors[action][code], code))
+		}
+		line += "  " + strings.Join(said, ", ")
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// showQueue prints what is in a queue. What waits for its first delivery is
+// only counted: nobody may read it yet.
+func showQueue(ctx context.Context, out io.Writer, s *stage.Stage, q template.Queue) error {
+	depth, err := s.Queues.Depth(q.ARN)
+	if err != nil {
+		return fmt.Errorf("queue %s: %w", q.Name, err)
+	}
+	if depth.Delayed > 0 {
+		fmt.Fprintf(out, "\nSent to %s: %d to be delivered later\n", q.Name, depth.Delayed)
+	}
+	if depth.Visible == 0 {
+		return nil
+	}
+	messages, err := s.Queues.Receive(ctx, q.ARN, depth.Visible, 0)
+	if err != nil {
+		return fmt.Errorf("receive from %s: %w", q.Name, err)
+	}
+	for _, m := range messages {
+		fmt.Fprintf(out, "\nSent to %s\n%s\n", q.Name, indent(m.Body))
+	}
+	return nil
+}
+
+// indent lays JSON out over lines; other text is left as it is.
+func indent(text string) string {
+	var v any
+	if json.Unmarshal([]byte(text), &v) != nil {
+		return "  " + text
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("  ", "  ")
+	if e.Encode(v) != nil {
+		return "  " + text
+	}
+	return "  " + strings.TrimSpace(b.String())
+}
+
+type function = template.Function
+
+// handedBack are the ids of the messages that the function gave back.
+func handedBack(r lambdaruntime.Result) []string {
+	var answer events.SQSEventResponse
+	if json.Unmarshal(r.Payload, &answer) != nil {
+		return nil // another kind of answer
+	}
+	var ids []string
+	for _, f := range answer.BatchItemFailures {
+		ids = append(ids, f.ItemIdentifier)
+	}
+	return ids
+}
+
+// succeeded tells that the function ended well and gave no message back.
+func succeeded(r lambdaruntime.Result) bool {
+	return r.FunctionError == "" && len(handedBack(r)) == 0
+}
+
+// verdict says in one line how it went.
+func verdict(r lambdaruntime.Result, limit int) string {
+	how := "succeeded"
+	switch back := handedBack(r); {
+	case r.FunctionError != "":
+		how = "FAILED (" + r.FunctionError + ")"
+	case len(back) > 0:
+		how = fmt.Sprintf("GAVE BACK %d of its messages", len(back))
+	}
+	memory := ""
+	if r.MaxMemoryMB >= 0 {
+		memory = fmt.Sprintf(", %d of %d MB", r.MaxMemoryMB, limit)
+	}
+	return fmt.Sprintf("Result: %s in %s (start %s)%s", how, r.Duration.Round(time.Millisecond), r.Init.Round(time.Millisecond), memory)
 }

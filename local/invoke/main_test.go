@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/binaries"
+	"rollcall/local/platform/lambdaruntime"
+	"rollcall/local/platform/wire"
 	"rollcall/shared/report"
 )
 
@@ -188,5 +190,101 @@ func TestObservation(t *testing.T) {
 	}
 	if _, err := report.Decode(want); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestLogs(t *testing.T) {
+	tests := map[string]struct{ line, want string }{
+		"record":     {`14:59:06.123 rollcall-report {"time":"x","level":"WARN","msg":"node is late","function":"report","request":"r","instance":"i-1","reason":"no node","calls":{"a":1},"took":"40ms"}`, "  14:59:06.123  WARN   node is late  instance=i-1 reason=\"no node\" took=40ms\n"},
+		"padded":     {`14:59:06.123 short        {"level":"INFO","msg":"done"}`, "  14:59:06.123  INFO   done\n"},
+		"metrics":    {`14:59:06.123 f {"AwsCalls":15,"_aws":{"Timestamp":1},"function":"f"}`, "  14:59:06.123  METRIC AwsCalls=15\n"},
+		"empty text": {`14:59:06.123 f {"level":"INFO","msg":"done","a":""}`, "  14:59:06.123  INFO   done  a=\"\"\n"},
+		"start":      {"14:59:06.123 f START RequestId: 1 Version: $LATEST", ""},
+		"end":        {"14:59:06.123 f END RequestId: 1", ""},
+		"report":     {"14:59:06.123 f REPORT RequestId: 1\tDuration: 2 ms", ""},
+		"panic":      {"14:59:06.123 f panic: runtime error", "  14:59:06.123  panic: runtime error\n"},
+		"cut off":    {`14:59:06.123 f {"level":"INFO","msg":`, "  14:59:06.123  {\"level\":\"INFO\",\"msg\":\n"},
+		"two":        {`14:59:06.123 f {"a":1} {"b":2}`, "  14:59:06.123  {\"a\":1} {\"b\":2}\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			n, err := (&logs{out: &out}).Write([]byte(tt.line + "\n"))
+			if err != nil || n != len(tt.line)+1 {
+				t.Errorf("got %d, %v, want %d", n, err, len(tt.line)+1)
+			}
+			if got := out.String(); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzPlain(f *testing.F) {
+	f.Add(`{"level":"INFO","msg":"done","calls":{"a":1}}`)
+	f.Add(`{"a":[1,{"b":null}]}`)
+	f.Add("START RequestId: 1")
+	f.Fuzz(func(t *testing.T, text string) {
+		plain(text) // must not panic
+	})
+}
+
+func TestTable(t *testing.T) {
+	got := table([]wire.Call{
+		{Service: "ec2", Operation: "DescribeSubnets", Status: 200},
+		{Service: "eventbridge", Operation: "PutEvents", Status: 200},
+		{Service: "ec2", Operation: "DescribeRouteTables", Status: 403, Code: "UnauthorizedOperation"},
+		{Service: "ec2", Operation: "DescribeSubnets", Status: 503, Code: "RequestLimitExceeded"},
+		{Service: "ec2", Operation: "DescribeSubnets", Status: 503, Code: "RequestLimitExceeded"},
+		{Service: "ec2", Operation: "DescribeSubnets"},
+	})
+	want := `     1  ec2:DescribeRouteTables  1 × UnauthorizedOperation
+     4  ec2:DescribeSubnets      2 × RequestLimitExceeded, 1 × connection reset
+     1  events:PutEvents
+`
+	if d := cmp.Diff(got, want); d != "" {
+		t.Errorf("table (got -, want +):\n%s", d)
+	}
+	if got := table(nil); got != "" {
+		t.Errorf("without calls: got %q, want nothing", got)
+	}
+}
+
+func TestIndent(t *testing.T) {
+	tests := map[string]struct{ text, want string }{
+		"object": {`{"a":["<→>"]}`, "  {\n    \"a\": [\n      \"<→>\"\n    ]\n  }"},
+		"text":   {"not JSON", "  not JSON"},
+		"empty":  {"", "  "},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := indent(tt.text); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	tests := map[string]struct {
+		result lambdaruntime.Result
+		ok     bool
+		want   string
+	}{
+		"well":             {lambdaruntime.Result{Payload: []byte(`{"batchItemFailures":[]}`), Duration: 41 * time.Millisecond, Init: 7 * time.Millisecond, MaxMemoryMB: 29}, true, "Result: succeeded in 41ms (start 7ms), 29 of 256 MB"},
+		"another answer":   {lambdaruntime.Result{Payload: []byte(`"done"`), MaxMemoryMB: -1}, true, "Result: succeeded in 0s (start 0s)"},
+		"no answer":        {lambdaruntime.Result{MaxMemoryMB: -1}, true, "Result: succeeded in 0s (start 0s)"},
+		"messages go back": {lambdaruntime.Result{Payload: []byte(`{"batchItemFailures":[{"itemIdentifier":"by-hand"}]}`), MaxMemoryMB: -1}, false, "Result: GAVE BACK 1 of its messages in 0s (start 0s)"},
+		"fails":            {lambdaruntime.Result{FunctionError: "Unhandled", Payload: []byte(`{"errorMessage":"no"}`), MaxMemoryMB: 300}, false, "Result: FAILED (Unhandled) in 0s (start 0s), 300 of 256 MB"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := succeeded(tt.result); got != tt.ok {
+				t.Errorf("got succeeded %t, want %t", got, tt.ok)
+			}
+			if got := verdict(tt.result, 256); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
 	}
 }

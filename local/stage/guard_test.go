@@ -2,16 +2,21 @@ package stage
 
 import (
 	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	ebtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/smithy-go"
 
 	"rollcall/local/platform/template"
+	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 func tagged(pairs ...string) ec2types.NetworkInterface {
@@ -157,4 +162,84 @@ func TestTheStageGuardsTheBus(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A policy such as remedies have: one VPC, the groups and nodegroups of one
+// cluster, and access entries of nodes.
+func remedyPolicy() []template.Statement {
+	const ours = "arn:aws:ec2:us-west-2:111122223333:vpc/vpc-0a1b2c3d4e5f60718"
+	inVPC := map[string]map[string][]string{"ArnEquals": {"ec2:Vpc": {ours}}}
+	return []template.Statement{
+		{SID: "Route", Effect: "Allow", Actions: []string{"ec2:CreateRoute"}, Resources: []string{"arn:aws:ec2:us-west-2:111122223333:route-table/*"}, Conditions: inVPC},
+		{SID: "Open", Effect: "Allow", Actions: []string{"ec2:AuthorizeSecurityGroupIngress"}, Resources: []string{"arn:aws:ec2:us-west-2:111122223333:security-group/*"}, Conditions: inVPC},
+		{SID: "Groups", Effect: "Allow", Actions: []string{"autoscaling:TerminateInstanceInAutoScalingGroup", "autoscaling:SetDesiredCapacity"},
+			Resources:  []string{"arn:aws:autoscaling:us-west-2:111122223333:autoScalingGroup:*:autoScalingGroupName/*"},
+			Conditions: map[string]map[string][]string{"StringEquals": {"aws:ResourceTag/eks:cluster-name": {"eks-workshop"}}}},
+		{SID: "Nodegroups", Effect: "Allow", Actions: []string{"eks:UpdateNodegroupConfig"}, Resources: []string{"arn:aws:eks:us-west-2:111122223333:nodegroup/eks-workshop/*/*"}},
+		{SID: "Entries", Effect: "Allow", Actions: []string{"eks:CreateAccessEntry"}, Resources: []string{"arn:aws:eks:us-west-2:111122223333:cluster/eks-workshop"},
+			Conditions: map[string]map[string][]string{"StringEquals": {"eks:accessEntryType": {"EC2_LINUX"}}}},
+	}
+}
+
+// elsewhere adds to the route world what a remedy must not touch: another VPC's
+// route table and security group, and a group of another cluster.
+func elsewhere(t *testing.T) things {
+	t.Helper()
+	f, err := worldfile.Load(filepath.Join("..", "worlds", "route.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := aws.String("vpc-0fff0000000000001")
+	f.EC2.Vpcs = append(f.EC2.Vpcs, ec2types.Vpc{VpcId: other, CidrBlock: aws.String("10.99.0.0/16")})
+	f.EC2.RouteTables = append(f.EC2.RouteTables, ec2types.RouteTable{RouteTableId: aws.String("rtb-0fff0000000000001"), VpcId: other})
+	f.EC2.SecurityGroups = append(f.EC2.SecurityGroups, ec2types.SecurityGroup{GroupId: aws.String("sg-0fff0000000000001"), GroupName: aws.String("payments"), VpcId: other})
+	foreign := f.AutoScaling.AutoScalingGroups[0]
+	foreign.AutoScalingGroupName, foreign.AutoScalingGroupARN, foreign.Instances = aws.String("payments"), nil, nil
+	foreign.DesiredCapacity, foreign.MinSize = aws.Int32(0), aws.Int32(0)
+	f.AutoScaling.AutoScalingGroups = append(f.AutoScaling.AutoScalingGroups, foreign)
+	w, err := world.New(f, world.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return things{account: "111122223333", region: "us-west-2", api: w.API()}
+}
+
+func TestIAMRefusesRemediesOnTheWrongThing(t *testing.T) {
+	account := elsewhere(t)
+	const node = "arn:aws:iam::111122223333:role/nodes"
+	workshop, payments := aws.String("eks-workshop"), aws.String("payments")
+	replace := func(id string) any {
+		return &autoscaling.TerminateInstanceInAutoScalingGroupInput{InstanceId: aws.String(id), ShouldDecrementDesiredCapacity: aws.Bool(false)}
+	}
+	tests := map[string]struct {
+		action string
+		in     any
+		want   bool
+	}{
+		"a route table of another VPC":     {action: "ec2:CreateRoute", in: &ec2.CreateRouteInput{RouteTableId: aws.String("rtb-0fff0000000000001")}},
+		"a route table that is not there":  {action: "ec2:CreateRoute", in: &ec2.CreateRouteInput{RouteTableId: aws.String("rtb-0eee0000000000001")}},
+		"a route taken away":               {action: "ec2:DeleteRoute", in: &ec2.DeleteRouteInput{RouteTableId: aws.String("rtb-0cd20000000000002")}},
+		"the route table":                  {action: "ec2:CreateRoute", in: &ec2.CreateRouteInput{RouteTableId: aws.String("rtb-0cd20000000000002")}, want: true},
+		"a security group of another VPC":  {action: "ec2:AuthorizeSecurityGroupIngress", in: &ec2.AuthorizeSecurityGroupIngressInput{GroupId: aws.String("sg-0fff0000000000001")}},
+		"traffic out":                      {action: "ec2:AuthorizeSecurityGroupEgress", in: &ec2.AuthorizeSecurityGroupEgressInput{GroupId: aws.String("sg-0e50000000000000f")}},
+		"the security group":               {action: "ec2:AuthorizeSecurityGroupIngress", in: &ec2.AuthorizeSecurityGroupIngressInput{GroupId: aws.String("sg-0e50000000000000f")}, want: true},
+		"an instance of no group":          {action: "autoscaling:TerminateInstanceInAutoScalingGroup", in: replace("i-0123456789abcdef0")},
+		"an instance of the cluster":       {action: "autoscaling:TerminateInstanceInAutoScalingGroup", in: replace("i-0d0000000000000a1"), want: true},
+		"a group of another cluster":       {action: "autoscaling:SetDesiredCapacity", in: &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: payments}},
+		"a group's bounds":                 {action: "autoscaling:UpdateAutoScalingGroup", in: &autoscaling.UpdateAutoScalingGroupInput{AutoScalingGroupName: aws.String("eks-default-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f")}},
+		"a group of the cluster":           {action: "autoscaling:SetDesiredCapacity", in: &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: aws.String("eks-default-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f")}, want: true},
+		"a nodegroup of another cluster":   {action: "eks:UpdateNodegroupConfig", in: &eks.UpdateNodegroupConfigInput{ClusterName: payments, NodegroupName: aws.String("new_nodegroup_2")}},
+		"a nodegroup":                      {action: "eks:UpdateNodegroupConfig", in: &eks.UpdateNodegroupConfigInput{ClusterName: workshop, NodegroupName: aws.String("new_nodegroup_2")}, want: true},
+		"an entry of a person":             {action: "eks:CreateAccessEntry", in: &eks.CreateAccessEntryInput{ClusterName: workshop, PrincipalArn: aws.String(node)}},
+		"an entry of nodes, other cluster": {action: "eks:CreateAccessEntry", in: &eks.CreateAccessEntryInput{ClusterName: payments, PrincipalArn: aws.String(node), Type: aws.String("EC2_LINUX")}},
+		"an entry of nodes":                {action: "eks:CreateAccessEntry", in: &eks.CreateAccessEntryInput{ClusterName: workshop, PrincipalArn: aws.String(node), Type: aws.String("EC2_LINUX")}, want: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := mayCall(remedyPolicy(), tt.action, tt.in, account)
+			if err != nil || got != tt.want {
+				t.Errorf("allowed: %t (%v), want %t", got, err, tt.want)
+			}
+		})
+	}
 }

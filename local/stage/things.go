@@ -1,7 +1,13 @@
 package stage
 
 import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -13,9 +19,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 
+	"rollcall/infra/specs"
+	"rollcall/local/platform/functionurl"
 	"rollcall/local/platform/template"
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws"
+	"rollcall/shared/config"
+	"rollcall/shared/spec"
+	"rollcall/shared/target"
 )
 
 // things is what IAM knows of the account.
@@ -238,4 +249,116 @@ func (t things) secret(id string) string {
 		return id
 	}
 	return simaws.SecretARN(t.region, t.account, id)
+}
+
+// undeployed leaves out of the template, which has every function that there is, what a
+// deployment with the stage's settings does not have: functions for targets where nobody
+// set one. Slack's buttons are always there.
+func (s *Stage) undeployed() {
+	chosen := map[spec.Variable]string{config.SlackActions: "on", config.Targets: s.options.Settings[string(config.Targets)]}
+	deployed := specs.Deployed(specs.All(), chosen)
+	gone := map[string]bool{}
+	s.Template.Functions = slices.DeleteFunc(s.Template.Functions, func(f template.Function) bool {
+		is := func(list []spec.Spec) bool {
+			return slices.ContainsFunc(list, func(of spec.Spec) bool { return of.Name == Folder(f) })
+		}
+		if is(deployed) || !is(specs.All()) {
+			return false
+		}
+		gone[f.Name], gone[f.ARN] = true, true
+		return true
+	})
+	s.Template.Rules = slices.DeleteFunc(s.Template.Rules, func(r template.Rule) bool {
+		return slices.ContainsFunc(r.Targets, func(t template.Target) bool { return gone[t.ARN] })
+	})
+	s.Template.Mappings = slices.DeleteFunc(s.Template.Mappings, func(m template.EventSourceMapping) bool { return gone[m.FunctionName] })
+	s.Template.Permissions = slices.DeleteFunc(s.Template.Permissions, func(p template.Permission) bool { return gone[p.FunctionName] })
+	s.Template.InvokeConfigs = slices.DeleteFunc(s.Template.InvokeConfigs, func(c template.EventInvokeConfig) bool { return gone[c.FunctionName] })
+}
+
+// targetSecrets are those that an operator has made for the targets, empty.
+func (s *Stage) targetSecrets(secrets map[string]string) {
+	list, err := target.Parse(s.options.Settings[string(config.Targets)])
+	if err != nil {
+		return // the function says so itself
+	}
+	for _, t := range list {
+		if t.Secret != "" {
+			secrets[t.Secret] = s.options.TargetSecrets[t.Secret]
+		}
+	}
+}
+
+// topics are the ARNs of the stack's topics, and that of the targets among them.
+func (s *Stage) topics() (all []string, targets string) {
+	for _, t := range s.Template.Topics {
+		all = append(all, t.ARN)
+		if strings.HasPrefix(t.LogicalID, "TargetTopic") {
+			targets = t.ARN
+		}
+	}
+	return all, targets
+}
+
+// slackActions is the folder of the function that Slack calls.
+const slackActions = "slack-actions"
+
+// serveURLs serves the functions that have an address of their own, on
+// loopback, and tells Slack the address of the one that takes its presses.
+func (s *Stage) serveURLs() error {
+	for _, u := range s.Template.URLs {
+		f, ok := s.Template.Function(u.FunctionName)
+		if !ok || s.options.Binaries == "" && s.network == nil {
+			continue
+		}
+		handler := &functionurl.Handler{Function: f.Name, Invoker: s.Runtime, NewID: ids(), Now: time.Now}
+		if s.network != nil {
+			host := Folder(f) + ".lambda-url.invalid"
+			s.network.Serve(host, handler)
+			s.reachAt(f, "http://"+host+"/")
+			continue
+		}
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return fmt.Errorf("serve the address of %s: %w", f.Name, err)
+		}
+		server := &http.Server{
+			Handler: handler,
+			// Whoever sends slowly is let go some time.
+			ReadTimeout: 30 * time.Second,
+		}
+		s.background(func() {
+			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+				s.log.Error("serve the address of a function", "function", f.Name, "error", err)
+			}
+		})
+		s.onClose(func() { server.Close() })
+		s.reachAt(f, "http://"+listener.Addr().String()+"/")
+	}
+	return nil
+}
+
+// reachAt notes a function's address.
+func (s *Stage) reachAt(f template.Function, url string) {
+	s.urls[f.Name] = url
+	if Folder(f) == slackActions {
+		s.Slack.SetInteractivityURL(url)
+	}
+}
+
+// URL is the address of the function whose folder has the name; empty if it has
+// none.
+func (s *Stage) URL(folder string) string {
+	f, _ := s.Function(folder)
+	return s.urls[f.Name]
+}
+
+// secretOf is the secret to which a function's variable refers by its ARN.
+func (s *Stage) secretOf(arn string) (template.Secret, bool) {
+	for _, secret := range s.Template.Secrets {
+		if secret.ARN == arn {
+			return secret, true
+		}
+	}
+	return template.Secret{}, false
 }

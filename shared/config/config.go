@@ -3,16 +3,30 @@
 package config
 
 import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"math"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/routing"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 	"rollcall/shared/target"
-
-	"rollcall/shared/remedy/optin"
 )
 
 // The environment variables. infra sets the addresses; an operator sets the
@@ -346,4 +360,536 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		err = c.setRelay(v, text)
 	}
 	return err
+}
+
+// Watches tells whether a cluster is among those that the operator chose.
+func (c Config) Watches(cluster string) bool {
+	return c.Clusters == nil || slices.Contains(c.Clusters, cluster)
+}
+
+func defaultOf(v spec.Variable) string {
+	for _, s := range Settings() {
+		if s.Variable == v {
+			return s.Default
+		}
+	}
+	return ""
+}
+
+// CleanupMode is what eni-cleanup does with interfaces that are left behind.
+type CleanupMode string
+
+// The modes.
+const (
+	Report CleanupMode = "report"  // say so
+	DryRun CleanupMode = "dry-run" // ask EC2 whether they could be deleted, with its own DryRun
+	Delete CleanupMode = "delete"
+)
+
+// CleanupOf is the mode of a cluster.
+func (c Config) CleanupOf(cluster string) CleanupMode {
+	if mode, ok := c.Cleanups[cluster]; ok {
+		return mode
+	}
+	return Report
+}
+
+// parseCleanup reads "report", or the modes of clusters by name. There is no way
+// to have all clusters deleted in: each opts in.
+func parseCleanup(text string) (map[string]CleanupMode, error) {
+	if text == string(Report) {
+		return nil, nil
+	}
+	modes := map[string]CleanupMode{}
+	for pair := range strings.SplitSeq(text, ",") {
+		cluster, mode, ok := strings.Cut(strings.TrimSpace(pair), "=")
+		m := CleanupMode(mode)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%q is neither %q nor of the form cluster=mode", pair, Report)
+		case !isCluster(cluster):
+			return nil, fmt.Errorf("%q is not a cluster name", cluster)
+		case m != Report && m != DryRun && m != Delete:
+			return nil, fmt.Errorf("%q is not a mode: report, dry-run or delete", mode)
+		}
+		if known, twice := modes[cluster]; twice && known != m {
+			return nil, fmt.Errorf("cluster %s has two modes, %s and %s", cluster, known, m)
+		}
+		modes[cluster] = m
+	}
+	return modes, nil
+}
+
+func parseNumber(text string, least, most int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, fmt.Errorf("%q is not a number from %d to %d", text, least, most)
+	}
+	return n, nil
+}
+
+func parseVPCs(text string) ([]string, error) {
+	if text == "none" {
+		return nil, nil
+	}
+	form := regexp.MustCompile(`^vpc-[0-9a-f]{8,17}$`)
+	var ids []string
+	for id := range strings.SplitSeq(text, ",") {
+		id = strings.TrimSpace(id)
+		if !form.MatchString(id) {
+			return nil, fmt.Errorf("%q is not the id of a VPC", id)
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// StageClock makes a function live in the time of the local stage, where an
+// hour may pass in a minute. A deployment never sets it; a test over the
+// template holds that.
+const StageClock spec.Variable = "ROLLCALL_STAGE_CLOCK"
+
+// Clock tells the time. The zero Clock is the wall clock.
+type Clock struct {
+	stage time.Time // the stage's time at anchor
+	wall  time.Time
+	rate  float64
+	// follows holds the other three while a function works: a stage that is fast only
+	// while all wait writes them before it wakes one.
+	follows *os.File
+}
+
+// Now is the time, in UTC.
+func (c Clock) Now() time.Time {
+	c = c.line()
+	if c.rate == 0 {
+		return time.Now().UTC()
+	}
+	passed := time.Since(c.wall)
+	return c.stage.Add(time.Duration(float64(passed) * c.rate)).UTC()
+}
+
+// line is the line on which the time runs now. It is the wall's where the stage is
+// gone: nobody is left to be told a time.
+func (c Clock) line() Clock {
+	if c.follows == nil {
+		return c
+	}
+	var b [24]byte
+	if _, err := c.follows.ReadAt(b[:], 0); err != nil {
+		return Clock{}
+	}
+	at := func(i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+	return Clock{stage: time.Unix(0, int64(at(0))), wall: time.Unix(0, int64(at(8))), rate: math.Float64frombits(at(16))}
+}
+
+// Slower tells a stage's time that runs slower than the wall's, where a wait of a second
+// may be one of minutes.
+func (c Clock) Slower() bool {
+	c = c.line()
+	return c.rate > 0 && c.rate < 1
+}
+
+// Sleep waits for so long, or until the context ends, whose error it gives then.
+func (c Clock) Sleep(ctx context.Context, d time.Duration) error {
+	if c = c.line(); c.rate > 0 {
+		d = time.Duration(float64(d) / c.rate)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func parseClock(text string) (Clock, error) {
+	if text == "" {
+		return Clock{}, nil
+	}
+	if path, ok := strings.CutPrefix(text, "@"); ok {
+		file, err := os.Open(path)
+		if err != nil {
+			return Clock{}, fmt.Errorf("the stage's clock: %w", err)
+		}
+		return Clock{follows: file}, nil
+	}
+	parts := strings.Split(text, ",")
+	if len(parts) != 3 {
+		return Clock{}, errClock
+	}
+	stage, err := time.Parse(time.RFC3339Nano, parts[0])
+	if err != nil {
+		return Clock{}, fmt.Errorf("%w: %w", errClock, err)
+	}
+	nanos, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return Clock{}, fmt.Errorf("%w: %w", errClock, err)
+	}
+	rate, err := strconv.ParseFloat(parts[2], 64)
+	if err != nil || !(rate > 0) || rate > 1e6 {
+		return Clock{}, fmt.Errorf("%w: rate %q", errClock, parts[2])
+	}
+	return Clock{stage: stage, wall: time.Unix(0, nanos), rate: rate}, nil
+}
+
+// StageEndpoints tells a function where the stage has a cluster's Kubernetes API,
+// while EKS tells the endpoint that the real cluster had: what the checks
+// compare must be the real one. A deployment never sets it; a test over the
+// template holds that.
+const StageEndpoints spec.Variable = "ROLLCALL_STAGE_DOORS"
+
+// EndpointOverrides are the addresses of clusters' Kubernetes APIs by the cluster's name.
+type EndpointOverrides map[string]EndpointOverride
+
+// EndpointOverride is the address of a Kubernetes API and its authority, in PEM.
+type EndpointOverride struct {
+	Endpoint string `json:"endpoint"`
+	CA       []byte `json:"ca"`
+}
+
+// Of is the endpoint of a cluster, if it has one.
+func (d EndpointOverrides) Of(cluster string) (endpoint string, ca []byte, ok bool) {
+	override, ok := d[cluster]
+	return override.Endpoint, override.CA, ok
+}
+
+var errEndpointOverrides = errors.New("is not what the stage sets")
+
+func parseEndpointOverrides(text string) (EndpointOverrides, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var d EndpointOverrides
+	if json.Unmarshal([]byte(text), &d) != nil {
+		return nil, errEndpointOverrides
+	}
+	return d, nil
+}
+
+// Load reads the variables that a function's Spec names, and no others. All
+// that is wrong is said at once: a missing or malformed setting is an error
+// that names the variable, the CDK context key that sets it, and what it
+// may be.
+func Load(getenv func(string) string, wanted []spec.Variable) (Config, error) {
+	c := Config{Region: getenv("AWS_REGION")}
+	var wrong []error
+	clock, err := parseClock(getenv(string(StageClock)))
+	if err != nil {
+		wrong = append(wrong, fmt.Errorf("%s: %w", StageClock, err))
+	}
+	c.Clock = clock
+	if c.Endpoints, err = parseEndpointOverrides(getenv(string(StageEndpoints))); err != nil {
+		wrong = append(wrong, fmt.Errorf("%s: %w", StageEndpoints, err))
+	}
+	for _, v := range wanted {
+		text, err := Unpack(strings.TrimSpace(getenv(string(v))))
+		if err != nil {
+			wrong = append(wrong, &SettingError{Variable: v, Err: err})
+			continue
+		}
+		if text == "" {
+			text = defaultOf(v)
+		}
+		if err := c.set(v, text); err != nil {
+			wrong = append(wrong, &SettingError{Variable: v, Err: err})
+		}
+	}
+	if len(wrong) == 0 && slices.Contains(wanted, Remedies) && slices.Contains(wanted, RemedyRoles) {
+		if err := c.autoNeedsRoles(); err != nil {
+			wrong = append(wrong, &SettingError{Variable: RemedyRoles, Err: err})
+		}
+	}
+	if c.Hub.Account != "" {
+		c.Hub.Region = c.Region
+	}
+	if len(wrong) == 0 && slices.Contains(wanted, ExternalID) && len(c.Others()) > 0 && c.ExternalID == "" {
+		wrong = append(wrong, &SettingError{Variable: ExternalID, Err: errNoExternalID})
+	}
+	if len(wrong) > 0 {
+		return Config{}, fmt.Errorf("settings: %w", errors.Join(wrong...))
+	}
+	return c, nil
+}
+
+var errMissing = errors.New("is not set")
+
+// errNoExternalID: without one, whoever may assume roles in the hub's account could be
+// made to act for another customer of it (IAM user guide, "The confused deputy problem").
+var errNoExternalID = errors.New("is wanted where there are spokes")
+
+// LogGroups are names of log groups of CloudWatch; one that ends in a star is how
+// names begin.
+type LogGroups []string
+
+// Name tells that a log group is among them.
+func (l LogGroups) Name(group string) bool {
+	return slices.ContainsFunc(l, func(name string) bool {
+		begin, open := strings.CutSuffix(name, "*")
+		return name == group || open && strings.HasPrefix(group, begin)
+	})
+}
+
+// MostLogGroups bounds the statement of the policy that they stand in.
+const MostLogGroups = 20
+
+// logGroup is CloudWatch's own rule for a name (botocore, logs/2014-03-28,
+// LogGroupName). A star alone would be every log of the account.
+var logGroup = regexp.MustCompile(`^[.\-_/#A-Za-z0-9]{3,512}\*?$`)
+
+func parseLogGroups(text string) (LogGroups, error) {
+	if text == "off" {
+		return nil, nil
+	}
+	var list LogGroups
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimSpace(name)
+		if !logGroup.MatchString(name) {
+			return nil, fmt.Errorf(`%q is no name of a log group, nor a begin of at least three characters with a "*" behind it`, name)
+		}
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	if list = slices.Compact(list); len(list) > MostLogGroups {
+		return nil, fmt.Errorf("%d log groups are more than %d", len(list), MostLogGroups)
+	}
+	return list, nil
+}
+
+// packed begins a value that is compressed: a function's environment takes
+// 4 KB in all, which the names of a hundred clusters can fill (package limits).
+const packed = "gzip:"
+
+// mostUnpacked bounds what a value may unpack to, in bytes.
+const mostUnpacked = 1 << 20
+
+// Pack writes a value in fewer characters, if it is a list whose parts are
+// alike, as clusters' names are. Load reads both forms.
+func Pack(text string) string {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return text // a buffer takes everything: cannot happen
+	}
+	return packed + base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+// Unpack reads a value that may be packed.
+func Unpack(text string) (string, error) {
+	code, ok := strings.CutPrefix(text, packed)
+	if !ok {
+		return text, nil
+	}
+	data, err := base64.StdEncoding.DecodeString(code)
+	if err != nil {
+		return "", fmt.Errorf("unpack: %w", err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return "", fmt.Errorf("unpack: %w", err)
+	}
+	plain, err := io.ReadAll(io.LimitReader(r, mostUnpacked+1))
+	if err != nil {
+		return "", fmt.Errorf("unpack: %w", err)
+	}
+	if len(plain) > mostUnpacked {
+		return "", fmt.Errorf("unpack: more than %d bytes", mostUnpacked)
+	}
+	return string(plain), nil
+}
+
+func required(text string) (string, error) {
+	if text == "" {
+		return "", errMissing
+	}
+	return text, nil
+}
+
+// clusterName is EKS's own rule for a cluster's name (CreateCluster).
+var clusterName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
+
+// isCluster tells a cluster's name, with its account and region where it is a spoke's.
+func isCluster(text string) bool {
+	c, err := spoke.ParseCluster(text)
+	return err == nil && clusterName.MatchString(c.Name)
+}
+
+func parseClusters(text string) ([]string, error) {
+	if text == "" {
+		return nil, errMissing
+	}
+	if text == "all" {
+		return nil, nil
+	}
+	var names []string
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimSpace(name)
+		if !isCluster(name) {
+			return nil, fmt.Errorf("%q is not a cluster name", name)
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// channelID is the form of Slack's ids of public (C), private (G) and direct
+// (D) channels. Names do not work: chat.update takes only ids.
+var channelID = regexp.MustCompile(`^[CGD][A-Z0-9]{2,30}$`)
+
+func parseChannel(text string) (string, error) {
+	if text == "" {
+		return "", errMissing
+	}
+	if !channelID.MatchString(text) {
+		return "", fmt.Errorf("%q is not a channel id (open the channel's details in Slack and copy the id at the bottom)", text)
+	}
+	return text, nil
+}
+
+func parseURL(text string) (string, error) {
+	if text == "" {
+		return "", errMissing
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return "", fmt.Errorf("%q is not an http(s) address", text)
+	}
+	return text, nil
+}
+
+// parseDocsURL reads where the documentation's site is: an address below which the pages
+// are, without what stands behind a page.
+func parseDocsURL(text string) (string, error) {
+	if text == "none" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("%q is neither %q nor an https address without a query", text, "none")
+	}
+	return strings.TrimSuffix(text, "/"), nil
+}
+
+func parseDuration(text string, least, most time.Duration) (time.Duration, error) {
+	if text == "" {
+		return 0, errMissing
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration like 90s, 5m or 2h", text)
+	}
+	if d < least || d > most {
+		return 0, fmt.Errorf("%s is outside %s to %s", d, least, most)
+	}
+	return d, nil
+}
+
+// parseReminder reads a duration, or 0 for never.
+func parseReminder(text string) (time.Duration, error) {
+	if text == "0" {
+		return 0, nil
+	}
+	return parseDuration(text, 5*time.Minute, 24*time.Hour)
+}
+
+// mostDays is the longest that evidence is kept.
+const mostDays = 365
+
+// parseDays reads for how many days evidence is kept; 0 is none.
+func parseDays(text string) (int, error) {
+	if text == "off" {
+		return 0, nil
+	}
+	return parseNumber(text, 1, mostDays)
+}
+
+var errClock = errors.New(`want "<RFC 3339 time>,<wall clock nanoseconds>,<rate>" or "@<file>"`)
+
+// parseHour reads an hour of the day.
+func parseHour(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > 23 {
+		return 0, fmt.Errorf("%q is not an hour of the day (0 to 23)", text)
+	}
+	return n, nil
+}
+
+// What a relay is told by its own template, and the readers of who goes without one.
+const (
+	RelayCluster  spec.Variable = "ROLLCALL_RELAY_CLUSTER"
+	RelayEndpoint spec.Variable = "ROLLCALL_RELAY_ENDPOINT"
+	RelayCA       spec.Variable = "ROLLCALL_RELAY_CA"
+	InVPC         spec.Variable = "ROLLCALL_IN_VPC"
+)
+
+// Relay is what is known of relays.
+type Relay struct {
+	// RelayCluster is the ARN of the cluster that a relay is of, RelayEndpoint the address of
+	// its API and RelayCA its authority, in PEM.
+	RelayCluster, RelayEndpoint string
+	RelayCA                     []byte
+	// InVPC tells that the function runs in the operator's VPC, from where it reaches the
+	// hub's own clusters itself.
+	InVPC bool
+	// Relays are the clusters whose relays are asked.
+	Relays []string
+}
+
+// parseRelays reads the names of clusters, or "none".
+func parseRelays(text string) ([]string, error) {
+	switch text {
+	case "", "none":
+		return nil, nil
+	case "all":
+		return nil, errors.New("each cluster is named: a relay is not asked by its name alone")
+	}
+	return parseClusters(text)
+}
+
+var (
+	clusterARN = regexp.MustCompile(`^arn:[a-z-]+:eks:[a-z0-9-]+:[0-9]{12}:cluster/[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
+	// A cluster's API has a host of EKS's own and nothing behind it (EKS API reference,
+	// Cluster, endpoint): no user, no path, no query.
+	clusterAPI = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(:[0-9]+)?$`)
+)
+
+func (c *Config) setRelay(v spec.Variable, text string) error {
+	switch v {
+	case RelayCluster:
+		if !clusterARN.MatchString(text) {
+			return errors.New("is not the ARN of an EKS cluster")
+		}
+		c.RelayCluster = text
+	case RelayEndpoint:
+		if !clusterAPI.MatchString(text) {
+			return errors.New("is not the address of a cluster's API")
+		}
+		c.RelayEndpoint = text
+	case RelayCA:
+		// As DescribeCluster gives it (certificateAuthority.data).
+		ca, err := base64.StdEncoding.DecodeString(text)
+		if err != nil || len(ca) == 0 {
+			return errors.New("is not a cluster's authority in base64")
+		}
+		c.RelayCA = ca
+	case InVPC:
+		var err error
+		if text != "" {
+			c.InVPC, err = parseSwitch(text)
+		}
+		return err
+	default:
+		return errors.New("is not a setting of Rollcall")
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -278,5 +279,238 @@ func TestLessCertainNamesWhatWasNotRead(t *testing.T) {
 		if len(d.Causes) != 1 || !cmp.Equal(d.Causes[0].Evidence, want) {
 			t.Errorf("%s: %+v, want the evidence %+v", confidence, d.Causes, want)
 		}
+	}
+}
+
+// rules is a catalogue with a check for each way in which one belongs to
+// another.
+func rules() []checks.Check {
+	return append(catalogue(),
+		checks.Check{ID: "p/possible", Confidence: checks.Possible},
+		checks.Check{ID: "n/ahead", Confidence: checks.Likely, Predictive: true},
+		checks.Check{ID: "m/adds-to-a", Confidence: checks.Certain, Adds: []checks.ID{"a/cause"}},
+		checks.Check{ID: "m/adds-to-b", Confidence: checks.Certain, Adds: []checks.ID{"b/after-a"}},
+		checks.Check{ID: "g/symptom", Confidence: checks.Symptom, After: []checks.ID{"a/cause", "b/after-a", "c/likely"}},
+		checks.Check{ID: "s/sum", Confidence: checks.Symptom, After: []checks.ID{"d/symptom"}},
+		checks.Check{ID: "z/new", Confidence: "new"},
+		checks.Check{ID: "f/shared", Title: "They share it", Confidence: checks.Likely, Circumstantial: true},
+	)
+}
+
+func stands(r checks.Result) checks.Result { r.Unconditional = true; return r }
+
+func resources(r checks.Result, list ...string) checks.Result { r.Resources = list; return r }
+
+func TestRankRules(t *testing.T) {
+	due := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+	s := &snapshot.Snapshot{
+		Time: due,
+		Instances: []snapshot.Instance{
+			{ID: "i-1", Tags: map[string]string{"eks:nodegroup-name": "workers"}},
+			{ID: "i-2", Tags: map[string]string{"eks:nodegroup-name": "workers"}},
+			{ID: "i-3", Tags: map[string]string{"eks:nodegroup-name": "others"}},
+		},
+		Launches: []snapshot.ExpectedJoin{{Instance: "i-early", Due: due.Add(time.Second)}, {Instance: "i-due", Due: due}},
+	}
+	a := fail("a/cause", "rtb-1", ids("subnet-1"), ids("i-1"))
+	for _, test := range []struct {
+		name    string
+		results []checks.Result
+		want    []string
+	}{
+		{"the order of confidences, whatever they have",
+			[]checks.Result{
+				fail("z/new", "r-6", nil, ids("i-71", "i-72", "i-73", "i-74", "i-75", "i-76")),
+				fail("e/advice", "r-5", nil, ids("i-61", "i-62", "i-63", "i-64", "i-65")),
+				fail("d/symptom", "r-4", nil, ids("i-51", "i-52", "i-53", "i-54")),
+				fail("p/possible", "r-3", nil, ids("i-51", "i-42", "i-43")),
+				fail("c/likely", "r-2", nil, ids("i-51", "i-32")),
+				fail("a/cause", "r-1", nil, ids("i-21")),
+			},
+			[]string{
+				"certain a/cause r-1 [i-21]", "likely c/likely r-2 [i-51 i-32] symptoms [d/symptom]", "possible p/possible r-3 [i-51 i-42 i-43] symptoms [d/symptom]",
+				"symptom d/symptom r-4 [i-51 i-52 i-53 i-54]", "advice e/advice r-5 [i-61 i-62 i-63 i-64 i-65]", "new z/new r-6 [i-71 i-72 i-73 i-74 i-75 i-76]",
+			}},
+		{"a likely finding of an instance that still has time to join is not told",
+			[]checks.Result{fail("c/likely", "subnet-1", nil, ids("i-early"))}, nil},
+		{"of one that is due it is advice",
+			[]checks.Result{fail("c/likely", "subnet-1", nil, ids("i-due"))}, []string{"advice c/likely subnet-1 [i-due]"}},
+		{"of several, one of which is due, too",
+			[]checks.Result{fail("c/likely", "subnet-1", nil, ids("i-early", "i-due"))}, []string{"advice c/likely subnet-1 [i-early i-due]"}},
+		{"what is certain is told early",
+			[]checks.Result{fail("a/cause", "rtb-1", nil, ids("i-early"))}, []string{"certain a/cause rtb-1 [i-early]"}},
+		{"after a certain finding a likely one is weighed all the same",
+			[]checks.Result{a, fail("c/likely", "subnet-1", nil, ids("i-2"))},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers]", "advice c/likely subnet-1 [i-2] of [workers]"}},
+		{"what sees ahead stays, and explains itself",
+			[]checks.Result{a, fail("n/ahead", "subnet-1", ids("subnet-1"), ids("i-1"))},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers]", "likely n/ahead subnet-1 [i-1] of [workers]"}},
+		{"what stands without an instance stays, beside what has the same subnet",
+			[]checks.Result{a, stands(fail("c/likely", "subnet-1", ids("subnet-1"), nil)), stands(fail("p/possible", "subnet-2", ids("subnet-2"), nil))},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers]", "likely c/likely subnet-1 []", "possible p/possible subnet-2 []"}},
+		{"what stands, and has an instance that has not failed, does not",
+			[]checks.Result{stands(fail("c/likely", "subnet-1", nil, ids("i-2")))}, []string{"advice c/likely subnet-1 [i-2] of [workers]"}},
+		{"what stands, and has an instance that failed, contributes",
+			[]checks.Result{a, sign("i-1"), stands(fail("c/likely", "subnet-1", nil, ids("i-1")))},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers] contributing [c/likely] symptoms [d/symptom]"}},
+
+		{"what launches share contributes to a likely cause of all of them",
+			[]checks.Result{sign("i-1"), sign("i-2"), fail("f/shared", "ami-1", nil, ids("i-1", "i-2")), fail("c/likely", "subnet-1", nil, ids("i-1", "i-2"))},
+			[]string{"likely c/likely subnet-1 [i-1 i-2] of [workers] contributing [f/shared] symptoms [d/symptom]"}},
+		{"and to a certain one",
+			[]checks.Result{a, sign("i-1"), fail("f/shared", "ami-1", nil, ids("i-1"))},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers] contributing [f/shared] symptoms [d/symptom]"}},
+		{"beside a likely cause of one of them it stands last, though it has more",
+			[]checks.Result{sign("i-1"), sign("i-2"), fail("f/shared", "ami-1", nil, ids("i-1", "i-2")), fail("c/likely", "subnet-1", nil, ids("i-1"))},
+			[]string{"likely c/likely subnet-1 [i-1] of [workers] symptoms [d/symptom]", "likely f/shared ami-1 [i-1 i-2] of [workers] symptoms [d/symptom]"}},
+		{"a mere possibility does not take it away",
+			[]checks.Result{sign("i-1"), fail("f/shared", "ami-1", nil, ids("i-1")), fail("p/possible", "sg-1", nil, ids("i-1"))},
+			[]string{"likely f/shared ami-1 [i-1] of [workers] symptoms [d/symptom]", "possible p/possible sg-1 [i-1] of [workers] symptoms [d/symptom]"}},
+
+		{"of no instance, and of more than the cause covers, nothing is hidden",
+			[]checks.Result{a, fail("b/after-a", "vpc-1", ids("subnet-1", "subnet-2"), nil)},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers]", "certain b/after-a vpc-1 []"}},
+		{"advice hides nothing",
+			[]checks.Result{func() checks.Result { a := a; a.Confidence = checks.Advice; return a }(), fail("b/after-a", "vpc-1", ids("subnet-1"), ids("i-1"))},
+			[]string{"certain b/after-a vpc-1 [i-1] of [workers]", "advice a/cause rtb-1 [i-1] of [workers]"}},
+		{"a mere possibility hides nothing that is certain",
+			[]checks.Result{sign("i-1"), func() checks.Result { a := a; a.Confidence = checks.Possible; return a }(), fail("b/after-a", "vpc-1", ids("subnet-1"), ids("i-1"))},
+			[]string{"certain b/after-a vpc-1 [i-1] of [workers] contributing [a/cause] symptoms [d/symptom]"}},
+		{"a symptom of an instance that only what is hidden has stays",
+			[]checks.Result{a, fail("b/after-a", "vpc-1", ids("subnet-1"), ids("i-1", "i-2")), sign("i-2")},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers] hidden [{b/after-a a/cause}]", "symptom d/symptom workers [i-2] of [workers]"}},
+
+		{"facts of the same resource are added, with their instances",
+			[]checks.Result{a, fail("m/adds-to-a", "rtb-1", nil, ids("i-2")), sign("i-2"), fail("c/likely", "subnet-1", nil, ids("i-2"))},
+			[]string{"certain a/cause rtb-1 [i-1 i-2] of [workers] contributing [m/adds-to-a c/likely] symptoms [d/symptom]"}},
+		{"facts of a resource that the cause names are added",
+			[]checks.Result{resources(a, "nat-1"), fail("m/adds-to-a", "nat-1", nil, nil)}, []string{"certain a/cause rtb-1 [i-1] of [workers] contributing [m/adds-to-a]"}},
+		{"facts that name the cause's resource are added",
+			[]checks.Result{a, resources(fail("m/adds-to-a", "nat-1", nil, nil), "rtb-1")}, []string{"certain a/cause rtb-1 [i-1] of [workers] contributing [m/adds-to-a]"}},
+		{"facts of another resource are not",
+			[]checks.Result{a, fail("m/adds-to-a", "rtb-2", nil, nil)}, []string{"certain a/cause rtb-1 [i-1] of [workers]", "certain m/adds-to-a rtb-2 []"}},
+		{"nothing is added to what is hidden",
+			[]checks.Result{a, fail("b/after-a", "vpc-1", nil, ids("i-1")), fail("m/adds-to-b", "vpc-1", nil, ids("i-2"))},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers] hidden [{b/after-a a/cause}]", "certain m/adds-to-b vpc-1 [i-2] of [workers]"}},
+
+		{"symptoms of one check are told once",
+			[]checks.Result{fail("a/cause", "rtb-1", nil, ids("i-1", "i-2")), sign("i-1"), sign("i-2")},
+			[]string{"certain a/cause rtb-1 [i-1 i-2] of [workers] symptoms [d/symptom]"}},
+		{"a symptom is explained when all its instances are",
+			[]checks.Result{a, fail("d/symptom", "asg-1", nil, ids("i-3", "i-1"))},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers] symptoms [d/symptom]", "symptom d/symptom others [i-3 i-1] of [others workers]"}},
+		{"symptoms of a nodegroup are one, in order, with all their nodegroups",
+			[]checks.Result{sign("i-2"), fail("d/symptom", "i-1", ids("i-1"), ids("i-1", "i-3"))},
+			[]string{"symptom d/symptom workers [i-1 i-2 i-3] of [others workers]"}},
+
+		{"a symptom of no instance belongs to the cause of a resource that it names",
+			[]checks.Result{fail("a/cause", "rtb-1", ids("subnet-1"), nil), resources(fail("g/symptom", "asg-1", nil, nil), "subnet-1")},
+			[]string{"certain a/cause rtb-1 [] symptoms [g/symptom]"}},
+		{"not to advice, but to what comes after it",
+			[]checks.Result{fail("c/likely", "subnet-1", ids("subnet-1"), nil),
+				fail("a/cause", "rtb-1", ids("subnet-1"), nil), resources(fail("g/symptom", "asg-1", nil, nil), "subnet-1")},
+			[]string{"certain a/cause rtb-1 [] symptoms [g/symptom]", "advice c/likely subnet-1 []"}},
+		{"not to advice alone",
+			[]checks.Result{fail("c/likely", "subnet-1", ids("subnet-1"), nil), resources(fail("g/symptom", "asg-1", nil, nil), "subnet-1")},
+			[]string{"symptom g/symptom asg-1 []", "advice c/likely subnet-1 []"}},
+		{"not to what is hidden",
+			[]checks.Result{a, fail("b/after-a", "vpc-1", ids("subnet-2"), ids("i-1")), resources(fail("g/symptom", "asg-1", nil, nil), "subnet-2")},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers] hidden [{b/after-a a/cause}]", "symptom g/symptom asg-1 []"}},
+		{"not to a check that it does not come after",
+			[]checks.Result{fail("m/adds-to-a", "rtb-1", ids("subnet-1"), nil), resources(fail("g/symptom", "asg-1", nil, nil), "subnet-1")},
+			[]string{"certain m/adds-to-a rtb-1 []", "symptom g/symptom asg-1 []"}},
+		{"not to a cause of another resource",
+			[]checks.Result{fail("a/cause", "rtb-1", ids("subnet-1"), nil), resources(fail("g/symptom", "asg-1", nil, nil), "subnet-2")},
+			[]string{"certain a/cause rtb-1 []", "symptom g/symptom asg-1 []"}},
+
+		{"of two symptoms of the same things one is only the sum",
+			[]checks.Result{fail("s/sum", "asg-1", ids("i-1"), ids("i-1")), sign("i-1")},
+			[]string{"symptom d/symptom workers [i-1] of [workers] symptoms [s/sum]"}},
+		{"of other things it is not",
+			[]checks.Result{fail("s/sum", "asg-1", ids("i-2"), ids("i-2")), sign("i-1")},
+			[]string{"symptom d/symptom workers [i-1] of [workers]", "symptom s/sum workers [i-2] of [workers]"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, c := range Rank(rules(), test.results, s).Causes {
+				got = append(got, line(c))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("causes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The words of symptoms that nothing explains: one is told as it is, several
+// with their count.
+func TestWordsOfSymptoms(t *testing.T) {
+	s := &snapshot.Snapshot{}
+	for _, id := range []string{"i-1", "i-2"} {
+		s.Instances = append(s.Instances, snapshot.Instance{ID: id, Tags: map[string]string{"eks:nodegroup-name": "workers"}})
+	}
+	one := Rank(catalogue(), []checks.Result{sign("i-1")}, s).Causes[0]
+	if one.Title != "i-1 is broken" || one.Why != "" || one.Resource != "workers" {
+		t.Errorf("one: %q, %q, of %s", one.Title, one.Why, one.Resource)
+	}
+	two := Rank(catalogue(), []checks.Result{sign("i-2"), sign("i-1")}, s).Causes[0]
+	if want := "2 instances of workers: no node registered in time"; two.Title != want {
+		t.Errorf("two: %q, want %q", two.Title, want)
+	}
+	if fmt.Sprint(two.Covers, two.Instances) != "[i-1 i-2] [i-1 i-2]" {
+		t.Errorf("two: covers %v, instances %v", two.Covers, two.Instances)
+	}
+}
+
+func TestLower(t *testing.T) {
+	for title, want := range map[string]string{
+		"": "", "A node": "a node", "Zone": "zone", "zone": "zone", "a node": "a node", "2 nodes": "2 nodes", "[x]": "[x]", "@x": "@x", "Ärger": "Ärger",
+	} {
+		if got := lower(title); got != want {
+			t.Errorf("%q: %q, want %q", title, got, want)
+		}
+	}
+}
+
+// What fits is told whole; one more is counted or cut.
+func TestBounded(t *testing.T) {
+	lines := func(n int) []checks.Evidence {
+		var list []checks.Evidence
+		for i := range n {
+			list = append(list, checks.Evidence{What: fmt.Sprint(i), Value: strings.Repeat("é", maxValue)})
+		}
+		return list
+	}
+	if diff := cmp.Diff(lines(maxEvidence), bounded(lines(maxEvidence))); diff != "" {
+		t.Errorf("what fits (-want +got):\n%s", diff)
+	}
+	over := bounded(lines(maxEvidence + 2))
+	if want := (checks.Evidence{What: "More", Value: "2 more lines were left out"}); len(over) != maxEvidence+1 || over[maxEvidence] != want {
+		t.Errorf("%d lines, the last %+v, want %+v", len(over), over[len(over)-1], want)
+	}
+	long := []checks.Evidence{{Value: strings.Repeat("é", maxValue+1)}}
+	if got, want := bounded(long)[0].Value, strings.Repeat("é", maxValue-1)+"…"; got != want {
+		t.Errorf("cut to %d runes", len([]rune(got)))
+	}
+}
+
+// One check that could not look for two reasons says both.
+func TestUnknownByReason(t *testing.T) {
+	unknown := func(call string) checks.Result {
+		return checks.Result{Check: "a/cause", Finding: checks.Finding{Outcome: checks.Unknown, Blocked: []snapshot.Failure{{Call: call}}}}
+	}
+	if got := Rank(catalogue(), []checks.Result{unknown("x"), unknown("y"), unknown("x")}, &snapshot.Snapshot{}).Unknown; len(got) != 2 {
+		t.Errorf("%+v, want two", got)
+	}
+}
+
+// What launches share is evidence of the cause that explains them.
+func TestSharedIsEvidence(t *testing.T) {
+	shared := fail("f/shared", "ami-1", nil, ids("i-1"))
+	shared.Why = "5 of 5 launches with ami-1 failed"
+	d := Rank(rules(), []checks.Result{sign("i-1"), shared, fail("c/likely", "subnet-1", nil, ids("i-1"))}, &snapshot.Snapshot{})
+	want := checks.Evidence{What: "They share it", Value: shared.Why}
+	if len(d.Causes) != 1 || !slices.Contains(d.Causes[0].Evidence, want) {
+		t.Errorf("causes %+v, want one with %v", d.Causes, want)
 	}
 }

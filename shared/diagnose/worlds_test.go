@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"rollcall/local/testfull"
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
@@ -265,5 +267,272 @@ func BenchmarkDiagnose(b *testing.B) {
 				diagnosis(s)
 			}
 		})
+	}
+}
+
+// said is what a diagnosis says, in short.
+type said struct {
+	Causes       []string // "check resource", in their order
+	Hidden       []Hidden
+	Contributing []checks.ID
+	Symptoms     []checks.ID
+}
+
+func short(d Diagnosis) said {
+	var s said
+	for _, c := range d.Causes {
+		s.Causes = append(s.Causes, string(c.Check)+" "+c.Resource)
+		s.Hidden = append(s.Hidden, c.Hidden...)
+		s.Contributing = append(s.Contributing, c.Contributing...)
+		for _, id := range c.Symptoms {
+			if !slices.Contains(s.Symptoms, id) {
+				s.Symptoms = append(s.Symptoms, id)
+			}
+		}
+	}
+	return s
+}
+
+// breaks are faults that can be put together in the world with a private
+// subnet and a NAT gateway.
+func noWayOut(s *snapshot.Snapshot) {
+	w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local()}
+}
+
+func hole(s *snapshot.Snapshot) {
+	gone := w.To("0.0.0.0/0", snapshot.ToNATGateway, "nat-0old")
+	gone.State = "blackhole"
+	w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local(), gone}
+}
+
+func full(s *snapshot.Snapshot) { w.Subnet(s, w.Private).Free = 0 }
+
+func tight(s *snapshot.Snapshot) { w.Subnet(s, w.Private).Free = 4 }
+
+func unready(s *snapshot.Snapshot) {
+	s.Nodes = append(s.Nodes, snapshot.Node{Name: "n", Instance: w.Node, Ready: snapshot.Condition{Status: "False", Reason: "KubeletNotReady"}})
+}
+
+func reclaimed(s *snapshot.Snapshot) {
+	i := w.Instance(s, w.Node)
+	i.State, i.Subnet = "terminated", ""
+	i.StateReason = snapshot.StateReason{Code: "Server.SpotInstanceTermination", When: i.Launched.Add(time.Minute)}
+}
+
+func another(s *snapshot.Snapshot) { w.Launch(s, "i-0second", w.Private, 10*time.Minute) }
+
+func natFailed(s *snapshot.Snapshot) { s.NATGateways[0].State = "failed" }
+
+func natStuck(s *snapshot.Snapshot) {
+	w.Table(s, w.PublicRTB).Routes = []snapshot.Route{w.Local()}
+}
+
+func endpointFor(service string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		s.Endpoints = append(s.Endpoints, snapshot.Endpoint{
+			ID: "vpce-0" + service, VPC: w.VPC, Service: "com.amazonaws." + w.Region + "." + service,
+			Kind: "Interface", State: "available", PrivateDNS: true, Subnets: []string{w.Private},
+		})
+	}
+}
+
+// Two faults at once: the first cause, and what is hidden behind it or makes
+// it worse, as the catalogue's "What explains what" and "One fault, one name".
+func TestTwoFaults(t *testing.T) {
+	const none = "route/no-egress " + w.PrivateRTB
+	type list = []func(*snapshot.Snapshot)
+	tests := []struct {
+		name   string
+		faults list
+		want   said
+	}{
+		{"full subnet and no route to the internet, not registered", list{full, noWayOut}, said{
+			Causes:   []string{none, "ip/subnet-exhausted " + w.Private},
+			Symptoms: []checks.ID{"node/not-registered"},
+		}},
+		{"full subnet and no route to the internet, registered", list{full, noWayOut, unready}, said{
+			Causes:   []string{none, "ip/subnet-exhausted " + w.Private},
+			Symptoms: []checks.ID{"node/not-ready"},
+		}},
+		{"tight subnet and no route to the internet", list{tight, noWayOut}, said{
+			// Advice: it keeps nobody from joining.
+			Causes:   []string{none, "ip/subnet-exhausted " + w.Private},
+			Symptoms: []checks.ID{"node/not-registered"},
+		}},
+		{"tight subnet and no route to the internet, registered", list{tight, noWayOut, unready}, said{
+			Causes:       []string{none},
+			Contributing: []checks.ID{"ip/subnet-exhausted"},
+			Symptoms:     []checks.ID{"node/not-ready"},
+		}},
+		{"full subnet, registered and not ready", list{full, unready}, said{
+			Causes:   []string{"ip/subnet-exhausted " + w.Private},
+			Symptoms: []checks.ID{"node/not-ready"},
+		}},
+		{"tight subnet, registered and not ready", list{tight, unready}, said{
+			Causes:   []string{"ip/subnet-exhausted " + w.Private},
+			Symptoms: []checks.ID{"node/not-ready"},
+		}},
+		{"reclaimed in a subnet without a route to the internet", list{noWayOut, reclaimed}, said{
+			// What EC2 takes back accuses nobody, and hides nothing of the subnet.
+			Causes: []string{none, "spot/reclaimed-before-join " + w.Nodegroup},
+		}},
+		{"one reclaimed, one waiting in a subnet without a route to the internet", list{noWayOut, reclaimed, another}, said{
+			Causes:   []string{none, "spot/reclaimed-before-join " + w.Nodegroup},
+			Symptoms: []checks.ID{"node/not-registered"},
+		}},
+		{"reclaimed in a full subnet", list{full, reclaimed}, said{
+			Causes: []string{"ip/subnet-exhausted " + w.Private, "spot/reclaimed-before-join " + w.Nodegroup},
+		}},
+		{"blackhole in a VPC with one endpoint", list{hole, endpointFor("ec2")}, said{
+			// The way out is there and broken: not private by design.
+			Causes:   []string{"route/blackhole " + w.PrivateRTB},
+			Symptoms: []checks.ID{"node/not-registered"},
+		}},
+		{"no route to the internet in a VPC with one endpoint", list{noWayOut, endpointFor("ec2")}, said{
+			Causes:   []string{"endpoint/missing " + w.VPC},
+			Symptoms: []checks.ID{"node/not-registered"},
+		}},
+		{"failed NAT gateway whose subnet has no route to the internet either", list{natFailed, natStuck}, said{
+			Causes:   []string{"route/nat-unusable " + w.NAT},
+			Symptoms: []checks.ID{"node/not-registered"},
+		}},
+		{"no route to the internet, in an IPv6 cluster without a route to the internet over IPv6 either", list{noWayOut, func(s *snapshot.Snapshot) {
+			s.Cluster.IPv6, s.CNI.Env["ENABLE_IPv6"], s.CNI.Env["ENABLE_PREFIX_DELEGATION"] = true, "true", "true"
+			w.Subnet(s, w.Private).IPv6 = []netip.Prefix{netip.MustParsePrefix("2600:1f14:0:ab00::/64")}
+		}}, said{
+			Causes: []string{none},
+			Hidden: []Hidden{{Check: "route/ipv6-no-egress", Because: "route/no-egress"}},
+			// The role lacks what the network plugin needs for IPv6.
+			Contributing: []checks.ID{"iam/role-policies"},
+			Symptoms:     []checks.ID{"node/not-registered"},
+		}},
+		{"no route to the internet, and the public endpoint admits others only", list{noWayOut, func(s *snapshot.Snapshot) {
+			s.Cluster.PublicAccessCIDRs = []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
+		}}, said{Causes: []string{none}, Symptoms: []checks.ID{"node/not-registered"}}},
+		{"default route into a peering connection, in a VPC with one endpoint", list{func(s *snapshot.Snapshot) {
+			w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local(), w.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a")}
+		}, endpointFor("ec2")}, said{
+			Causes:   []string{none},
+			Hidden:   []Hidden{{Check: "endpoint/missing", Because: "route/no-egress"}},
+			Symptoms: []checks.ID{"node/not-registered"},
+		}},
+		{"stuck NAT gateway and a full subnet", list{natStuck, full}, said{
+			Causes:   []string{"route/nat-no-internet " + w.NAT, "ip/subnet-exhausted " + w.Private},
+			Symptoms: []checks.ID{"node/not-registered"},
+		}},
+		{"failed NAT gateway, registered and not ready", list{natFailed, unready}, said{
+			Causes:   []string{"route/nat-unusable " + w.NAT},
+			Symptoms: []checks.ID{"node/not-ready"},
+		}},
+		{"blackhole in one subnet, a full other one", list{hole, func(s *snapshot.Snapshot) {
+			s.Subnets = append(s.Subnets, snapshot.Subnet{ID: "subnet-0z", VPC: w.VPC, Zone: "us-west-2b", CIDR: netip.MustParsePrefix("10.42.64.0/19")})
+			s.RouteTables = append(s.RouteTables, snapshot.RouteTable{ID: "rtb-0z", VPC: w.VPC, Subnets: []string{"subnet-0z"}, Routes: []snapshot.Route{w.Local(), w.To("0.0.0.0/0", snapshot.ToNATGateway, w.NAT)}})
+			w.Launch(s, "i-0z", "subnet-0z", 10*time.Minute)
+			s.Nodes = append(s.Nodes, snapshot.Node{Name: "z", Instance: "i-0z", Ready: snapshot.Condition{Status: "False"}})
+		}}, said{
+			// The other subnet's gateway is in another zone: advice.
+			Causes:   []string{"route/blackhole " + w.PrivateRTB, "ip/subnet-exhausted subnet-0z", "route/cross-zone-nat rtb-0z"},
+			Symptoms: []checks.ID{"node/not-registered", "node/not-ready"},
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := w.PrivateWithNAT()
+			w.Unjoin(s, w.Node)
+			for _, breakIt := range tt.faults {
+				breakIt(s)
+			}
+			if diff := cmp.Diff(tt.want, short(diagnosis(s))); diff != "" {
+				t.Errorf("diagnosis (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What an instance was started with, broken in one way: the cause is named
+// first and alone among the certain ones, and nothing else is certain.
+func TestOneFaultOfAStartHasOneName(t *testing.T) {
+	const other = "https://FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF.gr7.us-west-2.eks.amazonaws.com"
+	replace := func(old, with string) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			s.UserData[0].Data = []byte(strings.Replace(string(s.UserData[0].Data), old, with, 1))
+		}
+	}
+	data := func(text string) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) { s.UserData[0].Data = []byte(text) }
+	}
+	both := func(list ...func(*snapshot.Snapshot)) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			for _, f := range list {
+				f(s)
+			}
+		}
+	}
+	custom := func(s *snapshot.Snapshot) { s.Nodegroups[0].AMIType = "CUSTOM" }
+	al2 := func(s *snapshot.Snapshot) {
+		s.Nodegroups[0].AMIType = "AL2_x86_64"
+		s.Images[0].Name = "amazon-eks-node-1.35-v20261112"
+	}
+	tests := []struct {
+		name  string
+		cause checks.ID
+		fault func(*snapshot.Snapshot)
+	}{
+		{"cluster name", "instance/user-data", replace("name: prod", "name: staging")},
+		{"endpoint", "instance/user-data", replace(w.Endpoint, other)},
+		{"authority", "instance/user-data", replace("Ck1JSUIK", "Ck1JSUMK")},
+		{"service range that is none", "instance/user-data", replace("172.20.0.0/16", "172.20.0.0")},
+		{"apiVersion", "instance/user-data", replace("v1alpha1", "v1alpha")},
+		{"MIME", "instance/user-data", replace("--//\n", "--//\nContent-Type: text/x-shellscript\n#!/bin/bash\n--//\n")},
+		{"bootstrap.sh on Amazon Linux 2023", "instance/user-data", data("#!/bin/bash\n/etc/eks/bootstrap.sh prod\n")},
+		{"NodeConfig on Amazon Linux 2", "instance/user-data", al2},
+		{"nothing on an image that EKS does not choose", "instance/user-data", both(custom, data(""))},
+		{"label in the user data", "instance/forbidden-node-label", replace("--node-labels=", "--node-labels=node-role.kubernetes.io/worker=,")},
+		{"label in the user data, and another cluster's name", "instance/forbidden-node-label", both(replace("name: prod", "name: staging"), replace("--node-labels=", "--node-labels=k8s.io/x=y,"))},
+		{"label in the node group", "instance/forbidden-node-label", both(replace("--node-labels=eks.amazonaws.com/nodegroup=workers,eks.amazonaws.com/capacityType=ON_DEMAND", "--v=2"), func(s *snapshot.Snapshot) {
+			s.Nodegroups[0].Labels = map[string]string{"node-role.kubernetes.io/worker": ""}
+		})},
+		{"metadata service off", "instance/imds", func(s *snapshot.Snapshot) { w.Instance(s, w.Node).Metadata.Endpoint = "disabled" }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := w.PrivateWithNAT()
+			w.Unjoin(s, w.Node)
+			tt.fault(s)
+			d := diagnosis(s)
+			var certain []checks.ID
+			for _, c := range d.Causes {
+				if c.Confidence == checks.Certain {
+					certain = append(certain, c.Check)
+				}
+			}
+			if !slices.Equal(certain, []checks.ID{tt.cause}) || d.Causes[0].Check != tt.cause {
+				t.Fatalf("causes %v, want only %s certain", short(d).Causes, tt.cause)
+			}
+			if c := d.Causes[0]; !slices.Equal(c.Instances, []string{w.Node}) || !slices.Equal(c.Symptoms, []checks.ID{"node/not-registered"}) {
+				t.Errorf("instances %q, symptoms %q", c.Instances, c.Symptoms)
+			}
+		})
+	}
+}
+
+// A fault of the network is not blamed on how the instance was started, and
+// weaker findings on the start only contribute to it.
+func TestStartContributesToCertainCauses(t *testing.T) {
+	s := w.PrivateWithNAT()
+	w.Unjoin(s, w.Node)
+	w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local()}
+	i := w.Instance(s, w.Node)
+	i.Metadata.HopLimit = 1
+	i.Groups = []string{"sg-0mine"}
+	s.LaunchTemplates[0].Groups = []string{"sg-0mine"}
+	got := short(diagnosis(s))
+	if len(got.Causes) == 0 || got.Causes[0] != "route/no-egress "+w.PrivateRTB {
+		t.Fatalf("causes %q, want route/no-egress first", got.Causes)
+	}
+	for _, id := range []checks.ID{"instance/imds", "instance/foreign-security-groups"} {
+		if !slices.Contains(got.Contributing, id) {
+			t.Errorf("contributing %q, want %s among them", got.Contributing, id)
+		}
 	}
 }

@@ -5,10 +5,18 @@
 package event
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
+
+	"rollcall/shared/spoke"
 )
 
 // Kind is what happened.
@@ -205,4 +213,585 @@ func detail[T any](t *Trigger, raw json.RawMessage) (T, error) {
 		return d, &Malformed{What: t.Type, Err: err}
 	}
 	return d, nil
+}
+
+// AskedPattern matches a person's wish for a Spot report, sent to the default
+// bus.
+const AskedPattern = `{"source":["` + source + `"],"detail-type":["` + asked + `"]}`
+
+// How far back a report goes that somebody asks for: a day where the wish does
+// not say, at most the time for which launches are kept.
+const (
+	usualHours = 24
+	mostHours  = 90 * 24
+)
+
+type askedDetail struct {
+	Cluster string `json:"cluster"`
+	Hours   int    `json:"hours"`
+}
+
+// wanted reads a wish for a report; without a cluster it is of all that are
+// watched.
+func wanted(t *Trigger, raw json.RawMessage) error {
+	d, err := detail[askedDetail](t, raw)
+	if err != nil {
+		return err
+	}
+	if d.Hours < 0 || d.Hours > mostHours {
+		return &Malformed{What: t.Type, Err: fmt.Errorf("hours is %d, it may be 1 to %d", d.Hours, mostHours)}
+	}
+	if d.Hours == 0 {
+		d.Hours = usualHours
+	}
+	t.Kind, t.Cluster, t.Hours = Asked, d.Cluster, d.Hours
+	return nil
+}
+
+// autoscalingDetail is the detail of aws.autoscaling@EC2InstanceLaunchSuccessful,
+// …LaunchUnsuccessful and …LaunchLifecycleAction (EventBridge schema registry),
+// as far as it is used. Members that the registry calls required are missing
+// in real events, so none is relied on but the instance or the activity.
+type autoscalingDetail struct {
+	AutoScalingGroupName string
+	EC2InstanceID        string `json:"EC2InstanceId"`
+	ActivityID           string `json:"ActivityId"`
+	StatusMessage        string
+	Cause                string
+	LifecycleTransition  string
+	Destination          string
+	// Details can hold arrays and objects (InvokingAlarms) beside the two
+	// strings that are wanted.
+	Details map[string]json.RawMessage
+}
+
+const warmPool = "WarmPool"
+
+func autoscaling(t *Trigger, raw json.RawMessage) error {
+	switch t.Type {
+	case "EC2 Instance-launch Lifecycle Action":
+		t.Kind = LaunchStarted
+	case "EC2 Instance Launch Successful":
+		// StatusCode is "InProgress" on these, or a lifecycle word: never a gate.
+		t.Kind = LaunchSucceeded
+	case "EC2 Instance Launch Unsuccessful":
+		t.Kind = LaunchFailed
+	default:
+		foreign(t, "not a launch")
+		return nil
+	}
+	d, err := detail[autoscalingDetail](t, raw)
+	if err != nil {
+		return err
+	}
+	t.Group, t.Instance, t.Activity = d.AutoScalingGroupName, d.EC2InstanceID, d.ActivityID
+	t.Message, t.Cause = d.StatusMessage, d.Cause
+	t.Subnet, t.Zone = text(d.Details["Subnet ID"]), text(d.Details["Availability Zone"])
+	t.Warm = d.Destination == warmPool
+	switch {
+	case t.Group == "":
+		return &Malformed{What: t.Type, Err: errors.New("AutoScalingGroupName is missing")}
+	case d.LifecycleTransition == "autoscaling:TEST_NOTIFICATION":
+		foreign(t, "a test notification")
+	case t.Kind == LaunchFailed:
+		// No instance was made, or the id is left out: the activity names the failure.
+		if t.Activity == "" && t.Instance == "" {
+			return &Malformed{What: t.Type, Err: errors.New("neither ActivityId nor EC2InstanceId")}
+		}
+	case t.Instance == "":
+		return &Malformed{What: t.Type, Err: errors.New("EC2InstanceId is missing")}
+	}
+	return nil
+}
+
+// text is the string in raw, or nothing where it is something else.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// The form of an SQS invocation, as far as it is read. The types of
+// aws-lambda-go would bring net/http into a package that only decodes.
+type sqsEvent struct {
+	Records []struct {
+		MessageID   string            `json:"messageId"`
+		Handle      string            `json:"receiptHandle"`
+		Body        string            `json:"body"`
+		EventSource string            `json:"eventSource"`
+		Attributes  map[string]string `json:"attributes"`
+	}
+}
+
+// Message is one message of a queue.
+type Message struct {
+	ID       string
+	Body     string
+	Received int    // how often it was handed out, this time included
+	Group    string // of a FIFO queue
+	// Handle is by what SQS knows this handing out of it.
+	Handle string
+}
+
+// Batch is the messages of an SQS invocation; ok is false when the
+// invocation is not one.
+func Batch(raw []byte) (messages []Message, ok bool) {
+	var b sqsEvent
+	if err := json.Unmarshal(raw, &b); err != nil || len(b.Records) == 0 || b.Records[0].EventSource != "aws:sqs" {
+		return nil, false
+	}
+	for _, r := range b.Records {
+		n := 1
+		if json.Unmarshal([]byte(r.Attributes["ApproximateReceiveCount"]), &n) != nil {
+			n = 1
+		}
+		messages = append(messages, Message{ID: r.MessageID, Body: r.Body, Received: n, Group: r.Attributes["MessageGroupId"], Handle: r.Handle})
+	}
+	return messages, true
+}
+
+// Answer tells Lambda which messages of a batch to give back to their queue.
+type Answer struct {
+	Failures []Failed `json:"batchItemFailures"`
+}
+
+// Failed is one message to give back.
+type Failed struct {
+	ID string `json:"itemIdentifier"`
+}
+
+// Failures is the answer that gives the named messages back, and no others.
+func Failures(ids []string) Answer {
+	a := Answer{Failures: make([]Failed, 0, len(ids))} // never nil: it would be written as null
+	// A message may have failed for several of its instances.
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		a.Failures = append(a.Failures, Failed{id})
+	}
+	return a
+}
+
+const lookForChanges = "Rollcall Look For Changes"
+
+// OpenedPattern is what Rollcall itself tells its bus when an incident begins,
+// or comes back.
+const OpenedPattern = `{
+  "source": ["rollcall"],
+  "detail-type": ["Rollcall Incident Opened", "Rollcall Incident Reopened"]
+}`
+
+type changesDetail struct {
+	spoke.ID
+	Cluster  string    `json:"cluster"`
+	Check    string    `json:"check"`
+	Resource string    `json:"resource"`
+	Opened   time.Time `json:"opened"`
+	Round    int       `json:"round"`
+}
+
+// LookForChanges is the message by which Rollcall reminds itself to look again
+// for what was changed before an incident: CloudTrail is late.
+func LookForChanges(of spoke.ID, cluster, check, resource string, opened time.Time, round int, now time.Time) ([]byte, error) {
+	detail, err := json.Marshal(changesDetail{of, cluster, check, resource, opened.UTC(), round})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(envelope{
+		Version: "0", ID: "look/" + cluster + "/" + check + "/" + resource + "/" + strconv.Itoa(round) + "/" + now.UTC().Format(time.RFC3339Nano),
+		DetailType: lookForChanges, Source: source, Time: now.UTC(), Detail: detail,
+	})
+}
+
+func ownChanges(t *Trigger, raw json.RawMessage) error {
+	d, err := detail[changesDetail](t, raw)
+	if err != nil {
+		return err
+	}
+	if d.Cluster == "" || d.Check == "" || d.Resource == "" || d.Opened.IsZero() || d.Round < 1 {
+		return &Malformed{What: t.Type, Err: errors.New("the incident, its time or the round is missing")}
+	}
+	t.Kind, t.Cluster, t.Check, t.Resource, t.Opened, t.Round = Reminder, d.Cluster, d.Check, d.Resource, d.Opened, d.Round
+	return nil
+}
+
+// resourceStatus is the detail of "CloudFormation Resource Status Change", as
+// far as it is used.
+type resourceStatus struct {
+	ResourceType string `json:"resource-type"`
+	// PhysicalID of a nodegroup is "cluster/nodegroup"; it is empty as long as
+	// there is none.
+	PhysicalID string `json:"physical-resource-id"`
+	Status     struct {
+		Status string `json:"status"`
+		Reason string `json:"status-reason"`
+	} `json:"status-details"`
+}
+
+const nodegroupResource = "AWS::EKS::Nodegroup"
+
+func cloudformation(t *Trigger, raw json.RawMessage) error {
+	if t.Type != "CloudFormation Resource Status Change" {
+		foreign(t, "not the status of a resource")
+		return nil
+	}
+	d, err := detail[resourceStatus](t, raw)
+	if err != nil {
+		return err
+	}
+	t.State, t.Message = d.Status.Status, d.Status.Reason
+	cluster, name, named := strings.Cut(d.PhysicalID, "/")
+	switch {
+	case d.ResourceType != nodegroupResource:
+		foreign(t, "a resource that is no nodegroup")
+	case d.PhysicalID == "":
+		foreign(t, "the nodegroup is not made yet")
+	case !named || cluster == "" || name == "":
+		return &Malformed{What: t.Type, Err: errors.New("physical-resource-id is not a cluster and a nodegroup: " + d.PhysicalID)}
+	default:
+		t.Kind, t.Cluster, t.Nodegroup, t.Call = NodegroupCalled, cluster, name, t.Type
+	}
+	return nil
+}
+
+// launchRecord is CloudTrail's record of a call to EC2, as far as it is used.
+type launchRecord struct {
+	EventSource  string    `json:"eventSource"`
+	EventName    string    `json:"eventName"`
+	Time         time.Time `json:"eventTime"`
+	From         string    `json:"sourceIPAddress"`
+	Identity     identity  `json:"userIdentity"`
+	ErrorCode    string    `json:"errorCode"`
+	ErrorMessage string    `json:"errorMessage"`
+	Parameters   tree      `json:"requestParameters"`
+	Answer       tree      `json:"responseElements"`
+	Request      string    `json:"requestID"`
+}
+
+// dryRun tells that nothing was to be launched. Karpenter asks so whether it may
+// launch, every 30 minutes for each class (aws/karpenter-provider-aws
+// pkg/controllers/nodeclass/validation.go): that it may is an error too.
+func (d launchRecord) dryRun() bool {
+	return bare(d.ErrorCode) == "DryRunOperation" || slices.ContainsFunc([]tree{
+		d.Parameters.at("CreateFleetRequest").at("DryRun"), d.Parameters.at("dryRun"), d.Parameters.at("DryRun"),
+	}, func(x tree) bool { return x.text() == "true" })
+}
+
+type identity struct {
+	ARN       string `json:"arn"`
+	InvokedBy string `json:"invokedBy"`
+	Session   struct {
+		Issuer struct {
+			ARN string `json:"arn"`
+		} `json:"sessionIssuer"`
+	} `json:"sessionContext"`
+}
+
+// caller is the role, not its session: Karpenter names each session anew.
+func (i identity) caller() string { return cmp.Or(i.Session.Issuer.ARN, i.ARN) }
+
+// tree is a member of a record whose form is not relied on: what CloudTrail made
+// of XML. Whatever is not of the form that is asked for is not there.
+type tree struct{ value any }
+
+func (x *tree) UnmarshalJSON(raw []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return dec.Decode(&x.value)
+}
+
+// at is a member of an object.
+func (x tree) at(name string) tree {
+	members, _ := x.value.(map[string]any)
+	return tree{members[name]}
+}
+
+// list is what a list holds; a list of one is what it holds itself.
+func (x tree) list() []tree {
+	switch v := x.value.(type) {
+	case []any:
+		all := make([]tree, len(v))
+		for i := range v {
+			all[i] = tree{v[i]}
+		}
+		return all
+	case nil:
+		return nil
+	case string:
+		if v == "" { // <errorSet/>
+			return nil
+		}
+	}
+	return []tree{x}
+}
+
+func (x tree) text() string {
+	switch v := x.value.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return ""
+}
+
+// number is a count; none where there is no such number.
+func (x tree) number() int {
+	n, err := strconv.Atoi(x.text())
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+const clusterSweep = "Rollcall Cluster Sweep"
+
+type clusterDetail struct {
+	spoke.ID
+	Cluster string `json:"cluster"`
+}
+
+// SweepCluster is the message by which a tick asks for a look at all of one cluster of a
+// spoke. Its time is when that is due; the account and the region are those of the hub's
+// own clusters, of which a spoke's message says nothing but whose it is.
+func SweepCluster(of spoke.ID, cluster, account, region string, due time.Time) ([]byte, error) {
+	detail, err := json.Marshal(clusterDetail{of, cluster})
+	if err != nil {
+		return nil, err
+	}
+	if !of.Hub() {
+		account, region = "", ""
+	}
+	return json.Marshal(envelope{
+		Version: "0", ID: "sweep/" + of.In(cluster) + "/" + due.UTC().Format(time.RFC3339Nano),
+		DetailType: clusterSweep, Source: source, Account: account, Region: region, Time: due.UTC(), Detail: detail,
+	})
+}
+
+func ownSweep(t *Trigger, raw json.RawMessage) error {
+	d, err := detail[clusterDetail](t, raw)
+	if err != nil {
+		return err
+	}
+	if d.Cluster == "" {
+		return &Malformed{What: t.Type, Err: errors.New("the cluster is missing")}
+	}
+	t.Kind, t.Cluster = ClusterSweep, d.Cluster
+	return nil
+}
+
+// ec2Detail is the detail of aws.ec2@EC2InstanceStateChangeNotification,
+// …SpotInstanceInterruptionWarning and …InstanceRebalanceRecommendation. The
+// ARN of the last two has the zone in the region's place and no account, so ids
+// are never taken from "resources".
+type ec2Detail struct {
+	InstanceID string `json:"instance-id"`
+	State      string `json:"state"`
+	Action     string `json:"instance-action"` // terminate, stop, hibernate
+}
+
+func ec2(t *Trigger, raw json.RawMessage) error {
+	switch t.Type {
+	case apiCallType:
+		return launchCall(t, raw)
+	case "EC2 Instance State-change Notification":
+	// An interruptible capacity reservation is reclaimed as Spot capacity is (EC2 user guide,
+	// "Monitor interruptible Capacity Reservations with EventBridge and CloudTrail").
+	case "EC2 Spot Instance Interruption Warning", "EC2 Capacity Reservation Instance Interruption Warning":
+		t.Kind = Interruption
+	case "EC2 Instance Rebalance Recommendation":
+		t.Kind = Rebalance
+	default:
+		foreign(t, "neither a state change, a warning nor a call")
+		return nil
+	}
+	d, err := detail[ec2Detail](t, raw)
+	if err != nil {
+		return err
+	}
+	if d.InstanceID == "" {
+		return &Malformed{What: t.Type, Err: errors.New("instance-id is missing")}
+	}
+	t.Instance = d.InstanceID
+	switch {
+	case t.Kind != "":
+		t.Instances, t.Call = []string{d.InstanceID}, d.Action
+	case d.State == "running":
+		t.Kind, t.State = InstanceRunning, d.State
+	case d.State == "terminated", d.State == "stopped":
+		t.Kind, t.State = InstanceEnded, d.State
+	default:
+		t.State = d.State
+		foreign(t, "a state on the way: "+d.State)
+	}
+	return nil
+}
+
+// apiCall is the detail of "AWS API Call via CloudTrail", as far as it is
+// used. Parameters and answers stay raw: the same member is a number in one
+// record and a text in the next.
+type apiCall struct {
+	EventSource       string                     `json:"eventSource"`
+	EventName         string                     `json:"eventName"`
+	ErrorCode         string                     `json:"errorCode"`
+	RequestParameters map[string]json.RawMessage `json:"requestParameters"`
+	ResponseElements  map[string]json.RawMessage `json:"responseElements"`
+}
+
+const apiCallType = "AWS API Call via CloudTrail"
+
+// nodegroupCalls are the calls of EKS that change a nodegroup.
+func nodegroupCalls() []string {
+	return []string{"CreateNodegroup", "UpdateNodegroupConfig", "UpdateNodegroupVersion", "DeleteNodegroup"}
+}
+
+// addonNews are the events by which EKS tells of an add-on's health.
+func addonNews() []string {
+	return []string{"EKS Addon Health Degraded", "EKS Addon Health Restored", "EKS Addon Creation Failed", "EKS Addon Update Failed"}
+}
+
+func eks(t *Trigger, raw json.RawMessage, resources []string) error {
+	switch {
+	case t.Type == apiCallType:
+		return nodegroupCall(t, raw)
+	case slices.Contains(addonNews(), t.Type):
+		return addonHealth(t, raw, resources)
+	}
+	foreign(t, "nothing is done with this event of EKS")
+	return nil
+}
+
+// nodegroupCall reads what CloudTrail tells of a call. That EKS took the call
+// does not mean that what was asked for is done.
+func nodegroupCall(t *Trigger, raw json.RawMessage) error {
+	d, err := detail[apiCall](t, raw)
+	if err != nil {
+		return err
+	}
+	t.Call = d.EventName
+	switch {
+	case d.EventSource != "" && d.EventSource != "eks.amazonaws.com":
+		foreign(t, "a call of another service")
+		return nil
+	case !slices.Contains(nodegroupCalls(), d.EventName):
+		foreign(t, "a call that changes no nodegroup")
+		return nil
+	case d.ErrorCode != "":
+		foreign(t, "EKS refused the call: "+d.ErrorCode)
+		return nil
+	}
+	answer := members(d.ResponseElements["nodegroup"])
+	// CloudTrail names a parameter of the path as it is on the wire: the
+	// cluster is "name", and may be URL-encoded.
+	t.Cluster = cmp.Or(text(answer["clusterName"]), plain(d.RequestParameters["name"]), plain(d.RequestParameters["clusterName"]))
+	t.Nodegroup = cmp.Or(text(answer["nodegroupName"]), plain(d.RequestParameters["nodegroupName"]))
+	t.Update = text(members(d.ResponseElements["update"])["id"])
+	t.State = text(answer["status"])
+	if t.Cluster == "" || t.Nodegroup == "" {
+		return &Malformed{What: t.Type + " " + d.EventName, Err: errors.New("the cluster or the nodegroup is missing")}
+	}
+	t.Kind = NodegroupCalled
+	return nil
+}
+
+// addonHealth reads whose add-on the event is about. What its detail holds is
+// documented nowhere: both spellings of a member are taken, and the add-on's
+// ARN tells the same. Where nothing does, Cluster stays empty: the sweep looks
+// at the add-ons of every cluster anyway.
+func addonHealth(t *Trigger, raw json.RawMessage, resources []string) error {
+	d, err := detail[map[string]json.RawMessage](t, raw)
+	if err != nil {
+		return err
+	}
+	t.Kind = AddonHealth
+	t.Cluster = cmp.Or(text(d["clusterName"]), text(d["cluster-name"]), text(d["cluster"]))
+	t.Addon = cmp.Or(text(d["addonName"]), text(d["addon-name"]), text(d["addon"]))
+	for _, arn := range resources {
+		// arn:aws:eks:us-west-2:111122223333:addon/prod/vpc-cni/9cb5c5a2-…
+		_, rest, found := strings.Cut(arn, ":addon/")
+		if parts := strings.Split(rest, "/"); found && len(parts) >= 2 {
+			t.Cluster, t.Addon = cmp.Or(t.Cluster, parts[0]), cmp.Or(t.Addon, parts[1])
+		}
+	}
+	return nil
+}
+
+// members are those of an object; none where raw is something else.
+func members(raw json.RawMessage) map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// plain is the text in raw, without URL encoding.
+func plain(raw json.RawMessage) string {
+	s := text(raw)
+	if decoded, err := url.PathUnescape(s); err == nil {
+		return decoded
+	}
+	return s
+}
+
+// healthDetail is the detail of aws.health@AWSHealthEvent, as far as it is
+// used. Its times are RFC 1123, not RFC 3339.
+type healthDetail struct {
+	Service          string `json:"service"`
+	EventTypeCode    string `json:"eventTypeCode"`
+	Category         string `json:"eventTypeCategory"` // issue, accountNotification, scheduledChange
+	Status           string `json:"statusCode"`        // upcoming, open, closed
+	StartTime        string `json:"startTime"`
+	AffectedEntities []struct {
+		Value string `json:"entityValue"`
+	} `json:"affectedEntities"`
+}
+
+func health(t *Trigger, raw json.RawMessage) error {
+	if t.Type != "AWS Health Event" {
+		foreign(t, "not an event of AWS Health about resources")
+		return nil
+	}
+	d, err := detail[healthDetail](t, raw)
+	if err != nil {
+		return err
+	}
+	switch {
+	case d.Service != "EC2" || d.Category != "scheduledChange":
+		foreign(t, "nothing that is planned for instances")
+		return nil
+	case d.Status == "closed":
+		foreign(t, "what was planned is over")
+		return nil
+	}
+	for _, e := range d.AffectedEntities {
+		// One event can hold ids of several kinds, and ARNs.
+		id := e.Value[strings.LastIndex(e.Value, "/")+1:]
+		if strings.HasPrefix(id, "i-") && !slices.Contains(t.Instances, id) {
+			t.Instances = append(t.Instances, id)
+		}
+	}
+	if len(t.Instances) == 0 {
+		// Large events come in pages, and an update may name nobody.
+		foreign(t, "no instance is named")
+		return nil
+	}
+	if d.StartTime != "" {
+		if _, err := healthTime(d.StartTime); err != nil {
+			return &Malformed{What: t.Type, Err: errors.New("startTime is no time of RFC 1123: " + d.StartTime)}
+		}
+	}
+	t.Kind, t.Call = Maintenance, d.EventTypeCode
+	return nil
+}
+
+// healthTime reads a time as AWS Health writes it: "Sat, 05 Jun 2016 15:10:09 GMT".
+// The day of the week is not always that of the date, even in AWS's samples.
+func healthTime(text string) (time.Time, error) {
+	if _, rest, ok := strings.Cut(text, ", "); ok {
+		text = rest
+	}
+	return time.Parse("2 Jan 2006 15:04:05 MST", text)
 }

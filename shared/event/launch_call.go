@@ -4,8 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"rollcall/shared/spoke"
 )
 
 // Refusal is a call for instances that brought none, as CloudTrail tells of it.
@@ -216,4 +220,443 @@ func TellsOwner(key string) bool {
 // answer have none (aws/karpenter-provider-aws#5850).
 func bare(code string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(code, "Client."), "Server.")
+}
+
+// The detail-types of what Rollcall tells its own bus.
+const (
+	incident       = "Rollcall Incident "
+	remedyApproved = "Rollcall Remedy Approved"
+	checkWanted    = "Rollcall Check Wanted"
+	statusChange   = "EKS Nodegroup Status Change"
+)
+
+// ownDetail is what all of them say of whom they are about. What else they
+// say, is in the table too, and what is acted on is read from there: anybody
+// who may put events could say anything here.
+type ownDetail struct {
+	Cluster   string `json:"cluster"`
+	Nodegroup string `json:"nodegroup"`
+	Check     string `json:"check"`
+	Resource  string `json:"resource"`
+}
+
+func readOwnEvent(t *Trigger, raw json.RawMessage) error {
+	d, err := detail[ownDetail](t, raw)
+	if err != nil {
+		return err
+	}
+	if d.Cluster == "" {
+		return &Malformed{What: t.Type, Err: errors.New("the cluster is missing")}
+	}
+	t.Cluster, t.Nodegroup = d.Cluster, d.Nodegroup
+	if t.Type == statusChange {
+		t.Kind = StatusChanged
+		return nil
+	}
+	if d.Check == "" || d.Resource == "" {
+		return &Malformed{What: t.Type, Err: errors.New("check or resource is missing")}
+	}
+	t.Kind, t.Check, t.Resource = IncidentTold, d.Check, d.Resource
+	switch t.Type {
+	case checkWanted:
+		t.Kind = CheckWanted
+	case remedyApproved:
+		t.Told = "Approved"
+	default:
+		t.Told = strings.TrimPrefix(t.Type, incident)
+	}
+	return nil
+}
+
+// The patterns name what Parse understands. EventBridge's own JSON.
+//
+// Auto Scaling groups that are not ours wake us too: whose a group is stands
+// in its tags, not in the event (only managed nodegroups' names can be told,
+// by their "eks-" prefix), so it is decided after a look, and counted.
+const (
+	// JoinCheckWanted, NodegroupCheckWanted and AddressCheckWanted are wishes to
+	// look at a cause now, by the check's group: each goes to the function whose
+	// sweep judges it.
+	JoinCheckWanted = `{
+  "source": ["rollcall"],
+  "detail-type": ["Rollcall Check Wanted"],
+  "detail": {"check": [
+    {"prefix": "launch/"}, {"prefix": "route/"}, {"prefix": "endpoint/"}, {"prefix": "sg/"}, {"prefix": "nacl/"},
+    {"prefix": "dns/"}, {"prefix": "iam/"}, {"prefix": "instance/"}, {"prefix": "node/"}
+  ]}
+}`
+	NodegroupCheckWanted = `{
+  "source": ["rollcall"],
+  "detail-type": ["Rollcall Check Wanted"],
+  "detail": {"check": [{"prefix": "nodegroup/"}, {"prefix": "addon/"}, {"prefix": "cluster/"}]}
+}`
+	AddressCheckWanted = `{
+  "source": ["rollcall"],
+  "detail-type": ["Rollcall Check Wanted"],
+  "detail": {"check": [{"prefix": "ip/"}]}
+}`
+	// RemedyPattern is what a remedy may follow from: an incident that is open,
+	// and a plan that a person approved.
+	RemedyPattern = `{
+  "source": ["rollcall"],
+  "detail-type": ["Rollcall Incident Opened", "Rollcall Incident Reopened", "Rollcall Incident Changed", "Rollcall Remedy Approved"]
+}`
+	// CleanupPattern is an approval of what eni-cleanup does.
+	CleanupPattern = `{
+  "source": ["rollcall"],
+  "detail-type": ["Rollcall Remedy Approved"],
+  "detail": {"offer": {"plan": {"remedy": ["delete-leaked-interfaces"]}}}
+}`
+	// LaunchPattern is each word that Auto Scaling has for a launch. The
+	// lifecycle action is the early one: "Launch Successful" comes when the
+	// launch hook ends, up to half an hour later for a node that never joins.
+	LaunchPattern = `{
+  "source": ["aws.autoscaling"],
+  "detail-type": ["EC2 Instance-launch Lifecycle Action", "EC2 Instance Launch Successful", "EC2 Instance Launch Unsuccessful"]
+}`
+	// RunningPattern is how launches without an Auto Scaling group (Karpenter)
+	// are seen; for the others it is a second source.
+	RunningPattern = `{
+  "source": ["aws.ec2"],
+  "detail-type": ["EC2 Instance State-change Notification"],
+  "detail": {"state": ["running"]}
+}`
+	// FleetRefusedPattern is CreateFleet refused as a whole, FleetEmptyPattern one
+	// that was taken and brought no instance: its errors stand in the answer, with
+	// those that it brought beside them where there are any. (A trail that logs
+	// management events is needed.) Only calls that name a cluster in a tag, or
+	// that leave the tags to their launch template, are asked for; calls of Auto
+	// Scaling and dry runs are left out. What EventBridge cannot tell apart
+	// (a list of one, an answer that CloudTrail left out) launchCall does.
+	FleetRefusedPattern = `{
+  "source": ["aws.ec2"],
+  "detail-type": ["AWS API Call via CloudTrail"],
+  "detail": {
+    "eventSource": ["ec2.amazonaws.com"],
+    "eventName": ["CreateFleet"],
+    "errorCode": [{"anything-but": ["Client.DryRunOperation"]}],
+    "sourceIPAddress": [{"anything-but": ["autoscaling.amazonaws.com"]}],
+    "requestParameters": {"CreateFleetRequest": {
+      "DryRun": [{"exists": false}, false, "false"],
+      "TagSpecification": {"Tag": {"Key": [` + clusterKeys + `, {"exists": false}]}}
+    }}
+  }
+}`
+	FleetEmptyPattern = `{
+  "source": ["aws.ec2"],
+  "detail-type": ["AWS API Call via CloudTrail"],
+  "detail": {
+    "eventSource": ["ec2.amazonaws.com"],
+    "eventName": ["CreateFleet"],
+    "errorCode": [{"exists": false}],
+    "sourceIPAddress": [{"anything-but": ["autoscaling.amazonaws.com"]}],
+    "requestParameters": {"CreateFleetRequest": {
+      "Type": ["instant"],
+      "TagSpecification": {"Tag": {"Key": [` + clusterKeys + `, {"exists": false}]}}
+    }},
+    "responseElements": {"CreateFleetResponse": {"fleetInstanceSet": {"item": {"instanceIds": {"item": [{"exists": false}]}}}}}
+  }
+}`
+	// RunRefusedPattern is RunInstances refused. A fleet makes such calls itself
+	// and tells of them in its answer.
+	RunRefusedPattern = `{
+  "source": ["aws.ec2"],
+  "detail-type": ["AWS API Call via CloudTrail"],
+  "detail": {
+    "eventSource": ["ec2.amazonaws.com"],
+    "eventName": ["RunInstances"],
+    "errorCode": [{"anything-but": ["Client.DryRunOperation"]}],
+    "sourceIPAddress": [{"anything-but": ["autoscaling.amazonaws.com", "ec2fleet.amazonaws.com", "spotfleet.amazonaws.com"]}],
+    "$or": [
+      {"requestParameters": {"tagSpecificationSet": {"items": {"tags": {"key": [` + clusterKeys + `]}}}}},
+      {"requestParameters": {"tagSpecificationSet": {"items": {"tags": {"key": [{"exists": false}]}}}, "launchTemplate": {"launchTemplateId": [{"exists": true}]}}},
+      {"requestParameters": {"tagSpecificationSet": {"items": {"tags": {"key": [{"exists": false}]}}}, "launchTemplate": {"launchTemplateName": [{"exists": true}]}}}
+    ]
+  }
+}`
+	// clusterKeys are the keys of the tags that name a cluster (gather.ClusterOf).
+	clusterKeys = `{"prefix": "kubernetes.io/cluster/"}, {"prefix": "k8s.io/cluster"}, "eks:eks-cluster-name", "eks:cluster-name", "alpha.eksctl.io/cluster-name"`
+	// EndedPattern tells of instances that end; only those that we wait for matter.
+	EndedPattern = `{
+  "source": ["aws.ec2"],
+  "detail-type": ["EC2 Instance State-change Notification"],
+  "detail": {"state": ["terminated", "stopped"]}
+}`
+	// NoticePattern tells that EC2 takes an instance of Spot, or of an interruptible
+	// capacity reservation, back, or is likely to.
+	// Only those that we wait for, or that have just joined, matter.
+	NoticePattern = `{
+  "source": ["aws.ec2"],
+  "detail-type": ["EC2 Spot Instance Interruption Warning", "EC2 Capacity Reservation Instance Interruption Warning", "EC2 Instance Rebalance Recommendation"]
+}`
+	// MaintenancePattern tells that EC2 plans something for instances.
+	MaintenancePattern = `{
+  "source": ["aws.health"],
+  "detail-type": ["AWS Health Event"],
+  "detail": {"service": ["EC2"], "eventTypeCategory": ["scheduledChange"]}
+}`
+	// EKSCallPattern is each call that changes a nodegroup, as CloudTrail tells
+	// of it (a trail that logs management events is needed). Refused calls are
+	// left out: they change nothing.
+	EKSCallPattern = `{
+  "source": ["aws.eks"],
+  "detail-type": ["AWS API Call via CloudTrail"],
+  "detail": {
+    "eventSource": ["eks.amazonaws.com"],
+    "eventName": ["CreateNodegroup", "UpdateNodegroupConfig", "UpdateNodegroupVersion", "DeleteNodegroup"],
+    "errorCode": [{"exists": false}]
+  }
+}`
+	// AddonPattern is what EKS itself tells of an add-on's health.
+	AddonPattern = `{
+  "source": ["aws.eks"],
+  "detail-type": ["EKS Addon Health Degraded", "EKS Addon Health Restored", "EKS Addon Creation Failed", "EKS Addon Update Failed"]
+}`
+	// NodegroupResourcePattern is what CloudFormation tells of the nodegroups of
+	// its stacks (eksctl's and CDK's among them).
+	NodegroupResourcePattern = `{
+  "source": ["aws.cloudformation"],
+  "detail-type": ["CloudFormation Resource Status Change"],
+  "detail": {"resource-type": ["AWS::EKS::Nodegroup"]}
+}`
+)
+
+const (
+	// ZoneCheckWanted is a wish to look at a cause of zone/ now.
+	ZoneCheckWanted = `{
+  "source": ["rollcall"],
+  "detail-type": ["Rollcall Check Wanted"],
+  "detail": {"check": [{"prefix": "zone/"}]}
+}`
+	// StatusChangePattern is what nodegroup-watch tells of nodegroups: EKS itself
+	// sends no such event.
+	StatusChangePattern = `{
+  "source": ["rollcall"],
+  "detail-type": ["EKS Nodegroup Status Change"]
+}`
+)
+
+// source is how our own messages are told from AWS's.
+const source = "rollcall"
+
+const (
+	lookAgain = "Rollcall Look Again"
+	asked     = "Rollcall Spot Report Wanted"
+)
+
+type lookDetail struct {
+	spoke.ID
+	Instances []string `json:"instances"`
+}
+
+// LookAgain is the message by which Rollcall reminds itself of instances of a spoke.
+func LookAgain(of spoke.ID, instances []string, now time.Time) ([]byte, error) {
+	detail, err := json.Marshal(lookDetail{of, instances})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(envelope{Version: "0", ID: "look/" + now.UTC().Format(time.RFC3339Nano), DetailType: lookAgain, Source: source, Time: now.UTC(), Detail: detail})
+}
+
+func own(t *Trigger, raw json.RawMessage) error {
+	// The envelope is the hub's; whose the event is it says itself.
+	var of spoke.ID
+	if json.Unmarshal(raw, &of) == nil && of.Account != "" {
+		t.Account, t.Region = of.Account, of.Region
+	}
+	switch t.Type {
+	case lookAgain:
+	case lookAtNodegroup:
+		return ownNodegroup(t, raw)
+	case clusterSweep:
+		return ownSweep(t, raw)
+	case lookForChanges:
+		return ownChanges(t, raw)
+	case asked:
+		return wanted(t, raw)
+	case statusChange:
+		return readOwnEvent(t, raw)
+	case checkWanted, remedyApproved:
+		return readOwnEvent(t, raw)
+	default:
+		if strings.HasPrefix(t.Type, incident) {
+			return readOwnEvent(t, raw)
+		}
+		foreign(t, "our own, but nothing that we act on")
+		return nil
+	}
+	d, err := detail[lookDetail](t, raw)
+	if err != nil {
+		return err
+	}
+	if len(d.Instances) == 0 || slices.Contains(d.Instances, "") {
+		return &Malformed{What: t.Type, Err: errors.New("instances are missing")}
+	}
+	t.Kind, t.Instances = Reminder, d.Instances
+	return nil
+}
+
+const lookAtNodegroup = "Rollcall Look At Nodegroup"
+
+type nodegroupDetail struct {
+	spoke.ID
+	Cluster   string `json:"cluster"`
+	Nodegroup string `json:"nodegroup"`
+}
+
+// LookAtNodegroup is the message by which Rollcall reminds itself of a
+// nodegroup that is on its way to another status.
+func LookAtNodegroup(of spoke.ID, cluster, nodegroup string, now time.Time) ([]byte, error) {
+	detail, err := json.Marshal(nodegroupDetail{of, cluster, nodegroup})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(envelope{
+		Version: "0", ID: "look/" + cluster + "/" + nodegroup + "/" + now.UTC().Format(time.RFC3339Nano),
+		DetailType: lookAtNodegroup, Source: source, Time: now.UTC(), Detail: detail,
+	})
+}
+
+func ownNodegroup(t *Trigger, raw json.RawMessage) error {
+	d, err := detail[nodegroupDetail](t, raw)
+	if err != nil {
+		return err
+	}
+	if d.Cluster == "" || d.Nodegroup == "" {
+		return &Malformed{What: t.Type, Err: errors.New("the cluster or the nodegroup is missing")}
+	}
+	t.Kind, t.Cluster, t.Nodegroup = Reminder, d.Cluster, d.Nodegroup
+	return nil
+}
+
+// schedule takes the events of EventBridge rules (detail is {}) and of
+// EventBridge Scheduler (detail is the string "{}"): neither says more than
+// that it is time.
+func schedule(t *Trigger) {
+	if t.Type == "Scheduled Event" {
+		t.Kind = Sweep
+		return
+	}
+	foreign(t, "not a schedule")
+}
+
+// Whose is whom a message is about.
+type Whose struct {
+	// Spoke is the zero ID for the hub's own.
+	Spoke spoke.ID
+	// All tells that it is of every spoke: a schedule, or a wish that names nobody.
+	All bool
+}
+
+// Forged is an event that is not what it says: of one account or region by its
+// envelope, and of another by what it says. Nothing is done with it.
+type Forged struct {
+	Type     string
+	Envelope spoke.ID
+	Says     string // what it says instead
+}
+
+func (f *Forged) Error() string {
+	return fmt.Sprintf("%q comes from %s and says that it is of %s", f.Type, f.Envelope, f.Says)
+}
+
+// claims is what messages say of whose they are.
+type claims struct {
+	envelope
+	Key struct {
+		Spoke spoke.ID `json:"spoke"`
+	} `json:"key"`
+}
+
+// said is what details say of it: CloudTrail's records, those of AWS Health, and our own.
+type said struct {
+	Account   string `json:"account"`
+	Region    string `json:"region"`
+	Cluster   string `json:"cluster"`
+	Recipient string `json:"recipientAccountId"` // CloudTrail
+	AWSRegion string `json:"awsRegion"`          // CloudTrail
+	Affected  string `json:"affectedAccount"`    // AWS Health
+}
+
+// WhoseIs tells whose a message of a queue or an event is, as the hub sees it.
+//
+// An event of AWS is of the account and the region that its envelope names. Nobody can
+// write those: only AWS may use a source that begins with "aws.", EventBridge sets the
+// account, and an event that a rule forwards to the bus of another account or region
+// keeps those of its origin. (EventBridge user guide, "AWS service event metadata":
+// source, account, region "where the event originated"; API reference, PutPermission,
+// Principal: "Rules with an account field do not match any events sent from other
+// accounts".) What the event says beside that of another account or region is forged.
+//
+// Our own messages and events come from the hub's own account, and say whose they are;
+// those of releases before there were spokes do not, and are the hub's.
+func WhoseIs(body []byte, hub spoke.ID) (Whose, error) {
+	var c claims
+	if err := json.Unmarshal(body, &c); err != nil {
+		return Whose{}, &Malformed{What: "whose it is", Err: err}
+	}
+	of := spoke.ID{Account: c.Account, Region: c.Region}
+	switch {
+	case c.Source == "": // on the results queue
+		if of.Account == "" {
+			of = c.Key.Spoke
+		}
+		return Whose{Spoke: of.Of(hub)}, nil
+	case c.Source == source:
+		return ownSays(c, of, hub)
+	case of.Account == "" || of.Region == "":
+		return Whose{}, &Malformed{What: "whose it is", Err: errors.New("the envelope names no account or no region")}
+	case c.Source == "aws.events", c.Source == "aws.scheduler":
+		if of != hub {
+			return Whose{}, &Forged{Type: c.DetailType, Envelope: of, Says: "the hub, whose schedules alone count"}
+		}
+		return Whose{All: true}, nil
+	}
+	return Whose{Spoke: of.Of(hub)}, contradicted(c, of)
+}
+
+// ownSays tells whose an event or a message of ours is.
+func ownSays(c claims, from, hub spoke.ID) (Whose, error) {
+	if from.Account != "" && from != hub {
+		return Whose{}, &Forged{Type: c.DetailType, Envelope: from, Says: "the hub, which alone sends such"}
+	}
+	var d said
+	if err := json.Unmarshal(c.Detail, &d); err != nil {
+		return Whose{}, &Malformed{What: c.DetailType, Err: err}
+	}
+	if d.Account == "" && d.Cluster == "" && c.DetailType == asked {
+		return Whose{All: true}, nil
+	}
+	return Whose{Spoke: spoke.ID{Account: d.Account, Region: d.Region}.Of(hub)}, nil
+}
+
+// contradicted tells that an event says otherwise than its envelope. An ARN may lack an
+// account or a region, and have a zone in the region's place (EC2's Spot notices), whose
+// name begins with the region's.
+func contradicted(c claims, of spoke.ID) error {
+	forged := func(says string) error { return &Forged{Type: c.DetailType, Envelope: of, Says: says} }
+	for _, arn := range c.Resources {
+		part := strings.SplitN(arn, ":", 6)
+		if len(part) < 5 || part[0] != "arn" {
+			continue
+		}
+		// A region's events of AWS Health also go to another one, as a backup.
+		elsewhere := part[3] != "" && !strings.HasPrefix(part[3], of.Region) && c.Source != "aws.health"
+		if elsewhere || len(part) == 6 && part[4] != "" && part[4] != of.Account {
+			return forged(arn)
+		}
+	}
+	var d said
+	if len(c.Detail) == 0 || json.Unmarshal(c.Detail, &d) != nil {
+		return nil // a detail of another form says nothing of it; Parse judges the form
+	}
+	for _, account := range []string{d.Recipient, d.Affected} {
+		if account != "" && account != of.Account {
+			return forged("account " + account)
+		}
+	}
+	if d.AWSRegion != "" && d.AWSRegion != of.Region {
+		return forged("region " + d.AWSRegion)
+	}
+	return nil
 }

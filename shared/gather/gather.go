@@ -14,27 +14,40 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
 
+	"rollcall/shared/access/denial"
 	"rollcall/shared/arczonalshift"
+	"rollcall/shared/backoff"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks"
+	"rollcall/shared/cloudwatchlogs"
+	"rollcall/shared/config"
 	"rollcall/shared/gather/ec2api"
 	gathereks "rollcall/shared/gather/eks"
 	gatheriam "rollcall/shared/gather/iam"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/gather/vpc"
 	"rollcall/shared/kube"
+	"rollcall/shared/node/activity"
+	"rollcall/shared/node/autolog"
 	"rollcall/shared/route53"
 	"rollcall/shared/route53profiles"
 	"rollcall/shared/route53resolver"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 )
 
@@ -264,4 +277,561 @@ func (r *Reader) readAll(ctx context.Context, v source.View, list []source.Sourc
 		stores[i](v.Snapshot)
 		v.Snapshot.Read[s.Name] = true
 	}
+}
+
+// AddressSources is what a look at the subnets reads: what the checks of
+// addresses need, what launches into them, and how aws-node takes addresses.
+// That no instance is among it keeps the look small: what is in use is counted
+// by the interfaces.
+func AddressSources(list []checks.Check) []snapshot.Source {
+	return union(list, snapshot.Clusters, snapshot.Groups, snapshot.Nodegroups, snapshot.LaunchTemplates, snapshot.Subnets, snapshot.InstanceTypes,
+		snapshot.AWSNode, snapshot.ENIConfigsOf, snapshot.CIDRsKept, snapshot.Usage, snapshot.Unattached, snapshot.CreatorsOf)
+}
+
+// ListAccountAliases is the permission of Alias, in the accounts of spokes. The call takes no
+// resource (service authorization reference, IAM).
+func ListAccountAliases() spec.Read {
+	return spec.Read{Actions: []string{"iam:ListAccountAliases"}, Resources: []string{string(spec.NoResource)}}
+}
+
+// AskAlias is the same permission in the hub's own account, where other accounts are watched
+// beside it: a hub alone has nothing to tell apart, and does not ask.
+func AskAlias(getenv func(string) string) ([]spec.Grant, error) {
+	c, err := config.Load(getenv, []spec.Variable{config.Spokes})
+	if err != nil || len(c.Spokes) == 0 {
+		return nil, err
+	}
+	return []spec.Grant{{
+		Sid:       "AskAlias",
+		Why:       "Where several accounts are watched people see each by its alias, which IAM alone tells.",
+		Actions:   ListAccountAliases().Actions,
+		Resources: []spec.Resource{spec.NoResource},
+	}}, nil
+}
+
+// Alias reads the alias of the account whose credentials these are. That the credentials may
+// not ask for it is denied; that there are none, or that IAM does not answer, is a failure.
+func Alias(cfg aws.Config) func(ctx context.Context) (alias string, denied bool, failed *snapshot.Failure) {
+	api := iam.NewFromConfig(cfg)
+	asks := source.Source{Calls: []source.Call{{Action: ListAccountAliases().Actions[0], Resources: ListAccountAliases().Resources}}}
+	return func(ctx context.Context) (string, bool, *snapshot.Failure) {
+		alias, err := gatheriam.Alias(ctx, api)
+		if err == nil {
+			return alias, false, nil
+		}
+		f := asks.Failure(err)
+		if f.Reason == snapshot.Denied && f.Call == asks.Calls[0].Action {
+			return "", true, nil
+		}
+		return "", false, f
+	}
+}
+
+// Logs tells where logs are delivered to, and what is in a log group.
+type Logs interface {
+	DescribeDeliverySources(ctx context.Context, token string) ([]cloudwatchlogs.DeliverySource, string, error)
+	DescribeDeliveries(ctx context.Context, token string) ([]cloudwatchlogs.Delivery, string, error)
+	DescribeDeliveryDestinations(ctx context.Context, token string) ([]cloudwatchlogs.DeliveryDestination, string, error)
+	FilterLogEvents(context.Context, cloudwatchlogs.Filter) ([]cloudwatchlogs.Event, string, error)
+}
+
+var _ Logs = (*cloudwatchlogs.Client)(nil)
+
+// filterAction is the permission without which no record is read.
+const filterAction = "logs:FilterLogEvents"
+
+// AutoModeLogs are the permissions to find and to read the logs of EKS Auto Mode, as
+// the settings have it. The lists take no resource and have no condition keys of their
+// own (service authorization reference, "Actions, resources, and condition keys for
+// Amazon CloudWatch Logs"): they are bound to the Region. Policies name a log group
+// with ":*" behind its name (botocore, logs/2014-03-28, LogGroup, arn).
+func AutoModeLogs(getenv func(string) string) ([]spec.Grant, error) {
+	c, err := config.Load(getenv, []spec.Variable{config.AutoModeLogs})
+	if err != nil || len(c.AutoModeLogs) == 0 {
+		return nil, err
+	}
+	var groups []spec.Resource
+	for _, name := range c.AutoModeLogs {
+		groups = append(groups, spec.Resource("arn:${Partition}:logs:${Region}:${Account}:log-group:"+name+":*"))
+	}
+	return []spec.Grant{
+		{
+			Sid:        "FindAutoModeLogs",
+			Why:        "Where an account has the logs of EKS Auto Mode delivered to is its own choice: the deliveries tell the log group.",
+			Actions:    []string{"logs:DescribeDeliveries", "logs:DescribeDeliveryDestinations", "logs:DescribeDeliverySources"},
+			Resources:  []spec.Resource{spec.NoResource},
+			Conditions: map[string]map[string][]string{"StringEquals": {"aws:RequestedRegion": {"${Region}"}}},
+		},
+		{
+			Sid:       "ReadAutoModeLogs",
+			Why:       "What EKS Auto Mode says of a node that does not come stands in its log alone, where the NodeClaim says only that it failed.",
+			Actions:   []string{filterAction},
+			Resources: groups,
+		},
+	}, nil
+}
+
+const (
+	// mostLists is how many pages of a list are read: 500 of each (an account has
+	// 1,000 sources at most; CloudWatch Logs user guide, "CloudWatch Logs quotas").
+	mostLists = 10
+	// mostEvents is a page of events, mostPages how many are read of a log group: a
+	// page may be empty and not the last.
+	mostEvents, mostPages = 100, 5
+	// mostRecords are kept of one look.
+	mostRecords = 20
+)
+
+// Classify tells the check that looks for what a line of Karpenter tells; empty where
+// it tells no cause.
+type Classify func(line string) checkid.ID
+
+// autoModeLogs reads the logs of EKS Auto Mode.
+type autoModeLogs struct {
+	api    Logs
+	groups config.LogGroups
+	// classify comes from outside: only who reads logs has the tables of texts, which
+	// take 3 ms to make when a function starts.
+	classify Classify
+}
+
+// ReadingLogs lets the reader read what EKS Auto Mode logs, in those log groups; none
+// is not to.
+func (r *Reader) ReadingLogs(api Logs, groups config.LogGroups, classify Classify) *Reader {
+	if len(groups) > 0 {
+		r.logs = &autoModeLogs{api, groups, classify}
+	}
+	return r
+}
+
+// readLogs reads what the logs say of the nodes of a snapshot that did not come. What
+// cannot be read is a failure of its own: nothing else is judged by it.
+func (r *Reader) readLogs(ctx context.Context, s *snapshot.Snapshot) {
+	if r.logs == nil || s.AutoModeLogs != nil || !s.Read[snapshot.NodeClaimsOf] && len(s.Scope.Instances) == 0 {
+		return
+	}
+	search, wanted := autolog.Wanted(s)
+	if !wanted {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	found := &snapshot.AutoModeLogs{Names: search.Names, Cut: search.Cut}
+	s.AutoModeLogs = found
+	err := r.logs.read(ctx, s.Cluster.ARN, search, found)
+	if err != nil {
+		f := logsSource().Failure(err)
+		if s.Failures[snapshot.AutoModeLogsOf] = *f; f.Code == snapshot.NotCaptured {
+			s.AutoModeLogs = nil
+		}
+		return
+	}
+	for _, d := range found.Deliveries {
+		if d.Failure != nil {
+			s.Failures[snapshot.AutoModeLogsOf] = *d.Failure
+			return
+		}
+	}
+	s.Read[snapshot.AutoModeLogsOf] = true
+}
+
+// logsSource is known by its name and its calls alone: it is no source of All.
+func logsSource() source.Source {
+	return source.Source{Name: snapshot.AutoModeLogsOf, Calls: []source.Call{{Action: filterAction}}}
+}
+
+// read finds the deliveries of a cluster and reads their log groups, each once.
+func (l *autoModeLogs) read(ctx context.Context, cluster string, search autolog.Search, found *snapshot.AutoModeLogs) error {
+	var err error
+	if found.Deliveries, err = l.deliveries(ctx, cluster); err != nil {
+		return err
+	}
+	done := map[string]snapshot.LogDelivery{}
+	for i := range found.Deliveries {
+		d := &found.Deliveries[i]
+		if d.Group == "" {
+			continue
+		}
+		if before, is := done[d.Group]; is {
+			d.Unnamed, d.Gone, d.Failure = before.Unnamed, before.Gone, before.Failure
+			continue
+		}
+		if d.Unnamed = !l.groups.Name(d.Group); !d.Unnamed {
+			err := l.records(ctx, *d, search, found)
+			if d.Gone = source.Gone(err); err != nil && !d.Gone {
+				d.Failure = logsSource().Failure(err)
+			}
+		}
+		done[d.Group] = *d
+	}
+	slices.SortStableFunc(found.Records, func(a, b snapshot.LogRecord) int { return a.At.Compare(b.At) })
+	capped(found)
+	return nil
+}
+
+// capped keeps the first records: what came first says why the rest came.
+func capped(l *snapshot.AutoModeLogs) {
+	if len(l.Records) > mostRecords {
+		l.Records, l.Cut = l.Records[:mostRecords], true
+	}
+}
+
+// deliveries are those of a cluster's logs of EKS Auto Mode, sorted.
+func (l *autoModeLogs) deliveries(ctx context.Context, cluster string) ([]snapshot.LogDelivery, error) {
+	sources, err := pages(ctx, l.api.DescribeDeliverySources)
+	if err != nil {
+		return nil, fmt.Errorf("list the sources of deliveries: %w", err)
+	}
+	types := map[string]string{}
+	for _, s := range sources {
+		if slices.Contains(s.Resources, cluster) && autolog.Is(s.LogType) {
+			types[s.Name] = s.LogType
+		}
+	}
+	if len(types) == 0 {
+		return nil, nil
+	}
+	all, err := pages(ctx, l.api.DescribeDeliveries)
+	if err != nil {
+		return nil, fmt.Errorf("list the deliveries: %w", err)
+	}
+	all = slices.DeleteFunc(all, func(d cloudwatchlogs.Delivery) bool { return types[d.Source] == "" })
+	where := map[string]string{}
+	if len(all) > 0 {
+		destinations, err := pages(ctx, l.api.DescribeDeliveryDestinations)
+		if err != nil {
+			return nil, fmt.Errorf("list the destinations of deliveries: %w", err)
+		}
+		for _, d := range destinations {
+			where[d.ARN] = d.Configuration.Resource
+		}
+	}
+	own, err := arn.Parse(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("the cluster's ARN: %w", err)
+	}
+	var list []snapshot.LogDelivery
+	for _, d := range all {
+		to := where[d.Destination]
+		// Of a destination in another account only its own ARN is told.
+		delivery := snapshot.LogDelivery{Type: types[d.Source], Destination: to, Group: logGroup(own, to)}
+		if to == "" {
+			delivery.Destination = d.Destination
+		}
+		list = append(list, delivery)
+	}
+	slices.SortFunc(list, func(a, b snapshot.LogDelivery) int {
+		return strings.Compare(a.Type+" "+a.Destination, b.Type+" "+b.Destination)
+	})
+	return list, nil
+}
+
+// logGroup is the name of the log group of an ARN; empty for anything else, and for a
+// group of another account or Region, whose name may be that of another one here.
+func logGroup(own arn.ARN, text string) string {
+	a, err := arn.Parse(text)
+	name, is := strings.CutPrefix(a.Resource, "log-group:")
+	if err != nil || a.Service != "logs" || !is || a.AccountID != own.AccountID || a.Region != own.Region {
+		return ""
+	}
+	return strings.TrimSuffix(name, ":*")
+}
+
+// records adds what a log group says of what is searched for.
+func (l *autoModeLogs) records(ctx context.Context, d snapshot.LogDelivery, search autolog.Search, found *snapshot.AutoModeLogs) error {
+	f := cloudwatchlogs.Filter{Group: d.Group, Pattern: search.Pattern, Start: search.From, End: search.To, Most: mostEvents}
+	for range mostPages {
+		events, next, err := l.api.FilterLogEvents(ctx, f)
+		if err != nil {
+			return fmt.Errorf("read the log group %s: %w", d.Group, err)
+		}
+		for _, e := range events {
+			if r, is := autolog.Read(d.Type, e.At, e.Message, search.Names); is {
+				if d.Type == autolog.Compute {
+					r.Cause = l.classify(r.Text)
+				}
+				found.Records = append(found.Records, r)
+			}
+		}
+		if f.Next = next; next == "" {
+			return nil
+		}
+	}
+	found.Cut = true
+	return nil
+}
+
+// pages reads a list.
+func pages[T any](ctx context.Context, read func(context.Context, string) ([]T, string, error)) (all []T, err error) {
+	token := ""
+	for range mostLists {
+		list, next, err := read(ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, list...); next == "" {
+			return all, nil
+		}
+		token = next
+	}
+	return nil, source.ErrTooMany
+}
+
+// Contact is what is known of a cluster's Kubernetes API while several readers look at
+// it one after the other: where it does not answer one of them, the others are told so
+// and do not wait for it again. It is of one cluster and one sweep, and safe for
+// concurrent use.
+type Contact struct {
+	mu       sync.Mutex
+	endpoint string
+	// silent is how it did not answer; nil: it has, or nobody knows.
+	silent  *backoff.Silence
+	outcome backoff.Outcome
+}
+
+// NewContact begins with what an earlier sweep found, as long as the cluster has that
+// endpoint; nil: nothing is known.
+func NewContact(known *backoff.Silence) *Contact { return &Contact{silent: known} }
+
+// Contacting has a reader tell, and heed, what is known of the cluster's API.
+func (r *Reader) Contacting(c *Contact) *Reader {
+	as := *r
+	as.contact = c
+	return &as
+}
+
+// Outcome is what was found, and how the API did not answer if it was silent.
+func (c *Contact) Outcome() (backoff.Outcome, backoff.Silence) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.outcome == backoff.Silent {
+		return backoff.Silent, *c.silent
+	}
+	return c.outcome, backoff.Silence{}
+}
+
+// unanswered is the error in place of a connection that would bring none.
+func (c *Contact) unanswered(endpoint string) error {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endpoint = endpoint
+	if c.silent == nil || c.silent.Endpoint != endpoint {
+		return nil
+	}
+	return source.SilentError{Reason: c.silent.Reason, Code: c.silent.Code, Message: c.silent.Message}
+}
+
+// failed takes in that the nodes could not be listed: where nobody answered that, nobody
+// answers the rest (failsWithNodes).
+func (c *Contact) failed(f snapshot.Failure) {
+	if c == nil || f.Reason != snapshot.Unreachable && f.Reason != snapshot.TimedOut {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.silent, c.outcome = &backoff.Silence{Endpoint: c.endpoint, Reason: f.Reason, Code: f.Code, Message: f.Message}, backoff.Silent
+}
+
+func (c *Contact) answered() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.silent, c.outcome = nil, backoff.Answered
+}
+
+// Messages decodes the messages of requests that were denied.
+type Messages interface {
+	DecodeAuthorizationMessage(context.Context, *sts.DecodeAuthorizationMessageInput, ...func(*sts.Options)) (*sts.DecodeAuthorizationMessageOutput, error)
+}
+
+var _ Messages = (*sts.Client)(nil)
+
+// decodeAction is the permission of the call.
+const decodeAction = "sts:DecodeAuthorizationMessage"
+
+// DecodeDenied is the permission to decode, as the settings have it. The action takes
+// no resource and has no condition keys of its own (service authorization reference,
+// "Actions, resources, and condition keys for AWS Security Token Service"): it is
+// bound to the Region. STS decodes messages of the own account alone.
+func DecodeDenied(getenv func(string) string) ([]spec.Grant, error) {
+	c, err := config.Load(getenv, []spec.Variable{config.DecodeDenied})
+	if err != nil || !c.DecodeDenied {
+		return nil, err
+	}
+	return []spec.Grant{{
+		Sid:        "DecodeDeniedLaunches",
+		Why:        "What EC2 says of a launch that a policy denied is encoded: which statement, and which tag was missing, stands in it alone.",
+		Actions:    []string{decodeAction},
+		Resources:  []spec.Resource{spec.NoResource},
+		Conditions: map[string]map[string][]string{"StringEquals": {"aws:RequestedRegion": {"${Region}"}}},
+	}}, nil
+}
+
+const (
+	// mostDecoded is how many messages one look decodes: the newest of each group
+	// before the others. What was decoded before takes no call.
+	mostDecoded = 3
+	// keptDecoded is how many a reader remembers: a sweep sees the same activities
+	// every five minutes for an hour.
+	keptDecoded = 100
+	// decodes is how long a failed activity is of interest, as for the checks.
+	decodes = time.Hour
+)
+
+// decoder decodes messages, each once.
+type decoder struct {
+	api  Messages
+	lock sync.Mutex
+	done map[string]snapshot.DecodedMessage
+}
+
+// Decoding lets the reader decode messages, where on is set.
+func (r *Reader) Decoding(on bool) *Reader {
+	if on {
+		r.decoder = &decoder{api: r.sts, done: map[string]snapshot.DecodedMessage{}}
+	}
+	return r
+}
+
+// Decode decodes an encoded authorization message. What it says is kept as far as it
+// tells which statement denied the request; neither the message nor the rest is
+// logged or kept.
+func (r *Reader) Decode(ctx context.Context, message string) snapshot.DecodedMessage {
+	if r.decoder == nil {
+		return snapshot.DecodedMessage{Encoded: message, Failure: &snapshot.Failure{
+			Source: snapshot.DenialsOf, Reason: snapshot.Denied, Call: decodeAction, Message: "the setting decodeDenied is off",
+		}}
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	return r.decoder.decode(ctx, message)
+}
+
+func (d *decoder) decode(ctx context.Context, message string) snapshot.DecodedMessage {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	if known, done := d.done[message]; done {
+		return known
+	}
+	m := snapshot.DecodedMessage{Encoded: message}
+	out, err := d.api.DecodeAuthorizationMessage(ctx, &sts.DecodeAuthorizationMessageInput{EncodedMessage: aws.String(message)})
+	if err == nil {
+		var told snapshot.Denial
+		if told, err = denial.Decoded(aws.ToString(out.DecodedMessage)); err == nil {
+			m.Denial = &told
+		}
+	}
+	if err != nil {
+		m.Failure = source.Source{Name: snapshot.DenialsOf, Calls: []source.Call{{Action: decodeAction}}}.Failure(fmt.Errorf("decode an authorization message: %w", err))
+	}
+	if m.Denial != nil || undecodable(err) {
+		if len(d.done) >= keptDecoded {
+			clear(d.done)
+		}
+		d.done[message] = m
+	}
+	return m
+}
+
+// undecodable tells that STS will never decode a message: it is another account's,
+// has expired, or is a part of one (STS API, InvalidAuthorizationMessageException).
+func undecodable(err error) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && api.ErrorCode() == "InvalidAuthorizationMessageException"
+}
+
+// decodeActivities decodes the messages of launches that were denied in the last hour:
+// each call's own, for two calls of one group may be denied by two policies.
+func (r *Reader) decodeActivities(ctx context.Context, s *snapshot.Snapshot) {
+	if r.decoder == nil || !s.Read[snapshot.Activities] || s.Read[snapshot.DenialsOf] {
+		return
+	}
+	s.Read[snapshot.DenialsOf] = true
+	calls := 0
+	for _, message := range encodedMessages(s) {
+		known := r.decoder.knows(message)
+		if !known && calls == mostDecoded {
+			continue
+		}
+		if !known {
+			calls++
+		}
+		s.Denials = append(s.Denials, r.Decode(ctx, message))
+	}
+}
+
+// encodedMessages are those of launches of the last hour, each once: the newest of each
+// group, and then the others, the newest first.
+func encodedMessages(s *snapshot.Snapshot) []string {
+	list := slices.SortedStableFunc(slices.Values(s.Activities), func(a, b snapshot.Activity) int { return b.Started.Compare(a.Started) })
+	seen, told := map[string]bool{}, map[string]bool{}
+	var first, others []string
+	for _, a := range list {
+		if s.Time.Sub(cmp.Or(a.Started, a.Ended)) > decodes || !activity.Launching(a.About, a.Message) {
+			continue
+		}
+		message, whole := denial.Encoded(activity.Reason(a.About, a.Message))
+		if !whole || seen[message] {
+			continue
+		}
+		seen[message] = true
+		if told[a.Group] {
+			others = append(others, message)
+			continue
+		}
+		told[a.Group] = true
+		first = append(first, message)
+	}
+	return append(first, others...)
+}
+
+// knows tells that a message was decoded before, or never will be.
+func (d *decoder) knows(message string) bool {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	_, known := d.done[message]
+	return known
+}
+
+// vpcsOf are the VPCs to look into: the cluster's, and others in which nodes
+// of the scope are, as self-managed nodes can be.
+func vpcsOf(s *snapshot.Snapshot, q Query) []string {
+	ids := []string{cmp.Or(s.Cluster.VPC, q.VPC)}
+	if ids[0] == "" {
+		return nil
+	}
+	for _, i := range s.Instances {
+		if i.VPC != "" && slices.Contains(s.Scope.Instances, i.ID) && !slices.Contains(ids, i.VPC) && len(ids) <= vpc.MaxFurther {
+			ids = append(ids, i.VPC)
+		}
+	}
+	return ids
+}
+
+// ClusterOf tells which cluster an instance belongs to by its tags, strongest
+// first: EKS's own, EKS's system tag on nodes, then the tags that Kubernetes
+// and the autoscalers use, which other distributions use too.
+func ClusterOf(tags map[string]string) (cluster string, ok bool) {
+	for _, key := range []string{"eks:cluster-name", "aws:eks:cluster-name", "eks:eks-cluster-name", "alpha.eksctl.io/cluster-name"} {
+		if v := tags[key]; v != "" {
+			return v, true
+		}
+	}
+	for _, prefix := range []string{"kubernetes.io/cluster/", "k8s.io/cluster/", "k8s.io/cluster-autoscaler/"} {
+		var names []string
+		for key := range tags {
+			if name, found := strings.CutPrefix(key, prefix); found && name != "" && name != "enabled" && !strings.Contains(name, "/") {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			return slices.Min(names), true
+		}
+	}
+	return "", false
 }

@@ -7,11 +7,18 @@
 package incident
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -201,3 +208,709 @@ func (inc *Incident) MarkApplied(id string) {
 // repeats for five minutes (SQS FIFO); what it repeats later is among these,
 // and would change nothing anyway but the count of a pending incident.
 const MaxApplied = 32
+
+// IsShortage tells a check of a subnet that has too few addresses now.
+func IsShortage(id checks.ID) bool { return checks.Meaning(id).Shortage }
+
+// IsStarvationSymptom tells a check of nodes as they are where their pods get no addresses.
+func IsStarvationSymptom(id checks.ID) bool { return checks.Meaning(id).Starved }
+
+// OfAddresses tells that a check is about the addresses of its resource, a
+// subnet. Which function sees which of them first is chance: what leaks is
+// foreseen to run out, is empty, refuses launches, and keeps nodes from being
+// Ready.
+func OfAddresses(id checks.ID) bool {
+	c := checks.Meaning(id)
+	return c.Breaks == check.Addresses || c.Shortage
+}
+
+// Answer is what a person is told of their press, and only they.
+type Answer struct {
+	Reason AnswerReason `json:"reason"`
+	// By and When tell who decided before, or who acknowledged or muted, and
+	// when; When is also when an incident was resolved or opened again.
+	By   report.User `json:"by,omitzero"`
+	When time.Time   `json:"when,omitzero"`
+	// Until is how long a mute lasts, until when a plan could be approved, or
+	// from when a check may be asked for again.
+	Until  time.Time    `json:"until,omitzero"`
+	Remedy optin.Remedy `json:"remedy,omitempty"`
+	// State is where the offer in question is.
+	State OfferState `json:"state,omitempty"`
+	// Says is more, for people: which user group could not be read and why, why
+	// there is no plan any more.
+	Says string `json:"says,omitempty"`
+}
+
+// AnswerReason is the typed reason of an answer.
+type AnswerReason string
+
+// What was done.
+const (
+	AnswerApproved     AnswerReason = "approved"
+	AnswerRefused      AnswerReason = "plan-refused" // the person said no to the plan
+	AnswerAcknowledged AnswerReason = "acknowledged"
+	AnswerTakenOver    AnswerReason = "taken-over" // By had it since When
+	AnswerMuted        AnswerReason = "muted"
+	AnswerUnmuted      AnswerReason = "unmuted"
+	AnswerChecking     AnswerReason = "checking"
+	AnswerOffering     AnswerReason = "offering" // a fresh plan is made
+)
+
+// Why nothing was done.
+const (
+	NotAllowed       AnswerReason = "not-allowed"
+	NotResponder     AnswerReason = "not-responder"      // not among those of the setting responders
+	OtherWorkspace   AnswerReason = "other-workspace"    // of another company, or of nobody knows which
+	IsGuest          AnswerReason = "guest"              // of the own workspace
+	GuestNotRead     AnswerReason = "guest-not-read"     // whether they are one could not be looked up
+	WorkspaceNotRead AnswerReason = "workspace-not-read" // where they are from could not be looked up
+	NobodyAllowed    AnswerReason = "nobody-allowed"     // the setting approvers is empty
+	GroupNotRead     AnswerReason = "group-not-read"     // whether they may could not be looked up
+	NothingRanOut    AnswerReason = "nothing-ran-out"    // there is no offer to be made again
+	NoSuchPlan       AnswerReason = "no-such-plan"       // this incident never had that plan
+	PlanChanged      AnswerReason = "plan-changed"       // there is another now, or none any more
+	PlanExpired      AnswerReason = "expired"            //
+	AlreadyDecided   AnswerReason = "already-decided"    // By (empty: the policy auto), When, State
+	IncidentClosed   AnswerReason = "incident-closed"    // When
+	IncidentNotFound AnswerReason = "not-found"          //
+	EarlierOpening   AnswerReason = "earlier-opening"    // the button was of a time before, When it opened again
+	UnknownAction    AnswerReason = "unknown-action"     //
+	NoSuchTime       AnswerReason = "no-such-time"       // a mute of no length that is offered
+	AlreadyTaken     AnswerReason = "already-taken"      // acknowledged before, By, When
+	AlreadyYours     AnswerReason = "already-yours"      // they have it since When
+	NotMuted         AnswerReason = "not-muted"          //
+	AskedJustNow     AnswerReason = "asked-just-now"     // Until
+	NotNow           AnswerReason = "not-now"            // the limit is reached, or a look failed: Until
+	CauseIsGone      AnswerReason = "cause-is-gone"      // there is nothing to fix any more
+	NotPassedOn      AnswerReason = "not-passed-on"      // slack-actions did not pass it on: somebody else made it up
+	Incomplete       AnswerReason = "incomplete"         // it names no channel, message or person
+	TooLate          AnswerReason = "too-late"           // it was on its way for too long, When it was pressed
+	FromFuture       AnswerReason = "from-the-future"    // When it is said to have been pressed
+)
+
+// Done tells that the press did what it was to do.
+func (a Answer) Done() bool {
+	switch a.Reason {
+	case AnswerApproved, AnswerRefused, AnswerAcknowledged, AnswerTakenOver, AnswerMuted, AnswerUnmuted, AnswerChecking, AnswerOffering:
+		return true
+	}
+	return false
+}
+
+// Proven tells whether a refusal may be told to the person whom the press names:
+// what a function made up calls nobody.
+func (a Answer) Proven() bool { return a.Reason != NotPassedOn }
+
+// Attach is the file of a note that had to be shortened, on its way into the
+// thread.
+type Attach struct {
+	// Tries counts the attempts that Slack may have taken. It is written before
+	// each: a file carries no mark by which it could be found again.
+	Tries int `json:"tries,omitempty"`
+}
+
+// MostShares is how often a file may be shared of which nobody knows whether
+// Slack has it: once more than it should be.
+const MostShares = 2
+
+// SentShortened is the note after Slack took its words, which left something
+// out: what the file needs stays until Slack has that too.
+func (n Note) SentShortened(ts string) Note {
+	n.TS, n.Attach = ts, &Attach{}
+	return n
+}
+
+// Owes tells that a file is still to be shared below the note.
+func (n Note) Owes() bool { return n.TS != "" && n.Attach != nil }
+
+// RecordFormat is the version of ActRecord that this code writes and reads.
+const RecordFormat = 1
+
+// ActRecord is a press and what came of it: the audit record, and until it is
+// written and the person is answered, part of the incident's outbox.
+type ActRecord struct {
+	Format int `json:"format"`
+	// ID is the press's, or, for a plan that the policy approved, the proposal's.
+	ID string `json:"id"`
+	// At is when it was pressed, Decided when report decided on it.
+	At      time.Time `json:"at"`
+	Decided time.Time `json:"decided"`
+
+	Key report.Key `json:"key"`
+	// Number and Opened tell which opening of the incident it was; zero where
+	// there is no such incident.
+	Number int       `json:"number,omitempty"`
+	Opened time.Time `json:"opened,omitzero"`
+
+	Action report.Action `json:"action"`
+	For    time.Duration `json:"for,omitempty"`
+	Plan   string        `json:"plan,omitempty"` // the hash that was pressed
+	Remedy optin.Remedy  `json:"remedy,omitempty"`
+	// User is empty where the policy auto approved a plan.
+	User    report.User `json:"user,omitzero"`
+	Team    string      `json:"team,omitempty"`
+	Home    string      `json:"home,omitempty"` // the person's workspace, as Slack says
+	Channel string      `json:"channel,omitempty"`
+	TS      string      `json:"ts,omitempty"`
+	Thread  string      `json:"thread,omitempty"`
+
+	Answer Answer `json:"answer"`
+	// Audited tells that the audit record is written.
+	Audited bool `json:"audited,omitempty"`
+}
+
+// Capacity is how many nodes the groups of an incident want together, and how many Ready
+// ones they have, in one look.
+type Capacity struct {
+	At      time.Time `json:"at"`
+	Desired int       `json:"desired"`
+	Ready   int       `json:"ready"`
+	// Affected and Joined are how its launches stood then.
+	Affected int `json:"affected"`
+	Joined   int `json:"joined"`
+}
+
+// Same tells that two looks counted the same.
+func (c *Capacity) Same(other *Capacity) bool {
+	if c == nil || other == nil {
+		return c == other
+	}
+	return c.Desired == other.Desired && c.Ready == other.Ready
+}
+
+// Missing is how many of the wanted nodes there are not.
+func (c *Capacity) Missing() int {
+	if c == nil {
+		return 0
+	}
+	return max(c.Desired-c.Ready, 0)
+}
+
+// capacityHolds is how long what one look counted is said where no later one counted:
+// three sweeps.
+const capacityHolds = 15 * time.Minute
+
+// CapacityStands tells that what was counted is of the moment that the rest of the message
+// is of: its launches stand as they did, and it is not long ago.
+func (inc Incident) CapacityStands(at time.Time) bool {
+	c := inc.Capacity
+	return c != nil && c.Affected == inc.Affected && c.Joined == inc.Count(report.Joined) && at.Sub(c.At) <= capacityHolds
+}
+
+// groupNames are the groups that an incident is about: those of its launches that are no
+// nodes, and those that its cause names.
+func (inc Incident) groupNames() []string {
+	names := slices.Clone(inc.Cause.Nodegroups)
+	for _, l := range inc.Launches {
+		switch {
+		case l.Status == report.Joined:
+		case l.Group != "":
+			names = append(names, l.Group)
+		default:
+			names = append(names, l.Nodegroup) // of a NodePool, which wants no number
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// CapacityIn is what an observation says of the groups of an incident; nil where it does
+// not tell of each: a sum that leaves one out is of nothing.
+func (inc Incident) CapacityIn(obs report.Observation) *Capacity {
+	names := inc.groupNames()
+	if len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(obs.Capacity, func(c report.Capacity) bool { return c.Of(name) }) {
+			return nil
+		}
+	}
+	sum := Capacity{At: obs.At, Affected: inc.Affected, Joined: inc.Count(report.Joined)}
+	for _, c := range obs.Capacity {
+		if slices.ContainsFunc(names, c.Of) {
+			sum.Desired += c.Desired
+			sum.Ready += c.Ready
+		}
+	}
+	return &sum
+}
+
+// Chart is the picture of an incident's subnet: on its way into Slack, and as
+// it is there.
+type Chart struct {
+	// Alt says in words what it shows, At when it was drawn.
+	Alt string    `json:"alt,omitempty"`
+	At  time.Time `json:"at"`
+	// Of is what the message said when it was drawn (see Incident.Moment); empty in records
+	// of earlier releases.
+	Of string `json:"of,omitempty"`
+	// Turn is where the incident was in its life when it was drawn.
+	Turn string `json:"turn,omitempty"`
+	// Returned is how many addresses it shows as given back by a cleanup.
+	Returned int `json:"returned,omitempty"`
+	// PNG is there until Slack has it, Next is Slack's id of it until the
+	// message shows it, File the one that the message shows.
+	PNG  []byte `json:"png,omitempty"`
+	Next string `json:"next,omitempty"`
+	File string `json:"file,omitempty"`
+	// FileAlt and FileOf are Alt and Of of File, while another picture is on its way.
+	FileAlt string `json:"fileAlt,omitempty"`
+	FileOf  string `json:"fileOf,omitempty"`
+	// Refusals counts how often Slack did not take the message with Next.
+	Refusals int `json:"refusals,omitempty"`
+	// Missing says why there is none, for people.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Due tells that a picture waits to be shown.
+func (s *Chart) Due() bool { return s != nil && (len(s.PNG) > 0 || s.Next != "") }
+
+// Shown is the chart as the message shows it: with the next picture, once Slack has it.
+func (s Chart) Shown() Chart {
+	s.File, s.FileAlt, s.FileOf = s.Next, s.Alt, s.Of
+	s.Next, s.Refusals, s.Missing = "", 0, ""
+	return s
+}
+
+// Moment tells the numbers that a message gives apart from those of another look: a
+// picture is shown beside its own alone.
+func (inc Incident) Moment() string {
+	text, err := json.Marshal([]any{inc.Number, inc.State, inc.Resolution, inc.Cause.Title, inc.Cause.Why, inc.ClearedBy})
+	if err != nil {
+		return "" // as if it were of any
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// without is the sketch less the picture that Slack does not have yet.
+func (s *Chart) without() *Chart {
+	if s == nil {
+		return nil
+	}
+	less := *s
+	less.PNG = nil
+	return &less
+}
+
+// Phase is where an incident is in its life, for the choice of its picture;
+// empty where it needs none. A subnet that falls short shows how.
+func (inc Incident) Phase() string {
+	switch {
+	case inc.Number == 0 || !OfAddresses(inc.Key.Check):
+		return ""
+	case inc.State == Open && inc.Cause.Confidence == checks.Certain:
+		return fmt.Sprintf("%d %s short", inc.Number, inc.State)
+	case inc.State == Open || inc.State == Cleared:
+		return fmt.Sprintf("%d %s", inc.Number, inc.State)
+	case inc.State == Closed && (inc.Resolution == Proved || inc.Resolution == Unproved):
+		return fmt.Sprintf("%d %s", inc.Number, inc.Resolution)
+	}
+	return ""
+}
+
+// Clone is a copy whose lists can be changed. What a decision replaces as a
+// whole (evidence, facts) is shared.
+func (inc Incident) Clone() Incident {
+	inc.Covers = slices.Clone(inc.Covers)
+	inc.Launches = slices.Clone(inc.Launches)
+	inc.More = slices.Clone(inc.More)
+	inc.Verdicts = slices.Clone(inc.Verdicts)
+	inc.Joins = slices.Clone(inc.Joins)
+	inc.Applied = slices.Clone(inc.Applied)
+	inc.Delivery.Notes = slices.Clone(inc.Delivery.Notes)
+	inc.PendingEvents = slices.Clone(inc.PendingEvents)
+	inc.Effects = slices.Clone(inc.Effects)
+	inc.Offers = slices.Clone(inc.Offers)
+	inc.Acts = slices.Clone(inc.Acts)
+	if inc.Chart != nil {
+		sketch := *inc.Chart
+		inc.Chart = &sketch
+	}
+	if inc.Proof != nil {
+		proof := *inc.Proof
+		inc.Proof = &proof
+	}
+	return inc
+}
+
+// Delivery is what Slack has been told.
+type Delivery struct {
+	Channel string `json:"channel,omitempty"`
+	// TS is the message's timestamp, its id in Slack.
+	TS string `json:"ts,omitempty"`
+	// Digest is of the message as it was last sent.
+	Digest string `json:"digest,omitempty"`
+	// Looked is the last look that the message tells of.
+	Looked time.Time `json:"looked,omitzero"`
+	// Dirty is set when the record changed since: the message may have to be
+	// edited. Better words in a new version of Rollcall alone edit nothing.
+	Dirty bool `json:"behind,omitempty"`
+	// Sending is when a new message was about to be sent: if TS is empty and
+	// Sending is set, an earlier attempt may have been cut off after Slack
+	// took it, so the channel's history is asked before posting again.
+	Sending time.Time `json:"sending,omitzero"`
+	// Unshared is why Slack does not take files, so that it is logged once.
+	Unshared string `json:"unshared,omitempty"`
+	// Notes are the thread's replies, in order.
+	Notes []Note `json:"notes,omitempty"`
+}
+
+// stampLasts is how long a message may tell of an older look than the last: an edit for
+// that alone is made once an hour, and when somebody asked for a look.
+const stampLasts = time.Hour
+
+// StampDue tells that the message is to say anew when it was last looked at.
+func (inc Incident) StampDue() bool {
+	look, told := inc.LastLook(), inc.Delivery.Looked
+	switch {
+	case inc.State == Closed || look.IsZero():
+		return false
+	case look.After(inc.Asked) && inc.Asked.After(told):
+		return true
+	}
+	return !told.IsZero() && look.Sub(told) >= stampLasts
+}
+
+// Note is one reply in the thread. Until it is sent it keeps the facts of its
+// moment (see AsOf), so that it reads the same when it is sent an hour later.
+type Note struct {
+	// ID is unique in the incident: the reason, and a number from the second
+	// time on: "cleared", "cleared-2".
+	ID      string    `json:"id"`
+	At      time.Time `json:"at"`
+	Reason  Reason    `json:"reason"`
+	Times   int       `json:"times"` // how often there was a note for this reason
+	TS      string    `json:"ts,omitempty"`
+	Sending time.Time `json:"sending,omitzero"`
+
+	// Says is what a failure that belongs to the incident says.
+	Says string `json:"says,omitempty"`
+	// Instances are those that the note is about, at most MaxNamed of the Count.
+	Instances []string `json:"instances,omitempty"`
+	Count     int      `json:"count,omitempty"`
+	// Within is how long those that missed roll call had when they were looked at: of
+	// several, the least. Records of earlier releases lack it.
+	Within time.Duration `json:"within,omitempty"`
+	// Evidence is what showed it: the route that is there now.
+	Evidence []checks.Evidence `json:"evidence,omitempty"`
+	// Facts are what a person would look up next.
+	Facts []report.Fact `json:"facts,omitempty"`
+	// Launch is the launch that proved it.
+	Launch *report.Launch `json:"launch,omitempty"`
+	// Blind is what could not be looked at then.
+	Blind []snapshot.Failure `json:"blind,omitempty"`
+	// Offer is the remedy's plan that it is about, as it was then.
+	Offer *Offer `json:"offer,omitempty"`
+	// RecentChanges is what was changed before the incident began.
+	RecentChanges *report.RecentChanges `json:"trail,omitempty"`
+	// Line tells that it is shown in the channel too: a person must know of it now.
+	Line bool `json:"line,omitempty"`
+	// Mention are whom the note calls: ids of users and user groups, or "here".
+	// It is shown in the channel too.
+	Mention []string `json:"mention,omitempty"`
+	Then    *Then    `json:"then,omitempty"`
+	// Ack is who took it over, and from whom.
+	Ack *Ack `json:"ack,omitempty"`
+	// Attach is the file with all of it that is still to be shared.
+	Attach *Attach `json:"attach,omitempty"`
+}
+
+// Then is what an incident was when a note was made, as far as a note can
+// show it.
+type Then struct {
+	State      State                            `json:"state"`
+	Number     int                              `json:"number"`
+	Began      time.Time                        `json:"began"`
+	Cleared    time.Time                        `json:"cleared,omitzero"`
+	Resolved   time.Time                        `json:"resolved,omitzero"`
+	Resolution Resolution                       `json:"ending,omitempty"`
+	Affected   int                              `json:"affected"`
+	ByStatus   map[report.LaunchStatus][]string `json:"stood,omitempty"` // instances by standing
+	// Launches are those of then, where the incident knows others by now: it
+	// came back before the note was sent. The first MaxNamed.
+	Launches  []report.Launch   `json:"launches,omitempty"`
+	Cause     diagnose.Cause    `json:"cause"` // without its evidence
+	ClearedBy []checks.Evidence `json:"clearedBy,omitempty"`
+	Proof     *report.Launch    `json:"proof,omitempty"`
+}
+
+// MaxNamed is how many instances a note or an event names; the count is
+// always given in full.
+const MaxNamed = 100
+
+// Effect is another check's failure that belongs to an incident of a subnet's
+// addresses: it has no message of its own.
+type Effect struct {
+	Check checks.ID `json:"check"`
+	// Told is the last look that told how the two belong together, Apart that it
+	// found both and did not explain the one with the other.
+	Told  time.Time `json:"told,omitzero"`
+	Apart bool      `json:"apart,omitempty"`
+	// Title is what that failure said, Since and Last when it was first and last
+	// seen by a look that did not say where it belongs; all are empty for one
+	// that each look has explained.
+	Title string    `json:"title,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+	Last  time.Time `json:"last,omitzero"`
+	// Over is when that check passed again.
+	Over time.Time `json:"over,omitzero"`
+}
+
+// Here tells that the failure is there now, as far as is known.
+func (e Effect) Here() bool {
+	return (!e.Apart || !e.Told.After(e.Last)) && !e.Over.After(Later(e.Told, e.Last))
+}
+
+// EffectOf is what is known of a check's failure, made if need be.
+func (inc *Incident) EffectOf(check checks.ID) (e *Effect, known bool) {
+	i, known := slices.BinarySearchFunc(inc.Effects, check, func(e Effect, id checks.ID) int { return strings.Compare(string(e.Check), string(id)) })
+	if !known {
+		inc.Effects = slices.Insert(inc.Effects, i, Effect{Check: check})
+	}
+	return &inc.Effects[i], known
+}
+
+func (inc Incident) KnownEffect(check checks.ID) (Effect, bool) {
+	i := slices.IndexFunc(inc.Effects, func(e Effect) bool { return e.Check == check })
+	if i < 0 {
+		return Effect{}, false
+	}
+	return inc.Effects[i], true
+}
+
+// EventFormat is the version of Event. Fields may be added without a new one.
+const EventFormat = 1
+
+// Event is the detail of a finding event on the Rollcall bus, for anyone's
+// rule. events/schema/ documents it.
+type Event struct {
+	// ID is the same each time this event is sent, so that who gets it twice can tell.
+	ID     string `json:"id"`
+	Format int    `json:"format"`
+	// Kind is the end of the detail-type.
+	Kind EventKind `json:"kind"`
+	// Reason is what made it be sent.
+	Reason Reason    `json:"reason"`
+	At     time.Time `json:"at"`
+
+	Partition string    `json:"partition"`
+	Account   string    `json:"account"`
+	Region    string    `json:"region"`
+	Cluster   string    `json:"cluster"`
+	Check     checks.ID `json:"check"`
+	Resource  string    `json:"resource"`
+
+	State State `json:"state"`
+	// Silenced tells that somebody asked that nobody be told: it is recorded, and who calls
+	// people for it does not.
+	Silenced bool `json:"silenced,omitempty"`
+	// Severity is what people are called by.
+	Severity Severity `json:"severity,omitempty"`
+	// Number counts how often this incident was opened.
+	Number int `json:"number"`
+	// Sequence orders the events of one incident record.
+	Sequence   int        `json:"sequence"`
+	Began      time.Time  `json:"began"`
+	Opened     time.Time  `json:"opened"`
+	Cleared    time.Time  `json:"cleared,omitzero"`
+	Resolved   time.Time  `json:"resolved,omitzero"`
+	Resolution Resolution `json:"ending,omitempty"`
+	// LastedSeconds is from Began to Resolved.
+	LastedSeconds int `json:"lastedSeconds,omitempty"`
+
+	Confidence checks.Confidence `json:"confidence"`
+	Title      string            `json:"title"`
+	Why        string            `json:"why"`
+	Evidence   []checks.Evidence `json:"evidence,omitempty"`
+	Fix        checks.Fix        `json:"fix,omitzero"`
+	Nodegroups []string          `json:"nodegroups,omitempty"`
+	Covers     []string          `json:"covers,omitempty"`
+	Affected   int               `json:"affected"`
+	Instances  []EventInstance   `json:"instances,omitempty"`
+	Proof      *EventInstance    `json:"proof,omitempty"`
+	// Words are what a person reads of it; nil in events that an earlier release left in
+	// the outbox.
+	Words *Words `json:"words,omitempty"`
+	// Muted tells that a person wants nobody to be called now.
+	Muted bool `json:"muted,omitempty"`
+	// Ack is who has it.
+	Ack *Ack `json:"ack,omitempty"`
+	// Offer is the approved plan, of an event Approved, the one that was carried out, of an
+	// event Acted, or the one that helped, of an event Resolved.
+	Offer *Offer             `json:"offer,omitempty"`
+	Blind []snapshot.Failure `json:"blind,omitempty"`
+}
+
+// Words are what a person reads of an incident, as its message in Slack says it, in plain
+// text: no markup, no mentions, times in UTC.
+type Words struct {
+	// Headline is place and verdict: "prod / workers · 12 instances cannot join: …".
+	Headline string `json:"headline"`
+	// Lines are what hurts, why, and what to do, in that order.
+	Lines []Line `json:"lines,omitempty"`
+	// Command can be pasted into a shell.
+	Command string `json:"command,omitempty"`
+	// Console is the page of what is to be looked at, Docs that of the check.
+	Console string `json:"console,omitempty"`
+	Docs    string `json:"docs,omitempty"`
+}
+
+// Line is a sentence or few, and what they are about: "Impact", "Why", "Do".
+type Line struct {
+	Label string `json:"label"`
+	Text  string `json:"text"`
+}
+
+// EventInstance is an affected instance in an event.
+type EventInstance struct {
+	Instance  string              `json:"instance"`
+	Nodegroup string              `json:"nodegroup,omitempty"`
+	Subnet    string              `json:"subnet,omitempty"`
+	Started   time.Time           `json:"started,omitzero"`
+	Status    report.LaunchStatus `json:"standing"`
+	Ready     time.Time           `json:"ready,omitzero"`
+}
+
+// AddEvent puts the event for a reason into the outbox. An untold "Changed" is
+// replaced by a newer one: while the bus is down, the outbox stays small.
+func (inc *Incident) AddEvent(reason Reason, at time.Time) {
+	kind := reason.Event()
+	if kind == "" {
+		return
+	}
+	if n := len(inc.PendingEvents); n > 0 && kind == EventChanged && inc.PendingEvents[n-1].Kind == EventChanged {
+		inc.PendingEvents = inc.PendingEvents[:n-1]
+	}
+	inc.Events++
+	inc.PendingEvents = append(inc.PendingEvents, inc.makeEvent(kind, reason, at))
+}
+
+// AddActed puts the event of what a remedy did into the outbox.
+func (inc *Incident) AddActed(reason Reason, o Offer, at time.Time) {
+	inc.AddEvent(reason, at)
+	if n := len(inc.PendingEvents); n > 0 && inc.PendingEvents[n-1].Kind == EventActed {
+		inc.PendingEvents[n-1].Offer = &o
+	}
+}
+
+// Word gives the events that nobody has worded yet the words that hold now. One that tells
+// of another state than that of now has none: words of a later moment would contradict it.
+func (inc *Incident) Word(words Words) {
+	for i := range inc.PendingEvents {
+		if e := &inc.PendingEvents[i]; e.Words == nil && e.State == inc.State && e.Number == inc.Number {
+			e.Words = &words
+		}
+	}
+}
+
+// Digest names the event with all that it says.
+func (e Event) Digest() string { return digest(e) }
+
+func digest(event any) string {
+	text, err := json.Marshal(event)
+	if err != nil { // texts, numbers and times
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
+}
+
+// WasPublished reports whether the record knows the event as one that the bus took from
+// it, or is about to take.
+func (inc *Incident) WasPublished(e Event) bool {
+	digest := e.Digest()
+	return slices.Contains(inc.Published, digest) || slices.ContainsFunc(inc.PendingEvents, func(p Event) bool { return p.Digest() == digest })
+}
+
+// FromRecord returns what the record itself says where an event claims to be of it, or
+// false where the record says otherwise.
+func (inc Incident) FromRecord(e Event) (Event, bool) {
+	if !e.Opened.Equal(inc.Opened) || e.Sequence > inc.Events || e.Sequence < 1 {
+		return Event{}, false
+	}
+	closed := inc.State == Closed
+	switch e.Kind {
+	case EventResolved:
+		if !closed {
+			return Event{}, false
+		}
+	case EventAcknowledged:
+		if inc.Ack == nil || closed {
+			return Event{}, false
+		}
+	case EventOpened, EventReopened, EventChanged:
+		if closed {
+			return Event{}, false
+		}
+	default:
+		return Event{}, false
+	}
+	inc.Events = e.Sequence
+	return inc.makeEvent(e.Kind, BetterKnown, inc.Changed), true
+}
+
+func (inc *Incident) makeEvent(kind EventKind, reason Reason, at time.Time) Event {
+	e := Event{
+		ID:     fmt.Sprintf("%s/%s/%s/%s/%d", inc.Key.Of(), inc.Key.Check, inc.Key.Resource, inc.Opened.UTC().Format("20060102T150405.000Z"), inc.Events),
+		Format: EventFormat,
+		Kind:   kind,
+		Reason: reason,
+		At:     at,
+
+		Partition: inc.Partition,
+		Account:   inc.Account,
+		Region:    inc.Region,
+		Cluster:   inc.Key.Cluster,
+		Check:     inc.Key.Check,
+		Resource:  inc.Key.Resource,
+
+		State:      inc.State,
+		Silenced:   inc.Silence != nil,
+		Severity:   inc.Severity(),
+		Number:     inc.Number,
+		Sequence:   inc.Events,
+		Began:      inc.Began,
+		Opened:     inc.Opened,
+		Cleared:    inc.Cleared,
+		Resolved:   inc.Resolved,
+		Resolution: inc.Resolution,
+
+		Confidence: inc.Cause.Confidence,
+		Title:      inc.Cause.Title,
+		Why:        inc.Cause.Why,
+		Evidence:   First(inc.Cause.Evidence, MaxNamed),
+		Fix:        inc.Cause.Fix,
+		Nodegroups: First(inc.Cause.Nodegroups, MaxNamed),
+		Covers:     First(inc.Covers, MaxNamed),
+		Affected:   inc.Affected,
+		Blind:      inc.Blind,
+		Muted:      inc.Muted(at),
+		Ack:        inc.Ack,
+	}
+	if inc.State == Closed {
+		e.LastedSeconds = int(inc.Resolved.Sub(inc.Began) / time.Second)
+	}
+	if by, helped := inc.FixedBy(); helped && kind == EventResolved {
+		e.Offer = &by
+	}
+	for _, l := range First(inc.Launches, MaxNamed) {
+		e.Instances = append(e.Instances, inEvent(l))
+	}
+	if inc.Proof != nil {
+		proof := inEvent(*inc.Proof)
+		e.Proof = &proof
+	}
+	return e
+}
+
+func inEvent(l report.Launch) EventInstance {
+	return EventInstance{Instance: l.Instance, Nodegroup: l.Nodegroup, Subnet: l.Subnet, Started: l.Started, Status: l.Status, Ready: l.Ready}
+}
+
+// First is at most n of a list, never sharing memory with it.
+func First[T any](list []T, n int) []T {
+	return append([]T(nil), list[:min(n, len(list))]...)
+}

@@ -1,8 +1,19 @@
 package incident
 
 import (
-	"rollcall/shared/report"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/report"
+	"rollcall/shared/routing"
+	"rollcall/shared/silence"
 )
 
 // Transition is a step in the life of an incident. The zero Transition is none:
@@ -187,4 +198,686 @@ func (inc *Incident) tally() (k tally) {
 		}
 	}
 	return k
+}
+
+// Reason is why something is said, or is not. It stands in the logs, in the
+// metrics, in the thread's notes and in the finding events.
+type Reason string
+
+// The reasons, most telling first: when an observation changes several things
+// about an incident, its decision carries the first of them.
+const (
+	Opened      Reason = "opened"
+	Reopened    Reason = "reopened"     // it was closed, and is back
+	FailedAgain Reason = "failed-again" // the cause was gone, and is back before the proof came
+	// The endings.
+	IsProved     Reason = "proved"
+	IsUnproved   Reason = "unproved"
+	IsSuperseded Reason = "superseded"
+	IsWithdrawn  Reason = "withdrawn"
+	IsGivenUpOn  Reason = "given-up"
+
+	CauseGone    Reason = "cleared"
+	HasMissed    Reason = "missed" // the predicted came true: an instance missed roll call
+	IsWorse      Reason = "worse"  // it is critical now, and was not
+	MoreAffected Reason = "more-affected"
+	BetterKnown  Reason = "better-known" // the cause's words or evidence changed
+
+	// HasJoined is of notes alone: another check's failure belongs to this.
+	HasJoined Reason = "joined"
+
+	// What remedies and people do about it: said in the thread.
+	IsProposed   Reason = "proposed"
+	IsApproved   Reason = "approved"
+	IsRefused    Reason = "refused-by" // a person said no to the plan
+	RemedyDone   Reason = "remedy-done"
+	RemedyFailed Reason = "remedy-failed" // also: refused, partly done, uncertain
+	IsVerified   Reason = "verified"      // the check passes since the run
+	IsUnhelpful  Reason = "unhelpful"     // and this is when it still fails
+	IsDeferred   Reason = "deferred"      // for the limit, or for a look that succeeds
+	HasChanges   Reason = "changes"       // what CloudTrail knows
+	// Who is to look is called: at first, and again.
+	IsTakenOver Reason = "taken-over" // from another who had acknowledged it
+	IsCalled    Reason = "called"
+	IsReminded  Reason = "reminded"
+	// These only change the message.
+	IsAcknowledged Reason = "acknowledged"
+	IsMuted        Reason = "muted"
+	IsUnmuted      Reason = "unmuted" // by a person, or because its time is over
+	IsSilenced     Reason = "silenced"
+	// IsUnsilenced is a line of the channel where the incident is still there.
+	IsUnsilenced Reason = "unsilenced"
+	IsOutdated   Reason = "outdated"
+	IsExpired    Reason = "expired"
+	IsAsked      Reason = "check-wanted"
+	IsCalmed     Reason = "calmed"  // a call that was not sent yet is taken back
+	IsRenewed    Reason = "renewed" // the same plan was made from a fresh look
+
+	// IsDue is said to the bus alone: a remedy that waited is to be tried again.
+	IsDue Reason = "remedy-due"
+
+	// The rest is said to nobody.
+	PressRefused   Reason = "press-refused" // the answer tells why
+	IsMalformed    Reason = "malformed"     // a plan or run that is not what it says
+	NothingNew     Reason = "nothing-new"
+	NotYet         Reason = "not-yet"         // seen too few times to be said
+	OutOfDate      Reason = "out-of-date"     // newer is known
+	AlreadyApplied Reason = "already-applied" // the queue delivered it twice
+)
+
+// Decision is what an observation makes of one incident.
+type Decision struct {
+	Incident Incident
+	Reason   Reason
+	// Changed tells that the record is to be saved. What is to be said and
+	// told stands in the record itself: Said.Notes and Untold.
+	Changed bool
+}
+
+// EventKind is what a finding event tells. It is the end of its detail-type:
+// "Rollcall Incident Opened".
+type EventKind string
+
+// The kinds.
+const (
+	EventOpened   EventKind = "Opened"
+	EventReopened EventKind = "Reopened"
+	EventChanged  EventKind = "Changed"
+	EventResolved EventKind = "Resolved"
+	// EventApproved: a person approved the plan in Offer. Its detail-type is
+	// "Rollcall Remedy Approved".
+	EventApproved EventKind = "Approved"
+	// EventAcknowledged: a person has it, or took it over.
+	EventAcknowledged EventKind = "Acknowledged"
+	// EventActed: a remedy was done, or was tried and not wholly done. Its detail-type is
+	// "Rollcall Remedy Acted".
+	EventActed EventKind = "Acted"
+	// EventCheckWanted: somebody wants the cause to be looked at now. Its
+	// detail-type is "Rollcall Check Wanted".
+	EventCheckWanted EventKind = "Check Wanted"
+)
+
+// DetailType is what EventBridge rules know the event by.
+func (k EventKind) DetailType() string {
+	switch k {
+	case EventApproved:
+		return "Rollcall Remedy Approved"
+	case EventActed:
+		return "Rollcall Remedy Acted"
+	case EventCheckWanted:
+		return "Rollcall Check Wanted"
+	}
+	return "Rollcall Incident " + string(k)
+}
+
+// Event is what the bus is told for a reason; empty for nothing.
+func (r Reason) Event() EventKind {
+	switch r {
+	case Opened:
+		return EventOpened
+	case Reopened:
+		return EventReopened
+	case IsProved, IsUnproved, IsSuperseded, IsWithdrawn, IsGivenUpOn:
+		return EventResolved
+	case CauseGone, FailedAgain, HasMissed, IsWorse, MoreAffected, BetterKnown, IsVerified, IsUnhelpful, IsDue, IsUnsilenced:
+		return EventChanged
+	case IsApproved:
+		return EventApproved
+	case IsAcknowledged, IsTakenOver:
+		return EventAcknowledged
+	case RemedyDone, RemedyFailed:
+		return EventActed
+	case IsAsked:
+		return EventCheckWanted
+	}
+	return ""
+}
+
+// Noted tells whether a reason is worth a reply in the thread. The others
+// only change the message.
+func (r Reason) Noted() bool {
+	switch r {
+	case MoreAffected, BetterKnown, IsAsked, IsDue, IsAcknowledged:
+		return false
+	case IsProposed, IsRefused, RemedyDone, RemedyFailed, IsDeferred, HasChanges, IsCalled, IsReminded, IsTakenOver:
+		return true
+	}
+	return r.Event() != ""
+}
+
+func (e Resolution) Reason() Reason {
+	switch e {
+	case Proved:
+		return IsProved
+	case Unproved:
+		return IsUnproved
+	case Superseded:
+		return IsSuperseded
+	case GivenUpOn:
+		return IsGivenUpOn
+	}
+	return IsWithdrawn
+}
+
+// Route is who is to hear of an incident as it is now. Where its message is
+// posted already, it stays: Said.Channel.
+func Route(inc Incident, policy Policy) (channel string, mentions []string) {
+	return routing.Of(routing.Subject{Spoke: inc.Key.Spoke, Cluster: inc.Key.Cluster, Severity: string(inc.Severity()), Tags: inc.Tags}, policy.Routes, policy.Channel)
+}
+
+// maxTagged is how many nodegroups' tags an incident keeps: a cause of the whole
+// cluster may have 450 nodegroups (EKS quota), and each tag 384 characters.
+const maxTagged = 100
+
+// AddTags takes in the tags of nodegroups, as far as routes ask for them.
+func (inc *Incident) AddTags(seen map[string]map[string]string, keys []string) {
+	known := maps.Clone(inc.Tags)
+	for _, nodegroup := range slices.Sorted(maps.Keys(seen)) {
+		tags := seen[nodegroup]
+		kept := map[string]string{}
+		for _, key := range keys {
+			if value, has := tags[key]; has {
+				kept[key] = value
+			}
+		}
+		if _, was := known[nodegroup]; !was && (len(kept) == 0 || len(known) >= maxTagged) {
+			continue
+		}
+		if !inc.names(nodegroup) {
+			continue
+		}
+		if known == nil {
+			known = map[string]map[string]string{}
+		}
+		known[nodegroup] = kept
+	}
+	inc.Tags = known
+}
+
+// names tells that a nodegroup, or an Auto Scaling group without one, is among
+// those that the incident is about.
+func (inc *Incident) names(group string) bool {
+	for _, name := range inc.Cause.Nodegroups {
+		if name == group {
+			return true
+		}
+	}
+	for _, l := range inc.Launches {
+		if l.Nodegroup == group || l.Nodegroup == "" && l.Group == group {
+			return true
+		}
+	}
+	return false
+}
+
+// Severity is how urgent an incident is now. It goes with the colour of its
+// message: red is critical, orange a warning, everything else information.
+type Severity string
+
+// The severities.
+const (
+	Critical Severity = "critical" // nodes do not join, and it is known or certain
+	Warning  Severity = "warning"  // nodes may not join, or nobody is affected yet
+	Info     Severity = "info"     // advice, or over
+)
+
+// Severity is how urgent it is that somebody looks. It changes while an
+// incident lasts: what was foreseen comes true, the cause goes away.
+func (inc Incident) Severity() Severity {
+	meaning := checks.Meaning(inc.Key.Check)
+	switch {
+	case inc.State == Closed && inc.Resolution == GivenUpOn:
+		return Critical // nothing got better, only the looking stopped
+	case inc.State == Closed, inc.State == Cleared:
+		return Info
+	case inc.Key.Check == CannotLook:
+		return Warning
+	case meaning.Proof == check.Impossible:
+		return Critical
+	case inc.Cause.Confidence == checks.Advice:
+		return Info
+	}
+	affected := max(inc.Affected, len(inc.Launches))
+	joined, waiting, due := 0, 0, false
+	for _, l := range inc.Launches {
+		switch l.Status {
+		case report.Joined:
+			joined++
+		case report.Waiting:
+			waiting++
+		default:
+			due = true
+		}
+	}
+	certain := inc.Cause.Confidence == checks.Certain
+	switch {
+	case affected == 0:
+		return inc.unmet(meaning.Breaks)
+	case joined >= affected && meaning.Breaks == check.Launching:
+		return Warning // they came all the same
+	case joined >= affected:
+		return inc.unmet(meaning.Breaks) // as if it had met none: what it holds back may be pods
+	case !due && waiting > 0 && !certain:
+		return Warning // not due yet, and they may still join
+	}
+	return Critical
+}
+
+// unmet is the severity of a cause that no launch has met yet.
+func (inc Incident) unmet(breaks check.Breaks) Severity {
+	switch {
+	case breaks == check.Launching && inc.Cause.Idle:
+		return Warning // no pod waits for what cannot be launched
+	case breaks == check.Launching, breaks == check.Addresses && inc.reached(), inc.PodsWait():
+		return Critical
+	}
+	return Warning
+}
+
+// PodsWait tells that an incident is about a zone or a NodePool, and that pods
+// cannot start for it: that is no foresight any more.
+func (inc Incident) PodsWait() bool {
+	return checks.Meaning(inc.Key.Check).Breaks == check.Pods && len(inc.Cause.Pods) > 0
+}
+
+// reached tells that a subnet's trouble has come to launches or nodes. What is
+// only foreseen has not, and what lets a leak stay is no effect of it.
+func (inc Incident) reached() bool {
+	return slices.ContainsFunc(inc.Effects, func(e Effect) bool { return e.Here() && !checks.Meaning(e.Check).Predictive })
+}
+
+// Silenced is what hides an incident now: who asked for it, until when and why.
+type Silenced struct {
+	ID     string      `json:"id"`
+	By     report.User `json:"by"`
+	At     time.Time   `json:"at"`
+	Until  time.Time   `json:"until"`
+	Reason string      `json:"reason,omitempty"`
+}
+
+// Subject is the incident as silences are about it.
+func (inc Incident) Subject() silence.Subject {
+	groups := slices.Clone(inc.Cause.Nodegroups)
+	for _, l := range inc.Launches {
+		if name := l.Nodegroup; name != "" {
+			groups = append(groups, name)
+		} else if l.Group != "" {
+			groups = append(groups, l.Group)
+		}
+	}
+	slices.Sort(groups)
+	return silence.Subject{
+		Spoke: inc.Key.Spoke, Cluster: inc.Key.Cluster, Check: inc.Key.Check, Own: inc.IsBlind() || inc.Key.Cluster == report.AllClusters,
+		Nodegroups: slices.Compact(groups), Tags: inc.Tags,
+	}
+}
+
+// Told tells that the channel has its message, or may have it.
+func (inc *Incident) Told() bool { return inc.Delivery.TS != "" || !inc.Delivery.Sending.IsZero() }
+
+// hushed tells that a reply is not made: who muted it asked for that. What was silenced
+// before it was told has no thread yet; its replies wait with the message.
+func (inc *Incident) hushed(at time.Time) bool {
+	return inc.Muted(at) || inc.Silence != nil && inc.Told()
+}
+
+// ForNote is what a note has to remember of the incident.
+func (inc *Incident) ForNote() *Then {
+	t := &Then{
+		State: inc.State, Number: inc.Number,
+		Began: inc.Began, Cleared: inc.Cleared, Resolved: inc.Resolved, Resolution: inc.Resolution,
+		Affected: inc.Affected, Cause: inc.Cause, ClearedBy: inc.ClearedBy, Proof: inc.Proof,
+	}
+	t.Cause.Evidence = nil // the note has it, where it is worth showing
+	t.Cause.Covers = nil   // and this no note shows
+	if len(inc.Launches) > 0 {
+		t.ByStatus = map[report.LaunchStatus][]string{}
+	}
+	for _, l := range inc.Launches {
+		t.ByStatus[l.Status] = append(t.ByStatus[l.Status], l.Instance)
+	}
+	return t
+}
+
+// KeepForNotes lets the notes that are still to be sent remember the launches,
+// before the incident forgets them.
+func (inc *Incident) KeepForNotes() {
+	if len(inc.Launches) == 0 {
+		return
+	}
+	inc.Delivery.Notes = slices.Clone(inc.Delivery.Notes)
+	for i := range inc.Delivery.Notes {
+		n := &inc.Delivery.Notes[i]
+		if n.TS != "" || n.Then == nil || len(n.Then.Launches) > 0 {
+			continue
+		}
+		then := *n.Then
+		then.Launches = First(inc.Launches, MaxNamed)
+		n.Then = &then
+	}
+}
+
+// AsOf is the incident as it was when a note was made. What is known of each
+// launch now is kept, but for what had not happened then.
+func (inc Incident) AsOf(n Note) Incident {
+	t := n.Then
+	if t == nil {
+		return inc
+	}
+	now := inc.Clone()
+	inc.State, inc.Number, inc.Changed = t.State, t.Number, n.At
+	inc.Began, inc.Cleared, inc.Resolved, inc.Resolution = t.Began, t.Cleared, t.Resolved, t.Resolution
+	inc.Affected, inc.Cause, inc.ClearedBy, inc.Proof = t.Affected, t.Cause, t.ClearedBy, t.Proof
+	inc.Cause.Evidence, inc.Facts, inc.Blind = n.Evidence, n.Facts, n.Blind
+	inc.Launches, inc.More = nil, nil
+	for standing, ids := range t.ByStatus {
+		for _, id := range ids {
+			l := report.Launch{Instance: id}
+			i := slices.IndexFunc(t.Launches, func(kept report.Launch) bool { return kept.Instance == id })
+			if known, kept := now.KeptLaunch(id); kept {
+				l = *known
+			} else if i >= 0 {
+				l = t.Launches[i]
+			}
+			l.Status = standing
+			if standing != report.Joined {
+				l.Ready = time.Time{}
+			}
+			if standing != report.Gone {
+				l.Ended, l.EndedWhy = time.Time{}, ""
+			}
+			if l.Registered.After(n.At) {
+				l.Registered = time.Time{}
+			}
+			inc.AddAffected(l)
+		}
+	}
+	inc.Affected = t.Affected
+	return inc
+}
+
+// Sent is the note after Slack took it: its facts are not needed any more.
+func (n Note) Sent(ts string) Note {
+	return Note{ID: n.ID, At: n.At, Reason: n.Reason, Times: n.Times, TS: ts}
+}
+
+// Update is an incident as it may become.
+type Update struct {
+	Incident
+	Reasons []Reason
+	// Was is how urgent it was before the observation; empty unless it was open.
+	Was Severity
+	// Missed are the launches that missed roll call now.
+	Missed   []string
+	Touched  bool
+	Repeated bool
+	Late     bool
+	// JoinedNotes are notes on what belongs to it from now on.
+	JoinedNotes []Note
+}
+
+// Apply makes a step, for its reason.
+func (u *Update) Apply(t Transition, now time.Time) {
+	if t.None() {
+		return
+	}
+	u.Incident.Apply(t, now)
+	u.Because(t.Reason)
+}
+
+// Because notes why it changes.
+func (u *Update) Because(r Reason) {
+	u.Touched = true
+	if !slices.Contains(u.Reasons, r) {
+		u.Reasons = append(u.Reasons, r)
+	}
+}
+
+// Verdict is the newest that is known of one subnet or instance.
+type Verdict struct {
+	Of    string    `json:"of"`
+	Found Found     `json:"found"`
+	At    time.Time `json:"at"`
+}
+
+// Found is what an observation found.
+type Found string
+
+// What can be found. Absent is a pass of a kind: it is there no more.
+const (
+	Failing Found = "failing"
+	Passing Found = "passing"
+	Absent  Found = "absent"
+)
+
+// RecordVerdict records a verdict and tells whether it was the newest. Of two at the
+// same time the failure counts.
+func (inc *Incident) RecordVerdict(of string, found Found, at time.Time) bool {
+	i, known := slices.BinarySearchFunc(inc.Verdicts, of, func(v Verdict, of string) int { return strings.Compare(v.Of, of) })
+	if !known {
+		inc.Verdicts = slices.Insert(inc.Verdicts, i, Verdict{Of: of, Found: found, At: at})
+		if i, covered := slices.BinarySearch(inc.Covers, of); !covered {
+			inc.Covers = slices.Insert(inc.Covers, i, of)
+		}
+		return true
+	}
+	have := inc.Verdicts[i]
+	if at.Before(have.At) || at.Equal(have.At) && (found != Failing || have.Found == Failing) {
+		return false
+	}
+	inc.Verdicts[i] = Verdict{Of: of, Found: found, At: at}
+	return true
+}
+
+func (inc *Incident) VerdictOn(of string) (Verdict, bool) {
+	for _, v := range inc.Verdicts {
+		if v.Of == of {
+			return v, true
+		}
+	}
+	return Verdict{}, false
+}
+
+// AllEnded tells that all that the incident is about has ended: no later look
+// can find it well, only another launch can show that it was not the rule.
+func (inc *Incident) AllEnded() bool {
+	if checks.Meaning(inc.Key.Check).Proof == check.Impossible {
+		return true
+	}
+	if inc.IsSymptom() || inc.IsBlind() {
+		return false
+	}
+	for _, cover := range inc.Covers {
+		if l, kept := inc.KeptLaunch(cover); !kept || l.Status != report.Gone {
+			return false
+		}
+	}
+	return len(inc.Covers) > 0
+}
+
+// LastLook is when it was last looked at, as far as the look could tell of it.
+func (inc Incident) LastLook() time.Time {
+	last := inc.Seen
+	for _, v := range inc.Verdicts {
+		last = Later(last, v.At)
+	}
+	return last
+}
+
+// HasGivenUp tells that a symptom's instance is no longer looked at: it holds no
+// incident open, as nothing more will be heard of it.
+func (inc *Incident) HasGivenUp(cover string) bool {
+	l, kept := inc.KeptLaunch(cover)
+	return kept && l.Status == report.GivenUp && inc.IsSymptom()
+}
+
+// settleTime is how long after a run a look that still finds the cause proves
+// nothing: EC2's answers follow its changes late ("eventual consistency", of
+// which its guide speaks in minutes), and the sweep comes every five.
+const settleTime = 2 * time.Minute
+
+// VerifyRemedies holds runs against what the check that found the cause says since.
+// Only a look that was taken after a run had ended tells of it, and only what
+// was seen: what could not be looked at verifies nothing.
+func (inc *Incident) VerifyRemedies() (found []Reason) {
+	for i := range inc.Offers {
+		o := &inc.Offers[i]
+		if !o.Unverified() {
+			continue
+		}
+		if at, failing := inc.failedSince(o.Run.Ended.Add(settleTime)); failing {
+			o.State, o.Verified = Unhelpful, at
+			found = append(found, IsUnhelpful)
+		} else if at, well := inc.wellSince(*o); well {
+			o.State, o.Verified = Helped, at
+			found = append(found, IsVerified)
+		}
+	}
+	return found
+}
+
+// failedSince is the first failure from a time on.
+func (inc *Incident) failedSince(t time.Time) (at time.Time, failing bool) {
+	for _, v := range inc.Verdicts {
+		if v.Found == Failing && !v.At.Before(t) && (at.IsZero() || v.At.Before(at)) {
+			at, failing = v.At, true
+		}
+	}
+	return at, failing
+}
+
+// wellSince tells that all that the incident covers, and that still exists, was
+// seen well after the run. An instance that was replaced shows nothing by the
+// check of the cause, which was gone before: there a node must have joined.
+func (inc *Incident) wellSince(o Offer) (at time.Time, well bool) {
+	ended := o.Run.Ended
+	if IsReplacement(o) {
+		joined := inc.State == Closed && inc.Resolution == Proved && inc.Proof != nil && inc.Proof.Ready.After(o.Run.Began)
+		if !joined {
+			return time.Time{}, false
+		}
+		return inc.Proof.Ready, true
+	}
+	for _, v := range inc.Verdicts {
+		switch {
+		case v.Found == Absent:
+		case v.Found != Passing || !v.At.After(ended):
+			return time.Time{}, false
+		case v.At.After(at):
+			at = v.At
+		}
+	}
+	return at, !at.IsZero()
+}
+
+// FixedBy is the remedy that helped in this opening: what the words of the end
+// name, with who approved it. The one that took the cause away comes before the
+// one that replaced instances after it.
+func (inc Incident) FixedBy() (Offer, bool) {
+	var by Offer
+	found := false
+	for _, o := range inc.Offers {
+		if o.State == Helped && (!found || o.Plan.Remedy != optin.ReplaceInstance) {
+			by, found = o, true
+		}
+	}
+	return by, found
+}
+
+// WeekType is the detail-type of the event of a week.
+const WeekType = "Rollcall Weekly Report"
+
+// WeekFormat is the version of Week. Fields may be added without a new one.
+const WeekFormat = 1
+
+// Week is the detail of the event of a week in all that is watched, on the Rollcall bus
+// (events/schema/rollcall-weekly-report.json).
+type Week struct {
+	// ID is the same each time this event is sent, and however often the week is told.
+	ID     string         `json:"id"`
+	Format int            `json:"format"`
+	At     time.Time      `json:"at"`
+	From   time.Time      `json:"from"`
+	To     time.Time      `json:"to"`
+	Result report.Verdict `json:"result"`
+
+	Clusters  int           `json:"clusters"`
+	Launches  report.Tally  `json:"launches"`
+	Incidents WeekIncidents `json:"incidents"`
+	// Open are the worst of those that are open.
+	Open []report.PeriodIncident `json:"open,omitempty"`
+	// Unseen is what was not looked at, Unread what could not be read of the records: it is
+	// not taken for nothing.
+	Unseen      []report.Unseen `json:"unseen,omitempty"`
+	UnseenCount int             `json:"unseenCount"`
+	Unread      []string        `json:"unread,omitempty"`
+	UnreadCount int             `json:"unreadCount"`
+
+	Words Words `json:"words"`
+}
+
+// WeekIncidents counts the incidents of a week; those that are open are so at its At.
+type WeekIncidents struct {
+	Seen     int `json:"seen"`
+	Opened   int `json:"opened"`
+	Resolved int `json:"resolved"`
+	Open     int `json:"open"`
+	Critical int `json:"critical"`
+}
+
+// weekOpen and weekUnseen are the most that the event lists.
+const (
+	weekOpen   = 25
+	weekUnseen = 25
+)
+
+// NewWeek is the event of a summary of a week.
+func NewWeek(s report.Summary, words Words) Week {
+	p := *s.Period
+	w := Week{
+		ID: s.ID, Format: WeekFormat, At: s.At, From: p.From, To: p.To, Result: p.Verdict(), Clusters: p.Clusters, Launches: p.Launches,
+		Incidents: WeekIncidents{Seen: p.Seen, Opened: p.Opened, Resolved: p.Resolved, Open: p.Open, Critical: p.Critical},
+		Unseen:    First(p.Unseen, weekUnseen), UnseenCount: len(p.Unseen) + p.MoreUnseen,
+		Unread: First(p.Unread, weekUnseen), UnreadCount: len(p.Unread) + p.MoreUnread, Words: words,
+	}
+	for _, i := range p.Incidents {
+		if i.IsOpen() && len(w.Open) < weekOpen {
+			w.Open = append(w.Open, i)
+		}
+	}
+	return w
+}
+
+// MaxWeek is the most bytes of a week's event: well within an entry of 256 KB ("Calculating
+// PutEvents event entry size"), as each target gets it in a message of SQS too.
+const MaxWeek = 200 << 10
+
+// ReadWeek reads the event of a week, and returns its digest: the same for what says the same,
+// in whichever order of fields.
+func ReadWeek(detail []byte) (Week, string, error) {
+	var w Week
+	if err := json.Unmarshal(detail, &w); err != nil {
+		return Week{}, "", fmt.Errorf("read the event of a week: %w", err)
+	}
+	return w, digest(w), nil
+}
+
+// Encode writes the event in at most limit bytes: what it lists is left out before its words.
+func (w Week) Encode(limit int) ([]byte, error) {
+	for _, shorter := range []func(){
+		func() {},
+		func() { w.Open = nil },
+		func() { w.Unseen, w.Unread = nil, nil },
+		func() { w.Words.Lines = First(w.Words.Lines, 10) },
+	} {
+		shorter()
+		body, err := json.Marshal(w)
+		if err != nil {
+			return nil, fmt.Errorf("encode the event %s: %w", w.ID, err)
+		}
+		if len(body) <= limit {
+			return body, nil
+		}
+	}
+	return nil, nil
 }

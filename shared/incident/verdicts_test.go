@@ -2,17 +2,21 @@ package incident_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
+	"rollcall/shared/silence"
+	"rollcall/shared/spoke"
 )
 
 // The newest verdict counts, and of two at one time the failure.
@@ -276,5 +280,329 @@ func TestWhatIsThanked(t *testing.T) {
 		if found != (want != "") || found && by.Hash != want[:1] {
 			t.Errorf("want %q: %s, %t", want, by.Hash, found)
 		}
+	}
+}
+
+// What a silence is about: an incident's cluster in its account, its check, and each of its
+// nodegroups and groups once. What Rollcall says of itself is its own.
+func TestSubject(t *testing.T) {
+	payments := spoke.ID{Account: "222233334444", Region: "eu-west-1"}
+	tags := map[string]map[string]string{"workers": {"team": "payments"}}
+	inc := incident.Incident{
+		Key:      report.Key{Spoke: payments, Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"},
+		Cause:    diagnose.Cause{Nodegroups: []string{"workers", "batch"}},
+		Launches: []report.Launch{{Nodegroup: "workers", Group: "eks-workers"}, {Group: "own-group"}, {Nodegroup: "a"}, {}},
+		Tags:     tags,
+	}
+	want := silence.Subject{Spoke: payments, Cluster: "prod", Check: "route/no-egress", Nodegroups: []string{"a", "batch", "own-group", "workers"}, Tags: tags}
+	if diff := cmp.Diff(want, inc.Subject()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	inc.Key.Check = incident.CannotLook
+	if !inc.Subject().Own {
+		t.Error("what cannot be read is Rollcall's own")
+	}
+	inc.Key.Check, inc.Key.Cluster = checks.ID("route/no-egress"), report.AllClusters
+	if !inc.Subject().Own {
+		t.Error("what is of all clusters is Rollcall's own")
+	}
+}
+
+// A message that may be in the channel has been told; one that nobody began to send has not.
+func TestTold(t *testing.T) {
+	var inc incident.Incident
+	if inc.Told() {
+		t.Error("nothing was sent")
+	}
+	inc.Delivery.Sending = time.Unix(1, 0)
+	if !inc.Told() {
+		t.Error("it may have been taken")
+	}
+	inc.Delivery.Sending, inc.Delivery.TS = time.Time{}, "1.2"
+	if !inc.Told() {
+		t.Error("it was taken")
+	}
+}
+
+// TestRanOut: of each remedy the newest offer that ran out, if the incident still wants it.
+func TestRanOut(t *testing.T) {
+	opened := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+	now := opened.Add(time.Hour)
+	offer := func(name optin.Remedy, state incident.OfferState, made, expires time.Duration) incident.Offer {
+		o := incident.Offer{Plan: remedy.Plan{Remedy: name}, State: state, Made: opened.Add(made)}
+		if expires > 0 {
+			o.Expires = opened.Add(expires)
+		}
+		return o
+	}
+	const route, replace = optin.AddNATRoute, optin.ReplaceInstance
+	old := offer(route, incident.Expired, time.Minute, 2*time.Minute)
+	for name, test := range map[string]struct {
+		state  incident.State
+		offers []incident.Offer
+		want   []int
+	}{
+		"none":                              {incident.Open, nil, nil},
+		"it expired":                        {incident.Open, []incident.Offer{old}, []int{0}},
+		"its time is over this moment":      {incident.Open, []incident.Offer{offer(route, incident.Offered, 0, time.Hour)}, []int{0}},
+		"its time is not over":              {incident.Open, []incident.Offer{offer(route, incident.Offered, 0, time.Hour+1)}, nil},
+		"it has no end":                     {incident.Open, []incident.Offer{offer(route, incident.Offered, 0, 0)}, nil},
+		"somebody approved it":              {incident.Open, []incident.Offer{offer(route, incident.Approved, 0, time.Minute)}, nil},
+		"there is a later one":              {incident.Open, []incident.Offer{old, offer(route, incident.Offered, time.Minute, 2*time.Hour)}, nil},
+		"the later one ran out, too":        {incident.Open, []incident.Offer{old, old}, []int{1}},
+		"a later one of another remedy":     {incident.Cleared, []incident.Offer{offer(replace, incident.Expired, 0, 0), old}, []int{0}},
+		"two remedies, of which one is due": {incident.Open, []incident.Offer{offer(replace, incident.Expired, 0, 0), old}, []int{1}},
+		"of an earlier opening":             {incident.Open, []incident.Offer{offer(route, incident.Expired, -1, 0)}, nil},
+		"the cause is gone":                 {incident.Cleared, []incident.Offer{old}, nil},
+		"what comes after, before its time": {incident.Open, []incident.Offer{offer(replace, incident.Expired, 0, 0)}, nil},
+		"the incident is over":              {incident.Closed, []incident.Offer{old, offer(replace, incident.Expired, 0, 0)}, nil},
+	} {
+		inc := incident.Incident{State: test.state, Opened: opened, Offers: test.offers}
+		var want []incident.Offer
+		for _, i := range test.want {
+			want = append(want, test.offers[i])
+		}
+		if diff := cmp.Diff(want, inc.RanOut(now)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The event of what a remedy did has its offer; others that wait have none.
+func TestAddActed(t *testing.T) {
+	at := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+	inc := incident.Incident{State: incident.Open, Number: 2}
+	inc.AddEvent(incident.Opened, at)
+	inc.AddActed("no event is sent for this", incident.Offer{Hash: "h0"}, at)
+	inc.AddActed(incident.RemedyDone, incident.Offer{Hash: "h1"}, at)
+	if n := len(inc.PendingEvents); n != 2 || inc.PendingEvents[0].Offer != nil || inc.PendingEvents[1].Offer == nil || inc.PendingEvents[1].Offer.Hash != "h1" {
+		t.Fatalf("events %+v", inc.PendingEvents)
+	}
+	if got := inc.PendingEvents[1].Kind.DetailType(); got != "Rollcall Remedy Acted" {
+		t.Errorf("its detail-type is %q", got)
+	}
+	none := incident.Incident{}
+	if none.AddActed("no event is sent for this", incident.Offer{}, at); len(none.PendingEvents) > 0 {
+		t.Errorf("events %+v", none.PendingEvents)
+	}
+}
+
+// Words are those of the moment: an event keeps those that it has, and one of another state
+// or another opening gets none.
+func TestWord(t *testing.T) {
+	at := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+	inc := incident.Incident{State: incident.Open, Number: 2}
+	for range 4 {
+		inc.AddEvent(incident.Opened, at)
+	}
+	first := incident.Words{Headline: "before"}
+	inc.PendingEvents[1].Words = &first
+	inc.PendingEvents[2].State = incident.Closed
+	inc.PendingEvents[3].Number = 1
+	inc.Word(incident.Words{Headline: "now"})
+	var got []string
+	for _, e := range inc.PendingEvents {
+		if e.Words == nil {
+			got = append(got, "")
+			continue
+		}
+		got = append(got, e.Words.Headline)
+	}
+	if diff := cmp.Diff([]string{"now", "before", "", ""}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A note that is sent late shows what there was, not what there is.
+func TestAsOf(t *testing.T) {
+	steps := []incidenttest.Step{
+		{Name: "launch", Obs: incidenttest.Observe(incidenttest.Route("i-1", "i-2"), incidenttest.Launched("i-1", 0, report.Waiting), incidenttest.Launched("i-2", 0, report.Waiting)), Want: map[report.Key]incident.Reason{incidenttest.TheRoute: incident.Opened}},
+		{Name: "missed", Minute: 5, Obs: incidenttest.Observe(incidenttest.Route("i-1", "i-2"), incidenttest.Launched("i-1", 0, report.Missed), incidenttest.Launched("i-2", 0, report.Missed)), Want: map[report.Key]incident.Reason{incidenttest.TheRoute: incident.HasMissed}},
+	}
+	then := incidenttest.Play(t, steps)[0]
+	now := incidenttest.Play(t, append(steps,
+		incidenttest.Step{Name: "gone", Minute: 10, Obs: incidenttest.Observe(incidenttest.Passed("route/no-egress", incidenttest.Subnet), incidenttest.Launched("i-1", 0, report.Gone), incidenttest.Launched("i-2", 0, report.Joined), incidenttest.ReadyAt(11)), Want: map[report.Key]incident.Reason{incidenttest.TheRoute: incident.IsProved}},
+	))[0]
+	got := now.AsOf(now.Delivery.Notes[1])
+	for _, f := range []struct {
+		name      string
+		got, want any
+	}{
+		{"state", got.State, then.State},
+		{"ending", got.Resolution, then.Resolution},
+		{"resolved", got.Resolved, then.Resolved},
+		{"cleared by", got.ClearedBy, then.ClearedBy},
+		{"launches", got.Launches, then.Launches},
+		{"affected", got.Affected, then.Affected},
+		{"changed", got.Changed, incidenttest.At(5)},
+	} {
+		if diff := cmp.Diff(f.want, f.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", f.name, diff)
+		}
+	}
+	if now.State != incident.Closed || now.Count(report.Gone) != 1 {
+		t.Errorf("AsOf changed the incident: %q, %d gone", now.State, now.Count(report.Gone))
+	}
+}
+
+func TestSent(t *testing.T) {
+	n := incident.Note{ID: "opened", At: incidenttest.Start, Reason: incident.Opened, Times: 1, Sending: incidenttest.Start.Add(time.Minute), Count: 3, Then: &incident.Then{}}
+	want := incident.Note{ID: "opened", At: incidenttest.Start, Reason: incident.Opened, Times: 1, TS: "1.2"}
+	got := n.Sent("1.2")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("note (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(incident.Incident{State: incident.Open}, incident.Incident{State: incident.Open}.AsOf(got)); diff != "" {
+		t.Errorf("a sent note changes nothing (-want +got):\n%s", diff)
+	}
+}
+
+// Each step says to where, how it ends, and why; what takes no step says nothing.
+func TestNextStepOfAnIncident(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	after := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+	node := report.Launch{Instance: "i-2", Subnet: "subnet-0ab1", Status: report.Joined, Ready: after(9)}
+	of := func(change func(*incident.Incident)) incident.Incident {
+		inc := incident.Incident{
+			Key: report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: "rtb-0cd2"}, State: incident.Open, Number: 1, Seen: noon,
+			Covers: []string{"subnet-0ab1"}, Verdicts: []incident.Verdict{{Of: "subnet-0ab1", Found: incident.Failing, At: noon}},
+		}
+		inc.Cause.Confidence = checks.Certain
+		change(&inc)
+		return inc
+	}
+	passes := func(inc *incident.Incident) { inc.Verdicts[0].Found, inc.Verdicts[0].At = incident.Passing, after(5) }
+	cleared := func(inc *incident.Incident) { passes(inc); inc.State, inc.Cleared = incident.Cleared, after(5) }
+	for name, test := range map[string]struct {
+		inc  incident.Incident
+		now  int
+		want incident.Transition
+	}{
+		"fails still":       {of(func(*incident.Incident) {}), 30, incident.Transition{}},
+		"the cause is gone": {of(passes), 6, incident.Transition{To: incident.Cleared, Reason: incident.CauseGone, ClearedAt: after(5)}},
+		"and is back":       {of(func(inc *incident.Incident) { inc.State, inc.Cleared = incident.Cleared, after(5) }), 6, incident.Transition{To: incident.Open, Reason: incident.FailedAgain}},
+		"no node came yet":  {of(cleared), 64, incident.Transition{}},
+		"no node came":      {of(cleared), 65, incident.Transition{To: incident.Closed, Reason: incident.IsUnproved, Resolution: incident.Unproved}},
+		"a node came":       {of(func(inc *incident.Incident) { cleared(inc); inc.Joins = []report.Launch{node} }), 10, incident.Transition{To: incident.Closed, Reason: incident.IsProved, Resolution: incident.Proved, Proof: &node, SettledAt: after(9)}},
+		"a replacement waits": {of(func(inc *incident.Incident) {
+			cleared(inc)
+			inc.Offers = []incident.Offer{{Plan: remedy.Plan{Remedy: optin.ReplaceInstance}, State: incident.Deferred, Again: true}}
+		}), 65, incident.Transition{}},
+		"a day is over for the replacement": {of(func(inc *incident.Incident) {
+			cleared(inc)
+			inc.Cleared = noon
+			inc.Offers = []incident.Offer{{Plan: remedy.Plan{Remedy: optin.ReplaceInstance}, State: incident.Deferred, Again: true}}
+		}), 24 * 60, incident.Transition{To: incident.Closed, Reason: incident.IsUnproved, Resolution: incident.Unproved}},
+		"an instance that had ended is not looked at any more": {of(func(inc *incident.Incident) {
+			inc.Key.Check, inc.Verdicts[0].Found = checkid.InstanceEndedEarly, incident.Absent
+		}), 1, incident.Transition{To: incident.Closed, Reason: incident.IsWithdrawn, Resolution: incident.Withdrawn}},
+		"all of it is gone":     {of(func(inc *incident.Incident) { inc.Verdicts[0].Found = incident.Absent }), 6, incident.Transition{To: incident.Closed, Reason: incident.IsWithdrawn, Resolution: incident.Withdrawn}},
+		"nobody was told":       {of(func(inc *incident.Incident) { passes(inc); inc.State = incident.Pending }), 6, incident.Transition{To: incident.Closed, Reason: incident.NotYet, Resolution: incident.Withdrawn}},
+		"EKS says it of itself": {of(func(inc *incident.Incident) { passes(inc); inc.Key.Check = "addon/degraded" }), 6, incident.Transition{To: incident.Closed, Reason: incident.IsProved, Resolution: incident.Proved, ClearedAt: after(5)}},
+		"its instance is looked at no more": {of(func(inc *incident.Incident) {
+			inc.Cause.Confidence = checks.Symptom
+			inc.Covers, inc.Verdicts[0].Of = []string{"i-1"}, "i-1"
+			inc.Launches = []report.Launch{{Instance: "i-1", Status: report.GivenUp}}
+		}), 6, incident.Transition{To: incident.Closed, Reason: incident.IsGivenUpOn, Resolution: incident.GivenUpOn}},
+		"its instance has ended, and nothing can show it well": {of(func(inc *incident.Incident) { inc.Key.Check = checkid.InstanceEndedEarly }), 60, incident.Transition{To: incident.Closed, Reason: incident.IsUnproved, Resolution: incident.Unproved}},
+		"it is over": {of(func(inc *incident.Incident) { passes(inc); inc.State = incident.Closed }), 6, incident.Transition{}},
+	} {
+		if diff := cmp.Diff(test.want, test.inc.Next(after(test.now), time.Hour)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestStepsFromOutside(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	by := report.Key{Cluster: "eks-workshop", Check: "ip/leaked-interfaces", Resource: "subnet-0ab1"}
+	open := incident.Incident{State: incident.Open, Number: 1, Seen: noon, Opened: noon}
+	pending, over := open, open
+	pending.State, over.State = incident.Pending, incident.Closed
+	cleared := open
+	cleared.State = incident.Cleared
+	unseen := incident.Transition{To: incident.Closed, Reason: incident.IsWithdrawn, Resolution: incident.Unseen}
+	for name, test := range map[string]struct{ got, want incident.Transition }{
+		"the cluster is deleted":         {open.AfterClusterDeleted(noon), incident.Transition{To: incident.Closed, Reason: incident.IsWithdrawn, Resolution: incident.ClusterDeleted, SettledAt: noon}},
+		"and nobody was told":            {pending.AfterClusterDeleted(noon), incident.Transition{To: incident.Closed, Reason: incident.NotYet, Resolution: incident.ClusterDeleted, SettledAt: noon}},
+		"it is not watched any more":     {open.AfterUnwatched(noon), incident.Transition{To: incident.Closed, Reason: incident.IsWithdrawn, Resolution: incident.Unwatched, SettledAt: noon}},
+		"not watched, and not told":      {pending.AfterUnwatched(noon), incident.Transition{To: incident.Closed, Reason: incident.NotYet, Resolution: incident.Unwatched, SettledAt: noon}},
+		"not watched, and over before":   {incident.Incident{State: incident.Closed}.AfterUnwatched(noon), incident.Transition{}},
+		"it was seen after that":         {open.AfterClusterDeleted(noon.Add(-1)), incident.Transition{}},
+		"it was over before":             {over.AfterClusterDeleted(noon), incident.Transition{}},
+		"nothing is heard for a while":   {open.AfterSilence(noon.Add(incident.MaxUnseen - 1)), incident.Transition{}},
+		"nothing is heard for two weeks": {open.AfterSilence(noon.Add(incident.MaxUnseen)), incident.Transition{To: incident.Closed, Reason: incident.IsWithdrawn, Resolution: incident.Unseen}},
+		"nor of one that is cleared":     {cleared.AfterSilence(noon.Add(incident.MaxUnseen)), unseen},
+		"nor of one that nobody knows":   {pending.AfterSilence(noon.Add(incident.MaxUnseen)), incident.Transition{}},
+		"nor of one that is over":        {over.AfterSilence(noon.Add(incident.MaxUnseen)), incident.Transition{}},
+		"another one explains it":        {incident.SupersededBy(by, noon), incident.Transition{To: incident.Closed, Reason: incident.IsSuperseded, Resolution: incident.Superseded, SettledAt: noon, By: &by}},
+	} {
+		if diff := cmp.Diff(test.want, test.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// What each step changes of an incident, all of it.
+func TestWhatAStepChanges(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	by, node := report.Key{Resource: "subnet-0ab1"}, report.Launch{Instance: "i-2"}
+	offers := func(route, replace incident.OfferState, says string) []incident.Offer {
+		list := []incident.Offer{{Plan: remedy.Plan{Remedy: optin.AddNATRoute}, State: route}, {Plan: remedy.Plan{Remedy: optin.ReplaceInstance}, State: replace}}
+		for i := range list {
+			if list[i].State == incident.Outdated {
+				list[i].Says = says
+			}
+		}
+		return list
+	}
+	before := incident.Incident{
+		State: incident.Open, Cleared: noon, ClearedBy: []checks.Evidence{{What: "w"}}, Settled: noon, Times: 2, Joins: []report.Launch{node}, Proof: &report.Launch{Instance: "i-0"},
+		By: &report.Key{Resource: "old"}, Offers: offers(incident.Offered, incident.Offered, ""),
+	}
+	later := noon.Add(time.Minute)
+	for name, test := range map[string]struct {
+		t    incident.Transition
+		want func(*incident.Incident)
+	}{
+		"none": {incident.Transition{Reason: incident.IsProved, ClearedAt: later}, func(*incident.Incident) {}},
+		"the cause is back": {incident.Transition{To: incident.Open}, func(inc *incident.Incident) {
+			inc.State, inc.Cleared, inc.ClearedBy, inc.Offers = incident.Open, time.Time{}, nil, offers(incident.Offered, incident.Outdated, "the cause is back")
+		}},
+		"the cause is gone": {incident.Transition{To: incident.Cleared, ClearedAt: later}, func(inc *incident.Incident) {
+			inc.State, inc.Cleared, inc.Offers = incident.Cleared, later, offers(incident.Outdated, incident.Offered, "the cause is gone")
+		}},
+		"it is over": {incident.Transition{To: incident.Closed, Resolution: incident.Withdrawn}, func(inc *incident.Incident) {
+			inc.State, inc.Resolution, inc.Resolved, inc.Times, inc.Joins = incident.Closed, incident.Withdrawn, later, 0, nil
+			inc.Offers = offers(incident.Outdated, incident.Outdated, "the incident is over")
+		}},
+		"it is proved, and by what": {incident.Transition{To: incident.Closed, Resolution: incident.Proved, Proof: &node, By: &by, SettledAt: later, ClearedAt: later}, func(inc *incident.Incident) {
+			inc.State, inc.Resolution, inc.Resolved, inc.Times, inc.Joins = incident.Closed, incident.Proved, later, 0, nil
+			inc.Offers = offers(incident.Outdated, incident.Outdated, "the incident is over")
+			inc.Proof, inc.By, inc.Settled, inc.Cleared = &node, &by, later, later
+		}},
+	} {
+		got, want := before.Clone(), before.Clone()
+		got.Apply(test.t, later)
+		test.want(&want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		u := incident.Update{Incident: before.Clone()}
+		u.Apply(test.t, later)
+		reasons := []incident.Reason{test.t.Reason}
+		if test.t.None() {
+			reasons = nil
+		}
+		if diff := cmp.Diff(incident.Update{Incident: want, Reasons: reasons, Touched: !test.t.None()}, u); diff != "" {
+			t.Errorf("%s, as an update (-want +got):\n%s", name, diff)
+		}
+	}
+	var u incident.Update
+	for _, r := range []incident.Reason{incident.IsProved, incident.HasMissed, incident.IsProved} {
+		u.Because(r)
+	}
+	if diff := cmp.Diff([]incident.Reason{incident.IsProved, incident.HasMissed}, u.Reasons); diff != "" || !u.Touched {
+		t.Errorf("why it changes, touched %t (-want +got):\n%s", u.Touched, diff)
 	}
 }

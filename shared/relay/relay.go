@@ -5,10 +5,16 @@
 package relay
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -122,4 +128,119 @@ func FunctionName(prefix, cluster string) string {
 	sum := sha256.Sum256([]byte(cluster))
 	end := "-" + hex.EncodeToString(sum[:4])
 	return name[:mostName-len(end)] + end
+}
+
+// Own is what a relay knows of its cluster: it was told when it was deployed.
+type Own struct{ Cluster, Endpoint string }
+
+// token is what EKS's authenticator takes (package kube): a relay carries no other
+// credential, and none that would end a header.
+var token = regexp.MustCompile(`^k8s-aws-v1\.[A-Za-z0-9_-]+$`)
+
+// Judge reads a request, and tells whether the relay does what it asks for.
+func (o Own) Judge(raw []byte) (Request, *Refusal) {
+	no := func(reason Reason, says string, args ...any) (Request, *Refusal) {
+		return Request{}, &Refusal{reason, fmt.Sprintf(says, args...)}
+	}
+	if len(raw) > mostRequest {
+		return no(Malformed, "the request has %d bytes", len(raw))
+	}
+	var r Request
+	d := json.NewDecoder(bytes.NewReader(raw))
+	// What is not known here may want more than a list.
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		return no(Malformed, "it is no request of this release")
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return no(Malformed, "it is more than one request")
+	}
+	switch {
+	case r.Cluster != o.Cluster:
+		return no(OtherCluster, "this is the relay of %s alone", o.Cluster)
+	case r.Endpoint != o.Endpoint:
+		return no(OtherEndpoint, "the cluster has another endpoint than when its relay was deployed: deploy the relay again")
+	case len(r.Token) > mostToken || !token.MatchString(r.Token):
+		return no(ForeignToken, "the token is none of EKS")
+	}
+	p, known := lookup(r.Path)
+	if !known {
+		return no(ForbiddenPath, "this path is none of those that Rollcall's roles in a cluster give")
+	}
+	for key, value := range r.Query {
+		if !slices.Contains(p.Keys(), key) || len(value) > mostValue || key == "limit" && !positive(value) {
+			return no(ForbiddenQuery, "%.40q is not asked for with this path", key)
+		}
+	}
+	return r, nil
+}
+
+func positive(text string) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && n > 0
+}
+
+// Path is what a relay asks of a cluster's API. That all of them together are the rules of
+// deploy/clusterrole.yaml, no more and no less, a test holds (infra/clusterrole).
+type Path struct {
+	Group, Version, Namespace, Resource string
+	// Name is of the one object that may be read; without it all may be listed.
+	Name string
+}
+
+// Paths are all of them.
+func Paths() []Path {
+	return []Path{
+		{Version: "v1", Resource: "nodes"},
+		{Version: "v1", Resource: "pods"},
+		{Version: "v1", Resource: "persistentvolumes"},
+		{Version: "v1", Resource: "persistentvolumeclaims"},
+		{Version: "v1", Namespace: "default", Resource: "events"},
+		{Version: "v1", Resource: "events"},
+		{Version: "v1", Namespace: "kube-system", Resource: "pods"},
+		{Version: "v1", Namespace: "kube-system", Resource: "configmaps", Name: "aws-auth"},
+		{Version: "v1", Namespace: "kube-system", Resource: "serviceaccounts", Name: "aws-node"},
+		{Group: "apps", Version: "v1", Namespace: "kube-system", Resource: "daemonsets", Name: "aws-node"},
+		{Group: "certificates.k8s.io", Version: "v1", Resource: "certificatesigningrequests"},
+		{Group: "crd.k8s.amazonaws.com", Version: "v1alpha1", Resource: "eniconfigs"},
+		{Group: "eks.amazonaws.com", Version: "v1", Resource: "nodeclasses"},
+		{Group: "karpenter.k8s.aws", Version: "v1", Resource: "ec2nodeclasses"},
+		{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"},
+		{Group: "karpenter.sh", Version: "v1", Resource: "nodepools"},
+	}
+}
+
+// String is the path in a request (Kubernetes, "API concepts", "Resource URIs").
+func (p Path) String() string {
+	text := "/api/" + p.Version
+	if p.Group != "" {
+		text = "/apis/" + p.Group + "/" + p.Version
+	}
+	if p.Namespace != "" {
+		text += "/namespaces/" + p.Namespace
+	}
+	text += "/" + p.Resource
+	if p.Name != "" {
+		text += "/" + p.Name
+	}
+	return text
+}
+
+// Keys are what a request of the path may say further: watch, which would not end, is not
+// among them.
+func (p Path) Keys() []string {
+	if p.Name != "" {
+		return nil
+	}
+	return []string{"limit", "continue", "fieldSelector", "labelSelector"}
+}
+
+// lookup finds a path by all of its text: nothing in it is resolved, unescaped or cleaned.
+func lookup(text string) (Path, bool) {
+	all := Paths()
+	i := slices.IndexFunc(all, func(p Path) bool { return p.String() == text })
+	if i < 0 {
+		return Path{}, false
+	}
+	return all[i], true
 }

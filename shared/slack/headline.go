@@ -1,14 +1,24 @@
 package slack
 
 import (
+	"net/url"
+	"regexp"
+	"slices"
 	"strings"
+	"time"
 	"unicode"
+
+	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/incident"
+	"rollcall/shared/overview"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/snapshot"
 )
@@ -241,4 +251,464 @@ func pick(yes bool, a, b string) string {
 		return a
 	}
 	return b
+}
+
+// clocks are the times that checks write, which have no reader: "15:06:15 UTC",
+// "2026-11-20 14:20 UTC".
+var clocks = regexp.MustCompile(`(?:(\d{4}-\d{2}-\d{2}) )?\b(\d{2}:\d{2})(?::\d{2})? UTC\b`)
+
+// withClocks appends text with its times as all others of the message are shown: in the
+// reader's own zone. Two clocks in one message are a riddle at three in the morning.
+func (l *line) withClocks(s string, bold bool) {
+	if !strings.Contains(s, " UTC") { // most text has no time
+		l.withIDs(s, bold)
+		return
+	}
+	from := 0
+	for _, m := range clocks.FindAllStringSubmatchIndex(s, -1) {
+		day := ""
+		if m[2] >= 0 {
+			day = s[m[2]:m[3]]
+		}
+		at, known := l.page.clockTime(day, s[m[4]:m[5]])
+		if !known {
+			continue
+		}
+		l.withIDs(s[from:m[0]], bold)
+		if day == "" {
+			l.clock(at)
+		} else {
+			l.dated(at)
+		}
+		from = m[1]
+	}
+	l.withIDs(s[from:], bold)
+}
+
+// clockTime is the time of a day; without the day, that which is nearest to what the
+// message is about.
+func (p *page) clockTime(day, clock string) (time.Time, bool) {
+	if day != "" {
+		at, err := time.Parse("2006-01-02 15:04", day+" "+clock)
+		return at, err == nil
+	}
+	at, err := time.Parse("15:04", clock)
+	if err != nil || p.asOf.IsZero() {
+		return time.Time{}, false
+	}
+	y, m, d := p.asOf.UTC().Date()
+	at = time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, time.UTC)
+	switch away := at.Sub(p.asOf); {
+	case away > 12*time.Hour:
+		at = at.AddDate(0, 0, -1)
+	case away < -12*time.Hour:
+		at = at.AddDate(0, 0, 1)
+	}
+	return at, true
+}
+
+// ids finds the ids of AWS resources in text. The left part of the match is
+// the kind, which says where the console shows it.
+var ids = regexp.MustCompile(`\b(i|subnet|rtb|nat|igw|eigw|vpce|vpc|sg|eni|acl|tgw|pcx|vgw|eipalloc|lt|ami|vol)-[0-9a-f]{3,17}\b`)
+
+// codes finds what is set in monospace: ids, and permissions such as
+// ec2:DescribeRouteTables.
+var codes = regexp.MustCompile(ids.String() + `|\b[a-z][a-z0-9-]+:[A-Z][a-z]+[A-Z][A-Za-z]+\b`)
+
+var region = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
+
+// place is where an account's resources are.
+type place struct{ partition, region string }
+
+// console is the page of one resource in the AWS console; empty if there is none.
+func (p place) console(id string) string {
+	domain := map[string]string{
+		"aws":        "console.aws.amazon.com",
+		"aws-cn":     "console.amazonaws.cn",
+		"aws-us-gov": "console.amazonaws-us-gov.com",
+	}[p.partition]
+	kind, _, _ := strings.Cut(id, "-")
+	page := map[string]string{
+		"i":      "ec2/home#InstanceDetails:instanceId=",
+		"sg":     "ec2/home#SecurityGroup:groupId=",
+		"eni":    "ec2/home#NetworkInterface:networkInterfaceId=",
+		"vol":    "ec2/home#VolumeDetails:volumeId=",
+		"subnet": "vpcconsole/home#SubnetDetails:subnetId=",
+		"rtb":    "vpcconsole/home#RouteTableDetails:RouteTableId=",
+		"nat":    "vpcconsole/home#NatGatewayDetails:natGatewayId=",
+		"igw":    "vpcconsole/home#InternetGateway:internetGatewayId=",
+		"vpce":   "vpcconsole/home#EndpointDetails:vpcEndpointId=",
+		"vpc":    "vpcconsole/home#VpcDetails:VpcId=",
+		"acl":    "vpcconsole/home#NetworkAclDetails:networkAclId=",
+		"tgw":    "vpcconsole/home#TransitGatewayDetails:transitGatewayId=",
+	}[kind]
+	if domain == "" || page == "" || ids.FindString(id) != id || !region.MatchString(p.region) {
+		return ""
+	}
+	path, fragment, _ := strings.Cut(page, "#")
+	return "https://" + p.region + "." + domain + "/" + path + "?region=" + p.region + "#" + fragment + id
+}
+
+// hosts are those of AWS's console and documentation, in each partition
+// (docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html names the partitions;
+// docs.amazonaws.cn/en_us/aws/latest/userguide, docs.aws.amazon.com/govcloud-us). The
+// console has a host for each region before it.
+var hosts = regexp.MustCompile(`^(?:(?:[a-z]{2}(?:-[a-z]+)+-\d\.)?console\.(?:aws\.amazon\.com|amazonaws\.cn|amazonaws-us-gov\.com)|docs\.aws\.amazon\.com|docs\.amazonaws\.cn)$`)
+
+// web passes an https address of AWS's console or documentation, of a sane length,
+// and nothing else: what is in an incident's record may have come from anywhere.
+func web(address string) string {
+	const maxURL = 3000 // of a button or link, docs.slack.dev/reference/block-kit
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.User != nil || !hosts.MatchString(u.Host) || slacktext.Length(address) > maxURL {
+		return ""
+	}
+	return u.String()
+}
+
+// capital writes the first letter large, unless s starts with an id.
+func capital(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return s
+	}
+	// Ids and names of zones stay as they are.
+	if first := strings.Fields(s)[0]; ids.MatchString(first) || strings.Contains(first, "-") && strings.ContainsAny(first, "0123456789") {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// deferred is a remedy that is tried again later: for what it waits, and when a
+// person may press, or Rollcall does it.
+func (p *page) deferred(l *line, of incident.Offer) {
+	switch {
+	case of.Hash == "":
+		l.code(slacktext.Clip(slacktext.OneLine(string(of.Plan.Remedy)), 60)).plain(":")
+	default:
+		l.plain("Waiting: ").prose(slacktext.Sentence(planTitle(of)))
+	}
+	if says := slacktext.Clip(slacktext.OneLine(of.Says), 300); says != "" {
+		l.plain(" ").prose(slacktext.Sentence(capital(says)))
+	}
+	if of.Policy == optin.Approve && of.Reason != string(action.CouldNotLook) {
+		l.plain(" It can be approved from ").until(of.Made, of.After).plain(", with a new button.")
+		return
+	}
+	l.plain(" Next try at ").until(of.Made, of.After).plain(".")
+}
+
+// deferredLine is the first line of the reply about it. It is a notification too,
+// which has no times in the reader's zone.
+func deferredLine(of incident.Offer, what string) saying {
+	from := of.After.UTC().Format("15:04 UTC")
+	if of.Hash == "" {
+		return say("the rest waits for the hourly limit. Next try " + from + ": " + slacktext.Clip(string(of.Plan.Remedy), 60) + ".")
+	}
+	return say("the hourly limit is reached. Next try " + from + ": " + slacktext.Sentence(what))
+}
+
+// waits is for what it waits, below that line.
+func (p *page) waits(of incident.Offer) {
+	if says := slacktext.Clip(slacktext.OneLine(of.Says), 600); says != "" {
+		p.add(p.line().prose(slacktext.Sentence(capital(says))).plain(" Everything is rechecked then, and planned anew.").section())
+	}
+}
+
+// The most lines of each list. Longer lists say what they leave out.
+const (
+	mostInstances = 25
+	mostEvidence  = 40
+	mostFacts     = 20
+	mostFailures  = 6
+)
+
+// evidence is what a person would have looked up, as it is.
+func (p *page) evidence(label string, list []checks.Evidence) {
+	lines := table(list)
+	p.listing(label, slacktext.FitLines(lines, len(lines), p.room, mostEvidence, "line"))
+}
+
+// listing is a heading over text in monospace.
+func (p *page) listing(label, text string) {
+	if text != "" {
+		p.add(p.heading(label), pre(text))
+	}
+}
+
+// narrow is how many characters of monospace fit beside each other in a
+// thread, on a desk's screen; a phone has about as many.
+const narrow = 46
+
+// table sets each piece of evidence on a line, or, if that would be too wide,
+// its value under its name, the parts of a list one by one.
+func table(list []checks.Evidence) []string {
+	var lines []string
+	for _, e := range list {
+		what, value := slacktext.OneLine(e.What), strings.TrimSpace(slacktext.Clean(e.Value))
+		if row := what + colon(value); slacktext.Length(row) <= narrow && !strings.Contains(value, "\n") {
+			lines = append(lines, row)
+			continue
+		}
+		lines = append(lines, what)
+		for row := range strings.SplitSeq(value, "\n") {
+			for part := range strings.SplitSeq(row, "; ") {
+				lines = append(lines, "  "+part)
+			}
+		}
+	}
+	return slices.DeleteFunc(lines, func(l string) bool { return strings.TrimSpace(l) == "" })
+}
+
+// roll lists launches. What they have in common is said once. Times are in
+// UTC: preformatted text cannot hold times that Slack converts.
+func (p *page) roll(list []report.Launch, total int) {
+	columns := []func(report.Launch) string{
+		func(l report.Launch) string { return l.Nodegroup },
+		func(l report.Launch) string { return l.Type },
+		func(l report.Launch) string { return l.Zone },
+	}
+	var common []string
+	columns = slices.DeleteFunc(columns, func(of func(report.Launch) string) bool {
+		for _, l := range list {
+			if of(l) != of(list[0]) {
+				return false
+			}
+		}
+		if len(list) > 0 && of(list[0]) != "" {
+			common = append(common, slacktext.Clip(slacktext.OneLine(of(list[0])), 60))
+		}
+		return true
+	})
+	lines := make([]string, len(list))
+	for n, l := range byStart(list) {
+		lines[n] = launchLine(l, columns)
+	}
+	text := slacktext.FitLines(lines, total, p.room, mostInstances, "instance")
+	if text == "" {
+		return
+	}
+	heading := p.label("Instances").plain(strings.Join(append(common, "by launch time"), ", "))
+	p.add(heading.section(), pre(text))
+}
+
+func launchLine(l report.Launch, columns []func(report.Launch) string) string {
+	words := []string{slacktext.OneLine(l.Instance)}
+	if !l.Started.IsZero() {
+		words = append(words, slacktext.Utc(l.Started))
+	}
+	for _, of := range columns {
+		if c := slacktext.Clip(slacktext.OneLine(of(l)), 40); c != "" {
+			words = append(words, c)
+		}
+	}
+	if l.Status == report.Gone {
+		ended := "\n  ended"
+		if !l.Ended.IsZero() {
+			ended += " " + slacktext.Utc(l.Ended)
+		}
+		words = append(words, ended+colon(slacktext.Clip(slacktext.OneLine(l.EndedWhy), 120)))
+	}
+	return strings.ReplaceAll(strings.Join(words, "  "), "  \n", "\n")
+}
+
+// facts are what the detectors looked up beside the cause.
+func (p *page) facts(list []report.Fact) {
+	lines := make([]*line, 0, len(list))
+	for _, f := range list[:min(len(list), mostFacts)] {
+		l := p.line().plain(slacktext.Clip(slacktext.OneLine(f.What), 80))
+		if value := slacktext.Clip(slacktext.OneLine(f.Value), max(p.room/8, 40)); value != "" {
+			l.plain(": ").prose(value)
+		}
+		if len(l.items) > 0 {
+			lines = append(lines, l)
+		}
+	}
+	if left := len(list) - mostFacts; left > 0 {
+		lines = append(lines, p.line().plain("… and "+slacktext.Count(left, "more fact")+" left out here"))
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("Also checked"), bullets(lines...))
+	}
+}
+
+// blind says what could not be looked at, and who can change that.
+func (p *page) blind(list []snapshot.Failure) {
+	if len(list) == 0 {
+		return
+	}
+	lines := make([]*line, 0, mostFailures+1)
+	for _, f := range list[:min(len(list), mostFailures)] {
+		lines = append(lines, p.failure(f))
+	}
+	if left := len(list) - mostFailures; left > 0 {
+		lines = append(lines, p.line().plain("… and "+slacktext.Count(left, "more source")))
+	}
+	p.add(
+		p.label("Not checked").plain("Checks that need this did not run. It may be the cause.").section(),
+		bullets(lines...),
+	)
+}
+
+func (p *page) failure(f snapshot.Failure) *line {
+	l := p.line().plain(slacktext.Clip(slacktext.OneLine(string(f.Source)), 60) + ": ")
+	call := slacktext.Clip(slacktext.OneLine(f.Call), 120)
+	switch {
+	case f.Reason == snapshot.Denied && call != "":
+		return l.plain("permission ").code(call).plain(" is missing: grant it to Rollcall.")
+	case f.Reason == snapshot.Denied:
+		l.plain("a permission is missing")
+	case f.Reason == snapshot.Throttled:
+		l.plain("throttled by the service")
+	case f.Reason == snapshot.TimedOut:
+		l.plain("no answer in time")
+	case f.Reason == snapshot.Unreachable:
+		l.plain("no connection")
+	case f.Reason == snapshot.OverBudget:
+		l.plain("too much to read")
+	case f.Reason == snapshot.NotShown:
+		l.plain("not shown")
+	case f.Reason == snapshot.NotRead:
+		l.plain("not read")
+	default:
+		l.plain("the answer was an error")
+	}
+	if call != "" && f.Reason != snapshot.Denied {
+		l.plain(" (").code(call).plain(")")
+	}
+	if m := slacktext.Clip(slacktext.OneLine(f.Message), 160); m != "" {
+		l.plain(": " + m)
+	}
+	return l.plain(".")
+}
+
+// handled says who has taken the incident on, and who muted it.
+func (p *page) handled(i incident.Incident, o Options) {
+	var parts []slackgo.RichTextElement
+	if i.Ack != nil {
+		l := p.line().plain("Acknowledged by ").person(i.Ack.By).plain(" ").at(i.Ack.At)
+		if i.Ack.From != nil {
+			l.plain(", taken over from ").person(*i.Ack.From)
+		}
+		parts = append(parts, l.plain(".").section())
+	}
+	if o.muted(i) {
+		parts = append(parts, p.line().plain("Muted by ").person(i.Mute.By).plain(" until ").until(i.Mute.At, i.Mute.Until).plain(".").section())
+	}
+	if i.Silence != nil {
+		l := p.line().plain("Silenced by ").person(i.Silence.By).plain(" until ").until(o.Now, i.Silence.Until)
+		if why := slacktext.Clip(slacktext.OneLine(i.Silence.Reason), 300); why != "" {
+			l.plain(": ").prose(why)
+		}
+		parts = append(parts, l.plain(". Nothing more is said of it in the channel until then.").section())
+	}
+	p.add(parts...)
+}
+
+// RenderHome is the app's home page for somebody. Says is what came of what they pressed
+// on it; empty for nothing. A home page has 100 blocks at most and a view 250 KB
+// (docs.slack.dev/reference/methods/views.publish); this has those of a message.
+func RenderHome(o overview.Overview, says string) slackapi.Message {
+	return slackapi.Message{Text: slacktext.Notification(openWords(o)), Blocks: slacktext.Fit(func(room int) []slackgo.Block {
+		p := newPage(place{}, o.Now, room)
+		if says != "" {
+			p.add(p.line().strong(says).section())
+		}
+		p.add(p.line().strong(openWords(o)).section())
+		p.incidents(o, mostIncidents)
+		p.watched(o)
+		p.unread(o.Unread)
+		p.add(p.heading("Silences"))
+		if len(o.Silences) == 0 {
+			p.add(p.line().plain("Nothing is silenced. To silence a cluster: ").code(`/rollcall silence cluster=NAME for 2h reason "…"`).section())
+		}
+		p.silences(o, true)
+		if muted := p.muted(o); len(muted) > 0 {
+			p.add(p.heading("Muted incidents"), bullets(muted...))
+		}
+		p.add(p.heading("Clusters"))
+		p.clusters(o, mostClusters)
+		p.add(p.line().plain("As of ").dated(o.Now).plain(". ").code("/rollcall help").plain(" lists what you can ask.").section())
+		return p.blocks
+	})}
+}
+
+// lineTop is the first line of a reply that the channel shows too: there it stands
+// alone, so that it says whose it is, and how things stand.
+func lineTop(i incident.Incident, n incident.Note, says saying) saying {
+	if restates(n) {
+		return say(headline(i))
+	}
+	colour, _ := verdict(i)
+	if n.Reason == incident.IsProposed {
+		return append(say(colour+" "+where(i)+" · needs a decision: "), says...)
+	}
+	return append(say(colour+" "+where(i)+" · "+continued(replyLabel(n.Reason))+": "), says...)
+}
+
+// restates tells of a line that says what the message says, and why it is said again.
+func restates(n incident.Note) bool {
+	switch n.Reason {
+	case incident.Reopened, incident.FailedAgain, incident.IsWorse, incident.HasMissed, incident.IsUnsilenced:
+		return true
+	}
+	return false
+}
+
+// inChannel is what a reader of the channel needs beside the first line that restates the
+// message: why, and the one action. Slack shows no buttons there (docs.slack.dev/reference/events/message/thread_broadcast).
+func (p *page) inChannel(i incident.Incident, n incident.Note, says saying) {
+	if text := strings.TrimSuffix(says.String(), ":"); text != "" {
+		p.add(p.label(replyLabel(n.Reason)).prose(text).section())
+	}
+	p.why(i)
+	p.do(i.Cause.Fix)
+}
+
+// mostMentions is how many are called at once: who needs more makes a group.
+const mostMentions = 10
+
+// called are the ids that can be called: users, user groups and "here".
+// Anything else is left out: a mention that Slack does not take would keep the
+// whole message from being sent.
+func called(ids []string) []string {
+	var list []string
+	for _, id := range ids {
+		if len(list) < mostMentions && (id == "here" || isUser(id) || isGroup(id)) {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// mention appends those who are called.
+func (l *line) mention(ids []string) *line {
+	for _, id := range called(ids) {
+		switch {
+		case id == "here":
+			l.items = append(l.items, slackgo.NewRichTextSectionBroadcastElement("here"))
+		case isGroup(id):
+			l.items = append(l.items, slackgo.NewRichTextSectionUserGroupElement(id))
+		default:
+			l.items = append(l.items, slackgo.NewRichTextSectionUserElement(id, nil))
+		}
+		l.plain(" ")
+	}
+	return l
+}
+
+// calling is the same for the notification's text, in Slack's own marks:
+// docs.slack.dev/messaging/formatting-message-text.
+func calling(ids []string) string {
+	var b strings.Builder
+	for _, id := range called(ids) {
+		switch {
+		case id == "here":
+			b.WriteString("<!here> ")
+		case isGroup(id):
+			b.WriteString("<!subteam^" + id + "> ")
+		default:
+			b.WriteString("<@" + id + "> ")
+		}
+	}
+	return b.String()
 }

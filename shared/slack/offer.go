@@ -3,12 +3,18 @@ package slack
 import (
 	"slices"
 	"strings"
+	"time"
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks"
 	"rollcall/shared/incident"
+	"rollcall/shared/overview"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
+	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
 )
 
@@ -280,4 +286,540 @@ func fixer(i incident.Incident) string {
 		return "approved by " + nameOf(of.By)
 	}
 	return ""
+}
+
+// RenderNote is one reply in the incident's thread. It says what was known at
+// the note's time, from what the note keeps. A reason that it does not know
+// gives a plain update.
+func RenderNote(i incident.Incident, n incident.Note) slackapi.Message {
+	top, acted := actLine(i, n)
+	if !acted {
+		top = say(noteLine(i, n))
+	}
+	says, label := top, replyLabel(n.Reason)
+	text := label + colon(top.String())
+	if n.Line {
+		top, label = lineTop(i, n, says), ""
+		text = top.String()
+	} else if label == "" {
+		text = top.String()
+	}
+	return slackapi.Message{
+		Text: calling(n.Mention) + slacktext.Notification(text),
+		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
+			p := newPage(place{i.Partition, i.Region}, n.At, room)
+			l := p.line().mention(n.Mention)
+			if label != "" {
+				l.styled(label, &slackgo.RichTextSectionTextStyle{Bold: true}).plain("\u2003")
+			}
+			p.add(l.saying(top).section())
+			if n.Line && restates(n) {
+				p.inChannel(i, n, says)
+			}
+			if acted {
+				p.act(i, n)
+			}
+			if n.Line && n.Reason == incident.IsProposed {
+				p.add(p.line().plain("Approve or refuse it in the message at the top of this thread.").section())
+			}
+			if i.Key.Check != incident.CannotLook {
+				p.blind(n.Blind)
+			}
+			if n.Reason == incident.Opened || n.Reason == incident.Reopened {
+				p.also(i)
+			}
+			if n.Reason != incident.HasMissed {
+				p.named(i, n)
+			}
+			p.facts(n.Facts)
+			switch n.Reason {
+			case incident.CauseGone, incident.IsProved, incident.IsUnproved:
+				if change(n.Evidence) == "" {
+					p.evidence("Evidence", n.Evidence)
+				}
+			default:
+				p.evidence("Evidence", n.Evidence)
+			}
+			if n.Reason == incident.Opened || n.Reason == incident.Reopened {
+				p.replay(i)
+			}
+			return p.blocks
+		}),
+		Tag: slackapi.Tag{Key: slackapi.KeyOf(i.Key), Note: n.ID},
+	}
+}
+
+// noteLine is the first line of a reply.
+func noteLine(i incident.Incident, n incident.Note) string {
+	switch n.Reason {
+	case incident.Opened:
+		return "what was checked when this opened."
+	case incident.Reopened:
+		return "for the " + slacktext.Ordinal(max(i.Number, 2)) + " time."
+	case incident.FailedAgain:
+		return "the cause had gone, and returned before a new node joined."
+	case incident.IsWorse:
+		return "critical now; it was a warning."
+	case incident.IsUnsilenced:
+		return "it was silenced, and is still there."
+	case incident.HasJoined:
+		return slacktext.Sentence(slacktext.Clip(slacktext.OneLine(n.Says), 160))
+	case incident.HasMissed:
+		if n.Count == 0 || len(n.Instances) == 0 {
+			return "not Ready " + inTime(n.Within) + "."
+		}
+		return slacktext.Count(n.Count, "instance") + " not Ready " + inTime(n.Within) + ": " + missing(n) + "."
+	case incident.CauseGone:
+		return gone(i, n) + " Waiting for a new node to join."
+	case incident.IsProved:
+		if i.Key.Check == incident.CannotLook {
+			return worksAgain(i) + ". The checks that need it run again."
+		}
+		line := gone(i, n)
+		if n.Launch != nil {
+			line += " " + slacktext.Sentence(proof(*n.Launch))
+		}
+		return line + " Resolved after " + slacktext.Span(outage(i)) + "."
+	case incident.IsUnproved:
+		return gone(i, n) + " No instance was launched since that could confirm it. Reopens if the cause comes back."
+	case incident.IsSuperseded:
+		if i.By == nil || !ofSubnet(i) && i.By.Check != checkid.IPLeakedInterfaces {
+			return slacktext.Sentence(theirs(i))
+		}
+		return slacktext.Sentence(gaveWay(i))
+	case incident.IsWithdrawn:
+		switch i.Resolution {
+		case incident.ClusterDeleted:
+			return "EKS has no cluster " + slacktext.Clip(slacktext.OneLine(i.Key.Cluster), 60) + " any more."
+		case incident.Unwatched:
+			return notWatched(i)
+		case incident.Unseen:
+			return "nothing was heard of it since " + heard(i) + ". Is the cluster still watched (setting clusters), and do the sweeps run? Reopens if it still fails."
+		}
+		return slacktext.Sentence(missingNow(i))
+	case incident.IsGivenUpOn:
+		return "still not Ready, and no longer checked (setting giveUp). Terminate what is not needed; a new launch is checked as usual."
+	}
+	return "Update: " + headline(i)
+}
+
+// gone says what is well now.
+func gone(i incident.Incident, n incident.Note) string {
+	if well := addressesAre(i); well != "" && cameBack(i) != "" {
+		return slacktext.Sentence(capital(well) + colon(cameBack(i)))
+	}
+	says := change(n.Evidence)
+	if says == "" {
+		says = pick(n.Reason == incident.CauseGone, "the check passes now", "the cause is gone")
+	}
+	says = slacktext.Sentence(says)
+	if n.Offer != nil && n.Offer.Run != nil {
+		says += " Fixed by Rollcall: " + slacktext.Sentence(planTitle(*n.Offer))
+	}
+	return says
+}
+
+// replyLabel is what a reply is about, in a word or two; empty for one of a newer release.
+func replyLabel(r incident.Reason) string {
+	switch r {
+	case incident.Opened:
+		return "Evidence"
+	case incident.Reopened, incident.FailedAgain:
+		return "Back"
+	case incident.IsWorse:
+		return "Worse"
+	case incident.IsUnsilenced:
+		return "Silence over"
+	case incident.HasJoined:
+		return "Also failing"
+	case incident.HasMissed:
+		return "Missed roll call"
+	case incident.CauseGone:
+		return "Cause gone"
+	case incident.IsProved:
+		return "Resolved"
+	case incident.IsUnproved, incident.IsSuperseded, incident.IsWithdrawn, incident.IsGivenUpOn:
+		return "Closed"
+	case incident.IsProposed:
+		return "Fix offered"
+	case incident.IsApproved:
+		return "Approved"
+	case incident.IsRefused:
+		return "Refused"
+	case incident.RemedyDone:
+		return "Done"
+	case incident.RemedyFailed:
+		return "Not done"
+	case incident.IsVerified:
+		return "Fixed"
+	case incident.IsUnhelpful:
+		return "Not fixed"
+	case incident.IsDeferred:
+		return "Waiting"
+	case incident.HasChanges:
+		return "Changes"
+	case incident.IsCalled, incident.IsReminded:
+		return "Needs an owner"
+	case incident.IsTakenOver:
+		return "New owner"
+	}
+	return ""
+}
+
+// inTime is how long a launch had, where that is known.
+func inTime(d time.Duration) string {
+	if d < time.Minute {
+		return "in time"
+	}
+	return "within " + slacktext.Span(d.Truncate(time.Minute))
+}
+
+// missing names who missed roll call.
+func missing(n incident.Note) string {
+	const most = 5
+	names := slices.Clone(n.Instances[:min(len(n.Instances), most)])
+	for k, name := range names {
+		names[k] = slacktext.Clip(slacktext.OneLine(name), 40)
+	}
+	if left := max(n.Count, len(n.Instances)) - len(names); left > 0 {
+		return strings.Join(names, ", ") + " and " + slacktext.Number(left) + " more"
+	}
+	return slacktext.Few(names, most, 40)
+}
+
+// named lists the instances that a note is about.
+func (p *page) named(i incident.Incident, n incident.Note) {
+	var list []report.Launch
+	for _, id := range n.Instances {
+		at := slices.IndexFunc(i.Launches, func(l report.Launch) bool { return l.Instance == id })
+		if at < 0 {
+			list = append(list, report.Launch{Instance: id})
+			continue
+		}
+		list = append(list, i.Launches[at])
+	}
+	p.roll(list, n.Count)
+}
+
+// also names the checks that belong to this cause, so that nobody hunts them.
+func (p *page) also(i incident.Incident) {
+	names := func(list []checks.ID) []string {
+		s := make([]string, len(list))
+		for n, id := range list {
+			s[n] = string(id)
+		}
+		return s
+	}
+	var hidden []checks.ID
+	for _, h := range i.Cause.Hidden {
+		hidden = append(hidden, h.Check)
+	}
+	var parts []slackgo.RichTextElement
+	add := func(label string, list []string) {
+		if len(list) > 0 {
+			parts = append(parts, p.label(label).plain(slacktext.Few(list, 8, 60)+".").section())
+		}
+	}
+	add("Caused by this", slacktext.Distinct(append(names(i.Cause.Symptoms), names(hidden)...)...))
+	add("Makes it worse", slacktext.Distinct(names(i.Cause.Contributing)...))
+	p.add(parts...)
+}
+
+// notWatched says by which setting nobody looks any more.
+func notWatched(i incident.Incident) string {
+	setting := "setting clusters"
+	if !i.Key.Spoke.Hub() {
+		setting = "setting spokes or clusters"
+	}
+	return "It was taken out of the settings (" + setting + "): nobody looks at it any more, and it may still fail. Reopens if it is watched again and still fails."
+}
+
+// Options are what a message depends on beside the incident.
+type Options struct {
+	// Actions tells that buttons are answered: slack-actions is deployed.
+	Actions bool
+	// Docs is the address of the documentation's site, which has a page for each check;
+	// empty for none.
+	Docs string
+	// Now is what offers and mutes end by; zero: by what the record says alone.
+	Now time.Time
+}
+
+// live tells that an offer may still be approved.
+func (o Options) live(of incident.Offer) bool {
+	return o.Actions && of.State == incident.Offered && (of.Expires.IsZero() || o.Now.Before(of.Expires))
+}
+
+// ranOut tells that an offer may be approved no more for its age alone.
+func (o Options) ranOut(of incident.Offer) bool {
+	return o.Actions && of.State == incident.Offered && !of.Expires.IsZero() && !o.Now.IsZero() && !o.Now.Before(of.Expires)
+}
+
+// muted tells that nobody is called now.
+func (o Options) muted(i incident.Incident) bool {
+	return i.Mute != nil && (o.Now.IsZero() || o.Now.Before(i.Mute.Until))
+}
+
+// pageOf is the address of a check's page; empty for what is no check, such as a record of
+// a newer release may name.
+func (o Options) pageOf(id checks.ID) string {
+	if _, known := checks.Of(id); !known || o.Docs == "" {
+		return ""
+	}
+	return o.Docs + "/checks/" + string(id) + ".html"
+}
+
+// The most that an answer lists: a phone shows twenty lines, and 50 clusters fit into a
+// message with room to spare.
+const (
+	mostIncidents = 15
+	mostClusters  = 50
+	mostSilences  = 20
+	mostUnread    = 5
+)
+
+// RenderStatus is what /rollcall status answers.
+func RenderStatus(o overview.Overview) slackapi.Message {
+	top := openWords(o)
+	return answering(o, top, func(p *page) {
+		p.add(p.line().strong(top).section())
+		p.incidents(o, mostIncidents)
+		p.watched(o)
+		if n := len(o.Silences); n > 0 {
+			p.add(p.line().plain(slacktext.Count(n, "silence") + ": ").code("/rollcall silences").section())
+		}
+		p.unread(o.Unread)
+	})
+}
+
+// answering is an answer of which the first line is also the notification.
+func answering(o overview.Overview, top string, draw func(*page)) slackapi.Message {
+	return slackapi.Message{
+		Text: slacktext.Notification(top),
+		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
+			p := newPage(place{}, o.Now, room)
+			draw(p)
+			return p.blocks
+		}),
+	}
+}
+
+// openWords is how many incidents are open, in a sentence.
+func openWords(o overview.Overview) string {
+	n := o.Counts()
+	if len(o.Incidents) == 0 {
+		switch {
+		case len(o.Unread) > 0:
+			return "Nothing is known to be open, and not everything could be read."
+		case len(o.Clusters) == 0:
+			return "Nothing is known to be open."
+		}
+		return green + " Nothing is open."
+	}
+	var parts []string
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, slacktext.Number(n)+" "+what)
+		}
+	}
+	add(n.Critical, "critical")
+	add(n.Warning, pick(n.Warning == 1, "warning", "warnings"))
+	add(n.Info, "for information")
+	text := slacktext.Count(len(o.Incidents), "incident") + " open: " + strings.Join(parts, ", ") + "."
+	parts = nil
+	add(n.Muted, "muted")
+	add(n.Silenced, "silenced")
+	if len(parts) > 0 {
+		text += " Of these " + strings.Join(parts, " and ") + "."
+	}
+	return pick(n.Critical > 0, red, pick(n.Warning > 0, orange, blue)) + " " + text
+}
+
+// watched says how many clusters are watched, and which are not looked at as they should.
+func (p *page) watched(o overview.Overview) {
+	n := o.States()
+	if len(o.Clusters) == 0 {
+		p.add(p.line().plain("No look at a cluster is on record yet: sweeps come every five minutes. After a quarter of an hour, ask ").code("rollcall doctor").plain(".").section())
+		return
+	}
+	l := p.line().plain(slacktext.Count(len(o.Clusters), "cluster") + " watched")
+	if n[overview.InTime] == len(o.Clusters) {
+		p.add(l.plain(", " + pick(len(o.Clusters) == 1, "", "each ") + "looked at within the last " + slacktext.Span(overview.Late) + ".").section())
+		return
+	}
+	p.add(l.plain("; " + slacktext.Number(n[overview.InTime]) + " looked at within the last " + slacktext.Span(overview.Late) + ".").section())
+	var lines []*line
+	left := 0
+	for _, c := range o.Clusters {
+		state := c.StateOf(o.Now)
+		if state == overview.InTime {
+			continue
+		}
+		if len(lines) == mostUnread {
+			left++
+			continue
+		}
+		lines = append(lines, p.look(p.line().strong(clusterName(c)).plain(": "), c, state))
+	}
+	if left > 0 {
+		lines = append(lines, p.line().plain("and "+slacktext.Number(left)+" more: ").code("/rollcall clusters"))
+	}
+	p.add(bullets(lines...))
+}
+
+// look says when a cluster was last looked at.
+func (p *page) look(l *line, c overview.Cluster, state overview.State) *line {
+	switch state {
+	case overview.Unknown:
+		return l.plain("when it was last looked at is not known")
+	case overview.TooLate:
+		return l.plain("last looked at ").clock(c.Swept).plain(", which is late")
+	case overview.Partly:
+		return l.plain("looked at ").clock(c.Swept).plain(", but failed: " + slacktext.Few(c.Failed, 4, 40))
+	}
+	return l.plain("looked at ").clock(c.Swept)
+}
+
+// clusterName is a cluster as people name it, and as a command takes it where it is of
+// another account.
+func clusterName(c overview.Cluster) string {
+	name := slacktext.Clip(slacktext.OneLine(c.Name), 100)
+	if c.ID.Hub() {
+		return slacktext.Place(name, c.Whose)
+	}
+	if whose := slacktext.Clip(slacktext.OneLine(c.Whose), 40); whose != "" && !strings.HasPrefix(whose, c.Account) {
+		return c.String() + " (" + whose + ")"
+	}
+	return c.String()
+}
+
+// most is how many lines of a list there are: with less room fewer, and some at least.
+func (p *page) most(most, least int) int { return min(most, max(least, p.room/150)) }
+
+// incidents lists what is open, the most urgent first.
+func (p *page) incidents(o overview.Overview, most int) {
+	var lines []*line
+	for _, i := range o.Incidents[:min(len(o.Incidents), p.most(most, 4))] {
+		lines = append(lines, p.incident(i, o))
+	}
+	if left := len(o.Incidents) - len(lines); left > 0 {
+		lines = append(lines, p.line().plain("and "+slacktext.Number(left)+" more, in the channel"))
+	}
+	if len(lines) > 0 {
+		p.add(bullets(lines...))
+	}
+}
+
+// incident is one incident in a line.
+func (p *page) incident(i incident.Incident, o overview.Overview) *line {
+	l := p.line().prose(slacktext.Clip(headline(i), 200)).plain(", since ").clock(i.Began)
+	if i.Ack != nil {
+		l.plain("; ").person(i.Ack.By).plain(" has it")
+	}
+	if i.Muted(o.Now) {
+		l.plain("; muted by ").person(i.Mute.By).plain(" until ").until(o.Now, i.Mute.Until)
+	}
+	if i.Silence != nil {
+		l.plain("; silenced by ").person(i.Silence.By).plain(" until ").until(o.Now, i.Silence.Until)
+	}
+	if address := permalink(o.Site, i.Delivery.Channel, i.Delivery.TS); address != "" {
+		l.plain(" · ").link(address, "message", nil)
+	}
+	return l
+}
+
+// permalink is the address of a message, as chat.getPermalink gives it
+// (docs.slack.dev/reference/methods/chat.getPermalink): the workspace's own address, the
+// channel, and the timestamp without its point.
+func permalink(site, channel, ts string) string {
+	if !strings.HasPrefix(site, "http") || channel == "" || ts == "" {
+		return ""
+	}
+	return strings.TrimSuffix(site, "/") + "/archives/" + channel + "/p" + strings.ReplaceAll(ts, ".", "")
+}
+
+// unread says what could not be read: it is not taken for nothing.
+func (p *page) unread(list []string) {
+	if len(list) == 0 {
+		return
+	}
+	var lines []*line
+	for _, what := range list[:min(len(list), mostUnread)] {
+		lines = append(lines, p.line().prose(slacktext.Clip(slacktext.OneLine(what), 200)))
+	}
+	if left := len(list) - len(lines); left > 0 {
+		lines = append(lines, p.line().plain("and "+slacktext.Number(left)+" more, in report's log"))
+	}
+	p.add(p.heading("Could not be read"), bullets(lines...))
+}
+
+// RenderClusters is what /rollcall clusters answers.
+func RenderClusters(o overview.Overview) slackapi.Message {
+	top := slacktext.Count(len(o.Clusters), "cluster") + " watched."
+	if len(o.Clusters) == 0 {
+		top = "No look at a cluster is on record yet."
+	}
+	return answering(o, top, func(p *page) {
+		p.add(p.line().strong(top).section())
+		p.clusters(o, mostClusters)
+		p.unread(o.Unread)
+	})
+}
+
+// clusters lists the clusters: those with something open, or not looked at, first.
+func (p *page) clusters(o overview.Overview, most int) {
+	var first, rest []overview.Cluster
+	for _, c := range o.Clusters {
+		if c.Open > 0 || c.StateOf(o.Now) != overview.InTime {
+			first = append(first, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	// A line takes about 200 characters on the wire: with less room there are fewer.
+	most = min(most, max(8, p.room/40))
+	var lines []*line
+	all := append(first, rest...)
+	for _, c := range all[:min(len(all), most)] {
+		l := p.line().strong(clusterName(c)).plain(pick(c.Open == 0, ": ", ": "+slacktext.Number(c.Open)+" open, "))
+		lines = append(lines, p.look(l, c, c.StateOf(o.Now)))
+	}
+	if left := len(all) - len(lines); left > 0 {
+		lines = append(lines, p.line().plain("and "+slacktext.Number(left)+" more, "+pick(len(lines) >= len(first), "with nothing open and looked at in time", "some with incidents")))
+	}
+	if len(lines) > 0 {
+		p.add(bullets(lines...))
+	}
+}
+
+// Ids of Slack: a user's begins with U or W, a user group's with S.
+func isUser(id string) bool  { return isID(id, "UW") }
+func isGroup(id string) bool { return isID(id, "S") }
+
+func isID(id, first string) bool {
+	if len(id) < 3 || len(id) > 30 || !strings.ContainsRune(first, rune(id[0])) {
+		return false
+	}
+	return strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
+}
+
+// person appends who somebody is: the name that Slack shows of the id, else
+// the name as we know it.
+func (l *line) person(u report.User) *line {
+	if isUser(u.ID) {
+		l.items = append(l.items, slackgo.NewRichTextSectionUserElement(u.ID, nil))
+		return l
+	}
+	return l.plain(nameOf(u))
+}
+
+// nameOf is for text that cannot hold a mention, and must not call anybody.
+func nameOf(u report.User) string {
+	switch name := slacktext.Clip(slacktext.OneLine(u.Name), 40); {
+	case name != "":
+		return "@" + name
+	case u.ID != "":
+		return slacktext.Clip(slacktext.OneLine(u.ID), 40)
+	}
+	return "somebody"
 }

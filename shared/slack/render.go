@@ -6,6 +6,11 @@
 package slack
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -14,10 +19,14 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/incident"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
+	"rollcall/shared/spoke"
 )
 
 // maxWhy is for one or two sentences; whoever writes more is cut.
@@ -322,4 +331,501 @@ func urgency(i incident.Incident) string {
 		return "Closed"
 	}
 	return "Info"
+}
+
+// Value is what a button of an incident's message carries: which incident, in
+// which of its openings, and which plan. Nothing in it is believed: report
+// holds it against the incident's record.
+type Value struct {
+	Key    report.Key
+	Number int
+	// Plan is the hash of the plan to approve or refuse; else empty.
+	Plan string
+}
+
+// valueFormat is the version of a button's value. Buttons live as long as
+// their messages: an old one may be pressed after a deployment.
+const valueFormat = 1
+
+// maxValue is the longest value of a button, docs.slack.dev/reference/block-kit.
+// The longest real key (a cluster of 100 characters, a role's ARN of 607) takes
+// less than half of it.
+const maxValue = 2000
+
+type wireValue struct {
+	Format   int    `json:"v"`
+	Cluster  string `json:"c"`
+	Check    string `json:"k"`
+	Resource string `json:"r"`
+	Number   int    `json:"n,omitempty"`
+	Plan     string `json:"p,omitempty"`
+	// Spoke is whose the incident is; the hub's own buttons have none.
+	Spoke string `json:"s,omitempty"`
+}
+
+// Text is the value as a button carries it. It is false for one that does not
+// fit or would not be read as the same: a message then has no buttons.
+func (v Value) Text() (string, bool) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(wireValue{valueFormat, v.Key.Cluster, string(v.Key.Check), v.Key.Resource, v.Number, v.Plan, v.Key.Spoke.String()}) != nil {
+		return "", false
+	}
+	text := string(bytes.TrimSpace(b.Bytes()))
+	back, err := ParseValue(text)
+	return text, err == nil && back == v
+}
+
+// Why a press is not one that Rollcall's buttons make.
+var (
+	ErrValue  = errors.New("not the value of a button of Rollcall")
+	ErrAction = errors.New("not an action of Rollcall")
+	ErrOption = errors.New("not a choice of Rollcall's menu")
+)
+
+// ParseValue reads a button's value.
+func ParseValue(text string) (Value, error) {
+	if slacktext.Length(text) > maxValue {
+		return Value{}, fmt.Errorf("read a button's value: %w: %d characters", ErrValue, slacktext.Length(text))
+	}
+	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
+	dec.DisallowUnknownFields()
+	var w wireValue
+	if err := dec.Decode(&w); err != nil {
+		return Value{}, fmt.Errorf("read a button's value: %w", ErrValue)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Value{}, fmt.Errorf("read a button's value: %w: something follows it", ErrValue)
+	}
+	v := Value{Number: w.Number, Plan: w.Plan}
+	v.Key.Cluster, v.Key.Resource = w.Cluster, w.Resource
+	v.Key.Check = checks.ID(w.Check)
+	if w.Spoke != "" {
+		var err error
+		if v.Key.Spoke, err = spoke.Parse(w.Spoke); err != nil {
+			return Value{}, fmt.Errorf("read a button's value: %w: %w", ErrValue, err)
+		}
+	}
+	switch {
+	case w.Format != valueFormat:
+		return Value{}, fmt.Errorf("read a button's value: %w: format %d, known %d", ErrValue, w.Format, valueFormat)
+	case v.Key.Cluster == "" || v.Key.Check == "" || v.Key.Resource == "" || v.Number < 0:
+		return Value{}, fmt.Errorf("read a button's value: %w: it names no incident", ErrValue)
+	case v.Plan != "" && !isHash(v.Plan):
+		return Value{}, fmt.Errorf("read a button's value: %w: the plan's hash is none", ErrValue)
+	}
+	return v, nil
+}
+
+// isHash tells a plan's hash: 16 bytes in hex.
+func isHash(s string) bool { return len(s) == 32 && strings.Trim(s, "0123456789abcdef") == "" }
+
+// Element is the pressed element, as a block_actions payload has it in
+// actions[0]: action_id, block_id, value, and selected_option.value.
+type Element struct {
+	ActionID, BlockID, Value, Option string
+}
+
+// Pressed is what somebody wants.
+type Pressed struct {
+	Value
+	Action report.Action
+	// For is how long to mute.
+	For time.Duration
+}
+
+// ReadPress reads a press. Blocks is the payload's message.blocks: a menu's
+// choice may be 150 characters long, which an incident's key is not always, so
+// the key is taken from a button beside the menu.
+func ReadPress(e Element, blocks []byte) (Pressed, error) {
+	p := Pressed{Action: report.Action(e.ActionID)}
+	var err error
+	switch p.Action {
+	case report.MuteFor:
+		if p.For, err = parseMute(e.Option); err == nil {
+			p.Value, err = valueBeside(e, blocks)
+		}
+		p.Plan = ""
+	case report.ApprovePlan, report.RefusePlan:
+		p.Value, err = ParseValue(e.Value)
+		if err == nil && p.Plan == "" {
+			err = fmt.Errorf("read a button's value: %w: it names no plan", ErrValue)
+		}
+	case report.Acknowledge, report.TakeOver, report.Unmute, report.CheckAgain, report.OfferAgain:
+		p.Value, err = ParseValue(e.Value)
+		p.Plan = ""
+	default:
+		err = fmt.Errorf("read a press: %w: %q", ErrAction, slacktext.Clip(slacktext.OneLine(e.ActionID), 60))
+	}
+	if err != nil {
+		return Pressed{}, err
+	}
+	return p, nil
+}
+
+// mutes are the lengths that the menu offers, by their values.
+func mutes() []mute {
+	return []mute{{"1h", "1 hour", time.Hour}, {"4h", "4 hours", 4 * time.Hour}, {"24h", "24 hours", 24 * time.Hour}}
+}
+
+type mute struct {
+	value, words string
+	lasts        time.Duration
+}
+
+func parseMute(option string) (time.Duration, error) {
+	for _, m := range mutes() {
+		if m.value == option {
+			return m.lasts, nil
+		}
+	}
+	return 0, fmt.Errorf("read a mute: %w: %q", ErrOption, slacktext.Clip(slacktext.OneLine(option), 60))
+}
+
+// valueBeside is the value of a button in the same block as the menu.
+func valueBeside(menu Element, blocks []byte) (Value, error) {
+	type element struct {
+		ActionID string `json:"action_id"`
+		Value    string `json:"value"`
+	}
+	var list []struct {
+		ID       string          `json:"block_id"`
+		Type     string          `json:"type"`
+		Elements json.RawMessage `json:"elements"`
+	}
+	if err := json.Unmarshal(blocks, &list); err != nil {
+		return Value{}, fmt.Errorf("read the menu's message: %w", ErrValue)
+	}
+	for _, b := range list {
+		var elements []element
+		if b.Type != "actions" || b.ID != menu.BlockID || json.Unmarshal(b.Elements, &elements) != nil {
+			continue
+		}
+		for _, e := range elements {
+			if e.ActionID == menu.ActionID || e.Value == "" {
+				continue
+			}
+			if v, err := ParseValue(e.Value); err == nil {
+				return v, nil
+			}
+		}
+	}
+	return Value{}, fmt.Errorf("read the menu's message: %w: no button beside it names the incident", ErrValue)
+}
+
+// mostTrail is how many changes a reply lists.
+const mostTrail = 12
+
+// changed is the change that most likely did it, in one line. A call that was
+// refused changed nothing, and that nothing was found is for the thread.
+func (p *page) changed(t *report.RecentChanges, resource string) {
+	if t == nil {
+		return
+	}
+	var made []report.Change
+	for _, c := range t.Changes {
+		if c.Error == "" {
+			made = append(made, c)
+		}
+	}
+	if len(made) == 0 {
+		return
+	}
+	shown := made[0] // the newest
+	for _, c := range made {
+		if c.Resource == resource {
+			shown = c
+			break
+		}
+	}
+	l := p.label("Changed").clock(shown.At).plain(" ")
+	l.change(shown)
+	if left := len(made) - 1 + max(t.More, 0); left > 0 {
+		l.plain("; more in the thread") // how many grows as CloudTrail tells them
+	}
+	p.add(l.plain(".").section())
+}
+
+// change is who did what: "ci-deploy created rtb-0cd2 (CreateRouteTable)".
+func (l *line) change(c report.Change) {
+	actor := slacktext.Clip(slacktext.OneLine(c.Actor), 80)
+	if actor == "" {
+		actor = "somebody"
+	}
+	call, resource := slacktext.Clip(slacktext.OneLine(c.Call), 80), slacktext.Clip(slacktext.OneLine(c.Resource), 120)
+	kind := ""
+	if ids.FindString(resource) == resource {
+		kind, _, _ = strings.Cut(resource, "-")
+	}
+	verb, named := changeVerb(call, kind, c.Error != "")
+	l.plain(actor + " " + verb + " ").prose(resource)
+	if call != "" && !named {
+		l.plain(" (" + call + ")")
+	}
+	if by := strings.TrimSuffix(slacktext.Clip(slacktext.OneLine(c.By), 80), ".amazonaws.com"); by != "" {
+		l.plain(" through " + by)
+	}
+	if c.Times > 1 {
+		l.plain(", " + slacktext.Count(c.Times, "time"))
+	}
+}
+
+// trail is everything that CloudTrail knows, for the thread.
+func (p *page) trail(t *report.RecentChanges) {
+	if t == nil {
+		return
+	}
+	l := p.label("Searched")
+	if t.From.IsZero() {
+		l.plain("changes to these resources until ")
+	} else {
+		l.plain("changes to these resources from ").clock(t.From).plain(" to ")
+	}
+	l.clock(t.To)
+	if good := slacktext.Clip(slacktext.OneLine(t.LastGood), 40); good != "" {
+		l.plain(", since ").prose(good).plain(" joined")
+	}
+	var lines []*line
+	for _, c := range t.Changes[:min(len(t.Changes), mostTrail, max(p.room/60, 4))] {
+		row := p.line().clock(c.At).plain(" ")
+		row.change(c)
+		if code := slacktext.Clip(slacktext.OneLine(c.Error), 60); code != "" {
+			row.plain(": refused, ").code(code)
+		}
+		lines = append(lines, row)
+	}
+	if left := len(t.Changes) - len(lines) + max(t.More, 0); left > 0 {
+		lines = append(lines, p.line().plain("… and "+slacktext.Count(left, "more change")+" left out here"))
+	}
+	parts := []slackgo.RichTextElement{l.plain(pick(len(lines) > 0, ":", ".")).section()}
+	blind := slacktext.Clip(slacktext.OneLine(t.Blind), 300)
+	switch {
+	case len(lines) > 0:
+		parts = append(parts, bullets(lines...))
+	case blind != "":
+		// It was not looked at: that nothing is listed says nothing.
+	case t.Open:
+		parts = append(parts, p.line().plain("None so far.").section())
+	default:
+		parts = append(parts, p.line().plain("None. The cause may be older, or no API call of this account.").section())
+	}
+	if blind != "" {
+		parts = append(parts, p.line().plain("Not read: ").code(blind).plain(". There may be more changes.").section())
+	}
+	if t.Open {
+		parts = append(parts, p.line().plain("CloudTrail can lag by some minutes; it is searched again.").section())
+	}
+	p.add(parts...)
+}
+
+// actLine is the first line of a reply about what people and remedies did;
+// false for a note of another kind.
+func actLine(i incident.Incident, n incident.Note) (saying, bool) {
+	of, known := offerOf(i, n)
+	what := planTitle(of)
+	switch n.Reason {
+	case incident.IsCalled:
+		return say(slacktext.Sentence(continued(title(i)))), true
+	case incident.IsReminded:
+		return say("open for " + slacktext.Span(max(n.At.Sub(i.Began), 0)) + ", not acknowledged: " + slacktext.Sentence(continued(title(i)))), true
+	case incident.IsTakenOver:
+		if n.Ack == nil || n.Ack.From == nil {
+			return nil, false
+		}
+		return say("").by(n.Ack.By).and(" took it over from ").by(*n.Ack.From).and("."), true
+	case incident.HasChanges:
+		return say(changesLine(trailOf(i, n))), true
+	case incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.RemedyDone, incident.RemedyFailed, incident.IsVerified, incident.IsUnhelpful, incident.IsDeferred:
+		if !known {
+			return nil, false
+		}
+	default:
+		return nil, false
+	}
+	switch n.Reason {
+	case incident.IsProposed:
+		return say("Rollcall can " + slacktext.Sentence(what)), true
+	case incident.IsApproved:
+		if allowedItself(of) {
+			return say("by the policy auto of " + slacktext.Clip(string(of.Plan.Remedy), 60) + ": " + slacktext.Sentence(what)), true
+		}
+		return say("by ").by(of.By).and(". Rechecking before applying: " + slacktext.Sentence(what)), true
+	case incident.IsRefused:
+		return say("by ").by(of.By).and(". Rollcall will not " + slacktext.Sentence(what)), true
+	case incident.IsDeferred:
+		return deferredLine(of, what), true
+	case incident.IsVerified:
+		return say("the check that found the cause passes since Rollcall did this: " + slacktext.Sentence(what)), true
+	case incident.IsUnhelpful:
+		return say("the check that found the cause still fails after this was done: " + slacktext.Sentence(what)), true
+	}
+	return remedyLine(of, what), true
+}
+
+// offerOf is the offer that a note is about, as it was then; without it, the
+// newest that fits.
+func offerOf(i incident.Incident, n incident.Note) (incident.Offer, bool) {
+	runless := n.Reason == incident.IsProposed || n.Reason == incident.IsApproved || n.Reason == incident.IsRefused || n.Reason == incident.IsDeferred
+	if n.Offer != nil {
+		return *n.Offer, runless || n.Offer.Run != nil
+	}
+	fits := func(of incident.Offer) bool {
+		switch n.Reason {
+		case incident.IsProposed:
+			return true
+		case incident.IsRefused:
+			return of.State == incident.RefusedByUs
+		case incident.IsDeferred:
+			return of.State == incident.Deferred
+		case incident.IsApproved:
+			return !of.Decided.IsZero() && of.State != incident.RefusedByUs
+		}
+		return of.Run != nil
+	}
+	for k := len(i.Offers) - 1; k >= 0; k-- {
+		if fits(i.Offers[k]) {
+			return i.Offers[k], true
+		}
+	}
+	return incident.Offer{}, false
+}
+
+func allowedItself(of incident.Offer) bool {
+	return of.Policy == optin.Auto && of.By == (report.User{})
+}
+
+// remedyLine is what came of a plan, and who allowed it.
+func remedyLine(of incident.Offer, what string) saying {
+	head := ""
+	switch of.Run.Result {
+	case action.Done:
+		head = took(of.Run)
+	case action.Partly:
+		head = "in part, "
+	case action.Refused:
+		head = "nothing was changed, "
+	case action.Failed:
+		head = "it failed, nothing was changed, "
+	default:
+		head = "no answer says whether it was done, "
+	}
+	s := say(head + "policy auto")
+	if !allowedItself(of) {
+		s = say(head + "approved by ").by(of.By)
+	}
+	return s.and(": " + slacktext.Sentence(what))
+}
+
+// took is how long it took, if that is known.
+func took(d *remedy.Run) string {
+	if d.Began.IsZero() || d.Ended.Before(d.Began) {
+		return ""
+	}
+	return "in " + slacktext.Span(max(d.Ended.Sub(d.Began), time.Second)) + ", "
+}
+
+func changesLine(t *report.RecentChanges) string {
+	if t == nil {
+		return "what changed before it began is not known."
+	}
+	made := 0
+	for _, c := range t.Changes {
+		if c.Error == "" {
+			made++
+		}
+	}
+	all := len(t.Changes) + max(t.More, 0)
+	switch {
+	case all > len(t.Changes):
+		return slacktext.Count(all, "write call") + " before it began."
+	case made < all:
+		return slacktext.Count(made, "change") + " before it began, and " + slacktext.Count(all-made, "call") + " refused."
+	case made > 0:
+		return slacktext.Count(made, "change") + " before it began."
+	case slacktext.OneLine(t.Blind) != "":
+		return "what changed before it began could not be read."
+	}
+	return "none found before it began."
+}
+
+func trailOf(i incident.Incident, n incident.Note) *report.RecentChanges {
+	if n.RecentChanges != nil {
+		return n.RecentChanges
+	}
+	return i.RecentChanges
+}
+
+// act is the body of such a reply.
+func (p *page) act(i incident.Incident, n incident.Note) {
+	if n.Reason == incident.HasChanges {
+		p.trail(trailOf(i, n))
+		return
+	}
+	of, known := offerOf(i, n)
+	if !known {
+		return
+	}
+	switch n.Reason {
+	case incident.IsProposed:
+		p.add(p.plan(of)...)
+		if final(of) == "" { // else the plan says it
+			p.undo(of)
+		}
+	case incident.RemedyDone, incident.RemedyFailed:
+		p.run(of)
+	case incident.IsDeferred:
+		p.waits(of)
+	case incident.IsUnhelpful:
+		p.undo(of)
+	}
+}
+
+// head is the beginning of a hash, enough to find it in the audit.
+func head(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
+
+// undo is how to take it back, or that it cannot be.
+func (p *page) undo(of incident.Offer) {
+	if end := final(of); end != "" {
+		p.add(p.line().prose(end).section())
+		return
+	}
+	p.add(p.commands("Undo", of.Plan.Undo())...)
+}
+
+// run is what AWS was asked to do, for whoever looks it up in CloudTrail.
+func (p *page) run(of incident.Offer) {
+	d := of.Run
+	if s := slacktext.Clip(slacktext.OneLine(d.Says), 600); s != "" {
+		p.add(p.line().prose(slacktext.Sentence(capital(s))).section())
+	}
+	if d.Result == action.Done || d.Result == action.Partly || d.Result == action.Uncertain {
+		p.undo(of)
+	}
+	var lines []*line
+	row := func(name, value string) {
+		if value != "" {
+			lines = append(lines, p.line().plain(name+": ").prose(value))
+		}
+	}
+	row("Reason", slacktext.Clip(slacktext.OneLine(d.Reason), 120))
+	row("Changed", slacktext.Few(d.Changed, 8, 120))
+	if ids := slacktext.Few(d.Requests, 6, 80); ids != "" {
+		lines = append(lines, p.line().plain("Request "+pick(len(d.Requests) == 1, "id", "ids")+": ").code(ids))
+	}
+	if !d.Approved.IsZero() && !allowedItself(of) {
+		lines = append(lines, p.line().plain("Approved by ").person(of.By).plain(" ").at(d.Approved))
+	}
+	row("Plan", strings.TrimSpace(slacktext.Clip(slacktext.OneLine(string(d.Plan.Remedy)), 60)+" "+head(slacktext.OneLine(d.Hash), 12)))
+	if len(lines) > 0 {
+		p.add(p.heading("Audit"), bullets(lines...))
+	}
+}
+
+// replay tells with which command an incident is diagnosed again from what was kept of it.
+func (p *page) replay(i incident.Incident) {
+	if i.Evidence == nil {
+		return
+	}
+	p.add(p.label("Diagnose again").code(shell.Command("rollcall", "replay", i.Key.Name())).plain(" with what was read then, also when it is all gone.").section())
 }

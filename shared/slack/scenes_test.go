@@ -1,16 +1,42 @@
 package slack
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"html"
+	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+	slackgo "github.com/slack-go/slack"
+
+	"rollcall/local/testfull"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
+	"rollcall/shared/overview"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/coverzones"
+	"rollcall/shared/remedy/createaccessentry"
+	"rollcall/shared/remedy/deleteleakedinterfaces"
+	"rollcall/shared/remedy/openendpointsecuritygroup"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
+	"rollcall/shared/silence"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 // scene is an incident as it may stand, with the replies that its thread has.
@@ -340,4 +366,744 @@ func scenes() []scene {
 		{"huge", huge, []incident.Note{note(huge, incident.Opened, huge.Opened)}},
 		{"unknown-note", predicted, []incident.Note{{ID: "something-new", Reason: "something-new", At: began}}},
 	}...)
+}
+
+// TestNeverPastTheLimits draws odd and huge incidents and holds each message
+// against Slack's limits.
+func TestNeverPastTheLimits(t *testing.T) {
+	// Each of thirty wild incidents has all the texts too long, too odd or too many.
+	for seed := range uint64(testfull.Of(120, 30)) {
+		w := wild{rand.New(rand.NewPCG(seed, 2))}
+		i := w.incident()
+		messages := []slackapi.Message{Render(i, Options{Actions: true, Now: w.time()})}
+		for _, n := range i.Delivery.Notes {
+			messages = append(messages, RenderNote(i, n))
+		}
+		for n, m := range messages {
+			for _, problem := range problems(m) {
+				t.Errorf("seed %d, message %d: %s", seed, n, problem)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// problems are the limits that a message breaks.
+func problems(m slackapi.Message) []string {
+	var list []string
+	text := calls().ReplaceAllString(m.Text, "")
+	if text == "" || slacktext.Length(m.Text) > slacktext.MaxText || strings.ContainsAny(text, "<>\n") || strings.Contains(strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "").Replace(m.Text), "&") {
+		list = append(list, "text "+m.Text)
+	}
+	if len(m.Blocks) == 0 || len(m.Blocks) > slacktext.MaxBlocks {
+		list = append(list, "number of blocks "+slacktext.Number(len(m.Blocks)))
+	}
+	if n := slacktext.Size(m.Blocks); n > slacktext.MaxSize {
+		list = append(list, "size "+slacktext.Number(n))
+	}
+	for _, b := range m.Blocks {
+		if image, is := b.(*slackgo.ImageBlock); is {
+			if image.SlackFile == nil || image.SlackFile.ID == "" || image.AltText == "" || slacktext.Length(image.AltText) > slackapi.MaxAlt {
+				list = append(list, "a picture without a file or a text")
+			}
+			continue
+		}
+		if row, is := b.(*slackgo.ActionBlock); is {
+			list = append(list, buttonProblems(row)...)
+			continue
+		}
+		block := b.(*slackgo.RichTextBlock)
+		if len(block.Elements) == 0 {
+			list = append(list, "an empty block")
+		}
+		for _, e := range block.Elements {
+			list = append(list, partProblems(e)...)
+		}
+	}
+	return list
+}
+
+func partProblems(e slackgo.RichTextElement) (list []string) {
+	var items []slackgo.RichTextSectionElement
+	switch e := e.(type) {
+	case *slackgo.RichTextSection:
+		items = e.Elements
+		for _, item := range items {
+			text := ""
+			switch item := item.(type) {
+			case *slackgo.RichTextSectionTextElement:
+				text = item.Text
+			case *slackgo.RichTextSectionLinkElement:
+				text = item.Text
+			}
+			// A line of its own in a sentence could be taken for one of Rollcall's.
+			if strings.ContainsAny(text, "\n\r\v\f\u0085\u2028\u2029") {
+				list = append(list, "a broken line: "+strconv.Quote(text))
+			}
+		}
+	case *slackgo.RichTextPreformatted:
+		items = e.Elements
+	case *slackgo.RichTextList:
+		for _, item := range e.Elements {
+			list = append(list, partProblems(item)...)
+		}
+		if len(e.Elements) == 0 {
+			list = append(list, "an empty list")
+		}
+		return list
+	}
+	if len(items) == 0 {
+		list = append(list, "an empty section")
+	}
+	for _, item := range items {
+		switch item := item.(type) {
+		case *slackgo.RichTextSectionTextElement:
+			list = append(list, textProblems(item.Text)...)
+		case *slackgo.RichTextSectionLinkElement:
+			list = append(list, textProblems(item.Text)...)
+			if !strings.HasPrefix(item.URL, "https://") || slacktext.Length(item.URL) > 3000 {
+				list = append(list, "link to "+item.URL)
+			}
+		case *slackgo.RichTextSectionDateElement:
+			if item.Timestamp < 0 || item.Fallback == nil || !strings.HasSuffix(*item.Fallback, " UTC") {
+				list = append(list, "a time that cannot be read")
+			}
+		case *slackgo.RichTextSectionUserElement:
+			if !slices.Contains([]string{"U0ONCALL01", "U0DEV00001"}, item.UserID) {
+				list = append(list, "a mention of "+item.UserID)
+			}
+		case *slackgo.RichTextSectionUserGroupElement:
+			if item.UsergroupID != "S0LEADS001" {
+				list = append(list, "a mention of the group "+item.UsergroupID)
+			}
+		case *slackgo.RichTextSectionBroadcastElement:
+			if item.Range != "here" {
+				list = append(list, "a mention of "+item.Range)
+			}
+		default:
+			list = append(list, "an element that could mention people")
+		}
+	}
+	return list
+}
+
+func textProblems(s string) []string {
+	switch {
+	case s == "":
+		return []string{"an empty text"}
+	case slacktext.Length(s) > slacktext.MaxPiece:
+		return []string{"a text of " + slacktext.Number(slacktext.Length(s))}
+	case !utf8.ValidString(s):
+		return []string{"a text that is not UTF-8"}
+	case strings.ContainsFunc(s, func(r rune) bool {
+		return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
+	}):
+		return []string{"control characters"}
+	}
+	return nil
+}
+
+// TestSayWhatIsLeftOut: what does not fit is counted, and a command is whole
+// or not there.
+func TestSayWhatIsLeftOut(t *testing.T) {
+	long := strings.Repeat("aws ec2 create-route --route-table-id rtb-0cd2 ", 100)
+	i := incidentOf(noEgress(), launches(200, report.Missed))
+	i.Cause.Fix.Command = long
+	got := read([]slackapi.Message{Render(i, Options{})})
+	if strings.Contains(got, "aws ec2 create-route") || !strings.Contains(got, "The command is too long to show here.") {
+		t.Errorf("a long command was cut and not left out:\n%s", got)
+	}
+	got = read([]slackapi.Message{RenderNote(i, note(i, incident.Opened, began))})
+	if want := "… and 175 more instances left out here"; !strings.Contains(got, want) {
+		t.Errorf("the thread does not say %q:\n%s", want, got)
+	}
+}
+
+// TestSizeIsWhatIsSent keeps the measure honest.
+func TestSizeIsWhatIsSent(t *testing.T) {
+	m := Render(incidentOf(noEgress(), nil), Options{})
+	sent, err := json.Marshal(m.Blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := slacktext.Size(m.Blocks); got != len(sent) {
+		t.Errorf("size = %d, want %d", got, len(sent))
+	}
+}
+
+var paymentsEU = spoke.ID{Account: "222233334444", Region: "eu-west-1"}
+
+// someOverview has one of all.
+func someOverview() overview.Overview {
+	now := time.Date(2026, 11, 20, 15, 30, 0, 0, time.UTC)
+	broken := scenes()[0].incident
+	broken.Delivery.Channel, broken.Delivery.TS = "C0123456789", "1763650800.000100"
+	muted, hidden := broken, broken
+	muted.Key.Resource, muted.Mute = "rtb-2", &incident.Mute{By: report.User{ID: "U0DANA0001"}, At: now.Add(-time.Hour), Until: now.Add(3 * time.Hour)}
+	hidden.Key.Resource = "rtb-3"
+	hidden.Delivery = incident.Delivery{}
+	hidden.Silence = &incident.Silenced{ID: "ab12cd34", By: report.User{ID: "U0ONCALL01"}, At: now.Add(-time.Hour), Until: now.Add(30 * time.Hour), Reason: "node upgrade"}
+	of := func(id spoke.ID, name, whose string, swept time.Time, open int, failed ...string) overview.Cluster {
+		return overview.Cluster{Cluster: spoke.Cluster{ID: id, Name: name}, Whose: whose, Swept: swept, Open: open, Failed: failed}
+	}
+	person := silence.Person{ID: "U0ONCALL01", Name: "oncall"}
+	return overview.Overview{
+		Now: now, Site: "https://acme.slack.com/",
+		Clusters: []overview.Cluster{
+			of(spoke.ID{}, "prod", "platform", now.Add(-2*time.Minute), 3), of(spoke.ID{}, "dev", "platform", now.Add(-3*time.Minute), 0),
+			of(paymentsEU, "prod", "payments", now.Add(-40*time.Minute), 0), of(paymentsEU, "batch", "payments", time.Time{}, 0),
+			of(paymentsEU, "stage", "payments", now.Add(-time.Minute), 0, "zone-watch"),
+		},
+		Incidents: []incident.Incident{broken, muted, hidden},
+		Silences: []overview.Silence{
+			{Silence: silence.Silence{ID: "ab12cd34", Cluster: "prod", From: now.Add(-time.Hour), Until: now.Add(30 * time.Hour), At: now.Add(-time.Hour), By: person, Reason: "node upgrade"}, Whose: "platform"},
+			{Silence: silence.Silence{
+				ID: "00ff00ff", Spoke: paymentsEU, Cluster: "prod", Tag: &silence.Tag{Key: "team", Value: "payments"}, Check: "route/no-egress", From: now.Add(24 * time.Hour), Until: now.Add(20 * 24 * time.Hour), At: now, By: person,
+				Weekly: &silence.Window{Day: time.Saturday, From: 2 * time.Hour, To: 6*time.Hour + 30*time.Minute}, Reason: "weekly rotation <@U1> *not bold*",
+			}, Whose: "payments"},
+		},
+		Unread: []string{"silences in staging: the table did not answer; the error is in report's log"},
+	}
+}
+
+func askedReport() report.Period {
+	o := someOverview()
+	return report.Period{
+		From: o.Now.Add(-24 * time.Hour), To: o.Now, At: o.Now, Clusters: 40, Launches: report.Tally{All: 214, Joined: 209, Failed: 3, Reclaimed: 1, Waiting: 1},
+		Opened: 2, Resolved: 1, Open: 1, LeftOut: 12,
+		Joining: &report.Joining{Median: 62 * time.Second, Most95: 118 * time.Second, N: 209}, Causes: []report.CauseCount{{Check: "route/no-egress", N: 2}, {Check: "launch/capacity", N: 1}},
+	}
+}
+
+// asked are the answers to commands, by the names of their golden files.
+func askedFor() map[string][]slackapi.Message {
+	o := someOverview()
+	calm := overview.Overview{Now: o.Now, Clusters: o.Clusters[:2]}
+	for i := range calm.Clusters {
+		calm.Clusters[i].Open = 0
+	}
+	calm.Clusters = slices.Clone(calm.Clusters)
+	o = someOverview()
+	s := o.Silences[0].Silence
+	ended := s
+	ended.Ended, ended.EndedBy = o.Now.Add(-time.Minute), silence.Person{ID: "U0DANA0001"}
+	shows := Options{Actions: true, Now: o.Now}
+	found := overview.Found{
+		Cluster: overview.Cluster{Cluster: spoke.Cluster{Name: "prod"}, Whose: "platform"}, Region: "us-west-2", Nodegroup: "workers", Type: "m5.large", Zone: "us-west-2a", Subnet: "subnet-0ab1c2d3e4f5a6b7c",
+		Started: o.Now.Add(-31 * time.Minute), Due: o.Now.Add(-26 * time.Minute), End: snapshot.NotJoined, Cause: "route/no-egress", Says: "rtb-1 has no default route", Incidents: o.Incidents[:1],
+	}
+	return map[string][]slackapi.Message{
+		"asked-status":   {RenderStatus(o), RenderStatus(calm), RenderStatus(overview.Overview{Now: o.Now})},
+		"asked-clusters": {RenderClusters(o), RenderClusters(overview.Overview{Now: o.Now})},
+		"asked-silences": {RenderSilences(o, true), RenderSilences(calm, true)},
+		"asked-silence":  {RenderSilenced(s, "platform", o.Incidents[:1], o.Now), RenderSilence(s, "platform", shows), RenderSilence(ended, "platform", shows)},
+		"asked-why": {
+			RenderWhy(overview.Why{Instance: "i-0ef3", Now: o.Now, Site: o.Site, Found: []overview.Found{found}}),
+			RenderWhy(overview.Why{Instance: "i-0ef4", Now: o.Now}),
+		},
+		"asked-report":  {RenderReport(askedReport())},
+		"asked-home":    {RenderHome(o, "Ended: the silence of dev."), RenderHome(calm, "")},
+		"asked-refused": {RenderRefusal(incident.Answer{Reason: incident.NotResponder}, o.Now), RenderRefusal(incident.Answer{Reason: incident.OtherWorkspace}, o.Now), RenderRefusal(incident.Answer{Reason: incident.WorkspaceNotRead}, o.Now)},
+	}
+}
+
+func TestAskedGolden(t *testing.T) {
+	for name, messages := range askedFor() {
+		golden(t, name+".golden.json", wire(t, messages))
+		golden(t, name+".txt", []byte(read(messages)))
+	}
+}
+
+// However much there is, a page is one that Slack takes, and says what it leaves out.
+func TestAskedMuch(t *testing.T) {
+	o := someOverview()
+	for range 7 {
+		o.Clusters = append(o.Clusters, o.Clusters...)
+		o.Incidents = append(o.Incidents, o.Incidents...)
+		o.Silences = append(o.Silences, o.Silences...)
+		o.Unread = append(o.Unread, o.Unread...)
+	}
+	for name, m := range map[string]slackapi.Message{
+		"status": RenderStatus(o), "clusters": RenderClusters(o), "silences": RenderSilences(o, true), "home": RenderHome(o, ""),
+	} {
+		if len(m.Blocks) > slacktext.MaxBlocks || slacktext.Size(m.Blocks) > slacktext.MaxSize {
+			t.Errorf("%s has %d blocks of %d characters", name, len(m.Blocks), slacktext.Size(m.Blocks))
+		}
+		if text := read([]slackapi.Message{m}); !strings.Contains(text, " more") {
+			t.Errorf("%s does not say that it leaves something out:\n%s", name, text)
+		}
+	}
+}
+
+// isAsked tells the golden files of answers to commands.
+func isAsked(name string) bool {
+	_, err := os.Stat("testdata/" + name)
+	return strings.HasPrefix(name, "asked-") && err == nil
+}
+
+// TestWordsAreTheMessages: whoever hears of an incident elsewhere reads what the message in
+// Slack says: the same headline, and of each line the same beginning, as plain text that no
+// mail program or card takes for anything else.
+func TestWordsAreTheMessages(t *testing.T) {
+	for _, s := range scenes() {
+		w := Words(s.incident, s.options())
+		m := Render(s.incident, s.options())
+		// The notification's text begins with a colour.
+		if _, said, _ := strings.Cut(html.UnescapeString(m.Text), " "); said != w.Headline && !strings.HasPrefix(w.Headline, strings.TrimSuffix(said, "…")) {
+			t.Errorf("%s: Slack says %q, the others %q", s.name, said, w.Headline)
+		}
+		shown := strings.Join(strings.Fields(read([]slackapi.Message{m})), " ")
+		for _, l := range append(w.Lines, incident.Line{Label: "Command", Text: w.Command}) {
+			if strings.ContainsAny(l.Text, "`\n") && l.Label != "Command" || l.Label == "" || slacktext.Length(l.Text) > maxCommand {
+				t.Errorf("%s: %s is no plain line: %q", s.name, l.Label, l.Text)
+			}
+			if l.Label == "Impact" || l.Label == "Since" || l.Label == "When" || l.Label == "Was" || l.Label == "Command" || l.Label == "Do" || strings.Contains(l.Text, " UTC") {
+				continue // with times, which Slack shows in each reader's zone, and what is offered with buttons instead
+			}
+			if words := strings.Fields(l.Text); !strings.Contains(shown, strings.Join(words[:min(4, len(words))], " ")) {
+				t.Errorf("%s: Slack does not say %q", s.name, l.Text)
+			}
+		}
+		for _, address := range []string{w.Console, w.Docs} {
+			if address != "" && !strings.HasPrefix(address, "https://") {
+				t.Errorf("%s: leads to %q", s.name, address)
+			}
+		}
+	}
+}
+
+func TestInUTC(t *testing.T) {
+	at := time.Date(2026, 11, 20, 14, 59, 3, 0, time.FixedZone("", -8*3600))
+	for want, from := range map[string]time.Time{"22:59 UTC": at.Add(time.Hour), "2026-11-20 22:59 UTC": at.Add(24 * time.Hour)} {
+		if got := inUTC(at, from); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// A command that is too long to be shown whole is not shown: half a command must not be
+// pasted.
+func TestWordsOfALongCommand(t *testing.T) {
+	i := scenes()[0].incident
+	i.State = incident.Open
+	i.Cause.Fix.Command = "aws " + strings.Repeat("x", maxCommand)
+	w := Words(i, Options{})
+	if diff := cmp.Diff(incident.Line{Label: "Do", Text: "The command is too long to show here."}, w.Lines[len(w.Lines)-1]); diff != "" || w.Command != "" {
+		t.Errorf("command of %d, (-want +got):\n%s", len(w.Command), diff)
+	}
+}
+
+// planScenes show a plan of each remedy as it is offered.
+func planScenes(told func(incident.Reason, func(*incident.Note)) incident.Note) []scene {
+	base := incidentOf(noEgress(), launches(3, report.Missed))
+	var left []string
+	for n := range 60 {
+		left = append(left, fmt.Sprintf("eni-0aa%014x", n))
+	}
+	var list []scene
+	for _, p := range []remedy.Plan{
+		{Remedy: optin.ReplaceInstance, Replace: &replaceinstance.Plan{Instances: []replaceinstance.Replaced{
+			{Instance: "i-0ef3000003a5b0000", Group: "eks-workers-a1b2", Nodegroup: "workers", Zone: "us-west-2a"},
+			{Instance: "i-0ef3000003a5b0011", Group: "eks-workers-a1b2", Nodegroup: "workers", Zone: "us-west-2a"},
+		}}},
+		{Remedy: optin.OpenEndpointSecurityGroup, Open: &openendpointsecuritygroup.Plan{VPC: "vpc-0123456789abcdef0", SecurityGroup: "sg-0aaaabbbbccccdddd", Endpoints: []string{"vpce-0123456789abcdef0"}, Port: 443, From: []string{"sg-0eeeeffff00001111"}}},
+		{Remedy: optin.CoverZones, Cover: &coverzones.Plan{Nodegroup: "workers", From: 2, To: 3, Max: 6, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2c"}}},
+		{Remedy: optin.DeleteLeakedInterfaces, Cleanup: &deleteleakedinterfaces.Plan{VPC: "vpc-0123456789abcdef0", Subnet: "subnet-0ab1c2d3e4f5a6b7c", Interfaces: left, Addresses: 420}},
+		{Remedy: optin.CreateAccessEntry, Access: &createaccessentry.Plan{Principal: "arn:aws:iam::111122223333:role/eks/nodes/workers-node-role", Type: "EC2_LINUX"}},
+	} {
+		p.Format, p.Partition, p.Account, p.Region, p.Cluster, p.Check, p.Resource = remedy.Format, "aws", "111122223333", "us-west-2", "prod", base.Key.Check, base.Key.Resource
+		of := offer(incident.Offered, func(of *incident.Offer) { of.Plan, of.Hash = p, p.Hash() })
+		done := with(base, offers(offer(incident.Acted, func(of *incident.Offer) { of.Plan, of.Hash = p, p.Hash() })))
+		list = append(list,
+			scene{"act-plan-" + string(p.Remedy), with(base, offers(of)), []incident.Note{told(incident.IsProposed, nil)}},
+			scene{"act-plan-" + string(p.Remedy) + "-done", done, []incident.Note{told(incident.RemedyDone, nil)}},
+		)
+	}
+	return list
+}
+
+func aValue() Value {
+	return Value{Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2"}, Number: 2, Plan: strings.Repeat("0f", 16)}
+}
+
+func text(t *testing.T, v Value) string {
+	t.Helper()
+	s, ok := v.Text()
+	if !ok {
+		t.Fatalf("%+v does not fit", v)
+	}
+	return s
+}
+
+// TestValueAtTheLimits: the longest names that AWS allows fit, and what does
+// not fit is not sent.
+func TestValueAtTheLimits(t *testing.T) {
+	longest := Value{
+		Key: report.Key{
+			Cluster:  strings.Repeat("c", 100), // EKS
+			Check:    checks.ID("ip/" + strings.Repeat("k", 60)),
+			Resource: "arn:aws-us-gov:iam::123456789012:role/" + strings.Repeat("p", 511) + "/" + strings.Repeat("r", 64), // IAM
+		},
+		Number: 1 << 31, Plan: strings.Repeat("f", 32),
+	}
+	for _, tt := range []struct {
+		name string
+		v    Value
+		fits bool
+	}{
+		{"the longest", longest, true},
+		{"without a plan", Value{Key: longest.Key}, true},
+		{"marks", Value{Key: report.Key{Cluster: `<!channel>&"\`, Check: "a/b", Resource: "日本🔥\n"}}, true},
+		{"too long", Value{Key: report.Key{Cluster: "c", Check: "a/b", Resource: strings.Repeat("x", 2000)}}, false},
+		{"too long in UTF-16", Value{Key: report.Key{Cluster: "c", Check: "a/b", Resource: strings.Repeat("🔥", 990)}}, false},
+		{"not UTF-8", Value{Key: report.Key{Cluster: "c\xff", Check: "a/b", Resource: "r"}}, false},
+		{"no cluster", Value{Key: report.Key{Check: "a/b", Resource: "r"}}, false},
+		{"no hash", Value{Key: longest.Key, Plan: "unknown: x"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, fits := tt.v.Text()
+			if fits != tt.fits {
+				t.Fatalf("fits = %v, want %v: %s", fits, tt.fits, got)
+			}
+			if !fits {
+				return
+			}
+			if slacktext.Length(got) > maxValue {
+				t.Errorf("%d characters", slacktext.Length(got))
+			}
+			back, err := ParseValue(got)
+			if err != nil || back != tt.v {
+				t.Errorf("read as %+v, %v", back, err)
+			}
+		})
+	}
+}
+
+func TestParseValueRefuses(t *testing.T) {
+	good := text(t, aValue())
+	for _, s := range []string{
+		"", "{}", "null", "[]", `"x"`, good + "x", good + good, strings.Replace(good, `"v":1`, `"v":2`, 1), strings.Replace(good, `"v":1,`, "", 1),
+		strings.Replace(good, `"c":"prod"`, `"c":""`, 1), strings.Replace(good, `"r":"rtb-0cd2"`, `"r":""`, 1), strings.Replace(good, `"n":2`, `"n":-2`, 1),
+		strings.Replace(good, "0f0f", "0F0F", 1), strings.Replace(good, "0f0f", "", 1), strings.Replace(good, `"n":2`, `"n":2,"x":1`, 1),
+		strings.Replace(good, "rtb-0cd2", strings.Repeat("x", 2000), 1),
+	} {
+		if v, err := ParseValue(s); !errors.Is(err, ErrValue) || v != (Value{}) {
+			t.Errorf("ParseValue(%.80q) = %+v, %v", s, v, err)
+		}
+	}
+}
+
+func TestReadPress(t *testing.T) {
+	v := aValue()
+	keyed := v
+	keyed.Plan = ""
+	beside := func(id string, elements ...string) string {
+		return `[{"type":"rich_text","block_id":"x","elements":[{"type":"rich_text_section","elements":[]}]},` +
+			`{"type":"actions","block_id":"` + id + `","elements":[` + strings.Join(elements, ",") + `]}]`
+	}
+	button := func(id, value string) string {
+		b, err := json.Marshal(map[string]string{"type": "button", "action_id": id, "value": value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	menu := `{"type":"static_select","action_id":"mute"}`
+	good := beside("b1", button("acknowledge", text(t, keyed)), menu)
+	for _, tt := range []struct {
+		name   string
+		e      Element
+		blocks string
+		want   Pressed
+		err    error
+	}{
+		{name: "approve", e: Element{ActionID: "approve", Value: text(t, v)}, want: Pressed{Value: v, Action: report.ApprovePlan}},
+		{name: "refuse", e: Element{ActionID: "refuse", Value: text(t, v)}, want: Pressed{Value: v, Action: report.RefusePlan}},
+		{name: "acknowledge", e: Element{ActionID: "acknowledge", Value: text(t, keyed)}, want: Pressed{Value: keyed, Action: report.Acknowledge}},
+		{name: "a plan that is not asked for", e: Element{ActionID: "check", Value: text(t, v)}, want: Pressed{Value: keyed, Action: report.CheckAgain}},
+		{name: "unmute", e: Element{ActionID: "unmute", Value: text(t, keyed)}, want: Pressed{Value: keyed, Action: report.Unmute}},
+		{name: "mute", e: Element{ActionID: "mute", BlockID: "b1", Option: "4h"}, blocks: good, want: Pressed{Value: keyed, Action: report.MuteFor, For: 4 * time.Hour}},
+		{name: "mute for a year", e: Element{ActionID: "mute", BlockID: "b1", Option: "8760h"}, blocks: good, err: ErrOption},
+		{name: "mute for nothing", e: Element{ActionID: "mute", BlockID: "b1"}, blocks: good, err: ErrOption},
+		{name: "mute in another block", e: Element{ActionID: "mute", BlockID: "b2", Option: "1h"}, blocks: good, err: ErrValue},
+		{name: "mute alone", e: Element{ActionID: "mute", BlockID: "b1", Option: "1h"}, blocks: beside("b1", menu), err: ErrValue},
+		{name: "mute of no message", e: Element{ActionID: "mute", BlockID: "b1", Option: "1h"}, err: ErrValue},
+		{name: "approve without a plan", e: Element{ActionID: "approve", Value: text(t, keyed)}, err: ErrValue},
+		{name: "approve without a value", e: Element{ActionID: "approve"}, err: ErrValue},
+		{name: "another app's", e: Element{ActionID: "deploy", Value: text(t, v)}, err: ErrAction},
+		{name: "no action", err: ErrAction},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := ReadPress(tt.e, []byte(tt.blocks))
+			if !errors.Is(err, tt.err) {
+				t.Fatalf("error %v, want %v", err, tt.err)
+			}
+			if diff := cmp.Diff(got, tt.want); diff != "" {
+				t.Errorf("(-got +want):\n%s", diff)
+			}
+		})
+	}
+}
+
+func FuzzParseValue(f *testing.F) {
+	f.Add(`{"v":1,"c":"prod","k":"route/no-egress","r":"rtb-0cd2","n":1,"p":"0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f"}`)
+	f.Add(`{"v":1,"c":"🔥","k":"<","r":"\u0000"}`)
+	f.Add(`[]`)
+	f.Fuzz(func(t *testing.T, s string) {
+		v, err := ParseValue(s)
+		if err != nil {
+			return
+		}
+		again, ok := v.Text()
+		if !ok {
+			return // it was shorter as it came, or is not UTF-8
+		}
+		if back, err := ParseValue(again); err != nil || back != v {
+			t.Errorf("%q was %+v and is %+v, %v", s, v, back, err)
+		}
+	})
+}
+
+func FuzzReadPress(f *testing.F) {
+	f.Add("mute", "b1", "", "1h", `[{"type":"actions","block_id":"b1","elements":[{"action_id":"check","value":"{\"v\":1,\"c\":\"p\",\"k\":\"a/b\",\"r\":\"r\"}"}]}]`)
+	f.Add("approve", "b1", `{"v":1,"c":"p","k":"a/b","r":"r","p":"0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f"}`, "", `null`)
+	f.Fuzz(func(t *testing.T, action, block, value, option, blocks string) {
+		p, err := ReadPress(Element{action, block, value, option}, []byte(blocks))
+		if err != nil {
+			return
+		}
+		deciding := p.Action == report.ApprovePlan || p.Action == report.RefusePlan
+		if p.Key.Cluster == "" || p.Key.Check == "" || p.Key.Resource == "" || deciding != (p.Plan != "") || (p.Action == report.MuteFor) != (p.For > 0) {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
+// TestButtonsOfSpokes: a button says whose incident it is of; the hub's own are as they
+// were, and a release that knows no spokes refuses the others.
+func TestButtonsOfSpokes(t *testing.T) {
+	key := report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}
+	other := key
+	other.Spoke = spoke.ID{Account: "222233334444", Region: "eu-west-1"}
+	own, ok := Value{Key: key, Number: 1}.Text()
+	if !ok || own != `{"v":1,"c":"prod","k":"route/no-egress","r":"rtb-1","n":1}` {
+		t.Errorf("the hub's own button is %s", own)
+	}
+	text, ok := Value{Key: other, Number: 1}.Text()
+	if !ok || text == own {
+		t.Errorf("the spoke's button is %s", text)
+	}
+	if v, err := ParseValue(text); err != nil || v.Key != other {
+		t.Errorf("%s is read as %+v, %v", text, v, err)
+	}
+	for _, s := range []string{"2222/eu-west-1", "222233334444", "222233334444/eu-west-1/x"} {
+		if v, err := ParseValue(`{"v":1,"c":"prod","k":"route/no-egress","r":"rtb-1","s":"` + s + `"}`); !errors.Is(err, ErrValue) {
+			t.Errorf("%s: %+v, %v", s, v, err)
+		}
+	}
+}
+
+// TestThreadTellsHowToReplay: what opens or comes back says so once, where there is
+// something to replay, and whatever a name holds is one word of the command.
+func TestThreadTellsHowToReplay(t *testing.T) {
+	kept := &incident.Evidence{Opened: "a", Newest: "a"}
+	for name, test := range map[string]struct {
+		evidence *incident.Evidence
+		reason   incident.Reason
+		resource string
+		want     string
+	}{
+		"opened":        {kept, incident.Opened, "rtb-1", "rollcall replay prod:route/no-egress:rtb-1"},
+		"back":          {kept, incident.Reopened, "rtb-1", "rollcall replay prod:route/no-egress:rtb-1"},
+		"a strange one": {kept, incident.Opened, "a; rm -rf $HOME", "rollcall replay 'prod:route/no-egress:a; rm -rf $HOME'"},
+		"of no bucket":  {nil, incident.Opened, "rtb-1", ""},
+		"resolved":      {kept, incident.IsProved, "rtb-1", ""},
+	} {
+		i := incident.Incident{Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: test.resource}, Evidence: test.evidence}
+		raw, err := json.Marshal(RenderNote(i, incident.Note{Reason: test.reason}).Blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(raw)
+		if n := strings.Count(text, "rollcall replay"); n > 1 || (n == 1) != (test.want != "") || !strings.Contains(text, test.want) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// The colour of a message and the severity by which people are called are one
+// judgement.
+func TestColourIsSeverity(t *testing.T) {
+	for _, s := range scenes() {
+		colour, _ := verdict(s.incident)
+		want := incident.Info
+		switch colour {
+		case red:
+			want = incident.Critical
+		case orange:
+			want = incident.Warning
+		}
+		if got := s.incident.Severity(); got != want {
+			t.Errorf("%s is %s and %s", s.name, colour, got)
+		}
+	}
+}
+
+// TestVerdictWhereNoLaunchMetIt: a cause that keeps pods of Ready nodes from starting does
+// not foretell what launches will do.
+func TestVerdictWhereNoLaunchMetIt(t *testing.T) {
+	const title = "metadata of i-0a is out of pods' reach"
+	for _, x := range []struct {
+		sure checks.Confidence
+		pods []string
+		want string
+	}{
+		{checks.Likely, nil, "new instances will probably not join: " + title},
+		{checks.Possible, nil, "new instances may not join: " + title},
+		{checks.Likely, []string{"shop/web-0"}, "pods wait on Ready nodes: " + title},
+		{checks.Certain, []string{"shop/web-0", "shop/web-1"}, "pods wait on Ready nodes: " + title},
+	} {
+		i := incident.Incident{State: incident.Open, Number: 1, Key: report.Key{Cluster: "prod", Check: checkid.InstanceIMDS, Resource: "lt-0a"}}
+		i.Cause.Title, i.Cause.Confidence, i.Cause.Pods = title, x.sure, x.pods
+		if colour, got := verdict(i); got != x.want || colour != orange {
+			t.Errorf("%s, %d pods: %s %q, want %q", x.sure, len(x.pods), colour, got, x.want)
+		}
+	}
+}
+
+func TestChange(t *testing.T) {
+	for _, tt := range []struct {
+		list []checks.Evidence
+		want string
+	}{
+		{nil, ""},
+		{[]checks.Evidence{{What: "rtb-0cd2", Value: "0.0.0.0/0 → nat-0aa4"}}, "rtb-0cd2 has 0.0.0.0/0 → nat-0aa4"},
+		{[]checks.Evidence{{What: "rtb-0cd2", Value: "no internet needed: endpoints for EC2 and S3"}}, "rtb-0cd2: no internet needed: endpoints for EC2 and S3"},
+		{[]checks.Evidence{{What: "vpc-0cd2", Value: "has endpoints for EC2"}}, "vpc-0cd2 has endpoints for EC2"},
+		{[]checks.Evidence{{What: "Addresses of subnet-0ab1", Value: "20 free"}}, "Addresses of subnet-0ab1: 20 free"},
+		{[]checks.Evidence{{What: "rtb-0cd2", Value: "a\nb"}}, ""},
+		{[]checks.Evidence{{What: "rtb-0cd2"}}, ""},
+		{[]checks.Evidence{{What: "a", Value: "b"}, {What: "c", Value: "d"}}, ""},
+	} {
+		if got := change(tt.list); got != tt.want {
+			t.Errorf("change(%v) = %q, want %q", tt.list, got, tt.want)
+		}
+	}
+}
+
+func TestConsole(t *testing.T) {
+	for _, tt := range []struct {
+		place place
+		id    string
+		want  string
+	}{
+		{place{"aws", "us-west-2"}, "rtb-0cd2", "https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-0cd2"},
+		{place{"aws-cn", "cn-north-1"}, "i-0ef3", "https://cn-north-1.console.amazonaws.cn/ec2/home?region=cn-north-1#InstanceDetails:instanceId=i-0ef3"},
+		{place{"aws-us-gov", "us-gov-west-1"}, "subnet-0ab1", "https://us-gov-west-1.console.amazonaws-us-gov.com/vpcconsole/home?region=us-gov-west-1#SubnetDetails:subnetId=subnet-0ab1"},
+		{place{"aws", "evil.example/"}, "rtb-0cd2", ""},
+		{place{"", "us-west-2"}, "rtb-0cd2", ""},
+		{place{"aws", "us-west-2"}, "prod/workers", ""},
+		{place{"aws", "us-west-2"}, "rtb-0cd2&x=y", ""},
+		{place{"aws", "us-west-2"}, "", ""},
+	} {
+		if got := tt.place.console(tt.id); got != tt.want {
+			t.Errorf("%v.console(%q) = %q, want %q", tt.place, tt.id, got, tt.want)
+		}
+	}
+}
+
+func TestWeb(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#X:y=z": true,
+		"https://us-west-2.console.amazonaws.cn/ec2/home":                                 true,
+		"https://us-gov-west-1.console.amazonaws-us-gov.com/ec2/home":                     true,
+		"https://console.aws.amazon.com/":                                                 true,
+		"https://docs.aws.amazon.com/eks/latest/userguide/":                               true,
+		"https://evil.example/":                                                           false,
+		"https://us-west-2.console.aws.amazon.com.evil.example/":                          false,
+		"https://evilconsole.aws.amazon.com/":                                             false,
+		"https://x.y.console.aws.amazon.com/":                                             false,
+		"https://s3.amazonaws.com/evil":                                                   false,
+		"https://us-west-2.console.aws.amazon.com:8443/":                                  false,
+		"https://us-west-2.console.aws.amazon.com\\@evil.example/":                        false,
+		"http://console.aws.amazon.com/":                                                  false,
+		"javascript:alert(1)":                                                             false,
+		"https://user@host/":                                                              false,
+		"https://":                                                                        false,
+		"":                                                                                false,
+	} {
+		want := ""
+		if ok {
+			want = address
+		}
+		if got := web(address); got != want {
+			t.Errorf("web(%q) = %q, want %q", address, got, want)
+		}
+	}
+}
+
+// TestDigest: the same for what reads the same, another for what does not.
+func TestDigest(t *testing.T) {
+	i := incidentOf(noEgress(), launches(2, "missed"))
+	same := i
+	same.Version, same.Applied, same.Seen = 7, []string{"x"}, began.Add(time.Hour)
+	if a, b := Render(i, Options{}).Digest(), Render(same, Options{}).Digest(); a != b {
+		t.Errorf("digests %q and %q of one message differ", a, b)
+	}
+	if got, want := Render(i, Options{}).Digest(), Render(i, Options{}).Digest(); got != want {
+		t.Errorf("digest %q, then %q", got, want)
+	}
+	other := i
+	other.Affected = 3
+	if a, b := Render(i, Options{}).Digest(), Render(other, Options{}).Digest(); a == b {
+		t.Errorf("one digest %q for two messages", a)
+	}
+}
+
+// TestDigestOfButtons: the id of a block is nothing that anybody sees; what a button
+// does is, and a message with another plan is edited, whatever it reads like.
+func TestDigestOfButtons(t *testing.T) {
+	row := func(id, value string) slackapi.Message {
+		return slackapi.Message{Text: "t", Blocks: []slackgo.Block{slackgo.NewActionBlock(id, button(report.ApprovePlan, "Approve", value))}}
+	}
+	a := row("1", "plan a")
+	if got := row("2", "plan a").Digest(); got != a.Digest() {
+		t.Errorf("the id of a block changes the digest: %q and %q", got, a.Digest())
+	}
+	if got := row("1", "plan b").Digest(); got == a.Digest() {
+		t.Errorf("another plan behind the button leaves the digest %q", got)
+	}
+	if id := a.Blocks[0].(*slackgo.ActionBlock).BlockID; id != "1" {
+		t.Errorf("the digest changed the block's id to %q", id)
+	}
+}
+
+// TestMenuIsAnotherAfterItWasUsed: a client keeps a choice as long as the block's id
+// stays, and nothing else than a use changes it.
+func TestMenuIsAnotherAfterItWasUsed(t *testing.T) {
+	i := incidentOf(noEgress(), launches(2, "missed"))
+	used := i
+	used.Mutes = 1
+	later := i
+	later.Changed, later.State = i.Changed.Add(time.Hour), incident.Cleared
+	if handleID(used) == handleID(i) || handleID(later) != handleID(i) {
+		t.Errorf("ids %q, used %q, later %q", handleID(i), handleID(used), handleID(later))
+	}
+}
+
+// TestTaintIsNoCall: what follows = in a taint looks like service:Call, and is not
+// set in monospace by itself.
+func TestTaintIsNoCall(t *testing.T) {
+	code := &slackgo.RichTextSectionTextStyle{Code: true}
+	for text, want := range map[string][]slackgo.RichTextSectionElement{
+		"x/agent-not-ready=true:NoExecute": {slackgo.NewRichTextSectionTextElement("x/agent-not-ready=true:NoExecute", nil)},
+		"to ec2:CreateFleet":               {slackgo.NewRichTextSectionTextElement("to ", nil), slackgo.NewRichTextSectionTextElement("ec2:CreateFleet", code)},
+	} {
+		l := (&line{page: newPage(place{"aws", "us-west-2"}, time.Time{}, 100)}).prose(text)
+		if diff := cmp.Diff(want, l.items); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
 }

@@ -3,11 +3,15 @@ package slack
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks"
 	"rollcall/shared/node/spot"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
@@ -214,5 +218,408 @@ func (p *page) picture(picture outbox.Picture, alt string) {
 		p.add(p.label("No picture").plain(slacktext.Sentence(slacktext.Clip(slacktext.OneLine(picture.Missing), 300))).section())
 	case picture.File != "":
 		p.blocks = append(p.blocks, slackgo.NewImageBlockSlackFile(&slackgo.SlackFileObject{ID: picture.File}, slacktext.Clip(alt, slackapi.MaxAlt), "", nil))
+	}
+}
+
+// The most lines of the lists in a summary's thread.
+const (
+	mostBursts    = 8
+	mostJudged    = 20
+	mostExplained = 12
+)
+
+// RenderSummaryDetails are the replies in a summary's thread: how each
+// explanation was weighed, the bursts with their arithmetic, all pools with
+// their intervals, and what was assumed; of a week, its lists.
+func RenderSummaryDetails(s report.Summary) []slackapi.Message {
+	if s.Kind == report.WeeklySummary {
+		return renderWeeklyDetails(s)
+	}
+	const top = "How this was weighed:"
+	return []slackapi.Message{{
+		Text: slacktext.Notification(top),
+		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
+			p := newPage(place{s.Partition, s.Region}, s.At, room)
+			p.weighed(s.Spot.Explanations)
+			p.bursts(s.Spot.Bursts)
+			var pools []string
+			for _, pool := range s.Spot.Pools {
+				pools = append(pools, judged(pool))
+			}
+			p.entries(p.line().strong("Pools").plain(", ").dated(s.Spot.From).plain(" to ").dated(s.Spot.To).section(),
+				pools, len(pools)+s.MorePools, mostJudged, "pool")
+			p.assumed(s.Spot.Assumed)
+			return p.blocks
+		}),
+		Tag: SummaryTag(s.ID, DetailsNote),
+	}}
+}
+
+// weighed are all explanations, with the verdict on each.
+func (p *page) weighed(list []spot.Explanation) {
+	var lines []*line
+	for _, e := range list[:min(len(list), mostExplained)] {
+		l := p.line().styled(slacktext.Clip(slacktext.OneLine(string(e.Verdict)), 40), &slackgo.RichTextSectionTextStyle{Bold: true}).
+			plain(colon(slacktext.Clip(slacktext.OneLine(named(e)), 160)) + ". ").prose(slacktext.Sentence(slacktext.Clip(begin(slacktext.OneLine(e.Says)), min(maxSays, max(p.room/4, 120)))))
+		if e.Check != "" && !strings.Contains(e.Name, string(e.Check)) {
+			l.plain(" ").styled(slacktext.Clip(slacktext.OneLine(string(e.Check)), 60), &slackgo.RichTextSectionTextStyle{Italic: true})
+		}
+		lines = append(lines, l)
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("How each explanation was weighed"), bullets(lines...))
+		return
+	}
+	p.add(p.heading("How each explanation was weighed"), p.line().plain("None was: too little is known.").section())
+}
+
+// bursts are what the bursts asked for, and what there was, each shown whole or
+// not at all.
+func (p *page) bursts(list []spot.Burst) {
+	parts := []slackgo.RichTextElement{p.heading("Bursts")}
+	used := 0
+	for i, b := range list {
+		sum := arithmetic(b)
+		if used += slacktext.Length(sum) + 100; i > 0 && used > p.room || i == mostBursts {
+			parts = append(parts, p.line().plain("… and "+slacktext.Count(len(list)-i, "more burst")+" left out here").section())
+			break
+		}
+		within := ""
+		if d := b.Last.Sub(b.Began); d >= time.Second {
+			within = " within " + slacktext.Span(d)
+		}
+		l := p.line().clock(b.Began).plain(": " + slacktext.Count(b.Launches, "launch") + within + " in ").prose(slacktext.Clip(slacktext.OneLine(b.Subnet), 60))
+		if groups := slacktext.Few(slacktext.Distinct(b.Nodegroups...), 4, 30); groups != "" {
+			l.plain(", of " + groups)
+		}
+		parts = append(parts, l.section(), pre(sum))
+	}
+	if len(list) > 0 {
+		p.add(parts...)
+	}
+}
+
+// arithmetic is the terms of a burst and their sum.
+func arithmetic(b spot.Burst) string {
+	var lines []string
+	for _, t := range b.ByType() {
+		lines = append(lines, slacktext.Clip(slacktext.OneLine(t), 60))
+	}
+	had := "nobody looked what it had"
+	if b.HadKnown {
+		had = "had " + slacktext.Number(b.Had)
+		if b.Total > 0 {
+			had += " of " + slacktext.Number(b.Total)
+		}
+	}
+	last := "asked " + slacktext.Number(b.Demand) + ", " + had
+	if b.Failed > 0 {
+		last += "; " + slacktext.Number(b.Failed) + " failed"
+	}
+	return strings.Join(append(lines, last), "\n")
+}
+
+// entries is a list in monospace; each entry is shown whole or not at all.
+func (p *page) entries(heading slackgo.RichTextElement, list []string, total, most int, what string) {
+	var b strings.Builder
+	shown := 0
+	for _, e := range list[:min(len(list), most)] {
+		if shown > 0 && slacktext.Length(b.String())+slacktext.Length(e) > p.room {
+			break
+		}
+		b.WriteString(slacktext.Clip(e, slacktext.MaxPiece-100) + "\n")
+		shown++
+	}
+	if shown == 0 {
+		return
+	}
+	if left := total - shown; left > 0 {
+		b.WriteString("… and " + slacktext.Count(left, "more "+what) + " left out here")
+	}
+	p.add(heading, pre(strings.TrimRight(b.String(), "\n")))
+}
+
+func (p *page) assumed(list []string) {
+	const most = 8
+	var lines []*line
+	for _, a := range list[:min(len(list), most)] {
+		if a = slacktext.OneLine(a); a != "" {
+			lines = append(lines, p.line().prose(slacktext.Sentence(slacktext.Clip(a, min(maxSays, max(p.room/2, 120))))))
+		}
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("Assumed"), bullets(lines...))
+	}
+}
+
+// worst is a small table of the pools that do worst.
+func (p *page) worst(pools []spot.Pool) {
+	var bad []spot.Pool
+	for _, pool := range pools {
+		if pool.Spot && report.Failed(pool.Funnel) > 0 {
+			bad = append(bad, pool)
+		}
+	}
+	if len(bad) == 0 {
+		return
+	}
+	rows := p.fitting(bad[:min(len(bad), mostPools)])
+	text := strings.Join(rows, "\n")
+	if left := len(bad) - mostPools; left > 0 {
+		text += "\n… and " + slacktext.Count(left, "more pool") + " with failures"
+	}
+	p.add(p.heading("Worst pools"), pre(text))
+}
+
+// phone is how many characters of monospace a phone shows beside each other
+// (Slack on a screen of 390 pixels: 42).
+const phone = 40
+
+// fitting are the pools' numbers so that a phone does not wrap them: with
+// shorter words, without those that were lost, with shorter names of types, the
+// first of these that is narrow enough.
+func (p *page) fitting(pools []spot.Pool) []string {
+	var rows []string
+	for _, with := range []tableWords{{"refused", true, 18}, {"ref.", true, 18}, {"ref.", false, 18}, {"ref.", false, 10}} {
+		rows = p.counts(pools, with)
+		if !slices.ContainsFunc(rows, func(row string) bool { return utf8.RuneCountInString(row) > phone }) {
+			break
+		}
+	}
+	return rows
+}
+
+// tableWords is how much a table says.
+type tableWords struct {
+	refused string
+	lost    bool
+	kind    int // characters for an instance type
+}
+
+// counts are pools with their numbers, in columns; those that are zero
+// everywhere are left out. Zones are written without the region that all of
+// them share.
+func (p *page) counts(pools []spot.Pool, with tableWords) []string {
+	area := p.place.region[:strings.LastIndex(p.place.region, "-")+1]
+	type column struct {
+		head string
+		of   func(spot.Pool) string
+		all  bool
+	}
+	columns := []column{
+		{"", func(p spot.Pool) string {
+			return slacktext.Clip(slacktext.OneLine(cmp.Or(p.Type, "type unknown")), with.kind)
+		}, true},
+		{"", func(p spot.Pool) string {
+			return slacktext.Clip(slacktext.OneLine(cmp.Or(strings.TrimPrefix(p.Zone, area), "zone unknown")), 16)
+		}, true},
+		{"joined", func(p spot.Pool) string { return slacktext.Number(p.Joined) + "/" + slacktext.Number(p.Requested) }, true},
+		{"not", func(p spot.Pool) string { return slacktext.Number(p.NotJoined) }, false},
+		{"back", func(p spot.Pool) string { return slacktext.Number(p.Reclaimed) }, false},
+		{with.refused, func(p spot.Pool) string { return slacktext.Number(p.Refused) }, false},
+	}
+	if with.lost {
+		columns = append(columns, column{"lost", func(p spot.Pool) string { return slacktext.Number(p.Lost) }, false})
+	}
+	lines := make([]string, len(pools)+1)
+	for i, c := range columns {
+		cells := []string{c.head}
+		there := c.all
+		for _, p := range pools {
+			cells = append(cells, c.of(p))
+			there = there || c.of(p) != "0"
+		}
+		if !there {
+			continue
+		}
+		left := i < 2
+		for k, cell := range aligned(cells, left) {
+			if i > 0 {
+				lines[k] += " "
+			}
+			lines[k] += cell
+		}
+	}
+	for k := range lines {
+		lines[k] = strings.TrimRight(lines[k], " ")
+	}
+	return lines
+}
+
+// aligned makes cells equally wide.
+func aligned(cells []string, left bool) []string {
+	width := 0
+	for _, c := range cells {
+		width = max(width, utf8.RuneCountInString(c))
+	}
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		gap := strings.Repeat(" ", width-utf8.RuneCountInString(c))
+		out[i] = gap + c
+		if left {
+			out[i] = c + gap
+		}
+	}
+	return out
+}
+
+// widestInterval is from when on an interval says nothing: "1 of 5 joined, 2 % to 100 %"
+// is a riddle beside the 1 of 5.
+const widestInterval = 0.5
+
+// judged is a pool with what the test made of it, for the thread.
+func judged(p spot.Pool) string {
+	words := []string{slacktext.Clip(slacktext.OneLine(cmp.Or(p.Type, "type unknown")), 24), slacktext.Clip(slacktext.OneLine(cmp.Or(p.Zone, "zone unknown")), 24)}
+	if !p.Spot {
+		words = append(words, "on demand")
+	}
+	lines := []string{strings.Join(words, " ")}
+	numbers := fmt.Sprintf("%s of %s joined", slacktext.Number(p.Joined), slacktext.Number(p.Requested))
+	if p.High > p.Low && p.High-p.Low <= widestInterval {
+		numbers += fmt.Sprintf(", 95 %% interval %s to %s", percent(p.Low), percent(p.High))
+	}
+	lines = append(lines, "  "+numbers)
+	var ends []string
+	add := func(n int, what string) {
+		if n > 0 {
+			ends = append(ends, slacktext.Number(n)+" "+what)
+		}
+	}
+	add(p.NotJoined, "not joined")
+	add(p.Reclaimed, "taken back")
+	add(p.Refused, "refused")
+	add(p.Lost, "lost within 1 h")
+	add(p.Terminated, "ended on purpose")
+	add(p.Unknown, "unknown")
+	add(p.Open, "open")
+	if len(ends) > 0 {
+		lines = append(lines, "  "+strings.Join(ends, ", "))
+	}
+	for _, c := range p.Causes[:min(len(p.Causes), 3)] {
+		lines = append(lines, "  "+slacktext.Number(c.Count)+" × "+slacktext.Clip(slacktext.OneLine(c.Name), 40))
+	}
+	if p.Failing {
+		lines = append(lines, "  fails by more than chance"+colon(chance(p.P)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// chance is how likely it is that a pool does as badly as this for no reason.
+func chance(p float64) string {
+	switch {
+	case p <= 0 || p > 1:
+		return ""
+	case p < 1e-6:
+		return "under 1 in 1,000,000"
+	}
+	return "1 in " + slacktext.Number(int(1/p))
+}
+
+// whys are the explanations that the numbers support; without one, what they
+// leave open.
+func (p *page) whys(r spot.Report) {
+	supported, open := withVerdict(r.Explanations, spot.Supported), withVerdict(r.Explanations, spot.Open)
+	for i, e := range supported[:min(len(supported), mostWhys)] {
+		l := p.explained(pick(i == 0, "Why", "And"), e)
+		if e.Check == checkid.SpotBurstExceedsSubnet {
+			l.firstOf(r.Bursts)
+		}
+		p.add(l.section())
+	}
+	switch {
+	case len(supported) > 0:
+	case len(open) > 0:
+		names := make([]string, len(open))
+		for i, e := range open {
+			names[i] = slacktext.Clip(within(slacktext.OneLine(e.Name)), 80)
+		}
+		p.add(p.label("Why").plain(slacktext.Sentence("Not known yet. Still possible: " + strings.Join(names[:min(len(names), mostOpen)], "; "))).section())
+	default:
+		p.add(p.label("Why").plain("Not known: the history supports no explanation.").section())
+	}
+}
+
+func (p *page) explained(label string, e spot.Explanation) *line {
+	l := p.label(label)
+	if name := slacktext.Clip(slacktext.OneLine(named(e)), 160); name != "" {
+		l.strong(slacktext.Sentence(capital(name))).plain(" ")
+	}
+	return l.prose(slacktext.Sentence(slacktext.Clip(begin(slacktext.OneLine(brief(e))), min(maxSays, p.room))))
+}
+
+// brief is what an explanation says in few words; those that were queued before
+// there were short forms have only the long one.
+func brief(e spot.Explanation) string { return cmp.Or(e.Short, e.Says) }
+
+// named is an explanation's name. One that ends in the id of a check ends in
+// what the check says instead: who reads it need not know the ids.
+func named(e spot.Explanation) string {
+	what, is := strings.CutSuffix(e.Name, ": "+string(e.Check))
+	if !is || e.Check == "" {
+		return e.Name
+	}
+	if c, known := checks.Of(e.Check); known {
+		return what + ": " + continued(c.Title) + " (" + string(e.Check) + ")"
+	}
+	return e.Name
+}
+
+// firstOf says when the first of the bursts was that asked too much.
+func (l *line) firstOf(bursts []spot.Burst) {
+	var first time.Time
+	n := 0
+	for _, b := range bursts {
+		if !b.Exceeds() || b.Failed == 0 {
+			continue
+		}
+		if n++; first.IsZero() || b.Began.Before(first) {
+			first = b.Began
+		}
+	}
+	if n > 0 {
+		l.plain(pick(n == 1, " It began ", " The first began ")).clock(first).plain(".")
+	}
+}
+
+// within is a name in the middle of a sentence. Spot is one of its own.
+func within(s string) string {
+	if strings.HasPrefix(s, "Spot") {
+		return s
+	}
+	return continued(s)
+}
+
+// begin is capital, but for the ids of checks and for instance types.
+func begin(s string) string {
+	if first, _, _ := strings.Cut(s, " "); strings.ContainsAny(first, "/.") {
+		return s
+	}
+	return capital(s)
+}
+
+func withVerdict(list []spot.Explanation, v spot.Verdict) []spot.Explanation {
+	var some []spot.Explanation
+	for _, e := range list {
+		if e.Verdict == v {
+			some = append(some, e)
+		}
+	}
+	return some
+}
+
+// ruledOut are the explanations that nobody need follow, a line each.
+func (p *page) ruledOut(list []spot.Explanation) {
+	ruled := withVerdict(list, spot.RuledOut)
+	var lines []*line
+	for _, e := range ruled[:min(len(ruled), mostRuled)] {
+		lines = append(lines, p.line().prose(slacktext.Sentence(slacktext.Clip(capital(slacktext.OneLine(e.Name))+colon(continued(slacktext.OneLine(brief(e)))), maxRuled))))
+	}
+	if left := len(ruled) - len(lines); left > 0 {
+		lines = append(lines, p.line().plain("… and "+slacktext.Number(left)+" more, in the thread"))
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("Ruled out"), bullets(lines...))
 	}
 }

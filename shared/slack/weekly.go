@@ -1,6 +1,8 @@
 package slack
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -8,6 +10,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/incident"
+	"rollcall/shared/overview"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
@@ -384,4 +387,280 @@ func (p *page) remediesOf(w report.Period) {
 		}
 		p.add(l.section())
 	}
+}
+
+// renderWeeklyDetails are the replies in its thread: the lists that the message has no room
+// for at length, each reply as large as Slack takes it.
+func renderWeeklyDetails(s report.Summary) []slackapi.Message {
+	w := *s.Period
+	_, left := weeklyMessage(s)
+	var list []slackapi.Message
+	for of, part := range [parts]struct {
+		top  string
+		draw func(*page)
+	}{
+		ofIncidents: {"The week's incidents:", func(p *page) {
+			p.causesOf(w)
+			p.weeklyIncidents(w, p.listed(weeklyThread), p.listed(weeklyThread))
+		}},
+		ofClusters: {"The week's clusters, addresses and silences:", func(p *page) {
+			p.wrongClusters(w, p.listed(weeklyThread))
+			p.soonest(w, p.listed(weeklyThread))
+			p.quieted(w, p.listed(weeklyThread))
+		}},
+		ofBlindSpots: {"What Rollcall could not look at, read or say:", func(p *page) { p.blindSpots(w, weeklyThread, weeklyThread, weeklyThread) }},
+	} {
+		if !left[of] {
+			continue
+		}
+		list = append(list, slackapi.Message{
+			Text: slacktext.Notification(part.top),
+			Blocks: slacktext.FitTo(weeklyRooms(), func(room int) []slackgo.Block {
+				p := newPage(place{}, s.At, room)
+				p.add(p.line().strong(part.top).section())
+				if part.draw(p); p.left {
+					p.add(p.line().plain("What is not listed: ").code("rollcall incidents").plain(", or of one cluster ").code("/rollcall report 7d cluster=NAME").plain(".").section())
+				}
+				return p.blocks
+			}),
+			Tag: SummaryTag(s.ID, detailsNote(len(list))),
+		})
+	}
+	return list
+}
+
+// detailsNote is the note of a reply with details, the first of which is 0.
+func detailsNote(i int) string {
+	if i == 0 {
+		return DetailsNote
+	}
+	return fmt.Sprintf("%s-%d", DetailsNote, i+1)
+}
+
+// soonest lists the subnets that run out first: where none does, the one that has least.
+func (p *page) soonest(w report.Period, most int) {
+	var lines []*line
+	for _, s := range w.Soonest[:min(len(w.Soonest), most)] {
+		if s.Empty.IsZero() && len(lines) > 0 {
+			break
+		}
+		l := p.line().plain(p.clusterOf(s.Cluster, s.Whose) + ", ").code(s.ID)
+		if s.Zone != "" {
+			l.plain(" in " + slacktext.Clip(slacktext.OneLine(s.Zone), 40))
+		}
+		l.plain(": " + slacktext.Number(s.Free) + pick(s.Total > 0, " of "+slacktext.Number(s.Total), "") + " addresses free")
+		switch {
+		case s.Empty.IsZero():
+			l.plain(", and none of its kind is running out")
+		case s.Empty.After(w.At):
+			l.plain(", runs out ").dated(s.Empty)
+		default:
+			l.plain(", has run out")
+		}
+		lines = append(lines, l)
+	}
+	if n := len(lines); n < len(w.Soonest) && !w.Soonest[n].Empty.IsZero() {
+		p.left = true
+	}
+	if len(lines) == 1 && w.Soonest[0].Empty.IsZero() {
+		s := w.Soonest[0]
+		p.add(p.label("Addresses").plain("No subnet is running out; the fewest are free in ").code(s.ID).
+			plain(" of " + p.clusterOf(s.Cluster, s.Whose) + ": " + slacktext.Number(s.Free) + pick(s.Total > 0, " of "+slacktext.Number(s.Total), "") + ".").section())
+		return
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("Addresses"), bullets(lines...))
+	}
+}
+
+// quieted lists what is silenced.
+func (p *page) quieted(w report.Period, most int) {
+	var lines []*line
+	for _, s := range w.Silences[:min(len(w.Silences), most)] {
+		s.Reason = p.short(s.Reason, 200)
+		lines = append(lines, p.silence(p.line(), s.Silence, p.short(s.Whose, 40)))
+	}
+	if w.Silenced > 0 {
+		p.add(p.heading("Silenced"), bullets(p.cut(lines, w.Silenced, "silences")...))
+	}
+}
+
+// looks is the proof that the week was looked at.
+func (p *page) looks(w report.Period) {
+	if w.Looks.Made == 0 && w.Looks.Unnoted == 0 {
+		return
+	}
+	l := p.label("Looked").plain(slacktext.Number(w.Looks.Made) + " times at " + slacktext.Count(w.Clusters, "cluster"))
+	if !w.Gaps() {
+		l.plain(", never more than " + slacktext.Span(overview.Late) + " apart")
+	}
+	if w.Looks.New > 0 && w.Looks.Since.IsZero() {
+		l.plain("; at " + slacktext.Number(w.Looks.New) + " of them since this week only")
+	}
+	if w.Looks.Unnoted > 0 {
+		l.plain("; of " + slacktext.Count(w.Looks.Unnoted, "cluster") + " no looks are on record")
+	}
+	if w.LeftOut > 0 {
+		l.plain("; " + slacktext.Count(w.LeftOut, "cluster") + " left out for want of time: ").code("/rollcall report 7d cluster=NAME")
+	}
+	p.add(l.plain(".").section())
+}
+
+// unseen lists what could not be looked at.
+func (p *page) unseen(w report.Period, most int) {
+	var lines []*line
+	for _, u := range w.Unseen[:min(len(w.Unseen), most)] {
+		lines = append(lines, p.notSeen(u, w))
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("Could not look"), bullets(p.cut(lines, len(w.Unseen)+w.MoreUnseen, "")...))
+	}
+}
+
+// notSeen is one thing that was not looked at, and why.
+func (p *page) notSeen(u report.Unseen, w report.Period) *line {
+	l := p.line()
+	span := func() *line {
+		if u.Still {
+			return l.plain(" since ").dated(u.From)
+		}
+		return l.plain(" for " + slacktext.Span(u.To.Sub(u.From)) + " from ").dated(u.From)
+	}
+	share := slacktext.Number(u.N) + " of " + slacktext.Count(u.Of, "look")
+	switch u.Reason {
+	case report.NothingLooked:
+		l.strong("No cluster was looked at")
+		return span().plain(": sweeps did not run. What happened then was seen only as far as events told it.")
+	case report.SpokeUnseen:
+		l.strong(p.clusterOf(slacktext.Count(u.Clusters, "cluster"), u.Whose)).plain(": not looked at")
+		return span().plain(": the account may not have let Rollcall in")
+	case report.SpokeUnknown:
+		return l.strong(p.short(u.Whose, 60)).plain(": no cluster there was ever looked at: there is none, or Rollcall is not let in")
+	case report.ClusterUnseen:
+		l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": not looked at")
+		return span()
+	case report.ClusterStopped:
+		l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": not looked at")
+		return span().plain(", while others were: deleted, or no longer in the settings?")
+	case report.APISilent:
+		return l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": its Kubernetes API did not answer in " + share)
+	case report.PartFailed:
+		return l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": a part failed in " + share + "; the errors are in sweep's log")
+	}
+	l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": ").prose(strings.TrimSuffix(p.short(u.Says, 160), "."))
+	return l.plain(pick(u.Still, "", " (over)")).toMessage(w.Site, u.Channel, u.TS)
+}
+
+// faults lists who refuses what Rollcall says.
+func (p *page) faults(w report.Period, most int) {
+	var lines []*line
+	for _, f := range w.Faults[:min(len(w.Faults), most)] {
+		lines = append(lines, p.line().strong(p.clusterOf(f.Cluster, f.Whose)).plain(": ").code(p.short(f.Target, 80)).
+			plain(" refuses what is said ("+p.short(f.Code, 60)+") since ").dated(f.Since))
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("Rollcall's own faults"), bullets(p.cut(lines, len(w.Faults)+w.MoreFaults, "faults")...))
+	}
+}
+
+// maxWeekWords is how large the words of a week may be, as JSON: a mail that somebody reads.
+const maxWeekWords = 40_000
+
+// weeklyLines is how many lines a list has there at most: a mail has no thread.
+const weeklyLines = 10
+
+// WeekEvent is the event of a week, with its words.
+func WeekEvent(s report.Summary) incident.Week { return incident.NewWeek(s, WeekWords(s)) }
+
+// WeekWords are a week's message as plain text, for those who hear of it elsewhere than in
+// Slack, made by the same functions: counts and what to do before the lists, as a card of Teams
+// may have no room for all of these. Times are in UTC. A line without text
+// begins a list, the lines of which have no label.
+func WeekWords(s report.Summary) incident.Words {
+	w := *s.Period
+	p := newPage(place{}, s.At, slacktext.WidestRoom)
+	p.links = 0
+	p.nextSteps(w)
+	p.launchesOf(w)
+	p.looks(w)
+	p.blindSpots(w, report.ShownUnseen, mostUnread, report.ShownFaults)
+	p.weeklyIncidents(w, weeklyLines, weeklyLines)
+	p.wrongClusters(w, weeklyLines)
+	p.remediesOf(w)
+	p.soonest(w, weeklyLines)
+	p.quieted(w, weeklyLines)
+	p.causesOf(w)
+	p.add(p.label("Days").plain(daysOf(w)).section())
+	return incident.Words{Headline: weeklyResult(w), Lines: fittingLines(plainLines(p.blocks, people(w)), maxWeekWords)}
+}
+
+// people are the names of those whom a message mentions.
+func people(w report.Period) map[string]string {
+	names := map[string]string{}
+	for _, s := range w.Silences {
+		names[s.By.ID] = slacktext.Clip(slacktext.OneLine(s.By.Name), 60)
+	}
+	return names
+}
+
+// fittingLines are the lines that fit, and how many do not.
+func fittingLines(lines []incident.Line, most int) []incident.Line {
+	size := 0
+	for i, l := range lines {
+		text, err := json.Marshal(l)
+		if size += len(text) + 1; err != nil || size > most {
+			return append(lines[:i:i], incident.Line{Text: "and " + slacktext.Count(len(lines)-i, "more line")})
+		}
+	}
+	return lines
+}
+
+// plainLines reads blocks of rich text as lines.
+func plainLines(blocks []slackgo.Block, people map[string]string) (lines []incident.Line) {
+	for _, b := range blocks {
+		rich, ok := b.(*slackgo.RichTextBlock)
+		if !ok {
+			continue
+		}
+		for _, part := range rich.Elements {
+			switch part := part.(type) {
+			case *slackgo.RichTextSection:
+				label, text := labelled(part.Elements, people)
+				lines = append(lines, incident.Line{Label: label, Text: text})
+			case *slackgo.RichTextList:
+				for _, item := range part.Elements {
+					if one, ok := item.(*slackgo.RichTextSection); ok {
+						lines = append(lines, incident.Line{Text: plainText(one.Elements, people)})
+					}
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// labelled parts the bold word that begins a paragraph from the rest.
+func labelled(items []slackgo.RichTextSectionElement, people map[string]string) (label, text string) {
+	if len(items) == 0 {
+		return "", ""
+	}
+	return plainText(items[:1], people), plainText(items[1:], people)
+}
+
+// plainText is rich text without its styles; times in UTC.
+func plainText(items []slackgo.RichTextSectionElement, people map[string]string) string {
+	var b strings.Builder
+	for _, item := range items {
+		switch item := item.(type) {
+		case *slackgo.RichTextSectionTextElement:
+			b.WriteString(item.Text)
+		case *slackgo.RichTextSectionLinkElement:
+			b.WriteString(item.Text)
+		case *slackgo.RichTextSectionDateElement:
+			b.WriteString(time.Unix(int64(item.Timestamp), 0).UTC().Format("2 Jan 15:04 UTC"))
+		case *slackgo.RichTextSectionUserElement:
+			b.WriteString(cmp.Or(people[item.UserID], item.UserID))
+		}
+	}
+	return strings.TrimSpace(b.String())
 }

@@ -3,11 +3,23 @@ package slack
 import (
 	"math/rand/v2"
 	"strings"
+	"testing"
 	"time"
+
+	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/coverzones"
+	"rollcall/shared/remedy/createaccessentry"
+	"rollcall/shared/remedy/deleteleakedinterfaces"
+	"rollcall/shared/remedy/openendpointsecuritygroup"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -135,4 +147,145 @@ func (w wild) incident() incident.Incident {
 		i.Delivery.Notes = append(i.Delivery.Notes, n)
 	}
 	return i
+}
+
+// acts are what people and remedies may have done to an incident.
+func (w wild) acts(i *incident.Incident) {
+	if w.IntN(3) == 0 {
+		i.Ack = &incident.Ack{By: w.user(), At: w.time()}
+	}
+	if w.IntN(3) == 0 {
+		i.Mute = &incident.Mute{By: w.user(), At: w.time(), Until: w.time()}
+	}
+	for range w.IntN(incident.MaxOffers + 3) {
+		i.Offers = append(i.Offers, *w.offer())
+	}
+	if w.IntN(2) == 0 {
+		i.RecentChanges = w.trail()
+	}
+	if w.IntN(3) == 0 { // the longest key that AWS allows, and real buttons
+		i.State = incident.Open
+		i.Key = report.Key{Cluster: strings.Repeat("c", 100), Check: checks.ID("access/" + strings.Repeat("k", 40)), Resource: "arn:aws:iam::123456789012:role/" + strings.Repeat("p", 511) + "/" + strings.Repeat("r", 64)}
+	}
+}
+
+func (w wild) user() report.User {
+	ids := []string{"U0ONCALL01", "U0DEV00001", "", "channel", "S0LEADS001", "<!here>", "u0oncall01", w.text(60)}
+	return report.User{ID: ids[w.IntN(len(ids))], Name: w.text(200)}
+}
+
+func (w wild) offer() *incident.Offer {
+	states := []incident.OfferState{incident.Offered, incident.Offered, incident.Approved, incident.RefusedByUs, incident.Expired, incident.Outdated, incident.Acted, incident.Helped, incident.Unhelpful, "odd", ""}
+	remedies := append(optin.Remedies(), "odd", "")
+	p := remedy.Plan{Remedy: remedies[w.IntN(len(remedies))], Region: w.text(60), Account: w.text(60), Cluster: w.text(90), Resource: w.text(900)}
+	switch p.Remedy {
+	case optin.AddNATRoute:
+		p.Route = &addnatroute.Plan{VPC: w.text(40), Table: w.text(900), Destination: w.text(40), NAT: w.text(90), Zones: w.some(9), Subnets: w.some(60)}
+	case optin.ReplaceInstance:
+		p.Replace = &replaceinstance.Plan{}
+		for range w.IntN(60) {
+			p.Replace.Instances = append(p.Replace.Instances, replaceinstance.Replaced{Instance: w.text(40), Group: w.text(200), Nodegroup: w.text(90), Zone: w.text(30)})
+		}
+	case optin.OpenEndpointSecurityGroup:
+		p.Open = &openendpointsecuritygroup.Plan{VPC: w.text(30), SecurityGroup: w.text(40), Endpoints: w.some(30), Port: w.IntN(99999), From: w.some(60)}
+	case optin.CoverZones:
+		p.Cover = &coverzones.Plan{Nodegroup: w.text(200), From: w.IntN(9), To: w.IntN(9999), Zones: w.some(9), Without: w.some(9)}
+	case optin.DeleteLeakedInterfaces:
+		p.Cleanup = &deleteleakedinterfaces.Plan{VPC: w.text(30), Subnet: w.text(60), Interfaces: w.some(200), Addresses: w.IntN(9999)}
+	case optin.CreateAccessEntry:
+		p.Access = &createaccessentry.Plan{Principal: w.text(900), Type: w.text(30)}
+	}
+	of := &incident.Offer{Plan: p, Hash: p.Hash(), Policy: optin.Policy(w.text(20)), State: states[w.IntN(len(states))], Made: w.time(), Expires: w.time(), By: w.user(), Decided: w.time(), Verified: w.time(), Says: w.text(3000)}
+	if w.IntN(8) == 0 {
+		of.Hash = w.text(50)
+	}
+	if w.IntN(3) > 0 {
+		results := []action.Status{action.Done, action.Refused, action.Failed, action.Partly, action.Uncertain, "", "odd"}
+		of.Run = &remedy.Run{
+			Plan: p, Hash: of.Hash, Policy: optin.Auto, ApprovedBy: w.text(40), Approved: w.time(), Began: w.time(), Ended: w.time(),
+			Result: results[w.IntN(len(results))], Reason: w.text(300), Says: w.text(5000), Changed: w.some(200), Requests: w.some(60),
+		}
+	}
+	return of
+}
+
+func (w wild) trail() *report.RecentChanges {
+	t := &report.RecentChanges{From: w.time(), To: w.time(), LastGood: w.text(90), More: w.IntN(4000) - 20, Blind: w.text(2000), Open: w.IntN(2) == 0}
+	for range w.IntN(120) {
+		t.Changes = append(t.Changes, report.Change{ID: w.text(30), At: w.time(), Call: w.text(90), Resource: w.text(300), Actor: w.text(200), Principal: w.text(900), By: w.text(90), Error: w.text(90)})
+	}
+	return t
+}
+
+// TestButtonsAreWhole: what a press needs survives where a message is too
+// long, for the longest key that AWS allows, with all that people and remedies
+// do said above.
+func TestButtonsAreWhole(t *testing.T) {
+	long := with(incidentOf(noEgress(), launches(200, report.Missed)), offers(offer(incident.Offered)), func(i *incident.Incident) {
+		i.Key.Cluster, i.Key.Resource = strings.Repeat("c", 100), "arn:aws:iam::123456789012:role/"+strings.Repeat("p", 511)+"/"+strings.Repeat("r", 64)
+		i.Cause.Why, i.RecentChanges = strings.Repeat("very long words ", 400), trail()
+		i.Cause.Evidence = nil
+	})
+	m := Render(long, Options{Actions: true, Now: began})
+	if list := problems(m); list != nil {
+		t.Fatal(list)
+	}
+	rows := 0
+	for _, b := range m.Blocks {
+		if row, is := b.(*slackgo.ActionBlock); is {
+			rows++
+			if len(row.Elements.ElementSet) < 2 {
+				t.Errorf("a row of %d buttons", len(row.Elements.ElementSet))
+			}
+		}
+	}
+	if rows != 2 {
+		t.Errorf("%d rows of buttons, want those of the offer and those of the incident", rows)
+	}
+}
+
+// TestButtonsWhereTheyBelong: none where nobody answers them, and none on what
+// is over.
+func TestButtonsWhereTheyBelong(t *testing.T) {
+	open := with(incidentOf(noEgress(), nil), offers(offer(incident.Offered)))
+	for _, tt := range []struct {
+		name     string
+		incident incident.Incident
+		options  Options
+		want     string
+	}{
+		{"off", open, Options{Now: began}, ""},
+		{"open", open, Options{Actions: true, Now: began}, "approve refuse acknowledge mute check"},
+		{"expired", open, Options{Actions: true, Now: began.Add(2e12 * 3)}, "offer acknowledge mute check"},
+		{"at the moment it expires", open, Options{Actions: true, Now: offer(incident.Offered).Expires}, "offer acknowledge mute check"},
+		{"approved", with(open, offers(offer(incident.Approved))), Options{Actions: true, Now: began}, "acknowledge mute check"},
+		{"acknowledged", with(open, offers(), func(i *incident.Incident) { i.Ack = &incident.Ack{By: oncall(), At: began} }), Options{Actions: true, Now: began}, "take-over mute check"},
+		{"muted", with(open, offers(), func(i *incident.Incident) { i.Mute = &incident.Mute{By: oncall(), At: began, Until: began.Add(1)} }), Options{Actions: true, Now: began}, "acknowledge unmute check"},
+		{"mute over", with(open, offers(), func(i *incident.Incident) { i.Mute = &incident.Mute{By: oncall(), At: began, Until: began} }), Options{Actions: true, Now: began}, "acknowledge mute check"},
+		{"closed", with(open, provedAt), Options{Actions: true, Now: began}, ""},
+		{"gone, offer left over", with(open, clearedAt), Options{Actions: true, Now: began}, "acknowledge mute check"},
+		{"gone, replacement offered", with(open, clearedAt, offers(offer(incident.Offered, func(of *incident.Offer) { of.Plan.Remedy = optin.ReplaceInstance }))), Options{Actions: true, Now: began}, "approve refuse acknowledge mute check"},
+		{"a key that does not fit", with(open, func(i *incident.Incident) { i.Key.Resource = strings.Repeat("x", 2000) }), Options{Actions: true, Now: began}, ""},
+		{"no key", with(open, func(i *incident.Incident) { i.Key.Resource = "" }), Options{Actions: true, Now: began}, ""},
+		{"no hash", with(open, offers(offer(incident.Offered, func(of *incident.Offer) { of.Hash = "" }))), Options{Actions: true, Now: began}, "acknowledge mute check"},
+	} {
+		var got []string
+		for _, b := range Render(tt.incident, tt.options).Blocks {
+			row, is := b.(*slackgo.ActionBlock)
+			if !is {
+				continue
+			}
+			for _, e := range row.Elements.ElementSet {
+				switch e := e.(type) {
+				case *slackgo.ButtonBlockElement:
+					got = append(got, e.ActionID)
+				case *slackgo.SelectBlockElement:
+					got = append(got, e.ActionID)
+				}
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, strings.Join(got, " "), tt.want)
+		}
+	}
 }

@@ -1,6 +1,12 @@
 package snapshot
 
-import "net/netip"
+import (
+	"cmp"
+	"net/netip"
+	"time"
+
+	"rollcall/shared/checkid"
+)
 
 // SecurityGroup is a security group with its rules.
 type SecurityGroup struct {
@@ -221,4 +227,606 @@ type Interface struct {
 	PublicIP         netip.Addr
 	IPv6             []netip.Addr
 	Tags             map[string]string
+}
+
+// InstanceStatus is what EC2's own status checks say of an instance.
+type InstanceStatus struct {
+	Instance string
+	// System and OS are ok, impaired, initializing, insufficient-data or
+	// not-applicable.
+	System string
+	OS     string
+	Events []ScheduledEvent
+}
+
+// ScheduledEvent is something that EC2 will do to an instance.
+type ScheduledEvent struct {
+	Code        string // instance-stop, instance-retirement, instance-reboot, system-reboot, system-maintenance
+	Description string // begins with [Completed] or [Canceled] once it is over
+	NotBefore   time.Time
+}
+
+// UserData is the user data that some instances were started with. Instances
+// that come from the same version of a launch template share one entry.
+type UserData struct {
+	Instances []string
+	From      string // what it was read from: an instance's id, or "lt-0abc version 3"
+	// Data is what the instance metadata service would give: base64 is taken
+	// off, gzip is not. Empty means that there is none.
+	Data []byte
+}
+
+// Console is what an instance wrote to its serial console.
+type Console struct {
+	Instance string
+	Text     string
+	At       time.Time // when EC2 took it; zero when it does not say
+}
+
+// Image is an Amazon machine image. One that EC2 does not list was
+// deregistered, or is no longer shared with this account.
+type Image struct {
+	ID           string
+	Name         string
+	Architecture string
+	State        string // available, disabled, deregistered, …
+	OwnerAlias   string // amazon, for public images of EKS
+	Owner        string
+	Public       bool
+	Windows      bool
+	Created      time.Time
+	Deprecated   time.Time // zero for none
+	// Allowed is ImageAllowed, whether the image meets the criteria of the account's
+	// Allowed AMIs: "true", "false", or empty where EC2 does not say.
+	Allowed string
+	// Supported and Unsupported are patterns of instance types (t3.*) that the image is
+	// for and is not for (EC2 API reference, InstanceTypeSpecification).
+	Supported, Unsupported []string
+}
+
+// AllowedImages is the account's setting Allowed AMIs in a Region.
+type AllowedImages struct {
+	State     string // disabled, audit-mode, enabled
+	ManagedBy string // account, declarative-policy
+	Providers []string
+}
+
+// MetadataDefaults are the account's instance metadata defaults in a Region.
+type MetadataDefaults struct {
+	Metadata
+	// Enforced reports that a launch without HttpTokens=required is refused.
+	Enforced  bool
+	ManagedBy string // account, declarative-policy
+	Message   string // the exception message of the declarative policy
+}
+
+// LaunchTemplate is one version of a launch template.
+type LaunchTemplate struct {
+	ID      string
+	Name    string
+	Version string // the number
+	Default bool
+	Latest  bool
+	Image   string
+	Type    string
+	// Groups are the security groups that it sets, on whichever interface.
+	Groups   []string
+	EFAs     []EFA  // that it asks for
+	UserData []byte // base64 is taken off
+	Metadata Metadata
+	Profile  string // name or ARN of the instance profile
+	// KeepsInterface tells that it keeps the primary interface on termination.
+	KeepsInterface bool
+	// PublicIP is what it says of a public address: "true", "false" or empty.
+	PublicIP string
+	KMSKeys  []string
+	// Subnet is the one that its primary interface names, Spot that it asks for Spot.
+	Subnet string
+	Spot   bool
+	// GroupsTwice tells that it names security groups for the instance beside
+	// interfaces, which EC2 refuses.
+	GroupsTwice bool
+	// Reservation is the capacity reservation that it names; empty for none.
+	Reservation string
+	// PlacementGroup is the name or the id of the one that it names, Tenancy dedicated or
+	// host, Host the dedicated host or host resource group; each empty for none.
+	PlacementGroup, Tenancy, Host string
+}
+
+// Node is a Kubernetes node.
+type Node struct {
+	Name     string
+	Instance string // from spec.providerID; empty for nodes that are no EC2 instance
+	Created  time.Time
+	Ready    Condition
+	// Uninitialized tells that the cloud provider's taint is still on it.
+	Uninitialized bool
+	Kubelet       string
+	Labels        map[string]string
+	Annotations   map[string]string
+	// Conditions are all conditions by type, Ready among them.
+	Conditions map[string]Condition
+	Taints     []string // keys
+	// Repels are the taints in full.
+	Repels []Taint
+	// Cordoned tells that it takes no new pods.
+	Cordoned bool
+	// Zone is its Availability Zone; empty where it does not say.
+	Zone    string
+	MaxPods int // its capacity of pods; 0 when it does not say
+	// Branches is its capacity of branch interfaces; 0 when it has no trunk.
+	Branches   int
+	InternalIP netip.Addr
+}
+
+// Condition is a node condition.
+type Condition struct {
+	Status  string // True, False, Unknown; empty when the node has none
+	Reason  string
+	Message string
+	Since   time.Time
+}
+
+// ExpectedJoin is by when an instance should be a Ready node, as Rollcall
+// remembers its launch.
+type ExpectedJoin struct {
+	Instance string
+	Started  time.Time
+	// Due is when the instance should have become a Ready node.
+	Due time.Time
+	// Samples is from how many earlier launches of its nodegroup Due was
+	// learned; 0 where it is the setting.
+	Samples int
+	// Usual is within what 95 of 100 of those were Ready; 0 where it is not known.
+	Usual time.Duration
+	// Noticed is when EC2 warned that it would take the instance back, and
+	// Rebalance when it said that this is likely; zero for no such event.
+	Noticed   time.Time
+	Rebalance time.Time
+	// Cause is the check that explained the launch when it was last looked at.
+	Cause checkid.ID
+	// Claim is its NodeClaim as it was at ClaimSeen; nil where nobody saw one.
+	// Karpenter deletes it with the instance.
+	Claim     *NodeClaim
+	ClaimSeen time.Time
+}
+
+// StuckPod is a pod that a node took and that has no sandbox: no address, and no
+// container. Pods of the host's network are none, nor those that wait for a branch interface.
+type StuckPod struct {
+	Pod   string // "namespace/name"
+	Node  string
+	Since time.Time // when the node took it
+}
+
+// PodEvent is the newest warning of a reason about a pod.
+type PodEvent struct {
+	Pod     string // "namespace/name"
+	Reason  string // FailedCreatePodSandBox, FailedMount, …
+	Message string
+	Last    time.Time
+}
+
+// NodePods are the pods that a node took.
+type NodePods struct {
+	Node string
+	// Addressed is how many have an address of their own.
+	Addressed int
+	// Agent is how the pod of the Pod Identity agent is: "Running", or why it is not; empty
+	// where there is none.
+	Agent string
+}
+
+// The tags that name what an instance belongs to. EC2 Auto Scaling and EKS set the
+// first two on every instance that they launch, Karpenter the third.
+const (
+	groupTag     = "aws:autoscaling:groupName"
+	nodegroupTag = "eks:nodegroup-name"
+	nodepoolTag  = "karpenter.sh/nodepool"
+	// autoPoolTag is EKS Auto Mode's (the AWS managed policy AmazonEKSComputePolicy
+	// lets it set this and no tag of Karpenter's).
+	autoPoolTag = "eks:kubernetes-node-pool-name"
+	// eksctlTag is on the group that eksctl makes for a self-managed nodegroup, and on its
+	// instances: CloudFormation gives a stack's tags to both (eksctl
+	// pkg/apis/eksctl.io/v1alpha5/types.go, NodeGroupNameTag; CloudFormation user guide,
+	// "Resource tag", PropagateAtLaunch).
+	eksctlTag = "alpha.eksctl.io/nodegroup-name"
+	// claimTag is not among the tags of a launch (aws/karpenter-provider-aws
+	// pkg/utils/utils.go, GetTags), and nobody may set it on a class
+	// (pkg/apis/v1/labels.go, RestrictedTagPatterns): Karpenter sets it when the
+	// NodeClaim has its node's name (pkg/controllers/nodeclaim/tagging/controller.go,
+	// isTaggable), which it gets when the node registers. One call a second.
+	claimTag = "karpenter.sh/nodeclaim"
+)
+
+// Owner is the name of what launched the instance: its EKS nodegroup, else
+// its node pool of Karpenter or EKS Auto Mode, else eksctl's nodegroup, else its Auto
+// Scaling group, else empty. Launch records, causes and capacities name it alike.
+func (i Instance) Owner() string { return cmp.Or(ownerIn(i.Tags), i.Tags[groupTag]) }
+
+// Owner is the owner of the group's instances.
+func (g Group) Owner() string { return cmp.Or(ownerIn(g.Tags), g.Name) }
+
+func ownerIn(tags map[string]string) string {
+	return cmp.Or(tags[nodegroupTag], tags[nodepoolTag], tags[autoPoolTag], tags[eksctlTag])
+}
+
+// ByKarpenter tells that Karpenter launched the instance, and not EKS Auto Mode,
+// which sets other tags.
+func (i Instance) ByKarpenter() bool { return i.Tags[nodepoolTag] != "" }
+
+// NodeClaim is the instance's NodeClaim of Karpenter. It is empty until the node
+// has registered, whatever came of it then.
+func (i Instance) NodeClaim() string { return i.Tags[claimTag] }
+
+// PoolKey is how kubectl names a NodePool: what is about one must not be taken for
+// a nodegroup of the same name.
+func PoolKey(name string) string { return "nodepool/" + name }
+
+// RoleKey is how a role is named that launches for nobody whose name is known.
+func RoleKey(name string) string { return "role/" + name }
+
+// LauncherOf is what launches instances that carry these tags: their Auto Scaling
+// group, else their NodePool by its PoolKey, else their nodegroup; empty for none
+// of these.
+func LauncherOf(tags map[string]string) string {
+	pool := cmp.Or(tags[nodepoolTag], tags[autoPoolTag])
+	switch {
+	case tags[groupTag] != "":
+		return tags[groupTag]
+	case pool != "":
+		return PoolKey(pool)
+	}
+	return tags[nodegroupTag]
+}
+
+// OfAutoMode tells that EKS Auto Mode made the instance (AmazonEKSComputePolicy).
+func (i Instance) OfAutoMode() bool { return i.Tags[autoPoolTag] != "" }
+
+// Ended tells that the instance has stopped or is about to.
+func (i Instance) Ended() bool {
+	switch i.State {
+	case "shutting-down", "terminated", "stopping", "stopped":
+		return true
+	}
+	return false
+}
+
+// Joined tells that the node can take pods: Ready, and initialised by the
+// cloud provider.
+func (n Node) Joined() bool { return n.Ready.Status == "True" && !n.Uninitialized }
+
+// Has tells that a source was read in full.
+func (s *Snapshot) Has(source Source) bool {
+	_, failed := s.Failures[source]
+	return s.Read[source] && !failed
+}
+
+// Why is why a source that was needed is not there.
+func (s *Snapshot) Why(source Source) Failure {
+	if f, ok := s.Failures[source]; ok {
+		return f
+	}
+	return Failure{Source: source, Reason: NotRead, Message: "nobody asked for it"}
+}
+
+// Lacks is why a single item of a source is not there although the source was
+// read: the user data of one instance, one role.
+func (s *Snapshot) Lacks(source Source, key string) (Failure, bool) {
+	f, lacks := s.Missing[source][key]
+	return f, lacks
+}
+
+// Lack notes that a single item of a source could not be read.
+func (s *Snapshot) Lack(source Source, key string, f Failure) {
+	if s.Missing == nil {
+		s.Missing = map[Source]map[string]Failure{}
+	}
+	if s.Missing[source] == nil {
+		s.Missing[source] = map[string]Failure{}
+	}
+	s.Missing[source][key] = f
+}
+
+// End is how a launch ended. Each launch has exactly one.
+type End string
+
+// The ends.
+const (
+	// Open is no end yet.
+	Open End = ""
+	// Joined became a Ready node.
+	Joined End = "joined"
+	// NotJoined had its time and did not become a node; Cause is why.
+	NotJoined End = "not joined"
+	// Reclaimed was taken back by EC2 before it joined.
+	Reclaimed End = "reclaimed"
+	// Refused came to no instance, or to one that EC2 could not bring up; Cause
+	// is the class of the refusal.
+	Refused End = "refused"
+	// Terminated was ended by somebody before it was due: a person, a scale-in.
+	Terminated End = "terminated"
+	// Unclear is what cannot be told; Why says what was missing.
+	Unclear End = "unknown"
+)
+
+// Past is one launch as Rollcall remembers it.
+type Past struct {
+	// ID is the instance, or the scaling activity of a launch without one.
+	ID        string
+	Nodegroup string
+	Group     string // Auto Scaling group
+	Type      string // instance type; of a refused launch often not known
+	Zone      string
+	Subnet    string
+	Spot      bool
+	Template  TemplateRef
+	// AMI and Architecture are the instance's, Plugin is the image of the VPC CNI that
+	// ran in the cluster when the launch was first looked at. Releases before knew
+	// none of them of launches in the history.
+	AMI          string
+	Architecture string
+	Plugin       string
+	Started      time.Time
+
+	End End
+	// Cause is a check's id: the root cause of a launch that did not join (or has
+	// not so far), the launch/… class of one that was refused; empty where none
+	// was found.
+	Cause checkid.ID
+	// Why is the end in a few words, with EC2's own code where it has one.
+	Why string
+
+	Registered time.Time
+	Ready      time.Time
+	// Ended is when the instance ended, also after it had joined; zero while it
+	// lives, or where nobody saw.
+	Ended time.Time
+	// Lost tells that it had joined and ended though nobody asked for that: EC2
+	// took it back, or it failed. Where the reason is not known it is not lost.
+	Lost bool
+	// Missed is when it was first due and seen not to be a Ready node, while it
+	// is open: it may still join, and Cause is why it has not.
+	Missed time.Time
+	// Noticed and Rebalance are EC2's warnings, before or after it joined.
+	Noticed   time.Time
+	Rebalance time.Time
+
+	// Free is how many addresses its subnet had left at FreeAt, when the launch
+	// was first looked at; FreeAt is zero where nobody looked.
+	Free   int
+	FreeAt time.Time
+}
+
+// Joining is how long the launch took to become a Ready node; false where it
+// did not, or where the times do not tell.
+func (p Past) Joining() (time.Duration, bool) {
+	if p.End != Joined || p.Ready.Before(p.Started) {
+		return 0, false
+	}
+	return p.Ready.Sub(p.Started), true
+}
+
+// LostWithin is how long after it joined the end of a node counts for the
+// statistics: capacity that is lost so soon was hardly there.
+const LostWithin = time.Hour
+
+// Lived is how long a node that joined was there, if it has ended.
+func (p Past) Lived() (time.Duration, bool) {
+	if p.End != Joined || p.Ended.Before(p.Ready) || p.Ready.IsZero() {
+		return 0, false
+	}
+	return p.Ended.Sub(p.Ready), true
+}
+
+// Sample is what a subnet had at one time.
+type Sample struct {
+	Subnet string
+	At     time.Time
+	Free   int
+	// Total is how many addresses it can give: its block without the five that
+	// AWS keeps.
+	Total int
+}
+
+// RefusedLaunch is a run of calls for instances that brought none, made by no Auto
+// Scaling group, all of one launcher and for one class of reason: what CloudTrail
+// told of CreateFleet and RunInstances, and when one brought instances since.
+type RefusedLaunch struct {
+	// Launcher is whose instances were to come: a NodePool by its PoolKey, or
+	// "role/" and the role that called.
+	Launcher string     `json:"launcher"`
+	Class    checkid.ID `json:"class"`
+	Call     string     `json:"call"` // CreateFleet, RunInstances
+	// Text is what EC2 said to the first call of the run: its code and message.
+	Text string `json:"text"`
+	// By is the ARN of the role that called, Asked how many instances it asked for.
+	By    string `json:"by,omitempty"`
+	Asked int    `json:"asked,omitempty"`
+	Spot  bool   `json:"spot,omitempty"`
+	// Encoded is the encoded authorization message of that answer, which nobody keeps:
+	// Denial is what it says, Undecoded why it was not decoded.
+	Encoded   string  `json:"-"`
+	Denial    *Denial `json:"denial,omitempty"`
+	Undecoded string  `json:"undecoded,omitempty"`
+	// Offers is how many types and subnets were told so, Other what the rest were.
+	Offers  int      `json:"offers,omitempty"`
+	Other   []string `json:"other,omitempty"` // EC2's codes
+	Subnets []string `json:"subnets,omitempty"`
+	Zones   []string `json:"zones,omitempty"`
+	Types   []string `json:"types,omitempty"`
+	// First and Last are of the run's calls. Worked is when an instance of the
+	// launcher was last started, as far as anybody saw.
+	First  time.Time `json:"first"`
+	Last   time.Time `json:"last"`
+	Worked time.Time `json:"worked,omitzero"`
+	// Back is set where the run began within an hour of one before it.
+	Back time.Time `json:"back,omitzero"`
+}
+
+// Subnet is a subnet of the cluster's VPC.
+type Subnet struct {
+	ID             string
+	ARN            string
+	VPC            string
+	Zone           string
+	ZoneID         string
+	CIDR           netip.Prefix
+	IPv6           []netip.Prefix
+	Free           int // available IPv4 addresses
+	AssignPublicIP bool
+	AssignIPv6     bool
+	// BlockMode is what VPC Block Public Access does there; empty where EC2 does not
+	// report it.
+	BlockMode BlockMode
+	Name      string
+	Tags      map[string]string
+}
+
+// BlockMode is a mode of VPC Block Public Access, with what exclusions make of it:
+// BlockPublicAccessStates of a VPC or subnet.
+type BlockMode string
+
+// The modes (EC2 API, BlockPublicAccessStates).
+const (
+	BlockOff           BlockMode = "off"
+	BlockIngress       BlockMode = "block-ingress"       // only NAT and egress-only gateways pass traffic
+	BlockBidirectional BlockMode = "block-bidirectional" // nothing passes an internet gateway
+)
+
+// PublicAccess is the account's setting of VPC Block Public Access in the Region.
+type PublicAccess struct {
+	Mode BlockMode
+	// Changing reports that a change of the mode is under way.
+	Changing bool
+	// ByPolicy reports that a declarative policy of the organization sets the mode, and
+	// NoExclusions that it allows none.
+	ByPolicy, NoExclusions bool
+	Exclusions             []Exclusion
+}
+
+// Exclusion exempts a VPC or a subnet from the account's mode.
+type Exclusion struct {
+	ID       string
+	Resource string // the id of a VPC or subnet
+	Egress   bool   // allow-egress, else allow-bidirectional
+	// Active reports that it is in force; Changing that it is about to be, or to end.
+	Active, Changing bool
+}
+
+// VPC is a network with its address ranges.
+type VPC struct {
+	ID    string
+	CIDRs []netip.Prefix // IPv4
+	IPv6  []netip.Prefix
+	DHCP  string // id of its DHCP options, or "default"
+	Owner string // account
+	// Encrypts reports that VPC Encryption Controls enforce encryption in transit.
+	Encrypts bool
+	// BlockMode is the VPC's own; a subnet's may differ by an exclusion.
+	BlockMode BlockMode
+}
+
+// RouteTable is a VPC route table.
+type RouteTable struct {
+	ID      string
+	VPC     string
+	Main    bool
+	Subnets []string // explicit associations
+	Routes  []Route
+	Name    string
+	Tags    map[string]string
+}
+
+// Route is one row. Exactly one of Destination and PrefixList is set.
+type Route struct {
+	Destination netip.Prefix
+	PrefixList  string
+	Target      Target
+	// State is "active", "blackhole" or "filtered".
+	State string
+	// Origin is CreateRouteTable, CreateRoute, EnableVgwRoutePropagation or Advertisement.
+	Origin string
+}
+
+// Usable reports that the table forwards by the row: its target is there, and the table
+// does not filter it.
+func (r Route) Usable() bool { return r.State != "blackhole" && r.State != "filtered" }
+
+// Target is where a route leads.
+type Target struct {
+	Kind TargetKind
+	// ID is e.g. "nat-0aa4", "igw-0bb5", "vpce-0cc6", "eni-0dd7"; "local" for local routes.
+	ID string
+	// Instance is set for routes to an instance's interface.
+	Instance string
+	// Owner is the account of the instance, where EC2 names it.
+	Owner string
+}
+
+// TargetKind is what kind of hop a route leads to.
+type TargetKind string
+
+// The kinds.
+const (
+	ToLocal           TargetKind = "local"
+	ToInternetGateway TargetKind = "internet gateway"
+	ToNATGateway      TargetKind = "nat gateway"
+	ToEgressOnly      TargetKind = "egress-only internet gateway"
+	ToTransitGateway  TargetKind = "transit gateway"
+	ToPeering         TargetKind = "vpc peering connection"
+	ToVPNGateway      TargetKind = "virtual private gateway"
+	ToInterface       TargetKind = "network interface"
+	ToEndpoint        TargetKind = "vpc endpoint" // gateway, gateway load balancer or firewall endpoint
+	ToCarrierGateway  TargetKind = "carrier gateway"
+	ToLocalGateway    TargetKind = "local gateway"
+	ToCoreNetwork     TargetKind = "core network"
+	ToUnknown         TargetKind = "unknown target" // a kind newer than this code
+)
+
+// NATGateway is a NAT gateway.
+type NATGateway struct {
+	ID        string
+	VPC       string
+	Subnet    string
+	State     string       // pending, failed, available, deleting, deleted
+	Public    bool         // connectivity type
+	Addresses []NATAddress // public ones that are in use
+	// Proxy is the ARN of a Network Firewall proxy that is attached to it.
+	Proxy string
+	// Failure is EC2's message for a failed gateway.
+	Failure string
+	Zone    string
+	// RouteTable is a regional gateway's own route table; such a gateway has
+	// no subnet. Empty for a zonal one.
+	RouteTable string
+}
+
+// NATAddress is a public address of a NAT gateway. The addresses of a regional gateway
+// belong to a zone each: traffic of that zone leaves from them.
+type NATAddress struct {
+	IP           netip.Addr
+	Zone, ZoneID string
+}
+
+// InternetGateway is an internet gateway and the VPCs that it is attached to.
+type InternetGateway struct {
+	ID       string
+	Attached []string
+}
+
+// Endpoint is a VPC endpoint.
+type Endpoint struct {
+	ID          string
+	VPC         string
+	Service     string // com.amazonaws.us-west-2.ecr.api
+	Kind        string // Interface, Gateway, GatewayLoadBalancer
+	State       string // available, pending, …
+	PrivateDNS  bool
+	Subnets     []string
+	RouteTables []string
+	Groups      []string // security groups
+	Policy      string   // JSON, as EC2 gives it
+	Interfaces  []string
+	Error       string // what EC2 says went wrong, for one that failed
 }

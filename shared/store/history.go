@@ -3,9 +3,12 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,7 +16,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"rollcall/shared/checkid"
+	"rollcall/shared/incident"
+	"rollcall/shared/node/outcome"
+	"rollcall/shared/nodegroup"
+	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spec"
 )
 
 const day = 24 * time.Hour
@@ -199,4 +207,652 @@ func unended(open []LaunchRecord, list []snapshot.Past, since time.Time) []snaps
 		}
 	}
 	return more
+}
+
+// keepClosed is how long a closed incident is kept: well over the longest
+// reopen time (168 hours) and the queue's retention, so that nothing late
+// meets an empty place.
+const keepClosed = 30 * 24 * time.Hour
+
+// keepOpen is how long one that is not closed outlives its last write: report
+// closes it long before, two weeks after the last that is heard of it, unless it
+// was never said or nothing runs any more.
+const keepOpen = 180 * 24 * time.Hour
+
+// Incidents reads all incidents of a cluster, by check and resource. If some
+// were written by a newer version of Rollcall, it gives the others and an
+// error with *NewerFormat in it.
+func (s *Store) Incidents(ctx context.Context, cluster string) ([]incident.Incident, error) {
+	return partition[incident.Incident](ctx, s, s.key(incidentPrefix, cluster), report.Format, "the incidents of "+cluster)
+}
+
+// SaveIncident writes an incident over the version that was read, and gives it
+// with its new version. It fails with *Conflict if that version is not the
+// newest any more. Of one that is too large for an item of the table details
+// are left out; what it gives is what it wrote.
+func (s *Store) SaveIncident(ctx context.Context, inc incident.Incident) (incident.Incident, error) {
+	if inc.Key.Spoke != s.spoke {
+		return incident.Incident{}, fmt.Errorf("write the incident %s: %w", inc.Key.Name(), ErrForeign)
+	}
+	over := inc.Version
+	inc.Version++
+	inc.Format = max(inc.Format, report.Format) // an older release must know that it is not its own any more
+	inc = inc.Fit(maxBody)
+	it := item{
+		pk: s.key(incidentPrefix, inc.Key.Cluster), sk: string(inc.Key.Check) + "#" + inc.Key.Resource,
+		kind: "incident", format: inc.Format, version: inc.Version, body: inc,
+	}
+	it.expires = s.now().Add(keepOpen)
+	if inc.State == incident.Closed {
+		it.expires = inc.Resolved.Add(keepClosed)
+	}
+	if err := s.put(ctx, it, over); err != nil {
+		return incident.Incident{}, err
+	}
+	return inc, nil
+}
+
+// joinTimesFormat is the version of JoinTimes that this code writes and reads.
+const joinTimesFormat = 1
+
+// JoinTimes is how long the nodes of one nodegroup took to join.
+type JoinTimes struct {
+	Nodegroup string        `json:"nodegroup"`
+	Joins     outcome.Joins `json:"joins"`
+	// Version is of the record as it was read; 0 stands for none.
+	Version int `json:"version"`
+}
+
+// keepJoinTimes is how long the joins of a nodegroup that launches no more are
+// kept: they count for 30 days.
+const keepJoinTimes = 31 * 24 * time.Hour
+
+// JoinTimes reads those of all nodegroups of a cluster, by nodegroup. If some
+// were written by a newer version of Rollcall, it gives the others and an error
+// with *NewerFormat in it.
+func (s *Store) JoinTimes(ctx context.Context, cluster string) (map[string]JoinTimes, error) {
+	list, err := partition[JoinTimes](ctx, s, s.key(joinTimePrefix, cluster), joinTimesFormat, "the join times of "+cluster)
+	return by(list, func(t JoinTimes) string { return t.Nodegroup }), err
+}
+
+// SaveJoinTimes writes a nodegroup's join times over the version that was read.
+// It fails with *Conflict if that version is not the newest any more.
+func (s *Store) SaveJoinTimes(ctx context.Context, cluster string, t JoinTimes) error {
+	over := t.Version
+	t.Version++
+	return s.put(ctx, item{
+		pk: s.key(joinTimePrefix, cluster), sk: t.Nodegroup,
+		kind: "join times", format: joinTimesFormat, version: t.Version, body: t,
+		expires: s.now().Add(keepJoinTimes),
+	}, over)
+}
+
+// ID is the instance, or the scaling activity of a launch without one.
+func (l LaunchRecord) ID() string {
+	if l.Instance != "" {
+		return l.Instance
+	}
+	return l.Activity
+}
+
+// Known are the facts of a launch.
+func (l LaunchRecord) Known() outcome.Facts {
+	return outcome.Facts{
+		Started: l.Started, Due: l.Due, Registered: l.Registered, Ready: l.Ready, Tagged: l.Tagged,
+		Ended: l.Ended, Reason: outcome.EndReason{Code: l.code(), Message: l.EndedWhy}, Alive: l.Alive, Over: l.Over, By: l.EndedBy, Forgotten: l.Forgotten,
+		Noticed: l.Noticed, Rebalance: l.Rebalance, Maintenance: l.Maintenance,
+		Missed: l.Missed, Root: outcome.Root{Check: l.Root, Sure: l.RootSure, At: l.RootAt},
+		Refused: l.Refused, GivenUp: l.GaveUp, Blind: l.Blind, Unseen: l.Unseen,
+	}
+}
+
+// code is EC2's code. A record of before there was one has it at the beginning
+// of its words, as EC2 writes them: "Server.SpotInstanceTermination: …".
+func (l LaunchRecord) code() string {
+	code, _, _ := strings.Cut(l.EndedWhy, ":")
+	if l.EndedCode == "" && (strings.HasPrefix(code, "Client.") || strings.HasPrefix(code, "Server.")) && !strings.ContainsAny(code, " \n") {
+		return code
+	}
+	return l.EndedCode
+}
+
+// Learn takes facts in and concludes from them how the launch ended. It tells
+// whether the record says anything else now.
+func (l *LaunchRecord) Learn(f outcome.Facts) (changed bool) {
+	before := *l
+	f = outcome.Merge(l.Known(), f)
+	l.Started, l.Due, l.Registered, l.Ready, l.Tagged = f.Started, f.Due, f.Registered, f.Ready, f.Tagged
+	l.Ended, l.EndedCode, l.EndedWhy, l.EndedBy, l.Forgotten = f.Ended, f.Reason.Code, f.Reason.Message, f.By, f.Forgotten
+	l.Alive, l.Over = f.Alive, f.Over
+	l.Noticed, l.Rebalance, l.Maintenance = f.Noticed, f.Rebalance, f.Maintenance
+	l.Missed, l.Root, l.RootSure, l.RootAt = f.Missed, f.Root.Check, f.Root.Sure, f.Root.At
+	l.Refused, l.GaveUp, l.Blind, l.Unseen = f.Refused, f.GivenUp, f.Blind, f.Unseen
+	end, cause, why := outcome.Conclude(f)
+	l.End, l.Cause, l.Why = end, cause, why
+	l.endStatus()
+	return *l != before
+}
+
+// endStatus brings the status in line with the end: what has ended is waited
+// for no more, and what nobody waits for any more has an end.
+func (l *LaunchRecord) endStatus() {
+	switch {
+	case l.End == snapshot.Joined:
+		l.Status = outcome.Joined
+	case l.End == snapshot.Open && l.Status.Final():
+		l.End, l.Why = snapshot.Unclear, "nobody saw how it ended"
+	case l.End != snapshot.Open && !l.GaveUp.IsZero() && l.Ended.IsZero() && l.Forgotten.IsZero():
+		l.Status = outcome.GivenUp
+	case l.End != snapshot.Open:
+		l.Status = outcome.Gone
+	}
+}
+
+// Losing tells that an end at that time is the end of a node that had joined not
+// long before, and that nobody has taken it down yet. A zero time is not known.
+func (l LaunchRecord) Losing(at time.Time) bool {
+	return l.Status == outcome.Joined && !l.Ready.IsZero() && l.Ended.IsZero() &&
+		(at.IsZero() || at.Sub(l.Ready) <= snapshot.LostWithin)
+}
+
+// Past is the launch as the history tells it.
+func (l LaunchRecord) Past() snapshot.Past {
+	p := snapshot.Past{
+		ID: l.ID(), Nodegroup: l.Nodegroup, Group: l.Group, Type: l.Type, Zone: l.Zone, Subnet: l.Subnet, Spot: l.Spot,
+		Started: l.Started, End: l.End, Cause: l.Cause, Why: l.Why,
+		Registered: l.Registered, Ready: l.Ready, Ended: l.Ended, Noticed: l.Noticed, Rebalance: l.Rebalance,
+		Free: l.Free, FreeAt: l.FreeAt,
+	}
+	switch p.End {
+	case snapshot.Open:
+		p.Missed = l.Missed
+		if !p.Missed.IsZero() {
+			p.Cause = l.Root
+		}
+	case snapshot.Joined:
+		p.Lost = l.Known().Lost()
+	}
+	if p.Ended.IsZero() && p.End != snapshot.Open {
+		p.Ended = l.Over // no more is known of when
+	}
+	if l.Machine != nil {
+		p.Template = snapshot.TemplateRef{ID: l.Machine.Template, Version: l.Machine.Version}
+		p.AMI, p.Architecture, p.Plugin = l.Machine.AMI, l.Machine.Architecture, l.Machine.Plugin
+	}
+	return p
+}
+
+// LaunchFormat is the version of LaunchRecord that this code writes and reads.
+const LaunchFormat = 1
+
+// LaunchRecord is what is remembered of one launch, from its first event until 90
+// days after it.
+type LaunchRecord struct {
+	outcome.Launch
+	// Activity is the scaling activity of a refused launch that came to no
+	// instance: then Instance is empty.
+	Activity string `json:"activity,omitempty"`
+	Cluster  string `json:"cluster"`
+	Spot     bool   `json:"spot,omitempty"`
+	// Due is when it should be a Ready node.
+	Due time.Time `json:"due"`
+
+	// EndedCode is EC2's code beside EndedWhy. Of a node that had joined both,
+	// and Ended, are there only where it was lost within an hour.
+	EndedCode string `json:"endedCode,omitempty"`
+	// EndedBy is the cause of the scaling activity that ended it.
+	EndedBy     string    `json:"endedBy,omitempty"`
+	Alive       time.Time `json:"alive,omitzero"`
+	Over        time.Time `json:"over,omitzero"`
+	Forgotten   time.Time `json:"forgotten,omitzero"`
+	Noticed     time.Time `json:"noticed,omitzero"`
+	Rebalance   time.Time `json:"rebalance,omitzero"`
+	Maintenance time.Time `json:"maintenance,omitzero"`
+	Missed      time.Time `json:"missed,omitzero"`
+	// Root is the check that explained it when it had missed roll call.
+	Root     checkid.ID `json:"root,omitempty"`
+	RootSure bool       `json:"rootSure,omitempty"`
+	RootAt   time.Time  `json:"rootAt,omitzero"`
+	Refused  checkid.ID `json:"refused,omitempty"`
+	GaveUp   time.Time  `json:"gaveUp,omitzero"`
+	Blind    string     `json:"blind,omitempty"`
+	Unseen   string     `json:"unseen,omitempty"`
+	// Usual and Samples are from what Due was learned (outcome.Allowance); both
+	// are zero where it is the setting.
+	Usual   time.Duration `json:"usual,omitempty"`
+	Samples int           `json:"samples,omitempty"`
+
+	// End, Cause and Why are what the facts above come to; End is empty while
+	// the launch is open.
+	End   snapshot.End `json:"end,omitempty"`
+	Cause checkid.ID   `json:"cause,omitempty"`
+	Why   string       `json:"why,omitempty"`
+	// Free is how many addresses its subnet had left at FreeAt, when the launch
+	// was first looked at.
+	Free   int       `json:"free,omitempty"`
+	FreeAt time.Time `json:"freeAt,omitzero"`
+
+	// Machine is what the instance was started with. EC2 forgets most of it
+	// when the instance ends; what keeps it from joining is explained from here.
+	Machine *Machine `json:"machine,omitempty"`
+	// Claim is its NodeClaim as it was last seen: Karpenter deletes it with the
+	// instance that has not registered.
+	Claim *Claim `json:"claim,omitempty"`
+	// Looks is how often its roll was called.
+	Looks int `json:"looks,omitempty"`
+	// Version is of the record as it was read; SaveLaunch writes only over this one.
+	Version int `json:"version"`
+}
+
+// Machine is what EC2 said of an instance while it was there.
+type Machine struct {
+	VPC          string            `json:"vpc,omitempty"`
+	PrivateIP    netip.Addr        `json:"privateIp,omitzero"`
+	PublicIP     netip.Addr        `json:"publicIp,omitzero"`
+	PrivateDNS   string            `json:"privateDns,omitempty"`
+	Architecture string            `json:"architecture,omitempty"`
+	AMI          string            `json:"ami,omitempty"`
+	Groups       []string          `json:"groups,omitempty"` // security groups
+	Profile      string            `json:"profile,omitempty"`
+	Template     string            `json:"template,omitempty"` // launch template id
+	Version      string            `json:"templateVersion,omitempty"`
+	Plugin       string            `json:"plugin,omitempty"`   // version of the VPC CNI when it was first looked at
+	Metadata     string            `json:"metadata,omitempty"` // its endpoint: enabled, disabled
+	HopLimit     int               `json:"hopLimit,omitempty"`
+	Tags         map[string]string `json:"tags,omitempty"` // those that tell whose it is
+}
+
+// Claim is a NodeClaim as it was at some time.
+type Claim struct {
+	Name       string           `json:"name"`
+	Pool       string           `json:"pool,omitempty"`
+	Seen       time.Time        `json:"seen"`
+	Conditions []ClaimCondition `json:"conditions,omitempty"`
+}
+
+// ClaimCondition is what it said of one step of its life.
+type ClaimCondition struct {
+	Type    string    `json:"type"`
+	Status  string    `json:"status"`
+	Reason  string    `json:"reason,omitempty"`
+	Message string    `json:"message,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+}
+
+// keepLaunches is how long a launch is remembered after it started: the
+// outcomes of a season, for the statistics; no event or reminder lives longer.
+const keepLaunches = 90 * 24 * time.Hour
+
+// batchSize is DynamoDB's limit of keys in a BatchGetItem.
+const batchSize = 100
+
+// GetLaunches reads the launches of some instances, by instance id; those of
+// refused launches without one by the id of their scaling activity. Those that
+// are not known are not in the map.
+func (s *Store) GetLaunches(ctx context.Context, instances []string) (map[string]LaunchRecord, error) {
+	// DynamoDB refuses a batch that names a key twice.
+	instances = slices.Compact(slices.Sorted(slices.Values(instances)))
+	launches := map[string]LaunchRecord{}
+	for chunk := range slices.Chunk(instances, batchSize) {
+		keys := make([]map[string]types.AttributeValue, 0, len(chunk))
+		for _, id := range chunk {
+			keys = append(keys, map[string]types.AttributeValue{attrPK: text(s.key(launchPrefix, id)), attrSK: text(launchSort)})
+		}
+		items, err := s.batchGet(ctx, keys)
+		if err != nil {
+			return nil, fmt.Errorf("read %d launches: %w", len(instances), err)
+		}
+		list, err := s.launches(items)
+		if err != nil {
+			return nil, fmt.Errorf("read %d launches: %w", len(instances), err)
+		}
+		for _, l := range list {
+			launches[l.ID()] = l
+		}
+	}
+	return launches, nil
+}
+
+const launchSort = "launch"
+
+// How often, and after how long at first, keys are asked for again that
+// DynamoDB left out for want of throughput.
+const (
+	batchAttempts = 6
+	firstWait     = 50 * time.Millisecond
+)
+
+// batchGet reads keys, and asks again for those that DynamoDB left out.
+func (s *Store) batchGet(ctx context.Context, keys []map[string]types.AttributeValue) ([]map[string]types.AttributeValue, error) {
+	var items []map[string]types.AttributeValue
+	request := map[string]types.KeysAndAttributes{s.table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
+	for attempt := range batchAttempts {
+		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: request})
+		if err != nil {
+			return nil, classify(err, item{}, 0)
+		}
+		items = append(items, out.Responses[s.table]...)
+		if len(out.UnprocessedKeys) == 0 {
+			return items, nil
+		}
+		request = out.UnprocessedKeys
+		if err := s.wait(ctx, firstWait<<attempt); err != nil {
+			return nil, err
+		}
+	}
+	return nil, &AtLimit{Code: "UnprocessedKeys", cause: fmt.Errorf("%d keys left out %d times", len(request[s.table].Keys), batchAttempts)}
+}
+
+// OpenLaunches reads the launches of a cluster whose outcome is not known,
+// oldest first. What was written in the last second may be missing: an index
+// follows its table.
+func (s *Store) OpenLaunches(ctx context.Context, cluster string) ([]LaunchRecord, error) {
+	launches, err := s.openLaunches(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	return launches, nil
+}
+
+// openLaunches gives those that it can read beside an error about the others.
+func (s *Store) openLaunches(ctx context.Context, cluster string) ([]LaunchRecord, error) {
+	items, err := s.query(ctx, &dynamodb.QueryInput{
+		IndexName:                 aws.String(OpenIndex),
+		KeyConditionExpression:    aws.String("#open = :cluster"),
+		ExpressionAttributeNames:  map[string]string{"#open": attrOpen},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":cluster": text(s.spoke.In(cluster))},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the open launches of %s: %w", cluster, err)
+	}
+	launches, err := s.launches(items)
+	if err != nil {
+		return launches, fmt.Errorf("read the open launches of %s: %w", cluster, err)
+	}
+	return launches, nil
+}
+
+// launches gives those that it can read beside an error about the others.
+func (s *Store) launches(items []map[string]types.AttributeValue) ([]LaunchRecord, error) {
+	var launches []LaunchRecord
+	var wrong []error
+	for _, attributes := range items {
+		var l LaunchRecord
+		there, err := s.decode(attributes, LaunchFormat, &l)
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+		if there {
+			launches = append(launches, l)
+		}
+	}
+	return launches, errors.Join(wrong...)
+}
+
+// CreateLaunch records a launch unless it is recorded already, whichever event
+// or sweep brought it first.
+func (s *Store) CreateLaunch(ctx context.Context, l LaunchRecord) (created bool, err error) {
+	l.Version = 0
+	err = s.putLaunch(ctx, l)
+	var exists *Conflict
+	if errors.As(err, &exists) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// SaveLaunch writes a launch over the version that was read. It fails with
+// *Conflict if that version is not the newest any more.
+func (s *Store) SaveLaunch(ctx context.Context, l LaunchRecord) error {
+	if l.Version == 0 {
+		return fmt.Errorf("save the launch of %s: it was never read", l.ID())
+	}
+	return s.putLaunch(ctx, l)
+}
+
+func (s *Store) putLaunch(ctx context.Context, l LaunchRecord) error {
+	over := l.Version
+	l.Version++
+	it := item{
+		pk: s.key(launchPrefix, l.ID()), sk: launchSort,
+		kind: "launch", format: LaunchFormat, version: l.Version, body: l,
+		expires: l.Started.Add(keepLaunches),
+	}
+	if !l.Status.Final() {
+		it.open, it.started = s.spoke.In(l.Cluster), l.Started
+	}
+	if l.End != snapshot.Open {
+		past, err := encodePast(l.Past())
+		if err != nil {
+			return fmt.Errorf("encode the launch of %s: %w", l.ID(), err)
+		}
+		it.day, it.began, it.past = dayOf(s.spoke.In(l.Cluster), l.Started), l.Started, past
+	}
+	return s.put(ctx, it, over)
+}
+
+// nodegroupPrefix begins the partition keys of nodegroups' records.
+const nodegroupPrefix = "nodegroup#"
+
+// keepDeleted is how long a deleted nodegroup is remembered: one of the same
+// name goes on with its sequence of events.
+const keepDeleted = 30 * 24 * time.Hour
+
+// Nodegroups reads what is remembered of a cluster's nodegroups, by name. If
+// some were written by a newer version of Rollcall, it gives the others and an
+// error with *NewerFormat in it.
+func (s *Store) Nodegroups(ctx context.Context, cluster string) (map[string]nodegroup.Record, error) {
+	list, err := partition[nodegroup.Record](ctx, s, s.key(nodegroupPrefix, cluster), nodegroup.Format, "the nodegroups of "+cluster)
+	return by(list, func(r nodegroup.Record) string { return r.Nodegroup }), err
+}
+
+// SaveNodegroup writes a nodegroup's record over the version that was read, and
+// gives it with its new version. It fails with *Conflict if that version is not
+// the newest any more.
+func (s *Store) SaveNodegroup(ctx context.Context, r nodegroup.Record) (nodegroup.Record, error) {
+	over := r.Version
+	r.Version++
+	it := item{
+		pk: s.key(nodegroupPrefix, r.Cluster), sk: r.Nodegroup,
+		kind: "nodegroup", format: r.Format, version: r.Version, body: r,
+	}
+	if r.Status == nodegroup.Deleted {
+		it.expires = r.Seen.Add(keepDeleted)
+	}
+	if err := s.put(ctx, it, over); err != nil {
+		return nodegroup.Record{}, err
+	}
+	return r, nil
+}
+
+// RecordNodegroups lets a function write nodegroups' records and nothing else.
+func RecordNodegroups() spec.Grant {
+	return write("RecordNodegroups", "EKS sends no event when a nodegroup's status changes: only against what was seen last can a change be told, once.", nodegroupPrefix)
+}
+
+// ReadNodegroups is what reading nodegroups, incidents and, by their ids,
+// launches needs: nothing is in reach through an index.
+func ReadNodegroups() []spec.Read { return read(spec.Actions[Reader]("dynamodb"), spec.Table) }
+
+// Launch reads the launch of an instance; nil for one that is not known. It asks as those
+// do who may read incidents alone.
+func (s *Store) Launch(ctx context.Context, instance string) (*LaunchRecord, error) {
+	items, err := s.query(ctx, &dynamodb.QueryInput{
+		KeyConditionExpression:    aws.String("#pk = :pk"),
+		ExpressionAttributeNames:  map[string]string{"#pk": attrPK},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(s.key(launchPrefix, instance))},
+		ConsistentRead:            aws.Bool(true),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the launch of %s: %w", instance, err)
+	}
+	list, err := s.launches(items)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// partition reads all records of a partition, by sort key. What was just
+// written is seen: the records say what was told or said already, or are
+// written over what was read. If some were written by a newer version of
+// Rollcall, it gives the others and an error with *NewerFormat in it.
+func partition[T any](ctx context.Context, s *Store, pk string, format int, what string) ([]T, error) {
+	items, err := s.query(ctx, &dynamodb.QueryInput{
+		KeyConditionExpression:    aws.String("#pk = :pk"),
+		ExpressionAttributeNames:  map[string]string{"#pk": attrPK},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(pk)},
+		ConsistentRead:            aws.Bool(true),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	var records []T
+	var wrong []error
+	for _, attributes := range items {
+		var r T
+		there, err := s.decode(attributes, format, &r)
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+		if there {
+			records = append(records, r)
+		}
+	}
+	if len(wrong) > 0 {
+		return records, fmt.Errorf("read %s: %w", what, errors.Join(wrong...))
+	}
+	return records, nil
+}
+
+// oneByOne reads the records of a partition whose sort keys are as where says of
+// #sk and :from, in their order. Unlike partition it gives none if one of them
+// was written by a newer version: who counts audit records must have them all.
+func oneByOne[T any](ctx context.Context, s *Store, pk, where, from string, format int, what string) ([]T, error) {
+	items, err := s.query(ctx, &dynamodb.QueryInput{
+		KeyConditionExpression:    aws.String("#pk = :pk AND " + where),
+		ExpressionAttributeNames:  map[string]string{"#pk": attrPK, "#sk": attrSK},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(pk), ":from": text(from)},
+		ConsistentRead:            aws.Bool(true),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	var list []T
+	for _, attributes := range items {
+		var r T
+		there, err := s.decode(attributes, format, &r)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", what, err)
+		}
+		if there {
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
+// since reads those whose sort keys begin with a time, from one on.
+func since[T any](ctx context.Context, s *Store, pk string, from time.Time, format int, what string) ([]T, error) {
+	return oneByOne[T](ctx, s, pk, "#sk >= :from", from.UTC().Format(sortable), format, what)
+}
+
+// by is a list as a map.
+func by[T any](list []T, key func(T) string) map[string]T {
+	m := make(map[string]T, len(list))
+	for _, x := range list {
+		m[key(x)] = x
+	}
+	return m
+}
+
+// past is a launch with an outcome as the index EndedIndex holds it: the
+// history of 90 days is read from it, so each byte counts.
+type past struct {
+	ID         string       `json:"i"`
+	Nodegroup  string       `json:"n,omitempty"`
+	Group      string       `json:"g,omitempty"`
+	Type       string       `json:"t,omitempty"`
+	Zone       string       `json:"z,omitempty"`
+	Subnet     string       `json:"s,omitempty"`
+	Spot       bool         `json:"p,omitempty"`
+	Template   string       `json:"l,omitempty"`
+	Version    string       `json:"v,omitempty"`
+	AMI        string       `json:"m,omitempty"`
+	Machine    string       `json:"h,omitempty"` // architecture
+	Plugin     string       `json:"k,omitempty"`
+	Started    int64        `json:"b"` // milliseconds since 1970, like all that follow
+	End        snapshot.End `json:"e"`
+	Cause      checkid.ID   `json:"c,omitempty"`
+	Why        string       `json:"w,omitempty"`
+	Registered int64        `json:"r,omitempty"`
+	Ready      int64        `json:"y,omitempty"`
+	Ended      int64        `json:"x,omitempty"`
+	Lost       bool         `json:"q,omitempty"`
+	Noticed    int64        `json:"o,omitempty"`
+	Rebalance  int64        `json:"a,omitempty"`
+	Free       int          `json:"f,omitempty"`
+	FreeAt     int64        `json:"fa,omitempty"`
+}
+
+func stamp(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func unstamp(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(n).UTC()
+}
+
+// maxWhy bounds the words of an end in the index; the record has them in full.
+const maxWhy = 200 // runes
+
+func encodePast(p snapshot.Past) (string, error) {
+	why := []rune(p.Why)
+	body, err := json.Marshal(past{
+		ID: p.ID, Nodegroup: p.Nodegroup, Group: p.Group, Type: p.Type, Zone: p.Zone, Subnet: p.Subnet, Spot: p.Spot,
+		Template: p.Template.ID, Version: p.Template.Version, AMI: p.AMI, Machine: p.Architecture, Plugin: p.Plugin, Started: stamp(p.Started), End: p.End, Cause: p.Cause, Why: string(why[:min(len(why), maxWhy)]),
+		Registered: stamp(p.Registered), Ready: stamp(p.Ready), Ended: stamp(p.Ended), Lost: p.Lost, Noticed: stamp(p.Noticed), Rebalance: stamp(p.Rebalance),
+		Free: p.Free, FreeAt: stamp(p.FreeAt),
+	})
+	return string(body), err
+}
+
+var errNoPast = errors.New("it has no id or no end")
+
+func decodePast(text string) (snapshot.Past, error) {
+	var p past
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return snapshot.Past{}, err
+	}
+	if p.ID == "" || p.End == snapshot.Open {
+		return snapshot.Past{}, errNoPast
+	}
+	return snapshot.Past{
+		ID: p.ID, Nodegroup: p.Nodegroup, Group: p.Group, Type: p.Type, Zone: p.Zone, Subnet: p.Subnet, Spot: p.Spot,
+		Template: snapshot.TemplateRef{ID: p.Template, Version: p.Version}, AMI: p.AMI, Architecture: p.Machine, Plugin: p.Plugin, Started: unstamp(p.Started), End: p.End, Cause: p.Cause, Why: p.Why,
+		Registered: unstamp(p.Registered), Ready: unstamp(p.Ready), Ended: unstamp(p.Ended), Lost: p.Lost, Noticed: unstamp(p.Noticed), Rebalance: unstamp(p.Rebalance),
+		Free: p.Free, FreeAt: unstamp(p.FreeAt),
+	}, nil
+}
+
+// past reads a launch of the index.
+func (s *Store) past(attributes map[string]types.AttributeValue) (p snapshot.Past, there bool, err error) {
+	name, there, err := s.there(attributes, LaunchFormat)
+	if err != nil || !there {
+		return snapshot.Past{}, false, err
+	}
+	text, ok := attributes[attrPast].(*types.AttributeValueMemberS)
+	if !ok {
+		return snapshot.Past{}, false, fmt.Errorf("record %s: no %s: %w", name, attrPast, errNotOurs)
+	}
+	if p, err = decodePast(text.Value); err != nil {
+		return snapshot.Past{}, false, fmt.Errorf("record %s: %w", name, err)
+	}
+	return p, true, nil
 }

@@ -3,19 +3,38 @@ package remediate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/simaws"
 	"rollcall/local/stage/stagetest"
+	"rollcall/shared/checks"
+	"rollcall/shared/detect"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/event"
 	"rollcall/shared/incident"
+	"rollcall/shared/incident/reconcile"
+	"rollcall/shared/incident/response"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/createaccessentry"
 	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/shared/spoke"
 )
 
 // step is one incident in one world, and what may be wrong with either.
@@ -316,4 +335,785 @@ func TestSteps(t *testing.T) {
 		got.Add(x.name, f.said(err)+fmt.Sprintf("answer %+v\n", answer))
 	}
 	got.Golden(t, "testdata/steps.txtar")
+}
+
+// TestKilledAtEachWrite: what a person approves, or a policy decides, is done
+// once, recorded and told, wherever the function ends. Killed between the record
+// that it will be done and the call, nobody can tell whether it was: that is said,
+// and it is not tried again.
+func TestKilledAtEachWrite(t *testing.T) {
+	// The claim is the third write of either, the call the fourth.
+	unknown := []string{"3 PutItem, answer lost", "4 CreateRoute"}
+	for name, remedies := range map[string]string{"by a person": byPerson, "by a policy": byItself} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stagetest.KilledAtEachWrite(t, []string{"CreateRoute", "PutEvents", "PutItem", "SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
+				s := start(t, remedies, stagetest.Options{Kill: k})
+				proposals, told := map[string]report.Proposal{}, map[string]remedy.Run{}
+				take := func() {
+					list, runs := s.said()
+					for _, p := range list {
+						proposals[p.ID] = p // report takes it in once
+					}
+					for _, d := range runs {
+						told[d.ID+" "+string(d.Result)] = d
+					}
+				}
+				k.Invoke(stagetest.Batch(s.told(opened)))
+				take()
+				if remedies == byPerson {
+					for _, p := range proposals {
+						s.approve(p)
+					}
+					k.Invoke(stagetest.Batch(s.told(approval)))
+					take()
+				}
+				want, calls := action.Done, 1
+				if slices.Contains(unknown, k.String()) {
+					want, calls = action.Uncertain, 0
+				}
+				kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, d := range slices.Concat(kept, slices.Collect(maps.Values(told))) {
+					if d.Result != want || d.Ended.IsZero() {
+						t.Errorf("run %+v, want %s", d, want)
+					}
+				}
+				if n := s.Calls()["ec2:CreateRoute"]; n != calls || (s.routes()["0.0.0.0/0"] == nat) != (calls == 1) || len(s.routes()) != 1+calls {
+					t.Errorf("%d calls of CreateRoute, want %d; routes %v", n, calls, s.routes())
+				}
+				return stagetest.Timeless(t, map[string]any{
+					"proposals": proposals, "told": len(told), "runs": len(kept), "wanted": s.wanted() > 0,
+					"records": slices.Sorted(maps.Keys(s.Kept())),
+				})
+			})
+		})
+	}
+}
+
+// TestReplaceKilledAtEachWrite: an instance is ended once, recorded and told,
+// wherever the function ends. Killed between the record that it will be and the
+// call, it is not ended, and that is what is said.
+func TestReplaceKilledAtEachWrite(t *testing.T) {
+	unknown := []string{"3 PutItem, answer lost", "4 TerminateInstanceInAutoScalingGroup"}
+	stagetest.KilledAtEachWrite(t, []string{"PutEvents", "PutItem", "SendMessage", "TerminateInstanceInAutoScalingGroup"}, func(t *testing.T, k *stagetest.Kill) any {
+		s := healed(t, "auto", stagetest.Options{Kill: k})
+		s.Advance(replaceinstance.Settle + time.Second)
+		k.Invoke(stagetest.Batch(s.told("Rollcall Incident Changed")))
+		want, calls := action.Done, 1
+		if slices.Contains(unknown, k.String()) {
+			want, calls = action.Uncertain, 0
+		}
+		_, runs := s.said()
+		kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := map[string]bool{}
+		for _, d := range slices.Concat(kept, runs) {
+			if d.Result != want || d.Ended.IsZero() {
+				t.Errorf("run %+v, want %s", d, want)
+			}
+			told[d.ID] = true
+		}
+		if n := s.Calls()["autoscaling:TerminateInstanceInAutoScalingGroup"]; n != calls {
+			t.Errorf("%d instances were ended, want %d", n, calls)
+		}
+		return stagetest.Timeless(t, map[string]any{"runs": len(told), "kept": len(kept), "wanted": s.wanted() > 0, "records": slices.Sorted(maps.Keys(s.Kept()))})
+	})
+}
+
+// TestRemedyKilledAtEachWrite: so it is with what the other remedies change.
+func TestRemedyKilledAtEachWrite(t *testing.T) {
+	for _, x := range tales() {
+		_, call, _ := strings.Cut(x.call, ":")
+		switch x.remedy { // EKS speaks REST: docs.aws.amazon.com/eks/latest/APIReference
+		case optin.CoverZones:
+			call = "POST /clusters/" + stagetest.Cluster + "/node-groups/default/update-config"
+		case optin.CreateAccessEntry:
+			call = "POST /clusters/" + stagetest.Cluster + "/access-entries"
+		}
+		// After an approval the run is counted, then claimed; then comes the call.
+		unknown := []string{"2 PutItem, answer lost", "3 " + call}
+		t.Run(string(x.remedy), func(t *testing.T) {
+			t.Parallel()
+			stagetest.KilledAtEachWrite(t, slices.Sorted(slices.Values([]string{"PutEvents", "PutItem", "SendMessage", call})), func(t *testing.T, k *stagetest.Kill) any {
+				s := x.openWith(t, optin.Approve, stagetest.Options{Kill: k})
+				x.press(s, x.propose(s))
+				s.Calls()
+				k.Invoke(stagetest.Batch(s.told(approval)))
+				want, calls := action.Done, 1
+				if slices.Contains(unknown, k.String()) {
+					want, calls = action.Uncertain, 0
+				}
+				_, runs := s.said()
+				kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
+				if err != nil {
+					t.Fatal(err)
+				}
+				told := map[string]bool{}
+				for _, d := range slices.Concat(kept, runs) {
+					if d.Result != want || d.Ended.IsZero() {
+						t.Errorf("run %+v, want %s", d, want)
+					}
+					told[d.ID] = true
+				}
+				s.Advance(10 * time.Minute) // until a nodegroup has changed
+				if n := s.Calls()[x.call]; n != calls || x.undone(s) != (calls == 0) {
+					t.Errorf("%d calls of %s, want %d; undone %t", n, x.call, calls, x.undone(s))
+				}
+				return stagetest.Timeless(t, map[string]any{"runs": len(told), "kept": len(kept), "wanted": s.wanted() > 0, "records": slices.Sorted(maps.Keys(s.Kept()))})
+			})
+		})
+	}
+}
+
+// When what a plan left is looked at, and how that is said.
+func TestWhatAPlanLeft(t *testing.T) {
+	var got stagetest.Traces
+	for _, x := range []struct {
+		name   string
+		left   int
+		result action.Status
+		change func(*fake)
+	}{
+		{"none is left", 0, action.Done, func(*fake) {}},
+		{"one is left", 1, action.Done, func(*fake) {}},
+		{"two are left", 2, action.Partly, func(*fake) {}},
+		{"many are left", 9, action.Done, func(*fake) {}},
+		{"two are left, and it failed", 2, action.Failed, func(*fake) {}},
+		{"the limit is full until the next look", 2, action.Done, func(f *fake) { f.room = minute(35) }},
+		{"the limit is full for longer", 2, action.Done, func(f *fake) { f.room = minute(36) }},
+		{"nobody knows of the limit", 2, action.Done, func(f *fake) { f.errs["room"] = errBroken }},
+	} {
+		f := newFake()
+		x.change(f)
+		f.result.Status = x.result
+		inc := noWayOut()
+		h := f.handler(optin.Auto)
+		p := planned()
+		p.Remedy = optin.ReplaceInstance
+		d := h.newRun(inc, p, nil)
+		got.Add(x.name, f.said(h.carryOut(t.Context(), inc, d, x.left)))
+	}
+	got.Golden(t, "testdata/left.txtar")
+}
+
+// What is to be said of an offer alone is not said where none stands.
+func TestQuietReasons(t *testing.T) {
+	for _, reason := range []action.Reason{policyOff, action.NothingToDo, action.NotSo, action.Gone, action.TooSoon, action.CauseIsThere, action.AlreadyThere, "of its own"} {
+		for name, change := range map[string]func(*fake, *incident.Incident){"stands": with(incident.Offered, optin.Approve), "none": func(*fake, *incident.Incident) {}} {
+			f, inc := newFake(), noWayOut()
+			change(f, &inc)
+			no := &action.Refusal{Reason: reason, Says: "why"}
+			err := f.handler(optin.Approve).takeBack(t.Context(), inc, remedy.Remedy{Name: optin.AddNATRoute, Quiet: []action.Reason{"of its own"}}, no)
+			if err != nil || (len(f.lines) > 0) != (name == "stands") {
+				t.Errorf("%s, %s: %q, %v", reason, name, f.lines, err)
+			}
+		}
+	}
+}
+
+// Nothing is done for what is no event of an incident, and it is counted.
+func TestForeignMessages(t *testing.T) {
+	told := func(kind string) string {
+		return `{"version":"0","id":"e-1","source":"rollcall","detail-type":"Rollcall ` + kind + `","account":"9","region":"x",` +
+			`"time":"2026-11-20T12:00:00Z","detail":{"cluster":"` + snapshottest.ClusterName + `","check":"route/no-egress","resource":"rtb-0new"}}`
+	}
+	for body, test := range map[string]struct {
+		counts map[string]int
+		fails  bool
+	}{
+		"{":                       {map[string]int{"MalformedEvents": 1}, true},
+		told("Check Wanted"):      {map[string]int{"ForeignEvents": 1}, false},
+		told("Incident Resolved"): {map[string]int{"ForeignEvents": 1}, false},
+		told("Incident Opened"):   {map[string]int{"Proposals": 1}, false},
+	} {
+		f := newFake()
+		f.incidents = []incident.Incident{noWayOut()}
+		err := f.handler(optin.Approve).message(t.Context(), event.Message{ID: "m", Body: body})
+		if diff := cmp.Diff(test.counts, f.counts); diff != "" || (err != nil) != test.fails {
+			t.Errorf("%s: %v, counted (-want +got):\n%s", body, err, diff)
+		}
+	}
+	if _, err := newFake().handler(optin.Approve).handle(t.Context(), json.RawMessage(`{}`)); err == nil || err.Error() != "remediate is woken by its queue alone" {
+		t.Errorf("woken by nothing: %v", err)
+	}
+}
+
+// What a plan needs to know of an incident.
+func TestSubject(t *testing.T) {
+	inc := noWayOut()
+	inc.Cause = diagnose.Cause{Covers: []string{"a"}, Nodegroups: []string{"b"}}
+	inc.Launches, inc.Cleared = []report.Launch{{Instance: "i-1"}}, minute(4)
+	of := subject(inc)
+	if of.Cluster != inc.Key.Cluster || of.Check != inc.Key.Check || of.Resource != table ||
+		len(of.Covers) != 1 || len(of.Nodegroups) != 1 || len(of.Launches) != 1 || !of.Cleared.IsZero() {
+		t.Errorf("open: %+v", of)
+	}
+	inc.State = incident.Cleared
+	if of := subject(inc); !of.Cleared.Equal(minute(4)) {
+		t.Errorf("cleared: %+v", of)
+	}
+}
+
+// healed is a harness whose route is there by hand, with the incident cleared.
+func healed(t *testing.T, policy string, o stagetest.Options) *harness {
+	t.Helper()
+	s := start(t, stagetest.Cluster+"/replace-instance="+policy, o)
+	s.Advance(31 * time.Minute) // the launch hook is over: the instance is in service
+	s.Call("ec2:CreateRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0","NatGatewayId":"`+nat+`"}`)
+	inc := s.inc
+	inc.State, inc.Cleared = incident.Cleared, s.Now()
+	s.save(inc)
+	return s
+}
+
+// later are the messages that it sent itself, with the delay of the last.
+func (s *harness) later() (n int) {
+	s.t.Helper()
+	for _, q := range s.Template.Queues {
+		if q.Name != "rollcall-remedies" {
+			continue
+		}
+		d, err := s.Queues.Depth(q.ARN)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		n = d.Visible + d.Delayed
+	}
+	return n
+}
+
+// An instance whose cause is gone may still join by itself; then it is replaced,
+// with its group's capacity kept, once.
+func TestReplaceAfterTheCauseIsGone(t *testing.T) {
+	s := healed(t, "auto", stagetest.Options{})
+	if n := s.tell("Rollcall Incident Changed"); n != 0 {
+		t.Fatalf("%d messages came back: %s", n, s.Logs())
+	}
+	if p, d := s.said(); len(p)+len(d) != 0 || s.later() != 1 {
+		t.Fatalf("said %+v, %+v, %d for later; want that it waits", p, d, s.later())
+	}
+	s.Advance(replaceinstance.Settle + time.Second)
+	if n := s.tell("Rollcall Incident Changed"); n != 0 {
+		t.Fatalf("%d messages came back: %s", n, s.Logs())
+	}
+	_, runs := s.said()
+	if len(runs) != 1 || runs[0].Result != action.Done || len(runs[0].Changed) != 1 || runs[0].Changed[0] != s.id {
+		t.Fatalf("runs %+v\n%s", runs, s.Logs())
+	}
+	s.tell("Rollcall Incident Changed")
+	if n := s.Calls()["autoscaling:TerminateInstanceInAutoScalingGroup"]; n != 1 {
+		t.Errorf("%d instances were ended", n)
+	}
+	s.Advance(2 * time.Minute)
+	for _, e := range s.News(0) {
+		if id := s.Instance(e); id != "" && id != s.id {
+			return // another was launched in its place
+		}
+	}
+	t.Error("the group launched no other")
+}
+
+// It joined by itself, or nobody can tell whether it did: it is not ended.
+func TestReplaceNoNode(t *testing.T) {
+	s := healed(t, "auto", stagetest.Options{})
+	s.Advance(replaceinstance.Settle + time.Second)
+	inc := s.inc
+	inc.Launches[0].Started = s.Now() // not what it was: launched after
+	s.save(inc)
+	s.tell("Rollcall Incident Changed")
+	if _, runs := s.said(); len(runs) != 0 {
+		t.Errorf("runs %+v", runs)
+	}
+	if n := s.Calls()["autoscaling:TerminateInstanceInAutoScalingGroup"]; n != 0 {
+		t.Errorf("%d instances were ended", n)
+	}
+}
+
+// Nobody is asked to approve what the spoke's role would not do, and what to deploy is said;
+// where STS does not tell of the role the plan stands, and its doing tells.
+func TestNothingIsOfferedWithoutTheRole(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err    error
+		refuse bool
+	}{
+		"it lets in":             {nil, false},
+		"it does not":            {fmt.Errorf("assume: %w", &smithy.GenericAPIError{Code: "AccessDenied"}), true},
+		"STS is off there":       {&smithy.GenericAPIError{Code: "RegionDisabledException"}, true},
+		"STS is throttled":       {&smithy.GenericAPIError{Code: "Throttling"}, false},
+		"STS gives no answer":    {context.DeadlineExceeded, false},
+		"what nobody recognises": {errors.New("because"), false},
+	} {
+		f := newFake()
+		h := f.handler(optin.Approve)
+		h.of = spoke.ID{Account: "222233334444", Region: "eu-west-1"}
+		h.role = func(context.Context) error { return tt.err }
+		no := h.lacksRole(t.Context())
+		if (no != nil) != tt.refuse {
+			t.Errorf("%s: refused %+v", name, no)
+		}
+		if no != nil && (no.Reason != action.RoleNotAssumed || !strings.Contains(no.Says, "make deploy-spoke … SPOKE=222233334444/eu-west-1 SET=")) {
+			t.Errorf("%s: %s, %s", name, no.Reason, no.Says)
+		}
+	}
+}
+
+// A plan that was not done for want of the role is offered again when the role is there; one
+// that failed otherwise is not.
+func TestOfferedAgainWithTheRole(t *testing.T) {
+	for reason, again := range map[string]bool{string(action.RoleNotAssumed): true, "RouteAlreadyExists": false} {
+		f := newFake()
+		h := f.handler(optin.Approve)
+		inc := noWayOut()
+		p := remedy.Plan{Format: remedy.Format, Remedy: optin.AddNATRoute, Cluster: inc.Key.Cluster, Check: inc.Key.Check, Resource: inc.Key.Resource}
+		inc.Offers = []incident.Offer{{Plan: p, Hash: p.Hash(), State: incident.Acted, Made: minute(2), Run: &remedy.Run{Result: action.Failed, Reason: reason}}}
+		if err := h.offer(t.Context(), inc, p, optin.Approve, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(f.lines, func(l string) bool { return strings.HasPrefix(l, "proposal: ") }); got != again {
+			t.Errorf("%s: offered again: %t; %q", reason, got, f.lines)
+		}
+	}
+}
+
+func minute(n int) time.Time { return time.Date(2026, 11, 20, 12, n, 0, 0, time.UTC) }
+
+// atMinute is a handler at a time, without anything that it could change.
+func atMinute(n int) handler { return handler{now: func() time.Time { return minute(n) }} }
+
+func offerOf(r optin.Remedy, state incident.OfferState, made int, hash string) incident.Offer {
+	return incident.Offer{Plan: remedy.Plan{Remedy: r}, State: state, Made: minute(made), Hash: hash}
+}
+
+// Looks that fail are made ever more seldom, each hour at the least.
+func TestPaceOfLooksThatFail(t *testing.T) {
+	for tried, want := range []int{5, 10, 20, 40, 60, 60} {
+		if got := pace(tried); got != time.Duration(want)*time.Minute {
+			t.Errorf("after %d: %s, want %d minutes", tried, got, want)
+		}
+	}
+}
+
+// The newest offer of a remedy counts, and only of this opening.
+func TestLatestOffer(t *testing.T) {
+	const route, parts = optin.AddNATRoute, optin.ReplaceInstance
+	inc := incident.Incident{Opened: minute(5), Offers: []incident.Offer{
+		offerOf(route, incident.Approved, 4, "before"), offerOf(route, incident.Approved, 5, "approved"), offerOf(parts, incident.Offered, 6, "offered"), offerOf(parts, incident.Approved, 4, "late"),
+	}}
+	for name, test := range map[string]struct {
+		r      optin.Remedy
+		states []incident.OfferState
+		want   string
+	}{
+		"approved":                  {route, []incident.OfferState{incident.Offered, incident.Approved}, "approved"},
+		"in no such state":          {route, []incident.OfferState{incident.Offered}, ""},
+		"of this opening":           {parts, []incident.OfferState{incident.Offered, incident.Approved}, "offered"},
+		"of this opening, approved": {parts, []incident.OfferState{incident.Approved}, ""},
+		"of none":                   {optin.CoverZones, []incident.OfferState{incident.Approved}, ""},
+	} {
+		got := ""
+		if o := latest(inc, test.r, test.states...); o != nil {
+			got = o.Hash
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// A run is named by its plan and the approval that it is good for.
+func TestRunID(t *testing.T) {
+	inc := incident.Incident{Opened: minute(5).In(time.FixedZone("", 3600))}
+	p := remedy.Plan{Remedy: optin.AddNATRoute}
+	if got, want := runID(inc, p, nil), p.Hash()+"/auto-20261120T120500.000Z"; got != want {
+		t.Errorf("by a policy: %q, want %q", got, want)
+	}
+	approved := incident.Offer{Hash: "hash", Decided: minute(7).In(time.FixedZone("", 3600)), By: report.User{ID: "U1"}}
+	if got, want := runID(inc, p, &approved), "hash/20261120T120700.000Z"; got != want {
+		t.Errorf("by a person: %q, want %q", got, want)
+	}
+	want := remedy.Run{Format: remedy.Format, ID: runID(inc, p, nil), Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: minute(9)}
+	if diff := cmp.Diff(want, atMinute(9).newRun(inc, p, nil)); diff != "" {
+		t.Errorf("a policy's run (-want +got):\n%s", diff)
+	}
+	want.ID, want.Policy, want.ApprovedBy, want.Approved = runID(inc, p, &approved), optin.Approve, "U1", approved.Decided
+	if diff := cmp.Diff(want, atMinute(9).newRun(inc, p, &approved)); diff != "" {
+		t.Errorf("a person's run (-want +got):\n%s", diff)
+	}
+}
+
+// What report knows of a run is not told again; nor what it had, and dropped for
+// later ones.
+func TestWhatReportKnowsOfARun(t *testing.T) {
+	of := func(id string, began int, r optin.Remedy, result action.Status) remedy.Run {
+		return remedy.Run{ID: id, Began: minute(began), Plan: remedy.Plan{Remedy: r}, Result: result}
+	}
+	with := func(runs ...remedy.Run) incident.Incident {
+		var inc incident.Incident
+		for i := range runs {
+			inc.Offers = append(inc.Offers, incident.Offer{Run: &runs[i]})
+		}
+		return inc
+	}
+	const parts = optin.ReplaceInstance
+	d := of("d", 5, parts, action.Done)
+	crowd := func(of remedy.Run) incident.Incident {
+		inc := with(of)
+		for len(inc.Offers) < incident.MaxOffers {
+			inc.Offers = append(inc.Offers, incident.Offer{})
+		}
+		return inc
+	}
+	almost := crowd(of("e", 6, parts, action.Done))
+	almost.Offers = almost.Offers[:incident.MaxOffers-1]
+	for name, test := range map[string]struct {
+		inc           incident.Incident
+		told, dropped bool
+	}{
+		"it does":                       {with(of("c", 4, parts, action.Done), d), true, false},
+		"of another":                    {with(of("c", 4, parts, action.Done)), false, false},
+		"that it began":                 {with(of("d", 5, parts, "")), false, false},
+		"of a later one, and is full":   {crowd(of("e", 6, parts, action.Done)), false, true},
+		"of a later one, and has room":  {almost, false, false},
+		"of an earlier one, and full":   {crowd(of("e", 5, parts, action.Done)), false, false},
+		"of another's later, and full":  {crowd(of("e", 6, optin.AddNATRoute, action.Done)), false, false},
+		"nothing, and is full":          {crowd(d), true, false},
+		"nothing, and there is nothing": {incident.Incident{}, false, false},
+	} {
+		if got, out := knownToReport(test.inc, d), replacedByLater(test.inc, d); got != test.told || out != test.dropped {
+			t.Errorf("%s: told %t, dropped %t", name, got, out)
+		}
+	}
+}
+
+// Which refusals may pass by themselves, and are looked at again.
+func TestWhatMayPass(t *testing.T) {
+	const r = optin.ReplaceInstance
+	with := func(state incident.OfferState) incident.Incident {
+		return incident.Incident{Offers: []incident.Offer{offerOf(r, state, 1, "h")}}
+	}
+	for name, test := range map[string]struct {
+		inc    incident.Incident
+		reason action.Reason
+		want   bool
+	}{
+		"a look that failed":                {incident.Incident{}, action.CouldNotLook, true},
+		"a look that failed, and it waits":  {with(incident.Deferred), action.CouldNotLook, true},
+		"a look that failed, it is offered": {with(incident.Offered), action.CouldNotLook, false},
+		"a look that failed, approved":      {with(incident.Approved), action.CouldNotLook, false},
+		"a group that scales":               {incident.Incident{}, action.GroupScales, false},
+		"a group that scales, it waits":     {with(incident.Deferred), action.GroupScales, true},
+		"another's change, it waits":        {with(incident.Deferred), action.AnotherChange, true},
+		"another's change":                  {with(incident.Offered), action.AnotherChange, false},
+		"what is not so":                    {with(incident.Deferred), action.NotSo, false},
+	} {
+		if got := (handler{}).passes(test.inc, r, &action.Refusal{Reason: test.reason}); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// Which remedies an incident may need: its cause's while that is there, and
+// afterwards those for what failed for it.
+func TestRemediesForAnIncident(t *testing.T) {
+	for _, test := range []struct {
+		state incident.State
+		fix   string
+		want  []optin.Remedy
+	}{
+		{incident.Open, string(optin.AddNATRoute), []optin.Remedy{optin.AddNATRoute}},
+		{incident.Open, string(optin.ReplaceInstance), nil},
+		{incident.Open, "", nil},
+		{incident.Cleared, string(optin.AddNATRoute), []optin.Remedy{optin.ReplaceInstance}},
+	} {
+		inc := incident.Incident{State: test.state}
+		inc.Cause.Fix.Remedy = test.fix
+		var got []optin.Remedy
+		for _, r := range remediesFor(inc) {
+			got = append(got, r.Name)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s, %q (-want +got):\n%s", test.state, test.fix, diff)
+		}
+	}
+}
+
+// An approval is good until its last moment, and one that does not say for ever.
+func TestApprovalsExpire(t *testing.T) {
+	o := incident.Offer{Expires: minute(5)}
+	if atMinute(5).expired(o) || !atMinute(6).expired(o) || atMinute(6).expired(incident.Offer{}) {
+		t.Errorf("at its end %t, after it %t, without one %t", atMinute(5).expired(o), atMinute(6).expired(o), atMinute(6).expired(incident.Offer{}))
+	}
+	if p := (remedy.Plan{Remedy: optin.AddNATRoute}); hashOf(p, nil) != p.Hash() || hashOf(p, &action.Refusal{}) != "" {
+		t.Errorf("a plan's hash is %q, a refused one's %q", hashOf(p, nil), hashOf(p, &action.Refusal{}))
+	}
+}
+
+const (
+	theirs        = "arn:aws:iam::111122223333:role/stranger"
+	karpentersOwn = "arn:aws:iam::111122223333:role/KarpenterNodeRole-eks-workshop"
+)
+
+// strangers is the world in which nodes' role is in no entry, and beside them
+// stands an instance that a stranger started by hand: with the tags of the
+// cluster and its nodegroup, which anybody may set, and a role of its own.
+const strangers = `
+ec2:
+  Instances:
+    - InstanceId: i-0a700000000000666
+      InstanceType: m5.large
+      ImageId: ami-0a1e2d3c4b5a69788
+      SubnetId: subnet-0c30000000000000d
+      PrivateIpAddress: 10.42.192.66
+      LaunchTime: 2026-11-20T14:48:00Z
+      SecurityGroups: [{GroupId: sg-0e50000000000000f}]
+      IamInstanceProfile: {Arn: "arn:aws:iam::111122223333:instance-profile/stranger"}
+      Tags: [{Key: eks:cluster-name, Value: eks-workshop}, {Key: eks:nodegroup-name, Value: new_nodegroup_2}, {Key: kubernetes.io/cluster/eks-workshop, Value: owned}]
+iam:
+  Roles:
+    - RoleName: stranger
+      AssumeRolePolicyDocument: {Version: "2012-10-17", Statement: [{Effect: Allow, Principal: {Service: ec2.amazonaws.com}, Action: "sts:AssumeRole"}]}
+  InstanceProfiles:
+    - {InstanceProfileName: stranger, Roles: [{RoleName: stranger}]}
+`
+
+// about opens an incident of the check as report would, of a role and instances.
+func about(t *testing.T, world, over, policy, roles, role string, instances ...string) *harness {
+	t.Helper()
+	s := bench(t, "", stagetest.Options{World: world, Over: over, Settings: settingsOf(stagetest.Cluster+"/create-access-entry="+policy, "ROLLCALL_REMEDY_ROLES", roles)})
+	s.Advance(20 * time.Minute)
+	s.save(incident.Incident{
+		Key:    report.Key{Cluster: stagetest.Cluster, Check: "iam/access-missing", Resource: role},
+		Format: report.Format, Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws",
+		State: incident.Open, Number: 1, Began: s.Now().Add(-6 * time.Minute), Opened: s.Now().Add(-time.Minute), Changed: s.Now(), Seen: s.Now(),
+		Cause: diagnose.Cause{
+			Check: "iam/access-missing", Confidence: checks.Certain, Resource: role, Covers: instances,
+			Title: "no access entry", Fix: checks.Fix{Remedy: string(optin.CreateAccessEntry)},
+		},
+		Covers: instances, Affected: len(instances),
+	})
+	return s
+}
+
+func (s *harness) entries() []string {
+	s.t.Helper()
+	out, err := s.World.EKS().ListAccessEntries(&eks.ListAccessEntriesInput{ClusterName: aws.String(stagetest.Cluster)})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return out.AccessEntries
+}
+
+// The wrong target: a stranger's instance and role, by policy and by approval,
+// with the role named and not named. Nothing is offered, and nothing is done.
+func TestNoEntryForAStranger(t *testing.T) {
+	const world, node, foreign = "corpus/iam-access-missing.yaml", "i-0a700000000000001", "i-0a700000000000666"
+	for _, test := range []struct {
+		name, policy, roles, role string
+		instances                 []string
+		want                      action.Reason
+	}{
+		{"by policy, another role is named", "auto", nodeRole, theirs, []string{foreign}, createaccessentry.RoleNotNamed},
+		{"approved, no role is named", "approve", "none", nodeRole, []string{node}, createaccessentry.RoleNotNamed},
+		{"by policy, the stranger's role is named", "auto", theirs, theirs, []string{foreign}, action.NotLaunchedByIt},
+		{"approved, the stranger's role is named", "approve", theirs, theirs, []string{foreign}, action.NotLaunchedByIt},
+	} {
+		s := about(t, world, strangers, test.policy, test.roles, test.role, test.instances...)
+		before := s.entries()
+		s.tell(opened)
+		list, runs := s.said()
+		if len(list) != 1 || list[0].Hash != "" || list[0].Reason != string(test.want) || len(runs) != 0 {
+			t.Errorf("%s: proposals %+v, runs %+v; want %s: %s", test.name, list, runs, test.want, s.Logs())
+		}
+		if n := s.Calls()["eks:CreateAccessEntry"]; n != 0 || !slices.Equal(s.entries(), before) {
+			t.Errorf("%s: %d calls, entries %v", test.name, n, s.entries())
+		}
+	}
+}
+
+// A policy does not get as far as a run without a named role: the settings are
+// refused (shared/config). If it did, nothing would be done all the same.
+func TestAutoWithoutRolesDoesNothing(t *testing.T) {
+	s := about(t, "corpus/iam-access-missing.yaml", "", "auto", nodeRole, nodeRole, "i-0a700000000000001")
+	s.h.roles = nil
+	s.tell(opened)
+	list, runs := s.said()
+	if len(list) != 1 || list[0].Reason != string(createaccessentry.RoleNotNamed) || len(runs) != 0 || s.Calls()["eks:CreateAccessEntry"] != 0 {
+		t.Errorf("proposals %+v, runs %+v", list, runs)
+	}
+}
+
+// That Karpenter launched an instance, its tags alone say, which anybody may set:
+// a person is asked, also where the policy is auto.
+func TestNodePoolIsForAPersonToDecide(t *testing.T) {
+	const entriesAlone = "eks: {clusters: [{name: eks-workshop, accessConfig: {authenticationMode: API}}]}"
+	s := about(t, "corpus/iam-access-missing-karpenter.yaml", entriesAlone, "auto", karpentersOwn, karpentersOwn, "i-0a700000000000001")
+	s.tell(opened)
+	list, runs := s.said()
+	if len(list) != 1 || list[0].Policy != optin.Approve || !strings.Contains(list[0].Says, "their tags alone say") || list[0].Plan.Access == nil || !list[0].Plan.Access.Tagged || len(runs) != 0 || s.Calls()["eks:CreateAccessEntry"] != 0 {
+		t.Fatalf("proposals %+v, runs %+v: %s", list, runs, s.Logs())
+	}
+	s.approve(list[0])
+	s.tell(approval)
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Done || !slices.Contains(s.entries(), karpentersOwn) {
+		t.Errorf("runs %+v, entries %v", runs, s.entries())
+	}
+}
+
+// tale is a fault that a remedy is for: the real check finds it in a world, and
+// report opens the incident from what it found.
+type tale struct {
+	remedy optin.Remedy
+	check  checks.ID
+	world  string
+	over   string
+	// begin brings the world to the fault.
+	begin func(*harness)
+	// stuck is the instance that does not join, if there is one.
+	stuck string
+	// call is the one that changes something.
+	call string
+	// undone tells that the world is as it was.
+	undone func(*harness) bool
+	// wrong is what changes between the approval and the run, by its name.
+	wrong map[string]changed
+}
+
+type changed struct {
+	world func(*harness)
+	want  action.Reason
+}
+
+// open plays a tale to the open incident.
+func (x tale) open(t *testing.T, policy optin.Policy, faults ...simaws.FaultRule) *harness {
+	t.Helper()
+	return x.openWith(t, policy, stagetest.Options{Faults: faults})
+}
+
+func (x tale) openWith(t *testing.T, policy optin.Policy, o stagetest.Options) *harness {
+	t.Helper()
+	o.World, o.Over, o.Settings = x.world, x.over, settingsOf(stagetest.Cluster+"/"+string(x.remedy)+"="+string(policy))
+	s := bench(t, "", o)
+	if x.begin != nil {
+		x.begin(s)
+	}
+	if x.stuck != "" {
+		s.id = x.stuck
+	}
+	obs := x.look(s)
+	i := slices.IndexFunc(obs.Diagnosis.Causes, func(c diagnose.Cause) bool { return c.Check == x.check })
+	if i < 0 || obs.Diagnosis.Causes[i].Fix.Remedy != string(x.remedy) {
+		t.Fatalf("%s finds %+v, blind %+v; want %s", x.check, obs.Diagnosis.Causes, obs.Blind, x.remedy)
+	}
+	for _, d := range reconcile.Decide(nil, obs, s.Now(), policyOfReport()) {
+		if d.Incident.Key.Check == x.check {
+			s.save(d.Incident)
+		}
+	}
+	if s.inc.State != incident.Open {
+		t.Fatalf("the incident is %q", s.inc.State)
+	}
+	return s
+}
+
+func policyOfReport() incident.Policy {
+	return incident.Policy{ProofTime: 30 * time.Minute, ReopenTime: time.Hour, Channel: "C0123456789"}
+}
+
+// look is what the function that found the cause sees now.
+func (x tale) look(s *harness) report.Observation {
+	s.t.Helper()
+	inc := s.inc
+	if inc.Key.Cluster == "" {
+		inc = incident.Incident{Key: report.Key{Cluster: stagetest.Cluster, Check: x.check}, Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws"}
+	}
+	var launches []report.Launch
+	if s.id != "" {
+		launches = []report.Launch{{Instance: s.id, Nodegroup: stagetest.Nodegroup, Group: stagetest.Group, Subnet: stagetest.Subnet, Started: s.Now().Add(-20 * time.Minute), Status: outcome.Missed}}
+		if len(inc.Launches) == 0 {
+			inc.Launches = launches
+		}
+	}
+	look, err := s.h.look(s.t.Context(), inc, remedy.Of(x.remedy).Sources(x.check), true)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	look.Taken = s.Now()
+	look.Cleanup = snapshot.Cleanup{Mode: "report", Grace: s.h.grace}
+	var list []checks.Check
+	for _, c := range checks.All() {
+		if c.ID == x.check {
+			list = append(list, c)
+		}
+	}
+	return detect.Observe("test", look, diagnose.Rank(list, checks.Eval(list, look), look), launches)
+}
+
+// propose has the function make its plan, and report take it in.
+func (x tale) propose(s *harness) report.Proposal {
+	s.t.Helper()
+	p := s.offered()
+	p.Key.Cluster = stagetest.Cluster
+	d := response.Propose(s.inc, p, s.Now())
+	if !d.Changed {
+		s.t.Fatalf("report has no use for the plan: %s", d.Reason)
+	}
+	s.save(d.Incident)
+	return p
+}
+
+// press is a person's approval, which report decides on.
+func (x tale) press(s *harness, p report.Proposal) {
+	s.t.Helper()
+	d, a := response.Act(s.inc, report.Press{
+		Format: report.PressFormat, Kind: report.PressKind, ID: "press-1", At: s.Now(), Key: s.inc.Key, Number: s.inc.Number,
+		Action: report.ApprovePlan, Plan: p.Hash, User: report.User{ID: "U0ONCALL01"},
+		Channel: s.inc.Delivery.Channel, TS: s.inc.Delivery.TS,
+	}, response.Who{May: response.MayYes}, s.Now())
+	if a.Reason != incident.AnswerApproved {
+		s.t.Fatalf("the press is answered %+v", a)
+	}
+	s.save(d.Incident)
+}
+
+// act has the function act on the approval, and report take in what came of it.
+func (x tale) act(s *harness) remedy.Run {
+	s.t.Helper()
+	if n := s.tell(approval); n != 0 {
+		s.t.Fatalf("%d messages came back: %s", n, s.Logs())
+	}
+	var run remedy.Run
+	n := 0
+	for _, m := range s.Results() {
+		if m.RemedyResult == nil {
+			continue
+		}
+		n++
+		run = m.RemedyResult.Run
+		if d := response.ApplyRemedyResult(s.inc, *m.RemedyResult, s.Now()); d.Changed {
+			s.save(d.Incident)
+		} else {
+			s.t.Errorf("report has no use for the run: %s", d.Reason)
+		}
+	}
+	if n != 1 {
+		s.t.Fatalf("%d runs were told, want one: %s", n, s.Logs())
+	}
+	return run
+}
+
+// verified tells that the check that found the cause has seen that it is gone.
+func (x tale) verified(s *harness) bool {
+	s.t.Helper()
+	obs := x.look(s)
+	for _, d := range reconcile.Decide([]incident.Incident{s.inc}, obs, s.Now(), policyOfReport()) {
+		if d.Incident.Key == s.inc.Key {
+			s.save(d.Incident)
+		}
+	}
+	return s.inc.Offers[len(s.inc.Offers)-1].State == incident.Helped
 }

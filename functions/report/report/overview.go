@@ -2,15 +2,27 @@ package report
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"rollcall/shared/config"
 	"rollcall/shared/digest"
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/response"
 	"rollcall/shared/notify"
 	"rollcall/shared/outbox"
 	"rollcall/shared/overview"
 	"rollcall/shared/report"
+	"rollcall/shared/silence"
+	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slashcommand"
 	"rollcall/shared/spoke"
+	"rollcall/shared/store"
 )
 
 const notifyTimeout = notify.CallTimeout
@@ -165,4 +177,285 @@ func (p *invocation) report(ctx context.Context, ask report.Ask, now time.Time) 
 // own is a cluster as records name it: the hub's own has no account.
 func own(c spoke.Cluster, hub spoke.ID) spoke.Cluster {
 	return spoke.Cluster{ID: c.ID.Of(hub), Name: c.Name}
+}
+
+// silenceID is the id of the silence that a command asks for: that of the signed request,
+// so that a command which the queue delivers twice is one silence.
+func silenceID(c report.Command) string { return c.ID[:min(len(c.ID), 8)] }
+
+// beginSilence writes a silence, once, and has its cluster looked after.
+func (p *invocation) beginSilence(ctx context.Context, c report.Command, now time.Time) (_ slackapi.Message, says string, _ error) {
+	no := func(says string) (slackapi.Message, string, error) { return slack.RenderSays(says, now), says, nil }
+	of := own(c.Ask.Cluster, p.hub)
+	i := slices.IndexFunc(p.watched, func(w watched) bool { return w.ID == of.ID })
+	if i < 0 {
+		return no("Nothing was done: Rollcall does not watch " + of.ID.String() + ".")
+	}
+	o := p.overview(ctx, now)
+	if says := notWatched(o, of); says != "" {
+		return no(says)
+	}
+	s := silence.Silence{
+		ID: silenceID(c), Spoke: of.ID, Cluster: of.Name, Nodegroup: c.Ask.Nodegroup, Tag: c.Ask.Tag, Check: c.Ask.Check, Weekly: c.Ask.Weekly,
+		From: c.Ask.From, By: silence.Person(c.User), At: c.At, Reason: c.Ask.Reason,
+	}
+	if s.From.IsZero() {
+		s.From = c.At
+	}
+	s.Until = s.From.Add(c.Ask.For)
+	if err := s.Sound(); err != nil {
+		return no("Nothing was done: " + slashcommand.SaysOf(err))
+	}
+	_, err := p.watched[i].table.SaveSilence(ctx, s)
+	var taken *store.Conflict
+	if repeated := errors.As(err, &taken); err != nil && !repeated {
+		return slackapi.Message{}, "", fmt.Errorf("write the silence of %s: %w", of, err)
+	}
+	p.Count("Silences", 1)
+	p.Log.InfoContext(ctx, "silenced", "audit", true, "silence", s.ID, "user", s.By.ID, "spoke", of.ID.String(), "cluster", of.Name,
+		"nodegroup", s.Nodegroup, "tag", s.Tag, "check", s.Check,
+		"from", s.From, "until", s.Until, "weekly", s.Weekly != nil, "reason", s.Reason, "command", c.ID)
+	if err := p.wake(ctx, of); err != nil {
+		return slackapi.Message{}, "", err
+	}
+	var hides []incident.Incident
+	for _, inc := range o.Incidents {
+		if s.Judge(inc.Subject(), now) == silence.Hides {
+			hides = append(hides, inc)
+		}
+	}
+	return slack.RenderSilenced(s, p.watched[i].whose, hides, now), "", nil
+}
+
+// notWatched is what is said of a cluster that nobody looks at: a slip of the finger would
+// be a silence of nothing, and whoever asked for it would be woken.
+func notWatched(o overview.Overview, of spoke.Cluster) string {
+	_, known := o.Named(of)
+	if known || len(o.Clusters) == 0 || len(o.Unread) > 0 {
+		return "" // what cannot be known is no reason to refuse
+	}
+	says := "Nothing was done: " + of.String() + " is not among the clusters that were looked at in the last two days."
+	var others []string
+	for _, c := range o.Alike(of.Name) {
+		others = append(others, "`cluster="+c.String()+"`")
+	}
+	if len(others) > 0 {
+		return says + " Did you mean " + strings.Join(others[:min(len(others), 5)], " or ") + "?"
+	}
+	return says + " `/rollcall clusters` lists them."
+}
+
+// endSilence ends a silence before its time.
+func (p *invocation) endSilence(ctx context.Context, c report.Command, now time.Time) (says string, _ error) {
+	unread := ""
+	for _, w := range p.watched {
+		list, err := w.table.AllSilences(ctx)
+		if err != nil {
+			p.Log.WarnContext(ctx, "silences could not be read", "spoke", w.String(), "error", err.Error())
+			unread = because(err)
+		}
+		i := slices.IndexFunc(list, func(s silence.Silence) bool { return s.ID == c.Ask.Silence })
+		if i < 0 {
+			continue
+		}
+		return p.endOne(ctx, c, w, list[i], now)
+	}
+	if unread != "" {
+		return "Nothing was done: not all silences could be read, and the others have no id " + c.Ask.Silence + ": " + unread + ".", nil
+	}
+	return "There is no silence " + c.Ask.Silence + ". `/rollcall silences` lists them.", nil
+}
+
+func (p *invocation) endOne(ctx context.Context, c report.Command, w watched, s silence.Silence, now time.Time) (says string, _ error) {
+	if !s.Standing(now) {
+		return "That silence is over already.", nil
+	}
+	s.Ended, s.EndedBy = now, silence.Person(c.User)
+	if _, err := w.table.SaveSilence(ctx, s); err != nil {
+		return "", fmt.Errorf("end the silence %s: %w", s.ID, err) // somebody wrote in between: it is tried again
+	}
+	p.Count("SilencesEnded", 1)
+	p.Log.InfoContext(ctx, "unsilenced", "audit", true, "silence", s.ID, "user", c.User.ID, "spoke", w.String(), "cluster", s.Cluster, "command", c.ID)
+	if err := p.wake(ctx, s.Of()); err != nil {
+		return "", err
+	}
+	return "Ended: the silence of " + s.Of().String() + ". What is still broken is told in the channel now.", nil
+}
+
+// wakeUp is an observation of a cluster that saw nothing.
+func wakeUp(of spoke.Cluster, by string, now time.Time) report.Observation {
+	return report.Observation{Format: report.Format, ID: "resume/" + of.Name + "/" + now.UTC().Format(time.RFC3339Nano), By: by, At: now, Cluster: of.Name}
+}
+
+// Spokes are the accounts and regions that are watched, and were.
+type Spokes interface {
+	WatchedSpokes(ctx context.Context) ([]store.WatchedSpoke, error)
+	SaveWatchedSpoke(ctx context.Context, w store.WatchedSpoke) error
+}
+
+// unwatched closes what is open of the spokes that were taken out of the settings. Nothing
+// comes of them any more, and what still comes is left out before anybody sees it.
+type unwatched struct {
+	spokes Spokes
+	// watched are the spokes of the settings, beside the hub's own.
+	watched []spoke.ID
+	// of is the handler of a spoke that is not watched.
+	of func(id spoke.ID) handler
+}
+
+// leaveAfter is how long a spoke must be missing in the settings before what is open of it
+// is closed: a deployment that is taken back at once closes nothing, and functions of the
+// release before it, which still watched it, have ended (Lambda, 15 minutes at most; report
+// itself has one).
+const leaveAfter = 15 * time.Minute
+
+// due tells what becomes of the spokes: what is to be recorded of them, and which have been
+// missing in the settings for so long that what is open there is to be closed.
+func due(records []store.WatchedSpoke, watched []spoke.ID, now time.Time) (save []store.WatchedSpoke, left []spoke.ID) {
+	known := map[spoke.ID]bool{}
+	for _, r := range records {
+		known[r.Spoke] = true
+		switch in := slices.Contains(watched, r.Spoke); {
+		case in && !r.Left.IsZero():
+			save = append(save, store.WatchedSpoke{Spoke: r.Spoke})
+		case in:
+		case r.Left.IsZero():
+			save = append(save, store.WatchedSpoke{Spoke: r.Spoke, Left: now})
+		case now.Sub(r.Left) >= leaveAfter:
+			left = append(left, r.Spoke)
+		}
+	}
+	for _, id := range watched {
+		if !known[id] {
+			save = append(save, store.WatchedSpoke{Spoke: id})
+		}
+	}
+	return save, left
+}
+
+// leave closes what is open of the spokes that are not watched any more. It is done once
+// for a schedule.
+func (h handler) leave(ctx context.Context, _ json.RawMessage) error {
+	u := h.unwatched
+	records, err := u.spokes.WatchedSpokes(ctx)
+	if newer := new(store.NewerFormat); err != nil && !errors.As(err, &newer) {
+		return err
+	}
+	save, left := due(records, u.watched, h.Now())
+	var wrong []error
+	for _, w := range save {
+		wrong = append(wrong, u.spokes.SaveWatchedSpoke(ctx, w))
+	}
+	for _, id := range left {
+		over, err := u.of(id).closeAll(ctx)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("close what is open in %s, which is no longer watched: %w", id, err))
+			continue
+		}
+		if over {
+			h.Log.InfoContext(ctx, "nothing is open any more of an account and region that is no longer watched", "account", id.Account, "region", id.Region)
+			wrong = append(wrong, u.spokes.SaveWatchedSpoke(ctx, store.WatchedSpoke{Spoke: id, Done: true}))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// closeAll closes what is open of a spoke that is not watched, and tells whether all of it is
+// closed, said and told. It is the only one that touches these records: messages of the spoke
+// are left out before they come to report.
+func (h handler) closeAll(ctx context.Context) (over bool, err error) {
+	records, err := h.Clusters.ClusterRecords(ctx)
+	if err != nil {
+		return false, fmt.Errorf("read which clusters have open incidents: %w", err)
+	}
+	if len(records) == 0 {
+		return true, nil
+	}
+	p := invocation{handler: h, delivery: h.Begin()}
+	var wrong []error
+	for i, r := range records {
+		wrong = append(wrong, p.closeCluster(ctx, r, len(records)-i))
+	}
+	p.delivery.End(ctx)
+	return false, errors.Join(wrong...)
+}
+
+func (p *invocation) closeCluster(ctx context.Context, r outbox.ClusterRecord, left int) error {
+	now := p.Now()
+	nothing := report.Observation{
+		Format: report.Format, ID: "unwatched/" + r.Cluster + "/" + now.UTC().Format(time.RFC3339Nano), By: p.By, At: now, Cluster: r.Cluster,
+	}.For(p.spoke)
+	m := report.Message{Observation: &nothing}.In(p.spoke, p.whose)
+	return p.cluster(ctx, clusterBatch{name: r.Cluster, results: []report.Message{m}}, left)
+}
+
+// notAmong tells of a cluster that it is none of those that the settings name; without names
+// all are watched. What is about no cluster in particular is, as long as the spoke is.
+func notAmong(names []string) func(cluster string) bool {
+	return func(cluster string) bool {
+		return len(names) > 0 && cluster != report.AllClusters && !slices.Contains(names, cluster)
+	}
+}
+
+// Passed is what is known of the presses that slack-actions passed on.
+type Passed interface {
+	PassedPress(ctx context.Context, id string) (*report.PressRecord, error)
+}
+
+// Audited is what is known of the presses that were decided on.
+type Audited interface {
+	ActRecorded(ctx context.Context, p report.Press) (bool, error)
+}
+
+// vet lets those presses through that slack-actions passed on, and that were not
+// decided on before: an incident's record forgets after a while what it has
+// applied, the audit records do not. It gives what was refused and is to be told.
+// What cannot be looked up is an error: the messages come again.
+func (p *invocation) vet(ctx context.Context, messages []report.Message, now time.Time) (let []report.Message, refused []incident.ActRecord, _ error) {
+	var unproven []report.Press
+	for _, m := range messages {
+		if m.Press == nil {
+			let = append(let, m)
+			continue
+		}
+		record, err := p.passed.PassedPress(ctx, m.Press.ID)
+		if err != nil {
+			return nil, nil, fmt.Errorf("see whether slack-actions passed the press on: %w", err)
+		}
+		answer := response.VetPress(*m.Press, m.Digest, record, now)
+		switch {
+		case !answer.Proven():
+			unproven = append(unproven, *m.Press)
+			continue
+		case answer.Reason != "":
+			refused = append(refused, response.Refused(*m.Press, answer, now))
+			continue
+		}
+		decided, err := p.audit.ActRecorded(ctx, *m.Press)
+		if err != nil {
+			return nil, nil, err
+		}
+		if decided {
+			p.Count("RepeatedObservations", 1)
+			p.Log.InfoContext(ctx, "decided", "reason", incident.AlreadyApplied, "cluster", m.Press.Key.Cluster, "press", m.Press.ID)
+			continue
+		}
+		let = append(let, m)
+	}
+	p.refuseUnproven(ctx, unproven)
+	return let, refused, nil
+}
+
+// refuseUnproven says once for a batch what somebody made up. It has no audit
+// record, and nobody is told: who is named in it had nothing to do with it.
+func (p *invocation) refuseUnproven(ctx context.Context, presses []report.Press) {
+	if len(presses) == 0 {
+		return
+	}
+	first := presses[0]
+	p.Count("PressesRefused", len(presses))
+	p.Count("PressesNotPassedOn", len(presses))
+	p.Log.ErrorContext(ctx, "a press was refused that slack-actions did not pass on: whoever sent it to the results queue made it up, or slack-actions had told the person that it failed",
+		"reason", incident.PressRefused, "answer", incident.NotPassedOn, "presses", len(presses), "press", first.ID,
+		"cluster", first.Key.Cluster, "check", first.Key.Check, "resource", first.Key.Resource, "action", first.Action, "user", first.User.ID)
 }

@@ -6,8 +6,14 @@ package bill
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"time"
+
+	"rollcall/local/platform/router"
+	"rollcall/local/platform/wire"
+	"rollcall/local/simaws"
 )
 
 // Hours of a month, as AWS's own calculator counts.
@@ -242,4 +248,205 @@ func Of(t Template, u Usage, s Size) ([]Line, error) {
 		{"events on the Rollcall bus", float64(u.Events) * month, event, "events of AWS and schedules are free"},
 		{"log bytes", float64(u.LogBytes)*month + invoked*platformLines, logByte, fmt.Sprintf("the functions' lines, and %d bytes of Lambda's for each invocation", platformLines)},
 	}, relays...), nil
+}
+
+// Logged counts what the functions wrote, and the metrics that it tells of.
+func (u *Usage) Logged(text string) { u.LogBytes, u.Series = len(text), series(text) }
+
+// Stored counts what the table took between two readings of a meter.
+func (u *Usage) Stored(before, after map[string]simaws.Used) {
+	for op, used := range after {
+		units := used.Units - before[op].Units
+		switch op {
+		case "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem":
+			u.Writes += units
+		default:
+			u.Reads += units
+		}
+	}
+}
+
+// Called counts the calls of functions that were invoked: others are an administrator's.
+func (u *Usage) Called(calls []wire.Call) {
+	for _, c := range calls {
+		if u.Invocations[c.Caller] > 0 {
+			u.Calls[c.Caller]++
+		}
+		switch {
+		case c.Service == "sqs" && strings.HasPrefix(c.Operation, "SendMessage"):
+			// Nearly all goes to report, whose queue is the dearer one.
+			u.FIFO++
+		case c.Service == "eventbridge":
+			u.Events++
+		}
+	}
+}
+
+// Routed counts what rules put into queues, and what is taken out of them.
+func (u *Usage) Routed(trace []router.Entry) {
+	for _, e := range trace {
+		switch {
+		case e.Kind == router.Delivered && strings.Contains(e.Target, ":sqs:"):
+			u.Standard++
+		case e.Kind == router.BatchInvoked && strings.Contains(e.Target, "report"):
+			u.FIFO += 2 // received, deleted
+		case e.Kind == router.BatchInvoked:
+			u.Standard += 2
+		}
+	}
+}
+
+// series are the metrics that a log tells of.
+func series(text string) []string {
+	var all []string
+	for dec := range strings.Lines(text) {
+		var line map[string]any
+		start := strings.IndexByte(dec, '{')
+		if start < 0 || json.NewDecoder(io.LimitReader(strings.NewReader(dec[start:]), 1<<20)).Decode(&line) != nil {
+			continue
+		}
+		emf, _ := line["_aws"].(map[string]any)
+		directives, _ := emf["CloudWatchMetrics"].([]any)
+		for _, d := range directives {
+			directive, _ := d.(map[string]any)
+			sets, _ := directive["Dimensions"].([]any)
+			metrics, _ := directive["Metrics"].([]any)
+			for _, set := range sets {
+				names, _ := set.([]any)
+				of := ""
+				for _, name := range names {
+					of += fmt.Sprintf(" %v=%v", name, line[fmt.Sprint(name)])
+				}
+				for _, m := range metrics {
+					metric, _ := m.(map[string]any)
+					all = append(all, fmt.Sprintf("%v %v%s", directive["Namespace"], metric["Name"], of))
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Page is docs/bill.md. relay is one relay: neither size has any.
+func Page(t Template, usages []Usage, relay Relays) (string, error) {
+	var b strings.Builder
+	b.WriteString(`# The bill while nothing happens
+
+Generated from the template (with the buttons of Slack on) and from an hour of a healthy cluster on the local stage
+(` + "`make bill`" + ` measures it again; a test holds the sums under $5 and $35). List prices of us-east-1, November 2026, a month of 730 hours, no free tier taken off.
+What launches cost beside it is in [load.md](load.md).
+
+`)
+	sizes := Sizes()
+	if len(usages) != len(sizes) {
+		return "", fmt.Errorf("%d measurements for %d sizes", len(usages), len(sizes))
+	}
+	for i, s := range sizes {
+		u := usages[i]
+		lines, err := Of(t, u, s)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "## %s, %d subnets, %s: $%.2f a month\n\n", plural(s.Clusters, "cluster"), s.Subnets, plural(s.Nodes, "node"), Total(lines))
+		fmt.Fprintf(&b, "From a cluster with %d nodes in %d subnets, looked at for %.1f hours of stage time.\n\n", u.Nodes, u.Subnets, u.Hours)
+		table(&b, lines)
+		b.WriteString("\n")
+	}
+	b.WriteString("The custom metrics of a cluster while nothing is wrong:\n\n")
+	for _, name := range usages[0].Series {
+		fmt.Fprintf(&b, "- `%s`\n", name)
+	}
+	b.WriteString(`
+Not in it, because they are next to nothing while nothing happens: what the table stores (megabytes), the bucket of the evidence, which is empty then ([what incidents put there](diagnose.md#when-it-is-gone)), mails of alarms, the dashboard (an account's first three are free, each further one is $3.00), reads of secrets at starts.
+` + "`subnetMetrics=on`" + ` adds three or four metrics for each subnet ($0.90 to $1.20 a month each). A queue that Lambda polls costs $0.26 a month, a FIFO queue $0.33.
+`)
+	fmt.Fprintf(&b, "[`targets`](targets.md) adds $%.2f a month (a FIFO queue that is polled, %s of alarms), and $%.2f for each secret; SNS's first 1,000 mails of a month are free.\n",
+		TargetsCost(t), plural(t.Targets.AlarmMetrics, "metric"), secret)
+	lines, err := relay.lines(t, usages[0])
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(&b, `
+## A relay: $%.2f a month
+
+Beside the bill, for each cluster that has a [relay](deploy.md#clusters-with-a-private-endpoint-only) because its API has a private endpoint only.
+
+`, Total(lines))
+	table(&b, lines)
+	return b.String(), nil
+}
+
+// table is a bill's, with its sum.
+func table(b *strings.Builder, lines []Line) {
+	b.WriteString("| what | count | price | a month | how it is counted |\n|---|---|---|---|---|\n")
+	for _, l := range lines {
+		price := fmt.Sprintf("$%.2f", l.Price)
+		if l.Price < 0.01 {
+			price = fmt.Sprintf("$%.4g a million", l.Price*1e6)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | $%.2f | %s |\n", l.What, number(l.Count), price, l.Cost(), l.How)
+	}
+	fmt.Fprintf(b, "| **together** | | | **$%.2f** | |\n", Total(lines))
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return number(float64(n)) + " " + what + "s"
+}
+
+// number writes thousands apart.
+func number(x float64) string {
+	text := fmt.Sprintf("%.0f", x)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// tick is how often a cluster has its turn.
+const tick = 5 * time.Minute
+
+// lists is how often a turn asks a cluster in which nothing is wrong, for which its relay is
+// invoked each time: nodes, pods, events, volumes, their claims, NodePools, and the network
+// plugin's DaemonSet and service account.
+const lists = 8
+
+// Relays are those of clusters with a private endpoint only.
+type Relays struct {
+	Count int
+	// Memory is what one has, in MB.
+	Memory float64
+}
+
+// waits is the function that asks them while nothing happens.
+const waits = "rollcall-sweep"
+
+// lines are what they add to the bill, nothing where there are none. Each list is one page:
+// a page has 500 nodes (package kube).
+func (r Relays) lines(t Template, u Usage) ([]Line, error) {
+	if r.Count == 0 {
+		return nil, nil
+	}
+	waiting, ok := t.Memory[waits]
+	if !ok {
+		return nil, fmt.Errorf("the template has no function %s", waits)
+	}
+	invocations := 0
+	for _, n := range u.Invocations {
+		invocations += n
+	}
+	if r.Memory == 0 || invocations == 0 {
+		return nil, fmt.Errorf("%d invocations with %g MB do not tell of relays", invocations, r.Memory)
+	}
+	asked := float64(r.Count*lists) * Hours * float64(time.Hour/tick)
+	seconds := asked * (ownTime + callTime).Seconds()
+	logged := float64(u.LogBytes)/float64(invocations) + platformLines
+	return []Line{
+		{"relays: invocations", asked, invocation, fmt.Sprintf("%s, each asked %d times in five minutes", plural(r.Count, "relay"), lists)},
+		{"relays: GB-seconds", seconds * (r.Memory + waiting) / 1024, gbSecond, "their own, counted as above, and those of sweep, which waits for each"},
+		{"relays: log bytes", asked * logged, logByte, "for each invocation as much as the other functions write"},
+	}, nil
 }

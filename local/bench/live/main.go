@@ -20,7 +20,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	asgtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
 	"rollcall/local/simaws"
+	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
 )
 
@@ -188,4 +193,96 @@ func timed(ctx context.Context, s *stage.Stage, program string, args ...string) 
 		}
 	}
 	return t, string(out), nil
+}
+
+// world is the story of a blackhole, to be grown.
+const world = "local/worlds/route-blackhole.yaml"
+
+const (
+	vpc = "vpc-0a1b2c3d4e5f60718"
+	// perSubnet is how many nodes stand in a subnet of the added ones: each is a /18
+	// of the VPC's secondary blocks, and a node takes up to thirty addresses of it.
+	perSubnet = 400
+)
+
+// start is when the world begins.
+func start() time.Time { return time.Date(2026, 11, 20, 14, 58, 0, 0, time.UTC) }
+
+// grow adds nodes that have joined to the group that is well, and lets the other group
+// launch so many that cannot.
+func grow(joined, broken int) func(*worldfile.File) {
+	return func(f *worldfile.File) {
+		k := f.Kubernetes[clusterName]
+		group := &f.AutoScaling.AutoScalingGroups[0]
+		have := len(k.Joined)
+		for i := range max(0, joined-have) {
+			subnet := subnetID(i / perSubnet)
+			if i%perSubnet == 0 {
+				f.EC2.Subnets = append(f.EC2.Subnets, types.Subnet{
+					SubnetId: aws.String(subnet), VpcId: aws.String(vpc), AvailabilityZone: aws.String("us-west-2a"), AvailabilityZoneId: aws.String("usw2-az1"),
+					CidrBlock: aws.String(fmt.Sprintf("100.%d.0.0/16", 64+i/perSubnet)),
+				})
+				group.VPCZoneIdentifier = aws.String(*group.VPCZoneIdentifier + "," + subnet)
+			}
+			in := f.EC2.Instances[0]
+			in.InstanceId, in.SubnetId = aws.String(fmt.Sprintf("i-0e%015x", i)), aws.String(subnet)
+			in.PrivateIpAddress = aws.String(fmt.Sprintf("100.%d.%d.%d", 64+i/perSubnet, 1+i%perSubnet/200, 10+i%200))
+			f.EC2.Instances = append(f.EC2.Instances, in)
+			group.Instances = append(group.Instances, asgtypes.Instance{InstanceId: in.InstanceId})
+			k.Joined = append(k.Joined, *in.InstanceId)
+		}
+		n := int32(len(group.Instances))
+		group.DesiredCapacity, group.MaxSize = aws.Int32(n), aws.Int32(n+10)
+		f.Kubernetes[clusterName] = k
+		f.Timeline[0].With["scalingConfig"] = map[string]any{"minSize": 0, "maxSize": broken, "desiredSize": broken}
+	}
+}
+
+func subnetID(i int) string { return fmt.Sprintf("subnet-0e7%014x", i) }
+
+// The lines of a page between which the table stands.
+const (
+	begin = "<!-- written by make live-times -->\n"
+	end   = "<!-- end of make live-times -->\n"
+)
+
+// table is what was measured, as Markdown.
+func table(rows []measured) string {
+	var b strings.Builder
+	b.WriteString("| nodes | of which not joined | `diagnose --cluster`, seconds | calls of AWS | of Kubernetes | `capture`, seconds | calls | by the script of before, seconds | calls |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
+	for _, m := range rows {
+		script, calls := "—", "—"
+		if m.script.time > 0 {
+			script, calls = fmt.Sprintf("%.0f", m.script.time.Seconds()), fmt.Sprint(m.script.aws+m.script.kubernetes)
+		}
+		fmt.Fprintf(&b, "| %s | %d | %.1f | %d | %d | %.1f | %d | %s | %s |\n", thousands(m.nodes), m.broken, m.diagnose.time.Seconds(), m.diagnose.aws, m.diagnose.kubernetes,
+			m.capture.time.Seconds(), m.capture.aws+m.capture.kubernetes, script, calls)
+	}
+	return b.String()
+}
+
+// thousands writes 2000 as 2,000.
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
+
+// replace writes a table into a page.
+func replace(file, table string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read the page: %w", err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		return fmt.Errorf("%s has no lines between which the table stands", file)
+	}
+	if err := os.WriteFile(file, []byte(before+begin+table+end+after), 0o644); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	return nil
 }

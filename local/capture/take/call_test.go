@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -194,5 +195,78 @@ func TestPlace(t *testing.T) {
 	}
 	if _, ok := place("prod", nil); ok {
 		t.Error("a cluster that could not be described has a place")
+	}
+}
+
+// TestLogGroups: those of the clusters' own logs of EKS Auto Mode; a bucket is none.
+func TestLogGroups(t *testing.T) {
+	object := func(pairs ...any) any {
+		m := map[string]any{}
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i].(string)] = pairs[i+1]
+		}
+		return m
+	}
+	source := func(name, kind string, of ...any) any {
+		return object("name", name, "logType", kind, "resourceArns", of)
+	}
+	delivery := func(from, to string) any { return object("deliverySourceName", from, "deliveryDestinationArn", to) }
+	destination := func(at, to string) any {
+		return object("arn", at, "deliveryDestinationConfiguration", object("destinationResourceArn", to))
+	}
+	got := logGroups([]string{"prod"},
+		map[string]any{"deliverySources": []any{source("own", "AUTO_MODE_COMPUTE_LOGS", "prod"), source("other", "AUTO_MODE_COMPUTE_LOGS", "dev"), source("api", "ACCESS_LOGS", "prod")}},
+		map[string]any{"deliveries": []any{delivery("own", "d1"), delivery("own", "d2"), delivery("other", "d3"), delivery("api", "d3")}},
+		map[string]any{"deliveryDestinations": []any{
+			destination("d1", "arn:aws:logs:us-west-2:111122223333:log-group:/aws/eks/prod:*"), destination("d2", "arn:aws:s3:::bucket"), destination("d3", "arn:aws:logs:us-west-2:111122223333:log-group:no"),
+		}})
+	if diff := cmp.Diff([]string{"/aws/eks/prod"}, got); diff != "" {
+		t.Errorf("log groups (-want +got):\n%s", diff)
+	}
+}
+
+func peering(a, b string) any {
+	return map[string]any{"RequesterVpcInfo": map[string]any{"VpcId": a}, "AccepterVpcInfo": map[string]any{"VpcId": b}}
+}
+
+func attachment(gateway, kind, id string) any {
+	return map[string]any{"TransitGatewayId": gateway, "ResourceType": kind, "ResourceId": id}
+}
+
+// TestConnected: the VPCs at the other end of a peering of one's own, and on the same
+// transit gateways; not those that only these lead to.
+func TestConnected(t *testing.T) {
+	peerings := map[string]any{"VpcPeeringConnections": []any{peering("vpc-own", "vpc-a"), peering("vpc-b", "vpc-own"), peering("vpc-a", "vpc-far")}}
+	attachments := map[string]any{"TransitGatewayAttachments": []any{
+		attachment("tgw-1", "vpc", "vpc-own"), attachment("tgw-1", "vpc", "vpc-hub"), attachment("tgw-1", "vpn", "vpn-1"), attachment("tgw-2", "vpc", "vpc-stranger"),
+	}}
+	if diff := cmp.Diff([]string{"vpc-a", "vpc-b", "vpc-hub", "vpc-own"}, connected([]string{"vpc-own"}, peerings, attachments)); diff != "" {
+		t.Errorf("connected VPCs (-want +got):\n%s", diff)
+	}
+}
+
+// TestScope: VPCs of clusters and nodes are all taken; of those beside them as many as
+// there is room for, and the rest is told.
+func TestScope(t *testing.T) {
+	k := faked(t, nil)
+	var attachments []any
+	for i := range 30 {
+		attachments = append(attachments, attachment("tgw-1", "vpc", fmt.Sprintf("vpc-%02d", i)))
+	}
+	found := region{cluster: cluster{vpcs: []string{"vpc-own"}}}
+	found.nodes = map[string]any{"Reservations": []any{map[string]any{"Instances": []any{map[string]any{"VpcId": "vpc-nodes"}}}}}
+	found.attachments = map[string]any{"TransitGatewayAttachments": append(attachments, attachment("tgw-1", "vpc", "vpc-nodes"))}
+	got := k.scope(&found)
+	if len(got) != mostVPCs+2 || got[0] != "vpc-00" || got[len(got)-2] != "vpc-nodes" || got[len(got)-1] != "vpc-own" {
+		t.Errorf("scope %s", got)
+	}
+	if len(k.leftOut) != 10 || k.leftOut[0].File != "ec2-describe-vpcs" {
+		t.Errorf("left out: %+v, want 10 VPCs", k.leftOut)
+	}
+	if got := k.scope(&region{}); got != nil {
+		t.Errorf("of no cluster: %s, want all", got)
+	}
+	if got := k.nodes(context.Background(), nil); got != nil {
+		t.Errorf("nodes of no cluster: %v", got)
 	}
 }

@@ -7,28 +7,52 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
+	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"golang.org/x/sync/errgroup"
 
+	"rollcall/functions/join-check/joincheck"
+	joincheckspec "rollcall/functions/join-check/spec"
+	"rollcall/functions/launch-watch/launchwatch"
+	launchwatchspec "rollcall/functions/launch-watch/spec"
+	"rollcall/functions/nodegroup-watch/nodegroupwatch"
+	nodegroupwatchspec "rollcall/functions/nodegroup-watch/spec"
+	spotreportspec "rollcall/functions/spot-report/spec"
+	"rollcall/functions/spot-report/spotreport"
+	subnetwatchspec "rollcall/functions/subnet-watch/spec"
+	"rollcall/functions/subnet-watch/subnetwatch"
 	sweepspec "rollcall/functions/sweep/spec"
+	zonewatchspec "rollcall/functions/zone-watch/spec"
+	"rollcall/functions/zone-watch/zonewatch"
 	"rollcall/shared/askonce"
 	"rollcall/shared/cloudwatchlogs"
 	"rollcall/shared/config"
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
 	"rollcall/shared/node/text"
+	"rollcall/shared/nodegroup"
+	"rollcall/shared/outbox"
 	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
+	"rollcall/shared/store"
 )
 
 // Endpoints finds another way to the Kubernetes API of a cluster, if there is one; via
@@ -191,4 +215,348 @@ func (a Account) runs(function string) bool {
 // watches tells the clusters that are looked at.
 func (a Account) watches(cluster string) bool {
 	return a.Clusters == nil || slices.Contains(a.Clusters, cluster)
+}
+
+// parts are what the functions of one look are made of.
+type parts struct {
+	account Account
+	config  config.Config
+	memory  *memory
+	reader  *gather.Reader
+	// heard is closed when launch-watch has taken down what was refused.
+	heard <-chan struct{}
+}
+
+// function makes a function, which tells what it finds to a collector of its own.
+type function struct {
+	name string
+	make func(p parts, d detect.Detector, to *collector) lambda.Handler
+}
+
+func launchWatch() function {
+	return function{launchwatchspec.Name, func(p parts, d detect.Detector, to *collector) lambda.Handler {
+		return launchwatch.New(launchwatch.Parts{Detector: d, Config: p.config, Table: p.memory, Reader: p.reader, Remind: to})
+	}}
+}
+
+func joinCheck() function {
+	return function{joincheckspec.Name, func(p parts, d detect.Detector, to *collector) lambda.Handler {
+		return joincheck.New(joincheck.Parts{Detector: d, Config: p.config, Table: waitingTable{p.memory, p.heard}, Reader: p.reader, Remind: to})
+	}}
+}
+
+func nodegroupWatch() function {
+	return function{nodegroupwatchspec.Name, func(p parts, d detect.Detector, to *collector) lambda.Handler {
+		return nodegroupwatch.New(nodegroupwatch.Parts{Detector: d, Config: p.config, Table: p.memory, Reader: p.reader, Remind: to, Tell: to})
+	}}
+}
+
+func spotReport() function {
+	return function{spotreportspec.Name, func(p parts, d detect.Detector, to *collector) lambda.Handler {
+		return spotreport.New(spotreport.Parts{Detector: d, Config: p.config, Table: p.memory, Reader: p.reader, Send: to})
+	}}
+}
+
+func subnetWatch() function {
+	return function{subnetwatchspec.Name, func(p parts, d detect.Detector, to *collector) lambda.Handler {
+		return subnetwatch.New(subnetwatch.Parts{
+			Detector: d, Config: p.config, Table: p.memory, Reader: func() subnetwatch.Reader { return p.reader.Counting() }, Gauge: unmeasured, NoCharts: true,
+		})
+	}}
+}
+
+func zoneWatch() function {
+	return function{zonewatchspec.Name, func(p parts, d detect.Detector, _ *collector) lambda.Handler {
+		return zonewatch.New(zonewatch.Parts{Detector: d, Table: p.memory, Reader: p.reader, Gauge: unmeasured})
+	}}
+}
+
+func unmeasured(string, string, float64, ...lambda.Dimension) {}
+
+// run is what became of a function.
+type run struct {
+	name  string
+	heard []report.Observation
+	err   error
+}
+
+// run gives a function events. That it failed, or panicked, is part of what is seen: what
+// it would have looked at is not known. What one event leads to keeps it from no other.
+func (p parts) run(ctx context.Context, f function, events ...json.RawMessage) (r run) {
+	to := &collector{}
+	if r.name = f.name; !p.account.runs(f.name) {
+		return r
+	}
+	defer func() {
+		r.heard = to.heard
+		if x := recover(); x != nil {
+			p.account.Log.ErrorContext(ctx, "panic", "function", f.name, "panic", fmt.Sprint(x), "stack", string(debug.Stack()))
+			r.err = fmt.Errorf("it panicked: %v", x)
+		}
+	}()
+	handle := f.make(p, p.detector(f.name, to), to)
+	for _, event := range events {
+		_, err := handle(ctx, event)
+		r.err = errors.Join(r.err, err)
+	}
+	return r
+}
+
+// detector is what every function is made of.
+func (p parts) detector(name string, to *collector) detect.Detector {
+	return detect.Detector{
+		By: name, Region: p.account.Region, Clusters: p.account.Clusters, Watches: p.account.watches, Reader: p.reader, Results: to,
+		Now: p.account.Now, Log: p.account.Log.With("function", name), Count: func(string, int) {},
+	}
+}
+
+// collector keeps what one function tells. Nobody is reminded, and nobody else told.
+type collector struct{ heard []report.Observation }
+
+// SendResult keeps what was found.
+func (e *collector) SendResult(_ context.Context, o report.Observation) error {
+	e.heard = append(e.heard, o)
+	return nil
+}
+
+// SendSummary drops a summary: it counts what was, and finds nothing.
+func (e *collector) SendSummary(context.Context, report.Summary) error { return nil }
+
+// LookAgain drops a reminder.
+func (e *collector) LookAgain(context.Context, []string, time.Time, time.Duration) error { return nil }
+
+// LookAtNodegroup drops a reminder.
+func (e *collector) LookAtNodegroup(context.Context, string, string, time.Time, time.Duration) error {
+	return nil
+}
+
+// TellNodegroups drops what has changed since an empty memory.
+func (e *collector) TellNodegroups(context.Context, []nodegroup.Event) error { return nil }
+
+// memory is the table of one look, as package store has it where Rollcall is
+// deployed: it begins empty, so that nothing is known but what is seen now, and what
+// one function took down in this look the next one finds.
+type memory struct {
+	mu       sync.Mutex
+	launches map[string]store.LaunchRecord
+	times    map[string]map[string]store.JoinTimes
+	refused  map[string][]store.RefusedRecord
+	groups   map[string]map[string]nodegroup.Record
+	samples  map[string]map[time.Time]snapshot.Sample
+}
+
+func newMemory() *memory {
+	return &memory{
+		launches: map[string]store.LaunchRecord{}, times: map[string]map[string]store.JoinTimes{}, refused: map[string][]store.RefusedRecord{},
+		groups: map[string]map[string]nodegroup.Record{}, samples: map[string]map[time.Time]snapshot.Sample{},
+	}
+}
+
+// GetLaunches gives those of some instances that are known.
+func (m *memory) GetLaunches(_ context.Context, instances []string) (map[string]store.LaunchRecord, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := map[string]store.LaunchRecord{}
+	for _, id := range instances {
+		if l, ok := m.launches[id]; ok {
+			found[id] = l
+		}
+	}
+	return found, nil
+}
+
+// CreateLaunch takes a launch down unless it is known.
+func (m *memory) CreateLaunch(_ context.Context, l store.LaunchRecord) (created bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.launches[l.ID()]; known {
+		return false, nil
+	}
+	l.Version = 1
+	m.launches[l.ID()] = l
+	return true, nil
+}
+
+// SaveLaunch takes a launch down.
+func (m *memory) SaveLaunch(_ context.Context, l store.LaunchRecord) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l.Version++
+	m.launches[l.ID()] = l
+	return nil
+}
+
+// OpenLaunches are those of a cluster whose outcome is not known, oldest first.
+func (m *memory) OpenLaunches(_ context.Context, cluster string) ([]store.LaunchRecord, error) {
+	return m.launchesOf(func(l store.LaunchRecord) bool { return l.Cluster == cluster && !l.Status.Final() }), nil
+}
+
+func (m *memory) launchesOf(wanted func(store.LaunchRecord) bool) []store.LaunchRecord {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := slices.DeleteFunc(slices.Collect(maps.Values(m.launches)), func(l store.LaunchRecord) bool { return !wanted(l) })
+	slices.SortFunc(list, func(a, b store.LaunchRecord) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID(), b.ID()))
+	})
+	return list
+}
+
+// RecentHistory is History of at most that many, the newest.
+func (m *memory) RecentHistory(ctx context.Context, cluster string, since time.Time, most int) ([]snapshot.Past, error) {
+	list, err := m.History(ctx, cluster, since)
+	return list[max(0, len(list)-most):], err
+}
+
+// History are the launches of a cluster that began since a time, oldest first.
+func (m *memory) History(_ context.Context, cluster string, since time.Time) ([]snapshot.Past, error) {
+	var list []snapshot.Past
+	for _, l := range m.launchesOf(func(l store.LaunchRecord) bool { return l.Cluster == cluster && !l.Started.Before(since) }) {
+		list = append(list, l.Past())
+	}
+	return list, nil
+}
+
+// JoinTimes are those of all nodegroups of a cluster.
+func (m *memory) JoinTimes(_ context.Context, cluster string) (map[string]store.JoinTimes, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.times[cluster]), nil
+}
+
+// SaveJoinTimes takes down those of one nodegroup.
+func (m *memory) SaveJoinTimes(_ context.Context, cluster string, t store.JoinTimes) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.times[cluster] == nil {
+		m.times[cluster] = map[string]store.JoinTimes{}
+	}
+	t.Version++
+	m.times[cluster][t.Nodegroup] = t
+	return nil
+}
+
+// Samples are what a subnet had since a time, oldest first.
+func (m *memory) Samples(_ context.Context, subnet string, since time.Time) ([]snapshot.Sample, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := slices.DeleteFunc(slices.Collect(maps.Values(m.samples[subnet])), func(x snapshot.Sample) bool { return x.At.Before(since) })
+	slices.SortFunc(list, func(a, b snapshot.Sample) int { return a.At.Compare(b.At) })
+	return list, nil
+}
+
+// RecordSamples keeps what subnets had, one sample a minute of each, as the table
+// does.
+func (m *memory) RecordSamples(_ context.Context, samples []snapshot.Sample) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, x := range samples {
+		if m.samples[x.Subnet] == nil {
+			m.samples[x.Subnet] = map[time.Time]snapshot.Sample{}
+		}
+		m.samples[x.Subnet][x.At.UTC().Truncate(time.Minute)] = x
+	}
+	return nil
+}
+
+// CatchUp has no hour to roll up.
+func (m *memory) CatchUp(context.Context, string) (hours int, err error) { return 0, nil }
+
+// Returned: nobody cleans up.
+func (m *memory) Returned(context.Context, string, time.Time) ([]snapshot.Returned, error) {
+	return nil, nil
+}
+
+// RefusedLaunches are those of a cluster.
+func (m *memory) RefusedLaunches(_ context.Context, cluster string) ([]store.RefusedRecord, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.refused[cluster]), nil
+}
+
+// SaveRefusedLaunch takes one down, over the one of its launcher and class.
+func (m *memory) SaveRefusedLaunch(_ context.Context, r store.RefusedRecord) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r.Version++
+	list := m.refused[r.Cluster]
+	if i := slices.IndexFunc(list, func(x store.RefusedRecord) bool { return x.Launcher == r.Launcher && x.Class == r.Class }); i >= 0 {
+		list[i] = r
+		return nil
+	}
+	m.refused[r.Cluster] = append(list, r)
+	return nil
+}
+
+// waitingTable is the memory of who needs to know what launch-watch took down beside it.
+type waitingTable struct {
+	*memory
+	heard <-chan struct{}
+}
+
+// RefusedLaunches waits for it.
+func (p waitingTable) RefusedLaunches(ctx context.Context, cluster string) ([]store.RefusedRecord, error) {
+	select {
+	case <-p.heard:
+		return p.memory.RefusedLaunches(ctx, cluster)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Nodegroups are those of a cluster.
+func (m *memory) Nodegroups(_ context.Context, cluster string) (map[string]nodegroup.Record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.groups[cluster]), nil
+}
+
+// SaveNodegroup takes one down.
+func (m *memory) SaveNodegroup(_ context.Context, r nodegroup.Record) (nodegroup.Record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.groups[r.Cluster] == nil {
+		m.groups[r.Cluster] = map[string]nodegroup.Record{}
+	}
+	r.Version++
+	m.groups[r.Cluster][r.Nodegroup] = r
+	return r, nil
+}
+
+// Incidents: none is open before the first look.
+func (m *memory) Incidents(context.Context, string) ([]incident.Incident, error) { return nil, nil }
+
+// ClusterRecords: nothing is known of other clusters.
+func (m *memory) ClusterRecords(context.Context) ([]outbox.ClusterRecord, error) { return nil, nil }
+
+// Postings: no summary was sent.
+func (m *memory) Postings(context.Context, string) ([]outbox.Posting, error) { return nil, nil }
+
+// batch is the refused calls for instances among CloudTrail's records as the queue of
+// launch-watch brings them, oldest first; nil where there is none.
+func (p parts) batch(records []Record) (json.RawMessage, error) {
+	type message struct {
+		ID     string `json:"messageId"`
+		Source string `json:"eventSource"`
+		Body   string `json:"body"`
+	}
+	var list []message
+	for _, record := range records {
+		raw, err := p.event("AWS API Call via CloudTrail", "aws.ec2", record)
+		if err != nil {
+			return nil, err
+		}
+		// What brought instances, dry runs and what cannot be read are none.
+		if t, err := event.Parse(raw); err != nil || t.Kind != event.LaunchRefused {
+			continue
+		}
+		list = append(list, message{ID: fmt.Sprintf("m%d", len(list)), Source: "aws:sqs", Body: string(raw)})
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	raw, err := json.Marshal(map[string]any{"Records": list})
+	if err != nil {
+		return nil, fmt.Errorf("write the batch: %w", err)
+	}
+	return raw, nil
 }

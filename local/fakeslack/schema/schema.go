@@ -1,10 +1,135 @@
+// Package schema says of Block Kit blocks what Slack's API says of those that it
+// refuses: fields, types and lengths, each with its place.
 package schema
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"unicode/utf8"
 )
+
+// Limits of Block Kit: docs.slack.dev/reference/block-kit. The cap over all
+// blocks is not documented; users measured it (slackapi/bolt-js issue 2509).
+const (
+	maxBlocks         = 50
+	MaxBlocksSize     = 13200
+	maxSectionText    = 3000
+	maxFields         = 10
+	maxFieldText      = 2000
+	maxHeaderText     = 150
+	maxContextItems   = 10
+	maxActionItems    = 25
+	maxButtonText     = 75
+	maxID             = 255
+	maxValue          = 2000
+	maxURL            = 3000
+	maxOptionText     = 75
+	maxOptionValue    = 150
+	maxStaticOptions  = 100
+	maxOverflowChoice = 5
+	maxImageURL       = 3000
+	maxAltText        = 2000
+)
+
+// Encode writes v without HTML escapes, so that "<" counts as one character.
+func Encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode blocks: %w", err)
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// Problems lists what is wrong with blocks, in Slack's words.
+func Problems(blocks []any) []string {
+	v := &validator{}
+	if len(blocks) > maxBlocks {
+		v.fail("/blocks", "no more than %d items allowed", maxBlocks)
+	}
+	ids := map[string]bool{}
+	for i, b := range blocks {
+		at := fmt.Sprintf("/blocks/%d", i)
+		v.block(at, b)
+		block, _ := b.(map[string]any)
+		id, ok := block["block_id"].(string)
+		if ok && ids[id] {
+			v.fail(at+"/block_id", "block_id %q is not unique", id)
+		}
+		ids[id] = ok
+	}
+	return v.problems
+}
+
+// blockSchema is what a block of this type may have; nil if it is refused.
+func blockSchema(kind string) schema {
+	switch kind {
+	case "header":
+		return schema{"text": {true, plainText(1, maxHeaderText)}, "level": {false, anything}}
+	case "section":
+		return schema{
+			"text":      {false, anyText(1, maxSectionText)},
+			"fields":    {false, list(1, maxFields, anyText(1, maxFieldText))},
+			"accessory": {false, element("image", "button", "overflow", "static_select")},
+			"expand":    {false, boolean},
+		}
+	case "divider":
+		return schema{}
+	case "context":
+		return schema{"elements": {true, list(1, maxContextItems, contextItem)}}
+	case "actions":
+		return schema{"elements": {true, list(1, maxActionItems, element("button", "overflow", "static_select"))}}
+	case "image":
+		return schema{
+			"image_url":  {false, text(1, maxImageURL)},
+			"slack_file": {false, slackFile},
+			"alt_text":   {true, text(1, maxAltText)},
+			"title":      {false, plainText(1, maxAltText)},
+		}
+	case "rich_text":
+		return schema{"elements": {true, list(0, 1<<20, richText)}}
+	}
+	return nil
+}
+
+// elementSchema is what an interactive element may have.
+func elementSchema(kind string) schema {
+	switch kind {
+	case "button":
+		return schema{
+			"text":                {true, plainText(1, maxButtonText)},
+			"action_id":           {false, text(1, maxID)},
+			"url":                 {false, text(1, maxURL)},
+			"value":               {false, text(0, maxValue)},
+			"style":               {false, oneOf("primary", "danger")},
+			"confirm":             {false, confirm},
+			"accessibility_label": {false, text(1, maxButtonText)},
+		}
+	case "overflow":
+		return schema{
+			"action_id": {false, text(1, maxID)},
+			"options":   {true, list(1, maxOverflowChoice, option)},
+			"confirm":   {false, confirm},
+		}
+	case "static_select":
+		return schema{
+			"action_id":      {false, text(1, maxID)},
+			"options":        {false, list(1, maxStaticOptions, option)},
+			"option_groups":  {false, list(1, maxStaticOptions, optionGroup)},
+			"initial_option": {false, option},
+			"placeholder":    {false, plainText(1, 150)},
+			"confirm":        {false, confirm},
+			"focus_on_load":  {false, boolean},
+		}
+	case "image":
+		return schema{"image_url": {true, text(1, maxImageURL)}, "alt_text": {true, text(1, maxAltText)}}
+	}
+	return nil
+}
 
 // validator collects problems, each with the JSON pointer that Slack adds.
 type validator struct{ problems []string }
@@ -233,4 +358,157 @@ func confirm(v *validator, at string, value any) {
 		"deny":    {true, plainText(1, 30)},
 		"style":   {false, oneOf("primary", "danger")},
 	})
+}
+
+// FileID is the pattern that Slack names in its refusal (slackapi/python-slack-sdk issue 1521).
+var FileID = regexp.MustCompile(`^[F][A-Z0-9]{8,}$`)
+
+// slackFile is a file by its id or by its address, not by both.
+func slackFile(v *validator, at string, value any) {
+	o, ok := value.(map[string]any)
+	if !ok {
+		v.fail(at, "must be an object")
+		return
+	}
+	v.object(at, o, schema{"url": {false, text(1, maxImageURL)}, "id": {false, func(v *validator, at string, value any) {
+		if id, _ := value.(string); !FileID.MatchString(id) {
+			v.fail(at, "input must match regex pattern: %s", FileID)
+		}
+	}}})
+	if (o["id"] == nil) == (o["url"] == nil) {
+		v.fail(at, "one of url and id is required")
+	}
+}
+
+// Rich text: docs.slack.dev/reference/block-kit/blocks/rich-text-block and the
+// pages of its elements; what may be in what is from the types that Slack
+// publishes (npm @slack/types).
+
+// richSchema is what a part of a rich_text block may have; nil if it is refused.
+func richSchema(kind string) schema {
+	items := list(0, 1<<20, richItem)
+	switch kind {
+	case "rich_text_section":
+		return schema{"elements": {true, items}}
+	case "rich_text_quote":
+		return schema{"elements": {true, items}, "border": {false, border}}
+	case "rich_text_preformatted":
+		return schema{
+			"elements": {true, list(0, 1<<20, richItemOf("text", "link"))},
+			"border":   {false, border},
+			"language": {false, text(0, maxID)},
+		}
+	case "rich_text_list":
+		return schema{
+			"style":    {true, oneOf("bullet", "ordered")},
+			"elements": {true, list(0, 1<<20, richSection)},
+			"indent":   {false, integer},
+			"offset":   {false, integer},
+			"border":   {false, border},
+		}
+	}
+	return nil
+}
+
+// richItemSchema is what a piece of a section may have; nil if it is refused.
+func richItemSchema(kind string) schema {
+	s := schema{}
+	switch kind {
+	case "text":
+		s["text"] = field{true, text(1, MaxBlocksSize)}
+	case "link":
+		s["url"], s["text"] = field{true, text(1, maxURL)}, field{false, text(0, MaxBlocksSize)}
+		s["unsafe"] = field{false, boolean}
+	case "date":
+		s["timestamp"], s["format"] = field{true, integer}, field{true, text(1, MaxBlocksSize)}
+		s["url"], s["fallback"] = field{false, text(1, maxURL)}, field{false, text(0, MaxBlocksSize)}
+		s["timezone"] = field{false, text(1, maxID)}
+	case "emoji":
+		s["name"] = field{true, text(1, maxID)}
+		s["unicode"], s["url"] = field{false, text(1, maxID)}, field{false, text(1, maxURL)}
+		s["skin_tone"] = field{false, integer}
+	case "user":
+		s["user_id"] = field{true, text(1, maxID)}
+	case "usergroup":
+		s["usergroup_id"] = field{true, text(1, maxID)}
+	case "channel":
+		s["channel_id"] = field{true, text(1, maxID)}
+	case "broadcast":
+		s["range"] = field{true, oneOf("here", "channel", "everyone")}
+	case "color":
+		s["value"] = field{true, text(1, maxID)}
+	default:
+		return nil
+	}
+	s["style"] = field{false, richStyle}
+	return s
+}
+
+// richText checks a part of a rich_text block.
+func richText(v *validator, at string, value any) { typed(v, at, value, richSchema) }
+
+// richSection is the only thing that a list takes.
+func richSection(v *validator, at string, value any) {
+	typed(v, at, value, only(richSchema, "rich_text_section"))
+}
+
+// richItem is a piece of a rich_text section.
+func richItem(v *validator, at string, value any) { typed(v, at, value, richItemSchema) }
+
+// richItemOf is a piece of one of kinds.
+func richItemOf(kinds ...string) check {
+	return func(v *validator, at string, value any) { typed(v, at, value, only(richItemSchema, kinds...)) }
+}
+
+// only is of without all types but kinds.
+func only(of func(kind string) schema, kinds ...string) func(kind string) schema {
+	return func(kind string) schema {
+		if !slices.Contains(kinds, kind) {
+			return nil
+		}
+		return of(kind)
+	}
+}
+
+// typed holds an object against the schema of its type.
+func typed(v *validator, at string, value any, of func(kind string) schema) {
+	o, ok := value.(map[string]any)
+	if !ok {
+		v.fail(at, "must be an object")
+		return
+	}
+	kind, _ := o["type"].(string)
+	s := of(kind)
+	if s == nil {
+		v.fail(at+"/type", "unsupported type: %v", o["type"])
+		return
+	}
+	v.object(at, o, s, "type")
+}
+
+func richStyle(v *validator, at string, value any) {
+	o, ok := value.(map[string]any)
+	if !ok {
+		v.fail(at, "must be an object")
+		return
+	}
+	s := schema{}
+	for _, name := range []string{"bold", "italic", "strike", "code", "underline", "highlight", "client_highlight", "unlink"} {
+		s[name] = field{false, boolean}
+	}
+	v.object(at, o, s)
+}
+
+func integer(v *validator, at string, value any) {
+	n, ok := value.(json.Number)
+	if _, err := n.Int64(); !ok || err != nil {
+		v.fail(at, "must be an integer")
+	}
+}
+
+// border is 0 or 1.
+func border(v *validator, at string, value any) {
+	if value != json.Number("0") && value != json.Number("1") {
+		v.fail(at, "must be a valid enum value")
+	}
 }

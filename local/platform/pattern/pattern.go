@@ -12,8 +12,17 @@
 package pattern
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net/netip"
+	"slices"
 	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Pattern is a compiled event pattern. It is immutable and safe for use by
@@ -192,3 +201,706 @@ func reservedInsideOr(name string) bool {
 	}
 	return false
 }
+
+type kind int
+
+const (
+	kindNull kind = iota
+	kindBool
+	kindNumber
+	kindString
+	kindArray
+	kindObject
+)
+
+// node is a JSON value that keeps the order and the duplicates of members,
+// which map[string]any would lose.
+type node struct {
+	kind    kind
+	text    string // the string, the number as written, or "true"/"false"
+	items   []node
+	members []member
+}
+
+type member struct {
+	name  string
+	value node
+}
+
+// maxDepth bounds the recursion. EventBridge takes events of 256 KB; real
+// ones nest less than twenty deep.
+const maxDepth = 500
+
+// parseJSON reads exactly one JSON value.
+func parseJSON(source []byte) (node, error) {
+	// The whole first: the token reader below stops at the end of the first
+	// value.
+	if !json.Valid(source) {
+		return node{}, errors.New("not valid JSON")
+	}
+	dec := json.NewDecoder(bytes.NewReader(source))
+	dec.UseNumber()
+	n, err := readNode(dec, 0)
+	if err != nil {
+		return node{}, fmt.Errorf("read JSON: %w", err)
+	}
+	return n, nil
+}
+
+func readNode(dec *json.Decoder, depth int) (node, error) {
+	if depth > maxDepth {
+		return node{}, fmt.Errorf("nested deeper than %d", maxDepth)
+	}
+	tok, err := dec.Token()
+	if err != nil {
+		return node{}, err
+	}
+	switch v := tok.(type) {
+	case nil:
+		return node{kind: kindNull, text: "null"}, nil
+	case bool:
+		if v {
+			return node{kind: kindBool, text: "true"}, nil
+		}
+		return node{kind: kindBool, text: "false"}, nil
+	case json.Number:
+		return node{kind: kindNumber, text: v.String()}, nil
+	case string:
+		return node{kind: kindString, text: v}, nil
+	case json.Delim:
+		if v == '[' {
+			return readArray(dec, depth)
+		}
+		return readObject(dec, depth)
+	}
+	return node{}, fmt.Errorf("unexpected token %v", tok)
+}
+
+func readArray(dec *json.Decoder, depth int) (node, error) {
+	n := node{kind: kindArray}
+	for dec.More() {
+		item, err := readNode(dec, depth+1)
+		if err != nil {
+			return node{}, err
+		}
+		n.items = append(n.items, item)
+	}
+	_, err := dec.Token()
+	return n, err
+}
+
+func readObject(dec *json.Decoder, depth int) (node, error) {
+	n := node{kind: kindObject}
+	for dec.More() {
+		tok, err := dec.Token()
+		if err != nil {
+			return node{}, err
+		}
+		name, ok := tok.(string)
+		if !ok {
+			return node{}, fmt.Errorf("unexpected member name %v", tok)
+		}
+		value, err := readNode(dec, depth+1)
+		if err != nil {
+			return node{}, err
+		}
+		n.members = append(n.members, member{name: name, value: value})
+	}
+	_, err := dec.Token()
+	return n, err
+}
+
+// leaf is a value of the event with the array elements that it lies in.
+type leaf struct {
+	value node
+	in    membership
+}
+
+// membership maps an array of the event to the element the leaf lies in.
+// Only elements that are objects or arrays count: for a plain value its
+// place in the array says nothing about other fields.
+type membership map[int]int
+
+// with returns the union of two memberships, or false if they put one array
+// at two different elements.
+func (m membership) with(other membership) (membership, bool) {
+	for array, index := range other {
+		if have, ok := m[array]; ok && have != index {
+			return nil, false
+		}
+	}
+	if len(other) == 0 {
+		return m, true
+	}
+	out := make(membership, len(m)+len(other))
+	for k, v := range m {
+		out[k] = v
+	}
+	for k, v := range other {
+		out[k] = v
+	}
+	return out, true
+}
+
+// Event is an event flattened to its leaves by path.
+type Event struct {
+	leaves map[string][]leaf
+	arrays int
+}
+
+// ReadEvent reads an event, to be held against many patterns. The error says that it
+// is not a JSON object.
+func ReadEvent(source []byte) (*Event, error) {
+	root, err := parseJSON(source)
+	if err != nil {
+		return nil, fmt.Errorf("event: %w", err)
+	}
+	if root.kind != kindObject {
+		return nil, errors.New("event: must be a JSON object")
+	}
+	e := &Event{leaves: make(map[string][]leaf)}
+	e.flatten("", root, nil)
+	return e, nil
+}
+
+// Match tells if the event matches.
+func (p *Pattern) Match(e *Event) bool {
+	return slices.ContainsFunc(p.branches, e.matches)
+}
+
+// Matches tells if the event matches. The error says that the event is not a
+// JSON object.
+func (p *Pattern) Matches(source []byte) (bool, error) {
+	e, err := ReadEvent(source)
+	return err == nil && p.Match(e), err
+}
+
+func (e *Event) flatten(path string, n node, in membership) {
+	switch n.kind {
+	case kindObject:
+		for _, m := range n.members {
+			e.flatten(join(path, m.name), m.value, in)
+		}
+	case kindArray:
+		array := e.arrays
+		e.arrays++
+		for i, item := range n.items {
+			inside := in
+			if item.kind == kindObject || item.kind == kindArray {
+				inside, _ = in.with(membership{array: i})
+			}
+			e.flatten(path, item, inside)
+		}
+	default:
+		e.leaves[path] = append(e.leaves[path], leaf{value: n, in: in})
+	}
+}
+
+// matches tells if one leaf can be chosen for each field so that no two of
+// them lie in different elements of one array.
+func (e *Event) matches(b branch) bool {
+	choices := make([][]membership, len(b))
+	for i, f := range b {
+		choices[i] = e.candidates(f)
+		if len(choices[i]) == 0 {
+			return false
+		}
+	}
+	return consistent(choices, nil)
+}
+
+// candidates lists the distinct memberships with which the field matches.
+func (e *Event) candidates(f field) []membership {
+	leaves := e.leaves[f.path]
+	if len(leaves) == 0 {
+		for _, p := range f.any {
+			if x, ok := p.(exists); ok && !x.want {
+				return []membership{nil}
+			}
+		}
+		return nil
+	}
+	var out []membership
+	for _, l := range leaves {
+		for _, p := range f.any {
+			if !p.matches(l.value) {
+				continue
+			}
+			if len(l.in) == 0 {
+				// Fits with everything: no other choice can do better.
+				return []membership{nil}
+			}
+			out = append(out, l.in)
+			break
+		}
+	}
+	return out
+}
+
+func consistent(choices [][]membership, so membership) bool {
+	if len(choices) == 0 {
+		return true
+	}
+	for _, c := range choices[0] {
+		if all, ok := so.with(c); ok && consistent(choices[1:], all) {
+			return true
+		}
+	}
+	return false
+}
+
+// compilePredicate reads one alternative of a field's array: a plain value or
+// an object with one operator.
+func compilePredicate(path string, n node) (predicate, error) {
+	switch n.kind {
+	case kindObject:
+		return compileOperator(path, n)
+	case kindArray:
+		return nil, refuse(path, "a match value must be a string, number, true, false, null or an operator")
+	case kindNumber:
+		return exactNumber(n.text), nil
+	default:
+		return exact{kind: n.kind, text: n.text}, nil
+	}
+}
+
+func compileOperator(path string, n node) (predicate, error) {
+	op, arg, err := single(path, n)
+	if err != nil {
+		return nil, err
+	}
+	at := join(path, op)
+	switch op {
+	case "prefix", "suffix":
+		return compileAffix(at, op == "suffix", arg)
+	case "equals-ignore-case":
+		if arg.kind != kindString {
+			return nil, refuse(at, "must be a string")
+		}
+		return equalFold{arg.text}, nil
+	case "wildcard":
+		return compileWildcard(at, arg)
+	case "anything-but":
+		return compileAnythingBut(at, arg)
+	case "numeric":
+		return compileNumeric(at, arg)
+	case "cidr":
+		return compileCIDR(at, arg)
+	case "exists":
+		if arg.kind != kindBool {
+			return nil, refuse(at, "must be true or false")
+		}
+		return exists{want: arg.text == "true"}, nil
+	default:
+		return nil, refuse(path, "unknown operator %q", op)
+	}
+}
+
+func single(path string, n node) (string, node, error) {
+	if len(n.members) != 1 {
+		return "", node{}, refuse(path, "exactly one operator is allowed, found %d", len(n.members))
+	}
+	return n.members[0].name, n.members[0].value, nil
+}
+
+func compileAffix(path string, suffix bool, arg node) (predicate, error) {
+	switch arg.kind {
+	case kindString:
+		return affix{text: arg.text, suffix: suffix}, nil
+	case kindObject:
+		op, inner, err := single(path, arg)
+		if err != nil {
+			return nil, err
+		}
+		if op != "equals-ignore-case" {
+			return nil, refuse(path, "unknown operator %q", op)
+		}
+		if inner.kind != kindString {
+			return nil, refuse(join(path, op), "must be a string")
+		}
+		return affix{text: inner.text, suffix: suffix, fold: true}, nil
+	default:
+		return nil, refuse(path, "must be a string or {\"equals-ignore-case\": string}")
+	}
+}
+
+func compileWildcard(path string, arg node) (predicate, error) {
+	if arg.kind != kindString {
+		return nil, refuse(path, "must be a string")
+	}
+	var parts []string
+	var part strings.Builder
+	star := false
+	for i := 0; i < len(arg.text); i++ {
+		c := arg.text[i]
+		if c == '*' {
+			if star {
+				return nil, refuse(path, "consecutive wildcard characters are not allowed")
+			}
+			star = true
+			parts = append(parts, part.String())
+			part.Reset()
+			continue
+		}
+		star = false
+		if c == '\\' {
+			i++
+			if i == len(arg.text) || (arg.text[i] != '*' && arg.text[i] != '\\') {
+				return nil, refuse(path, `a backslash may escape only "*" and "\"`)
+			}
+			c = arg.text[i]
+		}
+		part.WriteByte(c)
+	}
+	return wildcard{parts: append(parts, part.String())}, nil
+}
+
+// compileAnythingBut reads all forms: a string, a number, a list of either,
+// or one of four operators on a string or a list of strings.
+func compileAnythingBut(path string, arg node) (predicate, error) {
+	if arg.kind == kindObject {
+		op, inner, err := single(path, arg)
+		if err != nil {
+			return nil, err
+		}
+		return compileAnythingButOperator(join(path, op), op, inner)
+	}
+	values := arg.items
+	if arg.kind != kindArray {
+		values = []node{arg}
+	}
+	if len(values) == 0 {
+		return nil, refuse(path, "an empty list is not allowed")
+	}
+	out := anythingBut{}
+	for _, v := range values {
+		if v.kind != kindString && v.kind != kindNumber {
+			return nil, refuse(path, "must be a string, a number, or a list of one of them")
+		}
+		if v.kind != values[0].kind {
+			return nil, refuse(path, "strings and numbers cannot be mixed in one list")
+		}
+		if v.kind == kindNumber {
+			if _, ok := bounded(v.text); !ok {
+				return nil, refuse(path, "number %s is out of range", v.text)
+			}
+			out.none = append(out.none, exactNumber(v.text))
+			continue
+		}
+		out.none = append(out.none, exact{kind: kindString, text: v.text})
+	}
+	return out, nil
+}
+
+func compileAnythingButOperator(path, op string, arg node) (predicate, error) {
+	values := arg.items
+	if arg.kind != kindArray {
+		values = []node{arg}
+	}
+	if len(values) == 0 {
+		return nil, refuse(path, "an empty list is not allowed")
+	}
+	out := anythingBut{}
+	for _, v := range values {
+		if v.kind != kindString {
+			return nil, refuse(path, "must be a string or a list of strings")
+		}
+		if v.text == "" && op != "equals-ignore-case" {
+			return nil, refuse(path, "an empty string is not allowed")
+		}
+		switch op {
+		case "prefix", "suffix":
+			out.none = append(out.none, affix{text: v.text, suffix: op == "suffix"})
+		case "equals-ignore-case":
+			out.none = append(out.none, equalFold{v.text})
+		case "wildcard":
+			w, err := compileWildcard(path, v)
+			if err != nil {
+				return nil, err
+			}
+			out.none = append(out.none, w)
+		default:
+			return nil, refuse(path, "anything-but does not know operator %q", op)
+		}
+	}
+	return out, nil
+}
+
+func compileNumeric(path string, arg node) (predicate, error) {
+	if arg.kind != kindArray || (len(arg.items) != 2 && len(arg.items) != 4) {
+		return nil, refuse(path, "must be an array of one or two comparisons")
+	}
+	out := numeric{}
+	for i := 0; i < len(arg.items); i += 2 {
+		op, val := arg.items[i], arg.items[i+1]
+		if op.kind != kindString {
+			return nil, refuse(path, "a comparison must start with an operator")
+		}
+		if val.kind != kindNumber {
+			return nil, refuse(path, "the value of %q must be a number", op.text)
+		}
+		f, ok := bounded(val.text)
+		if !ok {
+			return nil, refuse(path, "number %s is not between -5.0e9 and 5.0e9", val.text)
+		}
+		switch op.text {
+		case "=", "<", "<=", ">", ">=":
+		default:
+			return nil, refuse(path, "unknown comparison %q", op.text)
+		}
+		out = append(out, comparison{op: op.text, value: f})
+	}
+	if len(out) == 2 {
+		// A range goes from below to above, in this order only.
+		if out[0].op[0] != '>' || out[1].op[0] != '<' {
+			return nil, refuse(path, `a range must be ">" or ">=" followed by "<" or "<="`)
+		}
+		if out[0].value >= out[1].value {
+			return nil, refuse(path, "the lower bound must be less than the upper bound")
+		}
+	}
+	return out, nil
+}
+
+func compileCIDR(path string, arg node) (predicate, error) {
+	if arg.kind != kindString {
+		return nil, refuse(path, "must be a string")
+	}
+	p, err := netip.ParsePrefix(arg.text)
+	if err != nil {
+		return nil, refuse(path, "%q is not a CIDR block", arg.text)
+	}
+	// event-ruler refuses a block of one address ("mask bits must be < 32").
+	if p.IsSingleIP() {
+		return nil, refuse(path, "mask bits must be less than %d", p.Addr().BitLen())
+	}
+	return cidr{p.Masked()}, nil
+}
+
+// maxNumber is the documented range of EventBridge's numeric matching:
+// -5.0e9 to 5.0e9 inclusive.
+const maxNumber = 5.0e9
+
+// bounded returns the value of a JSON number if it is in the range in which
+// EventBridge compares numbers by value.
+func bounded(text string) (float64, bool) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f < -maxNumber || f > maxNumber {
+		return 0, false
+	}
+	return f, true
+}
+
+func exactNumber(text string) predicate {
+	f, ok := bounded(text)
+	return number{text: text, value: f, byValue: ok}
+}
+
+// predicate judges one leaf of an event.
+type predicate interface {
+	matches(leaf node) bool
+}
+
+var (
+	_ predicate = exact{}
+	_ predicate = number{}
+	_ predicate = equalFold{}
+	_ predicate = affix{}
+	_ predicate = wildcard{}
+	_ predicate = anythingBut{}
+	_ predicate = numeric{}
+	_ predicate = cidr{}
+	_ predicate = exists{}
+)
+
+// exact is a string, true, false or null.
+type exact struct {
+	kind kind
+	text string
+}
+
+func (p exact) matches(leaf node) bool { return leaf.kind == p.kind && leaf.text == p.text }
+
+// number is a plain number: equal by value inside the range of numeric
+// matching, else by its text (an account id, for example).
+type number struct {
+	text    string
+	value   float64
+	byValue bool
+}
+
+func (p number) matches(leaf node) bool {
+	if leaf.kind != kindNumber {
+		return false
+	}
+	if leaf.text == p.text {
+		return true
+	}
+	f, ok := bounded(leaf.text)
+	return ok && p.byValue && f == p.value
+}
+
+type equalFold struct{ text string }
+
+func (p equalFold) matches(leaf node) bool {
+	return leaf.kind == kindString && strings.EqualFold(leaf.text, p.text)
+}
+
+// affix is a prefix or a suffix, as written or ignoring case.
+type affix struct {
+	text   string
+	suffix bool
+	fold   bool
+}
+
+func (p affix) matches(leaf node) bool {
+	if leaf.kind != kindString {
+		return false
+	}
+	switch {
+	case p.fold && p.suffix:
+		return foldSuffix(leaf.text, p.text)
+	case p.fold:
+		return foldPrefix(leaf.text, p.text)
+	case p.suffix:
+		return strings.HasSuffix(leaf.text, p.text)
+	default:
+		return strings.HasPrefix(leaf.text, p.text)
+	}
+}
+
+// foldPrefix works rune by rune, because two runes that fold together may
+// have encodings of different length.
+func foldPrefix(s, prefix string) bool {
+	for prefix != "" {
+		if s == "" {
+			return false
+		}
+		a, n := utf8.DecodeRuneInString(s)
+		b, m := utf8.DecodeRuneInString(prefix)
+		if !sameFold(a, b) {
+			return false
+		}
+		s, prefix = s[n:], prefix[m:]
+	}
+	return true
+}
+
+func foldSuffix(s, suffix string) bool {
+	for suffix != "" {
+		if s == "" {
+			return false
+		}
+		a, n := utf8.DecodeLastRuneInString(s)
+		b, m := utf8.DecodeLastRuneInString(suffix)
+		if !sameFold(a, b) {
+			return false
+		}
+		s, suffix = s[:len(s)-n], suffix[:len(suffix)-m]
+	}
+	return true
+}
+
+func sameFold(a, b rune) bool {
+	if a == b {
+		return true
+	}
+	for r := unicode.SimpleFold(a); r != a; r = unicode.SimpleFold(r) {
+		if r == b {
+			return true
+		}
+	}
+	return false
+}
+
+// wildcard holds the literal parts between the asterisks.
+type wildcard struct{ parts []string }
+
+func (p wildcard) matches(leaf node) bool {
+	if leaf.kind != kindString {
+		return false
+	}
+	s, last := leaf.text, len(p.parts)-1
+	if last == 0 {
+		return s == p.parts[0]
+	}
+	if !strings.HasPrefix(s, p.parts[0]) {
+		return false
+	}
+	s = s[len(p.parts[0]):]
+	// The leftmost place for each middle part leaves most for the rest.
+	for _, part := range p.parts[1:last] {
+		i := strings.Index(s, part)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(part):]
+	}
+	return strings.HasSuffix(s, p.parts[last])
+}
+
+// anythingBut matches every leaf that none of its predicates matches, of
+// whatever kind; the field must be there.
+type anythingBut struct{ none []predicate }
+
+func (p anythingBut) matches(leaf node) bool {
+	for _, q := range p.none {
+		if q.matches(leaf) {
+			return false
+		}
+	}
+	return true
+}
+
+type comparison struct {
+	op    string
+	value float64
+}
+
+// numeric holds one comparison, or the two of a range.
+type numeric []comparison
+
+func (p numeric) matches(leaf node) bool {
+	if leaf.kind != kindNumber {
+		return false
+	}
+	f, ok := bounded(leaf.text)
+	if !ok {
+		return false
+	}
+	for _, c := range p {
+		var holds bool
+		switch c.op {
+		case "=":
+			holds = f == c.value
+		case "<":
+			holds = f < c.value
+		case "<=":
+			holds = f <= c.value
+		case ">":
+			holds = f > c.value
+		case ">=":
+			holds = f >= c.value
+		}
+		if !holds {
+			return false
+		}
+	}
+	return true
+}
+
+type cidr struct{ block netip.Prefix }
+
+func (p cidr) matches(leaf node) bool {
+	if leaf.kind != kindString {
+		return false
+	}
+	addr, err := netip.ParseAddr(leaf.text)
+	return err == nil && p.block.Contains(addr)
+}
+
+// exists with want false is judged where the event is known as a whole: see
+// candidates. As a predicate on a leaf that is there it fails.
+type exists struct{ want bool }
+
+func (p exists) matches(node) bool { return p.want }

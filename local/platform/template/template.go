@@ -11,9 +11,17 @@
 package template
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"reflect"
 	"sort"
+	"strconv"
+	"strings"
+	"time"
 )
 
 // Options are what CloudFormation would know about the place of the stack.
@@ -139,4 +147,794 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	sort.Strings(out)
 	return out
+}
+
+// condition evaluates a named condition once.
+func (r *resolver) condition(name string, p place) (bool, error) {
+	if v, ok := r.conditions[name]; ok {
+		return v, nil
+	}
+	source, ok := r.doc.Conditions[name]
+	if !ok {
+		return false, p.refuse("condition %q does not exist", name)
+	}
+	if r.busy["condition "+name] {
+		return false, p.refuse("condition %q refers to itself", name)
+	}
+	r.busy["condition "+name] = true
+	defer delete(r.busy, "condition "+name)
+	v, err := r.test(source, place{name, "Conditions"})
+	if err != nil {
+		return false, err
+	}
+	r.conditions[name] = v
+	return v, nil
+}
+
+// test evaluates a condition expression.
+func (r *resolver) test(v any, p place) (bool, error) {
+	m, ok := v.(map[string]any)
+	if !ok || len(m) != 1 {
+		return false, p.refuse("must be one condition function")
+	}
+	for name, arg := range m {
+		p := p.at(name)
+		switch name {
+		case "Condition":
+			s, _ := arg.(string)
+			return r.condition(s, p)
+		case "Fn::Equals":
+			args, err := r.list(arg, 2, p)
+			if err != nil {
+				return false, err
+			}
+			return equalValues(args[0], args[1]), nil
+		case "Fn::Not", "Fn::And", "Fn::Or":
+			return r.combine(name, arg, p)
+		default:
+			return false, p.refuse("condition function %q is not understood", name)
+		}
+	}
+	return false, nil
+}
+
+func (r *resolver) combine(name string, arg any, p place) (bool, error) {
+	list, ok := arg.([]any)
+	if !ok || len(list) == 0 || (name == "Fn::Not") != (len(list) == 1) {
+		return false, p.refuse("wrong number of conditions")
+	}
+	and, or := true, false
+	for _, item := range list {
+		v, err := r.test(item, p)
+		if err != nil {
+			return false, err
+		}
+		and, or = and && v, or || v
+	}
+	switch name {
+	case "Fn::Not":
+		return !and, nil
+	case "Fn::And":
+		return and, nil
+	default:
+		return or, nil
+	}
+}
+
+// equalValues compares as CloudFormation does, which has strings only.
+func equalValues(a, b any) bool {
+	s, ok1 := scalar(a)
+	t, ok2 := scalar(b)
+	if ok1 && ok2 {
+		return s == t
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// conditional is Fn::If. Only the branch that is taken is evaluated.
+func (r *resolver) conditional(arg any, p place) (any, error) {
+	list, ok := arg.([]any)
+	if !ok || len(list) != 3 {
+		return nil, p.refuse("must be a condition and two values")
+	}
+	name, ok := list[0].(string)
+	if !ok {
+		return nil, p.refuse("must start with the name of a condition")
+	}
+	v, err := r.condition(name, p)
+	if err != nil {
+		return nil, err
+	}
+	if v {
+		return r.value(list[1], p.at("1"))
+	}
+	return r.value(list[2], p.at("2"))
+}
+
+// decode fills a struct from resolved properties. A property that the struct
+// does not name is refused: it might change what the resource does.
+func decode(id string, properties map[string]any, into any) error {
+	var source bytes.Buffer
+	enc := json.NewEncoder(&source)
+	enc.SetEscapeHTML(false) // patterns hold < and > and are shown to people
+	if err := enc.Encode(properties); err != nil {
+		return place{id, "Properties"}.refuse("%v", err)
+	}
+	dec := json.NewDecoder(&source)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		p := place{id, "Properties"}
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) && wrong.Field != "" {
+			p = p.at(wrong.Field)
+		}
+		return p.refuse("%s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// whole is an integer, which templates also write as a string.
+type whole int
+
+// UnmarshalJSON reads 5 and "5".
+func (n *whole) UnmarshalJSON(b []byte) error {
+	i, err := strconv.Atoi(strings.Trim(string(b), `"`))
+	if err != nil {
+		return fmt.Errorf("%s is not a whole number", b)
+	}
+	*n = whole(i)
+	return nil
+}
+
+// flag is a boolean, which templates also write as a string.
+type flag bool
+
+// UnmarshalJSON reads true and "true".
+func (f *flag) UnmarshalJSON(b []byte) error {
+	v, err := strconv.ParseBool(strings.Trim(string(b), `"`))
+	if err != nil {
+		return fmt.Errorf("%s is not true or false", b)
+	}
+	*f = flag(v)
+	return nil
+}
+
+// seconds is an optional number of seconds.
+func seconds(n *whole, otherwise time.Duration) time.Duration {
+	if n == nil {
+		return otherwise
+	}
+	return time.Duration(*n) * time.Second
+}
+
+func number(n *whole, otherwise int) int {
+	if n == nil {
+		return otherwise
+	}
+	return int(*n)
+}
+
+// inert stands for a property that is known and has no effect on the stage.
+type inert = json.RawMessage
+
+// document is a template as written.
+type document struct {
+	Parameters map[string]parameter
+	Mappings   map[string]map[string]map[string]any
+	Conditions map[string]any
+	Resources  map[string]resource
+	Outputs    map[string]struct {
+		Value     any
+		Condition string
+	}
+	Transform any
+}
+
+type parameter struct {
+	Type    string
+	Default any
+}
+
+type resource struct {
+	Type       string
+	Properties map[string]any
+	Condition  string
+	DependsOn  any
+	Metadata   map[string]any
+}
+
+func readDocument(source []byte) (*document, error) {
+	dec := json.NewDecoder(bytes.NewReader(source))
+	dec.UseNumber()
+	var doc document
+	if err := dec.Decode(&doc); err != nil {
+		return nil, fmt.Errorf("read JSON: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one JSON value")
+	}
+	if doc.Transform != nil {
+		return nil, errors.New("transforms are not understood")
+	}
+	if len(doc.Resources) == 0 {
+		return nil, errors.New("no resources")
+	}
+	return &doc, nil
+}
+
+// target is a target as rules and schedules write it.
+type target struct {
+	Arn, Id, Input, InputPath, RoleArn string
+	InputTransformer                   *struct {
+		InputPathsMap map[string]string
+		InputTemplate string
+	}
+	DeadLetterConfig struct{ Arn string }
+	RetryPolicy      struct{ MaximumRetryAttempts, MaximumEventAgeInSeconds *whole }
+	SqsParameters    struct{ MessageGroupId string }
+	// EventBridgeParameters is for schedules only.
+	EventBridgeParameters struct{ DetailType, Source string }
+}
+
+func (x target) read() Target {
+	out := Target{
+		ID: x.Id, ARN: x.Arn, Input: x.Input, InputPath: x.InputPath, RoleARN: x.RoleArn,
+		DeadLetterARN: x.DeadLetterConfig.Arn, MessageGroupID: x.SqsParameters.MessageGroupId,
+		MaxAttempts: number(x.RetryPolicy.MaximumRetryAttempts, -1), MaxAge: seconds(x.RetryPolicy.MaximumEventAgeInSeconds, 0),
+		DetailType: x.EventBridgeParameters.DetailType, Source: x.EventBridgeParameters.Source,
+	}
+	if x.InputTransformer != nil {
+		out.InputTransformer = &InputTransformer{Paths: x.InputTransformer.InputPathsMap, Template: x.InputTransformer.InputTemplate}
+	}
+	return out
+}
+
+func (t *Template) addRule(id string, n named, properties map[string]any) error {
+	var p struct {
+		Name, Description, EventBusName, ScheduleExpression, State, RoleArn string
+		EventPattern                                                        json.RawMessage
+		Targets                                                             []target
+		Tags                                                                inert
+	}
+	if err := decode(id, properties, &p); err != nil {
+		return err
+	}
+	rule := Rule{LogicalID: id, Name: n.name, ARN: n.arn, Bus: "default", Pattern: p.EventPattern, Schedule: p.ScheduleExpression}
+	if p.EventBusName != "" {
+		rule.Bus = busName(p.EventBusName)
+	}
+	switch p.State {
+	case "", "ENABLED", "ENABLED_WITH_ALL_CLOUDTRAIL_MANAGEMENT_EVENTS":
+		rule.Enabled = true
+	case "DISABLED":
+	default:
+		return place{id, "Properties.State"}.refuse("%q is not understood", p.State)
+	}
+	if len(p.EventPattern) == 0 && p.ScheduleExpression == "" {
+		return place{id, "Properties"}.refuse("a rule needs an EventPattern or a ScheduleExpression")
+	}
+	if p.ScheduleExpression != "" && rule.Bus != "default" {
+		return place{id, "Properties.ScheduleExpression"}.refuse("schedules are for the default bus only")
+	}
+	if len(p.Targets) > 5 {
+		return place{id, "Properties.Targets"}.refuse("%d targets; a rule may have 5", len(p.Targets))
+	}
+	for _, x := range p.Targets {
+		rule.Targets = append(rule.Targets, x.read())
+	}
+	t.Rules = append(t.Rules, rule)
+	return nil
+}
+
+func (t *Template) addSchedule(id string, n named, properties map[string]any) error {
+	var p struct {
+		Name, Description, GroupName, ScheduleExpression, ScheduleExpressionTimezone, State, StartDate, EndDate, KmsKeyArn string
+
+		FlexibleTimeWindow inert
+		Target             target
+	}
+	if err := decode(id, properties, &p); err != nil {
+		return err
+	}
+	s := Schedule{
+		LogicalID: id, Name: n.name, ARN: n.arn, Group: "default", Expression: p.ScheduleExpression,
+		Timezone: p.ScheduleExpressionTimezone, Enabled: p.State != "DISABLED", Target: p.Target.read(),
+	}
+	if p.GroupName != "" {
+		s.Group = p.GroupName
+	}
+	for _, d := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"StartDate", p.StartDate, &s.Start}, {"EndDate", p.EndDate, &s.End}} {
+		if d.text == "" {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, d.text)
+		if err != nil {
+			return place{id, "Properties." + d.name}.refuse("%q is not a time", d.text)
+		}
+		*d.into = at
+	}
+	t.Schedules = append(t.Schedules, s)
+	return nil
+}
+
+// intrinsic tells if an object is a call of an intrinsic function. An object
+// with one key "Condition" is one only inside conditions, see condition.
+func intrinsic(v map[string]any) (string, any, bool) {
+	if len(v) != 1 {
+		return "", nil, false
+	}
+	for k, arg := range v {
+		if k == "Ref" || strings.HasPrefix(k, "Fn::") {
+			return k, arg, true
+		}
+	}
+	return "", nil, false
+}
+
+func (r *resolver) call(name string, arg any, p place) (any, error) {
+	switch name {
+	case "Ref":
+		id, ok := arg.(string)
+		if !ok {
+			return nil, p.refuse("must be a name")
+		}
+		return r.ref(id, p)
+	case "Fn::GetAtt":
+		return r.getAtt(arg, p)
+	case "Fn::Sub":
+		return r.sub(arg, p)
+	case "Fn::Join":
+		return r.joined(arg, p)
+	case "Fn::Select":
+		return r.selected(arg, p)
+	case "Fn::Split":
+		return r.split(arg, p)
+	case "Fn::If":
+		return r.conditional(arg, p)
+	case "Fn::FindInMap":
+		return r.findInMap(arg, p)
+	case "Fn::Base64":
+		s, err := r.text(arg, p)
+		return base64.StdEncoding.EncodeToString([]byte(s)), err
+	case "Fn::GetAZs":
+		return []any{r.o.Region + "a", r.o.Region + "b", r.o.Region + "c"}, nil
+	case "Fn::Equals", "Fn::And", "Fn::Or", "Fn::Not":
+		return nil, p.refuse("is for conditions only")
+	default:
+		return nil, p.refuse("intrinsic function %q is not understood", name)
+	}
+}
+
+// list evaluates an argument that must be an array with n items.
+func (r *resolver) list(arg any, n int, p place) ([]any, error) {
+	raw, ok := arg.([]any)
+	if !ok || len(raw) != n {
+		return nil, p.refuse("must be an array of %d", n)
+	}
+	out := make([]any, n)
+	for i, item := range raw {
+		v, err := r.value(item, p.at(strconv.Itoa(i)))
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// text evaluates a value that must be a scalar.
+func (r *resolver) text(v any, p place) (string, error) {
+	v, err := r.value(v, p)
+	if err != nil {
+		return "", err
+	}
+	s, ok := scalar(v)
+	if !ok {
+		return "", p.refuse("must be a string")
+	}
+	return s, nil
+}
+
+// scalar writes strings, numbers and booleans as CloudFormation does where it
+// wants a string.
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case bool:
+		return strconv.FormatBool(v), true
+	}
+	return "", false
+}
+
+func (r *resolver) joined(arg any, p place) (any, error) {
+	args, err := r.list(arg, 2, p)
+	if err != nil {
+		return nil, err
+	}
+	delimiter, ok1 := args[0].(string)
+	items, ok2 := args[1].([]any)
+	if !ok1 || !ok2 {
+		return nil, p.refuse("must be a delimiter and a list")
+	}
+	parts := make([]string, len(items))
+	for i, item := range items {
+		s, ok := scalar(item)
+		if !ok {
+			return nil, p.at(strconv.Itoa(i)).refuse("must be a string")
+		}
+		parts[i] = s
+	}
+	return strings.Join(parts, delimiter), nil
+}
+
+func (r *resolver) selected(arg any, p place) (any, error) {
+	args, err := r.list(arg, 2, p)
+	if err != nil {
+		return nil, err
+	}
+	index, _ := scalar(args[0])
+	i, err := strconv.Atoi(index)
+	items, ok := args[1].([]any)
+	if err != nil || !ok || i < 0 || i >= len(items) {
+		return nil, p.refuse("index %q is not in the list of %d", index, len(items))
+	}
+	return items[i], nil
+}
+
+func (r *resolver) split(arg any, p place) (any, error) {
+	args, err := r.list(arg, 2, p)
+	if err != nil {
+		return nil, err
+	}
+	delimiter, ok1 := args[0].(string)
+	source, ok2 := args[1].(string)
+	if !ok1 || !ok2 || delimiter == "" {
+		return nil, p.refuse("must be a delimiter and a string")
+	}
+	var out []any
+	for _, s := range strings.Split(source, delimiter) {
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func (r *resolver) findInMap(arg any, p place) (any, error) {
+	args, err := r.list(arg, 3, p)
+	if err != nil {
+		return nil, err
+	}
+	var keys [3]string
+	for i, a := range args {
+		keys[i], _ = scalar(a)
+	}
+	v, ok := r.doc.Mappings[keys[0]][keys[1]][keys[2]]
+	if !ok {
+		return nil, p.refuse("no entry %q", keys)
+	}
+	return v, nil
+}
+
+// sub replaces ${Name}, ${Name.Attribute} and ${Variable}; ${!x} is a
+// literal ${x}.
+func (r *resolver) sub(arg any, p place) (any, error) {
+	source, ok := arg.(string)
+	variables := map[string]any{}
+	if list, isList := arg.([]any); isList && len(list) == 2 {
+		source, ok = list[0].(string)
+		if m, isMap := list[1].(map[string]any); isMap {
+			variables = m
+		} else {
+			ok = false
+		}
+	}
+	if !ok {
+		return nil, p.refuse("must be a string, or a string and its variables")
+	}
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(source, "${")
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		if !closed {
+			return nil, p.refuse("%q is not closed", "${"+rest)
+		}
+		source = after
+		if literal, ok := strings.CutPrefix(name, "!"); ok {
+			b.WriteString("${" + literal + "}")
+			continue
+		}
+		s, err := r.subName(name, variables, p)
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString(s)
+	}
+}
+
+func (r *resolver) subName(name string, variables map[string]any, p place) (string, error) {
+	if v, ok := variables[name]; ok {
+		return r.text(v, p.at(name))
+	}
+	var v any
+	var err error
+	if id, attribute, dotted := strings.Cut(name, "."); dotted {
+		v, err = r.getAtt([]any{id, attribute}, p)
+	} else {
+		v, err = r.ref(name, p)
+	}
+	if err != nil {
+		return "", err
+	}
+	s, ok := scalar(v)
+	if !ok {
+		return "", p.refuse("%q is not a string", name)
+	}
+	return s, nil
+}
+
+// Template is a template with all intrinsics resolved. Slices are sorted by
+// logical id.
+type Template struct {
+	AccountID, Region, StackName string
+
+	Functions     []Function
+	Mappings      []EventSourceMapping
+	Queues        []Queue
+	QueuePolicies []QueuePolicy
+	Rules         []Rule
+	Buses         []EventBus
+	BusPolicies   []Statement
+	Schedules     []Schedule
+	Tables        []Table
+	Secrets       []Secret
+	Topics        []Topic
+	S3Buckets     []S3Bucket
+	Roles         []Role
+	InvokeConfigs []EventInvokeConfig
+	Permissions   []Permission
+	URLs          []URL
+	Alarms        []Alarm
+	// Ignored lists the resources that the stage does not run.
+	Ignored []Ignored
+	// Outputs are the stack's outputs by logical name.
+	Outputs map[string]string
+}
+
+// Ignored is a resource that the stage does not run.
+type Ignored struct {
+	LogicalID string
+	Type      string
+}
+
+// Alarm is an AWS::CloudWatch::Alarm, as far as who it tells: the stage never rings
+// one.
+type Alarm struct {
+	LogicalID   string
+	Name        string
+	ARN         string
+	Description string
+	// Enabled tells whether its actions are.
+	Enabled bool
+	// Actions are done in ALARM, SilentActions in INSUFFICIENT_DATA: ARNs.
+	Actions, SilentActions []string
+}
+
+// Function is an AWS::Lambda::Function.
+type Function struct {
+	LogicalID    string
+	Name         string
+	ARN          string
+	Handler      string
+	Runtime      string
+	Architecture string
+	Memory       int // MB
+	Timeout      time.Duration
+	Environment  map[string]string
+	Tags         map[string]string
+	RoleARN      string
+	// AssetKey is the S3 key of the code, which CDK makes from its hash, and
+	// AssetPath the folder in the cloud assembly, if the template says so.
+	AssetKey, AssetPath string
+	DeadLetterARN       string
+	// ReservedConcurrency is -1 where none is set.
+	ReservedConcurrency int
+}
+
+// EventSourceMapping is an AWS::Lambda::EventSourceMapping of a queue.
+type EventSourceMapping struct {
+	LogicalID          string
+	FunctionName       string
+	QueueARN           string
+	BatchSize          int
+	Window             time.Duration
+	Enabled            bool
+	MaximumConcurrency int // 0: no limit of its own
+	ReportFailures     bool
+	// Filters are event patterns; a message that matches none is dropped.
+	Filters []json.RawMessage
+}
+
+// Queue is an AWS::SQS::Queue.
+type Queue struct {
+	LogicalID    string
+	Name         string
+	ARN          string
+	URL          string
+	FIFO         bool
+	ContentDedup bool
+	// DedupByGroup makes a deduplication id count within its message group
+	// only (DeduplicationScope).
+	DedupByGroup  bool
+	Delay         time.Duration
+	Visibility    time.Duration
+	Retention     time.Duration
+	Wait          time.Duration
+	MaxBytes      int
+	DeadLetterARN string
+	MaxReceive    int
+	Encrypted     bool
+}
+
+// QueuePolicy is an AWS::SQS::QueuePolicy.
+type QueuePolicy struct {
+	LogicalID  string
+	QueueURLs  []string
+	Statements []Statement
+}
+
+// Rule is an AWS::Events::Rule.
+type Rule struct {
+	LogicalID string
+	Name      string
+	ARN       string
+	Bus       string // name
+	Pattern   json.RawMessage
+	Schedule  string
+	Enabled   bool
+	Targets   []Target
+}
+
+// Target is where a rule or a schedule delivers.
+type Target struct {
+	ID               string
+	ARN              string
+	Input            string
+	InputPath        string
+	InputTransformer *InputTransformer
+	DeadLetterARN    string
+	// MaxAttempts is the number of retries, -1 where the template is silent.
+	MaxAttempts int
+	// MaxAge is zero where the template is silent.
+	MaxAge         time.Duration
+	MessageGroupID string
+	RoleARN        string
+	// DetailType and Source are for a schedule whose target is an event bus.
+	DetailType, Source string
+}
+
+// InputTransformer makes a target's input out of parts of the event.
+type InputTransformer struct {
+	Paths    map[string]string
+	Template string
+}
+
+// EventBus is an AWS::Events::EventBus.
+type EventBus struct {
+	LogicalID string
+	Name      string
+	ARN       string
+}
+
+// Schedule is an AWS::Scheduler::Schedule.
+type Schedule struct {
+	LogicalID  string
+	Name       string
+	ARN        string
+	Group      string
+	Expression string
+	Timezone   string
+	Enabled    bool
+	Start, End time.Time
+	Target     Target
+}
+
+// Table is an AWS::DynamoDB::Table or AWS::DynamoDB::GlobalTable.
+type Table struct {
+	LogicalID     string
+	Name          string
+	ARN           string
+	Keys          []Key
+	Attributes    map[string]string // name to S, N or B
+	GlobalIndexes []Index
+	LocalIndexes  []Index
+	TTLAttribute  string
+	OnDemand      bool
+	StreamView    string
+}
+
+// Key is one part of a key schema.
+type Key struct {
+	Name string
+	Type string // HASH or RANGE
+}
+
+// Index is a secondary index.
+type Index struct {
+	Name       string
+	Keys       []Key
+	Projection string
+	NonKey     []string
+}
+
+// Secret is an AWS::SecretsManager::Secret. Its value is never read.
+type Secret struct {
+	LogicalID string
+	Name      string
+	ARN       string
+}
+
+// Topic is an AWS::SNS::Topic.
+type Topic struct {
+	LogicalID string
+	ARN       string
+}
+
+// S3Bucket is an AWS::S3::Bucket, with the statements of its AWS::S3::BucketPolicy.
+type S3Bucket struct {
+	LogicalID string
+	Name      string
+	ARN       string
+	// ExpireDays is after how many days its objects are deleted; 0 is never.
+	ExpireDays int
+	// Encryption is the algorithm of its default encryption.
+	Encryption string
+	// Private tells that all public access is blocked.
+	Private    bool
+	Statements []Statement
+}
+
+// Role is an AWS::IAM::Role with the statements of all its policies.
+type Role struct {
+	LogicalID string
+	Name      string
+	ARN       string
+	// Trust is the assume-role policy.
+	Trust []Statement
+	// Statements are those of inline, attached and known managed policies.
+	Statements []Statement
+	// Managed are the ARNs of the managed policies.
+	Managed []string
+	Tags    map[string]string
+}
+
+// EventInvokeConfig is an AWS::Lambda::EventInvokeConfig.
+type EventInvokeConfig struct {
+	LogicalID    string
+	FunctionName string
+	// MaxRetries is -1 where the template is silent.
+	MaxRetries   int
+	MaxAge       time.Duration
+	OnFailureARN string
+	OnSuccessARN string
+}
+
+// Permission is an AWS::Lambda::Permission.
+type Permission struct {
+	LogicalID    string
+	FunctionName string
+	Action       string
+	Principal    string
+	SourceARN    string
+	// URLAuthType and ViaURL narrow it to calls of the function's address.
+	URLAuthType string
+	ViaURL      bool
 }

@@ -1,13 +1,25 @@
 package wire
 
 import (
+	"bytes"
+	"context"
 	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
 	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 //go:embed model.txt
@@ -310,4 +322,456 @@ func sortedKeysOf(m map[string]any) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+//go:embed names.txt
+var namesText string
+
+// readNames reads the embedded table once: a test process starts dozens of servers, and
+// nothing writes to the table.
+var readNames = sync.OnceValues(func() (names, error) { return parseNames(namesText) })
+
+// names is the generated table of wire names, by SDK package name.
+type names map[string]*serviceNames
+
+// serviceNames is the part of the table about one service.
+type serviceNames struct {
+	ops     map[string]bool
+	routes  []route
+	in, out map[string]*structNames
+}
+
+// structNames is the members of one struct in one direction.
+type structNames struct {
+	members []memberNames
+	byWire  map[string]int
+}
+
+// memberNames is one field: its Go name, its name on the wire and, for a list,
+// the name of its elements; flat lists have "*", maps "entry:Name:Value".
+type memberNames struct {
+	field, wire, list string
+}
+
+const flatList = "*"
+
+func (s *structNames) member(wire string) (memberNames, bool) {
+	if s == nil {
+		return memberNames{}, false
+	}
+	i, ok := s.byWire[wire]
+	if !ok {
+		return memberNames{}, false
+	}
+	return s.members[i], true
+}
+
+// parseNames reads the generated table. The table is embedded, so a broken
+// line is a defect of the build and not of the input.
+func parseNames(text string) (names, error) {
+	table := names{}
+	var svc *serviceNames
+	var cur *structNames
+	for n, line := range strings.Split(text, "\n") {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] == "#" {
+			continue
+		}
+		if f[0] == "service" && len(f) == 2 {
+			svc = &serviceNames{ops: map[string]bool{}, in: map[string]*structNames{}, out: map[string]*structNames{}}
+			table[f[1]] = svc
+			continue
+		}
+		if svc == nil {
+			return nil, fmt.Errorf("names line %d: no service yet", n+1)
+		}
+		switch {
+		case f[0] == "op" && len(f) == 2:
+			svc.ops[f[1]] = true
+		case f[0] == "rest" && len(f) == 4:
+			svc.ops[f[1]] = true
+			svc.routes = append(svc.routes, newRoute(f[1], f[2], f[3]))
+		case (f[0] == "in" || f[0] == "out") && len(f) == 2:
+			cur = &structNames{byWire: map[string]int{}}
+			if f[0] == "in" {
+				svc.in[f[1]] = cur
+			} else {
+				svc.out[f[1]] = cur
+			}
+		case cur != nil && (len(f) == 2 || len(f) == 3):
+			m := memberNames{field: f[0], wire: f[1]}
+			if len(f) == 3 {
+				m.list = f[2]
+			}
+			cur.byWire[m.wire] = len(cur.members)
+			cur.members = append(cur.members, m)
+		default:
+			return nil, fmt.Errorf("names line %d: not understood: %q", n+1, line)
+		}
+	}
+	return table, nil
+}
+
+// Object is what a request of S3 is about, by its path: the stage's one host has the
+// bucket in the path ("path-style requests", S3 user guide).
+type Object struct {
+	Method, Bucket, Key string
+	Header              http.Header
+	list                bool
+}
+
+func objectOf(r *http.Request) Object {
+	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	return Object{Method: r.Method, Bucket: bucket, Key: key, Header: r.Header, list: r.URL.Query().Get("list-type") == "2"}
+}
+
+// operation is the operation of a request, "" for one that is not served.
+func (o Object) operation() string {
+	switch {
+	case o.Bucket == "":
+	case o.Key == "" && o.Method == http.MethodHead:
+		return "HeadBucket"
+	case o.Key == "" && o.Method == http.MethodGet && o.list:
+		return "ListObjectsV2"
+	case o.Key == "":
+	case o.Method == http.MethodPut:
+		return "PutObject"
+	case o.Method == http.MethodGet:
+		return "GetObject"
+	case o.Method == http.MethodHead:
+		return "HeadObject"
+	}
+	return ""
+}
+
+// objectError is the code of an error of S3.
+func objectError(body []byte) string {
+	var said struct{ Code string }
+	if xml.Unmarshal(body, &said) != nil {
+		return ""
+	}
+	return said.Code
+}
+
+// payloads tells the operations of REST services whose body is one member as it is, and not
+// JSON of all: botocore's model (lambda/2015-03-31: InvocationRequest and InvocationResponse,
+// "payload").
+func payloads(svc service, operation string) bool {
+	return svc.name == "lambda" && operation == "Invoke"
+}
+
+// decodePayload reads such an input: the body, and what is in the path and in headers.
+func decodePayload(req request, in any) error {
+	v := reflect.ValueOf(in).Elem()
+	v.FieldByName("Payload").SetBytes(req.body)
+	if kind := req.http.Header.Get("X-Amz-Invocation-Type"); kind != "" {
+		v.FieldByName("InvocationType").SetString(kind)
+	}
+	return decodeBindings(req, in)
+}
+
+// encodePayload writes such an output: its body, and what is in headers.
+func encodePayload(out any) (body []byte, header http.Header) {
+	v := reflect.ValueOf(out).Elem()
+	header = http.Header{}
+	if e := v.FieldByName("FunctionError"); !e.IsNil() {
+		header.Set("X-Amz-Function-Error", e.Elem().String())
+	}
+	return v.FieldByName("Payload").Bytes(), header
+}
+
+// HandlePlain registers the handler of an operation of a JSON service whose SDK
+// package is not among the dependencies: its input is a plain struct with the
+// members' names, and its output writes itself.
+func HandlePlain[I any, O json.Marshaler](s *Server, service, operation string, h func(ctx context.Context, call *Call, in *I) (O, error)) {
+	if s.byName[service].protocol != awsJSON {
+		panic(fmt.Sprintf("wire: %s is no JSON service", service))
+	}
+	addPlain(s, service, operation, h)
+}
+
+// HandleGet registers the handler of an operation of a REST service likewise. It is
+// requested by GET, with its parameters in the query.
+func HandleGet[I any, O json.Marshaler](s *Server, service, operation, path string, h func(ctx context.Context, call *Call, in *I) (O, error)) {
+	if s.byName[service].protocol != restJSON || s.names[service] != nil {
+		panic(fmt.Sprintf("wire: %s is no REST service without an SDK package", service))
+	}
+	s.gets[service] = append(s.gets[service], newRoute(operation, "GET", path))
+	addPlain(s, service, operation, h)
+}
+
+func addPlain[I, O any](s *Server, service, operation string, h func(ctx context.Context, call *Call, in *I) (O, error)) {
+	s.add(service, operation, handler{
+		newInput: func() any { return new(I) },
+		serve: func(ctx context.Context, call *Call, in any) (any, error) {
+			out, err := h(ctx, call, in.(*I))
+			if err != nil {
+				return nil, err
+			}
+			return out, nil
+		},
+	})
+}
+
+// XML is an answer that is written already.
+type XML []byte
+
+// HandleXML registers the handler of an operation of a REST service whose answers are XML
+// likewise.
+func HandleXML[I any](s *Server, service, operation, path string, h func(ctx context.Context, call *Call, in *I) (XML, error)) {
+	if s.byName[service].protocol != restXML {
+		panic(fmt.Sprintf("wire: %s is no REST service with XML", service))
+	}
+	s.gets[service] = append(s.gets[service], newRoute(operation, "GET", path))
+	addPlain(s, service, operation, h)
+}
+
+// Printer makes of an answer, as it came over the wire, what the AWS CLI prints
+// of it with --output json (botocore's parsers.py and handlers.py, 1.43). What
+// the SDK does not know of an answer is kept too: a capture may be read by a
+// newer program than the one that took it.
+type Printer struct{ names names }
+
+// NewPrinter reads the table of names.
+func NewPrinter() (*Printer, error) {
+	table, err := readNames()
+	if err != nil {
+		return nil, err
+	}
+	return &Printer{table}, nil
+}
+
+// Printed is the answer of an operation: the service by the name of its SDK package,
+// out the SDK's struct of the answer. The page's token is left in it.
+func (p *Printer) Printed(service string, out reflect.Type, body []byte) (map[string]any, error) {
+	for _, svc := range services() {
+		if svc.name == service && !svc.isJSON() {
+			return printedXML(p.names[service], out, body)
+		}
+	}
+	return PrintedJSON(out, body)
+}
+
+// PrintedJSON is the answer of a service that speaks JSON. out tells what is a time.
+func PrintedJSON(out reflect.Type, body []byte) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	var tree map[string]any
+	if err := d.Decode(&tree); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	printJSON(out, tree)
+	return tree, nil
+}
+
+// printJSON writes times as the CLI's version 2 does, and takes away what is null,
+// as botocore does.
+func printJSON(t reflect.Type, tree any) any {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch v := tree.(type) {
+	case map[string]any:
+		for key, item := range v {
+			if item == nil {
+				delete(v, key)
+				continue
+			}
+			v[key] = printJSON(below(t, key), item)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = printJSON(below(t, ""), item)
+		}
+	case json.Number:
+		if t == reflect.TypeFor[time.Time]() {
+			if seconds, err := v.Float64(); err == nil {
+				return printedTime(time.UnixMicro(int64(math.Round(seconds * 1e6))))
+			}
+		}
+	}
+	return tree
+}
+
+// below is the type of a member, or of a list's elements; nil where it is unknown.
+func below(t reflect.Type, key string) reflect.Type {
+	if t == nil {
+		return nil
+	}
+	switch t.Kind() {
+	case reflect.Slice, reflect.Map:
+		return t.Elem()
+	case reflect.Struct:
+		f, ok := t.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, key) })
+		if ok {
+			return f.Type
+		}
+	}
+	return nil
+}
+
+// printedTime is Python's datetime.isoformat, which the CLI's version 2 prints
+// (cli_timestamp_format = iso8601).
+func printedTime(t time.Time) string {
+	if t = t.UTC(); t.Nanosecond()/1000 == 0 {
+		return t.Format("2006-01-02T15:04:05+00:00")
+	}
+	return t.Format("2006-01-02T15:04:05.000000+00:00")
+}
+
+// xmlPart is a part of an XML answer.
+type xmlPart struct {
+	name  string
+	text  string
+	parts []*xmlPart
+}
+
+// parseXML reads an answer's root.
+func parseXML(body []byte) (*xmlPart, error) {
+	d := xml.NewDecoder(bytes.NewReader(body))
+	top := &xmlPart{}
+	open := []*xmlPart{top}
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the answer: %w", err)
+		}
+		last := open[len(open)-1]
+		switch token := token.(type) {
+		case xml.StartElement:
+			e := &xmlPart{name: token.Name.Local}
+			last.parts = append(last.parts, e)
+			open = append(open, e)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			last.text += string(token)
+		}
+	}
+	if len(top.parts) != 1 {
+		return nil, errors.New("read the answer: it is empty")
+	}
+	return top.parts[0], nil
+}
+
+func printedXML(table *serviceNames, out reflect.Type, body []byte) (map[string]any, error) {
+	root, err := parseXML(body)
+	if err != nil {
+		return nil, err
+	}
+	operation := strings.TrimSuffix(out.Name(), "Output")
+	// A query answer has its result below, and its request's id beside it.
+	for _, e := range root.parts {
+		if e.name == operation+"Result" {
+			root = e
+			break
+		}
+	}
+	tree := printStruct(table, out, root)
+	for _, id := range []string{"RequestId", "ResponseMetadata"} { // the protocol's own
+		delete(tree, id)
+	}
+	return tree, nil
+}
+
+func printStruct(table *serviceNames, t reflect.Type, e *xmlPart) map[string]any {
+	tree := map[string]any{}
+	members := table.out[t.Name()]
+	for _, part := range e.parts {
+		m, ok := members.member(part.name)
+		f, has := t.FieldByName(m.field)
+		if !ok || !has {
+			tree[strings.ToUpper(part.name[:1])+part.name[1:]] = printUnknown(part)
+			continue
+		}
+		switch {
+		case f.Type.Kind() == reflect.Slice && m.list == flatList:
+			list, _ := tree[m.field].([]any)
+			tree[m.field] = append(list, printValue(table, f.Type.Elem(), part))
+		case f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() != reflect.Uint8:
+			list := make([]any, 0, len(part.parts))
+			for _, item := range part.parts {
+				list = append(list, printValue(table, f.Type.Elem(), item))
+			}
+			tree[m.field] = list
+		default:
+			tree[m.field] = printMember(table, t, f, part)
+		}
+	}
+	return tree
+}
+
+// printMember is a single value. Two kinds of text are decoded by botocore:
+// policies, and what a console printed.
+func printMember(table *serviceNames, t reflect.Type, f reflect.StructField, e *xmlPart) any {
+	switch {
+	case strings.HasSuffix(f.Name, "Document") && table.ops["GetRolePolicy"]:
+		if text, err := url.PathUnescape(e.text); err == nil {
+			d := json.NewDecoder(strings.NewReader(text))
+			d.UseNumber()
+			var policy any
+			if d.Decode(&policy) == nil {
+				return policy
+			}
+		}
+	case t.Name() == "GetConsoleOutputOutput" && f.Name == "Output":
+		if plain, err := base64.StdEncoding.DecodeString(e.text); err == nil {
+			return latin1(plain)
+		}
+	}
+	return printValue(table, f.Type, e)
+}
+
+// latin1 is bytes as text of ISO 8859-1, which botocore takes a console for.
+func latin1(b []byte) string {
+	text := make([]rune, len(b))
+	for i, c := range b {
+		text[i] = rune(c)
+	}
+	return string(text)
+}
+
+func printValue(table *serviceNames, t reflect.Type, e *xmlPart) any {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	text := strings.TrimSpace(e.text)
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			return printedTime(at)
+		}
+	case t.Kind() == reflect.Struct:
+		return printStruct(table, t, e)
+	case t.Kind() == reflect.Bool:
+		return text == "true"
+	case t.Kind() == reflect.Int32, t.Kind() == reflect.Int64, t.Kind() == reflect.Float32, t.Kind() == reflect.Float64:
+		if json.Valid([]byte(text)) {
+			return json.Number(text)
+		}
+	}
+	return e.text
+}
+
+// printUnknown is what the SDK does not know yet: lists are told by the name that
+// both protocols give their elements.
+func printUnknown(e *xmlPart) any {
+	if len(e.parts) == 0 {
+		return e.text
+	}
+	list, tree := []any{}, map[string]any{}
+	for _, part := range e.parts {
+		if part.name == "item" || part.name == "member" {
+			list = append(list, printUnknown(part))
+			continue
+		}
+		tree[strings.ToUpper(part.name[:1])+part.name[1:]] = printUnknown(part)
+	}
+	if len(list) > 0 {
+		return list
+	}
+	return tree
 }

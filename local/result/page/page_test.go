@@ -2,9 +2,15 @@ package page
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/network/path"
+	"rollcall/shared/snapshot"
 )
 
 // written is a page as it is written.
@@ -77,5 +83,97 @@ func TestPageStandsAlone(t *testing.T) {
 	}
 	if !strings.Contains(text, "<summary>1 more</summary>") {
 		t.Error("the ninth instance is not folded away")
+	}
+}
+
+// Paths that lead alike share a way, and those that do not do not.
+func TestServicesShareTheirWay(t *testing.T) {
+	d := Diagram{Table: "rtb-1", Subnets: []string{"subnet-1", "subnet-2"}}
+	out := path.Way{Verdict: path.Blackhole, Reason: "gone", Hops: []path.Hop{{ID: "subnet-1"}, {ID: "rtb-1", Row: "0.0.0.0/0"}, {ID: "nat-1", Note: "deleted"}}}
+	if a, b := d.add(path.Path{Service: path.EC2, Means: path.ByInternet, Way: out}), d.add(path.Path{Service: path.STS, Means: path.ByInternet, Way: out}); a != b {
+		t.Errorf("EC2's way is the %dth, STS' the %dth", a, b)
+	}
+	d.add(path.Path{Service: path.S3, Means: path.ByGateway, Way: path.Way{Verdict: path.Reaches, Hops: []path.Hop{{ID: "subnet-1"}, {ID: "rtb-1", Row: "pl-1"}, {ID: "vpce-1"}}}})
+	d.add(path.Path{Service: path.API, Means: path.ByInternet, Way: path.Way{Verdict: path.LeavesView, Reason: "a gateway"}})
+	d.add(path.Path{Service: path.EKS, Means: path.ByInternet, Way: path.Way{Verdict: path.NeedsPublicIP}})
+	d.add(path.Path{Service: path.ECRAPI, Means: path.ByInternet, Way: path.Way{Verdict: path.Reaches, Hops: []path.Hop{
+		{ID: "subnet-2"}, {ID: "rtb-1", Row: "0.0.0.0/0"}, {ID: "nat-2", Note: "available"}, {ID: "subnet-9"}, {ID: "rtb-9", Row: "::/0"}, {ID: "igw-1"},
+	}}})
+	want := []Way{
+		{Means: "internet", State: Stops, Why: "gone", Hops: []Hop{{ID: "rtb-1", Row: "0.0.0.0/0"}, {ID: "nat-1", Note: "deleted"}}},
+		{Means: "gateway endpoint", State: Reaches, Hops: []Hop{{ID: "rtb-1", Row: "pl-1"}, {ID: "vpce-1"}}},
+		{Means: "internet", State: Unseen, Why: "a gateway"},
+		{Means: "internet", State: Reaches, Why: "only for nodes with a public address"},
+		// The NAT gateway's own subnet and table are the gateway's.
+		{Means: "internet", State: Reaches, Hops: []Hop{{ID: "rtb-1", Row: "0.0.0.0/0"}, {ID: "nat-2", Note: "available", Via: []string{"subnet-9", "rtb-9"}, Row: "::/0"}, {ID: "igw-1"}}},
+	}
+	if diff := cmp.Diff(want, d.Ways); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A table from which one service is reached is not red itself; the hop at which a way
+// ends is.
+func TestColours(t *testing.T) {
+	d := Diagram{Table: "rtb-1", Subnets: []string{"subnet-1"}, Ways: []Way{
+		{Services: []string{"ec2"}, State: Stops, Why: "gone", Hops: []Hop{{ID: "rtb-1", Row: "0.0.0.0/0"}, {ID: "nat-1"}}},
+		{Services: []string{"s3"}, State: Reaches, Hops: []Hop{{ID: "rtb-1", Row: "pl-1"}, {ID: "vpce-1"}}},
+		{Services: []string{"sts"}, State: Unseen, Hops: []Hop{{ID: "rtb-1", Row: "10.0.0.0/8"}, {ID: "tgw-1"}}},
+	}}
+	got := map[string]State{}
+	var walk func(*place)
+	walk = func(p *place) {
+		got[strings.Join(p.lines[:1], "")] = p.class
+		for _, n := range p.next {
+			walk(n)
+		}
+	}
+	walk(d.tree())
+	want := map[string]State{"subnet-1": Reaches, "rtb-1": Reaches, "nat-1": Stops, "vpce-1": Reaches, "tgw-1": Unseen, "✗ ec2": Stops, "✓ s3": Reaches, "? sts": Unseen}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A filter that is a cause stands before the route table of its own network alone.
+func TestAccusedFilters(t *testing.T) {
+	list := []Diagram{
+		{Cluster: "prod", Table: "rtb-1", Subnets: []string{"subnet-1"}, Instances: []string{"i-1"}},
+		{Cluster: "prod", Table: "rtb-2", Subnets: []string{"subnet-2"}},
+	}
+	Accuse(list, []Incident{
+		{Mark: Fault, Check: "sg/no-egress", Where: "prod / workers", Instances: []string{"i-1"}, Resources: []string{"sg-1", "vpc-1"}},
+		{Mark: Advice, Check: "sg/wide", Where: "prod", Instances: []string{"i-1"}, Resources: []string{"sg-2"}},
+		{Mark: Fault, Check: "nacl/ephemeral", Where: "other", Resources: []string{"acl-9", "subnet-1"}},
+		{Mark: Fault, Check: "nacl/ephemeral", Where: "prod", Resources: []string{"acl-1", "subnet-1"}},
+	})
+	if diff := cmp.Diff([][]string{{"sg-1", "acl-1"}, nil}, [][]string{list[0].Accused, list[1].Accused}); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A network ACL is accused where it stands: at the nodes' subnets, or at the NAT
+// gateway's.
+func TestACLsStandWhereTheyAre(t *testing.T) {
+	d := Diagram{
+		Subnets: []string{"subnet-1"}, Table: "rtb-1", ACLs: map[string]string{"subnet-1": "acl-1", "subnet-9": "acl-9"}, Accused: []string{"acl-9"},
+		Ways: []Way{{Services: []string{"sts"}, State: Reaches, Hops: []Hop{{ID: "rtb-1"}, {ID: "nat-1", Via: []string{"subnet-9", "rtb-9"}}, {ID: "igw-1"}}}},
+	}
+	root := d.tree()
+	nat := root.next[0].next[0]
+	if root.class != Reaches || nat.class != Stops || !slices.Contains(nat.lines, "✗ acl-9") {
+		t.Errorf("subnets %s, %q %s", root.class, nat.lines, nat.class)
+	}
+	d.Accused = []string{"acl-1"}
+	root = d.tree()
+	if nat = root.next[0].next[0]; root.class != Stops || !slices.Contains(root.lines, "✗ acl-1") || nat.class != Reaches {
+		t.Errorf("subnets %q %s, NAT gateway %s", root.lines, root.class, nat.class)
+	}
+}
+
+// A snapshot without subnets has nothing to draw.
+func TestNothingToDraw(t *testing.T) {
+	if got := Diagrams(&snapshot.Snapshot{}); len(got) != 0 {
+		t.Errorf("%d diagrams of nothing", len(got))
 	}
 }

@@ -13,17 +13,21 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	eventtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"rollcall/local/platform/template"
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/cloudwatch"
 )
 
 // API answers for a deployment.
@@ -390,4 +394,155 @@ func (a *API) ListEventSourceMappings(in *lambda.ListEventSourceMappingsInput) (
 		})
 	}
 	return out, nil
+}
+
+// alarmState is a state that somebody gave an alarm.
+type alarmState struct {
+	value, reason string
+	at            time.Time
+}
+
+// Ring puts an alarm (by its name) into a state, since a time.
+func (a *API) Ring(name, state, reason string, at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rings[name] = alarmState{state, reason, at}
+}
+
+// Mute takes the actions of an alarm (by its name) away.
+func (a *API) Mute(name string) { a.set(a.mute, name) }
+
+// DescribeAlarms lists alarms by name: CloudWatch API reference, DescribeAlarms. At most
+// 100 are on a page, 50 if nothing is said.
+func (a *API) DescribeAlarms(in *cloudwatch.DescribeAlarmsInput) (*cloudwatch.DescribeAlarmsOutput, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list := slices.DeleteFunc(slices.Clone(a.template.Alarms), func(x template.Alarm) bool {
+		return a.deleted[x.ARN] || !strings.HasPrefix(x.Name, aws.ToString(in.AlarmNamePrefix))
+	})
+	slices.SortFunc(list, func(x, y template.Alarm) int { return strings.Compare(x.Name, y.Name) })
+	begin, size := 0, 50
+	if in.MaxRecords != nil {
+		if size = int(*in.MaxRecords); size < 1 || size > 100 {
+			return nil, wire.Errorf("ValidationError", "1 validation error detected: Value '%d' at 'maxRecords' failed to satisfy constraint: Member must have value between 1 and 100", size)
+		}
+	}
+	if in.NextToken != nil {
+		var err error
+		if begin, err = strconv.Atoi(*in.NextToken); err != nil || begin < 0 || begin > len(list) {
+			return nil, wire.Errorf("InvalidNextToken", "The next token specified is invalid.")
+		}
+	}
+	out := &cloudwatch.DescribeAlarmsOutput{}
+	for _, x := range list[begin:min(begin+size, len(list))] {
+		out.MetricAlarms = append(out.MetricAlarms, a.alarm(x))
+	}
+	if begin+size < len(list) {
+		out.NextToken = aws.String(fmt.Sprint(begin + size))
+	}
+	return out, nil
+}
+
+func (a *API) alarm(x template.Alarm) cloudwatch.MetricAlarm {
+	state, rings := a.rings[x.Name]
+	if !rings {
+		state = alarmState{cloudwatch.OK, "Threshold not crossed", a.made}
+	}
+	out := cloudwatch.MetricAlarm{
+		AlarmName: x.Name, AlarmArn: x.ARN, AlarmDescription: x.Description, ActionsEnabled: x.Enabled && !a.disabled[x.ARN],
+		AlarmActions: x.Actions, InsufficientDataActions: x.SilentActions, StateValue: state.value, StateReason: state.reason, Updated: state.at, Configured: a.made,
+	}
+	if a.mute[x.Name] {
+		out.AlarmActions, out.InsufficientDataActions = nil, nil
+	}
+	return out
+}
+
+// ListRuleNamesByTarget lists the rules of a bus that have a target: EventBridge API
+// reference. A target that nobody has has none.
+func (a *API) ListRuleNamesByTarget(in *eventbridge.ListRuleNamesByTargetInput) (*eventbridge.ListRuleNamesByTargetOutput, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	bus := busNamed(in.EventBusName)
+	if !a.hasBus(bus) {
+		err := notFound("Event bus " + bus + " does not exist.")
+		err.Status = http.StatusBadRequest
+		return nil, err
+	}
+	out := &eventbridge.ListRuleNamesByTargetOutput{RuleNames: []string{}}
+	for _, r := range slices.Concat(a.template.Rules, a.rules) {
+		if a.deleted[r.ARN] || busOf(r) != bus {
+			continue
+		}
+		if slices.ContainsFunc(r.Targets, func(t template.Target) bool { return t.ARN == aws.ToString(in.TargetArn) }) {
+			out.RuleNames = append(out.RuleNames, r.Name)
+		}
+	}
+	return out, nil
+}
+
+// DescribeRule describes a rule: EventBridge API reference.
+func (a *API) DescribeRule(in *eventbridge.DescribeRuleInput) (*eventbridge.DescribeRuleOutput, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	name, bus := aws.ToString(in.Name), busNamed(in.EventBusName)
+	for _, r := range slices.Concat(a.template.Rules, a.rules) {
+		if r.Name != name || busOf(r) != bus || a.deleted[r.ARN] {
+			continue
+		}
+		out := &eventbridge.DescribeRuleOutput{Name: aws.String(r.Name), Arn: aws.String(r.ARN), EventBusName: aws.String(bus), State: eventtypes.RuleStateEnabled}
+		if !r.Enabled || a.disabled[r.ARN] {
+			out.State = eventtypes.RuleStateDisabled
+		}
+		if r.Schedule != "" {
+			out.ScheduleExpression = aws.String(r.Schedule)
+		}
+		if len(r.Pattern) > 0 {
+			out.EventPattern = aws.String(string(r.Pattern))
+		}
+		return out, nil
+	}
+	err := notFound(fmt.Sprintf("Rule %s does not exist on EventBus %s.", name, bus))
+	err.Status = http.StatusBadRequest
+	return nil, err
+}
+
+// DescribeEventBus tells of a bus and its policy: EventBridge API reference.
+func (a *API) DescribeEventBus(in *eventbridge.DescribeEventBusInput) (*eventbridge.DescribeEventBusOutput, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	bus := busNamed(in.Name)
+	if !a.hasBus(bus) {
+		err := notFound("Event bus " + bus + " does not exist.")
+		err.Status = http.StatusBadRequest
+		return nil, err
+	}
+	out := &eventbridge.DescribeEventBusOutput{Name: aws.String(bus), Arn: aws.String(fmt.Sprintf("arn:aws:events:%s:%s:event-bus/%s", a.template.Region, a.template.AccountID, bus))}
+	if policy := a.policies[bus]; policy != "" {
+		out.Policy = aws.String(policy)
+	}
+	return out, nil
+}
+
+func (a *API) hasBus(name string) bool {
+	return a.policies[name] != "" || name == "default" || slices.ContainsFunc(a.template.Buses, func(b template.EventBus) bool { return b.Name == name && !a.deleted[b.ARN] })
+}
+
+func busOf(r template.Rule) string {
+	if r.Bus == "" {
+		return "default"
+	}
+	return r.Bus
+}
+
+// busNamed is a bus by its name or its ARN.
+func busNamed(name *string) string {
+	text := aws.ToString(name)
+	if i := strings.LastIndex(text, "/"); i >= 0 {
+		text = text[i+1:]
+	}
+	if text == "" {
+		return "default"
+	}
+	return text
 }

@@ -4,7 +4,9 @@ package iam
 
 import (
 	"net/url"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -12,6 +14,7 @@ import (
 
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/nodegroup"
 	"rollcall/local/simaws/state"
 	"rollcall/local/simaws/table"
 	"rollcall/local/simaws/worldfile"
@@ -182,4 +185,132 @@ func (s API) GetPolicyVersion(in *iam.GetPolicyVersionInput) (*iam.GetPolicyVers
 		}
 	}
 	return nil, errNoEntity("Policy %s version %s does not exist or is not attachable.", aws.ToString(in.PolicyArn), aws.ToString(in.VersionId))
+}
+
+// ListAccountAliases lists the account's alias: "Amazon Web Services supports only one alias
+// per account" (IAM API reference, ListAccountAliases), so that no page is full and no marker
+// was ever given. Who calls it for a role of another account gets that account's.
+func (s API) ListAccountAliases(in *iam.ListAccountAliasesInput) (*iam.ListAccountAliasesOutput, error) {
+	defer s.w.Enter()()
+	if in.Marker != nil {
+		return nil, wire.Errorf("ValidationError", "Invalid Marker.")
+	}
+	if n := aws.ToInt32(in.MaxItems); in.MaxItems != nil && (n < 1 || n > 1000) {
+		return nil, wire.Errorf("ValidationError", "1 validation error detected: Value '%d' at 'maxItems' failed to satisfy constraint: Member must have value between 1 and 1000", n)
+	}
+	return &iam.ListAccountAliasesOutput{AccountAliases: append([]string{}, slices.Clone(s.w.AccountAliases)...)}, nil
+}
+
+func errDeleteConflict(format string, args ...any) *wire.Error {
+	e := wire.Errorf("DeleteConflict", format, args...)
+	e.Status = 409
+	return e
+}
+
+// DetachRolePolicy takes a managed policy from a role.
+func (s API) DetachRolePolicy(in *iam.DetachRolePolicyInput) (*iam.DetachRolePolicyOutput, error) {
+	defer s.w.Enter()()
+	r, err := role(s.w, in.RoleName)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(r.AttachedManagedPolicies, func(p iamtypes.AttachedPolicy) bool {
+		return aws.ToString(p.PolicyArn) == aws.ToString(in.PolicyArn)
+	})
+	if i < 0 {
+		return nil, errNoEntity("Policy %s was not found.", aws.ToString(in.PolicyArn))
+	}
+	r.AttachedManagedPolicies = slices.Delete(r.AttachedManagedPolicies, i, i+1)
+	return &iam.DetachRolePolicyOutput{}, nil
+}
+
+// DeleteRole takes a role away that has no policies and is in no profile.
+func (s API) DeleteRole(in *iam.DeleteRoleInput) (*iam.DeleteRoleOutput, error) {
+	defer s.w.Enter()()
+	r, err := role(s.w, in.RoleName)
+	if err != nil {
+		return nil, err
+	}
+	name := aws.ToString(r.RoleName)
+	switch {
+	case slices.ContainsFunc(s.w.Profiles.All(), func(p *iamtypes.InstanceProfile) bool { return roleIndex(p, name) >= 0 }):
+		return nil, errDeleteConflict("Cannot delete entity, must remove roles from instance profile first.")
+	case len(r.AttachedManagedPolicies) > 0:
+		return nil, errDeleteConflict("Cannot delete entity, must detach all policies first.")
+	case len(r.RolePolicyList) > 0:
+		return nil, errDeleteConflict("Cannot delete entity, must delete policies first.")
+	}
+	s.w.Roles.Remove(name)
+	s.w.DeletedRoles[name] = true
+	nodegroup.CheckHealthLater(s.w)
+	return &iam.DeleteRoleOutput{}, nil
+}
+
+func roleIndex(p *iamtypes.InstanceProfile, role string) int {
+	return slices.IndexFunc(p.Roles, func(r iamtypes.Role) bool { return aws.ToString(r.RoleName) == role })
+}
+
+func profile(w *state.State, name *string) (*iamtypes.InstanceProfile, error) {
+	if p := w.Profiles.Get(aws.ToString(name)); p != nil {
+		return p, nil
+	}
+	return nil, errNoEntity("Instance Profile %s cannot be found.", aws.ToString(name))
+}
+
+// RemoveRoleFromInstanceProfile leaves a profile without its role.
+func (s API) RemoveRoleFromInstanceProfile(in *iam.RemoveRoleFromInstanceProfileInput) (*iam.RemoveRoleFromInstanceProfileOutput, error) {
+	defer s.w.Enter()()
+	p, err := profile(s.w, in.InstanceProfileName)
+	if err != nil {
+		return nil, err
+	}
+	i := roleIndex(p, aws.ToString(in.RoleName))
+	if i < 0 {
+		return nil, errNoEntity("The role with name %s cannot be found in Instance Profile %s.", aws.ToString(in.RoleName), *p.InstanceProfileName)
+	}
+	p.Roles = slices.Delete(p.Roles, i, i+1)
+	return &iam.RemoveRoleFromInstanceProfileOutput{}, nil
+}
+
+// DeleteInstanceProfile takes a profile without a role away.
+func (s API) DeleteInstanceProfile(in *iam.DeleteInstanceProfileInput) (*iam.DeleteInstanceProfileOutput, error) {
+	defer s.w.Enter()()
+	p, err := profile(s.w, in.InstanceProfileName)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Roles) > 0 {
+		return nil, errDeleteConflict("Cannot delete entity, must remove roles from instance profile first.")
+	}
+	s.w.Profiles.Remove(*p.InstanceProfileName)
+	nodegroup.CheckHealthLater(s.w)
+	return &iam.DeleteInstanceProfileOutput{}, nil
+}
+
+// managedPolicies are the AWS-managed policies that node roles carry: every
+// account has them, so a world need not list them. The documents are AWS's own
+// (AWS Managed Policy Reference, 2026).
+func managedPolicies() map[string]string {
+	return map[string]string{
+		"AmazonEKSWorkerNodePolicy":          `{"Version":"2012-10-17","Statement":[{"Sid":"WorkerNodePermissions","Effect":"Allow","Action":["ec2:DescribeInstances","ec2:DescribeInstanceTypes","ec2:DescribeRouteTables","ec2:DescribeSecurityGroups","ec2:DescribeSubnets","ec2:DescribeVolumes","ec2:DescribeVolumesModifications","ec2:DescribeVpcs","eks:DescribeCluster","eks-auth:AssumeRoleForPodIdentity"],"Resource":"*"}]}`,
+		"AmazonEKSWorkerNodeMinimalPolicy":   `{"Version":"2012-10-17","Statement":[{"Sid":"WorkerNodePermissions","Effect":"Allow","Action":["ec2:DescribeInstances","ec2:DescribeInstanceTypes","ec2:DescribeRouteTables","ec2:DescribeSecurityGroups","ec2:DescribeSubnets","ec2:DescribeVolumes","ec2:DescribeVolumesModifications","ec2:DescribeVpcs","eks:DescribeCluster"],"Resource":"*"},{"Sid":"PodIdentity","Effect":"Allow","Action":"eks-auth:AssumeRoleForPodIdentity","Resource":"*"}]}`,
+		"AmazonEC2ContainerRegistryReadOnly": `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["ecr:GetAuthorizationToken","ecr:BatchCheckLayerAvailability","ecr:GetDownloadUrlForLayer","ecr:GetRepositoryPolicy","ecr:DescribeRepositories","ecr:ListImages","ecr:DescribeImages","ecr:BatchGetImage","ecr:GetLifecyclePolicy","ecr:GetLifecyclePolicyPreview","ecr:ListTagsForResource","ecr:DescribeImageScanFindings"],"Resource":"*"}]}`,
+		"AmazonEC2ContainerRegistryPullOnly": `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["ecr:GetAuthorizationToken","ecr:BatchCheckLayerAvailability","ecr:GetDownloadUrlForLayer","ecr:BatchGetImage","ecr:BatchImportUpstreamImage"],"Resource":"*"}]}`,
+		"AmazonEKS_CNI_Policy":               `{"Version":"2012-10-17","Statement":[{"Sid":"AmazonEKSCNIPolicy","Effect":"Allow","Action":["ec2:AssignPrivateIpAddresses","ec2:AttachNetworkInterface","ec2:CreateNetworkInterface","ec2:DeleteNetworkInterface","ec2:DescribeInstances","ec2:DescribeTags","ec2:DescribeNetworkInterfaces","ec2:DescribeInstanceTypes","ec2:DescribeSubnets","ec2:DetachNetworkInterface","ec2:ModifyNetworkInterfaceAttribute","ec2:UnassignPrivateIpAddresses"],"Resource":"*"},{"Sid":"AmazonEKSCNIPolicyENITag","Effect":"Allow","Action":["ec2:CreateTags"],"Resource":["arn:aws:ec2:*:*:network-interface/*"]}]}`,
+		"AmazonSSMManagedInstanceCore":       `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["ssm:DescribeAssociation","ssm:GetDeployablePatchSnapshotForInstance","ssm:GetDocument","ssm:DescribeDocument","ssm:GetManifest","ssm:GetParameter","ssm:GetParameters","ssm:ListAssociations","ssm:ListInstanceAssociations","ssm:PutInventory","ssm:PutComplianceItems","ssm:PutConfigurePackageResult","ssm:UpdateAssociationStatus","ssm:UpdateInstanceAssociationStatus","ssm:UpdateInstanceInformation"],"Resource":"*"},{"Effect":"Allow","Action":["ssmmessages:CreateControlChannel","ssmmessages:CreateDataChannel","ssmmessages:OpenControlChannel","ssmmessages:OpenDataChannel"],"Resource":"*"},{"Effect":"Allow","Action":["ec2messages:AcknowledgeMessage","ec2messages:DeleteMessage","ec2messages:FailMessage","ec2messages:GetEndpoint","ec2messages:GetMessages","ec2messages:SendReply"],"Resource":"*"}]}`,
+	}
+}
+
+// managedPolicy is an AWS-managed policy by its ARN, in whichever partition.
+func managedPolicy(arn string) *iamtypes.ManagedPolicyDetail {
+	name := path.Base(arn)
+	document, ok := managedPolicies()[name]
+	// arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy
+	if parts := strings.Split(arn, ":"); !ok || len(parts) != 6 || parts[4] != "aws" {
+		return nil
+	}
+	return &iamtypes.ManagedPolicyDetail{
+		Arn: aws.String(arn), PolicyName: aws.String(name), DefaultVersionId: aws.String("v1"), IsAttachable: true, Path: aws.String("/"),
+		PolicyVersionList: []iamtypes.PolicyVersion{{VersionId: aws.String("v1"), IsDefaultVersion: true, Document: aws.String(url.QueryEscape(document))}},
+	}
 }

@@ -3,6 +3,7 @@
 package ids
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
@@ -53,4 +54,34 @@ func Chance(words ...string) float64 {
 	mixed := h.Sum64()
 	mixed = (mixed ^ mixed>>32) * 0x9e3779b97f4a7c15
 	return float64(mixed>>11) / float64(uint64(math.MaxUint64)>>11)
+}
+
+// SHA256 is the hexadecimal digest of a text.
+func SHA256(name string) string {
+	s := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(s[:])
+}
+
+// NameInARN is the name at the end of an ARN.
+func NameInARN(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
+
+// OfName is an id in the form of a UUID that a name always has.
+func OfName(name string) string {
+	s := SHA256(name)
+	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:32]
+}
+
+// ZoneID is the AZ id that a zone is given where a world says none, such as
+// usw2-az1 for us-west-2a.
+func ZoneID(zone string) string {
+	parts := strings.Split(zone, "-")
+	if len(parts) != 3 || len(parts[2]) < 2 {
+		return ""
+	}
+	direction := parts[1][:1]
+	if parts[1] == "northeast" || parts[1] == "southeast" || parts[1] == "northwest" || parts[1] == "southwest" {
+		direction = parts[1][:1] + parts[1][5:6]
+	}
+	letter := parts[2][len(parts[2])-1] - 'a' + 1
+	return fmt.Sprintf("%s%s%s-az%d", parts[0], direction, parts[2][:len(parts[2])-1], letter)
 }

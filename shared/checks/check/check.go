@@ -2,6 +2,8 @@
 package check
 
 import (
+	"cmp"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -118,4 +120,122 @@ func (c Check) IsWatchedBy(d Detector) bool {
 		return d == JoinCheck
 	}
 	return slices.Contains(c.WatchedBy, d)
+}
+
+// Eval runs every check on a snapshot. A check whose needs were not all read
+// is not run: it is Unknown over the whole scope (Covers is empty), with what
+// kept it from looking. So is one that panics. The results are in the order
+// of the list, then by resource; their ids are sorted.
+func Eval(list []Check, s *snapshot.Snapshot) []finding.Result {
+	v := facts.NewView(s)
+	var results []finding.Result
+	for _, c := range list {
+		findings := Run(c, v)
+		for i := range findings {
+			tidy(&findings[i])
+		}
+		slices.SortStableFunc(findings, func(a, b finding.Finding) int {
+			return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Outcome, b.Outcome), slices.Compare(a.Covers, b.Covers))
+		})
+		for _, f := range findings {
+			results = append(results, finding.Result{Check: c.ID, Finding: f})
+		}
+	}
+	return results
+}
+
+func Run(c Check, s *facts.View) (findings []finding.Finding) {
+	var blocked []snapshot.Failure
+	for _, source := range c.Needs {
+		if !s.Has(source) {
+			blocked = append(blocked, s.Why(source))
+		}
+	}
+	if len(blocked) > 0 {
+		return []finding.Finding{unknown(s, blocked)}
+	}
+	defer func() {
+		// One broken check must not take the others' findings with it.
+		if fault := recover(); fault != nil {
+			findings = []finding.Finding{unknown(s, []snapshot.Failure{{
+				Source: snapshot.Source("check " + string(c.ID)), Reason: snapshot.Broken, Message: fmt.Sprintf("the check itself broke: %v", fault),
+			}})}
+		}
+	}()
+	return c.Run(s)
+}
+
+func unknown(s *facts.View, blocked []snapshot.Failure) finding.Finding {
+	return finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: blocked}
+}
+
+func tidy(f *finding.Finding) {
+	for _, ids := range []*[]string{&f.Covers, &f.Instances} {
+		*ids = slices.Clone(*ids) // it may be a fact's own
+		slices.Sort(*ids)
+		*ids = slices.Compact(*ids)
+	}
+}
+
+// Breaks is what a cause breaks: what waits for it to be mended, and how urgent
+// it is before any launch has met it.
+type Breaks string
+
+// What causes break.
+const (
+	Joining   Breaks = ""          // launched instances do not become nodes
+	Launching Breaks = "launching" // groups get no instances at all
+	Addresses Breaks = "addresses" // a subnet has none for nodes and pods
+	Pods      Breaks = "pods"      // pods cannot start, or not where their volumes are
+	Managed   Breaks = "managed"   // something that EKS runs, and says so itself
+)
+
+// ByItself tells that it is a failure of its own, whether nodes join or not.
+func (b Breaks) ByItself() bool { return b == Addresses || b == Pods || b == Managed }
+
+// Proof is what proves that a cause is gone.
+type Proof string
+
+// The proofs.
+const (
+	ByJoining Proof = "" // a node that was launched since has joined
+	// ByPassing: that the check passes now is all the proof, and no node is
+	// waited for.
+	ByPassing Proof = "passing"
+	// ByPassingUnmet is ByPassing as long as no launch has met the cause.
+	ByPassingUnmet Proof = "passing, unmet"
+	// Impossible: it is about what is gone, nothing of it can pass later.
+	Impossible Proof = "impossible"
+)
+
+// Thing is a kind of thing that can cease to exist.
+type Thing string
+
+// The things that findings cover, beside instances and subnets.
+const (
+	Nodegroups Thing = "nodegroups"
+	Groups     Thing = "auto scaling groups"
+	Addons     Thing = "add-ons"
+	NodePools  Thing = "node pools" // their classes and NodeClaims too
+)
+
+// WithPathSources is a check that follows the ways of packets. Which of the hops'
+// sources decides is seen only on the way: each is used where a row leads to
+// it, and where it is missing the finding names the hop.
+func WithPathSources(c Check) Check {
+	return Using([]snapshot.Source{
+		snapshot.VPCs, snapshot.NATGateways, snapshot.InternetGateways, snapshot.EgressOnly, snapshot.PrefixListEntries,
+		snapshot.Peerings, snapshot.TransitGateways, snapshot.Interfaces, snapshot.DHCP, snapshot.VPCDNS,
+		snapshot.DNSProfilesOf, snapshot.ResolverRulesOf, snapshot.PrivateZonesOf, snapshot.AWSNode,
+	}, c)
+}
+
+// Using is a check that uses the sources, beside what it needs.
+func Using(sources []snapshot.Source, c Check) Check {
+	for _, source := range sources {
+		if !slices.Contains(c.Needs, source) && !slices.Contains(c.Uses, source) {
+			c.Uses = append(c.Uses, source)
+		}
+	}
+	return c
 }

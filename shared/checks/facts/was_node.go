@@ -1,14 +1,174 @@
+// Package facts is what several checks derive from a snapshot, each fact once: a
+// View hands them out. It knows no check.
 package facts
 
 import (
+	"cmp"
+	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/filter"
 	"rollcall/shared/network/leak"
+	"rollcall/shared/network/path"
+	"rollcall/shared/node/activity"
 	"rollcall/shared/node/outcome"
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
+
+// View is a snapshot as the checks see it: what several of them derive from it
+// is derived once, when the first asks. One view serves one goroutine, and
+// what it gives out is read only.
+type View struct {
+	*snapshot.Snapshot
+	known struct {
+		network    Fact[*path.Network]
+		filters    Fact[*filter.Filters]
+		index      Fact[InstanceIndex]
+		scoped     Fact[[]*snapshot.Instance]
+		ready      Fact[map[string]bool]
+		joined     Fact[joined]
+		boot       Fact[*BootConfig]
+		placements Fact[*Placements]
+		roleGroups Fact[groupedRoles]
+		attempts   Fact[*Attempts]
+		leaks      Fact[Leaks]
+		pods       Fact[map[string][]snapshot.Pod]
+		waits      Fact[[]PodWait]
+	}
+	// others are the facts of packages that build on this one, by name.
+	others map[string]*Fact[any]
+}
+
+// Derive gives a fact of a package that builds on this one: it is derived when the
+// first asks. The name is the package's and the fact's, and has one type.
+func Derive[T any](v *View, name string, derive func(*View) T) T {
+	f := v.others[name]
+	if f == nil {
+		f = &Fact[any]{}
+		v.others[name] = f
+	}
+	return f.Of(func() any { return derive(v) }).(T)
+}
+
+// Fact is one derived fact. built counts how often it was derived.
+type Fact[T any] struct {
+	value T
+	built int
+}
+
+// Of derives the fact where nobody has. One whose derivation panics is derived
+// anew, and panics anew, for each that asks.
+func (f *Fact[T]) Of(derive func() T) T {
+	if f.built == 0 {
+		f.value = derive()
+		f.built++
+	}
+	return f.value
+}
+
+// joined are the scope's instances that have not joined and could have, and
+// those that are Ready nodes.
+type joined struct{ suspects, well []*snapshot.Instance }
+
+// groupedRoles are the scope's instances by node role. Blind are those whose
+// role cannot be told.
+type groupedRoles struct {
+	list  []RoleGroup
+	blind []finding.Finding
+}
+
+// NewView is a view of a snapshot that does not change any more.
+func NewView(s *snapshot.Snapshot) *View { return &View{Snapshot: s, others: map[string]*Fact[any]{}} }
+
+// Network is the way of packets.
+func (v *View) Network() *path.Network {
+	return v.known.network.Of(func() *path.Network { return path.New(v.Snapshot) })
+}
+
+// Filters are the security groups and network ACLs.
+func (v *View) Filters() *filter.Filters {
+	return v.known.filters.Of(func() *filter.Filters { return filter.New(v.Snapshot) })
+}
+
+// Index is what is known of the scope's instances, by id.
+func (v *View) Index() InstanceIndex {
+	return v.known.index.Of(func() InstanceIndex { return newInstanceIndex(v) })
+}
+
+// Scoped are the instances of the scope that EC2 described.
+func (v *View) Scoped() []*snapshot.Instance {
+	return v.known.scoped.Of(func() []*snapshot.Instance { return slices.Clip(scoped(v)) })
+}
+
+// Ready are the instances that are Ready nodes.
+func (v *View) Ready() map[string]bool {
+	return v.known.ready.Of(func() map[string]bool { return joinedNodes(v) })
+}
+
+// Suspects are the instances of the scope that have not joined and could have,
+// and those that are Ready nodes.
+func (v *View) Suspects() (suspects, well []*snapshot.Instance) {
+	j := v.known.joined.Of(func() joined {
+		suspects, well := v.Index().Suspects()
+		return joined{slices.Clip(suspects), slices.Clip(well)}
+	})
+	return j.suspects, j.well
+}
+
+// Boot is how the scope's instances were started.
+func (v *View) Boot() *BootConfig {
+	return v.known.boot.Of(func() *BootConfig { return newBootConfig(v) })
+}
+
+// Placements are the scope's nodes by subnet and security groups.
+func (v *View) Placements() *Placements {
+	return v.known.placements.Of(func() *Placements { return groupPlacements(v) })
+}
+
+// RoleGroups are the scope's instances by node role. Blind are those whose
+// role cannot be told.
+func (v *View) RoleGroups() (list []RoleGroup, blind []finding.Finding) {
+	g := v.known.roleGroups.Of(func() groupedRoles {
+		list, blind := groupByRole(v)
+		return groupedRoles{slices.Clip(list), slices.Clip(blind)}
+	})
+	return g.list, g.blind
+}
+
+// Attempts are the launches that failed.
+func (v *View) Attempts() *Attempts {
+	return v.known.attempts.Of(func() *Attempts { return newAttempts(v) })
+}
+
+// PodsOf are the pods of aws-node on each instance's node.
+func (v *View) PodsOf() map[string][]snapshot.Pod {
+	return v.known.pods.Of(func() map[string][]snapshot.Pod { return podsByInstance(v) })
+}
+
+// Leaks are the interfaces that dead nodes left behind.
+func (v *View) Leaks() Leaks { return v.known.leaks.Of(func() Leaks { return newLeaks(v) }) }
+
+// Derived is how often each fact was derived, by name.
+func (v *View) Derived() map[string]int {
+	built := map[string]int{
+		"network": v.known.network.built, "filters": v.known.filters.built, "instance index": v.known.index.built,
+		"scoped": v.known.scoped.built, "ready": v.known.ready.built, "joined": v.known.joined.built, "boot": v.known.boot.built,
+		"placements": v.known.placements.built, "role groups": v.known.roleGroups.built,
+		"attempts": v.known.attempts.built, "leaks": v.known.leaks.built, "pods": v.known.pods.built,
+		"pod waits": v.known.waits.built,
+	}
+	for name, f := range v.others {
+		built[name] = f.built
+	}
+	return built
+}
 
 // Past is whether an instance was a node before it ended.
 type Past string
@@ -291,4 +451,480 @@ func Trace(s *snapshot.Snapshot, i *snapshot.Instance) (registered, ready time.T
 		}
 	}
 	return registered, ready, l.Past(i)
+}
+
+// GroupRules are the rules of groups in one direction, as evidence.
+func (g *Placements) GroupRules(groups []string, egress bool) []finding.Evidence {
+	direction := "Inbound"
+	if egress {
+		direction = "Outbound"
+	}
+	var list []finding.Evidence
+	const limit = 5
+	for _, id := range groups[:min(len(groups), limit)] {
+		what := fmt.Sprintf("%s rules of %s", direction, id)
+		if group, known := g.Fw.Group(id); known && group.Name != "" {
+			what += " (" + group.Name + ")"
+		}
+		list = append(list, finding.Evidence{What: what, Value: TenOf(g.Fw.Rules([]string{id}, egress))})
+	}
+	return list
+}
+
+// Admitted sorts a post's suspects by whether groups let them in on a port:
+// whom nothing admits, and who cannot be judged, with why. All others are in.
+func (g *Placements) Admitted(p *Placement, groups []string, port int) (shut, blind []*snapshot.Instance, why []snapshot.Failure, by []string) {
+	judge := func(ranges ...netip.Prefix) (finding.Outcome, []snapshot.Failure, []string) {
+		o, failures, by := Outcome(g.Fw.In(groups, Peer(ranges, p.Groups), TCP, port))
+		if o != finding.Fail {
+			return o, failures, by
+		}
+		// A rule may refer to a group that EC2 no longer names, or that was deleted since the
+		// instance ended: before that its rules had to go (EC2 API reference,
+		// DeleteSecurityGroup).
+		if len(p.Groups) == 0 {
+			return finding.Unknown, []snapshot.Failure{{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 no longer names the instance's security groups"}}, nil
+		}
+		if gone := g.deleted(p.Groups); len(gone) > 0 && !slices.ContainsFunc(p.Suspects, func(i *snapshot.Instance) bool { return !i.Ended() }) {
+			return finding.Unknown, []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "no longer there: " + strings.Join(gone, ", ")}}, nil
+		}
+		return o, failures, by
+	}
+	// Nearly always all addresses of the subnet fare alike.
+	if p.Subnet.CIDR.IsValid() {
+		switch o, _, by := judge(p.Subnet.CIDR); o {
+		case finding.Pass:
+			return nil, nil, nil, by
+		case finding.Fail:
+			return p.Suspects, nil, nil, nil
+		}
+	}
+	for _, i := range p.Suspects {
+		a, known := nodeAddress(i)
+		var ranges []netip.Prefix
+		if known {
+			ranges = append(ranges, a)
+		}
+		switch o, failures, rules := judge(ranges...); o {
+		case finding.Pass:
+			by = finding.Adding(by, rules...)
+		case finding.Fail:
+			shut = append(shut, i)
+		default:
+			blind = append(blind, i)
+			why = finding.Adding(why, failures...)
+		}
+	}
+	return shut, blind, why, by
+}
+
+// deleted are the groups that the account no longer has.
+func (g *Placements) deleted(groups []string) []string {
+	return slices.DeleteFunc(slices.Clone(groups), func(id string) bool {
+		return slices.ContainsFunc(g.S.SecurityGroups, func(have snapshot.SecurityGroup) bool { return have.ID == id })
+	})
+}
+
+// SgBlock is a security group that keeps posts out, in the making.
+type SgBlock struct {
+	Group string
+	// doubted tells that a Ready node speaks against it.
+	doubted   bool
+	Posts     []*Placement
+	Instances []*snapshot.Instance
+	Services  []path.Service
+	Resources []string
+}
+
+// Bar adds to the one of the list that has the group.
+func Bar(list []*SgBlock, group string) (*SgBlock, []*SgBlock) {
+	i := slices.IndexFunc(list, func(b *SgBlock) bool { return b.Group == group })
+	if i >= 0 {
+		return list[i], list
+	}
+	b := &SgBlock{Group: group}
+	return b, append(list, b)
+}
+
+func (b *SgBlock) Add(p *Placement, shut []*snapshot.Instance, services ...path.Service) {
+	if !slices.Contains(b.Posts, p) { // who is shut out depends on the group alone
+		b.Posts = append(b.Posts, p)
+		b.doubted = b.doubted || p.contradicted()
+		b.Instances = append(b.Instances, shut...)
+	}
+	b.Services = finding.Adding(b.Services, services...)
+}
+
+// Confidence is what is left of one when a Ready node speaks against it.
+func (b *SgBlock) Confidence(c finding.Confidence) finding.Confidence {
+	if b.doubted && c == finding.Certain {
+		return finding.Likely
+	}
+	return c
+}
+
+// Subnets are where the posts are.
+func (b *SgBlock) Subnets() []string {
+	var list []string
+	for _, p := range b.Posts {
+		list = finding.Adding(list, p.Subnet.ID)
+	}
+	return list
+}
+
+// Groups are the security groups of the nodes, set by set.
+func (b *SgBlock) Groups() []string {
+	var list []string
+	for _, p := range b.Posts {
+		list = finding.Adding(list, p.Groups...)
+	}
+	return list
+}
+
+// Ordered are the services in the catalogue's order.
+func Ordered(list []path.Service) []path.Service {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b path.Service) int { return rankOf(a) - rankOf(b) })
+	return list
+}
+
+// rankOf is a service's place among those that a node needs.
+func rankOf(s path.Service) int {
+	if i := slices.Index(path.Needed(), s); i >= 0 {
+		return i
+	}
+	return len(path.Needed())
+}
+
+// Foreign says how it came about that nodes lack the cluster's security
+// group, if they do: it is what EKS adds where a launch template names none.
+func (g *Placements) Foreign(b *SgBlock) string {
+	own := g.S.Cluster.SecurityGroup
+	if own == "" || slices.Contains(b.Groups(), own) {
+		return ""
+	}
+	for _, p := range b.Posts {
+		for _, i := range p.Suspects {
+			for _, t := range g.S.LaunchTemplates {
+				if t.ID == i.Template.ID && t.ID != "" && len(t.Groups) > 0 && !slices.Contains(t.Groups, own) {
+					return fmt.Sprintf(" Launch template %s sets %s, so the nodes do not have the cluster's %s.", t.ID, strings.Join(t.Groups, ", "), own)
+				}
+			}
+		}
+	}
+	return fmt.Sprintf(" The nodes do not have the cluster's own group %s.", own)
+}
+
+// A pod has a sandbox within seconds; the kubelet tries again about every 10 s. One that
+// no warning is about may wait for a large volume: that takes longer to be strange.
+const (
+	stuckFor   = 5 * time.Minute
+	silentFor  = 15 * time.Minute
+	noSandbox  = "FailedCreatePodSandBox" // kubernetes pkg/kubelet/events/event.go
+	noAddress  = "failed to assign an ip address"
+	noMount    = "FailedMount"
+	noAttached = "FailedAttachVolume"
+)
+
+// PodWait is a pod that has no sandbox on a Ready node, for minutes and not for a volume,
+// except where the volume's driver waits for the instance's metadata.
+type PodWait struct {
+	snapshot.StuckPod
+	Instance string // empty for a node that is no EC2 instance
+	// Event tells why; without a reason no warning is about the pod.
+	Event snapshot.PodEvent
+}
+
+// ForNetwork tells that the network plugin did not give the pod an address: the runtime
+// names it ("failed to setup network for sandbox", containerd pkg/cri/server/sandbox_run.go).
+func (w PodWait) ForNetwork() bool {
+	text := strings.ToLower(w.Event.Message)
+	return slices.ContainsFunc([]string{"cni", "network for sandbox", "networkplugin", noAddress}, func(part string) bool { return strings.Contains(text, part) })
+}
+
+// ForAddress tells that the plugin had none to give (amazon-vpc-cni-k8s
+// cmd/routed-eni-cni-plugin/cni.go, "add cmd: failed to assign an IP address to container").
+func (w PodWait) ForAddress() bool {
+	return strings.Contains(strings.ToLower(w.Event.Message), noAddress)
+}
+
+// ForMetadata reports whether a driver of the pod's volume cannot read the instance's metadata:
+// "operation error ec2imds: GetMetadata" (aws-sdk-go-v2 feature/ec2/imds, ServiceID),
+// "EC2MetadataError" (aws-sdk-go aws/ec2metadata/service.go).
+func (w PodWait) ForMetadata() bool {
+	text := strings.ToLower(w.Event.Message)
+	return slices.ContainsFunc([]string{"ec2imds", "ec2 imds", "ec2metadata", "instance metadata", "169.254.169.254"}, func(part string) bool { return strings.Contains(text, part) })
+}
+
+// PodWaits are the pods that wait on Ready nodes.
+func (v *View) PodWaits() []PodWait { return v.known.waits.Of(func() []PodWait { return podWaits(v) }) }
+
+func podWaits(v *View) []PodWait {
+	events := map[string][]snapshot.PodEvent{}
+	for _, e := range v.PodEvents {
+		events[e.Pod] = append(events[e.Pod], e)
+	}
+	var list []PodWait
+	for _, w := range StuckOnReady(v.Snapshot) {
+		var sandbox, volume snapshot.PodEvent
+		for _, e := range events[w.Pod] {
+			switch e.Reason {
+			case noSandbox:
+				sandbox = e
+			case noMount, noAttached:
+				volume = e
+			}
+		}
+		switch {
+		case sandbox.Reason != "" && !volume.Last.After(sandbox.Last):
+			w.Event = sandbox
+		case PodWait{Event: volume}.ForMetadata():
+			w.Event = volume
+		case volume.Reason != "" || v.Has(snapshot.PodEventsOf) && v.Time.Sub(w.Since) < silentFor:
+			continue
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// StuckOnReady are the pods that have no sandbox on a Ready node for minutes, whatever for.
+func StuckOnReady(s *snapshot.Snapshot) []PodWait {
+	ready := map[string]snapshot.Node{}
+	for _, n := range s.Nodes {
+		if n.Joined() {
+			ready[n.Name] = n
+		}
+	}
+	var list []PodWait
+	for _, p := range s.StuckPods {
+		if n, is := ready[p.Node]; is && s.Time.Sub(p.Since) >= stuckFor {
+			list = append(list, PodWait{StuckPod: p, Instance: n.Instance})
+		}
+	}
+	return list
+}
+
+// Starving are the Ready nodes of the scope whose pods the network plugin gives no address.
+func (v *View) Starving() []*snapshot.Instance { return v.withPods(PodWait.ForNetwork) }
+
+// WithoutMetadata are the Ready nodes of the scope whose pods wait for the instance's
+// metadata.
+func (v *View) WithoutMetadata() []*snapshot.Instance { return v.withPods(PodWait.ForMetadata) }
+
+func (v *View) withPods(wait func(PodWait) bool) []*snapshot.Instance {
+	waits := map[string]bool{}
+	for _, w := range v.PodWaits() {
+		waits[w.Instance] = waits[w.Instance] || wait(w)
+	}
+	return slices.DeleteFunc(slices.Clone(v.Scoped()), func(i *snapshot.Instance) bool { return !waits[i.ID] })
+}
+
+// WithStarving are the suspects and, with them, the Ready nodes whose pods get no
+// address; well are the other Ready nodes.
+func (v *View) WithStarving() (suspects, well []*snapshot.Instance) {
+	suspects, well = v.Suspects()
+	starving := v.Starving()
+	return slices.Concat(suspects, starving), Except(well, starving)
+}
+
+// mostWaiting is how many pods a finding names.
+const mostWaiting = 20
+
+// WaitingFor are the pods that wait on some instances.
+func (v *View) WaitingFor(instances []string) []string {
+	var pods []string
+	for _, w := range v.PodWaits() {
+		if slices.Contains(instances, w.Instance) && len(pods) < mostWaiting {
+			pods = append(pods, w.Pod)
+		}
+	}
+	return pods
+}
+
+// SubnetOf is the subnet of an instance. EC2 forgets that of a terminated one;
+// its group's activity still names it, and where a group has one subnet, or the
+// class of a NodePool one in the instance's zone, there is no choice.
+func SubnetOf(s *View, i *snapshot.Instance) string {
+	if i.Subnet != "" {
+		return i.Subnet
+	}
+	for _, a := range s.Activities {
+		if a.Instance == i.ID && a.Subnet != "" {
+			return a.Subnet
+		}
+	}
+	for _, g := range s.Groups {
+		if g.Name == i.Tags["aws:autoscaling:groupName"] && len(g.Subnets) == 1 {
+			return g.Subnets[0]
+		}
+	}
+	pool := cmp.Or(i.Tags[scheduling.PoolLabel], i.Tags[AutoPoolTag])
+	for _, p := range s.NodePools {
+		if p.Name != pool {
+			continue
+		}
+		var here []string
+		list, _ := PoolSubnets(s, p)
+		for _, n := range list {
+			if n.Zone == i.Zone {
+				here = append(here, n.ID)
+			}
+		}
+		if len(here) == 1 {
+			return here[0]
+		}
+	}
+	return ""
+}
+
+// Suspects are the instances of the scope that have not joined and could have: what
+// they run with may be the cause. One that has ended is among them only if it never was
+// a node (Past), however it ended. Instances of warm pools, those that were ended on
+// request within their time to join, and those that EC2 took back are none:
+// spot/reclaimed-before-join reports these. Well are the Ready nodes.
+func (l InstanceIndex) Suspects() (suspects, well []*snapshot.Instance) {
+	for _, i := range l.S.Scoped() {
+		n := l.Nodes[i.ID]
+		switch {
+		case n != nil && n.Joined():
+			well = append(well, i)
+		case l.Warm[i.ID]:
+		case i.Ended():
+			if l.failedToJoin(i) {
+				suspects = append(suspects, i)
+			}
+		case !l.TakenBack(i):
+			suspects = append(suspects, i)
+		}
+	}
+	return suspects, well
+}
+
+// failedToJoin reports whether an instance that has ended had its time to become a
+// node, or was not let have it, and never was one. What ended by itself is judged by
+// its own reason (instance/ended-early, launch/…).
+func (l InstanceIndex) failedToJoin(i *snapshot.Instance) bool {
+	launch, remembered := l.Launches[i.ID]
+	if !remembered || l.Past(i) != Never {
+		return false
+	}
+	lived, known := l.lived(i)
+	if l.TakenBack(i) {
+		return known && lived > outcome.Longest
+	}
+	if i.StateReason.Code != UserInitiated && i.StateReason.Code != "" {
+		return false
+	}
+	return !l.Wanted[i.ID] || known && !i.StateReason.When.Before(launch.Due)
+}
+
+// IDs are the instances' ids.
+func IDs(list []*snapshot.Instance) []string {
+	out := make([]string, len(list))
+	for i, in := range list {
+		out[i] = in.ID
+	}
+	return out
+}
+
+// UserInitiated is the code both of a person's call and of a group's scale-in.
+const UserInitiated = activity.UserInitiated
+
+// Except are the instances of a list that are in none of the others.
+func Except(list []*snapshot.Instance, others ...[]*snapshot.Instance) []*snapshot.Instance {
+	out := map[*snapshot.Instance]bool{}
+	for _, o := range others {
+		for _, i := range o {
+			out[i] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(i *snapshot.Instance) bool { return out[i] })
+}
+
+// warned is how long an interruption warning counts. EC2 gives two minutes;
+// hibernating takes longer, and what EC2 describes lags behind.
+const warned = 10 * time.Minute
+
+// TakenBack tells that EC2 took an instance back, or has warned that it does: by
+// EC2's reason, by the warning, or by a rebalance recommendation after which its
+// group ended it. A recommendation alone takes nothing back. What had already
+// missed roll call for a cause that was found is not excused by a warning.
+func (l InstanceIndex) TakenBack(i *snapshot.Instance) bool {
+	if i.Ended() && l.Reason(i).Class == checkid.ID(checkid.SpotReclaimedBeforeJoin) {
+		return true
+	}
+	launch, at := l.Launches[i.ID], l.EndOf(i)
+	switch {
+	case launch.Cause != "" && !at.Before(launch.Due):
+		return false
+	case !launch.Noticed.IsZero() && !at.Before(launch.Noticed) && at.Sub(launch.Noticed) <= warned:
+		return true
+	}
+	return l.Rebalanced(i) && l.Activity[i.ID] != "" && activity.Rebalancing(l.Activity[i.ID])
+}
+
+// Rebalanced tells that an instance ended after EC2 had recommended to replace
+// it: perhaps its group did.
+func (l InstanceIndex) Rebalanced(i *snapshot.Instance) bool {
+	recommended := l.Launches[i.ID].Rebalance
+	return i.Ended() && !recommended.IsZero() && !l.EndOf(i).Before(recommended)
+}
+
+// Leaving tells that EC2 takes back an instance of which only the id is known
+// here.
+func (l InstanceIndex) Leaving(id string) bool {
+	i, known := l.Instances[id]
+	return known && l.TakenBack(i)
+}
+
+func (l InstanceIndex) Reason(i *snapshot.Instance) activity.Verdict {
+	return activity.ClassifyReason(i.StateReason.Code, i.StateReason.Message)
+}
+
+// EndOf is when an instance ended; now, for one that has not, or of which EC2
+// does not say.
+func (l InstanceIndex) EndOf(i *snapshot.Instance) time.Time {
+	if i.Ended() && !i.StateReason.When.IsZero() {
+		return i.StateReason.When
+	}
+	return l.S.Time
+}
+
+// Unschedulable are the pods that a new node could help, and that the scheduler
+// has found none for since some time: for whom the volume, another pod or a
+// spread decides is none of them. nil where the pods were not read.
+func Unschedulable(s *View, span time.Duration) []*snapshot.WaitingPod {
+	var list []*snapshot.WaitingPod
+	for i := range s.WaitingPods {
+		w := &s.WaitingPods[i]
+		if w.Gated || w.Scheduled.Status != "False" || w.Scheduled.Reason != "Unschedulable" || s.Time.Sub(w.Since()) < span {
+			continue
+		}
+		if slices.ContainsFunc(scheduling.Obstacles(w.Scheduled.Message), func(o scheduling.Obstacle) bool {
+			return o.Kind != scheduling.TooSmall && o.Kind != scheduling.NotSelected && o.Kind != scheduling.Tainted && o.Kind != scheduling.Cordoned
+		}) {
+			continue
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// Walked is the path to each service, one line for those that share one.
+func Walked(paths []path.Path) []finding.Evidence {
+	var order []string
+	served := map[string][]path.Service{}
+	for _, p := range paths {
+		way := p.String()
+		if served[way] == nil {
+			order = append(order, way)
+		}
+		served[way] = append(served[way], p.Service)
+	}
+	var list []finding.Evidence
+	for _, way := range order {
+		list = append(list, finding.Evidence{What: "Path to " + phrase.And(path.Names(served[way])), Value: way})
+	}
+	return list
 }

@@ -1,10 +1,13 @@
 package vpc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -12,6 +15,9 @@ import (
 
 	"rollcall/shared/gather/ec2api"
 	"rollcall/shared/gather/source"
+	"rollcall/shared/network/address"
+	"rollcall/shared/network/branch"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 
@@ -209,4 +215,445 @@ func exits(attachments []snapshot.Attachment, routes []snapshot.TransitRoute, ac
 	}
 	ids = source.Distinct(ids)
 	return ids[:min(len(ids), MaxFurther)]
+}
+
+// interfacePage is DescribeNetworkInterfaces' largest page.
+const interfacePage = 1000
+
+// available is the state of an interface that nothing is attached to.
+const available = string(types.NetworkInterfaceStatusAvailable)
+
+// count is what one description of a VPC told.
+type count struct {
+	uses []snapshot.Use
+	idle []snapshot.Interface
+	// attached are the makers of idle interfaces that have others attached to
+	// them, tenants the clusters that interfaces name.
+	attached map[string]bool
+	tenants  []string
+	// trunking are the interfaces of the VPC resource controller: trunks and branches.
+	trunking []snapshot.Interface
+	// kept are the reservations that were counted in.
+	kept []snapshot.Reservation
+}
+
+// Counts are the VPCs whose interfaces were counted in one sweep.
+type Counts struct {
+	lock oneAtATime
+	of   map[string]count
+}
+
+// oneAtATime is a lock. Unlike a mutex's its wait ends with the context: who
+// has it makes calls.
+type oneAtATime struct {
+	once sync.Once
+	free chan struct{}
+}
+
+func (o *oneAtATime) take(ctx context.Context) error {
+	o.once.Do(func() { o.free = make(chan struct{}, 1) })
+	select {
+	case o.free <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (o *oneAtATime) give() { <-o.free }
+
+// tally counts the interfaces of a VPC for one look. The sources that use it
+// are read one after the other.
+type tally struct {
+	api   Interfaces
+	sweep *Counts // nil where each look counts for itself
+	tried bool
+	found count
+	err   error
+}
+
+// NewTally makes the tally of one look.
+func NewTally(api Interfaces, sweep *Counts) *tally {
+	if sweep == nil {
+		sweep = &Counts{}
+	}
+	return &tally{api: api, sweep: sweep}
+}
+
+// count describes the cluster's VPC, unless this sweep has done so.
+func (t *tally) count(ctx context.Context, v *source.View) (count, error) {
+	t.tried = true
+	t.found, t.err = t.sweep.count(ctx, t.api, v)
+	return t.found, t.err
+}
+
+// got is what this look counted, if it tried: what failed one source is not
+// tried again for another.
+func (t *tally) got() (c count, err error, tried bool) { return t.found, t.err, t.tried }
+
+// attached are the makers of idle interfaces that have an interface attached,
+// where all of the VPC were counted.
+func (t *tally) attached(v *source.View) map[string]bool {
+	if !v.Snapshot.Has(snapshot.Usage) {
+		return nil
+	}
+	return t.found.attached
+}
+
+// count describes a VPC once for all looks of a sweep: of two that ask at the
+// same time the second waits for the first.
+func (known *Counts) count(ctx context.Context, api Interfaces, v *source.View) (count, error) {
+	if err := known.lock.take(ctx); err != nil {
+		return count{}, err
+	}
+	defer known.lock.give()
+	vpc := v.VPCs[0]
+	// Another cluster may launch into subnets whose reservations the first one
+	// did not ask for: what holds none there needs no second description.
+	if c, done := known.of[vpc]; done && !slices.ContainsFunc(v.Snapshot.Reservations, func(r snapshot.Reservation) bool { return !slices.Contains(c.kept, r) }) {
+		return c, nil
+	}
+	t := address.NewTally(v.Snapshot.Subnets, v.Snapshot.Reservations)
+	c := count{kept: slices.Clone(v.Snapshot.Reservations)}
+	holders, tenants := map[string]bool{}, map[string]bool{}
+	err := eachInterface(ctx, api, ec2api.In("vpc-id", vpc), func(i snapshot.Interface) {
+		t.Add(i)
+		if i.Status == available {
+			c.idle = append(c.idle, i)
+		}
+		if i.Tags[interfaceOwnerTag] == resourceOwner {
+			c.trunking = append(c.trunking, i)
+		}
+		if holds(v, i) {
+			holders[i.Instance] = true
+		}
+		for _, name := range tenantsOf(i) {
+			tenants[name] = true
+		}
+	})
+	if err != nil {
+		return count{}, err
+	}
+	c.attached = map[string]bool{}
+	for _, id := range makers(c.idle) {
+		if holders[id] {
+			c.attached[id] = true
+		}
+	}
+	c.tenants = slices.Sorted(maps.Keys(tenants))
+	c.uses = t.Uses()
+	c.idle = source.Unique(c.idle, func(i snapshot.Interface) string { return i.ID })
+	if known.of == nil {
+		known.of = map[string]count{}
+	}
+	known.of[vpc] = c
+	return c, nil
+}
+
+// eachInterface describes interfaces page by page, and holds one page at a time.
+func eachInterface(ctx context.Context, api Interfaces, filters []types.Filter, do func(snapshot.Interface)) error {
+	input := &ec2.DescribeNetworkInterfacesInput{Filters: filters, MaxResults: aws.Int32(interfacePage)}
+	for {
+		out, err := api.DescribeNetworkInterfaces(ctx, input)
+		if err != nil {
+			return fmt.Errorf("describe network interfaces: %w", err)
+		}
+		for _, n := range out.NetworkInterfaces {
+			do(networkInterface(n))
+		}
+		more, err := ec2api.TurnPage(&input.NextToken, out.NextToken)
+		if err != nil {
+			return fmt.Errorf("describe network interfaces: %w", err)
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+// holds tells that an interface proves that an instance of the account is
+// there. Another account's instance is unknown to our EC2 and lives all the
+// same (shared VPCs), so it proves nothing of what EC2 should know.
+func holds(v *source.View, i snapshot.Interface) bool {
+	account := v.Snapshot.Account
+	if part := strings.Split(v.Snapshot.Cluster.ARN, ":"); account == "" && len(part) > 4 {
+		account = part[4]
+	}
+	return i.Attached && i.Instance != "" && (account == "" || i.Account == "" || i.Account == account)
+}
+
+// tenantsOf are the clusters that an interface names: in the VPC CNI's tag, in
+// that which Kubernetes' controllers and older VPC CNIs give, and in the
+// description of the control plane's own (EKS user guide, "View Amazon EKS
+// networking requirements": "Amazon EKS" and the cluster's name). EC2 says of
+// those that no service manages them (RequesterManaged is false, the requester
+// is EKS's role: as printed for re:Invent 2018, NET410), and most bear no tag: the
+// description alone tells. Whoever else writes the like keeps interfaces from
+// being deleted, no more. An empty name is nobody's.
+func tenantsOf(i snapshot.Interface) []string {
+	names := []string{i.Tags[leak.TagCluster]}
+	for key := range i.Tags {
+		if name, ok := strings.CutPrefix(key, "kubernetes.io/cluster/"); ok {
+			names = append(names, name)
+		}
+	}
+	if name, ok := strings.CutPrefix(i.Description, "Amazon EKS "); ok {
+		names = append(names, name)
+	}
+	return source.Distinct(names)
+}
+
+// The tags that the VPC resource controller gives its interfaces
+// (amazon-vpc-resource-controller-k8s pkg/config/type.go).
+const (
+	interfaceOwnerTag = "eks:eni:owner"
+	resourceOwner     = "eks-vpc-resource-controller"
+	trunkTag          = "vpcresources.k8s.aws/trunk-eni-id"
+	clusterTag        = "kubernetes.io/cluster/"
+)
+
+// trunks are the trunk interfaces of the cluster's nodes, with how many branch
+// interfaces each has. They are asked for only where something tells that pods have
+// security groups of their own. Those that EKS Auto Mode makes bear other tags.
+//
+// Where all interfaces of the VPC were counted they are among them, and nothing is asked.
+func trunks(api Interfaces, counted *tally) source.Source {
+	return source.Source{
+		Name:  snapshot.TrunksOf,
+		After: []snapshot.Source{snapshot.AWSNode, snapshot.Nodes, snapshot.WaitingPods, snapshot.Usage},
+		Calls: []source.Call{{Action: "ec2:DescribeNetworkInterfaces"}},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			if c, err, tried := counted.got(); tried {
+				if err != nil {
+					return nil, err
+				}
+				found, strays := trunksOf(slices.DeleteFunc(slices.Clone(c.trunking), func(i snapshot.Interface) bool {
+					return i.Tags[clusterTag+v.Snapshot.Cluster.Name] != "owned"
+				}))
+				return func(s *snapshot.Snapshot) { s.Trunks, s.StrayBranches = found, strays }, nil
+			}
+			// Where the count failed nothing else shows strays of nodes that are gone.
+			if _, uncounted := v.Snapshot.Failures[snapshot.Usage]; !uncounted && !branching(v.Snapshot) {
+				return source.Nothing, nil
+			}
+			var list []snapshot.Interface
+			filters := append(ec2api.In("vpc-id", v.VPCs[0]), ec2api.In("tag:"+interfaceOwnerTag, resourceOwner)...)
+			filters = append(filters, ec2api.In("tag:"+clusterTag+v.Snapshot.Cluster.Name, "owned")...)
+			if err := eachInterface(ctx, api, filters, func(i snapshot.Interface) { list = append(list, i) }); err != nil {
+				return nil, err
+			}
+			found, strays := trunksOf(list)
+			return func(s *snapshot.Snapshot) { s.Trunks, s.StrayBranches = found, strays }, nil
+		},
+	}
+}
+
+// branching tells that pods have branch interfaces here, or ask for them.
+func branching(s *snapshot.Snapshot) bool {
+	return s.CNI != nil && strings.EqualFold(s.CNI.Env["ENABLE_POD_ENI"], "true") || len(s.BranchWaits) > 0 ||
+		slices.ContainsFunc(s.Nodes, func(n snapshot.Node) bool { return n.Branches > 0 }) ||
+		slices.ContainsFunc(s.WaitingPods, func(p snapshot.WaitingPod) bool { return p.AsksFor(branch.Resource) })
+}
+
+// trunksOf sorts the controller's interfaces. A branch interface is attached to no
+// instance: its tag names the trunk.
+func trunksOf(list []snapshot.Interface) (trunks []snapshot.Trunk, strays []snapshot.StrayBranch) {
+	at := map[string]int{}
+	list = source.Unique(list, func(i snapshot.Interface) string { return i.ID })
+	for _, i := range list {
+		if i.Kind == string(types.NetworkInterfaceTypeTrunk) {
+			at[i.ID] = len(trunks)
+			trunks = append(trunks, snapshot.Trunk{ID: i.ID, Instance: i.Instance, Subnet: i.Subnet})
+		}
+	}
+	for _, i := range list {
+		trunk := i.Tags[trunkTag]
+		n, known := at[trunk]
+		switch {
+		case trunk == "":
+		case known:
+			trunks[n].Branches++
+		case i.Status == available:
+			strays = append(strays, snapshot.StrayBranch{ID: i.ID, Subnet: i.Subnet})
+		}
+	}
+	slices.SortFunc(strays, func(a, b snapshot.StrayBranch) int {
+		return cmp.Or(strings.Compare(a.Subnet, b.Subnet), strings.Compare(a.ID, b.ID))
+	})
+	return trunks, strays
+}
+
+// usage is how the subnets of the cluster's VPC are used: every interface of it
+// is counted.
+func usage(api ec2.DescribeSubnetsAPIClient, counted *tally) source.Source {
+	return source.Source{
+		Name:  snapshot.Usage,
+		Needs: []snapshot.Source{snapshot.Subnets, snapshot.CIDRsKept},
+		Calls: []source.Call{{Action: "ec2:DescribeNetworkInterfaces"}},
+		// 100,000 interfaces are a hundred pages, one after the other, and EC2
+		// takes the better part of a second for each.
+		Patience: 6,
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			for _, name := range []snapshot.Source{snapshot.Subnets, snapshot.CIDRsKept} {
+				if !v.Snapshot.Has(name) {
+					return nil, v.Unread(name)
+				}
+			}
+			c, err := counted.count(ctx, v)
+			if err != nil {
+				return nil, err
+			}
+			free, err := freeAgain(ctx, api, v.Snapshot.Subnets)
+			if err != nil {
+				return nil, err
+			}
+			return func(s *snapshot.Snapshot) {
+				s.Uses, s.Tenants = slices.Clone(c.uses), slices.Clone(c.tenants)
+				free(s)
+			}, nil
+		},
+	}
+}
+
+// unattached are the interfaces that nothing is attached to: out of the pages
+// that were counted, or by a filter where nobody counts.
+func unattached(api ec2.DescribeSubnetsAPIClient, counted *tally) source.Source {
+	return source.Source{
+		Name:  snapshot.Unattached,
+		After: []snapshot.Source{snapshot.Usage, snapshot.Subnets},
+		Calls: []source.Call{{Action: "ec2:DescribeNetworkInterfaces"}},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			if c, err, tried := counted.got(); tried {
+				if err != nil {
+					return nil, err
+				}
+				return func(s *snapshot.Snapshot) { s.Idle = slices.Clone(c.idle) }, nil
+			}
+			var idle []snapshot.Interface
+			err := eachInterface(ctx, counted.api, append(ec2api.In("vpc-id", v.VPCs[0]), ec2api.In("status", available)...), func(i snapshot.Interface) { idle = append(idle, i) })
+			if err != nil {
+				return nil, err
+			}
+			idle = source.Unique(idle, func(i snapshot.Interface) string { return i.ID })
+			free, err := freeAgain(ctx, api, v.Snapshot.Subnets)
+			if err != nil {
+				return nil, err
+			}
+			return func(s *snapshot.Snapshot) {
+				s.Idle = idle
+				free(s)
+			}, nil
+		},
+	}
+}
+
+// Attributes describes the attributes of a VPC.
+type Attributes interface {
+	DescribeVpcAttribute(context.Context, *ec2.DescribeVpcAttributeInput, ...func(*ec2.Options)) (*ec2.DescribeVpcAttributeOutput, error)
+}
+
+// vpcAttributes are the switches of the VPCs' DNS.
+func vpcAttributes(api Attributes) source.Source {
+	return source.Source{
+		Name: snapshot.VPCDNS,
+		Calls: []source.Call{
+			{Action: "ec2:DescribeVpcAttribute", Resources: []string{"arn:${Partition}:ec2:${Region}:*:vpc/*"}}, // a shared VPC bears its owner's account
+		},
+		Read: source.List(func(ctx context.Context, v *source.View) ([]snapshot.VPCAttributes, error) {
+			return readVPCDNS(ctx, api, v.VPCs)
+		}, func(x snapshot.VPCAttributes) string { return x.VPC }, func(s *snapshot.Snapshot) *[]snapshot.VPCAttributes { return &s.VPCAttributes }),
+	}
+}
+
+func readVPCDNS(ctx context.Context, api Attributes, vpcs []string) ([]snapshot.VPCAttributes, error) {
+	var list []snapshot.VPCAttributes
+	for _, vpc := range vpcs {
+		a, err := readDNS(ctx, api, vpc)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// readDNS asks for one switch at a time: the call gives no more.
+func readDNS(ctx context.Context, api Attributes, vpc string) (snapshot.VPCAttributes, error) {
+	out := snapshot.VPCAttributes{VPC: vpc}
+	for _, name := range []types.VpcAttributeName{types.VpcAttributeNameEnableDnsSupport, types.VpcAttributeNameEnableDnsHostnames} {
+		got, err := api.DescribeVpcAttribute(ctx, &ec2.DescribeVpcAttributeInput{VpcId: aws.String(vpc), Attribute: name})
+		if err != nil {
+			return out, fmt.Errorf("describe %s of %s: %w", name, vpc, err)
+		}
+		value := got.EnableDnsSupport
+		if name == types.VpcAttributeNameEnableDnsHostnames {
+			value = got.EnableDnsHostnames
+		}
+		if value == nil || value.Value == nil {
+			return out, fmt.Errorf("describe %s of %s: the answer does not hold it", name, vpc)
+		}
+		if name == types.VpcAttributeNameEnableDnsHostnames {
+			out.DNSHostnames = *value.Value
+		} else {
+			out.DNSSupport = *value.Value
+		}
+	}
+	return out, nil
+}
+
+// vpcs are those to look into.
+func vpcs(api ec2.DescribeVpcsAPIClient) source.Source {
+	return source.Source{
+		Name:  snapshot.VPCs,
+		Calls: []source.Call{{Action: "ec2:DescribeVpcs"}},
+		Read: source.List(func(ctx context.Context, v *source.View) ([]snapshot.VPC, error) {
+			return readVPCs(ctx, api, v.VPCs)
+		}, func(x snapshot.VPC) string { return x.ID }, func(s *snapshot.Snapshot) *[]snapshot.VPC { return &s.VPCs }),
+	}
+}
+
+func readVPCs(ctx context.Context, api ec2.DescribeVpcsAPIClient, vpcs []string) ([]snapshot.VPC, error) {
+	out, err := api.DescribeVpcs(ctx, &ec2.DescribeVpcsInput{VpcIds: vpcs})
+	if err != nil {
+		return nil, fmt.Errorf("describe vpcs: %w", err)
+	}
+	return source.Each(out.Vpcs, vpcOf), nil
+}
+
+// blockMode is the mode that EC2 reports of a VPC or subnet.
+func blockMode(s *types.BlockPublicAccessStates) snapshot.BlockMode {
+	if s == nil {
+		return ""
+	}
+	return snapshot.BlockMode(s.InternetGatewayBlockMode)
+}
+
+func vpcOf(v types.Vpc) snapshot.VPC {
+	out := snapshot.VPC{ID: aws.ToString(v.VpcId), DHCP: aws.ToString(v.DhcpOptionsId), Owner: aws.ToString(v.OwnerId), BlockMode: blockMode(v.BlockPublicAccessStates)}
+	if e := v.EncryptionControl; e != nil {
+		// Mode is what was asked for, and counts once the state is available (VPC user
+		// guide, "Enforce VPC encryption in transit").
+		out.Encrypts = e.Mode == types.VpcEncryptionControlModeEnforce && e.State == types.VpcEncryptionControlStateAvailable
+	}
+	for _, a := range v.CidrBlockAssociationSet {
+		// A block that is being taken away still stands in the list.
+		if a.CidrBlockState != nil && a.CidrBlockState.State != types.VpcCidrBlockStateCodeAssociated {
+			continue
+		}
+		if p := source.Prefix(a.CidrBlock); p.IsValid() {
+			out.CIDRs = append(out.CIDRs, p)
+		}
+	}
+	if p := source.Prefix(v.CidrBlock); p.IsValid() && !slices.Contains(out.CIDRs, p) {
+		out.CIDRs = append(out.CIDRs, p)
+	}
+	for _, a := range v.Ipv6CidrBlockAssociationSet {
+		if a.Ipv6CidrBlockState != nil && a.Ipv6CidrBlockState.State != types.VpcCidrBlockStateCodeAssociated {
+			continue
+		}
+		if p := source.Prefix(a.Ipv6CidrBlock); p.IsValid() {
+			out.IPv6 = append(out.IPv6, p)
+		}
+	}
+	return out
 }

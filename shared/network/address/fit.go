@@ -1,6 +1,14 @@
 package address
 
-import "rollcall/shared/snapshot"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/snapshot"
+)
 
 // Span is a number that is not known exactly.
 type Span struct{ Least, Most int }
@@ -171,4 +179,296 @@ func (f Fit) judge(addresses, needs int) Verdict {
 		return TooFewBlocks
 	}
 	return Fits
+}
+
+// starting is how long after its launch a node may still take its addresses:
+// the plugin does within about a minute of its own start.
+const starting = 5 * time.Minute
+
+// Fitting are the subnets that the snapshot's groups and the pools may launch into,
+// and those that their pods take addresses of, by id.
+func Fitting(s *snapshot.Snapshot, with Settings, pools []Pool) []Fit {
+	f := newFitting(s, with)
+	for _, g := range s.Groups {
+		f.group(g)
+	}
+	for _, p := range pools {
+		f.pool(p)
+	}
+	ids := make([]string, 0, len(f.fits))
+	for id := range f.fits {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	list := make([]Fit, len(ids))
+	for i, id := range ids {
+		list[i] = *f.fits[id]
+	}
+	return list
+}
+
+// fitting is Fitting at work.
+type fitting struct {
+	s     *snapshot.Snapshot
+	with  Settings
+	types map[string]snapshot.InstanceType
+	// pods is the most pods that a kubelet on a type allows, where one tells.
+	pods   map[string]int
+	fits   map[string]*Fit
+	places map[string]Places
+}
+
+func newFitting(s *snapshot.Snapshot, with Settings) *fitting {
+	f := &fitting{s: s, with: with, types: map[string]snapshot.InstanceType{}, pods: map[string]int{}, fits: map[string]*Fit{}, places: map[string]Places{}}
+	for _, t := range s.InstanceTypes {
+		f.types[t.Name] = t
+	}
+	f.kubelets()
+	return f
+}
+
+func (f *fitting) kubelets() {
+	kinds := map[string]string{}
+	for _, i := range f.s.Instances {
+		kinds[i.ID] = i.Type
+	}
+	for _, n := range f.s.Nodes {
+		if kind := kinds[n.Instance]; kind != "" {
+			f.pods[kind] = max(f.pods[kind], n.MaxPods)
+		}
+	}
+}
+
+func (f *fitting) subnet(id string) (snapshot.Subnet, bool) {
+	i := slices.IndexFunc(f.s.Subnets, func(n snapshot.Subnet) bool { return n.ID == id })
+	if i < 0 {
+		return snapshot.Subnet{}, false
+	}
+	return f.s.Subnets[i], true
+}
+
+func (f *fitting) fit(id string) *Fit {
+	if f.fits[id] == nil {
+		n, _ := f.subnet(id)
+		fit := &Fit{Subnet: n}
+		for _, u := range f.s.Uses {
+			if u.Subnet == id && f.s.Has(snapshot.Usage) {
+				fit.Use, fit.Counted = u, true
+			}
+		}
+		f.fits[id] = fit
+	}
+	return f.fits[id]
+}
+
+// group adds what a group may still launch, and what its nodes that just
+// started have still to take.
+func (f *fitting) group(g snapshot.Group) {
+	sp := spreadOf(g, f.s)
+	sizes, gaps := f.sizes(g)
+	for _, id := range g.Subnets {
+		n, known := f.subnet(id)
+		if !known || !n.CIDR.IsValid() {
+			continue // another check tells of a subnet that is gone; without IPv4 there is nothing to run out of
+		}
+		fit := f.fit(id)
+		p, where := f.placed(n)
+		if !sp.stops {
+			fit.Gaps = append(fit.Gaps, gaps...)
+			if len(sizes) > 0 {
+				f.add(g.Name, fit, p, sp.share(n), sizes, where)
+			}
+		}
+		f.owed(g.Name, fit, p, where)
+	}
+}
+
+// placed is where nodes of a subnet take their addresses, and the settings
+// that hold there: with its own subnet shut for pods, a node's first interface
+// has none, as with custom networking.
+func (f *fitting) placed(n snapshot.Subnet) (Places, Settings) {
+	p, done := f.places[n.ID]
+	if !done {
+		var configs []snapshot.ENIConfig
+		if f.s.Has(snapshot.ENIConfigsOf) {
+			configs = f.s.ENIConfigs
+		}
+		p = f.with.PodSubnets(n, f.s.Subnets, configs)
+		f.places[n.ID] = p
+		if p.Doubt != NoDoubt {
+			gap := Gap{Source: snapshot.ENIConfigsOf, Why: string(p.Doubt)}
+			for _, id := range append([]string{n.ID}, p.Further...) {
+				f.fit(id).Gaps = append(f.fit(id).Gaps, gap)
+			}
+		}
+	}
+	with := f.with
+	with.Elsewhere = with.Elsewhere || !p.First
+	return p, with
+}
+
+// add adds a group's nodes of one subnet to it, and to those of their pods.
+func (f *fitting) add(group string, fit *Fit, p Places, nodes shared, sizes []snapshot.InstanceType, with Settings) {
+	own := Term{Group: group, Nodes: nodes.nodes, Wanted: nodes.wanted, Idle: nodes.idle}
+	pods := own
+	pods.Pods = true
+	for _, t := range sizes {
+		startOwn, startPods := split(with.AtStart(t), p)
+		fullOwn, fullPods := split(f.full(with, t), p)
+		own.widen(t.Name, startOwn, fullOwn)
+		pods.widen(t.Name, startPods, fullPods)
+	}
+	fit.merge(own)
+	for _, id := range p.Further {
+		if id != fit.Subnet.ID {
+			f.fit(id).merge(pods)
+		}
+	}
+}
+
+func (f *fitting) full(with Settings, t snapshot.InstanceType) Demand {
+	with.MaxPods = f.pods[t.Name]
+	return with.Full(t)
+}
+
+// owed adds what nodes that started a moment ago have still to take. Those
+// that are Ready have taken it.
+func (f *fitting) owed(group string, fit *Fit, p Places, with Settings) {
+	for _, i := range f.s.Instances {
+		age := f.s.Time.Sub(i.Launched)
+		if i.Subnet != fit.Subnet.ID || i.Tags["aws:autoscaling:groupName"] != group || i.Ended() || age >= starting ||
+			slices.ContainsFunc(f.s.Nodes, func(n snapshot.Node) bool { return n.Instance == i.ID && n.Joined() }) {
+			continue
+		}
+		t, known := f.types[i.Type]
+		if !known {
+			continue
+		}
+		d := with.AtStart(t)
+		has := max(0, len(i.Interfaces)-1) * max(1, t.IPv4PerInterface)
+		fit.Starting++
+		fit.Owed += max(0, d.Total()-d.Own-has)
+		if d.Elsewhere > 0 && len(p.Further) == 1 {
+			pods := f.fit(p.Further[0])
+			pods.Starting++
+			pods.Owed += max(0, d.Elsewhere-has)
+		}
+	}
+}
+
+// gone tells that a group no longer counts an instance, or not yet.
+func gone(lifecycle string) bool {
+	return strings.HasPrefix(lifecycle, "Terminat") || strings.HasPrefix(lifecycle, "Warmed") || strings.HasPrefix(lifecycle, "Detach")
+}
+
+// part is what a node takes of one subnet, Blocks of it in whole blocks.
+type part struct {
+	addresses Span
+	blocks    int
+}
+
+// split is what a node takes of its own subnet, and of one of those of its
+// pods. What may land in one of several counts as nothing at least.
+func split(d Demand, p Places) (own, pods part) {
+	own = part{Span{d.Total(), d.Total()}, d.Blocks}
+	switch {
+	case d.Elsewhere > 0:
+		own.blocks = 0
+		pods = part{Span{d.Elsewhere, d.Elsewhere}, d.Blocks}
+		if len(p.Further) > 1 {
+			pods.addresses.Least, pods.blocks = 0, 0
+		}
+	case len(p.Further) > 1:
+		own.addresses.Least, own.blocks = d.First, min(d.Blocks, (d.First-1)/prefix)
+		pods.addresses.Most = d.Warm
+	}
+	return own, pods
+}
+
+// widen takes one more type into a term. Types come by what they take.
+func (t *Term) widen(name string, start, full part) {
+	if t.Small == "" {
+		t.Small, t.Start, t.Full, t.Blocks = name, start.addresses, full.addresses, start.blocks
+	}
+	t.Large = name
+	t.Start = Span{min(t.Start.Least, start.addresses.Least), max(t.Start.Most, start.addresses.Most)}
+	t.Full = Span{min(t.Full.Least, full.addresses.Least), max(t.Full.Most, full.addresses.Most)}
+	t.Blocks = min(t.Blocks, start.blocks)
+}
+
+// merge adds a term; nodes of several subnets whose pods share one are one.
+func (f *Fit) merge(t Term) {
+	if t.Nodes.Most == 0 || t.Start.Most == 0 && t.Full.Most == 0 {
+		return
+	}
+	for i := range f.Terms {
+		if have := &f.Terms[i]; have.Group == t.Group && have.Pods == t.Pods {
+			have.Nodes.Least += t.Nodes.Least
+			have.Nodes.Most = max(have.Nodes.Most, t.Nodes.Most)
+			have.Wanted += t.Wanted
+			return
+		}
+	}
+	f.Terms = append(f.Terms, t)
+}
+
+// sizes are the types that a group launches, from that which takes least to
+// that which takes most; the gaps are what is not known of them.
+func (f *fitting) sizes(g snapshot.Group) ([]snapshot.InstanceType, []Gap) {
+	names, gap := f.names(g)
+	if gap != nil {
+		return nil, []Gap{*gap}
+	}
+	var list []snapshot.InstanceType
+	var gaps []Gap
+	for _, name := range names {
+		t, known := f.types[name]
+		if !known || t.Interfaces == 0 || t.IPv4PerInterface == 0 {
+			gaps = append(gaps, Gap{Source: snapshot.InstanceTypes, Key: name, Why: fmt.Sprintf("what %s carries is not known", name)})
+			continue
+		}
+		list = append(list, t)
+	}
+	f.sortSizes(list)
+	return list, gaps
+}
+
+// sortSizes sorts types by what they take.
+func (f *fitting) sortSizes(list []snapshot.InstanceType) {
+	slices.SortFunc(list, func(a, b snapshot.InstanceType) int {
+		x, y := f.with.AtStart(a), f.with.AtStart(b)
+		return cmp.Or(cmp.Compare(x.Total()+x.Elsewhere, y.Total()+y.Elsewhere), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// names are the types that a group launches: its overrides, else its
+// nodegroup's, else its launch template's, else what it runs.
+func (f *fitting) names(g snapshot.Group) ([]string, *Gap) {
+	names := slices.Clone(g.Types)
+	if len(names) == 0 {
+		for _, n := range f.s.Nodegroups {
+			if slices.Contains(n.Groups, g.Name) {
+				names = append(names, n.Types...)
+			}
+		}
+	}
+	if len(names) == 0 {
+		for _, t := range f.s.LaunchTemplates {
+			if t.ID != "" && t.ID == g.Template.ID && t.Version == g.Template.Version && t.Type != "" {
+				names = append(names, t.Type)
+			}
+		}
+	}
+	if len(names) == 0 {
+		for _, i := range f.s.Instances {
+			if i.Tags["aws:autoscaling:groupName"] == g.Name && !i.Ended() && i.Type != "" {
+				names = append(names, i.Type)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil, &Gap{Source: snapshot.LaunchTemplates, Key: g.Template.ID, Why: fmt.Sprintf("which instance types %s launches is not known", g.Name)}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }

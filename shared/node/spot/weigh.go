@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/shared/checkid"
+	"rollcall/shared/node/exact"
 	"rollcall/shared/snapshot"
 )
 
@@ -208,4 +210,427 @@ func mostly(of map[string]int) string {
 		parts = append(parts, fmt.Sprintf("%d elsewhere", rest))
 	}
 	return and(parts)
+}
+
+// burst weighs whether bursts asked for more addresses than their subnets had.
+func (w *weighing) burst() weighed {
+	e := weighed{Explanation: Explanation{Name: "The subnet was too small for the burst", Check: checkid.SpotBurstExceedsSubnet}, narrow: ofBurst}
+	in := map[string]bool{}
+	var over []Burst
+	unknown, hit, largest := 0, 0, Burst{}
+	for _, b := range w.bursts {
+		switch {
+		case b.Exceeds():
+			over = append(over, b)
+			if b.Failed > 0 {
+				hit++
+			}
+			for _, id := range b.IDs {
+				in[id] = true
+			}
+		case !b.HadKnown && b.Failed > 0:
+			unknown++
+		case b.HadKnown && b.Demand > largest.Demand:
+			largest = b
+		}
+	}
+	w.over = in
+	e.Of = w.inBursts(in)
+	// Where none failed, what there was may have been seen too early.
+	slices.SortStableFunc(over, func(a, b Burst) int {
+		return cmp.Or(first(a.Failed > 0, b.Failed > 0), cmp.Compare(b.Demand-b.Had, a.Demand-a.Had))
+	})
+	switch {
+	case e.Of > 0:
+		e.Verdict = w.verdict(e.Of)
+		e.Says = fmt.Sprintf("%s; that explains %s of %s.", over[0].Says(), figure(e.Of), w.failed())
+		if n := hit - 1; n > 0 {
+			e.Says = fmt.Sprintf("%s, and %s asked too much; that explains %s of %s.", over[0].Says(), count(n, "more burst", "more bursts"), figure(e.Of), w.failed())
+		}
+		e.Short = over[0].Short() + "."
+		e.change = w.larger(over[:max(hit, 1)])
+	case len(over) > 0:
+		e.Verdict, e.Says = Open, over[0].Says()+", but launches did not fail more often there than elsewhere."
+		e.Short = over[0].Short() + ", but launches failed no more often there than elsewhere."
+		e.change = w.larger(over)
+	case unknown > 0:
+		e.Verdict, e.Says = Open, fmt.Sprintf("What the subnets had left was not recorded for %s in which launches failed.", count(unknown, "burst", "bursts"))
+		e.Short = fmt.Sprintf("nobody saw what the subnets had before %s.", count(unknown, "burst", "bursts"))
+	case largest.Launches > 0:
+		e.Verdict = RuledOut
+		e.Says = fmt.Sprintf("No burst asked for more than there was: the largest, of %s, needed %s, and %s had %s.", count(largest.Launches, "launch", "launches"), count(largest.Demand, "address", "addresses"), largest.Subnet, figure(largest.Had))
+		e.Short = fmt.Sprintf("the largest asked %s of %s.", figure(largest.Demand), count(largest.Had, "address", "addresses"))
+	default:
+		e.Verdict, e.Says = Open, "In which subnets the launches began is not known."
+		e.Short = "in which subnets they began is not known."
+	}
+	return e
+}
+
+// inBursts is how many failures the bursts explain: those for want of
+// addresses, and those without a cause if in such bursts launches fail more
+// often than in others.
+func (w *weighing) inBursts(in map[string]bool) int {
+	named, unnamed := 0, exact.Stratum{}
+	for _, p := range w.in.History {
+		l := labelOf(p)
+		switch {
+		case !p.Spot:
+		case in[p.ID] && forAddresses(p), p.Cause == checkid.SpotBurstExceedsSubnet && len(in) > 0:
+			named++
+		case l.judged && p.End != snapshot.Reclaimed:
+			unnamed.Launches++
+			if in[p.ID] {
+				unnamed.Drawn++
+			}
+			if l.failed {
+				unnamed.Failed++
+			}
+		}
+	}
+	within := 0
+	for _, p := range w.failures {
+		if l := labelOf(p); in[p.ID] && l.failed && p.Cause != checkid.SpotBurstExceedsSubnet && p.End != snapshot.Reclaimed {
+			within++
+		}
+	}
+	const usual = 0.05
+	if within > 0 && exact.Tail([]exact.Stratum{unnamed}, within) <= usual {
+		named += within
+	}
+	return named
+}
+
+// forAddresses tells a launch that failed for want of addresses.
+func forAddresses(p snapshot.Past) bool {
+	if p.End == snapshot.Refused {
+		return p.Cause == checkid.LaunchSubnetFull
+	}
+	return p.End == snapshot.NotJoined && (p.Cause.Family() == checkid.IP || p.Cause == checkid.SpotBurstExceedsSubnet || p.Cause == checkid.NodeCNINotReady)
+}
+
+// larger is a sentence for each subnet that was too small, worst first, three
+// at most.
+func (w *weighing) larger(over []Burst) []string {
+	var list, seen []string
+	for _, b := range over {
+		if slices.Contains(seen, b.Subnet) || len(list) == 3 {
+			continue
+		}
+		seen = append(seen, b.Subnet)
+		list = append(list, b.Larger())
+	}
+	return list
+}
+
+// Larger is what would have been enough: a block of which the burst leaves a
+// quarter free, beside what is in use.
+func (b Burst) Larger() string {
+	bits := block(b.Demand + max(0, b.Total-b.Had))
+	if bits < 16 {
+		// The largest block of a subnet (VPC user guide, "Subnet CIDR blocks").
+		return fmt.Sprintf("Spread %s over more subnets than %s.", and(b.Nodegroups), b.Subnet)
+	}
+	return fmt.Sprintf("Give %s a /%d in %s instead of %s.", and(b.Nodegroups), bits, b.Zone, b.Subnet)
+}
+
+// block is the smallest block of which some addresses take three quarters at
+// most.
+func block(addresses int) int {
+	bits := 28
+	for bits > 0 && 3*(1<<(32-bits)-reserved) < 4*addresses {
+		bits--
+	}
+	return bits
+}
+
+// named weighs the causes that checks found: those of a subnet, a zone or a
+// nodegroup, and refusals that more capacity would not cure. The three most
+// frequent are told.
+func (w *weighing) named() []weighed {
+	of := map[string][]snapshot.Past{}
+	counts := map[string]int{}
+	for _, p := range w.failures {
+		if w.over[p.ID] && forAddresses(p) || p.Cause == checkid.SpotBurstExceedsSubnet && len(w.over) > 0 {
+			continue // the burst says it
+		}
+		refusal := p.End == snapshot.Refused && p.Cause != "" && !noCapacity(p)
+		if refusal && p.Cause != checkid.LaunchSubnetFull || p.End == snapshot.NotJoined && !own(p.Cause) {
+			of[string(p.Cause)] = append(of[string(p.Cause)], p)
+			counts[string(p.Cause)]++
+		}
+	}
+	var list []weighed
+	for i, c := range frequent(counts) {
+		if i == 3 {
+			break
+		}
+		where, also := w.where(of[c.Name])
+		e := weighed{Explanation: Explanation{
+			Name: fmt.Sprintf("A fault in %s: %s", where, c.Name), Verdict: w.verdict(c.Count), Of: c.Count, Check: checkid.ID(c.Name),
+			Says:  fmt.Sprintf("%s explains %s of %s: all in %s, where %s.", c.Name, figure(c.Count), w.failed(), where, also),
+			Short: fmt.Sprintf("%s of %s failed there; %s.", figure(c.Count), w.those(), also),
+		}, narrow: ofPlace}
+		if e.Check.Family() == checkid.Launch {
+			e.Name = fmt.Sprintf("EC2 refuses launches of %s: %s", where, c.Name)
+			e.Short = fmt.Sprintf("%s of %s were refused; %s.", figure(c.Count), w.those(), also)
+		}
+		e.change = []string{fmt.Sprintf("Fix %s in %s, as its own message says: it cost %s.", c.Name, where, count(c.Count, "launch", "launches"))}
+		list = append(list, e)
+	}
+	return list
+}
+
+// where is the narrowest that launches have in common, and how many of all
+// Spot launches joined there.
+func (w *weighing) where(list []snapshot.Past) (name, joined string) {
+	for _, of := range []func(snapshot.Past) string{
+		func(p snapshot.Past) string { return p.Subnet },
+		func(p snapshot.Past) string { return p.Zone },
+		func(p snapshot.Past) string { return cmp.Or(p.Nodegroup, p.Group) },
+	} {
+		name := of(list[0])
+		if name == "" || slices.ContainsFunc(list, func(p snapshot.Past) bool { return of(p) != name }) {
+			continue
+		}
+		return name, w.joinedWhere(func(p snapshot.Past) bool { return of(p) == name })
+	}
+	return "several nodegroups", w.joinedWhere(func(snapshot.Past) bool { return true })
+}
+
+func (w *weighing) joinedWhere(in func(snapshot.Past) bool) string {
+	joined, all := 0, 0
+	for _, p := range w.in.History {
+		if !p.Spot || p.End != snapshot.Joined && !failure(p) || !in(p) {
+			continue
+		}
+		if all++; p.End == snapshot.Joined {
+			joined++
+		}
+	}
+	return fmt.Sprintf("%s of %s joined", figure(joined), count(all, "launch", "launches"))
+}
+
+// zone weighs whether launches without a named cause fail in one zone,
+// whatever their type. Pools that fail by themselves are left out.
+func (w *weighing) zone() weighed {
+	e := weighed{Explanation: Explanation{Name: "An unknown fault in one zone"}, narrow: ofPlace}
+	failing := map[Place]bool{}
+	for _, p := range w.pools {
+		if p.Spot && p.Failing {
+			failing[Place{p.Type, p.Zone}] = true
+		}
+	}
+	// Zones are judged as pools are, whatever the types: by one launch of each
+	// half hour, beside those of the nodegroup's other zones.
+	var watch Watch
+	var zones []string
+	for _, p := range w.in.History {
+		if l := labelOf(p); !p.Spot || p.Zone == "" || !l.judged || p.End == snapshot.Reclaimed || p.End == snapshot.NotJoined && !p.Ready.IsZero() || failing[Place{p.Type, p.Zone}] {
+			continue
+		}
+		p.Type, p.Subnet, p.Noticed = "any", "all", time.Time{}
+		watch.Add(p)
+		if !slices.Contains(zones, p.Zone) {
+			zones = append(zones, p.Zone)
+		}
+	}
+	worst, unnamed, all := PoolResult{Plain: 1}, 0, 0
+	for _, st := range watch.Look(w.in.From) {
+		unnamed, all = unnamed+st.Failed, all+st.Judged
+		if st.Plain < worst.Plain {
+			worst = st
+		}
+	}
+	switch {
+	case unnamed == 0:
+		e.Verdict = w.verdict(0)
+		e.Says = fmt.Sprintf("In no zone is one of %s left without an explanation%s.", w.failed(), w.unseen())
+		e.Short = fmt.Sprintf("in no zone is one of %s left unexplained.", w.those())
+	case worst.Plain*float64(len(zones)) <= chance:
+		e.Verdict, e.Of = Supported, worst.Failed
+		e.Name = "An unknown fault in " + worst.Zone
+		e.Says = fmt.Sprintf("In %s %s of %s did not join, whatever their type, and no check found why; elsewhere %s of %s.", worst.Zone, figure(worst.Failed), figure(worst.Judged), figure(unnamed-worst.Failed), figure(all-worst.Judged))
+		e.Short = fmt.Sprintf("%s of %s did not join there, elsewhere %s of %s.", figure(worst.Failed), figure(worst.Judged), figure(unnamed-worst.Failed), figure(all-worst.Judged))
+		e.change = []string{fmt.Sprintf("Look at what is particular to %s (routes, network ACLs, endpoints, AWS Health): %d launches did not join there.", worst.Zone, worst.Failed)}
+	default:
+		e.Verdict = Open
+		e.Says = fmt.Sprintf("Of %s that did not join no check found why, and no zone has more of them than chance would have it.", count(unnamed, "launch", "launches"))
+		e.Short = fmt.Sprintf("%s without a cause, in no zone more than by chance.", count(unnamed, "failure", "failures"))
+	}
+	return e
+}
+
+// pool weighs whether single pools fail.
+func (w *weighing) pool() weighed {
+	e := weighed{Explanation: Explanation{Name: "One pool does not work", Check: checkid.SpotPoolFailing}, narrow: ofPool}
+	var says []string
+	short := ""
+	own, best := 0, 1.0
+	for _, p := range w.pools {
+		if !p.Spot {
+			continue
+		}
+		own, best = own+p.Failed, min(best, p.P)
+		if !p.Failing {
+			continue
+		}
+		e.Of += p.Failed
+		if says = append(says, p.Says()); short == "" {
+			short = p.short()
+		}
+		e.change = append(e.change, fmt.Sprintf("Leave %s out of %s.", p.Name(), and(p.Nodegroups)))
+	}
+	const enough = 10
+	switch {
+	case e.Of > 0:
+		e.Verdict, e.Says, e.Short = Supported, strings.Join(says, "; ")+".", short+"."
+		if len(says) > 1 {
+			e.Name = fmt.Sprintf("%d pools do not work", len(says))
+			e.Short = fmt.Sprintf("The worst is %s.", short)
+		}
+	case own == 0:
+		e.Verdict = w.verdict(0)
+		e.Says = fmt.Sprintf("None of %s points at its pool%s.", w.failed(), w.unseen())
+		e.Short = fmt.Sprintf("none of %s points at its pool.", w.those())
+	case own >= enough && best >= 1 && w.spread(own):
+		e.Verdict = RuledOut
+		e.Says = fmt.Sprintf("The %s failures that could be a pool's own are spread over the pools as chance spreads them.", figure(own))
+		e.Short = fmt.Sprintf("the %s failures it could explain are spread over all pools.", figure(own))
+	default:
+		e.Verdict = Open
+		e.Says = fmt.Sprintf("%s could be a pool's own, too few to tell one pool from the others beside it.", count(own, "failure", "failures"))
+		e.Short = fmt.Sprintf("%s could be a pool's own, too few to tell.", count(own, "failure", "failures"))
+	}
+	return e
+}
+
+// spread tells that no pool has more than half of the failures that could be
+// its own.
+func (w *weighing) spread(own int) bool {
+	return !slices.ContainsFunc(w.pools, func(p Pool) bool { return p.Spot && 2*p.Failed > own })
+}
+
+// Says is how a failing pool does, in words: "c5.large in us-west-2b: 11 of 14
+// were taken back before they joined; of the other pools of workers 1 of 60
+// launches failed".
+func (p Pool) Says() string {
+	own := p.Failed
+	var how string
+	switch {
+	case p.Reclaimed >= own:
+		how = fmt.Sprintf("%s of %s were taken back before they joined", figure(own), figure(p.Judged))
+	case p.Reclaimed > 0:
+		how = fmt.Sprintf("%s of %s did not join, %s of them were taken back", figure(own), figure(p.Judged), figure(p.Reclaimed))
+	default:
+		how = fmt.Sprintf("%s of %s did not join", figure(own), figure(p.Judged))
+	}
+	return fmt.Sprintf("%s: %s; in the other pools of %s %s of %s failed", p.Name(), how, and(p.Nodegroups), figure(p.RestFailed), figure(p.Rest))
+}
+
+// short is the same without the nodegroups: "c5.large in us-west-2b: 11 of 14
+// failed, elsewhere 1 of 60".
+func (p Pool) short() string {
+	what := "did not join"
+	if p.Reclaimed >= p.Failed {
+		what = "were taken back"
+	}
+	return fmt.Sprintf("%s: %s of %s %s, elsewhere %s of %s failed", p.Name(), figure(p.Failed), figure(p.Judged), what, figure(p.RestFailed), figure(p.Rest))
+}
+
+// spotItself weighs whether launches fail because they are Spot: whether
+// on-demand launches of the same types on the same day do better.
+func (w *weighing) spotItself() weighed {
+	e := weighed{Explanation: Explanation{Name: "Spot itself"}, narrow: anySpot}
+	type key struct {
+		of  string
+		day int64
+	}
+	spot, other := map[key]exact.Stratum{}, map[key]exact.Stratum{}
+	for _, p := range w.in.History {
+		joined, failed := p.End == snapshot.Joined, p.End == snapshot.NotJoined || p.End == snapshot.Reclaimed
+		if p.Type == "" || !joined && !failed {
+			continue
+		}
+		to := other
+		if p.Spot {
+			to = spot
+		}
+		k := key{p.Type, p.Started.Unix() / int64(24*time.Hour/time.Second)}
+		s := to[k]
+		s.Launches++
+		if failed {
+			s.Failed++
+		}
+		to[k] = s
+	}
+	var strata []exact.Stratum
+	var a, b exact.Stratum
+	for k, s := range spot {
+		o, is := other[k]
+		if !is {
+			continue
+		}
+		strata = append(strata, exact.Stratum{Launches: s.Launches + o.Launches, Failed: s.Failed + o.Failed, Drawn: s.Launches})
+		a.Launches, a.Failed = a.Launches+s.Launches, a.Failed+s.Failed
+		b.Launches, b.Failed = b.Launches+o.Launches, b.Failed+o.Failed
+	}
+	slices.SortFunc(strata, func(x, y exact.Stratum) int { // sums of floats hang on the order
+		if x.Launches != y.Launches {
+			return x.Launches - y.Launches
+		}
+		if x.Failed != y.Failed {
+			return x.Failed - y.Failed
+		}
+		return x.Drawn - y.Drawn
+	})
+	numbers := fmt.Sprintf("of the same types on the same days %s of %s Spot launches failed and %s of %s on-demand", figure(a.Failed), figure(a.Launches), figure(b.Failed), figure(b.Launches))
+	e.Short = fmt.Sprintf("on-demand %s of %s failed, Spot %s of %s (same types, same days)", figure(b.Failed), figure(b.Launches), figure(a.Failed), figure(a.Launches))
+	const fewest = 10
+	p := exact.Tail(strata, a.Failed)
+	switch {
+	case b.Launches == 0:
+		e.Verdict, e.Says = Open, "There is no on-demand launch of the same types on the same days to compare with."
+		e.Short = "no on-demand launch to compare with."
+	case p <= chance:
+		e.Verdict, e.Says = Supported, upper(numbers)+": on-demand does better by more than chance."
+		e.Short += "."
+		// What on-demand would have lost too is not Spot's.
+		e.Of = a.Failed - a.Launches*b.Failed/b.Launches
+	case b.Launches >= fewest && 2*b.Failed*a.Launches >= a.Failed*b.Launches && a.Failed > 0:
+		e.Verdict, e.Says = RuledOut, upper(numbers)+": on-demand does about as badly."
+		e.Short += "."
+	default:
+		e.Verdict, e.Says = Open, upper(numbers)+": too few to tell."
+		e.Short += ", too few to tell."
+	}
+	return e
+}
+
+// joinTime weighs whether launches were given up on too early.
+func (w *weighing) joinTime() weighed {
+	e := weighed{Explanation: Explanation{Name: "The join time is too short", Check: checkid.NodeNotRegistered}, narrow: timeSet}
+	var longestWait time.Duration
+	for _, p := range w.failures {
+		if p.End == snapshot.NotJoined && p.Ready.After(p.Started) {
+			e.Of++
+			longestWait = max(longestWait, p.Ready.Sub(p.Started))
+		}
+	}
+	times := slices.Sorted(slices.Values(w.joined))
+	e.Verdict = w.verdict(e.Of)
+	switch {
+	case e.Of > 0:
+		e.Says = fmt.Sprintf("%s of %s became Ready later, the last after %s.", figure(e.Of), w.failed(), span(longestWait))
+		e.Short = fmt.Sprintf("%s of %s became Ready later, the last after %s.", figure(e.Of), w.those(), span(longestWait))
+		e.change = []string{fmt.Sprintf("Set the join time to %s or more: %s became Ready after they had been given up on.", span(longestWait.Round(time.Minute)+time.Minute), count(e.Of, "launch", "launches"))}
+	case len(times) == 0:
+		e.Verdict, e.Says = Open, "No launch joined, so how long joining takes is not known."
+		e.Short = "no launch joined, so how long it takes is not known."
+	default:
+		most := span(times[(len(times)*95-1)/100])
+		e.Says = fmt.Sprintf("None of %s became Ready later; of those that joined 95 %% took at most %s%s.", w.failed(), most, w.unseen())
+		e.Short = fmt.Sprintf("none of %s became Ready later; 95 %% join within %s.", w.those(), most)
+	}
+	return e
 }

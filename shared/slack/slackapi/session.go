@@ -1,12 +1,22 @@
 package slackapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"net/url"
+	"path"
+	"strings"
 	"sync"
+	"time"
+
+	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/incident/response"
+	"rollcall/shared/slack/slacktext"
 )
 
 // Session is Slack with the token from the secret. The token is read when it
@@ -176,4 +186,248 @@ func (s *Session) Workspace(ctx context.Context) (response.Workspace, error) {
 		s.workspace = own
 	}
 	return own, nil
+}
+
+// The ways in which a secret can be no signing secret. Neither quotes it.
+var (
+	ErrNoSigning  = errors.New("the signing secret is empty: put the Slack app's Signing Secret (Basic Information, App Credentials) into it; the stack's output SlackSigningSecretCommand does")
+	ErrNotSigning = errors.New("the secret does not hold a Slack app's Signing Secret: put it in as it is, or as {\"signingSecret\": \"…\"}")
+)
+
+// SigningSecret reads the secret by which Slack signs: either the secret itself,
+// or a JSON object with the field "signingSecret".
+func SigningSecret(ctx context.Context, r SecretReader, arn string) (string, error) {
+	return secretOf(ctx, r, arn, "the signing secret", ErrNoSigning, parseSigning)
+}
+
+// parseSigning finds the signing secret in a secret's text.
+func parseSigning(text string) (string, error) {
+	secret, ok := plainOr("signingSecret", text)
+	if !ok {
+		return "", ErrNotSigning
+	}
+	if secret == "" {
+		return "", ErrNoSigning
+	}
+	// Slack's are 32 hexadecimal digits. A token or an address in its place is
+	// the most common mistake; a short text could be guessed.
+	if len(secret) < 16 || strings.HasPrefix(secret, "xox") || strings.HasPrefix(secret, "xapp-") ||
+		strings.ContainsFunc(secret, func(r rune) bool { return r < '0' || r > 'z' || strings.ContainsRune(":;<=>?@[\\]^`", r) }) {
+		return "", ErrNotSigning
+	}
+	return secret, nil
+}
+
+// The ways in which a secret can be no token. None of them quotes the secret.
+var (
+	ErrNoToken    = errors.New("the secret is empty: put the bot token (xoxb-…) of the Slack app into it")
+	ErrNotToken   = errors.New("the secret does not hold a bot token: put the one that starts with xoxb- into it, as it is or as {\"token\": \"xoxb-…\"}")
+	ErrWrongToken = errors.New("the secret holds another kind of Slack token: the bot token starts with xoxb-")
+)
+
+// Token reads the bot token from the secret: either the token itself, or a
+// JSON object with the field "token".
+func Token(ctx context.Context, r SecretReader, arn string) (string, error) {
+	return secretOf(ctx, r, arn, "the Slack token", ErrNoToken, parseToken)
+}
+
+// parseToken finds the token in a secret's text.
+func parseToken(secret string) (string, error) {
+	token, ok := plainOr("token", secret)
+	if !ok {
+		return "", ErrNotToken
+	}
+	switch {
+	case token == "":
+		return "", ErrNoToken
+	case strings.HasPrefix(token, "xoxp-"), strings.HasPrefix(token, "xapp-"), strings.HasPrefix(token, "xoxa-"),
+		strings.HasPrefix(token, "xoxs-"), strings.HasPrefix(token, "xoxr-"), strings.HasPrefix(token, "https://hooks."):
+		return "", ErrWrongToken
+	}
+	// Rotated bot tokens start with xoxe.xoxb-: docs.slack.dev/authentication/using-token-rotation.
+	rest, bot := strings.CutPrefix(strings.TrimPrefix(token, "xoxe."), "xoxb-")
+	if !bot || len(rest) < 8 || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) || strings.ContainsAny(token, "…<>\"'") {
+		return "", ErrNotToken
+	}
+	return token, nil
+}
+
+// maxAnswer bounds what is read of an answer: a page of history with 200
+// messages of full size is about 4 MB.
+const maxAnswer = 16 << 20
+
+// transport makes the calls of slack-go. It reads each answer to its end, so
+// that connections are used again, follows no redirect, so that the token goes
+// nowhere else, and turns every failure into an *Error without the token.
+type transport struct {
+	http  *http.Client
+	token string
+}
+
+func newTransport(base *http.Client, token string) *transport {
+	c := *base
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if c.Timeout == 0 {
+		// Slack answers in well under a second; its clients use 30 s.
+		c.Timeout = 30 * time.Second
+	}
+	return &transport{http: &c, token: token}
+}
+
+// Do makes one call. Answers that it returns are good ones.
+func (t *transport) Do(r *http.Request) (*http.Response, error) {
+	method := path.Base(r.URL.Path)
+	resp, err := t.http.Do(r)
+	if err != nil {
+		return nil, &Error{Kind: Unavailable, Method: method, cause: t.redact(err)}
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	closeErr := resp.Body.Close()
+	switch {
+	case err != nil:
+		return nil, &Error{Kind: Unavailable, Method: method, Status: resp.StatusCode, cause: t.redact(fmt.Errorf("read the answer: %w", err))}
+	case closeErr != nil:
+		return nil, &Error{Kind: Unavailable, Method: method, Status: resp.StatusCode, cause: t.redact(fmt.Errorf("close the answer: %w", closeErr))}
+	case len(body) > maxAnswer:
+		return nil, &Error{Kind: Unavailable, Method: method, Status: resp.StatusCode, cause: fmt.Errorf("the answer is larger than %d bytes", maxAnswer)}
+	}
+	if e := classify(method, resp.StatusCode, resp.Header, body); e != nil {
+		for n, d := range e.Details {
+			e.Details[n] = t.hide(d)
+		}
+		e.Code, e.Scope = t.hide(e.Code), t.hide(e.Scope)
+		return nil, e
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+// redact drops the address of the call, and the token should it be in there.
+func (t *transport) redact(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	if s := err.Error(); t.hide(s) != s {
+		return errors.New(t.hide(s))
+	}
+	return err
+}
+
+func (t *transport) hide(s string) string {
+	if t.token == "" {
+		return s
+	}
+	return strings.ReplaceAll(s, t.token, "<token>")
+}
+
+// File is a picture or a text on its way to Slack.
+type File struct {
+	Name  string // with its ending
+	Title string
+	Alt   string // of a picture, for those who cannot see it
+	Data  []byte
+}
+
+// Upload gives Slack a file and returns its id. The file is in no channel: it
+// is seen where a message shows it. It needs the scope files:write.
+func (c *Client) Upload(ctx context.Context, f File) (id string, err error) {
+	return c.put(ctx, f, "", "")
+}
+
+// Share gives Slack a file as a reply in a thread: text is shown there as a
+// snippet that can be opened. It needs the scope files:write. An answer that is
+// lost may share it twice: a file carries no mark that Find knows.
+func (c *Client) Share(ctx context.Context, channel, thread string, f File) (id string, err error) {
+	return c.put(ctx, f, channel, thread)
+}
+
+func (c *Client) put(ctx context.Context, f File, channel, thread string) (id string, err error) {
+	var place *slackgo.GetUploadURLExternalResponse
+	err = c.patiently(ctx, func() error {
+		var err error
+		place, err = c.api.GetUploadURLExternalContext(ctx, slackgo.GetUploadURLExternalParameters{FileName: f.Name, FileSize: len(f.Data), AltTxt: slacktext.Clip(slacktext.OneLine(f.Alt), MaxAlt)})
+		return err
+	})
+	if err != nil {
+		return "", c.typed(err)
+	}
+	if err := c.files.upload(ctx, place.UploadURL, f.Data); err != nil {
+		return "", c.typed(err)
+	}
+	var done *slackgo.CompleteUploadExternalResponse
+	err = c.patiently(ctx, func() error {
+		var err error
+		done, err = c.api.CompleteUploadExternalContext(ctx, slackgo.CompleteUploadExternalParameters{
+			Files: []slackgo.FileSummary{{ID: place.FileID, Title: slacktext.Clip(slacktext.OneLine(f.Title), MaxAlt)}}, Channel: channel, ThreadTimestamp: thread,
+		})
+		return err
+	})
+	if err != nil {
+		return "", c.typed(err)
+	}
+	if len(done.Files) != 1 || done.Files[0].ID == "" {
+		return "", &Error{Kind: Unavailable, Method: "files.completeUploadExternal", Status: http.StatusOK, cause: errors.New("the answer names no file")}
+	}
+	return done.Files[0].ID, nil
+}
+
+// upload sends the bytes to the address that Slack gave for them. The address
+// is the permission: the token does not go there.
+func (t *transport) upload(ctx context.Context, address string, data []byte) error {
+	const method = "file upload"
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
+		return &Error{Kind: Refused, Method: method, cause: errors.New("the address that Slack gave is not an https URL")}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(data))
+	if err != nil {
+		return &Error{Kind: Refused, Method: method, cause: t.redact(err)}
+	}
+	req.Header.Set("Content-Type", "application/octet-stream")
+	resp, err := t.http.Do(req)
+	if err != nil {
+		return &Error{Kind: Unavailable, Method: method, cause: t.redact(err)}
+	}
+	// The answer is a few words, read to its end for the connection's sake.
+	_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return &Error{Kind: Unavailable, Method: method, Status: resp.StatusCode, cause: t.redact(fmt.Errorf("read the answer: %w", err))}
+	}
+	e := &Error{Kind: Refused, Method: method, Status: resp.StatusCode}
+	switch s := resp.StatusCode; {
+	case s == http.StatusOK:
+		return nil
+	case s == http.StatusTooManyRequests:
+		e.Kind, e.RetryAfter = RateLimited, retryAfter(resp.Header)
+	case s >= 500, s == http.StatusRequestTimeout:
+		e.Kind = Unavailable
+	}
+	return e
+}
+
+const (
+	// MaxAlt is Slack's limit of alternative texts.
+	MaxAlt = 2000
+	// takingIn is how long Slack gets to take a picture in: it does so after it
+	// has answered, and refuses blocks that show it before (slackapi,
+	// node-slack-sdk issue 1865).
+	takingIn = 2 * time.Second
+)
+
+// notTakenIn tells that a message may have been refused because Slack does
+// not know its picture yet.
+func notTakenIn(m Message, err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == "invalid_blocks" && m.Picture() != ""
+}
+
+// Picture is the file that the message shows; empty for none.
+func (m Message) Picture() string {
+	for _, b := range m.Blocks {
+		if image, ok := b.(*slackgo.ImageBlock); ok && image.SlackFile != nil {
+			return image.SlackFile.ID
+		}
+	}
+	return ""
 }

@@ -9,13 +9,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sns/types"
+	"github.com/aws/smithy-go"
+
+	"rollcall/shared/target"
 	"rollcall/shared/target/message"
 )
 
@@ -239,4 +249,227 @@ func hide(s string, secrets []string) string {
 		}
 	}
 	return s
+}
+
+// Limits of one delivery.
+const (
+	timeout = 10 * time.Second
+	connect = 3 * time.Second
+)
+
+// The ways in which an address is none that is sent to. None of them quotes it.
+var (
+	ErrNotHTTPS = errors.New("is no https address, or has a name or a password in it")
+	// ErrPrivate: whoever may write the secret must not reach what only this function can.
+	ErrPrivate = errors.New("leads to a private, local or otherwise reserved network, and is not asked")
+)
+
+// Client makes requests to addresses that an operator has written: to public networks
+// alone, whatever their names resolve to at the moment of the connection, without
+// following redirects, and within ten seconds. by, if any, is taken in place of the network.
+func Client(by http.RoundTripper) *http.Client {
+	if by == nil {
+		by = &http.Transport{
+			// No proxy: it would connect where this function does not.
+			DialContext:         (&net.Dialer{Timeout: connect, Control: publicOnly}).DialContext,
+			TLSHandshakeTimeout: connect, ForceAttemptHTTP2: true, MaxIdleConns: 10, IdleConnTimeout: time.Minute,
+		}
+	}
+	return &http.Client{
+		Transport: by, Timeout: timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// checkAddress passes an https address, and what begins with an address of the settings.
+func checkAddress(address, ofSettings string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || u.Host == "" || u.User != nil {
+		return "", ErrNotHTTPS
+	}
+	if u.Scheme != "https" && (ofSettings == "" || !strings.HasPrefix(address, strings.TrimSuffix(ofSettings, "/")+"/")) {
+		return "", ErrNotHTTPS
+	}
+	return u.String(), nil
+}
+
+// publicOnly is asked after a name is resolved and before the connection is made: a name
+// that resolves to something else the second time is caught too.
+func publicOnly(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrPrivate, err)
+	}
+	if !public(to.Addr()) {
+		return ErrPrivate
+	}
+	return nil
+}
+
+// public tells an address of the internet. Loopback, link-local (169.254.169.254 among
+// them), private and unique local ones are told by their kind; the rest are the special
+// networks of IANA's registries (RFC 6890, www.iana.org/assignments/iana-ipv4-special-registry
+// and iana-ipv6-special-registry), and those that carry an IPv4 address within.
+func public(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	if !a.IsGlobalUnicast() || a.IsPrivate() {
+		return false
+	}
+	for _, special := range []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
+	} {
+		if netip.MustParsePrefix(special).Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// Publisher publishes to a topic.
+type Publisher interface {
+	Publish(context.Context, *sns.PublishInput, ...func(*sns.Options)) (*sns.PublishOutput, error)
+}
+
+var _ Publisher = (*sns.Client)(nil)
+
+// Publish sends a mail to a topic.
+func Publish(ctx context.Context, p Publisher, name, topic string, m message.Mail) error {
+	in := &sns.PublishInput{TopicArn: aws.String(topic), Subject: aws.String(m.Subject), Message: aws.String(m.Body), MessageAttributes: map[string]types.MessageAttributeValue{}}
+	for key, value := range m.Attributes {
+		in.MessageAttributes[key] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
+	}
+	_, err := p.Publish(ctx, in)
+	if err == nil {
+		return nil
+	}
+	e := &Error{Target: name, Kind: Later, cause: err}
+	// What SNS says is wrong with the request, the topic or the permission is so the next
+	// time too (SNS API reference, Publish, "Errors"); the client has tried throttled and
+	// broken calls again already.
+	var api smithy.APIError
+	if errors.As(err, &api) && api.ErrorFault() == smithy.FaultClient && !strings.Contains(api.ErrorCode(), "Throttl") {
+		e.Kind = Refused
+	}
+	return e
+}
+
+// SecretReader reads a secret.
+type SecretReader interface {
+	GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
+}
+
+var _ SecretReader = (*secretsmanager.Client)(nil)
+
+// Webhook is where a webhook is, and what its requests are signed with.
+type Webhook struct {
+	Address string `json:"url"`
+	Key     string `json:"key"`
+}
+
+// keepSecret is how long a secret is used before it is read again: a rotated one counts
+// within minutes.
+const keepSecret = 5 * time.Minute
+
+// Secrets keeps what was read of Secrets Manager for some minutes.
+type Secrets struct {
+	reader SecretReader
+	now    func() time.Time
+	known  map[string]known
+}
+
+type known struct {
+	text string
+	at   time.Time
+}
+
+// NewSecrets makes an empty memory.
+func NewSecrets(r SecretReader, now func() time.Time) *Secrets {
+	return &Secrets{reader: r, now: now, known: map[string]known{}}
+}
+
+var errEmptySecret = errors.New("the secret is empty")
+
+// Read gives a secret's text. A secret that cannot be read is filled in, or permitted, by
+// a person: it is tried again later. No error quotes it.
+func (s *Secrets) Read(ctx context.Context, target, name string) (string, error) {
+	if k, ok := s.known[name]; ok && s.now().Sub(k.at) < keepSecret {
+		return k.text, nil
+	}
+	out, err := s.reader.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(name)})
+	if err != nil {
+		return "", &Error{Target: target, Kind: Later, Says: "read its secret " + name, cause: err}
+	}
+	text := strings.TrimSpace(aws.ToString(out.SecretString))
+	if text == "" {
+		return "", &Error{Target: target, Kind: Later, Says: "read its secret " + name, cause: errEmptySecret}
+	}
+	s.known[name] = known{text, s.now()}
+	return text, nil
+}
+
+// Forget has a secret read again: what was refused may have been sent with an old one.
+func (s *Secrets) Forget(name string) { delete(s.known, name) }
+
+// IsEmpty tells that a secret has nothing in it.
+func IsEmpty(err error) bool { return errors.Is(err, errEmptySecret) }
+
+// CheckSecret tells what is wrong with the form of a target's secret, without sending
+// anything.
+func CheckSecret(t target.Target, text string) error {
+	switch t.Kind {
+	case target.PagerDuty:
+		return checkKey(t.Name(), text)
+	case target.Teams:
+		return checkPlace(t.Name(), text)
+	case target.Webhook:
+		w, err := ParseWebhook(t.Name(), text)
+		if err == nil {
+			err = checkHook(t.Name(), w)
+		}
+		if err == nil {
+			err = checkPlace(t.Name(), w.Address)
+		}
+		return err
+	}
+	return nil
+}
+
+// routingKey is the length of PagerDuty's routing keys
+// (developer.pagerduty.com/docs/events-api-v2/trigger-events, "routing_key").
+const routingKey = 32
+
+func checkKey(name, key string) error {
+	if len(key) != routingKey {
+		return &Error{Target: name, Kind: Later, Says: fmt.Sprintf("its secret holds no routing key: that has %d characters", routingKey)}
+	}
+	return nil
+}
+
+func checkPlace(name, address string) error {
+	if _, err := checkAddress(address, ""); err != nil {
+		return &Error{Target: name, Kind: Later, Says: "the address in its secret", cause: err}
+	}
+	return nil
+}
+
+// leastKey is the shortest key to sign with: shorter than the hash, it is the weaker part
+// (RFC 2104, section 3: "less than L bytes is strongly discouraged").
+const leastKey = 32
+
+func checkHook(name string, w Webhook) error {
+	if len(w.Key) < leastKey {
+		return &Error{Target: name, Kind: Later, Says: fmt.Sprintf("the key in its secret has fewer than %d characters", leastKey)}
+	}
+	return nil
+}
+
+// ParseWebhook reads the secret of a webhook.
+func ParseWebhook(target, text string) (Webhook, error) {
+	var w Webhook
+	// The parser's error would quote the secret.
+	if json.Unmarshal([]byte(text), &w) != nil || w.Address == "" || w.Key == "" {
+		return Webhook{}, &Error{Target: target, Kind: Later, Says: fmt.Sprintf("its secret is not of the form %s", `{"url": "https://…", "key": "…"}`)}
+	}
+	return w, nil
 }

@@ -1,8 +1,11 @@
 package message
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +17,7 @@ import (
 
 	"rollcall/local/faketargets"
 	"rollcall/shared/incident"
+	"rollcall/shared/target"
 )
 
 // sample is an event of events/out.
@@ -223,5 +227,492 @@ func TestSignature(t *testing.T) {
 	}
 	if again := Headers(key, "webhook=x", "event", body, now.Add(time.Minute)); again[HeaderDelivery] != h[HeaderDelivery] || again[HeaderSignature] == h[HeaderSignature] {
 		t.Errorf("sent again: %v, then %v", h, again)
+	}
+}
+
+func TestDecide(t *testing.T) {
+	opened, resolved := sample(t, "incident-opened"), sample(t, "incident-resolved")
+	reopened, taken, acted := sample(t, "incident-reopened"), sample(t, "incident-acknowledged"), sample(t, "remedy-acted")
+	detail := changed(sample(t, "incident-changed"), func(e *incident.Event) { e.Reason = incident.MoreAffected })
+	missed := changed(detail, func(e *incident.Event) { e.Reason = incident.HasMissed })
+	least := func(of target.Target, s string) target.Target { of.Least = s; return of }
+	info := changed(opened, func(e *incident.Event) { e.Severity = incident.Info })
+	warning := changed(opened, func(e *incident.Event) { e.Severity = incident.Warning })
+	silenced := func(n News) News { return changed(n, func(e *incident.Event) { e.Silenced = true }) }
+	unsilenced := changed(detail, func(e *incident.Event) { e.Reason = incident.IsUnsilenced })
+	givenUp := changed(resolved, func(e *incident.Event) { e.Resolution = incident.GivenUpOn })
+	try := News{Type: Test, ID: "t", At: time.Now()}
+
+	knows := func(n News) Told { return Told{Opened: n.Incident.Opened, Sequence: n.Incident.Sequence, Open: true} }
+	later := func(n News) News { return changed(n, func(e *incident.Event) { e.Opened = e.Opened.Add(time.Hour) }) }
+	over := func(n News) Told { return Told{Opened: n.Incident.Opened, Sequence: n.Incident.Sequence} }
+	pd, teams, mail, hook := target.Target{Kind: target.PagerDuty}, target.Target{Kind: target.Teams}, target.Target{Kind: target.SNS}, target.Target{Kind: target.Webhook}
+	critical := func(of target.Target) target.Target { return least(of, "critical") }
+	for _, test := range []struct {
+		name   string
+		of     target.Target
+		news   News
+		told   Told
+		want   []Action
+		reason Reason
+	}{
+		{"an alert", pd, opened, Told{}, []Action{Trigger}, ToTell},
+		{"a card", teams, opened, Told{}, []Action{Post}, ToTell},
+		{"a mail", mail, opened, Told{}, []Action{Post}, ToTell},
+		{"a request", hook, opened, Told{}, []Action{Post}, ToTell},
+		{"the same again", pd, opened, knows(opened), nil, OlderNews},
+		{"a mail once", mail, opened, knows(opened), nil, OlderNews},
+		{"older than what it knows", pd, opened, knows(resolved), nil, OlderNews},
+		{"a receiver orders by itself", hook, opened, knows(resolved), []Action{Post}, ToTell},
+		{"it came back", pd, reopened, Told{Opened: resolved.Incident.Opened, Sequence: resolved.Incident.Sequence}, []Action{Trigger}, ToTell},
+		{"more of the same", pd, detail, knows(opened), nil, NotForPeople},
+		{"more of the same, a card", teams, detail, knows(opened), nil, NotForPeople},
+		{"more of the same, to a machine", hook, detail, knows(opened), []Action{Post}, ToTell},
+		{"what was foreseen", teams, missed, knows(opened), []Action{Post}, ToTell},
+		{"worse", pd, missed, knows(opened), []Action{Trigger}, ToTell},
+		{"worse, while it is muted", pd, changed(missed, func(e *incident.Event) { e.Muted = true }), knows(opened), nil, IsMuted},
+		{"worse, while it is muted, to a machine", hook, changed(missed, func(e *incident.Event) { e.Muted = true }), knows(opened), []Action{Post}, ToTell},
+		{"over, while it is muted", pd, changed(resolved, func(e *incident.Event) { e.Muted = true }), knows(opened), []Action{Resolve}, ToTell},
+		{"silenced", pd, silenced(opened), Told{}, nil, IsSilenced},
+		{"silenced, a mail", mail, silenced(opened), Told{}, nil, IsSilenced},
+		{"silenced, to a machine", hook, silenced(opened), Told{}, []Action{Post}, ToTell},
+		{"worse, while it is silenced", pd, silenced(missed), knows(opened), nil, IsSilenced},
+		{"over, while it is silenced", pd, silenced(resolved), knows(opened), []Action{Resolve}, ToTell},
+		{"came and went while it was silenced", mail, silenced(resolved), Told{}, nil, IsSilenced},
+		{"still there when the silence ends", pd, unsilenced, Told{}, []Action{Trigger}, ToTell},
+		{"still there when the silence ends, a card", teams, unsilenced, Told{}, []Action{Post}, ToTell},
+		{"still there, and not urgent enough", critical(pd), changed(unsilenced, func(e *incident.Event) { e.Severity = incident.Warning }), Told{}, nil, BelowSeverity},
+		{"somebody has it", pd, taken, knows(opened), []Action{Acknowledge}, ToTell},
+		{"somebody has what was never triggered", pd, taken, Told{}, []Action{Trigger, Acknowledge}, ToTell},
+		{"from one to another", pd, changed(taken, func(e *incident.Event) { e.Sequence = 9 }),
+			Told{Opened: taken.Incident.Opened, Sequence: 4, Open: true, Acknowledged: true}, nil, NotForPeople},
+		{"somebody has it, a card", teams, taken, knows(opened), nil, NotForPeople},
+		{"somebody has it, to a machine", hook, taken, knows(opened), []Action{Post}, ToTell},
+		{"a remedy", mail, acted, knows(opened), []Action{Post}, ToTell},
+		{"a remedy wakes nobody", pd, acted, knows(opened), nil, NotForPeople},
+		{"over", pd, resolved, knows(opened), []Action{Resolve}, ToTell},
+		{"over, a mail", mail, resolved, knows(opened), []Action{Post}, ToTell},
+		{"only the looking stopped", pd, givenUp, knows(opened), nil, StillFails},
+		{"only the looking stopped, a mail", mail, givenUp, knows(opened), []Action{Post}, ToTell},
+		{"not urgent enough", critical(pd), warning, Told{}, nil, BelowSeverity},
+		{"urgent enough", critical(pd), opened, Told{}, []Action{Trigger}, ToTell},
+		{"over, and never told of it", critical(mail), resolved, Told{}, nil, NeverTold},
+		{"over, and told of it", critical(mail), resolved, knows(opened), []Action{Post}, ToTell},
+		{"somebody has what is not urgent", critical(pd), changed(taken, func(e *incident.Event) { e.Severity = incident.Warning }), Told{}, nil, BelowSeverity},
+		{"a test of PagerDuty closes itself", critical(pd), try, Told{}, []Action{Trigger, Resolve}, ToTell},
+		{"a test", mail, try, Told{}, []Action{Post}, ToTell},
+		{"a test is for all", critical(teams), try, Told{}, []Action{Post}, ToTell},
+		{"began again, and the record anew", pd, changed(opened, func(e *incident.Event) { e.Opened, e.Sequence = e.Opened.Add(time.Hour), 1 }), knows(resolved), []Action{Trigger}, ToTell},
+		{"of a record that was before", pd, changed(opened, func(e *incident.Event) { e.Opened, e.Sequence = e.Opened.Add(-time.Hour), 99 }), knows(opened), nil, OlderNews},
+		{"taken anew after it began again", pd, changed(taken, func(e *incident.Event) { e.Opened = e.Opened.Add(time.Hour) }),
+			Told{Opened: taken.Incident.Opened, Sequence: 4, Open: true, Acknowledged: true}, []Action{Acknowledge}, ToTell},
+		{"urgent when it was told, and no longer", critical(pd), changed(missed, func(e *incident.Event) { e.Severity = incident.Warning }), knows(opened), []Action{Trigger}, ToTell},
+		{"somebody has what was urgent", critical(pd), changed(taken, func(e *incident.Event) { e.Severity = incident.Warning }), knows(opened), []Action{Acknowledge}, ToTell},
+		{"a remedy of what it was not told", critical(mail), changed(acted, func(e *incident.Event) { e.Severity = incident.Warning }), Told{}, nil, BelowSeverity},
+		{"a remedy of what it was told", critical(mail), changed(acted, func(e *incident.Event) { e.Severity = incident.Warning }), knows(opened), []Action{Post}, ToTell},
+		{"a detail of what it was not told, to a machine", critical(hook), changed(detail, func(e *incident.Event) { e.Severity = incident.Warning }), Told{}, nil, BelowSeverity},
+		{"somebody has what another was told, to a machine", hook, taken, Told{}, []Action{Post}, ToTell},
+		{"over, and nothing asked of its severity", mail, resolved, Told{}, []Action{Post}, ToTell},
+		{"not urgent, long after one that was", critical(pd), later(warning), over(opened), nil, BelowSeverity},
+		{"somebody has what is not urgent, long after", critical(pd), later(changed(taken, func(e *incident.Event) { e.Severity = incident.Warning })), over(opened), nil, BelowSeverity},
+		{"somebody has it, a card, long after", teams, later(taken), over(opened), nil, NotForPeople},
+		{"over, of what was not urgent, long after", critical(mail), later(resolved), over(opened), nil, NeverTold},
+		{"a remedy of what is not urgent, long after", critical(mail), later(changed(acted, func(e *incident.Event) { e.Severity = incident.Warning })), over(opened), nil, BelowSeverity},
+		{"a remedy, and the beginning was not told", mail, acted, Told{}, []Action{Post}, ToTell},
+		{"a detail, and the beginning was not told, to a machine", hook, detail, Told{}, []Action{Post}, ToTell},
+		{"became worse", teams, changed(detail, func(e *incident.Event) { e.Reason = incident.IsWorse }), knows(opened), []Action{Post}, ToTell},
+		{"failed again", teams, changed(detail, func(e *incident.Event) { e.Reason = incident.FailedAgain }), knows(opened), []Action{Post}, ToTell},
+		{"a remedy did not help", teams, changed(detail, func(e *incident.Event) { e.Reason = incident.IsUnhelpful }), knows(opened), []Action{Post}, ToTell},
+		{"a warning where warnings are wanted", least(mail, "warning"), warning, Told{}, []Action{Post}, ToTell},
+		{"news where warnings are wanted", least(mail, "warning"), info, Told{}, nil, BelowSeverity},
+		{"news where all is wanted", least(mail, "info"), info, Told{}, []Action{Post}, ToTell},
+	} {
+		got, next, reason := Decide(test.of, test.news, test.told)
+		if diff := cmp.Diff(test.want, got); diff != "" || reason != test.reason {
+			t.Errorf("%s: reason %q, want %q; actions (-want +got):\n%s", test.name, reason, test.reason, diff)
+		}
+		if len(got) == 0 && next != test.told {
+			t.Errorf("%s: nothing is told, and %+v is remembered", test.name, next)
+		}
+		if len(got) > 0 && !Wants(test.of, test.news) {
+			t.Errorf("%s: it is told, and there is no message of it", test.name)
+		}
+	}
+}
+
+// TestDecideWeek: a week is told once, in its order, to those that hear of all; PagerDuty
+// never hears of it, nor does a target that is for incidents from a severity on.
+func TestDecideWeek(t *testing.T) {
+	week := sample(t, "weekly-report")
+	later := week
+	later.Week = &Week{Result: week.Week.Result, To: week.Week.To.AddDate(0, 0, 7)}
+	told := Told{Opened: week.Week.To}
+	for _, test := range []struct {
+		name   string
+		of     target.Target
+		news   News
+		told   Told
+		want   []Action
+		reason Reason
+	}{
+		{"a mail", target.Target{Kind: target.SNS}, week, Told{}, []Action{Post}, ToTell},
+		{"a card", target.Target{Kind: target.Teams}, week, Told{}, []Action{Post}, ToTell},
+		{"a webhook", target.Target{Kind: target.Webhook}, week, Told{}, []Action{Post}, ToTell},
+		{"no alert", target.Target{Kind: target.PagerDuty}, week, Told{}, nil, NoAlert},
+		{"for all incidents", target.Target{Kind: target.SNS, Least: "info"}, week, Told{}, nil, IncidentsOnly},
+		{"for what is critical", target.Target{Kind: target.Teams, Least: "critical"}, week, Told{}, nil, IncidentsOnly},
+		{"it comes again", target.Target{Kind: target.SNS}, week, told, nil, OlderNews},
+		{"it comes again, a webhook", target.Target{Kind: target.Webhook}, week, told, nil, OlderNews},
+		{"the next", target.Target{Kind: target.SNS}, later, told, []Action{Post}, ToTell},
+		{"late, after the next", target.Target{Kind: target.SNS}, week, Told{Opened: later.Week.To}, nil, OlderNews},
+	} {
+		got, next, reason := Decide(test.of, test.news, test.told)
+		want := test.told
+		if len(test.want) > 0 {
+			want = Told{Opened: test.news.Week.To}
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" || reason != test.reason || next != want {
+			t.Errorf("%s: reason %q, remembered %+v; actions (-want +got):\n%s", test.name, reason, next, diff)
+		}
+		if wants := Wants(test.of, test.news); wants != (reason == ToTell || reason == OlderNews) {
+			t.Errorf("%s: wanted %v", test.name, wants)
+		}
+	}
+	if week.About() != "week" {
+		t.Errorf("it is about %q", week.About())
+	}
+}
+
+// TestRemembered: what a target knows after it was told.
+func TestRemembered(t *testing.T) {
+	opened, taken, resolved := sample(t, "incident-opened"), sample(t, "incident-acknowledged"), sample(t, "incident-resolved")
+	acted := sample(t, "remedy-acted")
+	of := func(n News, open, acknowledged bool) Told {
+		return Told{Opened: n.Incident.Opened, Sequence: n.Incident.Sequence, Open: open, Acknowledged: acknowledged}
+	}
+	again := changed(opened, func(e *incident.Event) { e.Opened, e.Sequence = e.Opened.Add(time.Hour), 1 })
+	for name, test := range map[string]struct {
+		kind       target.Kind
+		news       News
+		told, want Told
+	}{
+		"it began":                         {target.PagerDuty, opened, Told{}, of(opened, true, false)},
+		"somebody has it":                  {target.PagerDuty, taken, of(opened, true, false), of(taken, true, true)},
+		"somebody has what was not told":   {target.PagerDuty, taken, Told{}, of(taken, true, true)},
+		"it is over":                       {target.PagerDuty, resolved, of(taken, true, true), of(resolved, false, false)},
+		"it began again, nobody has it":    {target.PagerDuty, again, of(taken, true, true), of(again, true, false)},
+		"a remedy":                         {target.SNS, acted, of(opened, true, false), of(acted, true, false)},
+		"a machine is told what was older": {target.Webhook, opened, of(resolved, false, false), of(resolved, false, false)},
+		"a test":                           {target.SNS, News{Type: Test, ID: "t", At: time.Now()}, of(opened, true, false), of(opened, true, false)},
+		"a test of PagerDuty":              {target.PagerDuty, News{Type: Test, ID: "t", At: time.Now()}, of(opened, true, false), of(opened, true, false)},
+	} {
+		actions, got, reason := Decide(target.Target{Kind: test.kind}, test.news, test.told)
+		if len(actions) == 0 || reason != ToTell || got != test.want {
+			t.Errorf("%s: %v (%s), remembered %+v, want %+v", name, actions, reason, got, test.want)
+		}
+	}
+}
+
+// TestWants: there is a message on the queue only for whom it may ever be.
+func TestWants(t *testing.T) {
+	detail := changed(sample(t, "incident-changed"), func(e *incident.Event) { e.Reason = incident.MoreAffected })
+	for _, test := range []struct {
+		kind target.Kind
+		news News
+		want bool
+	}{
+		{target.PagerDuty, detail, false},
+		{target.Teams, detail, false},
+		{target.SNS, detail, false},
+		{target.Webhook, detail, true},
+		{target.PagerDuty, sample(t, "remedy-acted"), false},
+		{target.SNS, sample(t, "remedy-acted"), true},
+		{target.PagerDuty, sample(t, "incident-acknowledged"), true},
+		{target.Teams, sample(t, "incident-acknowledged"), false},
+		{target.PagerDuty, sample(t, "incident-resolved"), true},
+		// What it is told of these hangs on what it knows then.
+		{target.PagerDuty, changed(sample(t, "incident-resolved"), func(e *incident.Event) { e.Resolution = incident.GivenUpOn }), true},
+		{target.Teams, changed(sample(t, "incident-opened"), func(e *incident.Event) { e.Silenced = true }), true},
+	} {
+		if got := Wants(target.Target{Kind: test.kind, Least: "critical"}, test.news); got != test.want {
+			t.Errorf("%s, %s %s: %v", test.kind, test.news.Type, test.news.Incident.Reason, got)
+		}
+	}
+}
+
+// TestAnyOrder: in whichever order the events of an incident come, and however often,
+// PagerDuty's alert ends as the incident does, and is never opened after it was resolved.
+func TestAnyOrder(t *testing.T) {
+	story := []News{sample(t, "incident-opened"), sample(t, "incident-changed"), sample(t, "incident-acknowledged"), sample(t, "incident-resolved")}
+	var tried int
+	var play func(left, order []News)
+	play = func(left, order []News) {
+		if len(left) > 0 {
+			for i := range left {
+				rest := append(append([]News{}, left[:i]...), left[i+1:]...)
+				play(rest, append(append([]News{}, order...), left[i]))
+			}
+			return
+		}
+		tried++
+		told, open := Told{}, false
+		for _, n := range append(order, order[0]) {
+			actions, next, _ := Decide(target.Target{Kind: target.PagerDuty}, n, told)
+			told = next
+			for _, a := range actions {
+				open = a != Resolve
+			}
+		}
+		if open {
+			t.Errorf("the alert is open at the end: %v", order)
+		}
+	}
+	play(story, nil)
+	if tried != 24 {
+		t.Errorf("%d orders", tried)
+	}
+}
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// samples are events of events/out, of each kind that people are told of.
+func samples(t *testing.T) []News {
+	t.Helper()
+	var list []News
+	for _, name := range []string{"incident-opened", "incident-changed", "incident-acknowledged", "remedy-acted", "incident-resolved", "incident-reopened", "test-message", "weekly-report"} {
+		list = append(list, sample(t, name))
+	}
+	list[0].Words.Docs = "https://docs.example.com/checks/route-no-egress.html"
+	return list
+}
+
+// TestGolden: each event as each form, whole.
+func TestGolden(t *testing.T) {
+	var mail, pager, teams bytes.Buffer
+	for _, n := range samples(t) {
+		m := ToMail(n)
+		fmt.Fprintf(&mail, "=== %s\n%v\n%s\n\n%s\n", n.Type, m.Attributes, m.Subject, m.Body)
+		for _, a := range []Action{Trigger, Acknowledge, Resolve} {
+			if n.Week != nil {
+				break // it hears of none (TestDecideWeek)
+			}
+			raw, err := json.MarshalIndent(ToPagerDuty(n, a), "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&pager, "=== %s: %s\n%s\n", n.Type, a, raw)
+		}
+		raw, err := ToTeams(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&teams, "=== %s\n", n.Type)
+		if err := json.Indent(&teams, raw, "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		teams.WriteByte('\n')
+	}
+	for name, got := range map[string][]byte{"mail": mail.Bytes(), "pagerduty": pager.Bytes(), "teams": teams.Bytes()} {
+		file := filepath.Join("testdata", name+".golden")
+		if *update {
+			if err := os.WriteFile(file, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s (-want +got, -update writes it anew):\n%s", file, diff)
+		}
+	}
+}
+
+// TestUrgency: the state as a word, in a color of Adaptive Cards, and as PagerDuty's severity.
+func TestUrgency(t *testing.T) {
+	for _, test := range []struct {
+		of            incident.Event
+		want, color   string
+		pagerDutySays string
+	}{
+		{incident.Event{Kind: incident.EventOpened, State: incident.Open, Severity: incident.Critical}, "Critical", "Attention", "critical"},
+		{incident.Event{Kind: incident.EventReopened, State: incident.Open, Severity: incident.Warning}, "Warning", "Warning", "warning"},
+		{incident.Event{Kind: incident.EventOpened, State: incident.Open, Severity: incident.Info}, "Info", "Accent", "info"},
+		{incident.Event{Kind: incident.EventAcknowledged, State: incident.Open, Severity: incident.Critical}, "Acknowledged", "Accent", "critical"},
+		{incident.Event{Kind: incident.EventActed, Reason: incident.RemedyDone, Severity: incident.Critical}, "Remedy done", "Good", "critical"},
+		{incident.Event{Kind: incident.EventActed, Reason: incident.RemedyFailed, Severity: incident.Critical}, "Remedy not done", "Warning", "critical"},
+		{incident.Event{Kind: incident.EventChanged, Reason: incident.RemedyDone, State: incident.Open, Severity: incident.Critical}, "Critical", "Attention", "critical"},
+		{incident.Event{Kind: incident.EventResolved, State: incident.Closed, Resolution: incident.Proved, Severity: incident.Critical}, "Resolved", "Good", "critical"},
+		{incident.Event{Kind: incident.EventResolved, State: incident.Closed, Resolution: incident.Unproved, Severity: incident.Warning}, "Resolved", "Good", "warning"},
+		{incident.Event{Kind: incident.EventResolved, State: incident.Closed, Resolution: incident.Withdrawn, Severity: incident.Warning}, "Closed", "Accent", "warning"},
+		{incident.Event{Kind: incident.EventResolved, State: incident.Closed, Resolution: incident.Superseded, Severity: incident.Critical}, "Closed", "Accent", "critical"},
+		{incident.Event{Kind: incident.EventResolved, State: incident.Closed, Resolution: incident.GivenUpOn, Severity: incident.Critical}, "Critical", "Attention", "critical"},
+		{incident.Event{Kind: incident.EventOpened, State: incident.Open, Resolution: incident.Proved, Severity: incident.Warning}, "Warning", "Warning", "warning"},
+		{incident.Event{Kind: incident.EventChanged, State: incident.Cleared, Severity: incident.Critical}, "Cause gone", "Warning", "critical"},
+	} {
+		n := News{Incident: &test.of, Type: test.of.Kind.DetailType(), At: time.Unix(0, 0)}
+		if got := Urgency(n); got != test.want || color(n) != test.color || ToPagerDuty(n, Trigger).Payload.Severity != test.pagerDutySays {
+			t.Errorf("%+v: %q, %q, %q; want %q, %q, %q", test.of, got, color(n), ToPagerDuty(n, Trigger).Payload.Severity, test.want, test.color, test.pagerDutySays)
+		}
+	}
+}
+
+func TestSubject(t *testing.T) {
+	for text, want := range map[string]string{
+		"a → b · c – d’s…":             "a -> b - c - d's...",
+		"a\nb\rc\td\x00e\x7ff\x1b":     "a b c def",
+		"~ ü 日本 }":                     "~ ? ?? }",
+		strings.Repeat("x", 99):        strings.Repeat("x", 99),
+		strings.Repeat("x", 100):       strings.Repeat("x", 96) + "...",
+		strings.Repeat("→", 49) + "x":  strings.Repeat("->", 49) + "x",
+		strings.Repeat("→", 49) + "xy": strings.Repeat("->", 48) + "...",
+	} {
+		if got := subject(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestCardsThatAreTooLarge: what is left out first is what people can do without, and the
+// headline always arrives.
+func TestCardsThatAreTooLarge(t *testing.T) {
+	n := sample(t, "incident-opened")
+	n.Words.Docs = ""
+	large := strings.Repeat("x", maxTeams)
+	short := incident.Words{Headline: "It broke.", Command: "fix it", Lines: []incident.Line{{Label: "Impact", Text: "first"}, {Label: "Why", Text: "second"}}}
+	for name, test := range map[string]struct {
+		change func(*incident.Words)
+		want   string
+	}{
+		"it fits":             {func(*incident.Words) {}, "It broke.|first|second|fix it"},
+		"a long command":      {func(w *incident.Words) { w.Command = large }, "It broke.|first|second"},
+		"a long second line":  {func(w *incident.Words) { w.Lines[1].Text = large }, "It broke.|first"},
+		"a long first line":   {func(w *incident.Words) { w.Lines[0].Text = large }, "It broke."},
+		"a long line alone":   {func(w *incident.Words) { w.Lines = []incident.Line{{Label: "Why", Text: large}} }, "It broke."},
+		"a long headline":     {func(w *incident.Words) { w.Headline = large; w.Lines = nil }, strings.Repeat("x", maxHeadline-1) + "…"},
+		"a headline as it is": {func(w *incident.Words) { w.Headline = large[:maxHeadline]; w.Lines[0].Text = large }, large[:maxHeadline]},
+	} {
+		n := n
+		n.Words = short
+		n.Words.Lines = append([]incident.Line{}, short.Lines...)
+		test.change(&n.Words)
+		body, err := ToTeams(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sent Teams
+		if err := json.Unmarshal(body, &sent); err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		blocks := sent.Attachments[0].Content.Body
+		for _, block := range blocks[:len(blocks)-1] { // the last is whose it is
+			said = append(said, block.Inlines[len(block.Inlines)-1].Text)
+		}
+		if got := strings.Join(said, "|"); got != test.want || len(body) > maxTeams {
+			t.Errorf("%s: %d bytes: %.80q, want %.80q", name, len(body), got, test.want)
+		}
+	}
+	n.Words = short
+	overhead := func() int {
+		body, err := ToTeams(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(body) - len(n.Words.Command)
+	}()
+	n.Words.Command = strings.Repeat("x", maxTeams-overhead)
+	if body, err := ToTeams(n); err != nil || len(body) != maxTeams || !bytes.Contains(body, []byte(n.Words.Command)) {
+		t.Errorf("a card of just what Teams takes: %d bytes, %v", len(body), err)
+	}
+	n.Words = incident.Words{Headline: "x", Console: "https://example.com/" + large}
+	if body, err := ToTeams(n); err == nil || !strings.Contains(err.Error(), "larger than the") {
+		t.Errorf("an address that is too long: %d bytes, %v", len(body), err)
+	}
+}
+
+// TestCardsOfWeeks: what has no room is at the end, and is counted; the headline and what to do
+// next always arrive.
+func TestCardsOfWeeks(t *testing.T) {
+	n := sample(t, "weekly-report")
+	first := len(n.Words.Lines)
+	for range 300 {
+		n.Words.Lines = append(n.Words.Lines, incident.Line{Text: strings.Repeat("<", 100)})
+	}
+	body, err := ToTeams(n)
+	if err != nil || len(body) > maxTeams || len(body) < maxTeams-2000 {
+		t.Fatalf("%d bytes, %v", len(body), err)
+	}
+	var sent Teams
+	if err := json.Unmarshal(body, &sent); err != nil {
+		t.Fatal(err)
+	}
+	blocks := sent.Attachments[0].Content.Body
+	if blocks[1].Inlines[0].Text != "Next" || len(blocks) < first {
+		t.Errorf("%d blocks of %d lines, the second is %+v", len(blocks), first, blocks[1])
+	}
+	if last := blocks[len(blocks)-1].Inlines; last[0].Text != "More  " || last[1].Text != fmt.Sprintf("%d lines that a card has no room for, in Slack", first+300-(len(blocks)-2)) {
+		t.Errorf("the last block is %+v", last)
+	}
+}
+
+// TestPagerDutyLimits: summaries and keys at the length that PagerDuty takes are as they are.
+func TestPagerDutyLimits(t *testing.T) {
+	n := sample(t, "incident-opened")
+	n.Words.Headline = strings.Repeat("ü", maxSummary)
+	if got := ToPagerDuty(n, Trigger).Payload.Summary; got != n.Words.Headline {
+		t.Errorf("a summary of the limit is cut to %d characters", utf8.RuneCountInString(got))
+	}
+	n.Words.Headline += "ü"
+	if got := ToPagerDuty(n, Trigger).Payload.Summary; utf8.RuneCountInString(got) != maxSummary || !strings.HasSuffix(got, "ü…") {
+		t.Errorf("a longer one has %d characters", utf8.RuneCountInString(got))
+	}
+	about := strings.Repeat("a", maxDedup-len("rollcall/"))
+	if got := dedupKey(about); got != "rollcall/"+about {
+		t.Errorf("a key of the limit: %s", got)
+	}
+	if got := dedupKey(about + "a"); len(got) != len("rollcall/")+64 {
+		t.Errorf("a longer one: %s", got)
+	}
+}
+
+// TestDelivery: the name of a delivery is that of the documentation.
+func TestDelivery(t *testing.T) {
+	// printf 'webhook=x\nevent' | sha256sum | cut -c1-32
+	if got := Delivery("webhook=x", "event"); got != "4b54d06dc31a35b91f57dd5e8732851f" {
+		t.Error(got)
+	}
+}
+
+func TestFuture(t *testing.T) {
+	now := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+	late := now.Add(6 * time.Minute)
+	for name, tt := range map[string]struct {
+		n    News
+		want bool
+	}{
+		"now":                  {News{At: now.Add(5 * time.Minute)}, false},
+		"later":                {News{At: late}, true},
+		"an opening to come":   {News{At: now, Incident: &incident.Event{Opened: late}}, true},
+		"a beginning to come":  {News{At: now, Incident: &incident.Event{Began: late}}, true},
+		"an end to come":       {News{At: now, Incident: &incident.Event{Resolved: late}}, true},
+		"an incident of today": {News{At: now, Incident: &incident.Event{Opened: now}}, false},
+		"a week to come":       {News{At: now, Week: &Week{To: late}}, true},
+		"a week that is over":  {News{At: now, Week: &Week{To: now}}, false},
+	} {
+		if got := tt.n.Future(now); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+func TestWithEvent(t *testing.T) {
+	n, err := News{Raw: []byte(`{"source":"rollcall","detail":{"title":"forged"}}`)}.WithEvent(incident.Event{ID: "a/2", Cluster: "prod", Title: "recorded"})
+	if err != nil || n.ID != "a/2" || n.Incident.Title != "recorded" || n.Words.Headline == "" {
+		t.Errorf("%+v, %v", n, err)
+	}
+	if _, err := (News{Raw: []byte(`[]`)}).WithEvent(incident.Event{}); err == nil {
+		t.Error("an envelope that is none is taken")
 	}
 }

@@ -15,6 +15,11 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"rollcall/local/platform/dynamo"
 )
 
 // Options are how it is started.
@@ -148,4 +153,90 @@ func find() (string, error) {
 			return "", fmt.Errorf("no local/platform/dynamo/dynalite/server.js in %s or above it", at)
 		}
 	}
+}
+
+// install fetches dynalite as package-lock.json says, once. Several processes
+// may come here at the same time (each package's tests are one), so a folder
+// made by the first keeps the others waiting.
+func install(ctx context.Context, dir string) error {
+	if installed(dir) {
+		return nil
+	}
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return fmt.Errorf("npm is needed to fetch dynalite (it comes with Node.js), and it is not on the PATH: %w", err)
+	}
+	lock := filepath.Join(dir, ".installing")
+	for {
+		err := os.Mkdir(lock, 0o755)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("lock %s: %w", dir, err)
+		}
+		if installed(dir) {
+			return nil
+		}
+		if stale(lock) {
+			// Whoever made it was killed. If two remove it, one makes it anew.
+			_ = os.Remove(lock)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for another npm ci in %s: %w", dir, ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	defer os.Remove(lock)
+	if installed(dir) {
+		return nil
+	}
+	// The packages need nothing built in memory mode, so none of their scripts runs.
+	c := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	c.Dir = dir
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm ci in %s: %w\n%s", dir, err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// installed tells whether npm has finished: it writes this file last.
+func installed(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "node_modules", ".package-lock.json"))
+	return err == nil
+}
+
+// stale tells whether a lock is older than any npm ci of 25 small packages takes.
+func stale(lock string) bool {
+	info, err := os.Stat(lock)
+	return err == nil && time.Since(info.ModTime()) > 5*time.Minute
+}
+
+// Client is a client for it; region and credentials are of no matter.
+func (s *Server) Client() *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		Region:       "us-west-2",
+		BaseEndpoint: aws.String(s.Endpoint()),
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
+		}),
+	})
+}
+
+// CreateTable makes a table as the stack does (see package state).
+func (s *Server) CreateTable(ctx context.Context, name string) error {
+	client := s.Client()
+	if _, err := client.CreateTable(ctx, dynamo.TableOfTheStack(name)); err != nil {
+		return fmt.Errorf("create table %s: %w", name, err)
+	}
+	// A new table is not there at once, here as in AWS.
+	active := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 2*time.Millisecond, 20*time.Millisecond
+	})
+	if err := active.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, 10*time.Second); err != nil {
+		return fmt.Errorf("create table %s: %w", name, err)
+	}
+	return nil
 }

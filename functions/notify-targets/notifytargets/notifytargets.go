@@ -1,0 +1,349 @@
+// Package notifytargets tells targets besides Slack what happens on Rollcall's bus. An
+// event becomes a message for each target; a message is delivered, held back while its
+// target is away, or set aside with what the target says.
+package notifytargets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/shared/bus"
+	"rollcall/shared/event"
+	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
+	"rollcall/shared/outbox"
+	"rollcall/shared/report"
+	"rollcall/shared/spoke"
+	"rollcall/shared/store"
+	"rollcall/shared/target"
+	"rollcall/shared/target/deliver"
+	"rollcall/shared/target/message"
+)
+
+// Memory is what targets were told.
+type Memory interface {
+	Told(ctx context.Context, target, about string) (store.ToldRecord, error)
+	SaveTold(ctx context.Context, r store.ToldRecord) error
+}
+
+// Records reads the incidents of a cluster, as report alone writes them.
+type Records func(ctx context.Context, of spoke.ID, cluster string) ([]incident.Incident, error)
+
+// Queue holds what targets are to be told.
+type Queue interface {
+	Put(ctx context.Context, target, about, id string, raw json.RawMessage) error
+	SetAside(ctx context.Context, m event.Message, reason string) error
+	HoldBack(ctx context.Context, m event.Message, wait time.Duration) error
+}
+
+// Secret reads secrets.
+type Secret interface {
+	Read(ctx context.Context, target, name string) (string, error)
+	Forget(name string)
+}
+
+type handler struct {
+	targets []target.Target
+	// topic is the ARN of the stack's topic.
+	topic   string
+	memory  Memory
+	records Records
+	// weeks reads the weekly messages, as report alone writes them.
+	weeks   func(context.Context) ([]outbox.Posting, error)
+	now     func() time.Time
+	queue   Queue
+	secrets Secret
+	mail    deliver.Publisher
+	send    deliver.Sender
+	log     *slog.Logger
+	count   func(string, int)
+}
+
+// handle takes an event of the bus, or messages of the queue.
+func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
+	messages, ok := event.Batch(raw)
+	if !ok {
+		return nil, h.fan(ctx, raw)
+	}
+	var failed []string
+	for _, m := range messages {
+		if err := h.deliver(ctx, m); err != nil {
+			h.notTold(ctx, m, err)
+			failed = append(failed, m.ID)
+		}
+	}
+	return event.Failures(failed), nil
+}
+
+// fan queues an event for each target that may want it. An error has Lambda bring the
+// event again; what was queued already is there once.
+func (h handler) fan(ctx context.Context, raw json.RawMessage) error {
+	n, err := message.Parse(raw)
+	if err != nil {
+		return err
+	}
+	if n.Future(h.now()) {
+		h.foreign(ctx, n, "it names a time that has not come")
+		return nil
+	}
+	var wrong []error
+	for _, t := range h.targets {
+		if message.Wants(t, n) {
+			wrong = append(wrong, h.queue.Put(ctx, t.Name(), n.About(), n.ID, raw))
+		} else if n.Week != nil {
+			_, _, reason := message.Decide(t, n, message.Told{})
+			h.log.InfoContext(ctx, "not told of the week", "target", t.Name(), "event", n.ID, "reason", reason)
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// deliver tells one target of one event. What can never be told is set aside and done
+// with; an error has the message come again.
+func (h handler) deliver(ctx context.Context, m event.Message) error {
+	var to bus.ToTarget
+	if err := json.Unmarshal([]byte(m.Body), &to); err != nil {
+		return h.aside(ctx, m, fmt.Errorf("the message cannot be read: %w", err))
+	}
+	n, err := message.Parse(to.Event)
+	if err != nil {
+		return h.aside(ctx, m, fmt.Errorf("target %s: %w", to.Target, err))
+	}
+	log := h.log.With("target", to.Target, "event", n.ID, "about", n.About())
+	i := slices.IndexFunc(h.targets, func(t target.Target) bool { return t.Name() == to.Target })
+	if i < 0 {
+		log.InfoContext(ctx, "the target is no longer among the settings, it is not told")
+		return nil
+	}
+	t := h.targets[i]
+	n, why, err := h.recorded(ctx, n, m.Received)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		h.foreign(ctx, n, why)
+		return nil
+	}
+	record, err := h.memory.Told(ctx, t.Name(), n.About())
+	if err != nil {
+		return err
+	}
+	actions, next, reason := message.Decide(t, n, record.Told)
+	if len(actions) == 0 {
+		log.InfoContext(ctx, "not told", "reason", reason)
+		return nil
+	}
+	for _, a := range actions {
+		if err := h.tell(ctx, t, n, a); err != nil {
+			var refused *deliver.Error
+			if errors.As(err, &refused) && refused.Kind == deliver.Refused {
+				h.secrets.Forget(t.Secret)
+				return h.aside(ctx, m, err)
+			}
+			return err
+		}
+	}
+	log.InfoContext(ctx, "told", "actions", actions)
+	h.count("TargetsTold", 1)
+	if n.Incident == nil && n.Week == nil {
+		return nil // a test is told as often as somebody tries
+	}
+	record.Told = next
+	// It has it: that must be recorded even if time is running out, or it is told twice.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
+	defer cancel()
+	return h.memory.SaveTold(ctx, record)
+}
+
+// foreign notes an event that is dropped: whoever may put events on the bus can say anything.
+func (h handler) foreign(ctx context.Context, n message.News, why string) {
+	h.log.WarnContext(ctx, "dropped an event that no record confirms", "event", n.ID, "about", n.About(), "reason", why)
+	h.count("ForeignEvents", 1)
+}
+
+// unrecorded is from which attempt on an event that the record does not know is told in the
+// record's own words: report puts it on the bus before it notes that it did.
+const unrecorded = 4
+
+// errNotRecorded has a message come again.
+var errNotRecorded = errors.New("the incident's record does not know the event yet")
+
+// recorded returns what the incident's record confirms of an event, or why nothing is told
+// of it: the event itself proves nothing but which incident it is about.
+func (h handler) recorded(ctx context.Context, n message.News, received int) (_ message.News, why string, _ error) {
+	if n.Future(h.now()) {
+		return n, "it names a time that has not come", nil
+	}
+	if n.Week != nil {
+		return h.recordedWeek(ctx, n)
+	}
+	if n.Incident == nil {
+		return n, "", nil
+	}
+	e := *n.Incident
+	inc, err := h.incident(ctx, e)
+	switch {
+	case err != nil:
+		return n, "", err
+	case inc == nil:
+		return n, "there is no such incident", nil
+	}
+	if !inc.WasPublished(e) {
+		made, ok := inc.FromRecord(e)
+		switch {
+		case !ok:
+			return n, "the incident's record says otherwise", nil
+		case received < unrecorded && len(inc.Published)+len(inc.PendingEvents) > 0:
+			return n, "", errNotRecorded
+		}
+		e = made
+	}
+	n, err = n.WithEvent(e)
+	return n, "", err
+}
+
+// recordedWeek returns what the record of a week confirms of its event.
+func (h handler) recordedWeek(ctx context.Context, n message.News) (_ message.News, why string, _ error) {
+	list, err := h.weeks(ctx)
+	if err != nil {
+		return n, "", err
+	}
+	i := slices.IndexFunc(list, func(p outbox.Posting) bool { return p.Summary.ID == n.ID && p.Event != "" })
+	if i < 0 {
+		return n, "there is no such week", nil
+	}
+	told, same, err := n.WithWeek(list[i].Event)
+	switch {
+	case err != nil:
+		return n, "", err
+	case !same:
+		return n, "the week's record says otherwise", nil
+	}
+	return told, "", nil
+}
+
+// incident is the record of the incident that an event names: among the hub's own, which have
+// no account in their keys, or those of its account and region.
+func (h handler) incident(ctx context.Context, e incident.Event) (*incident.Incident, error) {
+	for _, of := range []spoke.ID{{}, {Account: e.Account, Region: e.Region}} {
+		list, err := h.records(ctx, of, e.Cluster)
+		if err != nil {
+			return nil, err
+		}
+		for i, inc := range list {
+			if inc.Key.Check == e.Check && inc.Key.Resource == e.Resource && inc.Account == e.Account && inc.Region == e.Region {
+				return &list[i], nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// tell has a target take one action.
+func (h handler) tell(ctx context.Context, t target.Target, n message.News, a message.Action) error {
+	name := t.Name()
+	if t.Kind == target.SNS {
+		topic := t.Topic
+		if topic == "" {
+			topic = h.topic
+		}
+		return deliver.Publish(ctx, h.mail, name, topic, message.ToMail(n))
+	}
+	secret, err := h.secrets.Read(ctx, name, t.Secret)
+	if err != nil {
+		return err
+	}
+	switch t.Kind {
+	case target.PagerDuty:
+		err = h.send.Page(ctx, name, secret, message.ToPagerDuty(n, a))
+	case target.Teams:
+		var body []byte
+		if body, err = message.ToTeams(n); err == nil {
+			err = h.send.Post(ctx, name, secret, body)
+		}
+	case target.Webhook:
+		var to deliver.Webhook
+		if to, err = deliver.ParseWebhook(name, secret); err == nil {
+			err = h.send.Hook(ctx, name, to, n.ID, n.Raw)
+		}
+	}
+	return err
+}
+
+// aside puts a message that can never be delivered where a person finds it, which rings.
+func (h handler) aside(ctx context.Context, m event.Message, why error) error {
+	h.log.ErrorContext(ctx, "a target refuses what it is sent, it is put aside", "message", m.ID, "error", why.Error())
+	h.count("TargetsRefused", 1)
+	return h.queue.SetAside(ctx, m, why.Error())
+}
+
+// The times until a message comes again: they double from the first to the last, so that
+// a target that is back is told within five minutes, in an hour as in a day.
+const (
+	firstRetry = 5 * time.Second
+	lastRetry  = 5 * time.Minute
+)
+
+// late is from which attempt on somebody should know: after some ten minutes.
+const late = 8
+
+// retryIn is how long a message is held back after so many attempts, and at least as long
+// as its target asks for.
+func retryIn(received int, asked time.Duration) time.Duration {
+	return max(asked, min(firstRetry<<min(max(received-1, 0), 10), lastRetry))
+}
+
+// notTold has a message come again when its time is there.
+func (h handler) notTold(ctx context.Context, m event.Message, err error) {
+	var e *deliver.Error
+	asked := time.Duration(0)
+	if errors.As(err, &e) {
+		asked = e.After
+	}
+	wait := retryIn(m.Received, asked)
+	h.log.WarnContext(ctx, "a target was not told, and is told later", "message", m.ID, "attempt", m.Received, "in", wait.String(), "error", err.Error())
+	h.count("TargetRetries", 1)
+	if m.Received >= late {
+		h.count("TargetsUndelivered", 1)
+	}
+	if err := h.queue.HoldBack(ctx, m, wait); err != nil {
+		// It comes again when the queue's own time is over.
+		h.log.WarnContext(ctx, "a message cannot be held back", "message", m.ID, "error", err.Error())
+	}
+}
+
+var (
+	_ Memory = (*store.Store)(nil)
+	_ Queue  = bus.TargetQueue{}
+	_ Secret = (*deliver.Secrets)(nil)
+)
+
+// Build makes the handler of notify-targets from what its invocations share.
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
+	memory := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
+	h := handler{
+		records: func(ctx context.Context, of spoke.ID, cluster string) ([]incident.Incident, error) {
+			return memory.In(of).Incidents(ctx, cluster)
+		},
+		weeks:   func(ctx context.Context) ([]outbox.Posting, error) { return memory.Postings(ctx, report.AllClusters) },
+		now:     e.Now,
+		targets: e.Config.Targets, topic: e.Config.TargetTopic,
+		memory:  memory,
+		queue:   bus.TargetQueue{Client: sqs.NewFromConfig(e.AWS), URL: e.Config.TargetQueueURL, Dead: e.Config.TargetDeadURL},
+		secrets: deliver.NewSecrets(secretsmanager.NewFromConfig(e.AWS), e.Now),
+		mail:    sns.NewFromConfig(e.AWS),
+		send:    deliver.Sender{HTTP: deliver.Client(e.HTTP), PagerDuty: e.Config.PagerDutyAPI, Now: e.Now},
+		log:     e.Log, count: e.Metrics.Count,
+	}
+	return h.handle, nil
+}

@@ -1,0 +1,1054 @@
+package bus
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/event"
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/reconcile"
+	"rollcall/shared/incident/response"
+	"rollcall/shared/network/leak"
+	"rollcall/shared/node/spot"
+	"rollcall/shared/nodegroup"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
+)
+
+// What is set aside keeps its body and its group, and says why it is there as far
+// as SQS has room for that.
+func TestSetAside(t *testing.T) {
+	because := func(s string) map[string]types.MessageAttributeValue {
+		return map[string]types.MessageAttributeValue{"Reason": {DataType: aws.String("String"), StringValue: aws.String(s)}}
+	}
+	full := strings.Repeat("x", MaxBody-len("ReasonStringshort"))
+	for name, test := range map[string]struct {
+		m      event.Message
+		reason string
+		group  string
+		want   map[string]types.MessageAttributeValue
+	}{
+		"a message":              {event.Message{ID: "1", Body: "{", Group: "prod"}, "short", "prod", because("short")},
+		"without a group":        {event.Message{ID: "1", Body: "{"}, "short", "no-cluster", because("short")},
+		"a long reason":          {event.Message{ID: "1", Body: "{", Group: "prod"}, strings.Repeat("é", 300), "prod", because(strings.Repeat("é", 200))},
+		"cut within a character": {event.Message{ID: "1", Body: "{", Group: "prod"}, "a" + strings.Repeat("é", 300), "prod", because("a" + strings.Repeat("é", 199))},
+		"just room for it":       {event.Message{ID: "1", Body: full, Group: "prod"}, "short", "prod", because("short")},
+		"no room for it":         {event.Message{ID: "1", Body: full + "x", Group: "prod"}, "short", "prod", nil},
+	} {
+		q := &queue{}
+		if err := (Queues{Client: q, Aside: "dead.fifo", Results: "results.fifo"}).SetAside(t.Context(), test.m, test.reason); err != nil {
+			t.Fatal(err)
+		}
+		want := []*sqs.SendMessageInput{{
+			QueueUrl: aws.String("dead.fifo"), MessageBody: aws.String(test.m.Body), MessageGroupId: aws.String(test.group),
+			MessageDeduplicationId: aws.String(digest("1")), MessageAttributes: test.want,
+		}}
+		if diff := cmp.Diff(want, q.sent, cmpopts.IgnoreUnexported(sqs.SendMessageInput{}, types.MessageAttributeValue{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if err := (Queues{Client: &queue{refuse: 1}}).SetAside(t.Context(), event.Message{ID: "1"}, "x"); err == nil {
+		t.Error("SQS refused, and there is no error")
+	}
+}
+
+// lastSent is a queue that keeps the last message.
+type lastSent struct{ in *sqs.SendMessageInput }
+
+func (l *lastSent) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	l.in = in
+	return &sqs.SendMessageOutput{}, nil
+}
+
+// What change-check finds goes to report as it can be decoded there, and its
+// reminder comes back to itself.
+func TestChanges(t *testing.T) {
+	opened := time.Date(2026, 11, 20, 14, 59, 4, 0, time.UTC)
+	key := report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}
+	sent := &lastSent{}
+	q := Queues{Client: sent, Results: "results", Changes: "changes"}
+	if err := q.SendChanges(t.Context(), report.Changes{ID: "1", At: opened, Key: key, Opened: opened, Found: report.RecentChanges{Changes: []report.Change{{ID: "e", Times: 2}}}}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := report.DecodeMessage([]byte(aws.ToString(sent.in.MessageBody)))
+	if err != nil || m.Changes == nil || m.Cluster() != "prod" || m.Changes.Found.Changes[0].Times != 2 || aws.ToString(sent.in.MessageGroupId) != "prod" || aws.ToString(sent.in.QueueUrl) != "results" {
+		t.Errorf("sent %+v: %+v, %v", sent.in, m.Changes, err)
+	}
+	if err := q.LookForChanges(t.Context(), key, opened, 1, opened, 5*time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	got, err := event.Parse(json.RawMessage(aws.ToString(sent.in.MessageBody)))
+	if err != nil || got.Kind != event.Reminder || got.Resource != "rtb-1" || !got.Opened.Equal(opened) || sent.in.DelaySeconds != 300 || aws.ToString(sent.in.QueueUrl) != "changes" {
+		t.Errorf("sent %+v: %+v, %v", sent.in, got, err)
+	}
+}
+
+var update = flag.Bool("update", false, "write the samples in events/out anew")
+
+// put is one entry of a PutEvents call as it is on the wire.
+type put struct {
+	EventBusName, Source, DetailType, Detail string
+	Time                                     float64
+}
+
+// eventBridge stands in for EventBridge: it keeps what it was given, and
+// refuses what refuse says.
+type eventBridge struct {
+	calls  [][]put
+	refuse func(call int, p put) string
+}
+
+func (e *eventBridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Entries []put }
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(body, &in)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	e.calls = append(e.calls, in.Entries)
+	failed := 0
+	var results []string
+	for i, p := range in.Entries {
+		code := ""
+		if e.refuse != nil {
+			code = e.refuse(len(e.calls), p)
+		}
+		if code == "" {
+			results = append(results, fmt.Sprintf(`{"EventId":"%d"}`, i))
+			continue
+		}
+		failed++
+		results = append(results, fmt.Sprintf(`{"ErrorCode":%q,"ErrorMessage":"no"}`, code))
+	}
+	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	fmt.Fprintf(w, `{"FailedEntryCount":%d,"Entries":[%s]}`, failed, strings.Join(results, ","))
+}
+
+func bus(t *testing.T, e *eventBridge) *Bus {
+	t.Helper()
+	server := httptest.NewServer(e)
+	t.Cleanup(server.Close)
+	return New(eventbridge.New(eventbridge.Options{
+		Region: "us-west-2", BaseEndpoint: aws.String(server.URL), Retryer: aws.NopRetryer{},
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}, nil
+		}),
+	}), "rollcall")
+}
+
+const samples = "../../events/out"
+
+// envelope is an event as a rule's target gets it.
+type envelope struct {
+	Version    string          `json:"version"`
+	ID         string          `json:"id"`
+	DetailType string          `json:"detail-type"`
+	Source     string          `json:"source"`
+	Account    string          `json:"account"`
+	Time       time.Time       `json:"time"`
+	Region     string          `json:"region"`
+	Resources  []string        `json:"resources"`
+	Detail     json.RawMessage `json:"detail"`
+}
+
+// The samples are what the code really sends.
+func TestSamplesAreWhatIsSent(t *testing.T) {
+	var e eventBridge
+	if err := bus(t, &e).Tell(t.Context(), story()); err != nil {
+		t.Fatal(err)
+	}
+	if len(e.calls) != 1 || len(e.calls[0]) != 8 {
+		t.Fatalf("calls are %v, want one with eight events", e.calls)
+	}
+	for i, p := range e.calls[0] {
+		var detail incident.Event
+		if err := json.Unmarshal([]byte(p.Detail), &detail); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(samples, strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(p.DetailType, "Rollcall ")), " ", "-")+".json")
+		holdSample(t, file, envelope{
+			Version: "0", ID: fmt.Sprintf("%d0c1d2e3-4f5a-6b7c-8d9e-0f1a2b3c4d5e", i+1), DetailType: p.DetailType, Source: p.Source,
+			Account: detail.Account, Time: time.Unix(int64(p.Time), 0).UTC(), Region: detail.Region, Resources: []string{}, Detail: json.RawMessage(p.Detail),
+		})
+		if p.EventBusName != "rollcall" || !detail.At.Truncate(time.Second).Equal(time.Unix(int64(p.Time), 0)) {
+			t.Errorf("entry for bus %q at %v, want rollcall at %v", p.EventBusName, p.Time, detail.At)
+		}
+	}
+}
+
+func schema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	s, err := c.Compile("../../events/schema/rollcall-incident.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSamplesFollowTheSchema(t *testing.T) {
+	s := schema(t)
+	files, err := filepath.Glob(filepath.Join(samples, "incident-*.json"))
+	if err != nil || len(files) != 6 {
+		t.Fatalf("samples are %q, %v; want one for each of five kinds, and one of what is due", files, err)
+	}
+	files = append(files, filepath.Join(samples, "remedy-approved.json"), filepath.Join(samples, "remedy-acted.json"), filepath.Join(samples, "check-wanted.json"))
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		event, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(event); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+// The schema refuses what is wrong, else the test above would prove nothing.
+func TestSchemaRefuses(t *testing.T) {
+	s := schema(t)
+	data, err := os.ReadFile(filepath.Join(samples, "incident-resolved.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ name, old, new string }{
+		{"another source", `"source": "rollcall"`, `"source": "aws.rollcall"`},
+		{"an unknown field", `"sequence":`, `"sequense":`},
+		{"resolved but open", `"state": "closed"`, `"state": "open"`},
+		{"no time", `"began": "2026-`, `"began": "soon-`},
+		{"unknown reason", `"reason": "proved"`, `"reason": "because"`},
+		{"unknown severity", `"severity": "info"`, `"severity": "urgent"`},
+		{"a remedy that nobody knows", `"remedy": "add-nat-route",
+        "partition"`, `"remedy": "reboot",
+        "partition"`},
+		{"no hash", `"hash": "`, `"hash": "x`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			changed := strings.Replace(string(data), test.old, test.new, 1)
+			if changed == string(data) {
+				t.Fatalf("the sample has no %s", test.old)
+			}
+			event, err := jsonschema.UnmarshalJSON(strings.NewReader(changed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Validate(event) == nil {
+				t.Error("the schema takes it")
+			}
+		})
+	}
+}
+
+func TestRefusedEventsAreAnError(t *testing.T) {
+	e := eventBridge{refuse: func(_ int, p put) string {
+		if strings.Contains(p.DetailType, "Changed") {
+			return "ThrottlingException"
+		}
+		return ""
+	}}
+	err := bus(t, &e).Tell(t.Context(), story())
+	var refused *Refused
+	if !errors.As(err, &refused) {
+		t.Fatalf("error is %v, want refused", err)
+	}
+	if diff := cmp.Diff(&Refused{Failed: 1, Of: 8, Code: "ThrottlingException", Message: "no"}, refused); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
+	}
+}
+
+func TestCallsStayWithinTheLimits(t *testing.T) {
+	many := make([]incident.Event, 0, 25)
+	for i := range 25 {
+		many = append(many, incident.Event{ID: fmt.Sprint(i), Kind: incident.EventChanged})
+	}
+	large := make([]incident.Event, 0, 3)
+	for i := range 3 {
+		large = append(large, incident.Event{ID: fmt.Sprint(i), Kind: incident.EventChanged, Why: strings.Repeat("x", 100<<10)})
+	}
+	huge := incident.Event{
+		ID: "0", Kind: incident.EventChanged, Affected: 3, Why: strings.Repeat("ü", 200<<10),
+		Evidence: []checks.Evidence{{What: "line", Value: strings.Repeat("y", maxBytes)}},
+	}
+	for _, test := range []struct {
+		name   string
+		events []incident.Event
+		want   []int
+	}{
+		{"nothing", nil, nil},
+		{"ten at once", many, []int{10, 10, 5}},
+		{"256 KB at once", large, []int{2, 1}},
+		{"one too large goes without its evidence", []incident.Event{huge}, []int{1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var e eventBridge
+			if err := bus(t, &e).Tell(t.Context(), test.events); err != nil {
+				t.Fatal(err)
+			}
+			var got []int
+			n := 0
+			for _, call := range e.calls {
+				got = append(got, len(call))
+				size := 0
+				for _, p := range call {
+					size += len(p.Source) + len(p.DetailType) + len(p.Detail) + 14
+					var detail incident.Event
+					if err := json.Unmarshal([]byte(p.Detail), &detail); err != nil || detail.ID != fmt.Sprint(n) {
+						t.Errorf("event %d has id %q, %v", n, detail.ID, err)
+					}
+					n++
+				}
+				if size > maxBytes {
+					t.Errorf("a call has %d bytes", size)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("events by call (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestUnreachableBusIsAnError(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	defer server.Close()
+	b := New(eventbridge.New(eventbridge.Options{Region: "us-west-2", BaseEndpoint: aws.String(server.URL), Retryer: aws.NopRetryer{},
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}, nil
+		})}), "rollcall")
+	if err := b.Tell(t.Context(), story()); err == nil {
+		t.Error("no error")
+	}
+}
+
+func deleted() leak.Audit {
+	at := time.Date(2026, 11, 20, 15, 15, 4, 0, time.UTC)
+	return leak.Audit{
+		Format: leak.AuditFormat, Account: "111122223333", Region: "us-west-2", Partition: "aws", Cluster: "eks-workshop",
+		VPC: "vpc-0a1b2c3d4e5f60718", Subnet: "subnet-0b20000000000000a", Zone: "us-west-2a", Interface: "eni-0c1d2e3f4a5b60718",
+		Owner: "i-0ef3c1b2a4d5968f1", Created: at.Add(-3 * time.Hour), First: at.Add(-30 * time.Minute), At: at, Result: leak.Deleted,
+		IPs:      []netip.Addr{netip.MustParseAddr("10.42.101.20"), netip.MustParseAddr("10.42.101.21")},
+		Prefixes: []netip.Prefix{netip.MustParsePrefix("10.42.101.32/28")},
+		Run:      "b1c2d3e4-5f6a-7b8c-9d0e-1f2a3b4c5d6e", Request: "e1c6d73b-edaa-4e62-9909-6611404e1739",
+	}
+}
+
+func interfaceSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	s, err := c.Compile("../../events/schema/rollcall-interface-deleted.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestInterfaceSampleIsWhatIsSent(t *testing.T) {
+	var e eventBridge
+	if err := bus(t, &e).TellInterfaces(t.Context(), []leak.Event{deleted().Event()}); err != nil {
+		t.Fatal(err)
+	}
+	p := e.calls[0][0]
+	file := filepath.Join(samples, "interface-deleted.json")
+	holdSample(t, file, envelope{
+		Version: "0", ID: "1c1d2e3f-5f6a-7b8c-9d0e-1f2a3b4c5d6e", DetailType: p.DetailType, Source: p.Source, Account: "111122223333",
+		Time: time.Unix(int64(p.Time), 0).UTC(), Region: "us-west-2", Resources: []string{}, Detail: json.RawMessage(p.Detail),
+	})
+	if p.EventBusName != "rollcall" || p.Source != "rollcall" || p.DetailType != "Rollcall Interface Deleted" {
+		t.Errorf("entry for %q: %q from %q", p.EventBusName, p.DetailType, p.Source)
+	}
+	if err := interfaceSchema(t).Validate(parsed(t, file, "", "")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInterfaceSchemaRefuses(t *testing.T) {
+	s, file := interfaceSchema(t), filepath.Join(samples, "interface-deleted.json")
+	for _, test := range []struct{ name, old, replacement string }{
+		{"another source", `"source": "rollcall"`, `"source": "aws.ec2"`},
+		{"an unknown field", `"run":`, `"rnu":`},
+		{"no interface", `"eni-0c1d2e3f4a5b60718",`, `"",`},
+		{"no instance", `"i-0ef3c1b2a4d5968f1"`, `""`},
+		{"a count that is none", `"addresses": 18`, `"addresses": -1`},
+	} {
+		if s.Validate(parsed(t, file, test.old, test.replacement)) == nil {
+			t.Errorf("%s: the schema takes it", test.name)
+		}
+	}
+}
+
+func TestTellInterfaces(t *testing.T) {
+	var e eventBridge
+	list := make([]leak.Event, 25)
+	for i := range list {
+		list[i] = deleted().Event()
+	}
+	if err := bus(t, &e).TellInterfaces(t.Context(), list); err != nil || len(e.calls) != 3 {
+		t.Errorf("25 events in %d calls, %v", len(e.calls), err)
+	}
+	e = eventBridge{refuse: func(int, put) string { return "ThrottlingException" }}
+	var refused *Refused
+	if err := bus(t, &e).TellInterfaces(t.Context(), list[:2]); !errors.As(err, &refused) || refused.Failed != 2 {
+		t.Errorf("error %v, want two refused", err)
+	}
+}
+
+// degrading is a nodegroup's story, as it is compared: the samples' events.
+func degrading() []nodegroup.Event {
+	begin := time.Date(2026, 11, 20, 14, 55, 0, 0, time.UTC)
+	var r nodegroup.Record
+	look := func(after time.Duration, wokenBy, status string, change func(*snapshot.Nodegroup)) {
+		n := &snapshot.Nodegroup{
+			Name: "new_nodegroup_2", Cluster: "eks-workshop", Status: status, Created: begin.Add(-24 * time.Hour),
+			ARN: "arn:aws:eks:us-west-2:111122223333:nodegroup/eks-workshop/new_nodegroup_2/e2ca4e02-248f-cb7e-45a7-6fa9b0230007",
+		}
+		if change != nil {
+			change(n)
+		}
+		l := nodegroup.Look{
+			At: begin.Add(after), Account: "111122223333", Region: "us-west-2", Partition: "aws",
+			Cluster: "eks-workshop", Nodegroup: "new_nodegroup_2", WokenBy: wokenBy, Seen: n, UpdatesRead: true,
+		}
+		if status == "" {
+			l.Seen = nil
+		}
+		r, _ = nodegroup.Compare(r, l)
+	}
+	update := func(status string, errors ...snapshot.Issue) func(*snapshot.Nodegroup) {
+		return func(n *snapshot.Nodegroup) {
+			n.Updates = []snapshot.Update{{ID: "7d3f5b0a-8c1e-3f5d-9d64-2d9b8f7a6c10", Type: "VersionUpdate", Status: status, Created: begin.Add(30 * time.Minute), Errors: errors}}
+		}
+	}
+	issue := func(n *snapshot.Nodegroup) {
+		n.Issues = []snapshot.Issue{{Code: "NodeCreationFailure", Message: "Instances failed to join the kubernetes cluster", Resources: []string{"i-0ef3c1b2a4d5968f1"}}}
+	}
+	look(0, "sweep", "ACTIVE", nil)
+	look(20*time.Minute, "sweep", "DEGRADED", issue)
+	look(25*time.Minute, "sweep", "DEGRADED", func(n *snapshot.Nodegroup) {
+		issue(n)
+		n.Issues[0].Resources = append(n.Issues[0].Resources, "i-0d77e8f9a0b1c2d3e")
+	})
+	look(31*time.Minute, "UpdateNodegroupVersion", "DEGRADED", func(n *snapshot.Nodegroup) {
+		issue(n)
+		n.Issues[0].Resources = append(n.Issues[0].Resources, "i-0d77e8f9a0b1c2d3e")
+		update("InProgress")(n)
+	})
+	look(48*time.Minute, "reminder", "ACTIVE", update("Failed", snapshot.Issue{Code: "PodEvictionFailure", Message: "Reached max retries while trying to evict pods from nodes in node group new_nodegroup_2", Resources: []string{"ip-10-42-192-10.us-west-2.compute.internal"}}))
+	look(90*time.Minute, "sweep", "", nil)
+	return r.Untold
+}
+
+func sampleOf(e nodegroup.Event) string {
+	name := string(e.Reason)
+	if e.Update != nil {
+		name += "-" + strings.ToLower(e.Update.Status)
+	} else if e.Reason == nodegroup.StatusChanged {
+		name += "-" + strings.ToLower(e.Status)
+	}
+	return filepath.Join(samples, "nodegroup-status-change-"+name+".json")
+}
+
+func TestNodegroupSamplesAreWhatIsSent(t *testing.T) {
+	var e eventBridge
+	story := degrading()
+	if err := bus(t, &e).TellNodegroups(t.Context(), story); err != nil {
+		t.Fatal(err)
+	}
+	if len(e.calls) != 1 || len(e.calls[0]) != len(story) || len(story) != 6 {
+		t.Fatalf("%d calls for %d events, want one with six", len(e.calls), len(story))
+	}
+	for i, p := range e.calls[0] {
+		file := sampleOf(story[i])
+		holdSample(t, file, envelope{
+			Version: "0", ID: fmt.Sprintf("%d1c2d3e4-5f6a-7b8c-9d0e-1f2a3b4c5d6e", i+1), DetailType: p.DetailType, Source: p.Source,
+			Account: story[i].Account, Time: time.Unix(int64(p.Time), 0).UTC(), Region: story[i].Region, Resources: []string{}, Detail: json.RawMessage(p.Detail),
+		})
+		if p.EventBusName != "rollcall" || p.Source != "rollcall" || p.DetailType != "EKS Nodegroup Status Change" {
+			t.Errorf("entry for %q: %q from %q", p.EventBusName, p.DetailType, p.Source)
+		}
+	}
+}
+
+func nodegroupSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	s, err := c.Compile("../../events/schema/eks-nodegroup-status-change.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestNodegroupSamplesFollowTheSchema(t *testing.T) {
+	s := nodegroupSchema(t)
+	files, err := filepath.Glob(filepath.Join(samples, "nodegroup-*.json"))
+	if err != nil || len(files) != 6 {
+		t.Fatalf("samples are %q, %v; want six", files, err)
+	}
+	for _, file := range files {
+		if err := s.Validate(parsed(t, file, "", "")); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+func TestNodegroupSchemaRefuses(t *testing.T) {
+	s := nodegroupSchema(t)
+	file := filepath.Join(samples, "nodegroup-status-change-status-changed-degraded.json")
+	for _, test := range []struct{ name, old, new string }{
+		{"another source", `"source": "rollcall"`, `"source": "aws.eks"`},
+		{"an unknown field", `"previous":`, `"prevoius":`},
+		{"an unknown reason", `"reason": "status-changed"`, `"reason": "because"`},
+		{"an update that is not told", `"reason": "status-changed"`, `"reason": "update-changed"`},
+		{"deleted and there", `"reason": "status-changed"`, `"reason": "deleted"`},
+		{"an unknown class", `"class": "join"`, `"class": "luck"`},
+		{"no status", `"status": "DEGRADED"`, `"status": ""`},
+	} {
+		if s.Validate(parsed(t, file, test.old, test.new)) == nil {
+			t.Errorf("%s: the schema takes it", test.name)
+		}
+	}
+}
+
+// parsed is a sample with a change.
+func parsed(t *testing.T, file, old, replacement string) any {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := string(data)
+	if old != "" {
+		if changed = strings.Replace(changed, old, replacement, 1); changed == string(data) {
+			t.Fatalf("%s has no %s", file, old)
+		}
+	}
+	out, err := jsonschema.UnmarshalJSON(strings.NewReader(changed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// What the schema knows of classes is what the code has.
+func TestSchemaHasEveryClass(t *testing.T) {
+	text, err := os.ReadFile("../../events/schema/eks-nodegroup-status-change.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []nodegroup.Class{
+		nodegroup.Join, nodegroup.Launch, nodegroup.Network, nodegroup.Address, nodegroup.IAM, nodegroup.Quota,
+		nodegroup.Drift, nodegroup.Config, nodegroup.Update, nodegroup.Limit, nodegroup.EKS, nodegroup.Other,
+	} {
+		if !strings.Contains(string(text), fmt.Sprintf("%q", c)) {
+			t.Errorf("the schema lacks the class %q", c)
+		}
+	}
+}
+
+func TestRefusedNodegroupEvents(t *testing.T) {
+	e := eventBridge{refuse: func(int, put) string { return "ThrottlingException" }}
+	var refused *Refused
+	if err := bus(t, &e).TellNodegroups(t.Context(), degrading()); !errors.As(err, &refused) || refused.Failed != 6 {
+		t.Errorf("error %v, want six refused", err)
+	}
+}
+
+func TestLookAtNodegroup(t *testing.T) {
+	q := &queue{}
+	now := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+	if err := (Queues{Client: q, Nodegroups: "nodegroups"}).LookAtNodegroup(t.Context(), "prod", "workers", now, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	got, err := event.Parse([]byte(aws.ToString(q.sent[0].MessageBody)))
+	if err != nil || got.Kind != event.Reminder || got.Cluster != "prod" || got.Nodegroup != "workers" || q.sent[0].DelaySeconds != 60 || aws.ToString(q.sent[0].QueueUrl) != "nodegroups" {
+		t.Errorf("sent %+v (%v) after %d s to %s", got, err, q.sent[0].DelaySeconds, aws.ToString(q.sent[0].QueueUrl))
+	}
+	q = &queue{refuse: 1}
+	if err := (Queues{Client: q}).LookAtNodegroup(t.Context(), "prod", "workers", now, 0); err == nil {
+		t.Error("no error of a queue that refuses")
+	}
+}
+
+// queue keeps what it was sent, and refuses the message with the number refuse.
+type queue struct {
+	sent   []*sqs.SendMessageInput
+	refuse int
+}
+
+func (q *queue) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	if q.sent = append(q.sent, in); len(q.sent) == q.refuse {
+		return nil, errors.New("refused")
+	}
+	return &sqs.SendMessageOutput{}, nil
+}
+
+func looked(n int) report.Observation {
+	o := report.Observation{Format: report.Format, ID: "join-check/prod/1", By: "join-check", At: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), Cluster: "prod"}
+	for i := range n {
+		o.Launches = append(o.Launches, report.Launch{
+			Instance: fmt.Sprintf("i-%017x", i), Nodegroup: "workers", Group: "eks-workers-0ac1b2c3-d4e5-f607-1829-3a4b5c6d7e8f",
+			Subnet: "subnet-0123456789abcdef0", Zone: "us-west-2a", Type: "m5.24xlarge", Started: o.At, Status: report.Missed,
+		})
+	}
+	return o
+}
+
+// A burst of any size arrives whole, in messages that SQS takes.
+func TestSendResultOfABurst(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, 5000} {
+		q := &queue{}
+		if err := (Queues{Client: q, Results: "results.fifo"}).SendResult(t.Context(), looked(n)); err != nil {
+			t.Fatalf("%d launches: %v", n, err)
+		}
+		ids, launches := map[string]bool{}, map[string]bool{}
+		for _, in := range q.sent {
+			body := aws.ToString(in.MessageBody)
+			if len(body) > MaxBody || aws.ToString(in.MessageGroupId) != "prod" {
+				t.Errorf("%d launches: a message of %d bytes in group %q", n, len(body), aws.ToString(in.MessageGroupId))
+			}
+			ids[aws.ToString(in.MessageDeduplicationId)] = true
+			o, err := report.Decode([]byte(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range o.Launches {
+				launches[l.Instance] = true
+			}
+		}
+		if len(launches) != n || len(ids) != len(q.sent) {
+			t.Errorf("%d launches: %d arrived in %d messages with %d ids", n, len(launches), len(q.sent), len(ids))
+		}
+		if n <= 1000 && len(q.sent) != 1 {
+			t.Errorf("%d launches took %d messages, want 1", n, len(q.sent))
+		}
+	}
+}
+
+func TestSendResultTellsOfARefusedPart(t *testing.T) {
+	if err := (Queues{Client: &queue{refuse: 2}}).SendResult(t.Context(), looked(5000)); err == nil {
+		t.Error("the second part was refused, and there is no error")
+	}
+}
+
+func TestLookAgainKeepsToTheQueuesDelays(t *testing.T) {
+	for delay, want := range map[time.Duration]int32{-time.Minute: 1, time.Minute: 60, time.Hour: 900} {
+		q := &queue{}
+		if err := (Queues{Client: q, Joins: "joins"}).LookAgain(t.Context(), []string{"i-1"}, time.Time{}.AddDate(2026, 0, 0), delay); err != nil {
+			t.Fatal(err)
+		}
+		if got := q.sent[0].DelaySeconds; got != want {
+			t.Errorf("delay of %s: %d seconds, want %d", delay, got, want)
+		}
+	}
+}
+
+// holdSample holds that a file of the sample events is what is really sent.
+func holdSample(t *testing.T, file string, sent envelope) {
+	t.Helper()
+	want, err := json.MarshalIndent(sent, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(file, append(want, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want)+"\n", string(got)); diff != "" {
+		t.Errorf("%s is not what is sent; if that is meant: go test ./shared/bus -update (-sent +sample):\n%s", file, diff)
+	}
+}
+
+// TestNamesakesAreApartInTheQueue: what is sent of clusters of one name, in two accounts
+// and two regions, is of different groups, drops none of the others as a repeat, says whose
+// it is, and is refused by a release that knows no spokes.
+func TestNamesakesAreApartInTheQueue(t *testing.T) {
+	hub := spoke.ID{Account: "111122223333", Region: "us-west-2"}
+	at := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+	ids := []spoke.ID{{}, {Account: "222233334444", Region: "us-west-2"}, {Account: "222233334444", Region: "eu-west-1"}}
+	q := &queue{}
+	for _, id := range ids {
+		queues := Queues{Client: q, Results: "results.fifo", Spoke: id}
+		key := report.Key{Spoke: id, Cluster: "prod", Check: "c", Resource: "r"}
+		press, err := report.EncodePress(report.Press{ID: "press", At: at, Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range []error{
+			queues.SendResult(t.Context(), looked(1)),
+			queues.SendSummary(t.Context(), report.Summary{Format: report.SummaryFormat, Kind: report.SpotSummary, ID: "spot/prod", At: at, Cluster: "prod"}),
+			queues.SendPress(t.Context(), press),
+			queues.SendProposal(t.Context(), report.Proposal{ID: "proposal", At: at, Key: key}),
+			queues.SendRemedyResult(t.Context(), report.RemedyResult{ID: "deed", At: at, Key: key}),
+			queues.SendChanges(t.Context(), report.Changes{ID: "changes", At: at, Key: key}),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	kinds := len(q.sent) / len(ids)
+	repeats := map[string]bool{}
+	var groups []string
+	for i, in := range q.sent {
+		id := ids[i/kinds]
+		repeats[aws.ToString(in.MessageDeduplicationId)] = true
+		groups = append(groups, aws.ToString(in.MessageGroupId))
+		body := []byte(aws.ToString(in.MessageBody))
+		if w, err := event.WhoseIs(body, hub); err != nil || w.Spoke != id {
+			t.Errorf("%s is of %q, %v; want %q", body, w.Spoke, err, id)
+		}
+		m, err := report.DecodeMessage(body)
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+		if first := formatOf(t, q.sent[i%kinds].MessageBody); formatOf(t, in.MessageBody) != first && id.Hub() || formatOf(t, in.MessageBody) != first+1 && !id.Hub() {
+			t.Errorf("%s has not the format of its kind", body)
+		}
+		if in := m.In(id, "payments"); in.Cluster() != "prod" {
+			t.Errorf("%s is about %q", body, in.Cluster())
+		}
+	}
+	if len(repeats) != len(q.sent) {
+		t.Errorf("%d messages of %d would be dropped as repeats", len(q.sent)-len(repeats), len(q.sent))
+	}
+	var want []string
+	for _, id := range ids {
+		for range kinds {
+			want = append(want, id.In("prod"))
+		}
+	}
+	if diff := cmp.Diff(want, groups); diff != "" {
+		t.Errorf("groups (-want +got):\n%s", diff)
+	}
+}
+
+func formatOf(t *testing.T, body *string) int {
+	t.Helper()
+	var v struct{ Format int }
+	decode(t, body, &v)
+	return v.Format
+}
+
+// TestRemindersSayWhose: so that another account's instance of the same id is not looked at.
+func TestRemindersSayWhose(t *testing.T) {
+	hub := spoke.ID{Account: "111122223333", Region: "us-west-2"}
+	for _, id := range []spoke.ID{{}, {Account: "222233334444", Region: "eu-west-1"}} {
+		q := &queue{}
+		queues := Queues{Client: q, Spoke: id}
+		now := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+		for _, err := range []error{
+			queues.LookAgain(t.Context(), []string{"i-1"}, now, time.Minute),
+			queues.LookAtNodegroup(t.Context(), "prod", "workers", now, time.Minute),
+			queues.LookForChanges(t.Context(), report.Key{Spoke: id, Cluster: "prod", Check: "c", Resource: "r"}, now, 1, now, time.Minute),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, in := range q.sent {
+			body := []byte(aws.ToString(in.MessageBody))
+			w, err := event.WhoseIs(body, hub)
+			trigger, wrong := event.Parse(body)
+			if err != nil || wrong != nil || w.Spoke != id || trigger.Account != id.Account || trigger.Region != id.Region {
+				t.Errorf("%s is of %q (%s %s), %v, %v; want %q", body, w.Spoke, trigger.Account, trigger.Region, err, wrong, id)
+			}
+		}
+	}
+}
+
+func decode(t *testing.T, body *string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(aws.ToString(body)), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// story is the route story, as report decides it: the events of the samples.
+func story() []incident.Event {
+	start := time.Date(2026, 11, 20, 14, 59, 3, 0, time.UTC)
+	at := func(d time.Duration) time.Time { return start.Add(d) }
+	launch := func(id string, started time.Duration, s report.LaunchStatus) report.Launch {
+		return report.Launch{
+			Instance: id, Nodegroup: "new_nodegroup_2", Group: "eks-new_nodegroup_2-c8c9d5b6", Subnet: "subnet-0ab1c2d3e4f5a6b7c",
+			Zone: "us-west-2a", Type: "m5.large", Started: at(started), Status: s,
+		}
+	}
+	route := diagnose.Cause{
+		Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0cd2e3f4a5b6c7d8e",
+		Covers: []string{"subnet-0ab1c2d3e4f5a6b7c"}, Nodegroups: []string{"new_nodegroup_2"}, Instances: []string{"i-0ef3c1b2a4d5968f1"},
+		Title: "subnet-0ab1c2d3e4f5a6b7c has no route to the internet",
+		Why:   "rtb-0cd2e3f4a5b6c7d8e (us-west-2a) has only 10.42.0.0/16 → local.",
+		Evidence: []checks.Evidence{
+			{What: "rtb-0cd2e3f4a5b6c7d8e", Value: "10.42.0.0/16 → local"},
+		},
+		Fix: checks.Fix{
+			Text:    "Add a default route to a NAT gateway.",
+			Command: "aws ec2 create-route --route-table-id rtb-0cd2e3f4a5b6c7d8e --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0aa4b5c6d7e8f9a0b",
+			Console: "https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-0cd2e3f4a5b6c7d8e",
+			Remedy:  "add-nat-route",
+		},
+	}
+	failing := diagnose.Diagnosis{Causes: []diagnose.Cause{route}}
+	proved := launch("i-0f15a6b7c8d9e0f1a", 12*time.Minute, report.Joined)
+	proved.Ready = at(12*time.Minute + 58*time.Second)
+	again := route
+	again.Instances = []string{"i-0d77e8f9a0b1c2d3e"}
+
+	var incidents []incident.Incident
+	helped := func() {
+		p := remedy.Plan{
+			Format: remedy.Format, Remedy: optin.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "eks-workshop",
+			Check: route.Check, Resource: route.Resource,
+			Route: &addnatroute.Plan{VPC: "vpc-0a1b2c3d4e5f60718", Table: route.Resource, Destination: "0.0.0.0/0", NAT: "nat-0aa4b5c6d7e8f9a0b", NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: route.Covers},
+		}
+		key := incidents[0].Key
+		take := func(d incident.Decision) { incidents[0] = worded(d.Incident) }
+		press := func(id string, action report.Action, after time.Duration) {
+			d, _ := response.Act(incidents[0], report.Press{ID: id, At: at(after), Key: key, Action: action, Plan: p.Hash(), User: report.User{ID: "U0ONCALL01", Name: "oncall"}}, response.Who{May: response.MayYes}, at(after))
+			take(d)
+		}
+		take(response.Propose(incidents[0], report.Proposal{ID: "p", At: at(6 * time.Minute), Cluster: key.Cluster, Key: key, Remedy: p.Remedy, Policy: optin.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}, at(6*time.Minute)))
+		press("a", report.ApprovePlan, 7*time.Minute)
+		press("c", report.Acknowledge, 7*time.Minute+30*time.Second)
+		take(response.ApplyRemedyResult(incidents[0], report.RemedyResult{ID: "d", At: at(8 * time.Minute), Cluster: key.Cluster, Key: key, Run: remedy.Run{
+			Format: 1, ID: p.Hash() + "/a", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: "U0ONCALL01", Approved: at(7 * time.Minute),
+			Began: at(7*time.Minute + time.Second), Ended: at(7*time.Minute + 2*time.Second), Result: action.Done, Changed: []string{p.Resource}, Version: 2,
+		}}, at(8*time.Minute)))
+		press("b", report.CheckAgain, 9*time.Minute)
+	}
+	for i, o := range []struct {
+		after    time.Duration
+		d        diagnose.Diagnosis
+		launches []report.Launch
+		blind    []snapshot.Failure
+	}{
+		{time.Second, failing, []report.Launch{launch("i-0ef3c1b2a4d5968f1", 0, report.Waiting)}, nil},
+		{5 * time.Minute, failing, []report.Launch{launch("i-0ef3c1b2a4d5968f1", 0, report.Missed)}, []snapshot.Failure{
+			{Source: snapshot.InternetGateways, Reason: snapshot.Throttled, Call: "ec2:DescribeInternetGateways", Code: "RequestLimitExceeded", Message: "Request limit exceeded."},
+		}},
+		{14 * time.Minute, diagnose.Diagnosis{Passed: []diagnose.Passed{{Check: "route/no-egress", Covers: route.Covers}}}, []report.Launch{proved}, nil},
+		{3 * time.Hour, diagnose.Diagnosis{Causes: []diagnose.Cause{again}}, []report.Launch{launch("i-0d77e8f9a0b1c2d3e", 3*time.Hour-time.Second, report.Waiting)}, nil},
+	} {
+		obs := report.Observation{
+			Format: report.Format, ID: fmt.Sprint(i), By: "join-check", At: at(o.after), Account: "111122223333", Region: "us-west-2", Partition: "aws",
+			Cluster: "eks-workshop", Diagnosis: o.d, Launches: o.launches, Blind: o.blind,
+		}
+		for _, d := range reconcile.Decide(incidents, obs, at(o.after), incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}) {
+			if d.Incident.Key.Check == route.Check {
+				incidents = []incident.Incident{worded(d.Incident)}
+			}
+		}
+		if i == 1 {
+			helped()
+		}
+	}
+	return incidents[0].PendingEvents
+}
+
+// worded gives the events their words, as report does when it has decided.
+func worded(inc incident.Incident) incident.Incident {
+	inc.Word(slack.Words(inc, slack.Options{}))
+	return inc
+}
+
+// The largest chart that a report draws fits into a message, with many pools
+// beside it.
+func TestSendSummary(t *testing.T) {
+	s := report.Summary{
+		Format: report.SummaryFormat, Kind: report.SpotSummary, ID: "spot/prod/2026-11-20", At: time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC), Cluster: "prod",
+		Chart: bytes.Repeat([]byte{0xff}, 120<<10),
+	}
+	s.Spot.Pools = make([]spot.Pool, 1000)
+	q := &queue{}
+	for range 2 {
+		if err := (Queues{Client: q, Results: "results.fifo"}).SendSummary(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	body := aws.ToString(q.sent[0].MessageBody)
+	m, err := report.DecodeMessage([]byte(body))
+	if err != nil || m.Summary == nil || len(m.Summary.Chart) != 120<<10 || m.Summary.MorePools == 0 {
+		t.Errorf("arrived: %v, a chart and %d pools were to", err, len(s.Spot.Pools))
+	}
+	if len(body) > 256<<10 || aws.ToString(q.sent[0].MessageGroupId) != "prod" {
+		t.Errorf("%d bytes in group %q", len(body), aws.ToString(q.sent[0].MessageGroupId))
+	}
+	if a, b := aws.ToString(q.sent[0].MessageDeduplicationId), aws.ToString(q.sent[1].MessageDeduplicationId); a != b || a == "" {
+		t.Errorf("sent twice it has the ids %q and %q", a, b)
+	}
+	if err := (Queues{Client: &queue{refuse: 1}}).SendSummary(t.Context(), s); err == nil {
+		t.Error("it was refused, and there is no error")
+	}
+}
+
+// A day's cleanup has one id, and is sent again when something was added.
+func TestSendCleanupSummary(t *testing.T) {
+	s := report.Summary{
+		Format: report.SummaryFormat, Kind: report.CleanupSummary, ID: "cleanup/prod/2026-11-20", At: time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC), Cluster: "prod",
+		Cleanup: &report.Cleanup{Mode: "delete", Left: 3},
+	}
+	q := &queue{}
+	for _, left := range []int{3, 3, 0} {
+		s.Cleanup = &report.Cleanup{Mode: "delete", Left: left}
+		if err := (Queues{Client: q, Results: "results.fifo"}).SendSummary(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := func(i int) string { return aws.ToString(q.sent[i].MessageDeduplicationId) }
+	if id(0) != id(1) || id(0) == id(2) {
+		t.Errorf("ids %q, %q and %q: the same is one, what was added to is another", id(0), id(1), id(2))
+	}
+}
+
+// picky takes batches, but refuses clusters for as many times as it is told.
+type picky struct {
+	t       *testing.T
+	refuses map[string]int
+	fails   string // of a batch with this cluster
+	took    map[string]int32
+	sizes   []int
+}
+
+func (q *picky) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	q.sizes = append(q.sizes, len(in.Entries))
+	out := &sqs.SendMessageBatchOutput{}
+	for _, e := range in.Entries {
+		trigger, err := event.Parse([]byte(*e.MessageBody))
+		if err != nil || trigger.Account != "111122223333" || trigger.Region != "eu-west-1" || trigger.Time.IsZero() {
+			q.t.Error(err, trigger)
+		}
+		if trigger.Cluster == q.fails {
+			return nil, errors.New("away")
+		}
+		if q.refuses[trigger.Cluster] > 0 {
+			q.refuses[trigger.Cluster]--
+			out.Failed = append(out.Failed, types.BatchResultErrorEntry{Id: e.Id, Code: aws.String("InternalError")})
+			continue
+		}
+		q.took[trigger.Cluster] = e.DelaySeconds
+	}
+	return out, nil
+}
+
+func sweepsOf(n int) (list []Sweep, want map[string]int32) {
+	want = map[string]int32{}
+	for i := range n {
+		s := Sweep{Cluster: fmt.Sprintf("c%02d", i), Account: "111122223333", Region: "eu-west-1", Due: time.Unix(int64(i), 1)}
+		list, want[s.Cluster] = append(list, s), int32(i)
+	}
+	return list, want
+}
+
+func TestSendSweeps(t *testing.T) {
+	list, want := sweepsOf(23)
+	q := &picky{t: t, refuses: map[string]int{"c03": 1, "c21": 2}, took: map[string]int32{}}
+	if err := (Sweeps{Client: q, Queue: "url"}).SendSweeps(t.Context(), list, time.Unix(0, 0)); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(want, q.took); diff != "" {
+		t.Errorf("delays in seconds (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{10, 1, 10, 3, 1, 1}, q.sizes); diff != "" {
+		t.Errorf("messages by call (-want +got):\n%s", diff)
+	}
+}
+
+// What one batch meets does not keep the others from being sent, and is said.
+func TestSendSweepsRefused(t *testing.T) {
+	list, _ := sweepsOf(30)
+	q := &picky{t: t, refuses: map[string]int{"c03": 9}, fails: "c15", took: map[string]int32{}}
+	err := (Sweeps{Client: q, Queue: "url"}).SendSweeps(t.Context(), list, time.Unix(0, 0))
+	for _, want := range []string{"of 10 clusters from c00 on: the queue does not take 1: InternalError", "of 10 clusters from c10 on: away"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if len(q.took) < 19 {
+		t.Errorf("%d were sent, want 19 at least", len(q.took))
+	}
+}
+
+// A delay is never more than SQS takes, nor less than none.
+func TestSweepDelays(t *testing.T) {
+	q := &picky{t: t, took: map[string]int32{}}
+	of := func(name string, d time.Duration) Sweep {
+		return Sweep{Cluster: name, Account: "111122223333", Region: "eu-west-1", Due: time.Unix(0, 0).Add(d)}
+	}
+	if err := (Sweeps{Client: q, Queue: "url"}).SendSweeps(t.Context(), []Sweep{of("past", -time.Minute), of("far", time.Hour)}, time.Unix(0, 0)); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(map[string]int32{"past": 0, "far": 900}, q.took); diff != "" {
+		t.Errorf("delays (-want +got):\n%s", diff)
+	}
+}
+
+// A spoke's turns are whose they say they are, in messages that come from the hub.
+func TestSweepsOfASpoke(t *testing.T) {
+	hub, theirs := spoke.ID{Account: "111122223333", Region: "eu-west-1"}, spoke.ID{Account: "222233334444", Region: "us-west-2"}
+	for _, of := range []spoke.ID{{}, theirs} {
+		sent := &sentBodies{}
+		if err := (Sweeps{Client: sent, Queue: "url", Spoke: of}).SendSweeps(t.Context(), []Sweep{{Cluster: "prod", Account: hub.Account, Region: hub.Region, Due: time.Unix(0, 0)}}, time.Unix(0, 0)); err != nil {
+			t.Fatal(err)
+		}
+		whose, err := event.WhoseIs([]byte(sent.bodies[0]), hub)
+		if err != nil || whose.Spoke != of || whose.All {
+			t.Errorf("of %q: %+v, %v", of, whose, err)
+		}
+	}
+}
+
+// sentBodies keeps what is sent.
+type sentBodies struct{ bodies []string }
+
+func (s *sentBodies) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	for _, e := range in.Entries {
+		s.bodies = append(s.bodies, aws.ToString(e.MessageBody))
+	}
+	return &sqs.SendMessageBatchOutput{}, nil
+}

@@ -1,0 +1,386 @@
+package checks
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checktest"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/route"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+// Each check stands in one place of the list, and Of finds it by its id.
+func TestOfFindsEveryCheck(t *testing.T) {
+	for _, c := range All() {
+		got, known := Of(c.ID)
+		if !known || got.ID != c.ID || got.Title != c.Title {
+			t.Errorf("Of(%s) = %s, %v", c.ID, got.ID, known)
+		}
+	}
+	for _, id := range []checkid.ID{"", "rollcall/cannot-look", "route/no-such-thing", checkid.AnyJoinCause} {
+		if got, known := Of(id); known || got.ID != "" {
+			t.Errorf("Of(%q) = %s, %v", id, got.ID, known)
+		}
+	}
+}
+
+// Who judges a check stands on the check: beside join-check, the others' are few.
+func TestWhoWatches(t *testing.T) {
+	ids := func(list []check.Check) (of []checkid.ID) {
+		for _, c := range list {
+			of = append(of, c.ID)
+		}
+		return of
+	}
+	for name, tt := range map[string]struct {
+		got  []check.Check
+		want []checkid.ID
+	}{
+		"addresses": {OfAddresses(), []checkid.ID{"ip/subnet-exhausted", "ip/scale-out-will-not-fit", "ip/fragmented", "ip/runway", "ip/leaked-interfaces", "ip/leak-cause", "ip/branch-leaked"}},
+		"health":    {OfHealth(), []checkid.ID{"nodegroup/health", "nodegroup/status", "nodegroup/update-failed", "cluster/health", "addon/degraded"}},
+		"zones":     {OfZones(), []checkid.ID{"zone/volume-stranded", "zone/nodegroup-gap", "zone/pod-unschedulable", "zone/impaired", "zone/shifted"}},
+		"pools":     {OfPools(), []checkid.ID{"spot/pool-failing", "spot/few-pools", "spot/many-refusals", "spot/rebalance-churn"}},
+		"not of launches": {difference(All(), OfLaunches()), []checkid.ID{
+			"nodegroup/health", "nodegroup/status", "nodegroup/update-failed", "ip/scale-out-will-not-fit", "ip/fragmented", "ip/runway", "ip/leak-cause",
+			"spot/pool-failing", "spot/few-pools", "spot/many-refusals", "spot/rebalance-churn", "zone/volume-stranded", "zone/nodegroup-gap", "zone/pod-unschedulable", "zone/shifted",
+		}},
+		"of launches, after a while only": {difference(OfLaunches(), AtLaunch()), []checkid.ID{
+			"dns/firewall", "dns/resolver-rule", "dns/private-zone", "iam/role-policies", "iam/access-missing", "iam/access-wrong-arn", "iam/sts-endpoint", "iam/sts-region-deactivated", "iam/access-duplicate-mapping", "iam/aws-auth-invalid",
+			"iam/cni-role-policies", "instance/max-pods", "instance/status-check", "instance/scheduled-event", "instance/ami", "instance/version-skew", "instance/console-error",
+			"instance/common-factor", "instance/unowned",
+			"cluster/health", "addon/degraded", "node/not-registered", "node/not-ready", "node/cni-not-ready", "node/uninitialized", "node/csr-pending", "node/not-initialized",
+			"ip/branch-interfaces", "ip/pod-without-address",
+			"spot/burst-exceeds-subnet", "zone/impaired", "karpenter/nodeclass-not-ready", "karpenter/nodepool-limit", "cni/ipv6", "cni/version", "cni/eniconfig", "cni/pod-identity-agent",
+		}},
+	} {
+		if diff := cmp.Diff(ids(tt.got), tt.want); diff != "" {
+			t.Errorf("%s (-got +want):\n%s", name, diff)
+		}
+	}
+	for _, c := range All() {
+		if swept := c.InSweep != nil || c.ID.Family() == checkid.Launch || c.ID.Family() == checkid.Karpenter || c.ID == checkid.RouteCrossZoneNAT || c.ID == checkid.InstanceClusterCA || c.ID == checkid.NodeNotInitialized || c.ID == checkid.IPBranchInterfaces || c.ID == checkid.IPPodWithoutAddress; swept != c.IsWatchedBy(check.Sweep) {
+			t.Errorf("%s: in the sweep is %v", c.ID, !swept)
+		}
+	}
+}
+
+// difference is a list without another one.
+func difference(list, without []check.Check) (rest []check.Check) {
+	have := map[checkid.ID]bool{}
+	for _, c := range without {
+		have[c.ID] = true
+	}
+	for _, c := range list {
+		if !have[c.ID] {
+			rest = append(rest, c)
+		}
+	}
+	return rest
+}
+
+// What each detector judges is written beside the list of all, so that its program
+// has no other check: the two agree.
+func TestWatchedIsWhatTheChecksSay(t *testing.T) {
+	lists := map[check.Detector][]check.Check{
+		check.JoinCheck: watchedByJoinCheck(), check.Sweep: watchedBySweep(), check.NodegroupWatch: watchedByNodegroupWatch(),
+		check.SubnetWatch: watchedBySubnetWatch(), check.ZoneWatch: watchedByZoneWatch(), check.SpotReport: watchedBySpotReport(),
+	}
+	for name, d := range check.Detectors() {
+		var want, got []checkid.ID
+		for _, c := range All() {
+			if c.IsWatchedBy(d) {
+				want = append(want, c.ID)
+			}
+		}
+		for _, c := range lists[d] {
+			got = append(got, c.ID)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(got) == 0 {
+			t.Errorf("%s: run make generate (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// All checks on a cluster of ten thousand instances, of which one in ten has
+// not joined.
+func BenchmarkEval(b *testing.B) {
+	s := snapshottest.PrivateWithNAT()
+	for n := range 10_000 {
+		id := fmt.Sprintf("i-0%05d", n)
+		snapshottest.Launch(s, id, snapshottest.Private, time.Hour)
+		if n%10 != 0 {
+			snapshottest.Join(s, id)
+		}
+	}
+	list := All()
+	for b.Loop() {
+		check.Eval(list, s)
+	}
+}
+
+// A kind stands for the checks that are of it, but for the one that is asked about, and
+// each is named once.
+func TestExplaining(t *testing.T) {
+	list := []check.Check{
+		{ID: "route/a", Explains: []checkid.ID{checkid.AnyJoinCause}},
+		{ID: "route/b", Explains: []checkid.ID{checkid.AnyJoinCause}},
+		{ID: "node/c", After: []checkid.ID{"route/b", checkid.AnyJoinCause, "sg/d"}},
+	}
+	if diff := cmp.Diff([]checkid.ID{"route/b", "route/a", "sg/d"}, Explaining(list, list[2])); diff != "" {
+		t.Errorf("Explaining (-want +got):\n%s", diff)
+	}
+	list[0].After = []checkid.ID{checkid.AnyJoinCause}
+	if diff := cmp.Diff([]checkid.ID{"route/b"}, Explaining(list, list[0])); diff != "" {
+		t.Errorf("of one of the kind (-want +got):\n%s", diff)
+	}
+}
+
+// A check finds the same alone, among all others, and after them: none of them
+// changes a fact that they share.
+func TestSharedFactsChangeNoVerdict(t *testing.T) {
+	list := All()
+	backwards := slices.Clone(list)
+	slices.Reverse(backwards)
+	of := func(results []finding.Result, id checkid.ID) (own []finding.Result) {
+		for _, r := range results {
+			if r.Check == id {
+				own = append(own, r)
+			}
+		}
+		return own
+	}
+	worlds := healthy()
+	worlds["a node that did not join"] = checktest.Missed()
+	for name, world := range worlds {
+		forwards, back := check.Eval(list, world), check.Eval(backwards, world)
+		for _, c := range list {
+			alone := check.Eval([]check.Check{c}, world)
+			for _, shared := range [][]finding.Result{of(forwards, c.ID), of(back, c.ID)} {
+				if !reflect.DeepEqual(shared, alone) {
+					t.Errorf("%s: %s (-with the others +alone):\n%s", name, c.ID, cmp.Diff(shared, alone))
+				}
+			}
+		}
+	}
+}
+
+// In one Eval of all checks each fact is derived once.
+func TestFactsAreDerivedOnce(t *testing.T) {
+	most := map[string]int{}
+	for _, s := range []*snapshot.Snapshot{snapshottest.PrivateWithNAT(), checktest.Missed()} {
+		v := facts.NewView(s)
+		for _, c := range All() {
+			check.Run(c, v)
+		}
+		for fact, times := range v.Derived() {
+			most[fact] = max(most[fact], times)
+		}
+	}
+	for fact, times := range most {
+		if times != 1 {
+			t.Errorf("%s: derived %d times, want once", fact, times)
+		}
+	}
+}
+
+// A fact whose derivation breaks breaks every check that asks for it, not only
+// the first.
+func TestBrokenFactBreaksEveryCheckThatAsks(t *testing.T) {
+	var f facts.Fact[int]
+	ask := func(*facts.View) []finding.Finding {
+		f.Of(func() int { panic("index out of range") })
+		return nil
+	}
+	got := checktest.Lines(check.Eval([]check.Check{{ID: "test/one", Run: ask}, {ID: "test/two", Run: ask}}, &snapshot.Snapshot{Cluster: snapshot.Cluster{Name: "prod"}}))
+	want := []string{
+		"unknown prod [] check test/one: broken: the check itself broke: index out of range",
+		"unknown prod [] check test/two: broken: the check itself broke: index out of range",
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("Eval (-got +want):\n%s", diff)
+	}
+}
+
+// What a finding covers may be a fact's own list: Eval sorts a copy.
+func TestEvalSortsACopy(t *testing.T) {
+	fact := []string{"subnet-b", "subnet-a"}
+	c := check.Check{ID: "test/shares", Run: func(*facts.View) []finding.Finding {
+		return []finding.Finding{{Outcome: finding.Pass, Resource: "prod", Covers: fact}}
+	}}
+	got := check.Eval([]check.Check{c}, &snapshot.Snapshot{})
+	if diff := cmp.Diff(got[0].Covers, []string{"subnet-a", "subnet-b"}); diff != "" {
+		t.Errorf("Covers (-got +want):\n%s", diff)
+	}
+	if diff := cmp.Diff(fact, []string{"subnet-b", "subnet-a"}); diff != "" {
+		t.Errorf("the fact itself (-got +want):\n%s", diff)
+	}
+}
+
+func TestEveryCheckIsWhole(t *testing.T) {
+	ids := map[checkid.ID]bool{}
+	for _, c := range All() {
+		if ids[c.ID] {
+			t.Errorf("two checks have the id %q", c.ID)
+		}
+		ids[c.ID] = true
+	}
+	for _, c := range All() {
+		if n := utf8.RuneCountInString(c.Title); n == 0 || n > 70 || strings.HasSuffix(c.Title, ".") {
+			t.Errorf("%s: title %q has %d runes; it needs 1 to 70 and no full stop", c.ID, c.Title, n)
+		}
+		if c.Cause == "" || c.Fix == "" || len(c.Links) == 0 || len(c.Needs)+len(c.Uses) == 0 || c.Run == nil {
+			t.Errorf("%s: lacks a cause, a fix, a link, a need or a function", c.ID)
+		}
+		for _, after := range slices.Concat(c.After, c.Adds, []checkid.ID{c.ID}) {
+			if _, known := Of(after); !known && after != checkid.AnyJoinCause && after != checkid.AnyFailedLaunch {
+				t.Errorf("%s: %q is not an id of the catalogue", c.ID, after)
+			}
+		}
+		group, _, _ := strings.Cut(string(c.ID), "/")
+		switch group {
+		case "route", "endpoint", "sg", "nacl", "dns", "launch", "ip":
+			// A trend is judged over days, and pods wait for minutes.
+			// What is optional is read where something has failed.
+			if !c.Optional && c.AtLaunch == (c.ID == "ip/runway" || c.ID == "ip/branch-interfaces" || c.ID == "ip/pod-without-address") {
+				t.Errorf("%s: judges what is set, not what became of it, and is not AtLaunch", c.ID)
+			}
+		case "node", "addon", "cluster":
+			if c.AtLaunch {
+				t.Errorf("%s: judges what Kubernetes says, and is AtLaunch", c.ID)
+			}
+		}
+	}
+}
+
+// A source that was not read makes the checks that need it Unknown, with the
+// permission's name, and never Pass.
+func TestUnreadSourceIsUnknownNeverPass(t *testing.T) {
+	for _, source := range snapshottest.Sources() {
+		for name, world := range healthy() {
+			s := world
+			snapshottest.Without(s, source)
+			for _, c := range All() {
+				if !slices.Contains(c.Needs, source) {
+					continue
+				}
+				results := check.Eval([]check.Check{c}, s)
+				if len(results) != 1 || results[0].Outcome != finding.Unknown {
+					t.Errorf("%s, %s, without %s: got %v, want one unknown", name, c.ID, source, checktest.Lines(results))
+					continue
+				}
+				if got, want := results[0].Blocked[0].Call, "test:Read "+string(source); got != want {
+					t.Errorf("%s without %s: blocked by %q, want %q", c.ID, source, got, want)
+				}
+			}
+		}
+	}
+}
+
+func healthy() map[string]*snapshot.Snapshot {
+	return map[string]*snapshot.Snapshot{
+		"private with NAT": snapshottest.PrivateWithNAT(),
+		"public":           snapshottest.PublicOnly(),
+		"endpoints only":   snapshottest.EndpointsOnly(),
+		"main table":       snapshottest.MainTable(),
+	}
+}
+
+// In a healthy world every check that has anything to judge passes.
+func TestHealthyWorldsPassEverything(t *testing.T) {
+	for name, s := range healthy() {
+		for _, c := range All() {
+			results := check.Eval([]check.Check{c}, s)
+			if len(results) == 0 {
+				t.Errorf("%s: %s says nothing", name, c.ID)
+			}
+			for _, r := range results {
+				if r.Outcome != finding.Pass {
+					t.Errorf("%s: %s, want pass", name, checktest.Lines([]finding.Result{r}))
+				}
+			}
+		}
+	}
+}
+
+func TestEvalRecoversAPanic(t *testing.T) {
+	broken := check.Check{ID: "test/broken", Run: func(*facts.View) []finding.Finding { panic("index out of range") }}
+	got := checktest.Lines(check.Eval([]check.Check{broken, route.NoEgress()}, snapshottest.PrivateWithNAT()))
+	want := []string{
+		"unknown prod [] check test/broken: broken: the check itself broke: index out of range",
+		"pass rtb-0private [subnet-0private]",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("Eval = %q, want %q", got, want)
+	}
+}
+
+func TestNotAskedForIsUnknownToo(t *testing.T) {
+	s := snapshottest.PrivateWithNAT()
+	delete(s.Read, snapshot.Endpoints)
+	got := checktest.Lines(check.Eval([]check.Check{route.NoEgress()}, s))
+	want := []string{"unknown prod [] vpc endpoints: not read: nobody asked for it"}
+	if !slices.Equal(got, want) {
+		t.Errorf("Eval = %q, want %q", got, want)
+	}
+}
+
+func TestConsoleByPartition(t *testing.T) {
+	for partition, want := range map[string]string{
+		"aws":        "https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
+		"aws-cn":     "https://us-west-2.console.amazonaws.cn/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
+		"aws-us-gov": "https://us-west-2.console.amazonaws-us-gov.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
+	} {
+		if got := link.RouteTable(facts.NewView(&snapshot.Snapshot{Partition: partition, Region: "us-west-2"}), "rtb-1"); got != want {
+			t.Errorf("%s: %q, want %q", partition, got, want)
+		}
+	}
+}
+
+// Nothing else accuses an instance that EC2 took back, and it is no end to look
+// into.
+func TestNothingAccusesWhatEC2TookBack(t *testing.T) {
+	const user, spot = "Client.UserInitiatedShutdown", "Server.SpotInstanceTermination"
+	worlds := map[string]func() *snapshot.Snapshot{
+		"EC2's reason": func() *snapshot.Snapshot { return checktest.Ended(spot, 2*time.Minute) },
+		"warned": func() *snapshot.Snapshot {
+			return checktest.Change(checktest.Ended(user, 3*time.Minute), checktest.Noticed(90*time.Second))
+		},
+		"still there": func() *snapshot.Snapshot {
+			s := snapshottest.PrivateWithNAT()
+			snapshottest.Unjoin(s, snapshottest.Node)
+			return checktest.Change(s, checktest.Noticed(9*time.Minute))
+		},
+	}
+	for name, world := range worlds {
+		s := world()
+		for i := range s.RouteTables {
+			s.RouteTables[i].Routes = s.RouteTables[i].Routes[:0]
+		}
+		told := false
+		for _, r := range check.Eval(All(), s) {
+			if r.Outcome != finding.Fail {
+				continue
+			}
+			told = told || r.Check == checkid.SpotReclaimedBeforeJoin
+			if r.Check != checkid.SpotReclaimedBeforeJoin && (len(r.Instances) > 0) {
+				t.Errorf("%s: %s accuses %v", name, r.Check, r.Instances)
+			}
+		}
+		if !told {
+			t.Errorf("%s: spot/reclaimed-before-join says nothing", name)
+		}
+	}
+}

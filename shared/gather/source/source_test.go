@@ -1,0 +1,131 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"testing"
+
+	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/kube"
+	"rollcall/shared/relay"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/spec"
+)
+
+// Of a call that could not be signed, because the role's credentials were refused, the
+// failure is that of the call for those.
+func TestACallWithoutCredentials(t *testing.T) {
+	for code, reason := range map[string]snapshot.Reason{"AccessDenied": snapshot.Denied, "RegionDisabledException": snapshot.Denied, "Throttling": snapshot.Throttled} {
+		refused := &smithy.OperationError{ServiceID: "STS", OperationName: "AssumeRole", Err: &smithy.GenericAPIError{Code: code, Message: "no"}}
+		err := &smithy.OperationError{ServiceID: "EKS", OperationName: "ListClusters", Err: fmt.Errorf("get identity: get credentials: %w", refused)}
+		got := Source{Name: snapshot.Clusters}.Failure(fmt.Errorf("list: %w", err))
+		want := &snapshot.Failure{Source: snapshot.Clusters, Call: "sts:AssumeRole", Reason: reason, Code: code, Message: "no"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	plain := &smithy.OperationError{ServiceID: "EKS", OperationName: "ListClusters", Err: &smithy.GenericAPIError{Code: "AccessDeniedException"}}
+	if got := (Source{Name: snapshot.Clusters}).Failure(plain); got.Call != "eks:ListClusters" {
+		t.Errorf("a call that was sent is told as %s", got.Call)
+	}
+}
+
+// TestUnknownToAWholeAPI: that a cluster does not know us is one fault, whichever list met it;
+// that one list is refused is that list's own, and so is a role that could not be assumed.
+func TestUnknownToAWholeAPI(t *testing.T) {
+	pods := Source{Name: snapshot.Pods, Kube: []spec.KubeRule{{Resources: []string{"pods"}, Verbs: []string{"list"}}}}
+	unknown := &kube.StatusError{Code: 401, Reason: "Unauthorized"}
+	refused := &smithy.OperationError{ServiceID: "STS", OperationName: "AssumeRole", Err: &smithy.GenericAPIError{Code: "AccessDenied"}}
+	for name, test := range map[string]struct {
+		err  error
+		call string
+	}{
+		"nobody knows us":           {fmt.Errorf("list pods: %w", unknown), snapshot.WholeKubernetesAPI},
+		"this list is forbidden":    {&kube.StatusError{Code: 403, Reason: "Forbidden"}, pods.Call()},
+		"this list is throttled":    {&kube.StatusError{Code: 429}, pods.Call()},
+		"nobody could become known": {errors.Join(refused, unknown), AssumeRole},
+	} {
+		if got := pods.Failure(test.err); got.Call != test.call || got.Source != snapshot.Pods {
+			t.Errorf("%s: %+v, want the call %s", name, got, test.call)
+		}
+	}
+}
+
+// What a relay says, or that there is none, is told as it is for who must mend it.
+func TestFailuresOfRelays(t *testing.T) {
+	for name, x := range map[string]struct {
+		err  error
+		want snapshot.Failure
+	}{
+		"none": {&relay.MissingError{Function: "rollcall-relay-prod"}, snapshot.Failure{
+			Reason: snapshot.Unreachable, Call: "lambda:InvokeFunction", Code: snapshot.NoRelay, Message: "the API has a private endpoint only, and there is no function rollcall-relay-prod, its relay",
+		}},
+		"refused": {&relay.Refusal{Reason: relay.OtherEndpoint, Says: "deploy it again"}, snapshot.Failure{
+			Reason: snapshot.Broken, Call: "lambda:InvokeFunction", Code: snapshot.RelayRefuses, Message: "the relay refuses (OtherEndpoint): deploy it again",
+		}},
+		"silent":      {&relay.Failure{Reason: relay.TimedOut, Says: "a"}, snapshot.Failure{Reason: snapshot.TimedOut, Message: "a"}},
+		"no name":     {&relay.Failure{Reason: relay.Unresolved, Says: "b"}, snapshot.Failure{Reason: snapshot.Unreachable, Message: "b"}},
+		"cut":         {&relay.Failure{Reason: relay.Disconnected, Says: "c"}, snapshot.Failure{Reason: snapshot.Unreachable, Message: "c"}},
+		"certificate": {&relay.Failure{Reason: relay.Impostor, Says: "d"}, snapshot.Failure{Reason: snapshot.Broken, Message: "d"}},
+		"may not ask": {&smithy.OperationError{ServiceID: "Lambda", OperationName: "Invoke", Err: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}}, snapshot.Failure{
+			Reason: snapshot.Denied, Call: "lambda:InvokeFunction", Code: "AccessDeniedException", Message: "no",
+		}},
+	} {
+		x.want.Source = snapshot.Nodes
+		got := (Source{Name: snapshot.Nodes}).Failure(fmt.Errorf("list nodes: %w", &url.Error{Op: "Get", URL: "https://a.test", Err: x.err}))
+		if diff := cmp.Diff(&x.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// chain is a source that needs, and one that comes after.
+func chain() []Source {
+	return []Source{
+		{Name: "fields", Needs: []snapshot.Source{"doors"}, After: []snapshot.Source{"hints"}},
+		{Name: "doors"},
+		{Name: "hints", After: []snapshot.Source{"more hints"}},
+		{Name: "more hints"},
+	}
+}
+
+func namesOf(waves ...[]Source) [][]string {
+	var names [][]string
+	for _, w := range waves {
+		names = append(names, Each(w, func(s Source) string { return string(s.Name) }))
+	}
+	return names
+}
+
+// TestWith: what is needed is brought along, what only tells more is not, what
+// is asked for twice is read once, and Rollcall's own history is nobody's here.
+func TestWith(t *testing.T) {
+	got := namesOf(With(chain(), "fields", "fields", "doors", snapshot.LaunchHistory))
+	if diff := cmp.Diff([][]string{{"fields", "doors"}}, got); diff != "" {
+		t.Errorf("sources (-want +got):\n%s", diff)
+	}
+}
+
+// TestWaves: nothing is read before what it needs or comes after, and nothing
+// waits for what nobody asked for.
+func TestWaves(t *testing.T) {
+	all := chain()
+	for _, test := range []struct {
+		name string
+		list []Source
+		want [][]string
+	}{
+		{"nothing", nil, nil},
+		{"all", all, [][]string{{"doors", "more hints"}, {"hints"}, {"fields"}}},
+		{"without what tells more", all[:2], [][]string{{"doors"}, {"fields"}}},
+		{"what it needs was read before", all[:1], [][]string{{"fields"}}},
+		{"a hint that waits for nobody", []Source{all[0], all[2]}, [][]string{{"hints"}, {"fields"}}},
+	} {
+		if diff := cmp.Diff(test.want, namesOf(Waves(test.list)...)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}

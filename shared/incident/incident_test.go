@@ -1,0 +1,141 @@
+package incident
+
+import (
+	"testing"
+	"time"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/report"
+)
+
+// When a message says anew when it was last checked: asked for, or an hour later.
+func TestStampDue(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+	inc := func(looked, asked, told int) Incident {
+		i := Incident{State: Open, Verdicts: []Verdict{{Of: "a", At: noon}, {Of: "b", At: at(looked)}}, Delivery: Delivery{Looked: at(told)}}
+		if asked >= 0 {
+			i.Asked = at(asked)
+		}
+		return i
+	}
+	never, closed, blank := inc(120, -1, 0), inc(120, -1, 0), inc(120, -1, 0)
+	never.Delivery.Looked, closed.State, blank.Verdicts = time.Time{}, Closed, nil
+	for name, test := range map[string]struct {
+		inc  Incident
+		want bool
+	}{
+		"the look that is told":           {inc(10, -1, 10), false},
+		"a later look":                    {inc(69, -1, 10), false},
+		"an hour later":                   {inc(70, -1, 10), true},
+		"asked for, and looked":           {inc(13, 12, 10), true},
+		"asked for, not looked yet":       {inc(11, 12, 10), false},
+		"asked for, and told":             {inc(15, 12, 13), false},
+		"of an earlier release":           {never, false},
+		"it is over":                      {closed, false},
+		"nothing was ever looked at":      {blank, false},
+		"what failed last counts as well": {Incident{State: Open, Seen: at(70), Delivery: Delivery{Looked: at(10)}}, true},
+	} {
+		if got := test.inc.StampDue(); got != test.want {
+			t.Errorf("%s: due %t, want %t", name, got, test.want)
+		}
+	}
+}
+
+// What everybody in the channel is told at once, and what is an edit or a reply alone.
+func TestWantsLine(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	minutes := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
+	critical := Incident{
+		Key: report.Key{Check: checkid.RouteNoEgress}, State: Open, Opened: noon, Affected: 1,
+		Cause: diagnose.Cause{Confidence: checks.Certain}, Launches: []report.Launch{{Instance: "i-1", Status: report.Missed}},
+	}
+	warning := critical
+	warning.Affected, warning.Launches = 0, nil
+	with := func(inc Incident, change func(*Incident)) Incident {
+		change(&inc)
+		return inc
+	}
+	for name, test := range map[string]struct {
+		inc  Incident
+		why  Reason
+		at   time.Time
+		want bool
+	}{
+		"opened: the message is the line":         {critical, Opened, noon, false},
+		"it came back, critical":                  {with(critical, func(i *Incident) { i.Before = minutes(-1) }), Reopened, noon, true},
+		"it came back at once, a warning":         {with(warning, func(i *Incident) { i.Before = minutes(-59) }), Reopened, noon, false},
+		"it came back after an hour, a warning":   {with(warning, func(i *Incident) { i.Before = minutes(-60) }), Reopened, noon, true},
+		"it came back, and was told lately":       {with(warning, func(i *Incident) { i.Before, i.Lined = minutes(-90), minutes(-5) }), Reopened, noon, false},
+		"back before the proof, critical":         {critical, FailedAgain, minutes(30), true},
+		"back before the proof, a warning":        {warning, FailedAgain, minutes(30), false},
+		"it got worse":                            {critical, IsWorse, minutes(30), true},
+		"a decision, in a fresh message":          {critical, IsProposed, minutes(9), false},
+		"a decision, in an old message":           {critical, IsProposed, minutes(10), true},
+		"a decision, soon after another line":     {with(critical, func(i *Incident) { i.Lined = minutes(5) }), IsProposed, minutes(14), false},
+		"what was approved failed":                {critical, RemedyFailed, minutes(5), true},
+		"it did not help":                         {critical, IsUnhelpful, minutes(5), true},
+		"it did not help what is over":            {with(critical, func(i *Incident) { i.State = Closed }), IsUnhelpful, minutes(5), false},
+		"done":                                    {critical, RemedyDone, minutes(30), false},
+		"the cause is gone":                       {critical, CauseGone, minutes(30), false},
+		"proved":                                  {critical, IsProved, minutes(30), false},
+		"CloudTrail's changes":                    {critical, HasChanges, minutes(30), false},
+		"approved":                                {critical, IsApproved, minutes(30), false},
+		"missed, as was said from the start":      {critical, HasMissed, minutes(30), false},
+		"what belongs to it":                      {critical, HasJoined, minutes(30), false},
+		"waits for the limit, which nobody moves": {critical, IsDeferred, minutes(30), false},
+	} {
+		if got := test.inc.wantsLine(test.why, test.at); got != test.want {
+			t.Errorf("%s: a new line %t, want %t", name, got, test.want)
+		}
+		n := test.inc.AddNote(test.why, test.at)
+		if n.Line != test.want || test.want && !test.inc.Lined.Equal(test.at) {
+			t.Errorf("%s: the note has a line %t, the last one is of %s", name, n.Line, test.inc.Lined)
+		}
+	}
+	muted := with(critical, func(i *Incident) { i.Mute = &Mute{Until: minutes(60)} })
+	for _, r := range []Reason{Reopened, FailedAgain, IsWorse, IsProposed} {
+		if muted.AddNote(r, minutes(30)) != nil {
+			t.Errorf("%s is said while it is muted", r)
+		}
+	}
+}
+
+// It gets worse where it was less and is critical now: once in an hour, and not while
+// the last line is still being read.
+func TestGotWorse(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	critical := Incident{
+		Key: report.Key{Check: checkid.RouteNoEgress}, State: Open, Opened: noon, Affected: 1,
+		Cause: diagnose.Cause{Confidence: checks.Certain}, Launches: []report.Launch{{Instance: "i-1", Status: report.Missed}},
+	}
+	cleared := critical
+	cleared.State = Cleared
+	warning := critical
+	warning.Affected, warning.Launches = 0, nil
+	told := critical
+	told.Delivery.Notes = []Note{{Reason: IsWorse, At: noon.Add(time.Hour)}}
+	for name, test := range map[string]struct {
+		inc   Incident
+		was   Severity
+		after time.Duration
+		want  bool
+	}{
+		"a warning before":       {critical, Warning, 2 * time.Minute, true},
+		"advice before":          {critical, Info, 2 * time.Minute, true},
+		"critical before":        {critical, Critical, 2 * time.Minute, false},
+		"it was not open":        {critical, "", 2 * time.Minute, false},
+		"it is a warning":        {warning, Warning, 2 * time.Minute, false},
+		"the cause is gone":      {cleared, Warning, 2 * time.Minute, false},
+		"just opened":            {critical, Warning, 2*time.Minute - 1, false},
+		"told within the hour":   {told, Warning, 2*time.Hour - 1, false},
+		"told more than an hour": {told, Warning, 2 * time.Hour, true},
+	} {
+		u := Update{Incident: test.inc, Was: test.was}
+		if got := u.GotWorse(noon.Add(test.after)); got != test.want {
+			t.Errorf("%s: worse %t, want %t", name, got, test.want)
+		}
+	}
+}

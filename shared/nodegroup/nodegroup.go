@@ -1,0 +1,647 @@
+// Package nodegroup decides what has changed about managed nodegroups since
+// the last look, and says what EKS's codes mean. EKS itself sends no event when
+// a nodegroup's status changes: what is decided here becomes that event.
+//
+// It is pure: no clock, no client, no state but the record it is given.
+package nodegroup
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/snapshot"
+)
+
+// Class is what kind of trouble a code tells of.
+type Class string
+
+// The classes.
+const (
+	Join    Class = "join"     // instances run and do not become nodes
+	Launch  Class = "launch"   // instances are not started
+	Network Class = "network"  // subnets, security groups, the way to the API
+	Address Class = "address"  // no free addresses
+	IAM     Class = "iam"      // roles, profiles, rights
+	Quota   Class = "quota"    // a quota of the account
+	Drift   Class = "drift"    // somebody changed or deleted what EKS made
+	Config  Class = "config"   // what was asked for cannot be
+	Update  Class = "update"   // an update cannot go on
+	Limit   Class = "throttle" // a service asked EKS to slow down
+	EKS     Class = "eks"      // a fault inside EKS
+	Other   Class = "other"
+)
+
+// Code is what a code of EKS means.
+type Code struct {
+	Class Class
+	// Meaning ends the sentence "EKS says: …", without a full stop.
+	Meaning string
+	// Next is the next step: whole sentences.
+	Next string
+	// Command is the command that the next step begins with, where it is the
+	// same for every nodegroup.
+	Command string
+	// Symptom tells that the code says how something shows, not why.
+	Symptom bool
+	// Disproved tells that an instance that was started later and became a
+	// node shows that it is over, whatever EKS still says.
+	Disproved bool
+	// Known is false for a code that this version does not know.
+	Known bool
+}
+
+// OfIssue is the code of a nodegroup's health issue. One that nobody knows
+// here is an Other.
+func OfIssue(code string) Code { return of(issueCodes(), code) }
+
+// OfUpdate is the code of an update's error.
+func OfUpdate(code string) Code { return of(updateCodes(), code) }
+
+func of(known map[string]Code, code string) Code {
+	c, ok := known[code]
+	if !ok {
+		return Code{
+			Class: Other, Meaning: "a code that Rollcall does not know: " + cmp.Or(code, "none is given"),
+			Next: "Start from EKS's message and the resources that it names; newer versions of EKS's API reference list the code.",
+		}
+	}
+	c.Known = true
+	return c
+}
+
+// Look is what was seen of one nodegroup at one time.
+type Look struct {
+	At                         time.Time
+	Account, Region, Partition string
+	Cluster, Nodegroup         string
+	// WokenBy is what made Rollcall look: an event's type, a call, the sweep.
+	WokenBy string
+	// Seen is nil where EKS, asked for it, has none of this name.
+	Seen *snapshot.Nodegroup
+	// UpdatesRead tells that Seen's updates were read.
+	UpdatesRead bool
+}
+
+// Reason is why there is something to tell.
+type Reason string
+
+// The reasons.
+const (
+	// FirstSeen: it was never seen before, and is not simply well.
+	FirstSeen     Reason = "first-seen"
+	StatusChanged Reason = "status-changed" // with its issues, whichever they are now
+	IssuesChanged Reason = "issues-changed" // in the same status
+	UpdateChanged Reason = "update-changed" // an update began or ended
+	Gone          Reason = "deleted"
+)
+
+// Change is one thing that is different from the last look.
+type Change struct {
+	Reason Reason
+	// From is the status before; empty for none.
+	From string
+	// Update is the one that began or ended.
+	Update *Done
+}
+
+// Compare holds a look against what is remembered, and gives what is to be
+// remembered now and what has changed, in order. The record holds the events
+// of the changes. A look that is older than the record changes nothing.
+func Compare(last Record, l Look) (Record, []Change) {
+	if l.At.Before(last.Seen) {
+		return last, nil
+	}
+	r := last
+	r.Format, r.Cluster, r.Nodegroup = Format, l.Cluster, l.Nodegroup
+	r.Updates, r.Untold = slices.Clone(last.Updates), slices.Clone(last.Untold)
+	var changes []Change
+	note := func(c Change) {
+		changes = append(changes, c)
+		r.tell(c, l)
+	}
+	gone := last.Known() && last.Status != Deleted && (l.Seen == nil || another(last, *l.Seen))
+	if gone {
+		r.forget(l.At)
+		note(Change{Reason: Gone, From: last.Status})
+	}
+	if l.Seen == nil {
+		if r.Known() {
+			r.Seen = l.At
+			return r, changes
+		}
+		return last, nil
+	}
+	if !r.Known() {
+		r.First = l.At
+	}
+	n := *l.Seen
+	before := r
+	r.Seen, r.Created, r.ARN = l.At, n.Created, n.ARN
+	if r.Status = n.Status; r.Status == "" {
+		r.Status = "UNKNOWN"
+	}
+	if r.Status != before.Status {
+		r.Since = l.At
+	}
+	r.Issues = issuesOf(n.Issues, before.Issues, l.At)
+	if l.UpdatesRead {
+		ended := r.updates(n.Updates)
+		r.Modified = n.Modified
+		for _, u := range ended {
+			note(Change{Reason: UpdateChanged, From: before.Status, Update: &u})
+		}
+	}
+	switch {
+	case !before.Known():
+		if r.Status != Active || len(r.Issues) > 0 {
+			note(Change{Reason: FirstSeen})
+		}
+	case r.Status != before.Status:
+		note(Change{Reason: StatusChanged, From: before.Status})
+	case !sameIssues(r.Issues, before.Issues):
+		note(Change{Reason: IssuesChanged, From: before.Status})
+	}
+	return r, changes
+}
+
+// another tells that a nodegroup was deleted and made again under its name.
+func another(last Record, n snapshot.Nodegroup) bool {
+	return !last.Created.IsZero() && !n.Created.IsZero() && !last.Created.Equal(n.Created)
+}
+
+// forget makes the record that of a nodegroup which is gone. Its updates are
+// gone with it: whatever one of the same name has later is new.
+func (r *Record) forget(at time.Time) {
+	r.Status, r.Since, r.Seen = Deleted, at, at
+	r.Issues, r.Updates, r.UpdatesRead = nil, nil, true
+	r.Modified, r.Again = time.Time{}, time.Time{}
+}
+
+// maxUpdates is how many updates are remembered: as many as a look describes.
+const maxUpdates = 6
+
+// updates takes in the updates that were read, the newest first, and gives
+// those that began or ended since, the oldest first.
+func (r *Record) updates(seen []snapshot.Update) []Done {
+	first := !r.UpdatesRead
+	var newest time.Time
+	if len(r.Updates) > 0 {
+		newest = r.Updates[0].Created
+	}
+	known := r.Updates
+	var now, changed []Done
+	for i, u := range seen {
+		d := Done{ID: u.ID, Type: u.Type, Status: u.Status, Created: u.Created, Errors: issuesOf(u.Errors, nil, u.Created)}
+		k := slices.IndexFunc(known, func(k Done) bool { return k.ID == u.ID })
+		switch {
+		case k >= 0 && known[k].Status != InProgress:
+			d = known[k] // it has ended: that does not change any more
+		case k >= 0 && d.Status != known[k].Status:
+			changed = append(changed, d)
+		case k >= 0:
+		case first:
+			// What ended before Rollcall came is told only where it still counts.
+			if i == 0 && (d.Status == InProgress || d.Status == Failed) {
+				changed = append(changed, d)
+			}
+		case d.Status == InProgress || !d.Created.Before(newest):
+			changed = append(changed, d)
+		}
+		now = append(now, d)
+	}
+	r.Updates, r.UpdatesRead = now[:min(len(now), maxUpdates)], true
+	slices.Reverse(changed)
+	return changed
+}
+
+// EventFormat is the version of Event. Fields may be added without a new one.
+const EventFormat = 1
+
+// DetailType is the detail-type of the event.
+const DetailType = "EKS Nodegroup Status Change"
+
+// Event is the detail of the event that EKS does not send, on the Rollcall
+// bus, for anyone's rule. events/schema/ documents it.
+type Event struct {
+	// ID is the same each time this event is sent.
+	ID     string `json:"id"`
+	Format int    `json:"format"`
+	// Sequence orders the events of one nodegroup.
+	Sequence  int       `json:"sequence"`
+	At        time.Time `json:"at"`
+	Reason    Reason    `json:"reason"`
+	Partition string    `json:"partition"`
+	Account   string    `json:"account"`
+	Region    string    `json:"region"`
+	Cluster   string    `json:"cluster"`
+	Nodegroup string    `json:"nodegroup"`
+	ARN       string    `json:"arn,omitempty"`
+
+	// Previous is the status before; empty at first sight.
+	Previous string       `json:"previous,omitempty"`
+	Status   string       `json:"status"`
+	Since    time.Time    `json:"since"`
+	Issues   []EventIssue `json:"issues,omitempty"`
+	Update   *EventUpdate `json:"update,omitempty"`
+	WokenBy  string       `json:"wokenBy"`
+}
+
+// EventIssue is a health issue, or an update's error, with what it means.
+type EventIssue struct {
+	Code      string     `json:"code"`
+	Class     Class      `json:"class"`
+	Meaning   string     `json:"meaning"`
+	Next      string     `json:"next"`
+	Message   string     `json:"message,omitempty"`
+	Resources []string   `json:"resources,omitempty"`
+	Since     *time.Time `json:"since,omitempty"`
+}
+
+// EventUpdate is the update that began or ended.
+type EventUpdate struct {
+	ID      string       `json:"id"`
+	Type    string       `json:"type,omitempty"`
+	Status  string       `json:"status"`
+	Created time.Time    `json:"created"`
+	Errors  []EventIssue `json:"errors,omitempty"`
+}
+
+// maxUntold bounds the outbox while the bus is down (an item of the table holds
+// 400 KB, an event of many issues takes ten). Thirty changes of one
+// nodegroup are hours of trouble; then the oldest go, and the gap in the
+// sequence shows it.
+const maxUntold = 30
+
+// tell puts the event of a change into the outbox.
+func (r *Record) tell(c Change, l Look) {
+	r.Events++
+	e := Event{
+		ID:     fmt.Sprintf("%s/%s/%s/%d", r.Cluster, r.Nodegroup, r.First.UTC().Format("20060102T150405.000Z"), r.Events),
+		Format: EventFormat, Sequence: r.Events, At: l.At, Reason: c.Reason,
+		Partition: l.Partition, Account: l.Account, Region: l.Region,
+		Cluster: r.Cluster, Nodegroup: r.Nodegroup, ARN: r.ARN,
+		Previous: c.From, Status: r.Status, Since: r.Since, WokenBy: l.WokenBy,
+	}
+	for _, i := range r.Issues {
+		known := inEvent(i, OfIssue(i.Code))
+		known.Since = &i.Since
+		e.Issues = append(e.Issues, known)
+	}
+	if u := c.Update; u != nil {
+		e.Update = &EventUpdate{ID: u.ID, Type: u.Type, Status: u.Status, Created: u.Created}
+		for _, i := range u.Errors {
+			e.Update.Errors = append(e.Update.Errors, inEvent(i, OfUpdate(i.Code)))
+		}
+	}
+	r.Untold = append(r.Untold, e)
+	r.Untold = r.Untold[max(0, len(r.Untold)-maxUntold):]
+}
+
+// maxResources is how many of an issue's resources an event names.
+const maxResources = 50
+
+func inEvent(i Issue, c Code) EventIssue {
+	return EventIssue{
+		Code: i.Code, Class: c.Class, Meaning: c.Meaning, Next: c.Next,
+		Message: i.Message, Resources: i.Resources[:min(len(i.Resources), maxResources)],
+	}
+}
+
+// issueCodes are EKS's codes of a nodegroup's health issues (API reference,
+// Issue; the SDK's enum NodegroupIssueCode). Of about half of them EKS
+// documents nothing but the name.
+func issueCodes() map[string]Code {
+	return map[string]Code{
+		"NodeCreationFailure": {Class: Join, Symptom: true, Disproved: true,
+			Meaning: "instances were started and did not register with the cluster in time",
+			Next:    "Look at the named instances: their way to the API and to the registries, their role, their user data."},
+		"AccessDenied": {Class: IAM,
+			Meaning: "EKS or the nodes are not let in by the cluster's API",
+			Next:    "Give the node role its access entry (or its line in aws-auth), and EKS its own back: kubectl get clusterrole eks:node-manager."},
+		"ClusterUnreachable": {Class: Network,
+			Meaning: "EKS or the nodes cannot reach the cluster's API, or it answers too late",
+			Next:    "Look at the API's load and at failing webhooks, and at the nodes' way to the endpoint."},
+
+		"AsgInstanceLaunchFailures": {Class: Launch, Symptom: true, Disproved: true,
+			Meaning: "Auto Scaling cannot start instances; its own message says why",
+			Next:    "Read the failed scaling activities of the nodegroup's group."},
+		"AmiIdNotFound": {Class: Launch, Disproved: true,
+			Meaning: "the AMI of the launch template does not exist, or is not shared with this account",
+			Next:    "Put an AMI of this region that the account may use into a new version of the launch template, and update the nodegroup to it."},
+		"Ec2InstanceTypeDoesNotExist": {Class: Config,
+			Meaning: "an instance type of the nodegroup does not exist in this region",
+			Next:    "Make a nodegroup with types that the region has: aws ec2 describe-instance-type-offerings."},
+		"AutoScalingGroupOptInRequired": {Class: Launch,
+			Meaning: "the account is not signed up for what the group wants to launch",
+			Next:    "Complete the account's sign-up, or subscribe to the AMI in AWS Marketplace."},
+
+		"InsufficientFreeAddresses": {Class: Address, Disproved: true,
+			Meaning: "the nodegroup's subnets have too few free addresses for new nodes",
+			Next:    "Free addresses, or make a nodegroup in subnets that have some: a nodegroup's subnets cannot be changed."},
+
+		"InstanceLimitExceeded": {Class: Quota, Disproved: true,
+			Meaning: "the account may not run more instances of this kind",
+			Next:    "Ask for a higher quota of running vCPUs (Service Quotas, EC2), or end instances."},
+		"LimitExceeded": {Class: Quota,
+			Meaning: "a quota of the account is reached; the message says which",
+			Next:    "Ask for a higher quota, or free what is not used."},
+		"IamLimitExceeded": {Class: Quota,
+			Meaning: "a quota of IAM is reached: EKS cannot make the instance profile",
+			Next:    "Delete roles and instance profiles that nobody uses, or ask for a higher quota of IAM."},
+		"Ec2LaunchTemplateMaxLimitExceeded": {Class: Quota,
+			Meaning: "the account has as many launch templates as it may: EKS cannot make its own",
+			Next:    "Delete launch templates that nobody uses, or ask for a higher quota."},
+		"Ec2LaunchTemplateVersionMaxLimitExceeded": {Class: Quota,
+			Meaning: "the launch template has as many versions as it may",
+			Next:    "Delete versions of it that nobody uses."},
+
+		"IamInstanceProfileNotFound": {Class: IAM, Disproved: true,
+			Meaning: "the instance profile that EKS made for the nodegroup was deleted",
+			Next:    "Make an instance profile of the same name again, with the node role in it."},
+		"IamNodeRoleNotFound": {Class: IAM, Disproved: true,
+			Meaning: "the node role was deleted",
+			Next:    "Make a role of the same name again, with trust for ec2.amazonaws.com and the nodes' three policies, and put it into the instance profile: a role that was deleted leaves the profile empty."},
+		"IamThrottling": {Class: Limit,
+			Meaning: "IAM asked EKS to slow down",
+			Next:    "Wait; where it lasts, look in CloudTrail for who calls IAM so often."},
+
+		"AutoScalingGroupNotFound": {Class: Drift,
+			Meaning: "the nodegroup's Auto Scaling group was deleted",
+			Next:    "Make a group of the same name and settings again, or make a new nodegroup and delete this one."},
+		"AutoScalingGroupInvalidConfiguration": {Class: Drift,
+			Meaning: "the nodegroup's Auto Scaling group is not set as EKS set it",
+			Next:    "Look in CloudTrail for who changed the group (UpdateAutoScalingGroup), and take it back; change a nodegroup only through EKS."},
+		"AutoScalingGroupInstanceRefreshActive": {Class: Drift,
+			Meaning: "an instance refresh that EKS did not start runs on the nodegroup's group",
+			Next:    "Wait for it or cancel it (aws autoscaling cancel-instance-refresh); update nodes through EKS."},
+		"AutoScalingGroupRateLimitExceeded": {Class: Limit,
+			Meaning: "Auto Scaling asked EKS to slow down",
+			Next:    "Wait; where it lasts, look in CloudTrail for who calls Auto Scaling so often."},
+
+		"Ec2LaunchTemplateNotFound": {Class: Drift,
+			Meaning: "the launch template that EKS made for the nodegroup was deleted",
+			Next:    "It cannot be made again under its id: make a new nodegroup and delete this one."},
+		"SourceEc2LaunchTemplateNotFound": {Class: Drift,
+			Meaning: "your launch template, from which the nodegroup was made, was deleted",
+			Next:    "Make a new nodegroup from a template that exists; this one can no longer be updated."},
+		"Ec2LaunchTemplateVersionMismatch": {Class: Drift,
+			Meaning: "the group launches another version of the launch template than the one that EKS made",
+			Next:    "Set the group back to EKS's version of the template, and change the nodegroup only through EKS."},
+		"Ec2LaunchTemplateInvalidConfiguration": {Class: Config,
+			Meaning: "the launch template holds something that EKS does not take",
+			Next:    "Read the message, put it right in a new version of the template, and update the nodegroup to it."},
+		"Ec2LaunchTemplateDeletionFailure": {Class: Drift,
+			Meaning: "EKS cannot delete the launch template that it made",
+			Next:    "Look for a policy that denies it, delete the template by hand, and delete the nodegroup again."},
+
+		"Ec2SecurityGroupNotFound": {Class: Drift,
+			Meaning: "the cluster's security group was deleted",
+			Next:    "EKS does not make it again: the cluster has to be made anew."},
+		"Ec2SecurityGroupDeletionFailure": {Class: Network,
+			Meaning: "EKS cannot delete the nodegroup's remote access group: something still uses it, often a network interface that was left behind",
+			Next:    "Find what uses it (aws ec2 describe-network-interfaces --filters Name=group-id,Values=…), remove that, and delete the nodegroup again."},
+		"Ec2SubnetNotFound": {Class: Drift,
+			Meaning: "a subnet of the nodegroup was deleted",
+			Next:    "A nodegroup's subnets cannot be changed: make a new nodegroup in subnets that exist."},
+		"Ec2SubnetInvalidConfiguration": {Class: Network,
+			Meaning: "a public subnet of the nodegroup gives its instances no public address",
+			Next:    "Switch that on: aws ec2 modify-subnet-attribute --map-public-ip-on-launch; or make the nodegroup in private subnets with a NAT gateway."},
+		"Ec2SubnetMissingIpv6Assignment": {Class: Network,
+			Meaning: "the cluster is IPv6, and a subnet gives its instances no IPv6 address",
+			Next:    "Switch that on: aws ec2 modify-subnet-attribute --assign-ipv6-address-on-creation."},
+		"Ec2SubnetListTooLong": {Class: Config,
+			Meaning: "the nodegroup names more subnets than its group takes",
+			Next:    "Make the nodegroup with fewer subnets."},
+
+		"KubernetesLabelInvalid": {Class: Config,
+			Meaning: "Kubernetes does not take a label of the nodegroup",
+			Next:    "Take the label out, or out of the reserved prefixes: aws eks update-nodegroup-config --labels."},
+
+		"PodEvictionFailure": {Class: Update,
+			Meaning: "pods could not be moved off the nodes, most often for a disruption budget that allows none to go",
+			Next:    "Find the budget (kubectl get pdb -A, ALLOWED DISRUPTIONS 0), give its pods another replica, and update again; or update with --force, which ends them.",
+			Command: "kubectl get pdb --all-namespaces"},
+		"NodeTerminationFailure": {Class: Update,
+			Meaning: "EKS cannot end nodes of the nodegroup",
+			Next:    "Look at the group's scaling activities, at scale-in protection and at instances with termination protection."},
+
+		"InternalFailure": {Class: EKS,
+			Meaning: "a fault inside EKS",
+			Next:    "Wait; where it lasts, ask AWS Support."},
+		"Unknown": {Class: Other,
+			Meaning: "EKS itself cannot tell",
+			Next:    "Read the message, and the group's scaling activities."},
+	}
+}
+
+// Format is the version of Record that this code writes and reads.
+const Format = 1
+
+// Record is what is remembered of one nodegroup. It is also the outbox: what
+// is to be told stands in Untold before it is told.
+type Record struct {
+	Format int `json:"format"`
+	// Version is of the record as it was read.
+	Version   int    `json:"version"`
+	Cluster   string `json:"cluster"`
+	Nodegroup string `json:"nodegroup"`
+	ARN       string `json:"arn,omitempty"`
+	// Status is EKS's, or Deleted. It is empty where nothing is remembered.
+	Status string    `json:"status"`
+	Since  time.Time `json:"since"` // first look that saw it in this status
+	Issues []Issue   `json:"issues,omitempty"`
+	// Updates are the latest, the newest first; UpdatesRead tells that they
+	// were ever read.
+	Updates     []Done    `json:"updates,omitempty"`
+	UpdatesRead bool      `json:"updatesRead,omitempty"`
+	Created     time.Time `json:"created,omitzero"`
+	// Modified is EKS's time of the last change whose updates were read.
+	Modified time.Time `json:"modified,omitzero"`
+	// First is the first look, Seen the newest that was taken in.
+	First time.Time `json:"first"`
+	Seen  time.Time `json:"seen"`
+	// Again is when the nodegroup, which is on its way, is looked at again.
+	Again time.Time `json:"again,omitzero"`
+	// Events counts the events that it ever had; Untold are those that the bus
+	// has not taken yet, in order.
+	Events int     `json:"events,omitempty"`
+	Untold []Event `json:"untold,omitempty"`
+}
+
+// Issue is a health issue, and since when it is known.
+type Issue struct {
+	Code      string    `json:"code"`
+	Message   string    `json:"message,omitempty"`
+	Resources []string  `json:"resources,omitempty"`
+	Since     time.Time `json:"since"`
+}
+
+// Done is an update as far as it got.
+type Done struct {
+	ID      string    `json:"id"`
+	Type    string    `json:"type,omitempty"`
+	Status  string    `json:"status"`
+	Created time.Time `json:"created"`
+	Errors  []Issue   `json:"errors,omitempty"`
+}
+
+// The statuses that decide. Deleted is Rollcall's own word: EKS has none for
+// what is gone.
+const (
+	Active       = "ACTIVE"
+	Creating     = "CREATING"
+	Updating     = "UPDATING"
+	Deleting     = "DELETING"
+	CreateFailed = "CREATE_FAILED"
+	DeleteFailed = "DELETE_FAILED"
+	Degraded     = "DEGRADED"
+	Deleted      = "DELETED"
+)
+
+// The statuses of updates.
+const (
+	InProgress = "InProgress"
+	Failed     = "Failed"
+	Cancelled  = "Cancelled"
+	Successful = "Successful"
+)
+
+// Known tells that anything is remembered.
+func (r Record) Known() bool { return r.Status != "" }
+
+// OnItsWay tells that EKS is at work: another status will come soon.
+func (r Record) OnItsWay() bool {
+	switch r.Status {
+	case Creating, Updating, Deleting:
+		return true
+	case Deleted:
+		return false
+	}
+	return len(r.Updates) > 0 && r.Updates[0].Status == InProgress
+}
+
+// WantsUpdates tells whether a nodegroup's updates have to be read: nobody has
+// read them, EKS is at work or has been, or the last one failed.
+func (r Record) WantsUpdates(n snapshot.Nodegroup) bool {
+	if !r.UpdatesRead || n.Status != Active || !n.Modified.Equal(r.Modified) {
+		return true
+	}
+	return len(r.Updates) > 0 && (r.Updates[0].Status == InProgress || r.Updates[0].Status == Failed)
+}
+
+// Same tells that two records say the same, whenever they were seen.
+func (r Record) Same(o Record) bool {
+	r.Seen, o.Seen = time.Time{}, time.Time{}
+	r.Version, o.Version = 0, 0
+	a, errA := json.Marshal(r)
+	b, errB := json.Marshal(o)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
+// key tells issues apart: by what EKS says, not by how it words it.
+func (i Issue) key() string {
+	return i.Code + "\x00" + strings.Join(slices.Sorted(slices.Values(i.Resources)), "\x00")
+}
+
+func sameIssues(a, b []Issue) bool {
+	keys := func(list []Issue) []string {
+		var out []string
+		for _, i := range list {
+			out = append(out, i.key())
+		}
+		slices.Sort(out)
+		return slices.Compact(out)
+	}
+	return slices.Equal(keys(a), keys(b))
+}
+
+// issuesOf are a nodegroup's issues, each with the time since which it is known.
+func issuesOf(list []snapshot.Issue, known []Issue, now time.Time) []Issue {
+	var out []Issue
+	for _, s := range list {
+		i := Issue{Code: s.Code, Message: clip(s.Message), Resources: s.Resources, Since: now}
+		for _, k := range known {
+			if k.key() == i.key() {
+				i.Since = k.Since
+			}
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// clip cuts a text that somebody else wrote: a record has room for 400 KB, an
+// event for 256.
+func clip(text string) string {
+	const limit = 1000
+	runes := []rune(text)
+	if len(runes) <= limit {
+		return text
+	}
+	return string(runes[:limit-1]) + "…"
+}
+
+// updateCodes are EKS's codes of what made an update fail (API reference,
+// ErrorDetail; the SDK's enum ErrorCode). They are the same for clusters,
+// add-ons and nodegroups.
+func updateCodes() map[string]Code {
+	return map[string]Code{
+		"NodeCreationFailure": {Class: Join, Symptom: true,
+			Meaning: "the new nodes did not register with the cluster in time",
+			Next:    "Look at the named instances: their way to the API, their role, their user data. Then update again."},
+		"PodEvictionFailure": {Class: Update,
+			Meaning: "pods could not be moved off the old nodes in time, most often for a disruption budget that allows none to go",
+			Next:    "Find the budget (kubectl get pdb -A, ALLOWED DISRUPTIONS 0), give its pods another replica, and update again; or update with --force, which ends them.",
+			Command: "kubectl get pdb --all-namespaces"},
+		"InsufficientFreeAddresses": {Class: Address,
+			Meaning: "the nodegroup's subnets have too few free addresses for the new nodes, which are started before the old ones go",
+			Next:    "Free addresses, or lower how many nodes are replaced at once (maxUnavailable), and update again."},
+		"IpNotAvailable": {Class: Address,
+			Meaning: "a subnet has no free address",
+			Next:    "Free addresses, and update again."},
+		"EniLimitReached": {Class: Quota,
+			Meaning: "the account has as many network interfaces as it may",
+			Next:    "Delete interfaces that nobody uses, or ask for a higher quota of them in the region."},
+		"SubnetNotFound": {Class: Drift,
+			Meaning: "a subnet was deleted",
+			Next:    "Make a new nodegroup in subnets that exist."},
+		"SecurityGroupNotFound": {Class: Drift,
+			Meaning: "a security group was deleted",
+			Next:    "Set groups that exist, in the launch template or the cluster, and update again."},
+		"VpcIdNotFound": {Class: Drift,
+			Meaning: "the cluster's VPC was deleted",
+			Next:    "The cluster cannot be saved: make a new one."},
+		"AccessDenied": {Class: IAM,
+			Meaning: "whoever asked for the update, or EKS itself, lacks a permission",
+			Next:    "Read the message for which one, give it, and update again; look for denies of service control policies too."},
+		"OperationNotPermitted": {Class: IAM,
+			Meaning: "EKS's service role lacks a permission",
+			Next:    "Give the cluster role AmazonEKSClusterPolicy, and look whether AWSServiceRoleForAmazonEKSNodegroup exists."},
+		"ClusterUnreachable": {Class: Network,
+			Meaning: "EKS could not reach the cluster's API",
+			Next:    "Look at the API's load and at failing webhooks, and update again."},
+		"InsufficientNumberOfReplicas": {Class: Update,
+			Meaning: "too few pods became ready",
+			Next:    "Read the pods' events: no node to run on, an image that cannot be pulled, or a crash. Then update again."},
+		"ConfigurationConflict": {Class: Config,
+			Meaning: "somebody else changed what the update sets",
+			Next:    "Read the message for which field, take the change back or keep it on purpose, and update again."},
+		"AdmissionRequestDenied": {Class: Config,
+			Meaning: "an admission webhook or policy of the cluster refused the update's objects",
+			Next:    "Exempt kube-system from the policy that the message names, and update again."},
+		"UnsupportedAddonModification": {Class: Config,
+			Meaning: "the add-on was changed in a way that EKS does not support",
+			Next:    "Take the change back, and update again."},
+		"K8sResourceNotFound": {Class: Drift,
+			Meaning: "a Kubernetes object that the update needs was deleted",
+			Next:    "Make it again, and update again."},
+		"Unknown": {Class: Other,
+			Meaning: "EKS itself cannot tell",
+			Next:    "Read the message, and the scaling activities of the nodegroup's group."},
+	}
+}

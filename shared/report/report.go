@@ -1,0 +1,898 @@
+// Package report is what is reported: the messages on the results queue, by
+// detectors (Observation, Summary), people (Press), remedies (Proposal,
+// RemedyResult) and the look at CloudTrail (Changes). It knows nothing of incidents
+// but their Key.
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/node/outcome"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/silence"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
+)
+
+// Observation is what a detector saw of one cluster at one time: the body of
+// a message on the results queue. Detectors never talk to Slack.
+type Observation struct {
+	// Format is the version of this type; a newer one than ours is refused
+	// and waits in the dead-letter queue for the deployment that knows it.
+	Format  int       `json:"format"`
+	ID      string    `json:"id"`
+	By      string    `json:"by"` // the function
+	At      time.Time `json:"at"`
+	Account string    `json:"account"`
+	Region  string    `json:"region"`
+	// Partition is "aws", "aws-cn" or "aws-us-gov".
+	Partition string `json:"partition"`
+	Cluster   string `json:"cluster"`
+	// Spoke is whose the cluster is, as the hub sees it, and Whose the name that people
+	// know that by. Report knows them; on the queue the account and region say it.
+	Spoke spoke.ID `json:"-"`
+	Whose string   `json:"-"`
+
+	// Diagnosis is what the checks said.
+	Diagnosis diagnose.Diagnosis `json:"diagnosis"`
+	// Launches are the launches looked at, and how each stands now.
+	Launches []Launch `json:"launches,omitempty"`
+	// Facts is what a person would look up next, in the thread: the
+	// nodegroup's status, the scaling activity, what could not be seen.
+	Facts []Fact `json:"facts,omitempty"`
+	// Blind are the sources that could not be read, whichever check needed them.
+	Blind []snapshot.Failure `json:"blind,omitempty"`
+	// Read are the sources that were read in full: the proof that a missing
+	// permission is there now. That nothing is said of a source is no proof.
+	Read []snapshot.Source `json:"read,omitempty"`
+	// Absent are subnets and instances that were asked for, by a source that
+	// was read in full, and do not exist any more.
+	Absent []string `json:"absent,omitempty"`
+	// Charts are pictures for messages about the subnets that they are of.
+	Charts []Chart `json:"charts,omitempty"`
+	// Tags are those of the nodegroups that causes and launches name, by nodegroup.
+	Tags map[string]map[string]string `json:"tags,omitempty"`
+	// Capacity is what the groups that causes and launches name want and have. A group of
+	// which that could not be read, or not be counted, is not among them.
+	Capacity []Capacity `json:"capacity,omitempty"`
+	// Sweep is set on the observations of a sweep. They come for every
+	// watched cluster even when nothing is wrong: time passes with them.
+	Sweep bool `json:"sweep,omitempty"`
+	// ClusterGone tells that EKS was asked for the cluster by its name, and answered
+	// that it has none (DescribeCluster, ResourceNotFoundException): neither a list
+	// that lacks it nor a refusal says so.
+	ClusterGone bool `json:"clusterGone,omitempty"`
+	// Evidence is the key under which what was read is kept, if it is; it may not be
+	// there yet, or could not be written.
+	Evidence string `json:"evidence,omitempty"`
+}
+
+// Format is the version of Observation that this code writes and reads.
+const Format = 1
+
+// AssumeRole is the call by which the hub becomes a spoke's role; what could not be looked
+// at for want of it is all of a spoke.
+const AssumeRole = "sts:AssumeRole"
+
+// KubernetesAPI stands for the Kubernetes API of a cluster where nobody answers there: what
+// is asked of it fails together, and is one fault.
+const KubernetesAPI = "kubernetes"
+
+// NoCleaner is the code of a delete that was not sent, as a spoke's role cleaner does not
+// let the hub in: of all codes of failures the one that is not a service's.
+const NoCleaner = "RoleNotAssumed"
+
+// formatOf is the format of a message of a spoke, where the hub's own have another: a
+// release that knows no spokes would take it for one about the hub's own cluster of that
+// name, and refuses what is of a newer format.
+func formatOf(of spoke.ID, hubs int) int {
+	if of.Hub() {
+		return hubs
+	}
+	return hubs + 1
+}
+
+// For is an observation of a spoke's cluster, as it is sent.
+func (obs Observation) For(of spoke.ID) Observation {
+	obs.Format = formatOf(of, Format)
+	if !of.Hub() {
+		obs.Account, obs.Region, obs.Partition = of.Account, of.Region, of.Partition()
+	}
+	return obs
+}
+
+// Launch is how one launch stands.
+type Launch = outcome.Launch
+
+// LaunchStatus is how a launch stands.
+type LaunchStatus = outcome.LaunchStatus
+
+// The standings. Waiting and Missed may still change.
+const (
+	Waiting = outcome.Waiting
+	Missed  = outcome.Missed
+	Joined  = outcome.Joined
+	Gone    = outcome.Gone
+	GivenUp = outcome.GivenUp
+)
+
+// Chart is a small picture.
+type Chart struct {
+	// Of is the subnet whose free addresses it shows.
+	Of  string `json:"of"`
+	PNG []byte `json:"png"`
+	// Alt says in words what it shows.
+	Alt string `json:"alt"`
+	// Returned is how many addresses it shows as given back by a cleanup.
+	Returned int `json:"returned,omitempty"`
+}
+
+// Fact is one line for the thread.
+type Fact struct {
+	What  string `json:"what"`
+	Value string `json:"value"`
+}
+
+// Of is the observed cluster.
+func (obs Observation) Of() spoke.Cluster { return spoke.Cluster{ID: obs.Spoke, Name: obs.Cluster} }
+
+// Key is the key of the incident of a check of the observed cluster.
+func (obs Observation) Key(check checks.ID, resource string) Key {
+	return Key{Spoke: obs.Spoke, Cluster: obs.Cluster, Check: check, Resource: resource}
+}
+
+// LaunchesOf are the launches that a cause keeps from joining. Ready nodes whose pods wait
+// are not among them: that a node joins proves nothing about a cause of pods.
+func (obs Observation) LaunchesOf(cause diagnose.Cause) []Launch {
+	list := make([]Launch, 0, len(cause.Instances))
+	for _, id := range cause.Instances {
+		if l := obs.LaunchOf(id); l.Status != Joined || !cause.OfPods() {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// LaunchOf is what the observation says of an instance, even if it is no more
+// than that it exists.
+func (obs Observation) LaunchOf(id string) Launch {
+	for _, l := range obs.Launches {
+		if l.Instance == id {
+			return l
+		}
+	}
+	return Launch{Instance: id, Status: Waiting}
+}
+
+// Capacity is how many nodes an Auto Scaling group wants and how many of its instances
+// are Ready nodes, in one look.
+type Capacity struct {
+	Group string `json:"group"`
+	// Nodegroup is the managed nodegroup that the group is of; empty for a group without.
+	Nodegroup string `json:"nodegroup,omitempty"`
+	Desired   int    `json:"desired"`
+	Ready     int    `json:"ready"`
+}
+
+// Of tells that it is of what goes by a name.
+func (c Capacity) Of(name string) bool {
+	return name != "" && (name == c.Group || name == c.Nodegroup)
+}
+
+// Cleanup is what eni-cleanup did in a cluster on one day (UTC), or, in the mode
+// dry-run, would have done. It is sent again with each run that adds to it, and
+// its message is edited.
+type Cleanup struct {
+	// Mode is "dry-run" or "delete".
+	Mode string    `json:"mode"`
+	Day  time.Time `json:"day"`
+	VPC  string    `json:"vpc"`
+	// Subnets are those that got addresses back, by id.
+	Subnets []CleanupSubnet `json:"subnets,omitempty"`
+	// Nodes is how many dead nodes it was of in all: one may have had interfaces
+	// in several subnets. 0 where an earlier version did not count them.
+	Nodes int `json:"nodes,omitempty"`
+	// Left is how many interfaces of dead nodes wait for the next run (the cap,
+	// the time), Kept how many no run will delete, with the reasons and counts.
+	Left int            `json:"left,omitempty"`
+	Kept map[string]int `json:"kept,omitempty"`
+	// Stopped is set when the run did nothing because too many of the VPC's
+	// interfaces looked deletable: a person has to look.
+	Stopped *CleanupStop `json:"stopped,omitempty"`
+}
+
+// CleanupSubnet is what came back to one subnet.
+type CleanupSubnet struct {
+	Subnet     string `json:"subnet"`
+	Zone       string `json:"zone,omitempty"`
+	Interfaces int    `json:"interfaces"`
+	Addresses  int    `json:"addresses"`
+	Nodes      int    `json:"nodes"`
+	// Free is how many the subnet had then.
+	Free int `json:"free"`
+}
+
+// CleanupStop is why a run stopped before it began.
+type CleanupStop struct {
+	Candidates int `json:"candidates"`
+	// Interfaces is how many the VPC has in all, Share the setting in percent.
+	Interfaces int `json:"interfaces"`
+	Share      int `json:"share"`
+	// Over is when a later run went on; report sets it.
+	Over time.Time `json:"over,omitzero"`
+}
+
+// Parts are the messages of a cleanup: what came back, and, apart from it, that
+// a run stopped, as a person must look at that.
+func (s Summary) Parts() []Summary {
+	if s.Cleanup == nil {
+		return nil
+	}
+	var parts []Summary
+	day := *s.Cleanup
+	if day.Stopped != nil {
+		stop := s
+		stop.ID += "/stopped"
+		stop.Cleanup = &Cleanup{Mode: day.Mode, Day: day.Day, VPC: day.VPC, Stopped: day.Stopped}
+		parts = append(parts, stop)
+	}
+	day.Stopped = nil
+	if len(day.Subnets) > 0 {
+		s.Cleanup = &day
+		parts = append(parts, s)
+	}
+	return parts
+}
+
+// CommandFormat is the version of Command. It counts as those of presses do.
+const CommandFormat = 201
+
+// CommandKind is the word by which DecodeMessage tells it.
+const CommandKind = "command"
+
+// Commands stands for the cluster in what is of no cluster in particular. On the queue a
+// person's commands come behind one another, and hold up nothing that is observed and
+// nobody else's. No cluster has such a name.
+const Commands = "(commands)"
+
+// Verb is what somebody wants to know or to be done.
+type Verb string
+
+// The verbs. OpenHome is not typed: somebody opened the app's home page.
+const (
+	AskHelp      Verb = "help"
+	AskStatus    Verb = "status"
+	AskClusters  Verb = "clusters"
+	AskSilences  Verb = "silences"
+	AskSilence   Verb = "silence"
+	AskUnsilence Verb = "unsilence"
+	AskWhy       Verb = "why"
+	AskReport    Verb = "report"
+	OpenHome     Verb = "home"
+)
+
+// EndSilence is the action_id of the button that ends a silence.
+const EndSilence Action = "unsilence"
+
+// Ask is what somebody typed after /rollcall, or pressed, understood.
+type Ask struct {
+	Verb Verb `json:"verb"`
+	// Cluster is as it was named: without an account it is the hub's own.
+	Cluster   spoke.Cluster   `json:"cluster,omitzero"`
+	Nodegroup string          `json:"nodegroup,omitempty"`
+	Tag       *silence.Tag    `json:"tag,omitempty"`
+	Check     checkid.ID      `json:"check,omitempty"`
+	Weekly    *silence.Window `json:"weekly,omitempty"`
+	// From is when a silence begins; zero is now. For is how long it lasts, or how far back a report reaches.
+	From     time.Time     `json:"from,omitzero"`
+	For      time.Duration `json:"for,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	Instance string        `json:"instance,omitempty"`
+	// Silence is the id of the one to end.
+	Silence string `json:"silence,omitempty"`
+}
+
+// Command is a slash command, or a press on the home page, as slack-actions passes it on:
+// signed by Slack, fresh, for the first time, and understood. Who may, report decides.
+type Command struct {
+	Format int    `json:"format"`
+	Kind   string `json:"kind"`
+	// ID is the hash of the signed request.
+	ID  string    `json:"id"`
+	At  time.Time `json:"at"`
+	Ask Ask       `json:"ask"`
+
+	User       User   `json:"user"`
+	Team       string `json:"team,omitempty"`
+	Home       string `json:"home,omitempty"`
+	Enterprise string `json:"enterprise,omitempty"`
+	Channel    string `json:"channel,omitempty"`
+	// ResponseURL takes the answer; empty where it was the home page. Whoever has it can
+	// write into the channel for half an hour: it stands in no log and no record. Who may
+	// read this queue has Slack's token anyway.
+	ResponseURL string `json:"responseUrl,omitempty"`
+	// OnHome tells that it was opened or pressed on the home page, View the state in which
+	// that was; empty for one that was never drawn.
+	OnHome bool   `json:"onHome,omitempty"`
+	View   string `json:"view,omitempty"`
+	// Says is why slack-actions did nothing of what was pressed on the home page: the page
+	// says it when it is drawn anew. A press there has no response_url, and what is for one
+	// person alone is shown in a channel only
+	// (docs.slack.dev/reference/methods/chat.postEphemeral).
+	Says string `json:"says,omitempty"`
+}
+
+// EncodeCommand writes a command as it travels.
+func EncodeCommand(c Command) (PressMessage, error) {
+	c.Format, c.Kind = CommandFormat, CommandKind
+	body, err := json.Marshal(c)
+	if err != nil {
+		return PressMessage{}, fmt.Errorf("encode the command %s: %w", c.Ask.Verb, err)
+	}
+	return PressMessage{ID: c.ID, Of: spoke.Cluster{Name: Commands + c.User.ID}, Body: body}, nil
+}
+
+// ErrNoCommand: a message is said to be a command, and is none.
+var ErrNoCommand = errors.New("a command has an id, a time, a person and what they want")
+
+func decodeCommand(body []byte, format int) (Message, error) {
+	c, err := decodeTold[Command](body, format, CommandFormat, CommandKind)
+	if err == nil && (c.ID == "" || c.At.IsZero() || c.User.ID == "" || c.Ask.Verb == "") {
+		err = fmt.Errorf("decode a command: %w", ErrNoCommand)
+	}
+	return Message{Command: &c, Digest: digestOf(body)}, err
+}
+
+// The ways in which a message can be no observation.
+var (
+	ErrNewerFormat = errors.New("it is of a newer format: deploy the version of Rollcall that sent it, then move it back from the dead-letter queue")
+	ErrIncomplete  = errors.New("it is no observation: id, cluster and time are needed")
+)
+
+// Decode reads an observation from the results queue.
+func Decode(body []byte) (Observation, error) {
+	// The format comes first: a newer one may not even fit this type.
+	var head struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(body, &head); err != nil {
+		return Observation{}, fmt.Errorf("decode an observation: %w", err)
+	}
+	if head.Format > Format+1 {
+		return Observation{}, fmt.Errorf("decode an observation: %w (format %d, known %d)", ErrNewerFormat, head.Format, Format)
+	}
+	var obs Observation
+	if err := json.Unmarshal(body, &obs); err != nil {
+		return Observation{}, fmt.Errorf("decode an observation: %w", err)
+	}
+	if obs.Format < 1 || obs.ID == "" || obs.Cluster == "" || obs.At.IsZero() {
+		return Observation{}, fmt.Errorf("decode an observation: %w", ErrIncomplete)
+	}
+	return obs, nil
+}
+
+// AllClusters stands for the region in what is about no cluster in particular: the
+// list of clusters cannot be read. No cluster has such a name (EKS: letters,
+// digits, hyphens and underscores, the first a letter or digit).
+const AllClusters = "(all)"
+
+// Key names an incident: never by text, so that better words do not make a
+// new incident.
+type Key struct {
+	// The zero Spoke is the hub's own account and region.
+	Spoke    spoke.ID  `json:"spoke,omitzero"`
+	Cluster  string    `json:"cluster"`
+	Check    checks.ID `json:"check"`
+	Resource string    `json:"resource"`
+}
+
+// Name is an incident's name at the command line.
+func (k Key) Name() string { return k.Spoke.In(k.Cluster) + ":" + string(k.Check) + ":" + k.Resource }
+
+// Of is the cluster of the incident.
+func (k Key) Of() spoke.Cluster { return spoke.Cluster{ID: k.Spoke, Name: k.Cluster} }
+
+// Message is what a message on the results queue holds: one of these.
+type Message struct {
+	Observation  *Observation
+	Summary      *Summary
+	Press        *Press
+	Proposal     *Proposal
+	RemedyResult *RemedyResult
+	Changes      *Changes
+	Command      *Command
+	// Digest is that of a press's or a command's body as it came: what PressRecord holds.
+	Digest string
+}
+
+// Cluster is whom the message is about.
+func (m Message) Cluster() string {
+	switch {
+	case m.Summary != nil:
+		return m.Summary.Cluster
+	case m.Press != nil:
+		return m.Press.Key.Cluster
+	case m.Proposal != nil:
+		return m.Proposal.Cluster
+	case m.RemedyResult != nil:
+		return m.RemedyResult.Cluster
+	case m.Changes != nil:
+		return m.Changes.Cluster
+	case m.Command != nil:
+		return Commands
+	}
+	return m.Observation.Cluster
+}
+
+// In makes a message one of a spoke: all that it names is that spoke's, whatever its
+// keys say. Whose is the name that people know the spoke by.
+func (m Message) In(id spoke.ID, whose string) Message {
+	switch {
+	case m.Observation != nil:
+		m.Observation.Spoke, m.Observation.Whose = id, whose
+	case m.Summary != nil:
+		// Two spokes may have clusters of one name, and each its daily summary.
+		m.Summary.Format, m.Summary.ID, m.Summary.Whose = SummaryFormat, id.In(m.Summary.ID), whose
+	case m.Press != nil:
+		m.Press.Key.Spoke = id
+	case m.Proposal != nil:
+		m.Proposal.Key.Spoke = id
+	case m.RemedyResult != nil:
+		m.RemedyResult.Key.Spoke = id
+	case m.Changes != nil:
+		m.Changes.Key.Spoke = id
+	}
+	return m
+}
+
+// DecodeMessage reads a message from the results queue.
+func DecodeMessage(body []byte) (Message, error) {
+	var head struct {
+		Format int             `json:"format"`
+		Kind   json.RawMessage `json:"kind"`
+	}
+	if err := json.Unmarshal(body, &head); err != nil {
+		return Message{}, fmt.Errorf("decode a result: %w", err)
+	}
+	if len(head.Kind) == 0 {
+		obs, err := Decode(body)
+		if err != nil {
+			return Message{}, err
+		}
+		return Message{Observation: &obs}, nil
+	}
+	var kind string
+	if err := json.Unmarshal(head.Kind, &kind); err != nil {
+		return Message{}, fmt.Errorf("decode a result: %w", err)
+	}
+	switch kind {
+	case CommandKind:
+		return decodeCommand(body, head.Format)
+	case PressKind:
+		p, err := decodeTold[Press](body, head.Format, PressFormat+1, kind)
+		return Message{Press: &p, Digest: digestOf(body)}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))
+	case ProposalKind:
+		p, err := decodeTold[Proposal](body, head.Format, ProposalFormat+1, kind)
+		return Message{Proposal: &p}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))
+	case RemedyResultKind:
+		d, err := decodeTold[RemedyResult](body, head.Format, RemedyResultFormat+1, kind)
+		return Message{RemedyResult: &d}, errors.Join(err, complete(kind, d.ID, d.Key, d.At))
+	case ChangesKind:
+		c, err := decodeTold[Changes](body, head.Format, ChangesFormat+1, kind)
+		return Message{Changes: &c}, errors.Join(err, complete(kind, c.ID, c.Key, c.At))
+	}
+	return decodeSummary(body, head.Format)
+}
+
+func decodeTold[T any](body []byte, written, known int, kind string) (T, error) {
+	var v T
+	if written > known {
+		return v, fmt.Errorf("decode a %s: %w (format %d, known %d)", kind, ErrNewerFormat, written, known)
+	}
+	if err := json.Unmarshal(body, &v); err != nil {
+		return v, fmt.Errorf("decode a %s: %w", kind, err)
+	}
+	return v, nil
+}
+
+// ErrUnkeyed: a message names no incident.
+var ErrUnkeyed = errors.New("id, time and the incident's cluster, check and resource are needed")
+
+func complete(kind, id string, key Key, at time.Time) error {
+	if strings.TrimSpace(id) == "" || key.Cluster == "" || key.Check == "" || key.Resource == "" || at.IsZero() {
+		return fmt.Errorf("decode a %s: %w", kind, ErrUnkeyed)
+	}
+	return nil
+}
+
+func decodeSummary(body []byte, format int) (Message, error) {
+	if format > SummaryFormat+1 {
+		return Message{}, fmt.Errorf("decode a summary: %w (format %d, known %d)", ErrNewerFormat, format, SummaryFormat)
+	}
+	var s Summary
+	if err := json.Unmarshal(body, &s); err != nil {
+		return Message{}, fmt.Errorf("decode a summary: %w", err)
+	}
+	if s.Format != SummaryFormat && s.Format != SummaryFormat+1 || !s.known() || strings.TrimSpace(s.ID) == "" || s.Cluster == "" || s.At.IsZero() {
+		return Message{}, fmt.Errorf("decode a summary: %w", ErrNoSummary)
+	}
+	return Message{Summary: &s}, nil
+}
+
+// The other kinds of message on the results queue. Their formats count from
+// above those of Observation and Summary, so that an older report function
+// refuses them.
+const (
+	PressFormat        = 201
+	ProposalFormat     = 201
+	RemedyResultFormat = 201
+	ChangesFormat      = 201
+)
+
+// The words by which DecodeMessage tells them.
+const (
+	PressKind        = "press"
+	ProposalKind     = "proposal"
+	RemedyResultKind = "deed"
+	ChangesKind      = "changes"
+)
+
+// Action is what somebody did in Slack. It is also the action_id of the
+// button or menu.
+type Action string
+
+// The actions. A mute's length is the menu option's value: 1h, 4h, 24h.
+const (
+	Acknowledge Action = "acknowledge"
+	TakeOver    Action = "take-over" // what somebody else has acknowledged
+	MuteFor     Action = "mute"
+	Unmute      Action = "unmute"
+	CheckAgain  Action = "check"
+	OfferAgain  Action = "offer" // a fresh plan, after an offer ran out
+	ApprovePlan Action = "approve"
+	RefusePlan  Action = "refuse"
+)
+
+// Press is a button pressed in Slack, as slack-actions passes it on: signed by
+// Slack, fresh, and for the first time. Whether it is allowed, report decides.
+type Press struct {
+	Format int    `json:"format"`
+	Kind   string `json:"kind"`
+	// ID is the hash of the signed request.
+	ID string    `json:"id"`
+	At time.Time `json:"at"`
+
+	Key    Key    `json:"key"`
+	Action Action `json:"action"`
+	// Number is which opening of the incident the button was of; 0 where it
+	// does not say.
+	Number int `json:"number,omitempty"`
+	// For is how long a mute lasts.
+	For time.Duration `json:"for,omitempty"`
+	// Plan is the hash of the plan that is approved or refused.
+	Plan string `json:"plan,omitempty"`
+	User User   `json:"user"`
+	Team string `json:"team,omitempty"`
+	// Home is the workspace that Slack says the person is of, Enterprise the
+	// organization of that workspace. Whether they are the app's, report finds out.
+	Home       string `json:"home,omitempty"`
+	Enterprise string `json:"enterprise,omitempty"`
+	// Channel and TS are the message's, Thread that of the message above it.
+	Channel string `json:"channel"`
+	TS      string `json:"ts"`
+	Thread  string `json:"thread,omitempty"`
+}
+
+// FormatOf is the format of a proposal, a result or changes of an incident.
+func FormatOf(k Key, hubs int) int { return formatOf(k.Spoke, hubs) }
+
+// User is a person in Slack.
+type User struct {
+	ID   string `json:"id"`
+	Name string `json:"name,omitempty"`
+}
+
+// Proposal is a plan that remediate made for an incident: to be approved by a
+// person, or, with the policy auto, to be done now. An empty Hash takes the
+// remedy's earlier proposal back, and Says tells why there is none.
+type Proposal struct {
+	Format  int           `json:"format"`
+	Kind    string        `json:"kind"`
+	ID      string        `json:"id"`
+	At      time.Time     `json:"at"`
+	Cluster string        `json:"cluster"`
+	Key     Key           `json:"key"`
+	Remedy  optin.Remedy  `json:"remedy"`
+	Policy  optin.Policy  `json:"policy"`
+	Plan    remedy.Plan   `json:"plan,omitzero"`
+	Hash    string        `json:"hash,omitempty"`
+	Lasts   time.Duration `json:"lasts,omitempty"` // how long it may be approved
+	Reason  string        `json:"reason,omitempty"`
+	Says    string        `json:"says,omitempty"`
+	// After is when it is to be tried again, for Reason: nothing is offered or done
+	// until then. Tried is how often in a row it could not be looked.
+	After time.Time `json:"after,omitzero"`
+	Tried int       `json:"tried,omitempty"`
+}
+
+// RemedyResult is what remediate did.
+type RemedyResult struct {
+	Format  int        `json:"format"`
+	Kind    string     `json:"kind"`
+	ID      string     `json:"id"`
+	At      time.Time  `json:"at"`
+	Cluster string     `json:"cluster"`
+	Key     Key        `json:"key"`
+	Run     remedy.Run `json:"deed"`
+}
+
+// The words of Proposal.Reason for which a remedy is tried again.
+const (
+	// LimitReached: the remedy acted as often as it may within an hour.
+	LimitReached = "limit-reached"
+	// MoreLeft: one plan does not do all of it.
+	MoreLeft = "more-left"
+)
+
+// A press reaches report through the results queue, to which every detector may
+// send. What proves that Slack signed it is a record in the table with the hash
+// of the message: only slack-actions may write records of that kind (IAM,
+// dynamodb:LeadingKeys), so that nobody else can bring a press about. A queue of
+// its own would prove the same, and be polled by Lambda day and night for a few
+// presses a week.
+
+// PressRecordFormat is the version of PressRecord.
+const PressRecordFormat = 1
+
+// PressRecord is what the table knows of a press.
+type PressRecord struct {
+	Format int `json:"format"`
+	// Digest is that of the PressMessage which was passed on; empty until it is.
+	Digest string `json:"digest,omitempty"`
+}
+
+// PressMessage is a press as it travels through the results queue.
+type PressMessage struct {
+	ID   string
+	Of   spoke.Cluster
+	Body []byte
+}
+
+// EncodePress writes a press as it travels.
+func EncodePress(p Press) (PressMessage, error) {
+	p.Format, p.Kind = formatOf(p.Key.Spoke, PressFormat), PressKind
+	body, err := json.Marshal(p)
+	if err != nil {
+		return PressMessage{}, fmt.Errorf("encode the press of %s: %w", p.Key.Cluster, err)
+	}
+	return PressMessage{ID: p.ID, Of: p.Key.Of(), Body: body}, nil
+}
+
+// Digest is the SHA-256 of the message, in hex: of the bytes as they are, so that
+// no version has to encode a press as another one did.
+func (m PressMessage) Digest() string { return digestOf(m.Body) }
+
+func digestOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
+// Changes is what change-check found in CloudTrail about the resources of a
+// cause.
+type Changes struct {
+	Format  int       `json:"format"`
+	Kind    string    `json:"kind"`
+	ID      string    `json:"id"`
+	At      time.Time `json:"at"`
+	Cluster string    `json:"cluster"`
+	Key     Key       `json:"key"`
+	// Opened is the incident's: what is found for an earlier time is not for
+	// the one that came back.
+	Opened time.Time     `json:"opened"`
+	Found  RecentChanges `json:"trail"`
+}
+
+// RecentChanges is what CloudTrail knows of the resources of a cause.
+type RecentChanges struct {
+	// From and To are the time that was looked at: the last good and the first
+	// bad join. A zero From: no good one is known, it is the longest looked at.
+	From time.Time `json:"from,omitzero"`
+	To   time.Time `json:"to,omitzero"`
+	// LastGood is the launch that joined last before, if one is known.
+	LastGood string   `json:"lastGood,omitempty"`
+	Changes  []Change `json:"changes,omitempty"` // newest first
+	// More is how many are not listed.
+	More int `json:"more,omitempty"`
+	// Blind says what could not be looked at, and why: "cloudtrail:LookupEvents
+	// AccessDenied".
+	Blind string `json:"blind,omitempty"`
+	// Open tells that CloudTrail may not have everything yet: it is asked again.
+	Open bool `json:"open,omitempty"`
+	// Shown is how many of the changes the thread was given.
+	Shown int `json:"shown,omitempty"`
+}
+
+// Change is one write call.
+type Change struct {
+	ID       string    `json:"id"` // CloudTrail's event id
+	At       time.Time `json:"at"`
+	Call     string    `json:"call"` // CreateRouteTable
+	Resource string    `json:"resource"`
+	// Actor is who called: a user's name, or a role's and its session's;
+	// Rollcall itself is "Rollcall". Principal is the ARN.
+	Actor     string `json:"actor"`
+	Principal string `json:"principal,omitempty"`
+	// By is the service that called in the actor's name: cloudformation.amazonaws.com.
+	By string `json:"by,omitempty"`
+	// Error is CloudTrail's code of a call that was refused.
+	Error string `json:"error,omitempty"`
+	// Times is how often the actor did the same; At is the last time. 0 is once.
+	Times int `json:"times,omitempty"`
+}
+
+// Split cuts an observation into parts whose JSON has at most limit bytes
+// each, and that together say the same: a launch, and all that is said of it,
+// is in one part. What is not about launches is in the first, but for what
+// could and could not be read, which each part needs to be judged.
+//
+// One that is small enough stays as it is. The parts have the same time, so
+// that they count as one look.
+func (obs Observation) Split(limit int) ([]Observation, error) {
+	obs, err := obs.FewerCharts(min(limit, MaxCharted))
+	if err != nil {
+		return nil, err
+	}
+	ids := obs.instances()
+	for n := 1; ; n *= 2 {
+		parts := obs.parts(ids, n)
+		largest := 0
+		for _, p := range parts {
+			body, err := json.Marshal(p)
+			if err != nil {
+				return nil, fmt.Errorf("encode the observation of %s: %w", obs.Cluster, err)
+			}
+			largest = max(largest, len(body))
+		}
+		if largest <= limit {
+			return parts, nil
+		}
+		if n >= len(ids) {
+			return nil, fmt.Errorf("a part of the observation of %s has %d bytes, a message may have %d", obs.Cluster, largest, limit)
+		}
+	}
+}
+
+// MaxCharted is how large an observation may become by its charts: well within
+// a message (SQS: 1 MiB, 256 KiB before August 2025).
+const MaxCharted = 240 << 10
+
+// FewerCharts leaves out as many charts, the last ones first, as make the
+// observation's JSON at most limit bytes; all of them if that is not enough.
+func (obs Observation) FewerCharts(limit int) (Observation, error) {
+	for len(obs.Charts) > 0 {
+		body, err := json.Marshal(obs)
+		if err != nil {
+			return obs, fmt.Errorf("encode the observation of %s: %w", obs.Cluster, err)
+		}
+		if len(body) <= limit {
+			break
+		}
+		obs.Charts = obs.Charts[:len(obs.Charts)-1]
+	}
+	return obs, nil
+}
+
+// instances are all that the observation tells of, sorted.
+func (obs Observation) instances() []string {
+	var ids []string
+	for _, l := range obs.Launches {
+		ids = append(ids, l.Instance)
+	}
+	for _, c := range obs.Diagnosis.Causes {
+		ids = append(ids, c.Instances...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// parts cuts an observation into n, by the instances' order.
+func (obs Observation) parts(ids []string, n int) []Observation {
+	if n == 1 {
+		return []Observation{obs}
+	}
+	parts := make([]Observation, n)
+	for k := range parts {
+		// A part's own are those in this piece of the order; what is no
+		// instance is the first part's.
+		from, to := k*len(ids)/n, (k+1)*len(ids)/n
+		parts[k] = obs.part(k, func(id string) bool {
+			i, instance := slices.BinarySearch(ids, id)
+			return instance && from <= i && i < to
+		}, func(id string) bool {
+			_, instance := slices.BinarySearch(ids, id)
+			return instance
+		})
+	}
+	return parts
+}
+
+// tagsOf are the tags of the nodegroups that a part names.
+func (obs Observation) tagsOf() map[string]map[string]string {
+	kept := map[string]map[string]string{}
+	keep := func(name string) {
+		if tags, known := obs.Tags[name]; known {
+			kept[name] = tags
+		}
+	}
+	for _, l := range obs.Launches {
+		keep(l.Nodegroup)
+		keep(l.Group)
+	}
+	for _, c := range obs.Diagnosis.Causes {
+		for _, name := range c.Nodegroups {
+			keep(name)
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return kept
+}
+
+// part is the k-th part: own tells its instances, instance those of any part.
+func (obs Observation) part(k int, own, instance func(string) bool) Observation {
+	p := obs
+	if k > 0 {
+		p.ID = fmt.Sprintf("%s#%d", obs.ID, k+1)
+		p.Facts, p.Absent, p.Charts = nil, nil, nil
+	}
+	keep := func(list []string, other bool) []string {
+		var kept []string
+		for _, id := range list {
+			if own(id) || other && !instance(id) {
+				kept = append(kept, id)
+			}
+		}
+		return kept
+	}
+	p.Launches = nil
+	for _, l := range obs.Launches {
+		if own(l.Instance) {
+			p.Launches = append(p.Launches, l)
+		}
+	}
+	p.Diagnosis.Causes = nil
+	for _, c := range obs.Diagnosis.Causes {
+		had := len(c.Instances)
+		c.Instances, c.Covers = keep(c.Instances, false), keep(c.Covers, true)
+		if len(c.Instances) > 0 || had == 0 && k == 0 {
+			p.Diagnosis.Causes = append(p.Diagnosis.Causes, c)
+		}
+	}
+	p.Tags = p.tagsOf()
+	p.Diagnosis.Passed = nil
+	for _, passed := range obs.Diagnosis.Passed {
+		if passed.Covers = keep(passed.Covers, k == 0); len(passed.Covers) > 0 {
+			p.Diagnosis.Passed = append(p.Diagnosis.Passed, passed)
+		}
+	}
+	p.Diagnosis.Unknown = nil
+	for _, u := range obs.Diagnosis.Unknown {
+		whole := len(u.Covers) == 0 // it covers the whole scope
+		if u.Covers = keep(u.Covers, k == 0); whole || len(u.Covers) > 0 {
+			p.Diagnosis.Unknown = append(p.Diagnosis.Unknown, diagnose.Unknown{Check: u.Check, Covers: u.Covers, Blocked: u.Blocked})
+		}
+	}
+	return p
+}
