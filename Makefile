@@ -25,10 +25,10 @@ RACE := ./local/platform/pattern ./local/simclock ./local/fakeslack ./local/sima
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: ## play the six stories on the local stage (STORY=route, spot, ips, zone, karpenter or organisation plays one; KEEP=1 leaves the button to you, and the stage up)
+demo: ## play the route story on the local stage (STORY=spot, ips, zone, karpenter or organisation another, STORY=all the six; KEEP=1 leaves the button to you, and the stage up)
 	@echo "building rollcall (a first build compiles the AWS SDK: a minute or two)"
 	@go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
-	@build/rollcall demo --logs out/demo.log $(STORY) $(if $(KEEP),--keep) $(DEMO)
+	@build/rollcall demo --logs out/demo.log $(filter-out all,$(or $(STORY),route)) $(if $(KEEP),--keep) $(DEMO)
 
 # A quarter of the tests' work is the garbage of small heaps. What is big to compile
 # is compiled before, with the compiler's own ways.
@@ -107,6 +107,9 @@ build-local:
 
 release: ## build a release into build/release: the command for six platforms, the functions, sums, SBOMs, licences, changelog: [REPOSITORY=owner/name] [AGAIN=1 builds it twice] [PLATFORMS=linux/amd64]
 	go run ./local/dist $(if $(REPOSITORY),-repository '$(REPOSITORY)') $(if $(AGAIN),-again) $(if $(PLATFORMS),-platforms '$(PLATFORMS)')
+
+weigh: ## print what the repository weighs: lines, tests, files, packages, test data, and what programs link
+	@go run ./local/weigh -reach
 
 architecture: ## draw the folders and their imports into ARCHITECTURE.md anew
 	go run ./local/architecture

@@ -189,7 +189,7 @@ var (
 	linked   = regexp.MustCompile(`\]\((?:docs/)?([a-z/-]+(?:/README)?\.md|README\.md)(?:#[^)]*)?\)`)
 	figure   = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?|(?i)\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand)\b`)
 	// filled is written by make generate (local/site/figures).
-	filled = regexp.MustCompile(`It ends by itself after [a-z ]+? minutes;`)
+	filled = regexp.MustCompile(`It ends by itself after [a-z0-9 ]+?; its exit`)
 	// names are words with digits that are no figures.
 	names = regexp.MustCompile(`arm64|amd64|EC2|S3\b|\bIPv[46]\b|Apache-2\.0|\b[a-z]\d[a-z]*\.[a-z0-9]+|^\d+\. `)
 )
@@ -436,9 +436,9 @@ func countedOnPages() []struct{ page, says, count string } {
 	return []struct{ page, says, count string }{
 		{"docs/stories.md", "# The %s stories\n", "stories"},
 		{"docs/start.md", "[All %s stories](stories.md)", "stories"},
-		{"README.md", "plays %s stories on", "stories"},
-		{"CONTRIBUTING.md", "make demo      # the %s stories", "stories"},
-		{"Makefile", "demo: ## play the %s stories", "stories"},
+		{"README.md", "`make demo STORY=all` plays [the %s stories]", "stories"},
+		{"CONTRIBUTING.md", "STORY=all plays the %s stories", "stories"},
+		{"Makefile", "STORY=all the %s;", "stories"},
 		{"docs/operate.md", "[%s alarms at most](alarms.md)", "alarms"},
 		{"docs/deploy.md", "(the output `ReaderRoleArn`): %s functions assume it", "readers"},
 		{"docs/cleanup.md", "What %s other tools and a script", "tools"},

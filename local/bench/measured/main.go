@@ -203,7 +203,7 @@ On %s, with whole cores and calls over loopback; other work beside it makes it s
 
 ## The stories
 
-All stories: %.0f s, as `+"`make demo`"+` plays them. The route story once more, %d times; the message's time is that from the launch event on the bus to the call of Slack:
+All stories: %.0f s, as `+"`make demo STORY=all`"+` plays them. The route story once more, %d times; the message's time is that from the launch event on the bus to the call of Slack:
 
 | | from launch event to message, s |
 |---|---|

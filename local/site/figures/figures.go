@@ -166,9 +166,9 @@ func places(root string) ([]place, error) {
 	at := func(file, like string, is value) place { return place{file, regexp.MustCompile(like), is} }
 	bill := value{file: "docs/bill.md", like: `(?m)^## \d+ clusters?, [^:]*: \$([\d.]+) a month$`, of: prices}
 	list := []place{
-		at(readme, `(It ends by itself after )[a-z ]+?( minutes;)`, playing()),
-		at(storiesPage, `(ends by itself after )[a-z ]+?( minutes;)`, playing()),
-		at("CONTRIBUTING.md", `(no AWS account \()[a-z ]+?( minutes on two cores, built\))`, playing()),
+		at(readme, `(It ends by itself after )[a-z0-9 ]+?(; its exit)`, length("route")),
+		at(storiesPage, `(all six after )[a-z ]+?( minutes;)`, playing()),
+		at("CONTRIBUTING.md", `(plays the six stories \()[a-z ]+?( minutes on two cores, built\))`, playing()),
 		at("docs/start.md", "(rollcall demo route\n```\n\n)[A-Z0-9][a-z0-9 ]+?( on a simulated AWS)", value{is: func(root string) (string, error) {
 			words, err := length("route").read(root)
 			return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):], err
