@@ -189,7 +189,7 @@ var (
 	linked   = regexp.MustCompile(`\]\((?:docs/)?([a-z/-]+(?:/README)?\.md|README\.md)(?:#[^)]*)?\)`)
 	figure   = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?|(?i)\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand)\b`)
 	// filled is written by make generate (local/site/figures).
-	filled = regexp.MustCompile(`It ends by itself after [a-z0-9 ]+?; its exit`)
+	filled = regexp.MustCompile(`It ends by itself after [a-z0-9 ]+?;`)
 	// names are words with digits that are no figures.
 	names = regexp.MustCompile(`arm64|amd64|EC2|S3\b|\bIPv[46]\b|Apache-2\.0|\b[a-z]\d[a-z]*\.[a-z0-9]+|^\d+\. `)
 )
