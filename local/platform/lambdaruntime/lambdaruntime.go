@@ -1,7 +1,6 @@
 package lambdaruntime
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -11,16 +10,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
@@ -257,34 +252,6 @@ func rawOrText(b []byte) any {
 	return string(b)
 }
 
-// childAttributes puts a child into a process group of its own, so that it
-// can be killed with its children, and has it killed when the stage dies.
-func childAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-}
-
-// maxMemoryMB reads the largest resident size so far (VmHWM, in kB), rounded
-// up; -1 if that cannot be read.
-func maxMemoryMB(cmd *exec.Cmd) int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
-	if err != nil {
-		return -1
-	}
-	lines := bufio.NewScanner(bytes.NewReader(status))
-	for lines.Scan() {
-		rest, ok := strings.CutPrefix(lines.Text(), "VmHWM:")
-		if !ok {
-			continue
-		}
-		kb, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
-		if err != nil {
-			return -1
-		}
-		return (kb + 1023) / 1024
-	}
-	return -1 // a process that has ended has no such line
-}
-
 // MemoryOfOneCPU is the memory, in MB, at which a function has one whole vCPU;
 // its share is in proportion to its memory (Lambda Developer Guide, "Configure
 // Lambda function memory": at 1,769 MB a function has the equivalent of one
@@ -329,74 +296,6 @@ func (wholeCores) Command(program string, _ float64) (*exec.Cmd, func(), error) 
 func (wholeCores) Started(*exec.Cmd, float64) func() { return func() {} }
 
 func (wholeCores) How() string { return "whole cores" }
-
-// NewCPULimiter holds processes to their shares by control groups where this
-// process may make some, else by stopping and continuing them.
-func NewCPULimiter() CPULimiter {
-	for _, c := range []*cgroups{
-		{root: "/sys/fs/cgroup/cpu", quota: "cpu.cfs_quota_us", period: "cpu.cfs_period_us"}, // version 1
-		{root: "/sys/fs/cgroup", max: "cpu.max"},                                             // version 2
-	} {
-		if c.usable() == nil {
-			return c
-		}
-	}
-	return signals{}
-}
-
-// cgroups gives each process a control group of its own, with a CPU quota: what
-// Lambda's own machines do. Version 1 has the quota and the period in a file
-// each, version 2 both in one (Linux, Documentation/admin-guide/cgroup-v1 and
-// cgroup-v2, "cpu").
-type cgroups struct {
-	root               string
-	quota, period, max string
-	made               atomic.Int64
-}
-
-// usable tries a group.
-func (c *cgroups) usable() error {
-	dir, err := c.group(1)
-	return errors.Join(err, os.Remove(dir))
-}
-
-// group makes a group with a share.
-func (c *cgroups) group(share float64) (string, error) {
-	dir := filepath.Join(c.root, fmt.Sprintf("rollcall-%d-%d", os.Getpid(), c.made.Add(1)))
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return dir, fmt.Errorf("make a control group: %w", err)
-	}
-	quota, period := strconv.FormatInt(cpuQuota(share).Microseconds(), 10), strconv.FormatInt(cpuPeriod.Microseconds(), 10)
-	files := map[string]string{c.period: period, c.quota: quota}
-	if c.max != "" {
-		files = map[string]string{c.max: quota + " " + period}
-	}
-	for name, value := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(value), 0o644); err != nil {
-			return dir, errors.Join(fmt.Errorf("give a control group its share: %w", err), os.Remove(dir))
-		}
-	}
-	return dir, nil
-}
-
-// Command has a shell join the group and become the program, so that no moment
-// of the program is outside it.
-func (c *cgroups) Command(program string, share float64) (*exec.Cmd, func(), error) {
-	dir, err := c.group(share)
-	if err != nil {
-		return nil, nil, err
-	}
-	cmd := exec.Command("/bin/sh", "-c", `echo $$ > "$0" && exec "$1"`, filepath.Join(dir, "cgroup.procs"), program)
-	// The group stays for as long as somebody is in it: the next start of a stage
-	// takes another name.
-	return cmd, func() { _ = os.Remove(dir) }, nil
-}
-
-// Started has nothing to do: the process is in its group.
-func (c *cgroups) Started(*exec.Cmd, float64) func() { return func() {} }
-
-// How tells of it.
-func (c *cgroups) How() string { return "a control group with a CPU quota for each process" }
 
 // environment is one execution environment: a process and the Runtime API
 // server that it alone talks to.
@@ -880,3 +779,113 @@ func (r *Runtime) Kill(name string) {
 		f.forget(e)
 	}
 }
+
+// Line is one line of a function's log.
+type Line struct {
+	Time      time.Time // on the wall
+	Function  string
+	RequestID string
+	// Stream is "stdout", "stderr" or "platform".
+	Stream string
+	Text   string
+}
+
+// maxLine is where a line without an end is cut, as CloudWatch Logs would
+// (256 KB an event).
+const maxLine = 256 << 10
+
+// lineLog cuts what a process writes into lines.
+type lineLog struct {
+	function string
+	to       func(Line)
+
+	mu      sync.Mutex
+	id      string // of the invocation that runs, or ran last
+	streams []*lineStream
+}
+
+type lineStream struct {
+	log  *lineLog
+	name string
+	rest []byte
+}
+
+var _ io.Writer = (*lineStream)(nil)
+
+func (l *lineLog) stream(name string) *lineStream {
+	s := &lineStream{log: l, name: name}
+	l.streams = append(l.streams, s)
+	return s
+}
+
+// begin starts an invocation's part of the log.
+func (l *lineLog) begin(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.id = id
+	l.to(Line{Time: time.Now(), Function: l.function, RequestID: id, Stream: "platform", Text: "START RequestId: " + id + " Version: $LATEST"})
+}
+
+// Write takes output of the process.
+func (s *lineStream) Write(b []byte) (int, error) {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	s.rest = append(s.rest, b...)
+	for {
+		i := bytes.IndexByte(s.rest, '\n')
+		if i < 0 && len(s.rest) < maxLine {
+			return len(b), nil
+		}
+		if i < 0 || i > maxLine {
+			s.emit(s.rest[:maxLine])
+			s.rest = s.rest[maxLine:]
+			continue
+		}
+		s.emit(s.rest[:i])
+		s.rest = s.rest[i+1:]
+	}
+}
+
+func (s *lineStream) emit(text []byte) {
+	s.log.to(Line{Time: time.Now(), Function: s.log.function, RequestID: s.log.id, Stream: s.name, Text: string(text)})
+}
+
+// flush emits what the process left without an end of line.
+func (l *lineLog) flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.streams {
+		if len(s.rest) > 0 {
+			s.emit(s.rest)
+			s.rest = nil
+		}
+	}
+}
+
+// report writes the END and REPORT lines of the platform. Lines that the
+// process wrote last may follow them: they come through a pipe, the answer
+// over a socket.
+func (r *Runtime) report(f *function, res Result) {
+	line := func(text string) {
+		r.o.Log(Line{Time: time.Now(), Function: f.Name, RequestID: res.RequestID, Stream: "platform", Text: text})
+	}
+	if res.FunctionError != "" {
+		line(fmt.Sprintf("ERROR RequestId: %s %s", res.RequestID, res.Payload))
+	}
+	line("END RequestId: " + res.RequestID)
+	memory := "unknown"
+	if res.MaxMemoryMB >= 0 {
+		memory = fmt.Sprintf("%d MB", res.MaxMemoryMB)
+		if res.MaxMemoryMB > f.Memory {
+			memory += " (over the limit: Lambda would have killed it)"
+		}
+	}
+	text := fmt.Sprintf("REPORT RequestId: %s\tDuration: %.2f ms\tBilled Duration: %d ms\tMemory Size: %d MB\tMax Memory Used: %s",
+		res.RequestID, milliseconds(res.Duration), (res.Duration+res.Init+time.Millisecond-1)/time.Millisecond, f.Memory, memory)
+	if res.Init > 0 {
+		text += fmt.Sprintf("\tInit Duration: %.2f ms", milliseconds(res.Init))
+	}
+	line(text)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

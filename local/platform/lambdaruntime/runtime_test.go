@@ -1,7 +1,6 @@
 package lambdaruntime_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,36 +20,6 @@ import (
 	"rollcall/local/platform/lambdaruntime"
 	"rollcall/local/simclock"
 )
-
-func TestKilledStageLeavesNothing(t *testing.T) {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "ROLLCALL_TEST_STAGE_PROBE="+probe)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !alive(pid) {
-		t.Fatalf("the function's process %d does not run", pid)
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err == nil {
-		t.Error("the stage ended by itself")
-	}
-	eventually(t, "the function's process has ended", func() bool { return !alive(pid) })
-}
 
 // probe is the path of the function binary under testdata.
 var probe string
@@ -396,7 +364,7 @@ func TestAdd(t *testing.T) {
 	for _, f := range []lambdaruntime.Function{
 		{Name: "a", Binary: "/nonexistent", Timeout: 1, Memory: 1},
 		{Name: "a", Binary: t.TempDir(), Timeout: 1, Memory: 1},
-		{Name: "a", Binary: "lambdaruntime_test.go", Timeout: 1, Memory: 1},
+		{Name: "a", Binary: "runtime_test.go", Timeout: 1, Memory: 1},
 		{Name: "a", Binary: probe, Memory: 1},
 	} {
 		if err := r.Add(f); err == nil {
