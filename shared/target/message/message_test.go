@@ -707,6 +707,28 @@ func TestFuture(t *testing.T) {
 	}
 }
 
+// TestWithWeek: of a week is told what its record has the digest of, without what else is in
+// the event.
+func TestWithWeek(t *testing.T) {
+	raw := []byte(`{"source":"rollcall","detail":{"id":"weekly/2026-11-23","to":"2026-11-23T00:00:00Z","words":{"headline":"Week of 16 Nov"},"note":"forged"}}`)
+	_, digest, err := incident.ReadWeek([]byte(`{"words":{"headline":"Week of 16 Nov"},"id":"weekly/2026-11-23","to":"2026-11-23T00:00:00Z"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, same, err := News{Raw: raw, ID: "weekly/2026-11-23"}.WithWeek(digest)
+	if err != nil || !same || n.ID != "weekly/2026-11-23" || strings.Contains(string(n.Raw), "forged") || !strings.Contains(string(n.Raw), "Week of 16 Nov") {
+		t.Errorf("%t, %v, %s", same, err, n.Raw)
+	}
+	if n, same, err := (News{Raw: raw}).WithWeek("another"); err != nil || same || n.Raw != nil {
+		t.Errorf("another digest: %t, %v, %s", same, err, n.Raw)
+	}
+	for _, broken := range []string{`[]`, `{"detail":[]}`} {
+		if _, same, err := (News{Raw: []byte(broken)}).WithWeek(digest); err == nil || same {
+			t.Errorf("%s: %t, %v", broken, same, err)
+		}
+	}
+}
+
 func TestWithEvent(t *testing.T) {
 	n, err := News{Raw: []byte(`{"source":"rollcall","detail":{"title":"forged"}}`)}.WithEvent(incident.Event{ID: "a/2", Cluster: "prod", Title: "recorded"})
 	if err != nil || n.ID != "a/2" || n.Incident.Title != "recorded" || n.Words.Headline == "" {
