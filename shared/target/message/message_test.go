@@ -54,13 +54,14 @@ func TestParseRefuses(t *testing.T) {
 		"nothing of whom": `{"detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","check":"a/b","resource":"r"}}`,
 		"another's": `{"source":"aws.ec2","detail-type":"Rollcall Incident Opened",` +
 			`"detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","check":"a/b","resource":"r"}}`,
-		"no cluster":        `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","check":"a/b","resource":"r"}}`,
-		"no check":          `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","resource":"r"}}`,
-		"no time":           `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","cluster":"c","check":"a/b","resource":"r"}}`,
-		"a test of numbers": `{"source":"rollcall","detail-type":"Rollcall Test Message","detail":{"id":1}}`,
-		"a test without id": `{"source":"rollcall","detail-type":"Rollcall Test Message","detail":{"at":"2026-11-20T15:00:00Z","words":{"headline":"x"}}}`,
-		"a silent test":     `{"source":"rollcall","detail-type":"Rollcall Test Message","detail":{"id":"1","at":"2026-11-20T15:00:00Z"}}`,
-		"a detail of text":  `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":"x"}`,
+		"no cluster":         `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","check":"a/b","resource":"r"}}`,
+		"no check":           `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","at":"2026-11-20T15:00:00Z","cluster":"c","resource":"r"}}`,
+		"no time":            `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{"id":"1","kind":"Opened","cluster":"c","check":"a/b","resource":"r"}}`,
+		"a test of numbers":  `{"source":"rollcall","detail-type":"Rollcall Test Message","detail":{"id":1}}`,
+		"a test without id":  `{"source":"rollcall","detail-type":"Rollcall Test Message","detail":{"at":"2026-11-20T15:00:00Z","words":{"headline":"x"}}}`,
+		"a silent test":      `{"source":"rollcall","detail-type":"Rollcall Test Message","detail":{"id":"1","at":"2026-11-20T15:00:00Z"}}`,
+		"a week without end": `{"source":"rollcall","detail-type":"Rollcall Weekly Report","detail":{"id":"weekly/1","at":"2026-11-20T15:00:00Z","words":{"headline":"x"}}}`,
+		"a detail of text":   `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":"x"}`,
 	} {
 		if n, err := Parse([]byte(raw)); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: got %+v, %v", name, n, err)
@@ -358,8 +359,8 @@ func TestDecideWeek(t *testing.T) {
 		{"a mail", target.Target{Kind: target.SNS}, week, Told{}, []Action{Post}, ToTell},
 		{"a card", target.Target{Kind: target.Teams}, week, Told{}, []Action{Post}, ToTell},
 		{"a webhook", target.Target{Kind: target.Webhook}, week, Told{}, []Action{Post}, ToTell},
-		{"no alert", target.Target{Kind: target.PagerDuty}, week, Told{}, nil, NoAlert},
-		{"for all incidents", target.Target{Kind: target.SNS, Least: "info"}, week, Told{}, nil, IncidentsOnly},
+		{"no alert", target.Target{Kind: target.PagerDuty}, week, told, nil, NoAlert},
+		{"for all incidents", target.Target{Kind: target.SNS, Least: "info"}, week, told, nil, IncidentsOnly},
 		{"for what is critical", target.Target{Kind: target.Teams, Least: "critical"}, week, Told{}, nil, IncidentsOnly},
 		{"it comes again", target.Target{Kind: target.SNS}, week, told, nil, OlderNews},
 		{"it comes again, a webhook", target.Target{Kind: target.Webhook}, week, told, nil, OlderNews},
