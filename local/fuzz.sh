@@ -1,20 +1,27 @@
 #!/bin/sh
-# Fuzzes every decoder for a time each: local/fuzz.sh 60s
+# Fuzzes every decoder for a time each: local/fuzz.sh 60s; those of some files: local/fuzz.sh 60s FILE…
 set -eu
 time=${1:-10s}
+if [ $# -lt 2 ]; then
+  # Two at a time: linking a test takes one core, and longer than a second of fuzzing.
+  grep -rlE '^func Fuzz' --include='*_test.go' shared functions local events infra | sort | xargs -P 2 -n 1 sh "$0" "$time"
+  exit
+fi
+shift
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-grep -rlE '^func Fuzz' --include='*_test.go' shared functions local events | sort | while read -r file; do
+for file in "$@"; do
   dir=./$(dirname "$file")
-  grep -oE '^func Fuzz[A-Za-z0-9_]*' "$file" | sed 's/^func //' | while read -r name; do
-    echo "== $dir $name $time"
+  for name in $(grep -oE '^func Fuzz[A-Za-z0-9_]*' "$file" | sed 's/^func //'); do
     # Each input that covers something new is made smaller first, for up to a
     # minute (go help testflag), in which nothing is tried: ten runs will do.
-    if go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 10x "$dir" >"$out" 2>&1; then
-      cat "$out"
+    status=0
+    go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 10x "$dir" >"$out" 2>&1 || status=$?
+    echo "== $dir $name $time"
+    cat "$out"
+    if [ "$status" -eq 0 ]; then
       continue
     fi
-    cat "$out"
     # The fuzzer calls it a failure when its time ends in the middle of an
     # input. A finding names the input that it wrote.
     if grep -q 'context deadline exceeded' "$out" && ! grep -qE 'Failing input|panic:' "$out"; then
