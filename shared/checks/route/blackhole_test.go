@@ -35,6 +35,14 @@ func blackholeCases() []checktest.Case {
 		{"names may lead to another network: a source of them was refused", checktest.Change(checktest.DeletedNAT(), toHub, refused(snapshot.DNSProfilesOf)), []string{
 			"fail (likely) rtb-0private [subnet-0private] [i-0node] rtb-0private leads to nat-0old, which is gone",
 		}},
+		{"names lead to another network, by a zone whose records are not shown", checktest.Change(checktest.DeletedNAT(), toHub, ownNames(snapshottest.VPC), func(s *snapshot.Snapshot) {
+			s.PrivateZones[0].Records, s.PrivateZones[0].Unread = nil, &snapshot.Failure{Source: snapshot.PrivateZonesOf, Reason: snapshot.NotShown}
+		}), []string{"pass rtb-0private [subnet-0private]"}},
+		{"names may lead to another network: the domain of a Profile's rule is not shown", checktest.Change(checktest.DeletedNAT(), toHub, func(s *snapshot.Snapshot) {
+			s.ResolverRules = []snapshot.ResolverRule{{ID: "rslvr-rr-1", VPC: snapshottest.VPC, Unread: &snapshot.Failure{Source: snapshot.ResolverRulesOf, Reason: snapshot.NotShown}}}
+		}), []string{
+			"fail (likely) rtb-0private [subnet-0private] [i-0node] rtb-0private leads to nat-0old, which is gone",
+		}},
 		{"names may lead elsewhere, and nothing leads there", checktest.Change(checktest.DeletedNAT(), refused(snapshot.DNSProfilesOf)), []string{
 			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to nat-0old, which is gone",
 		}},

@@ -233,7 +233,7 @@ func (n *Network) Needs(subnet string, more ...Service) ([]Path, bool) {
 		if !ok {
 			p = Path{Means: ByInternet, Way: n.outside(service, subnet, table, internet)}
 			if n.reachesPrivately(service, table) {
-				p.Unnamed = n.unreadNames(service)
+				p.Unnamed = n.unreadNames(service, table.VPC)
 			}
 		}
 		p.Service = service

@@ -547,7 +547,9 @@ func (n *Network) answers(service Service, vpc string) (id, kind string) {
 	switch {
 	case forwards && (zone < 0 || len(rules[rule].Domain) >= len(zones[zone].Domain)):
 		return rules[rule].ID, "resolver rule"
-	case zone >= 0 && zones[zone].Service == "" && HasRecord(zones[zone], name, n.s.Cluster.IPv6):
+	case zone >= 0 && zones[zone].Service == "" && (zones[zone].Unread != nil || HasRecord(zones[zone], name, n.s.Cluster.IPv6)):
+		// The records of another account's zone are never shown: a record or none, public DNS
+		// is not asked.
 		return zones[zone].ID, "private hosted zone"
 	case service == API:
 		return "", ""
@@ -563,8 +565,15 @@ func (n *Network) answers(service Service, vpc string) (id, kind string) {
 	return "", ""
 }
 
-// unreadNames is a source that failed and could have told that a service's name leads elsewhere.
-func (n *Network) unreadNames(service Service) snapshot.Source {
+// unreadNames is a source that failed, or of which a part did, and that could have told that a
+// service's name leads elsewhere.
+func (n *Network) unreadNames(service Service, vpc string) snapshot.Source {
+	if slices.ContainsFunc(n.s.PrivateZones, func(z snapshot.PrivateZone) bool { return z.VPC == vpc && z.Unread != nil && z.Domain == "" }) {
+		return snapshot.PrivateZonesOf
+	}
+	if slices.ContainsFunc(n.s.ResolverRules, func(r snapshot.ResolverRule) bool { return r.VPC == vpc && r.Unread != nil }) {
+		return snapshot.ResolverRulesOf
+	}
 	sources := []snapshot.Source{snapshot.DNSProfilesOf, snapshot.PrivateZonesOf, snapshot.ResolverRulesOf}
 	if n.Name(service) == "" {
 		sources = append(sources, snapshot.AWSNode)

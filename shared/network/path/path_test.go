@@ -650,6 +650,9 @@ func TestNeeds(t *testing.T) {
 		}},
 		{"a zone names the endpoints of another network", change(w.PrivateWithNAT(), toHub, zone("us-west-2.amazonaws.com", "ec2.us-west-2.amazonaws.com", "*.ecr.us-west-2.amazonaws.com")),
 			map[Service]string{API: nat, EC2: own, ECRAPI: own, ECRDKR: own, S3: nat, STS: nat}},
+		{"a zone of another account, whose records are not shown", change(w.PrivateWithNAT(), toHub, zone("sts.us-west-2.amazonaws.com"), func(s *snapshot.Snapshot) {
+			s.PrivateZones[0].Unread = &snapshot.Failure{Source: snapshot.PrivateZonesOf, Reason: snapshot.NotShown}
+		}), map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: own}},
 		{"a zone, and the registry is not known", change(w.PrivateWithNAT(), toHub, zone("us-west-2.amazonaws.com", "*.ecr.us-west-2.amazonaws.com"), func(s *snapshot.Snapshot) { s.CNI = nil }),
 			map[Service]string{API: nat, EC2: nat, ECRAPI: own, ECRDKR: own, S3: nat, STS: nat}},
 		{"a zone, and no way to another network", change(w.PrivateWithNAT(), zone("us-west-2.amazonaws.com", "ec2.us-west-2.amazonaws.com")),
