@@ -193,7 +193,7 @@ func barrierTo(g *facts.Placements, p *facts.Placement, w path.Path, back bool) 
 	case shut+part == 0 && len(b.blocked) > 0:
 		b.outcome = finding.Unknown
 	case shut+part == 0:
-	case shut == len(ways) && w.Verdict != path.LeavesView && w.Unnamed == "":
+	case shut == len(ways) && w.Verdict != path.LeavesView && w.NamesUnread == "":
 		b.outcome, b.confidence = finding.Fail, finding.Certain
 	default:
 		b.outcome, b.confidence = finding.Fail, finding.Likely

@@ -72,11 +72,11 @@ func ways(c *routes.Scope, w wayCheck) []finding.Finding {
 		if f.way.Unread != "" && said.Confidence == "" {
 			said.Confidence = finding.Likely // what was not read could be another fault of the same hop
 		}
-		if f.way.Unnamed != "" {
+		if f.way.NamesUnread != "" {
 			if said.Confidence == "" {
 				said.Confidence = finding.Likely
 			}
-			said.Evidence = append(said.Evidence, finding.Evidence{What: string(f.way.Unnamed), Value: "were not read: names may lead to another network"})
+			said.Evidence = append(said.Evidence, finding.Evidence{What: string(f.way.NamesUnread), Value: "were not read: names may lead to another network"})
 		}
 		list = append(list, said)
 	}

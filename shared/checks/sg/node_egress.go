@@ -128,7 +128,7 @@ func shutOutOf(g *facts.Placements, p *facts.Placement) shutOut {
 			continue
 		case open > 0 || len(blocked) > 0:
 			out.confidence = finding.Surer(out.confidence, finding.Likely)
-		case w.Unnamed != "", facts.EndsPublic(w) && g.Starts.Proxied(p.Suspects) != "":
+		case w.NamesUnread != "", facts.EndsPublic(w) && g.Starts.Proxied(p.Suspects) != "":
 			out.confidence = finding.Surer(out.confidence, finding.Likely)
 		default:
 			out.confidence = finding.Certain

@@ -208,9 +208,9 @@ const (
 type Path struct {
 	Service Service
 	Means   Means
-	// Unnamed is a source that failed and could have told that the service's name leads to
+	// NamesUnread is a source that failed and could have told that the service's name leads to
 	// another network; empty for none.
-	Unnamed snapshot.Source
+	NamesUnread snapshot.Source
 	Way
 }
 
@@ -233,7 +233,7 @@ func (n *Network) Needs(subnet string, more ...Service) ([]Path, bool) {
 		if !ok {
 			p = Path{Means: ByInternet, Way: n.outside(service, subnet, table, internet)}
 			if n.reachesPrivately(service, table) {
-				p.Unnamed = n.unreadNames(service, table.VPC)
+				p.NamesUnread = n.unreadNames(service, table.VPC)
 			}
 		}
 		p.Service = service
