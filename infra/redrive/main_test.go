@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/deadletters"
-	"rollcall/local/platform/queue"
-	"rollcall/local/simclock"
+	"rollcall/stage/platform/queue"
+	"rollcall/stage/simclock"
 )
 
 // direct is the stage's SQS without a network.

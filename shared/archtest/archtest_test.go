@@ -337,17 +337,39 @@ func client(path string) (string, bool) {
 	return "", false
 }
 
-// TestDeployedCodeStandsAlone holds that neither the local stage nor CDK is in
+// TestDeployedCodeStandsAlone: neither the command, the stage, the tools nor CDK is in
 // a function.
 func TestDeployedCodeStandsAlone(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, dep := range p.Deps {
-			for _, forbidden := range []string{module + "/local", module + "/infra", "github.com/aws/aws-cdk-go", "github.com/aws/jsii-runtime-go", "testing"} {
+			for _, forbidden := range []string{module + "/command", module + "/stage", module + "/tools", module + "/infra", "github.com/aws/aws-cdk-go", "github.com/aws/jsii-runtime-go", "testing"} {
 				if within(dep, forbidden) && !testHelper(p.name()) {
 					t.Errorf("%s depends on %s", p.name(), dep)
 				}
 			}
 		}
+	}
+}
+
+// TestNamedFilesExist: the files that the pages for contributors name are there.
+func TestNamedFilesExist(t *testing.T) {
+	root := filepath.Join("..", "..")
+	named := regexp.MustCompile("`((?:shared|functions|command|stage|tools|events|infra)/[a-z0-9_./-]+)`")
+	found := 0
+	for _, page := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md"} {
+		text, err := os.ReadFile(filepath.Join(root, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
+				t.Errorf("%s names %s: %v", page, m[1], err)
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("%d files are named: the pages or this test look elsewhere", found)
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/testfull"
 	"rollcall/shared/network/address"
 	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/testfull"
 )
 
 type freeScene struct {

@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/testfull"
 	"rollcall/shared/checks"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 	w "rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/testfull"
 )
 
 // aBurst is eight m5.4xlarge in a /24 ten minutes ago, the world's node among

@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/testfull"
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
 	w "rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/testfull"
 )
 
 func diagnosis(s *snapshot.Snapshot) Diagnosis {

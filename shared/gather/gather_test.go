@@ -25,7 +25,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"rollcall/local/platform/wire"
 	"rollcall/shared/askonce"
 	"rollcall/shared/backoff"
 	"rollcall/shared/checkid"
@@ -35,6 +34,7 @@ import (
 	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
+	"rollcall/stage/platform/wire"
 )
 
 // wholeVPC answers all network calls with one of each, in two pages where the call

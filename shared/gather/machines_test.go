@@ -19,14 +19,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/platform/wire"
-	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checks"
 	gatherec2 "rollcall/shared/gather/ec2"
 	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
+	"rollcall/stage/platform/wire"
+	"rollcall/stage/simaws/worldfile"
 )
 
 // machineView is a view of instances of a scope, with all sources read that

@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 
-	"rollcall/local/platform/wire"
 	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/snapshot"
+	"rollcall/stage/platform/wire"
 )
 
 // TestRolesThatCannotBeRead holds that a role is never said to be deleted

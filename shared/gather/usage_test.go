@@ -23,18 +23,18 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/platform/wire"
-	"rollcall/local/simaws"
-	"rollcall/local/simaws/kubeapi"
-	"rollcall/local/simaws/kubestate"
-	"rollcall/local/simaws/resolver"
-	"rollcall/local/simaws/world"
-	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/cloudtrail"
 	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
 	"rollcall/shared/trail"
+	"rollcall/stage/platform/wire"
+	"rollcall/stage/simaws"
+	"rollcall/stage/simaws/kubeapi"
+	"rollcall/stage/simaws/kubestate"
+	"rollcall/stage/simaws/resolver"
+	"rollcall/stage/simaws/world"
+	"rollcall/stage/simaws/worldfile"
 )
 
 // leaky is a world with interfaces in several states, and a reservation.
@@ -513,7 +513,7 @@ func openFaulty(t *testing.T, change string, faults wire.Faults, without string)
 // load reads a change to one of the repository's worlds.
 func load(t *testing.T, change string) *worldfile.File {
 	t.Helper()
-	worlds, err := filepath.Abs("../../local/worlds")
+	worlds, err := filepath.Abs("../../stage/worlds")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/fakeslack"
-	"rollcall/local/platform/dynamo"
 	"rollcall/shared/chart"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
@@ -31,6 +29,8 @@ import (
 	"rollcall/shared/routing"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/store"
+	"rollcall/stage/fakeslack"
+	"rollcall/stage/platform/dynamo"
 )
 
 // long is a failure whose first reply has no room for all of its evidence.

@@ -18,7 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/local/testfull"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
@@ -37,6 +36,7 @@ import (
 	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
+	"rollcall/tools/testfull"
 )
 
 // scene is an incident as it may stand, with the replies that its thread has.

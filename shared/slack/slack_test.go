@@ -22,7 +22,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/local/fakeslack"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -35,6 +34,7 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
+	"rollcall/stage/fakeslack"
 )
 
 // options are those of the scene: what people and remedies do is shown with

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/local/fakeslack"
 	"rollcall/shared/chart"
 	"rollcall/shared/checkid"
 	"rollcall/shared/node/spot"
@@ -23,6 +22,7 @@ import (
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/snapshot"
+	"rollcall/stage/fakeslack"
 )
 
 func (s summaryScene) messages() []slackapi.Message {

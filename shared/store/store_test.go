@@ -23,7 +23,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/platform/dynamo/dynalite"
 	"rollcall/shared/backoff"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
@@ -38,6 +37,7 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
+	"rollcall/stage/platform/dynamo/dynalite"
 )
 
 // server is one DynamoDB for all tests of the package, the one that others keep:

@@ -1,4 +1,4 @@
-// The menu. A test (local/site) holds that each page of docs/ is in it.
+// The menu. A test (tools/site) holds that each page of docs/ is in it.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

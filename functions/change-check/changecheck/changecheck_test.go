@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/change-check/spec"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
@@ -24,6 +23,7 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
 	"rollcall/shared/trail"
+	"rollcall/stage/stagetest"
 )
 
 const (

@@ -11,7 +11,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
@@ -23,6 +22,7 @@ import (
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
+	"rollcall/stage/stagetest"
 )
 
 // asked is a harness in mode report with two interfaces left behind, of which one

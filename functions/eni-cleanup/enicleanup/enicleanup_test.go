@@ -22,10 +22,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/eni-cleanup/spec"
-	"rollcall/local/platform/template"
-	"rollcall/local/simaws"
-	"rollcall/local/stage/stagetest"
-	"rollcall/local/testfull"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -37,6 +33,10 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
+	"rollcall/stage/platform/template"
+	"rollcall/stage/simaws"
+	"rollcall/stage/stagetest"
+	"rollcall/tools/testfull"
 )
 
 // approvedFor is an incident of which the deletes of interfaces were approved an

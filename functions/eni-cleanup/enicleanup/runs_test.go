@@ -19,8 +19,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/simaws"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/detect"
 	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
@@ -28,6 +26,8 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
+	"rollcall/stage/simaws"
+	"rollcall/stage/stagetest"
 )
 
 var errBroken = errors.New("broken")

@@ -166,7 +166,7 @@ type handler struct {
 }
 
 // Parts are what the handler is made of. Build makes them of AWS; who looks at a
-// cluster with nothing deployed has a memory of its own (local/diagnose/look).
+// cluster with nothing deployed has a memory of its own (command/diagnose/look).
 type Parts struct {
 	Detector detect.Detector
 	Config   config.Config

@@ -18,8 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/join-check/spec"
-	"rollcall/local/simaws"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
@@ -35,6 +33,8 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
+	"rollcall/stage/simaws"
+	"rollcall/stage/stagetest"
 )
 
 // A group that is gone is absent for every incident that says why it could not

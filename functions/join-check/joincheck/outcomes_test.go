@@ -15,9 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"rollcall/local/simaws"
-	"rollcall/local/stage/stagetest"
-	"rollcall/local/testfull"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
@@ -30,6 +27,9 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
+	"rollcall/stage/simaws"
+	"rollcall/stage/stagetest"
+	"rollcall/tools/testfull"
 )
 
 // The fates of launches. A healthy node is Ready 55 seconds after its launch.

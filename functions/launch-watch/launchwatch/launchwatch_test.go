@@ -16,8 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/functions/launch-watch/spec"
-	"rollcall/local/simaws"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
@@ -25,6 +23,8 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
+	"rollcall/stage/simaws"
+	"rollcall/stage/stagetest"
 )
 
 // What an event tells counts once, whether or not the activities list it yet,

@@ -13,8 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/nodegroup-watch/spec"
-	"rollcall/local/simaws"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
@@ -26,6 +24,8 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
+	"rollcall/stage/simaws"
+	"rollcall/stage/stagetest"
 )
 
 func TestWhatIsNotOurs(t *testing.T) {

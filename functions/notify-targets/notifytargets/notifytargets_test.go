@@ -21,8 +21,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/notify-targets/spec"
-	"rollcall/local/faketargets"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/bus"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
@@ -34,6 +32,8 @@ import (
 	"rollcall/shared/target"
 	"rollcall/shared/target/deliver"
 	"rollcall/shared/target/message"
+	"rollcall/stage/faketargets"
+	"rollcall/stage/stagetest"
 )
 
 // bench is all that the function reaches, in memory.

@@ -21,8 +21,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rollcall/functions/remediate/spec"
-	"rollcall/local/simaws"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
@@ -40,6 +38,8 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/stage/simaws"
+	"rollcall/stage/stagetest"
 )
 
 func TestApprovedIsDoneOnce(t *testing.T) {

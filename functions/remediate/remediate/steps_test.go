@@ -16,8 +16,6 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/simaws"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
@@ -35,6 +33,8 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 	"rollcall/shared/spoke"
+	"rollcall/stage/simaws"
+	"rollcall/stage/stagetest"
 )
 
 // step is one incident in one world, and what may be wrong with either.

@@ -13,8 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
-	"rollcall/local/simaws"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/remedy"
@@ -25,6 +23,8 @@ import (
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
+	"rollcall/stage/simaws"
+	"rollcall/stage/stagetest"
 )
 
 const due = "Rollcall Incident Changed"

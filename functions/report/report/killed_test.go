@@ -14,14 +14,14 @@ import (
 	"time"
 
 	"rollcall/functions/report/spec"
-	"rollcall/local/fakeslack"
-	"rollcall/local/platform/loopback"
-	"rollcall/local/stage"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
+	"rollcall/stage"
+	"rollcall/stage/fakeslack"
+	"rollcall/stage/platform/loopback"
+	"rollcall/stage/stagetest"
 )
 
 // killable is report on a stage, with a Slack in the stage's time.

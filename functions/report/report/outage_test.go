@@ -26,8 +26,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/fakeslack"
-	"rollcall/local/testfull"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
@@ -36,6 +34,8 @@ import (
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
+	"rollcall/stage/fakeslack"
+	"rollcall/tools/testfull"
 )
 
 // story is what a reader sees of one incident: its message and its thread,

@@ -18,8 +18,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/fakeslack"
-	"rollcall/local/platform/dynamo"
 	"rollcall/shared/config"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
@@ -33,6 +31,8 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
+	"rollcall/stage/fakeslack"
+	"rollcall/stage/platform/dynamo"
 )
 
 // TestApprovalInSlack: with the real client, on the stand-in for Slack, a member

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/spot-report/spec"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checkid"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
@@ -29,6 +28,7 @@ import (
 	"rollcall/shared/silence"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
+	"rollcall/stage/stagetest"
 )
 
 // memory is a history in memory.

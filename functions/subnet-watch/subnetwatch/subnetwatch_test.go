@@ -19,8 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/subnet-watch/spec"
-	"rollcall/local/simaws"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
@@ -33,6 +31,8 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
+	"rollcall/stage/simaws"
+	"rollcall/stage/stagetest"
 )
 
 // A picture goes with what is said of a subnet, and with what it got back.

@@ -23,8 +23,6 @@ import (
 	"rollcall/functions/sweep/spec"
 	zonewatchspec "rollcall/functions/zone-watch/spec"
 	"rollcall/functions/zone-watch/zonewatch"
-	"rollcall/local/simaws"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/backoff"
 	"rollcall/shared/bus"
 	"rollcall/shared/checks"
@@ -42,6 +40,8 @@ import (
 	sharedspec "rollcall/shared/spec"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
+	"rollcall/stage/simaws"
+	"rollcall/stage/stagetest"
 )
 
 // said is an account that tells its alias, and remembers what was written of it.

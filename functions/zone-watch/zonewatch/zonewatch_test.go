@@ -14,8 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/zone-watch/spec"
-	"rollcall/local/simaws"
-	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
@@ -24,6 +22,8 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
+	"rollcall/stage/simaws"
+	"rollcall/stage/stagetest"
 )
 
 // account is AWS with clusters of one group over three zones, two nodes, and a

@@ -1,7 +1,7 @@
 // Generate writes what follows from the checks: what each detector judges
 // (shared/checks/watched.go), and how many there are, where README.md says it. Run
 // it from the root of the repository, after ./shared/checks/generate/list. Their pages
-// are written by ./local/site/generate.
+// are written by ./tools/site/generate.
 package main
 
 import (

@@ -22,8 +22,8 @@ Writes a new check, to be filled in:
 
   shared/checks/FAMILY/NAME.go           the check: its words, and what it needs
   shared/checks/FAMILY/NAME_test.go      its cases; red until the check finds what is wrong
-  local/worlds/corpus/FAMILY-NAME.yaml   an account in which it is to be found
-  local/worlds/corpus/FAMILY-NAME-healthy.yaml
+  stage/worlds/corpus/FAMILY-NAME.yaml   an account in which it is to be found
+  stage/worlds/corpus/FAMILY-NAME-healthy.yaml
 
 and puts it into the list of all checks. FAMILY is one that there is, NAME is of
 words in lower case with "-" between them. An id is permanent once it is released.

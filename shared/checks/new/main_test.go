@@ -48,7 +48,7 @@ func TestNewCheck(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, &errs)
 	}
 	want := "shared/checks/cluster/efa_off.go\nshared/checks/cluster/efa_off_test.go\n" +
-		"local/worlds/corpus/cluster-efa-off.yaml\nlocal/worlds/corpus/cluster-efa-off-healthy.yaml\nshared/checks/list.go\nshared/checkid/ids.go\n"
+		"stage/worlds/corpus/cluster-efa-off.yaml\nstage/worlds/corpus/cluster-efa-off-healthy.yaml\nshared/checks/list.go\nshared/checkid/ids.go\n"
 	if diff := cmp.Diff(out.String(), want); diff != "" {
 		t.Errorf("files (-got +want):\n%s", diff)
 	}
@@ -67,8 +67,8 @@ func TestNewCheck(t *testing.T) {
 		tree.IDFile:                                        {`ClusterEFAOff ID = "cluster/efa-off"`},
 		"shared/checks/cluster/efa_off.go":                 {"func EFAOff() check.Check", "Run:        efaOff,"},
 		"shared/checks/cluster/efa_off_test.go":            {"func TestEFAOff("},
-		"local/worlds/corpus/cluster-efa-off.yaml":         {"name: cluster-efa-off\n", "{cause: cluster/efa-off,"},
-		"local/worlds/corpus/cluster-efa-off-healthy.yaml": {"name: cluster-efa-off-healthy\n", "check: cluster/efa-off\n"},
+		"stage/worlds/corpus/cluster-efa-off.yaml":         {"name: cluster-efa-off\n", "{cause: cluster/efa-off,"},
+		"stage/worlds/corpus/cluster-efa-off-healthy.yaml": {"name: cluster-efa-off-healthy\n", "check: cluster/efa-off\n"},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 type file struct{ name, text string }
 
 // worlds is where the worlds of all checks are: the corpus plays them together.
-const worlds = "local/worlds/corpus"
+const worlds = "stage/worlds/corpus"
 
 func skeleton(id string) []file {
 	family, name, _ := strings.Cut(id, "/")

@@ -670,7 +670,7 @@ func readUpdates(ctx context.Context, api Updates, v *source.View) (source.Store
 }
 
 // notTaken is the failure of a call that nobody made when a capture was taken
-// (package local/capture), nil for any other error. That updates were not
+// (package command/capture), nil for any other error. That updates were not
 // listed is silent, as if nobody had asked: a failed update keeps no instance
 // from joining by itself, and what it failed on shows in the instances, the
 // scaling activities and the nodegroup's issues. That one was listed and is not

@@ -14,11 +14,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/platform/wire"
 	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
+	"rollcall/stage/platform/wire"
 )
 
 // A gateway that lists the VPC is off it only where EC2 says so.

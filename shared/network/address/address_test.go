@@ -19,9 +19,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"rollcall/local/simaws/world"
-	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/snapshot"
+	"rollcall/stage/simaws/world"
+	"rollcall/stage/simaws/worldfile"
 )
 
 func TestAtStart(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/testfull"
 	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/testfull"
 )
 
 // days is how long a history is: that of the bound.

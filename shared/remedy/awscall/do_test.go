@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
-	"rollcall/local/platform/wire"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/addnatroute"
@@ -24,6 +23,7 @@ import (
 	"rollcall/shared/remedy/deleteleakedinterfaces"
 	"rollcall/shared/remedy/openendpointsecuritygroup"
 	"rollcall/shared/remedy/replaceinstance"
+	"rollcall/stage/platform/wire"
 )
 
 // account is an AWS that gives one answer, and keeps what it was asked for.

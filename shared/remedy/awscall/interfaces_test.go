@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
-	"rollcall/local/platform/wire"
 	"rollcall/shared/remedy/call"
+	"rollcall/stage/platform/wire"
 )
 
 // ask sends a delete to an EC2 that gives the answer.

@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/local/fakeslack"
+	"rollcall/stage/fakeslack"
 )
 
 const secretToken = "xoxb-1234567890-SECRETSECRETSECRET"

@@ -16,9 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/smithy-go"
 
-	"rollcall/local/faketargets"
 	"rollcall/shared/incident"
 	"rollcall/shared/target/message"
+	"rollcall/stage/faketargets"
 )
 
 const key = "e93facc04764012d7bfb002500d5d1a6"

@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/faketargets"
 	"rollcall/shared/incident"
 	"rollcall/shared/target"
+	"rollcall/stage/faketargets"
 )
 
 // sample is an event of events/out.

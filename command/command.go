@@ -1,0 +1,906 @@
+// Package command is the command line of rollcall: commands with their flags, what they
+// print on a terminal and the statuses with which they end. What they tell is found by
+// packages of its own (command/diagnose, command/preflight, command/explain and others).
+package command
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"rollcall"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/command/caller"
+	"rollcall/command/capture"
+	"rollcall/command/capture/take"
+	"rollcall/command/diagnose"
+	"rollcall/command/doctor"
+	"rollcall/command/exit"
+	"rollcall/command/incidents"
+	"rollcall/command/result"
+	"rollcall/infra/specs"
+	"rollcall/shared/awsconf"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/store"
+	"rollcall/stage/demo"
+	"rollcall/stage/programs"
+)
+
+type options struct {
+	subject string // a world's file or a capture's folder
+	at      time.Time
+	json    bool
+	all     bool // print what a page has no room for
+	verbose bool
+	html    string // the file of the page; empty for none
+	// live is an account that is there, in place of a subject.
+	live  diagnose.Live
+	watch bool
+}
+
+// input is the subject as it is looked at.
+func (o options) input() diagnose.Subject {
+	return diagnose.Subject{Path: o.subject, At: o.at, Verbose: o.verbose}
+}
+
+// account is the account that the command line names.
+func (o options) account(notes io.Writer) diagnose.Live {
+	live := o.live
+	live.At = o.at
+	if o.verbose {
+		live.Log = notes
+	}
+	return live
+}
+
+// Run runs a command line below a root command and returns its exit status. What
+// went wrong is one line on errs.
+func Run(ctx context.Context, root *cobra.Command, args []string, out, errs io.Writer) int {
+	root.SetArgs(args)
+	out = &cleaner{to: out, raw: isJSON(root, args)}
+	errs = &cleaner{to: errs, raw: func() bool { return false }}
+	root.SetOut(out)
+	root.SetErr(errs)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return exit.Misuse("%w; %s --help tells more", err, c.CommandPath())
+	})
+	err := root.ExecuteContext(ctx)
+	var o exit.Status
+	switch {
+	case err == nil:
+		return exit.Healthy
+	case errors.As(err, &o):
+		return int(o)
+	}
+	fmt.Fprintf(errs, "%s: %s\n", root.DisplayName(), err)
+	return failed(err)
+}
+
+// failed is the status of a run that came to nothing: what the input is to
+// blame for is told apart from what this machine is.
+func failed(err error) int {
+	var m *exit.MisuseError
+	var c *capture.Error
+	var who caller.Mistake
+	if errors.As(err, &m) || errors.As(err, &c) || errors.As(err, &who) || strings.HasPrefix(err.Error(), "unknown command") {
+		return exit.BadInput
+	}
+	return exit.Unsure
+}
+
+const exitStatuses = `Exit status: 0 healthy; 1 causes found; 2 could not tell, as something that was
+needed is missing or was refused; 64 bad input.`
+
+// Commands are all that the command does.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{
+		diagnoseCommand(), captureCommand(), preflightCommand(), explainCommand(), incidentsCommand(), showCommand(), replayCommand(), doctorCommand(), mcpCommand(), demoCommand(),
+	}
+}
+
+// commonFlags are those of what looks at a world or a capture.
+func commonFlags(c *cobra.Command, o *options) {
+	c.Flags().BoolVar(&o.json, "json", false, "print the result as one JSON object")
+	c.Flags().BoolVar(&o.all, "all", false, "print all that was found, however long; without it one page")
+	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print the functions' logs on standard error")
+}
+
+// subject takes the one argument of what looks at a world or a capture.
+func subject(o *options) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			what := "which world or capture?"
+			if c.Name() == "diagnose" {
+				what = "what is to be looked at? --cluster names a cluster, or the folder of a capture;"
+			}
+			return exit.Misuse("%s %s --help tells more", what, c.CommandPath())
+		case len(args) > 1:
+			return exit.Misuse("one world or capture at a time: %q is one too many", args[1])
+		}
+		o.subject = args[0]
+		return nil
+	}
+}
+
+// write prints a result, and says how the command ended.
+func write(out io.Writer, r result.Result, o options, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case o.json:
+		err = writeJSON(out, r)
+	default:
+		_, err = io.WriteString(out, r.Words(cmp.Or(r.Plan, o.subject), result.Style{All: o.all, Color: colored(out)}))
+	}
+	if err != nil {
+		return fmt.Errorf("print the result: %w", err)
+	}
+	return exit.Status(r.Status())
+}
+
+func writeJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// defaultInstances is how many consoles are read: more than a person looks at, and few
+// enough for EC2's bucket.
+const defaultInstances = 50
+
+// kubeconfigFlags are those of who asks Kubernetes.
+func kubeconfigFlags(c *cobra.Command, o *caller.Options) {
+	f := c.Flags()
+	f.StringVar(&o.Context, "context", "", "reach Kubernetes by this context of the kubeconfig")
+	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "the kubeconfig, in place of KUBECONFIG and ~/.kube/config; its current context counts without --context")
+}
+
+// captureOptions are what a person asks for.
+type captureOptions struct {
+	take.Options
+	caller  caller.Options
+	json    bool
+	program string // as it is called
+}
+
+func captureCommand() *cobra.Command {
+	var o captureOptions
+	c := &cobra.Command{
+		Use:   "capture [--cluster NAME]... [--out DIR]",
+		Short: "Take a capture of clusters, to be diagnosed anywhere",
+		Long: `Takes a capture: what AWS and Kubernetes say of clusters and of all that their
+nodes need to join, as files in a folder, each as the AWS CLI and kubectl print
+it. It only reads. rollcall diagnose looks at it, on any machine.
+
+Credentials, profiles, SSO, roles and endpoints are the AWS CLI's. Kubernetes is
+asked with a token of EKS, or with a context of your kubeconfig (--context). What
+is refused is written to errors.json and the rest still taken; what was not asked
+for is in left-out.json.
+
+User data and consoles can hold secrets: the folder is for your eyes only.
+
+Exit status: 0 taken; 2 AWS could not be asked, or not to the end; 64 bad input.`,
+		Example: `  rollcall capture --cluster prod --region us-west-2 --out capture
+  rollcall capture --cluster prod,dev --profile staging --mask
+  rollcall capture --cluster prod --out capture --resume`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return exit.Misuse("what is %q? --cluster names a cluster, --out a folder", args[0])
+			}
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.StringSliceVar(&o.Clusters, "cluster", nil, "a cluster, or several with commas; may be given again (default: all of the region)")
+	f.StringVarP(&o.Dir, "out", "o", "", "the folder to write (default: rollcall-capture-<time>)")
+	callerFlags(c, &o.caller)
+	kubeconfigFlags(c, &o.caller)
+	f.IntVar(&o.Instances, "instances", defaultInstances, "console and user data of at most so many instances that are no Ready nodes")
+	f.BoolVar(&o.Mask, "mask", false, "replace account ids and names, the same ones by the same words, and remove what looks like a secret")
+	f.BoolVar(&o.Resume, "resume", false, "go on with what an earlier run has left in the folder")
+	f.BoolVar(&o.json, "json", false, "print what was taken as one JSON object")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		switch {
+		case o.caller.Context+o.caller.Kubeconfig != "" && len(o.Clusters) != 1:
+			return exit.Misuse("--context and --kubeconfig go with one --cluster")
+		case o.Instances < 0:
+			return exit.Misuse("--instances %d: want 0 or more", o.Instances)
+		case slices.Contains(o.Clusters, ""):
+			return exit.Misuse("--cluster: a name is empty")
+		}
+		o.Now = time.Now()
+		o.program = c.Root().DisplayName()
+		return runCapture(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr())
+	}
+	return c
+}
+
+// runCapture takes a capture and tells of it.
+func runCapture(ctx context.Context, o captureOptions, out, errs io.Writer) error {
+	o.Dir = cmp.Or(o.Dir, "rollcall-capture-"+o.Now.UTC().Format("20060102T150405Z"))
+	who, err := caller.Load(ctx, o.caller, slog.New(slog.DiscardHandler), &awsconf.Calls{})
+	if err != nil {
+		return err
+	}
+	p := newProgress(errs)
+	o.Progress = p.show
+	who.AWS.Retryer = take.Retryer
+	s, err := take.Take(ctx, take.Account{Config: who.AWS, Kubernetes: take.ByToken(who.AWS, serversOf(who))}, o.Options)
+	p.end()
+	for _, n := range s.Notes {
+		fmt.Fprintln(errs, "note:", n)
+	}
+	var input *take.InputError
+	switch {
+	case errors.As(err, &input):
+		return &exit.MisuseError{Err: err}
+	case err != nil:
+		return err
+	case o.json:
+		err = writeJSON(out, captureResult(o, s))
+	default:
+		_, err = io.WriteString(out, captureWords(o, s, time.Since(o.Now)))
+	}
+	if err != nil {
+		return fmt.Errorf("print the result: %w", err)
+	}
+	return nil
+}
+
+// serversOf are clusters' API servers, as the caller reaches them. What is wrong with a kubeconfig ends the
+// taking: somebody asked for it.
+func serversOf(who caller.Caller) func(context.Context, take.Cluster) (take.APIServer, error) {
+	return func(ctx context.Context, c take.Cluster) (take.APIServer, error) {
+		servers, err := who.APIServers(ctx, []snapshot.Cluster{{Name: c.Name, Endpoint: c.Endpoint, CA: c.CA}})
+		var mistake caller.Mistake
+		if errors.As(err, &mistake) {
+			return take.APIServer{}, &take.InputError{Problem: err.Error()}
+		}
+		d, ok := servers[c.Name]
+		if err == nil && !ok {
+			err = errors.New("EKS gives no certificate of its API")
+		}
+		return take.APIServer{Endpoint: d.Endpoint, CA: d.CA, Transport: d.Transport}, err
+	}
+}
+
+// CaptureResult is what rollcall capture --json prints.
+type CaptureResult struct {
+	Dir     string                  `json:"dir"`
+	Files   int                     `json:"files"`
+	Kept    int                     `json:"kept"`
+	Calls   int                     `json:"calls"`
+	Masked  bool                    `json:"masked"`
+	Refused map[string]take.Refusal `json:"refused"`
+	LeftOut []take.LeftOut          `json:"leftOut"`
+	Notes   []string                `json:"notes"`
+}
+
+func captureResult(o captureOptions, s take.Summary) CaptureResult {
+	r := CaptureResult{
+		Dir: o.Dir, Files: s.Files, Kept: s.Kept, Calls: s.Calls, Masked: o.Mask,
+		Refused: s.Refused, LeftOut: append([]take.LeftOut{}, s.LeftOut...), Notes: append([]string{}, s.Notes...),
+	}
+	if r.Refused == nil {
+		r.Refused = map[string]take.Refusal{}
+	}
+	return r
+}
+
+// shownLines bounds what is listed; the files have all of it.
+const shownLines = 10
+
+func captureWords(o captureOptions, s take.Summary, took time.Duration) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d files in %s, %d calls, %s\n", s.Files, o.Dir, s.Calls, took.Round(100*time.Millisecond))
+	if s.Kept > 0 {
+		fmt.Fprintf(&b, "%d of them were there before\n", s.Kept)
+	}
+	var none []string
+	var refused []string
+	for _, name := range slices.Sorted(maps.Keys(s.Refused)) {
+		r := s.Refused[name]
+		if take.None(r.Code) {
+			none = append(none, name)
+			continue
+		}
+		refused = append(refused, fmt.Sprintf("%s: %s %s", name, r.Code, r.Message))
+	}
+	if len(none) > 0 {
+		fmt.Fprintf(&b, "%d of what was asked for is not there\n", len(none))
+	}
+	writeSome(&b, "refused (errors.json)", refused)
+	var left []string
+	for _, l := range s.LeftOut {
+		left = append(left, l.File+": "+l.Why)
+	}
+	writeSome(&b, "left out (left-out.json)", left)
+	fmt.Fprintf(&b, "diagnose them: %s diagnose %s\n", o.program, o.Dir)
+	return b.String()
+}
+
+func writeSome(b *strings.Builder, what string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%d %s:\n", len(lines), what)
+	for _, l := range lines[:min(len(lines), shownLines)] {
+		fmt.Fprintf(b, "  %s\n", l)
+	}
+	if over := len(lines) - shownLines; over > 0 {
+		fmt.Fprintf(b, "  and %d more\n", over)
+	}
+}
+
+// progress shows on a terminal how far a taking is, in one line.
+type progress struct {
+	to io.Writer
+	on bool
+
+	mu   sync.Mutex
+	last time.Time
+}
+
+func newProgress(to io.Writer) *progress {
+	p := &progress{to: to}
+	if f, ok := terminalOf(to); ok {
+		p.to = f
+		info, err := f.Stat()
+		p.on = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return p
+}
+
+// redrawAfter is how often the line is written anew.
+const redrawAfter = 100 * time.Millisecond
+
+func (p *progress) show(s take.Progress) {
+	if !p.on {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); now.Sub(p.last) >= redrawAfter {
+		p.last = now
+		fmt.Fprintf(p.to, "\r%d files, %d calls, %d refused ", s.Files, s.Calls, s.Refused)
+	}
+}
+
+// end takes the line away.
+func (p *progress) end() {
+	if p.on {
+		fmt.Fprint(p.to, "\r\033[K")
+	}
+}
+
+// cleaner writes texts without what would move a terminal's cursor, change its colors or
+// turn the direction of its lines: whoever may name a thing in the account, or a file in a
+// capture, could write them. The command's own colors pass.
+type cleaner struct {
+	to io.Writer
+	// raw reports whether what is written is no text for a person: JSON, which has its own
+	// escapes, and the protocol of rollcall mcp.
+	raw func() bool
+
+	mu   sync.Mutex
+	rest []byte // the beginning of a character
+}
+
+// Write cleans a text. A character that is not complete yet waits for the next one.
+func (c *cleaner) Write(p []byte) (int, error) {
+	if c.raw() {
+		return c.to.Write(p)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text := append(c.rest, p...)
+	whole := len(text)
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if b := text[len(text)-n]; utf8.RuneStart(b) {
+			if !utf8.FullRune(text[len(text)-n:]) {
+				whole -= n
+			}
+			break
+		}
+	}
+	c.rest = slices.Clone(text[whole:])
+	if _, err := io.WriteString(c.to, cleaned(string(text[:whole]), colored(c.to))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// cleaned is a text without what a terminal takes for something to do, but for colors.
+func cleaned(text string, colors bool) string {
+	if !colors {
+		return result.Clean(text)
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "\033[")
+		b.WriteString(result.Clean(before))
+		if !found {
+			return b.String()
+		}
+		color, rest, ends := strings.Cut(after, "m")
+		if ends && slices.Contains([]string{"0", result.Red, result.Green, result.Yellow, result.Blue}, color) {
+			b.WriteString("\033[" + color + "m")
+			text = rest
+			continue
+		}
+		b.WriteString("�[")
+		text = after
+	}
+}
+
+// terminalOf is the file that a writer writes to in the end: what is drawn on it and taken
+// away again is the command's own.
+func terminalOf(w io.Writer) (*os.File, bool) {
+	f, is := bare(w).(*os.File)
+	return f, is
+}
+
+// bare is the writer below: what the demo writes is the command's own.
+func bare(w io.Writer) io.Writer {
+	if c, is := w.(*cleaner); is {
+		return c.to
+	}
+	return w
+}
+
+// isJSON reports whether a command line asks for what a program reads.
+func isJSON(root *cobra.Command, args []string) func() bool {
+	c, _, err := root.Find(args)
+	if err != nil {
+		return func() bool { return false }
+	}
+	return func() bool {
+		f := c.Flags().Lookup("json")
+		return c.Name() == "mcp" || f != nil && f.Value.String() == "true"
+	}
+}
+
+func demoCommand() *cobra.Command {
+	o := demo.Options{Files: rollcall.Files()}
+	var logs string
+	c := &cobra.Command{
+		Use:   "demo [STORY]",
+		Short: "Play stories on a simulated AWS, with the real functions",
+		Long: `Plays stories on this machine: the functions that run in Lambda, as processes of
+their own, on a simulated AWS, Kubernetes and Slack. No account is touched, and
+nothing is needed but this program. Without a name all stories are played:
+
+` + demo.About + `
+
+Exit status: 0 all was seen that must be; 1 something was not; 2 it could not begin;
+64 bad input.`,
+		Example: `  rollcall demo route
+  rollcall demo route --keep`,
+		ValidArgs: demo.Stories(),
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 1:
+				return exit.Misuse("one story at a time: %q is one too many", args[1])
+			case len(args) == 1 && !slices.Contains(append(demo.Stories(), "all"), args[0]):
+				return exit.Misuse("there is no story %s; %s --help lists them", args[0], c.CommandPath())
+			case o.Rate < 0:
+				return exit.Misuse("--rate %g: want more than 0", o.Rate)
+			}
+			o.Story = "all"
+			if len(args) == 1 {
+				o.Story = args[0]
+			}
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&o.Keep, "keep", false, "stop where the last story's fix is approved, for you to press the button; then leave its stage up until Ctrl-C: its Slack page, and its AWS for the AWS CLI")
+	f.Float64Var(&o.Rate, "rate", 0, "how many times faster than the clock the stage runs while all wait (default: the story's own)")
+	f.StringVar(&logs, "logs", "", "a file for the functions' logs (default: one that is kept where something was not seen)")
+	f.StringVar(&o.Functions, "functions", "", "a folder of the functions' own binaries, in place of this program's")
+	f.StringVar(&o.Pictures, "pictures", "", "a folder for pictures of the Slack page (takes the repository, Go and Chromium)")
+	f.StringVar(&o.Samples, "samples", "", "a folder that keeps samples of what the functions write")
+	for _, name := range []string{"functions", "pictures", "samples"} { // of who works on Rollcall
+		f.Lookup(name).Hidden = true
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		file, err := logFile(logs)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		o.Logs, o.Out = file, bare(c.OutOrStdout())
+		if o.Functions == "" {
+			var remove func()
+			if o.Functions, remove, err = ownFunctions(); err != nil {
+				return err
+			}
+			defer remove()
+		}
+		if err := demo.Play(c.Context(), o); err != nil {
+			fmt.Fprintf(c.ErrOrStderr(), "\n%s: %s\nThe functions' logs are in %s.\n", c.Root().DisplayName(), err, file.Name())
+			return exit.Status(exit.Causes)
+		}
+		if logs == "" {
+			os.Remove(file.Name()) // nobody asked for it, and there is nothing to look up
+		}
+		return nil
+	}
+	return c
+}
+
+// logFile makes the file of the functions' logs.
+func logFile(path string) (*os.File, error) {
+	if path == "" {
+		f, err := os.CreateTemp("", "rollcall-demo-*.log")
+		if err != nil {
+			return nil, fmt.Errorf("make a file for the functions' logs: %w", err)
+		}
+		return f, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, exit.Misuse("--logs: %w", err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, exit.Misuse("--logs: %w", err)
+	}
+	return f, nil
+}
+
+// ownFunctions is a folder in which this program is each function.
+func ownFunctions() (folder string, remove func(), err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", nil, fmt.Errorf("find this program: %w", err)
+	}
+	if folder, err = os.MkdirTemp("", "rollcall-functions-"); err != nil {
+		return "", nil, fmt.Errorf("make a folder for the functions: %w", err)
+	}
+	remove = func() { os.RemoveAll(folder) }
+	if err := programs.Place(self, folder); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return folder, remove, nil
+}
+
+// slackTime is how long an answer of Slack is waited for.
+const slackTime = 15 * time.Second
+
+// callerFlags are those that say who calls, and where.
+func callerFlags(c *cobra.Command, o *caller.Options) {
+	o.MFA = awsconf.AtTerminal(os.Stdin, os.Stderr)
+	f := c.Flags()
+	f.StringVar(&o.Region, "region", "", "the region, in place of the profile's")
+	f.StringVar(&o.Profile, "profile", "", "the AWS profile, in place of AWS_PROFILE's")
+	f.StringVar(&o.Endpoint, "endpoint-url", "", "where AWS is, in place of AWS_ENDPOINT_URL and the profile's endpoint_url")
+}
+
+// noArguments takes none.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return exit.Misuse("%s takes no arguments: %q is one too many", c.CommandPath(), args[0])
+	}
+	return nil
+}
+
+func doctorCommand() *cobra.Command {
+	var who caller.Options
+	var asJSON, test bool
+	var elsewhere elsewhere
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Tell whether a deployment is whole, and how to mend it",
+		Long: `Tells whether a deployment of Rollcall is whole: its functions, roles, rules, queues
+table and alarms; the Slack token, its scopes and the channels; whether each watched
+cluster lets it in and grants what it reads; and what was given up. What is wrong is named with the command
+that mends it. It only reads.
+
+Of spokes it looks whether the hub takes in what they send and is let in by them; and
+with a role of each account that you may assume (--spoke-role), or with a profile of it
+(--spoke-profile), at their roles, their rules and their clusters.
+
+Exit status: 0 whole; 1 something is wrong; 2 something could not be looked at; 64
+bad input.`,
+		Example: `  rollcall doctor
+  rollcall doctor --profile ops --region eu-central-1
+  rollcall doctor --spoke-role OrganizationAccountAccessRole
+  rollcall doctor --spoke-profile 222233334444=payments
+  rollcall doctor --test-message`,
+		Args: noArguments,
+	}
+	callerFlags(c, &who)
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object")
+	c.Flags().StringVar(&elsewhere.role, "spoke-role", "", "the name of a role in each spoke's account, by which that is looked at")
+	c.Flags().StringToStringVar(&elsewhere.profiles, "spoke-profile", nil, "ACCOUNT=PROFILE: the AWS profile by which a spoke's account is looked at")
+	c.Flags().BoolVar(&test, "test-message", false, "also post a test message into each channel, and tell each target besides Slack")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		by, err := callerOf(c.Context(), who)
+		if err != nil {
+			return err
+		}
+		clients := doctor.NewClients(by.AWS, &http.Client{Timeout: slackTime})
+		clients.Elsewhere = elsewhere.opened(by, who)
+		list := doctor.Examine(c.Context(), clients, doctor.Deployment{
+			Account: by.Account, Region: by.AWS.Region, Specs: specs.All(), TestMessage: test, Now: time.Now(),
+		})
+		printed := doctor.Print
+		if asJSON {
+			printed = doctor.PrintJSON
+		}
+		if err := printed(c.OutOrStdout(), list); err != nil {
+			return err
+		}
+		switch healthy, whole := doctor.Healthy(list); {
+		case !healthy:
+			return exit.Status(exit.Causes)
+		case !whole:
+			return exit.Status(exit.Unsure)
+		}
+		return nil
+	}
+	return c
+}
+
+func incidentsCommand() *cobra.Command {
+	var who caller.Options
+	var asJSON, all bool
+	var clusters []string
+	c := &cobra.Command{
+		Use:   "incidents",
+		Short: "List the incidents that a deployment knows",
+		Long: `Lists the incidents that a deployment of Rollcall knows, those that hurt longest
+first. It reads the deployment's table. A cluster that the deployment neither watches
+nor has any record of is bad input.
+
+Exit status: 0 none is open; 1 some are; 2 they could not be read; 64 bad input.`,
+		Example: `  rollcall incidents
+  rollcall incidents --all --cluster prod`,
+		Args: noArguments,
+	}
+	callerFlags(c, &who)
+	c.Flags().BoolVar(&asJSON, "json", false, "print them as a JSON array")
+	c.Flags().BoolVar(&all, "all", false, "list those too that are over (they are kept for 30 days)")
+	c.Flags().StringSliceVar(&clusters, "cluster", nil, "of these clusters alone, separated by commas")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		by, err := callerOf(c.Context(), who)
+		if err != nil {
+			return err
+		}
+		records, err := incidents.Table(c.Context(), by)
+		if err != nil {
+			return err
+		}
+		var stranger *incidents.StrangerError
+		switch err := incidents.Known(c.Context(), records, clusters, incidents.Watched(by)); {
+		case errors.As(err, &stranger):
+			return &exit.MisuseError{Err: err}
+		case err != nil:
+			return err
+		}
+		rows, err := incidents.List(c.Context(), records, incidents.Query{Clusters: clusters, Closed: all})
+		var newer *store.NewerFormat
+		switch {
+		case errors.As(err, &newer):
+			fmt.Fprintln(c.ErrOrStderr(), "note: some are of a newer release than this command's, and are left out:", err)
+		case err != nil:
+			return fmt.Errorf("read the incidents: %w", err)
+		}
+		if asJSON {
+			err = writeJSON(c.OutOrStdout(), rows)
+		} else {
+			err = incidents.Print(c.OutOrStdout(), rows, time.Now())
+		}
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if r.Ended.IsZero() {
+				return exit.Status(exit.Causes)
+			}
+		}
+		if newer != nil { // one of those may be open
+			return exit.Status(exit.Unsure)
+		}
+		return nil
+	}
+	return c
+}
+
+func showCommand() *cobra.Command {
+	var who caller.Options
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "show INCIDENT",
+		Short: "Show all that a deployment knows of an incident",
+		Long: `Shows all that a deployment of Rollcall knows of an incident: why, since when, what
+was seen, what was changed before, what was done. INCIDENT is its name as rollcall
+incidents prints it, or a part that no other has.
+
+Exit status: 0 it is over; 1 it is open; 2 it could not be read; 64 bad input.`,
+		Example: `  rollcall show rtb-0cd20000000000002
+  rollcall show --json prod:route/no-egress:rtb-0cd20000000000002`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] == "" {
+				return exit.Misuse("which incident? rollcall incidents lists them; %s --help tells more", c.CommandPath())
+			}
+			return nil
+		},
+	}
+	callerFlags(c, &who)
+	c.Flags().BoolVar(&asJSON, "json", false, "print its record as a JSON object")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		by, err := callerOf(c.Context(), who)
+		if err != nil {
+			return err
+		}
+		records, err := incidents.Table(c.Context(), by)
+		if err != nil {
+			return err
+		}
+		inc, err := incidents.Find(c.Context(), records, args[0])
+		var several *incidents.SeveralError
+		switch {
+		case errors.Is(err, incidents.ErrNone), errors.As(err, &several):
+			return &exit.MisuseError{Err: err}
+		case err != nil:
+			return fmt.Errorf("read the incident: %w", err)
+		}
+		if asJSON {
+			err = writeJSON(c.OutOrStdout(), inc)
+		} else {
+			err = incidents.Show(c.OutOrStdout(), inc, time.Now())
+		}
+		if err != nil {
+			return err
+		}
+		if inc.Resolved.IsZero() {
+			return exit.Status(exit.Causes)
+		}
+		return nil
+	}
+	return c
+}
+
+// callerOf is who typed the command.
+func callerOf(ctx context.Context, who caller.Options) (caller.Caller, error) {
+	return caller.Load(ctx, who, slog.New(slog.DiscardHandler), &awsconf.Calls{})
+}
+
+func diagnoseCommand() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "diagnose (--cluster NAME | --all-clusters | CAPTURE_DIR | WORLD.yaml)",
+		Short: "Tell why instances did not become nodes of their cluster",
+		Long: `Tells why instances did not become nodes of their cluster: what the functions
+that run in Lambda find, with nothing deployed.
+
+--cluster looks at a cluster as it is now, with your own rights, and only reads.
+Profile, region, endpoint and SSO are as the AWS CLI has them. Kubernetes is
+reached as EKS tells, or by a context of your kubeconfig. What is refused is
+named with the permission that it takes.
+
+A capture is a folder of what the AWS CLI and kubectl print; rollcall capture
+takes one with read-only rights (docs/diagnose.md).
+
+` + exitStatuses,
+		Example: `  rollcall diagnose --cluster prod
+  rollcall diagnose --cluster prod,dev --region eu-central-1 --profile ops
+  rollcall diagnose --cluster prod --context prod --watch
+  rollcall diagnose --instance i-0123456789abcdef0
+  rollcall diagnose capture
+  rollcall diagnose --json capture
+  rollcall diagnose --html result.html capture
+  rollcall diagnose --at 2026-11-20T15:10:00Z stage/worlds/samples.yaml`,
+	}
+	f := c.Flags()
+	at := f.String("at", "", "stage time to look at a world or a stage, e.g. 2026-11-20T15:10:00Z (default: 12 minutes after a world starts)")
+	f.StringVar(&o.html, "html", "", "also write the result into a file, as one HTML page that needs nothing else")
+	f.StringSliceVar(&o.live.Clusters, "cluster", nil, "look at these clusters, separated by commas")
+	f.BoolVar(&o.live.All, "all-clusters", false, "look at all clusters of the region")
+	f.StringVar(&o.live.Instance, "instance", "", "tell only what is about this instance; its tags name the cluster if --cluster does not")
+	f.StringVar(&o.live.Nodegroup, "nodegroup", "", "tell only what is about this nodegroup, NodePool or Auto Scaling group")
+	f.BoolVarP(&o.watch, "watch", "w", false, "look again and again until all have joined, and print what changes")
+	callerFlags(c, &o.live.Caller)
+	kubeconfigFlags(c, &o.live.Caller)
+	commonFlags(c, &o)
+	c.Args = func(c *cobra.Command, args []string) error {
+		if o.wantsLive() {
+			return o.checkLive(args)
+		}
+		return subject(&o)(c, args)
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *at != "" {
+			var err error
+			if o.at, err = time.Parse(time.RFC3339, *at); err != nil {
+				return exit.Misuse("--at %s: it is not a time such as 2026-11-20T15:10:00Z", *at)
+			}
+		}
+		if o.wantsLive() {
+			return o.diagnoseLive(c.Context(), c.Root().Version, c.OutOrStdout(), c.ErrOrStderr())
+		}
+		r, err := diagnose.Examine(c.Context(), o.input(), c.ErrOrStderr())
+		if err == nil && o.html != "" {
+			err = diagnose.WritePage(c.Context(), r, o.input(), o.html, c.Root().Version, c.ErrOrStderr())
+		}
+		return write(c.OutOrStdout(), r, o, err)
+	}
+	return c
+}
+
+// diagnoseLive looks at clusters that are there.
+func (o options) diagnoseLive(ctx context.Context, version string, out, notes io.Writer) error {
+	if o.html != "" && o.watch {
+		return exit.Misuse("--html and --watch: a page is of one look")
+	}
+	a := diagnose.NewAccount(o.account(notes))
+	end := waiting(notes, "looking", a.Asked)
+	defer func() { end() }()
+	err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	o.subject = a.Name()
+	look := func(ctx context.Context) (result.Result, []report.Launch, error) {
+		r, launches, err := a.Look(ctx)
+		end()
+		end = func() {}
+		return r, launches, err
+	}
+	if !o.watch {
+		r, _, err := look(ctx)
+		if err == nil && o.html != "" {
+			err = a.WritePage(ctx, r, o.html, version, notes)
+		}
+		return write(out, r, o, err)
+	}
+	status, err := watching{
+		look: look, subject: o.subject, now: a.Now, json: o.json, style: result.Style{All: o.all, Color: colored(out)}, out: out, notes: notes,
+	}.run(ctx)
+	if err != nil {
+		return err
+	}
+	return exit.Status(status)
+}
+
+// wantsLive tells that an account is to be looked at.
+func (o options) wantsLive() bool {
+	return len(o.live.Clusters) > 0 || o.live.All || o.live.Instance != "" || o.live.Nodegroup != "" || o.watch || o.live.Caller.Given()
+}
+
+// checkLive says what does not go together.
+func (o options) checkLive(args []string) error {
+	switch {
+	case len(args) > 0:
+		return exit.Misuse("%s: a capture or a world is looked at without --cluster and what goes with it", args[0])
+	case o.live.All && len(o.live.Clusters) > 0:
+		return exit.Misuse("--all-clusters and --cluster: one of them")
+	case !o.live.All && len(o.live.Clusters) == 0 && o.live.Instance == "":
+		return exit.Misuse("which cluster? --cluster names one or several, --all-clusters takes all of the region")
+	case slices.Contains(o.live.Clusters, ""):
+		return exit.Misuse("--cluster: a name is empty")
+	case o.live.Instance != "" && !strings.HasPrefix(o.live.Instance, "i-"):
+		return exit.Misuse("--instance %s: an instance's id begins with i-", o.live.Instance)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/command/exit"
+	"rollcall/shared/report"
+)
+
+// What is asked for alone is told, and what could not be looked at and may be about it.
+func TestOnly(t *testing.T) {
+	r := Result{
+		Incidents: []Incident{
+			{Cause: "a", Instances: []string{"i-1"}, Nodegroups: []string{"workers"}}, {Cause: "b", Resources: []string{"i-2"}, Nodegroups: []string{"spot"}},
+			{Cause: "c", Resources: []string{"nodepool/gpu"}}, {Cause: "d", Confidence: "advice"},
+		},
+		Unknown: []Unknown{{Check: "u1", Resource: "i-1"}, {Check: "u2", Resource: "i-2 i-3"}, {Check: "u3", Resource: "prod"}, {Check: "u4", Resource: "i-1 i-2 subnet-1"}, {Check: "u5"}, {Check: "u6", Resource: "i-9"}},
+	}
+	seen := []report.Observation{{Launches: []report.Launch{
+		{Instance: "i-1", Nodegroup: "workers", Group: "eks-workers"}, {Instance: "i-2", Nodegroup: "spot"}, {Instance: "i-3", Nodegroup: "spot"},
+	}}}
+	for name, tt := range map[string]struct{ instance, nodegroup, causes, unknown string }{
+		"all":                  {"", "", "abcd", "u1 u2 u3 u4 u5 u6 "},
+		"an instance":          {"i-1", "", "a", "u1 u3 u4 u5 "},
+		"one among resources":  {"i-2", "", "b", "u2 u3 u4 u5 "},
+		"a nodegroup":          {"", "spot", "b", "u2 u3 u4 u5 u6 "},
+		"a NodePool":           {"", "gpu", "c", "u3 u4 u5 u6 "},
+		"a group":              {"", "eks-workers", "", "u1 u3 u4 u5 u6 "},
+		"both, not each other": {"i-1", "spot", "", "u3 u4 u5 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := r
+			c.Incidents, c.Unknown = append([]Incident{}, r.Incidents...), append([]Unknown{}, r.Unknown...)
+			got := c.Only(tt.instance, tt.nodegroup, seen)
+			if want := got.Status() == exit.Healthy; got.Healthy != want {
+				t.Errorf("healthy %v, want %v", got.Healthy, want)
+			}
+			causes, unknown := "", ""
+			for _, i := range got.Incidents {
+				causes += i.Cause
+			}
+			for _, u := range got.Unknown {
+				unknown += u.Check + " "
+			}
+			if diff := cmp.Diff([]string{tt.causes, tt.unknown}, []string{causes, unknown}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// crowd is what may come of a cluster of 3,000 instances: one cause of all of them, as
+// many causes of one kind, and as many things that could not be looked at.
+func crowd() Result {
+	r := Result{}
+	big := Incident{Cause: "route/no-egress", Confidence: "certain", Cluster: "prod", Title: "rtb-1 has no route to the internet", Fix: Fix{Text: "add a route"}}
+	for n := range 3000 {
+		id := fmt.Sprintf("i-%04d", n)
+		big.Instances, big.Resources, big.Nodegroups = append(big.Instances, id), append(big.Resources, "subnet-"+id), append(big.Nodegroups, "group-"+id)
+		big.Evidence = append(big.Evidence, Evidence{What: "End of " + id, Value: "seen"})
+		r.Unknown = append(r.Unknown, Unknown{"instance/console-error", id, "not read (" + id + " has written nothing to its console yet)"})
+	}
+	r.Incidents = []Incident{big}
+	for n := range 40 {
+		for _, cause := range []string{"instance/user-data", "iam/access-missing"} {
+			id := fmt.Sprintf("i-%04d", n)
+			r.Incidents = append(r.Incidents, Incident{Cause: cause, Confidence: "likely", Cluster: "prod", Title: id + " is odd", Instances: []string{id}, Resource: id})
+		}
+	}
+	r.Incidents = append(r.Incidents, Incident{Cause: "route/cross-zone-nat", Confidence: "advice", Cluster: "prod", Title: "two subnets go out by one gateway"})
+	return r
+}
+
+// 3,000 instances are one page, which counts what it leaves out; --all tells each.
+func TestOnePage(t *testing.T) {
+	page := crowd().Words("prod", Style{})
+	if lines := strings.Count(page, "\n"); lines > 60 || len(page) > 6000 {
+		t.Errorf("%d lines, %d bytes, want one page:\n%s", lines, len(page), page)
+	}
+	for _, want := range []string{
+		"FAULT prod / group-i-0000, group-i-0001, ", "  Nodes     i-0000, i-0001, i-0002, i-0003, i-0004, i-0005, i-0006, i-0007 and 2992 more\n", "  Where     subnet-i-0000, ",
+		"            … 2990 more; --all tells each\n",
+		"\nAnd 77 more; --all tells each\n  FAULT prod · 38 of instance/user-data: i-0002, i-0003, ", " and 30 more\n  FAULT prod · 38 of iam/access-missing: ",
+		"\n  ADVICE prod · two subnets go out by one gateway (route/cross-zone-nat)\n",
+		"\nCould not look\n  instance/console-error  3000: i-0000, i-0001, i-0002, i-0003, i-0004, i-0005, i-0006, i-0007 and 2992 more: not read (it has written nothing to its console yet)\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in\n%s", want, page)
+		}
+	}
+	all := crowd().Words("prod", Style{All: true})
+	for _, want := range []string{", i-2999\n", "End of i-2999: seen", "FAULT prod · i-0039 is odd", "  instance/console-error  i-2999: not read (i-2999 has written"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not among all", want)
+		}
+	}
+	if strings.Contains(all, "more") {
+		t.Errorf("%d lines of all leave something out", strings.Count(all, "\n"))
+	}
+}
+
+// Many different things that could not be looked at are counted, too.
+func TestUnknownOnOnePage(t *testing.T) {
+	r := Result{}
+	for n := range 20 {
+		r.Unknown = append(r.Unknown, Unknown{fmt.Sprintf("check-%02d", n), "prod", "denied"})
+	}
+	page := r.Words("prod", Style{})
+	if !strings.Contains(page, "  check-14  prod: denied\n  … 5 more; --all tells each\n") || strings.Contains(page, "check-15") {
+		t.Errorf("want fifteen, and how many more:\n%s", page)
+	}
+}
+
+// What anybody may write into a name moves no cursor, and colors nothing.
+func TestTextsOfTheAccountArePlain(t *testing.T) {
+	r := Result{Incidents: []Incident{{Cause: "c", Cluster: "prod", Title: "a\x1b[2J\rb", Why: "x\x1b]0;t\x07y", Evidence: []Evidence{{"w", "one\ntwo\x1b[31m"}}}}}
+	if page := r.Words("prod", Style{}); strings.ContainsAny(page, "\x1b\r\x07") || !strings.Contains(page, "a�[2J�b") || !strings.Contains(page, "w: one\n            two�[31m\n") {
+		t.Errorf("%q", page)
+	}
+}
+
+func TestColors(t *testing.T) {
+	r := Result{Incidents: []Incident{{Cause: "c", Confidence: "certain", Cluster: "prod", Title: "t"}, {Confidence: "symptom"}, {Confidence: "advice"}}}
+	page := r.Words("prod", Style{Color: true})
+	for _, want := range []string{"\x1b[1;31mFAULT\x1b[0m prod", "\x1b[33mSYMPTOM\x1b[0m", "\x1b[36mADVICE\x1b[0m"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in %q", want, page)
+		}
+	}
+	if page := (Result{}).Words("prod", Style{Color: true}); page != "prod: \x1b[32mevery instance that should be a node is one, or has time left\x1b[0m.\n" {
+		t.Errorf("%q", page)
+	}
+}

@@ -1,0 +1,664 @@
+// Command runway plays months of simulated subnets, asks the forecast that
+// Rollcall uses at each look, and writes docs/runway.md: how long before a subnet
+// is empty that is said, and how often it is said for nothing. Run it from the
+// root of the repository. The same seed gives the same page.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"rollcall/shared/chart"
+	"rollcall/shared/network/address"
+	"rollcall/shared/snapshot"
+)
+
+// Exit codes.
+const (
+	exitBad   = 1 // the page could not be made
+	exitUsage = 2
+	exitBound = 3 // a bound does not hold
+)
+
+func main() {
+	// A month is soon forgotten: collecting less often halves the time.
+	debug.SetGCPercent(800)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+func run(ctx context.Context, args []string, say io.Writer) int {
+	flags := flag.NewFlagSet("runway", flag.ContinueOnError)
+	flags.SetOutput(say)
+	flags.Usage = func() {
+		fmt.Fprint(say, "Plays months of subnets and writes how long before they are empty Rollcall says so,\nand how often it says so for nothing.\n\n  go run ./tools/bench/runway [flags]\n\n")
+		flags.PrintDefaults()
+		fmt.Fprint(say, "\nExit codes: 0 all within the bounds, 1 the page could not be made, 2 wrong flags,\n3 more false alarms than the bound, or clean leaks told too late.\n")
+	}
+	subnets := flags.Int("subnets", 150, "subnets of each kind, a month of each")
+	seed := flags.Uint64("seed", 2, "seed of the subnets; the thresholds were chosen with 1")
+	path := flags.String("page", "docs/runway.md", "file to write, its picture beside it in pictures; - for standard output, without picture")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return exitUsage
+	case *subnets < 1 || flags.NArg() > 0:
+		flags.Usage()
+		return exitUsage
+	}
+	r, err := all(ctx, *subnets, *seed, say)
+	if err == nil {
+		err = write(*path, r)
+	}
+	if err != nil {
+		fmt.Fprintln(say, "runway:", err)
+		return exitBad
+	}
+	if what, over := r.over(); over {
+		fmt.Fprintln(say, "runway:", what)
+		return exitBound
+	}
+	return 0
+}
+
+// results are what all kinds came to.
+type results struct {
+	subnets  int
+	seed     uint64
+	harmless []measured
+	falling  []measured
+}
+
+// The bounds: false alarms in a month of a subnet over all harmless kinds
+// together, and the share of clean leaks of more than a day that are told twelve
+// hours before the end.
+const (
+	mostWrong  = 0.1
+	leastEarly = 0.99
+)
+
+// over is the first bound that does not hold.
+func (r results) over() (string, bool) {
+	if n := r.wrong(); n > mostWrong {
+		return fmt.Sprintf("%.3f false alarms in a month of a subnet, the bound is %.1f", n, mostWrong), true
+	}
+	for _, m := range r.falling {
+		if m.clean && m.slowly().warned(12*time.Hour) < leastEarly {
+			return fmt.Sprintf("%s: %.1f %% were told twelve hours before, the bound is %.0f %%", m.name, 100*m.slowly().warned(12*time.Hour), 100*leastEarly), true
+		}
+	}
+	return "", false
+}
+
+// wrong is how many false alarms there are in a month of a harmless subnet.
+func (r results) wrong() float64 {
+	n, months := 0, 0.0
+	for _, m := range r.harmless {
+		n, months = n+m.wrong, months+m.months
+	}
+	return float64(n) / max(months, 1)
+}
+
+func all(ctx context.Context, subnets int, seed uint64, say io.Writer) (results, error) {
+	r := results{subnets: subnets, seed: seed}
+	add := func(to *[]measured, k kind) error {
+		began := time.Now()
+		var played atomic.Int64
+		m, err := measure(ctx, k, subnets, seed, func() {
+			if p := played.Add(1); p%int64(max(1, subnets/10)) == 0 {
+				fmt.Fprintf(say, "\r%-40s %3d %%", k.name, 100*p/int64(subnets))
+			}
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(say, "\r%-40s %d subnets in %s, %d false alarms\n", k.name, subnets, time.Since(began).Round(time.Second/10), m.wrong)
+		*to = append(*to, m)
+		return nil
+	}
+	for _, k := range harmless() {
+		if err := add(&r.harmless, k); err != nil {
+			return results{}, err
+		}
+	}
+	for _, k := range falling() {
+		if err := add(&r.falling, k); err != nil {
+			return results{}, err
+		}
+	}
+	return r, nil
+}
+
+func write(path string, r results) error {
+	if path == "-" {
+		_, err := io.WriteString(os.Stdout, page(r, ""))
+		return err
+	}
+	picture, alt, err := example(r.seed)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join("pictures", "runway.png")
+	if err := os.MkdirAll(filepath.Join(filepath.Dir(path), "pictures"), 0o755); err != nil {
+		return fmt.Errorf("write the picture: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), picture, 0o644); err != nil {
+		return fmt.Errorf("write the picture: %w", err)
+	}
+	if err := os.WriteFile(path, []byte(page(r, fmt.Sprintf("![%s](%s)\n", alt, filepath.ToSlash(name)))), 0o644); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	return nil
+}
+
+// harmless are subnets that are never empty.
+func harmless() []kind {
+	return []kind{
+		{name: "daily wave", about: "pods come in the morning and go in the evening", shape: func(m *maker) {
+			m.base(m.between(0.1, 0.4))
+			m.wave(m.between(0.1, 0.55), 1)
+		}},
+		{name: "weekday wave", about: "the same, and on weekends a tenth of it", shape: func(m *maker) {
+			m.base(m.between(0.1, 0.4))
+			m.wave(m.between(0.1, 0.55), 0.1)
+		}},
+		{name: "steps", about: "deployments of 2 to 20 % up and down, one to twenty a week, each in up to half an hour", shape: steps},
+		{name: "spikes", about: "one to ten a week, of 10 minutes at most, down to a few addresses", shape: func(m *maker) {
+			m.base(m.between(0.1, 0.5))
+			for range m.count(m.about(1, 10)) {
+				m.hold(m.rng.IntN(ticks), 1+m.rng.IntN(2), 0, m.between(0.2, 0.9))
+			}
+		}},
+		{name: "batch jobs", about: "1 to 20 jobs a day that take 2 to 25 % for 20 minutes to 6 hours", shape: func(m *maker) {
+			m.base(m.between(0.1, 0.35))
+			m.batch(0.25)
+		}},
+		{name: "growth that ends", about: "10 to 50 % more is used after two to four weeks than before, on a daily wave", shape: func(m *maker) {
+			m.base(m.between(0.1, 0.25))
+			m.wave(m.between(0, 0.2), 1)
+			grows, over := m.between(0.1, 0.5), m.between(14, 28)*24*float64(perHr)
+			m.each(func(i int, _ float64) float64 { return grows * (1 - math.Exp(-3*float64(i)/over)) })
+		}},
+		{name: "cron bursts", about: "once or up to six times a day nearly all is used within 5 to 20 minutes, for up to an hour", shape: func(m *maker) {
+			m.base(m.between(0.1, 0.4))
+			every, ramp, length := 24*perHr/(1+m.rng.IntN(6)), m.rng.IntN(4), 2+m.rng.IntN(11)
+			for at := m.rng.IntN(every); at < ticks; at += every {
+				m.hold(at, length, ramp, m.between(0.4, 0.9))
+			}
+		}},
+	}
+}
+
+// falling are subnets that are empty in the end.
+func falling() []kind {
+	list := []kind{
+		{name: "fast fall", about: "a scale-up of 5 to 20 addresses a minute that goes on", falls: true, shape: func(m *maker) {
+			m.base(m.between(0.1, 0.4))
+			m.fall(m.starts(), m.between(5, 20)*60/float64(m.total)/0.7)
+		}},
+		{name: "leak, 4 to 24 hours", about: "from full to empty", falls: true, shape: func(m *maker) { m.leak(4, 24) }},
+		{name: "leak, 1 to 4 days", falls: true, clean: true, about: "from full to empty", shape: func(m *maker) { m.leak(24, 96) }},
+		{name: "leak, 4 to 20 days", falls: true, clean: true, about: "from full to empty", shape: func(m *maker) { m.leak(96, 480) }},
+		{name: "leak, 2 to 20 days, on a daily wave", falls: true, example: true, about: "the wave takes up to a third", shape: func(m *maker) {
+			m.wave(m.between(0.1, 0.35), 1)
+			m.leak(48, 480)
+		}},
+		{name: "leak, 2 to 20 days, on a weekday wave", falls: true, about: "the same with quiet weekends", shape: func(m *maker) {
+			m.wave(m.between(0.1, 0.35), 0.1)
+			m.leak(48, 480)
+		}},
+		{name: "leak, 2 to 20 days, among batch jobs", falls: true, about: "up to 20 jobs a day of up to 10 %", shape: func(m *maker) {
+			m.batch(0.1)
+			m.leak(48, 480)
+		}},
+		{name: "leak in a new subnet", falls: true, about: "a day to ten; it begins within two days of the first look", shape: func(m *maker) {
+			m.base(m.between(0.05, 0.5))
+			m.fall(m.rng.IntN(2*24*perHr), 1/m.about(24, 240))
+		}},
+	}
+	return list
+}
+
+// starts is when a fall begins: two days after the first look or later.
+func (m *maker) starts() int { return 24*perHr*2 + m.rng.IntN(24*perHr*8) }
+
+// count draws how many of a number a week there are in a month.
+func (m *maker) count(weekly float64) int {
+	n := 0
+	for t := m.rng.ExpFloat64(); t < weekly*30/7; t += m.rng.ExpFloat64() {
+		n++
+	}
+	return n
+}
+
+func steps(m *maker) {
+	level := m.between(0.2, 0.6)
+	m.base(0)
+	weekly := m.about(1, 20)
+	next, target, ramp := 0.0, level, 0.0
+	m.each(func(i int, _ float64) float64 {
+		if float64(i) >= next {
+			next = float64(i) + m.rng.ExpFloat64()*7*24*float64(perHr)/weekly
+			size := m.between(0.02, 0.2)
+			if m.rng.Float64() < 0.5 {
+				size = -size
+			}
+			target = min(max(target+size, 0.1), m.most-0.02)
+			ramp = math.Abs(target-level) / float64(1+m.rng.IntN(6))
+		}
+		level += min(max(target-level, -ramp), ramp)
+		return level
+	})
+}
+
+func (m *maker) batch(largest float64) {
+	daily := m.about(1, 20)
+	for range m.count(7 * daily) {
+		m.hold(m.rng.IntN(ticks), 4+m.rng.IntN(68), m.rng.IntN(6), m.between(0.02, largest))
+	}
+}
+
+// leak takes all that is free in that many hours, from some day on.
+func (m *maker) leak(least, most float64) {
+	m.base(m.between(0.05, 0.5))
+	m.fall(m.starts(), 1/m.about(least, most))
+}
+
+// fall loses a share of what is free at a time in each hour from then on, one
+// node's addresses at a time. The share is of what is usually free.
+func (m *maker) fall(at int, hourly float64) {
+	m.from = at
+	most := 0.0
+	for i := range ticks {
+		most = max(most, m.used[i])
+	}
+	hourly *= 1 - min(most, 0.9)
+	lost, due := 0.0, 0.0
+	for i := at; i < ticks; i++ {
+		due += hourly / float64(perHr) * m.rng.ExpFloat64()
+		if due >= 1.0/float64(m.total) {
+			lost, due = lost+due, 0
+		}
+		m.used[i] += lost
+	}
+}
+
+const horizon = 24 * time.Hour
+
+// story is what one month came to.
+type story struct {
+	looks int
+	// false alarms, warnings in all, and how often one came again in one fall.
+	wrong, warned, again int
+	// fell tells that it was empty, took how long that took, lead how long before
+	// it was warned, 0 if not.
+	fell       bool
+	took, lead time.Duration
+	months     float64
+}
+
+// episode is a warning from its first look to its last.
+type episode struct {
+	from, until int
+	end         int // when it said that the subnet is empty at the latest: twice the time that it gave
+	runway      address.Runway
+}
+
+// play looks at a month every five minutes, as subnet-watch does.
+func play(s *subnet) (story, []episode) {
+	var w address.Series
+	var list []episode
+	on := false
+	last := len(s.free)
+	if s.empty >= 0 {
+		last = s.empty
+	}
+	out := story{months: float64(last) / ticks}
+	for i := range last {
+		if !s.seen[i] {
+			continue
+		}
+		now := s.at(i)
+		w.Add(s.sample(i))
+		r, warn := w.Warn(need, horizon, now)
+		out.looks++
+		if warn && !on {
+			list = append(list, episode{from: i, end: i + 2*int(r.Empty.Sub(now)/tick) + 1, runway: r})
+		}
+		if on = warn; on {
+			list[len(list)-1].until = i
+		}
+	}
+	out.warned = len(list)
+	for _, e := range list {
+		if s.empty < 0 && e.end < len(s.free) || s.empty >= 0 && e.end < s.empty {
+			out.wrong++
+		}
+	}
+	if s.empty < 0 || s.from < 0 || s.empty < s.from {
+		return out, list
+	}
+	out.fell, out.took = true, time.Duration(s.empty-s.from)*tick
+	for _, e := range list {
+		// What warned before the fall is no warning of it, unless it lasted.
+		if e.until < s.from {
+			continue
+		}
+		if out.lead == 0 {
+			out.lead = time.Duration(s.empty-max(e.from, s.from)) * tick
+			continue
+		}
+		out.again++
+	}
+	return out, list
+}
+
+// measured is what one kind came to.
+type measured struct {
+	kind
+	stories []story
+	leads   []time.Duration // sorted, of those that were empty
+	months  float64
+	wrong   int
+	again   int
+	looks   int
+}
+
+func measure(ctx context.Context, k kind, subnets int, seed uint64, done func()) (measured, error) {
+	m := measured{kind: k, stories: make([]story, subnets)}
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for range runtime.GOMAXPROCS(0) {
+		g.Go(func() error {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= subnets {
+					return nil
+				}
+				if err := ctx.Err(); err != nil {
+					return fmt.Errorf("play %s: %w", k.name, err)
+				}
+				m.stories[i], _ = play(month(k, seed, uint64(i)))
+				done()
+			}
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return measured{}, err
+	}
+	for _, s := range m.stories {
+		m.months += s.months
+		m.wrong += s.wrong
+		m.looks += s.looks
+		m.again += s.again
+		if s.fell {
+			m.leads = append(m.leads, s.lead)
+		}
+	}
+	slices.Sort(m.leads)
+	return m, nil
+}
+
+// slowly are the subnets of a kind that took more than a day to be empty.
+func (m measured) slowly() measured {
+	var slow measured
+	for _, s := range m.stories {
+		if s.fell && s.took >= 24*time.Hour {
+			slow.leads = append(slow.leads, s.lead)
+		}
+	}
+	slices.Sort(slow.leads)
+	return slow
+}
+
+// lead is how long before it was empty a share of the subnets had been warned.
+func (m measured) lead(share float64) time.Duration {
+	if len(m.leads) == 0 {
+		return 0
+	}
+	return m.leads[int(share*float64(len(m.leads)-1))]
+}
+
+// warned is the share that was warned so long before.
+func (m measured) warned(before time.Duration) float64 {
+	if len(m.leads) == 0 {
+		return 0
+	}
+	i, _ := slices.BinarySearch(m.leads, before)
+	return float64(len(m.leads)-i) / float64(len(m.leads))
+}
+
+// perMonth is how many of something there are in a month of a subnet.
+func (m measured) perMonth(n int) float64 { return float64(n) / max(m.months, 1) }
+
+// page is docs/runway.md.
+func page(r results, picture string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# How long before a subnet is empty that is said, and how often for nothing
+
+Generated by `+"`go run ./tools/bench/runway -subnets %d -seed %d`"+`. Do not edit.
+
+Each subnet is played for a month and looked at every five minutes with the function that `+"`ip/runway`"+` uses (`+"`ipam.Warn`"+`, horizon %s; empty is when no m5.large fits: %d addresses). Nothing is known before its first look. One look of a hundred is lost, and twice a month nobody looks for up to six hours. The subnets have 123 to 4,091 addresses. The thresholds were chosen with the months of seed 1.
+
+%s
+## How it is judged
+
+A fall counts over windows of a quarter of an hour to two weeks. A line is laid through the middles of each window's parts (Theil and Sen), against what the subnet usually had at that time of the day, or of the week, before the window began. It must fall by more than chance (Mann and Kendall, 1 %%); be made of several equal steps, so that one deployment or spike is none; go on in the last third; be deeper than what went back in the week before; and it is taken to go on for a multiple of the time that it has lasted: 0.7 for minutes, 1.25 for hours, 0.65 for days; 0.12 on a subnet's first day, 0.3 on the second. The end is where that line and the usual days together reach what one more node takes. A warning stays for six hours, until a quarter of what was lost comes back.
+
+## Subnets that are never empty
+
+A false alarm is one whose end does not come within twice the time that it gave. Most are of a subnet's first three days, in which its days and weekends are not known yet.
+
+| subnets | what happens in them | false alarms in a month of a subnet |
+|---|---|---|
+`, r.subnets, r.seed, horizon, need, picture)
+	for _, m := range r.harmless {
+		fmt.Fprintf(&b, "| %s | %s | %.3f |\n", m.name, m.about, m.perMonth(m.wrong))
+	}
+	fmt.Fprintf(&b, "| **all together** | | **%.3f** |\n", r.wrong())
+	fmt.Fprint(&b, `
+## Subnets that are empty in the end
+
+Counted is the first warning of a fall that was standing after the fall began. "Too early" are warnings whose end came later than in twice the time that they gave. Falls begin two days after the first look or later, but for those in a new subnet. A fast fall of a small subnet is over before there are four looks at it; ip/subnet-exhausted then says it.
+
+| subnets | what happens in them | said at all | how long before: median | 5th percentile | 1 h before | 4 h before | 12 h before, of falls of a day and more | too early, in a fall | said again, in a fall |
+|---|---|---|---|---|---|---|---|---|---|
+`)
+	for _, m := range r.falling {
+		slow := "–"
+		if s := m.slowly(); len(s.leads) > 0 {
+			slow = fmt.Sprintf("%.1f %% of %d", 100*s.warned(12*time.Hour), len(s.leads))
+		}
+		fmt.Fprintf(&b, "| %s | %s | %.1f %% | %s | %s | %.1f %% | %.1f %% | %s | %.2f | %.2f |\n", m.name, m.about, 100*m.warned(1), span(m.lead(0.5)), span(m.lead(0.05)),
+			100*m.warned(time.Hour), 100*m.warned(4*time.Hour), slow, float64(m.wrong)/float64(len(m.stories)), float64(m.again)/float64(len(m.stories)))
+	}
+	return b.String()
+}
+
+func span(d time.Duration) string {
+	if d < 2*time.Hour {
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
+}
+
+// example is a leak on a daily wave, a moment after it was first told.
+func example(seed uint64) ([]byte, string, error) {
+	kinds := falling()
+	for _, k := range kinds {
+		if !k.example {
+			continue
+		}
+		for number := range uint64(200) {
+			s := month(k, seed, number)
+			_, list := play(s)
+			if len(list) != 1 || s.empty < 0 || list[0].from < s.from || list[0].until < s.empty-2 {
+				continue
+			}
+			at := list[0].from
+			var samples []snapshot.Sample
+			for i := range at + 1 {
+				if s.seen[i] {
+					samples = append(samples, s.sample(i))
+				}
+			}
+			of := chart.FreeOf{Subnet: "subnet-1", From: s.at(max(at-6*24*perHr, 0)), To: s.at(at), Runway: address.Forecast(samples, need, s.at(at))}
+			picture, err := chart.Free(samples, of, chart.FreeForSlack())
+			return picture, chart.FreeAlt(samples, of), err
+		}
+	}
+	return nil, "", fmt.Errorf("no subnet is fit to be drawn with the seed %d", seed)
+}
+
+const (
+	tick  = 5 * time.Minute
+	ticks = 30 * 24 * 12 // a month
+	need  = 10           // what one more m5.large takes at start
+	perHr = int(time.Hour / tick)
+)
+
+// subnet is one month of one subnet: what it has free every five minutes.
+type subnet struct {
+	total int
+	free  []int
+	seen  []bool // whether anybody looked
+	// from is when the fall that ends at empty began, empty when it had no more
+	// than need; both -1 where it never is.
+	from, empty int
+	start       time.Time
+}
+
+func (s *subnet) at(i int) time.Time { return s.start.Add(time.Duration(i) * tick) }
+
+func (s *subnet) sample(i int) snapshot.Sample {
+	return snapshot.Sample{Subnet: "subnet-1", At: s.at(i), Free: s.free[i], Total: s.total}
+}
+
+// kind is a kind of subnets.
+type kind struct {
+	name, about string
+	// shape adds to a month what is used of a subnet, as a share of it.
+	shape func(*maker)
+	// falls tells that it is empty in the end; else its use never reaches the end.
+	falls bool
+	// clean falls have nothing on top of them: for those a bound holds.
+	clean bool
+	// example kinds are drawn on the page.
+	example bool
+}
+
+// maker makes a month.
+type maker struct {
+	rng   *rand.Rand
+	used  [ticks]float64 // share
+	total int
+	from  int     // when a fall begins
+	most  float64 // no use is above, where nothing falls
+	start time.Time
+}
+
+// month is the subnet of that number of a kind.
+func month(k kind, seed, number uint64) *subnet {
+	m := &maker{rng: rand.New(rand.NewPCG(seed, number)), from: -1}
+	m.total = []int{123, 251, 507, 1019, 4091}[m.rng.IntN(5)]
+	m.start = time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(m.rng.IntN(14*24)) * time.Hour)
+	// Something is left in the end: an m5.large fits twice at least.
+	m.most = 1 - max(m.between(0.03, 0.15), 2*float64(need)/float64(m.total))
+	k.shape(m)
+	s := &subnet{total: m.total, free: make([]int, ticks), seen: make([]bool, ticks), from: m.from, empty: -1, start: m.start}
+	for i := range ticks {
+		use := max(m.used[i], 0)
+		if !k.falls {
+			use = min(use, m.most)
+		}
+		s.free[i] = max(m.total-int(math.Round(use*float64(m.total))), 0)
+		s.seen[i] = m.rng.Float64() >= 0.01
+		if s.empty < 0 && s.free[i] <= need && i > 0 {
+			s.empty = i
+		}
+	}
+	// Twice a month nobody looks for some hours.
+	for range 2 {
+		from := m.rng.IntN(ticks)
+		for i := from; i < min(from+m.rng.IntN(6*perHr), ticks); i++ {
+			s.seen[i] = false
+		}
+	}
+	return s
+}
+
+func (m *maker) between(a, b float64) float64 { return a + (b-a)*m.rng.Float64() }
+
+// about is a number between two, those of each size as likely.
+func (m *maker) about(a, b float64) float64 { return a * math.Pow(b/a, m.rng.Float64()) }
+
+func (m *maker) each(f func(i int, hour float64) float64) {
+	for i := range ticks {
+		m.used[i] += f(i, m.start.Sub(time.Unix(0, 0)).Hours()+float64(i)/float64(perHr))
+	}
+}
+
+// base is what is always used, and the noise of a few pods that come and go.
+func (m *maker) base(share float64) {
+	noise, left := 0.0, 0
+	size := m.between(0, 0.01)
+	m.each(func(int, float64) float64 {
+		if left--; left < 0 {
+			noise, left = size*m.rng.NormFloat64(), m.rng.IntN(6)
+		}
+		return share + noise
+	})
+}
+
+// hold adds a use from a tick on, for some ticks, that takes some to begin and
+// to end.
+func (m *maker) hold(at, length, ramp int, share float64) {
+	for i := max(at, 0); i < min(at+length+2*ramp, ticks); i++ {
+		up := min(float64(i-at+1)/float64(ramp+1), 1)
+		down := min(float64(at+length+2*ramp-i)/float64(ramp+1), 1)
+		m.used[i] += share * min(up, down)
+	}
+}
+
+// wave adds the use of the day, up to a share: pods that come in the morning and
+// go in the evening. On weekends a part of it.
+func (m *maker) wave(share, weekend float64) {
+	morning, evening := m.between(5, 10), m.between(16, 22)
+	rise, decline := m.between(0.5, 4), m.between(0.5, 4)
+	round := m.rng.Float64() < 0.5
+	today, jitter, day := 1.0, 0.0, -1
+	m.each(func(_ int, hour float64) float64 {
+		if d := int(hour / 24); d != day {
+			day, today, jitter = d, 1+0.04*m.rng.NormFloat64(), 0.25*m.rng.NormFloat64()
+		}
+		h := math.Mod(hour, 24)
+		level := min(1/(1+math.Exp(-4*(h-morning-jitter)/rise)), 1/(1+math.Exp(4*(h-evening-jitter)/decline)))
+		if round {
+			level = 0.5 - 0.5*math.Cos((h-morning+6)*math.Pi/12)
+		}
+		// The first of August 2026 is a Saturday; 1 January 1970 was a Thursday.
+		if weekday := (day + 4) % 7; weekday == 0 || weekday == 6 {
+			return share * level * today * weekend
+		}
+		return share * level * today
+	})
+}

@@ -1,0 +1,517 @@
+// Command spot plays simulated histories of launches, looks at each
+// every hour with the test that Rollcall uses, and writes docs/spot.md: how
+// often a healthy pool is accused, and after how many launches a faulty one is
+// named. Run it from the root of the repository. The same seed gives the same
+// page.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/node/spot"
+	"rollcall/shared/snapshot"
+)
+
+// Exit codes.
+const (
+	exitBad   = 1 // the page could not be made
+	exitUsage = 2
+	exitBound = 3 // a healthy pool was accused in more histories than the bound allows
+)
+
+func main() {
+	// A history is soon forgotten: collecting less often halves the time.
+	debug.SetGCPercent(800)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+func run(ctx context.Context, args []string, say io.Writer) int {
+	flags := flag.NewFlagSet("spot", flag.ContinueOnError)
+	flags.SetOutput(say)
+	flags.Usage = func() {
+		fmt.Fprint(say, "Plays histories of Spot launches and writes how often a healthy pool is accused,\nand after how many launches a faulty one is named.\n\n  go run ./tools/bench/spot [flags]\n\n")
+		flags.PrintDefaults()
+		fmt.Fprint(say, "\nExit codes: 0 all within the bound, 1 the page could not be made, 2 wrong flags,\n3 a healthy pool was accused in more than 1 % of the histories of a kind.\n")
+	}
+	histories := flags.Int("histories", 10000, "histories of each kind with healthy pools; a tenth as many of each with a faulty one")
+	seed := flags.Uint64("seed", 1, "seed of the histories")
+	out := flags.String("out", "docs/spot.md", "file to write; - for standard output")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return exitUsage
+	case *histories < 1 || flags.NArg() > 0:
+		flags.Usage()
+		return exitUsage
+	}
+	r, err := all(ctx, *histories, *seed, say)
+	if err == nil {
+		err = write(*out, page(r))
+	}
+	if err != nil {
+		fmt.Fprintln(say, "spot:", err)
+		return exitBad
+	}
+	if name, over := r.over(); over {
+		fmt.Fprintf(say, "spot: %s: more than 1 %% of the histories accuse a healthy pool\n", name)
+		return exitBound
+	}
+	return 0
+}
+
+// results are what all kinds of histories came to.
+type results struct {
+	seed   uint64
+	well   []measured
+	faulty []measured
+}
+
+// over is the first kind in which healthy pools are accused too often.
+func (r results) over() (string, bool) {
+	for _, m := range append(append([]measured(nil), r.well...), r.faulty...) {
+		if m.accused*100 > m.histories {
+			return m.scenario.name, true
+		}
+	}
+	return "", false
+}
+
+func all(ctx context.Context, histories int, seed uint64, say io.Writer) (results, error) {
+	r := results{seed: seed}
+	add := func(to *[]measured, s scenario, n int) error {
+		began := time.Now()
+		var played atomic.Int64
+		m, err := measure(ctx, s, n, seed, func() {
+			if p := played.Add(1); p%int64(max(1, n/10)) == 0 {
+				fmt.Fprintf(say, "\r%-50s %3d %%", s.name, 100*p/int64(n))
+			}
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(say, "\r%-50s %d histories in %s, %d with a healthy pool accused\n", s.name, n, time.Since(began).Round(time.Second/10), m.accused)
+		*to = append(*to, m)
+		return nil
+	}
+	for _, s := range wellScenarios() {
+		if err := add(&r.well, s, histories); err != nil {
+			return results{}, err
+		}
+	}
+	for _, s := range faultyScenarios() {
+		if err := add(&r.faulty, s, max(1, histories/10)); err != nil {
+			return results{}, err
+		}
+	}
+	return r, nil
+}
+
+func write(path, text string) error {
+	if path == "-" {
+		_, err := io.WriteString(os.Stdout, text)
+		return err
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	return nil
+}
+
+// days is how long a history is: that of the bound in package spot.
+const days = 90
+
+// healthy is the share of launches that join where nothing is wrong.
+const healthy = 0.98
+
+// scenario is a kind of history.
+type scenario struct {
+	name  string
+	about string
+	types int
+	zones int
+	// bursts is how many bursts there are each day, size the mean number of
+	// launches in one.
+	bursts, size float64
+	// together is the chance that all launches of a pool in a burst share one
+	// fate, full that the later launches of a burst in a subnet all fail.
+	together, full float64
+	// zone is a zone that does not work for two days of each nine, named the
+	// chance that a check says why.
+	zone  bool
+	named float64
+	// hours tells that there are hours in which most launches fail.
+	hours bool
+	// joins is the share of the first pool's launches that join, if it is
+	// faulty, and taken the share of the others that EC2 takes back.
+	faulty bool
+	joins  float64
+	taken  float64
+}
+
+// history makes the launches of a history, one day after another.
+type history struct {
+	scenario
+	rng   *rand.Rand
+	start time.Time
+	count int
+	ids   []string
+	types []string
+	zones []string
+	// blamed is the type whose pool in the first zone is to be found.
+	blamed string
+	// subnets are those of each nodegroup, one in each zone.
+	groups  [2]string
+	subnets [2][]string
+	// list and order are a day's launches, and pointers to them by time.
+	list  []snapshot.Past
+	order []*snapshot.Past
+	// bad are the hours of the day in which most launches fail.
+	bad [24]bool
+}
+
+// newHistory is the history of that number. The ids are shared by all.
+func newHistory(s scenario, ids []string, seed, number uint64) *history {
+	h := &history{
+		scenario: s, ids: ids, rng: rand.New(rand.NewPCG(seed, number)), start: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC),
+		groups: [2]string{"workers-a", "workers-b"},
+	}
+	h.count = h.rng.IntN(len(ids))
+	for i := range s.types {
+		h.types = append(h.types, "m"+strconv.Itoa(i)+".large")
+	}
+	h.blamed = h.types[0]
+	for i := range s.zones {
+		h.zones = append(h.zones, "us-west-2"+string(rune('a'+i)))
+		for g := range h.groups {
+			h.subnets[g] = append(h.subnets[g], h.groups[g]+h.zones[i])
+		}
+	}
+	return h
+}
+
+// day is the launches of a day, oldest first. They are overwritten by the next.
+func (h *history) day(n int) []*snapshot.Past {
+	h.bad = [24]bool{}
+	if h.hours && h.rng.Float64() < 0.3 {
+		from := h.rng.IntN(22)
+		h.bad[from], h.bad[from+1] = true, h.rng.Float64() < 0.5
+	}
+	h.list, h.order = h.list[:0], h.order[:0]
+	midnight := h.start.AddDate(0, 0, n)
+	for range h.poisson(h.bursts) {
+		h.burst(n, midnight.Add(time.Duration(h.rng.Int64N(int64(24*time.Hour)))))
+	}
+	for i := range h.list {
+		h.order = append(h.order, &h.list[i])
+	}
+	slices.SortStableFunc(h.order, func(a, b *snapshot.Past) int { return a.Started.Compare(b.Started) })
+	return h.order
+}
+
+// burst adds the launches of a burst: of one of two nodegroups, in turn over
+// the zones, most of a zone in the type that is easiest to have there just
+// then, within up to ten minutes.
+func (h *history) burst(day int, at time.Time) {
+	group := h.rng.IntN(2)
+	size := 1 + h.poisson(h.size-1)
+	length := time.Duration(h.rng.Int64N(int64(10 * time.Minute)))
+	easiest := make([]int, len(h.zones))
+	for i := range easiest {
+		easiest[i] = h.rng.IntN(len(h.types))
+	}
+	fates := map[int]bool{} // by pool: whether all fail
+	full := -1
+	if h.rng.Float64() < h.full {
+		full = h.rng.IntN(len(h.zones))
+	}
+	first := h.rng.IntN(len(h.zones))
+	for i := range size {
+		zone := (first + i) % len(h.zones)
+		kind := easiest[zone]
+		if h.rng.Float64() < 0.4 {
+			kind = h.rng.IntN(len(h.types))
+		}
+		began := at.Add(length * time.Duration(i) / time.Duration(size))
+		p := snapshot.Past{
+			ID: h.ids[h.count%len(h.ids)], Nodegroup: h.groups[group], Type: h.types[kind], Zone: h.zones[zone], Subnet: h.subnets[group][zone], Spot: true,
+			Started: began, End: snapshot.Joined, Ready: began.Add(time.Minute),
+		}
+		h.count++
+		pool := kind*len(h.zones) + zone
+		if _, cast := fates[pool]; !cast {
+			fates[pool] = h.rng.Float64() < h.together
+		}
+		h.decide(&p, day, pool, fates[pool] || full == zone && i >= size/2)
+		h.list = append(h.list, p)
+	}
+}
+
+// decide casts how a launch ends.
+func (h *history) decide(p *snapshot.Past, day, pool int, doomed bool) {
+	joins, taken := healthy, 0.5
+	switch {
+	case h.faulty && pool == 0:
+		joins, taken = h.joins, h.taken
+	case doomed:
+		joins = 0
+	case h.hours && h.bad[p.Started.Hour()]:
+		joins, taken = 0.3, 0
+	case h.scenario.zone && day%9 < 2 && p.Zone == h.zones[day/9%len(h.zones)]:
+		joins, taken = 0.05, 0
+		if h.rng.Float64() < h.named {
+			p.Cause = checkid.RouteNoEgress
+		}
+	}
+	switch {
+	case h.rng.Float64() < joins:
+		p.Cause = ""
+	case h.rng.Float64() < taken:
+		p.End, p.Cause, p.Ready = snapshot.Reclaimed, "", time.Time{}
+		p.Noticed = p.Started.Add(time.Minute)
+	default:
+		p.End, p.Ready = snapshot.NotJoined, time.Time{}
+	}
+}
+
+// poisson draws from a Poisson distribution with a small mean (Knuth).
+func (h *history) poisson(mean float64) int {
+	n, product, limit := 0, h.rng.Float64(), math.Exp(-mean)
+	for product > limit {
+		n++
+		product *= h.rng.Float64()
+	}
+	return n
+}
+
+// measured is what one kind of history came to.
+type measured struct {
+	scenario  scenario
+	histories int
+	launches  int64
+	// accused is in how many histories a healthy pool was accused at least once.
+	accused int
+	// named is in how many the faulty pool was, waits how many of its launches
+	// it took there, sorted.
+	named int
+	waits []int
+}
+
+// story is what one history came to.
+type story struct {
+	launches int
+	accused  bool
+	named    bool
+	until    int
+}
+
+// measure plays histories of a kind, and calls done after each.
+func measure(ctx context.Context, s scenario, histories int, seed uint64, done func()) (measured, error) {
+	stories, ids := make([]story, histories), instanceIDs()
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for range runtime.GOMAXPROCS(0) {
+		g.Go(func() error {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= histories {
+					return nil
+				}
+				if err := ctx.Err(); err != nil {
+					return fmt.Errorf("play %s: %w", s.name, err)
+				}
+				stories[i] = play(newHistory(s, ids, seed, uint64(i)))
+				done()
+			}
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return measured{}, err
+	}
+	m := measured{scenario: s, histories: histories}
+	for _, one := range stories {
+		m.launches += int64(one.launches)
+		if one.accused {
+			m.accused++
+		}
+		if one.named {
+			m.named++
+			m.waits = append(m.waits, one.until)
+		}
+	}
+	slices.Sort(m.waits)
+	return m, nil
+}
+
+// instanceIDs are more ids than a history has launches.
+func instanceIDs() []string {
+	ids := make([]string, 1<<15)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("i-%017x", i)
+	}
+	return ids
+}
+
+// play looks at a history every hour, as long as there is something new to
+// find: a faulty pool that is not named yet, a healthy one not accused yet.
+func play(h *history) story {
+	var w spot.Watch
+	var out story
+	kind, zone := h.blamed, h.zones[0]
+	fresh, tried := false, 0
+	var last time.Time
+	for day := range days {
+		list := h.day(day)
+		midnight := h.start.AddDate(0, 0, day)
+		for hour := 1; hour <= 24; hour++ {
+			now := midnight.Add(time.Duration(hour) * time.Hour)
+			for len(list) > 0 && list[0].Started.Before(now) {
+				p := list[0]
+				list = list[1:]
+				w.Add(*p)
+				out.launches++
+				fresh = true
+				if h.faulty && p.Type == kind && p.Zone == zone {
+					tried++
+				}
+			}
+			// A look at which nothing is new and nothing too old finds the same.
+			from := now.Add(-spot.Window).Truncate(6 * time.Hour)
+			if !fresh && from.Equal(last) {
+				continue
+			}
+			if fresh, last = false, from; !w.Perhaps(from) {
+				continue
+			}
+			for _, st := range w.Look(from) {
+				switch {
+				case !st.Failing:
+				case h.faulty && st.Type == kind && st.Zone == zone:
+					if !out.named {
+						out.named, out.until = true, tried
+					}
+				default:
+					out.accused = true
+				}
+			}
+			if h.faulty && out.named || out.accused && !h.faulty {
+				return out
+			}
+		}
+	}
+	return out
+}
+
+// until is after how many launches a share of all histories had the faulty
+// pool named.
+func (m measured) until(share float64) string {
+	i := int(share * float64(m.histories))
+	if i >= len(m.waits) {
+		return fmt.Sprintf("not within %d days", days)
+	}
+	return fmt.Sprint(m.waits[i])
+}
+
+// bound is the upper end of the interval (Clopper-Pearson, 95 %, one-sided) of
+// the share of histories in which a healthy pool is accused.
+func (m measured) bound() float64 {
+	if m.accused >= m.histories {
+		return 1
+	}
+	return distuv.Beta{Alpha: float64(m.accused + 1), Beta: float64(m.histories - m.accused)}.Quantile(0.95)
+}
+
+// page is docs/spot.md.
+func page(r results) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# How soon a faulty Spot pool is named, and how seldom a healthy one is accused
+
+Generated by `+"`go run ./tools/bench/spot -histories %d -seed %d`"+`. Do not edit.
+
+A pool is an instance type in a zone. Rollcall compares it with the other pools of the same nodegroups: what did not join for a reason that can be the pool's own with other types in the same subnet and the same six hours, what EC2 took back within ten minutes of its start with all pools of the nodegroup in the same half hour. Of each pool one launch of each half hour counts, so that a burst which fails as a whole is one piece of evidence. The test is exact (Fisher's, over strata, one-sided). It looks every hour at the last seven days; the bound of 1 %% is divided by the 2,160 looks of 90 days, by the two comparisons, and by the number of pools (Holm). A pool must also have five launches, three failures, one failure in ten, and a 95 %% interval below what the other pools reach.
+
+Launches that failed for a cause that has a name elsewhere (a route, a role, a full subnet) say nothing about a pool. A nodegroup with one type in each zone can only be told to lose launches to EC2: what else fails there could be the zone's fault as well.
+
+## Healthy pools
+
+Each history is %d days long and is looked at every hour. In each history every pool is healthy: %.0f %% of its launches join, but for what the row says.
+
+| histories | what happens in them | launches in one | looked at | a healthy pool accused in | 95 %% bound on that |
+|---|---|---|---|---|---|
+`, r.well[0].histories, r.seed, days, 100*healthy)
+	for _, m := range r.well {
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %.2f %% |\n", m.scenario.name, m.scenario.about, m.launches/int64(m.histories), m.histories, m.accused, 100*m.bound())
+	}
+	fmt.Fprintf(&b, `
+## One faulty pool
+
+4 types in 3 zones, two nodegroups, 24 bursts a day of five launches in the mean. The first pool is faulty from the first day on, the other 11 are healthy. Counted are the faulty pool's own launches until it is named.
+
+| of its launches | looked at | named in | median | 90th percentile | a healthy pool accused in |
+|---|---|---|---|---|---|
+`)
+	for _, m := range r.faulty {
+		fmt.Fprintf(&b, "| %s | %d | %.1f %% | %s | %s | %d |\n", m.scenario.name, m.histories, 100*float64(m.named)/float64(m.histories), m.until(0.5), m.until(0.9), m.accused)
+	}
+	return b.String()
+}
+
+// wellScenarios are histories in which every pool is healthy.
+func wellScenarios() []scenario {
+	usual := scenario{types: 4, zones: 3, bursts: 12, size: 5}
+	make := func(name, about string, change func(*scenario)) scenario {
+		s := usual
+		s.name, s.about = name, about
+		change(&s)
+		return s
+	}
+	return []scenario{
+		make("independent", "each launch fails by itself", func(*scenario) {}),
+		make("bursts that fail together", "in 3 of 100 bursts all launches of a pool fail, in 5 of 100 the later ones of a subnet, with no cause found", func(s *scenario) { s.together, s.full = 0.03, 0.05 }),
+		make("a zone fails, cause named", "two days of nine a zone does not work; a check says why of 9 of 10", func(s *scenario) { s.zone, s.named = true, 0.9 }),
+		make("a zone fails, cause unknown", "the same, and no check says why", func(s *scenario) { s.zone = true }),
+		make("hours in which most fail", "every third day one or two hours in which 70 % fail, anywhere", func(s *scenario) { s.hours = true }),
+		make("40 pools", "14 types in 3 zones, twice the bursts", func(s *scenario) { s.types, s.bursts = 14, 24 }),
+		make("few launches", "one burst a day, of two launches", func(s *scenario) { s.bursts, s.size = 1, 2 }),
+		make("two types, all together", "2 types in 2 zones, and both kinds of bursts that fail together", func(s *scenario) { s.types, s.zones, s.together, s.full = 2, 2, 0.05, 0.1 }),
+	}
+}
+
+// faultyScenarios have one pool that does not work, from the first day on.
+func faultyScenarios() []scenario {
+	var list []scenario
+	for _, kind := range []struct {
+		name  string
+		taken float64
+	}{{"taken back before they join", 1}, {"do not join, no cause found", 0}} {
+		for _, joins := range []float64{0, 0.25, 0.5, 0.75} {
+			list = append(list, scenario{
+				name: fmt.Sprintf("%.0f %% join, others %s", 100*joins, kind.name), about: kind.name,
+				types: 4, zones: 3, bursts: 24, size: 5, faulty: true, joins: joins, taken: kind.taken,
+			})
+		}
+	}
+	return list
+}

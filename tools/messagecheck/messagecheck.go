@@ -1,0 +1,722 @@
+// Package messagecheck reads a Slack message as a person does, and says which of its
+// numbers and times contradict each other, or the world that it is about. It knows
+// nothing of how a message is made: what it holds a number against is counted in the
+// world, beside the code that counts it for the message.
+package messagecheck
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/smithy-go"
+
+	"rollcall/stage/simaws/kubestate"
+	"rollcall/stage/simaws/world"
+)
+
+// Line is a paragraph, a row of a list, a picture's words or a button's question.
+type Line struct {
+	// Label is the bold word at its beginning: "Impact", "Why". The first line has none.
+	Label string
+	// Text is what follows. A time that is shown in the reader's zone is 15:04.
+	Text string
+	// Times are those times, in their order.
+	Times []time.Time
+	// Copied tells that it is to be copied, or set as it came: a command, a log.
+	Copied bool
+}
+
+// part is a block of Slack's, or an element of one, as far as it is read
+// (docs.slack.dev/reference/block-kit/blocks).
+type part struct {
+	Type     string
+	Text     json.RawMessage
+	Alt      string `json:"alt_text"`
+	Elements []part
+	Rows     [][]part // of a table
+	Confirm  *struct{ Text struct{ Text string } }
+	Style    json.RawMessage
+	Stamp    int64 `json:"timestamp"`
+}
+
+// ErrUnread: a message has a block that is not read, so that its numbers would not be held.
+var ErrUnread = errors.New("the block is not read")
+
+// Read is a message line by line. Blocks are as they were sent.
+func Read(blocks []byte) ([]Line, error) {
+	var list []part
+	if err := json.Unmarshal(blocks, &list); err != nil {
+		return nil, fmt.Errorf("read the blocks: %w", err)
+	}
+	var lines []Line
+	for _, b := range list {
+		var err error
+		if lines, err = b.read(lines); err != nil {
+			return nil, err
+		}
+	}
+	return lines, nil
+}
+
+func (p part) read(lines []Line) ([]Line, error) {
+	switch p.Type {
+	case "rich_text", "rich_text_list", "actions":
+		for _, e := range p.Elements {
+			var err error
+			if lines, err = e.read(lines); err != nil {
+				return nil, err
+			}
+		}
+	case "table":
+		for _, row := range p.Rows {
+			l, err := tableRow(row)
+			if err != nil {
+				return nil, err
+			}
+			lines = append(lines, l)
+		}
+	case "rich_text_section", "rich_text_preformatted":
+		l := Line{Copied: p.Type == "rich_text_preformatted"}
+		for n, e := range p.Elements {
+			if n == 0 && e.bold() && len(lines) > 0 {
+				l.Label = strings.TrimRight(e.text(), "\u2002\u2003 ")
+				continue
+			}
+			if e.Type == "date" {
+				at := time.Unix(e.Stamp, 0).UTC()
+				l.Times = append(l.Times, at)
+				l.Text += at.Format("15:04")
+				continue
+			}
+			l.Text += e.text()
+		}
+		lines = append(lines, l)
+	case "image":
+		lines = append(lines, Line{Label: "Picture", Text: p.Alt})
+	case "button", "static_select", "overflow":
+		if p.Confirm != nil {
+			lines = append(lines, Line{Label: Asked, Text: p.Confirm.Text.Text})
+		}
+	default:
+		return nil, fmt.Errorf("%q: %w", p.Type, ErrUnread)
+	}
+	return lines, nil
+}
+
+// Asked labels what a dialog asks before a button does anything.
+const Asked = "Button"
+
+// tableRow is a row as one line: its cells are raw_text or rich_text
+// (docs.slack.dev/reference/block-kit/blocks/table-block).
+func tableRow(cells []part) (Line, error) {
+	row := Line{Label: "Row"}
+	var texts []string
+	for _, cell := range cells {
+		if cell.Type == "raw_text" {
+			texts = append(texts, cell.text())
+			continue
+		}
+		lines, err := cell.read(nil)
+		if err != nil {
+			return Line{}, err
+		}
+		for _, l := range lines {
+			texts, row.Times = append(texts, l.Text), append(row.Times, l.Times...)
+		}
+	}
+	row.Text = strings.Join(texts, " | ")
+	return row, nil
+}
+
+func (p part) bold() bool {
+	var style struct{ Bold bool }
+	return len(p.Style) > 0 && json.Unmarshal(p.Style, &style) == nil && style.Bold
+}
+
+// text is the part's own, be it a string or an object of Slack's.
+func (p part) text() string {
+	var text string
+	if len(p.Text) == 0 || json.Unmarshal(p.Text, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// term is "28 nodes × 2 interfaces × 10 addresses" or "5 m5.large x 20".
+const term = `[\d,]+ [^\s=;:]+(?: [×x] [\d,]+(?: (?:nodes?|interfaces?|addresses))?)+`
+
+// The forms in which a message calculates.
+var (
+	// equation is "8 nodes × 2 interfaces × 30 addresses + 28 nodes × 2 interfaces = 536"
+	// and "9 m5.4xlarge x 60 + 5 m5.large x 20 = 640 addresses".
+	equation = regexp.MustCompile(`\b(` + term + `(?: \+ ` + term + `)*) = ([\d,]+)`)
+	factors  = regexp.MustCompile(`(?:^|[×x] )([\d,]+)`)
+
+	holding = regexp.MustCompile(`\b([\d,]+) dead nodes? holds? ([\d,]+) address`)
+	ofDead  = regexp.MustCompile(`\b([\d,]+) interfaces? (?:of|that the VPC CNI made on) ([\d,]+) (?:dead )?nodes?\b`)
+	frees   = regexp.MustCompile(`\bDeleting (it|all ([\d,]+)) frees ([\d,]+)\b`)
+	makes   = regexp.MustCompile(`\b([\d,]+) (?:is|are) free, and .*; deleting them makes it ([\d,]+)`)
+	needed  = regexp.MustCompile(`\b([\d,]+) launches needed ([\d,]+) addresses, (subnet-[0-9a-f]+) had ([\d,]+)`)
+	had     = regexp.MustCompile(`\b(subnet-[0-9a-f]+) had ([\d,]+)`)
+)
+
+// arithmetic holds what a message calculates: that it comes out, that it begins with what
+// the message says elsewhere, and that the result is the one of the first line.
+func arithmetic(lines []Line) (found []string) {
+	say := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	var held, dead, of int
+	var burst []string
+	if len(lines) > 0 {
+		if m := holding.FindStringSubmatch(lines[0].Text); m != nil {
+			dead, held = amount(m[1]), amount(m[2])
+		}
+		burst = needed.FindStringSubmatch(lines[0].Text)
+	}
+	for _, l := range lines {
+		if l.Copied {
+			continue
+		}
+		for _, m := range equation.FindAllStringSubmatch(l.Text, -1) {
+			if is := sum(m[1]); is != amount(m[2]) {
+				say("%q, and it is %d", m[0], is)
+			}
+			if burst != nil && m[2] != burst[2] {
+				say("%q, and the first line says %s", m[0], burst[2])
+			}
+		}
+		if burst != nil {
+			for _, m := range had.FindAllStringSubmatch(l.Text, -1) {
+				if m[1] == burst[3] && m[2] != burst[4] {
+					say("%q, and the first line says %s", m[0], burst[4])
+				}
+			}
+		}
+		if held == 0 || l.Label != "Why" {
+			continue
+		}
+		if m := ofDead.FindStringSubmatch(l.Text); m != nil {
+			of = amount(m[1])
+			if amount(m[2]) != dead {
+				say("%q, and the first line says %d nodes", m[0], dead)
+			}
+		}
+		if m := frees.FindStringSubmatch(l.Text); m != nil {
+			if amount(m[3]) != held {
+				say("%q, and the first line says that they hold %d", m[0], held)
+			}
+			all := 1
+			if m[2] != "" {
+				all = amount(m[2])
+			}
+			if of > 0 && all != of {
+				say("%q, and there are %d", m[0], of)
+			}
+		}
+		if m := makes.FindStringSubmatch(l.Text); m != nil && amount(m[1])+held != amount(m[2]) {
+			say("%q, and %d and %d are %d", m[0], amount(m[1]), held, amount(m[1])+held)
+		}
+	}
+	return found
+}
+
+// sum is what "8 nodes × 2 interfaces + 3 m5.large x 20" comes to.
+func sum(terms string) (all int) {
+	for _, term := range strings.Split(terms, " + ") {
+		product := 1
+		for _, f := range factors.FindAllStringSubmatch(term, -1) {
+			product *= amount(f[1])
+		}
+		all += product
+	}
+	return all
+}
+
+var (
+	// counted are quantities of things that a dialog and a message both tell.
+	counted = regexp.MustCompile(`\b([\d,]+) (interface|node|instance|address|route|pod|volume)(?:e?s)?\b`)
+	// change is "from 2 to 3".
+	change = regexp.MustCompile(`\bfrom [\d,]+ to [\d,]+\b`)
+	ids    = regexp.MustCompile(`\b(?:subnet|rtb|nat|eni|vpc|vol|sg|igw|i)-[0-9a-f]{4,17}\b`)
+	given  = regexp.MustCompile(`\b(?:can delete|will delete|deletes) ([\d,]+) interfaces?\b`)
+)
+
+// asked holds what a dialog asks against the message that it stands in: what is approved
+// there is what is offered above, as many of the same things.
+func asked(lines []Line) (found []string) {
+	var fix string
+	var all strings.Builder
+	commands := 0
+	for _, l := range lines {
+		if l.Label == Asked {
+			continue
+		}
+		all.WriteString(l.Text + "\n")
+		if l.Label == "Fix" {
+			fix += l.Text + "\n"
+		}
+		if l.Copied {
+			commands += strings.Count(l.Text, "aws ec2 delete-network-interface ")
+		}
+	}
+	if m := given.FindStringSubmatch(fix); m != nil && commands > 0 && amount(m[1]) != commands {
+		found = append(found, fmt.Sprintf("%q, and there are commands for %d", m[0], commands))
+	}
+	for _, l := range lines {
+		if l.Label != Asked || fix == "" {
+			continue
+		}
+		told := map[string][]string{}
+		for _, m := range counted.FindAllStringSubmatch(fix, -1) {
+			told[m[2]] = append(told[m[2]], m[1])
+		}
+		for _, m := range counted.FindAllStringSubmatch(l.Text, -1) {
+			if n := told[m[2]]; len(n) > 0 && !slices.Contains(n, m[1]) {
+				found = append(found, fmt.Sprintf("the dialog asks of %q, and the message offers %s of them", m[0], strings.Join(n, ", ")))
+			}
+		}
+		if steps := change.FindAllString(fix, -1); len(steps) > 0 {
+			for _, step := range change.FindAllString(l.Text, -1) {
+				if !slices.Contains(steps, step) {
+					found = append(found, fmt.Sprintf("the dialog asks of a change %q, and the message offers %q", step, steps))
+				}
+			}
+		}
+		for _, id := range ids.FindAllString(l.Text, -1) {
+			if !strings.Contains(all.String(), id) {
+				found = append(found, fmt.Sprintf("the dialog asks of %s, of which the message tells nothing", id))
+			}
+		}
+	}
+	return found
+}
+
+const outcomes = "cannot join|will not be able to join|did not join|never joined|has not joined|have not joined|is not Ready|are not Ready"
+
+// The forms in which a message says quantities.
+var (
+	ofBoth     = regexp.MustCompile(`\b([\d,]+) of (?:its |the )?([\d,]+)\b`)
+	standsOut  = regexp.MustCompile(`(?:· |^)([\d,]+)(?: of ([\d,]+))? instances? (?:` + outcomes + `)`)
+	notReady   = regexp.MustCompile(`([\d,]+)(?: of ([\d,]+))? new instances? not Ready`)
+	missing    = regexp.MustCompile(`([\d,]+) of ([\d,]+) desired nodes? missing`)
+	standing   = regexp.MustCompile(`([\d,]+) (joined|(?:is|are) not Ready and no longer checked|(?:is|are) not Ready|(?:is|are) not due yet|ended before joining|(?:is|are) not listed by name)`)
+	wasAll     = regexp.MustCompile(`([\d,]+) instances? affected`)
+	nowFree    = regexp.MustCompile(`\b(subnet-[0-9a-f]+)\b[^.;]{0,60}? has ([\d,]+) free address|\b(subnet-[0-9a-f]+)\b[^.;]{0,80}?, (?:now )?([\d,]+) free(?: addresses)?\b`)
+	interval   = regexp.MustCompile(`([\d.]+) % to ([\d.]+) %`)
+	plainClock = regexp.MustCompile(`\b\d{2}:\d{2}(?::\d{2})? (?:UTC|GMT|[+-]\d{4})|\b\d{1,2}:\d{2} ?[ap]m\b`)
+	stamp      = regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}`)
+	outageSpan = regexp.MustCompile(`^✅.* after ((?:\d+ (?:s|min|h|d) ?)+)`)
+)
+
+// vague is an interval that says nothing: nearly all that there is.
+const vague = 85.0
+
+// Contradictions are what a message says against itself. Reply tells that it stands in a
+// thread, where lists of evidence keep the times that AWS wrote.
+func Contradictions(blocks []byte, reply bool) ([]string, error) {
+	lines, err := Read(blocks)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	say := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	for _, l := range lines {
+		for _, m := range ofBoth.FindAllStringSubmatch(l.Text, -1) {
+			if !l.Copied && amount(m[1]) > amount(m[2]) {
+				say("%q is more than all", m[0])
+			}
+		}
+		for _, m := range interval.FindAllStringSubmatch(l.Text, -1) {
+			low, high := fraction(m[1]), fraction(m[2])
+			if low > high || high-low >= vague {
+				say("the interval %q says nothing", m[0])
+			}
+		}
+		if !l.Copied && l.Label != "Picture" && l.Label != Asked {
+			// 00:00 UTC is where a day of a summary begins, and no moment.
+			if clock := plainClock.FindString(strings.ReplaceAll(l.Text, " 00:00 UTC", "")); clock != "" {
+				say("%q is not in the reader's zone, as all other times are", clock)
+			}
+			if at := stamp.FindString(l.Text); at != "" {
+				say("%q is a time for machines", at)
+			}
+		}
+	}
+	if reply {
+		return found, nil
+	}
+	found = append(found, counts(lines)...)
+	found = append(found, times(lines)...)
+	found = append(found, free(lines)...)
+	found = append(found, asked(lines)...)
+	found = append(found, arithmetic(lines)...)
+	return found, nil
+}
+
+// counts holds how many instances the first line, Impact and the standings tell of.
+func counts(lines []Line) (found []string) {
+	if len(lines) == 0 {
+		return nil
+	}
+	type count struct{ out, all int }
+	told := map[string]count{}
+	note := func(where string, m []string) {
+		c := count{out: amount(m[1]), all: amount(m[1])}
+		if m[2] != "" {
+			c.all = amount(m[2])
+		}
+		told[where] = c
+	}
+	if m := standsOut.FindStringSubmatch(lines[0].Text); m != nil {
+		note("the first line", m)
+	}
+	for _, l := range lines[1:] {
+		if m := notReady.FindStringSubmatch(l.Text); m != nil && l.Label == "Impact" {
+			note("Impact", m)
+		}
+		if standings := standing.FindAllStringSubmatch(l.Text, -1); len(standings) > 1 && (l.Label == "Impact" || l.Label == "Since" || l.Label == "Was") {
+			var c count
+			for _, s := range standings {
+				c.all += amount(s[1])
+				if s[2] != "joined" {
+					c.out += amount(s[1])
+				}
+			}
+			if m := wasAll.FindStringSubmatch(l.Text); m != nil && amount(m[1]) != c.all {
+				found = append(found, fmt.Sprintf("%s affected, and how they stand makes %d", m[1], c.all))
+			}
+			told["how they stand"] = c
+		}
+	}
+	places := []string{"the first line", "Impact", "how they stand"}
+	for n, a := range places {
+		for _, b := range places[n+1:] {
+			x, known := told[a]
+			y, both := told[b]
+			if known && both && x != y {
+				found = append(found, fmt.Sprintf("%s tells of %d of %d, %s of %d of %d", a, x.out, x.all, b, y.out, y.all))
+			}
+		}
+	}
+	return found
+}
+
+// times holds the order in which things can be, and the span that the first line tells.
+func times(lines []Line) (found []string) {
+	var began, checked time.Time
+	for _, l := range lines {
+		switch {
+		case (l.Label == "Impact" || l.Label == "Since") && len(l.Times) > 0:
+			began = l.Times[0]
+		case (l.Label == "When" || l.Label == "Was") && len(l.Times) > 0:
+			if !slices.IsSortedFunc(l.Times, time.Time.Compare) {
+				found = append(found, fmt.Sprintf("%q: one thing ends before it began", l.Text))
+			}
+			if span := outageSpan.FindStringSubmatch(lines[0].Text); span != nil && l.Label == "When" {
+				began, ended := l.Times[0], l.Times[len(l.Times)-1]
+				if took := spanOf(span[1]); (ended.Sub(began) - took).Abs() > rounded(took) {
+					found = append(found, fmt.Sprintf("the first line says %s, and %q is %s long", span[1], l.Text, ended.Sub(began)))
+				}
+			}
+		case strings.Contains(l.Text, "checked ") && len(l.Times) > 0 && l.Label == "":
+			checked = l.Times[len(l.Times)-1]
+		}
+	}
+	if !began.IsZero() && !checked.IsZero() && checked.Before(began.Truncate(time.Minute)) {
+		found = append(found, fmt.Sprintf("last checked %s, before it began %s", checked.Format(time.TimeOnly), began.Format(time.TimeOnly)))
+	}
+	return found
+}
+
+// rounded is how far a span may be from the two times that it lies between: half of its
+// smallest unit, and the seconds to which each of them is cut.
+func rounded(span time.Duration) time.Duration {
+	switch {
+	case span < 2*time.Minute:
+		return 2 * time.Second
+	case span < 48*time.Hour:
+		return 32 * time.Second
+	}
+	return 31 * time.Minute
+}
+
+// free holds that a subnet has one number of free addresses, wherever it is told.
+func free(lines []Line) (found []string) {
+	told := map[string]string{}
+	for _, l := range lines {
+		if l.Copied {
+			continue
+		}
+		for _, m := range nowFree.FindAllStringSubmatch(l.Text, -1) {
+			subnet, n := m[1]+m[3], m[2]+m[4]
+			if before, known := told[subnet]; known && before != n {
+				found = append(found, fmt.Sprintf("%s has %s free addresses and %s", subnet, before, n))
+			}
+			told[subnet] = n
+		}
+	}
+	return found
+}
+
+func amount(s string) int {
+	n, err := strconv.Atoi(strings.ReplaceAll(s, ",", ""))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+func fraction(s string) float64 {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return -1
+	}
+	return f
+}
+
+// spanOf reads "3 h 14 min".
+func spanOf(s string) (d time.Duration) {
+	words := strings.Fields(s)
+	for n := 0; n+1 < len(words); n += 2 {
+		unit := map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[words[n+1]]
+		d += time.Duration(amount(words[n])) * unit
+	}
+	return d
+}
+
+var (
+	day     = regexp.MustCompile(`\b\d{4}-\d{2}-\d{2}(?:T| |\b)`)
+	seconds = regexp.MustCompile(`\b(\d{2}:\d{2}):\d{2}\b`)
+)
+
+// Elsewhere are the numbers, times and ids that a text for another target tells, and that
+// the message in Slack of the same moment does not; held is how many it tells.
+func Elsewhere(blocks []byte, text string) (found []string, held int, err error) {
+	lines, err := Read(blocks)
+	if err != nil {
+		return nil, 0, err
+	}
+	told := map[string]bool{}
+	for _, l := range lines {
+		for _, n := range numbers(l.Text) {
+			told[n] = true
+		}
+	}
+	list := numbers(text)
+	for _, n := range list {
+		if !told[n] {
+			found = append(found, fmt.Sprintf("%q is told elsewhere, and not in Slack", n))
+		}
+	}
+	return found, len(list), nil
+}
+
+// numbers are the words of a text that have a digit. A time is 15:04, as it is read in a
+// message; the day of it is left out, which a message tells where it is another.
+func numbers(text string) (list []string) {
+	text = seconds.ReplaceAllString(day.ReplaceAllString(text, ""), "$1")
+	for _, word := range strings.Fields(text) {
+		if strings.HasSuffix(word, "…") {
+			continue // it is cut
+		}
+		if word = strings.Trim(word, ".,;:()[]{}\"'`*"); strings.ContainsAny(word, "0123456789") {
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+// Facts are all that was answered to the detectors of one look, as text: what a message
+// quotes must stand in it. A zero value has none; Answered may be called at the same time.
+type Facts struct {
+	World
+	// Affected are the instances that the cause of the message has.
+	Affected []string
+
+	claims    []claim
+	mu        sync.Mutex
+	told      strings.Builder
+	raw, text string // as it was answered, and with what is packed in it
+	// minutes are the moments in it as a message and a log show them, instants as they are.
+	minutes  map[string]bool
+	instants map[int64]bool
+}
+
+// Answered takes what AWS answered to a call.
+func (f *Facts) Answered(out any, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil {
+		var api smithy.APIError
+		if errors.As(err, &api) {
+			f.told.WriteString(api.ErrorCode() + " " + api.ErrorMessage() + "\n")
+		}
+		f.told.WriteString(err.Error() + "\n")
+		return
+	}
+	if body, err := json.Marshal(out); err == nil {
+		f.told.Write(body)
+		f.told.WriteByte('\n')
+	}
+}
+
+// Look completes them with what Kubernetes answers, and with the world's own counts.
+func (f *Facts) Look(w *world.World) error {
+	of, err := Of(w)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.World = of
+	for _, cluster := range w.Clusters() {
+		for _, plural := range append(kinds(w, cluster), "nodes") {
+			list, err := w.Kubernetes(cluster, plural)
+			if errors.Is(err, kubestate.ErrNoKind) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("list the %s of %s: %w", plural, cluster, err)
+			}
+			for _, o := range list.Items {
+				f.told.Write(o)
+				f.told.WriteByte('\n')
+			}
+		}
+	}
+	// On the wire the times of shifts are numbers.
+	if body, err := json.Marshal(shifts(w)); err == nil {
+		f.told.Write(body)
+	}
+	f.claims = claims()
+	f.raw = f.told.String()
+	f.text = plain(f.raw)
+	f.minutes, f.instants = map[string]bool{}, map[int64]bool{}
+	for _, m := range moment.FindAllString(f.text, -1) {
+		// EC2 tells of a state's reason "(2026-11-20 14:49:30 GMT)".
+		at, err := time.Parse(time.RFC3339, strings.Replace(strings.Replace(m, " GMT", "Z", 1), " ", "T", 1))
+		if err == nil {
+			f.minutes[at.UTC().Format("15:04")], f.minutes[at.UTC().Format(time.TimeOnly)] = true, true
+			f.instants[at.Unix()] = true
+		}
+	}
+	return nil
+}
+
+// shifts are what is shifted away from a zone.
+func shifts(w *world.World) any {
+	defer w.Hold()()
+	return w.State.File.ArcZonalShift
+}
+
+// kinds are the plurals of what a cluster has, beside its nodes.
+func kinds(w *world.World, cluster string) []string {
+	defer w.Hold()()
+	return slices.Sorted(maps.Keys(w.State.Kubernetes[cluster].Objects))
+}
+
+var (
+	moment = regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}| GMT)`)
+	// packed is what may be text in base64: user data, console output, a certificate.
+	packed = regexp.MustCompile(`"([A-Za-z0-9+/]{24,}={0,2})"`)
+)
+
+// plain is a text with what is packed in it beside it: base64, policies as IAM writes them
+// (RFC 3986, docs.aws.amazon.com/IAM/latest/APIReference/API_GetRolePolicy.html), JSON in
+// JSON.
+func plain(text string) string {
+	var b strings.Builder
+	b.WriteString(text)
+	for _, m := range packed.FindAllStringSubmatch(text, -1) {
+		b.WriteString("\n" + unpacked(m[1]))
+	}
+	if open, err := url.PathUnescape(strings.ReplaceAll(text, "%\"", "%25\"")); err == nil {
+		b.WriteString("\n" + open)
+	}
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(b.String())
+}
+
+func unpacked(s string) string {
+	raw, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}
+
+// rolesText is aws-auth's mapRoles.
+func (f *Facts) rolesText() string {
+	_, text, _ := strings.Cut(f.raw, `"mapRoles":"`)
+	text, _, _ = strings.Cut(strings.ReplaceAll(text, `\"`, "'"), `"`)
+	return strings.ReplaceAll(text, `\n`, "\n")
+}
+
+// mapRoles are its entries.
+func (f *Facts) mapRoles() []string {
+	list := regexp.MustCompile(`(?m)^\s*- (?:rolearn|userarn|username|groups)\b`).Split(f.rolesText(), -1)
+	return list[1:]
+}
+
+// entry holds that the nth entry of mapRoles has the words.
+func (f *Facts) entry(n int, words string) string {
+	list := f.mapRoles()
+	if n < 1 || n > len(list) {
+		return fmt.Sprintf("mapRoles has %d entries", len(list))
+	}
+	if e := list[n-1]; !strings.Contains(e, words) {
+		return fmt.Sprintf("that entry is %q", e)
+	}
+	return ""
+}
+
+// part holds that a part of some user data has the words on that line; line 0 is any.
+func (f *Facts) part(n, line int, words string) string {
+	for _, m := range packed.FindAllStringSubmatch(f.raw, -1) {
+		parts := []string{unpacked(m[1])}
+		if b := regexp.MustCompile(`boundary="?([^"\s]+)"?`).FindStringSubmatch(parts[0]); b != nil {
+			parts = strings.Split(parts[0], "--"+b[1])[1:]
+		}
+		if n > len(parts) {
+			continue
+		}
+		if _, body, headed := strings.Cut(parts[n-1], "\n\n"); headed && len(parts) > 1 {
+			parts[n-1] = body
+		}
+		lines := strings.Split(parts[n-1], "\n")
+		if line == 0 || line <= len(lines) && strings.Contains(lines[line-1], words) {
+			return ""
+		}
+	}
+	return "no user data has that"
+}
+
+// says tells that the words stand in an answer as they are.
+func (f *Facts) says(words string) bool { return strings.Contains(f.text, words) }
+
+// names tells that they stand there as a name, and not within another word.
+func (f *Facts) names(name string) bool {
+	for rest := f.text; ; {
+		at := strings.Index(rest, name)
+		if at < 0 {
+			return false
+		}
+		end := at + len(name)
+		if (at == 0 || !inWord(rest[at-1])) && (end == len(rest) || !inWord(rest[end])) {
+			return true
+		}
+		rest = rest[end:]
+	}
+}
+
+func inWord(b byte) bool {
+	return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '+' || b == '_'
+}

@@ -1,0 +1,165 @@
+package page
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"rollcall/infra/specs"
+	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/spec"
+	"rollcall/tools/site/example"
+)
+
+// How urgent a page says a check is, is how urgent its incidents are: before a launch has
+// met it, and when one has.
+func TestUrgentIsTheSeverity(t *testing.T) {
+	for _, c := range checks.All() {
+		if c.Confidence == checks.Advice {
+			continue
+		}
+		inc := incident.Incident{State: incident.Open, Key: report.Key{Check: c.ID}, Cause: diagnose.Cause{Check: c.ID, Confidence: c.Confidence}}
+		says := urgent(c)
+		unmet := inc.Severity()
+		if want := map[bool]incident.Severity{true: incident.Critical, false: incident.Warning}[strings.HasPrefix(says, "Critical:")]; unmet != want {
+			t.Errorf("%s: %q, and before a launch it is %s", c.ID, says, unmet)
+		}
+		if strings.HasPrefix(says, "Critical while pods wait") {
+			inc.Cause.Pods = []string{"a/b"}
+			if got := inc.Severity(); got != incident.Critical {
+				t.Errorf("%s: %q, and with pods that wait it is %s", c.ID, says, got)
+			}
+			inc.Cause.Pods = nil
+		}
+		inc.Affected, inc.Launches = 1, []report.Launch{{Instance: "i-1", Status: report.Waiting}}
+		early := inc.Severity()
+		if strings.Contains(says, "until a launch meets it, then critical") && early != incident.Critical {
+			t.Errorf("%s: %q, and for a launch that is not late it is %s", c.ID, says, early)
+		}
+		if strings.Contains(says, "is late, then critical") && early == incident.Critical {
+			t.Errorf("%s: %q, and for a launch that is not late it is critical", c.ID, says)
+		}
+		inc.Launches[0].Status = report.Missed
+		if got := inc.Severity(); got != incident.Critical {
+			t.Errorf("%s: %q, and for a launch that is late it is %s", c.ID, says, got)
+		}
+	}
+}
+
+// What the example of a page is taken for says so, and comes out as it went in.
+func TestExampleIsFoundAgain(t *testing.T) {
+	c := check.Check{ID: "sg/a", Title: "A title", Confidence: checks.Likely, Needs: []snapshot.Source{snapshot.Clusters}}
+	p := Checks{List: []check.Check{c}, Permissions: func(snapshot.Source) []string { return []string{"eks:DescribeCluster"} }}
+	for shown, want := range map[example.Shown]string{
+		example.Posted: "What is posted", example.Beside: "no message of its own here", example.Advised: "nothing is posted",
+	} {
+		text := Example(c, example.Example{World: "sg-a", About: "It *is* <broken>.", Shown: shown, Message: "<b>no</b>\n"}, true)
+		for _, want := range []string{want, `It \*is\* &lt;broken&gt;.`, "<div class=\"message\">\n\n<b>no</b>\n\n</div>"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q:\n%s", shown, want, text)
+			}
+		}
+		page := p.Check(c, text)
+		if got, found := Between(page); !found || strings.TrimSpace(got) != strings.TrimSpace(text) {
+			t.Errorf("%s: between is %q, %v", shown, got, found)
+		}
+	}
+	for id, want := range map[checks.ID]string{"spot/a": "the launches of days", "ip/a": "days of the subnet", "node/a": "evidence beside another cause"} {
+		c.ID = id
+		if text := Example(c, example.Example{}, false); !strings.Contains(text, want) {
+			t.Errorf("%s without an example: %q", id, text)
+		}
+	}
+	if _, found := Between("# A page\n"); found {
+		t.Error("a page without an example has one")
+	}
+}
+
+func TestAlarmsRefuse(t *testing.T) {
+	for template, want := range map[string]string{
+		`{`:                "read the template",
+		`{"Resources":{}}`: "has no alarms",
+		`{"Resources":{"XAlarm":{"Type":"AWS::CloudWatch::Alarm","Properties":{"AlarmDescription":"It rings. Do: look."}}}}`:     "does not say what happens meanwhile",
+		`{"Resources":{"XAlarm":{"Type":"AWS::CloudWatch::Alarm","Properties":{"AlarmDescription":"It rings. Meanwhile: x."}}}}`: "what to do",
+	} {
+		if _, err := Alarms([]byte(template)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", template, err, want)
+		}
+	}
+}
+
+// TestEveryChoiceIsShown: whatever setting a role hangs on is among those of the page, and
+// each of them adds something to it.
+func TestEveryChoiceIsShown(t *testing.T) {
+	shown := map[string]bool{}
+	for _, c := range choices() {
+		for name := range c.on {
+			shown[string(name)] = true
+		}
+	}
+	adds := map[string]bool{}
+	for _, s := range specs.All() {
+		if s.Chosen == nil {
+			continue
+		}
+		if _, err := s.Chosen(func(name string) string {
+			if !shown[name] && strings.HasPrefix(name, "ROLLCALL_") && !strings.HasPrefix(name, "ROLLCALL_STAGE_") {
+				t.Errorf("what %s may hangs on %s, which is none of the page's choices", s.Name, name)
+			}
+			return ""
+		}); err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+		list, err := chosenGrants(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range list {
+			for _, name := range c.settings {
+				adds[name] = true
+			}
+		}
+	}
+	for _, c := range choices() {
+		if !adds[c.setting] {
+			t.Errorf("%s adds nothing to any role", c.setting)
+		}
+	}
+}
+
+// TestConditionsInWords: each operator that a grant has is told in words of its own.
+func TestConditionsInWords(t *testing.T) {
+	for op, want := range map[string]string{
+		"Null": "is there", "StringEquals": "is `false`", "StringLike": "is like `false`", "ForAllValues:StringEquals": "is always `false`", "DateLessThan": "is (DateLessThan) `false`",
+	} {
+		if got := condition(op, []string{"false"}); got != want {
+			t.Errorf("%s: %q, want %q", op, got, want)
+		}
+	}
+	for _, s := range specs.All() {
+		chosen, err := chosenGrants(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grants := slices.Clone(s.Grants)
+		for _, c := range chosen {
+			grants = append(grants, c.grant)
+		}
+		for _, g := range grants {
+			if row := grantRow(g); strings.Contains(row, " is (") && !strings.Contains(row, "is (or is not there)") {
+				t.Errorf("%s, %s: an operator without words: %s", s.Name, g.Sid, row)
+			}
+		}
+	}
+	if got := condition("Null", []string{"true"}); got != "is not there" {
+		t.Error(got)
+	}
+	if row := grantRow(spec.Grant{Sid: "S", Actions: []string{"a:B"}, Resources: []spec.Resource{"r"}, Why: "x | y"}); row != "| `S` | `a:B` | `r` | x \\| y |" {
+		t.Error(row)
+	}
+}
