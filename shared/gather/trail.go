@@ -38,7 +38,7 @@ var _ Trails = (*cloudtrail.Client)(nil)
 
 // ReadTrail is the permission of TrailReader. It takes no resource.
 func ReadTrail() spec.Read {
-	return spec.Read{Actions: spec.Actions[Trails]("cloudtrail"), Resources: []string{"*"}}
+	return spec.Read{Actions: []string{"cloudtrail:LookupEvents"}, Resources: []string{"*"}}
 }
 
 // TrailReader reads CloudTrail's records of the last 90 days.

@@ -672,7 +672,7 @@ func RecordNodegroups() spec.Grant {
 
 // ReadNodegroups is what reading nodegroups, incidents and, by their ids,
 // launches needs: nothing is in reach through an index.
-func ReadNodegroups() []spec.Read { return read(spec.Actions[Reader]("dynamodb"), spec.Table) }
+func ReadNodegroups() []spec.Read { return read(reads(), spec.Table) }
 
 // Launch reads the launch of an instance; nil for one that is not known. It asks as those
 // do who may read incidents alone.

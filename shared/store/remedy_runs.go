@@ -190,7 +190,7 @@ func RecordRuns() []spec.Grant {
 
 // ReadDeeds is what reading incidents, runs and sightings needs: nothing is in
 // reach through an index.
-func ReadRuns() []spec.Read { return read(spec.Actions[Querier]("dynamodb"), spec.Table) }
+func ReadRuns() []spec.Read { return read(queries(), spec.Table) }
 
 // A press has the key press#<id of the signed request>, press.
 const (
@@ -362,7 +362,7 @@ func (s *Store) SaveRefusedLaunch(ctx context.Context, r RefusedRecord) error {
 }
 
 // ReadRefusedLaunches is what reading them needs.
-func ReadRefusedLaunches() []spec.Read { return read(spec.Actions[Querier]("dynamodb"), spec.Table) }
+func ReadRefusedLaunches() []spec.Read { return read(queries(), spec.Table) }
 
 // RecordRefusedLaunches lets a function write them, and nothing else.
 func RecordRefusedLaunches() spec.Grant {

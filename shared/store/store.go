@@ -426,7 +426,7 @@ func RecordTurns() spec.Grant {
 }
 
 // ReadBackoffs is what reading them needs.
-func ReadBackoffs() []spec.Read { return read(spec.Actions[Querier]("dynamodb"), spec.Table) }
+func ReadBackoffs() []spec.Read { return read(queries(), spec.Table) }
 
 // What eni-cleanup remembers beside its sightings: pace#<account>#<region>,
 // pace; and cleanup#<cluster>, <day>.
@@ -504,7 +504,7 @@ func RecordCleanups() []spec.Grant {
 
 // ReadCleanups is what reading sightings, audit records and the rest needs:
 // nothing is in reach through an index.
-func ReadCleanups() []spec.Read { return read(spec.Actions[Querier]("dynamodb"), spec.Table) }
+func ReadCleanups() []spec.Read { return read(queries(), spec.Table) }
 
 // What report remembers of clusters: cluster#, <cluster>. It is one partition, as
 // the tick reads all of them. A record outlives the cluster's closed incidents, which
@@ -699,26 +699,26 @@ func classify(err error, it item, bytes int) error {
 }
 
 // Reads is what reading the table and its index over open launches needs.
-func Reads() []spec.Read { return read(spec.Actions[Reader]("dynamodb"), spec.Table, spec.TableIndex) }
+func Reads() []spec.Read { return read(reads(), spec.Table, spec.TableIndex) }
 
 // ReadHistory is what reading the launches of the past, the open ones too, and
 // the samples needs.
 func ReadHistory() []spec.Read {
-	return read(spec.Actions[Querier]("dynamodb"), spec.Table, spec.TableIndex, spec.EndedIndex)
+	return read(queries(), spec.Table, spec.TableIndex, spec.EndedIndex)
 }
 
 // ReadJoinTimes is what reading the learned join times needs.
-func ReadJoinTimes() []spec.Read { return read(spec.Actions[Querier]("dynamodb"), spec.Table) }
+func ReadJoinTimes() []spec.Read { return read(queries(), spec.Table) }
 
 // ReadSamples is what reading the samples of subnets needs.
-func ReadSamples() []spec.Read { return read(spec.Actions[Querier]("dynamodb"), spec.Table) }
+func ReadSamples() []spec.Read { return read(queries(), spec.Table) }
 
 // ReadLaunches is what reading launches by their ids needs.
-func ReadLaunches() []spec.Read { return read(spec.Actions[Getter]("dynamodb"), spec.Table) }
+func ReadLaunches() []spec.Read { return read(gets(), spec.Table) }
 
 // ReadIncidents is what reading incidents alone needs: no launch is in reach
 // through the index.
-func ReadIncidents() []spec.Read { return read(spec.Actions[Querier]("dynamodb"), spec.Table) }
+func ReadIncidents() []spec.Read { return read(queries(), spec.Table) }
 
 func read(actions []string, from ...spec.Resource) []spec.Read {
 	var names []string
@@ -757,7 +757,7 @@ func write(sid, why string, prefixes ...string) spec.Grant {
 	return spec.Grant{
 		Sid:       sid,
 		Why:       why,
-		Actions:   spec.Actions[Writer]("dynamodb"),
+		Actions:   writes(),
 		Resources: []spec.Resource{spec.Table},
 		Conditions: map[string]map[string][]string{
 			"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys},

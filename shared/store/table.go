@@ -106,6 +106,12 @@ type Writer interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 }
 
+// The actions of these interfaces, as a policy has them.
+func queries() []string { return []string{"dynamodb:Query"} }
+func gets() []string    { return []string{"dynamodb:BatchGetItem"} }
+func reads() []string   { return append(gets(), queries()...) }
+func writes() []string  { return []string{"dynamodb:PutItem"} }
+
 var (
 	_ Reader = (*dynamodb.Client)(nil)
 	_ Writer = (*dynamodb.Client)(nil)

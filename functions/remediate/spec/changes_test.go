@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/spec"
+	"rollcall/shared/spec/spectest"
 
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/awscall"
@@ -40,9 +41,9 @@ func actions(list []spec.Grant) []string {
 // more nor less. The interfaces through which they call are the policy.
 func TestCallsAreGranted(t *testing.T) {
 	want := slices.Concat(
-		spec.Actions[awscall.RouteCreator]("ec2"), spec.Actions[awscall.IngressAuthorizer]("ec2"),
-		spec.Actions[awscall.InstanceEnder]("autoscaling"), spec.Actions[awscall.CapacitySetter]("autoscaling"),
-		spec.Actions[awscall.NodegroupUpdater]("eks"), spec.Actions[awscall.AccessEntryCreator]("eks"),
+		spectest.Actions[awscall.RouteCreator]("ec2"), spectest.Actions[awscall.IngressAuthorizer]("ec2"),
+		spectest.Actions[awscall.InstanceEnder]("autoscaling"), spectest.Actions[awscall.CapacitySetter]("autoscaling"),
+		spectest.Actions[awscall.NodegroupUpdater]("eks"), spectest.Actions[awscall.AccessEntryCreator]("eks"),
 	)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, actions(grants(t, "prod=approve", "vpc-0a1b2c3d4e5f60718"))); diff != "" {
