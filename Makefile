@@ -27,8 +27,8 @@ help: ## list the targets
 
 demo: ## play the route story on the local stage (STORY=spot, ips, zone, karpenter or organisation another, STORY=all the six; KEEP=1 leaves the button to you, and the stage up)
 	@echo "building rollcall (a first build compiles the AWS SDK: a minute or two)"
-	@go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
-	@build/rollcall demo --logs out/demo.log $(filter-out all,$(or $(STORY),route)) $(if $(KEEP),--keep) $(DEMO)
+	@go build $(LAMBDA) -o build/rollcall-stage ./cmd/rollcall-stage
+	@build/rollcall-stage demo --logs out/demo.log $(filter-out all,$(or $(STORY),route)) $(if $(KEEP),--keep) $(DEMO)
 
 # A quarter of the tests' work is the garbage of small heaps. What is big to compile
 # is compiled before, with the compiler's own ways.
@@ -87,7 +87,7 @@ test-upgrade: ## upgrade from each earlier release and roll back to it, with the
 release-samples: build-local ## keep what this release writes, for those after it: RELEASE=1 (until its tag; then of the next one, before its tag)
 	@test -n "$(RELEASE)" || { echo "make release-samples RELEASE=1"; exit 2; }
 	rm -rf stage/release/testdata/$(RELEASE)
-	go run ./cmd/rollcall demo --functions build/local --samples stage/release/testdata/$(RELEASE)
+	go run ./cmd/rollcall-stage demo --functions build/local --samples stage/release/testdata/$(RELEASE)
 	git rev-parse HEAD > stage/release/testdata/$(RELEASE)/commit
 
 test-kube: ## hold the Kubernetes reader, its rights and the stage against a real API server (builds one the first time: five minutes)
@@ -271,7 +271,7 @@ lambda-times: build-local ## each function with the CPU share of its memory and 
 	go run ./tools/bench/lambdatimes -page docs/lambda.md
 
 figures: $(if $(ONLY),,build build-local) ## measure what hangs on the machine: the message's time, stories, sizes, starts, speed, generated worlds; writes docs/measured.md, and fills the pages that have figures of it (eleven minutes; ONLY=stories: four)
-	@go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
+	@go build $(LAMBDA) -o build/ ./cmd/rollcall ./cmd/rollcall-stage
 	go run ./tools/bench/measured $(if $(ONLY),-only '$(ONLY)')
 	go run ./tools/site/generate
 

@@ -14,8 +14,8 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"rollcall"
 	"slices"
 	"strings"
 	"sync"
@@ -32,13 +32,13 @@ import (
 	"rollcall/command/exit"
 	"rollcall/command/incidents"
 	"rollcall/command/result"
+	subjects "rollcall/command/subject"
 	"rollcall/infra/specs"
 	"rollcall/shared/awsconf"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
-	"rollcall/stage/demo"
-	"rollcall/stage/programs"
+	"rollcall/shared/version"
 )
 
 type options struct {
@@ -54,8 +54,8 @@ type options struct {
 }
 
 // input is the subject as it is looked at.
-func (o options) input() diagnose.Subject {
-	return diagnose.Subject{Path: o.subject, At: o.at, Verbose: o.verbose}
+func (o options) input() subjects.Subject {
+	return subjects.Subject{Path: o.subject, At: o.at, Verbose: o.verbose}
 }
 
 // account is the account that the command line names.
@@ -72,6 +72,7 @@ func (o options) account(notes io.Writer) diagnose.Live {
 // went wrong is one line on errs.
 func Run(ctx context.Context, root *cobra.Command, args []string, out, errs io.Writer) int {
 	root.SetArgs(args)
+	bareOut, bareErrs := out, errs
 	out = &cleaner{to: out, raw: isJSON(root, args)}
 	errs = &cleaner{to: errs, raw: func() bool { return false }}
 	root.SetOut(out)
@@ -87,9 +88,54 @@ func Run(ctx context.Context, root *cobra.Command, args []string, out, errs io.W
 		return exit.Healthy
 	case errors.As(err, &o):
 		return int(o)
+	case errors.Is(err, subjects.ErrNeedsStage):
+		status, err := runStage(ctx, args, root.InOrStdin(), bareOut, bareErrs)
+		if err == nil {
+			return status
+		}
+		fmt.Fprintf(errs, "%s: %s\n", root.DisplayName(), err)
+		return exit.BadInput
 	}
 	fmt.Fprintf(errs, "%s: %s\n", root.DisplayName(), err)
 	return failed(err)
+}
+
+// runStage runs the same command line by rollcall-stage, which lies beside this program.
+func runStage(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) (status int, err error) {
+	path, err := stageProgram()
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Args[0] = os.Args[0] // it speaks of itself as this program was called
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
+	// A terminal sends Ctrl-C to both; the other one ends by itself then.
+	cmd.Cancel = func() error { return nil }
+	err = cmd.Run()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.ExitCode() >= 0 {
+		return ended.ExitCode(), nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("run %s: %w", path, err)
+	}
+	return exit.Healthy, nil
+}
+
+// stageProgram is the path of rollcall-stage, beside this program.
+func stageProgram() (string, error) {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	path := filepath.Join(filepath.Dir(self), "rollcall-stage"+filepath.Ext(self))
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("worlds and the demo are played by rollcall-stage, a program of the same release: put it beside this one, as %s", path)
+	}
+	return path, nil
 }
 
 // failed is the status of a run that came to nothing: what the input is to
@@ -107,10 +153,51 @@ func failed(err error) int {
 const exitStatuses = `Exit status: 0 healthy; 1 causes found; 2 could not tell, as something that was
 needed is missing or was refused; 64 bad input.`
 
-// Commands are all that the command does.
-func Commands() []*cobra.Command {
-	return []*cobra.Command{
-		diagnoseCommand(), captureCommand(), preflightCommand(), explainCommand(), incidentsCommand(), showCommand(), replayCommand(), doctorCommand(), mcpCommand(), demoCommand(),
+// Stage is what only rollcall-stage has; its zero value is a program without it.
+type Stage struct {
+	Worlds subjects.Worlds
+	Demo   *cobra.Command
+}
+
+// Root is the command with all that it does, called by a program's path.
+func Root(called string, s Stage) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "rollcall",
+		Short:   "Why did an EC2 instance not become an EKS node?",
+		Long:    "rollcall tells why EC2 instances did not become nodes of their EKS cluster,\nand what to do about it.",
+		Version: version.Current(),
+	}
+	if s.Demo == nil {
+		s.Demo = demoCommand()
+	}
+	c.AddCommand(
+		diagnoseCommand(s.Worlds), captureCommand(), preflightCommand(s.Worlds), explainCommand(), incidentsCommand(), showCommand(),
+		replayCommand(), doctorCommand(), mcpCommand(s.Worlds), s.Demo,
+	)
+	if isPlugin(called) {
+		asPlugin(c)
+	}
+	return c
+}
+
+// isPlugin reports whether the program is called as kubectl's plugin: kubectl looks for
+// kubectl-rollcall on the PATH (Kubernetes, "Extend kubectl with plugins").
+func isPlugin(called string) bool {
+	name := strings.TrimSuffix(filepath.Base(called), ".exe")
+	return name == "kubectl-rollcall"
+}
+
+// asPlugin has the command speak of itself as a person types it.
+func asPlugin(root *cobra.Command) {
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl rollcall"}
+	var words []string
+	for _, c := range root.Commands() {
+		plain := fmt.Sprintf("%s %s", root.Name(), c.Name())
+		words = append(words, plain, "kubectl "+plain)
+	}
+	typed := strings.NewReplacer(words...)
+	for _, c := range root.Commands() {
+		c.Example, c.Long = typed.Replace(c.Example), typed.Replace(c.Long)
 	}
 }
 
@@ -454,12 +541,12 @@ func cleaned(text string, colors bool) string {
 // terminalOf is the file that a writer writes to in the end: what is drawn on it and taken
 // away again is the command's own.
 func terminalOf(w io.Writer) (*os.File, bool) {
-	f, is := bare(w).(*os.File)
+	f, is := Bare(w).(*os.File)
 	return f, is
 }
 
-// bare is the writer below: what the demo writes is the command's own.
-func bare(w io.Writer) io.Writer {
+// Bare is the writer below: what the demo writes is the command's own.
+func Bare(w io.Writer) io.Writer {
 	if c, is := w.(*cleaner); is {
 		return c.to
 	}
@@ -478,110 +565,16 @@ func isJSON(root *cobra.Command, args []string) func() bool {
 	}
 }
 
+// demoCommand stands for the command that only rollcall-stage has.
 func demoCommand() *cobra.Command {
-	o := demo.Options{Files: rollcall.Files()}
-	var logs string
-	c := &cobra.Command{
-		Use:   "demo [STORY]",
-		Short: "Play stories on a simulated AWS, with the real functions",
-		Long: `Plays stories on this machine: the functions that run in Lambda, as processes of
-their own, on a simulated AWS, Kubernetes and Slack. No account is touched, and
-nothing is needed but this program. Without a name all stories are played:
-
-` + demo.About + `
-
-Exit status: 0 all was seen that must be; 1 something was not; 2 it could not begin;
-64 bad input.`,
-		Example: `  rollcall demo route
-  rollcall demo route --keep`,
-		ValidArgs: demo.Stories(),
-		Args: func(c *cobra.Command, args []string) error {
-			switch {
-			case len(args) > 1:
-				return exit.Misuse("one story at a time: %q is one too many", args[1])
-			case len(args) == 1 && !slices.Contains(append(demo.Stories(), "all"), args[0]):
-				return exit.Misuse("there is no story %s; %s --help lists them", args[0], c.CommandPath())
-			case o.Rate < 0:
-				return exit.Misuse("--rate %g: want more than 0", o.Rate)
-			}
-			o.Story = "all"
-			if len(args) == 1 {
-				o.Story = args[0]
-			}
-			return nil
-		},
+	return &cobra.Command{
+		Use: "demo [STORY]", Short: DemoShort, DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error { return subjects.ErrNeedsStage },
 	}
-	f := c.Flags()
-	f.BoolVar(&o.Keep, "keep", false, "stop where the last story's fix is approved, for you to press the button; then leave its stage up until Ctrl-C: its Slack page, and its AWS for the AWS CLI")
-	f.Float64Var(&o.Rate, "rate", 0, "how many times faster than the clock the stage runs while all wait (default: the story's own)")
-	f.StringVar(&logs, "logs", "", "a file for the functions' logs (default: one that is kept where something was not seen)")
-	f.StringVar(&o.Functions, "functions", "", "a folder of the functions' own binaries, in place of this program's")
-	f.StringVar(&o.Pictures, "pictures", "", "a folder for pictures of the Slack page (takes the repository, Go and Chromium)")
-	f.StringVar(&o.Samples, "samples", "", "a folder that keeps samples of what the functions write")
-	for _, name := range []string{"functions", "pictures", "samples"} { // of who works on Rollcall
-		f.Lookup(name).Hidden = true
-	}
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		file, err := logFile(logs)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		o.Logs, o.Out = file, bare(c.OutOrStdout())
-		if o.Functions == "" {
-			var remove func()
-			if o.Functions, remove, err = ownFunctions(); err != nil {
-				return err
-			}
-			defer remove()
-		}
-		if err := demo.Play(c.Context(), o); err != nil {
-			fmt.Fprintf(c.ErrOrStderr(), "\n%s: %s\nThe functions' logs are in %s.\n", c.Root().DisplayName(), err, file.Name())
-			return exit.Status(exit.Causes)
-		}
-		if logs == "" {
-			os.Remove(file.Name()) // nobody asked for it, and there is nothing to look up
-		}
-		return nil
-	}
-	return c
 }
 
-// logFile makes the file of the functions' logs.
-func logFile(path string) (*os.File, error) {
-	if path == "" {
-		f, err := os.CreateTemp("", "rollcall-demo-*.log")
-		if err != nil {
-			return nil, fmt.Errorf("make a file for the functions' logs: %w", err)
-		}
-		return f, nil
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, exit.Misuse("--logs: %w", err)
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, exit.Misuse("--logs: %w", err)
-	}
-	return f, nil
-}
-
-// ownFunctions is a folder in which this program is each function.
-func ownFunctions() (folder string, remove func(), err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", nil, fmt.Errorf("find this program: %w", err)
-	}
-	if folder, err = os.MkdirTemp("", "rollcall-functions-"); err != nil {
-		return "", nil, fmt.Errorf("make a folder for the functions: %w", err)
-	}
-	remove = func() { os.RemoveAll(folder) }
-	if err := programs.Place(self, folder); err != nil {
-		remove()
-		return "", nil, err
-	}
-	return folder, remove, nil
-}
+// DemoShort is what the demo is, in one line.
+const DemoShort = "Play stories on a simulated AWS, with the real functions"
 
 // slackTime is how long an answer of Slack is waited for.
 const slackTime = 15 * time.Second
@@ -786,7 +779,7 @@ func callerOf(ctx context.Context, who caller.Options) (caller.Caller, error) {
 	return caller.Load(ctx, who, slog.New(slog.DiscardHandler), &awsconf.Calls{})
 }
 
-func diagnoseCommand() *cobra.Command {
+func diagnoseCommand(worlds subjects.Worlds) *cobra.Command {
 	var o options
 	c := &cobra.Command{
 		Use:   "diagnose (--cluster NAME | --all-clusters | CAPTURE_DIR | WORLD.yaml)",
@@ -839,9 +832,9 @@ takes one with read-only rights (docs/diagnose.md).
 		if o.wantsLive() {
 			return o.diagnoseLive(c.Context(), c.Root().Version, c.OutOrStdout(), c.ErrOrStderr())
 		}
-		r, err := diagnose.Examine(c.Context(), o.input(), c.ErrOrStderr())
+		r, err := diagnose.Examine(c.Context(), o.input(), worlds, c.ErrOrStderr())
 		if err == nil && o.html != "" {
-			err = diagnose.WritePage(c.Context(), r, o.input(), o.html, c.Root().Version, c.ErrOrStderr())
+			err = diagnose.WritePage(c.Context(), r, o.input(), worlds, o.html, c.Root().Version, c.ErrOrStderr())
 		}
 		return write(c.OutOrStdout(), r, o, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"rollcall/stage/examine"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,11 +20,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
 
 	"rollcall/command/caller"
 	"rollcall/command/callertest"
-	"rollcall/command/diagnose"
 	"rollcall/command/doctor"
 	"rollcall/command/exit"
 	"rollcall/command/explain"
@@ -49,8 +48,7 @@ func command(args []string, out, errs io.Writer) int {
 }
 
 func commandOn(in io.Reader, args []string, out, errs io.Writer) int {
-	root := &cobra.Command{Use: "rollcall", Long: "rollcall"}
-	root.AddCommand(Commands()...)
+	root := Root("rollcall", Stage{Worlds: examine.Worlds{}})
 	root.SetIn(in)
 	return Run(context.Background(), root, args, out, errs)
 }
@@ -244,8 +242,7 @@ func TestTerminalIsClean(t *testing.T) {
 	}
 	for _, args := range [][]string{{"diagnose", dir}, {"diagnose", dir, "--json"}, {"diagnose", dir + hostile}, {hostile}} {
 		var out, errs bytes.Buffer
-		root := &cobra.Command{Use: "rollcall"}
-		root.AddCommand(Commands()...)
+		root := Root("rollcall", Stage{Worlds: examine.Worlds{}})
 		Run(t.Context(), root, args, &out, &errs)
 		if all := out.String() + errs.String(); strings.ContainsAny(all, "\x1b\a\r\u202e\u009b") || errs.Len() == 0 {
 			t.Errorf("%q: %q", args, all)
@@ -253,30 +250,10 @@ func TestTerminalIsClean(t *testing.T) {
 	}
 }
 
-// What is mistyped is said before anything begins. That the stories are played by the
-// program alone is shown where that is built (cmd/rollcall).
-func TestDemoMistyped(t *testing.T) {
-	file := filepath.Join("command_test.go", "x", "log")
-	for _, tt := range []struct {
-		args []string
-		says string
-	}{
-		{[]string{"demo", "zoen"}, "rollcall: there is no story zoen; rollcall demo --help lists them\n"},
-		{[]string{"demo", "zone", "ips"}, "rollcall: one story at a time: \"ips\" is one too many\n"},
-		{[]string{"demo", "--rate", "-1"}, "rollcall: --rate -1: want more than 0\n"},
-		{[]string{"demo", "zone", "--logs", file}, "rollcall: --logs: mkdir command_test.go: not a directory\n"},
-	} {
-		var out, errs bytes.Buffer
-		if status := command(tt.args, &out, &errs); status != 64 || errs.String() != tt.says || out.Len() > 0 {
-			t.Errorf("%q: status %d, %q, %q, want %q", tt.args, status, out.String(), errs.String(), tt.says)
-		}
-	}
-}
-
 // The commands that are about a deployment find it by the caller's profile, and say
 // with their status how it stands.
 func TestDeploymentCommands(t *testing.T) {
-	s, _ := callertest.Serve(t, "../stage/worlds/healthy-nat.yaml", diagnose.Settled)
+	s, _ := callertest.Serve(t, "../stage/worlds/healthy-nat.yaml", examine.Settled)
 	callertest.LogIn(t, s)
 	run := func(args ...string) (status int, out, errs string) {
 		var o, e bytes.Buffer
@@ -423,7 +400,7 @@ func TestDeploymentCommandsMistyped(t *testing.T) {
 // By which credentials the account of a spoke is looked at, and what is said where there are
 // none, or others than were meant.
 func TestElsewhere(t *testing.T) {
-	s, _ := callertest.Serve(t, "../stage/worlds/healthy-nat.yaml", diagnose.Settled)
+	s, _ := callertest.Serve(t, "../stage/worlds/healthy-nat.yaml", examine.Settled)
 	callertest.LogIn(t, s)
 	by, err := callerOf(t.Context(), caller.Options{})
 	if err != nil {
@@ -504,7 +481,7 @@ func TestPage(t *testing.T) {
 
 // The page of a cluster that is there draws its network as that of a capture does.
 func TestPageOfACluster(t *testing.T) {
-	s, at := callertest.Serve(t, "../stage/worlds/corpus/route-no-egress.yaml", diagnose.Settled)
+	s, at := callertest.Serve(t, "../stage/worlds/corpus/route-no-egress.yaml", examine.Settled)
 	callertest.LogIn(t, s)
 	file := filepath.Join(t.TempDir(), "page.html")
 	var out, errs bytes.Buffer
@@ -534,7 +511,7 @@ const cluster = "eks-workshop"
 // TestLive is the command as a person types it, against a world with a blackhole behind
 // real ports: a profile's endpoint, EKS's own way to Kubernetes or a kubeconfig's.
 func TestLive(t *testing.T) {
-	s, at := callertest.Serve(t, filepath.Join("..", "stage", "worlds", "route-blackhole.yaml"), diagnose.Settled)
+	s, at := callertest.Serve(t, filepath.Join("..", "stage", "worlds", "route-blackhole.yaml"), examine.Settled)
 	callertest.LogIn(t, s)
 	endpoint, ca, _ := s.Cloud.Kubernetes(cluster)
 	context := filepath.Join(t.TempDir(), "kubeconfig")
@@ -619,7 +596,7 @@ func TestLive(t *testing.T) {
 // What is refused is named with the permission that it takes, and nothing is taken for
 // well that nobody could look at.
 func TestLiveNamesWhatIsRefused(t *testing.T) {
-	s, at := callertest.Serve(t, filepath.Join("..", "stage", "worlds", "denied-route-tables.yaml"), diagnose.Settled)
+	s, at := callertest.Serve(t, filepath.Join("..", "stage", "worlds", "denied-route-tables.yaml"), examine.Settled)
 	callertest.LogIn(t, s)
 	var out, errs bytes.Buffer
 	status := command([]string{"diagnose", "--at", at.Format(time.RFC3339), "--cluster", cluster}, &out, &errs)
@@ -729,7 +706,7 @@ func TestPreflightJSON(t *testing.T) {
 
 // What is planned is judged in the account as it is, as in a capture of it.
 func TestPreflightLive(t *testing.T) {
-	s, _ := callertest.Serve(t, storyWorld, diagnose.Settled)
+	s, _ := callertest.Serve(t, storyWorld, examine.Settled)
 	callertest.LogIn(t, s)
 	for name, tt := range map[string]struct {
 		plan     string
@@ -760,7 +737,7 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _ := callertest.Serve(t, "../stage/worlds/healthy-nat.yaml", diagnose.Settled)
+	s, _ := callertest.Serve(t, "../stage/worlds/healthy-nat.yaml", examine.Settled)
 	callertest.LogIn(t, s)
 	bucket := s.Template.S3Buckets[0].Name
 	const kept, hostile, expired = "111122223333/us-west-2/eks-workshop/2026/11/20/15/join-check-0.tar.gz", "1/hostile.tar.gz", "1/2/3/2026/11/20/15/expired.tar.gz"

@@ -8,18 +8,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"rollcall/stage/examine"
 	"strings"
 	"testing"
 	"time"
 
 	"rollcall/command/callertest"
-	"rollcall/command/diagnose"
 )
 
 // TestByTheCLIsFiles: what the AWS CLI wrote is taken as it is: its profiles, and the
 // context that aws eks update-kubeconfig makes, with its command for tokens.
 func TestByTheCLIsFiles(t *testing.T) {
-	s, at := callertest.Serve(t, filepath.Join("..", "stage", "worlds", "route-blackhole.yaml"), diagnose.Settled)
+	s, at := callertest.Serve(t, filepath.Join("..", "stage", "worlds", "route-blackhole.yaml"), examine.Settled)
 	callertest.LogIn(t, s)
 	home := os.Getenv("HOME")
 	cli := func(args ...string) {

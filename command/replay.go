@@ -29,6 +29,7 @@ import (
 	"rollcall/command/preflight"
 	"rollcall/command/replay"
 	"rollcall/command/result"
+	subjects "rollcall/command/subject"
 	"rollcall/shared/awsconf"
 	"rollcall/shared/evidence"
 	"rollcall/shared/node/outcome"
@@ -166,9 +167,9 @@ func (o replayOptions) replay(ctx context.Context, data []byte, version string, 
 		}
 	}
 	o.subject = dir
-	r, err := diagnose.Examine(ctx, o.input(), notes)
+	r, err := diagnose.Examine(ctx, o.input(), nil, notes)
 	if err == nil && o.html != "" {
-		err = diagnose.WritePage(ctx, r, o.input(), o.html, version, notes)
+		err = diagnose.WritePage(ctx, r, o.input(), nil, o.html, version, notes)
 	}
 	if err != nil {
 		return err
@@ -317,7 +318,7 @@ func explainLog(in io.Reader, out io.Writer, asJSON bool) error {
 	return nil
 }
 
-func mcpCommand() *cobra.Command {
+func mcpCommand(worlds subjects.Worlds) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "mcp",
@@ -336,12 +337,15 @@ deployments with your own rights.`,
 	}
 	c.Flags().StringVar(&dir, "dir", ".", "the folder of the captures that may be read")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		return mcp.Serve(c.Context(), dir, c.Root().Version, c.InOrStdin(), c.OutOrStdout())
+		if _, err := stageProgram(); worlds == nil && err == nil {
+			return subjects.ErrNeedsStage // it serves worlds, too
+		}
+		return mcp.Serve(c.Context(), dir, worlds, c.Root().Version, c.InOrStdin(), c.OutOrStdout())
 	}
 	return c
 }
 
-func preflightCommand() *cobra.Command {
+func preflightCommand(worlds subjects.Worlds) *cobra.Command {
 	var o options
 	var asked preflight.Asked
 	c := &cobra.Command{
@@ -385,7 +389,7 @@ with your own rights, or in that of a capture or a world. Nothing is made.
 		if notes := c.ErrOrStderr(); o.subject == "" {
 			r, err = preflight.Live(c.Context(), asked, o.account(notes), func(calls func() int) func() { return waiting(notes, "looking", calls) })
 		} else {
-			r, err = preflight.In(c.Context(), asked, o.input(), notes)
+			r, err = preflight.In(c.Context(), asked, o.input(), worlds, notes)
 		}
 		return write(c.OutOrStdout(), r, o, err)
 	}

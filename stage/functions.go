@@ -23,7 +23,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 
-	"rollcall/command/capture"
 	enicleanup "rollcall/functions/eni-cleanup/spec"
 	joincheck "rollcall/functions/join-check/spec"
 	launchwatch "rollcall/functions/launch-watch/spec"
@@ -548,8 +547,6 @@ type Options struct {
 	World string
 	// Root is what World is below, with all that it extends; nil for no such bound.
 	Root *os.Root
-	// Capture is played in place of a world: an account that stands still.
-	Capture *capture.Capture
 	// Template is the path of the synthesised template.
 	Template string
 	// Files, if any, are where Template and Rights are, in place of this machine's.

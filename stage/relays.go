@@ -506,7 +506,7 @@ func (s *Stage) mayAssume(caller simaws.Identity, in *sts.AssumeRoleInput) (bool
 	return template.Allows(s.Policy(caller.Name), "sts:AssumeRole", arn, nil)
 }
 
-// set is what is played: a world, or a capture.
+// set is the world that is played.
 type set struct {
 	account, region, about string
 	start                  time.Time
@@ -524,9 +524,6 @@ type set struct {
 
 // open reads what is to be played.
 func (s *Stage) open() (set, error) {
-	if s.options.Capture != nil {
-		return s.openCapture(), nil
-	}
 	file, err := s.options.LoadWorld()
 	if err != nil {
 		return set{}, fmt.Errorf("load the world: %w", err)
@@ -544,20 +541,6 @@ func (s *Stage) open() (set, error) {
 		clusters: s.World.Clusters(), objects: objects(s.World), faults: file.Faults,
 		described: slices.ContainsFunc(file.EKS.Clusters, func(c ekstypes.Cluster) bool { return c.Endpoint != nil }),
 	}, nil
-}
-
-func (s *Stage) openCapture() set {
-	c := s.options.Capture
-	api := c.API()
-	return set{
-		account: c.Account, region: c.Region, about: "the capture " + c.Dir, start: c.Time, api: api, described: true,
-		// A cluster that was not described has no endpoint to go to.
-		clusters: slices.DeleteFunc(slices.Clone(c.Clusters), func(name string) bool {
-			out, err := api.DescribeCluster(&eks.DescribeClusterInput{Name: &name})
-			return err != nil || out.Cluster == nil
-		}),
-		objects: c.Objects,
-	}
 }
 
 // Names of the stage.

@@ -243,7 +243,6 @@ func (s *Stage) startCloud(set set) error {
 	identities := []simaws.Identity{simaws.AdminIdentity(set.account, Admin)}
 	for _, f := range s.Template.Functions {
 		who := simaws.RoleIdentity(set.account, f.Name)
-		who.Admin = s.options.Capture != nil // what a capture's taker could not read is refused by the capture itself
 		identities = append(identities, who)
 	}
 	secrets := map[string]string{}

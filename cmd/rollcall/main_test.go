@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,10 +24,7 @@ import (
 // without Go, Node and an environment.
 func TestAlone(t *testing.T) {
 	dir := t.TempDir()
-	binary := filepath.Join(dir, "rollcall")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := built(t, dir, "rollcall")
 	capture := filepath.Join(dir, "capture")
 	if err := os.CopyFS(capture, os.DirFS("../../command/diagnose/testdata/healthy")); err != nil {
 		t.Fatal(err)
@@ -45,7 +44,8 @@ func TestAlone(t *testing.T) {
 	}
 	tests := map[string]run{
 		"a capture's event":   {[]string{"diagnose", "--verbose", "told"}, "", 0, `"function":"launch-watch"`},
-		"no such story":       {[]string{"demo", "zoen"}, "", 64, "rollcall: there is no story zoen; rollcall demo --help lists them\n"},
+		"a story":             {[]string{"demo", "zone"}, "", 64, "rollcall: worlds and the demo are played by rollcall-stage, a program of the same release: put it beside this one, as "},
+		"a world":             {[]string{"diagnose", "world.yaml"}, "", 64, string(filepath.Separator) + "rollcall-stage\n"},
 		"a healthy capture":   {[]string{"diagnose", "capture"}, "", 0, "every instance that should be a node is one"},
 		"a plan":              {[]string{"preflight", "--subnet", "subnet-0dead", "capture"}, "", 1, "WOULD BE REFUSED"},
 		"a text piped":        {[]string{"explain"}, "kubelet: Unauthorized\n", 0, "iam/access-missing"},
@@ -53,8 +53,12 @@ func TestAlone(t *testing.T) {
 		"help":                {[]string{"--help"}, "", 0, "Available Commands"},
 		"completions":         {[]string{"completion", "bash"}, "", 0, "rollcall"},
 	}
-	if testfull.Asked() { // make demo plays all of them
-		tests["a story"] = run{[]string{"demo", "zone", "--rate", "400"}, "", 0, "\nAll of it was seen, in "}
+	world, err := os.ReadFile("../../stage/worlds/route-blackhole.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "world.yaml"), world, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -83,6 +87,108 @@ func TestAlone(t *testing.T) {
 			t.Errorf("it ended with %v, %s", err, cmd.ProcessState)
 		}
 	})
+}
+
+// built is a program of this repository in a folder.
+func built(t *testing.T, dir, name string) string {
+	t.Helper()
+	binary := filepath.Join(dir, name)
+	if out, err := exec.Command("go", "build", "-o", binary, "../"+name).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
+}
+
+// The program holds no method of an AWS client that it does not call, and is small by that: the
+// linker keeps all of them (800 of EC2's alone) once something finds methods by name, as
+// html/template and text/template do.
+func TestNoMethodIsHeldForNothing(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "rollcall")
+	if out, err := exec.Command("go", "build", "-tags", "lambda.norpc", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	symbols, err := exec.Command("go", "tool", "nm", binary).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source strings.Builder
+	for _, folder := range []string{"command", "functions", "infra/deadletters", "shared"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			source.Write(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What the SDK itself calls, to log in and to find endpoints.
+	own := []string{"signin.CreateOAuth2Token", "sso.GetRoleCredentials", "ssooidc.CreateToken", "sts.AssumeRole", "sts.AssumeRoleWithWebIdentity", "dynamodb.DescribeEndpoints"}
+	held := 0
+	for _, m := range regexp.MustCompile(`service/([a-z0-9]+)\.\(\*Client\)\.([A-Z]\w+)\n`).FindAllStringSubmatch(string(symbols), -1) {
+		held++
+		if !strings.Contains(source.String(), "."+m[2]) && !slices.Contains(own, m[1]+"."+m[2]) {
+			t.Errorf("%s of %s is held and never called", m[2], m[1])
+		}
+	}
+	if held < 50 || held > 150 {
+		t.Errorf("%d methods of clients are held", held)
+	}
+	stripped := binary + "-stripped"
+	if out, err := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", stripped, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(stripped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 60e6 // bytes; 40e6 today
+	if info.Size() > most {
+		t.Errorf("%d bytes, want at most %d", info.Size(), int(most))
+	}
+}
+
+// With rollcall-stage beside it the program plays worlds and stories, from wherever it is
+// called.
+func TestWithTheStage(t *testing.T) {
+	programs, dir := t.TempDir(), t.TempDir()
+	binary := built(t, programs, "rollcall")
+	built(t, programs, "rollcall-stage")
+	world, err := filepath.Abs("../../stage/worlds/route-blackhole.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		args   []string
+		status int
+		out    string
+	}{
+		"a world":       {[]string{"diagnose", "--json", world}, 1, `"cause": "route/blackhole"`},
+		"a plan":        {[]string{"preflight", "--subnet", "subnet-0dead", world}, 1, "WOULD BE REFUSED"},
+		"no such story": {[]string{"demo", "zoen"}, 64, "rollcall: there is no story zoen; rollcall demo --help lists them\n"},
+		"help":          {[]string{"demo", "--help"}, 0, "Usage:\n  rollcall demo [STORY]"},
+	}
+	if testfull.Asked() { // make demo plays all of them
+		tests["a story"] = struct {
+			args   []string
+			status int
+			out    string
+		}{[]string{"demo", "zone", "--rate", "400"}, 0, "\nAll of it was seen, in "}
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(binary, tt.args...)
+			cmd.Dir, cmd.Env = dir, []string{}
+			out, _ := cmd.CombinedOutput() // what it ended with is in its state
+			if got := cmd.ProcessState.ExitCode(); got != tt.status || !strings.Contains(string(out), tt.out) {
+				t.Errorf("status %d, want %d; prints %q, want %q in it", got, tt.status, out, tt.out)
+			}
+		})
+	}
 }
 
 // running is the event of an instance of the healthy capture.
@@ -134,7 +240,7 @@ func TestBadInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs bytes.Buffer
-			if got := command.Run(t.Context(), root("rollcall"), tt.args, &out, &errs); got != 64 || errs.String() != tt.says || out.Len() > 0 {
+			if got := command.Run(t.Context(), command.Root("rollcall", command.Stage{}), tt.args, &out, &errs); got != 64 || errs.String() != tt.says || out.Len() > 0 {
 				t.Errorf("status %d, prints %q, %q, want %q", got, out.String(), errs.String(), tt.says)
 			}
 		})
@@ -147,11 +253,8 @@ func TestKeptStoryWaitsForThePerson(t *testing.T) {
 		t.Skip("it plays a story")
 	}
 	dir := t.TempDir()
-	binary := filepath.Join(dir, "rollcall")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	cmd := exec.CommandContext(t.Context(), binary, "demo", "zone", "--rate", "400", "--keep")
+	built(t, dir, "rollcall-stage")
+	cmd := exec.CommandContext(t.Context(), built(t, dir, "rollcall"), "demo", "zone", "--rate", "400", "--keep")
 	cmd.Dir, cmd.Env = dir, []string{}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -237,7 +340,7 @@ func TestPlugin(t *testing.T) {
 	} {
 		for _, args := range [][]string{{"--help"}, {"capture", "--help"}, {"explain", "--help"}, {"diagnose"}} {
 			var out bytes.Buffer
-			command.Run(t.Context(), root(called), args, &out, &out)
+			command.Run(t.Context(), command.Root(called, command.Stage{}), args, &out, &out)
 			typed := strings.Count(out.String(), "kubectl rollcall")
 			plain := strings.Count(out.String(), "rollcall "+args[0]) - strings.Count(out.String(), "kubectl rollcall "+args[0])
 			if plugin && (typed == 0 || plain > 0) || !plugin && typed > 0 {

@@ -1,6 +1,5 @@
-// Package capture serves a folder of what the AWS CLI and kubectl printed as
-// the account and the clusters that they were asked: the local stage takes it
-// in place of a world, and the functions cannot tell the difference.
+// Package capture reads a folder of what the AWS CLI and kubectl printed, and answers the SDK's
+// clients and the Kubernetes client from it: the functions cannot tell it from the account.
 //
 // A folder is read strictly by name and tolerantly by content. What a file
 // does not hold was not looked at, and that is an answer of its own: see
@@ -27,15 +26,10 @@ import (
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
-	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
+	shared "rollcall/shared/capture"
 	"rollcall/shared/evidence"
-	"rollcall/shared/node/activity"
-	"rollcall/stage/platform/wire"
-	"rollcall/stage/simaws/worldfile"
 )
 
 // Capture is a folder that was read.
@@ -134,7 +128,7 @@ func (c *Capture) load(root *os.Root, e fs.DirEntry, times *moments) (bool, erro
 		}
 		return false, nil
 	}
-	data, err := worldfile.ReadRegular(root, e.Name(), maxFile)
+	data, err := shared.ReadRegular(root, e.Name(), maxFile)
 	if err != nil {
 		return false, &Error{path, err.Error()}
 	}
@@ -195,8 +189,48 @@ func (c *Capture) take(path, name string, typ reflect.Type, tree any) error {
 		c.partial[name] = true
 		return nil
 	}
+	asAPI(out.Interface())
 	c.files[name] = out.Interface()
 	return nil
+}
+
+// asAPI makes what the CLI prints what the API answers: the CLI decodes policies and
+// consoles.
+func asAPI(out any) {
+	switch out := out.(type) {
+	case *ec2.GetConsoleOutputOutput:
+		out.Output = inBase64(out.Output)
+	case *ec2.DescribeInstanceAttributeOutput:
+		if out.UserData == nil {
+			out.UserData = &ec2types.AttributeValue{}
+		}
+		out.UserData.Value = inBase64(out.UserData.Value)
+	case *ec2.DescribeLaunchTemplateVersionsOutput:
+		for _, v := range out.LaunchTemplateVersions {
+			if d := v.LaunchTemplateData; d != nil {
+				d.UserData = inBase64(d.UserData)
+			}
+		}
+	case *iam.GetInstanceProfileOutput:
+		if out.InstanceProfile != nil {
+			for i := range out.InstanceProfile.Roles {
+				r := &out.InstanceProfile.Roles[i]
+				r.AssumeRolePolicyDocument = urlEncoded(r.AssumeRolePolicyDocument)
+			}
+		}
+	case *iam.GetRoleOutput:
+		if out.Role != nil {
+			out.Role.AssumeRolePolicyDocument = urlEncoded(out.Role.AssumeRolePolicyDocument)
+		}
+	case *iam.GetRolePolicyOutput:
+		out.PolicyDocument = urlEncoded(out.PolicyDocument)
+	case *iam.GetPolicyVersionOutput:
+		if out.PolicyVersion != nil {
+			out.PolicyVersion.Document = urlEncoded(out.PolicyVersion.Document)
+		}
+	case *autoscaling.DescribeScalingActivitiesOutput: // newest first
+		slices.SortStableFunc(out.Activities, func(x, y astypes.Activity) int { return aws.ToTime(y.StartTime).Compare(aws.ToTime(x.StartTime)) })
+	}
 }
 
 // more tells that an answer goes on: half a list must not pass as the list.
@@ -247,152 +281,6 @@ func (c *Capture) names(operation string) []string {
 	}
 	slices.Sort(list)
 	return list
-}
-
-// API answers AWS's calls from a capture. Each of its methods
-// func(*XInput) (*XOutput, error) is the operation X, as package wire serves
-// it. All pages are in one: a client that asks for pages gets the first, and
-// no token.
-type API struct{ c *Capture }
-
-// API is the capture as an account.
-func (c *Capture) API() API { return API{c} }
-
-// DescribeAutoScalingGroups answers with the groups that the capture holds.
-// Names that it does not hold are left out, as Auto Scaling does.
-func (a API) DescribeAutoScalingGroups(in *autoscaling.DescribeAutoScalingGroupsInput) (*autoscaling.DescribeAutoScalingGroupsOutput, error) {
-	all, err := read[autoscaling.DescribeAutoScalingGroupsOutput](a.c, "autoscaling-describe-auto-scaling-groups")
-	if err != nil {
-		return nil, err
-	}
-	list := all.AutoScalingGroups
-	if len(in.AutoScalingGroupNames) > 0 {
-		list = items(list, func(g astypes.AutoScalingGroup) bool {
-			return slices.Contains(in.AutoScalingGroupNames, aws.ToString(g.AutoScalingGroupName))
-		})
-	}
-	for _, f := range in.Filters {
-		name := aws.ToString(f.Name)
-		if name != "tag-key" && name != "tag-value" && !strings.HasPrefix(name, "tag:") {
-			return nil, wire.Errorf("ValidationError", "Filter type %s is not correct. Allowed Filter types are: tag-key tag-value tag:<key>", name)
-		}
-		list = items(list, func(g astypes.AutoScalingGroup) bool {
-			return slices.ContainsFunc(g.Tags, func(t astypes.TagDescription) bool {
-				key, value := aws.ToString(t.Key), aws.ToString(t.Value)
-				switch name {
-				case "tag-key":
-					return slices.Contains(f.Values, key)
-				case "tag-value":
-					return slices.Contains(f.Values, value)
-				}
-				return "tag:"+key == name && slices.Contains(f.Values, value)
-			})
-		})
-	}
-	return &autoscaling.DescribeAutoScalingGroupsOutput{AutoScalingGroups: list}, nil
-}
-
-// mostActivities is the largest page of DescribeScalingActivities, and what
-// it gives without a number.
-const mostActivities = 100
-
-// DescribeScalingActivities answers with a group's activities, newest first.
-func (a API) DescribeScalingActivities(in *autoscaling.DescribeScalingActivitiesInput) (*autoscaling.DescribeScalingActivitiesOutput, error) {
-	all, err := read[autoscaling.DescribeScalingActivitiesOutput](a.c, "autoscaling-describe-scaling-activities")
-	if err != nil {
-		return nil, err
-	}
-	group := aws.ToString(in.AutoScalingGroupName)
-	list := items(all.Activities, func(x astypes.Activity) bool {
-		return (group == "" || aws.ToString(x.AutoScalingGroupName) == group) &&
-			(len(in.ActivityIds) == 0 || slices.Contains(in.ActivityIds, aws.ToString(x.ActivityId)))
-	})
-	slices.SortStableFunc(list, func(x, y astypes.Activity) int { return aws.ToTime(y.StartTime).Compare(aws.ToTime(x.StartTime)) })
-	most := mostActivities
-	if n := int(aws.ToInt32(in.MaxRecords)); n > 0 {
-		most = min(n, most)
-	}
-	return &autoscaling.DescribeScalingActivitiesOutput{Activities: list[:min(len(list), most)]}, nil
-}
-
-// DescribeWarmPool answers with the instances of a group that are in its warm pool: a
-// capture has no file of warm pools, and DescribeAutoScalingGroups lists no instance of
-// one (kops, upup/pkg/fi/cloudup/awsup/aws_cloud.go, findAutoscalingGroups, reads
-// both). They have the group's tag, are none of its members, and are in the pool's
-// state, or the newest activity about them brought them into the pool.
-func (a API) DescribeWarmPool(in *autoscaling.DescribeWarmPoolInput) (*autoscaling.DescribeWarmPoolOutput, error) {
-	all, err := read[autoscaling.DescribeAutoScalingGroupsOutput](a.c, "autoscaling-describe-auto-scaling-groups")
-	if err != nil {
-		return nil, err
-	}
-	name := aws.ToString(in.AutoScalingGroupName)
-	i := slices.IndexFunc(all.AutoScalingGroups, func(g astypes.AutoScalingGroup) bool { return aws.ToString(g.AutoScalingGroupName) == name })
-	if i < 0 {
-		return nil, wire.Errorf("ValidationError", "AutoScalingGroup name not found - no such group: %s", name)
-	}
-	g := all.AutoScalingGroups[i]
-	out := &autoscaling.DescribeWarmPoolOutput{WarmPoolConfiguration: g.WarmPoolConfiguration, Instances: items(g.Instances, func(i astypes.Instance) bool {
-		return strings.HasPrefix(text(reflect.ValueOf(i), "LifecycleState"), "Warmed:")
-	})}
-	described, err := read[ec2.DescribeInstancesOutput](a.c, "ec2-describe-instances")
-	if err != nil || g.WarmPoolConfiguration == nil {
-		return out, nil
-	}
-	brought := a.broughtInto(name)
-	for _, r := range described.Reservations {
-		for _, in := range r.Instances {
-			id := aws.ToString(in.InstanceId)
-			member := slices.ContainsFunc(g.Instances, func(m astypes.Instance) bool { return aws.ToString(m.InstanceId) == id })
-			ofGroup := slices.ContainsFunc(in.Tags, func(t ec2types.Tag) bool {
-				return aws.ToString(t.Key) == "aws:autoscaling:groupName" && aws.ToString(t.Value) == name
-			})
-			if state := warmState(in, g.WarmPoolConfiguration, brought[id]); state != "" && ofGroup && !member {
-				out.Instances = append(out.Instances, astypes.Instance{InstanceId: in.InstanceId, LifecycleState: state})
-			}
-		}
-	}
-	return out, nil
-}
-
-// broughtInto are the instances that an activity brought into the warm pool of a group
-// and none later out of it.
-func (a API) broughtInto(group string) map[string]bool {
-	out, err := a.DescribeScalingActivities(&autoscaling.DescribeScalingActivitiesInput{AutoScalingGroupName: &group})
-	into := map[string]bool{}
-	if err != nil {
-		return into
-	}
-	for _, x := range slices.Backward(out.Activities) {
-		if warm, is := activity.WarmPool(aws.ToString(x.Description)); is {
-			_, id, _ := strings.Cut(aws.ToString(x.Description), " pool: ")
-			into[strings.TrimSpace(id)] = warm
-		}
-	}
-	return into
-}
-
-// warmState is the state in which an instance waits in a warm pool; empty for one that
-// does not.
-func warmState(in ec2types.Instance, pool *astypes.WarmPoolConfiguration, brought bool) astypes.LifecycleState {
-	state := ec2types.InstanceStateName("")
-	if in.State != nil {
-		state = in.State.Name
-	}
-	switch state {
-	case ec2types.InstanceStateNameStopping, ec2types.InstanceStateNameStopped:
-		if pool.PoolState == astypes.WarmPoolStateHibernated {
-			return astypes.LifecycleStateWarmedHibernated
-		}
-		return astypes.LifecycleStateWarmedStopped
-	case ec2types.InstanceStateNamePending, ec2types.InstanceStateNameRunning:
-		switch {
-		case pool.PoolState == astypes.WarmPoolStateRunning:
-			return astypes.LifecycleStateWarmedRunning
-		case brought:
-			return astypes.LifecycleStateWarmedPending
-		}
-	}
-	return ""
 }
 
 // decode fills an SDK struct from the tree of what the CLI printed. Field
@@ -608,222 +496,5 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// ListClusters answers with the clusters of the capture: those of the list,
-// and those that are described.
-func (a API) ListClusters(*eks.ListClustersInput) (*eks.ListClustersOutput, error) {
-	if _, err := read[eks.ListClustersOutput](a.c, "eks-list-clusters"); err != nil && len(a.c.Clusters) == 0 {
-		return nil, err
-	}
-	return &eks.ListClustersOutput{Clusters: a.c.Clusters}, nil
-}
-
-// DescribeCluster answers with a cluster as EKS described it.
-func (a API) DescribeCluster(in *eks.DescribeClusterInput) (*eks.DescribeClusterOutput, error) {
-	return read[eks.DescribeClusterOutput](a.c, "eks-describe-cluster", aws.ToString(in.Name))
-}
-
-// ListNodegroups answers with the names of a cluster's node groups.
-func (a API) ListNodegroups(in *eks.ListNodegroupsInput) (*eks.ListNodegroupsOutput, error) {
-	return read[eks.ListNodegroupsOutput](a.c, "eks-list-nodegroups", aws.ToString(in.ClusterName))
-}
-
-// DescribeNodegroup answers with a node group.
-func (a API) DescribeNodegroup(in *eks.DescribeNodegroupInput) (*eks.DescribeNodegroupOutput, error) {
-	return read[eks.DescribeNodegroupOutput](a.c, "eks-describe-nodegroup", aws.ToString(in.ClusterName), aws.ToString(in.NodegroupName))
-}
-
-// ListAddons answers with the names of a cluster's add-ons.
-func (a API) ListAddons(in *eks.ListAddonsInput) (*eks.ListAddonsOutput, error) {
-	return read[eks.ListAddonsOutput](a.c, "eks-list-addons", aws.ToString(in.ClusterName))
-}
-
-// DescribeAddon answers with an add-on.
-func (a API) DescribeAddon(in *eks.DescribeAddonInput) (*eks.DescribeAddonOutput, error) {
-	return read[eks.DescribeAddonOutput](a.c, "eks-describe-addon", aws.ToString(in.ClusterName), aws.ToString(in.AddonName))
-}
-
-// ListAccessEntries answers with the principals of a cluster's access entries.
-func (a API) ListAccessEntries(in *eks.ListAccessEntriesInput) (*eks.ListAccessEntriesOutput, error) {
-	return read[eks.ListAccessEntriesOutput](a.c, "eks-list-access-entries", aws.ToString(in.ClusterName))
-}
-
-// DescribeAccessEntry answers with an access entry. Its file has the role's
-// name, so two entries of the same name and different paths, or of a role and
-// a user, share one: an entry of another principal is not the answer.
-func (a API) DescribeAccessEntry(in *eks.DescribeAccessEntryInput) (*eks.DescribeAccessEntryOutput, error) {
-	arn := aws.ToString(in.PrincipalArn)
-	out, err := read[eks.DescribeAccessEntryOutput](a.c, "eks-describe-access-entry", aws.ToString(in.ClusterName), lastPart(arn))
-	if err != nil {
-		return nil, err
-	}
-	if e := out.AccessEntry; e != nil && e.PrincipalArn != nil && *e.PrincipalArn != arn {
-		return nil, wire.Errorf(NotCaptured, "the capture holds the access entry of %s, not that of %s", *e.PrincipalArn, arn)
-	}
-	return out, nil
-}
-
-// ListAssociatedAccessPolicies answers with the access policies of an entry, whose file has
-// the role's name too.
-func (a API) ListAssociatedAccessPolicies(in *eks.ListAssociatedAccessPoliciesInput) (*eks.ListAssociatedAccessPoliciesOutput, error) {
-	arn := aws.ToString(in.PrincipalArn)
-	out, err := read[eks.ListAssociatedAccessPoliciesOutput](a.c, "eks-list-associated-access-policies", aws.ToString(in.ClusterName), lastPart(arn))
-	if err != nil {
-		return nil, err
-	}
-	if out.PrincipalArn != nil && *out.PrincipalArn != arn {
-		return nil, wire.Errorf(NotCaptured, "the capture holds the access policies of %s, not those of %s", *out.PrincipalArn, arn)
-	}
-	return out, nil
-}
-
-// ListPodIdentityAssociations answers with a cluster's associations.
-func (a API) ListPodIdentityAssociations(in *eks.ListPodIdentityAssociationsInput) (*eks.ListPodIdentityAssociationsOutput, error) {
-	all, err := read[eks.ListPodIdentityAssociationsOutput](a.c, "eks-list-pod-identity-associations", aws.ToString(in.ClusterName))
-	if err != nil {
-		return nil, err
-	}
-	same := func(want, have *string) bool { return want == nil || aws.ToString(want) == aws.ToString(have) }
-	return &eks.ListPodIdentityAssociationsOutput{
-		Associations: items(all.Associations, func(s ekstypes.PodIdentityAssociationSummary) bool {
-			return same(in.Namespace, s.Namespace) && same(in.ServiceAccount, s.ServiceAccount)
-		}),
-	}, nil
-}
-
-// DescribePodIdentityAssociation answers with an association.
-func (a API) DescribePodIdentityAssociation(in *eks.DescribePodIdentityAssociationInput) (*eks.DescribePodIdentityAssociationOutput, error) {
-	return read[eks.DescribePodIdentityAssociationOutput](a.c, "eks-describe-pod-identity-association", aws.ToString(in.ClusterName), aws.ToString(in.AssociationId))
-}
-
-// ListUpdates answers with the ids of a node group's updates, or the cluster's.
-func (a API) ListUpdates(in *eks.ListUpdatesInput) (*eks.ListUpdatesOutput, error) {
-	keys := updateKeys(in.Name, in.NodegroupName, in.AddonName)
-	out, err := read[eks.ListUpdatesOutput](a.c, "eks-list-updates", keys...)
-	described := a.c.describedUpdates(keys)
-	var e *wire.Error
-	switch {
-	case len(described) == 0:
-		return out, err
-	case err == nil:
-		all := *out
-		all.UpdateIds = slices.Compact(slices.Sorted(slices.Values(slices.Concat(out.UpdateIds, described))))
-		if len(all.UpdateIds) == len(out.UpdateIds) {
-			return out, nil // in the order of EKS
-		}
-		return &all, nil
-	case errors.As(err, &e) && e.Code == NotCaptured:
-		return &eks.ListUpdatesOutput{UpdateIds: described}, nil
-	}
-	return out, err
-}
-
-// describedUpdates are the ids of the updates that the capture describes,
-// sorted: who looked at one knew its id, and need not have kept the list.
-func (c *Capture) describedUpdates(keys []string) []string {
-	var list []string
-	for name, file := range c.files {
-		if _, ok := file.(*eks.DescribeUpdateOutput); !ok {
-			continue
-		}
-		for _, prefix := range []string{fileName("eks-describe-update", keys...), plainName("eks-describe-update", slices.Clone(keys)...)} {
-			id, ok := strings.CutPrefix(name, prefix+".")
-			if ok && id != "" && !strings.Contains(id, ".") && !slices.Contains(list, id) {
-				list = append(list, id)
-			}
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
-// DescribeUpdate answers with an update.
-func (a API) DescribeUpdate(in *eks.DescribeUpdateInput) (*eks.DescribeUpdateOutput, error) {
-	return read[eks.DescribeUpdateOutput](a.c, "eks-describe-update", append(updateKeys(in.Name, in.NodegroupName, in.AddonName), aws.ToString(in.UpdateId))...)
-}
-
-func updateKeys(cluster, nodegroup, addon *string) []string {
-	keys := []string{aws.ToString(cluster)}
-	for _, k := range []*string{nodegroup, addon} {
-		if k != nil {
-			keys = append(keys, *k)
-		}
-	}
-	return keys
-}
-
 // lastPart is the name at the end of an ARN or a path.
 func lastPart(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
-
-// GetInstanceProfile answers with a profile and its roles.
-func (a API) GetInstanceProfile(in *iam.GetInstanceProfileInput) (*iam.GetInstanceProfileOutput, error) {
-	out, err := read[iam.GetInstanceProfileOutput](a.c, "iam-get-instance-profile", aws.ToString(in.InstanceProfileName))
-	if err != nil || out.InstanceProfile == nil {
-		return out, err
-	}
-	profile := *out.InstanceProfile
-	profile.Roles = nil
-	for _, r := range out.InstanceProfile.Roles {
-		r.AssumeRolePolicyDocument = urlEncoded(r.AssumeRolePolicyDocument)
-		profile.Roles = append(profile.Roles, r)
-	}
-	return &iam.GetInstanceProfileOutput{InstanceProfile: &profile}, nil
-}
-
-// GetRole answers with a role.
-func (a API) GetRole(in *iam.GetRoleInput) (*iam.GetRoleOutput, error) {
-	out, err := read[iam.GetRoleOutput](a.c, "iam-get-role", aws.ToString(in.RoleName))
-	if err != nil || out.Role == nil {
-		return out, err
-	}
-	role := *out.Role
-	role.AssumeRolePolicyDocument = urlEncoded(role.AssumeRolePolicyDocument)
-	return &iam.GetRoleOutput{Role: &role}, nil
-}
-
-// ListAttachedRolePolicies answers with the managed policies of a role.
-func (a API) ListAttachedRolePolicies(in *iam.ListAttachedRolePoliciesInput) (*iam.ListAttachedRolePoliciesOutput, error) {
-	return read[iam.ListAttachedRolePoliciesOutput](a.c, "iam-list-attached-role-policies", aws.ToString(in.RoleName))
-}
-
-// ListRolePolicies answers with the names of a role's inline policies.
-func (a API) ListRolePolicies(in *iam.ListRolePoliciesInput) (*iam.ListRolePoliciesOutput, error) {
-	return read[iam.ListRolePoliciesOutput](a.c, "iam-list-role-policies", aws.ToString(in.RoleName))
-}
-
-// GetRolePolicy answers with an inline policy.
-func (a API) GetRolePolicy(in *iam.GetRolePolicyInput) (*iam.GetRolePolicyOutput, error) {
-	all, err := read[iam.GetRolePolicyOutput](a.c, "iam-get-role-policy", aws.ToString(in.RoleName), aws.ToString(in.PolicyName))
-	if err != nil {
-		return nil, err
-	}
-	out := *all
-	out.RoleName, out.PolicyName = in.RoleName, in.PolicyName
-	out.PolicyDocument = urlEncoded(out.PolicyDocument)
-	return &out, nil
-}
-
-// GetPolicy is made from the file of the policy's default version: a capture
-// has no file of its own for it.
-func (a API) GetPolicy(in *iam.GetPolicyInput) (*iam.GetPolicyOutput, error) {
-	name := lastPart(aws.ToString(in.PolicyArn))
-	out, err := read[iam.GetPolicyVersionOutput](a.c, "iam-get-policy-version", name)
-	if err != nil {
-		return nil, err
-	}
-	p := &iamtypes.Policy{Arn: in.PolicyArn, PolicyName: &name, IsAttachable: true, DefaultVersionId: aws.String("v1")}
-	if v := out.PolicyVersion; v != nil && v.VersionId != nil {
-		p.DefaultVersionId = v.VersionId
-	}
-	return &iam.GetPolicyOutput{Policy: p}, nil
-}
-
-// GetPolicyVersion answers with the default version of a policy.
-func (a API) GetPolicyVersion(in *iam.GetPolicyVersionInput) (*iam.GetPolicyVersionOutput, error) {
-	out, err := read[iam.GetPolicyVersionOutput](a.c, "iam-get-policy-version", lastPart(aws.ToString(in.PolicyArn)))
-	if err != nil || out.PolicyVersion == nil {
-		return out, err
-	}
-	v := *out.PolicyVersion
-	v.Document = urlEncoded(v.Document)
-	return &iam.GetPolicyVersionOutput{PolicyVersion: &v}, nil
-}

@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,62 +23,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
+	"github.com/aws/smithy-go"
+
 	"rollcall/shared/capture/filename"
+	"rollcall/shared/evidence"
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
-	"rollcall/stage/platform/wire"
-	"rollcall/stage/simaws/cloudwatchlogs"
-	"rollcall/stage/simaws/kubeapi"
-	"rollcall/stage/simaws/resolver"
-	"rollcall/stage/simaws/route53"
-	"rollcall/stage/simaws/route53profiles"
-	"rollcall/stage/simaws/table"
-	"rollcall/stage/simaws/zonalshift"
 )
 
-// choice is one Describe call of EC2 on a list that the capture holds in full.
-type choice[T any] struct {
-	list []T
-	// ids are those asked for, id the field that holds one, and missing the
-	// code with which EC2 refuses a call for an id that it does not have.
-	ids         []string
-	id, missing string
-	filters     []ec2types.Filter
-	// also are filters whose name is not that of a field.
-	also map[string]string
-}
-
-// run is what EC2 would answer.
-func (c choice[T]) run() ([]T, error) {
-	list := c.list
-	if len(c.ids) > 0 {
-		for _, id := range c.ids {
-			if !slices.ContainsFunc(list, func(v T) bool { return text(reflect.ValueOf(v), c.id) == id }) {
-				return nil, wire.Errorf(c.missing, "The ID '%s' does not exist", id)
-			}
-		}
-		list = items(list, func(v T) bool { return slices.Contains(c.ids, text(reflect.ValueOf(v), c.id)) })
-	}
-	for _, f := range c.filters {
-		name := aws.ToString(f.Name)
-		path := name
-		if other, ok := c.also[name]; ok {
-			path = other
-		}
-		if !filterable(reflect.TypeFor[T](), path) {
-			return nil, wire.Errorf("InvalidParameterValue", "The filter '%s' is invalid", name)
-		}
-		list = items(list, func(v T) bool { return table.Admits(values(reflect.ValueOf(v), path), f.Values) })
-	}
-	return list, nil
-}
-
-// A filter's name follows the fields: "attachment.vpc-id" is VpcId in each of
-// Attachments.
-
-// filterable tells whether a type has what a filter looks at.
+// filterable reports whether a type has what a filter looks at. A filter's name follows the
+// fields: "attachment.vpc-id" is VpcId in each of Attachments.
 func filterable(t reflect.Type, path string) bool {
-	if path == "tag-key" || strings.HasPrefix(path, "tag:") {
+	if path == "tag-key" || path == "tag-value" || strings.HasPrefix(path, "tag:") {
 		_, ok := tagField(t)
 		return ok
 	}
@@ -97,17 +56,10 @@ func filterable(t reflect.Type, path string) bool {
 
 // values are what a filter looks at in one resource.
 func values(v reflect.Value, path string) []string {
-	if key, ok := strings.CutPrefix(path, "tag:"); ok || path == "tag-key" {
-		var out []string
-		for _, t := range tagsOf(v) {
-			switch {
-			case !ok:
-				out = append(out, aws.ToString(t.Key))
-			case aws.ToString(t.Key) == key:
-				out = append(out, aws.ToString(t.Value))
-			}
+	if strings.HasPrefix(path, "tag") {
+		if key, ok := strings.CutPrefix(path, "tag:"); ok || path == "tag-key" || path == "tag-value" {
+			return tagValues(v, path, key)
 		}
-		return out
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -140,6 +92,24 @@ func values(v reflect.Value, path string) []string {
 	return values(field, rest)
 }
 
+// tagValues are the keys of a resource's tags, all their values, or that of one key.
+func tagValues(v reflect.Value, path, key string) []string {
+	name, ok := tagField(v.Type())
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, t := range each(v.FieldByName(name)) {
+		switch {
+		case path == "tag-key":
+			out = append(out, text(t, "Key"))
+		case path == "tag-value" || text(t, "Key") == key:
+			out = append(out, text(t, "Value"))
+		}
+	}
+	return out
+}
+
 // fieldOf finds the field of a filter's name: "vpc-id" is VpcId, and a list's
 // name may be in the plural.
 func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
@@ -154,20 +124,11 @@ func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
 	return reflect.StructField{}, false
 }
 
-func tagsOf(v reflect.Value) []ec2types.Tag {
-	name, ok := tagField(v.Type())
-	if !ok {
-		return nil
-	}
-	list, _ := v.FieldByName(name).Interface().([]ec2types.Tag)
-	return list
-}
-
-// tagField is the field that holds a type's tags: network interfaces have
-// another than the rest.
+// tagField is the field that holds a type's tags: network interfaces have another than the
+// rest.
 func tagField(t reflect.Type) (string, bool) {
 	for _, name := range []string{"Tags", "TagSet"} {
-		if f, ok := t.FieldByName(name); ok && f.Type == reflect.TypeFor[[]ec2types.Tag]() {
+		if f, ok := t.FieldByName(name); ok && f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct {
 			return name, true
 		}
 	}
@@ -305,58 +266,16 @@ func (c *Capture) Bare(cluster string) bool {
 	return !runs
 }
 
-// files are kubectl's by the plural of what they hold.
-func kubectl(plural string) (operation string, ok bool) {
-	operation, ok = map[string]string{
-		"nodes":                      "kubectl-get-nodes",
-		"pods":                       "kubectl-get-pods",
-		"persistentvolumes":          "kubectl-get-pv",
-		"persistentvolumeclaims":     "kubectl-get-pvc",
-		"daemonsets":                 "kubectl-get-daemonset-aws-node",
-		"serviceaccounts":            "kubectl-get-serviceaccount-aws-node",
-		"configmaps":                 "kubectl-get-configmap-aws-auth",
-		"certificatesigningrequests": "kubectl-get-csr",
-		"events":                     "kubectl-get-events",
-		"eniconfigs":                 "kubectl-get-eniconfigs",
-		"nodepools":                  "kubectl-get-nodepools",
-		"nodeclaims":                 "kubectl-get-nodeclaims",
-		"ec2nodeclasses":             "kubectl-get-ec2nodeclasses",
-		"nodeclasses":                "kubectl-get-nodeclasses",
-	}[plural]
-	return operation, ok
-}
-
-// Objects lists a cluster's Kubernetes objects of a kind, and the version of
-// the list. The error is the *kubeapi.Status that a client gets.
-func (c *Capture) Objects(cluster, plural string) ([]json.RawMessage, string, error) {
-	operation, ok := kubectl(plural)
-	if !ok {
-		return nil, "", kubernetes(c.absent(fileName("kubectl-get-"+plural, cluster)))
-	}
-	name := c.find(operation, []string{cluster})
-	tree, ok := c.files[name].(map[string]any)
-	if !ok {
-		return nil, "", kubernetes(c.absent(name))
-	}
-	items, version, err := objects(tree)
-	if err != nil {
-		return nil, "", err
-	}
-	return items, version, nil
-}
-
-// objects are the items of what kubectl printed: a list, or one object.
-func objects(tree map[string]any) (list []json.RawMessage, version string, err error) {
+// objects are the items of what kubectl printed: a list, or one object. An error is a
+// statusError.
+func objects(tree map[string]any) (list []map[string]any, version string, err error) {
 	meta, _ := tree["metadata"].(map[string]any)
 	version, _ = meta["resourceVersion"].(string)
-	if version == "" {
-		version = "1"
-	}
 	if token, _ := meta["continue"].(string); token != "" {
-		return nil, "", &kubeapi.Status{Code: http.StatusNotImplemented, Reason: NotCaptured, Message: "the capture holds only the first page of the list"}
+		return nil, "", statusError{http.StatusNotImplemented, NotCaptured, "the capture holds only the first page of the list"}
 	}
 	if tree["kind"] == "Status" {
-		s := &kubeapi.Status{Code: http.StatusInternalServerError}
+		s := statusError{Code: http.StatusInternalServerError}
 		s.Reason, _ = tree["reason"].(string)
 		s.Message, _ = tree["message"].(string)
 		if n, ok := tree["code"].(json.Number); ok {
@@ -366,20 +285,14 @@ func objects(tree map[string]any) (list []json.RawMessage, version string, err e
 		}
 		return nil, "", s
 	}
-	all := []any{tree}
-	if items, ok := tree["items"]; ok {
-		all, _ = items.([]any)
+	if _, ok := tree["items"]; !ok {
+		return []map[string]any{tree}, version, nil
 	}
+	all, _ := tree["items"].([]any)
 	for _, item := range all {
-		object, ok := item.(map[string]any)
-		if !ok {
-			continue
+		if object, ok := item.(map[string]any); ok {
+			list = append(list, object)
 		}
-		raw, err := json.Marshal(object)
-		if err != nil {
-			return nil, "", &kubeapi.Status{Code: http.StatusInternalServerError, Reason: "InternalError", Message: fmt.Sprintf("write an object: %v", err)}
-		}
-		list = append(list, raw)
 	}
 	return list, version, nil
 }
@@ -398,62 +311,8 @@ func (c *Capture) LogGroups() []string {
 	return list
 }
 
-// DescribeDeliverySources answers with the sources of deliveries.
-func (a API) DescribeDeliverySources(*cloudwatchlogs.ListInput) (cloudwatchlogs.DescribeDeliverySourcesOutput, error) {
-	return plain[cloudwatchlogs.DescribeDeliverySourcesOutput](a.c, "logs-describe-delivery-sources")
-}
-
-// DescribeDeliveries answers with the deliveries.
-func (a API) DescribeDeliveries(*cloudwatchlogs.ListInput) (cloudwatchlogs.DescribeDeliveriesOutput, error) {
-	return plain[cloudwatchlogs.DescribeDeliveriesOutput](a.c, "logs-describe-deliveries")
-}
-
-// DescribeDeliveryDestinations answers with the destinations of deliveries.
-func (a API) DescribeDeliveryDestinations(*cloudwatchlogs.ListInput) (cloudwatchlogs.DescribeDeliveryDestinationsOutput, error) {
-	return plain[cloudwatchlogs.DescribeDeliveryDestinationsOutput](a.c, "logs-describe-delivery-destinations")
-}
-
-// FilterLogEvents answers with those events of a log group that the capture holds and
-// that fit.
-func (a API) FilterLogEvents(in *cloudwatchlogs.FilterLogEventsInput) (cloudwatchlogs.FilterLogEventsOutput, error) {
-	out, err := plain[cloudwatchlogs.FilterLogEventsOutput](a.c, filterLogEvents, aws.ToString(in.LogGroupName))
-	if err != nil {
-		return out, err
-	}
-	return cloudwatchlogs.FilterLogEventsOutput{Events: items(out.Events, func(e cloudwatchlogs.LogEvent) bool {
-		late := in.EndTime != nil && e.Timestamp > *in.EndTime
-		early := in.StartTime != nil && e.Timestamp < *in.StartTime
-		return !late && !early && cloudwatchlogs.Matches(aws.ToString(in.FilterPattern), e.Message)
-	})}, nil
-}
-
-// plain is read of an answer that is handed on as a value.
-func plain[O any](c *Capture, operation string, keys ...string) (O, error) {
-	out, err := read[O](c, operation, keys...)
-	if err != nil {
-		var none O
-		return none, err
-	}
-	return *out, nil
-}
-
 // visibilityFile tells how the account's setting is.
 const visibilityFile = "ec2-get-managed-resource-visibility"
-
-// GetManagedResourceVisibility answers with the account's setting.
-func (a API) GetManagedResourceVisibility(*ec2.GetManagedResourceVisibilityInput) (*ec2.GetManagedResourceVisibilityOutput, error) {
-	return read[ec2.GetManagedResourceVisibilityOutput](a.c, visibilityFile)
-}
-
-// GetAllowedImagesSettings answers with the account's Allowed AMIs.
-func (a API) GetAllowedImagesSettings(*ec2.GetAllowedImagesSettingsInput) (*ec2.GetAllowedImagesSettingsOutput, error) {
-	return read[ec2.GetAllowedImagesSettingsOutput](a.c, "ec2-get-allowed-images-settings")
-}
-
-// GetInstanceMetadataDefaults answers with the account's metadata defaults.
-func (a API) GetInstanceMetadataDefaults(*ec2.GetInstanceMetadataDefaultsInput) (*ec2.GetInstanceMetadataDefaultsOutput, error) {
-	return read[ec2.GetInstanceMetadataDefaultsOutput](a.c, "ec2-get-instance-metadata-defaults")
-}
 
 // lacksManaged tells that EC2's lists may lack what AWS services manage: EKS Auto
 // Mode runs nodes, nothing that it manages is in the capture, and the account's
@@ -490,18 +349,11 @@ const WithoutManaged = "EKS Auto Mode runs nodes, and the capture has nothing th
 
 // unseen refuses to tell of instances that a filter names by id and the capture
 // does not hold, where it may lack them: that EC2 does not know them is not said.
-func (c *Capture) unseen(filters []ec2types.Filter, list []ec2types.Instance) error {
-	if !c.lacksManaged() {
-		return nil
-	}
-	for _, f := range filters {
-		if aws.ToString(f.Name) != "instance-id" {
-			continue
-		}
-		for _, id := range f.Values {
-			if !slices.ContainsFunc(list, func(in ec2types.Instance) bool { return aws.ToString(in.InstanceId) == id }) {
-				return wire.Errorf(NotCaptured, "%s: %s may be hidden", WithoutManaged, id)
-			}
+func (c *Capture) unseen(q evidence.Question, list []ec2types.Instance) error {
+	for _, id := range q["filter instance-id"] {
+		known := slices.ContainsFunc(list, func(in ec2types.Instance) bool { return aws.ToString(in.InstanceId) == id })
+		if !known && c.lacksManaged() {
+			return apiError(NotCaptured, "%s: %s may be hidden", WithoutManaged, id)
 		}
 	}
 	return nil
@@ -509,15 +361,17 @@ func (c *Capture) unseen(filters []ec2types.Filter, list []ec2types.Instance) er
 
 // uncounted refuses to give all interfaces of a VPC where some may be lacking:
 // what they hold would look free.
-func (c *Capture) uncounted(filters []ec2types.Filter) error {
-	if !c.lacksManaged() || slices.ContainsFunc(filters, func(f ec2types.Filter) bool { return aws.ToString(f.Name) != "vpc-id" }) {
+func (c *Capture) uncounted(q evidence.Question) error {
+	for name := range q {
+		if strings.HasPrefix(name, "filter ") && name != "filter vpc-id" {
+			return nil
+		}
+	}
+	if !c.lacksManaged() {
 		return nil
 	}
-	return wire.Errorf(NotCaptured, "%s: its interfaces may be hidden", WithoutManaged)
+	return apiError(NotCaptured, "%s: its interfaces may be hidden", WithoutManaged)
 }
-
-// fileName is the name of a file, without .json, of an operation and its keys.
-func fileName(operation string, keys ...string) string { return filename.Of(operation, keys...) }
 
 // plainName is the name with the dots of its keys left as they are, as a
 // person may have written it by hand. It is looked for second.
@@ -592,21 +446,21 @@ func operations() map[string]reflect.Type {
 		"ec2-describe-vpc-block-public-access-exclusions": reflect.TypeFor[ec2.DescribeVpcBlockPublicAccessExclusionsOutput](),
 		"ec2-describe-security-group-vpc-associations":    reflect.TypeFor[ec2.DescribeSecurityGroupVpcAssociationsOutput](),
 
-		"route53-list-hosted-zones-by-vpc":  reflect.TypeFor[route53.ListHostedZonesByVPCOutput](),
-		"route53-list-resource-record-sets": reflect.TypeFor[route53.ListResourceRecordSetsOutput](),
+		"route53-list-hosted-zones-by-vpc":  nil,
+		"route53-list-resource-record-sets": nil,
 
-		"route53profiles-list-profile-associations":          reflect.TypeFor[route53profiles.ListProfileAssociationsOutput](),
-		"route53profiles-list-profile-resource-associations": reflect.TypeFor[route53profiles.ListProfileResourceAssociationsOutput](),
+		"route53profiles-list-profile-associations":          nil,
+		"route53profiles-list-profile-resource-associations": nil,
 
-		"route53resolver-list-firewall-rule-group-associations": reflect.TypeFor[resolver.ListFirewallRuleGroupAssociationsOutput](),
-		"route53resolver-list-firewall-rules":                   reflect.TypeFor[resolver.ListFirewallRulesOutput](),
-		"route53resolver-list-firewall-domains":                 reflect.TypeFor[resolver.ListFirewallDomainsOutput](),
-		"route53resolver-list-resolver-rules":                   reflect.TypeFor[resolver.ListResolverRulesOutput](),
-		"route53resolver-list-resolver-rule-associations":       reflect.TypeFor[resolver.ListResolverRuleAssociationsOutput](),
+		"route53resolver-list-firewall-rule-group-associations": nil,
+		"route53resolver-list-firewall-rules":                   nil,
+		"route53resolver-list-firewall-domains":                 nil,
+		"route53resolver-list-resolver-rules":                   nil,
+		"route53resolver-list-resolver-rule-associations":       nil,
 
-		"arc-zonal-shift-list-zonal-shifts":      reflect.TypeFor[zonalshift.ListZonalShiftsOutput](),
-		"arc-zonal-shift-list-autoshifts":        reflect.TypeFor[zonalshift.ListAutoshiftsOutput](),
-		"arc-zonal-shift-list-managed-resources": reflect.TypeFor[zonalshift.ListManagedResourcesOutput](),
+		"arc-zonal-shift-list-zonal-shifts":      nil,
+		"arc-zonal-shift-list-autoshifts":        nil,
+		"arc-zonal-shift-list-managed-resources": nil,
 
 		"autoscaling-describe-auto-scaling-groups": reflect.TypeFor[autoscaling.DescribeAutoScalingGroupsOutput](),
 		"autoscaling-describe-scaling-activities":  reflect.TypeFor[autoscaling.DescribeScalingActivitiesOutput](),
@@ -632,10 +486,10 @@ func operations() map[string]reflect.Type {
 		"iam-get-role-policy":             reflect.TypeFor[iam.GetRolePolicyOutput](),
 		"iam-get-policy-version":          reflect.TypeFor[iam.GetPolicyVersionOutput](),
 
-		"logs-describe-delivery-sources":      reflect.TypeFor[cloudwatchlogs.DescribeDeliverySourcesOutput](),
-		"logs-describe-deliveries":            reflect.TypeFor[cloudwatchlogs.DescribeDeliveriesOutput](),
-		"logs-describe-delivery-destinations": reflect.TypeFor[cloudwatchlogs.DescribeDeliveryDestinationsOutput](),
-		"logs-filter-log-events":              reflect.TypeFor[cloudwatchlogs.FilterLogEventsOutput](),
+		"logs-describe-delivery-sources":      nil,
+		"logs-describe-deliveries":            nil,
+		"logs-describe-delivery-destinations": nil,
+		"logs-filter-log-events":              nil,
 
 		// AWS Health's events are not served yet: no function asks for them.
 		"health-describe-events": nil,
@@ -661,32 +515,10 @@ func operations() map[string]reflect.Type {
 	}
 }
 
-// ListProfileAssociations answers with the Profiles of a VPC.
-func (a API) ListProfileAssociations(in *route53profiles.Input) (json.RawMessage, error) {
-	all, err := plain[route53profiles.ListProfileAssociationsOutput](a.c, "route53profiles-list-profile-associations")
-	return route53profiles.Written(all.Fitting(in), err)
-}
-
-// ListProfileResourceAssociations answers with the resources of a Profile.
-func (a API) ListProfileResourceAssociations(in *route53profiles.Input) (json.RawMessage, error) {
-	all, err := plain[route53profiles.ListProfileResourceAssociationsOutput](a.c, "route53profiles-list-profile-resource-associations", aws.ToString(in.ProfileId))
-	return route53profiles.Written(all.Fitting(in), err)
-}
-
-// read is what a call answered. The value is shared: who changes it copies it
-// first.
-func read[O any](c *Capture, operation string, keys ...string) (*O, error) {
-	name := c.find(operation, keys)
-	if out, ok := c.files[name].(*O); ok {
-		return out, nil
-	}
-	return nil, c.absent(name)
-}
-
 // find is the name under which a call is kept: the escaped one, or the one
 // with plain dots if only that is there.
 func (c *Capture) find(operation string, keys []string) string {
-	name := fileName(operation, keys...)
+	name := filename.Of(operation, keys...)
 	if c.has(name) {
 		return name
 	}
@@ -777,12 +609,12 @@ func (c *Capture) absent(name string) error {
 		return r.aws()
 	}
 	if c.partial[name] {
-		return wire.Errorf(NotCaptured, "%s.json holds only the first page of the answer", name)
+		return apiError(NotCaptured, "%s.json holds only the first page of the answer", name)
 	}
 	if why := c.leftOut[name]; why != "" {
-		return wire.Errorf(NotCaptured, "the capture has no %s.json: %s", name, why)
+		return apiError(NotCaptured, "the capture has no %s.json: %s", name, why)
 	}
-	return wire.Errorf(NotCaptured, "the capture has no %s.json", name)
+	return apiError(NotCaptured, "the capture has no %s.json", name)
 }
 
 // leftOutFile lists what whoever took the capture did not ask for.
@@ -806,21 +638,12 @@ func (c *Capture) takeLeftOut(path string, tree any) error {
 	return nil
 }
 
-// aws is the refusal as the service gave it. The code decides what a client
-// makes of it. A server's fault is answered with a client error's status too:
-// clients would ask again for half a minute, and the answer stays the same.
-func (r refusal) aws() *wire.Error {
+// aws is the refusal as the service gave it.
+func (r refusal) aws() *smithy.GenericAPIError {
 	if again(r.code) {
-		return wire.Errorf(NotCaptured, "the call was throttled or timed out when the capture was taken: %s %s", r.code, r.message)
+		return apiError(NotCaptured, "the call was throttled or timed out when the capture was taken: %s %s", r.code, r.message)
 	}
-	status := http.StatusBadRequest
-	switch {
-	case denied(r.code):
-		status = http.StatusForbidden
-	case r.code == "NoSuchEntity" || r.code == "ResourceNotFoundException":
-		status = http.StatusNotFound
-	}
-	return &wire.Error{Code: r.code, Message: r.message, Status: status}
+	return apiError(r.code, "%s", r.message)
 }
 
 // again tells the codes on which AWS's clients ask again whatever the status
@@ -840,13 +663,13 @@ func denied(code string) bool {
 	return strings.HasPrefix(code, "AccessDenied") || code == "UnauthorizedOperation" || code == "Forbidden" || code == "AuthFailure"
 }
 
-// kubernetes is an answer of the Kubernetes API in its own words.
-func kubernetes(err error) *kubeapi.Status {
-	var w *wire.Error
+// kubernetes is a refusal as the Kubernetes API gives it.
+func kubernetes(err error) error {
+	var w *smithy.GenericAPIError
 	if !errors.As(err, &w) {
-		return &kubeapi.Status{Code: http.StatusInternalServerError, Reason: "InternalError", Message: err.Error()}
+		return err
 	}
-	s := &kubeapi.Status{Code: http.StatusInternalServerError, Reason: w.Code, Message: w.Message}
+	s := statusError{http.StatusInternalServerError, w.Code, cmp.Or(w.Message, w.Code)}
 	switch {
 	case w.Code == NotCaptured:
 		s.Code = http.StatusNotImplemented
@@ -862,9 +685,6 @@ func kubernetes(err error) *kubeapi.Status {
 		s.Code = http.StatusServiceUnavailable
 	case w.Code == "Timeout" || w.Code == "ServerTimeout":
 		s.Code = http.StatusGatewayTimeout
-	}
-	if s.Message == "" {
-		s.Message = w.Code
 	}
 	return s
 }
@@ -905,4 +725,41 @@ func (c *Capture) LaunchCalls() []json.RawMessage {
 		list[i] = r.raw
 	}
 	return list
+}
+
+// inBase64 is text as EC2 sends it. What is base64 already is left as it is:
+// a console's text never is, as it has spaces and brackets.
+func inBase64(text *string) *string {
+	if text == nil || *text == "" {
+		return text
+	}
+	packed := strings.Join(strings.Fields(*text), "")
+	if _, err := base64.StdEncoding.DecodeString(packed); err == nil {
+		return &packed
+	}
+	return aws.String(base64.StdEncoding.EncodeToString([]byte(*text)))
+}
+
+// version finds a version by its number, "$Latest" or "$Default". The newest
+// that was captured is taken for the latest.
+func version(list []ec2types.LaunchTemplateVersion, want string) (ec2types.LaunchTemplateVersion, bool) {
+	i := -1
+	switch want {
+	case "$Latest":
+		for k, v := range list {
+			if i < 0 || aws.ToInt64(v.VersionNumber) > aws.ToInt64(list[i].VersionNumber) {
+				i = k
+			}
+		}
+	case "$Default":
+		i = slices.IndexFunc(list, func(v ec2types.LaunchTemplateVersion) bool { return aws.ToBool(v.DefaultVersion) })
+	default:
+		i = slices.IndexFunc(list, func(v ec2types.LaunchTemplateVersion) bool {
+			return strconv.FormatInt(aws.ToInt64(v.VersionNumber), 10) == want
+		})
+	}
+	if i < 0 {
+		return ec2types.LaunchTemplateVersion{}, false
+	}
+	return list[i], true
 }

@@ -14,13 +14,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf16"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-
-	"rollcall/stage/platform/wire"
-	"rollcall/stage/simaws/resolver"
-	"rollcall/stage/simaws/route53"
-	"rollcall/stage/simaws/zonalshift"
 )
 
 // layouts are the forms in which the CLI's versions, kubectl and people write
@@ -179,45 +172,6 @@ func (m *moments) newest(now time.Time) time.Time {
 	return newest
 }
 
-// ListFirewallRuleGroupAssociations answers with the rule groups of a VPC.
-func (a API) ListFirewallRuleGroupAssociations(in *resolver.Input) (json.RawMessage, error) {
-	all, err := plain[resolver.ListFirewallRuleGroupAssociationsOutput](a.c, "route53resolver-list-firewall-rule-group-associations")
-	return resolver.Written(all.InVPC(in.VpcId), err)
-}
-
-// ListFirewallRules answers with the rules of a rule group.
-func (a API) ListFirewallRules(in *resolver.Input) (json.RawMessage, error) {
-	return resolver.Written(plain[resolver.ListFirewallRulesOutput](a.c, "route53resolver-list-firewall-rules", aws.ToString(in.FirewallRuleGroupId)))
-}
-
-// ListFirewallDomains answers with the domains of a list.
-func (a API) ListFirewallDomains(in *resolver.Input) (json.RawMessage, error) {
-	return resolver.Written(plain[resolver.ListFirewallDomainsOutput](a.c, "route53resolver-list-firewall-domains", aws.ToString(in.FirewallDomainListId)))
-}
-
-// ListResolverRules answers with the rules.
-func (a API) ListResolverRules(*resolver.Input) (json.RawMessage, error) {
-	return resolver.Written(plain[resolver.ListResolverRulesOutput](a.c, "route53resolver-list-resolver-rules"))
-}
-
-// ListResolverRuleAssociations answers with the rules in force.
-func (a API) ListResolverRuleAssociations(in *resolver.Input) (json.RawMessage, error) {
-	all, err := plain[resolver.ListResolverRuleAssociationsOutput](a.c, "route53resolver-list-resolver-rule-associations")
-	return resolver.Written(all.Fitting(in.Filters), err)
-}
-
-// ListHostedZonesByVPC answers with the private hosted zones of a VPC.
-func (a API) ListHostedZonesByVPC(in *route53.Input) (wire.XML, error) {
-	out, err := plain[route53.ListHostedZonesByVPCOutput](a.c, "route53-list-hosted-zones-by-vpc", aws.ToString(in.VPCId))
-	return route53.Written("ListHostedZonesByVPC", out, err)
-}
-
-// ListResourceRecordSets answers with the records of a zone.
-func (a API) ListResourceRecordSets(in *route53.Input) (wire.XML, error) {
-	out, err := plain[route53.ListResourceRecordSetsOutput](a.c, "route53-list-resource-record-sets", aws.ToString(in.HostedZoneId))
-	return route53.Written("ListResourceRecordSets", out, err)
-}
-
 // Error is a capture that cannot be read: which file, and what is wrong.
 type Error struct {
 	// File is the file's path, or the folder's.
@@ -330,21 +284,4 @@ func (c *Capture) Without(files []string, refused bool) *Capture {
 	}
 	less.identify()
 	return &less
-}
-
-// ListZonalShifts answers with the zonal shifts that a request asks for.
-func (a API) ListZonalShifts(in *zonalshift.Input) (json.RawMessage, error) {
-	all, err := plain[zonalshift.ListZonalShiftsOutput](a.c, "arc-zonal-shift-list-zonal-shifts")
-	return zonalshift.Written(all.Fitting(in), err)
-}
-
-// ListAutoshifts answers with the autoshifts likewise.
-func (a API) ListAutoshifts(in *zonalshift.Input) (json.RawMessage, error) {
-	all, err := plain[zonalshift.ListAutoshiftsOutput](a.c, "arc-zonal-shift-list-autoshifts")
-	return zonalshift.Written(all.Fitting(in), err)
-}
-
-// ListManagedResources answers with the resources that are registered.
-func (a API) ListManagedResources(*zonalshift.Input) (json.RawMessage, error) {
-	return zonalshift.Written(plain[zonalshift.ListManagedResourcesOutput](a.c, "arc-zonal-shift-list-managed-resources"))
 }

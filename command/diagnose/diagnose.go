@@ -1,6 +1,6 @@
-// Package diagnose looks once at an account that is there, at a capture or at a world,
-// as the functions do: each has its own engine run over it, and what they observed is
-// one result. It prints nothing; the command does.
+// Package diagnose looks once at an account that is there or at a capture, as the functions
+// do: each has its own engine run over it, and what they observed is one result. It prints
+// nothing; the command does.
 package diagnose
 
 import (
@@ -17,48 +17,74 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"golang.org/x/sync/errgroup"
 
 	"rollcall/command/caller"
 	"rollcall/command/capture"
 	"rollcall/command/diagnose/look"
 	"rollcall/command/exit"
-	"rollcall/command/reading"
 	"rollcall/command/result"
 	"rollcall/command/result/page"
+	"rollcall/command/subject"
 	joincheck "rollcall/functions/join-check/spec"
 	launchwatch "rollcall/functions/launch-watch/spec"
 	"rollcall/shared/askonce"
 	"rollcall/shared/awsconf"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
-	"rollcall/shared/config"
-	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
-	"rollcall/stage"
-	"rollcall/stage/platform/router"
-	"rollcall/stage/platform/template"
-	"rollcall/stage/simaws/world"
 )
 
-// offline looks at a capture in this process: the AWS clients ask what it holds.
-// Log takes the functions' logs, nil drops them.
-func offline(ctx context.Context, c *capture.Capture, log io.Writer) (result.Result, error) {
-	served, err := reading.OfCapture(c).Open(ctx)
+// history is how old an event may be to be played: what came of it is in the capture.
+const history = time.Hour
+
+// Examine looks at a subject; notes are for the person at the keyboard. A world is looked at by
+// worlds.
+func Examine(ctx context.Context, s subject.Subject, worlds subject.Worlds, notes io.Writer) (result.Result, error) {
+	world, err := s.IsWorld()
+	switch {
+	case err != nil:
+		return result.Result{}, err
+	case world && worlds == nil:
+		return result.Result{}, subject.ErrNeedsStage
+	case world:
+		return worlds.Examine(ctx, s, notes)
+	}
+	c, err := s.Capture(notes)
 	if err != nil {
 		return result.Result{}, err
 	}
-	defer served.Close()
-	return lookAt(ctx, c, served, log)
+	var log io.Writer
+	if s.Verbose {
+		log = notes
+	}
+	return lookAt(ctx, c, subject.OfCapture(c), eventOf(c, notes), log)
 }
 
-// lookAt looks at a capture that is served.
-func lookAt(ctx context.Context, c *capture.Capture, served reading.Open, log io.Writer) (result.Result, error) {
+// eventOf is the event that a capture says to play first; nil for none.
+func eventOf(c *capture.Capture, notes io.Writer) json.RawMessage {
+	if c.Event == nil {
+		return nil
+	}
+	var e struct{ Time time.Time }
+	if json.Unmarshal(c.Event, &e) == nil && !e.Time.IsZero() && c.Time.Sub(e.Time) > history {
+		fmt.Fprintf(notes, "note: event.json is of %s, more than an hour before the capture: it is not played\n", e.Time.UTC().Format(time.RFC3339))
+		return nil
+	}
+	if look.Takes(c.Event) == "" {
+		fmt.Fprintln(notes, "note: no rule of Rollcall takes the event of event.json")
+	}
+	return c.Event
+}
+
+// lookAt looks at a capture in this process: the AWS clients ask what it holds. Log takes the
+// functions' logs, nil drops them.
+func lookAt(ctx context.Context, c *capture.Capture, account subject.Account, event json.RawMessage, log io.Writer) (result.Result, error) {
 	seen, err := look.At(ctx, look.Account{
-		ID: c.Account, Region: c.Region, AWS: served.AWS, Endpoints: served.Endpoints, Functions: lookers(c), Logs: c.LogGroups(), Refused: func(context.Context) []look.Record { return c.LaunchCalls() },
+		ID: c.Account, Region: c.Region, AWS: account.AWS, Endpoints: account.Endpoints, Functions: lookers(c), Logs: c.LogGroups(),
+		Refused: func(context.Context) []look.Record { return c.LaunchCalls() }, Event: event,
 		Now: func() time.Time { return c.Time }, Log: logTo(log),
 	})
 	if err != nil {
@@ -95,159 +121,6 @@ func logTo(w io.Writer) *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	return slog.New(slog.NewJSONHandler(w, nil))
-}
-
-// playEvent puts the capture's event on the default bus. The template's rules
-// take it to their queues, and what waits there goes to the functions. What a
-// queue holds back for later (the roll call of a launch) is the sweep's.
-func (r *run) playEvent(ctx context.Context) error {
-	if r.event == nil {
-		return nil
-	}
-	var e struct{ Time time.Time }
-	if json.Unmarshal(r.event, &e) == nil && !e.Time.IsZero() && r.stage.Clock.Now().Sub(e.Time) > history {
-		fmt.Fprintf(r.notes, "note: event.json is of %s, more than an hour before the capture: it is not played\n", e.Time.UTC().Format(time.RFC3339))
-		return nil
-	}
-	if _, err := r.stage.Router.Put(r.event, "default"); err != nil {
-		return exit.Misuse("event.json: %w", err)
-	}
-	matched := false
-	for _, t := range r.stage.Trace() {
-		matched = matched || t.Kind == router.Delivered
-	}
-	if !matched {
-		fmt.Fprintln(r.notes, "note: no rule of Rollcall takes the event of event.json")
-	}
-	for _, m := range r.stage.Template.Mappings {
-		if err := r.pump(ctx, m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// playRefused gives the functions what a world told its bus of calls for instances
-// that were refused: no API has it afterwards, as it is what launch-watch keeps. All
-// else that happened to a world can still be seen, and is the sweep's.
-func (r *run) playRefused(ctx context.Context) error {
-	if r.capture != nil {
-		return nil
-	}
-	for _, m := range r.stage.Template.Mappings {
-		for _, f := range r.stage.Template.Functions {
-			if f.Name != m.FunctionName && f.ARN != m.FunctionName {
-				continue
-			}
-			if f, ok := r.detector(f.ARN); ok {
-				if err := r.pumpRefused(ctx, f, m.QueueARN); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func (r *run) pumpRefused(ctx context.Context, f template.Function, queue string) error {
-	batch, err := r.drain(ctx, queue)
-	if err != nil {
-		return err
-	}
-	batch = slices.DeleteFunc(batch, func(m events.SQSMessage) bool {
-		t, err := event.Parse([]byte(m.Body))
-		return err != nil || t.Kind != event.LaunchRefused
-	})
-	if len(batch) == 0 {
-		return nil
-	}
-	raw, err := json.Marshal(events.SQSEvent{Records: batch})
-	if err != nil {
-		return fmt.Errorf("write the batch: %w", err)
-	}
-	return r.invoke(ctx, f, raw)
-}
-
-// pump gives what waits in a queue to the detector that reads it.
-func (r *run) pump(ctx context.Context, m template.EventSourceMapping) error {
-	for _, f := range r.stage.Template.Functions {
-		if f.Name != m.FunctionName && f.ARN != m.FunctionName {
-			continue
-		}
-		if f, ok := r.detector(f.ARN); ok {
-			batch, err := r.drain(ctx, m.QueueARN)
-			if err != nil || len(batch) == 0 {
-				return err
-			}
-			raw, err := json.Marshal(events.SQSEvent{Records: batch})
-			if err != nil {
-				return fmt.Errorf("write the batch: %w", err)
-			}
-			return r.invoke(ctx, f, raw)
-		}
-	}
-	return nil
-}
-
-// drain takes all messages that a queue gives now.
-func (r *run) drain(ctx context.Context, arn string) ([]events.SQSMessage, error) {
-	var all []events.SQSMessage
-	for {
-		depth, err := r.stage.Queues.Depth(arn)
-		if err != nil {
-			return nil, fmt.Errorf("queue %s: %w", arn, err)
-		}
-		if depth.Visible == 0 {
-			return all, nil
-		}
-		batch, err := r.stage.Queues.Receive(ctx, arn, depth.Visible, 0)
-		if err != nil {
-			return nil, fmt.Errorf("receive from %s: %w", arn, err)
-		}
-		for _, m := range batch {
-			all = append(all, events.SQSMessage{
-				MessageId: m.ID, ReceiptHandle: m.Receipt, Body: m.Body, Attributes: m.System,
-				EventSource: "aws:sqs", EventSourceARN: arn, AWSRegion: r.stage.Template.Region,
-			})
-		}
-		if err := r.stage.Queues.Delete(arn, batch...); err != nil {
-			return nil, fmt.Errorf("delete from %s: %w", arn, err)
-		}
-	}
-}
-
-// collect reads what the functions found.
-func (r *run) collect(ctx context.Context) error {
-	for _, q := range r.stage.Template.Queues {
-		if !r.isResults(q) {
-			continue
-		}
-		messages, err := r.drain(ctx, q.ARN)
-		if err != nil {
-			return err
-		}
-		for _, m := range messages {
-			said, err := report.DecodeMessage([]byte(m.Body))
-			if err != nil {
-				return err
-			}
-			// A summary counts what was; it finds nothing.
-			if said.Observation != nil {
-				r.seen = append(r.seen, *said.Observation)
-			}
-		}
-	}
-	return nil
-}
-
-// isResults tells the queue to which the detectors send.
-func (r *run) isResults(q template.Queue) bool {
-	for _, f := range r.stage.Template.Functions {
-		if f.Environment[string(config.ResultQueueURL)] == q.URL {
-			return true
-		}
-	}
-	return false
 }
 
 // known tells that a nodegroup is there by that name, or says which ones are: that
@@ -542,27 +415,6 @@ func (a *Account) notKnown(unread []snapshot.Failure, seen []report.Observation)
 	return notes
 }
 
-// OpenAccount is the world or the capture as an account to be read.
-func OpenAccount(o Subject, notes io.Writer) (reading.Account, error) {
-	so := stage.Options{Settings: map[string]string{}}
-	if err := open(o, &so, notes); err != nil {
-		return reading.Account{}, err
-	}
-	if so.Capture != nil {
-		return reading.OfCapture(so.Capture), nil
-	}
-	file, err := so.LoadWorld()
-	if err != nil {
-		return reading.Account{}, exit.Misuse("not a capture or world file: %w", err)
-	}
-	w, err := world.New(file, world.Options{Seed: 1})
-	if err != nil {
-		return reading.Account{}, exit.Misuse("not a capture or world file: %w", err)
-	}
-	w.Advance(so.At)
-	return reading.OfWorld(w, file), nil
-}
-
 // drawnAccount is the account whose networks a page draws.
 type drawnAccount struct {
 	subject, id, region string
@@ -573,17 +425,13 @@ type drawnAccount struct {
 
 // WritePage writes a result of a capture or a world as a page into a file, which is
 // replaced.
-func WritePage(ctx context.Context, r result.Result, o Subject, file, version string, notes io.Writer) error {
-	a, err := OpenAccount(o, io.Discard)
+func WritePage(ctx context.Context, r result.Result, s subject.Subject, worlds subject.Worlds, file, version string, notes io.Writer) error {
+	a, err := s.Open(ctx, worlds, io.Discard)
 	if err != nil {
 		return err
 	}
-	reader, closing, err := a.Serve(ctx)
-	if err != nil {
-		return err
-	}
-	defer closing()
-	return drawnAccount{subject: filepath.Base(o.Path), id: a.ID, region: a.Region, clusters: a.Clusters, now: a.Now, reader: reader}.write(ctx, r, file, version, notes)
+	defer a.Close()
+	return drawnAccount{subject: filepath.Base(s.Path), id: a.ID, region: a.Region, clusters: a.Clusters, now: a.Now, reader: a.Reader()}.write(ctx, r, file, version, notes)
 }
 
 // WritePage writes a result of clusters that are there.

@@ -9,16 +9,16 @@ import (
 	"io"
 	"io/fs"
 	"log"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"rollcall/command/subject"
+	"rollcall/stage/examine"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -28,7 +28,6 @@ import (
 	"rollcall/command/capture"
 	"rollcall/command/exit"
 	"rollcall/command/result"
-	"rollcall/shared/config"
 	"rollcall/shared/kube"
 	"rollcall/stage"
 	"rollcall/tools/testfull"
@@ -36,10 +35,10 @@ import (
 
 // ask looks at a subject as the command does: the result, the status with which the
 // command would end, and what is wrong.
-func ask(t *testing.T, subject string) (result.Result, int, string) {
+func ask(t *testing.T, path string) (result.Result, int, string) {
 	t.Helper()
 	var notes bytes.Buffer
-	r, err := Examine(t.Context(), Subject{Path: subject}, &notes)
+	r, err := Examine(t.Context(), subject.Subject{Path: path}, examine.Worlds{}, &notes)
 	var misuse *exit.MisuseError
 	var bad *capture.Error
 	switch {
@@ -48,13 +47,7 @@ func ask(t *testing.T, subject string) (result.Result, int, string) {
 	case err != nil:
 		t.Fatal(err)
 	}
-	printed := printed(t, r)
-	valid(t, []byte(printed))
-	// In make test-full each capture of the tests is looked at by the functions on the
-	// stage, too: TestAsOnTheStage shows it of some.
-	if testfull.Asked() {
-		asOnTheStage(t, subject, printed)
-	}
+	valid(t, []byte(printed(t, r)))
 	status := r.Status()
 	// Of the healthy capture too it is said that three zones leave by one NAT
 	// gateway.
@@ -72,23 +65,6 @@ func printed(t *testing.T, r result.Result) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// asOnTheStage holds what was printed of a capture against what the functions find on
-// the stage, with its table and its queues.
-func asOnTheStage(t *testing.T, capture, told string) {
-	t.Helper()
-	so := stage.Options{Quiet: true, Rate: standstill, Settings: map[string]string{string(config.GiveUp): time.Duration(math.MaxInt64).String()}}
-	if err := open(Subject{Path: capture}, &so, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	r, err := staged(t.Context(), so, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(printed(t, r), told); diff != "" {
-		t.Errorf("otherwise than on the stage (-stage +here):\n%s", diff)
-	}
 }
 
 // valid holds what was printed against the schema.
@@ -1127,14 +1103,14 @@ func TestLiveAsTheFunctions(t *testing.T) {
 	for i := 0; i < len(worlds); i += step {
 		name := strings.TrimSuffix(filepath.Base(worlds[i]), ".yaml")
 		t.Run(name, func(t *testing.T) {
-			want, err := Examine(t.Context(), Subject{Path: worlds[i]}, io.Discard)
+			want, err := Examine(t.Context(), subject.Subject{Path: worlds[i]}, examine.Worlds{}, io.Discard)
 			if err != nil {
 				if name == "unseen" { // a list, no world
 					return
 				}
 				t.Fatal(err)
 			}
-			s, at := callertest.Serve(t, worlds[i], Settled)
+			s, at := callertest.Serve(t, worlds[i], examine.Settled)
 			callertest.LogIn(t, s)
 			got := lookedAt(t, s, Live{At: at, All: true})
 			if diff := cmp.Diff(causesOf(want), causesOf(got)); diff != "" || want.Healthy != got.Healthy {
@@ -1171,7 +1147,7 @@ func lookedAt(t *testing.T, s *stage.Stage, of Live) result.Result {
 // A cluster that cannot be reached, or that does not know the caller, is told as that;
 // what AWS alone tells is told all the same.
 func TestLiveWithoutKubernetes(t *testing.T) {
-	s, at := callertest.Serve(t, filepath.Join("..", "..", "stage", "worlds", "route-blackhole.yaml"), Settled)
+	s, at := callertest.Serve(t, filepath.Join("..", "..", "stage", "worlds", "route-blackhole.yaml"), examine.Settled)
 	callertest.LogIn(t, s)
 	stranger := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)

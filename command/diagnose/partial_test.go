@@ -8,6 +8,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"rollcall/command/subject"
+	"rollcall/stage/examine"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -22,10 +24,10 @@ import (
 	"rollcall/command/capture"
 	"rollcall/command/capture/take"
 	"rollcall/command/exit"
-	"rollcall/command/reading"
 	"rollcall/command/result"
 	"rollcall/shared/checks"
 	"rollcall/stage/platform/wire"
+	"rollcall/stage/reading"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
 	"rollcall/tools/testfull"
@@ -148,7 +150,7 @@ func newPartial(t *testing.T, file string, table *partialTable) *partial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := described.Time.Add(Settled)
+	at := described.Time.Add(examine.Settled)
 	w.Advance(at)
 	return &partial{file: file, described: described, world: w, at: at, table: table}
 }
@@ -187,7 +189,7 @@ func (p *partial) withoutFiles(t *testing.T) {
 			p.named = p.named || err != nil || strings.Contains(string(data), "karpenter.sh/nodepool") || strings.Contains(string(data), "eks:kubernetes-node-pool-name")
 		}
 	}
-	served := p.open(t, reading.OfCapture(c))
+	served := subject.OfCapture(c)
 	memory := newReplay(served, func(string, any) bool { return false })
 	full := p.lookAt(t, c, memory.open())
 	asked := memory.asked(c)
@@ -197,7 +199,7 @@ func (p *partial) withoutFiles(t *testing.T) {
 			less := c.Without(kinds[kind], refused)
 			got := full
 			if changed := asked.changed(c, less, kind); changed.any {
-				got = p.lookAt(t, less, memory.with(p.open(t, reading.OfCapture(less)), changed.call).open())
+				got = p.lookAt(t, less, memory.with(subject.OfCapture(less), changed.call).open())
 			}
 			p.judge(t, what, full, got, kind, callOf(kind))
 			if p.onDisk(what) {
@@ -208,16 +210,16 @@ func (p *partial) withoutFiles(t *testing.T) {
 	memory.unwritten(t)
 }
 
-func (p *partial) lookAt(t *testing.T, c *capture.Capture, served reading.Open) result.Result {
+func (p *partial) lookAt(t *testing.T, c *capture.Capture, served subject.Account) result.Result {
 	t.Helper()
-	r, err := lookAt(t.Context(), c, served, nil)
+	r, err := lookAt(t.Context(), c, served, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func (p *partial) open(t *testing.T, a reading.Account) reading.Open {
+func (p *partial) open(t *testing.T, a reading.Account) subject.Account {
 	t.Helper()
 	served, err := a.Open(t.Context())
 	if err != nil {
@@ -436,4 +438,14 @@ func (l *partialTable) String() string {
 	}
 	_ = w.Flush()
 	return b.String()
+}
+
+// pluralOf is the kind that a path of the Kubernetes API is of: a list's, or one object's.
+func pluralOf(path string) string {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	parts = parts[map[string]int{"api": 2, "apis": 3}[parts[0]]:]
+	if parts[0] == "namespaces" {
+		parts = parts[2:]
+	}
+	return parts[0]
 }

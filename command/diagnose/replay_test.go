@@ -10,6 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"rollcall/command/subject"
+	"rollcall/shared/evidence"
+	"rollcall/stage/examine"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +25,6 @@ import (
 	"rollcall/command/capture"
 	"rollcall/command/capture/mask"
 	"rollcall/command/capture/take"
-	"rollcall/command/reading"
 	"rollcall/command/result"
 	"rollcall/stage"
 	"rollcall/stage/simaws/worldfile"
@@ -33,7 +35,7 @@ import (
 // so that the same question has the same answer, and most of the time of a look is spent on
 // writing and reading answers.
 type replay struct {
-	of reading.Open
+	of subject.Account
 	// fresh reports whether a call, an operation with its input or the path of a list of
 	// Kubernetes objects, has another answer now, which is not kept.
 	fresh func(call string, in any) bool
@@ -47,19 +49,21 @@ type keptAnswers struct {
 
 // keptAnswer is the answer to an AWS call, or that to a request to a cluster.
 type keptAnswer struct {
+	service  string // "ec2:", of an AWS call
 	call     string
+	request  *http.Request // to a cluster
 	in, out  any
 	err      error
 	written  []byte
 	response *http.Response
 }
 
-func newReplay(of reading.Open, fresh func(call string, in any) bool) *replay {
+func newReplay(of subject.Account, fresh func(call string, in any) bool) *replay {
 	return &replay{of, fresh, &keptAnswers{answers: map[string]*keptAnswer{}}}
 }
 
 // with is the replay for an account that differs in some answers.
-func (r *replay) with(of reading.Open, fresh func(call string, in any) bool) *replay {
+func (r *replay) with(of subject.Account, fresh func(call string, in any) bool) *replay {
 	return &replay{of, fresh, r.kept}
 }
 
@@ -77,7 +81,7 @@ func (k *keptAnswers) keep(key string, a *keptAnswer) {
 }
 
 // open is the account, as it is read.
-func (r *replay) open() reading.Open {
+func (r *replay) open() subject.Account {
 	o := r.of
 	o.AWS.APIOptions = append(slices.Clone(o.AWS.APIOptions), func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Replay", r.answer), middleware.After)
@@ -109,7 +113,7 @@ func (r *replay) answer(ctx context.Context, in middleware.InitializeInput, next
 	if ctx.Err() != nil {
 		return out, meta, err
 	}
-	a := &keptAnswer{call: call, in: in.Parameters, out: out.Result, err: err}
+	a := &keptAnswer{service: strings.TrimSuffix(evidence.Call(ctx), call), call: call, in: in.Parameters, out: out.Result, err: err}
 	if a.written, err = json.Marshal(a.out); err != nil {
 		return out, meta, err
 	}
@@ -147,7 +151,7 @@ func (w replayed) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		a = &keptAnswer{call: req.URL.Path, in: w.cluster, written: body, response: response}
+		a = &keptAnswer{call: req.URL.Path, request: req, in: w.cluster, written: body, response: response}
 		w.of.kept.keep(key, a)
 	}
 	again := *a.response
@@ -176,12 +180,12 @@ type asked struct {
 
 // asked returns what was asked for so far.
 func (r *replay) asked(c *capture.Capture) asked {
-	list := asked{calls: []*keptAnswer{{call: presigned, in: map[string]any{}}}}
+	list := asked{}
 	for _, a := range r.kept.answers {
 		list.calls = append(list.calls, a)
 	}
 	for _, a := range list.calls {
-		list.answers = append(list.answers, directly(c, a.call, a.in))
+		list.answers = append(list.answers, directly(c, a))
 	}
 	return list
 }
@@ -207,48 +211,29 @@ func (l asked) changed(full, less *capture.Capture, kind string) changes {
 		if a.response != nil && !strings.HasPrefix(kind, "kubectl-get-") {
 			continue // objects are read of no other files
 		}
-		if !reflect.DeepEqual(l.answers[i], directly(less, a.call, a.in)) {
+		if !reflect.DeepEqual(l.answers[i], directly(less, a)) {
 			of.any, of.calls[a.call] = true, true
 		}
 	}
 	return of
 }
 
-// directly is what a capture answers to a call, without a connection between.
-func directly(c *capture.Capture, call string, in any) any {
+// directly is what a capture answers to a call or to a request for Kubernetes objects, without
+// a look.
+func directly(c *capture.Capture, a *keptAnswer) any {
 	type answer struct{ out, err any }
-	if strings.HasPrefix(call, "/") {
-		list, version, err := c.Objects(in.(string), pluralOf(call))
-		return answer{append(list, json.RawMessage(version)), err}
+	if a.request == nil {
+		out, err := c.Answer(a.service+a.call, a.in)
+		return answer{out, err}
 	}
-	method := reflect.ValueOf(c.API()).MethodByName(call)
-	if !method.IsValid() {
-		return nil // a capture has no answer to it
+	_, _, via, _ := c.Endpoints(a.in.(string))
+	response, err := via.RoundTrip(a.request)
+	if err != nil {
+		return answer{err: err}
 	}
-	input := reflect.ValueOf(in)
-	if want := method.Type().In(0); input.Type() != want {
-		// The small clients have types of their own, which are written alike.
-		text, err := json.Marshal(in)
-		if err != nil {
-			return answer{err: err}
-		}
-		input = reflect.New(want.Elem())
-		if err := json.Unmarshal(text, input.Interface()); err != nil {
-			return answer{err: err}
-		}
-	}
-	out := method.Call([]reflect.Value{input})
-	return answer{out[0].Interface(), out[1].Interface()}
-}
-
-// pluralOf is the kind that a path of the Kubernetes API is of: a list's, or one object's.
-func pluralOf(path string) string {
-	parts := strings.Split(strings.Trim(path, "/"), "/")
-	parts = parts[map[string]int{"api": 2, "apis": 3}[parts[0]]:]
-	if parts[0] == "namespaces" {
-		parts = parts[2:]
-	}
-	return parts[0]
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return answer{string(body), err}
 }
 
 const (
@@ -496,34 +481,10 @@ func TestNodegroups(t *testing.T) {
 	}
 }
 
-// TestAsOnTheStage: what is said of a capture without a stage is what the functions
-// find on it, to the letter. In make test-full so is every capture of this package's
-// tests (ask); these are one of each kind: well, a cause, a symptom, a refusal, and
-// nothing to look at.
-func TestAsOnTheStage(t *testing.T) {
-	for name, changes := range map[string][]change{
-		"healthy":               nil,
-		"a cause":               {noNode(), noWayOut()},
-		"a symptom":             {noNode()},
-		"a call was refused":    {noNode(), refused(tables + " UnauthorizedOperation")},
-		"nothing but instances": {only(instances, "time.txt")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := folder(t, changes...)
-			r, err := Examine(t.Context(), Subject{Path: dir}, io.Discard)
-			if err != nil {
-				t.Fatal(err)
-			}
-			asOnTheStage(t, dir, printed(t, r))
-		})
-	}
-}
-
 // A function that fails is told, and what it cannot do is left out; that the clusters
 // cannot be listed is told once for those that have turns.
 func TestFunctionsThatFailAreTold(t *testing.T) {
-	r, err := Examine(t.Context(), Subject{Path: folder(t, only(instances, "time.txt"))}, io.Discard)
+	r, err := Examine(t.Context(), subject.Subject{Path: folder(t, only(instances, "time.txt"))}, nil, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -690,7 +651,7 @@ func takeOf(t *testing.T, file, dir string) take.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := w.Time.Add(Settled)
+	at := w.Time.Add(examine.Settled)
 	s, err := stage.Start(context.Background(), stage.Options{
 		World: file, At: at, Template: filepath.Join(here(t), "..", "..", "infra", "Rollcall.template.json"), Quiet: true, Still: true,
 	})
@@ -714,9 +675,9 @@ func takeOf(t *testing.T, file, dir string) take.Summary {
 }
 
 // toldOf is what the command says of a world or a capture.
-func toldOf(t *testing.T, subject string) result.Result {
+func toldOf(t *testing.T, path string) result.Result {
 	t.Helper()
-	r, err := Examine(t.Context(), Subject{Path: subject}, io.Discard)
+	r, err := Examine(t.Context(), subject.Subject{Path: path}, examine.Worlds{}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

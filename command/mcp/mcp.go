@@ -25,8 +25,9 @@ import (
 	"rollcall/command/incidents"
 	"rollcall/command/preflight"
 	"rollcall/command/result"
+	"rollcall/command/subject"
 	"rollcall/shared/awsconf"
-	"rollcall/stage/simaws/worldfile"
+	shared "rollcall/shared/capture"
 )
 
 // asData stands before what was written in an account: an assistant must not take
@@ -43,11 +44,13 @@ const maxResources = 1000
 type assistant struct {
 	root *os.Root
 	dir  string // absolute, without symbolic links
+	// worlds plays worlds; nil in a program without the stage.
+	worlds subject.Worlds
 }
 
 // Serve serves an assistant what lies in a folder, until the input ends.
-func Serve(ctx context.Context, dir, version string, in io.Reader, out io.Writer) error {
-	a, err := newAssistant(dir)
+func Serve(ctx context.Context, dir string, worlds subject.Worlds, version string, in io.Reader, out io.Writer) error {
+	a, err := newAssistant(dir, worlds)
 	if err != nil {
 		return err
 	}
@@ -63,7 +66,7 @@ type writeCloser struct{ io.Writer }
 
 func (writeCloser) Close() error { return nil }
 
-func newAssistant(dir string) (*assistant, error) {
+func newAssistant(dir string, worlds subject.Worlds) (*assistant, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -75,7 +78,7 @@ func newAssistant(dir string) (*assistant, error) {
 	if err != nil {
 		return nil, exit.Misuse("--dir: %w", err)
 	}
-	return &assistant{root: root, dir: dir}, nil
+	return &assistant{root: root, dir: dir, worlds: worlds}, nil
 }
 
 type diagnoseInput struct {
@@ -151,11 +154,11 @@ func (a *assistant) server(version string) *sdk.Server {
 			case in.Path == "":
 				return result.Result{}, errors.New("what is to be looked at? path names a capture, clusters names clusters as they are")
 			}
-			subject, err := a.inside(in.Path)
+			path, err := a.inside(in.Path)
 			if err != nil {
 				return result.Result{}, err
 			}
-			return diagnose.Examine(ctx, diagnose.Subject{Path: subject, Root: a.root}, io.Discard)
+			return diagnose.Examine(ctx, subject.Subject{Path: path, Root: a.root}, a.worlds, io.Discard)
 		}, func(in diagnoseInput, r result.Result) string {
 			return r.Words(cmp.Or(in.Path, strings.Join(in.Clusters, ", ")), result.Style{})
 		})
@@ -172,7 +175,7 @@ func (a *assistant) server(version string) *sdk.Server {
 			if err != nil {
 				return result.Result{}, err
 			}
-			return preflight.In(ctx, asked, diagnose.Subject{Path: path, Root: a.root}, io.Discard)
+			return preflight.In(ctx, asked, subject.Subject{Path: path, Root: a.root}, a.worlds, io.Discard)
 		}, func(in preflightInput, r result.Result) string { return r.Words(r.Plan, result.Style{}) })
 	add(s, "incidents", "List what a deployment knows", "Lists the incidents that a deployed Rollcall knows in the caller's account, those that hurt longest first. Without a deployment there is diagnose.",
 		func(ctx context.Context, in incidentsInput) (incidentsOutput, error) {
@@ -320,8 +323,8 @@ func (a *assistant) file(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.Re
 	if !ok || filepath.Ext(name) != ".json" {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
-	text, err := worldfile.ReadRegular(a.root, filepath.FromSlash(name), largestFile)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, worldfile.ErrNotRegular) {
+	text, err := shared.ReadRegular(a.root, filepath.FromSlash(name), largestFile)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, shared.ErrNotRegular) {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
 	if err != nil {

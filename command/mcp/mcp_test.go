@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"rollcall/command/subject"
+	"rollcall/stage/examine"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +35,7 @@ const walledOffNodegroup = `{"clusterName": "eks-workshop", "nodegroupName": "ba
 // a folder.
 func assisted(t *testing.T, dir string) *sdk.ClientSession {
 	t.Helper()
-	a, err := newAssistant(dir)
+	a, err := newAssistant(dir, examine.Worlds{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func TestAssistantIsToldTheSame(t *testing.T) {
 	s := assisted(t, "../../stage/worlds")
 	var r result.Result
 	text, _ := asked(t, s, "diagnose", map[string]any{"path": "corpus/route-no-egress.yaml"}, &r)
-	want, err := diagnose.Examine(t.Context(), diagnose.Subject{Path: "../../stage/worlds/corpus/route-no-egress.yaml"}, io.Discard)
+	want, err := diagnose.Examine(t.Context(), subject.Subject{Path: "../../stage/worlds/corpus/route-no-egress.yaml"}, examine.Worlds{}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,7 @@ func TestAssistantIsToldTheSame(t *testing.T) {
 // With the credentials of whoever started the server an assistant looks at clusters as
 // they are, and at what a deployment knows.
 func TestAssistantLooksAtWhatIsThere(t *testing.T) {
-	stage, _ := callertest.Serve(t, "../../stage/worlds/route.yaml", diagnose.Settled)
+	stage, _ := callertest.Serve(t, "../../stage/worlds/route.yaml", examine.Settled)
 	callertest.LogIn(t, stage)
 	records := store.New(dynamodb.NewFromConfig(stage.AsAdmin()), stage.Template.Tables[0].Name)
 	if _, err := records.SaveIncident(t.Context(), record.Incident{

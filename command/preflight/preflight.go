@@ -12,8 +12,8 @@ import (
 
 	"rollcall/command/diagnose"
 	"rollcall/command/exit"
-	"rollcall/command/reading"
 	"rollcall/command/result"
+	"rollcall/command/subject"
 	"rollcall/shared/checks"
 	"rollcall/shared/preflight"
 	"rollcall/shared/preflight/live"
@@ -39,30 +39,26 @@ func (a Asked) None() bool {
 }
 
 // In judges what is planned, in the account of a world or a capture.
-func In(ctx context.Context, asked Asked, subject diagnose.Subject, notes io.Writer) (result.Result, error) {
+func In(ctx context.Context, asked Asked, s subject.Subject, worlds subject.Worlds, notes io.Writer) (result.Result, error) {
 	p, err := asked.plan()
 	if err != nil {
 		return result.Result{}, err
 	}
-	a, err := diagnose.OpenAccount(subject, notes)
+	a, err := s.Open(ctx, worlds, notes)
 	if err != nil {
 		return result.Result{}, err
 	}
+	defer a.Close()
 	return in(ctx, p, asked.Cluster, a)
 }
 
 // in judges a plan in an account that is read in this process.
-func in(ctx context.Context, p preflight.Plan, wanted string, a reading.Account) (result.Result, error) {
+func in(ctx context.Context, p preflight.Plan, wanted string, a subject.Account) (result.Result, error) {
 	cluster, err := clusterFor(p, wanted, a.Clusters)
 	if err != nil {
 		return result.Result{}, err
 	}
-	reader, closing, err := a.Serve(ctx)
-	if err != nil {
-		return result.Result{}, err
-	}
-	defer closing()
-	v, err := live.Judge(ctx, reader, p, live.Where{Account: a.ID, Region: a.Region, Cluster: cluster, Time: a.Now()})
+	v, err := live.Judge(ctx, a.Reader(), p, live.Where{Account: a.ID, Region: a.Region, Cluster: cluster, Time: a.Now()})
 	if err != nil {
 		return result.Result{}, err
 	}

@@ -6,10 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"rollcall/command/subject"
+	"rollcall/stage/examine"
 	"strings"
 	"testing"
 
-	"rollcall/command/diagnose"
 	"rollcall/command/exit"
 	"rollcall/command/result"
 	"rollcall/stage/platform/wire"
@@ -39,7 +40,7 @@ func storyNodegroup(subnet, more string) string {
 // judged judges in the story's world, and holds what is told or what is wrong.
 func judged(t *testing.T, asked Asked, status int, out, wrong string) {
 	t.Helper()
-	r, err := In(t.Context(), asked, diagnose.Subject{Path: storyWorld}, io.Discard)
+	r, err := In(t.Context(), asked, subject.Subject{Path: storyWorld}, examine.Worlds{}, io.Discard)
 	var misuse *exit.MisuseError
 	switch {
 	case status == exit.BadInput:
@@ -188,14 +189,19 @@ func TestPreflightSettings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := diagnose.OpenAccount(diagnose.Subject{Path: "../../stage/worlds/corpus/" + tt.world + ".yaml"}, io.Discard)
+			a, err := examine.Account(subject.Subject{Path: "../../stage/worlds/corpus/" + tt.world + ".yaml"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if tt.denied != "" {
 				a.Faults = deniedCall(tt.denied)
 			}
-			r, err := in(t.Context(), p, "", a)
+			served, err := a.Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer served.Close()
+			r, err := in(t.Context(), p, "", served)
 			if err != nil {
 				t.Fatal(err)
 			}

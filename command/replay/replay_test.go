@@ -26,7 +26,7 @@ import (
 	"rollcall/command/diagnose"
 	"rollcall/command/diagnose/look"
 	"rollcall/command/incidents"
-	"rollcall/command/reading"
+	"rollcall/command/subject"
 	"rollcall/functions/launch-watch/launchwatch"
 	launchspec "rollcall/functions/launch-watch/spec"
 	"rollcall/shared/checkid"
@@ -166,14 +166,9 @@ func kept(t *testing.T, s *played, key string) *capture.Capture {
 // diagnosed are the causes that today's code finds in a capture, as "check of resource".
 func diagnosed(t *testing.T, c *capture.Capture, by string) (causes []string, seen []report.Observation) {
 	t.Helper()
-	account := reading.OfCapture(c)
-	served, err := account.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer served.Close()
+	account := subject.OfCapture(c)
 	found, err := look.At(t.Context(), look.Account{
-		ID: account.ID, Region: account.Region, AWS: served.AWS, Endpoints: served.Endpoints, Clusters: c.Clusters, Functions: []string{by}, Logs: c.LogGroups(),
+		ID: account.ID, Region: account.Region, AWS: account.AWS, Endpoints: account.Endpoints, Clusters: c.Clusters, Functions: []string{by}, Logs: c.LogGroups(),
 		Refused: func(context.Context) []look.Record { return c.LaunchCalls() }, Now: func() time.Time { return c.Time }, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -332,7 +327,7 @@ func TestAllIsGone(t *testing.T) {
 	if err != nil || about.By != "join-check" || about.Cluster != "eks-workshop" {
 		t.Fatalf("evidence of %+v, %v", about, err)
 	}
-	r, err := diagnose.Examine(t.Context(), diagnose.Subject{Path: dir}, io.Discard)
+	r, err := diagnose.Examine(t.Context(), subject.Subject{Path: dir}, nil, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -476,7 +471,7 @@ func TestAtLaunch(t *testing.T) {
 			if c, err := capture.Open(dir, time.Now()); err != nil || len(c.Warnings) > 0 {
 				t.Fatalf("%v, %+v", err, c)
 			}
-			r, err := diagnose.Examine(t.Context(), diagnose.Subject{Path: dir}, io.Discard)
+			r, err := diagnose.Examine(t.Context(), subject.Subject{Path: dir}, nil, io.Discard)
 			if err != nil {
 				t.Fatal(err)
 			}

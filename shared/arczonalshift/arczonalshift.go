@@ -32,8 +32,12 @@ func New(cfg aws.Config) *Client { return &Client{calls: awsjson.New(cfg, servic
 // Time is written by the service in seconds since 1970.
 type Time struct{ time.Time }
 
-// UnmarshalJSON reads the service's form; what is written is the AWS CLI's.
+// UnmarshalJSON reads the service's form, seconds since 1970, and that of the AWS CLI, which
+// is written.
 func (t *Time) UnmarshalJSON(raw []byte) error {
+	if len(raw) > 0 && raw[0] == '"' {
+		return t.Time.UnmarshalJSON(raw)
+	}
 	var seconds float64
 	if err := json.Unmarshal(raw, &seconds); err != nil {
 		return fmt.Errorf("read a time: %w", err)

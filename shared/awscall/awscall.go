@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,8 @@ type Call struct {
 	// Read reads an answer that is a success, and Refused is what another one says.
 	Read    func(*smithyhttp.Response) (out any, err error)
 	Refused func(*smithyhttp.Response) error
+	// Out is what Read fills.
+	Out any
 	// PlainPath signs the path as it is: S3 alone does not want it escaped once more, and
 	// wants the hash of the body in a header (S3 API reference, "Signature Calculations
 	// for the Authorization Header").
@@ -54,11 +57,19 @@ func Make(ctx context.Context, cfg aws.Config, c Call, in any) error {
 		client = awshttp.NewBuildableClient()
 	}
 	handler := middleware.DecorateHandler(smithyhttp.NewClientHandlerWithOptions(client), stack)
-	if _, _, err := handler.Handle(ctx, in); err != nil {
+	out, _, err := handler.Handle(ctx, in)
+	if recorded, is := out.(Recorded); is && err == nil {
+		err = json.Unmarshal(recorded, c.Out)
+	}
+	if err != nil {
 		return &smithy.OperationError{ServiceID: c.ID, OperationName: c.Operation, Err: err}
 	}
 	return nil
 }
+
+// Recorded is an answer that middleware gives in place of the service's: JSON, as the AWS CLI
+// prints it.
+type Recorded []byte
 
 // assemble puts the steps of a call in their order.
 func assemble(stack *middleware.Stack, cfg aws.Config, c Call) error {

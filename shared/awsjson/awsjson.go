@@ -71,7 +71,7 @@ func (c *Client) make(ctx context.Context, operation, region string, in, out any
 		region = c.cfg.Region
 	}
 	return awscall.Make(ctx, c.cfg, awscall.Call{
-		ID: c.service.ID, Name: c.service.Name, Operation: operation, Region: region,
+		ID: c.service.ID, Name: c.service.Name, Operation: operation, Region: region, Out: out,
 		Write: func(req *smithyhttp.Request, in any) (*smithyhttp.Request, error) {
 			var err error
 			if req.URL, err = req.URL.Parse(c.endpoint(region)); err != nil {

@@ -550,13 +550,22 @@ func (d *document) objectOf(raw []byte) (map[string]any, error) {
 	return object, nil
 }
 
+// Printed is an SDK's output as the AWS CLI prints it, with its secrets: JSON. lower is whether
+// the API's names begin with small letters.
+func Printed(out any, lower bool) []byte {
+	var b bytes.Buffer
+	encoder{lower: lower}.object(&b, reflect.Indirect(reflect.ValueOf(out)))
+	return b.Bytes()
+}
+
 // encoder writes what the SDK made of an answer as the AWS CLI prints it: members by the
 // names of the API, which the SDK writes with a capital letter, lists and texts as they
 // are, times in ISO 8601, and no secrets.
 type encoder struct {
 	// lower tells that the API's names begin small: EKS's do, EC2's, Auto Scaling's and
 	// IAM's do not (botocore's models).
-	lower   bool
+	lower bool
+	// secrets replaces secrets; nil keeps them.
 	secrets *redact.Redactor
 }
 
@@ -658,29 +667,33 @@ func (e encoder) value(b *bytes.Buffer, v reflect.Value, field string) {
 // text writes a text without its secrets. Two kinds are decoded as the CLI decodes them:
 // policies, and what a console printed.
 func (e encoder) text(b *bytes.Buffer, text, field string) {
-	switch {
-	case strings.HasSuffix(field, "Document"):
+	if strings.HasSuffix(field, "Document") {
 		if plain, err := url.PathUnescape(text); err == nil && json.Valid([]byte(plain)) {
 			b.WriteString(plain)
 			return
 		}
-	case field == "Output":
+	}
+	if field == "Output" {
 		if plain, err := base64.StdEncoding.DecodeString(text); err == nil {
 			text = latin1(plain)
 		}
-		text = e.secrets.Value(field, text)
-	case field == "UserData":
-		// No more is kept than what checks read.
+	}
+	if e.secrets != nil {
+		text = e.kept(text, field)
+	}
+	quote(b, text)
+}
+
+// kept is what is kept of a text: no secrets, and of user data no more than what checks read.
+func (e encoder) kept(text, field string) string {
+	if field == "UserData" {
 		if plain, pack, ok := redact.Script(text); ok {
 			text = pack(userdata.Essential(plain))
 		} else {
 			text = userdata.Essential(text)
 		}
-		text = e.secrets.Value(field, text)
-	default:
-		text = e.secrets.Value(field, text)
 	}
-	quote(b, text)
+	return e.secrets.Value(field, text)
 }
 
 // latin1 is what is no UTF-8 as text of ISO 8859-1, for which the CLI takes a console.

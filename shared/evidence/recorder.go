@@ -273,7 +273,7 @@ func (r *Recorder) Middleware(stack *middleware.Stack) error {
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 			// A paginator writes the next page's token into the same parameters: the file
 			// is found before.
-			call := strings.ToLower(strings.ReplaceAll(awsmiddleware.GetServiceID(ctx), " ", "")) + ":" + awsmiddleware.GetOperationName(ctx)
+			call := Call(ctx)
 			file, q := File(call, in.Parameters)
 			out, meta, err := next.HandleInitialize(ctx, in)
 			if file == "" {
@@ -290,6 +290,11 @@ func (r *Recorder) Middleware(stack *middleware.Stack) error {
 			r.add(one)
 			return out, meta, err
 		}), middleware.Before)
+}
+
+// Call is the call that a client's context is of: "ec2:DescribeSubnets".
+func Call(ctx context.Context) string {
+	return strings.ToLower(strings.ReplaceAll(awsmiddleware.GetServiceID(ctx), " ", "")) + ":" + awsmiddleware.GetOperationName(ctx)
 }
 
 // measure counts the bytes of an answer as they are read.

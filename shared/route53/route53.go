@@ -130,7 +130,7 @@ func Place(cfg aws.Config) (address, region string) {
 func (c *Client) Get(ctx context.Context, operation, path string, query url.Values, ask Ask, out any) error {
 	address, region := Place(c.cfg)
 	return awscall.Make(ctx, c.cfg, awscall.Call{
-		ID: "Route 53", Name: "route53", Operation: operation, Region: region,
+		ID: "Route 53", Name: "route53", Operation: operation, Region: region, Out: out,
 		Write: func(req *smithyhttp.Request, _ any) (*smithyhttp.Request, error) {
 			var err error
 			req.Method = "GET"

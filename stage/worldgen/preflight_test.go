@@ -24,11 +24,11 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"go.yaml.in/yaml/v3"
 
-	"rollcall/command/reading"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/preflight"
 	"rollcall/shared/preflight/live"
+	"rollcall/stage/reading"
 	"rollcall/stage/simaws/world"
 	"rollcall/tools/testfull"
 )

@@ -376,18 +376,21 @@ type program struct {
 // version is that which Go wrote into it.
 func (p program) version() string { return version.Of(p.infos[0]) }
 
-// buildAll builds the command for each platform, and the functions.
+// buildAll builds the command and the stage for each platform, and the functions.
 func buildAll(o options, work string) ([]program, error) {
 	var all []program
 	for _, platform := range o.platforms {
-		p := program{name: "rollcall", platform: platform, dir: filepath.Join(work, platform.name()), binaries: []string{"rollcall"}}
-		if platform.os == "windows" {
-			p.binaries = []string{"rollcall.exe"}
+		// The stage is an archive of its own: who has a cluster to look at needs none.
+		for _, name := range []string{"rollcall", "rollcall-stage"} {
+			p := program{name: name, platform: platform, dir: filepath.Join(work, platform.name()), binaries: []string{name}}
+			if platform.os == "windows" {
+				p.binaries = []string{name + ".exe"}
+			}
+			if err := p.build(p.binaries[0], "./cmd/"+name, "-tags", "lambda.norpc"); err != nil {
+				return nil, err
+			}
+			all = append(all, p)
 		}
-		if err := p.build(p.binaries[0], "./cmd/rollcall", "-tags", "lambda.norpc"); err != nil {
-			return nil, err
-		}
-		all = append(all, p)
 	}
 	if o.functions {
 		p, err := buildFunctions(work)

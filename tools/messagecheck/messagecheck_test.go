@@ -15,13 +15,13 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/command/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 	"rollcall/shared/target/message"
 	"rollcall/stage"
+	"rollcall/stage/examine"
 	"rollcall/tools/testfull"
 )
 
@@ -219,7 +219,7 @@ type tally struct {
 func (c *tally) play(t *testing.T, path string) {
 	t.Helper()
 	var facts Facts
-	seen, err := diagnose.ObserveBeside(t.Context(), path, io.Discard, diagnose.Beside{Answered: facts.Answered, Look: func(s *stage.Stage) {
+	seen, err := examine.ObserveBeside(t.Context(), path, io.Discard, examine.Beside{Answered: facts.Answered, Look: func(s *stage.Stage) {
 		if err := facts.Look(s.World); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}

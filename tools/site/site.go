@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rollcall/command"
 	"rollcall/infra/specs"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/gather"
+	"rollcall/stage/program"
 	"rollcall/tools/site/example"
 	"rollcall/tools/site/page"
 )
@@ -77,9 +77,5 @@ func Pages(root string, p page.Checks, exampleOf func(i int) (string, error)) (m
 	return pages, err
 }
 
-// commands are the command line, as cmd/rollcall puts it together.
-func commands() *cobra.Command {
-	root := &cobra.Command{Use: "rollcall"}
-	root.AddCommand(command.Commands()...)
-	return root
-}
+// commands are the command line, with what only rollcall-stage has.
+func commands() *cobra.Command { return program.Root("rollcall") }

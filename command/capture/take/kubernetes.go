@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -31,8 +31,6 @@ import (
 	"rollcall/shared/gather/ec2api"
 	"rollcall/shared/kube"
 	"rollcall/shared/node/autolog"
-	"rollcall/stage/platform/wire"
-	"rollcall/stage/simaws/route53profiles"
 )
 
 // Cluster is where a cluster's API is.
@@ -602,13 +600,13 @@ func (t *taker) logs(ctx context.Context, operation string, in func(next string)
 // json makes a call of a JSON service likewise.
 func (t *taker) json(ctx context.Context, service awsjson.Service, operation string, in func(next string) any, most int) (map[string]any, bool, error) {
 	client := awsjson.New(t.asked.Config, service)
-	return t.jsonPages(ctx, service.Name, operation, nil, most, func(next string, out *json.RawMessage) error {
+	return t.jsonPages(ctx, service.Name, operation, most, func(next string, out *json.RawMessage) error {
 		return client.Call(ctx, operation, "", in(next), out)
 	})
 }
 
-// jsonPages makes calls for pages in JSON. out tells what is a time.
-func (t *taker) jsonPages(ctx context.Context, service, operation string, out reflect.Type, most int, call func(next string, out *json.RawMessage) error) (map[string]any, bool, error) {
+// jsonPages makes calls for pages in JSON.
+func (t *taker) jsonPages(ctx context.Context, service, operation string, most int, call func(next string, out *json.RawMessage) error) (map[string]any, bool, error) {
 	var all map[string]any
 	for n, next := 1, ""; ; n++ {
 		leave, err := t.limits.enter(ctx, service, operation)
@@ -622,9 +620,12 @@ func (t *taker) jsonPages(ctx context.Context, service, operation string, out re
 		if err != nil {
 			return nil, false, err
 		}
-		page, err := wire.PrintedJSON(out, raw)
+		page, err := decoded(raw)
 		if err != nil {
 			return nil, false, err
+		}
+		if service != "logs" { // its numbers are of milliseconds, and no timestamps of its model
+			printTimes(page)
 		}
 		before := next
 		next = cmp.Or(text(page, "nextToken"), text(page, "NextToken"))
@@ -634,6 +635,26 @@ func (t *taker) jsonPages(ctx context.Context, service, operation string, out re
 			return all, next != "", nil
 		case next == before:
 			return nil, false, errHalf
+		}
+	}
+}
+
+// printTimes makes timestamps, which the JSON protocols send as seconds, what the AWS CLI
+// prints.
+func printTimes(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			printTimes(item)
+		}
+	case map[string]any:
+		for name, item := range v {
+			n, ok := item.(json.Number)
+			if seconds, err := n.Float64(); ok && err == nil && strings.HasSuffix(name, "Time") {
+				v[name] = time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC().Format("2006-01-02T15:04:05.999999+00:00")
+				continue
+			}
+			printTimes(item)
 		}
 	}
 }
@@ -721,44 +742,17 @@ func (t *taker) trail(ctx context.Context) {
 
 // lookup is what CloudTrail has of a call, newest first.
 func (t *taker) lookup(ctx context.Context, file, name string) (map[string]any, error) {
-	// What of an event is a time.
-	type events struct {
-		Events []struct{ EventTime *time.Time }
+	service := awsjson.Service{ID: "CloudTrail", Name: "cloudtrail", Target: "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.", MostBytes: maxBytes}
+	tree, more, err := t.json(ctx, service, "LookupEvents", func(next string) any {
+		return &cloudtrail.Input{
+			Attribute: cloudtrail.Attribute{Key: "EventName", Value: name},
+			Start:     t.options.Now.Add(-trailSpan), End: t.options.Now, Most: trailPage, Next: next,
+		}
+	}, trailPages)
+	if more {
+		t.leave(file, "calls of the last hour that are older than the newest %d", trailPage*trailPages)
 	}
-	var body []byte
-	client := t.trails(func(b []byte) { body = b })
-	in := cloudtrail.Input{
-		Attribute: cloudtrail.Attribute{Key: "EventName", Value: name},
-		Start:     t.options.Now.Add(-trailSpan), End: t.options.Now, Most: trailPage,
-	}
-	var all map[string]any
-	for n := 1; ; n++ {
-		leave, err := t.limits.enter(ctx, "cloudtrail", "")
-		if err != nil {
-			return nil, err
-		}
-		out, err := client.LookupEvents(ctx, &in)
-		leave()
-		t.count(func() { t.state.Calls++ })
-		if err != nil {
-			return nil, err
-		}
-		page, err := wire.PrintedJSON(reflect.TypeFor[events](), body)
-		if err != nil {
-			return nil, err
-		}
-		all = joined(all, page)
-		switch {
-		case out.Next == "":
-			return all, nil
-		case out.Next == in.Next:
-			return nil, errHalf
-		case n == trailPages:
-			t.leave(file, "calls of the last hour that are older than the newest %d", trailPage*trailPages)
-			return all, nil
-		}
-		in.Next = out.Next
-	}
+	return tree, err
 }
 
 // network takes what is in the VPCs of the clusters and their nodes, and in those that
@@ -895,9 +889,9 @@ func lastPart(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
 // the ARNs of the resources.
 func (t *taker) profiles(ctx context.Context) []string {
 	client := awsjson.New(t.asked.Config, awsjson.Service{ID: "Route53Profiles", Name: "route53profiles", MostBytes: maxBytes})
-	take := func(file, operation, path string, out reflect.Type) map[string]any {
+	take := func(file, operation, path string) map[string]any {
 		return t.take(ctx, file, func(ctx context.Context) (map[string]any, error) {
-			tree, _, err := t.jsonPages(ctx, "route53profiles", operation, out, 0, func(next string, raw *json.RawMessage) error {
+			tree, _, err := t.jsonPages(ctx, "route53profiles", operation, 0, func(next string, raw *json.RawMessage) error {
 				query := url.Values{"maxResults": {"100"}}
 				if next != "" {
 					query.Set("nextToken", next)
@@ -907,13 +901,12 @@ func (t *taker) profiles(ctx context.Context) []string {
 			return tree, err
 		})
 	}
-	associations := take("route53profiles-list-profile-associations", "ListProfileAssociations", "profileassociations",
-		reflect.TypeFor[route53profiles.ListProfileAssociationsOutput]())
+	associations := take("route53profiles-list-profile-associations", "ListProfileAssociations", "profileassociations")
 	ids := sorted(picksOf(associations, "ProfileAssociations[].ProfileId"))
 	arns := make([][]string, len(ids))
 	list(t, ids, func(i int, id string) {
 		resources := take(filename.Of("route53profiles-list-profile-resource-associations", id), "ListProfileResourceAssociations",
-			"profileresourceassociations/profileid/"+url.PathEscape(id), reflect.TypeFor[route53profiles.ListProfileResourceAssociationsOutput]())
+			"profileresourceassociations/profileid/"+url.PathEscape(id))
 		arns[i] = picksOf(resources, "ProfileResourceAssociations[].ResourceArn")
 	})
 	var all []string

@@ -36,6 +36,7 @@ import (
 	"rollcall/command/capture/mask"
 	"rollcall/shared/capture"
 	"rollcall/shared/capture/filename"
+	"rollcall/shared/evidence"
 	"rollcall/shared/kube"
 )
 
@@ -243,49 +244,36 @@ var (
 	errHalf = errors.New("a page leads to itself")
 )
 
-// bodyKey is under which an answer's metadata has its body.
-type bodyKey struct{}
+// sizeKey is under which an answer's metadata has its size.
+type sizeKey struct{}
 
-// keepBody keeps the body of each answer as it came, beside what the SDK makes of it.
-func keepBody(stack *middleware.Stack) error {
-	return stack.Deserialize.Add(bodyReader{func(body []byte, m *middleware.Metadata) { m.Set(bodyKey{}, body) }}, middleware.After)
+// bounded counts the bytes of each answer, and reads no more than maxBytes.
+func bounded(stack *middleware.Stack) error {
+	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("RollcallBound",
+		func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
+			out, meta, err := next.HandleDeserialize(ctx, in)
+			if answer, ok := out.RawResponse.(*smithyhttp.Response); ok && err == nil {
+				n := new(int)
+				answer.Body = counted{answer.Body, n}
+				meta.Set(sizeKey{}, n)
+			}
+			return out, meta, err
+		}), middleware.After)
 }
 
-// bodyTo gives the body of each answer to keep.
-func bodyTo(keep func([]byte)) func(*middleware.Stack) error {
-	return func(stack *middleware.Stack) error {
-		return stack.Deserialize.Add(bodyReader{func(body []byte, _ *middleware.Metadata) { keep(body) }}, middleware.After)
-	}
+// counted is a body whose bytes are counted.
+type counted struct {
+	io.ReadCloser
+	n *int
 }
 
-// bodyReader stands next to the connection.
-type bodyReader struct {
-	keep func([]byte, *middleware.Metadata)
-}
-
-// ID names the step.
-func (bodyReader) ID() string { return "RollcallKeepBody" }
-
-// HandleDeserialize reads the body, and gives it on.
-func (b bodyReader) HandleDeserialize(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
-	middleware.DeserializeOutput, middleware.Metadata, error,
-) {
-	out, meta, err := next.HandleDeserialize(ctx, in)
-	answer, ok := out.RawResponse.(*smithyhttp.Response)
-	if err != nil || !ok {
-		return out, meta, err
+// Read fails with errTooLarge once there is more than maxBytes.
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	if *c.n += n; *c.n > maxBytes {
+		return n, errTooLarge
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBytes+1))
-	err = errors.Join(err, answer.Body.Close())
-	if err == nil && len(body) > maxBytes {
-		err = errTooLarge
-	}
-	if err != nil {
-		return out, meta, fmt.Errorf("read the answer: %w", err)
-	}
-	answer.Body = io.NopCloser(bytes.NewReader(body))
-	b.keep(body, &meta)
-	return out, meta, nil
+	return n, err
 }
 
 // operation is an operation of a service as the SDK has it.
@@ -316,11 +304,10 @@ func pages[I, O, Option any](ctx context.Context, t *taker, service string, call
 			return nil, false, err
 		}
 		answer := reflect.ValueOf(out).Elem()
-		body := bodyOf(answer)
-		if size += len(body); size > maxBytes {
+		if size += sizeOf(answer); size > maxBytes {
 			return nil, false, errTooLarge
 		}
-		page, err := t.printer.Printed(service, typ, body)
+		page, err := decoded(evidence.Printed(out, service == "eks"))
 		if err != nil {
 			return nil, false, err
 		}
@@ -335,10 +322,23 @@ func pages[I, O, Option any](ctx context.Context, t *taker, service string, call
 	}
 }
 
-func bodyOf(answer reflect.Value) []byte {
+func sizeOf(answer reflect.Value) int {
 	meta, _ := answer.FieldByName("ResultMetadata").Interface().(middleware.Metadata)
-	body, _ := meta.Get(bodyKey{}).([]byte)
-	return body
+	if n, ok := meta.Get(sizeKey{}).(*int); ok {
+		return *n
+	}
+	return 0
+}
+
+// decoded is JSON as a tree whose numbers keep their text.
+func decoded(raw []byte) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var tree map[string]any
+	if err := d.Decode(&tree); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return tree, nil
 }
 
 // tokens are the names under which the services have a page's token.

@@ -190,7 +190,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := strings.TrimPrefix(s.LeftOut[0].File, "ec2-get-console-output.")
-	if _, err := c.API().GetConsoleOutput(&ec2.GetConsoleOutputInput{InstanceId: &id}); err == nil || !strings.Contains(err.Error(), "at most 0 instances") {
+	if _, err := c.Answer("ec2:GetConsoleOutput", &ec2.GetConsoleOutputInput{InstanceId: &id}); err == nil || !strings.Contains(err.Error(), "at most 0 instances") {
 		t.Errorf("a console that was left out: %v", err)
 	}
 }

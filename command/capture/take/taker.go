@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"net/url"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -25,12 +25,8 @@ import (
 	"rollcall/shared/awsjson"
 	"rollcall/shared/capture"
 	"rollcall/shared/capture/filename"
-	"rollcall/shared/cloudtrail"
 	"rollcall/shared/gather/ec2api"
 	client "rollcall/shared/route53"
-	"rollcall/stage/platform/wire"
-	"rollcall/stage/simaws/route53"
-	"rollcall/stage/simaws/zonalshift"
 )
 
 // taker is one taking.
@@ -38,10 +34,9 @@ type taker struct {
 	asked   Account
 	options Options
 	// dir is where the files go, and folder where they are written once it is open.
-	dir     string
-	folder  *folder
-	printer *wire.Printer
-	limits  *limits
+	dir    string
+	folder *folder
+	limits *limits
 
 	autoscaling *autoscaling.Client
 	ec2         *ec2.Client
@@ -73,17 +68,13 @@ type answer struct {
 }
 
 func newTaker(account Account, o Options, dir string) (*taker, error) {
-	printer, err := wire.NewPrinter()
-	if err != nil {
-		return nil, fmt.Errorf("read the names of answers: %w", err)
-	}
 	if account.Config.HTTPClient == nil {
 		account.Config.HTTPClient = awshttp.NewBuildableClient()
 	}
 	cfg := account.Config.Copy()
-	cfg.APIOptions = append(cfg.APIOptions[:len(cfg.APIOptions):len(cfg.APIOptions)], keepBody)
+	cfg.APIOptions = append(cfg.APIOptions[:len(cfg.APIOptions):len(cfg.APIOptions)], bounded)
 	t := &taker{
-		asked: account, options: o, dir: dir, printer: printer, limits: newLimits(), refused: map[string]Refusal{}, early: map[string]answer{},
+		asked: account, options: o, dir: dir, limits: newLimits(), refused: map[string]Refusal{}, early: map[string]answer{},
 		autoscaling: autoscaling.NewFromConfig(cfg), ec2: ec2api.NewEC2(cfg), eks: eks.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg), sts: sts.NewFromConfig(cfg),
 	}
 	return t, nil
@@ -211,13 +202,6 @@ func (t *taker) failed() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.fatal
-}
-
-// trails is CloudTrail, whose answer goes to keep as it came.
-func (t *taker) trails(keep func([]byte)) *cloudtrail.Client {
-	cfg := t.asked.Config.Copy()
-	cfg.APIOptions = append(cfg.APIOptions[:len(cfg.APIOptions):len(cfg.APIOptions)], bodyTo(keep))
-	return cloudtrail.New(cfg)
 }
 
 // None tells the codes that say that there is nothing of the kind, or that it does not
@@ -405,23 +389,22 @@ func (t *taker) zones(ctx context.Context, vpcs []string) {
 	found := make([][]string, len(vpcs))
 	list(t, vpcs, func(i int, vpc string) {
 		file := filename.Of("route53-list-hosted-zones-by-vpc", vpc)
-		t.take(ctx, file, func(ctx context.Context) (map[string]any, error) {
-			all := route53.ListHostedZonesByVPCOutput{HostedZoneSummaries: []route53.HostedZoneSummary{}}
-			query := url.Values{"vpcid": {vpc}, "vpcregion": {t.asked.Config.Region}, "maxitems": {"100"}}
-			err := t.xmlPages(ctx, func() (more bool, err error) {
-				var page route53.ListHostedZonesByVPCOutput
-				err = api.Get(ctx, "ListHostedZonesByVPC", "hostedzonesbyvpc", query, client.Ask{}, &page)
-				all.HostedZoneSummaries, all.MaxItems = append(all.HostedZoneSummaries, page.HostedZoneSummaries...), page.MaxItems
-				query.Set("nexttoken", page.NextToken)
-				return page.NextToken != "", err
-			})
-			for _, z := range all.HostedZoneSummaries {
-				if z.Owner.OwningService == "" && coversAWS(z.Name) {
-					found[i] = append(found[i], z.HostedZoneId)
+		query := url.Values{"vpcid": {vpc}, "vpcregion": {t.asked.Config.Region}, "maxitems": {"100"}}
+		tree := t.take(ctx, file, func(ctx context.Context) (map[string]any, error) {
+			return t.xmlPages(ctx, func(page *element) (next url.Values, err error) {
+				err = api.Get(ctx, "ListHostedZonesByVPC", "hostedzonesbyvpc", query, client.Ask{}, page)
+				if token := page.text("NextToken"); token != "" {
+					query.Set("nexttoken", token)
+					return query, err
 				}
-			}
-			return treeOf(all, err)
+				return nil, err
+			})
 		})
+		for _, z := range nodesOf(tree, "HostedZoneSummaries[]") {
+			if text(z, "Owner.OwningService") == "" && coversAWS(text(z, "Name")) {
+				found[i] = append(found[i], text(z, "HostedZoneId"))
+			}
+		}
 	})
 	t.records(ctx, sorted(slices.Concat(found...)))
 }
@@ -431,52 +414,92 @@ func (t *taker) records(ctx context.Context, ids []string) {
 	api := client.New(t.asked.Config)
 	list(t, ids, func(_ int, id string) {
 		t.take(ctx, filename.Of("route53-list-resource-record-sets", id), func(ctx context.Context) (map[string]any, error) {
-			all := route53.ListResourceRecordSetsOutput{ResourceRecordSets: []route53.ResourceRecordSet{}}
 			query := url.Values{"maxitems": {"300"}}
-			err := t.xmlPages(ctx, func() (more bool, err error) {
-				var page route53.ListResourceRecordSetsOutput
-				err = api.Get(ctx, "ListResourceRecordSets", "hostedzone/"+url.PathEscape(id)+"/rrset", query, client.Ask{}, &page)
-				all.ResourceRecordSets, all.MaxItems = append(all.ResourceRecordSets, page.ResourceRecordSets...), page.MaxItems
-				query.Set("name", page.NextRecordName)
-				query.Set("type", page.NextRecordType)
-				if page.NextRecordIdentifier != "" {
-					query.Set("identifier", page.NextRecordIdentifier)
+			return t.xmlPages(ctx, func(page *element) (next url.Values, err error) {
+				err = api.Get(ctx, "ListResourceRecordSets", "hostedzone/"+url.PathEscape(id)+"/rrset", query, client.Ask{}, page)
+				if page.text("IsTruncated") != "true" {
+					return nil, err
 				}
-				return page.IsTruncated, err
+				query.Set("name", page.text("NextRecordName"))
+				query.Set("type", page.text("NextRecordType"))
+				if identifier := page.text("NextRecordIdentifier"); identifier != "" {
+					query.Set("identifier", identifier)
+				}
+				return query, err
 			})
-			return treeOf(all, err)
 		})
 	})
 }
 
 // xmlPages makes calls for pages; too many are none.
-func (t *taker) xmlPages(ctx context.Context, call func() (more bool, err error)) error {
+func (t *taker) xmlPages(ctx context.Context, call func(page *element) (next url.Values, err error)) (map[string]any, error) {
+	var all map[string]any
 	for range recordPages {
 		leave, err := t.limits.enter(ctx, "route53", "")
 		if err != nil {
-			return err
+			return nil, err
 		}
-		more, err := call()
+		var page element
+		next, err := call(&page)
 		leave()
 		t.count(func() { t.state.Calls++ })
-		if err != nil || !more {
-			return err
+		if err != nil {
+			return nil, err
+		}
+		tree, _ := page.printed().(map[string]any)
+		for name := range tree {
+			if strings.HasPrefix(name, "Next") {
+				delete(tree, name)
+			}
+		}
+		all = joined(all, tree)
+		if next == nil {
+			return all, nil
 		}
 	}
-	return errHalf
+	return nil, errHalf
 }
 
-// treeOf is an output as the AWS CLI prints it, of the members that Rollcall knows.
-func treeOf(out any, err error) (map[string]any, error) {
-	if err != nil {
-		return nil, err
+// element is an element of an answer in XML.
+type element struct {
+	XMLName xml.Name
+	Parts   []element `xml:",any"`
+	Text    string    `xml:",chardata"`
+}
+
+// text is the text of a part, "" where there is none.
+func (e element) text(name string) string {
+	for _, p := range e.Parts {
+		if p.XMLName.Local == name {
+			return p.Text
+		}
 	}
-	raw, err := json.Marshal(out)
-	if err != nil {
-		return nil, err
+	return ""
+}
+
+// printed is the element as the AWS CLI prints it. Lists of Route 53 are in elements of their
+// own, whose names are plurals, and numbers are TTL and Weight (botocore, route53/2013-04-01).
+func (e element) printed() any {
+	name := e.XMLName.Local
+	switch {
+	case strings.HasSuffix(name, "Summaries"), strings.HasSuffix(name, "Sets"), strings.HasSuffix(name, "Records"):
+		list := []any{}
+		for _, p := range e.Parts {
+			list = append(list, p.printed())
+		}
+		return list
+	case len(e.Parts) > 0:
+		tree := map[string]any{}
+		for _, p := range e.Parts {
+			tree[p.XMLName.Local] = p.printed()
+		}
+		return tree
+	case name == "TTL", name == "Weight":
+		return json.Number(e.Text)
+	case e.Text == "true", e.Text == "false":
+		return e.Text == "true"
 	}
-	var tree map[string]any
-	return tree, json.Unmarshal(raw, &tree)
+	return e.Text
 }
 
 // coversAWS reports whether a zone is above or below a domain in which AWS has its endpoints.
@@ -583,10 +606,10 @@ func (t *taker) allInstances(ctx context.Context, in []types.Filter, nodes map[s
 // are taken too: they tell what happened an hour ago.
 func (t *taker) zonalShifts(ctx context.Context) {
 	client := awsjson.New(t.asked.Config, awsjson.Service{ID: "ARC Zonal Shift", Name: "arc-zonal-shift", MostBytes: maxBytes})
-	take := func(file, operation, path string, out reflect.Type) func() {
+	take := func(file, operation, path string) func() {
 		return func() {
 			t.take(ctx, file, func(ctx context.Context) (map[string]any, error) {
-				tree, _, err := t.jsonPages(ctx, "arc-zonal-shift", operation, out, 0, func(next string, raw *json.RawMessage) error {
+				tree, _, err := t.jsonPages(ctx, "arc-zonal-shift", operation, 0, func(next string, raw *json.RawMessage) error {
 					query := url.Values{"maxResults": {"100"}}
 					if next != "" {
 						query.Set("nextToken", next)
@@ -598,8 +621,8 @@ func (t *taker) zonalShifts(ctx context.Context) {
 		}
 	}
 	t.parallel(
-		take("arc-zonal-shift-list-zonal-shifts", "ListZonalShifts", "zonalshifts", reflect.TypeFor[zonalshift.ListZonalShiftsOutput]()),
-		take("arc-zonal-shift-list-autoshifts", "ListAutoshifts", "autoshifts", reflect.TypeFor[zonalshift.ListAutoshiftsOutput]()),
-		take("arc-zonal-shift-list-managed-resources", "ListManagedResources", "managedresources", reflect.TypeFor[zonalshift.ListManagedResourcesOutput]()),
+		take("arc-zonal-shift-list-zonal-shifts", "ListZonalShifts", "zonalshifts"),
+		take("arc-zonal-shift-list-autoshifts", "ListAutoshifts", "autoshifts"),
+		take("arc-zonal-shift-list-managed-resources", "ListManagedResources", "managedresources"),
 	)
 }

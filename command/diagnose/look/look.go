@@ -80,6 +80,8 @@ type Account struct {
 	// Refused gives CloudTrail's records of calls for instances, oldest first. It is
 	// called beside all that needs none of them; nil: nobody looks.
 	Refused func(context.Context) []Record
+	// Event, if any, is an event of EventBridge that is played first.
+	Event json.RawMessage
 	// Logs are the log groups in which EKS Auto Mode's logs may be looked for; a star at
 	// the end stands for any end.
 	Logs []string
@@ -134,6 +136,14 @@ func At(ctx context.Context, a Account) (Seen, error) {
 	if err != nil {
 		return Seen{}, err
 	}
+	var played []json.RawMessage
+	if Takes(a.Event) == nodegroupwatchspec.Name {
+		raw, err := batch([]json.RawMessage{a.Event})
+		if err != nil {
+			return Seen{}, err
+		}
+		played = append(played, raw)
+	}
 	// In the order of the template, which is that in which report hears of them.
 	runs := make([]run, 7)
 	heard := make(chan struct{})
@@ -146,7 +156,7 @@ func At(ctx context.Context, a Account) (Seen, error) {
 	runs[1], runs[2] = list, p.run(ctx, joinCheck(), turns...)
 	<-heard
 	var g errgroup.Group
-	g.Go(func() error { runs[3] = p.run(ctx, nodegroupWatch(), turns...); return nil })
+	g.Go(func() error { runs[3] = p.run(ctx, nodegroupWatch(), append(played, turns...)...); return nil })
 	g.Go(func() error {
 		runs[4] = p.run(ctx, spotReport(), schedule)
 		runs[5] = p.run(ctx, subnetWatch(), turns...) // what subnets have stands in the samples of both
@@ -164,12 +174,38 @@ func At(ctx context.Context, a Account) (Seen, error) {
 	return s, ctx.Err()
 }
 
-// launches has launch-watch look at the calls for instances that were refused.
-func (p parts) launches(ctx context.Context) (r run) {
-	if p.account.Refused == nil {
-		return r
+// Takes is the function whose rules take an event, "" for none. What its queue holds back for
+// later, the roll call of a launch, is done by the look anyway.
+func Takes(raw json.RawMessage) string {
+	t, err := event.Parse(raw)
+	if err != nil {
+		return ""
 	}
-	batch, err := p.batch(p.account.Refused(ctx))
+	switch t.Kind {
+	case event.LaunchStarted, event.LaunchSucceeded, event.LaunchFailed, event.LaunchRefused,
+		event.InstanceRunning, event.InstanceEnded, event.Interruption, event.Rebalance, event.Maintenance:
+		return launchwatchspec.Name
+	case event.NodegroupCalled, event.AddonHealth:
+		return nodegroupwatchspec.Name
+	}
+	return ""
+}
+
+// launches has launch-watch look at the event, if it takes it, and at the calls for instances
+// that were refused.
+func (p parts) launches(ctx context.Context) (r run) {
+	var events []json.RawMessage
+	if Takes(p.account.Event) == launchwatchspec.Name {
+		events = append(events, p.account.Event)
+	}
+	if p.account.Refused != nil {
+		refused, err := p.refusals(p.account.Refused(ctx))
+		if err != nil {
+			return run{name: launchWatch().name, err: err}
+		}
+		events = append(events, refused...)
+	}
+	batch, err := batch(events)
 	switch {
 	case err != nil:
 		return run{name: launchWatch().name, err: err}
@@ -531,28 +567,36 @@ func (m *memory) ClusterRecords(context.Context) ([]outbox.ClusterRecord, error)
 // Postings: no summary was sent.
 func (m *memory) Postings(context.Context, string) ([]outbox.Posting, error) { return nil, nil }
 
-// batch is the refused calls for instances among CloudTrail's records as the queue of
-// launch-watch brings them, oldest first; nil where there is none.
-func (p parts) batch(records []Record) (json.RawMessage, error) {
-	type message struct {
-		ID     string `json:"messageId"`
-		Source string `json:"eventSource"`
-		Body   string `json:"body"`
-	}
-	var list []message
+// refusals are the refused calls for instances among CloudTrail's records, as events, oldest
+// first.
+func (p parts) refusals(records []Record) ([]json.RawMessage, error) {
+	var list []json.RawMessage
 	for _, record := range records {
 		raw, err := p.event("AWS API Call via CloudTrail", "aws.ec2", record)
 		if err != nil {
 			return nil, err
 		}
 		// What brought instances, dry runs and what cannot be read are none.
-		if t, err := event.Parse(raw); err != nil || t.Kind != event.LaunchRefused {
-			continue
+		if t, err := event.Parse(raw); err == nil && t.Kind == event.LaunchRefused {
+			list = append(list, raw)
 		}
-		list = append(list, message{ID: fmt.Sprintf("m%d", len(list)), Source: "aws:sqs", Body: string(raw)})
 	}
-	if len(list) == 0 {
+	return list, nil
+}
+
+// batch is events as a queue brings them; nil where there are none.
+func batch(events []json.RawMessage) (json.RawMessage, error) {
+	type message struct {
+		ID     string `json:"messageId"`
+		Source string `json:"eventSource"`
+		Body   string `json:"body"`
+	}
+	if len(events) == 0 {
 		return nil, nil
+	}
+	list := make([]message, len(events))
+	for i, raw := range events {
+		list[i] = message{ID: fmt.Sprintf("m%d", i), Source: "aws:sqs", Body: string(raw)}
 	}
 	raw, err := json.Marshal(map[string]any{"Records": list})
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/command/reading"
 	"rollcall/functions/join-check/joincheck"
 	"rollcall/shared/askonce"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
+	"rollcall/stage/reading"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
 )

@@ -7,7 +7,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"html/template"
+	"html"
 	"io"
 	"slices"
 	"strings"
@@ -19,8 +19,10 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-//go:embed page.html
-var layout string
+// head is the page's, without its title.
+//
+//go:embed head.html
+var head string
 
 // Page is all that is on a page.
 type Page struct {
@@ -74,23 +76,123 @@ type Unknown struct{ Check, Resource, Reason string }
 const few = 8
 
 // Write writes a page. An error is the writer's.
-func Write(w io.Writer, p Page) error {
-	t, err := template.New("page").Funcs(template.FuncMap{
-		"join":  func(list []string) string { return strings.Join(list, ", ") },
-		"first": func(list []string) []string { return list[:min(few, len(list))] },
-		"rest":  func(list []string) []string { return list[min(few, len(list)):] },
-		"when":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
-		"of":    p.of,
-		"left":  p.left,
-	}).Parse(layout)
-	if err != nil {
-		return fmt.Errorf("parse the page's layout: %w", err)
+func Write(to io.Writer, p Page) error {
+	var b builder
+	b.WriteString(head)
+	title := p.Subject + ": " + p.Verdict
+	b.put("<title>%s</title>\n</head>\n<body>\n<main>\n<header>\n<h1>%s</h1>\n", title, title)
+	b.put("<p class=\"when\">Looked at %s · rollcall %s</p>\n</header>\n", p.Taken.UTC().Format("2006-01-02 15:04 UTC"), p.Version)
+	for _, i := range p.Incidents {
+		b.incident(i, p.of(i))
 	}
-	if err := t.Execute(w, p); err != nil {
+	if len(p.Unknown) > 0 {
+		b.WriteString("<section class=\"unsure\">\n<div class=\"label\">COULD NOT LOOK</div>\n<table>\n")
+		for _, u := range p.Unknown {
+			b.put("<tr><th><code>%s</code> %s</th><td>%s</td></tr>\n", u.Check, u.Resource, u.Reason)
+		}
+		b.WriteString("</table>\n</section>\n")
+	}
+	if left := p.left(); len(left) > 0 {
+		b.WriteString("<section class=\"well\">\n<h2>Network paths</h2>\n")
+		b.drawings(left)
+		b.WriteString("</section>\n")
+	}
+	b.WriteString(legend + "</main>\n</body>\n</html>\n")
+	if _, err := io.WriteString(to, b.String()); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil
 }
+
+const legend = `<p class="soft">✓ green: the service is reached. ✗ red: the way stops. ? grey: it leaves what could be read. ` +
+	"The colours are those of routes and endpoints; a security group or network ACL that is a cause stands in red before them.</p>\n"
+
+// builder writes HTML. html/template would be shorter, and makes the linker keep every method
+// of every AWS client in the program: it finds methods by name.
+type builder struct{ strings.Builder }
+
+// put writes texts into HTML, as texts.
+func (b *builder) put(format string, texts ...string) {
+	escaped := make([]any, len(texts))
+	for i, t := range texts {
+		escaped[i] = html.EscapeString(t)
+	}
+	fmt.Fprintf(b, format, escaped...)
+}
+
+// putIf is put of one text that is there.
+func (b *builder) putIf(format, text string) {
+	if text != "" {
+		b.put(format, text)
+	}
+}
+
+func (b *builder) drawings(list []Diagram) {
+	for _, d := range list {
+		b.WriteString("<div class=\"drawing\" tabindex=\"0\" role=\"group\" aria-label=\"Network path\">" + d.SVG() + "</div>\n")
+	}
+}
+
+// incident writes a cause with the diagrams of its network.
+func (b *builder) incident(i Incident, drawn []Diagram) {
+	b.put("<section class=\"%s\">\n<div class=\"label\">%s</div>\n<h2>%s · %s</h2>\n", string(i.Mark), i.Label, i.Where, i.Title)
+	b.put("<p class=\"soft\"><code>%s</code> · %s</p>\n", i.Check, i.Confidence)
+	b.putIf("<p>%s</p>\n", i.Why)
+	if i.Fix != "" || i.Command != "" || i.Console != "" {
+		b.WriteString("<h3>Fix</h3>\n")
+		b.putIf("<p>%s</p>\n", i.Fix)
+		b.putIf("<pre>%s</pre>\n", i.Command)
+		if strings.HasPrefix(i.Console, "https://") {
+			b.put("<p><a href=\"%s\" rel=\"noreferrer\">Open in console</a></p>\n", i.Console)
+		}
+	}
+	if len(drawn) > 0 {
+		b.WriteString("<h3>Network path</h3>\n")
+		b.drawings(drawn)
+	}
+	b.instances(i.Instances)
+	if len(i.Evidence) > 0 || len(i.Resources) > 0 {
+		b.WriteString("<h3>Evidence</h3>\n<table>\n")
+		row := "<tr><th>%s</th><td class=\"value\">%s</td></tr>\n"
+		if len(i.Resources) > 0 {
+			b.put(row, "Resources", joined(i.Resources))
+		}
+		for _, e := range i.Evidence {
+			b.put(row, e.What, e.Value)
+		}
+		b.WriteString("</table>\n")
+	}
+	b.putIf("<p class=\"soft\">Beside it: %s</p>\n", joined(i.Contributing))
+	b.putIf("<p class=\"soft\">It explains: %s</p>\n", joined(i.Symptoms))
+	if len(i.Hidden) > 0 {
+		b.WriteString("<details><summary class=\"soft\">Failed checks that it explains</summary>")
+		for _, h := range i.Hidden {
+			b.put("<p class=\"soft\"><code>%s</code> (because of <code>%s</code>)</p>", h.Check, h.Because)
+		}
+		b.WriteString("</details>\n")
+	}
+	b.WriteString("</section>\n")
+}
+
+// instances writes the first instances, and folds the rest away.
+func (b *builder) instances(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	plural := "s"
+	if len(ids) == 1 {
+		plural = ""
+	}
+	shown := min(few, len(ids))
+	fmt.Fprintf(b, "<h3>%d instance%s</h3>\n", len(ids), plural)
+	b.put("<p class=\"id\">%s</p>\n", joined(ids[:shown]))
+	if more := ids[shown:]; len(more) > 0 {
+		fmt.Fprintf(b, "<details><summary>%d more</summary>", len(more))
+		b.put("<p class=\"id\">%s</p></details>\n", joined(more))
+	}
+}
+
+func joined(list []string) string { return strings.Join(list, ", ") }
 
 // of are the diagrams that show an incident: those of the network that it is about,
 // and in which its instances are.
@@ -318,16 +420,16 @@ type place struct {
 }
 
 // SVG draws a diagram: subnets, route table, hops and services from left to right.
-func (d Diagram) SVG() template.HTML {
+func (d Diagram) SVG() string {
 	root := d.tree()
 	depth := root.depth()
 	bottom := root.set(margin, margin, margin+(depth-1)*(boxWidth+gapX))
 	width := 2*margin + depth*boxWidth + (depth-1)*gapX
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="way" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s">`, width, bottom+margin, width, bottom+margin, template.HTMLEscapeString(d.Label()))
+	fmt.Fprintf(&b, `<svg class="way" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s">`, width, bottom+margin, width, bottom+margin, html.EscapeString(d.Label()))
 	root.draw(&b)
 	b.WriteString(`</svg>`)
-	return template.HTML(b.String())
+	return b.String()
 }
 
 // Label tells a diagram in words, for those who do not see it.
@@ -478,7 +580,7 @@ func (p *place) draw(b *strings.Builder) {
 		bend := x1 + gapX
 		fmt.Fprintf(b, `<path class="%s" d="M%d %d C%d %d %d %d %d %d L%d %d"/>`, n.leads(), x1, p.y, x1+gapX/2, p.y, bend-gapX/2, n.y, bend, n.y, x2, n.y)
 		if n.row != "" {
-			fmt.Fprintf(b, `<text class="row" x="%d" y="%d">%s</text>`, bend-6, n.y-6, template.HTMLEscapeString(short(n.row)))
+			fmt.Fprintf(b, `<text class="row" x="%d" y="%d">%s</text>`, bend-6, n.y-6, html.EscapeString(short(n.row)))
 		}
 	}
 	fmt.Fprintf(b, `<g class="%s"><rect x="%d" y="%d" width="%d" height="%d" rx="6"/>`, p.class, p.x, p.y-p.height/2, boxWidth, p.height)
@@ -488,11 +590,11 @@ func (p *place) draw(b *strings.Builder) {
 		if i > 0 && p.id != "" || p.ends && i == len(p.lines)-1 {
 			class = ` class="note"`
 		}
-		fmt.Fprintf(b, `<text%s x="%d" y="%d">%s</text>`, class, p.x+10, y, template.HTMLEscapeString(line))
+		fmt.Fprintf(b, `<text%s x="%d" y="%d">%s</text>`, class, p.x+10, y, html.EscapeString(line))
 	}
 	if p.why != "" {
 		for i, line := range wrapped(p.why, wide+4) {
-			fmt.Fprintf(b, `<text class="why" x="%d" y="%d">%s</text>`, p.x+2, p.y+p.height/2+13+lineStep*i, template.HTMLEscapeString(line))
+			fmt.Fprintf(b, `<text class="why" x="%d" y="%d">%s</text>`, p.x+2, p.y+p.height/2+13+lineStep*i, html.EscapeString(line))
 		}
 	}
 	b.WriteString(`</g>`)

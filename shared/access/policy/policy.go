@@ -168,7 +168,7 @@ func (c Condition) holds(facts map[string][]string) truth {
 	is := anyOf(c.Values, func(value string) truth {
 		open, variable := variables(value)
 		switch {
-		case variable && matches(open, known[0]):
+		case variable && Matches(open, known[0]):
 			return maybe
 		case !variable && test(value, known[0]):
 			return yes
@@ -209,9 +209,9 @@ func comparison(operator string) (test func(value, known string) bool, negated, 
 	case "stringnotequalsignorecase":
 		return strings.EqualFold, true, true
 	case "stringlike":
-		return matches, false, true
+		return Matches, false, true
 	case "stringnotlike":
-		return matches, true, true
+		return Matches, true, true
 	case "arnequals", "arnlike":
 		return arnLike, false, true
 	case "arnnotequals", "arnnotlike":
@@ -224,7 +224,7 @@ func comparison(operator string) (test func(value, known string) bool, negated, 
 // in the last part.
 func arnLike(pattern, arn string) bool {
 	p, a := strings.SplitN(pattern, ":", arnParts), strings.SplitN(arn, ":", arnParts)
-	return len(p) == len(a) && slices.EqualFunc(p, a, matches)
+	return len(p) == len(a) && slices.EqualFunc(p, a, Matches)
 }
 
 // Decide tells what the document alone says of a request.
@@ -314,7 +314,7 @@ func (r Request) facts() map[string][]string {
 // told, on what it hangs.
 func (s Statement) about(r Request) (truth, []string) {
 	action := anyOf(s.Actions, func(pattern string) truth {
-		if matches(strings.ToLower(pattern), strings.ToLower(r.Action)) {
+		if Matches(strings.ToLower(pattern), strings.ToLower(r.Action)) {
 			return yes
 		}
 		return no
@@ -377,9 +377,9 @@ func anyOf[T any](list []T, is func(T) truth) truth {
 	return best
 }
 
-// matches tells that a pattern with * and ? matches a text. It takes time in
+// Matches reports whether a pattern with * and ? matches a text. It takes time in
 // proportion to the product of their lengths, whatever the pattern.
-func matches(pattern, text string) bool { return covers(pattern, text, false) }
+func Matches(pattern, text string) bool { return covers(pattern, text, false) }
 
 // covers tells that a pattern matches a text; with wild, every text that the
 // second pattern matches. That is on the safe side: patterns exist that cover

@@ -168,8 +168,8 @@ func TestMatches(t *testing.T) {
 		{"a*b*c", "aXbYbZ", false},
 	}
 	for _, tt := range tests {
-		if got := matches(tt.pattern, tt.text); got != tt.want {
-			t.Errorf("matches(%q, %q) = %t, want %t", tt.pattern, tt.text, got, tt.want)
+		if got := Matches(tt.pattern, tt.text); got != tt.want {
+			t.Errorf("Matches(%q, %q) = %t, want %t", tt.pattern, tt.text, got, tt.want)
 		}
 	}
 }
@@ -210,10 +210,10 @@ func FuzzPatterns(f *testing.F) {
 	f.Add("a?*", "a*?", "abc")
 	f.Add("*?*", "?", "b")
 	f.Fuzz(func(t *testing.T, p, q, text string) {
-		if covers(p, q, true) && matches(q, text) && !matches(p, text) {
+		if covers(p, q, true) && Matches(q, text) && !Matches(p, text) {
 			t.Errorf("%q covers %q, and only the second matches %q", p, q, text)
 		}
-		if matches(p, text) && matches(q, text) && !overlap(p, q) {
+		if Matches(p, text) && Matches(q, text) && !overlap(p, q) {
 			t.Errorf("%q and %q match %q and do not overlap", p, q, text)
 		}
 		if overlap(p, q) != overlap(q, p) {

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"rollcall/shared/capture"
 )
 
 // FieldError says where in a file a value does not fit.
@@ -320,7 +322,7 @@ func Load(path string) (*File, error) {
 
 // LoadIn is Load of a file below a root: it extends nothing that is not below it too.
 func LoadIn(root *os.Root, path string) (*File, error) {
-	return load(path, func(path string) ([]byte, error) { return ReadRegular(root, path, maxWorld) })
+	return load(path, func(path string) ([]byte, error) { return capture.ReadRegular(root, path, maxWorld) })
 }
 
 func load(path string, read reader) (*File, error) {
@@ -599,42 +601,6 @@ func withoutDeleted(v any) any {
 	return v
 }
 
-// ErrNotRegular: what is to be read is a folder, a link, a pipe or a device.
-var ErrNotRegular = errors.New("it is not a regular file")
-
-// ReadRegular reads a regular file below a root, of at most so many bytes. A link is not
-// followed, wherever it leads, and a pipe or device is not opened: the folder may be
-// somebody else's.
-func ReadRegular(root *os.Root, name string, most int64) ([]byte, error) {
-	info, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, ErrNotRegular
-	}
-	// It may be another file by now: nothing waits for the other end of a pipe.
-	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err = f.Stat(); err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, ErrNotRegular
-	}
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(data)) > most {
-		return nil, fmt.Errorf("it is larger than %d KiB", most>>10)
-	}
-	return data, nil
-}
-
 // readRegular reads a regular file by its path.
 func readRegular(path string, most int64) ([]byte, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
@@ -642,7 +608,7 @@ func readRegular(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	return ReadRegular(root, filepath.Base(path), most)
+	return capture.ReadRegular(root, filepath.Base(path), most)
 }
 
 // maxNodes bounds how many nodes a document may grow to through YAML

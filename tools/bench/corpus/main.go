@@ -130,15 +130,15 @@ type incident struct {
 
 // build makes the command rollcall; go run would build it once for each world.
 func build(ctx context.Context, errs io.Writer) (string, error) {
-	binary, err := filepath.Abs(filepath.Join("build", "local", "rollcall"))
+	binary, err := filepath.Abs(filepath.Join("build", "local", "rollcall-stage"))
 	if err != nil {
 		return "", fmt.Errorf("find the build folder: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/rollcall")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/rollcall-stage")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false")
 	cmd.Stderr = errs
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("build ./cmd/rollcall: %w", err)
+		return "", fmt.Errorf("build ./cmd/rollcall-stage: %w", err)
 	}
 	return binary, nil
 }

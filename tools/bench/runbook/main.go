@@ -481,7 +481,7 @@ func build(ctx context.Context) (c command, remove func(), err error) {
 	}
 	remove = func() { _ = os.RemoveAll(dir) }
 	c.binary = filepath.Join(dir, "diagnose")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", c.binary, "./cmd/rollcall")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", c.binary, "./cmd/rollcall-stage")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		remove()

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/command/diagnose"
 	"rollcall/shared/checkid"
 	diagnosis "rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
+	"rollcall/stage/examine"
 	"rollcall/stage/simaws/worldfile"
 	"rollcall/tools/site/message"
 )
@@ -108,7 +108,7 @@ func in(ctx context.Context, id checkid.ID, path string) (Example, error) {
 	if err != nil {
 		return Example{}, fmt.Errorf("read the world: %w", err)
 	}
-	seen, err := diagnose.Observe(ctx, path, io.Discard)
+	seen, err := examine.Observe(ctx, path, io.Discard)
 	if err != nil {
 		return Example{}, fmt.Errorf("look at the world: %w", err)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package worldfile
+package capture
 
 import "syscall"
 

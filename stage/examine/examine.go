@@ -1,4 +1,6 @@
-package diagnose
+// Package examine looks once at a world: the deployed functions run on the stage, in a time
+// that stands still.
+package examine
 
 import (
 	"cmp"
@@ -10,17 +12,18 @@ import (
 	"log/slog"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"rollcall"
-	"rollcall/command/capture"
 	"rollcall/command/exit"
 	"rollcall/command/result"
+	"rollcall/command/subject"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/report"
@@ -29,6 +32,8 @@ import (
 	"rollcall/stage/payload"
 	"rollcall/stage/platform/template"
 	"rollcall/stage/programs"
+	"rollcall/stage/reading"
+	"rollcall/stage/simaws/world"
 )
 
 // Settled is how long after its start a world is looked at: its launches are
@@ -39,17 +44,9 @@ const Settled = 12 * time.Minute
 // change while it is looked at; a rate of zero is not one.
 const standstill = 1e-3
 
-// history is how old an event may be to be played: what came of it is in the
-// capture.
-const history = time.Hour
-
-// run is one run of the functions over a world or a capture.
+// run is one run of the functions over a world.
 type run struct {
 	stage *stage.Stage
-	// capture is nil for a world.
-	capture *capture.Capture
-	// event is what a capture says to play first.
-	event json.RawMessage
 	// notes are for the person at the keyboard.
 	notes io.Writer
 	// seen is what the functions reported, in order.
@@ -78,39 +75,50 @@ func (r *run) turns() []string {
 	return r.due
 }
 
-// Subject is a world or a capture that is looked at.
-type Subject struct {
-	Path string // a world's file or a capture's folder
-	// Root is what Path is below, and all that is read: nil for no such bound.
-	Root *os.Root
-	// At is the time at which it is looked at; zero for its own.
-	At time.Time
-	// Verbose has the functions' logs among the notes.
-	Verbose bool
-}
+// Worlds plays worlds on the stage.
+type Worlds struct{}
 
-// Examine looks at a subject; notes are for the person at the keyboard. A capture is looked at without a stage, unless it has
-// an event to play: what that wakes beside the sweeps is for the template's rules and
-// queues to say.
-func Examine(ctx context.Context, o Subject, notes io.Writer) (result.Result, error) {
+var _ subject.Worlds = Worlds{}
+
+// Examine runs the functions over a world; notes are for the person at the keyboard.
+func (Worlds) Examine(ctx context.Context, s subject.Subject, notes io.Writer) (result.Result, error) {
 	so := settings(notes)
-	if o.Verbose {
+	if s.Verbose {
 		so.Out = notes
 	}
-	if err := open(o, &so, notes); err != nil {
+	if err := open(s, &so); err != nil {
 		return result.Result{}, err
 	}
-	if so.Capture != nil && so.Capture.Event == nil {
-		return offline(ctx, so.Capture, so.Out)
-	}
-	return staged(ctx, so, notes)
+	var found result.Result
+	err := played(ctx, so, notes, func(r *run) { found = result.Merge(r.seen, r.broken, nil) })
+	return found, err
 }
 
-// staged runs the functions on the stage.
-func staged(ctx context.Context, so stage.Options, notes io.Writer) (result.Result, error) {
-	var found result.Result
-	err := played(ctx, so, notes, func(r *run) { found = result.Merge(r.seen, r.broken, r.bare) })
-	return found, err
+// Open is a world as an account to be read.
+func (Worlds) Open(ctx context.Context, s subject.Subject) (subject.Account, error) {
+	a, err := Account(s)
+	if err != nil {
+		return subject.Account{}, err
+	}
+	return a.Open(ctx)
+}
+
+// Account is a world as an account that is not served yet.
+func Account(s subject.Subject) (reading.Account, error) {
+	so := stage.Options{Settings: map[string]string{}}
+	if err := open(s, &so); err != nil {
+		return reading.Account{}, err
+	}
+	file, err := so.LoadWorld()
+	if err != nil {
+		return reading.Account{}, exit.Misuse("not a capture or world file: %w", err)
+	}
+	w, err := world.New(file, world.Options{Seed: 1})
+	if err != nil {
+		return reading.Account{}, exit.Misuse("not a capture or world file: %w", err)
+	}
+	w.Advance(so.At)
+	return reading.OfWorld(w, file), nil
 }
 
 // Observe is what the detectors report of a world, in the order in which they do.
@@ -130,11 +138,8 @@ type Beside struct {
 func ObserveBeside(ctx context.Context, world string, notes io.Writer, beside Beside) ([]report.Observation, error) {
 	so := settings(notes)
 	so.Answered = beside.Answered
-	if err := open(Subject{Path: world}, &so, notes); err != nil {
+	if err := open(subject.Subject{Path: world}, &so); err != nil {
 		return nil, err
-	}
-	if so.Capture != nil {
-		return nil, exit.Misuse("%s: want a world", world)
 	}
 	var (
 		seen   []report.Observation
@@ -155,11 +160,8 @@ func played(ctx context.Context, so stage.Options, notes io.Writer, look func(*r
 	so.Programs, so.Files = programs.All(), rollcall.Files()
 	so.Template, so.Rights = "infra/Rollcall.template.json", "deploy/clusterrole.yaml"
 	var err error
-	r := run{notes: notes, capture: so.Capture}
+	r := run{notes: notes}
 	so.Sent = r.sent
-	if so.Capture != nil {
-		r.event = so.Capture.Event
-	}
 	if r.stage, err = stage.Start(ctx, so); err != nil {
 		return fmt.Errorf("start the stage: %w", err)
 	}
@@ -171,9 +173,6 @@ func played(ctx context.Context, so stage.Options, notes io.Writer, look func(*r
 	return nil
 }
 
-// bare reports whether the capture, if it is one, may lack the files of a cluster.
-func (r *run) bare(cluster string) bool { return r.capture != nil && r.capture.Bare(cluster) }
-
 // settings are the stage's, on which nothing happens by itself.
 func settings(notes io.Writer) stage.Options {
 	return stage.Options{
@@ -184,60 +183,31 @@ func settings(notes io.Writer) stage.Options {
 	}
 }
 
-// open reads the subject into the stage's options.
-func open(o Subject, so *stage.Options, notes io.Writer) (err error) {
-	path, stat := o.Path, os.Stat
-	if o.Root != nil {
-		stat = o.Root.Stat
-	} else if path, err = filepath.Abs(o.Path); err != nil {
-		return &exit.MisuseError{Err: err}
+// open reads the world into the stage's options.
+func open(s subject.Subject, so *stage.Options) error {
+	path := s.Path
+	if s.Root == nil {
+		var err error
+		if path, err = filepath.Abs(path); err != nil {
+			return &exit.MisuseError{Err: err}
+		}
 	}
-	info, err := stat(path)
+	so.World, so.Root = path, s.Root
+	file, err := so.LoadWorld()
 	if err != nil {
-		return exit.Misuse("%s: there is no such folder or file", o.Path)
+		return exit.Misuse("not a capture or world file: %w", err)
 	}
-	if !info.IsDir() {
-		so.World, so.Root = path, o.Root
-		file, err := so.LoadWorld()
-		if err != nil {
-			return exit.Misuse("not a capture or world file: %w", err)
-		}
-		so.At = file.Time.Add(Settled)
-		// A world's STS decodes what its own requests were answered with; a capture has none.
-		so.Settings[string(config.DecodeDenied)] = "on"
-		readLogs(so, slices.Sorted(maps.Keys(file.Logs.LogGroups)))
-		if !o.At.IsZero() {
-			so.At = o.At
-		}
-		if so.At.Before(file.Time) {
-			return exit.Misuse("--at %s: the world starts at %s", so.At.Format(time.RFC3339), file.Time.Format(time.RFC3339))
-		}
-		return nil
+	so.At = file.Time.Add(Settled)
+	// A world's STS decodes what its own requests were answered with; a capture has none.
+	so.Settings[string(config.DecodeDenied)] = "on"
+	readLogs(so, slices.Sorted(maps.Keys(file.Logs.LogGroups)))
+	if !s.At.IsZero() {
+		so.At = s.At
 	}
-	if so.Capture, err = openCapture(o.Root, path); err != nil {
-		return err
-	}
-	readLogs(so, so.Capture.LogGroups())
-	for _, w := range so.Capture.Warnings {
-		fmt.Fprintln(notes, "note:", w)
-	}
-	if !o.At.IsZero() {
-		so.Capture.Time = o.At
+	if so.At.Before(file.Time) {
+		return exit.Misuse("--at %s: the world starts at %s", so.At.Format(time.RFC3339), file.Time.Format(time.RFC3339))
 	}
 	return nil
-}
-
-// openCapture opens a capture's folder, below a root if there is one.
-func openCapture(root *os.Root, path string) (*capture.Capture, error) {
-	if root == nil {
-		return capture.Open(path, time.Now())
-	}
-	folder, err := root.OpenRoot(path)
-	if err != nil {
-		return nil, exit.Misuse("%s: it cannot be read as a folder", path)
-	}
-	defer folder.Close()
-	return capture.OpenIn(folder, path, time.Now())
 }
 
 // readLogs lets the functions read the log groups that the subject has.
@@ -247,12 +217,8 @@ func readLogs(so *stage.Options, groups []string) {
 	}
 }
 
-// play gives the functions the event, if there is one, and then the sweep that
-// each of them has.
+// play gives the functions the sweep that each of them has.
 func (r *run) play(ctx context.Context) error {
-	if err := r.playEvent(ctx); err != nil {
-		return err
-	}
 	if err := r.playRefused(ctx); err != nil {
 		return err
 	}
@@ -348,4 +314,103 @@ func (r *run) invoke(ctx context.Context, f template.Function, event []byte) err
 	}
 	r.broken = append(r.broken, result.Unknown{Check: "", Resource: stage.Folder(f), Reason: "the function failed: " + answer.ErrorMessage})
 	return nil
+}
+
+// playRefused gives the functions what a world told its bus of calls for instances
+// that were refused: no API has it afterwards, as it is what launch-watch keeps. All
+// else that happened to a world can still be seen, and is the sweep's.
+func (r *run) playRefused(ctx context.Context) error {
+	for _, m := range r.stage.Template.Mappings {
+		for _, f := range r.stage.Template.Functions {
+			if f.Name != m.FunctionName && f.ARN != m.FunctionName {
+				continue
+			}
+			if f, ok := r.detector(f.ARN); ok {
+				if err := r.pumpRefused(ctx, f, m.QueueARN); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) pumpRefused(ctx context.Context, f template.Function, queue string) error {
+	batch, err := r.drain(ctx, queue)
+	if err != nil {
+		return err
+	}
+	batch = slices.DeleteFunc(batch, func(m events.SQSMessage) bool {
+		t, err := event.Parse([]byte(m.Body))
+		return err != nil || t.Kind != event.LaunchRefused
+	})
+	if len(batch) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(events.SQSEvent{Records: batch})
+	if err != nil {
+		return fmt.Errorf("write the batch: %w", err)
+	}
+	return r.invoke(ctx, f, raw)
+}
+
+// drain takes all messages that a queue gives now.
+func (r *run) drain(ctx context.Context, arn string) ([]events.SQSMessage, error) {
+	var all []events.SQSMessage
+	for {
+		depth, err := r.stage.Queues.Depth(arn)
+		if err != nil {
+			return nil, fmt.Errorf("queue %s: %w", arn, err)
+		}
+		if depth.Visible == 0 {
+			return all, nil
+		}
+		batch, err := r.stage.Queues.Receive(ctx, arn, depth.Visible, 0)
+		if err != nil {
+			return nil, fmt.Errorf("receive from %s: %w", arn, err)
+		}
+		for _, m := range batch {
+			all = append(all, events.SQSMessage{
+				MessageId: m.ID, ReceiptHandle: m.Receipt, Body: m.Body, Attributes: m.System,
+				EventSource: "aws:sqs", EventSourceARN: arn, AWSRegion: r.stage.Template.Region,
+			})
+		}
+		if err := r.stage.Queues.Delete(arn, batch...); err != nil {
+			return nil, fmt.Errorf("delete from %s: %w", arn, err)
+		}
+	}
+}
+
+// collect reads what the functions found.
+func (r *run) collect(ctx context.Context) error {
+	for _, q := range r.stage.Template.Queues {
+		if !r.isResults(q) {
+			continue
+		}
+		messages, err := r.drain(ctx, q.ARN)
+		if err != nil {
+			return err
+		}
+		for _, m := range messages {
+			said, err := report.DecodeMessage([]byte(m.Body))
+			if err != nil {
+				return err
+			}
+			// A summary counts what was; it finds nothing.
+			if said.Observation != nil {
+				r.seen = append(r.seen, *said.Observation)
+			}
+		}
+	}
+	return nil
+}
+
+// isResults tells the queue to which the detectors send.
+func (r *run) isResults(q template.Queue) bool {
+	for _, f := range r.stage.Template.Functions {
+		if f.Environment[string(config.ResultQueueURL)] == q.URL {
+			return true
+		}
+	}
+	return false
 }

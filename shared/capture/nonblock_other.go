@@ -1,5 +1,5 @@
 //go:build !unix
 
-package worldfile
+package capture
 
 const nonblock = 0

@@ -1,0 +1,129 @@
+// Package program is the program rollcall-stage: the command with the stage, which plays worlds
+// and stories.
+package program
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"rollcall"
+	"rollcall/command"
+	"rollcall/command/exit"
+	"rollcall/stage/demo"
+	"rollcall/stage/examine"
+	"rollcall/stage/programs"
+)
+
+// Root is the command, called by a program's path.
+func Root(called string) *cobra.Command {
+	return command.Root(called, command.Stage{Worlds: examine.Worlds{}, Demo: demoCommand()})
+}
+
+func demoCommand() *cobra.Command {
+	o := demo.Options{Files: rollcall.Files()}
+	var logs string
+	c := &cobra.Command{
+		Use:   "demo [STORY]",
+		Short: command.DemoShort,
+		Long: `Plays stories on this machine: the functions that run in Lambda, as processes of
+their own, on a simulated AWS, Kubernetes and Slack. No account is touched, and
+nothing is needed but this program. Without a name all stories are played:
+
+` + demo.About + `
+
+Exit status: 0 all was seen that must be; 1 something was not; 2 it could not begin;
+64 bad input.`,
+		Example: `  rollcall demo route
+  rollcall demo route --keep`,
+		ValidArgs: demo.Stories(),
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 1:
+				return exit.Misuse("one story at a time: %q is one too many", args[1])
+			case len(args) == 1 && !slices.Contains(append(demo.Stories(), "all"), args[0]):
+				return exit.Misuse("there is no story %s; %s --help lists them", args[0], c.CommandPath())
+			case o.Rate < 0:
+				return exit.Misuse("--rate %g: want more than 0", o.Rate)
+			}
+			o.Story = "all"
+			if len(args) == 1 {
+				o.Story = args[0]
+			}
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&o.Keep, "keep", false, "stop where the last story's fix is approved, for you to press the button; then leave its stage up until Ctrl-C: its Slack page, and its AWS for the AWS CLI")
+	f.Float64Var(&o.Rate, "rate", 0, "how many times faster than the clock the stage runs while all wait (default: the story's own)")
+	f.StringVar(&logs, "logs", "", "a file for the functions' logs (default: one that is kept where something was not seen)")
+	f.StringVar(&o.Functions, "functions", "", "a folder of the functions' own binaries, in place of this program's")
+	f.StringVar(&o.Pictures, "pictures", "", "a folder for pictures of the Slack page (takes the repository, Go and Chromium)")
+	f.StringVar(&o.Samples, "samples", "", "a folder that keeps samples of what the functions write")
+	for _, name := range []string{"functions", "pictures", "samples"} { // of who works on Rollcall
+		f.Lookup(name).Hidden = true
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		file, err := logFile(logs)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		o.Logs, o.Out = file, command.Bare(c.OutOrStdout())
+		if o.Functions == "" {
+			var remove func()
+			if o.Functions, remove, err = ownFunctions(); err != nil {
+				return err
+			}
+			defer remove()
+		}
+		if err := demo.Play(c.Context(), o); err != nil {
+			fmt.Fprintf(c.ErrOrStderr(), "\n%s: %s\nThe functions' logs are in %s.\n", c.Root().DisplayName(), err, file.Name())
+			return exit.Status(exit.Causes)
+		}
+		if logs == "" {
+			os.Remove(file.Name()) // nobody asked for it, and there is nothing to look up
+		}
+		return nil
+	}
+	return c
+}
+
+// logFile makes the file of the functions' logs.
+func logFile(path string) (*os.File, error) {
+	if path == "" {
+		f, err := os.CreateTemp("", "rollcall-demo-*.log")
+		if err != nil {
+			return nil, fmt.Errorf("make a file for the functions' logs: %w", err)
+		}
+		return f, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, exit.Misuse("--logs: %w", err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, exit.Misuse("--logs: %w", err)
+	}
+	return f, nil
+}
+
+// ownFunctions is a folder in which this program is each function.
+func ownFunctions() (folder string, remove func(), err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", nil, fmt.Errorf("find this program: %w", err)
+	}
+	if folder, err = os.MkdirTemp("", "rollcall-functions-"); err != nil {
+		return "", nil, fmt.Errorf("make a folder for the functions: %w", err)
+	}
+	remove = func() { os.RemoveAll(folder) }
+	if err := programs.Place(self, folder); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return folder, remove, nil
+}
