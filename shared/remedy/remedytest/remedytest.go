@@ -5,6 +5,8 @@ package remedytest
 
 import (
 	"encoding/json"
+	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -214,4 +217,84 @@ func Applied[P, C any](t *testing.T, r action.Remedy[P, C], right World, source 
 	is("after", true, true)
 	snapshottest.Without(s, source)
 	is("unread", false, false)
+}
+
+// SameInAnyOrder holds that the same world, read again, in whatever order AWS
+// lists it and Go its maps, is the same plan: an approval is bound to its hash, or
+// no approval would hold. The world is one in which there is a choice to be made.
+func SameInAnyOrder[P, C any](t *testing.T, r action.Remedy[P, C], rich World, list []checks.Check) {
+	t.Helper()
+	s, of := rich()
+	first, no := Make(r, s, of, list)
+	if no != nil {
+		t.Fatalf("refused as %s: %s", no.Reason, no.Says)
+	}
+	for seed := range uint64(60) {
+		s, of := rich()
+		random := rand.New(rand.NewPCG(seed, 1))
+		shuffle(reflect.ValueOf(s), random)
+		shuffle(reflect.ValueOf(&of), random)
+		again, no := Make(r, s, of, list)
+		if no != nil {
+			t.Fatalf("seed %d: refused as %s: %s", seed, no.Reason, no.Says)
+		}
+		if text(t, again) != text(t, first) {
+			t.Fatalf("seed %d: another plan:\n%+v\n%+v", seed, first, again)
+		}
+	}
+}
+
+// shuffle puts every list below a value into another order, as AWS's answers
+// come in any. Bytes are no list.
+func shuffle(v reflect.Value, r *rand.Rand) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			shuffle(v.Elem(), r)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				shuffle(v.Field(i), r)
+			}
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return
+		}
+		for i := range v.Len() {
+			shuffle(v.Index(i), r)
+		}
+		r.Shuffle(v.Len(), reflect.Swapper(v.Interface()))
+	}
+}
+
+// Stuck is an instance that did not join.
+const Stuck = "i-0stuck"
+
+// Missed adds it to a world whose node did.
+func Missed(s *snapshot.Snapshot) {
+	snapshottest.Launch(s, Stuck, snapshottest.Private, 20*time.Minute)
+}
+
+// LaunchOf is its launch, as the incident has it.
+func LaunchOf(s *snapshot.Snapshot, standing outcome.LaunchStatus) []outcome.Launch {
+	return []outcome.Launch{{Instance: Stuck, Started: s.Time.Add(-20 * time.Minute), Status: standing}}
+}
+
+// Member changes it as its group has it.
+func Member(change func(*snapshot.GroupInstance)) Change {
+	return func(s *snapshot.Snapshot, _ *action.Subject) { change(&s.Groups[0].Instances[1]) }
+}
+
+// Instance changes it as EC2 has it.
+func Instance(change func(*snapshot.Instance)) Change {
+	return func(s *snapshot.Snapshot, _ *action.Subject) { change(snapshottest.Instance(s, Stuck)) }
+}
+
+// Suspended suspends a process of the group.
+func Suspended(process string) Change {
+	return func(s *snapshot.Snapshot, _ *action.Subject) {
+		s.Groups[0].Suspended = []snapshot.Suspended{{Process: process}}
+	}
 }

@@ -1,0 +1,470 @@
+package awscall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/call"
+	"rollcall/shared/remedy/coverzones"
+	"rollcall/shared/remedy/createaccessentry"
+	"rollcall/shared/remedy/deleteleakedinterfaces"
+	"rollcall/shared/remedy/openendpointsecuritygroup"
+	"rollcall/shared/remedy/replaceinstance"
+	"rollcall/stage/platform/wire"
+)
+
+// silent is an AWS whose answers hold nothing, or an error.
+type silent struct{ err error }
+
+func (s silent) CreateAccessEntry(context.Context, *eks.CreateAccessEntryInput, ...func(*eks.Options)) (*eks.CreateAccessEntryOutput, error) {
+	return nil, s.err
+}
+
+func (s silent) UpdateNodegroupConfig(context.Context, *eks.UpdateNodegroupConfigInput, ...func(*eks.Options)) (*eks.UpdateNodegroupConfigOutput, error) {
+	return nil, s.err
+}
+
+func (s silent) SetDesiredCapacity(context.Context, *autoscaling.SetDesiredCapacityInput, ...func(*autoscaling.Options)) (*autoscaling.SetDesiredCapacityOutput, error) {
+	return nil, s.err
+}
+
+func (s silent) TerminateInstanceInAutoScalingGroup(context.Context, *autoscaling.TerminateInstanceInAutoScalingGroupInput, ...func(*autoscaling.Options)) (*autoscaling.TerminateInstanceInAutoScalingGroupOutput, error) {
+	return nil, s.err
+}
+
+func (s silent) CreateRoute(context.Context, *ec2.CreateRouteInput, ...func(*ec2.Options)) (*ec2.CreateRouteOutput, error) {
+	return nil, s.err
+}
+
+func (s silent) AuthorizeSecurityGroupIngress(context.Context, *ec2.AuthorizeSecurityGroupIngressInput, ...func(*ec2.Options)) (*ec2.AuthorizeSecurityGroupIngressOutput, error) {
+	return nil, s.err
+}
+
+func (s silent) DeleteNetworkInterface(context.Context, *ec2.DeleteNetworkInterfaceInput, ...func(*ec2.Options)) (*ec2.DeleteNetworkInterfaceOutput, error) {
+	return nil, s.err
+}
+
+// calls are all calls that change something.
+func calls(s silent) map[string]func() call.Answer {
+	ctx := context.Background()
+	return map[string]func() call.Answer{
+		"route":     func() call.Answer { return Routes{s}.CreateRoute(ctx, "rtb-1", "0.0.0.0/0", "nat-1") },
+		"open":      func() call.Answer { return SecurityGroups{s}.AdmitTCP(ctx, "sg-1", 443, []string{"sg-2"}) },
+		"end":       func() call.Answer { return Instances{s}.EndInGroup(ctx, "i-1") },
+		"group":     func() call.Answer { return Capacity{s, s}.SetDesiredCapacity(ctx, "g", 1) },
+		"nodegroup": func() call.Answer { return Capacity{s, s}.SetDesiredSize(ctx, "prod", "n", 1, "") },
+		"entry":     func() call.Answer { return Access{s}.CreateAccessEntry(ctx, "prod", "arn", "EC2_WINDOWS", "") },
+		"interface": func() call.Answer { return Interfaces{s}.DeleteNetworkInterface(ctx, "eni-1", false) },
+	}
+}
+
+// An answer without anything in it does not say that it was done.
+func TestEmptyAnswers(t *testing.T) {
+	want := call.Answer{Outcome: call.Uncertain, Message: "the answer holds nothing"}
+	for name, ask := range calls(silent{}) {
+		if got := ask(); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+// A code that means something of its own where an interface is deleted is a
+// refusal of any other change.
+func TestRefusalsOfOtherChanges(t *testing.T) {
+	for code, ofInterface := range map[string]call.Outcome{
+		"InvalidParameterValue": call.InUse, "InvalidNetworkInterfaceID.NotFound": call.NotThere, "DryRunOperation": call.WouldDo,
+	} {
+		for name, ask := range calls(silent{&smithy.GenericAPIError{Code: code, Message: "because"}}) {
+			want := call.Answer{Outcome: call.Refused, Code: code, Message: "because"}
+			if name == "interface" {
+				want.Outcome = ofInterface
+			}
+			if got := ask(); got != want {
+				t.Errorf("%s, %s: %+v, want %+v", code, name, got, want)
+			}
+		}
+	}
+}
+
+// A call for want of whose role nothing was sent has changed nothing, whatever STS said or
+// did not say; a call of STS that is the call itself is no such thing.
+func TestCallsWithoutTheirRole(t *testing.T) {
+	assume := func(err error) error {
+		return &smithy.OperationError{ServiceID: "STS", OperationName: "AssumeRole", Err: err}
+	}
+	inner := func(err error) error {
+		return &smithy.OperationError{ServiceID: "EC2", OperationName: "CreateRoute", Err: fmt.Errorf("get identity: get credentials: %w", assume(err))}
+	}
+	denied := &smithy.GenericAPIError{Code: "AccessDenied", Message: "because"}
+	for name, ask := range calls(silent{inner(denied)}) {
+		if diff := cmp.Diff(call.Answer{Outcome: call.NoRole, Code: "AccessDenied", Message: "because"}, ask()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	for name, tt := range map[string]struct {
+		err  error
+		want call.Outcome
+	}{
+		"STS is throttled":           {inner(&smithy.GenericAPIError{Code: "Throttling"}), call.NoRole},
+		"STS gives no answer":        {inner(context.DeadlineExceeded), call.NoRole},
+		"another call gives none":    {&smithy.OperationError{ServiceID: "EC2", OperationName: "CreateRoute", Err: context.DeadlineExceeded}, call.Uncertain},
+		"within another call of STS": {&smithy.OperationError{ServiceID: "EC2", OperationName: "CreateRoute", Err: &smithy.OperationError{ServiceID: "STS", OperationName: "GetCallerIdentity", Err: denied}}, call.Denied},
+		"the call itself":            {assume(denied), call.Denied},
+	} {
+		if got := answerOf(tt.err).Outcome; got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// What each code means, whatever its status (EC2, "Error codes for the Amazon
+// EC2 API"); of one that is not known, whose fault it is.
+func TestOutcomes(t *testing.T) {
+	for want, codes := range map[call.Outcome][]string{
+		call.InUse: {"InvalidParameterValue", "InvalidNetworkInterface.InUse"},
+		call.Throttled: {"RequestLimitExceeded", "Throttling", "ThrottlingException", "RequestThrottled", "RequestThrottledException",
+			"TooManyRequestsException", "EC2ThrottledException", "SlowDown", "BandwidthLimitExceeded"},
+		call.Denied: {"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure", "UnrecognizedClientException",
+			"InvalidClientTokenId", "ExpiredToken", "ExpiredTokenException", "OptInRequired", "Blocked"},
+		call.Uncertain: {"InternalError", "InternalFailure", "Unavailable", "ServiceUnavailable", "RequestTimeout", "RequestExpired", "", "UnknownError"},
+		call.Refused:   {"SomethingNew", "OperationNotPermitted"},
+	} {
+		for _, code := range codes {
+			for _, fault := range []smithy.ErrorFault{smithy.FaultUnknown, smithy.FaultClient} {
+				if got := outcomeOf(code, fault, errors.New("x")); got != want {
+					t.Errorf("%q, fault %s: %s, want %s", code, fault, got, want)
+				}
+			}
+		}
+	}
+	answered := func(status int) error {
+		return &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}}, Err: errors.New("x")}
+	}
+	for _, test := range []struct {
+		name  string
+		fault smithy.ErrorFault
+		err   error
+		want  call.Outcome
+	}{
+		{"EC2's own fault", smithy.FaultServer, errors.New("x"), call.Uncertain},
+		{"EC2's own fault by the status", smithy.FaultClient, answered(500), call.Uncertain},
+		{"the caller's fault by the status", smithy.FaultClient, answered(499), call.Refused},
+	} {
+		if got := outcomeOf("SomethingNew", test.fault, test.err); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// What was ended before AWS refused is said.
+func TestReplaceSaysHowFarItCame(t *testing.T) {
+	three := remedy.Plan{Replace: &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-1"}, {Instance: "i-2"}, {Instance: "i-3"}}}}
+	n := 0
+	executor := remedy.Executor{Calls: Client{Instances: Instances{ender(func() (*autoscaling.TerminateInstanceInAutoScalingGroupOutput, error) {
+		if n++; n < 3 {
+			return &autoscaling.TerminateInstanceInAutoScalingGroupOutput{}, nil
+		}
+		return nil, &smithy.GenericAPIError{Code: "ResourceContention", Message: "because"}
+	})}}}
+	got := executor.Do(t.Context(), three, "token")
+	if want := "2 of 3 instances were ended; then AWS said ResourceContention."; got.Says != want || got.Status != action.Partly || got.Reason != "ResourceContention" {
+		t.Errorf("%+v, want %q", got, want)
+	}
+	refused := remedy.Executor{Calls: Client{Instances: Instances{silent{&smithy.GenericAPIError{Code: "ResourceContention", Message: "because"}}}}}.Do(t.Context(), three, "token")
+	if want := "Nothing was changed: AWS says ResourceContention: because"; refused.Says != want || refused.Status != action.Failed {
+		t.Errorf("%+v, want %q", refused, want)
+	}
+	unknown := remedy.Executor{Calls: Client{Instances: Instances{silent{errors.New("cut off")}}}}.Do(t.Context(), three, "token")
+	if want := "No answer came that says whether it was done."; unknown.Says != want || unknown.Status != action.Uncertain {
+		t.Errorf("%+v, want %q", unknown, want)
+	}
+}
+
+type ender func() (*autoscaling.TerminateInstanceInAutoScalingGroupOutput, error)
+
+func (e ender) TerminateInstanceInAutoScalingGroup(_ context.Context, in *autoscaling.TerminateInstanceInAutoScalingGroupInput, _ ...func(*autoscaling.Options)) (*autoscaling.TerminateInstanceInAutoScalingGroupOutput, error) {
+	if aws.ToBool(in.ShouldDecrementDesiredCapacity) {
+		return nil, errors.New("the capacity would not stay")
+	}
+	return e()
+}
+
+// account is an AWS that gives one answer, and keeps what it was asked for.
+type account struct {
+	mu     sync.Mutex
+	asked  []string
+	answer func(n int) error
+}
+
+func (a *account) ask(what string, values ...any) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = append(a.asked, fmt.Sprintf(what, values...))
+	if a.answer == nil {
+		return nil
+	}
+	return a.answer(len(a.asked))
+}
+
+func serve(t *testing.T, a *account) remedy.Executor {
+	t.Helper()
+	s, err := wire.New(wire.Config{AnyIDs: true, Faults: wire.NoFaults{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire.Handle(s, "ec2", "CreateRoute", func(_ context.Context, _ *wire.Call, in *ec2.CreateRouteInput) (*ec2.CreateRouteOutput, error) {
+		return &ec2.CreateRouteOutput{Return: aws.Bool(true)}, a.ask("route %s %s %s", *in.RouteTableId, *in.DestinationCidrBlock, *in.NatGatewayId)
+	})
+	wire.Handle(s, "ec2", "AuthorizeSecurityGroupIngress", func(_ context.Context, _ *wire.Call, in *ec2.AuthorizeSecurityGroupIngressInput) (*ec2.AuthorizeSecurityGroupIngressOutput, error) {
+		p := in.IpPermissions[0]
+		if in.CidrIp != nil || len(in.IpPermissions) != 1 || len(p.IpRanges)+len(p.Ipv6Ranges)+len(p.PrefixListIds) != 0 {
+			t.Errorf("opened to addresses: %+v", in)
+		}
+		return &ec2.AuthorizeSecurityGroupIngressOutput{Return: aws.Bool(true)}, a.ask("open %s %s %d-%d %s", *in.GroupId, *p.IpProtocol, *p.FromPort, *p.ToPort, *p.UserIdGroupPairs[0].GroupId)
+	})
+	wire.Handle(s, "autoscaling", "TerminateInstanceInAutoScalingGroup", func(_ context.Context, _ *wire.Call, in *autoscaling.TerminateInstanceInAutoScalingGroupInput) (*autoscaling.TerminateInstanceInAutoScalingGroupOutput, error) {
+		return &autoscaling.TerminateInstanceInAutoScalingGroupOutput{}, a.ask("end %s %v", *in.InstanceId, *in.ShouldDecrementDesiredCapacity)
+	})
+	wire.Handle(s, "autoscaling", "SetDesiredCapacity", func(_ context.Context, _ *wire.Call, in *autoscaling.SetDesiredCapacityInput) (*autoscaling.SetDesiredCapacityOutput, error) {
+		return &autoscaling.SetDesiredCapacityOutput{}, a.ask("group %s %d", *in.AutoScalingGroupName, *in.DesiredCapacity)
+	})
+	wire.Handle(s, "eks", "UpdateNodegroupConfig", func(_ context.Context, _ *wire.Call, in *eks.UpdateNodegroupConfigInput) (*eks.UpdateNodegroupConfigOutput, error) {
+		if c := in.ScalingConfig; c.MinSize != nil || c.MaxSize != nil || in.Labels != nil || in.Taints != nil || in.UpdateConfig != nil {
+			t.Errorf("more than the desired count is changed: %+v", in)
+		}
+		return &eks.UpdateNodegroupConfigOutput{}, a.ask("nodegroup %s %s %d %s", *in.ClusterName, *in.NodegroupName, *in.ScalingConfig.DesiredSize, *in.ClientRequestToken)
+	})
+	wire.Handle(s, "eks", "CreateAccessEntry", func(_ context.Context, _ *wire.Call, in *eks.CreateAccessEntryInput) (*eks.CreateAccessEntryOutput, error) {
+		if len(in.KubernetesGroups) > 0 || in.Username != nil {
+			t.Errorf("the entry gives more than a node has: %+v", in)
+		}
+		return &eks.CreateAccessEntryOutput{}, a.ask("entry %s %s %s", *in.ClusterName, *in.PrincipalArn, *in.Type)
+	})
+	h := httptest.NewServer(s)
+	t.Cleanup(h.Close)
+	return remedy.Executor{Calls: New(aws.Config{Region: "us-west-2", BaseEndpoint: aws.String(h.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")})}
+}
+
+const role = "arn:aws:iam::123456789012:role/workers"
+
+// plans are one of each remedy, with what is asked of AWS for it.
+func plans() map[string]remedy.Plan {
+	return map[string]remedy.Plan{
+		"route rtb-1 0.0.0.0/0 nat-1":       {Route: &addnatroute.Plan{Table: "rtb-1", Destination: "0.0.0.0/0", NAT: "nat-1"}},
+		"open sg-1 tcp 443-443 sg-2":        {Open: &openendpointsecuritygroup.Plan{SecurityGroup: "sg-1", Port: 443, From: []string{"sg-2"}}},
+		"end i-1 false":                     {Replace: &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-1"}}}},
+		"group g 3":                         {Cover: &coverzones.Plan{Group: "g", From: 2, To: 3, Max: 3}},
+		"nodegroup prod n 3 token":          {Cluster: "prod", Cover: &coverzones.Plan{Nodegroup: "n", From: 2, To: 3, Max: 3}},
+		"entry prod " + role + " EC2_LINUX": {Cluster: "prod", Access: &createaccessentry.Plan{Principal: role, Type: "EC2_LINUX"}},
+	}
+}
+
+func TestDo(t *testing.T) {
+	for want, p := range plans() {
+		a := &account{}
+		got := serve(t, a).Do(t.Context(), p, "token")
+		if got.Status != action.Done || len(got.Changed) != 1 || len(got.Requests) != 1 || len(a.asked) != 1 || a.asked[0] != want {
+			t.Errorf("%s: %+v, asked %q", want, got, a.asked)
+		}
+	}
+}
+
+// What AWS refuses changes nothing, and is not tried again; what is not
+// answered may have been done.
+func TestDoIsAnswered(t *testing.T) {
+	for _, test := range []struct {
+		code   string
+		status int
+		want   action.Status
+	}{
+		{"UnauthorizedOperation", 403, action.Failed},
+		{"AccessDeniedException", 403, action.Failed},
+		{"RequestLimitExceeded", 503, action.Failed},
+		{"Throttling", 400, action.Failed},
+		{"RouteAlreadyExists", 400, action.Failed},
+		{"InvalidPermission.Duplicate", 400, action.Failed},
+		{"InvalidParameterValue", 400, action.Failed},
+		{"ValidationError", 400, action.Failed},
+		{"ScalingActivityInProgress", 400, action.Failed},
+		{"ResourceInUseException", 409, action.Failed},
+		{"InternalError", 500, action.Uncertain},
+		{"SomethingNew", 500, action.Uncertain},
+	} {
+		for what, p := range plans() {
+			a := &account{answer: func(int) error { return &wire.Error{Code: test.code, Message: "because", Status: test.status} }}
+			got := serve(t, a).Do(t.Context(), p, "token")
+			if got.Status != test.want || got.Reason != test.code || got.Says == "" || len(got.Changed) != 0 || len(a.asked) != 1 {
+				t.Errorf("%s, %s: %+v after %d calls, want %s after one", what, test.code, got, len(a.asked), test.want)
+			}
+		}
+	}
+}
+
+func TestDoWithoutAnswer(t *testing.T) {
+	for name, handle := range map[string]http.HandlerFunc{
+		"cut off":         func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"no page of AWS":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"an empty answer": func(http.ResponseWriter, *http.Request) {},
+	} {
+		server := httptest.NewServer(handle)
+		executor := remedy.Executor{Calls: New(aws.Config{Region: "us-west-2", BaseEndpoint: aws.String(server.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")})}
+		for what, p := range plans() {
+			got := executor.Do(t.Context(), p, "token")
+			// An empty answer of a call whose answers hold nothing is one.
+			empty := name == "an empty answer" && !strings.HasPrefix(what, "route") && !strings.HasPrefix(what, "open")
+			if !empty && got.Status != action.Uncertain {
+				t.Errorf("%s, %s: %+v", name, what, got)
+			}
+		}
+		server.Close()
+	}
+}
+
+// What is no plan of a remedy, or would lower, exceed or admit more, is not asked
+// of AWS.
+func TestDoRefuses(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		plan   remedy.Plan
+		result action.Status
+		reason string
+	}{
+		{"nothing", remedy.Plan{}, action.Refused, "no-such-remedy"},
+		{"eni-cleanup's", remedy.Plan{Cleanup: &deleteleakedinterfaces.Plan{Interfaces: []string{"eni-1"}}}, action.Refused, "no-such-remedy"},
+		{"a lower count", remedy.Plan{Cover: &coverzones.Plan{Group: "g", From: 3, To: 2, Max: 5}}, action.Failed, "NotARaise"},
+		{"the same count", remedy.Plan{Cover: &coverzones.Plan{Group: "g", From: 3, To: 3, Max: 5}}, action.Failed, "NotARaise"},
+		{"over the maximum", remedy.Plan{Cover: &coverzones.Plan{Group: "g", From: 3, To: 6, Max: 5}}, action.Failed, "NotARaise"},
+		{"an entry of people", remedy.Plan{Cluster: "prod", Access: &createaccessentry.Plan{Principal: role, Type: "STANDARD"}}, action.Failed, "NotANodeType"},
+		{"an entry of any type", remedy.Plan{Cluster: "prod", Access: &createaccessentry.Plan{Principal: role}}, action.Failed, "NotANodeType"},
+	} {
+		a := &account{}
+		got := serve(t, a).Do(t.Context(), test.plan, "token")
+		if got.Status != test.result || got.Reason != test.reason || got.Says == "" || len(got.Changed) != 0 || len(a.asked) != 0 {
+			t.Errorf("%s: %+v, asked %q; want %s as %s", test.name, got, a.asked, test.result, test.reason)
+		}
+	}
+}
+
+// The first instance that AWS does not end stops the rest.
+func TestReplaceStops(t *testing.T) {
+	three := remedy.Plan{Replace: &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-1"}, {Instance: "i-2"}, {Instance: "i-3"}}}}
+	for status, want := range map[int]action.Status{400: action.Partly, 500: action.Uncertain} {
+		a := &account{answer: func(n int) error {
+			if n < 2 {
+				return nil
+			}
+			return &wire.Error{Code: "Broken", Message: "because", Status: status}
+		}}
+		got := serve(t, a).Do(t.Context(), three, "token")
+		if got.Status != want || len(a.asked) != 2 || len(got.Changed) != 1 || got.Changed[0] != "i-1" || got.Says == "" {
+			t.Errorf("%d: %+v, asked %q", status, got, a.asked)
+		}
+	}
+}
+
+// ask sends a delete to an EC2 that gives the answer.
+func ask(t *testing.T, dryRun bool, answer error) (call.Answer, int) {
+	t.Helper()
+	s, err := wire.New(wire.Config{AnyIDs: true, Faults: wire.NoFaults{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire.Handle(s, "ec2", "DeleteNetworkInterface", func(_ context.Context, _ *wire.Call, in *ec2.DeleteNetworkInterfaceInput) (*ec2.DeleteNetworkInterfaceOutput, error) {
+		if *in.NetworkInterfaceId != "eni-1" || aws.ToBool(in.DryRun) != dryRun {
+			t.Errorf("asked for %+v", in)
+		}
+		return &ec2.DeleteNetworkInterfaceOutput{}, answer
+	})
+	h := httptest.NewServer(s)
+	defer h.Close()
+	return to(h.URL).DeleteNetworkInterface(t.Context(), "eni-1", dryRun), len(s.Calls())
+}
+
+func to(url string) Interfaces {
+	return NewInterfaces(aws.Config{Region: "us-west-2", BaseEndpoint: aws.String(url), Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")})
+}
+
+func TestDelete(t *testing.T) {
+	for _, test := range []struct {
+		code   string
+		status int
+		want   call.Outcome
+	}{
+		{"InvalidParameterValue", 400, call.InUse},
+		{"InvalidNetworkInterface.InUse", 400, call.InUse},
+		{"InvalidNetworkInterfaceID.NotFound", 400, call.NotThere},
+		{"RequestLimitExceeded", 503, call.Throttled},
+		{"UnauthorizedOperation", 403, call.Denied},
+		{"AuthFailure", 401, call.Denied},
+		{"OperationNotPermitted", 400, call.Refused},
+		{"InvalidNetworkInterfaceId.Malformed", 400, call.Refused},
+		{"InternalError", 500, call.Uncertain},
+		{"Unavailable", 503, call.Uncertain},
+		{"SomethingNew", 500, call.Uncertain},
+	} {
+		got, calls := ask(t, false, &wire.Error{Code: test.code, Message: "x Encoded authorization failure message: abc", Status: test.status})
+		if got.Outcome != test.want || got.Code != test.code || got.Message != "x" || got.Request == "" || calls != 1 {
+			t.Errorf("%s: %+v after %d calls, want %q after one", test.code, got, calls, test.want)
+		}
+	}
+	if got, _ := ask(t, false, nil); got.Outcome != call.Done || got.Request == "" {
+		t.Errorf("done: %+v", got)
+	}
+	if got, _ := ask(t, true, &wire.Error{Code: "DryRunOperation", Message: "x", Status: 412}); got.Outcome != call.WouldDo {
+		t.Errorf("dry run: %+v", got)
+	}
+	if got := (Interfaces{obliging{}}).DeleteNetworkInterface(t.Context(), "eni-1", true); got.Outcome != call.Uncertain {
+		t.Errorf("a dry run that was answered as if it were none: %+v", got)
+	}
+}
+
+// What is not answered may have been done.
+func TestDeleteWithoutAnswer(t *testing.T) {
+	for name, handle := range map[string]http.HandlerFunc{
+		"cut off": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"a page that is none of EC2's": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadGateway)
+			fmt.Fprint(w, "<html>bad gateway</html>")
+		},
+		"an error without a code": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) },
+	} {
+		h := httptest.NewServer(handle)
+		if got := to(h.URL).DeleteNetworkInterface(t.Context(), "eni-1", false); got.Outcome != call.Uncertain {
+			t.Errorf("%s: %+v", name, got)
+		}
+		h.Close()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := to("http://127.0.0.1:1").DeleteNetworkInterface(ctx, "eni-1", false); got.Outcome != call.Uncertain {
+		t.Errorf("cancelled: %+v", got)
+	}
+	if got := answerOf(errors.New("x")); got.Outcome != call.Uncertain {
+		t.Errorf("an error of no kind: %+v", got)
+	}
+}
+
+// obliging does whatever it is asked to, dry run or not.
+type obliging struct{}
+
+func (obliging) DeleteNetworkInterface(context.Context, *ec2.DeleteNetworkInterfaceInput, ...func(*ec2.Options)) (*ec2.DeleteNetworkInterfaceOutput, error) {
+	return &ec2.DeleteNetworkInterfaceOutput{}, nil
+}

@@ -1,0 +1,268 @@
+// Package coverzones raises the desired count of a group, so that each of its zones has a
+// node.
+package coverzones
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/call"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/spec"
+)
+
+// Remedy is the remedy.
+func Remedy() action.Remedy[Plan, Calls] {
+	return action.Remedy[Plan, Calls]{
+		Name:    optin.CoverZones,
+		Cures:   "Volumes in a zone in which a nodegroup has no node.",
+		Sources: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.Groups, snapshot.Nodegroups, snapshot.Activities, snapshot.ZonalShifts, snapshot.AutoshiftsOf},
+		More:    action.More{GroupMembers: true},
+		Plan:    func(l action.Look) (*Plan, *action.Refusal) { return look{l}.plan() },
+		Applied: applied,
+		Words:   words,
+		Do:      do,
+		Grants:  grants,
+	}
+}
+
+// Plan is a desired count to be raised.
+type Plan struct {
+	Nodegroup string `json:"nodegroup,omitempty"` // a managed nodegroup, or
+	Group     string `json:"group,omitempty"`     // an Auto Scaling group without one
+	From      int    `json:"from"`
+	To        int    `json:"to"`
+	Max       int    `json:"max"`
+	// Zones are those that it is to cover, Without those that have no node now.
+	Zones   []string `json:"zones,omitempty"`
+	Without []string `json:"without,omitempty"`
+	// Autoscaler tells that the cluster autoscaler sets the count too.
+	Autoscaler bool `json:"autoscaler,omitempty"`
+}
+
+// Calls are what the remedy asks of AWS.
+type Calls interface {
+	// SetDesiredCapacity sets the desired count of an Auto Scaling group.
+	SetDesiredCapacity(ctx context.Context, group string, desired int) call.Answer
+	// SetDesiredSize sets the desired count of a managed nodegroup alone: EKS keeps
+	// minimum and maximum. The token makes EKS take the same update once.
+	SetDesiredSize(ctx context.Context, cluster, nodegroup string, desired int, token string) call.Answer
+}
+
+// do raises the count. It lowers none, and exceeds no maximum, whatever the plan
+// says.
+func do(ctx context.Context, calls Calls, p Plan, at action.Place, token string) action.Result {
+	name := p.Nodegroup + p.Group
+	switch {
+	case p.To <= p.From || p.To > p.Max:
+		return action.One(name, call.NotAsked("NotARaise", "the count is not raised within its bounds"))
+	case p.Nodegroup == "":
+		return action.One(name, calls.SetDesiredCapacity(ctx, p.Group, p.To))
+	}
+	return action.One(name, calls.SetDesiredSize(ctx, at.Cluster, p.Nodegroup, p.To, token))
+}
+
+// grants are on groups and on managed nodegroups, whose ARN holds their
+// cluster's name.
+func grants(o action.OptIn) []spec.Grant {
+	return slices.Concat(
+		o.ToGroups("autoscaling:SetDesiredCapacity", "cover-zones raises the desired count of Auto Scaling groups, never above their maximum."),
+		o.ByARN("arn:${Partition}:eks:${Region}:${Account}:nodegroup/%s/*/*", spec.Grant{
+			Sid: "RaiseNodegroups", Why: "cover-zones raises the desired count of managed nodegroups, never above their maximum.",
+			Actions: []string{"eks:UpdateNodegroupConfig"},
+		}),
+	)
+}
+
+// The reasons why a desired count is not raised.
+const (
+	NoGroup     action.Reason = "no-group"
+	OverMax     action.Reason = "over-max"
+	ZoneRefuses action.Reason = "zone-refuses"
+	ZoneShifted action.Reason = "zone-shifted"
+	// ZoneNotReached is that one more instance would come to another zone.
+	ZoneNotReached action.Reason = "zone-not-reached"
+)
+
+// refusedLately is for how long a refused launch speaks against a zone: one
+// more instance wanted would be refused there too.
+const refusedLately = time.Hour
+
+// look is one look at the world, for this remedy.
+type look struct{ action.Look }
+
+// plan plans the desired count that puts an instance into each zone of a
+// group: Auto Scaling launches where the group has the fewest, so as many more
+// as there are zones without one are enough.
+func (l look) plan() (*Plan, *action.Refusal) {
+	g, n, no := l.group()
+	if no != nil {
+		return nil, no
+	}
+	zones, without, no := l.zonesOf(g)
+	if no != nil {
+		return nil, no
+	}
+	c := &Plan{
+		From: g.Desired, To: g.Desired + len(without), Max: g.Max, Zones: zones, Without: without,
+		Autoscaler: g.Tags["k8s.io/cluster-autoscaler/enabled"] != "",
+	}
+	name := g.Name
+	if n != nil {
+		c.Nodegroup, c.Max, name = n.Name, min(n.Max, g.Max), n.Name
+	} else {
+		c.Group = g.Name
+	}
+	if c.To > c.Max {
+		return nil, action.Refuse(OverMax, "%s would need %d instances to have one in each of %d zones, and its maximum is %d.", name, c.To, len(zones), c.Max)
+	}
+	if no := l.Still(checks.Certain, checks.Likely); no != nil {
+		return nil, no
+	}
+	if !slices.ContainsFunc(l.Covered(), func(zone string) bool { return slices.Contains(without, zone) }) {
+		return nil, action.Refuse(ZoneNotReached, "%s would launch in %s, which is not where a node is missing.", name, action.And(without))
+	}
+	return c, nil
+}
+
+// group is the Auto Scaling group that is to cover more zones, with its managed
+// nodegroup if it has one: the one that the incident is of.
+func (l look) group() (snapshot.Group, *snapshot.Nodegroup, *action.Refusal) {
+	names := []string{l.Subject.Resource}
+	i := slices.IndexFunc(l.Snapshot.Nodegroups, func(n snapshot.Nodegroup) bool { return n.Name == l.Subject.Resource })
+	if i < 0 && !slices.ContainsFunc(l.Snapshot.Groups, func(g snapshot.Group) bool { return g.Name == l.Subject.Resource }) {
+		if names = l.Subject.Nodegroups; len(names) != 1 {
+			return snapshot.Group{}, nil, action.Refuse(NoGroup, "The incident is of %d nodegroups: which of them is to have more instances is for a person to decide.", len(names))
+		}
+		i = slices.IndexFunc(l.Snapshot.Nodegroups, func(n snapshot.Nodegroup) bool { return n.Name == names[0] })
+	}
+	group := names[0]
+	var nodegroup *snapshot.Nodegroup
+	if i >= 0 {
+		n := l.Snapshot.Nodegroups[i]
+		switch {
+		case n.Cluster != "" && n.Cluster != l.Subject.Cluster:
+			return snapshot.Group{}, nil, action.Refuse(action.OtherCluster, "%s is a nodegroup of %s.", n.Name, n.Cluster)
+		case n.Status != "ACTIVE":
+			return snapshot.Group{}, nil, action.Refuse(action.AnotherChange, "Nodegroup %s is %s.", n.Name, n.Status)
+		case len(n.Groups) != 1:
+			return snapshot.Group{}, nil, action.Refuse(NoGroup, "Nodegroup %s has %d Auto Scaling groups.", n.Name, len(n.Groups))
+		}
+		nodegroup, group = &n, n.Groups[0]
+	}
+	k := slices.IndexFunc(l.Snapshot.Groups, func(g snapshot.Group) bool { return g.Name == group })
+	if k < 0 {
+		return snapshot.Group{}, nil, action.Refuse(NoGroup, "%s is no Auto Scaling group of %s: what launches its nodes decides on zones itself.", group, l.Subject.Cluster)
+	}
+	g := l.Snapshot.Groups[k]
+	managed := g.Tags["eks:nodegroup-name"]
+	switch {
+	case g.Tags[action.ClusterTag(l.Subject.Cluster)] != "owned":
+		return snapshot.Group{}, nil, action.Refuse(action.OtherCluster, "%s is not tagged as owned by %s.", g.Name, l.Subject.Cluster)
+	case nodegroup == nil && managed != "":
+		return snapshot.Group{}, nil, action.Missing(snapshot.Nodegroups, managed+" is not among them")
+	case nodegroup != nil && nodegroup.Desired != g.Desired:
+		return snapshot.Group{}, nil, action.Refuse(action.GroupScales, "EKS says that %s wants %d instances, its group says %d.", nodegroup.Name, nodegroup.Desired, g.Desired)
+	}
+	return g, nodegroup, l.quiet(g)
+}
+
+// quiet asks that nothing else changes a group at the moment.
+func (l look) quiet(g snapshot.Group) *action.Refusal {
+	for _, p := range g.Suspended {
+		if slices.Contains([]string{"Launch", "AZRebalance"}, p.Process) {
+			return action.Refuse(action.Suspended, "The process %s of %s is suspended: it would not launch, or not by zone.", p.Process, g.Name)
+		}
+	}
+	for _, m := range g.Instances {
+		if m.Lifecycle != "InService" {
+			return action.Refuse(action.GroupScales, "%s is %s in %s: it is changing already.", m.ID, m.Lifecycle, g.Name)
+		}
+	}
+	if len(g.Instances) != g.Desired {
+		return action.Refuse(action.GroupScales, "%s has %d instances and wants %d: it is changing already.", g.Name, len(g.Instances), g.Desired)
+	}
+	for _, a := range l.Snapshot.Activities {
+		// An instance refresh too is at work through activities.
+		if a.Group == g.Name && a.Ended.IsZero() && a.Status != "Successful" && a.Status != "Failed" && a.Status != "Cancelled" {
+			return action.Refuse(action.AnotherChange, "%s has an activity in progress: %s.", g.Name, a.About)
+		}
+	}
+	return nil
+}
+
+// zonesOf are a group's zones, and those in which it has no instance.
+func (l look) zonesOf(g snapshot.Group) (zones, without []string, _ *action.Refusal) {
+	for _, id := range g.Subnets {
+		i := slices.IndexFunc(l.Snapshot.Subnets, func(s snapshot.Subnet) bool { return s.ID == id })
+		if i < 0 || l.Snapshot.Subnets[i].Zone == "" {
+			return nil, nil, action.Missing(snapshot.Subnets, "the zone of "+id+" is not known")
+		}
+		if zone := l.Snapshot.Subnets[i].Zone; !slices.Contains(zones, zone) {
+			zones = append(zones, zone)
+		}
+	}
+	slices.Sort(zones)
+	without = slices.Clone(zones)
+	for _, m := range g.Instances {
+		i := slices.IndexFunc(l.Snapshot.Instances, func(x snapshot.Instance) bool { return x.ID == m.ID })
+		if i < 0 || l.Snapshot.Instances[i].Zone == "" {
+			return nil, nil, action.Missing(snapshot.Instances, "the zone of "+m.ID+" is not known")
+		}
+		without = slices.DeleteFunc(without, func(zone string) bool { return zone == l.Snapshot.Instances[i].Zone })
+	}
+	if len(without) == 0 {
+		return nil, nil, action.Refuse(action.NothingToDo, "%s has an instance in each of its zones.", g.Name)
+	}
+	for _, zone := range without {
+		switch {
+		case l.Snapshot.GroupShift(g, zone) != nil:
+			return nil, nil, action.Refuse(ZoneShifted, "A zonal shift moves %s away from %s: one more instance would come to another zone.", g.Name, zone)
+		case l.Snapshot.ClusterShift(zone) != nil:
+			// A group that EKS does not manage still launches there.
+			return nil, nil, action.Refuse(ZoneShifted, "A zonal shift moves %s away from %s: a node there is to take no pods.", l.Subject.Cluster, zone)
+		}
+	}
+	for _, a := range l.Snapshot.Activities {
+		if a.Group == g.Name && a.Status == "Failed" && slices.Contains(without, a.Zone) && l.Snapshot.Time.Sub(a.Started) < refusedLately {
+			return nil, nil, action.Refuse(ZoneRefuses, "A launch of %s in %s failed at %s: one more would fail there too.", g.Name, a.Zone, a.Started.UTC().Format("15:04"))
+		}
+	}
+	return zones, without, nil
+}
+
+func applied(c Plan, s *snapshot.Snapshot) (done, known bool) {
+	return slices.ContainsFunc(s.Groups, func(g snapshot.Group) bool {
+		return (g.Name == c.Group || c.Nodegroup != "" && g.Tags["eks:nodegroup-name"] == c.Nodegroup) && g.Desired >= c.To
+	}), s.Has(snapshot.Groups)
+}
+
+func words(c Plan, at action.Place) action.Words {
+	name := c.Group
+	command := func(n int) string {
+		return at.AWS("autoscaling set-desired-capacity", "--auto-scaling-group-name", c.Group, "--desired-capacity", n)
+	}
+	if c.Nodegroup != "" {
+		name = c.Nodegroup
+		command = func(n int) string {
+			return at.AWS("eks update-nodegroup-config", "--cluster-name", at.Cluster, "--nodegroup-name", c.Nodegroup, "--scaling-config", fmt.Sprintf("desiredSize=%d", n))
+		}
+	}
+	w := action.Words{
+		Title:    fmt.Sprintf("Raise %s from %d to %d nodes", name, c.From, c.To),
+		Steps:    []string{fmt.Sprintf("Set the desired count of %s from %d to %d (maximum %d): Auto Scaling launches in the zones that have the fewest, so in %s.", name, c.From, c.To, c.Max, action.And(c.Without))},
+		Change:   fmt.Sprintf("desired %d → %d", c.From, c.To),
+		Commands: []string{command(c.To)},
+		Undo:     []string{command(c.From)},
+		Cost:     fmt.Sprintf("%s more, as long as it stays so.", action.Count(c.To-c.From, "instance")),
+	}
+	if c.Autoscaler {
+		w.Cost += " The cluster autoscaler may take it back when a node is idle: give each zone a group of its own, or set its balance-similar-node-groups."
+	}
+	return w
+}
