@@ -121,8 +121,6 @@ test-site: site check-site ## build the site and visit all of it with a real bro
 	go test -tags chromium -count=1 -timeout 20m ./tools/browser ./tools/site/browse
 
 generate: ## write every generated file anew
-	go run ./shared/checks/generate/list
-	go run ./shared/checks/generate
 	go run ./stage/platform/wire/gen
 	go run ./tools/eventindex/generate
 	go run ./infra/manifests

@@ -1,6 +1,5 @@
 // Package checkid names the checks. The ids are permanent: they stand in Slack,
-// in finding events and in other people's rules. Each is spelled in the file of
-// its check alone; the constants are generated from there. They are apart from
+// in finding events and in other people's rules. They are apart from
 // the checks because what knows how nodes end (shared/node) names checks too, and
 // stands below them.
 package checkid

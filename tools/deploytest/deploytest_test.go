@@ -424,7 +424,6 @@ func rules() []rule {
 		{prefix: "go run ./cmd/rollcall diagnose capture", says: "rollcall: capture: there is no such folder or file"},
 		{prefix: "go run ./cmd/rollcall doctor", says: "rollcall: there are no AWS credentials"},
 		{prefix: "go run ./cmd/rollcall explain", says: "launch/vcpu-limit"},
-		{prefix: "go run ./shared/checks/new FAMILY/NAME", says: "FAMILY/NAME"},
 		{prefix: "go test ./shared/checks/route", says: "ok"},
 		{prefix: "make", says: "make deploy"},
 	}

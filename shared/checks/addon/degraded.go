@@ -19,7 +19,7 @@ import (
 
 func Degraded() check.Check {
 	return check.Check{
-		ID:         "addon/degraded",
+		ID:         checkid.AddonDegraded,
 		Breaks:     check.Managed,
 		Proof:      check.ByPassing,
 		CoversToo:  check.Addons,

@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"rollcall/shared/checkid"
 
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -16,7 +17,7 @@ import (
 
 func Health() check.Check {
 	return check.Check{
-		ID:         "cluster/health",
+		ID:         checkid.ClusterHealth,
 		Breaks:     check.Managed,
 		Proof:      check.ByPassing,
 		Title:      "The cluster is not active, or EKS reports an issue",

@@ -29,7 +29,7 @@ const (
 
 func ENIConfig() check.Check {
 	return check.Check{
-		ID:         "cni/eniconfig",
+		ID:         checkid.CNIEniconfig,
 		Title:      "Custom networking has no ENIConfig for the node",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.AWSNode},

@@ -17,7 +17,7 @@ import (
 
 func IPv6() check.Check {
 	return usingPlugin(check.Check{
-		ID:         "cni/ipv6",
+		ID:         checkid.CNIIPv6,
 		Title:      "The network plugin is not set up for IPv6",
 		Confidence: finding.Certain,
 		After:      []checkid.ID{checkid.AnyJoinCause, checkid.CNIVersion},

@@ -20,7 +20,7 @@ const agentAddon = "eks-pod-identity-agent"
 
 func PodIdentityAgent() check.Check {
 	return check.Check{
-		ID:         "cni/pod-identity-agent",
+		ID:         checkid.CNIPodIdentityAgent,
 		Title:      "aws-node has its role by Pod Identity, and no agent runs",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Pods},

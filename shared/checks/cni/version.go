@@ -15,7 +15,7 @@ import (
 
 func Version() check.Check {
 	return usingPlugin(check.Check{
-		ID:         "cni/version",
+		ID:         checkid.CNIVersion,
 		Title:      "The network plugin's version does not go with Kubernetes",
 		Confidence: finding.Certain,
 		After:      []checkid.ID{checkid.AnyJoinCause},

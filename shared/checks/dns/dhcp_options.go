@@ -22,7 +22,7 @@ const maxHostname = 63
 
 func DHCPOptions() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "dns/dhcp-options",
+		ID:         checkid.DNSDHCPOptions,
 		Title:      "The VPC's DHCP options give nodes names that do not work",
 		Confidence: finding.Likely,
 		Needs: []snapshot.Source{

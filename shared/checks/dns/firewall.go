@@ -22,7 +22,7 @@ import (
 // Profile.
 func Firewall() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "dns/firewall",
+		ID:         checkid.DNSFirewall,
 		Title:      "DNS Firewall blocks a name that nodes need",
 		Confidence: finding.Likely,
 		Optional:   true,

@@ -14,7 +14,7 @@ import (
 
 func HostnamesOff() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "dns/hostnames-off",
+		ID:         checkid.DNSHostnamesOff,
 		Title:      "The VPC's DNS hostnames are off where private names are in use",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS},

@@ -22,7 +22,7 @@ import (
 // guide, "Cluster API server endpoint").
 func PrivateZone() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "dns/private-zone",
+		ID:         checkid.DNSPrivateZone,
 		Title:      "A private hosted zone hides a name that nodes need",
 		Confidence: finding.Likely,
 		Optional:   true,

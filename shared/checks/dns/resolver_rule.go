@@ -21,7 +21,7 @@ import (
 // and for the same domain the VPC's own ("How Route 53 Profile settings are prioritized").
 func ResolverRule() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "dns/resolver-rule",
+		ID:         checkid.DNSResolverRule,
 		Title:      "A resolver rule forwards a name that nodes need",
 		Confidence: finding.Likely,
 		Optional:   true,

@@ -14,7 +14,7 @@ import (
 
 func SupportOff() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "dns/support-off",
+		ID:         checkid.DNSSupportOff,
 		Title:      "The VPC's DNS support is off",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -14,7 +14,7 @@ import (
 
 func Missing() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "endpoint/missing",
+		ID:         checkid.EndpointMissing,
 		Remedy:     route.AddNATRoute,
 		Title:      "A VPC without internet lacks an endpoint that nodes need",
 		Confidence: finding.Certain,

@@ -18,7 +18,7 @@ import (
 
 func NotAvailable() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "endpoint/not-available",
+		ID:         checkid.EndpointNotAvailable,
 		Title:      "An endpoint that nodes need passes no traffic",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -18,7 +18,7 @@ import (
 
 func PolicyDenies() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "endpoint/policy-denies",
+		ID:         checkid.EndpointPolicyDenies,
 		Title:      "An endpoint's policy denies what joining needs",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},

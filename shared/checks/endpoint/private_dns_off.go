@@ -17,7 +17,7 @@ import (
 
 func PrivateDNSOff() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "endpoint/private-dns-off",
+		ID:         checkid.EndpointPrivateDNSOff,
 		Title:      "An interface endpoint does not take its service's name",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -16,7 +16,7 @@ import (
 
 func S3RouteMissing() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "endpoint/s3-route-missing",
+		ID:         checkid.EndpointS3RouteMissing,
 		Title:      "The route table does not lead to the gateway endpoint for S3",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

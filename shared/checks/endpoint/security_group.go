@@ -21,7 +21,7 @@ const openEndpointSecurityGroup = "open-endpoint-security-group"
 
 func SecurityGroup() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "endpoint/security-group",
+		ID:         checkid.EndpointSecurityGroup,
 		Remedy:     openEndpointSecurityGroup,
 		Title:      "An endpoint that takes a service's name does not admit the nodes",
 		Confidence: finding.Certain,

@@ -2,6 +2,7 @@ package iam
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"strings"
 
 	"rollcall/shared/checks/check"
@@ -14,7 +15,7 @@ import (
 
 func AccessDuplicateMapping() check.Check {
 	return usingRoles(check.Check{
-		ID:         "iam/access-duplicate-mapping",
+		ID:         checkid.IAMAccessDuplicateMapping,
 		Title:      "The node role is mapped to different users",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSAuthMap},

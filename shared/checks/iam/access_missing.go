@@ -16,7 +16,7 @@ import (
 
 func AccessMissing() check.Check {
 	return withClasses(classAccessMissing, usingRoles(check.Check{
-		ID:         "iam/access-missing",
+		ID:         checkid.IAMAccessMissing,
 		Remedy:     createAccessEntry,
 		Title:      "The cluster does not know the node role",
 		Confidence: finding.Certain,

@@ -16,7 +16,7 @@ import (
 
 func AccessPolicyMissing() check.Check {
 	return withClasses(classPolicyMissing, usingRoles(check.Check{
-		ID:         "iam/access-policy-missing",
+		ID:         checkid.IAMAccessPolicyMissing,
 		Title:      "The access entry of Auto Mode's node role lacks its access policy",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -16,7 +16,7 @@ import (
 
 func AccessStale() check.Check {
 	return withClasses(classStale, usingRoles(check.Check{
-		ID:         "iam/access-stale",
+		ID:         checkid.IAMAccessStale,
 		Title:      "The node role's access entry is of a role that was deleted",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -14,7 +14,7 @@ import (
 
 func AccessWrongARN() check.Check {
 	return withClasses(classWrongARN, usingRoles(check.Check{
-		ID:         "iam/access-wrong-arn",
+		ID:         checkid.IAMAccessWrongARN,
 		Remedy:     createAccessEntry,
 		Title:      "The node role is mapped by an ARN that is not looked up",
 		Confidence: finding.Certain,

@@ -16,7 +16,7 @@ import (
 
 func AccessWrongType() check.Check {
 	return withClasses(classWrongType, usingRoles(check.Check{
-		ID:         "iam/access-wrong-type",
+		ID:         checkid.IAMAccessWrongType,
 		Title:      "The node role's access entry is not of a node's type",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

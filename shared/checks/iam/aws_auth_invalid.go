@@ -15,7 +15,7 @@ import (
 
 func AWSAuthInvalid() check.Check {
 	return usingRoles(check.Check{
-		ID:         "iam/aws-auth-invalid",
+		ID:         checkid.IAMAWSAuthInvalid,
 		Title:      "The ConfigMap aws-auth cannot be read by the cluster",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -17,7 +17,7 @@ import (
 
 func CNIRolePolicies() check.Check {
 	return usingRoles(check.Check{
-		ID:         "iam/cni-role-policies",
+		ID:         checkid.IAMCNIRolePolicies,
 		Title:      "aws-node may not do what it must",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Roles, snapshot.AWSNode},

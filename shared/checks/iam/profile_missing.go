@@ -17,7 +17,7 @@ import (
 
 func ProfileMissing() check.Check {
 	return usingRoles(check.Check{
-		ID:         "iam/profile-missing",
+		ID:         checkid.IAMProfileMissing,
 		Title:      "The instance has no role",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

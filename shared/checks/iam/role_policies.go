@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"rollcall/shared/checkid"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 
 func RolePolicies() check.Check {
 	return usingRoles(check.Check{
-		ID:         "iam/role-policies",
+		ID:         checkid.IAMRolePolicies,
 		Title:      "The node role may not do what a node must",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Roles},

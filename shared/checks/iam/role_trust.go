@@ -16,7 +16,7 @@ import (
 
 func RoleTrust() check.Check {
 	return usingRoles(check.Check{
-		ID:         "iam/role-trust",
+		ID:         checkid.IAMRoleTrust,
 		Title:      "EC2 may not assume the node role",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -17,7 +17,7 @@ import (
 
 func STSEndpoint() check.Check {
 	return usingRoles(check.Check{
-		ID:         "iam/sts-endpoint",
+		ID:         checkid.IAMSTSEndpoint,
 		Title:      "STS is not reached by the name that is called",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Consoles},

@@ -21,7 +21,7 @@ const regionDisabled = "RegionDisabledException"
 
 func STSRegionDeactivated() check.Check {
 	return usingRoles(check.Check{
-		ID:         "iam/sts-region-deactivated",
+		ID:         checkid.IAMSTSRegionDeactivated,
 		Title:      "STS is switched off in this region",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -18,7 +18,7 @@ import (
 
 func AMI() check.Check {
 	return usingStart(check.Check{
-		ID:         "instance/ami",
+		ID:         checkid.InstanceAMI,
 		Title:      "The image is out of support or for something else",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},

@@ -20,7 +20,7 @@ import (
 
 func ClusterCA() check.Check {
 	return usingStart(check.Check{
-		ID:         "instance/cluster-ca",
+		ID:         checkid.InstanceClusterCA,
 		Title:      "User data trusts a certificate authority that does not sign",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -3,6 +3,7 @@ package instance
 import (
 	"fmt"
 	"maps"
+	"rollcall/shared/checkid"
 	"slices"
 
 	"rollcall/shared/checks/check"
@@ -17,7 +18,7 @@ import (
 
 func ClusterTag() check.Check {
 	return usingStart(check.Check{
-		ID:         "instance/cluster-tag",
+		ID:         checkid.InstanceClusterTag,
 		Title:      "The instance lacks the cluster's tag",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},

@@ -3,6 +3,7 @@ package instance
 import (
 	"cmp"
 	"fmt"
+	"rollcall/shared/checkid"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ import (
 // docs/factor.md how soon it names what, and that it accuses nothing healthy.
 func CommonFactor() check.Check {
 	return check.Check{
-		ID:             "instance/common-factor",
+		ID:             checkid.InstanceCommonFactor,
 		Title:          "Those that failed share what those that joined do not have",
 		Confidence:     finding.Likely,
 		Circumstantial: true,

@@ -16,7 +16,7 @@ import (
 
 func ConsoleError() check.Check {
 	return check.Using(already(), usingStart(check.Check{
-		ID:         "instance/console-error",
+		ID:         checkid.InstanceConsoleError,
 		Title:      "The console output tells why the node did not come up",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Consoles},

@@ -19,7 +19,7 @@ import (
 
 func EndedEarly() check.Check {
 	return usingStart(check.Check{
-		ID:         "instance/ended-early",
+		ID:         checkid.InstanceEndedEarly,
 		Proof:      check.Impossible,
 		Title:      "The instance ended before it was a node",
 		Confidence: finding.Certain,

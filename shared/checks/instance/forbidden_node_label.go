@@ -18,7 +18,7 @@ import (
 
 func ForbiddenNodeLabel() check.Check {
 	return usingStart(check.Check{
-		ID:         "instance/forbidden-node-label",
+		ID:         checkid.InstanceForbiddenNodeLabel,
 		Title:      "The kubelet may not set one of the node's labels",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

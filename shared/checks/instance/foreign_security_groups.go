@@ -2,6 +2,7 @@ package instance
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 
 func ForeignSecurityGroups() check.Check {
 	return usingStart(check.WithPathSources(check.Check{
-		ID:         "instance/foreign-security-groups",
+		ID:         checkid.InstanceForeignSecurityGroups,
 		Title:      "The launch template's security groups replace the cluster's",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.LaunchTemplates},

@@ -2,6 +2,7 @@ package instance
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 
 func IMDS() check.Check {
 	return usingStart(check.Check{
-		ID:         "instance/imds",
+		ID:         checkid.InstanceIMDS,
 		Title:      "The instance's metadata service is off or out of reach",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},

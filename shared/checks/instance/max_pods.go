@@ -17,7 +17,7 @@ import (
 
 func MaxPods() check.Check {
 	return usingStart(check.Check{
-		ID:         "instance/max-pods",
+		ID:         checkid.InstanceMaxPods,
 		Title:      "More pods are allowed than the interfaces have addresses for",
 		Confidence: finding.Likely,
 		Proof:      check.ByPassingUnmet,

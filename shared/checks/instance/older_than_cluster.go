@@ -2,6 +2,7 @@ package instance
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"time"
 
 	"rollcall/shared/checks/check"
@@ -15,7 +16,7 @@ import (
 
 func OlderThanCluster() check.Check {
 	return usingStart(check.Check{
-		ID:         "instance/older-than-cluster",
+		ID:         checkid.InstanceOlderThanCluster,
 		Title:      "The instance was launched before its cluster was ready",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},

@@ -3,6 +3,7 @@ package instance
 import (
 	"cmp"
 	"fmt"
+	"rollcall/shared/checkid"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 
 func ScheduledEvent() check.Check {
 	return usingStart(check.Check{
-		ID:         "instance/scheduled-event",
+		ID:         checkid.InstanceScheduledEvent,
 		Title:      "EC2 has scheduled the instance's end, stop or reboot",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Statuses},

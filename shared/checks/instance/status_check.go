@@ -16,7 +16,7 @@ import (
 
 func StatusCheck() check.Check {
 	return usingStart(check.Check{
-		ID:         "instance/status-check",
+		ID:         checkid.InstanceStatusCheck,
 		Title:      "EC2's own checks say that the instance is impaired",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Statuses},

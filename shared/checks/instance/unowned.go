@@ -2,6 +2,7 @@ package instance
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"time"
 
 	"rollcall/shared/checks/check"
@@ -19,7 +20,7 @@ import (
 // its evidence (diagnose.Judge).
 func Unowned() check.Check {
 	return check.Check{
-		ID:         "instance/unowned",
+		ID:         checkid.InstanceUnowned,
 		Title:      "Nothing of the cluster launched the instance",
 		Confidence: finding.Possible,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes},

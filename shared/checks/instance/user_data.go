@@ -19,7 +19,7 @@ import (
 
 func UserData() check.Check {
 	return usingStart(check.Check{
-		ID:         "instance/user-data",
+		ID:         checkid.InstanceUserData,
 		Title:      "User data does not lead the instance to its cluster",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

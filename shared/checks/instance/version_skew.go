@@ -17,7 +17,7 @@ import (
 
 func VersionSkew() check.Check {
 	return usingStart(check.Check{
-		ID:         "instance/version-skew",
+		ID:         checkid.InstanceVersionSkew,
 		Title:      "The kubelet's version does not go with the control plane's",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -25,7 +25,7 @@ import (
 // all of github.com/aws/amazon-vpc-resource-controller-k8s.
 func BranchInterfaces() check.Check {
 	return check.Check{
-		ID:         "ip/branch-interfaces",
+		ID:         checkid.IPBranchInterfaces,
 		Title:      "Pods with security groups of their own get no branch interface",
 		Confidence: finding.Likely,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},

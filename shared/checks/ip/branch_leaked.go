@@ -2,6 +2,7 @@ package ip
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -19,7 +20,7 @@ import (
 // tag which trunk it was made for.
 func BranchLeaked() check.Check {
 	return check.Check{
-		ID:         "ip/branch-leaked",
+		ID:         checkid.IPBranchLeaked,
 		Breaks:     check.Addresses,
 		Proof:      check.ByPassing,
 		Title:      "Branch interfaces whose trunk is gone hold addresses",

@@ -19,7 +19,7 @@ import (
 
 func Fragmented() check.Check {
 	return check.Check{
-		ID:         "ip/fragmented",
+		ID:         checkid.IPFragmented,
 		Breaks:     check.Addresses,
 		Proof:      check.ByPassingUnmet,
 		Title:      "The subnet has no whole /28 block free for a prefix",

@@ -21,7 +21,7 @@ import (
 
 func LeakCause() check.Check {
 	return check.Check{
-		ID:         "ip/leak-cause",
+		ID:         checkid.IPLeakCause,
 		Breaks:     check.Addresses,
 		Proof:      check.ByPassingUnmet,
 		Title:      "Settings let interfaces of ended nodes stay behind",

@@ -15,7 +15,7 @@ import (
 
 func LeakedInterfaces() check.Check {
 	return check.Check{
-		ID:         "ip/leaked-interfaces",
+		ID:         checkid.IPLeakedInterfaces,
 		Breaks:     check.Addresses,
 		Proof:      check.ByPassingUnmet,
 		CoversToo:  check.Groups,

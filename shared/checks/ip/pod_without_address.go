@@ -19,7 +19,7 @@ import (
 
 func PodWithoutAddress() check.Check {
 	return check.Check{
-		ID:         "ip/pod-without-address",
+		ID:         checkid.IPPodWithoutAddress,
 		Title:      "Pods on Ready nodes wait for an address",
 		Confidence: finding.Symptom,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},

@@ -26,7 +26,7 @@ const runwayHorizon = 24 * time.Hour
 
 func Runway() check.Check {
 	return check.Check{
-		ID:         "ip/runway",
+		ID:         checkid.IPRunway,
 		Breaks:     check.Addresses,
 		Proof:      check.ByPassingUnmet,
 		Title:      "The subnet runs out of addresses within the horizon",

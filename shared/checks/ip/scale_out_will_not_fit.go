@@ -17,7 +17,7 @@ import (
 
 func ScaleOutWillNotFit() check.Check {
 	return check.Check{
-		ID:         "ip/scale-out-will-not-fit",
+		ID:         checkid.IPScaleOutWillNotFit,
 		Breaks:     check.Addresses,
 		Proof:      check.ByPassingUnmet,
 		Title:      "The groups of the subnet cannot all grow to their maximum",

@@ -19,7 +19,7 @@ import (
 
 func SubnetExhausted() check.Check {
 	return check.Check{
-		ID:         "ip/subnet-exhausted",
+		ID:         checkid.IPSubnetExhausted,
 		Breaks:     check.Addresses,
 		Shortage:   true,
 		Title:      "The subnet has not enough free addresses for one more node",

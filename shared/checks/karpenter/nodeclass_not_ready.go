@@ -27,7 +27,7 @@ import (
 // the conditions mean: aws/karpenter-provider-aws pkg/controllers/nodeclass).
 func NodeClassNotReady() check.Check {
 	return check.Check{
-		ID:         "karpenter/nodeclass-not-ready",
+		ID:         checkid.KarpenterNodeclassNotReady,
 		Title:      "The class of a NodePool is not ready: it gets no nodes",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/big"
 	"regexp"
+	"rollcall/shared/checkid"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ import (
 // the pods say so.
 func NodePoolLimit() check.Check {
 	return check.Check{
-		ID:         "karpenter/nodepool-limit",
+		ID:         checkid.KarpenterNodepoolLimit,
 		Title:      "A NodePool has reached its limit, and pods wait for its nodes",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -9,7 +10,7 @@ import (
 
 func AMI() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/ami",
+		id:    checkid.LaunchAMI,
 		title: "The AMI cannot be used to launch",
 		cause: "The AMI does not exist (any more, or in this region) or is hidden by the account's Allowed AMIs, is disabled or pending, is not shared with this account, is for another processor architecture than the instance type, or is a Marketplace product whose terms were not accepted.",
 		fix:   "Let the launch template name an AMI that exists here and fits; look AMIs of EKS up in SSM (/aws/service/eks/optimized-ami/…). Share a private one with this account, accept the terms of a Marketplace one.",

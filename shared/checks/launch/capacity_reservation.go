@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -9,7 +10,7 @@ import (
 
 func CapacityReservation() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/capacity-reservation",
+		id:    checkid.LaunchCapacityReservation,
 		title: "The capacity reservation does not take the launch",
 		cause: "The capacity reservation or capacity block that the launch template asks for is used up, not active yet, over, or is for another type, zone or platform. It does not pass by itself as a shortage of EC2's does, and other zones do not help.",
 		fix:   "Look at the reservation: its state, its dates, its zone and type, and how many places are free. Make it larger, or let the launch template ask for another one, or for none.",

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -8,7 +9,7 @@ import (
 
 func EncryptionControls() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/encryption-controls",
+		id:    checkid.LaunchEncryptionControls,
 		title: "The VPC enforces encryption and the instance type does not encrypt",
 		cause: "The VPC's Encryption Controls are in the mode enforce, and the instance type does not encrypt traffic between instances: EC2 takes no network interface of it in this VPC. Only types of the Nitro System encrypt (EncryptionInTransitSupported).",
 		fix:   "Launch types that encrypt in transit, or set the VPC's Encryption Controls to monitor.",

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 
 func ImageNotAllowed() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/image-not-allowed",
+		id:    checkid.LaunchImageNotAllowed,
 		title: "Allowed AMIs or the AMI's own rules refuse the launch",
 		cause: "The account's Allowed AMIs are enabled, perhaps by a declarative policy of the organization, and do not allow the AMI: EC2 hides it and says of a launch that the image does not exist. Or the AMI has rules of instance types that exclude the type of the launch. Instances that run already are not affected.",
 		fix:   "Use an AMI that the criteria allow, or add the AMI's provider to them (EKS's own images are of the provider amazon). For the AMI's rules of types: launch a type that they allow.",

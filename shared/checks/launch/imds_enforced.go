@@ -3,6 +3,7 @@ package launch
 import (
 	"cmp"
 	"fmt"
+	"rollcall/shared/checkid"
 
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
@@ -12,7 +13,7 @@ import (
 
 func IMDSEnforced() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/imds-enforced",
+		id:    checkid.LaunchIMDSEnforced,
 		title: "The account enforces IMDSv2 and the launch does not ask for it",
 		cause: "The account, or a declarative policy of its organization, enforces IMDSv2 (httpTokensEnforced): EC2 refuses each launch in which neither the launch template, nor the account's metadata defaults, nor the AMI set HttpTokens to required.",
 		fix:   "Set HttpTokens to required in a new version of the launch template (metadataOptions in an EC2NodeClass), with a hop limit of 2 where pods read the metadata; or set the account's default to required.",

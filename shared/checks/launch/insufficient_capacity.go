@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"rollcall/shared/checkid"
 	"strings"
 
 	"rollcall/shared/checks/check"
@@ -10,7 +11,7 @@ import (
 
 func InsufficientCapacity() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/insufficient-capacity",
+		id:    checkid.LaunchInsufficientCapacity,
 		title: "EC2 has no capacity for what the group launches",
 		cause: "EC2 has no free capacity of the instance type in the zone, or no Spot pool of the request has any. Auto Scaling tries again by itself.",
 		fix:   "Allow more instance types and zones: capacity is short by type and zone. Where it must be this type, wait, or reserve capacity.",

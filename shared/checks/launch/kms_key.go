@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"strings"
 
 	"rollcall/shared/checks/check"
@@ -12,7 +13,7 @@ import (
 
 func KMSKey() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/kms-key",
+		id:    checkid.LaunchKMSKey,
 		title: "The KMS key of a volume cannot be used to launch",
 		cause: "A volume of the instance is encrypted (by the launch template, the AMI or the account's default) with a KMS key that is disabled, pending deletion, gone, or whose policy does not let the launching role use it and create grants. The instance dies seconds after its start. Client.InternalError nearly always means this.",
 		fix:   "Enable the key, and give the launching role kms:CreateGrant, Decrypt, DescribeKey, Encrypt, GenerateDataKey* and ReEncrypt* in the key's policy. Managed nodegroups and Auto Scaling launch with AWSServiceRoleForAutoScaling.",

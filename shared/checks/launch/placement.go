@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"rollcall/shared/checkid"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 
 func Placement() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/placement",
+		id:    checkid.LaunchPlacement,
 		title: "The placement group or host does not take the launch",
 		cause: "The placement group, tenancy or host of the launch template does not take the instance: a cluster placement group is in one zone and the group launches into another, it does not take the type, a spread placement group has its seven instances in the zone, or there is no room beside its other instances.",
 		fix:   "Let the group launch into one zone with a type that the placement group takes, all at once; or take the placement out of the launch template.",

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"cmp"
+	"rollcall/shared/checkid"
 	"slices"
 
 	"rollcall/shared/checks/check"
@@ -13,7 +14,7 @@ import (
 // messages").
 func PolicyDenied() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/policy-denied",
+		id:    checkid.LaunchPolicyDenied,
 		title: "A policy above the launcher's own forbids the launch",
 		cause: "The organisation's service control policy or resource control policy, or a permissions boundary or session policy, denies the launch although the launcher's own policy allows it. Mostly it wants a tag, a Region, an instance type or encrypted volumes that the launch template does not give. An explicit deny whose policy AWS does not name counts too.",
 		fix:   "Let that policy allow the launch, or launch as it demands. The encoded message tells the statement and its conditions: with the setting decodeDenied=on Rollcall decodes it; by hand aws sts decode-authorization-message does.",

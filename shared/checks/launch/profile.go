@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -8,7 +9,7 @@ import (
 
 func Profile() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/profile",
+		id:    checkid.LaunchProfile,
 		title: "The instance profile of the launch template does not exist",
 		cause: "The launch template names an instance profile that does not exist, or that was made seconds ago and that EC2 does not know yet.",
 		fix:   "Create the instance profile with the node role in it, or let the launch template name one that exists.",

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -9,7 +10,7 @@ import (
 
 func SecurityGroup() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/security-group",
+		id:    checkid.LaunchSecurityGroup,
 		title: "A security group of the launch template does not exist or fit",
 		cause: "The launch template names a security group that was deleted, or one of another VPC than the subnet.",
 		fix:   "Let a new version of the launch template name security groups of the group's VPC, and let the group use it.",

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"rollcall/shared/checkid"
 	"strings"
 
 	"rollcall/shared/checks/check"
@@ -10,7 +11,7 @@ import (
 
 func ServiceRole() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/service-role",
+		id:    checkid.LaunchServiceRole,
 		title: "A service-linked role that launches need is missing",
 		cause: "Auto Scaling launches with AWSServiceRoleForAutoScaling, and Spot needs AWSServiceRoleForEC2Spot. One of them was deleted, does not exist yet and may not be created by who launches, or is seconds old.",
 		fix:   "Create the role, and wait a minute for it to be known. Auto Scaling then tries again.",

@@ -12,7 +12,7 @@ import (
 
 func SubnetFull() check.Check {
 	c := launchCheck(launchSpec{
-		id:       "launch/subnet-full",
+		id:       checkid.LaunchSubnetFull,
 		shortage: true,
 		title:    "The subnet has no free address for another instance",
 		cause:    "EC2 found no free address in the subnet when the group launched into it. ip/subnet-exhausted then says how many are free and what a node takes.",

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"strings"
 
 	"rollcall/shared/checks/check"
@@ -15,7 +16,7 @@ import (
 
 func Suspended() check.Check {
 	return check.Check{
-		ID:         "launch/suspended",
+		ID:         checkid.LaunchSuspended,
 		Breaks:     check.Launching,
 		CoversToo:  check.Groups,
 		Title:      "The group's launch process is suspended",

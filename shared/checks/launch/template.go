@@ -2,6 +2,7 @@ package launch
 
 import (
 	"cmp"
+	"rollcall/shared/checkid"
 	"slices"
 
 	"rollcall/shared/checks/check"
@@ -12,7 +13,7 @@ import (
 
 func Template() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/template",
+		id:    checkid.LaunchTemplate,
 		title: "The launch template does not fit or names what does not exist",
 		cause: "The launch template (or the version that the group uses) is gone, or asks for something that does not exist or does not go together: a key pair, a snapshot, a volume smaller than its snapshot, a device name, a subnet.",
 		fix:   "Make a corrected version of the launch template and let the group use it; a managed nodegroup takes it through an update.",

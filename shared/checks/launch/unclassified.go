@@ -12,7 +12,7 @@ import (
 
 func Unclassified() check.Check {
 	c := launchCheck(launchSpec{
-		id:    "launch/unclassified",
+		id:    checkid.LaunchUnclassified,
 		title: "A launch failed for a reason that is not known here",
 		cause: "Auto Scaling could not launch, and its status message is none that Rollcall knows, or there is none; or a launch lifecycle hook abandoned the instance. The text is shown as it is.",
 		fix:   "Read the text. For an abandoned hook, find out what should have completed it.",

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -9,7 +10,7 @@ import (
 
 func VolumeLimit() check.Check {
 	return launchCheck(launchSpec{
-		id:    "launch/volume-limit",
+		id:    checkid.LaunchVolumeLimit,
 		title: "The limit for EBS volumes is reached",
 		cause: "The account's storage or IOPS for EBS volumes of that kind are used up in this region: the instance is ended when its volume cannot be made.",
 		fix:   "Delete volumes that nothing uses, or ask for a higher quota in Service Quotas.",

@@ -14,7 +14,7 @@ import (
 
 func Egress() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "nacl/egress",
+		ID:         checkid.NACLEgress,
 		Title:      "A network ACL denies outbound 443",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

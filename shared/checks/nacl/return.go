@@ -15,7 +15,7 @@ import (
 
 func Return() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "nacl/return",
+		ID:         checkid.NACLReturn,
 		Title:      "A network ACL denies the answers on their way back",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -16,7 +16,7 @@ import (
 
 func CNINotReady() check.Check {
 	return check.Check{
-		ID:         "node/cni-not-ready",
+		ID:         checkid.NodeCNINotReady,
 		Starved:    true,
 		Title:      "The network plugin does not come up on the node",
 		Confidence: finding.Certain,

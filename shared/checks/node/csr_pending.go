@@ -18,7 +18,7 @@ import (
 
 func CSRPending() check.Check {
 	return check.Check{
-		ID:         "node/csr-pending",
+		ID:         checkid.NodeCSRPending,
 		Title:      "The kubelet's serving certificate is not approved",
 		Confidence: finding.Possible,
 		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.CSRs},

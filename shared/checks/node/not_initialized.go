@@ -25,7 +25,7 @@ import (
 // only launch and registration have a clock (liveness.go).
 func NotInitialized() check.Check {
 	return check.Check{
-		ID:         "node/not-initialized",
+		ID:         checkid.NodeNotInitialized,
 		Title:      "The node is Ready, and Karpenter does not call it initialized",
 		Confidence: finding.Likely,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},

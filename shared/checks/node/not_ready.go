@@ -16,7 +16,7 @@ import (
 
 func NotReady() check.Check {
 	return check.Check{
-		ID:         "node/not-ready",
+		ID:         checkid.NodeNotReady,
 		Starved:    true,
 		Title:      "The node registered and is not Ready",
 		Confidence: finding.Symptom,

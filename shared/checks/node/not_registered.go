@@ -17,7 +17,7 @@ import (
 
 func NotRegistered() check.Check {
 	return check.Check{
-		ID:         "node/not-registered",
+		ID:         checkid.NodeNotRegistered,
 		Title:      "No node registered in time",
 		Confidence: finding.Symptom,
 		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes},

@@ -16,7 +16,7 @@ import (
 
 func Uninitialized() check.Check {
 	return check.Check{
-		ID:         "node/uninitialized",
+		ID:         checkid.NodeUninitialized,
 		Title:      "The cloud provider has not initialised the node",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Nodes},

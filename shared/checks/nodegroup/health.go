@@ -20,7 +20,7 @@ import (
 
 func Health() check.Check {
 	return check.Check{
-		ID:         "nodegroup/health",
+		ID:         checkid.NodegroupHealth,
 		Breaks:     check.Managed,
 		Proof:      check.ByPassing,
 		CoversToo:  check.Nodegroups,

@@ -19,7 +19,7 @@ import (
 
 func Status() check.Check {
 	return check.Check{
-		ID:         "nodegroup/status",
+		ID:         checkid.NodegroupStatus,
 		Breaks:     check.Managed,
 		Proof:      check.ByPassing,
 		CoversToo:  check.Nodegroups,

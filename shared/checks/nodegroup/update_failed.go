@@ -3,6 +3,7 @@ package nodegroup
 import (
 	"cmp"
 	"fmt"
+	"rollcall/shared/checkid"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ import (
 
 func UpdateFailed() check.Check {
 	return check.Check{
-		ID:         "nodegroup/update-failed",
+		ID:         checkid.NodegroupUpdateFailed,
 		Breaks:     check.Managed,
 		Proof:      check.ByPassing,
 		CoversToo:  check.Nodegroups,

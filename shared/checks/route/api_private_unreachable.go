@@ -18,7 +18,7 @@ import (
 
 func APIPrivateUnreachable() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         "route/api-private-unreachable",
+		ID:         checkid.RouteAPIPrivateUnreachable,
 		Title:      "No route leads to the cluster's private endpoint in another VPC",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

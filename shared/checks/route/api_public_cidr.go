@@ -15,7 +15,7 @@ import (
 
 func APIPublicCIDR() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         "route/api-public-cidr",
+		ID:         checkid.RouteAPIPublicCIDR,
 		Title:      "The API's public endpoint does not admit the nodes' address",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -17,7 +17,7 @@ import (
 
 func Blackhole() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         "route/blackhole",
+		ID:         checkid.RouteBlackhole,
 		Title:      "The winning route leads to something that is gone",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -21,7 +21,7 @@ import (
 // in the NAT gateway's subnet, or in the node's own.
 func BlockedPublicAccess() check.Check {
 	return usingTemplates(check.Using([]snapshot.Source{snapshot.PublicAccessOf}, check.WithPathSources(check.Check{
-		ID:         "route/blocked-public-access",
+		ID:         checkid.RouteBlockedPublicAccess,
 		Title:      "VPC Block Public Access drops the traffic to the internet",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -2,6 +2,7 @@ package route
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"slices"
 
 	"rollcall/shared/checks/check"
@@ -17,7 +18,7 @@ import (
 
 func CrossZoneNAT() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         "route/cross-zone-nat",
+		ID:         checkid.RouteCrossZoneNAT,
 		Title:      "The NAT gateway is in another zone",
 		Confidence: finding.Advice,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},

@@ -18,7 +18,7 @@ import (
 
 func IGWDetached() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         "route/igw-detached",
+		ID:         checkid.RouteIGWDetached,
 		Title:      "The internet gateway is not attached to this VPC",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

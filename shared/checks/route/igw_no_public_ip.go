@@ -18,7 +18,7 @@ import (
 
 func IGWNoPublicIP() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         "route/igw-no-public-ip",
+		ID:         checkid.RouteIGWNoPublicIP,
 		Title:      "The route is an internet gateway, and nodes have no public address",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -20,7 +20,7 @@ import (
 
 func IPv6NoEgress() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         "route/ipv6-no-egress",
+		ID:         checkid.RouteIPv6NoEgress,
 		Title:      "The subnet of an IPv6 cluster has no IPv6 range or no IPv6 route",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

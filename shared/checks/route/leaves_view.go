@@ -2,6 +2,7 @@ package route
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"slices"
 
 	"rollcall/shared/checks/check"
@@ -17,7 +18,7 @@ import (
 // network. It is Unknown once for each hop, and names it.
 func LeavesView() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         "route/leaves-view",
+		ID:         checkid.RouteLeavesView,
 		Title:      "A path leads to what cannot be read",
 		Confidence: finding.Possible,
 		NeverFails: true,

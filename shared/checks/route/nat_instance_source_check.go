@@ -19,7 +19,7 @@ import (
 
 func NATInstanceSourceCheck() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         "route/nat-instance-source-check",
+		ID:         checkid.RouteNATInstanceSourceCheck,
 		Title:      "The NAT instance does not run, or may not forward",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

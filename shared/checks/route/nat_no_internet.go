@@ -18,7 +18,7 @@ import (
 
 func NATNoInternet() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         "route/nat-no-internet",
+		ID:         checkid.RouteNATNoInternet,
 		Title:      "The NAT gateway itself has no way to the internet",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -17,7 +17,7 @@ import (
 
 func NATUnusable() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         "route/nat-unusable",
+		ID:         checkid.RouteNATUnusable,
 		Title:      "The NAT gateway passes no traffic",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -18,7 +18,7 @@ import (
 
 func NoEgress() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         "route/no-egress",
+		ID:         checkid.RouteNoEgress,
 		Remedy:     AddNATRoute,
 		Title:      "The subnet has no route to the internet",
 		Confidence: finding.Certain,

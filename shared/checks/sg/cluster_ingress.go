@@ -17,7 +17,7 @@ import (
 
 func ClusterIngress() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "sg/cluster-ingress",
+		ID:         checkid.SGClusterIngress,
 		Title:      "The cluster's security groups do not admit the nodes",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

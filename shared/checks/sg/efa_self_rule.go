@@ -2,6 +2,7 @@ package sg
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ import (
 // EKS gives the cluster's own group that rule from Kubernetes 1.33 on (eksctl#8509).
 func EFASelfRule() check.Check {
 	return check.Check{
-		ID:         "sg/efa-self-rule",
+		ID:         checkid.SGEFASelfRule,
 		Title:      "The nodes' security groups do not let EFA traffic through",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.SecurityGroups},

@@ -3,6 +3,7 @@ package sg
 import (
 	"fmt"
 	"net/netip"
+	"rollcall/shared/checkid"
 	"slices"
 
 	"rollcall/shared/checks/check"
@@ -18,7 +19,7 @@ import (
 
 func KubeletIngress() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "sg/kubelet-ingress",
+		ID:         checkid.SGKubeletIngress,
 		Title:      "The nodes do not admit the control plane on 10250",
 		Confidence: finding.Possible,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.SecurityGroups},

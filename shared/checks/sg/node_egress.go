@@ -19,7 +19,7 @@ import (
 
 func NodeEgress() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         "sg/node-egress",
+		ID:         checkid.SGNodeEgress,
 		Title:      "The nodes' security groups let nothing out where nodes must go",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

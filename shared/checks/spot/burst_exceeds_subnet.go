@@ -18,7 +18,7 @@ import (
 
 func BurstExceedsSubnet() check.Check {
 	return check.Check{
-		ID:         "spot/burst-exceeds-subnet",
+		ID:         checkid.SpotBurstExceedsSubnet,
 		Shortage:   true,
 		CoversToo:  check.Groups,
 		Title:      "Launches of a few minutes need more addresses than the subnet had",

@@ -2,6 +2,7 @@ package spot
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"slices"
 
 	"rollcall/shared/checks/check"
@@ -15,7 +16,7 @@ import (
 
 func FewPools() check.Check {
 	return check.Check{
-		ID:         "spot/few-pools",
+		ID:         checkid.SpotFewPools,
 		Title:      "What launches Spot has too few pools to ride out a shortage",
 		Confidence: finding.Advice,
 		WatchedBy:  []check.Detector{check.SpotReport},

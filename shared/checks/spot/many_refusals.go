@@ -17,7 +17,7 @@ import (
 
 func ManyRefusals() check.Check {
 	return check.Check{
-		ID:         "spot/many-refusals",
+		ID:         checkid.SpotManyRefusals,
 		Title:      "EC2 often has no Spot capacity in some pools",
 		Confidence: finding.Advice,
 		WatchedBy:  []check.Detector{check.SpotReport},

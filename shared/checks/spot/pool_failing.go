@@ -3,6 +3,7 @@ package spot
 import (
 	"fmt"
 	"math"
+	"rollcall/shared/checkid"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 
 func PoolFailing() check.Check {
 	return check.Check{
-		ID:         "spot/pool-failing",
+		ID:         checkid.SpotPoolFailing,
 		Proof:      check.ByPassing,
 		Title:      "A Spot pool joins significantly worse than those beside it",
 		Confidence: finding.Certain,

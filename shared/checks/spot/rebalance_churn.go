@@ -2,6 +2,7 @@ package spot
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"time"
 
 	"rollcall/shared/checks/check"
@@ -14,7 +15,7 @@ import (
 
 func RebalanceChurn() check.Check {
 	return check.Check{
-		ID:         "spot/rebalance-churn",
+		ID:         checkid.SpotRebalanceChurn,
 		Title:      "Capacity rebalancing replaces nodes soon after they join",
 		Confidence: finding.Advice,
 		WatchedBy:  []check.Detector{check.SpotReport},

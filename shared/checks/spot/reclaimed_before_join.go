@@ -18,7 +18,7 @@ import (
 
 func ReclaimedBeforeJoin() check.Check {
 	return check.Check{
-		ID:         "spot/reclaimed-before-join",
+		ID:         checkid.SpotReclaimedBeforeJoin,
 		Title:      "EC2 took the instance back before it was a node",
 		Confidence: finding.Advice,
 		// Nodes are looked at where they were read, like in instance/ended-early.

@@ -2,6 +2,7 @@ package zone
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 
 func Impaired() check.Check {
 	return check.Check{
-		ID:         "zone/impaired",
+		ID:         checkid.ZoneImpaired,
 		Breaks:     check.Pods,
 		Proof:      check.ByPassing,
 		Title:      "The Availability Zone itself is in trouble",

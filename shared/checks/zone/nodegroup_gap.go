@@ -19,7 +19,7 @@ import (
 
 func NodegroupGap() check.Check {
 	return check.Check{
-		ID:         "zone/nodegroup-gap",
+		ID:         checkid.ZoneNodegroupGap,
 		Breaks:     check.Pods,
 		Proof:      check.ByPassing,
 		Remedy:     coverZones,

@@ -19,7 +19,7 @@ import (
 
 func PodUnschedulable() check.Check {
 	return check.Check{
-		ID:         "zone/pod-unschedulable",
+		ID:         checkid.ZonePodUnschedulable,
 		Breaks:     check.Pods,
 		Proof:      check.ByPassing,
 		Title:      "A pod waits for a node in the zone of its volume",

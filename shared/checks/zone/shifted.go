@@ -21,7 +21,7 @@ import (
 
 func Shifted() check.Check {
 	return check.Check{
-		ID:         "zone/shifted",
+		ID:         checkid.ZoneShifted,
 		Breaks:     check.Pods,
 		Proof:      check.ByPassing,
 		Title:      "A zonal shift keeps nodes and launches out of a zone",

@@ -18,7 +18,7 @@ import (
 
 func VolumeStranded() check.Check {
 	return check.Check{
-		ID:         "zone/volume-stranded",
+		ID:         checkid.ZoneVolumeStranded,
 		Breaks:     check.Pods,
 		Proof:      check.ByPassing,
 		Title:      "A volume lives in a zone where no node is or can come",
