@@ -1,13 +1,20 @@
 package iam
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"rollcall/shared/access/awsauth"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
 )
 
@@ -165,4 +172,552 @@ func (a access) counts() (awsauth.Mapping, bool) {
 // nodeType tells that a type of access entry makes nodes of a role.
 func nodeType(kind string) bool {
 	return slices.Contains([]string{"EC2_LINUX", "EC2_WINDOWS", "EC2", "HYPERPOD_LINUX"}, kind)
+}
+
+func AccessDuplicateMapping() check.Check {
+	return usingRoles(check.Check{
+		ID:         checkid.IAMAccessDuplicateMapping,
+		Title:      "The node role is mapped to different users",
+		Confidence: finding.Likely,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSAuthMap},
+		Cause: "mapRoles of kube-system/aws-auth names the node role more than once with different user names (the last entry counts), or an access entry and aws-auth do (the access entry counts). " +
+			"Kubelets may then come as somebody who is no node: they cannot register, or their certificates for logs and exec stay unsigned.",
+		Fix: "Keep one mapping of the role, as system:node:{{EC2PrivateDNSName}}. Give people a role of their own.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/migrating-access-entries.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			list, blind := s.RoleGroups()
+			for _, c := range list {
+				blind = append(blind, duplicate(c, s)...)
+			}
+			return blind
+		},
+	})
+}
+
+func duplicate(c facts.RoleGroup, s *facts.View) []finding.Finding {
+	a, why := accessOf(s, c)
+	switch {
+	case why != nil:
+		return c.Blocked(*why)
+	case !a.byMap:
+		return []finding.Finding{c.Pass("aws-auth", "is not read in the mode API")}
+	}
+	var names []string
+	var evidence []finding.Evidence
+	add := func(what, user string, groups []string) {
+		evidence = append(evidence, finding.Evidence{What: what, Value: fmt.Sprintf("username %q, groups %q", user, groups)})
+		for _, have := range names {
+			if have == user {
+				return
+			}
+		}
+		names = append(names, user)
+	}
+	for _, m := range a.mapped {
+		add(fmt.Sprintf("mapRoles, entry %d", m.Place), m.Username, m.Groups)
+	}
+	// The entries of a node's type have the user name of nodes, whatever
+	// aws-auth says beside them, and they come first.
+	if a.entry != nil && !nodeType(a.entry.Type) {
+		add("Access entry, "+a.entry.Type, a.entry.Username, a.entry.Groups)
+	}
+	if len(names) < 2 {
+		if len(a.unread) > 0 {
+			return c.Blocked(a.unread...)
+		}
+		return []finding.Finding{c.Pass(c.Name(), fmt.Sprintf("%d mappings, no two different users", len(evidence)))}
+	}
+	if a.entry != nil && nodeType(a.entry.Type) {
+		return []finding.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type+", which comes before aws-auth")}
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: c.Role, Covers: c.All(), Instances: facts.IDs(c.Suspects),
+		Title: phrase.Title("%s is mapped to %d different users", c.Name(), len(names)),
+		Why: fmt.Sprintf("%s is mapped as %s. Only one of them counts: kubelets that come as another than system:node:… are no nodes, or get no certificate for logs and exec.",
+			c.Role, phrase.And(quotedNames(names))),
+		Evidence: append(evidence, modeEvidence(s)),
+		Fix: finding.Fix{
+			Text:    "Keep one mapping, as system:node:{{EC2PrivateDNSName}} with system:bootstrappers and system:nodes, and remove the others.",
+			Command: "kubectl edit configmap aws-auth -n kube-system",
+			Console: link.Access(s),
+		},
+	}
+	if len(c.Suspects) == 0 {
+		f.Confidence = finding.Advice // nobody is kept from joining
+	}
+	return []finding.Finding{f}
+}
+
+func quotedNames(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = `"` + strings.ReplaceAll(phrase.Clip(name), `"`, `'`) + `"`
+	}
+	return out
+}
+
+func AccessMissing() check.Check {
+	return withClasses(classAccessMissing, usingRoles(check.Check{
+		ID:         checkid.IAMAccessMissing,
+		Remedy:     createAccessEntry,
+		Title:      "The cluster does not know the node role",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
+		After:      []checkid.ID{checkid.IAMAccessWrongType, checkid.IAMAccessWrongARN, checkid.IAMAWSAuthInvalid, checkid.IAMAccessDuplicateMapping},
+		Cause: "Where the cluster looks, by its authentication mode, there is nothing that makes nodes of the role: no access entry of a node's type (API, API_AND_CONFIG_MAP), and no entry of mapRoles in kube-system/aws-auth with the group system:nodes (CONFIG_MAP, API_AND_CONFIG_MAP). " +
+			"The API server answers the kubelet 401 Unauthorized; EKS Auto Mode launches nothing for a NodeClass with such a role. EKS makes the entry with a managed node group; people and tools that write aws-auth delete it.",
+		Fix: "Make an access entry of type EC2_LINUX (EC2_WINDOWS, or EC2 for Auto Mode), or map the role in aws-auth as system:node:{{EC2PrivateDNSName}} with the groups system:bootstrappers and system:nodes.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			list, blind := s.RoleGroups()
+			for _, c := range list {
+				blind = append(blind, missing(c, s)...)
+			}
+			return blind
+		},
+	}))
+}
+
+func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {
+	a, why := accessOf(s, c)
+	m, mapped := a.counts()
+	means, wrong := m.Node()
+	switch {
+	case len(c.Suspects) == 0:
+		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+	case why != nil:
+		return c.Blocked(*why)
+	case a.entry != nil && nodeType(a.entry.Type):
+		return []finding.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
+	case a.entry != nil: // an entry comes before aws-auth
+		return c.Judged(unadmitted(c, s, a, fmt.Sprintf("has an access entry of type %s, which makes no nodes", a.entry.Type)))
+	case mapped && means == awsauth.Joins && len(a.unread) == 0:
+		return []finding.Finding{c.Pass("mapRoles", fmt.Sprintf("entry %d maps %s as %s", m.Place, m.ARN, m.Username))}
+	case len(a.unread) > 0:
+		return c.Blocked(a.unread...)
+	case mapped:
+		f := unadmitted(c, s, a, fmt.Sprintf("is mapped in kube-system/aws-auth %s (entry %d of mapRoles)", wrong, m.Place))
+		f.Evidence = append(f.Evidence, finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d", m.Place), Value: fmt.Sprintf("username %q, groups %q", m.Username, m.Groups)})
+		if m.Fault != "" {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "aws-auth", Value: phrase.Clip(m.Fault)})
+		}
+		f.Title = phrase.Title("%s is mapped %s", c.Name(), wrong)
+		switch means {
+		case awsauth.Hardly:
+			f.Confidence = finding.Possible
+		case awsauth.Renamed:
+			// nodeadm's InstanceIdNodeName gives nodes the instance's id for a name.
+			f.Confidence = finding.Likely
+			f.Title = phrase.Title("%s is mapped to a user that is not the node's name", c.Name())
+			f.Why = fmt.Sprintf("%s is mapped in kube-system/aws-auth %s (entry %d of mapRoles), so %s lets in %s and does not let it register its node.",
+				c.Role, wrong, m.Place, s.Cluster.Name, phrase.Some(facts.IDs(c.Suspects), 3))
+			f.Fix.Text = "Let mapRoles of kube-system/aws-auth give the role the user name system:node:{{EC2PrivateDNSName}}. The nodes that wait join by themselves."
+			f.Fix.Remedy = ""
+		}
+		return c.Judged(f)
+	}
+	f := unadmitted(c, s, a, "has "+a.where(s))
+	for _, m := range a.users {
+		f.Why += fmt.Sprintf(" It stands in mapUsers (entry %d), which is for users.", m.Place)
+		if means, _ := m.Node(); means != awsauth.Never {
+			f.Confidence = finding.Possible // the authenticator looks there too
+		}
+	}
+	if !a.byMap && mappedInVain(c, s) {
+		f.Why += " aws-auth maps it, but in the mode API nothing reads aws-auth."
+	}
+	return c.Judged(f)
+}
+
+// unadmitted is the finding; how ends the sentence about the role.
+func unadmitted(c facts.RoleGroup, s *facts.View, a access, how string) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail,
+		Title:   phrase.Title("%s does not admit the node role %s", s.Cluster.Name, c.Name()),
+		Why: fmt.Sprintf("%s %s, so %s answers %s with 401 Unauthorized.",
+			c.Role, how, s.Cluster.Name, phrase.Some(facts.IDs(c.Suspects), 3)),
+		Evidence: append([]finding.Evidence{modeEvidence(s)}, a.near...),
+		Fix:      admit(c, s, a),
+	}
+	if a.byEntry {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Access entries", Value: cmp.Or(phrase.Some(s.Principals, 10), "none")})
+	}
+	if a.entry != nil {
+		f.Fix.Text, f.Fix.Command = retype(c, s)
+		f.Fix.Remedy = ""
+	}
+	if young(c, s) {
+		// Tools such as eksctl map the role after the group has launched, and
+		// the kubelet tries until it is let in.
+		f.Confidence = finding.Likely
+	}
+	c.Witness(&f)
+	return f
+}
+
+// young tells that the time to join is over for none of the suspects.
+func young(c facts.RoleGroup, s *facts.View) bool {
+	l := s.Index()
+	return !slices.ContainsFunc(c.Suspects, func(i *snapshot.Instance) bool {
+		_, remembered := l.Launches[i.ID]
+		return !remembered || l.Due(i.ID)
+	})
+}
+
+// mappedInVain tells that aws-auth maps the role, whether or not the cluster
+// looks there.
+func mappedInVain(c facts.RoleGroup, s *facts.View) bool {
+	if !s.Has(snapshot.AWSAuthMap) || s.AWSAuth == nil {
+		return false
+	}
+	roles, err := awsauth.Roles(s.AWSAuth.MapRoles)
+	return err == nil && len(awsauth.Of(roles, c.Role)) > 0
+}
+
+func AccessPolicyMissing() check.Check {
+	return withClasses(classPolicyMissing, usingRoles(check.Check{
+		ID:         checkid.IAMAccessPolicyMissing,
+		Title:      "The access entry of Auto Mode's node role lacks its access policy",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access},
+		After:      []checkid.ID{checkid.IAMAccessStale},
+		AtLaunch:   true,
+		Cause: "An access entry of type EC2 gives its role no rights by itself: those of EKS Auto Mode's nodes come with the access policy AmazonEKSAutoNodePolicy, and the entry does not have it, or for some namespaces only. " +
+			"EKS associates it with the role of its built-in NodeClass; who makes an entry for another role associates it too.",
+		Fix: "Associate AmazonEKSAutoNodePolicy with the access entry, with the scope cluster.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-class.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			list, blind := s.RoleGroups()
+			for _, c := range list {
+				blind = append(blind, policyMissing(c, s)...)
+			}
+			return blind
+		},
+	}))
+}
+
+// lackOfAutoPolicy is how an entry of type EC2 lacks the policy of Auto Mode's nodes, in a
+// clause; empty where it has it. why is set where its policies could not be read.
+func lackOfAutoPolicy(s *facts.View, of snapshot.Source, e snapshot.AccessEntry) (lacks string, why *snapshot.Failure) {
+	if f, unread := s.Lacks(of, snapshot.AccessPoliciesOf(e.Principal)); unread {
+		return "", &f
+	}
+	i := slices.IndexFunc(e.Policies, func(p snapshot.AccessPolicy) bool {
+		return strings.HasSuffix(p.ARN, ":cluster-access-policy/"+autoNodePolicy)
+	})
+	switch {
+	case i < 0:
+		return fmt.Sprintf("has an access entry of type EC2 in %s without the access policy %s", s.Cluster.Name, autoNodePolicy), nil
+	case len(e.Policies[i].Namespaces) > 0:
+		return fmt.Sprintf("has the access policy %s in %s for %s only, and nodes belong to no namespace", autoNodePolicy, s.Cluster.Name, phrase.Some(e.Policies[i].Namespaces, 3)), nil
+	}
+	return "", nil
+}
+
+func policyMissing(c facts.RoleGroup, s *facts.View) []finding.Finding {
+	a, why := accessOf(s, c)
+	switch {
+	case len(c.Suspects) == 0:
+		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+	case why != nil:
+		return c.Blocked(*why)
+	case !isAuto(c, s):
+		return []finding.Finding{c.Pass(c.Name(), "is no role of EKS Auto Mode's nodes")}
+	case a.entry == nil:
+		if blocked := a.entriesUnread(); len(blocked) > 0 {
+			return c.Blocked(blocked...)
+		}
+		return []finding.Finding{c.Pass("Access entry of "+c.Name(), "none")}
+	case a.entry.Type != "EC2":
+		return []finding.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
+	}
+	lacks, why := lackOfAutoPolicy(s, snapshot.Access, *a.entry)
+	switch {
+	case why != nil && why.Code == snapshot.NotCaptured:
+		return nil // an earlier capture has no file of them
+	case why != nil:
+		return c.Blocked(*why)
+	case lacks == "":
+		return []finding.Finding{c.Pass("Access policies of "+c.Name(), autoNodePolicy)}
+	}
+	f := finding.Finding{
+		Outcome:  finding.Fail,
+		Title:    phrase.Title("the access entry of %s lacks %s", c.Name(), autoNodePolicy),
+		Why:      fmt.Sprintf("%s %s, so %s cannot join.", c.Role, lacks, phrase.Some(facts.IDs(c.Suspects), 3)),
+		Evidence: []finding.Evidence{entryEvidence(*a.entry), policiesOf(*a.entry), modeEvidence(s)},
+		Fix: finding.Fix{
+			Text:    "Associate the access policy with the role's access entry, for the whole cluster. The nodes that wait join by themselves.",
+			Command: associateAuto(s, c.Role), Console: link.Access(s),
+		},
+	}
+	c.Witness(&f)
+	return c.Judged(f)
+}
+
+func policiesOf(e snapshot.AccessEntry) finding.Evidence {
+	var list []string
+	for _, p := range e.Policies {
+		scope := "cluster"
+		if len(p.Namespaces) > 0 {
+			scope = "namespaces " + phrase.Some(p.Namespaces, 3)
+		}
+		list = append(list, fmt.Sprintf("%s (%s)", facts.LastPart(p.ARN), scope))
+	}
+	return finding.Evidence{What: "Access policies", Value: phrase.FirstOf([]string{strings.Join(list, ", ")}, "none")}
+}
+
+func AccessStale() check.Check {
+	return withClasses(classStale, usingRoles(check.Check{
+		ID:         checkid.IAMAccessStale,
+		Title:      "The node role's access entry is of a role that was deleted",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access, snapshot.Roles},
+		After:      []checkid.ID{checkid.IAMAccessWrongType},
+		AtLaunch:   true,
+		Cause: "The node role was deleted and created again under its name after its access entry was made. EKS keeps the role's id with the entry, and the new role has another one: the entry admits nobody any more. " +
+			"EKS makes the entry with a managed node group and does not remove it with the group's role.",
+		Fix: "Delete the access entry and make it again, of the same type.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/APIReference/API_AccessEntry.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html",
+			"https://github.com/aws/containers-roadmap/issues/2631",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			list, blind := s.RoleGroups()
+			for _, c := range list {
+				blind = append(blind, stale(c, s)...)
+			}
+			return blind
+		},
+	}))
+}
+
+// clocksDiffer is by how much the clocks of IAM and EKS may differ: an entry is made for a
+// principal that there is.
+const clocksDiffer = time.Minute
+
+// staleEntry reports whether an access entry was made before the role that its ARN names now:
+// "If you don't delete the access entry and ever recreate the IAM principal, even if it has the
+// same ARN, the access entry won't work" (EKS API reference, AccessEntry, principalArn).
+func staleEntry(e snapshot.AccessEntry, role time.Time) bool {
+	return !e.Created.IsZero() && !role.IsZero() && e.Created.Add(clocksDiffer).Before(role)
+}
+
+func stale(c facts.RoleGroup, s *facts.View) []finding.Finding {
+	a, why := accessOf(s, c)
+	switch {
+	case len(c.Suspects) == 0:
+		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+	case why != nil:
+		return c.Blocked(*why)
+	case !a.byEntry:
+		return []finding.Finding{c.Pass("Access entries", "are not asked in the mode CONFIG_MAP")}
+	case a.entry == nil:
+		if blocked := a.entriesUnread(); len(blocked) > 0 {
+			return c.Blocked(blocked...)
+		}
+		return []finding.Finding{c.Pass("Access entry of "+c.Name(), "none")}
+	}
+	role, gone, why := facts.ReadRole(s, c.Role)
+	switch {
+	case gone: // iam/profile-missing
+		return []finding.Finding{c.Pass(c.Name(), "was deleted")}
+	case why != nil:
+		return c.Blocked(*why)
+	case !staleEntry(*a.entry, role.Created):
+		return []finding.Finding{c.Pass("Access entry of "+c.Name(), "is newer than the role")}
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail,
+		Title:   phrase.Title("the access entry of %s is of a deleted role", c.Name()),
+		Why: fmt.Sprintf("%s %s, so %s cannot join.",
+			c.Role, staleWhy(s), phrase.Some(facts.IDs(c.Suspects), 3)),
+		Evidence: []finding.Evidence{entryEvidence(*a.entry), createdEvidence(c.Role, role.Created), modeEvidence(s)},
+		Fix: finding.Fix{
+			Text:    "Delete the access entry and make it again. The nodes that wait join by themselves.",
+			Command: command.Several([]string{deleteEntry(s, c.Role), create(c, s)}),
+			Console: link.Access(s),
+		},
+	}
+	f = staleDoubt(f, *a.entry, role.Created)
+	if _, mapped := a.counts(); mapped {
+		f.Confidence = finding.Likely // whether aws-auth counts beside such an entry is not documented
+	}
+	c.Witness(&f)
+	return c.Judged(f)
+}
+
+func staleWhy(s *facts.View) string {
+	return fmt.Sprintf("was created after its access entry in %s: EKS keeps the id of the role that the entry was made for, and that role was deleted", s.Cluster.Name)
+}
+
+func createdEvidence(role string, created time.Time) finding.Evidence {
+	return finding.Evidence{What: "Role " + role, Value: "created " + created.UTC().Format("2006-01-02 15:04:05 UTC")}
+}
+
+// staleDoubt makes a finding likely where the entry was changed since the role was created:
+// whether an update takes the new role's id is not documented.
+func staleDoubt(f finding.Finding, e snapshot.AccessEntry, role time.Time) finding.Finding {
+	if e.Modified.After(role) {
+		f.Confidence = finding.Likely
+	}
+	return f
+}
+
+func AccessWrongARN() check.Check {
+	return withClasses(classWrongARN, usingRoles(check.Check{
+		ID:         checkid.IAMAccessWrongARN,
+		Remedy:     createAccessEntry,
+		Title:      "The node role is mapped by an ARN that is not looked up",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
+		Cause: "aws-auth maps the instance profile's ARN, a session's ARN, or the role's ARN with its path. The authenticator looks for the role's ARN without a path, because STS names an assumed role without it. " +
+			"Access entries are the other way round: there the path belongs to the ARN. EKS Auto Mode looks for the entry of a NodeClass's role without its path all the same.",
+		Fix: "Map the ARN arn:aws:iam::<account>:role/<name> in aws-auth, or make an access entry with the role's full ARN.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting_iam.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			list, blind := s.RoleGroups()
+			for _, c := range list {
+				blind = append(blind, wrongARN(c, s)...)
+			}
+			return blind
+		},
+	}))
+}
+
+func wrongARN(c facts.RoleGroup, s *facts.View) []finding.Finding {
+	a, why := accessOf(s, c)
+	switch {
+	case len(c.Suspects) == 0:
+		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+	case why != nil:
+		return c.Blocked(*why)
+	case a.entry != nil, len(a.mapped) > 0 && len(a.unread) == 0:
+		return []finding.Finding{c.Pass(c.Name(), "is found by its ARN")}
+	case len(a.unread) > 0:
+		// What could not be read may admit the role.
+		return c.Blocked(a.unread...)
+	case len(a.near) == 0:
+		return []finding.Finding{c.Pass(c.Name(), "nothing that means it is written differently")}
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail,
+		Title:   phrase.Title("%s is mapped by an ARN that does not match", c.Name()),
+		Why: fmt.Sprintf("%s: it %s. The role %s itself has %s, so %s answers %s with 401 Unauthorized.",
+			a.near[0].What, a.near[0].Value, awsauth.Canonical(c.Role), a.where(s), s.Cluster.Name, phrase.Some(facts.IDs(c.Suspects), 3)),
+		Evidence: append([]finding.Evidence{{What: "Role", Value: c.Role}, modeEvidence(s)}, a.near...),
+		Fix:      admit(c, s, a),
+	}
+	c.Witness(&f)
+	for _, m := range a.users {
+		if means, _ := m.Node(); means != awsauth.Never {
+			f.Confidence = finding.Possible // the authenticator looks in mapUsers too
+		}
+	}
+	return c.Judged(f)
+}
+
+func AccessWrongType() check.Check {
+	return withClasses(classWrongType, usingRoles(check.Check{
+		ID:         checkid.IAMAccessWrongType,
+		Title:      "The node role's access entry is not of a node's type",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access},
+		AtLaunch:   true,
+		Cause: "The node role has an access entry of a type that makes no nodes, mostly STANDARD, which is the default. It comes before what aws-auth says of the same role. " +
+			"The type of an entry cannot be changed.",
+		Fix: "Delete the access entry and make it again with the type EC2_LINUX (EC2_WINDOWS for Windows, EC2 for EKS Auto Mode).",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-class.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/migrating-access-entries.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			list, blind := s.RoleGroups()
+			for _, c := range list {
+				blind = append(blind, wrongType(c, s)...)
+			}
+			return blind
+		},
+	}))
+}
+
+func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
+	a, why := accessOf(s, c)
+	switch {
+	case len(c.Suspects) == 0:
+		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+	case why != nil:
+		return c.Blocked(*why)
+	case !a.byEntry:
+		return []finding.Finding{c.Pass("Access entries", "are not asked in the mode CONFIG_MAP")}
+	case a.entry == nil:
+		if unread := a.entriesUnread(); len(unread) > 0 {
+			return c.Blocked(unread...)
+		}
+		return []finding.Finding{c.Pass("Access entry of "+c.Name(), "none")}
+	}
+	want := entryKind(c, s)
+	confidence := finding.Certain
+	switch {
+	case a.entry.Type == want, a.entry.Type == "HYPERPOD_LINUX", a.entry.Type == "EC2_WINDOWS", a.entry.Type == "EC2_LINUX" && want == "EC2":
+		return []finding.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
+	case a.entry.Type == "EC2_LINUX": // Windows nodes register, and their kube-proxy lacks its rights
+		confidence = finding.Possible
+	case a.entry.Type == "EC2": // may still be joined by an access policy
+		confidence = finding.Likely
+	case !knownType(a.entry.Type):
+		return c.Blocked(unknownType(c.Role, a.entry.Type))
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail,
+		Title:   phrase.Title("access entry of %s is %s, not %s", c.Name(), a.entry.Type, want),
+		Why: fmt.Sprintf("%s has an access entry of type %s in %s. Only %s makes nodes of the role, so %s cannot join.",
+			c.Role, a.entry.Type, s.Cluster.Name, want, phrase.Some(facts.IDs(c.Suspects), 3)),
+		Evidence: []finding.Evidence{
+			{What: "Access entry of " + c.Role, Value: fmt.Sprintf("type %s, user %q, groups %q", a.entry.Type, a.entry.Username, a.entry.Groups)},
+			modeEvidence(s),
+		},
+		Fix: finding.Fix{Console: link.Access(s)},
+	}
+	f.Fix.Text, f.Fix.Command = retype(c, s)
+	if m, mapped := a.counts(); mapped {
+		f.Why += fmt.Sprintf(" aws-auth maps the role too (entry %d), but the access entry comes first.", m.Place)
+	}
+	c.Witness(&f)
+	if confidence == finding.Possible || confidence == finding.Likely {
+		f.Confidence = confidence
+	}
+	return c.Judged(f)
+}
+
+// retype is the fix for an entry of the wrong type: it cannot be changed.
+func retype(c facts.RoleGroup, s *facts.View) (text, line string) {
+	return "Delete the access entry and make it again: its type cannot be changed. The nodes that wait join by themselves.",
+		command.Several([]string{deleteEntry(s, c.Role), create(c, s)})
+}
+
+func knownType(kind string) bool {
+	return nodeType(kind) || slices.Contains([]string{"STANDARD", "FARGATE_LINUX", "HYBRID_LINUX"}, kind)
+}
+
+func unknownType(role, kind string) snapshot.Failure {
+	return snapshot.Failure{Source: snapshot.Access, Reason: snapshot.NotRead, Message: fmt.Sprintf("the access entry of %s has the type %q, which is not known", role, kind)}
 }

@@ -1,17 +1,22 @@
 package instance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/checks/sg"
 	"rollcall/shared/snapshot"
 )
 
@@ -282,4 +287,561 @@ func overfull(st *facts.BootConfig, of []string, t snapshot.InstanceType) findin
 			Console: console(st, st.Origin(i)),
 		},
 	}
+}
+
+func ForeignSecurityGroups() check.Check {
+	return usingStart(check.WithPathSources(check.Check{
+		ID:         checkid.InstanceForeignSecurityGroups,
+		Title:      "The launch template's security groups replace the cluster's",
+		Confidence: finding.Likely,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.LaunchTemplates},
+		// What the groups let through says whether their lack matters.
+		Uses: []snapshot.Source{snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups, snapshot.UserDataOf},
+		// Where the groups themselves shut the node out, that is the cause.
+		AtLaunch: true,
+		Cause:    "A managed node group's launch template sets security groups. EKS then does not add the cluster's security group to the nodes, and what that one allows between nodes and control plane has to be allowed by the template's groups.",
+		Fix:      "Add the cluster's security group to the launch template, or take the template's groups out.",
+		Links:    []string{"https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html#launch-template-security-groups"},
+		Run:      runForeignSecurityGroups,
+	}))
+}
+
+func runForeignSecurityGroups(s *facts.View) []finding.Finding {
+	st := s.Boot()
+	suspects, well := st.S.Suspects()
+	passed := facts.IDs(well)
+	blind := map[snapshot.Failure][]string{}
+	g := facts.NewGrouped(st)
+	suffice := sufficient(s)
+	for _, i := range suspects {
+		group, managed := st.Nodegroup(i)
+		lt := st.Template(facts.TemplateOf(i))
+		if group != nil && (lt == nil || len(lt.Groups) == 0) {
+			if given := st.Template(group.Template); given != nil {
+				lt = given
+			}
+		}
+		switch {
+		case !managed, s.Cluster.SecurityGroup == "", slices.Contains(i.Groups, s.Cluster.SecurityGroup):
+			passed = append(passed, i.ID)
+		case len(i.Groups) == 0:
+			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 names no security groups of instances that have ended"}
+			blind[why] = append(blind[why], i.ID)
+		case lt == nil:
+			why := snapshot.Failure{Source: snapshot.LaunchTemplates, Reason: snapshot.NotRead, Message: "the launch template of " + i.ID + " is not among those that were read"}
+			blind[why] = append(blind[why], i.ID)
+		case len(lt.Groups) == 0:
+			passed = append(passed, i.ID) // somebody changed the instance, not the template
+		case suffice(i.ID):
+			passed = append(passed, i.ID) // they let through what the cluster's would
+		default:
+			g.Add(i)
+		}
+	}
+	var list []finding.Finding
+	if len(passed) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
+	}
+	list = append(list, unlooked(s, blind)...)
+	for origin, of := range g.All() {
+		list = append(list, foreign(st, origin, of))
+	}
+	return list
+}
+
+// sufficient tells of which instances every security group was read and lets
+// through what a node and the control plane need of each other: each check of
+// security groups says so of it, and none says or doubts otherwise.
+func sufficient(s *facts.View) func(id string) bool {
+	for _, source := range sg.NodeEgress().Needs {
+		if !s.Has(source) {
+			return func(string) bool { return false }
+		}
+	}
+	checks := []func(*facts.View) []finding.Finding{sg.RunNodeEgress, sg.RunClusterIngress, sg.RunKubeletIngress}
+	passed, not := map[string]int{}, map[string]bool{}
+	for _, run := range checks {
+		seen := map[string]bool{}
+		for _, f := range run(s) {
+			for _, id := range f.Covers {
+				if f.Outcome != finding.Pass {
+					not[id] = true
+				} else if !seen[id] {
+					seen[id] = true
+					passed[id]++
+				}
+			}
+		}
+	}
+	return func(id string) bool { return passed[id] == len(checks) && !not[id] }
+}
+
+func foreign(st *facts.BootConfig, origin string, of []string) finding.Finding {
+	i := st.Instances[of[0]]
+	want := st.S.Cluster.SecurityGroup
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: origin, Covers: of, Instances: of, Resources: append([]string{want}, i.Groups...),
+		Title: phrase.Title("%s keeps %s off %s", origin, want, phrase.Subject(of, "instance")),
+		Why: fmt.Sprintf("%s sets the security groups %s, so EKS did not add the cluster's, %s. What nodes and control plane need of each other must be in those groups.",
+			origin, phrase.Some(i.Groups, 3), want),
+		Evidence: []finding.Evidence{
+			{What: "Security groups of " + i.ID, Value: strings.Join(i.Groups, ", ")},
+			{What: "Security group of the cluster", Value: want},
+		},
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Add %s to the security groups of %s in a new version, and update the node group to it. For the instances that run, the command does it.", want, origin),
+			Console: console(st, origin),
+		},
+	}
+	if len(i.Interfaces) > 0 {
+		f.Fix.Command = command.AWS(st.S, "ec2 modify-network-interface-attribute", "--network-interface-id", i.Interfaces[0], "--groups", i.Groups, want)
+	} else {
+		f.Fix.Command = command.AWS(st.S, "ec2 modify-instance-attribute", "--instance-id", i.ID, "--groups", i.Groups, want)
+	}
+	return f
+}
+
+// minor is a minor version of Kubernetes 1: 35 for 1.35. The zero value is
+// "not known".
+type minor int
+
+// String writes it as people do: "1.35".
+func (m minor) String() string { return fmt.Sprintf("1.%d", int(m)) }
+
+// minorOf reads "1.35", "v1.35.0-eks-1234567" and "1.35+".
+func minorOf(version string) minor {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(version, "v"), "1.")
+	if !ok {
+		return 0
+	}
+	if i := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		rest = rest[:i]
+	}
+	n, err := strconv.Atoi(rest)
+	if err != nil || n > 999 {
+		return 0
+	}
+	return minor(n)
+}
+
+// minorOfImage is the Kubernetes version in the name of an image of EKS
+// (Amazon Linux, Bottlerocket, Windows, Ubuntu's for EKS):
+//
+//	amazon-eks-node-al2023-x86_64-standard-1.35-v20261112
+//	amazon-eks-gpu-node-1.32-v20251120
+//	bottlerocket-aws-k8s-1.31-nvidia-x86_64-v1.26.1-943d9a41
+//	Windows_Server-2022-English-Core-EKS_Optimized-1.33-2025.10.14
+//	ubuntu-eks/k8s_1.33/images/hvm-ssd-gp3/ubuntu-noble-24.04-amd64-server-20251015
+//
+// Zero for every other name: nothing obliges a name to tell the version.
+func minorOfImage(name string) minor {
+	for _, mark := range []string{"bottlerocket-aws-k8s-", "EKS_Optimized-", "ubuntu-eks/k8s_"} {
+		if _, rest, ok := strings.Cut(name, mark); ok {
+			return minorOf(rest)
+		}
+	}
+	if !strings.HasPrefix(name, "amazon-eks-") {
+		return 0
+	}
+	for part := range strings.SplitSeq(name, "-") {
+		if m := minorOf(part); m > 0 {
+			return m
+		}
+	}
+	return 0
+}
+
+// ofAL2 tells the names of EKS images with Amazon Linux 2, which say no system.
+func ofAL2(name string) bool {
+	for _, prefix := range []string{"amazon-eks-node-1.", "amazon-eks-gpu-node-1.", "amazon-eks-arm64-node-1."} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// endOfAL2 is when EKS ended its support for AL2 images (EKS user guide, "EKS
+// AL2 AMI deprecation FAQs": 26 November 2025; 1.32 is the last version that
+// has one).
+func endOfAL2() time.Time { return time.Date(2025, time.November, 26, 0, 0, 0, 0, time.UTC) }
+
+// skew tells what is wrong with a kubelet's version beside a control plane's;
+// empty for nothing. A kubelet may not be newer, and at most three minor
+// versions older; before 1.25 at most two (kubernetes.io, "Version Skew
+// Policy").
+func skew(kubelet, plane minor) string {
+	oldest := max(plane-3, min(plane-2, 25))
+	switch {
+	case kubelet == 0, plane == 0:
+		return ""
+	case kubelet > plane:
+		return fmt.Sprintf("Kubernetes %s is newer than the control plane's %s", kubelet, plane)
+	case kubelet < oldest:
+		return fmt.Sprintf("Kubernetes %s is too old for the control plane's %s, which takes %s and newer", kubelet, plane, oldest)
+	}
+	return ""
+}
+
+// imagesByID are the images that EC2 listed.
+func imagesByID(s *facts.View) map[string]snapshot.Image {
+	list := make(map[string]snapshot.Image, len(s.Images))
+	for _, i := range slices.Concat(s.LaunchedImages, s.Images) {
+		list[i.ID] = i
+	}
+	return list
+}
+
+func IMDS() check.Check {
+	return usingStart(check.Check{
+		ID:         checkid.InstanceIMDS,
+		Title:      "The instance's metadata service is off or out of reach",
+		Confidence: finding.Certain,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
+		Uses:       []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf},
+		Proof:      check.ByPassingUnmet,
+		AtLaunch:   true,
+		Cause:      "The metadata service is off: the instance cannot read its user data, its identity or its role's credentials, so nothing of the bootstrap works. Or tokens are required and may take one hop only: pods that are not on the host's network get no answer, and with it no region and no credentials.",
+		Fix:        "Switch the metadata service on, with a hop limit of 2 where pods need it, in the launch template and on the instances.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-options.html",
+			"https://docs.aws.amazon.com/eks/latest/best-practices/identity-and-access-management.html",
+		},
+		Run: runIMDS,
+	})
+}
+
+func runIMDS(s *facts.View) []finding.Finding {
+	st := s.Boot()
+	suspects, well := s.WithStarving()
+	starving, want := facts.IDs(s.Starving()), s.WithoutMetadata()
+	for _, i := range want {
+		if !slices.Contains(suspects, i) {
+			suspects = append(suspects, i)
+		}
+	}
+	passed := facts.IDs(facts.Except(well, want))
+	blind := map[snapshot.Failure][]string{}
+	off, near, asked := facts.NewGrouped(st), facts.NewGrouped(st), facts.NewGrouped(st)
+	for _, i := range suspects {
+		m := i.Metadata
+		switch {
+		case m.Endpoint == "disabled":
+			off.Add(i)
+		case m.Endpoint != "enabled":
+			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 does not say whether the metadata service is on"}
+			blind[why] = append(blind[why], i.ID)
+		case slices.Contains(want, i) && m.HopLimit == 1 && m.Tokens != "optional":
+			asked.Add(i)
+		case slices.Contains(starving, i.ID): // the plugin is on the host's network
+			passed = append(passed, i.ID)
+		case m.HopLimit == 1 && m.Tokens != "optional" && !facts.OfAutoMode(i):
+			// The limit counts for the answer with the token only: where
+			// requests without one are allowed, pods use those. Auto Mode means it so.
+			near.Add(i)
+		default:
+			passed = append(passed, i.ID)
+		}
+	}
+	var list []finding.Finding
+	if len(passed) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
+	}
+	list = append(list, unlooked(s, blind)...)
+	for origin, of := range off.All() {
+		var sure finding.Confidence
+		if joined := slices.Concat(starving, facts.IDs(want)); !slices.ContainsFunc(of, func(id string) bool { return !slices.Contains(joined, id) }) {
+			sure = finding.Likely // it joined, and was cut off since
+		}
+		list = append(list, metadataFinding(st, origin, of, sure,
+			fmt.Sprintf("the metadata service of %s is off", phrase.Subject(of, "instance")),
+			fmt.Sprintf("%s cannot read %s user data, identity and role's credentials: nothing of the bootstrap works.", phrase.Subject(of, "instance"), phrase.Verb(of, "its", "their")),
+			finding.Evidence{What: "HttpEndpoint", Value: "disabled"}, "--http-endpoint enabled"))
+	}
+	for origin, of := range near.All() {
+		list = append(list, outOfReach(st, origin, of, finding.Possible))
+	}
+	for origin, of := range asked.All() {
+		list = append(list, outOfReach(st, origin, of, finding.Likely))
+	}
+	return list
+}
+
+// outOfReach is the finding on instances whose tokens take one hop: likely where the warning
+// about a pod there names metadata.
+func outOfReach(st *facts.BootConfig, origin string, of []string, sure finding.Confidence) finding.Finding {
+	f := metadataFinding(st, origin, of, sure,
+		fmt.Sprintf("metadata of %s is out of pods' reach", phrase.Subject(of, "instance")),
+		"Tokens are required and their hop limit is 1: pods that are not on the host's network get no answer. Those that ask for the region, the instance or the role's credentials fail; the kubelet and the network plugin are on the host's network and do not.",
+		finding.Evidence{What: "HttpPutResponseHopLimit, HttpTokens", Value: "1, required"}, "--http-put-response-hop-limit 2")
+	for _, w := range st.S.PodWaits() {
+		if slices.Contains(of, w.Instance) && w.ForMetadata() {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "Pod " + w.Pod, Value: w.Event.Reason + ": " + phrase.Clip(w.Event.Message)})
+			break
+		}
+	}
+	return f
+}
+
+func metadataFinding(st *facts.BootConfig, origin string, of []string, sure finding.Confidence, says, why string, evidence finding.Evidence, option string) finding.Finding {
+	return finding.Finding{
+		Outcome: finding.Fail, Confidence: sure, Resource: origin, Covers: of, Instances: of,
+		Title: phrase.Title("%s", says), Pods: st.S.WaitingFor(of), Why: why, Evidence: []finding.Evidence{evidence},
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Set it on %s, and in a new version of the launch template for those to come.", phrase.Subject(of, "instance")),
+			Command: command.AWS(st.S, "ec2 modify-instance-metadata-options", "--instance-id", of[0], strings.Fields(option)),
+			Console: link.EC2(st.S, "InstanceDetails:instanceId="+of[0]),
+		},
+	}
+}
+
+func OlderThanCluster() check.Check {
+	return usingStart(check.Check{
+		ID:         checkid.InstanceOlderThanCluster,
+		Title:      "The instance was launched before its cluster was ready",
+		Confidence: finding.Likely,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
+		AtLaunch:   true,
+		Cause:      "An instance outside of managed node groups is older than the cluster, or the cluster is still being made: at its first start there was nothing to join, and the bootstrap does not try again.",
+		Fix:        "Launch nodes once the cluster is ACTIVE, and replace those that came before.",
+		Links:      []string{"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html#worker-node-fail"},
+		Run:        runOlderThanCluster,
+	})
+}
+
+func runOlderThanCluster(s *facts.View) []finding.Finding {
+	st := s.Boot()
+	suspects, well := st.S.Suspects()
+	passed := facts.IDs(well)
+	blind := map[snapshot.Failure][]string{}
+	g := facts.NewGrouped(st)
+	for _, i := range suspects {
+		_, managed := st.Nodegroup(i)
+		switch {
+		case managed: // EKS launches them once the cluster is there
+			passed = append(passed, i.ID)
+		case s.Cluster.Created.IsZero() || i.Launched.IsZero():
+			why := snapshot.Failure{Source: snapshot.Clusters, Reason: snapshot.NotRead, Message: "when the cluster was created, or the instance was launched, is not said"}
+			blind[why] = append(blind[why], i.ID)
+		case i.Launched.Before(s.Cluster.Created), s.Cluster.Status == "CREATING":
+			g.Add(i)
+		default:
+			passed = append(passed, i.ID)
+		}
+	}
+	var list []finding.Finding
+	if len(passed) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
+	}
+	list = append(list, unlooked(s, blind)...)
+	for origin, of := range g.All() {
+		i := st.Instances[of[0]]
+		f := finding.Finding{
+			Outcome: finding.Fail, Resource: origin, Covers: of, Instances: of,
+			Title: phrase.Title("%s launched before cluster %s was ready", phrase.Subject(of, "instance"), s.Cluster.Name),
+			Why: fmt.Sprintf("%s was launched %s, the cluster was created %s and is %s. The bootstrap runs at the first start only.",
+				i.ID, clock(i.Launched), clock(s.Cluster.Created), s.Cluster.Status),
+			Evidence: []finding.Evidence{
+				{What: i.ID + " launched", Value: clock(i.Launched)},
+				{What: "Cluster " + s.Cluster.Name + " created", Value: clock(s.Cluster.Created) + ", " + s.Cluster.Status},
+			},
+			Fix: finding.Fix{
+				Text:    fmt.Sprintf("Replace %s once the cluster is ACTIVE.", phrase.Subject(of, "instance")),
+				Command: command.AWS(s, "autoscaling terminate-instance-in-auto-scaling-group", "--instance-id", of[0], "--no-should-decrement-desired-capacity"),
+				Console: link.EC2(s, "InstanceDetails:instanceId="+of[0]),
+			},
+		}
+		if i.Tags["aws:autoscaling:groupName"] == "" {
+			f.Fix.Command = ""
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+func ScheduledEvent() check.Check {
+	return usingStart(check.Check{
+		ID:         checkid.InstanceScheduledEvent,
+		Title:      "EC2 has scheduled the instance's end, stop or reboot",
+		Confidence: finding.Likely,
+		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Statuses},
+		Cause:      "EC2 plans to retire, stop or reboot the instance. It retires and stops those whose host is failing, and such a host may not carry a node any more. A reboot or maintenance that is still to come explains nothing yet.",
+		Fix:        "Let the group replace the instance before the date.",
+		Links:      []string{"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-instances-status-check_sched.html"},
+		Run: func(s *facts.View) []finding.Finding {
+			l := s.Index()
+			suspects, well := l.S.Suspects()
+			planned := map[string][]snapshot.ScheduledEvent{}
+			for _, status := range s.Statuses {
+				for _, e := range status.Events {
+					if !eventOver(e) {
+						planned[status.Instance] = append(planned[status.Instance], e)
+					}
+				}
+			}
+			var list []finding.Finding
+			for _, i := range suspects {
+				events := planned[i.ID]
+				if len(events) == 0 {
+					well = append(well, i)
+					continue
+				}
+				list = append(list, scheduledEventFinding(l, i, events))
+			}
+			if len(well) > 0 {
+				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
+			}
+			return list
+		},
+	})
+}
+
+// eventOver tells that an event is done with. EC2 says so at the beginning of the
+// description, and leaves the event in the answer for up to a week (API
+// reference, InstanceStatusEvent).
+func eventOver(e snapshot.ScheduledEvent) bool {
+	return strings.HasPrefix(e.Description, "[Completed]") || strings.HasPrefix(e.Description, "[Canceled]")
+}
+
+// ofFailingHost tells that EC2 plans this for a host that is failing.
+func ofFailingHost(e snapshot.ScheduledEvent) bool {
+	return e.Code == "instance-retirement" || e.Code == "instance-stop"
+}
+
+func scheduledEventFinding(l facts.InstanceIndex, i *snapshot.Instance, events []snapshot.ScheduledEvent) finding.Finding {
+	first := events[0]
+	sure := false
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: i.ID, Covers: []string{i.ID}, Instances: []string{i.ID},
+		Fix: finding.Fix{
+			Text:    "Let the group replace " + i.ID + " before the date.",
+			Command: command.AWS(l.S, "autoscaling terminate-instance-in-auto-scaling-group", "--no-should-decrement-desired-capacity", "--instance-id", i.ID),
+			Console: link.EC2(l.S, "InstanceDetails:instanceId="+i.ID),
+		},
+	}
+	if i.Tags["aws:autoscaling:groupName"] == "" {
+		f.Fix.Command = command.AWS(l.S, "ec2 terminate-instances", "--instance-ids", i.ID)
+	}
+	for _, e := range events {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: i.ID, Value: fmt.Sprintf("%s, not before %s: %s", cmp.Or(e.Code, "event without a code"), atUTC(e.NotBefore), phrase.Clip(cmp.Or(e.Description, "no description")))})
+		// A reboot that has begun takes the start with it.
+		began := !e.NotBefore.IsZero() && !l.S.Time.Before(e.NotBefore)
+		if (ofFailingHost(e) || began) && !sure {
+			first, sure = e, true
+		}
+	}
+	if !sure {
+		f.Confidence = finding.Advice
+	}
+	f.Title = phrase.Title("%s: EC2 has scheduled %s", i.ID, cmp.Or(first.Code, "an event"))
+	f.Why = fmt.Sprintf("EC2 has scheduled %s of %s, not before %s.", cmp.Or(first.Code, "an event"), i.ID, atUTC(first.NotBefore))
+	if ofFailingHost(first) {
+		f.Why += " It does so where the host is failing."
+	}
+	return f
+}
+
+func atUTC(t time.Time) string {
+	if t.IsZero() {
+		return "a time that EC2 does not give"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+func StatusCheck() check.Check {
+	return usingStart(check.Check{
+		ID:         checkid.InstanceStatusCheck,
+		Title:      "EC2's own checks say that the instance is impaired",
+		Confidence: finding.Likely,
+		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Statuses},
+		After:      []checkid.ID{checkid.InstanceScheduledEvent, checkid.InstanceConsoleError},
+		Cause:      "EC2 checks each running instance every minute: the system status is of the host and its network, the instance status of the operating system (it does not answer ARP). An instance that fails one hardly becomes a node.",
+		Fix:        "System status: stop and start the instance, or let its group replace it: it then runs on another host. Instance status: read the console output.",
+		Links:      []string{"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-system-instance-status-check.html"},
+		Run: func(s *facts.View) []finding.Finding {
+			l := s.Index()
+			suspects, well := l.S.Suspects()
+			statuses := map[string]snapshot.InstanceStatus{}
+			for _, status := range s.Statuses {
+				statuses[status.Instance] = status
+			}
+			var list []finding.Finding
+			groups := map[string][]snapshot.InstanceStatus{}
+			var order []string
+			for _, i := range suspects {
+				status, known := statuses[i.ID]
+				switch {
+				case i.State != "running": // EC2 checks only those
+				case impaired(status):
+					owner := cmp.Or(i.Owner(), i.ID)
+					if groups[owner] == nil {
+						order = append(order, owner)
+					}
+					groups[owner] = append(groups[owner], status)
+				case statusOK(status):
+					well = append(well, i)
+				case l.Due(i.ID):
+					list = append(list, statusUnknown(i.ID, status, known))
+				}
+			}
+			if len(well) > 0 {
+				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
+			}
+			for _, owner := range order {
+				list = append(list, statusCheckFinding(l, owner, groups[owner]))
+			}
+			return list
+		},
+	})
+}
+
+func impaired(s snapshot.InstanceStatus) bool { return s.System == "impaired" || s.OS == "impaired" }
+
+// statusOK tells that both checks say so. An instance that EC2 cannot check has
+// passed none.
+func statusOK(s snapshot.InstanceStatus) bool { return s.System == "ok" && s.OS == "ok" }
+
+func statusUnknown(id string, s snapshot.InstanceStatus, known bool) finding.Finding {
+	message := "EC2 gives no status of " + id
+	if known {
+		message = fmt.Sprintf("EC2 has no verdict on %s: system %s, instance %s", id, cmp.Or(s.System, "not said"), cmp.Or(s.OS, "not said"))
+	}
+	return finding.Finding{
+		Outcome: finding.Unknown, Resource: id, Covers: []string{id},
+		Blocked: []snapshot.Failure{{Source: snapshot.Statuses, Reason: snapshot.NotRead, Message: message}},
+	}
+}
+
+func statusCheckFinding(l facts.InstanceIndex, owner string, list []snapshot.InstanceStatus) finding.Finding {
+	f := finding.Finding{Outcome: finding.Fail, Resource: owner}
+	system := false
+	const limit = 5
+	for n, s := range list {
+		f.Covers = append(f.Covers, s.Instance)
+		system = system || s.System == "impaired"
+		if n < limit {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: s.Instance, Value: fmt.Sprintf("system status %s, instance status %s", cmp.Or(s.System, "not said"), cmp.Or(s.OS, "not said"))})
+		}
+	}
+	f.Instances = append([]string(nil), f.Covers...)
+	first := list[0].Instance
+	f.Title = phrase.Title("%s %s EC2's status checks", phrase.Subject(f.Covers, "instance"), phrase.Verb(f.Covers, "fails", "fail"))
+	f.Why = fmt.Sprintf("EC2 says that %s %s impaired: the operating system does not answer.", phrase.Some(f.Covers, 3), phrase.Verb(f.Covers, "is", "are"))
+	f.Fix = finding.Fix{
+		Text:    "Read the console output of " + first + ": mostly the operating system did not start, or its network did not.",
+		Command: command.AWS(l.S, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", first),
+		Console: link.EC2(l.S, "InstanceDetails:instanceId="+first),
+	}
+	if system {
+		f.Why = fmt.Sprintf("EC2 says that %s %s impaired: the host or its network is at fault, not what runs on it.", phrase.Some(f.Covers, 3), phrase.Verb(f.Covers, "is", "are"))
+		f.Fix.Text = "Let the group replace " + first + ": another one runs on another host."
+		f.Fix.Command = command.AWS(l.S, "autoscaling terminate-instance-in-auto-scaling-group", "--no-should-decrement-desired-capacity", "--instance-id", first)
+		if i := l.Instances[first]; i == nil || i.Tags["aws:autoscaling:groupName"] == "" {
+			f.Fix.Text = "Replace " + first + ": another one runs on another host."
+			f.Fix.Command = command.AWS(l.S, "ec2 terminate-instances", "--instance-ids", first)
+		}
+	}
+	return f
 }

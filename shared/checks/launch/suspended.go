@@ -1,10 +1,12 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
-	"rollcall/shared/checkid"
+	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -108,4 +110,284 @@ func cannotResume(s *facts.View, g snapshot.Group, reason string, has int) findi
 		finding.Evidence[1].Value += ": " + phrase.Clip(reason)
 	}
 	return finding
+}
+
+func SecurityGroup() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchSecurityGroup,
+		title: "A security group of the launch template does not exist or fit",
+		cause: "The launch template names a security group that was deleted, or one of another VPC than the subnet.",
+		fix:   "Let a new version of the launch template name security groups of the group's VPC, and let the group use it.",
+		links: []string{
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
+		},
+		headline: "a security group does not exist or fit",
+		resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.SecurityGroup },
+		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
+			id := f.list[0].Verdict.Named.SecurityGroup
+			if id == "" {
+				return showTemplate(a, f)
+			}
+			return finding.Fix{
+				Command: AWSCommand(a, "ec2", "describe-security-groups", "--filters", "Name=group-id,Values="+id),
+				Console: link.EC2(a.S, "SecurityGroup:groupId="+id),
+			}
+		},
+	})
+}
+
+func ServiceRole() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchServiceRole,
+		title: "A service-linked role that launches need is missing",
+		cause: "Auto Scaling launches with AWSServiceRoleForAutoScaling, and Spot needs AWSServiceRoleForEC2Spot. One of them was deleted, does not exist yet and may not be created by who launches, or is seconds old.",
+		fix:   "Create the role, and wait a minute for it to be known. Auto Scaling then tries again.",
+		links: []string{
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/autoscaling-service-linked-role.html",
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/service-linked-roles-spot-instance-requests.html",
+		},
+		headline: "a service-linked role is missing",
+		resource: ofAccount,
+		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
+			service := "autoscaling.amazonaws.com"
+			if strings.Contains(f.list[0].Verdict.Meaning, "Spot") {
+				service = "spot.amazonaws.com"
+			}
+			return finding.Fix{Command: AWSCommand(a, "iam", "create-service-linked-role", "--aws-service-name", service)}
+		},
+	})
+}
+
+func SpotLimit() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchSpotLimit,
+		title: "The quota of Spot vCPUs is used up",
+		cause: "The account has a quota of vCPUs for Spot instances of each family and region, beside that for on-demand. Running Spot instances and open requests count. In new accounts, and for GPU families, it can be zero.",
+		fix:   "Ask for a higher quota in Service Quotas, or let the group launch on demand or types of another family.",
+		links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html",
+		},
+		headline: "the quota of Spot vCPUs is used up",
+		resource: quotaCode(true),
+		repair:   raiseQuota(true),
+	})
+}
+
+func SpotPrice() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchSpotPrice,
+		title: "The Spot price is above the maximum that the group allows",
+		cause: "The launch template or the mixed instances policy sets a maximum price below today's Spot price.",
+		fix:   "Take the maximum price out: Spot then costs at most the on-demand price.",
+		links: []string{
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
+		},
+		headline: "Spot costs more than it may",
+		repair:   nothing,
+	})
+}
+
+func SubnetFull() check.Check {
+	c := launchCheck(launchSpec{
+		id:       checkid.LaunchSubnetFull,
+		shortage: true,
+		title:    "The subnet has no free address for another instance",
+		cause:    "EC2 found no free address in the subnet when the group launched into it. ip/subnet-exhausted then says how many are free and what a node takes.",
+		fix:      "Free addresses (leaked network interfaces, unused load balancers), let the group launch into another subnet, or add a secondary CIDR with new subnets.",
+		links: []string{
+			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
+		},
+		headline: "the subnet has no free address",
+		resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Subnet },
+		repair:   freeAddresses,
+	})
+	c.After = append(c.After, checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces)
+	return c
+}
+
+// freeAddresses lists what holds addresses of the subnet without use.
+func freeAddresses(a *facts.Attempts, f launchFault) finding.Fix {
+	subnets := f.subnets()
+	if len(subnets) == 0 {
+		return finding.Fix{}
+	}
+	return finding.Fix{
+		Text: fmt.Sprintf("Delete what holds addresses of %s without use (the command lists interfaces that nothing is attached to), or let the group launch into another subnet.", subnets[0]),
+		Command: AWSCommand(a, "ec2", "describe-network-interfaces", "--filters",
+			"Name=subnet-id,Values="+subnets[0], "Name=status,Values=available"),
+		Console: link.VPC(a.S, "SubnetDetails:subnetId="+subnets[0]),
+	}
+}
+
+func Template() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchTemplate,
+		title: "The launch template does not fit or names what does not exist",
+		cause: "The launch template (or the version that the group uses) is gone, or asks for something that does not exist or does not go together: a key pair, a snapshot, a volume smaller than its snapshot, a device name, a subnet.",
+		fix:   "Make a corrected version of the launch template and let the group use it; a managed nodegroup takes it through an update.",
+		links: []string{
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-launch-template.html",
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
+		},
+		headline: "the launch template does not fit",
+		resource: func(a *facts.Attempts, t facts.Attempt) string {
+			if id := lostSubnet(t); id != "" {
+				return id
+			}
+			template, _ := a.Template(t.Group)
+			return cmp.Or(t.Verdict.Named.Template, template.ID)
+		},
+		says: func(f launchFault) string {
+			if id := lostSubnet(f.list[0]); id != "" {
+				return id + " does not exist"
+			}
+			return ""
+		},
+		repair: showTemplate,
+	})
+}
+
+// lostSubnet is the subnet that does not exist, where it is the subnet that the
+// text names.
+func lostSubnet(t facts.Attempt) string {
+	n := t.Verdict.Named
+	if n.Template != "" || n.Snapshot != "" || n.Subnet == "" {
+		return ""
+	}
+	return n.Subnet
+}
+
+// showTemplate shows the version that the group launches from. Where a subnet
+// is gone the group is at fault, not the template; EKS changes no nodegroup's
+// subnets.
+func showTemplate(a *facts.Attempts, f launchFault) finding.Fix {
+	if lostSubnet(f.list[0]) != "" {
+		if slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return a.Groups[t.Group].Tags["eks:nodegroup-name"] != "" }) {
+			return finding.Fix{Text: "The subnets of a managed nodegroup cannot be changed: make a new nodegroup in subnets that exist, and delete this one."}
+		}
+		return finding.Fix{Text: "Let the group launch into subnets that exist."}
+	}
+	template, _ := a.Template(f.list[0].Group)
+	if template.ID == "" {
+		return finding.Fix{}
+	}
+	return finding.Fix{
+		Command: AWSCommand(a, "ec2", "describe-launch-template-versions", "--launch-template-id", template.ID, "--versions", cmp.Or(template.Version, "$Default")),
+		Console: link.EC2(a.S, "LaunchTemplateDetails:launchTemplateId="+template.ID),
+	}
+}
+
+func Throttled() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchThrottled,
+		title: "Calls of the account were throttled when the group launched",
+		cause: "EC2 or Auto Scaling refused calls because this account and region make too many. Auto Scaling tries again by itself.",
+		fix:   "Find what calls so often (CloudTrail, CloudWatch usage metrics of the API), and ask for a higher request quota if it must.",
+		links: []string{
+			"https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html",
+		},
+		headline: "calls of the account are throttled",
+		resource: ofAccount,
+		repair:   nothing,
+	})
+}
+
+func Unauthorized() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchUnauthorized,
+		title: "Who launches may not",
+		cause: "The role or user that launches lacks a permission, or a service control policy, a permissions boundary or a resource policy forbids it. Which stands in the message as a sentence, or encoded: with the setting decodeDenied=on Rollcall decodes it and tells the statement and the tag.",
+		fix:   "Take the message from the scaling activity, decode it with aws sts decode-authorization-message, and allow the action that it names; where it names an explicit deny, look for the service control policy.",
+		links: []string{
+			"https://docs.aws.amazon.com/STS/latest/APIReference/API_DecodeAuthorizationMessage.html",
+		},
+		headline: "who launches lacks a permission",
+		says:     saysDenied,
+		repair:   nothing,
+	})
+}
+
+func Unclassified() check.Check {
+	c := launchCheck(launchSpec{
+		id:    checkid.LaunchUnclassified,
+		title: "A launch failed for a reason that is not known here",
+		cause: "Auto Scaling could not launch, and its status message is none that Rollcall knows, or there is none; or a launch lifecycle hook abandoned the instance. The text is shown as it is.",
+		fix:   "Read the text. For an abandoned hook, find out what should have completed it.",
+		links: []string{
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/lifecycle-hooks.html",
+		},
+		headline: "the reason is in the text",
+		says: func(f launchFault) string {
+			if abandoned(f) {
+				return "a launch lifecycle hook abandons its instances"
+			}
+			return ""
+		},
+		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
+			if !abandoned(f) {
+				return finding.Fix{}
+			}
+			return finding.Fix{Command: AWSCommand(a, "autoscaling", "describe-lifecycle-hooks", "--auto-scaling-group-name", f.groups()[0])}
+		},
+	})
+	// A hook gives up an instance that did not join: what kept it from joining is the cause.
+	c.After = append(c.After, checkid.AnyJoinCause)
+	return c
+}
+
+// abandoned reports whether launch hooks abandoned all of the launches.
+func abandoned(f launchFault) bool {
+	return !slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return !activity.Abandoned(t.Verdict.Text) })
+}
+
+func UnsupportedType() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchUnsupportedType,
+		title: "The instance type cannot be launched in this zone or account",
+		cause: "The zone does not offer the instance type, the type does not go with an option of the launch template (tenancy, placement group, Spot), or the account is on the Free plan, which launches a few types only.",
+		fix:   "Choose types that all zones of the group offer, or take the subnet of that zone out of the group. In the free plan: a Free Tier type, or the paid plan.",
+		links: []string{
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
+		},
+		headline: "the instance type is not supported there",
+		repair:   otherZones,
+	})
+}
+
+func VCPULimit() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchVCPULimit,
+		title: "The quota of on-demand vCPUs is used up",
+		cause: "The account has a quota of vCPUs for on-demand instances of each family and region. Everything in the account counts. In new accounts, and for GPU families, it can be zero.",
+		fix:   "Ask for a higher quota in Service Quotas, stop what is not needed, or let the group launch types of another family or Spot.",
+		links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-resource-limits.html",
+		},
+		headline: "the quota of vCPUs is used up",
+		resource: quotaCode(false),
+		repair:   raiseQuota(false),
+	})
+}
+
+func VolumeLimit() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchVolumeLimit,
+		title: "The limit for EBS volumes is reached",
+		cause: "The account's storage or IOPS for EBS volumes of that kind are used up in this region: the instance is ended when its volume cannot be made.",
+		fix:   "Delete volumes that nothing uses, or ask for a higher quota in Service Quotas.",
+		links: []string{
+			"https://docs.aws.amazon.com/ebs/latest/userguide/ebs-resource-quotas.html",
+		},
+		headline: "the limit for EBS volumes is reached",
+		resource: ofAccount,
+		repair: func(a *facts.Attempts, _ launchFault) finding.Fix {
+			// L-7A658B76 and L-D18FCD1D: storage of gp3 and gp2 volumes, in TiB.
+			return finding.Fix{
+				Text:    "Delete volumes that nothing uses (the command lists them), or ask for more storage: quota L-7A658B76 for gp3, L-D18FCD1D for gp2 (TiB).",
+				Command: AWSCommand(a, "ec2", "describe-volumes", "--filters", "Name=status,Values=available"),
+				Console: link.Host(a.S) + "/servicequotas/home/services/ebs/quotas?region=" + a.S.Region,
+			}
+		},
+	})
 }

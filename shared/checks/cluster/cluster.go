@@ -1,0 +1,88 @@
+// Package cluster holds the checks of cluster: what EKS says of the cluster.
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/issue"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/snapshot"
+)
+
+func Health() check.Check {
+	return check.Check{
+		ID:         checkid.ClusterHealth,
+		Breaks:     check.Managed,
+		Proof:      check.ByPassing,
+		Title:      "The cluster is not active, or EKS reports an issue",
+		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.NodegroupWatch},
+		Needs:      []snapshot.Source{snapshot.Clusters},
+		Cause:      "The cluster's status is not ACTIVE (an update under way is fine), or EKS reports a health issue: a subnet, security group, role or key of the control plane is gone, or its version is out of support.",
+		Fix:        "It depends on the issue's code, which the finding names.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html#cluster-health-status",
+			"https://docs.aws.amazon.com/eks/latest/APIReference/API_ClusterIssue.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			c := s.Cluster
+			switch {
+			case len(c.Issues) > 0, knownBad(c.Status):
+				return []finding.Finding{clusterUnwell(s)}
+			case c.Status == "ACTIVE", c.Status == "UPDATING":
+				return []finding.Finding{{Outcome: finding.Pass, Resource: c.Name, Covers: []string{c.Name}, Evidence: []finding.Evidence{{What: c.Name, Value: c.Status}}}}
+			}
+			return []finding.Finding{{
+				Outcome: finding.Unknown, Resource: c.Name, Covers: []string{c.Name},
+				Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of the cluster is not understood", c.Status)}},
+			}}
+		},
+	}
+}
+
+// knownBad tells a status in which a cluster takes no nodes (EKS API
+// reference, Cluster).
+func knownBad(status string) bool {
+	switch status {
+	case "CREATING", "PENDING", "DELETING", "FAILED":
+		return true
+	}
+	return false
+}
+
+func clusterUnwell(s *facts.View) finding.Finding {
+	c := s.Cluster
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: c.Name, Covers: []string{c.Name},
+		Evidence: append([]finding.Evidence{{What: c.Name, Value: "status " + cmp.Or(c.Status, "not said")}}, issue.IssueEvidence(c.Issues)...),
+		Fix: finding.Fix{
+			Text:    "Wait until it is ACTIVE, then replace the nodes that missed their time.",
+			Command: command.AWS(s, "eks describe-cluster", "--name", c.Name, "--query", "cluster.[status,health]"),
+			Console: link.Cluster(s),
+		},
+	}
+	if len(c.Issues) == 0 {
+		f.Title = phrase.Title("cluster %s is %s", c.Name, c.Status)
+		f.Why = fmt.Sprintf("The cluster %s is %s, not ACTIVE: it takes no nodes.", c.Name, c.Status)
+		if c.Status == "FAILED" || c.Status == "DELETING" {
+			f.Fix.Text = "Ask CloudTrail who made or deletes it; a cluster that failed has to be made again."
+		}
+		return f
+	}
+	first := c.Issues[0]
+	m := issue.ExplainIssue(issue.ClusterIssues(), first)
+	f.Title = phrase.Title("cluster %s has a health issue: %s", c.Name, cmp.Or(first.Code, "no code"))
+	f.Why = fmt.Sprintf("EKS reports of %s: %s.", c.Name, m.Meaning)
+	if len(c.Issues) > 1 {
+		f.Why += fmt.Sprintf(" There are %d issues.", len(c.Issues))
+	}
+	f.Fix.Text = m.Next
+	return f
+}

@@ -1,2 +1,0 @@
-// Package cluster holds the checks of cluster: what EKS says of the cluster.
-package cluster

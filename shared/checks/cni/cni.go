@@ -1,0 +1,548 @@
+// Package cni holds the checks of cni: whether the version and the settings of the
+// network plugin go with Kubernetes, with the nodes and with IPv6.
+package cni
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/address"
+	"rollcall/shared/node/vpccni"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+// usingPlugin is a check of the plugin, which tells Amazon's images apart by name and
+// by AMI type.
+func usingPlugin(c check.Check) check.Check {
+	c.Needs = []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSNode}
+	return check.Using([]snapshot.Source{snapshot.Images, snapshot.LaunchedImagesOf, snapshot.Nodegroups, snapshot.Nodes, snapshot.InstanceTypes, snapshot.Addons}, c)
+}
+
+// plugin is the running network plugin, and the instances that are to run it.
+type plugin struct {
+	version       vpccni.Version
+	suspects      []*snapshot.Instance
+	well, passing []*snapshot.Instance // passing run no plugin of Amazon's as a pod
+}
+
+// pluginOf is the plugin of the cluster. Where it is not to be judged, found is what is
+// to be said: nobody is to run it, or its version is not understood.
+func pluginOf(s *facts.View) (p plugin, found []finding.Finding, judge bool) {
+	suspects, well := s.Suspects()
+	p.well = well
+	for _, i := range suspects {
+		if s.CNI == nil || i.Windows || facts.OfAutoMode(i) {
+			p.passing = append(p.passing, i)
+			continue
+		}
+		p.suspects = append(p.suspects, i)
+	}
+	if len(p.suspects) == 0 {
+		return p, p.pass(s, nil), false
+	}
+	version, ok := vpccni.OfImage(s.CNI.Image)
+	if p.version = version; ok {
+		return p, nil, true
+	}
+	return p, append(p.pass(s, nil), finding.Finding{
+		Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: facts.IDs(p.suspects),
+		Blocked: []snapshot.Failure{{Source: snapshot.AWSNode, Reason: snapshot.Broken, Message: fmt.Sprintf("the version in the image %q of aws-node is not understood", s.CNI.Image)}},
+	}), false
+}
+
+// pass is the finding on the instances that are well, run another plugin, or have
+// nothing against them.
+func (p plugin) pass(s *facts.View, good []*snapshot.Instance) []finding.Finding {
+	list := facts.IDs(slices.Concat(p.well, p.passing, good))
+	if len(list) == 0 {
+		return nil
+	}
+	slices.Sort(list)
+	return []finding.Finding{{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: list}}
+}
+
+// imageOf is the evidence of the running version.
+func imageOf(s *facts.View) finding.Evidence {
+	return finding.Evidence{What: "Image of aws-node", Value: s.CNI.Image}
+}
+
+// dated is the evidence of where a rule stands, and when it was read.
+func dated(source string) finding.Evidence {
+	return finding.Evidence{What: "Read " + vpccni.Read, Value: source}
+}
+
+// daemonSet is the resource of findings on the plugin.
+const daemonSet = "kube-system/aws-node"
+
+// update is how the plugin gets another version.
+func update(s *facts.View, to vpccni.Version) finding.Fix {
+	f := finding.Fix{Console: link.Cluster(s), Text: fmt.Sprintf("Update the plugin to %s or later, one minor version at a time.", to)}
+	if slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == "vpc-cni" }) {
+		f.Text += " It is the add-on vpc-cni: its versions for this Kubernetes are listed by the command."
+		f.Command = versions(s)
+	}
+	return f
+}
+
+// What names a node's ENIConfig, and the one that counts where nothing does
+// (amazon-vpc-cni-k8s pkg/eniconfig/eniconfig.go, GetNodeSpecificENIConfigName).
+const (
+	externalLabel     = "vpc.amazonaws.com/externalEniConfig"
+	defaultAnnotation = "k8s.amazonaws.com/eniConfig"
+	defaultName       = "default"
+	zoneLabel         = "topology.kubernetes.io/zone"
+)
+
+func ENIConfig() check.Check {
+	return check.Check{
+		ID:         checkid.CNIEniconfig,
+		Title:      "Custom networking has no ENIConfig for the node",
+		Confidence: finding.Certain,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.AWSNode},
+		Uses:       []snapshot.Source{snapshot.ENIConfigsOf, snapshot.Subnets, snapshot.WaitingPods, snapshot.PodEventsOf},
+		After:      []checkid.ID{checkid.AnyJoinCause},
+		Proof:      check.ByPassingUnmet,
+		Cause: "With custom networking (AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG) aws-node makes interfaces for pods in the subnet of an ENIConfig. Which one, a label of the node says (vpc.amazonaws.com/externalEniConfig), else its annotation (ENI_CONFIG_ANNOTATION_DEF), else its label (ENI_CONFIG_LABEL_DEF), else it is the one named default. " +
+			"Where there is none of that name, or its subnet is not in the node's zone, no interface can be made: the node stays NotReady, or its pods get no addresses.",
+		Fix: "Make the ENIConfig that the node names, with a subnet of its zone, or let the node name one that there is.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/cni-custom-network-tutorial.html",
+			"https://github.com/aws/amazon-vpc-cni-k8s#eni_config_label_def",
+		},
+		Run: runENIConfig,
+	}
+}
+
+// runENIConfig holds the rule, of registered nodes that are not Ready and of Ready ones
+// whose pods get no address:
+//
+//	no custom networking, IPv6, or another plugin      Pass
+//	ENIConfigs unread                                  Unknown
+//	none of the name that the node gives               Fail
+//	its subnet is in another zone                      Fail
+//	else                                               Pass
+func runENIConfig(s *facts.View) []finding.Finding {
+	var v finding.Verdicts
+	suspects, well := s.WithStarving()
+	v.Pass(s.Cluster.Name, facts.IDs(well))
+	custom := address.SettingsOf(s.CNI)
+	nodes := s.Index().Nodes
+	of := map[string][]string{} // by what is wrong
+	words := map[string]misconfigured{}
+	for _, i := range suspects {
+		n := nodes[i.ID]
+		switch {
+		case n == nil || s.CNI == nil || !custom.Elsewhere || custom.IPv6 || s.Cluster.IPv6 || i.Windows || facts.OfAutoMode(i):
+			v.Pass(s.Cluster.Name, []string{i.ID})
+			continue
+		case !s.Has(snapshot.ENIConfigsOf):
+			v.Unknown(s.Cluster.Name, []string{i.ID}, s.Why(snapshot.ENIConfigsOf))
+			continue
+		}
+		m := misconfiguredOf(s, i, n)
+		if m.says == "" {
+			v.Pass(s.Cluster.Name, []string{i.ID}, finding.Evidence{What: "ENIConfig of " + n.Name, Value: m.name})
+			continue
+		}
+		key := m.says + m.zone
+		of[key], words[key] = append(of[key], i.ID), m
+	}
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		v.Fail(eniConfigFinding(s, words[key], of[key]))
+	}
+	return v.Findings()
+}
+
+// misconfigured is what is wrong with the ENIConfig that a node names.
+type misconfigured struct{ name, by, zone, says string }
+
+func misconfiguredOf(s *facts.View, i *snapshot.Instance, n *snapshot.Node) misconfigured {
+	m := misconfigured{name: defaultName, by: "it has no label and no annotation that names one", zone: cmp.Or(n.Zone, i.Zone)}
+	annotation := cmp.Or(s.CNI.Env["ENI_CONFIG_ANNOTATION_DEF"], defaultAnnotation)
+	for _, at := range []struct {
+		what, key string
+		values    map[string]string
+	}{{"label", externalLabel, n.Labels}, {"annotation", annotation, n.Annotations}, {"label", address.SettingsOf(s.CNI).ConfigLabel, n.Labels}} {
+		name, is := at.values[at.key]
+		if !is && at.key == zoneLabel && m.zone != "" {
+			name, is = m.zone, true // EKS adds the label a moment after the node registered
+		}
+		if is {
+			m.name, m.by = name, fmt.Sprintf("its %s %s names it", at.what, at.key)
+			break
+		}
+	}
+	k := slices.IndexFunc(s.ENIConfigs, func(c snapshot.ENIConfig) bool { return c.Name == m.name })
+	if k < 0 {
+		m.says = "there is no ENIConfig " + m.name
+		return m
+	}
+	subnet := s.ENIConfigs[k].Subnet
+	if j := slices.IndexFunc(s.Subnets, func(x snapshot.Subnet) bool { return x.ID == subnet }); j >= 0 && s.Subnets[j].Zone != m.zone && m.zone != "" {
+		m.says = fmt.Sprintf("ENIConfig %s has %s, which is in %s", m.name, subnet, s.Subnets[j].Zone)
+	}
+	return m
+}
+
+func eniConfigFinding(s *facts.View, m misconfigured, of []string) finding.Finding {
+	nodes := s.Index().Nodes
+	names := make([]string, len(s.ENIConfigs))
+	for i, c := range s.ENIConfigs {
+		names[i] = c.Name
+	}
+	value := func(name string) string { return cmp.Or(s.CNI.Env[name], "not set") }
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: m.name, Covers: of, Instances: of, Resources: []string{nodes[of[0]].Name}, Pods: s.WaitingFor(of),
+		Title: phrase.Title("No ENIConfig fits %s in %s", phrase.Subject(of, "node"), cmp.Or(m.zone, "its zone")),
+		Why: fmt.Sprintf("Custom networking is on, and %s in %s uses ENIConfig %s (%s), but %s. aws-node can make no interface for pods.",
+			nodes[of[0]].Name, cmp.Or(m.zone, "an unknown zone"), m.name, m.by, m.says),
+		Evidence: []finding.Evidence{
+			{What: "ENIConfigs", Value: cmp.Or(strings.Join(names, ", "), "none")},
+			{What: "ENI_CONFIG_LABEL_DEF of aws-node", Value: value("ENI_CONFIG_LABEL_DEF")},
+			{What: "ENI_CONFIG_ANNOTATION_DEF of aws-node", Value: value("ENI_CONFIG_ANNOTATION_DEF")},
+		},
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Make an ENIConfig named %s with a subnet in %s and the security groups of the nodes; like those that there are, which the command shows. Then replace the instances.", m.name, cmp.Or(m.zone, "the node's zone")),
+			Command: "kubectl get eniconfigs -o yaml", Console: link.Cluster(s),
+		},
+	}
+	switch zoned := slices.Contains(names, m.zone); {
+	case strings.HasPrefix(m.says, "ENIConfig "):
+		f.Fix.Text = fmt.Sprintf("Give the node an ENIConfig with a subnet in %s: an interface can only be attached in the zone of its subnet.", m.zone)
+	case m.name == defaultName && zoned:
+		f.Fix.Text = fmt.Sprintf("The ENIConfigs are named after zones: let aws-node go by the zone, or label the nodes with %s.", address.SettingsOf(s.CNI).ConfigLabel)
+		f.Fix.Command = shell.Command("kubectl", "set", "env", "daemonset", "aws-node", "--namespace", "kube-system", "ENI_CONFIG_LABEL_DEF="+zoneLabel)
+	}
+	return f
+}
+
+func IPv6() check.Check {
+	return usingPlugin(check.Check{
+		ID:         checkid.CNIIPv6,
+		Title:      "The network plugin is not set up for IPv6",
+		Confidence: finding.Certain,
+		After:      []checkid.ID{checkid.AnyJoinCause, checkid.CNIVersion},
+		Cause: "In an IPv6 cluster the Amazon VPC CNI gives pods addresses out of a prefix on the node's first interface. It takes version 1.10.1, ENABLE_IPv6 and ENABLE_PREFIX_DELEGATION, neither ENABLE_IPv4 nor custom networking beside them, and an instance of the Nitro system or bare metal. " +
+			"Without one of these it ends when it starts, and the node stays NotReady.",
+		Fix: "Set the DaemonSet aws-node, or the add-on vpc-cni, up for IPv6, and choose instance types of the Nitro system.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/cni-ipv6.html",
+			"https://github.com/aws/amazon-vpc-cni-k8s#enable_ipv6-v1100",
+		},
+		Run: runIPv6,
+	})
+}
+
+func runIPv6(s *facts.View) []finding.Finding {
+	p, said, judge := pluginOf(s)
+	switch {
+	case !s.Cluster.IPv6: // whatever the version is
+		return p.pass(s, p.suspects)
+	case !judge:
+		return said
+	}
+	if p.version.Before(vpccni.IPv6()) {
+		f := ipv6Finding(s, p.suspects, fmt.Sprintf("%s cannot give IPv6 addresses", p.version), fmt.Sprintf("aws-node runs %s, and pods get IPv6 addresses from %s on.", p.version, vpccni.IPv6()))
+		f.Fix = update(s, vpccni.IPv6())
+		return append(p.pass(s, nil), f)
+	}
+	if wrong := settings(s.CNI.Env); len(wrong) > 0 {
+		f := ipv6Finding(s, p.suspects, "aws-node is not set up for IPv6", fmt.Sprintf("%s is an IPv6 cluster, and aws-node has %s: it ends when it starts.", s.Cluster.Name, phrase.And(wrong)))
+		f.Fix = finding.Fix{
+			Console: link.Cluster(s),
+			Text:    "Set ENABLE_IPv6 and ENABLE_PREFIX_DELEGATION to true, ENABLE_IPv4 and AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG to false.",
+			Command: "kubectl set env daemonset aws-node --namespace kube-system ENABLE_IPv6=true ENABLE_PREFIX_DELEGATION=true ENABLE_IPv4=false AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG=false",
+		}
+		return append(p.pass(s, nil), f)
+	}
+	return byType(s, p)
+}
+
+// settings are those that are not IPv6's (amazon-vpc-cni-k8s pkg/ipamd/ipamd.go,
+// isConfigValid). An environment that is empty was not told: EKS sets some of it.
+func settings(env map[string]string) []string {
+	var wrong []string
+	if len(env) == 0 {
+		return nil
+	}
+	on := func(name string) bool { return strings.EqualFold(env[name], "true") }
+	for _, name := range []string{"ENABLE_IPv6", "ENABLE_PREFIX_DELEGATION"} {
+		if !on(name) {
+			wrong = append(wrong, name+" "+shown(env, name))
+		}
+	}
+	for _, name := range []string{"ENABLE_IPv4", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"} {
+		if on(name) {
+			wrong = append(wrong, name+" "+shown(env, name))
+		}
+	}
+	return wrong
+}
+
+func shown(env map[string]string, name string) string {
+	if value, set := env[name]; set {
+		return fmt.Sprintf("%q", value)
+	}
+	return "not set"
+}
+
+// byType finds the instances of types before the Nitro system.
+func byType(s *facts.View, p plugin) []finding.Finding {
+	var good, old, unread []*snapshot.Instance
+	for _, i := range p.suspects {
+		n := slices.IndexFunc(s.InstanceTypes, func(t snapshot.InstanceType) bool { return t.Name == i.Type })
+		switch {
+		case n < 0 && !s.Has(snapshot.InstanceTypes):
+			unread = append(unread, i)
+		case n >= 0 && s.InstanceTypes[n].Hypervisor == "xen" && !s.InstanceTypes[n].BareMetal:
+			old = append(old, i)
+		default:
+			good = append(good, i)
+		}
+	}
+	list := p.pass(s, good)
+	if len(unread) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: facts.IDs(unread), Blocked: []snapshot.Failure{s.Why(snapshot.InstanceTypes)}})
+	}
+	if len(old) > 0 {
+		f := ipv6Finding(s, old, old[0].Type+" is not of the Nitro system", fmt.Sprintf("%s is an IPv6 cluster, and %s has the hypervisor Xen: the plugin takes no prefixes there and ends (Prefix Delegation is not supported on non-nitro instance %s).",
+			s.Cluster.Name, old[0].Type, old[0].Type))
+		f.Resources = []string{old[0].Type}
+		f.Fix = finding.Fix{Console: link.Cluster(s), Text: "Choose instance types of the Nitro system. Then replace the instances."}
+		list = append(list, f)
+	}
+	return list
+}
+
+func ipv6Finding(s *facts.View, of []*snapshot.Instance, title, why string) finding.Finding {
+	ids := facts.IDs(of)
+	evidence := []finding.Evidence{imageOf(s)}
+	for _, name := range []string{"ENABLE_IPv6", "ENABLE_PREFIX_DELEGATION", "ENABLE_IPv4"} {
+		evidence = append(evidence, finding.Evidence{What: name + " of aws-node", Value: shown(s.CNI.Env, name)})
+	}
+	return finding.Finding{
+		Outcome: finding.Fail, Resource: daemonSet, Covers: ids, Instances: ids, Resources: []string{s.Cluster.Name},
+		Title: phrase.Title("%s", title), Why: why, Evidence: append(evidence, dated(vpccni.IPv6Source)),
+	}
+}
+
+// agentAddon is the add-on of the Pod Identity agent, and the name of its DaemonSet.
+const agentAddon = "eks-pod-identity-agent"
+
+func PodIdentityAgent() check.Check {
+	return check.Check{
+		ID:         checkid.CNIPodIdentityAgent,
+		Title:      "aws-node has its role by Pod Identity, and no agent runs",
+		Confidence: finding.Certain,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Pods},
+		Uses:       []snapshot.Source{snapshot.Addons, snapshot.PodsOnNodes, snapshot.WaitingPods, snapshot.PodEventsOf},
+		After:      []checkid.ID{checkid.AnyJoinCause},
+		Proof:      check.ByPassingUnmet,
+		Cause: "The pod of aws-node was made with an EKS Pod Identity association: it asks the agent on its node for credentials (AWS_CONTAINER_CREDENTIALS_FULL_URI), and nothing else. The agent is the add-on eks-pod-identity-agent; where it does not run the plugin has no credentials, calls EC2 in vain and ends. " +
+			"EKS Auto Mode has the agent built in.",
+		Fix: "Install the add-on eks-pod-identity-agent, or see why its pod does not run.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/pod-id-how-it-works.html",
+		},
+		Run: runPodIdentityAgent,
+	}
+}
+
+// runPodIdentityAgent holds the rule, of registered nodes that are not Ready, and of Ready
+// ones whose pods get no address, whose aws-node has its credentials of the agent:
+//
+//	the agent's pod runs on the node                                        Pass
+//	no pod of it is on the node, or it waits with a reason                  Fail
+//	the node's pods were not listed: no add-on of it, or one that is broken  Fail, likely
+//	that could not be told either                                           Unknown
+func runPodIdentityAgent(s *facts.View) []finding.Finding {
+	var v finding.Verdicts
+	suspects, well := s.WithStarving()
+	v.Pass(s.Cluster.Name, facts.IDs(well))
+	var without []string
+	sure, agent := finding.Likely, ""
+	for _, i := range suspects {
+		n := s.Index().Nodes[i.ID]
+		if n == nil || !asksAgent(s, i) {
+			v.Pass(s.Cluster.Name, []string{i.ID})
+			continue
+		}
+		switch k := slices.IndexFunc(s.NodePods, func(p snapshot.NodePods) bool { return p.Node == n.Name }); {
+		case k >= 0 && (s.NodePods[k].Agent == "Running" || s.NodePods[k].Agent == "Pending" || s.NodePods[k].Agent == "ContainerCreating"):
+			v.Pass(s.Cluster.Name, []string{i.ID})
+		case k >= 0:
+			without, sure, agent = append(without, i.ID), finding.Certain, s.NodePods[k].Agent
+		case s.Has(snapshot.Addons) && !installed(s):
+			without = append(without, i.ID)
+		case s.Has(snapshot.PodsOnNodes):
+			v.Pass(s.Cluster.Name, []string{i.ID}) // others of its kind were listed
+		default:
+			v.Unknown(s.Cluster.Name, []string{i.ID}, s.Why(snapshot.PodsOnNodes))
+		}
+	}
+	if len(without) > 0 {
+		v.Fail(agentFinding(s, without, sure, agent))
+	}
+	return v.Findings()
+}
+
+// asksAgent tells that the pod of aws-node on an instance has its credentials of the agent.
+func asksAgent(s *facts.View, i *snapshot.Instance) bool {
+	return slices.ContainsFunc(s.PodsOf()[i.ID], func(p snapshot.Pod) bool { return p.Identity.ByAssociation })
+}
+
+// installed tells that the add-on is there and does not fail.
+func installed(s *facts.View) bool {
+	return slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == agentAddon && a.Status == "ACTIVE" })
+}
+
+func agentFinding(s *facts.View, of []string, sure finding.Confidence, agent string) finding.Finding {
+	node := s.Index().Nodes[of[0]].Name
+	f := finding.Finding{
+		Outcome: finding.Fail, Confidence: sure, Resource: agentAddon, Covers: of, Instances: of, Resources: []string{"kube-system/aws-node", node}, Pods: s.WaitingFor(of),
+		Title: phrase.Title("aws-node on %s gets no credentials: no Pod Identity agent", phrase.Subject(of, "node")),
+		Why:   fmt.Sprintf("aws-node on %s has its role by a Pod Identity association and asks the agent on its node for credentials. No pod of %s runs there.", node, agentAddon),
+		Fix:   finding.Fix{Console: link.Cluster(s)},
+	}
+	k := slices.IndexFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == agentAddon })
+	switch {
+	case !s.Has(snapshot.Addons):
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Add-on " + agentAddon, Value: "not read"})
+	case k < 0:
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Add-on " + agentAddon, Value: "not installed"})
+	default:
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Add-on " + agentAddon, Value: s.Addons[k].Status})
+	}
+	if agent != "" {
+		f.Why = fmt.Sprintf("aws-node on %s has its role by a Pod Identity association and asks the agent on its node for credentials. The pod of %s there does not run: %s.", node, agentAddon, agent)
+		f.Evidence = append(f.Evidence, finding.Evidence{What: agentAddon + " on " + node, Value: agent})
+	}
+	if agent == "" && k < 0 && s.Has(snapshot.Addons) {
+		f.Fix.Text = "Install the agent, or take the association away and let aws-node use the node's role or its service account's; then make its pods anew."
+		f.Fix.Command = command.AWS(s, "eks create-addon", "--cluster-name", s.Cluster.Name, "--addon-name", agentAddon)
+		return f
+	}
+	f.Fix.Text = fmt.Sprintf("See why the pod of %s does not run on %s: the command shows it.", agentAddon, node)
+	f.Fix.Command = shell.Command("kubectl", "--namespace", "kube-system", "describe", "pods", "--selector", "app.kubernetes.io/name="+agentAddon)
+	return f
+}
+
+func Version() check.Check {
+	return usingPlugin(check.Check{
+		ID:         checkid.CNIVersion,
+		Title:      "The network plugin's version does not go with Kubernetes",
+		Confidence: finding.Certain,
+		After:      []checkid.ID{checkid.AnyJoinCause},
+		Cause: "The running version of the Amazon VPC CNI does not work with the version of Kubernetes, or with the image of the node: before 1.12 it crashes with Kubernetes 1.26 and later, 1.16.0 and 1.16.1 take Kubernetes 1.24, and nodes of Amazon Linux 2023 take 1.16.2. " +
+			"EKS does not update the plugin with the control plane. The node registers and stays NotReady.",
+		Fix: "Update the plugin, one minor version at a time.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions-extended.html",
+		},
+		Run: runVersion,
+	})
+}
+
+func runVersion(s *facts.View) []finding.Finding {
+	p, said, judge := pluginOf(s)
+	if !judge {
+		return said
+	}
+	st := s.Boot()
+	broken := map[int][]*snapshot.Instance{}
+	var good []*snapshot.Instance
+	for _, i := range p.suspects {
+		if n := ruleAgainst(p.version, minorOf(s, i), osOf(st, i)); n >= 0 {
+			broken[n] = append(broken[n], i)
+		} else {
+			good = append(good, i)
+		}
+	}
+	list := p.pass(s, good)
+	for n, rule := range vpccni.Rules() {
+		if len(broken[n]) > 0 {
+			list = append(list, versionFinding(s, p, rule, broken[n], runsAll(s, st, p, rule)))
+		}
+	}
+	return list
+}
+
+// ruleAgainst is the first rule that the version breaks; -1 for none.
+func ruleAgainst(v vpccni.Version, minor int, os string) int {
+	for n, r := range vpccni.Rules() {
+		if minor > 0 && r.Against(v, minor, os) {
+			return n
+		}
+	}
+	return -1
+}
+
+// minorOf is the version of an instance's kubelet, else that of the control plane.
+func minorOf(s *facts.View, i *snapshot.Instance) int {
+	if n := s.Index().Nodes[i.ID]; n != nil {
+		if minor := vpccni.Minor(n.Kubelet); minor > 0 {
+			return minor
+		}
+	}
+	return vpccni.Minor(s.Cluster.Version)
+}
+
+func osOf(st *facts.BootConfig, i *snapshot.Instance) string {
+	if family, _ := st.Family(i); family == facts.FamilyAL2023 {
+		return "AL2023"
+	}
+	return ""
+}
+
+// runsAll tells that nodes that the rule is about are Ready with the version all the
+// same: they may have come with another one.
+func runsAll(s *facts.View, st *facts.BootConfig, p plugin, r vpccni.Rule) bool {
+	for _, i := range p.well {
+		if r.Against(p.version, minorOf(s, i), osOf(st, i)) {
+			return true
+		}
+	}
+	return false
+}
+
+func versionFinding(s *facts.View, p plugin, r vpccni.Rule, of []*snapshot.Instance, others bool) finding.Finding {
+	ids := facts.IDs(of)
+	kubernetes := fmt.Sprintf("Kubernetes 1.%d", minorOf(s, of[0]))
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: daemonSet, Covers: ids, Instances: ids, Resources: []string{s.Cluster.Name},
+		Title:    phrase.Title("network plugin %s does not go with %s", p.version, kubernetes),
+		Why:      fmt.Sprintf("aws-node runs %s beside %s: %s.", p.version, kubernetes, r.What),
+		Evidence: []finding.Evidence{imageOf(s), {What: s.Cluster.Name, Value: "control plane " + s.Cluster.Version}, dated(r.Source)},
+		Fix:      update(s, r.To),
+	}
+	if r.OS != "" {
+		f.Title = phrase.Title("network plugin %s is too old for %s", p.version, facts.FamilyAL2023)
+	}
+	switch {
+	case others:
+		f.Confidence = finding.Possible
+		f.Why += " Other nodes of the kind are Ready with it."
+	case !r.Certain:
+		f.Confidence = finding.Likely
+	}
+	return f
+}
+
+// versions lists the versions of the add-on that go with the cluster's Kubernetes.
+func versions(s *facts.View) string {
+	return command.AWS(s, "eks describe-addon-versions", "--addon-name", "vpc-cni", "--kubernetes-version", s.Cluster.Version,
+		"--query", "addons[].addonVersions[].addonVersion", "--output", "text")
+}

@@ -1,0 +1,821 @@
+// Package dns holds the checks of dns: whether names resolve.
+package dns
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/path"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+// resolved is the posts of one VPC: DNS is set by VPC.
+type resolved struct {
+	vpc   string
+	posts []*facts.Placement
+	// private are the services whose names must lead to private addresses.
+	private []path.Service
+}
+
+// byVPC sorts the posts that can be judged by VPC. Those of Ready nodes pass;
+// those that nobody can place are Unknown.
+func byVPC(g *facts.Placements, v *finding.Verdicts) []*resolved {
+	var list []*resolved
+	for _, p := range g.Posts {
+		switch {
+		case len(p.Blocked) > 0 && p.Idle():
+			v.Pass(g.S.Cluster.Name, p.Place())
+			continue
+		case len(p.Blocked) > 0:
+			v.Unknown(g.S.Cluster.Name, p.Place(), p.Blocked...)
+			continue
+		case p.Idle():
+			v.Pass(p.Subnet.VPC, p.Place())
+			continue
+		}
+		i := slices.IndexFunc(list, func(r *resolved) bool { return r.vpc == p.Subnet.VPC })
+		if i < 0 {
+			i = len(list)
+			list = append(list, &resolved{vpc: p.Subnet.VPC})
+		}
+		r := list[i]
+		r.posts = append(r.posts, p)
+		for _, w := range p.Paths {
+			if w.Means == path.ByInterface || w.Means == path.ByPrivateAPI {
+				r.private = finding.Adding(r.private, w.Service)
+			}
+		}
+	}
+	return list
+}
+
+func (r *resolved) covers() []string {
+	var list []string
+	for _, p := range r.posts {
+		list = finding.Adding(list, p.Place()...)
+	}
+	return list
+}
+
+func (r *resolved) suspects() []*snapshot.Instance {
+	var list []*snapshot.Instance
+	for _, p := range r.posts {
+		list = append(list, p.Suspects...)
+	}
+	return list
+}
+
+// attributes are a VPC's DNS switches.
+func attributes(g *facts.Placements, vpc string) (snapshot.VPCAttributes, []snapshot.Failure) {
+	for _, a := range g.S.VPCAttributes {
+		if a.VPC == vpc {
+			return a, nil
+		}
+	}
+	if why, lacks := g.S.Lacks(snapshot.VPCDNS, vpc); lacks {
+		return snapshot.VPCAttributes{}, []snapshot.Failure{why}
+	}
+	return snapshot.VPCAttributes{}, []snapshot.Failure{{Source: snapshot.VPCDNS, Reason: snapshot.NotRead, Message: "the DNS attributes of " + vpc + " were not read"}}
+}
+
+// attributeFault is the finding on a switch that is off.
+func attributeFault(g *facts.Placements, r *resolved, name, title, why string, a snapshot.VPCAttributes) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: r.vpc, Covers: r.covers(), Instances: facts.IDs(r.suspects()),
+		Resources: append([]string{r.vpc}, r.covers()...), Title: title, Why: why,
+		Evidence: []finding.Evidence{{What: "DNS attributes of " + r.vpc, Value: fmt.Sprintf("enableDnsSupport %t, enableDnsHostnames %t", a.DNSSupport, a.DNSHostnames)}},
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Switch %s on in %s.", name, r.vpc),
+			Command: command.AWS(g.S, "ec2 modify-vpc-attribute", "--vpc-id", r.vpc, "--"+name, "Value=true"),
+			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
+		},
+	}
+	f.Evidence = append(f.Evidence, namesGiven(g, r.vpc)...)
+	f.Evidence = append(f.Evidence, r.posts[0].Walks(r.private)...)
+	return f
+}
+
+// namesGiven is what a VPC's DHCP options say, as evidence.
+func namesGiven(g *facts.Placements, vpc string) []finding.Evidence {
+	n := g.NameServers(vpc)
+	if n.Blocked != nil {
+		return nil
+	}
+	return []finding.Evidence{{What: "DHCP options " + n.Options.ID, Value: fmt.Sprintf("domain-name-servers %s; domain-name %s", facts.TenOf(n.Options.DomainNameServers), facts.TenOf(n.Options.DomainNames))}}
+}
+
+// maxHostname is the longest name of a node: Kubernetes keeps it in the label
+// kubernetes.io/hostname, whose values have at most 63 characters.
+const maxHostname = 63
+
+func DHCPOptions() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.DNSDHCPOptions,
+		Title:      "The VPC's DHCP options give nodes names that do not work",
+		Confidence: finding.Likely,
+		Needs: []snapshot.Source{
+			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCs, snapshot.DHCP,
+		},
+		Uses:     []snapshot.Source{snapshot.UserDataOf, snapshot.LaunchTemplates},
+		After:    []checkid.ID{checkid.DNSSupportOff},
+		AtLaunch: true,
+		Cause: "The VPC's DHCP options name no name servers, or only ones of its own where a private endpoint must resolve; they have no domain-name, or several in one value, so that the host's name is not the one that EC2 gives; " +
+			"or the host's name is longer than 63 characters. Name servers of one's own work where they forward to Amazon's resolver, which cannot be seen.",
+		Fix: "Associate DHCP options with AmazonProvidedDNS and one domain-name, or let your name servers forward the private names to Amazon's resolver. Nodes must be replaced, or renew their lease.",
+		Links: []string{
+			"https://docs.aws.amazon.com/vpc/latest/userguide/VPC_DHCP_Options.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
+			"https://github.com/awslabs/amazon-eks-ami/issues/1263",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			g := s.Placements()
+			var v finding.Verdicts
+			for _, r := range byVPC(g, &v) {
+				dhcp(g, r, &v)
+			}
+			return v.Findings()
+		},
+	})
+}
+
+// misnamed is one thing that DHCP options get wrong.
+type misnamed struct {
+	title, why string
+	confidence finding.Confidence
+}
+
+func dhcp(g *facts.Placements, r *resolved, v *finding.Verdicts) {
+	n := g.NameServers(r.vpc)
+	if n.Blocked != nil {
+		v.Unknown(r.vpc, r.covers(), *n.Blocked)
+		return
+	}
+	own := nodesOwn(g, r.suspects())
+	faults := append(faults(n, r.private, own), hostnames(r.suspects(), n.Options)...)
+	if len(faults) == 0 {
+		v.Pass(n.Options.ID, r.covers(), namesGiven(g, r.vpc)...)
+		return
+	}
+	if witness := joinedSince(g, r); witness != "" {
+		evidence := finding.Evidence{What: witness, Value: "is a Ready node that was launched later, with the same DHCP options"}
+		v.Pass(n.Options.ID, r.covers(), append([]finding.Evidence{evidence}, namesGiven(g, r.vpc)...)...)
+		return
+	}
+	var why []string
+	confidence := finding.Confidence("")
+	for _, f := range faults {
+		why = append(why, f.why)
+		confidence = finding.Surer(confidence, f.confidence)
+	}
+	v.Fail(finding.Finding{
+		Outcome: finding.Fail, Confidence: finding.Weaker(confidence, finding.Likely), Resource: n.Options.ID,
+		Covers: r.covers(), Instances: facts.IDs(r.suspects()), Resources: append([]string{n.Options.ID, r.vpc}, r.covers()...),
+		Title:    phrase.Title("%s %s", n.Options.ID, faults[0].title),
+		Why:      fmt.Sprintf("%s uses the DHCP options %s. %s", r.vpc, n.Options.ID, strings.Join(why, " ")),
+		Evidence: append(namesGiven(g, r.vpc), r.posts[0].Walks(r.private)...),
+		Fix:      fixDHCP(g, r, n),
+	})
+}
+
+// faults are what is wrong with the options themselves. Where a name server
+// is one's own, private names resolve only if it forwards them.
+func faults(n facts.NameServers, private []path.Service, nodes []string) []misnamed {
+	var list []misnamed
+	besides := ""
+	if len(nodes) > 0 {
+		besides = " User data adds " + phrase.Some(nodes, 4) + ", which may answer."
+	}
+	switch own := len(n.Own) + len(n.Odd); {
+	case own == 0 && !n.Amazon && len(nodes) > 0:
+		list = append(list, misnamed{"gives no name servers", "They name no name server." + besides, finding.Possible})
+	case own == 0 && !n.Amazon:
+		list = append(list, misnamed{"gives no name servers", "They name no name server, so nodes have none to ask.", finding.Likely})
+	case own > 0 && !n.First && len(private) > 0:
+		confidence := finding.Likely
+		if n.Amazon || len(nodes) > 0 {
+			confidence = finding.Possible // it is asked when the first does not answer
+		}
+		list = append(list, misnamed{
+			"gives name servers of its own",
+			fmt.Sprintf("Nodes ask %s, which must forward to Amazon's resolver the private names of %s.", phrase.Some(n.Options.DomainNameServers, 4), phrase.And(path.Names(facts.Ordered(private)))) + besides,
+			confidence,
+		})
+	}
+	var names []string
+	for _, value := range n.Options.DomainNames {
+		names = append(names, strings.Fields(value)...)
+	}
+	switch {
+	case len(names) == 0:
+		list = append(list, misnamed{"gives no domain name", "They have no domain-name, so a node's host name is not the private name that EC2 gives.", finding.Likely})
+	case len(names) > 1:
+		list = append(list, misnamed{
+			fmt.Sprintf("gives %d domain names at once", len(names)),
+			fmt.Sprintf("Their domain-name is %q: most systems take it for one name, so a node's host name is not the private name that EC2 gives, and the cluster refuses it.", phrase.Clip(strings.Join(n.Options.DomainNames, " "))),
+			finding.Likely,
+		})
+	}
+	return list
+}
+
+// nodesOwn are the name servers that the user data of all of some instances adds to DHCP's:
+// nodeadm writes them for systemd-resolved, which asks both (nodeadm/internal/system/resolve.go).
+func nodesOwn(g *facts.Placements, list []*snapshot.Instance) []string {
+	var servers []string
+	st := g.S.Boot()
+	for _, i := range list {
+		t, _ := st.Data(i)
+		if t == nil || t.Err != nil || len(t.NameServers) == 0 {
+			return nil
+		}
+		servers = t.NameServers
+	}
+	return servers
+}
+
+// hostnames are names of nodes that are too long.
+func hostnames(list []*snapshot.Instance, o snapshot.DHCPOptions) []misnamed {
+	for _, i := range list {
+		name := i.PrivateDNS
+		host, _, _ := strings.Cut(name, ".")
+		if i.PrivateIP.Is4() {
+			host = "ip-" + strings.ReplaceAll(i.PrivateIP.String(), ".", "-")
+		}
+		if len(o.DomainNames) == 1 && host != "" {
+			made := host + "." + strings.TrimSpace(o.DomainNames[0])
+			if len(made) > len(name) && !strings.Contains(made, " ") {
+				name = made
+			}
+		}
+		if len(name) > maxHostname {
+			return []misnamed{{"makes host names too long", fmt.Sprintf("The host name of %s is %s: %d characters, and a node's name has at most %d.", i.ID, phrase.Clip(name), len(name), maxHostname), finding.Likely}}
+		}
+	}
+	return nil
+}
+
+// joinedSince is a Ready node of the VPC that was launched after one of those
+// that did not join: what it resolved, they could have.
+func joinedSince(g *facts.Placements, r *resolved) string {
+	since := facts.Earliest(r.suspects())
+	joined := g.S.Ready()
+	for _, i := range g.S.Instances {
+		if i.VPC == r.vpc && joined[i.ID] && !since.IsZero() && i.Launched.After(since) {
+			return i.ID
+		}
+	}
+	return ""
+}
+
+func fixDHCP(g *facts.Placements, r *resolved, n facts.NameServers) finding.Fix {
+	domain := g.S.Region + ".compute.internal"
+	if g.S.Region == "us-east-1" {
+		domain = "ec2.internal" // EC2 user guide, "EC2 instance hostnames and domains"
+	}
+	servers := "AmazonProvidedDNS"
+	text := fmt.Sprintf("Give %s options with AmazonProvidedDNS and the domain name %s, then replace the instances.", r.vpc, domain)
+	if own := len(n.Own) + len(n.Odd); own > 0 {
+		text += " Or let your name servers forward the private names to Amazon's resolver."
+		if len(r.private) == 0 {
+			servers = strings.Join(n.Options.DomainNameServers, ",")
+			text = fmt.Sprintf("Give %s options with the domain name %s, then replace the instances.", r.vpc, domain)
+		}
+	}
+	return finding.Fix{
+		Text: text,
+		Command: command.AWS(g.S, "ec2 associate-dhcp-options", "--vpc-id", r.vpc, "--dhcp-options-id", shell.Output(
+			command.AWS(g.S, "ec2 create-dhcp-options", "--dhcp-configurations", "Key=domain-name-servers,Values="+servers, "Key=domain-name,Values="+domain,
+				"--query", "DhcpOptions.DhcpOptionsId", "--output", "text"))),
+		Console: link.VPC(g.S, "DhcpOptionsDetails:DhcpOptionsId="+n.Options.ID),
+	}
+}
+
+// Firewall is a rule of Route 53 Resolver DNS Firewall that blocks a name that nodes
+// need. Rule groups are evaluated by the priority of their association, their rules by
+// their own, and the first that matches decides (Route 53 developer guide, "How
+// Route 53 Resolver DNS Firewall works"). A rule group may come to the VPC by a Route 53
+// Profile.
+func Firewall() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.DNSFirewall,
+		Title:      "DNS Firewall blocks a name that nodes need",
+		Confidence: finding.Likely,
+		Optional:   true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.DNSFirewall},
+		Uses:       []snapshot.Source{snapshot.AWSNode},
+		After:      []checkid.ID{checkid.DNSSupportOff},
+		Cause:      "A rule group of Route 53 Resolver DNS Firewall is associated with the VPC, or with a Route 53 Profile of the VPC, and one of its rules answers NXDOMAIN, nothing or another name for the cluster's endpoint, or for EC2, ECR, S3 or STS. Typical is a walled garden whose list of allowed domains lacks one of them.",
+		Fix:        "Allow the names in a rule with a lower priority number than the rule that blocks them. Nodes try again by themselves for some minutes; then replace the instances.",
+		Links: []string{
+			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-dns-firewall.html",
+			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-dns-firewall-overview.html",
+			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/profiles.html",
+		},
+		Run: ofResolver(firewall),
+	})
+}
+
+func firewall(g *facts.Placements, r *resolved, v *finding.Verdicts) {
+	rules := inVPC(g.S.FirewallRules, r.vpc, func(x snapshot.FirewallRule) string { return x.VPC })
+	blocked := map[string][]needed{}
+	by := map[string]snapshot.FirewallRule{}
+	var order []string
+	var unread []snapshot.Failure
+	for _, n := range neededNames(g, r) {
+		rule, hit, doubt := firewallRule(rules, n.name, g.S.Cluster.IPv6)
+		switch {
+		case hit && rule.Action == "BLOCK" && doubt != nil:
+			unread = finding.Adding(unread, *doubt)
+		case hit && rule.Action == "BLOCK":
+			key := rule.Group + " " + rule.Name
+			if blocked[key] == nil {
+				order = append(order, key)
+			}
+			blocked[key], by[key] = append(blocked[key], n), rule
+		}
+	}
+	for _, key := range order {
+		v.Fail(blockedNames(g, r, by[key], blocked[key]))
+	}
+	switch {
+	case len(order) > 0:
+	case len(unread) > 0:
+		v.Unknown(r.vpc, r.covers(), unread...)
+	default:
+		v.Pass(r.vpc, r.covers(), finding.Evidence{What: "DNS Firewall of " + r.vpc, Value: fmt.Sprintf("%d rules, none of which blocks a name that nodes need", len(rules))})
+	}
+}
+
+// firewallRule is the first rule that is about a name. Doubt is a rule before it that may
+// allow the name: its domains could not be read.
+func firewallRule(rules []snapshot.FirewallRule, name string, six bool) (rule snapshot.FirewallRule, hit bool, doubt *snapshot.Failure) {
+	for _, r := range rules {
+		if r.Type != "" && r.Type != "A" && !(six && r.Type == "AAAA") {
+			continue
+		}
+		if r.Unread != nil && r.Action != "BLOCK" {
+			doubt = r.Unread
+		}
+		for _, d := range r.Domains {
+			// "*" stands at the beginning, for anything (Route 53 developer guide,
+			// "Route 53 Resolver DNS Firewall domain lists").
+			if tail, wild := strings.CutPrefix(d, "*"); d == name || wild && strings.HasSuffix(name, tail) {
+				return r, true, doubt
+			}
+		}
+	}
+	return rule, false, doubt
+}
+
+func blockedNames(g *facts.Placements, r *resolved, rule snapshot.FirewallRule, names []needed) finding.Finding {
+	group := rule.Group
+	if rule.GroupName != "" {
+		group += " (" + phrase.Clip(rule.GroupName) + ")"
+	}
+	services := phrase.And(path.Names(servicesOf(names)))
+	answer := cmp.Or(rule.Response, "nothing")
+	association, where := r.vpc, "there"
+	if rule.Profile != "" {
+		association, where = fmt.Sprintf("the Route 53 Profile %s of %s", rule.Profile, r.vpc), "in "+r.vpc
+	}
+	return finding.Finding{
+		Outcome: finding.Fail, Resource: rule.Group, Covers: r.covers(), Instances: facts.IDs(r.suspects()),
+		Resources: append(inForceIn(rule.Group, rule.Profile, r.vpc), r.covers()...),
+		Title:     phrase.Title("DNS Firewall blocks the names of %s", few(names)),
+		Why: fmt.Sprintf("Rule %q of %s, which is associated with %s, answers %s for the name of %s. Nodes %s cannot resolve it.",
+			phrase.Clip(rule.Name), group, association, answer, services, where),
+		Evidence: append(nameEvidence(names, func(needed) string {
+			return fmt.Sprintf("%s by rule %q (%s)", rule.Action, phrase.Clip(rule.Name), rule.List)
+		}), namesGiven(g, r.vpc)...),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Put %s into a domain list of a rule of %s that allows, with a lower priority number than rule %q.", phrase.Some(namesOf(names), 6), rule.Group, phrase.Clip(rule.Name)),
+			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
+		},
+	}
+}
+
+func namesOf(list []needed) []string {
+	out := make([]string, len(list))
+	for i, n := range list {
+		out[i] = n.name
+	}
+	return out
+}
+
+func HostnamesOff() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.DNSHostnamesOff,
+		Title:      "The VPC's DNS hostnames are off where private names are in use",
+		Confidence: finding.Likely,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS},
+		After:      []checkid.ID{checkid.DNSSupportOff},
+		AtLaunch:   true,
+		Cause:      "enableDnsHostnames is off. The cluster's private endpoint and endpoints with private DNS need it: without it the private hosted zones that answer for their names do not count.",
+		Fix:        "Switch enableDnsHostnames on.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
+			"https://docs.aws.amazon.com/vpc/latest/userguide/AmazonDNS-concepts.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			g := s.Placements()
+			var v finding.Verdicts
+			for _, r := range byVPC(g, &v) {
+				a, blocked := attributes(g, r.vpc)
+				switch {
+				case len(blocked) > 0:
+					v.Unknown(r.vpc, r.covers(), blocked...)
+				case a.DNSHostnames || len(r.private) == 0:
+					v.Pass(r.vpc, r.covers(), finding.Evidence{What: r.vpc, Value: fmt.Sprintf("enableDnsHostnames %t", a.DNSHostnames)})
+				default:
+					v.Fail(attributeFault(g, r, "enable-dns-hostnames", phrase.Title("DNS hostnames of %s are off", r.vpc),
+						fmt.Sprintf("enableDnsHostnames of %s is off. The private names of %s, which nodes in %s use, need it.", r.vpc, phrase.And(path.Names(facts.Ordered(r.private))), phrase.Some(r.covers(), 3)), a))
+				}
+			}
+			return v.Findings()
+		},
+	})
+}
+
+// needed is a name that nodes resolve before they join.
+type needed struct {
+	name    string
+	service path.Service
+	// private tells that a zone of its own answers for it in the VPC: the cluster's
+	// private endpoint, or an interface endpoint with private DNS.
+	private bool
+}
+
+// neededNames are the names that nodes of a VPC must resolve.
+func neededNames(g *facts.Placements, r *resolved) []needed {
+	var list []needed
+	for _, p := range r.posts[0].Paths {
+		if name := g.Net.Name(p.Service); name != "" {
+			list = append(list, needed{name, p.Service, slices.Contains(r.private, p.Service)})
+		}
+	}
+	return list
+}
+
+// byResolver tells whether nodes of a VPC ask the VPC's resolver at all. Name servers of
+// one's own are asked in its place.
+func byResolver(g *facts.Placements, vpc string) bool {
+	n := g.NameServers(vpc)
+	return n.Blocked != nil || n.Amazon
+}
+
+// ofResolver runs a check of what the resolver of each VPC does with the names.
+func ofResolver(judge func(*facts.Placements, *resolved, *finding.Verdicts)) func(*facts.View) []finding.Finding {
+	return func(s *facts.View) []finding.Finding {
+		g := s.Placements()
+		var v finding.Verdicts
+		for _, r := range byVPC(g, &v) {
+			if !settled(g, r, &v) {
+				judge(g, r, &v)
+			}
+		}
+		return v.Findings()
+	}
+}
+
+// settled passes what the resolver of a VPC does, where it is not asked, or where a node
+// that was launched later has joined.
+func settled(g *facts.Placements, r *resolved, v *finding.Verdicts) bool {
+	if !byResolver(g, r.vpc) {
+		v.Pass(r.vpc, r.covers(), namesGiven(g, r.vpc)...)
+		return true
+	}
+	if witness := joinedSince(g, r); witness != "" {
+		v.Pass(r.vpc, r.covers(), finding.Evidence{What: witness, Value: "is a Ready node that was launched later in the same VPC"})
+		return true
+	}
+	return false
+}
+
+// readyBeside is a Ready node of the VPC, which resolves the same names; empty for none.
+func readyBeside(g *facts.Placements, vpc string) string {
+	joined := g.S.Ready()
+	for _, i := range g.S.Instances {
+		if i.VPC == vpc && joined[i.ID] {
+			return i.ID
+		}
+	}
+	return ""
+}
+
+// inVPC are the rules of one VPC.
+func inVPC[T any](list []T, vpc string, of func(T) string) []T {
+	var out []T
+	for _, x := range list {
+		if of(x) == vpc {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// inForceIn returns the resources of what is in force in a VPC: by itself, or by a Route 53
+// Profile.
+func inForceIn(id, profile, vpc string) []string {
+	if profile == "" {
+		return []string{id, vpc}
+	}
+	return []string{id, profile, vpc}
+}
+
+// servicesOf are the services of names.
+func servicesOf(list []needed) []path.Service {
+	var services []path.Service
+	for _, n := range list {
+		services = finding.Adding(services, n.service)
+	}
+	return facts.Ordered(services)
+}
+
+// few names one or two services, and counts more.
+func few(list []needed) string {
+	names := path.Names(servicesOf(list))
+	if len(names) > 2 {
+		return fmt.Sprintf("%d services", len(names))
+	}
+	return phrase.And(names)
+}
+
+// nameEvidence is what each name meets.
+func nameEvidence(list []needed, what func(needed) string) []finding.Evidence {
+	var out []finding.Evidence
+	for _, n := range list {
+		out = append(out, finding.Evidence{What: n.name, Value: what(n)})
+	}
+	return out
+}
+
+// PrivateZone is a private hosted zone that covers a name that nodes need and has no record
+// for it: "Resolver doesn't forward the request to a public DNS resolver. Instead, it returns
+// NXDOMAIN". The most specific zone is searched; a resolver rule that forwards the same domain
+// or a more specific one takes precedence (Route 53 developer guide, "Considerations when
+// working with a private hosted zone"). The cluster's own name needs no zone: with a private
+// endpoint alone it "is resolved by public DNS servers to a private IP address" (EKS user
+// guide, "Cluster API server endpoint").
+func PrivateZone() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.DNSPrivateZone,
+		Title:      "A private hosted zone hides a name that nodes need",
+		Confidence: finding.Likely,
+		Optional:   true,
+		Needs: []snapshot.Source{
+			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.ResolverRulesOf, snapshot.PrivateZonesOf,
+		},
+		Uses:  []snapshot.Source{snapshot.AWSNode},
+		After: []checkid.ID{checkid.DNSSupportOff, checkid.DNSFirewall, checkid.DNSResolverRule},
+		Cause: "A private hosted zone is associated with the VPC, or with a Route 53 Profile of the VPC, and covers the name of the cluster's endpoint, or of EC2, ECR, S3 or STS, without a record for it. Amazon's resolver answers NXDOMAIN there and does not ask public DNS. Typical is a zone for amazonaws.com or a Region's part of it, made for interface endpoints, that lacks one service.",
+		Fix:   "Add a record for the name, make the zone more specific, or disassociate it from the VPC. Nodes try again by themselves for some minutes; then replace the instances.",
+		Links: []string{
+			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/hosted-zone-private-considerations.html",
+			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/profiles.html",
+		},
+		Run: ofResolver(hidden),
+	})
+}
+
+func hidden(g *facts.Placements, r *resolved, v *finding.Verdicts) {
+	zones := inVPC(g.S.PrivateZones, r.vpc, func(z snapshot.PrivateZone) string { return z.VPC })
+	rules := inVPC(g.S.ResolverRules, r.vpc, func(x snapshot.ResolverRule) string { return x.VPC })
+	missing := make([][]needed, len(zones))
+	var unread []snapshot.Failure
+	for _, z := range zones {
+		if z.Unread != nil && z.Domain == "" {
+			unread = finding.Adding(unread, *z.Unread)
+		}
+	}
+	for _, n := range neededNames(g, r) {
+		i := path.ZoneOf(zones, n.name)
+		if i < 0 || n.private {
+			continue
+		}
+		switch z := zones[i]; {
+		case forwardsBefore(rules, n.name, z.Domain), z.Service != "":
+		case z.Unread != nil:
+			unread = finding.Adding(unread, *z.Unread)
+		case !path.HasRecord(z, n.name, g.S.Cluster.IPv6):
+			missing[i] = append(missing[i], n)
+		}
+	}
+	found := false
+	for i, names := range missing {
+		if len(names) > 0 {
+			found = true
+			v.Fail(hiddenNames(g, r, zones[i], names))
+		}
+	}
+	switch {
+	case found:
+	case len(unread) > 0:
+		v.Unknown(r.vpc, r.covers(), unread...)
+	default:
+		v.Pass(r.vpc, r.covers(), finding.Evidence{What: "Private hosted zones of " + r.vpc, Value: fmt.Sprintf("%d that cover names of AWS, none of which hides a name that nodes need", len(zones))})
+	}
+}
+
+// forwardsBefore reports whether a rule forwards a name before a zone is searched for it.
+func forwardsBefore(rules []snapshot.ResolverRule, name, domain string) bool {
+	rule, ok := forwards(rules, needed{name: name})
+	return ok && len(rule.Domain) >= len(domain)
+}
+
+func hiddenNames(g *facts.Placements, r *resolved, z snapshot.PrivateZone, names []needed) finding.Finding {
+	services := phrase.And(path.Names(servicesOf(names)))
+	association := r.vpc
+	if z.Profile != "" {
+		association = fmt.Sprintf("the Route 53 Profile %s of %s", z.Profile, r.vpc)
+	}
+	return finding.Finding{
+		Outcome: finding.Fail, Resource: z.ID, Covers: r.covers(), Instances: facts.IDs(r.suspects()),
+		Resources: append(inForceIn(z.ID, z.Profile, r.vpc), r.covers()...),
+		Title:     phrase.Title("Private zone %s hides the names of %s", z.ID, few(names)),
+		Why: fmt.Sprintf("The private hosted zone %s (%s) is associated with %s and has no record for the name of %s. Amazon's resolver answers NXDOMAIN in %s and does not ask public DNS.",
+			z.ID, z.Domain, association, services, r.vpc),
+		Evidence: append(nameEvidence(names, func(needed) string { return "no record in " + z.ID }), namesGiven(g, r.vpc)...),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Add records for %s to %s, or disassociate it from %s.", phrase.Some(namesOf(names), 6), z.ID, association),
+			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
+		},
+	}
+}
+
+// ResolverRule is a rule of Route 53 Resolver that forwards a name that nodes need. The
+// most specific rule wins; of a rule and a private hosted zone for the same domain the
+// rule does (Route 53 developer guide, "How Resolver uses rules and private hosted
+// zones"). A rule may come to the VPC by a Route 53 Profile: the most specific one wins,
+// and for the same domain the VPC's own ("How Route 53 Profile settings are prioritized").
+func ResolverRule() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.DNSResolverRule,
+		Title:      "A resolver rule forwards a name that nodes need",
+		Confidence: finding.Likely,
+		Optional:   true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.ResolverRulesOf},
+		Uses:       []snapshot.Source{snapshot.AWSNode, snapshot.PrivateZonesOf},
+		After:      []checkid.ID{checkid.DNSSupportOff, checkid.DNSFirewall},
+		Cause: "A rule of Route 53 Resolver that is associated with the VPC, or with a Route 53 Profile of the VPC, forwards the name of the cluster's endpoint, or of EC2, ECR, S3 or STS, to name servers of one's own. Nodes resolve it only as long as these are reachable and know it; for a private endpoint they must answer with its private addresses. " +
+			"Whether they do cannot be seen: the finding is possible only where other nodes of the VPC are Ready.",
+		Fix: "Make a SYSTEM rule for the domain (amazonaws.com) and associate it with the VPC, or see that the name servers answer. Then replace the instances.",
+		Links: []string{
+			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-overview-DSN-queries-to-vpc.html",
+			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-rules-managing.html",
+			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/profiles.html",
+		},
+		Run: ofResolver(forwarded),
+	})
+}
+
+func forwarded(g *facts.Placements, r *resolved, v *finding.Verdicts) {
+	rules := inVPC(g.S.ResolverRules, r.vpc, func(x snapshot.ResolverRule) string { return x.VPC })
+	zones := inVPC(g.S.PrivateZones, r.vpc, func(z snapshot.PrivateZone) string { return z.VPC })
+	names := map[string][]needed{}
+	for _, n := range neededNames(g, r) {
+		if rule, ok := forwards(rules, n); ok && !zoneBefore(zones, n.name, rule.Domain) {
+			names[rule.ID] = append(names[rule.ID], n)
+		}
+	}
+	found := false
+	var unread []snapshot.Failure
+	for _, rule := range rules {
+		if rule.Unread != nil {
+			unread = finding.Adding(unread, *rule.Unread)
+		}
+		if list := names[rule.ID]; len(list) > 0 {
+			found = true
+			v.Fail(forwardedNames(g, r, rule, list))
+			delete(names, rule.ID) // a Profile may bring a rule that the VPC has
+		}
+	}
+	switch {
+	case found:
+	case len(unread) > 0:
+		v.Unknown(r.vpc, r.covers(), unread...)
+	default:
+		v.Pass(r.vpc, r.covers(), finding.Evidence{What: "Resolver rules of " + r.vpc, Value: fmt.Sprintf("%d rules, none of which forwards a name that nodes need", len(rules))})
+	}
+}
+
+// zoneBefore reports whether a private hosted zone is searched for a name before a rule for a
+// domain counts: one that is more specific.
+func zoneBefore(zones []snapshot.PrivateZone, name, domain string) bool {
+	i := path.ZoneOf(zones, name)
+	return i >= 0 && len(zones[i].Domain) > len(domain)
+}
+
+// forwards returns the rule that wins for a name, and whether it forwards the name. Of several
+// rules for one domain the first wins.
+func forwards(rules []snapshot.ResolverRule, n needed) (snapshot.ResolverRule, bool) {
+	best := path.RuleOf(rules, n.name)
+	if best < 0 || !rules[best].Forward {
+		return snapshot.ResolverRule{}, false
+	}
+	// A zone for the name itself is more specific than a rule for what it is under.
+	return rules[best], !n.private || rules[best].Domain == n.name
+}
+
+func forwardedNames(g *facts.Placements, r *resolved, rule snapshot.ResolverRule, names []needed) finding.Finding {
+	services := phrase.And(path.Names(servicesOf(names)))
+	domain := rule.Domain
+	if domain == "" {
+		domain = "."
+	}
+	to := "its targets"
+	if len(rule.Targets) > 0 {
+		to = phrase.Some(rule.Targets, 4)
+	}
+	name, owner := phrase.Clip(rule.Name), r.vpc
+	if rule.Profile != "" {
+		name += fmt.Sprintf(", of the Route 53 Profile %s", rule.Profile)
+		owner = rule.Profile
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: rule.ID, Covers: r.covers(), Instances: facts.IDs(r.suspects()),
+		Resources: append(inForceIn(rule.ID, rule.Profile, r.vpc), r.covers()...),
+		Title:     phrase.Title("%s forwards the names of %s", rule.ID, few(names)),
+		Why: fmt.Sprintf("%s (%s) forwards %s to %s, and with it the name of %s. Nodes in %s resolve it only if these answer.",
+			rule.ID, name, domain, to, services, r.vpc),
+		Evidence: append(nameEvidence(names, func(needed) string { return fmt.Sprintf("forwarded to %s by %s", to, rule.ID) }), namesGiven(g, r.vpc)...),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Ask %s for %s. If they do not answer, make a SYSTEM rule for the domain and associate it with %s, or take %s away from %s.", to, names[0].name, r.vpc, rule.ID, owner),
+			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
+		},
+	}
+	if id := readyBeside(g, r.vpc); id != "" {
+		f.Confidence = finding.Possible
+		f.Evidence = slices.Insert(f.Evidence, 0, finding.Evidence{What: id, Value: "is a Ready node of the same VPC, for which the rule is in force too"})
+	}
+	return f
+}
+
+func SupportOff() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.DNSSupportOff,
+		Title:      "The VPC's DNS support is off",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS},
+		AtLaunch:   true,
+		Cause: "enableDnsSupport is off: Amazon's resolver does not answer in the VPC. Nodes that are given no other name server resolve nothing, and with other ones the names of private endpoints lead nowhere. " +
+			"With name servers of one's own the finding is likely only: they may know the private addresses.",
+		Fix: "Switch enableDnsSupport on.",
+		Links: []string{
+			"https://docs.aws.amazon.com/vpc/latest/userguide/AmazonDNS-concepts.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			g := s.Placements()
+			var v finding.Verdicts
+			for _, r := range byVPC(g, &v) {
+				supportOff(g, r, &v)
+			}
+			return v.Findings()
+		},
+	})
+}
+
+func supportOff(g *facts.Placements, r *resolved, v *finding.Verdicts) {
+	a, blocked := attributes(g, r.vpc)
+	if len(blocked) > 0 {
+		v.Unknown(r.vpc, r.covers(), blocked...)
+		return
+	}
+	seen := finding.Evidence{What: r.vpc, Value: fmt.Sprintf("enableDnsSupport %t", a.DNSSupport)}
+	if a.DNSSupport {
+		v.Pass(r.vpc, r.covers(), seen)
+		return
+	}
+	n := g.NameServers(r.vpc)
+	own := n.Blocked == nil && len(n.Own)+len(n.Odd) > 0
+	switch {
+	case own && len(r.private) == 0:
+		v.Pass(r.vpc, r.covers(), seen, namesGiven(g, r.vpc)[0])
+		return
+	case n.Blocked != nil && len(r.private) == 0:
+		// Whether anything resolves depends on the name servers.
+		v.Unknown(r.vpc, r.covers(), *n.Blocked)
+		return
+	}
+	why := fmt.Sprintf("enableDnsSupport of %s is off, so Amazon's resolver does not answer there. Nodes in %s resolve no name.", r.vpc, phrase.Some(r.covers(), 3))
+	if own || n.Blocked != nil {
+		why = fmt.Sprintf("enableDnsSupport of %s is off, so Amazon's resolver does not answer there. Nodes in %s cannot learn the private addresses of %s from it.",
+			r.vpc, phrase.Some(r.covers(), 3), phrase.And(path.Names(facts.Ordered(r.private))))
+	}
+	f := attributeFault(g, r, "enable-dns-support", phrase.Title("DNS support of %s is off", r.vpc), why, a)
+	if own || n.Blocked != nil {
+		f.Confidence = finding.Likely
+	}
+	v.Fail(f)
+}

@@ -1,2 +1,0 @@
-// Package dns holds the checks of dns: whether names resolve.
-package dns

@@ -1,2 +1,0 @@
-// Package endpoint holds the checks of endpoint: VPC endpoints for what nodes need.
-package endpoint

@@ -1,0 +1,549 @@
+// Package endpoint holds the checks of endpoint: VPC endpoints for what nodes need.
+package endpoint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/access/policy"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/checks/route"
+	"rollcall/shared/network/path"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+func Missing() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.EndpointMissing,
+		Remedy:     route.AddNATRoute,
+		Title:      "A VPC without internet lacks an endpoint that nodes need",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP},
+		AtLaunch:   true,
+		Cause: "The subnet has no way to the internet, and the VPC has endpoints for some of what nodes need but not for all: the cluster API (private access), EC2, ECR (api and dkr), S3 and STS, and EKS where the bootstrap asks it about the cluster. " +
+			"An endpoint that is there and cannot be used is the matter of a check of its own.",
+		Fix: "Make the endpoints that are missing, with a security group that admits 443 from the nodes; for the cluster API switch private access on.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html",
+			"https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			c := routes.Of(s)
+			return gaps(c, absent, func(g gap) finding.Finding {
+				return gapFinding(c, g, g.vpc, g.missing(), fixMissing(c, g))
+			})
+		},
+	})
+}
+
+func (g gap) missing() string {
+	var made []path.Service
+	for _, s := range g.services() {
+		if s != path.API {
+			made = append(made, s)
+		}
+	}
+	if len(made) == 0 {
+		return phrase.Title("private access to the cluster API is off, with no internet route")
+	}
+	return phrase.Title("%s has no endpoint for %s", g.vpc, phrase.And(path.Names(made)))
+}
+
+// fixMissing makes what is missing. A VPC with gateway endpoints only (they
+// cost nothing, so most have one) and a NAT gateway that works is not private
+// by design: there the plain fix is the route that was forgotten.
+func fixMissing(c *routes.Scope, g gap) finding.Fix {
+	fix := finding.Fix{Console: link.VPC(c.S, "Endpoints:vpcId="+g.vpc)}
+	first := g.lots[0]
+	nat, why, works := route.ToNAT(c, g.vpc, first.Zones(), "")
+	if works && !interfaces(c, g.vpc) && len(g.lots) == 1 {
+		return route.WayOut(c, first, "create-route", "")
+	}
+	var commands []string
+	for _, a := range g.absent {
+		commands = append(commands, makeEndpoints(c, g, a))
+	}
+	if !slices.Contains(commands, "") {
+		fix.Command = shell.All(commands...)
+	}
+	fix.Text = "Make what is missing: " + phrase.And(path.Names(g.services())) + "."
+	if works {
+		fix.Text += fmt.Sprintf(" Or lead 0.0.0.0/0 of %s to %s (%s).", first.Table.ID, nat.ID, strings.TrimPrefix(why, nat.ID+": "))
+	}
+	return fix
+}
+
+// interfaces tells that the VPC has an interface endpoint for a needed service.
+func interfaces(c *routes.Scope, vpc string) bool {
+	return slices.ContainsFunc(path.Needed(), func(service path.Service) bool {
+		return slices.ContainsFunc(c.Net.Endpoints(vpc, service), func(e snapshot.Endpoint) bool {
+			return strings.EqualFold(e.Kind, "Interface") && facts.There(e)
+		})
+	})
+}
+
+// makeEndpoints is the command that ends one absence; empty where it takes a decision.
+func makeEndpoints(c *routes.Scope, g gap, a absence) string {
+	var tables []string
+	for _, l := range g.lots {
+		tables = append(tables, l.Table.ID)
+	}
+	switch {
+	case a.service == path.API:
+		return command.AWS(c.S, "eks update-cluster-config", "--name", c.S.Cluster.Name, "--resources-vpc-config", "endpointPrivateAccess=true")
+	case a.lack == nameless:
+		return command.AWS(c.S, "ec2 modify-vpc-endpoint", "--vpc-endpoint-id", a.unused.ID, "--private-dns-enabled")
+	case c.S.Partition == "aws-cn":
+		return "" // there the names of services differ from service to service
+	case a.service == path.S3:
+		return command.AWS(c.S, "ec2 create-vpc-endpoint", "--vpc-id", g.vpc, "--vpc-endpoint-type", "Gateway",
+			"--service-name", fmt.Sprintf("com.amazonaws.%s.s3", c.S.Region), "--route-table-ids", tables)
+	}
+	words := []any{
+		"--vpc-id", g.vpc, "--vpc-endpoint-type", "Interface", "--service-name", fmt.Sprintf("com.amazonaws.%s.%s", c.S.Region, a.service),
+		"--private-dns-enabled", "--subnet-ids", g.onePerZone(),
+	}
+	if c.S.Cluster.SecurityGroup != "" {
+		words = append(words, "--security-group-ids", c.S.Cluster.SecurityGroup)
+	}
+	return command.AWS(c.S, "ec2 create-vpc-endpoint", words...)
+}
+
+// onePerZone are subnets for an interface endpoint, which takes one in a zone.
+func (g gap) onePerZone() []string {
+	var ids, zones []string
+	for _, l := range g.lots {
+		for _, s := range l.Subnets {
+			if !slices.Contains(zones, s.Zone) {
+				zones = append(zones, s.Zone)
+				ids = append(ids, s.ID)
+			}
+		}
+	}
+	return ids
+}
+
+func NotAvailable() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.EndpointNotAvailable,
+		Title:      "An endpoint that nodes need passes no traffic",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP},
+		AtLaunch:   true,
+		Cause:      "The subnet has no way to the internet, and the endpoint for what nodes need is pending, waits to be accepted, was rejected, failed, or is being deleted.",
+		Fix:        "Wait while it is pending, accept it where it waits for that, and make it anew where it failed.",
+		Links: []string{
+			"https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html",
+			"https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_VpcEndpoint.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			c := routes.Of(s)
+			return gaps(c, unavailable, func(g gap) finding.Finding {
+				ids := g.unused()
+				f := gapFinding(c, g, ids[0], phrase.Title("%s for %s %s not available", phrase.Subject(ids, "endpoint"), phrase.And(path.Names(g.services())), phrase.Verb(ids, "is", "are")), fixNotAvailable(c, g))
+				for _, a := range g.absent {
+					if a.unused.Error != "" {
+						f.Evidence = append(f.Evidence, finding.Evidence{What: a.unused.ID, Value: phrase.Clip(a.unused.Error)})
+					}
+				}
+				return f
+			})
+		},
+	})
+}
+
+func fixNotAvailable(c *routes.Scope, g gap) finding.Fix {
+	fix := finding.Fix{Console: link.VPC(c.S, "Endpoints:vpcId="+g.vpc)}
+	waiting := true
+	for _, a := range g.absent {
+		waiting = waiting && strings.EqualFold(a.unused.State, "pending")
+	}
+	if waiting {
+		fix.Text = "Wait: a new endpoint takes a few minutes to become available. Nodes that miss their time then need replacing."
+		return fix
+	}
+	fix.Text = fmt.Sprintf("Accept or make anew: %s.", phrase.Some(g.reasons(), 5))
+	fix.Command = command.AWS(c.S, "ec2 describe-vpc-endpoints", "--vpc-endpoint-ids", g.unused(), "--query", "VpcEndpoints[].[VpcEndpointId,State,LastError]")
+	return fix
+}
+
+func PolicyDenies() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.EndpointPolicyDenies,
+		Title:      "An endpoint's policy denies what joining needs",
+		Confidence: finding.Likely,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		// Whose requests the policy must let through.
+		Uses:     []snapshot.Source{snapshot.Profiles, snapshot.Roles, snapshot.AWSNode, snapshot.PodIdentities, snapshot.Addons},
+		After:    []checkid.ID{checkid.EndpointSecurityGroup},
+		AtLaunch: true,
+		Cause: "The policy of an endpoint that wins allows less than a node needs: ec2:DescribeInstances for its name, the ECR actions to pull images, s3:GetObject on the bucket in which ECR keeps layers, " +
+			"and sts:AssumeRoleWithWebIdentity where the network plugin has a role of its own.",
+		Fix: "Allow these actions in the endpoint's policy, for the node role or for everybody.",
+		Links: []string{
+			"https://docs.aws.amazon.com/vpc/latest/privatelink/vpc-endpoints-access.html",
+			"https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
+		},
+		Run: runEndpointPolicyDenies,
+	})
+}
+
+// gate is an endpoint whose policy keeps nodes from what they need.
+type gate struct {
+	*facts.SgBlock
+	endpoint snapshot.Endpoint
+	refused  []string // "ec2:DescribeInstances (not granted)"
+	actions  []string
+}
+
+func runEndpointPolicyDenies(s *facts.View) []finding.Finding {
+	g := s.Placements()
+	var v finding.Verdicts
+	var found []*gate
+	name := s.Cluster.Name
+	for _, p := range g.Open(&v, name) {
+		failed := false
+		var blocked []snapshot.Failure
+		for _, w := range p.Usable() {
+			e, known := policed(g, p, w)
+			if !known {
+				continue
+			}
+			document, why := endpointPolicy(e)
+			if why != nil {
+				blocked = finding.Adding(blocked, *why)
+				continue
+			}
+			for _, r := range requests(g, p, e, w.Service) {
+				switch d := document.Decide(r); d.Verdict {
+				case policy.Allowed:
+				case policy.Denied, policy.Silent:
+					failed = true
+					found = turnedAway(found, e, p, w.Service, r, d)
+				default:
+					blocked = finding.Adding(blocked, snapshot.Failure{
+						Source: snapshot.Endpoints, Reason: snapshot.NotRead,
+						Message: fmt.Sprintf("whether %s allows %s hangs on %s", e.ID, r.Action, phrase.Some(d.On, 3)),
+					})
+				}
+			}
+		}
+		switch {
+		case failed:
+		case len(blocked) > 0:
+			v.Unknown(name, facts.IDs(p.Suspects), blocked...)
+		default:
+			v.Pass(name, facts.IDs(p.Suspects))
+		}
+	}
+	for _, x := range found {
+		v.Fail(endpointPolicyDeniesFinding(g, x))
+	}
+	return v.Findings()
+}
+
+func turnedAway(found []*gate, e snapshot.Endpoint, p *facts.Placement, service path.Service, r policy.Request, d policy.Decision) []*gate {
+	i := slices.IndexFunc(found, func(x *gate) bool { return x.endpoint.ID == e.ID })
+	if i < 0 {
+		i = len(found)
+		found = append(found, &gate{SgBlock: &facts.SgBlock{}, endpoint: e})
+	}
+	x := found[i]
+	x.Add(p, p.Suspects, service)
+	x.refused = finding.Adding(x.refused, fmt.Sprintf("%s (%s)", r.Action, d))
+	x.actions = finding.Adding(x.actions, r.Action)
+	return found
+}
+
+// policed is the endpoint whose policy judges a path.
+func policed(g *facts.Placements, p *facts.Placement, w path.Path) (snapshot.Endpoint, bool) {
+	switch w.Means {
+	case path.ByInterface:
+		return endpointOf(g, p, w)
+	case path.ByGateway:
+		for _, e := range g.Net.Endpoints(p.Subnet.VPC, w.Service) {
+			if e.ID == w.At {
+				return e, true
+			}
+		}
+	}
+	return snapshot.Endpoint{}, false
+}
+
+// endpointPolicy reads an endpoint's policy. EC2 gives one for every endpoint
+// of these services, the default one too.
+func endpointPolicy(e snapshot.Endpoint) (policy.Document, *snapshot.Failure) {
+	if strings.TrimSpace(e.Policy) == "" {
+		return policy.Document{}, &snapshot.Failure{Source: snapshot.Endpoints, Reason: snapshot.NotRead, Message: "EC2 gives no policy of " + e.ID}
+	}
+	d, err := policy.Parse(e.Policy)
+	if err != nil {
+		return policy.Document{}, &snapshot.Failure{Source: snapshot.Endpoints, Reason: snapshot.Broken, Message: fmt.Sprintf("the policy of %s is not understood: %v", e.ID, err)}
+	}
+	return d, nil
+}
+
+// requests are what a node asks of a service, as the endpoint's policy sees it.
+func requests(g *facts.Placements, p *facts.Placement, e snapshot.Endpoint, service path.Service) []policy.Request {
+	facts := map[string][]string{"aws:SourceVpc": {p.Subnet.VPC}, "aws:SourceVpce": {e.ID}, "aws:RequestedRegion": {g.S.Region}}
+	ask := func(action, resource string, by policy.Caller) policy.Request {
+		return policy.Request{Action: action, Resource: resource, Caller: by, Facts: facts}
+	}
+	node := nodeCaller(g, p)
+	arn := func(rest string) string { return "arn:" + g.S.Partition + ":" + rest }
+	switch service {
+	case path.EC2:
+		// By it a node learns the name that it must register with.
+		return []policy.Request{ask("ec2:DescribeInstances", policy.Unscoped, node)}
+	case path.ECRAPI:
+		return []policy.Request{ask("ecr:GetAuthorizationToken", policy.Unscoped, node)}
+	case path.ECRDKR:
+		// The images are in accounts of AWS's own, one or more for each region.
+		repository := arn("ecr:" + g.S.Region + ":*:repository/eks/*")
+		return []policy.Request{ask("ecr:BatchGetImage", repository, node), ask("ecr:GetDownloadUrlForLayer", repository, node)}
+	case path.S3:
+		if g.S.Partition != "aws" {
+			return nil // elsewhere the bucket's name is not documented
+		}
+		// ECR signs the address of a layer itself: who asks is not the node
+		// (ECR user guide, "Minimum Amazon S3 bucket permissions").
+		return []policy.Request{ask("s3:GetObject", arn("s3:::prod-"+g.S.Region+"-starport-layer-bucket/*"), policy.Caller{})}
+	case path.STS:
+		if g.S.CNI != nil && g.S.CNI.Role != "" {
+			// Nobody has signed this request: the token in it tells who asks.
+			return []policy.Request{ask("sts:AssumeRoleWithWebIdentity", g.S.CNI.Role, policy.Caller{})}
+		}
+	}
+	return nil
+}
+
+// nodeCaller is the nodes' role, as far as it is known.
+func nodeCaller(g *facts.Placements, p *facts.Placement) policy.Caller {
+	roles := map[string]bool{}
+	for _, i := range p.Suspects {
+		for _, profile := range g.S.Profiles {
+			if profile.ARN == i.Profile && len(profile.Roles) > 0 {
+				roles[profile.Roles[0]] = true
+			}
+		}
+		if len(roles) > 1 {
+			break
+		}
+	}
+	caller := policy.Caller{Account: g.S.Account}
+	if len(roles) == 1 {
+		for role := range roles {
+			caller.ARN = role
+		}
+	}
+	return caller
+}
+
+func endpointPolicyDeniesFinding(g *facts.Placements, x *gate) finding.Finding {
+	services := facts.Ordered(x.Services)
+	return finding.Finding{
+		Outcome: finding.Fail, Resource: x.endpoint.ID, Covers: facts.IDs(x.Instances), Instances: facts.IDs(x.Instances),
+		Resources: append([]string{x.endpoint.ID}, x.Subnets()...),
+		Title:     phrase.Title("%s for %s denies %s", x.endpoint.ID, phrase.And(path.Names(services)), phrase.Some(x.actions, 1)),
+		Why: fmt.Sprintf("Nodes in %s reach %s through %s, whose policy does not let through: %s.",
+			phrase.Some(x.Subnets(), 3), phrase.And(path.Names(services)), x.endpoint.ID, phrase.Some(x.refused, 4)),
+		Evidence: append([]finding.Evidence{{What: "Policy of " + x.endpoint.ID, Value: phrase.Clip(x.endpoint.Policy)}}, x.Posts[0].Walks(services)...),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Allow %s in the policy of %s.", phrase.And(x.actions), x.endpoint.ID),
+			Console: link.VPC(g.S, "Endpoints:vpcEndpointId="+x.endpoint.ID),
+		},
+	}
+}
+
+func PrivateDNSOff() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.EndpointPrivateDNSOff,
+		Title:      "An interface endpoint does not take its service's name",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP},
+		AtLaunch:   true,
+		Cause: "The subnet has no way to the internet, and an interface endpoint for what nodes need has private DNS off: the service's name leads to public addresses. " +
+			"Where a private hosted zone of one's own could stand in for it, which cannot be seen, the finding is likely only.",
+		Fix: "Switch private DNS on. It needs the VPC's DNS support and DNS hostnames.",
+		Links: []string{
+			"https://docs.aws.amazon.com/vpc/latest/privatelink/privatelink-access-aws-services.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			c := routes.Of(s)
+			return gaps(c, nameless, func(g gap) finding.Finding {
+				ids := g.unused()
+				fix := finding.Fix{Console: link.VPC(s, "Endpoints:vpcId="+g.vpc), Text: fmt.Sprintf("Switch private DNS on: %s.", phrase.Some(ids, 5))}
+				var commands []string
+				for _, a := range g.absent {
+					commands = append(commands, makeEndpoints(c, g, a))
+				}
+				fix.Command = command.Several(commands)
+				return gapFinding(c, g, ids[0], phrase.Title("%s for %s %s private DNS off", phrase.Subject(ids, "endpoint"), phrase.And(path.Names(g.services())), phrase.Verb(ids, "has", "have")), fix)
+			})
+		},
+	})
+}
+
+func S3RouteMissing() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.EndpointS3RouteMissing,
+		Title:      "The route table does not lead to the gateway endpoint for S3",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP},
+		AtLaunch:   true,
+		Cause: "The subnet has no way to the internet, and the VPC's gateway endpoint for S3 is not in the subnet's route table. " +
+			"ECR keeps image layers in S3: the node can log in to the registry and cannot pull.",
+		Fix: "Add the route table to the gateway endpoint.",
+		Links: []string{
+			"https://docs.aws.amazon.com/vpc/latest/privatelink/gateway-endpoints.html",
+			"https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			c := routes.Of(s)
+			return gaps(c, unrouted, func(g gap) finding.Finding {
+				endpoint := g.absent[0].unused.ID
+				var tables []string
+				for _, l := range g.lots {
+					tables = finding.Adding(tables, l.Table.ID)
+				}
+				return gapFinding(c, g, endpoint, phrase.Title("%s %s not lead to %s for %s", phrase.Some(tables, 1), phrase.Verb(tables, "does", "do"), endpoint, g.absent[0].service.Name()), finding.Fix{
+					Text:    fmt.Sprintf("Add %s to %s.", phrase.And(tables), endpoint),
+					Command: command.AWS(s, "ec2 modify-vpc-endpoint", "--vpc-endpoint-id", endpoint, "--add-route-table-ids", tables),
+					Console: link.VPC(s, "Endpoints:vpcId="+g.vpc),
+				})
+			})
+		},
+	})
+}
+
+// openEndpointSecurityGroup is the remedy that lets nodes in at an endpoint.
+const openEndpointSecurityGroup = "open-endpoint-security-group"
+
+func SecurityGroup() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.EndpointSecurityGroup,
+		Remedy:     openEndpointSecurityGroup,
+		Title:      "An endpoint that takes a service's name does not admit the nodes",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs: []snapshot.Source{
+			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
+		},
+		AtLaunch: true,
+		Cause: "An interface endpoint with private DNS takes its service's name for the whole VPC, whatever the routes are, and its security groups do not admit 443 from the nodes. " +
+			"It is so even where a NAT gateway would lead to the service.",
+		Fix: "Admit 443 from the nodes' security group (or from the VPC) in the endpoint's.",
+		Links: []string{
+			"https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html",
+		},
+		Run: runEndpointSecurityGroup,
+	})
+}
+
+// guarded are endpoints with the same security groups, which keep the same
+// nodes out: one set of rules, one fault.
+type guarded struct {
+	*facts.SgBlock
+	groups    []string
+	endpoints []string
+}
+
+func runEndpointSecurityGroup(s *facts.View) []finding.Finding {
+	g := s.Placements()
+	var v finding.Verdicts
+	var found []*guarded
+	name := s.Cluster.Name
+	for _, p := range g.Open(&v, name) {
+		var out, blind []*snapshot.Instance
+		var why []snapshot.Failure
+		var rules []finding.Evidence
+		for _, w := range p.Usable() {
+			if w.Means != path.ByInterface {
+				continue
+			}
+			e, known := endpointOf(g, p, w)
+			if !known {
+				continue
+			}
+			shut, unclear, because, by := g.Admitted(p, e.Groups, facts.HTTPSPort)
+			if w.Verdict == path.LeavesView && len(shut) > 0 {
+				unclear, shut = append(unclear, shut...), nil
+				because = finding.Adding(because, snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)})
+			}
+			out, blind, why = append(out, shut...), append(blind, unclear...), finding.Adding(why, because...)
+			if len(by) > 0 {
+				rules = append(rules, finding.Evidence{What: fmt.Sprintf("%s (%s) admits", e.ID, w.Service.Name()), Value: facts.TenOf(by)})
+			}
+			if len(shut) > 0 {
+				i := slices.IndexFunc(found, func(x *guarded) bool { return slices.Equal(x.groups, e.Groups) })
+				if i < 0 {
+					i = len(found)
+					found = append(found, &guarded{SgBlock: &facts.SgBlock{Group: e.Groups[0]}, groups: e.Groups})
+				}
+				found[i].Add(p, shut, w.Service)
+				found[i].endpoints = finding.Adding(found[i].endpoints, e.ID)
+			}
+		}
+		v.Unknown(name, facts.IDs(facts.Except(blind, out)), why...)
+		v.Pass(name, facts.IDs(facts.Except(p.Suspects, out, blind)), rules...)
+	}
+	for _, x := range found {
+		v.Fail(endpointSecurityGroupFinding(g, x))
+	}
+	return v.Findings()
+}
+
+// endpointOf is the interface endpoint that wins for a path.
+func endpointOf(g *facts.Placements, p *facts.Placement, w path.Path) (snapshot.Endpoint, bool) {
+	for _, e := range g.Net.Endpoints(p.Subnet.VPC, w.Service) {
+		if path.Available(e) && strings.EqualFold(e.Kind, "Interface") && e.PrivateDNS {
+			return e, true
+		}
+	}
+	return snapshot.Endpoint{}, false
+}
+
+func endpointSecurityGroupFinding(g *facts.Placements, x *guarded) finding.Finding {
+	slices.Sort(x.endpoints)
+	groups := x.SgBlock.Groups()
+	services := facts.Ordered(x.Services)
+	f := finding.Finding{
+		Outcome: finding.Fail, Confidence: finding.Weaker(x.Confidence(finding.Certain), finding.Certain), Resource: x.endpoints[0], Covers: facts.IDs(x.Instances), Instances: facts.IDs(x.Instances),
+		Resources: slices.Concat(x.endpoints, x.groups, groups),
+		Title:     phrase.Title("%s for %s %s not admit the nodes", phrase.Subject(x.endpoints, "endpoint"), phrase.And(path.Names(services)), phrase.Verb(x.endpoints, "does", "do")),
+		Why: fmt.Sprintf("%s %s the name of %s for the whole VPC (private DNS), with %s. No inbound rule there admits tcp 443 from nodes in %s, which have %s.",
+			phrase.Some(x.endpoints, 5), phrase.Verb(x.endpoints, "takes", "take"), phrase.And(path.Names(services)), phrase.And(x.groups), phrase.Some(x.Subnets(), 3), phrase.And(groups)),
+		Evidence: append(g.GroupRules(x.groups, false), x.Posts[0].Walks(services)...),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Admit 443 from the nodes in %s.", x.Group),
+			Console: link.SecurityGroup(g.S, x.Group), Remedy: openEndpointSecurityGroup,
+		},
+	}
+	if len(groups) > 0 {
+		f.Fix.Command = command.Admit(g.S, x.Group, facts.HTTPSPort, groups[0])
+	}
+	internet := g.Net.Internet(x.Posts[0].Subnet.ID)
+	if internet.Verdict == path.Reaches || internet.Verdict == path.NeedsPublicIP {
+		f.Why += " The subnet's way to the internet does not help: the name leads to the endpoint."
+	}
+	return f
+}

@@ -1,0 +1,789 @@
+// Package iam holds the checks of iam: who the node is, and what it may do.
+package iam
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"rollcall/shared/access/awsauth"
+	"rollcall/shared/access/policy"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+// usingRoles is a check of roles: whose role counts, and where it is mapped,
+// depends on the cluster.
+func usingRoles(c check.Check) check.Check {
+	return check.Using([]snapshot.Source{
+		snapshot.Profiles, snapshot.Roles, snapshot.Access, snapshot.AWSAuthMap, snapshot.AWSNode, snapshot.Pods, snapshot.PodIdentities, snapshot.Addons, snapshot.Consoles,
+	}, c)
+}
+
+// createAccessEntry is the remedy (package remedy) that makes one.
+const createAccessEntry = "create-access-entry"
+
+// where names the places in which the cluster looks a role up.
+func (a access) where(s *facts.View) string {
+	switch {
+	case a.byEntry && a.byMap:
+		return "neither an access entry nor a mapping in aws-auth"
+	case a.byEntry:
+		return "no access entry"
+	case s.AWSAuth == nil:
+		return "no mapping: there is no ConfigMap kube-system/aws-auth"
+	}
+	return "no mapping in kube-system/aws-auth"
+}
+
+// entryKind is the type that an access entry for the role group must have.
+func entryKind(c facts.RoleGroup, s *facts.View) string {
+	some := slices.Concat(c.Suspects, c.Well)
+	switch {
+	case len(some) > 0 && some[0].Windows:
+		return "EC2_WINDOWS"
+	case isAuto(c, s):
+		return "EC2"
+	}
+	return "EC2_LINUX"
+}
+
+// admit is the fix that lets a role's nodes in, by what the cluster looks at.
+func admit(c facts.RoleGroup, s *facts.View, a access) finding.Fix {
+	fix := finding.Fix{Console: link.Access(s)}
+	if a.byEntry {
+		fix.Text = "Make an access entry for the role. The nodes that wait join by themselves."
+		fix.Command = create(c, s)
+		fix.Remedy = createAccessEntry
+		return fix
+	}
+	fix.Text = fmt.Sprintf("Map %s in mapRoles of kube-system/aws-auth. The nodes that wait join by themselves.", awsauth.Canonical(c.Role))
+	fix.Command = shell.Command("eksctl", "create", "iamidentitymapping", "--region", s.Region, "--cluster", s.Cluster.Name,
+		"--arn", awsauth.Canonical(c.Role), "--username", "system:node:{{EC2PrivateDNSName}}", "--group", "system:bootstrappers", "--group", "system:nodes")
+	return fix
+}
+
+func create(c facts.RoleGroup, s *facts.View) string {
+	if entryKind(c, s) == "EC2" {
+		return command.Several(createAuto(s, c.Role))
+	}
+	return command.AWS(s, "eks create-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", c.Role, "--type", entryKind(c, s))
+}
+
+// modeEvidence is the authentication mode.
+func modeEvidence(s *facts.View) finding.Evidence {
+	value := s.Cluster.AuthMode
+	if value == "" {
+		value = "CONFIG_MAP (EKS names none)"
+	}
+	return finding.Evidence{What: "Authentication mode of " + s.Cluster.Name, Value: value}
+}
+
+func AWSAuthInvalid() check.Check {
+	return usingRoles(check.Check{
+		ID:         checkid.IAMAWSAuthInvalid,
+		Title:      "The ConfigMap aws-auth cannot be read by the cluster",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSAuthMap},
+		Cause: "mapRoles of kube-system/aws-auth is no YAML, or no list. The authenticator then knows none of the roles in it, and EKS refuses to make or delete node groups (AccessDenied, \"aws-auth ConfigMap in your cluster is invalid\"). " +
+			"In the mode API_AND_CONFIG_MAP only roles without an access entry suffer.",
+		Fix: "Write mapRoles again: a list of entries with rolearn, username and groups.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
+			"https://github.com/aws/containers-roadmap/issues/1287",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			list, blind := s.RoleGroups()
+			if _, why := accessOf(s, facts.RoleGroup{}); why != nil {
+				return append(blind, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: []snapshot.Failure{*why}})
+			}
+			if s.Cluster.AuthMode == "API" {
+				return append(blind, passRoles(s, list, "is not read in the mode API")...)
+			}
+			if s.AWSAuth == nil {
+				return append(blind, passRoles(s, list, "does not exist")...)
+			}
+			if _, err := awsauth.Roles(s.AWSAuth.MapRoles); err != nil {
+				return append(blind, invalidMap(s, list, err)...)
+			}
+			return append(blind, passRoles(s, list, "mapRoles is a list")...)
+		},
+	})
+}
+
+// passRoles passes the instances of all roleGroups, else the cluster.
+func passRoles(s *facts.View, list []facts.RoleGroup, value string) []finding.Finding {
+	f := finding.Finding{Outcome: finding.Pass, Resource: "kube-system/aws-auth", Evidence: []finding.Evidence{{What: "aws-auth", Value: value}}}
+	for _, c := range list {
+		f.Covers = append(f.Covers, c.All()...)
+	}
+	if len(f.Covers) == 0 {
+		f.Covers = []string{s.Cluster.Name}
+	}
+	return []finding.Finding{f}
+}
+
+// invalidMap is one finding: the ConfigMap is what must change. It covers the
+// instances that have nothing else to come in by, else the cluster.
+func invalidMap(s *facts.View, list []facts.RoleGroup, err error) []finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: "kube-system/aws-auth",
+		Title: phrase.Title("aws-auth of %s cannot be read", s.Cluster.Name),
+		Why:   fmt.Sprintf("%s cannot %s. It knows none of the roles that stand there, and answers their nodes with 401 Unauthorized.", s.Cluster.Name, phrase.Clip(err.Error())),
+		// The text may hold names of people; where it breaks is in the error.
+		Evidence: []finding.Evidence{{What: "mapRoles of kube-system/aws-auth", Value: phrase.Clip(err.Error())}, modeEvidence(s)},
+		Fix: finding.Fix{
+			Text:    "Write mapRoles again as a list of entries with rolearn, username and groups.",
+			Command: "kubectl edit configmap aws-auth -n kube-system",
+			Console: link.Access(s),
+		},
+	}
+	pass := finding.Finding{Outcome: finding.Pass, Resource: f.Resource, Evidence: []finding.Evidence{{What: "aws-auth", Value: "others come in by an access entry, or are Ready nodes"}}}
+	var out []finding.Finding
+	for _, c := range list {
+		a, _ := accessOf(s, c) // its mode is known
+		switch {
+		case a.entry != nil:
+			pass.Covers = append(pass.Covers, c.All()...)
+		case len(a.unread) > 0:
+			out = append(out, c.Blocked(a.unread...)...)
+		default:
+			f.Covers = append(f.Covers, facts.IDs(c.Suspects)...)
+			pass.Covers = append(pass.Covers, facts.IDs(c.Well)...)
+			if len(c.Suspects) > 0 {
+				c.Witness(&f)
+				f.Evidence = append(f.Evidence, c.Evidence())
+			}
+		}
+	}
+	f.Instances = f.Covers
+	if len(f.Covers) == 0 {
+		// Nobody waits for it; in the mode CONFIG_MAP nobody can come either.
+		f.Covers = []string{s.Cluster.Name}
+		if s.Cluster.AuthMode == "API_AND_CONFIG_MAP" {
+			f.Confidence = finding.Advice
+		}
+	}
+	if len(pass.Covers) > 0 {
+		out = append(out, pass)
+	}
+	return append(out, f)
+}
+
+// EKS Auto Mode launches nothing for a NodeClass with a role that could not join: its
+// condition InstanceProfileReady is UnauthorizedNodeRole. EKS admits the role of the built-in
+// NodeClass by itself; any other needs an access entry of type EC2 with the access policy
+// AmazonEKSAutoNodePolicy for the cluster (EKS user guide, "Create a Node Class for Amazon
+// EKS", https://docs.aws.amazon.com/eks/latest/userguide/create-node-class.html).
+
+// autoNodePolicy is the access policy that Auto Mode's nodes need.
+const autoNodePolicy = "AmazonEKSAutoNodePolicy"
+
+// classRole is a node role of NodeClasses in use that the cluster refuses.
+type classRole struct {
+	snapshot.ClassRole
+	// arn is the role's; made of its name where it could not be read.
+	arn string
+	// classes are the NodeClasses in use, pools the NodePools that name them.
+	classes, pools []string
+	covers         []string
+	refusals       []finding.Evidence
+}
+
+// withClasses is a check of node roles that judges those of refused NodeClasses too; in a
+// sweep at which no instance is in trouble it judges those alone.
+func withClasses(judge func(*facts.View, classRole) []finding.Finding, c check.Check) check.Check {
+	sources := []snapshot.Source{snapshot.NodePoolsOf, snapshot.AutoNodeClassesOf, snapshot.ClassAccess}
+	ofInstances := c.Run
+	ofClasses := func(s *facts.View) []finding.Finding { return judgeClasses(s, judge) }
+	c = check.Using(sources, c)
+	c.Run = func(s *facts.View) []finding.Finding { return append(ofInstances(s), ofClasses(s)...) }
+	c.WatchedBy = []check.Detector{check.JoinCheck, check.Sweep}
+	c.InSweep = &check.Part{Needs: []snapshot.Source{snapshot.Clusters}, Uses: sources, Run: ofClasses}
+	c.Proof = check.ByPassingUnmet
+	c.CoversToo = check.NodePools
+	return c
+}
+
+// judgeClasses judges the roles of NodeClasses that NodePools name. Where those were not read
+// karpenter/nodeclass-not-ready is Unknown.
+func judgeClasses(s *facts.View, judge func(*facts.View, classRole) []finding.Finding) []finding.Finding {
+	var v finding.Verdicts
+	var unread []finding.Finding
+	roles := map[string]*classRole{}
+	for class, u := range autoClassesInUse(s) {
+		is, refused := class.Unauthorized()
+		switch {
+		case class.Conditions["InstanceProfileReady"].Status == "True", class.Conditions["Ready"].Status == "True":
+			v.Pass(s.Cluster.Name, u.covers, finding.Evidence{What: "NodeClass " + class.Name, Value: "its node role is not refused"})
+		case !refused || !facts.Held(s, is, class.Generation, facts.ClassSettles):
+		default:
+			r, why := roleOfClass(s, class.Name)
+			if why != nil {
+				unread = append(unread, finding.Finding{Outcome: finding.Unknown, Resource: class.Name, Covers: u.covers, Blocked: []snapshot.Failure{*why}})
+				continue
+			}
+			if roles[r.Name] == nil {
+				roles[r.Name] = &classRole{ClassRole: r, arn: cmp.Or(r.ARN, fmt.Sprintf("arn:%s:iam::%s:role/%s", s.Partition, s.Account, r.Name))}
+			}
+			c := roles[r.Name]
+			c.classes, c.pools, c.covers = append(c.classes, class.Name), append(c.pools, u.pools...), append(c.covers, u.covers...)
+			c.refusals = append(c.refusals, finding.Evidence{
+				What:  "NodeClass " + class.Name,
+				Value: fmt.Sprintf("InstanceProfileReady is False, %s: %s (since %s)", is.Reason, phrase.Clip(is.Message), phrase.ClockTime(is.Since)),
+			})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(roles)) {
+		for _, f := range judge(s, *roles[name]) {
+			v.Fail(f)
+		}
+	}
+	return append(v.Findings(), unread...)
+}
+
+type classUse struct{ pools, covers []string }
+
+// autoClassesInUse yields the NodeClasses of EKS Auto Mode that NodePools name, in the order
+// of their names.
+func autoClassesInUse(s *facts.View) func(yield func(snapshot.NodeClass, classUse) bool) {
+	uses := map[string]classUse{}
+	for _, p := range s.NodePools {
+		if p.Class.Group == snapshot.AutoModeGroup && !p.Deleting {
+			u := uses[p.Class.Name]
+			uses[p.Class.Name] = classUse{append(u.pools, p.Name), append(u.covers, facts.PoolKey(p.Name))}
+		}
+	}
+	return func(yield func(snapshot.NodeClass, classUse) bool) {
+		for _, name := range slices.Sorted(maps.Keys(uses)) {
+			ref := snapshot.ClassRef{Group: snapshot.AutoModeGroup, Name: name}
+			class, _ := facts.Class(s, ref)
+			if class == nil || class.Deleting {
+				continue
+			}
+			u := uses[name]
+			u.covers = append(u.covers, facts.ClassKey(ref))
+			if !yield(*class, u) {
+				return
+			}
+		}
+	}
+}
+
+// roleOfClass is what was read of a refused NodeClass's role.
+func roleOfClass(s *facts.View, class string) (snapshot.ClassRole, *snapshot.Failure) {
+	if !s.Has(snapshot.ClassAccess) {
+		f := s.Why(snapshot.ClassAccess)
+		return snapshot.ClassRole{}, &f
+	}
+	for _, r := range s.ClassRoles {
+		if slices.Contains(r.Classes, class) {
+			return r, nil
+		}
+	}
+	f, lacks := s.Lacks(snapshot.ClassAccess, class)
+	if !lacks {
+		f = snapshot.Failure{Source: snapshot.ClassAccess, Reason: snapshot.NotRead, Message: "the role of NodeClass " + class + " is not among those that were read"}
+	}
+	return snapshot.ClassRole{}, &f
+}
+
+// unread is why the role itself is not known: whether it has a path, and since when it is
+// there; nil where it was read. A role that IAM does not have is not known either.
+func (c classRole) unread(s *facts.View) *snapshot.Failure {
+	if c.ARN != "" {
+		return nil
+	}
+	f, lacks := s.Lacks(snapshot.ClassAccess, c.Name)
+	if !lacks {
+		f = s.Why(snapshot.ClassAccess)
+	}
+	return &f
+}
+
+// entry is the access entry of the role; nil for none. Where the role could not be read it is
+// the one of its name, if that is the only one.
+func (c classRole) entry() *snapshot.AccessEntry {
+	for i, e := range c.Entries {
+		if strings.EqualFold(e.Principal, c.arn) || c.ARN == "" && len(c.Entries) == 1 {
+			return &c.Entries[i]
+		}
+	}
+	return nil
+}
+
+func (c classRole) pass(what, value string) []finding.Finding {
+	return []finding.Finding{{Outcome: finding.Pass, Resource: c.arn, Covers: c.covers, Evidence: []finding.Evidence{{What: what, Value: value}}}}
+}
+
+func (c classRole) blocked(why snapshot.Failure) []finding.Finding {
+	return []finding.Finding{{Outcome: finding.Unknown, Resource: c.arn, Covers: c.covers, Blocked: []snapshot.Failure{why}}}
+}
+
+// failed is a finding on the role: what it lacks, in a clause after its name, and the fix.
+func (c classRole) failed(s *facts.View, title, lacks string, fix finding.Fix, evidence ...finding.Evidence) finding.Finding {
+	fix.Console = link.Access(s)
+	return finding.Finding{
+		Outcome: finding.Fail, Resource: c.arn, Covers: c.covers, Unconditional: true,
+		Resources: append([]string{c.Name}, c.classes...),
+		Title:     title,
+		Why: fmt.Sprintf("%s, the node role of NodeClass %s, %s. EKS Auto Mode launches no node for NodePool %s until %s admits the role.",
+			c.arn, phrase.And(c.classes), lacks, phrase.Some(c.pools, 3), s.Cluster.Name),
+		Evidence: slices.Concat(c.refusals, evidence, []finding.Evidence{modeEvidence(s)}),
+		Fix:      fix,
+	}
+}
+
+// createAuto are the commands that make the access entry of a role of Auto Mode's nodes.
+func createAuto(s *facts.View, role string) []string {
+	return []string{
+		command.AWS(s, "eks create-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", role, "--type", "EC2"),
+		associateAuto(s, role),
+	}
+}
+
+func associateAuto(s *facts.View, role string) string {
+	return command.AWS(s, "eks associate-access-policy", "--cluster-name", s.Cluster.Name, "--principal-arn", role,
+		"--policy-arn", fmt.Sprintf("arn:%s:eks::aws:cluster-access-policy/%s", s.Partition, autoNodePolicy), "--access-scope", "type=cluster")
+}
+
+// recreateAuto are the commands that replace the access entry.
+func recreateAuto(s *facts.View, role string) string {
+	return command.Several(append([]string{deleteEntry(s, role)}, createAuto(s, role)...))
+}
+
+func deleteEntry(s *facts.View, role string) string {
+	return command.AWS(s, "eks delete-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", role)
+}
+
+const admitsItself = " EKS Auto Mode looks again by itself."
+
+func classAccessMissing(s *facts.View, c classRole) []finding.Finding {
+	if len(c.Entries) > 0 {
+		return c.pass("Access entry of "+c.Name, "there is one")
+	}
+	f := c.failed(s, phrase.Title("%s does not admit the node role %s", s.Cluster.Name, c.Name),
+		fmt.Sprintf("has no access entry in %s", s.Cluster.Name),
+		finding.Fix{Text: "Make an access entry of type EC2 for the role, with the access policy " + autoNodePolicy + "." + admitsItself, Command: command.Several(createAuto(s, c.arn))})
+	return []finding.Finding{f}
+}
+
+func classWrongType(s *facts.View, c classRole) []finding.Finding {
+	e := c.entry()
+	switch {
+	case e == nil, e.Type == "EC2":
+		return c.pass("Access entry of "+c.Name, phrase.FirstOf(typesOf(e), "none"))
+	case !knownType(e.Type):
+		return c.blocked(unknownType(c.arn, e.Type))
+	}
+	f := c.failed(s, phrase.Title("access entry of %s is %s, not EC2", c.Name, e.Type),
+		fmt.Sprintf("has an access entry of type %s in %s, and nodes of EKS Auto Mode need one of type EC2", e.Type, s.Cluster.Name),
+		finding.Fix{Text: "Delete the access entry and make it again with type EC2 and the access policy " + autoNodePolicy + ": its type cannot be changed." + admitsItself, Command: recreateAuto(s, e.Principal)},
+		entryEvidence(*e))
+	if e.Type == "EC2_LINUX" {
+		// Some setups report that Auto Mode takes it; AWS documents EC2 alone.
+		f.Confidence = finding.Likely
+	}
+	return []finding.Finding{f}
+}
+
+func typesOf(e *snapshot.AccessEntry) []string {
+	if e == nil {
+		return nil
+	}
+	return []string{e.Type}
+}
+
+func entryEvidence(e snapshot.AccessEntry) finding.Evidence {
+	value := fmt.Sprintf("type %s, user %q, groups %q", e.Type, e.Username, e.Groups)
+	if !e.Created.IsZero() {
+		value += ", created " + e.Created.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	return finding.Evidence{What: "Access entry of " + e.Principal, Value: value}
+}
+
+// classWrongARN: an entry of the role's name under another path is of another role. And Auto
+// Mode itself looks for the entry of the role's name without its path, so that a role with a
+// path had none, whatever EKS has (aws/containers-roadmap#2486).
+func classWrongARN(s *facts.View, c classRole) []finding.Finding {
+	if len(c.Entries) == 0 {
+		return c.pass("Access entry of "+c.Name, "none")
+	}
+	if why := c.unread(s); why != nil {
+		return c.blocked(*why)
+	}
+	e := c.entry()
+	if e == nil {
+		return []finding.Finding{c.failed(s, phrase.Title("the access entry of %s has another path", c.Name),
+			fmt.Sprintf("has no access entry in %s: that of its name is %s, another role's", s.Cluster.Name, c.Entries[0].Principal),
+			finding.Fix{Text: "Make an access entry of type EC2 for the role, with the access policy " + autoNodePolicy + "." + admitsItself, Command: command.Several(createAuto(s, c.arn))},
+			finding.Evidence{What: "Access entry", Value: c.Entries[0].Principal})}
+	}
+	lacks, why := lackOfAutoPolicy(s, snapshot.ClassAccess, *e)
+	switch {
+	case strings.HasSuffix(c.arn, ":role/"+c.Name), e.Type != "EC2", lacks != "", staleEntry(*e, c.Created):
+		return c.pass("Access entry of "+c.Name, e.Principal)
+	case why != nil:
+		return c.blocked(*why)
+	}
+	f := c.failed(s, phrase.Title("the node role %s has a path", c.Name),
+		"has an access entry as it should be and a path, and EKS Auto Mode looks for the entry of the role's name without its path",
+		finding.Fix{Text: fmt.Sprintf("Name a role without a path in NodeClass %s, and make an access entry of type EC2 with the access policy %s for it.", phrase.And(c.classes), autoNodePolicy)},
+		entryEvidence(*e))
+	f.Confidence = finding.Likely
+	return []finding.Finding{f}
+}
+
+func classPolicyMissing(s *facts.View, c classRole) []finding.Finding {
+	e := c.entry()
+	if e == nil || e.Type != "EC2" {
+		return c.pass("Access entry of "+c.Name, phrase.FirstOf(typesOf(e), "none"))
+	}
+	lacks, why := lackOfAutoPolicy(s, snapshot.ClassAccess, *e)
+	switch {
+	case why != nil:
+		return c.blocked(*why)
+	case lacks == "":
+		return c.pass("Access policies of "+c.Name, autoNodePolicy)
+	}
+	return []finding.Finding{c.failed(s, phrase.Title("the access entry of %s lacks %s", c.Name, autoNodePolicy),
+		lacks, finding.Fix{Text: "Associate the access policy with the role's access entry, for the whole cluster." + admitsItself, Command: associateAuto(s, e.Principal)},
+		entryEvidence(*e), policiesOf(*e))}
+}
+
+func classStale(s *facts.View, c classRole) []finding.Finding {
+	e := c.entry()
+	if e == nil {
+		return c.pass("Access entry of "+c.Name, "none")
+	}
+	if why := c.unread(s); why != nil {
+		return c.blocked(*why)
+	}
+	if !staleEntry(*e, c.Created) {
+		return c.pass("Access entry of "+c.Name, "is newer than the role")
+	}
+	f := c.failed(s, phrase.Title("the access entry of %s is of a deleted role", c.Name),
+		staleWhy(s),
+		finding.Fix{Text: "Delete the access entry and make it again." + admitsItself, Command: recreateAuto(s, e.Principal)},
+		entryEvidence(*e), createdEvidence(c.arn, c.Created))
+	return []finding.Finding{staleDoubt(f, *e, c.Created)}
+}
+
+// need is an action that somebody must be allowed.
+type need struct {
+	action   string
+	resource string // of policy.Request
+	// vital needs are those without which no node becomes Ready.
+	vital bool
+}
+
+// grants is what a role's policies say of some needs.
+type grants struct {
+	missing []refusal
+	// open are the needs that hang on what cannot be known from here.
+	open []refusal
+	// unread are the policies that are not understood: nothing is certain.
+	unread []snapshot.Failure
+}
+
+// refusal is a need that is not granted, and why.
+type refusal struct {
+	need
+	by policy.Decision
+}
+
+// granted judges a role's needs by its policies, inline and managed, within
+// its boundary and the session policies that it is assumed with.
+func granted(s *facts.View, role snapshot.Role, needs []need, sessions ...snapshot.Policy) grants {
+	var g grants
+	parse := func(p snapshot.Policy) (policy.Document, bool) {
+		if f, lacks := s.Lacks(snapshot.Roles, p.ARN); lacks && p.ARN != "" {
+			g.unread = append(g.unread, f)
+			return policy.Document{}, false
+		}
+		d, err := policy.Parse(p.Document)
+		if err != nil {
+			g.unread = append(g.unread, unparsed("policy "+p.Name+" of "+role.ARN, err))
+			return policy.Document{}, false
+		}
+		d.Name = p.Name
+		return d, true
+	}
+	var documents []policy.Document
+	for _, p := range role.Policies {
+		if d, ok := parse(p); ok {
+			documents = append(documents, d)
+		}
+	}
+	var limits []policy.Document
+	if role.Boundary != nil {
+		if d, ok := parse(*role.Boundary); ok {
+			d.Name = "the permissions boundary " + d.Name
+			limits = append(limits, d)
+		}
+	}
+	for _, p := range sessions {
+		if d, ok := parse(p); ok {
+			limits = append(limits, d)
+		}
+	}
+	for _, n := range needs {
+		by := policy.Effective(documents, limits, policy.Request{
+			Action: n.action, Resource: n.resource, Caller: policy.Caller{ARN: role.ARN}, Facts: callFacts(s),
+		})
+		switch by.Verdict {
+		case policy.Silent, policy.Denied:
+			g.missing = append(g.missing, refusal{n, by})
+		case policy.Depends:
+			g.open = append(g.open, refusal{n, by})
+		}
+	}
+	return g
+}
+
+// callFacts are the condition keys that every call of a node has with a known
+// value (IAM user guide, "AWS global condition context keys"). An instance's
+// credentials are never made with MFA.
+func callFacts(s *facts.View) map[string][]string {
+	return map[string][]string{
+		"aws:RequestedRegion":        {s.Region},
+		"ec2:Region":                 {s.Region},
+		"aws:SecureTransport":        {"true"},
+		"aws:ViaAWSService":          {"false"},
+		"aws:PrincipalIsAWSService":  {"false"},
+		"aws:MultiFactorAuthPresent": {},
+		"aws:MultiFactorAuthAge":     {},
+	}
+}
+
+// vital are the missing ones without which no node becomes Ready. With a
+// policy that is not understood, only what a Deny says is sure.
+func (g grants) vital() []refusal {
+	return slices.DeleteFunc(slices.Clone(g.missing), func(r refusal) bool {
+		return !r.vital || len(g.unread) > 0 && r.by.Verdict != policy.Denied
+	})
+}
+
+// undecided is what keeps from saying that all vital needs are granted.
+func (g grants) undecided(role string) []snapshot.Failure {
+	list := slices.Clone(g.unread)
+	for _, r := range g.open {
+		if r.vital {
+			list = append(list, snapshot.Failure{
+				Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s may %s %s", facts.LastPart(role), r.action, r.by),
+			})
+		}
+	}
+	return list
+}
+
+func actionNames(list []refusal) []string {
+	out := make([]string, len(list))
+	for i, r := range list {
+		out[i] = r.action
+	}
+	return out
+}
+
+// because tells why actions are refused: the statements that deny, the
+// boundary, or that no policy grants them.
+func because(list []refusal) string {
+	var reasons []string
+	for _, r := range list {
+		reason := "no policy of the role grants it"
+		switch {
+		case r.by.Verdict == policy.Denied:
+			reason = fmt.Sprintf("%s of %s denies it", r.by.Statement, r.by.Document)
+		case r.by.Document != "":
+			reason = r.by.Document + " does not grant it"
+		}
+		if !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// policiesHeld names a role's policies for a person.
+func policiesHeld(role snapshot.Role) finding.Evidence {
+	var names []string
+	for _, p := range role.Policies {
+		if p.ARN == "" {
+			names = append(names, p.Name+" (inline)")
+			continue
+		}
+		names = append(names, p.Name)
+	}
+	value := "none"
+	if len(names) > 0 {
+		value = strings.Join(names, ", ")
+	}
+	if role.Boundary != nil {
+		value += "; boundary " + role.Boundary.Name
+	}
+	return finding.Evidence{What: "Policies of " + role.Name, Value: phrase.Clip(value)}
+}
+
+// attachPolicies is the command that gives a role AWS's own policies.
+func attachPolicies(s *facts.View, role string, policies ...string) string {
+	var commands []string
+	for _, name := range policies {
+		commands = append(commands, command.AWS(s, "iam attach-role-policy", "--role-name", facts.LastPart(role), "--policy-arn", fmt.Sprintf("arn:%s:iam::aws:policy/%s", s.Partition, name)))
+	}
+	return command.Several(commands)
+}
+
+func ProfileMissing() check.Check {
+	return usingRoles(check.Check{
+		ID:         checkid.IAMProfileMissing,
+		Title:      "The instance has no role",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Profiles},
+		AtLaunch:   true,
+		Cause:      "The instance was started without an instance profile, or its profile was deleted, holds no role, or holds a role that was deleted. Without credentials the kubelet cannot prove to the cluster who it is.",
+		Fix:        "Put the node role into the instance profile, name the profile in the launch template, and replace the instances.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html",
+			"https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_switch-role-ec2_instance-profiles.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			suspects, well := s.Suspects()
+			var list []finding.Finding
+			var lost []loss
+			var good []*snapshot.Instance
+			for _, i := range suspects {
+				if i.Profile == "" && i.Ended() {
+					continue // EC2 forgets the profile of an instance that has ended
+				}
+				l, why := lossOf(s, i)
+				switch {
+				case why != nil:
+					list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: i.ID, Covers: []string{i.ID}, Blocked: []snapshot.Failure{*why}})
+				case l.kind == "":
+					good = append(good, i)
+				default:
+					lost = l.in(lost)
+				}
+			}
+			list = facts.Together(list)
+			for _, l := range lost {
+				list = append(list, l.finding(s))
+			}
+			if good = append(good, well...); len(good) > 0 {
+				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(good)})
+			}
+			return list
+		},
+	})
+}
+
+// loss is how instances came to have no role.
+type loss struct {
+	kind      string // empty for none
+	resource  string
+	profile   string
+	role      string // that was deleted
+	instances []*snapshot.Instance
+}
+
+// The kinds.
+const (
+	noProfile      = "no instance profile"
+	profileDeleted = "profile deleted"
+	profileEmpty   = "profile empty"
+	roleDeleted    = "role deleted"
+)
+
+// lossOf tells how an instance came to have no role, or what kept from
+// telling.
+func lossOf(s *facts.View, i *snapshot.Instance) (loss, *snapshot.Failure) {
+	l := loss{instances: []*snapshot.Instance{i}, resource: i.Profile, profile: i.Profile}
+	if i.Profile == "" {
+		l.kind, l.resource = noProfile, i.ID
+		if i.Template.ID != "" {
+			l.resource = i.Template.ID // which started them all like this
+		}
+		return l, nil
+	}
+	p, read := facts.ProfileOf(s, i.Profile)
+	lack, lacks := s.Lacks(snapshot.Profiles, i.Profile)
+	switch {
+	case lacks && lack.Code == facts.NoSuchEntity:
+		l.kind = profileDeleted
+	case lacks:
+		return l, &lack
+	case !read:
+		return l, &snapshot.Failure{Source: snapshot.Profiles, Reason: snapshot.NotRead, Message: i.Profile + " is not among the instance profiles that were read"}
+	case len(p.Roles) == 0:
+		l.kind = profileEmpty
+	default:
+		// IAM lets nobody delete a role that is in a profile, but the profile
+		// may have been read before.
+		if f, lacks := s.Lacks(snapshot.Roles, p.Roles[0]); lacks && f.Code == facts.NoSuchEntity {
+			l.kind, l.role = roleDeleted, p.Roles[0]
+		}
+	}
+	return l, nil
+}
+
+// in adds a loss to the one of the same kind and resource.
+func (l loss) in(list []loss) []loss {
+	i := slices.IndexFunc(list, func(o loss) bool { return o.kind == l.kind && o.resource == l.resource })
+	if i < 0 {
+		return append(list, l)
+	}
+	list[i].instances = append(list[i].instances, l.instances...)
+	return list
+}
+
+func (l loss) finding(s *facts.View) finding.Finding {
+	who := facts.IDs(l.instances)
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: l.resource, Covers: who, Instances: who,
+		Fix: finding.Fix{Console: link.EC2(s, "InstanceDetails:instanceId="+who[0])},
+	}
+	if l.resource != who[0] {
+		f.Resources = append([]string{l.resource}, who[:min(len(who), 5)]...)
+	}
+	profile := facts.LastPart(l.profile)
+	switch l.kind {
+	case noProfile:
+		f.Title = phrase.Title("%s %s no instance profile", phrase.Subject(who, "instance"), phrase.Verb(who, "has", "have"))
+		f.Why = fmt.Sprintf("%s %s started without an instance profile, so %s no role and no credentials. The kubelet cannot prove to %s who it is.",
+			phrase.Some(who, 3), phrase.Verb(who, "was", "were"), phrase.Verb(who, "it has", "they have"), s.Cluster.Name)
+		f.Evidence = []finding.Evidence{{What: phrase.Subject(who, "instance"), Value: "EC2 lists no IamInstanceProfile"}}
+		f.Fix.Text = "Name an instance profile with the node role in the launch template, and replace the instances. To give one to a running instance, put its name in the place of <profile>:"
+		f.Fix.Command = command.AWS(s, "ec2 associate-iam-instance-profile", "--instance-id", who[0], "--iam-instance-profile", "Name="+shell.Placeholder("profile"))
+	case profileDeleted:
+		f.Title = phrase.Title("instance profile %s was deleted", profile)
+		f.Why = fmt.Sprintf("%s %s started with %s, which IAM no longer has. There are no credentials for %s.", phrase.Some(who, 3), phrase.Verb(who, "was", "were"), l.profile, phrase.Verb(who, "it", "them"))
+		f.Evidence = []finding.Evidence{{What: l.profile, Value: "iam:GetInstanceProfile: " + facts.NoSuchEntity}}
+		f.Fix.Text = "Make the profile again with the node role in it, and replace the instances: a running one keeps the profile that is gone."
+		f.Fix.Command = command.AWS(s, "iam create-instance-profile", "--instance-profile-name", profile)
+	case profileEmpty:
+		f.Title = phrase.Title("instance profile %s holds no role", profile)
+		f.Why = fmt.Sprintf("%s has no role in it, so %s %s no credentials and cannot prove to %s who %s.", l.profile, phrase.Some(who, 3), phrase.Verb(who, "has", "have"), s.Cluster.Name, phrase.Verb(who, "it is", "they are"))
+		f.Evidence = []finding.Evidence{{What: l.profile, Value: "no roles"}}
+		f.Fix.Text = "Put the node role into the profile: its name in the place of <node role>."
+		f.Fix.Command = command.AWS(s, "iam add-role-to-instance-profile", "--instance-profile-name", profile, "--role-name", shell.Placeholder("node role"))
+	case roleDeleted:
+		f.Title = phrase.Title("node role %s was deleted", facts.LastPart(l.role))
+		f.Why = fmt.Sprintf("%s holds %s, which IAM no longer has. %s no credentials.", profile, l.role, phrase.Some(who, 3)+phrase.Verb(who, " gets", " get"))
+		f.Evidence = []finding.Evidence{{What: l.role, Value: "iam:GetRole: " + facts.NoSuchEntity}, {What: l.profile, Value: "holds " + l.role}}
+		f.Resources = append([]string{l.role}, f.Resources...)
+		f.Fix.Text = "Make the role again with its trust and its policies, put it into the profile again, and make its access entry again: an entry is for the very role that was deleted, not for its name."
+		f.Fix.Console = link.Role(s, l.role)
+	}
+	return f
+}

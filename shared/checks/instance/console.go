@@ -1,0 +1,264 @@
+package instance
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	serial "rollcall/shared/node/console"
+	"rollcall/shared/snapshot"
+)
+
+func ConsoleError() check.Check {
+	return check.Using(already(), usingStart(check.Check{
+		ID:         checkid.InstanceConsoleError,
+		Title:      "The console output tells why the node did not come up",
+		Confidence: finding.Certain,
+		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Consoles},
+		After:      []checkid.ID{checkid.AnyJoinCause, checkid.DNSHostnamesOff, checkid.DNSDHCPOptions, checkid.DNSFirewall, checkid.DNSResolverRule, checkid.DNSPrivateZone, checkid.IAMSTSEndpoint},
+		Cause:      "The instance wrote a known failure to its serial console: of nodeadm, bootstrap.sh, cloud-init, containerd, the kubelet, TLS, name resolution or the kernel. The last state counts: what was tried again and went well later is none. Consoles are sampled; instances of the same group and launch template whose console was not read are taken to fail alike.",
+		Fix:        "It depends on the line, which the finding names.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshoot-unreachable-instance.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			l := s.Index()
+			suspects, well := l.S.Suspects()
+			list := consoleFindings(l, suspects)
+			if len(well) > 0 {
+				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
+			}
+			return list
+		},
+	}))
+}
+
+// consoleGroup are the consoles of instances that one group started from one
+// template: what is true of those that were read is taken for true of all.
+type consoleGroup struct {
+	owner string
+	hits  []consoleHit
+	quiet []*snapshot.Instance // read, and nothing known is in them
+	dark  []*snapshot.Instance // due, and nothing could be read
+	// why is what kept each of the dark ones from being read.
+	why map[string]snapshot.Failure
+}
+
+// consoleHit is a console that holds a known failure.
+type consoleHit struct {
+	instance *snapshot.Instance
+	match    serial.Match
+}
+
+func consoleFindings(l facts.InstanceIndex, suspects []*snapshot.Instance) []finding.Finding {
+	var list []finding.Finding
+	var causes []*consoleCause
+	for _, a := range consoles(l, suspects) {
+		if len(a.quiet) > 0 {
+			list = append(list, finding.Finding{Outcome: finding.Pass, Resource: a.owner, Covers: facts.IDs(a.quiet)})
+		}
+		same, rest := a.taken()
+		// Where a sample holds nothing known, neither will the rest.
+		if len(rest) > 0 && (len(a.hits) > 0 || len(a.quiet) == 0) {
+			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: a.owner, Covers: facts.IDs(rest), Blocked: a.blocked(rest)})
+		}
+		for _, h := range a.hits {
+			at := slices.IndexFunc(causes, func(c *consoleCause) bool { return c.owner == a.owner && c.row() == h.match.ID })
+			if at < 0 {
+				at = len(causes)
+				causes = append(causes, &consoleCause{owner: a.owner})
+			}
+			causes[at].hits = append(causes[at].hits, h)
+			if h == a.hits[0] {
+				causes[at].unread = append(causes[at].unread, same...)
+			}
+		}
+	}
+	for _, c := range causes {
+		list = append(list, consoleErrorFinding(l, c, c.leads(causes)))
+	}
+	return list
+}
+
+// consoles reads the suspects' consoles, by what they were started from.
+func consoles(l facts.InstanceIndex, suspects []*snapshot.Instance) []*consoleGroup {
+	texts := map[string]string{}
+	for _, c := range l.S.Consoles {
+		texts[c.Instance] = c.Text
+	}
+	groups := map[string]*consoleGroup{}
+	var order []string
+	for _, i := range suspects {
+		owner := cmp.Or(i.Owner(), i.ID)
+		key := strings.Join([]string{owner, i.Template.ID, i.Template.Name, i.Template.Version, i.AMI}, " ")
+		a := groups[key]
+		if a == nil {
+			a = &consoleGroup{owner: owner, why: map[string]snapshot.Failure{}}
+			groups[key] = a
+			order = append(order, key)
+		}
+		r := serial.Read(texts[i.ID])
+		match, found := lasting(l, i, r)
+		switch {
+		case found:
+			a.hits = append(a.hits, consoleHit{i, match})
+		case !l.Due(i.ID): // nothing that is not there yet counts against it
+		case r.Stage >= serial.Bootstrap, r.Stage == serial.System && i.Windows:
+			a.quiet = append(a.quiet, i)
+		case l.Nodes[i.ID] == nil:
+			a.dark = append(a.dark, i)
+			a.why[i.ID] = untold(l, i, texts, r)
+		}
+	}
+	list := make([]*consoleGroup, len(order))
+	for i, key := range order {
+		list[i] = groups[key]
+	}
+	return list
+}
+
+// lasting is the failure that counts. A node that has registered got past all
+// that keeps nodes from it; and before an instance is due, only what does not
+// pass by itself counts.
+func lasting(l facts.InstanceIndex, i *snapshot.Instance, r serial.Reading) (serial.Match, bool) {
+	for _, m := range r.Matches {
+		switch {
+		case l.Nodes[i.ID] != nil && !m.Late:
+		case !l.Due(i.ID) && (m.Heals || !m.Certain):
+		default:
+			return m, true
+		}
+	}
+	return serial.Match{}, false
+}
+
+// untold is why a console says nothing.
+func untold(l facts.InstanceIndex, i *snapshot.Instance, texts map[string]string, r serial.Reading) snapshot.Failure {
+	if f, lacks := l.S.Lacks(snapshot.Consoles, i.ID); lacks {
+		return f
+	}
+	f := snapshot.Failure{Source: snapshot.Consoles, Reason: snapshot.NotRead, Message: i.ID + " is not among the consoles that were read"}
+	if _, read := texts[i.ID]; read {
+		f.Message = i.ID + " has written nothing to its console yet"
+		if r.Stage > serial.Silent {
+			f.Message = fmt.Sprintf("the console of %s ends at %s, before the bootstrap", i.ID, r.Stage)
+		}
+	}
+	return f
+}
+
+// taken sorts those whose console could not be read: the same are taken to
+// fail as the sample does, where it agrees. What the network does to one
+// subnet it need not do to another.
+func (a *consoleGroup) taken() (same, rest []*snapshot.Instance) {
+	if len(a.hits) == 0 || len(a.quiet) > 0 || slices.ContainsFunc(a.hits, func(h consoleHit) bool { return h.match.ID != a.hits[0].match.ID }) {
+		return nil, a.dark
+	}
+	family := a.hits[0].match.Check.Family()
+	network := family == checkid.Endpoint || family == checkid.SG
+	for _, i := range a.dark {
+		if network && !slices.ContainsFunc(a.hits, func(h consoleHit) bool { return h.instance.Subnet == i.Subnet }) {
+			rest = append(rest, i)
+			continue
+		}
+		same = append(same, i)
+	}
+	return same, rest
+}
+
+// blocked is what kept instances from being read: the first of each kind.
+func (a *consoleGroup) blocked(list []*snapshot.Instance) []snapshot.Failure {
+	var all []snapshot.Failure
+	for _, i := range list {
+		why := a.why[i.ID]
+		if !slices.ContainsFunc(all, func(f snapshot.Failure) bool {
+			return f.Call == why.Call && f.Reason == why.Reason && f.Code == why.Code
+		}) {
+			all = append(all, why)
+		}
+	}
+	return all
+}
+
+// consoleCause is one failure of one group.
+type consoleCause struct {
+	owner  string
+	hits   []consoleHit
+	unread []*snapshot.Instance // of the same template, and no node either
+}
+
+func (c *consoleCause) row() string { return c.hits[0].match.ID }
+
+func (c *consoleCause) all() []string {
+	var list []string
+	for _, h := range c.hits {
+		list = append(list, h.instance.ID)
+	}
+	return append(list, facts.IDs(c.unread)...)
+}
+
+// leads tells that no other failure of the same owner has more instances. An
+// incident is known by its check and resource: only one can have the owner's.
+func (c *consoleCause) leads(all []*consoleCause) bool {
+	return !slices.ContainsFunc(all, func(other *consoleCause) bool {
+		if other == c || other.owner != c.owner {
+			return false
+		}
+		return cmp.Or(cmp.Compare(len(c.all()), len(other.all())), cmp.Compare(other.row(), c.row())) < 0
+	})
+}
+
+func consoleErrorFinding(l facts.InstanceIndex, c *consoleCause, leads bool) finding.Finding {
+	first := c.hits[0]
+	all := c.all()
+	resource := c.owner
+	if !leads {
+		resource = slices.Min(all)
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: resource, Covers: all, Instances: slices.Clone(all),
+		Title: phrase.Title("%s: %s", phrase.Subject(all, "instance"), first.match.Title),
+		Why:   fmt.Sprintf("The console of %s tells: %s (%s). %s", first.instance.ID, first.match.Title, first.match.ID, first.match.Means),
+		Fix:   fixConsole(l, first),
+	}
+	if !first.match.Certain {
+		f.Confidence = finding.Likely
+	}
+	if !first.match.Unanswered {
+		// The line proves something of its own: what is only likely of the
+		// network does not outweigh it.
+		f.Behind = []checkid.ID{checkid.AnyJoinCause}
+	}
+	const limit = 3
+	for n, h := range c.hits {
+		if n == limit {
+			break
+		}
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Console of " + h.instance.ID, Value: phrase.Clip(h.match.Line)})
+	}
+	if len(all) > 1 {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Consoles", Value: fmt.Sprintf("%d of %d were read; all of them say it", len(c.hits), len(all))})
+	}
+	return f
+}
+
+func fixConsole(l facts.InstanceIndex, h consoleHit) finding.Fix {
+	fix := finding.Fix{
+		Text:    strings.ReplaceAll(withoutWhatIs(l.S, h.instance, h.match.Next), "<region>", l.S.Region),
+		Command: command.AWS(l.S, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", h.instance.ID),
+		Console: link.EC2(l.S, "InstanceDetails:instanceId="+h.instance.ID),
+	}
+	if h.match.Check != "" {
+		fix.Text += " See " + string(h.match.Check) + "."
+	}
+	return fix
+}

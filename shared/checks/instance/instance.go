@@ -1,0 +1,830 @@
+// Package instance holds the checks of instance: what was started, and how.
+package instance
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/activity"
+	"rollcall/shared/node/factor"
+	"rollcall/shared/snapshot"
+)
+
+// usingStart is a check of instances: what is expected of one depends on its
+// image and its template.
+func usingStart(c check.Check) check.Check {
+	return check.Using([]snapshot.Source{
+		snapshot.Images, snapshot.LaunchedImagesOf, snapshot.LaunchTemplates, snapshot.InstanceTypes, snapshot.AWSNode, snapshot.NodeEventsOf,
+	}, c)
+}
+
+// already are the sources that show what a console line's advice asks for.
+func already() []snapshot.Source {
+	return []snapshot.Source{snapshot.VPCs, snapshot.VPCDNS, snapshot.DHCP, snapshot.Access, snapshot.Profiles, snapshot.Roles, snapshot.Nodegroups}
+}
+
+// state is a clause of advice, and whether what it asks for is so already.
+type state struct {
+	clause string
+	is     func(s *facts.View, i *snapshot.Instance) bool
+}
+
+// states are the clauses of the console's rows that ask for what a look can show.
+func states() []state {
+	attached := func(names ...string) func(*facts.View, *snapshot.Instance) bool {
+		return func(s *facts.View, i *snapshot.Instance) bool { return holds(s, i, names) }
+	}
+	return []state{
+		{"Switch DNS support of the VPC on, ", dnsOn(func(v snapshot.VPCAttributes) bool { return v.DNSSupport })},
+		{"Switch DNS hostnames of the VPC on; where they are, ", dnsOn(func(v snapshot.VPCAttributes) bool { return v.DNSHostnames })},
+		{"use AmazonProvidedDNS or forward to it, and ", amazonProvided},
+		{", and look at the DHCP options' name servers", amazonProvided},
+		{"Give the node role an access entry of type EC2_LINUX (EC2_WINDOWS), or map it", admitted},
+		{"Attach AmazonEKSWorkerNodePolicy to the node role; ", attached("AmazonEKSWorkerNodePolicy")},
+		{"Attach AmazonEKSWorkerNodePolicy to the node role, or ", attached("AmazonEKSWorkerNodePolicy")},
+		{"Attach AmazonEC2ContainerRegistryPullOnly to the node role, and ", attached("AmazonEC2ContainerRegistryPullOnly", "AmazonEC2ContainerRegistryReadOnly", "AmazonEC2ContainerRegistryPowerUser")},
+		{"Switch the metadata endpoint on, and ", func(_ *facts.View, i *snapshot.Instance) bool { return i.Metadata.Endpoint == "enabled" }},
+	}
+}
+
+// withoutWhatIs is advice without what is so already.
+func withoutWhatIs(s *facts.View, i *snapshot.Instance, text string) string {
+	for _, x := range states() {
+		if !strings.Contains(text, x.clause) || !x.is(s, i) {
+			continue
+		}
+		before, after, _ := strings.Cut(text, x.clause)
+		if strings.HasPrefix(x.clause, "Give the node role") {
+			// The entry is there, and the line is older or of another identity.
+			text = "The node role has its access entry: if it was made after the instance started, look again; else compare the identity that the instance has with it."
+			continue
+		}
+		text = before + after
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+func dnsOn(is func(snapshot.VPCAttributes) bool) func(*facts.View, *snapshot.Instance) bool {
+	return func(s *facts.View, i *snapshot.Instance) bool {
+		return slices.ContainsFunc(s.VPCAttributes, func(v snapshot.VPCAttributes) bool { return v.VPC == i.VPC && is(v) })
+	}
+}
+
+func amazonProvided(s *facts.View, i *snapshot.Instance) bool {
+	n := s.Placements().NameServers(i.VPC)
+	return n.Blocked == nil && slices.Equal(n.Options.DomainNameServers, []string{"AmazonProvidedDNS"})
+}
+
+// roleOf is the ARN of an instance's node role, where it is known.
+func roleOf(s *facts.View, i *snapshot.Instance) string {
+	groups, _ := s.RoleGroups()
+	for _, g := range groups {
+		if slices.Contains(g.All(), i.ID) {
+			return g.Role
+		}
+	}
+	return ""
+}
+
+func admitted(s *facts.View, i *snapshot.Instance) bool {
+	role := roleOf(s, i)
+	return role != "" && slices.ContainsFunc(s.AccessEntries, func(e snapshot.AccessEntry) bool {
+		return e.Principal == role && (e.Type == "EC2_LINUX" || e.Type == "EC2_WINDOWS" || e.Type == "EC2")
+	})
+}
+
+func holds(s *facts.View, i *snapshot.Instance, policies []string) bool {
+	role, _, why := facts.ReadRole(s, roleOf(s, i))
+	return why == nil && slices.ContainsFunc(role.Policies, func(p snapshot.Policy) bool { return slices.Contains(policies, p.Name) })
+}
+
+func AMI() check.Check {
+	return usingStart(check.Check{
+		ID:         checkid.InstanceAMI,
+		Title:      "The image is out of support or for something else",
+		Confidence: finding.Likely,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
+		After:      []checkid.ID{checkid.InstanceVersionSkew},
+		Cause:      "The image's architecture is not the instance type's, it is for a Kubernetes version that does not go with the control plane's, or it is an EKS image with Amazon Linux 2, whose support ended on 26 November 2025. An image that EC2 does not list (deregistered since, no longer shared, or hidden by the account's Allowed AMIs) or that is disabled keeps no instance that was launched from it from joining: of it nothing is known.",
+		Fix:        "Start a current EKS image of the control plane's version and the instance type's architecture.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/eks-optimized-amis.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/eks-ami-deprecation-faqs.html",
+		},
+		Run: runImageUnfit,
+	})
+}
+
+func runImageUnfit(s *facts.View) []finding.Finding {
+	l := s.Index()
+	suspects, well := l.S.Suspects()
+	images := imagesByID(s)
+	var order []string
+	by := map[string][]*snapshot.Instance{}
+	for _, i := range suspects {
+		// One image may be right for one type and wrong for another.
+		key := i.AMI + " " + i.Type
+		if by[key] == nil {
+			order = append(order, key)
+		}
+		by[key] = append(by[key], i)
+	}
+	var list []finding.Finding
+	faults := map[string]int{} // image to its finding: one message for each
+	for _, key := range order {
+		group := by[key]
+		ami := group[0].AMI
+		if f, lacks := unseenImage(l, ami); lacks {
+			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: cmp.Or(ami, s.Cluster.Name), Covers: facts.IDs(group), Blocked: []snapshot.Failure{f}})
+			continue
+		}
+		image, known := images[ami]
+		if !known {
+			// What runs needs its image no more; only what the image is for is unknown,
+			// which counts against nothing before the node is due.
+			due := slices.DeleteFunc(slices.Clone(group), func(i *snapshot.Instance) bool { return !l.Due(i.ID) })
+			well = append(well, slices.DeleteFunc(group, func(i *snapshot.Instance) bool { return l.Due(i.ID) })...)
+			if len(due) > 0 {
+				why := []snapshot.Failure{{
+					Source: snapshot.Images, Reason: snapshot.NotShown, Message: "EC2 does not list " + ami + " (deregistered since, no longer shared, or hidden by Allowed AMIs): which Kubernetes version it is for is unknown",
+				}}
+				if !s.Has(snapshot.LaunchedImagesOf) {
+					why = append(why, s.Why(snapshot.LaunchedImagesOf))
+				}
+				list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: ami, Covers: facts.IDs(due), Blocked: why})
+			}
+			continue
+		}
+		reasons := unfit(l, image, group[0])
+		if len(reasons) == 0 {
+			well = append(well, group...)
+			continue
+		}
+		at, again := faults[ami]
+		if !again {
+			faults[ami] = len(list)
+			list = append(list, imageUnfitFinding(l, ami, image, group, reasons))
+			continue
+		}
+		list[at].Covers = append(list[at].Covers, facts.IDs(group)...)
+		list[at].Instances = slices.Clone(list[at].Covers)
+	}
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
+	}
+	return list
+}
+
+// unseenImage is why nothing is known of an image.
+func unseenImage(l facts.InstanceIndex, ami string) (snapshot.Failure, bool) {
+	if ami == "" {
+		return snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.Broken, Message: "EC2 names no image"}, true
+	}
+	return l.S.Lacks(snapshot.Images, ami)
+}
+
+// unfit is what is wrong with an image for an instance. Its state is not: a disabled image
+// starts nothing more, and what runs is not affected (EC2 user guide, "Disable an AMI").
+func unfit(l facts.InstanceIndex, image snapshot.Image, i *snapshot.Instance) []string {
+	var reasons []string
+	if types := architectures(l, i.Type); image.Architecture != "" && len(types) > 0 && !slices.Contains(types, image.Architecture) {
+		reasons = append(reasons, fmt.Sprintf("it is for %s, and %s has %s", image.Architecture, i.Type, phrase.And(types)))
+	}
+	if wrong := skew(minorOfImage(image.Name), minorOf(l.S.Cluster.Version)); wrong != "" {
+		reasons = append(reasons, wrong)
+	}
+	if ofAL2(image.Name) && !l.S.Time.Before(endOfAL2()) {
+		reasons = append(reasons, "it is an EKS image with Amazon Linux 2, whose support ended on 26 November 2025")
+	}
+	return reasons
+}
+
+func architectures(l facts.InstanceIndex, instanceType string) []string {
+	for _, t := range l.S.InstanceTypes {
+		if t.Name == instanceType {
+			return t.Architectures
+		}
+	}
+	return nil
+}
+
+func imageUnfitFinding(l facts.InstanceIndex, ami string, image snapshot.Image, group []*snapshot.Instance, reasons []string) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: ami, Covers: facts.IDs(group), Instances: facts.IDs(group),
+		Title: phrase.Title("%s does not fit: %s", ami, reasons[0]),
+		Why:   fmt.Sprintf("%s: %s.", cmp.Or(image.Name, ami), strings.Join(reasons, "; ")),
+		Evidence: []finding.Evidence{{What: ami, Value: fmt.Sprintf("%s, %s, %s, owner %s", cmp.Or(image.Name, "no name"), cmp.Or(image.Architecture, "architecture not said"),
+			cmp.Or(image.State, "not listed"), cmp.Or(image.OwnerAlias, image.Owner, "not known"))}},
+		Fix: finding.Fix{
+			Text:    "Set a current EKS image in the launch template or nodegroup, and replace the instances.",
+			Console: link.EC2(l.S, "ImageDetails:imageId="+ami),
+		},
+	}
+	if !image.Deprecated.IsZero() && !l.S.Time.Before(image.Deprecated) {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: ami, Value: "deprecated since " + image.Deprecated.UTC().Format("2006-01-02") + "; that alone does no harm"})
+	}
+	if m := minorOf(l.S.Cluster.Version); m > 0 {
+		architecture := "x86_64"
+		if slices.Contains(architectures(l, group[0].Type), "arm64") {
+			architecture = "arm64"
+		}
+		f.Fix.Command = command.AWS(l.S, "ssm get-parameter", "--name",
+			fmt.Sprintf("/aws/service/eks/optimized-ami/%s/amazon-linux-2023/%s/standard/recommended/image_id", m, architecture), "--query", "Parameter.Value", "--output", "text")
+	}
+	return f
+}
+
+// CommonFactor compares the launches of a week: shared/node/factor says how, and
+// docs/factor.md how soon it names what, and that it accuses nothing healthy.
+func CommonFactor() check.Check {
+	return check.Check{
+		ID:             checkid.InstanceCommonFactor,
+		Title:          "Those that failed share what those that joined do not have",
+		Confidence:     finding.Likely,
+		Circumstantial: true,
+		Needs:          []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes},
+		Uses:           []snapshot.Source{snapshot.LaunchHistory},
+		Cause: "No other check explains the launches that failed, and of the last week's launches far more fail with one AMI, launch template version, version of the VPC CNI, nodegroup or NodePool, instance type, family, architecture, capacity type, subnet or zone than without it. " +
+			"The test is exact (Fisher), corrected for all values that were tried and for a look at each launch of 90 days; of each value one launch of each quarter of an hour counts, and launches of the same hours must have joined without it (docs/factor.md). It tells what to look at, not how it fails.",
+		Fix: "Compare it with what those that joined were launched with, go back to that, and read the console output of one that failed.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/launch-templates.html",
+		},
+		Run: runCommonFactor,
+	}
+}
+
+func runCommonFactor(s *facts.View) []finding.Finding {
+	var v finding.Verdicts
+	launches, failed := compared(s)
+	suspects, well := s.Suspects()
+	verdict := factor.Judge(launches, s.Time)
+	var with []*snapshot.Instance
+	if verdict.Reason == factor.Named {
+		for _, i := range suspects {
+			if slices.Contains(verdict.IDs, i.ID) && failed[i.ID] {
+				with = append(with, i)
+			}
+		}
+	}
+	rest := facts.IDs(facts.Except(append(slices.Clone(suspects), well...), with))
+	switch {
+	case len(with) > 0:
+		v.Fail(commonFactorFinding(s, verdict, launches, facts.IDs(with)))
+	case len(failed) > 0 && !s.Has(snapshot.LaunchHistory):
+		v.Unknown(s.Cluster.Name, rest, s.Why(snapshot.LaunchHistory))
+		return v.Findings()
+	}
+	v.Pass(s.Cluster.Name, rest, finding.Evidence{What: "Launches of the last 7 days", Value: fmt.Sprintf("%d compared, nothing named: %s", len(launches), verdict.Reason)})
+	return v.Findings()
+}
+
+// compared are the launches whose end says something: those of the history, the
+// nodes that there are, and the instances of the scope that should be nodes by now
+// (failed) and that no recorded cause explains.
+func compared(s *facts.View) (list []factor.Launch, failed map[string]bool) {
+	l, past, failed := s.Index(), map[string]snapshot.Past{}, map[string]bool{}
+	if s.Has(snapshot.LaunchHistory) {
+		for _, p := range s.Week {
+			past[p.ID] = p
+		}
+	}
+	now := func(i *snapshot.Instance, end snapshot.End) {
+		p, remembered := past[i.ID]
+		if !remembered {
+			p = snapshot.Past{ID: i.ID, Started: i.Launched, Cause: l.Launches[i.ID].Cause}
+			if at := l.Launches[i.ID].Started; !at.IsZero() {
+				p.Started = at
+			}
+		}
+		p.Nodegroup = cmp.Or(p.Nodegroup, i.Owner())
+		p.Type, p.Zone, p.Subnet = cmp.Or(p.Type, i.Type), cmp.Or(p.Zone, i.Zone), cmp.Or(p.Subnet, i.Subnet)
+		p.AMI, p.Architecture = cmp.Or(p.AMI, i.AMI), cmp.Or(p.Architecture, i.Architecture)
+		p.Spot = p.Spot || i.Spot
+		if p.Template.ID == "" {
+			p.Template = i.Template
+		}
+		if p.End = end; end == snapshot.Open {
+			p.Missed = s.Time
+		}
+		past[i.ID] = p
+	}
+	for i := range s.Instances {
+		in := &s.Instances[i]
+		if n := l.Nodes[in.ID]; n != nil && n.Joined() {
+			now(in, snapshot.Joined)
+		}
+	}
+	suspects, _ := s.Suspects()
+	for _, i := range suspects {
+		if i.Ended() || l.Due(i.ID) {
+			now(i, snapshot.Open)
+			failed[i.ID] = true
+		}
+	}
+	for _, p := range past {
+		if launch, says := factor.LaunchOf(p); says {
+			list = append(list, launch)
+		}
+	}
+	return list, failed
+}
+
+func commonFactorFinding(s *facts.View, v factor.Verdict, launches []factor.Launch, ids []string) finding.Finding {
+	first := v.Shared[0]
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: first.Name, Covers: ids, Instances: ids,
+		Title: phrase.Title("%d of %d %s failed, %d of %d others joined", v.Failed, v.Launches, having(first), v.Others-v.OtherFailed, v.Others),
+		Why: fmt.Sprintf("%d of %d launches %s failed, the first launched %s UTC; %d of %d others of the last 7 days joined.",
+			v.Failed, v.Launches, having(first), v.First.UTC().Format(phrase.DayAndMinute), v.Others-v.OtherFailed, v.Others),
+	}
+	if also := v.Shared[1:]; len(also) > 0 {
+		f.Why += fmt.Sprintf(" The very same launches are those %s: nothing here tells these apart.", phrase.And(all(also)))
+	}
+	if len(v.Near) > 0 {
+		f.Why += fmt.Sprintf(" Most of them are also launches %s: too few tell these apart.", phrase.And(all(v.Near)))
+	}
+	if v.Among.Kind != "" {
+		f.Why += fmt.Sprintf(" Of them %d of %d %s failed.", v.AmongFailed, v.AmongLaunches, having(v.Among))
+	}
+	for _, value := range append(slices.Clone(v.Shared), v.Near...) {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: string(value.Kind), Value: value.Name})
+		f.Resources = append(f.Resources, value.Name)
+	}
+	f.Evidence = append(f.Evidence,
+		finding.Evidence{What: "Launches compared", Value: fmt.Sprintf("%d of %d failed with it, in %d quarters of an hour; without it %d of %d", v.Failed, v.Launches, v.Witnesses, v.OtherFailed, v.Others)},
+		finding.Evidence{What: "Chance", Value: fmt.Sprintf("p = %.2g, corrected for %d values and %d looks (90 days)", v.P, v.Tried, v.Looks)},
+	)
+	f.Fix = commonFactorFix(s, first, factor.Instead(launches, first), ids[0])
+	return f
+}
+
+func all(values []factor.Value) []string {
+	var list []string
+	for _, v := range values {
+		list = append(list, having(v))
+	}
+	return list
+}
+
+// having ends "launches …".
+func having(v factor.Value) string {
+	switch v.Kind {
+	case factor.Plugin:
+		return "under VPC CNI " + v.Name
+	case factor.Group:
+		return "of " + v.Name
+	case factor.Type:
+		return "of type " + v.Name
+	case factor.Family:
+		return "of family " + v.Name
+	case factor.Architecture, factor.Capacity:
+		return "on " + v.Name
+	case factor.Subnet, factor.Zone:
+		return "in " + v.Name
+	}
+	return "with " + v.Name
+}
+
+// commonFactorFix says what to compare, with what most of those that joined have
+// instead.
+func commonFactorFix(s *facts.View, v factor.Value, instead, failed string) finding.Fix {
+	fix := finding.Fix{
+		Text:    fmt.Sprintf("Look at what is particular to %s, and read the console output of %s.", v.Name, failed),
+		Command: command.AWS(s, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", failed),
+		Console: link.EC2(s, "InstanceDetails:instanceId="+failed),
+	}
+	if instead != "" {
+		fix.Text = fmt.Sprintf("Compare %s with %s, with which launches join, and go back to that if nothing else is found. The console output of %s may tell how it fails.", v.Name, instead, failed)
+	}
+	switch v.Kind {
+	case factor.AMI:
+		images := []any{"--image-ids", v.Name}
+		if instead != "" {
+			images = append(images, instead)
+		}
+		fix.Command, fix.Console = command.AWS(s, "ec2 describe-images", images...), link.EC2(s, "ImageDetails:imageId="+v.Name)
+	case factor.Template:
+		id, version, _ := strings.Cut(v.Name, " version ")
+		versions := []any{"--launch-template-id", id, "--versions", version}
+		if other, n, _ := strings.Cut(instead, " version "); other == id {
+			versions = append(versions, n)
+		}
+		fix.Command, fix.Console = command.AWS(s, "ec2 describe-launch-template-versions", versions...), link.EC2(s, "LaunchTemplateDetails:launchTemplateId="+id)
+	}
+	return fix
+}
+
+func EndedEarly() check.Check {
+	return usingStart(check.Check{
+		ID:         checkid.InstanceEndedEarly,
+		Proof:      check.Impossible,
+		Title:      "The instance ended before it was a node",
+		Confidence: finding.Certain,
+		// Nodes are looked at where they were read: an instance that lived less
+		// than the time to join was no node, whatever Kubernetes says later.
+		Needs: []snapshot.Source{snapshot.Instances},
+		// What an instance died of while it started is a failed launch.
+		After:    []checkid.ID{checkid.AnyFailedLaunch},
+		AtLaunch: true,
+		Cause:    "The instance was stopped or terminated before a node registered for it: its own operating system shut it down, or somebody ended it. One that EC2 could not bring up is a failed launch (launch/…). What Spot took back is spot/reclaimed-before-join. A scale-in or a replacement through its group is no fault, and neither is the end of an instance that had been a node.",
+		Fix:      "It depends on the reason that EC2 gives for the state; the finding names it.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_StateReason.html",
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
+		},
+		Run: runEndedEarly,
+	})
+}
+
+// end is one instance that ended before it joined.
+type end struct {
+	instance *snapshot.Instance
+	lived    time.Duration // zero if it is not known
+	why      activity.Verdict
+	sure     bool
+	likely   bool // something else may be the cause
+}
+
+func runEndedEarly(s *facts.View) []finding.Finding {
+	l := s.Index()
+	var well, unseen []string
+	var order []string
+	groups := map[string][]end{}
+	for _, i := range s.Scoped() {
+		e, verdict := ended(l, i)
+		switch verdict {
+		case finding.Pass:
+			well = append(well, i.ID)
+		case finding.Unknown:
+			unseen = append(unseen, i.ID)
+		case finding.Fail:
+			key := cmp.Or(i.Owner(), i.ID)
+			if groups[key] == nil {
+				order = append(order, key)
+			}
+			groups[key] = append(groups[key], e)
+		}
+	}
+	var list []finding.Finding
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
+	}
+	if len(unseen) > 0 {
+		list = append(list, finding.Finding{
+			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: unseen,
+			Blocked: unseenSources(l),
+		})
+	}
+	if lost := l.Lost(); len(lost) > 0 {
+		list = append(list, finding.Finding{
+			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: lost,
+			Blocked: []snapshot.Failure{{
+				Source: snapshot.Instances, Reason: snapshot.NotRead,
+				Message: "EC2 does not list " + phrase.Some(lost, 3) + ": too new, or gone for more than an hour",
+			}},
+		})
+	}
+	for _, key := range order {
+		list = append(list, endedEarlyFinding(l, key, groups[key]))
+	}
+	return list
+}
+
+// ended judges one instance. The empty outcome is "nothing to say".
+func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
+	past, byCall := l.Past(i), i.StateReason.Code == facts.UserInitiated
+	switch {
+	case !i.Ended(), l.Warm[i.ID], past == facts.Served:
+		return end{}, finding.Pass
+	case l.Wanted[i.ID], l.TakenBack(i):
+		return end{}, finding.Pass
+	}
+	why := l.Reason(i)
+	refused := why.Class.Family() == checkid.Launch
+	if refused && l.LaunchesKnown(i) {
+		return end{}, "" // launch/… tells it, or tells that it is over
+	}
+	launch, remembered := l.Launches[i.ID]
+	if !remembered {
+		return end{}, "" // nobody waited for it; it may have been a node for months
+	}
+	e := end{instance: i, why: why, sure: true, likely: refused}
+	at := i.StateReason.When
+	if at.IsZero() {
+		at = l.S.Time
+	} else {
+		e.lived = at.Sub(launch.Started)
+	}
+	inTime := at.Before(launch.Due)
+	switch {
+	case !inTime && past == facts.Unclear && l.Activity[i.ID] != "" && (failed(l, snapshot.Nodes) || failed(l, snapshot.NodeEventsOf)):
+		return end{}, finding.Unknown
+	case !inTime && !why.NeverRan && l.Activity[i.ID] != "":
+		return end{}, "" // its group took it out of service: what it ran with is judged all the same (facts.Suspects)
+	case byCall && !inTime && past == facts.Never && (launch.Cause != "" || nodesUnasked(l)):
+		return end{}, "" // that it had not joined was told when it was due, and why may be mended since
+	case byCall && !inTime && past == facts.Never:
+		// A call ended it: a person's, or its group's. Past the time to join
+		// that is mostly what follows from not joining (somebody gave up on it,
+		// the group replaced it), so any cause that is found counts more.
+		if !l.S.Has(snapshot.Activities) || !l.Reaches(i) {
+			return end{}, ""
+		}
+		e.likely = true
+		return e, finding.Fail
+	case !inTime && !l.S.Has(snapshot.Nodes), !inTime && byCall && !l.S.Has(snapshot.NodeEventsOf):
+		return end{}, finding.Unknown
+	case !inTime && byCall:
+		return end{}, "" // another instance was perhaps the node that events name
+	case byCall && l.S.Has(snapshot.Activities) && !l.Reaches(i):
+		return end{}, finding.Unknown
+	case byCall:
+		e.sure = l.S.Has(snapshot.Activities) && !failed(l, snapshot.Groups) // else it may be a scale-in
+	case !l.S.Has(snapshot.Nodes) && !e.why.NeverRan:
+		e.sure = false // it may have been a node for a minute
+	}
+	if past == facts.Unclear && !why.NeverRan && (!inTime || l.S.Has(snapshot.NodeEventsOf)) {
+		e.sure = false // its node is gone with it, and the events that would tell cannot be read or told apart
+	}
+	return e, finding.Fail
+}
+
+// failed reports whether a source was requested and could not be read.
+func failed(l facts.InstanceIndex, source snapshot.Source) bool {
+	_, is := l.S.Failures[source]
+	return is
+}
+
+// nodesUnasked tells that this look is one that asks for no nodes: the one that does
+// was due before.
+func nodesUnasked(l facts.InstanceIndex) bool {
+	return !failed(l, snapshot.Nodes) && !l.S.Has(snapshot.Nodes)
+}
+
+// unseenSources is what keeps ends from being judged.
+func unseenSources(l facts.InstanceIndex) []snapshot.Failure {
+	for _, source := range []snapshot.Source{snapshot.Nodes, snapshot.NodeEventsOf} {
+		if !l.S.Has(source) {
+			return []snapshot.Failure{l.S.Why(source)}
+		}
+	}
+	return []snapshot.Failure{{
+		Source: snapshot.Activities, Reason: snapshot.NotRead,
+		Message: "the scaling activities that were read do not go back to the launch: it may be a scale-in",
+	}}
+}
+
+func endedEarlyFinding(l facts.InstanceIndex, key string, ends []end) finding.Finding {
+	f := finding.Finding{Outcome: finding.Fail, Resource: key}
+	counts := map[string]int{}
+	sure, weak := false, true
+	for _, e := range ends {
+		f.Covers = append(f.Covers, e.instance.ID)
+		counts[e.why.Meaning]++
+		sure = sure || e.sure
+		weak = weak && e.likely
+	}
+	switch {
+	case !sure:
+		f.Confidence = finding.Possible
+	case weak:
+		f.Confidence = finding.Likely
+	}
+	f.Instances = slices.Clone(f.Covers)
+	// The reason that most of them have leads.
+	first := slices.MaxFunc(ends, func(a, b end) int {
+		return cmp.Or(cmp.Compare(counts[a.why.Meaning], counts[b.why.Meaning]), strings.Compare(b.why.Meaning, a.why.Meaning))
+	})
+	f.Title = phrase.Title("%s ended before %s %s", phrase.Subject(f.Covers, "instance"), phrase.Verb(f.Covers, "it was", "they were"), phrase.Verb(f.Covers, "a node", "nodes"))
+	f.Why = fmt.Sprintf("%s%s: %s.", first.instance.ID, first.after(), first.why.Meaning)
+	if message := first.instance.StateReason.Message; message != "" {
+		f.Why += fmt.Sprintf(" EC2: %q.", phrase.Clip(message))
+	}
+	if len(counts) > 1 {
+		f.Why += fmt.Sprintf(" There are %d different reasons.", len(counts))
+	}
+	const limit = 5
+	for n, e := range ends {
+		if n == limit {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "Instances", Value: fmt.Sprintf("and %d more", len(ends)-limit)})
+			break
+		}
+		f.Evidence = append(f.Evidence, finding.Evidence{What: e.instance.ID, Value: e.line()})
+		if cause := l.Activity[e.instance.ID]; cause != "" {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "Scaling activity of " + e.instance.ID, Value: phrase.Clip(cause)})
+		}
+	}
+	f.Fix = finding.Fix{
+		Text:    first.why.Next,
+		Console: link.EC2(l.S, "InstanceDetails:instanceId="+first.instance.ID),
+	}
+	return f
+}
+
+func (e end) after() string {
+	text := " is " + e.instance.State
+	if e.lived > 0 {
+		text += fmt.Sprintf(", %s after its launch", e.lived.Round(time.Second))
+	}
+	return text
+}
+
+func (e end) line() string {
+	parts := []string{e.instance.State}
+	if code := e.instance.StateReason.Code; code != "" {
+		parts = append(parts, code)
+	}
+	if e.lived > 0 {
+		parts = append(parts, fmt.Sprintf("lived %s", e.lived.Round(time.Second)))
+	}
+	for _, p := range []string{e.instance.Type, e.instance.Zone} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func ForbiddenNodeLabel() check.Check {
+	return usingStart(check.Check{
+		ID:         checkid.InstanceForbiddenNodeLabel,
+		Title:      "The kubelet may not set one of the node's labels",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		// User data is looked at where it was read; labels of a node group
+		// can be judged without it.
+		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodegroups},
+		AtLaunch: true,
+		Cause:    "A label in the node group, or in the user data's --node-labels, has a prefix of kubernetes.io or k8s.io that Kubernetes keeps for itself. The kubelet does not start with it. Allowed are kubelet.kubernetes.io/, node.kubernetes.io/ (and what ends in them) and a few names such as topology.kubernetes.io/zone.",
+		Fix:      "Take the label out of the node group or the user data, or give it a prefix of your own. A controller or kubectl may set it once the node is there.",
+		Links: []string{
+			"https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction",
+			"https://kubernetes.io/docs/reference/command-line-tools-reference/kubelet/",
+		},
+		Run: runForbiddenNodeLabel,
+	})
+}
+
+// forbidden are those labels that the kubelet refuses to start with, sorted
+// (ValidateKubeletFlags and IsKubeletLabel in pkg/kubelet/apis of Kubernetes).
+func forbidden(labels map[string]string) []string {
+	var list []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if reserved(key) && !allowed(key) {
+			list = append(list, key)
+		}
+	}
+	return list
+}
+
+func reserved(key string) bool {
+	namespace, _, ok := strings.Cut(key, "/")
+	return ok && (within(namespace, "kubernetes.io") || within(namespace, "k8s.io"))
+}
+
+func within(namespace, domain string) bool {
+	return namespace == domain || strings.HasSuffix(namespace, "."+domain)
+}
+
+func allowed(key string) bool {
+	switch key {
+	case "kubernetes.io/hostname", "kubernetes.io/os", "kubernetes.io/arch",
+		"topology.kubernetes.io/zone", "topology.kubernetes.io/region",
+		"failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region",
+		"beta.kubernetes.io/instance-type", "beta.kubernetes.io/os", "beta.kubernetes.io/arch":
+		return true
+	}
+	namespace, _, _ := strings.Cut(key, "/")
+	return within(namespace, "kubelet.kubernetes.io") || within(namespace, "node.kubernetes.io")
+}
+
+func runForbiddenNodeLabel(s *facts.View) []finding.Finding {
+	st := s.Boot()
+	suspects, well := st.S.Suspects()
+	passed := facts.IDs(well)
+	blind := map[snapshot.Failure][]string{}
+	var order []string
+	found := map[string]*labelled{}
+	for _, i := range suspects {
+		l, why := labels(st, i)
+		switch {
+		case l != nil:
+			key := l.resource + "\n" + strings.Join(l.keys, ",") + string(l.sure)
+			if found[key] == nil {
+				found[key] = l
+				order = append(order, key)
+			}
+			found[key].instances = append(found[key].instances, i.ID)
+		case why.Source != "":
+			blind[why] = append(blind[why], i.ID)
+		default:
+			passed = append(passed, i.ID)
+		}
+	}
+	var list []finding.Finding
+	if len(passed) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
+	}
+	list = append(list, unlooked(s, blind)...)
+	for _, key := range order {
+		list = append(list, found[key].finding(s))
+	}
+	return list
+}
+
+// labelled is a source of labels, of which the kubelet refuses some.
+type labelled struct {
+	resource  string
+	from      string
+	keys      []string
+	sure      finding.Confidence
+	doubt     string
+	group     string
+	instances []string
+}
+
+// labels finds labels of an instance that the kubelet refuses, or why it
+// cannot be told.
+func labels(st *facts.BootConfig, i *snapshot.Instance) (*labelled, snapshot.Failure) {
+	t, why := st.Data(i)
+	if t != nil && t.Err != nil {
+		t, why = nil, t.Undecoded()
+	}
+	if t != nil {
+		if keys := forbidden(t.Labels); len(keys) > 0 {
+			l := &labelled{resource: st.Origin(i), from: "user data, read from " + t.From, keys: keys, sure: finding.Certain}
+			if t.Branch || t.Calls > 1 {
+				l.sure, l.doubt = finding.Likely, " A later call of the bootstrap script may leave it out."
+			}
+			if group, _ := st.Nodegroup(i); group != nil && len(forbidden(group.Labels)) > 0 {
+				l.resource, l.group = group.Name, group.Name
+			}
+			return l, snapshot.Failure{}
+		}
+	}
+	group, managed := st.Nodegroup(i)
+	if managed && group == nil && t == nil {
+		return nil, unread(st, i)
+	}
+	// EKS writes a node group's labels into the user data for the image that
+	// it chose. With an image of somebody's own it sets them later itself.
+	if group != nil && group.AMIType != "CUSTOM" {
+		if keys := forbidden(group.Labels); len(keys) > 0 {
+			l := &labelled{resource: group.Name, group: group.Name, from: "labels of node group " + group.Name, keys: keys, sure: finding.Certain}
+			switch {
+			case t != nil && len(t.Labels) > 0:
+				l.sure, l.doubt = finding.Likely, " The user data of this instance has other labels: the node group's may be newer than it."
+			case groupJoins(st, group.Name):
+				l.sure, l.doubt = finding.Likely, " The node group has Ready nodes: the label may be newer than they are."
+			}
+			return l, snapshot.Failure{}
+		}
+	}
+	if t == nil {
+		return nil, why
+	}
+	return nil, snapshot.Failure{}
+}
+
+// groupJoins tells that a managed node group has a Ready node.
+func groupJoins(st *facts.BootConfig, name string) bool {
+	return slices.ContainsFunc(st.S.Instances, func(i snapshot.Instance) bool {
+		n := st.Nodes[i.ID]
+		return i.Tags["eks:nodegroup-name"] == name && n != nil && n.Joined()
+	})
+}
+
+func (l *labelled) finding(s *facts.View) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: l.resource, Covers: l.instances, Instances: slices.Clone(l.instances),
+		Title: phrase.Title("kubelet refuses label %s", l.keys[0]),
+		Why: fmt.Sprintf("The kubelet of %s does not start: %s %s in a namespace of Kubernetes that a node may not set for itself.%s",
+			phrase.Subject(l.instances, "instance"), phrase.Some(l.keys, 3), phrase.Verb(l.keys, "is", "are"), l.doubt),
+		Evidence: []finding.Evidence{{What: "Refused, from " + l.from, Value: phrase.Some(l.keys, 10)}},
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Take %s out of the user data, or give it a prefix of your own; kubectl may set it once the node is there. Then replace %s.", phrase.Some(l.keys, 3), phrase.Subject(l.instances, "instance")),
+			Console: link.EC2(s, "InstanceDetails:instanceId="+l.instances[0]),
+		},
+	}
+	if l.sure != finding.Certain {
+		f.Confidence = l.sure
+	}
+	if l.group != "" {
+		f.Fix.Text = fmt.Sprintf("Take %s out of node group %s, or give it a prefix of your own; kubectl may set it once the node is there. Then replace %s.", phrase.Some(l.keys, 3), l.group, phrase.Subject(l.instances, "instance"))
+		f.Fix.Command = command.AWS(s, "eks update-nodegroup-config", "--cluster-name", s.Cluster.Name, "--nodegroup-name", l.group, "--labels", "removeLabels="+strings.Join(l.keys, ","))
+	}
+	return f
+}

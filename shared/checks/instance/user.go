@@ -1,0 +1,628 @@
+package instance
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/userdata"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+func UserData() check.Check {
+	return usingStart(check.Check{
+		ID:         checkid.InstanceUserData,
+		Title:      "User data does not lead the instance to its cluster",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		// Nodegroups and images tell who has to bring the bootstrap; where
+		// they were not read only those verdicts are Unknown.
+		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.UserDataOf},
+		After:    []checkid.ID{checkid.InstanceForbiddenNodeLabel},
+		AtLaunch: true,
+		Cause:    "The user data has no bootstrap where EKS adds none (a custom image, a node group of one's own), or it is for another kind of image, cannot be parsed, lacks a required setting, or names another cluster, endpoint, certificate authority or service range. What a script works out when it runs is not compared, and neither is what another image may hold.",
+		Fix:      "Put into a new version of the launch template what the image needs: a NodeConfig with the cluster's name, endpoint, certificate authority and service range for Amazon Linux 2023, a call of bootstrap.sh for Amazon Linux 2, TOML for Bottlerocket. Then replace the instances.",
+		Links: []string{
+			"https://awslabs.github.io/amazon-eks-ami/nodeadm/",
+			"https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html#launch-template-user-data",
+			"https://docs.aws.amazon.com/eks/latest/userguide/launch-node-bottlerocket.html",
+		},
+		Run: runUserData,
+	})
+}
+
+// flaw is one thing that is wrong with an instance's user data.
+type flaw struct {
+	sure finding.Confidence
+	// says ends the title: "User data of lt-0a says …".
+	says     string
+	why      string
+	evidence []finding.Evidence
+	fix      string
+}
+
+func runUserData(s *facts.View) []finding.Finding {
+	st := s.Boot()
+	suspects, well := st.S.Suspects()
+	var passed, inDoubt []string
+	var list []finding.Finding
+	var order []string
+	groups := map[string]*facts.DecodedUserData{}
+	flaws := map[string][]flaw{}
+	members := map[string][]*snapshot.Instance{}
+	blind := map[snapshot.Failure][]string{}
+	for _, i := range suspects {
+		if st.S.Index().Nodes[i.ID] != nil {
+			passed = append(passed, i.ID) // it registered with what it was told: the node failed later
+			continue
+		}
+		t, why := st.Data(i)
+		if t == nil {
+			blind[why] = append(blind[why], i.ID)
+			continue
+		}
+		found, why := judge(st, i, t)
+		switch {
+		case len(found) > 0:
+			if f, denied := st.Denied(i); denied {
+				found = fromTemplate(found, f)
+			}
+			key := st.Origin(i)
+			for _, f := range found {
+				key += "\n" + string(f.sure) + f.says
+			}
+			if groups[key] == nil {
+				order = append(order, key)
+				groups[key], flaws[key] = t, found
+			}
+			members[key] = append(members[key], i)
+		case why.Source != "":
+			blind[why] = append(blind[why], i.ID)
+		case len(t.Scripted) > 0:
+			inDoubt = append(inDoubt, i.ID)
+		default:
+			passed = append(passed, i.ID)
+		}
+	}
+	if passed = append(passed, facts.IDs(well)...); len(passed) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
+	}
+	if len(inDoubt) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: inDoubt, Evidence: []finding.Evidence{
+			{What: "User data", Value: "all that can be compared is right; its scripts do more than can be followed"},
+		}})
+	}
+	list = append(list, unlooked(s, blind)...)
+	for _, key := range order {
+		list = append(list, userDataFinding(st, members[key], groups[key], flaws[key]))
+	}
+	return list
+}
+
+// fromTemplate are flaws of a launch template's user data where the instance's own was not
+// read.
+func fromTemplate(list []flaw, why snapshot.Failure) []flaw {
+	list = slices.Clone(list)
+	for k := range list {
+		if list[k].sure == finding.Certain {
+			list[k].sure = finding.Likely
+		}
+	}
+	list[0].evidence = append(slices.Clone(list[0].evidence), finding.Evidence{What: "User data of the instance", Value: fmt.Sprintf("not checked: %s %s", why.Call, why.Reason)})
+	return list
+}
+
+// unlooked are the Unknowns: one for each thing that could not be looked at.
+func unlooked(s *facts.View, blind map[snapshot.Failure][]string) []finding.Finding {
+	var list []finding.Finding
+	for why, instances := range blind {
+		slices.Sort(instances)
+		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: instances, Blocked: []snapshot.Failure{why}})
+	}
+	slices.SortFunc(list, func(a, b finding.Finding) int { return slices.Compare(a.Covers, b.Covers) })
+	return list
+}
+
+// strength orders confidences, the strongest first.
+func strength(c finding.Confidence) int {
+	return slices.Index([]finding.Confidence{finding.Certain, finding.Likely, finding.Possible}, c)
+}
+
+func userDataFinding(st *facts.BootConfig, of []*snapshot.Instance, t *facts.DecodedUserData, flaws []flaw) finding.Finding {
+	slices.SortStableFunc(flaws, func(a, b flaw) int { return cmp.Compare(strength(a.sure), strength(b.sure)) })
+	first := flaws[0]
+	origin := st.Origin(of[0])
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: origin, Covers: facts.IDs(of), Instances: facts.IDs(of),
+		Title: phrase.Title("User data of %s %s", origin, first.says),
+	}
+	if first.sure != finding.Certain {
+		f.Confidence = first.sure
+	}
+	var why []string
+	for _, w := range flaws {
+		why = append(why, w.why)
+		f.Evidence = append(f.Evidence, w.evidence...)
+	}
+	f.Why = strings.Join(why, " ")
+	kinds := make([]string, len(t.Kinds))
+	for n, k := range t.Kinds {
+		kinds[n] = string(k)
+	}
+	f.Evidence = append(f.Evidence, finding.Evidence{What: "User data, read from " + t.From, Value: cmp.Or(phrase.And(kinds), "empty")})
+	f.Evidence = append(f.Evidence, image(st, of[0]))
+	f.Fix = finding.Fix{Text: first.fix, Console: console(st, origin)}
+	if len(flaws) > 1 {
+		f.Fix.Text = "Correct all of these. " + first.fix
+	}
+	if strings.HasPrefix(origin, "lt-") {
+		f.Resources = []string{of[0].AMI}
+		f.Fix.Text += fmt.Sprintf(" Make a new version of %s, use it in the group, and replace the instances: user data is read at the first start only.", origin)
+		f.Fix.Command = shell.Pipe(command.AWS(st.S, "ec2 describe-launch-template-versions", "--launch-template-id", origin, "--versions", "$Latest",
+			"--query", "LaunchTemplateVersions[0].LaunchTemplateData.UserData", "--output", "text"), "base64 -d")
+	}
+	return f
+}
+
+// image is the evidence of what image an instance runs.
+func image(st *facts.BootConfig, i *snapshot.Instance) finding.Evidence {
+	value := "its name and owner could not be read"
+	if image := st.Images[i.AMI]; image != nil {
+		value = fmt.Sprintf("%s, of %s", image.Name, cmp.Or(image.OwnerAlias, image.Owner))
+	} else if why := st.S.Why(snapshot.LaunchedImagesOf); !st.S.Has(snapshot.LaunchedImagesOf) && why.Call != "" {
+		value += fmt.Sprintf(" (not checked: %s %s)", why.Call, why.Reason)
+	}
+	if group, _ := st.Nodegroup(i); group != nil && group.AMIType != "" {
+		value += "; AMI type " + group.AMIType
+	}
+	return finding.Evidence{What: "Image " + i.AMI, Value: value}
+}
+
+func console(st *facts.BootConfig, origin string) string {
+	if strings.HasPrefix(origin, "lt-") {
+		return link.EC2(st.S, "LaunchTemplateDetails:launchTemplateId="+origin)
+	}
+	return link.EC2(st.S, "InstanceDetails:instanceId="+origin)
+}
+
+// judge is what is wrong with an instance's user data. A failure with a source
+// is why it cannot be told; neither means that nothing is wrong.
+func judge(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData) ([]flaw, snapshot.Failure) {
+	if t.Err != nil {
+		return nil, t.Undecoded()
+	}
+	merges, known := st.Merges(i)
+	if !t.Joins() {
+		if found := refused(t, familyName(st, i)); len(found) > 0 {
+			return found, snapshot.Failure{}
+		}
+		switch {
+		case !known:
+			return nil, unread(st, i)
+		case merges:
+			// What is seen is what somebody gave; EKS's own part is beside it.
+			return nil, snapshot.Failure{}
+		}
+		return without(st, i, t)
+	}
+	if f, ok := forAnother(st, i, t, merges); ok {
+		return []flaw{f}, snapshot.Failure{}
+	}
+	found := refused(t, familyName(st, i))
+	if len(found) > 0 {
+		// What cannot be parsed has no settings to compare.
+		return found, snapshot.Failure{}
+	}
+	found = append(lacking(st, i, t, merges || !known), wrong(st, i, t)...)
+	if len(found) == 0 && t.Calls > 1 {
+		found = append(found, flaw{
+			sure: finding.Possible, says: "bootstraps more than once",
+			why:      fmt.Sprintf("It calls the bootstrap script %d times. The last call overwrites what those before it set, and where EKS adds a call of its own that one is the last.", t.Calls),
+			evidence: []finding.Evidence{{What: "Calls of the bootstrap script", Value: fmt.Sprint(t.Calls)}},
+			fix:      "Leave one call: in a managed node group whose image EKS chooses that is the one of EKS.",
+		})
+	}
+	return found, snapshot.Failure{}
+}
+
+func familyName(st *facts.BootConfig, i *snapshot.Instance) string {
+	family, _ := st.Family(i)
+	return family
+}
+
+// unread is why it is not known whether EKS adds its own part.
+func unread(st *facts.BootConfig, i *snapshot.Instance) snapshot.Failure {
+	if !st.S.Has(snapshot.Nodegroups) {
+		return st.S.Why(snapshot.Nodegroups)
+	}
+	return snapshot.Failure{
+		Source: snapshot.Nodegroups, Reason: snapshot.NotRead,
+		Message: fmt.Sprintf("node group %s is not among those that were read: whether EKS adds the bootstrap is not known", i.Tags["eks:nodegroup-name"]),
+	}
+}
+
+// without judges user data with nothing in it that makes a node join, where
+// EKS adds nothing.
+func without(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData) ([]flaw, snapshot.Failure) {
+	family, stock := st.Family(i)
+	f := flaw{
+		says: "has no bootstrap", sure: finding.Likely,
+		evidence: []finding.Evidence{{What: "Bootstrap", Value: "none, and EKS adds none here"}},
+		fix:      "Add what the image needs to join: " + joinsBy(family) + ".",
+	}
+	who := "It is in no managed node group, so EKS adds none."
+	if _, managed := st.Nodegroup(i); managed {
+		who = "The node group has an image of its own (AMI type CUSTOM), so EKS adds none."
+	}
+	switch {
+	case joinsWithout(st, i.AMI):
+		return nil, snapshot.Failure{} // the image has it in itself
+	case !st.S.Has(snapshot.Images):
+		return nil, st.S.Why(snapshot.Images)
+	case t.Empty() && stock && family != "":
+		f.sure, f.says = finding.Certain, "is empty"
+		f.why = fmt.Sprintf("Nothing tells %s which cluster to join. %s %s is an image of Amazon's: it knows no cluster by itself.", i.ID, who, i.AMI)
+	case t.Empty():
+		f.says = "is empty"
+		f.why = fmt.Sprintf("Nothing tells %s which cluster to join, unless %s has it built in. %s", i.ID, i.AMI, who)
+	case t.Has(userdata.Noise):
+		return nil, notTold(t, "its format is not understood")
+	case len(t.Scripted) > 0:
+		return nil, notTold(t, "its script does what cannot be followed ("+strings.Join(t.Scripted, ", ")+")")
+	case !stock && t.Speaks:
+		return nil, notTold(t, "it calls no bootstrap and speaks of a cluster: what it writes may be for a bootstrap that the image has built in")
+	case !stock:
+		f.why = fmt.Sprintf("It sets the instance up, but nothing in it makes %s join a cluster, unless %s has that built in: no Ready node shows that it has. %s", i.ID, i.AMI, who)
+	default:
+		f.why = fmt.Sprintf("It sets the instance up, but nothing in it makes %s join a cluster. %s", i.ID, who)
+	}
+	return []flaw{f}, snapshot.Failure{}
+}
+
+func notTold(t *facts.DecodedUserData, why string) snapshot.Failure {
+	return snapshot.Failure{Source: snapshot.UserDataOf, Reason: snapshot.NotRead, Message: t.From + ": " + why}
+}
+
+// joinsWithout tells that a Ready node runs the same image with user data that has no
+// bootstrap: a unit of the image joins.
+func joinsWithout(st *facts.BootConfig, image string) bool {
+	return slices.ContainsFunc(st.S.Instances, func(i snapshot.Instance) bool {
+		n := st.Nodes[i.ID]
+		if i.AMI != image || n == nil || !n.Joined() {
+			return false
+		}
+		t, _ := st.Data(&i)
+		if merges, known := st.Merges(&i); merges || !known {
+			return false
+		}
+		return t != nil && t.Err == nil && !t.Joins() && len(t.Scripted) == 0
+	})
+}
+
+// forAnother judges user data for another kind of image.
+func forAnother(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData, merges bool) (flaw, bool) {
+	family, stock := st.Family(i)
+	want := bootstrapOf(family)
+	if want == "" || t.Has(want) {
+		return flaw{}, false
+	}
+	// What was read from a template lacks the part that EKS adds to it.
+	if merges && strings.HasPrefix(t.From, "lt-") {
+		return flaw{}, false
+	}
+	kind := t.Kinds[slices.IndexFunc(t.Kinds, func(k userdata.Kind) bool {
+		return k == userdata.NodeConfig || k == userdata.Bootstrap || k == userdata.Bottlerocket || k == userdata.Windows
+	})]
+	f := flaw{
+		sure: finding.Likely, says: "is for another kind of image",
+		why:      fmt.Sprintf("It holds a %s, but %s is %s, which joins by %s.", kind, i.AMI, family, joinsBy(family)),
+		evidence: []finding.Evidence{{What: "Bootstrap", Value: string(kind)}},
+		fix:      "Give " + joinsBy(family) + ".",
+	}
+	if kind == userdata.Bootstrap && family == facts.FamilyAL2023 {
+		f.why += " Its bootstrap.sh only prints that it was removed, and ends."
+	}
+	if stock && len(t.Scripted) == 0 {
+		f.sure = finding.Certain
+	}
+	return f, true
+}
+
+func bootstrapOf(family string) userdata.Kind {
+	switch family {
+	case facts.FamilyAL2023:
+		return userdata.NodeConfig
+	case facts.FamilyAL2, facts.FamilyUbuntu:
+		return userdata.Bootstrap
+	case facts.FamilyBottlerocket:
+		return userdata.Bottlerocket
+	case facts.FamilyWindows:
+		return userdata.Windows
+	}
+	return ""
+}
+
+// joinsBy is what makes an image of a family join.
+func joinsBy(family string) string {
+	switch family {
+	case facts.FamilyAL2023:
+		return "a NodeConfig (name, apiServerEndpoint, certificateAuthority and cidr of the cluster)"
+	case facts.FamilyAL2, facts.FamilyUbuntu:
+		return "a call of /etc/eks/bootstrap.sh with the cluster's name"
+	case facts.FamilyBottlerocket:
+		return "settings.kubernetes in TOML (cluster-name, api-server, cluster-certificate)"
+	case facts.FamilyWindows:
+		return "a call of Start-EKSBootstrap.ps1 with -EKSClusterName"
+	}
+	return "the bootstrap of its family, with the cluster's name, endpoint and certificate authority"
+}
+
+// refused are the faults for which the image's reader takes nothing at all.
+func refused(t *facts.DecodedUserData, family string) []flaw {
+	var list []flaw
+	for _, fault := range t.Faults {
+		sure := finding.Likely
+		switch fault.Kind {
+		case userdata.BadMIME, userdata.BadYAML, userdata.BadVersion, userdata.BadKind, userdata.BadType:
+			// nodeadm refuses the whole user data for one bad part.
+			if family == facts.FamilyAL2023 || family == facts.FamilyBottlerocket && fault.Kind == userdata.BadType {
+				sure = finding.Certain
+			}
+			if t.Has(userdata.Bootstrap) && fault.Kind == userdata.BadMIME && family != facts.FamilyAL2023 {
+				continue // cloud-init finds the script all the same
+			}
+		case userdata.BadTOML:
+			if family == facts.FamilyBottlerocket {
+				sure = finding.Certain
+			}
+		}
+		if sure == finding.Certain && slices.Contains(t.Scripted, "nodeadm") {
+			sure = finding.Likely // a script may give nodeadm another configuration
+		}
+		where := fault.Detail
+		if fault.Line > 0 {
+			where += fmt.Sprintf(" (line %d)", fault.Line)
+		}
+		if fault.Part > 0 && !strings.Contains(where, "part ") {
+			where += fmt.Sprintf(" in part %d", fault.Part)
+		}
+		list = append(list, flaw{
+			sure: sure, says: "cannot be read: " + fault.Detail,
+			why:      fmt.Sprintf("The instance takes nothing from it: %s.", where),
+			evidence: []finding.Evidence{{What: string(fault.Kind), Value: where}},
+			fix:      "Correct it: " + where + ".",
+		})
+	}
+	return list
+}
+
+// trust is how sure a verdict on a setting can be: what a script may change
+// after it, or an image may read otherwise, is not certain.
+func trust(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData) finding.Confidence {
+	family, _ := st.Family(i)
+	followed := !slices.ContainsFunc(t.Scripted, func(s string) bool { return s != "a script from elsewhere" })
+	alone := !t.Has(userdata.NodeConfig) || !t.Has(userdata.Bootstrap)
+	// EKS adds its part behind what the node group's own template says.
+	group, _ := st.Nodegroup(i)
+	merges, known := st.Merges(i)
+	draft := group != nil && group.Template.ID != "" && strings.HasPrefix(t.From, group.Template.ID+" ") && (merges || !known)
+	// Who launches without a group may override what the template says, in RunInstances as
+	// in CreateFleet (EC2 API reference, FleetLaunchTemplateOverridesRequest UserData).
+	others := t.From != i.ID && i.Tags["aws:autoscaling:groupName"] == "" && i.Tags["karpenter.sh/nodepool"] == ""
+	if draft || others || family == "" || t.Branch || t.Calls > 1 || t.Later > 0 || t.Nested || !followed || !alone {
+		return finding.Likely
+	}
+	return finding.Certain
+}
+
+// lacking are required settings that are not there. Added tells that EKS may
+// add its own part to what is seen.
+func lacking(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData, added bool) []flaw {
+	type field struct {
+		name string
+		is   userdata.Setting
+	}
+	var required []field
+	var where string
+	switch {
+	case t.Has(userdata.NodeConfig):
+		where = "spec.cluster"
+		required = []field{{"name", t.Name}, {"apiServerEndpoint", t.Endpoint}, {"certificateAuthority", t.CA}, {"cidr", t.ServiceCIDR}}
+	case t.Has(userdata.Bottlerocket):
+		where = "settings.kubernetes"
+		required = []field{{"cluster-name", t.Name}, {"api-server", t.Endpoint}, {"cluster-certificate", t.CA}}
+	case t.Has(userdata.Bootstrap):
+		where, required = "bootstrap.sh", []field{{"the cluster's name", t.Name}}
+	case t.Has(userdata.Windows):
+		where, required = "Start-EKSBootstrap.ps1", []field{{"-EKSClusterName", t.Name}}
+	}
+	var lost []string
+	for _, f := range required {
+		if !f.is.Computed && f.is.Value == "" {
+			lost = append(lost, f.name)
+		}
+	}
+	// The part of EKS has all of them.
+	partly := strings.HasPrefix(t.From, "lt-") || len(required) > 1 && len(lost) == len(required)
+	if len(lost) == 0 || added && partly {
+		return nil
+	}
+	sure := trust(st, i, t)
+	if _, stock := st.Family(i); !stock {
+		sure = finding.Likely // an image of one's own may have the rest in itself
+	}
+	return []flaw{{
+		sure: sure, says: "lacks " + phrase.And(lost),
+		why:      fmt.Sprintf("%s has no %s, without which %s does not start to join.", where, phrase.And(lost), i.ID),
+		evidence: []finding.Evidence{{What: where, Value: "lacks " + phrase.And(lost)}},
+		fix:      fmt.Sprintf("Add %s to %s.", phrase.And(lost), where),
+	}}
+}
+
+// wrong are settings that are not the cluster's.
+func wrong(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData) []flaw {
+	cluster := st.S.Cluster
+	trust := trust(st, i, t)
+	var list []flaw
+	if t.Name.Known() && t.Name.Value != "" && cluster.Name != "" && t.Name.Value != cluster.Name {
+		sure := trust
+		if !st.Belongs(i) {
+			sure = finding.Likely
+		}
+		list = append(list, differs(sure, "cluster name", shortened(t.Name.Value), cluster.Name,
+			"It asks to join another cluster, and its token is for that one"))
+	}
+	if t.Describes && !t.Has(userdata.NodeConfig) {
+		return list // EKS is asked for the rest
+	}
+	proxy := false
+	if t.Endpoint.Known() && t.Endpoint.Value != "" && cluster.Endpoint != "" && !sameEndpoint(t.Endpoint.Value, cluster.Endpoint) {
+		sure := trust
+		if proxy = !strings.Contains(endpointHost(t.Endpoint.Value), ".eks."); proxy {
+			sure = finding.Likely // somebody's name for the endpoint, or a proxy before it
+		}
+		list = append(list, differs(sure, "endpoint", shortened(t.Endpoint.Value), cluster.Endpoint, "It calls another address than the cluster's"))
+	}
+	if f, ok := authority(st, t, trust); ok {
+		if proxy {
+			f.sure = finding.Likely
+		}
+		list = append(list, f)
+	}
+	if f, ok := serviceRange(t, cluster.ServiceCIDR, trust); ok {
+		list = append(list, f)
+	} else if f, ok := ipFamily(t, cluster.IPv6, trust); ok {
+		list = append(list, f)
+	}
+	return list
+}
+
+func differs(sure finding.Confidence, what, got, want, meaning string) flaw {
+	return flaw{
+		sure: sure, says: fmt.Sprintf("has the wrong %s", what),
+		why:      fmt.Sprintf("%s: the %s in it is %s, and the cluster's is %s.", meaning, what, got, want),
+		evidence: []finding.Evidence{{What: "The " + what + " in user data", Value: got}, {What: "The " + what + " of the cluster", Value: want}},
+		fix:      fmt.Sprintf("Set the %s to %s.", what, want),
+	}
+}
+
+func shortened(s string) string {
+	const limit = 120
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:limit]) + "…"
+	}
+	return s
+}
+
+// endpointHost is the host of an endpoint, in small letters.
+func endpointHost(endpoint string) string {
+	s := strings.ToLower(strings.TrimSpace(endpoint))
+	if _, rest, ok := strings.Cut(s, "://"); ok {
+		s = rest
+	}
+	s, _, _ = strings.Cut(s, "/")
+	return strings.TrimSuffix(strings.TrimSuffix(s, ":443"), ".")
+}
+
+// sameEndpoint compares hosts. A cluster has one name for IPv4 and one for
+// both families, which begin with the same label.
+func sameEndpoint(a, b string) bool {
+	x, _, _ := strings.Cut(endpointHost(a), ".")
+	y, _, _ := strings.Cut(endpointHost(b), ".")
+	return endpointHost(a) == endpointHost(b) || x == y && len(x) >= 32
+}
+
+// authority compares certificates, not text. More than one may be given.
+func authority(st *facts.BootConfig, t *facts.DecodedUserData, trust finding.Confidence) (flaw, bool) {
+	want := userdata.Certificates(st.S.Cluster.CA)
+	if !t.CA.Known() || t.CA.Value == "" || len(want) == 0 {
+		return flaw{}, false
+	}
+	got := userdata.Authorities(t.CA.Value)
+	for _, c := range got {
+		if slices.ContainsFunc(want, func(w []byte) bool { return bytes.Equal(w, c) }) {
+			return flaw{}, false
+		}
+	}
+	value := "no certificate in PEM and base64"
+	if len(got) > 0 {
+		value = fingerprint(got[0])
+	}
+	return differs(trust, "certificate authority", value, fingerprint(want[0]), "It does not trust the cluster's endpoint"), true
+}
+
+func fingerprint(der []byte) string {
+	sum := sha256.Sum256(der)
+	return fmt.Sprintf("SHA-256 %x…", sum[:8])
+}
+
+// serviceRange compares the range of services. Of the same family it only
+// makes the address of the cluster's DNS: the node may join, and its pods
+// resolve nothing.
+func serviceRange(t *facts.DecodedUserData, want netip.Prefix, trust finding.Confidence) (flaw, bool) {
+	if !t.ServiceCIDR.Known() || t.ServiceCIDR.Value == "" {
+		return flaw{}, false
+	}
+	got, err := netip.ParsePrefix(t.ServiceCIDR.Value)
+	switch {
+	case err != nil:
+		return differs(trust, "service range", shortened(t.ServiceCIDR.Value), prefixOr(want), "It is no range in CIDR notation"), true
+	case !want.IsValid() || got.Masked() == want.Masked():
+		return flaw{}, false
+	case got.Addr().Is4() != want.Addr().Is4():
+		return differs(trust, "service range", got.String(), want.String(), "The kubelet takes the node's address from the wrong family"), true
+	}
+	return differs(finding.Likely, "service range", got.String(), want.String(), "The kubelet gives pods a DNS address that nobody has"), true
+}
+
+// ipFamily compares the family that bootstrap.sh works with, where it asks EKS nothing: it
+// is IPv4 unless it is told (templates/al2/runtime/bootstrap.sh of
+// github.com/awslabs/amazon-eks-ami: "Using IP family"), and decides which address of the
+// node the kubelet reports and where pods look for the cluster's DNS. With ipv6 it ends
+// where neither --service-ipv6-cidr nor --dns-cluster-ip is given.
+func ipFamily(t *facts.DecodedUserData, six bool, trust finding.Confidence) (flaw, bool) {
+	if !t.Has(userdata.Bootstrap) || t.Has(userdata.NodeConfig) || t.Family.Computed || t.ServiceCIDR.Computed {
+		return flaw{}, false
+	}
+	got, want, fix := "ipv4", "ipv4", "Leave --ip-family and --service-ipv6-cidr out, and replace the instances."
+	if t.Family.Value == "ipv6" {
+		got = "ipv6"
+	}
+	if six {
+		want, fix = "ipv6", "Give bootstrap.sh --ip-family ipv6 and --service-ipv6-cidr with the cluster's service range, or leave --apiserver-endpoint and --b64-cluster-ca out: it then asks EKS."
+	}
+	f := flaw{
+		sure: trust, says: "is for the other IP family",
+		why:      fmt.Sprintf("bootstrap.sh is given the endpoint and the certificate authority, so it asks EKS nothing and sets the node up for %s; the cluster's family is %s. The kubelet reports an address of the wrong family.", got, want),
+		evidence: []finding.Evidence{{What: "IP family of bootstrap.sh", Value: cmp.Or(t.Family.Value, "ipv4, as --ip-family is not given")}, {What: "IP family of the cluster", Value: want}},
+		fix:      fix,
+	}
+	switch {
+	case got != want:
+		return f, true
+	case six && t.ServiceCIDR.Value == "" && len(t.DNS) == 0:
+		f.says = "lacks --service-ipv6-cidr"
+		f.why = "bootstrap.sh is given --ip-family ipv6, and neither --service-ipv6-cidr nor --dns-cluster-ip: it ends with an error."
+		return f, true
+	}
+	return flaw{}, false
+}
+
+func prefixOr(p netip.Prefix) string {
+	if !p.IsValid() {
+		return "not known"
+	}
+	return p.String()
+}

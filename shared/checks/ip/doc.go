@@ -1,2 +1,0 @@
-// Package ip holds the checks of ip: addresses.
-package ip

@@ -1,0 +1,887 @@
+// Package ip holds the checks of ip: addresses.
+package ip
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
+	"rollcall/shared/checks/facts/zones"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/address"
+	"rollcall/shared/network/leak"
+	"rollcall/shared/node/scheduling"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+// fitSum is the arithmetic of a subnet in words: "2 groups may launch 14 more
+// nodes here: 9 m5.4xlarge x 60 + 5 m5.large x 20 = 640; 251 free".
+func fitSum(f address.Fit) string {
+	groups := map[string]bool{}
+	var parts []string
+	here := "whose pods take addresses here"
+	for _, t := range f.Terms {
+		if t.Nodes.Least == 0 || t.Start.Least == 0 {
+			continue
+		}
+		groups[t.Group] = true
+		part := fmt.Sprintf("%d %s x %d", t.Nodes.Least, t.Small, t.Start.Least)
+		if t.Large != t.Small {
+			part = fmt.Sprintf("%d of %s (the smallest) x %d", t.Nodes.Least, t.Small, t.Start.Least)
+		}
+		if !t.Pods {
+			here = "here"
+		} else if len(f.Terms) > 1 {
+			part += " for pods"
+		}
+		parts = append(parts, part)
+	}
+	if f.Owed > 0 {
+		parts = append(parts, fmt.Sprintf("%d that %s now %s still to take", f.Owed, phrase.Plural(f.Starting, "a node that starts", fmt.Sprintf("%d nodes that start", f.Starting)), phrase.Plural(f.Starting, "has", "have")))
+	}
+	if len(parts) == 0 {
+		return fmt.Sprintf("no more nodes for certain; %d free", f.Subnet.Free)
+	}
+	n := f.Nodes().Least
+	who := fmt.Sprintf("%s may launch %d more %s %s", launcherNoun(groups), n, phrase.Plural(n, "node", "nodes"), here)
+	if len(groups) == 0 {
+		who = "nodes that start now"
+	}
+	return fmt.Sprintf("%s: %s = %d; %d free", who, strings.Join(parts, " + "), f.Start().Least, f.Subnet.Free)
+}
+
+// fitEvidence is what a fit was judged by.
+func fitEvidence(s *facts.View, f address.Fit, pods podNetwork) []finding.Evidence {
+	list := []finding.Evidence{{What: "Addresses of " + f.Subnet.ID, Value: fitSum(f)}}
+	if n, start, full := f.Nodes(), f.Start(), f.Full(); n.Most > 0 {
+		if n.Most > n.Least {
+			list = append(list, finding.Evidence{What: "If no other zone has capacity", Value: fmt.Sprintf("%d more %s, %d addresses at start", n.Most, phrase.Plural(n.Most, "node", "nodes"), start.Most)})
+		}
+		list = append(list, finding.Evidence{What: "When pods fill the nodes", Value: fmt.Sprintf("%s addresses", between(full))})
+	}
+	if len(f.Unbounded) > 0 {
+		list = append(list, finding.Evidence{What: "Without a limit", Value: "NodePool " + phrase.Some(f.Unbounded, 3) + ": how much it may launch here is not known"})
+	}
+	if f.Blocks() > 0 && f.Counted {
+		list = append(list, finding.Evidence{What: "Blocks of " + f.Subnet.ID, Value: fmt.Sprintf("%d /28 blocks needed at start, %d free", f.Blocks(), f.Use.Blocks)})
+	}
+	list = append(list, finding.Evidence{What: "Settings of aws-node", Value: pods.words()})
+	for _, i := range s.Instances {
+		if i.Tags["karpenter.sh/nodepool"] != "" {
+			return append(list, finding.Evidence{What: "Karpenter", Value: "what its node pools may launch is not counted"})
+		}
+	}
+	return list
+}
+
+func between(s address.Span) string {
+	if s.Least == s.Most {
+		return fmt.Sprint(s.Least)
+	}
+	return fmt.Sprintf("%d to %d", s.Least, s.Most)
+}
+
+func Fragmented() check.Check {
+	return check.Check{
+		ID:         checkid.IPFragmented,
+		Breaks:     check.Addresses,
+		Proof:      check.ByPassingUnmet,
+		Title:      "The subnet has no whole /28 block free for a prefix",
+		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.SubnetWatch},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.AWSNode},
+		Uses:       []snapshot.Source{snapshot.Usage, snapshot.CIDRsKept, snapshot.ENIConfigsOf, snapshot.InstanceTypes},
+		// A subnet with too few addresses for a block has that fault, not this one.
+		After:    []checkid.ID{checkid.IPSubnetExhausted},
+		AtLaunch: true,
+		Cause: "With prefix delegation the VPC CNI takes addresses for pods in whole aligned /28 blocks. EC2 gives a block only where none of its 16 addresses is in use, however many are free in all: single addresses scattered over the subnet break all blocks. The CNI then logs InsufficientCidrBlocks, waits two minutes and tries again; new nodes have no address for pods. " +
+			"Blocks are counted from all network interfaces of the VPC, their prefixes, the CIDR reservations and the addresses that AWS keeps. That there is none is certain; where the plugin may make interfaces in other subnets too, or the types may not take prefixes, it is less than that.",
+		Fix: "Reserve a range for prefixes (a subnet CIDR reservation of type prefix: addresses in it that come free are not given out singly again), then drain the nodes whose addresses break its blocks, one by one. Or give pods a new subnet.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/cni-increase-ip-addresses-procedure.html",
+			"https://docs.aws.amazon.com/vpc/latest/userguide/subnet-cidr-reservation.html",
+		},
+		Run: runFragmented,
+	}
+}
+
+func runFragmented(s *facts.View) []finding.Finding {
+	c := routes.Of(s)
+	pods := podNetworkOf(s)
+	covers := watched(c)
+	if !pods.Prefixes || pods.IPv6 || xen(c) {
+		covers = append(covers, s.Cluster.Name)
+		return []finding.Finding{{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: covers, Evidence: []finding.Evidence{{What: "Pods of " + s.Cluster.Name, Value: "take no /28 blocks out of subnets"}}}}
+	}
+	if !s.Has(snapshot.Usage) {
+		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: []snapshot.Failure{s.Why(snapshot.Usage)}}}
+	}
+	takers, list := takers(c, pods)
+	for _, n := range takers {
+		if len(n.from) > 0 {
+			list = append(list, blocksIn(c, n, pods))
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append(covers, s.Cluster.Name)})
+	}
+	return list
+}
+
+// xen tells that no type that was read can have prefixes.
+func xen(c *routes.Scope) bool {
+	return c.S.Has(snapshot.InstanceTypes) && len(c.S.InstanceTypes) > 0 && !slices.ContainsFunc(c.S.InstanceTypes, address.Prefixed)
+}
+
+// blocksIn holds the rule:
+//
+//	not counted                                                   Unknown
+//	a free block, reservations not read                           Unknown: it may be kept
+//	a free block                                                  Pass
+//	none                                                          Fail, certain
+//	none, and the types are not known                             Fail, likely
+//	none, and pods can take addresses in another subnet as well   Fail, possible
+//
+// Reservations that were not read make blocks fewer, never more: that there is
+// none is certain without them.
+func blocksIn(c *routes.Scope, n taker, pods podNetwork) finding.Finding {
+	s, id := c.S, n.subnet.ID
+	f := finding.Finding{Outcome: finding.Pass, Resource: id, Covers: []string{id}}
+	if !n.subnet.CIDR.IsValid() {
+		f.Evidence = []finding.Evidence{{What: id, Value: "has no IPv4 range"}}
+		return f
+	}
+	i := slices.IndexFunc(s.Uses, func(u snapshot.Use) bool { return u.Subnet == id })
+	if i < 0 {
+		f.Outcome = finding.Unknown
+		f.Blocked = []snapshot.Failure{{Source: snapshot.Usage, Reason: snapshot.NotRead, Message: "the addresses of " + id + " were not counted"}}
+		return f
+	}
+	u := s.Uses[i]
+	f.Evidence = []finding.Evidence{{What: "Blocks of " + id, Value: fmt.Sprintf("%d of %d whole /28 blocks free; %d addresses free, %d held by %d interfaces, %d kept by reservations",
+		u.Blocks, wholeBlocks(n.subnet), n.subnet.Free, u.Held, u.Interfaces, u.Kept)}}
+	if u.Blocks > 0 {
+		if !s.Has(snapshot.CIDRsKept) {
+			return finding.Finding{Outcome: finding.Unknown, Resource: id, Covers: f.Covers, Blocked: []snapshot.Failure{s.Why(snapshot.CIDRsKept)}}
+		}
+		return f
+	}
+	f.Outcome = finding.Fail
+	f.Instances = notReadyIn(c, n.from...)
+	switch {
+	case len(n.further) > 0:
+		f.Confidence, f.Instances = finding.Possible, nil
+	case !s.Has(snapshot.InstanceTypes):
+		f.Confidence = finding.Likely
+	}
+	// With custom networking the nodes stand in other subnets than this one.
+	elsewhere := slices.DeleteFunc(slices.Clone(n.from), func(node string) bool { return node == id })
+	f.Resources = slices.Concat([]string{id}, elsewhere, []string{n.subnet.VPC})
+	f.Title = phrase.Title("%s has no free /28 for a prefix", id)
+	f.Why = fmt.Sprintf("%s (%s, %s) has %d free %s, but none of its %d /28 blocks is whole: aws-node takes addresses for pods in whole blocks (ENABLE_PREFIX_DELEGATION) and gets no more here.",
+		id, n.subnet.CIDR, n.subnet.Zone, n.subnet.Free, phrase.Plural(n.subnet.Free, "address", "addresses"), wholeBlocks(n.subnet))
+	if len(n.further) > 0 {
+		f.Why += fmt.Sprintf(" Further interfaces can be made in %s.", phrase.Some(n.further, 3))
+	}
+	f.Evidence = append(f.Evidence, finding.Evidence{What: "Settings of aws-node", Value: pods.words()})
+	f.Evidence = append(f.Evidence, breakers(u)...)
+	f.Fix = mend(c, n, u)
+	return f
+}
+
+// breakers are the addresses that break the blocks that are nearly free.
+func breakers(u snapshot.Use) []finding.Evidence {
+	var list []finding.Evidence
+	for _, b := range u.Nearest {
+		names := make([]string, len(b.Used))
+		for i, a := range b.Used {
+			names[i] = a.String()
+		}
+		list = append(list, finding.Evidence{What: "Breaks " + b.CIDR.String(), Value: fmt.Sprintf("%d of 16 in use: %s", len(names), phrase.Some(names, 8))})
+	}
+	return list
+}
+
+// wholeBlocks is how many /28 blocks of a subnet hold none of the addresses
+// that AWS keeps: all but the first and the last.
+func wholeBlocks(n snapshot.Subnet) int { return max(0, 1<<max(0, 28-n.CIDR.Bits())-2) }
+
+// mend is the advice, and the command that names who holds the block that is
+// nearest to being free.
+func mend(c *routes.Scope, n taker, u snapshot.Use) finding.Fix {
+	id := n.subnet.ID
+	fix := finding.Fix{
+		Text:    fmt.Sprintf("%s is in use all over: give pods a new subnet, or drain nodes. A CIDR reservation of type prefix keeps what comes free for prefixes.", id),
+		Console: link.VPC(c.S, "SubnetDetails:subnetId="+id),
+	}
+	if len(u.Nearest) == 0 {
+		return fix
+	}
+	b := u.Nearest[0]
+	names := make([]string, len(b.Used))
+	for i, a := range b.Used {
+		names[i] = a.String()
+	}
+	fix.Text = fmt.Sprintf("Reserve a range of %s for prefixes (aws ec2 create-subnet-cidr-reservation, type prefix), so that what comes free in it is not given out singly again; then drain the nodes whose addresses break its blocks. The nearest is %s: the command lists who holds its %s. Or give pods a new subnet.",
+		id, b.CIDR, phrase.Plural(len(names), "address", fmt.Sprintf("%d addresses", len(names))))
+	fix.Command = command.AWS(c.S, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+id, "Name=addresses.private-ip-address,Values="+strings.Join(names, ","))
+	return fix
+}
+
+func LeakCause() check.Check {
+	return check.Check{
+		ID:         checkid.IPLeakCause,
+		Breaks:     check.Addresses,
+		Proof:      check.ByPassingUnmet,
+		Title:      "Settings let interfaces of ended nodes stay behind",
+		Confidence: finding.Likely,
+		WatchedBy:  []check.Detector{check.SubnetWatch},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchTemplates},
+		Uses:       []snapshot.Source{snapshot.AWSNode, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf},
+		Adds:       []checkid.ID{checkid.IPLeakedInterfaces},
+		Predictive: true,
+		AtLaunch:   true,
+		Cause: "A launch template that keeps the primary interface leaves it with every instance that ends. aws-node without CLUSTER_NAME makes interfaces that name no cluster, which nobody may safely delete. " +
+			"The VPC CNI deletes what dead nodes left behind once an hour, but not with DISABLE_LEAKED_ENI_CLEANUP, DISABLE_NETWORK_RESOURCE_PROVISIONING or ENABLE_IMDS_ONLY_MODE, not in an IPv6 cluster, and not where no node is left to do it. " +
+			"As long as nothing is left behind it is advice.",
+		Fix: "Set DeleteOnTermination of the primary interface in the launch template; set CLUSTER_NAME on aws-node; leave its cleanup on.",
+		Links: []string{
+			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/README.md",
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-launch-template.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			l := s.Leaks()
+			return append(templates(l), plugin(l)...)
+		},
+	}
+}
+
+// where tells for which subnets something is left behind: to that the cause
+// contributes.
+func where(l facts.Leaks) []string {
+	var ids []string
+	for id, here := range l.Subnets {
+		if len(here.Own) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// kept are idle interfaces that an instance had, is tagged for, and that the
+// VPC CNI did not make, of instances that are gone: first interfaces.
+func kept(l facts.Leaks) (list []snapshot.Interface) {
+	for _, i := range l.S.Idle {
+		id := i.Tags[leak.TagInstance]
+		c, asked := l.Ground.Creators[id]
+		cluster := i.Tags[leak.TagCluster]
+		if id != "" && asked && (c.State == "" || c.State == "terminated") && leak.Owner(i) == "" && i.Kind == "interface" && !i.RequesterManaged &&
+			!i.Attached && i.Status == "available" && i.Account == l.Ground.Account && i.VPC == l.Ground.VPC && (cluster == "" || cluster == l.S.Cluster.Name) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// templates judges the launch templates, one finding each.
+func templates(l facts.Leaks) []finding.Finding {
+	var list []finding.Finding
+	well := []string{l.S.Cluster.Name}
+	kept := kept(l)
+	for _, t := range l.S.LaunchTemplates {
+		if !t.KeepsInterface {
+			well = append(well, t.ID)
+			continue
+		}
+		// Of several versions that are in use one finding tells.
+		if slices.ContainsFunc(list, func(f finding.Finding) bool { return f.Resource == t.ID }) {
+			continue
+		}
+		name := cmp.Or(t.Name, t.ID)
+		f := finding.Finding{
+			Outcome: finding.Fail, Confidence: finding.Advice, Resource: t.ID, Covers: []string{t.ID}, Resources: append([]string{t.ID}, where(l)...),
+			Title:    phrase.Title("%s keeps the primary interface of ended instances", name),
+			Why:      fmt.Sprintf("Version %s of launch template %s (%s) sets DeleteOnTermination=false on the primary interface: it stays, with its addresses, when its instance ends.", t.Version, name, t.ID),
+			Evidence: []finding.Evidence{{What: t.ID + " version " + t.Version, Value: "primary interface: DeleteOnTermination=false"}},
+			Fix: finding.Fix{
+				// No command to make it: a list of interfaces replaces the whole list,
+				// with the security groups in it.
+				Text:    "Make a version with DeleteOnTermination=true on the primary interface, and let the group use it (the command shows what the interface has now).",
+				Command: command.AWS(l.S, "ec2 describe-launch-template-versions", "--launch-template-id", t.ID, "--versions", t.Version),
+				Console: link.EC2(l.S, "LaunchTemplateDetails:launchTemplateId="+t.ID),
+			},
+		}
+		if len(kept) > 0 {
+			f.Confidence = weight(l, kept)
+			var ids []string
+			held := 0
+			for _, i := range kept {
+				ids = append(ids, i.ID)
+				held += len(i.PrivateIPs)
+			}
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "Kept", Value: fmt.Sprintf("%d %s of instances that are gone, %d %s: %s", len(kept), phrase.Plural(len(kept), "interface", "interfaces"), held, phrase.Plural(held, "address", "addresses"), phrase.Some(ids, 5))})
+		}
+		list = append(list, f)
+	}
+	for key, f := range l.S.Missing[snapshot.LaunchTemplates] {
+		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: key, Covers: []string{key}, Blocked: []snapshot.Failure{f}})
+	}
+	well = slices.DeleteFunc(well, func(id string) bool {
+		return slices.ContainsFunc(list, func(f finding.Finding) bool { return slices.Contains(f.Covers, id) })
+	})
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: l.S.Cluster.Name, Covers: well})
+	}
+	return list
+}
+
+// weight is likely where they hold as much as leaks that are told.
+func weight(l facts.Leaks, kept []snapshot.Interface) finding.Confidence {
+	held := map[string]int{}
+	for _, i := range kept {
+		held[i.Subnet] += len(i.PrivateIPs)
+	}
+	for _, n := range l.S.Subnets {
+		if h := held[n.ID]; h > muchLeaked || n.CIDR.IsValid() && h*100 > shareLeaked*address.Usable(n.CIDR) {
+			return finding.Likely
+		}
+	}
+	return finding.Advice
+}
+
+// plugin judges aws-node's settings.
+func plugin(l facts.Leaks) []finding.Finding {
+	s := l.S
+	f := finding.Finding{Outcome: finding.Pass, Resource: facts.AWSNode, Covers: []string{facts.AWSNode}}
+	switch {
+	case !s.Has(snapshot.AWSNode):
+		f.Outcome, f.Blocked = finding.Unknown, []snapshot.Failure{s.Why(snapshot.AWSNode)}
+		return []finding.Finding{f}
+	case s.CNI == nil:
+		return []finding.Finding{f} // another plugin, or a part of the system
+	}
+	where := where(l)
+	var heads, say []string
+	add := func(head, text string) { heads, say = append(heads, head), append(say, text) }
+	const nobody = "aws-node deletes nothing that was left behind"
+	for _, name := range uncleaning() {
+		if on, err := strconv.ParseBool(s.CNI.Env[name]); err == nil && on {
+			add("aws-node has "+name+"=true", name+"=true: "+nobody)
+		}
+	}
+	// A value that comes from elsewhere is listed, and empty here.
+	if _, set := s.CNI.Env["CLUSTER_NAME"]; !set {
+		add("aws-node has no CLUSTER_NAME", "no CLUSTER_NAME: the interfaces that aws-node makes name no cluster")
+	}
+	// What nobody would change for its own sake is told only of leaks.
+	six, _ := strconv.ParseBool(s.CNI.Env["ENABLE_IPv6"])
+	if len(where) > 0 && (s.Cluster.IPv6 || six) {
+		add("aws-node does not clean up in an IPv6 cluster", "an IPv6 cluster: "+nobody)
+	}
+	if len(where) > 0 && s.CNI.Desired == 0 {
+		add("aws-node runs on no node", "aws-node runs on no node: nobody is there to delete what was left behind")
+	}
+	if len(say) == 0 {
+		return []finding.Finding{f}
+	}
+	f.Outcome, f.Confidence, f.Resources = finding.Fail, finding.Advice, append([]string{facts.AWSNode}, where...)
+	f.Title = phrase.Title("%s", heads[0])
+	f.Why = fmt.Sprintf("Interfaces that nodes leave behind stay: %s.", phrase.And(say))
+	for _, line := range say {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "aws-node", Value: line})
+	}
+	f.Fix = finding.Fix{
+		Text:    "Set CLUSTER_NAME and leave aws-node's own cleanup on; where the add-on is managed, in its configuration values.",
+		Command: shell.Command("kubectl", "-n", "kube-system", "set", "env", "daemonset", "aws-node", "CLUSTER_NAME="+s.Cluster.Name, "DISABLE_LEAKED_ENI_CLEANUP=false"),
+		Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s", link.Host(s), s.Region, s.Cluster.Name),
+	}
+	return []finding.Finding{f}
+}
+
+func PodWithoutAddress() check.Check {
+	return check.Check{
+		ID:         checkid.IPPodWithoutAddress,
+		Title:      "Pods on Ready nodes wait for an address",
+		Confidence: finding.Symptom,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
+		Breaks:     check.Pods,
+		Proof:      check.ByPassing,
+		Starved:    true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Nodes},
+		Uses:       []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf, snapshot.PodsOnNodes},
+		After: []checkid.ID{
+			checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IPLeakedInterfaces, checkid.InstanceMaxPods, checkid.InstanceIMDS,
+			checkid.IPBranchLeaked, checkid.IAMCNIRolePolicies, checkid.NodeCNINotReady, checkid.CNIEniconfig, checkid.CNIPodIdentityAgent,
+		},
+		Cause: "A Ready node took pods, and for minutes they have no sandbox: no address and no container. Mostly the network plugin has no address to give (FailedCreatePodSandBox: failed to assign an IP address to container): the node runs more pods than its interfaces have addresses for, its subnet is full or has no whole /28 block, or the plugin may not ask EC2 for more. " +
+			"Pods that wait for a volume, for an image or for a branch interface are not counted.",
+		Fix: "Read the events of one of the pods, then the log of aws-node on its node (/var/log/aws-routed-eni/ipamd.log).",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
+			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/troubleshooting.md",
+		},
+		Run: runPodWithoutAddress,
+	}
+}
+
+// runPodWithoutAddress holds the rule:
+//
+//	the waiting pods were not read                                     Unknown
+//	a pod has no sandbox on a Ready node for minutes, events unread    Unknown
+//	a warning tells that it gets no sandbox                            Fail, a finding for each node
+//	a warning tells that it waits for a volume                         Pass; Fail where that waits for metadata
+//	no warning is about it, for a quarter of an hour                   Fail
+//	none                                                               Pass
+func runPodWithoutAddress(s *facts.View) []finding.Finding {
+	var v finding.Verdicts
+	if !s.Has(snapshot.WaitingPods) {
+		v.Unknown(s.Cluster.Name, []string{s.Cluster.Name}, s.Why(snapshot.WaitingPods))
+		return v.Findings()
+	}
+	if stuck := facts.StuckOnReady(s.Snapshot); len(stuck) > 0 && !s.Has(snapshot.PodEventsOf) {
+		covers := []string{s.Cluster.Name}
+		for _, w := range stuck {
+			if w.Instance != "" {
+				covers = append(covers, w.Instance)
+			}
+		}
+		v.Unknown(s.Cluster.Name, covers, s.Why(snapshot.PodEventsOf))
+		return v.Findings()
+	}
+	var nodes []string
+	on := map[string][]facts.PodWait{}
+	for _, w := range s.PodWaits() {
+		if on[w.Node] == nil {
+			nodes = append(nodes, w.Node)
+		}
+		on[w.Node] = append(on[w.Node], w)
+	}
+	failed := map[string]bool{}
+	for _, node := range nodes {
+		v.Fail(podsWithoutAddress(s, on[node]))
+		failed[on[node][0].Instance] = true
+	}
+	well := []string{s.Cluster.Name}
+	if len(nodes) > 0 {
+		well = nil
+	}
+	for _, n := range s.Nodes {
+		if n.Instance != "" && n.Joined() && !failed[n.Instance] {
+			well = append(well, n.Instance)
+		}
+	}
+	v.Pass(s.Cluster.Name, well, finding.Evidence{What: "Pods without a sandbox", Value: fmt.Sprintf("%d, none on the other Ready nodes for want of an address", len(s.StuckPods))})
+	return v.Findings()
+}
+
+// podsWithoutAddress is the finding on one node's pods.
+func podsWithoutAddress(s *facts.View, list []facts.PodWait) finding.Finding {
+	first, names := list[0], make([]string, len(list))
+	for i, w := range list {
+		names[i] = w.Pod
+		if w.Since.Before(first.Since) {
+			first = w
+		}
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: first.Node, Covers: []string{first.Node}, Resources: []string{first.Node},
+		Since: first.Since, Pods: names[:min(len(names), zones.MostPods)],
+		Title: phrase.Title("%s %s for an address on %s", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node)),
+		Fix:   finding.Fix{Console: link.Cluster(s)},
+	}
+	if first.Instance != "" {
+		f.Covers, f.Instances, f.Resources = []string{first.Instance}, []string{first.Instance}, append(f.Resources, first.Instance)
+		if i := slices.IndexFunc(s.Instances, func(i snapshot.Instance) bool { return i.ID == first.Instance }); i >= 0 {
+			f.Resources = append(f.Resources, s.Instances[i].Subnet)
+		}
+	}
+	namespace, name, _ := strings.Cut(first.Pod, "/")
+	f.Fix.Command = shell.Command("kubectl", "-n", namespace, "describe", "pod", name)
+	f.Why = fmt.Sprintf("%s is Ready, and %s %s no sandbox there since %s: ", first.Node, phrase.Some(names, 2), phrase.Verb(names, "has", "have"), phrase.ClockTime(first.Since))
+	switch {
+	case first.Event.Reason == "":
+		f.Title = phrase.Title("%s %s on %s, and no event says why", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
+		f.Why += "no address and no container. No warning is about them."
+		f.Fix.Text = "Look at the kubelet and the container runtime of the node: they report nothing about the pods."
+	case first.ForMetadata() && !first.ForNetwork():
+		f.Title = phrase.Title("%s %s for instance metadata on %s", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
+		f.Why += "a volume cannot be mounted, because its driver cannot read the instance's metadata."
+		f.Fix.Text = "Look at the metadata options of the instance: a driver that is not on the host's network needs a hop limit of 2 where tokens are required."
+	case first.ForAddress():
+		f.Why += "the network plugin has no address to give."
+		f.Fix.Text = "Read the log of aws-node on the node (/var/log/aws-routed-eni/ipamd.log): it says what EC2 answered when the plugin asked for more addresses."
+	case first.ForNetwork():
+		f.Why += "the network plugin fails."
+		f.Fix.Text = "Look at the pod of aws-node on the node and read its log: the plugin did not answer, or could not set the network up."
+	default:
+		f.Title = phrase.Title("%s %s for a sandbox on %s", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
+		f.Why += "the container runtime cannot make it."
+		f.Fix.Text = "The event says what the container runtime met; its log is on the node (journalctl -u containerd)."
+	}
+	for i, w := range list {
+		if i == 3 {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "More pods", Value: fmt.Sprint(len(list) - i)})
+			break
+		}
+		value := "no warning is about it"
+		if w.Event.Reason != "" {
+			value = w.Event.Reason + ": " + phrase.Clip(w.Event.Message)
+		}
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Pod " + w.Pod, Value: value})
+	}
+	if n := slices.IndexFunc(s.NodePods, func(n snapshot.NodePods) bool { return n.Node == first.Node }); n >= 0 {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: first.Node, Value: fmt.Sprintf("runs %d pods with addresses of their own", s.NodePods[n].Addressed)})
+	}
+	return f
+}
+
+// addressPools are what the NodePools may still launch, the heaviest first, which
+// Karpenter tries first. One whose subnets nobody can tell is left out.
+func addressPools(s *facts.View) []address.Pool {
+	var list []address.Pool
+	pools := slices.SortedStableFunc(slices.Values(s.NodePools), func(a, b snapshot.NodePool) int { return cmp.Compare(b.Weight, a.Weight) })
+	for _, p := range pools {
+		subnets, known := facts.PoolSubnets(s, p)
+		if p.Deleting || !known || len(subnets) == 0 {
+			continue
+		}
+		pool := address.Pool{Name: p.Name, Types: facts.PoolTypes(s.Snapshot, p), Auto: p.Class.Group == snapshot.AutoModeGroup, Idle: true}
+		for _, n := range subnets {
+			pool.Subnets = append(pool.Subnets, n.ID)
+		}
+		pool.Nodes, pool.CPUs = leftOf(p)
+		for _, c := range s.NodeClaims {
+			if c.Pool != p.Name || c.Deleting {
+				continue
+			}
+			pool.Idle = false
+			if c.Instance == "" {
+				pool.Wanted++
+			}
+		}
+		list = append(list, pool)
+	}
+	return list
+}
+
+// leftOf is what the limits of a NodePool leave that tell how many nodes may come.
+func leftOf(p snapshot.NodePool) (nodes *int, cpus *float64) {
+	if limit, has := p.Limits["nodes"]; has {
+		if left, ok := scheduling.Remaining(limit, cmp.Or(p.Used["nodes"], "0")); ok {
+			f, _ := left.Float64()
+			n := int(f)
+			nodes = &n
+		}
+	}
+	if limit, has := p.Limits["cpu"]; has {
+		if left, ok := scheduling.Remaining(limit, cmp.Or(p.Used["cpu"], "0")); ok {
+			f, _ := left.Float64()
+			cpus = &f
+		}
+	}
+	return nodes, cpus
+}
+
+// judgePools holds the rule of NodePools with several subnets:
+//
+//	they do not fit in all of them together, asked for now or room for less than two   Fail, likely
+//	they do not fit                                                                    Fail, advice
+//	they fit                                                                           Pass
+func judgePools(s *facts.View, pools []address.Pool, with podNetwork) []finding.Finding {
+	var list []finding.Finding
+	for _, fit := range address.FittingPools(s.Snapshot, with.Settings, pools) {
+		n := fit.Nodes.Least
+		sum := fmt.Sprintf("%d more %s x %d = %d; %s have %d free", n, fit.Small, fit.Each, n*fit.Each, phrase.Some(fit.Subnets, 3), fit.Free)
+		f := finding.Finding{
+			Outcome: finding.Pass, Resource: fit.Pool, Covers: []string{facts.PoolKey(fit.Pool)},
+			Evidence: []finding.Evidence{{What: "Addresses of NodePool " + fit.Pool, Value: sum}},
+		}
+		if fit.Fits() {
+			list = append(list, f)
+			continue
+		}
+		f.Outcome = finding.Fail
+		if !fit.Imminent() {
+			f.Confidence = finding.Advice
+		}
+		f.Resources = slices.Clone(fit.Subnets)
+		f.Behind = []checkid.ID{} // what explains a subnet does not explain all of them
+		f.Title = phrase.Title("NodePool %s has no addresses for %d more %s", fit.Pool, n, phrase.Plural(n, "node", "nodes"))
+		f.Why = fmt.Sprintf("NodePool %s may launch %d more %s by its limits, in %s: %s.", fit.Pool, n, phrase.Plural(n, "node", "nodes"), phrase.Some(fit.Subnets, 3), sum)
+		if fit.Wanted > 0 {
+			f.Why += fmt.Sprintf(" It asks for %d now.", fit.Wanted)
+		}
+		f.Fix = finding.Fix{
+			Text:    fmt.Sprintf("Let the class of NodePool %s select larger subnets or more of them, lower its limits to what fits, or let nodes take fewer addresses (WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node).", fit.Pool),
+			Command: shell.Command("kubectl", "get", "nodepool", fit.Pool, "-o", "yaml"), Console: link.Cluster(s),
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// launcherNoun names what launches into a subnet: its groups, its NodePools, or both.
+func launcherNoun(units map[string]bool) string {
+	pools := 0
+	for unit := range units {
+		if strings.HasPrefix(unit, snapshot.PoolKey("")) {
+			pools++
+		}
+	}
+	switch groups := len(units) - pools; {
+	case pools == 0:
+		return fmt.Sprintf("%d %s", groups, phrase.Plural(groups, "group", "groups"))
+	case groups == 0:
+		return fmt.Sprintf("%d %s", pools, phrase.Plural(pools, "NodePool", "NodePools"))
+	default:
+		return fmt.Sprintf("%d %s and %d %s", groups, phrase.Plural(groups, "group", "groups"), pools, phrase.Plural(pools, "NodePool", "NodePools"))
+	}
+}
+
+const deleteLeakedInterfaces = "delete-leaked-interfaces"
+
+func ScaleOutWillNotFit() check.Check {
+	return check.Check{
+		ID:         checkid.IPScaleOutWillNotFit,
+		Breaks:     check.Addresses,
+		Proof:      check.ByPassingUnmet,
+		Title:      "The groups of the subnet cannot all grow to their maximum",
+		Confidence: finding.Likely,
+		WatchedBy:  []check.Detector{check.SubnetWatch},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Groups, snapshot.InstanceTypes, snapshot.AWSNode},
+		Uses: []snapshot.Source{snapshot.LaunchTemplates, snapshot.Usage, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf,
+			snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
+		CoversToo:  check.NodePools,
+		After:      []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IPLeakedInterfaces},
+		AtLaunch:   true,
+		Predictive: true,
+		// Leaks only say what explains it: where all would fit without them.
+		Cause: "What the groups that share a subnet may still launch, each to its maximum, takes more addresses as it starts than the subnet has free: by type, interfaces and addresses, with the settings of aws-node, in the nodes' subnets and the pods'. Of a group with several zones its even share is counted, of several types the smallest, of nodes that start now what they have still to take. " +
+			"Nothing has failed yet, and many maxima are set high and never reached: it is advice as long as the need is far off. It is likely once what groups want now does not fit, or there is room for less than two nodes of a group that has some. A NodePool counts as far as its limits on nodes and CPUs go, as if its nodes were of the largest type that it names or runs: in its subnet if it has one, else in all of them together. A NodePool without a limit and other clusters' groups are not counted.",
+		Fix: "Give the groups larger subnets or more of them (a secondary CIDR), lower their maximum to what fits, or let nodes take fewer addresses (WARM_IP_TARGET and MINIMUM_IP_TARGET, smaller types).",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
+			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md",
+		},
+		Run: runScaleOutWillNotFit,
+	}
+}
+
+func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
+	pods := podNetworkOf(s)
+	c := routes.Of(s)
+	scope := watched(c)
+	own := addressPools(s)
+	list := judgePools(s, own, pods)
+	told := map[string]bool{}
+	for _, fit := range address.Fitting(s.Snapshot, pods.Settings, own) {
+		// Pods' subnets come in with the nodes that are in scope.
+		ofPods := slices.ContainsFunc(fit.Terms, func(t address.Term) bool { return t.Pods })
+		if !slices.Contains(scope, fit.Subnet.ID) && !ofPods {
+			continue
+		}
+		told[fit.Subnet.ID] = true
+		list = append(list, judgeFit(s, fit, pods))
+	}
+	rest := slices.DeleteFunc(scope, func(id string) bool { return told[id] })
+	if blocked, unread := facts.KarpenterUnread(s, append([]snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf}, classesOf(s)...)...); unread {
+		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked})
+	} else if len(rest) > 0 || len(list) == 0 {
+		rest = append(rest, s.Cluster.Name)
+	}
+	if len(rest) > 0 {
+		list = append(list, finding.Finding{
+			Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: rest,
+			Evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "no group may launch there"}},
+		})
+	}
+	return list
+}
+
+// classesOf are the sources of the classes that NodePools name: without its class the
+// subnets of a pool are not known.
+func classesOf(s *facts.View) []snapshot.Source {
+	var list []snapshot.Source
+	for _, p := range s.NodePools {
+		source := snapshot.EC2NodeClassesOf
+		if p.Class.Group == snapshot.AutoModeGroup {
+			source = snapshot.AutoNodeClassesOf
+		}
+		if !p.Deleting && !slices.Contains(list, source) {
+			list = append(list, source)
+		}
+	}
+	return list
+}
+
+// judgeFit holds the rule:
+//
+//	it does not fit, wanted now or room for less than two nodes   Fail, likely
+//	it does not fit                                               Fail, advice
+//	it fits, and something is not known                           Unknown
+//	nodes take blocks, and the free ones were not counted         Unknown
+//	it fits                                                       Pass
+//
+// What is not known only adds to the need: what does not fit without it, does
+// not fit.
+func judgeFit(s *facts.View, fit address.Fit, pods podNetwork) finding.Finding {
+	id := fit.Subnet.ID
+	f := finding.Finding{Outcome: finding.Pass, Resource: id, Covers: []string{id}, Evidence: fitEvidence(s, fit, pods)}
+	verdict := fit.Judge()
+	switch {
+	case verdict == address.NotCounted:
+		return finding.Finding{Outcome: finding.Unknown, Resource: id, Covers: f.Covers, Blocked: []snapshot.Failure{notCounted(s, id)}}
+	case verdict == address.Fits && len(fit.Gaps) > 0:
+		return finding.Finding{Outcome: finding.Unknown, Resource: id, Covers: f.Covers, Blocked: unknowns(s, fit.Gaps)}
+	case verdict == address.Fits:
+		return f
+	}
+	f.Outcome = finding.Fail
+	if !fit.Imminent() {
+		f.Confidence = finding.Advice
+	}
+	if !fitsWithout(fit, s.Leaks().Subnets[id]) {
+		f.Behind = []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented} // giving the leaked addresses back would not cure it
+	}
+	f.Resources = []string{id}
+	for _, t := range fit.Terms {
+		f.Resources = append(f.Resources, t.Group)
+	}
+	f.Title = phrase.Title("%s has no room for %d more %s", id, fit.Nodes().Least, phrase.Plural(fit.Nodes().Least, "node", "nodes"))
+	if fit.Nodes().Least == 0 {
+		f.Title = phrase.Title("%s has not enough for the nodes that start now", id)
+	}
+	f.Why = fmt.Sprintf("%s (%s, %s): %s.", id, fit.Subnet.CIDR, fit.Subnet.Zone, fitSum(fit))
+	if verdict == address.TooFewBlocks {
+		f.Title = phrase.Title("%s has too few /28 blocks for %d more %s", id, fit.Nodes().Least, phrase.Plural(fit.Nodes().Least, "node", "nodes"))
+		f.Why += fmt.Sprintf(" They take these in /28 blocks: %d, and %d %s free.", fit.Blocks(), fit.Use.Blocks, phrase.Plural(fit.Use.Blocks, "is", "are"))
+	}
+	f.Fix = finding.Fix{
+		Text:    fmt.Sprintf("Give %s larger subnets, or more of them; or lower the maximum to what fits; or let nodes take fewer addresses (WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node).", phrase.Some(f.Resources[1:], 3)),
+		Console: link.VPC(s, "SubnetDetails:subnetId="+id),
+	}
+	return f
+}
+
+// fitsWithout tells that all would fit once what dead nodes left behind is
+// deleted. What is wanted may have its first address, as for Imminent.
+func fitsWithout(fit address.Fit, here *facts.SubnetLeaks) bool {
+	if here == nil {
+		return false
+	}
+	fit.Subnet.Free += here.Addresses()
+	for _, t := range fit.Terms {
+		fit.Subnet.Free += t.Wanted
+	}
+	fit.Use.Blocks += here.Blocks()
+	return fit.Judge() == address.Fits
+}
+
+func notCounted(s *facts.View, id string) snapshot.Failure {
+	if !s.Has(snapshot.Usage) {
+		return s.Why(snapshot.Usage)
+	}
+	return snapshot.Failure{Source: snapshot.Usage, Reason: snapshot.NotRead, Message: "the addresses of " + id + " were not counted"}
+}
+
+// unknowns are what would tell of gaps, each source once.
+func unknowns(s *facts.View, gaps []address.Gap) []snapshot.Failure {
+	var list []snapshot.Failure
+	for _, g := range gaps {
+		why := snapshot.Failure{Source: g.Source, Reason: snapshot.NotRead, Message: g.Why}
+		if lacks, is := s.Lacks(g.Source, g.Key); is {
+			why = lacks
+		}
+		if !s.Has(g.Source) {
+			why = s.Why(g.Source)
+		}
+		if !slices.Contains(list, why) {
+			list = append(list, why)
+		}
+	}
+	return list
+}
+
+// podNetwork is how nodes of a cluster take addresses, as far as it is known.
+type podNetwork struct {
+	address.Settings
+	// read tells that aws-node was looked at: otherwise these are its defaults.
+	read bool
+	// foreign tells that there is no aws-node: another plugin gives pods their
+	// addresses, and only a node's own is known of.
+	foreign bool
+}
+
+func podNetworkOf(s *facts.View) podNetwork {
+	p := podNetwork{Settings: address.SettingsOf(s.CNI), read: s.Has(snapshot.AWSNode)}
+	switch {
+	case s.Cluster.IPv6:
+		p.IPv6 = true
+	case p.read && s.CNI == nil:
+		p.Settings, p.foreign = address.OwnOnly(), true
+	}
+	// A card with an EFA-only interface and no other is not the plugin's (amazon-vpc-cni-k8s,
+	// README, ENABLE_MULTI_NIC), and of which kind an adapter is is not read.
+	p.Cards = p.Cards && !slices.ContainsFunc(s.Instances, func(i snapshot.Instance) bool { return len(i.EFAs) > 0 })
+	return p
+}
+
+// words are the settings that count.
+func (p podNetwork) words() string {
+	switch {
+	case p.foreign:
+		return "no aws-node: another plugin gives pods their addresses"
+	case !p.read && !p.IPv6:
+		return "not read: the plugin's defaults are taken"
+	}
+	return SettingsWords(p.Settings)
+}
+
+// SettingsWords are the settings that decide how many addresses a node takes.
+func SettingsWords(st address.Settings) string {
+	switch {
+	case st.IPv6:
+		return "pods have IPv6 addresses"
+	case st.Elsewhere:
+		return "custom networking: pods have addresses in other subnets"
+	case st.Prefixes:
+		return fmt.Sprintf("prefix delegation, WARM_PREFIX_TARGET=%d, WARM_IP_TARGET=%d, MINIMUM_IP_TARGET=%d", st.WarmPrefixes, st.WarmAddresses, st.MinimumAddresses)
+	case st.WarmAddresses > 0 || st.MinimumAddresses > 0:
+		return fmt.Sprintf("WARM_IP_TARGET=%d, MINIMUM_IP_TARGET=%d", st.WarmAddresses, st.MinimumAddresses)
+	}
+	return fmt.Sprintf("WARM_ENI_TARGET=%d", st.WarmInterfaces)
+}
+
+// notReadyIn are the scope's instances in some subnets that registered and are
+// not Ready, and the Ready nodes whose pods get no address.
+func notReadyIn(c *routes.Scope, subnets ...string) []string {
+	registered := map[string]bool{}
+	for _, n := range c.S.Nodes {
+		registered[n.Instance] = true
+	}
+	var ids []string
+	for _, subnet := range subnets {
+		for _, i := range c.Here[subnet] {
+			if registered[i.ID] {
+				ids = append(ids, i.ID)
+			}
+		}
+	}
+	for _, i := range c.S.Starving() {
+		if slices.Contains(subnets, i.Subnet) {
+			ids = append(ids, i.ID)
+		}
+	}
+	return ids
+}

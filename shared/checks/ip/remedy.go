@@ -1,3 +1,0 @@
-package ip
-
-const deleteLeakedInterfaces = "delete-leaked-interfaces"

@@ -1,0 +1,804 @@
+// Package karpenter holds the checks of karpenter: what Karpenter, or EKS Auto
+// Mode, which runs it, does not make nodes for.
+package karpenter
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/zones"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/scheduling"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+// NodeClassNotReady: Karpenter makes no node of a class whose condition Ready is
+// not True: the NodeClaim is deleted at once, and no event says so
+// (kubernetes-sigs/karpenter pkg/controllers/nodeclaim/lifecycle/launch.go; what
+// the conditions mean: aws/karpenter-provider-aws pkg/controllers/nodeclass).
+func NodeClassNotReady() check.Check {
+	return check.Check{
+		ID:         checkid.KarpenterNodeclassNotReady,
+		Title:      "The class of a NodePool is not ready: it gets no nodes",
+		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
+		Breaks:     check.Pods,
+		Proof:      check.ByPassing,
+		CoversToo:  check.NodePools,
+		Needs:      []snapshot.Source{snapshot.Clusters},
+		Uses: []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.ClassAccess, snapshot.Nodes, snapshot.WaitingPods, snapshot.Subnets,
+			snapshot.SecurityGroups},
+		// Why the cluster refuses the node role of a class.
+		After: []checkid.ID{checkid.IAMAccessMissing, checkid.IAMAccessWrongType, checkid.IAMAccessWrongARN, checkid.IAMAccessStale, checkid.IAMAccessPolicyMissing},
+		Cause: "The EC2NodeClass of Karpenter, or the NodeClass of EKS Auto Mode, that a NodePool names is not ready: no subnet, security group, AMI, instance profile or placement group fits what it selects, or Karpenter may not launch with it. Karpenter launches nothing for the NodePool, makes no event of it, and pods wait.",
+		Fix:   "Correct what the class selects, or give what it selects the tags that it looks for. The condition of the class says which it is; Karpenter looks again by itself.",
+		Links: []string{
+			"https://karpenter.sh/docs/concepts/nodeclasses/#statusconditions",
+			"https://karpenter.sh/docs/troubleshooting/",
+			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-class.html",
+		},
+		Run: nodeClassNotReady,
+	}
+}
+
+// reconciles is how long a condition may be Unknown. A reconciliation takes seconds, and
+// comes again each minute; without the right to make the instance profile it
+// stays so for ever (aws/karpenter-provider-aws#8223).
+const reconciles = 10 * time.Minute
+
+// nodeClassNotReady judges the classes that NodePools name. A class that nobody
+// names, one that is being deleted, and a NodePool that is being deleted are
+// nobody's trouble.
+func nodeClassNotReady(s *facts.View) []finding.Finding {
+	blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
+	if unread && len(s.NodePools) == 0 {
+		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
+	}
+	if !s.Has(snapshot.NodePoolsOf) {
+		return nil // nothing tells of Karpenter here
+	}
+	var v finding.Verdicts
+	var unseen []finding.Finding
+	for _, u := range classesInUse(s) {
+		switch w := judgeClass(s, u); {
+		case w.bad:
+			v.Fail(notReady(s, u, w))
+		case w.good:
+			v.Pass(u.resource, u.covers(), finding.Evidence{What: u.title(), Value: "is ready"})
+		case unread && !standingKnown(s, u):
+			unseen = append(unseen, finding.Finding{Outcome: finding.Unknown, Resource: u.resource, Covers: u.covers(), Blocked: blocked})
+		}
+	}
+	if len(s.NodePools) == 0 {
+		v.Pass(s.Cluster.Name, []string{s.Cluster.Name})
+	}
+	// What EC2 refused Karpenter is written in the NodeClaims alone, where CloudTrail is not read.
+	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodeClaimsOf); unread {
+		unseen = append(unseen, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked})
+	}
+	return append(v.Findings(), unseen...)
+}
+
+// standingKnown tells that something says how a class stands: it itself, or a NodePool.
+func standingKnown(s *facts.View, u use) bool {
+	_, known := facts.Class(s, u.ref)
+	return known || slices.ContainsFunc(u.pools, func(p snapshot.NodePool) bool {
+		status := p.Conditions["NodeClassReady"].Status
+		return status == "True" || status == "False"
+	})
+}
+
+// use is a class and the NodePools that name it.
+type use struct {
+	ref      snapshot.ClassRef
+	resource string
+	pools    []snapshot.NodePool
+}
+
+func classesInUse(s *facts.View) []use {
+	byRef := map[snapshot.ClassRef][]snapshot.NodePool{}
+	names := map[string]int{}
+	for _, p := range s.NodePools {
+		if p.Deleting || p.Class.Name == "" {
+			continue
+		}
+		if byRef[p.Class] == nil {
+			names[p.Class.Name]++
+		}
+		byRef[p.Class] = append(byRef[p.Class], p)
+	}
+	var list []use
+	for ref, pools := range byRef {
+		u := use{ref: ref, resource: ref.Name, pools: pools}
+		if names[ref.Name] > 1 { // Karpenter's and Auto Mode's, both often "default"
+			u.resource = facts.ClassKey(ref)
+		}
+		list = append(list, u)
+	}
+	slices.SortFunc(list, func(a, b use) int { return strings.Compare(facts.ClassKey(a.ref), facts.ClassKey(b.ref)) })
+	return list
+}
+
+func (u use) poolNames() []string {
+	var names []string
+	for _, p := range u.pools {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (u use) covers() []string {
+	list := []string{facts.ClassKey(u.ref)}
+	for _, p := range u.pools {
+		list = append(list, facts.PoolKey(p.Name))
+	}
+	return list
+}
+
+func (u use) title() string { return kindOf(u.ref) + " " + u.ref.Name }
+
+// kindOf is the kind as people write it.
+func kindOf(r snapshot.ClassRef) string {
+	switch r.Group {
+	case snapshot.KarpenterGroup:
+		return "EC2NodeClass"
+	case snapshot.AutoModeGroup:
+		return "NodeClass"
+	}
+	return cmp.Or(r.Kind, "NodeClass")
+}
+
+// state is how a class stands.
+type state struct {
+	good, bad bool
+	gone      bool
+	class     *snapshot.NodeClass
+	// of is the condition that says why, and its type.
+	of   string
+	says snapshot.ObservedCondition
+}
+
+// judgeClass goes by the class's own condition, and where the class was not read
+// by what its NodePools say of it.
+func judgeClass(s *facts.View, u use) state {
+	class, known := facts.Class(s, u.ref)
+	switch {
+	case class == nil && known:
+		return judgeGone(s, u)
+	case class == nil:
+		return judgeByPools(s, u)
+	case class.Deleting:
+		return state{}
+	}
+	ready := class.Conditions["Ready"]
+	w := state{class: class}
+	w.of, w.says = because(*class)
+	switch {
+	case ready.Status == "True" && ready.Current(class.Generation):
+		w.good = true
+	case ready.Status == "False":
+		w.bad = facts.Held(s, ready, class.Generation, facts.ClassSettles) && w.says.Current(class.Generation)
+	case ready.Status == "Unknown":
+		w.bad = facts.Held(s, ready, class.Generation, reconciles) && facts.Held(s, w.says, class.Generation, reconciles)
+	}
+	return w
+}
+
+// judgeGone is for a class that is not there. A NodePool that nobody uses may
+// name one that is to come.
+func judgeGone(s *facts.View, u use) state {
+	for _, p := range u.pools {
+		c := p.Conditions["NodeClassReady"]
+		if c.Status == "False" && c.Reason == "NodeClassNotFound" && facts.Held(s, c, p.Generation, facts.ClassSettles) && inUse(s, p) {
+			return state{bad: true, gone: true, of: "NodeClassReady", says: c}
+		}
+	}
+	return state{}
+}
+
+// inUse tells that a NodePool has nodes, or has asked for some, or that a pod
+// waits for it.
+func inUse(s *facts.View, p snapshot.NodePool) bool {
+	used, _ := scheduling.ParseAmount(p.Used["nodes"])
+	return used.Sign() > 0 || slices.ContainsFunc(s.NodeClaims, func(c snapshot.NodeClaim) bool { return c.Pool == p.Name && !c.Deleting }) ||
+		slices.ContainsFunc(s.Nodes, func(n snapshot.Node) bool { return n.Labels[scheduling.PoolLabel] == p.Name }) ||
+		slices.ContainsFunc(s.WaitingPods, func(w snapshot.WaitingPod) bool { return scheduling.PoolTakes(p, &w) && !w.Gated })
+}
+
+func judgeByPools(s *facts.View, u use) state {
+	var w state
+	for _, p := range u.pools {
+		c := p.Conditions["NodeClassReady"]
+		switch {
+		case c.Status == "True" && c.Current(p.Generation):
+			w.good = true
+		case c.Reason == "NodeClassTerminating":
+			return state{}
+		case c.Status == "False" && c.Reason == "NodeClassReadinessUnknown":
+			w.bad = w.bad || facts.Held(s, c, p.Generation, reconciles)
+		case c.Status == "False":
+			w.bad = w.bad || facts.Held(s, c, p.Generation, facts.ClassSettles) && (c.Reason != "NodeClassNotFound" || inUse(s, p))
+		}
+		if w.bad && w.of == "" {
+			w.of, w.says = "NodeClassReady", c
+		}
+	}
+	w.good = w.good && !w.bad
+	return w
+}
+
+// because is the condition of a class that says why it is not ready: Ready
+// itself only adds them up. One that waits for the others (DependenciesNotReady)
+// says nothing of its own.
+func because(class snapshot.NodeClass) (string, snapshot.ObservedCondition) {
+	rank := func(name string) int {
+		c := class.Conditions[name]
+		switch {
+		case c.Reason == "DependenciesNotReady":
+			return 2
+		case c.Status == "False":
+			return 0
+		}
+		return 1
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(class.Conditions)) {
+		if status := class.Conditions[name].Status; name != "Ready" && (status == "False" || status == "Unknown") {
+			list = append(list, name)
+		}
+	}
+	if len(list) == 0 {
+		return "Ready", class.Conditions["Ready"]
+	}
+	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	return list[0], class.Conditions[list[0]]
+}
+
+func notReady(s *facts.View, u use, w state) finding.Finding {
+	pools := u.poolNames()
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: u.resource, Covers: u.covers(), Resources: pools, Unconditional: true,
+		Title: phrase.Title("%s no nodes: %s %s", subject(pools), u.title(), short(w)),
+		Why:   fmt.Sprintf("%s launches no node for %s: %s %s.", maker(u.ref), named(pools), u.title(), long(w)),
+		Fix: finding.Fix{
+			Text:    next(u.ref, w),
+			Command: shell.Command("kubectl", "describe", facts.ClassKind(u.ref), u.ref.Name),
+			Console: link.Cluster(s),
+		},
+	}
+	if f.Pods = waitFor(s, u); len(f.Pods) > 0 {
+		f.Why += fmt.Sprintf(" %s for %s, and %s no other NodePool.", waitingPods(f.Pods), phrase.Plural(len(pools), "it", "them"), phrase.Plural(len(f.Pods), "fits", "fit"))
+	}
+	if w.gone {
+		f.Fix.Command = shell.Command("kubectl", "get", "nodepool", pools[0], "-o", "yaml")
+	}
+	f.Evidence = append(f.Evidence, finding.Evidence{What: u.title(), Value: conditionText(w.of, w.says)})
+	if w.class != nil {
+		for _, name := range slices.Sorted(maps.Keys(w.class.Conditions)) {
+			if c := w.class.Conditions[name]; name != w.of && name != "Ready" && c.Status != "True" && c.Reason != "DependenciesNotReady" {
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "Also", Value: conditionText(name, c)})
+			}
+		}
+		f.Evidence = append(f.Evidence, instead(s, *w.class, w.of)...)
+		f.Evidence = append(f.Evidence, accessUnread(s, *w.class)...)
+	}
+	f.Evidence = append(f.Evidence, finding.Evidence{What: "NodePools", Value: phrase.Some(pools, 10)})
+	if w.of == "SubnetsReady" || w.of == "SecurityGroupsReady" {
+		f.Fix.Command = cmp.Or(listing(s, w.of), f.Fix.Command)
+	}
+	return f
+}
+
+// accessUnread names what would have shown why the cluster refuses a class's node role.
+func accessUnread(s *facts.View, class snapshot.NodeClass) []finding.Evidence {
+	if _, refused := class.Unauthorized(); !refused {
+		return nil
+	}
+	var list []string
+	for _, f := range append([]snapshot.Failure{s.Failures[snapshot.ClassAccess]}, slices.Collect(maps.Values(s.Missing[snapshot.ClassAccess]))...) {
+		if text := fmt.Sprintf("%s (%s: %s)", snapshot.ClassAccess, f.Reason, f.Call); f.Call != "" && !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	slices.Sort(list)
+	return []finding.Evidence{{What: "Not checked", Value: strings.Join(list, ", ")}}
+}
+
+// waitFor are the pods that only NodePools of the class would take, and that the
+// scheduler has found no node for since minutes.
+func waitFor(s *facts.View, u use) []string {
+	var names []string
+	for _, w := range facts.Unschedulable(s, waits) {
+		takes := func(list []snapshot.NodePool) bool {
+			return slices.ContainsFunc(list, func(p snapshot.NodePool) bool { return scheduling.PoolTakes(p, w) })
+		}
+		others := slices.DeleteFunc(slices.Clone(s.NodePools), func(p snapshot.NodePool) bool {
+			names, _ := exhausted(s, p, w)
+			return p.Class == u.ref || p.Deleting || !usable(s, p) || len(names) > 0
+		})
+		if takes(u.pools) && !takes(others) {
+			names = append(names, w.Key())
+		}
+	}
+	slices.Sort(names)
+	return names[:min(len(names), zones.MostPods)]
+}
+
+func listing(s *facts.View, of string) string {
+	if s.Cluster.VPC == "" {
+		return ""
+	}
+	if of == "SubnetsReady" {
+		return command.AWS(s, "ec2 describe-subnets", "--filters", "Name=vpc-id,Values="+s.Cluster.VPC, "--query", "Subnets[].[SubnetId,AvailabilityZone,Tags]")
+	}
+	return command.AWS(s, "ec2 describe-security-groups", "--filters", "Name=vpc-id,Values="+s.Cluster.VPC, "--query", "SecurityGroups[].[GroupId,GroupName,Tags]")
+}
+
+// conditionText is a condition as it is, cut: anybody who may write the object's status
+// wrote it.
+func conditionText(name string, c snapshot.ObservedCondition) string {
+	text := name + " is " + cmp.Or(c.Status, "not said")
+	if c.Reason != "" {
+		text += ", " + phrase.Clip(c.Reason)
+	}
+	if c.Message != "" {
+		text += ": " + phrase.Clip(strings.TrimSuffix(c.Message, "."))
+	}
+	if !c.Since.IsZero() {
+		text += " (since " + phrase.ClockTime(c.Since) + ")"
+	}
+	return text
+}
+
+func subject(pools []string) string {
+	if len(pools) == 1 {
+		return "NodePool " + pools[0] + " gets"
+	}
+	return fmt.Sprintf("%d NodePools get", len(pools))
+}
+
+func named(pools []string) string {
+	return phrase.Plural(len(pools), "NodePool ", "NodePools ") + phrase.Some(pools, 3)
+}
+
+func maker(r snapshot.ClassRef) string {
+	if r.Group == snapshot.AutoModeGroup {
+		return "EKS Auto Mode"
+	}
+	return "Karpenter"
+}
+
+// meaning is a reason in words.
+type meaning struct {
+	short string // ends a title
+	next  string
+}
+
+// meanings are Karpenter's reasons (aws/karpenter-provider-aws v1.14.1,
+// pkg/controllers/nodeclass/*.go).
+func meanings(reason string) (meaning, bool) {
+	m, ok := map[string]meaning{
+		"SubnetsNotFound":                     {"finds no subnet", "Give the subnets the tags that the class selects by, or change its subnetSelectorTerms."},
+		"SecurityGroupsNotFound":              {"finds no security group", "Give a security group the tags that the class selects by, or change its securityGroupSelectorTerms."},
+		"AMINotFound":                         {"finds no AMI", "Change the amiSelectorTerms of the class: the alias, id, name or tags fit no image that this account may use."},
+		"UnsupportedAlias":                    {"has an AMI alias that is not supported", "Change the alias in the amiSelectorTerms of the class."},
+		"PlacementGroupNotFound":              {"finds no placement group", "Create the placement group, or remove it from the class."},
+		"PlacementGroupResolutionFailed":      {"finds no placement group", "Check that Karpenter's role may call ec2:DescribePlacementGroups."},
+		"CreateFleetAuthCheckFailed":          {"may not create fleets", "Allow Karpenter's role to call ec2:CreateFleet with the tags of the class, or find the policy that denies it."},
+		"CreateLaunchTemplateAuthCheckFailed": {"may not create launch templates", "Allow Karpenter's role to call ec2:CreateLaunchTemplate with the tags of the class, or find the policy that denies it."},
+		"RunInstancesAuthCheckFailed":         {"may not run instances", "Allow Karpenter's role to call ec2:RunInstances with the tags of the class, or find the policy that denies it."},
+		"InstanceProfileNotFound":             {"has an instance profile that does not exist", "Create the instance profile, or name another one in the class."},
+		"InstanceProfileCreationFailed":       {"has no instance profile", "Check that the role named in the class exists, and that it may be passed (iam:PassRole)."},
+		"UnauthorizedNodeRole":                {"has a node role that the cluster does not admit", "Make an access entry of type EC2 for the role that the class names, with the policy AmazonEKSAutoNodePolicy. One of another type must be deleted first, and the role must have no path."},
+		"UserDataSizeLimitExceeded":           {"has too much user data", "Shorten the user data of the class: EC2 takes 16 KB."},
+		"TagValidationFailed":                 {"has tags that Karpenter reserves", "Remove those tags from the class."},
+		"ClusterCIDRResolutionFailed":         {"cannot read the cluster's service range", "Allow Karpenter's role to call eks:DescribeCluster."},
+		"InvalidKubeletConfiguration":         {"has an invalid kubelet configuration", "Correct the kubelet section of the class."},
+		"UnsupportedKubeletConfiguration":     {"has an unsupported kubelet configuration", "Correct the kubelet section of the class."},
+	}[reason]
+	return m, ok
+}
+
+// short ends a title: what the class lacks.
+func short(w state) string {
+	if w.gone || w.says.Reason == "NodeClassNotFound" {
+		return "does not exist"
+	}
+	if m, ok := meanings(w.says.Reason); ok && w.says.Status == "False" {
+		return m.short
+	}
+	return "is not ready"
+}
+
+// long is the rest of the sentence, with the condition's own reason and message.
+func long(w state) string {
+	text := short(w)
+	if w.says.Status == "Unknown" {
+		text = fmt.Sprintf("is not ready: its condition %s has been Unknown since %s", w.of, phrase.ClockTime(w.says.Since))
+	}
+	if w.gone {
+		return text
+	}
+	if said := phrase.Clip(strings.TrimSuffix(cmp.Or(w.says.Message, w.says.Reason), ".")); said != "" {
+		text += fmt.Sprintf(" (%s: %q)", w.of, said)
+	}
+	return text
+}
+
+func next(r snapshot.ClassRef, w state) string {
+	switch m, ok := meanings(w.says.Reason); {
+	case w.gone || w.says.Reason == "NodeClassNotFound":
+		return fmt.Sprintf("Create the %s %s, or name an existing one in the NodePool.", kindOf(r), r.Name)
+	case ok:
+		return m.next
+	case w.of == "InstanceProfileReady":
+		return "Check that the role named in the class exists, and that Karpenter's role may create and tag instance profiles and pass the role. Only Karpenter's log says why it is stuck."
+	case r.Group == snapshot.AutoModeGroup:
+		return "Look at the conditions of the NodeClass, and check that the cluster's role has the policies for EKS Auto Mode."
+	}
+	return "Look at the conditions of the class, and in Karpenter's log for its name."
+}
+
+const mostInstead = 8
+
+// instead is what the class selects by, and what the VPC has of that kind: one
+// of them mostly has another value of the same tag.
+func instead(s *facts.View, class snapshot.NodeClass, of string) []finding.Evidence {
+	switch of {
+	case "SubnetsReady":
+		var have []finding.Evidence
+		for _, n := range s.Subnets {
+			if s.Cluster.VPC == "" || n.VPC == s.Cluster.VPC {
+				have = append(have, finding.Evidence{What: n.ID, Value: strings.TrimSpace(n.Zone + " " + tagsLike(n.Tags, class.Subnets))})
+			}
+		}
+		return selected("Selects subnets by", class.Subnets, have, s.Has(snapshot.Subnets))
+	case "SecurityGroupsReady":
+		var have []finding.Evidence
+		for _, g := range s.SecurityGroups {
+			if s.Cluster.VPC == "" || g.VPC == s.Cluster.VPC {
+				have = append(have, finding.Evidence{What: g.ID, Value: strings.TrimSpace(phrase.Clip(g.Name) + " " + tagsLike(g.Tags, class.Groups))})
+			}
+		}
+		return selected("Selects security groups by", class.Groups, have, s.Has(snapshot.SecurityGroups))
+	case "AMIsReady":
+		return selected("Selects AMIs by", class.Images, nil, false)
+	case "InstanceProfileReady":
+		if name := cmp.Or(class.Profile, class.Role); name != "" {
+			return []finding.Evidence{{What: phrase.FirstOf(nonEmpty(class.Profile, "Instance profile"), "Role"), Value: phrase.Clip(name)}}
+		}
+	}
+	return nil
+}
+
+// nonEmpty is the word where there is a text.
+func nonEmpty(text, word string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{word}
+}
+
+func selected(what string, terms []snapshot.SelectorTerm, have []finding.Evidence, read bool) []finding.Evidence {
+	var words []string
+	for _, t := range terms {
+		words = append(words, term(t))
+	}
+	var list []finding.Evidence
+	if len(words) > 0 {
+		list = append(list, finding.Evidence{What: what, Value: phrase.Clip(strings.Join(words[:min(len(words), 5)], "; or "))})
+	}
+	if read && len(have) == 0 {
+		return append(list, finding.Evidence{What: "In the cluster's VPC", Value: "none"})
+	}
+	more := len(have) - mostInstead
+	list = append(list, have[:min(len(have), mostInstead)]...)
+	if more > 0 {
+		list = append(list, finding.Evidence{What: "More", Value: fmt.Sprint(more)})
+	}
+	return list
+}
+
+func term(t snapshot.SelectorTerm) string {
+	var words []string
+	for _, pair := range [][2]string{{"id", t.ID}, {"name", t.Name}, {"alias", t.Alias}} {
+		if pair[1] != "" {
+			words = append(words, pair[0]+" "+phrase.Clip(pair[1]))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(t.Tags)) {
+		words = append(words, "tag "+key+"="+t.Tags[key])
+	}
+	return strings.Join(words, ", ")
+}
+
+// tagsLike are the tags with the keys that the terms name.
+func tagsLike(tags map[string]string, terms []snapshot.SelectorTerm) string {
+	var words []string
+	asked := map[string]bool{}
+	for _, t := range terms {
+		for key := range t.Tags {
+			asked[key] = true
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(asked)) {
+		value, has := tags[key]
+		if has {
+			words = append(words, phrase.Clip(key+"="+value))
+		} else {
+			words = append(words, phrase.Clip("no tag "+key))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// NodePoolLimit: Karpenter leaves out every instance type that has more of a
+// resource than the pool's limit leaves (kubernetes-sigs/karpenter
+// pkg/controllers/provisioning/scheduling/scheduler.go, filterByRemainingResources;
+// karpenter.sh "spec.limits"). It is no condition of the NodePool: only events of
+// the pods say so.
+func NodePoolLimit() check.Check {
+	return check.Check{
+		ID:         checkid.KarpenterNodepoolLimit,
+		Title:      "A NodePool has reached its limit, and pods wait for its nodes",
+		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
+		Breaks:     check.Pods,
+		Proof:      check.ByPassing,
+		CoversToo:  check.NodePools,
+		Needs:      []snapshot.Source{snapshot.Clusters},
+		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.Nodes, snapshot.WaitingPods, snapshot.PoolEventsOf, snapshot.InstanceTypes},
+		Cause:      "The nodes of a NodePool have as much CPU, memory or whatever else its limits name as they may, or what is left is less than the next node needs; pods that its nodes would take wait, and no other NodePool takes them. A limit that is reached while nobody waits is no fault: it is what it is for.",
+		Fix:        "Raise the limit, free what the NodePool's nodes hold, or let another NodePool take the pods.",
+		Links: []string{
+			"https://karpenter.sh/docs/concepts/nodepools/#speclimits",
+			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-pool.html",
+		},
+		Run: nodePoolLimit,
+	}
+}
+
+// waits is how long the scheduler must have found no node for a pod: what
+// Karpenter launches is Ready in a minute or two.
+const waits = 5 * time.Minute
+
+func nodePoolLimit(s *facts.View) []finding.Finding {
+	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf); unread {
+		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
+	}
+	if !s.Has(snapshot.NodePoolsOf) {
+		return nil // nothing tells of Karpenter here
+	}
+	var v finding.Verdicts
+	waiting := facts.Unschedulable(s, waits)
+	for _, p := range s.NodePools {
+		covers := []string{facts.PoolKey(p.Name)}
+		if p.Deleting || !usable(s, p) {
+			continue // its limit keeps nobody waiting
+		}
+		if !s.Has(snapshot.WaitingPods) {
+			if names, _ := exhausted(s, p, nil); len(names) > 0 {
+				v.Unknown(p.Name, covers, s.Why(snapshot.WaitingPods))
+			}
+			continue
+		}
+		var pods []*snapshot.WaitingPod
+		by, certain := map[string]bool{}, false
+		for _, w := range waiting {
+			if !scheduling.PoolTakes(p, w) {
+				continue
+			}
+			kept, sure := exhausted(s, p, w)
+			if said := karpenterSays(s, p, w); said {
+				if sure = true; len(kept) == 0 {
+					kept = slices.Sorted(maps.Keys(p.Limits))
+				}
+			} else if len(kept) == 0 || takenElsewhere(s, p, w) {
+				continue
+			}
+			pods, certain = append(pods, w), certain || sure
+			for _, name := range kept {
+				by[name] = true
+			}
+		}
+		if len(pods) > 0 {
+			f := limitReached(s, p, pods, slices.Sorted(maps.Keys(by)))
+			if !certain {
+				f.Confidence = finding.Likely
+			}
+			v.Fail(f)
+			continue
+		}
+		v.Pass(p.Name, covers, finding.Evidence{What: "NodePool " + p.Name, Value: "keeps no pod waiting by its limits"})
+	}
+	if len(s.NodePools) == 0 {
+		v.Pass(s.Cluster.Name, []string{s.Cluster.Name})
+	}
+	return v.Findings()
+}
+
+// usable tells that a NodePool could launch if it had room: one whose class is
+// not ready launches nothing, whatever its limits are.
+func usable(s *facts.View, p snapshot.NodePool) bool {
+	class := use{ref: p.Class, resource: p.Class.Name, pools: []snapshot.NodePool{p}}
+	return !judgeClass(s, class).bad
+}
+
+// takenElsewhere tells that another NodePool has room for a pod: then it is not
+// the limit that keeps it waiting.
+func takenElsewhere(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) bool {
+	return slices.ContainsFunc(s.NodePools, func(o snapshot.NodePool) bool {
+		if o.Name == p.Name || o.Deleting || !scheduling.PoolTakes(o, w) || !usable(s, o) {
+			return false
+		}
+		names, _ := exhausted(s, o, w)
+		return len(names) == 0
+	})
+}
+
+// saidFor is how long an event of Karpenter counts: it repeats it every five minutes for as
+// long as the pod waits (kubernetes-sigs/karpenter
+// pkg/controllers/provisioning/scheduling/events.go).
+const saidFor = 10 * time.Minute
+
+// limitForm is Karpenter's own word for it, of both forms (serrors.Wrap since v1.4:
+// pkg/controllers/provisioning/scheduling/scheduler.go, addToNewNodeClaim).
+var limitForm = regexp.MustCompile(`(?:all available instance types exceed limits for|node limits have been exhausted for) nodepool:? (?:\(NodePool=([a-z0-9.-]+)|"([a-z0-9.-]+)")`)
+
+// karpenterSays reports whether Karpenter says of a pod that a pool's limits keep it.
+func karpenterSays(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) bool {
+	return slices.ContainsFunc(s.PoolEvents, func(e snapshot.PoolEvent) bool {
+		return e.Kind == "Pod" && e.Name == w.Key() && s.Time.Sub(e.Last) <= saidFor &&
+			slices.ContainsFunc(limitForm.FindAllStringSubmatch(e.Message, -1), func(m []string) bool { return m[1]+m[2] == p.Name })
+	})
+}
+
+// exhausted are the resources of which a pool's limit leaves too little for each node that
+// it may launch for a pod; for no pod, for any node at all. Sure is false where that rests
+// on the sizes that families had when the table of types was made.
+func exhausted(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) (names []string, sure bool) {
+	if len(p.Limits) == 0 {
+		return nil, false
+	}
+	if names = over(p, scheduling.SmallestNodes(p, w, s.InstanceTypes, false)); len(names) > 0 {
+		return names, true
+	}
+	if !scheduling.NamesFamilies(p) {
+		return nil, false
+	}
+	return over(p, scheduling.SmallestNodes(p, w, s.InstanceTypes, true)), false
+}
+
+// over are the resources of which each of some nodes has more than a pool's limits leave;
+// none where one of them fits.
+func over(p snapshot.NodePool, nodes []map[string]*big.Rat) []string {
+	names := map[string]bool{}
+	for _, node := range nodes {
+		fits := true
+		for name := range p.Limits {
+			left, ok := scheduling.Remaining(p.Limits[name], p.Used[name])
+			// Every node has CPU, memory, disk and room for pods. Of anything else only
+			// those that ask for it need a node that has it.
+			every := slices.Contains([]string{"cpu", "memory", "nodes", "pods", "ephemeral-storage"}, name)
+			if ok && (node[name] != nil && left.Cmp(node[name]) < 0 || every && left.Sign() <= 0) {
+				fits, names[name] = false, true
+			}
+		}
+		if fits {
+			return nil
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPod, by []string) finding.Finding {
+	var names []string
+	for _, w := range pods {
+		names = append(names, w.Key())
+	}
+	slices.Sort(names)
+	var told []string
+	for _, name := range by {
+		told = append(told, fmt.Sprintf("%s of %s %s", orZero(p.Used[name]), p.Limits[name], name))
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: p.Name, Covers: []string{facts.PoolKey(p.Name)}, Unconditional: true,
+		Pods:  names[:min(len(names), zones.MostPods)],
+		Title: phrase.Title("NodePool %s has reached its limit: %s", p.Name, phrase.And(told)),
+		Why: fmt.Sprintf("%s for a node of NodePool %s, whose limit leaves too little for one: its nodes have %s. %s no other NodePool.",
+			waitingPods(names), p.Name, phrase.And(told), phrase.Plural(len(names), "The pod fits", "The pods fit")),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Raise spec.limits of NodePool %s (%s), or move pods off its nodes so that Karpenter removes some.", p.Name, strings.Join(by, ", ")),
+			Command: shell.Command("kubectl", "edit", "nodepool", p.Name),
+			Console: link.Cluster(s),
+		},
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Limits)) {
+		value := fmt.Sprintf("%s of %s", orZero(p.Used[name]), p.Limits[name])
+		switch left, ok := scheduling.Remaining(p.Limits[name], p.Used[name]); {
+		case ok && left.Sign() <= 0:
+			value += ", nothing left"
+		case ok && name == "cpu" && slices.Contains(by, name):
+			if left.IsInt() {
+				value += ", " + left.FloatString(0) + " left"
+			}
+			value += leastCPU(s, p, pods[0])
+		}
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Limit of " + phrase.Clip(name), Value: value})
+	}
+	const most = 5
+	for i, w := range pods {
+		if i == most {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "More pods", Value: fmt.Sprint(len(pods) - most)})
+			break
+		}
+		value := "waits since " + phrase.ClockTime(w.Since())
+		if asks := asked(w); asks != "" {
+			value += ", asks for " + asks
+		}
+		f.Evidence = append(f.Evidence, finding.Evidence{What: w.Key(), Value: value + ": " + phrase.Clip(w.Scheduled.Message)})
+	}
+	return f
+}
+
+// leastCPU is how many CPUs the smallest node has that a pool may launch for a pod.
+func leastCPU(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) string {
+	var least *big.Rat
+	for _, node := range scheduling.SmallestNodes(p, w, s.InstanceTypes, scheduling.NamesFamilies(p)) {
+		if least == nil || node["cpu"].Cmp(least) < 0 {
+			least = node["cpu"]
+		}
+	}
+	if least == nil || !least.IsInt() {
+		return ""
+	}
+	return "; a node for " + w.Key() + " has at least " + least.FloatString(0)
+}
+
+func waitingPods(names []string) string {
+	if len(names) == 1 {
+		return "Pod " + names[0] + " waits"
+	}
+	return fmt.Sprintf("Pod %s and %d more wait", names[0], len(names)-1)
+}
+
+// asked is what the pod's first container asks for, where it has one: sums are
+// not written as anybody wrote them.
+func asked(w *snapshot.WaitingPod) string {
+	if len(w.Requests) == 0 {
+		return ""
+	}
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(w.Requests[0])) {
+		words = append(words, w.Requests[0][name]+" "+name)
+	}
+	text := phrase.And(words)
+	if more := len(w.Requests) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more %s)", more, phrase.Plural(more, "container", "containers"))
+	}
+	return phrase.Clip(text)
+}
+
+func orZero(text string) string {
+	if text == "" {
+		return "0"
+	}
+	return text
+}

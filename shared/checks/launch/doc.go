@@ -1,2 +1,0 @@
-// Package launch holds the checks of launch: what kept a group from launching.
-package launch

@@ -1,0 +1,841 @@
+// Package launch holds the checks of launch: what kept a group from launching.
+package launch
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/access/denial"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/activity"
+	"rollcall/shared/snapshot"
+)
+
+func AccountValidation() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchAccountValidation,
+		title: "AWS has not validated the account for this region",
+		cause: "AWS validates new accounts, and accounts that use a region for the first time, and lets them launch nothing until that is done; or it has blocked the account.",
+		fix:   "Wait for the mail (minutes, up to four hours). After that, or where the account is blocked, write to AWS Support.",
+		links: []string{
+			"https://docs.aws.amazon.com/ec2/latest/devguide/errors-overview.html",
+		},
+		headline: "AWS has not validated the account",
+		resource: ofAccount,
+		repair:   nothing,
+	})
+}
+
+func AMI() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchAMI,
+		title: "The AMI cannot be used to launch",
+		cause: "The AMI does not exist (any more, or in this region) or is hidden by the account's Allowed AMIs, is disabled or pending, is not shared with this account, is for another processor architecture than the instance type, or is a Marketplace product whose terms were not accepted.",
+		fix:   "Let the launch template name an AMI that exists here and fits; look AMIs of EKS up in SSM (/aws/service/eks/optimized-ami/…). Share a private one with this account, accept the terms of a Marketplace one.",
+		links: []string{
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-ami.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html",
+		},
+		headline: "its AMI cannot be used",
+		resource: (*facts.Attempts).Image,
+		looks:    allowedLook,
+		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
+			id := a.Image(f.list[0])
+			if id == "" {
+				return showTemplate(a, f)
+			}
+			return finding.Fix{
+				Command: AWSCommand(a, "ec2", "describe-images", "--image-ids", id),
+				Console: link.EC2(a.S, "ImageDetails:imageId="+id),
+			}
+		},
+	})
+}
+
+func CapacityReservation() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchCapacityReservation,
+		title: "The capacity reservation does not take the launch",
+		cause: "The capacity reservation or capacity block that the launch template asks for is used up, not active yet, over, or is for another type, zone or platform. It does not pass by itself as a shortage of EC2's does, and other zones do not help.",
+		fix:   "Look at the reservation: its state, its dates, its zone and type, and how many places are free. Make it larger, or let the launch template ask for another one, or for none.",
+		links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",
+		},
+		headline: "its capacity reservation does not take it",
+		looks:    reservationLook,
+		uses:     []snapshot.Source{snapshot.LaunchTemplates, snapshot.CapacityReservations, snapshot.Subnets},
+		repair: func(a *facts.Attempts, _ launchFault) finding.Fix {
+			return finding.Fix{Command: AWSCommand(a, "ec2", "describe-capacity-reservations", "--query",
+				"CapacityReservations[].[CapacityReservationId,State,InstanceType,AvailabilityZone,AvailableInstanceCount,TotalInstanceCount,StartDate,EndDate]", "--output", "table")}
+		},
+	})
+}
+
+// reservationLook is how the capacity reservation stands that the group's launch
+// template names: EC2's refusal does not tell one that is over from one that is full.
+// Empty where the template names none, or nobody could look.
+func reservationLook(a *facts.Attempts, f launchFault) (headline string, evidence []finding.Evidence) {
+	template, read := a.Template(f.groups()[0])
+	if !read || template.Reservation == "" {
+		return "", nil
+	}
+	what := "Capacity reservation " + template.Reservation
+	if !a.S.Has(snapshot.CapacityReservations) {
+		why := a.S.Why(snapshot.CapacityReservations)
+		return "", []finding.Evidence{{What: what, Value: fmt.Sprintf("not read: %s %s", why.Call, why.Reason)}}
+	}
+	i := slices.IndexFunc(a.S.CapacityReservations, func(r snapshot.CapacityReservation) bool { return r.ID == template.Reservation })
+	if i < 0 {
+		return "its capacity reservation is not there", []finding.Evidence{{What: what, Value: "is not among those that EC2 lists here"}}
+	}
+	r := a.S.CapacityReservations[i]
+	value := fmt.Sprintf("%s; %d of %d free, of %s in %s", r.State, r.Free, r.Total, r.Type, r.Zone)
+	if r.Block {
+		value = "a capacity block, " + value
+	}
+	if !r.Start.IsZero() {
+		value += ", from " + r.Start.UTC().Format(phrase.DayAndMinute)
+	}
+	if !r.End.IsZero() {
+		value += ", until " + r.End.UTC().Format(phrase.DayAndMinute)
+	}
+	return "its capacity reservation " + reservationStands(r, template, zonesOf(a, f)), []finding.Evidence{{What: what, Value: value}}
+}
+
+// reservationStands says why a reservation takes no launch (EC2 API, CapacityReservation,
+// State; EC2 user guide, "Use a Capacity Reservation": type, zone and platform must
+// match).
+func reservationStands(r snapshot.CapacityReservation, t snapshot.LaunchTemplate, zones []string) string {
+	switch r.State {
+	case "expired", "cancelled", "failed", "payment-failed":
+		return "is over"
+	case "pending", "scheduled", "payment-pending", "assessing", "delayed":
+		return "is not active yet"
+	case "unsupported", "unavailable":
+		return "is " + r.State
+	}
+	switch {
+	case t.Type != "" && r.Type != t.Type:
+		return "is for " + r.Type + ", not " + t.Type
+	case r.Zone != "" && len(zones) > 0 && !slices.Contains(zones, r.Zone):
+		return "is in " + r.Zone + ", where the group has no subnet"
+	case r.Free == 0:
+		return fmt.Sprintf("is used up: all %d are taken", r.Total)
+	}
+	return "does not take it"
+}
+
+// zonesOf are the zones of a group's subnets, as far as all are known.
+func zonesOf(a *facts.Attempts, f launchFault) []string {
+	var zones []string
+	for _, id := range a.Groups[f.groups()[0]].Subnets {
+		i := slices.IndexFunc(a.S.Subnets, func(n snapshot.Subnet) bool { return n.ID == id })
+		if i < 0 {
+			return nil
+		}
+		zones = append(zones, a.S.Subnets[i].Zone)
+	}
+	return zones
+}
+
+// What is said of launches that were refused for want of permission: which policy,
+// which statement of it, which tag.
+
+// denials are what the messages of a fault tell, each once.
+func (f launchFault) denials() []facts.Denied {
+	var list []facts.Denied
+	for _, t := range f.list {
+		if t.Denied != nil && !slices.ContainsFunc(list, func(d facts.Denied) bool { return sameDenial(d, *t.Denied) }) {
+			list = append(list, *t.Denied)
+		}
+	}
+	return list
+}
+
+// sameDenial leaves out who asked and on what: they differ from call to call.
+func sameDenial(x, y facts.Denied) bool {
+	return x.Action == y.Action && x.Explicit == y.Explicit && x.Kind == y.Kind && x.Policy == y.Policy && x.Undecoded == y.Undecoded &&
+		slices.EqualFunc(x.Statements, y.Statements, func(a, b snapshot.DeniedStatement) bool {
+			return a.ID == b.ID && slices.EqualFunc(a.Conditions, b.Conditions, func(c, d snapshot.DeniedCondition) bool {
+				return c.Key == d.Key && slices.Equal(c.Names, d.Names) && slices.Equal(c.Has, d.Has)
+			})
+		})
+}
+
+// deniedEvidence is which policy denied what, and why as far as its message tells.
+func (f launchFault) deniedEvidence() []finding.Evidence {
+	const most = 3
+	var list []finding.Evidence
+	for i, d := range f.denials() {
+		if i == most {
+			break
+		}
+		if d.Action != "" {
+			what := d.Action
+			if d.Resource != "" {
+				what += " on " + d.Resource
+			}
+			if d.Who != "" {
+				what += ", asked by " + d.Who
+			}
+			list = append(list, finding.Evidence{What: "Denied", Value: what})
+		}
+		if by := deniedBy(d.Denial); by != "" {
+			list = append(list, finding.Evidence{What: "By", Value: by})
+		}
+		for _, s := range d.Statements {
+			list = append(list, finding.Evidence{What: "Statement " + cmp.Or(s.ID, "without a Sid"), Value: conditions(s)})
+		}
+		if d.Undecoded != "" {
+			list = append(list, finding.Evidence{What: "Encoded message", Value: "not decoded: " + d.Undecoded})
+		}
+	}
+	return list
+}
+
+// deniedBy is the kind of the policy, and whether it denies or only does not allow.
+func deniedBy(d snapshot.Denial) string {
+	kind := cmp.Or(d.Kind, "policy")
+	switch {
+	case d.Explicit && d.Policy != "":
+		return fmt.Sprintf("an explicit deny in %s, %s", phrase.Article(kind), d.Policy)
+	case d.Explicit && d.Kind == "":
+		return "an explicit deny; of which kind the policy is the message does not say"
+	case d.Explicit:
+		return "an explicit deny in " + phrase.Article(kind)
+	case d.Kind != "", len(d.Statements) > 0:
+		return fmt.Sprintf("no %s allows it", kind)
+	}
+	return ""
+}
+
+// conditions are the keys of a statement that denied a request: what it names, and
+// what the request had. By which operator they are compared AWS does not tell.
+func conditions(s snapshot.DeniedStatement) string {
+	var parts []string
+	for _, c := range s.Conditions {
+		has := "the request has none"
+		if len(c.Has) > 0 {
+			has = "the request has " + phrase.And(c.Has)
+		}
+		if len(c.Names) == 0 {
+			parts = append(parts, fmt.Sprintf("%s (%s)", c.Key, has))
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s names %s, %s", c.Key, phrase.And(c.Names), has))
+	}
+	if len(parts) == 0 {
+		return "denies it without a condition"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// saysStatement ends the title with the statement that denied the launches, where
+// all messages tell the same one.
+func saysStatement(f launchFault) string {
+	if list := f.denials(); len(list) == 1 && len(list[0].Statements) > 0 && list[0].Statements[0].ID != "" {
+		return "statement " + list[0].Statements[0].ID + " denies it"
+	}
+	return ""
+}
+
+// saysDenied ends it with the policy, where no statement is told.
+func saysDenied(f launchFault) string {
+	list := f.denials()
+	switch {
+	case saysStatement(f) != "":
+		return saysStatement(f)
+	case len(list) == 1 && list[0].Explicit && list[0].Kind != "":
+		return phrase.Article(list[0].Kind) + " denies it"
+	}
+	return ""
+}
+
+// missingTags says which tags the launches did not have and a statement asks for;
+// empty where none is told.
+func (f launchFault) missingTags() string {
+	var tags []string
+	for _, d := range f.denials() {
+		tags = append(tags, denial.MissingTags(d.Denial)...)
+	}
+	slices.Sort(tags)
+	if tags = slices.Compact(tags); len(tags) == 0 {
+		return ""
+	}
+	where := "in the launch template's tag specifications, for instances and volumes"
+	if f.refused() != nil {
+		where = "in spec.tags of the NodePool's class (on EKS Auto Mode the cluster's role must be allowed to set it)"
+	}
+	return fmt.Sprintf("Give what is launched the %s %s, which the statement asks for: %s. Else change the statement.", phrase.Plural(len(tags), "tag", "tags"), phrase.And(tags), where)
+}
+
+func EncryptionControls() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchEncryptionControls,
+		title: "The VPC enforces encryption and the instance type does not encrypt",
+		cause: "The VPC's Encryption Controls are in the mode enforce, and the instance type does not encrypt traffic between instances: EC2 takes no network interface of it in this VPC. Only types of the Nitro System encrypt (EncryptionInTransitSupported).",
+		fix:   "Launch types that encrypt in transit, or set the VPC's Encryption Controls to monitor.",
+		links: []string{
+			"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-encryption-controls.html",
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/data-protection.html#encryption-transit",
+		},
+		headline: "its types do not encrypt in transit",
+		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
+			return finding.Fix{Command: AWSCommand(a, "ec2", "describe-instance-types", "--filters", "Name=network-info.encryption-in-transit-supported,Values=true", "--query", "InstanceTypes[].InstanceType", "--output", "text")}
+		},
+	})
+}
+
+// AWSCommand is an AWS CLI command in the snapshot's region.
+func AWSCommand(a *facts.Attempts, service, operation string, args ...string) string {
+	return command.AWS(a.S, service+" "+operation, args)
+}
+
+// showActivities shows what the group says of its launches, or the instance
+// where there is no group.
+func showActivities(a *facts.Attempts, f launchFault) string {
+	name := f.groups()[0]
+	if _, is := a.Groups[name]; !is {
+		if ids := f.each(func(t facts.Attempt) string { return t.Instance }); len(ids) > 0 {
+			return AWSCommand(a, "ec2", "describe-instances", "--instance-ids", ids[0])
+		}
+		if r := f.refused(); r != nil {
+			return showCalls(a, *r)
+		}
+	}
+	return AWSCommand(a, "autoscaling", "describe-scaling-activities", "--auto-scaling-group-name", name, "--max-items", "5")
+}
+
+// groupLink leads to the group's activities.
+func groupLink(a *facts.Attempts, f launchFault) string {
+	name := f.groups()[0]
+	if _, is := a.Groups[name]; !is {
+		if ids := f.each(func(t facts.Attempt) string { return t.Instance }); len(ids) > 0 {
+			return link.EC2(a.S, "InstanceDetails:instanceId="+ids[0])
+		}
+		if f.refused() != nil {
+			return link.Cluster(a.S)
+		}
+	}
+	return link.AutoScalingGroup(a.S, name)
+}
+
+// quota is the quota that counts what a group launches, if it is one only.
+func quota(a *facts.Attempts, t facts.Attempt, spot bool) (activity.Quota, bool) {
+	var found activity.Quota
+	for _, name := range a.Types(t) {
+		q, ok := activity.QuotaOf(name, spot)
+		if !ok || found.Code != "" && found != q {
+			return activity.Quota{}, false
+		}
+		found = q
+	}
+	return found, found.Code != ""
+}
+
+// quotaCode is the code of that quota: one quota that is used up is one
+// finding, however many groups it stops.
+func quotaCode(spot bool) func(*facts.Attempts, facts.Attempt) string {
+	return func(a *facts.Attempts, t facts.Attempt) string {
+		q, _ := quota(a, t, spot)
+		return q.Code
+	}
+}
+
+// raiseQuota is the fix for a quota of vCPUs.
+func raiseQuota(spot bool) func(*facts.Attempts, launchFault) finding.Fix {
+	return func(a *facts.Attempts, f launchFault) finding.Fix {
+		q, ok := quota(a, f.list[0], spot)
+		kind := "Running On-Demand"
+		if spot {
+			kind = "Spot Instance Requests"
+		}
+		if !ok {
+			return finding.Fix{
+				Text:    fmt.Sprintf("Ask for a higher quota of the family (the command lists those with %q in their names), or allow types of another family.", kind),
+				Command: AWSCommand(a, "service-quotas", "list-service-quotas", "--service-code", "ec2", "--query", fmt.Sprintf("Quotas[?contains(QuotaName,`%s`)].[QuotaCode,QuotaName,Value]", kind), "--output", "table"),
+				Console: fmt.Sprintf("%s/servicequotas/home/services/ec2/quotas?region=%s", link.Host(a.S), a.S.Region),
+			}
+		}
+		text := fmt.Sprintf("Ask for a higher quota %s (%s), which counts vCPUs; or stop what is not needed, or allow types of another family.", q.Code, q.Name)
+		if limit := f.list[0].Verdict.Named.Limit; limit != "" {
+			text = fmt.Sprintf("Ask for more than the %s that quota %s allows (%s, counted in vCPUs); or stop what is not needed, or allow types of another family.", limit, q.Code, q.Name)
+		}
+		return finding.Fix{
+			Text:    text,
+			Command: AWSCommand(a, "service-quotas", "get-service-quota", "--service-code", "ec2", "--quota-code", q.Code),
+			Console: fmt.Sprintf("%s/servicequotas/home/services/ec2/quotas/%s?region=%s", link.Host(a.S), q.Code, a.S.Region),
+		}
+	}
+}
+
+// ofAccount is the resource of a failure that only the account can cure.
+func ofAccount(a *facts.Attempts, _ facts.Attempt) string { return a.S.Account }
+
+// launcher is the role that launches for a group, or that called.
+func launcher(a *facts.Attempts, f launchFault) string {
+	if r := f.refused(); r != nil && r.By != "" {
+		return r.By
+	}
+	g, is := a.Groups[f.groups()[0]]
+	if !is {
+		return "the role that launches the instances"
+	}
+	partition := cmp.Or(a.S.Partition, "aws")
+	return cmp.Or(g.ServiceRole, fmt.Sprintf("arn:%s:iam::%s:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling", partition, a.S.Account))
+}
+
+// nothing is for checks whose command is to read the activities.
+func nothing(*facts.Attempts, launchFault) finding.Fix { return finding.Fix{} }
+
+func FleetLimit() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchFleetLimit,
+		title: "The quota of fleet requests is used up",
+		cause: "Auto Scaling launches through EC2 Fleet, and the account may make no more fleet requests. In new accounts this quota can be zero until AWS has verified them: then nothing launches at all.",
+		fix:   "Ask AWS Support to raise the quota, or to finish verifying the account. There is nothing to change in the cluster.",
+		links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/fleet-quotas.html",
+		},
+		headline: "the quota of fleet requests is used up",
+		resource: ofAccount,
+		repair:   nothing,
+	})
+}
+
+func ImageNotAllowed() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchImageNotAllowed,
+		title: "Allowed AMIs or the AMI's own rules refuse the launch",
+		cause: "The account's Allowed AMIs are enabled, perhaps by a declarative policy of the organization, and do not allow the AMI: EC2 hides it and says of a launch that the image does not exist. Or the AMI has rules of instance types that exclude the type of the launch. Instances that run already are not affected.",
+		fix:   "Use an AMI that the criteria allow, or add the AMI's provider to them (EKS's own images are of the provider amazon). For the AMI's rules of types: launch a type that they allow.",
+		links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-allowed-amis.html",
+			"https://docs.aws.amazon.com/organizations/latest/userguide/orgs_manage_policies_declarative_syntax.html",
+		},
+		headline: "its AMI is not allowed here",
+		says: func(f launchFault) string {
+			if _, types, ok := strings.Cut(f.list[0].Verdict.Meaning, " do not allow the type "); ok {
+				return "its AMI is not for " + types
+			}
+			return ""
+		},
+		resource: (*facts.Attempts).Image,
+		looks:    allowedLook,
+		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
+			if strings.HasPrefix(f.list[0].Verdict.Meaning, "the rules of ") {
+				return finding.Fix{
+					Text:    "Launch a type that the AMI's rules allow, or another AMI.",
+					Command: AWSCommand(a, "ec2", "describe-images", "--image-ids", a.Image(f.list[0]), "--query", "Images[].InstanceTypeSpecification"),
+				}
+			}
+			return finding.Fix{Command: AWSCommand(a, "ec2", "get-allowed-images-settings")}
+		},
+	})
+}
+
+// allowedLook is how the account's Allowed AMIs stand and whether EC2 lists the image of
+// launches that it refused as not existing.
+func allowedLook(a *facts.Attempts, f launchFault) (headline string, evidence []finding.Evidence) {
+	const what = "Allowed AMIs"
+	s, ami := a.S.AllowedImages, a.Image(f.list[0])
+	switch {
+	case !slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return facts.NotFound(t.Verdict) }):
+		return "", nil
+	case s != nil:
+		value := s.State + ", managed by " + s.ManagedBy
+		if len(s.Providers) > 0 {
+			value += ", providers " + strings.Join(s.Providers, ", ")
+		}
+		evidence = append(evidence, finding.Evidence{What: what, Value: value})
+	case !a.S.Has(snapshot.AllowedImagesOf):
+		evidence = append(evidence, notChecked(a, what, snapshot.AllowedImagesOf))
+	}
+	if i := slices.IndexFunc(a.S.Images, func(i snapshot.Image) bool { return i.ID == ami }); i >= 0 && a.S.Images[i].Allowed != "" {
+		evidence = append(evidence, finding.Evidence{What: ami, Value: fmt.Sprintf("%s, owner %s, ImageAllowed %s", a.S.Images[i].Name, a.S.Images[i].Owner, a.S.Images[i].Allowed)})
+	}
+	return "", evidence
+}
+
+func IMDSEnforced() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchIMDSEnforced,
+		title: "The account enforces IMDSv2 and the launch does not ask for it",
+		cause: "The account, or a declarative policy of its organization, enforces IMDSv2 (httpTokensEnforced): EC2 refuses each launch in which neither the launch template, nor the account's metadata defaults, nor the AMI set HttpTokens to required.",
+		fix:   "Set HttpTokens to required in a new version of the launch template (metadataOptions in an EC2NodeClass), with a hop limit of 2 where pods read the metadata; or set the account's default to required.",
+		links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshooting-launch.html#launching-an-imdsv1-enabled-instance-fails",
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-IMDS-new-instances.html",
+		},
+		headline: "the account enforces IMDSv2",
+		resource: func(a *facts.Attempts, t facts.Attempt) string {
+			template, _ := a.Template(t.Group)
+			return template.ID
+		},
+		looks: metadataLook,
+		uses:  []snapshot.Source{snapshot.LaunchTemplates, snapshot.MetadataDefaultsOf},
+		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
+			template, _ := a.Template(f.list[0].Group)
+			if template.ID == "" {
+				return finding.Fix{Command: AWSCommand(a, "ec2", "get-instance-metadata-defaults")}
+			}
+			return finding.Fix{Command: AWSCommand(a, "ec2", "create-launch-template-version", "--launch-template-id", template.ID,
+				"--source-version", cmp.Or(template.Version, "$Latest"), "--launch-template-data", `{"MetadataOptions":{"HttpTokens":"required","HttpPutResponseHopLimit":2}}`)}
+		},
+	})
+}
+
+// metadataLook is what the launch template and the account say of HttpTokens.
+func metadataLook(a *facts.Attempts, f launchFault) (headline string, evidence []finding.Evidence) {
+	if template, read := a.Template(f.groups()[0]); read {
+		evidence = append(evidence, finding.Evidence{What: "HttpTokens of " + template.ID + " version " + template.Version, Value: cmp.Or(template.Metadata.Tokens, "not set")})
+	}
+	d := a.S.MetadataDefaults
+	switch {
+	case d != nil:
+		value := fmt.Sprintf("HttpTokens %s, enforced %v, managed by %s", cmp.Or(d.Tokens, "not set"), d.Enforced, cmp.Or(d.ManagedBy, "account"))
+		if d.Message != "" {
+			value += ": " + d.Message
+		}
+		evidence = append(evidence, finding.Evidence{What: "Instance metadata defaults", Value: value})
+	case !a.S.Has(snapshot.MetadataDefaultsOf):
+		evidence = append(evidence, notChecked(a, "Instance metadata defaults", snapshot.MetadataDefaultsOf))
+	}
+	return "", evidence
+}
+
+// notChecked is the evidence that a source was not read, with its permission.
+func notChecked(a *facts.Attempts, what string, source snapshot.Source) finding.Evidence {
+	why := a.S.Why(source)
+	return finding.Evidence{What: what, Value: fmt.Sprintf("not checked: %s %s", why.Call, why.Reason)}
+}
+
+func InsufficientCapacity() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchInsufficientCapacity,
+		title: "EC2 has no capacity for what the group launches",
+		cause: "EC2 has no free capacity of the instance type in the zone, or no Spot pool of the request has any. Auto Scaling tries again by itself.",
+		fix:   "Allow more instance types and zones: capacity is short by type and zone. Where it must be this type, wait, or reserve capacity.",
+		links: []string{
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshooting-launch.html",
+		},
+		headline: "EC2 has no capacity",
+		repair:   otherZones,
+	})
+}
+
+// otherZones shows which zones offer the type at all.
+func otherZones(a *facts.Attempts, f launchFault) finding.Fix {
+	types := a.Types(f.list[0])
+	if len(types) == 0 {
+		return finding.Fix{}
+	}
+	return finding.Fix{Command: AWSCommand(a, "ec2", "describe-instance-type-offerings", "--location-type", "availability-zone",
+		"--filters", "Name=instance-type,Values="+strings.Join(types, ","), "--query", "InstanceTypeOfferings[].[InstanceType,Location]", "--output", "table")}
+}
+
+func KMSKey() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchKMSKey,
+		title: "The KMS key of a volume cannot be used to launch",
+		cause: "A volume of the instance is encrypted (by the launch template, the AMI or the account's default) with a KMS key that is disabled, pending deletion, gone, or whose policy does not let the launching role use it and create grants. The instance dies seconds after its start. Client.InternalError nearly always means this.",
+		fix:   "Enable the key, and give the launching role kms:CreateGrant, Decrypt, DescribeKey, Encrypt, GenerateDataKey* and ReEncrypt* in the key's policy. Managed nodegroups and Auto Scaling launch with AWSServiceRoleForAutoScaling.",
+		links: []string{
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/key-policy-requirements-EBS-encryption.html",
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
+		},
+		headline: "a volume's KMS key cannot be used",
+		resource: kmsKey,
+		repair:   useKey,
+	})
+}
+
+// kmsKey is the key, if it is known: the text names it, or the launch template
+// names one only. Else it may be the account's default key.
+func kmsKey(a *facts.Attempts, t facts.Attempt) string {
+	if t.Verdict.Named.Key != "" {
+		return t.Verdict.Named.Key
+	}
+	if template, read := a.Template(t.Group); read && len(template.KMSKeys) == 1 {
+		return template.KMSKeys[0]
+	}
+	return ""
+}
+
+func useKey(a *facts.Attempts, f launchFault) finding.Fix {
+	role := launcher(a, f)
+	const may = "kms:CreateGrant (for AWS resources), Decrypt, DescribeKey, Encrypt, GenerateDataKey* and ReEncrypt*"
+	key := kmsKey(a, f.list[0])
+	if key == "" {
+		return finding.Fix{
+			Text:    fmt.Sprintf("Find the key of the volumes (launch template, AMI, or the account's default, which the command shows). Enable it, and let %s use it in the key's policy: %s.", role, may),
+			Command: AWSCommand(a, "ec2", "get-ebs-default-kms-key-id"),
+		}
+	}
+	id := key[strings.LastIndex(key, "/")+1:]
+	return finding.Fix{
+		Text:    fmt.Sprintf("Enable %s if it is not (the command shows its state), and let %s use it in the key's policy: %s.", key, role, may),
+		Command: AWSCommand(a, "kms", "describe-key", "--key-id", key, "--query", "KeyMetadata.[KeyState,Enabled,KeyManager]"),
+		Console: fmt.Sprintf("%s/kms/home?region=%s#/kms/keys/%s", link.Host(a.S), a.S.Region, id),
+	}
+}
+
+func Placement() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchPlacement,
+		title: "The placement group or host does not take the launch",
+		cause: "The placement group, tenancy or host of the launch template does not take the instance: a cluster placement group is in one zone and the group launches into another, it does not take the type, a spread placement group has its seven instances in the zone, or there is no room beside its other instances.",
+		fix:   "Let the group launch into one zone with a type that the placement group takes, all at once; or take the placement out of the launch template.",
+		links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/limitations-placement-groups.html",
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
+		},
+		headline: "its placement does not take it",
+		looks:    placementLook,
+		uses:     []snapshot.Source{snapshot.LaunchTemplates, snapshot.PlacementGroups, snapshot.Subnets},
+		repair: func(a *facts.Attempts, _ launchFault) finding.Fix {
+			return finding.Fix{Command: AWSCommand(a, "ec2", "describe-placement-groups", "--query", "PlacementGroups[].[GroupName,State,Strategy,SpreadLevel,PartitionCount]", "--output", "table")}
+		},
+	})
+}
+
+// mostSpread is how many instances a rack spread placement group has in a zone (EC2 user
+// guide, "Placement group rules and limitations").
+const mostSpread = 7
+
+// placementLook is how the placement group stands that the Auto Scaling group or its
+// launch template names: EC2's refusal does not say of what strategy it is. Empty where
+// none is named.
+func placementLook(a *facts.Attempts, f launchFault) (headline string, evidence []finding.Evidence) {
+	group := a.Groups[f.groups()[0]]
+	template, _ := a.Template(group.Name)
+	if template.Tenancy != "" || template.Host != "" {
+		evidence = append(evidence, finding.Evidence{What: "Tenancy of the launch template", Value: strings.TrimSpace(template.Tenancy + " " + template.Host)})
+	}
+	name := cmp.Or(group.PlacementGroup, template.PlacementGroup)
+	if name == "" {
+		return "", evidence
+	}
+	what := "Placement group " + name
+	if !a.S.Has(snapshot.PlacementGroups) {
+		why := a.S.Why(snapshot.PlacementGroups)
+		return "", append(evidence, finding.Evidence{What: what, Value: strings.TrimSpace(fmt.Sprintf("not read: %s %s", why.Call, why.Reason))})
+	}
+	i := slices.IndexFunc(a.S.PlacementGroups, func(p snapshot.PlacementGroup) bool { return p.Name == name || p.ID == name })
+	if i < 0 {
+		return "its placement group is not there", append(evidence, finding.Evidence{What: what, Value: "is not among those that EC2 lists here"})
+	}
+	p := a.S.PlacementGroups[i]
+	value, in := p.Strategy+", "+p.State, inPlacement(a, p)
+	if p.Partitions > 0 {
+		value += fmt.Sprintf(", %d partitions", p.Partitions)
+	}
+	var parts []string
+	for _, zone := range slices.Sorted(maps.Keys(in)) {
+		parts = append(parts, fmt.Sprintf("%d in %s", in[zone], zone))
+	}
+	if len(parts) > 0 {
+		value += "; instances of this cluster: " + phrase.And(parts)
+	}
+	return placementStands(p, in, zonesOf(a, f), f.each(func(t facts.Attempt) string { return unsupportedType(t) })), append(evidence, finding.Evidence{What: what, Value: value})
+}
+
+// inPlacement counts the instances of a placement group by zone, as far as they were read.
+func inPlacement(a *facts.Attempts, p snapshot.PlacementGroup) map[string]int {
+	in := map[string]int{}
+	for _, i := range a.S.Instances {
+		if i.PlacementGroup == p.Name && p.Name != "" && !i.Ended() {
+			in[i.Zone]++
+		}
+	}
+	return in
+}
+
+// unsupportedType is the type that a text says the strategy does not support.
+func unsupportedType(t facts.Attempt) string {
+	if strings.Contains(t.Verdict.Text, "not supported by the") || strings.Contains(t.Verdict.Text, "may not be used with instances") {
+		return t.Verdict.Named.Type
+	}
+	return ""
+}
+
+// placementStands says why a placement group takes no launch; empty where that is not
+// known.
+func placementStands(p snapshot.PlacementGroup, in map[string]int, zones, types []string) string {
+	of := "its " + p.Strategy + " placement group"
+	switch {
+	case p.State != "available" && p.State != "":
+		return "its placement group is " + p.State
+	case len(types) > 0:
+		return of + " does not take " + phrase.Some(types, 3)
+	case p.Strategy == "spread" && p.Level != "host":
+		for _, zone := range slices.Sorted(maps.Keys(in)) {
+			if in[zone] >= mostSpread {
+				return fmt.Sprintf("%s has its %d instances in %s", of, mostSpread, zone)
+			}
+		}
+	case p.Strategy == "cluster" && len(in) == 1:
+		for zone := range in {
+			if !slices.Contains(zones, zone) || len(zones) > 1 {
+				return of + " is in " + zone
+			}
+		}
+	}
+	return ""
+}
+
+// PolicyDenied: the message of a refused launch says which kind of policy denied
+// it, beside the launcher's own (IAM user guide, "Troubleshoot access denied error
+// messages").
+func PolicyDenied() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchPolicyDenied,
+		title: "A policy above the launcher's own forbids the launch",
+		cause: "The organisation's service control policy or resource control policy, or a permissions boundary or session policy, denies the launch although the launcher's own policy allows it. Mostly it wants a tag, a Region, an instance type or encrypted volumes that the launch template does not give. An explicit deny whose policy AWS does not name counts too.",
+		fix:   "Let that policy allow the launch, or launch as it demands. The encoded message tells the statement and its conditions: with the setting decodeDenied=on Rollcall decodes it; by hand aws sts decode-authorization-message does.",
+		links: []string{
+			"https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html",
+			"https://docs.aws.amazon.com/organizations/latest/userguide/orgs_manage_policies_scps.html",
+		},
+		headline: "a policy above the launcher's own forbids it",
+		says:     func(f launchFault) string { return cmp.Or(saysStatement(f), whichPolicy(f)) },
+		repair:   nothing,
+	})
+}
+
+// whichPolicy is what all the texts say, if they say the same.
+func whichPolicy(f launchFault) string {
+	first := f.list[0].Verdict.Meaning
+	if slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return t.Verdict.Meaning != first }) {
+		return ""
+	}
+	return first
+}
+
+func Profile() check.Check {
+	return launchCheck(launchSpec{
+		id:    checkid.LaunchProfile,
+		title: "The instance profile of the launch template does not exist",
+		cause: "The launch template names an instance profile that does not exist, or that was made seconds ago and that EC2 does not know yet.",
+		fix:   "Create the instance profile with the node role in it, or let the launch template name one that exists.",
+		links: []string{
+			"https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_switch-role-ec2_instance-profiles.html",
+		},
+		headline: "its instance profile does not exist",
+		resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.Profile },
+		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
+			name := f.list[0].Verdict.Named.Profile
+			if name == "" {
+				return showTemplate(a, f)
+			}
+			return finding.Fix{Command: AWSCommand(a, "iam", "get-instance-profile", "--instance-profile-name", name)}
+		},
+	})
+}
+
+// What is said of launches without an Auto Scaling group: those of Karpenter, of
+// EKS Auto Mode, and of whoever else calls EC2.
+
+// refused is the first run of refused calls, if there is one.
+func (f launchFault) refused() *snapshot.RefusedLaunch {
+	i := slices.IndexFunc(f.list, func(t facts.Attempt) bool { return t.Refused != nil })
+	if i < 0 {
+		return nil
+	}
+	return f.list[i].Refused
+}
+
+// since is when the first of the refused calls was made; zero where there is none.
+func (f launchFault) since() (first time.Time) {
+	for _, t := range f.list {
+		if t.Refused != nil && (first.IsZero() || t.Refused.First.Before(first)) {
+			first = t.Refused.First
+		}
+	}
+	return first
+}
+
+// launcherName is what people call who launches: a NodePool as such.
+func launcherName(unit string) string {
+	if name, ok := strings.CutPrefix(unit, snapshot.PoolKey("")); ok {
+		return "NodePool " + name
+	}
+	if name, ok := strings.CutPrefix(unit, snapshot.RoleKey("")); ok {
+		return "role " + name
+	}
+	return unit
+}
+
+// refusedCalls says since when, by whom and for how much. It is not said when the
+// last one was: that would be new with each look.
+func refusedCalls(r snapshot.RefusedLaunch) []finding.Evidence {
+	value := fmt.Sprintf("%s, refused since %s", r.Call, phrase.ClockTime(r.First))
+	if r.Asked > 0 {
+		value += fmt.Sprintf(", the first for %d %s", r.Asked, phrase.Plural(r.Asked, "instance", "instances"))
+	}
+	list := []finding.Evidence{{What: "Calls", Value: value}}
+	if r.By != "" {
+		list = append(list, finding.Evidence{What: "Called by", Value: r.By})
+	}
+	if r.Offers > 1 {
+		value := fmt.Sprintf("%d types and subnets were told so", r.Offers)
+		if len(r.Types) > 0 {
+			value += ": " + phrase.Some(r.Types, 5)
+		}
+		if len(r.Zones) > 0 {
+			value += " in " + phrase.Some(r.Zones, 3)
+		}
+		list = append(list, finding.Evidence{What: "Offers", Value: value})
+	}
+	if len(r.Other) > 0 {
+		list = append(list, finding.Evidence{What: "The others were told", Value: phrase.And(r.Other)})
+	}
+	return list
+}
+
+// showCalls shows the calls as CloudTrail has them, with the message that can be
+// decoded.
+func showCalls(a *facts.Attempts, r snapshot.RefusedLaunch) string {
+	return AWSCommand(a, "cloudtrail", "lookup-events", "--lookup-attributes", "AttributeKey=EventName,AttributeValue="+r.Call,
+		"--max-results", "5", "--query", "Events[].CloudTrailEvent", "--output", "text")
+}
+
+// meaning and next are the class's, but for what they say of groups.
+func meaning(t facts.Attempt) string {
+	if t.Refused == nil {
+		return t.Verdict.Meaning
+	}
+	return strings.ReplaceAll(t.Verdict.Meaning, "the launch template", "its launch template or class")
+}
+
+func next(t facts.Attempt) string {
+	if t.Refused == nil {
+		return t.Verdict.Next
+	}
+	switch t.Verdict.Class {
+	case checkid.LaunchInsufficientCapacity:
+		return "Allow more instance types, zones or capacity types to " + launcherName(t.Group) + ", or wait: the launch is tried again by itself."
+	case checkid.LaunchSubnetFull:
+		return "Free addresses in the subnets (leaked network interfaces, unused load balancers), or let the class select others."
+	case checkid.LaunchUnsupportedType:
+		return "Leave the types out of " + launcherName(t.Group) + " that its zones do not offer, or the zones."
+	case checkid.LaunchThrottled:
+		return "Find what calls so often (CloudTrail, CloudWatch usage metrics). The launch is tried again by itself."
+	case checkid.LaunchTemplate, checkid.LaunchAMI, checkid.LaunchSecurityGroup, checkid.LaunchProfile:
+		return "Correct what the class of " + launcherName(t.Group) + " selects, or the launch template that the call names: the message says what."
+	}
+	return t.Verdict.Next
+}

@@ -1,0 +1,510 @@
+// Package nacl holds the checks of nacl: what network ACLs let through.
+package nacl
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/filter"
+	"rollcall/shared/network/path"
+	"rollcall/shared/snapshot"
+)
+
+// aclBlock is a network ACL that keeps nodes from what they need, in the making.
+type aclBlock struct {
+	acl        snapshot.NetworkACL
+	confidence finding.Confidence
+	posts      []*facts.Placement
+	services   []path.Service
+	hits       []ruled
+	chance     bool
+}
+
+// fences judges every post, by requests or by answers.
+func fences(g *facts.Placements, back bool, say func(*facts.Placements, *aclBlock) finding.Finding) []finding.Finding {
+	var v finding.Verdicts
+	var found []*aclBlock
+	for _, p := range g.Posts {
+		resource := phrase.FirstOf([]string{p.Subnet.ID}, g.S.Cluster.Name)
+		acl, known := g.Fw.ACL(p.Subnet.ID)
+		if known {
+			resource = acl.ID
+		}
+		if p.Idle() {
+			v.Pass(resource, p.Place())
+			continue
+		}
+		if len(p.Blocked) > 0 {
+			v.Unknown(resource, p.Place(), p.Blocked...)
+			continue
+		}
+		failed := false
+		var blocked []snapshot.Failure
+		paths := p.Usable()
+		barriers := make([]barrier, len(paths))
+		contradicted := false
+		for i, w := range paths {
+			barriers[i] = barrierTo(g, p, w, back)
+			blocked = finding.Adding(blocked, barriers[i].blocked...)
+			// A Ready node of this subnet reports to the API through the same ACL.
+			contradicted = contradicted || w.Service == path.API && barriers[i].outcome == finding.Fail && witness(g, p.Subnet.ID)
+		}
+		for i, b := range barriers {
+			if b.outcome != finding.Fail {
+				continue
+			}
+			failed = true
+			if contradicted {
+				b.confidence = finding.Likely
+			}
+			for _, hit := range b.hits {
+				found = fenced(found, p, paths[i], b, hit)
+			}
+		}
+		switch {
+		case failed:
+		case len(blocked) > 0:
+			v.Unknown(resource, p.Place(), blocked...)
+		default:
+			v.Pass(resource, p.Place(), finding.Evidence{What: resource, Value: facts.TenOf(entries(acl, !back))})
+		}
+	}
+	for _, f := range found {
+		v.Fail(say(g, f))
+	}
+	return v.Findings()
+}
+
+func witness(g *facts.Placements, subnet string) bool {
+	return slices.ContainsFunc(g.Posts, func(p *facts.Placement) bool { return p.Subnet.ID == subnet && len(p.Well) > 0 })
+}
+
+// fenced adds a hit to the one of the list that is its ACL's.
+func fenced(found []*aclBlock, p *facts.Placement, w path.Path, b barrier, hit ruled) []*aclBlock {
+	i := slices.IndexFunc(found, func(f *aclBlock) bool { return f.acl.ID == hit.acl.ID })
+	if i < 0 {
+		i = len(found)
+		found = append(found, &aclBlock{acl: hit.acl})
+	}
+	f := found[i]
+	f.confidence = finding.Surer(f.confidence, b.confidence)
+	f.posts = finding.Adding(f.posts, p)
+	f.services = finding.Adding(f.services, w.Service)
+	f.chance = f.chance || b.chance
+	if !slices.ContainsFunc(f.hits, func(h ruled) bool { return same(h, hit) }) {
+		f.hits = append(f.hits, hit)
+	}
+	return found
+}
+
+// same tells that one rule would let both through.
+func same(a, b ruled) bool {
+	return a.egress == b.egress && a.ports == b.ports && a.cidr == b.cidr
+}
+
+func (f *aclBlock) covers() []string {
+	var list []string
+	for _, p := range f.posts {
+		list = finding.Adding(list, p.Place()...)
+	}
+	return list
+}
+
+func (f *aclBlock) instances() []string {
+	var list []string
+	for _, p := range f.posts {
+		list = append(list, facts.IDs(p.Suspects)...)
+	}
+	return list
+}
+
+// subnets are those at whose edge the ACL was met.
+func (f *aclBlock) subnets() []string {
+	var list []string
+	for _, h := range f.hits {
+		list = finding.Adding(list, h.subnet)
+	}
+	return list
+}
+
+// denied is what was denied, as a person would say it: "tcp 443 out to
+// 0.0.0.0/0 (rule * denies all traffic)".
+func (f *aclBlock) denied() []string {
+	const limit = 3
+	var list []string
+	for _, h := range f.hits[:min(len(f.hits), limit)] {
+		direction := "in from"
+		if h.egress {
+			direction = "out to"
+		}
+		var by []string
+		for _, e := range h.verdict.By {
+			by = append(by, filter.Entry(e))
+		}
+		ports := make([]string, len(h.verdict.Shut))
+		for i, p := range h.verdict.Shut {
+			ports[i] = p.String()
+		}
+		list = append(list, fmt.Sprintf("tcp %s %s %s (%s)", phrase.And(ports), direction, h.cidr, phrase.Some(by, 3)))
+	}
+	return list
+}
+
+// entries are an ACL's rules in one direction, one line each.
+func entries(acl snapshot.NetworkACL, egress bool) []string {
+	var list []string
+	for _, e := range acl.Entries {
+		if e.Egress == egress {
+			list = append(list, filter.Entry(e))
+		}
+	}
+	return list
+}
+
+// evidence is the ACL's rules, and the paths that meet them.
+func (f *aclBlock) evidence() []finding.Evidence {
+	var list []finding.Evidence
+	for _, egress := range []bool{true, false} {
+		if !slices.ContainsFunc(f.hits, func(h ruled) bool { return h.egress == egress }) {
+			continue
+		}
+		what := "Inbound rules of " + f.acl.ID
+		if egress {
+			what = "Outbound rules of " + f.acl.ID
+		}
+		list = append(list, finding.Evidence{What: what, Value: facts.TenOf(entries(f.acl, egress))})
+	}
+	list = append(list, finding.Evidence{What: "Subnets of " + f.acl.ID, Value: phrase.Some(f.acl.Subnets, 5)})
+	return append(list, f.posts[0].Walks(f.services)...)
+}
+
+// crossing is one packet at the edge of one subnet, where the subnet's network
+// ACL judges it. ACLs remember no connection: answers are judged anew.
+type crossing struct {
+	subnet string
+	egress bool
+	remote []netip.Prefix
+	ports  filter.Ports
+	// cidr is the range that a rule to let it through would name.
+	cidr netip.Prefix
+	// whose are the ports of an answer: "Linux nodes", "nat-0a".
+	whose string
+}
+
+// passage is one way to one door: all its crossings must be open. Within one
+// subnet there is none (VPC user guide, "Network ACL basics").
+type passage struct{ request, back []crossing }
+
+// cross adds the crossings from one subnet into another, and those of the
+// answer, which comes back to the ports of the one who asked.
+func (p *passage) cross(from, to string, far, near crossing, ports filter.Ports, whose string) {
+	if from == to {
+		return
+	}
+	if from != "" {
+		p.request = append(p.request, crossing{subnet: from, egress: true, remote: far.remote, cidr: far.cidr, ports: filter.Port(facts.HTTPSPort)})
+		p.back = append(p.back, crossing{subnet: from, remote: far.remote, cidr: far.cidr, ports: ports, whose: whose})
+	}
+	if to != "" {
+		p.request = append(p.request, crossing{subnet: to, remote: near.remote, cidr: near.cidr, ports: filter.Port(facts.HTTPSPort)})
+		p.back = append(p.back, crossing{subnet: to, egress: true, remote: near.remote, cidr: near.cidr, ports: ports, whose: whose})
+	}
+}
+
+// passages are the ways from a post to the doors of a path, and what of them
+// cannot be judged.
+func passages(g *facts.Placements, p *facts.Placement, w path.Path) ([]passage, []snapshot.Failure) {
+	stops := g.Net.Stops(w)
+	beyond := []snapshot.Failure{{Source: snapshot.NetworkACLs, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)}}
+	if len(stops) == 0 || !stops[len(stops)-1].Ends {
+		return nil, beyond
+	}
+	if w.Verdict != path.LeavesView {
+		beyond = nil
+	}
+	end := stops[len(stops)-1]
+	whose := "Linux nodes"
+	if p.Windows {
+		whose = "Windows nodes"
+	}
+	near := crossing{remote: []netip.Prefix{p.Subnet.CIDR}, cidr: p.Subnet.CIDR}
+	ports := filter.Ephemeral(p.Windows)
+	if len(end.Subnets) > 0 {
+		var list []passage
+		for _, d := range g.EndpointAddresses(w, end) {
+			var way passage
+			subnet, _ := g.Net.Subnet(d.Subnet)
+			way.cross(p.Subnet.ID, d.Subnet, crossing{remote: d.Ranges, cidr: subnet.CIDR}, near, ports, whose)
+			list = append(list, way)
+		}
+		return list, beyond
+	}
+	far := crossing{remote: g.Reach(w, end)}
+	if far.cidr = facts.Anywhere(); len(far.remote) > 0 && far.remote[0].Addr().Is6() {
+		far.cidr = netip.PrefixFrom(netip.IPv6Unspecified(), 0)
+	}
+	var way passage
+	at := p.Subnet.ID
+	for _, stop := range stops[:len(stops)-1] {
+		_, isNAT := g.Net.NAT(stop.ID)
+		if !isNAT && wide(g, stop.Subnets, far.cidr) {
+			continue // whatever it makes of packets, no ACL there stops them
+		}
+		if !isNAT || len(stop.Subnets) != 1 {
+			// What a router or an appliance makes of a packet is not known:
+			// it is followed to the edge of this subnet.
+			if beyond == nil {
+				beyond = []snapshot.Failure{{Source: snapshot.NetworkACLs, Reason: snapshot.NotRead, Message: fmt.Sprintf("what %s does with packets is not read", stop.ID)}}
+			}
+			if slices.Contains(stop.Subnets, at) {
+				return []passage{way}, beyond
+			}
+			break
+		}
+		way.cross(at, stop.Subnets[0], far, near, ports, whose)
+		at = stop.Subnets[0]
+		subnet, _ := g.Net.Subnet(at)
+		near = crossing{remote: []netip.Prefix{subnet.CIDR}, cidr: subnet.CIDR}
+		ports, whose = filter.EphemeralNAT(), "the NAT gateway "+stop.ID
+	}
+	way.cross(at, "", far, near, ports, whose)
+	return []passage{way}, beyond
+}
+
+// wide tells that the network ACLs of some subnets let all of TCP in and out,
+// from and to all of an address family, as the one does that a VPC is made with.
+func wide(g *facts.Placements, subnets []string, family netip.Prefix) bool {
+	for _, id := range subnets {
+		acl, known := g.Fw.ACL(id)
+		if !known {
+			return false
+		}
+		for _, egress := range []bool{true, false} {
+			all := filter.Decide(acl, egress, facts.TCP, filter.Ports{From: 0, To: 65535}, []netip.Prefix{family})
+			if filter.Sum(all).Admits != filter.All {
+				return false
+			}
+		}
+	}
+	return len(subnets) > 0
+}
+
+// ruled is what an ACL did at a crossing.
+type ruled struct {
+	crossing
+	acl     snapshot.NetworkACL
+	verdict filter.Verdict
+}
+
+// rule asks the ACL of a crossing. It is false when the ACL was not read.
+func rule(g *facts.Placements, c crossing) (ruled, bool) {
+	acl, known := g.Fw.ACL(c.subnet)
+	if !known {
+		return ruled{crossing: c}, false
+	}
+	return ruled{crossing: c, acl: acl, verdict: filter.Sum(filter.Decide(acl, c.egress, facts.TCP, c.ports, c.remote))}, true
+}
+
+// barrier is what network ACLs do to one path in one direction.
+type barrier struct {
+	outcome    finding.Outcome
+	confidence finding.Confidence
+	hits       []ruled
+	blocked    []snapshot.Failure
+	// chance tells that only some of the doors are shut.
+	chance bool
+}
+
+// barrierTo judges a path, by its requests or by its answers. All doors shut is
+// certain. Some doors shut, or some of the ports of an answer, is likely: it
+// depends on which door answers, or which port the client chose.
+func barrierTo(g *facts.Placements, p *facts.Placement, w path.Path, back bool) barrier {
+	ways, blocked := passages(g, p, w)
+	b := barrier{outcome: finding.Pass, blocked: blocked}
+	shut, part := 0, 0
+	for _, way := range ways {
+		list := way.request
+		if back {
+			list = way.back
+		}
+		worst := filter.All
+		for _, c := range list {
+			r, known := rule(g, c)
+			switch {
+			case !known:
+				b.blocked = finding.Adding(b.blocked, snapshot.Failure{Source: snapshot.NetworkACLs, Reason: snapshot.NotRead, Message: "the network ACL of " + c.subnet + " is not among those that EC2 lists"})
+			case r.verdict.Admits == filter.None:
+				worst = filter.None
+				b.hits = append(b.hits, r)
+			case r.verdict.Admits == filter.Part:
+				if worst != filter.None {
+					worst = filter.Part
+				}
+				b.hits = append(b.hits, r)
+			case r.verdict.Admits == filter.Unknown:
+				b.blocked = finding.Adding(b.blocked, snapshot.Failure{
+					Source: snapshot.NetworkACLs, Reason: snapshot.NotRead,
+					Message: fmt.Sprintf("%s admits some of the addresses in question only, and which one counts is not known", r.acl.ID),
+				})
+			}
+		}
+		switch worst {
+		case filter.None:
+			shut++
+		case filter.Part:
+			part++
+		}
+	}
+	switch {
+	case shut+part == 0 && len(b.blocked) > 0:
+		b.outcome = finding.Unknown
+	case shut+part == 0:
+	case shut == len(ways) && w.Verdict != path.LeavesView && w.NamesUnread == "":
+		b.outcome, b.confidence = finding.Fail, finding.Certain
+	default:
+		b.outcome, b.confidence = finding.Fail, finding.Likely
+		b.chance = shut > 0 && shut < len(ways)
+	}
+	return b
+}
+
+func Egress() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.NACLEgress,
+		Title:      "A network ACL denies outbound 443",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs: []snapshot.Source{
+			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways, snapshot.NetworkACLs,
+		},
+		AtLaunch: true,
+		Cause: "The first rule that matches denies 443 at the edge of a subnet on the way to what a node must reach: out of the node's own subnet, " +
+			"into and out of the NAT gateway's, or into the subnets where an endpoint or the control plane answers. Within one subnet network ACLs judge nothing.",
+		Fix: "Add a rule with a lower number that allows 443 in the direction that is denied.",
+		Links: []string{
+			"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-network-acls.html",
+			"https://docs.aws.amazon.com/vpc/latest/userguide/nacl-rules.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			g := s.Placements()
+			return fences(g, false, naclEgressFinding)
+		},
+	})
+}
+
+func naclEgressFinding(g *facts.Placements, f *aclBlock) finding.Finding {
+	direction := "into"
+	if f.hits[0].egress {
+		direction = "out of"
+	}
+	services := facts.Ordered(f.services)
+	why := fmt.Sprintf("%s of %s denies %s. Nodes in %s cannot reach %s.",
+		f.acl.ID, phrase.Some(f.subnets(), 3), phrase.And(f.denied()), phrase.Some(f.covers(), 3), phrase.And(path.Names(services)))
+	if f.chance {
+		why = fmt.Sprintf("%s of %s denies %s. Nodes in %s reach %s only through the interfaces in other subnets: it depends on which one answers.",
+			f.acl.ID, phrase.Some(f.subnets(), 3), phrase.And(f.denied()), phrase.Some(f.covers(), 3), phrase.And(path.Names(services)))
+	}
+	return naclFinding(g, f, phrase.Title("%s denies 443 %s %s", f.acl.ID, direction, phrase.Some(f.subnets(), 1)), why)
+}
+
+func naclFinding(g *facts.Placements, f *aclBlock, title, why string) finding.Finding {
+	return finding.Finding{
+		Outcome: finding.Fail, Confidence: finding.Weaker(f.confidence, finding.Certain),
+		Resource: f.acl.ID, Covers: f.covers(), Instances: f.instances(),
+		Resources: append([]string{f.acl.ID}, f.subnets()...),
+		Title:     title, Why: why, Evidence: f.evidence(), Fix: f.fix(g.S),
+	}
+}
+
+// fix adds rules before those that deny.
+func (f *aclBlock) fix(s *facts.View) finding.Fix {
+	fix := finding.Fix{Console: link.VPC(s, "NetworkAclDetails:networkAclId="+f.acl.ID)}
+	acl := f.acl
+	acl.Entries = slices.Clone(acl.Entries)
+	var commands []string
+	for _, h := range f.hits {
+		before := 32767
+		for _, e := range h.verdict.By {
+			before = min(before, e.Number)
+		}
+		number, free := filter.Free(acl, h.egress, before)
+		if !free {
+			fix.Text = fmt.Sprintf("No rule number is free below rule %d of %s: change that rule, or number the rules anew, so that %s passes.", before, f.acl.ID, phrase.And(f.denied()))
+			return fix
+		}
+		acl.Entries = append(acl.Entries, snapshot.ACLEntry{Number: number, Egress: h.egress})
+		commands = append(commands, allowEntry(s, acl.ID, number, h.crossing))
+	}
+	fix.Text = fmt.Sprintf("Let it through %s: %s.", f.acl.ID, phrase.And(f.denied()))
+	fix.Command = command.Several(commands)
+	return fix
+}
+
+func allowEntry(s *facts.View, acl string, number int, c crossing) string {
+	direction, block := "--ingress", "--cidr-block"
+	if c.egress {
+		direction = "--egress"
+	}
+	if c.cidr.Addr().Is6() {
+		block = "--ipv6-cidr-block"
+	}
+	return command.AWS(s, "ec2 create-network-acl-entry", "--network-acl-id", acl, direction, "--rule-number", number,
+		"--protocol", "tcp", "--port-range", fmt.Sprintf("From=%d,To=%d", c.ports.From, c.ports.To), block, c.cidr, "--rule-action", "allow")
+}
+
+func Return() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.NACLReturn,
+		Title:      "A network ACL denies the answers on their way back",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs: []snapshot.Source{
+			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways, snapshot.NetworkACLs,
+		},
+		After:    []checkid.ID{checkid.NACLEgress},
+		AtLaunch: true,
+		Cause: "Network ACLs remember no connection: answers need a rule of their own, for the port that the client chose. Linux chooses from 32768-60999, Windows from 49152-65535, " +
+			"a NAT gateway from 1024-65535. The first rule that matches denies these ports at the edge of a subnet on the way back. Where it denies a part of them, connections fail now and then.",
+		Fix: "Add a rule with a lower number that allows the ports in the direction that is denied.",
+		Links: []string{
+			"https://docs.aws.amazon.com/vpc/latest/userguide/nacl-ephemeral-ports.html",
+			"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-network-acls.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			g := s.Placements()
+			return fences(g, true, naclReturnFinding)
+		},
+	})
+}
+
+func naclReturnFinding(g *facts.Placements, f *aclBlock) finding.Finding {
+	hit := f.hits[0]
+	for _, h := range f.hits {
+		if h.verdict.Admits == filter.None {
+			hit = h
+			break
+		}
+	}
+	services := facts.Ordered(f.services)
+	why := fmt.Sprintf("%s of %s denies %s. Answers from %s to nodes in %s come back to ports %s, chosen by %s",
+		f.acl.ID, phrase.Some(f.subnets(), 3), phrase.And(f.denied()), phrase.And(path.Names(services)), phrase.Some(f.covers(), 3), hit.ports, hit.whose)
+	if hit.verdict.Admits == filter.Part {
+		why += ": connections on the ports denied fail, the others work"
+	}
+	if f.chance {
+		why += ". Interfaces in other subnets are not hit: it depends on which one answers"
+	}
+	shut := make([]string, len(hit.verdict.Shut))
+	for i, p := range hit.verdict.Shut {
+		shut[i] = p.String()
+	}
+	return naclFinding(g, f, phrase.Title("%s denies answers to ports %s", f.acl.ID, phrase.Some(shut, 2)), why+".")
+}

@@ -1,2 +1,0 @@
-// Package node holds the checks of node: what Kubernetes says.
-package node

@@ -1,0 +1,745 @@
+// Package node holds the checks of node: what Kubernetes says.
+package node
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/branch"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+func CNINotReady() check.Check {
+	return check.Check{
+		ID:         checkid.NodeCNINotReady,
+		Starved:    true,
+		Title:      "The network plugin does not come up on the node",
+		Confidence: finding.Certain,
+		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.AWSNode, snapshot.Pods},
+		Uses:       []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf},
+		After:      []checkid.ID{checkid.AnyJoinCause, checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces, checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IAMCNIRolePolicies, checkid.IAMRolePolicies, checkid.IAMSTSEndpoint, checkid.CNIVersion, checkid.CNIIPv6, checkid.CNIEniconfig, checkid.CNIPodIdentityAgent, checkid.InstanceIMDS},
+		Cause:      "The node registered, its network is not ready, and the pod aws-node on it fails: its image cannot be pulled, or it ends with an error. A node without a network plugin takes no pods.",
+		Fix:        "Read why the pod waits or ended, and its log: the image pull needs ECR and S3, the plugin needs EC2's API, its IAM actions and free addresses.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
+			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/troubleshooting.md",
+		},
+		Run: runCNINotReady,
+	}
+}
+
+// trouble is a node whose network plugin does not work.
+type trouble struct {
+	id   string // of the instance
+	node *snapshot.Node
+	pod  *snapshot.Pod
+	// what is the container's reason, e.g. ImagePullBackOff; said is in full.
+	what, said string
+	sure       bool
+}
+
+func runCNINotReady(s *facts.View) []finding.Finding {
+	l := s.Index()
+	pods := map[string]*snapshot.Pod{}
+	for i := range s.Pods {
+		if strings.HasPrefix(s.Pods[i].Name, "aws-node") {
+			pods[s.Pods[i].Node] = &s.Pods[i]
+		}
+	}
+	starving := map[string]bool{}
+	for _, i := range s.Starving() {
+		starving[i.ID] = true
+	}
+	var ready []string
+	var list []trouble
+	for _, id := range s.Scope.Instances {
+		n := l.Nodes[id]
+		switch {
+		case n == nil, l.Terminated(id), l.Leaving(id):
+		case n.Joined() && starving[id]:
+			// Its network counts as ready: the plugin's configuration was written before.
+			if t, found := troubleOf(pods[n.Name]); found && t.sure {
+				t.id, t.node = id, n
+				list = append(list, t)
+				continue
+			}
+			ready = append(ready, id)
+		case n.Joined():
+			ready = append(ready, id)
+		case !l.Due(id), !networkDown(n):
+		case s.CNI == nil && s.Cluster.AutoMode: // the plugin is part of the system there
+		case s.CNI == nil:
+			list = append(list, trouble{id: id, node: n, what: "no aws-node", said: "the cluster has no DaemonSet aws-node"})
+		default:
+			if t, found := troubleOf(pods[n.Name]); found {
+				t.id, t.node = id, n
+				list = append(list, t)
+			}
+		}
+	}
+	var findings []finding.Finding
+	if len(ready) > 0 {
+		findings = append(findings, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: ready})
+	}
+	if len(list) > 0 {
+		findings = append(findings, cniNotReadyFinding(l, list))
+	}
+	return findings
+}
+
+// networkDown tells that a node waits for its network plugin. Kubernetes has
+// no code for it: the reason is KubeletNotReady for all kinds, and the message
+// is the container runtime's ("container runtime network not ready:
+// NetworkReady=false reason:NetworkPluginNotReady message:Network plugin
+// returns error: cni plugin not initialized").
+func networkDown(n *snapshot.Node) bool {
+	text := strings.ToLower(n.Ready.Message)
+	return slices.ContainsFunc([]string{"networkready=false", "networkpluginnotready", "cni plugin not initialized", "cni config uninitialized", "network plugin is not ready"}, func(part string) bool {
+		return strings.Contains(text, part)
+	})
+}
+
+// troubleOf is what is wrong with a pod of aws-node; nil is a pod that is not
+// there. A pod that is well is no trouble.
+func troubleOf(p *snapshot.Pod) (trouble, bool) {
+	if p == nil {
+		return trouble{what: "no pod", said: "no pod of aws-node is on the node"}, true
+	}
+	t := trouble{pod: p}
+	for _, c := range p.Containers {
+		switch {
+		case c.State == "waiting" && starting(c.Reason):
+			if t.what == "" {
+				t.what, t.said = cmp.Or(c.Reason, "waiting"), ofContainer(c, c.Reason, c.Message)
+			}
+		case c.State == "waiting":
+			t.what, t.said, t.sure = c.Reason, ofContainer(c, c.Reason, c.Message), true
+			if c.Last != "" {
+				t.said += fmt.Sprintf("; it ended before with %s: %s", c.Last, cmp.Or(phrase.Clip(c.LastMessage), "no message"))
+			}
+			return t, true
+		case c.State == "terminated" && (c.ExitCode != 0 || !c.Init):
+			t.what, t.said, t.sure = cmp.Or(c.Reason, "Error"), ofContainer(c, fmt.Sprintf("%s, exit code %d", cmp.Or(c.Reason, "ended"), c.ExitCode), c.Message), true
+			return t, true
+		case c.State == "running" && !c.Ready && !c.Init && c.Restarts > 0:
+			t.what, t.said, t.sure = cmp.Or(c.Last, "restarting"), ofContainer(c, fmt.Sprintf("restarted, the last time after %s", cmp.Or(c.Last, "an end without a reason")), c.LastMessage), true
+			return t, true
+		case c.State == "running" && !c.Ready && !c.Init && t.what == "":
+			t.what, t.said = "not ready", ofContainer(c, "runs and is not ready", c.Message)
+		}
+	}
+	if t.what == "" && (p.Phase == "Failed" || p.Phase == "Pending") {
+		t.what, t.said, t.sure = p.Phase, fmt.Sprintf("pod %s is %s: %s", p.Name, p.Phase, cmp.Or(phrase.Clip(p.Message), "no message")), p.Phase == "Failed"
+	}
+	return t, t.what != ""
+}
+
+// starting tells the reasons that a container has while it is well on its way.
+func starting(reason string) bool {
+	return reason == "" || reason == "ContainerCreating" || reason == "PodInitializing"
+}
+
+func ofContainer(c snapshot.Container, reason, message string) string {
+	text := fmt.Sprintf("container %s: %s", c.Name, cmp.Or(reason, "waiting"))
+	if message != "" {
+		text += ": " + phrase.Clip(message)
+	}
+	return text
+}
+
+// cniNotReadyFinding is one finding over all nodes: what most of them have leads.
+func cniNotReadyFinding(l facts.InstanceIndex, list []trouble) finding.Finding {
+	counts := map[string]int{}
+	for _, t := range list {
+		counts[t.what]++
+	}
+	first := slices.MaxFunc(list, func(a, b trouble) int {
+		return cmp.Or(cmp.Compare(one(a.sure), one(b.sure)), cmp.Compare(counts[a.what], counts[b.what]), strings.Compare(b.what+b.id, a.what+a.id))
+	})
+	f := finding.Finding{Outcome: finding.Fail, Resource: facts.AWSNode}
+	const limit = 5
+	for n, t := range list {
+		f.Covers = append(f.Covers, t.id)
+		if n < limit {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: t.node.Name, Value: t.said})
+		}
+	}
+	if len(list) > limit {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Nodes", Value: fmt.Sprintf("and %d more", len(list)-limit)})
+	}
+	f.Evidence = append(f.Evidence, finding.Evidence{What: first.node.Name, Value: "Ready is " + cmp.Or(first.node.Ready.Status, "not reported") + ": " + phrase.Clip(first.node.Ready.Message)})
+	f.Instances = slices.Clone(f.Covers)
+	f.Resources = []string{first.node.Name}
+	if !first.sure {
+		// Another plugin may be meant to do it, or the pod may still come up.
+		f.Confidence = finding.Likely
+	}
+	f.Title = phrase.Title("%s: aws-node does not come up (%s)", phrase.Subject(f.Covers, "node"), first.what)
+	f.Why = fmt.Sprintf("%s registered, and its network is not ready: %s.", first.node.Name, first.said)
+	f.Fix = finding.Fix{
+		Text:    "Read the pod's events and its log.",
+		Command: shell.Command("kubectl", "-n", "kube-system", "get", "pods", "-l", "k8s-app=aws-node", "-o", "wide", "--field-selector", "spec.nodeName="+first.node.Name),
+		Console: link.EC2(l.S, "InstanceDetails:instanceId="+first.id),
+	}
+	switch {
+	case l.S.CNI == nil:
+		f.Title = phrase.Title("%s: no network plugin; there is no DaemonSet aws-node", phrase.Subject(f.Covers, "node"))
+		f.Fix.Text = "Install the add-on vpc-cni. Where another network plugin is meant to do it, look at that one's pods on the node."
+		f.Fix.Command = command.AWS(l.S, "eks create-addon", "--cluster-name", l.S.Cluster.Name, "--addon-name", "vpc-cni")
+	case first.pod == nil:
+		f.Fix.Text = "Look at why the DaemonSet puts no pod on the node: its node selector, affinity and tolerations, and a quota of pods."
+		f.Fix.Command = "kubectl -n kube-system describe daemonset aws-node"
+	case imageFails(first):
+		f.Fix.Text = "The image cannot be pulled: look at the node's way to ECR and S3, the node role's ECR actions, and the image's registry and region."
+		f.Fix.Command = describePod(first.pod)
+		if !slices.ContainsFunc(list, func(t trouble) bool { return !imageFails(t) }) {
+			f.Behind = imageCauses()
+		}
+	default:
+		f.Fix.Text = "Read the log: mostly the plugin cannot reach EC2's API, lacks an IAM action, or finds no free address."
+		f.Fix.Command = shell.All(describePod(first.pod),
+			shell.Command("kubectl", "-n", cmp.Or(first.pod.Namespace, "kube-system"), "logs", first.pod.Name, "-c", "aws-node", "--tail", "50"))
+	}
+	return f
+}
+
+// imageFails tells that the pod never ran: the kubelet's reasons ErrImagePull,
+// ImagePullBackOff, InvalidImageName and their like (pkg/kubelet/images/types.go
+// of Kubernetes).
+func imageFails(t trouble) bool { return strings.Contains(t.what, "Image") }
+
+// imageCauses are what keeps an image from being pulled: the way to the
+// registry, and the node's own role. The pod runs in the node's network: that
+// there is no address for pods is no reason, nor is its own identity.
+func imageCauses() []checkid.ID { return []checkid.ID{checkid.AnyJoinCause, checkid.IAMRolePolicies} }
+
+func describePod(p *snapshot.Pod) string {
+	return shell.Command("kubectl", "-n", cmp.Or(p.Namespace, "kube-system"), "describe", "pod", p.Name)
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func CSRPending() check.Check {
+	return check.Check{
+		ID:         checkid.NodeCSRPending,
+		Title:      "The kubelet's serving certificate is not approved",
+		Confidence: finding.Possible,
+		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.CSRs},
+		After:      []checkid.ID{checkid.IAMAccessDuplicateMapping},
+		Cause:      "The kubelet asked for a serving certificate and nobody approved it. The node joins all the same; logs, exec and webhooks to it fail with a TLS error. EKS approves only what a node asks for under its own name: a node role that is mapped twice asks under another one.",
+		Fix:        "Map the node role once, with the user name system:node:{{EC2PrivateDNSName}}. What is pending can be approved by hand once, after a look at it: who asks (requestor), for which names and addresses (common name, SANs) and for what (usages).",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/cert-signing.html",
+			"https://github.com/awslabs/amazon-eks-ami/issues/610",
+		},
+		Run: runCSRPending,
+	}
+}
+
+// EKS approves serving certificates within seconds. A request that waits this
+// long is not on its way any more.
+const csrWait = 5 * time.Minute
+
+// nodeUser is how the user name of a node begins.
+const nodeUser = "system:node:"
+
+func runCSRPending(s *facts.View) []finding.Finding {
+	l := s.Index()
+	pending := stuckCSRs(s)
+	var list []finding.Finding
+	var well []string
+	for _, id := range s.Scope.Instances {
+		n := l.Nodes[id]
+		if n == nil || l.Terminated(id) || l.Leaving(id) {
+			continue
+		}
+		csr, stuck := pending[nodeUser+n.Name]
+		if !stuck {
+			well = append(well, id)
+			continue
+		}
+		// It keeps no node from joining: nothing is explained by it.
+		list = append(list, csrPendingFinding(l, id, csr, phrase.Subject([]string{id}, "node")))
+	}
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
+	}
+	for _, user := range strangers(pending) {
+		csr := pending[user]
+		f := csrPendingFinding(l, user, csr, user)
+		f.Covers = []string{s.Cluster.Name}
+		f.Title = phrase.Title("A kubelet asks for its certificate as %s", user)
+		f.Why = fmt.Sprintf("%s asks for a kubelet's serving certificate as %s, which is no node's name: the node role is mapped to that user too. Nobody approves it.", csr.Name, user)
+		f.Fix.Text = fmt.Sprintf("Take away the mapping of the node role to %s (access entry or aws-auth), and replace the node.", user)
+		list = append(list, f)
+	}
+	return list
+}
+
+// stuckCSRs are the newest serving requests by user, where those still wait.
+func stuckCSRs(s *facts.View) map[string]snapshot.CSR {
+	newest := map[string]snapshot.CSR{}
+	for _, c := range s.CSRs {
+		if c.Signer != "kubernetes.io/kubelet-serving" || c.Username == "" {
+			continue
+		}
+		if have, ok := newest[c.Username]; !ok || c.Created.After(have.Created) {
+			newest[c.Username] = c
+		}
+	}
+	for user, c := range newest {
+		// A request without a date is never old.
+		if c.Approved || c.Denied || c.Created.IsZero() || s.Time.Sub(c.Created) < csrWait {
+			delete(newest, user)
+		}
+	}
+	return newest
+}
+
+// strangers are the users that are no nodes.
+func strangers(pending map[string]snapshot.CSR) []string {
+	var list []string
+	for user := range pending {
+		if !strings.HasPrefix(user, nodeUser) {
+			list = append(list, user)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func csrPendingFinding(l facts.InstanceIndex, resource string, csr snapshot.CSR, who string) finding.Finding {
+	return finding.Finding{
+		Outcome: finding.Fail, Resource: resource, Covers: []string{resource},
+		Title:    phrase.Title("%s waits for its serving certificate", who),
+		Why:      fmt.Sprintf("%s has waited for approval since %s. Until then logs, exec and webhooks to the node fail with a TLS error.", csr.Name, csr.Created.UTC().Format(time.TimeOnly+" UTC")),
+		Evidence: []finding.Evidence{{What: csr.Name, Value: fmt.Sprintf("%s, requested by %s, pending", csr.Signer, csr.Username)}},
+		Fix: finding.Fix{
+			Text: "Look at the request first (the command): who asks must be the node, the common name must be the same, the SANs must be names and addresses of that very instance, and the usages digital signature, key encipherment and server auth alone. " +
+				"Then look at how the node role is mapped: EKS approves only requests under the node's own name. Only if all of it is right and the node is yours, approve it with kubectl certificate approve and the request's name, quoted as in the command.",
+			Command: lookAtCSR(csr),
+			Console: link.Cluster(l.S),
+		},
+	}
+}
+
+// lookAtCSR shows who asks, the common name and the SANs, and then the usages,
+// which describe leaves out (kubectl, pkg/describe,
+// describeCertificateSigningRequest). Kubernetes lets a request's name hold
+// anything but "/" and "%" (ValidatePathSegmentName): what begins with a hyphen
+// is no option behind "--".
+func lookAtCSR(csr snapshot.CSR) string {
+	return shell.All(
+		shell.Command("kubectl", "describe", "csr", "--", csr.Name),
+		shell.Command("kubectl", "get", "csr", "-o", "jsonpath={.spec.usages}", "--", csr.Name))
+}
+
+// NotInitialized: a NodeClaim is initialized when its node is Ready, has none of
+// the startup taints, none of the taints of a cloud provider or a kubelet that
+// starts, and all resources that were asked for (kubernetes-sigs/karpenter
+// pkg/controllers/nodeclaim/lifecycle/initialization.go). Nothing ends the wait:
+// only launch and registration have a clock (liveness.go).
+func NotInitialized() check.Check {
+	return check.Check{
+		ID:         checkid.NodeNotInitialized,
+		Title:      "The node is Ready, and Karpenter does not call it initialized",
+		Confidence: finding.Likely,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
+		Breaks:     check.Pods,
+		Proof:      check.ByPassing,
+		CoversToo:  check.NodePools,
+		Needs:      []snapshot.Source{snapshot.Clusters},
+		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.Nodes, snapshot.NodeEventsOf},
+		After:      []checkid.ID{checkid.NodeUninitialized, checkid.IPBranchInterfaces},
+		Predictive: true,
+		Cause:      "The node of a NodeClaim registered and is Ready, and for minutes Karpenter waits for it: a startup taint that nobody takes away keeps pods off it, or a resource that was asked for (a GPU, a pod network interface) is not there, because its device plugin or its driver does not run. Karpenter neither replaces nor consolidates such a node.",
+		Fix:        "Look at who is to take the taint away, or at the DaemonSet of the device plugin: whether it runs on this node, and what its log says.",
+		Links: []string{
+			"https://karpenter.sh/docs/concepts/nodepools/#spectemplatespecstartuptaints",
+			"https://karpenter.sh/docs/concepts/nodeclaims/",
+		},
+		Run: notInitialized,
+	}
+}
+
+// How long a node that is Ready may wait: agents that take a startup taint away
+// need a minute or two, the driver of a GPU may be compiled first.
+const (
+	taintStays  = 5 * time.Minute
+	driverComes = 10 * time.Minute
+)
+
+func notInitialized(s *facts.View) []finding.Finding {
+	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.NodeClaimsOf); unread {
+		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
+	}
+	if !s.Has(snapshot.NodeClaimsOf) || !s.Has(snapshot.Nodes) {
+		return nil // nothing tells of Karpenter here, or the nodes have a failure of their own
+	}
+	nodes := map[string]*snapshot.Node{}
+	for i := range s.Nodes {
+		nodes[s.Nodes[i].Name] = &s.Nodes[i]
+	}
+	type group struct{ pool, reason, message string }
+	var v finding.Verdicts
+	var order []group
+	stuck := map[group][]snapshot.NodeClaim{}
+	for _, c := range s.NodeClaims {
+		covers := []string{facts.ClaimKey(c.Name)}
+		initialized := c.Conditions["Initialized"]
+		switch {
+		case initialized.Status == "True":
+			v.Pass(cmp.Or(c.Pool, c.Name), covers, finding.Evidence{What: c.Node, Value: "is initialized"})
+		case waitsTooLong(s, c, nodes[c.Node]):
+			g := group{cmp.Or(c.Pool, c.Name), initialized.Reason, initialized.Message}
+			if stuck[g] == nil {
+				order = append(order, g)
+			}
+			stuck[g] = append(stuck[g], c)
+		}
+	}
+	// One finding for each pool, by what most of its nodes wait for.
+	slices.SortStableFunc(order, func(a, b group) int {
+		return cmp.Or(strings.Compare(a.pool, b.pool), cmp.Compare(len(stuck[b]), len(stuck[a])), strings.Compare(a.message, b.message))
+	})
+	for from := 0; from < len(order); {
+		to := from
+		var list []snapshot.NodeClaim
+		for ; to < len(order) && order[to].pool == order[from].pool; to++ {
+			list = append(list, stuck[order[to]]...)
+		}
+		v.Fail(notInitializedFinding(s, order[from].pool, list))
+		from = to
+	}
+	if len(s.NodeClaims) == 0 {
+		v.Pass(s.Cluster.Name, []string{s.Cluster.Name})
+	}
+	return v.Findings()
+}
+
+// waitsTooLong tells that a claim's node is Ready, and Karpenter has waited for
+// something else for minutes.
+func waitsTooLong(s *facts.View, c snapshot.NodeClaim, n *snapshot.Node) bool {
+	registered, initialized := c.Conditions["Registered"], c.Conditions["Initialized"]
+	if c.Deleting || n == nil || n.Ready.Status != "True" || registered.Status != "True" {
+		return false
+	}
+	span := taintStays
+	switch initialized.Reason {
+	case "StartupTaintsExist", "KnownEphemeralTaintsExist":
+	case "ResourceNotRegistered", "DRADriverPoolsNotPublished":
+		span = driverComes
+	default:
+		return false // Karpenter waits for the node itself, or has not looked yet
+	}
+	// The condition may have been Unknown since the claim was made: the node
+	// tells since when nothing else is waited for.
+	return initialized.Current(c.Generation) && s.Time.Sub(n.Ready.Since) >= span && s.Time.Sub(registered.Since) >= span
+}
+
+func notInitializedFinding(s *facts.View, pool string, list []snapshot.NodeClaim) finding.Finding {
+	first := list[0]
+	c := first.Conditions["Initialized"]
+	var hosts, covers, resources []string
+	for _, claim := range list {
+		// A title is cut at its end; the domain tells nothing there.
+		host, _, _ := strings.Cut(claim.Node, ".")
+		hosts = append(hosts, host)
+		covers = append(covers, facts.ClaimKey(claim.Name))
+		resources = append(resources, claim.Node)
+		if claim.Instance != "" && claim.Instance != claim.Node {
+			resources = append(resources, claim.Instance)
+		}
+	}
+	what, next := waitedFor(c.Reason)
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: pool, Covers: covers, Resources: resources, Unconditional: true,
+		Title: phrase.Title("%s %s not initialized: %s", phrase.Subject(hosts, "node"), phrase.Verb(hosts, "is", "are"), what),
+		Why: fmt.Sprintf("%s (NodeClaim %s of NodePool %s) is Ready since %s, but not initialized: %s.",
+			first.Node, first.Name, pool, phrase.ClockTime(readySince(s, first.Node)), phrase.Clip(strings.TrimSuffix(cmp.Or(c.Message, c.Reason), "."))),
+		Fix: finding.Fix{
+			Text:    next,
+			Command: shell.Command("kubectl", "describe", "node", first.Node),
+			Console: link.Cluster(s),
+		},
+	}
+	if more := len(list) - 1; more > 0 {
+		f.Why += fmt.Sprintf(" So are %d more.", more)
+	}
+	if e := facts.UnsupportedByController(s, first.Node); e != nil && strings.Contains(c.Message, branch.Resource) {
+		// It says why itself; what pods lack of branch interfaces is what follows from it.
+		f.Behind = []checkid.ID{checkid.NodeUninitialized}
+		f.Title = phrase.Title("%s %s not initialized: the VPC resource controller does not support the type", phrase.Subject(hosts, "node"), phrase.Verb(hosts, "is", "are"))
+		f.Why += fmt.Sprintf(" The VPC resource controller says of it: %q.", phrase.Clip(strings.TrimSuffix(e.Message, ".")))
+		f.Fix.Text = "Leave this instance type out of the NodePool's requirements, or Karpenter launches it again; other types carry branch interfaces."
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Event of " + e.Node, Value: e.Reason + ": " + phrase.Clip(e.Message)})
+	}
+	const most = 5
+	for i, claim := range list {
+		if i == most {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "More", Value: fmt.Sprintf("%d NodeClaims", len(list)-most)})
+			break
+		}
+		c := claim.Conditions["Initialized"]
+		value := "Initialized is " + c.Status + ", " + phrase.Clip(c.Reason)
+		if c.Message != "" {
+			value += ": " + phrase.Clip(c.Message)
+		}
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "NodeClaim " + claim.Name, Value: strings.TrimSpace("node " + claim.Node + "; " + value)})
+	}
+	return f
+}
+
+// waitedFor is what Karpenter waits for, and what to look at.
+func waitedFor(reason string) (what, next string) {
+	switch reason {
+	case "StartupTaintsExist":
+		return "a startup taint stays", "Find the agent that should remove the startup taint: does it run on this node, and does it tolerate the taint? If nothing removes the taint, delete it from startupTaints of the NodePool."
+	case "KnownEphemeralTaintsExist":
+		return "a taint of its start stays", "Look at what should remove the taint: the cloud controller, or the kubelet."
+	case "DRADriverPoolsNotPublished":
+		return "a DRA driver has published nothing", "Look at the DRA driver's pods on the node, and at their logs."
+	}
+	return "a requested resource is missing", "Look at the device plugin's pod on the node and at its log, and check that the AMI has the driver."
+}
+
+func readySince(s *facts.View, node string) time.Time {
+	for _, n := range s.Nodes {
+		if n.Name == node {
+			return n.Ready.Since
+		}
+	}
+	return time.Time{}
+}
+
+func NotReady() check.Check {
+	return check.Check{
+		ID:         checkid.NodeNotReady,
+		Starved:    true,
+		Title:      "The node registered and is not Ready",
+		Confidence: finding.Symptom,
+		Needs:      []snapshot.Source{snapshot.Nodes},
+		After: []checkid.ID{
+			checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP,
+			checkid.EndpointMissing, checkid.IPSubnetExhausted, checkid.InstanceEndedEarly,
+		},
+		Cause: "The kubelet reached the cluster, and the node's Ready condition is not True, or the cloud provider's taint node.cloudprovider.kubernetes.io/uninitialized is still on it. Mostly the network plugin (aws-node) did not start.",
+		Fix:   "Read the condition's message. For a network plugin that is not ready: the aws-node pod on that node, its image pull, its permissions, and the free addresses of the subnet.",
+		Links: []string{"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html"},
+		Run: func(s *facts.View) []finding.Finding {
+			l := s.Index()
+			var ready []string
+			var list []finding.Finding
+			for _, id := range s.Scope.Instances {
+				n := l.Nodes[id]
+				switch {
+				case n == nil, l.Terminated(id), l.Leaving(id):
+				case n.Joined():
+					ready = append(ready, id)
+				case l.Due(id):
+					list = append(list, notReadyFinding(l, id, n))
+				}
+			}
+			if len(ready) > 0 {
+				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: ready})
+			}
+			return list
+		},
+	}
+}
+
+func notReadyFinding(l facts.InstanceIndex, id string, n *snapshot.Node) finding.Finding {
+	status := cmp.Or(n.Ready.Status, "not reported")
+	f := finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  id,
+		Covers:    []string{id},
+		Instances: []string{id},
+		Resources: []string{id, n.Name},
+		Title:     phrase.Title("%s registered and is not Ready", id),
+		Why:       fmt.Sprintf("%s registered as %s. Its condition Ready is %s", id, n.Name, status),
+		Evidence:  []finding.Evidence{{What: n.Name, Value: fmt.Sprintf("Ready is %s (%s): %s", status, cmp.Or(n.Ready.Reason, "no reason"), phrase.Clip(n.Ready.Message))}},
+		Fix: finding.Fix{
+			Text:    "Read the node's conditions and the pods on it, aws-node first.",
+			Command: shell.All(shell.Command("kubectl", "describe", "node", n.Name), shell.Command("kubectl", "get", "pods", "-A", "-o", "wide", "--field-selector", "spec.nodeName="+n.Name)),
+			Console: link.EC2(l.S, "InstanceDetails:instanceId="+id),
+		},
+	}
+	if n.Ready.Reason != "" {
+		f.Why += ": " + n.Ready.Reason
+	}
+	if n.Ready.Message != "" {
+		f.Why += fmt.Sprintf(" (%q)", phrase.Clip(n.Ready.Message))
+	}
+	f.Why += "."
+	if n.Uninitialized {
+		f.Why += " The cloud provider has not initialised it."
+		f.Evidence = append(f.Evidence, finding.Evidence{What: n.Name, Value: "has the taint node.cloudprovider.kubernetes.io/uninitialized"})
+	}
+	if i, known := l.Instances[id]; known && i.State != "running" {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: id, Value: "is " + i.State})
+	}
+	return f
+}
+
+func NotRegistered() check.Check {
+	return check.Check{
+		ID:         checkid.NodeNotRegistered,
+		Title:      "No node registered in time",
+		Confidence: finding.Symptom,
+		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes},
+		After: []checkid.ID{
+			checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP,
+			checkid.EndpointMissing, checkid.InstanceEndedEarly,
+		},
+		Cause: "The instance runs, its time to join is over, and no node has its id. It is a symptom: the kubelet did not start, did not reach the cluster API, or was not let in.",
+		Fix:   "Fix the cause that another check names. Where none does, read the instance's console output and the kubelet's log (over SSM or SSH), and look for the node role's access entry.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
+			"https://repost.aws/knowledge-center/eks-worker-nodes-cluster",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			l := s.Index()
+			var registered []string
+			var list []finding.Finding
+			for _, i := range s.Scoped() {
+				switch {
+				case l.Nodes[i.ID] != nil:
+					registered = append(registered, i.ID)
+				case i.Ended(), l.Warm[i.ID], !l.Due(i.ID), l.TakenBack(i): // not expected, or not yet, or not any more
+				default:
+					list = append(list, notRegisteredFinding(l, i))
+				}
+			}
+			if len(registered) > 0 {
+				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: registered})
+			}
+			return list
+		},
+	}
+}
+
+func notRegisteredFinding(l facts.InstanceIndex, i *snapshot.Instance) finding.Finding {
+	launch := l.Launches[i.ID]
+	launched := launch.Started.UTC().Format(time.TimeOnly + " UTC")
+	return finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  i.ID,
+		Covers:    []string{i.ID},
+		Instances: []string{i.ID},
+		Title:     phrase.Title("%s has not registered as a node", i.ID),
+		// When, never how long ago: the words must not change with each look.
+		Why: fmt.Sprintf("%s (%s) should have been a node %s after its launch at %s. No node of %s has its id.%s",
+			i.ID, i.Type, phrase.Minutes(launch.Due.Sub(launch.Started)), launched, l.S.Cluster.Name, learned(i, launch)),
+		Evidence: []finding.Evidence{{What: i.ID, Value: fmt.Sprintf("%s, %s, %s, %s; launched %s, no node", i.State, i.Type, i.Zone, i.Subnet, launched)}},
+		Fix: finding.Fix{
+			Text:    "Read the console output of " + i.ID + ".",
+			Command: command.AWS(l.S, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", i.ID),
+			Console: link.EC2(l.S, "InstanceDetails:instanceId="+i.ID),
+		},
+	}
+}
+
+// learned says from what the time to join was learned; nothing where it is the
+// setting.
+func learned(i *snapshot.Instance, launch snapshot.ExpectedJoin) string {
+	if launch.Samples == 0 || launch.Usual <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" 95 of 100 nodes of %s are Ready within %s (%d joins); it had %s.",
+		cmp.Or(i.Owner(), "its nodegroup"), phrase.Precisely(launch.Usual), launch.Samples, phrase.Precisely(launch.Due.Sub(launch.Started)))
+}
+
+func Uninitialized() check.Check {
+	return check.Check{
+		ID:         checkid.NodeUninitialized,
+		Title:      "The cloud provider has not initialised the node",
+		Confidence: finding.Likely,
+		Needs:      []snapshot.Source{snapshot.Nodes},
+		After:      []checkid.ID{checkid.DNSDHCPOptions, checkid.DNSHostnamesOff, checkid.InstanceClusterTag},
+		Cause:      "The node registered and keeps the taint node.cloudprovider.kubernetes.io/uninitialized: the cluster's cloud controller finds no EC2 instance for it. Mostly the node's name is not the instance's private DNS name (DHCP options, a host name that user data sets), or its provider id is missing.",
+		Fix:        "Let the node have the instance's private DNS name: DHCP options with one domain name or none, and no host name of its own. Then replace it.",
+		Links: []string{
+			"https://kubernetes.io/docs/reference/labels-annotations-taints/#node-cloudprovider-kubernetes-io-uninitialized",
+			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			l := s.Index()
+			var well []string
+			groups := map[string][]string{}
+			var order []string
+			for _, id := range s.Scope.Instances {
+				n := l.Nodes[id]
+				switch {
+				case n == nil, l.Terminated(id), l.Leaving(id):
+				case !n.Uninitialized:
+					well = append(well, id)
+				case l.Due(id):
+					owner := id
+					if i := l.Instances[id]; i != nil {
+						owner = cmp.Or(i.Owner(), id)
+					}
+					if groups[owner] == nil {
+						order = append(order, owner)
+					}
+					groups[owner] = append(groups[owner], id)
+				}
+			}
+			var list []finding.Finding
+			if len(well) > 0 {
+				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
+			}
+			for _, owner := range order {
+				list = append(list, uninitializedFinding(l, owner, groups[owner]))
+			}
+			return list
+		},
+	}
+}
+
+func uninitializedFinding(l facts.InstanceIndex, owner string, list []string) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: owner, Covers: list, Instances: append([]string(nil), list...),
+		Title: phrase.Title("%s %s not initialised by the cloud provider", phrase.Subject(list, "node"), phrase.Verb(list, "is", "are")),
+	}
+	first := l.Nodes[list[0]]
+	f.Why = fmt.Sprintf("%s registered and still has the taint node.cloudprovider.kubernetes.io/uninitialized: the cloud controller has found no instance for it.", first.Name)
+	const limit = 5
+	for n, id := range list {
+		if n == limit {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "Nodes", Value: fmt.Sprintf("and %d more", len(list)-limit)})
+			break
+		}
+		value := "node " + l.Nodes[id].Name
+		if i := l.Instances[id]; i != nil {
+			value += ", private DNS name " + cmp.Or(i.PrivateDNS, "none")
+			// The usual fault, where it can be seen.
+			if id == list[0] && i.PrivateDNS != "" && i.PrivateDNS != first.Name && first.Name != i.ID {
+				f.Why += fmt.Sprintf(" Its name is not the instance's private DNS name, %s.", i.PrivateDNS)
+			}
+		}
+		f.Evidence = append(f.Evidence, finding.Evidence{What: id, Value: value})
+	}
+	f.Fix = finding.Fix{
+		Text:    "Compare the node's name with the instance's private DNS name, and look at the DHCP options' domain names.",
+		Command: shell.Command("kubectl", "get", "node", first.Name, "-o", "jsonpath={.spec.providerID} {.spec.taints}"),
+		Console: link.EC2(l.S, "InstanceDetails:instanceId="+list[0]),
+	}
+	return f
+}

@@ -1,0 +1,451 @@
+// Package nodegroup holds the checks of nodegroup: what EKS says of node groups.
+package nodegroup
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/issue"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/nodegroup"
+	"rollcall/shared/snapshot"
+)
+
+// behindNodegroups are the checks that are nearer to the cause of an issue
+// than EKS's word for it.
+func behindNodegroups() []checkid.ID {
+	return []checkid.ID{
+		checkid.AnyJoinCause, checkid.AnyFailedLaunch, checkid.LaunchSuspended, checkid.IPSubnetExhausted, checkid.SpotReclaimedBeforeJoin, checkid.ClusterHealth, checkid.AddonDegraded,
+	}
+}
+
+func Health() check.Check {
+	return check.Check{
+		ID:         checkid.NodegroupHealth,
+		Breaks:     check.Managed,
+		Proof:      check.ByPassing,
+		CoversToo:  check.Nodegroups,
+		Title:      "EKS reports a health issue of a nodegroup",
+		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.NodegroupWatch},
+		Needs:      []snapshot.Source{snapshot.Nodegroups},
+		Uses:       []snapshot.Source{snapshot.Subnets},
+		After:      behindNodegroups(),
+		Cause:      "EKS lists a health issue of a managed nodegroup. All codes have a class, a meaning and a next step here. That instances did not join, or could not be launched, is a symptom: where their own cause is found, that is told. EKS keeps some issues long after they are over; a later launch that joined, or as many Ready nodes as are wanted, outweighs those.",
+		Fix:        "It depends on the issue's code, which the finding names.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html#troubleshoot-managed-node-groups",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			r := facts.NewRoster(s)
+			var list []finding.Finding
+			for _, n := range s.Nodegroups {
+				list = append(list, health(r, n))
+			}
+			return list
+		},
+	}
+}
+
+func health(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
+	f := finding.Finding{Outcome: finding.Pass, Resource: n.Name, Covers: []string{n.Name}}
+	if len(n.Issues) == 0 {
+		f.Evidence = []finding.Evidence{{What: n.Name, Value: "is " + cmp.Or(n.Status, "without a status") + ", without a health issue"}}
+		return f
+	}
+	issues, disproof := r.UndisprovedIssues(n)
+	if len(issues) == 0 {
+		f.Evidence = facts.StillSays(n, disproof)
+		return f
+	}
+	if beingDeleted(r, n, issues) {
+		f.Outcome = finding.Unknown
+		f.Blocked = []snapshot.Failure{{Source: snapshot.Groups, Reason: snapshot.NotRead, Message: "the groups of " + n.Name + " were gone when they were read: it was deleted in the middle of the look"}}
+		return f
+	}
+	first := issues[0]
+	code := nodegroup.OfIssue(first.Code)
+	f.Outcome = finding.Fail
+	if code.Disproved && r.Unseen() {
+		f.Confidence = finding.Likely // a launch that works would outweigh it
+	}
+	f.Title = fitting("nodegroup ", fmt.Sprintf("%s %s: %s", n.Name, phrase.Fares(n.Status), cmp.Or(phrase.Spoken(first.Code), "it has no code")))
+	f.Why = reported(code, first)
+	if more := codesOf(issues[1:]); len(more) > 0 {
+		f.Why += fmt.Sprintf(" It reports %s too.", phrase.Some(more, 3))
+	}
+	f.Evidence = append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", cmp.Or(n.Status, "no status"), n.Min, n.Max, n.Desired)}}, issue.IssueEvidence(issues)...)
+	f.Fix = finding.Fix{Text: code.Next, Command: cmp.Or(code.Command, command.DescribeNodegroup(r.S, n.Name)), Console: link.Nodegroup(r.S, n.Name)}
+	if onlyShow(r, n, issues) {
+		r.AsSymptom(&f, n, issues)
+		return f
+	}
+	if nearer := nearerThan(first.Code); nearer != nil && onlyShow(r, n, slices.DeleteFunc(slices.Clone(issues), func(i snapshot.Issue) bool { return i.Code == first.Code })) {
+		f.Behind, f.Instances = nearer, waiting(r, n)
+	}
+	return f
+}
+
+// beingDeleted tells that a nodegroup's groups ended while it was looked at: it
+// was read before them, and how it was then says nothing any more. A group that
+// somebody deleted beside EKS has an issue of its own.
+func beingDeleted(r facts.Roster, n snapshot.Nodegroup, issues []snapshot.Issue) bool {
+	gone := func(i snapshot.Issue) bool { return i.Code == "AutoScalingGroupNotFound" }
+	return r.S.Has(snapshot.Groups) && len(n.Groups) > 0 && !slices.ContainsFunc(issues, gone) &&
+		!slices.ContainsFunc(r.S.Groups, func(g snapshot.Group) bool { return slices.Contains(n.Groups, g.Name) })
+}
+
+// fitting is a title with its first word, or without where that is too long.
+func fitting(first, rest string) string {
+	if whole := phrase.Title("%s%s", first, rest); whole == first+rest {
+		return whole
+	}
+	return phrase.Title("%s", rest)
+}
+
+// reported is what EKS reports, in sentences: the code as it is, for whoever
+// looks it up, what it means, and what it names.
+func reported(c nodegroup.Code, i snapshot.Issue) string {
+	text := "EKS reports " + cmp.Or(i.Code, "an issue without a code")
+	switch {
+	case c.Known:
+		text += ": " + c.Meaning
+	case i.Code != "":
+		text += ", a code that Rollcall does not know"
+	}
+	if named := slices.DeleteFunc(slices.Clone(i.Resources), func(id string) bool { return strings.HasPrefix(id, "DUMMY_") }); len(named) > 0 {
+		text += " (" + phrase.Some(named, 3) + ")"
+	}
+	if text += "."; i.Message != "" && (!c.Known || c.Class == nodegroup.Other) {
+		text += fmt.Sprintf(" Its message: %q.", strings.TrimSuffix(phrase.Clip(i.Message), "."))
+	}
+	return text
+}
+
+// nearerThan are the checks that find, in what they read, the very thing that a
+// code complains of: the same fault under two names, where they find it for the
+// nodegroup's instances. Nil for a code of which no check finds the reason.
+func nearerThan(code string) []checkid.ID {
+	switch code {
+	case "AccessDenied":
+		return []checkid.ID{checkid.IAMAccessMissing, checkid.IAMAccessWrongARN, checkid.IAMAccessWrongType, checkid.IAMAWSAuthInvalid}
+	case "Ec2SubnetInvalidConfiguration":
+		return []checkid.ID{checkid.RouteIGWNoPublicIP}
+	case "Ec2SubnetMissingIpv6Assignment":
+		return []checkid.ID{checkid.RouteIPv6NoEgress}
+	case "IamNodeRoleNotFound", "IamInstanceProfileNotFound":
+		return []checkid.ID{checkid.IAMProfileMissing}
+	case "KubernetesLabelInvalid":
+		return []checkid.ID{checkid.InstanceForbiddenNodeLabel}
+	}
+	return nil
+}
+
+// waiting are a nodegroup's instances of the scope that should be Ready nodes
+// and are not. Where the nodes could not be read nobody knows them.
+func waiting(r facts.Roster, n snapshot.Nodegroup) []string {
+	if !r.S.Has(snapshot.Nodes) {
+		return nil
+	}
+	var list []string
+	for _, in := range r.Members(n) {
+		if slices.Contains(r.S.Scope.Instances, in.ID) && r.Due(in.ID) && !r.Joined(in.ID) {
+			list = append(list, in.ID)
+		}
+	}
+	return list
+}
+
+// onlyShow tells that all issues are how something else shows.
+func onlyShow(r facts.Roster, n snapshot.Nodegroup, issues []snapshot.Issue) bool {
+	return !slices.ContainsFunc(issues, func(i snapshot.Issue) bool { return !r.Shows(n, i) })
+}
+
+func codesOf(list []snapshot.Issue) []string {
+	var codes []string
+	for _, i := range list {
+		codes = append(codes, cmp.Or(i.Code, "no code"))
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+func Status() check.Check {
+	return check.Check{
+		ID:         checkid.NodegroupStatus,
+		Breaks:     check.Managed,
+		Proof:      check.ByPassing,
+		CoversToo:  check.Nodegroups,
+		Title:      "A nodegroup failed, is degraded, or does not get on",
+		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.NodegroupWatch},
+		Needs:      []snapshot.Source{snapshot.Nodegroups},
+		Uses:       []snapshot.Source{snapshot.Updates, snapshot.Subnets},
+		After:      append(behindNodegroups(), checkid.NodegroupHealth),
+		Cause:      "The nodegroup is CREATE_FAILED, DELETE_FAILED or DEGRADED, or it is CREATING, UPDATING or DELETING for longer than that takes: 40 minutes to be made, 45 to be deleted, half an hour for a change of its settings, and for a change of its version an hour and 15 minutes for each node. Where EKS lists an issue, that is told and not the status. EKS takes a bad status back late, or never: a later launch that joined, or as many Ready nodes as are wanted, outweighs it.",
+		Fix:        "Read the nodegroup's updates and its group's scaling activities; a nodegroup that could not be made has to be deleted and made again.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			r := facts.NewRoster(s)
+			var list []finding.Finding
+			for _, n := range s.Nodegroups {
+				if f, judged := status(r, n); judged {
+					list = append(list, f)
+				}
+			}
+			return list
+		},
+	}
+}
+
+// status judges a nodegroup's status; one that is on its way, and not for too
+// long, is neither well nor ill.
+func status(r facts.Roster, n snapshot.Nodegroup) (f finding.Finding, judged bool) {
+	f = finding.Finding{Outcome: finding.Pass, Resource: n.Name, Covers: []string{n.Name}, Evidence: []finding.Evidence{{What: n.Name, Value: "is " + n.Status}}}
+	switch n.Status {
+	case nodegroup.Active:
+		return f, true
+	case nodegroup.Creating, nodegroup.Updating, nodegroup.Deleting:
+		return stuckFinding(r, n)
+	case nodegroup.DeleteFailed:
+	case nodegroup.CreateFailed, nodegroup.Degraded:
+		issues, disproof := r.UndisprovedIssues(n)
+		if text, works := r.Works(n, n.Since); len(n.Issues) == 0 && works {
+			disproof = []string{text}
+		}
+		if len(issues) == 0 && len(disproof) > 0 {
+			f.Evidence = facts.StillSays(n, disproof)
+			return f, true
+		}
+	default:
+		return finding.Finding{
+			Outcome: finding.Unknown, Resource: n.Name, Covers: []string{n.Name},
+			Blocked: []snapshot.Failure{{Source: snapshot.Nodegroups, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of nodegroup %s is not understood", n.Status, n.Name)}},
+		}, true
+	}
+	return bad(r, n), true
+}
+
+// bad is the finding on a status that says that something failed.
+func bad(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: n.Name, Covers: []string{n.Name},
+		Title:    phrase.Title("nodegroup %s %s", n.Name, phrase.Fares(n.Status)),
+		Why:      fmt.Sprintf("EKS says that nodegroup %s is %s.", n.Name, n.Status),
+		Evidence: append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, issue.IssueEvidence(n.Issues)...),
+		Fix:      finding.Fix{Command: command.DescribeNodegroup(r.S, n.Name), Console: link.Nodegroup(r.S, n.Name)},
+	}
+	if n.Status != nodegroup.DeleteFailed && r.Unseen() {
+		f.Confidence = finding.Likely // Ready nodes would outweigh it
+	}
+	switch n.Status {
+	case nodegroup.CreateFailed:
+		f.Fix.Text = "EKS does not try again: remove the cause, delete the nodegroup, and make it again."
+	case nodegroup.DeleteFailed:
+		f.Fix.Text = "Find what keeps it (a security group or a role in use, a policy that denies the deletion), and delete it again."
+	default:
+		f.Fix.Text = "Read its group's scaling activities. EKS takes DEGRADED back only after a launch that works."
+	}
+	if len(n.Issues) == 0 {
+		f.Why += " It reports no issue that would say why."
+		return f
+	}
+	issues, _ := r.UndisprovedIssues(n)
+	f.Why += fmt.Sprintf(" It reports %s.", phrase.Some(codesOf(n.Issues), 3))
+	if len(issues) > 0 && onlyShow(r, n, issues) {
+		r.AsSymptom(&f, n, issues)
+	}
+	return f
+}
+
+// How long EKS takes. Each is well over what is usual, because nothing is
+// wrong with a nodegroup that only takes its time.
+const (
+	// AWS's own waiter gives up on a new nodegroup after 80 looks, one each 30
+	// seconds; EKS itself says CREATE_FAILED after some 20 minutes.
+	creating = 40 * time.Minute
+	// The launch hook that ends a node lasts up to 1800 seconds, and AWS's
+	// waiter for a deletion (40 looks) 20 minutes.
+	deleting = 45 * time.Minute
+	// Settings are set within seconds; new sizes take as long as a launch.
+	configuring = 30 * time.Minute
+	// A node that cannot be drained holds an update of the version for 15
+	// minutes, and one at a time is the default.
+	updating, drained = time.Hour, 15 * time.Minute
+)
+
+// began is when the status that a nodegroup is on its way from was left, as
+// far as anything tells, and how long the way may take.
+func began(n snapshot.Nodegroup) (at time.Time, usual time.Duration) {
+	switch n.Status {
+	case nodegroup.Creating:
+		if n.Created.IsZero() {
+			return n.Since, creating
+		}
+		return n.Created, creating
+	case nodegroup.Deleting:
+		// The call that deletes it is its last change (AWS's example of
+		// delete-nodegroup shows that EKS notes its time): Rollcall may see the
+		// nodegroup for the first time long after.
+		if !n.Modified.IsZero() && n.Modified.Before(n.Since) {
+			return n.Modified, deleting
+		}
+		return n.Since, deleting
+	}
+	usual = updating + time.Duration(max(n.Desired, n.Max))*drained
+	for _, u := range n.Updates {
+		if u.Status != nodegroup.InProgress {
+			continue
+		}
+		if u.Type == "ConfigUpdate" {
+			usual = configuring
+		}
+		return u.Created, usual
+	}
+	return n.Since, usual
+}
+
+func stuckFinding(r facts.Roster, n snapshot.Nodegroup) (finding.Finding, bool) {
+	at, usual := began(n)
+	lasts := r.S.Time.Sub(at)
+	if at.IsZero() || lasts <= usual {
+		return finding.Finding{}, false
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: n.Name, Covers: []string{n.Name},
+		Title:    phrase.Title("nodegroup %s has been %s since %s", n.Name, n.Status, phrase.ClockTime(at)),
+		Why:      fmt.Sprintf("Nodegroup %s has been %s since %s; that takes at most %s.", n.Name, n.Status, at.UTC().Format(phrase.DayAndMinute+" UTC"), phrase.Minutes(usual)),
+		Evidence: append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, issue.IssueEvidence(n.Issues)...),
+		Fix: finding.Fix{
+			Text:    "Look at what it waits for: nodes that do not join, pods that cannot be moved (kubectl get pdb -A), instances that do not end.",
+			Command: cmp.Or(describeUpdate(r, n), command.DescribeNodegroup(r.S, n.Name)),
+			Console: link.Nodegroup(r.S, n.Name),
+		},
+	}
+	if issues, _ := r.UndisprovedIssues(n); len(issues) > 0 && onlyShow(r, n, issues) {
+		r.AsSymptom(&f, n, issues)
+	}
+	return f, true
+}
+
+func describeUpdate(r facts.Roster, n snapshot.Nodegroup) string {
+	if len(n.Updates) == 0 || n.Updates[0].ID == "" {
+		return ""
+	}
+	return command.AWS(r.S, "eks describe-update", "--name", r.S.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", n.Updates[0].ID)
+}
+
+func UpdateFailed() check.Check {
+	return check.Check{
+		ID:         checkid.NodegroupUpdateFailed,
+		Breaks:     check.Managed,
+		Proof:      check.ByPassing,
+		CoversToo:  check.Nodegroups,
+		Title:      "An update of a nodegroup failed",
+		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.NodegroupWatch},
+		Needs:      []snapshot.Source{snapshot.Nodegroups, snapshot.Updates},
+		After:      behindNodegroups(),
+		Cause:      "The last update of the nodegroup's settings or version ended Failed, and none succeeded or goes on since: the nodegroup is not as somebody meant it to be, or half of its nodes are. All error codes have a class, a meaning and a next step here. An update that was cancelled is no fault, and after a week nobody waits for one that failed.",
+		Fix:        "It depends on the error's code, which the finding names; then update again.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/APIReference/API_ErrorDetail.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			r := facts.NewRoster(s)
+			var list []finding.Finding
+			for _, n := range s.Nodegroups {
+				lack, lacks := s.Lacks(snapshot.Updates, n.Name)
+				switch {
+				case slices.ContainsFunc(n.Updates, func(u snapshot.Update) bool { return u.Status == nodegroup.InProgress }):
+					// It is being updated again: what failed before is neither over nor
+					// still the trouble.
+				case lacks && lack.Reason == snapshot.NotRead:
+					// Nothing has changed since they were read: nothing is said anew.
+				case lacks:
+					list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: n.Name, Covers: []string{n.Name}, Blocked: []snapshot.Failure{lack}})
+				default:
+					list = append(list, lastUpdate(r, n))
+				}
+			}
+			return list
+		},
+	}
+}
+
+// waited is how long a failed update is told: an operator who has not updated
+// again after a week has given it up.
+const waited = 7 * 24 * time.Hour
+
+// lastUpdate judges the newest update that has come to an end of its own.
+func lastUpdate(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
+	f := finding.Finding{Outcome: finding.Pass, Resource: n.Name, Covers: []string{n.Name}, Evidence: []finding.Evidence{{What: n.Name, Value: "no update has failed"}}}
+	for _, u := range n.Updates {
+		line := finding.Evidence{What: "Update " + u.ID, Value: fmt.Sprintf("%s of %s: %s", cmp.Or(u.Type, "an update"), u.Created.UTC().Format(phrase.DayAndMinute+" UTC"), u.Status)}
+		switch u.Status {
+		case nodegroup.InProgress, nodegroup.Cancelled:
+			continue
+		case nodegroup.Successful:
+			f.Evidence = []finding.Evidence{{What: n.Name, Value: fmt.Sprintf("is updated (%s of %s UTC)", cmp.Or(phrase.Spoken(u.Type), "update"), u.Created.UTC().Format(phrase.DayAndMinute))}}
+			return f
+		case nodegroup.Failed:
+			if r.S.Time.Sub(u.Created) > waited {
+				f.Evidence = []finding.Evidence{line, {What: n.Name, Value: "nobody has updated it since, for a week"}}
+				return f
+			}
+			return updateFailed(r, n, u, line)
+		}
+		return finding.Finding{
+			Outcome: finding.Unknown, Resource: n.Name, Covers: []string{n.Name},
+			Blocked: []snapshot.Failure{{Source: snapshot.Updates, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of update %s is not understood", u.Status, u.ID)}},
+		}
+	}
+	return f
+}
+
+func updateFailed(r facts.Roster, n snapshot.Nodegroup, u snapshot.Update, line finding.Evidence) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: n.Name, Covers: []string{n.Name}, Evidence: []finding.Evidence{line},
+		Title: phrase.Title("nodegroup %s failed to update", n.Name),
+		Why:   fmt.Sprintf("The %s of %s that began at %s UTC failed.", cmp.Or(phrase.Spoken(u.Type), "update"), n.Name, u.Created.UTC().Format(phrase.DayAndMinute)),
+		Fix: finding.Fix{
+			Text:    "EKS gives no reason: look at the nodegroup and its group's scaling activities, and update again.",
+			Command: command.AWS(r.S, "eks describe-update", "--name", r.S.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", u.ID),
+			Console: link.Nodegroup(r.S, n.Name),
+		},
+	}
+	if len(u.Params) > 0 {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "It was to set", Value: phrase.Clip(strings.Join(u.Params, ", "))})
+	}
+	f.Evidence = append(f.Evidence, issue.IssueEvidence(u.Errors)...)
+	if len(u.Errors) == 0 {
+		return f
+	}
+	first := u.Errors[0]
+	code := nodegroup.OfUpdate(first.Code)
+	f.Title = fitting("nodegroup ", fmt.Sprintf("%s failed to update: %s", n.Name, cmp.Or(phrase.Spoken(first.Code), "no code")))
+	f.Why += " " + reported(code, first)
+	if more := codesOf(u.Errors[1:]); len(more) > 0 {
+		f.Why += fmt.Sprintf(" It reports %s too.", phrase.Some(more, 3))
+	}
+	f.Fix.Text = code.Next
+	f.Fix.Command = cmp.Or(code.Command, f.Fix.Command)
+	if code.Symptom {
+		r.AsSymptom(&f, n, u.Errors)
+	}
+	return f
+}

@@ -1,0 +1,760 @@
+// Package route holds the checks of route: the way out of a subnet, and the way
+// to the cluster's API.
+package route
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/path"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+// usingTemplates is a check of routes: whether an instance gets a public
+// address may stand in its template.
+func usingTemplates(c check.Check) check.Check {
+	return check.Using([]snapshot.Source{snapshot.LaunchTemplates}, c)
+}
+
+func Blackhole() check.Check {
+	return usingTemplates(check.WithPathSources(check.Check{
+		ID:         checkid.RouteBlackhole,
+		Title:      "The winning route leads to something that is gone",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		// The targets are not needed: where they were read, one that EC2 still
+		// describes has a check of its own; where not, the row's own state shows
+		// that nothing passes, and not why.
+		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		After:    []checkid.ID{checkid.RouteNATUnusable, checkid.RouteIGWDetached, checkid.RouteNATInstanceSourceCheck},
+		AtLaunch: true,
+		Cause:    "The row that wins for a service that nodes need is a blackhole: its NAT gateway, interface, instance, peering connection or attachment was deleted, and the row was left behind. So is a row of a transit gateway's table.",
+		Fix:      "Lead the row to a target that exists: a NAT gateway that works, or the internet gateway that is attached to this VPC.",
+		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/WorkWithRouteTables.html"},
+		Run: func(s *facts.View) []finding.Finding {
+			c := routes.Of(s)
+			return ways(c, wayCheck{fault: path.Blackhole, id: inTable, open: routes.Rowless, say: blackholeFinding})
+		},
+	}))
+}
+
+func blackholeFinding(c *routes.Scope, f wayFault) finding.Finding {
+	l, p := f.lots[0], f.way
+	subnets := f.subnets()
+	said := finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  f.id,
+		Covers:    subnets,
+		Instances: c.Stranded(subnets),
+		Resources: p.Resources(),
+		Title:     phrase.Title("%s leads to %s, which is gone", f.id, p.At),
+		Evidence:  f.evidence(),
+		Fix:       leadElsewhere(c, l, p),
+	}
+	what := "which was deleted or detached: EC2 calls the row a blackhole"
+	switch {
+	case p.Unread != "":
+		what = fmt.Sprintf("which passes nothing: EC2 calls the row a blackhole. Whether it was deleted, detached or stopped is not known: the %s were not read", p.Unread)
+	case p.Reason != "blackhole":
+		what = "but " + p.Reason
+	}
+	if p.Unread != "" || p.Reason != "blackhole" {
+		said.Title = phrase.Title("%s leads to %s, which passes nothing", f.id, p.At)
+	}
+	lost := phrase.And(path.Names(f.lost()))
+	said.Why = fmt.Sprintf("%s sends %s to %s, %s. Nodes in %s cannot reach %s.", l.Table.ID, path.Destination(p.Row), p.At, what, phrase.Some(subnets, 3), lost)
+	if f.id != l.Table.ID {
+		said.Why = fmt.Sprintf("The default route of %s leads by %s to %s, %s. Nodes in %s cannot reach %s.",
+			phrase.Some(f.tables(), 3), p.Row.Target.ID, p.At, what, phrase.Some(subnets, 3), lost)
+		said.Fix = finding.Fix{Text: fmt.Sprintf("Lead the row of %s to a target that exists.", f.id), Console: link.AnyRouteTable(c.S, f.id)}
+	}
+	if p.At == f.id {
+		said.Title = phrase.Title("%s has a blackhole for the internet", f.id)
+	}
+	return said
+}
+
+// leadElsewhere leads the row that was taken to something that works. Only a
+// default route can be led to any NAT gateway.
+func leadElsewhere(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
+	switch {
+	case p.Row.Target.Kind == snapshot.ToInternetGateway:
+		return toGateway(c, l, p)
+	case path.Destination(p.Row) == "0.0.0.0/0":
+		return WayOut(c, l, "replace-route", p.At)
+	}
+	return finding.Fix{
+		Text:    fmt.Sprintf("Lead %s of %s to a target that works, or delete the row.", path.Destination(p.Row), l.Table.ID),
+		Console: link.RouteTable(c.S, l.Table.ID),
+	}
+}
+
+// toGateway leads a public subnet back to an internet gateway: a NAT gateway
+// would cut off what is reached from outside.
+func toGateway(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
+	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
+	igw, attached := c.Net.Gateway(l.Table.VPC)
+	if p.Unread != "" {
+		fix.Text = fmt.Sprintf("Lead %s of %s to the internet gateway that is attached to %s, or attach %s to it. Which gateways there are could not be read.", path.Destination(p.Row), l.Table.ID, l.Table.VPC, p.At)
+		return fix
+	}
+	if !attached || igw.ID == p.At {
+		fix.Text = fmt.Sprintf("Attach an internet gateway to %s (the row names %s), and lead %s of %s to it.", l.Table.VPC, p.At, path.Destination(p.Row), l.Table.ID)
+		return fix
+	}
+	fix.Text = fmt.Sprintf("%s is attached to %s", igw.ID, l.Table.VPC)
+	fix.Command = command.Route(c.S, "replace-route", l.Table.ID, path.Destination(p.Row), "--gateway-id", igw.ID)
+	return fix
+}
+
+// BlockedPublicAccess is VPC Block Public Access, which drops what the routes would
+// carry (VPC user guide, "VPC BPA basics"). It counts where the traffic leaves the VPC:
+// in the NAT gateway's subnet, or in the node's own.
+func BlockedPublicAccess() check.Check {
+	return usingTemplates(check.Using([]snapshot.Source{snapshot.PublicAccessOf}, check.WithPathSources(check.Check{
+		ID:         checkid.RouteBlockedPublicAccess,
+		Title:      "VPC Block Public Access drops the traffic to the internet",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		AtLaunch:   true,
+		Cause: "The routes lead to an internet gateway or an egress-only one, and VPC Block Public Access drops the traffic there. The account, or its organization by a declarative policy, has switched it on for the Region, and no exclusion covers the subnet where the traffic leaves: the NAT gateway's, or the nodes' own. " +
+			"block-bidirectional drops everything; block-ingress, and an exclusion that allows egress only, pass NAT gateways and egress-only gateways and drop what nodes send by an internet gateway from public addresses of their own.",
+		Fix: "Exclude the subnet where the traffic leaves (the NAT gateway's with allow-egress), or give the VPC endpoints for what nodes need and the cluster private access. A further route or NAT gateway does not help.",
+		Links: []string{
+			"https://docs.aws.amazon.com/vpc/latest/userguide/security-vpc-bpa.html",
+			"https://docs.aws.amazon.com/vpc/latest/userguide/security-vpc-bpa-basics.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			c := routes.Of(s)
+			list := ways(c, wayCheck{
+				fault: path.BlockedPublicAccess, say: blockedFinding, open: routes.Rowless,
+				id: func(l routes.Table, p path.Path) string { return blockedVPC(c, p.At) },
+			})
+			six := blockedOverIPv6(c)
+			list = slices.DeleteFunc(list, func(f finding.Finding) bool {
+				return f.Outcome == finding.Pass && slices.ContainsFunc(six, func(s finding.Finding) bool { return slices.Equal(s.Covers, f.Covers) })
+			})
+			return append(list, six...)
+		},
+	})))
+}
+
+// blockedVPC is the VPC of the place where the traffic is dropped.
+func blockedVPC(c *routes.Scope, at string) string {
+	if s, ok := c.Net.Subnet(at); ok {
+		return s.VPC
+	}
+	return at
+}
+
+// blockedOverIPv6 are the findings on lots of an IPv6 cluster that get out over IPv4 and
+// not over IPv6.
+func blockedOverIPv6(c *routes.Scope) []finding.Finding {
+	var list []finding.Finding
+	for _, l := range c.Lots {
+		_, four := l.Ends(path.BlockedPublicAccess)
+		if four || !c.S.Cluster.IPv6 || l.Witness != "" || len(l.Outside()) == 0 {
+			continue
+		}
+		w := c.Net.Internet6(l.Subnets[0].ID)
+		if w.Verdict != path.BlockedPublicAccess {
+			continue
+		}
+		f := blockedFinding(c, wayFault{id: blockedVPC(c, w.At), lots: []routes.Table{l}, way: path.Path{Way: w}})
+		if l.API().Means == path.ByPrivateAPI {
+			f.Confidence = finding.Likely // only what else answers over IPv6 is lost
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+func blockedFinding(c *routes.Scope, f wayFault) finding.Finding {
+	subnets := f.subnets()
+	var at, direct []string
+	unsure := false
+	for _, l := range f.lots {
+		w := f.way.Way
+		if p, ok := l.Ends(path.BlockedPublicAccess); ok {
+			w = p.Way
+		}
+		at = finding.Adding(at, w.At)
+		if !translated(c, w) {
+			direct = finding.Adding(direct, w.At)
+		}
+		unsure = unsure || c.Net.Mode(subnetAt(c, w.At), f.id).Unsure
+	}
+	mode := c.Net.Mode(subnetAt(c, at[0]), f.id).Mode
+	said := finding.Finding{
+		Outcome: finding.Fail, Resource: f.id, Covers: subnets, Instances: c.Stranded(subnets),
+		Resources: append(f.way.Resources(), at...),
+		Title:     phrase.Title("Block Public Access drops the traffic of %s", phrase.Subject(subnets, "subnet")),
+		Why: fmt.Sprintf("%s leads to %s, and VPC Block Public Access (%s) drops the traffic in %s. Nodes in %s cannot reach %s. %s",
+			phrase.Some(f.tables(), 3), f.way.Row.Target.ID, mode, phrase.Some(at, 3), phrase.Some(subnets, 3), phrase.And(path.Names(lostTo(f))), whoBlocks(c)),
+		Evidence: append(f.evidence(), blockedEvidence(c, at, f.id)...),
+		Fix:      fixBlocked(c, f, at, direct),
+	}
+	if unsure {
+		said.Confidence = finding.Likely
+	}
+	return said
+}
+
+// lostTo are the services that a fault takes away; over IPv6 those that need the
+// internet.
+func lostTo(f wayFault) []path.Service {
+	if lost := f.lost(); len(lost) > 0 {
+		return lost
+	}
+	return f.lots[0].Outside()
+}
+
+// translated reports whether a way leaves by a gateway that only lets connections out,
+// for which an exclusion that allows egress is enough.
+func translated(c *routes.Scope, w path.Way) bool {
+	return w.Row.Target.Kind == snapshot.ToEgressOnly || slices.ContainsFunc(w.Hops, func(h path.Hop) bool {
+		nat, ok := c.Net.NAT(h.ID)
+		return ok && nat.Public
+	})
+}
+
+// subnetAt is a place where traffic leaves, where that is a subnet.
+func subnetAt(c *routes.Scope, at string) string {
+	if _, ok := c.Net.Subnet(at); ok {
+		return at
+	}
+	return ""
+}
+
+// whoBlocks says who set the mode, as far as that was read.
+func whoBlocks(c *routes.Scope) string {
+	switch a := c.S.PublicAccess; {
+	case a == nil:
+		return "Routes and gateways are as they should be."
+	case a.ByPolicy:
+		return "A declarative policy of the organization sets the mode."
+	case a.Changing:
+		return "The mode is being changed."
+	}
+	return "The account sets the mode."
+}
+
+func blockedEvidence(c *routes.Scope, at []string, vpc string) []finding.Evidence {
+	var list []finding.Evidence
+	for _, id := range at {
+		list = append(list, finding.Evidence{What: "Block Public Access of " + id, Value: string(c.Net.Mode(subnetAt(c, id), vpc).Mode)})
+	}
+	if a := c.S.PublicAccess; a != nil {
+		for _, e := range a.Exclusions {
+			if e.Resource != vpc && !slices.Contains(at, e.Resource) {
+				continue
+			}
+			value := "allow-bidirectional"
+			if e.Egress {
+				value = "allow-egress"
+			}
+			if !e.Active {
+				value += ", not in force"
+			}
+			list = append(list, finding.Evidence{What: fmt.Sprintf("Exclusion %s of %s", e.ID, e.Resource), Value: value})
+		}
+	}
+	return list
+}
+
+// fixBlocked gives a command only for what lets connections out and none in: whether
+// nodes with public addresses may be reached from the internet is a decision.
+func fixBlocked(c *routes.Scope, f wayFault, at, direct []string) finding.Fix {
+	fix := finding.Fix{Console: link.VPC(c.S, "VpcDetails:VpcId="+f.id)}
+	endpoints := fmt.Sprintf("give %s endpoints for what nodes need, and the cluster private access", f.lots[0].Table.VPC)
+	exclusion := " in a subnet that is excluded with allow-egress"
+	if c.Net.Mode("", f.id).Mode == snapshot.BlockIngress {
+		exclusion = ""
+	}
+	who := ""
+	if a := c.S.PublicAccess; a != nil && a.ByPolicy {
+		who = " The mode is the organization's: ask those who manage its declarative policy."
+	}
+	switch {
+	case c.S.PublicAccess != nil && c.S.PublicAccess.NoExclusions:
+		fix.Text = fmt.Sprintf("The organization's policy allows no exclusions: %s.%s", endpoints, who)
+	case len(direct) > 0:
+		fix.Text = fmt.Sprintf("Move the nodes of %s behind a NAT gateway%s, or %s. Or, where nodes may be reached from the internet, exclude %s with allow-bidirectional.%s",
+			phrase.Some(f.subnets(), 3), exclusion, endpoints, phrase.Some(direct, 3), who)
+	default:
+		var commands []string
+		for _, id := range at {
+			kind := "--subnet-id"
+			if subnetAt(c, id) == "" {
+				kind = "--vpc-id"
+			}
+			commands = append(commands, command.AWS(c.S, "ec2 create-vpc-block-public-access-exclusion", kind, id, "--internet-gateway-exclusion-mode", "allow-egress"))
+		}
+		fix.Text = fmt.Sprintf("Lets %s out and nothing in. Or %s.%s", phrase.Some(at, 3), endpoints, who)
+		fix.Command = command.Several(commands)
+	}
+	return fix
+}
+
+func CrossZoneNAT() check.Check {
+	return usingTemplates(check.WithPathSources(check.Check{
+		ID:         checkid.RouteCrossZoneNAT,
+		Title:      "The NAT gateway is in another zone",
+		Confidence: finding.Advice,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways},
+		AtLaunch:   true,
+		Cause:      "The subnet's default route is to a NAT gateway in another availability zone. It works, costs the transfer between zones, and fails with the other zone.",
+		Fix:        "Give each zone a NAT gateway and each zone's subnets a route table that leads to it, or use a regional NAT gateway.",
+		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-basics.html"},
+		Run: func(s *facts.View) []finding.Finding {
+			// It works, so no instance is in trouble because of it: the subnets
+			// that the groups launch into are judged.
+			c := routes.NewScope(s, slices.Concat(s.Scope.Subnets, s.Scope.Launchable))
+			return c.Each(crossZoneFinding)
+		},
+	}))
+}
+
+// crossZone judges one lot: only a way that works, and begins with a NAT
+// gateway whose zone is known.
+func crossZoneFinding(c *routes.Scope, l routes.Table) finding.Finding {
+	if len(l.Outside()) == 0 || l.Internet.Verdict != path.Reaches || !byNAT(l.Internet) {
+		return l.Pass()
+	}
+	nat, _ := c.Net.NAT(l.Internet.Row.Target.ID)
+	zone := c.Net.Zone(nat)
+	var far []string
+	var zones []string
+	for _, s := range l.Subnets {
+		if zone == "" || s.Zone == "" || s.Zone == zone {
+			continue
+		}
+		far = append(far, s.ID)
+		if !slices.Contains(zones, s.Zone) {
+			zones = append(zones, s.Zone)
+		}
+	}
+	if len(far) == 0 {
+		return l.Pass()
+	}
+	return finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  l.Table.ID,
+		Covers:    far,
+		Resources: l.Internet.Resources(),
+		Title:     phrase.Title("%s %s out by %s in %s", phrase.Subject(far, "subnet"), phrase.Verb(far, "goes", "go"), nat.ID, zone),
+		Why: fmt.Sprintf("%s sends %s to %s in %s; %s %s in %s. Nodes join, but their traffic is charged between zones, and stops when %s fails.",
+			l.Table.ID, path.Destination(l.Internet.Row), nat.ID, zone, phrase.Some(far, 3), phrase.Verb(far, "is", "are"), phrase.And(zones), zone),
+		Evidence: l.Evidence(),
+		Fix:      fixCrossZone(c, l, nat, zones),
+	}
+}
+
+// fixCrossZone leads a table whose subnets all stand in one zone to that
+// zone's gateway; other tables have to be split first.
+func fixCrossZone(c *routes.Scope, l routes.Table, nat snapshot.NATGateway, zones []string) finding.Fix {
+	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
+	if len(l.Zones()) == 1 && len(zones) == 1 {
+		for _, other := range c.Net.WorkingNATs(l.Table.VPC, zones[0]) {
+			if other.ID == nat.ID || other.Zone != zones[0] && other.RouteTable == "" {
+				continue
+			}
+			fix.Text = fmt.Sprintf("%s: available, same zone", other.ID)
+			fix.Command = command.Route(c.S, "replace-route", l.Table.ID, path.Destination(l.Internet.Row), "--nat-gateway-id", other.ID)
+			return fix
+		}
+		fix.Text = fmt.Sprintf("Make a NAT gateway in a public subnet of %s, and lead %s of %s to it.", zones[0], path.Destination(l.Internet.Row), l.Table.ID)
+		return fix
+	}
+	fix.Text = fmt.Sprintf("Give each of %s a route table and a NAT gateway of its own. %s serves %s.", phrase.And(zones), l.Table.ID, phrase.And(l.Zones()))
+	return fix
+}
+
+// wayFault is what ends the ways of some lots: a NAT gateway, a table, an
+// instance. It is one finding however many tables lead there: it is what must
+// change.
+type wayFault struct {
+	id   string
+	lots []routes.Table
+	way  path.Path // of the first lot
+}
+
+// wayCheck tells how a check of ways judges the lots.
+type wayCheck struct {
+	fault path.Verdict
+	// id is what a fix would change.
+	id func(routes.Table, path.Path) string
+	// excuse is the finding on a lot that has the fault and is not accused; nil
+	// for none.
+	excuse func(*routes.Scope, routes.Table) (finding.Finding, bool)
+	// open tells of a way that leaves what is read whether it may still end in
+	// the fault: then the lot is Unknown.
+	open func(path.Way) bool
+	say  func(*routes.Scope, wayFault) finding.Finding
+}
+
+// ways sorts the lots by the fault that their ways end in, and judges each.
+func ways(c *routes.Scope, w wayCheck) []finding.Finding {
+	list := slices.Clone(c.Blind)
+	var faults []wayFault
+	for _, l := range c.Lots {
+		p, found := l.Ends(w.fault)
+		if !found {
+			f := l.Pass()
+			if way, away := l.Open(); away && w.open(way) {
+				f = routes.Beyond(l, way)
+			}
+			list = append(list, f)
+			continue
+		}
+		if l.Proven() {
+			list = append(list, l.Works())
+			continue
+		}
+		if w.excuse != nil {
+			if f, excused := w.excuse(c, l); excused {
+				list = append(list, f)
+				continue
+			}
+		}
+		id := w.id(l, p)
+		k := slices.IndexFunc(faults, func(f wayFault) bool { return f.id == id })
+		if k < 0 {
+			k = len(faults)
+			faults = append(faults, wayFault{id: id, way: p})
+		}
+		faults[k].lots = append(faults[k].lots, l)
+	}
+	for _, f := range faults {
+		said := w.say(c, f)
+		if !slices.ContainsFunc(f.lots, func(l routes.Table) bool { return l.Witness == "" }) {
+			said.Confidence = finding.Likely // their nodes are Ready: what they needed once may come from elsewhere
+		}
+		if f.way.Unread != "" && said.Confidence == "" {
+			said.Confidence = finding.Likely // what was not read could be another fault of the same hop
+		}
+		if f.way.NamesUnread != "" {
+			if said.Confidence == "" {
+				said.Confidence = finding.Likely
+			}
+			said.Evidence = append(said.Evidence, finding.Evidence{What: string(f.way.NamesUnread), Value: "were not read: names may lead to another network"})
+		}
+		list = append(list, said)
+	}
+	return list
+}
+
+// atEnd is the hop at which a way ends.
+func atEnd(_ routes.Table, p path.Path) string { return p.At }
+
+// inTable is the table whose row, or lack of one, decided.
+func inTable(l routes.Table, p path.Path) string {
+	if p.Table == "" {
+		return l.Table.ID
+	}
+	return p.Table
+}
+
+func (f wayFault) subnets() []string {
+	var ids []string
+	for _, l := range f.lots {
+		ids = append(ids, l.IDs()...)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// tables are the route tables that lead to the fault.
+func (f wayFault) tables() []string {
+	ids := make([]string, len(f.lots))
+	for i, l := range f.lots {
+		ids[i] = l.Table.ID
+	}
+	return ids
+}
+
+func (f wayFault) evidence() []finding.Evidence {
+	const limit = 3
+	var list []finding.Evidence
+	for _, l := range f.lots[:min(len(f.lots), limit)] {
+		list = append(list, l.Evidence()...)
+	}
+	return list
+}
+
+// lost are the services that end at the fault.
+func (f wayFault) lost() []path.Service {
+	var list []path.Service
+	for _, p := range f.lots[0].Paths {
+		if p.Verdict == f.way.Verdict && p.Means != path.ByPrivateAPI {
+			list = append(list, p.Service)
+		}
+	}
+	return list
+}
+
+// byNAT is a way whose first hop is a NAT gateway.
+func byNAT(w path.Way) bool { return w.Row.Target.Kind == snapshot.ToNATGateway }
+
+func IPv6NoEgress() check.Check {
+	return usingTemplates(check.WithPathSources(check.Check{
+		ID:         checkid.RouteIPv6NoEgress,
+		Title:      "The subnet of an IPv6 cluster has no IPv6 range or no IPv6 route",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		// Egress-only gateways are asked for where a row leads to one.
+		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		After:    []checkid.ID{checkid.RouteNoEgress},
+		AtLaunch: true,
+		Cause:    "Nodes of an IPv6 cluster take a /80 of their subnet's IPv6 range for pods, and reach what has IPv6 addresses (the cluster's dual-stack endpoint among it) over IPv6. The subnet has no such range, or its table has no ::/0 that leads out. IPv4 is needed too: EC2, ECR and STS answer on IPv4 unless told otherwise.",
+		Fix:      "Give the subnet an IPv6 range, and lead ::/0 to an egress-only internet gateway (or the internet gateway, in a public subnet).",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/cni-ipv6.html",
+			"https://docs.aws.amazon.com/vpc/latest/userguide/egress-only-internet-gateway.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			c := routes.Of(s)
+			list := slices.Clone(c.Blind)
+			for _, l := range c.Lots {
+				list = append(list, ipv6(c, l)...)
+			}
+			return list
+		},
+	}))
+}
+
+// ipv6 judges a lot: first each subnet's range, then the way out of those that
+// have one. A VPC that reaches all it needs by endpoints needs none.
+func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
+	if !c.S.Cluster.IPv6 || l.Witness != "" {
+		return []finding.Finding{l.Pass()}
+	}
+	var list []finding.Finding
+	with := l
+	with.Subnets = nil
+	for _, s := range l.Subnets {
+		if len(s.IPv6) > 0 || readyIn(c, routes.Table{Subnets: []snapshot.Subnet{s}}) {
+			with.Subnets = append(with.Subnets, s)
+			continue
+		}
+		list = append(list, noIPv6Range(c, l, s))
+	}
+	if len(with.Subnets) == 0 {
+		return list
+	}
+	w := c.Net.Internet6(with.Subnets[0].ID)
+	switch {
+	case len(l.Outside()) == 0, readyIn(c, with):
+		return append(list, with.Pass())
+	case w.Good():
+		f := with.Pass()
+		f.Evidence = []finding.Evidence{{What: "IPv6 route to the internet", Value: w.String()}}
+		return append(list, f)
+	case w.Verdict == path.BlockedPublicAccess:
+		return append(list, with.Pass()) // route/blocked-public-access
+	case w.Verdict == path.LeavesView:
+		return append(list, routes.Beyond(with, w))
+	}
+	return append(list, noIPv6Way(c, with, w))
+}
+
+// readyIn tells that a lot has a Ready node: joining needs no more there than
+// there is.
+func readyIn(c *routes.Scope, l routes.Table) bool {
+	return slices.ContainsFunc(l.IDs(), func(subnet string) bool {
+		return slices.ContainsFunc(c.All[subnet], func(i *snapshot.Instance) bool { return c.Ready[i.ID] })
+	})
+}
+
+func noIPv6Range(c *routes.Scope, l routes.Table, s snapshot.Subnet) finding.Finding {
+	one := l
+	one.Subnets = []snapshot.Subnet{s}
+	return finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  s.ID,
+		Covers:    []string{s.ID},
+		Instances: c.Stranded([]string{s.ID}),
+		Resources: []string{s.ID, l.Table.ID},
+		Title:     phrase.Title("%s has no IPv6 range, and the cluster is IPv6", s.ID),
+		Why:       fmt.Sprintf("%s gives its pods IPv6 addresses, and %s has only %s. The network plugin finds no addresses there, and nodes do not become Ready.", c.S.Cluster.Name, s.ID, s.CIDR),
+		Evidence:  append(one.Evidence(), finding.Evidence{What: "IPv6 ranges of " + s.VPC, Value: facts.Cidrs(ranges6(c, s.VPC))}),
+		Fix:       fixIPv6Range(c, s),
+	}
+}
+
+func ranges6(c *routes.Scope, vpc string) []netip.Prefix {
+	for _, v := range c.S.VPCs {
+		if v.ID == vpc {
+			return v.IPv6
+		}
+	}
+	return nil
+}
+
+// fixIPv6Range gives the subnet the first /64 of its VPC that no subnet has.
+func fixIPv6Range(c *routes.Scope, s snapshot.Subnet) finding.Fix {
+	fix := finding.Fix{
+		Text:    fmt.Sprintf("Give %s an IPv6 range, then give %s a /64 of it and switch on auto-assignment. Then replace the instances.", s.VPC, s.ID),
+		Console: link.VPC(c.S, "SubnetDetails:subnetId="+s.ID),
+	}
+	for _, block := range ranges6(c, s.VPC) {
+		free, ok := free64(c, block)
+		if !ok {
+			continue
+		}
+		fix.Text = fmt.Sprintf("%s is a free /64 of %s. Then replace the instances.", free, s.VPC)
+		fix.Command = shell.All(command.AWS(c.S, "ec2 associate-subnet-cidr-block", "--subnet-id", s.ID, "--ipv6-cidr-block", free),
+			command.AWS(c.S, "ec2 modify-subnet-attribute", "--subnet-id", s.ID, "--assign-ipv6-address-on-creation"))
+		return fix
+	}
+	return fix
+}
+
+// free64 is the first /64 of a block that overlaps no subnet. A VPC's block is
+// a /44 to a /60; of the larger ones the first 256 are looked at.
+func free64(c *routes.Scope, block netip.Prefix) (netip.Prefix, bool) {
+	if !block.IsValid() || !block.Addr().Is6() || block.Bits() > 64 {
+		return netip.Prefix{}, false
+	}
+	b := block.Masked().Addr().As16()
+	for range 256 {
+		p := netip.PrefixFrom(netip.AddrFrom16(b), 64)
+		if !block.Contains(p.Addr()) {
+			break
+		}
+		if !slices.ContainsFunc(c.S.Subnets, func(s snapshot.Subnet) bool { return slices.ContainsFunc(s.IPv6, p.Overlaps) }) {
+			return p, true
+		}
+		if b[7]++; b[7] == 0 {
+			break
+		}
+	}
+	return netip.Prefix{}, false
+}
+
+// noIPv6Way is the finding on a lot without a route to the internet over IPv6. Where the API
+// is reached privately, the rest goes over IPv4 unless it is told otherwise,
+// and nodes may well join: then it is likely only.
+func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Finding {
+	f := finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  l.Table.ID,
+		Covers:    l.IDs(),
+		Instances: c.Stranded(l.IDs()),
+		Resources: w.Resources(),
+		Title:     phrase.Title("%s %s no IPv6 route to the internet", phrase.Subject(l.IDs(), "subnet"), phrase.Verb(l.IDs(), "has", "have")),
+		Why: fmt.Sprintf("%s is an IPv6 cluster, and %s leads no IPv6 out: %s. It has %s.",
+			c.S.Cluster.Name, l.Table.ID, w.Reason, routes.Rows(l.Table.Routes)),
+		Evidence: append(l.Evidence(), finding.Evidence{What: "Way out over IPv6", Value: w.String()}),
+		Fix:      fixIPv6Way(c, l, w),
+	}
+	if l.API().Means == path.ByPrivateAPI {
+		f.Confidence = finding.Likely
+		f.Why += " The API is reached privately, so nodes need IPv6 only for what else answers on it."
+	}
+	return f
+}
+
+// fixIPv6Way leads ::/0 out the way the subnet goes over IPv4: by the internet
+// gateway where it is public, else by an egress-only one.
+func fixIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Fix {
+	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
+	if mode := c.Net.Mode(l.Subnets[0].ID, l.Table.VPC).Mode; mode == snapshot.BlockBidirectional {
+		fix.Text = fmt.Sprintf("A route for ::/0 alone does not help: VPC Block Public Access (%s) drops the traffic of %s. Exclude it with allow-egress, then lead ::/0 of %s to an egress-only internet gateway.", mode, phrase.Some(l.IDs(), 3), l.Table.ID)
+		return fix
+	}
+	action := "create-route"
+	if !routes.Rowless(w) && path.Destination(w.Row) == "::/0" {
+		action = "replace-route"
+	}
+	if igw, attached := c.Net.Gateway(l.Table.VPC); attached && l.Internet.Verdict == path.NeedsPublicIP {
+		fix.Text = fmt.Sprintf("%s is attached to %s", igw.ID, l.Table.VPC)
+		fix.Command = command.Route6(c.S, action, l.Table.ID, "--gateway-id", igw.ID)
+		return fix
+	}
+	i := slices.IndexFunc(c.S.EgressOnly, func(g snapshot.EgressOnlyGateway) bool { return slices.Contains(g.Attached, l.Table.VPC) })
+	switch {
+	case i >= 0:
+		fix.Text = fmt.Sprintf("%s is attached to %s", c.S.EgressOnly[i].ID, l.Table.VPC)
+		fix.Command = command.Route6(c.S, action, l.Table.ID, "--egress-only-internet-gateway-id", c.S.EgressOnly[i].ID)
+	case !c.S.Has(snapshot.EgressOnly):
+		fix.Text = fmt.Sprintf("Lead ::/0 of %s to an egress-only internet gateway of %s. Which there are could not be read.", l.Table.ID, l.Table.VPC)
+	default:
+		fix.Text = fmt.Sprintf("%s has no egress-only internet gateway. Make one, then lead ::/0 of %s to it.", l.Table.VPC, l.Table.ID)
+		fix.Command = command.AWS(c.S, "ec2 create-egress-only-internet-gateway", "--vpc-id", l.Table.VPC)
+	}
+	return fix
+}
+
+// LeavesView never fails: that a way cannot be followed is no fault of the
+// network. It is Unknown once for each hop, and names it.
+func LeavesView() check.Check {
+	return usingTemplates(check.WithPathSources(check.Check{
+		ID:         checkid.RouteLeavesView,
+		Title:      "A path leads to what cannot be read",
+		Confidence: finding.Possible,
+		NeverFails: true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		AtLaunch:   true,
+		Cause:      "The path to something that nodes need leads through a transit gateway or VPC of another account, a firewall, an appliance, a VPN or a prefix list whose inside cannot be read, and no Ready node shows that it works.",
+		Fix:        "Look at the hop that is named, from the account that owns it. Where a permission is named, grant it.",
+		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/reachability/what-is-reachability-analyzer.html"},
+		Run: func(s *facts.View) []finding.Finding {
+			return leavesViewFinding(routes.Of(s))
+		},
+	}))
+}
+
+func leavesViewFinding(c *routes.Scope) []finding.Finding {
+	list := slices.Clone(c.Blind)
+	var away []finding.Finding
+	for _, l := range c.Lots {
+		var hops []finding.Finding
+		for _, p := range l.Paths {
+			if p.Verdict != path.LeavesView || l.Witness != "" {
+				continue
+			}
+			f := routes.Beyond(l, p.Way)
+			f.Evidence = facts.Walked(l.Paths)
+			if !slices.ContainsFunc(hops, func(o finding.Finding) bool { return o.Resource == f.Resource }) {
+				hops = append(hops, f)
+			}
+		}
+		if len(hops) == 0 {
+			f := l.Pass()
+			f.Evidence = facts.Walked(l.Paths)
+			if w, leaves := l.Away(); leaves {
+				f.Evidence = append(f.Evidence, finding.Evidence{What: l.Witness, Value: fmt.Sprintf("is a Ready node: what is behind %s works", w.At)})
+			}
+			list = append(list, f)
+			continue
+		}
+		for _, f := range hops {
+			away = merge(away, f)
+		}
+	}
+	return append(list, away...)
+}
+
+// merge adds an Unknown; what is unknown for one reason at one hop is one.
+func merge(list []finding.Finding, f finding.Finding) []finding.Finding {
+	i := slices.IndexFunc(list, func(o finding.Finding) bool { return o.Resource == f.Resource && slices.Equal(o.Blocked, f.Blocked) })
+	if i < 0 {
+		return append(list, f)
+	}
+	list[i].Covers = append(list[i].Covers, f.Covers...)
+	list[i].Title = phrase.Title("%s leaves what can be read at %s", phrase.Subject(list[i].Covers, "subnet"), f.Resource)
+	return list
+}

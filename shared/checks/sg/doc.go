@@ -1,2 +1,0 @@
-// Package sg holds the checks of sg: what security groups let through.
-package sg

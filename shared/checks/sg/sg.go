@@ -1,0 +1,583 @@
+// Package sg holds the checks of sg: what security groups let through.
+package sg
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/filter"
+	"rollcall/shared/network/path"
+	"rollcall/shared/snapshot"
+)
+
+func ClusterIngress() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.SGClusterIngress,
+		Title:      "The cluster's security groups do not admit the nodes",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs: []snapshot.Source{
+			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
+		},
+		AtLaunch: true,
+		Cause: "The cluster's private endpoint wins, and no rule of the security groups on the control plane's interfaces admits 443 from the nodes. " +
+			"It is so when nodes have security groups of their own and nobody let those in.",
+		Fix: "Admit 443 from the nodes' security group in the cluster's, or give the nodes the cluster's group.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
+		},
+		Run: RunClusterIngress,
+	})
+}
+
+func RunClusterIngress(s *facts.View) []finding.Finding {
+	g := s.Placements()
+	var v finding.Verdicts
+	var found []*facts.SgBlock
+	name := s.Cluster.Name
+	for _, p := range g.Open(&v, name) {
+		i := slices.IndexFunc(p.Paths, func(w path.Path) bool { return w.Service == path.API })
+		if i < 0 || p.Paths[i].Means != path.ByPrivateAPI {
+			v.Pass(name, facts.IDs(p.Suspects), finding.Evidence{What: "Path to the cluster API", Value: "not by the private endpoint"})
+			continue
+		}
+		w := p.Paths[i]
+		stop, known := g.End(w)
+		if !known || len(stop.Groups) == 0 {
+			v.Unknown(name, facts.IDs(p.Suspects), snapshot.Failure{Source: snapshot.Clusters, Reason: snapshot.NotRead, Message: "EKS names no security group of " + name})
+			continue
+		}
+		shut, blind, why, by := g.Admitted(p, stop.Groups, facts.HTTPSPort)
+		if w.Verdict == path.LeavesView {
+			// Another address may arrive than the one that left.
+			blind = append(blind, shut...)
+			if len(shut) > 0 {
+				why = finding.Adding(why, snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)})
+			}
+			shut = nil
+		}
+		v.Unknown(name, facts.IDs(blind), why...)
+		v.Pass(name, facts.IDs(facts.Except(p.Suspects, shut, blind)), finding.Evidence{What: "Admitted by", Value: facts.TenOf(by)})
+		if len(shut) > 0 {
+			b, list := facts.Bar(found, stop.Groups[0])
+			b.Add(p, shut, path.API)
+			b.Resources = finding.Adding(b.Resources, stop.Groups...)
+			found = list
+		}
+	}
+	for _, b := range found {
+		v.Fail(clusterIngressFinding(g, b))
+	}
+	return v.Findings()
+}
+
+func clusterIngressFinding(g *facts.Placements, b *facts.SgBlock) finding.Finding {
+	groups := b.Groups()
+	return finding.Finding{
+		Outcome: finding.Fail, Confidence: finding.Weaker(b.Confidence(finding.Certain), finding.Certain), Resource: b.Group, Covers: facts.IDs(b.Instances), Instances: facts.IDs(b.Instances),
+		Resources: append(slices.Clone(b.Resources), groups...),
+		Title:     phrase.Title("%s does not admit 443 from %s", b.Group, phrase.Some(groups, 2)),
+		Why: fmt.Sprintf("Nodes in %s reach the cluster API by its private endpoint, and come from %s. No inbound rule of %s admits tcp 443 from them.%s",
+			phrase.Some(b.Subnets(), 3), phrase.And(groups), phrase.And(b.Resources), g.Foreign(b)),
+		Evidence: append(g.GroupRules(b.Resources, false), b.Posts[0].Walks(b.Services)...),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Admit 443 from %s in %s.", groups[0], b.Group),
+			Command: command.Admit(g.S, b.Group, facts.HTTPSPort, groups[0]), Console: link.SecurityGroup(g.S, b.Group),
+		},
+	}
+}
+
+// EFASelfRule: an Elastic Fabric Adapter "must be a member of a security group that
+// allows all inbound and outbound traffic to and from the security group itself"
+// (EC2 User Guide, "Create and attach an Elastic Fabric Adapter"). What it sends has
+// no IP address: a rule for a range, 0.0.0.0/0 too, does not let it through
+// (awslabs/awsome-distributed-ai#546, gardener/gardener-extension-provider-aws#1832).
+// EKS gives the cluster's own group that rule from Kubernetes 1.33 on (eksctl#8509).
+func EFASelfRule() check.Check {
+	return check.Check{
+		ID:         checkid.SGEFASelfRule,
+		Title:      "The nodes' security groups do not let EFA traffic through",
+		Confidence: finding.Likely,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.SecurityGroups},
+		// What an instance that has ended asked for, its launch template says.
+		Uses:     []snapshot.Source{snapshot.LaunchTemplates},
+		AtLaunch: true,
+		Cause: "An instance has an Elastic Fabric Adapter (interface type efa or efa-only), and none of its security groups allows all traffic to and from itself, in both directions. " +
+			"A rule for addresses, 0.0.0.0/0 for instance, does not let EFA traffic through. Nodes join all the same; MPI and NCCL do not get through between them.",
+		Fix: "Add a rule to a security group of the adapters, inbound and outbound, that allows all traffic from and to the group itself.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html#efa-start-security",
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html",
+		},
+		Run: efaSelfRule,
+	}
+}
+
+// efaGroups is a set of security groups of adapters, and whose they are.
+type efaGroups struct {
+	groups    []string
+	instances []*snapshot.Instance
+	// late tells that one of the instances has not joined. That is not for this.
+	late bool
+}
+
+func efaSelfRule(s *facts.View) []finding.Finding {
+	var v finding.Verdicts
+	var order []string
+	sets := map[string]*efaGroups{}
+	suspects, well := s.Suspects()
+	for n, i := range slices.Concat(suspects, well) {
+		list, blocked := efasOf(s, i)
+		switch {
+		case blocked != nil:
+			v.Unknown(s.Cluster.Name, []string{i.ID}, *blocked)
+		case len(list) == 0:
+			v.Pass(s.Cluster.Name, []string{i.ID})
+		}
+		for _, efa := range list {
+			key := strings.Join(efa.Groups, " ")
+			if sets[key] == nil {
+				order = append(order, key)
+				sets[key] = &efaGroups{groups: efa.Groups}
+			}
+			set := sets[key]
+			set.instances = finding.Adding(set.instances, i)
+			set.late = set.late || n < len(suspects)
+		}
+	}
+	slices.Sort(order)
+	for _, key := range order {
+		set := sets[key]
+		in, missing := selfRule(s, set.groups, false)
+		out, more := selfRule(s, set.groups, true)
+		resource := phrase.FirstOf(set.groups, s.Cluster.Name)
+		switch blocked := finding.Adding(missing, more...); {
+		case in != "" && out != "":
+			v.Pass(resource, facts.IDs(set.instances), finding.Evidence{What: "Lets EFA traffic through", Value: strings.Join(finding.Adding([]string{in}, out), ", ")})
+		case len(set.groups) == 0:
+			v.Unknown(s.Cluster.Name, facts.IDs(set.instances), snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "which security groups the adapters have is not said"})
+		case len(blocked) > 0:
+			v.Unknown(resource, facts.IDs(set.instances), blocked...)
+		default:
+			v.Fail(efaFinding(s, set, in, out))
+		}
+	}
+	return v.Findings()
+}
+
+// efasOf are an instance's adapters; of one that has ended, which EC2 describes
+// without interfaces, those that its launch template asks for.
+func efasOf(s *facts.View, i *snapshot.Instance) ([]snapshot.EFA, *snapshot.Failure) {
+	ref := facts.TemplateOf(i)
+	if len(i.EFAs) > 0 || !i.Ended() || ref.ID == "" && ref.Name == "" {
+		return i.EFAs, nil
+	}
+	if t := s.Boot().Template(ref); t != nil {
+		return t.EFAs, nil
+	}
+	f := snapshot.Failure{Source: snapshot.LaunchTemplates, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s has ended, and its launch template is not among those that were read", i.ID)}
+	if !s.Has(snapshot.LaunchTemplates) {
+		f = s.Why(snapshot.LaunchTemplates)
+	}
+	return nil, &f
+}
+
+// selfRule is the group that allows all traffic between those that have the
+// groups, in one direction; empty if none does. Unknown groups may.
+func selfRule(s *facts.View, groups []string, egress bool) (by string, unknown []snapshot.Failure) {
+	for _, id := range groups {
+		g, known := s.Filters().Group(id)
+		if !known {
+			unknown = append(unknown, snapshot.Failure{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: id + " is not among the security groups that EC2 lists"})
+			continue
+		}
+		rules := g.Ingress
+		if egress {
+			rules = g.Egress
+		}
+		for _, r := range rules {
+			if r.Protocol == "-1" && slices.ContainsFunc(r.Groups, func(peer string) bool { return slices.Contains(groups, peer) }) {
+				return id, nil
+			}
+		}
+	}
+	return "", unknown
+}
+
+func efaFinding(s *facts.View, set *efaGroups, in, out string) finding.Finding {
+	// Where one direction is there, the other belongs in the same group.
+	group := set.groups[0]
+	if in+out != "" {
+		group = in + out
+	}
+	var lacks, commands []string
+	add := func(direction, operation string) {
+		lacks = append(lacks, direction)
+		commands = append(commands, command.AWS(s, operation, "--group-id", group, "--ip-permissions", "IpProtocol=-1,UserIdGroupPairs=[{GroupId="+group+"}]"))
+	}
+	if in == "" {
+		add("inbound", "ec2 authorize-security-group-ingress")
+	}
+	if out == "" {
+		add("outbound", "ec2 authorize-security-group-egress")
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: group, Covers: facts.IDs(set.instances), Instances: facts.IDs(set.instances), Resources: slices.Clone(set.groups),
+		Title: phrase.Title("%s does not let EFA traffic through", group),
+		Why: fmt.Sprintf("The Elastic Fabric Adapters of %s have %s, and no %s rule allows all traffic between those that have it. A rule for addresses does not count for EFA. Nodes join without it; MPI and NCCL between them fail.",
+			phrase.Some(facts.IDs(set.instances), 3), phrase.And(set.groups), strings.Join(lacks, " and no ")),
+		Evidence: slices.Concat(s.Placements().GroupRules(set.groups, false), s.Placements().GroupRules(set.groups, true)),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Allow all %s traffic between %s and itself.", strings.Join(lacks, " and "), group),
+			Command: command.Several(commands), Console: link.SecurityGroup(s, group),
+		},
+	}
+	if set.late {
+		// It is not why they did not join.
+		f.Confidence = finding.Possible
+	}
+	return f
+}
+
+func KubeletIngress() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.SGKubeletIngress,
+		Title:      "The nodes do not admit the control plane on 10250",
+		Confidence: finding.Possible,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.SecurityGroups},
+		AtLaunch:   true,
+		Cause:      "No rule of the nodes' security groups admits 10250 from the control plane's interfaces. Nodes join all the same; logs, exec, metrics and port-forward do not work.",
+		Fix:        "Admit 10250 from the cluster's security group in the nodes'.",
+		Links:      []string{"https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html"},
+		Run:        RunKubeletIngress,
+	})
+}
+
+func RunKubeletIngress(s *facts.View) []finding.Finding {
+	g := s.Placements()
+	var v finding.Verdicts
+	var found []*facts.SgBlock
+	name := s.Cluster.Name
+	from := controlPlane(g)
+	for _, p := range g.Posts {
+		v.Pass(name, facts.IDs(p.Well))
+		switch {
+		case len(p.Suspects) == 0:
+			continue
+		case p.Subnet.ID == "" || p.Subnet.VPC == "":
+			v.Unknown(name, facts.IDs(p.Suspects), p.Blocked...)
+			continue
+		}
+		o, why, by := facts.Outcome(g.Fw.In(p.Groups, from, facts.TCP, facts.KubeletPort))
+		switch {
+		case o == finding.Pass:
+			v.Pass(name, facts.IDs(p.Suspects), finding.Evidence{What: "Admitted by", Value: facts.TenOf(by)})
+		case p.Subnet.VPC != s.Cluster.VPC:
+			// What arrives may have been translated on the way.
+			v.Unknown(name, facts.IDs(p.Suspects), snapshot.Failure{
+				Source: snapshot.SecurityGroups, Reason: snapshot.NotRead,
+				Message: fmt.Sprintf("the control plane is in %s, the nodes in %s", s.Cluster.VPC, p.Subnet.VPC),
+			})
+		case o == finding.Fail:
+			b, list := facts.Bar(found, p.Groups[0])
+			b.Add(p, p.Suspects, path.API)
+			found = list
+		default:
+			v.Unknown(name, facts.IDs(p.Suspects), why...)
+		}
+	}
+	for _, b := range found {
+		v.Fail(kubeletIngressFinding(g, b))
+	}
+	return v.Findings()
+}
+
+// controlPlane is the control plane as a peer: its interfaces where they were
+// read, else the subnets in which they may stand.
+func controlPlane(g *facts.Placements) (p filter.Peer) {
+	c := g.S.Cluster
+	if c.SecurityGroup != "" {
+		p.Groups = append(p.Groups, c.SecurityGroup)
+	}
+	p.Groups = append(p.Groups, c.SecurityGroups...)
+	for _, e := range g.S.Interfaces {
+		if path.ControlPlane(e, c.Name) {
+			for _, a := range e.PrivateIPs {
+				p.Ranges = append(p.Ranges, netip.PrefixFrom(a, a.BitLen()))
+			}
+		}
+	}
+	if len(p.Ranges) > 0 {
+		return p
+	}
+	for _, id := range c.Subnets {
+		if s, known := g.Net.Subnet(id); known && s.CIDR.IsValid() {
+			p.Ranges = append(p.Ranges, s.CIDR)
+		}
+	}
+	return p
+}
+
+func kubeletIngressFinding(g *facts.Placements, b *facts.SgBlock) finding.Finding {
+	groups := b.Groups()
+	from := controlPlane(g).Groups
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: b.Group, Covers: facts.IDs(b.Instances), Instances: facts.IDs(b.Instances),
+		Resources: append(slices.Clone(groups), from...),
+		Title:     phrase.Title("%s does not admit 10250 from the control plane", b.Group),
+		Why: fmt.Sprintf("Nodes in %s have %s. No inbound rule admits tcp 10250 from the control plane (%s). They can join; logs and exec will not work.",
+			phrase.Some(b.Subnets(), 3), phrase.And(groups), phrase.Some(from, 3)),
+		Evidence: g.GroupRules(groups, false),
+		Fix:      finding.Fix{Text: fmt.Sprintf("Admit 10250 from the cluster's security group in %s.", b.Group), Console: link.SecurityGroup(g.S, b.Group)},
+	}
+	if len(from) > 0 {
+		f.Fix.Command = command.Admit(g.S, b.Group, facts.KubeletPort, from[0])
+	}
+	return f
+}
+
+func NodeEgress() check.Check {
+	return check.WithPathSources(check.Check{
+		ID:         checkid.SGNodeEgress,
+		Title:      "The nodes' security groups let nothing out where nodes must go",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs: []snapshot.Source{
+			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
+		},
+		// A proxy makes it less than certain; more than that neither decides.
+		Uses:     []snapshot.Source{snapshot.UserDataOf, snapshot.LaunchTemplates},
+		AtLaunch: true,
+		Cause: "No rule of the nodes' security groups admits 443 to what a node must reach on the path that wins: the control plane, an endpoint or the internet. " +
+			"Where the VPC has name servers of its own, 53 to them counts as well; security groups do not filter what goes to Amazon's own resolver.",
+		Fix: "Add an outbound rule for 443 (and for 53 to name servers of your own) to a security group of the nodes.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html",
+			"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html",
+		},
+		Run: RunNodeEgress,
+	})
+}
+
+// shutOut is what the security groups of a post do not let out.
+type shutOut struct {
+	confidence finding.Confidence
+	services   []path.Service // on 443
+	servers    []string       // on 53
+	protocol   string         // of 53
+	far        []netip.Prefix // where it is, when it is in private networks
+	anywhere   bool           // some of it is at public addresses
+	blocked    []snapshot.Failure
+	by         []string
+}
+
+func RunNodeEgress(s *facts.View) []finding.Finding {
+	g := s.Placements()
+	var v finding.Verdicts
+	type bad struct {
+		*facts.SgBlock
+		shutOut
+	}
+	var found []*bad
+	for _, p := range g.Posts {
+		switch {
+		case p.Empty():
+			continue
+		case p.Idle():
+			v.Pass(phrase.FirstOf(p.Groups, s.Cluster.Name), facts.IDs(p.Well))
+			continue
+		case len(p.Blocked) > 0:
+			v.Unknown(s.Cluster.Name, facts.IDs(p.Suspects), p.Blocked...)
+			continue
+		}
+		out := shutOutOf(g, p)
+		switch {
+		case len(out.services)+len(out.servers) > 0:
+			i := slices.IndexFunc(found, func(b *bad) bool { return b.Group == p.Groups[0] })
+			if i < 0 {
+				i = len(found)
+				found = append(found, &bad{SgBlock: &facts.SgBlock{Group: p.Groups[0]}})
+			}
+			b := found[i]
+			b.Add(p, p.Suspects, out.services...)
+			b.shutOut.confidence = finding.Surer(b.shutOut.confidence, out.confidence)
+			b.servers, b.far = finding.Adding(b.servers, out.servers...), finding.Adding(b.far, out.far...)
+			b.protocol, b.anywhere = out.protocol, b.anywhere || out.anywhere
+		case len(out.blocked) > 0:
+			v.Unknown(phrase.FirstOf(p.Groups, s.Cluster.Name), facts.IDs(p.Suspects), out.blocked...)
+		default:
+			v.Pass(phrase.FirstOf(p.Groups, s.Cluster.Name), facts.IDs(p.Suspects), finding.Evidence{What: "Lets out 443", Value: facts.TenOf(out.by)})
+		}
+		v.Pass(phrase.FirstOf(p.Groups, s.Cluster.Name), facts.IDs(p.Well))
+	}
+	for _, b := range found {
+		v.Fail(nodeEgress(g, b.SgBlock, b.shutOut))
+	}
+	return v.Findings()
+}
+
+// shutOutOf judges a post. A path is shut when all of its doors are; when only
+// some are, it depends on which one answers.
+func shutOutOf(g *facts.Placements, p *facts.Placement) shutOut {
+	var out shutOut
+	for _, w := range p.Usable() {
+		stop, known := g.End(w)
+		if !known {
+			out.blocked = finding.Adding(out.blocked, snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)})
+			continue
+		}
+		open, shut := 0, 0
+		var far []netip.Prefix
+		var blocked []snapshot.Failure
+		for _, d := range g.EndpointAddresses(w, stop) {
+			switch o, why, by := g.LetsOut(p.Groups, d, stop.Groups, facts.HTTPSPort); o {
+			case finding.Pass:
+				open++
+				out.by = finding.Adding(out.by, by...)
+			case finding.Fail:
+				shut++
+				far = append(far, d.Ranges...)
+			default:
+				blocked = append(blocked, why...)
+			}
+		}
+		switch {
+		case shut == 0:
+			out.blocked = finding.Adding(out.blocked, blocked...)
+			continue
+		case open > 0 || len(blocked) > 0:
+			out.confidence = finding.Surer(out.confidence, finding.Likely)
+		case w.NamesUnread != "", facts.EndsPublic(w) && g.Starts.Proxied(p.Suspects) != "":
+			out.confidence = finding.Surer(out.confidence, finding.Likely)
+		default:
+			out.confidence = finding.Certain
+		}
+		out.services = append(out.services, w.Service)
+		if facts.EndsPublic(w) {
+			out.anywhere = true
+		} else {
+			out.far = finding.Adding(out.far, far...)
+		}
+	}
+	shutNames(g, p, &out)
+	return out
+}
+
+func nodeEgress(g *facts.Placements, b *facts.SgBlock, out shutOut) finding.Finding {
+	var lost []string
+	var commands []string
+	if services := facts.Ordered(b.Services); len(services) > 0 {
+		lost = append(lost, "tcp 443 to "+phrase.And(path.Names(services)))
+		to := out.far
+		for _, p := range b.Posts {
+			if ranges := g.VPCRanges(p.Subnet.VPC); len(ranges) > 0 {
+				to = ranges
+			}
+		}
+		if out.anywhere || len(to) == 0 {
+			to = []netip.Prefix{facts.Anywhere()}
+		}
+		for _, r := range to {
+			commands = append(commands, command.Release(g.S, b.Group, "tcp", facts.HTTPSPort, r))
+		}
+	}
+	if len(out.servers) > 0 {
+		lost = append(lost, fmt.Sprintf("%s 53 to the name servers %s", out.protocol, phrase.Some(out.servers, 3)))
+		for _, a := range out.servers {
+			addr := netip.MustParseAddr(a)
+			commands = append(commands, command.Release(g.S, b.Group, out.protocol, facts.DNSPort, netip.PrefixFrom(addr, addr.BitLen())))
+		}
+	}
+	what := "443 to " + phrase.And(path.Names(facts.Ordered(b.Services)))
+	if len(b.Services) == 0 {
+		what = "53 to the name servers"
+	}
+	groups := b.Groups()
+	f := finding.Finding{
+		Outcome: finding.Fail, Confidence: finding.Weaker(b.Confidence(out.confidence), finding.Certain),
+		Resource: b.Group, Covers: facts.IDs(b.Instances), Instances: facts.IDs(b.Instances),
+		Resources: append(slices.Clone(groups), b.Subnets()...),
+		Title:     phrase.Title("%s lets out no %s", b.Group, what),
+		Why: fmt.Sprintf("Nodes in %s have %s. No outbound rule admits %s.%s",
+			phrase.Some(b.Subnets(), 3), phrase.And(groups), phrase.And(lost), g.Foreign(b)),
+		Evidence: append(g.GroupRules(groups, true), b.Posts[0].Walks(b.Services)...),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Let %s out of %s.", strings.Join(lost, " and "), b.Group),
+			Command: command.Several(commands), Console: link.SecurityGroup(g.S, b.Group),
+		},
+	}
+	if out.confidence == finding.Likely && len(out.servers) == 0 && !out.anywhere {
+		f.Why += " Other addresses of the same service are admitted: it depends on which one answers."
+	}
+	return f
+}
+
+// shutNames judges the way to name servers. TCP is for answers that do not
+// fit a datagram: without it most names still resolve.
+func shutNames(g *facts.Placements, p *facts.Placement, out *shutOut) {
+	servers := g.NameServers(p.Subnet.VPC)
+	if servers.Blocked != nil {
+		if o, _, _ := facts.Outcome(g.Fw.Out(p.Groups, facts.Peer([]netip.Prefix{facts.Anywhere()}, nil), facts.Udp, facts.DNSPort)); o != finding.Pass {
+			out.blocked = finding.Adding(out.blocked, *servers.Blocked)
+		}
+		return
+	}
+	if servers.Amazon || len(servers.Own) == 0 {
+		return
+	}
+	for _, way := range []struct {
+		name       string
+		confidence finding.Confidence
+	}{{"udp", finding.Certain}, {"tcp", finding.Possible}} {
+		protocol := facts.Udp
+		if way.name == "tcp" {
+			protocol = facts.TCP
+		}
+		var shut []string
+		var blocked []snapshot.Failure
+		for _, a := range servers.Own {
+			switch o, why, _ := facts.Outcome(g.Fw.Out(p.Groups, facts.Peer([]netip.Prefix{netip.PrefixFrom(a, a.BitLen())}, nil), protocol, facts.DNSPort)); o {
+			case finding.Fail:
+				shut = append(shut, a.String())
+			case finding.Unknown:
+				// A server in the VPC may be admitted by its own groups,
+				// which are not read: see below.
+				blocked = append(blocked, why...)
+			}
+		}
+		switch {
+		case len(shut) == len(servers.Own):
+			if byOtherGroups(g, p.Groups) {
+				way.confidence = finding.Possible
+				if way.name == "udp" {
+					way.confidence = finding.Likely
+				}
+			}
+			out.servers, out.protocol = shut, way.name
+			out.confidence = finding.Surer(out.confidence, way.confidence)
+			return
+		case len(blocked) > 0:
+			out.blocked = finding.Adding(out.blocked, blocked...)
+		}
+	}
+}
+
+// byOtherGroups tells that the groups let something out to other groups. A
+// name server may be in one of them; its own groups are not read.
+func byOtherGroups(g *facts.Placements, groups []string) bool {
+	return slices.ContainsFunc(groups, func(id string) bool {
+		group, _ := g.Fw.Group(id)
+		return slices.ContainsFunc(group.Egress, func(r snapshot.Rule) bool { return len(r.Groups) > 0 })
+	})
+}

@@ -1,0 +1,768 @@
+// Package spot holds the checks of spot: what Spot takes back, and which pools fail.
+package spot
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/address"
+	"rollcall/shared/node/outcome"
+	"rollcall/shared/node/spot"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+func FewPools() check.Check {
+	return check.Check{
+		ID:         checkid.SpotFewPools,
+		Title:      "What launches Spot has too few pools to ride out a shortage",
+		Confidence: finding.Advice,
+		WatchedBy:  []check.Detector{check.SpotReport},
+		Needs:      []snapshot.Source{snapshot.Nodegroups, snapshot.Subnets},
+		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
+		CoversToo:  check.NodePools,
+		Cause:      fmt.Sprintf("A pool is an instance type in a zone. A nodegroup with fewer than %d of them loses its capacity when EC2 takes back or refuses one. So does a NodePool that launches Spot instances only, where its requirements name so few types, or families with sizes or CPUs; one that leaves more open has plenty.", spot.FewPools),
+		Fix:        "Add instance types of the same size, of other generations and families, and subnets in more zones. AWS advises ten types or more.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-best-practices.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html",
+		},
+		Run: runFewPools,
+	}
+}
+
+func runFewPools(s *facts.View) []finding.Finding {
+	zones := make(map[string]string, len(s.Subnets))
+	for _, n := range s.Subnets {
+		zones[n.ID] = n.Zone
+	}
+	var list []finding.Finding
+	var well []string
+	for _, g := range s.Nodegroups {
+		if !g.Spot || g.Max == 0 {
+			well = append(well, g.Name)
+			continue
+		}
+		in, lost := zonesOf(g.Subnets, zones)
+		types := max(1, len(g.Types)) // without any the launch template names one
+		switch {
+		case types*len(in) >= spot.FewPools:
+			well = append(well, g.Name)
+		case lost != "":
+			list = append(list, finding.Finding{
+				Outcome: finding.Unknown, Resource: g.Name, Covers: []string{g.Name},
+				Blocked: []snapshot.Failure{{Source: snapshot.Subnets, Reason: snapshot.NotRead, Message: lost + " is not among the subnets that EC2 lists"}},
+			})
+		default:
+			list = append(list, tooFewPools(s, g, in))
+		}
+	}
+	missing := make([]string, 0, len(s.Missing[snapshot.Nodegroups]))
+	for name := range s.Missing[snapshot.Nodegroups] {
+		missing = append(missing, name)
+	}
+	slices.Sort(missing)
+	for _, name := range missing {
+		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: name, Covers: []string{name}, Blocked: []snapshot.Failure{s.Missing[snapshot.Nodegroups][name]}})
+	}
+	pools, good := fewInPools(s)
+	list, well = append(list, pools...), append(well, good...)
+	if unread := len(pools) == 1 && pools[0].Resource == s.Cluster.Name; !unread && (len(well) > 0 || len(list) == 0) {
+		well = append(well, s.Cluster.Name)
+	}
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
+	}
+	return list
+}
+
+// zonesOf are the zones of subnets, and one subnet that is not known.
+func zonesOf(subnets []string, of map[string]string) (zones []string, lost string) {
+	for _, id := range subnets {
+		zone, known := of[id]
+		if !known {
+			lost = id
+			continue
+		}
+		zones = append(zones, zone)
+	}
+	slices.Sort(zones)
+	return slices.Compact(zones), lost
+}
+
+func tooFewPools(s *facts.View, g snapshot.Nodegroup, zones []string) finding.Finding {
+	types := g.Types
+	if len(types) == 0 {
+		types = []string{"the launch template's type"}
+	}
+	n := len(types) * len(zones)
+	return finding.Finding{
+		Outcome: finding.Fail, Resource: g.Name, Covers: []string{g.Name}, Resources: g.Subnets,
+		Title: phrase.Title("%s has only %d Spot %s", g.Name, n, phrase.Plural(n, "pool", "pools")),
+		Why: fmt.Sprintf("%s can launch %s in %s: %d %s. When EC2 has no more of one, a large part of the nodegroup goes with it.",
+			g.Name, phrase.Some(types, 5), phrase.Some(zones, 5), n, phrase.Plural(n, "pool", "pools")),
+		Evidence: []finding.Evidence{{What: "Types", Value: phrase.And(types)}, {What: "Zones", Value: phrase.And(zones)}},
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Add types of the same size to %s (the types of a managed node group cannot be changed: make a new one), or subnets in more zones.", g.Name),
+			Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s/nodegroups/%s", link.Host(s), s.Region, s.Cluster.Name, g.Name),
+		},
+	}
+}
+
+// The addresses that a node takes at start in place of whole interfaces: enough for the
+// pods that it starts with, which is what MINIMUM_IP_TARGET is for, and a few in reserve
+// (amazon-vpc-cni-k8s, docs/eni-and-ip-target.md).
+const (
+	mostAtStart  = 20
+	leastAtStart = 5
+	inReserve    = 2
+)
+
+// fewer is the command with which the same burst would have fitted into what the subnet
+// had; empty where no setting does that, or where the settings or types were not read.
+// It changes the reserve of every node: a larger subnet stays the better answer.
+func (b *burstLook) fewer(burst spot.Burst) string {
+	if b.s.CNI == nil || b.settings.IPv6 || b.settings.Elsewhere || b.settings.Prefixes {
+		return ""
+	}
+	for atStart := mostAtStart; atStart >= leastAtStart; atStart-- {
+		s := b.settings
+		s.WarmAddresses, s.MinimumAddresses = inReserve, atStart
+		if demand, known := b.demand(burst, s); known && demand <= burst.Had {
+			return shell.Command("kubectl", "-n", "kube-system", "set", "env", "daemonset", "aws-node",
+				"MINIMUM_IP_TARGET="+strconv.Itoa(atStart), "WARM_IP_TARGET="+strconv.Itoa(inReserve))
+		}
+	}
+	return ""
+}
+
+// demand is what a burst's nodes take at start with other settings.
+func (b *burstLook) demand(burst spot.Burst, s address.Settings) (total int, known bool) {
+	for _, term := range burst.Terms {
+		i := slices.IndexFunc(b.s.InstanceTypes, func(t snapshot.InstanceType) bool { return t.Name == term.Type })
+		if i < 0 {
+			return 0, false
+		}
+		total += term.Count * s.AtStart(b.s.InstanceTypes[i]).Total()
+	}
+	return total, len(burst.Terms) > 0
+}
+
+// historyOf is the launch history of a snapshot as package spot judges it.
+func historyOf(s *facts.View) spot.Input {
+	in := spot.Input{
+		Cluster: s.Cluster.Name, From: s.Time, To: s.Time,
+		History: s.History, Samples: s.Samples, Subnets: s.Subnets, Types: s.InstanceTypes, Groups: s.Groups, CNI: s.CNI, IPv6: s.Cluster.IPv6,
+	}
+	for _, p := range s.History {
+		if p.Started.Before(in.From) {
+			in.From = p.Started
+		}
+	}
+	return in
+}
+
+// spotOwners are the nodegroups (or groups) with Spot launches, each with
+// those, by name.
+func spotOwners(s *facts.View) ([]string, map[string][]snapshot.Past) {
+	of := map[string][]snapshot.Past{}
+	var names []string
+	for _, p := range s.History {
+		if !p.Spot {
+			continue
+		}
+		name := cmp.Or(p.Nodegroup, p.Group, "without a group")
+		if of[name] == nil {
+			names = append(names, name)
+		}
+		of[name] = append(of[name], p)
+	}
+	slices.Sort(names)
+	return names, of
+}
+
+// nothingToJudge passes a history without Spot launches.
+func nothingToJudge(s *facts.View) []finding.Finding {
+	return []finding.Finding{{
+		Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
+		Evidence: []finding.Evidence{{What: "Spot launches", Value: "none in the history"}},
+	}}
+}
+
+// unseenEnds is what keeps from judging launches whose ends nobody saw.
+func unseenEnds(message string) []snapshot.Failure {
+	return []snapshot.Failure{{Source: snapshot.LaunchHistory, Reason: snapshot.NotRead, Message: message}}
+}
+
+func ManyRefusals() check.Check {
+	return check.Check{
+		ID:         checkid.SpotManyRefusals,
+		Title:      "EC2 often has no Spot capacity in some pools",
+		Confidence: finding.Advice,
+		WatchedBy:  []check.Detector{check.SpotReport},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
+		Cause:      "EC2 refused at least 5 Spot launches of a nodegroup, and one in five or more, for want of capacity or at the price that was set.",
+		Fix:        "Leave out the pools that refuse, and add types and zones. Set no maximum price: Spot is never dearer than on-demand then.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-best-practices.html",
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-capacity.html",
+		},
+		Run: runManyRefusals,
+	}
+}
+
+const (
+	fewestRefusals = 5
+	refusedShare   = 5 // one in five
+)
+
+func runManyRefusals(s *facts.View) []finding.Finding {
+	names, of := spotOwners(s)
+	if len(names) == 0 {
+		return nothingToJudge(s)
+	}
+	var list []finding.Finding
+	for _, name := range names {
+		pools := map[string]int{}
+		refused, placed := 0, 0
+		for _, p := range of[name] {
+			if p.End != snapshot.Refused || p.Cause != checkid.LaunchInsufficientCapacity && p.Cause != checkid.LaunchSpotPrice {
+				continue
+			}
+			refused++
+			if p.Type != "" || p.Zone != "" {
+				placed++
+				pools[strings.Trim(p.Type+"/"+p.Zone, "/")]++
+			}
+		}
+		switch {
+		case refused < fewestRefusals || refused*refusedShare < len(of[name]):
+			list = append(list, finding.Finding{
+				Outcome: finding.Pass, Resource: name, Covers: []string{name},
+				Evidence: []finding.Evidence{{What: "Spot launches of " + name, Value: fmt.Sprintf("%d of %d refused for want of capacity", refused, len(of[name]))}},
+			})
+		case 2*placed < refused:
+			list = append(list, finding.Finding{
+				Outcome: finding.Unknown, Resource: name, Covers: []string{name},
+				Blocked: unseenEnds(fmt.Sprintf("EC2 refused %d of %d Spot launches of %s, and did not say in which pools", refused, len(of[name]), name)),
+			})
+		default:
+			list = append(list, refusedOften(s, name, pools, refused, len(of[name])))
+		}
+	}
+	return list
+}
+
+func refusedOften(s *facts.View, name string, pools map[string]int, refused, requested int) finding.Finding {
+	keys := make([]string, 0, len(pools))
+	for key := range pools {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(pools[b], pools[a]), cmp.Compare(a, b)) })
+	// The pools that have four of five refusals among them: those to change.
+	worst, sum := 0, 0
+	for worst < len(keys) && sum*5 < refused*4 {
+		sum += pools[keys[worst]]
+		worst++
+	}
+	var evidence []finding.Evidence
+	for _, key := range keys {
+		evidence = append(evidence, finding.Evidence{What: key, Value: fmt.Sprintf("%d refused", pools[key])})
+	}
+	return finding.Finding{
+		Outcome: finding.Fail, Resource: name, Covers: []string{name}, Resources: keys[:worst],
+		Title:    phrase.Title("%s: EC2 refused %d of %d Spot launches", name, refused, requested),
+		Why:      fmt.Sprintf("EC2 had no Spot capacity for %d of %d launches of %s; %d of them were in %s.", refused, requested, name, sum, phrase.Some(keys[:worst], 4)),
+		Evidence: evidence,
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Leave %s out of %s, and add types and zones.", phrase.Some(keys[:worst], 4), name),
+			Console: link.EC2(s, "SpotInstances:"),
+		},
+	}
+}
+
+// fewInPools judges the NodePools that launch Spot instances and nothing else: one that
+// may launch on demand too does so where no Spot pool has capacity (karpenter.sh,
+// NodePools, "Capacity Type").
+func fewInPools(s *facts.View) (list []finding.Finding, well []string) {
+	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf); unread {
+		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}, nil
+	}
+	for _, p := range s.NodePools {
+		key := facts.PoolKey(p.Name)
+		subnets, known := facts.PoolSubnets(s, p)
+		types, bounded := mostTypes(p)
+		var zones []string
+		for _, n := range subnets {
+			zones = append(zones, n.Zone)
+		}
+		slices.Sort(zones)
+		zones = slices.Compact(zones)
+		switch {
+		case p.Deleting || !onlySpot(p) || !bounded || noneLeft(p):
+			well = append(well, key)
+		case !known:
+			// Of a hundred types in one zone no shortage is one of all.
+			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: p.Name, Covers: []string{key}, Blocked: []snapshot.Failure{poolsBlocked(s, p)}})
+		case len(types)*len(zones) >= spot.FewPools || len(zones) == 0:
+			well = append(well, key)
+		default:
+			list = append(list, fewInPool(s, p, types, zones))
+		}
+	}
+	return list, well
+}
+
+// onlySpot tells that all nodes of a NodePool are Spot instances. What it leaves open
+// is on demand, or both: neither hangs on Spot alone.
+func onlySpot(p snapshot.NodePool) bool {
+	return slices.ContainsFunc(p.Requirements, func(r snapshot.Requirement) bool {
+		return r.Key == "karpenter.sh/capacity-type" && r.Operator == "In" && slices.Equal(r.Values, []string{"spot"})
+	})
+}
+
+// noneLeft tells that its limits let a NodePool have no node at all: it is switched off.
+func noneLeft(p snapshot.NodePool) bool {
+	return p.Limits["cpu"] == "0" || p.Limits["nodes"] == "0"
+}
+
+// mostTypes are the instance types that the requirements of a NodePool leave at the
+// most; bounded is false where they name neither types nor families with sizes or
+// CPUs: then there are plenty.
+func mostTypes(p snapshot.NodePool) (types []string, bounded bool) {
+	named := func(suffixes ...string) (values []string, has bool) {
+		for _, r := range p.Requirements {
+			for _, suffix := range suffixes {
+				own := r.Key == suffix || r.Key == snapshot.KarpenterGroup+"/"+suffix || r.Key == snapshot.AutoModeGroup+"/"+suffix
+				if own && r.Operator == "In" && (!has || len(r.Values) < len(values)) {
+					values, has = r.Values, true
+				}
+			}
+		}
+		return values, has
+	}
+	if list, has := named("node.kubernetes.io/instance-type"); has {
+		return distinct(list), true
+	}
+	families, has := named("instance-family")
+	if !has {
+		return nil, false
+	}
+	sizes, has := named("instance-size")
+	if !has {
+		if sizes, has = named("instance-cpu"); !has {
+			return nil, false
+		}
+		sizes = slices.Clone(sizes)
+		for i := range sizes {
+			sizes[i] += " CPUs"
+		}
+	}
+	for _, family := range distinct(families) {
+		for _, size := range distinct(sizes) {
+			types = append(types, family+"."+size)
+		}
+	}
+	return types, true
+}
+
+func distinct(list []string) []string {
+	list = slices.Sorted(slices.Values(list))
+	return slices.Compact(list)
+}
+
+func poolsBlocked(s *facts.View, p snapshot.NodePool) snapshot.Failure {
+	source := snapshot.EC2NodeClassesOf
+	if p.Class.Group == snapshot.AutoModeGroup {
+		source = snapshot.AutoNodeClassesOf
+	}
+	if !s.Has(source) {
+		return s.Why(source)
+	}
+	return snapshot.Failure{Source: source, Reason: snapshot.NotRead, Message: "its class does not say which subnets it selects"}
+}
+
+func fewInPool(s *facts.View, p snapshot.NodePool, types, zones []string) finding.Finding {
+	n := len(types) * len(zones)
+	return finding.Finding{
+		Outcome: finding.Fail, Resource: p.Name, Covers: []string{facts.PoolKey(p.Name)},
+		Title: phrase.Title("NodePool %s has only %d Spot %s", p.Name, n, phrase.Plural(n, "pool", "pools")),
+		Why: fmt.Sprintf("NodePool %s launches Spot instances only, of %s in %s: %d %s at the most. When EC2 has no more of one, a large part of its nodes goes with it, and Karpenter has little else to ask for.",
+			p.Name, phrase.Some(types, 5), phrase.Some(zones, 5), n, phrase.Plural(n, "pool", "pools")),
+		Evidence: []finding.Evidence{{What: "Types", Value: strings.Join(types, ", ")}, {What: "Zones", Value: phrase.And(zones)}},
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Let the requirements of NodePool %s leave more types open (categories and generations instead of names), or more zones; or let it launch on demand too.", p.Name),
+			Command: shell.Command("kubectl", "edit", "nodepool", p.Name), Console: link.Cluster(s),
+		},
+	}
+}
+
+func PoolFailing() check.Check {
+	return check.Check{
+		ID:         checkid.SpotPoolFailing,
+		Proof:      check.ByPassing,
+		Title:      "A Spot pool joins significantly worse than those beside it",
+		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.SpotReport},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
+		Cause: "Of the launches of one instance type in one zone far fewer become nodes than of the other pools of the same nodegroups at the same time. " +
+			"The test is exact, one launch of each half hour counts, and it is corrected for the number of pools and for looking every hour: no healthy pool is accused in 99 of 100 histories of 90 days (docs/spot.md). Launches that failed for a cause of their subnet, role or settings do not count.",
+		Fix: "Leave the type out of the nodegroups that launch in that zone, or the zone out of those that launch the type. More types make room for it.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-best-practices.html",
+		},
+		Run: runPoolFailing,
+	}
+}
+
+const (
+	// poolWorks is how unlikely it must be that so many launches in a row join
+	// by chance, and fewestWork the fewest, for a pool that was failing to work
+	// again.
+	poolWorks  = 0.01
+	fewestWork = 5
+	// poolLeft is after how long without a launch a pool counts as given up.
+	poolLeft = 24 * time.Hour
+	// poolUnseen is how many launches with an unseen end are too many.
+	poolUnseen = 5
+)
+
+func runPoolFailing(s *facts.View) []finding.Finding {
+	var list []finding.Finding
+	for _, p := range spot.Read(historyOf(s)).Pools {
+		if !p.Spot || p.Type == "" || p.Zone == "" {
+			continue
+		}
+		pass := func(what, value string) finding.Finding {
+			return finding.Finding{Outcome: finding.Pass, Resource: p.Key(), Covers: []string{p.Key()}, Evidence: []finding.Evidence{{What: what, Value: value}}}
+		}
+		switch idle := s.Time.Sub(p.Last); {
+		case p.Failing && worksAgain(p):
+			list = append(list, pass(p.Name(), fmt.Sprintf("the last %d launches joined", p.Streak)))
+		case p.Failing && idle >= poolLeft:
+			list = append(list, pass(p.Name(), fmt.Sprintf("is not used any more: its last launch was %s, %d hours ago", phrase.ClockTime(p.Last), int(idle.Hours()))))
+		case p.Failing:
+			list = append(list, failingPool(s, p))
+		case p.Unknown >= poolUnseen && p.Unknown > p.Judged:
+			list = append(list, finding.Finding{
+				Outcome: finding.Unknown, Resource: p.Key(), Covers: []string{p.Key()},
+				Blocked: unseenEnds(fmt.Sprintf("how %d of %d launches of %s ended was not seen", p.Unknown, p.Launched, p.Name())),
+			})
+		default:
+			list = append(list, pass(p.Name(), fmt.Sprintf("%d of %d launches joined, those that failed for causes elsewhere left out", p.Judged-p.Failed, p.Judged)))
+		}
+	}
+	if len(list) == 0 {
+		return nothingToJudge(s)
+	}
+	return list
+}
+
+// worksAgain tells that as many launches have joined since one failed as the
+// pool would hardly have had while it was failing: 5 where none joined, 16
+// where three of four did.
+func worksAgain(p spot.Pool) bool {
+	before := p.Judged - p.Streak
+	if before <= 0 || p.Streak < fewestWork {
+		return false
+	}
+	share := float64(before-p.Failed) / float64(before)
+	return math.Pow(share, float64(p.Streak)) <= poolWorks
+}
+
+func failingPool(s *facts.View, p spot.Pool) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: p.Key(), Covers: []string{p.Key()}, Resources: p.Nodegroups,
+		Title: phrase.Title("Spot pool %s fails: %d of %d did not join", p.Key(), p.Failed, p.Judged),
+		Why:   p.Says() + ". By chance a healthy pool does so badly in fewer than 1 of 100 clusters that are watched for 90 days.",
+		Evidence: []finding.Evidence{
+			{What: p.Name(), Value: fmt.Sprintf("%d of %d launches joined; the share is between %.0f %% and %.0f %% (95 %% interval)", p.Judged-p.Failed, p.Judged, 100*p.Low, 100*p.High)},
+			{What: "Other pools of " + phrase.Some(p.Nodegroups, 3), Value: fmt.Sprintf("%d of %d launches joined", p.Rest-p.RestFailed, p.Rest)},
+			{What: "Chance", Value: fmt.Sprintf("p = %.2g, corrected for the number of pools and for hourly looks over 90 days", p.P)},
+		},
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Leave %s out of %s, and give the nodegroup other types in its place.", p.Name(), phrase.Some(p.Nodegroups, 3)),
+			Console: link.EC2(s, "SpotInstances:"),
+		},
+	}
+	var causes []string
+	for _, c := range p.Causes {
+		causes = append(causes, fmt.Sprintf("%d %s", c.Count, c.Name))
+	}
+	f.Evidence = append(f.Evidence, finding.Evidence{What: "How its launches ended", Value: strings.Join(append(causes, fmt.Sprintf("%d joined", p.Joined)), ", ")})
+	return f
+}
+
+func RebalanceChurn() check.Check {
+	return check.Check{
+		ID:         checkid.SpotRebalanceChurn,
+		Title:      "Capacity rebalancing replaces nodes soon after they join",
+		Confidence: finding.Advice,
+		WatchedBy:  []check.Detector{check.SpotReport},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
+		Uses:       []snapshot.Source{snapshot.Nodes},
+		Cause: "EC2 recommends a rebalance within 15 minutes of a node's joining, and capacity rebalancing replaces it although EC2 never takes it back: at least 5 nodes of a nodegroup, and one in ten or more. " +
+			"Managed node groups with Spot capacity always rebalance.",
+		Fix: "Give the nodegroup more types and zones, so that Auto Scaling need not take pools that are about to run short; use the allocation strategy price-capacity-optimized. A group of one's own can do without capacity rebalancing.",
+		Links: []string{
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-capacity-rebalancing.html",
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/rebalance-recommendations.html",
+		},
+		Run: runRebalanceChurn,
+	}
+}
+
+const (
+	fewestReplaced = 5
+	replacedShare  = 10 // one in ten
+	// soonAfter is how long after it joined a node counts as hardly there.
+	soonAfter = 15 * time.Minute
+)
+
+func runRebalanceChurn(s *facts.View) []finding.Finding {
+	names, of := spotOwners(s)
+	if len(names) == 0 {
+		return nothingToJudge(s)
+	}
+	lives := s.Ready()
+	var list []finding.Finding
+	for _, name := range names {
+		joined, unseen := 0, 0
+		var replaced []snapshot.Past
+		for _, p := range of[name] {
+			if p.End != snapshot.Joined || p.Ready.IsZero() {
+				continue
+			}
+			joined++
+			lived, ended := p.Lived()
+			switch {
+			case p.Rebalance.IsZero() || p.Rebalance.Sub(p.Ready) > soonAfter || !p.Noticed.IsZero():
+			case ended && lived < time.Hour:
+				replaced = append(replaced, p)
+			case p.Ended.IsZero() && !lives[p.ID] && s.Time.Sub(p.Ready) > time.Hour:
+				unseen++
+			}
+		}
+		many := func(n int) bool { return n >= fewestReplaced && n*replacedShare >= joined }
+		switch {
+		case many(len(replaced)):
+			list = append(list, churning(s, name, replaced, joined))
+		case many(len(replaced) + unseen):
+			list = append(list, finding.Finding{
+				Outcome: finding.Unknown, Resource: name, Covers: []string{name},
+				Blocked: unseenEnds(fmt.Sprintf("EC2 recommended a rebalance of %d nodes of %s soon after they joined; when %d of them ended was not seen", len(replaced)+unseen, name, unseen)),
+			})
+		default:
+			list = append(list, finding.Finding{
+				Outcome: finding.Pass, Resource: name, Covers: []string{name},
+				Evidence: []finding.Evidence{{What: "Nodes of " + name, Value: fmt.Sprintf("%d of %d replaced within an hour after a rebalance recommendation", len(replaced), joined)}},
+			})
+		}
+	}
+	return list
+}
+
+func churning(s *facts.View, name string, replaced []snapshot.Past, joined int) finding.Finding {
+	pools := map[string]int{}
+	var total time.Duration
+	var keys []string
+	for _, p := range replaced {
+		lived, _ := p.Lived()
+		total += lived
+		key := p.Type + "/" + p.Zone
+		if pools[key]++; pools[key] == 1 {
+			keys = append(keys, key)
+		}
+	}
+	last := replaced[len(replaced)-1]
+	return finding.Finding{
+		Outcome: finding.Fail, Resource: name, Covers: []string{name}, Resources: keys,
+		Title: phrase.Title("%s: %d of %d Spot nodes replaced soon after they joined", name, len(replaced), joined),
+		Why: fmt.Sprintf("EC2 recommended a rebalance of %d of the %d nodes of %s within %s of their joining, and they were replaced after %s on average; EC2 took none of them back.",
+			len(replaced), joined, name, phrase.Minutes(soonAfter), phrase.Minutes((total / time.Duration(len(replaced))).Round(time.Minute))),
+		Evidence: []finding.Evidence{
+			{What: "Pools", Value: phrase.Some(keys, 5)},
+			{What: last.ID, Value: fmt.Sprintf("Ready %s, rebalance recommended %s, ended %s", phrase.ClockTime(last.Ready), phrase.ClockTime(last.Rebalance), phrase.ClockTime(last.Ended))},
+		},
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Give %s more types and zones to choose from, with the allocation strategy price-capacity-optimized.", name),
+			Console: link.EC2(s, "AutoScalingGroups:"),
+		},
+	}
+}
+
+func ReclaimedBeforeJoin() check.Check {
+	return check.Check{
+		ID:         checkid.SpotReclaimedBeforeJoin,
+		Title:      "EC2 took the instance back before it was a node",
+		Confidence: finding.Advice,
+		// Nodes are looked at where they were read, like in instance/ended-early.
+		Needs:    []snapshot.Source{snapshot.Instances},
+		Uses:     []snapshot.Source{snapshot.NodeEventsOf},
+		AtLaunch: true,
+		Cause:    "EC2 took the Spot capacity back within the instance's time to join, or had warned that it would: by its reason for the end, by an interruption warning, or by a rebalance recommendation after which the group replaced the instance. It is no fault of the node, of the network or of the cluster, and no other check accuses that instance. One that had missed roll call for a cause that was found stays that cause's.",
+		Fix:      "Nothing is to be repaired. More instance types and zones in the nodegroup, and the allocation strategy price-capacity-optimized, make it rarer; the Spot report tells which pools do it.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-interruptions.html",
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-capacity-rebalancing.html",
+		},
+		Run: runReclaimed,
+	}
+}
+
+func runReclaimed(s *facts.View) []finding.Finding {
+	l := s.Index()
+	var well, unseen, order []string
+	groups := map[string][]*snapshot.Instance{}
+	for _, i := range s.Scoped() {
+		switch verdict := reclaim(l, i); verdict {
+		case finding.Pass:
+			well = append(well, i.ID)
+		case finding.Unknown:
+			unseen = append(unseen, i.ID)
+		case finding.Fail:
+			key := cmp.Or(i.Owner(), i.ID)
+			if groups[key] == nil {
+				order = append(order, key)
+			}
+			groups[key] = append(groups[key], i)
+		}
+	}
+	var list []finding.Finding
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
+	}
+	if len(unseen) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: unseen, Blocked: unreclaimed(l)})
+	}
+	for _, key := range order {
+		list = append(list, reclaimedBeforeJoinFinding(l, key, groups[key]))
+	}
+	return list
+}
+
+// reclaim judges one instance. The empty outcome is "nothing to say".
+func reclaim(l facts.InstanceIndex, i *snapshot.Instance) finding.Outcome {
+	launch, remembered := l.Launches[i.ID]
+	at := l.EndOf(i)
+	switch taken := l.TakenBack(i); {
+	case l.Warm[i.ID], l.Past(i) == facts.Served:
+		return finding.Pass
+	case !taken && l.Rebalanced(i) && l.Activity[i.ID] == "" && (!l.S.Has(snapshot.Activities) || !l.Reaches(i)):
+		return finding.Unknown // perhaps its group replaced it
+	case !taken:
+		return finding.Pass
+	case !remembered:
+		return "" // nobody waited for it; it may have been a node for months
+	case at.Before(launch.Due):
+		return finding.Fail
+	case launch.Cause != "", at.Sub(launch.Started) > outcome.Longest, l.Activity[i.ID] != "":
+		return "" // it had its time: what kept it is told elsewhere, or it had been a node
+	case !l.S.Has(snapshot.Nodes):
+		return finding.Unknown
+	}
+	return finding.Fail
+}
+
+func unreclaimed(l facts.InstanceIndex) []snapshot.Failure {
+	var list []snapshot.Failure
+	if !l.S.Has(snapshot.Nodes) {
+		list = append(list, l.S.Why(snapshot.Nodes))
+	}
+	if !l.S.Has(snapshot.Activities) {
+		return append(list, l.S.Why(snapshot.Activities))
+	}
+	if len(list) == 0 {
+		list = append(list, snapshot.Failure{
+			Source: snapshot.Activities, Reason: snapshot.NotRead,
+			Message: "the scaling activities that were read do not go back to the launch: its group may have replaced it as EC2 recommended",
+		})
+	}
+	return list
+}
+
+func reclaimedBeforeJoinFinding(l facts.InstanceIndex, key string, list []*snapshot.Instance) finding.Finding {
+	f := finding.Finding{Outcome: finding.Fail, Resource: key}
+	for n, i := range list {
+		f.Covers = append(f.Covers, i.ID)
+		if n < maxTaken {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: i.ID, Value: takenLine(l, i)})
+		}
+	}
+	if more := len(list) - maxTaken; more > 0 {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Instances", Value: fmt.Sprintf("and %d more", more)})
+	}
+	f.Instances = f.Covers
+	first := list[0]
+	launch := l.Launches[first.ID]
+	f.Title = phrase.Title("%s %s taken back by EC2 before %s %s", phrase.Subject(f.Covers, "instance"), phrase.Verb(f.Covers, "was", "were"), phrase.Verb(f.Covers, "it was", "they were"), phrase.Verb(f.Covers, "a node", "nodes"))
+	f.Why = fmt.Sprintf("%s was launched at %s and had %s to join: %s.", first.ID, phrase.ClockTime(launch.Started), phrase.Minutes(launch.Due.Sub(launch.Started)), takenHow(l, first))
+	f.Fix = finding.Fix{
+		Text:    "Nothing is wrong with the node. More instance types and zones make it rarer.",
+		Console: link.EC2(l.S, "InstanceDetails:instanceId="+first.ID),
+	}
+	return f
+}
+
+// maxTaken is how many instances are told one by one.
+const maxTaken = 5
+
+// takenHow is what shows that EC2 took an instance back. When, never how long
+// ago: the words must not change with each look.
+func takenHow(l facts.InstanceIndex, i *snapshot.Instance) string {
+	launch := l.Launches[i.ID]
+	switch {
+	case i.Ended() && l.Reason(i).Class == checkid.SpotReclaimedBeforeJoin:
+		return fmt.Sprintf("%s (%s)%s", l.Reason(i).Meaning, i.StateReason.Code, lived(l, i))
+	case !launch.Noticed.IsZero():
+		what := "Spot capacity"
+		if !i.Spot {
+			// EC2 warns of one other: an instance in an interruptible capacity reservation.
+			what = "capacity reservation"
+		}
+		return fmt.Sprintf("EC2 warned at %s that it takes the %s back", phrase.ClockTime(launch.Noticed), what)
+	}
+	return fmt.Sprintf("its group replaced it after EC2's rebalance recommendation of %s", phrase.ClockTime(launch.Rebalance))
+}
+
+// lived is how long after its launch an instance ended, if EC2 says when.
+func lived(l facts.InstanceIndex, i *snapshot.Instance) string {
+	if i.StateReason.When.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" %s after the launch", i.StateReason.When.Sub(l.Launches[i.ID].Started).Round(time.Second))
+}
+
+func takenLine(l facts.InstanceIndex, i *snapshot.Instance) string {
+	launch := l.Launches[i.ID]
+	parts := []string{i.State}
+	if code := i.StateReason.Code; code != "" {
+		parts = append(parts, code)
+	}
+	if !launch.Noticed.IsZero() {
+		parts = append(parts, "warned "+phrase.ClockTime(launch.Noticed))
+	}
+	if !launch.Rebalance.IsZero() {
+		parts = append(parts, "rebalance recommended "+phrase.ClockTime(launch.Rebalance))
+	}
+	for _, p := range []string{i.Type, i.Zone} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	if cause := l.Activity[i.ID]; cause != "" {
+		parts = append(parts, phrase.Clip(cause))
+	}
+	return strings.Join(parts, ", ")
+}

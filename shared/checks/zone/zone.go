@@ -1,0 +1,892 @@
+// Package zone holds the checks of zone: volumes, and the nodes where they live.
+package zone
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/zones"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/launch"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/scheduling"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+func Impaired() check.Check {
+	return check.Check{
+		ID:         checkid.ZoneImpaired,
+		Breaks:     check.Pods,
+		Proof:      check.ByPassing,
+		Title:      "The Availability Zone itself is in trouble",
+		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.ZoneWatch},
+		Predictive: true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.ZonesOf},
+		Uses:       []snapshot.Source{snapshot.LaunchHistory, snapshot.Subnets},
+		Cause:      "EC2 says that the zone is impaired or unavailable: that is certain. Or launches of the last hour fail there in several ways that no setting explains (EC2's own faults, failed status checks, nodes that never came or were lost), hardly one becomes a node, and in the other zones of the same groups they do: that is likely. That EC2 has no capacity in a zone is no trouble of the zone by itself.",
+		Fix:        "Do not look for a fault in the settings first. Keep launches out of the zone until it is well (AWS Health tells), and do not replace what still works there.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_AvailabilityZone.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/zone-shift.html",
+		},
+		Run: runZoneImpaired,
+	}
+}
+
+func runZoneImpaired(s *facts.View) []finding.Finding {
+	p := zones.Of(s)
+	ours := used(p)
+	troubles := map[string]zoneTrouble{}
+	if s.Has(snapshot.LaunchHistory) {
+		troubles = troubled(s)
+	}
+	var list []finding.Finding
+	var well, unsaid []string
+	pass := finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name}
+	for _, z := range s.Zones {
+		t, seen := troubles[z.Name]
+		switch {
+		case ours[z.Name] && (z.State == "impaired" || z.State == "unavailable"):
+			f := impaired(p, z, "EC2 says that "+z.Name+" is "+z.State+".")
+			if seen {
+				f.Evidence = append(f.Evidence, t.evidence(z.Name))
+			}
+			list = append(list, f)
+		case ours[z.Name] && seen:
+			f := impaired(p, z, t.says(z.Name))
+			f.Confidence = finding.Likely
+			f.Evidence = append(f.Evidence, t.evidence(z.Name))
+			list = append(list, f)
+		case ours[z.Name] && !slices.Contains([]string{"available", "information", "constrained", "impaired", "unavailable"}, z.State):
+			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: z.Name, Covers: []string{z.Name}, Blocked: []snapshot.Failure{{
+				Source: snapshot.ZonesOf, Reason: snapshot.Broken, Message: fmt.Sprintf("EC2 says that %s is %q, which is not known here", z.Name, z.State),
+			}}})
+		case ours[z.Name] && !s.Has(snapshot.LaunchHistory):
+			unsaid = append(unsaid, z.Name)
+		default:
+			well = append(well, z.Name)
+			if ours[z.Name] {
+				pass.Evidence = append(pass.Evidence, finding.Evidence{What: z.Name, Value: stateOf(z)})
+			}
+		}
+	}
+	if len(unsaid) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: unsaid, Blocked: []snapshot.Failure{s.Why(snapshot.LaunchHistory)}})
+	}
+	if pass.Covers = well; len(well) > 0 {
+		list = append(list, pass)
+	}
+	return list
+}
+
+// used are the zones in which the cluster has, or may have, nodes.
+func used(p *zones.Zones) map[string]bool {
+	used := map[string]bool{}
+	for z := range p.NodesIn {
+		used[z] = true
+	}
+	for _, r := range p.Sources {
+		for _, z := range r.Zones {
+			used[z] = true
+		}
+	}
+	return used
+}
+
+func stateOf(z snapshot.Zone) string {
+	if len(z.Messages) == 0 {
+		return z.State
+	}
+	return z.State + ": " + phrase.Clip(strings.Join(z.Messages, "; "))
+}
+
+func impaired(p *zones.Zones, z snapshot.Zone, why string) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: z.Name, Covers: []string{z.Name}, Resources: []string{z.Name},
+		Title:    phrase.Title("%s (%s) is in trouble: not your settings", z.Name, z.ID),
+		Why:      why,
+		Evidence: []finding.Evidence{{What: z.Name + " (" + z.ID + ")", Value: stateOf(z)}, nodesByZone(p)},
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Do not look for a fault in the settings first. Keep launches out of %s until it is well, and do not replace what still works there; https://health.aws.amazon.com says what is known.", z.Name),
+			Console: link.EC2(p.S, "Home:"),
+		},
+	}
+	var ids []string
+	suspects, _ := p.S.Suspects()
+	for _, i := range suspects {
+		if i.Zone == z.Name {
+			ids = append(ids, i.ID)
+		}
+	}
+	f.Instances = ids
+	return f
+}
+
+func NodegroupGap() check.Check {
+	return check.Check{
+		ID:         checkid.ZoneNodegroupGap,
+		Breaks:     check.Pods,
+		Proof:      check.ByPassing,
+		Remedy:     coverZones,
+		Title:      "The group has no node in a zone where volumes live",
+		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.ZoneWatch},
+		Predictive: true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
+		Uses:       zoneUses(),
+		After:      []checkid.ID{checkid.ZoneImpaired, checkid.ZoneShifted},
+		Cause: "The group launches in more zones than its desired count covers. An EBS volume lives in a zone in which neither this nor another group has a node that takes its pod; which zone the next node comes to is Auto Scaling's choice, and when nodes are replaced they can come to other zones than before. " +
+			"It is certain where a pod has been waiting for the volume for minutes, likely where a claim holds it and nobody waits yet, or where Karpenter or Auto Mode could still bring a node, possible where Kubernetes could not be asked, and advice for a volume that no claim holds.",
+		Fix: "Set the desired count so that every zone of the group has a node: Auto Scaling launches where it has fewest. For good: one nodegroup per zone, as AWS advises for workloads with EBS volumes.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/best-practices/cas.html",
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-availability-zone-balanced.html",
+		},
+		Run: runNodegroupGap,
+	}
+}
+
+func runNodegroupGap(s *facts.View) []finding.Finding {
+	p := zones.Of(s)
+	all := zones.VolumesOf(s)
+	var list []finding.Finding
+	var uncovered []string
+	for i := range p.Sources {
+		r := &p.Sources[i]
+		var gaps []zones.VolumePlacement
+		for _, l := range all {
+			if l.State == zones.Gap && l.Source == r {
+				gaps = append(gaps, l)
+			}
+		}
+		if len(gaps) == 0 {
+			continue
+		}
+		f := gap(p, r, gaps)
+		uncovered = append(uncovered, f.Covers...)
+		list = append(list, f)
+	}
+	well := slices.DeleteFunc(p.Zones(), func(z string) bool { return slices.Contains(uncovered, z) })
+	return append(list, passing(p, well, all)...)
+}
+
+func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) finding.Finding {
+	list = surest(p, list)
+	first := order(p, list)[0]
+	var names []string
+	for _, l := range list {
+		for _, z := range l.Home.Zones {
+			if slices.Contains(r.Zones, z) {
+				names = append(names, z)
+			}
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: r.Name(), Covers: names,
+		Resources: slices.Concat([]string{r.Name(), r.Group.Name}, names, volumesOf(list)),
+		Title:     phrase.Title("No node in %s for %s", first.Home.Zone(), first.Home.Short()),
+		Why:       fmt.Sprintf("%s lives in %s; no node there: desired is %d, zones in use are %d.", capital(first.Home.Words()), first.Home.Zone(), r.Group.Desired, inUse(p, r, names)),
+		Evidence:  evidence(p, list),
+		Fix:       cover(p, r),
+	}
+	if r.Name() == r.Group.Name {
+		f.Resources = f.Resources[1:]
+	}
+	if first.Pod != nil {
+		f.Since = first.Pod.Since()
+		f.Why += fmt.Sprintf(" Pod %s waits for it since %s.", first.Pod.Key(), phrase.ClockTime(first.Pod.Since()))
+	}
+	f.Why, f.Pods = f.Why+p.Unsaid(first)+zones.Others(first, len(list)-1), zones.PodsOf(list)
+	confidence := p.Strongest(list)
+	if confidence == finding.Certain && len(r.Zones) == 1 {
+		confidence = finding.Likely // an autoscaler may be about to grow it
+	}
+	if confidence != finding.Certain {
+		f.Confidence = confidence
+	}
+	if confidence == finding.Advice {
+		// Nobody is to pay for a node for what nobody uses.
+		f.Fix = finding.Fix{Text: fmt.Sprintf("No claim holds it. If somebody will need it, let %s have a node in every zone; else delete it (take a snapshot first).", r.Name()), Console: f.Fix.Console}
+	}
+	return f
+}
+
+// inUse counts the zones in which the group has nodes, or which volumes need.
+func inUse(p *zones.Zones, r *zones.NodeSource, needed []string) int {
+	names := slices.Clone(needed)
+	for _, z := range r.Zones {
+		if r.Count[z] > 0 {
+			names = append(names, z)
+		}
+	}
+	slices.Sort(names)
+	return len(slices.Compact(names))
+}
+
+// cover is the desired count with which every zone of the group has a node. No
+// command ever exceeds the group's maximum.
+func cover(p *zones.Zones, r *zones.NodeSource) finding.Fix {
+	const lasting = " For good: one nodegroup per zone, as AWS advises for workloads with EBS volumes."
+	count, fit := r.Wanted()
+	fix := finding.Fix{Console: link.EC2(p.S, "AutoScalingGroupDetails:id="+url.PathEscape(r.Group.Name)+";view=details")}
+	empty := strings.Join(r.Empty(), ", ")
+	if !fit {
+		fix.Text = fmt.Sprintf("%s needs a desired count of %d to have a node in each of its zones (none in %s), and its maximum is %d: raise the maximum first.%s", r.Name(), count, empty, r.Most(), lasting)
+		return fix
+	}
+	fix.Text = fmt.Sprintf("Raise the desired count of %s from %d to %d (its maximum is %d): Auto Scaling launches where it has fewest, so that each of its zones has a node (none in %s).", r.Name(), r.Group.Desired, count, r.Most(), empty)
+	if r.Scaled {
+		fix.Text += " The cluster autoscaler may take the node away again once no pod needs it; the minimum keeps it."
+	}
+	fix.Text += lasting
+	a := &facts.Attempts{S: p.S}
+	if r.Managed != nil {
+		fix.Command = launch.AWSCommand(a, "eks", "update-nodegroup-config", "--cluster-name", p.S.Cluster.Name, "--nodegroup-name", r.Managed.Name, "--scaling-config", fmt.Sprintf("desiredSize=%d", count))
+	} else {
+		fix.Command = launch.AWSCommand(a, "autoscaling", "set-desired-capacity", "--auto-scaling-group-name", r.Group.Name, "--desired-capacity", fmt.Sprint(count))
+	}
+	fix.Remedy = coverZones
+	return fix
+}
+
+const (
+	// fewestTroubles and fewestKinds are how many launches must have failed in
+	// the zone, and in how many ways; fewestBeside how many must have joined in
+	// the groups' other zones meanwhile. Two ways of failing by chance in one
+	// zone alone, four times in an hour, while all is well beside it, does not
+	// happen to settings, which are the same in all zones.
+	fewestTroubles = 4
+	fewestKinds    = 2
+	fewestBeside   = 3
+)
+
+// zoneTrouble is what failed in one zone.
+type zoneTrouble struct {
+	kinds  map[string]int
+	failed int
+	joined int
+	// beside are the launches of the same groups that joined in other zones.
+	beside int
+	groups []string
+}
+
+// troubled are the zones in which launches fail in several ways, and beside
+// which they do not.
+func troubled(s *facts.View) map[string]zoneTrouble {
+	all := map[string]*zoneTrouble{}
+	joined := map[string]map[string]int{} // group to zone
+	failed := map[string]map[string]int{}
+	count := func(m map[string]map[string]int, group, zone string) {
+		if m[group] == nil {
+			m[group] = map[string]int{}
+		}
+		m[group][zone]++
+	}
+	for _, h := range s.History {
+		if h.Zone == "" || s.Time.Sub(h.Started) > zones.ImpairedWindow {
+			continue
+		}
+		if all[h.Zone] == nil {
+			all[h.Zone] = &zoneTrouble{kinds: map[string]int{}}
+		}
+		t := all[h.Zone]
+		group := h.Group
+		if group == "" {
+			group = h.Nodegroup
+		}
+		if kind, bad := zoneTroubleOf(h); bad {
+			t.kinds[kind]++
+			t.failed++
+			t.groups = append(t.groups, group)
+			count(failed, group, h.Zone)
+		} else if h.End == snapshot.Joined {
+			t.joined++
+			count(joined, group, h.Zone)
+		}
+	}
+	found := map[string]zoneTrouble{}
+	for zone, t := range all {
+		slices.Sort(t.groups)
+		t.groups = slices.Compact(t.groups)
+		elsewhere := 0
+		for _, g := range t.groups {
+			for z, n := range joined[g] {
+				if z != zone {
+					t.beside += n
+				}
+			}
+			for z, n := range failed[g] {
+				if z != zone {
+					elsewhere += n
+				}
+			}
+		}
+		kinds := len(t.kinds)
+		if t.kinds[string(checkid.LaunchInsufficientCapacity)] > 0 {
+			kinds-- // is short by itself, too
+		}
+		if t.failed >= fewestTroubles && kinds >= fewestKinds && t.joined*fewestTroubles <= t.failed && t.beside >= fewestBeside && elsewhere == 0 {
+			found[zone] = *t
+		}
+	}
+	return found
+}
+
+// zoneTroubleOf is how a launch failed, where no setting explains it.
+func zoneTroubleOf(h snapshot.Past) (kind string, bad bool) {
+	switch {
+	case h.End == snapshot.Joined && h.Lost && !h.Spot:
+		return "lost after it had joined", true
+	case h.End == snapshot.Refused:
+		return string(h.Cause), h.Cause == checkid.LaunchUnclassified || h.Cause == checkid.LaunchInsufficientCapacity
+	case h.End == snapshot.NotJoined || h.End == snapshot.Open && !h.Missed.IsZero():
+		switch h.Cause {
+		case "", checkid.InstanceCommonFactor, checkid.InstanceStatusCheck, checkid.InstanceEndedEarly, checkid.NodeNotRegistered, checkid.NodeNotReady:
+			if h.Cause == "" || h.Cause == checkid.InstanceCommonFactor {
+				return "no node, and no cause found", true
+			}
+			return string(h.Cause), true
+		}
+	}
+	return "", false
+}
+
+func (t zoneTrouble) says(zone string) string {
+	return fmt.Sprintf("In the last hour %d launches failed in %s in %d ways that no setting explains, and %d became nodes there; in the other zones of %s %d did.", t.failed, zone, len(t.kinds), t.joined, phrase.Some(t.groups, 3), t.beside)
+}
+
+func (t zoneTrouble) evidence(zone string) finding.Evidence {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(t.kinds)) {
+		parts = append(parts, fmt.Sprintf("%d %s", t.kinds[k], k))
+	}
+	return finding.Evidence{What: "Launches in " + zone, Value: strings.Join(parts, ", ")}
+}
+
+func PodUnschedulable() check.Check {
+	return check.Check{
+		ID:         checkid.ZonePodUnschedulable,
+		Breaks:     check.Pods,
+		Proof:      check.ByPassing,
+		Title:      "A pod waits for a node in the zone of its volume",
+		Confidence: finding.Likely,
+		WatchedBy:  []check.Detector{check.ZoneWatch},
+		Predictive: true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.WaitingPods},
+		Uses:       append(zoneUses(), snapshot.VolumesOf),
+		After:      []checkid.ID{checkid.ZoneImpaired, checkid.ZoneShifted},
+		Adds:       []checkid.ID{checkid.ZoneNodegroupGap, checkid.ZoneVolumeStranded},
+		Cause: "The scheduler says that nodes are in another zone than the pod's volume (volume node affinity conflict), and has said so for minutes. Which group could bring a node, and why it does not, zone/nodegroup-gap and zone/volume-stranded say. " +
+			"By itself it tells of a zone where a node is and does not take the pod: it is full, cordoned, or no Ready node.",
+		Fix: "Make room on a node in the zone of the volume, or let one more come there.",
+		Links: []string{
+			"https://kubernetes.io/docs/concepts/storage/persistent-volumes/#node-affinity",
+			"https://docs.aws.amazon.com/eks/latest/best-practices/cas.html",
+		},
+		Run: runPodUnschedulable,
+	}
+}
+
+// stuck is a pod that waits for its volumes' zone.
+type stuck struct {
+	pod   *snapshot.WaitingPod
+	homes []zones.VolumePlacement
+	found []scheduling.Obstacle
+}
+
+func runPodUnschedulable(s *facts.View) []finding.Finding {
+	p := zones.Of(s)
+	all := zones.VolumesOf(s)
+	byZone := map[string][]stuck{}
+	var lost, apart []stuck
+	for i := range s.WaitingPods {
+		pod := &s.WaitingPods[i]
+		waiting, _ := p.Settled([]*snapshot.WaitingPod{pod})
+		found := scheduling.Obstacles(pod.Scheduled.Message)
+		if len(waiting) == 0 || len(scheduling.OfKind(found, scheduling.VolumeElsewhere)) == 0 {
+			continue
+		}
+		x := stuck{pod: pod, found: found}
+		for _, l := range all {
+			if ns, claim, ok := strings.Cut(l.Home.Claim, "/"); ok && ns == pod.Namespace && slices.Contains(pod.Claims, claim) && l.Home.Held != zones.HeldNo {
+				x.homes = append(x.homes, l)
+			}
+		}
+		if zones.Apart(pod, zonesOf(x.homes)) {
+			apart = append(apart, x)
+			continue
+		}
+		worst := zones.VolumePlacement{}
+		if len(x.homes) > 0 {
+			worst = tightest(x.homes)
+		}
+		switch {
+		case worst.Awaited:
+		case len(x.homes) > 0:
+			zone := worst.Home.Zones[0]
+			byZone[zone] = append(byZone[zone], x)
+		case !s.Has(snapshot.PersistentVolumes) || !s.Has(snapshot.VolumesOf):
+			lost = append(lost, x)
+		}
+		// Else the volume is none of EBS: a disk of a node, or another driver's.
+	}
+	var list []finding.Finding
+	well, failed := []string{s.Cluster.Name}, []string(nil)
+	if len(apart) > 0 {
+		list, well = append(list, apartFinding(p, apart)), nil
+	}
+	for _, z := range p.Zones() {
+		switch {
+		case len(byZone[z]) > 0:
+			list = append(list, stuckFinding(p, z, byZone[z]))
+			failed = append(failed, z)
+		default:
+			well = append(well, z)
+		}
+	}
+	if len(lost) > 0 {
+		// In which zone they wait nobody can say: of none it is known that nobody does.
+		return append(list, finding.Finding{
+			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: well, Blocked: unseenSources(p, lost),
+		})
+	}
+	if len(failed) == len(p.Zones()) && len(failed) > 0 || len(well) == 0 {
+		return list
+	}
+	return append(list, finding.Finding{
+		Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well,
+		Evidence: []finding.Evidence{{What: "Pods that wait", Value: fmt.Sprintf("%d, none for the zone of its volume there", len(s.WaitingPods))}},
+	})
+}
+
+func zonesOf(homes []zones.VolumePlacement) [][]string {
+	var list [][]string
+	for _, l := range homes {
+		list = append(list, l.Home.Zones)
+	}
+	return list
+}
+
+// apartFinding is the finding on pods that no node can serve: their volumes, or a volume
+// and the zone that they ask for, are in different zones. Karpenter says of it
+// "topology.kubernetes.io/zone DoesNotExist": no zone is left of what it must satisfy
+// (sigs.k8s.io/karpenter pkg/scheduling/requirement.go).
+func apartFinding(p *zones.Zones, list []stuck) finding.Finding {
+	first := list[0]
+	var places []string
+	words := []any{"kubectl", "-n", first.pod.Namespace, "get", "pvc"}
+	for _, l := range first.homes {
+		places = append(places, l.Home.Short()+" in "+l.Home.Zone())
+		_, claim, _ := strings.Cut(l.Home.Claim, "/")
+		words = append(words, claim)
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail, Confidence: finding.Certain, Resource: first.pod.Key(), Covers: []string{p.S.Cluster.Name}, Since: first.pod.Since(),
+		Title: phrase.Title("%s: no node can have all of its volumes", first.pod.Key()),
+		Why: fmt.Sprintf("Pod %s waits since %s for %s. An EBS volume can be attached in its own zone alone: no node, old or new, can have all of them.",
+			first.pod.Key(), phrase.ClockTime(first.pod.Since()), phrase.And(places)),
+		Fix: finding.Fix{
+			Text:    "Bring the volumes into one zone: snapshot those in the other zones, make volumes of the snapshots in the zone that you choose, and bind the claims to these. A StorageClass with volumeBindingMode WaitForFirstConsumer makes all volumes of a pod in the zone of its node.",
+			Command: shell.Command(words...),
+			Console: link.EC2(p.S, "VolumeDetails:volumeId="+first.homes[0].Home.ID),
+		},
+	}
+	if len(first.homes) == 1 {
+		f.Title = phrase.Title("%s asks for another zone than that of its volume", first.pod.Key())
+		f.Why = fmt.Sprintf("Pod %s waits since %s for %s, and its node selector or affinity admits other zones only: no node can serve it.", first.pod.Key(), phrase.ClockTime(first.pod.Since()), places[0])
+		f.Fix.Text = "Let the pod run in the zone of its volume, or bring the volume into a zone that the pod admits (a new volume of a snapshot of it)."
+	}
+	for _, x := range list {
+		if len(f.Pods) == zones.MostPods {
+			break
+		}
+		f.Pods = append(f.Pods, x.pod.Key())
+		f.Evidence = append(f.Evidence, waitsEvidence(p, x.pod))
+		for _, l := range x.homes {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: l.Home.ID, Value: tells(p, l)})
+			f.Resources = append(f.Resources, l.Home.ID)
+		}
+	}
+	f.Evidence = append(f.Evidence, nodesByZone(p))
+	if n := len(list) - 1; n > 0 {
+		f.Why += fmt.Sprintf(" The same is true of %d more %s.", n, phrase.Plural(n, "pod", "pods"))
+	}
+	return f
+}
+
+func unseenSources(p *zones.Zones, lost []stuck) []snapshot.Failure {
+	var blocked []snapshot.Failure
+	for _, source := range []snapshot.Source{snapshot.PersistentVolumes, snapshot.VolumesOf} {
+		if !p.S.Has(source) {
+			blocked = append(blocked, p.S.Why(source))
+		}
+	}
+	return append(blocked, snapshot.Failure{
+		Source: snapshot.WaitingPods, Reason: snapshot.NotRead,
+		Message: fmt.Sprintf("pod %s waits for a volume in another zone; which volume was not read", lost[0].pod.Key()),
+	})
+}
+
+// tightest is the volume that fares worst: of several volumes in one zone each,
+// the one without a node is what keeps the pod.
+func tightest(homes []zones.VolumePlacement) zones.VolumePlacement {
+	worst := homes[0]
+	for _, l := range homes {
+		if l.State > worst.State {
+			worst = l
+		}
+	}
+	return worst
+}
+
+func stuckFinding(p *zones.Zones, zone string, list []stuck) finding.Finding {
+	first := list[0]
+	h := first.homes[slices.IndexFunc(first.homes, func(l zones.VolumePlacement) bool { return l.Home.Zones[0] == zone })]
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: zone, Covers: []string{zone}, Resources: []string{zone},
+		Since: first.pod.Since(),
+		Title: phrase.Title("%s waits for a node in %s", first.pod.Key(), zone),
+		Why:   fmt.Sprintf("Pod %s waits since %s: %s lives in %s. %s.", first.pod.Key(), phrase.ClockTime(first.pod.Since()), h.Home.Words(), h.Home.Zone(), there(p, h, first)),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Make room on a node in %s, or let one more come there. The command shows what the nodes of the zone carry.", zone),
+			Command: shell.Command("kubectl", "describe", "nodes", "-l", "topology.kubernetes.io/zone="+zone),
+			Console: link.EC2(p.S, "VolumeDetails:volumeId="+h.Home.ID),
+		},
+	}
+	if p.Pools || p.Blind {
+		f.Confidence = finding.Possible
+	}
+	for _, x := range list[:min(len(list), zones.MostPods)] {
+		f.Pods = append(f.Pods, x.pod.Key())
+	}
+	const most = 10
+	for i, x := range list {
+		if i == most {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "More pods", Value: fmt.Sprint(len(list) - most)})
+			break
+		}
+		f.Evidence = append(f.Evidence, waitsEvidence(p, x.pod))
+		for _, l := range x.homes {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: l.Home.ID, Value: tells(p, l)})
+			f.Resources = append(f.Resources, l.Home.ID)
+		}
+	}
+	f.Evidence = append(append(f.Evidence, nodesByZone(p)), shiftsUnread(p)...)
+	if n := len(list) - 1; n > 0 {
+		f.Why += fmt.Sprintf(" %d more %s there.", n, phrase.Plural(n, "pod waits", "pods wait"))
+	}
+	return f
+}
+
+// there says how it is in the zone.
+func there(p *zones.Zones, h zones.VolumePlacement, x stuck) string {
+	switch h.State {
+	case zones.Served, zones.Coming:
+		var others []string
+		for _, o := range x.found {
+			if o.Kind != scheduling.VolumeElsewhere {
+				others = append(others, phrase.Clip(o.Text))
+			}
+		}
+		text := capital(h.Why)
+		if len(others) > 0 {
+			text += "; of the nodes that are not in another zone the scheduler says: " + phrase.Some(others, 3)
+		}
+		return text
+	}
+	return "No node there takes it"
+}
+
+func Shifted() check.Check {
+	return check.Check{
+		ID:         checkid.ZoneShifted,
+		Breaks:     check.Pods,
+		Proof:      check.ByPassing,
+		Title:      "A zonal shift keeps nodes and launches out of a zone",
+		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.ZoneWatch},
+		Predictive: true,
+		Optional:   true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.ZonalShifts},
+		Uses:       append(zoneUses(), snapshot.VolumesOf),
+		After:      []checkid.ID{checkid.ZoneImpaired},
+		Cause: "A zonal shift or zonal autoshift of Amazon Application Recovery Controller moves the cluster, or an Auto Scaling group, away from a zone. During a cluster's shift EKS cordons the nodes there, and managed nodegroups, EKS Auto Mode and Karpenter (with its integration on) launch in other zones only; a group's own shift keeps its launches out. " +
+			"It is certain where a pod waits that can run in that zone alone and nothing else can bring a node there, likely where a node could still come, where the cordoned nodes are missing to pods, where a group has no other zone, or where a claim holds a volume there and no pod waits yet, and advice where nothing waits. A practice run that nothing waits for is not reported.",
+		Fix: "Leave the shift in place while the zone is not well. Once it is, cancel the shift or let it expire. Raising a desired count brings no node to the zone meanwhile.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/zone-shift.html",
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-zonal-shift.html",
+			"https://docs.aws.amazon.com/r53recovery/latest/dg/arc-zonal-autoshift.html",
+		},
+		Run: runShifted,
+	}
+}
+
+func runShifted(s *facts.View) []finding.Finding {
+	p := zones.Of(s)
+	pass := finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name}
+	var list []finding.Finding
+	var away []string
+	for _, z := range p.Zones() {
+		if p.ShiftIn(z) != nil {
+			away = append(away, z)
+		}
+	}
+	unread := finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: p.ShiftsUnread()}
+	for _, z := range p.Zones() {
+		x := p.ShiftIn(z)
+		switch {
+		case x == nil && len(unread.Blocked) > 0:
+			unread.Covers = append(unread.Covers, z)
+		case x == nil:
+			pass.Covers = append(pass.Covers, z)
+		default:
+			h := impactOf(p, x, away)
+			if h.none() && !slices.ContainsFunc(x.Of, func(o snapshot.Shift) bool { return o.Kind != snapshot.PracticeRun }) {
+				pass.Covers = append(pass.Covers, z)
+				pass.Evidence = append(pass.Evidence, finding.Evidence{What: z, Value: describe(p, x.Of[0]) + "; nothing waits for the zone"})
+				continue
+			}
+			list = append(list, shiftedFinding(p, x, h))
+		}
+	}
+	if len(unread.Covers) > 0 {
+		list = append(list, unread)
+	}
+	if len(pass.Covers) > 0 || len(list) == 0 {
+		list = append(list, pass)
+	}
+	return list
+}
+
+// impact is what a shift keeps waiting.
+type impact struct {
+	// pods can run in the shifted zones alone, and crowded ones for want of the cordoned
+	// nodes' room; homes are the pods' volumes, or what claims hold though no pod waits.
+	pods, crowded []*snapshot.WaitingPod
+	homes         []zones.VolumePlacement
+	// groups have no other zone, and fewer instances than they want.
+	groups     []string
+	confidence finding.Confidence
+}
+
+func (h impact) none() bool { return len(h.pods)+len(h.crowded)+len(h.homes)+len(h.groups) == 0 }
+
+func impactOf(p *zones.Zones, x *zones.Shift, away []string) impact {
+	h := impact{confidence: finding.Likely}
+	wanted := p.Wanted(away)
+	for i := range p.S.WaitingPods {
+		pod := &p.S.WaitingPods[i]
+		l, waits := wanted[pod]
+		if !waits || !x.Keeps(pod) || l != nil && !slices.Contains(l.Home.Zones, x.Zone) || l == nil && !slices.Contains(zones.PodZones(pod), x.Zone) {
+			continue
+		}
+		h.pods = append(h.pods, pod)
+		if l != nil && !slices.ContainsFunc(h.homes, func(o zones.VolumePlacement) bool { return o.Home.ID == l.Home.ID }) {
+			h.homes = append(h.homes, *l)
+		}
+		if keptOut(pod) && p.S.Has(snapshot.Nodes) && (x.Cluster || len(p.NodesIn[x.Zone]) == 0) && !p.CanCome([]string{x.Zone}, pod) {
+			h.confidence = finding.Certain
+		}
+	}
+	if len(h.pods) == 0 {
+		for _, l := range zones.VolumesOf(p.S) {
+			if l.State == zones.Stranded && l.Home.Held != zones.HeldNo && slices.Contains(l.Home.Zones, x.Zone) && x.Keeps(nil) {
+				h.homes = append(h.homes, l)
+			}
+		}
+	}
+	if x.Cordoned() > 0 && x.Cluster {
+		for i := range p.S.WaitingPods {
+			pod := &p.S.WaitingPods[i]
+			if waits, _ := p.Settled([]*snapshot.WaitingPod{pod}); len(waits) > 0 && !slices.Contains(h.pods, pod) && x.Keeps(pod) && crowded(pod) {
+				h.crowded = append(h.crowded, pod)
+			}
+		}
+	}
+	for _, r := range x.Sources {
+		in := len(slices.DeleteFunc(slices.Clone(r.Group.Instances), func(i snapshot.GroupInstance) bool { return i.Lifecycle != "InService" }))
+		elsewhere := slices.ContainsFunc(r.Zones, func(z string) bool { return r.Shifted(z) == "" })
+		if !elsewhere && r.Idle == "" && !r.Group.Weighted && in < r.Group.Desired {
+			h.groups = append(h.groups, r.Name())
+		}
+	}
+	return h
+}
+
+// keptOut reports whether the scheduler names the zone, or cordoned nodes, as what keeps a
+// pod from running.
+func keptOut(pod *snapshot.WaitingPod) bool {
+	return slices.ContainsFunc(scheduling.Obstacles(pod.Scheduled.Message), func(o scheduling.Obstacle) bool {
+		return o.Kind == scheduling.VolumeElsewhere || o.Kind == scheduling.Cordoned || o.Kind == scheduling.NotSelected
+	})
+}
+
+// crowded reports whether all that keeps a pod from running is room, and that nodes are
+// cordoned.
+func crowded(pod *snapshot.WaitingPod) bool {
+	list := scheduling.Obstacles(pod.Scheduled.Message)
+	return len(scheduling.OfKind(list, scheduling.Cordoned)) > 0 && len(scheduling.OfKind(list, scheduling.TooSmall)) > 0
+}
+
+func shiftedFinding(p *zones.Zones, x *zones.Shift, h impact) finding.Finding {
+	first := x.Of[0]
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: x.Zone, Covers: []string{x.Zone}, Resources: append([]string{x.Zone}, volumesOf(h.homes)...),
+		Confidence: finding.Advice, Since: first.Started,
+		Title: phrase.Title("%s is shifted away%s", x.Zone, until(first, " until %s")),
+		Why:   fmt.Sprintf("%s moves %s away from %s (%s)%s: %s.", capital(kind(first)), of(p, first), x.Zone, first.ZoneID, since(first), effects(x)),
+		Fix:   shiftFix(p, first),
+	}
+	if !h.none() {
+		if f.Confidence = h.confidence; f.Confidence == finding.Certain {
+			f.Confidence = ""
+		}
+	}
+	waiting := h.pods
+	if len(waiting) == 0 {
+		waiting = h.crowded
+	}
+	switch {
+	case len(h.pods) > 0:
+		pod := h.pods[0]
+		f.Title, f.Since = phrase.Title("%s waits for %s, which is shifted away", pod.Key(), x.Zone), pod.Since()
+		what := "asks for that zone"
+		if i := slices.IndexFunc(h.homes, func(l zones.VolumePlacement) bool { return slices.Contains(l.Home.Pods, pod) }); i >= 0 {
+			what = "needs " + h.homes[i].Home.Words() + ", which lives there"
+		}
+		f.Why += fmt.Sprintf(" Pod %s waits since %s and %s.", pod.Key(), phrase.ClockTime(pod.Since()), what)
+	case len(h.crowded) > 0:
+		pod := h.crowded[0]
+		f.Title, f.Since = phrase.Title("%s has no room while %s is shifted away", pod.Key(), x.Zone), pod.Since()
+		f.Why += fmt.Sprintf(" Pod %s waits since %s: %s there %s cordoned, and the others have no room for it.", pod.Key(), phrase.ClockTime(pod.Since()), nodes(x.Cordoned()), phrase.Plural(x.Cordoned(), "is", "are"))
+	case len(h.groups) > 0:
+		f.Title = phrase.Title("%s cannot launch: %s is shifted away", h.groups[0], x.Zone)
+		f.Why += fmt.Sprintf(" %s %s no other zone, and fewer instances than wanted.", capital(phrase.Some(h.groups, 3)), phrase.Plural(len(h.groups), "has", "have"))
+	case len(h.homes) > 0:
+		f.Title = phrase.Title("%s is in %s, which is shifted away", h.homes[0].Home.Short(), x.Zone)
+		f.Why += fmt.Sprintf(" %s lives there, and no node can come. No pod waits for it now.", capital(h.homes[0].Home.Words()))
+	}
+	if n := len(waiting) - 1; n > 0 {
+		f.Why += fmt.Sprintf(" %d more %s.", n, phrase.Plural(n, "pod waits", "pods wait"))
+	}
+	for _, pod := range waiting[:min(len(waiting), zones.MostPods)] {
+		f.Pods = append(f.Pods, pod.Key())
+	}
+	f.Evidence = shiftEvidence(p, x, h, waiting)
+	return f
+}
+
+func shiftEvidence(p *zones.Zones, x *zones.Shift, h impact, waiting []*snapshot.WaitingPod) (out []finding.Evidence) {
+	const most = 10
+	for _, o := range x.Of[:min(len(x.Of), most)] {
+		out = append(out, finding.Evidence{What: cmp.Or(o.ID, "Autoshift"), Value: describe(p, o)})
+	}
+	for _, pod := range waiting[:min(len(waiting), most)] {
+		out = append(out, waitsEvidence(p, pod))
+	}
+	for _, l := range h.homes[:min(len(h.homes), most)] {
+		out = append(out, finding.Evidence{What: l.Home.ID, Value: tells(p, l)})
+	}
+	out = append(out, nodesByZone(p))
+	for _, r := range x.Sources[:min(len(x.Sources), most)] {
+		out = append(out, finding.Evidence{What: "Group " + r.Group.Name, Value: words(*r)})
+	}
+	return out
+}
+
+func nodes(n int) string { return fmt.Sprintf("%d %s", n, phrase.Plural(n, "node", "nodes")) }
+
+// effects are what the shift does there (sources in package zones and snapshot).
+func effects(x *zones.Shift) string {
+	var parts []string
+	if n := x.Cordoned(); x.Cluster && n > 0 {
+		parts = append(parts, nodes(n)+" there "+phrase.Plural(n, "is", "are")+" cordoned")
+	}
+	var names []string
+	for _, r := range x.Sources {
+		names = append(names, r.Name())
+	}
+	if names = append(names, x.Pools...); len(names) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s nothing there", phrase.Some(names, 3), phrase.Plural(len(names), "launches", "launch")))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "its nodes there take no new pods")
+	}
+	return strings.Join(parts, ", and ")
+}
+
+func kind(s snapshot.Shift) string {
+	switch s.Kind {
+	case snapshot.Autoshift:
+		return "a zonal autoshift, which AWS started,"
+	case snapshot.PracticeRun:
+		return "a practice run of zonal autoshift"
+	case snapshot.Experiment:
+		return "a zonal shift of an AWS FIS experiment"
+	}
+	return "a zonal shift"
+}
+
+func of(p *zones.Zones, s snapshot.Shift) string {
+	if s.Group != "" {
+		return "Auto Scaling group " + s.Group
+	}
+	return "the cluster"
+}
+
+func since(s snapshot.Shift) string {
+	text := ""
+	if !s.Started.IsZero() {
+		text = " since " + day(s.Started)
+	}
+	return text + until(s, ", until %s")
+}
+
+func until(s snapshot.Shift, format string) string {
+	if s.Expires.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(format, day(s.Expires))
+}
+
+func day(t time.Time) string { return t.UTC().Format(phrase.DayAndMinute) + " UTC" }
+
+func describe(p *zones.Zones, s snapshot.Shift) string {
+	text := strings.TrimSuffix(kind(s), ",") + " of " + of(p, s) + " away from " + s.ZoneID + since(s)
+	if s.Comment != "" {
+		text += ": " + phrase.Clip(s.Comment)
+	}
+	return text
+}
+
+// shiftFix says who ends the shift, and when. The command reads: ending a shift puts load
+// on a zone that may not be well.
+func shiftFix(p *zones.Zones, s snapshot.Shift) finding.Fix {
+	const meanwhile = " Raising a desired count brings no node to the zone meanwhile; what has no volume there can run in the other zones."
+	fix := finding.Fix{Console: link.Cluster(p.S), Command: command.AWS(p.S, "arc-zonal-shift list-zonal-shifts", "--status", "ACTIVE")}
+	switch s.Kind {
+	case snapshot.Autoshift:
+		fix.Text = "AWS ends it once the zone has recovered; https://health.aws.amazon.com says what is known." + meanwhile
+		fix.Command = command.AWS(p.S, "arc-zonal-shift list-autoshifts", "--status", "ACTIVE")
+	case snapshot.PracticeRun:
+		fix.Text = fmt.Sprintf("It ends by itself at %s. What waits now would wait in an outage of the zone, too: give it room, or its volumes, in the other zones.", day(s.Expires))
+	default:
+		fix.Text = fmt.Sprintf("Ask who started it whether the zone is well. Once it is, cancel the shift (%s), or let it expire at %s.", command.AWS(p.S, "arc-zonal-shift cancel-zonal-shift", "--zonal-shift-id", s.ID), day(s.Expires)) + meanwhile
+	}
+	return fix
+}
