@@ -1,26 +1,19 @@
-// Command spot plays simulated histories of launches, looks at each
-// every hour with the test that Rollcall uses, and writes docs/spot.md: how
-// often a healthy pool is accused, and after how many launches a faulty one is
-// named. Run it from the root of the repository. The same seed gives the same
-// page.
-package main
+package spot_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -31,55 +24,122 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// Exit codes.
-const (
-	exitBad   = 1 // the page could not be made
-	exitUsage = 2
-	exitBound = 3 // a healthy pool was accused in more histories than the bound allows
+var (
+	pageFile      = flag.String("spot.page", "", "file to write the page to")
+	pageHistories = flag.Int("spot.histories", 10000, "histories of each kind with healthy pools; a tenth as many of each with a faulty one")
 )
 
-func main() {
+// TestPage plays simulated histories of launches, looks at each every hour, and writes
+// docs/spot.md: how often a healthy pool is accused, and after how many launches a faulty
+// one is named. The same seed gives the same page.
+func TestPage(t *testing.T) {
+	if *pageFile == "" {
+		t.Skip("seven minutes: -args -spot.page docs/spot.md writes the page")
+	}
 	// A history is soon forgotten: collecting less often halves the time.
-	debug.SetGCPercent(800)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx, os.Args[1:], os.Stderr)
-	stop()
-	os.Exit(code)
-}
-
-func run(ctx context.Context, args []string, say io.Writer) int {
-	flags := flag.NewFlagSet("spot", flag.ContinueOnError)
-	flags.SetOutput(say)
-	flags.Usage = func() {
-		fmt.Fprint(say, "Plays histories of Spot launches and writes how often a healthy pool is accused,\nand after how many launches a faulty one is named.\n\n  go run ./tools/bench/spot [flags]\n\n")
-		flags.PrintDefaults()
-		fmt.Fprint(say, "\nExit codes: 0 all within the bound, 1 the page could not be made, 2 wrong flags,\n3 a healthy pool was accused in more than 1 % of the histories of a kind.\n")
-	}
-	histories := flags.Int("histories", 10000, "histories of each kind with healthy pools; a tenth as many of each with a faulty one")
-	seed := flags.Uint64("seed", 1, "seed of the histories")
-	out := flags.String("out", "docs/spot.md", "file to write; - for standard output")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return exitUsage
-	case *histories < 1 || flags.NArg() > 0:
-		flags.Usage()
-		return exitUsage
-	}
-	r, err := all(ctx, *histories, *seed, say)
-	if err == nil {
-		err = write(*out, page(r))
-	}
+	defer debug.SetGCPercent(debug.SetGCPercent(800))
+	r, err := all(t.Context(), *pageHistories, 1)
 	if err != nil {
-		fmt.Fprintln(say, "spot:", err)
-		return exitBad
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(*pageFile, []byte(page(r)), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	if name, over := r.over(); over {
-		fmt.Fprintf(say, "spot: %s: more than 1 %% of the histories accuse a healthy pool\n", name)
-		return exitBound
+		t.Errorf("%s: more than 1 %% of the histories accuse a healthy pool", name)
 	}
-	return 0
+}
+
+// The bound is over all kinds, and one over it is found.
+func TestBoundIsHeld(t *testing.T) {
+	r := results{well: []measured{{histories: 100, accused: 1}, {scenario: scenario{name: "bad"}, histories: 100, accused: 2}}}
+	if name, over := r.over(); !over || name != "bad" {
+		t.Errorf("over() = %q, %v", name, over)
+	}
+}
+
+// The page that is written is the one that is committed, but for its figures.
+func TestPageIsOfTheCode(t *testing.T) {
+	var pages [2]string
+	for i := range pages {
+		r, err := all(t.Context(), 2, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[i] = page(r)
+	}
+	if pages[0] != pages[1] {
+		t.Errorf("two pages of one seed differ:\n%s\n%s", pages[0], pages[1])
+	}
+	committed, err := os.ReadFile("../../../docs/spot.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(pages[0]) {
+		if strings.HasPrefix(line, "| ") {
+			line, _, _ = strings.Cut(line[2:], " | ")
+		} else if strings.HasPrefix(line, "Written by") {
+			continue
+		}
+		if !strings.Contains(string(committed), line) {
+			t.Errorf("docs/spot.md has no %q: write it again", line)
+		}
+	}
+}
+
+// 300 histories of 90 days, looked at every hour: with a bound of 1 % at most 3
+// of them are expected to accuse a healthy pool, and the bound is not reached
+// by far.
+func TestHealthyPoolsAreNotAccused(t *testing.T) {
+	scenarios := wellScenarios()
+	accused, histories := 0, 0
+	for i, s := range scenarios {
+		n := 300 / len(scenarios)
+		if i < 300%len(scenarios) {
+			n++
+		}
+		m, err := measure(t.Context(), s, n, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accused, histories = accused+m.accused, histories+m.histories
+	}
+	if histories != 300 || accused > 3 {
+		t.Errorf("a healthy pool was accused in %d of %d histories, want at most 3 of 300", accused, histories)
+	}
+}
+
+func TestFaultyPoolsAreNamed(t *testing.T) {
+	for _, s := range faultyScenarios() {
+		most := map[float64]int{0: 40, 0.25: 60, 0.5: 120}[s.joins]
+		if most == 0 {
+			continue
+		}
+		m, err := measure(t.Context(), s, 20, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.named != 20 || m.accused > 0 || m.waits[10] > most {
+			t.Errorf("%s: named in %d of 20, median %s launches, want %d at most; healthy accused in %d", s.name, m.named, m.until(0.5), most, m.accused)
+		}
+	}
+}
+
+// A test that accuses at the first failure would be found out: the measure
+// itself can fail.
+func TestAccusedIsCounted(t *testing.T) {
+	s := wellScenarios()[0]
+	s.faulty, s.joins = true, 0
+	h := newHistory(s, instanceIDs(), 1, 1)
+	got := play(h)
+	if !got.named || got.accused || got.until == 0 {
+		t.Fatalf("a pool in which nothing joins: %+v", got)
+	}
+	h = newHistory(s, instanceIDs(), 1, 1)
+	h.blamed = "another type"
+	if got := play(h); !got.accused || got.named {
+		t.Errorf("the same pool, taken for healthy: %+v", got)
+	}
 }
 
 // results are what all kinds of histories came to.
@@ -99,22 +159,12 @@ func (r results) over() (string, bool) {
 	return "", false
 }
 
-func all(ctx context.Context, histories int, seed uint64, say io.Writer) (results, error) {
+func all(ctx context.Context, histories int, seed uint64) (results, error) {
 	r := results{seed: seed}
 	add := func(to *[]measured, s scenario, n int) error {
-		began := time.Now()
-		var played atomic.Int64
-		m, err := measure(ctx, s, n, seed, func() {
-			if p := played.Add(1); p%int64(max(1, n/10)) == 0 {
-				fmt.Fprintf(say, "\r%-50s %3d %%", s.name, 100*p/int64(n))
-			}
-		})
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(say, "\r%-50s %d histories in %s, %d with a healthy pool accused\n", s.name, n, time.Since(began).Round(time.Second/10), m.accused)
+		m, err := measure(ctx, s, n, seed)
 		*to = append(*to, m)
-		return nil
+		return err
 	}
 	for _, s := range wellScenarios() {
 		if err := add(&r.well, s, histories); err != nil {
@@ -127,17 +177,6 @@ func all(ctx context.Context, histories int, seed uint64, say io.Writer) (result
 		}
 	}
 	return r, nil
-}
-
-func write(path, text string) error {
-	if path == "-" {
-		_, err := io.WriteString(os.Stdout, text)
-		return err
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	return nil
 }
 
 // days is how long a history is: that of the bound in package spot.
@@ -327,8 +366,8 @@ type story struct {
 	until    int
 }
 
-// measure plays histories of a kind, and calls done after each.
-func measure(ctx context.Context, s scenario, histories int, seed uint64, done func()) (measured, error) {
+// measure plays histories of a kind.
+func measure(ctx context.Context, s scenario, histories int, seed uint64) (measured, error) {
 	stories, ids := make([]story, histories), instanceIDs()
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
@@ -343,7 +382,6 @@ func measure(ctx context.Context, s scenario, histories int, seed uint64, done f
 					return fmt.Errorf("play %s: %w", s.name, err)
 				}
 				stories[i] = play(newHistory(s, ids, seed, uint64(i)))
-				done()
 			}
 		})
 	}
@@ -448,7 +486,9 @@ func page(r results) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# How soon a faulty Spot pool is named, and how seldom a healthy one is accused
 
-Generated by `+"`go run ./tools/bench/spot -histories %d -seed %d`"+`. Do not edit.
+Written by `+"`go test ./shared/node/spot -run TestPage -timeout 60m -args -spot.histories %d -spot.page docs/spot.md`"+` (seed %d). Do not edit.
+
+A history holds the newest 300,000 launches of a cluster: a week at 1,700 an hour, thirty hours at 10,000. Of more the report says from when on it counts, and pools are judged over the same time. "Lost within 1 h" are nodes that joined and that EC2 took back, or that failed, within an hour; what somebody or a scale-in ended is not lost, nor what ended for a reason that nobody knows. A launch that is past its time to join and still looked at counts in the report as not joined so far; the test of the pools waits for its end.
 
 A pool is an instance type in a zone. Rollcall compares it with the other pools of the same nodegroups: what did not join for a reason that can be the pool's own with other types in the same subnet and the same six hours, what EC2 took back within ten minutes of its start with all pools of the nodegroup in the same half hour. Of each pool one launch of each half hour counts, so that a burst which fails as a whole is one piece of evidence. The test is exact (Fisher's, over strata, one-sided). It looks every hour at the last seven days; the bound of 1 %% is divided by the 2,160 looks of 90 days, by the two comparisons, and by the number of pools (Holm). A pool must also have five launches, three failures, one failure in ten, and a 95 %% interval below what the other pools reach.
 

@@ -1,25 +1,19 @@
-// Command runway plays months of simulated subnets, asks the forecast that
-// Rollcall uses at each look, and writes docs/runway.md: how long before a subnet
-// is empty that is said, and how often it is said for nothing. Run it from the
-// root of the repository. The same seed gives the same page.
-package main
+package address_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -27,57 +21,120 @@ import (
 	"rollcall/shared/chart"
 	"rollcall/shared/network/address"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/testfull"
 )
 
-// Exit codes.
-const (
-	exitBad   = 1 // the page could not be made
-	exitUsage = 2
-	exitBound = 3 // a bound does not hold
+var (
+	pageFile    = flag.String("runway.page", "", "file to write the page to, its picture beside it in pictures")
+	pageSubnets = flag.Int("runway.subnets", 150, "subnets of each kind, a month of each")
 )
 
-func main() {
+// TestPage plays months of simulated subnets, asks the forecast at each look, and writes
+// docs/runway.md: how long before a subnet is empty that is said, and how often it is said
+// for nothing. The thresholds were chosen with the seed 1.
+func TestPage(t *testing.T) {
+	if *pageFile == "" {
+		t.Skip("a minute: -args -runway.page docs/runway.md writes the page")
+	}
 	// A month is soon forgotten: collecting less often halves the time.
-	debug.SetGCPercent(800)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx, os.Args[1:], os.Stderr)
-	stop()
-	os.Exit(code)
-}
-
-func run(ctx context.Context, args []string, say io.Writer) int {
-	flags := flag.NewFlagSet("runway", flag.ContinueOnError)
-	flags.SetOutput(say)
-	flags.Usage = func() {
-		fmt.Fprint(say, "Plays months of subnets and writes how long before they are empty Rollcall says so,\nand how often it says so for nothing.\n\n  go run ./tools/bench/runway [flags]\n\n")
-		flags.PrintDefaults()
-		fmt.Fprint(say, "\nExit codes: 0 all within the bounds, 1 the page could not be made, 2 wrong flags,\n3 more false alarms than the bound, or clean leaks told too late.\n")
-	}
-	subnets := flags.Int("subnets", 150, "subnets of each kind, a month of each")
-	seed := flags.Uint64("seed", 2, "seed of the subnets; the thresholds were chosen with 1")
-	path := flags.String("page", "docs/runway.md", "file to write, its picture beside it in pictures; - for standard output, without picture")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return exitUsage
-	case *subnets < 1 || flags.NArg() > 0:
-		flags.Usage()
-		return exitUsage
-	}
-	r, err := all(ctx, *subnets, *seed, say)
-	if err == nil {
-		err = write(*path, r)
-	}
+	defer debug.SetGCPercent(debug.SetGCPercent(800))
+	r, err := all(t.Context(), *pageSubnets, 2)
 	if err != nil {
-		fmt.Fprintln(say, "runway:", err)
-		return exitBad
+		t.Fatal(err)
+	}
+	picture, alt, err := example(r.seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(*pageFile), "pictures", "runway.png"), picture, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(*pageFile, []byte(page(r, fmt.Sprintf("![%s](pictures/runway.png)\n", alt))), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	if what, over := r.over(); over {
-		fmt.Fprintln(say, "runway:", what)
-		return exitBound
+		t.Error(what)
 	}
-	return 0
+}
+
+func TestBoundIsHeld(t *testing.T) {
+	r := results{harmless: []measured{{months: 10, wrong: 1}, {months: 10, wrong: 2}}}
+	if _, over := r.over(); !over {
+		t.Error("3 false alarms in 20 months are within the bound")
+	}
+}
+
+// The page that is written is the one that is committed, but for its figures.
+func TestPageIsOfTheCode(t *testing.T) {
+	var pages [2]string
+	for i := range pages {
+		r, err := all(t.Context(), 1, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[i] = page(r, "")
+	}
+	if pages[0] != pages[1] {
+		t.Errorf("two pages of one seed differ:\n%s\n%s", pages[0], pages[1])
+	}
+	committed, err := os.ReadFile("../../../docs/runway.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(pages[0]) {
+		if strings.HasPrefix(line, "| ") {
+			line, _, _ = strings.Cut(line[2:], " | ")
+		} else if strings.HasPrefix(line, "Written by") {
+			continue
+		}
+		if !strings.Contains(string(committed), line) {
+			t.Errorf("docs/runway.md has no %q: write it again", line)
+		}
+	}
+}
+
+// A few months of each kind, held to bounds that leave room for how few they are:
+// the page has the figures.
+func TestBounds(t *testing.T) {
+	n := testfull.Of(4, 2)
+	r, err := all(t.Context(), n, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong := r.wrong(); wrong > 2*mostWrong {
+		t.Errorf("%.2f false alarms in a month of a subnet, want %.1f at most", wrong, 2*mostWrong)
+	}
+	for _, m := range r.falling {
+		switch {
+		case m.clean && (m.warned(4*time.Hour) < 1 || m.again > 1):
+			t.Errorf("%s: %.2f are told 4 hours before, %d are told again; want all, one at most", m.name, m.warned(4*time.Hour), m.again)
+		case m.name == "leak, 4 to 24 hours" && m.warned(time.Hour) < 0.8:
+			t.Errorf("%s: %.2f are told an hour before", m.name, m.warned(time.Hour))
+		}
+	}
+}
+
+// An alarm for nothing is counted, and one that comes true is not: the measure
+// itself can fail.
+func TestMeasureCounts(t *testing.T) {
+	leak := kind{falls: true, shape: func(m *maker) {
+		m.total = 1019
+		m.fall(5*24*perHr, 1.0/40)
+	}}
+	s := month(leak, 1, 1)
+	got, list := play(s)
+	if got.wrong != 0 || got.warned != 1 || got.again != 0 || !got.fell || got.lead < 12*time.Hour || got.lead > 30*time.Hour {
+		t.Errorf("a leak of 40 hours: %+v, %d warnings", got, len(list))
+	}
+	// The same until 6 hours before the end, and then for ever still.
+	at := s.empty - 6*perHr
+	for i := at; i < len(s.free); i++ {
+		s.free[i] = s.free[at]
+	}
+	s.empty = -1
+	if got, list = play(s); got.wrong != 1 || got.fell || len(list) != 1 {
+		t.Errorf("a leak that stops: %+v, %d warnings", got, len(list))
+	}
 }
 
 // results are what all kinds came to.
@@ -118,22 +175,12 @@ func (r results) wrong() float64 {
 	return float64(n) / max(months, 1)
 }
 
-func all(ctx context.Context, subnets int, seed uint64, say io.Writer) (results, error) {
+func all(ctx context.Context, subnets int, seed uint64) (results, error) {
 	r := results{subnets: subnets, seed: seed}
 	add := func(to *[]measured, k kind) error {
-		began := time.Now()
-		var played atomic.Int64
-		m, err := measure(ctx, k, subnets, seed, func() {
-			if p := played.Add(1); p%int64(max(1, subnets/10)) == 0 {
-				fmt.Fprintf(say, "\r%-40s %3d %%", k.name, 100*p/int64(subnets))
-			}
-		})
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(say, "\r%-40s %d subnets in %s, %d false alarms\n", k.name, subnets, time.Since(began).Round(time.Second/10), m.wrong)
+		m, err := measure(ctx, k, subnets, seed)
 		*to = append(*to, m)
-		return nil
+		return err
 	}
 	for _, k := range harmless() {
 		if err := add(&r.harmless, k); err != nil {
@@ -146,28 +193,6 @@ func all(ctx context.Context, subnets int, seed uint64, say io.Writer) (results,
 		}
 	}
 	return r, nil
-}
-
-func write(path string, r results) error {
-	if path == "-" {
-		_, err := io.WriteString(os.Stdout, page(r, ""))
-		return err
-	}
-	picture, alt, err := example(r.seed)
-	if err != nil {
-		return err
-	}
-	name := filepath.Join("pictures", "runway.png")
-	if err := os.MkdirAll(filepath.Join(filepath.Dir(path), "pictures"), 0o755); err != nil {
-		return fmt.Errorf("write the picture: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), picture, 0o644); err != nil {
-		return fmt.Errorf("write the picture: %w", err)
-	}
-	if err := os.WriteFile(path, []byte(page(r, fmt.Sprintf("![%s](%s)\n", alt, filepath.ToSlash(name)))), 0o644); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	return nil
 }
 
 // harmless are subnets that are never empty.
@@ -383,7 +408,7 @@ type measured struct {
 	looks   int
 }
 
-func measure(ctx context.Context, k kind, subnets int, seed uint64, done func()) (measured, error) {
+func measure(ctx context.Context, k kind, subnets int, seed uint64) (measured, error) {
 	m := measured{kind: k, stories: make([]story, subnets)}
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
@@ -398,7 +423,6 @@ func measure(ctx context.Context, k kind, subnets int, seed uint64, done func())
 					return fmt.Errorf("play %s: %w", k.name, err)
 				}
 				m.stories[i], _ = play(month(k, seed, uint64(i)))
-				done()
 			}
 		})
 	}
@@ -455,9 +479,9 @@ func page(r results, picture string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# How long before a subnet is empty that is said, and how often for nothing
 
-Generated by `+"`go run ./tools/bench/runway -subnets %d -seed %d`"+`. Do not edit.
+Written by `+"`go test ./shared/network/address -run TestPage -args -runway.subnets %d -runway.page docs/runway.md`"+` (seed %d). Do not edit.
 
-Each subnet is played for a month and looked at every five minutes with the function that `+"`ip/runway`"+` uses (`+"`ipam.Warn`"+`, horizon %s; empty is when no m5.large fits: %d addresses). Nothing is known before its first look. One look of a hundred is lost, and twice a month nobody looks for up to six hours. The subnets have 123 to 4,091 addresses. The thresholds were chosen with the months of seed 1.
+Each subnet is played for a month and looked at every five minutes with the function that `+"`ip/runway`"+` uses (`+"`address.Series.Warn`"+`, horizon %s; empty is when no m5.large fits: %d addresses). Nothing is known before its first look. One look of a hundred is lost, and twice a month nobody looks for up to six hours. The subnets have 123 to 4,091 addresses. The thresholds were chosen with the months of seed 1.
 
 %s
 ## How it is judged
