@@ -1,4 +1,4 @@
-package site
+package main
 
 import (
 	"fmt"
@@ -17,7 +17,6 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/lambda"
 	"rollcall/stage/demo"
-	"rollcall/tools/site/example"
 	"rollcall/tools/site/page"
 	"rollcall/tools/testfull"
 )
@@ -30,11 +29,11 @@ const (
 // The committed pages are what generate writes; the examples, which take a look at a world
 // each, are held by TestExamplesAreFresh.
 func TestPagesAreFresh(t *testing.T) {
-	checks, _, err := Checks(root)
+	checks, _, err := checksIn(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := Pages(root, checks, func(i int) (string, error) {
+	pages, err := pagesOf(root, checks, func(i int) (string, error) {
 		file := docs + "checks/" + page.Path(checks.List[i].ID)
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -80,7 +79,7 @@ func TestPagesAreFresh(t *testing.T) {
 // them where there is time.
 func TestExamplesAreFresh(t *testing.T) {
 	t.Chdir(root) // the stage finds its template from there
-	checks, worlds, err := Checks(".")
+	checks, worlds, err := checksIn(".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +91,7 @@ func TestExamplesAreFresh(t *testing.T) {
 		if few != nil && !slices.Contains(few, string(c.ID)) {
 			continue
 		}
-		e, found, err := example.Of(t.Context(), c.ID, worlds[c.ID])
+		e, found, err := exampleOf(t.Context(), c.ID, worlds[c.ID])
 		if err != nil {
 			t.Fatalf("%s: %v", c.ID, err)
 		}
@@ -101,7 +100,7 @@ func TestExamplesAreFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, _ := page.Between(string(text))
-		if diff := cmp.Diff(strings.TrimSpace(got), strings.TrimSpace(page.Example(c, e, found))); diff != "" {
+		if diff := cmp.Diff(strings.TrimSpace(got), strings.TrimSpace(page.ExampleSection(c, e, found))); diff != "" {
 			t.Errorf("the example of %s is not fresh: run make generate (-got +want):\n%s", c.ID, diff)
 		}
 	}
@@ -151,13 +150,11 @@ type held struct {
 	count string
 }
 
-// measured are the pages that a target writes whole, or whose tables it writes.
-func measured() map[string]string {
-	return map[string]string{
-		"bill.md": "bill", "load.md": "load", "interfaces.md": "peers", "leaks.md": "leaks", "runway.md": "runway", "spot.md": "spot-history",
-		"factor.md": "factor", "scale.md": "organisation", "runbook.md": "runbook", "slack.md": "outage", "lambda.md": "lambda-times",
-		"measured.md": "figures", "figures.md": "generate", "alarms.md": "generate",
-		"texts.md": "generate", "settings.md": "generate", "checks/README.md": "generate", "workshop.md": "test-cli",
+// measured are the pages that a program or a test writes whole, or whose tables it writes.
+func measured() []string {
+	return []string{
+		"bill.md", "load.md", "interfaces.md", "leaks.md", "runway.md", "spot.md", "factor.md", "scale.md", "runbook.md", "slack.md", "lambda.md",
+		"measured.md", "alarms.md", "texts.md", "settings.md", "checks/README.md", "workshop.md",
 	}
 }
 
@@ -165,7 +162,7 @@ func measured() map[string]string {
 // or steps, and measured ones stand in a page of measured.
 func guides() []string {
 	return []string{
-		"README.md", "events.md", "functions.md", "cleanup.md", "deploy.md", "diagnose.md", "release.md", "remedies.md", "routes.md", "stage.md", "stories.md",
+		"README.md", "figures.md", "events.md", "functions.md", "cleanup.md", "deploy.md", "diagnose.md", "release.md", "remedies.md", "routes.md", "stage.md", "stories.md",
 	}
 }
 
@@ -188,15 +185,15 @@ var (
 	linkTo   = regexp.MustCompile(`\]\([^)]*\)`)
 	linked   = regexp.MustCompile(`\]\((?:docs/)?([a-z/-]+(?:/README)?\.md|README\.md)(?:#[^)]*)?\)`)
 	figure   = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?|(?i)\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand)\b`)
-	// filled is written by make generate (tools/site/figures).
+	// filled is a length that is measured (docs/measured.md).
 	filled = regexp.MustCompile(`It ends by itself after [a-z0-9 ]+?;`)
 	// names are words with digits that are no figures.
 	names = regexp.MustCompile(`arm64|amd64|EC2|S3\b|\bIPv[46]\b|Apache-2\.0|\b[a-z]\d[a-z]*\.[a-z0-9]+|^\d+\. `)
 )
 
 // TestFiguresAreHeld: each number of README.md, in digits or in words, is of a line of the
-// table beside this test, and is what holds it says now. Its table of figures is filled
-// from docs/figures.md, which has no typed number (tools/site/figures).
+// table beside this test, and is what holds it says now. Its table of figures has few, and
+// links the pages of what measured them.
 func TestFiguresAreHeld(t *testing.T) {
 	counts := counted(t)
 	used := map[string]bool{}
@@ -227,8 +224,7 @@ func TestFiguresAreHeld(t *testing.T) {
 	}
 }
 
-// prose are the lines of README.md without blocks of code, and without the table that is
-// filled.
+// prose are the lines of README.md without blocks of code, and without the table of figures.
 func prose(t *testing.T) (lines []string) {
 	t.Helper()
 	raw, err := os.ReadFile("../../README.md")
@@ -312,50 +308,42 @@ func tools(t *testing.T) int {
 	return len(all)
 }
 
-// target is empty where make has it.
-func target(t *testing.T, name string) string {
-	t.Helper()
-	makefile, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + `:`).Match(makefile) {
-		return ""
-	}
-	return "there is no make " + name
-}
-
-// TestLinkedPagesAreMeasuredOrGuides: a page to which the figures lead is written by a
-// target, which it names or which names it, or is a guide.
+// A page to which README.md and the page of figures lead is written by what measures it,
+// and names it, or is a guide.
 func TestLinkedPagesAreMeasuredOrGuides(t *testing.T) {
-	makefile, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, page := range []string{"README.md", "docs/figures.md"} {
 		raw, err := os.ReadFile("../../" + page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range linked.FindAllStringSubmatch(string(raw), -1) {
-			by, is := measured()[m[1]]
-			switch {
-			case is && target(t, by) != "":
-				t.Errorf("%s: %s", m[1], target(t, by))
-			case is, slices.Contains(guides(), m[1]):
-			default:
+			if !slices.Contains(measured(), m[1]) && !slices.Contains(guides(), m[1]) {
 				t.Errorf("%s links to %s, which is neither measured nor a guide", page, m[1])
 			}
 		}
 	}
-	for page, by := range measured() {
+	for _, page := range measured() {
 		raw, err := os.ReadFile(docs + page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(raw), "make "+by) && !strings.Contains(string(raw), "Generated") && !strings.Contains(string(raw), "Measured by") &&
-			!strings.Contains(string(makefile), "docs/"+page) {
-			t.Errorf("docs/%s does not say by what it is written (%s)", page, by)
+		if !regexp.MustCompile("`go (run|test) |Written by|Generated|Measured by|\\.ci/run ").Match(raw) {
+			t.Errorf("docs/%s does not say by what it is written", page)
+		}
+	}
+}
+
+// Each command of a measured page is of a folder that there is.
+func TestFiguresNameWhatMeasuresThem(t *testing.T) {
+	for _, page := range append(measured(), "figures.md") {
+		raw, err := os.ReadFile(docs + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile("go (?:run|test) (?:-[a-z=]+ )*\\./([a-z/-]+)").FindAllStringSubmatch(string(raw), -1) {
+			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
+				t.Errorf("docs/%s: %v", page, err)
+			}
 		}
 	}
 }

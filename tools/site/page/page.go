@@ -19,8 +19,6 @@ import (
 	"rollcall/shared/node/text"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
-	"rollcall/tools/site/example"
-	"rollcall/tools/site/message"
 )
 
 // generated stands on every page that is written here.
@@ -47,9 +45,28 @@ func FileOf(id checkid.ID) string {
 	return "shared/checks/" + family + "/" + strings.ReplaceAll(name, "-", "_") + ".go"
 }
 
-// Example is the section of a check's page that shows what is said of it; it takes a look
+// Shown is how what a check finds is shown in its example.
+type Shown string
+
+// The ways.
+const (
+	Posted  Shown = "posted"  // as the message of its own incident
+	Beside  Shown = "beside"  // as what contributes to another cause, whose message it is
+	Advised Shown = "advised" // as advice, which is no message
+)
+
+// Example is what is said of a check in a world.
+type Example struct {
+	World string // its name
+	About string // what is wrong in it, in a sentence
+	Shown Shown
+	// Message is Markdown.
+	Message string
+}
+
+// ExampleSection is the section of a check's page that shows what is said of it; it takes a look
 // at a world, so that a test can leave it as it is.
-func Example(c check.Check, e example.Example, found bool) string {
+func ExampleSection(c check.Check, e Example, found bool) string {
 	var b strings.Builder
 	b.WriteString("## Example\n\n")
 	switch {
@@ -63,12 +80,12 @@ func Example(c check.Check, e example.Example, found bool) string {
 		b.WriteString("It is evidence beside another cause, and has no message of its own.\n")
 		return b.String()
 	}
-	lead := map[example.Shown]string{
-		example.Posted:  "What is posted about this world of the corpus:",
-		example.Beside:  "It has no message of its own here: it stands in the thread of another cause, whose message this is. The world:",
-		example.Advised: "It is no incident, so nothing is posted; `rollcall diagnose` prints it, last. The world:",
+	lead := map[Shown]string{
+		Posted:  "What is posted about this world of the corpus:",
+		Beside:  "It has no message of its own here: it stands in the thread of another cause, whose message this is. The world:",
+		Advised: "It is no incident, so nothing is posted; `rollcall diagnose` prints it, last. The world:",
 	}[e.Shown]
-	fmt.Fprintf(&b, "%s [%s](%sstage/worlds/corpus/%s.yaml). %s\n\n", lead, e.World, root, e.World, message.Escape(e.About))
+	fmt.Fprintf(&b, "%s [%s](%sstage/worlds/corpus/%s.yaml). %s\n\n", lead, e.World, root, e.World, Escape(e.About))
 	b.WriteString("<div class=\"message\">\n\n" + strings.TrimSpace(e.Message) + "\n\n</div>\n")
 	return b.String()
 }
@@ -86,7 +103,7 @@ func Between(page string) (string, bool) {
 // Check is a check's page.
 func (p Checks) Check(c check.Check, example string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s# %s\n\n`%s`\n\n", generated, message.Escape(c.Title), c.ID)
+	fmt.Fprintf(&b, "%s# %s\n\n`%s`\n\n", generated, Escape(c.Title), c.ID)
 	fmt.Fprintf(&b, "%s\n\n**Fix.** %s\n\n", prose(c.Cause), prose(c.Fix))
 	if c.Remedy != "" {
 		fmt.Fprintf(&b, "Rollcall can do it where you let it: the remedy [`%s`](../../remedies.md#%s).\n\n", c.Remedy, c.Remedy)
@@ -383,7 +400,7 @@ func (p Checks) Index() string {
 		if c.AtLaunch {
 			at = "yes"
 		}
-		fmt.Fprintf(&b, "| [`%s`](%s) | %s | %s | %s |\n", c.ID, Path(c.ID), message.Escape(c.Title), c.Confidence, at)
+		fmt.Fprintf(&b, "| [`%s`](%s) | %s | %s | %s |\n", c.ID, Path(c.ID), Escape(c.Title), c.Confidence, at)
 	}
 	return b.String()
 }
@@ -582,7 +599,7 @@ func (p Checks) Texts(pasted []Pasted, codes []Code) string {
 		if len(list)+len(names) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n[`%s`](checks/%s)\n", message.Escape(c.Title), c.ID, Path(c.ID))
+		fmt.Fprintf(&b, "\n## %s\n\n[`%s`](checks/%s)\n", Escape(c.Title), c.ID, Path(c.ID))
 		if len(names) > 0 {
 			fmt.Fprintf(&b, "\nCodes: %s\n", code(names))
 		}

@@ -13,7 +13,6 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
-	"rollcall/tools/site/example"
 )
 
 // How urgent a page says a check is, is how urgent its incidents are: before a launch has
@@ -55,10 +54,10 @@ func TestUrgentIsTheSeverity(t *testing.T) {
 func TestExampleIsFoundAgain(t *testing.T) {
 	c := check.Check{ID: "sg/a", Title: "A title", Confidence: checks.Likely, Needs: []snapshot.Source{snapshot.Clusters}}
 	p := Checks{List: []check.Check{c}, Permissions: func(snapshot.Source) []string { return []string{"eks:DescribeCluster"} }}
-	for shown, want := range map[example.Shown]string{
-		example.Posted: "What is posted", example.Beside: "no message of its own here", example.Advised: "nothing is posted",
+	for shown, want := range map[Shown]string{
+		Posted: "What is posted", Beside: "no message of its own here", Advised: "nothing is posted",
 	} {
-		text := Example(c, example.Example{World: "sg-a", About: "It *is* <broken>.", Shown: shown, Message: "<b>no</b>\n"}, true)
+		text := ExampleSection(c, Example{World: "sg-a", About: "It *is* <broken>.", Shown: shown, Message: "<b>no</b>\n"}, true)
 		for _, want := range []string{want, `It \*is\* &lt;broken&gt;.`, "<div class=\"message\">\n\n<b>no</b>\n\n</div>"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s lacks %q:\n%s", shown, want, text)
@@ -71,7 +70,7 @@ func TestExampleIsFoundAgain(t *testing.T) {
 	}
 	for id, want := range map[checks.ID]string{"spot/a": "the launches of days", "ip/a": "days of the subnet", "node/a": "evidence beside another cause"} {
 		c.ID = id
-		if text := Example(c, example.Example{}, false); !strings.Contains(text, want) {
+		if text := ExampleSection(c, Example{}, false); !strings.Contains(text, want) {
 			t.Errorf("%s without an example: %q", id, text)
 		}
 	}

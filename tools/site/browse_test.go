@@ -1,6 +1,6 @@
 //go:build chromium
 
-package browse
+package main
 
 import (
 	"context"
@@ -19,12 +19,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rollcall/tools/browser"
-	"rollcall/tools/site/built"
 )
 
 const (
-	folder = "../../../build/site"
-	axe    = "../../../docs/site/node_modules/axe-core/axe.min.js"
+	folder = "../../build/site"
+	axe    = "../../docs/site/node_modules/axe-core/axe.min.js"
 )
 
 //go:embed page.js
@@ -44,7 +43,7 @@ type seen struct {
 // serve serves the built site, which must be there, and lists its pages.
 func serve(t *testing.T) (string, []string) {
 	t.Helper()
-	site, err := built.Read(folder)
+	site, err := readBuilt(folder)
 	if err != nil {
 		t.Fatalf("%v: make site builds it", err)
 	}
@@ -126,7 +125,7 @@ func TestEveryPage(t *testing.T) {
 			links++
 			page, known := drawn[strings.TrimSuffix(path, "index.html")]
 			switch {
-			case !known && strings.HasSuffix(path, ".png"): // held by make check-site
+			case !known && strings.HasSuffix(path, ".png"): // held by go run ./tools/site check
 			case !known:
 				t.Errorf("%s links to %s, which is no page", from, to)
 			case heading != "" && !slices.Contains(page.IDs, heading):

@@ -1,6 +1,4 @@
-// Package message writes a Slack message as Markdown, for pages: what is bold, code
-// or a link in Slack is so there.
-package message
+package page
 
 import (
 	"fmt"

@@ -1,6 +1,4 @@
-// Package example makes the messages that stand on the pages of the checks: what the
-// detectors report of a world of the corpus, as report would say it.
-package example
+package main
 
 import (
 	"context"
@@ -19,31 +17,12 @@ import (
 	"rollcall/shared/slack"
 	"rollcall/stage/examine"
 	"rollcall/stage/simaws/worldfile"
-	"rollcall/tools/site/message"
+	"rollcall/tools/site/page"
 )
 
-// Shown is how what a check finds is shown in its example.
-type Shown string
-
-// The ways.
-const (
-	Posted  Shown = "posted"  // as the message of its own incident
-	Beside  Shown = "beside"  // as what contributes to another cause, whose message it is
-	Advised Shown = "advised" // as advice, which is no message
-)
-
-// Example is what is said of a check in a world.
-type Example struct {
-	World string // its name
-	About string // what is wrong in it, in a sentence
-	Shown Shown
-	// Message is Markdown.
-	Message string
-}
-
-// Worlds are the paths of the worlds that are broken in the way of each check, in the
+// worldsOf are the paths of the worlds that are broken in the way of each check, in the
 // order in which they are tried: the plain one first. All counts the healthy ones too.
-func Worlds(corpus string) (broken map[checkid.ID][]string, all map[checkid.ID]int, err error) {
+func worldsOf(corpus string) (broken map[checkid.ID][]string, all map[checkid.ID]int, err error) {
 	paths, err := filepath.Glob(filepath.Join(corpus, "*.yaml"))
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the worlds: %w", err)
@@ -80,48 +59,48 @@ func order(path, plainest string) int {
 	return 1
 }
 
-// Of is what is said of a check in the first of its worlds in which it is the cause of an
+// exampleOf is what is said of a check in the first of its worlds in which it is the cause of an
 // incident; else in the first in which it is told at all. It is false where none tells it.
-func Of(ctx context.Context, id checkid.ID, worlds []string) (Example, bool, error) {
-	var second *Example
+func exampleOf(ctx context.Context, id checkid.ID, worlds []string) (page.Example, bool, error) {
+	var second *page.Example
 	for _, path := range worlds {
-		e, err := in(ctx, id, path)
+		e, err := exampleIn(ctx, id, path)
 		if err != nil {
-			return Example{}, false, fmt.Errorf("%s: %w", path, err)
+			return page.Example{}, false, fmt.Errorf("%s: %w", path, err)
 		}
 		switch {
-		case e.Shown == Posted:
+		case e.Shown == page.Posted:
 			return e, true, nil
 		case e.Shown != "" && second == nil:
 			second = &e
 		}
 	}
 	if second == nil {
-		return Example{}, false, nil
+		return page.Example{}, false, nil
 	}
 	return *second, true, nil
 }
 
-// in is what is said of a check in a world; Shown is empty where nothing is.
-func in(ctx context.Context, id checkid.ID, path string) (Example, error) {
+// exampleIn is what is said of a check in a world; Shown is empty where nothing is.
+func exampleIn(ctx context.Context, id checkid.ID, path string) (page.Example, error) {
 	file, err := worldfile.Load(path)
 	if err != nil {
-		return Example{}, fmt.Errorf("read the world: %w", err)
+		return page.Example{}, fmt.Errorf("read the world: %w", err)
 	}
 	seen, err := examine.Observe(ctx, path, io.Discard)
 	if err != nil {
-		return Example{}, fmt.Errorf("look at the world: %w", err)
+		return page.Example{}, fmt.Errorf("look at the world: %w", err)
 	}
-	e := Example{World: file.Name, About: file.About}
+	e := page.Example{World: file.Name, About: file.About}
 	if inc, shown := incidentOf(seen, id); shown != "" {
 		e.Shown = shown
-		e.Message, err = message.Markdown(slack.Render(inc, slack.Options{}).Blocks)
+		e.Message, err = page.Markdown(slack.Render(inc, slack.Options{}).Blocks)
 		return e, err
 	}
 	for _, o := range seen {
 		for _, c := range o.Diagnosis.Causes {
 			if c.Check == id {
-				e.Shown, e.Message = Advised, advice(c)
+				e.Shown, e.Message = page.Advised, advice(c)
 				return e, nil
 			}
 		}
@@ -131,9 +110,9 @@ func in(ctx context.Context, id checkid.ID, path string) (Example, error) {
 
 // advice is a cause as rollcall diagnose prints it.
 func advice(c diagnosis.Cause) string {
-	text := "<b>" + message.Escape(c.Title) + "</b>\n\n" + message.Escape(c.Why) + "\n"
+	text := "<b>" + page.Escape(c.Title) + "</b>\n\n" + page.Escape(c.Why) + "\n"
 	if c.Fix.Text != "" {
-		text += "\n<b>Do</b> " + message.Escape(c.Fix.Text) + "\n"
+		text += "\n<b>Do</b> " + page.Escape(c.Fix.Text) + "\n"
 	}
 	if c.Fix.Command != "" {
 		text += "\n```text\n" + c.Fix.Command + "\n```\n"
@@ -148,7 +127,7 @@ func policy() incident.Policy {
 
 // incidentOf is the open incident whose cause is the check, else one to whose cause it
 // contributes.
-func incidentOf(seen []report.Observation, id checkid.ID) (incident.Incident, Shown) {
+func incidentOf(seen []report.Observation, id checkid.ID) (incident.Incident, page.Shown) {
 	var known []incident.Incident
 	for _, o := range seen {
 		known = apply(known, o)
@@ -156,12 +135,12 @@ func incidentOf(seen []report.Observation, id checkid.ID) (incident.Incident, Sh
 	open := func(inc incident.Incident) bool { return inc.State == incident.Open }
 	for _, inc := range known {
 		if open(inc) && inc.Key.Check == id {
-			return inc, Posted
+			return inc, page.Posted
 		}
 	}
 	for _, inc := range known {
 		if open(inc) && slices.Contains(inc.Cause.Contributing, id) {
-			return inc, Beside
+			return inc, page.Beside
 		}
 	}
 	return incident.Incident{}, ""

@@ -1,6 +1,4 @@
-// Package built reads the built site: its pages, where their links lead, and what they
-// load.
-package built
+package main
 
 import (
 	"fmt"
@@ -15,16 +13,16 @@ import (
 	"strings"
 )
 
-// Page is a page of the built site.
-type Page struct {
+// builtPage is a page of the built site.
+type builtPage struct {
 	ids   map[string]bool
 	links []string // addresses that a reader may follow
 	loads []string // addresses that a browser loads by itself
 }
 
-// Site is what stands in a folder.
-type Site struct {
-	Pages map[string]Page // by path: "/checks/index.html"
+// builtSite is what stands in a folder.
+type builtSite struct {
+	Pages map[string]builtPage // by path: "/checks/index.html"
 	files map[string]bool
 }
 
@@ -34,9 +32,9 @@ var (
 	loads = regexp.MustCompile(`<(?:script|img|iframe|video|source)\s[^>]*?src="([^"]*)"|<link\s[^>]*?href="([^"]*)"|url\(\s*['"]?([^'")]+)`)
 )
 
-// Read reads a folder.
-func Read(folder string) (Site, error) {
-	s := Site{Pages: map[string]Page{}, files: map[string]bool{}}
+// readBuilt reads a folder.
+func readBuilt(folder string) (builtSite, error) {
+	s := builtSite{Pages: map[string]builtPage{}, files: map[string]bool{}}
 	err := filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -63,8 +61,8 @@ func Read(folder string) (Site, error) {
 	return s, nil
 }
 
-func pageOf(text string) Page {
-	p := Page{ids: map[string]bool{}}
+func pageOf(text string) builtPage {
+	p := builtPage{ids: map[string]bool{}}
 	for _, m := range id.FindAllStringSubmatch(text, -1) {
 		p.ids[html.UnescapeString(m[1])] = true
 	}
@@ -77,9 +75,9 @@ func pageOf(text string) Page {
 	return p
 }
 
-// Wrong tells of each link that leads nowhere, and of each thing that is loaded from
+// wrong tells of each link that leads nowhere, and of each thing that is loaded from
 // another host: who reads the site tells nobody else. Count is of the links within.
-func (s Site) Wrong() (wrong []string, count int) {
+func (s builtSite) wrong() (wrong []string, count int) {
 	for at, p := range s.Pages {
 		for _, to := range p.links {
 			if external(to) {
@@ -112,7 +110,7 @@ func external(to string) bool {
 }
 
 // leads is why a link leads nowhere; empty where it leads somewhere.
-func (s Site) leads(from, to string) string {
+func (s builtSite) leads(from, to string) string {
 	u, err := url.Parse(to)
 	if err != nil {
 		return err.Error()
@@ -137,4 +135,42 @@ func (s Site) leads(from, to string) string {
 		return "the page has no such heading"
 	}
 	return ""
+}
+
+// check holds the built site: each page of docs is there, each link within it leads to a
+// page and a heading, and nothing is loaded from elsewhere.
+func check(docs, folder string) error {
+	s, err := readBuilt(folder)
+	if err != nil {
+		return err
+	}
+	wrong, links := s.wrong()
+	pages := 0
+	err = filepath.WalkDir(docs, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path == filepath.Join(docs, "site"):
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		at := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(path), docs), ".md") + ".html"
+		if name := strings.TrimSuffix(at, "README.html"); name != at {
+			at = name + "index.html"
+		}
+		pages++
+		if _, there := s.Pages[at]; !there {
+			wrong = append(wrong, path+" is not in the site")
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("%d faults:\n%s", len(wrong), strings.Join(wrong, "\n"))
+	}
+	fmt.Printf("%d pages, %d links within the site, all lead somewhere; nothing is loaded from elsewhere\n", pages, links)
+	return nil
 }

@@ -1,4 +1,4 @@
-package message
+package page
 
 import (
 	"strings"
@@ -8,21 +8,21 @@ import (
 	slackgo "github.com/slack-go/slack"
 )
 
-func text(s string, style *slackgo.RichTextSectionTextStyle) *slackgo.RichTextSectionTextElement {
+func textElement(s string, style *slackgo.RichTextSectionTextStyle) *slackgo.RichTextSectionTextElement {
 	return slackgo.NewRichTextSectionTextElement(s, style)
 }
 
 func TestMarkdown(t *testing.T) {
 	got, err := Markdown([]slackgo.Block{
 		slackgo.NewRichTextBlock("a", slackgo.NewRichTextSection(
-			text("prod_1 *is* <down>: ", &slackgo.RichTextSectionTextStyle{Bold: true}),
+			textElement("prod_1 *is* <down>: ", &slackgo.RichTextSectionTextStyle{Bold: true}),
 			slackgo.NewRichTextSectionLinkElement("https://console", "i-0a", &slackgo.RichTextSectionTextStyle{Code: true}),
-			text(" since ", nil), slackgo.NewRichTextSectionDateElement(1763650080, "{time}", nil, nil), text("\nnext", nil),
+			textElement(" since ", nil), slackgo.NewRichTextSectionDateElement(1763650080, "{time}", nil, nil), textElement("\nnext", nil),
 		)),
 		slackgo.NewRichTextBlock("b", &slackgo.RichTextPreformatted{
-			Type: slackgo.RTEPreformatted, Elements: []slackgo.RichTextSectionElement{text("aws <a> *b*\n", nil)},
+			Type: slackgo.RTEPreformatted, Elements: []slackgo.RichTextSectionElement{textElement("aws <a> *b*\n", nil)},
 		}),
-		slackgo.NewRichTextBlock("c", slackgo.NewRichTextList(slackgo.RTEListBullet, 0, slackgo.NewRichTextSection(text("one", nil)), slackgo.NewRichTextSection(text("two", nil)))),
+		slackgo.NewRichTextBlock("c", slackgo.NewRichTextList(slackgo.RTEListBullet, 0, slackgo.NewRichTextSection(textElement("one", nil)), slackgo.NewRichTextSection(textElement("two", nil)))),
 		slackgo.NewActionBlock("buttons"),
 	})
 	want := `<b>prod\_1 \*is\* &lt;down&gt;: </b><code>i-0a</code> since 14:48  

@@ -1,4 +1,4 @@
-package built
+package main
 
 import (
 	"os"
@@ -25,11 +25,11 @@ func TestWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := Read(dir)
+	s, err := readBuilt(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrong, count := s.Wrong()
+	wrong, count := s.wrong()
 	want := []string{
 		"/assets/style.css loads https://fonts.example/f.woff2 from elsewhere",
 		"/checks/a.html links to ../index.html#none: the page has no such heading",
