@@ -180,7 +180,7 @@ func TestPoliciesFitTheAuthorizationReference(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(named))); diff != "" {
-		t.Errorf("authorization/actions.txt (-listed +in the templates); run make authorization after a change:\n%s", diff)
+		t.Errorf("authorization/actions.txt (-listed +in the templates); run .ci/run authorization after a change:\n%s", diff)
 	}
 }
 
@@ -376,7 +376,7 @@ func TestCommands(t *testing.T) {
 	for _, shell := range shells() {
 		t.Run(shell, func(t *testing.T) {
 			if _, err := exec.LookPath(shell); err != nil {
-				t.Skipf("%s IS NOT INSTALLED: the printed commands were not tried in it (make test-infra says so too; .ci/run installs it)", shell)
+				t.Skipf("%s IS NOT INSTALLED: the printed commands were not tried in it (go test ./infra/... says so too; .ci/run installs it)", shell)
 			}
 			tried := map[string]bool{}
 			for where, tpl := range tables {

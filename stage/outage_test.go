@@ -27,7 +27,7 @@ import (
 	"rollcall/tools/testfull"
 )
 
-// The number of incidents, and the page, of "make outage"; a test without them is a
+// The number of incidents, and the page, of ".ci/run outage"; a test without them is a
 // smaller one, which takes less than a minute. Sixteen incidents open, change and end
 // while Slack is away, in each of its clusters, as forty do.
 var (

@@ -659,7 +659,7 @@ func TestWorlds(t *testing.T) {
 		t.Fatalf("%d worlds, want at least 15", len(files))
 	}
 	for n, file := range files {
-		if n%testfull.Of(1, 2) != 0 { // each is one of the corpus, too, which make corpus holds against its causes
+		if n%testfull.Of(1, 2) != 0 { // each is one of the corpus, too, which go run ./tools/bench/corpus holds against its causes
 			continue
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")

@@ -4,7 +4,7 @@ set -eu
 time=${1:-10s}
 if [ $# -lt 2 ]; then
   # Two at a time: linking a test takes one core, and longer than a second of fuzzing.
-  grep -rlE '^func Fuzz' --include='*_test.go' shared functions local events infra | sort | xargs -P 2 -n 1 sh "$0" "$time"
+  grep -rlE '^func Fuzz' --include='*_test.go' cmd shared functions command stage tools events infra | sort | xargs -P 2 -n 1 sh "$0" "$time"
   exit
 fi
 shift

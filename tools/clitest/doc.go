@@ -2,7 +2,7 @@
 // real AWS CLI and kubectl as subprocesses. They are opt-in, by build tags,
 // because they need those tools:
 //
-//	make test-cli                                       AWS CLI and kubectl
+//	.ci/run cli                                       AWS CLI and kubectl
 //	go test -tags cli ./tools/clitest -update           writes docs/workshop.md anew
 //
 // A tool that is missing is a failure, not a skip. Nothing is written outside

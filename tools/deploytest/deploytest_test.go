@@ -337,7 +337,7 @@ func commandsOf(page string) []string {
 }
 
 var (
-	begins  = regexp.MustCompile(`^(make|npm|npx|aws|kubectl|go|sh|bash|cdk|curl|git|command/capture\.sh)( |$)`)
+	begins  = regexp.MustCompile(`^(make|npm|npx|aws|kubectl|go|sh|bash|cdk|curl|git|\.ci/run)( |$)`)
 	comment = regexp.MustCompile(`\s+#.*$`)
 	inline  = regexp.MustCompile("`([^`]+)`")
 )
@@ -351,7 +351,7 @@ func TestCommandsOf(t *testing.T) {
 }
 
 // Every command of the pages has a rule that says how it is held: nobody adds
-// one that is never run. The programs are run by make test-commands.
+// one that is never run. The programs are run by .ci/run commands.
 func TestEveryCommandHasARule(t *testing.T) {
 	gate, err := os.ReadFile("../../.ci/run")
 	if err != nil {
@@ -371,6 +371,18 @@ func TestEveryCommandHasARule(t *testing.T) {
 				t.Errorf("%s: nobody says what %q does without credentials", path, command)
 			case r.gate != "" && !slices.ContainsFunc(strings.Split(string(gate), "\n"), func(line string) bool { return strings.TrimSpace(line) == r.gate }):
 				t.Errorf("%s: %q is said to be run by .ci/run as %q, which it is not", path, command, r.gate)
+			case r.program:
+				for _, folder := range regexp.MustCompile(` \./([a-z/]+)`).FindAllStringSubmatch(strings.ReplaceAll(command, "NAME", "corpus"), -1) {
+					if _, err := os.Stat("../../" + folder[1]); err != nil {
+						t.Errorf("%s: %q: %v", path, command, err)
+					}
+				}
+			case r.step && command != ".ci/run" && command != ".ci/run NAME…":
+				for _, name := range strings.Fields(command)[1:] {
+					if !strings.Contains(string(gate), "\nstep_"+name+"() {") {
+						t.Errorf("%s: %q: .ci/run has no step %s", path, command, name)
+					}
+				}
 			}
 		}
 	}
@@ -392,6 +404,11 @@ type rule struct {
 	// target tells that make must know it, and that it needs no AWS: a program
 	// of many minutes that writes a page of figures, or one of .ci/run's own.
 	target bool
+	// program is a folder that go run or go test finds, and which works for minutes or
+	// needs what is not here.
+	program bool
+	// step is one or several of .ci/run.
+	step bool
 }
 
 const (
@@ -409,12 +426,14 @@ func rules() []rule {
 		{prefix: "make destroy", stops: noCredentials},
 		{prefix: "make redrive", stops: noCredentials},
 		{prefix: "make demo", gate: "make demo"},
-		{prefix: "make test-infra", target: true}, {prefix: "make test-cli", gate: "make test-cli"}, {prefix: "make test-slack", gate: "make test-slack"},
-		{prefix: "make test-moto", target: true}, {prefix: "make test-kube", target: true}, {prefix: "make test-commands", gate: "make test-commands"},
 		{prefix: "make test-full", gate: "make test-full"}, {prefix: "make test", gate: "make test"},
-		{prefix: "make corpus", gate: "make corpus"}, {prefix: "make lint", gate: "make lint"}, {prefix: "make generate", gate: "make generate"},
-		{prefix: "make synth", gate: "make synth"}, {prefix: "make check-template", gate: "make check-template"}, {prefix: "make race", gate: "make race"},
-		{prefix: "make fuzz", gate: "make fuzz TIME=1s"},
+		{prefix: "make lint", gate: "make lint"}, {prefix: "make generate", gate: "make generate"}, {prefix: "make synth", gate: "make synth"},
+		{prefix: "go run ./tools/bench/corpus", gate: "go run ./tools/bench/corpus"},
+		{prefix: "go run ./tools/site check build/site", gate: "go run ./tools/site check build/site"},
+		{prefix: "sh tools/fuzz.sh", gate: "sh tools/fuzz.sh 1s"},
+		{prefix: "go run ./tools/", program: true}, {prefix: "go run ./stage/platform/wire/gen/model", program: true},
+		{prefix: "go test -v -run 'TestTexts|TestHeldOut|TestActivitySamples' ./shared/node/text", program: true},
+		{prefix: ".ci/run", step: true},
 		{prefix: "make ", target: true},
 		{prefix: "aws ", stops: noCLI},
 		{prefix: "kubectl ", stops: noCluster},

@@ -111,7 +111,7 @@ func Index(t *template.Template, in, out string) (string, error) {
 		}
 		fmt.Fprintf(&b, "| [%s](in/%s) | `%s` | %s | %s |\n", s.File, s.File, e.Source, e.DetailType, strings.Join(woken, ", "))
 	}
-	b.WriteString("\nRun one by hand: `make invoke FN=launch-watch EVENT=events/in/autoscaling-launch-lifecycle-action.json`\n")
+	b.WriteString("\nRun one by hand: `go run ./tools/invoke -fn launch-watch -event events/in/autoscaling-launch-lifecycle-action.json`\n")
 	b.WriteString("\n## Sent out\n\nOn the `rollcall` bus, where Rollcall's own rules wake functions too. The schemas are in [schema](schema).\n\n| sample | source | detail-type | wakes |\n|---|---|---|---|\n")
 	if samples, err = events.Samples(out); err != nil {
 		return "", err

@@ -33,11 +33,11 @@ const usage = `Runs one function by hand and prints its logs, its calls, what it
 result. The function is the real binary; AWS, Kubernetes and Slack are the local
 stage's, in the state of a world.
 
-  make invoke FN=launch-watch EVENT=events/in/autoscaling-launch-lifecycle-action.json
-  make invoke FN=join-check EVENT=events/in/ec2-state-running.json AT=2026-11-20T15:10:00Z
-  make invoke FN=join-check EVENT=events/in/schedule-scheduler.json WORLD=stage/worlds/not-ready.yaml
-  make invoke FN=notify-targets EVENT=events/out/incident-opened.json
-  make invoke FN=report EVENT=tools/invoke/testdata/observation.json
+  go run ./tools/invoke -fn launch-watch -event events/in/autoscaling-launch-lifecycle-action.json
+  go run ./tools/invoke -fn join-check -event events/in/ec2-state-running.json -at 2026-11-20T15:10:00Z
+  go run ./tools/invoke -fn join-check -event events/in/schedule-scheduler.json -world stage/worlds/not-ready.yaml
+  go run ./tools/invoke -fn notify-targets -event events/out/incident-opened.json
+  go run ./tools/invoke -fn report -event tools/invoke/testdata/observation.json
 
 An event for a function that reads a queue is put into a message, as the queue
 would, whatever it holds, but for one that a rule hands to the function itself, as it
@@ -107,14 +107,14 @@ func parse(args []string, out io.Writer) (options, error) {
 	case flags.NArg() > 0:
 		wrong = fmt.Sprintf("%q is not expected", flags.Arg(0))
 	case o.function == "":
-		wrong = "which function? FN=… (-fn) is missing"
+		wrong = "which function? -fn is missing"
 	case o.event == "":
-		wrong = "on which event? EVENT=… (-event) is missing"
+		wrong = "on which event? -event is missing"
 	}
 	if at != "" && wrong == "" {
 		var err error
 		if o.at, err = time.Parse(time.RFC3339, at); err != nil {
-			wrong = fmt.Sprintf("AT=%s (-at) is not a time such as 2026-11-20T15:10:00Z", at)
+			wrong = fmt.Sprintf("-at %s is not a time such as 2026-11-20T15:10:00Z", at)
 		}
 	}
 	if wrong != "" {

@@ -33,10 +33,10 @@ func TestParse(t *testing.T) {
 	}{
 		"function and event": {args: []string{"-fn", "report", "-event", "e.json"}, want: sample},
 		"later":              {args: []string{"-fn", "report", "-event", "e.json", "-at", "2026-11-20T15:10:00Z"}, want: later},
-		"no function":        {args: []string{"-fn", "", "-event", "e.json"}, says: "FN=… (-fn) is missing"},
-		"no event":           {args: []string{"-fn", "report"}, says: "EVENT=… (-event) is missing"},
+		"no function":        {args: []string{"-fn", "", "-event", "e.json"}, says: "-fn is missing"},
+		"no event":           {args: []string{"-fn", "report"}, says: "-event is missing"},
 		"one word too many":  {args: []string{"-fn", "report", "-event", "e.json", "x"}, says: `"x" is not expected`},
-		"no time":            {args: []string{"-fn", "report", "-event", "e.json", "-at", "noon"}, says: "AT=noon (-at) is not a time"},
+		"no time":            {args: []string{"-fn", "report", "-event", "e.json", "-at", "noon"}, says: "-at noon is not a time"},
 		"unknown option":     {args: []string{"-funktion", "report"}, says: "flag provided but not defined"},
 		"help":               {args: []string{"-help"}, says: "Exit status: 0 the function succeeded"},
 	}

@@ -4,7 +4,7 @@
 // (stage/simaws/kubeapi) must agree with it. The tests are opt-in, by the build
 // tag kube:
 //
-//	make test-kube
+//	.ci/run kube
 //
 // Everything that the reader reads is judged: a method of the client for which
 // no object is made here is a failure. The two servers are built from their Go

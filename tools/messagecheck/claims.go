@@ -518,7 +518,7 @@ func claimsOfNames() []claim {
 		}},
 		// github.com/aws/amazon-vpc-resource-controller-k8s, pkg/aws/vpc/limits.go, of that day.
 		{form(`\bm5\.large carries (9), (m5\.xlarge) (18); as of (2026-03-20)`), documented},
-		// IAM's actions are held by the service authorization reference (make authorization).
+		// IAM's actions are held by the service authorization reference (.ci/run authorization).
 		{form(`\b((?:ec2|ecr|s3|sts|eks):[A-Z][A-Za-z0-9]+)\b`), documented},
 		{form(`\b([a-z-]+/[a-z0-9-]*[a-z]-\d+)\b`), func(s said) string {
 			_, name, _ := strings.Cut(s.m[1], "/")

@@ -1,9 +1,11 @@
 // Package referee asks an AWS that others made or run the same questions as the
 // stage, and compares: moto, AWS's own emulator, or a real account.
 //
-//	make referee ENDPOINT=moto                                  starts moto_server (make test-moto)
-//	make referee ENDPOINT=https://127.0.0.1:9297 CA=cert.pem    an emulator on this machine; WRITE=1 asks what changes things too
-//	make referee ENDPOINT=aws                                   the account of your AWS profile, read-only
+//	go test -tags referee -count=1 -v ./tools/referee -args -referee.endpoint ENDPOINT
+//
+// ENDPOINT is moto, which starts moto_server (.ci/run moto); the URL of an emulator on this
+// machine, with -referee.ca cert.pem; or aws, the account of your AWS profile, read-only.
+// -referee.write asks what changes things too, on this machine only.
 //
 // A question is read-only or it writes. What is not on this machine is taken
 // for a real account: nothing that writes is asked of it, and the clients

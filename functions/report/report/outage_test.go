@@ -74,7 +74,7 @@ func (o outage) read() (stories map[string]story, order map[string][]string, twi
 	return stories, order, twice
 }
 
-// The page and the number of incidents of "make outage"; a test without them
+// The page and the number of incidents of ".ci/run outage"; a test without them
 // plays a smaller one, which takes seconds.
 var (
 	outagePage   = flag.String("outage.page", "", "write the table into this file")
@@ -205,7 +205,7 @@ func pageOf(rows []outageRow, faults int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Slack away for an hour
 
-Written by %[1]smake outage%[1]s.
+Written by %[1]s.ci/run outage%[1]s.
 
 The same two hours are played into the function's own handler, through the real Slack client: %[2]d incidents open in the first 50 minutes, three of four end, one of four comes back, each cluster is swept every five minutes. Slack is away for the first hour: its connections are refused; or it answers 503, does not answer within the timeout, or takes a message and loses the answer, in turn; or it answers 429 with Retry-After: 300. Before and after it keeps its limits: one message a second in a channel (bursts of 3), 50 edits a minute. Invocations end after a minute, five run at once, a cluster's messages are handed out in their order, and what fails comes again after six minutes. Time is the test's: a call of Slack takes 150 ms, a write 5 ms.
 

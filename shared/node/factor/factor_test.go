@@ -365,7 +365,7 @@ func TestLaunchOf(t *testing.T) {
 	}
 }
 
-// make factor plays all histories of docs/factor.md, which takes ten minutes of a core.
+// .ci/run factor plays all histories of docs/factor.md, which takes ten minutes of a core.
 var allHistories = flag.Bool("factor.all", false, "play all histories, as docs/factor.md has them")
 
 // histories is how many of a kind are played.
@@ -418,7 +418,7 @@ func playAll(k kindOfHistory, n int, seed uint64) []story {
 }
 
 // No healthy value is accused in 10,000 histories of 90 days, 2,000 of each kind
-// (make factor); make test-full plays a tenth of them. What each rule keeps out is held
+// (.ci/run factor); make test-full plays a tenth of them. What each rule keeps out is held
 // in judge_test.go; the smallest number shows that the histories are played.
 func TestHealthyAreNotAccused(t *testing.T) {
 	n := histories(2000, 200, 6)

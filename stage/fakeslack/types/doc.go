@@ -9,7 +9,7 @@
 // They are opt-in, by a build tag, because they need Node.js 20 and npm, and
 // fetch the packages that package-lock.json pins:
 //
-//	make test-slack
+//	.ci/run slack
 //
 // A tool that is missing is a failure, not a skip.
 package types

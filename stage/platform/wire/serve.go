@@ -870,7 +870,7 @@ func (s *Server) register(service, operation string, in, out reflect.Type, h han
 func (s *Server) add(service, operation string, h handler) {
 	key := service + "." + operation
 	if s.models != nil && s.models[service].ops[operation] == "" {
-		panic(fmt.Sprintf("wire: %s has no model of its request: add it to stage/platform/wire/gen/model/operations.txt and run make aws-model", key))
+		panic(fmt.Sprintf("wire: %s has no model of its request: add it to stage/platform/wire/gen/model/operations.txt and run go run ./stage/platform/wire/gen/model", key))
 	}
 	if _, ok := s.handlers[key]; ok {
 		panic("wire: two handlers for " + key)

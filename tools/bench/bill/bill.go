@@ -334,7 +334,7 @@ func Page(t Template, usages []Usage, relay Relays) (string, error) {
 	b.WriteString(`# The bill while nothing happens
 
 Generated from the template (with the buttons of Slack on) and from an hour of a healthy cluster on the local stage
-(` + "`make bill`" + ` measures it again; a test holds the sums under $5 and $35). List prices of us-east-1, November 2026, a month of 730 hours, no free tier taken off.
+(` + "`go run ./tools/bench/bill`" + ` measures it again; a test holds the sums under $5 and $35). List prices of us-east-1, November 2026, a month of 730 hours, no free tier taken off.
 What launches cost beside it is in [load.md](load.md).
 
 `)

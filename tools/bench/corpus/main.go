@@ -30,7 +30,7 @@ import (
 const usage = `Diagnoses every world of the corpus and prints what was expected against what
 was found: causes named first, false alarms, and what could not be told.
 
-  make corpus
+  go run ./tools/bench/corpus
   go run ./tools/bench/corpus [-run route] [-j 4]
 
 Exit status: 0 all as expected; 1 something else was found; 2 wrong use, or the

@@ -35,7 +35,7 @@ import (
 
 const usage = `Measures each function with the CPU share of its memory and 40 ms a call.
 
-  make lambda-times                      all functions at their own memory and others; writes docs/lambda.md
+  go run ./tools/bench/lambdatimes                      all functions at their own memory and others; writes docs/lambda.md
   go run ./tools/bench/lambdatimes -own        at their own memory alone, printed
   go run ./tools/bench/lambdatimes -rounds 9   more rounds
 
@@ -430,7 +430,7 @@ CloudTrail's two calls a second whatever its memory. slack-actions answers in ti
 // write is the page.
 func write(all []measured, how string, rounds int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<!-- Written by make lambda-times. -->
+	fmt.Fprintf(&b, `<!-- Written by go run ./tools/bench/lambdatimes. -->
 # What the functions take on Lambda's CPU
 
 A function has a share of a core in proportion to its memory: memory / %d MB ([Lambda's guide](https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html)); 256 MB are %.0f %% of one core.

@@ -39,7 +39,7 @@ func TestMemoryIsThatOfThePage(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("memory (-deployed +on docs/lambda.md, make lambda-times):\n%s", diff)
+		t.Errorf("memory (-deployed +on docs/lambda.md, go run ./tools/bench/lambdatimes):\n%s", diff)
 	}
 }
 

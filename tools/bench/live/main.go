@@ -242,8 +242,8 @@ func subnetID(i int) string { return fmt.Sprintf("subnet-0e7%014x", i) }
 
 // The lines of a page between which the table stands.
 const (
-	begin = "<!-- written by make live-times -->\n"
-	end   = "<!-- end of make live-times -->\n"
+	begin = "<!-- written by go run ./tools/bench/live -->\n"
+	end   = "<!-- end of go run ./tools/bench/live -->\n"
 )
 
 // table is what was measured, as Markdown.

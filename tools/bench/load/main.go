@@ -520,7 +520,7 @@ const month = 730
 func (p page) text() string {
 	var b strings.Builder
 	hour := float64(p.launches) * 60 / float64(p.options.minutes)
-	fmt.Fprintf(&b, "# Load\n\n%d launches in %d minutes of stage time (%.0f an hour), and %s until all was settled.\n\n", p.launches, p.options.minutes, hour, p.ran.Round(time.Minute))
+	fmt.Fprintf(&b, "# Load\n\nWritten by `go run ./tools/bench/load -page docs/load.md`.\n\n%d launches in %d minutes of stage time (%.0f an hour), and %s until all was settled.\n\n", p.launches, p.options.minutes, hour, p.ran.Round(time.Minute))
 	b.WriteString("| outcome | launches |\n|---|---|\n")
 	for _, end := range slices.Sorted(maps.Keys(p.outcomes)) {
 		fmt.Fprintf(&b, "| %s | %d |\n", end, p.outcomes[end])

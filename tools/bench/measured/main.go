@@ -27,8 +27,8 @@ import (
 
 const usage = `Measures what hangs on the machine.
 
-  make figures                            measure, write docs/measured.md, and fill the pages that have figures of it
-  make figures ONLY=stories               measure how long each story takes, and leave the rest of docs/measured.md as it is
+  go run ./tools/bench/measured                            measure, write docs/measured.md, and fill the pages that have figures of it
+  go run ./tools/bench/measured -only stories               measure how long each story takes, and leave the rest of docs/measured.md as it is
   go run ./tools/bench/measured           measure, and write docs/measured.md; -only stories as above
   go run ./tools/bench/measured -check    hold the page's sizes against the programs that are built
 
@@ -121,7 +121,7 @@ const lengthsHeading = "## Each story\n"
 func lengthsSection(list []length) string {
 	var b strings.Builder
 	b.WriteString(lengthsHeading + `
-Each by itself, as ` + "`make demo STORY=…`" + ` plays it, from the program's start to its end; ` + "`make figures ONLY=stories`" + ` measures these alone.
+Each by itself, as ` + "`make demo STORY=…`" + ` plays it, from the program's start to its end; ` + "`go run ./tools/bench/measured -only stories`" + ` measures these alone.
 
 | story | s |
 |---|---|
@@ -137,7 +137,7 @@ func putLengths(text string, list []length) (string, error) {
 	before, rest, found := strings.Cut(text, "\n"+lengthsHeading)
 	_, after, more := strings.Cut(rest, "\n## ")
 	if !found || !more {
-		return "", errors.New("the page has no section of each story with another after it: make figures writes it whole")
+		return "", errors.New("the page has no section of each story with another after it: go run ./tools/bench/measured writes it whole")
 	}
 	return before + "\n" + lengthsSection(list) + "\n## " + after, nil
 }
@@ -195,11 +195,11 @@ func thisMachine() string {
 // text is docs/measured.md.
 func (m *result) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<!-- Written by make figures. Do not edit. -->
+	fmt.Fprintf(&b, `<!-- Written by go run ./tools/bench/measured. Do not edit. -->
 # Measured on one machine
 
 On %s, with whole cores and calls over loopback; other work beside it makes it slower. What hangs on the machine and has no page of its own is here;
-`+"`make figures`"+` measures it again, and writes this page, [the figures](figures.md) and those of other pages.
+`+"`go run ./tools/bench/measured`"+` measures it again, and writes this page, [the figures](figures.md) and those of other pages.
 
 ## The stories
 
@@ -371,7 +371,7 @@ func compare(page string, built []size) error {
 		faults = append(faults, fmt.Errorf("%s is on the page, and is not built", name))
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("make figures: %w", errors.Join(faults...))
+		return fmt.Errorf("go run ./tools/bench/measured: %w", errors.Join(faults...))
 	}
 	return nil
 }

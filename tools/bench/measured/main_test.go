@@ -68,7 +68,7 @@ func TestEachStoryIsOnThePage(t *testing.T) {
 	}
 	// That these are all is held where the page is (tools/site).
 	if diff := cmp.Diff(storiesOf(string(stories)), told); diff != "" {
-		t.Errorf("run make figures ONLY=stories (-stories +page):\n%s", diff)
+		t.Errorf("run go run ./tools/bench/measured -only stories (-stories +page):\n%s", diff)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestPageIsWhole(t *testing.T) {
 	}
 	for _, w := range want {
 		if !strings.Contains(string(raw), w) {
-			t.Errorf("docs/measured.md has no %q: run make figures", w)
+			t.Errorf("docs/measured.md has no %q: run go run ./tools/bench/measured", w)
 		}
 	}
 }

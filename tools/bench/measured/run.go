@@ -54,7 +54,7 @@ func (m *result) programs(ctx context.Context) (err error) {
 		return err
 	}
 	if m.command, err = os.Stat(command); err != nil {
-		return fmt.Errorf("look at the program (make figures builds it): %w", err)
+		return fmt.Errorf("look at the program (go run ./tools/bench/measured builds it): %w", err)
 	}
 	dir, err := os.MkdirTemp("", "rollcall-measured-")
 	if err != nil {

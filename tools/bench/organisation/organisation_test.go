@@ -367,7 +367,7 @@ const settle = 20 * time.Minute
 // launch has its one true outcome; no account's request bucket is emptied; and there is one
 // message for each cause. Two accounts with five clusters each show that nothing is mixed up,
 // and ten places that it holds for many; the thousand clusters of fifty accounts are
-// played by make organisation.
+// played by .ci/run organisation.
 func TestCompany(t *testing.T) {
 	c := company{accounts: testfull.Of(5, 2), regions: testfull.Of(2, 1), clusters: 5, nodes: testfull.Of(20, 2)}
 	p := play{company: c, minutes: testfull.Of(10, 2), hourly: testfull.Of(1_000, 300), atOnce: 4}

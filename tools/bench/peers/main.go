@@ -25,7 +25,7 @@ func start() time.Time { return time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC) }
 const usage = `Applies the rules by which others delete network interfaces, and Rollcall's, to
 one world of 500 interfaces, and prints what each deletes and keeps wrongly.
 
-  make peers
+  go run ./tools/bench/peers
   go run ./tools/bench/peers [-page FILE]
 
 Exit status: 0 it was written, 1 it could not be, 2 wrong use.

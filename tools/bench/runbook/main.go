@@ -42,7 +42,7 @@ import (
 const usage = `Lets AWS's own runbook, as documented, and Rollcall look at each world of the
 corpus, and writes both side by side. Some minutes; run it from the repository's root.
 
-  make runbook
+  go run ./tools/bench/runbook
   go run ./tools/bench/runbook [-worlds DIR] [-out FILE]
 
 Exit status: 0 it was written, 1 it could not be, 2 wrong use.

@@ -73,7 +73,7 @@ const (
 
 // TestPageIsFresh holds that the committed page has a row for each world and
 // no other, and that the runbook's half of it is what the model says now.
-// Rollcall's half takes the functions' binaries: make runbook writes it. Every sixth
+// Rollcall's half takes the functions' binaries: go run ./tools/bench/runbook writes it. Every sixth
 // world shows that the page is one of this model; make test-full looks at all.
 func TestPageIsFresh(t *testing.T) {
 	text, err := os.ReadFile(pageFile)
@@ -111,14 +111,14 @@ func TestPageIsFresh(t *testing.T) {
 		if r.kind() == broken && len(r.own.health)+len(r.own.conditions) > 0 {
 			want++
 			if !strings.Contains(page, "\n"+r.ownHalf()) {
-				t.Errorf("the page is stale, run make runbook: it lacks %q", r.ownHalf())
+				t.Errorf("the page is stale, run go run ./tools/bench/runbook: it lacks %q", r.ownHalf())
 			}
 		}
 		if !strings.Contains(page, "\n"+r.half()) {
-			t.Errorf("the page is stale, run make runbook: it lacks %q", r.half())
+			t.Errorf("the page is stale, run go run ./tools/bench/runbook: it lacks %q", r.half())
 		}
 	}
 	if got := strings.Count(page, "\n| ["); testfull.Asked() && got != want {
-		t.Errorf("the page has %d worlds, the corpus %d: run make runbook", got, want)
+		t.Errorf("the page has %d worlds, the corpus %d: run go run ./tools/bench/runbook", got, want)
 	}
 }

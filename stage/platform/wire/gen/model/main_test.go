@@ -37,7 +37,7 @@ func TestModelIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(fresh, text) {
-		t.Error("stage/platform/wire/model.txt is not what the generator makes: run make aws-model")
+		t.Error("stage/platform/wire/model.txt is not what the generator makes: run go run ./stage/platform/wire/gen/model")
 	}
 }
 
