@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,6 +46,8 @@ import (
 	"rollcall/stage/platform/router"
 	"rollcall/stage/platform/template"
 	"rollcall/stage/platform/wire"
+	"rollcall/tools/goldens"
+	"rollcall/tools/messagecheck"
 	"rollcall/tools/testfull"
 )
 
@@ -334,7 +335,10 @@ func codes(e nodegroup.Event) []string {
 	return list
 }
 
-var updateMessages = flag.Bool("update", false, "write the golden messages anew")
+var (
+	updateMessages = flag.Bool("update", false, "write the golden messages anew")
+	keptMessages   = goldens.New("testdata/messages", "stage", updateMessages)
+)
 
 // messageWorlds are worlds of the corpus whose messages are kept as they come into
 // the channel from the whole machinery: the words are the check's own, where the
@@ -352,12 +356,12 @@ var messageFleets = map[string]string{
 	"fleet-no-capacity": "ec2-call-create-fleet-no-capacity.json",
 }
 
-// TestMessages holds what is said of a world against its golden files: the blocks as
-// they were sent, and how they read. go run ./stage/fakeslack/try FILE… shows them.
+// TestMessages holds what is said of a world: how it reads, and the blocks as they were
+// sent. go run ./stage/fakeslack/try FILE… shows them.
 func TestMessages(t *testing.T) {
-	want := map[string]bool{}
+	names := slices.Clone(karpenterMessages[:]) // TestKarpenterStory
 	for _, name := range messageWorlds {
-		want[name+".golden.json"], want[name+".txt"] = true, true
+		names = append(names, name)
 		t.Run(name, inTime(func(t *testing.T) {
 			r := start(t, "corpus/"+name, func(o *Options) { o.Rights = "../deploy/clusterrole.yaml" })
 			r.until("a message", func() bool { return len(r.messages()) > 0 })
@@ -367,12 +371,11 @@ func TestMessages(t *testing.T) {
 			if len(messages) != 1 {
 				t.Fatalf("%d messages, want one", len(messages))
 			}
-			goldenMessage(t, name+".golden.json", sent(t, messages[0]))
-			goldenMessage(t, name+".txt", []byte(aloud(t, messages[0])))
+			keepMessage(t, name, messages[0])
 		}))
 	}
 	for name, sample := range messageFleets {
-		want[name+".golden.json"], want[name+".txt"] = true, true
+		names = append(names, name)
 		t.Run(name, inTime(func(t *testing.T) {
 			text, err := os.ReadFile("../events/in/" + sample)
 			if err != nil {
@@ -387,39 +390,28 @@ func TestMessages(t *testing.T) {
 			if len(messages) != 1 {
 				t.Fatalf("%d messages, want one", len(messages))
 			}
-			goldenMessage(t, name+".golden.json", sent(t, messages[0]))
-			goldenMessage(t, name+".txt", []byte(aloud(t, messages[0])))
+			keepMessage(t, name, messages[0])
 		}))
 	}
-	for _, name := range karpenterMessages { // TestKarpenterStory
-		want[name+".golden.json"], want[name+".txt"] = true, true
-	}
-	files, err := os.ReadDir("testdata/messages")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if !want[f.Name()] {
-			t.Errorf("testdata/messages/%s belongs to no world", f.Name())
-		}
-	}
+	keptMessages.Only(t, names...)
 }
 
-func goldenMessage(t *testing.T, name string, got []byte) {
+// keepMessage holds a message against its golden files, and its numbers against each other.
+func keepMessage(t *testing.T, name string, m fakeslack.Message) {
 	t.Helper()
-	file := filepath.Join("testdata/messages", name)
-	if *updateMessages {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
+	keptMessages.Sent(t, name, sent(t, m))
+	keptMessages.Text(t, name, []byte(aloud(t, m)))
+	for n, each := range append([]fakeslack.Message{m}, m.Replies...) {
+		if len(each.Blocks) == 0 || len(each.Files) > 0 {
+			continue
+		}
+		found, err := messagecheck.Contradictions(each.Blocks, n > 0)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got; run with -update if it should change):\n%s", name, diff)
+		for _, says := range found {
+			t.Errorf("%s, message %d: %s", name, n, says)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -611,8 +610,8 @@ func askedFor() map[string][]slackapi.Message {
 
 func TestAskedGolden(t *testing.T) {
 	for name, messages := range askedFor() {
-		golden(t, name+".golden.json", wire(t, messages))
-		golden(t, name+".txt", []byte(read(messages)))
+		kept.Sent(t, name, wire(t, messages))
+		kept.Text(t, name, []byte(read(messages)))
 	}
 }
 
@@ -635,12 +634,6 @@ func TestAskedMuch(t *testing.T) {
 			t.Errorf("%s does not say that it leaves something out:\n%s", name, text)
 		}
 	}
-}
-
-// isAsked tells the golden files of answers to commands.
-func isAsked(name string) bool {
-	_, err := os.Stat("testdata/" + name)
-	return strings.HasPrefix(name, "asked-") && err == nil
 }
 
 // TestWordsAreTheMessages: whoever hears of an incident elsewhere reads what the message in

@@ -9,11 +9,12 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,7 @@ import (
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
 	"rollcall/stage/fakeslack"
+	"rollcall/tools/goldens"
 )
 
 // options are those of the scene: what people and remedies do is shown with
@@ -416,8 +418,8 @@ func TestAnswers(t *testing.T) {
 		}
 		list = append(list, m)
 	}
-	golden(t, "answers.golden.json", wire(t, list))
-	golden(t, "answers.txt", []byte(strings.ReplaceAll(read(list), "--- reply", "--- answer")))
+	kept.Sent(t, "answers", wire(t, list))
+	kept.Text(t, "answers", []byte(strings.ReplaceAll(read(list), "--- reply", "--- answer")))
 }
 
 // TestAnswersNeverPastTheLimits: what a person is told comes from outside too.
@@ -1028,50 +1030,26 @@ func hold(t *testing.T, file, url string) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var (
+	update = flag.Bool("update", false, "write the golden files anew")
+	kept   = goldens.New("testdata", "slack", update)
+)
 
-// TestGolden holds every scene against its two files: the blocks as they are
-// sent, and how they read.
+// TestGolden holds every scene: how it reads, and the blocks as they are sent.
 func TestGolden(t *testing.T) {
-	want := map[string]bool{"answers.golden.json": true, "answers.txt": true}
+	names := append([]string{"answers"}, slices.Collect(maps.Keys(askedFor()))...)
 	for _, s := range scenes() {
 		t.Run(s.name, func(t *testing.T) {
 			messages := []slackapi.Message{Render(s.incident, s.options())}
 			for _, n := range s.notes {
 				messages = append(messages, RenderNote(s.incident, n))
 			}
-			golden(t, s.name+".golden.json", wire(t, messages))
-			golden(t, s.name+".txt", []byte(read(messages)))
+			kept.Sent(t, s.name, wire(t, messages))
+			kept.Text(t, s.name, []byte(read(messages)))
 		})
-		want[s.name+".golden.json"], want[s.name+".txt"] = true, true
+		names = append(names, s.name)
 	}
-	files, err := os.ReadDir("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if !f.IsDir() && !want[f.Name()] && !isAsked(f.Name()) {
-			t.Errorf("testdata/%s belongs to no scene", f.Name())
-		}
-	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(got), string(want)); diff != "" {
-		t.Errorf("%s (-got +want; run with -update if it should change):\n%s", name, diff)
-	}
+	kept.Only(t, names...)
 }
 
 // wire writes messages as they are sent.

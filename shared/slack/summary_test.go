@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/snapshot"
 	"rollcall/stage/fakeslack"
+	"rollcall/tools/goldens"
 )
 
 func (s summaryScene) messages() []slackapi.Message {
@@ -33,24 +33,16 @@ func (s summaryScene) messages() []slackapi.Message {
 	return list
 }
 
-// TestSummaryGolden holds every summary against its two files: the blocks as
-// they are sent, and how they read.
+// TestSummaryGolden holds every summary: how it reads, and the blocks as they are sent.
 func TestSummaryGolden(t *testing.T) {
-	want := map[string]bool{}
+	folder := goldens.New("testdata/summaries", "slack/summaries", update)
+	var names []string
 	for _, s := range summaryScenes() {
-		golden(t, filepath.Join("summaries", s.name+".golden.json"), wire(t, s.messages()))
-		golden(t, filepath.Join("summaries", s.name+".txt"), []byte(read(s.messages())))
-		want[s.name+".golden.json"], want[s.name+".txt"] = true, true
+		folder.Sent(t, s.name, wire(t, s.messages()))
+		folder.Text(t, s.name, []byte(read(s.messages())))
+		names = append(names, s.name)
 	}
-	files, err := os.ReadDir("testdata/summaries")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if !want[f.Name()] {
-			t.Errorf("testdata/summaries/%s belongs to no scene", f.Name())
-		}
-	}
+	folder.Only(t, names...)
 }
 
 // TestSummariesAreShort: read in ten seconds. A person reads about four words

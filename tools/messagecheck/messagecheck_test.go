@@ -22,6 +22,7 @@ import (
 	"rollcall/shared/target/message"
 	"rollcall/stage"
 	"rollcall/stage/examine"
+	"rollcall/tools/goldens"
 	"rollcall/tools/testfull"
 )
 
@@ -311,39 +312,34 @@ func (c *tally) later(t *testing.T, of World, i incident.Incident, affected []st
 
 // TestGoldenMessagesAgreeWithThemselves: the scenes of each turn of an incident's life,
 // which no world plays: what is being remedied, muted, resolved, withdrawn, a day's report.
+// The messages of worlds are held where they are played (stage).
 func TestGoldenMessagesAgreeWithThemselves(t *testing.T) {
 	files := 0
 	var read tally
-	for _, folder := range []string{"../../shared/slack/testdata", "../../shared/slack/testdata/summaries", "../../stage/testdata/messages"} {
-		paths, err := filepath.Glob(filepath.Join(folder, "*.golden.json"))
+	for _, path := range goldens.Messages(t, "../..", "./shared/slack") {
+		if strings.HasPrefix(filepath.Base(path), "asked-") {
+			continue // answers for one person; a weekly silence is typed in UTC
+		}
+		raw, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range paths {
-			if strings.HasPrefix(filepath.Base(path), "asked-") {
-				continue // answers for one person; a weekly silence is typed in UTC
+		var list []struct{ Blocks json.RawMessage }
+		if json.Unmarshal(raw, &list) != nil {
+			continue // of another form: answers for one person
+		}
+		files++
+		for n, m := range list {
+			if len(m.Blocks) == 0 {
+				continue
 			}
-			raw, err := os.ReadFile(path)
+			read.count(m.Blocks)
+			found, err := Contradictions(m.Blocks, n > 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var list []struct{ Blocks json.RawMessage }
-			if json.Unmarshal(raw, &list) != nil {
-				continue // of another form: answers for one person
-			}
-			files++
-			for n, m := range list {
-				if len(m.Blocks) == 0 {
-					continue
-				}
-				read.count(m.Blocks)
-				found, err := Contradictions(m.Blocks, n > 0)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, says := range found {
-					t.Errorf("%s, message %d: %s", filepath.Base(path), n, says)
-				}
+			for _, says := range found {
+				t.Errorf("%s, message %d: %s", filepath.Base(path), n, says)
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/stage/fakeslack"
 	"rollcall/tools/browser"
+	"rollcall/tools/goldens"
 )
 
 // firstScreen is what a phone of 390 × 844 shows of a message at once: above it stand the
@@ -34,21 +35,15 @@ func TestFirstScreenOfAPhone(t *testing.T) {
 	t.Cleanup(func() { _ = stand.Close() })
 	api := slackgo.New("xoxb-1", slackgo.OptionAPIURL(stand.APIURL()))
 	var names []string
-	for _, folder := range []string{"../../../shared/slack/testdata", "../../testdata/messages"} {
-		paths, err := filepath.Glob(filepath.Join(folder, "*.golden.json"))
-		if err != nil {
-			t.Fatal(err)
+	for _, path := range goldens.Messages(t, "../../..", "./shared/slack", "./stage") {
+		if strings.HasPrefix(filepath.Base(path), "asked-") || filepath.Base(filepath.Dir(path)) == "summaries" {
+			continue // answers for one person, the home page, and what has no incident
 		}
-		for _, path := range paths {
-			if strings.HasPrefix(filepath.Base(path), "asked-") {
-				continue // answers for one person, and the home page
+		if blocks := untilButtons(t, path); blocks != nil {
+			if _, _, err := api.PostMessage(channel, slackgo.MsgOptionText(filepath.Base(path), false), slackgo.MsgOptionBlocks(blocks...)); err != nil {
+				t.Fatalf("%s: %v", path, err)
 			}
-			if blocks := untilButtons(t, path); blocks != nil {
-				if _, _, err := api.PostMessage(channel, slackgo.MsgOptionText(filepath.Base(path), false), slackgo.MsgOptionBlocks(blocks...)); err != nil {
-					t.Fatalf("%s: %v", path, err)
-				}
-				names = append(names, strings.TrimSuffix(filepath.Base(path), ".golden.json"))
-			}
+			names = append(names, strings.TrimSuffix(filepath.Base(path), goldens.Ending))
 		}
 	}
 	b := newBrowser(t, true)

@@ -76,7 +76,7 @@ func drive(t *testing.T, scenes map[string][]message) (*fakeslack.Server, told) 
 
 // TestClient: Slack's own client gets from the stand-in what it sent.
 func TestClient(t *testing.T) {
-	scenes := goldens(t)
+	scenes, _ := played(t)
 	s, got := drive(t, scenes)
 
 	if a := got.Auth; !a.OK || a.UserID == "" || a.BotID == "" || a.TeamID == "" || a.URL == "" || !slices.Contains(a.Metadata.Scopes, "chat:write") {

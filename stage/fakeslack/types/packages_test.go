@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/tools/goldens"
 )
 
 // packages fetches what package-lock.json pins, unless it is there, and returns
@@ -60,16 +62,15 @@ type message struct {
 	Metadata json.RawMessage `json:"metadata"`
 }
 
-// goldens are the golden files of shared/slack, by the name of their scene:
-// the incident's message, then its replies.
-func goldens(t *testing.T) map[string][]message {
+// played are the messages of shared/slack as they are sent, by the name of their scene: the
+// incident's message, then its replies. The texts are the files.
+func played(t *testing.T) (messages map[string][]message, texts map[string][]byte) {
 	t.Helper()
-	files, err := filepath.Glob("../../../shared/slack/testdata/*.golden.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no golden files (%v)", err)
-	}
-	out := map[string][]message{}
-	for _, file := range files {
+	messages, texts = map[string][]message{}, map[string][]byte{}
+	for _, file := range goldens.Messages(t, "../../..", "./shared/slack") {
+		if filepath.Base(filepath.Dir(file)) == "summaries" {
+			continue
+		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -81,9 +82,13 @@ func goldens(t *testing.T) map[string][]message {
 		if len(list) == 0 {
 			t.Fatalf("%s holds no message", file)
 		}
-		out[strings.TrimSuffix(filepath.Base(file), ".golden.json")] = list
+		name := strings.TrimSuffix(filepath.Base(file), goldens.Ending)
+		messages[name], texts[name] = list, text
 	}
-	return out
+	if len(messages) < 100 {
+		t.Fatalf("%d messages: they are kept elsewhere", len(messages))
+	}
+	return messages, texts
 }
 
 // wrong are blocks with one mistake each. says is a piece of the compiler's

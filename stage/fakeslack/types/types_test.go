@@ -60,11 +60,8 @@ var wrongOutside = []struct{ name, message, says string }{
 // are refused.
 func TestTypes(t *testing.T) {
 	files := map[string]string{"tsconfig.json": settings, "sent.ts": sent}
-	for name := range goldens(t) {
-		text, err := os.ReadFile("../../../shared/slack/testdata/" + name + ".golden.json")
-		if err != nil {
-			t.Fatal(err)
-		}
+	_, texts := played(t)
+	for name, text := range texts {
 		files["golden-"+name+".ts"] = literal(text)
 	}
 	// A home page is made of the same blocks, and views.publish takes it.
