@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rollcall/stage/fakeslack"
+	"rollcall/tools/binaries"
 
 	"rollcall/stage"
 )
@@ -61,8 +62,12 @@ func TestWorkshop(t *testing.T) {
 
 // play runs all commands of the workshop on a fresh stage.
 func play(t *testing.T, cli tool) []entry {
+	built, err := binaries.Build("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	s, err := stage.Start(t.Context(), stage.Options{
-		World: "../../stage/worlds/route.yaml", Template: "../../infra/Rollcall.template.json", Binaries: "../../build/local", Rate: rate,
+		World: "../../stage/worlds/route.yaml", Template: "../../infra/Rollcall.template.json", Binaries: built, Rate: rate,
 	})
 	if err != nil {
 		t.Fatalf("start the stage: %v", err)

@@ -27,6 +27,7 @@ import (
 	"rollcall/stage/platform/lambdaruntime"
 	"rollcall/stage/platform/template"
 	"rollcall/stage/platform/wire"
+	"rollcall/tools/binaries"
 )
 
 const usage = `Runs one function by hand and prints its logs, its calls, what it sent and its
@@ -94,7 +95,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.StringVar(&o.world, "world", "stage/worlds/samples.yaml", "world to run it in")
 	flags.StringVar(&at, "at", "", "stage time to run at, e.g. 2026-11-20T15:10:00Z (default: when the world starts)")
 	flags.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
-	flags.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries (make build-local)")
+	flags.StringVar(&o.binaries, "binaries", "", "folder of the functions' binaries (default: they are built)")
 	flags.Usage = func() {
 		fmt.Fprint(out, usage)
 		flags.PrintDefaults()
@@ -133,6 +134,11 @@ func run(ctx context.Context, o options, out io.Writer) (bool, error) {
 	}
 	if _, err := os.Stat(o.world); err != nil {
 		return false, misuse{fmt.Errorf("read the world: %w", err)}
+	}
+	if o.binaries == "" {
+		if o.binaries, err = binaries.Build("."); err != nil {
+			return false, err
+		}
 	}
 	s, err := stage.Start(ctx, stage.Options{
 		Settings: settings(o.function), World: o.world, Template: o.template, Binaries: o.binaries, At: o.at, Quiet: true, Out: &logs{out: out},

@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "write testdata/observation.json anew")
 
 func TestParse(t *testing.T) {
-	sample := options{function: "report", event: "e.json", world: "stage/worlds/samples.yaml", template: "infra/Rollcall.template.json", binaries: "build/local"}
+	sample := options{function: "report", event: "e.json", world: "stage/worlds/samples.yaml", template: "infra/Rollcall.template.json"}
 	later := sample
 	later.at = time.Date(2026, 11, 20, 15, 10, 0, 0, time.UTC)
 	tests := map[string]struct {

@@ -1,6 +1,6 @@
 // Package bill computes what a deployment costs in a month in which nothing
 // happens: from the synthesised template, and from an hour of a healthy cluster
-// on the local stage (usage.json, written by tools/bench/bill/measure).
+// on the local stage (usage.json, written by tools/bench/bill/measure), at public prices.
 package bill
 
 import (
@@ -30,22 +30,22 @@ const (
 	customMetric = 0.30 // each set of dimensions, by the hour in which it is told
 	secret       = 0.40
 	key          = 1.00
-	standard     = 0.40 / 1e6
-	fifo         = 0.50 / 1e6
-	invocation   = 0.20 / 1e6
-	gbSecond     = 0.0000133334
-	writeUnit    = 0.625 / 1e6
-	readUnit     = 0.125 / 1e6
-	event        = 1.00 / 1e6
-	logByte      = 0.50 / 1e9
+	Standard     = 0.40 / 1e6
+	FIFO         = 0.50 / 1e6
+	Invocation   = 0.20 / 1e6
+	GBSecond     = 0.0000133334
+	WriteUnit    = 0.625 / 1e6
+	ReadUnit     = 0.125 / 1e6
+	Event        = 1.00 / 1e6
+	LogByte      = 0.50 / 1e9
 )
 
 const (
-	// pollers is with how many pollers Lambda looks at a queue that is quiet, and
-	// longPoll how long each request waits (Lambda, "Using Lambda with Amazon
+	// Pollers is with how many pollers Lambda looks at a queue that is quiet, and
+	// LongPoll how long each request waits (Lambda, "Using Lambda with Amazon
 	// SQS": five, long polling; SQS: at most 20 seconds).
-	pollers  = 5
-	longPoll = 20 * time.Second
+	Pollers  = 5
+	LongPoll = 20 * time.Second
 	// callTime is taken for each call of AWS, one after another, and ownTime for
 	// the work of an invocation on the processor share of its memory.
 	callTime = 40 * time.Millisecond
@@ -190,8 +190,8 @@ func metricsOf(alarm resource, queue string) int {
 // TargetsCost is what targets cost beside the bill while nothing happens, without their
 // secrets, of which each costs a secret's price.
 func TargetsCost(t Template) float64 {
-	polls := float64(pollers) * Hours * float64(time.Hour/longPoll)
-	return float64(t.Targets.AlarmMetrics)*alarmMetric + float64(t.Targets.FIFOPolled)*polls*fifo
+	polls := float64(Pollers) * Hours * float64(time.Hour/LongPoll)
+	return float64(t.Targets.AlarmMetrics)*alarmMetric + float64(t.Targets.FIFOPolled)*polls*FIFO
 }
 
 func metrics(alarm resource) int {
@@ -217,7 +217,7 @@ func Of(t Template, u Usage, s Size) ([]Line, error) {
 	}
 	month := float64(s.Clusters) * Hours / u.Hours
 	bySubnet := float64(s.Subnets) / float64(u.Subnets*s.Clusters)
-	polls := float64(pollers) * Hours * float64(time.Hour/longPoll)
+	polls := float64(Pollers) * Hours * float64(time.Hour/LongPoll)
 	var invoked, gbs float64
 	for name, n := range u.Invocations {
 		memory, ok := t.Memory[name]
@@ -237,16 +237,16 @@ func Of(t Template, u Usage, s Size) ([]Line, error) {
 		{"custom metrics", float64(len(u.Series) * s.Clusters), customMetric, fmt.Sprintf("%d for each cluster while nothing is wrong", len(u.Series))},
 		{"secrets", float64(t.Secrets), secret, "in the template"},
 		{"keys", float64(t.Keys), key, "customer keys in the template"},
-		{"SQS: idle pollers, standard", polls * float64(t.StandardPolled), standard, fmt.Sprintf("%d queues x %d pollers x 3 requests a minute", t.StandardPolled, pollers)},
-		{"SQS: idle pollers, FIFO", polls * float64(t.FIFOPolled), fifo, fmt.Sprintf("%d queue x %d pollers x 3 requests a minute", t.FIFOPolled, pollers)},
-		{"SQS: messages, standard", float64(u.Standard) * month, standard, "sent, received, deleted"},
-		{"SQS: messages, FIFO", float64(u.FIFO) * month, fifo, "sent, received, deleted"},
-		{"Lambda: invocations", invoked, invocation, ""},
-		{"Lambda: GB-seconds", gbs, gbSecond, fmt.Sprintf("%s for each call of AWS, one after another, and %s of its own for each invocation", callTime, ownTime)},
-		{"DynamoDB: write units", u.Writes * month * bySubnet, writeUnit, ""},
-		{"DynamoDB: read units", u.Reads * month * bySubnet, readUnit, ""},
-		{"events on the Rollcall bus", float64(u.Events) * month, event, "events of AWS and schedules are free"},
-		{"log bytes", float64(u.LogBytes)*month + invoked*platformLines, logByte, fmt.Sprintf("the functions' lines, and %d bytes of Lambda's for each invocation", platformLines)},
+		{"SQS: idle pollers, standard", polls * float64(t.StandardPolled), Standard, fmt.Sprintf("%d queues x %d pollers x 3 requests a minute", t.StandardPolled, Pollers)},
+		{"SQS: idle pollers, FIFO", polls * float64(t.FIFOPolled), FIFO, fmt.Sprintf("%d queue x %d pollers x 3 requests a minute", t.FIFOPolled, Pollers)},
+		{"SQS: messages, standard", float64(u.Standard) * month, Standard, "sent, received, deleted"},
+		{"SQS: messages, FIFO", float64(u.FIFO) * month, FIFO, "sent, received, deleted"},
+		{"Lambda: invocations", invoked, Invocation, ""},
+		{"Lambda: GB-seconds", gbs, GBSecond, fmt.Sprintf("%s for each call of AWS, one after another, and %s of its own for each invocation", callTime, ownTime)},
+		{"DynamoDB: write units", u.Writes * month * bySubnet, WriteUnit, ""},
+		{"DynamoDB: read units", u.Reads * month * bySubnet, ReadUnit, ""},
+		{"events on the Rollcall bus", float64(u.Events) * month, Event, "events of AWS and schedules are free"},
+		{"log bytes", float64(u.LogBytes)*month + invoked*platformLines, LogByte, fmt.Sprintf("the functions' lines, and %d bytes of Lambda's for each invocation", platformLines)},
 	}, relays...), nil
 }
 
@@ -255,15 +255,22 @@ func (u *Usage) Logged(text string) { u.LogBytes, u.Series = len(text), series(t
 
 // Stored counts what the table took between two readings of a meter.
 func (u *Usage) Stored(before, after map[string]simaws.Used) {
-	for op, used := range after {
-		units := used.Units - before[op].Units
-		switch op {
-		case "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem":
-			u.Writes += units
+	readsBefore, writesBefore := Units(before)
+	reads, writes := Units(after)
+	u.Reads, u.Writes = u.Reads+reads-readsBefore, u.Writes+writes-writesBefore
+}
+
+// Units are what a table took, in units of DynamoDB.
+func Units(used map[string]simaws.Used) (reads, writes float64) {
+	for operation, u := range used {
+		switch operation {
+		case "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems":
+			writes += u.Units
 		default:
-			u.Reads += units
+			reads += u.Units
 		}
 	}
+	return reads, writes
 }
 
 // Called counts the calls of functions that were invoked: others are an administrator's.
@@ -334,7 +341,7 @@ func Page(t Template, usages []Usage, relay Relays) (string, error) {
 	b.WriteString(`# The bill while nothing happens
 
 Generated from the template (with the buttons of Slack on) and from an hour of a healthy cluster on the local stage
-(` + "`go run ./tools/bench/bill`" + ` measures it again; a test holds the sums under $5 and $35). List prices of us-east-1, November 2026, a month of 730 hours, no free tier taken off.
+(` + "`go run ./tools/bench/bill/measure`" + ` measures it again; a test holds the sums under $5 and $35). List prices of us-east-1, November 2026, a month of 730 hours, no free tier taken off.
 What launches cost beside it is in [load.md](load.md).
 
 `)
@@ -385,7 +392,7 @@ func table(b *strings.Builder, lines []Line) {
 		if l.Price < 0.01 {
 			price = fmt.Sprintf("$%.4g a million", l.Price*1e6)
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | $%.2f | %s |\n", l.What, number(l.Count), price, l.Cost(), l.How)
+		fmt.Fprintf(b, "| %s | %s | %s | $%.2f | %s |\n", l.What, Number(l.Count), price, l.Cost(), l.How)
 	}
 	fmt.Fprintf(b, "| **together** | | | **$%.2f** | |\n", Total(lines))
 }
@@ -394,11 +401,11 @@ func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return number(float64(n)) + " " + what + "s"
+	return Number(float64(n)) + " " + what + "s"
 }
 
-// number writes thousands apart.
-func number(x float64) string {
+// Number writes thousands apart.
+func Number(x float64) string {
 	text := fmt.Sprintf("%.0f", x)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]
@@ -445,8 +452,8 @@ func (r Relays) lines(t Template, u Usage) ([]Line, error) {
 	seconds := asked * (ownTime + callTime).Seconds()
 	logged := float64(u.LogBytes)/float64(invocations) + platformLines
 	return []Line{
-		{"relays: invocations", asked, invocation, fmt.Sprintf("%s, each asked %d times in five minutes", plural(r.Count, "relay"), lists)},
-		{"relays: GB-seconds", seconds * (r.Memory + waiting) / 1024, gbSecond, "their own, counted as above, and those of sweep, which waits for each"},
-		{"relays: log bytes", asked * logged, logByte, "for each invocation as much as the other functions write"},
+		{"relays: invocations", asked, Invocation, fmt.Sprintf("%s, each asked %d times in five minutes", plural(r.Count, "relay"), lists)},
+		{"relays: GB-seconds", seconds * (r.Memory + waiting) / 1024, GBSecond, "their own, counted as above, and those of sweep, which waits for each"},
+		{"relays: log bytes", asked * logged, LogByte, "for each invocation as much as the other functions write"},
 	}, nil
 }

@@ -3,112 +3,75 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"text/tabwriter"
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sync/errgroup"
 
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/bench/harness"
 )
 
 const usage = `Diagnoses every world of the corpus and prints what was expected against what
-was found: causes named first, false alarms, and what could not be told.
+was found: causes named first, false alarms, and what could not be told. It fails if
+something else was found.
 
-  go run ./tools/bench/corpus
   go run ./tools/bench/corpus [-run route] [-j 4]
-
-Exit status: 0 all as expected; 1 something else was found; 2 wrong use, or the
-corpus could not be run.
-
 `
 
-type options struct {
-	dir, run string
-	parallel int
-}
-
 func main() {
-	os.Exit(command(os.Args[1:], os.Stdout, os.Stderr))
+	only := flag.String("run", "", "only worlds whose name has this in it")
+	parallel := flag.Int("j", runtime.NumCPU(), "how many worlds at once")
+	harness.Main(usage, func() bool { return *parallel > 0 }, func(ctx context.Context) error { return run(ctx, *only, *parallel) })
 }
 
-func command(args []string, out, errs io.Writer) int {
-	var o options
-	flags := flag.NewFlagSet("corpus", flag.ContinueOnError)
-	flags.SetOutput(errs)
-	flags.StringVar(&o.dir, "dir", "stage/worlds/corpus", "folder of the worlds")
-	flags.StringVar(&o.run, "run", "", "only worlds whose name has this in it")
-	flags.IntVar(&o.parallel, "j", runtime.NumCPU(), "how many worlds at once")
-	flags.Usage = func() {
-		fmt.Fprint(errs, usage)
-		flags.PrintDefaults()
-	}
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return 0
-	} else if err != nil {
-		return 2
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	wrong, err := run(ctx, o, out, errs)
-	switch {
-	case err != nil:
-		fmt.Fprintln(errs, "corpus:", err)
-		return 2
-	case wrong > 0:
-		return 1
-	}
-	return 0
-}
-
-func run(ctx context.Context, o options, out, errs io.Writer) (wrong int, err error) {
-	c, err := read(o.dir)
+func run(ctx context.Context, only string, parallel int) error {
+	c, err := read("stage/worlds/corpus")
 	if err != nil {
-		return 0, err
+		return err
 	}
 	worlds := c.Worlds[:0]
 	for _, w := range c.Worlds {
-		if strings.Contains(w.Name, o.run) {
+		if strings.Contains(w.Name, only) {
 			worlds = append(worlds, w)
 		}
 	}
-	binary, err := build(ctx, errs)
+	binary, err := harness.Rollcall(ctx)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	verdicts := diagnose(ctx, binary, worlds, o.parallel, func(done int) {
-		fmt.Fprintf(errs, "\r%d of %d worlds", done, len(worlds))
+	verdicts := diagnose(ctx, binary, worlds, parallel, func(done int) {
+		fmt.Fprintf(os.Stderr, "\r%d of %d worlds", done, len(worlds))
 	})
-	fmt.Fprintln(errs)
+	fmt.Fprintln(os.Stderr)
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return err
 	}
-	print(out, verdicts)
-	if o.run == "" {
-		printUnseen(out, c.Unseen)
-		printRemembered(out, c.Remembered)
+	print(os.Stdout, verdicts)
+	if only == "" {
+		printUnseen(os.Stdout, c.Unseen)
+		printRemembered(os.Stdout, c.Remembered)
 	}
+	wrong := 0
 	for _, v := range verdicts {
 		if v.Wrong != "" {
 			wrong++
 		}
 	}
-	return wrong, nil
+	if wrong > 0 {
+		return fmt.Errorf("%d of %d worlds are not as expected", wrong, len(verdicts))
+	}
+	return nil
 }
 
 // found is what the command diagnose printed of a world, as far as it is
@@ -128,21 +91,6 @@ type incident struct {
 	Nodegroups, Instances []string
 }
 
-// build makes the command rollcall; go run would build it once for each world.
-func build(ctx context.Context, errs io.Writer) (string, error) {
-	binary, err := filepath.Abs(filepath.Join("build", "local", "rollcall-stage"))
-	if err != nil {
-		return "", fmt.Errorf("find the build folder: %w", err)
-	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/rollcall-stage")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false")
-	cmd.Stderr = errs
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("build ./cmd/rollcall-stage: %w", err)
-	}
-	return binary, nil
-}
-
 // diagnose runs the command over the worlds, several at once.
 func diagnose(ctx context.Context, binary string, worlds []subject, parallel int, progress func(done int)) []verdict {
 	verdicts := make([]verdict, len(worlds))
@@ -154,8 +102,9 @@ func diagnose(ctx context.Context, binary string, worlds []subject, parallel int
 	g.SetLimit(max(parallel, 1))
 	for i, w := range worlds {
 		g.Go(func() error {
-			f, err := diagnoseOne(ctx, binary, w.Path)
-			if err != nil {
+			var f found
+			var err error
+			if f.status, err = harness.Diagnose(ctx, binary, w.Path, &f); err != nil {
 				verdicts[i] = verdict{subject: w, Wrong: err.Error()}
 			} else {
 				verdicts[i] = judge(w, f)
@@ -169,23 +118,6 @@ func diagnose(ctx context.Context, binary string, worlds []subject, parallel int
 	}
 	_ = g.Wait()
 	return verdicts
-}
-
-func diagnoseOne(ctx context.Context, binary, path string) (found, error) {
-	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, binary, "diagnose", "--json", path)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return found{}, fmt.Errorf("run diagnose: %w", err)
-	}
-	var f found
-	if err := json.Unmarshal(out.Bytes(), &f); err != nil {
-		return found{}, fmt.Errorf("diagnose printed no result: %s", bytes.TrimSpace(errs.Bytes()))
-	}
-	f.status = cmd.ProcessState.ExitCode()
-	return f, nil
 }
 
 // verdict is what was found of a world against what was expected.

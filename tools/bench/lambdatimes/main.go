@@ -11,11 +11,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -31,21 +29,19 @@ import (
 	"rollcall/stage/platform/lambdaruntime"
 	"rollcall/stage/platform/template"
 	"rollcall/stage/simaws"
+	"rollcall/tools/bench/bill"
+	"rollcall/tools/bench/harness"
+	"rollcall/tools/binaries"
 )
 
-const usage = `Measures each function with the CPU share of its memory and 40 ms a call.
+const usage = `Measures each function with the CPU share of its memory and 40 ms a call, at its own
+memory and at others, and writes docs/lambda.md (half an hour on an idle machine). It fails
+if slack-actions takes too long.
 
-  go run ./tools/bench/lambdatimes                      all functions at their own memory and others; writes docs/lambda.md
+  go run ./tools/bench/lambdatimes
   go run ./tools/bench/lambdatimes -own        at their own memory alone, printed
   go run ./tools/bench/lambdatimes -rounds 9   more rounds
-
-Exit status: 0 measured, 1 a function failed, or slack-actions took too long, 2 wrong use.
-
 `
-
-// latency is what a call takes on its way, there and back: between a function
-// and the AWS APIs of its region 10 to 40 ms are usual; the upper end is taken.
-const latency = 40 * time.Millisecond
 
 // answerWithin is how long Slack waits for the answer to a press (docs.slack.dev,
 // "Handling user interaction": 3 seconds).
@@ -55,36 +51,17 @@ const answerWithin = 3 * time.Second
 func sizes() []int { return []int{128, 256, 512, 1024, lambdaruntime.MemoryOfOneCPU} }
 
 type options struct {
-	own      bool
-	rounds   int
-	page     string
-	template string
-	binaries string
+	own    bool
+	rounds int
+	page   string
 }
 
 func main() {
 	var o options
-	flag.BoolVar(&o.own, "own", false, "at each function's own memory alone")
+	flag.BoolVar(&o.own, "own", false, "at each function's own memory alone, printed")
 	flag.IntVar(&o.rounds, "rounds", 5, "cold starts, and as many warm invocations, of each function")
-	flag.StringVar(&o.page, "page", "", "write the page here, too")
-	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
-	flag.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries (make build-local)")
-	flag.Usage = func() {
-		fmt.Fprint(flag.CommandLine.Output(), usage)
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() > 0 || o.rounds < 1 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "lambdatimes:", err)
-		stop()
-		os.Exit(1)
-	}
+	flag.StringVar(&o.page, "page", "docs/lambda.md", "file for the page")
+	harness.Main(usage, func() bool { return o.rounds >= 1 }, func(ctx context.Context) error { return run(ctx, o) })
 }
 
 func run(ctx context.Context, o options) error {
@@ -92,7 +69,7 @@ func run(ctx context.Context, o options) error {
 	var all []measured
 	try := sizes()
 	if o.own {
-		try = nil
+		try, o.page = nil, ""
 	}
 	for _, memory := range append([]int{0}, try...) { // 0 is each function's own
 		if memory == 0 {
@@ -106,12 +83,8 @@ func run(ctx context.Context, o options) error {
 		}
 		all = append(all, list...)
 	}
-	page := write(all, limiter.How(), o.rounds)
-	fmt.Print(page)
-	if o.page != "" {
-		if err := os.WriteFile(o.page, []byte(page), 0o644); err != nil {
-			return fmt.Errorf("write the page: %w", err)
-		}
+	if err := harness.Page(o.page, write(all, limiter.How(), o.rounds)); err != nil {
+		return err
 	}
 	return inTime(all)
 }
@@ -164,11 +137,13 @@ func measure(ctx context.Context, o options, limiter lambdaruntime.CPULimiter, m
 	seen := map[string]*measured{}
 	for range o.rounds {
 		b := &bench{seen: seen, memory: memory}
-		var err error
-		b.Stage, err = stage.Start(ctx, stage.Options{
-			World: "stage/worlds/samples.yaml", Template: o.template, Binaries: o.binaries, Quiet: true,
-			Settings: settings(), CPU: limiter, Memory: memory, Observe: b.observe,
-			CallFaults: []simaws.FaultRule{{Call: "*", Latency: latency}},
+		dir, err := binaries.Build(".")
+		if err != nil {
+			return nil, err
+		}
+		b.Stage, err = stage.Start(ctx, stage.Options{Template: harness.Template, Binaries: dir,
+			World: "stage/worlds/samples.yaml", Quiet: true, Settings: settings(), CPU: limiter, Memory: memory, Observe: b.observe,
+			CallFaults: []simaws.FaultRule{{Call: "*", Latency: harness.Latency}},
 		})
 		if err != nil {
 			return nil, fmt.Errorf("start the stage: %w", err)
@@ -418,9 +393,6 @@ func (b *bench) forget(ctx context.Context) error {
 	return nil
 }
 
-// pricePerGBSecond is Lambda's for arm64 in us-east-1 (aws.amazon.com/lambda/pricing).
-const pricePerGBSecond = 0.0000133334
-
 // chosen says why each function has the memory that it has.
 const chosen = `Chosen: 256 MB, the knee for most. With 128 MB a function takes up to half as long again for half the price, and a press in Slack, a launch and its message are what people wait for. eni-cleanup, subnet-watch and
 spot-report have more for what this small world does not show: 100,000 interfaces to count ([leaks.md](leaks.md)), 300,000 launches to judge and charts to draw ([load.md](load.md)). change-check waits for
@@ -441,7 +413,7 @@ held from the first instruction: Lambda is kinder to a function's start.
 
 Other figures of the README and of this documentation were measured with whole cores and calls over loopback, unless they say that they come from this page.
 
-`, lambdaruntime.MemoryOfOneCPU, 100*lambdaruntime.CPUShare(256), how, latency.Milliseconds(), rounds)
+`, lambdaruntime.MemoryOfOneCPU, 100*lambdaruntime.CPUShare(256), how, harness.Latency.Milliseconds(), rounds)
 	own := slices.DeleteFunc(slices.Clone(all), func(m measured) bool { return !m.own })
 	b.WriteString("## At its own memory\n\n| function | memory (MB) | cold | warm | resident (MB) | $ for 1,000 warm |\n|---|---|---|---|---|---|\n")
 	for _, m := range own {
@@ -472,7 +444,7 @@ Other figures of the README and of this documentation were measured with whole c
 
 // cost is what a warm invocation costs, in dollars, without the request.
 func cost(m measured) float64 {
-	return median(m.warm).Seconds() * float64(m.memory) / 1024 * pricePerGBSecond
+	return median(m.warm).Seconds() * float64(m.memory) / 1024 * bill.GBSecond
 }
 
 // span is the median and the slowest.

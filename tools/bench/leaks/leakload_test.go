@@ -80,7 +80,7 @@ func TestScriptInVirtualTime(t *testing.T) {
 func TestPage(t *testing.T) {
 	ours := result{name: "Rollcall's eni-cleanup", interfaces: 10_000, deleted: 10_000, took: 34 * time.Minute, deletes: 10_000, calls: 10_060, runs: 3, memory: 40,
 		worked: time.Hour, by: map[string]int{"ec2:DeleteNetworkInterface": 10_000, "sqs:SendMessage": 4}}
-	ours.bill = bill(ours, map[string]simaws.Used{"PutItem": {Calls: 30_000, Units: 30_000}, "Query": {Calls: 9, Units: 500}}, 0.5, 1_000_000)
+	ours.bill = usesOf(ours, map[string]simaws.Used{"PutItem": {Calls: 30_000, Units: 30_000}, "Query": {Calls: 9, Units: 500}}, 0.5, 1_000_000)
 	p := page{options: options{interfaces: 10_000, latency: 300 * time.Millisecond, rate: 6},
 		ours:   ours,
 		script: []result{{name: "the story's script", interfaces: 10_000, deleted: 10_000, took: 50 * time.Minute, deletes: 10_000, calls: 10_010, runs: 1}},

@@ -11,11 +11,8 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -32,14 +29,17 @@ import (
 	"rollcall/stage/simaws"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/bench/bill"
+	"rollcall/tools/bench/harness"
 	"rollcall/tools/bench/peers/script"
+	"rollcall/tools/binaries"
 )
 
 const usage = `Deletes network interfaces on the local stage under EC2's request buckets, with
-eni-cleanup and with a sequential script, and tells time, calls and memory.
-  go run ./tools/bench/leaks [-interfaces N] [-rate R] [-page FILE]
-It needs the functions' binaries (make build-local) and Node. No AWS account is
-touched. Exit status: 0 all were deleted without a failure, 1 not, 2 wrong use.
+eni-cleanup and with a sequential script, and writes docs/leaks.md: time, calls and memory.
+It fails if not all were deleted. Eleven minutes.
+
+  go run ./tools/bench/leaks [-interfaces N] [-rate R]
 `
 
 type options struct {
@@ -49,47 +49,24 @@ type options struct {
 	rate       float64
 	timed      bool // timeouts pass in stage time
 	runs       int
-	template   string
-	binaries   string
-	logs       string
 	page       string
 }
 
 func main() {
-	var o options
+	o := options{timed: true}
 	flag.IntVar(&o.interfaces, "interfaces", 10_000, "interfaces left behind")
 	flag.IntVar(&o.held, "held", 100_000, "interfaces of the VPC for the look at memory; 0 leaves it out")
 	flag.DurationVar(&o.latency, "latency", 300*time.Millisecond, "what each EC2 call takes, in stage time")
 	flag.Float64Var(&o.rate, "rate", 5, "how many times faster than the wall clock the stage runs")
 	flag.IntVar(&o.runs, "runs", 8, "how often eni-cleanup is woken at most")
-	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
-	flag.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries")
-	flag.StringVar(&o.logs, "logs", "out/leakload.log", "file for the functions' logs")
-	flag.StringVar(&o.page, "page", "", "file for the result as a page")
-	o.timed = true
-	flag.Usage = func() {
-		fmt.Fprint(flag.CommandLine.Output(), usage)
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() > 0 || o.interfaces < bucketSize || o.held != 0 && o.held < o.interfaces || o.rate <= 0 || o.runs < 2 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintf(os.Stderr, "\nleaks: %v\nThe functions' logs are in %s.\n", err, o.logs)
-		stop()
-		os.Exit(1)
-	}
+	flag.StringVar(&o.page, "page", "docs/leaks.md", "file for the page; empty prints it alone")
+	harness.Main(usage, func() bool {
+		return o.interfaces >= bucketSize && (o.held == 0 || o.held >= o.interfaces) && o.rate > 0 && o.runs >= 2
+	}, func(ctx context.Context) error { return run(ctx, o) })
 }
 
 func run(ctx context.Context, o options) error {
-	if err := os.MkdirAll(filepath.Dir(o.logs), 0o755); err != nil {
-		return err
-	}
-	logs, err := os.Create(o.logs)
+	logs, err := harness.LogTo("leakload.log")
 	if err != nil {
 		return err
 	}
@@ -110,12 +87,8 @@ func run(ctx context.Context, o options) error {
 	if p.looks, err = looks(ctx, o, logs); err != nil {
 		return err
 	}
-	text := p.text()
-	fmt.Print("\n", text)
-	if o.page != "" {
-		if err := os.WriteFile(o.page, []byte(text), 0o644); err != nil {
-			return err
-		}
+	if err := harness.Page(o.page, p.text()); err != nil {
+		return err
 	}
 	if p.ours.deleted != o.interfaces || p.ours.failed > 0 || p.ours.over() > tolerance {
 		return fmt.Errorf("%d of %d deleted, %d failed, %.1f %% over the bucket's time", p.ours.deleted, o.interfaces, p.ours.failed, 100*p.ours.over())
@@ -128,7 +101,7 @@ const tolerance = 0.05
 
 // looks has both functions look at a tenth of the interfaces, and at all: few
 // to delete and many to look at.
-func looks(ctx context.Context, o options, logs *os.File) ([]look, error) {
+func looks(ctx context.Context, o options, logs *harness.Logs) ([]look, error) {
 	// Nothing is timed here, and little is waited for but the next run: to look
 	// takes so long on a stage this fast that the second may come too early.
 	o.runs, o.rate, o.timed = 3, 60, false
@@ -138,7 +111,7 @@ func looks(ctx context.Context, o options, logs *os.File) ([]look, error) {
 	}
 	for _, held := range []int{o.held / 10, o.held} {
 		fmt.Printf("  %d interfaces described\n", held)
-		for _, by := range []func(context.Context, options, int, int, *os.File) (result, error){byRollcall, byWatch} {
+		for _, by := range []func(context.Context, options, int, int, *harness.Logs) (result, error){byRollcall, byWatch} {
 			r, err := by(ctx, o, bucketSize, held-bucketSize, logs)
 			if err != nil {
 				return nil, fmt.Errorf("look at %d interfaces: %w", held, err)
@@ -156,38 +129,17 @@ type use struct {
 	price float64 // in US dollars for one
 }
 
-// The public prices of us-east-1, November 2026, in US dollars: DynamoDB on
-// demand, Lambda on arm64, EventBridge custom events, SQS FIFO, CloudWatch
-// Logs. Calls to EC2 and EKS cost nothing.
-const (
-	priceWrite      = 0.625 / 1e6
-	priceRead       = 0.125 / 1e6
-	priceInvocation = 0.20 / 1e6
-	priceGBSecond   = 0.0000133334
-	priceEvent      = 1.00 / 1e6
-	priceMessage    = 0.50 / 1e6
-	priceLogByte    = 0.50 / 1e9
-)
-
-// bill counts what runs took, with so many GB of memory.
-func bill(r result, table map[string]simaws.Used, memory float64, logged int) []use {
-	reads, writes := 0.0, 0.0
-	for operation, u := range table {
-		switch operation {
-		case "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems":
-			writes += u.Units
-		default:
-			reads += u.Units
-		}
-	}
+// usesOf counts what runs took, with so many GB of memory.
+func usesOf(r result, table map[string]simaws.Used, memory float64, logged int) []use {
+	reads, writes := bill.Units(table)
 	return []use{
-		{"DynamoDB write units", writes, priceWrite},
-		{"DynamoDB read units", reads, priceRead},
-		{"Lambda GB-seconds", r.worked.Seconds() * memory, priceGBSecond},
-		{"Lambda invocations", float64(r.runs), priceInvocation},
-		{"events on the bus, one for each delete", float64(r.deleted), priceEvent},
-		{"messages to report", float64(r.by["sqs:SendMessage"]), priceMessage},
-		{"log bytes", float64(logged), priceLogByte},
+		{"DynamoDB write units", writes, bill.WriteUnit},
+		{"DynamoDB read units", reads, bill.ReadUnit},
+		{"Lambda GB-seconds", r.worked.Seconds() * memory, bill.GBSecond},
+		{"Lambda invocations", float64(r.runs), bill.Invocation},
+		{"events on the bus, one for each delete", float64(r.deleted), bill.Event},
+		{"messages to report", float64(r.by["sqs:SendMessage"]), bill.FIFO},
+		{"log bytes", float64(logged), bill.LogByte},
 	}
 }
 
@@ -270,7 +222,8 @@ func measure(g *ground, r result) result {
 	if len(times) > 0 {
 		r.took = slices.MaxFunc(times, time.Time.Compare).Sub(slices.MinFunc(times, time.Time.Compare))
 	}
-	r.bill = bill(r, g.meter.Used(), float64(g.function.Memory)/1024, g.logged.n)
+	logged, _ := g.logged.Take()
+	r.bill = usesOf(r, g.meter.Used(), float64(g.function.Memory)/1024, logged)
 	return r
 }
 
@@ -361,30 +314,25 @@ type ground struct {
 	*stage.Stage
 	function template.Function
 	meter    *simaws.Meter
-	logged   *counter
+	logged   *harness.Logs
 }
-
-// counter counts what the functions log.
-type counter struct {
-	to *os.File
-	n  int // the runtime writes one line after the other
-}
-
-func (c *counter) Write(p []byte) (int, error) { c.n += len(p); return c.to.Write(p) }
 
 // raise starts a stage with so many interfaces on it. Nothing wakes by itself:
 // what is measured is alone, but for the latency of each call.
-func raise(ctx context.Context, o options, folder string, leaked, inUse int, logs *os.File) (*ground, error) {
+func raise(ctx context.Context, o options, folder string, leaked, inUse int, logs *harness.Logs) (*ground, error) {
 	settings := map[string]string{
 		string(config.Cleanup): cluster + "=" + string(config.Delete),
 		// The interfaces that load adds are most of the VPC's.
 		string(config.CleanupShare): "100", string(config.CleanupCap): "5000",
 	}
-	g := &ground{meter: &simaws.Meter{}, logged: &counter{to: logs}}
-	var err error
-	g.Stage, err = stage.Start(ctx, stage.Options{
-		World: worldFile, Template: o.template, Binaries: o.binaries, Rate: o.rate, Quiet: true, StageTimeouts: o.timed, Room: room,
-		Change: fill(leaked, inUse), Out: g.logged, Log: slog.New(slog.NewTextHandler(logs, nil)), Meter: g.meter,
+	g := &ground{meter: &simaws.Meter{}, logged: logs}
+	logs.Take()
+	dir, err := binaries.Build(".")
+	if err != nil {
+		return nil, err
+	}
+	g.Stage, err = stage.Start(ctx, stage.Options{Template: harness.Template, Binaries: dir, Log: slog.New(slog.NewTextHandler(logs.Aside(), nil)),
+		World: worldFile, Rate: o.rate, Quiet: true, StageTimeouts: o.timed, Room: room, Change: fill(leaked, inUse), Out: logs, Meter: g.meter,
 		CallFaults: []simaws.FaultRule{{Call: "ec2:*", Latency: time.Duration(float64(o.latency) / o.rate)}},
 		Settings:   settings,
 	})
@@ -420,7 +368,7 @@ func (g *ground) wake(ctx context.Context, r *result) error {
 
 // byRollcall has eni-cleanup delete them, woken every quarter of an hour. more
 // are in use beside them.
-func byRollcall(ctx context.Context, o options, leaked, more int, logs *os.File) (result, error) {
+func byRollcall(ctx context.Context, o options, leaked, more int, logs *harness.Logs) (result, error) {
 	g, err := raise(ctx, o, "eni-cleanup", leaked, more, logs)
 	if err != nil {
 		return result{}, err
@@ -448,7 +396,7 @@ func byRollcall(ctx context.Context, o options, leaked, more int, logs *os.File)
 }
 
 // byWatch has subnet-watch count so many, of which some are left behind.
-func byWatch(ctx context.Context, o options, leaked, more int, logs *os.File) (result, error) {
+func byWatch(ctx context.Context, o options, leaked, more int, logs *harness.Logs) (result, error) {
 	g, err := raise(ctx, o, "subnet-watch", leaked, more, logs)
 	if err != nil {
 		return result{}, err

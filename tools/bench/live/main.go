@@ -13,11 +13,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,56 +25,41 @@ import (
 	"rollcall/stage"
 	"rollcall/stage/simaws"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/bench/bill"
+	"rollcall/tools/bench/harness"
 )
 
 const usage = `Measures rollcall diagnose --cluster and rollcall capture with 40 ms a call, by the
-size of the cluster.
+size of the cluster, and writes the table of docs/diagnose.md. It fails if the cause is not
+named first.
 
-  go build -o build/rollcall ./cmd/rollcall
-  go run ./tools/bench/live [-binary build/rollcall] [-sizes 20,200,2000] [-rounds 3] [-page docs/diagnose.md]
+  go run ./tools/bench/live [-sizes 20,200,2000] [-rounds 3]
 
 -script names a script that takes captures with the AWS CLI and kubectl, as those of
 earlier releases did (git show dc030b3d^:command/capture.sh).
-
-Exit status: 0 measured, 1 it could not be, or the cause was not named first, 2 wrong use.
-
 `
 
 // clusterName is the world's cluster.
 const clusterName = "eks-workshop"
 
-// latency is what a call takes on its way, there and back (as in lambdatimes).
-const latency = 40 * time.Millisecond
-
 // settled is when the broken nodes are past their join time.
 const settled = 12 * time.Minute
 
 func main() {
-	flag.Usage = func() {
-		fmt.Fprint(flag.CommandLine.Output(), usage)
-		flag.PrintDefaults()
-	}
-	binary := flag.String("binary", "build/rollcall", "the command")
 	sizes := flag.String("sizes", "20,200,2000", "nodes of the clusters")
 	rounds := flag.Int("rounds", 3, "of each size; the median is printed")
 	script := flag.String("script", "", "a script that takes captures, to be measured once for each size")
-	at := flag.String("page", "", "a page whose table is written anew, between two lines that say so")
-	flag.Parse()
+	at := flag.String("page", "docs/diagnose.md", "a page whose table is written anew, between two lines that say so; empty prints it")
 	var list []int
-	if err := json.Unmarshal([]byte("["+*sizes+"]"), &list); err != nil || flag.NArg() > 0 || *rounds < 1 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *binary, *script, *at, list, *rounds); err != nil {
-		fmt.Fprintln(os.Stderr, "live:", err)
-		stop()
-		os.Exit(1)
-	}
+	harness.Main(usage, func() bool { return json.Unmarshal([]byte("["+*sizes+"]"), &list) == nil && *rounds > 0 },
+		func(ctx context.Context) error { return run(ctx, *script, *at, list, *rounds) })
 }
 
-func run(ctx context.Context, binary, script, at string, sizes []int, rounds int) error {
+func run(ctx context.Context, script, at string, sizes []int, rounds int) error {
+	binary, err := harness.Rollcall(ctx)
+	if err != nil {
+		return err
+	}
 	var rows []measured
 	for _, n := range sizes {
 		m, err := measure(ctx, binary, script, n, rounds)
@@ -112,8 +95,8 @@ type took struct {
 func measure(ctx context.Context, binary, script string, n, rounds int) (m measured, err error) {
 	m.nodes, m.broken = n, max(1, n/10)
 	s, err := stage.Start(ctx, stage.Options{
-		World: world, Change: grow(n-m.broken, m.broken), Template: "infra/Rollcall.template.json", Quiet: true,
-		At: start().Add(settled), CallFaults: []simaws.FaultRule{{Call: "*", Latency: latency}},
+		World: world, Change: grow(n-m.broken, m.broken), Template: harness.Template, Quiet: true,
+		At: start().Add(settled), CallFaults: []simaws.FaultRule{{Call: "*", Latency: harness.Latency}},
 	})
 	if err != nil {
 		return m, fmt.Errorf("start the stage: %w", err)
@@ -256,18 +239,10 @@ func table(rows []measured) string {
 		if m.script.time > 0 {
 			script, calls = fmt.Sprintf("%.0f", m.script.time.Seconds()), fmt.Sprint(m.script.aws+m.script.kubernetes)
 		}
-		fmt.Fprintf(&b, "| %s | %d | %.1f | %d | %d | %.1f | %d | %s | %s |\n", thousands(m.nodes), m.broken, m.diagnose.time.Seconds(), m.diagnose.aws, m.diagnose.kubernetes,
+		fmt.Fprintf(&b, "| %s | %d | %.1f | %d | %d | %.1f | %d | %s | %s |\n", bill.Number(float64(m.nodes)), m.broken, m.diagnose.time.Seconds(), m.diagnose.aws, m.diagnose.kubernetes,
 			m.capture.time.Seconds(), m.capture.aws+m.capture.kubernetes, script, calls)
 	}
 	return b.String()
-}
-
-// thousands writes 2000 as 2,000.
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
 // replace writes a table into a page.

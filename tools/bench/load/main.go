@@ -8,16 +8,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
-	"os"
-	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -32,24 +27,22 @@ import (
 	"rollcall/stage/platform/template"
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/simaws"
+	"rollcall/tools/bench/bill"
+	"rollcall/tools/bench/harness"
+	"rollcall/tools/binaries"
 )
 
-const usage = `Launches nodes on the local stage, as many an hour as you say, and tells what
-Rollcall took for them: table reads and writes, invocations, SQS requests, and
-what that costs at public prices. Every launch must end with one outcome.
+const usage = `Launches nodes on the local stage, as many an hour as you say, and writes docs/load.md:
+what Rollcall took for them (table reads and writes, invocations, SQS requests), and what
+that costs at public prices. Every launch must end with one outcome. Four minutes.
+
   go run ./tools/bench/load [-launches N] [-minutes M] [-rate R]
-It needs the functions' binaries (make build-local) and Node. No AWS account is
-touched. Exit status: 0 each launch has its outcome, 1 not, 2 wrong use.
 `
 
 type options struct {
 	launches int
 	minutes  int
 	rate     float64
-	template string
-	binaries string
-	world    string
-	logs     string
 	page     string
 }
 
@@ -58,45 +51,23 @@ func main() {
 	flag.IntVar(&o.launches, "launches", 1_667, "launches")
 	flag.IntVar(&o.minutes, "minutes", 10, "stage minutes over which they are spread")
 	flag.Float64Var(&o.rate, "rate", 8, "how many times faster than the wall clock the stage runs")
-	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
-	flag.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries")
-	flag.StringVar(&o.world, "world", "tools/bench/load/load.yaml", "the world")
-	flag.StringVar(&o.logs, "logs", "out/load.log", "file for the functions' logs")
-	flag.StringVar(&o.page, "page", "", "file for the result as a page")
-	flag.Usage = func() {
-		fmt.Fprint(flag.CommandLine.Output(), usage)
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() > 0 || o.launches < 60 || o.minutes < 5 || o.rate <= 0 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintf(os.Stderr, "\nload: %v\nThe functions' logs are in %s.\n", err, o.logs)
-		stop()
-		os.Exit(1)
-	}
+	flag.StringVar(&o.page, "page", "docs/load.md", "file for the page; empty prints it alone")
+	harness.Main(usage, func() bool { return o.launches >= 60 && o.minutes >= 5 && o.rate > 0 }, func(ctx context.Context) error { return run(ctx, o) })
 }
 
 func run(ctx context.Context, o options) error {
-	if err := os.MkdirAll(filepath.Dir(o.logs), 0o755); err != nil {
-		return err
-	}
-	logs, err := os.Create(o.logs)
+	logs, err := harness.LogTo("load.log")
 	if err != nil {
 		return err
 	}
 	defer logs.Close()
-	t := &tally{invocations: map[string]int{}, failures: map[string]int{}, seconds: map[string]float64{}, logged: countingWriter{to: logs}}
+	t := &tally{invocations: map[string]int{}, failures: map[string]int{}, seconds: map[string]float64{}, logged: logs}
 	meter := &simaws.Meter{}
-	s, err := stage.Start(ctx, stage.Options{
-		World: o.world, Template: o.template, Binaries: o.binaries, Rate: o.rate,
-		Out: &t.logged, Log: slog.New(slog.NewTextHandler(logs, nil)),
-		Observe: t.observe, Meter: meter,
-	})
+	dir, err := binaries.Build(".")
+	if err != nil {
+		return err
+	}
+	s, err := stage.Start(ctx, stage.Options{Template: harness.Template, Binaries: dir, Log: slog.New(slog.NewTextHandler(logs.Aside(), nil)), World: "tools/bench/load/load.yaml", Rate: o.rate, Out: logs, Observe: t.observe, Meter: meter})
 	if err != nil {
 		return fmt.Errorf("start the stage: %w", err)
 	}
@@ -111,18 +82,14 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	ran := s.Clock.Now().Sub(began)
-	uses := bill(t, meter, s.Trace(), s.Cloud.Calls(), s.Template.Functions, ran)
+	uses := usesOf(t, meter, s.Trace(), s.Cloud.Calls(), s.Template.Functions, ran)
 	p := page{options: o, launches: len(truth) + len(d.refusals), ran: ran, uses: uses}
 	p.outcomes, p.wrong, err = judge(ctx, s, truth, d.refusals)
 	if err != nil {
 		return err
 	}
-	text := p.text()
-	fmt.Print("\n", text)
-	if o.page != "" {
-		if err := os.WriteFile(o.page, []byte(text), 0o644); err != nil {
-			return err
-		}
+	if err := harness.Page(o.page, p.text()); err != nil {
+		return err
 	}
 	if n := len(p.wrong); n > 0 {
 		return fmt.Errorf("%d of %d launches have no outcome, or a wrong one", n, len(truth))
@@ -140,7 +107,7 @@ type tally struct {
 	invocations map[string]int
 	failures    map[string]int
 	seconds     map[string]float64
-	logged      countingWriter
+	logged      *harness.Logs
 }
 
 func (t *tally) observe(i lambdaruntime.Invocation) {
@@ -153,26 +120,6 @@ func (t *tally) observe(i lambdaruntime.Invocation) {
 	t.seconds[i.Function] += i.Result.Duration.Seconds()
 }
 
-// countingWriter counts what the functions log.
-type countingWriter struct {
-	mu sync.Mutex
-	n  int
-	to io.Writer
-}
-
-func (w *countingWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	w.n += len(p)
-	w.mu.Unlock()
-	return w.to.Write(p)
-}
-
-func (w *countingWriter) bytes() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.n
-}
-
 // use is one line of the bill, for all launches of the run.
 type use struct {
 	what  string
@@ -182,21 +129,8 @@ type use struct {
 	note  string
 }
 
-// The public prices of us-east-1, November 2026, in US dollars: DynamoDB on
-// demand, Lambda on arm64, SQS, EventBridge custom events, CloudWatch Logs.
-const (
-	priceWrite      = 0.625 / 1e6
-	priceRead       = 0.125 / 1e6
-	priceInvocation = 0.20 / 1e6
-	priceGBSecond   = 0.0000133334
-	priceStandard   = 0.40 / 1e6
-	priceFIFO       = 0.50 / 1e6
-	priceEvent      = 1.00 / 1e6
-	priceLogByte    = 0.50 / 1e9
-)
-
-// bill counts what a run took.
-func bill(t *tally, meter *simaws.Meter, trace []router.Entry, calls []wire.Call, functions []template.Function, ran time.Duration) []use {
+// usesOf counts what a run took.
+func usesOf(t *tally, meter *simaws.Meter, trace []router.Entry, calls []wire.Call, functions []template.Function, ran time.Duration) []use {
 	memory := map[string]float64{}
 	for _, f := range functions {
 		memory[f.Name] = float64(f.Memory) / 1024
@@ -208,22 +142,20 @@ func bill(t *tally, meter *simaws.Meter, trace []router.Entry, calls []wire.Call
 		n := t.invocations[name]
 		invoked += n
 		gbs += t.seconds[name] * memory[name]
-		list = append(list, use{what: "invocations of " + name, count: float64(n), price: priceInvocation, note: fmt.Sprintf("%.2f s each, %d failed", t.seconds[name]/float64(n), t.failures[name])})
+		list = append(list, use{what: "invocations of " + name, count: float64(n), price: bill.Invocation, note: fmt.Sprintf("%.2f s each, %d failed", t.seconds[name]/float64(n), t.failures[name])})
 	}
 	t.mu.Unlock()
-	list = append(list, use{what: "Lambda GB-seconds", count: gbs, price: priceGBSecond, note: "measured on this machine, not on Lambda"})
-	reads, writes := 0.0, 0.0
+	list = append(list, use{what: "Lambda GB-seconds", count: gbs, price: bill.GBSecond, note: "measured on this machine, not on Lambda"})
+	reads, writes := bill.Units(meter.Used())
 	for op, u := range meter.Used() {
+		kind := "read"
 		switch op {
 		case "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem":
-			writes += u.Units
-			list = append(list, use{what: "table: " + op, count: float64(u.Calls), note: fmt.Sprintf("%.0f write units", u.Units)})
-		default:
-			reads += u.Units
-			list = append(list, use{what: "table: " + op, count: float64(u.Calls), note: fmt.Sprintf("%.0f read units", u.Units)})
+			kind = "write"
 		}
+		list = append(list, use{what: "table: " + op, count: float64(u.Calls), note: fmt.Sprintf("%.0f %s units", u.Units, kind)})
 	}
-	list = append(list, use{what: "table: write units", count: writes, price: priceWrite}, use{what: "table: read units", count: reads, price: priceRead})
+	list = append(list, use{what: "table: write units", count: writes, price: bill.WriteUnit}, use{what: "table: read units", count: reads, price: bill.ReadUnit})
 	list = append(list, requests(trace, calls, ran)...)
 	events := 0
 	for _, c := range calls {
@@ -231,19 +163,15 @@ func bill(t *tally, meter *simaws.Meter, trace []router.Entry, calls []wire.Call
 			events++
 		}
 	}
+	logged, _ := t.logged.Take()
 	return append(list,
-		use{what: "events on the Rollcall bus (calls)", count: float64(events), price: priceEvent},
-		use{what: "log bytes", count: float64(t.logged.bytes()), price: priceLogByte},
+		use{what: "events on the Rollcall bus (calls)", count: float64(events), price: bill.Event},
+		use{what: "log bytes", count: float64(logged), price: bill.LogByte},
 	)
 }
 
-// pollers is with how many pollers Lambda looks at a queue that is quiet, and
-// wait how long each of their requests waits ("Lambda … SQS").
-const (
-	pollers  = 5
-	longPoll = 20 * time.Second
-	perCall  = 10 // messages in one ReceiveMessage or DeleteMessageBatch
-)
+// perCall is how many messages one ReceiveMessage or DeleteMessageBatch has.
+const perCall = 10
 
 // requests counts what SQS bills: each event that a rule puts into a queue,
 // each message that a function sends, and what Lambda's pollers take to
@@ -267,12 +195,12 @@ func requests(trace []router.Entry, calls []wire.Call, ran time.Duration) []use 
 			ours++
 		}
 	}
-	idle := float64(len(queues)*pollers) * float64(ran/longPoll)
+	idle := float64(len(queues)*bill.Pollers) * float64(ran/bill.LongPoll)
 	return []use{
-		{what: "SQS: events put by rules", count: float64(sent), price: priceStandard},
-		{what: "SQS: messages sent by functions", count: float64(ours), price: priceFIFO},
-		{what: "SQS: receives and deletes", count: float64(received), price: priceStandard, note: fmt.Sprintf("%d batches", batches)},
-		{what: "SQS: empty receives of idle pollers", count: idle, price: priceStandard, note: "at most; independent of the load"},
+		{what: "SQS: events put by rules", count: float64(sent), price: bill.Standard},
+		{what: "SQS: messages sent by functions", count: float64(ours), price: bill.FIFO},
+		{what: "SQS: receives and deletes", count: float64(received), price: bill.Standard, note: fmt.Sprintf("%d batches", batches)},
+		{what: "SQS: empty receives of idle pollers", count: idle, price: bill.Standard, note: "at most; independent of the load"},
 	}
 }
 
@@ -514,13 +442,10 @@ type page struct {
 	wrong    []string
 }
 
-// hours of a month, as AWS's own calculator counts.
-const month = 730
-
 func (p page) text() string {
 	var b strings.Builder
 	hour := float64(p.launches) * 60 / float64(p.options.minutes)
-	fmt.Fprintf(&b, "# Load\n\nWritten by `go run ./tools/bench/load -page docs/load.md`.\n\n%d launches in %d minutes of stage time (%.0f an hour), and %s until all was settled.\n\n", p.launches, p.options.minutes, hour, p.ran.Round(time.Minute))
+	fmt.Fprintf(&b, "# Load\n\nWritten by `go run ./tools/bench/load`.\n\n%d launches in %d minutes of stage time (%.0f an hour), and %s until all was settled.\n\n", p.launches, p.options.minutes, hour, p.ran.Round(time.Minute))
 	b.WriteString("| outcome | launches |\n|---|---|\n")
 	for _, end := range slices.Sorted(maps.Keys(p.outcomes)) {
 		fmt.Fprintf(&b, "| %s | %d |\n", end, p.outcomes[end])
@@ -535,13 +460,13 @@ func (p page) text() string {
 	for _, u := range p.uses {
 		price, cost := "", ""
 		if u.price > 0 {
-			dollars := u.count * u.price * scale * month
+			dollars := u.count * u.price * scale * bill.Hours
 			total += dollars
 			price, cost = fmt.Sprintf("$%.4g", u.price*1e6), fmt.Sprintf("$%.2f", dollars)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", u.what, figure(u.count*1000/float64(p.launches)), price, cost, u.note)
 	}
-	fmt.Fprintf(&b, "| **together** | | | **$%.2f** | $%.4f per 1,000 launches |\n", total, total/(hour*month)*1000)
+	fmt.Fprintf(&b, "| **together** | | | **$%.2f** | $%.4f per 1,000 launches |\n", total, total/(hour*bill.Hours)*1000)
 	return b.String()
 }
 

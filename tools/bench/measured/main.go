@@ -1,7 +1,7 @@
 // Command measured measures what hangs on the machine and on no page of its own: how long
 // a launch event takes to be a message, how large the programs are and how soon they are
 // there, how fast the checks are; and plays the generated worlds. It writes
-// docs/measured.md, of which docs/figures.md and README.md are filled.
+// docs/measured.md.
 package main
 
 import (
@@ -14,73 +14,42 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"rollcall/tools/bench/harness"
 )
 
-const usage = `Measures what hangs on the machine.
+const usage = `Measures what hangs on the machine (eleven minutes), and writes docs/measured.md.
 
-  go run ./tools/bench/measured                            measure, write docs/measured.md, and fill the pages that have figures of it
-  go run ./tools/bench/measured -only stories               measure how long each story takes, and leave the rest of docs/measured.md as it is
-  go run ./tools/bench/measured           measure, and write docs/measured.md; -only stories as above
-  go run ./tools/bench/measured -check    hold the page's sizes against the programs that are built
-
-Exit status: 0 done, 1 something failed, or a size is another, 2 wrong use.
-
+  make build && go run ./tools/bench/measured
+  make build && go run ./tools/bench/measured -check    hold the page's sizes against the programs that are built
 `
 
 func main() {
-	check := flag.Bool("check", false, "hold the sizes on the page against the programs in build/")
-	only := flag.String("only", "", "measure one part alone: stories")
-	flag.Usage = func() {
-		fmt.Fprint(flag.CommandLine.Output(), usage)
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	if flag.NArg() > 0 || *only != "" && *only != "stories" {
-		flag.Usage()
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *check, *only); err != nil {
-		fmt.Fprintln(os.Stderr, "measured:", err)
-		stop()
-		os.Exit(1)
-	}
+	check := flag.Bool("check", false, "hold the sizes on the page against the programs in build/arm64")
+	harness.Main(usage, harness.Always, func(ctx context.Context) error {
+		if *check {
+			return held(page)
+		}
+		m, err := measure(ctx)
+		if err != nil {
+			return err
+		}
+		return harness.Page(page, m.text())
+	})
 }
 
 // Where things are, below the repository's root, in which this is run.
 const (
 	page     = "docs/measured.md"
-	deployed = "build/arm64"    // make build
-	here     = "build/local"    // make build-local
-	command  = "build/rollcall" // make demo
+	deployed = "build/arm64" // make build
 )
-
-func run(ctx context.Context, check bool, only string) error {
-	switch {
-	case check:
-		return held(page)
-	case only != "":
-		return lengthsAlone(ctx, page)
-	}
-	m, err := measure(ctx)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(page, []byte(m.text()), 0o644); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	return nil
-}
 
 // length is how long a story takes.
 type length struct {
@@ -97,7 +66,7 @@ func (m *result) byItself(ctx context.Context) error {
 	}
 	for _, story := range storiesOf(string(page)) {
 		began := time.Now()
-		if _, err := output(ctx, command, "demo", story, "--logs", filepath.Join("out", "figures.log")); err != nil {
+		if _, err := output(ctx, m.rollcall, "demo", story, "--logs", filepath.Join("out", "figures.log")); err != nil {
 			return err
 		}
 		l := length{story, time.Since(began)}
@@ -121,7 +90,7 @@ const lengthsHeading = "## Each story\n"
 func lengthsSection(list []length) string {
 	var b strings.Builder
 	b.WriteString(lengthsHeading + `
-Each by itself, as ` + "`make demo STORY=…`" + ` plays it, from the program's start to its end; ` + "`go run ./tools/bench/measured -only stories`" + ` measures these alone.
+Each by itself, as ` + "`make demo STORY=…`" + ` plays it, from the program's start to its end.
 
 | story | s |
 |---|---|
@@ -132,44 +101,12 @@ Each by itself, as ` + "`make demo STORY=…`" + ` plays it, from the program's 
 	return b.String()
 }
 
-// putLengths is the page with that section in place of the one that it has.
-func putLengths(text string, list []length) (string, error) {
-	before, rest, found := strings.Cut(text, "\n"+lengthsHeading)
-	_, after, more := strings.Cut(rest, "\n## ")
-	if !found || !more {
-		return "", errors.New("the page has no section of each story with another after it: go run ./tools/bench/measured writes it whole")
-	}
-	return before + "\n" + lengthsSection(list) + "\n## " + after, nil
-}
-
-// lengthsAlone measures them, and leaves the rest of a page as it is.
-func lengthsAlone(ctx context.Context, page string) error {
-	raw, err := os.ReadFile(page)
-	if err != nil {
-		return fmt.Errorf("read the page: %w", err)
-	}
-	// Before minutes are spent on what could not be written.
-	if _, err := putLengths(string(raw), nil); err != nil {
-		return err
-	}
-	var m result
-	if err := m.byItself(ctx); err != nil {
-		return fmt.Errorf("each story by itself: %w", err)
-	}
-	text, err := putLengths(string(raw), m.lengths)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	return nil
-}
-
 // result is what was measured.
 type result struct {
 	machine         string
 	sizes           []size
+	rollcall        string // the command, built
+	functionsAt     string // folder of the functions, built for this machine
 	command         fs.FileInfo
 	reflected       int64
 	version         []float64 // ms
@@ -199,7 +136,7 @@ func (m *result) text() string {
 # Measured on one machine
 
 On %s, with whole cores and calls over loopback; other work beside it makes it slower. What hangs on the machine and has no page of its own is here;
-`+"`go run ./tools/bench/measured`"+` measures it again, and writes this page, [the figures](figures.md) and those of other pages.
+`+"`go run ./tools/bench/measured`"+` measures it again, and writes this page.
 
 ## The stories
 

@@ -14,6 +14,9 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"rollcall/tools/bench/harness"
+	"rollcall/tools/binaries"
 )
 
 // plays is how often the route story is played beside once among all stories.
@@ -53,8 +56,14 @@ func (m *result) programs(ctx context.Context) (err error) {
 	if m.sizes, err = sizes(deployed); err != nil {
 		return err
 	}
-	if m.command, err = os.Stat(command); err != nil {
-		return fmt.Errorf("look at the program (go run ./tools/bench/measured builds it): %w", err)
+	if m.rollcall, err = harness.Rollcall(ctx); err != nil {
+		return err
+	}
+	if m.command, err = os.Stat(m.rollcall); err != nil {
+		return fmt.Errorf("look at the program: %w", err)
+	}
+	if m.functionsAt, err = binaries.Build("."); err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp("", "rollcall-measured-")
 	if err != nil {
@@ -109,8 +118,8 @@ func init() {
 func (m *result) starts(ctx context.Context) error {
 	for range 50 {
 		began := time.Now()
-		if out, err := exec.CommandContext(ctx, command, "--version").CombinedOutput(); err != nil {
-			return fmt.Errorf("%s --version: %w\n%s", command, err, out)
+		if out, err := exec.CommandContext(ctx, m.rollcall, "--version").CombinedOutput(); err != nil {
+			return fmt.Errorf("%s --version: %w\n%s", m.rollcall, err, out)
 		}
 		m.version = append(m.version, time.Since(began).Seconds()*1000)
 	}
@@ -169,7 +178,7 @@ func readBenchmarks(out string) (list []bench, err error) {
 func (m *result) stories(ctx context.Context) error {
 	logs := filepath.Join("out", "figures.log")
 	began := time.Now()
-	if _, err := output(ctx, command, "demo", "--functions", here, "--logs", logs); err != nil {
+	if _, err := output(ctx, m.rollcall, "demo", "--functions", m.functionsAt, "--logs", logs); err != nil {
 		return err
 	}
 	m.all = time.Since(began)
@@ -226,7 +235,7 @@ var posted = regexp.MustCompile(`Slack, ([\d.]+) s after the first launch event`
 // launches plays the route story, which times its message.
 func (m *result) launches(ctx context.Context) error {
 	for range plays {
-		out, err := output(ctx, command, "demo", "route", "--functions", here, "--logs", filepath.Join("out", "figures.log"))
+		out, err := output(ctx, m.rollcall, "demo", "route", "--functions", m.functionsAt, "--logs", filepath.Join("out", "figures.log"))
 		if err != nil {
 			return err
 		}

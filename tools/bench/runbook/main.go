@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,9 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -36,34 +32,19 @@ import (
 	"rollcall/stage/simaws/reach"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/bench/harness"
 	"rollcall/tools/bench/runbook/automation"
 )
 
 const usage = `Lets AWS's own runbook, as documented, and Rollcall look at each world of the
-corpus, and writes both side by side. Some minutes; run it from the repository's root.
+corpus, and writes both side by side: docs/runbook.md. Some minutes.
 
   go run ./tools/bench/runbook
-  go run ./tools/bench/runbook [-worlds DIR] [-out FILE]
-
-Exit status: 0 it was written, 1 it could not be, 2 wrong use.
-
 `
 
 func main() {
-	flag.Usage = func() {
-		fmt.Fprint(flag.CommandLine.Output(), usage)
-		flag.PrintDefaults()
-	}
-	worlds := flag.String("worlds", "stage/worlds/corpus", "folder of the worlds")
-	out := flag.String("out", "docs/runbook.md", "file to write")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := write(ctx, *worlds, *out)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "runbook:", err)
-		os.Exit(1)
-	}
+	out := flag.String("page", "docs/runbook.md", "file for the page")
+	harness.Main(usage, harness.Always, func(ctx context.Context) error { return write(ctx, "stage/worlds/corpus", *out) })
 }
 
 func write(ctx context.Context, folder, out string) error {
@@ -71,11 +52,10 @@ func write(ctx context.Context, folder, out string) error {
 	if err != nil {
 		return err
 	}
-	diagnose, remove, err := build(ctx)
+	binary, err := harness.Rollcall(ctx)
 	if err != nil {
 		return err
 	}
-	defer remove()
 	rows := make([]row, len(files))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.NumCPU())
@@ -85,8 +65,11 @@ func write(ctx context.Context, folder, out string) error {
 			if rows[i], err = look(ctx, file); err != nil {
 				return fmt.Errorf("%s: the runbook: %w", file, err)
 			}
-			if rows[i].ours, err = diagnose.ask(ctx, file); err != nil {
+			switch status, err := harness.Diagnose(ctx, binary, file, &rows[i].ours); {
+			case err != nil:
 				return fmt.Errorf("%s: Rollcall: %w", file, err)
+			case status >= badInput:
+				return fmt.Errorf("%s: Rollcall: exit status %d", file, status)
 			}
 			return nil
 		})
@@ -94,10 +77,7 @@ func write(ctx context.Context, folder, out string) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if err := os.WriteFile(out, []byte(page(rows)), 0o644); err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	return nil
+	return harness.Page(out, page(rows))
 }
 
 // worldsOf are the worlds of the corpus; unseen.yaml lists what none retells.
@@ -469,47 +449,9 @@ type diagnosis struct {
 // incident is one cause. The first is what a person should fix first.
 type incident struct{ Cause, Confidence, Title string }
 
-// command is rollcall, built.
-type command struct{ binary string }
-
-// build builds the command once for all worlds, from the repository's root; remove
-// takes it away.
-func build(ctx context.Context) (c command, remove func(), err error) {
-	dir, err := os.MkdirTemp("", "rollcall-diagnose-")
-	if err != nil {
-		return c, nil, fmt.Errorf("make a folder: %w", err)
-	}
-	remove = func() { _ = os.RemoveAll(dir) }
-	c.binary = filepath.Join(dir, "diagnose")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", c.binary, "./cmd/rollcall-stage")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		remove()
-		return c, nil, fmt.Errorf("build rollcall: %w\n%s", err, text)
-	}
-	return c, remove, nil
-}
-
 // badInput is diagnose's exit status for a world that it cannot read; what is
 // below it is a result.
 const badInput = 64
-
-// ask runs the functions over a world.
-func (c command) ask(ctx context.Context, world string) (diagnosis, error) {
-	var d diagnosis
-	var errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, c.binary, "diagnose", "--json", world)
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	var status *exec.ExitError
-	if err != nil && (!errors.As(err, &status) || status.ExitCode() >= badInput || len(out) == 0) {
-		return d, fmt.Errorf("diagnose: %w\n%s", err, errs.String())
-	}
-	if err := json.Unmarshal(out, &d); err != nil {
-		return d, fmt.Errorf("read the diagnosis: %w", err)
-	}
-	return d, nil
-}
 
 // ownWords are what EKS and Karpenter say of a world by themselves: what
 // describe-nodegroup and kubectl print.

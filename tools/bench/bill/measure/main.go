@@ -3,15 +3,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,6 +18,8 @@ import (
 	"rollcall/stage/platform/lambdaruntime"
 	"rollcall/stage/simaws"
 	"rollcall/tools/bench/bill"
+	"rollcall/tools/bench/harness"
+	"rollcall/tools/binaries"
 
 	"rollcall/stage"
 
@@ -36,36 +35,27 @@ const (
 	hours  = 1
 )
 
-type options struct {
-	page, usage, template, binaries, world string
-	rate                                   float64
-	keep                                   bool
-}
+const (
+	usage = `Runs the functions on the local stage beside a healthy cluster in which nothing happens,
+counts what an hour takes, and writes docs/bill.md. Six minutes.
+
+  go run ./tools/bench/bill/measure [-keep]
+`
+	pageFile  = "docs/bill.md"
+	usageFile = "tools/bench/bill/usage.json" // what was counted
+)
 
 func main() {
-	var o options
-	flag.StringVar(&o.page, "page", "docs/bill.md", "file for the page")
-	flag.StringVar(&o.usage, "usage", "tools/bench/bill/usage.json", "file for what was counted")
-	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
-	flag.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries (make build-local)")
-	flag.StringVar(&o.world, "world", "tools/bench/bill/idle.yaml", "the world")
-	flag.Float64Var(&o.rate, "rate", 60, "how many times faster than the wall clock the stage runs while nothing works")
-	flag.BoolVar(&o.keep, "keep", false, "write the page from what was counted before")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "measure:", err)
-		stop()
-		os.Exit(1)
-	}
+	keep := flag.Bool("keep", false, "write the page from what was counted before")
+	rate := flag.Float64("rate", 60, "how many times faster than the wall clock the stage runs while nothing works")
+	harness.Main(usage, func() bool { return *rate > 0 }, func(ctx context.Context) error { return run(ctx, *keep, *rate) })
 }
 
-func run(ctx context.Context, o options) error {
-	if !o.keep {
+func run(ctx context.Context, keep bool, rate float64) error {
+	if !keep {
 		var usages []bill.Usage
 		for _, s := range bill.Sizes() {
-			u, err := measure(ctx, o, (s.Nodes+s.Clusters-1)/s.Clusters)
+			u, err := measure(ctx, rate, (s.Nodes+s.Clusters-1)/s.Clusters)
 			if err != nil {
 				return err
 			}
@@ -75,11 +65,11 @@ func run(ctx context.Context, o options) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(o.usage, append(data, '\n'), 0o644); err != nil {
+		if err := os.WriteFile(usageFile, append(data, '\n'), 0o644); err != nil {
 			return err
 		}
 	}
-	source, err := os.ReadFile(o.template)
+	source, err := os.ReadFile(harness.Template)
 	if err != nil {
 		return err
 	}
@@ -87,40 +77,19 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(o.usage)
+	data, err := os.ReadFile(usageFile)
 	if err != nil {
 		return err
 	}
 	var usages []bill.Usage
 	if err := json.Unmarshal(data, &usages); err != nil {
-		return fmt.Errorf("%s: %w", o.usage, err)
+		return fmt.Errorf("%s: %w", usageFile, err)
 	}
 	page, err := bill.Page(t, usages, bill.Relays{Count: 1, Memory: float64(relay.Spec().Memory)})
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(o.page, []byte(page), 0o644)
-}
-
-// logs keeps what the functions write.
-type logs struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write keeps it.
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logs) take() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	text := l.text.String()
-	l.text.Reset()
-	return text
+	return harness.Page(pageFile, page)
 }
 
 // counter counts invocations.
@@ -143,12 +112,13 @@ func (c *counter) take() map[string]int {
 	return by
 }
 
-func measure(ctx context.Context, o options, nodes int) (bill.Usage, error) {
-	out, invoked, meter := &logs{}, &counter{by: map[string]int{}}, &simaws.Meter{}
-	s, err := stage.Start(ctx, stage.Options{
-		World: o.world, Template: o.template, Binaries: o.binaries, Rate: o.rate, Slow: min(o.rate, 4),
-		Out: out, Observe: invoked.observe, Meter: meter,
-	})
+func measure(ctx context.Context, rate float64, nodes int) (bill.Usage, error) {
+	out, invoked, meter := harness.Remember(), &counter{by: map[string]int{}}, &simaws.Meter{}
+	dir, err := binaries.Build(".")
+	if err != nil {
+		return bill.Usage{}, err
+	}
+	s, err := stage.Start(ctx, stage.Options{Template: harness.Template, Binaries: dir, World: "tools/bench/bill/idle.yaml", Rate: rate, Slow: min(rate, 4), Out: out, Observe: invoked.observe, Meter: meter})
 	if err != nil {
 		return bill.Usage{}, fmt.Errorf("start the stage: %w", err)
 	}
@@ -164,7 +134,7 @@ func measure(ctx context.Context, o options, nodes int) (bill.Usage, error) {
 	if err := wait(ctx, s, settle); err != nil {
 		return bill.Usage{}, err
 	}
-	out.take()
+	out.Take()
 	invoked.take()
 	before, calls, trace := meter.Used(), len(s.Cloud.Calls()), len(s.Trace())
 	began := s.Clock.Now()
@@ -172,7 +142,8 @@ func measure(ctx context.Context, o options, nodes int) (bill.Usage, error) {
 		return bill.Usage{}, err
 	}
 	u := bill.Usage{Nodes: nodes, Subnets: watched, Hours: s.Clock.Now().Sub(began).Hours(), Invocations: invoked.take(), Calls: map[string]int{}}
-	u.Logged(out.take())
+	_, logged := out.Take()
+	u.Logged(logged)
 	u.Stored(before, meter.Used())
 	u.Called(s.Cloud.Calls()[calls:])
 	u.Routed(s.Trace()[trace:])
