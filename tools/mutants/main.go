@@ -2,12 +2,15 @@
 // that a test fails each time. The score is how many of 100 changes a test
 // notices; a change that no test reaches is not noticed.
 //
-//	go run ./tools/mutants shared/network/leak functions/eni-cleanup:200+functions/eni-cleanup/handler
+//	go run ./tools/mutants shared/network/leak shared/incident/reconcile+shared/incident/correlate
 //
-// tries all mutants of leak with leak's own tests, and 200 of eni-cleanup's with
-// its own and the handler's. A package with all its mutants is compiled once, and
-// each is chosen when the tests are run; only the tests that it makes a
-// difference to are run.
+// tries all mutants of leak with leak's own tests, and those of reconcile with its own and
+// correlate's; without a name what decides and what deletes. A package with all its
+// mutants is compiled once, as to link a test for each of thousands takes hours, and each
+// is chosen when the tests are run; only the tests that it makes a difference to are run.
+// (gremlins v0.6.0 was used before: it asks go's coverage whether a place is reached, where
+// the condition of a case stands in no block, and so calls each of them not covered; and it
+// compiles once for each mutant.)
 package main
 
 import (
@@ -22,17 +25,13 @@ import (
 	"go/token"
 	"go/types"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"text/tabwriter"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -45,72 +44,42 @@ var errScore = errors.New("under the least score")
 type options struct {
 	Least   float64 // score, of 100
 	Workers int
-	Seed    uint64
-	All     bool // no samples
 	Excused string
 	Listing bool // only list the mutants
-	// Only are the mutants that are tried, and Tests the tests that are run; nil: all.
-	Only, Tests *regexp.Regexp
+}
+
+// decides is what decides and what deletes.
+func decides() []string {
+	return []string{
+		"shared/network/leak", "shared/network/path", "shared/network/filter", "shared/node/outcome", "shared/diagnose",
+		"shared/remedy", "shared/remedy/action", "shared/remedy/optin", "shared/remedy/call", "shared/remedy/addnatroute", "shared/remedy/replaceinstance",
+		"shared/remedy/openendpointsecuritygroup", "shared/remedy/coverzones", "shared/remedy/deleteleakedinterfaces", "shared/remedy/createaccessentry", "shared/remedy/awscall",
+		"shared/incident", "shared/incident/correlate", "shared/incident/reconcile+shared/incident/correlate", "shared/incident/response",
+		"shared/silence", "shared/relay", "shared/target/message", "functions/eni-cleanup/enicleanup", "functions/remediate/remediate",
+	}
 }
 
 func main() {
 	var o options
 	flag.Float64Var(&o.Least, "least", 95, "the least `score` of each package, of 100")
 	flag.IntVar(&o.Workers, "workers", 2, "how many tests run at a time")
-	flag.Uint64Var(&o.Seed, "seed", 1, "what samples are drawn by")
-	flag.BoolVar(&o.All, "all", false, "try all mutants where a sample is named")
 	flag.StringVar(&o.Excused, "excused", "tools/mutants/excused.yaml", "the `file` of mutants that nothing can notice")
 	flag.BoolVar(&o.Listing, "list", false, "only list the mutants")
-	flag.Func("only", "try only mutants whose line in the list matches this `expression`, as act.go; no other counts", expression(&o.Only))
-	flag.Func("tests", "run only tests whose names match this `expression`: the quick ones show what the slow ones must notice", expression(&o.Tests))
 	flag.Parse()
+	names := flag.Args()
+	if len(names) == 0 {
+		names = decides()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := mutants(ctx, o, flag.Args(), os.Stdout); err != nil {
+	err := mutants(ctx, o, names, os.Stdout)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
-		stop()
 		os.Exit(1)
 	}
 }
 
-func expression(into **regexp.Regexp) func(string) error {
-	return func(s string) (err error) {
-		*into, err = regexp.Compile(s)
-		return err
-	}
-}
-
-// target is a package to change, and how.
-type target struct {
-	Name   string
-	Sample int      // 0 is all
-	By     []string // whose tests are to notice, itself first
-}
-
-// parseTarget reads "package[:sample][+package of tests]...".
-func parseTarget(s string) (target, error) {
-	name, by, _ := strings.Cut(s, "+")
-	t := target{}
-	name, sample, sampled := strings.Cut(name, ":")
-	t.Name = filepath.Clean(name)
-	t.By = []string{t.Name}
-	if sampled {
-		n, err := strconv.Atoi(sample)
-		if err != nil || n < 1 {
-			return t, fmt.Errorf("%q: the sample is no number of mutants", s)
-		}
-		t.Sample = n
-	}
-	if by != "" {
-		t.By = append(t.By, strings.Split(by, "+")...)
-	}
-	return t, nil
-}
-
 func mutants(ctx context.Context, o options, names []string, out io.Writer) error {
-	if len(names) == 0 {
-		return errors.New("no packages are named")
-	}
 	root, err := moduleRoot(ctx)
 	if err != nil {
 		return err
@@ -119,132 +88,80 @@ func mutants(ctx context.Context, o options, names []string, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	var scores []score
+	var all score
+	var under []error
 	for _, name := range names {
-		t, err := parseTarget(name)
+		name, by, _ := strings.Cut(name, "+")
+		name = filepath.Clean(name)
+		tested := append([]string{name}, strings.FieldsFunc(by, func(r rune) bool { return r == '+' })...)
+		s, err := one(ctx, o, root, name, tested, list, out)
 		if err != nil {
 			return err
 		}
-		s, err := one(ctx, o, root, t, list, out)
-		if err != nil {
-			return err
-		}
-		scores = append(scores, s)
-	}
-	if o.Listing {
-		return nil
-	}
-	printScores(out, scores, o)
-	for _, s := range scores {
+		all.sum(s)
 		if s.Of100() < o.Least {
-			return fmt.Errorf("%s: %.1f of 100 is %w, %.0f", s.Package, s.Of100(), errScore, o.Least)
+			under = append(under, fmt.Errorf("%s: %.1f of 100 is %w, %.0f", name, s.Of100(), errScore, o.Least))
 		}
 	}
-	return nil
+	if !o.Listing {
+		fmt.Fprintf(out, "\nOf each change of the code, whether a test fails (least score %.0f):\n   all: %s\n", o.Least, all)
+	}
+	return errors.Join(under...)
 }
 
-// one tries the mutants of one package.
-func one(ctx context.Context, o options, root string, t target, list []*excuse, out io.Writer) (score, error) {
+// one tries the mutants of one package, with the tests of some.
+func one(ctx context.Context, o options, root, name string, tested []string, list []*excuse, out io.Writer) (score, error) {
 	began := time.Now()
-	pkg, err := load(ctx, root, t.Name)
+	pkg, err := load(ctx, root, name)
 	if err != nil {
 		return score{}, err
 	}
-	changed, err := mutate(pkg, root, t.Name)
+	changed, err := mutate(pkg, root, name)
 	if err != nil {
 		return score{}, err
 	}
-	chosen := choose(changed.Mutants, t.Sample, o)
-	s := score{Package: t.Name, All: len(changed.Mutants)}
 	if o.Listing {
-		for _, m := range chosen {
+		for _, m := range changed.Mutants {
 			fmt.Fprintln(out, m)
 		}
-		return s, nil
+		return score{}, nil
 	}
-	fmt.Fprintf(out, "== %s: %d mutants", t.Name, len(changed.Mutants))
-	if len(chosen) < len(changed.Mutants) {
-		fmt.Fprintf(out, ", a sample of %d by seed %d", len(chosen), o.Seed)
-	}
-	fmt.Fprintf(out, "; noticed by the tests of %s\n", strings.Join(t.By, ", "))
+	fmt.Fprintf(out, "== %s: %d mutants; noticed by the tests of %s\n", name, len(changed.Mutants), strings.Join(tested, ", "))
 	scratch, err := os.MkdirTemp("", "mutants")
 	if err != nil {
-		return s, err
+		return score{}, err
 	}
 	defer os.RemoveAll(scratch)
-	binaries, err := compile(ctx, root, scratch, changed.Files, t.By)
+	binaries, err := compile(ctx, root, scratch, changed.Files, tested)
 	if err != nil {
-		return s, err
+		return score{}, err
 	}
-	fmt.Fprintf(out, "   compiled (%s so far)\n", since(began))
-	tests, err := record(ctx, binaries, scratch, o)
+	tests, err := record(ctx, binaries, scratch, o.Workers)
 	if err != nil {
-		return s, err
+		return score{}, err
 	}
 	fmt.Fprintf(out, "   %d tests pass without a mutant (%s so far)\n", len(tests), since(began))
-	results, err := tryAll(ctx, o, chosen, tests, began, out)
+	results := make([]result, len(changed.Mutants))
+	err = each(ctx, o.Workers, len(results), func(ctx context.Context, i int) (err error) {
+		results[i], err = try(ctx, changed.Mutants[i], tests)
+		return err
+	})
 	if err != nil {
-		return s, err
+		return score{}, err
 	}
-	if err := excused(results, changed.Mutants, list, t.Name); err != nil {
-		return s, err
+	if err := excused(results, changed.Mutants, list, name); err != nil {
+		return score{}, err
 	}
+	var s score
 	for _, r := range results {
 		s.add(r)
 		if r.Fate == lived && r.Reason == "" {
 			fmt.Fprintf(out, "   LIVED %s (%s)\n", r.mutant, seen(r.Tests))
 		}
 	}
-	s.Took = time.Since(began)
-	fmt.Fprintf(out, "   %s\n", s)
+	fmt.Fprintf(out, "   %s: %s (%s)\n", name, s, since(began))
 	return s, nil
 }
-
-// choose draws a sample; the same seed draws the same.
-func choose(list []mutant, sample int, o options) []mutant {
-	if o.Only != nil {
-		return slices.DeleteFunc(slices.Clone(list), func(m mutant) bool { return !o.Only.MatchString(m.String()) })
-	}
-	if sample == 0 || o.All || sample >= len(list) {
-		return list
-	}
-	r := rand.New(rand.NewPCG(o.Seed, 0))
-	drawn := r.Perm(len(list))[:sample]
-	slices.Sort(drawn)
-	out := make([]mutant, 0, sample)
-	for _, i := range drawn {
-		out = append(out, list[i])
-	}
-	return out
-}
-
-func tryAll(ctx context.Context, o options, list []mutant, tests []*test, began time.Time, out io.Writer) ([]result, error) {
-	results := make([]result, len(list))
-	var mu sync.Mutex
-	done, alive, said := 0, 0, time.Now()
-	err := each(o.Workers, len(list), func(i int) error {
-		r, err := try(ctx, list[i], tests)
-		if err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		results[i] = r
-		done++
-		if r.Fate == lived {
-			alive++
-		}
-		if time.Since(said) >= progress {
-			said = time.Now()
-			fmt.Fprintf(out, "   %d of %d tried, %d not noticed (%s so far)\n", done, len(list), alive, since(began))
-		}
-		return nil
-	})
-	return results, err
-}
-
-// progress is how often a run says how far it is.
-const progress = 10 * time.Second
 
 func since(t time.Time) string { return time.Since(t).Round(time.Second).String() }
 
@@ -831,73 +748,45 @@ func (w *writer) typeName(at token.Pos, t types.Type) (string, bool) {
 	return name, known
 }
 
-// score is what came of a package's mutants.
+// score is what came of mutants.
 type score struct {
-	Package string
-	All     int // mutants, with those that the sample left out
-	Tried   int // without the excused
-	Killed  int
+	Killed int
 	// TimedOut are those with which the tests did not end. They count as noticed.
 	TimedOut int
 	Lived    int
 	Excused  int
-	Took     time.Duration
+}
+
+func (s *score) sum(of score) {
+	s.Killed, s.TimedOut, s.Lived, s.Excused = s.Killed+of.Killed, s.TimedOut+of.TimedOut, s.Lived+of.Lived, s.Excused+of.Excused
 }
 
 func (s *score) add(r result) {
-	if r.Reason != "" {
+	switch {
+	case r.Reason != "":
 		s.Excused++
-		return
-	}
-	s.Tried++
-	switch r.Fate {
-	case killed:
+	case r.Fate == killed:
 		s.Killed++
-	case timedOut:
+	case r.Fate == timedOut:
 		s.TimedOut++
-	case lived:
+	default:
 		s.Lived++
 	}
 }
 
+func (s score) noticed() int { return s.Killed + s.TimedOut }
+
+func (s score) tried() int { return s.noticed() + s.Lived }
+
 // Of100 is how many of 100 were noticed. Where there is nothing to notice, all
 // of it was.
 func (s score) Of100() float64 {
-	if s.Tried == 0 {
+	if s.tried() == 0 {
 		return 100
 	}
-	return 100 * float64(s.Killed+s.TimedOut) / float64(s.Tried)
+	return 100 * float64(s.noticed()) / float64(s.tried())
 }
 
 func (s score) String() string {
-	return fmt.Sprintf("%s: %.1f of 100 (%d of %d noticed, %d of them by a time limit; %d excused)",
-		s.Package, s.Of100(), s.Killed+s.TimedOut, s.Tried, s.TimedOut, s.Excused)
-}
-
-func printScores(out io.Writer, scores []score, o options) {
-	fmt.Fprintf(out, "\nOf each change of the code, whether a test fails (least score %.0f):\n", o.Least)
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "score\ttried\tfailed\ttimed out\tlived\texcused\ttook\t  package")
-	total := score{Package: "all"}
-	line := func(s score) {
-		note := ""
-		if s.Tried+s.Excused < s.All {
-			note = fmt.Sprintf(" (a sample of %d of %d, seed %d)", s.Tried+s.Excused, s.All, o.Seed)
-		}
-		fmt.Fprintf(t, "%.1f\t%d\t%d\t%d\t%d\t%d\t%s\t  %s%s\n", s.Of100(), s.Tried, s.Killed, s.TimedOut, s.Lived, s.Excused, s.Took.Round(time.Second), s.Package, note)
-	}
-	for _, s := range scores {
-		line(s)
-		total.All += s.Tried + s.Excused
-		total.Tried += s.Tried
-		total.Killed += s.Killed
-		total.TimedOut += s.TimedOut
-		total.Lived += s.Lived
-		total.Excused += s.Excused
-		total.Took += s.Took
-	}
-	if len(scores) > 1 {
-		line(total)
-	}
-	_ = t.Flush() // to a terminal
+	return fmt.Sprintf("%.1f of 100 (%d of %d noticed, %d of them by a time limit; %d excused)", s.Of100(), s.noticed(), s.tried(), s.TimedOut, s.Excused)
 }

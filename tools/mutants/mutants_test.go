@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +15,7 @@ import (
 const sample = "tools/mutants/testdata/sample"
 
 func options95() options {
-	return options{Least: 95, Workers: 2, Seed: 1, Excused: "tools/mutants/testdata/excused.yaml"}
+	return options{Least: 95, Workers: 2, Excused: "tools/mutants/testdata/excused.yaml"}
 }
 
 // Of the sample, it is known which changes its tests notice, and by what.
@@ -196,74 +195,6 @@ func TestAnExcuseHasAReason(t *testing.T) {
 	}
 }
 
-func TestParseTarget(t *testing.T) {
-	for text, want := range map[string]target{
-		"shared/x":             {Name: "shared/x", By: []string{"shared/x"}},
-		"./shared/x":           {Name: "shared/x", By: []string{"shared/x"}},
-		"functions/x:20+a/b+c": {Name: "functions/x", Sample: 20, By: []string{"functions/x", "a/b", "c"}},
-	} {
-		got, err := parseTarget(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", text, diff)
-		}
-	}
-	for _, text := range []string{"x:", "x:0", "x:-3", "x:many"} {
-		if _, err := parseTarget(text); err == nil || !strings.Contains(err.Error(), "no number of mutants") {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-}
-
-func TestASeedDrawsTheSame(t *testing.T) {
-	var all []mutant
-	for i := range 100 {
-		all = append(all, mutant{ID: i + 1})
-	}
-	draw := func(n int, o options) []mutant { return choose(all, n, o) }
-	one, again, other := draw(10, options{Seed: 1}), draw(10, options{Seed: 1}), draw(10, options{Seed: 2})
-	if len(one) != 10 || !cmp.Equal(one, again) || cmp.Equal(one, other) {
-		t.Errorf("by seed 1 %v and %v, by seed 2 %v", one, again, other)
-	}
-	for _, n := range []int{0, 100, 200} {
-		if got := draw(n, options{Seed: 1}); len(got) != 100 {
-			t.Errorf("a sample of %d is %d, want all", n, len(got))
-		}
-	}
-	if got := draw(10, options{All: true}); len(got) != 100 {
-		t.Errorf("of all, %d are tried", len(got))
-	}
-	all[3].Position.Filename, all[7].Function = "act.go", "act"
-	if got := draw(1, options{Only: regexp.MustCompile(`^act\.go|: act:`)}); len(got) != 2 || got[0].ID != 4 || got[1].ID != 8 {
-		t.Errorf("of those in act.go and in act, %v are tried", got)
-	}
-}
-
-// Of the tests, only those are run that are wanted.
-func TestOnlyTheTestsThatAreWanted(t *testing.T) {
-	dir := t.TempDir()
-	passes := filepath.Join(dir, "test")
-	if err := os.WriteFile(passes, []byte("#!/bin/sh\n[ \"$1\" = -test.list ] && echo TestA TestB BenchmarkA\nexit 0\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for wanted, want := range map[string]string{"": "TestA TestB", "A$": "TestA", "^TestC": ""} {
-		list, err := record(t.Context(), []binary{{Package: "p", Path: passes, Dir: dir}}, dir, options{Workers: 1, Tests: regexp.MustCompile(wanted)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, x := range list {
-			names = append(names, x.Name)
-		}
-		slices.Sort(names)
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%q: %s are run, want %s", wanted, got, want)
-		}
-	}
-}
-
 // A package whose tests fail by themselves has no score.
 func TestFailingTestsAreSaid(t *testing.T) {
 	dir := t.TempDir()
@@ -271,7 +202,7 @@ func TestFailingTestsAreSaid(t *testing.T) {
 	if err := os.WriteFile(fails, []byte("#!/bin/sh\n[ \"$1\" = -test.list ] && echo TestX && exit 0\necho broken; exit 1\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err := record(context.Background(), []binary{{Package: "p", Path: fails, Dir: dir}}, dir, options{Workers: 1})
+	_, err := record(context.Background(), []binary{{Package: "p", Path: fails, Dir: dir}}, dir, 1)
 	if err == nil || !regexp.MustCompile(`TestX of p fails without a mutant:\nbroken`).MatchString(err.Error()) {
 		t.Errorf("%v", err)
 	}
@@ -285,7 +216,7 @@ func TestScore(t *testing.T) {
 		}
 	}
 	s.add(result{Fate: lived, Reason: "why"})
-	if s.Of100() != 95 || s.Excused != 1 || s.Tried != 20 {
+	if s.Of100() != 95 || s.Excused != 1 || s.tried() != 20 {
 		t.Errorf("%+v: %v", s, s.Of100())
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // statement takes away what is done for its effect, and turns steps and jumps.
@@ -314,7 +314,7 @@ func run(ctx context.Context, b binary, names []string, allowed time.Duration, e
 
 // record runs each test alone, and learns how long it takes and which mutants it
 // reaches.
-func record(ctx context.Context, binaries []binary, scratch string, o options) ([]*test, error) {
+func record(ctx context.Context, binaries []binary, scratch string, workers int) ([]*test, error) {
 	var tests []*test
 	for _, b := range binaries {
 		list := exec.CommandContext(ctx, b.Path, "-test.list", ".")
@@ -324,12 +324,12 @@ func record(ctx context.Context, binaries []binary, scratch string, o options) (
 			return nil, fmt.Errorf("list the tests of %s: %w", b.Package, err)
 		}
 		for name := range strings.FieldsSeq(string(out)) {
-			if !strings.HasPrefix(name, "Benchmark") && (o.Tests == nil || o.Tests.MatchString(name)) {
+			if !strings.HasPrefix(name, "Benchmark") {
 				tests = append(tests, &test{Binary: b, Name: name})
 			}
 		}
 	}
-	err := each(o.Workers, len(tests), func(i int) error {
+	err := each(ctx, workers, len(tests), func(ctx context.Context, i int) error {
 		t := tests[i]
 		path := filepath.Join(scratch, "reached"+strconv.Itoa(i))
 		how, took, said, err := run(ctx, t.Binary, []string{t.Name}, time.Minute, "MUTANTS_REACHED="+path)
@@ -358,30 +358,18 @@ func record(ctx context.Context, binaries []binary, scratch string, o options) (
 }
 
 // each does something for each of n, with some workers; the first error ends it.
-func each(workers, n int, do func(i int) error) error {
-	var (
-		next  atomic.Int64
-		group sync.WaitGroup
-		once  sync.Once
-		first error
-	)
-	for range workers {
-		group.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if err := do(i); err != nil {
-					once.Do(func() { first = err })
-					next.Store(int64(n))
-					return
-				}
+func each(ctx context.Context, workers, n int, do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(workers)
+	for i := range n {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
 			}
+			return do(ctx, i)
 		})
 	}
-	group.Wait()
-	return first
+	return group.Wait()
 }
 
 // fate is what came of a mutant.
