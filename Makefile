@@ -71,7 +71,7 @@ site: docs/site/node_modules ## build the documentation's site into build/site (
 
 generate: ## write every generated file anew
 	go run ./stage/platform/wire/gen
-	go run ./tools/eventindex/generate
+	go run ./tools/eventindex
 	go run ./infra/manifests
 	go run ./infra/settings/generate
 	go run ./tools/site generate

@@ -1,10 +1,11 @@
-// Package eventindex routes samples of events through the patterns of the
-// synthesised template, and writes the README of events from that.
-package eventindex
+// Command eventindex routes samples of events through the patterns of the synthesised
+// template, and writes events/README.md from that.
+package main
 
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -12,6 +13,29 @@ import (
 	"rollcall/stage/platform/pattern"
 	"rollcall/stage/platform/template"
 )
+
+func main() {
+	if err := write(); err != nil {
+		fmt.Fprintln(os.Stderr, "eventindex:", err)
+		os.Exit(1)
+	}
+}
+
+func write() error {
+	data, err := os.ReadFile("infra/Rollcall.template.json")
+	if err != nil {
+		return err
+	}
+	t, err := template.Parse(data, template.Options{})
+	if err != nil {
+		return err
+	}
+	index, err := Index(t, "events/in", "events/out")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile("events/README.md", []byte(index), 0o644)
+}
 
 // Route tells what an event on a bus (its name, "default") wakes: the function behind each
 // rule that matches it, with the queue in between. Schedules are known by

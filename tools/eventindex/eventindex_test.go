@@ -1,4 +1,4 @@
-package eventindex
+package main
 
 import (
 	"encoding/json"
