@@ -340,7 +340,7 @@ func TestFiguresNameWhatMeasuresThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile("go (?:run|test) (?:-[a-z=]+ )*\\./([a-z/-]+)").FindAllStringSubmatch(string(raw), -1) {
+		for _, m := range regexp.MustCompile(`go (?:run|test) (?:-[a-z=]+ )*\./([a-z/-]+)`).FindAllStringSubmatch(string(raw), -1) {
 			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
 				t.Errorf("docs/%s: %v", page, err)
 			}
