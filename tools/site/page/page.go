@@ -39,11 +39,8 @@ type Checks struct {
 // Path is where a check's page stands, below docs/checks.
 func Path(id checkid.ID) string { return string(id) + ".md" }
 
-// FileOf is the check's code.
-func FileOf(id checkid.ID) string {
-	family, name, _ := strings.Cut(string(id), "/")
-	return "shared/checks/" + family + "/" + strings.ReplaceAll(name, "-", "_") + ".go"
-}
+// FolderOf is where the check's code is.
+func FolderOf(id checkid.ID) string { return "shared/checks/" + string(id.Family()) }
 
 // Shown is how what a check finds is shown in its example.
 type Shown string
@@ -128,7 +125,7 @@ func (p Checks) Check(c check.Check, example string) string {
 	for _, l := range c.Links {
 		fmt.Fprintf(&b, "- <%s>\n", l)
 	}
-	file := FileOf(c.ID)
+	file := FolderOf(c.ID)
 	fmt.Fprintf(&b, "- [%s](%s%s)", file, root, file)
 	if n := p.Worlds[c.ID]; n > 0 {
 		fmt.Fprintf(&b, ", held on %d of [the corpus's worlds](%sstage/worlds/corpus)", n, root)
