@@ -913,7 +913,7 @@ func spoken(t *testing.T) map[string]bool {
 		}
 		return err
 	})
-	if err != nil || len(paths) < 400 {
+	if err != nil || len(paths) < 150 {
 		t.Fatalf("%d files, %v", len(paths), err)
 	}
 	for _, path := range paths {

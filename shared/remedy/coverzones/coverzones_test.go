@@ -18,6 +18,55 @@ import (
 	"rollcall/shared/spec"
 )
 
+func TestWrongTargets(t *testing.T) {
+	found := remedytest.Saying(gap, gapAt("us-west-2c"))
+	p := remedytest.Refuses(t, Remedy(), threeZones, found, []remedytest.Wrong{
+		{"no nodegroup is named", func(_ *snapshot.Snapshot, of *action.Subject) { of.Nodegroups = nil }, NoGroup},
+		{"two nodegroups are named", func(_ *snapshot.Snapshot, of *action.Subject) { of.Nodegroups = append(of.Nodegroups, "other") }, NoGroup},
+		{"Karpenter's node pool", func(_ *snapshot.Snapshot, of *action.Subject) { of.Nodegroups = []string{"default"} }, NoGroup},
+		{"a nodegroup of two groups", nodegroup(func(n *snapshot.Nodegroup) { n.Groups = append(n.Groups, "eks-2") }), NoGroup},
+		{"another cluster's nodegroup", nodegroup(func(n *snapshot.Nodegroup) { n.Cluster = "dev" }), action.OtherCluster},
+		{"another cluster's group", asg(func(g *snapshot.Group) { delete(g.Tags, "kubernetes.io/cluster/prod") }), action.OtherCluster},
+		{"an update", nodegroup(func(n *snapshot.Nodegroup) { n.Status = "UPDATING" }), action.AnotherChange},
+		{"a degraded nodegroup", nodegroup(func(n *snapshot.Nodegroup) { n.Status = "DEGRADED" }), action.AnotherChange},
+		{"EKS and Auto Scaling disagree", nodegroup(func(n *snapshot.Nodegroup) { n.Desired = 3 }), action.GroupScales},
+		{"Launch is suspended", remedytest.Suspended("Launch"), action.Suspended},
+		{"AZRebalance is suspended", remedytest.Suspended("AZRebalance"), action.Suspended},
+		{"an instance is on its way", remedytest.Member(func(m *snapshot.GroupInstance) { m.Lifecycle = "Pending" }), action.GroupScales},
+		{"an instance ends", remedytest.Member(func(m *snapshot.GroupInstance) { m.Lifecycle = "Terminating" }), action.GroupScales},
+		{"an instance is missing", asg(func(g *snapshot.Group) { g.Instances = g.Instances[:1] }), action.GroupScales},
+		{"an instance refresh", func(s *snapshot.Snapshot, _ *action.Subject) {
+			s.Activities = []snapshot.Activity{{Group: "eks-workers", Status: "InProgress", About: "Terminating EC2 instance: i-0"}}
+		}, action.AnotherChange},
+		{"the zone refused a launch", func(s *snapshot.Snapshot, _ *action.Subject) {
+			s.Activities = []snapshot.Activity{{Group: "eks-workers", Status: "Failed", Zone: "us-west-2c", Started: s.Time.Add(-10 * time.Minute), Ended: s.Time}}
+		}, ZoneRefuses},
+		{"a person shifted the cluster away from the zone", shifted("", "usw2-az3", snapshot.PersonsShift), ZoneShifted},
+		{"AWS shifted the cluster away from the zone", shifted("", "usw2-az3", snapshot.Autoshift), ZoneShifted},
+		{"a practice run", shifted("", "usw2-az3", snapshot.PracticeRun), ZoneShifted},
+		{"the group is shifted away from the zone", shifted("eks-workers", "usw2-az3", snapshot.PersonsShift), ZoneShifted},
+		{"the cluster is shifted, and the group is self-managed", func(s *snapshot.Snapshot, of *action.Subject) {
+			shifted("", "usw2-az3", snapshot.PersonsShift)(s, of)
+			s.Nodegroups, of.Nodegroups = nil, []string{"eks-workers"}
+			delete(s.Groups[0].Tags, "eks:nodegroup-name")
+		}, ZoneShifted},
+		{"every zone has one", asg(func(g *snapshot.Group) { g.Subnets = g.Subnets[:2] }), action.NothingToDo},
+		{"a subnet was not read", asg(func(g *snapshot.Group) { g.Subnets = append(g.Subnets, "subnet-0x") }), action.CouldNotLook},
+		{"an instance was not read", remedytest.Instance(func(i *snapshot.Instance) { i.ID = "i-0x" }), action.CouldNotLook},
+		{"the maximum is two", nodegroup(func(n *snapshot.Nodegroup) { n.Max = 2 }), OverMax},
+		{"the group's maximum is two", asg(func(g *snapshot.Group) { g.Max = 2 }), OverMax},
+		{"another check", func(_ *snapshot.Snapshot, of *action.Subject) { of.Check = "zone/impaired" }, action.NotSo},
+	})
+	want := &Plan{Nodegroup: "workers", From: 2, To: 3, Max: 3, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2c"}}
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	w := remedytest.Words(t, Remedy(), p)
+	if got, want := w.Undo[0], "aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=2"; got != want {
+		t.Errorf("undo %s", got)
+	}
+}
+
 func TestBounds(t *testing.T) {
 	activity := func(a snapshot.Activity) func(*snapshot.Snapshot, *action.Subject) {
 		return func(s *snapshot.Snapshot, _ *action.Subject) {
@@ -221,55 +270,6 @@ func TestGrants(t *testing.T) {
 	}
 	if got := grants(action.OptIn{Any: []string{"dev"}}); len(got) != 0 {
 		t.Errorf("nobody opted in: %+v", got)
-	}
-}
-
-func TestWrongTargets(t *testing.T) {
-	found := remedytest.Saying(gap, gapAt("us-west-2c"))
-	p := remedytest.Refuses(t, Remedy(), threeZones, found, []remedytest.Wrong{
-		{"no nodegroup is named", func(_ *snapshot.Snapshot, of *action.Subject) { of.Nodegroups = nil }, NoGroup},
-		{"two nodegroups are named", func(_ *snapshot.Snapshot, of *action.Subject) { of.Nodegroups = append(of.Nodegroups, "other") }, NoGroup},
-		{"Karpenter's node pool", func(_ *snapshot.Snapshot, of *action.Subject) { of.Nodegroups = []string{"default"} }, NoGroup},
-		{"a nodegroup of two groups", nodegroup(func(n *snapshot.Nodegroup) { n.Groups = append(n.Groups, "eks-2") }), NoGroup},
-		{"another cluster's nodegroup", nodegroup(func(n *snapshot.Nodegroup) { n.Cluster = "dev" }), action.OtherCluster},
-		{"another cluster's group", asg(func(g *snapshot.Group) { delete(g.Tags, "kubernetes.io/cluster/prod") }), action.OtherCluster},
-		{"an update", nodegroup(func(n *snapshot.Nodegroup) { n.Status = "UPDATING" }), action.AnotherChange},
-		{"a degraded nodegroup", nodegroup(func(n *snapshot.Nodegroup) { n.Status = "DEGRADED" }), action.AnotherChange},
-		{"EKS and Auto Scaling disagree", nodegroup(func(n *snapshot.Nodegroup) { n.Desired = 3 }), action.GroupScales},
-		{"Launch is suspended", remedytest.Suspended("Launch"), action.Suspended},
-		{"AZRebalance is suspended", remedytest.Suspended("AZRebalance"), action.Suspended},
-		{"an instance is on its way", remedytest.Member(func(m *snapshot.GroupInstance) { m.Lifecycle = "Pending" }), action.GroupScales},
-		{"an instance ends", remedytest.Member(func(m *snapshot.GroupInstance) { m.Lifecycle = "Terminating" }), action.GroupScales},
-		{"an instance is missing", asg(func(g *snapshot.Group) { g.Instances = g.Instances[:1] }), action.GroupScales},
-		{"an instance refresh", func(s *snapshot.Snapshot, _ *action.Subject) {
-			s.Activities = []snapshot.Activity{{Group: "eks-workers", Status: "InProgress", About: "Terminating EC2 instance: i-0"}}
-		}, action.AnotherChange},
-		{"the zone refused a launch", func(s *snapshot.Snapshot, _ *action.Subject) {
-			s.Activities = []snapshot.Activity{{Group: "eks-workers", Status: "Failed", Zone: "us-west-2c", Started: s.Time.Add(-10 * time.Minute), Ended: s.Time}}
-		}, ZoneRefuses},
-		{"a person shifted the cluster away from the zone", shifted("", "usw2-az3", snapshot.PersonsShift), ZoneShifted},
-		{"AWS shifted the cluster away from the zone", shifted("", "usw2-az3", snapshot.Autoshift), ZoneShifted},
-		{"a practice run", shifted("", "usw2-az3", snapshot.PracticeRun), ZoneShifted},
-		{"the group is shifted away from the zone", shifted("eks-workers", "usw2-az3", snapshot.PersonsShift), ZoneShifted},
-		{"the cluster is shifted, and the group is self-managed", func(s *snapshot.Snapshot, of *action.Subject) {
-			shifted("", "usw2-az3", snapshot.PersonsShift)(s, of)
-			s.Nodegroups, of.Nodegroups = nil, []string{"eks-workers"}
-			delete(s.Groups[0].Tags, "eks:nodegroup-name")
-		}, ZoneShifted},
-		{"every zone has one", asg(func(g *snapshot.Group) { g.Subnets = g.Subnets[:2] }), action.NothingToDo},
-		{"a subnet was not read", asg(func(g *snapshot.Group) { g.Subnets = append(g.Subnets, "subnet-0x") }), action.CouldNotLook},
-		{"an instance was not read", remedytest.Instance(func(i *snapshot.Instance) { i.ID = "i-0x" }), action.CouldNotLook},
-		{"the maximum is two", nodegroup(func(n *snapshot.Nodegroup) { n.Max = 2 }), OverMax},
-		{"the group's maximum is two", asg(func(g *snapshot.Group) { g.Max = 2 }), OverMax},
-		{"another check", func(_ *snapshot.Snapshot, of *action.Subject) { of.Check = "zone/impaired" }, action.NotSo},
-	})
-	want := &Plan{Nodegroup: "workers", From: 2, To: 3, Max: 3, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2c"}}
-	if diff := cmp.Diff(want, p); diff != "" {
-		t.Errorf("plan (-want +got):\n%s", diff)
-	}
-	w := remedytest.Words(t, Remedy(), p)
-	if got, want := w.Undo[0], "aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=2"; got != want {
-		t.Errorf("undo %s", got)
 	}
 }
 

@@ -17,6 +17,62 @@ import (
 	"rollcall/shared/spec"
 )
 
+// The wrong target first: the cluster's tag is one that anybody may set who may
+// start an instance, and the role of such an instance is anybody's.
+func TestWrongTargets(t *testing.T) {
+	named := func(of *action.Subject) { of.Roles = append(of.Roles, of.Resource) }
+	pool := func(change func(*snapshot.Instance)) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, of *action.Subject) {
+			in := stranger(s, of, strangersRole)
+			in.Tags["karpenter.sh/nodepool"], in.Tags["karpenter.k8s.aws/ec2nodeclass"] = "default", "default"
+			change(in)
+			named(of)
+		}
+	}
+	for _, test := range []remedytest.Wrong{
+		{"an instance with the cluster's tag, a role that nobody named", func(s *snapshot.Snapshot, of *action.Subject) { stranger(s, of, strangersRole) }, RoleNotNamed},
+		{"no role is named at all", func(s *snapshot.Snapshot, of *action.Subject) { of.Roles = nil }, RoleNotNamed},
+		{"a name is not a prefix", func(s *snapshot.Snapshot, of *action.Subject) {
+			of.Roles = []string{snapshottest.NodeRole + "2", "arn:aws:iam::123456789012:role/work*"}
+		}, RoleNotNamed},
+		{"the cluster's tag and its nodegroup's, set by hand, a role that is named", func(s *snapshot.Snapshot, of *action.Subject) {
+			stranger(s, of, strangersRole)
+			named(of)
+		}, action.NotLaunchedByIt},
+		{"a stranger's instance with the nodes' own role", func(s *snapshot.Snapshot, of *action.Subject) { stranger(s, of, snapshottest.NodeRole) }, action.NotLaunchedByIt},
+		{"a node's and a stranger's instance have the role", func(s *snapshot.Snapshot, of *action.Subject) {
+			stranger(s, of, snapshottest.NodeRole)
+			of.Covers = []string{snapshottest.Node, remedytest.Stuck}
+		}, action.NotLaunchedByIt},
+		{"the tag of a group of the cluster that does not count it", func(s *snapshot.Snapshot, of *action.Subject) {
+			stranger(s, of, strangersRole).Tags["aws:autoscaling:groupName"] = s.Groups[0].Name
+			named(of)
+		}, action.NotTheGroups},
+		{"a group that was not read", func(s *snapshot.Snapshot, of *action.Subject) {
+			stranger(s, of, strangersRole).Tags["aws:autoscaling:groupName"] = "elsewhere"
+			named(of)
+		}, action.CouldNotLook},
+		{"a stranger's group, which is the cluster's by no tag of its own", strangersGroup(nil), action.OtherCluster},
+		{"a stranger's group that shares the cluster", strangersGroup(map[string]string{"kubernetes.io/cluster/prod": "shared"}), action.OtherCluster},
+		{"another cluster's group", strangersGroup(map[string]string{"kubernetes.io/cluster/dev": "owned"}), action.OtherCluster},
+		{"another cluster's nodegroup", func(s *snapshot.Snapshot, of *action.Subject) {
+			strangersGroup(nil)(s, of)
+			s.Nodegroups = append(s.Nodegroups, snapshot.Nodegroup{Name: "dev", Cluster: "dev", Groups: []string{"strangers"}})
+		}, action.OtherCluster},
+		{"a NodePool of another cluster", pool(func(in *snapshot.Instance) { in.Tags["eks:eks-cluster-name"] = "dev" }), action.NotLaunchedByIt},
+		{"a NodePool, shared", pool(func(in *snapshot.Instance) { in.Tags["kubernetes.io/cluster/prod"] = "shared" }), action.NotLaunchedByIt},
+		{"a NodePool without a class", pool(func(in *snapshot.Instance) { delete(in.Tags, "karpenter.k8s.aws/ec2nodeclass") }), action.NotLaunchedByIt},
+		{"a class without a NodePool", pool(func(in *snapshot.Instance) { delete(in.Tags, "karpenter.sh/nodepool") }), action.NotLaunchedByIt},
+	} {
+		s, of := outsider()
+		test.Wrong(s, &of)
+		found := remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource})
+		if p, no := remedytest.Make(Remedy(), s, of, found); no == nil || no.Reason != test.Want || no.Says == "" {
+			t.Errorf("%s: planned %v, refused %+v; want %s", test.Name, p, no, test.Want)
+		}
+	}
+}
+
 func TestBounds(t *testing.T) {
 	found := remedytest.Saying("iam/access-missing", checks.Finding{Outcome: checks.Fail, Resource: snapshottest.NodeRole})
 	remedytest.Allows(t, Remedy(), outsider, found, []remedytest.Harmless{
@@ -167,62 +223,6 @@ func TestUpTo(t *testing.T) {
 	} {
 		if diff := cmp.Diff(test.want, upTo(test.list, 10)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", test.list, diff)
-		}
-	}
-}
-
-// The wrong target first: the cluster's tag is one that anybody may set who may
-// start an instance, and the role of such an instance is anybody's.
-func TestWrongTargets(t *testing.T) {
-	named := func(of *action.Subject) { of.Roles = append(of.Roles, of.Resource) }
-	pool := func(change func(*snapshot.Instance)) func(*snapshot.Snapshot, *action.Subject) {
-		return func(s *snapshot.Snapshot, of *action.Subject) {
-			in := stranger(s, of, strangersRole)
-			in.Tags["karpenter.sh/nodepool"], in.Tags["karpenter.k8s.aws/ec2nodeclass"] = "default", "default"
-			change(in)
-			named(of)
-		}
-	}
-	for _, test := range []remedytest.Wrong{
-		{"an instance with the cluster's tag, a role that nobody named", func(s *snapshot.Snapshot, of *action.Subject) { stranger(s, of, strangersRole) }, RoleNotNamed},
-		{"no role is named at all", func(s *snapshot.Snapshot, of *action.Subject) { of.Roles = nil }, RoleNotNamed},
-		{"a name is not a prefix", func(s *snapshot.Snapshot, of *action.Subject) {
-			of.Roles = []string{snapshottest.NodeRole + "2", "arn:aws:iam::123456789012:role/work*"}
-		}, RoleNotNamed},
-		{"the cluster's tag and its nodegroup's, set by hand, a role that is named", func(s *snapshot.Snapshot, of *action.Subject) {
-			stranger(s, of, strangersRole)
-			named(of)
-		}, action.NotLaunchedByIt},
-		{"a stranger's instance with the nodes' own role", func(s *snapshot.Snapshot, of *action.Subject) { stranger(s, of, snapshottest.NodeRole) }, action.NotLaunchedByIt},
-		{"a node's and a stranger's instance have the role", func(s *snapshot.Snapshot, of *action.Subject) {
-			stranger(s, of, snapshottest.NodeRole)
-			of.Covers = []string{snapshottest.Node, remedytest.Stuck}
-		}, action.NotLaunchedByIt},
-		{"the tag of a group of the cluster that does not count it", func(s *snapshot.Snapshot, of *action.Subject) {
-			stranger(s, of, strangersRole).Tags["aws:autoscaling:groupName"] = s.Groups[0].Name
-			named(of)
-		}, action.NotTheGroups},
-		{"a group that was not read", func(s *snapshot.Snapshot, of *action.Subject) {
-			stranger(s, of, strangersRole).Tags["aws:autoscaling:groupName"] = "elsewhere"
-			named(of)
-		}, action.CouldNotLook},
-		{"a stranger's group, which is the cluster's by no tag of its own", strangersGroup(nil), action.OtherCluster},
-		{"a stranger's group that shares the cluster", strangersGroup(map[string]string{"kubernetes.io/cluster/prod": "shared"}), action.OtherCluster},
-		{"another cluster's group", strangersGroup(map[string]string{"kubernetes.io/cluster/dev": "owned"}), action.OtherCluster},
-		{"another cluster's nodegroup", func(s *snapshot.Snapshot, of *action.Subject) {
-			strangersGroup(nil)(s, of)
-			s.Nodegroups = append(s.Nodegroups, snapshot.Nodegroup{Name: "dev", Cluster: "dev", Groups: []string{"strangers"}})
-		}, action.OtherCluster},
-		{"a NodePool of another cluster", pool(func(in *snapshot.Instance) { in.Tags["eks:eks-cluster-name"] = "dev" }), action.NotLaunchedByIt},
-		{"a NodePool, shared", pool(func(in *snapshot.Instance) { in.Tags["kubernetes.io/cluster/prod"] = "shared" }), action.NotLaunchedByIt},
-		{"a NodePool without a class", pool(func(in *snapshot.Instance) { delete(in.Tags, "karpenter.k8s.aws/ec2nodeclass") }), action.NotLaunchedByIt},
-		{"a class without a NodePool", pool(func(in *snapshot.Instance) { delete(in.Tags, "karpenter.sh/nodepool") }), action.NotLaunchedByIt},
-	} {
-		s, of := outsider()
-		test.Wrong(s, &of)
-		found := remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource})
-		if p, no := remedytest.Make(Remedy(), s, of, found); no == nil || no.Reason != test.Want || no.Says == "" {
-			t.Errorf("%s: planned %v, refused %+v; want %s", test.Name, p, no, test.Want)
 		}
 	}
 }

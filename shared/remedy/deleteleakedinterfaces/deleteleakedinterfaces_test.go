@@ -17,6 +17,51 @@ import (
 	"rollcall/shared/spec"
 )
 
+func TestWrongTargets(t *testing.T) {
+	idle := func(change func(*snapshot.Interface)) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, of *action.Subject) {
+			change(&s.Idle[0])
+			seen := of.Sightings[s.Idle[0].ID]
+			seen.Print = leak.Print(s.Idle[0])
+			of.Sightings[s.Idle[0].ID] = seen
+		}
+	}
+	sighting := func(change func(*leak.Sighting)) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, of *action.Subject) {
+			seen := of.Sightings[s.Idle[0].ID]
+			change(&seen)
+			of.Sightings[s.Idle[0].ID] = seen
+		}
+	}
+	owner := func(c snapshot.Creator) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, _ *action.Subject) { s.Creators = []snapshot.Creator{c} }
+	}
+	p := remedytest.Refuses(t, Remedy(), leaked, checks.All(), []remedytest.Wrong{
+		{"in another subnet", idle(func(i *snapshot.Interface) { i.Subnet = snapshottest.Public }), action.NothingToDo},
+		{"in use", idle(func(i *snapshot.Interface) { i.Status = "in-use" }), action.NothingToDo},
+		{"of another kind", idle(func(i *snapshot.Interface) { i.Kind = "lambda" }), action.NothingToDo},
+		{"another account's", idle(func(i *snapshot.Interface) { i.Account = "999999999999" }), action.NothingToDo},
+		{"another VPC's", idle(func(i *snapshot.Interface) { i.VPC = "vpc-0b" }), action.NothingToDo},
+		{"not the VPC CNI's", idle(func(i *snapshot.Interface) { i.Description = "aws-k8s-" + dead }), action.NothingToDo},
+		{"another cluster's", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCluster] = "dev" }), action.NothingToDo},
+		{"no cluster's", idle(func(i *snapshot.Interface) { delete(i.Tags, leak.TagCluster) }), action.NothingToDo},
+		{"too young", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCreated] = snapshottest.Now().Format(time.RFC3339) }), action.NothingToDo},
+		{"of no known age", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCreated] = "yesterday" }), action.NothingToDo},
+		{"its instance lives", owner(snapshot.Creator{Instance: dead, State: "stopped"}), action.NothingToDo},
+		{"its instance was not asked for", owner(snapshot.Creator{Instance: "i-0other"}), action.NothingToDo},
+		{"never seen before", func(_ *snapshot.Snapshot, of *action.Subject) { of.Sightings = nil }, NotSeenTwice},
+		{"seen just now", sighting(func(x *leak.Sighting) { x.First = snapshottest.Now() }), NotSeenTwice},
+		{"seen in another state", sighting(func(x *leak.Sighting) { x.Print = "other" }), NotSeenTwice},
+		{"seen, and not written", sighting(func(x *leak.Sighting) { x.Version = 0 }), NotSeenTwice},
+		{"nothing is idle", func(s *snapshot.Snapshot, _ *action.Subject) { s.Idle = nil }, action.NothingToDo},
+	})
+	want := &Plan{VPC: snapshottest.VPC, Subnet: snapshottest.Private, Interfaces: []string{"eni-0left0000"}, Addresses: 17}
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	remedytest.Words(t, Remedy(), p)
+}
+
 // There is a choice to be made in this world.
 func TestSameInAnyOrder(t *testing.T) {
 	remedytest.SameInAnyOrder(t, Remedy(), func() (*snapshot.Snapshot, action.Subject) {
@@ -76,51 +121,6 @@ func TestGrants(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
-}
-
-func TestWrongTargets(t *testing.T) {
-	idle := func(change func(*snapshot.Interface)) func(*snapshot.Snapshot, *action.Subject) {
-		return func(s *snapshot.Snapshot, of *action.Subject) {
-			change(&s.Idle[0])
-			seen := of.Sightings[s.Idle[0].ID]
-			seen.Print = leak.Print(s.Idle[0])
-			of.Sightings[s.Idle[0].ID] = seen
-		}
-	}
-	sighting := func(change func(*leak.Sighting)) func(*snapshot.Snapshot, *action.Subject) {
-		return func(s *snapshot.Snapshot, of *action.Subject) {
-			seen := of.Sightings[s.Idle[0].ID]
-			change(&seen)
-			of.Sightings[s.Idle[0].ID] = seen
-		}
-	}
-	owner := func(c snapshot.Creator) func(*snapshot.Snapshot, *action.Subject) {
-		return func(s *snapshot.Snapshot, _ *action.Subject) { s.Creators = []snapshot.Creator{c} }
-	}
-	p := remedytest.Refuses(t, Remedy(), leaked, checks.All(), []remedytest.Wrong{
-		{"in another subnet", idle(func(i *snapshot.Interface) { i.Subnet = snapshottest.Public }), action.NothingToDo},
-		{"in use", idle(func(i *snapshot.Interface) { i.Status = "in-use" }), action.NothingToDo},
-		{"of another kind", idle(func(i *snapshot.Interface) { i.Kind = "lambda" }), action.NothingToDo},
-		{"another account's", idle(func(i *snapshot.Interface) { i.Account = "999999999999" }), action.NothingToDo},
-		{"another VPC's", idle(func(i *snapshot.Interface) { i.VPC = "vpc-0b" }), action.NothingToDo},
-		{"not the VPC CNI's", idle(func(i *snapshot.Interface) { i.Description = "aws-k8s-" + dead }), action.NothingToDo},
-		{"another cluster's", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCluster] = "dev" }), action.NothingToDo},
-		{"no cluster's", idle(func(i *snapshot.Interface) { delete(i.Tags, leak.TagCluster) }), action.NothingToDo},
-		{"too young", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCreated] = snapshottest.Now().Format(time.RFC3339) }), action.NothingToDo},
-		{"of no known age", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCreated] = "yesterday" }), action.NothingToDo},
-		{"its instance lives", owner(snapshot.Creator{Instance: dead, State: "stopped"}), action.NothingToDo},
-		{"its instance was not asked for", owner(snapshot.Creator{Instance: "i-0other"}), action.NothingToDo},
-		{"never seen before", func(_ *snapshot.Snapshot, of *action.Subject) { of.Sightings = nil }, NotSeenTwice},
-		{"seen just now", sighting(func(x *leak.Sighting) { x.First = snapshottest.Now() }), NotSeenTwice},
-		{"seen in another state", sighting(func(x *leak.Sighting) { x.Print = "other" }), NotSeenTwice},
-		{"seen, and not written", sighting(func(x *leak.Sighting) { x.Version = 0 }), NotSeenTwice},
-		{"nothing is idle", func(s *snapshot.Snapshot, _ *action.Subject) { s.Idle = nil }, action.NothingToDo},
-	})
-	want := &Plan{VPC: snapshottest.VPC, Subnet: snapshottest.Private, Interfaces: []string{"eni-0left0000"}, Addresses: 17}
-	if diff := cmp.Diff(want, p); diff != "" {
-		t.Errorf("plan (-want +got):\n%s", diff)
-	}
-	remedytest.Words(t, Remedy(), p)
 }
 
 // What is not to be deleted does not keep the rest, whatever comes first.

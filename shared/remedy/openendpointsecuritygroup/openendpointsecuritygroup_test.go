@@ -18,6 +18,58 @@ import (
 	"rollcall/shared/spec"
 )
 
+// The wrong target first: what is let in is whoever has the nodes' security
+// group, so nobody else may have it.
+func TestWrongTargets(t *testing.T) {
+	foreign := snapshot.Instance{ID: "i-0bastion", VPC: snapshottest.VPC, State: "running", Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}}
+	list := []remedytest.Wrong{
+		{"an instance that nothing knows", host(snapshot.Interface{Attached: true, Instance: "i-0bastion"}), OutsideHosts},
+		{"an instance with the cluster's tag, set by hand", func(s *snapshot.Snapshot, of *action.Subject) {
+			s.Instances = append(s.Instances, foreign)
+			host(snapshot.Interface{Attached: true, Instance: "i-0bastion", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "prod", "kubernetes.io/cluster/prod": "owned"}})(s, of)
+		}, OutsideHosts},
+		{"a node of another cluster", func(s *snapshot.Snapshot, of *action.Subject) {
+			s.Groups = append(s.Groups, snapshot.Group{Name: "dev", Tags: map[string]string{"kubernetes.io/cluster/dev": "owned"}, Instances: []snapshot.GroupInstance{{ID: "i-0dev"}}})
+			host(snapshot.Interface{Attached: true, Instance: "i-0dev"})(s, of)
+		}, OutsideHosts},
+		{"an instance with Karpenter's tags, set by hand, that no NodeClaim names", pooled, OutsideHosts},
+		{"a function of Lambda's", host(snapshot.Interface{RequesterManaged: true, Description: "AWS Lambda VPC ENI-shop"}), OutsideHosts},
+		{"another cluster's control plane", host(snapshot.Interface{RequesterManaged: true, Description: "Amazon EKS dev"}), OutsideHosts},
+		{"an interface that says it is the control plane's", host(snapshot.Interface{Description: "Amazon EKS prod"}), OutsideHosts},
+		{"an interface of another cluster's CNI", host(snapshot.Interface{Status: "available", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "dev"}}), OutsideHosts},
+		{"the interface of one of the nodes is not among them", func(_ *snapshot.Snapshot, of *action.Subject) {
+			for i := range of.Wearers {
+				if of.Wearers[i].Instance == remedytest.Stuck {
+					of.Wearers[i].Groups = nil
+				}
+			}
+		}, action.CouldNotLook},
+		{"a node of no group of the cluster's", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Instances = s.Groups[0].Instances[:1] }, OutsideHosts},
+		{"another account's VPC", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].Owner = "999999999999" }, action.SharedVPC},
+		{"nobody says whose the VPC is", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].Owner = "" }, action.CouldNotLook},
+		{"the VPC is not among those read", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].ID = "vpc-0b" }, action.CouldNotLook},
+	}
+	remedytest.Refuses(t, Remedy(), shutOut, checks.All(), list)
+	remedytest.Allows(t, Remedy(), shutOut, checks.All(), []remedytest.Harmless{
+		{"another node of a group of the cluster's", func(s *snapshot.Snapshot, of *action.Subject) {
+			s.Groups[0].Instances = append(s.Groups[0].Instances, snapshot.GroupInstance{ID: "i-0third"})
+			host(snapshot.Interface{Attached: true, Instance: "i-0third"})(s, of)
+		}},
+		{"what the VPC CNI made for the cluster", host(snapshot.Interface{Status: "available", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "prod"}})},
+		{"an instance that Karpenter launched, which is no node yet", func(s *snapshot.Snapshot, of *action.Subject) {
+			pooled(s, of)
+			s.NodeClaims = append(s.NodeClaims, snapshot.NodeClaim{Name: "default-x7k2p", Instance: "i-0pool"})
+		}},
+		{"a pod's branch interface", host(snapshot.Interface{Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}})},
+	})
+	s, of := shutOut()
+	host(snapshot.Interface{Attached: true, Instance: "i-0karpenter"})(s, &of)
+	s.Nodes = append(s.Nodes, snapshot.Node{Name: "ip-10-42-1-1", Instance: "i-0karpenter"})
+	if _, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource})); no != nil {
+		t.Errorf("a node that no group launched: %s: %s", no.Reason, no.Says)
+	}
+}
+
 func TestBounds(t *testing.T) {
 	its := snapshottest.EndpointGroup
 	remedytest.Refuses(t, Remedy(), shutOut, checks.All(), []remedytest.Wrong{
@@ -210,58 +262,6 @@ func TestGrants(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("grants (-want +got):\n%s", diff)
-	}
-}
-
-// The wrong target first: what is let in is whoever has the nodes' security
-// group, so nobody else may have it.
-func TestWrongTargets(t *testing.T) {
-	foreign := snapshot.Instance{ID: "i-0bastion", VPC: snapshottest.VPC, State: "running", Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}}
-	list := []remedytest.Wrong{
-		{"an instance that nothing knows", host(snapshot.Interface{Attached: true, Instance: "i-0bastion"}), OutsideHosts},
-		{"an instance with the cluster's tag, set by hand", func(s *snapshot.Snapshot, of *action.Subject) {
-			s.Instances = append(s.Instances, foreign)
-			host(snapshot.Interface{Attached: true, Instance: "i-0bastion", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "prod", "kubernetes.io/cluster/prod": "owned"}})(s, of)
-		}, OutsideHosts},
-		{"a node of another cluster", func(s *snapshot.Snapshot, of *action.Subject) {
-			s.Groups = append(s.Groups, snapshot.Group{Name: "dev", Tags: map[string]string{"kubernetes.io/cluster/dev": "owned"}, Instances: []snapshot.GroupInstance{{ID: "i-0dev"}}})
-			host(snapshot.Interface{Attached: true, Instance: "i-0dev"})(s, of)
-		}, OutsideHosts},
-		{"an instance with Karpenter's tags, set by hand, that no NodeClaim names", pooled, OutsideHosts},
-		{"a function of Lambda's", host(snapshot.Interface{RequesterManaged: true, Description: "AWS Lambda VPC ENI-shop"}), OutsideHosts},
-		{"another cluster's control plane", host(snapshot.Interface{RequesterManaged: true, Description: "Amazon EKS dev"}), OutsideHosts},
-		{"an interface that says it is the control plane's", host(snapshot.Interface{Description: "Amazon EKS prod"}), OutsideHosts},
-		{"an interface of another cluster's CNI", host(snapshot.Interface{Status: "available", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "dev"}}), OutsideHosts},
-		{"the interface of one of the nodes is not among them", func(_ *snapshot.Snapshot, of *action.Subject) {
-			for i := range of.Wearers {
-				if of.Wearers[i].Instance == remedytest.Stuck {
-					of.Wearers[i].Groups = nil
-				}
-			}
-		}, action.CouldNotLook},
-		{"a node of no group of the cluster's", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Instances = s.Groups[0].Instances[:1] }, OutsideHosts},
-		{"another account's VPC", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].Owner = "999999999999" }, action.SharedVPC},
-		{"nobody says whose the VPC is", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].Owner = "" }, action.CouldNotLook},
-		{"the VPC is not among those read", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].ID = "vpc-0b" }, action.CouldNotLook},
-	}
-	remedytest.Refuses(t, Remedy(), shutOut, checks.All(), list)
-	remedytest.Allows(t, Remedy(), shutOut, checks.All(), []remedytest.Harmless{
-		{"another node of a group of the cluster's", func(s *snapshot.Snapshot, of *action.Subject) {
-			s.Groups[0].Instances = append(s.Groups[0].Instances, snapshot.GroupInstance{ID: "i-0third"})
-			host(snapshot.Interface{Attached: true, Instance: "i-0third"})(s, of)
-		}},
-		{"what the VPC CNI made for the cluster", host(snapshot.Interface{Status: "available", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "prod"}})},
-		{"an instance that Karpenter launched, which is no node yet", func(s *snapshot.Snapshot, of *action.Subject) {
-			pooled(s, of)
-			s.NodeClaims = append(s.NodeClaims, snapshot.NodeClaim{Name: "default-x7k2p", Instance: "i-0pool"})
-		}},
-		{"a pod's branch interface", host(snapshot.Interface{Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}})},
-	})
-	s, of := shutOut()
-	host(snapshot.Interface{Attached: true, Instance: "i-0karpenter"})(s, &of)
-	s.Nodes = append(s.Nodes, snapshot.Node{Name: "ip-10-42-1-1", Instance: "i-0karpenter"})
-	if _, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource})); no != nil {
-		t.Errorf("a node that no group launched: %s: %s", no.Reason, no.Says)
 	}
 }
 
