@@ -9,25 +9,24 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/stage/simaws/worldfile"
-	"rollcall/tools/bench/runbook/automation"
 	"rollcall/tools/testfull"
 )
 
 func TestJudge(t *testing.T) {
-	other := automation.Finding{Step: "1", Names: []checks.ID{"sg/cluster-ingress"}}
-	cause := automation.Finding{Step: "9a", Names: []checks.ID{"route/nat-unusable", "route/blackhole"}}
-	symptom := automation.Finding{Step: "22", Names: []checks.ID{"route/blackhole"}, Symptom: true}
+	other := Finding{Step: "1", Names: []checks.ID{"sg/cluster-ingress"}}
+	cause := Finding{Step: "9a", Names: []checks.ID{"route/nat-unusable", "route/blackhole"}}
+	symptom := Finding{Step: "22", Names: []checks.ID{"route/blackhole"}, Symptom: true}
 	tests := map[string]struct {
-		report automation.Report
+		report Report
 		want   theirs
 	}{
-		"no warning":        {automation.Report{}, nothing},
-		"another warning":   {automation.Report{Findings: []automation.Finding{other}}, nothing},
-		"the cause first":   {automation.Report{Findings: []automation.Finding{cause, other}}, causeFirst},
-		"the cause behind":  {automation.Report{Findings: []automation.Finding{other, cause}}, amongOthers},
-		"a symptom":         {automation.Report{Findings: []automation.Finding{other, symptom}}, onlySymptom},
-		"symptom and cause": {automation.Report{Findings: []automation.Finding{symptom, cause}}, amongOthers},
-		"stopped":           {automation.Report{Stopped: "Windows is not supported"}, didNotRun},
+		"no warning":        {Report{}, nothing},
+		"another warning":   {Report{Findings: []Finding{other}}, nothing},
+		"the cause first":   {Report{Findings: []Finding{cause, other}}, causeFirst},
+		"the cause behind":  {Report{Findings: []Finding{other, cause}}, amongOthers},
+		"a symptom":         {Report{Findings: []Finding{other, symptom}}, onlySymptom},
+		"symptom and cause": {Report{Findings: []Finding{symptom, cause}}, amongOthers},
+		"stopped":           {Report{Stopped: "Windows is not supported"}, didNotRun},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -41,9 +40,9 @@ func TestJudge(t *testing.T) {
 func TestBest(t *testing.T) {
 	r := row{
 		expect: worldfile.Expect{Incidents: []worldfile.ExpectedIncident{{Cause: "iam/access-missing", Or: []string{"iam/access-wrong-arn"}}}},
-		runs: []automation.Report{
+		runs: []Report{
 			{Stopped: "the instance is not running"},
-			{Findings: []automation.Finding{{Step: "11", Names: []checks.ID{"iam/access-wrong-arn"}}}},
+			{Findings: []Finding{{Step: "11", Names: []checks.ID{"iam/access-wrong-arn"}}}},
 		},
 		ours: diagnosis{Incidents: []incident{{Cause: "route/no-egress"}, {Cause: "iam/access-missing"}}},
 	}

@@ -1,9 +1,4 @@
-// Package automation is AWSSupport-TroubleshootEKSWorkerNode as documented: a
-// pure rule for each step of its document of June 2026. The steps' own code is
-// an attachment that is not public. Where the document leaves open how a step
-// judges, the rule takes the reading that is best for the runbook: it finds
-// what the step's description covers.
-package automation
+package main
 
 import (
 	"bytes"
@@ -23,6 +18,12 @@ import (
 	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
 )
+
+// AWSSupport-TroubleshootEKSWorkerNode as documented: a
+// pure rule for each step of its document of June 2026. The steps' own code is
+// an attachment that is not public. Where the document leaves open how a step
+// judges, the rule takes the reading that is best for the runbook: it finds
+// what the step's description covers.
 
 // Subject is one run: the runbook takes a cluster and one instance.
 type Subject struct {
@@ -611,9 +612,9 @@ func instanceProfile(s Subject) answer {
 		actions []string
 		names   []checks.ID
 	}{
-		{"worker node", []string{"ec2:DescribeInstances"}, ids(checkid.IAMRolePolicies)},
-		{"image pull", []string{"ecr:GetAuthorizationToken", "ecr:BatchGetImage"}, ids(checkid.IAMRolePolicies)},
-		{"CNI", []string{cni}, ids(checkid.IAMRolePolicies, checkid.IAMCNIRolePolicies)},
+		{"worker node", []string{"ec2:DescribeInstances"}, field(checkid.IAMRolePolicies)},
+		{"image pull", []string{"ecr:GetAuthorizationToken", "ecr:BatchGetImage"}, field(checkid.IAMRolePolicies)},
+		{"CNI", []string{cni}, field(checkid.IAMRolePolicies, checkid.IAMCNIRolePolicies)},
 	} {
 		if slices.ContainsFunc(n.actions, func(action string) bool { return !allows(s, role, action) }) {
 			found = append(found, cause("the node role lacks the "+n.what+" policy", n.names...))
@@ -855,36 +856,37 @@ type Step struct {
 // Steps are all steps, in the order of the document.
 func Steps() []Step {
 	return []Step{
-		{"0", "GatherClusterNodeData and its branches", 28, ids(checkid.ClusterHealth, checkid.InstanceEndedEarly), "no check runs unless the cluster is ACTIVE and the instance is running; of one that has ended it says that, not why", nil},
-		{"1", "CheckClusterSecurityGroup", 111, ids(checkid.SGClusterIngress), "443 from the node's address or groups", clusterGroups},
-		{"2", "CheckDHCPOptions", 142, ids(checkid.DNSDHCPOptions), "Amazon's name server and one domain name", dhcpOptions},
+		{"0", "GatherClusterNodeData and its branches", 28, field(checkid.ClusterHealth, checkid.InstanceEndedEarly), "no check runs unless the cluster is ACTIVE and the instance is running; of one that has ended it says that, not why", nil},
+		{"1", "CheckClusterSecurityGroup", 111, field(checkid.SGClusterIngress), "443 from the node's address or groups", clusterGroups},
+		{"2", "CheckDHCPOptions", 142, field(checkid.DNSDHCPOptions), "Amazon's name server and one domain name", dhcpOptions},
 		{"3", "CheckClusterIAMRole", 172, nil, "not knowable: the worlds do not hold the cluster's own role", unknowable("the worlds do not hold the cluster's own role")},
-		{"4", "CheckManagedAddons", 202, ids(checkid.AddonDegraded), "status and health issues", addons},
+		{"4", "CheckManagedAddons", 202, field(checkid.AddonDegraded), "status and health issues", addons},
 		{"5", "CheckClusterENIs", 232, nil, "not knowable where a world does not draw the control plane's interfaces", clusterInterfaces},
-		{"6", "CheckVPCDNS", 262, ids(checkid.DNSSupportOff, checkid.DNSHostnamesOff), "both attributes, whatever needs them", vpcDNS},
-		{"7", "CheckEnhancedInstanceHealth", 292, ids(checkid.InstanceStatusCheck, checkid.InstanceScheduledEvent), "EC2's status checks and events", health},
+		{"6", "CheckVPCDNS", 262, field(checkid.DNSSupportOff, checkid.DNSHostnamesOff), "both attributes, whatever needs them", vpcDNS},
+		{"7", "CheckEnhancedInstanceHealth", 292, field(checkid.InstanceStatusCheck, checkid.InstanceScheduledEvent), "EC2's status checks and events", health},
 		{"8", "CheckInstanceType", 322, nil, "not knowable: the list of unsupported types is in the attachment", unknowable("the list of types is in the attachment")},
-		{"9a", "CheckPrivateNodeConnectivity", 379, ids(checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWDetached, checkid.RouteAPIPublicCIDR), "only if the default route leads to a NAT gateway", private},
-		{"9b", "CheckPublicNodeConnectivity", 411, ids(checkid.RouteBlackhole, checkid.RouteIGWNoPublicIP, checkid.RouteIGWDetached, checkid.RouteAPIPublicCIDR), "only if it leads to an internet gateway", public},
-		{"9c", "CheckVPCEndpointConnectivity", 443, ids(checkid.RouteNoEgress, checkid.EndpointMissing, checkid.EndpointSecurityGroup, checkid.EndpointPrivateDNSOff, checkid.EndpointNotAvailable, checkid.EndpointS3RouteMissing), "only if there is no default route", endpoints},
-		{"10", "CheckInstanceProfile", 473, ids(checkid.IAMProfileMissing, checkid.IAMRolePolicies, checkid.IAMRoleTrust, checkid.IAMCNIRolePolicies, checkid.IAMAccessWrongARN), "policies judged by what they allow, not by name; the CNI's on the node role alone", instanceProfile},
-		{"11", "CheckAccessEntries", 503, ids(checkid.IAMAccessMissing, checkid.IAMAccessWrongType, checkid.IAMAccessWrongARN, checkid.IAMAWSAuthInvalid, checkid.IAMAccessDuplicateMapping), "not in mode CONFIG_MAP; it does not read aws-auth, but an entry would do instead", accessEntries},
-		{"12", "CheckUserData", 534, ids(checkid.InstanceUserData), "bootstrap.sh and NodeConfig: form, name, endpoint, CA, service range, the right one for the image", userData},
-		{"13", "CheckNodeTags", 565, ids(checkid.InstanceClusterTag), "", nodeTags},
-		{"14", "CheckNodeAMI", 596, ids(checkid.InstanceAMI, checkid.InstanceVersionSkew), "warns of every image that is not a public one of EKS", nodeAMI},
-		{"15", "CheckNodeCNI", 627, ids(checkid.NodeCNINotReady, checkid.IAMCNIRolePolicies), "a symptom: secondary addresses on the node, which none has before it joined", nodeCNI},
-		{"16", "CheckNodeSecurityGroups", 657, ids(checkid.SGNodeEgress), "443 and DNS outbound", nodeGroups},
+		{"9a", "CheckPrivateNodeConnectivity", 379, field(checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWDetached, checkid.RouteAPIPublicCIDR), "only if the default route leads to a NAT gateway", private},
+		{"9b", "CheckPublicNodeConnectivity", 411, field(checkid.RouteBlackhole, checkid.RouteIGWNoPublicIP, checkid.RouteIGWDetached, checkid.RouteAPIPublicCIDR), "only if it leads to an internet gateway", public},
+		{"9c", "CheckVPCEndpointConnectivity", 443, field(checkid.RouteNoEgress, checkid.EndpointMissing, checkid.EndpointSecurityGroup, checkid.EndpointPrivateDNSOff, checkid.EndpointNotAvailable, checkid.EndpointS3RouteMissing), "only if there is no default route", endpoints},
+		{"10", "CheckInstanceProfile", 473, field(checkid.IAMProfileMissing, checkid.IAMRolePolicies, checkid.IAMRoleTrust, checkid.IAMCNIRolePolicies, checkid.IAMAccessWrongARN), "policies judged by what they allow, not by name; the CNI's on the node role alone", instanceProfile},
+		{"11", "CheckAccessEntries", 503, field(checkid.IAMAccessMissing, checkid.IAMAccessWrongType, checkid.IAMAccessWrongARN, checkid.IAMAWSAuthInvalid, checkid.IAMAccessDuplicateMapping), "not in mode CONFIG_MAP; it does not read aws-auth, but an entry would do instead", accessEntries},
+		{"12", "CheckUserData", 534, field(checkid.InstanceUserData), "bootstrap.sh and NodeConfig: form, name, endpoint, CA, service range, the right one for the image", userData},
+		{"13", "CheckNodeTags", 565, field(checkid.InstanceClusterTag), "", nodeTags},
+		{"14", "CheckNodeAMI", 596, field(checkid.InstanceAMI, checkid.InstanceVersionSkew), "warns of every image that is not a public one of EKS", nodeAMI},
+		{"15", "CheckNodeCNI", 627, field(checkid.NodeCNINotReady, checkid.IAMCNIRolePolicies), "a symptom: secondary addresses on the node, which none has before it joined", nodeCNI},
+		{"16", "CheckNodeSecurityGroups", 657, field(checkid.SGNodeEgress), "443 and DNS outbound", nodeGroups},
 		{"17", "CheckAWSOutposts", 687, nil, "no world is on an Outpost", nil},
-		{"18", "CheckNACLs", 717, ids(checkid.NACLEgress, checkid.NACLReturn), "443 out and answers back, of the node's and the cluster's subnets", acls},
-		{"19", "CheckSTSEndpoint", 748, ids(checkid.IAMSTSEndpoint, checkid.IAMSTSRegionDeactivated), "the simulated account cannot be asked; the line on the console stands for it", stsEndpoint},
-		{"20", "CheckIMDSEndpoint", 778, ids(checkid.InstanceIMDS), "endpoint on or off; not the hop limit", imds},
-		{"21", "CheckSystemDaemons", 808, ids(checkid.InstanceConsoleError), "needs the SSM agent online; the worlds have no daemons, so its answer is not knowable", daemons},
+		{"18", "CheckNACLs", 717, field(checkid.NACLEgress, checkid.NACLReturn), "443 out and answers back, of the node's and the cluster's subnets", acls},
+		{"19", "CheckSTSEndpoint", 748, field(checkid.IAMSTSEndpoint, checkid.IAMSTSRegionDeactivated), "the simulated account cannot be asked; the line on the console stands for it", stsEndpoint},
+		{"20", "CheckIMDSEndpoint", 778, field(checkid.InstanceIMDS), "endpoint on or off; not the hop limit", imds},
+		{"21", "CheckSystemDaemons", 808, field(checkid.InstanceConsoleError), "needs the SSM agent online; the worlds have no daemons, so its answer is not knowable", daemons},
 		{"22", "CheckDNSConnectivity", 839, nil, "needs the SSM agent online; a symptom: what the node cannot reach", connectivity},
 		{"23", "AnalyzeEKSEndpointReachability", 886, nil, "off by default; not modelled", nil},
 	}
 }
 
-func ids(list ...checks.ID) []checks.ID { return list }
+// field are the causes that a step is about.
+func field(list ...checks.ID) []checks.ID { return list }
 
 func unknowable(why string) func(Subject) answer {
 	return func(Subject) answer { return skipped("not knowable: " + why) }

@@ -1,4 +1,4 @@
-package automation
+package main
 
 import (
 	"net/netip"
