@@ -176,6 +176,7 @@ func TestObservation(t *testing.T) {
 	got := strings.ReplaceAll(strings.TrimPrefix(sent, "  "), "\n  ", "\n") + "\n"
 	// The moment of the look differs from run to run.
 	got = regexp.MustCompile(`2026-11-20T14:59:1[4-9](\.\d+)?Z`).ReplaceAllString(got, "2026-11-20T14:59:14Z")
+	got = regexp.MustCompile(`(?m)^ +`).ReplaceAllStringFunc(got, func(blanks string) string { return blanks[:len(blanks)/2] })
 	if *update {
 		if err := os.WriteFile("testdata/observation.json", []byte(got), 0o644); err != nil {
 			t.Fatal(err)
