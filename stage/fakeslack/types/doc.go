@@ -1,8 +1,8 @@
 // Package types holds tests that ask Slack's own npm packages for a second
 // opinion:
 //
-//   - @slack/types, with the TypeScript compiler: every golden message of
-//     shared/slack is what Slack's types allow, and wrong ones are not;
+//   - @slack/types, with the TypeScript compiler: every message that the
+//     tests of shared/slack keep is what Slack's types allow, and wrong ones are not;
 //   - @slack/web-api, the official client: it gets from the stand-in,
 //     stage/fakeslack, what it would get from Slack.
 //
