@@ -624,9 +624,8 @@ func (t *taker) jsonPages(ctx context.Context, service, operation string, most i
 		if err != nil {
 			return nil, false, err
 		}
-		if service != "logs" { // its numbers are of milliseconds, and no timestamps of its model
-			printTimes(page)
-		}
+		// The numbers of logs are of milliseconds, and no timestamps of its model.
+		asPrinted(page, service != "logs")
 		before := next
 		next = cmp.Or(text(page, "nextToken"), text(page, "NextToken"))
 		all = joined(all, page)
@@ -639,22 +638,26 @@ func (t *taker) jsonPages(ctx context.Context, service, operation string, most i
 	}
 }
 
-// printTimes makes timestamps, which the JSON protocols send as seconds, what the AWS CLI
-// prints.
-func printTimes(v any) {
+// asPrinted makes JSON of a service what the AWS CLI prints: it leaves out what is null, and
+// prints timestamps, which these protocols send as seconds, as text.
+func asPrinted(v any, times bool) {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			printTimes(item)
+			asPrinted(item, times)
 		}
 	case map[string]any:
 		for name, item := range v {
 			n, ok := item.(json.Number)
-			if seconds, err := n.Float64(); ok && err == nil && strings.HasSuffix(name, "Time") {
+			seconds, err := n.Float64()
+			switch {
+			case item == nil:
+				delete(v, name)
+			case times && ok && err == nil && strings.HasSuffix(name, "Time"):
 				v[name] = time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC().Format("2006-01-02T15:04:05.999999+00:00")
-				continue
+			default:
+				asPrinted(item, times)
 			}
-			printTimes(item)
 		}
 	}
 }
