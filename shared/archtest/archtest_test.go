@@ -345,6 +345,31 @@ func TestDeployedCodeStandsAlone(t *testing.T) {
 	}
 }
 
+// TestFoldersImportOneWay: the command holds neither the stage nor a tool, and the stage holds
+// no tool. Their tests may.
+func TestFoldersImportOneWay(t *testing.T) {
+	cmd := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./cmd/rollcall", "./command/...", "./stage/...")
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	list := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(list) < 40 {
+		t.Fatalf("go list found %d packages", len(list))
+	}
+	for _, line := range list {
+		names := strings.Fields(line)
+		for _, to := range names[1:] {
+			tool := within(to, module+"/tools") && names[0] != module+"/stage/stagetest" // which is for tests
+			held := within(to, module+"/stage") && !within(names[0], module+"/stage") && names[0] != module+"/command/callertest"
+			if tool || held {
+				t.Errorf("%s imports %s", names[0], to)
+			}
+		}
+	}
+}
+
 // TestNamedFilesExist: the files that the pages for contributors name are there.
 func TestNamedFilesExist(t *testing.T) {
 	root := filepath.Join("..", "..")

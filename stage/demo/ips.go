@@ -21,7 +21,7 @@ import (
 	"rollcall/stage/fakeslack"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
-	"rollcall/tools/bench/peers/script"
+	"rollcall/stage/peerscript"
 )
 
 // The ips story's numbers: a node takes 20 addresses of a /25 without the five

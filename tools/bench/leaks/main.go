@@ -31,7 +31,7 @@ import (
 	"rollcall/stage/simaws/worldfile"
 	"rollcall/tools/bench/bill"
 	"rollcall/tools/bench/harness"
-	"rollcall/tools/bench/peers/script"
+	"rollcall/stage/peerscript"
 	"rollcall/tools/binaries"
 )
 
