@@ -19,9 +19,9 @@ import (
 	"rollcall/shared/config"
 	"rollcall/stage"
 	"rollcall/stage/fakeslack"
+	"rollcall/stage/peerscript"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
-	"rollcall/stage/peerscript"
 )
 
 // The ips story's numbers: a node takes 20 addresses of a /25 without the five

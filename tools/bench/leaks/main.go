@@ -24,6 +24,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/network/leak"
 	"rollcall/stage"
+	"rollcall/stage/peerscript"
 	"rollcall/stage/platform/template"
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/simaws"
@@ -31,7 +32,6 @@ import (
 	"rollcall/stage/simaws/worldfile"
 	"rollcall/tools/bench/bill"
 	"rollcall/tools/bench/harness"
-	"rollcall/stage/peerscript"
 	"rollcall/tools/binaries"
 )
 
