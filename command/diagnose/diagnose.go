@@ -30,8 +30,9 @@ import (
 	launchwatch "rollcall/functions/launch-watch/spec"
 	"rollcall/shared/askonce"
 	"rollcall/shared/awsconf"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/endpoint"
+	routechecks "rollcall/shared/checks/route"
 	"rollcall/shared/gather"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -508,8 +509,7 @@ func (a drawnAccount) networkOf(ctx context.Context, cluster string, r result.Re
 // networkSources are what the ways are judged by.
 func networkSources() []snapshot.Source {
 	list := []snapshot.Source{snapshot.NetworkACLs}
-	for _, id := range []checkid.ID{checkid.RouteNoEgress, checkid.EndpointMissing} {
-		c := checks.Meaning(id)
+	for _, c := range []check.Check{routechecks.NoEgress(), endpoint.Missing()} {
 		list = append(list, slices.Concat(c.Needs, c.Uses)...)
 	}
 	slices.Sort(list)

@@ -525,6 +525,7 @@ func decides(t *testing.T) []string {
 	list := []string{
 		"access/policy",
 		"backoff",
+		"catalog",
 		"chart",
 		"checkid",
 		"checks",

@@ -48,13 +48,6 @@ const (
 	Advice   = finding.Advice
 )
 
-// Meaning is the check of an id: the zero Check for one that is not in the
-// catalogue, such as that of an incident about Rollcall's own sight.
-func Meaning(id ID) Check {
-	c, _ := Of(id)
-	return c
-}
-
 // Eval runs every check of a list on a snapshot (check.Eval).
 func Eval(list []Check, s *snapshot.Snapshot) []Result { return check.Eval(list, s) }
 

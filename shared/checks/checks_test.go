@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
@@ -22,17 +23,24 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-// Each check stands in one place of the list, and Of finds it by its id.
-func TestOfFindsEveryCheck(t *testing.T) {
+// Each check stands once in the list, in the order of the catalog, and has its entry.
+func TestEveryEntryHasItsCheck(t *testing.T) {
+	var want, got []checkid.ID
+	for e := range catalog.All() {
+		want = append(want, e.ID)
+	}
 	for _, c := range All() {
-		got, known := Of(c.ID)
-		if !known || got.ID != c.ID || got.Title != c.Title {
-			t.Errorf("Of(%s) = %s, %v", c.ID, got.ID, known)
+		got = append(got, c.ID)
+		if e, known := catalog.Of(c.ID); !known || !reflect.DeepEqual(e, c.Entry) {
+			t.Errorf("%s: the check says otherwise than the catalog (-catalog +check):\n%s", c.ID, cmp.Diff(e, c.Entry))
 		}
 	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-catalog +list):\n%s", diff)
+	}
 	for _, id := range []checkid.ID{"", "rollcall/cannot-look", "route/no-such-thing", checkid.AnyJoinCause} {
-		if got, known := Of(id); known || got.ID != "" {
-			t.Errorf("Of(%q) = %s, %v", id, got.ID, known)
+		if e, known := catalog.Of(id); known || e.ID != "" {
+			t.Errorf("Of(%q) = %s, %v", id, e.ID, known)
 		}
 	}
 }
@@ -98,7 +106,7 @@ func TestWatchedIsWhatTheChecksSay(t *testing.T) {
 		check.JoinCheck: watchedByJoinCheck(), check.Sweep: watchedBySweep(), check.NodegroupWatch: watchedByNodegroupWatch(),
 		check.SubnetWatch: watchedBySubnetWatch(), check.ZoneWatch: watchedByZoneWatch(), check.SpotReport: watchedBySpotReport(),
 	}
-	for name, d := range check.Detectors() {
+	for name, d := range catalog.Detectors() {
 		var want, got []checkid.ID
 		for _, c := range All() {
 			if c.IsWatchedBy(d) {
@@ -135,9 +143,9 @@ func BenchmarkEval(b *testing.B) {
 // each is named once.
 func TestExplaining(t *testing.T) {
 	list := []check.Check{
-		{ID: "route/a", Explains: []checkid.ID{checkid.AnyJoinCause}},
-		{ID: "route/b", Explains: []checkid.ID{checkid.AnyJoinCause}},
-		{ID: "node/c", After: []checkid.ID{"route/b", checkid.AnyJoinCause, "sg/d"}},
+		{Entry: catalog.Entry{ID: "route/a", Explains: []checkid.ID{checkid.AnyJoinCause}}},
+		{Entry: catalog.Entry{ID: "route/b", Explains: []checkid.ID{checkid.AnyJoinCause}}},
+		{Entry: catalog.Entry{ID: "node/c", After: []checkid.ID{"route/b", checkid.AnyJoinCause, "sg/d"}}},
 	}
 	if diff := cmp.Diff([]checkid.ID{"route/b", "route/a", "sg/d"}, Explaining(list, list[2])); diff != "" {
 		t.Errorf("Explaining (-want +got):\n%s", diff)
@@ -204,7 +212,7 @@ func TestBrokenFactBreaksEveryCheckThatAsks(t *testing.T) {
 		f.Of(func() int { panic("index out of range") })
 		return nil
 	}
-	got := checktest.Lines(check.Eval([]check.Check{{ID: "test/one", Run: ask}, {ID: "test/two", Run: ask}}, &snapshot.Snapshot{Cluster: snapshot.Cluster{Name: "prod"}}))
+	got := checktest.Lines(check.Eval([]check.Check{{Entry: catalog.Entry{ID: "test/one"}, Run: ask}, {Entry: catalog.Entry{ID: "test/two"}, Run: ask}}, &snapshot.Snapshot{Cluster: snapshot.Cluster{Name: "prod"}}))
 	want := []string{
 		"unknown prod [] check test/one: broken: the check itself broke: index out of range",
 		"unknown prod [] check test/two: broken: the check itself broke: index out of range",
@@ -217,7 +225,7 @@ func TestBrokenFactBreaksEveryCheckThatAsks(t *testing.T) {
 // What a finding covers may be a fact's own list: Eval sorts a copy.
 func TestEvalSortsACopy(t *testing.T) {
 	fact := []string{"subnet-b", "subnet-a"}
-	c := check.Check{ID: "test/shares", Run: func(*facts.View) []finding.Finding {
+	c := check.Check{Entry: catalog.Entry{ID: "test/shares"}, Run: func(*facts.View) []finding.Finding {
 		return []finding.Finding{{Outcome: finding.Pass, Resource: "prod", Covers: fact}}
 	}}
 	got := check.Eval([]check.Check{c}, &snapshot.Snapshot{})
@@ -245,7 +253,7 @@ func TestEveryCheckIsWhole(t *testing.T) {
 			t.Errorf("%s: lacks a cause, a fix, a link, a need or a function", c.ID)
 		}
 		for _, after := range slices.Concat(c.After, c.Adds, []checkid.ID{c.ID}) {
-			if _, known := Of(after); !known && after != checkid.AnyJoinCause && after != checkid.AnyFailedLaunch {
+			if _, known := catalog.Of(after); !known && after != checkid.AnyJoinCause && after != checkid.AnyFailedLaunch {
 				t.Errorf("%s: %q is not an id of the catalogue", c.ID, after)
 			}
 		}
@@ -316,7 +324,7 @@ func TestHealthyWorldsPassEverything(t *testing.T) {
 }
 
 func TestEvalRecoversAPanic(t *testing.T) {
-	broken := check.Check{ID: "test/broken", Run: func(*facts.View) []finding.Finding { panic("index out of range") }}
+	broken := check.Check{Entry: catalog.Entry{ID: "test/broken"}, Run: func(*facts.View) []finding.Finding { panic("index out of range") }}
 	got := checktest.Lines(check.Eval([]check.Check{broken, route.NoEgress()}, snapshottest.PrivateWithNAT()))
 	want := []string{
 		"unknown prod [] check test/broken: broken: the check itself broke: index out of range",

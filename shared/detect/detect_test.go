@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
@@ -314,7 +315,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("taken %s", snap.Taken)
 	}
 	fails := func(id checks.ID) checks.Check {
-		return checks.Check{ID: id, Title: string(id), Run: func(*checks.View) []checks.Finding {
+		return checks.Check{Entry: catalog.Entry{ID: id, Title: string(id)}, Run: func(*checks.View) []checks.Finding {
 			return []checks.Finding{{Outcome: checks.Fail, Resource: "rtb-1", Confidence: checks.Certain, Covers: []string{"subnet-a"}}}
 		}}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
@@ -241,12 +242,12 @@ func TestFilterFaultsWhenBlind(t *testing.T) {
 // or what stands behind it already.
 func TestWhatHides(t *testing.T) {
 	list := []checks.Check{
-		{ID: "a/cause", Confidence: checks.Certain, After: []checks.ID{"b/cause"}},
-		{ID: "b/cause", Confidence: checks.Certain, After: []checks.ID{"a/cause"}},
-		{ID: "c/sign", Confidence: checks.Certain, After: []checks.ID{"a/cause", "d/weak"}},
-		{ID: "d/weak", Confidence: checks.Likely},
-		{ID: "e/weaker", Confidence: checks.Possible, After: []checks.ID{"d/weak"}},
-		{ID: "f/symptom", Confidence: checks.Symptom},
+		{Entry: catalog.Entry{ID: "a/cause", Confidence: checks.Certain, After: []checks.ID{"b/cause"}}},
+		{Entry: catalog.Entry{ID: "b/cause", Confidence: checks.Certain, After: []checks.ID{"a/cause"}}},
+		{Entry: catalog.Entry{ID: "c/sign", Confidence: checks.Certain, After: []checks.ID{"a/cause", "d/weak"}}},
+		{Entry: catalog.Entry{ID: "d/weak", Confidence: checks.Likely}},
+		{Entry: catalog.Entry{ID: "e/weaker", Confidence: checks.Possible, After: []checks.ID{"d/weak"}}},
+		{Entry: catalog.Entry{ID: "f/symptom", Confidence: checks.Symptom}},
 	}
 	of := func(id checks.ID, confidence checks.Confidence, behind ...checks.ID) checks.Result {
 		r := fail(id, "r-"+string(id), ids("i-1"), ids("i-1"))

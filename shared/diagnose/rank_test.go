@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
 )
@@ -18,11 +19,11 @@ import (
 // explained by the first, a weak one and a symptom.
 func catalogue() []checks.Check {
 	return []checks.Check{
-		{ID: "a/cause", Confidence: checks.Certain},
-		{ID: "b/after-a", Confidence: checks.Certain, After: []checks.ID{"a/cause"}},
-		{ID: "c/likely", Confidence: checks.Likely},
-		{ID: "d/symptom", Confidence: checks.Symptom, Title: "No node registered in time"},
-		{ID: "e/advice", Confidence: checks.Advice},
+		{Entry: catalog.Entry{ID: "a/cause", Confidence: checks.Certain}},
+		{Entry: catalog.Entry{ID: "b/after-a", Confidence: checks.Certain, After: []checks.ID{"a/cause"}}},
+		{Entry: catalog.Entry{ID: "c/likely", Confidence: checks.Likely}},
+		{Entry: catalog.Entry{ID: "d/symptom", Confidence: checks.Symptom, Title: "No node registered in time"}},
+		{Entry: catalog.Entry{ID: "e/advice", Confidence: checks.Advice}},
 	}
 }
 
@@ -134,7 +135,7 @@ func TestRankConfidenceOfTheFindingWins(t *testing.T) {
 // TestOptional holds that what was not looked at beside the rest is no Unknown, and is
 // told of a symptom that has no cause, for the instances that it is about.
 func TestOptional(t *testing.T) {
-	list := append(catalogue(), checks.Check{ID: "f/optional", Optional: true, Confidence: checks.Likely})
+	list := append(catalogue(), checks.Check{Entry: catalog.Entry{ID: "f/optional", Optional: true, Confidence: checks.Likely}})
 	denied := func(covers ...string) checks.Result {
 		return checks.Result{Check: "f/optional", Finding: checks.Finding{Outcome: checks.Unknown, Covers: covers,
 			Blocked: []snapshot.Failure{{Source: snapshot.DNSFirewall, Reason: snapshot.Denied, Call: "route53resolver:ListFirewallRules"}}}}
@@ -264,7 +265,7 @@ func TestRankIsStable(t *testing.T) {
 // TestLessCertainNamesWhatWasNotRead: a cause that is weaker than its check can be names what
 // the check requested and could not read.
 func TestLessCertainNamesWhatWasNotRead(t *testing.T) {
-	list := []checks.Check{{ID: "a/check", Confidence: checks.Certain, Predictive: true, Uses: []snapshot.Source{snapshot.EC2NodeClassesOf, snapshot.Usage}}}
+	list := []checks.Check{{Entry: catalog.Entry{ID: "a/check", Confidence: checks.Certain, Predictive: true}, Uses: []snapshot.Source{snapshot.EC2NodeClassesOf, snapshot.Usage}}}
 	s := &snapshot.Snapshot{Failures: map[snapshot.Source]snapshot.Failure{
 		snapshot.EC2NodeClassesOf: {Source: snapshot.EC2NodeClassesOf, Reason: snapshot.Denied, Call: "kubernetes: list ec2nodeclasses"},
 		snapshot.Usage:            {Source: snapshot.Usage, Reason: snapshot.NotRead},
@@ -286,14 +287,14 @@ func TestLessCertainNamesWhatWasNotRead(t *testing.T) {
 // another.
 func rules() []checks.Check {
 	return append(catalogue(),
-		checks.Check{ID: "p/possible", Confidence: checks.Possible},
-		checks.Check{ID: "n/ahead", Confidence: checks.Likely, Predictive: true},
-		checks.Check{ID: "m/adds-to-a", Confidence: checks.Certain, Adds: []checks.ID{"a/cause"}},
-		checks.Check{ID: "m/adds-to-b", Confidence: checks.Certain, Adds: []checks.ID{"b/after-a"}},
-		checks.Check{ID: "g/symptom", Confidence: checks.Symptom, After: []checks.ID{"a/cause", "b/after-a", "c/likely"}},
-		checks.Check{ID: "s/sum", Confidence: checks.Symptom, After: []checks.ID{"d/symptom"}},
-		checks.Check{ID: "z/new", Confidence: "new"},
-		checks.Check{ID: "f/shared", Title: "They share it", Confidence: checks.Likely, Circumstantial: true},
+		checks.Check{Entry: catalog.Entry{ID: "p/possible", Confidence: checks.Possible}},
+		checks.Check{Entry: catalog.Entry{ID: "n/ahead", Confidence: checks.Likely, Predictive: true}},
+		checks.Check{Entry: catalog.Entry{ID: "m/adds-to-a", Confidence: checks.Certain, Adds: []checks.ID{"a/cause"}}},
+		checks.Check{Entry: catalog.Entry{ID: "m/adds-to-b", Confidence: checks.Certain, Adds: []checks.ID{"b/after-a"}}},
+		checks.Check{Entry: catalog.Entry{ID: "g/symptom", Confidence: checks.Symptom, After: []checks.ID{"a/cause", "b/after-a", "c/likely"}}},
+		checks.Check{Entry: catalog.Entry{ID: "s/sum", Confidence: checks.Symptom, After: []checks.ID{"d/symptom"}}},
+		checks.Check{Entry: catalog.Entry{ID: "z/new", Confidence: "new"}},
+		checks.Check{Entry: catalog.Entry{ID: "f/shared", Title: "They share it", Confidence: checks.Likely, Circumstantial: true}},
 	)
 }
 

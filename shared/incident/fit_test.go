@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
@@ -43,7 +43,7 @@ func TestWhatIsLeftOutToFit(t *testing.T) {
 		return func(i int) incident.Event {
 			e := incident.Event{Sequence: i, Kind: kind, Title: big}
 			if lists {
-				e.Evidence, e.Instances, e.Covers, e.Blind = []checks.Evidence{{What: big}}, []incident.EventInstance{{Instance: big}}, []string{big}, []snapshot.Failure{{Call: big}}
+				e.Evidence, e.Instances, e.Covers, e.Blind = []finding.Evidence{{What: big}}, []incident.EventInstance{{Instance: big}}, []string{big}, []snapshot.Failure{{Call: big}}
 			}
 			return e
 		}
@@ -52,10 +52,10 @@ func TestWhatIsLeftOutToFit(t *testing.T) {
 		return func(i int) incident.Note {
 			n := incident.Note{ID: fmt.Sprint(ts, r, i), Reason: r, TS: ts, Says: big}
 			if lists {
-				n.Evidence, n.Facts, n.Blind = []checks.Evidence{{What: big}}, []report.Fact{{What: big}}, []snapshot.Failure{{Call: big}}
+				n.Evidence, n.Facts, n.Blind = []finding.Evidence{{What: big}}, []report.Fact{{What: big}}, []snapshot.Failure{{Call: big}}
 				n.Instances = many(7, func(i int) string { return fmt.Sprint(i) })
 				n.RecentChanges, n.Offer = &report.RecentChanges{Blind: big}, &incident.Offer{Says: big}
-				n.Then = &incident.Then{Number: 3, ByStatus: map[report.LaunchStatus][]string{report.Missed: {big}}, ClearedBy: []checks.Evidence{{What: big}}, Launches: []report.Launch{{Instance: big}}}
+				n.Then = &incident.Then{Number: 3, ByStatus: map[report.LaunchStatus][]string{report.Missed: {big}}, ClearedBy: []finding.Evidence{{What: big}}, Launches: []report.Launch{{Instance: big}}}
 			}
 			return n
 		}
@@ -74,8 +74,8 @@ func TestWhatIsLeftOutToFit(t *testing.T) {
 	comesAndGoes := func(i int) incident.Note {
 		return note([]incident.Reason{incident.CauseGone, incident.FailedAgain, incident.HasMissed}[i%3], "", false)(i)
 	}
-	evidence := func(n int) []checks.Evidence {
-		return many(n, func(i int) checks.Evidence { return checks.Evidence{What: fmt.Sprint(i), Value: big} })
+	evidence := func(n int) []finding.Evidence {
+		return many(n, func(i int) finding.Evidence { return finding.Evidence{What: fmt.Sprint(i), Value: big} })
 	}
 	for name, test := range map[string]struct {
 		make, want func(inc *incident.Incident)

@@ -15,8 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/checks"
-	"rollcall/shared/checks/check"
+	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
@@ -88,7 +89,7 @@ type Incident struct {
 	// Chart is the picture in its message.
 	Chart *Chart `json:"sketch,omitempty"`
 	// ClearedBy is evidence of what changed: the route that is there now.
-	ClearedBy []checks.Evidence  `json:"clearedBy,omitempty"`
+	ClearedBy []finding.Evidence `json:"clearedBy,omitempty"`
 	Facts     []report.Fact      `json:"facts,omitempty"`
 	Blind     []snapshot.Failure `json:"blind,omitempty"`
 	// Ack, Mute and Offers are what people and remedies did about it.
@@ -210,18 +211,18 @@ func (inc *Incident) MarkApplied(id string) {
 const MaxApplied = 32
 
 // IsShortage tells a check of a subnet that has too few addresses now.
-func IsShortage(id checks.ID) bool { return checks.Meaning(id).Shortage }
+func IsShortage(id checkid.ID) bool { return catalog.Meaning(id).Shortage }
 
 // IsStarvationSymptom tells a check of nodes as they are where their pods get no addresses.
-func IsStarvationSymptom(id checks.ID) bool { return checks.Meaning(id).Starved }
+func IsStarvationSymptom(id checkid.ID) bool { return catalog.Meaning(id).Starved }
 
 // OfAddresses tells that a check is about the addresses of its resource, a
 // subnet. Which function sees which of them first is chance: what leaks is
 // foreseen to run out, is empty, refuses launches, and keeps nodes from being
 // Ready.
-func OfAddresses(id checks.ID) bool {
-	c := checks.Meaning(id)
-	return c.Breaks == check.Addresses || c.Shortage
+func OfAddresses(id checkid.ID) bool {
+	c := catalog.Meaning(id)
+	return c.Breaks == catalog.Addresses || c.Shortage
 }
 
 // Answer is what a person is told of their press, and only they.
@@ -501,7 +502,7 @@ func (inc Incident) Phase() string {
 	switch {
 	case inc.Number == 0 || !OfAddresses(inc.Key.Check):
 		return ""
-	case inc.State == Open && inc.Cause.Confidence == checks.Certain:
+	case inc.State == Open && inc.Cause.Confidence == catalog.Certain:
 		return fmt.Sprintf("%d %s short", inc.Number, inc.State)
 	case inc.State == Open || inc.State == Cleared:
 		return fmt.Sprintf("%d %s", inc.Number, inc.State)
@@ -595,7 +596,7 @@ type Note struct {
 	// several, the least. Records of earlier releases lack it.
 	Within time.Duration `json:"within,omitempty"`
 	// Evidence is what showed it: the route that is there now.
-	Evidence []checks.Evidence `json:"evidence,omitempty"`
+	Evidence []finding.Evidence `json:"evidence,omitempty"`
 	// Facts are what a person would look up next.
 	Facts []report.Fact `json:"facts,omitempty"`
 	// Launch is the launch that proved it.
@@ -631,10 +632,10 @@ type Then struct {
 	ByStatus   map[report.LaunchStatus][]string `json:"stood,omitempty"` // instances by standing
 	// Launches are those of then, where the incident knows others by now: it
 	// came back before the note was sent. The first MaxNamed.
-	Launches  []report.Launch   `json:"launches,omitempty"`
-	Cause     diagnose.Cause    `json:"cause"` // without its evidence
-	ClearedBy []checks.Evidence `json:"clearedBy,omitempty"`
-	Proof     *report.Launch    `json:"proof,omitempty"`
+	Launches  []report.Launch    `json:"launches,omitempty"`
+	Cause     diagnose.Cause     `json:"cause"` // without its evidence
+	ClearedBy []finding.Evidence `json:"clearedBy,omitempty"`
+	Proof     *report.Launch     `json:"proof,omitempty"`
 }
 
 // MaxNamed is how many instances a note or an event names; the count is
@@ -644,7 +645,7 @@ const MaxNamed = 100
 // Effect is another check's failure that belongs to an incident of a subnet's
 // addresses: it has no message of its own.
 type Effect struct {
-	Check checks.ID `json:"check"`
+	Check checkid.ID `json:"check"`
 	// Told is the last look that told how the two belong together, Apart that it
 	// found both and did not explain the one with the other.
 	Told  time.Time `json:"told,omitzero"`
@@ -665,15 +666,15 @@ func (e Effect) Here() bool {
 }
 
 // EffectOf is what is known of a check's failure, made if need be.
-func (inc *Incident) EffectOf(check checks.ID) (e *Effect, known bool) {
-	i, known := slices.BinarySearchFunc(inc.Effects, check, func(e Effect, id checks.ID) int { return strings.Compare(string(e.Check), string(id)) })
+func (inc *Incident) EffectOf(check checkid.ID) (e *Effect, known bool) {
+	i, known := slices.BinarySearchFunc(inc.Effects, check, func(e Effect, id checkid.ID) int { return strings.Compare(string(e.Check), string(id)) })
 	if !known {
 		inc.Effects = slices.Insert(inc.Effects, i, Effect{Check: check})
 	}
 	return &inc.Effects[i], known
 }
 
-func (inc Incident) KnownEffect(check checks.ID) (Effect, bool) {
+func (inc Incident) KnownEffect(check checkid.ID) (Effect, bool) {
 	i := slices.IndexFunc(inc.Effects, func(e Effect) bool { return e.Check == check })
 	if i < 0 {
 		return Effect{}, false
@@ -696,12 +697,12 @@ type Event struct {
 	Reason Reason    `json:"reason"`
 	At     time.Time `json:"at"`
 
-	Partition string    `json:"partition"`
-	Account   string    `json:"account"`
-	Region    string    `json:"region"`
-	Cluster   string    `json:"cluster"`
-	Check     checks.ID `json:"check"`
-	Resource  string    `json:"resource"`
+	Partition string     `json:"partition"`
+	Account   string     `json:"account"`
+	Region    string     `json:"region"`
+	Cluster   string     `json:"cluster"`
+	Check     checkid.ID `json:"check"`
+	Resource  string     `json:"resource"`
 
 	State State `json:"state"`
 	// Silenced tells that somebody asked that nobody be told: it is recorded, and who calls
@@ -721,16 +722,16 @@ type Event struct {
 	// LastedSeconds is from Began to Resolved.
 	LastedSeconds int `json:"lastedSeconds,omitempty"`
 
-	Confidence checks.Confidence `json:"confidence"`
-	Title      string            `json:"title"`
-	Why        string            `json:"why"`
-	Evidence   []checks.Evidence `json:"evidence,omitempty"`
-	Fix        checks.Fix        `json:"fix,omitzero"`
-	Nodegroups []string          `json:"nodegroups,omitempty"`
-	Covers     []string          `json:"covers,omitempty"`
-	Affected   int               `json:"affected"`
-	Instances  []EventInstance   `json:"instances,omitempty"`
-	Proof      *EventInstance    `json:"proof,omitempty"`
+	Confidence catalog.Confidence `json:"confidence"`
+	Title      string             `json:"title"`
+	Why        string             `json:"why"`
+	Evidence   []finding.Evidence `json:"evidence,omitempty"`
+	Fix        finding.Fix        `json:"fix,omitzero"`
+	Nodegroups []string           `json:"nodegroups,omitempty"`
+	Covers     []string           `json:"covers,omitempty"`
+	Affected   int                `json:"affected"`
+	Instances  []EventInstance    `json:"instances,omitempty"`
+	Proof      *EventInstance     `json:"proof,omitempty"`
 	// Words are what a person reads of it; nil in events that an earlier release left in
 	// the outbox.
 	Words *Words `json:"words,omitempty"`

@@ -12,8 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
@@ -116,13 +117,13 @@ func TestWhatAnEventTells(t *testing.T) {
 		Covers: []string{"s"}, Launches: []report.Launch{{Instance: "i-1", Status: report.Gone}}, Affected: 1, Proof: &node,
 		Blind: []snapshot.Failure{{Call: "ec2:DescribeVpcs"}}, Offers: []incident.Offer{helped},
 	}
-	inc.Cause.Confidence, inc.Cause.Title, inc.Cause.Why, inc.Cause.Nodegroups = checks.Certain, "title", "why", []string{"workers"}
-	inc.Cause.Evidence, inc.Cause.Fix = []checks.Evidence{{What: "w"}}, checks.Fix{Text: "do"}
+	inc.Cause.Confidence, inc.Cause.Title, inc.Cause.Why, inc.Cause.Nodegroups = catalog.Certain, "title", "why", []string{"workers"}
+	inc.Cause.Evidence, inc.Cause.Fix = []finding.Evidence{{What: "w"}}, finding.Fix{Text: "do"}
 	want := incident.Event{
 		ID: "eks-workshop/route/no-egress/rtb-0cd2/20261120T150000.000Z/5", Format: 1, Kind: incident.EventResolved, Reason: incident.IsProved, At: at(9),
 		Partition: "aws", Account: "1", Region: "r", Cluster: "eks-workshop", Check: "route/no-egress", Resource: "rtb-0cd2",
 		State: incident.Closed, Severity: incident.Info, Number: 2, Sequence: 5, Began: at(0), Opened: at(1), Cleared: at(6), Resolved: at(8), Resolution: incident.Proved, LastedSeconds: 480,
-		Confidence: checks.Certain, Title: "title", Why: "why", Evidence: []checks.Evidence{{What: "w"}}, Fix: checks.Fix{Text: "do"}, Nodegroups: []string{"workers"},
+		Confidence: catalog.Certain, Title: "title", Why: "why", Evidence: []finding.Evidence{{What: "w"}}, Fix: finding.Fix{Text: "do"}, Nodegroups: []string{"workers"},
 		Covers: []string{"s"}, Affected: 1, Instances: []incident.EventInstance{{Instance: "i-1", Status: report.Gone}},
 		Proof: &incident.EventInstance{Instance: "i-9", Nodegroup: "workers", Subnet: "s", Started: at(7), Status: report.Joined, Ready: at(8)},
 		Offer: &helped, Blind: []snapshot.Failure{{Call: "ec2:DescribeVpcs"}},
@@ -170,7 +171,7 @@ func TestEventsThatWait(t *testing.T) {
 func TestNotes(t *testing.T) {
 	at := incidenttest.At
 	inc := incident.Incident{State: incident.Open, Number: 1, Mute: &incident.Mute{Until: at(5)}}
-	inc.Cause.Evidence, inc.Cause.Covers, inc.Cause.Title = []checks.Evidence{{What: "w"}}, []string{"s"}, "title"
+	inc.Cause.Evidence, inc.Cause.Covers, inc.Cause.Title = []finding.Evidence{{What: "w"}}, []string{"s"}, "title"
 	if n := inc.AddNote(incident.CauseGone, at(4)); n != nil || len(inc.Delivery.Notes) != 0 {
 		t.Errorf("while it is muted: %+v", n)
 	}
@@ -278,8 +279,8 @@ func TestWhatALateNoteShows(t *testing.T) {
 		{Instance: "i-3", Subnet: "s", Ended: at(3), EndedWhy: "w", Status: report.Gone},
 		{Instance: "i-8", Subnet: "s", Status: report.Missed},
 	}, More: []string{"i-9"}, Affected: 5, Facts: []report.Fact{{What: "now"}}, Blind: []snapshot.Failure{{Call: "now"}}}
-	now.Cause.Evidence = []checks.Evidence{{What: "now"}}
-	n := incident.Note{At: at(5), Evidence: []checks.Evidence{{What: "then"}}, Facts: []report.Fact{{What: "then"}}, Blind: []snapshot.Failure{{Call: "then"}}, Then: &incident.Then{
+	now.Cause.Evidence = []finding.Evidence{{What: "now"}}
+	n := incident.Note{At: at(5), Evidence: []finding.Evidence{{What: "then"}}, Facts: []report.Fact{{What: "then"}}, Blind: []snapshot.Failure{{Call: "then"}}, Then: &incident.Then{
 		State: incident.Cleared, Number: 1, Affected: 300, Launches: []report.Launch{{Instance: "i-4", Subnet: "old"}, {Instance: "i-5", Subnet: "older", Ended: at(2), Status: report.Missed}},
 		ByStatus: map[report.LaunchStatus][]string{report.Joined: {"i-1"}, report.Missed: {"i-2", "i-4", "i-6"}, report.Gone: {"i-3", "i-5"}},
 	}}
@@ -291,7 +292,7 @@ func TestWhatALateNoteShows(t *testing.T) {
 		{Instance: "i-5", Subnet: "older", Ended: at(2), Status: report.Gone},
 		{Instance: "i-6", Status: report.Missed},
 	}}
-	want.Cause.Evidence = []checks.Evidence{{What: "then"}}
+	want.Cause.Evidence = []finding.Evidence{{What: "then"}}
 	if diff := cmp.Diff(want, now.AsOf(n)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -303,7 +304,7 @@ func TestWhatALateNoteShows(t *testing.T) {
 
 func TestChecksOfAddresses(t *testing.T) {
 	type is struct{ shortage, starvation, addresses bool }
-	for check, want := range map[checks.ID]is{
+	for check, want := range map[checkid.ID]is{
 		checkid.IPLeakedInterfaces:     {addresses: true},
 		checkid.IPRunway:               {addresses: true},
 		checkid.IPSubnetExhausted:      {shortage: true, addresses: true},
@@ -322,7 +323,7 @@ func TestChecksOfAddresses(t *testing.T) {
 
 // What needs no node as a proof.
 func TestByItself(t *testing.T) {
-	for check, want := range map[checks.ID][2]bool{ // with nobody affected, and with one instance
+	for check, want := range map[checkid.ID][2]bool{ // with nobody affected, and with one instance
 		"zone/nodegroup-gap":         {true, true},
 		"addon/degraded":             {true, true},
 		"cluster/health":             {true, true},
@@ -350,7 +351,7 @@ func TestByItself(t *testing.T) {
 
 // A cause of pods on Ready nodes has no launch to wait for, until one fails for it too.
 func TestPodsNeedNoNode(t *testing.T) {
-	pods := diagnose.Cause{Check: checkid.InstanceMaxPods, Symptoms: []checks.ID{checkid.IPPodWithoutAddress}}
+	pods := diagnose.Cause{Check: checkid.InstanceMaxPods, Symptoms: []checkid.ID{checkid.IPPodWithoutAddress}}
 	for affected, want := range []bool{true, false} {
 		inc := incident.Incident{Key: report.Key{Check: pods.Check}, Cause: pods, Affected: affected}
 		if got := inc.ByItself(); got != want {
@@ -361,16 +362,16 @@ func TestPodsNeedNoNode(t *testing.T) {
 
 func TestExplains(t *testing.T) {
 	for _, test := range []struct {
-		check      checks.ID
-		confidence checks.Confidence
+		check      checkid.ID
+		confidence catalog.Confidence
 		want       bool
 	}{
-		{"route/no-egress", checks.Certain, true},
-		{"route/no-egress", checks.Likely, true},
-		{"route/no-egress", checks.Possible, false},
-		{"node/not-ready", checks.Symptom, false},
-		{"route/no-egress", checks.Advice, false},
-		{incident.CannotLook, checks.Certain, false},
+		{"route/no-egress", catalog.Certain, true},
+		{"route/no-egress", catalog.Likely, true},
+		{"route/no-egress", catalog.Possible, false},
+		{"node/not-ready", catalog.Symptom, false},
+		{"route/no-egress", catalog.Advice, false},
+		{incident.CannotLook, catalog.Certain, false},
 	} {
 		inc := incident.Incident{Key: report.Key{Check: test.check}}
 		inc.Cause.Confidence = test.confidence
@@ -383,7 +384,7 @@ func TestExplains(t *testing.T) {
 // An incident has another picture where it is elsewhere in its life, and a new one
 // each time it opens.
 func TestPhaseOfAPicture(t *testing.T) {
-	with := func(check checks.ID, number int, state incident.State, c checks.Confidence, end incident.Resolution) incident.Incident {
+	with := func(check checkid.ID, number int, state incident.State, c catalog.Confidence, end incident.Resolution) incident.Incident {
 		inc := incident.Incident{Key: report.Key{Check: check}, Number: number, State: state, Resolution: end}
 		inc.Cause.Confidence = c
 		return inc
@@ -393,16 +394,16 @@ func TestPhaseOfAPicture(t *testing.T) {
 		inc  incident.Incident
 		want string
 	}{
-		{with(ip, 1, incident.Open, checks.Certain, ""), "1 open short"},
-		{with(ip, 1, incident.Open, checks.Likely, ""), "1 open"},
-		{with(ip, 2, incident.Cleared, checks.Certain, ""), "2 cleared"},
-		{with(ip, 2, incident.Closed, checks.Certain, incident.Proved), "2 proved"},
-		{with(ip, 2, incident.Closed, checks.Likely, incident.Unproved), "2 unproved"},
-		{with(ip, 2, incident.Closed, checks.Likely, incident.Withdrawn), ""},
-		{with(ip, 2, incident.Pending, checks.Likely, incident.Proved), ""},
-		{with(ip, 2, incident.Pending, checks.Certain, ""), ""},
-		{with(ip, 0, incident.Open, checks.Certain, ""), ""},
-		{with("route/no-egress", 1, incident.Open, checks.Certain, ""), ""},
+		{with(ip, 1, incident.Open, catalog.Certain, ""), "1 open short"},
+		{with(ip, 1, incident.Open, catalog.Likely, ""), "1 open"},
+		{with(ip, 2, incident.Cleared, catalog.Certain, ""), "2 cleared"},
+		{with(ip, 2, incident.Closed, catalog.Certain, incident.Proved), "2 proved"},
+		{with(ip, 2, incident.Closed, catalog.Likely, incident.Unproved), "2 unproved"},
+		{with(ip, 2, incident.Closed, catalog.Likely, incident.Withdrawn), ""},
+		{with(ip, 2, incident.Pending, catalog.Likely, incident.Proved), ""},
+		{with(ip, 2, incident.Pending, catalog.Certain, ""), ""},
+		{with(ip, 0, incident.Open, catalog.Certain, ""), ""},
+		{with("route/no-egress", 1, incident.Open, catalog.Certain, ""), ""},
 	} {
 		if got := test.inc.Phase(); got != test.want {
 			t.Errorf("%s, %s %s, the time %d: %q, want %q", test.inc.Key.Check, test.inc.State, test.inc.Resolution, test.inc.Number, got, test.want)
@@ -461,14 +462,14 @@ func TestEffects(t *testing.T) {
 		}
 	}
 	var inc incident.Incident
-	for i, check := range []checks.ID{"ip/c", "ip/a", "ip/b", "ip/a"} {
+	for i, check := range []checkid.ID{"ip/c", "ip/a", "ip/b", "ip/a"} {
 		e, known := inc.EffectOf(check)
-		if known != (i == 3) || e.Check != check || e != &inc.Effects[map[checks.ID]int{"ip/a": 0, "ip/b": min(i, 1), "ip/c": 0}[check]] {
+		if known != (i == 3) || e.Check != check || e != &inc.Effects[map[checkid.ID]int{"ip/a": 0, "ip/b": min(i, 1), "ip/c": 0}[check]] {
 			t.Errorf("%s, known %t: %+v of %+v", check, known, e, inc.Effects)
 		}
 		e.Title = string(check)
 	}
-	for _, check := range []checks.ID{"ip/a", "ip/b", "ip/c", "ip/d"} {
+	for _, check := range []checkid.ID{"ip/a", "ip/b", "ip/c", "ip/d"} {
 		want := check != "ip/d"
 		if e, known := inc.KnownEffect(check); known != want || want && e.Title != string(check) || !want && e != (incident.Effect{}) {
 			t.Errorf("%s: %+v, known %t", check, e, known)
@@ -1115,7 +1116,7 @@ func TestWasPublished(t *testing.T) {
 }
 
 func TestSeverity(t *testing.T) {
-	with := func(check checks.ID, c checks.Confidence, standings ...report.LaunchStatus) incident.Incident {
+	with := func(check checkid.ID, c catalog.Confidence, standings ...report.LaunchStatus) incident.Incident {
 		inc := incident.Incident{Key: report.Key{Check: check}, State: incident.Open, Affected: len(standings)}
 		inc.Cause.Confidence = c
 		for _, s := range standings {
@@ -1127,31 +1128,31 @@ func TestSeverity(t *testing.T) {
 		inc.State, inc.Resolution = s, e
 		return inc
 	}
-	short := with(checkid.IPLeakedInterfaces, checks.Certain)
+	short := with(checkid.IPLeakedInterfaces, catalog.Certain)
 	short.Effects = []incident.Effect{{Check: checkid.IPSubnetExhausted, Told: incidenttest.At(1)}}
-	foreseen := with(checkid.IPLeakedInterfaces, checks.Certain)
+	foreseen := with(checkid.IPLeakedInterfaces, catalog.Certain)
 	foreseen.Effects = []incident.Effect{{Check: checkid.IPRunway, Told: incidenttest.At(1)}}
-	starved := with(checkid.IPLeakedInterfaces, checks.Certain, report.Joined, report.Joined)
+	starved := with(checkid.IPLeakedInterfaces, catalog.Certain, report.Joined, report.Joined)
 	starved.Effects = short.Effects
-	waited := with("zone/nodegroup-gap", checks.Certain)
+	waited := with("zone/nodegroup-gap", catalog.Certain)
 	waited.Cause.Pods = []string{"redash/redis-0"}
 	unlikely, advised := waited, waited
-	unlikely.Cause.Confidence, advised.Cause.Confidence = checks.Likely, checks.Advice
-	crowd := with("route/no-egress", checks.Certain, report.Joined)
+	unlikely.Cause.Confidence, advised.Cause.Confidence = catalog.Likely, catalog.Advice
+	crowd := with("route/no-egress", catalog.Certain, report.Joined)
 	crowd.Affected = 500
-	unnamed := with("dns/dhcp-options", checks.Likely)
+	unnamed := with("dns/dhcp-options", catalog.Likely)
 	unnamed.Affected = 5
-	idle := with("launch/unauthorized", checks.Certain)
+	idle := with("launch/unauthorized", catalog.Certain)
 	idle.Cause.Idle = true
-	half := with("launch/subnet-full", checks.Certain, report.Joined, report.Missed)
-	effectOf := func(check, effect checks.ID) incident.Incident {
-		inc := with(check, checks.Certain)
+	half := with("launch/subnet-full", catalog.Certain, report.Joined, report.Missed)
+	effectOf := func(check, effect checkid.ID) incident.Incident {
+		inc := with(check, catalog.Certain)
 		inc.Effects = []incident.Effect{{Check: effect, Told: incidenttest.At(1)}}
 		return inc
 	}
 	past := effectOf(checkid.IPLeakedInterfaces, checkid.IPSubnetExhausted)
 	past.Effects[0].Over = incidenttest.At(2)
-	podsOf := with("ip/runway", checks.Likely)
+	podsOf := with("ip/runway", catalog.Likely)
 	podsOf.Cause.Pods = waited.Cause.Pods
 	for name, test := range map[string]struct {
 		inc  incident.Incident
@@ -1165,36 +1166,36 @@ func TestSeverity(t *testing.T) {
 		"an effect of what is no address":          {effectOf("route/no-egress", checkid.IPSubnetExhausted), incident.Warning},
 		"a leak that had reached launches":         {past, incident.Warning},
 		"pods that wait for no zone":               {podsOf, incident.Warning},
-		"open again after it was given up on":      {in(with("route/no-egress", checks.Advice), incident.Open, incident.GivenUpOn), incident.Info},
-		"certain, not due yet":                     {with("route/no-egress", checks.Certain, report.Waiting), incident.Critical},
-		"likely, not due yet":                      {with("dns/dhcp-options", checks.Likely, report.Waiting), incident.Warning},
-		"possible, not due yet":                    {with("dns/dhcp-options", checks.Possible, report.Waiting), incident.Warning},
-		"symptom, not due yet":                     {with("node/not-registered", checks.Symptom, report.Waiting), incident.Warning},
-		"possible, missed":                         {with("dns/dhcp-options", checks.Possible, report.Missed, report.Waiting), incident.Critical},
-		"symptom, missed":                          {with("node/not-registered", checks.Symptom, report.Missed), incident.Critical},
-		"a standing that nobody knows":             {with("dns/dhcp-options", checks.Likely, "lost"), incident.Critical},
-		"all joined":                               {with("route/no-egress", checks.Certain, report.Joined), incident.Warning},
+		"open again after it was given up on":      {in(with("route/no-egress", catalog.Advice), incident.Open, incident.GivenUpOn), incident.Info},
+		"certain, not due yet":                     {with("route/no-egress", catalog.Certain, report.Waiting), incident.Critical},
+		"likely, not due yet":                      {with("dns/dhcp-options", catalog.Likely, report.Waiting), incident.Warning},
+		"possible, not due yet":                    {with("dns/dhcp-options", catalog.Possible, report.Waiting), incident.Warning},
+		"symptom, not due yet":                     {with("node/not-registered", catalog.Symptom, report.Waiting), incident.Warning},
+		"possible, missed":                         {with("dns/dhcp-options", catalog.Possible, report.Missed, report.Waiting), incident.Critical},
+		"symptom, missed":                          {with("node/not-registered", catalog.Symptom, report.Missed), incident.Critical},
+		"a standing that nobody knows":             {with("dns/dhcp-options", catalog.Likely, "lost"), incident.Critical},
+		"all joined":                               {with("route/no-egress", catalog.Certain, report.Joined), incident.Warning},
 		"one joined, the rest not named":           {crowd, incident.Critical},
-		"nobody affected":                          {with("route/no-egress", checks.Certain), incident.Warning},
-		"advice":                                   {with("route/no-egress", checks.Advice, report.Missed), incident.Info},
-		"ended early":                              {with(checkid.InstanceEndedEarly, checks.Certain, report.Gone), incident.Critical},
-		"cannot look":                              {with(incident.CannotLook, checks.Possible), incident.Warning},
+		"nobody affected":                          {with("route/no-egress", catalog.Certain), incident.Warning},
+		"advice":                                   {with("route/no-egress", catalog.Advice, report.Missed), incident.Info},
+		"ended early":                              {with(checkid.InstanceEndedEarly, catalog.Certain, report.Gone), incident.Critical},
+		"cannot look":                              {with(incident.CannotLook, catalog.Possible), incident.Warning},
 		"launches refused that nothing waits for":  {idle, incident.Warning},
-		"launches refused, no instance":            {with("launch/subnet-full", checks.Certain), incident.Critical},
-		"addon degraded":                           {with("addon/degraded", checks.Certain), incident.Warning},
+		"launches refused, no instance":            {with("launch/subnet-full", catalog.Certain), incident.Critical},
+		"addon degraded":                           {with("addon/degraded", catalog.Certain), incident.Warning},
 		"a leak that reached launches":             {short, incident.Critical},
 		"a leak that is only foreseen":             {foreseen, incident.Warning},
 		"nodes joined, and none is left":           {starved, incident.Critical},
-		"all joined, of a leak":                    {with(checkid.IPLeakedInterfaces, checks.Certain, report.Joined), incident.Warning},
-		"launches that came in the end":            {with("launch/subnet-full", checks.Certain, report.Joined), incident.Warning},
+		"all joined, of a leak":                    {with(checkid.IPLeakedInterfaces, catalog.Certain, report.Joined), incident.Warning},
+		"launches that came in the end":            {with("launch/subnet-full", catalog.Certain, report.Joined), incident.Warning},
 		"a pod waits for a zone":                   {waited, incident.Critical},
 		"a pod may wait for a zone":                {unlikely, incident.Critical},
 		"a zone, and advice":                       {advised, incident.Info},
-		"a zone, and nobody waits":                 {with("zone/nodegroup-gap", checks.Likely), incident.Warning},
+		"a zone, and nobody waits":                 {with("zone/nodegroup-gap", catalog.Likely), incident.Warning},
 		"a pod waits, it is over":                  {in(waited, incident.Closed, incident.Proved), incident.Info},
-		"cleared":                                  {in(with("route/no-egress", checks.Certain, report.Missed), incident.Cleared, ""), incident.Info},
-		"proved":                                   {in(with("route/no-egress", checks.Certain, report.Missed), incident.Closed, incident.Proved), incident.Info},
-		"given up on":                              {in(with("node/not-ready", checks.Symptom, report.GivenUp), incident.Closed, incident.GivenUpOn), incident.Critical},
+		"cleared":                                  {in(with("route/no-egress", catalog.Certain, report.Missed), incident.Cleared, ""), incident.Info},
+		"proved":                                   {in(with("route/no-egress", catalog.Certain, report.Missed), incident.Closed, incident.Proved), incident.Info},
+		"given up on":                              {in(with("node/not-ready", catalog.Symptom, report.GivenUp), incident.Closed, incident.GivenUpOn), incident.Critical},
 	} {
 		if got := test.inc.Severity(); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/checks"
-	"rollcall/shared/checks/check"
+	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
@@ -353,9 +353,9 @@ const Left = "Left"
 // CannotLook is the check id of the incidents about Rollcall's own sight: a
 // permission that is missing, a service that does not answer. It is none of
 // the catalogue's checks; its resource is the permission's name.
-const CannotLook checks.ID = "rollcall/cannot-look"
+const CannotLook checkid.ID = "rollcall/cannot-look"
 
-func (inc *Incident) IsSymptom() bool { return inc.Cause.Confidence == checks.Symptom }
+func (inc *Incident) IsSymptom() bool { return inc.Cause.Confidence == catalog.Symptom }
 
 func (inc *Incident) IsBlind() bool { return inc.Key.Check == CannotLook }
 
@@ -366,10 +366,10 @@ func (inc Incident) ByItself() bool {
 	if inc.Affected == 0 && inc.Cause.OfPods() {
 		return true
 	}
-	switch checks.Meaning(inc.Key.Check).Proof {
-	case check.ByPassing:
+	switch catalog.Meaning(inc.Key.Check).Proof {
+	case catalog.ByPassing:
 		return true
-	case check.ByPassingUnmet:
+	case catalog.ByPassingUnmet:
 		return inc.Affected == 0
 	}
 	return false
@@ -379,7 +379,7 @@ func (inc Incident) ByItself() bool {
 // join, so that their symptoms need no message of their own. A mere
 // possibility is told beside the symptom, not instead of it.
 func (inc *Incident) Explains() bool {
-	return !inc.IsBlind() && (inc.Cause.Confidence == checks.Certain || inc.Cause.Confidence == checks.Likely)
+	return !inc.IsBlind() && (inc.Cause.Confidence == catalog.Certain || inc.Cause.Confidence == catalog.Likely)
 }
 
 // maxMore is how many affected launches beyond MaxLaunches are told apart by

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/checks"
-	"rollcall/shared/checks/check"
+	"rollcall/shared/catalog"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/routing"
@@ -424,7 +423,7 @@ const (
 // Severity is how urgent it is that somebody looks. It changes while an
 // incident lasts: what was foreseen comes true, the cause goes away.
 func (inc Incident) Severity() Severity {
-	meaning := checks.Meaning(inc.Key.Check)
+	meaning := catalog.Meaning(inc.Key.Check)
 	switch {
 	case inc.State == Closed && inc.Resolution == GivenUpOn:
 		return Critical // nothing got better, only the looking stopped
@@ -432,9 +431,9 @@ func (inc Incident) Severity() Severity {
 		return Info
 	case inc.Key.Check == CannotLook:
 		return Warning
-	case meaning.Proof == check.Impossible:
+	case meaning.Proof == catalog.Impossible:
 		return Critical
-	case inc.Cause.Confidence == checks.Advice:
+	case inc.Cause.Confidence == catalog.Advice:
 		return Info
 	}
 	affected := max(inc.Affected, len(inc.Launches))
@@ -449,11 +448,11 @@ func (inc Incident) Severity() Severity {
 			due = true
 		}
 	}
-	certain := inc.Cause.Confidence == checks.Certain
+	certain := inc.Cause.Confidence == catalog.Certain
 	switch {
 	case affected == 0:
 		return inc.unmet(meaning.Breaks)
-	case joined >= affected && meaning.Breaks == check.Launching:
+	case joined >= affected && meaning.Breaks == catalog.Launching:
 		return Warning // they came all the same
 	case joined >= affected:
 		return inc.unmet(meaning.Breaks) // as if it had met none: what it holds back may be pods
@@ -464,11 +463,11 @@ func (inc Incident) Severity() Severity {
 }
 
 // unmet is the severity of a cause that no launch has met yet.
-func (inc Incident) unmet(breaks check.Breaks) Severity {
+func (inc Incident) unmet(breaks catalog.Breaks) Severity {
 	switch {
-	case breaks == check.Launching && inc.Cause.Idle:
+	case breaks == catalog.Launching && inc.Cause.Idle:
 		return Warning // no pod waits for what cannot be launched
-	case breaks == check.Launching, breaks == check.Addresses && inc.reached(), inc.PodsWait():
+	case breaks == catalog.Launching, breaks == catalog.Addresses && inc.reached(), inc.PodsWait():
 		return Critical
 	}
 	return Warning
@@ -477,13 +476,13 @@ func (inc Incident) unmet(breaks check.Breaks) Severity {
 // PodsWait tells that an incident is about a zone or a NodePool, and that pods
 // cannot start for it: that is no foresight any more.
 func (inc Incident) PodsWait() bool {
-	return checks.Meaning(inc.Key.Check).Breaks == check.Pods && len(inc.Cause.Pods) > 0
+	return catalog.Meaning(inc.Key.Check).Breaks == catalog.Pods && len(inc.Cause.Pods) > 0
 }
 
 // reached tells that a subnet's trouble has come to launches or nodes. What is
 // only foreseen has not, and what lets a leak stay is no effect of it.
 func (inc Incident) reached() bool {
-	return slices.ContainsFunc(inc.Effects, func(e Effect) bool { return e.Here() && !checks.Meaning(e.Check).Predictive })
+	return slices.ContainsFunc(inc.Effects, func(e Effect) bool { return e.Here() && !catalog.Meaning(e.Check).Predictive })
 }
 
 // Silenced is what hides an incident now: who asked for it, until when and why.
@@ -681,7 +680,7 @@ func (inc *Incident) VerdictOn(of string) (Verdict, bool) {
 // AllEnded tells that all that the incident is about has ended: no later look
 // can find it well, only another launch can show that it was not the rule.
 func (inc *Incident) AllEnded() bool {
-	if checks.Meaning(inc.Key.Check).Proof == check.Impossible {
+	if catalog.Meaning(inc.Key.Check).Proof == catalog.Impossible {
 		return true
 	}
 	if inc.IsSymptom() || inc.IsBlind() {

@@ -6,8 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
@@ -60,7 +61,7 @@ func TestNewestVerdict(t *testing.T) {
 }
 
 func TestWhatHasEnded(t *testing.T) {
-	with := func(check checks.ID, c checks.Confidence, status report.LaunchStatus, covers ...string) incident.Incident {
+	with := func(check checkid.ID, c catalog.Confidence, status report.LaunchStatus, covers ...string) incident.Incident {
 		inc := incident.Incident{Key: report.Key{Check: check}, Covers: covers, Launches: []report.Launch{{Instance: "i-1", Status: status}, {Instance: "i-2", Status: report.Gone}}}
 		inc.Cause.Confidence = c
 		return inc
@@ -69,18 +70,18 @@ func TestWhatHasEnded(t *testing.T) {
 		inc         incident.Incident
 		ended, gave bool
 	}{
-		"both have":               {with("iam/x", checks.Certain, report.Gone, "i-1", "i-2"), true, false},
-		"one has":                 {with("iam/x", checks.Certain, report.Missed, "i-1", "i-2"), false, false},
-		"one is not known":        {with("iam/x", checks.Certain, report.Gone, "i-2", "i-3"), false, false},
-		"it covers a subnet":      {with("iam/x", checks.Certain, report.Gone, "subnet-1"), false, false},
-		"it covers nothing":       {with("iam/x", checks.Certain, report.Gone), false, false},
-		"of a symptom":            {with("node/x", checks.Symptom, report.Gone, "i-1"), false, false},
-		"of what cannot be seen":  {with(incident.CannotLook, checks.Certain, report.Gone, "i-1"), false, false},
-		"ended early":             {with(checkid.InstanceEndedEarly, checks.Certain, report.Missed, "i-1"), true, false},
-		"a symptom, given up on":  {with("node/x", checks.Symptom, report.GivenUp, "i-1"), false, true},
-		"a cause, given up on":    {with("iam/x", checks.Certain, report.GivenUp, "i-1"), false, false},
-		"a symptom, looked at":    {with("node/x", checks.Symptom, report.Missed, "i-1"), false, false},
-		"ended early and covered": {with(checkid.InstanceEndedEarly, checks.Symptom, report.Gone), true, false},
+		"both have":               {with("iam/x", catalog.Certain, report.Gone, "i-1", "i-2"), true, false},
+		"one has":                 {with("iam/x", catalog.Certain, report.Missed, "i-1", "i-2"), false, false},
+		"one is not known":        {with("iam/x", catalog.Certain, report.Gone, "i-2", "i-3"), false, false},
+		"it covers a subnet":      {with("iam/x", catalog.Certain, report.Gone, "subnet-1"), false, false},
+		"it covers nothing":       {with("iam/x", catalog.Certain, report.Gone), false, false},
+		"of a symptom":            {with("node/x", catalog.Symptom, report.Gone, "i-1"), false, false},
+		"of what cannot be seen":  {with(incident.CannotLook, catalog.Certain, report.Gone, "i-1"), false, false},
+		"ended early":             {with(checkid.InstanceEndedEarly, catalog.Certain, report.Missed, "i-1"), true, false},
+		"a symptom, given up on":  {with("node/x", catalog.Symptom, report.GivenUp, "i-1"), false, true},
+		"a cause, given up on":    {with("iam/x", catalog.Certain, report.GivenUp, "i-1"), false, false},
+		"a symptom, looked at":    {with("node/x", catalog.Symptom, report.Missed, "i-1"), false, false},
+		"ended early and covered": {with(checkid.InstanceEndedEarly, catalog.Symptom, report.Gone), true, false},
 	} {
 		if ended, gave := test.inc.AllEnded(), test.inc.HasGivenUp("i-1"); ended != test.ended || gave != test.gave {
 			t.Errorf("%s: ended %t, given up on %t", name, ended, gave)
@@ -90,7 +91,7 @@ func TestWhatHasEnded(t *testing.T) {
 
 // Which launches that joined say something of an incident.
 func TestConcerns(t *testing.T) {
-	with := func(check checks.ID, c checks.Confidence, covers ...string) incident.Incident {
+	with := func(check checkid.ID, c catalog.Confidence, covers ...string) incident.Incident {
 		inc := incident.Incident{Key: report.Key{Check: check}, Covers: covers, Launches: []report.Launch{{Instance: "i-1", Nodegroup: "workers"}, {Instance: "i-2", Group: "asg"}}}
 		inc.Cause.Confidence, inc.Cause.Nodegroups = c, []string{"named"}
 		return inc
@@ -98,24 +99,24 @@ func TestConcerns(t *testing.T) {
 	launch := func(id, subnet, nodegroup, group string) report.Launch {
 		return report.Launch{Instance: id, Subnet: subnet, Nodegroup: nodegroup, Group: group}
 	}
-	role := with("iam/x", checks.Certain, "role-1")
+	role := with("iam/x", catalog.Certain, "role-1")
 	for name, test := range map[string]struct {
 		inc  incident.Incident
 		l    report.Launch
 		want bool
 	}{
 		"an affected one":                      {role, launch("i-1", "", "", ""), true},
-		"from a covered subnet":                {with("route/x", checks.Certain, "subnet-1"), launch("i-9", "subnet-1", "", ""), true},
-		"from another subnet":                  {with("route/x", checks.Certain, "subnet-1"), launch("i-9", "subnet-2", "workers", ""), false},
-		"from a subnet that nobody knows":      {with("route/x", checks.Certain, "subnet-1"), launch("i-9", "", "workers", ""), true},
+		"from a covered subnet":                {with("route/x", catalog.Certain, "subnet-1"), launch("i-9", "subnet-1", "", ""), true},
+		"from another subnet":                  {with("route/x", catalog.Certain, "subnet-1"), launch("i-9", "subnet-2", "workers", ""), false},
+		"from a subnet that nobody knows":      {with("route/x", catalog.Certain, "subnet-1"), launch("i-9", "", "workers", ""), true},
 		"of a nodegroup of the cause":          {role, launch("i-9", "subnet-2", "named", ""), true},
 		"of the nodegroup of an affected":      {role, launch("i-9", "subnet-2", "workers", ""), true},
 		"of the group of an affected":          {role, launch("i-9", "subnet-2", "", "asg"), true},
 		"of another":                           {role, launch("i-9", "subnet-2", "others", "other"), false},
 		"of none":                              {role, launch("i-9", "subnet-2", "", ""), false},
-		"another instance's luck":              {with("node/x", checks.Symptom, "i-1"), launch("i-9", "subnet-2", "workers", ""), false},
-		"the instance's own":                   {with("node/x", checks.Symptom, "i-1"), launch("i-1", "subnet-2", "workers", ""), true},
-		"of what Rollcall cannot see, nothing": {with(incident.CannotLook, checks.Certain, "i-1"), launch("i-1", "subnet-2", "workers", ""), false},
+		"another instance's luck":              {with("node/x", catalog.Symptom, "i-1"), launch("i-9", "subnet-2", "workers", ""), false},
+		"the instance's own":                   {with("node/x", catalog.Symptom, "i-1"), launch("i-1", "subnet-2", "workers", ""), true},
+		"of what Rollcall cannot see, nothing": {with(incident.CannotLook, catalog.Certain, "i-1"), launch("i-1", "subnet-2", "workers", ""), false},
 	} {
 		if got := test.inc.Concerns(test.l); got != test.want {
 			t.Errorf("%s: %t", name, got)
@@ -142,7 +143,7 @@ func TestProofs(t *testing.T) {
 	unknown := with(5)
 	unknown.Launches[0].Status = report.Gone
 	symptom := with(5)
-	symptom.Cause.Confidence = checks.Symptom
+	symptom.Cause.Confidence = catalog.Symptom
 	for name, test := range map[string]struct {
 		inc  incident.Incident
 		l    report.Launch
@@ -302,7 +303,7 @@ func TestSubject(t *testing.T) {
 	if !inc.Subject().Own {
 		t.Error("what cannot be read is Rollcall's own")
 	}
-	inc.Key.Check, inc.Key.Cluster = checks.ID("route/no-egress"), report.AllClusters
+	inc.Key.Check, inc.Key.Cluster = checkid.ID("route/no-egress"), report.AllClusters
 	if !inc.Subject().Own {
 		t.Error("what is of all clusters is Rollcall's own")
 	}
@@ -467,7 +468,7 @@ func TestNextStepOfAnIncident(t *testing.T) {
 			Key: report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: "rtb-0cd2"}, State: incident.Open, Number: 1, Seen: noon,
 			Covers: []string{"subnet-0ab1"}, Verdicts: []incident.Verdict{{Of: "subnet-0ab1", Found: incident.Failing, At: noon}},
 		}
-		inc.Cause.Confidence = checks.Certain
+		inc.Cause.Confidence = catalog.Certain
 		change(&inc)
 		return inc
 	}
@@ -500,7 +501,7 @@ func TestNextStepOfAnIncident(t *testing.T) {
 		"nobody was told":       {of(func(inc *incident.Incident) { passes(inc); inc.State = incident.Pending }), 6, incident.Transition{To: incident.Closed, Reason: incident.NotYet, Resolution: incident.Withdrawn}},
 		"EKS says it of itself": {of(func(inc *incident.Incident) { passes(inc); inc.Key.Check = "addon/degraded" }), 6, incident.Transition{To: incident.Closed, Reason: incident.IsProved, Resolution: incident.Proved, ClearedAt: after(5)}},
 		"its instance is looked at no more": {of(func(inc *incident.Incident) {
-			inc.Cause.Confidence = checks.Symptom
+			inc.Cause.Confidence = catalog.Symptom
 			inc.Covers, inc.Verdicts[0].Of = []string{"i-1"}, "i-1"
 			inc.Launches = []report.Launch{{Instance: "i-1", Status: report.GivenUp}}
 		}), 6, incident.Transition{To: incident.Closed, Reason: incident.IsGivenUpOn, Resolution: incident.GivenUpOn}},
@@ -557,7 +558,7 @@ func TestWhatAStepChanges(t *testing.T) {
 		return list
 	}
 	before := incident.Incident{
-		State: incident.Open, Cleared: noon, ClearedBy: []checks.Evidence{{What: "w"}}, Settled: noon, Times: 2, Joins: []report.Launch{node}, Proof: &report.Launch{Instance: "i-0"},
+		State: incident.Open, Cleared: noon, ClearedBy: []finding.Evidence{{What: "w"}}, Settled: noon, Times: 2, Joins: []report.Launch{node}, Proof: &report.Launch{Instance: "i-0"},
 		By: &report.Key{Resource: "old"}, Offers: offers(incident.Offered, incident.Offered, ""),
 	}
 	later := noon.Add(time.Minute)

@@ -16,8 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/chart"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
@@ -37,7 +38,7 @@ import (
 func long() report.Observation {
 	obs := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))
 	for n := range 60 {
-		obs.Diagnosis.Causes[0].Evidence = append(obs.Diagnosis.Causes[0].Evidence, checks.Evidence{What: fmt.Sprint("line ", n), Value: strings.Repeat("x", 60)})
+		obs.Diagnosis.Causes[0].Evidence = append(obs.Diagnosis.Causes[0].Evidence, finding.Evidence{What: fmt.Sprint("line ", n), Value: strings.Repeat("x", 60)})
 	}
 	return obs
 }
@@ -321,7 +322,7 @@ func leaking(png string) report.Observation {
 	obs := notifytest.Observation()
 	obs.By = "subnet-watch"
 	obs.Diagnosis.Causes = []diagnose.Cause{{
-		Check: "ip/leaked-interfaces", Confidence: checks.Certain, Resource: notifytest.Subnet, Covers: []string{notifytest.Subnet}, Nodegroups: []string{"workers"},
+		Check: "ip/leaked-interfaces", Confidence: catalog.Certain, Resource: notifytest.Subnet, Covers: []string{notifytest.Subnet}, Nodegroups: []string{"workers"},
 		Title: "31 addresses of " + notifytest.Subnet + " are held by 4 dead nodes", Why: "12 interfaces are left behind.",
 	}}
 	return charted(obs, png)
@@ -329,7 +330,7 @@ func leaking(png string) report.Observation {
 
 func givenBack(png string) report.Observation {
 	obs := notifytest.Observation()
-	obs.Diagnosis.Passed = []diagnose.Passed{{Check: "ip/leaked-interfaces", Covers: []string{notifytest.Subnet}, Evidence: []checks.Evidence{{What: notifytest.Subnet, Value: "31 addresses back; 12 interfaces of 4 dead nodes"}}}}
+	obs.Diagnosis.Passed = []diagnose.Passed{{Check: "ip/leaked-interfaces", Covers: []string{notifytest.Subnet}, Evidence: []finding.Evidence{{What: notifytest.Subnet, Value: "31 addresses back; 12 interfaces of 4 dead nodes"}}}}
 	return charted(obs, png)
 }
 

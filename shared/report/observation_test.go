@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 )
 
@@ -14,7 +13,7 @@ func TestLaunchesOf(t *testing.T) {
 	obs := Observation{Launches: []Launch{{Instance: "i-1", Status: Joined}, {Instance: "i-2", Status: Missed}}}
 	ofNodes := diagnose.Cause{Check: checkid.IPLeakedInterfaces, Instances: []string{"i-1", "i-2", "i-3"}}
 	ofPods := ofNodes
-	ofPods.Symptoms = []checks.ID{checkid.IPPodWithoutAddress}
+	ofPods.Symptoms = []checkid.ID{checkid.IPPodWithoutAddress}
 	for name, test := range map[string]struct {
 		cause diagnose.Cause
 		want  []string

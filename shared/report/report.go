@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
@@ -148,7 +147,7 @@ type Fact struct {
 func (obs Observation) Of() spoke.Cluster { return spoke.Cluster{ID: obs.Spoke, Name: obs.Cluster} }
 
 // Key is the key of the incident of a check of the observed cluster.
-func (obs Observation) Key(check checks.ID, resource string) Key {
+func (obs Observation) Key(check checkid.ID, resource string) Key {
 	return Key{Spoke: obs.Spoke, Cluster: obs.Cluster, Check: check, Resource: resource}
 }
 
@@ -391,10 +390,10 @@ const AllClusters = "(all)"
 // new incident.
 type Key struct {
 	// The zero Spoke is the hub's own account and region.
-	Spoke    spoke.ID  `json:"spoke,omitzero"`
-	Cluster  string    `json:"cluster"`
-	Check    checks.ID `json:"check"`
-	Resource string    `json:"resource"`
+	Spoke    spoke.ID   `json:"spoke,omitzero"`
+	Cluster  string     `json:"cluster"`
+	Check    checkid.ID `json:"check"`
+	Resource string     `json:"resource"`
 }
 
 // Name is an incident's name at the command line.

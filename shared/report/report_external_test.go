@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/catalog"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/reconcile"
@@ -185,7 +185,7 @@ func TestNext(t *testing.T) {
 // What is said of no instance is said once, in the first part: facts, and what
 // is absent. (Pictures are left out of what needs parts.) What could and could not be read stands in each.
 func TestSplitSaysWhatIsOfNoInstanceOnce(t *testing.T) {
-	obs := incidenttest.Crowd(4000, "node/not-registered", checks.Certain)
+	obs := incidenttest.Crowd(4000, "node/not-registered", catalog.Certain)
 	obs.Absent = []string{"subnet-gone"}
 	parts, err := obs.Split(1 << 20)
 	if err != nil || len(parts) < 2 {

@@ -10,9 +10,9 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
-	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/incident"
 	"rollcall/shared/overview"
 	"rollcall/shared/remedy/action"
@@ -126,11 +126,11 @@ func failing(i incident.Incident, t tally) (colour, what string) {
 		return red, slacktext.Count(t.gone, "instance") + " ended before they were nodes"
 	case i.Key.Check == checkid.InstanceEndedEarly:
 		return red, title(i) // its title says who and what
-	case confidence == checks.Advice:
+	case confidence == catalog.Advice:
 		return blue, "worth fixing" + colon(continued(title(i)))
 	case t.all == 0:
 		return nobody(i, confidence)
-	case confidence == checks.Certain && t.joined == 0 && checks.Meaning(i.Key.Check).Breaks == check.Launching:
+	case confidence == catalog.Certain && t.joined == 0 && catalog.Meaning(i.Key.Check).Breaks == catalog.Launching:
 		// Each instance was one try of the group to launch: their number grows
 		// with the hours, and is not how many nodes are missing.
 		return red, title(i) + ", " + slacktext.Count(t.all, "failed launch") + " so far"
@@ -148,22 +148,22 @@ func failing(i incident.Incident, t tally) (colour, what string) {
 // ownFailure tells a check whose finding fails something by itself, whether nodes
 // join or not: a subnet without addresses keeps pods from starting, a zone volumes
 // from being used.
-func ownFailure(id checks.ID) bool { return checks.Meaning(id).Breaks.ByItself() }
+func ownFailure(id checkid.ID) bool { return catalog.Meaning(id).Breaks.ByItself() }
 
 // nobody is for a cause that no launch has met yet. What is no cause of a
 // failed join, but a failure of its own, says so itself.
-func nobody(i incident.Incident, c checks.Confidence) (colour, what string) {
-	switch checks.Meaning(i.Key.Check).Breaks {
-	case check.Launching:
+func nobody(i incident.Incident, c catalog.Confidence) (colour, what string) {
+	switch catalog.Meaning(i.Key.Check).Breaks {
+	case catalog.Launching:
 		return red, title(i)
-	case check.Addresses:
+	case catalog.Addresses:
 		if worse(i) {
 			return red, title(i) + pick(i.Key.Check == checkid.IPLeakedInterfaces, ", and too few are left", "")
 		}
 		return orange, title(i)
-	case check.Pods:
+	case catalog.Pods:
 		return zoneFails(i, c)
-	case check.Managed:
+	case catalog.Managed:
 		return orange, title(i)
 	}
 	if len(i.Cause.Pods) > 0 {
@@ -171,24 +171,24 @@ func nobody(i incident.Incident, c checks.Confidence) (colour, what string) {
 		return orange, "pods wait on Ready nodes" + colon(continued(title(i)))
 	}
 	switch c {
-	case checks.Certain:
+	case catalog.Certain:
 		return orange, "new instances cannot join" + colon(continued(title(i)))
-	case checks.Likely:
+	case catalog.Likely:
 		return orange, "new instances will probably not join" + colon(continued(title(i)))
-	case checks.Possible:
+	case catalog.Possible:
 		return orange, "new instances may not join" + colon(continued(title(i)))
 	}
 	return orange, title(i)
 }
 
 // predicted is for launches that are not due yet.
-func predicted(i incident.Incident, t tally, c checks.Confidence) (colour, what string) {
+func predicted(i incident.Incident, t tally, c catalog.Confidence) (colour, what string) {
 	switch c {
-	case checks.Certain:
+	case catalog.Certain:
 		return red, t.who() + " will not be able to join" + colon(continued(title(i)))
-	case checks.Likely:
+	case catalog.Likely:
 		return orange, t.who() + " will probably not join" + colon(continued(title(i)))
-	case checks.Possible:
+	case catalog.Possible:
 		return orange, t.who() + " may not join" + colon(continued(title(i)))
 	}
 	if len(i.Blind) > 0 {
@@ -198,17 +198,17 @@ func predicted(i incident.Incident, t tally, c checks.Confidence) (colour, what 
 }
 
 // missed is for launches that were due and are not Ready nodes.
-func missed(i incident.Incident, t tally, c checks.Confidence) (colour, what string) {
+func missed(i incident.Incident, t tally, c catalog.Confidence) (colour, what string) {
 	fact := t.who() + pick(t.out() == 1, " has", " have") + " not joined"
 	if t.ended() {
 		fact = t.who() + " ended before joining"
 	}
 	switch {
-	case c == checks.Certain:
+	case c == catalog.Certain:
 		return red, t.who() + " cannot join" + colon(continued(title(i)))
-	case c == checks.Likely:
+	case c == catalog.Likely:
 		return red, fact + ", likely cause" + colon(continued(title(i)))
-	case c == checks.Possible:
+	case c == catalog.Possible:
 		return red, fact + ", possible cause" + colon(continued(title(i)))
 	case len(i.Blind) > 0:
 		return red, fact + ", cause unknown: " + unseen(i)
@@ -423,7 +423,7 @@ const (
 )
 
 // evidence is what a person would have looked up, as it is.
-func (p *page) evidence(label string, list []checks.Evidence) {
+func (p *page) evidence(label string, list []finding.Evidence) {
 	lines := table(list)
 	p.listing(label, slacktext.FitLines(lines, len(lines), p.room, mostEvidence, "line"))
 }
@@ -441,7 +441,7 @@ const narrow = 46
 
 // table sets each piece of evidence on a line, or, if that would be too wide,
 // its value under its name, the parts of a list one by one.
-func table(list []checks.Evidence) []string {
+func table(list []finding.Evidence) []string {
 	var lines []string
 	for _, e := range list {
 		what, value := slacktext.OneLine(e.What), strings.TrimSpace(slacktext.Clean(e.Value))

@@ -7,8 +7,8 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/overview"
 	"rollcall/shared/remedy"
@@ -503,14 +503,14 @@ func (p *page) named(i incident.Incident, n incident.Note) {
 
 // also names the checks that belong to this cause, so that nobody hunts them.
 func (p *page) also(i incident.Incident) {
-	names := func(list []checks.ID) []string {
+	names := func(list []checkid.ID) []string {
 		s := make([]string, len(list))
 		for n, id := range list {
 			s[n] = string(id)
 		}
 		return s
 	}
-	var hidden []checks.ID
+	var hidden []checkid.ID
 	for _, h := range i.Cause.Hidden {
 		hidden = append(hidden, h.Check)
 	}
@@ -562,8 +562,8 @@ func (o Options) muted(i incident.Incident) bool {
 
 // pageOf is the address of a check's page; empty for what is no check, such as a record of
 // a newer release may name.
-func (o Options) pageOf(id checks.ID) string {
-	if _, known := checks.Of(id); !known || o.Docs == "" {
+func (o Options) pageOf(id checkid.ID) string {
+	if _, known := catalog.Of(id); !known || o.Docs == "" {
 		return ""
 	}
 	return o.Docs + "/checks/" + string(id) + ".html"

@@ -16,8 +16,9 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/shared/checks"
-	"rollcall/shared/checks/check"
+	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
@@ -87,7 +88,7 @@ func (p *page) open(i incident.Incident, o Options) {
 	switch {
 	case i.Key.Check == incident.CannotLook:
 		p.evidence("", i.Cause.Evidence)
-	case i.Cause.Confidence != checks.Certain:
+	case i.Cause.Confidence != catalog.Certain:
 		// Where the cause is certain, what was not seen is for the thread.
 		p.blind(i.Blind)
 	}
@@ -135,11 +136,11 @@ func whyLabel(i incident.Incident) string {
 		return "Impact"
 	case stated(i):
 		return "Why"
-	case i.Cause.Confidence == checks.Likely:
+	case i.Cause.Confidence == catalog.Likely:
 		return "Likely cause"
-	case i.Cause.Confidence == checks.Possible:
+	case i.Cause.Confidence == catalog.Possible:
 		return "Possible cause"
-	case i.Cause.Confidence == checks.Symptom:
+	case i.Cause.Confidence == catalog.Symptom:
 		return "Observed"
 	}
 	return "Why"
@@ -177,7 +178,7 @@ func impact(i incident.Incident, t tally) []string {
 	}
 	switch {
 	case t.out() == 0:
-	case checks.Meaning(i.Key.Check).Breaks == check.Launching && t.joined == 0:
+	case catalog.Meaning(i.Key.Check).Breaks == catalog.Launching && t.joined == 0:
 		what = append(what, slacktext.Count(t.out(), "failed launch"))
 	case t.joined > 0:
 		what = append(what, slacktext.Number(t.out())+" of "+slacktext.Count(t.all, "new instance")+" not Ready")
@@ -189,7 +190,7 @@ func impact(i incident.Incident, t tally) []string {
 
 // do is the fix. A command is shown whole or not at all: half a command must
 // not be pasted.
-func (p *page) do(fix checks.Fix) {
+func (p *page) do(fix finding.Fix) {
 	if fix.Text == "" && fix.Command == "" {
 		return
 	}
@@ -400,7 +401,7 @@ func ParseValue(text string) (Value, error) {
 	}
 	v := Value{Number: w.Number, Plan: w.Plan}
 	v.Key.Cluster, v.Key.Resource = w.Cluster, w.Resource
-	v.Key.Check = checks.ID(w.Check)
+	v.Key.Check = checkid.ID(w.Check)
 	if w.Spoke != "" {
 		var err error
 		if v.Key.Spoke, err = spoke.Parse(w.Spoke); err != nil {

@@ -9,7 +9,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/incident"
 	"rollcall/shared/overview"
 	"rollcall/shared/report"
@@ -321,7 +321,7 @@ func proof(l report.Launch) string {
 
 // change is what made the cause go away, if it can be said in a few words:
 // "rtb-0cd2 has 0.0.0.0/0 → nat-0aa4".
-func change(list []checks.Evidence) string {
+func change(list []finding.Evidence) string {
 	const longest = 120
 	if len(list) != 1 {
 		return ""
@@ -827,7 +827,7 @@ type instruction struct {
 
 func (h instruction) String() string { return h.before + h.text + h.after }
 
-func byHand(fix checks.Fix) instruction {
+func byHand(fix finding.Fix) instruction {
 	h := instruction{text: strings.TrimSpace(fix.Text), command: strings.TrimSpace(slacktext.Clean(fix.Command))}
 	switch {
 	case h.command == "":

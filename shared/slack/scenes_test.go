@@ -17,8 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/overview"
@@ -74,17 +75,17 @@ func names(list []report.Launch) []string {
 // noEgress is the cause of the route story.
 func noEgress() diagnose.Cause {
 	return diagnose.Cause{
-		Check: "route/no-egress", Confidence: checks.Certain,
+		Check: "route/no-egress", Confidence: catalog.Certain,
 		Resource: "rtb-0cd2e3f4a5b6c7d8e", Covers: []string{"subnet-0ab1c2d3e4f5a6b7c"},
 		Title: "subnet-0ab1c2d3e4f5a6b7c has no route to the internet",
 		Why:   "rtb-0cd2e3f4a5b6c7d8e (us-west-2a) has only 10.42.0.0/16 → local. Nodes must reach the cluster API, EC2, ECR, S3 and STS; this VPC has no endpoints for them.",
-		Evidence: []checks.Evidence{
+		Evidence: []finding.Evidence{
 			{What: "Routes of rtb-0cd2e3f4a5b6c7d8e", Value: "10.42.0.0/16 → local"},
 			{What: "subnet-0ab1c2d3e4f5a6b7c", Value: "10.42.192.0/19, us-west-2a, 8186 free addresses; associated with rtb-0cd2e3f4a5b6c7d8e"},
 			{What: "Path to cluster API, EC2, ECR (api), ECR (dkr), S3 and STS", Value: "no route of rtb-0cd2e3f4a5b6c7d8e matches"},
 			{What: "Endpoints", Value: "none"},
 		},
-		Fix: checks.Fix{
+		Fix: finding.Fix{
 			Text:    "nat-0aa4b5c6d7e8f9a0b: available, same zone",
 			Command: "aws ec2 create-route --region us-west-2 --route-table-id rtb-0cd2e3f4a5b6c7d8e --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0aa4b5c6d7e8f9a0b",
 			Console: "https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-0cd2e3f4a5b6c7d8e",
@@ -112,8 +113,8 @@ func with(i incident.Incident, changes ...func(*incident.Incident)) incident.Inc
 	return i
 }
 
-func clearedBy() []checks.Evidence {
-	return []checks.Evidence{{What: "rtb-0cd2e3f4a5b6c7d8e", Value: "0.0.0.0/0 → nat-0aa4b5c6d7e8f9a0b"}}
+func clearedBy() []finding.Evidence {
+	return []finding.Evidence{{What: "rtb-0cd2e3f4a5b6c7d8e", Value: "0.0.0.0/0 → nat-0aa4b5c6d7e8f9a0b"}}
 }
 
 func clearedAt(i *incident.Incident) {
@@ -184,14 +185,14 @@ func about(n incident.Note, of incident.Offer) incident.Note {
 
 func notRegistered() diagnose.Cause {
 	return diagnose.Cause{
-		Check: "node/not-registered", Confidence: checks.Symptom, Resource: launch(0, "").Instance,
+		Check: "node/not-registered", Confidence: catalog.Symptom, Resource: launch(0, "").Instance,
 		Title: launch(0, "").Instance + " has not registered as a node",
 		Why:   launch(0, "").Instance + " has been running for 5 min 2 s; no node of the cluster has its provider id.",
-		Evidence: []checks.Evidence{
+		Evidence: []finding.Evidence{
 			{What: "instance", Value: "running since 14:59:03 UTC"},
 			{What: "nodes", Value: "14 in the cluster, none with this provider id"},
 		},
-		Fix: checks.Fix{
+		Fix: finding.Fix{
 			Text:    "Read the instance's console output for what the bootstrap said.",
 			Command: "aws ec2 get-console-output --region us-west-2 --latest --output text --instance-id " + launch(0, "").Instance,
 		},
@@ -201,38 +202,38 @@ func notRegistered() diagnose.Cause {
 
 func cannotLook() diagnose.Cause {
 	return diagnose.Cause{
-		Check: incident.CannotLook, Confidence: checks.Possible, Resource: "ec2:DescribeRouteTables",
+		Check: incident.CannotLook, Confidence: catalog.Possible, Resource: "ec2:DescribeRouteTables",
 		Title:    "cannot look at the route tables: ec2:DescribeRouteTables is denied",
 		Why:      "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well.",
-		Evidence: []checks.Evidence{{What: "Checks that could not judge", Value: "endpoint/missing, route/blackhole, route/no-egress"}, {What: "Error code", Value: "UnauthorizedOperation"}},
-		Fix:      checks.Fix{Text: "Allow ec2:DescribeRouteTables to Rollcall's functions: deploy the stack again if the permission is missing in their roles, else look for a permissions boundary or a service control policy that denies it."},
+		Evidence: []finding.Evidence{{What: "Checks that could not judge", Value: "endpoint/missing, route/blackhole, route/no-egress"}, {What: "Error code", Value: "UnauthorizedOperation"}},
+		Fix:      finding.Fix{Text: "Allow ec2:DescribeRouteTables to Rollcall's functions: deploy the stack again if the permission is missing in their roles, else look for a permissions boundary or a service control policy that denies it."},
 	}
 }
 
 // scenes are what the goldens show.
 func scenes() []scene {
 	likely := noEgress()
-	likely.Check, likely.Confidence = "ip/subnet-exhausted", checks.Likely
+	likely.Check, likely.Confidence = "ip/subnet-exhausted", catalog.Likely
 	likely.Resource, likely.Title = "subnet-0ab1c2d3e4f5a6b7c", "subnet-0ab1c2d3e4f5a6b7c has 3 free addresses"
 	likely.Why = "A node of m5.large takes 20 addresses at its start (2 interfaces of 10); 3 of 251 are free."
-	likely.Fix = checks.Fix{Text: "Free addresses in subnet-0ab1c2d3e4f5a6b7c, or add a larger subnet to the nodegroup."}
+	likely.Fix = finding.Fix{Text: "Free addresses in subnet-0ab1c2d3e4f5a6b7c, or add a larger subnet to the nodegroup."}
 	shared := noEgress()
-	shared.Check, shared.Confidence = "instance/common-factor", checks.Likely
+	shared.Check, shared.Confidence = "instance/common-factor", catalog.Likely
 	shared.Resource, shared.Title = "ami-0bad000000000002b", "7 of 7 with ami-0bad000000000002b failed, 20 of 20 others joined"
 	shared.Why = "7 of 7 launches with ami-0bad000000000002b failed, the first launched 2026-11-20 13:18 UTC; 20 of 20 others of the last 7 days joined. The very same launches are those with lt-0e200000000000001 version 2: nothing here tells these apart."
-	shared.Evidence = []checks.Evidence{
+	shared.Evidence = []finding.Evidence{
 		{What: "AMI", Value: "ami-0bad000000000002b"}, {What: "launch template version", Value: "lt-0e200000000000001 version 2"},
 		{What: "Launches compared", Value: "7 of 7 failed with it, in 7 quarters of an hour; without it 0 of 20"},
 		{What: "Chance", Value: "p = 0.0021, corrected for 4 values and 348 looks (90 days)"},
 	}
-	shared.Fix = checks.Fix{
+	shared.Fix = finding.Fix{
 		Text:    "Compare ami-0bad000000000002b with ami-0a1e2d3c4b5a69788, with which launches join, and go back to that if nothing else is found. The console output of i-0bad0000000000000 may tell how it fails.",
 		Command: "aws ec2 describe-images --region us-west-2 --image-ids ami-0bad000000000002b ami-0a1e2d3c4b5a69788",
 		Console: "https://us-west-2.console.aws.amazon.com/ec2/home?region=us-west-2#ImageDetails:imageId=ami-0bad000000000002b",
 	}
 	sharedIncident := incidentOf(shared, launches(7, report.Missed))
 	possible := likely
-	possible.Confidence = checks.Possible
+	possible.Confidence = catalog.Possible
 
 	mixed := launches(12, report.Missed)
 	for n := range mixed[:3] {
@@ -248,10 +249,10 @@ func scenes() []scene {
 	ended1 := launches(1, report.Gone)
 	ended1[0].Ended, ended1[0].EndedWhy = began.Add(40*time.Second), "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state"
 	early := diagnose.Cause{
-		Check: "instance/ended-early", Confidence: checks.Certain, Resource: ended1[0].Instance,
+		Check: "instance/ended-early", Confidence: catalog.Certain, Resource: ended1[0].Instance,
 		Title: ended1[0].Instance + " ended before it was a node",
 		Why:   ended1[0].Instance + " was terminated 40 s after its launch. EC2 gives the reason Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state.",
-		Fix:   checks.Fix{Text: "Enable the KMS key of the launch template's volumes, or use another one."}, Nodegroups: []string{"workers"},
+		Fix:   finding.Fix{Text: "Enable the KMS key of the launch template's volumes, or use another one."}, Nodegroups: []string{"workers"},
 	}
 
 	predicted := incidentOf(noEgress(), launches(1, report.Waiting))
@@ -271,43 +272,43 @@ func scenes() []scene {
 	hostile := with(incidentOf(noEgress(), launches(1, report.Missed)), func(i *incident.Incident) {
 		i.Cause.Title = "subnet-0ab1 <!channel> *bold* `x` has no route to the internet & more"
 		i.Cause.Why = "It said: <@U012AB3CD> <!here> @channel <https://evil.example|AWS console> ```x``` \u202egnihsihp\u202c &lt;b&gt; line one\nline two."
-		i.Cause.Evidence = []checks.Evidence{{What: "```\n<!channel>", Value: "``` <@U012AB3CD>\n\x1b[31mred\x00"}}
+		i.Cause.Evidence = []finding.Evidence{{What: "```\n<!channel>", Value: "``` <@U012AB3CD>\n\x1b[31mred\x00"}}
 		i.Cause.Fix.Text = "see <https://evil.example|here>."
 	})
 	huge := with(incidentOf(noEgress(), launches(incident.MaxLaunches, report.Missed)), func(i *incident.Incident) {
 		i.Affected = 1200
 		for n := range 300 {
-			i.Cause.Evidence = append(i.Cause.Evidence, checks.Evidence{What: fmt.Sprintf("route %d", n), Value: fmt.Sprintf("10.%d.0.0/16 → pcx-0%012x", n%250, n)})
+			i.Cause.Evidence = append(i.Cause.Evidence, finding.Evidence{What: fmt.Sprintf("route %d", n), Value: fmt.Sprintf("10.%d.0.0/16 → pcx-0%012x", n%250, n)})
 		}
 		i.Cause.Why = strings.Repeat("This VPC has a great many routes. ", 200)
 	})
 
 	addon := incidentOf(diagnose.Cause{
-		Check: "addon/degraded", Confidence: checks.Certain, Resource: "vpc-cni", Title: "add-on vpc-cni is degraded: access denied",
+		Check: "addon/degraded", Confidence: catalog.Certain, Resource: "vpc-cni", Title: "add-on vpc-cni is degraded: access denied",
 		Why:      "EKS says that the add-on vpc-cni v1.20.4-eksbuild.1 is DEGRADED. AccessDenied: it may not do what it must.",
-		Evidence: []checks.Evidence{{What: "AccessDenied", Value: "aws-node may not call ec2:AssignPrivateIpAddresses"}},
-		Fix:      checks.Fix{Text: "Give the add-on's role the policy AmazonEKS_CNI_Policy.", Command: "aws eks describe-addon --region us-west-2 --cluster-name prod --addon-name vpc-cni --query addon.[status,health]"},
+		Evidence: []finding.Evidence{{What: "AccessDenied", Value: "aws-node may not call ec2:AssignPrivateIpAddresses"}},
+		Fix:      finding.Fix{Text: "Give the add-on's role the policy AmazonEKS_CNI_Policy.", Command: "aws eks describe-addon --region us-west-2 --cluster-name prod --addon-name vpc-cni --query addon.[status,health]"},
 	}, nil)
 	refused := incidentOf(diagnose.Cause{
-		Check: "launch/vcpu-limit", Confidence: checks.Certain, Resource: "L-1216C47A", Title: "workers cannot launch: the quota of on-demand vCPUs is used up",
+		Check: "launch/vcpu-limit", Confidence: catalog.Certain, Resource: "L-1216C47A", Title: "workers cannot launch: the quota of on-demand vCPUs is used up",
 		Why:        "EC2 refused 4 launches of eks-workers: You have requested more vCPU capacity than your current vCPU limit of 32 allows.",
-		Evidence:   []checks.Evidence{{What: "Scaling activity", Value: "14:59:03 Failed: You have requested more vCPU capacity than your current vCPU limit of 32 allows for the instance bucket that the specified instance type belongs to."}},
-		Fix:        checks.Fix{Text: "Ask for a higher quota L-1216C47A, or launch types of another bucket.", Command: "aws service-quotas request-service-quota-increase --region us-west-2 --service-code ec2 --quota-code L-1216C47A --desired-value 64"},
+		Evidence:   []finding.Evidence{{What: "Scaling activity", Value: "14:59:03 Failed: You have requested more vCPU capacity than your current vCPU limit of 32 allows for the instance bucket that the specified instance type belongs to."}},
+		Fix:        finding.Fix{Text: "Ask for a higher quota L-1216C47A, or launch types of another bucket.", Command: "aws service-quotas request-service-quota-increase --region us-west-2 --service-code ec2 --quota-code L-1216C47A --desired-value 64"},
 		Nodegroups: []string{"workers"},
 	}, nil)
 
 	quota := incidentOf(diagnose.Cause{
-		Check: "nodegroup/health", Confidence: checks.Certain, Resource: "workers", Title: "nodegroup workers is degraded: instance limit exceeded",
+		Check: "nodegroup/health", Confidence: catalog.Certain, Resource: "workers", Title: "nodegroup workers is degraded: instance limit exceeded",
 		Why:        "EKS reports InstanceLimitExceeded: the account may not run more instances of this kind.",
-		Evidence:   []checks.Evidence{{What: "workers", Value: "DEGRADED, min 1 max 6 desired 4"}, {What: "InstanceLimitExceeded", Value: "Your account is currently unable to launch more instances of type m5.24xlarge"}},
-		Fix:        checks.Fix{Text: "Ask for a higher quota of running vCPUs (Service Quotas, EC2), or end instances.", Command: "aws eks describe-nodegroup --region us-west-2 --cluster-name prod --nodegroup-name workers --query 'nodegroup.[status,health]'"},
+		Evidence:   []finding.Evidence{{What: "workers", Value: "DEGRADED, min 1 max 6 desired 4"}, {What: "InstanceLimitExceeded", Value: "Your account is currently unable to launch more instances of type m5.24xlarge"}},
+		Fix:        finding.Fix{Text: "Ask for a higher quota of running vCPUs (Service Quotas, EC2), or end instances.", Command: "aws eks describe-nodegroup --region us-west-2 --cluster-name prod --nodegroup-name workers --query 'nodegroup.[status,health]'"},
 		Nodegroups: []string{"workers"},
 	}, nil)
 	update := incidentOf(diagnose.Cause{
-		Check: "nodegroup/update-failed", Confidence: checks.Certain, Resource: "workers", Title: "nodegroup workers failed to update: pod eviction failure",
+		Check: "nodegroup/update-failed", Confidence: catalog.Certain, Resource: "workers", Title: "nodegroup workers failed to update: pod eviction failure",
 		Why:        "The version update of workers that began at 2026-11-20 14:20 UTC failed. EKS reports PodEvictionFailure: pods could not be moved off the old nodes in time, most often for a disruption budget that allows none to go.",
-		Evidence:   []checks.Evidence{{What: "Update 7d3f5b0a-8c1e-3f5d-9d64-2d9b8f7a6c10", Value: "VersionUpdate of 2026-11-20 14:20:00: Failed"}, {What: "PodEvictionFailure", Value: "Reached max retries while trying to evict pods from nodes in node group workers"}},
-		Fix:        checks.Fix{Text: "Find the budget (kubectl get pdb -A, ALLOWED DISRUPTIONS 0), give its pods another replica, and update again; or update with --force, which ends them.", Command: "kubectl get pdb --all-namespaces"},
+		Evidence:   []finding.Evidence{{What: "Update 7d3f5b0a-8c1e-3f5d-9d64-2d9b8f7a6c10", Value: "VersionUpdate of 2026-11-20 14:20:00: Failed"}, {What: "PodEvictionFailure", Value: "Reached max retries while trying to evict pods from nodes in node group workers"}},
+		Fix:        finding.Fix{Text: "Find the budget (kubectl get pdb -A, ALLOWED DISRUPTIONS 0), give its pods another replica, and update again; or update with --force, which ends them.", Command: "kubectl get pdb --all-namespaces"},
 		Nodegroups: []string{"workers"},
 	}, nil)
 
@@ -322,12 +323,12 @@ func scenes() []scene {
 	return append(slices.Concat(addressScenes(), actScenes(), zoneScenes()), []scene{
 		{"nodegroup-quota", quota, []incident.Note{note(quota, incident.Opened, quota.Opened)}},
 		{"nodegroup-well", with(quota, ended(incident.Proved), func(i *incident.Incident) {
-			i.ClearedBy = []checks.Evidence{{What: "workers", Value: "EKS still says DEGRADED; i-0f15a6b7c8d9e0f1a, started later (15:10:04 UTC), is a Ready node"}}
+			i.ClearedBy = []finding.Evidence{{What: "workers", Value: "EKS still says DEGRADED; i-0f15a6b7c8d9e0f1a, started later (15:10:04 UTC), is a Ready node"}}
 		}), nil},
 		{"nodegroup-update", update, []incident.Note{note(update, incident.Opened, update.Opened)}},
 		{"addon", addon, []incident.Note{note(addon, incident.Opened, addon.Opened)}},
 		{"addon-well", with(addon, ended(incident.Proved), func(i *incident.Incident) {
-			i.ClearedBy = []checks.Evidence{{What: "vpc-cni", Value: "is ACTIVE"}}
+			i.ClearedBy = []finding.Evidence{{What: "vpc-cni", Value: "is ACTIVE"}}
 		}), nil},
 		{"launch-refused", refused, []incident.Note{note(refused, incident.Opened, refused.Opened)}},
 		{"predicted", predicted, []incident.Note{note(predicted, incident.Opened, predicted.Opened)}},
@@ -736,7 +737,7 @@ func TestValueAtTheLimits(t *testing.T) {
 	longest := Value{
 		Key: report.Key{
 			Cluster:  strings.Repeat("c", 100), // EKS
-			Check:    checks.ID("ip/" + strings.Repeat("k", 60)),
+			Check:    checkid.ID("ip/" + strings.Repeat("k", 60)),
 			Resource: "arn:aws-us-gov:iam::123456789012:role/" + strings.Repeat("p", 511) + "/" + strings.Repeat("r", 64), // IAM
 		},
 		Number: 1 << 31, Plan: strings.Repeat("f", 32),
@@ -949,14 +950,14 @@ func TestColourIsSeverity(t *testing.T) {
 func TestVerdictWhereNoLaunchMetIt(t *testing.T) {
 	const title = "metadata of i-0a is out of pods' reach"
 	for _, x := range []struct {
-		sure checks.Confidence
+		sure catalog.Confidence
 		pods []string
 		want string
 	}{
-		{checks.Likely, nil, "new instances will probably not join: " + title},
-		{checks.Possible, nil, "new instances may not join: " + title},
-		{checks.Likely, []string{"shop/web-0"}, "pods wait on Ready nodes: " + title},
-		{checks.Certain, []string{"shop/web-0", "shop/web-1"}, "pods wait on Ready nodes: " + title},
+		{catalog.Likely, nil, "new instances will probably not join: " + title},
+		{catalog.Possible, nil, "new instances may not join: " + title},
+		{catalog.Likely, []string{"shop/web-0"}, "pods wait on Ready nodes: " + title},
+		{catalog.Certain, []string{"shop/web-0", "shop/web-1"}, "pods wait on Ready nodes: " + title},
 	} {
 		i := incident.Incident{State: incident.Open, Number: 1, Key: report.Key{Cluster: "prod", Check: checkid.InstanceIMDS, Resource: "lt-0a"}}
 		i.Cause.Title, i.Cause.Confidence, i.Cause.Pods = title, x.sure, x.pods
@@ -968,17 +969,17 @@ func TestVerdictWhereNoLaunchMetIt(t *testing.T) {
 
 func TestChange(t *testing.T) {
 	for _, tt := range []struct {
-		list []checks.Evidence
+		list []finding.Evidence
 		want string
 	}{
 		{nil, ""},
-		{[]checks.Evidence{{What: "rtb-0cd2", Value: "0.0.0.0/0 → nat-0aa4"}}, "rtb-0cd2 has 0.0.0.0/0 → nat-0aa4"},
-		{[]checks.Evidence{{What: "rtb-0cd2", Value: "no internet needed: endpoints for EC2 and S3"}}, "rtb-0cd2: no internet needed: endpoints for EC2 and S3"},
-		{[]checks.Evidence{{What: "vpc-0cd2", Value: "has endpoints for EC2"}}, "vpc-0cd2 has endpoints for EC2"},
-		{[]checks.Evidence{{What: "Addresses of subnet-0ab1", Value: "20 free"}}, "Addresses of subnet-0ab1: 20 free"},
-		{[]checks.Evidence{{What: "rtb-0cd2", Value: "a\nb"}}, ""},
-		{[]checks.Evidence{{What: "rtb-0cd2"}}, ""},
-		{[]checks.Evidence{{What: "a", Value: "b"}, {What: "c", Value: "d"}}, ""},
+		{[]finding.Evidence{{What: "rtb-0cd2", Value: "0.0.0.0/0 → nat-0aa4"}}, "rtb-0cd2 has 0.0.0.0/0 → nat-0aa4"},
+		{[]finding.Evidence{{What: "rtb-0cd2", Value: "no internet needed: endpoints for EC2 and S3"}}, "rtb-0cd2: no internet needed: endpoints for EC2 and S3"},
+		{[]finding.Evidence{{What: "vpc-0cd2", Value: "has endpoints for EC2"}}, "vpc-0cd2 has endpoints for EC2"},
+		{[]finding.Evidence{{What: "Addresses of subnet-0ab1", Value: "20 free"}}, "Addresses of subnet-0ab1: 20 free"},
+		{[]finding.Evidence{{What: "rtb-0cd2", Value: "a\nb"}}, ""},
+		{[]finding.Evidence{{What: "rtb-0cd2"}}, ""},
+		{[]finding.Evidence{{What: "a", Value: "b"}, {What: "c", Value: "d"}}, ""},
 	} {
 		if got := change(tt.list); got != tt.want {
 			t.Errorf("change(%v) = %q, want %q", tt.list, got, tt.want)

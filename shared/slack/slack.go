@@ -12,9 +12,9 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
-	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/report"
@@ -24,7 +24,9 @@ import (
 )
 
 // ofSubnet tells that an incident is about the addresses of its resource.
-func ofSubnet(i incident.Incident) bool { return checks.Meaning(i.Key.Check).Breaks == check.Addresses }
+func ofSubnet(i incident.Incident) bool {
+	return catalog.Meaning(i.Key.Check).Breaks == catalog.Addresses
+}
 
 // addressesAre says in which way a subnet is well again; empty for checks
 // without words of their own.
@@ -45,7 +47,7 @@ func addressesAre(i incident.Incident) string {
 
 // addressesWell is the end of an incident about a subnet's addresses.
 func addressesWell(i incident.Incident) string {
-	left := slices.IndexFunc(i.ClearedBy, func(e checks.Evidence) bool { return e.What == incident.Left })
+	left := slices.IndexFunc(i.ClearedBy, func(e finding.Evidence) bool { return e.What == incident.Left })
 	if left >= 0 {
 		return "no longer pressing after " + slacktext.Span(outage(i)) + colon(slacktext.Clip(slacktext.OneLine(i.ClearedBy[left].Value), 120))
 	}
@@ -73,7 +75,7 @@ func cameBack(i incident.Incident) string {
 
 // inShort is what a check of addresses says of a subnet, for the first line: the
 // whole sum is in the thread.
-func inShort(check checks.ID, value string) string {
+func inShort(check checkid.ID, value string) string {
 	switch check {
 	case checkid.IPLeakedInterfaces:
 		value = strings.Replace(value, " addresses back; ", " addresses, ", 1)
@@ -143,7 +145,7 @@ func stated(i incident.Incident) bool {
 // worse tells that a subnet's trouble has reached launches or nodes. What is
 // only foreseen has not, and what lets a leak stay is no effect of it.
 func worse(i incident.Incident) bool {
-	return slices.ContainsFunc(i.Effects, func(e incident.Effect) bool { return e.Here() && !checks.Meaning(e.Check).Predictive })
+	return slices.ContainsFunc(i.Effects, func(e incident.Effect) bool { return e.Here() && !catalog.Meaning(e.Check).Predictive })
 }
 
 // mostEffects is how many effects a message lists.
@@ -189,7 +191,7 @@ func effectWords(e incident.Effect) string {
 	if t := slacktext.OneLine(e.Title); t != "" {
 		return t // it begins with a time, or with a name
 	}
-	return checks.Meaning(e.Check).Title
+	return catalog.Meaning(e.Check).Title
 }
 
 func pickInt(yes bool, a, b int) int {
@@ -426,9 +428,9 @@ func Attached(i incident.Incident, n incident.Note) (slackapi.File, bool) {
 	}
 	section("Evidence", wholly(n.Evidence))
 	section(fmt.Sprintf("Instances (%d of %d)", len(n.Instances), max(n.Count, len(n.Instances))), instances(i, n))
-	var facts []checks.Evidence
+	var facts []finding.Evidence
 	for _, f := range n.Facts {
-		facts = append(facts, checks.Evidence{What: f.What, Value: f.Value})
+		facts = append(facts, finding.Evidence{What: f.What, Value: f.Value})
 	}
 	section("Also checked", wholly(facts))
 	if t := trailOf(i, n); t != nil && n.Reason == incident.HasChanges {
@@ -472,7 +474,7 @@ func shortened(i incident.Incident, n incident.Note) bool {
 }
 
 // wholly writes evidence line by line, nothing left out.
-func wholly(list []checks.Evidence) []string {
+func wholly(list []finding.Evidence) []string {
 	var lines []string
 	for _, e := range list {
 		lines = append(lines, slacktext.OneLine(e.What)+":")

@@ -23,7 +23,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
@@ -199,17 +202,17 @@ func actScenes() []scene {
 const smallSubnet = "subnet-0ab1c2d3e4f5a6b7c"
 
 // leaked is what subnet-watch finds of the ips story.
-func leaked(confidence checks.Confidence) diagnose.Cause {
+func leaked(confidence catalog.Confidence) diagnose.Cause {
 	return diagnose.Cause{
 		Check: "ip/leaked-interfaces", Confidence: confidence, Resource: smallSubnet, Covers: []string{smallSubnet},
 		Title: "4 dead nodes hold 31 addresses of " + smallSubnet,
 		Why:   "12 interfaces that the VPC CNI made on 4 nodes are still there and attached to nothing; the nodes are terminated, the first since 11:42 UTC. They hold 31 of the 251 addresses of " + smallSubnet + " (10.42.3.0/24, us-west-2a), and 3 are free. A new m5.large takes 10 as it starts.",
-		Evidence: []checks.Evidence{
+		Evidence: []finding.Evidence{
 			{What: "12 interfaces", Value: "available, described aws-K8S-i-…"},
 			{What: "Nodes", Value: "i-0aa1c2d3e4f5a6b71; i-0aa1c2d3e4f5a6b72; i-0aa1c2d3e4f5a6b73; i-0aa1c2d3e4f5a6b74"},
 			{What: "Cleanup", Value: "would delete 11; 1 names no cluster"},
 		},
-		Fix: checks.Fix{
+		Fix: finding.Fix{
 			Text:    "Let eni-cleanup delete them: it asks for proof that the node is gone.",
 			Command: `make deploy … SET="cleanup=prod=delete"`,
 			Console: "https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#SubnetDetails:subnetId=" + smallSubnet,
@@ -220,22 +223,22 @@ func leaked(confidence checks.Confidence) diagnose.Cause {
 
 func foreseen() diagnose.Cause {
 	return diagnose.Cause{
-		Check: "ip/runway", Confidence: checks.Likely, Resource: smallSubnet, Covers: []string{smallSubnet},
+		Check: "ip/runway", Confidence: catalog.Likely, Resource: smallSubnet, Covers: []string{smallSubnet},
 		Title:      smallSubnet + " runs out of addresses at about 16:40 UTC",
 		Why:        "Since 09:10 UTC it lost 42 addresses an hour, from 1,204 to 310. At that pace one more node fits until 16:40 UTC (15:50 to 18:10).",
-		Evidence:   []checks.Evidence{{What: "Free", Value: "1,204 at 09:10; 871 at 12:00; 310 at 14:59"}},
-		Fix:        checks.Fix{Text: "Look at what takes them: more pods, more nodes, or interfaces that nothing uses.", Command: "aws ec2 describe-network-interfaces --region us-west-2 --filters Name=subnet-id,Values=" + smallSubnet},
+		Evidence:   []finding.Evidence{{What: "Free", Value: "1,204 at 09:10; 871 at 12:00; 310 at 14:59"}},
+		Fix:        finding.Fix{Text: "Look at what takes them: more pods, more nodes, or interfaces that nothing uses.", Command: "aws ec2 describe-network-interfaces --region us-west-2 --filters Name=subnet-id,Values=" + smallSubnet},
 		Nodegroups: []string{"workers", "batch"},
 	}
 }
 
 func empty() diagnose.Cause {
 	return diagnose.Cause{
-		Check: "ip/subnet-exhausted", Confidence: checks.Certain, Resource: smallSubnet, Covers: []string{smallSubnet},
+		Check: "ip/subnet-exhausted", Confidence: catalog.Certain, Resource: smallSubnet, Covers: []string{smallSubnet},
 		Title:      smallSubnet + " has no free address",
 		Why:        smallSubnet + " (10.42.3.0/24, us-west-2a) has no free address. Nothing more can be launched there, and pods on its nodes get no addresses.",
-		Evidence:   []checks.Evidence{{What: "Addresses of " + smallSubnet, Value: "0 free; one more m5.large takes 10"}},
-		Fix:        checks.Fix{Text: "Let the group launch into a subnet other than " + smallSubnet + "."},
+		Evidence:   []finding.Evidence{{What: "Addresses of " + smallSubnet, Value: "0 free; one more m5.large takes 10"}},
+		Fix:        finding.Fix{Text: "Let the group launch into a subnet other than " + smallSubnet + "."},
 		Nodegroups: []string{"workers"},
 	}
 }
@@ -245,7 +248,7 @@ func pictured(i *incident.Incident) {
 	i.Chart = &incident.Chart{File: "F0STAGE0001", At: i.Changed, Alt: "Free addresses of " + smallSubnet + ": 220 at 09:00, 3 at 14:59."}
 }
 
-func gaveWayTo(check checks.ID) func(*incident.Incident) {
+func gaveWayTo(check checkid.ID) func(*incident.Incident) {
 	return func(i *incident.Incident) {
 		ended(incident.Superseded)(i)
 		i.Cleared, i.ClearedBy = time.Time{}, nil
@@ -260,7 +263,7 @@ func came(value string) func(*incident.Incident) {
 // evident is the evidence of the check that passed, under the name that the check
 // gives it.
 func evident(what, value string) func(*incident.Incident) {
-	return func(i *incident.Incident) { i.ClearedBy = []checks.Evidence{{What: what, Value: value}} }
+	return func(i *incident.Incident) { i.ClearedBy = []finding.Evidence{{What: what, Value: value}} }
 }
 
 const thirtyOne = "31 addresses back; 12 interfaces of 4 dead nodes"
@@ -273,8 +276,8 @@ func wellAt(i *incident.Incident) {
 }
 
 func addressScenes() []scene {
-	leaking := with(incidentOf(leaked(checks.Likely), nil), pictured)
-	starving := with(incidentOf(leaked(checks.Certain), launches(3, report.Missed)), pictured, func(i *incident.Incident) {
+	leaking := with(incidentOf(leaked(catalog.Likely), nil), pictured)
+	starving := with(incidentOf(leaked(catalog.Certain), launches(3, report.Missed)), pictured, func(i *incident.Incident) {
 		i.Began, i.Changed = began.Add(-3*time.Hour), began.Add(10*time.Minute)
 		i.Effects = []incident.Effect{
 			{Check: "ip/runway", Title: foreseen().Title, Since: began.Add(-80 * time.Minute), Last: began.Add(-time.Minute)},
@@ -284,24 +287,24 @@ func addressScenes() []scene {
 			{Check: "spot/burst-exceeds-subnet", Told: began, Apart: true},
 		}
 	})
-	nobody := with(incidentOf(leaked(checks.Certain), nil), pictured, func(i *incident.Incident) {
+	nobody := with(incidentOf(leaked(catalog.Certain), nil), pictured, func(i *incident.Incident) {
 		i.Effects = []incident.Effect{{Check: "ip/subnet-exhausted", Told: began}}
 	})
-	crowded := with(incidentOf(leaked(checks.Certain), launches(4, report.Joined)), pictured, func(i *incident.Incident) {
+	crowded := with(incidentOf(leaked(catalog.Certain), launches(4, report.Joined)), pictured, func(i *incident.Incident) {
 		i.Effects = []incident.Effect{{Check: "ip/subnet-exhausted", Told: began, Title: empty().Title}}
 	})
 	runsOut := with(incidentOf(foreseen(), nil), pictured)
 	blocks := incidentOf(diagnose.Cause{
-		Check: "ip/fragmented", Confidence: checks.Certain, Resource: smallSubnet, Covers: []string{smallSubnet}, Nodegroups: []string{"workers"},
+		Check: "ip/fragmented", Confidence: catalog.Certain, Resource: smallSubnet, Covers: []string{smallSubnet}, Nodegroups: []string{"workers"},
 		Title: smallSubnet + " has no free /28 for a prefix",
 		Why:   "aws-node gives pods addresses from whole blocks of 16 (prefix delegation). " + smallSubnet + " has 87 free addresses, and no 16 of them make a block.",
-		Fix:   checks.Fix{Text: "Reserve a range of the subnet for prefixes, so that single addresses no longer break the blocks.", Command: "aws ec2 create-subnet-cidr-reservation --region us-west-2 --subnet-id " + smallSubnet + " --reservation-type prefix --cidr 10.42.3.128/25"},
+		Fix:   finding.Fix{Text: "Reserve a range of the subnet for prefixes, so that single addresses no longer break the blocks.", Command: "aws ec2 create-subnet-cidr-reservation --region us-west-2 --subnet-id " + smallSubnet + " --reservation-type prefix --cidr 10.42.3.128/25"},
 	}, nil)
 	large := incidentOf(diagnose.Cause{
-		Check: "ip/scale-out-will-not-fit", Confidence: checks.Likely, Resource: smallSubnet, Covers: []string{smallSubnet}, Nodegroups: []string{"workers", "batch"},
+		Check: "ip/scale-out-will-not-fit", Confidence: catalog.Likely, Resource: smallSubnet, Covers: []string{smallSubnet}, Nodegroups: []string{"workers", "batch"},
 		Title: smallSubnet + " cannot hold what 2 groups may launch",
 		Why:   "2 groups may launch 14 more nodes here: 9 m5.4xlarge x 60 + 5 m5.large x 20 = 640 addresses. 251 are free, enough for 4 of them.",
-		Fix:   checks.Fix{Text: "Give the groups a larger subnet, or lower their maximum."},
+		Fix:   finding.Fix{Text: "Give the groups a larger subnet, or lower their maximum."},
 	}, nil)
 	still := with(incidentOf(empty(), launches(2, report.Missed)), pictured, func(i *incident.Incident) { i.Changed = began.Add(16 * time.Minute) })
 	joined := incident.Note{ID: "joined-ip-subnet-exhausted", Reason: incident.HasJoined, At: began.Add(time.Minute), Says: empty().Title, Evidence: empty().Evidence}
@@ -315,7 +318,7 @@ func addressScenes() []scene {
 		{"leak-proved", proved, []incident.Note{note(proved, incident.IsProved, proved.Resolved)}},
 		{"leak-well", with(leaking, wellAt, came(thirtyOne)), []incident.Note{note(with(leaking, wellAt, came(thirtyOne)), incident.IsProved, began.Add(14*time.Minute))}},
 		{"leak-little-left", with(leaking, wellAt, func(i *incident.Incident) {
-			i.ClearedBy = []checks.Evidence{{What: incident.Left, Value: "1 dead node holds 2 addresses of " + smallSubnet}}
+			i.ClearedBy = []finding.Evidence{{What: incident.Left, Value: "1 dead node holds 2 addresses of " + smallSubnet}}
 		}), nil},
 		{"leak-and-too-small", with(starving, clearedAt, came(thirtyOne), func(i *incident.Incident) {
 			cleared := i.Cleared
@@ -444,7 +447,7 @@ func TestAttached(t *testing.T) {
 		return func(note *incident.Note) {
 			note.Evidence = nil
 			for range n {
-				note.Evidence = append(note.Evidence, checks.Evidence{What: "line", Value: strings.Repeat("x", size) + "END"})
+				note.Evidence = append(note.Evidence, finding.Evidence{What: "line", Value: strings.Repeat("x", size) + "END"})
 			}
 		}
 	}
@@ -508,7 +511,7 @@ func TestAttachedIsBounded(t *testing.T) {
 	}
 	i := incidentOf(noEgress(), nil)
 	n := note(i, incident.Opened, began)
-	n.Evidence = []checks.Evidence{{What: "x", Value: strings.Repeat("🔥", maxAttached)}}
+	n.Evidence = []finding.Evidence{{What: "x", Value: strings.Repeat("🔥", maxAttached)}}
 	if f, _ := Attached(i, n); len(f.Data) > maxAttached+100 || !strings.Contains(string(f.Data), "cut here") || !utf8.Valid(f.Data) {
 		t.Errorf("%d bytes", len(f.Data))
 	}

@@ -10,8 +10,8 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
 	"rollcall/shared/node/spot"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
@@ -560,7 +560,7 @@ func named(e spot.Explanation) string {
 	if !is || e.Check == "" {
 		return e.Name
 	}
-	if c, known := checks.Of(e.Check); known {
+	if c, known := catalog.Of(e.Check); known {
 		return what + ": " + continued(c.Title) + " (" + string(e.Check) + ")"
 	}
 	return e.Name

@@ -8,7 +8,9 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
@@ -60,10 +62,10 @@ func (w wild) time() time.Time {
 	return time.Unix(w.Int64N(4e9), 0)
 }
 
-func (w wild) evidence() []checks.Evidence {
-	list := make([]checks.Evidence, w.IntN(40))
+func (w wild) evidence() []finding.Evidence {
+	list := make([]finding.Evidence, w.IntN(40))
 	for n := range list {
-		list[n] = checks.Evidence{What: w.text(80), Value: w.text(900)}
+		list[n] = finding.Evidence{What: w.text(80), Value: w.text(900)}
 	}
 	return list
 }
@@ -98,32 +100,32 @@ func (w wild) facts() []report.Fact {
 func (w wild) incident() incident.Incident {
 	pick := func(list ...string) string { return list[w.IntN(len(list))] }
 	i := incident.Incident{
-		Key:    report.Key{Cluster: w.text(200), Check: checks.ID(pick("route/no-egress", string(incident.CannotLook), "ip/leaked-interfaces", "ip/runway", "zone/nodegroup-gap", "zone/volume-stranded", "zone/impaired", w.text(200))), Resource: w.text(200)},
+		Key:    report.Key{Cluster: w.text(200), Check: checkid.ID(pick("route/no-egress", string(incident.CannotLook), "ip/leaked-interfaces", "ip/runway", "zone/nodegroup-gap", "zone/volume-stranded", "zone/impaired", w.text(200))), Resource: w.text(200)},
 		Region: pick("us-west-2", "eu-central-1", w.text(30)), Partition: pick("aws", "aws-cn", "aws-us-gov", w.text(10)),
 		State: incident.State(pick("open", "cleared", "closed", "pending", "odd")), Resolution: incident.Resolution(pick("proved", "unproved", "superseded", "withdrawn", "", "odd")),
 		Number: w.IntN(5), Began: w.time(), Changed: w.time(), Cleared: w.time(), Resolved: w.time(),
 		Cause: diagnose.Cause{
-			Confidence: checks.Confidence(pick("certain", "likely", "possible", "symptom", "advice", "odd")),
+			Confidence: catalog.Confidence(pick("certain", "likely", "possible", "symptom", "advice", "odd")),
 			Title:      w.text(500), Why: w.text(9000), Evidence: w.evidence(), Nodegroups: w.some(40), Covers: w.some(9), Pods: w.some(9),
-			Fix: checks.Fix{Text: w.text(4000), Command: w.text(8000), Console: pick("", "https://console.aws.amazon.com/"+strings.Repeat("a", w.IntN(4000)), "javascript:alert(1)", w.text(90))},
+			Fix: finding.Fix{Text: w.text(4000), Command: w.text(8000), Console: pick("", "https://console.aws.amazon.com/"+strings.Repeat("a", w.IntN(4000)), "javascript:alert(1)", w.text(90))},
 		},
 		Affected: w.IntN(5000), ClearedBy: w.evidence(), Blind: w.blind(),
 	}
 	if w.IntN(2) == 0 {
 		i.Chart = &incident.Chart{File: pick("", "F0123456789"), Alt: w.text(5000)}
-		i.By = &report.Key{Check: checks.ID(pick("ip/leaked-interfaces", "ip/subnet-exhausted", w.text(50))), Resource: w.text(90)}
+		i.By = &report.Key{Check: checkid.ID(pick("ip/leaked-interfaces", "ip/subnet-exhausted", w.text(50))), Resource: w.text(90)}
 	}
 	w.acts(&i)
 	for range w.IntN(12) {
-		i.Effects = append(i.Effects, incident.Effect{Check: checks.ID(pick("ip/runway", "launch/subnet-full", w.text(30))), Title: w.text(900), Since: w.time(), Last: w.time(), Told: w.time(), Apart: w.IntN(2) == 0})
+		i.Effects = append(i.Effects, incident.Effect{Check: checkid.ID(pick("ip/runway", "launch/subnet-full", w.text(30))), Title: w.text(900), Since: w.time(), Last: w.time(), Told: w.time(), Apart: w.IntN(2) == 0})
 	}
 	for range w.IntN(400) {
 		i.Launches = append(i.Launches, w.launch())
 	}
 	for _, s := range w.some(30) {
-		i.Cause.Hidden = append(i.Cause.Hidden, diagnose.Hidden{Check: checks.ID(s)})
-		i.Cause.Contributing = append(i.Cause.Contributing, checks.ID(s))
-		i.Cause.Symptoms = append(i.Cause.Symptoms, checks.ID(s))
+		i.Cause.Hidden = append(i.Cause.Hidden, diagnose.Hidden{Check: checkid.ID(s)})
+		i.Cause.Contributing = append(i.Cause.Contributing, checkid.ID(s))
+		i.Cause.Symptoms = append(i.Cause.Symptoms, checkid.ID(s))
 	}
 	if w.IntN(2) == 0 {
 		l := w.launch()
@@ -165,7 +167,7 @@ func (w wild) acts(i *incident.Incident) {
 	}
 	if w.IntN(3) == 0 { // the longest key that AWS allows, and real buttons
 		i.State = incident.Open
-		i.Key = report.Key{Cluster: strings.Repeat("c", 100), Check: checks.ID("access/" + strings.Repeat("k", 40)), Resource: "arn:aws:iam::123456789012:role/" + strings.Repeat("p", 511) + "/" + strings.Repeat("r", 64)}
+		i.Key = report.Key{Cluster: strings.Repeat("c", 100), Check: checkid.ID("access/" + strings.Repeat("k", 40)), Resource: "arn:aws:iam::123456789012:role/" + strings.Repeat("p", 511) + "/" + strings.Repeat("r", 64)}
 	}
 }
 

@@ -4,9 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/slack/slacktext"
@@ -14,11 +13,11 @@ import (
 
 // ofZone tells that an incident is about a zone or a NodePool: no instance is
 // kept from joining, pods are kept from starting.
-func ofZone(i incident.Incident) bool { return checks.Meaning(i.Key.Check).Breaks == check.Pods }
+func ofZone(i incident.Incident) bool { return catalog.Meaning(i.Key.Check).Breaks == catalog.Pods }
 
 // zoneFails is the verdict on a zone: whether pods wait already decides how
 // urgent it is.
-func zoneFails(i incident.Incident, c checks.Confidence) (colour, what string) {
+func zoneFails(i incident.Incident, c catalog.Confidence) (colour, what string) {
 	colour = pick(i.PodsWait(), red, orange)
 	if i.Key.Check != checkid.ZoneNodegroupGap && i.Key.Check != checkid.ZoneVolumeStranded {
 		return colour, title(i)
@@ -28,14 +27,14 @@ func zoneFails(i incident.Incident, c checks.Confidence) (colour, what string) {
 		return colour, title(i)
 	}
 	if !i.PodsWait() {
-		return colour, continued(title(i)) + pick(c == checks.Possible, ", as far as tags tell", "")
+		return colour, continued(title(i)) + pick(c == catalog.Possible, ", as far as tags tell", "")
 	}
 	pods := i.Cause.Pods
 	who := slacktext.Clip(slacktext.OneLine(pods[0]), 120)
 	if n := len(pods) - 1; n > 0 {
 		who += " and " + slacktext.Count(n, "more pod")
 	}
-	cannot := pick(c == checks.Certain, " cannot start: ", pick(len(pods) == 1, " has not started, likely cause: ", " have not started, likely cause: "))
+	cannot := pick(c == catalog.Certain, " cannot start: ", pick(len(pods) == 1, " has not started, likely cause: ", " have not started, likely cause: "))
 	volume := pick(len(pods) == 1, "its volume is", "their volumes are")
 	if len(i.Cause.Covers) > 1 {
 		volume = pick(len(pods) == 1, "its volumes are", "their volumes are")

@@ -25,7 +25,6 @@ import (
 
 	"rollcall/shared/backoff"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/interaction"
 	"rollcall/shared/network/leak"
@@ -158,7 +157,7 @@ func TestGetManyLaunches(t *testing.T) {
 	}
 }
 
-func incidentOf(check checks.ID, resource string) incident.Incident {
+func incidentOf(check checkid.ID, resource string) incident.Incident {
 	return incident.Incident{
 		Key:    report.Key{Cluster: "prod", Check: check, Resource: resource},
 		Format: report.Format, State: incident.Open, Number: 1, Opened: start,

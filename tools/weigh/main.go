@@ -49,7 +49,7 @@ type area struct {
 // areas are those of the plan by which the code is kept small.
 func areas() []area {
 	return []area{
-		{"checks", []string{"shared/checks", "shared/checkid"}},
+		{"checks", []string{"shared/checks", "shared/checkid", "shared/catalog"}},
 		{"node", []string{"shared/node"}},
 		{"gather, kube, snapshot", []string{"shared/gather", "shared/kube", "shared/snapshot"}},
 		{"network", []string{"shared/network"}},

@@ -21,10 +21,10 @@ func TestBounds(t *testing.T) {
 		what    string
 		is, may int
 	}{
-		{"lines of Go", w.all.lines, 201_400},
+		{"lines of Go", w.all.lines, 201_700},
 		{"lines of tests", w.all.tests, 134_900},
 		{"tracked files", w.tracked, 1_980},
-		{"packages", len(w.all.packages), 310},
+		{"packages", len(w.all.packages), 311},
 		{"bytes in testdata", w.testdata, 1_500_000},
 	} {
 		if bound.is > bound.may {

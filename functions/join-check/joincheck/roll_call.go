@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
@@ -389,7 +390,7 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 			continue
 		}
 		for _, c := range i.Covers {
-			switch covers := checks.Meaning(i.Key.Check).CoversToo; {
+			switch covers := catalog.Meaning(i.Key.Check).CoversToo; {
 			// What explains a refused launch covers its group, beside the subnet.
 			case covers == check.Groups && ungrouped(c):
 				if karpenterGone(s, c) {

@@ -19,6 +19,7 @@ import (
 
 	"rollcall/functions/nodegroup-watch/spec"
 	"rollcall/shared/bus"
+	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/config"
@@ -140,7 +141,7 @@ func absent(s *snapshot.Snapshot, incidents []incident.Incident) []string {
 			continue
 		}
 		for _, c := range i.Covers {
-			switch checks.Meaning(i.Key.Check).CoversToo {
+			switch catalog.Meaning(i.Key.Check).CoversToo {
 			case check.Nodegroups:
 				if s.Has(snapshot.Nodegroups) && !slices.ContainsFunc(s.Nodegroups, func(n snapshot.Nodegroup) bool { return n.Name == c }) {
 					gone = append(gone, c)

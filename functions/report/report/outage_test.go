@@ -26,7 +26,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/catalog"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
@@ -324,16 +325,16 @@ func (s outageScript) observe(from time.Time, at time.Duration, cluster string, 
 		if at >= started+outageSweep {
 			l.Status = report.Missed
 		}
-		evidence := []checks.Evidence{{What: f.table, Value: "10.42.0.0/16 → local"}}
+		evidence := []finding.Evidence{{What: f.table, Value: "10.42.0.0/16 → local"}}
 		if f.failing(at) {
 			o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
-				Check: "route/no-egress", Confidence: checks.Certain, Resource: f.table, Covers: []string{f.subnet}, Nodegroups: []string{"workers"},
+				Check: "route/no-egress", Confidence: catalog.Certain, Resource: f.table, Covers: []string{f.subnet}, Nodegroups: []string{"workers"},
 				Title: f.subnet + " has no route to the internet", Why: f.table + " has only 10.42.0.0/16 → local.", Evidence: evidence, Instances: []string{l.Instance},
 			})
 			o.Launches = append(o.Launches, l)
 			continue
 		}
-		o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnose.Passed{Check: "route/no-egress", Covers: []string{f.subnet}, Evidence: []checks.Evidence{{What: f.table, Value: "0.0.0.0/0 → nat-0aa4"}}})
+		o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnose.Passed{Check: "route/no-egress", Covers: []string{f.subnet}, Evidence: []finding.Evidence{{What: f.table, Value: "0.0.0.0/0 → nat-0aa4"}}})
 		if at >= f.gone+3*time.Minute && at < f.gone+15*time.Minute {
 			l.Instance, l.Started, l.Ready, l.Status = f.next, from.Add(f.gone+time.Minute), from.Add(f.gone+2*time.Minute), report.Joined
 			o.Launches = append(o.Launches, l)

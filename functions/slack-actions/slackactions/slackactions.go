@@ -21,7 +21,8 @@ import (
 
 	"rollcall/functions/slack-actions/spec"
 	"rollcall/shared/bus"
-	"rollcall/shared/checks"
+	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
 	"rollcall/shared/interaction"
 	"rollcall/shared/lambda"
 	"rollcall/shared/report"
@@ -177,7 +178,7 @@ func (h handler) asked(c *call) (ask report.Ask, isCommand bool, _ error) {
 	p := c.payload
 	switch {
 	case p.Type == interaction.SlashCommand:
-		ask, err := slashcommand.Parse(p.Text, h.now(), func(id checks.ID) bool { _, known := checks.Of(id); return known })
+		ask, err := slashcommand.Parse(p.Text, h.now(), func(id checkid.ID) bool { _, known := catalog.Of(id); return known })
 		var problem *slashcommand.Problem
 		switch {
 		case errors.As(err, &problem):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -19,21 +20,8 @@ import (
 
 func Degraded() check.Check {
 	return check.Check{
-		ID:         checkid.AddonDegraded,
-		Breaks:     check.Managed,
-		Proof:      check.ByPassing,
-		CoversToo:  check.Addons,
-		Title:      "An add-on that nodes or volumes need is not healthy",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.NodegroupWatch},
-		Needs:      []snapshot.Source{snapshot.Addons},
-		After:      []checkid.ID{checkid.AnyJoinCause, checkid.IPSubnetExhausted, checkid.IAMCNIRolePolicies, checkid.CNIVersion, checkid.CNIIPv6, checkid.NodeCNINotReady, checkid.InstanceConsoleError, checkid.ClusterHealth},
-		Cause:      "EKS reports the add-on vpc-cni, kube-proxy, coredns, a CSI driver or the Pod Identity agent as degraded, failed or with issues. Without the first two a node does not become Ready. An add-on that lacks pods in a cluster without nodes is a symptom of that.",
-		Fix:        "It depends on the issue's code, which the finding names.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/eks-add-ons.html",
-			"https://docs.aws.amazon.com/eks/latest/APIReference/API_AddonIssue.html",
-		},
+		Entry: catalog.Meaning(checkid.AddonDegraded),
+		Needs: []snapshot.Source{snapshot.Addons},
 		Run: func(s *facts.View) []finding.Finding {
 			l := s.Index()
 			var list []finding.Finding

@@ -149,7 +149,7 @@ func areWhole(t *testing.T, c check.Check, results []finding.Result) {
 		if r.Resource == "" {
 			t.Errorf("a finding without a resource")
 		}
-		if r.Fix.Remedy != "" && r.Fix.Remedy != c.Remedy {
+		if r.Fix.Remedy != "" && r.Fix.Remedy != string(c.Remedy) {
 			t.Errorf("the finding offers the remedy %q, the check is of %q", r.Fix.Remedy, c.Remedy)
 		}
 		switch r.Outcome {

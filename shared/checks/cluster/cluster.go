@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -18,19 +19,8 @@ import (
 
 func Health() check.Check {
 	return check.Check{
-		ID:         checkid.ClusterHealth,
-		Breaks:     check.Managed,
-		Proof:      check.ByPassing,
-		Title:      "The cluster is not active, or EKS reports an issue",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.NodegroupWatch},
-		Needs:      []snapshot.Source{snapshot.Clusters},
-		Cause:      "The cluster's status is not ACTIVE (an update under way is fine), or EKS reports a health issue: a subnet, security group, role or key of the control plane is gone, or its version is out of support.",
-		Fix:        "It depends on the issue's code, which the finding names.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html#cluster-health-status",
-			"https://docs.aws.amazon.com/eks/latest/APIReference/API_ClusterIssue.html",
-		},
+		Entry: catalog.Meaning(checkid.ClusterHealth),
+		Needs: []snapshot.Source{snapshot.Clusters},
 		Run: func(s *facts.View) []finding.Finding {
 			c := s.Cluster
 			switch {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -106,21 +107,10 @@ const (
 
 func ENIConfig() check.Check {
 	return check.Check{
-		ID:         checkid.CNIEniconfig,
-		Title:      "Custom networking has no ENIConfig for the node",
-		Confidence: finding.Certain,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.AWSNode},
-		Uses:       []snapshot.Source{snapshot.ENIConfigsOf, snapshot.Subnets, snapshot.WaitingPods, snapshot.PodEventsOf},
-		After:      []checkid.ID{checkid.AnyJoinCause},
-		Proof:      check.ByPassingUnmet,
-		Cause: "With custom networking (AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG) aws-node makes interfaces for pods in the subnet of an ENIConfig. Which one, a label of the node says (vpc.amazonaws.com/externalEniConfig), else its annotation (ENI_CONFIG_ANNOTATION_DEF), else its label (ENI_CONFIG_LABEL_DEF), else it is the one named default. " +
-			"Where there is none of that name, or its subnet is not in the node's zone, no interface can be made: the node stays NotReady, or its pods get no addresses.",
-		Fix: "Make the ENIConfig that the node names, with a subnet of its zone, or let the node name one that there is.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/cni-custom-network-tutorial.html",
-			"https://github.com/aws/amazon-vpc-cni-k8s#eni_config_label_def",
-		},
-		Run: runENIConfig,
+		Entry: catalog.Meaning(checkid.CNIEniconfig),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.AWSNode},
+		Uses:  []snapshot.Source{snapshot.ENIConfigsOf, snapshot.Subnets, snapshot.WaitingPods, snapshot.PodEventsOf},
+		Run:   runENIConfig,
 	}
 }
 
@@ -229,18 +219,8 @@ func eniConfigFinding(s *facts.View, m misconfigured, of []string) finding.Findi
 
 func IPv6() check.Check {
 	return usingPlugin(check.Check{
-		ID:         checkid.CNIIPv6,
-		Title:      "The network plugin is not set up for IPv6",
-		Confidence: finding.Certain,
-		After:      []checkid.ID{checkid.AnyJoinCause, checkid.CNIVersion},
-		Cause: "In an IPv6 cluster the Amazon VPC CNI gives pods addresses out of a prefix on the node's first interface. It takes version 1.10.1, ENABLE_IPv6 and ENABLE_PREFIX_DELEGATION, neither ENABLE_IPv4 nor custom networking beside them, and an instance of the Nitro system or bare metal. " +
-			"Without one of these it ends when it starts, and the node stays NotReady.",
-		Fix: "Set the DaemonSet aws-node, or the add-on vpc-cni, up for IPv6, and choose instance types of the Nitro system.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/cni-ipv6.html",
-			"https://github.com/aws/amazon-vpc-cni-k8s#enable_ipv6-v1100",
-		},
-		Run: runIPv6,
+		Entry: catalog.Meaning(checkid.CNIIPv6),
+		Run:   runIPv6,
 	})
 }
 
@@ -342,21 +322,10 @@ const agentAddon = "eks-pod-identity-agent"
 
 func PodIdentityAgent() check.Check {
 	return check.Check{
-		ID:         checkid.CNIPodIdentityAgent,
-		Title:      "aws-node has its role by Pod Identity, and no agent runs",
-		Confidence: finding.Certain,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Pods},
-		Uses:       []snapshot.Source{snapshot.Addons, snapshot.PodsOnNodes, snapshot.WaitingPods, snapshot.PodEventsOf},
-		After:      []checkid.ID{checkid.AnyJoinCause},
-		Proof:      check.ByPassingUnmet,
-		Cause: "The pod of aws-node was made with an EKS Pod Identity association: it asks the agent on its node for credentials (AWS_CONTAINER_CREDENTIALS_FULL_URI), and nothing else. The agent is the add-on eks-pod-identity-agent; where it does not run the plugin has no credentials, calls EC2 in vain and ends. " +
-			"EKS Auto Mode has the agent built in.",
-		Fix: "Install the add-on eks-pod-identity-agent, or see why its pod does not run.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/pod-id-how-it-works.html",
-		},
-		Run: runPodIdentityAgent,
+		Entry: catalog.Meaning(checkid.CNIPodIdentityAgent),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Pods},
+		Uses:  []snapshot.Source{snapshot.Addons, snapshot.PodsOnNodes, snapshot.WaitingPods, snapshot.PodEventsOf},
+		Run:   runPodIdentityAgent,
 	}
 }
 
@@ -441,18 +410,8 @@ func agentFinding(s *facts.View, of []string, sure finding.Confidence, agent str
 
 func Version() check.Check {
 	return usingPlugin(check.Check{
-		ID:         checkid.CNIVersion,
-		Title:      "The network plugin's version does not go with Kubernetes",
-		Confidence: finding.Certain,
-		After:      []checkid.ID{checkid.AnyJoinCause},
-		Cause: "The running version of the Amazon VPC CNI does not work with the version of Kubernetes, or with the image of the node: before 1.12 it crashes with Kubernetes 1.26 and later, 1.16.0 and 1.16.1 take Kubernetes 1.24, and nodes of Amazon Linux 2023 take 1.16.2. " +
-			"EKS does not update the plugin with the control plane. The node registers and stays NotReady.",
-		Fix: "Update the plugin, one minor version at a time.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions-extended.html",
-		},
-		Run: runVersion,
+		Entry: catalog.Meaning(checkid.CNIVersion),
+		Run:   runVersion,
 	})
 }
 

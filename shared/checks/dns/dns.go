@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -120,23 +121,11 @@ const maxHostname = 63
 
 func DHCPOptions() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.DNSDHCPOptions,
-		Title:      "The VPC's DHCP options give nodes names that do not work",
-		Confidence: finding.Likely,
+		Entry: catalog.Meaning(checkid.DNSDHCPOptions),
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCs, snapshot.DHCP,
 		},
-		Uses:     []snapshot.Source{snapshot.UserDataOf, snapshot.LaunchTemplates},
-		After:    []checkid.ID{checkid.DNSSupportOff},
-		AtLaunch: true,
-		Cause: "The VPC's DHCP options name no name servers, or only ones of its own where a private endpoint must resolve; they have no domain-name, or several in one value, so that the host's name is not the one that EC2 gives; " +
-			"or the host's name is longer than 63 characters. Name servers of one's own work where they forward to Amazon's resolver, which cannot be seen.",
-		Fix: "Associate DHCP options with AmazonProvidedDNS and one domain-name, or let your name servers forward the private names to Amazon's resolver. Nodes must be replaced, or renew their lease.",
-		Links: []string{
-			"https://docs.aws.amazon.com/vpc/latest/userguide/VPC_DHCP_Options.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
-			"https://github.com/awslabs/amazon-eks-ami/issues/1263",
-		},
+		Uses: []snapshot.Source{snapshot.UserDataOf, snapshot.LaunchTemplates},
 		Run: func(s *facts.View) []finding.Finding {
 			g := s.Placements()
 			var v finding.Verdicts
@@ -307,21 +296,10 @@ func fixDHCP(g *facts.Placements, r *resolved, n facts.NameServers) finding.Fix 
 // Profile.
 func Firewall() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.DNSFirewall,
-		Title:      "DNS Firewall blocks a name that nodes need",
-		Confidence: finding.Likely,
-		Optional:   true,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.DNSFirewall},
-		Uses:       []snapshot.Source{snapshot.AWSNode},
-		After:      []checkid.ID{checkid.DNSSupportOff},
-		Cause:      "A rule group of Route 53 Resolver DNS Firewall is associated with the VPC, or with a Route 53 Profile of the VPC, and one of its rules answers NXDOMAIN, nothing or another name for the cluster's endpoint, or for EC2, ECR, S3 or STS. Typical is a walled garden whose list of allowed domains lacks one of them.",
-		Fix:        "Allow the names in a rule with a lower priority number than the rule that blocks them. Nodes try again by themselves for some minutes; then replace the instances.",
-		Links: []string{
-			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-dns-firewall.html",
-			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-dns-firewall-overview.html",
-			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/profiles.html",
-		},
-		Run: ofResolver(firewall),
+		Entry: catalog.Meaning(checkid.DNSFirewall),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.DNSFirewall},
+		Uses:  []snapshot.Source{snapshot.AWSNode},
+		Run:   ofResolver(firewall),
 	})
 }
 
@@ -414,18 +392,8 @@ func namesOf(list []needed) []string {
 
 func HostnamesOff() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.DNSHostnamesOff,
-		Title:      "The VPC's DNS hostnames are off where private names are in use",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS},
-		After:      []checkid.ID{checkid.DNSSupportOff},
-		AtLaunch:   true,
-		Cause:      "enableDnsHostnames is off. The cluster's private endpoint and endpoints with private DNS need it: without it the private hosted zones that answer for their names do not count.",
-		Fix:        "Switch enableDnsHostnames on.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
-			"https://docs.aws.amazon.com/vpc/latest/userguide/AmazonDNS-concepts.html",
-		},
+		Entry: catalog.Meaning(checkid.DNSHostnamesOff),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS},
 		Run: func(s *facts.View) []finding.Finding {
 			g := s.Placements()
 			var v finding.Verdicts
@@ -568,22 +536,12 @@ func nameEvidence(list []needed, what func(needed) string) []finding.Evidence {
 // guide, "Cluster API server endpoint").
 func PrivateZone() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.DNSPrivateZone,
-		Title:      "A private hosted zone hides a name that nodes need",
-		Confidence: finding.Likely,
-		Optional:   true,
+		Entry: catalog.Meaning(checkid.DNSPrivateZone),
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.ResolverRulesOf, snapshot.PrivateZonesOf,
 		},
-		Uses:  []snapshot.Source{snapshot.AWSNode},
-		After: []checkid.ID{checkid.DNSSupportOff, checkid.DNSFirewall, checkid.DNSResolverRule},
-		Cause: "A private hosted zone is associated with the VPC, or with a Route 53 Profile of the VPC, and covers the name of the cluster's endpoint, or of EC2, ECR, S3 or STS, without a record for it. Amazon's resolver answers NXDOMAIN there and does not ask public DNS. Typical is a zone for amazonaws.com or a Region's part of it, made for interface endpoints, that lacks one service.",
-		Fix:   "Add a record for the name, make the zone more specific, or disassociate it from the VPC. Nodes try again by themselves for some minutes; then replace the instances.",
-		Links: []string{
-			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/hosted-zone-private-considerations.html",
-			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/profiles.html",
-		},
-		Run: ofResolver(hidden),
+		Uses: []snapshot.Source{snapshot.AWSNode},
+		Run:  ofResolver(hidden),
 	})
 }
 
@@ -659,22 +617,10 @@ func hiddenNames(g *facts.Placements, r *resolved, z snapshot.PrivateZone, names
 // and for the same domain the VPC's own ("How Route 53 Profile settings are prioritized").
 func ResolverRule() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.DNSResolverRule,
-		Title:      "A resolver rule forwards a name that nodes need",
-		Confidence: finding.Likely,
-		Optional:   true,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.ResolverRulesOf},
-		Uses:       []snapshot.Source{snapshot.AWSNode, snapshot.PrivateZonesOf},
-		After:      []checkid.ID{checkid.DNSSupportOff, checkid.DNSFirewall},
-		Cause: "A rule of Route 53 Resolver that is associated with the VPC, or with a Route 53 Profile of the VPC, forwards the name of the cluster's endpoint, or of EC2, ECR, S3 or STS, to name servers of one's own. Nodes resolve it only as long as these are reachable and know it; for a private endpoint they must answer with its private addresses. " +
-			"Whether they do cannot be seen: the finding is possible only where other nodes of the VPC are Ready.",
-		Fix: "Make a SYSTEM rule for the domain (amazonaws.com) and associate it with the VPC, or see that the name servers answer. Then replace the instances.",
-		Links: []string{
-			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-overview-DSN-queries-to-vpc.html",
-			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-rules-managing.html",
-			"https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/profiles.html",
-		},
-		Run: ofResolver(forwarded),
+		Entry: catalog.Meaning(checkid.DNSResolverRule),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.ResolverRulesOf},
+		Uses:  []snapshot.Source{snapshot.AWSNode, snapshot.PrivateZonesOf},
+		Run:   ofResolver(forwarded),
 	})
 }
 
@@ -762,19 +708,8 @@ func forwardedNames(g *facts.Placements, r *resolved, rule snapshot.ResolverRule
 
 func SupportOff() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.DNSSupportOff,
-		Title:      "The VPC's DNS support is off",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS},
-		AtLaunch:   true,
-		Cause: "enableDnsSupport is off: Amazon's resolver does not answer in the VPC. Nodes that are given no other name server resolve nothing, and with other ones the names of private endpoints lead nowhere. " +
-			"With name servers of one's own the finding is likely only: they may know the private addresses.",
-		Fix: "Switch enableDnsSupport on.",
-		Links: []string{
-			"https://docs.aws.amazon.com/vpc/latest/userguide/AmazonDNS-concepts.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
-		},
+		Entry: catalog.Meaning(checkid.DNSSupportOff),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS},
 		Run: func(s *facts.View) []finding.Finding {
 			g := s.Placements()
 			var v finding.Verdicts

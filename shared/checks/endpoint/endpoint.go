@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rollcall/shared/access/policy"
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -23,21 +24,8 @@ import (
 
 func Missing() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.EndpointMissing,
-		Remedy:     route.AddNATRoute,
-		Title:      "A VPC without internet lacks an endpoint that nodes need",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP},
-		AtLaunch:   true,
-		Cause: "The subnet has no way to the internet, and the VPC has endpoints for some of what nodes need but not for all: the cluster API (private access), EC2, ECR (api and dkr), S3 and STS, and EKS where the bootstrap asks it about the cluster. " +
-			"An endpoint that is there and cannot be used is the matter of a check of its own.",
-		Fix: "Make the endpoints that are missing, with a security group that admits 443 from the nodes; for the cluster API switch private access on.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html",
-			"https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html",
-		},
+		Entry: catalog.Meaning(checkid.EndpointMissing),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			return gaps(c, absent, func(g gap) finding.Finding {
@@ -136,19 +124,8 @@ func (g gap) onePerZone() []string {
 
 func NotAvailable() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.EndpointNotAvailable,
-		Title:      "An endpoint that nodes need passes no traffic",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP},
-		AtLaunch:   true,
-		Cause:      "The subnet has no way to the internet, and the endpoint for what nodes need is pending, waits to be accepted, was rejected, failed, or is being deleted.",
-		Fix:        "Wait while it is pending, accept it where it waits for that, and make it anew where it failed.",
-		Links: []string{
-			"https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html",
-			"https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_VpcEndpoint.html",
-		},
+		Entry: catalog.Meaning(checkid.EndpointNotAvailable),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			return gaps(c, unavailable, func(g gap) finding.Finding {
@@ -182,22 +159,11 @@ func fixNotAvailable(c *routes.Scope, g gap) finding.Fix {
 
 func PolicyDenies() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.EndpointPolicyDenies,
-		Title:      "An endpoint's policy denies what joining needs",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		Entry: catalog.Meaning(checkid.EndpointPolicyDenies),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		// Whose requests the policy must let through.
-		Uses:     []snapshot.Source{snapshot.Profiles, snapshot.Roles, snapshot.AWSNode, snapshot.PodIdentities, snapshot.Addons},
-		After:    []checkid.ID{checkid.EndpointSecurityGroup},
-		AtLaunch: true,
-		Cause: "The policy of an endpoint that wins allows less than a node needs: ec2:DescribeInstances for its name, the ECR actions to pull images, s3:GetObject on the bucket in which ECR keeps layers, " +
-			"and sts:AssumeRoleWithWebIdentity where the network plugin has a role of its own.",
-		Fix: "Allow these actions in the endpoint's policy, for the node role or for everybody.",
-		Links: []string{
-			"https://docs.aws.amazon.com/vpc/latest/privatelink/vpc-endpoints-access.html",
-			"https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
-		},
-		Run: runEndpointPolicyDenies,
+		Uses: []snapshot.Source{snapshot.Profiles, snapshot.Roles, snapshot.AWSNode, snapshot.PodIdentities, snapshot.Addons},
+		Run:  runEndpointPolicyDenies,
 	})
 }
 
@@ -370,20 +336,8 @@ func endpointPolicyDeniesFinding(g *facts.Placements, x *gate) finding.Finding {
 
 func PrivateDNSOff() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.EndpointPrivateDNSOff,
-		Title:      "An interface endpoint does not take its service's name",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP},
-		AtLaunch:   true,
-		Cause: "The subnet has no way to the internet, and an interface endpoint for what nodes need has private DNS off: the service's name leads to public addresses. " +
-			"Where a private hosted zone of one's own could stand in for it, which cannot be seen, the finding is likely only.",
-		Fix: "Switch private DNS on. It needs the VPC's DNS support and DNS hostnames.",
-		Links: []string{
-			"https://docs.aws.amazon.com/vpc/latest/privatelink/privatelink-access-aws-services.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html",
-		},
+		Entry: catalog.Meaning(checkid.EndpointPrivateDNSOff),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			return gaps(c, nameless, func(g gap) finding.Finding {
@@ -402,20 +356,8 @@ func PrivateDNSOff() check.Check {
 
 func S3RouteMissing() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.EndpointS3RouteMissing,
-		Title:      "The route table does not lead to the gateway endpoint for S3",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP},
-		AtLaunch:   true,
-		Cause: "The subnet has no way to the internet, and the VPC's gateway endpoint for S3 is not in the subnet's route table. " +
-			"ECR keeps image layers in S3: the node can log in to the registry and cannot pull.",
-		Fix: "Add the route table to the gateway endpoint.",
-		Links: []string{
-			"https://docs.aws.amazon.com/vpc/latest/privatelink/gateway-endpoints.html",
-			"https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
-		},
+		Entry: catalog.Meaning(checkid.EndpointS3RouteMissing),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			return gaps(c, unrouted, func(g gap) finding.Finding {
@@ -439,21 +381,9 @@ const openEndpointSecurityGroup = "open-endpoint-security-group"
 
 func SecurityGroup() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.EndpointSecurityGroup,
-		Remedy:     openEndpointSecurityGroup,
-		Title:      "An endpoint that takes a service's name does not admit the nodes",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.EndpointSecurityGroup),
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
-		},
-		AtLaunch: true,
-		Cause: "An interface endpoint with private DNS takes its service's name for the whole VPC, whatever the routes are, and its security groups do not admit 443 from the nodes. " +
-			"It is so even where a NAT gateway would lead to the service.",
-		Fix: "Admit 443 from the nodes' security group (or from the VPC) in the endpoint's.",
-		Links: []string{
-			"https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html",
 		},
 		Run: runEndpointSecurityGroup,
 	})

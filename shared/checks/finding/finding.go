@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
@@ -21,15 +22,15 @@ const (
 )
 
 // Confidence ranks how surely a failed check explains a node that did not join.
-type Confidence string
+type Confidence = catalog.Confidence
 
 // The confidences, strongest first.
 const (
-	Certain  Confidence = "certain"
-	Likely   Confidence = "likely"
-	Possible Confidence = "possible"
-	Symptom  Confidence = "symptom"
-	Advice   Confidence = "advice"
+	Certain  = catalog.Certain
+	Likely   = catalog.Likely
+	Possible = catalog.Possible
+	Symptom  = catalog.Symptom
+	Advice   = catalog.Advice
 )
 
 // Finding is a verdict on one resource.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/shared/access/awsauth"
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -176,17 +177,8 @@ func nodeType(kind string) bool {
 
 func AccessDuplicateMapping() check.Check {
 	return usingRoles(check.Check{
-		ID:         checkid.IAMAccessDuplicateMapping,
-		Title:      "The node role is mapped to different users",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSAuthMap},
-		Cause: "mapRoles of kube-system/aws-auth names the node role more than once with different user names (the last entry counts), or an access entry and aws-auth do (the access entry counts). " +
-			"Kubelets may then come as somebody who is no node: they cannot register, or their certificates for logs and exec stay unsigned.",
-		Fix: "Keep one mapping of the role, as system:node:{{EC2PrivateDNSName}}. Give people a role of their own.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/migrating-access-entries.html",
-		},
+		Entry: catalog.Meaning(checkid.IAMAccessDuplicateMapping),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSAuthMap},
 		Run: func(s *facts.View) []finding.Finding {
 			list, blind := s.RoleGroups()
 			for _, c := range list {
@@ -261,20 +253,8 @@ func quotedNames(names []string) []string {
 
 func AccessMissing() check.Check {
 	return withClasses(classAccessMissing, usingRoles(check.Check{
-		ID:         checkid.IAMAccessMissing,
-		Remedy:     createAccessEntry,
-		Title:      "The cluster does not know the node role",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
-		After:      []checkid.ID{checkid.IAMAccessWrongType, checkid.IAMAccessWrongARN, checkid.IAMAWSAuthInvalid, checkid.IAMAccessDuplicateMapping},
-		Cause: "Where the cluster looks, by its authentication mode, there is nothing that makes nodes of the role: no access entry of a node's type (API, API_AND_CONFIG_MAP), and no entry of mapRoles in kube-system/aws-auth with the group system:nodes (CONFIG_MAP, API_AND_CONFIG_MAP). " +
-			"The API server answers the kubelet 401 Unauthorized; EKS Auto Mode launches nothing for a NodeClass with such a role. EKS makes the entry with a managed node group; people and tools that write aws-auth delete it.",
-		Fix: "Make an access entry of type EC2_LINUX (EC2_WINDOWS, or EC2 for Auto Mode), or map the role in aws-auth as system:node:{{EC2PrivateDNSName}} with the groups system:bootstrappers and system:nodes.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
-		},
+		Entry: catalog.Meaning(checkid.IAMAccessMissing),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances},
 		Run: func(s *facts.View) []finding.Finding {
 			list, blind := s.RoleGroups()
 			for _, c := range list {
@@ -383,20 +363,8 @@ func mappedInVain(c facts.RoleGroup, s *facts.View) bool {
 
 func AccessPolicyMissing() check.Check {
 	return withClasses(classPolicyMissing, usingRoles(check.Check{
-		ID:         checkid.IAMAccessPolicyMissing,
-		Title:      "The access entry of Auto Mode's node role lacks its access policy",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access},
-		After:      []checkid.ID{checkid.IAMAccessStale},
-		AtLaunch:   true,
-		Cause: "An access entry of type EC2 gives its role no rights by itself: those of EKS Auto Mode's nodes come with the access policy AmazonEKSAutoNodePolicy, and the entry does not have it, or for some namespaces only. " +
-			"EKS associates it with the role of its built-in NodeClass; who makes an entry for another role associates it too.",
-		Fix: "Associate AmazonEKSAutoNodePolicy with the access entry, with the scope cluster.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-class.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html",
-		},
+		Entry: catalog.Meaning(checkid.IAMAccessPolicyMissing),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access},
 		Run: func(s *facts.View) []finding.Finding {
 			list, blind := s.RoleGroups()
 			for _, c := range list {
@@ -479,21 +447,8 @@ func policiesOf(e snapshot.AccessEntry) finding.Evidence {
 
 func AccessStale() check.Check {
 	return withClasses(classStale, usingRoles(check.Check{
-		ID:         checkid.IAMAccessStale,
-		Title:      "The node role's access entry is of a role that was deleted",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access, snapshot.Roles},
-		After:      []checkid.ID{checkid.IAMAccessWrongType},
-		AtLaunch:   true,
-		Cause: "The node role was deleted and created again under its name after its access entry was made. EKS keeps the role's id with the entry, and the new role has another one: the entry admits nobody any more. " +
-			"EKS makes the entry with a managed node group and does not remove it with the group's role.",
-		Fix: "Delete the access entry and make it again, of the same type.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/APIReference/API_AccessEntry.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html",
-			"https://github.com/aws/containers-roadmap/issues/2631",
-		},
+		Entry: catalog.Meaning(checkid.IAMAccessStale),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access, snapshot.Roles},
 		Run: func(s *facts.View) []finding.Finding {
 			list, blind := s.RoleGroups()
 			for _, c := range list {
@@ -578,19 +533,8 @@ func staleDoubt(f finding.Finding, e snapshot.AccessEntry, role time.Time) findi
 
 func AccessWrongARN() check.Check {
 	return withClasses(classWrongARN, usingRoles(check.Check{
-		ID:         checkid.IAMAccessWrongARN,
-		Remedy:     createAccessEntry,
-		Title:      "The node role is mapped by an ARN that is not looked up",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
-		Cause: "aws-auth maps the instance profile's ARN, a session's ARN, or the role's ARN with its path. The authenticator looks for the role's ARN without a path, because STS names an assumed role without it. " +
-			"Access entries are the other way round: there the path belongs to the ARN. EKS Auto Mode looks for the entry of a NodeClass's role without its path all the same.",
-		Fix: "Map the ARN arn:aws:iam::<account>:role/<name> in aws-auth, or make an access entry with the role's full ARN.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting_iam.html",
-		},
+		Entry: catalog.Meaning(checkid.IAMAccessWrongARN),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances},
 		Run: func(s *facts.View) []finding.Finding {
 			list, blind := s.RoleGroups()
 			for _, c := range list {
@@ -635,20 +579,8 @@ func wrongARN(c facts.RoleGroup, s *facts.View) []finding.Finding {
 
 func AccessWrongType() check.Check {
 	return withClasses(classWrongType, usingRoles(check.Check{
-		ID:         checkid.IAMAccessWrongType,
-		Title:      "The node role's access entry is not of a node's type",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access},
-		AtLaunch:   true,
-		Cause: "The node role has an access entry of a type that makes no nodes, mostly STANDARD, which is the default. It comes before what aws-auth says of the same role. " +
-			"The type of an entry cannot be changed.",
-		Fix: "Delete the access entry and make it again with the type EC2_LINUX (EC2_WINDOWS for Windows, EC2 for EKS Auto Mode).",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-class.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/migrating-access-entries.html",
-		},
+		Entry: catalog.Meaning(checkid.IAMAccessWrongType),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access},
 		Run: func(s *facts.View) []finding.Finding {
 			list, blind := s.RoleGroups()
 			for _, c := range list {

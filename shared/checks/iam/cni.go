@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rollcall/shared/access/policy"
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
@@ -237,20 +238,10 @@ func olderPods(s *facts.View, list []facts.RoleGroup) (rest, older []facts.RoleG
 
 func CNIRolePolicies() check.Check {
 	return usingRoles(check.Check{
-		ID:         checkid.IAMCNIRolePolicies,
-		Title:      "aws-node may not do what it must",
-		Confidence: finding.Certain,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Roles, snapshot.AWSNode},
+		Entry: catalog.Meaning(checkid.IAMCNIRolePolicies),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Roles, snapshot.AWSNode},
 		// Pods tell which were made before the role was set.
-		Uses:  []snapshot.Source{snapshot.Pods, snapshot.WaitingPods, snapshot.PodEventsOf},
-		After: []checkid.ID{checkid.IAMRolePolicies},
-		Cause: "The role that aws-node really uses (that of its Pod Identity association, or its target role; else of its service account, else of the node) does not allow what the plugin calls before it is ready, or was deleted. " +
-			"The node then stays NotReady: its network plugin is not initialised. In an IPv6 cluster the actions are others, newer versions of the plugin need more of them, and one that does not know the node's instance type must ask EC2 about it (ec2:DescribeInstanceTypes).",
-		Fix: "Attach AmazonEKS_CNI_Policy to that role, or bring one's own policy up to the version of the plugin.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/cni-iam-role.html",
-			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/iam-policy.md",
-		},
+		Uses: []snapshot.Source{snapshot.Pods, snapshot.WaitingPods, snapshot.PodEventsOf},
 		Run: func(s *facts.View) []finding.Finding {
 			list, blind := s.RoleGroups()
 			for i := range list {

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/shared/access/awsauth"
 	"rollcall/shared/access/policy"
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -90,18 +91,8 @@ func modeEvidence(s *facts.View) finding.Evidence {
 
 func AWSAuthInvalid() check.Check {
 	return usingRoles(check.Check{
-		ID:         checkid.IAMAWSAuthInvalid,
-		Title:      "The ConfigMap aws-auth cannot be read by the cluster",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSAuthMap},
-		Cause: "mapRoles of kube-system/aws-auth is no YAML, or no list. The authenticator then knows none of the roles in it, and EKS refuses to make or delete node groups (AccessDenied, \"aws-auth ConfigMap in your cluster is invalid\"). " +
-			"In the mode API_AND_CONFIG_MAP only roles without an access entry suffer.",
-		Fix: "Write mapRoles again: a list of entries with rolearn, username and groups.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
-			"https://github.com/aws/containers-roadmap/issues/1287",
-		},
+		Entry: catalog.Meaning(checkid.IAMAWSAuthInvalid),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSAuthMap},
 		Run: func(s *facts.View) []finding.Finding {
 			list, blind := s.RoleGroups()
 			if _, why := accessOf(s, facts.RoleGroup{}); why != nil {
@@ -208,10 +199,7 @@ func withClasses(judge func(*facts.View, classRole) []finding.Finding, c check.C
 	ofClasses := func(s *facts.View) []finding.Finding { return judgeClasses(s, judge) }
 	c = check.Using(sources, c)
 	c.Run = func(s *facts.View) []finding.Finding { return append(ofInstances(s), ofClasses(s)...) }
-	c.WatchedBy = []check.Detector{check.JoinCheck, check.Sweep}
 	c.InSweep = &check.Part{Needs: []snapshot.Source{snapshot.Clusters}, Uses: sources, Run: ofClasses}
-	c.Proof = check.ByPassingUnmet
-	c.CoversToo = check.NodePools
 	return c
 }
 
@@ -645,18 +633,8 @@ func attachPolicies(s *facts.View, role string, policies ...string) string {
 
 func ProfileMissing() check.Check {
 	return usingRoles(check.Check{
-		ID:         checkid.IAMProfileMissing,
-		Title:      "The instance has no role",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Profiles},
-		AtLaunch:   true,
-		Cause:      "The instance was started without an instance profile, or its profile was deleted, holds no role, or holds a role that was deleted. Without credentials the kubelet cannot prove to the cluster who it is.",
-		Fix:        "Put the node role into the instance profile, name the profile in the launch template, and replace the instances.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html",
-			"https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_switch-role-ec2_instance-profiles.html",
-		},
+		Entry: catalog.Meaning(checkid.IAMProfileMissing),
+		Needs: []snapshot.Source{snapshot.Instances, snapshot.Profiles},
 		Run: func(s *facts.View) []finding.Finding {
 			suspects, well := s.Suspects()
 			var list []finding.Finding

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rollcall/shared/access/policy"
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -20,17 +21,8 @@ import (
 
 func RolePolicies() check.Check {
 	return usingRoles(check.Check{
-		ID:         checkid.IAMRolePolicies,
-		Title:      "The node role may not do what a node must",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Roles},
-		Cause: "The policies of the node role, managed and inline, less what they deny and within the permissions boundary, do not allow an action that a node calls before it is Ready: " +
-			"to learn its name (ec2:DescribeInstances), to pull images from ECR, to ask for the cluster's address where its start script does (eks:DescribeCluster), and what aws-node needs where it has no role of its own.",
-		Fix: "Attach AmazonEKSWorkerNodePolicy and AmazonEC2ContainerRegistryPullOnly, and AmazonEKS_CNI_Policy unless aws-node has a role of its own; or add the actions to a policy of one's own.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/security-iam-awsmanpol.html",
-		},
+		Entry: catalog.Meaning(checkid.IAMRolePolicies),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Roles},
 		Run: func(s *facts.View) []finding.Finding {
 			list, blind := s.RoleGroups()
 			for _, c := range list {
@@ -200,18 +192,8 @@ func asksForCluster(c facts.RoleGroup, s *facts.View) bool {
 
 func RoleTrust() check.Check {
 	return usingRoles(check.Check{
-		ID:         checkid.IAMRoleTrust,
-		Title:      "EC2 may not assume the node role",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Profiles, snapshot.Roles},
-		AtLaunch:   true,
-		Cause:      "The trust policy of the node role does not let the service ec2.amazonaws.com call sts:AssumeRole. The instance profile then gives no credentials, and the kubelet cannot prove to the cluster who it is.",
-		Fix:        "Set the role's trust policy to let ec2.amazonaws.com assume it.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html",
-			"https://repost.aws/knowledge-center/eks-worker-nodes-cluster",
-		},
+		Entry: catalog.Meaning(checkid.IAMRoleTrust),
+		Needs: []snapshot.Source{snapshot.Instances, snapshot.Profiles, snapshot.Roles},
 		Run: func(s *facts.View) []finding.Finding {
 			list, blind := s.RoleGroups()
 			for _, c := range list {

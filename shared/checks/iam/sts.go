@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
@@ -20,19 +21,8 @@ import (
 
 func STSEndpoint() check.Check {
 	return usingRoles(check.Check{
-		ID:         checkid.IAMSTSEndpoint,
-		Title:      "STS is not reached by the name that is called",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Consoles},
-		After:      []checkid.ID{checkid.IAMSTSRegionDeactivated},
-		Cause: "aws-node, with a role of its own, calls the global name sts.amazonaws.com, and the VPC has no internet: its endpoint answers for the regional name only. Or the node says itself that it does not get through to STS. " +
-			"Possible: the API server refuses the node's token although the role is admitted, which an account's setting for STS tokens can cause.",
-		Fix: "Set AWS_STS_REGIONAL_ENDPOINTS=regional on aws-node, or use a newer version of the plugin. For refused tokens: IAM console, Account settings, Security Token Service.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/configure-sts-endpoint.html",
-			"https://github.com/aws/amazon-vpc-cni-k8s/issues/647",
-			"https://github.com/eksctl-io/eksctl/issues/2558",
-		},
+		Entry: catalog.Meaning(checkid.IAMSTSEndpoint),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Consoles},
 		Run: func(s *facts.View) []finding.Finding {
 			list, blind := s.RoleGroups()
 			net := s.Network()
@@ -275,18 +265,8 @@ const regionDisabled = "RegionDisabledException"
 
 func STSRegionDeactivated() check.Check {
 	return usingRoles(check.Check{
-		ID:         checkid.IAMSTSRegionDeactivated,
-		Title:      "STS is switched off in this region",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Instances},
-		Cause: "In the account's settings, STS is deactivated for the region of the cluster. Kubelets prove who they are by STS, so the API server refuses every one of them. " +
-			"No API tells the setting: the evidence is what STS answered to the node, to aws-node or to Rollcall itself (RegionDisabledException), or EKS's own health issue.",
-		Fix: "Activate STS for the region: IAM console, Account settings, Security Token Service. The nodes that wait join by themselves.",
-		Links: []string{
-			"https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_temp_enable-regions.html",
-			"https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html",
-		},
+		Entry: catalog.Meaning(checkid.IAMSTSRegionDeactivated),
+		Needs: []snapshot.Source{snapshot.Instances},
 		Run: func(s *facts.View) []finding.Finding {
 			suspects, well := s.Suspects()
 			var list []finding.Finding

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -22,23 +23,10 @@ import (
 
 func ClusterCA() check.Check {
 	return usingStart(check.Check{
-		ID:         checkid.InstanceClusterCA,
-		Title:      "User data trusts a certificate authority that does not sign",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
-		Needs:      []snapshot.Source{snapshot.Clusters},
-		Uses:       []snapshot.Source{snapshot.Instances, snapshot.UserDataOf, snapshot.Nodes, snapshot.Nodegroups},
-		AtLaunch:   true,
-		Cause: "The cluster has two certificate authorities (EKS rotates them): the one that signs, which its bundle lists first, and a successor or a retired one. User data with the other one alone does not trust the endpoint: the kubelet ends with x509: certificate signed by unknown authority. " +
-			"Before a successor is activated it is advice: which launch templates, and nodes from them, will not trust the endpoint then. EKS activates it by itself before the old one expires.",
-		Fix: "Put the cluster's whole bundle (certificateAuthority.data) into the user data, in a new version of the launch template, and replace the instances: user data is read at the first start only.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/certificate-authority-rotation.html",
-			"https://docs.aws.amazon.com/eks/latest/APIReference/API_ActivateCertificateAuthority.html",
-			"https://github.com/aws/containers-roadmap/issues/2638",
-		},
-		Run: runClusterCA,
+		Entry: catalog.Meaning(checkid.InstanceClusterCA),
+		Needs: []snapshot.Source{snapshot.Clusters},
+		Uses:  []snapshot.Source{snapshot.Instances, snapshot.UserDataOf, snapshot.Nodes, snapshot.Nodegroups},
+		Run:   runClusterCA,
 	})
 }
 
@@ -200,15 +188,9 @@ func startedFrom(st *facts.BootConfig, template string) []string {
 
 func ClusterTag() check.Check {
 	return usingStart(check.Check{
-		ID:         checkid.InstanceClusterTag,
-		Title:      "The instance lacks the cluster's tag",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
-		AtLaunch:   true,
-		Cause:      "An instance outside of managed node groups has no tag kubernetes.io/cluster/<name>. By it the cloud provider and the network plugin know the cluster's instances. EKS and Karpenter set it themselves; the template of one's own Auto Scaling group must.",
-		Fix:        "Tag the Auto Scaling group with kubernetes.io/cluster/<name> = owned, passed on at launch, and the instances that run.",
-		Links:      []string{"https://docs.aws.amazon.com/eks/latest/userguide/worker.html"},
-		Run:        runClusterTag,
+		Entry: catalog.Meaning(checkid.InstanceClusterTag),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances},
+		Run:   runClusterTag,
 	})
 }
 

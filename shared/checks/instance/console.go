@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -19,17 +20,8 @@ import (
 
 func ConsoleError() check.Check {
 	return check.Using(already(), usingStart(check.Check{
-		ID:         checkid.InstanceConsoleError,
-		Title:      "The console output tells why the node did not come up",
-		Confidence: finding.Certain,
-		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Consoles},
-		After:      []checkid.ID{checkid.AnyJoinCause, checkid.DNSHostnamesOff, checkid.DNSDHCPOptions, checkid.DNSFirewall, checkid.DNSResolverRule, checkid.DNSPrivateZone, checkid.IAMSTSEndpoint},
-		Cause:      "The instance wrote a known failure to its serial console: of nodeadm, bootstrap.sh, cloud-init, containerd, the kubelet, TLS, name resolution or the kernel. The last state counts: what was tried again and went well later is none. Consoles are sampled; instances of the same group and launch template whose console was not read are taken to fail alike.",
-		Fix:        "It depends on the line, which the finding names.",
-		Links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshoot-unreachable-instance.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
-		},
+		Entry: catalog.Meaning(checkid.InstanceConsoleError),
+		Needs: []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Consoles},
 		Run: func(s *facts.View) []finding.Finding {
 			l := s.Index()
 			suspects, well := l.S.Suspects()

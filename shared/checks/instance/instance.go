@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -111,18 +112,9 @@ func holds(s *facts.View, i *snapshot.Instance, policies []string) bool {
 
 func AMI() check.Check {
 	return usingStart(check.Check{
-		ID:         checkid.InstanceAMI,
-		Title:      "The image is out of support or for something else",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
-		After:      []checkid.ID{checkid.InstanceVersionSkew},
-		Cause:      "The image's architecture is not the instance type's, it is for a Kubernetes version that does not go with the control plane's, or it is an EKS image with Amazon Linux 2, whose support ended on 26 November 2025. An image that EC2 does not list (deregistered since, no longer shared, or hidden by the account's Allowed AMIs) or that is disabled keeps no instance that was launched from it from joining: of it nothing is known.",
-		Fix:        "Start a current EKS image of the control plane's version and the instance type's architecture.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/eks-optimized-amis.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/eks-ami-deprecation-faqs.html",
-		},
-		Run: runImageUnfit,
+		Entry: catalog.Meaning(checkid.InstanceAMI),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
+		Run:   runImageUnfit,
 	})
 }
 
@@ -249,20 +241,10 @@ func imageUnfitFinding(l facts.InstanceIndex, ami string, image snapshot.Image, 
 // docs/factor.md how soon it names what, and that it accuses nothing healthy.
 func CommonFactor() check.Check {
 	return check.Check{
-		ID:             checkid.InstanceCommonFactor,
-		Title:          "Those that failed share what those that joined do not have",
-		Confidence:     finding.Likely,
-		Circumstantial: true,
-		Needs:          []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes},
-		Uses:           []snapshot.Source{snapshot.LaunchHistory},
-		Cause: "No other check explains the launches that failed, and of the last week's launches far more fail with one AMI, launch template version, version of the VPC CNI, nodegroup or NodePool, instance type, family, architecture, capacity type, subnet or zone than without it. " +
-			"The test is exact (Fisher), corrected for all values that were tried and for a look at each launch of 90 days; of each value one launch of each quarter of an hour counts, and launches of the same hours must have joined without it (docs/factor.md). It tells what to look at, not how it fails.",
-		Fix: "Compare it with what those that joined were launched with, go back to that, and read the console output of one that failed.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/launch-templates.html",
-		},
-		Run: runCommonFactor,
+		Entry: catalog.Meaning(checkid.InstanceCommonFactor),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes},
+		Uses:  []snapshot.Source{snapshot.LaunchHistory},
+		Run:   runCommonFactor,
 	}
 }
 
@@ -429,23 +411,11 @@ func commonFactorFix(s *facts.View, v factor.Value, instead, failed string) find
 
 func EndedEarly() check.Check {
 	return usingStart(check.Check{
-		ID:         checkid.InstanceEndedEarly,
-		Proof:      check.Impossible,
-		Title:      "The instance ended before it was a node",
-		Confidence: finding.Certain,
+		Entry: catalog.Meaning(checkid.InstanceEndedEarly),
 		// Nodes are looked at where they were read: an instance that lived less
 		// than the time to join was no node, whatever Kubernetes says later.
 		Needs: []snapshot.Source{snapshot.Instances},
-		// What an instance died of while it started is a failed launch.
-		After:    []checkid.ID{checkid.AnyFailedLaunch},
-		AtLaunch: true,
-		Cause:    "The instance was stopped or terminated before a node registered for it: its own operating system shut it down, or somebody ended it. One that EC2 could not bring up is a failed launch (launch/…). What Spot took back is spot/reclaimed-before-join. A scale-in or a replacement through its group is no fault, and neither is the end of an instance that had been a node.",
-		Fix:      "It depends on the reason that EC2 gives for the state; the finding names it.",
-		Links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_StateReason.html",
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
-		},
-		Run: runEndedEarly,
+		Run:   runEndedEarly,
 	})
 }
 
@@ -660,21 +630,11 @@ func (e end) line() string {
 
 func ForbiddenNodeLabel() check.Check {
 	return usingStart(check.Check{
-		ID:         checkid.InstanceForbiddenNodeLabel,
-		Title:      "The kubelet may not set one of the node's labels",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.InstanceForbiddenNodeLabel),
 		// User data is looked at where it was read; labels of a node group
 		// can be judged without it.
-		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodegroups},
-		AtLaunch: true,
-		Cause:    "A label in the node group, or in the user data's --node-labels, has a prefix of kubernetes.io or k8s.io that Kubernetes keeps for itself. The kubelet does not start with it. Allowed are kubelet.kubernetes.io/, node.kubernetes.io/ (and what ends in them) and a few names such as topology.kubernetes.io/zone.",
-		Fix:      "Take the label out of the node group or the user data, or give it a prefix of your own. A controller or kubectl may set it once the node is there.",
-		Links: []string{
-			"https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction",
-			"https://kubernetes.io/docs/reference/command-line-tools-reference/kubelet/",
-		},
-		Run: runForbiddenNodeLabel,
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodegroups},
+		Run:   runForbiddenNodeLabel,
 	})
 }
 

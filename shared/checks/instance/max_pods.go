@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -22,21 +23,10 @@ import (
 
 func MaxPods() check.Check {
 	return usingStart(check.Check{
-		ID:         checkid.InstanceMaxPods,
-		Title:      "More pods are allowed than the interfaces have addresses for",
-		Confidence: finding.Likely,
-		Proof:      check.ByPassingUnmet,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.InstanceTypes, snapshot.AWSNode},
-		Uses:       []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf, snapshot.PodsOnNodes},
-		// A node whose subnet has none to give has fewer than its interfaces could hold.
-		After: []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented},
-		Cause: "The kubelet's max pods is above what the network plugin can give addresses to: interfaces x (addresses of each - 1) + 2, with prefixes 16 times as many addresses, with custom networking one interface less. Pods beyond it get no address. It is likely where pods wait for one on a Ready node that has given out all it can; it keeps no node from joining.",
-		Fix:   "Leave max pods to the image's own calculation, lower it, or switch prefix delegation on.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/cni-increase-ip-addresses.html",
-		},
-		Run: runMaxPods,
+		Entry: catalog.Meaning(checkid.InstanceMaxPods),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.InstanceTypes, snapshot.AWSNode},
+		Uses:  []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf, snapshot.PodsOnNodes},
+		Run:   runMaxPods,
 	})
 }
 
@@ -291,18 +281,11 @@ func overfull(st *facts.BootConfig, of []string, t snapshot.InstanceType) findin
 
 func ForeignSecurityGroups() check.Check {
 	return usingStart(check.WithPathSources(check.Check{
-		ID:         checkid.InstanceForeignSecurityGroups,
-		Title:      "The launch template's security groups replace the cluster's",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.LaunchTemplates},
+		Entry: catalog.Meaning(checkid.InstanceForeignSecurityGroups),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.LaunchTemplates},
 		// What the groups let through says whether their lack matters.
 		Uses: []snapshot.Source{snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups, snapshot.UserDataOf},
-		// Where the groups themselves shut the node out, that is the cause.
-		AtLaunch: true,
-		Cause:    "A managed node group's launch template sets security groups. EKS then does not add the cluster's security group to the nodes, and what that one allows between nodes and control plane has to be allowed by the template's groups.",
-		Fix:      "Add the cluster's security group to the launch template, or take the template's groups out.",
-		Links:    []string{"https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html#launch-template-security-groups"},
-		Run:      runForeignSecurityGroups,
+		Run:  runForeignSecurityGroups,
 	}))
 }
 
@@ -494,20 +477,10 @@ func imagesByID(s *facts.View) map[string]snapshot.Image {
 
 func IMDS() check.Check {
 	return usingStart(check.Check{
-		ID:         checkid.InstanceIMDS,
-		Title:      "The instance's metadata service is off or out of reach",
-		Confidence: finding.Certain,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
-		Uses:       []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf},
-		Proof:      check.ByPassingUnmet,
-		AtLaunch:   true,
-		Cause:      "The metadata service is off: the instance cannot read its user data, its identity or its role's credentials, so nothing of the bootstrap works. Or tokens are required and may take one hop only: pods that are not on the host's network get no answer, and with it no region and no credentials.",
-		Fix:        "Switch the metadata service on, with a hop limit of 2 where pods need it, in the launch template and on the instances.",
-		Links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-options.html",
-			"https://docs.aws.amazon.com/eks/latest/best-practices/identity-and-access-management.html",
-		},
-		Run: runIMDS,
+		Entry: catalog.Meaning(checkid.InstanceIMDS),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances},
+		Uses:  []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf},
+		Run:   runIMDS,
 	})
 }
 
@@ -597,15 +570,9 @@ func metadataFinding(st *facts.BootConfig, origin string, of []string, sure find
 
 func OlderThanCluster() check.Check {
 	return usingStart(check.Check{
-		ID:         checkid.InstanceOlderThanCluster,
-		Title:      "The instance was launched before its cluster was ready",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
-		AtLaunch:   true,
-		Cause:      "An instance outside of managed node groups is older than the cluster, or the cluster is still being made: at its first start there was nothing to join, and the bootstrap does not try again.",
-		Fix:        "Launch nodes once the cluster is ACTIVE, and replace those that came before.",
-		Links:      []string{"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html#worker-node-fail"},
-		Run:        runOlderThanCluster,
+		Entry: catalog.Meaning(checkid.InstanceOlderThanCluster),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances},
+		Run:   runOlderThanCluster,
 	})
 }
 
@@ -663,13 +630,8 @@ func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC"
 
 func ScheduledEvent() check.Check {
 	return usingStart(check.Check{
-		ID:         checkid.InstanceScheduledEvent,
-		Title:      "EC2 has scheduled the instance's end, stop or reboot",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Statuses},
-		Cause:      "EC2 plans to retire, stop or reboot the instance. It retires and stops those whose host is failing, and such a host may not carry a node any more. A reboot or maintenance that is still to come explains nothing yet.",
-		Fix:        "Let the group replace the instance before the date.",
-		Links:      []string{"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-instances-status-check_sched.html"},
+		Entry: catalog.Meaning(checkid.InstanceScheduledEvent),
+		Needs: []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Statuses},
 		Run: func(s *facts.View) []finding.Finding {
 			l := s.Index()
 			suspects, well := l.S.Suspects()
@@ -752,14 +714,8 @@ func atUTC(t time.Time) string {
 
 func StatusCheck() check.Check {
 	return usingStart(check.Check{
-		ID:         checkid.InstanceStatusCheck,
-		Title:      "EC2's own checks say that the instance is impaired",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Statuses},
-		After:      []checkid.ID{checkid.InstanceScheduledEvent, checkid.InstanceConsoleError},
-		Cause:      "EC2 checks each running instance every minute: the system status is of the host and its network, the instance status of the operating system (it does not answer ARP). An instance that fails one hardly becomes a node.",
-		Fix:        "System status: stop and start the instance, or let its group replace it: it then runs on another host. Instance status: read the console output.",
-		Links:      []string{"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-system-instance-status-check.html"},
+		Entry: catalog.Meaning(checkid.InstanceStatusCheck),
+		Needs: []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Statuses},
 		Run: func(s *facts.View) []finding.Finding {
 			l := s.Index()
 			suspects, well := l.S.Suspects()

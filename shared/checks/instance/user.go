@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -23,23 +24,11 @@ import (
 
 func UserData() check.Check {
 	return usingStart(check.Check{
-		ID:         checkid.InstanceUserData,
-		Title:      "User data does not lead the instance to its cluster",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.InstanceUserData),
 		// Nodegroups and images tell who has to bring the bootstrap; where
 		// they were not read only those verdicts are Unknown.
-		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.UserDataOf},
-		After:    []checkid.ID{checkid.InstanceForbiddenNodeLabel},
-		AtLaunch: true,
-		Cause:    "The user data has no bootstrap where EKS adds none (a custom image, a node group of one's own), or it is for another kind of image, cannot be parsed, lacks a required setting, or names another cluster, endpoint, certificate authority or service range. What a script works out when it runs is not compared, and neither is what another image may hold.",
-		Fix:      "Put into a new version of the launch template what the image needs: a NodeConfig with the cluster's name, endpoint, certificate authority and service range for Amazon Linux 2023, a call of bootstrap.sh for Amazon Linux 2, TOML for Bottlerocket. Then replace the instances.",
-		Links: []string{
-			"https://awslabs.github.io/amazon-eks-ami/nodeadm/",
-			"https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html#launch-template-user-data",
-			"https://docs.aws.amazon.com/eks/latest/userguide/launch-node-bottlerocket.html",
-		},
-		Run: runUserData,
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.UserDataOf},
+		Run:   runUserData,
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -18,18 +19,9 @@ import (
 
 func VersionSkew() check.Check {
 	return usingStart(check.Check{
-		ID:         checkid.InstanceVersionSkew,
-		Title:      "The kubelet's version does not go with the control plane's",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
-		Cause:      "A kubelet may not be newer than the control plane, and at most three minor versions older (two, before 1.25). The version is the node's own, or the one in the name of an EKS image.",
-		Fix:        "Start an image of the control plane's version, or upgrade the control plane first.",
-		Links: []string{
-			"https://kubernetes.io/releases/version-skew-policy/",
-			"https://docs.aws.amazon.com/eks/latest/userguide/update-managed-node-group.html",
-		},
-		Run: runVersionSkew,
+		Entry: catalog.Meaning(checkid.InstanceVersionSkew),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
+		Run:   runVersionSkew,
 	})
 }
 
@@ -176,17 +168,9 @@ func versionSkewFinding(l facts.InstanceIndex, g *versioned, plane minor) findin
 // its evidence (diagnose.Judge).
 func Unowned() check.Check {
 	return check.Check{
-		ID:         checkid.InstanceUnowned,
-		Title:      "Nothing of the cluster launched the instance",
-		Confidence: finding.Possible,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes},
-		Uses:       []snapshot.Source{snapshot.NodeClaimsOf},
-		Predictive: true,
-		Proof:      check.ByPassing,
-		Cause: "The instance carries the cluster's tags, and no Auto Scaling group, nodegroup or NodeClaim of the cluster has it, nor is it a node. Anybody who can start an instance can set its tags: " +
-			"it is a node that somebody starts by hand or with another tool and that does not join, or it is none of the cluster's. What other checks find about it is listed as possible, without commands: they could open a network for it.",
-		Fix:   "Find out who started it. If it is to be a node, start it from an Auto Scaling group or a NodePool of the cluster; else take the cluster's tag off.",
-		Links: []string{"https://docs.aws.amazon.com/eks/latest/userguide/worker.html", "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Tags.html"},
+		Entry: catalog.Meaning(checkid.InstanceUnowned),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes},
+		Uses:  []snapshot.Source{snapshot.NodeClaimsOf},
 		Run:   unowned,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -31,27 +32,11 @@ import (
 // all of github.com/aws/amazon-vpc-resource-controller-k8s.
 func BranchInterfaces() check.Check {
 	return check.Check{
-		ID:         checkid.IPBranchInterfaces,
-		Title:      "Pods with security groups of their own get no branch interface",
-		Confidence: finding.Likely,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
-		Breaks:     check.Pods,
-		Proof:      check.ByPassing,
-		CoversToo:  check.NodePools,
-		Needs:      []snapshot.Source{snapshot.Clusters},
+		Entry: catalog.Meaning(checkid.IPBranchInterfaces),
+		Needs: []snapshot.Source{snapshot.Clusters},
 		// Each tells one of the reasons; without it another one is told, or none.
-		Uses:       []snapshot.Source{snapshot.WaitingPods, snapshot.Nodes, snapshot.AWSNode, snapshot.NodeEventsOf, snapshot.TrunksOf, snapshot.Subnets, snapshot.NodeClaimsOf},
-		After:      []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IPLeakedInterfaces},
-		Predictive: true,
-		Cause: "Pods that a SecurityGroupPolicy selects wait for minutes for a branch interface. Either no node has a trunk interface (aws-node does not ask for one, the cluster's role may not make it, no instance type of the cluster carries one, or all interfaces of the nodes were in use before), or the trunks carry as many as their types can, or the subnet of the trunk has no address left. " +
-			"Nodes join all the same. Branch interfaces whose trunk is gone are counted: they hold an address each until the controller takes them away.",
-		Fix: "Let aws-node ask for trunks (ENABLE_POD_ENI), attach AmazonEKSVPCResourceController to the cluster's role, use instance types that carry more branch interfaces, or more nodes.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/security-groups-for-pods.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/security-groups-pods-deployment.html",
-			"https://github.com/aws/amazon-vpc-resource-controller-k8s/blob/master/pkg/aws/vpc/limits.go",
-		},
-		Run: runBranchInterfaces,
+		Uses: []snapshot.Source{snapshot.WaitingPods, snapshot.Nodes, snapshot.AWSNode, snapshot.NodeEventsOf, snapshot.TrunksOf, snapshot.Subnets, snapshot.NodeClaimsOf},
+		Run:  runBranchInterfaces,
 	}
 }
 
@@ -494,24 +479,10 @@ func (b *branchScope) larger() string {
 // tag which trunk it was made for.
 func BranchLeaked() check.Check {
 	return check.Check{
-		ID:         checkid.IPBranchLeaked,
-		Breaks:     check.Addresses,
-		Proof:      check.ByPassing,
-		Title:      "Branch interfaces whose trunk is gone hold addresses",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.SubnetWatch},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.TrunksOf},
-		Uses:       []snapshot.Source{snapshot.InstanceTypes},
-		Predictive: true,
-		AtLaunch:   true,
-		Cause: "Security groups for pods give each such pod a branch interface with an address of the subnet. When a node ends, its trunk interface goes with it; the VPC resource controller deletes the branch interfaces then, and those that it missed once an hour. Those that stay hold an address each. " +
-			"It is certain where giving them back would let a node start, or a pod have an address, that cannot now; likely where they are more than 50 or a tenth of the subnet. Fewer are the controller's work of the hour.",
-		Fix: "See why the VPC resource controller does not delete them (the cluster's role, AmazonEKSVPCResourceController), or delete them by hand once no pod uses them.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/security-groups-for-pods.html",
-			"https://github.com/aws/amazon-vpc-resource-controller-k8s",
-		},
-		Run: runBranchLeaked,
+		Entry: catalog.Meaning(checkid.IPBranchLeaked),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.TrunksOf},
+		Uses:  []snapshot.Source{snapshot.InstanceTypes},
+		Run:   runBranchLeaked,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -93,25 +94,10 @@ func between(s address.Span) string {
 
 func Fragmented() check.Check {
 	return check.Check{
-		ID:         checkid.IPFragmented,
-		Breaks:     check.Addresses,
-		Proof:      check.ByPassingUnmet,
-		Title:      "The subnet has no whole /28 block free for a prefix",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.SubnetWatch},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.AWSNode},
-		Uses:       []snapshot.Source{snapshot.Usage, snapshot.CIDRsKept, snapshot.ENIConfigsOf, snapshot.InstanceTypes},
-		// A subnet with too few addresses for a block has that fault, not this one.
-		After:    []checkid.ID{checkid.IPSubnetExhausted},
-		AtLaunch: true,
-		Cause: "With prefix delegation the VPC CNI takes addresses for pods in whole aligned /28 blocks. EC2 gives a block only where none of its 16 addresses is in use, however many are free in all: single addresses scattered over the subnet break all blocks. The CNI then logs InsufficientCidrBlocks, waits two minutes and tries again; new nodes have no address for pods. " +
-			"Blocks are counted from all network interfaces of the VPC, their prefixes, the CIDR reservations and the addresses that AWS keeps. That there is none is certain; where the plugin may make interfaces in other subnets too, or the types may not take prefixes, it is less than that.",
-		Fix: "Reserve a range for prefixes (a subnet CIDR reservation of type prefix: addresses in it that come free are not given out singly again), then drain the nodes whose addresses break its blocks, one by one. Or give pods a new subnet.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/cni-increase-ip-addresses-procedure.html",
-			"https://docs.aws.amazon.com/vpc/latest/userguide/subnet-cidr-reservation.html",
-		},
-		Run: runFragmented,
+		Entry: catalog.Meaning(checkid.IPFragmented),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.AWSNode},
+		Uses:  []snapshot.Source{snapshot.Usage, snapshot.CIDRsKept, snapshot.ENIConfigsOf, snapshot.InstanceTypes},
+		Run:   runFragmented,
 	}
 }
 
@@ -240,25 +226,9 @@ func mend(c *routes.Scope, n taker, u snapshot.Use) finding.Fix {
 
 func LeakCause() check.Check {
 	return check.Check{
-		ID:         checkid.IPLeakCause,
-		Breaks:     check.Addresses,
-		Proof:      check.ByPassingUnmet,
-		Title:      "Settings let interfaces of ended nodes stay behind",
-		Confidence: finding.Likely,
-		WatchedBy:  []check.Detector{check.SubnetWatch},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchTemplates},
-		Uses:       []snapshot.Source{snapshot.AWSNode, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf},
-		Adds:       []checkid.ID{checkid.IPLeakedInterfaces},
-		Predictive: true,
-		AtLaunch:   true,
-		Cause: "A launch template that keeps the primary interface leaves it with every instance that ends. aws-node without CLUSTER_NAME makes interfaces that name no cluster, which nobody may safely delete. " +
-			"The VPC CNI deletes what dead nodes left behind once an hour, but not with DISABLE_LEAKED_ENI_CLEANUP, DISABLE_NETWORK_RESOURCE_PROVISIONING or ENABLE_IMDS_ONLY_MODE, not in an IPv6 cluster, and not where no node is left to do it. " +
-			"As long as nothing is left behind it is advice.",
-		Fix: "Set DeleteOnTermination of the primary interface in the launch template; set CLUSTER_NAME on aws-node; leave its cleanup on.",
-		Links: []string{
-			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/README.md",
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-launch-template.html",
-		},
+		Entry: catalog.Meaning(checkid.IPLeakCause),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.LaunchTemplates},
+		Uses:  []snapshot.Source{snapshot.AWSNode, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf},
 		Run: func(s *facts.View) []finding.Finding {
 			l := s.Leaks()
 			return append(templates(l), plugin(l)...)
@@ -411,27 +381,10 @@ func plugin(l facts.Leaks) []finding.Finding {
 
 func PodWithoutAddress() check.Check {
 	return check.Check{
-		ID:         checkid.IPPodWithoutAddress,
-		Title:      "Pods on Ready nodes wait for an address",
-		Confidence: finding.Symptom,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
-		Breaks:     check.Pods,
-		Proof:      check.ByPassing,
-		Starved:    true,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Nodes},
-		Uses:       []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf, snapshot.PodsOnNodes},
-		After: []checkid.ID{
-			checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IPLeakedInterfaces, checkid.InstanceMaxPods, checkid.InstanceIMDS,
-			checkid.IPBranchLeaked, checkid.IAMCNIRolePolicies, checkid.NodeCNINotReady, checkid.CNIEniconfig, checkid.CNIPodIdentityAgent,
-		},
-		Cause: "A Ready node took pods, and for minutes they have no sandbox: no address and no container. Mostly the network plugin has no address to give (FailedCreatePodSandBox: failed to assign an IP address to container): the node runs more pods than its interfaces have addresses for, its subnet is full or has no whole /28 block, or the plugin may not ask EC2 for more. " +
-			"Pods that wait for a volume, for an image or for a branch interface are not counted.",
-		Fix: "Read the events of one of the pods, then the log of aws-node on its node (/var/log/aws-routed-eni/ipamd.log).",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
-			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/troubleshooting.md",
-		},
-		Run: runPodWithoutAddress,
+		Entry: catalog.Meaning(checkid.IPPodWithoutAddress),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Nodes},
+		Uses:  []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf, snapshot.PodsOnNodes},
+		Run:   runPodWithoutAddress,
 	}
 }
 
@@ -653,27 +606,10 @@ const deleteLeakedInterfaces = "delete-leaked-interfaces"
 
 func ScaleOutWillNotFit() check.Check {
 	return check.Check{
-		ID:         checkid.IPScaleOutWillNotFit,
-		Breaks:     check.Addresses,
-		Proof:      check.ByPassingUnmet,
-		Title:      "The groups of the subnet cannot all grow to their maximum",
-		Confidence: finding.Likely,
-		WatchedBy:  []check.Detector{check.SubnetWatch},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Groups, snapshot.InstanceTypes, snapshot.AWSNode},
+		Entry: catalog.Meaning(checkid.IPScaleOutWillNotFit),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Groups, snapshot.InstanceTypes, snapshot.AWSNode},
 		Uses: []snapshot.Source{snapshot.LaunchTemplates, snapshot.Usage, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf,
 			snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
-		CoversToo:  check.NodePools,
-		After:      []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IPLeakedInterfaces},
-		AtLaunch:   true,
-		Predictive: true,
-		// Leaks only say what explains it: where all would fit without them.
-		Cause: "What the groups that share a subnet may still launch, each to its maximum, takes more addresses as it starts than the subnet has free: by type, interfaces and addresses, with the settings of aws-node, in the nodes' subnets and the pods'. Of a group with several zones its even share is counted, of several types the smallest, of nodes that start now what they have still to take. " +
-			"Nothing has failed yet, and many maxima are set high and never reached: it is advice as long as the need is far off. It is likely once what groups want now does not fit, or there is room for less than two nodes of a group that has some. A NodePool counts as far as its limits on nodes and CPUs go, as if its nodes were of the largest type that it names or runs: in its subnet if it has one, else in all of them together. A NodePool without a limit and other clusters' groups are not counted.",
-		Fix: "Give the groups larger subnets or more of them (a secondary CIDR), lower their maximum to what fits, or let nodes take fewer addresses (WARM_IP_TARGET and MINIMUM_IP_TARGET, smaller types).",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
-			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md",
-		},
 		Run: runScaleOutWillNotFit,
 	}
 }

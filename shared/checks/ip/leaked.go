@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -23,27 +24,10 @@ import (
 
 func LeakedInterfaces() check.Check {
 	return check.Check{
-		ID:         checkid.IPLeakedInterfaces,
-		Breaks:     check.Addresses,
-		Proof:      check.ByPassingUnmet,
-		CoversToo:  check.Groups,
-		Remedy:     deleteLeakedInterfaces,
-		Title:      "Network interfaces of nodes that are gone hold addresses",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.SubnetWatch},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf},
-		Uses:       []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.ENIConfigsOf},
-		Predictive: true,
-		AtLaunch:   true,
-		Cause: "The VPC CNI makes further interfaces for pods. When an instance ends while one of them is being attached or detached, nobody deletes it: it stays, available, and holds all its addresses. " +
-			"Counted are interfaces whose description and tag name one instance that EC2 says is terminated, or does not know, made more than five minutes ago; not those of other clusters, nor of instances that live or are only stopped. " +
-			"It is certain where giving them back would let a node start that cannot now; likely where they hold more than 50 addresses or a tenth of the subnet; else advice.",
-		Fix: "Let eni-cleanup delete them (setting cleanup), or delete them by hand. ip/leak-cause says why they are left.",
-		Links: []string{
-			"https://github.com/aws/amazon-vpc-cni-k8s/issues/608",
-			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
-		},
-		Run: runLeakedInterfaces,
+		Entry: catalog.Meaning(checkid.IPLeakedInterfaces),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf},
+		Uses:  []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.ENIConfigsOf},
+		Run:   runLeakedInterfaces,
 	}
 }
 

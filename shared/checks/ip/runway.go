@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -27,25 +28,11 @@ const runwayHorizon = 24 * time.Hour
 
 func Runway() check.Check {
 	return check.Check{
-		ID:         checkid.IPRunway,
-		Breaks:     check.Addresses,
-		Proof:      check.ByPassingUnmet,
-		Title:      "The subnet runs out of addresses within the horizon",
-		Confidence: finding.Likely,
-		WatchedBy:  []check.Detector{check.SubnetWatch},
-		Predictive: true,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets},
+		Entry: catalog.Meaning(checkid.IPRunway),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets},
 		// What one more node takes: without it, when no address is left.
-		Uses:  []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.Groups, snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
-		After: []checkid.ID{checkid.IPSubnetExhausted, checkid.IPLeakedInterfaces},
-		Cause: "Rollcall looks at what a subnet has left every five minutes. A fall counts that is even (one deployment or spike is none), goes on, is deeper than what went back on other days at the same time, and has lasted long enough for the time that is foretold: one of minutes foretells minutes, one of days a day. Launches that are wanted and not made yet are taken off first. " +
-			"It is likely where the fall is one of hours or days and the earliest and latest time both lie within the horizon (24 hours unless set), else possible.",
-		Fix: "Find what takes the addresses: leaked network interfaces, a group that grows, pods that are not deleted. Free them, let groups launch into another subnet, or add a secondary CIDR with new subnets.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
-			"https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html",
-		},
-		Run: runRunway,
+		Uses: []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.Groups, snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
+		Run:  runRunway,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -21,29 +22,12 @@ import (
 
 func SubnetExhausted() check.Check {
 	return check.Check{
-		ID:         checkid.IPSubnetExhausted,
-		Breaks:     check.Addresses,
-		Shortage:   true,
-		Title:      "The subnet has not enough free addresses for one more node",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.SubnetWatch},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets},
+		Entry: catalog.Meaning(checkid.IPSubnetExhausted),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets},
 		// What one more node takes matters only where little is free; instances
 		// only where some are looked at; leaks only say what explains it.
 		Uses: []snapshot.Source{snapshot.InstanceTypes, snapshot.Instances, snapshot.AWSNode, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf,
 			snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
-		// A failed launch that names the subnet is the cause; the arithmetic is
-		// here.
-		Adds:     []checkid.ID{checkid.LaunchSubnetFull},
-		After:    []checkid.ID{checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces, checkid.IPBranchLeaked},
-		AtLaunch: true,
-		Cause: "A launch takes one address; the VPC CNI then fills the first interface with addresses for pods, and keeps a second interface in reserve (with prefix delegation, whole /28 blocks). With no free address nothing starts, and the pods of nodes that started get none: such a node registers, and may be Ready. " +
-			"With fewer than the first interface holds, that is likely. The settings of aws-node are read where the cluster lets them be read: warm targets, prefix delegation, and with custom networking the pods' own subnets, which are judged too. Else its defaults are taken. With prefix delegation a reservation may hold blocks that the count of free addresses leaves out.",
-		Fix: "Free addresses (leaked network interfaces, unused load balancers), launch into another subnet, or add a secondary CIDR with new subnets. Lower WARM_ENI_TARGET or set WARM_IP_TARGET where nodes hold more than they use.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
-			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md",
-		},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			var list []finding.Finding

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -31,25 +32,10 @@ import (
 // the conditions mean: aws/karpenter-provider-aws pkg/controllers/nodeclass).
 func NodeClassNotReady() check.Check {
 	return check.Check{
-		ID:         checkid.KarpenterNodeclassNotReady,
-		Title:      "The class of a NodePool is not ready: it gets no nodes",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
-		Breaks:     check.Pods,
-		Proof:      check.ByPassing,
-		CoversToo:  check.NodePools,
-		Needs:      []snapshot.Source{snapshot.Clusters},
+		Entry: catalog.Meaning(checkid.KarpenterNodeclassNotReady),
+		Needs: []snapshot.Source{snapshot.Clusters},
 		Uses: []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.ClassAccess, snapshot.Nodes, snapshot.WaitingPods, snapshot.Subnets,
 			snapshot.SecurityGroups},
-		// Why the cluster refuses the node role of a class.
-		After: []checkid.ID{checkid.IAMAccessMissing, checkid.IAMAccessWrongType, checkid.IAMAccessWrongARN, checkid.IAMAccessStale, checkid.IAMAccessPolicyMissing},
-		Cause: "The EC2NodeClass of Karpenter, or the NodeClass of EKS Auto Mode, that a NodePool names is not ready: no subnet, security group, AMI, instance profile or placement group fits what it selects, or Karpenter may not launch with it. Karpenter launches nothing for the NodePool, makes no event of it, and pods wait.",
-		Fix:   "Correct what the class selects, or give what it selects the tags that it looks for. The condition of the class says which it is; Karpenter looks again by itself.",
-		Links: []string{
-			"https://karpenter.sh/docs/concepts/nodeclasses/#statusconditions",
-			"https://karpenter.sh/docs/troubleshooting/",
-			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-class.html",
-		},
 		Run: nodeClassNotReady,
 	}
 }
@@ -556,22 +542,10 @@ func tagsLike(tags map[string]string, terms []snapshot.SelectorTerm) string {
 // the pods say so.
 func NodePoolLimit() check.Check {
 	return check.Check{
-		ID:         checkid.KarpenterNodepoolLimit,
-		Title:      "A NodePool has reached its limit, and pods wait for its nodes",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
-		Breaks:     check.Pods,
-		Proof:      check.ByPassing,
-		CoversToo:  check.NodePools,
-		Needs:      []snapshot.Source{snapshot.Clusters},
-		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.Nodes, snapshot.WaitingPods, snapshot.PoolEventsOf, snapshot.InstanceTypes},
-		Cause:      "The nodes of a NodePool have as much CPU, memory or whatever else its limits name as they may, or what is left is less than the next node needs; pods that its nodes would take wait, and no other NodePool takes them. A limit that is reached while nobody waits is no fault: it is what it is for.",
-		Fix:        "Raise the limit, free what the NodePool's nodes hold, or let another NodePool take the pods.",
-		Links: []string{
-			"https://karpenter.sh/docs/concepts/nodepools/#speclimits",
-			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-pool.html",
-		},
-		Run: nodePoolLimit,
+		Entry: catalog.Meaning(checkid.KarpenterNodepoolLimit),
+		Needs: []snapshot.Source{snapshot.Clusters},
+		Uses:  []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.Nodes, snapshot.WaitingPods, snapshot.PoolEventsOf, snapshot.InstanceTypes},
+		Run:   nodePoolLimit,
 	}
 }
 

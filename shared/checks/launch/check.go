@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
@@ -18,12 +19,6 @@ import (
 // launchSpec is what one check of failed launches has of its own.
 type launchSpec struct {
 	id checkid.ID
-	// shortage tells that a subnet lacks addresses.
-	shortage bool
-	title    string
-	cause    string
-	fix      string
-	links    []string
 	// headline ends the finding's title: "workers cannot launch: …".
 	headline string
 	// says is a more exact end, where the texts give one; nil for none.
@@ -50,13 +45,7 @@ type launchFault struct {
 // of its class.
 func launchCheck(spec launchSpec) check.Check {
 	return check.Check{
-		ID:         spec.id,
-		Breaks:     check.Launching,
-		CoversToo:  check.Groups,
-		Shortage:   spec.shortage,
-		Title:      spec.title,
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
+		Entry: catalog.Meaning(spec.id),
 		// Instances are looked at where they were read: those that died while
 		// they started tell the same as the group's activities.
 		Uses: append([]snapshot.Source{
@@ -64,13 +53,6 @@ func launchCheck(spec launchSpec) check.Check {
 			// Settings that refuse launches, where EC2's text does not name them.
 			snapshot.LaunchTemplates, snapshot.Images, snapshot.AllowedImagesOf, snapshot.Subnets, snapshot.VPCs, snapshot.InstanceTypes,
 		}, spec.uses...),
-		AtLaunch: true,
-		Explains: []checkid.ID{checkid.AnyFailedLaunch},
-		// Nobody can launch with a class that is not ready.
-		After: []checkid.ID{checkid.KarpenterNodeclassNotReady},
-		Cause: spec.cause,
-		Fix:   spec.fix,
-		Links: spec.links,
 		Run: func(s *facts.View) []finding.Finding {
 			return withoutGroups(s, judge(s.Attempts(), spec))
 		},

@@ -23,13 +23,7 @@ import (
 
 func AccountValidation() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchAccountValidation,
-		title: "AWS has not validated the account for this region",
-		cause: "AWS validates new accounts, and accounts that use a region for the first time, and lets them launch nothing until that is done; or it has blocked the account.",
-		fix:   "Wait for the mail (minutes, up to four hours). After that, or where the account is blocked, write to AWS Support.",
-		links: []string{
-			"https://docs.aws.amazon.com/ec2/latest/devguide/errors-overview.html",
-		},
+		id:       checkid.LaunchAccountValidation,
 		headline: "AWS has not validated the account",
 		resource: ofAccount,
 		repair:   nothing,
@@ -38,14 +32,7 @@ func AccountValidation() check.Check {
 
 func AMI() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchAMI,
-		title: "The AMI cannot be used to launch",
-		cause: "The AMI does not exist (any more, or in this region) or is hidden by the account's Allowed AMIs, is disabled or pending, is not shared with this account, is for another processor architecture than the instance type, or is a Marketplace product whose terms were not accepted.",
-		fix:   "Let the launch template name an AMI that exists here and fits; look AMIs of EKS up in SSM (/aws/service/eks/optimized-ami/…). Share a private one with this account, accept the terms of a Marketplace one.",
-		links: []string{
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-ami.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html",
-		},
+		id:       checkid.LaunchAMI,
 		headline: "its AMI cannot be used",
 		resource: (*facts.Attempts).Image,
 		looks:    allowedLook,
@@ -64,14 +51,7 @@ func AMI() check.Check {
 
 func CapacityReservation() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchCapacityReservation,
-		title: "The capacity reservation does not take the launch",
-		cause: "The capacity reservation or capacity block that the launch template asks for is used up, not active yet, over, or is for another type, zone or platform. It does not pass by itself as a shortage of EC2's does, and other zones do not help.",
-		fix:   "Look at the reservation: its state, its dates, its zone and type, and how many places are free. Make it larger, or let the launch template ask for another one, or for none.",
-		links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",
-		},
+		id:       checkid.LaunchCapacityReservation,
 		headline: "its capacity reservation does not take it",
 		looks:    reservationLook,
 		uses:     []snapshot.Source{snapshot.LaunchTemplates, snapshot.CapacityReservations, snapshot.Subnets},
@@ -282,14 +262,7 @@ func (f launchFault) missingTags() string {
 
 func EncryptionControls() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchEncryptionControls,
-		title: "The VPC enforces encryption and the instance type does not encrypt",
-		cause: "The VPC's Encryption Controls are in the mode enforce, and the instance type does not encrypt traffic between instances: EC2 takes no network interface of it in this VPC. Only types of the Nitro System encrypt (EncryptionInTransitSupported).",
-		fix:   "Launch types that encrypt in transit, or set the VPC's Encryption Controls to monitor.",
-		links: []string{
-			"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-encryption-controls.html",
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/data-protection.html#encryption-transit",
-		},
+		id:       checkid.LaunchEncryptionControls,
 		headline: "its types do not encrypt in transit",
 		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
 			return finding.Fix{Command: AWSCommand(a, "ec2", "describe-instance-types", "--filters", "Name=network-info.encryption-in-transit-supported,Values=true", "--query", "InstanceTypes[].InstanceType", "--output", "text")}
@@ -401,13 +374,7 @@ func nothing(*facts.Attempts, launchFault) finding.Fix { return finding.Fix{} }
 
 func FleetLimit() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchFleetLimit,
-		title: "The quota of fleet requests is used up",
-		cause: "Auto Scaling launches through EC2 Fleet, and the account may make no more fleet requests. In new accounts this quota can be zero until AWS has verified them: then nothing launches at all.",
-		fix:   "Ask AWS Support to raise the quota, or to finish verifying the account. There is nothing to change in the cluster.",
-		links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/fleet-quotas.html",
-		},
+		id:       checkid.LaunchFleetLimit,
 		headline: "the quota of fleet requests is used up",
 		resource: ofAccount,
 		repair:   nothing,
@@ -416,14 +383,7 @@ func FleetLimit() check.Check {
 
 func ImageNotAllowed() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchImageNotAllowed,
-		title: "Allowed AMIs or the AMI's own rules refuse the launch",
-		cause: "The account's Allowed AMIs are enabled, perhaps by a declarative policy of the organization, and do not allow the AMI: EC2 hides it and says of a launch that the image does not exist. Or the AMI has rules of instance types that exclude the type of the launch. Instances that run already are not affected.",
-		fix:   "Use an AMI that the criteria allow, or add the AMI's provider to them (EKS's own images are of the provider amazon). For the AMI's rules of types: launch a type that they allow.",
-		links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-allowed-amis.html",
-			"https://docs.aws.amazon.com/organizations/latest/userguide/orgs_manage_policies_declarative_syntax.html",
-		},
+		id:       checkid.LaunchImageNotAllowed,
 		headline: "its AMI is not allowed here",
 		says: func(f launchFault) string {
 			if _, types, ok := strings.Cut(f.list[0].Verdict.Meaning, " do not allow the type "); ok {
@@ -470,14 +430,7 @@ func allowedLook(a *facts.Attempts, f launchFault) (headline string, evidence []
 
 func IMDSEnforced() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchIMDSEnforced,
-		title: "The account enforces IMDSv2 and the launch does not ask for it",
-		cause: "The account, or a declarative policy of its organization, enforces IMDSv2 (httpTokensEnforced): EC2 refuses each launch in which neither the launch template, nor the account's metadata defaults, nor the AMI set HttpTokens to required.",
-		fix:   "Set HttpTokens to required in a new version of the launch template (metadataOptions in an EC2NodeClass), with a hop limit of 2 where pods read the metadata; or set the account's default to required.",
-		links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshooting-launch.html#launching-an-imdsv1-enabled-instance-fails",
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-IMDS-new-instances.html",
-		},
+		id:       checkid.LaunchIMDSEnforced,
 		headline: "the account enforces IMDSv2",
 		resource: func(a *facts.Attempts, t facts.Attempt) string {
 			template, _ := a.Template(t.Group)
@@ -523,14 +476,7 @@ func notChecked(a *facts.Attempts, what string, source snapshot.Source) finding.
 
 func InsufficientCapacity() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchInsufficientCapacity,
-		title: "EC2 has no capacity for what the group launches",
-		cause: "EC2 has no free capacity of the instance type in the zone, or no Spot pool of the request has any. Auto Scaling tries again by itself.",
-		fix:   "Allow more instance types and zones: capacity is short by type and zone. Where it must be this type, wait, or reserve capacity.",
-		links: []string{
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshooting-launch.html",
-		},
+		id:       checkid.LaunchInsufficientCapacity,
 		headline: "EC2 has no capacity",
 		repair:   otherZones,
 	})
@@ -548,14 +494,7 @@ func otherZones(a *facts.Attempts, f launchFault) finding.Fix {
 
 func KMSKey() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchKMSKey,
-		title: "The KMS key of a volume cannot be used to launch",
-		cause: "A volume of the instance is encrypted (by the launch template, the AMI or the account's default) with a KMS key that is disabled, pending deletion, gone, or whose policy does not let the launching role use it and create grants. The instance dies seconds after its start. Client.InternalError nearly always means this.",
-		fix:   "Enable the key, and give the launching role kms:CreateGrant, Decrypt, DescribeKey, Encrypt, GenerateDataKey* and ReEncrypt* in the key's policy. Managed nodegroups and Auto Scaling launch with AWSServiceRoleForAutoScaling.",
-		links: []string{
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/key-policy-requirements-EBS-encryption.html",
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
-		},
+		id:       checkid.LaunchKMSKey,
 		headline: "a volume's KMS key cannot be used",
 		resource: kmsKey,
 		repair:   useKey,
@@ -594,15 +533,7 @@ func useKey(a *facts.Attempts, f launchFault) finding.Fix {
 
 func Placement() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchPlacement,
-		title: "The placement group or host does not take the launch",
-		cause: "The placement group, tenancy or host of the launch template does not take the instance: a cluster placement group is in one zone and the group launches into another, it does not take the type, a spread placement group has its seven instances in the zone, or there is no room beside its other instances.",
-		fix:   "Let the group launch into one zone with a type that the placement group takes, all at once; or take the placement out of the launch template.",
-		links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/limitations-placement-groups.html",
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
-		},
+		id:       checkid.LaunchPlacement,
 		headline: "its placement does not take it",
 		looks:    placementLook,
 		uses:     []snapshot.Source{snapshot.LaunchTemplates, snapshot.PlacementGroups, snapshot.Subnets},
@@ -702,14 +633,7 @@ func placementStands(p snapshot.PlacementGroup, in map[string]int, zones, types 
 // messages").
 func PolicyDenied() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchPolicyDenied,
-		title: "A policy above the launcher's own forbids the launch",
-		cause: "The organisation's service control policy or resource control policy, or a permissions boundary or session policy, denies the launch although the launcher's own policy allows it. Mostly it wants a tag, a Region, an instance type or encrypted volumes that the launch template does not give. An explicit deny whose policy AWS does not name counts too.",
-		fix:   "Let that policy allow the launch, or launch as it demands. The encoded message tells the statement and its conditions: with the setting decodeDenied=on Rollcall decodes it; by hand aws sts decode-authorization-message does.",
-		links: []string{
-			"https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html",
-			"https://docs.aws.amazon.com/organizations/latest/userguide/orgs_manage_policies_scps.html",
-		},
+		id:       checkid.LaunchPolicyDenied,
 		headline: "a policy above the launcher's own forbids it",
 		says:     func(f launchFault) string { return cmp.Or(saysStatement(f), whichPolicy(f)) },
 		repair:   nothing,
@@ -727,13 +651,7 @@ func whichPolicy(f launchFault) string {
 
 func Profile() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchProfile,
-		title: "The instance profile of the launch template does not exist",
-		cause: "The launch template names an instance profile that does not exist, or that was made seconds ago and that EC2 does not know yet.",
-		fix:   "Create the instance profile with the node role in it, or let the launch template name one that exists.",
-		links: []string{
-			"https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_switch-role-ec2_instance-profiles.html",
-		},
+		id:       checkid.LaunchProfile,
 		headline: "its instance profile does not exist",
 		resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.Profile },
 		repair: func(a *facts.Attempts, f launchFault) finding.Fix {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
@@ -18,17 +19,8 @@ import (
 
 func Suspended() check.Check {
 	return check.Check{
-		ID:         checkid.LaunchSuspended,
-		Breaks:     check.Launching,
-		CoversToo:  check.Groups,
-		Title:      "The group's launch process is suspended",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
-		Needs:      []snapshot.Source{snapshot.Groups},
-		AtLaunch:   true,
-		Cause:      "The process Launch of the Auto Scaling group is suspended while the group wants more instances than it has: nothing is launched, and no activity says so. Somebody or a deployment suspended it, or Auto Scaling did, after launches had failed for a day.",
-		Fix:        "Resume the process once what it was suspended for is over. Where Auto Scaling suspended it, look for why launches failed first.",
-		Links:      []string{"https://docs.aws.amazon.com/autoscaling/ec2/userguide/as-suspend-resume-processes.html"},
+		Entry: catalog.Meaning(checkid.LaunchSuspended),
+		Needs: []snapshot.Source{snapshot.Groups},
 		Run: func(s *facts.View) []finding.Finding {
 			var well []string
 			var list []finding.Finding
@@ -114,13 +106,7 @@ func cannotResume(s *facts.View, g snapshot.Group, reason string, has int) findi
 
 func SecurityGroup() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchSecurityGroup,
-		title: "A security group of the launch template does not exist or fit",
-		cause: "The launch template names a security group that was deleted, or one of another VPC than the subnet.",
-		fix:   "Let a new version of the launch template name security groups of the group's VPC, and let the group use it.",
-		links: []string{
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
-		},
+		id:       checkid.LaunchSecurityGroup,
 		headline: "a security group does not exist or fit",
 		resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.SecurityGroup },
 		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
@@ -138,14 +124,7 @@ func SecurityGroup() check.Check {
 
 func ServiceRole() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchServiceRole,
-		title: "A service-linked role that launches need is missing",
-		cause: "Auto Scaling launches with AWSServiceRoleForAutoScaling, and Spot needs AWSServiceRoleForEC2Spot. One of them was deleted, does not exist yet and may not be created by who launches, or is seconds old.",
-		fix:   "Create the role, and wait a minute for it to be known. Auto Scaling then tries again.",
-		links: []string{
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/autoscaling-service-linked-role.html",
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/service-linked-roles-spot-instance-requests.html",
-		},
+		id:       checkid.LaunchServiceRole,
 		headline: "a service-linked role is missing",
 		resource: ofAccount,
 		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
@@ -160,13 +139,7 @@ func ServiceRole() check.Check {
 
 func SpotLimit() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchSpotLimit,
-		title: "The quota of Spot vCPUs is used up",
-		cause: "The account has a quota of vCPUs for Spot instances of each family and region, beside that for on-demand. Running Spot instances and open requests count. In new accounts, and for GPU families, it can be zero.",
-		fix:   "Ask for a higher quota in Service Quotas, or let the group launch on demand or types of another family.",
-		links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html",
-		},
+		id:       checkid.LaunchSpotLimit,
 		headline: "the quota of Spot vCPUs is used up",
 		resource: quotaCode(true),
 		repair:   raiseQuota(true),
@@ -175,34 +148,19 @@ func SpotLimit() check.Check {
 
 func SpotPrice() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchSpotPrice,
-		title: "The Spot price is above the maximum that the group allows",
-		cause: "The launch template or the mixed instances policy sets a maximum price below today's Spot price.",
-		fix:   "Take the maximum price out: Spot then costs at most the on-demand price.",
-		links: []string{
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
-		},
+		id:       checkid.LaunchSpotPrice,
 		headline: "Spot costs more than it may",
 		repair:   nothing,
 	})
 }
 
 func SubnetFull() check.Check {
-	c := launchCheck(launchSpec{
+	return launchCheck(launchSpec{
 		id:       checkid.LaunchSubnetFull,
-		shortage: true,
-		title:    "The subnet has no free address for another instance",
-		cause:    "EC2 found no free address in the subnet when the group launched into it. ip/subnet-exhausted then says how many are free and what a node takes.",
-		fix:      "Free addresses (leaked network interfaces, unused load balancers), let the group launch into another subnet, or add a secondary CIDR with new subnets.",
-		links: []string{
-			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
-		},
 		headline: "the subnet has no free address",
 		resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Subnet },
 		repair:   freeAddresses,
 	})
-	c.After = append(c.After, checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces)
-	return c
 }
 
 // freeAddresses lists what holds addresses of the subnet without use.
@@ -221,14 +179,7 @@ func freeAddresses(a *facts.Attempts, f launchFault) finding.Fix {
 
 func Template() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchTemplate,
-		title: "The launch template does not fit or names what does not exist",
-		cause: "The launch template (or the version that the group uses) is gone, or asks for something that does not exist or does not go together: a key pair, a snapshot, a volume smaller than its snapshot, a device name, a subnet.",
-		fix:   "Make a corrected version of the launch template and let the group use it; a managed nodegroup takes it through an update.",
-		links: []string{
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-launch-template.html",
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
-		},
+		id:       checkid.LaunchTemplate,
 		headline: "the launch template does not fit",
 		resource: func(a *facts.Attempts, t facts.Attempt) string {
 			if id := lostSubnet(t); id != "" {
@@ -279,13 +230,7 @@ func showTemplate(a *facts.Attempts, f launchFault) finding.Fix {
 
 func Throttled() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchThrottled,
-		title: "Calls of the account were throttled when the group launched",
-		cause: "EC2 or Auto Scaling refused calls because this account and region make too many. Auto Scaling tries again by itself.",
-		fix:   "Find what calls so often (CloudTrail, CloudWatch usage metrics of the API), and ask for a higher request quota if it must.",
-		links: []string{
-			"https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html",
-		},
+		id:       checkid.LaunchThrottled,
 		headline: "calls of the account are throttled",
 		resource: ofAccount,
 		repair:   nothing,
@@ -294,13 +239,7 @@ func Throttled() check.Check {
 
 func Unauthorized() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchUnauthorized,
-		title: "Who launches may not",
-		cause: "The role or user that launches lacks a permission, or a service control policy, a permissions boundary or a resource policy forbids it. Which stands in the message as a sentence, or encoded: with the setting decodeDenied=on Rollcall decodes it and tells the statement and the tag.",
-		fix:   "Take the message from the scaling activity, decode it with aws sts decode-authorization-message, and allow the action that it names; where it names an explicit deny, look for the service control policy.",
-		links: []string{
-			"https://docs.aws.amazon.com/STS/latest/APIReference/API_DecodeAuthorizationMessage.html",
-		},
+		id:       checkid.LaunchUnauthorized,
 		headline: "who launches lacks a permission",
 		says:     saysDenied,
 		repair:   nothing,
@@ -308,15 +247,8 @@ func Unauthorized() check.Check {
 }
 
 func Unclassified() check.Check {
-	c := launchCheck(launchSpec{
-		id:    checkid.LaunchUnclassified,
-		title: "A launch failed for a reason that is not known here",
-		cause: "Auto Scaling could not launch, and its status message is none that Rollcall knows, or there is none; or a launch lifecycle hook abandoned the instance. The text is shown as it is.",
-		fix:   "Read the text. For an abandoned hook, find out what should have completed it.",
-		links: []string{
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/lifecycle-hooks.html",
-		},
+	return launchCheck(launchSpec{
+		id:       checkid.LaunchUnclassified,
 		headline: "the reason is in the text",
 		says: func(f launchFault) string {
 			if abandoned(f) {
@@ -331,9 +263,6 @@ func Unclassified() check.Check {
 			return finding.Fix{Command: AWSCommand(a, "autoscaling", "describe-lifecycle-hooks", "--auto-scaling-group-name", f.groups()[0])}
 		},
 	})
-	// A hook gives up an instance that did not join: what kept it from joining is the cause.
-	c.After = append(c.After, checkid.AnyJoinCause)
-	return c
 }
 
 // abandoned reports whether launch hooks abandoned all of the launches.
@@ -343,13 +272,7 @@ func abandoned(f launchFault) bool {
 
 func UnsupportedType() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchUnsupportedType,
-		title: "The instance type cannot be launched in this zone or account",
-		cause: "The zone does not offer the instance type, the type does not go with an option of the launch template (tenancy, placement group, Spot), or the account is on the Free plan, which launches a few types only.",
-		fix:   "Choose types that all zones of the group offer, or take the subnet of that zone out of the group. In the free plan: a Free Tier type, or the paid plan.",
-		links: []string{
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
-		},
+		id:       checkid.LaunchUnsupportedType,
 		headline: "the instance type is not supported there",
 		repair:   otherZones,
 	})
@@ -357,13 +280,7 @@ func UnsupportedType() check.Check {
 
 func VCPULimit() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchVCPULimit,
-		title: "The quota of on-demand vCPUs is used up",
-		cause: "The account has a quota of vCPUs for on-demand instances of each family and region. Everything in the account counts. In new accounts, and for GPU families, it can be zero.",
-		fix:   "Ask for a higher quota in Service Quotas, stop what is not needed, or let the group launch types of another family or Spot.",
-		links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-resource-limits.html",
-		},
+		id:       checkid.LaunchVCPULimit,
 		headline: "the quota of vCPUs is used up",
 		resource: quotaCode(false),
 		repair:   raiseQuota(false),
@@ -372,13 +289,7 @@ func VCPULimit() check.Check {
 
 func VolumeLimit() check.Check {
 	return launchCheck(launchSpec{
-		id:    checkid.LaunchVolumeLimit,
-		title: "The limit for EBS volumes is reached",
-		cause: "The account's storage or IOPS for EBS volumes of that kind are used up in this region: the instance is ended when its volume cannot be made.",
-		fix:   "Delete volumes that nothing uses, or ask for a higher quota in Service Quotas.",
-		links: []string{
-			"https://docs.aws.amazon.com/ebs/latest/userguide/ebs-resource-quotas.html",
-		},
+		id:       checkid.LaunchVolumeLimit,
 		headline: "the limit for EBS volumes is reached",
 		resource: ofAccount,
 		repair: func(a *facts.Attempts, _ launchFault) finding.Fix {

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -378,20 +379,9 @@ func barrierTo(g *facts.Placements, p *facts.Placement, w path.Path, back bool) 
 
 func Egress() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.NACLEgress,
-		Title:      "A network ACL denies outbound 443",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.NACLEgress),
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways, snapshot.NetworkACLs,
-		},
-		AtLaunch: true,
-		Cause: "The first rule that matches denies 443 at the edge of a subnet on the way to what a node must reach: out of the node's own subnet, " +
-			"into and out of the NAT gateway's, or into the subnets where an endpoint or the control plane answers. Within one subnet network ACLs judge nothing.",
-		Fix: "Add a rule with a lower number that allows 443 in the direction that is denied.",
-		Links: []string{
-			"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-network-acls.html",
-			"https://docs.aws.amazon.com/vpc/latest/userguide/nacl-rules.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
 			g := s.Placements()
@@ -462,21 +452,9 @@ func allowEntry(s *facts.View, acl string, number int, c crossing) string {
 
 func Return() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.NACLReturn,
-		Title:      "A network ACL denies the answers on their way back",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.NACLReturn),
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways, snapshot.NetworkACLs,
-		},
-		After:    []checkid.ID{checkid.NACLEgress},
-		AtLaunch: true,
-		Cause: "Network ACLs remember no connection: answers need a rule of their own, for the port that the client chose. Linux chooses from 32768-60999, Windows from 49152-65535, " +
-			"a NAT gateway from 1024-65535. The first rule that matches denies these ports at the edge of a subnet on the way back. Where it denies a part of them, connections fail now and then.",
-		Fix: "Add a rule with a lower number that allows the ports in the direction that is denied.",
-		Links: []string{
-			"https://docs.aws.amazon.com/vpc/latest/userguide/nacl-ephemeral-ports.html",
-			"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-network-acls.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
 			g := s.Placements()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -22,20 +23,10 @@ import (
 
 func CNINotReady() check.Check {
 	return check.Check{
-		ID:         checkid.NodeCNINotReady,
-		Starved:    true,
-		Title:      "The network plugin does not come up on the node",
-		Confidence: finding.Certain,
-		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.AWSNode, snapshot.Pods},
-		Uses:       []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf},
-		After:      []checkid.ID{checkid.AnyJoinCause, checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces, checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IAMCNIRolePolicies, checkid.IAMRolePolicies, checkid.IAMSTSEndpoint, checkid.CNIVersion, checkid.CNIIPv6, checkid.CNIEniconfig, checkid.CNIPodIdentityAgent, checkid.InstanceIMDS},
-		Cause:      "The node registered, its network is not ready, and the pod aws-node on it fails: its image cannot be pulled, or it ends with an error. A node without a network plugin takes no pods.",
-		Fix:        "Read why the pod waits or ended, and its log: the image pull needs ECR and S3, the plugin needs EC2's API, its IAM actions and free addresses.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
-			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/troubleshooting.md",
-		},
-		Run: runCNINotReady,
+		Entry: catalog.Meaning(checkid.NodeCNINotReady),
+		Needs: []snapshot.Source{snapshot.Nodes, snapshot.AWSNode, snapshot.Pods},
+		Uses:  []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf},
+		Run:   runCNINotReady,
 	}
 }
 
@@ -237,18 +228,9 @@ func one(yes bool) int {
 
 func CSRPending() check.Check {
 	return check.Check{
-		ID:         checkid.NodeCSRPending,
-		Title:      "The kubelet's serving certificate is not approved",
-		Confidence: finding.Possible,
-		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.CSRs},
-		After:      []checkid.ID{checkid.IAMAccessDuplicateMapping},
-		Cause:      "The kubelet asked for a serving certificate and nobody approved it. The node joins all the same; logs, exec and webhooks to it fail with a TLS error. EKS approves only what a node asks for under its own name: a node role that is mapped twice asks under another one.",
-		Fix:        "Map the node role once, with the user name system:node:{{EC2PrivateDNSName}}. What is pending can be approved by hand once, after a look at it: who asks (requestor), for which names and addresses (common name, SANs) and for what (usages).",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/cert-signing.html",
-			"https://github.com/awslabs/amazon-eks-ami/issues/610",
-		},
-		Run: runCSRPending,
+		Entry: catalog.Meaning(checkid.NodeCSRPending),
+		Needs: []snapshot.Source{snapshot.Nodes, snapshot.CSRs},
+		Run:   runCSRPending,
 	}
 }
 
@@ -357,24 +339,10 @@ func lookAtCSR(csr snapshot.CSR) string {
 // only launch and registration have a clock (liveness.go).
 func NotInitialized() check.Check {
 	return check.Check{
-		ID:         checkid.NodeNotInitialized,
-		Title:      "The node is Ready, and Karpenter does not call it initialized",
-		Confidence: finding.Likely,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
-		Breaks:     check.Pods,
-		Proof:      check.ByPassing,
-		CoversToo:  check.NodePools,
-		Needs:      []snapshot.Source{snapshot.Clusters},
-		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.Nodes, snapshot.NodeEventsOf},
-		After:      []checkid.ID{checkid.NodeUninitialized, checkid.IPBranchInterfaces},
-		Predictive: true,
-		Cause:      "The node of a NodeClaim registered and is Ready, and for minutes Karpenter waits for it: a startup taint that nobody takes away keeps pods off it, or a resource that was asked for (a GPU, a pod network interface) is not there, because its device plugin or its driver does not run. Karpenter neither replaces nor consolidates such a node.",
-		Fix:        "Look at who is to take the taint away, or at the DaemonSet of the device plugin: whether it runs on this node, and what its log says.",
-		Links: []string{
-			"https://karpenter.sh/docs/concepts/nodepools/#spectemplatespecstartuptaints",
-			"https://karpenter.sh/docs/concepts/nodeclaims/",
-		},
-		Run: notInitialized,
+		Entry: catalog.Meaning(checkid.NodeNotInitialized),
+		Needs: []snapshot.Source{snapshot.Clusters},
+		Uses:  []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.Nodes, snapshot.NodeEventsOf},
+		Run:   notInitialized,
 	}
 }
 
@@ -530,18 +498,8 @@ func readySince(s *facts.View, node string) time.Time {
 
 func NotReady() check.Check {
 	return check.Check{
-		ID:         checkid.NodeNotReady,
-		Starved:    true,
-		Title:      "The node registered and is not Ready",
-		Confidence: finding.Symptom,
-		Needs:      []snapshot.Source{snapshot.Nodes},
-		After: []checkid.ID{
-			checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP,
-			checkid.EndpointMissing, checkid.IPSubnetExhausted, checkid.InstanceEndedEarly,
-		},
-		Cause: "The kubelet reached the cluster, and the node's Ready condition is not True, or the cloud provider's taint node.cloudprovider.kubernetes.io/uninitialized is still on it. Mostly the network plugin (aws-node) did not start.",
-		Fix:   "Read the condition's message. For a network plugin that is not ready: the aws-node pod on that node, its image pull, its permissions, and the free addresses of the subnet.",
-		Links: []string{"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html"},
+		Entry: catalog.Meaning(checkid.NodeNotReady),
+		Needs: []snapshot.Source{snapshot.Nodes},
 		Run: func(s *facts.View) []finding.Finding {
 			l := s.Index()
 			var ready []string
@@ -600,20 +558,8 @@ func notReadyFinding(l facts.InstanceIndex, id string, n *snapshot.Node) finding
 
 func NotRegistered() check.Check {
 	return check.Check{
-		ID:         checkid.NodeNotRegistered,
-		Title:      "No node registered in time",
-		Confidence: finding.Symptom,
-		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes},
-		After: []checkid.ID{
-			checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP,
-			checkid.EndpointMissing, checkid.InstanceEndedEarly,
-		},
-		Cause: "The instance runs, its time to join is over, and no node has its id. It is a symptom: the kubelet did not start, did not reach the cluster API, or was not let in.",
-		Fix:   "Fix the cause that another check names. Where none does, read the instance's console output and the kubelet's log (over SSM or SSH), and look for the node role's access entry.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
-			"https://repost.aws/knowledge-center/eks-worker-nodes-cluster",
-		},
+		Entry: catalog.Meaning(checkid.NodeNotRegistered),
+		Needs: []snapshot.Source{snapshot.Instances, snapshot.Nodes},
 		Run: func(s *facts.View) []finding.Finding {
 			l := s.Index()
 			var registered []string
@@ -668,17 +614,8 @@ func learned(i *snapshot.Instance, launch snapshot.ExpectedJoin) string {
 
 func Uninitialized() check.Check {
 	return check.Check{
-		ID:         checkid.NodeUninitialized,
-		Title:      "The cloud provider has not initialised the node",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Nodes},
-		After:      []checkid.ID{checkid.DNSDHCPOptions, checkid.DNSHostnamesOff, checkid.InstanceClusterTag},
-		Cause:      "The node registered and keeps the taint node.cloudprovider.kubernetes.io/uninitialized: the cluster's cloud controller finds no EC2 instance for it. Mostly the node's name is not the instance's private DNS name (DHCP options, a host name that user data sets), or its provider id is missing.",
-		Fix:        "Let the node have the instance's private DNS name: DHCP options with one domain name or none, and no host name of its own. Then replace it.",
-		Links: []string{
-			"https://kubernetes.io/docs/reference/labels-annotations-taints/#node-cloudprovider-kubernetes-io-uninitialized",
-			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
-		},
+		Entry: catalog.Meaning(checkid.NodeUninitialized),
+		Needs: []snapshot.Source{snapshot.Nodes},
 		Run: func(s *facts.View) []finding.Finding {
 			l := s.Index()
 			var well []string

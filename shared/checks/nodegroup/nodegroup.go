@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -20,32 +21,11 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// behindNodegroups are the checks that are nearer to the cause of an issue
-// than EKS's word for it.
-func behindNodegroups() []checkid.ID {
-	return []checkid.ID{
-		checkid.AnyJoinCause, checkid.AnyFailedLaunch, checkid.LaunchSuspended, checkid.IPSubnetExhausted, checkid.SpotReclaimedBeforeJoin, checkid.ClusterHealth, checkid.AddonDegraded,
-	}
-}
-
 func Health() check.Check {
 	return check.Check{
-		ID:         checkid.NodegroupHealth,
-		Breaks:     check.Managed,
-		Proof:      check.ByPassing,
-		CoversToo:  check.Nodegroups,
-		Title:      "EKS reports a health issue of a nodegroup",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.NodegroupWatch},
-		Needs:      []snapshot.Source{snapshot.Nodegroups},
-		Uses:       []snapshot.Source{snapshot.Subnets},
-		After:      behindNodegroups(),
-		Cause:      "EKS lists a health issue of a managed nodegroup. All codes have a class, a meaning and a next step here. That instances did not join, or could not be launched, is a symptom: where their own cause is found, that is told. EKS keeps some issues long after they are over; a later launch that joined, or as many Ready nodes as are wanted, outweighs those.",
-		Fix:        "It depends on the issue's code, which the finding names.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html#troubleshoot-managed-node-groups",
-		},
+		Entry: catalog.Meaning(checkid.NodegroupHealth),
+		Needs: []snapshot.Source{snapshot.Nodegroups},
+		Uses:  []snapshot.Source{snapshot.Subnets},
 		Run: func(s *facts.View) []finding.Finding {
 			r := facts.NewRoster(s)
 			var list []finding.Finding
@@ -182,22 +162,9 @@ func codesOf(list []snapshot.Issue) []string {
 
 func Status() check.Check {
 	return check.Check{
-		ID:         checkid.NodegroupStatus,
-		Breaks:     check.Managed,
-		Proof:      check.ByPassing,
-		CoversToo:  check.Nodegroups,
-		Title:      "A nodegroup failed, is degraded, or does not get on",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.NodegroupWatch},
-		Needs:      []snapshot.Source{snapshot.Nodegroups},
-		Uses:       []snapshot.Source{snapshot.Updates, snapshot.Subnets},
-		After:      append(behindNodegroups(), checkid.NodegroupHealth),
-		Cause:      "The nodegroup is CREATE_FAILED, DELETE_FAILED or DEGRADED, or it is CREATING, UPDATING or DELETING for longer than that takes: 40 minutes to be made, 45 to be deleted, half an hour for a change of its settings, and for a change of its version an hour and 15 minutes for each node. Where EKS lists an issue, that is told and not the status. EKS takes a bad status back late, or never: a later launch that joined, or as many Ready nodes as are wanted, outweighs it.",
-		Fix:        "Read the nodegroup's updates and its group's scaling activities; a nodegroup that could not be made has to be deleted and made again.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html",
-		},
+		Entry: catalog.Meaning(checkid.NodegroupStatus),
+		Needs: []snapshot.Source{snapshot.Nodegroups},
+		Uses:  []snapshot.Source{snapshot.Updates, snapshot.Subnets},
 		Run: func(s *facts.View) []finding.Finding {
 			r := facts.NewRoster(s)
 			var list []finding.Finding
@@ -350,21 +317,8 @@ func describeUpdate(r facts.Roster, n snapshot.Nodegroup) string {
 
 func UpdateFailed() check.Check {
 	return check.Check{
-		ID:         checkid.NodegroupUpdateFailed,
-		Breaks:     check.Managed,
-		Proof:      check.ByPassing,
-		CoversToo:  check.Nodegroups,
-		Title:      "An update of a nodegroup failed",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.NodegroupWatch},
-		Needs:      []snapshot.Source{snapshot.Nodegroups, snapshot.Updates},
-		After:      behindNodegroups(),
-		Cause:      "The last update of the nodegroup's settings or version ended Failed, and none succeeded or goes on since: the nodegroup is not as somebody meant it to be, or half of its nodes are. All error codes have a class, a meaning and a next step here. An update that was cancelled is no fault, and after a week nobody waits for one that failed.",
-		Fix:        "It depends on the error's code, which the finding names; then update again.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/APIReference/API_ErrorDetail.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html",
-		},
+		Entry: catalog.Meaning(checkid.NodegroupUpdateFailed),
+		Needs: []snapshot.Source{snapshot.Nodegroups, snapshot.Updates},
 		Run: func(s *facts.View) []finding.Finding {
 			r := facts.NewRoster(s)
 			var list []finding.Finding

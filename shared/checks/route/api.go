@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -53,18 +54,11 @@ func dualStack(endpoint string) bool {
 
 func APIPrivateUnreachable() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         checkid.RouteAPIPrivateUnreachable,
-		Title:      "No route leads to the cluster's private endpoint in another VPC",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.RouteAPIPrivateUnreachable),
 		// Endpoints play no part: the control plane's interfaces are no VPC
 		// endpoint. Peerings and transit gateways are asked for where a row
 		// leads to one.
-		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables},
-		AtLaunch: true,
-		Cause:    "The cluster's API has only its private endpoint, whose addresses are in the cluster's VPC. The nodes are in another VPC, and no route leads from there to the cluster's VPC, or none leads back.",
-		Fix:      "Connect the two VPCs by peering or a transit gateway, with routes both ways, or run the nodes in the cluster's VPC.",
-		Links:    []string{"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html"},
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			return c.Each(privateAPIFinding)
@@ -153,19 +147,8 @@ func routesOf(c *routes.Scope, table string) []snapshot.Route {
 
 func APIPublicCIDR() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         checkid.RouteAPIPublicCIDR,
-		Title:      "The API's public endpoint does not admit the nodes' address",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.NATGateways, snapshot.Instances},
-		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP, checkid.RouteIGWDetached, checkid.RouteBlockedPublicAccess, checkid.RouteNATInstanceSourceCheck},
-		AtLaunch:   true,
-		Cause:      "Nodes reach the cluster's API by its public endpoint only, and publicAccessCidrs leaves out the address that their traffic leaves from: the NAT gateway's, or their own.",
-		Fix:        "Switch on private access, which keeps the nodes' traffic in the VPC, or add the address to publicAccessCidrs.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
-			"https://docs.aws.amazon.com/eks/latest/APIReference/API_VpcConfigRequest.html",
-		},
+		Entry: catalog.Meaning(checkid.RouteAPIPublicCIDR),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.NATGateways, snapshot.Instances},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			return publicCIDRs(c)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -18,17 +19,10 @@ import (
 
 func IGWDetached() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         checkid.RouteIGWDetached,
-		Title:      "The internet gateway is not attached to this VPC",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.RouteIGWDetached),
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.InternetGateways,
 		},
-		AtLaunch: true,
-		Cause:    "The route of the nodes to the internet, or of the NAT gateway that they use, leads to an internet gateway that exists and is attached to no VPC, or to another one.",
-		Fix:      "Attach the gateway to the VPC again, or lead the route to the gateway that is attached.",
-		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/working-with-igw.html"},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			return ways(c, wayCheck{fault: path.Detached, id: atEnd, open: routes.Rowless, say: detachedFinding})
@@ -108,16 +102,9 @@ func destinationTo(c *routes.Scope, table string, f wayFault) string {
 
 func IGWNoPublicIP() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         checkid.RouteIGWNoPublicIP,
-		Title:      "The route is an internet gateway, and nodes have no public address",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
-		Uses:       []snapshot.Source{snapshot.LaunchTemplates}, // which may turn public addresses off
-		AtLaunch:   true,
-		Cause:      "An internet gateway only carries traffic of addresses that have a public one. The subnet does not assign them, or the launch template turns that off.",
-		Fix:        "Let the subnet (or the launch template's network interface) assign public addresses, or lead 0.0.0.0/0 to a NAT gateway. Then replace the instances: a running one is not given an address.",
-		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-igw-internet-access.html"},
+		Entry: catalog.Meaning(checkid.RouteIGWNoPublicIP),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
+		Uses:  []snapshot.Source{snapshot.LaunchTemplates}, // which may turn public addresses off
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			var list []finding.Finding

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -19,17 +20,10 @@ import (
 
 func NATInstanceSourceCheck() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         checkid.RouteNATInstanceSourceCheck,
-		Title:      "The NAT instance does not run, or may not forward",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.RouteNATInstanceSourceCheck),
 		// The interface is asked for where a row leads to one: most VPCs have
 		// no NAT instance.
-		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
-		AtLaunch: true,
-		Cause:    "The default route leads to an instance's network interface whose source/destination check is on, so that EC2 drops every packet that is not its own; or the instance is stopped, or the interface is attached to none.",
-		Fix:      "Switch the source/destination check off, start the instance, or lead the route to a NAT gateway.",
-		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/work-with-nat-instances.html"},
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			return ways(c, wayCheck{fault: path.NATInstance, id: atEnd, open: byInterface, say: natInstanceFinding})
@@ -124,18 +118,11 @@ func fixForwarder(c *routes.Scope, f wayFault) finding.Fix {
 
 func NATNoInternet() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         checkid.RouteNATNoInternet,
-		Title:      "The NAT gateway itself has no way to the internet",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.RouteNATNoInternet),
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints,
 			snapshot.NATGateways, snapshot.InternetGateways,
 		},
-		AtLaunch: true,
-		Cause:    "The NAT gateway is available, but the route table of its own subnet has no route to an internet gateway: it stands in a private subnet, its subnet lost its association, or its route leads back to itself.",
-		Fix:      "Associate the NAT gateway's subnet with a table whose 0.0.0.0/0 leads to the VPC's internet gateway.",
-		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html"},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			return ways(c, wayCheck{
@@ -216,15 +203,8 @@ func setRoute(list []snapshot.Route, destination string) string {
 
 func NATUnusable() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         checkid.RouteNATUnusable,
-		Title:      "The NAT gateway passes no traffic",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways},
-		AtLaunch:   true,
-		Cause:      "The NAT gateway that wins for what nodes need is pending, failed, deleting or deleted, or it is a private one with nothing behind it that leads to the internet. A deleted gateway can be described for about an hour.",
-		Fix:        "Lead the route to a NAT gateway that works, or make a new one: a failed gateway cannot be repaired.",
-		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html"},
+		Entry: catalog.Meaning(checkid.RouteNATUnusable),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			return ways(c, wayCheck{fault: path.NATUnusable, id: atEnd, open: func(w path.Way) bool { return maySpareNAT(c, w) }, say: natUnusableFinding})

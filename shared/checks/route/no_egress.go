@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -18,20 +19,8 @@ import (
 
 func NoEgress() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         checkid.RouteNoEgress,
-		Remedy:     AddNATRoute,
-		Title:      "The subnet has no route to the internet",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		AtLaunch:   true,
-		Cause: "The route table in force for the subnet (its own, else the VPC's main table) has no default route, and the VPC has no endpoints for what a node needs. " +
-			"The instance runs, its Auto Scaling activity is successful, the nodegroup is ACTIVE, and no node ever registers.",
-		Fix: "Add 0.0.0.0/0 to a NAT gateway that works (or an internet gateway, where nodes have public addresses), or associate the subnet with the table that its siblings use. Then replace the instances that did not join.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html",
-			"https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html",
-		},
+		Entry: catalog.Meaning(checkid.RouteNoEgress),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			return ways(c, wayCheck{

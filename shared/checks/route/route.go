@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -28,19 +29,11 @@ func usingTemplates(c check.Check) check.Check {
 
 func Blackhole() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         checkid.RouteBlackhole,
-		Title:      "The winning route leads to something that is gone",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.RouteBlackhole),
 		// The targets are not needed: where they were read, one that EC2 still
 		// describes has a check of its own; where not, the row's own state shows
 		// that nothing passes, and not why.
-		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:    []checkid.ID{checkid.RouteNATUnusable, checkid.RouteIGWDetached, checkid.RouteNATInstanceSourceCheck},
-		AtLaunch: true,
-		Cause:    "The row that wins for a service that nodes need is a blackhole: its NAT gateway, interface, instance, peering connection or attachment was deleted, and the row was left behind. So is a row of a transit gateway's table.",
-		Fix:      "Lead the row to a target that exists: a NAT gateway that works, or the internet gateway that is attached to this VPC.",
-		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/WorkWithRouteTables.html"},
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			return ways(c, wayCheck{fault: path.Blackhole, id: inTable, open: routes.Rowless, say: blackholeFinding})
@@ -122,19 +115,8 @@ func toGateway(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
 // in the NAT gateway's subnet, or in the node's own.
 func BlockedPublicAccess() check.Check {
 	return usingTemplates(check.Using([]snapshot.Source{snapshot.PublicAccessOf}, check.WithPathSources(check.Check{
-		ID:         checkid.RouteBlockedPublicAccess,
-		Title:      "VPC Block Public Access drops the traffic to the internet",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		AtLaunch:   true,
-		Cause: "The routes lead to an internet gateway or an egress-only one, and VPC Block Public Access drops the traffic there. The account, or its organization by a declarative policy, has switched it on for the Region, and no exclusion covers the subnet where the traffic leaves: the NAT gateway's, or the nodes' own. " +
-			"block-bidirectional drops everything; block-ingress, and an exclusion that allows egress only, pass NAT gateways and egress-only gateways and drop what nodes send by an internet gateway from public addresses of their own.",
-		Fix: "Exclude the subnet where the traffic leaves (the NAT gateway's with allow-egress), or give the VPC endpoints for what nodes need and the cluster private access. A further route or NAT gateway does not help.",
-		Links: []string{
-			"https://docs.aws.amazon.com/vpc/latest/userguide/security-vpc-bpa.html",
-			"https://docs.aws.amazon.com/vpc/latest/userguide/security-vpc-bpa-basics.html",
-		},
+		Entry: catalog.Meaning(checkid.RouteBlockedPublicAccess),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			list := ways(c, wayCheck{
@@ -309,15 +291,8 @@ func fixBlocked(c *routes.Scope, f wayFault, at, direct []string) finding.Fix {
 
 func CrossZoneNAT() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         checkid.RouteCrossZoneNAT,
-		Title:      "The NAT gateway is in another zone",
-		Confidence: finding.Advice,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways},
-		AtLaunch:   true,
-		Cause:      "The subnet's default route is to a NAT gateway in another availability zone. It works, costs the transfer between zones, and fails with the other zone.",
-		Fix:        "Give each zone a NAT gateway and each zone's subnets a route table that leads to it, or use a regional NAT gateway.",
-		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-basics.html"},
+		Entry: catalog.Meaning(checkid.RouteCrossZoneNAT),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways},
 		Run: func(s *facts.View) []finding.Finding {
 			// It works, so no instance is in trouble because of it: the subnets
 			// that the groups launch into are judged.
@@ -510,20 +485,9 @@ func byNAT(w path.Way) bool { return w.Row.Target.Kind == snapshot.ToNATGateway 
 
 func IPv6NoEgress() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         checkid.RouteIPv6NoEgress,
-		Title:      "The subnet of an IPv6 cluster has no IPv6 range or no IPv6 route",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.RouteIPv6NoEgress),
 		// Egress-only gateways are asked for where a row leads to one.
-		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:    []checkid.ID{checkid.RouteNoEgress},
-		AtLaunch: true,
-		Cause:    "Nodes of an IPv6 cluster take a /80 of their subnet's IPv6 range for pods, and reach what has IPv6 addresses (the cluster's dual-stack endpoint among it) over IPv6. The subnet has no such range, or its table has no ::/0 that leads out. IPv4 is needed too: EC2, ECR and STS answer on IPv4 unless told otherwise.",
-		Fix:      "Give the subnet an IPv6 range, and lead ::/0 to an egress-only internet gateway (or the internet gateway, in a public subnet).",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/cni-ipv6.html",
-			"https://docs.aws.amazon.com/vpc/latest/userguide/egress-only-internet-gateway.html",
-		},
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		Run: func(s *facts.View) []finding.Finding {
 			c := routes.Of(s)
 			list := slices.Clone(c.Blind)
@@ -702,15 +666,8 @@ func fixIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Fix {
 // network. It is Unknown once for each hop, and names it.
 func LeavesView() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
-		ID:         checkid.RouteLeavesView,
-		Title:      "A path leads to what cannot be read",
-		Confidence: finding.Possible,
-		NeverFails: true,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		AtLaunch:   true,
-		Cause:      "The path to something that nodes need leads through a transit gateway or VPC of another account, a firewall, an appliance, a VPN or a prefix list whose inside cannot be read, and no Ready node shows that it works.",
-		Fix:        "Look at the hop that is named, from the account that owns it. Where a permission is named, grant it.",
-		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/reachability/what-is-reachability-analyzer.html"},
+		Entry: catalog.Meaning(checkid.RouteLeavesView),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		Run: func(s *facts.View) []finding.Finding {
 			return leavesViewFinding(routes.Of(s))
 		},

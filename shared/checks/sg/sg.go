@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -21,20 +22,9 @@ import (
 
 func ClusterIngress() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.SGClusterIngress,
-		Title:      "The cluster's security groups do not admit the nodes",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.SGClusterIngress),
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
-		},
-		AtLaunch: true,
-		Cause: "The cluster's private endpoint wins, and no rule of the security groups on the control plane's interfaces admits 443 from the nodes. " +
-			"It is so when nodes have security groups of their own and nobody let those in.",
-		Fix: "Admit 443 from the nodes' security group in the cluster's, or give the nodes the cluster's group.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
 		},
 		Run: RunClusterIngress,
 	})
@@ -105,22 +95,11 @@ func clusterIngressFinding(g *facts.Placements, b *facts.SgBlock) finding.Findin
 // EKS gives the cluster's own group that rule from Kubernetes 1.33 on (eksctl#8509).
 func EFASelfRule() check.Check {
 	return check.Check{
-		ID:         checkid.SGEFASelfRule,
-		Title:      "The nodes' security groups do not let EFA traffic through",
-		Confidence: finding.Likely,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.SecurityGroups},
+		Entry: catalog.Meaning(checkid.SGEFASelfRule),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.SecurityGroups},
 		// What an instance that has ended asked for, its launch template says.
-		Uses:     []snapshot.Source{snapshot.LaunchTemplates},
-		AtLaunch: true,
-		Cause: "An instance has an Elastic Fabric Adapter (interface type efa or efa-only), and none of its security groups allows all traffic to and from itself, in both directions. " +
-			"A rule for addresses, 0.0.0.0/0 for instance, does not let EFA traffic through. Nodes join all the same; MPI and NCCL do not get through between them.",
-		Fix: "Add a rule to a security group of the adapters, inbound and outbound, that allows all traffic from and to the group itself.",
-		Links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html#efa-start-security",
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-efa.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html",
-		},
-		Run: efaSelfRule,
+		Uses: []snapshot.Source{snapshot.LaunchTemplates},
+		Run:  efaSelfRule,
 	}
 }
 
@@ -252,15 +231,9 @@ func efaFinding(s *facts.View, set *efaGroups, in, out string) finding.Finding {
 
 func KubeletIngress() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.SGKubeletIngress,
-		Title:      "The nodes do not admit the control plane on 10250",
-		Confidence: finding.Possible,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.SecurityGroups},
-		AtLaunch:   true,
-		Cause:      "No rule of the nodes' security groups admits 10250 from the control plane's interfaces. Nodes join all the same; logs, exec, metrics and port-forward do not work.",
-		Fix:        "Admit 10250 from the cluster's security group in the nodes'.",
-		Links:      []string{"https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html"},
-		Run:        RunKubeletIngress,
+		Entry: catalog.Meaning(checkid.SGKubeletIngress),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.SecurityGroups},
+		Run:   RunKubeletIngress,
 	})
 }
 
@@ -349,24 +322,13 @@ func kubeletIngressFinding(g *facts.Placements, b *facts.SgBlock) finding.Findin
 
 func NodeEgress() check.Check {
 	return check.WithPathSources(check.Check{
-		ID:         checkid.SGNodeEgress,
-		Title:      "The nodes' security groups let nothing out where nodes must go",
-		Confidence: finding.Certain,
-		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Entry: catalog.Meaning(checkid.SGNodeEgress),
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
 		},
 		// A proxy makes it less than certain; more than that neither decides.
-		Uses:     []snapshot.Source{snapshot.UserDataOf, snapshot.LaunchTemplates},
-		AtLaunch: true,
-		Cause: "No rule of the nodes' security groups admits 443 to what a node must reach on the path that wins: the control plane, an endpoint or the internet. " +
-			"Where the VPC has name servers of its own, 53 to them counts as well; security groups do not filter what goes to Amazon's own resolver.",
-		Fix: "Add an outbound rule for 443 (and for 53 to name servers of your own) to a security group of the nodes.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html",
-			"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html",
-		},
-		Run: RunNodeEgress,
+		Uses: []snapshot.Source{snapshot.UserDataOf, snapshot.LaunchTemplates},
+		Run:  RunNodeEgress,
 	})
 }
 

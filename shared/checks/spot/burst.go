@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
@@ -20,22 +21,10 @@ import (
 
 func BurstExceedsSubnet() check.Check {
 	return check.Check{
-		ID:         checkid.SpotBurstExceedsSubnet,
-		Shortage:   true,
-		CoversToo:  check.Groups,
-		Title:      "Launches of a few minutes need more addresses than the subnet had",
-		Confidence: finding.Certain,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets, snapshot.InstanceTypes},
-		Uses:       []snapshot.Source{snapshot.AWSNode, snapshot.Unattached, snapshot.CreatorsOf},
-		After:      []checkid.ID{checkid.IPLeakedInterfaces},
-		Cause: "Each node takes a first interface full of addresses as it starts, and keeps a second one in reserve (other settings of aws-node are read and counted). The launches that began together, by the types actually started, need more than the subnet had before them: the last ones start, register, and get no addresses for pods. " +
-			"It is certain only where the settings of aws-node were read and the subnet is exhausted now, or EC2 refused a launch for it.",
-		Fix: "Give the nodegroups larger subnets, or more of them; start fewer nodes at once; or let nodes take fewer addresses at start (WARM_IP_TARGET and MINIMUM_IP_TARGET, prefix delegation).",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
-			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md",
-		},
-		Run: runBurstExceedsSubnet,
+		Entry: catalog.Meaning(checkid.SpotBurstExceedsSubnet),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets, snapshot.InstanceTypes},
+		Uses:  []snapshot.Source{snapshot.AWSNode, snapshot.Unattached, snapshot.CreatorsOf},
+		Run:   runBurstExceedsSubnet,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
@@ -25,20 +26,10 @@ import (
 
 func FewPools() check.Check {
 	return check.Check{
-		ID:         checkid.SpotFewPools,
-		Title:      "What launches Spot has too few pools to ride out a shortage",
-		Confidence: finding.Advice,
-		WatchedBy:  []check.Detector{check.SpotReport},
-		Needs:      []snapshot.Source{snapshot.Nodegroups, snapshot.Subnets},
-		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
-		CoversToo:  check.NodePools,
-		Cause:      fmt.Sprintf("A pool is an instance type in a zone. A nodegroup with fewer than %d of them loses its capacity when EC2 takes back or refuses one. So does a NodePool that launches Spot instances only, where its requirements name so few types, or families with sizes or CPUs; one that leaves more open has plenty.", spot.FewPools),
-		Fix:        "Add instance types of the same size, of other generations and families, and subnets in more zones. AWS advises ten types or more.",
-		Links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-best-practices.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html",
-		},
-		Run: runFewPools,
+		Entry: catalog.Meaning(checkid.SpotFewPools),
+		Needs: []snapshot.Source{snapshot.Nodegroups, snapshot.Subnets},
+		Uses:  []snapshot.Source{snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
+		Run:   runFewPools,
 	}
 }
 
@@ -207,18 +198,9 @@ func unseenEnds(message string) []snapshot.Failure {
 
 func ManyRefusals() check.Check {
 	return check.Check{
-		ID:         checkid.SpotManyRefusals,
-		Title:      "EC2 often has no Spot capacity in some pools",
-		Confidence: finding.Advice,
-		WatchedBy:  []check.Detector{check.SpotReport},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
-		Cause:      "EC2 refused at least 5 Spot launches of a nodegroup, and one in five or more, for want of capacity or at the price that was set.",
-		Fix:        "Leave out the pools that refuse, and add types and zones. Set no maximum price: Spot is never dearer than on-demand then.",
-		Links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-best-practices.html",
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-capacity.html",
-		},
-		Run: runManyRefusals,
+		Entry: catalog.Meaning(checkid.SpotManyRefusals),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
+		Run:   runManyRefusals,
 	}
 }
 
@@ -410,19 +392,9 @@ func fewInPool(s *facts.View, p snapshot.NodePool, types, zones []string) findin
 
 func PoolFailing() check.Check {
 	return check.Check{
-		ID:         checkid.SpotPoolFailing,
-		Proof:      check.ByPassing,
-		Title:      "A Spot pool joins significantly worse than those beside it",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.SpotReport},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
-		Cause: "Of the launches of one instance type in one zone far fewer become nodes than of the other pools of the same nodegroups at the same time. " +
-			"The test is exact, one launch of each half hour counts, and it is corrected for the number of pools and for looking every hour: no healthy pool is accused in 99 of 100 histories of 90 days (docs/spot.md). Launches that failed for a cause of their subnet, role or settings do not count.",
-		Fix: "Leave the type out of the nodegroups that launch in that zone, or the zone out of those that launch the type. More types make room for it.",
-		Links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-best-practices.html",
-		},
-		Run: runPoolFailing,
+		Entry: catalog.Meaning(checkid.SpotPoolFailing),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
+		Run:   runPoolFailing,
 	}
 }
 
@@ -506,20 +478,10 @@ func failingPool(s *facts.View, p spot.Pool) finding.Finding {
 
 func RebalanceChurn() check.Check {
 	return check.Check{
-		ID:         checkid.SpotRebalanceChurn,
-		Title:      "Capacity rebalancing replaces nodes soon after they join",
-		Confidence: finding.Advice,
-		WatchedBy:  []check.Detector{check.SpotReport},
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
-		Uses:       []snapshot.Source{snapshot.Nodes},
-		Cause: "EC2 recommends a rebalance within 15 minutes of a node's joining, and capacity rebalancing replaces it although EC2 never takes it back: at least 5 nodes of a nodegroup, and one in ten or more. " +
-			"Managed node groups with Spot capacity always rebalance.",
-		Fix: "Give the nodegroup more types and zones, so that Auto Scaling need not take pools that are about to run short; use the allocation strategy price-capacity-optimized. A group of one's own can do without capacity rebalancing.",
-		Links: []string{
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-capacity-rebalancing.html",
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/rebalance-recommendations.html",
-		},
-		Run: runRebalanceChurn,
+		Entry: catalog.Meaning(checkid.SpotRebalanceChurn),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
+		Uses:  []snapshot.Source{snapshot.Nodes},
+		Run:   runRebalanceChurn,
 	}
 }
 
@@ -604,20 +566,11 @@ func churning(s *facts.View, name string, replaced []snapshot.Past, joined int) 
 
 func ReclaimedBeforeJoin() check.Check {
 	return check.Check{
-		ID:         checkid.SpotReclaimedBeforeJoin,
-		Title:      "EC2 took the instance back before it was a node",
-		Confidence: finding.Advice,
+		Entry: catalog.Meaning(checkid.SpotReclaimedBeforeJoin),
 		// Nodes are looked at where they were read, like in instance/ended-early.
-		Needs:    []snapshot.Source{snapshot.Instances},
-		Uses:     []snapshot.Source{snapshot.NodeEventsOf},
-		AtLaunch: true,
-		Cause:    "EC2 took the Spot capacity back within the instance's time to join, or had warned that it would: by its reason for the end, by an interruption warning, or by a rebalance recommendation after which the group replaced the instance. It is no fault of the node, of the network or of the cluster, and no other check accuses that instance. One that had missed roll call for a cause that was found stays that cause's.",
-		Fix:      "Nothing is to be repaired. More instance types and zones in the nodegroup, and the allocation strategy price-capacity-optimized, make it rarer; the Spot report tells which pools do it.",
-		Links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-interruptions.html",
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-capacity-rebalancing.html",
-		},
-		Run: runReclaimed,
+		Needs: []snapshot.Source{snapshot.Instances},
+		Uses:  []snapshot.Source{snapshot.NodeEventsOf},
+		Run:   runReclaimed,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -19,24 +20,10 @@ import (
 
 func VolumeStranded() check.Check {
 	return check.Check{
-		ID:         checkid.ZoneVolumeStranded,
-		Breaks:     check.Pods,
-		Proof:      check.ByPassing,
-		Title:      "A volume lives in a zone where no node is or can come",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.ZoneWatch},
-		Predictive: true,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
-		Uses:       zoneUses(),
-		After:      []checkid.ID{checkid.ZoneImpaired, checkid.ZoneShifted},
-		Cause: "An EBS volume can be attached in its own zone only. No node that takes the pod is in that zone, and none of the cluster's groups or NodePools launches there: none has a subnet in it, or its launches there fail, are suspended, or bring nodes that the pod cannot run on (selector, affinity, taints, architecture). " +
-			"It is certain where a pod has been waiting for the volume for minutes, likely where a claim holds it and nobody waits yet, or where Karpenter or Auto Mode could still bring a node (the subnets of their classes could not be read), possible where Kubernetes could not be asked, and advice for a volume that no claim holds. A volume is the cluster's if its tags name this cluster and no other, or if a PersistentVolume names it.",
-		Fix: "Let a nodegroup launch in the volume's zone: one nodegroup per zone is what AWS advises for workloads with EBS volumes. Or make the volume anew in another zone from a snapshot.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/best-practices/cas.html",
-			"https://docs.aws.amazon.com/ebs/latest/userguide/ebs-attaching-volume.html",
-		},
-		Run: runVolumeStranded,
+		Entry: catalog.Meaning(checkid.ZoneVolumeStranded),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
+		Uses:  zoneUses(),
+		Run:   runVolumeStranded,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -26,22 +27,10 @@ import (
 
 func Impaired() check.Check {
 	return check.Check{
-		ID:         checkid.ZoneImpaired,
-		Breaks:     check.Pods,
-		Proof:      check.ByPassing,
-		Title:      "The Availability Zone itself is in trouble",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.JoinCheck, check.ZoneWatch},
-		Predictive: true,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.ZonesOf},
-		Uses:       []snapshot.Source{snapshot.LaunchHistory, snapshot.Subnets},
-		Cause:      "EC2 says that the zone is impaired or unavailable: that is certain. Or launches of the last hour fail there in several ways that no setting explains (EC2's own faults, failed status checks, nodes that never came or were lost), hardly one becomes a node, and in the other zones of the same groups they do: that is likely. That EC2 has no capacity in a zone is no trouble of the zone by itself.",
-		Fix:        "Do not look for a fault in the settings first. Keep launches out of the zone until it is well (AWS Health tells), and do not replace what still works there.",
-		Links: []string{
-			"https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_AvailabilityZone.html",
-			"https://docs.aws.amazon.com/eks/latest/userguide/zone-shift.html",
-		},
-		Run: runZoneImpaired,
+		Entry: catalog.Meaning(checkid.ZoneImpaired),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.ZonesOf},
+		Uses:  []snapshot.Source{snapshot.LaunchHistory, snapshot.Subnets},
+		Run:   runZoneImpaired,
 	}
 }
 
@@ -136,25 +125,10 @@ func impaired(p *zones.Zones, z snapshot.Zone, why string) finding.Finding {
 
 func NodegroupGap() check.Check {
 	return check.Check{
-		ID:         checkid.ZoneNodegroupGap,
-		Breaks:     check.Pods,
-		Proof:      check.ByPassing,
-		Remedy:     coverZones,
-		Title:      "The group has no node in a zone where volumes live",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.ZoneWatch},
-		Predictive: true,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
-		Uses:       zoneUses(),
-		After:      []checkid.ID{checkid.ZoneImpaired, checkid.ZoneShifted},
-		Cause: "The group launches in more zones than its desired count covers. An EBS volume lives in a zone in which neither this nor another group has a node that takes its pod; which zone the next node comes to is Auto Scaling's choice, and when nodes are replaced they can come to other zones than before. " +
-			"It is certain where a pod has been waiting for the volume for minutes, likely where a claim holds it and nobody waits yet, or where Karpenter or Auto Mode could still bring a node, possible where Kubernetes could not be asked, and advice for a volume that no claim holds.",
-		Fix: "Set the desired count so that every zone of the group has a node: Auto Scaling launches where it has fewest. For good: one nodegroup per zone, as AWS advises for workloads with EBS volumes.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/best-practices/cas.html",
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-availability-zone-balanced.html",
-		},
-		Run: runNodegroupGap,
+		Entry: catalog.Meaning(checkid.ZoneNodegroupGap),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
+		Uses:  zoneUses(),
+		Run:   runNodegroupGap,
 	}
 }
 
@@ -379,25 +353,10 @@ func (t zoneTrouble) evidence(zone string) finding.Evidence {
 
 func PodUnschedulable() check.Check {
 	return check.Check{
-		ID:         checkid.ZonePodUnschedulable,
-		Breaks:     check.Pods,
-		Proof:      check.ByPassing,
-		Title:      "A pod waits for a node in the zone of its volume",
-		Confidence: finding.Likely,
-		WatchedBy:  []check.Detector{check.ZoneWatch},
-		Predictive: true,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.WaitingPods},
-		Uses:       append(zoneUses(), snapshot.VolumesOf),
-		After:      []checkid.ID{checkid.ZoneImpaired, checkid.ZoneShifted},
-		Adds:       []checkid.ID{checkid.ZoneNodegroupGap, checkid.ZoneVolumeStranded},
-		Cause: "The scheduler says that nodes are in another zone than the pod's volume (volume node affinity conflict), and has said so for minutes. Which group could bring a node, and why it does not, zone/nodegroup-gap and zone/volume-stranded say. " +
-			"By itself it tells of a zone where a node is and does not take the pod: it is full, cordoned, or no Ready node.",
-		Fix: "Make room on a node in the zone of the volume, or let one more come there.",
-		Links: []string{
-			"https://kubernetes.io/docs/concepts/storage/persistent-volumes/#node-affinity",
-			"https://docs.aws.amazon.com/eks/latest/best-practices/cas.html",
-		},
-		Run: runPodUnschedulable,
+		Entry: catalog.Meaning(checkid.ZonePodUnschedulable),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.WaitingPods},
+		Uses:  append(zoneUses(), snapshot.VolumesOf),
+		Run:   runPodUnschedulable,
 	}
 }
 
@@ -613,26 +572,10 @@ func there(p *zones.Zones, h zones.VolumePlacement, x stuck) string {
 
 func Shifted() check.Check {
 	return check.Check{
-		ID:         checkid.ZoneShifted,
-		Breaks:     check.Pods,
-		Proof:      check.ByPassing,
-		Title:      "A zonal shift keeps nodes and launches out of a zone",
-		Confidence: finding.Certain,
-		WatchedBy:  []check.Detector{check.ZoneWatch},
-		Predictive: true,
-		Optional:   true,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.ZonalShifts},
-		Uses:       append(zoneUses(), snapshot.VolumesOf),
-		After:      []checkid.ID{checkid.ZoneImpaired},
-		Cause: "A zonal shift or zonal autoshift of Amazon Application Recovery Controller moves the cluster, or an Auto Scaling group, away from a zone. During a cluster's shift EKS cordons the nodes there, and managed nodegroups, EKS Auto Mode and Karpenter (with its integration on) launch in other zones only; a group's own shift keeps its launches out. " +
-			"It is certain where a pod waits that can run in that zone alone and nothing else can bring a node there, likely where a node could still come, where the cordoned nodes are missing to pods, where a group has no other zone, or where a claim holds a volume there and no pod waits yet, and advice where nothing waits. A practice run that nothing waits for is not reported.",
-		Fix: "Leave the shift in place while the zone is not well. Once it is, cancel the shift or let it expire. Raising a desired count brings no node to the zone meanwhile.",
-		Links: []string{
-			"https://docs.aws.amazon.com/eks/latest/userguide/zone-shift.html",
-			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-zonal-shift.html",
-			"https://docs.aws.amazon.com/r53recovery/latest/dg/arc-zonal-autoshift.html",
-		},
-		Run: runShifted,
+		Entry: catalog.Meaning(checkid.ZoneShifted),
+		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.ZonalShifts},
+		Uses:  append(zoneUses(), snapshot.VolumesOf),
+		Run:   runShifted,
 	}
 }
 

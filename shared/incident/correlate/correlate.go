@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
@@ -32,7 +31,7 @@ type Look struct {
 // The look that sees the node does not count the interfaces of the whole VPC,
 // as the look at the subnets does, and that one sees no nodes.
 func ExplainsUnready(cause, unready diagnose.Cause, nodeSubnet string) bool {
-	if !incident.IsStarvationSymptom(unready.Check) || nodeSubnet == "" || cause.Confidence != checks.Certain {
+	if !incident.IsStarvationSymptom(unready.Check) || nodeSubnet == "" || cause.Confidence != catalog.Certain {
 		return false
 	}
 	if unready.Behind != nil && !slices.Contains(unready.Behind, cause.Check) {
@@ -62,7 +61,7 @@ func (look *Look) RecordRelations(u *incident.Update, cause diagnose.Cause) {
 	if !incident.OfAddresses(cause.Check) {
 		return
 	}
-	set := func(check checks.ID, apart bool) {
+	set := func(check checkid.ID, apart bool) {
 		if !incident.OfAddresses(check) && !incident.IsStarvationSymptom(check) || check == cause.Check {
 			return
 		}
@@ -88,7 +87,7 @@ func (look *Look) RecordRelations(u *incident.Update, cause diagnose.Cause) {
 
 // claimsSince tells since when an incident explains what another check finds in the
 // same subnet.
-func claimsSince(u *incident.Update, check checks.ID) (at time.Time, does bool) {
+func claimsSince(u *incident.Update, check checkid.ID) (at time.Time, does bool) {
 	own := u.Key.Check
 	e, _ := u.KnownEffect(check)
 	switch {
@@ -111,7 +110,7 @@ func claimsSince(u *incident.Update, check checks.ID) (at time.Time, does bool) 
 // exhaustsSubnet tells of a leak that is why its subnet has too few addresses: the
 // check is certain only of those.
 func exhaustsSubnet(u *incident.Update) bool {
-	return u.Key.Check == checkid.IPLeakedInterfaces && u.Cause.Confidence == checks.Certain
+	return u.Key.Check == checkid.IPLeakedInterfaces && u.Cause.Confidence == catalog.Certain
 }
 
 // claimsIncident tells that what another incident of the same subnet says belongs to
@@ -140,8 +139,8 @@ func (look *Look) passesNow(u *incident.Update) bool {
 // launches is about, and so little of it that nobody is to be called: a few leaked
 // interfaces that no cleanup takes, refused launches for which no pod waits any more.
 func OnlyAdvises(u *incident.Update, c diagnose.Cause) bool {
-	breaks := checks.Meaning(c.Check).Breaks
-	return c.Confidence == checks.Advice && (breaks == check.Addresses || breaks == check.Launching) && c.Check == u.Key.Check && c.Resource == u.Key.Resource
+	breaks := catalog.Meaning(c.Check).Breaks
+	return c.Confidence == catalog.Advice && (breaks == catalog.Addresses || breaks == catalog.Launching) && c.Check == u.Key.Check && c.Resource == u.Key.Resource
 }
 
 // attachToKnown tells whether a failure of a subnet's addresses belongs to an
@@ -400,7 +399,7 @@ func (look *Look) Explained(cause diagnose.Cause) bool {
 	if look.attachToKnown(cause) || look.attachStarvedNodes(cause) {
 		return true
 	}
-	if cause.Confidence != checks.Symptom {
+	if cause.Confidence != catalog.Symptom {
 		return false
 	}
 	ids := cause.Instances
@@ -420,7 +419,7 @@ func (look *Look) Explained(cause diagnose.Cause) bool {
 // saysOfInstances tells that an incident is a symptom of the instances themselves, and
 // the cause what EKS says of their nodegroup: one message is enough.
 func saysOfInstances(u *incident.Update, cause diagnose.Cause) bool {
-	return u.IsSymptom() && !u.ByItself() && checks.Meaning(cause.Check).CoversToo == check.Nodegroups
+	return u.IsSymptom() && !u.ByItself() && catalog.Meaning(cause.Check).CoversToo == catalog.Nodegroups
 }
 
 func (look *Look) stillExplains(u *incident.Update) bool {
@@ -490,7 +489,7 @@ func (look *Look) betterExplanation(u *incident.Update) *incident.Update {
 
 // saysBetter tells that an incident says of a resource what a check finds there,
 // and why.
-func saysBetter(u *incident.Update, check checks.ID, resource string) bool {
+func saysBetter(u *incident.Update, check checkid.ID, resource string) bool {
 	return slices.Contains(u.Covers, resource) &&
 		slices.ContainsFunc(u.Cause.Hidden, func(h diagnose.Hidden) bool { return h.Check == check })
 }

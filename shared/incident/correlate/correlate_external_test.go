@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
@@ -53,7 +53,7 @@ func (w subnetWorld) falls(minute int) bool {
 }
 
 // truth is the one incident that should be open after a full look.
-func (w subnetWorld) truth(minute int) checks.ID {
+func (w subnetWorld) truth(minute int) checkid.ID {
 	switch {
 	case w.cures(minute), w.leaked[minute] > 10 && !w.empty(minute):
 		return checkid.IPLeakedInterfaces
@@ -69,7 +69,7 @@ func (w subnetWorld) truth(minute int) checks.ID {
 func (w subnetWorld) watch(minute int) report.Observation {
 	obs := incidenttest.Observe(incidenttest.Named(fmt.Sprint("watch-", minute)))
 	obs.At = incidenttest.At(minute)
-	pass := func(check checks.ID) {
+	pass := func(check checkid.ID) {
 		obs.Diagnosis.Passed = append(obs.Diagnosis.Passed, diagnose.Passed{Check: check, Covers: []string{incidenttest.Subnet}})
 	}
 	if !w.falls(minute) {
@@ -86,7 +86,7 @@ func (w subnetWorld) watch(minute int) report.Observation {
 	case w.leaked[minute] == 0:
 		incidenttest.AddressesBack(&obs)
 	case !w.empty(minute):
-		incidenttest.Fails(checkid.IPLeakedInterfaces, checks.Advice, "a few")(&obs)
+		incidenttest.Fails(checkid.IPLeakedInterfaces, catalog.Advice, "a few")(&obs)
 	}
 	switch {
 	case w.empty(minute) && !w.cures(minute):
@@ -137,7 +137,7 @@ func (w subnetWorld) refusal(minute int) report.Observation {
 // apart are incidents of one subnet that must not be open beside each other.
 func apart(t *testing.T, name string, incidents []incident.Incident) {
 	t.Helper()
-	open := map[checks.ID]incident.Incident{}
+	open := map[checkid.ID]incident.Incident{}
 	for _, inc := range incidents {
 		if inc.State == incident.Open && (incident.OfAddresses(inc.Key.Check) || incident.IsStarvationSymptom(inc.Key.Check)) {
 			open[inc.Key.Check] = inc
@@ -151,7 +151,7 @@ func apart(t *testing.T, name string, incidents []incident.Incident) {
 			}
 		}
 	}
-	if !leaking || leak.Cause.Confidence != checks.Certain {
+	if !leaking || leak.Cause.Confidence != catalog.Certain {
 		return
 	}
 	for check, inc := range open {
@@ -161,7 +161,7 @@ func apart(t *testing.T, name string, incidents []incident.Incident) {
 	}
 }
 
-func opened(incidents []incident.Incident) (ids []checks.ID) {
+func opened(incidents []incident.Incident) (ids []checkid.ID) {
 	for _, inc := range incidents {
 		if inc.State == incident.Open && incident.OfAddresses(inc.Key.Check) && inc.Key.Check != checkid.LaunchSubnetFull {
 			ids = append(ids, inc.Key.Check)
@@ -174,7 +174,7 @@ func opened(incidents []incident.Incident) (ids []checks.ID) {
 // Whatever happens to a subnet, and whatever the queue does, one message says
 // it; and once all have looked again, it is the right one.
 func TestAddressModel(t *testing.T) {
-	ends := map[checks.ID]int{}
+	ends := map[checkid.ID]int{}
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		w := newSubnetWorld(r)
@@ -207,7 +207,7 @@ func TestAddressModel(t *testing.T) {
 				incidents = incidenttest.DecideAll(incidents, []report.Observation{obs}, obs.At)
 			}
 		}
-		var want []checks.ID
+		var want []checkid.ID
 		if truth := w.truth(last); truth != "" {
 			want = append(want, truth)
 		}
@@ -219,7 +219,7 @@ func TestAddressModel(t *testing.T) {
 		}
 		ends[w.truth(last)]++
 	}
-	for _, id := range []checks.ID{"", checkid.IPLeakedInterfaces, checkid.IPSubnetExhausted, checkid.IPRunway} {
+	for _, id := range []checkid.ID{"", checkid.IPLeakedInterfaces, checkid.IPSubnetExhausted, checkid.IPRunway} {
 		if ends[id] < 10 {
 			t.Errorf("only %d worlds ended with %q", ends[id], id)
 		}
@@ -260,7 +260,7 @@ func TestAddressOrderDoesNotMatter(t *testing.T) {
 		if open != 1 || leak.State != incident.Open || leak.Affected != 3 {
 			t.Fatalf("%v: %d open, the leak is %s and affects %d; want it alone, with 3 launches", order, open, leak.State, leak.Affected)
 		}
-		for _, check := range []checks.ID{checkid.IPRunway, checkid.LaunchSubnetFull, checkid.NodeCNINotReady, checkid.NodeNotReady, checkid.SpotBurstExceedsSubnet} {
+		for _, check := range []checkid.ID{checkid.IPRunway, checkid.LaunchSubnetFull, checkid.NodeCNINotReady, checkid.NodeNotReady, checkid.SpotBurstExceedsSubnet} {
 			if e, known := leak.KnownEffect(check); !known || !e.Here() || e.Title == "" {
 				t.Fatalf("%v: the leak does not tell of %s: %+v", order, check, leak.Effects)
 			}
@@ -313,7 +313,7 @@ func TestAddressChain(t *testing.T) {
 		}, "opened proved", "Opened Resolved"},
 		{"a few are left that no cleanup takes", []incidenttest.Step{
 			leaked,
-			{Name: "advice", Minute: 14, Obs: incidenttest.Observe(incidenttest.Fails(checkid.IPLeakedInterfaces, checks.Advice, "2 addresses")), Want: reasons{incidenttest.TheLeak: incident.IsProved}},
+			{Name: "advice", Minute: 14, Obs: incidenttest.Observe(incidenttest.Fails(checkid.IPLeakedInterfaces, catalog.Advice, "2 addresses")), Want: reasons{incidenttest.TheLeak: incident.IsProved}},
 		}, "opened proved", "Opened Resolved"},
 		{"a runway gives way to what it foresaw", []incidenttest.Step{
 			{Name: "foreseen", Obs: incidenttest.Observe(incidenttest.RunsOut()), Want: reasons{incidenttest.TheRunway: incident.Opened}},
@@ -477,7 +477,7 @@ var (
 // noBlock is what subnet-watch finds of a subnet without a free /28: it sees no
 // instances.
 func noBlock(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return incidenttest.Fails(checkid.IPFragmented, checks.Certain, incidenttest.Subnet+" has no free /28 for a prefix", append([]func(*diagnose.Cause){func(c *diagnose.Cause) {
+	return incidenttest.Fails(checkid.IPFragmented, catalog.Certain, incidenttest.Subnet+" has no free /28 for a prefix", append([]func(*diagnose.Cause){func(c *diagnose.Cause) {
 		c.Nodegroups, c.Resources = nil, []string{incidenttest.Subnet, "vpc-1"}
 	}}, more...)...)
 }
@@ -488,11 +488,11 @@ func ofPods(c *diagnose.Cause) {
 }
 
 // behind names what alone explains the last cause away: of the image, say.
-func behind(ids ...checks.ID) func(*report.Observation) {
+func behind(ids ...checkid.ID) func(*report.Observation) {
 	return func(o *report.Observation) { o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1].Behind = ids }
 }
 
-func doubtful(c *diagnose.Cause) { c.Confidence = checks.Possible }
+func doubtful(c *diagnose.Cause) { c.Confidence = catalog.Possible }
 
 // One message names the subnet without a free block, whoever looks first:
 // subnet-watch counts its blocks, join-check sees that aws-node does not come up.
@@ -585,8 +585,8 @@ func TestNoFreeBlockExplainsThePlugin(t *testing.T) {
 // A nodegroup is DEGRADED without an issue, and gets one later: one message
 // stands, the one that says more.
 func TestStatusGivesWayToItsIssue(t *testing.T) {
-	cause := func(check checks.ID, resource string, hidden ...diagnose.Hidden) diagnose.Cause {
-		return diagnose.Cause{Check: check, Confidence: checks.Certain, Resource: resource, Covers: []string{resource}, Title: "nodegroup is degraded", Nodegroups: []string{resource}, Hidden: hidden}
+	cause := func(check checkid.ID, resource string, hidden ...diagnose.Hidden) diagnose.Cause {
+		return diagnose.Cause{Check: check, Confidence: catalog.Certain, Resource: resource, Covers: []string{resource}, Title: "nodegroup is degraded", Nodegroups: []string{resource}, Hidden: hidden}
 	}
 	at0 := incidenttest.Observe(func(o *report.Observation) {
 		o.ID, o.At = "1", incidenttest.At(0)
@@ -604,7 +604,7 @@ func TestStatusGivesWayToItsIssue(t *testing.T) {
 	for _, d := range reconcile.Decide(incidents, at5, incidenttest.At(5), incidenttest.Policy) {
 		got[d.Incident.Key] = d.Incident
 	}
-	key := func(check checks.ID, resource string) report.Key {
+	key := func(check checkid.ID, resource string) report.Key {
 		return report.Key{Cluster: at5.Cluster, Check: check, Resource: resource}
 	}
 	if i := got[key("nodegroup/status", "workers")]; i.State != incident.Closed || i.Resolution != incident.Superseded {

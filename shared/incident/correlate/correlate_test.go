@@ -7,8 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
@@ -19,17 +20,17 @@ func repeated(u *incident.Update) { u.Repeated = true }
 // A failure of addresses is brought into the incident that explains it, or comes
 // late from when that was there; else it is told of by itself.
 func TestAttachToKnown(t *testing.T) {
-	cause := func(check checks.ID, changes ...func(*diagnose.Cause)) diagnose.Cause {
+	cause := func(check checkid.ID, changes ...func(*diagnose.Cause)) diagnose.Cause {
 		c := diagnose.Cause{Check: check, Resource: subnet, Title: "title"}
 		for _, change := range changes {
 			change(&c)
 		}
 		return c
 	}
-	blames := func(c *diagnose.Cause) { c.Contributing = []checks.ID{route, leak} }
+	blames := func(c *diagnose.Cause) { c.Contributing = []checkid.ID{route, leak} }
 	hides := func(c *diagnose.Cause) { c.Hidden = []diagnose.Hidden{{Check: route}, {Check: leak}} }
 	hidesAnother := func(c *diagnose.Cause) {
-		c.Hidden, c.Contributing = []diagnose.Hidden{{Check: route}}, []checks.ID{route}
+		c.Hidden, c.Contributing = []diagnose.Hidden{{Check: route}}, []checkid.ID{route}
 	}
 	seenNow := func(u *incident.Update) { u.Seen = at(9) }
 	closed := func(minute int) func(*incident.Update) { return state(incident.Closed, minute) }
@@ -55,7 +56,7 @@ func TestAttachToKnown(t *testing.T) {
 		"a shortage that explains another":          {open(leak, subnet), cause(empty, hidesAnother), report.Observation{}, true, true},
 		"a shortage that blames it, of an old look": {open(leak, subnet, seenNow), cause(empty, blames), report.Observation{}, true, true},
 		"a runway that blames the leak":             {open(leak, subnet), cause(runway, blames), report.Observation{}, true, true},
-		"a runway that blames a shortage":           {open(empty, subnet), cause(runway, func(c *diagnose.Cause) { c.Contributing = []checks.ID{empty} }), report.Observation{}, false, false},
+		"a runway that blames a shortage":           {open(empty, subnet), cause(runway, func(c *diagnose.Cause) { c.Contributing = []checkid.ID{empty} }), report.Observation{}, false, false},
 	} {
 		told := look(test.o, test.u).attachToKnown(test.cause)
 		e, _ := test.u.KnownEffect(test.cause.Check)
@@ -67,7 +68,7 @@ func TestAttachToKnown(t *testing.T) {
 
 // What a failure changes of the incident that it is brought into.
 func TestWhatAttachChanges(t *testing.T) {
-	cause := diagnose.Cause{Check: empty, Resource: subnet, Title: "title", Evidence: []checks.Evidence{{What: "w"}}, Nodegroups: []string{"b", "a"}}
+	cause := diagnose.Cause{Check: empty, Resource: subnet, Title: "title", Evidence: []finding.Evidence{{What: "w"}}, Nodegroups: []string{"b", "a"}}
 	hurts := cause
 	hurts.Instances = []string{"i-1", "i-2"}
 	had := func(change func(*incident.Effect)) func(*incident.Update) {
@@ -292,15 +293,15 @@ const (
 	leak   = checkid.IPLeakedInterfaces
 	empty  = checkid.IPSubnetExhausted
 	runway = checkid.IPRunway
-	route  = checks.ID("route/no-egress")
+	route  = checkid.ID("route/no-egress")
 )
 
 // open is an incident of a resource, seen in minute 5.
-func open(check checks.ID, resource string, changes ...func(*incident.Update)) *incident.Update {
+func open(check checkid.ID, resource string, changes ...func(*incident.Update)) *incident.Update {
 	u := &incident.Update{Incident: incident.Incident{
 		Key: report.Key{Cluster: "prod", Check: check, Resource: resource}, State: incident.Open, Number: 1, Began: at(3), Opened: at(4), Seen: at(5), Covers: []string{resource},
 	}}
-	u.Cause = diagnose.Cause{Check: check, Resource: resource, Confidence: checks.Certain, Title: string(check)}
+	u.Cause = diagnose.Cause{Check: check, Resource: resource, Confidence: catalog.Certain, Title: string(check)}
 	for _, change := range changes {
 		change(u)
 	}
@@ -315,7 +316,7 @@ func state(s incident.State, cleared int) func(*incident.Update) {
 	}
 }
 
-func sure(c checks.Confidence) func(*incident.Update) {
+func sure(c catalog.Confidence) func(*incident.Update) {
 	return func(u *incident.Update) { u.Cause.Confidence = c }
 }
 
@@ -346,20 +347,20 @@ func look(o report.Observation, updates ...*incident.Update) *Look {
 	return &Look{Observation: o, Now: at(10), Policy: incident.Policy{ProofTime: time.Hour}, Updates: updates}
 }
 
-func passes(check checks.ID, covers ...string) report.Observation {
+func passes(check checkid.ID, covers ...string) report.Observation {
 	return report.Observation{Diagnosis: diagnose.Diagnosis{Passed: []diagnose.Passed{{Check: check, Covers: covers}}}}
 }
 
 func TestWhatExplainsUnreadyNodes(t *testing.T) {
-	held := diagnose.Cause{Check: leak, Confidence: checks.Certain, Resource: subnet}
-	block := diagnose.Cause{Check: checkid.IPFragmented, Confidence: checks.Certain, Resource: "subnet-pods", Resources: []string{subnet}}
+	held := diagnose.Cause{Check: leak, Confidence: catalog.Certain, Resource: subnet}
+	block := diagnose.Cause{Check: checkid.IPFragmented, Confidence: catalog.Certain, Resource: "subnet-pods", Resources: []string{subnet}}
 	own := block
 	own.Resource, own.Resources = subnet, nil
 	likely, other := held, held
-	likely.Confidence, other.Check = checks.Likely, empty
+	likely.Confidence, other.Check = catalog.Likely, empty
 	node := diagnose.Cause{Check: checkid.NodeNotReady}
-	behind := func(ids ...checks.ID) diagnose.Cause {
-		return diagnose.Cause{Check: checkid.NodeCNINotReady, Behind: append([]checks.ID{}, ids...)}
+	behind := func(ids ...checkid.ID) diagnose.Cause {
+		return diagnose.Cause{Check: checkid.NodeCNINotReady, Behind: append([]checkid.ID{}, ids...)}
 	}
 	for name, test := range map[string]struct {
 		cause, unready diagnose.Cause
@@ -369,7 +370,7 @@ func TestWhatExplainsUnreadyNodes(t *testing.T) {
 		"a leak in its subnet":               {held, node, subnet, true},
 		"a leak elsewhere":                   {held, node, "subnet-0", false},
 		"a likely leak":                      {likely, node, subnet, false},
-		"a node in no known subnet":          {diagnose.Cause{Check: leak, Confidence: checks.Certain}, node, "", false},
+		"a node in no known subnet":          {diagnose.Cause{Check: leak, Confidence: catalog.Certain}, node, "", false},
 		"what is no symptom of addresses":    {held, diagnose.Cause{Check: "node/not-registered"}, subnet, false},
 		"no block in the pods' subnet":       {block, node, subnet, true},
 		"no block in the node's own":         {own, node, subnet, true},
@@ -396,7 +397,7 @@ func TestWhatExplainsUnreadyNodes(t *testing.T) {
 // What a look says of how failures belong together, the newest last.
 func TestRelationsOfALook(t *testing.T) {
 	cause := diagnose.Cause{
-		Check: leak, Resource: subnet, Hidden: []diagnose.Hidden{{Check: empty}, {Check: route}, {Check: leak}}, Contributing: []checks.ID{runway}, Symptoms: []checks.ID{checkid.NodeNotReady},
+		Check: leak, Resource: subnet, Hidden: []diagnose.Hidden{{Check: empty}, {Check: route}, {Check: leak}}, Contributing: []checkid.ID{runway}, Symptoms: []checkid.ID{checkid.NodeNotReady},
 	}
 	o := report.Observation{Diagnosis: diagnose.Diagnosis{Causes: []diagnose.Cause{
 		cause, {Check: checkid.IPScaleOutWillNotFit, Resource: subnet}, {Check: checkid.SpotBurstExceedsSubnet, Resource: "subnet-0"}, {Check: route, Resource: subnet}, {Check: checkid.NodeCNINotReady, Resource: subnet},
@@ -429,12 +430,12 @@ func TestRelationsOfALook(t *testing.T) {
 
 // Since when an incident explains what another check finds in the same subnet.
 func TestClaims(t *testing.T) {
-	told := func(check checks.ID, minute int, apart bool) func(*incident.Update) {
+	told := func(check checkid.ID, minute int, apart bool) func(*incident.Update) {
 		return effect(incident.Effect{Check: check, Told: at(minute), Apart: apart})
 	}
 	for name, test := range map[string]struct {
 		u      *incident.Update
-		check  checks.ID
+		check  checkid.ID
 		minute int // 0: it does not
 	}{
 		"its own":                                    {open(leak, subnet, told(leak, 6, false)), leak, 0},
@@ -448,8 +449,8 @@ func TestClaims(t *testing.T) {
 		"what was told to be apart before":           {open(leak, subnet, told(empty, 4, true)), empty, 5},
 		"a shortage by a certain leak":               {open(leak, subnet), empty, 5},
 		"a shortage that was told of since":          {open(leak, subnet, told(empty, 6, false)), empty, 6},
-		"a shortage by a likely leak":                {open(leak, subnet, sure(checks.Likely)), empty, 0},
-		"a shortage that was told of a likely leak":  {open(leak, subnet, sure(checks.Likely), told(empty, 4, false)), empty, 4},
+		"a shortage by a likely leak":                {open(leak, subnet, sure(catalog.Likely)), empty, 0},
+		"a shortage that was told of a likely leak":  {open(leak, subnet, sure(catalog.Likely), told(empty, 4, false)), empty, 4},
 		"a shortage by another":                      {open(checkid.IPFragmented, subnet), empty, 0},
 		"what is no shortage, by a certain leak":     {open(leak, subnet), checkid.IPFragmented, 0},
 		"what a look told of":                        {open(checkid.IPFragmented, subnet, told(empty, 4, false)), empty, 4},
@@ -470,7 +471,7 @@ func TestClaims(t *testing.T) {
 
 // Of two incidents of one subnet, which one says what both do.
 func TestWhichIncidentClaims(t *testing.T) {
-	told := func(check checks.ID, minute int) func(*incident.Update) {
+	told := func(check checkid.ID, minute int) func(*incident.Update) {
 		return effect(incident.Effect{Check: check, Told: at(minute)})
 	}
 	block := checkid.IPFragmented
@@ -498,7 +499,7 @@ func TestWhichIncidentClaims(t *testing.T) {
 }
 
 func TestWhatPassesNow(t *testing.T) {
-	advice := func(check checks.ID, resource string, c checks.Confidence) report.Observation {
+	advice := func(check checkid.ID, resource string, c catalog.Confidence) report.Observation {
 		return report.Observation{Diagnosis: diagnose.Diagnosis{Causes: []diagnose.Cause{{Check: check, Resource: resource, Confidence: c}}}}
 	}
 	verdict := func(minute int) func(*incident.Update) {
@@ -514,11 +515,11 @@ func TestWhatPassesNow(t *testing.T) {
 		"another check passes":              {open(leak, subnet), passes(empty, subnet), false},
 		"it passes at the time of the last": {open(leak, subnet, verdict(9)), passes(leak, subnet), true},
 		"a newer look is known":             {open(leak, subnet, verdict(10)), passes(leak, subnet), false},
-		"it only advises":                   {open(leak, subnet), advice(leak, subnet, checks.Advice), true},
-		"it advises elsewhere":              {open(leak, subnet), advice(leak, "subnet-0", checks.Advice), false},
-		"another check advises":             {open(leak, subnet), advice(empty, subnet, checks.Advice), false},
-		"it fails":                          {open(leak, subnet), advice(leak, subnet, checks.Likely), false},
-		"what is no address's advises":      {open(route, "rtb-1"), advice(route, "rtb-1", checks.Advice), false},
+		"it only advises":                   {open(leak, subnet), advice(leak, subnet, catalog.Advice), true},
+		"it advises elsewhere":              {open(leak, subnet), advice(leak, "subnet-0", catalog.Advice), false},
+		"another check advises":             {open(leak, subnet), advice(empty, subnet, catalog.Advice), false},
+		"it fails":                          {open(leak, subnet), advice(leak, subnet, catalog.Likely), false},
+		"what is no address's advises":      {open(route, "rtb-1"), advice(route, "rtb-1", catalog.Advice), false},
 	} {
 		if got := look(test.o).passesNow(test.u); got != test.want {
 			t.Errorf("%s: %t", name, got)
@@ -526,15 +527,15 @@ func TestWhatPassesNow(t *testing.T) {
 	}
 }
 
-const symptom = checks.ID("node/not-registered")
+const symptom = checkid.ID("node/not-registered")
 
 // Which symptoms need no message of their own.
 func TestExplainedSymptoms(t *testing.T) {
-	of := func(check checks.ID, c checks.Confidence, ids ...string) diagnose.Cause {
+	of := func(check checkid.ID, c catalog.Confidence, ids ...string) diagnose.Cause {
 		return diagnose.Cause{Check: check, Confidence: c, Instances: ids}
 	}
-	covers := diagnose.Cause{Check: symptom, Confidence: checks.Symptom, Covers: []string{"i-1"}}
-	named := of(symptom, checks.Symptom, "i-1")
+	covers := diagnose.Cause{Check: symptom, Confidence: catalog.Symptom, Covers: []string{"i-1"}}
+	named := of(symptom, catalog.Symptom, "i-1")
 	named.Covers = []string{"i-1", "i-9"}
 	cause := func(changes ...func(*incident.Update)) *incident.Update {
 		return open(route, "rtb-1", append(changes, launched(report.Missed, "i-1", "i-2"))...)
@@ -542,23 +543,23 @@ func TestExplainedSymptoms(t *testing.T) {
 	ended := func(how incident.Resolution, minute int) func(*incident.Update) {
 		return func(u *incident.Update) { u.State, u.Resolution, u.Resolved = incident.Closed, how, at(minute) }
 	}
-	node := open(symptom, "workers", sure(checks.Symptom), launched(report.Missed, "i-1"))
-	group := open("nodegroup/status", "workers", sure(checks.Symptom), launched(report.Missed, "i-1"))
-	one := of(symptom, checks.Symptom, "i-1")
+	node := open(symptom, "workers", sure(catalog.Symptom), launched(report.Missed, "i-1"))
+	group := open("nodegroup/status", "workers", sure(catalog.Symptom), launched(report.Missed, "i-1"))
+	one := of(symptom, catalog.Symptom, "i-1")
 	for name, test := range map[string]struct {
 		u     *incident.Update
 		cause diagnose.Cause
 		want  bool
 	}{
 		"of one instance":                   {cause(), one, true},
-		"of both":                           {cause(), of(symptom, checks.Symptom, "i-1", "i-2"), true},
-		"of one that is not affected":       {cause(), of(symptom, checks.Symptom, "i-1", "i-9"), false},
+		"of both":                           {cause(), of(symptom, catalog.Symptom, "i-1", "i-2"), true},
+		"of one that is not affected":       {cause(), of(symptom, catalog.Symptom, "i-1", "i-9"), false},
 		"of what it covers":                 {cause(), covers, true},
 		"of those that it names":            {cause(), named, true},
-		"of nobody":                         {cause(), of(symptom, checks.Symptom), false},
-		"what is no symptom":                {cause(), of(symptom, checks.Certain, "i-1"), false},
-		"by what is only possible":          {cause(sure(checks.Possible)), one, false},
-		"by what is likely":                 {cause(sure(checks.Likely)), one, true},
+		"of nobody":                         {cause(), of(symptom, catalog.Symptom), false},
+		"what is no symptom":                {cause(), of(symptom, catalog.Certain, "i-1"), false},
+		"by what is only possible":          {cause(sure(catalog.Possible)), one, false},
+		"by what is likely":                 {cause(sure(catalog.Likely)), one, true},
 		"by what is gone":                   {cause(state(incident.Cleared, 8)), one, true},
 		"by what is pending":                {cause(state(incident.Pending, 0)), one, false},
 		"by what was proved to be gone":     {cause(ended(incident.Proved, 9)), one, true},
@@ -566,9 +567,9 @@ func TestExplainedSymptoms(t *testing.T) {
 		"by what was proved almost so":      {cause(ended(incident.Proved, -49)), one, true},
 		"by what ended otherwise":           {cause(ended(incident.Withdrawn, 9)), one, false},
 		"by another symptom":                {node, one, false},
-		"what EKS says of their nodegroup":  {node, of("nodegroup/health", checks.Symptom, "i-1"), true},
-		"by what EKS says of the nodegroup": {group, of("nodegroup/health", checks.Symptom, "i-1"), false},
-		"by what is possible, of EKS":       {cause(sure(checks.Possible)), of("nodegroup/health", checks.Symptom, "i-1"), false},
+		"what EKS says of their nodegroup":  {node, of("nodegroup/health", catalog.Symptom, "i-1"), true},
+		"by what EKS says of the nodegroup": {group, of("nodegroup/health", catalog.Symptom, "i-1"), false},
+		"by what is possible, of EKS":       {cause(sure(catalog.Possible)), of("nodegroup/health", catalog.Symptom, "i-1"), false},
 	} {
 		if got := look(report.Observation{}, test.u).Explained(test.cause); got != test.want {
 			t.Errorf("%s: %t", name, got)
@@ -578,7 +579,7 @@ func TestExplainedSymptoms(t *testing.T) {
 		t.Error("what belongs to an incident of addresses is told of by itself")
 	}
 	starved := report.Observation{Launches: []report.Launch{{Instance: "i-1", Subnet: subnet}}}
-	if !look(starved, open(leak, subnet)).Explained(of(checkid.NodeNotReady, checks.Certain, "i-1")) {
+	if !look(starved, open(leak, subnet)).Explained(of(checkid.NodeNotReady, catalog.Certain, "i-1")) {
 		t.Error("nodes that starve are told of by themselves")
 	}
 }
@@ -586,21 +587,21 @@ func TestExplainedSymptoms(t *testing.T) {
 // Which incident gives way to which.
 func TestSupersededBy(t *testing.T) {
 	node := func(changes ...func(*incident.Update)) *incident.Update {
-		return open(symptom, "workers", append([]func(*incident.Update){sure(checks.Symptom), launched(report.Missed, "i-1"), launched(report.Joined, "i-2")}, changes...)...)
+		return open(symptom, "workers", append([]func(*incident.Update){sure(catalog.Symptom), launched(report.Missed, "i-1"), launched(report.Joined, "i-2")}, changes...)...)
 	}
 	cause := func(changes ...func(*incident.Update)) *incident.Update {
 		return open(route, "rtb-1", append([]func(*incident.Update){launched(report.Missed, "i-1")}, changes...)...)
 	}
 	ready := func(changes ...func(*incident.Update)) *incident.Update {
-		return open("node/other", "workers", append([]func(*incident.Update){sure(checks.Symptom), launched(report.Missed, "i-1")}, changes...)...)
+		return open("node/other", "workers", append([]func(*incident.Update){sure(catalog.Symptom), launched(report.Missed, "i-1")}, changes...)...)
 	}
-	blind := open(incident.CannotLook, "ec2:DescribeVpcs", sure(checks.Symptom), launched(report.Missed, "i-1"))
+	blind := open(incident.CannotLook, "ec2:DescribeVpcs", sure(catalog.Symptom), launched(report.Missed, "i-1"))
 	gone := state(incident.Cleared, 8)
 	seen := func(minute int) func(*incident.Update) { return func(u *incident.Update) { u.Seen = at(minute) } }
-	hides := func(id checks.ID) func(*incident.Update) {
+	hides := func(id checkid.ID) func(*incident.Update) {
 		return func(u *incident.Update) { u.Cause.Hidden = []diagnose.Hidden{{Check: "x"}, {Check: id}} }
 	}
-	degraded, issue := checks.ID("nodegroup/status"), checks.ID("nodegroup/health")
+	degraded, issue := checkid.ID("nodegroup/status"), checkid.ID("nodegroup/health")
 	cni := func(changes ...func(*incident.Update)) *incident.Update {
 		return open(checkid.NodeCNINotReady, "aws-node", append([]func(*incident.Update){launched(report.Missed, "i-1")}, changes...)...)
 	}
@@ -614,15 +615,15 @@ func TestSupersededBy(t *testing.T) {
 		"a symptom to its cause":                  {node(), cause(), true},
 		"a symptom to a cause of others":          {node(), open(route, "rtb-1", launched(report.Missed, "i-2")), false},
 		"a symptom of two to a cause of one":      {node(launched(report.Missed, "i-3")), cause(), false},
-		"a symptom to what is possible":           {node(), cause(sure(checks.Possible)), false},
+		"a symptom to what is possible":           {node(), cause(sure(catalog.Possible)), false},
 		"a symptom to what is gone":               {node(), cause(gone), false},
-		"a symptom that waits for nobody":         {open(symptom, "workers", sure(checks.Symptom), launched(report.Joined, "i-1")), cause(), false},
+		"a symptom that waits for nobody":         {open(symptom, "workers", sure(catalog.Symptom), launched(report.Joined, "i-1")), cause(), false},
 		"a cause to another":                      {cause(), open("dns/x", "vpc-1", launched(report.Missed, "i-1")), false},
 		"a cause that is gone to another":         {cause(gone), open("dns/x", "vpc-1", launched(report.Missed, "i-1")), true},
 		"a cause that is gone to a symptom":       {cause(gone), ready(), false},
 		"a symptom to another":                    {node(), ready(), false},
 		"a symptom that is gone to the next":      {node(gone), ready(), true},
-		"a symptom that is gone to a possibility": {node(gone), cause(sure(checks.Possible)), false},
+		"a symptom that is gone to a possibility": {node(gone), cause(sure(catalog.Possible)), false},
 		"a symptom that is over":                  {node(state(incident.Closed, 8)), cause(), false},
 		"a symptom that is pending":               {node(state(incident.Pending, 0)), cause(), false},
 		"what cannot be seen":                     {blind, cause(), false},
@@ -669,7 +670,7 @@ func TestSupersededBy(t *testing.T) {
 		}
 	}
 	// A symptom is no explanation of itself.
-	alone := node(func(u *incident.Update) { u.Cause.Confidence = checks.Symptom }, gone)
+	alone := node(func(u *incident.Update) { u.Cause.Confidence = catalog.Symptom }, gone)
 	if look(report.Observation{}, alone).Supersede(alone); alone.State != incident.Cleared {
 		t.Errorf("alone it is %s by %v", alone.State, alone.By)
 	}

@@ -11,8 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
@@ -66,14 +67,14 @@ func Observe(o ...func(*report.Observation)) report.Observation {
 func Route(instances ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
-			Check: checkid.RouteNoEgress, Confidence: checks.Certain, Resource: Table, Covers: []string{Subnet},
+			Check: checkid.RouteNoEgress, Confidence: catalog.Certain, Resource: Table, Covers: []string{Subnet},
 			Title: Subnet + " has no route to the internet", Why: Table + " has only 10.42.0.0/16 → local.", Nodegroups: []string{"workers"}, Instances: instances,
 		})
 	}
 }
 
 // Likely is a cause that explains instances only if they failed.
-func Likely(confidence checks.Confidence, instances ...string) func(*report.Observation) {
+func Likely(confidence catalog.Confidence, instances ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
 		Route(instances...)(o)
 		c := &o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1]
@@ -84,7 +85,7 @@ func Likely(confidence checks.Confidence, instances ...string) func(*report.Obse
 func Degraded() func(*report.Observation) {
 	return func(o *report.Observation) {
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
-			Check: checkid.AddonDegraded, Confidence: checks.Certain, Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Title: "add-on vpc-cni is DEGRADED",
+			Check: checkid.AddonDegraded, Confidence: catalog.Certain, Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Title: "add-on vpc-cni is DEGRADED",
 		})
 	}
 }
@@ -94,7 +95,7 @@ var ThePool = report.Key{Cluster: Cluster, Check: checkid.SpotPoolFailing, Resou
 func PoolFails() func(*report.Observation) {
 	return func(o *report.Observation) {
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
-			Check: checkid.SpotPoolFailing, Confidence: checks.Certain, Resource: "c5.large/us-west-2b", Covers: []string{"c5.large/us-west-2b"}, Title: "Spot pool c5.large/us-west-2b fails",
+			Check: checkid.SpotPoolFailing, Confidence: catalog.Certain, Resource: "c5.large/us-west-2b", Covers: []string{"c5.large/us-west-2b"}, Title: "Spot pool c5.large/us-west-2b fails",
 		})
 	}
 }
@@ -118,7 +119,7 @@ func Wordier(o *report.Observation) { o.Diagnosis.Causes[0].Why += " It was crea
 func NotRegistered(instances ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
-			Check: checkid.NodeNotRegistered, Confidence: checks.Symptom, Resource: "workers", Covers: instances, Instances: instances,
+			Check: checkid.NodeNotRegistered, Confidence: catalog.Symptom, Resource: "workers", Covers: instances, Instances: instances,
 			Title: "no node has registered", Nodegroups: []string{"workers"},
 		})
 	}
@@ -134,16 +135,16 @@ func NotReady(instances ...string) func(*report.Observation) {
 func EndedSoon(instance string) func(*report.Observation) {
 	return func(o *report.Observation) {
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
-			Check: checkid.InstanceEndedEarly, Confidence: checks.Certain, Resource: instance, Covers: []string{instance}, Instances: []string{instance},
+			Check: checkid.InstanceEndedEarly, Confidence: catalog.Certain, Resource: instance, Covers: []string{instance}, Instances: []string{instance},
 			Title: instance + " ended before it joined", Nodegroups: []string{"workers"},
 		})
 	}
 }
 
-func Passed(check checks.ID, covers ...string) func(*report.Observation) {
+func Passed(check checkid.ID, covers ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
 		o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnose.Passed{
-			Check: check, Covers: covers, Evidence: []checks.Evidence{{What: Table, Value: "0.0.0.0/0 → nat-0aa4"}},
+			Check: check, Covers: covers, Evidence: []finding.Evidence{{What: Table, Value: "0.0.0.0/0 → nat-0aa4"}},
 		})
 	}
 }
@@ -294,7 +295,7 @@ const Record = 380 << 10
 
 // Crowd is what a look at n instances says that all missed roll call, in a
 // nodegroup whose names are as long as they get.
-func Crowd(n int, check checks.ID, confidence checks.Confidence) report.Observation {
+func Crowd(n int, check checkid.ID, confidence catalog.Confidence) report.Observation {
 	obs := report.Observation{Format: report.Format, ID: "join-check/" + Cluster + "/1", By: "join-check", At: At(10), Account: "123456789012", Region: "us-west-2", Partition: "aws", Cluster: Cluster, Read: []snapshot.Source{snapshot.Instances, snapshot.Nodes}}
 	var ids []string
 	for i := range n {
@@ -310,11 +311,11 @@ func Crowd(n int, check checks.ID, confidence checks.Confidence) report.Observat
 		Check: check, Confidence: confidence, Resource: "a_nodegroup_with_a_rather_long_name", Covers: ids, Instances: ids,
 		Title: fmt.Sprintf("%d instances", n), Why: "No node has their ids.",
 	}
-	if confidence != checks.Symptom {
+	if confidence != catalog.Symptom {
 		cause.Covers = []string{Subnet}
 	}
 	for range 31 {
-		cause.Evidence = append(cause.Evidence, checks.Evidence{What: "i-0123456789abcdef0", Value: fmt.Sprintf("%0200d", 0)})
+		cause.Evidence = append(cause.Evidence, finding.Evidence{What: "i-0123456789abcdef0", Value: fmt.Sprintf("%0200d", 0)})
 	}
 	obs.Diagnosis.Causes = []diagnose.Cause{cause}
 	obs.Diagnosis.Passed = []diagnose.Passed{{Check: checkid.InstanceEndedEarly, Covers: ids}}
@@ -446,7 +447,7 @@ var (
 )
 
 // Fails is a cause of the subnet's addresses.
-func Fails(check checks.ID, confidence checks.Confidence, title string, more ...func(*diagnose.Cause)) func(*report.Observation) {
+func Fails(check checkid.ID, confidence catalog.Confidence, title string, more ...func(*diagnose.Cause)) func(*report.Observation) {
 	return func(o *report.Observation) {
 		c := diagnose.Cause{Check: check, Confidence: confidence, Resource: Subnet, Covers: []string{Subnet}, Title: title, Nodegroups: []string{"workers"}}
 		for _, m := range more {
@@ -456,7 +457,7 @@ func Fails(check checks.ID, confidence checks.Confidence, title string, more ...
 	}
 }
 
-func Hides(ids ...checks.ID) func(*diagnose.Cause) {
+func Hides(ids ...checkid.ID) func(*diagnose.Cause) {
 	return func(c *diagnose.Cause) {
 		for _, id := range ids {
 			c.Hidden = append(c.Hidden, diagnose.Hidden{Check: id, Because: c.Check})
@@ -464,7 +465,7 @@ func Hides(ids ...checks.ID) func(*diagnose.Cause) {
 	}
 }
 
-func WorsenedBy(ids ...checks.ID) func(*diagnose.Cause) {
+func WorsenedBy(ids ...checkid.ID) func(*diagnose.Cause) {
 	return func(c *diagnose.Cause) { c.Contributing = ids }
 }
 
@@ -473,35 +474,35 @@ func KeepsOut(ids ...string) func(*diagnose.Cause) {
 }
 
 func Leaks(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return Fails(checkid.IPLeakedInterfaces, checks.Certain, "31 addresses of "+Subnet+" are held by 4 dead nodes", more...)
+	return Fails(checkid.IPLeakedInterfaces, catalog.Certain, "31 addresses of "+Subnet+" are held by 4 dead nodes", more...)
 }
 
 func LeaksSome(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return Fails(checkid.IPLeakedInterfaces, checks.Likely, "31 addresses of "+Subnet+" are held by 4 dead nodes", more...)
+	return Fails(checkid.IPLeakedInterfaces, catalog.Likely, "31 addresses of "+Subnet+" are held by 4 dead nodes", more...)
 }
 
 func RunsOut(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return Fails(checkid.IPRunway, checks.Likely, Subnet+" runs out of addresses at about 16:40 UTC", more...)
+	return Fails(checkid.IPRunway, catalog.Likely, Subnet+" runs out of addresses at about 16:40 UTC", more...)
 }
 
 func IsEmpty(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return Fails(checkid.IPSubnetExhausted, checks.Certain, Subnet+" has no free address", more...)
+	return Fails(checkid.IPSubnetExhausted, catalog.Certain, Subnet+" has no free address", more...)
 }
 
 func RefusesLaunches(more ...func(*diagnose.Cause)) func(*report.Observation) {
 	return func(o *report.Observation) {
-		Fails(checkid.LaunchSubnetFull, checks.Certain, "workers cannot launch: the subnet has no free address", more...)(o)
+		Fails(checkid.LaunchSubnetFull, catalog.Certain, "workers cannot launch: the subnet has no free address", more...)(o)
 		o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1].Covers = []string{"eks-workers"}
 	}
 }
 
 func Burst(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return Fails(checkid.SpotBurstExceedsSubnet, checks.Certain, "12 launches needed 720 addresses", more...)
+	return Fails(checkid.SpotBurstExceedsSubnet, catalog.Certain, "12 launches needed 720 addresses", more...)
 }
 
 func PluginDown(instances ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
-		Fails(checkid.NodeCNINotReady, checks.Certain, "aws-node does not come up", KeepsOut(instances...))(o)
+		Fails(checkid.NodeCNINotReady, catalog.Certain, "aws-node does not come up", KeepsOut(instances...))(o)
 		c := &o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1]
 		c.Resource, c.Covers = "aws-node", instances
 	}
@@ -509,6 +510,6 @@ func PluginDown(instances ...string) func(*report.Observation) {
 
 func AddressesBack(o *report.Observation) {
 	o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnose.Passed{
-		Check: checkid.IPLeakedInterfaces, Covers: []string{Subnet}, Evidence: []checks.Evidence{{What: Subnet, Value: "31 addresses back; 12 interfaces of 4 dead nodes"}},
+		Check: checkid.IPLeakedInterfaces, Covers: []string{Subnet}, Evidence: []finding.Evidence{{What: Subnet, Value: "31 addresses back; 12 interfaces of 4 dead nodes"}},
 	})
 }

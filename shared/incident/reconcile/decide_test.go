@@ -8,8 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/reconcile"
@@ -66,12 +67,12 @@ func TestDecide(t *testing.T) {
 			{Name: "passed", Minute: 16, Obs: incidenttest.Observe(incidenttest.Passed("route/no-egress", incidenttest.Subnet)), Want: reasons{incidenttest.TheRoute: incident.CauseGone}},
 		}, "opened cleared", "Opened Changed"},
 		{"advice alone calls nobody", []incidenttest.Step{
-			{Name: "launch", Obs: incidenttest.Observe(incidenttest.Likely(checks.Advice), incidenttest.Launched("i-1", 0, report.Waiting))},
+			{Name: "launch", Obs: incidenttest.Observe(incidenttest.Likely(catalog.Advice), incidenttest.Launched("i-1", 0, report.Waiting))},
 		}, "", ""},
 		{"a likely cause is acquitted by a node that joined in spite of it", []incidenttest.Step{
-			{Name: "missed", Minute: 5, Obs: incidenttest.Observe(incidenttest.Likely(checks.Likely, "i-1"), incidenttest.Launched("i-1", 0, report.Missed)), Want: reasons{incidenttest.TheOptions: incident.Opened}, State: states{incidenttest.TheOptions: incident.Open}},
-			{Name: "another launch is not due", Minute: 6, Obs: incidenttest.Observe(incidenttest.Likely(checks.Advice), incidenttest.Launched("i-2", 6, report.Waiting))},
-			{Name: "it joined", Minute: 8, Obs: incidenttest.Observe(incidenttest.Likely(checks.Advice), incidenttest.Launched("i-2", 6, report.Joined)), Want: reasons{incidenttest.TheOptions: incident.IsProved}, State: states{incidenttest.TheOptions: incident.Closed}},
+			{Name: "missed", Minute: 5, Obs: incidenttest.Observe(incidenttest.Likely(catalog.Likely, "i-1"), incidenttest.Launched("i-1", 0, report.Missed)), Want: reasons{incidenttest.TheOptions: incident.Opened}, State: states{incidenttest.TheOptions: incident.Open}},
+			{Name: "another launch is not due", Minute: 6, Obs: incidenttest.Observe(incidenttest.Likely(catalog.Advice), incidenttest.Launched("i-2", 6, report.Waiting))},
+			{Name: "it joined", Minute: 8, Obs: incidenttest.Observe(incidenttest.Likely(catalog.Advice), incidenttest.Launched("i-2", 6, report.Joined)), Want: reasons{incidenttest.TheOptions: incident.IsProved}, State: states{incidenttest.TheOptions: incident.Closed}},
 		}, "opened proved", "Opened Resolved"},
 		{"an add-on is well when EKS says so", []incidenttest.Step{
 			{Name: "degraded", Obs: incidenttest.Observe(incidenttest.Degraded()), Want: reasons{incidenttest.TheAddon: incident.Opened}, State: states{incidenttest.TheAddon: incident.Open}},
@@ -272,7 +273,7 @@ func TestDecideFacts(t *testing.T) {
 	if inc.Proof == nil || inc.Proof.Instance != "i-3" {
 		t.Errorf("proof is %+v, want i-3", inc.Proof)
 	}
-	if diff := cmp.Diff([]checks.Evidence{{What: incidenttest.Table, Value: "0.0.0.0/0 → nat-0aa4"}}, inc.ClearedBy); diff != "" {
+	if diff := cmp.Diff([]finding.Evidence{{What: incidenttest.Table, Value: "0.0.0.0/0 → nat-0aa4"}}, inc.ClearedBy); diff != "" {
 		t.Errorf("cleared by (-want +got):\n%s", diff)
 	}
 }

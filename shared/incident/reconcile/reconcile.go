@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/correlate"
@@ -132,7 +133,7 @@ type reconciler struct{ correlate.Look }
 // nothing failed because of it, and nobody is to be called for it.
 func (rec *reconciler) causes() []diagnose.Cause {
 	causes := slices.Concat(rec.Observation.Diagnosis.Causes, blindCauses(rec.Observation))
-	causes = slices.DeleteFunc(causes, func(c diagnose.Cause) bool { return c.Confidence == checks.Advice })
+	causes = slices.DeleteFunc(causes, func(c diagnose.Cause) bool { return c.Confidence == catalog.Advice })
 	slices.SortStableFunc(causes, func(a, b diagnose.Cause) int {
 		return addressesFirst(a) - addressesFirst(b)
 	})
@@ -156,7 +157,7 @@ func addressesFirst(c diagnose.Cause) int {
 		return -1
 	case c.Check == checkid.IPRunway:
 		return 1
-	case c.Confidence == checks.Symptom, c.Check == checkid.NodeCNINotReady:
+	case c.Confidence == catalog.Symptom, c.Check == checkid.NodeCNINotReady:
 		return 2
 	}
 	return 0
@@ -251,7 +252,7 @@ func remedyForSpoke(code string) string {
 func blindCause(f snapshot.Failure, blinded []string, of spoke.Cluster) diagnose.Cause {
 	c := diagnose.Cause{
 		Check:      incident.CannotLook,
-		Confidence: checks.Possible,
+		Confidence: catalog.Possible,
 		Resource:   sight(f),
 		Covers:     []string{sight(f)},
 	}
@@ -299,13 +300,13 @@ func blindCause(f snapshot.Failure, blinded []string, of spoke.Cluster) diagnose
 		c.Why = "Network interfaces of dead nodes keep their addresses as long as EC2 does not delete them. What Rollcall says of nodes does not hang on it."
 	}
 	if len(blinded) > 0 {
-		c.Evidence = append(c.Evidence, checks.Evidence{What: "Checks that could not judge", Value: strings.Join(blinded, ", ")})
+		c.Evidence = append(c.Evidence, finding.Evidence{What: "Checks that could not judge", Value: strings.Join(blinded, ", ")})
 	}
 	if f.Code != "" {
-		c.Evidence = append(c.Evidence, checks.Evidence{What: "Error code", Value: f.Code})
+		c.Evidence = append(c.Evidence, finding.Evidence{What: "Error code", Value: f.Code})
 	}
 	if f.Message != "" {
-		c.Evidence = append(c.Evidence, checks.Evidence{What: "Answer", Value: f.Message})
+		c.Evidence = append(c.Evidence, finding.Evidence{What: "Answer", Value: f.Message})
 	}
 	c.Fix.Text = remedyFor(f, of)
 	return c

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
@@ -98,9 +98,9 @@ func TestTheBurstTakesThePlaceOfTheEmptySubnet(t *testing.T) {
 	seen := func(id string, minute int, causes ...diagnose.Cause) report.Observation {
 		return incidenttest.Observe(func(o *report.Observation) { o.ID, o.At, o.Diagnosis.Causes = id, incidenttest.At(minute), causes })
 	}
-	empty := diagnose.Cause{Check: checkid.IPSubnetExhausted, Confidence: checks.Certain, Resource: incidenttest.Subnet, Covers: []string{incidenttest.Subnet}, Title: incidenttest.Subnet + " has no free address"}
+	empty := diagnose.Cause{Check: checkid.IPSubnetExhausted, Confidence: catalog.Certain, Resource: incidenttest.Subnet, Covers: []string{incidenttest.Subnet}, Title: incidenttest.Subnet + " has no free address"}
 	burst := diagnose.Cause{
-		Check: "spot/burst-exceeds-subnet", Confidence: checks.Certain, Resource: incidenttest.Subnet, Covers: []string{incidenttest.Subnet}, Instances: []string{"i-1"},
+		Check: "spot/burst-exceeds-subnet", Confidence: catalog.Certain, Resource: incidenttest.Subnet, Covers: []string{incidenttest.Subnet}, Instances: []string{"i-1"},
 		Title: "12 launches needed 720 addresses", Hidden: []diagnose.Hidden{{Check: checkid.IPSubnetExhausted, Because: "spot/burst-exceeds-subnet"}},
 	}
 	other := empty
@@ -264,7 +264,7 @@ func TestChartsFitTheMessage(t *testing.T) {
 	if n := len(incidenttest.Encoded(t, parts[0])); n > 256<<10 || len(parts[0].Charts) < 6 || parts[0].Charts[0].Of != "subnet-0" {
 		t.Errorf("%d bytes with %d charts; want the first ones, within 256 KiB", n, len(parts[0].Charts))
 	}
-	big := incidenttest.Crowd(5000, "node/not-registered", checks.Symptom)
+	big := incidenttest.Crowd(5000, "node/not-registered", catalog.Symptom)
 	chartOf(incidenttest.Subnet, 25_000)(&big)
 	if parts, err = big.Split(256 << 10); err != nil {
 		t.Fatal(err)
@@ -311,7 +311,7 @@ func TestWhoGetsAPicture(t *testing.T) {
 func TestSplit(t *testing.T) {
 	const limit = 1 << 20
 	for _, n := range []int{1, 1000, 5000} {
-		for _, confidence := range []checks.Confidence{checks.Symptom, checks.Certain} {
+		for _, confidence := range []catalog.Confidence{catalog.Symptom, catalog.Certain} {
 			obs := incidenttest.Crowd(n, "node/not-registered", confidence)
 			parts, err := obs.Split(limit)
 			if err != nil {
@@ -355,14 +355,14 @@ func TestSplit(t *testing.T) {
 
 // An observation that no cut makes small enough is an error, not a loop.
 func TestSplitTooLarge(t *testing.T) {
-	if parts, err := incidenttest.Crowd(3, "node/not-registered", checks.Symptom).Split(1 << 10); err == nil {
+	if parts, err := incidenttest.Crowd(3, "node/not-registered", catalog.Symptom).Split(1 << 10); err == nil {
 		t.Errorf("%d parts, want an error", len(parts))
 	}
 }
 
 // The parts of one look count as one: a throttle seen once is not said.
 func TestPartsAreOneLook(t *testing.T) {
-	obs := incidenttest.Crowd(5000, "node/not-registered", checks.Symptom)
+	obs := incidenttest.Crowd(5000, "node/not-registered", catalog.Symptom)
 	obs.Blind = []snapshot.Failure{{Source: snapshot.Endpoints, Reason: snapshot.Throttled, Call: "ec2:DescribeVpcEndpoints"}}
 	parts, err := obs.Split(256 << 10)
 	if err != nil || len(parts) < reconcile.LooksBeforeSaid {
@@ -383,7 +383,7 @@ func TestPartsAreOneLook(t *testing.T) {
 // was, so far as it is needed to decide.
 func TestRecordOfACrowdFits(t *testing.T) {
 	for _, n := range []int{1, 1000, 5000} {
-		for _, confidence := range []checks.Confidence{checks.Symptom, checks.Certain} {
+		for _, confidence := range []catalog.Confidence{catalog.Symptom, catalog.Certain} {
 			incidents := incidenttest.DecideAll(nil, []report.Observation{incidenttest.Crowd(n, "node/not-registered", confidence)}, incidenttest.At(10))
 			inc := incidents[0].Fit(incidenttest.Record)
 			body, err := json.Marshal(inc)
@@ -417,7 +417,7 @@ func TestRecordOfACrowdFits(t *testing.T) {
 func TestRecordFitsWhileNobodyListens(t *testing.T) {
 	var incidents []incident.Incident
 	for i := range 288 {
-		obs := incidenttest.Crowd(1000, "route/no-egress", checks.Certain)
+		obs := incidenttest.Crowd(1000, "route/no-egress", catalog.Certain)
 		obs.ID, obs.At = fmt.Sprint(i), incidenttest.At(10+5*i)
 		if i%2 == 1 {
 			obs.Diagnosis = diagnose.Diagnosis{Passed: []diagnose.Passed{{Check: "route/no-egress", Covers: []string{incidenttest.Subnet}}}}
@@ -437,7 +437,7 @@ func TestRecordFitsWhileNobodyListens(t *testing.T) {
 // A symptom whose instances are too many to be kept by name ends when the last
 // is given up.
 func TestCrowdIsGivenUp(t *testing.T) {
-	obs := incidenttest.Crowd(1000, "node/not-registered", checks.Symptom)
+	obs := incidenttest.Crowd(1000, "node/not-registered", catalog.Symptom)
 	incidents := incidenttest.DecideAll(nil, []report.Observation{obs}, incidenttest.At(10))
 	obs.ID, obs.At = "2", incidenttest.At(130)
 	obs.Launches = slices.Clone(obs.Launches)
@@ -454,14 +454,14 @@ func TestCrowdIsGivenUp(t *testing.T) {
 // brought it, and however many are kept by name.
 func TestAllWhoMissedAreCounted(t *testing.T) {
 	for _, limit := range []int{1 << 20, 256 << 10} {
-		obs := incidenttest.Crowd(1000, "route/no-egress", checks.Certain)
+		obs := incidenttest.Crowd(1000, "route/no-egress", catalog.Certain)
 		obs.At = incidenttest.At(1)
 		obs.Launches = slices.Clone(obs.Launches)
 		for i := range obs.Launches {
 			obs.Launches[i].Status = report.Waiting
 		}
 		incidents := incidenttest.DecideAll(nil, []report.Observation{obs}, incidenttest.At(1))
-		obs = incidenttest.Crowd(1000, "route/no-egress", checks.Certain)
+		obs = incidenttest.Crowd(1000, "route/no-egress", catalog.Certain)
 		obs.ID = "2"
 		parts, err := obs.Split(limit)
 		if err != nil {
@@ -489,7 +489,7 @@ func TestAllWhoMissedAreCounted(t *testing.T) {
 // looked at once.
 func seen(at time.Time, id string) report.Observation {
 	obs := report.Observation{Format: report.Format, ID: id, By: "join-check", At: at, Account: "111122223333", Region: "us-west-2", Partition: "aws", Cluster: "prod"}
-	obs.Diagnosis.Causes = []diagnose.Cause{{Check: "route/no-egress", Resource: "rtb-1", Covers: []string{"subnet-1"}, Confidence: checks.Certain, Title: "subnet-1 has no route to the internet"}}
+	obs.Diagnosis.Causes = []diagnose.Cause{{Check: "route/no-egress", Resource: "rtb-1", Covers: []string{"subnet-1"}, Confidence: catalog.Certain, Title: "subnet-1 has no route to the internet"}}
 	obs.Blind = []snapshot.Failure{{Source: snapshot.Images, Reason: snapshot.Throttled, Call: "ec2:DescribeImages"}}
 	return obs
 }
@@ -864,8 +864,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 // at once, a node is not waited for, and a nodegroup that is gone takes its
 // incident along.
 func TestNodegroupIncidentsCloseByThemselves(t *testing.T) {
-	for _, check := range []checks.ID{"nodegroup/health", "nodegroup/status", "nodegroup/update-failed"} {
-		for _, confidence := range []checks.Confidence{checks.Certain, checks.Symptom} {
+	for _, check := range []checkid.ID{"nodegroup/health", "nodegroup/status", "nodegroup/update-failed"} {
+		for _, confidence := range []catalog.Confidence{catalog.Certain, catalog.Symptom} {
 			for name, test := range map[string]struct {
 				after func(*report.Observation)
 				want  incident.Resolution
@@ -896,14 +896,14 @@ func TestNodegroupIncidentsCloseByThemselves(t *testing.T) {
 // before, nor because its launch is only said to be gone. A route that is broken
 // stays broken whatever becomes of the instance.
 func TestForetoldOfAnInstanceThatIsTakenBack(t *testing.T) {
-	foretold := func(check checks.ID, covers string) report.Observation {
+	foretold := func(check checkid.ID, covers string) report.Observation {
 		return incidenttest.Observe(func(o *report.Observation) {
 			o.ID, o.At = "1", incidenttest.At(0)
-			o.Diagnosis.Causes = []diagnose.Cause{{Check: check, Confidence: checks.Certain, Resource: covers, Covers: []string{covers}, Instances: []string{"i-1"}, Title: "i-1 will not be able to join", Nodegroups: []string{"workers"}}}
+			o.Diagnosis.Causes = []diagnose.Cause{{Check: check, Confidence: catalog.Certain, Resource: covers, Covers: []string{covers}, Instances: []string{"i-1"}, Title: "i-1 will not be able to join", Nodegroups: []string{"workers"}}}
 		}, incidenttest.Launched("i-1", 0, report.Waiting))
 	}
 	for _, test := range []struct {
-		check  checks.ID
+		check  checkid.ID
 		covers string
 		state  incident.State
 		ending incident.Resolution
@@ -976,7 +976,7 @@ func TestFind(t *testing.T) {
 // before.
 func TestOneOffEndsUnproved(t *testing.T) {
 	obs := report.Observation{Format: report.Format, ID: "a", By: "join-check", At: incidenttest.Noon, Cluster: "prod"}
-	obs.Diagnosis.Causes = []diagnose.Cause{{Check: checkid.InstanceEndedEarly, Resource: "workers", Covers: []string{"i-1"}, Instances: []string{"i-1"}, Confidence: checks.Certain, Title: "x"}}
+	obs.Diagnosis.Causes = []diagnose.Cause{{Check: checkid.InstanceEndedEarly, Resource: "workers", Covers: []string{"i-1"}, Instances: []string{"i-1"}, Confidence: catalog.Certain, Title: "x"}}
 	obs.Launches = []report.Launch{{Instance: "i-1", Nodegroup: "workers", Started: incidenttest.Noon.Add(-time.Hour), Status: report.Gone}}
 	list, _ := decided(nil, obs, incidenttest.Noon)
 	obs.ID, obs.At = "b", incidenttest.Noon.Add(30*time.Minute)

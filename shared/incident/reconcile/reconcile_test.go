@@ -11,8 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/correlate"
@@ -127,9 +128,9 @@ func TestWordsOfWhatCannotBeLookedAt(t *testing.T) {
 	} {
 		got := blindCause(snapshot.Failure{Call: "ec2:A", Source: "tables", Reason: r}, nil, spoke.Cluster{})
 		wanted := diagnose.Cause{
-			Check: incident.CannotLook, Confidence: checks.Possible, Resource: "ec2:A", Covers: []string{"ec2:A"}, Title: "cannot look at the tables: ec2:A " + want[0],
+			Check: incident.CannotLook, Confidence: catalog.Possible, Resource: "ec2:A", Covers: []string{"ec2:A"}, Title: "cannot look at the tables: ec2:A " + want[0],
 			Why: "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well.",
-			Fix: checks.Fix{Text: want[1]},
+			Fix: finding.Fix{Text: want[1]},
 		}
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", r, diff)
@@ -146,7 +147,7 @@ func TestWordsOfWhatCannotBeLookedAt(t *testing.T) {
 		}
 	}
 	full := blindCause(snapshot.Failure{Call: deletes, Reason: snapshot.Denied, Code: "code", Message: "message"}, []string{"a", "b"}, spoke.Cluster{})
-	if diff := cmp.Diff([]checks.Evidence{{What: "Checks that could not judge", Value: "a, b"}, {What: "Error code", Value: "code"}, {What: "Answer", Value: "message"}}, full.Evidence); diff != "" {
+	if diff := cmp.Diff([]finding.Evidence{{What: "Checks that could not judge", Value: "a, b"}, {What: "Error code", Value: "code"}, {What: "Answer", Value: "message"}}, full.Evidence); diff != "" {
 		t.Errorf("evidence (-want +got):\n%s", diff)
 	}
 	if full.Title != "cannot delete leaked interfaces: ec2:DeleteNetworkInterface is denied" || full.Why != "Network interfaces of dead nodes keep their addresses as long as EC2 does not delete them. What Rollcall says of nodes does not hang on it." {
@@ -187,9 +188,9 @@ func TestCouldRead(t *testing.T) {
 func TestDiffer(t *testing.T) {
 	for name, change := range map[string]func(*diagnose.Cause){
 		"title": func(c *diagnose.Cause) { c.Title = "x" }, "why": func(c *diagnose.Cause) { c.Why = "x" }, "confidence": func(c *diagnose.Cause) { c.Confidence = "x" },
-		"fix": func(c *diagnose.Cause) { c.Fix.Text = "x" }, "evidence": func(c *diagnose.Cause) { c.Evidence = []checks.Evidence{{What: "x"}} },
-		"resources": func(c *diagnose.Cause) { c.Resources = []string{"x"} }, "contributing": func(c *diagnose.Cause) { c.Contributing = []checks.ID{"x"} },
-		"symptoms": func(c *diagnose.Cause) { c.Symptoms = []checks.ID{"x"} }, "hidden": func(c *diagnose.Cause) { c.Hidden = []diagnose.Hidden{{Check: "x"}} },
+		"fix": func(c *diagnose.Cause) { c.Fix.Text = "x" }, "evidence": func(c *diagnose.Cause) { c.Evidence = []finding.Evidence{{What: "x"}} },
+		"resources": func(c *diagnose.Cause) { c.Resources = []string{"x"} }, "contributing": func(c *diagnose.Cause) { c.Contributing = []checkid.ID{"x"} },
+		"symptoms": func(c *diagnose.Cause) { c.Symptoms = []checkid.ID{"x"} }, "hidden": func(c *diagnose.Cause) { c.Hidden = []diagnose.Hidden{{Check: "x"}} },
 	} {
 		var a, b diagnose.Cause
 		if differ(a, b) {
@@ -208,17 +209,17 @@ func TestDiffer(t *testing.T) {
 // A leak is taken in first, what was only foreseen after what is there, symptoms
 // last; advice is not taken in.
 func TestOrderOfCauses(t *testing.T) {
-	c := func(check checks.ID, confidence checks.Confidence) diagnose.Cause {
+	c := func(check checkid.ID, confidence catalog.Confidence) diagnose.Cause {
 		return diagnose.Cause{Check: check, Confidence: confidence}
 	}
 	rec := &reconciler{correlate.Look{Observation: report.Observation{Diagnosis: diagnose.Diagnosis{Causes: []diagnose.Cause{
-		c(checkid.NodeCNINotReady, checks.Certain), c("node/a", checks.Symptom), c(checkid.IPRunway, checks.Likely), c("route/a", checks.Certain), c("route/b", checks.Advice), c("iam/a", checks.Likely), c(checkid.IPLeakedInterfaces, checks.Certain),
+		c(checkid.NodeCNINotReady, catalog.Certain), c("node/a", catalog.Symptom), c(checkid.IPRunway, catalog.Likely), c("route/a", catalog.Certain), c("route/b", catalog.Advice), c("iam/a", catalog.Likely), c(checkid.IPLeakedInterfaces, catalog.Certain),
 	}}}}}
-	var got []checks.ID
+	var got []checkid.ID
 	for _, cause := range rec.causes() {
 		got = append(got, cause.Check)
 	}
-	if diff := cmp.Diff([]checks.ID{checkid.IPLeakedInterfaces, "route/a", "iam/a", checkid.IPRunway, checkid.NodeCNINotReady, "node/a"}, got); diff != "" {
+	if diff := cmp.Diff([]checkid.ID{checkid.IPLeakedInterfaces, "route/a", "iam/a", checkid.IPRunway, checkid.NodeCNINotReady, "node/a"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -282,7 +283,7 @@ func TestWhatIsNotShownIsSaid(t *testing.T) {
 
 // What the thread is told for each reason.
 func TestWhatANoteTells(t *testing.T) {
-	cause, gone := []checks.Evidence{{What: "cause"}}, []checks.Evidence{{What: "gone"}}
+	cause, gone := []finding.Evidence{{What: "cause"}}, []finding.Evidence{{What: "gone"}}
 	facts, blind := []report.Fact{{What: "known"}}, []snapshot.Failure{{Call: "known"}}
 	now, nowBlind := []report.Fact{{What: "now"}}, []snapshot.Failure{{Call: "now"}}
 	node := report.Launch{Instance: "i-9"}
@@ -423,7 +424,7 @@ func TestWhatIsDecided(t *testing.T) {
 
 // What a failure makes of an incident that is open, and of one that was over.
 func TestWhatAFailureChanges(t *testing.T) {
-	fails := diagnose.Cause{Check: "route/a", Resource: "rtb-1", Confidence: checks.Certain, Title: "title", Covers: []string{"subnet-1"}}
+	fails := diagnose.Cause{Check: "route/a", Resource: "rtb-1", Confidence: catalog.Certain, Title: "title", Covers: []string{"subnet-1"}}
 	change := func(f func(*diagnose.Cause)) diagnose.Cause { c := fails; f(&c); return c }
 	worded := change(func(c *diagnose.Cause) { c.Title = "other" })
 	hurts := change(func(c *diagnose.Cause) { c.Instances = []string{"i-1"} })
@@ -508,13 +509,13 @@ func TestWhatAFailureChanges(t *testing.T) {
 
 // What an incident that was over is when it comes back.
 func TestWhatComesBack(t *testing.T) {
-	fails := diagnose.Cause{Check: "route/a", Resource: "rtb-1", Confidence: checks.Certain, Title: "title", Covers: []string{"subnet-1"}}
+	fails := diagnose.Cause{Check: "route/a", Resource: "rtb-1", Confidence: catalog.Certain, Title: "title", Covers: []string{"subnet-1"}}
 	node := report.Launch{Instance: "i-1", Status: report.Gone}
 	over := func(resolved int) *incident.Update {
 		u := open(closed(resolved))
 		u.Version, u.Settled, u.Cleared, u.Format = 7, at(450), at(440), 1
 		u.Launches, u.More, u.Affected, u.Joins, u.Proof = []report.Launch{node}, []string{"i-2"}, 2, []report.Launch{node}, &node
-		u.ClearedBy, u.Effects, u.By = []checks.Evidence{{What: "w"}}, []incident.Effect{{Check: "x"}}, &report.Key{Resource: "y"}
+		u.ClearedBy, u.Effects, u.By = []finding.Evidence{{What: "w"}}, []incident.Effect{{Check: "x"}}, &report.Key{Resource: "y"}
 		u.Ack, u.Offers, u.RecentChanges, u.Calls, u.Called = &incident.Ack{At: at(1)}, []incident.Offer{{Says: "o"}}, &report.RecentChanges{}, 3, at(350)
 		u.Mute, u.Acts = &incident.Mute{Until: at(600)}, []incident.ActRecord{{ID: "a"}}
 		u.Delivery.Notes = []incident.Note{{ID: "n", Then: &incident.Then{}}}
@@ -611,7 +612,7 @@ func TestWhatIsLetGoOf(t *testing.T) {
 	v := func(of string, found incident.Found, minute int) incident.Verdict {
 		return incident.Verdict{Of: of, Found: found, At: at(minute)}
 	}
-	of := func(id checks.ID, c checks.Confidence) *incident.Update {
+	of := func(id checkid.ID, c catalog.Confidence) *incident.Update {
 		u := open(check(id, "r"))
 		u.Cause.Confidence = c
 		u.Verdicts = []incident.Verdict{v("a", incident.Failing, 400), v("b", incident.Passing, 400), v("c", incident.Passing, 401), v("d", incident.Absent, 400), v("e", incident.Failing, 401)}
@@ -623,9 +624,9 @@ func TestWhatIsLetGoOf(t *testing.T) {
 		u    *incident.Update
 		want []incident.Verdict
 	}{
-		"what passed":       {of("route/a", checks.Certain), []incident.Verdict{v("a", incident.Failing, 400), v("c", incident.Passing, 401), v("e", incident.Failing, 401)}},
-		"what ended once":   {of(checkid.InstanceEndedEarly, checks.Certain), []incident.Verdict{v("c", incident.Passing, 401), v("e", incident.Failing, 401)}},
-		"what was given up": {of("node/a", checks.Symptom), []incident.Verdict{v("c", incident.Passing, 401), v("e", incident.Failing, 401)}},
+		"what passed":       {of("route/a", catalog.Certain), []incident.Verdict{v("a", incident.Failing, 400), v("c", incident.Passing, 401), v("e", incident.Failing, 401)}},
+		"what ended once":   {of(checkid.InstanceEndedEarly, catalog.Certain), []incident.Verdict{v("c", incident.Passing, 401), v("e", incident.Failing, 401)}},
+		"what was given up": {of("node/a", catalog.Symptom), []incident.Verdict{v("c", incident.Passing, 401), v("e", incident.Failing, 401)}},
 	} {
 		looking(report.Observation{}).forgetEnded(test.u)
 		var covers []string
@@ -649,7 +650,7 @@ func TestEvidenceOfAnIncident(t *testing.T) {
 		t.Helper()
 		obs := report.Observation{Format: report.Format, ID: key + at(minute).String(), By: "join-check", At: at(minute), Cluster: "prod", Evidence: key}
 		if fails {
-			obs.Diagnosis.Causes = []diagnose.Cause{{Check: "route/a", Resource: "rtb-1", Covers: []string{"subnet-1"}, Confidence: checks.Certain, Title: "x"}}
+			obs.Diagnosis.Causes = []diagnose.Cause{{Check: "route/a", Resource: "rtb-1", Covers: []string{"subnet-1"}, Confidence: catalog.Certain, Title: "x"}}
 		} else {
 			obs.Absent = []string{"subnet-1"}
 		}
@@ -704,7 +705,7 @@ func open(changes ...func(*incident.Update)) *incident.Update {
 		Key: report.Key{Cluster: "prod", Check: "route/a", Resource: "rtb-1"}, State: incident.Open, Number: 1, Began: at(300), Opened: at(301), Seen: at(400),
 		Covers: []string{"subnet-1"}, Verdicts: []incident.Verdict{{Of: "subnet-1", Found: incident.Failing, At: at(400)}},
 	}}
-	u.Cause = diagnose.Cause{Check: "route/a", Resource: "rtb-1", Confidence: checks.Certain, Title: "title", Covers: u.Covers}
+	u.Cause = diagnose.Cause{Check: "route/a", Resource: "rtb-1", Confidence: catalog.Certain, Title: "title", Covers: u.Covers}
 	for _, change := range changes {
 		change(u)
 	}
@@ -718,7 +719,7 @@ func closed(minute int) func(*incident.Update) {
 	}
 }
 
-func check(id checks.ID, resource string) func(*incident.Update) {
+func check(id checkid.ID, resource string) func(*incident.Update) {
 	return func(u *incident.Update) {
 		u.Key.Check, u.Key.Resource, u.Cause.Check, u.Cause.Resource = id, resource, id, resource
 	}
@@ -749,7 +750,7 @@ func TestWhatVerdictsChange(t *testing.T) {
 	caused := func(list ...diagnose.Cause) report.Observation {
 		return report.Observation{Diagnosis: diagnose.Diagnosis{Causes: list}}
 	}
-	evidence := []checks.Evidence{{What: "w"}}
+	evidence := []finding.Evidence{{What: "w"}}
 	good := diagnose.Passed{Check: "route/a", Covers: []string{"subnet-0", "subnet-1"}, Evidence: evidence}
 	bare := diagnose.Passed{Check: "route/a", Covers: []string{"subnet-1"}}
 	verdict := func(found incident.Found) func(*incident.Update) {
@@ -765,7 +766,9 @@ func TestWhatVerdictsChange(t *testing.T) {
 			}
 		}
 	}
-	cleared := func(e ...checks.Evidence) func(*incident.Update) { return func(u *incident.Update) { u.ClearedBy = e } }
+	cleared := func(e ...finding.Evidence) func(*incident.Update) {
+		return func(u *incident.Update) { u.ClearedBy = e }
+	}
 	later := func(u *incident.Update) { u.Seen, u.Verdicts[0].At = at(600), at(600) }
 	partly := func(u *incident.Update) { u.Seen = at(600) } // by a look that did not see all of it
 	subnet := func(u *incident.Update) {
@@ -774,15 +777,15 @@ func TestWhatVerdictsChange(t *testing.T) {
 	leakGone := diagnose.Passed{Check: ip, Covers: []string{"subnet-1"}, Evidence: evidence}
 	elsewhere := diagnose.Passed{Check: ip, Covers: []string{"subnet-2"}, Evidence: evidence}
 	mute := diagnose.Passed{Check: ip, Covers: []string{"subnet-1"}}
-	advice := func(id checks.ID, resource string, covers ...string) diagnose.Cause {
-		return diagnose.Cause{Check: id, Resource: resource, Covers: covers, Confidence: checks.Advice, Title: "few"}
+	advice := func(id checkid.ID, resource string, covers ...string) diagnose.Cause {
+		return diagnose.Cause{Check: id, Resource: resource, Covers: covers, Confidence: catalog.Advice, Title: "few"}
 	}
 	likely := advice("route/a", "rtb-1", "subnet-0", "subnet-1")
 	certain := likely
-	certain.Confidence = checks.Certain
+	certain.Confidence = catalog.Certain
 	other := advice("route/a", "rtb-2", "subnet-1")
 	symptom := func(u *incident.Update) {
-		u.Cause.Confidence, u.Covers, u.Verdicts[0].Of = checks.Symptom, []string{"i-1"}, "i-1"
+		u.Cause.Confidence, u.Covers, u.Verdicts[0].Of = catalog.Symptom, []string{"i-1"}, "i-1"
 	}
 	launch := func(status report.LaunchStatus) report.Observation {
 		return report.Observation{Launches: []report.Launch{{Instance: "i-1", Status: status, Subnet: "subnet-1"}}}
@@ -827,12 +830,12 @@ func TestWhatVerdictsChange(t *testing.T) {
 		"it passes, and is long over":            {open(closed(400)), passed(good), nil},
 		"it passes, and was just over":           {open(closed(401)), passed(good), verdict(incident.Passing)},
 		"what came back of a leak":               {open(subnet, closed(490)), passed(leakGone), both(verdict(incident.Passing), cleared(evidence...))},
-		"what came back, known":                  {open(subnet, closed(490), cleared(checks.Evidence{What: "known"})), passed(leakGone), verdict(incident.Passing)},
+		"what came back, known":                  {open(subnet, closed(490), cleared(finding.Evidence{What: "known"})), passed(leakGone), verdict(incident.Passing)},
 		"what came back elsewhere":               {open(subnet, closed(490)), passed(elsewhere), nil},
 		"that it is gone, and not what came":     {open(subnet, closed(490)), passed(mute), verdict(incident.Passing)},
 		"what came back before it was gone":      {open(subnet, closed(490), func(u *incident.Update) { u.Cleared = at(501) }), passed(leakGone), verdict(incident.Passing)},
 		"what came back, by a look of that time": {open(subnet, closed(490), func(u *incident.Update) { u.Cleared = at(500); u.Verdicts[0].At = at(500) }), passed(leakGone), func(u *incident.Update) { u.ClearedBy, u.Touched = evidence, true }},
-		"few are left":                           {open(subnet), caused(advice(ip, "subnet-1")), both(verdict(incident.Passing), cleared(checks.Evidence{What: "Left", Value: "few"}))},
+		"few are left":                           {open(subnet), caused(advice(ip, "subnet-1")), both(verdict(incident.Passing), cleared(finding.Evidence{What: "Left", Value: "few"}))},
 		"few are left, and it is over":           {open(subnet, closed(490)), caused(advice(ip, "subnet-1")), verdict(incident.Passing)},
 		"few were left before":                   {open(subnet, partly), caused(advice(ip, "subnet-1")), verdict(incident.Passing)},
 		"another resource's now":                 {open(), caused(other), verdict(incident.Passing)},

@@ -1,13 +1,14 @@
 package reconcile
 
 import (
+	"slices"
+
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
-	breaks "rollcall/shared/checks/check"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/correlate"
 	"rollcall/shared/report"
-	"slices"
 )
 
 // applyVerdicts takes in what an observation says of an incident besides its cause and
@@ -41,7 +42,7 @@ func (rec *reconciler) dismissLikely(u *incident.Update) {
 		return
 	}
 	for _, c := range rec.Observation.Diagnosis.Causes {
-		if c.Confidence != checks.Advice || c.Check != u.Key.Check || c.Resource != u.Key.Resource {
+		if c.Confidence != catalog.Advice || c.Check != u.Key.Check || c.Resource != u.Key.Resource {
 			continue
 		}
 		for _, cover := range c.Covers {
@@ -92,7 +93,7 @@ func (rec *reconciler) applyPasses(u *incident.Update) {
 		if correlate.OnlyAdvises(u, c) {
 			found(c.Resource, incident.Passing)
 			if u.State != incident.Closed && !rec.Observation.At.Before(u.Seen) {
-				u.ClearedBy = []checks.Evidence{{What: incident.Left, Value: c.Title}}
+				u.ClearedBy = []finding.Evidence{{What: incident.Left, Value: c.Title}}
 			}
 		}
 		// The same check fails for it because of another resource now: a
@@ -106,7 +107,7 @@ func (rec *reconciler) applyPasses(u *incident.Update) {
 	for _, id := range rec.Observation.Absent {
 		found(id, incident.Absent)
 	}
-	if u.IsSymptom() && checks.Meaning(u.Key.Check).Breaks != breaks.Pods {
+	if u.IsSymptom() && catalog.Meaning(u.Key.Check).Breaks != catalog.Pods {
 		for _, l := range rec.Observation.Launches {
 			switch l.Status {
 			case report.Joined:

@@ -14,8 +14,9 @@ import (
 
 	"github.com/aws/smithy-go"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
@@ -54,9 +55,9 @@ func Launch(id string, started int, standing report.LaunchStatus) report.Launch 
 func Failing(launches ...report.Launch) report.Observation {
 	obs := Observation()
 	cause := diagnose.Cause{
-		Check: checkid.RouteNoEgress, Confidence: checks.Certain, Resource: RouteTable, Covers: []string{Subnet}, Nodegroups: []string{"new_nodegroup_2"},
+		Check: checkid.RouteNoEgress, Confidence: catalog.Certain, Resource: RouteTable, Covers: []string{Subnet}, Nodegroups: []string{"new_nodegroup_2"},
 		Title: Subnet + " has no route to the internet", Why: RouteTable + " has only 10.42.0.0/16 → local.",
-		Evidence: []checks.Evidence{{What: RouteTable, Value: "10.42.0.0/16 → local"}},
+		Evidence: []finding.Evidence{{What: RouteTable, Value: "10.42.0.0/16 → local"}},
 	}
 	for _, l := range launches {
 		cause.Instances = append(cause.Instances, l.Instance)
@@ -67,7 +68,7 @@ func Failing(launches ...report.Launch) report.Observation {
 
 func Passing(launches ...report.Launch) report.Observation {
 	obs := Observation()
-	obs.Diagnosis.Passed = []diagnose.Passed{{Check: checkid.RouteNoEgress, Covers: []string{Subnet}, Evidence: []checks.Evidence{{What: RouteTable, Value: "0.0.0.0/0 → nat-0aa4"}}}}
+	obs.Diagnosis.Passed = []diagnose.Passed{{Check: checkid.RouteNoEgress, Covers: []string{Subnet}, Evidence: []finding.Evidence{{What: RouteTable, Value: "0.0.0.0/0 → nat-0aa4"}}}}
 	obs.Launches = launches
 	return obs
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/snapshot"
@@ -199,8 +200,8 @@ func saying(confidence checks.Confidence, found ...checks.Finding) Look {
 	return Look{
 		Snapshot: whole(), Subject: Subject{Cluster: "prod", Check: asked, Resource: "rtb-0a", Covers: []string{"subnet-0a"}},
 		Checks: []checks.Check{
-			{ID: "sg/node-egress", Confidence: checks.Certain, Run: finds([]checks.Finding{{Outcome: checks.Fail, Resource: "rtb-0a", Covers: []string{"subnet-0other"}}})},
-			{ID: asked, Confidence: confidence, Run: finds(found)},
+			{Entry: catalog.Entry{ID: "sg/node-egress", Confidence: checks.Certain}, Run: finds([]checks.Finding{{Outcome: checks.Fail, Resource: "rtb-0a", Covers: []string{"subnet-0other"}}})},
+			{Entry: catalog.Entry{ID: asked, Confidence: confidence}, Run: finds(found)},
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/spf13/cobra"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
@@ -186,7 +187,7 @@ func who(c check.Check) string {
 	if c.AtLaunch && c.IsWatchedBy(check.JoinCheck) {
 		list = append(list, "launch-watch within seconds of the launch")
 	}
-	for _, d := range check.Detectors() {
+	for _, d := range catalog.Detectors() {
 		if !c.IsWatchedBy(d) {
 			continue
 		}

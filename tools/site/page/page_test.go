@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rollcall/infra/specs"
+	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/diagnose"
@@ -52,7 +53,7 @@ func TestUrgentIsTheSeverity(t *testing.T) {
 
 // What the example of a page is taken for says so, and comes out as it went in.
 func TestExampleIsFoundAgain(t *testing.T) {
-	c := check.Check{ID: "sg/a", Title: "A title", Confidence: checks.Likely, Needs: []snapshot.Source{snapshot.Clusters}}
+	c := check.Check{Entry: catalog.Entry{ID: "sg/a", Title: "A title", Confidence: checks.Likely}, Needs: []snapshot.Source{snapshot.Clusters}}
 	p := Checks{List: []check.Check{c}, Permissions: func(snapshot.Source) []string { return []string{"eks:DescribeCluster"} }}
 	for shown, want := range map[Shown]string{
 		Posted: "What is posted", Beside: "no message of its own here", Advised: "nothing is posted",
