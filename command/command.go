@@ -109,17 +109,17 @@ func runStage(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Args[0] = os.Args[0] // it speaks of itself as this program was called
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
-	// A terminal sends Ctrl-C to both; the other one ends by itself then.
-	cmd.Cancel = func() error { return nil }
+	// It ends in its own way. Where a signal cannot be sent (Windows), the terminal has sent
+	// Ctrl-C to both.
+	cmd.Cancel = func() error {
+		_ = cmd.Process.Signal(os.Interrupt)
+		return nil
+	}
 	err = cmd.Run()
-	var ended *exec.ExitError
-	if errors.As(err, &ended) && ended.ExitCode() >= 0 {
-		return ended.ExitCode(), nil
+	if s := cmd.ProcessState; s != nil && s.ExitCode() >= 0 {
+		return s.ExitCode(), nil
 	}
-	if err != nil {
-		return 0, fmt.Errorf("run %s: %w", path, err)
-	}
-	return exit.Healthy, nil
+	return 0, fmt.Errorf("run %s: %w", path, err)
 }
 
 // stageProgram is the path of rollcall-stage, beside this program.
