@@ -19,8 +19,8 @@ const usage = `Prints what the tracked files weigh. Run it at the repository's r
 
   go run ./tools/weigh [-reach]
 
--reach adds the lines of our code that notify-targets, slack-actions and the command link
-(it asks go list: ten seconds).
+-reach adds the lines of our code that notify-targets, slack-actions and the command link,
+and the size of the programs (it asks go list, and builds them: half a minute).
 
 Exit status: 0 printed, 1 it could not be, 2 wrong use.
 
@@ -156,6 +156,32 @@ func run(root string, reach bool, out *os.File) error {
 			return err
 		}
 		fmt.Fprintf(out, "%-34s %9d lines of ours are linked\n", program, n)
+	}
+	return programs(root, out)
+}
+
+// programs prints how large the programs are that a release has for a person.
+func programs(root string, out *os.File) error {
+	dir, err := os.MkdirTemp("", "rollcall-weigh-")
+	if err != nil {
+		return fmt.Errorf("make a folder: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	cmd := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", dir+string(filepath.Separator), "./cmd/...")
+	cmd.Dir = root
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the programs: %w\n%s", err, text)
+	}
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%-34s %9d bytes, stripped\n", "cmd/"+e.Name(), info.Size())
 	}
 	return nil
 }
