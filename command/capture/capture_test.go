@@ -494,3 +494,22 @@ func TestWithout(t *testing.T) {
 		}
 	}
 }
+
+// TestPolicyOfEvidence: a function asked for a version of a policy, by the policy that says which
+// is the default one.
+func TestPolicyOfEvidence(t *testing.T) {
+	c := opened(t, map[string]string{
+		"iam-get-policy-version.P.json": `{"PolicyVersion": {"VersionId": "v7", "Document": {"Statement": []}}}`,
+		"asked.json":                    `{"iam-get-policy-version.P": [{"question": {"VersionId": ["v7"]}}]}`,
+	})
+	const arn = "arn:aws:iam::aws:policy/P"
+	out, err := ask[iam.GetPolicyOutput](c, &iam.GetPolicyInput{PolicyArn: aws.String(arn)})
+	if err != nil || aws.ToString(out.Policy.DefaultVersionId) != "v7" {
+		t.Errorf("the policy: %+v, %v", out, err)
+	}
+	for version, want := range map[string]string{"v7": "", "v6": NotCaptured} {
+		if _, err := ask[iam.GetPolicyVersionOutput](c, &iam.GetPolicyVersionInput{PolicyArn: aws.String(arn), VersionId: aws.String(version)}); code(err) != want {
+			t.Errorf("version %s: %v, want %q", version, err, want)
+		}
+	}
+}

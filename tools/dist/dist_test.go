@@ -267,7 +267,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestPortable: what the command holds of the system's own calls is there on each system.
+// TestPortable: what the programs hold of the system's own calls is there on each system.
 // Packages that hold the EC2 client are left to make release: it takes minutes to compile.
 // So do the others for the first time, which is why make test leaves them to make test-full.
 func TestPortable(t *testing.T) {
@@ -275,7 +275,7 @@ func TestPortable(t *testing.T) {
 		t.Skip("played by make test-full")
 	}
 	const form = `{{if not .Standard}}{{.ImportPath}} {{.Imports}}{{.IgnoredGoFiles}}|{{.Deps}}{{end}}`
-	out, err := exec.Command("go", "list", "-deps", "-f", form, "rollcall/cmd/rollcall").Output()
+	out, err := exec.Command("go", "list", "-deps", "-f", form, "rollcall/cmd/rollcall", "rollcall/cmd/rollcall-stage").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
