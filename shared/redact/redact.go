@@ -654,7 +654,13 @@ func (r *Redactor) named(line string, form *regexp.Regexp, flag, prose bool) str
 // value is the rest of the line.
 func isSetting(before, sign, value string) bool {
 	before = strings.Trim(before, " \t-\"'")
-	return before == "" && strings.ContainsAny(sign, " \t") && value != "" && !strings.ContainsAny(value[:1], `"'{[|>&*$\\`)
+	if before != "" || !strings.ContainsAny(sign, " \t") || value == "" {
+		return false
+	}
+	if strings.ContainsAny(value[:1], "|>") { // begins a block, unless text follows on the line
+		return strings.Trim(value[1:], "+-0123456789 \t") != ""
+	}
+	return !strings.ContainsAny(value[:1], `"'{[&*$\\`)
 }
 
 // isPartOf reports whether a name is the end of something longer: of an ARN, of a path, of

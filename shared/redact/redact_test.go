@@ -29,7 +29,7 @@ func TestUserData(t *testing.T) {
 		"GITHUB_PAT=hunter2", "AZURE_DEVOPS_PAT: hunter2", "PASSPHRASE=hunter2", "gpg --batch --passphrase hunter2 -d x", "openssl enc -d -pass pass:hunter2 -in x", "keytool -storepass hunter2 -keypass hunter2",
 		"sshpass -p hunter2 scp x y:", "redis-cli -h r -a hunter2 ping", "htpasswd -bc /etc/x admin hunter2", "machine r.corp login ci password hunter2", "db.corp:5432:*:app:hunter2",
 		"//registry.npmjs.org/:_authToken=hunter2", "psk=hunter2", "PresharedKey = hunter2", "db.password = hunter2", "spring.datasource.password=hunter2",
-		"password: hunter2", "password: correct horse hunter2", "secret: correct horse hunter2", "- name: DB_PASSWORD\n  value: hunter2", "password: |\n  line of hunter2\n  another hunter2\nnext: stays",
+		"password: hunter2", "password: | correct hunter2", "token: > hunter2", "password: correct horse hunter2", "secret: correct horse hunter2", "- name: DB_PASSWORD\n  value: hunter2", "password: |\n  line of hunter2\n  another hunter2\nnext: stays",
 		"chpasswd:\n  expire: false\n  list:\n    - root:hunter2", "chpasswd:\n  list: |\n    root:hunter2\n    admin:hunter2", "    plain_text_passwd: hunter2", "    passwd: $6$rounds=4096$hunter2$hunter2hunter2",
 		"# the root password is hunter2", "# PIN was 12hunter2", `<password>hunter2</password>`, `<add key="DbPassword" value="hunter2"/>`, `{"db":{"password":"hunter2"}}`, `echo "{\"clientSecret\": \"hunter2\"}"`,
 		"-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n-----END OPENSSH PRIVATE KEY-----", "-----BEGIN PGP PRIVATE KEY BLOCK-----\nhunter2\n-----END PGP PRIVATE KEY BLOCK-----",
@@ -184,7 +184,7 @@ func TestTreeStays(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"password: |\n  x", "a \\\n --token \\\n", "chpasswd <<EOF\na:b\n", b64("TOKEN=x\n"), "{\"a\":\"b\"}", "-----BEGIN RSA PRIVATE KEY-----"} {
+	for _, s := range []string{"password: |\n  x", "password: |  x", "a \\\n --token \\\n", "chpasswd <<EOF\na:b\n", b64("TOKEN=x\n"), "{\"a\":\"b\"}", "-----BEGIN RSA PRIVATE KEY-----"} {
 		f.Add(s)
 	}
 	r := New(Masked)
