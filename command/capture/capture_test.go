@@ -513,3 +513,24 @@ func TestPolicyOfEvidence(t *testing.T) {
 		}
 	}
 }
+
+// TestSelectors: what a selector cannot be answered from is refused, and no empty list.
+func TestSelectors(t *testing.T) {
+	c := opened(t, map[string]string{"kubectl-get-pods.prod.json": `{"items": [
+		{"metadata": {"name": "a", "namespace": "default", "labels": {"app": "x"}}, "spec": {"nodeName": "n1"}},
+		{"metadata": {"name": "b", "namespace": "kube-system"}, "spec": {"nodeName": "n2"}}]}`})
+	for query, want := range map[string]int{
+		"/api/v1/pods": 2, "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1": 1, "/api/v1/pods?labelSelector=app%3Dx": 1,
+		"/api/v1/namespaces/kube-system/pods": 1, "/api/v1/pods?fieldSelector=spec.nodeName%3Dn3": 0,
+		"/api/v1/pods?fieldSelector=spec.nodeName!%3Dn1": -1, "/api/v1/pods?labelSelector=app%3D%3Dx": -1,
+		"/api/v1/pods?labelSelector=app%20in%20(x)": -1, "/api/v1/pods?labelSelector=app": -1,
+	} {
+		n, refused := objectsOf(t, c, query)
+		if refused.Reason == NotCaptured {
+			n = -1
+		}
+		if n != want || refused.Reason != "" && want >= 0 {
+			t.Errorf("%s: %d, %+v, want %d", query, n, refused, want)
+		}
+	}
+}

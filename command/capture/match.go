@@ -314,7 +314,7 @@ func (c *Capture) LogGroups() []string {
 // visibilityFile tells how the account's setting is.
 const visibilityFile = "ec2-get-managed-resource-visibility"
 
-// lacksManaged tells that EC2's lists may lack what AWS services manage: EKS Auto
+// lacksManaged reports whether EC2's lists may lack what AWS services manage: EKS Auto
 // Mode runs nodes, nothing that it manages is in the capture, and the account's
 // setting hides it, or is not told.
 func (c *Capture) lacksManaged() bool {
@@ -561,7 +561,7 @@ func text(v reflect.Value, field string) string {
 }
 
 // NotCaptured is the error code of a call whose answer the capture does not
-// hold. package gather takes it for what it is: nobody looked.
+// hold. package gather takes it for what it is: it was not looked at.
 const NotCaptured = snapshot.NotCaptured
 
 // NotAmong is in the message of a type that the file of types does not hold: it holds
@@ -646,7 +646,7 @@ func (r refusal) aws() *smithy.GenericAPIError {
 	return apiError(r.code, "%s", r.message)
 }
 
-// again tells the codes on which AWS's clients ask again whatever the status
+// again reports whether a code is one on which AWS's clients ask again whatever the status
 // is (aws-sdk-go-v2, retry.DefaultThrottleErrorCodes and
 // DefaultRetryableErrorCodes): a capture's answer would stay the same, until
 // the function's time is up.

@@ -504,7 +504,12 @@ func (s apiServer) get(req *http.Request) ([]byte, error) {
 		}
 		return nil, statusError{http.StatusNotFound, "NotFound", fmt.Sprintf("%q not found", name)}
 	}
-	namespace, fields, labels := q["namespace"], terms(query.Get("fieldSelector")), terms(query.Get("labelSelector"))
+	namespace := q["namespace"]
+	fields, known := terms(query.Get("fieldSelector"))
+	labels, also := terms(query.Get("labelSelector"))
+	if !known || !also {
+		return nil, kubernetes(apiError(NotCaptured, "%s.json: this selector cannot be answered from a capture: %v", file, q))
+	}
 	all = items(all, func(o map[string]any) bool {
 		if len(namespace) > 0 && fieldOfObject(o, "metadata.namespace") != namespace[0] {
 			return false
@@ -521,15 +526,20 @@ func (s apiServer) get(req *http.Request) ([]byte, error) {
 	return json.Marshal(map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]any{"resourceVersion": version}, "items": all})
 }
 
-// terms are those of a selector whose every term is an equality: all that Rollcall asks for.
-func terms(selector string) [][2]string {
-	var list [][2]string
-	for term := range strings.SplitSeq(selector, ",") {
-		if name, value, ok := strings.Cut(term, "="); ok {
-			list = append(list, [2]string{name, value})
-		}
+// terms are those of a selector whose every term is an equality, as all of Rollcall's are;
+// false for another one, which would leave out what it should not.
+func terms(selector string) (list [][2]string, known bool) {
+	if selector == "" {
+		return nil, true
 	}
-	return list
+	for term := range strings.SplitSeq(selector, ",") {
+		name, value, ok := strings.Cut(term, "=")
+		if !ok || strings.HasSuffix(name, "!") || strings.HasPrefix(value, "=") || strings.ContainsAny(term, " ()") {
+			return nil, false
+		}
+		list = append(list, [2]string{name, value})
+	}
+	return list, true
 }
 
 // fieldOfObject is the text of a field, by its path: "" where there is none.

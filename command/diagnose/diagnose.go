@@ -70,7 +70,11 @@ func eventOf(c *capture.Capture, notes io.Writer) json.RawMessage {
 		return nil
 	}
 	var e struct{ Time time.Time }
-	if json.Unmarshal(c.Event, &e) == nil && !e.Time.IsZero() && c.Time.Sub(e.Time) > history {
+	err := json.Unmarshal(c.Event, &e)
+	if err == nil && e.Time.IsZero() {
+		c.Event, e.Time = timed(c.Event, c.Time), c.Time
+	}
+	if err == nil && c.Time.Sub(e.Time) > history {
 		fmt.Fprintf(notes, "note: event.json is of %s, more than an hour before the capture: it is not played\n", e.Time.UTC().Format(time.RFC3339))
 		return nil
 	}
@@ -78,6 +82,21 @@ func eventOf(c *capture.Capture, notes io.Writer) json.RawMessage {
 		fmt.Fprintln(notes, "note: no rule of Rollcall takes the event of event.json")
 	}
 	return c.Event
+}
+
+// timed is an event that has no time, at that of the capture, as the bus gives it one (PutEvents,
+// Time: "if no time stamp is provided, the time stamp of the PutEvents call is used").
+func timed(event json.RawMessage, at time.Time) json.RawMessage {
+	var members map[string]any
+	if json.Unmarshal(event, &members) != nil {
+		return event
+	}
+	members["time"] = at.UTC().Format(time.RFC3339)
+	raw, err := json.Marshal(members)
+	if err != nil {
+		return event
+	}
+	return raw
 }
 
 // lookAt looks at a capture in this process: the AWS clients ask what it holds. Log takes the

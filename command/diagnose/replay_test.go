@@ -10,13 +10,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"rollcall/command/subject"
-	"rollcall/shared/evidence"
-	"rollcall/stage/examine"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"rollcall/command/exit"
+	"rollcall/command/subject"
+	"rollcall/shared/evidence"
+	"rollcall/stage/examine"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go/middleware"
@@ -707,4 +709,13 @@ func shapes(r result.Result) []shape {
 		list = append(list, shape{i.Cause, i.Confidence, len(i.Resources), i.Instances})
 	}
 	return list
+}
+
+// An event without a time is of the capture's, as the bus gives it one.
+func TestEventWithoutTime(t *testing.T) {
+	dir := folder(t, noNode(), noWayOut(), with("event.json", strings.ReplaceAll(launchFailed, `"time": "TIME", `, "")))
+	_, status, notes := ask(t, dir)
+	if status != exit.Causes || strings.Contains(notes, "no rule of Rollcall takes") {
+		t.Errorf("status %d, notes %q", status, notes)
+	}
 }

@@ -24,23 +24,23 @@ type Entry struct {
 	// Adds are checks whose cause this one only adds facts to, when both fail
 	// for the same resource: it then contributes, however certain it is.
 	Adds []checkid.ID
-	// Circumstantial tells that the check knows what launches share and not how they
+	// Circumstantial is set where the check knows what launches share and not how they
 	// fail: what explains them all, certain or likely, comes first and has its
 	// evidence; beside others of its confidence it stands last.
 	Circumstantial bool
-	// AtLaunch tells that the check can judge before the node had time to join.
+	// AtLaunch is set where the check can judge before the node had time to join.
 	// launch-watch judges it too, if join-check does.
 	AtLaunch bool
 	// WatchedBy are the detectors that judge the check. Nil is join-check: it
 	// explains why a launch did not become a node.
 	WatchedBy []Detector
-	// Predictive tells that the check sees what has not failed yet, or what is so
+	// Predictive is set where the check sees what has not failed yet, or what is so
 	// whether or not an instance fails for it: its findings need none to be told.
 	Predictive bool
 	// Breaks is what its cause breaks, Proof what proves that it is gone.
 	Breaks Breaks
 	Proof  Proof
-	// Shortage tells that a subnet has too few addresses now, Starved that it is
+	// Shortage is set where a subnet has too few addresses now, Starved that it is
 	// about nodes as they are where their pods get none.
 	Shortage, Starved bool
 	// CoversToo are things that its findings cover, beside instances and subnets.
@@ -48,10 +48,10 @@ type Entry struct {
 	// Remedy is the name of the remedy that some of its findings offer
 	// (package remedy/optin); empty for none.
 	Remedy optin.Remedy
-	// Optional tells that what the check needs is looked at beside the rest: where it was
+	// Optional is set where what the check needs is looked at beside the rest: where it was
 	// not, that is no Unknown, and is listed only with a symptom that has no cause.
 	Optional bool
-	// NeverFails tells that the check only names what nobody can follow.
+	// NeverFails is set where the check only names what cannot be followed.
 	NeverFails bool
 	// Cause and Fix are the catalogue's words, for any resource.
 	Cause string
@@ -84,7 +84,7 @@ const (
 	Managed   Breaks = "managed"   // something that EKS runs, and says so itself
 )
 
-// ByItself tells that it is a failure of its own, whether nodes join or not.
+// ByItself reports whether it is a failure of its own, whether nodes join or not.
 func (b Breaks) ByItself() bool { return b == Addresses || b == Pods || b == Managed }
 
 // Proof is what proves that a cause is gone.
@@ -136,12 +136,12 @@ func Detectors() iter.Seq2[string, Detector] {
 	}
 }
 
-// Among tells that a list, an After for instance, names the check or its kind.
+// Among reports whether a list, an After for instance, names the check or its kind.
 func (e Entry) Among(list []checkid.ID) bool {
 	return slices.Contains(list, e.ID) || slices.ContainsFunc(e.Explains, func(kind checkid.ID) bool { return slices.Contains(list, kind) })
 }
 
-// IsWatchedBy tells that a detector judges the check.
+// IsWatchedBy reports whether a detector judges the check.
 func (e Entry) IsWatchedBy(d Detector) bool {
 	if e.WatchedBy == nil {
 		return d == JoinCheck

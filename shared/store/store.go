@@ -425,9 +425,6 @@ func RecordTurns() spec.Grant {
 	return write("RecordTurns", "A cluster whose Kubernetes API does not answer is asked less often; when each was last looked at is what /rollcall status tells; an account's alias is what messages call it.", backoffPrefix, sweptPrefix, aliasPrefix)
 }
 
-// ReadBackoffs is what reading them needs.
-func ReadBackoffs() []spec.Read { return read(queries(), spec.Table) }
-
 // What eni-cleanup remembers beside its sightings: pace#<account>#<region>,
 // pace; and cleanup#<cluster>, <day>.
 const (

@@ -326,7 +326,7 @@ func tollOf(ctx context.Context, w *world.World) ([]toll, error) {
 	for _, eni := range available(w) {
 		kinds[aws.ToString(eni.NetworkInterfaceId)] = kindOf(w, eni)
 	}
-	r, err := script.Run(ctx, worldEC2{w.API()})
+	r, err := peerscript.Run(ctx, worldEC2{w.API()})
 	if err != nil {
 		return nil, err
 	}

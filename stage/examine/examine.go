@@ -405,7 +405,7 @@ func (r *run) collect(ctx context.Context) error {
 	return nil
 }
 
-// isResults tells the queue to which the detectors send.
+// isResults reports whether a queue is that to which the detectors send.
 func (r *run) isResults(q template.Queue) bool {
 	for _, f := range r.stage.Template.Functions {
 		if f.Environment[string(config.ResultQueueURL)] == q.URL {

@@ -1,8 +1,8 @@
-// Package script is the cron job of the ips story: every quarter of an hour it
+// Package peerscript is the cron job of the ips story: every quarter of an hour it
 // deletes, one after the other, each network interface that is available and
 // described as the VPC CNI describes its own. The team of the story ran it as a
 // loop of a few lines.
-package script
+package peerscript
 
 import (
 	"context"

@@ -85,7 +85,7 @@ Exit status: 0 all was seen that must be; 1 something was not; 2 it could not be
 			return exit.Status(exit.Causes)
 		}
 		if logs == "" {
-			os.Remove(file.Name()) // nobody asked for it, and there is nothing to look up
+			os.Remove(file.Name()) // it was not asked for, and holds nothing to look up
 		}
 		return nil
 	}

@@ -20,7 +20,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -139,33 +138,6 @@ func (c *Clock) Env() string {
 	return fmt.Sprintf("%s,%d,%s", c.stage.UTC().Format(time.RFC3339Nano), c.wall.UnixNano(),
 		strconv.FormatFloat(c.rate, 'g', -1, 64))
 }
-
-// Parse reads what Env wrote.
-func Parse(env string) (*Clock, error) {
-	parts := strings.Split(env, ",")
-	if len(parts) != 3 {
-		return nil, fmt.Errorf("stage clock %q: want three parts separated by commas", env)
-	}
-	stage, err := time.Parse(time.RFC3339Nano, parts[0])
-	if err != nil {
-		return nil, fmt.Errorf("stage clock: stage time: %w", err)
-	}
-	nanos, err := strconv.ParseInt(parts[1], 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("stage clock: wall time: %w", err)
-	}
-	rate, err := strconv.ParseFloat(parts[2], 64)
-	if err != nil {
-		return nil, fmt.Errorf("stage clock: rate: %w", err)
-	}
-	if !(rate > 0) || rate > maxRate {
-		return nil, fmt.Errorf("stage clock: rate %v is not between 0 and %v", rate, float64(maxRate))
-	}
-	return New(stage, time.Unix(0, nanos), rate), nil
-}
-
-// maxRate keeps stage spans of some days of wall time inside time.Duration.
-const maxRate = 1e6
 
 // NewManual returns a clock for tests: it shows start and stands still until
 // Advance moves it.

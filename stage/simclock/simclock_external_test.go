@@ -92,36 +92,6 @@ func TestEnv(t *testing.T) {
 	if got := c.Env(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	again, err := simclock.Parse(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := again.Env(); got != want {
-		t.Errorf("after Parse: got %q, want %q", got, want)
-	}
-}
-
-func TestParseRefuses(t *testing.T) {
-	for _, env := range []string{"", "a,b", "x,1,1", "2026-11-20T14:59:00Z,x,1", "2026-11-20T14:59:00Z,1,x",
-		"2026-11-20T14:59:00Z,1,0", "2026-11-20T14:59:00Z,1,-1", "2026-11-20T14:59:00Z,1,NaN", "2026-11-20T14:59:00Z,1,Inf"} {
-		if c, err := simclock.Parse(env); err == nil {
-			t.Errorf("Parse(%q): got %q, want an error", env, c.Env())
-		}
-	}
-}
-
-func FuzzParse(f *testing.F) {
-	f.Add("2026-11-20T14:59:00.123456789Z,1893553445000000000,12.5")
-	f.Fuzz(func(t *testing.T, env string) {
-		c, err := simclock.Parse(env)
-		if err != nil {
-			return
-		}
-		again, err := simclock.Parse(c.Env())
-		if err != nil || again.Env() != c.Env() {
-			t.Fatalf("Parse(Env()) = %v, %v; want %q", again, err, c.Env())
-		}
-	})
 }
 
 func patient(t *testing.T, rate, slow float64) *simclock.Clock {

@@ -423,7 +423,7 @@ type virtual struct {
 	first, last time.Time
 }
 
-var _ script.EC2 = (*virtual)(nil)
+var _ peerscript.EC2 = (*virtual)(nil)
 
 // attempts and longest are the defaults of the SDKs' standard retries.
 const (
@@ -496,7 +496,7 @@ func byScript(ctx context.Context, o options, latency time.Duration) (result, er
 		return result{}, err
 	}
 	v := newVirtual(w, latency)
-	if _, err := script.Run(ctx, v); err != nil {
+	if _, err := peerscript.Run(ctx, v); err != nil {
 		return result{}, err
 	}
 	v.name, v.interfaces, v.runs, v.took = "the story's script, "+latency.String()+" a call", o.interfaces, 1, v.last.Sub(v.first)
