@@ -49,7 +49,7 @@ func TestAlone(t *testing.T) {
 		"a healthy capture":   {[]string{"diagnose", "capture"}, "", 0, "every instance that should be a node is one"},
 		"a plan":              {[]string{"preflight", "--subnet", "subnet-0dead", "capture"}, "", 1, "WOULD BE REFUSED"},
 		"a text piped":        {[]string{"explain"}, "kubelet: Unauthorized\n", 0, "iam/access-missing"},
-		"a text nobody knows": {[]string{"explain", "The moon is in the wrong house."}, "", 2, "launch/unclassified"},
+		"a text nobody knows": {[]string{"explain", "The moon is in the wrong house."}, "", 2, "unknown"},
 		"help":                {[]string{"--help"}, "", 0, "Available Commands"},
 		"completions":         {[]string{"completion", "bash"}, "", 0, "rollcall"},
 	}

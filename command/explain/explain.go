@@ -3,8 +3,11 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"rollcall/shared/checkid"
@@ -16,12 +19,19 @@ import (
 // Pointer is what a text tells: the check that it points to, and what to look
 // at next.
 type Pointer struct {
+	// Check is empty where the text tells of no fault of a join.
 	Check   checkid.ID `json:"check"`
 	Meaning string     `json:"meaning"`
 	Next    string     `json:"next"`
+	// Sure is how sure it is.
+	Sure Sure `json:"sure"`
 	// Kind is what kind of text it is, Failed what failed in it.
 	Kind   string `json:"kind"`
 	Failed string `json:"failed,omitempty"`
+	// Names are the resources that the text itself names, by what they are.
+	Names map[string]string `json:"names,omitempty"`
+	// Command is what to run next.
+	Command string `json:"command,omitempty"`
 	// Symptom tells that the check names how something shows; Look are the
 	// checks that may be behind it, in the order in which to look.
 	Symptom bool         `json:"symptom,omitempty"`
@@ -31,29 +41,101 @@ type Pointer struct {
 	Text string `json:"text,omitempty"`
 }
 
-// Point reads a text; known is false where nothing is known of it.
-func Point(pasted string) (p Pointer, known bool) {
-	t := text.Tell(pasted)
-	p = pointerOf(t)
-	if t.Check != "" {
-		return p, true
+// Sure is how sure an answer is.
+type Sure string
+
+// How sure an answer is.
+const (
+	Cause   Sure = "the text names the cause"
+	Shows   Sure = "the text names a symptom"
+	Meant   Sure = "the text is known, and names no fault of a join"
+	Nothing Sure = "nothing is known of the text"
+)
+
+// Explained is what a text tells: the fault that says most first, then the others of
+// the text, each once.
+type Explained struct {
+	Pointer
+	Also []Pointer `json:"also,omitempty"`
+}
+
+// Point reads a text; known is false where no fault of a join is in it.
+func Point(pasted string) (e Explained, known bool) {
+	all := text.All(pasted)
+	if len(all) == 0 {
+		e.Pointer = pointerOf(text.Tell(pasted))
+		e.Sure = Nothing
+	} else {
+		e.Pointer = pointerOf(all[0])
+		for _, t := range all[1:] {
+			if t.Check != "" {
+				e.Also = append(e.Also, pointerOf(t))
+			}
+		}
 	}
-	p.Check, p.Text = checkid.LaunchUnclassified, activity.Clean(console.Redact(pasted))
-	return p, false
+	if e.Check == "" {
+		e.Text = activity.Clean(console.Redact(pasted))
+	}
+	return e, e.Check != ""
 }
 
 func pointerOf(t text.Told) Pointer {
-	return Pointer{Check: t.Check, Meaning: t.Meaning, Next: t.Next, Kind: t.Kind, Failed: t.Failed, Symptom: t.Symptom, Look: t.Look}
+	p := Pointer{Check: t.Check, Meaning: t.Meaning, Next: t.Next, Kind: t.Kind, Failed: t.Failed, Command: t.Command, Symptom: t.Symptom, Look: t.Look, Sure: Cause}
+	switch {
+	case t.Check == "":
+		p.Sure = Meant
+	case t.Symptom:
+		p.Sure = Shows
+	}
+	n := t.Named
+	for _, named := range [][2]string{{"instance", n.Instance}, {"subnet", n.Subnet}, {"AMI", n.AMI}, {"security group", n.SecurityGroup}, {"launch template", n.Template},
+		{"key", n.Key}, {"role", n.Role}, {"instance profile", n.Profile}, {"type", n.Type}, {"zone", n.Zone}, {"snapshot", n.Snapshot}, {"volume", n.Volume},
+		{"network interface", n.Interface}, {"limit", n.Limit}} {
+		if named[1] != "" {
+			if p.Names == nil {
+				p.Names = map[string]string{}
+			}
+			p.Names[named[0]] = named[1]
+		}
+	}
+	return p
 }
 
 // Print writes the id in the first line, for who reads no more.
+func (e Explained) Print(out io.Writer) {
+	e.Pointer.Print(out)
+	for _, p := range e.Also {
+		fmt.Fprintf(out, "\nAlso in the text: ")
+		p.Print(out)
+	}
+}
+
+// Print writes the id in the first line; "unknown" where there is none.
 func (p Pointer) Print(out io.Writer) {
-	fmt.Fprintln(out, p.Check)
-	for _, part := range []string{p.Meaning, p.Next, p.read(), p.behind(), p.Text} {
+	fmt.Fprintln(out, cmp.Or(p.Check, "unknown"))
+	for _, part := range []string{p.Meaning, p.Next, p.run(), p.named(), p.read(), p.behind(), p.Text} {
 		if part != "" {
 			fmt.Fprintln(out, " ", part)
 		}
 	}
+}
+
+func (p Pointer) run() string {
+	if p.Command == "" {
+		return ""
+	}
+	return "Run: " + p.Command
+}
+
+func (p Pointer) named() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(p.Names)) {
+		parts = append(parts, name+" "+p.Names[name])
+	}
+	if parts == nil {
+		return ""
+	}
+	return "It names: " + strings.Join(parts, ", ") + "."
 }
 
 func (p Pointer) read() string {

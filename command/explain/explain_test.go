@@ -19,7 +19,7 @@ func TestPoint(t *testing.T) {
 		"a health issue":      {"Nodegroup ng-eks-A failed to stabilize: [{Code: AccessDenied,Message: The aws-auth ConfigMap in your cluster is invalid }]", true, "nodegroup/health\n  EKS or the nodes are not let in"},
 		"a code alone":        {"Ec2LaunchTemplateVersionMismatch", true, "nodegroup/health\n  the group launches another version"},
 		"of an update":        {"error waiting for EKS Node Group (prod:workers) version update: unexpected state 'Failed', wanted target 'Successful'. last error: i-0123: IpNotAvailable: no address", true, "nodegroup/update-failed\n  a subnet has no free address"},
-		"somebody else's":     {"An error occurred (AccessDenied) when calling the PutObject operation: Access Denied", false, "launch/unclassified"},
+		"somebody else's":     {"An error occurred (AccessDenied) when calling the PutObject operation: Access Denied", false, "unknown"},
 		"what it was read as": {"kubelet: Unauthorized", true, "\n  Read as a message of the kubelet"},
 		"a secret":            {"nothing known: password=hunter2 here", false, "\n  nothing known: password=… here"},
 	} {

@@ -231,7 +231,7 @@ func (a *assistant) server(version string) *sdk.Server {
 				return explained{}, errors.New("the text is empty")
 			}
 			p, known := explain.Point(in.Text)
-			return explained{Pointer: p, Known: known}, nil
+			return explained{Explained: p, Known: known}, nil
 		}, func(_ explainInput, e explained) string {
 			var b strings.Builder
 			e.Print(&b)
@@ -258,7 +258,7 @@ func nowIn(ctx context.Context, in diagnoseInput) (result.Result, error) {
 }
 
 type explained struct {
-	explain.Pointer
+	explain.Explained
 	Known bool `json:"known"`
 }
 

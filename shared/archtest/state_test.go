@@ -14,6 +14,10 @@ func constants() map[string]string {
 	return map[string]string{
 		"shared/catalog.entries": "the catalog, which Go has no constant for",
 
+		"shared/node/activity.known": "the rows of launches and their automaton, made once",
+		"shared/node/console.known":  "the rows of consoles and their automaton, made once",
+		"shared/node/text.known":     "the rows of texts and their automaton, made once",
+
 		"shared/slack/slacktext.rooms": "an array of sizes, which Go has no constant for",
 	}
 }

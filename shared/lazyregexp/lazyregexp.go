@@ -28,6 +28,9 @@ func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 // FindString is Regexp.FindString.
 func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
 
+// FindStringIndex is Regexp.FindStringIndex.
+func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStringIndex(s) }
+
 // FindStringSubmatch is Regexp.FindStringSubmatch.
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
 

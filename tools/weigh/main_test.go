@@ -21,11 +21,11 @@ func TestBounds(t *testing.T) {
 		what    string
 		is, may int
 	}{
-		{"lines of Go", w.all.lines, 201_700},
-		{"lines of tests", w.all.tests, 134_900},
-		{"tracked files", w.tracked, 1_980},
-		{"packages", len(w.all.packages), 311},
-		{"bytes in testdata", w.testdata, 1_500_000},
+		{"lines of Go", w.all.lines, 203_300},
+		{"lines of tests", w.all.tests, 135_200},
+		{"tracked files", w.tracked, 1_985},
+		{"packages", len(w.all.packages), 312},
+		{"bytes in testdata", w.testdata, 1_560_000},
 	} {
 		if bound.is > bound.may {
 			t.Errorf("%s: %d, at most %d (make weigh)", bound.what, bound.is, bound.may)

@@ -11,11 +11,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"rollcall/shared/access/denial"
 	"rollcall/shared/checkid"
+	"rollcall/shared/node/match"
 	"rollcall/shared/snapshot"
 )
 
@@ -44,7 +46,7 @@ type Verdict struct {
 // that nothing fits is Unclassified and is shown as it is.
 func Classify(text string) Verdict {
 	v := Verdict{Class: checkid.LaunchUnclassified, Text: Clean(text), NeverRan: true}
-	if m, by, ok := match(text, table()); ok {
+	if m, by, ok := find(text); ok {
 		v.Class, v.Meaning, v.Next, v.By = m.class, m.meaning, m.next, by
 	}
 	if d, ok := denial.Of(text); ok {
@@ -53,7 +55,7 @@ func Classify(text string) Verdict {
 			v.Class, v.Meaning, v.Next, v.By = checkid.LaunchPolicyDenied, Forbids(d), "", d.Kind
 		}
 	}
-	v.Named = named(text)
+	v.Named = NamedIn(text)
 	w := words(v.Class)
 	if v.Meaning == "" {
 		v.Meaning = w.meaning
@@ -160,8 +162,8 @@ func Launching(description, message string) bool {
 			return true
 		}
 	}
-	return description == "" && (message == "" || says(normal(message), "launching ec2 instance failed") ||
-		says(normal(message), "spot instance request failed") || Classify(message).Class != checkid.LaunchUnclassified)
+	return description == "" && (message == "" || match.Says(normal(message), "launching ec2 instance failed", maxGap) ||
+		match.Says(normal(message), "spot instance request failed", maxGap) || Classify(message).Class != checkid.LaunchUnclassified)
 }
 
 // WarmPool returns whether a scaling activity with this description moved an instance
@@ -225,7 +227,7 @@ func StatusOf(code, message string) Status {
 // instance metadata to retrieve lifecycle state": "… was abandoned: Lifecycle Action
 // Completed with ABANDON Result"; AWS CodeDeploy User Guide: "… Heartbeat Timeout").
 func Abandoned(message string) bool {
-	return says(normal(message), "failed to complete users lifecycle action")
+	return match.Says(normal(message), "failed to complete users lifecycle action", maxGap)
 }
 
 // calledOff reports whether a message says that the instance was not wanted any more.
@@ -239,7 +241,7 @@ func calledOff(message string) bool {
 	}
 	plain := normal(message)
 	for _, phrase := range []string{"group size decreased", "shrinking the capacity", "desired capacity", "in response to a user request", "instance refresh"} {
-		if says(plain, phrase) {
+		if match.Says(plain, phrase, maxGap) {
 			return true
 		}
 	}
@@ -298,34 +300,43 @@ type row struct {
 	sample, source string
 }
 
-// match finds the row for a text, and the code or phrase that told it: an exact
+// find finds the row for a text, and the code or phrase that told it: an exact
 // row, else the first with a code, else the first with a phrase, and weak rows
 // last. This is the defined order where two would fit.
-func match(text string, rows []row) (found row, by string, ok bool) {
+func find(text string) (found row, by string, ok bool) {
 	text = strings.ToValidUTF8(bound(text), "")
 	plain := normal(text)
-	for _, r := range rows {
-		if !r.exact {
-			continue
+	x := known()
+	codes, texts := x.codes.Find(text), x.texts.Find(plain)
+	hasCode := func(i int) (string, bool) {
+		for n, code := range x.rows[i].codes {
+			if codes[x.firstCode[i]+n] && coded(text, code) {
+				return code, true
+			}
 		}
-		if by, ok := r.hasText(plain); ok {
-			return r, by, true
-		}
+		return "", false
 	}
-	for _, weak := range []bool{false, true} {
-		for _, r := range rows {
-			if r.weak != weak {
-				continue
-			}
-			if by, ok := r.hasCode(text); ok {
-				return r, by, true
+	hasText := func(i int) (string, bool) {
+		for n, phrase := range x.rows[i].texts {
+			if texts[x.firstText[i]+n] && match.Says(plain, phrase, maxGap) {
+				return phrase, true
 			}
 		}
-		for _, r := range rows {
-			if r.weak != weak {
+		return "", false
+	}
+	for _, pass := range []struct {
+		of  func(row) bool
+		has func(int) (string, bool)
+	}{
+		{func(r row) bool { return r.exact }, hasText},
+		{func(r row) bool { return !r.weak }, hasCode}, {func(r row) bool { return !r.weak }, hasText},
+		{func(r row) bool { return r.weak }, hasCode}, {func(r row) bool { return r.weak }, hasText},
+	} {
+		for i, r := range x.rows {
+			if !pass.of(r) {
 				continue
 			}
-			if by, ok := r.hasText(plain); ok {
+			if by, ok := pass.has(i); ok {
 				return r, by, true
 			}
 		}
@@ -333,23 +344,30 @@ func match(text string, rows []row) (found row, by string, ok bool) {
 	return row{}, "", false
 }
 
-func (r row) hasCode(text string) (string, bool) {
-	for _, code := range r.codes {
-		if coded(text, code) {
-			return code, true
-		}
-	}
-	return "", false
+// index finds the rows that a text may fit, by their codes and by what their phrases
+// begin with. first is the place of a row's first.
+type index struct {
+	rows                 []row
+	codes, texts         *match.Phrases
+	firstCode, firstText []int
 }
 
-func (r row) hasText(plain string) (string, bool) {
-	for _, phrase := range r.texts {
-		if says(plain, phrase) {
-			return phrase, true
+var known = sync.OnceValue(func() index {
+	x := index{rows: table()}
+	var codes, texts []string
+	for _, r := range x.rows {
+		x.firstCode, x.firstText = append(x.firstCode, len(codes)), append(x.firstText, len(texts))
+		for _, code := range r.codes {
+			codes = append(codes, strings.TrimSuffix(code, "*"))
+		}
+		for _, phrase := range r.texts {
+			begin, _, _ := strings.Cut(phrase, match.Gap)
+			texts = append(texts, begin)
 		}
 	}
-	return "", false
-}
+	x.codes, x.texts = match.New(codes), match.New(texts)
+	return x
+})
 
 // coded tells that a code stands in a text, alone or where APIs and SDKs write
 // codes: "Code: message", "Code - message", "(Code)". A code that is also an
@@ -409,32 +427,6 @@ func placed(before, after string) bool {
 // sentence and not over a whole log.
 const maxGap = 120
 
-// says tells that the parts of a phrase follow each other in a text.
-func says(plain, phrase string) bool {
-	parts := strings.Split(phrase, "…")
-	for from := 0; ; {
-		at := strings.Index(plain[from:], parts[0])
-		if at < 0 {
-			return false
-		}
-		from += at + 1
-		if follow(plain[from-1+len(parts[0]):], parts[1:]) {
-			return true
-		}
-	}
-}
-
-func follow(rest string, parts []string) bool {
-	for _, part := range parts {
-		at := strings.Index(rest[:min(len(rest), maxGap+len(part))], part)
-		if at < 0 {
-			return false
-		}
-		rest = rest[at+len(part):]
-	}
-	return true
-}
-
 // normal makes texts that were quoted, wrapped, escaped or drawn in a box
 // alike: lower case, no quotes, one blank between words.
 func normal(text string) string {
@@ -477,11 +469,14 @@ type Named struct {
 	Type          string // of an instance: m5.large
 	Zone          string
 	Snapshot      string
+	Volume        string
+	Interface     string
 	Limit         string // the number that a quota allows
 }
 
-// named finds the resources.
-func named(text string) Named {
+// NamedIn finds the resources that a text names: what has the form of an id, an ARN, a
+// type or a zone, and nothing else.
+func NamedIn(text string) Named {
 	text = strings.ToValidUTF8(bound(text), "")
 	var n Named
 	set := func(field *string, value string) {
@@ -506,6 +501,10 @@ func named(text string) Named {
 			set(&n.Template, word)
 		case resource(word, "snap-"):
 			set(&n.Snapshot, word)
+		case resource(word, "vol-"):
+			set(&n.Volume, word)
+		case resource(word, "eni-"):
+			set(&n.Interface, word)
 		case strings.HasPrefix(word, "arn:") && strings.Contains(word, ":kms:"):
 			set(&n.Key, word)
 		case strings.HasPrefix(word, "arn:") && strings.Contains(word, ":role/"):
@@ -710,11 +709,11 @@ func ClassifyReason(code, message string) Verdict {
 	}
 	known, exact := reasonOf(code)
 	if !exact || known.vague {
-		if m, _, ok := match(text, table()); ok && m.class != checkid.LaunchUnclassified {
+		if m, _, ok := find(text); ok && m.class != checkid.LaunchUnclassified {
 			return Classify(text)
 		}
 	}
-	v := Verdict{Class: endedEarly, Text: Clean(text), Named: named(text)}
+	v := Verdict{Class: endedEarly, Text: Clean(text), Named: NamedIn(text)}
 	switch {
 	case exact:
 		v.Class, v.Meaning, v.Next, v.NeverRan = known.class, known.meaning, known.next, known.neverRan

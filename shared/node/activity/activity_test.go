@@ -3,6 +3,7 @@ package activity
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checkid"
+	"rollcall/shared/node/match"
 )
 
 // FuzzClassify holds that no text makes the tables fail, that what is shown is
@@ -236,7 +238,7 @@ func TestFormDoesNotMatter(t *testing.T) {
 // The samples in the tables are matched by their own rows, and have sources.
 func TestRowsMatchTheirSamples(t *testing.T) {
 	for i, r := range table() {
-		got, _, ok := match(r.sample, table())
+		got, _, ok := find(r.sample)
 		if !ok || got.sample != r.sample {
 			t.Errorf("row %d (%s): its sample %q is matched by the row of %q", i, r.class, r.sample, got.sample)
 		}
@@ -277,8 +279,8 @@ func TestClaimsOfTwoClassesAreKnown(t *testing.T) {
 	for _, s := range samples(t) {
 		winner := Classify(s.Text).Class
 		for _, r := range table() {
-			_, byCode := r.hasCode(s.Text)
-			_, byText := r.hasText(normal(s.Text))
+			byCode := slices.ContainsFunc(r.codes, func(code string) bool { return coded(s.Text, code) })
+			byText := slices.ContainsFunc(r.texts, func(phrase string) bool { return match.Says(normal(s.Text), phrase, maxGap) })
 			if r.class != winner && (byCode || byText) && !known[[2]checkid.ID{winner, r.class}] {
 				t.Errorf("%q is %s, and %s claims it too", s.Text, winner, r.class)
 			}

@@ -8,9 +8,11 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"rollcall/shared/checkid"
+	"rollcall/shared/node/match"
 	"rollcall/shared/redact"
 )
 
@@ -90,11 +92,11 @@ func Read(text string) Reading {
 	if text == "" {
 		return Reading{} // most instances of a burst are not asked for theirs
 	}
-	rows := table()
+	rows := known().rows
 	seen := make([]found, len(rows))
 	var r Reading
 	for n, line := range lines(text) {
-		low := strings.ToLower(strings.ReplaceAll(line, `\"`, `"`))
+		low := lowered(line)
 		stage := stageOf(low)
 		if isBoot(low) {
 			r.Stage = Kernel
@@ -105,7 +107,7 @@ func Read(text string) Reading {
 				seen[i] = found{}
 			}
 		}
-		i := slices.IndexFunc(rows, func(row row) bool { return row.fits(low) })
+		i := known().row(low)
 		if i < 0 {
 			continue
 		}
@@ -113,6 +115,53 @@ func Read(text string) Reading {
 	}
 	r.Matches = matches(rows, seen)
 	return r
+}
+
+// Line is the row that a line fits, however often it must come in a console; false where
+// none does.
+func Line(text string) (Match, bool) {
+	if len(text) > maxLine {
+		text = strings.ToValidUTF8(text[:maxLine], "")
+	}
+	i := known().row(lowered(text))
+	if i < 0 {
+		return Match{}, false
+	}
+	return known().rows[i].match(text, 1, redact.New(redact.Ellipsis)), true
+}
+
+func lowered(line string) string { return strings.ToLower(strings.ReplaceAll(line, `\"`, `"`)) }
+
+// index finds the rows that a line may fit: each by the fragments of its first choice.
+type index struct {
+	rows    []row
+	phrases *match.Phrases
+	owners  []int // the row of each phrase
+}
+
+var known = sync.OnceValue(func() index {
+	x := index{rows: table()}
+	var phrases []string
+	for i, r := range x.rows {
+		for _, phrase := range r.all[0] {
+			phrases, x.owners = append(phrases, phrase), append(x.owners, i)
+		}
+	}
+	x.phrases = match.New(phrases)
+	return x
+})
+
+// row is the place of the first row that a line fits, in lower case; -1 where none does.
+func (x index) row(low string) int {
+	last := -1
+	for phrase, is := range x.phrases.Find(low) {
+		if i := x.owners[phrase]; is && i != last {
+			if last = i; x.rows[i].fits(low) {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // over tells that a line ends a row's failure.
@@ -150,14 +199,18 @@ func matches(rows []row, seen []found) []Match {
 			if r == nil {
 				r = redact.New(redact.Ellipsis)
 			}
-			list = append(list, Match{
-				ID: row.id, Title: row.title, Means: row.means, Next: row.next, Check: row.check,
-				Certain: !row.guess, Heals: row.least > 1, Late: row.late, Unanswered: row.unanswered, Line: r.Line(f.first), Times: f.times,
-			})
+			list = append(list, row.match(f.first, f.times, r))
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Match) int { return cmp.Compare(weight(a), weight(b)) })
 	return list
+}
+
+func (r row) match(line string, times int, secrets *redact.Redactor) Match {
+	return Match{
+		ID: r.id, Title: r.title, Means: r.means, Next: r.next, Check: r.check,
+		Certain: !r.guess, Heals: r.least > 1, Late: r.late, Unanswered: r.unanswered, Line: secrets.Line(line), Times: times,
+	}
 }
 
 func weight(m Match) int {

@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/lazyregexp"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/console"
+	"rollcall/shared/node/match"
 	"rollcall/shared/nodegroup"
 )
 
@@ -17,10 +18,6 @@ func rows() []row {
 	return slices.Concat(identityRows(), pathRows(), karpenterRows(), bootRows(), eksRows(), kubernetesRows(), apiRows())
 }
 
-// retried is how often a line must stand in a console before those failures
-// count that are retried (package console); who pastes a line has seen them.
-const retried = 6
-
 // byConsole asks the table of consoles. A line that names no more than a unit,
 // or a service that does not answer, is a symptom: the text does not say why.
 func byConsole(f facts, v vocabulary) Told {
@@ -28,11 +25,10 @@ func byConsole(f facts, v vocabulary) Told {
 	if f.by(karpenter, terraform, kubectl, autoscaler) || strings.Contains(f.low, ":user/") {
 		return Told{}
 	}
-	r := console.Read(strings.Repeat(f.words+"\n", retried))
-	if len(r.Matches) == 0 || !v.knowsRow("console/"+r.Matches[0].ID) {
+	m, ok := console.Line(f.words)
+	if !ok || !v.knowsRow("console/"+m.ID) {
 		return Told{}
 	}
-	m := r.Matches[0]
 	if m.ID == "token-failed" && !f.by(kubelet) {
 		return Told{} // kubectl and helm ask the same way
 	}
@@ -73,7 +69,7 @@ func byLaunch(f facts, v vocabulary) Told {
 		return Told{}
 	}
 	if verdict := activity.Classify(f.words); verdict.Class != checkid.LaunchUnclassified {
-		if !v.knows(verdict.By, "") {
+		if !v.knows(verdict.By, "") || verdict.Class == checkid.LaunchSuspended && otherProcess.MatchString(f.low) {
 			return Told{}
 		}
 		return Told{Check: verdict.Class, Meaning: verdict.Meaning, Next: verdict.Next}
@@ -87,6 +83,9 @@ func byLaunch(f facts, v vocabulary) Told {
 	}
 	return Told{}
 }
+
+// otherProcess is a process of an Auto Scaling group other than that which launches.
+var otherProcess = lazyregexp.New(`processname: (?:terminate|azrebalance|healthcheck|replaceunhealthy|alarmnotification|scheduledactions|addtoloadbalancer|instancerefresh)\b|\b(?:terminate|azrebalance) process`)
 
 // byNodegroup knows EKS's own codes, as its console, its API, CloudFormation
 // and Terraform quote them: of a nodegroup's health issue, or of why an update
@@ -221,6 +220,8 @@ type row struct {
 	fails []failure // it failed in one of these ways
 	on    []host    // one of these was talked to
 	node  bool      // an instance's own role made the call
+	// info tells that the program writes it as information.
+	info bool
 	// all must each have one of their phrases in the text: lower case, without
 	// quotes; "…" is a gap within a sentence.
 	all  [][]string
@@ -275,12 +276,39 @@ func (r row) fits(f facts, v vocabulary) bool {
 	if len(r.only) > 0 && !slices.Contains(r.only, strings.Trim(f.low, ".: ")) {
 		return false
 	}
-	for _, choice := range r.all {
-		if !slices.ContainsFunc(choice, func(phrase string) bool { return says(f.low, phrase) && v.knows(phrase, r.source) }) {
-			return false
+	if len(r.all) > 0 && !r.inOrder(f.low, r.all, v) {
+		return false
+	}
+	return !slices.ContainsFunc(r.none, func(phrase string) bool { return match.Says(f.low, phrase, maxGap) })
+}
+
+// inOrder reports whether one of each choice follows one of the choice before, close by.
+func (r row) inOrder(low string, choices [][]string, v vocabulary) bool {
+	if len(choices) == 0 {
+		return true
+	}
+	for _, phrase := range choices[0] {
+		if !v.knows(phrase, r.source) {
+			continue
+		}
+		for from := 0; ; {
+			at := strings.Index(low[from:], first(phrase))
+			if at < 0 {
+				break
+			}
+			from += at
+			if end, ok := match.Follows(low[from:], phrase, maxGap); ok && r.inOrder(low[from+end:min(len(low), from+end+maxGap*2)], choices[1:], v) {
+				return true
+			}
+			from++
 		}
 	}
-	return !slices.ContainsFunc(r.none, func(phrase string) bool { return says(f.low, phrase) })
+	return false
+}
+
+func first(phrase string) string {
+	part, _, _ := strings.Cut(phrase, match.Gap)
+	return part
 }
 
 func hasCode(f facts, code string) bool {
@@ -290,26 +318,6 @@ func hasCode(f facts, code string) bool {
 
 // maxGap bounds what "…" stands for: a sentence, not a log.
 const maxGap = 140
-
-// says tells that the parts of a phrase follow each other in a text.
-func says(low, phrase string) bool {
-	first, rest, gaps := strings.Cut(phrase, "…")
-	if !gaps {
-		return strings.Contains(low, phrase)
-	}
-	for from, tries := 0, 0; tries < 64; tries++ {
-		at := strings.Index(low[from:], first)
-		if at < 0 {
-			return false
-		}
-		from += at + len(first)
-		end := min(len(low), from+maxGap+len(rest))
-		if says(low[from:end], rest) {
-			return true
-		}
-	}
-	return false
-}
 
 // The ways that a packet or a name can be lost, in the order in which to look.
 func pathToCluster() []checkid.ID {

@@ -15,20 +15,18 @@ package text
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"html"
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/lazyregexp"
+	"rollcall/shared/node/activity"
 )
 
 // Told is what a text tells.
@@ -48,6 +46,10 @@ type Told struct {
 	Meaning, Next string
 	// Look are the checks that may be behind it, in the order in which to look.
 	Look []checkid.ID
+	// Named are the resources that the record names which tells it.
+	Named activity.Named
+	// Command is what to run next; empty where the record names nothing to look at.
+	Command string
 }
 
 // weight orders what several messages of one text tell: a cause says more than
@@ -64,8 +66,19 @@ func (t Told) weight() int {
 	return 3
 }
 
-// Tell tells what a text means.
+// Tell tells what a text means: of several faults the one that says most, the earliest
+// of those.
 func Tell(text string) Told { return tell(text, whole{}) }
+
+// All tells of each fault of a text once: causes in the order in which they came, then
+// how they show.
+func All(text string) []Told {
+	var list []Told
+	for _, f := range findings(text, whole{}) {
+		list = append(list, f.Told)
+	}
+	return list
+}
 
 // CauseOfKarpenter is the check that looks for what a line of Karpenter's log tells;
 // empty where it tells no cause, or only how something shows.
@@ -90,58 +103,146 @@ type whole struct{}
 func (whole) knows(string, string) bool { return true }
 func (whole) knowsRow(string) bool      { return true }
 
-// tell reads each message by itself. Where none tells a cause, the text as one
-// is read: a sentence may be wrapped over lines in any way.
 func tell(text string, v vocabulary) Told {
-	messages, joined := decode(text)
-	rows := rows()
-	var best Told
-	for _, m := range messages {
-		if t := one(factsOf(m), rows, v); t.weight() > best.weight() {
-			best = t
-		}
+	list := findings(text, v)
+	if len(list) == 0 {
+		return unknown(known().facts(record{words: plain(clean(text[:min(len(text), maxRecord)]))}))
 	}
-	if f := factsOf(joined); best.weight() < 3 {
-		if t := one(f, rows, v); t.weight() > best.weight() {
-			best = t
-		}
-	}
-	if best.weight() == 0 {
-		f := factsOf(joined)
-		best = unknown(f)
-	}
-	return best
+	return list[0].Told
 }
 
-// one tells what one message means: by its facts, by the console's table, by
-// the launches' table. A cause of any of them counts before a symptom.
-func one(f facts, rows []row, v vocabulary) Told {
-	best := byFacts(f, rows, v)
-	for _, next := range []func(facts, vocabulary) Told{byConsole, byLaunch, byNodegroup} {
-		if best.weight() == 3 {
-			break
-		}
-		if t := next(f, v); t.weight() > best.weight() {
-			best = t
-		}
-	}
-	if best.weight() > 0 {
-		best.Kind, best.Failed = f.kind(), f.failed()
-	}
-	return best
+// finding is what a record tells.
+type finding struct {
+	Told
+	record record
 }
 
-func byFacts(f facts, rows []row, v vocabulary) Told {
-	var best Told
-	for _, r := range rows {
-		if t := r.told(); t.weight() > best.weight() && r.fits(f, v) {
-			best = t
-		}
-		if best.weight() == 3 {
-			break
+// findings reads each record by itself, in their order. What is over later is not in it: a
+// condition that became well, a node that registered after all.
+func findings(text string, v vocabulary) []finding {
+	records := part(text)
+	e := known()
+	var list []finding
+	settled := map[string]bool{}
+	for _, r := range records {
+		if r.form == condition {
+			settled[r.subject] = true
 		}
 	}
-	return best
+	take := func(r record) bool {
+		t := e.one(r, v)
+		if t.weight() == 0 {
+			return false
+		}
+		t = t.naming(r)
+		list = append(list, finding{t, r})
+		return true
+	}
+	for i := 0; i < len(records); i++ {
+		r := records[i]
+		list = slices.DeleteFunc(list, func(f finding) bool { return overBy(f, r) })
+		if r.form == command || (r.form == transition || r.form == event) && r.subject != "" && settled[r.subject] {
+			continue
+		}
+		if r.form == prose && r.level != calm {
+			if n := sentence(records[i:]); n > 1 {
+				// Each line alone, else what is wrapped over them.
+				found := false
+				for _, line := range records[i : i+n] {
+					found = take(line) || found
+				}
+				if !found || list[len(list)-1].weight() < 3 {
+					take(joined(records[i : i+n]))
+				}
+				i += n - 1
+				continue
+			}
+		}
+		take(r)
+	}
+	return ordered(list)
+}
+
+// sentence is over how many lines a sentence may be wrapped that begins with the first.
+func sentence(records []record) int {
+	n := 1
+	for n < len(records) && n < maxRun && records[n].form == prose && records[n].level != calm && records[n].paragraph == records[0].paragraph {
+		n++
+	}
+	return n
+}
+
+func joined(records []record) record {
+	r := records[0]
+	r.words = ""
+	for _, one := range records {
+		r.words = strings.TrimSpace(r.words + " " + one.words)
+	}
+	return r
+}
+
+// ordered are the findings each once, what says most first.
+func ordered(list []finding) []finding {
+	slices.SortStableFunc(list, func(a, b finding) int { return b.weight() - a.weight() })
+	var kept []finding
+	for _, f := range list {
+		same := func(o finding) bool { return o.Check == f.Check && (f.Check != "" || o.Meaning == f.Meaning) }
+		if !slices.ContainsFunc(kept, same) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// naming takes in what a record names, and what to run for it.
+func (t Told) naming(r record) Told {
+	if t.Check == "" {
+		return t
+	}
+	t.Named = activity.NamedIn(r.words)
+	t.Command = commandOf(t.Check, t.Named)
+	return t
+}
+
+// overBy reports whether what was found is over with a later record: the same condition
+// has become well, or the node has registered or become Ready.
+func overBy(f finding, r record) bool {
+	if r.level != calm {
+		return false
+	}
+	if r.subject != "" && r.subject == f.record.subject && r.form != condition {
+		return true
+	}
+	switch {
+	case isReady(r):
+		return f.Symptom && (f.Check == checkid.NodeNotReady || f.Check == checkid.NodeCNINotReady) || untilRegistered(f)
+	case isRegistered(r):
+		return untilRegistered(f)
+	}
+	return false
+}
+
+// isReady reports whether a record says that a node became Ready.
+func isReady(r record) bool {
+	return r.form == event && strings.Contains(r.words, "status is now: NodeReady") || strings.Contains(r.words, "as it just became ready") ||
+		r.form == transition && r.subject == "ready" && strings.Contains(r.words, "KubeletReady")
+}
+
+// isRegistered reports whether a record says that a node registered (Kubernetes,
+// pkg/kubelet/kubelet_node_status.go; Karpenter, pkg/controllers/nodeclaim/lifecycle).
+func isRegistered(r record) bool {
+	return strings.Contains(r.words, "Successfully registered node") || strings.Contains(r.words, "message: registered nodeclaim") ||
+		strings.Contains(r.words, "msg: registered nodeclaim") || r.form == transition && r.subject == "registered"
+}
+
+// untilRegistered reports whether a finding is over once a node has registered.
+func untilRegistered(f finding) bool {
+	switch f.Check {
+	case checkid.NodeNotRegistered, checkid.IAMAccessMissing, checkid.IAMAccessWrongType, checkid.IAMSTSEndpoint, checkid.InstanceConsoleError,
+		checkid.InstanceUserData, checkid.InstanceIMDS, checkid.DNSHostnamesOff, checkid.IAMProfileMissing:
+		return true
+	}
+	return false
 }
 
 // unknown says what kind of text it is, and what to send next.
@@ -160,289 +261,9 @@ func unknown(f facts) Told {
 	return t
 }
 
-// Bounds of what is looked at. A ticket may hold a whole log; what says most
-// is mostly at its end or its begin.
-const (
-	maxText     = 64 << 10 // bytes
-	maxMessage  = 8 << 10
-	maxMessages = 400
-	maxDepth    = 24 // of objects in objects
-	quotedDepth = 8  // what JSON in a string counts for
-	maxObjects  = 64 // of JSON that are looked for in lines
-)
-
-// own begins a line that is a message of its own. Texts do not hold it: it is
-// taken out of them as every control character is.
-const own = "\x00"
-
-// message is one message: its words without the wrapping, and the program that
-// a log's prefix names.
-type message struct {
-	program string
-	words   string // quotes and escapes are taken away, one blank between words
-}
-
-// decode takes a text apart: the messages in it, and all of it as one.
-func decode(text string) (list []message, joined message) {
-	if len(text) > maxText {
-		// The begin holds what was asked, the end what happened last.
-		text = text[:maxText/2] + "\n" + text[len(text)-maxText/2:]
-	}
-	text = clean(text)
-	lines := split(text)
-	var all strings.Builder
-	for _, line := range lines {
-		program, rest, starts := prefix(line)
-		words := plain(rest)
-		if words == "" {
-			continue
-		}
-		if all.Len() < maxText {
-			all.WriteByte(' ')
-			all.WriteString(plain(strings.TrimPrefix(line, own)))
-		}
-		last := len(list) - 1
-		switch {
-		case last >= 0 && !starts && len(list[last].words)+len(words) < maxMessage:
-			// A line without a prefix goes on where the one before it ended.
-			list[last].words += " " + words
-		case len(list) < maxMessages:
-			list = append(list, message{program: program, words: words})
-		}
-	}
-	// Lines that do not begin as a log's do are also messages of their own.
-	if len(list) < maxMessages && len(lines) > len(list) {
-		for _, line := range lines {
-			if _, rest, starts := prefix(line); !starts && len(list) < maxMessages {
-				list = append(list, message{words: plain(rest)})
-			}
-		}
-	}
-	return list, message{words: strings.TrimSpace(all.String())}
-}
-
-// split makes lines of a text. JSON becomes a line for each object that says
-// something, however deep it stands and however often it is quoted.
-func split(text string) []string {
-	trimmed := strings.TrimSpace(text)
-	if lines, ok := values(trimmed, 0); ok {
-		return lines
-	}
-	var lines []string
-	objects := 0
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		// Quoted in a reply or a box, or an item of a list.
-		line = strings.TrimSpace(strings.TrimLeft(line, ">|│ \t"))
-		if at := strings.IndexByte(line, '{'); at >= 0 && objects < maxObjects {
-			objects++
-			if found, rest, ok := object(line[at:]); ok {
-				for _, f := range found {
-					lines = append(lines, own+line[:at]+" "+strings.TrimPrefix(f, own)+" "+rest)
-				}
-				continue
-			}
-		}
-		for part := range strings.SplitSeq(unescape(line), "\n") {
-			lines = append(lines, strings.TrimSpace(part))
-		}
-	}
-	return lines
-}
-
-// values reads a text that is JSON as a whole, or a string of JSON.
-func values(text string, depth int) ([]string, bool) {
-	if text == "" || !strings.ContainsRune(`{["`, rune(text[0])) || depth > maxDepth {
-		return nil, false
-	}
-	var value any
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	if d.Decode(&value) != nil || d.More() {
-		return nil, false
-	}
-	if s, ok := value.(string); ok {
-		return split(s), true
-	}
-	return flatten(value, depth), true
-}
-
-// object reads an object at the begin of a line; rest is what follows it.
-func object(text string) (lines []string, rest string, ok bool) {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	var value map[string]any
-	if d.Decode(&value) != nil || len(value) == 0 {
-		return nil, "", false
-	}
-	return flatten(value, 0), text[d.InputOffset():], true
-}
-
-// flatten makes a line of each object: its own fields, and behind it lines of
-// the objects in it.
-func flatten(value any, depth int) []string {
-	if depth > maxDepth {
-		return nil
-	}
-	switch v := value.(type) {
-	case []any:
-		var lines []string
-		for _, item := range v {
-			lines = append(lines, flatten(item, depth+1)...)
-		}
-		return lines
-	case map[string]any:
-		var fields bytes.Buffer
-		var below []string
-		for _, name := range fieldNames(v) {
-			switch field := v[name].(type) {
-			case string:
-				inner, ok := values(strings.TrimSpace(field), depth+quotedDepth)
-				if ok && len(inner) > 0 {
-					below = append(below, inner...)
-					field = strings.ReplaceAll(strings.Join(inner, " "), own, "")
-				}
-				fmt.Fprintf(&fields, "%s: %s, ", name, strings.ReplaceAll(unescape(field), "\n", " "))
-			case json.Number, bool:
-				fmt.Fprintf(&fields, "%s: %v, ", name, field)
-			case []any, map[string]any:
-				below = append(below, flatten(field, depth+1)...)
-			}
-		}
-		return append([]string{own + strings.TrimSuffix(fields.String(), ", ")}, below...)
-	case string:
-		return []string{unescape(v)}
-	}
-	return nil
-}
-
-// fieldNames are the fields of an object, those first that say where it comes from.
-// The others follow by name, so that the same text always reads the same.
-func fieldNames(v map[string]any) []string {
-	first := []string{"level", "logger", "caller", "type", "Type", "status", "Status", "reason", "Reason", "eventSource", "eventName", "errorCode", "ErrorCode",
-		"Code", "code", "msg", "message", "Message", "error", "err"}
-	list := make([]string, 0, len(v))
-	seen := map[string]bool{}
-	for _, name := range first {
-		if _, ok := v[name]; ok {
-			list, seen[name] = append(list, name), true
-		}
-	}
-	rest := len(list)
-	for name := range v {
-		if !seen[name] && name != "stacktrace" {
-			list = append(list, name)
-		}
-	}
-	slices.Sort(list[rest:])
-	return list
-}
-
-// clean takes away what only draws: colours, boxes, invisible and curly signs.
-func clean(text string) string {
-	text = ansi.ReplaceAllString(strings.ToValidUTF8(text, ""), "")
-	if strings.ContainsRune(text, '&') {
-		text = html.UnescapeString(text)
-	}
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case '“', '”', '„', '″':
-			return '"'
-		case '‘', '’', '′':
-			return '\''
-		case '│', '╷', '╵', '║', '\u00a0', '\u2028', '\t', '\ufeff':
-			return ' '
-		case '–', '—', '−':
-			return '-'
-		case '\r', '\v', '\f':
-			return '\n'
-		case '\n':
-			return r
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, text)
-}
-
-var ansi = lazyregexp.New(`\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07)`)
-
-// unescape undoes escapes of strings in strings, three deep at the most.
-func unescape(text string) string {
-	for range 3 {
-		if !strings.ContainsRune(text, '\\') {
-			return text
-		}
-		text = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\n", `\t`, " ", `\"`, `"`, `\'`, `'`, `\/`, `/`,
-			`\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\u0022`, `"`, `\u0027`, "'").Replace(text)
-	}
-	return text
-}
-
-// plain takes quotes and marks of Markdown away, and puts one blank between
-// words.
-func plain(line string) string {
-	line = strings.ReplaceAll(unescape(line), "\n", " ")
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		switch r {
-		case '"', '\'', '`', '\\', '*':
-			return -1
-		}
-		return r
-	}, line)), " ")
-}
-
-// The forms in which logs begin a line; all are of documented formats:
-// klog's header, RFC 3339, RFC 3164 (syslog, journald's short form), the
-// kernel's seconds, and levels.
-var (
-	klogLine    = lazyregexp.New(`^(?:[A-Za-z][\w.-]*: +)?[IWEF]\d{4} \d\d:\d\d:\d\d(?:\.\d+)? +\d+ ([\w./-]+\.go):\d+\] ?`)
-	klogTail    = lazyregexp.New(`^([a-z_]+\.go):\d+\] ?`)
-	stampLine   = lazyregexp.New(`^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)? ?(?:Z|[+-]\d\d:?\d\d|UTC)?\]?[ -]*`)
-	syslogLine  = lazyregexp.New(`^(?:[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d) +(?:(\S+) +)?`)
-	kernelLine  = lazyregexp.New(`^\[ *\d+\.\d+\] *`)
-	tagged      = lazyregexp.New(`^([A-Za-z][\w.@/-]{1,40})\[\d+\]: *`)
-	eventLine   = lazyregexp.New(`^(?:Warning|Normal) +[A-Z][A-Za-z]+ `)
-	errorLine   = lazyregexp.New(`^(?:\[?(?:ERROR|Error|error|FATAL|WARN|WARNING|INFO|DEBUG|FAILED|DEPEND)\]?:? )|^(?:\[[✖ℹ!✔▶]\] )|^(?:- |\d+\. |[•] )`)
-	logfmtLine  = lazyregexp.New(`^time=\S+ level=\w+ `)
-	unitCommand = lazyregexp.New(`^(?:systemd(?:\[1\])?): `)
-)
-
-// prefix takes a log's prefix from a line. starts tells that the line is a
-// message's first.
-func prefix(line string) (program, rest string, starts bool) {
-	rest, starts = strings.CutPrefix(line, own)
-	for range 4 {
-		before := rest
-		for _, form := range []*lazyregexp.Regexp{stampLine, syslogLine, kernelLine} {
-			if m := form.FindString(rest); m != "" {
-				rest, starts = rest[len(m):], true
-			}
-		}
-		if m := tagged.FindStringSubmatch(rest); m != nil {
-			program, rest, starts = m[1], rest[len(m[0]):], true
-		}
-		for _, form := range []*lazyregexp.Regexp{klogLine, klogTail} {
-			if m := form.FindStringSubmatch(rest); m != nil {
-				if program == "" {
-					program = m[1]
-				}
-				rest, starts = rest[len(m[0]):], true
-			}
-		}
-		if rest == before {
-			break
-		}
-	}
-	for _, form := range []*lazyregexp.Regexp{eventLine, errorLine, logfmtLine, unitCommand} {
-		starts = starts || form.MatchString(rest)
-	}
-	return program, strings.TrimSpace(rest), starts
-}
-
 // facts are what a message says, apart from its wording.
 type facts struct {
+	form  form
 	words string // as they were written
 	low   string // in lower case
 	// program wrote the message, as far as it tells; wrapped is the tool that
@@ -540,13 +361,30 @@ const (
 type address struct {
 	host host
 	form *lazyregexp.Regexp
+	// parts are what the form's texts have one of, at least.
+	parts []string
 }
 
 func addresses() []address {
 	return []address{
-		{clusterAPI, apiHost}, {serviceIP, serviceHost}, {eksAuth, eksAuthHost}, {eksAPI, eksHost}, {ec2API, ec2Host}, {stsAPI, stsHost}, {ecr, ecrHost},
-		{s3, s3Host}, {ssm, ssmHost}, {iamAPI, iamHost}, {imds, imdsHost}, {podIdentity, podIdentityHost}, {ntp, ntpHost}, {nameServer, nameServerHost},
-		{kubeletPort, kubeletHost}, {runtimeSock, runtimeHost}, {ipamdPort, ipamdHost}, {elsewhere, otherHost},
+		{clusterAPI, apiHost, []string{".eks.", "/api", "healthz", "/version", "openapi", "kubernetes.default", "/leases/", "api server"}},
+		{serviceIP, serviceHost, []string{":443"}},
+		{eksAuth, eksAuthHost, []string{"eks-auth", "eks auth"}},
+		{eksAPI, eksHost, []string{"eks.", "eks:"}},
+		{ec2API, ec2Host, []string{"ec2.", "ec2:", "ec2/", "ec2 describe"}},
+		{stsAPI, stsHost, []string{"sts.", "sts:", "webidentity"}},
+		{ecr, ecrHost, []string{"ecr"}},
+		{s3, s3Host, []string{"s3", "starport"}},
+		{ssm, ssmHost, []string{"ssm", "ec2messages"}},
+		{iamAPI, iamHost, []string{"iam.", "iam:"}},
+		{imds, imdsHost, []string{"169.254.169.254", "fd00:ec2::254", "imds", "ec2metadata", "ec2rolerequest", "/latest/"}},
+		{podIdentity, podIdentityHost, []string{"169.254.170.23", "fd00:ec2::23"}},
+		{ntp, ntpHost, []string{"169.254.169.123", "chrony", "ntp"}},
+		{nameServer, nameServerHost, []string{":53"}},
+		{kubeletPort, kubeletHost, []string{":10250"}},
+		{runtimeSock, runtimeHost, []string{".sock"}},
+		{ipamdPort, ipamdHost, []string{":50051", ":61679"}},
+		{elsewhere, otherHost, []string{"docker.io", "quay.io", "gcr.io", "registry.k8s.io", "ghcr.io", "mcr.microsoft", "nvcr.io", "github.com/", "pkg.dev"}},
 	}
 }
 
@@ -581,34 +419,15 @@ var (
 	namedCode   = lazyregexp.New(`(?:[Ee]rror ?[Cc]ode|HandlerErrorCode|\b[Cc]ode|<Code>|aws-error-code)\s*[:=>]?\s*([A-Z][A-Za-z0-9]+(?:\.[A-Za-z0-9]+)*)`)
 	slashed     = lazyregexp.New(`\b[a-z][a-z0-9-]{1,30}/([A-Z][a-z]+[A-Z][A-Za-z]{2,60})\b`)
 	action      = lazyregexp.New(`\b(ec2|eks|ecr|iam|sts|autoscaling|ssm|kms|eks-auth|s3|pricing|sqs|elasticloadbalancing):([A-Z][A-Za-z]{3,60})\b`)
-	eventName   = lazyregexp.New(`(?i)\b(?:eventName|calling|call|operation|operation:|action:?|aws-operation-name[=:])\s*:? ?(?:the )?([A-Z][a-z]+(?:[A-Z][A-Za-z0-9]+)+)`)
+	eventName   = lazyregexp.New(`\b(?i:eventName|calling|call|operation|operation:|action:?|aws-operation-name[=:])\s*:? ?(?:the )?([A-Z][a-z]+(?:[A-Z][A-Za-z0-9]+)+)`)
 	codeForm    = lazyregexp.New(`\b[A-Z][A-Za-z0-9]+(?:\.[A-Z][A-Za-z0-9]+)*\b`)
 	nodeRole    = lazyregexp.New(`assumed-role/[\w+=,.@-]+/i-[0-9a-fx*]{4,}|:node:|/i-[0-9a-f]{8,17}\b`)
 )
 
-// calm is what is said of a node that lacks nothing: conditions and events of
+// healthy is what is said of a node that lacks nothing: conditions and events of
 // the kubelet.
-var calm = lazyregexp.New(`node(?:has)?no(?:disk|memory|pid)pressure|nodehassufficient\w+|kubelethas(?:sufficient|no)\w+|has no disk pressure|has sufficient \w+|` +
+var healthy = lazyregexp.New(`node(?:has)?no(?:disk|memory|pid)pressure|nodehassufficient\w+|kubelethas(?:sufficient|no)\w+|has no disk pressure|has sufficient \w+|` +
 	`\b(?:disk|memory|pid)pressure:? +false|\bnetworkunavailable:? +false|type: \w+pressure,? status: false[^;]*?(?:message: [^,]*)?`)
-
-func factsOf(m message) facts {
-	f := facts{words: m.words, low: calm.ReplaceAllString(strings.ToLower(m.words), " ")}
-	f.program, f.wrapped = programOf(m.program, f.low)
-	for _, s := range failures() {
-		if slices.ContainsFunc(s.words, func(words string) bool { return says(f.low, words) }) {
-			f.fails = append(f.fails, s.failure)
-		}
-	}
-	for _, a := range addresses() {
-		if a.form.MatchString(f.low) {
-			f.hosts = append(f.hosts, a.host)
-		}
-	}
-	f.node = nodeRole.MatchString(f.words)
-	f.readCalls()
-	f.readCodes()
-	return f
-}
 
 func (f *facts) readCalls() {
 	call := func(name string) {
@@ -704,6 +523,8 @@ const (
 	// mostForms is how many lines of different form are told, half a millisecond each.
 	// A month of a kubelet's journal has some 2,000.
 	mostForms = 10_000
+	// mostBlock is how many lines that belong together are read as one.
+	mostBlock = 200
 )
 
 // Log is what the lines of a log tell.
@@ -728,25 +549,53 @@ type Line struct {
 }
 
 // ReadLog reads a log line by line, in memory that does not grow with it. Lines that
-// differ in numbers and ids alone are told once. The error is the reader's.
+// differ in numbers and ids alone are told once. What is over later in the log is not
+// told. The error is the reader's.
 func ReadLog(r io.Reader) (Log, error) { return readLog(r, mostForms) }
+
+// logReader is how far a log is read.
+type logReader struct {
+	log  Log
+	most int
+	// known is what lines of a form come to.
+	known map[uint64]*line
+	seed  maphash.Seed
+	found []*found
+	// block are lines that belong together, and begin at line from: tables, objects,
+	// sentences.
+	block []string
+	from  int
+}
+
+// line is what lines of one form come to: nothing, a fault, or that some are over.
+type line struct {
+	record record
+	found  *found
+}
+
+// found is a fault of a log. It stays where it was first seen, unless it was over in
+// between.
+type found struct {
+	Line
+	record record
+	over   bool
+}
 
 // readLog tells so many forms of lines at most.
 func readLog(r io.Reader, most int) (Log, error) {
 	in := bufio.NewReaderSize(r, longestLine)
-	seed := maphash.MakeSeed()
-	forms := map[uint64]int{} // 0 is a form that tells nothing, else the place in told, from 1
-	var l Log
+	l := logReader{most: most, known: map[uint64]*line{}, seed: maphash.MakeSeed()}
 	for {
-		line, cut, err := nextLine(in)
-		if len(line) > 0 || cut {
-			l.Lines++
+		text, cut, err := nextLine(in)
+		if len(text) > 0 || cut {
+			l.log.Lines++
 			if cut {
-				l.Cut++
+				l.log.Cut++
 			}
-			l.take(line, forms, most, seed)
+			l.take(text)
 		} else if err == nil {
-			l.Lines++ // an empty one
+			l.log.Lines++ // an empty one
+			l.endBlock()
 		}
 		if errors.Is(err, io.EOF) {
 			break
@@ -755,8 +604,14 @@ func readLog(r io.Reader, most int) (Log, error) {
 			return Log{}, fmt.Errorf("read the log: %w", err)
 		}
 	}
-	slices.SortStableFunc(l.Told, func(a, b Line) int { return b.weight() - a.weight() })
-	return l, nil
+	l.endBlock()
+	for _, f := range l.found {
+		if !f.over {
+			l.log.Told = append(l.log.Told, f.Line)
+		}
+	}
+	slices.SortStableFunc(l.log.Told, func(a, b Line) int { return cmp.Or(b.weight()-a.weight(), a.Number-b.Number) })
+	return l.log, nil
 }
 
 // nextLine reads a line without its end, of a longer one the begin. What it returns
@@ -776,37 +631,119 @@ func nextLine(in *bufio.Reader) (line []byte, cut bool, err error) {
 	return line, false, err
 }
 
-// take tells a line, unless one of its form was told.
-func (l *Log) take(line []byte, forms map[uint64]int, most int, seed maphash.Seed) {
-	if !utf8.Valid(line) && noise(line) {
+// take reads a line, unless one of its form was read.
+func (l *logReader) take(text []byte) {
+	if !utf8.Valid(text) && noise(text) {
 		return
 	}
-	f := form(line, seed)
-	place, seen := forms[f]
-	if !seen {
-		if len(forms) == most {
-			l.Unread++
-			return
-		}
-		place = l.tell(string(line))
-		forms[f] = place
+	f := shape(text, l.seed)
+	if known, ok := l.known[f]; ok {
+		l.endBlock()
+		l.again(known)
+		return
 	}
-	if place > 0 {
-		l.Told[place-1].Count++
+	if len(l.known)+len(l.block) >= l.most {
+		l.log.Unread++
+		return
+	}
+	one := string(text)
+	if !alone(one) {
+		if len(l.block) == 0 {
+			l.from = l.log.Lines
+		}
+		if l.block = append(l.block, one); len(l.block) == mostBlock {
+			l.endBlock()
+		}
+		return
+	}
+	l.endBlock()
+	known := &line{}
+	for i, r := range part(one) {
+		l.ends(r)
+		if i == 0 || r.level == calm {
+			known.record = r
+		}
+		if f := l.find(r, l.log.Lines, one); f != nil {
+			known.found = f
+		}
+	}
+	l.known[f] = known
+}
+
+// alone reports whether a line is a whole record: a log's line, not a table's or an
+// object's.
+func alone(line string) bool {
+	h := headOf(clean(line))
+	return h.starts && h.rest != strings.TrimSpace(line) || strings.HasPrefix(line, "{") && strings.HasSuffix(strings.TrimSpace(line), "}")
+}
+
+// endBlock reads the lines that belong together.
+func (l *logReader) endBlock() {
+	if len(l.block) == 0 {
+		return
+	}
+	block, from := l.block, l.from
+	l.block = nil
+	for _, one := range block {
+		l.known[shape([]byte(one), l.seed)] = nil
+	}
+	for _, f := range findings(strings.Join(block, "\n"), whole{}) {
+		l.add(f.Told, f.record, from+f.record.line, strings.TrimSpace(block[min(f.record.line, len(block)-1)]))
+	}
+	for _, r := range part(strings.Join(block, "\n")) {
+		l.ends(r)
 	}
 }
 
-// tell tells a line, and returns its place in Told, from 1: 0 where it tells nothing.
-func (l *Log) tell(line string) int {
-	t := Tell(line)
+// again counts a line of a form that was read.
+func (l *logReader) again(known *line) {
+	if known == nil {
+		return
+	}
+	l.ends(known.record)
+	if known.found == nil {
+		return
+	}
+	if known.found.over {
+		known.found.over, known.found.Number = false, l.log.Lines
+	}
+	known.found.Count++
+}
+
+// ends takes in that a record may end what was found before it.
+func (l *logReader) ends(r record) {
+	if r.level != calm {
+		return
+	}
+	for _, f := range l.found {
+		f.over = f.over || overBy(finding{f.Told, f.record}, r)
+	}
+}
+
+// find reads a record.
+func (l *logReader) find(r record, number int, text string) *found {
+	if r.form == command {
+		return nil
+	}
+	return l.add(known().one(r, whole{}).naming(r), r, number, text)
+}
+
+// add takes in a fault; nil for what is none.
+func (l *logReader) add(t Told, r record, number int, text string) *found {
 	if t.Check == "" || t.Check == checkid.LaunchUnclassified {
-		return 0
+		return nil
 	}
-	if i := slices.IndexFunc(l.Told, func(o Line) bool { return o.Check == t.Check }); i >= 0 {
-		return i + 1
+	if i := slices.IndexFunc(l.found, func(o *found) bool { return o.Check == t.Check }); i >= 0 {
+		f := l.found[i]
+		if f.over {
+			*f = found{Line: Line{Told: t, Number: number, Text: strings.ToValidUTF8(text, "�")}, record: r}
+		}
+		f.Count++
+		return f
 	}
-	l.Told = append(l.Told, Line{Told: t, Number: l.Lines, Text: strings.ToValidUTF8(line, "�")})
-	return len(l.Told)
+	f := &found{Line: Line{Told: t, Number: number, Text: strings.ToValidUTF8(text, "�"), Count: 1}, record: r}
+	l.found = append(l.found, f)
+	return f
 }
 
 // noise tells that a line is not of a text: more than one byte in eight that no text
@@ -821,9 +758,9 @@ func noise(line []byte) bool {
 	return bad*8 > len(line)
 }
 
-// form is a line's hash without what differs from one to the next: words with a digit
+// shape is a line's hash without what differs from one to the next: words with a digit
 // in them, which are times, addresses, ids and counts.
-func form(line []byte, seed maphash.Seed) uint64 {
+func shape(line []byte, seed maphash.Seed) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	begin, digit := 0, false
@@ -925,27 +862,4 @@ func wrappings() []mark {
 			"while waiting for state to become"}},
 		{cloudFormation, nil, []string{"resource handler returned", "handlererrorcode", "cloudformation", "aws::"}},
 	}
-}
-
-func programOf(prefix, low string) (of, wrapped program) {
-	for _, m := range wrappings() {
-		if containsAny(low, m.words) {
-			wrapped = m.program
-			break
-		}
-	}
-	prefix = strings.ToLower(prefix)
-	for _, m := range marks() {
-		for _, p := range m.prefix {
-			if prefix == p || strings.HasSuffix(prefix, "/"+p) || !strings.HasSuffix(p, ".go") && len(p) > 4 && strings.HasPrefix(prefix, p) {
-				return m.program, wrapped
-			}
-		}
-	}
-	for _, m := range marks() {
-		if containsAny(low, m.words) {
-			return m.program, wrapped
-		}
-	}
-	return unknownProgram, wrapped
 }

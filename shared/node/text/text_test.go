@@ -311,9 +311,9 @@ func FuzzTell(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		list, joined := decode(text)
-		if len(list) > 2*maxMessages || len(joined.words) > 2*maxText {
-			t.Errorf("%d messages and %d bytes come of %d bytes", len(list), len(joined.words), len(text))
+		list := part(text)
+		if len(list) > maxRecords {
+			t.Errorf("%d records come of %d bytes", len(list), len(text))
 		}
 		for _, m := range list {
 			if !utf8.ValidString(m.words) || strings.ContainsAny(m.words, "\n\x00\"") {
@@ -443,8 +443,9 @@ func BenchmarkReadLog(b *testing.B) {
 	}
 }
 
-// However a text is quoted, wrapped, escaped, cut or mixed with others, it
-// tells the same.
+// However a text is quoted, wrapped, escaped, cut or mixed with others, it tells the
+// same: each text of the files in each form. lost are those few that do not, where the
+// form takes away what the text tells by.
 func TestFormDoesNotMatter(t *testing.T) {
 	quote := func(s string) string {
 		raw, err := json.Marshal(s)
@@ -453,50 +454,148 @@ func TestFormDoesNotMatter(t *testing.T) {
 		}
 		return string(raw)
 	}
-	forms := map[string]func(string) string{
-		"quoted in a reply": func(s string) string { return "> " + strings.ReplaceAll(s, "\n", "\n> ") },
-		"in Terraform's box": func(s string) string {
+	forms := map[string]struct {
+		lost int
+		form func(string) string
+	}{
+		"quoted in a reply": {0, func(s string) string { return "> " + strings.ReplaceAll(s, "\n", "\n> ") }},
+		"in Terraform's box": {2, func(s string) string {
 			return "╷\n│ Error: " + strings.ReplaceAll(s, "\n", "\n│ ") + "\n│ \n╵"
-		},
-		"a string of JSON":     quote,
-		"a string in a string": func(s string) string { return quote(quote(s)) },
-		"a field of JSON":      func(s string) string { return `{"level":"error","ts":1.5,"msg":` + quote(s) + `}` },
-		"deep in JSON":         func(s string) string { return `{"detail":{"items":[{"n":1},{"errorMessage":` + quote(s) + `}]}}` },
-		"curly quotes":         func(s string) string { return strings.NewReplacer("'", "’", `"`, "”").Replace(s) },
-		"Markdown":             func(s string) string { return "```\n" + s + "\n```" },
-		"HTML":                 func(s string) string { return strings.NewReplacer(`"`, "&quot;", "<", "&lt;", ">", "&gt;").Replace(s) },
-		"coloured":             func(s string) string { return "\x1b[31m" + s + "\x1b[0m" },
-		"invalid UTF-8":        func(s string) string { return "\xff\xfe" + s + "\x80" },
-		"Windows lines":        func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
-		"non-breaking blanks":  func(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") },
-		"with a syslog stamp":  func(s string) string { return "Nov 22 10:00:00 ip-10-0-0-1 " + s },
-		"among other lines": func(s string) string {
+		}},
+		"a string of JSON":     {0, quote},
+		"a string in a string": {0, func(s string) string { return quote(quote(s)) }},
+		"a field of JSON":      {1, func(s string) string { return `{"level":"error","ts":1.5,"msg":` + quote(s) + `}` }},
+		"deep in JSON":         {3, func(s string) string { return `{"detail":{"items":[{"n":1},{"errorMessage":` + quote(s) + `}]}}` }},
+		"curly quotes":         {0, func(s string) string { return strings.ReplaceAll(s, "'", "’") }},
+		"in a mail": {0, func(s string) string {
+			return "Since this morning we see\n\n```\n" + s + "\n```\n\nCan you please look at it? Thanks."
+		}},
+		"in a sentence": {2, func(s string) string {
+			return "Ticket 4711: nodes of the group app do not come up. We see: " + s + "\nWhat should we do?"
+		}},
+		"HTML":                {0, func(s string) string { return strings.NewReplacer(`"`, "&quot;", "<", "&lt;", ">", "&gt;").Replace(s) }},
+		"colored":             {0, func(s string) string { return "\x1b[31m" + s + "\x1b[0m" }},
+		"invalid UTF-8":       {0, func(s string) string { return "\xff\xfe" + s + "\x80" }},
+		"Windows lines":       {0, func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }},
+		"non-breaking blanks": {0, func(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") }},
+		"indented":            {0, func(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }},
+		"an item of a list":   {0, func(s string) string { return "- " + s }},
+		"cut at 80 columns":   {4, cutAt80},
+		"wrapped by words":    {30, func(s string) string { return strings.ReplaceAll(s, " ", "\n  ") }},
+		"among other lines": {0, func(s string) string {
 			return strings.Repeat("2026-11-22T10:00:00Z all is well\n", 20) + s + "\n2026-11-22T10:00:01Z all is well still\n"
-		},
+		}},
 	}
-	texts := []string{
-		`kubelet[1]: E1120 15:00:01.123456 1800 kubelet_node_status.go:96] "Unable to register node with API server" err="Unauthorized"`,
-		`operation error EC2: CreateNetworkInterface, https response error StatusCode: 403, api error UnauthorizedOperation: You are not authorized to perform this operation.`,
-		`Could not launch On-Demand Instances. VcpuLimitExceeded - You have requested more vCPU capacity than your current vCPU limit of 0 allows. Launching EC2 instance failed.`,
-		`failed to resolve reference "602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.10": unexpected status: 401 Unauthorized`,
-		`nodeadm: Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 10.0.3.4:443: i/o timeout`,
-		`container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized`,
-		`karpenter SubnetsReady False SubnetsNotFound SubnetSelector did not match any Subnets`,
+	var texts []sample
+	for _, file := range []string{"known.json", "heldout.json", "heldout-2.json", "heldout-3.json", "heldout-4.json", "threads.json"} {
+		texts = append(texts, read(t, file)...)
 	}
-	for _, text := range texts {
-		want := Tell(text)
-		if want.Check == "" {
-			t.Fatalf("%q tells nothing", text)
-		}
-		for name, form := range forms {
-			if got := Tell(form(text)); got.Check != want.Check {
-				t.Errorf("%s: %q tells %q, want %q", name, form(text), got.Check, want.Check)
+	for name, f := range forms {
+		lost := 0
+		for _, s := range texts {
+			want := Tell(s.Text).Check
+			if got := Tell(f.form(s.Text)).Check; got != want {
+				lost++
+				t.Logf("%s: %.200q tells %q, want %q", name, f.form(s.Text), got, want)
 			}
 		}
-		// A sentence may be wrapped anywhere between words.
-		if got := Tell(strings.ReplaceAll(text, " ", "\n  ")); got.Check != want.Check {
-			t.Errorf("wrapped: %q tells %q, want %q", text, got.Check, want.Check)
+		if lost > f.lost {
+			t.Errorf("%s: %d of %d texts tell something else, want %d at most", name, lost, len(texts), f.lost)
 		}
+	}
+}
+
+// cutAt80 is a text as a terminal of 80 columns shows it.
+func cutAt80(s string) string {
+	var cut []string
+	for line := range strings.SplitSeq(s, "\n") {
+		runes := []rune(line)
+		for ; len(runes) > 80; runes = runes[80:] {
+			cut = append(cut, string(runes[:80]))
+		}
+		cut = append(cut, string(runes))
+	}
+	return strings.Join(cut, "\n")
+}
+
+// healthyTexts are texts in which nothing is wrong with a node, and those of another's
+// trouble, by their titles.
+func healthyTexts(t testing.TB) map[string]string {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/healthy.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, part := range strings.Split("\n"+string(raw), "\n=== ")[1:] {
+		title, text, _ := strings.Cut(part, "\n")
+		texts[title] = text
+	}
+	return texts
+}
+
+// No fault is found where there is none: of a text as a whole, of its parts, of each of
+// its lines, and where it is read as a log.
+func TestHealthyTexts(t *testing.T) {
+	texts := healthyTexts(t)
+	for title, text := range texts {
+		for _, told := range All(text) {
+			if told.Check != "" {
+				t.Errorf("%s tells %s: %s", title, told.Check, told.Meaning)
+			}
+		}
+		l, err := ReadLog(strings.NewReader(text))
+		if err != nil || len(l.Told) > 0 {
+			t.Errorf("%s as a log: %v, %+v", title, err, l.Told)
+		}
+	}
+	if len(texts) < 50 {
+		t.Errorf("%d texts: the file is not whole", len(texts))
+	}
+}
+
+// A text that tells of a fault is found in a healthy log of its program, and nothing
+// else is.
+func TestFaultInAHealthyLog(t *testing.T) {
+	texts := healthyTexts(t)
+	logs := map[string]string{
+		"kubelet":    texts["the kubelet: from its start to Ready"],
+		"karpenter":  texts["Karpenter: a quiet hour"],
+		"ipamd":      texts["ipamd.log: a quiet hour"],
+		"console":    texts["AL2023: serial console from power on to Ready"],
+		"containerd": texts["containerd: from its start"],
+		"autoscaler": texts["cluster-autoscaler: a quiet hour"],
+	}
+	count := 0
+	for _, file := range []string{"known.json", "heldout.json", "heldout-2.json", "heldout-3.json", "heldout-4.json", "threads.json"} {
+		for i, s := range read(t, file) {
+			want := All(s.Text)
+			if len(want) == 0 || want[0].Check == "" {
+				continue
+			}
+			for n, name := range []string{"kubelet", "karpenter", "ipamd", "console", "containerd", "autoscaler"} {
+				if n != i%6 && n != (i+1)%6 {
+					continue // each text in two of them
+				}
+				log := logs[name]
+				count++
+				// In the last line, which nothing ends.
+				var got []checkid.ID
+				for _, told := range All(log + "\n" + s.Text) {
+					got = append(got, told.Check)
+				}
+				var expected []checkid.ID
+				for _, told := range want {
+					expected = append(expected, told.Check)
+				}
+				if diff := cmp.Diff(expected, got); diff != "" {
+					t.Errorf("%.120q in the log of %s:\n%s", s.Text, name, diff)
+				}
+			}
+		}
+	}
+	if count < 500 {
+		t.Errorf("%d texts in logs: too few to hold anything", count)
 	}
 }
 
