@@ -222,6 +222,9 @@ func overBy(f finding, r record) bool {
 	return false
 }
 
+// endsAny reports whether a record may end something that was found.
+func endsAny(r record) bool { return r.level == calm && (r.subject != "" || isReady(r) || isRegistered(r)) }
+
 // isReady reports whether a record says that a node became Ready.
 func isReady(r record) bool {
 	return r.form == event && strings.Contains(r.words, "status is now: NodeReady") || strings.Contains(r.words, "as it just became ready") ||
@@ -658,9 +661,9 @@ func (l *logReader) take(text []byte) {
 	}
 	l.endBlock()
 	known := &line{}
-	for i, r := range part(one) {
+	for _, r := range part(one) {
 		l.ends(r)
-		if i == 0 || r.level == calm {
+		if endsAny(r) {
 			known.record = r
 		}
 		if f := l.find(r, l.log.Lines, one); f != nil {
@@ -700,7 +703,9 @@ func (l *logReader) again(known *line) {
 	if known == nil {
 		return
 	}
-	l.ends(known.record)
+	if known.record.words != "" {
+		l.ends(known.record)
+	}
 	if known.found == nil {
 		return
 	}
