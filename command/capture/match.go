@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +27,7 @@ import (
 	"rollcall/shared/capture/filename"
 	"rollcall/shared/evidence"
 	"rollcall/shared/gather"
+	"rollcall/shared/lazyregexp"
 	"rollcall/shared/snapshot"
 )
 
@@ -142,11 +142,11 @@ const (
 )
 
 // arnParts takes the region and the account out of an ARN.
-var arnParts = regexp.MustCompile(`^arn:[a-z-]+:[a-z0-9-]+:([a-z0-9-]+):([0-9]{12}):`)
+var arnParts = lazyregexp.New(`^arn:[a-z-]+:[a-z0-9-]+:([a-z0-9-]+):([0-9]{12}):`)
 
 // zoneRegion takes the region out of an availability zone's name, and out of
 // that of a local or wavelength zone.
-var zoneRegion = regexp.MustCompile(`^([a-z]{2}(?:-[a-z]+)+-[0-9]+)(?:[a-z]$|-)`)
+var zoneRegion = lazyregexp.New(`^([a-z]{2}(?:-[a-z]+)+-[0-9]+)(?:[a-z]$|-)`)
 
 // identify finds out what the capture is of: its clusters, account and region.
 func (c *Capture) identify() {

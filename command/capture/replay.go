@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -30,6 +29,7 @@ import (
 	"rollcall/shared/awscall"
 	"rollcall/shared/capture/filename"
 	"rollcall/shared/evidence"
+	"rollcall/shared/lazyregexp"
 	"rollcall/shared/node/activity"
 )
 
@@ -400,7 +400,7 @@ func fits(item any, call string, q evidence.Question, params any) bool {
 
 // quoted are the terms of a pattern of CloudWatch Logs: ?"a" ?"b" is a message with one of
 // them.
-var quoted = regexp.MustCompile(`\?"([^"]*)"`)
+var quoted = lazyregexp.New(`\?"([^"]*)"`)
 
 // fitsLog reports whether an event is of the time and has one of the terms that are asked for.
 func fitsLog(event map[string]any, params any) bool {

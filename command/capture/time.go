@@ -9,11 +9,12 @@ import (
 	"io"
 	"maps"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf16"
+
+	"rollcall/shared/lazyregexp"
 )
 
 // layouts are the forms in which the CLI's versions, kubectl and people write
@@ -104,12 +105,12 @@ func (m *moments) kind(name string) fieldKind {
 
 var (
 	// timeName is a field that holds a time, in AWS's and Kubernetes' names.
-	timeName = regexp.MustCompile(`(?i)(time|timestamp|date|since)$|At$|^at$|^NotBefore|^NotAfter`)
+	timeName = lazyregexp.New(`(?i)(time|timestamp|date|since)$|At$|^at$|^NotBefore|^NotAfter`)
 	// plannedName is a field whose time is to come: scheduled events of an
 	// instance, an image's deprecation, the end of support, expiries, leases.
-	plannedName = regexp.MustCompile(`(?i)notbefore|notafter|deadline|deprecat|support|retire|expir|until|schedul|planned|next|maintenance|validto|endofl|deletion`)
+	plannedName = lazyregexp.New(`(?i)notbefore|notafter|deadline|deprecat|support|retire|expir|until|schedul|planned|next|maintenance|validto|endofl|deletion`)
 	// happenedName is a field whose time is never to come.
-	happenedName = regexp.MustCompile(`(?i)^(launchtime|lastheartbeattime|lasttransitiontime|creationtimestamp|createdat|createtime|created[a-z]*time|modifiedat|attachtime|attachedtime|firsttimestamp|lasttimestamp|starttime|timestamp|startedat|finishedat|time|eventtime)$`)
+	happenedName = lazyregexp.New(`(?i)^(launchtime|lastheartbeattime|lasttransitiontime|creationtimestamp|createdat|createtime|created[a-z]*time|modifiedat|attachtime|attachedtime|firsttimestamp|lasttimestamp|starttime|timestamp|startedat|finishedat|time|eventtime)$`)
 )
 
 // add walks a tree.

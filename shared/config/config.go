@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/lazyregexp"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/routing"
 	"rollcall/shared/spec"
@@ -638,7 +639,7 @@ const MostLogGroups = 20
 
 // logGroup is CloudWatch's own rule for a name (botocore, logs/2014-03-28,
 // LogGroupName). A star alone would be every log of the account.
-var logGroup = regexp.MustCompile(`^[.\-_/#A-Za-z0-9]{3,512}\*?$`)
+var logGroup = lazyregexp.New(`^[.\-_/#A-Za-z0-9]{3,512}\*?$`)
 
 func parseLogGroups(text string) (LogGroups, error) {
 	if text == "off" {
@@ -715,7 +716,7 @@ func required(text string) (string, error) {
 }
 
 // clusterName is EKS's own rule for a cluster's name (CreateCluster).
-var clusterName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
+var clusterName = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
 
 // isCluster tells a cluster's name, with its account and region where it is a spoke's.
 func isCluster(text string) bool {
@@ -744,7 +745,7 @@ func parseClusters(text string) ([]string, error) {
 
 // channelID is the form of Slack's ids of public (C), private (G) and direct
 // (D) channels. Names do not work: chat.update takes only ids.
-var channelID = regexp.MustCompile(`^[CGD][A-Z0-9]{2,30}$`)
+var channelID = lazyregexp.New(`^[CGD][A-Z0-9]{2,30}$`)
 
 func parseChannel(text string) (string, error) {
 	if text == "" {
@@ -857,10 +858,10 @@ func parseRelays(text string) ([]string, error) {
 }
 
 var (
-	clusterARN = regexp.MustCompile(`^arn:[a-z-]+:eks:[a-z0-9-]+:[0-9]{12}:cluster/[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
+	clusterARN = lazyregexp.New(`^arn:[a-z-]+:eks:[a-z0-9-]+:[0-9]{12}:cluster/[0-9A-Za-z][A-Za-z0-9_-]{0,99}$`)
 	// A cluster's API has a host of EKS's own and nothing behind it (EKS API reference,
 	// Cluster, endpoint): no user, no path, no query.
-	clusterAPI = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(:[0-9]+)?$`)
+	clusterAPI = lazyregexp.New(`^https://[A-Za-z0-9.-]+(:[0-9]+)?$`)
 )
 
 func (c *Config) setRelay(v spec.Variable, text string) error {

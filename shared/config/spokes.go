@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"rollcall/shared/lazyregexp"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/routing"
 	"rollcall/shared/spec"
@@ -30,7 +30,7 @@ func SpokeVariables() []spec.Variable {
 
 // spokeName is a name as people give accounts: IAM's form of an account alias
 // (CreateAccountAlias), and capitals.
-var spokeName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+var spokeName = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 
 // mostSpokes keeps their names within the 4 KB of a function's environment, packed.
 const mostSpokes = 200
@@ -63,7 +63,7 @@ func parseSpokes(text string) ([]Spoke, error) {
 }
 
 // externalID is STS's form (AssumeRole, ExternalId), at least eight characters long.
-var externalID = regexp.MustCompile(`^[A-Za-z0-9_+=,.@:/-]{8,}$`)
+var externalID = lazyregexp.New(`^[A-Za-z0-9_+=,.@:/-]{8,}$`)
 
 func parseExternalID(text string) (string, error) {
 	if text == "none" {
@@ -179,10 +179,10 @@ func (c Config) given() string {
 // alias is IAM's form of an account alias, ^[a-z0-9]([a-z0-9]|-(?!-)){1,61}[a-z0-9]$ (API
 // reference, CreateAccountAlias, with 3 to 63 characters), but for the hyphens in a row,
 // which Go's expressions cannot exclude.
-var alias = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
+var alias = lazyregexp.New(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
 
 // number is the form of an account's number.
-var number = regexp.MustCompile(`[0-9]{12}`)
+var number = lazyregexp.New(`[0-9]{12}`)
 
 // unmistakable tells an alias that says no other account than its own to whoever reads it.
 // Aliases are the accounts' own to choose (the form lets them be another's number), and IAM
@@ -284,7 +284,7 @@ func cutRemedy(what string) (cluster, remedy string, one bool) {
 
 // nodeRole is the form of a role's ARN. There is no wildcard in it: IAM would take
 // one as such (eks:principalArn, compared with ArnEquals).
-var nodeRole = regexp.MustCompile(`^arn:aws[a-z-]*:iam::\d{12}:role/[A-Za-z0-9+=.@_/-]*[A-Za-z0-9+=.@_-]$`)
+var nodeRole = lazyregexp.New(`^arn:aws[a-z-]*:iam::\d{12}:role/[A-Za-z0-9+=.@_/-]*[A-Za-z0-9+=.@_-]$`)
 
 // mostRoles keeps the policy of remediate within the 10,240 characters that IAM
 // lets a role's inline policies have.
@@ -322,7 +322,7 @@ func (c Config) autoNeedsRoles() error {
 }
 
 // approver is the form of Slack's ids of users (U, W) and user groups (S).
-var approver = regexp.MustCompile(`^[UWS][A-Z0-9]{2,30}$`)
+var approver = lazyregexp.New(`^[UWS][A-Z0-9]{2,30}$`)
 
 func parseApprovers(text string) ([]string, error) {
 	if text == "none" {

@@ -5,9 +5,10 @@ package target
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"rollcall/shared/lazyregexp"
 )
 
 // None is what is written for no target.
@@ -59,11 +60,11 @@ const most = 10
 var (
 	// secretName is what Secrets Manager takes (API reference, CreateSecret, Name: letters,
 	// digits and /_+=.@-, 512 at most), without a comma, which ends a target here.
-	secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]{1,200}$`)
+	secretName = lazyregexp.New(`^[A-Za-z0-9/_+=.@-]{1,200}$`)
 	// looksRandom is a name that ends as an ARN does: "do not end your secret name with a
 	// hyphen followed by six characters" (the same place), as such names are taken for ARNs.
-	looksRandom = regexp.MustCompile(`-[A-Za-z0-9]{6}$`)
-	topicARN    = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$`)
+	looksRandom = lazyregexp.New(`-[A-Za-z0-9]{6}$`)
+	topicARN    = lazyregexp.New(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$`)
 )
 
 // Parse reads the setting: "pagerduty/critical=rollcall/pagerduty,teams=rollcall/teams,sns".
@@ -126,4 +127,4 @@ func parse(text string) (Target, error) {
 
 // isKey is the form of PagerDuty's routing keys: 32 characters
 // (developer.pagerduty.com/docs/send-alert-event).
-var isKey = regexp.MustCompile(`^[A-Za-z0-9]{32}$`)
+var isKey = lazyregexp.New(`^[A-Za-z0-9]{32}$`)

@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"rollcall/shared/lazyregexp"
 	"rollcall/shared/snapshot"
 )
 
@@ -18,11 +18,11 @@ import (
 // messages"; AWS security blog, "Enhanced access denied error messages with policy
 // ARNs", January 2026): who, what, on what, and which kind of policy. Some services
 // leave out the resource or the kind.
-var sentence = regexp.MustCompile(`(?i)\buser:? (\S+) is not authorized to perform:? ([a-z0-9-]{1,64}:[a-z0-9*]{1,128})(?: on (?:the )?resource:? (\S+))?` +
+var sentence = lazyregexp.New(`(?i)\buser:? (\S+) is not authorized to perform:? ([a-z0-9-]{1,64}:[a-z0-9*]{1,128})(?: on (?:the )?resource:? (\S+))?` +
 	`(?:,? (with an explicit deny)(?: in (?:an?|the) ([a-z -]{1,40}?(?:policy|policies|boundary))(?::? (arn:\S+))?)?|,? because no ([a-z -]{1,40}?(?:policy|policies|boundary)) allows\b)?`)
 
 // part is what is left of the sentence where somebody took out who asked and for what.
-var part = regexp.MustCompile(`(?i)\bnot authorized to perform\b.{0,200}? with an explicit deny in (?:an?|the) ([a-z -]{1,40}?(?:policy|policies|boundary))\b`)
+var part = lazyregexp.New(`(?i)\bnot authorized to perform\b.{0,200}? with an explicit deny in (?:an?|the) ([a-z -]{1,40}?(?:policy|policies|boundary))\b`)
 
 // Of reads the sentence; false where a text has none. Texts may be wrapped and
 // quoted.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/lazyregexp"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
@@ -122,7 +123,7 @@ const mostRecord = 64 << 10
 
 // responseForm is what AWS's SDK for Go writes before the error of a service: new with
 // each request.
-var responseForm = regexp.MustCompile(`https response error StatusCode: \d+, RequestID: [-0-9A-Za-z]*, `)
+var responseForm = lazyregexp.New(`https response error StatusCode: \d+, RequestID: [-0-9A-Za-z]*, `)
 
 // Read reads a record; false for one that is no warning and no error, or names none of
 // what was searched for. The fields are Karpenter's (zap), as AWS lists them for the

@@ -15,7 +15,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/incident/response"
+	"rollcall/shared/lazyregexp"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slacktext"
 )
@@ -425,7 +425,7 @@ func retryAfter(h http.Header) time.Duration {
 	return min(time.Duration(min(n, int(mostWait/time.Second)))*time.Second, mostWait)
 }
 
-var plainWord = regexp.MustCompile(`^[a-z][a-z0-9_]{0,79}$`)
+var plainWord = lazyregexp.New(`^[a-z][a-z0-9_]{0,79}$`)
 
 // word passes what looks like an error code. Anything else could be anything.
 func word(s string) string {
@@ -435,7 +435,7 @@ func word(s string) string {
 	return "unknown_error"
 }
 
-var scopeList = regexp.MustCompile(`^[a-z:._,\- ]{1,200}$`)
+var scopeList = lazyregexp.New(`^[a-z:._,\- ]{1,200}$`)
 
 func scopes(s string) string {
 	if scopeList.MatchString(s) {
