@@ -1,0 +1,3 @@
+package main
+
+func page(all []listed) string { return "" }
