@@ -33,34 +33,41 @@ func known(line string) bool {
 }
 
 // classifier holds the rules, compiled.
-type classifier struct{ rules []decision }
+type classifier struct{ lines, rules []decision }
 
 // decision is a rule whose forms are compiled; nil fits everything.
 type decision struct {
-	class                 class
-	program, where, words *regexp.Regexp
+	class                      class
+	line                       string
+	program, where, words, not *regexp.Regexp
 }
 
 func newClassifier() classifier {
 	var c classifier
+	for _, p := range printedAs() {
+		c.lines = append(c.lines, decision{line: p.line, program: form(p.program), where: form(p.where)})
+	}
 	for _, r := range rules() {
-		d := decision{class: r.class + ":" + class(r.name)}
-		for _, f := range []struct {
-			form string
-			to   **regexp.Regexp
-		}{{r.program, &d.program}, {r.where, &d.where}, {r.words, &d.words}} {
-			if f.form != "" {
-				*f.to = regexp.MustCompile("(?i)" + f.form)
-			}
-		}
-		c.rules = append(c.rules, d)
+		c.rules = append(c.rules, decision{class: r.class + ":" + class(r.name), program: form(r.program), where: form(r.where), words: form(r.words), not: form(r.not)})
 	}
 	return c
 }
 
+func form(s string) *regexp.Regexp {
+	if s == "" {
+		return nil
+	}
+	return regexp.MustCompile("(?i)" + s)
+}
+
 func (d decision) fits(p program, m message) bool {
 	fits := func(re *regexp.Regexp, s string) bool { return re == nil || re.MatchString(s) }
-	return fits(d.program, p.name) && fits(d.where, m.file()+" "+m.fn) && fits(d.words, m.words)
+	words := string(m.kind) + " " + m.level
+	if m.err {
+		words += "+err"
+	}
+	words += " " + m.words
+	return fits(d.program, p.name) && fits(d.where, m.file()+" "+m.fn) && fits(d.words, words) && (d.not == nil || !d.not.MatchString(words))
 }
 
 // classify returns the class of a message: lines of work that goes well first, then what
@@ -71,6 +78,11 @@ func (c classifier) classify(p program, m message) class {
 	}
 	if known(m.line(p)) {
 		return classRow
+	}
+	for _, d := range c.lines {
+		if m.kind == kindError && d.fits(p, m) && known(strings.Replace(d.line, "{words}", strings.ReplaceAll(fill(m.words), `"`, ""), 1)) {
+			return classRow
+		}
 	}
 	for _, d := range c.rules {
 		if d.fits(p, m) {
@@ -83,9 +95,9 @@ func (c classifier) classify(p program, m message) class {
 // rule decides about messages that no row knows: of programs (all if empty), where
 // "package/file.go function" matches, and whose words match.
 type rule struct {
-	class                       class
-	name, program, where, words string
-	why                         string
+	class                            class
+	name, program, where, words, not string
+	why                              string
 }
 
 // healthy reports whether a message is of the kind that a node without a fault prints.

@@ -1,6 +1,120 @@
 package main
 
-// rules decide about messages that no row knows; the first that fits counts.
+// printed is the line in which a program prints errors that its functions return, where
+// that is always the same: what a person pastes is this line and not the error alone.
+type printed struct{ program, where, line string }
+
+// printedAs are the lines that print what errors say.
+func printedAs() []printed {
+	const (
+		kubelet  = `Nov 28 10:00:00 ip-10-0-1-2 kubelet[1234]: E1128 10:00:00.000000    1234 `
+		sandbox  = kubelet + `pod_workers.go:1301] "Error syncing pod, skipping" err="failed to \"CreatePodSandbox\" for \"app_default\" with CreatePodSandboxError: \"Failed to create sandbox for pod \\\"app_default\\\": rpc error: code = Unknown desc = `
+		pull     = `Warning Failed pod/app-1 Failed to pull image "registry.example/app:1": rpc error: code = Unknown desc = failed to pull and unpack image "registry.example/app:1": `
+		launch   = `{"level":"ERROR","time":"2026-11-28T10:00:00.000Z","logger":"controller","message":"failed launching nodeclaim","controller":"nodeclaim.lifecycle","error":"{words}"}`
+		schedule = `{"level":"ERROR","time":"2026-11-28T10:00:00.000Z","logger":"controller","message":"could not schedule pod","controller":"provisioner","error":"{words}"}`
+	)
+	return []printed{
+		{"nodeadm", `.`, `Nov 28 10:00:00 ip-10-0-1-2 nodeadm[1234]: {"level":"fatal","ts":1764324000.0,"caller":"nodeadm/main.go:36","msg":"Command failed","error":"{words}"}`},
+		{"kubelet", `cmd/kubelet/app/|kubelet\.go (NewMainKubelet|Kubelet\.(setupDataDirs|initializeModules|Run))|pkg/kubelet/(apis/config|kubeletconfig)/|NewImageGCManager|` +
+			`(cpumanager|memorymanager|topologymanager)/\S+ (New\w*|CheckPolicy\w+|Validate\w+|convertReserved|validateReservedMemory|getTotalMemoryTypeReserved)|` +
+			`cm/container_manager\S* (NewContainerManager|validateSystemRequirements|Parse\w+|parsePercentage|getContainer)|eviction/helpers\.go [Pp]arse|` +
+			`credentialprovider/plugin/\S+ (Register|read|decode|newPlugin|validate)|certificate/bootstrap|certificate/(kubelet|transport)\.go (New|add|update)|` +
+			`NewKubeGenericRuntimeManager|kuberuntime_manager\.go -|cgroupVersionCheck|sysctl/\S+ (New|get)|watchdog\S+ New`,
+			kubelet + `run.go:72] "command failed" err="failed to run Kubelet: {words}"`},
+		{"kubelet", `containerManagerImpl\.|setupKernelTunables|cgroupV\dimpl\.Validate|node_container_manager|qosContainerManagerImpl\.Start|ensureSystemCgroups`,
+			kubelet + `kubelet.go:1566] "Failed to start ContainerManager" err="{words}"`},
+		{"kubelet", `createPodSandbox|generatePodSandbox|getDNSConfig|determinePodSandboxIPs`, sandbox + `{words}`},
+		{"kubelet", `pkg/kubelet/images/image_manager|kuberuntime_image\.go \S+PullImage|credentialprovider`, pull + `{words}`},
+		{"containerd", `sandbox_run|podsandbox/(helpers|controller)|RunPodSandbox|setupPodNetwork`, sandbox + `{words}`},
+		{"containerd", `image_pull|remotes/docker/`, pull + `{words}`},
+		{"VPC CNI", `routed-eni-cni-plugin/(cni\.go (add|LoadNetConf|CmdAdd)|driver/\S+ \S*([Ss]etup|createVeth|generate|vlanID))`,
+			sandbox + `failed to setup network for sandbox \\\"0123456789abcdef\\\": plugin type=\\\"aws-cni\\\" name=\\\"aws-cni\\\" failed (add): {words}`},
+		{"Karpenter's AWS provider", `pkg/cloudprovider/cloudprovider\.go|providers/(instance|launchtemplate|amifamily|subnet|instancetype|capacityreservation)/|batcher/createfleet`, launch},
+		{"^Karpenter$", `nodeclaim/lifecycle/launch`, launch},
+		{"^Karpenter$", `provisioning/scheduling|pkg/scheduling/`, schedule},
+		{"aws-iam-authenticator", `pkg/(server|token|mapper|arn|ec2provider)`, `time="2026-11-28T10:00:00Z" level=warning msg="access denied" client="127.0.0.1:1" error="{words}" method=POST path=/authenticate`},
+	}
+}
+
+// rules decide about messages that no row knows; the first that fits counts. Words are
+// matched with the kind and the level in front, and "+err" behind them for a log line that
+// has an error as a field: "log info+err Failed to …".
 func rules() []rule {
-	return []rule{}
+	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch`
+	healthy := func(name, program, where, words, not, why string) rule {
+		return rule{classHealthy, name, program, where, words, not, why}
+	}
+	nothing := func(name, program, where, words, not, why string) rule {
+		return rule{classNothing, name, program, where, words, not, why}
+	}
+	return []rule{
+		healthy("a-step", "", "", `^log (info|debug|trace) `, fault, "a step of work that goes on: something is skipped, already there, or removed as it should be"),
+		healthy("pressure-gone", "kubelet", "nodestatus", `^condition False KubeletHas(Sufficient|No)`, "", "the node does not lack what the condition is about"),
+		healthy("new-node", "VPC CNI", "", `backing store doesn.t exists, assuming bootstrap on a new node`, "", "the first start on a node"),
+
+		// Of no program's own subject.
+		nothing("verbose", "^(kubelet|control|cloud|AWS|containerd|aws-iam|Karpenter)", "", `^log (debug|trace)`, "",
+			"printed only at a verbosity that EKS and its images do not set; what fails is an error of its own"),
+		nothing("encoding", "", "", `marshal|unmarshal|encod|serializ|programmer error|unable to convert|typeurl|type assertion|unexpected (object|type)|unknown type|two-way merge|deep ?copy|json:`,
+			`config|user ?data|kubeconfig|toml`, "an encoding inside of a program; no setting of a node or an account changes it"),
+		nothing("windows", "", `[wW]indows|hyperv`, "", "", "Windows nodes, which Rollcall does not diagnose"),
+		nothing("tracing", "", "", `tracer|tracing|otel|pprof|profil(e|ing) server|configz|introspection|metrics? (server|endpoint)|prometheus`, "instance profile", "how a program is watched, not what it does"),
+
+		// The kubelet.
+		nothing("pods-volumes", "kubelet", `kubelet_volumes|volume_host|kubelet_getters|Volume|makeMounts|resolveRecursiveReadOnly|runtime\w*RecursiveReadOnly|translateMount`, "", "", "volumes of pods on a node that runs"),
+		nothing("pods-work", "kubelet", `kubelet_pods\.go|pod_workers|active_deadline|kubelet_resources|pod_container_deletor|Handle(Pod|Probe)|handleProbe|SyncPod|SyncTerminat|deletePod|rejectPod|tryReconcileMirror|syncLoop|` +
+			`kuberuntime_container|kuberuntime_gc|kuberuntime/(labels|legacy|helpers|security_context)|kuberuntime_manager|kuberuntime_sandbox|pleg/evented|token/|StartGarbage|sysctl/allowlist`,
+			"", `sandbox|network|runtime (is|status|version)|resolv`, "a pod's containers, its resize or its end; the node has joined"),
+		nothing("server-requests", "kubelet", `pkg/kubelet/server/|kubelet_server_journal|ListenAndServePod`, "", `listen and serve$|failed to listen`, "requests of others to the kubelet: logs, exec, attach, statistics"),
+		nothing("eviction", "kubelet", `pkg/kubelet/eviction/`, "", "", "pods that are evicted from a node that runs; the pressure itself is a condition, which has rows"),
+		nothing("image-gc", "kubelet", `image_gc|kuberuntime_image\.go \S*(RemoveImage|ImageStats|ImageSize|ListImages|ImageFsInfo)|GetImageRef`, "", "NewImageGC", "images that are removed for space, or counted"),
+		nothing("pinning", "kubelet", `cpumanager|memorymanager|topologymanager`, "", "", "CPUs and memory that are pinned to pods; a wrong policy is an error of the kubelet's start, which has a row"),
+		nothing("cgroups-of-pods", "kubelet", `pod_container_manager|cgroup_manager|cgroup_v\d_manager|cm/helpers|podContainerManager|isProcessRunning|ensureProcessInContainer|qosContainerManager`, "", "", "cgroups of pods on a node that runs"),
+		nothing("resolver-limits", "kubelet", `network/dns`, `limit|DNSConfigForming|CheckLimits|DNSPolicy|DNS type|MissingClusterDNS|resolverConf|mounter`, "", "too many search domains or name servers for a pod; the node's own names are resolved"),
+		nothing("token-of-pods", "kubelet", `pkg/credentialprovider`, `service account|cache ?key|singleflight|token`, "", "credentials that pods' service accounts have, not the node's role"),
+		nothing("odd-lines", "kubelet", `cmd/kubelet/app|kubelet\.go|watchdog|pleg/generic|lockfile`, `rlimit|oom|cgroup container metrics|system container metrics|watchdog|lock ?file|HTTP2|help. flag|TLS 1.3|MemoryQoS|not supported by|drop relist|relist|discard|Write status|node ip\(s\)|permissions|standalone|drop-in directory|initialize logging`,
+			`pleg was|pleg has`, "a limit of the process, or a notice at its start, without which it goes on"),
+
+		// The control plane.
+		nothing("dra", "", `dynamicresources|/dra|noderestriction|ResourceSlice|resourceClaims?`, `resource ?(claim|slice)|DRA|dynamic resource|resourceslice`, "", "devices that pods claim (DRA)"),
+		nothing("noderestriction-other", "control plane", `noderestriction`, `pod|eviction|token|pvc|persistentvolumeclaim|csi ?node|lease|configmap|secret|ephemeral|mirror|trust ?bundle|certificate`, `node ".*" is not allowed|label|nodes`, "what a kubelet writes of pods, volumes and leases, after its node is there"),
+		nothing("certificates-other", "control plane", `controller/certificates`, `sync|cache|queue|key`, "approv|sign|not recognized|unknown signer|rejected", "the controller's own queue"),
+		nothing("zones-eviction", "control plane", `nodelifecycle`, "", `not ready|NodeNotReady|unknown|registered`, "taints and evictions of nodes that were ready before"),
+		nothing("scheduler-state", "control plane", `scheduler`, `assum|cache|informer|prefilter|prebind|reserve|state|args|parse|nil|CSINode|list|get(ting)? |bind(ing)? volumes|timed? ?out|update|provision|revert|pre-score`, `didn.t match|did not match|conflict|zone|no available`, "the scheduler's own state"),
+
+		// Cloud providers.
+		nothing("load-balancers", "AWS cloud provider", `loadbalancer|LoadBalancer|ELB|SecurityGroup|aws_validations|Listener|TargetGroup|v2toStatus|Protocol|HealthCheck|aws_routes|findSubnets|findELBSubnets|resolveSubnet|isSubnetPublic|getSubnetCidrs|parseInt32|config\.go (ELB|KMS)`, "", "",
+			"load balancers and routes of the cluster's services"),
+		nothing("tag-batches", "AWS cloud provider", `tags\.go|tags_batch|tagging/`, "", `multiple|clusterid|cluster tag|ambiguous`, "tags that are put on instances of nodes that are there"),
+		nothing("aws-plumbing", "AWS cloud provider", `log_handler|retry_handler|Hasher|topology|aws_sdk|aws_utils|config\.go|describe_instance_batch|newAWSCloud2|init$|zones\.go`, "", "", "the provider's own start, batches and retries, in EKS's control plane"),
+		nothing("lifecycle-gone", "cloud provider", `nodelifecycle|NewCloudNode|helpers/(taints|labels)`, "", "", "nodes whose instances ended, and the controllers' own start in EKS's control plane"),
+
+		// containerd.
+		nothing("containers", "containerd", `server/container_|cri/server/(list|metrics|events|blockio|rdt|update|status|service|restart|cni_conf|nri|streaming|sandbox_(stats|port|remove|stop|status|list|service)|helpers|image_(remove|status|list|fs)|imagefs|snapshots)|server/images/(image_(remove|status|list)|snapshots|check|imagefs|metrics)|podsandbox/(recover|sandbox_(delete|stats|stop|status)|events)|config/streaming|sandbox_portforward`,
+			"", `cni|network|failed to (load|create) cni`, "containers, statistics and streams of a node that runs, and pods that end"),
+		nothing("pushes", "containerd", `pusher|converter|referrers|status\.go|schema1|warnings|publish|httpreadseeker \S*Seek`, "", "", "pushes and conversions of images, which a node does not do"),
+		nothing("ttrpc-and-blocks", "containerd", `services/server|cmd/containerd`, `ttrpc|debug|metrics|oom|shim|event|plugin (already|not)|proxy|namespace|boltdb|content store`, "", "services inside of containerd"),
+		nothing("seek", "containerd", `httpreadseeker|handler\.go|MatchLocalhost|memoryStatus|AppendDistribution|makeStringSlice`, "", "", "reading on in a download"),
+
+		// VPC CNI.
+		nothing("teardown", "VPC CNI", ` (del|\S*[Tt]eardown\S*|tryDelWithPrevResult|getContainerNetworkMetadata|main)$|Delete(From|To)Container|UnassignPod|linuxNetwork\.(Delete|Cleanup)|Dealloc|DelIPv|DelNetwork|deallocate|freeENI|deleteENI|[Ll]eakedENI|[gG]etDeletable|CheckFreeable|tryUnassign|decreaseDatastore|RemoveENI|removeENI|PruneStale`, "", "",
+			"the end of a pod, or of an interface that is not needed any more"),
+		nothing("network-policy", "VPC CNI", "", `network ?policy|NETWORK_POLICY`, "", "the agent of network policies, a program of its own"),
+		nothing("annotations", "VPC CNI", `AnnotatePod|introspect|eventrecorder|publisher|metrics`, "", "", "annotations, events and introspection"),
+		nothing("reconcile-bookkeeping", "VPC CNI", `datastore|Reconcile|logOutOfSync|verifyAndAdd`, "", `failed to (fetch|get attached|set up)|no (eni|available)|exhaust|recovery`, "the daemon's book of addresses, which it corrects by itself"),
+		nothing("optional-settings", "VPC CNI", "", `^log (warn|info|debug)\S* .*(env|default|falling back|is not set|ignoring|parse|kernel lacks)`, "", "an optional setting that is not there or not valid; the default is taken"),
+		nothing("hyperpod", "", "", `hyperpod|sagemaker`, "", "nodes of SageMaker HyperPod"),
+		nothing("nft-cleanup", "VPC CNI", `networkutils`, `delet|cleanup|clean up|nft|stale`, "", "rules of older releases that are removed"),
+
+		// VPC resource controller.
+		nothing("vrc-other", "VPC resource controller", `pkg/(healthz|worker)|cninode|introspect|pool\.go|utils/(events|map|gid)|cooldown|api/cleanup`, "", `insufficient|not enough|exhaust`, "the controller's queues, and interfaces that it removes"),
+
+		// Karpenter.
+		nothing("disruption", "^Karpenter", `statenode\.go|StateNode|disruption|drift|consistency|interruption/|garbagecollection|finalize|cleanup\w*Profile|CloudProvider\.(Delete|Get|List)|DefaultProvider\.Delete|terminateinstances|Terminate|hydration|node/health|nodeclass/events`, "", "",
+			"nodes that are there: drift, disruption, interruption, and what is removed"),
+		nothing("buffers-and-devices", "^Karpenter", `buffers|dra\.go|dynamic`, "", "", "capacity buffers and devices"),
+		nothing("pricing", "^Karpenter", `pricing|zonalshift|sqs`, "", "", "prices and queues"),
+		nothing("listing", "^Karpenter", "", `^error - (listing|tracking|gathering|parsing selector|updating (inverse|affinities)|getting (pods|node|daemon|CSINode|current|allocated|existing|instance id)|checking (host|volume)|patching|removing|deleting|adding)`, "",
+			"an object that Kubernetes's API did not return or take; the call is made again"),
+	}
 }

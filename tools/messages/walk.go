@@ -115,7 +115,7 @@ func (w *walker) parse(folder string) ([]*ast.File, error) {
 	var files []*ast.File
 	for _, name := range names {
 		base := filepath.Base(name)
-		if strings.HasSuffix(base, "_test.go") || strings.HasPrefix(base, "zz_generated") || strings.HasSuffix(base, ".pb.go") {
+		if strings.HasSuffix(base, "_test.go") || strings.HasPrefix(base, "zz_generated") || strings.Contains(base, "fake") || strings.HasSuffix(base, ".pb.go") {
 			continue
 		}
 		if ok, err := on.MatchFile(filepath.Dir(name), base); err != nil || !ok {
