@@ -24,6 +24,14 @@ func printedAs() []printed {
 		{"kubelet", `containerManagerImpl\.|setupKernelTunables|cgroupV\dimpl\.Validate|node_container_manager|qosContainerManagerImpl\.Start|ensureSystemCgroups`,
 			kubelet + `kubelet.go:1566] "Failed to start ContainerManager" err="{words}"`},
 		{"kubelet", `createPodSandbox|generatePodSandbox|getDNSConfig|determinePodSandboxIPs`, sandbox + `{words}`},
+		{"^(AWS )?cloud provider", `controllers/node/|node/helpers/address|providers/v1/(aws|instances|instances_v2|tags)\.go|aws_ec2`,
+			`E1128 10:00:00.000000       1 node_controller.go:236] error syncing 'ip-10-0-1-2.ec2.internal': failed to get node modifiers from cloud provider: {words}, requeuing`},
+		{"control plane", `scheduler/framework/plugins/`, `Warning FailedScheduling pod/app-1 0/3 nodes are available: 3 {words}. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.`},
+		{"control plane", `noderestriction`, kubelet + `kubelet_node_status.go:110] "Unable to register node with API server" err="nodes \"ip-10-0-1-2.ec2.internal\" is forbidden: {words}" node="ip-10-0-1-2.ec2.internal"`},
+		{"control plane", `node_authorizer`, kubelet + `reflector.go:200] "Failed to watch" err="failed to list *v1.Secret: secrets \"a\" is forbidden: User \"system:node:ip-10-0-1-2.ec2.internal\" cannot list resource \"secrets\": {words}"`},
+		{"containerd", `cri/config/|cmd/containerd/|services/server|ValidatePluginConfig|NewCRIService|cni_conf_syncer|initPlatform|criService\.Run`,
+			`Nov 28 10:00:00 ip-10-0-1-2 containerd[1234]: time="2026-11-28T10:00:00Z" level=fatal msg="containerd: {words}"`},
+		{"VPC CNI", `pkg/(ipamd|awsutils|networkutils|k8sapi|ec2wrapper|vpc|eniconfig)`, `{"level":"error","ts":"2026-11-28T10:00:00.000Z","caller":"aws-k8s-agent/main.go:70","msg":"Initialization failure: {words}"}`},
 		{"kubelet", `pkg/kubelet/images/image_manager|kuberuntime_image\.go \S+PullImage|credentialprovider`, pull + `{words}`},
 		{"containerd", `sandbox_run|podsandbox/(helpers|controller)|RunPodSandbox|setupPodNetwork`, sandbox + `{words}`},
 		{"containerd", `image_pull|remotes/docker/`, pull + `{words}`},
@@ -116,5 +124,58 @@ func rules() []rule {
 		nothing("pricing", "^Karpenter", `pricing|zonalshift|sqs`, "", "", "prices and queues"),
 		nothing("listing", "^Karpenter", "", `^error - (listing|tracking|gathering|parsing selector|updating (inverse|affinities)|getting (pods|node|daemon|CSINode|current|allocated|existing|instance id)|checking (host|volume)|patching|removing|deleting|adding)`, "",
 			"an object that Kubernetes's API did not return or take; the call is made again"),
+
+		// Codes.
+		nothing("ssm-documents", "SSM codes", "", "", `code \S+ (Parameter(NotFound|VersionNotFound)|Throttling|InvalidKeyId)`, "documents, commands, inventories and maintenance windows of Systems Manager; a launch reads a parameter"),
+		nothing("kms-stores", "KMS codes", "", "", `code \S+ (Disabled|NotFound|KMSInvalidState|KeyUnavailable|DependencyTimeout|LimitExceeded|InvalidArn|InvalidKeyUsage|InvalidGrantToken|IncorrectKeyException|InvalidCiphertext|KMSInternal)`,
+			"key stores, imports, aliases and signatures; a volume's key is granted and decrypts"),
+		nothing("iam-users", "IAM codes", "", "", `code \S+ (NoSuchEntity|EntityAlreadyExists|ConcurrentModification|ServiceFailure|EntityTemporarilyUnmodifiable|UnmodifiableEntity|DeleteConflict|MalformedPolicyDocument|PolicyNotAttachable)`,
+			"users, certificates, reports and organizations; a node has a role and a profile"),
+		nothing("sts-others", "STS codes", "", "", `code \S+ (InvalidIdentityToken|IDPCommunicationError|IDPRejectedClaim|PackedPolicyTooLarge|MalformedPolicy)`, "sessions that people make; a node's role is assumed by EC2"),
+		nothing("idempotent", "Auto Scaling codes", "", `IdempotentCall`, "", "the same call is at work already"),
+
+		// What is left of programs, part by part.
+		nothing("deprecations", "", "", `deprecat|migrat`, "no longer supported", "it still works, and will not in a later release"),
+		nothing("control-plane-start", "control plane|cloud provider", `ValidateInitialization| New\w*$|ca_provider|certificate_controller|passive_assume|IndexFunc|RunWithContext|Cloud\.Initialize|buildSelf|findVPCID|azToRegion|RulesFor`, "", "", "the start and caches of controllers that EKS runs"),
+		nothing("noderestriction-pods", "control plane", `noderestriction\S* \S*(admit(PVC|Pod|CSINode|ServiceAccount|Lease|Resource|Event)|validateNodeServiceAccount)`, "", "", "what a kubelet writes of pods and volumes, after its node is there"),
+		nothing("noderestriction-owner", "control plane", `noderestriction`, `ownerReferences|configSource`, "", "fields that a kubelet does not set"),
+		nothing("volume-state", "control plane", `nodevolumelimits|volumebinding|volumezone`, `translat|converting|no name|no pv name|being deleted|waiting for|reset|no class|not set for|not exist|storage class|looking up|object is not|label selector|check binding|no pod volume`, "",
+			"a claim that is not whole or not ready; no node and no zone is at fault"),
+		nothing("csr-writes", "control plane", `certificates/(signer|approver)`, `updating|adding|parse csr|unrecognized signer`, "", "the controller's own writes, which it repeats"),
+		nothing("labels-by-cloud", "cloud provider", `controllers/node/|instances_v2|node/helpers`, `label|topology|nil metadata|resource key|monitoring|patching|^error - InstanceType|^error - Zone`, "", "labels and addresses of a node that is initialized, which are written again"),
+		nothing("gone-instances", "AWS cloud provider", `InstanceExists|Shutdown|InstanceID$|InstanceType$|getInstancesByNodeNames|mapToAWSInstanceIDs|IndexFunc|findInstanceByNodeName|nodeNameToInstanceID|instanceIDToNodeName|awsTagging|route|zones`, "", "multiple|clusterID", "instances that ended, and look-ups for load balancers"),
+		nothing("ecr-plugin", "AWS cloud provider", `ecr-credential-provider`, `nil|empty|group|kind|media|version|arn provided|sts client|assume role|parsing|no region`, "", "a request of the kubelet that is not whole, or credentials of a pod's service account"),
+
+		nothing("iptables-hints", "kubelet", `kubelet_network_linux`, "", "", "a hint for other programs in the node's firewall; without it the node joins"),
+		nothing("node-cache", "kubelet", `nodecache|fastStaticPods|updatePodCIDR|NewMainKubelet`, `cache|mirror|node is newer|pod ?cidr|static|list node|registered|clusterDNS`, "", "the kubelet's copy of its node, and addresses of pods that EKS does not give by it"),
+		nothing("selinux-dirs", "kubelet", `setupDataDirs|cgroupVersionCheck|Kubelet\.Run`, `selinux|cgroup`, "", "a context of folders; containers work without it"),
+		nothing("plugin-protocol", "kubelet", `credentialprovider`, `GVK|apiVersion|unexpected (kind|group)|cache|response type|docker config`, "", "what an own plugin answers; the ECR plugin of the image is made with this protocol"),
+		nothing("file-certificates", "kubelet", `DynamicFile|Enqueue|private key file`, "", "", "certificates from files, which EKS does not use"),
+
+		nothing("sandbox-options", "containerd", "", `userns|user namespace|uid mapping|gid mapping|mapping line|selinux|kvm|'level'|untrusted|nri|seccomp|portforward|closed|destroy|remove network|unmount|symlink|metadata extension|extensions|lease|blockio|rdt|bandwidth|ip_pref|shm|ipc|stats|store:`, "",
+			"what a pod asks for itself, and what is removed after it"),
+		nothing("sandbox-later", "containerd", `sandbox_(update|stop|remove|stats|portforward)|teardownPodNetwork|writeCNIConfig|update_runtime_config|Wait$|handleSandboxTaskExit|controller\.go init|getMetadata|Server\.Stop|LoadPlugins|warning`, "", "", "pods that run, change or end, and containerd's own end"),
+		nothing("image-store", "containerd", `UpdateImage|updateImage|fetcher|resolver|hosts\.go|image_pull|config/config`, `image store|get image id|managed label|reference by|image by reference|id reference|offset|range|redirects|bufpipe|descriptor size|no timeout|deprecated|not supported with|moved to|credential handler|expected|annotation|slice|transfer|argument|stopped after`, "",
+			"containerd's own book of images, and reading on in a download"),
+
+		nothing("ipv6-and-sysctl", "VPC CNI", `cmd/aws-vpc-cni`, `egress|tcp_early|accept_ra|rp_filter|log_file|cooldown`, "", "settings of the host that pods of some kinds need; the step goes on or names a value that nobody sets"),
+		nothing("observers", "VPC CNI", `_main|startBackground|SetAPIServerConnectivity|rpc_handler|k8sutils`, `event recorder|background|recreate|cache|direct mode|annotation|multi-nic|socket|annotat|IPAMKey|CIDR:`, "", "what the daemon does beside giving addresses"),
+		nothing("rules-of-pods", "VPC CNI", `UpdateExternal|UpdateHostSNAT|updateCIDRs|configureIPRules|UpdateRuleList|Stale|getRouteTable|parseCIDR|getBool|typeOfSNAT|connmark|GetPodMTU|nftConn|iptablesConn`, "", "", "rules for addresses outside the VPC, renewed while the node runs"),
+		nothing("optional-tags", "VPC CNI", "", `tag(ging)? |tagged|delete_on_termination|DeleteOnTermination|SG:|security groups available|feature|TrackingSettings|chains|primary ENI is|Network Card data`, "no valid subnets", "a tag, a feature or a mark that is written again"),
+		nothing("ipv6-pods", "VPC CNI", "", `v6`, "only supported in|config|AssignIpv6", "IPv6 of pods beside IPv4"),
+		nothing("debug-steps", "VPC CNI", "", `^log (debug|warn)\S* .*(attempt|wanted|match link|warning: |stale|pruning|discover|checkAPIError|trying to|could not get|treating as|running|skipping)`, "", "one try of several, after which an error says that it failed"),
+
+		nothing("vrc-windows", "VPC resource controller", `provider/(ip|prefix)/|warm\.go|pool/|configmap|ConfigMap|AdvertiseCapacity|Deconstruct|IsOldVPC`, "", "", "addresses of Windows nodes, which Rollcall does not diagnose"),
+		nothing("vrc-gone", "VPC resource controller", `Delete|delete|manager\.check|performAsync|freeVlan|ReSync|ProcessAsync|ReconcileNode|NodeReconciler|PodReconciler|NewResourceManager|httpClient|helper\.go (Int|GetSource|SecurityGroup)`, "", "initialize", "nodes and pods that are gone, and the controller's own queue"),
+		nothing("vrc-shape", "VPC resource controller", "", `invalid (count|vland|job)|association id|attachment id|details not returned|empty network interface|cannot specify|already exist|cache|not ?found in ec2|unused vlan|limit file|ARN format|resource was not|handled resource|regional|identity document|throttling|reate limited|wrong job`, "",
+			"an answer that EC2 does not give, or a book of its own that it corrects"),
+
+		nothing("authenticator-files", "aws-iam-authenticator", `filecache|mapper/(file|dynamicfile)|GenerateFiles|Webhook|configmap/client|CallBack|ValidateBackend|BuildMapper|server\.go New|stsHosts|newSession|GetWithOptions|config\.go`, "", "", "files, back ends and clients that EKS's authenticator does not have"),
+		nothing("authenticator-requests", "aws-iam-authenticator", `authenticateEndpoint|startLoadConfigMap`, "", "pars", "the webhook's own requests and watches"),
+
+		nothing("karpenter-watches", "^Karpenter", `operator|version/|pkg/state|state/cluster|preferences|Scheduler\.Solve|topology\.go|Hasher|batcher|hydrate|InvalidateCache|cachedEvicted|DeleteAll|tagging|CreateTags|drift|UnavailableOfferings|checkODFallback|garbage`, "", "connectivity|endpoint|not compatible|unauthor|region|createfleet", "caches, tags and watches, which are read or written again"),
+		nothing("pvc-shape", "^Karpenter$", `volumetopology|volumeusage|volumeTopology|existingnode|hostport`, "", "zone|incompatible", "volumes and ports of a pod that no node is at fault for"),
+		nothing("pods-not-for-it", "^Karpenter$", `GetPendingPods|Results\.Record|ValidatePersist|validateNodeSelector|getPersistent|getStorage|getRequirements|offeringsToReserve`, "", "could not schedule", "pods that Karpenter leaves to others, or that name what is not there"),
+		nothing("cpu-count", "nodeadm", `resources\.go|getCPU|eni_max_pods`, "", "", "CPUs are counted for what the kubelet reserves; a default is taken"),
 	}
 }

@@ -479,12 +479,15 @@ func (w *walker) event(call *ast.CallExpr, typed ast.Expr) {
 	var words []string
 	for _, arg := range call.Args[slices.Index(call.Args, typed)+1:] {
 		s, ok := w.text(arg)
-		if sel, isSel := arg.(*ast.SelectorExpr); !ok && isSel && len(words) == 0 {
+		if sel, isSel := arg.(*ast.SelectorExpr); !ok && isSel && len(words) == 0 && !strings.EqualFold(sel.Sel.Name, "log") {
 			s, ok = sel.Sel.Name, true
 		}
 		if ok {
 			words = append(words, s)
 		}
+	}
+	if len(words) == 0 { // a wrapper that takes the type last
+		words = w.strings(call.Args)
 	}
 	if len(words) > 2 { // reason, action, note of the newer API
 		words = []string{words[0], words[len(words)-1]}
