@@ -26,12 +26,14 @@ func printedAs() []printed {
 		{"kubelet", `createPodSandbox|generatePodSandbox|getDNSConfig|determinePodSandboxIPs`, sandbox + `{words}`},
 		{"^(AWS )?cloud provider", `controllers/node/|node/helpers/address|providers/v1/(aws|instances|instances_v2|tags)\.go|aws_ec2`,
 			`E1128 10:00:00.000000       1 node_controller.go:236] error syncing 'ip-10-0-1-2.ec2.internal': failed to get node modifiers from cloud provider: {words}, requeuing`},
-		{"control plane", `scheduler/framework/plugins/`, `Warning FailedScheduling pod/app-1 0/3 nodes are available: 3 {words}. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.`},
-		{"control plane", `noderestriction`, kubelet + `kubelet_node_status.go:110] "Unable to register node with API server" err="nodes \"ip-10-0-1-2.ec2.internal\" is forbidden: {words}" node="ip-10-0-1-2.ec2.internal"`},
+		{"control plane", `scheduler/framework/plugins/\S+ (-|\S*Filter)$`, `Warning FailedScheduling pod/app-1 0/3 nodes are available: 3 {words}. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.`},
+		{"control plane", `noderestriction\S* Plugin\.(Admit|admitNode|admitCSR)$`, kubelet + `kubelet_node_status.go:110] "Unable to register node with API server" err="nodes \"ip-10-0-1-2.ec2.internal\" is forbidden: {words}" node="ip-10-0-1-2.ec2.internal"`},
 		{"control plane", `node_authorizer`, kubelet + `reflector.go:200] "Failed to watch" err="failed to list *v1.Secret: secrets \"a\" is forbidden: User \"system:node:ip-10-0-1-2.ec2.internal\" cannot list resource \"secrets\": {words}"`},
 		{"containerd", `cri/config/|cmd/containerd/|services/server|ValidatePluginConfig|NewCRIService|cni_conf_syncer|initPlatform|criService\.Run`,
 			`Nov 28 10:00:00 ip-10-0-1-2 containerd[1234]: time="2026-11-28T10:00:00Z" level=fatal msg="containerd: {words}"`},
-		{"VPC CNI", `pkg/(ipamd|awsutils|networkutils|k8sapi|ec2wrapper|vpc|eniconfig)`, `{"level":"error","ts":"2026-11-28T10:00:00.000Z","caller":"aws-k8s-agent/main.go:70","msg":"Initialization failure: {words}"}`},
+		{"VPC CNI", `imds\.go|awssession|ec2wrapper|k8sutils|awsutils\.go (New|EC2InstanceMetadataCache\.(initWith\w+|GetAttachedENIs|FetchInstanceType\w+|DescribeAllENIs|getENIMetadata)|instrumentedIMDS)|` +
+			`ipamd\.go (New|IPAMContext\.(nodeInit|setupENI|getMaxPodsFromFile|createSecondaryIPv6ENIs)|parseMaxPods\w+)|networkutils/network\.go (New|find\w+|linkByMac|setupENINetwork|linuxNetwork\.(Setup|setup|enable|create|build|update)\w+|listCurrent\w+)|vpc\.go`,
+			`{"level":"error","ts":"2026-11-28T10:00:00.000Z","caller":"aws-k8s-agent/main.go:70","msg":"Initialization failure: {words}"}`},
 		{"kubelet", `pkg/kubelet/images/image_manager|kuberuntime_image\.go \S+PullImage|credentialprovider`, pull + `{words}`},
 		{"containerd", `sandbox_run|podsandbox/(helpers|controller)|RunPodSandbox|setupPodNetwork`, sandbox + `{words}`},
 		{"containerd", `image_pull|remotes/docker/`, pull + `{words}`},
@@ -58,7 +60,6 @@ func rules() []rule {
 	return []rule{
 		healthy("a-step", "", "", `^log (info|debug|trace) `, fault, "a step of work that goes on: something is skipped, already there, or removed as it should be"),
 		healthy("pressure-gone", "kubelet", "nodestatus", `^condition False KubeletHas(Sufficient|No)`, "", "the node does not lack what the condition is about"),
-		healthy("new-node", "VPC CNI", "", `backing store doesn.t exists, assuming bootstrap on a new node`, "", "the first start on a node"),
 
 		// Of no program's own subject.
 		nothing("verbose", "^(kubelet|control|cloud|AWS|containerd|aws-iam|Karpenter)", "", `^log (debug|trace)`, "",
@@ -70,7 +71,7 @@ func rules() []rule {
 
 		// The kubelet.
 		nothing("pods-volumes", "kubelet", `kubelet_volumes|volume_host|kubelet_getters|Volume|makeMounts|resolveRecursiveReadOnly|runtime\w*RecursiveReadOnly|translateMount`, "", "", "volumes of pods on a node that runs"),
-		nothing("pods-work", "kubelet", `kubelet_pods\.go|pod_workers|active_deadline|kubelet_resources|pod_container_deletor|Handle(Pod|Probe)|handleProbe|SyncPod|SyncTerminat|deletePod|rejectPod|tryReconcileMirror|syncLoop|` +
+		nothing("pods-work", "kubelet", `kubelet_pods\.go|pod_workers|active_deadline|kubelet_resources|pod_container_deletor|Handle(Pod|Probe)|handleProbe|SyncPod|SyncTerminat|deletePod|rejectPod|tryReconcileMirror|syncLoop|`+
 			`kuberuntime_container|kuberuntime_gc|kuberuntime/(labels|legacy|helpers|security_context)|kuberuntime_manager|kuberuntime_sandbox|pleg/evented|token/|StartGarbage|sysctl/allowlist`,
 			"", `sandbox|network|runtime (is|status|version)|resolv`, "a pod's containers, its resize or its end; the node has joined"),
 		nothing("server-requests", "kubelet", `pkg/kubelet/server/|kubelet_server_journal|ListenAndServePod`, "", `listen and serve$|failed to listen`, "requests of others to the kubelet: logs, exec, attach, statistics"),
@@ -138,7 +139,6 @@ func rules() []rule {
 		nothing("deprecations", "", "", `deprecat|migrat`, "no longer supported", "it still works, and will not in a later release"),
 		nothing("control-plane-start", "control plane|cloud provider", `ValidateInitialization| New\w*$|ca_provider|certificate_controller|passive_assume|IndexFunc|RunWithContext|Cloud\.Initialize|buildSelf|findVPCID|azToRegion|RulesFor`, "", "", "the start and caches of controllers that EKS runs"),
 		nothing("noderestriction-pods", "control plane", `noderestriction\S* \S*(admit(PVC|Pod|CSINode|ServiceAccount|Lease|Resource|Event)|validateNodeServiceAccount)`, "", "", "what a kubelet writes of pods and volumes, after its node is there"),
-		nothing("noderestriction-owner", "control plane", `noderestriction`, `ownerReferences|configSource`, "", "fields that a kubelet does not set"),
 		nothing("volume-state", "control plane", `nodevolumelimits|volumebinding|volumezone`, `translat|converting|no name|no pv name|being deleted|waiting for|reset|no class|not set for|not exist|storage class|looking up|object is not|label selector|check binding|no pod volume`, "",
 			"a claim that is not whole or not ready; no node and no zone is at fault"),
 		nothing("csr-writes", "control plane", `certificates/(signer|approver)`, `updating|adding|parse csr|unrecognized signer`, "", "the controller's own writes, which it repeats"),
