@@ -120,9 +120,9 @@ func (m message) troubled() bool {
 }
 
 var (
-	inverted = regexp.MustCompile(`^(\w*Pressure|NetworkUnavailable|Drifted|Expired|Empty|ConsistentStateNotFound|Disrupted|\w*Failed)\b`)
+	inverted = regexp.MustCompile(`^(\w*Pressure|NetworkUnavailable|Drifted|Expired|Empty|ConsistentStateNotFound|InstanceTerminating|Disrupted|\w*Failed)\b`)
 	trouble  = regexp.MustCompile(`(?i)fail|error|\berr\b|\berr[:=]|unable|can ?not|can't|could ?n[o']t|could not|not found|not (yet )?(ready|set|exist|available|supported|allowed|able|match|running|valid|synced|initialized|enough)|n't|invalid|` +
-		`time[d ]*out|timeout|deadline|exceed|insufficient|missing|denied|refused|reject|unauthor|forbidden|unavailable|unhealthy|unknown|unexpected|retry|retries|giving up|give up|skip|ignor|missed|lost|no longer|stale|leak|exhaust|throttl|interrupt|terminat|evict|kill|taint|drain|abort|discard|dropp|unreach|impaired|conflict|mismatch|degraded|deleted|out of|incompat|unsupported|no (available|free|ip|subnet|instance|eni|security|node|such)`)
+		`time[d ]*out|timeout|deadline|exceed|insufficient|missing|denied|refused|reject|unauthor|forbidden|unavailable|unhealthy|unknown|unexpected|retry|retries|giving up|give up|skip|ignor|missed|lost|no longer|stale|leak|exhaust|throttl|interrupt|terminat|evict|kill|taint|drain|abort|discard|dropp|unreach|impaired|conflict|mismatch|degraded|deleted|out of|garbage|incompat|unkown|waiting for api|waiting for (upto|api)|approaching|excluding|no valid|has no|limited|old controller|no [\w/ ]+ (found|available)|unsupported|no (available|free|ip|subnet|instance|eni|security|node|such)`)
 )
 
 // line is a message as its program writes it, the holes filled.

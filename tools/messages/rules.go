@@ -50,7 +50,7 @@ func printedAs() []printed {
 // matched with the kind and the level in front, and "+err" behind them for a log line that
 // has an error as a field: "log info+err Failed to …".
 func rules() []rule {
-	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch`
+	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage`
 	healthy := func(name, program, where, words, not, why string) rule {
 		return rule{classHealthy, name, program, where, words, not, why}
 	}
@@ -73,7 +73,7 @@ func rules() []rule {
 		nothing("pods-volumes", "kubelet", `kubelet_volumes|volume_host|kubelet_getters|Volume|makeMounts|resolveRecursiveReadOnly|runtime\w*RecursiveReadOnly|translateMount`, "", "", "volumes of pods on a node that runs"),
 		nothing("pods-work", "kubelet", `kubelet_pods\.go|pod_workers|active_deadline|kubelet_resources|pod_container_deletor|Handle(Pod|Probe)|handleProbe|SyncPod|SyncTerminat|deletePod|rejectPod|tryReconcileMirror|syncLoop|`+
 			`kuberuntime_container|kuberuntime_gc|kuberuntime/(labels|legacy|helpers|security_context)|kuberuntime_manager|kuberuntime_sandbox|pleg/evented|token/|StartGarbage|sysctl/allowlist`,
-			"", `sandbox|network|runtime (is|status|version)|resolv`, "a pod's containers, its resize or its end; the node has joined"),
+			"", `sandbox|network|runtime (is|status|version)|resolv|pod synchronization`, "a pod's containers, its resize or its end; the node has joined"),
 		nothing("server-requests", "kubelet", `pkg/kubelet/server/|kubelet_server_journal|ListenAndServePod`, "", `listen and serve$|failed to listen`, "requests of others to the kubelet: logs, exec, attach, statistics"),
 		nothing("eviction", "kubelet", `pkg/kubelet/eviction/`, "", "", "pods that are evicted from a node that runs; the pressure itself is a condition, which has rows"),
 		nothing("image-gc", "kubelet", `image_gc|kuberuntime_image\.go \S*(RemoveImage|ImageStats|ImageSize|ListImages|ImageFsInfo)|GetImageRef`, "", "NewImageGC", "images that are removed for space, or counted"),
@@ -81,12 +81,12 @@ func rules() []rule {
 		nothing("cgroups-of-pods", "kubelet", `pod_container_manager|cgroup_manager|cgroup_v\d_manager|cm/helpers|podContainerManager|isProcessRunning|ensureProcessInContainer|qosContainerManager`, "", "", "cgroups of pods on a node that runs"),
 		nothing("resolver-limits", "kubelet", `network/dns`, `limit|DNSConfigForming|CheckLimits|DNSPolicy|DNS type|MissingClusterDNS|resolverConf|mounter`, "", "too many search domains or name servers for a pod; the node's own names are resolved"),
 		nothing("token-of-pods", "kubelet", `pkg/credentialprovider`, `service account|cache ?key|singleflight|token`, "", "credentials that pods' service accounts have, not the node's role"),
-		nothing("odd-lines", "kubelet", `cmd/kubelet/app|kubelet\.go|watchdog|pleg/generic|lockfile`, `rlimit|oom|cgroup container metrics|system container metrics|watchdog|lock ?file|HTTP2|help. flag|TLS 1.3|MemoryQoS|not supported by|drop relist|relist|discard|Write status|node ip\(s\)|permissions|standalone|drop-in directory|initialize logging`,
+		nothing("odd-lines", "kubelet", `cmd/kubelet/app|kubelet\.go|watchdog|pleg/generic|lockfile`, `rlimit|oom|cgroup container metrics|system container metrics|systemd|notify watchdog$|lock ?file|HTTP2|help. flag|TLS 1.3|MemoryQoS|not supported by|drop relist|relist|discard|Write status|node ip\(s\)|permissions|standalone|drop-in directory|initialize logging`,
 			`pleg was|pleg has`, "a limit of the process, or a notice at its start, without which it goes on"),
 
 		// The control plane.
 		nothing("dra", "", `dynamicresources|/dra|noderestriction|ResourceSlice|resourceClaims?`, `resource ?(claim|slice)|DRA|dynamic resource|resourceslice`, "", "devices that pods claim (DRA)"),
-		nothing("noderestriction-other", "control plane", `noderestriction`, `pod|eviction|token|pvc|persistentvolumeclaim|csi ?node|lease|configmap|secret|ephemeral|mirror|trust ?bundle|certificate`, `node ".*" is not allowed|label|nodes`, "what a kubelet writes of pods, volumes and leases, after its node is there"),
+		nothing("noderestriction-other", "control plane", `noderestriction`, `pod|eviction|token|pvc|persistentvolumeclaim|csi ?node|lease|configmap|secret|ephemeral|mirror|trust ?bundle|certificate`, `node ".*" is not allowed|label|nodes|only access`, "what a kubelet writes of pods, volumes and leases, after its node is there"),
 		nothing("certificates-other", "control plane", `controller/certificates`, `sync|cache|queue|key`, "approv|sign|not recognized|unknown signer|rejected", "the controller's own queue"),
 		nothing("zones-eviction", "control plane", `nodelifecycle`, "", `not ready|NodeNotReady|unknown|registered`, "taints and evictions of nodes that were ready before"),
 		nothing("scheduler-state", "control plane", `scheduler`, `assum|cache|informer|prefilter|prebind|reserve|state|args|parse|nil|CSINode|list|get(ting)? |bind(ing)? volumes|timed? ?out|update|provision|revert|pre-score`, `didn.t match|did not match|conflict|zone|no available`, "the scheduler's own state"),
@@ -100,7 +100,7 @@ func rules() []rule {
 
 		// containerd.
 		nothing("containers", "containerd", `server/container_|cri/server/(list|metrics|events|blockio|rdt|update|status|service|restart|cni_conf|nri|streaming|sandbox_(stats|port|remove|stop|status|list|service)|helpers|image_(remove|status|list|fs)|imagefs|snapshots)|server/images/(image_(remove|status|list)|snapshots|check|imagefs|metrics)|podsandbox/(recover|sandbox_(delete|stats|stop|status)|events)|config/streaming|sandbox_portforward`,
-			"", `cni|network|failed to (load|create) cni`, "containers, statistics and streams of a node that runs, and pods that end"),
+			"", `cni|network|failed to (load|create) cni|fsnotify|CDI registry|introspect runtime|(pull|get) image .*(pulling|pause|%q: %w)$`, "containers, statistics and streams of a node that runs, and pods that end"),
 		nothing("pushes", "containerd", `pusher|converter|referrers|status\.go|schema1|warnings|publish|httpreadseeker \S*Seek`, "", "", "pushes and conversions of images, which a node does not do"),
 		nothing("ttrpc-and-blocks", "containerd", `services/server|cmd/containerd`, `ttrpc|debug|metrics|oom|shim|event|plugin (already|not)|proxy|namespace|boltdb|content store`, "", "services inside of containerd"),
 		nothing("seek", "containerd", `httpreadseeker|handler\.go|MatchLocalhost|memoryStatus|AppendDistribution|makeStringSlice`, "", "", "reading on in a download"),
@@ -110,7 +110,7 @@ func rules() []rule {
 			"the end of a pod, or of an interface that is not needed any more"),
 		nothing("network-policy", "VPC CNI", "", `network ?policy|NETWORK_POLICY`, "", "the agent of network policies, a program of its own"),
 		nothing("annotations", "VPC CNI", `AnnotatePod|introspect|eventrecorder|publisher|metrics`, "", "", "annotations, events and introspection"),
-		nothing("reconcile-bookkeeping", "VPC CNI", `datastore|Reconcile|logOutOfSync|verifyAndAdd`, "", `failed to (fetch|get attached|set up)|no (eni|available)|exhaust|recovery`, "the daemon's book of addresses, which it corrects by itself"),
+		nothing("reconcile-bookkeeping", "VPC CNI", `datastore|Reconcile|logOutOfSync|verifyAndAdd`, "", `failed to (fetch|get attached|set up)|no (eni|available)|exhaust|recovery|reading datastore|normalize`, "the daemon's book of addresses, which it corrects by itself"),
 		nothing("optional-settings", "VPC CNI", "", `^log (warn|info|debug)\S* .*(env|default|falling back|is not set|ignoring|parse|kernel lacks)`, "", "an optional setting that is not there or not valid; the default is taken"),
 		nothing("hyperpod", "", "", `hyperpod|sagemaker`, "", "nodes of SageMaker HyperPod"),
 		nothing("nft-cleanup", "VPC CNI", `networkutils`, `delet|cleanup|clean up|nft|stale`, "", "rules of older releases that are removed"),
@@ -119,11 +119,11 @@ func rules() []rule {
 		nothing("vrc-other", "VPC resource controller", `pkg/(healthz|worker)|cninode|introspect|pool\.go|utils/(events|map|gid)|cooldown|api/cleanup`, "", `insufficient|not enough|exhaust`, "the controller's queues, and interfaces that it removes"),
 
 		// Karpenter.
-		nothing("disruption", "^Karpenter", `statenode\.go|StateNode|disruption|drift|consistency|interruption/|garbagecollection|finalize|cleanup\w*Profile|CloudProvider\.(Delete|Get|List)|DefaultProvider\.Delete|terminateinstances|Terminate|hydration|node/health|nodeclass/events`, "", "",
+		nothing("disruption", "^Karpenter", `statenode\.go|StateNode|disruption|drift|consistency|interruption/|garbagecollection|finalize|cleanup\w*Profile|CloudProvider\.(Delete|Get|List)|DefaultProvider\.Delete|terminateinstances|Terminate|hydration|node/health|nodeclass/events`, "", "garbage collect",
 			"nodes that are there: drift, disruption, interruption, and what is removed"),
 		nothing("buffers-and-devices", "^Karpenter", `buffers|dra\.go|dynamic`, "", "", "capacity buffers and devices"),
 		nothing("pricing", "^Karpenter", `pricing|zonalshift|sqs`, "", "", "prices and queues"),
-		nothing("listing", "^Karpenter", "", `^error - (listing|tracking|gathering|parsing selector|updating (inverse|affinities)|getting (pods|node|daemon|CSINode|current|allocated|existing|instance id)|checking (host|volume)|patching|removing|deleting|adding)`, "",
+		nothing("listing", "^Karpenter", "", `^error - (listing|tracking|gathering|parsing selector|updating (inverse|affinities)|getting (pods|node|daemon|CSINode|current|allocated|existing|instance id)|checking (host|volume)|patching|removing|deleting|adding)`, "capacity reservations|instance types|role|getting node for|patching node",
 			"an object that Kubernetes's API did not return or take; the call is made again"),
 
 		// Codes.
@@ -137,13 +137,13 @@ func rules() []rule {
 
 		// What is left of programs, part by part.
 		nothing("deprecations", "", "", `deprecat|migrat`, "no longer supported", "it still works, and will not in a later release"),
-		nothing("control-plane-start", "control plane|cloud provider", `ValidateInitialization| New\w*$|ca_provider|certificate_controller|passive_assume|IndexFunc|RunWithContext|Cloud\.Initialize|buildSelf|findVPCID|azToRegion|RulesFor`, "", "", "the start and caches of controllers that EKS runs"),
+		nothing("control-plane-start", "control plane|cloud provider", `ValidateInitialization|(plugins|controllers|volumebinding)/\S+ New\w*$|ca_provider|certificate_controller|passive_assume|IndexFunc|RunWithContext|Cloud\.Initialize|buildSelf|findVPCID|azToRegion|RulesFor`, "", "", "the start and caches of controllers that EKS runs"),
 		nothing("noderestriction-pods", "control plane", `noderestriction\S* \S*(admit(PVC|Pod|CSINode|ServiceAccount|Lease|Resource|Event)|validateNodeServiceAccount)`, "", "", "what a kubelet writes of pods and volumes, after its node is there"),
 		nothing("volume-state", "control plane", `nodevolumelimits|volumebinding|volumezone`, `translat|converting|no name|no pv name|being deleted|waiting for|reset|no class|not set for|not exist|storage class|looking up|object is not|label selector|check binding|no pod volume`, "",
 			"a claim that is not whole or not ready; no node and no zone is at fault"),
 		nothing("csr-writes", "control plane", `certificates/(signer|approver)`, `updating|adding|parse csr|unrecognized signer`, "", "the controller's own writes, which it repeats"),
 		nothing("labels-by-cloud", "cloud provider", `controllers/node/|instances_v2|node/helpers`, `label|topology|nil metadata|resource key|monitoring|patching|^error - InstanceType|^error - Zone`, "", "labels and addresses of a node that is initialized, which are written again"),
-		nothing("gone-instances", "AWS cloud provider", `InstanceExists|Shutdown|InstanceID$|InstanceType$|getInstancesByNodeNames|mapToAWSInstanceIDs|IndexFunc|findInstanceByNodeName|nodeNameToInstanceID|instanceIDToNodeName|awsTagging|route|zones`, "", "multiple|clusterID", "instances that ended, and look-ups for load balancers"),
+		nothing("gone-instances", "AWS cloud provider", `InstanceExists|Shutdown|InstanceID$|InstanceType$|getInstancesByNodeNames|mapToAWSInstanceIDs|IndexFunc|findInstanceByNodeName|nodeNameToInstanceID|instanceIDToNodeName|awsTagging|route|zones`, "", "multiple|clusterID|for AWS instance", "instances that ended, and look-ups for load balancers"),
 		nothing("ecr-plugin", "AWS cloud provider", `ecr-credential-provider`, `nil|empty|group|kind|media|version|arn provided|sts client|assume role|parsing|no region`, "", "a request of the kubelet that is not whole, or credentials of a pod's service account"),
 
 		nothing("iptables-hints", "kubelet", `kubelet_network_linux`, "", "", "a hint for other programs in the node's firewall; without it the node joins"),
@@ -155,15 +155,14 @@ func rules() []rule {
 		nothing("sandbox-options", "containerd", "", `userns|user namespace|uid mapping|gid mapping|mapping line|selinux|kvm|'level'|untrusted|nri|seccomp|portforward|closed|destroy|remove network|unmount|symlink|metadata extension|extensions|lease|blockio|rdt|bandwidth|ip_pref|shm|ipc|stats|store:`, "",
 			"what a pod asks for itself, and what is removed after it"),
 		nothing("sandbox-later", "containerd", `sandbox_(update|stop|remove|stats|portforward)|teardownPodNetwork|writeCNIConfig|update_runtime_config|Wait$|handleSandboxTaskExit|controller\.go init|getMetadata|Server\.Stop|LoadPlugins|warning`, "", "", "pods that run, change or end, and containerd's own end"),
-		nothing("image-store", "containerd", `UpdateImage|updateImage|fetcher|resolver|hosts\.go|image_pull|config/config`, `image store|get image id|managed label|reference by|image by reference|id reference|offset|range|redirects|bufpipe|descriptor size|no timeout|deprecated|not supported with|moved to|credential handler|expected|annotation|slice|transfer|argument|stopped after`, "",
+		nothing("image-store", "containerd", `UpdateImage|updateImage|fetcher|resolver|hosts\.go|image_pull|config/config`, `image store|get image id|managed label|reference by|image by reference|id reference|offset|range|redirects|bufpipe|descriptor size|no timeout|deprecated|not supported with|moved to|credential handler|expected|annotation|slice|transfer|argument|stopped after`, "status code|config version",
 			"containerd's own book of images, and reading on in a download"),
 
-		nothing("ipv6-and-sysctl", "VPC CNI", `cmd/aws-vpc-cni`, `egress|tcp_early|accept_ra|rp_filter|log_file|cooldown`, "", "settings of the host that pods of some kinds need; the step goes on or names a value that nobody sets"),
-		nothing("observers", "VPC CNI", `_main|startBackground|SetAPIServerConnectivity|rpc_handler|k8sutils`, `event recorder|background|recreate|cache|direct mode|annotation|multi-nic|socket|annotat|IPAMKey|CIDR:`, "", "what the daemon does beside giving addresses"),
-		nothing("rules-of-pods", "VPC CNI", `UpdateExternal|UpdateHostSNAT|updateCIDRs|configureIPRules|UpdateRuleList|Stale|getRouteTable|parseCIDR|getBool|typeOfSNAT|connmark|GetPodMTU|nftConn|iptablesConn`, "", "", "rules for addresses outside the VPC, renewed while the node runs"),
+		nothing("observers", "VPC CNI", `_main|startBackground|SetAPIServerConnectivity|rpc_handler|k8sutils`, `recreate|cache|direct mode|annotation|multi-nic|annotat|IPAMKey|CIDR:`, "", "what the daemon does beside giving addresses"),
+		nothing("rules-of-pods", "VPC CNI", `UpdateExternal|UpdateHostSNAT|updateCIDRs|configureIPRules|UpdateRuleList|Stale|parseCIDR|getBool|typeOfSNAT|connmark|GetPodMTU|nftConn|iptablesConn`, "", "", "rules for addresses outside the VPC, renewed while the node runs"),
 		nothing("optional-tags", "VPC CNI", "", `tag(ging)? |tagged|delete_on_termination|DeleteOnTermination|SG:|security groups available|feature|TrackingSettings|chains|primary ENI is|Network Card data`, "no valid subnets", "a tag, a feature or a mark that is written again"),
-		nothing("ipv6-pods", "VPC CNI", "", `v6`, "only supported in|config|AssignIpv6", "IPv6 of pods beside IPv4"),
-		nothing("debug-steps", "VPC CNI", "", `^log (debug|warn)\S* .*(attempt|wanted|match link|warning: |stale|pruning|discover|checkAPIError|trying to|could not get|treating as|running|skipping)`, "", "one try of several, after which an error says that it failed"),
+		nothing("ipv6-pods", "VPC CNI", `driver\.go|imds\.go|generateJSON`, `v6`, "config|AssignIpv6", "IPv6 of pods beside IPv4"),
+		nothing("debug-steps", "VPC CNI", "", `^log (debug|warn)\S* .*(attempt|wanted|match link|warning: |stale|pruning|discover|checkAPIError|trying to|could not get|treating as|running|skipping)`, "max retry|unavailable|set up ENI|allocate ENI|checkAPIError", "one try of several, after which an error says that it failed"),
 
 		nothing("vrc-windows", "VPC resource controller", `provider/(ip|prefix)/|warm\.go|pool/|configmap|ConfigMap|AdvertiseCapacity|Deconstruct|IsOldVPC`, "", "", "addresses of Windows nodes, which Rollcall does not diagnose"),
 		nothing("vrc-gone", "VPC resource controller", `Delete|delete|manager\.check|performAsync|freeVlan|ReSync|ProcessAsync|ReconcileNode|NodeReconciler|PodReconciler|NewResourceManager|httpClient|helper\.go (Int|GetSource|SecurityGroup)`, "", "initialize", "nodes and pods that are gone, and the controller's own queue"),
@@ -173,13 +172,13 @@ func rules() []rule {
 		nothing("authenticator-files", "aws-iam-authenticator", `filecache|mapper/(file|dynamicfile)|GenerateFiles|Webhook|configmap/client|CallBack|ValidateBackend|BuildMapper|server\.go New|stsHosts|newSession|GetWithOptions|config\.go`, "", "", "files, back ends and clients that EKS's authenticator does not have"),
 		nothing("authenticator-requests", "aws-iam-authenticator", `authenticateEndpoint|startLoadConfigMap`, "", "pars", "the webhook's own requests and watches"),
 
-		nothing("karpenter-watches", "^Karpenter", `operator|version/|pkg/state|state/cluster|preferences|Scheduler\.Solve|topology\.go|Hasher|batcher|hydrate|InvalidateCache|cachedEvicted|DeleteAll|tagging|CreateTags|drift|UnavailableOfferings|checkODFallback|garbage`, "", "connectivity|endpoint|not compatible|unauthor|region|createfleet", "caches, tags and watches, which are read or written again"),
+		nothing("karpenter-watches", "^Karpenter", `operator|version/|pkg/state|state/cluster|preferences|Scheduler\.Solve|topology\.go|Hasher|batcher|hydrate|InvalidateCache|cachedEvicted|DeleteAll|tagging|CreateTags|drift|UnavailableOfferings|checkODFallback|garbage`, "", "connectivity|endpoint|not compatible|unauthor|region|error while batching|cluster sync|state sync|garbage", "caches, tags and watches, which are read or written again"),
 		nothing("pvc-shape", "^Karpenter$", `volumetopology|volumeusage|volumeTopology|existingnode|hostport`, "", "zone|incompatible", "volumes and ports of a pod that no node is at fault for"),
 		nothing("pods-not-for-it", "^Karpenter$", `GetPendingPods|Results\.Record|ValidatePersist|validateNodeSelector|getPersistent|getStorage|getRequirements|offeringsToReserve`, "", "could not schedule", "pods that Karpenter leaves to others, or that name what is not there"),
-		nothing("cpu-count", "nodeadm", `resources\.go|getCPU|eni_max_pods`, "", "", "CPUs are counted for what the kubelet reserves; a default is taken"),
+		nothing("cpu-count", "nodeadm", `resources\.go|getCPU`, "", "", "CPUs are counted for what the kubelet reserves; a default is taken"),
 		healthy("settings-printed", "", "", `^log (info|debug) (using http_timeout|connection tracking settings|instance type limits are missing)|^event Normal (Pulled|SecurityGroupRequested)`, "", "a setting that is printed, or an image that is there"),
 		nothing("sandboxes-that-end", "kubelet", `GetPortForward|containerGC|doPodResize|killPod|updatePodSandbox|getSandboxIDByPodUID|EventedPLEG|GetDynamicResources|SetupDNSinContainerized|ReadOnlyServer|setters\.go (Images|VersionInfo)|recordEvent$|GetPodStatus|sysctl/`, "", "", "pods that run or end, and parts of the kubelet that EKS does not use"),
-		nothing("kubelet-notices", "kubelet", "", `marshal effective|register config$|inotify|lenient decoding|PossibleMemoryBacked|ErrImageNeverPull|InspectFailed|has been rebooted|sandbox ready callback|network information|oom score|UserNS`, "", "a notice after which the kubelet goes on"),
+		nothing("kubelet-notices", "kubelet", "", `marshal effective|register config$|inotify|lenient decoding|PossibleMemoryBacked|ErrImageNeverPull|apply default image tag|has been rebooted|sandbox ready callback|network information|oom score|UserNS`, "", "a notice after which the kubelet goes on"),
 		nothing("containerd-start-notices", "containerd", `cmd/containerd|services/server|cri/config|cri/server/(service|cni_conf)`, `ambiguous|does not implement|conf dir is removed|kernel version|io_type|sandbox should not`, "", "a notice, or a setting of other kinds of hosts"),
 		nothing("sandbox-book", "containerd", `podsandbox/(store|helpers)|sandbox_run`, `pod sandbox with id|should not be nil|metadata|sandbox pid|sandbox status|status of pod sandbox|save sandbox|cleanup sandbox|pod sandbox exit|hostname|ns src|pinned|netns|empty file|removing`, "network namespace", "containerd's own book of sandboxes"),
 		nothing("running-instances", "^Karpenter's", `resolve(InstanceType|NodeClass)FromInstance|DefaultProvider\.(Get|List)$|instancesFromOutput|CapacityReservation\.Reconcile`, `^error - (resolving|getting instances|expected a|failed to describe ec2|describing ec2)|^log error failed to parse|^error - instance not found`, "", "instances that are there"),
