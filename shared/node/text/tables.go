@@ -15,7 +15,7 @@ import (
 
 // rows are all rows in the order in which they count among equals.
 func rows() []row {
-	return slices.Concat(identityRows(), pathRows(), karpenterRows(), bootRows(), eksRows(), kubernetesRows(), apiRows())
+	return slices.Concat(identityRows(), pathRows(), karpenterRows(), bootRows(), eksRows(), kubernetesRows(), printedRows(), apiRows())
 }
 
 // byConsole asks the table of consoles. A line that names no more than a unit,

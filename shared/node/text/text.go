@@ -223,7 +223,9 @@ func overBy(f finding, r record) bool {
 }
 
 // endsAny reports whether a record may end something that was found.
-func endsAny(r record) bool { return r.level == calm && (r.subject != "" || isReady(r) || isRegistered(r)) }
+func endsAny(r record) bool {
+	return r.level == calm && (r.subject != "" || isReady(r) || isRegistered(r))
+}
 
 // isReady reports whether a record says that a node became Ready.
 func isReady(r record) bool {
