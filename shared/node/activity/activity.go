@@ -857,6 +857,7 @@ func table() []row {
 		{class: checkid.LaunchUnsupportedType, codes: []string{"Ec2InstanceTypeDoesNotExist", "InvalidAvailabilityZone", "InvalidZone.*"}, texts: []string{"requested instance type…is not supported in your requested availability zone", "requested availability zone is no longer supported"}, meaning: "the instance type is not offered in this zone",
 			sample: "InvalidFleetConfiguration - Your requested instance type (c5.large) is not supported in your requested Availability Zone (us-east-1e).", source: "https://github.com/compiler-explorer/infra/issues/601"},
 		{class: checkid.LaunchUnsupportedType, texts: []string{"instance type is not eligible for free tier"}, meaning: "the account is on the Free plan, which launches Free Tier types only",
+			next:   "Upgrade the account's plan, or launch a Free Tier type: aws ec2 describe-instance-types --filters Name=free-tier-eligible,Values=true lists them.",
 			sample: "Could not launch On-Demand Instances. InvalidParameterCombination - The specified instance type is not eligible for Free Tier. For a list of Free Tier instance types, run 'describe-instance-types' with the filter 'free-tier-eligible=true'. Launching EC2 instance failed.", source: "https://github.com/LinkedInLearning/learning-terraform-3087701/issues/345"},
 
 		{class: checkid.LaunchTemplate, codes: []string{"InvalidKeyPair.*", "InvalidKey.Format"}, texts: []string{"the key pair…does not exist"}, meaning: "the key pair that the launch template names does not exist",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/node/match"
 )
 
@@ -108,10 +109,27 @@ func (e *engine) one(r record, v vocabulary) Told {
 			}
 		}
 	}
+	if f.failed1(denied) && !f.failed1(timedOut, refused, noRoute, unresolved) {
+		if best.Look = slices.DeleteFunc(slices.Clone(best.Look), isPath); best.Symptom && len(best.Look) == 0 {
+			best.Look = []checkid.ID{checkid.IAMRolePolicies, checkid.EndpointPolicyDenies}
+		}
+	}
 	if best.weight() > 0 {
 		best.Kind, best.Failed = f.kind(), f.failed()
 	}
 	return best
+}
+
+// isPath reports whether a check looks at the way to a service: who answers with 403 was
+// reached.
+func isPath(id checkid.ID) bool {
+	switch family, _, _ := strings.Cut(string(id), "/"); family {
+	case "route", "nacl", "sg", "dns":
+		return true
+	case "endpoint":
+		return id != checkid.EndpointPolicyDenies
+	}
+	return false
 }
 
 func byFacts(f facts, rows []row, v vocabulary) Told {

@@ -328,6 +328,14 @@ func identityRows() []row {
 			meaning: "ECR was reached, and refuses the node's credentials: its role lacks ECR's read actions, or the credential provider did not serve",
 			next:    "Attach AmazonEC2ContainerRegistryPullOnly to the node role; look at the kubelet's ecr-credential-provider, at a replaced containerd configuration, and at the way to ECR's API."},
 
+		// AWS attaches this policy to a user whose key it found in public (IAM user guide, "AWS
+		// managed policies: AWSCompromisedKeyQuarantineV3").
+		{check: checkid.LaunchPolicyDenied, calls: launchCalls(), all: [][]string{{"awscompromisedkeyquarantine"}}, source: iamDoc,
+			meaning: "AWS has quarantined the access key that launches: it was found in public",
+			next:    "Take the key out of use and look in CloudTrail for what was done with it; AWS's mail and support case say how the quarantine ends. Let launches use a role instead."},
+		{meaning: "AWS has quarantined the access key of the caller: it was found in public; that says nothing of nodes",
+			next: "Take the key out of use and look in CloudTrail for what was done with it; AWS's mail and support case say how the quarantine ends.",
+			all:  [][]string{{"awscompromisedkeyquarantine"}}, source: iamDoc},
 		// IAM: what denied it is in the message.
 		{check: checkid.LaunchPolicyDenied, fails: []failure{denied}, calls: launchCalls(), all: [][]string{policyKinds()}, not: onNode, source: iamDoc},
 		// What sts:DecodeAuthorizationMessage answers.
@@ -446,6 +454,10 @@ func karpenterRows() []row {
 			"no security groups…selector", "nodeclassnotready", "nodeclass not ready", "node class not ready", "failed resolving nodeclass",
 			"failed resolving node class", "resolving nodeclass", "nodeclass not found", "nodeclass…not found", "nodeclassnotfound", "nodeclassterminating",
 			"no capacity reservations exist"}}, source: karpenterDoc},
+		{check: class, codes: []string{"UnauthorizedNodeRole"}, source: "EKS user guide, Auto Mode: create a node class",
+			look:    []checkid.ID{checkid.IAMAccessMissing, checkid.IAMAccessPolicyMissing},
+			meaning: "the NodeClass's node role has no access entry in the cluster: its nodes would not be let in",
+			next:    "Give the role that it names an access entry of type EC2 with the policy AmazonEKSAutoNodePolicy."},
 		{check: class, codes: []string{"SubnetsNotFound", "SecurityGroupsNotFound", "AMINotFound", "UnsupportedAlias", "InstanceProfileNotFound",
 			"PlacementGroupNotFound", "PlacementGroupResolutionFailed", "TagValidationFailed", "ClusterCIDRResolutionFailed", "InvalidKubeletConfiguration",
 			"UnsupportedKubeletConfiguration", "DependenciesNotReady", "NodeClassNotReady", "NodePoolValidationFailed", "NodeClassNotFound",

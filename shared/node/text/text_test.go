@@ -614,6 +614,45 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
+// Who answers with 403 was reached: no path is at fault.
+func TestDeniedIsNoPath(t *testing.T) {
+	count := 0
+	for _, file := range []string{"known.json", "heldout.json", "heldout-2.json", "heldout-3.json", "heldout-4.json", "threads.json"} {
+		for _, s := range read(t, file) {
+			low := strings.ToLower(s.Text)
+			if !strings.Contains(low, "403") && !strings.Contains(low, "accessdenied") && !strings.Contains(low, "unauthorizedoperation") && !strings.Contains(low, "not authorized") ||
+				strings.Contains(low, "timeout") || strings.Contains(low, "timed out") {
+				continue
+			}
+			for _, told := range All(s.Text) {
+				count++
+				if i := slices.IndexFunc(append([]checkid.ID{told.Check}, told.Look...), isPath); i >= 0 {
+					t.Errorf("%.200q sends to %s: %q", s.Text, told.Check, told.Look)
+				}
+			}
+		}
+	}
+	if count < 15 {
+		t.Errorf("%d texts of a denied call: too few to hold anything", count)
+	}
+}
+
+// A reason has its own step and not that of its family.
+func TestOwnStep(t *testing.T) {
+	for text, want := range map[string]struct {
+		check checkid.ID
+		next  string
+	}{
+		"User: arn:aws:iam::1:user/ci is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-east-1:1:instance/* with an explicit deny in an identity-based policy: arn:aws:iam::aws:policy/AWSCompromisedKeyQuarantineV3": {checkid.LaunchPolicyDenied, "Take the key out of use"},
+		"Status condition transitioned, Type: InstanceProfileReady, Status: Unknown -> False, Reason: UnauthorizedNodeRole, Message: Role AutoModeCustomRole is unauthorized to join nodes to the cluster":                                     {checkid.KarpenterNodeclassNotReady, "access entry of type EC2"},
+		"Could not launch On-Demand Instances. InvalidParameterCombination - The specified instance type is not eligible for Free Tier. Launching EC2 instance failed.":                                                                        {checkid.LaunchUnsupportedType, "Upgrade the account's plan"},
+	} {
+		if got := Tell(text); got.Check != want.check || !strings.Contains(got.Next, want.next) {
+			t.Errorf("%.120q tells %s: %s; want %s and %q", text, got.Check, got.Next, want.check, want.next)
+		}
+	}
+}
+
 // What a text of somebody else says is no fault of a node.
 func TestOthersTellNothing(t *testing.T) {
 	for _, text := range []string{
