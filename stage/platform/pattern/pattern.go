@@ -1,7 +1,7 @@
 // Package pattern matches events against EventBridge event patterns.
 //
-// It covers the whole operator table of EventBridge rules and rejects what it
-// does not know, because a pattern that is quietly understood as something
+// It covers the operators that Rollcall's rules use (exact values, prefix,
+// anything-but, exists, $or) and rejects all others, because a pattern that is quietly understood as something
 // else hides exactly the mistake that the local stage exists to find. The
 // semantics follow event-ruler, the matcher behind EventBridge:
 //
@@ -16,13 +16,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Pattern is a compiled event pattern. It is immutable and safe for use by
@@ -471,21 +468,13 @@ func compileOperator(path string, n node) (predicate, error) {
 	}
 	at := join(path, op)
 	switch op {
-	case "prefix", "suffix":
-		return compileAffix(at, op == "suffix", arg)
-	case "equals-ignore-case":
+	case "prefix":
 		if arg.kind != kindString {
 			return nil, refuse(at, "must be a string")
 		}
-		return equalFold{arg.text}, nil
-	case "wildcard":
-		return compileWildcard(at, arg)
+		return prefix{arg.text}, nil
 	case "anything-but":
 		return compileAnythingBut(at, arg)
-	case "numeric":
-		return compileNumeric(at, arg)
-	case "cidr":
-		return compileCIDR(at, arg)
 	case "exists":
 		if arg.kind != kindBool {
 			return nil, refuse(at, "must be true or false")
@@ -503,68 +492,8 @@ func single(path string, n node) (string, node, error) {
 	return n.members[0].name, n.members[0].value, nil
 }
 
-func compileAffix(path string, suffix bool, arg node) (predicate, error) {
-	switch arg.kind {
-	case kindString:
-		return affix{text: arg.text, suffix: suffix}, nil
-	case kindObject:
-		op, inner, err := single(path, arg)
-		if err != nil {
-			return nil, err
-		}
-		if op != "equals-ignore-case" {
-			return nil, refuse(path, "unknown operator %q", op)
-		}
-		if inner.kind != kindString {
-			return nil, refuse(join(path, op), "must be a string")
-		}
-		return affix{text: inner.text, suffix: suffix, fold: true}, nil
-	default:
-		return nil, refuse(path, "must be a string or {\"equals-ignore-case\": string}")
-	}
-}
-
-func compileWildcard(path string, arg node) (predicate, error) {
-	if arg.kind != kindString {
-		return nil, refuse(path, "must be a string")
-	}
-	var parts []string
-	var part strings.Builder
-	star := false
-	for i := 0; i < len(arg.text); i++ {
-		c := arg.text[i]
-		if c == '*' {
-			if star {
-				return nil, refuse(path, "consecutive wildcard characters are not allowed")
-			}
-			star = true
-			parts = append(parts, part.String())
-			part.Reset()
-			continue
-		}
-		star = false
-		if c == '\\' {
-			i++
-			if i == len(arg.text) || (arg.text[i] != '*' && arg.text[i] != '\\') {
-				return nil, refuse(path, `a backslash may escape only "*" and "\"`)
-			}
-			c = arg.text[i]
-		}
-		part.WriteByte(c)
-	}
-	return wildcard{parts: append(parts, part.String())}, nil
-}
-
-// compileAnythingBut reads all forms: a string, a number, a list of either,
-// or one of four operators on a string or a list of strings.
+// compileAnythingBut reads a string, a number, or a list of either.
 func compileAnythingBut(path string, arg node) (predicate, error) {
-	if arg.kind == kindObject {
-		op, inner, err := single(path, arg)
-		if err != nil {
-			return nil, err
-		}
-		return compileAnythingButOperator(join(path, op), op, inner)
-	}
 	values := arg.items
 	if arg.kind != kindArray {
 		values = []node{arg}
@@ -592,91 +521,6 @@ func compileAnythingBut(path string, arg node) (predicate, error) {
 	return out, nil
 }
 
-func compileAnythingButOperator(path, op string, arg node) (predicate, error) {
-	values := arg.items
-	if arg.kind != kindArray {
-		values = []node{arg}
-	}
-	if len(values) == 0 {
-		return nil, refuse(path, "an empty list is not allowed")
-	}
-	out := anythingBut{}
-	for _, v := range values {
-		if v.kind != kindString {
-			return nil, refuse(path, "must be a string or a list of strings")
-		}
-		if v.text == "" && op != "equals-ignore-case" {
-			return nil, refuse(path, "an empty string is not allowed")
-		}
-		switch op {
-		case "prefix", "suffix":
-			out.none = append(out.none, affix{text: v.text, suffix: op == "suffix"})
-		case "equals-ignore-case":
-			out.none = append(out.none, equalFold{v.text})
-		case "wildcard":
-			w, err := compileWildcard(path, v)
-			if err != nil {
-				return nil, err
-			}
-			out.none = append(out.none, w)
-		default:
-			return nil, refuse(path, "anything-but does not know operator %q", op)
-		}
-	}
-	return out, nil
-}
-
-func compileNumeric(path string, arg node) (predicate, error) {
-	if arg.kind != kindArray || (len(arg.items) != 2 && len(arg.items) != 4) {
-		return nil, refuse(path, "must be an array of one or two comparisons")
-	}
-	out := numeric{}
-	for i := 0; i < len(arg.items); i += 2 {
-		op, val := arg.items[i], arg.items[i+1]
-		if op.kind != kindString {
-			return nil, refuse(path, "a comparison must start with an operator")
-		}
-		if val.kind != kindNumber {
-			return nil, refuse(path, "the value of %q must be a number", op.text)
-		}
-		f, ok := bounded(val.text)
-		if !ok {
-			return nil, refuse(path, "number %s is not between -5.0e9 and 5.0e9", val.text)
-		}
-		switch op.text {
-		case "=", "<", "<=", ">", ">=":
-		default:
-			return nil, refuse(path, "unknown comparison %q", op.text)
-		}
-		out = append(out, comparison{op: op.text, value: f})
-	}
-	if len(out) == 2 {
-		// A range goes from below to above, in this order only.
-		if out[0].op[0] != '>' || out[1].op[0] != '<' {
-			return nil, refuse(path, `a range must be ">" or ">=" followed by "<" or "<="`)
-		}
-		if out[0].value >= out[1].value {
-			return nil, refuse(path, "the lower bound must be less than the upper bound")
-		}
-	}
-	return out, nil
-}
-
-func compileCIDR(path string, arg node) (predicate, error) {
-	if arg.kind != kindString {
-		return nil, refuse(path, "must be a string")
-	}
-	p, err := netip.ParsePrefix(arg.text)
-	if err != nil {
-		return nil, refuse(path, "%q is not a CIDR block", arg.text)
-	}
-	// event-ruler refuses a block of one address ("mask bits must be < 32").
-	if p.IsSingleIP() {
-		return nil, refuse(path, "mask bits must be less than %d", p.Addr().BitLen())
-	}
-	return cidr{p.Masked()}, nil
-}
-
 // maxNumber is the documented range of EventBridge's numeric matching:
 // -5.0e9 to 5.0e9 inclusive.
 const maxNumber = 5.0e9
@@ -700,18 +544,6 @@ func exactNumber(text string) predicate {
 type predicate interface {
 	matches(leaf node) bool
 }
-
-var (
-	_ predicate = exact{}
-	_ predicate = number{}
-	_ predicate = equalFold{}
-	_ predicate = affix{}
-	_ predicate = wildcard{}
-	_ predicate = anythingBut{}
-	_ predicate = numeric{}
-	_ predicate = cidr{}
-	_ predicate = exists{}
-)
 
 // exact is a string, true, false or null.
 type exact struct {
@@ -740,103 +572,11 @@ func (p number) matches(leaf node) bool {
 	return ok && p.byValue && f == p.value
 }
 
-type equalFold struct{ text string }
+// prefix is what a string begins with.
+type prefix struct{ text string }
 
-func (p equalFold) matches(leaf node) bool {
-	return leaf.kind == kindString && strings.EqualFold(leaf.text, p.text)
-}
-
-// affix is a prefix or a suffix, as written or ignoring case.
-type affix struct {
-	text   string
-	suffix bool
-	fold   bool
-}
-
-func (p affix) matches(leaf node) bool {
-	if leaf.kind != kindString {
-		return false
-	}
-	switch {
-	case p.fold && p.suffix:
-		return foldSuffix(leaf.text, p.text)
-	case p.fold:
-		return foldPrefix(leaf.text, p.text)
-	case p.suffix:
-		return strings.HasSuffix(leaf.text, p.text)
-	default:
-		return strings.HasPrefix(leaf.text, p.text)
-	}
-}
-
-// foldPrefix works rune by rune, because two runes that fold together may
-// have encodings of different length.
-func foldPrefix(s, prefix string) bool {
-	for prefix != "" {
-		if s == "" {
-			return false
-		}
-		a, n := utf8.DecodeRuneInString(s)
-		b, m := utf8.DecodeRuneInString(prefix)
-		if !sameFold(a, b) {
-			return false
-		}
-		s, prefix = s[n:], prefix[m:]
-	}
-	return true
-}
-
-func foldSuffix(s, suffix string) bool {
-	for suffix != "" {
-		if s == "" {
-			return false
-		}
-		a, n := utf8.DecodeLastRuneInString(s)
-		b, m := utf8.DecodeLastRuneInString(suffix)
-		if !sameFold(a, b) {
-			return false
-		}
-		s, suffix = s[:len(s)-n], suffix[:len(suffix)-m]
-	}
-	return true
-}
-
-func sameFold(a, b rune) bool {
-	if a == b {
-		return true
-	}
-	for r := unicode.SimpleFold(a); r != a; r = unicode.SimpleFold(r) {
-		if r == b {
-			return true
-		}
-	}
-	return false
-}
-
-// wildcard holds the literal parts between the asterisks.
-type wildcard struct{ parts []string }
-
-func (p wildcard) matches(leaf node) bool {
-	if leaf.kind != kindString {
-		return false
-	}
-	s, last := leaf.text, len(p.parts)-1
-	if last == 0 {
-		return s == p.parts[0]
-	}
-	if !strings.HasPrefix(s, p.parts[0]) {
-		return false
-	}
-	s = s[len(p.parts[0]):]
-	// The leftmost place for each middle part leaves most for the rest.
-	for _, part := range p.parts[1:last] {
-		i := strings.Index(s, part)
-		if i < 0 {
-			return false
-		}
-		s = s[i+len(part):]
-	}
-	return strings.HasSuffix(s, p.parts[last])
+func (p prefix) matches(leaf node) bool {
+	return leaf.kind == kindString && strings.HasPrefix(leaf.text, p.text)
 }
 
 // anythingBut matches every leaf that none of its predicates matches, of
@@ -850,53 +590,6 @@ func (p anythingBut) matches(leaf node) bool {
 		}
 	}
 	return true
-}
-
-type comparison struct {
-	op    string
-	value float64
-}
-
-// numeric holds one comparison, or the two of a range.
-type numeric []comparison
-
-func (p numeric) matches(leaf node) bool {
-	if leaf.kind != kindNumber {
-		return false
-	}
-	f, ok := bounded(leaf.text)
-	if !ok {
-		return false
-	}
-	for _, c := range p {
-		var holds bool
-		switch c.op {
-		case "=":
-			holds = f == c.value
-		case "<":
-			holds = f < c.value
-		case "<=":
-			holds = f <= c.value
-		case ">":
-			holds = f > c.value
-		case ">=":
-			holds = f >= c.value
-		}
-		if !holds {
-			return false
-		}
-	}
-	return true
-}
-
-type cidr struct{ block netip.Prefix }
-
-func (p cidr) matches(leaf node) bool {
-	if leaf.kind != kindString {
-		return false
-	}
-	addr, err := netip.ParseAddr(leaf.text)
-	return err == nil && p.block.Contains(addr)
 }
 
 // exists with want false is judged where the event is known as a whole: see
