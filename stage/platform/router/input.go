@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,237 +16,10 @@ import (
 	"rollcall/stage/platform/template"
 )
 
-// inputError says that a target's input cannot be made.
-type inputError struct{ reason string }
+// targetError says that nothing can be delivered to a target.
+type targetError struct{ arn string }
 
-func (e *inputError) Error() string { return "target input: " + e.reason }
-
-// checkInput judges at load what EventBridge judges when a target is put.
-func checkInput(t template.Target) error {
-	if t.Input != "" && !json.Valid([]byte(t.Input)) {
-		return &inputError{"Input is not JSON"}
-	}
-	if t.InputPath != "" {
-		if _, err := parsePath(t.InputPath); err != nil {
-			return err
-		}
-	}
-	if t.InputTransformer == nil {
-		return nil
-	}
-	for _, path := range t.InputTransformer.Paths {
-		if _, err := parsePath(path); err != nil {
-			return err
-		}
-	}
-	_, err := transform(t.InputTransformer.Template, func(name string) (any, bool) {
-		if _, ok := t.InputTransformer.Paths[name]; ok || strings.HasPrefix(name, "aws.events.") {
-			return "x", true
-		}
-		return nil, false
-	})
-	return err
-}
-
-// input makes what the target receives.
-func input(t template.Target, e Event, ruleARN, ruleName string, now time.Time) ([]byte, error) {
-	switch {
-	case t.Input != "":
-		return []byte(t.Input), nil
-	case t.InputPath == "" && t.InputTransformer == nil:
-		return e.JSON, nil
-	}
-	var event any
-	if err := json.Unmarshal(e.JSON, &event); err != nil {
-		return nil, &inputError{err.Error()}
-	}
-	if t.InputPath != "" {
-		v, ok, err := lookUp(event, t.InputPath)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			return nil, &inputError{fmt.Sprintf("the event has nothing at %q", t.InputPath)}
-		}
-		return json.Marshal(v)
-	}
-	var failed error
-	out, err := transform(t.InputTransformer.Template, func(name string) (any, bool) {
-		switch name {
-		case "aws.events.rule-arn":
-			return ruleARN, true
-		case "aws.events.rule-name":
-			return ruleName, true
-		case "aws.events.event.ingestion-time":
-			return now.UTC().Format("2006-01-02T15:04:05Z"), true
-		case "aws.events.event", "aws.events.event.json":
-			return event, true
-		}
-		path, known := t.InputTransformer.Paths[name]
-		if !known {
-			return nil, false
-		}
-		v, ok, err := lookUp(event, path)
-		if err != nil {
-			failed = err
-		}
-		if !ok {
-			// AWS documents only that a variable whose path is not in the
-			// event "won't appear in the output".
-			return "", true
-		}
-		return v, true
-	})
-	if failed != nil {
-		return nil, failed
-	}
-	return out, err
-}
-
-// transform replaces <name> in a template. Outside of quotes a value is put
-// in as JSON, inside of quotes as text. The template is a JSON object or a
-// JSON string.
-func transform(source string, value func(name string) (any, bool)) ([]byte, error) {
-	var b strings.Builder
-	quoted := false
-	for i := 0; i < len(source); i++ {
-		c := source[i]
-		switch {
-		case c == '\\' && quoted && i+1 < len(source):
-			b.WriteByte(c)
-			i++
-			b.WriteByte(source[i])
-			continue
-		case c == '"':
-			quoted = !quoted
-		case c == '<':
-			end := strings.IndexByte(source[i:], '>')
-			if end < 0 {
-				break
-			}
-			v, ok := value(source[i+1 : i+end])
-			if !ok {
-				return nil, &inputError{fmt.Sprintf("variable <%s> is not in InputPathsMap", source[i+1:i+end])}
-			}
-			text, err := insert(v, quoted)
-			if err != nil {
-				return nil, err
-			}
-			b.WriteString(text)
-			i += end
-			continue
-		}
-		b.WriteByte(c)
-	}
-	if !json.Valid([]byte(b.String())) {
-		return nil, &inputError{"the template does not give valid JSON"}
-	}
-	return []byte(b.String()), nil
-}
-
-func insert(v any, quoted bool) (string, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return "", &inputError{err.Error()}
-	}
-	if !quoted {
-		return string(raw), nil
-	}
-	if s, ok := v.(string); ok {
-		raw, err = json.Marshal(s)
-	} else {
-		raw, err = json.Marshal(string(raw))
-	}
-	if err != nil {
-		return "", &inputError{err.Error()}
-	}
-	return string(raw[1 : len(raw)-1]), nil
-}
-
-// parsePath reads the JSON paths that EventBridge takes: $, names after dots
-// or in ['…'], and indexes in [n]. Filters and wildcards are not among them.
-func parsePath(path string) ([]any, error) {
-	bad := &inputError{fmt.Sprintf("%q is not a JSON path that EventBridge takes", path)}
-	rest, ok := strings.CutPrefix(path, "$")
-	if !ok {
-		return nil, bad
-	}
-	var steps []any
-	for rest != "" {
-		switch {
-		case strings.HasPrefix(rest, "['"):
-			name, after, ok := strings.Cut(rest[2:], "']")
-			if !ok || name == "" {
-				return nil, bad
-			}
-			steps, rest = append(steps, name), after
-		case rest[0] == '[':
-			index, after, ok := strings.Cut(rest[1:], "]")
-			i, err := strconv.Atoi(index)
-			if !ok || err != nil || i < 0 {
-				return nil, bad
-			}
-			steps, rest = append(steps, i), after
-		case rest[0] == '.':
-			end := strings.IndexAny(rest[1:], ".[")
-			name := rest[1:]
-			if end >= 0 {
-				name = rest[1 : end+1]
-			}
-			if name == "" || strings.ContainsAny(name, "*?@()'\"") {
-				return nil, bad
-			}
-			steps, rest = append(steps, name), rest[1+len(name):]
-		default:
-			return nil, bad
-		}
-	}
-	return steps, nil
-}
-
-func lookUp(v any, path string) (any, bool, error) {
-	steps, err := parsePath(path)
-	if err != nil {
-		return nil, false, err
-	}
-	for _, s := range steps {
-		switch s := s.(type) {
-		case string:
-			m, ok := v.(map[string]any)
-			if !ok {
-				return nil, false, nil
-			}
-			if v, ok = m[s]; !ok {
-				return nil, false, nil
-			}
-		case int:
-			list, ok := v.([]any)
-			if !ok || s >= len(list) {
-				return nil, false, nil
-			}
-			v = list[s]
-		}
-	}
-	return v, true, nil
-}
-
-// mapping is an event source mapping of a queue.
-type mapping struct {
-	template.EventSourceMapping
-	filters []*pattern.Pattern
-}
-
-func compileMapping(x template.EventSourceMapping) (mapping, error) {
-	m := mapping{EventSourceMapping: x}
-	for i, f := range x.Filters {
-		p, err := pattern.Compile(f)
-		if err != nil {
-			return mapping{}, fmt.Errorf("filter %d: %w", i, err)
-		}
-		m.filters = append(m.filters, p)
-	}
-	return m, nil
-}
+func (e *targetError) Error() string { return "no delivery to " + e.arn }
 
 // defaultPollers is the number of concurrent batches with which Lambda starts
 // to poll a queue. It scales up from there; the stage does not.
@@ -257,7 +29,7 @@ const defaultPollers = 5
 // up to the mapping's concurrency run at a time. (Lambda gathers with
 // several pollers at once, so that a burst may be cut into more and smaller
 // batches than here.)
-func (r *Router) poll(ctx context.Context, m mapping) {
+func (r *Router) poll(ctx context.Context, m template.EventSourceMapping) {
 	limit := m.MaximumConcurrency
 	if limit == 0 {
 		limit = defaultPollers
@@ -285,25 +57,14 @@ func (r *Router) poll(ctx context.Context, m mapping) {
 }
 
 // serve brings one batch to the function and settles its messages.
-func (r *Router) serve(ctx context.Context, m mapping, batch []queue.Message) {
+func (r *Router) serve(ctx context.Context, m template.EventSourceMapping, batch []queue.Message) {
 	entry := Entry{Target: m.QueueARN, Function: m.FunctionName}
-	batch, filtered := m.filter(batch, r.o.Template.Region)
-	if len(filtered) > 0 {
-		entry := entry
-		entry.Kind, entry.Count = Filtered, len(filtered)
-		entry.Note = note(r.o.Queues.Delete(m.QueueARN, filtered...))
-		r.trace(entry)
-	}
-	if len(batch) == 0 {
-		return
-	}
 	event, err := sqsEvent(batch, m.QueueARN, r.o.Template.Region)
 	if err != nil {
 		entry.Kind, entry.Count, entry.Note = BatchFailed, len(batch), note(errors.Join(err, r.o.Queues.Return(m.QueueARN, batch...)))
 		r.trace(entry)
 		return
 	}
-	r.started.Add(1)
 	entry.Kind, entry.Count = BatchInvoked, len(batch)
 	r.trace(entry)
 	res, err := r.o.Functions.Invoke(ctx, m.FunctionName, event)
@@ -423,13 +184,6 @@ func checkPermissions(t *template.Template) error {
 			} else if !ok {
 				add("%s: its role may not %s on %s", what, action, resource)
 			}
-		}
-	}
-	for _, s := range t.Schedules {
-		action := map[string]string{"lambda": "lambda:InvokeFunction", "sqs": "sqs:SendMessage", "events": "events:PutEvents"}[service(s.Target.ARN)]
-		role("schedule "+s.LogicalID, s.Target.RoleARN, s.Target.ARN, action)
-		if s.Target.DeadLetterARN != "" {
-			role("schedule "+s.LogicalID, s.Target.RoleARN, s.Target.DeadLetterARN, "sqs:SendMessage")
 		}
 	}
 	for _, m := range t.Mappings {
@@ -710,25 +464,6 @@ func (r *Router) route(e Event) {
 	}
 }
 
-// Rules lists the names of the enabled rules of a bus that an event matches,
-// without delivering anything.
-func (r *Router) Rules(source json.RawMessage, bus string) ([]template.Rule, error) {
-	var out []template.Rule
-	for _, x := range r.rules {
-		if !x.Enabled || x.Bus != busName(bus) || x.pattern == nil {
-			continue
-		}
-		ok, err := x.pattern.Matches(source)
-		if err != nil {
-			return nil, fmt.Errorf("match rule %s: %w", x.Name, err)
-		}
-		if ok {
-			out = append(out, x.Rule)
-		}
-	}
-	return out, nil
-}
-
 // record is a message as functions see it.
 type record struct {
 	MessageID         string                     `json:"messageId"`
@@ -780,88 +515,19 @@ func sqsEvent(batch []queue.Message, arn, region string) ([]byte, error) {
 	return raw, nil
 }
 
-// filter splits a batch into what a filter lets through and the rest, which
-// Lambda deletes from the queue without a word. A filter sees the record with
-// its body parsed, if that is JSON.
-func (m mapping) filter(batch []queue.Message, region string) (pass, drop []queue.Message) {
-	if len(m.filters) == 0 {
-		return batch, nil
-	}
-	for _, x := range batch {
-		if m.lets(x, region) {
-			pass = append(pass, x)
-		} else {
-			drop = append(drop, x)
-		}
-	}
-	return pass, drop
-}
-
-func (m mapping) lets(x queue.Message, region string) bool {
-	view := struct {
-		record
-		Body any `json:"body"`
-	}{recordOf(x, m.QueueARN, region), x.Body}
-	if json.Valid([]byte(x.Body)) {
-		view.Body = json.RawMessage(x.Body)
-	}
-	raw, err := json.Marshal(view)
-	if err != nil {
-		return false
-	}
-	for _, f := range m.filters {
-		if ok, err := f.Matches(raw); err == nil && ok {
-			return true
-		}
-	}
-	return false
-}
-
-// schedule is a scheduled rule or a schedule of EventBridge Scheduler.
+// schedule is a scheduled rule.
 type schedule struct {
-	name, arn  string
-	when       expression
-	start, end time.Time
-	targets    []template.Target
-	scheduler  bool
-}
-
-func scheduleOfRule(x template.Rule) (schedule, error) {
-	when, err := parseExpression(x.Schedule, time.UTC, false)
-	return schedule{name: x.Name, arn: x.ARN, when: when, targets: x.Targets}, err
-}
-
-func scheduleOfScheduler(x template.Schedule) (schedule, error) {
-	where := time.UTC
-	if x.Timezone != "" {
-		var err error
-		if where, err = time.LoadLocation(x.Timezone); err != nil {
-			return schedule{}, fmt.Errorf("time zone: %w", err)
-		}
-	}
-	when, err := parseExpression(x.Expression, where, true)
-	if err != nil {
-		return schedule{}, err
-	}
-	if x.Target.Input != "" && service(x.Target.ARN) == "events" && !json.Valid([]byte(x.Target.Input)) {
-		return schedule{}, &inputError{"Input for an event bus must be JSON"}
-	}
-	return schedule{name: x.Name, arn: x.ARN, when: when, start: x.Start, end: x.End, targets: []template.Target{x.Target}, scheduler: true}, nil
+	name, arn string
+	every     time.Duration
+	targets   []template.Target
 }
 
 // keep fires a schedule until the context ends. Times that were missed
 // because the stage runs faster than the machine are left out.
 func (r *Router) keep(ctx context.Context, s schedule) {
 	began := r.o.Clock.Now()
-	if s.start.After(began) {
-		began = s.start
-	}
-	at := began
-	for {
-		next, ok := s.when.next(at, began)
-		if !ok || !s.end.IsZero() && next.After(s.end) {
-			return
-		}
+	for at := began; ; {
+		next := s.next(at, began)
 		if r.o.Clock.Sleep(ctx, r.o.Clock.Until(next)) != nil {
 			return
 		}
@@ -873,16 +539,9 @@ func (r *Router) keep(ctx context.Context, s schedule) {
 	}
 }
 
-// Fire fires the enabled schedule or scheduled rule of that name now, beside
-// its own times.
-func (r *Router) Fire(name string) error {
-	for _, s := range r.schedules {
-		if s.name == name {
-			r.fire(s, r.o.Clock.Now())
-			return nil
-		}
-	}
-	return fmt.Errorf("no enabled schedule %q", name)
+// next returns the first time after t at which a schedule fires that began to count then.
+func (s schedule) next(t, began time.Time) time.Time {
+	return began.Add((t.Sub(began)/s.every + 1) * s.every)
 }
 
 func (r *Router) fire(s schedule, at time.Time) {
@@ -892,26 +551,13 @@ func (r *Router) fire(s schedule, at time.Time) {
 	id := r.o.NewID()
 	event := scheduledEvent(s, id, r.o.Template.AccountID, r.o.Template.Region, at)
 	for _, t := range s.targets {
-		d := delivery{event: event, by: s.name, arn: s.arn, target: t}
-		if s.scheduler && t.Input != "" {
-			// Exactly the input, with no envelope around it.
-			d.input = []byte(contextual(t.Input, s.arn, id, at))
-		} else if s.scheduler {
-			d.input = event.JSON
-		}
-		r.deliver(d)
+		r.deliver(delivery{event: event, by: s.name, arn: s.arn, target: t})
 	}
 }
 
-// scheduledEvent is the event of a schedule without an input of its own. The
-// detail of EventBridge Scheduler is "{}", a string, where that of a rule is
-// an object: a trap for decoders, and so kept here.
+// scheduledEvent is the event of a scheduled rule.
 func scheduledEvent(s schedule, id, account, region string, at time.Time) Event {
-	source, detail := "aws.events", any(struct{}{})
-	if s.scheduler {
-		source, detail = "aws.scheduler", "{}"
-	}
-	e := Event{ID: id, Source: source, DetailType: "Scheduled Event", Bus: "default"}
+	e := Event{ID: id, Source: "aws.events", DetailType: "Scheduled Event", Bus: "default"}
 	raw, err := json.Marshal(struct {
 		Version    string   `json:"version"`
 		ID         string   `json:"id"`
@@ -921,30 +567,11 @@ func scheduledEvent(s schedule, id, account, region string, at time.Time) Event 
 		Time       string   `json:"time"`
 		Region     string   `json:"region"`
 		Resources  []string `json:"resources"`
-		Detail     any      `json:"detail"`
-	}{"0", id, e.DetailType, source, account, at.UTC().Format("2006-01-02T15:04:05Z"), region, []string{s.arn}, detail})
+		Detail     struct{} `json:"detail"`
+	}{"0", id, e.DetailType, e.Source, account, at.UTC().Format("2006-01-02T15:04:05Z"), region, []string{s.arn}, struct{}{}})
 	if err != nil {
 		panic(err) // strings and an empty struct cannot fail
 	}
 	e.JSON = raw
 	return e
-}
-
-// contextual replaces the context attributes that Scheduler knows.
-func contextual(input, arn, id string, at time.Time) string {
-	return strings.NewReplacer(
-		"<aws.scheduler.schedule-arn>", arn,
-		"<aws.scheduler.scheduled-time>", at.UTC().Format("2006-01-02T15:04:05Z"),
-		"<aws.scheduler.execution-id>", id,
-		"<aws.scheduler.attempt-number>", strconv.Itoa(1),
-	).Replace(input)
-}
-
-// scheduledDetail is the event that Scheduler puts on a bus.
-func scheduledDetail(t template.Target, input []byte) json.RawMessage {
-	raw, err := json.Marshal(map[string]any{"source": t.Source, "detail-type": t.DetailType, "detail": json.RawMessage(input)})
-	if err != nil {
-		return nil // Put refuses it; the input was checked at load
-	}
-	return raw
 }
