@@ -263,11 +263,6 @@ func (r *run) swept() []template.Function {
 			arns = append(arns, t.ARN)
 		}
 	}
-	for _, s := range r.stage.Template.Schedules {
-		if s.Enabled {
-			arns = append(arns, s.Target.ARN)
-		}
-	}
 	var list []template.Function
 	for _, f := range r.stage.Template.Functions {
 		if _, ok := r.detector(f.ARN); ok && slices.Contains(arns, f.ARN) {

@@ -22,10 +22,6 @@ func (r *resolver) ref(id string, p place) (any, error) {
 		return r.o.StackName, nil
 	case "AWS::StackId":
 		return r.arn("cloudformation", "stack/"+r.o.StackName+"/00000000-0000-4000-8000-000000000000"), nil
-	case "AWS::NotificationARNs":
-		return []any{}, nil
-	case "AWS::NoValue":
-		return noValue{}, nil
 	}
 	if v, ok := r.parameters[id]; ok {
 		return v, nil
@@ -91,16 +87,12 @@ func nameProperty(resourceType string) string {
 		return "FunctionName"
 	case "AWS::SQS::Queue":
 		return "QueueName"
-	case "AWS::Events::Rule", "AWS::Events::EventBus", "AWS::Scheduler::Schedule", "AWS::Scheduler::ScheduleGroup", "AWS::SecretsManager::Secret":
+	case "AWS::Events::Rule", "AWS::Events::EventBus", "AWS::SecretsManager::Secret":
 		return "Name"
-	case "AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable":
+	case "AWS::DynamoDB::Table":
 		return "TableName"
 	case "AWS::IAM::Role":
 		return "RoleName"
-	case "AWS::IAM::ManagedPolicy":
-		return "ManagedPolicyName"
-	case "AWS::IAM::Policy":
-		return "PolicyName"
 	case "AWS::Logs::LogGroup":
 		return "LogGroupName"
 	case "AWS::SNS::Topic":
@@ -121,9 +113,6 @@ func (r *resolver) named(id string, p place) (named, error) {
 	res, ok := r.doc.Resources[id]
 	if !ok {
 		return named{}, p.refuse("%q is no resource or parameter of the template", id)
-	}
-	if !r.exists(id) {
-		return named{}, p.refuse("resource %q is not created: its condition %q does not hold", id, res.Condition)
 	}
 	if r.busy["name "+id] {
 		return named{}, p.refuse("the name of %q refers to itself", id)
@@ -175,19 +164,9 @@ func (r *resolver) values(id string, res resource, name string) (named, error) {
 			n.arn = r.arn("events", "rule/"+bus+"/"+name)
 			n.ref = bus + "|" + name
 		}
-	case "AWS::Scheduler::Schedule":
-		group := "default"
-		if g := res.Properties["GroupName"]; g != nil {
-			s, err := r.text(g, place{id, "Properties.GroupName"})
-			if err != nil {
-				return named{}, err
-			}
-			group = s
-		}
-		n.arn = r.arn("scheduler", "schedule/"+group+"/"+name)
-	case "AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable":
+	case "AWS::DynamoDB::Table":
 		n.arn = r.arn("dynamodb", "table/"+name)
-		n.attributes = map[string]string{"Arn": n.arn, "StreamArn": n.arn + "/stream/2026-01-01T00:00:00.000", "TableId": id}
+		n.attributes = map[string]string{"Arn": n.arn, "TableId": id}
 	case "AWS::SecretsManager::Secret":
 		n.arn = r.arn("secretsmanager", "secret:"+name+"-aBcDeF")
 		n.ref = n.arn
@@ -195,19 +174,12 @@ func (r *resolver) values(id string, res resource, name string) (named, error) {
 	case "AWS::IAM::Role":
 		n.arn = "arn:aws:iam::" + r.o.AccountID + ":role/" + name
 		n.attributes = map[string]string{"Arn": n.arn, "RoleId": "AROA" + strings.ToUpper(id)}
-	case "AWS::IAM::ManagedPolicy":
-		n.arn = "arn:aws:iam::" + r.o.AccountID + ":policy/" + name
-		n.ref = n.arn
-		n.attributes = map[string]string{"PolicyArn": n.arn}
 	case "AWS::SNS::Topic":
 		n.arn = r.arn("sns", name)
 		n.ref = n.arn
 		n.attributes = map[string]string{"TopicArn": n.arn, "TopicName": name}
 	case "AWS::Logs::LogGroup":
 		n.arn = r.arn("logs", "log-group:"+name+":*")
-	case "AWS::KMS::Key":
-		n.arn = r.arn("kms", "key/"+name)
-		n.attributes = map[string]string{"Arn": n.arn, "KeyId": name}
 	case "AWS::S3::Bucket":
 		// S3's names have no capitals.
 		n.name = strings.ToLower(name)
@@ -534,9 +506,6 @@ func (t *Template) checkReferences() error {
 			t.checkTarget(r.LogicalID, "Properties.Targets", x, refuse)
 		}
 	}
-	for _, s := range t.Schedules {
-		t.checkTarget(s.LogicalID, "Properties.Target", s.Target, refuse)
-	}
 	for _, c := range t.InvokeConfigs {
 		if _, ok := t.Function(c.FunctionName); !ok {
 			refuse(c.LogicalID, "Properties.FunctionName", "function %q is not in the template", c.FunctionName)
@@ -576,9 +545,6 @@ func (t *Template) hasBus(name string) bool {
 
 func (t *Template) checkTarget(id, path string, x Target, refuse func(id, path, format string, args ...any)) {
 	t.checkQueue(id, path+".DeadLetterConfig.Arn", x.DeadLetterARN, refuse)
-	if x.Input != "" && x.InputPath != "" || x.InputTransformer != nil && (x.Input != "" || x.InputPath != "") {
-		refuse(id, path, "only one of Input, InputPath and InputTransformer is allowed")
-	}
 	service := ""
 	if parts := strings.SplitN(x.ARN, ":", 6); len(parts) == 6 {
 		service = parts[2]
@@ -592,8 +558,8 @@ func (t *Template) checkTarget(id, path string, x Target, refuse func(id, path, 
 		q, ok := t.Queue(x.ARN)
 		if !ok {
 			refuse(id, path+".Arn", "queue %q is not in the template", x.ARN)
-		} else if q.FIFO != (x.MessageGroupID != "") {
-			refuse(id, path+".SqsParameters.MessageGroupId", "must be set for FIFO queues, and only for them")
+		} else if q.FIFO {
+			refuse(id, path+".Arn", "a FIFO queue needs a message group, which the stage's rules do not have")
 		}
 	case "events":
 		// Another account's or region's is not this template's to hold.
@@ -612,14 +578,10 @@ type resolver struct {
 	doc        *document
 	o          Options
 	parameters map[string]any
-	conditions map[string]bool
-	// busy holds the conditions and resource names under evaluation, so that
+	// busy holds the resource names under evaluation, so that
 	// a circle ends in an error.
 	busy map[string]bool
 }
-
-// noValue is what {"Ref": "AWS::NoValue"} gives: the property is left out.
-type noValue struct{}
 
 // place is where in the template an error is.
 type place struct{ id, path string }
@@ -636,7 +598,7 @@ func (p place) refuse(format string, args ...any) error {
 }
 
 func newResolver(doc *document, o Options) (*resolver, error) {
-	r := &resolver{doc: doc, o: o, parameters: map[string]any{}, conditions: map[string]bool{}, busy: map[string]bool{}}
+	r := &resolver{doc: doc, o: o, parameters: map[string]any{}, busy: map[string]bool{}}
 	for name := range o.Parameters {
 		if _, ok := doc.Parameters[name]; !ok {
 			return nil, place{name, "Parameters"}.refuse("a value is given for a parameter that the template does not have")
@@ -659,28 +621,7 @@ func newResolver(doc *document, o Options) (*resolver, error) {
 			r.parameters[name] = value
 		}
 	}
-	for _, name := range sortedKeys(doc.Conditions) {
-		if _, err := r.condition(name, place{name, "Conditions"}); err != nil {
-			return nil, err
-		}
-	}
 	return r, nil
-}
-
-// ids lists the resources whose condition holds.
-func (r *resolver) ids() []string {
-	var out []string
-	for _, id := range sortedKeys(r.doc.Resources) {
-		if r.exists(id) {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-func (r *resolver) exists(id string) bool {
-	res, ok := r.doc.Resources[id]
-	return ok && (res.Condition == "" || r.conditions[res.Condition])
 }
 
 // properties returns the resolved properties of a resource.
@@ -688,11 +629,6 @@ func (r *resolver) properties(id string) (map[string]any, error) {
 	res := r.doc.Resources[id]
 	if res.Type == "" {
 		return nil, place{id, "Type"}.refuse("missing")
-	}
-	if res.Condition != "" {
-		if _, ok := r.doc.Conditions[res.Condition]; !ok {
-			return nil, place{id, "Condition"}.refuse("condition %q does not exist", res.Condition)
-		}
 	}
 	if err := r.checkDependsOn(id, res.DependsOn); err != nil {
 		return nil, err
@@ -729,9 +665,6 @@ func (r *resolver) outputs() (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range sortedKeys(r.doc.Outputs) {
 		o := r.doc.Outputs[name]
-		if o.Condition != "" && !r.conditions[o.Condition] {
-			continue
-		}
 		p := place{name, "Outputs.Value"}
 		v, err := r.text(o.Value, p)
 		if err != nil {
@@ -755,9 +688,7 @@ func (r *resolver) value(v any, p place) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			if _, none := inner.(noValue); !none {
-				out[k] = inner
-			}
+			out[k] = inner
 		}
 		return out, nil
 	case []any:
@@ -767,9 +698,7 @@ func (r *resolver) value(v any, p place) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			if _, none := inner.(noValue); !none {
-				out = append(out, inner)
-			}
+			out = append(out, inner)
 		}
 		return out, nil
 	case string:

@@ -3,15 +3,13 @@ package template
 import (
 	"encoding/json"
 	"fmt"
-	"sort"
 	"strings"
 	"time"
 )
 
 // Statement is one statement of a policy.
 type Statement struct {
-	// Source is the logical id of the resource that holds it, or the ARN of
-	// a managed policy.
+	// Source is the logical id of the resource that holds it.
 	Source       string
 	SID          string
 	Effect       string
@@ -24,13 +22,6 @@ type Statement struct {
 	Principals []string
 	// Conditions are operator, key and values.
 	Conditions map[string]map[string][]string
-}
-
-// attachedPolicy is a policy that names its roles.
-type attachedPolicy struct {
-	id         string
-	roles      []string
-	statements []Statement
 }
 
 // texts is a string or a list of strings; booleans and numbers, which JSON
@@ -144,7 +135,7 @@ func (d policyDocument) read(source string) []Statement {
 	return out
 }
 
-func (t *Template) addRole(id string, n named, properties map[string]any) ([]attachedPolicy, error) {
+func (t *Template) addRole(id string, n named, properties map[string]any) error {
 	var p struct {
 		RoleName, Description, Path string
 		AssumeRolePolicyDocument    policyDocument
@@ -152,23 +143,19 @@ func (t *Template) addRole(id string, n named, properties map[string]any) ([]att
 			PolicyName     string
 			PolicyDocument policyDocument
 		}
-		ManagedPolicyArns                       []string
-		Tags                                    tags
-		MaxSessionDuration, PermissionsBoundary inert
+		Tags               tags
+		MaxSessionDuration inert
 	}
 	if err := decode(id, properties, &p); err != nil {
-		return nil, err
+		return err
 	}
-	role := Role{LogicalID: id, Name: n.name, ARN: n.arn, Managed: p.ManagedPolicyArns, Trust: p.AssumeRolePolicyDocument.read(id)}
+	role := Role{LogicalID: id, Name: n.name, ARN: n.arn, Trust: p.AssumeRolePolicyDocument.read(id)}
 	for _, inline := range p.Policies {
 		role.Statements = append(role.Statements, inline.PolicyDocument.read(id)...)
 	}
-	if len(p.PermissionsBoundary) > 0 {
-		return nil, place{id, "Properties.PermissionsBoundary"}.refuse("permissions boundaries are not understood")
-	}
 	role.Tags = p.Tags.read()
 	t.Roles = append(t.Roles, role)
-	return nil, nil
+	return nil
 }
 
 // tags are those of a resource.
@@ -185,64 +172,6 @@ func (t tags) read() map[string]string {
 	return all
 }
 
-func attached(id string, n named, properties map[string]any) ([]attachedPolicy, error) {
-	var p struct {
-		PolicyName, ManagedPolicyName, Description, Path string
-		PolicyDocument                                   policyDocument
-		Roles                                            []string
-		Users, Groups                                    inert
-	}
-	if err := decode(id, properties, &p); err != nil {
-		return nil, err
-	}
-	return []attachedPolicy{{id: id, roles: p.Roles, statements: p.PolicyDocument.read(id)}}, nil
-}
-
-// attach gives policies to the roles that they name, and to the roles that
-// name AWS's managed policies.
-func (t *Template) attach(policies []attachedPolicy) error {
-	sort.Slice(policies, func(i, j int) bool { return policies[i].id < policies[j].id })
-	for _, p := range policies {
-		for _, name := range p.roles {
-			i := t.role(name)
-			if i < 0 {
-				return place{p.id, "Properties.Roles"}.refuse("role %q is not in the template", name)
-			}
-			t.Roles[i].Statements = append(t.Roles[i].Statements, p.statements...)
-		}
-	}
-	for i := range t.Roles {
-		for _, arn := range t.Roles[i].Managed {
-			_, name, _ := strings.Cut(arn, ":policy/")
-			actions, known := managedActions(name)
-			if known {
-				t.Roles[i].Statements = append(t.Roles[i].Statements, Statement{
-					Source: arn, Effect: "Allow", Actions: actions, Resources: []string{"*"},
-				})
-			} else if t.usedByFunction(t.Roles[i].ARN) {
-				return place{t.Roles[i].LogicalID, "Properties.ManagedPolicyArns"}.refuse("what %q allows is not known here", arn)
-			}
-		}
-	}
-	return nil
-}
-
-// managedActions lists what AWS's managed policies for functions allow, on
-// all resources.
-func managedActions(name string) ([]string, bool) {
-	logs := []string{"logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"}
-	switch name {
-	case "service-role/AWSLambdaBasicExecutionRole":
-		return logs, true
-	case "service-role/AWSLambdaSQSQueueExecutionRole":
-		return append([]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, logs...), true
-	case "AWSXRayDaemonWriteAccess":
-		return []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords", "xray:GetSamplingRules",
-			"xray:GetSamplingTargets", "xray:GetSamplingStatisticSummaries"}, true
-	}
-	return nil, false
-}
-
 func (t *Template) role(nameOrARN string) int {
 	for i, r := range t.Roles {
 		if r.Name == nameOrARN || r.ARN == nameOrARN {
@@ -250,15 +179,6 @@ func (t *Template) role(nameOrARN string) int {
 		}
 	}
 	return -1
-}
-
-func (t *Template) usedByFunction(roleARN string) bool {
-	for _, f := range t.Functions {
-		if f.RoleARN == roleARN {
-			return true
-		}
-	}
-	return false
 }
 
 func (t *Template) addQueuePolicy(id string, properties map[string]any) error {
@@ -287,55 +207,54 @@ func (t *Template) addBusPolicy(id string, properties map[string]any) error {
 }
 
 // add reads one resource into the template.
-func (t *Template) add(r *resolver, id string, properties map[string]any) ([]attachedPolicy, error) {
+func (t *Template) add(r *resolver, id string, properties map[string]any) error {
 	res := r.doc.Resources[id]
 	n, err := r.named(id, place{id, "Properties"})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	switch res.Type {
 	case "AWS::Lambda::Function":
-		return nil, t.addFunction(id, n, res, properties)
+		return t.addFunction(id, n, res, properties)
 	case "AWS::Lambda::EventSourceMapping":
-		return nil, t.addMapping(id, properties)
+		return t.addMapping(id, properties)
 	case "AWS::Lambda::EventInvokeConfig":
-		return nil, t.addInvokeConfig(id, properties)
+		return t.addInvokeConfig(id, properties)
 	case "AWS::Lambda::Url":
-		return nil, t.addURL(id, n, properties)
+		return t.addURL(id, n, properties)
 	case "AWS::Lambda::Permission":
-		return nil, t.addPermission(id, properties)
+		return t.addPermission(id, properties)
 	case "AWS::SQS::Queue":
-		return nil, t.addQueue(id, n, properties)
+		return t.addQueue(id, n, properties)
 	case "AWS::SQS::QueuePolicy":
-		return nil, t.addQueuePolicy(id, properties)
+		return t.addQueuePolicy(id, properties)
 	case "AWS::Events::Rule":
-		return nil, t.addRule(id, n, properties)
+		return t.addRule(id, n, properties)
 	case "AWS::Events::EventBus":
 		t.Buses = append(t.Buses, EventBus{LogicalID: id, Name: n.name, ARN: n.arn})
 	case "AWS::Events::EventBusPolicy":
-		return nil, t.addBusPolicy(id, properties)
-	case "AWS::Scheduler::Schedule":
-		return nil, t.addSchedule(id, n, properties)
-	case "AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable":
-		return nil, t.addTable(id, n, properties)
+		return t.addBusPolicy(id, properties)
+	case "AWS::DynamoDB::Table":
+		return t.addTable(id, n, properties)
 	case "AWS::SecretsManager::Secret":
 		t.Secrets = append(t.Secrets, Secret{LogicalID: id, Name: n.name, ARN: n.arn})
 	case "AWS::SNS::Topic":
 		t.Topics = append(t.Topics, Topic{LogicalID: id, ARN: n.arn})
 	case "AWS::S3::Bucket":
-		return nil, t.addS3Bucket(id, n, properties)
+		return t.addS3Bucket(id, n, properties)
 	case "AWS::S3::BucketPolicy":
-		return nil, t.addS3BucketPolicy(id, properties)
+		return t.addS3BucketPolicy(id, properties)
 	case "AWS::IAM::Role":
 		return t.addRole(id, n, properties)
-	case "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy":
-		return attached(id, n, properties)
 	case "AWS::CloudWatch::Alarm":
-		return nil, t.addAlarm(id, n, properties)
+		return t.addAlarm(id, n, properties)
+	case "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::Scheduler::Schedule", "AWS::DynamoDB::GlobalTable":
+		// Rollcall's templates have none, and to leave one out would be a guess.
+		return place{id, "Type"}.refuse("%s is not understood", res.Type)
 	default:
 		t.Ignored = append(t.Ignored, Ignored{LogicalID: id, Type: res.Type})
 	}
-	return nil, nil
+	return nil
 }
 
 func (t *Template) addFunction(id string, n named, res resource, properties map[string]any) error {
@@ -411,7 +330,6 @@ func (t *Template) addMapping(id string, properties map[string]any) error {
 		Enabled                                   *flag
 		FunctionResponseTypes                     []string
 		ScalingConfig                             struct{ MaximumConcurrency *whole }
-		FilterCriteria                            struct{ Filters []struct{ Pattern string } }
 		Tags, MetricsConfig, LoggingConfig        inert
 		KmsKeyArn                                 inert
 	}
@@ -429,12 +347,6 @@ func (t *Template) addMapping(id string, properties map[string]any) error {
 			return at.at("FunctionResponseTypes").refuse("%q is not understood", s)
 		}
 		m.ReportFailures = true
-	}
-	for i, f := range p.FilterCriteria.Filters {
-		if !json.Valid([]byte(f.Pattern)) {
-			return at.at("FilterCriteria").refuse("filter %d is not JSON", i)
-		}
-		m.Filters = append(m.Filters, json.RawMessage(f.Pattern))
 	}
 	// The rules by which Lambda refuses a mapping.
 	switch {
@@ -585,8 +497,6 @@ type tableIndex struct {
 		ProjectionType   string
 		NonKeyAttributes []string
 	}
-	ProvisionedThroughput, OnDemandThroughput, WarmThroughput, ContributorInsightsSpecification inert
-	WriteProvisionedThroughputSettings, WriteOnDemandThroughputSettings                         inert
 }
 
 func (x tableIndex) read() Index {
@@ -603,33 +513,23 @@ func keys(schema []tableKey) []Key {
 
 func (t *Template) addTable(id string, n named, properties map[string]any) error {
 	var p struct {
-		TableName, BillingMode, TableClass            string
-		KeySchema                                     []tableKey
-		AttributeDefinitions                          []struct{ AttributeName, AttributeType string }
-		GlobalSecondaryIndexes, LocalSecondaryIndexes []tableIndex
-		TimeToLiveSpecification                       struct {
+		TableName, BillingMode, TableClass string
+		KeySchema                          []tableKey
+		AttributeDefinitions               []struct{ AttributeName, AttributeType string }
+		GlobalSecondaryIndexes             []tableIndex
+		TimeToLiveSpecification            struct {
 			AttributeName string
 			Enabled       flag
 		}
-		StreamSpecification struct {
-			StreamViewType string
-			ResourcePolicy inert
-		}
-		SSESpecification, PointInTimeRecoverySpecification         inert
-		DeletionProtectionEnabled, ProvisionedThroughput           inert
-		OnDemandThroughput, WarmThroughput, Tags, Replicas         inert
-		ContributorInsightsSpecification, ResourcePolicy           inert
-		WriteProvisionedThroughputSettings                         inert
-		WriteOnDemandThroughputSettings                            inert
-		MultiRegionConsistency, GlobalTableSettingsReplicationMode inert
-		KinesisStreamSpecification, ImportSourceSpecification      inert
+		SSESpecification, PointInTimeRecoverySpecification inert
+		DeletionProtectionEnabled, Tags                    inert
 	}
 	if err := decode(id, properties, &p); err != nil {
 		return err
 	}
 	table := Table{
 		LogicalID: id, Name: n.name, ARN: n.arn, Keys: keys(p.KeySchema), Attributes: map[string]string{},
-		OnDemand: p.BillingMode == "PAY_PER_REQUEST", StreamView: p.StreamSpecification.StreamViewType,
+		OnDemand: p.BillingMode == "PAY_PER_REQUEST",
 	}
 	for _, a := range p.AttributeDefinitions {
 		table.Attributes[a.AttributeName] = a.AttributeType
@@ -640,11 +540,8 @@ func (t *Template) addTable(id string, n named, properties map[string]any) error
 	for _, x := range p.GlobalSecondaryIndexes {
 		table.GlobalIndexes = append(table.GlobalIndexes, x.read())
 	}
-	for _, x := range p.LocalSecondaryIndexes {
-		table.LocalIndexes = append(table.LocalIndexes, x.read())
-	}
 	all := [][]Key{table.Keys}
-	for _, x := range append(table.GlobalIndexes, table.LocalIndexes...) {
+	for _, x := range table.GlobalIndexes {
 		all = append(all, x.Keys)
 	}
 	for _, ks := range all {

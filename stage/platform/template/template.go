@@ -1,6 +1,6 @@
 // Package template reads a synthesised CloudFormation template into the plain
 // structs that the local stage runs: functions, event source mappings,
-// queues, rules, buses, schedules, tables, secrets and the permissions of
+// queues, rules, buses, tables, secrets and the permissions of
 // each role.
 //
 // What runs locally is to be what would be deployed, so nothing is guessed:
@@ -12,12 +12,10 @@ package template
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"sort"
 	"strconv"
 	"strings"
@@ -77,19 +75,15 @@ func Parse(source []byte, o Options) (*Template, error) {
 	}
 	t := &Template{AccountID: o.AccountID, Region: o.Region, StackName: o.StackName, Outputs: map[string]string{}}
 	var errs []error
-	var policies []attachedPolicy
-	for _, id := range r.ids() {
+	for _, id := range sortedKeys(doc.Resources) {
 		properties, err := r.properties(id)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		more, err := t.add(r, id, properties)
-		if err != nil {
+		if err := t.add(r, id, properties); err != nil {
 			errs = append(errs, err)
-			continue
 		}
-		policies = append(policies, more...)
 	}
 	outputs, err := r.outputs()
 	if err != nil {
@@ -98,9 +92,6 @@ func Parse(source []byte, o Options) (*Template, error) {
 	t.Outputs = outputs
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
-	}
-	if err := t.attach(policies); err != nil {
-		return nil, err
 	}
 	return t, t.checkReferences()
 }
@@ -147,108 +138,6 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	sort.Strings(out)
 	return out
-}
-
-// condition evaluates a named condition once.
-func (r *resolver) condition(name string, p place) (bool, error) {
-	if v, ok := r.conditions[name]; ok {
-		return v, nil
-	}
-	source, ok := r.doc.Conditions[name]
-	if !ok {
-		return false, p.refuse("condition %q does not exist", name)
-	}
-	if r.busy["condition "+name] {
-		return false, p.refuse("condition %q refers to itself", name)
-	}
-	r.busy["condition "+name] = true
-	defer delete(r.busy, "condition "+name)
-	v, err := r.test(source, place{name, "Conditions"})
-	if err != nil {
-		return false, err
-	}
-	r.conditions[name] = v
-	return v, nil
-}
-
-// test evaluates a condition expression.
-func (r *resolver) test(v any, p place) (bool, error) {
-	m, ok := v.(map[string]any)
-	if !ok || len(m) != 1 {
-		return false, p.refuse("must be one condition function")
-	}
-	for name, arg := range m {
-		p := p.at(name)
-		switch name {
-		case "Condition":
-			s, _ := arg.(string)
-			return r.condition(s, p)
-		case "Fn::Equals":
-			args, err := r.list(arg, 2, p)
-			if err != nil {
-				return false, err
-			}
-			return equalValues(args[0], args[1]), nil
-		case "Fn::Not", "Fn::And", "Fn::Or":
-			return r.combine(name, arg, p)
-		default:
-			return false, p.refuse("condition function %q is not understood", name)
-		}
-	}
-	return false, nil
-}
-
-func (r *resolver) combine(name string, arg any, p place) (bool, error) {
-	list, ok := arg.([]any)
-	if !ok || len(list) == 0 || (name == "Fn::Not") != (len(list) == 1) {
-		return false, p.refuse("wrong number of conditions")
-	}
-	and, or := true, false
-	for _, item := range list {
-		v, err := r.test(item, p)
-		if err != nil {
-			return false, err
-		}
-		and, or = and && v, or || v
-	}
-	switch name {
-	case "Fn::Not":
-		return !and, nil
-	case "Fn::And":
-		return and, nil
-	default:
-		return or, nil
-	}
-}
-
-// equalValues compares as CloudFormation does, which has strings only.
-func equalValues(a, b any) bool {
-	s, ok1 := scalar(a)
-	t, ok2 := scalar(b)
-	if ok1 && ok2 {
-		return s == t
-	}
-	return reflect.DeepEqual(a, b)
-}
-
-// conditional is Fn::If. Only the branch that is taken is evaluated.
-func (r *resolver) conditional(arg any, p place) (any, error) {
-	list, ok := arg.([]any)
-	if !ok || len(list) != 3 {
-		return nil, p.refuse("must be a condition and two values")
-	}
-	name, ok := list[0].(string)
-	if !ok {
-		return nil, p.refuse("must start with the name of a condition")
-	}
-	v, err := r.condition(name, p)
-	if err != nil {
-		return nil, err
-	}
-	if v {
-		return r.value(list[1], p.at("1"))
-	}
-	return r.value(list[2], p.at("2"))
 }
 
 // decode fills a struct from resolved properties. A property that the struct
@@ -320,14 +209,10 @@ type inert = json.RawMessage
 // document is a template as written.
 type document struct {
 	Parameters map[string]parameter
-	Mappings   map[string]map[string]map[string]any
-	Conditions map[string]any
 	Resources  map[string]resource
-	Outputs    map[string]struct {
-		Value     any
-		Condition string
-	}
-	Transform any
+	Outputs    map[string]struct{ Value any }
+	// Mappings, Conditions and Transform are refused: the templates have none.
+	Mappings, Conditions, Transform any
 }
 
 type parameter struct {
@@ -338,7 +223,6 @@ type parameter struct {
 type resource struct {
 	Type       string
 	Properties map[string]any
-	Condition  string
 	DependsOn  any
 	Metadata   map[string]any
 }
@@ -353,8 +237,8 @@ func readDocument(source []byte) (*document, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("more than one JSON value")
 	}
-	if doc.Transform != nil {
-		return nil, errors.New("transforms are not understood")
+	if doc.Mappings != nil || doc.Conditions != nil || doc.Transform != nil {
+		return nil, errors.New("mappings, conditions and transforms are not understood")
 	}
 	if len(doc.Resources) == 0 {
 		return nil, errors.New("no resources")
@@ -362,31 +246,18 @@ func readDocument(source []byte) (*document, error) {
 	return &doc, nil
 }
 
-// target is a target as rules and schedules write it.
+// target is a target as rules write it.
 type target struct {
-	Arn, Id, Input, InputPath, RoleArn string
-	InputTransformer                   *struct {
-		InputPathsMap map[string]string
-		InputTemplate string
-	}
+	Arn, Id, RoleArn string
 	DeadLetterConfig struct{ Arn string }
 	RetryPolicy      struct{ MaximumRetryAttempts, MaximumEventAgeInSeconds *whole }
-	SqsParameters    struct{ MessageGroupId string }
-	// EventBridgeParameters is for schedules only.
-	EventBridgeParameters struct{ DetailType, Source string }
 }
 
 func (x target) read() Target {
-	out := Target{
-		ID: x.Id, ARN: x.Arn, Input: x.Input, InputPath: x.InputPath, RoleARN: x.RoleArn,
-		DeadLetterARN: x.DeadLetterConfig.Arn, MessageGroupID: x.SqsParameters.MessageGroupId,
+	return Target{
+		ID: x.Id, ARN: x.Arn, RoleARN: x.RoleArn, DeadLetterARN: x.DeadLetterConfig.Arn,
 		MaxAttempts: number(x.RetryPolicy.MaximumRetryAttempts, -1), MaxAge: seconds(x.RetryPolicy.MaximumEventAgeInSeconds, 0),
-		DetailType: x.EventBridgeParameters.DetailType, Source: x.EventBridgeParameters.Source,
 	}
-	if x.InputTransformer != nil {
-		out.InputTransformer = &InputTransformer{Paths: x.InputTransformer.InputPathsMap, Template: x.InputTransformer.InputTemplate}
-	}
-	return out
 }
 
 func (t *Template) addRule(id string, n named, properties map[string]any) error {
@@ -426,42 +297,7 @@ func (t *Template) addRule(id string, n named, properties map[string]any) error 
 	return nil
 }
 
-func (t *Template) addSchedule(id string, n named, properties map[string]any) error {
-	var p struct {
-		Name, Description, GroupName, ScheduleExpression, ScheduleExpressionTimezone, State, StartDate, EndDate, KmsKeyArn string
-
-		FlexibleTimeWindow inert
-		Target             target
-	}
-	if err := decode(id, properties, &p); err != nil {
-		return err
-	}
-	s := Schedule{
-		LogicalID: id, Name: n.name, ARN: n.arn, Group: "default", Expression: p.ScheduleExpression,
-		Timezone: p.ScheduleExpressionTimezone, Enabled: p.State != "DISABLED", Target: p.Target.read(),
-	}
-	if p.GroupName != "" {
-		s.Group = p.GroupName
-	}
-	for _, d := range []struct {
-		name, text string
-		into       *time.Time
-	}{{"StartDate", p.StartDate, &s.Start}, {"EndDate", p.EndDate, &s.End}} {
-		if d.text == "" {
-			continue
-		}
-		at, err := time.Parse(time.RFC3339, d.text)
-		if err != nil {
-			return place{id, "Properties." + d.name}.refuse("%q is not a time", d.text)
-		}
-		*d.into = at
-	}
-	t.Schedules = append(t.Schedules, s)
-	return nil
-}
-
-// intrinsic tells if an object is a call of an intrinsic function. An object
-// with one key "Condition" is one only inside conditions, see condition.
+// intrinsic tells if an object is a call of an intrinsic function.
 func intrinsic(v map[string]any) (string, any, bool) {
 	if len(v) != 1 {
 		return "", nil, false
@@ -488,21 +324,6 @@ func (r *resolver) call(name string, arg any, p place) (any, error) {
 		return r.sub(arg, p)
 	case "Fn::Join":
 		return r.joined(arg, p)
-	case "Fn::Select":
-		return r.selected(arg, p)
-	case "Fn::Split":
-		return r.split(arg, p)
-	case "Fn::If":
-		return r.conditional(arg, p)
-	case "Fn::FindInMap":
-		return r.findInMap(arg, p)
-	case "Fn::Base64":
-		s, err := r.text(arg, p)
-		return base64.StdEncoding.EncodeToString([]byte(s)), err
-	case "Fn::GetAZs":
-		return []any{r.o.Region + "a", r.o.Region + "b", r.o.Region + "c"}, nil
-	case "Fn::Equals", "Fn::And", "Fn::Or", "Fn::Not":
-		return nil, p.refuse("is for conditions only")
 	default:
 		return nil, p.refuse("intrinsic function %q is not understood", name)
 	}
@@ -571,53 +392,6 @@ func (r *resolver) joined(arg any, p place) (any, error) {
 		parts[i] = s
 	}
 	return strings.Join(parts, delimiter), nil
-}
-
-func (r *resolver) selected(arg any, p place) (any, error) {
-	args, err := r.list(arg, 2, p)
-	if err != nil {
-		return nil, err
-	}
-	index, _ := scalar(args[0])
-	i, err := strconv.Atoi(index)
-	items, ok := args[1].([]any)
-	if err != nil || !ok || i < 0 || i >= len(items) {
-		return nil, p.refuse("index %q is not in the list of %d", index, len(items))
-	}
-	return items[i], nil
-}
-
-func (r *resolver) split(arg any, p place) (any, error) {
-	args, err := r.list(arg, 2, p)
-	if err != nil {
-		return nil, err
-	}
-	delimiter, ok1 := args[0].(string)
-	source, ok2 := args[1].(string)
-	if !ok1 || !ok2 || delimiter == "" {
-		return nil, p.refuse("must be a delimiter and a string")
-	}
-	var out []any
-	for _, s := range strings.Split(source, delimiter) {
-		out = append(out, s)
-	}
-	return out, nil
-}
-
-func (r *resolver) findInMap(arg any, p place) (any, error) {
-	args, err := r.list(arg, 3, p)
-	if err != nil {
-		return nil, err
-	}
-	var keys [3]string
-	for i, a := range args {
-		keys[i], _ = scalar(a)
-	}
-	v, ok := r.doc.Mappings[keys[0]][keys[1]][keys[2]]
-	if !ok {
-		return nil, p.refuse("no entry %q", keys)
-	}
-	return v, nil
 }
 
 // sub replaces ${Name}, ${Name.Attribute} and ${Variable}; ${!x} is a
@@ -693,7 +467,6 @@ type Template struct {
 	Rules         []Rule
 	Buses         []EventBus
 	BusPolicies   []Statement
-	Schedules     []Schedule
 	Tables        []Table
 	Secrets       []Secret
 	Topics        []Topic
@@ -759,8 +532,6 @@ type EventSourceMapping struct {
 	Enabled            bool
 	MaximumConcurrency int // 0: no limit of its own
 	ReportFailures     bool
-	// Filters are event patterns; a message that matches none is dropped.
-	Filters []json.RawMessage
 }
 
 // Queue is an AWS::SQS::Queue.
@@ -803,28 +574,16 @@ type Rule struct {
 	Targets   []Target
 }
 
-// Target is where a rule or a schedule delivers.
+// Target is where a rule delivers.
 type Target struct {
-	ID               string
-	ARN              string
-	Input            string
-	InputPath        string
-	InputTransformer *InputTransformer
-	DeadLetterARN    string
+	ID            string
+	ARN           string
+	DeadLetterARN string
 	// MaxAttempts is the number of retries, -1 where the template is silent.
 	MaxAttempts int
 	// MaxAge is zero where the template is silent.
-	MaxAge         time.Duration
-	MessageGroupID string
-	RoleARN        string
-	// DetailType and Source are for a schedule whose target is an event bus.
-	DetailType, Source string
-}
-
-// InputTransformer makes a target's input out of parts of the event.
-type InputTransformer struct {
-	Paths    map[string]string
-	Template string
+	MaxAge  time.Duration
+	RoleARN string
 }
 
 // EventBus is an AWS::Events::EventBus.
@@ -834,20 +593,7 @@ type EventBus struct {
 	ARN       string
 }
 
-// Schedule is an AWS::Scheduler::Schedule.
-type Schedule struct {
-	LogicalID  string
-	Name       string
-	ARN        string
-	Group      string
-	Expression string
-	Timezone   string
-	Enabled    bool
-	Start, End time.Time
-	Target     Target
-}
-
-// Table is an AWS::DynamoDB::Table or AWS::DynamoDB::GlobalTable.
+// Table is an AWS::DynamoDB::Table.
 type Table struct {
 	LogicalID     string
 	Name          string
@@ -855,10 +601,8 @@ type Table struct {
 	Keys          []Key
 	Attributes    map[string]string // name to S, N or B
 	GlobalIndexes []Index
-	LocalIndexes  []Index
 	TTLAttribute  string
 	OnDemand      bool
-	StreamView    string
 }
 
 // Key is one part of a key schema.
@@ -909,11 +653,9 @@ type Role struct {
 	ARN       string
 	// Trust is the assume-role policy.
 	Trust []Statement
-	// Statements are those of inline, attached and known managed policies.
+	// Statements are those of its inline policies.
 	Statements []Statement
-	// Managed are the ARNs of the managed policies.
-	Managed []string
-	Tags    map[string]string
+	Tags       map[string]string
 }
 
 // EventInvokeConfig is an AWS::Lambda::EventInvokeConfig.
