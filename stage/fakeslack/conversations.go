@@ -177,61 +177,6 @@ func (s *Server) listMessages(c *channel, list []*Message, p params, limit int) 
 	}, nil
 }
 
-func (s *Server) conversationsInfo(p params) (answer, error) {
-	if err := p.need("channel"); err != nil {
-		return nil, err
-	}
-	c := s.store.byID(p["channel"])
-	if c == nil || c.BotAbsent && c.Private {
-		return nil, &apiError{code: "channel_not_found"}
-	}
-	a := c.wire()
-	if p.flag("include_num_members") {
-		a["num_members"] = len(s.cfg.Users) + 1
-	}
-	return answer{"channel": a}, nil
-}
-
-func (s *Server) conversationsList(p params) (answer, error) {
-	limit, err := p.limit(100, 1000)
-	if err != nil {
-		return nil, err
-	}
-	types := p["types"]
-	if types == "" {
-		types = "public_channel"
-	}
-	var list []*channel
-	for _, c := range s.store.channels {
-		kind := "public_channel"
-		if c.Private {
-			kind = "private_channel"
-		}
-		hidden := c.Private && c.BotAbsent || c.Archived && p.flag("exclude_archived")
-		if !hidden && slices.Contains(strings.Split(types, ","), kind) {
-			list = append(list, c)
-		}
-	}
-	start := 0
-	if cursor := p["cursor"]; cursor != "" {
-		id, err := base64.StdEncoding.DecodeString(cursor)
-		start = slices.IndexFunc(list, func(c *channel) bool { return c.ID == string(id) })
-		if err != nil || start < 0 {
-			return nil, &apiError{code: "invalid_cursor"}
-		}
-	}
-	end := min(len(list), start+limit)
-	next := ""
-	if end < len(list) {
-		next = base64.StdEncoding.EncodeToString([]byte(list[end].ID))
-	}
-	out := []answer{}
-	for _, c := range list[start:end] {
-		out = append(out, c.wire())
-	}
-	return answer{"channels": out, "response_metadata": answer{"next_cursor": next}}, nil
-}
-
 // Config is what a Server starts with. Token and at least one channel are
 // required; everything else has a default.
 type Config struct {
@@ -645,7 +590,7 @@ type homeView struct {
 // home is the newest home page of a person. The lock is held.
 func (s *Server) homeOf(user string) *View {
 	for i := len(s.views) - 1; i >= 0; i-- {
-		if s.views[i].Kind == "home" && s.views[i].User == user {
+		if s.views[i].User == user {
 			return &s.views[i]
 		}
 	}
@@ -721,7 +666,7 @@ func (s *Server) publishHome(p params) (answer, error) {
 	if before != nil {
 		id = before.ID // it is one view, drawn anew
 	}
-	s.views = append(s.views, View{ID: id, Kind: "home", User: p["user_id"], View: text, Hash: hash})
+	s.views = append(s.views, View{ID: id, User: p["user_id"], View: text, Hash: hash})
 	s.changed(change{home: p["user_id"]})
 	v["id"], v["team_id"], v["app_id"], v["bot_id"], v["hash"] = id, teamID, s.cfg.Bot.AppID, s.cfg.Bot.BotID, hash
 	return answer{"view": v}, nil
@@ -772,7 +717,6 @@ func (s *Server) preparePressOnHome(p Press, who User) (to string, body []byte, 
 	}
 	action["action_ts"] = stampOf(s.cfg.Now())
 	trigger := s.store.id("Tr")
-	s.triggers[trigger] = s.cfg.Wall()
 	from, team, enterprise := s.places(who)
 	text, err := schema.Encode(answer{
 		"type": "block_actions", "api_app_id": s.cfg.Bot.AppID, "token": "stage", "trigger_id": trigger,

@@ -155,8 +155,6 @@ func (s *Server) do(method, token string, p params) (answer, error) {
 	defer s.mu.Unlock()
 	run := s.method(method)
 	switch {
-	case method == "api.test":
-		return answer{"args": p.withoutToken()}, nil
 	case run == nil:
 		return nil, &apiError{code: "unknown_method"}
 	case token == "":
@@ -184,32 +182,22 @@ func (s *Server) method(name string) func(params) (answer, error) {
 		return s.chatPostEphemeral
 	case "chat.update":
 		return s.chatUpdate
-	case "chat.delete":
-		return s.chatDelete
 	case "chat.getPermalink":
 		return s.chatGetPermalink
 	case "conversations.history":
 		return s.conversationsHistory
 	case "conversations.replies":
 		return s.conversationsReplies
-	case "conversations.info":
-		return s.conversationsInfo
-	case "conversations.list":
-		return s.conversationsList
 	case "users.info":
 		return s.usersInfo
 	case "usergroups.users.list":
 		return s.usergroupsUsersList
-	case "views.open":
-		return s.viewsOpen
 	case "views.publish":
 		return s.viewsPublish
 	case "files.getUploadURLExternal":
 		return s.filesGetUploadURLExternal
 	case "files.completeUploadExternal":
 		return s.filesCompleteUploadExternal
-	case "reactions.add":
-		return s.reactionsAdd
 	}
 	return nil
 }
@@ -420,17 +408,13 @@ func (s *Server) compose(c *channel, p params) (*Message, error) {
 	}, nil
 }
 
-// parent checks the timestamp of a thread. A reply to a deleted message becomes
-// a message of the channel, as in Slack.
+// parent checks the timestamp of a thread.
 func (c *channel) parent(ts string) (string, error) {
 	if ts == "" {
 		return "", nil
 	}
 	if !timestamp.MatchString(ts) {
 		return "", &apiError{code: "invalid_thread_ts", messages: []string{"[ERROR] " + ts + " is not a valid thread_ts"}}
-	}
-	if c.deleted[ts] {
-		return "", nil
 	}
 	m := c.find(ts)
 	switch {
@@ -539,19 +523,6 @@ func (s *Server) own(channelID, ts, denied string) (*channel, *Message, error) {
 		return nil, nil, &apiError{code: denied}
 	}
 	return c, m, nil
-}
-
-func (s *Server) chatDelete(p params) (answer, error) {
-	if err := p.need("channel", "ts"); err != nil {
-		return nil, err
-	}
-	c, m, err := s.own(p["channel"], p["ts"], "cant_delete_message")
-	if err != nil {
-		return nil, err
-	}
-	c.remove(m.TS)
-	s.changed(change{channel: c.ID, ts: m.TS, thread: m.ThreadTS})
-	return answer{"channel": c.ID, "ts": m.TS}, nil
 }
 
 func (s *Server) chatGetPermalink(p params) (answer, error) {
@@ -692,7 +663,6 @@ func (s *Server) prepareCommand(c Command) (to string, body []byte, reply *reply
 		return "", nil, nil, ErrNoInteractivityURL
 	}
 	trigger := s.store.id("Tr")
-	s.triggers[trigger] = s.cfg.Wall()
 	address := s.newReplyURL(ch.ID, "", "", who.ID)
 	form := url.Values{
 		"token": {"stage"}, "team_id": {from}, "team_domain": {"stage"}, "channel_id": {ch.ID}, "channel_name": {ch.Name}, "user_id": {who.ID}, "user_name": {who.Name},

@@ -16,7 +16,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,7 +144,6 @@ func (s *Server) prepare(p Press) (to string, body []byte, err error) {
 	}
 	action["action_ts"] = stampOf(s.cfg.Now())
 	trigger := s.store.id("Tr")
-	s.triggers[trigger] = s.cfg.Wall()
 	container := answer{"type": "message", "message_ts": m.TS, "channel_id": c.ID, "is_ephemeral": m.Visible != ""}
 	if m.ThreadTS != "" {
 		container["thread_ts"] = m.ThreadTS
@@ -490,7 +488,6 @@ type Message struct {
 	Attachments json.RawMessage `json:"attachments,omitempty"`
 	Metadata    json.RawMessage `json:"metadata,omitempty"`
 	Files       []File          `json:"files,omitempty"`
-	Reactions   []Reaction      `json:"reactions,omitempty"`
 	// Edited is the mark that Slack shows as "(edited)".
 	Edited *Edited `json:"edited,omitempty"`
 	// Versions are the earlier forms of the message, oldest first.
@@ -525,12 +522,6 @@ type File struct {
 	Size     int    `json:"size"`
 }
 
-// Reaction is an emoji under a message.
-type Reaction struct {
-	Name  string   `json:"name"`
-	Users []string `json:"users"`
-}
-
 // content is the part of a message that an edit replaces.
 type content struct {
 	text        string
@@ -561,10 +552,6 @@ func (m *Message) clone() Message {
 	c := *m
 	c.Files = slices.Clone(m.Files)
 	c.Versions = slices.Clone(m.Versions)
-	c.Reactions = slices.Clone(m.Reactions)
-	for i := range c.Reactions {
-		c.Reactions[i].Users = slices.Clone(c.Reactions[i].Users)
-	}
 	if m.Edited != nil {
 		e := *m.Edited
 		c.Edited = &e
@@ -888,43 +875,4 @@ func (s *Server) checkPictures(raw json.RawMessage) error {
 		}
 	}
 	return nil
-}
-
-var emojiName = regexp.MustCompile(`^[a-z0-9_+\-]+(::skin-tone-[2-6])?$`)
-
-func (s *Server) reactionsAdd(p params) (answer, error) {
-	if err := p.need("channel", "name", "timestamp"); err != nil {
-		return nil, err
-	}
-	c, err := s.writable(p["channel"])
-	if err != nil {
-		return nil, err
-	}
-	m := c.find(p["timestamp"])
-	if m == nil {
-		return nil, &apiError{code: "message_not_found"}
-	}
-	if !emojiName.MatchString(p["name"]) {
-		return nil, &apiError{code: "invalid_name"}
-	}
-	if !m.react(p["name"], s.cfg.Bot.UserID) {
-		return nil, &apiError{code: "already_reacted"}
-	}
-	s.changed(change{channel: c.ID, ts: m.TS, thread: m.ThreadTS})
-	return answer{}, nil
-}
-
-// react adds a reaction; false if the user already had it.
-func (m *Message) react(name, user string) bool {
-	for i := range m.Reactions {
-		if r := &m.Reactions[i]; r.Name == name {
-			if slices.Contains(r.Users, user) {
-				return false
-			}
-			r.Users = append(r.Users, user)
-			return true
-		}
-	}
-	m.Reactions = append(m.Reactions, Reaction{Name: name, Users: []string{user}})
-	return true
 }

@@ -33,7 +33,6 @@ type Server struct {
 	calls    []Call
 	views    []View
 	uploads  map[string]*upload
-	triggers map[string]time.Time
 	replies  map[string]*replyURL
 	banner   string
 	interact string
@@ -54,7 +53,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, done: make(chan struct{}),
 		store: newStore(cfg.Channels, cfg.Now), limiter: newLimiter(cfg.Limits),
-		uploads: map[string]*upload{}, triggers: map[string]time.Time{}, replies: map[string]*replyURL{},
+		uploads: map[string]*upload{}, replies: map[string]*replyURL{},
 		watchers: map[*watcher]bool{}, interact: cfg.InteractivityURL,
 	}
 	s.http = &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second}
@@ -169,13 +168,6 @@ func (s *Server) Inject(f Fault) error {
 	return s.faults.add(f, s.cfg.Now())
 }
 
-// ClearFaults disarms all faults.
-func (s *Server) ClearFaults() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = nil
-}
-
 // SetInteractivityURL sets where button presses go.
 func (s *Server) SetInteractivityURL(url string) {
 	s.mu.Lock()
@@ -284,11 +276,6 @@ func (s *Server) respond(id string, p params) (ts string, err error) {
 	u.left--
 	c := s.store.byID(u.channel)
 	original := c.findAny(u.ts)
-	if p.flag("delete_original") && original != nil {
-		c.remove(u.ts)
-		s.changed(change{channel: c.ID, ts: u.ts, thread: u.thread})
-		return u.ts, nil
-	}
 	said, err := s.parseContent(p)
 	if err != nil {
 		return "", err
@@ -318,20 +305,16 @@ func (s *Server) respond(id string, p params) (ts string, err error) {
 // that is not in the table needs none.
 func scopesOf(method string) []string {
 	switch method {
-	case "chat.postMessage", "chat.postEphemeral", "chat.update", "chat.delete":
+	case "chat.postMessage", "chat.postEphemeral", "chat.update":
 		return []string{"chat:write"}
 	case "conversations.history", "conversations.replies":
 		return []string{"channels:history", "groups:history"}
-	case "conversations.info", "conversations.list":
-		return []string{"channels:read", "groups:read"}
 	case "users.info":
 		return []string{"users:read"}
 	case "usergroups.users.list":
 		return []string{"usergroups:read"}
 	case "files.getUploadURLExternal", "files.completeUploadExternal":
 		return []string{"files:write"}
-	case "reactions.add":
-		return []string{"reactions:write"}
 	}
 	return nil
 }
@@ -378,14 +361,12 @@ type channel struct {
 	last int64
 	// messages has roots, replies and ephemerals, in order of their timestamps.
 	messages []*Message
-	// deleted remembers the timestamps of deleted messages.
-	deleted map[string]bool
 }
 
 func newStore(channels []Channel, now func() time.Time) *store {
 	s := &store{now: now}
 	for _, c := range channels {
-		s.channels = append(s.channels, &channel{Channel: c, deleted: map[string]bool{}})
+		s.channels = append(s.channels, &channel{Channel: c})
 	}
 	return s
 }
@@ -450,12 +431,6 @@ func (c *channel) findAny(ts string) *Message {
 		}
 	}
 	return nil
-}
-
-// remove deletes the message with ts.
-func (c *channel) remove(ts string) {
-	c.messages = slices.DeleteFunc(c.messages, func(m *Message) bool { return m.TS == ts })
-	c.deleted[ts] = true
 }
 
 // replies lists the thread of parent, oldest first, without ephemerals.
@@ -622,7 +597,6 @@ type messageView struct {
 	Clock, Body, LastReply                 template.HTML
 	Attachments                            []attachmentView
 	Files                                  []fileView
-	Reactions                              []reactionView
 	Repliers                               []replier
 	Link, HistoryLink                      string
 	BroadcastLink                          string
@@ -642,11 +616,6 @@ type fileView struct {
 	// Snippet is the beginning of a text, More how many lines follow.
 	Snippet string
 	More    int
-}
-
-type reactionView struct {
-	Emoji template.HTML
-	Count int
 }
 
 type replier struct {
@@ -694,9 +663,6 @@ func (s *Server) view(c *channel, m *Message, thread bool) messageView {
 			shown.Snippet, shown.More = snippet(u.data)
 		}
 		v.Files = append(v.Files, shown)
-	}
-	for _, r := range m.Reactions {
-		v.Reactions = append(v.Reactions, reactionView{template.HTML(draw.WithEmoji(":" + r.Name + ":")), len(r.Users)})
 	}
 	if m.Broadcast && !thread {
 		v.BroadcastLink = pageLink(c.ID, "thread", m.ThreadTS)
@@ -836,14 +802,9 @@ func (s *Server) viewer(r *http.Request) User {
 // shownTo tells whether a user sees m: an ephemeral message is for one alone.
 func (m *Message) shownTo(user string) bool { return m.Visible == "" || m.Visible == user }
 
-// triggerLife is how long a trigger_id can open a view. Slack gives 3 seconds.
-const triggerLife = 3 * time.Second
-
 // View is a view that the app opened or published.
 type View struct {
 	ID string
-	// Kind is "modal" or "home".
-	Kind string
 	// User is who sees a home view.
 	User string
 	// View is the view as sent.
@@ -859,24 +820,6 @@ func (s *Server) Views() []View {
 	return append([]View(nil), s.views...)
 }
 
-func (s *Server) viewsOpen(p params) (answer, error) {
-	if err := p.need("trigger_id", "view"); err != nil {
-		return nil, err
-	}
-	made, ok := s.triggers[p["trigger_id"]]
-	switch {
-	case !ok:
-		return nil, &apiError{code: "invalid_trigger_id"}
-	case s.cfg.Wall().Sub(made) > triggerLife:
-		return nil, &apiError{code: "expired_trigger_id"}
-	}
-	a, err := s.keepView("modal", "", p["view"])
-	if err == nil {
-		delete(s.triggers, p["trigger_id"])
-	}
-	return a, err
-}
-
 func (s *Server) viewsPublish(p params) (answer, error) {
 	if err := p.need("user_id", "view"); err != nil {
 		return nil, err
@@ -885,15 +828,4 @@ func (s *Server) viewsPublish(p params) (answer, error) {
 		return nil, &apiError{code: "invalid_arguments", messages: []string{"[ERROR] invalid `user_id`"}}
 	}
 	return s.publishHome(p)
-}
-
-func (s *Server) keepView(kind, user, text string) (answer, error) {
-	var v map[string]any
-	if json.Unmarshal([]byte(text), &v) != nil || v == nil || v["type"] != kind {
-		return nil, &apiError{code: "invalid_arguments", messages: []string{"[ERROR] view is not a " + kind}}
-	}
-	id := s.store.id("V")
-	s.views = append(s.views, View{ID: id, Kind: kind, User: user, View: json.RawMessage(text)})
-	v["id"], v["team_id"], v["app_id"], v["bot_id"] = id, teamID, s.cfg.Bot.AppID, s.cfg.Bot.BotID
-	return answer{"view": v}, nil
 }

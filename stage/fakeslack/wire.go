@@ -45,13 +45,6 @@ func (s *Server) wireContent(m *Message, metadata bool) answer {
 func (s *Server) wire(c *channel, m *Message, metadata bool) answer {
 	a := s.wireContent(m, metadata)
 	a["ts"] = m.TS
-	if len(m.Reactions) > 0 {
-		list := make([]answer, len(m.Reactions))
-		for i, r := range m.Reactions {
-			list[i] = answer{"name": r.Name, "users": r.Users, "count": len(r.Users)}
-		}
-		a["reactions"] = list
-	}
 	if m.Broadcast {
 		a["subtype"] = "thread_broadcast"
 	}
@@ -90,14 +83,4 @@ func (s *Server) wireFile(f File) answer {
 		a["alt_txt"] = f.AltText
 	}
 	return a
-}
-
-func (c *channel) wire() answer {
-	return answer{
-		"id": c.ID, "name": c.Name, "name_normalized": c.Name, "is_channel": !c.Private, "is_group": false,
-		"is_im": false, "is_mpim": false, "is_private": c.Private, "is_archived": c.Archived, "is_general": false,
-		"is_member": !c.BotAbsent, "context_team_id": teamID,
-		"topic":   answer{"value": c.Topic, "creator": "", "last_set": 0},
-		"purpose": answer{"value": "", "creator": "", "last_set": 0},
-	}
 }
