@@ -4,7 +4,6 @@ package autoscaling
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -229,50 +228,6 @@ func (s API) DescribeWarmPool(in *autoscaling.DescribeWarmPoolInput) (*autoscali
 	return &autoscaling.DescribeWarmPoolOutput{Instances: deepcopy.Each(list), WarmPoolConfiguration: deepcopy.Of(g.WarmPoolConfiguration), NextToken: next}, nil
 }
 
-// DescribeTags lists the tags of all groups.
-func (s API) DescribeTags(in *autoscaling.DescribeTagsInput) (*autoscaling.DescribeTagsOutput, error) {
-	defer s.w.Enter()()
-	type row struct {
-		key string
-		tag astypes.TagDescription
-	}
-	var list []*row
-	for _, g := range s.w.Groups.All() {
-		for _, t := range g.Tags {
-			list = append(list, &row{g.Name() + "\x00" + aws.ToString(t.Key), t})
-		}
-	}
-	for _, f := range in.Filters {
-		var value func(astypes.TagDescription) string
-		switch aws.ToString(f.Name) {
-		case "auto-scaling-group":
-			value = func(t astypes.TagDescription) string { return aws.ToString(t.ResourceId) }
-		case "key":
-			value = func(t astypes.TagDescription) string { return aws.ToString(t.Key) }
-		case "value":
-			value = func(t astypes.TagDescription) string { return aws.ToString(t.Value) }
-		case "propagate-at-launch":
-			value = func(t astypes.TagDescription) string { return table.YesNo(t.PropagateAtLaunch)[0] }
-		default:
-			return nil, wire.Errorf("ValidationError", "Invalid filter type. The valid filter types are: auto-scaling-group, key, value, propagate-at-launch")
-		}
-		list = slices.DeleteFunc(list, func(r *row) bool { return !slices.Contains(f.Values, value(r.tag)) })
-	}
-	size, err := asPageSize(in.MaxRecords)
-	if err != nil {
-		return nil, err
-	}
-	list, next, err := table.Page(list, func(r *row) *string { return &r.key }, in.NextToken, size, errASToken)
-	if err != nil {
-		return nil, err
-	}
-	out := &autoscaling.DescribeTagsOutput{NextToken: next}
-	for _, r := range list {
-		out.Tags = append(out.Tags, deepcopy.Of(r.tag))
-	}
-	return out, nil
-}
-
 // SetDesiredCapacity asks for a number of instances within the group's bounds.
 func (s API) SetDesiredCapacity(in *autoscaling.SetDesiredCapacityInput) (*autoscaling.SetDesiredCapacityOutput, error) {
 	defer s.w.Enter()()
@@ -410,25 +365,6 @@ func PutWarmPool(w *state.State, g *state.Group, c astypes.WarmPoolConfiguration
 	lifecycle.ReconcileLater(w, g, lifecycle.ReconcileTime)
 }
 
-// DeleteWarmPool takes the warm pool away and ends what is in it.
-func (s API) DeleteWarmPool(in *autoscaling.DeleteWarmPoolInput) (*autoscaling.DeleteWarmPoolOutput, error) {
-	defer s.w.Enter()()
-	g, err := groupNamed(s.w, in.AutoScalingGroupName)
-	if err != nil {
-		return nil, err
-	}
-	if g.WarmPoolConfiguration == nil {
-		return nil, wire.Errorf("ValidationError", "No warm pool found for Auto Scaling group %s", g.Name())
-	}
-	if len(g.Warm) > 0 && !aws.ToBool(in.ForceDelete) {
-		g.WarmPoolConfiguration.MinSize, g.WarmPoolConfiguration.MaxGroupPreparedCapacity = aws.Int32(0), aws.Int32(0)
-	}
-	g.WarmPoolConfiguration.Status = astypes.WarmPoolStatusPendingDelete
-	lifecycle.FillWarmPool(s.w, g)
-	g.WarmPoolConfiguration, g.WarmPoolSize = nil, nil
-	return &autoscaling.DeleteWarmPoolOutput{}, nil
-}
-
 // SuspendProcesses stops processes of a group, all where none is named.
 func (s API) SuspendProcesses(in *autoscaling.SuspendProcessesInput) (*autoscaling.SuspendProcessesOutput, error) {
 	defer s.w.Enter()()
@@ -530,100 +466,4 @@ func PutGroup(w *state.State, g *state.Group) {
 		g.WarmPoolConfiguration = &c
 	}
 	w.Groups.Put(g.Name(), g)
-}
-
-// CompleteLifecycleAction ends an instance's wait in a hook.
-func (s API) CompleteLifecycleAction(in *autoscaling.CompleteLifecycleActionInput) (*autoscaling.CompleteLifecycleActionOutput, error) {
-	defer s.w.Enter()()
-	g, id, _, err := waiting(s.w, in.AutoScalingGroupName, in.LifecycleHookName, in.InstanceId, in.LifecycleActionToken)
-	if err != nil {
-		return nil, err
-	}
-	result := aws.ToString(in.LifecycleActionResult)
-	if result != "CONTINUE" && result != "ABANDON" {
-		return nil, wire.Errorf("ValidationError", "Lifecycle Action Result must be CONTINUE or ABANDON")
-	}
-	lifecycle.CompleteHook(s.w, g, id, result)
-	return &autoscaling.CompleteLifecycleActionOutput{}, nil
-}
-
-// RecordLifecycleActionHeartbeat begins the hook's time anew.
-func (s API) RecordLifecycleActionHeartbeat(in *autoscaling.RecordLifecycleActionHeartbeatInput) (*autoscaling.RecordLifecycleActionHeartbeatOutput, error) {
-	defer s.w.Enter()()
-	g, id, hook, err := waiting(s.w, in.AutoScalingGroupName, in.LifecycleHookName, in.InstanceId, in.LifecycleActionToken)
-	if err != nil {
-		return nil, err
-	}
-	lifecycle.Heartbeat(s.w, g, id, hook)
-	return &autoscaling.RecordLifecycleActionHeartbeatOutput{}, nil
-}
-
-// waiting finds the instance that waits in a hook, by its id or its token.
-func waiting(w *state.State, name, hookName, instance, token *string) (*state.Group, string, *astypes.LifecycleHook, error) {
-	g, err := groupNamed(w, name)
-	if err != nil {
-		return nil, "", nil, err
-	}
-	hook := w.Hooks.Get(state.HookKey(g.Name(), aws.ToString(hookName)))
-	if hook == nil {
-		return nil, "", nil, wire.Errorf("ValidationError", "No Lifecycle Hook found with name %s", aws.ToString(hookName))
-	}
-	for _, id := range slices.Sorted(maps.Keys(g.Waits)) {
-		wait := g.Waits[id]
-		if wait.Hook == *hookName && (id == aws.ToString(instance) || (token != nil && wait.Token == *token)) {
-			return g, id, hook, nil
-		}
-	}
-	if token != nil {
-		return nil, "", nil, wire.Errorf("ValidationError", "No active Lifecycle Action found with token %s", *token)
-	}
-	return nil, "", nil, wire.Errorf("ValidationError", "No active Lifecycle Action found with instance ID %s", aws.ToString(instance))
-}
-
-// PutLifecycleHook makes or changes a hook.
-func (s API) PutLifecycleHook(in *autoscaling.PutLifecycleHookInput) (*autoscaling.PutLifecycleHookOutput, error) {
-	defer s.w.Enter()()
-	g, err := groupNamed(s.w, in.AutoScalingGroupName)
-	if err != nil {
-		return nil, err
-	}
-	if t := aws.ToString(in.LifecycleTransition); t != state.TransitionLaunching && t != state.TransitionTerminating {
-		return nil, wire.Errorf("ValidationError", "Unsupported Lifecycle Transition: %s", t)
-	}
-	if h := in.HeartbeatTimeout; h != nil && (*h < 30 || *h > 7200) {
-		return nil, wire.Errorf("ValidationError", "Heartbeat timeout must be between 30 and 7200 seconds.")
-	}
-	h := &astypes.LifecycleHook{
-		AutoScalingGroupName: in.AutoScalingGroupName, LifecycleHookName: in.LifecycleHookName, LifecycleTransition: in.LifecycleTransition,
-		DefaultResult: in.DefaultResult, HeartbeatTimeout: in.HeartbeatTimeout, NotificationMetadata: in.NotificationMetadata,
-		NotificationTargetARN: in.NotificationTargetARN, RoleARN: in.RoleARN,
-	}
-	if h.DefaultResult == nil {
-		// The API's own default is ABANDON; EKS sets CONTINUE on its hooks.
-		h.DefaultResult = aws.String("ABANDON")
-	}
-	defaults.Set(&h.HeartbeatTimeout, 3600)
-	CompleteHookDefaults(h)
-	s.w.Hooks.Put(state.HookKey(g.Name(), aws.ToString(in.LifecycleHookName)), deepcopy.Of(h))
-	return &autoscaling.PutLifecycleHookOutput{}, nil
-}
-
-// DeleteLifecycleHook takes a hook away; those that wait in it go on.
-func (s API) DeleteLifecycleHook(in *autoscaling.DeleteLifecycleHookInput) (*autoscaling.DeleteLifecycleHookOutput, error) {
-	defer s.w.Enter()()
-	g, err := groupNamed(s.w, in.AutoScalingGroupName)
-	if err != nil {
-		return nil, err
-	}
-	key := state.HookKey(g.Name(), aws.ToString(in.LifecycleHookName))
-	if s.w.Hooks.Get(key) == nil {
-		return nil, wire.Errorf("ValidationError", "No Lifecycle Hook found with name %s", aws.ToString(in.LifecycleHookName))
-	}
-	s.w.Hooks.Remove(key)
-	for _, id := range slices.Sorted(maps.Keys(g.Waits)) {
-		if g.Waits[id].Hook == *in.LifecycleHookName {
-			lifecycle.CompleteHook(s.w, g, id, "CONTINUE")
-		}
-	}
-	return &autoscaling.DeleteLifecycleHookOutput{}, nil
 }

@@ -423,24 +423,6 @@ func (s API) DescribeLaunchTemplates(in *ec2.DescribeLaunchTemplatesInput) (*ec2
 	return out, nil
 }
 
-// DescribePrefixLists lists AWS's own prefix lists.
-func (s API) DescribePrefixLists(in *ec2.DescribePrefixListsInput) (*ec2.DescribePrefixListsOutput, error) {
-	defer s.w.Enter()()
-	list, next, err := table.Selection[ec2types.PrefixList]{
-		Table: s.w.PrefixLists, ID: func(v *ec2types.PrefixList) *string { return v.PrefixListId }, IDs: in.PrefixListIds,
-		Missing: notFound("InvalidPrefixListId.NotFound", "prefix list ID"), Filters: in.Filters,
-		Known: table.Filters[ec2types.PrefixList]{
-			"prefix-list-id":   func(v *ec2types.PrefixList) []string { return table.One(v.PrefixListId) },
-			"prefix-list-name": func(v *ec2types.PrefixList) []string { return table.One(v.PrefixListName) },
-		},
-		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
-	}.Run()
-	if err != nil {
-		return nil, err
-	}
-	return &ec2.DescribePrefixListsOutput{PrefixLists: deepcopy.Each(list), NextToken: next}, nil
-}
-
 // DescribeManagedPrefixLists lists managed prefix lists.
 func (s API) DescribeManagedPrefixLists(in *ec2.DescribeManagedPrefixListsInput) (*ec2.DescribeManagedPrefixListsOutput, error) {
 	defer s.w.Enter()()

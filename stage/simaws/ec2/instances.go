@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 	"time"
@@ -458,32 +457,6 @@ func (s API) CreateVpcEndpoint(in *ec2.CreateVpcEndpointInput) (*ec2.CreateVpcEn
 	return &ec2.CreateVpcEndpointOutput{VpcEndpoint: deepcopy.Of(e), ClientToken: in.ClientToken}, nil
 }
 
-// DeleteVpcEndpoints takes endpoints and their interfaces away.
-func (s API) DeleteVpcEndpoints(in *ec2.DeleteVpcEndpointsInput) (*ec2.DeleteVpcEndpointsOutput, error) {
-	defer s.w.Enter()()
-	if err := dryRun(in.DryRun); err != nil {
-		return nil, err
-	}
-	out := &ec2.DeleteVpcEndpointsOutput{}
-	for _, id := range in.VpcEndpointIds {
-		e := s.w.Endpoints.Get(id)
-		if e == nil {
-			out.Unsuccessful = append(out.Unsuccessful, ec2types.UnsuccessfulItem{
-				ResourceId: aws.String(id),
-				Error:      &ec2types.UnsuccessfulItemError{Code: aws.String("InvalidVpcEndpoint.NotFound"), Message: aws.String("The VpcEndpoint Id '" + id + "' does not exist")},
-			})
-			continue
-		}
-		for _, n := range e.NetworkInterfaceIds {
-			if eni := s.w.Interfaces.Get(n); eni != nil {
-				s.w.DropInterface(eni)
-			}
-		}
-		s.w.Endpoints.Remove(id)
-	}
-	return out, nil
-}
-
 // DescribeSecurityGroups lists security groups.
 func (s API) DescribeSecurityGroups(in *ec2.DescribeSecurityGroupsInput) (*ec2.DescribeSecurityGroupsOutput, error) {
 	defer s.w.Enter()()
@@ -580,23 +553,6 @@ func (s API) RevokeSecurityGroupIngress(in *ec2.RevokeSecurityGroupIngressInput)
 		return nil, err
 	}
 	return &ec2.RevokeSecurityGroupIngressOutput{Return: aws.Bool(true)}, nil
-}
-
-// RevokeSecurityGroupEgress takes rules for traffic out away.
-func (s API) RevokeSecurityGroupEgress(in *ec2.RevokeSecurityGroupEgressInput) (*ec2.RevokeSecurityGroupEgressOutput, error) {
-	defer s.w.Enter()()
-	g, err := securityGroup(s.w, in.GroupId)
-	if err != nil {
-		return nil, err
-	}
-	rules := in.IpPermissions
-	if len(rules) == 0 {
-		rules = flatRule(in.IpProtocol, in.FromPort, in.ToPort, in.CidrIp)
-	}
-	if err := revoke(&g.IpPermissionsEgress, rules, in.DryRun); err != nil {
-		return nil, err
-	}
-	return &ec2.RevokeSecurityGroupEgressOutput{Return: aws.Bool(true)}, nil
 }
 
 // flatRule is a rule given by single parameters.
@@ -873,34 +829,4 @@ func (s API) AssignPrivateIpAddresses(in *ec2.AssignPrivateIpAddressesInput) (*e
 		out.AssignedIpv4Prefixes = append(out.AssignedIpv4Prefixes, ec2types.Ipv4PrefixSpecification{Ipv4Prefix: aws.String(b.String())})
 	}
 	return out, nil
-}
-
-// UnassignPrivateIpAddresses takes secondary addresses or prefixes away.
-func (s API) UnassignPrivateIpAddresses(in *ec2.UnassignPrivateIpAddressesInput) (*ec2.UnassignPrivateIpAddressesOutput, error) {
-	defer s.w.Enter()()
-	eni, err := networkInterface(s.w, in.NetworkInterfaceId)
-	if err != nil {
-		return nil, err
-	}
-	p := s.w.Pools[aws.ToString(eni.SubnetId)]
-	for _, addr := range in.PrivateIpAddresses {
-		i := slices.IndexFunc(eni.PrivateIpAddresses, func(a ec2types.NetworkInterfacePrivateIpAddress) bool {
-			return aws.ToString(a.PrivateIpAddress) == addr && !aws.ToBool(a.Primary)
-		})
-		if i < 0 {
-			return nil, wire.Errorf("InvalidParameterValue", "Some of [%s] are not assigned to interface %s", addr, *eni.NetworkInterfaceId)
-		}
-		s.w.ReleaseAddress(p, addr)
-		eni.PrivateIpAddresses = slices.Delete(eni.PrivateIpAddresses, i, i+1)
-	}
-	for _, block := range in.Ipv4Prefixes {
-		i := slices.IndexFunc(eni.Ipv4Prefixes, func(b ec2types.Ipv4PrefixSpecification) bool { return aws.ToString(b.Ipv4Prefix) == block })
-		parsed, err := netip.ParsePrefix(block)
-		if i < 0 || err != nil {
-			return nil, wire.Errorf("InvalidParameterValue", "Some of [%s] are not assigned to interface %s", block, *eni.NetworkInterfaceId)
-		}
-		p.ReleaseBlock(parsed)
-		eni.Ipv4Prefixes = slices.Delete(eni.Ipv4Prefixes, i, i+1)
-	}
-	return &ec2.UnassignPrivateIpAddressesOutput{}, nil
 }

@@ -687,32 +687,6 @@ func (s API) DescribeDhcpOptions(in *ec2.DescribeDhcpOptionsInput) (*ec2.Describ
 	return &ec2.DescribeDhcpOptionsOutput{DhcpOptions: deepcopy.Each(list), NextToken: next}, nil
 }
 
-// DescribeAddresses lists Elastic IP addresses.
-func (s API) DescribeAddresses(in *ec2.DescribeAddressesInput) (*ec2.DescribeAddressesOutput, error) {
-	defer s.w.Enter()()
-	want := slices.Clone(in.Filters)
-	if len(in.PublicIps) > 0 {
-		want = append(want, ec2types.Filter{Name: aws.String("public-ip"), Values: in.PublicIps})
-	}
-	list, _, err := table.Selection[ec2types.Address]{
-		Table: s.w.Addresses, ID: func(v *ec2types.Address) *string { return v.AllocationId }, IDs: in.AllocationIds,
-		Missing: notFound("InvalidAllocationID.NotFound", "allocation ID"), Filters: want,
-		Known: table.Filters[ec2types.Address]{
-			"allocation-id":        func(v *ec2types.Address) []string { return table.One(v.AllocationId) },
-			"association-id":       func(v *ec2types.Address) []string { return table.One(v.AssociationId) },
-			"instance-id":          func(v *ec2types.Address) []string { return table.One(v.InstanceId) },
-			"network-interface-id": func(v *ec2types.Address) []string { return table.One(v.NetworkInterfaceId) },
-			"public-ip":            func(v *ec2types.Address) []string { return table.One(v.PublicIp) },
-			"private-ip-address":   func(v *ec2types.Address) []string { return table.One(v.PrivateIpAddress) },
-		},
-		Tags: func(v *ec2types.Address) []ec2types.Tag { return v.Tags },
-	}.Run()
-	if err != nil {
-		return nil, err
-	}
-	return &ec2.DescribeAddressesOutput{Addresses: deepcopy.Each(list)}, nil
-}
-
 // DescribeVpcPeeringConnections lists VPC peerings.
 func (s API) DescribeVpcPeeringConnections(in *ec2.DescribeVpcPeeringConnectionsInput) (*ec2.DescribeVpcPeeringConnectionsOutput, error) {
 	defer s.w.Enter()()

@@ -98,56 +98,6 @@ func association(w *state.State, table string, subnet *string, main bool) ec2typ
 	}
 }
 
-// associationAt finds an association by its id.
-func associationAt(w *state.State, id *string) (*ec2types.RouteTable, int, error) {
-	for _, t := range w.RouteTables.All() {
-		for i, a := range t.Associations {
-			if aws.ToString(a.RouteTableAssociationId) == aws.ToString(id) {
-				return t, i, nil
-			}
-		}
-	}
-	return nil, 0, notFound("InvalidAssociationID.NotFound", "association ID")([]string{aws.ToString(id)})
-}
-
-// DisassociateRouteTable leaves a subnet to the VPC's main table.
-func (s API) DisassociateRouteTable(in *ec2.DisassociateRouteTableInput) (*ec2.DisassociateRouteTableOutput, error) {
-	defer s.w.Enter()()
-	t, i, err := associationAt(s.w, in.AssociationId)
-	if err != nil {
-		return nil, err
-	}
-	if aws.ToBool(t.Associations[i].Main) {
-		return nil, wire.Errorf("InvalidParameterValue", "cannot disassociate the main route table association %s", aws.ToString(in.AssociationId))
-	}
-	if err := dryRun(in.DryRun); err != nil {
-		return nil, err
-	}
-	t.Associations = slices.Delete(t.Associations, i, i+1)
-	return &ec2.DisassociateRouteTableOutput{}, nil
-}
-
-// ReplaceRouteTableAssociation moves a subnet, or the VPC, to another table.
-func (s API) ReplaceRouteTableAssociation(in *ec2.ReplaceRouteTableAssociationInput) (*ec2.ReplaceRouteTableAssociationOutput, error) {
-	defer s.w.Enter()()
-	from, i, err := associationAt(s.w, in.AssociationId)
-	if err != nil {
-		return nil, err
-	}
-	to, err := routeTable(s.w, in.RouteTableId)
-	if err != nil {
-		return nil, err
-	}
-	if err := dryRun(in.DryRun); err != nil {
-		return nil, err
-	}
-	old := from.Associations[i]
-	from.Associations = slices.Delete(from.Associations, i, i+1)
-	a := association(s.w, *to.RouteTableId, old.SubnetId, aws.ToBool(old.Main))
-	to.Associations = append(to.Associations, a)
-	return &ec2.ReplaceRouteTableAssociationOutput{NewAssociationId: deepcopy.Of(a.RouteTableAssociationId), AssociationState: deepcopy.Of(a.AssociationState)}, nil
-}
-
 // AttachInternetGateway attaches a gateway to a VPC that has none.
 func (s API) AttachInternetGateway(in *ec2.AttachInternetGatewayInput) (*ec2.AttachInternetGatewayOutput, error) {
 	defer s.w.Enter()()
@@ -166,30 +116,6 @@ func (s API) AttachInternetGateway(in *ec2.AttachInternetGatewayInput) (*ec2.Att
 	}
 	g.Attachments = []ec2types.InternetGatewayAttachment{{State: "available", VpcId: deepcopy.Of(in.VpcId)}}
 	return &ec2.AttachInternetGatewayOutput{}, nil
-}
-
-// DetachInternetGateway detaches a gateway; the routes to it turn to
-// blackhole.
-func (s API) DetachInternetGateway(in *ec2.DetachInternetGatewayInput) (*ec2.DetachInternetGatewayOutput, error) {
-	defer s.w.Enter()()
-	g, err := internetGateway(s.w, in.InternetGatewayId)
-	if err != nil {
-		return nil, err
-	}
-	if len(g.Attachments) == 0 || aws.ToString(g.Attachments[0].VpcId) != aws.ToString(in.VpcId) {
-		return nil, wire.Errorf("Gateway.NotAttached", "resource %s is not attached to network %s", *g.InternetGatewayId, aws.ToString(in.VpcId))
-	}
-	for _, eni := range s.w.Interfaces.All() {
-		if eni.Association != nil && aws.ToString(eni.VpcId) == *in.VpcId {
-			return nil, wire.Errorf("DependencyViolation", "Network %s has some mapped public address(es). Please unmap those public address(es) before detaching the gateway.", *in.VpcId)
-		}
-	}
-	if err := dryRun(in.DryRun); err != nil {
-		return nil, err
-	}
-	g.Attachments = []ec2types.InternetGatewayAttachment{}
-	s.w.Blackhole(func(r *ec2types.Route) bool { return aws.ToString(r.GatewayId) == *g.InternetGatewayId })
-	return &ec2.DetachInternetGatewayOutput{}, nil
 }
 
 func internetGateway(w *state.State, id *string) (*ec2types.InternetGateway, error) {
@@ -224,26 +150,6 @@ func (s API) CreateTags(in *ec2.CreateTagsInput) (*ec2.CreateTagsOutput, error) 
 		}
 	}
 	return &ec2.CreateTagsOutput{}, nil
-}
-
-// DeleteTags takes tags away: by key, and by value where one is given.
-func (s API) DeleteTags(in *ec2.DeleteTagsInput) (*ec2.DeleteTagsOutput, error) {
-	defer s.w.Enter()()
-	lists, err := tagLists(s.w, in.Resources)
-	if err != nil {
-		return nil, err
-	}
-	if err := dryRun(in.DryRun); err != nil {
-		return nil, err
-	}
-	for _, list := range lists {
-		*list = slices.DeleteFunc(*list, func(have ec2types.Tag) bool {
-			return len(in.Tags) == 0 || slices.ContainsFunc(in.Tags, func(t ec2types.Tag) bool {
-				return aws.ToString(t.Key) == aws.ToString(have.Key) && (t.Value == nil || *t.Value == aws.ToString(have.Value))
-			})
-		})
-	}
-	return &ec2.DeleteTagsOutput{}, nil
 }
 
 // tagLists are the tags of resources, found by the form of their ids.
@@ -442,44 +348,6 @@ func (s API) DescribeInstanceTypeOfferings(in *ec2.DescribeInstanceTypeOfferings
 		return nil, err
 	}
 	return &ec2.DescribeInstanceTypeOfferingsOutput{InstanceTypeOfferings: deepcopy.Each(list), NextToken: next}, nil
-}
-
-func volume(w *state.State, id *string) (*ec2types.Volume, error) {
-	if v := w.Volumes.Get(aws.ToString(id)); v != nil {
-		return v, nil
-	}
-	return nil, notFound("InvalidVolume.NotFound", "volume")([]string{aws.ToString(id)})
-}
-
-// AttachVolume attaches a volume to an instance of its zone.
-func (s API) AttachVolume(in *ec2.AttachVolumeInput) (*ec2.AttachVolumeOutput, error) {
-	defer s.w.Enter()()
-	v, err := volume(s.w, in.VolumeId)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.w.AttachVolume(v, aws.ToString(in.InstanceId), aws.ToString(in.Device)); err != nil {
-		return nil, err
-	}
-	a := v.Attachments[len(v.Attachments)-1]
-	return &ec2.AttachVolumeOutput{AttachTime: a.AttachTime, Device: a.Device, InstanceId: a.InstanceId, VolumeId: a.VolumeId, State: a.State, DeleteOnTermination: a.DeleteOnTermination}, nil
-}
-
-// DetachVolume takes a volume from its instance.
-func (s API) DetachVolume(in *ec2.DetachVolumeInput) (*ec2.DetachVolumeOutput, error) {
-	defer s.w.Enter()()
-	v, err := volume(s.w, in.VolumeId)
-	if err != nil {
-		return nil, err
-	}
-	instance := in.InstanceId
-	if instance == nil && len(v.Attachments) == 1 {
-		instance = v.Attachments[0].InstanceId
-	}
-	if !state.DetachVolume(v, aws.ToString(instance)) {
-		return nil, wire.Errorf("IncorrectState", "Volume '%s' is in the 'available' state.", aws.ToString(v.VolumeId))
-	}
-	return &ec2.DetachVolumeOutput{InstanceId: instance, VolumeId: v.VolumeId, State: ec2types.VolumeAttachmentStateDetached}, nil
 }
 
 // DescribeVolumes lists volumes.

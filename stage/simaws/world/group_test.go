@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/stage/simaws/state"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
@@ -283,38 +285,12 @@ func TestHookRunsOut(t *testing.T) {
 	}
 }
 
-func TestCompleteLifecycleAction(t *testing.T) {
-	w, events := open(t, "healthy-nat")
-	w.Advance(w.Start().Add(20 * time.Second))
-	id := members(t, w)[0]
-	complete := func(result string) error {
-		_, err := w.AutoScaling().CompleteLifecycleAction(&autoscaling.CompleteLifecycleActionInput{
-			AutoScalingGroupName: aws.String(storyGroup), LifecycleHookName: aws.String("Launch-LC-Hook"), InstanceId: aws.String(id), LifecycleActionResult: aws.String(result),
-		})
-		return err
-	}
-	if err := complete("ABANDON"); err != nil {
-		t.Fatal(err)
-	}
-	if err := complete("CONTINUE"); code(t, err) != "ValidationError" {
-		t.Errorf("twice: got %v", err)
-	}
-	if got := told(t, *events, "EC2 Instance Launch Unsuccessful"); len(got) != 1 {
-		t.Errorf("an abandoned launch: got %d events, want 1", len(got))
-	}
-	wantAbandoned(t, w, "Lifecycle Action Completed with ABANDON Result")
-}
-
 // A launch hook that nothing completes in time abandons the launch, where that is its
 // default result.
 func TestHookRunsOutAndAbandons(t *testing.T) {
 	w, _ := open(t, "healthy-nat")
-	if _, err := w.AutoScaling().PutLifecycleHook(&autoscaling.PutLifecycleHookInput{
-		AutoScalingGroupName: aws.String(storyGroup), LifecycleHookName: aws.String("Launch-LC-Hook"), LifecycleTransition: aws.String("autoscaling:EC2_INSTANCE_LAUNCHING"),
-		HeartbeatTimeout: aws.Int32(30), DefaultResult: aws.String("ABANDON"),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	hook := w.Hooks.Get(state.HookKey(storyGroup, "Launch-LC-Hook"))
+	hook.HeartbeatTimeout, hook.DefaultResult = aws.Int32(30), aws.String("ABANDON")
 	if _, err := w.EC2().DeleteNatGateway(&ec2.DeleteNatGatewayInput{NatGatewayId: aws.String(storyNAT)}); err != nil {
 		t.Fatal(err)
 	}
