@@ -311,7 +311,7 @@ func (c *Cloud) registerLogs(l Logs) {
 	handlePlain(c, service, "FilterLogEvents", l.FilterLogEvents)
 }
 
-func handlePlain[I any, O json.Marshaler](c *Cloud, service, operation string, answer func(*I) (O, error)) {
+func handlePlain[I, O any](c *Cloud, service, operation string, answer func(*I) (O, error)) {
 	c.ops[service] = append(c.ops[service], operation)
 	wire.HandlePlain(c.wire, service, operation, func(_ context.Context, _ *wire.Call, in *I) (O, error) { return answer(in) })
 }

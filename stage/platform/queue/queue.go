@@ -158,37 +158,6 @@ func (q *Queues) Add(c Config) error {
 	return nil
 }
 
-// Check tells if every dead-letter queue exists and is of its queue's kind.
-func (q *Queues) Check() error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, s := range q.queues {
-		if s.DeadLetterARN == "" {
-			continue
-		}
-		dead, ok := q.queues[s.DeadLetterARN]
-		if !ok {
-			return fmt.Errorf("queue %q: dead-letter queue %q does not exist", s.Name, s.DeadLetterARN)
-		}
-		if dead.FIFO != s.FIFO {
-			return fmt.Errorf("queue %q: dead-letter queue %q is not of the same kind (FIFO or standard)", s.Name, dead.Name)
-		}
-	}
-	return nil
-}
-
-// ARNs lists the queues, sorted.
-func (q *Queues) ARNs() []string {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	out := make([]string, 0, len(q.queues))
-	for arn := range q.queues {
-		out = append(out, arn)
-	}
-	sort.Strings(out)
-	return out
-}
-
 // Close ends all waiting calls; a call that comes later does not wait.
 func (q *Queues) Close() { q.once.Do(func() { close(q.closed) }) }
 

@@ -324,9 +324,6 @@ func newQueues(t *testing.T) (*queue.Queues, *simclock.Clock) {
 			t.Fatal(err)
 		}
 	}
-	if err := q.Check(); err != nil {
-		t.Fatal(err)
-	}
 	return q, c
 }
 

@@ -475,22 +475,33 @@ func encodePayload(out any) (body []byte, header http.Header) {
 
 // HandlePlain registers the handler of an operation of a JSON service whose SDK
 // package is not among the dependencies: its input is a plain struct with the
-// members' names, and its output writes itself.
-func HandlePlain[I any, O json.Marshaler](s *Server, service, operation string, h func(ctx context.Context, call *Call, in *I) (O, error)) {
+// members' names, and its output what encoding/json writes.
+func HandlePlain[I, O any](s *Server, service, operation string, h func(ctx context.Context, call *Call, in *I) (O, error)) {
 	if s.byName[service].protocol != awsJSON {
 		panic(fmt.Sprintf("wire: %s is no JSON service", service))
 	}
-	addPlain(s, service, operation, h)
+	addPlain(s, service, operation, asJSON(h))
 }
 
 // HandleGet registers the handler of an operation of a REST service likewise. It is
 // requested by GET, with its parameters in the query.
-func HandleGet[I any, O json.Marshaler](s *Server, service, operation, path string, h func(ctx context.Context, call *Call, in *I) (O, error)) {
+func HandleGet[I, O any](s *Server, service, operation, path string, h func(ctx context.Context, call *Call, in *I) (O, error)) {
 	if s.byName[service].protocol != restJSON || s.names[service] != nil {
 		panic(fmt.Sprintf("wire: %s is no REST service without an SDK package", service))
 	}
 	s.gets[service] = append(s.gets[service], newRoute(operation, "GET", path))
-	addPlain(s, service, operation, h)
+	addPlain(s, service, operation, asJSON(h))
+}
+
+// asJSON is a handler whose answer is written already.
+func asJSON[I, O any](h func(ctx context.Context, call *Call, in *I) (O, error)) func(ctx context.Context, call *Call, in *I) (json.RawMessage, error) {
+	return func(ctx context.Context, call *Call, in *I) (json.RawMessage, error) {
+		out, err := h(ctx, call, in)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(out)
+	}
 }
 
 func addPlain[I, O any](s *Server, service, operation string, h func(ctx context.Context, call *Call, in *I) (O, error)) {

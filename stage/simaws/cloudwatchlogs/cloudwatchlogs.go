@@ -5,7 +5,6 @@
 package cloudwatchlogs
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -89,28 +88,6 @@ type LogEvent struct {
 	Timestamp     int64  `json:"timestamp"`
 	Message       string `json:"message"`
 	EventId       string `json:"eventId,omitempty"`
-}
-
-// The outputs write themselves, as package wire has it of plain data.
-
-func (o DescribeDeliverySourcesOutput) MarshalJSON() ([]byte, error) {
-	type plain DescribeDeliverySourcesOutput
-	return json.Marshal(plain(o))
-}
-
-func (o DescribeDeliveriesOutput) MarshalJSON() ([]byte, error) {
-	type plain DescribeDeliveriesOutput
-	return json.Marshal(plain(o))
-}
-
-func (o DescribeDeliveryDestinationsOutput) MarshalJSON() ([]byte, error) {
-	type plain DescribeDeliveryDestinationsOutput
-	return json.Marshal(plain(o))
-}
-
-func (o FilterLogEventsOutput) MarshalJSON() ([]byte, error) {
-	type plain FilterLogEventsOutput
-	return json.Marshal(plain(o))
 }
 
 // Matches tells that a message fits a filter pattern, as far as Rollcall writes such:

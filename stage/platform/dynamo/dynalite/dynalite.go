@@ -111,9 +111,6 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 // Endpoint is its address, for an SDK client's BaseEndpoint.
 func (s *Server) Endpoint() string { return fmt.Sprintf("http://127.0.0.1:%d", s.port) }
 
-// Ended is closed when the process has ended, by Close or by itself.
-func (s *Server) Ended() <-chan struct{} { return s.ended }
-
 // stopTime is how long the process may take to end by itself.
 const stopTime = 3 * time.Second
 
