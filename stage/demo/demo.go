@@ -24,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"golang.org/x/term"
 
 	"rollcall/events"
@@ -587,7 +588,7 @@ func (st *organisationStory) relayed(ctx context.Context, n *narrator) (lists in
 // says in its first line whose they are.
 func (st *organisationStory) breaks(ctx context.Context, n *narrator) error {
 	for _, a := range []*account{&st.shop, &st.payments} {
-		if err := a.scale(ctx, 1); err != nil {
+		if err := scale(ctx, a.eks, nodegroup, 1, 1); err != nil {
 			return err
 		}
 	}
@@ -779,4 +780,79 @@ func (st *organisationStory) channel() string {
 		lines = append(lines, firstLine(everything(m)))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// kubeObject is what the stories look at of an object.
+type kubeObject struct {
+	Metadata struct {
+		Name, Namespace string
+		Labels          map[string]string
+	}
+	Spec struct {
+		NodeName, ProviderID string
+		NodeClassRef         struct{ Name string }
+	}
+	Status struct {
+		Phase      string
+		Conditions []struct{ Type, Status, Reason, Message string }
+	}
+	InvolvedObject struct{ Name string }
+	Type           string
+}
+
+// says is a condition with its reason.
+func (o kubeObject) says(kind string) string {
+	for _, c := range o.Status.Conditions {
+		if c.Type == kind {
+			return c.Status + " " + c.Reason
+		}
+	}
+	return ""
+}
+
+// objects are those of the stories' cluster, of one kind.
+func objects(s *stage.Stage, plural string) ([]kubeObject, error) {
+	list, err := s.World.Kubernetes(cluster, plural)
+	if err != nil {
+		return nil, err
+	}
+	var out []kubeObject
+	for _, item := range list.Items {
+		var o kubeObject
+		if err := json.Unmarshal(item, &o); err != nil {
+			return nil, err
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// readyNodes are the Ready nodes of nodegroups; none if they cannot be read.
+func readyNodes(s *stage.Stage, groups ...string) []kubeObject {
+	nodes, _ := objects(s, "nodes")
+	return slices.DeleteFunc(nodes, func(o kubeObject) bool {
+		group := o.Metadata.Labels["eks.amazonaws.com/nodegroup"]
+		return !slices.Contains(groups, group) || !strings.HasPrefix(o.says("Ready"), "True ")
+	})
+}
+
+// scale sets the desired size of a nodegroup.
+func scale(ctx context.Context, api *eks.Client, group string, most, desired int32) error {
+	_, err := api.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{
+		ClusterName: aws.String(cluster), NodegroupName: &group,
+		ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: aws.Int32(0), MaxSize: &most, DesiredSize: &desired},
+	})
+	if err != nil {
+		return fmt.Errorf("scale %s to %d: %w", group, desired, err)
+	}
+	return nil
+}
+
+// freeAddresses is how many addresses a subnet has left.
+func freeAddresses(ctx context.Context, api *ec2.Client, subnet string) (int, error) {
+	out, err := api.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{SubnetIds: []string{subnet}})
+	if err != nil {
+		return 0, err
+	}
+	return int(aws.ToInt32(out.Subnets[0].AvailableIpAddressCount)), nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/shared/config"
 	"rollcall/stage"
@@ -107,7 +106,7 @@ func (st *ipsStory) approved(ctx context.Context, n *narrator) error {
 		}
 		return false, nil
 	}); err != nil {
-		return fmt.Errorf("%w; the channel says:\n%s", err, st.channel())
+		return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))
 	}
 	if len(st.left()) != leaked() {
 		return fmt.Errorf("%d interfaces are left before anybody approved, want all %d", len(st.left()), leaked())
@@ -137,7 +136,7 @@ func exactly(text string, list []types.NetworkInterface) bool {
 
 // setting looks at the world before anything happens.
 func (st *ipsStory) setting(ctx context.Context, n *narrator) error {
-	free, err := st.free(ctx)
+	free, err := freeAddresses(ctx, st.ec2, ipsSubnet)
 	if err != nil {
 		return err
 	}
@@ -150,27 +149,27 @@ func (st *ipsStory) setting(ctx context.Context, n *narrator) error {
 
 // round scales up and down once.
 func (st *ipsStory) round(ctx context.Context, n *narrator, which int) error {
-	before, err := st.free(ctx)
+	before, err := freeAddresses(ctx, st.ec2, ipsSubnet)
 	if err != nil {
 		return err
 	}
-	if err := st.scale(ctx, ipsNodes); err != nil {
+	if err := scale(ctx, st.eks, ipsGroup, ipsShortage, ipsNodes); err != nil {
 		return err
 	}
 	if err := n.wait(ctx, "waiting for the nodes and their pods", func() (bool, error) {
-		return st.ready() == ipsNodes && st.pods()["Running"] == ipsNodes*ipsPods, nil
+		return len(readyNodes(st.stage, ipsGroup)) == ipsNodes && st.pods()["Running"] == ipsNodes*ipsPods, nil
 	}); err != nil {
 		return err
 	}
 	if err := n.pass(ctx, ipsPause); err != nil {
 		return err
 	}
-	if err := st.scale(ctx, 0); err != nil {
+	if err := scale(ctx, st.eks, ipsGroup, ipsShortage, 0); err != nil {
 		return err
 	}
 	want := before - ipsNodes*ipsLeft
 	if err := n.wait(ctx, "waiting for the nodes to go", func() (bool, error) {
-		free, err := st.free(ctx)
+		free, err := freeAddresses(ctx, st.ec2, ipsSubnet)
 		return free == want, err
 	}); err != nil {
 		return err
@@ -182,39 +181,21 @@ func (st *ipsStory) round(ctx context.Context, n *narrator, which int) error {
 
 // shortage scales up once more: nodes are Ready, and their pods wait.
 func (st *ipsStory) shortage(ctx context.Context, n *narrator) error {
-	if err := st.scale(ctx, ipsShortage); err != nil {
+	if err := scale(ctx, st.eks, ipsGroup, ipsShortage, ipsShortage); err != nil {
 		return err
 	}
 	if err := n.wait(ctx, "waiting for the subnet to be empty and pods to wait", func() (bool, error) {
-		free, err := st.free(ctx)
-		return free == 0 && st.ready() == ipsShortage && st.pods()["Pending"] > 0, err
+		free, err := freeAddresses(ctx, st.ec2, ipsSubnet)
+		return free == 0 && len(readyNodes(st.stage, ipsGroup)) == ipsShortage && st.pods()["Pending"] > 0, err
 	}); err != nil {
 		return err
 	}
 	if got := len(st.left()); got != leaked() {
 		return fmt.Errorf("%d interfaces are left behind, want %d", got, leaked())
 	}
-	n.say("%d nodes Ready, 0 addresses free: %d pods run, %d wait: failed to assign an IP address to container", st.ready(), st.pods()["Running"], st.pods()["Pending"])
+	n.say("%d nodes Ready, 0 addresses free: %d pods run, %d wait: failed to assign an IP address to container",
+		len(readyNodes(st.stage, ipsGroup)), st.pods()["Running"], st.pods()["Pending"])
 	return nil
-}
-
-func (st *ipsStory) scale(ctx context.Context, desired int32) error {
-	_, err := st.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{
-		ClusterName: aws.String(cluster), NodegroupName: aws.String(ipsGroup),
-		ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: aws.Int32(0), MaxSize: aws.Int32(ipsShortage), DesiredSize: aws.Int32(desired)},
-	})
-	if err != nil {
-		return fmt.Errorf("scale %s to %d: %w", ipsGroup, desired, err)
-	}
-	return nil
-}
-
-func (st *ipsStory) free(ctx context.Context) (int, error) {
-	out, err := st.ec2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{SubnetIds: []string{ipsSubnet}})
-	if err != nil {
-		return 0, err
-	}
-	return int(aws.ToInt32(out.Subnets[0].AvailableIpAddressCount)), nil
 }
 
 // worldEC2 is a world's EC2 as the SDK's client has it.
@@ -360,7 +341,7 @@ func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 		text = st.says(ipsSubnet, fmt.Sprintf("%d addresses", leaked()*ipsLeft), fmt.Sprintf("%d dead nodes", len(owners)), "0 are free", "too few are left", "to 0 of")
 		return text != "", nil
 	}); err != nil {
-		return fmt.Errorf("%w; the channel says:\n%s", err, st.channel())
+		return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))
 	}
 	n.say("Slack: %s", firstLine(text))
 	if err := n.picture(ctx, "ips-incident", "&message="+shown(st.stage)[0].TS, 1200, 1010); err != nil {
@@ -370,7 +351,7 @@ func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 		return err
 	}
 	if !slices.ContainsFunc(owners, func(id string) bool { return strings.Contains(st.thread(), id) }) {
-		return fmt.Errorf("no message names one of the dead nodes %v:\n%s", owners, st.channel())
+		return fmt.Errorf("no message names one of the dead nodes %v:\n%s", owners, channel(st.stage))
 	}
 	// The shortage is in the leak's message, not one of its own.
 	alone := 0
@@ -380,7 +361,7 @@ func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 		}
 	}
 	if alone != 1 {
-		return fmt.Errorf("%d messages are about %s, want one:\n%s", alone, ipsSubnet, st.channel())
+		return fmt.Errorf("%d messages are about %s, want one:\n%s", alone, ipsSubnet, channel(st.stage))
 	}
 	return nil
 }
@@ -421,7 +402,7 @@ func (st *ipsStory) beside(ctx context.Context, n *narrator) error {
 // closes itself. What only looks left behind is still there.
 func (st *ipsStory) cured(ctx context.Context, n *narrator) error {
 	if err := n.wait(ctx, "waiting for the interfaces to be deleted", func() (bool, error) { return len(st.left()) == 0, nil }); err != nil {
-		return fmt.Errorf("%w; %d are left; the channel says:\n%s", err, len(st.left()), st.channel())
+		return fmt.Errorf("%w; %d are left; the channel says:\n%s", err, len(st.left()), channel(st.stage))
 	}
 	n.say("eni-cleanup gave %d addresses of %d interfaces back", leaked()*ipsLeft, leaked())
 	if err := n.wait(ctx, "waiting for the pods", func() (bool, error) {
@@ -441,7 +422,7 @@ func (st *ipsStory) cured(ctx context.Context, n *narrator) error {
 		text := st.says(ipsSubnet, "✅", fmt.Sprintf("%d addresses, %d interfaces of %d dead nodes", leaked()*ipsLeft, leaked(), leaked()), fmt.Sprintf(": +%d.", leaked()*ipsLeft))
 		return text != "" && st.says(fmt.Sprintf("%d addresses back", leaked()*ipsLeft)) != "", nil
 	}); err != nil {
-		return fmt.Errorf("%w; the channel says:\n%s", err, st.channel())
+		return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))
 	}
 	n.say("Slack: %s", firstLine(st.says(ipsSubnet, "✅")))
 	n.say("Slack: %s", firstLine(st.says(fmt.Sprintf("%d addresses back", leaked()*ipsLeft))))
@@ -468,23 +449,12 @@ func (st *ipsStory) owners() []string {
 	return slices.Compact(ids)
 }
 
-func (st *ipsStory) ready() int {
-	return (&spotStory{stage: st.stage}).ready([]string{ipsGroup})
-}
-
 // pods counts the workload's pods by phase.
 func (st *ipsStory) pods() map[string]int {
 	count := map[string]int{}
-	o, err := st.stage.World.Kubernetes(cluster, "pods")
-	if err != nil {
-		return count
-	}
-	for _, item := range o.Items {
-		var p struct {
-			Metadata struct{ Labels map[string]string }
-			Status   struct{ Phase string }
-		}
-		if json.Unmarshal(item, &p) == nil && p.Metadata.Labels["app"] == "worker" {
+	pods, _ := objects(st.stage, "pods")
+	for _, p := range pods {
+		if p.Metadata.Labels["app"] == "worker" {
 			count[p.Status.Phase]++
 		}
 	}
@@ -498,18 +468,9 @@ func (st *ipsStory) says(words ...string) string {
 	})
 }
 
-// channel is all that stands in the channel.
-func (st *ipsStory) channel() string {
-	var lines []string
-	for _, m := range shown(st.stage) {
-		lines = append(lines, everything(m))
-	}
-	return strings.Join(lines, "\n")
-}
-
 // thread is all that stands in the channel and in the threads.
 func (st *ipsStory) thread() string {
-	text := st.channel()
+	text := channel(st.stage)
 	for _, m := range shown(st.stage) {
 		for _, r := range m.Replies {
 			text += "\n" + everything(r)

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -60,7 +59,7 @@ func karpenter(ctx context.Context, s *stage.Stage, n *narrator) error {
 	}
 	for _, act := range []func(context.Context, *narrator) error{st.forbidden, st.untagged, st.cutOff} {
 		if err := act(ctx, n); err != nil {
-			return fmt.Errorf("%w; the channel says:\n%s", err, st.channel())
+			return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))
 		}
 	}
 	return nil
@@ -232,50 +231,9 @@ func (st *karpenterStory) over(ctx context.Context, n *narrator, m fakeslack.Mes
 	return nil
 }
 
-// kubeObject is what the story looks at of an object.
-type kubeObject struct {
-	Metadata struct{ Name, Namespace string }
-	Spec     struct {
-		NodeName     string
-		NodeClassRef struct{ Name string }
-	}
-	Status struct {
-		Phase      string
-		Conditions []struct{ Type, Status, Reason string }
-	}
-	InvolvedObject struct{ Name string }
-	Type           string
-}
-
-// says is a condition with its reason.
-func (o kubeObject) says(kind string) string {
-	for _, c := range o.Status.Conditions {
-		if c.Type == kind {
-			return c.Status + " " + c.Reason
-		}
-	}
-	return ""
-}
-
-func (st *karpenterStory) objects(plural string) ([]kubeObject, error) {
-	list, err := st.stage.World.Kubernetes(cluster, plural)
-	if err != nil {
-		return nil, err
-	}
-	var out []kubeObject
-	for _, item := range list.Items {
-		var o kubeObject
-		if err := json.Unmarshal(item, &o); err != nil {
-			return nil, err
-		}
-		out = append(out, o)
-	}
-	return out, nil
-}
-
 // object is one by its name, empty where there is none.
 func (st *karpenterStory) object(plural, name string) (kubeObject, error) {
-	all, err := st.objects(plural)
+	all, err := objects(st.stage, plural)
 	for _, o := range all {
 		if o.Metadata.Name == name {
 			return o, err
@@ -286,7 +244,7 @@ func (st *karpenterStory) object(plural, name string) (kubeObject, error) {
 
 // two are a class and the NodeClaim of it, if there is one.
 func (st *karpenterStory) two(class string) (claim, of kubeObject, err error) {
-	claims, err := st.objects("nodeclaims")
+	claims, err := objects(st.stage, "nodeclaims")
 	if err != nil {
 		return claim, of, err
 	}
@@ -301,7 +259,7 @@ func (st *karpenterStory) two(class string) (claim, of kubeObject, err error) {
 
 // warnings counts the events of trouble about an object.
 func (st *karpenterStory) warnings(name string) int {
-	events, err := st.objects("events")
+	events, err := objects(st.stage, "events")
 	if err != nil {
 		return -1
 	}
@@ -312,13 +270,4 @@ func (st *karpenterStory) warnings(name string) int {
 		}
 	}
 	return n
-}
-
-// channel is all that is said.
-func (st *karpenterStory) channel() string {
-	var b strings.Builder
-	for _, m := range shown(st.stage) {
-		b.WriteString(everything(m) + "\n")
-	}
-	return b.String()
 }

@@ -177,6 +177,15 @@ func shown(s *stage.Stage) []fakeslack.Message {
 	return slices.DeleteFunc(s.Slack.Messages(stage.Channel), func(m fakeslack.Message) bool { return m.Visible != "" || m.ThreadTS != "" })
 }
 
+// channel is all that stands in the channel.
+func channel(s *stage.Stage) string {
+	var b strings.Builder
+	for _, m := range shown(s) {
+		b.WriteString(everything(m) + "\n")
+	}
+	return b.String()
+}
+
 // keepSamples watches what the functions write on a stage; what it gives ends
 // that, and adds it to a folder's samples.
 func keepSamples(ctx context.Context, r *release.Recorder, s *stage.Stage, dir string) func() error {

@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/shared/config"
 	"rollcall/stage"
@@ -102,7 +101,7 @@ func (st *story) setting(ctx context.Context, n *narrator) error {
 
 // breaks scales the group up: the node cannot join, and Rollcall says why.
 func (st *story) breaks(ctx context.Context, n *narrator) error {
-	if err := st.scale(ctx, 1); err != nil {
+	if err := scale(ctx, st.eks, nodegroup, 1, 1); err != nil {
 		return err
 	}
 	n.say("aws eks update-nodegroup-config … desiredSize=1: an instance is launched")
@@ -168,14 +167,6 @@ func (st *story) alone() error {
 		return fmt.Errorf("there are %d messages in the channel, want 1", n)
 	}
 	return nil
-}
-
-func (st *story) scale(ctx context.Context, desired int32) error {
-	_, err := st.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{
-		ClusterName: aws.String(cluster), NodegroupName: aws.String(nodegroup),
-		ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: aws.Int32(0), MaxSize: aws.Int32(1), DesiredSize: aws.Int32(desired)},
-	})
-	return err
 }
 
 // launchEvent is when the group's first launch event was put, and its
@@ -295,9 +286,12 @@ func (st *story) mended(ctx context.Context, n *narrator) error {
 	n.say("%s is replaced through its group, by Rollcall: it would not have tried again", instance)
 	var node string
 	if err := n.wait(ctx, "waiting for the new node", func() (bool, error) {
-		var err error
-		node, err = st.readyNode(instance)
-		return node != "", err
+		for _, o := range readyNodes(st.stage, nodegroup) {
+			if !strings.HasSuffix(o.Spec.ProviderID, "/"+instance) {
+				node = o.Metadata.Name
+			}
+		}
+		return node != "", nil
 	}); err != nil {
 		return err
 	}
@@ -331,36 +325,4 @@ func (st *story) ends(ctx context.Context, n *narrator) error {
 		}
 	}
 	return st.alone()
-}
-
-// readyNode is the Ready node of the nodegroup that is not of the old instance.
-func (st *story) readyNode(old string) (string, error) {
-	o, err := st.stage.World.Kubernetes(cluster, "nodes")
-	if err != nil {
-		return "", err
-	}
-	for _, item := range o.Items {
-		var node struct {
-			Metadata struct {
-				Name   string            `json:"name"`
-				Labels map[string]string `json:"labels"`
-			} `json:"metadata"`
-			Spec   struct{ ProviderID string }
-			Status struct {
-				Conditions []struct{ Type, Status string }
-			}
-		}
-		if err := json.Unmarshal(item, &node); err != nil {
-			return "", err
-		}
-		if node.Metadata.Labels["eks.amazonaws.com/nodegroup"] != nodegroup || strings.HasSuffix(node.Spec.ProviderID, "/"+old) {
-			continue
-		}
-		for _, c := range node.Status.Conditions {
-			if c.Type == "Ready" && c.Status == "True" {
-				return node.Metadata.Name, nil
-			}
-		}
-	}
-	return "", nil
 }

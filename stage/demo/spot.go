@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/stage"
 	"rollcall/stage/fakeslack"
@@ -92,7 +91,7 @@ func (st *spotStory) setting(ctx context.Context, n *narrator) error {
 	if err != nil {
 		return err
 	}
-	free, err := st.free(ctx)
+	free, err := freeAddresses(ctx, st.ec2, batchSubnet)
 	if err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func (st *spotStory) burst(ctx context.Context, n *narrator, which int) error {
 	}
 	n.say("burst %d: aws eks update-nodegroup-config … desiredSize=%d, four times at once: %s", which, perGroup, st.types(spotGroups()))
 	if err := n.wait(ctx, "waiting for the nodes to take their addresses", func() (bool, error) {
-		free, err := st.free(ctx)
+		free, err := freeAddresses(ctx, st.ec2, batchSubnet)
 		return free == 0, err
 	}); err != nil {
 		return err
@@ -130,7 +129,7 @@ func (st *spotStory) burst(ctx context.Context, n *narrator, which int) error {
 	}); err != nil {
 		return err
 	}
-	ready := st.ready(spotGroups())
+	ready := len(readyNodes(st.stage, spotGroups()...))
 	if ready == 0 || ready == launches() {
 		return fmt.Errorf("%d of %d nodes are Ready in the burst, want some of them", ready, launches())
 	}
@@ -153,10 +152,12 @@ func (st *spotStory) fits(ctx context.Context, n *narrator, what string, groups 
 		return err
 	}
 	all := perGroup * len(groups)
-	if err := n.wait(ctx, "waiting for the nodes: "+what, func() (bool, error) { return st.ready(groups) == all, nil }); err != nil {
+	if err := n.wait(ctx, "waiting for the nodes: "+what, func() (bool, error) {
+		return len(readyNodes(st.stage, groups...)) == all, nil
+	}); err != nil {
 		return err
 	}
-	free, err := st.free(ctx)
+	free, err := freeAddresses(ctx, st.ec2, batchSubnet)
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (st *spotStory) down(ctx context.Context, n *narrator, groups []string) err
 		return err
 	}
 	return n.wait(ctx, "waiting for the addresses to come back", func() (bool, error) {
-		free, err := st.free(ctx)
+		free, err := freeAddresses(ctx, st.ec2, batchSubnet)
 		return free == batchTotal, err
 	})
 }
@@ -229,7 +230,7 @@ func unrouted(ctx context.Context, s *stage.Stage, n *narrator) error {
 	if err := n.pass(ctx, 3*time.Minute); err != nil {
 		return err
 	}
-	ready := st.ready(spotGroups())
+	ready := len(readyNodes(st.stage, spotGroups()...))
 	if ready == 0 || ready == launches() {
 		return fmt.Errorf("%d of %d nodes are Ready, want those of two zones", ready, launches())
 	}
@@ -252,23 +253,11 @@ func unrouted(ctx context.Context, s *stage.Stage, n *narrator) error {
 // scale sets the desired size of nodegroups in the same moment.
 func (st *spotStory) scale(ctx context.Context, desired int32, groups []string) error {
 	for _, g := range groups {
-		if _, err := st.eks.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{
-			ClusterName: aws.String(cluster), NodegroupName: aws.String(g),
-			ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: aws.Int32(0), MaxSize: aws.Int32(6), DesiredSize: aws.Int32(desired)},
-		}); err != nil {
-			return fmt.Errorf("scale %s: %w", g, err)
+		if err := scale(ctx, st.eks, g, 6, desired); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// free is how many addresses the story's subnet has left.
-func (st *spotStory) free(ctx context.Context) (int, error) {
-	out, err := st.ec2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{SubnetIds: []string{batchSubnet}})
-	if err != nil {
-		return 0, err
-	}
-	return int(aws.ToInt32(out.Subnets[0].AvailableIpAddressCount)), nil
 }
 
 // instances are the live instances of nodegroups.
@@ -306,32 +295,6 @@ func (st *spotStory) types(groups []string) string {
 	return strings.Join(names, ", ")
 }
 
-// ready counts the Ready nodes of nodegroups.
-func (st *spotStory) ready(groups []string) int {
-	o, err := st.stage.World.Kubernetes(cluster, "nodes")
-	if err != nil {
-		return 0
-	}
-	count := 0
-	for _, item := range o.Items {
-		var node struct {
-			Metadata struct{ Labels map[string]string }
-			Status   struct {
-				Conditions []struct{ Type, Status string }
-			}
-		}
-		if json.Unmarshal(item, &node) != nil || !slices.Contains(groups, node.Metadata.Labels["eks.amazonaws.com/nodegroup"]) {
-			continue
-		}
-		for _, c := range node.Status.Conditions {
-			if c.Type == "Ready" && c.Status == "True" {
-				count++
-			}
-		}
-	}
-	return count
-}
-
 // warned is an instance that EC2 said it takes back.
 func (st *spotStory) warned() string {
 	for _, p := range st.stage.Events() {
@@ -348,11 +311,9 @@ func (st *spotStory) warned() string {
 	return ""
 }
 
-func (st *spotStory) messages() []fakeslack.Message { return shown(st.stage) }
-
 // says is the newest message whose words fit, empty without one.
 func (st *spotStory) says(fits func(text string) bool) string {
-	for _, m := range slices.Backward(st.messages()) {
+	for _, m := range slices.Backward(shown(st.stage)) {
 		if text := everything(m); fits(text) {
 			return text
 		}
@@ -381,7 +342,7 @@ func (st *spotStory) saying(name string) string {
 // complaints counts the open messages about nodes that do not join.
 func (st *spotStory) complaints() int {
 	n := 0
-	for _, m := range st.messages() {
+	for _, m := range shown(st.stage) {
 		if text := everything(m); strings.Contains(text, "cannot join") && !strings.Contains(firstLine(text), "✅") {
 			n++
 		}
@@ -417,7 +378,7 @@ func (st *spotStory) report(ctx context.Context, n *narrator, picture string, wa
 	n.say("the Spot report of the last 24 hours is asked for")
 	var m fakeslack.Message
 	if err := n.wait(ctx, "waiting for the Spot report and its thread", func() (bool, error) {
-		for _, m = range st.messages() {
+		for _, m = range shown(st.stage) {
 			if strings.Contains(m.Text, "Spot in the last 24 h") {
 				return len(m.Replies) > 0 || strings.Contains(m.Text, "✅"), nil
 			}

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -158,7 +157,7 @@ func (st *zoneStory) explained(ctx context.Context, n *narrator) (fakeslack.Mess
 		m, said = messageWith(st.stage, zoneSays()...)
 		return said && offers(m), nil
 	}); err != nil {
-		return m, fmt.Errorf("%w; the channel says:\n%s", err, st.channel())
+		return m, fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))
 	}
 	n.say("Slack: %s", firstLine(everything(m)))
 	for _, other := range shown(st.stage) {
@@ -205,7 +204,7 @@ func (st *zoneStory) covered(ctx context.Context, n *narrator) error {
 		m, said = messageWith(st.stage, "✅", "approved by")
 		return said, nil
 	}); err != nil {
-		return fmt.Errorf("%w; the channel says:\n%s", err, st.channel())
+		return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))
 	}
 	n.say("the same message, resolved: %s", firstLine(everything(m)))
 	if undo := "aws eks update-nodegroup-config "; !strings.Contains(thread(m), undo) {
@@ -214,55 +213,26 @@ func (st *zoneStory) covered(ctx context.Context, n *narrator) error {
 	return n.picture(ctx, "zone-resolved", "", 1200, 560)
 }
 
-// channel is all that is said.
-func (st *zoneStory) channel() string {
-	var b strings.Builder
-	for _, m := range shown(st.stage) {
-		b.WriteString(everything(m) + "\n")
-	}
-	return b.String()
-}
-
 // zonePodState is where a pod is, or why it is nowhere.
 type zonePodState struct{ phase, zone, why string }
 
 // pods are those of the story's namespace, by name.
 func (st *zoneStory) pods() (map[string]zonePodState, error) {
-	zones := map[string]string{}
-	nodes, err := st.stage.World.Kubernetes(cluster, "nodes")
+	nodes, err := objects(st.stage, "nodes")
 	if err != nil {
 		return nil, err
 	}
-	for _, item := range nodes.Items {
-		var node struct {
-			Metadata struct {
-				Name   string
-				Labels map[string]string
-			}
-		}
-		if err := json.Unmarshal(item, &node); err != nil {
-			return nil, err
-		}
+	zones := map[string]string{}
+	for _, node := range nodes {
 		zones[node.Metadata.Name] = node.Metadata.Labels["topology.kubernetes.io/zone"]
 	}
-	list, err := st.stage.World.Kubernetes(cluster, "pods")
+	pods, err := objects(st.stage, "pods")
 	if err != nil {
 		return nil, err
 	}
+	namespace, _, _ := strings.Cut(zoneClaim, "/")
 	out := map[string]zonePodState{}
-	for _, item := range list.Items {
-		var pod struct {
-			Metadata struct{ Name, Namespace string }
-			Spec     struct{ NodeName string }
-			Status   struct {
-				Phase      string
-				Conditions []struct{ Type, Status, Message string }
-			}
-		}
-		if err := json.Unmarshal(item, &pod); err != nil {
-			return nil, err
-		}
-		namespace, _, _ := strings.Cut(zoneClaim, "/")
+	for _, pod := range pods {
 		if pod.Metadata.Namespace != namespace {
 			continue
 		}
