@@ -10,11 +10,11 @@ package release
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -380,7 +380,7 @@ func few[T any](list []T, kind func(T) string, body func(T) json.RawMessage) []T
 		byKind[kind(x)] = append(byKind[kind(x)], x)
 	}
 	var out []T
-	for _, kind := range sortedKeys(byKind) {
+	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
 		candidates := byKind[kind]
 		shows := make([]map[string]bool, len(candidates))
 		for i, c := range candidates {
@@ -410,15 +410,6 @@ func few[T any](list []T, kind func(T) string, body func(T) json.RawMessage) []T
 		}
 	}
 	return out
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, cmp.Compare)
-	return keys
 }
 
 // features are the paths of a document, and what fields say that take one of a

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ func TestMessagesOfEachReleaseAreRead(t *testing.T) {
 				}
 			}
 			if len(kinds) < 15 {
-				t.Errorf("samples of %d kinds of message, want at least 15: %v", len(kinds), sortedKeys(kinds))
+				t.Errorf("samples of %d kinds of message, want at least 15: %v", len(kinds), slices.Sorted(maps.Keys(kinds)))
 			}
 		})
 	}

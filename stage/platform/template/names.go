@@ -3,6 +3,8 @@ package template
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -256,9 +258,9 @@ func Allows(statements []Statement, action, resource string, context map[string]
 func (s Statement) names(action, resource string, keys map[string][]string) bool {
 	fold := func(pattern string) bool { return like(strings.ToLower(pattern), strings.ToLower(action)) }
 	switch {
-	case len(s.Actions) > 0 && !some(s.Actions, fold):
+	case len(s.Actions) > 0 && !slices.ContainsFunc(s.Actions, fold):
 		return false
-	case len(s.Actions) == 0 && (len(s.NotActions) == 0 || some(s.NotActions, fold)):
+	case len(s.Actions) == 0 && (len(s.NotActions) == 0 || slices.ContainsFunc(s.NotActions, fold)):
 		return false
 	}
 	exact := func(pattern string) bool {
@@ -266,18 +268,9 @@ func (s Statement) names(action, resource string, keys map[string][]string) bool
 		return ok && like(filled, resource)
 	}
 	if len(s.Resources) > 0 {
-		return some(s.Resources, exact)
+		return slices.ContainsFunc(s.Resources, exact)
 	}
-	return len(s.NotResources) > 0 && !some(s.NotResources, exact)
-}
-
-func some(list []string, f func(string) bool) bool {
-	for _, s := range list {
-		if f(s) {
-			return true
-		}
-	}
-	return false
+	return len(s.NotResources) > 0 && !slices.ContainsFunc(s.NotResources, exact)
 }
 
 // like matches "*" (any characters) and "?" (one character).
@@ -337,8 +330,8 @@ func fill(pattern string, keys map[string][]string) (string, bool) {
 // holds tells if all conditions do.
 func (s Statement) holds(keys map[string][]string) (bool, error) {
 	all := true
-	for _, operator := range sortedKeys(s.Conditions) {
-		for _, key := range sortedKeys(s.Conditions[operator]) {
+	for _, operator := range slices.Sorted(maps.Keys(s.Conditions)) {
+		for _, key := range slices.Sorted(maps.Keys(s.Conditions[operator])) {
 			ok, err := condition(operator, s.Conditions[operator][key], keys[strings.ToLower(key)], keys)
 			if err != nil {
 				return false, fmt.Errorf("condition on %q: %w", key, err)
@@ -375,18 +368,18 @@ func condition(operator string, want, have []string, keys map[string][]string) (
 		return ifExists || negative && set != "ForAnyValue:" || set == "ForAllValues:", nil
 	}
 	one := func(value string) bool {
-		hit := some(want, func(pattern string) bool {
+		hit := slices.ContainsFunc(want, func(pattern string) bool {
 			filled, ok := fill(pattern, keys)
 			return ok && compare(filled, value)
 		})
 		return hit != negative
 	}
 	if set == "ForAnyValue:" {
-		return some(have, one), nil
+		return slices.ContainsFunc(have, one), nil
 	}
 	// Without a set operator a key has one value, and for one value all is
 	// that value.
-	return !some(have, func(v string) bool { return !one(v) }), nil
+	return !slices.ContainsFunc(have, func(v string) bool { return !one(v) }), nil
 }
 
 // comparer returns how an operator compares the policy's value with that of
@@ -604,7 +597,7 @@ func newResolver(doc *document, o Options) (*resolver, error) {
 			return nil, place{name, "Parameters"}.refuse("a value is given for a parameter that the template does not have")
 		}
 	}
-	for _, name := range sortedKeys(doc.Parameters) {
+	for _, name := range slices.Sorted(maps.Keys(doc.Parameters)) {
 		p := doc.Parameters[name]
 		var value any = p.Default
 		if s, ok := o.Parameters[name]; ok {
@@ -663,7 +656,7 @@ func (r *resolver) checkDependsOn(id string, depends any) error {
 
 func (r *resolver) outputs() (map[string]string, error) {
 	out := map[string]string{}
-	for _, name := range sortedKeys(r.doc.Outputs) {
+	for _, name := range slices.Sorted(maps.Keys(r.doc.Outputs)) {
 		o := r.doc.Outputs[name]
 		p := place{name, "Outputs.Value"}
 		v, err := r.text(o.Value, p)
@@ -683,7 +676,7 @@ func (r *resolver) value(v any, p place) (any, error) {
 			return r.call(name, arg, p.at(name))
 		}
 		out := make(map[string]any, len(v))
-		for _, k := range sortedKeys(v) {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			inner, err := r.value(v[k], p.at(k))
 			if err != nil {
 				return nil, err

@@ -3,6 +3,8 @@ package template
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -94,7 +96,7 @@ func (p *principals) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &kinds); err != nil {
 		return err
 	}
-	for _, kind := range sortedKeys(kinds) {
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		for _, v := range kinds[kind] {
 			*p = append(*p, kind+":"+v)
 		}
@@ -283,7 +285,7 @@ func (t *Template) addFunction(id string, n named, res resource, properties map[
 		f.Architecture = p.Architectures[0]
 	}
 	f.AssetPath, _ = res.Metadata["aws:asset:path"].(string)
-	for _, name := range sortedKeys(p.Environment.Variables) {
+	for _, name := range slices.Sorted(maps.Keys(p.Environment.Variables)) {
 		s, ok := p.Environment.Variables[name].(string)
 		if !ok {
 			// Numbers and booleans become what is written; see scalar.

@@ -16,7 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func Parse(source []byte, o Options) (*Template, error) {
 	}
 	t := &Template{AccountID: o.AccountID, Region: o.Region, StackName: o.StackName, Outputs: map[string]string{}}
 	var errs []error
-	for _, id := range sortedKeys(doc.Resources) {
+	for _, id := range slices.Sorted(maps.Keys(doc.Resources)) {
 		properties, err := r.properties(id)
 		if err != nil {
 			errs = append(errs, err)
@@ -129,15 +130,6 @@ func (t *Template) Policy(functionName string) []Statement {
 		}
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
 }
 
 // decode fills a struct from resolved properties. A property that the struct

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -256,7 +257,7 @@ func (m *serviceModel) value(name string, v any, path []string, found *[]Violati
 			return
 		}
 		s.within(float64(len(v)), Shortest, Longest, v, add)
-		for _, key := range sortedKeysOf(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			m.value(s.key, key, append(path, key), found)
 			m.value(s.elem, v[key], append(path, key), found)
 		}
@@ -291,7 +292,7 @@ func (m *serviceModel) structure(s *shape, v map[string]any, path []string, foun
 			*found = append(*found, Violation{Path: slices.Clone(below), Rule: Required})
 		}
 	}
-	for _, name := range sortedKeysOf(v) {
+	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if !slices.ContainsFunc(s.members, func(r memberRule) bool { return r.name == name }) {
 			*found = append(*found, Violation{Path: append(slices.Clone(path), name), Rule: UnknownMember})
 		}
@@ -306,15 +307,6 @@ func (s *shape) within(n float64, below, above Rule, value any, add func(Rule, a
 	if s.most != nil && n > *s.most {
 		add(above, value, text(*s.most))
 	}
-}
-
-func sortedKeysOf(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 //go:embed names.txt

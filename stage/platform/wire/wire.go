@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -337,7 +338,7 @@ var digits = regexp.MustCompile(`^([0-9a-f]{8}|[0-9a-f]{17})$`)
 // are not ids: EC2 looks for their values and finds nothing.
 func malformed(in map[string]any) *Error {
 	forms := idForms()
-	for _, name := range sortedKeysOf(in) {
+	for _, name := range slices.Sorted(maps.Keys(in)) {
 		form, ok := forms[strings.TrimSuffix(name, "s")]
 		if !ok {
 			continue
@@ -501,7 +502,7 @@ type formDecoder struct {
 // structure fills a struct; path is the parameter name so far, for errors.
 func (d formDecoder) structure(n *formNode, v reflect.Value, path string) error {
 	table := d.table.in[v.Type().Name()]
-	for _, key := range sortedKeys(n.children) {
+	for _, key := range slices.Sorted(maps.Keys(n.children)) {
 		m, ok := table.member(key)
 		if !ok {
 			return Errorf("UnknownParameter", "The parameter %s is not recognized", join(path, key))
@@ -592,7 +593,7 @@ func (d formDecoder) entries(n *formNode, v reflect.Value, names, path string) e
 		return Errorf("InvalidParameterValue", "The parameter %s is a map", path)
 	}
 	out := reflect.MakeMap(v.Type())
-	for _, number := range sortedKeys(below.children) {
+	for _, number := range slices.Sorted(maps.Keys(below.children)) {
 		entry, at := below.children[number], join(path, number)
 		key, value := entry.children[parts[1]], entry.children[parts[2]]
 		if _, err := strconv.Atoi(number); err != nil || key == nil || !key.hasValue || value == nil || len(entry.children) != 2 {
@@ -613,15 +614,6 @@ func join(path, key string) string {
 		return key
 	}
 	return path + "." + key
-}
-
-func sortedKeys(m map[string]*formNode) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func isStruct(t reflect.Type) bool {

@@ -104,7 +104,7 @@ func decodeStruct(dst reflect.Value, src any, path string) error {
 	if !ok {
 		return &FieldError{Path: path, Problem: "want a mapping, got " + kindName(src)}
 	}
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		at := join(path, key)
 		f, owner, ok := fieldNamed(dst, key)
 		if !ok {
@@ -173,7 +173,7 @@ func decodeMap(dst reflect.Value, src any, path string, iam bool) error {
 		return &FieldError{Path: path, Problem: "want a mapping, got " + kindName(src)}
 	}
 	out := reflect.MakeMapWithSize(dst.Type(), len(m))
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		v := reflect.New(dst.Type().Elem()).Elem()
 		if err := decodeValue(v, m[key], join(path, key), iam); err != nil {
 			return err
@@ -727,8 +727,4 @@ func treeOfJSON(data []byte) (any, error) {
 		return nil, fmt.Errorf("read JSON: more than one value")
 	}
 	return v, nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
 }
