@@ -9,7 +9,10 @@ import (
 	"time"
 )
 
-// Spec is everything that a deployment needs to know of one function.
+// Spec is everything that a deployment needs to know of one function. The function itself
+// uses its name and environment only: its permissions are derived from interfaces by
+// reflection, which would make the linker keep every method of every SDK client
+// (docs/measured.md has both sizes).
 type Spec struct {
 	// Name is the folder below functions/ and the function's name, e.g. "launch-watch".
 	Name string
@@ -201,6 +204,21 @@ type Grant struct {
 	// Conditions is operator -> key -> values; in values the places of ARNs
 	// are filled in too.
 	Conditions map[string]map[string][]string
+}
+
+// Send allows sending messages to queues.
+func Send(sid, why string, queues ...Resource) Grant {
+	return Grant{Sid: sid, Why: why, Actions: []string{"sqs:SendMessage"}, Resources: queues}
+}
+
+// SendResults allows a detector to send what it found.
+func SendResults() Grant {
+	return Send("SendResults", "What was found goes to report, the only function that talks to people.", ResultQueue)
+}
+
+// Publish allows publishing events on the stack's bus.
+func Publish(why string) Grant {
+	return Grant{Sid: "TellTheBus", Why: why, Actions: []string{"events:PutEvents"}, Resources: []Resource{Bus}}
 }
 
 // KubeRule is one rule of the role that a function needs in each cluster.

@@ -7,19 +7,16 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/event"
+	"rollcall/shared/gather"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
-
-	"rollcall/shared/gather"
 )
 
 // Name is the function's name.
 const Name = "change-check"
 
-// Environment is what the function reads of its environment. The function
-// itself uses only this and Name: Spec derives permissions from interfaces by
-// reflection, which would make the linker keep every method of every SDK
-// client (docs/measured.md has both sizes).
+// Environment is what the function reads of its environment. The function itself uses
+// nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(), config.Clusters, config.TableName, config.ResultQueueURL, config.ChangeQueueURL, config.LogLevel)
 }
@@ -51,18 +48,8 @@ func Spec() spec.Spec {
 		Assumes:     []spec.SpokeRole{spec.SpokeReader},
 		Reads:       slices.Concat([]spec.Read{gather.ReadTrail()}, store.ReadHistory()),
 		Grants: []spec.Grant{
-			{
-				Sid:       "SendResults",
-				Why:       "What was found goes to report, the only function that talks to people.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.ResultQueue},
-			},
-			{
-				Sid:       "LookAgain",
-				Why:       "CloudTrail has a call up to 15 minutes after it was made: it is asked again.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.ChangeQueue},
-			},
+			spec.SendResults(),
+			spec.Send("LookAgain", "CloudTrail has a call up to 15 minutes after it was made: it is asked again.", spec.ChangeQueue),
 		},
 	}
 }

@@ -20,10 +20,8 @@ import (
 // Name is the function's name.
 const Name = "eni-cleanup"
 
-// Environment is what the function reads of its environment. The function
-// itself uses only this and Name: Spec derives permissions from interfaces by
-// reflection, which would make the linker keep every method of every SDK
-// client.
+// Environment is what the function reads of its environment. The function itself uses
+// nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return slices.Concat(chosen(), config.SpokeVariables(), []spec.Variable{
 		config.Clusters, config.CleanupGrace, config.CleanupCap, config.CleanupShare,
@@ -74,18 +72,8 @@ func Spec() spec.Spec {
 		Grants: append([]spec.Grant{
 			store.RecordSightings(),
 			store.RecordAudits(),
-			{
-				Sid:       "TellTheBus",
-				Why:       "Each delete is an event, for anyone's rules.",
-				Actions:   []string{"events:PutEvents"},
-				Resources: []spec.Resource{spec.Bus},
-			},
-			{
-				Sid:       "SendResults",
-				Why:       "What came back goes to report, the only function that talks to people.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.ResultQueue},
-			},
+			spec.Publish("Each delete is an event, for anyone's rules."),
+			spec.Send("SendResults", "What came back goes to report, the only function that talks to people.", spec.ResultQueue),
 		}, store.RecordCleanups()...),
 		Chosen: Deletes,
 	}

@@ -9,19 +9,16 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/evidence"
+	"rollcall/shared/gather"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
-
-	"rollcall/shared/gather"
 )
 
 // Name is the function's name.
 const Name = "join-check"
 
-// Environment is what the function reads of its environment. The function
-// itself uses only this and Name: Spec derives permissions from interfaces by
-// reflection, which would make the linker keep every method of every SDK
-// client (docs/measured.md has both sizes).
+// Environment is what the function reads of its environment. The function itself uses
+// nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
@@ -65,18 +62,8 @@ func Spec() spec.Spec {
 			store.RecordJoinTimes(),
 			store.RecordRefusedLaunches(),
 			store.RecordSamples(),
-			{
-				Sid:       "SendResults",
-				Why:       "What was found goes to report, the only function that talks to people.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.ResultQueue},
-			},
-			{
-				Sid:       "LookAgain",
-				Why:       "An instance that may still join is looked at again.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.JoinQueue},
-			},
+			spec.SendResults(),
+			spec.Send("LookAgain", "An instance that may still join is looked at again.", spec.JoinQueue),
 		},
 		Chosen: spec.Choices(gather.DecodeDenied, gather.AutoModeLogs, evidence.Grants),
 		Kube:   gather.KubeRules(gather.JoinSources(checks.OfLaunches())...),

@@ -9,19 +9,16 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/evidence"
+	"rollcall/shared/gather"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
-
-	"rollcall/shared/gather"
 )
 
 // Name is the function's name.
 const Name = "launch-watch"
 
-// Environment is what the function reads of its environment. The function
-// itself uses only this and Name: Spec derives permissions from interfaces by
-// reflection, which would make the linker keep every method of every SDK
-// client (docs/measured.md has both sizes).
+// Environment is what the function reads of its environment. The function itself uses
+// nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
@@ -67,18 +64,8 @@ func Spec() spec.Spec {
 			store.RecordLaunches(),
 			store.RecordSamples(),
 			store.RecordRefusedLaunches(),
-			{
-				Sid:       "SendResults",
-				Why:       "What was found goes to report, the only function that talks to people.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.ResultQueue},
-			},
-			{
-				Sid:       "AskForRollCall",
-				Why:       "The roll of each launch is first called after a minute: its outcome is known early, and a node that joins and is reclaimed soon is not taken for one that never joined.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.JoinQueue},
-			},
+			spec.SendResults(),
+			spec.Send("AskForRollCall", "The roll of each launch is first called after a minute: its outcome is known early, and a node that joins and is reclaimed soon is not taken for one that never joined.", spec.JoinQueue),
 		},
 		Chosen: spec.Choices(gather.DecodeDenied, evidence.Grants),
 	}

@@ -9,19 +9,16 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/evidence"
+	"rollcall/shared/gather"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
-
-	"rollcall/shared/gather"
 )
 
 // Name is the function's name.
 const Name = "nodegroup-watch"
 
-// Environment is what the function reads of its environment. The function
-// itself uses only this and Name: Spec derives permissions from interfaces by
-// reflection, which would make the linker keep every method of every SDK
-// client (docs/measured.md has both sizes).
+// Environment is what the function reads of its environment. The function itself uses
+// nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
 		config.Clusters, config.JoinTime, config.TableName, config.BusName,
@@ -68,24 +65,9 @@ func Spec() spec.Spec {
 		Grants: []spec.Grant{
 			gather.ReadInClusters(),
 			store.RecordNodegroups(),
-			{
-				Sid:       "SendResults",
-				Why:       "What was found goes to report, the only function that talks to people.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.ResultQueue},
-			},
-			{
-				Sid:       "LookAgain",
-				Why:       "A nodegroup that is on its way to another status is looked at again.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.NodegroupQueue},
-			},
-			{
-				Sid:       "TellTheBus",
-				Why:       "Every change of a nodegroup is an event that anyone's rule can act on.",
-				Actions:   []string{"events:PutEvents"},
-				Resources: []spec.Resource{spec.Bus},
-			},
+			spec.SendResults(),
+			spec.Send("LookAgain", "A nodegroup that is on its way to another status is looked at again.", spec.NodegroupQueue),
+			spec.Publish("Every change of a nodegroup is an event that anyone's rule can act on."),
 		},
 		Chosen: evidence.Grants,
 		Kube:   gather.KubeRules(gather.JoinSources(judged())...),

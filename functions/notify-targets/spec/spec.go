@@ -14,9 +14,8 @@ import (
 // Name is the function's name.
 const Name = "notify-targets"
 
-// Environment is what the function reads of its environment. The function itself uses only
-// this and Name: Spec derives permissions from interfaces by reflection, which would make
-// the linker keep every method of every SDK client.
+// Environment is what the function reads of its environment. The function itself uses
+// nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return []spec.Variable{
 		config.Targets, config.PagerDutyAPI, config.TargetTopicARN, config.TargetQueueURL, config.TargetDeadURL, config.TableName, config.LogLevel,
@@ -71,12 +70,7 @@ func Spec() spec.Spec {
 				Actions:   []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"},
 				Resources: []spec.Resource{spec.TargetQueue},
 			},
-			{
-				Sid:       "SetAside",
-				Why:       "What a target does not take would hold up what comes after it: it goes to the dead-letter queue at once, with what the target says.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.TargetDead},
-			},
+			spec.Send("SetAside", "What a target does not take would hold up what comes after it: it goes to the dead-letter queue at once, with what the target says.", spec.TargetDead),
 		},
 		Chosen: Chosen,
 	}

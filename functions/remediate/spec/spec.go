@@ -22,10 +22,8 @@ import (
 // Name is the function's name.
 const Name = "remediate"
 
-// Environment is what the function reads of its environment. The function
-// itself uses only this and Name: Spec derives permissions from interfaces by
-// reflection, which would make the linker keep every method of every SDK
-// client.
+// Environment is what the function reads of its environment. The function itself uses
+// nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return slices.Concat(chosen(), config.SpokeVariables(), []spec.Variable{
 		config.Clusters, config.RemedyLimit, config.ApprovalTime, config.JoinTime, config.CleanupGrace,
@@ -82,24 +80,9 @@ func Spec() spec.Spec {
 		),
 		Grants: append(store.RecordRuns(),
 			gather.ReadInClusters(),
-			spec.Grant{
-				Sid:       "SendResults",
-				Why:       "Plans and what came of them go to report, the only function that talks to people.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.ResultQueue},
-			},
-			spec.Grant{
-				Sid:       "LookAgain",
-				Why:       "An instance whose cause is gone may join by itself: it is looked at again before it is replaced.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.RemedyQueue},
-			},
-			spec.Grant{
-				Sid:       "TellTheBus",
-				Why:       "After a remedy the check that found the cause is asked for at once.",
-				Actions:   []string{"events:PutEvents"},
-				Resources: []spec.Resource{spec.Bus},
-			},
+			spec.Send("SendResults", "Plans and what came of them go to report, the only function that talks to people.", spec.ResultQueue),
+			spec.Send("LookAgain", "An instance whose cause is gone may join by itself: it is looked at again before it is replaced.", spec.RemedyQueue),
+			spec.Publish("After a remedy the check that found the cause is asked for at once."),
 		),
 		Chosen: Changes,
 		Kube:   gather.KubeRules(sources()...),

@@ -12,10 +12,8 @@ import (
 // Name is the function's name.
 const Name = "report"
 
-// Environment is what the function reads of its environment. The function
-// itself uses only this and Name: Spec derives permissions from interfaces by
-// reflection, which would make the linker keep every method of every SDK
-// client (docs/measured.md has both sizes).
+// Environment is what the function reads of its environment. The function itself uses
+// nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
 		config.Channel, config.SlackSecretARN, config.SlackAPI, config.DocsURL, config.ProofTime, config.ReopenTime,
@@ -73,24 +71,9 @@ func Spec() spec.Spec {
 				Actions:   []string{"secretsmanager:GetSecretValue"},
 				Resources: []spec.Resource{spec.SlackSecret},
 			},
-			{
-				Sid:       "GoOn",
-				Why:       "Slack takes one message a second: what a minute is too short for goes on in the next.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.ResultQueue},
-			},
-			{
-				Sid:       "SetAside",
-				Why:       "A message that cannot be read would hold up its cluster for half an hour: it goes to the dead-letter queue at once.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.ResultDead},
-			},
-			{
-				Sid:       "TellTheBus",
-				Why:       "Every opened, changed and resolved incident, and each week, is an event that anyone's rule can act on.",
-				Actions:   []string{"events:PutEvents"},
-				Resources: []spec.Resource{spec.Bus},
-			},
+			spec.Send("GoOn", "Slack takes one message a second: what a minute is too short for goes on in the next.", spec.ResultQueue),
+			spec.Send("SetAside", "A message that cannot be read would hold up its cluster for half an hour: it goes to the dead-letter queue at once.", spec.ResultDead),
+			spec.Publish("Every opened, changed and resolved incident, and each week, is an event that anyone's rule can act on."),
 		},
 	}
 }

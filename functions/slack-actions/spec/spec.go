@@ -20,10 +20,8 @@ const (
 	RefusedRequests = "RefusedRequests"
 )
 
-// Environment is what the function reads of its environment. The function
-// itself uses only this and the names: Spec derives permissions from interfaces
-// by reflection, which would make the linker keep every method of every SDK
-// client (docs/measured.md has both sizes).
+// Environment is what the function reads of its environment. The function itself uses
+// nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(), config.SigningARN, config.SlackAPI, config.TableName, config.ResultQueueURL, config.LogLevel)
 }
@@ -68,12 +66,7 @@ func Spec() spec.Spec {
 				Actions:   []string{"secretsmanager:GetSecretValue"},
 				Resources: []spec.Resource{spec.SigningSecret},
 			},
-			{
-				Sid:       "PassPressesOn",
-				Why:       "What was pressed or typed goes to report, which decides whether it is allowed.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.ResultQueue},
-			},
+			spec.Send("PassPressesOn", "What was pressed or typed goes to report, which decides whether it is allowed.", spec.ResultQueue),
 		},
 	}
 }

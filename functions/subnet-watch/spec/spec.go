@@ -9,19 +9,16 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/evidence"
+	"rollcall/shared/gather"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
-
-	"rollcall/shared/gather"
 )
 
 // Name is the function's name.
 const Name = "subnet-watch"
 
-// Environment is what the function reads of its environment. The function
-// itself uses only this and Name: Spec derives permissions from interfaces by
-// reflection, which would make the linker keep every method of every SDK
-// client (docs/measured.md has both sizes).
+// Environment is what the function reads of its environment. The function itself uses
+// nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
 		config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Relays, config.Evidence, config.EvidenceBucket, config.LogLevel,
@@ -54,12 +51,7 @@ func Spec() spec.Spec {
 		Grants: []spec.Grant{
 			gather.ReadInClusters(),
 			store.RecordSamples(),
-			{
-				Sid:       "SendResults",
-				Why:       "What was found goes to report, the only function that talks to people.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.ResultQueue},
-			},
+			spec.SendResults(),
 		},
 		Chosen: evidence.Grants,
 		Kube:   gather.KubeRules(sources...),

@@ -8,11 +8,10 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/evidence"
+	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
-
-	"rollcall/shared/gather"
 )
 
 // Name is the function's name.
@@ -29,10 +28,8 @@ const Every = 5 * time.Minute
 // concurrency"), and launches and what is said of them come first.
 const Concurrency = 4
 
-// Environment is what the function reads of its environment. The function
-// itself uses only what is declared above and this: Spec derives permissions from interfaces by
-// reflection, which would make the linker keep every method of every SDK
-// client (docs/measured.md has both sizes).
+// Environment is what the function reads of its environment. The function itself uses
+// nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName, config.BusName,
@@ -91,30 +88,10 @@ func Spec() spec.Spec {
 			store.RecordSamples(),
 			store.RecordNodegroups(),
 			store.RecordTurns(),
-			{
-				Sid:       "SendTurns",
-				Why:       "A tick is a message for each cluster, spread over the tick.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.SweepQueue},
-			},
-			{
-				Sid:       "SendResults",
-				Why:       "What was found goes to report, the only function that talks to people.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.ResultQueue},
-			},
-			{
-				Sid:       "LookAgain",
-				Why:       "An instance that may still join, and a nodegroup that is on its way to another status, are looked at again.",
-				Actions:   []string{"sqs:SendMessage"},
-				Resources: []spec.Resource{spec.JoinQueue, spec.NodegroupQueue},
-			},
-			{
-				Sid:       "TellTheBus",
-				Why:       "Every change of a nodegroup is an event that anyone's rule can act on.",
-				Actions:   []string{"events:PutEvents"},
-				Resources: []spec.Resource{spec.Bus},
-			},
+			spec.Send("SendTurns", "A tick is a message for each cluster, spread over the tick.", spec.SweepQueue),
+			spec.SendResults(),
+			spec.Send("LookAgain", "An instance that may still join, and a nodegroup that is on its way to another status, are looked at again.", spec.JoinQueue, spec.NodegroupQueue),
+			spec.Publish("Every change of a nodegroup is an event that anyone's rule can act on."),
 		},
 		Chosen: spec.Choices(gather.AskAlias, gather.DecodeDenied, gather.AutoModeLogs, evidence.Grants),
 		Kube:   gather.KubeRules(sources()...),
