@@ -1,16 +1,23 @@
 package detect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"rollcall/shared/access/denial"
+	"rollcall/shared/checkid"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/event"
 	"rollcall/shared/incident"
+	"rollcall/shared/node/activity"
 	"rollcall/shared/node/outcome"
+	"rollcall/shared/node/refusal"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -191,4 +198,239 @@ func namedGroups(d diagnose.Diagnosis, launches []report.Launch) map[string]bool
 		}
 	}
 	return named
+}
+
+// Refused is the record of a launch that came to nothing, by the scaling
+// activity that tells of it; false for an activity that is none. The same
+// activity is the same record, whether its event or a sweep brought it. One
+// that names an instance is that instance's launch.
+func Refused(cluster string, g snapshot.Group, a snapshot.Activity, allowed outcome.Allowance) (store.LaunchRecord, bool) {
+	text := activity.Reason(a.About, a.Message)
+	if a.ID == "" || !activity.Launching(a.About, a.Message) || activity.StatusOf(a.Status, text) != activity.Failed {
+		return store.LaunchRecord{}, false
+	}
+	v := activity.Classify(text)
+	if a.Instance != "" && v.Class == checkid.LaunchUnclassified {
+		return store.LaunchRecord{}, false // it was there, and EC2 says how it ended
+	}
+	started := a.Started
+	if started.IsZero() {
+		started = a.Ended
+	}
+	l := store.LaunchRecord{
+		Launch:   outcome.Launch{Instance: a.Instance, Nodegroup: g.Owner(), Group: g.Name, Subnet: cmp.Or(a.Subnet, v.Named.Subnet), Zone: a.Zone, Started: started},
+		Activity: a.ID,
+		Cluster:  cluster,
+		Due:      started.Add(allowed.For),
+	}
+	l.Learn(refusedFor(v, text))
+	return l, true
+}
+
+func refusedFor(v activity.Verdict, text string) outcome.Facts {
+	return outcome.Facts{Refused: v.Class, Reason: outcome.EndReason{Message: activity.Clean(text)}}
+}
+
+// recent is how long a failed launch is looked for among the scaling
+// activities: a sweep comes every five minutes.
+const recent = time.Hour
+
+// RefusedOf are the refused launches of the last hour that the groups' scaling
+// activities tell of, oldest first as they were read.
+func RefusedOf(cluster string, s *snapshot.Snapshot, learned Learned) []store.LaunchRecord {
+	groups := map[string]snapshot.Group{}
+	for _, g := range s.Groups {
+		groups[g.Name] = g
+	}
+	var list []store.LaunchRecord
+	for _, a := range s.Activities {
+		g, ours := groups[a.Group]
+		if !ours {
+			continue
+		}
+		if l, refused := Refused(cluster, g, a, learned.Allow(g.Owner())); refused && s.Time.Sub(l.Started) <= recent {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// RefusedCall is the launch that a refused call was, of whoever its tags name:
+// those of the request, or of its launch template. It is told by the one class of
+// its errors that is for sure no shortage, else by the one that most of the types
+// and subnets were told.
+func RefusedCall(t event.Trigger, tags map[string]string) snapshot.RefusedLaunch {
+	r := t.Refusal
+	out := snapshot.RefusedLaunch{
+		Launcher: cmp.Or(snapshot.LauncherOf(tags), snapshot.RoleKey(r.Caller[strings.LastIndex(r.Caller, "/")+1:])),
+		Call:     t.Call, By: r.Caller, Asked: r.Asked, Spot: r.Spot, First: t.Time, Last: t.Time,
+	}
+	offers := map[checkid.ID]int{}
+	classes := make([]checkid.ID, len(r.Errors))
+	for i, e := range r.Errors {
+		classes[i] = activity.Classify(textOf(e)).Class
+		offers[classes[i]] += e.Offers
+	}
+	for i, class := range classes {
+		if out.Class == "" || before(class, out.Class, offers) {
+			out.Class, out.Text = class, activity.Clean(textOf(r.Errors[i]))
+			out.Encoded, out.Undecoded = "", ""
+			if message, whole := denial.Encoded(r.Errors[i].Message); whole {
+				out.Encoded = message
+			} else if message != "" {
+				out.Undecoded = denial.Cut
+			}
+		}
+	}
+	out.Offers = offers[out.Class]
+	for i, e := range r.Errors {
+		if classes[i] != out.Class {
+			out.Other = append(out.Other, e.Code)
+			continue
+		}
+		out.Subnets, out.Zones, out.Types = append(out.Subnets, e.Subnets...), append(out.Zones, e.Zones...), append(out.Types, e.Types...)
+	}
+	out.Other, out.Subnets, out.Zones, out.Types = Distinct(out.Other), Distinct(out.Subnets), Distinct(out.Zones), Distinct(out.Types)
+	return out
+}
+
+// textOf is an error as SDKs write it.
+func textOf(e event.LaunchError) string {
+	return strings.Trim(e.Code+": "+e.Message, ": ")
+}
+
+// before tells that of two classes of one answer the first is to be told.
+func before(a, b checkid.ID, offers map[checkid.ID]int) bool {
+	if pass := refusal.Passes(a); pass != refusal.Passes(b) {
+		return !pass
+	}
+	return offers[a] > offers[b] || offers[a] == offers[b] && a < b
+}
+
+// RefusedTable is where runs of refused launches are remembered.
+type RefusedTable interface {
+	RefusedLaunches(ctx context.Context, cluster string) ([]store.RefusedRecord, error)
+	SaveRefusedLaunch(ctx context.Context, r store.RefusedRecord) error
+}
+
+// Runs are a cluster's runs of refused launches, with what was seen of them since.
+type Runs struct{ list []run }
+
+type run struct {
+	store.RefusedRecord
+	changed, began bool
+}
+
+// Began tells that a run began that is a fault at once: it is to be told now. Of
+// the others the sweep tells, as soon as they are one.
+func (r *Runs) Began(now time.Time) bool {
+	return slices.ContainsFunc(r.list, func(x run) bool { return x.began && refusal.Stands(x.RefusedLaunch, now) == refusal.Refused })
+}
+
+// NewRuns are those that are remembered.
+func NewRuns(records []store.RefusedRecord) *Runs {
+	r := &Runs{}
+	for _, x := range records {
+		r.list = append(r.list, run{RefusedRecord: x})
+	}
+	return r
+}
+
+// Take takes in a refused call.
+func (r *Runs) Take(cluster string, call snapshot.RefusedLaunch) {
+	i := slices.IndexFunc(r.list, func(x run) bool { return x.Launcher == call.Launcher && x.Class == call.Class })
+	var have *snapshot.RefusedLaunch
+	if i >= 0 {
+		have = &r.list[i].RefusedLaunch
+	}
+	next, change := refusal.Take(have, call)
+	if change == refusal.Nothing {
+		return
+	}
+	if i < 0 {
+		i, r.list = len(r.list), append(r.list, run{RefusedRecord: store.RefusedRecord{Cluster: cluster}})
+	}
+	r.list[i].RefusedLaunch, r.list[i].changed = next, true
+	r.list[i].began = r.list[i].began || change == refusal.Began
+}
+
+// mostDecoded is how many messages a batch decodes.
+const mostDecoded = 2
+
+// Decode has the message of each run that begins decoded: those of its later calls
+// say the same.
+func (r *Runs) Decode(decode func(message string) snapshot.DecodedMessage) {
+	tried := 0
+	for i := range r.list {
+		x := &r.list[i]
+		if !x.began || x.Encoded == "" {
+			continue
+		}
+		if tried++; tried > mostDecoded {
+			x.Undecoded = denial.Others
+			continue
+		}
+		m := decode(x.Encoded)
+		x.Encoded, x.Denial = "", m.Denial
+		if m.Failure != nil {
+			x.Undecoded = denial.Undecodable(*m.Failure)
+		}
+	}
+}
+
+// Started takes in which instances were started: one that runs shows that its
+// launcher may launch.
+func (r *Runs) Started(instances []snapshot.Instance) {
+	for i := range r.list {
+		for _, in := range instances {
+			if in.State != "running" || snapshot.LauncherOf(in.Tags) != r.list[i].Launcher {
+				continue
+			}
+			next, news := refusal.Work(r.list[i].RefusedLaunch, in.Launched)
+			r.list[i].RefusedLaunch, r.list[i].changed = next, r.list[i].changed || news
+		}
+	}
+}
+
+// Launches are the runs as the checks see them.
+func (r *Runs) Launches() []snapshot.RefusedLaunch {
+	var list []snapshot.RefusedLaunch
+	for _, x := range r.list {
+		list = append(list, x.RefusedLaunch)
+	}
+	return list
+}
+
+// SaveRuns remembers what has changed. Where somebody else has written meanwhile
+// again gives the runs anew: what is seen only adds up.
+func (d Detector) SaveRuns(ctx context.Context, table RefusedTable, r *Runs, again func(context.Context) (*Runs, error)) error {
+	for range races {
+		err := r.save(ctx, table)
+		if !conflicts(err) {
+			return err
+		}
+		d.Count("LostRaces", 1)
+		if r, err = again(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.save(ctx, table); err != nil {
+		return fmt.Errorf("record refused launches: %w", err)
+	}
+	return nil
+}
+
+func (r *Runs) save(ctx context.Context, table RefusedTable) error {
+	var errs []error
+	for i, x := range r.list {
+		if !x.changed {
+			continue
+		}
+		if err := table.SaveRefusedLaunch(ctx, x.RefusedRecord); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		r.list[i].changed = false
+	}
+	return errors.Join(errs...)
 }

@@ -2,6 +2,29 @@
 
 package clitest
 
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/stage"
+	"rollcall/stage/fakeslack"
+	"rollcall/stage/platform/queue"
+	"rollcall/tools/binaries"
+)
+
 // step is one command of the workshop and what a person would expect it to
 // print on AWS.
 type step struct {
@@ -209,4 +232,375 @@ var workshop = []step{
 		want:  []string{`^error: You must be logged in to the server \(.*Unauthorized.*\)$`},
 		fails: true,
 	},
+}
+
+// TestObjects: the AWS CLI makes, finds and fetches objects in the stage's bucket as in
+// S3, and is told as there that one is there already, or is not.
+func TestObjects(t *testing.T) {
+	s, err := stage.Start(t.Context(), stage.Options{World: "../../stage/worlds/route.yaml", Template: "../../infra/Rollcall.template.json", Rate: rate, Quiet: true})
+	if err != nil {
+		t.Fatalf("start the stage: %v", err)
+	}
+	defer s.Close()
+	dir, bucket := t.TempDir(), s.Template.S3Buckets[0].Name
+	body := filepath.Join(dir, "body")
+	if err := os.WriteFile(body, []byte("packed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ command, says string }{
+		{"s3api head-bucket --bucket " + bucket, ""},
+		{"s3api put-object --bucket " + bucket + " --key a/b.tar.gz --if-none-match * --server-side-encryption AES256 --body " + body, `"ServerSideEncryption": "AES256"`},
+		{"s3api put-object --bucket " + bucket + " --key a/b.tar.gz --if-none-match * --body " + body, "(PreconditionFailed)"},
+		{"s3api list-objects-v2 --bucket " + bucket + " --prefix a/ --query Contents[].Key", `"a/b.tar.gz"`},
+		{"s3api get-object --bucket " + bucket + " --key a/b.tar.gz " + filepath.Join(dir, "got"), `"ContentLength": 6`},
+		{"s3 cp s3://" + bucket + "/a/b.tar.gz " + filepath.Join(dir, "copy"), "download: s3://"},
+		{"s3api get-object --bucket " + bucket + " --key none " + filepath.Join(dir, "none"), "(NoSuchKey)"},
+		{"s3api head-object --bucket " + bucket + " --key none", "(404)"},
+		{"s3api head-bucket --bucket another", "(404)"},
+	} {
+		c := exec.CommandContext(t.Context(), "aws", strings.Fields(step.command)...)
+		for k, v := range s.AdminEnv() {
+			c.Env = append(c.Env, k+"="+v)
+		}
+		c.Env = append(c.Env, "PATH="+os.Getenv("PATH"), "HOME="+dir, "AWS_EC2_METADATA_DISABLED=true")
+		out, _ := c.CombinedOutput()
+		if !strings.Contains(string(out), step.says) {
+			t.Errorf("aws %s: %s, want %q", step.command, out, step.says)
+		}
+	}
+	for _, name := range []string{"got", "copy"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != "packed" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestRedrive runs make redrive, as the README says, against a stage: it finds the
+// account and the queues by the environment alone, shows before it moves, and moves
+// when it is told to. What comes of what it moves is played in stage.
+func TestRedrive(t *testing.T) {
+	s, err := stage.Start(t.Context(), stage.Options{World: "../../stage/worlds/route.yaml", Template: "../../infra/Rollcall.template.json", Rate: rate, Quiet: true})
+	if err != nil {
+		t.Fatalf("start the stage: %v", err)
+	}
+	defer s.Close()
+	depth := func() map[string]int {
+		all := map[string]int{}
+		for _, q := range s.Template.Queues {
+			d, err := s.Queues.Depth(q.ARN)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := d.Visible + d.Delayed; n > 0 { // joins has a delay
+				all[q.Name] = n
+			}
+		}
+		return all
+	}
+	for name, bodies := range map[string][]string{"rollcall-results-dead.fifo": {"a press", "a run"}, "rollcall-joins-dead": {"an outcome"}, "rollcall-failed": {"an event"}} {
+		for _, q := range s.Template.Queues {
+			for i, body := range bodies {
+				if q.Name != name {
+					continue
+				}
+				m := queue.Outgoing{Body: body}
+				if q.FIFO {
+					m.Group, m.Dedup = "eks-workshop", string(rune('a'+i))
+				}
+				if _, err := s.Queues.Send(q.ARN, m); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	dead := map[string]int{"rollcall-results-dead.fifo": 2, "rollcall-joins-dead": 1, "rollcall-failed": 1}
+	const failed = "rollcall-failed: 1, stay: they are events that reached no queue, and SQS moves only what a queue gave up; what they were about is found by the next sweep, and an approval among them runs out and can be asked for again"
+	for _, run := range []struct {
+		words []string
+		says  []string
+		then  map[string]int
+	}{
+		{nil, []string{
+			failed, "rollcall-joins-dead: 1, would go back to rollcall-joins", "rollcall-results-dead.fifo: 2, would go back to rollcall-results.fifo",
+			"Nothing was moved. Mend first why they were given up, then: make redrive MOVE=1",
+		}, dead},
+		{[]string{"PREFIX=another", "MOVE=1"}, []string{"the dead-letter queues of another are empty"}, dead},
+		{[]string{"MOVE=1"}, []string{
+			failed, "rollcall-joins-dead: 1 of about 1 went back to rollcall-joins", "rollcall-results-dead.fifo: 2 of about 2 went back to rollcall-results.fifo",
+		}, map[string]int{"rollcall-failed": 1, "rollcall-joins": 1, "rollcall-results.fifo": 2}},
+	} {
+		make := exec.CommandContext(t.Context(), "make", append([]string{"-C", "../..", "--no-print-directory", "redrive"}, run.words...)...)
+		for _, v := range os.Environ() {
+			if !strings.HasPrefix(v, "AWS_") && !strings.HasPrefix(v, "MAKE") {
+				make.Env = append(make.Env, v)
+			}
+		}
+		for k, v := range s.AdminEnv() {
+			make.Env = append(make.Env, k+"="+v)
+		}
+		none := t.TempDir() + "/none" // nobody's profile
+		make.Env = append(make.Env, "AWS_CONFIG_FILE="+none, "AWS_SHARED_CREDENTIALS_FILE="+none)
+		out, err := make.Output()
+		if err != nil {
+			t.Fatalf("make redrive %v: %v", run.words, err)
+		}
+		if diff := cmp.Diff(run.says, strings.Split(strings.TrimSpace(string(out)), "\n")); diff != "" {
+			t.Errorf("make redrive %v (-want +said):\n%s", run.words, diff)
+		}
+		if diff := cmp.Diff(run.then, depth()); diff != "" {
+			t.Errorf("make redrive %v, messages by queue (-want +got):\n%s", run.words, diff)
+		}
+	}
+}
+
+// shell runs a person's commands in an environment of its own: nothing of
+// the home folder, of a profile or of a kubeconfig is read or written.
+type shell struct {
+	folder string
+	env    []string
+}
+
+// home stands for the shell's folder in what is printed.
+const home = "/home/oncall"
+
+// commandTime is how long one command may take. The AWS CLI is Python and
+// takes seconds to start on a busy machine.
+const commandTime = 60 * time.Second
+
+// newShell makes a shell in which "aws" is the CLI at the path, pointed at
+// the endpoint in admin. The endpoint is passed as an option, as only newer
+// CLIs (2.13, 1.29) read AWS_ENDPOINT_URL.
+func newShell(t *testing.T, cli string, admin map[string]string) *shell {
+	t.Helper()
+	s := &shell{folder: t.TempDir()}
+	bin := filepath.Join(s.folder, "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' --endpoint-url '%s' \"$@\"\n", cli, admin["AWS_ENDPOINT_URL"])
+	if err := os.WriteFile(filepath.Join(bin, "aws"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	env := maps.Clone(admin)
+	maps.Copy(env, map[string]string{
+		"PATH":                        bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME":                        s.folder,
+		"AWS_CONFIG_FILE":             filepath.Join(s.folder, "aws-config"),
+		"AWS_SHARED_CREDENTIALS_FILE": filepath.Join(s.folder, "aws-credentials"),
+		"KUBECONFIG":                  filepath.Join(s.folder, ".kube", "config"),
+		"LC_ALL":                      "C.UTF-8",
+		"TZ":                          "UTC",
+	})
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		s.env = append(s.env, name+"="+env[name])
+	}
+	return s
+}
+
+// run gives what the command prints, on both streams as in a terminal, and
+// its exit status.
+func (s *shell) run(ctx context.Context, command string) (string, int, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	c := exec.CommandContext(ctx, "sh", "-c", command)
+	c.Dir, c.Env, c.WaitDelay = s.folder, s.env, time.Second
+	out, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	text := strings.ReplaceAll(string(out), s.folder, home)
+	if errors.As(err, &exit) && ctx.Err() == nil {
+		return text, exit.ExitCode(), nil
+	}
+	if err != nil {
+		return text, 0, fmt.Errorf("%s: %w", command, err)
+	}
+	return text, 0, nil
+}
+
+// tool is a CLI found on this machine.
+type tool struct{ path, version string }
+
+// commandLines are the different AWS CLIs on the PATH. None is an error.
+func commandLines(ctx context.Context) ([]tool, error) {
+	var found []tool
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		path := filepath.Join(folder, "aws")
+		if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+			continue
+		}
+		out, err := exec.CommandContext(ctx, path, "--version").CombinedOutput()
+		if err != nil {
+			return nil, fmt.Errorf("%s --version: %w: %s", path, err, out)
+		}
+		version, _, _ := strings.Cut(string(out), " ")
+		if !slices.ContainsFunc(found, func(t tool) bool { return t.version == version }) {
+			found = append(found, tool{path, version})
+		}
+	}
+	if len(found) == 0 {
+		return nil, errors.New("no AWS CLI on the PATH: install it (Debian: apt-get install awscli)")
+	}
+	return found, nil
+}
+
+var update = flag.Bool("update", false, "write docs/workshop.md anew")
+
+// page is the transcript, from this folder.
+const page = "../../docs/workshop.md"
+
+// rate is how much faster than the wall the stage runs.
+const rate = 20
+
+// TestWorkshop plays the workshop with each AWS CLI on this machine. The page
+// is written by the first of them on the PATH, and must fit what each prints.
+func TestWorkshop(t *testing.T) {
+	tools, err := commandLines(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		t.Fatalf("no kubectl on the PATH: install it (Debian: apt-get install kubernetes-client): %v", err)
+	}
+	for i, cli := range tools {
+		t.Run(strings.ReplaceAll(cli.version, "/", " "), func(t *testing.T) {
+			got := render(play(t, cli))
+			if *update && i == 0 {
+				if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatalf("%v; write it with: go test -tags cli ./tools/clitest -update", err)
+			}
+			if d := difference(got, string(want)); d != "" {
+				t.Errorf("docs/workshop.md is not what %s prints now (got -, want +); with -update it is written anew:\n%s", cli.version, d)
+			}
+		})
+	}
+}
+
+// play runs all commands of the workshop on a fresh stage.
+func play(t *testing.T, cli tool) []entry {
+	built, err := binaries.Build("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := stage.Start(t.Context(), stage.Options{
+		World: "../../stage/worlds/route.yaml", Template: "../../infra/Rollcall.template.json", Binaries: built, Rate: rate,
+	})
+	if err != nil {
+		t.Fatalf("start the stage: %v", err)
+	}
+	defer s.Close()
+	sh := newShell(t, cli.path, s.AdminEnv())
+	known := map[string]string{}
+	var entries []entry
+	for _, st := range workshop {
+		if st.slack != "" {
+			e := entry{say: st.say, output: awaitSlack(t, s, st.slack)}
+			t.Logf("Slack: %s", e.output)
+			entries = append(entries, e)
+			continue
+		}
+		command := fill(st.run, known)
+		began := time.Now()
+		output, ok := try(t, sh, st, command, known)
+		t.Logf("%5.1f s  $ %s\n%s", time.Since(began).Seconds(), command, output)
+		if !ok {
+			if st.stop {
+				t.FailNow()
+			}
+			continue
+		}
+		entries = append(entries, entry{say: st.say, command: command, output: output})
+	}
+	return entries
+}
+
+// patience is how long something that is awaited may take, on the wall.
+const patience = 60 * time.Second
+
+// try runs a command until it prints what is wanted: once, or where something
+// is awaited until its time is up.
+func try(t *testing.T, sh *shell, st step, command string, known map[string]string) (string, bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		output, status, err := sh.run(t.Context(), command)
+		if err != nil {
+			t.Error(err)
+			return output, false
+		}
+		wrong := st.judge(output, status, known)
+		if wrong == "" {
+			return output, true
+		}
+		if !st.await || time.Now().After(deadline) {
+			t.Errorf("$ %s\n%s\nexit status %d: %s", command, output, status, wrong)
+			return output, false
+		}
+	}
+}
+
+// judge tells what is wrong with a command's output, and learns the names in
+// it.
+func (s step) judge(output string, status int, known map[string]string) string {
+	if failed := status != 0; failed != s.fails {
+		return fmt.Sprintf("got failed %t, want %t", failed, s.fails)
+	}
+	for _, want := range s.want {
+		re := regexp.MustCompile("(?m)" + fill(want, known))
+		m := re.FindStringSubmatch(output)
+		if m == nil {
+			return fmt.Sprintf("want a match of %q", re)
+		}
+		for i, name := range re.SubexpNames() {
+			if name != "" {
+				known[name] = m[i]
+			}
+		}
+	}
+	for _, not := range s.not {
+		if re := regexp.MustCompile("(?m)" + fill(not, known)); re.MatchString(output) {
+			return fmt.Sprintf("want no match of %q", re)
+		}
+	}
+	return ""
+}
+
+// fill puts the known names into a text.
+func fill(text string, known map[string]string) string {
+	for name, value := range known {
+		text = strings.ReplaceAll(text, "<"+name+">", value)
+	}
+	return text
+}
+
+// awaitSlack waits until Rollcall's message says something and gives its
+// first line.
+func awaitSlack(t *testing.T, s *stage.Stage, want string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		list := s.Slack.Messages(stage.Channel)
+		if len(list) == 1 && strings.Contains(list[0].Text, want) {
+			return list[0].Text + "\n"
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("Slack has %q, want one message with %q", texts(list), want)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func texts(list []fakeslack.Message) []string {
+	var out []string
+	for _, m := range list {
+		out = append(out, m.Text)
+	}
+	return out
 }

@@ -5,11 +5,19 @@ package main
 import (
 	"context"
 	"fmt"
+	"html"
+	"io"
+	"io/fs"
+	"net/url"
 	"os"
 	"os/signal"
+	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -17,8 +25,15 @@ import (
 	"rollcall/infra/specs"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	diagnosis "rollcall/shared/diagnose"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/reconcile"
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
+	"rollcall/stage/examine"
 	"rollcall/stage/program"
+	"rollcall/stage/simaws/worldfile"
 	"rollcall/tools/site/page"
 )
 
@@ -149,3 +164,303 @@ func pagesOf(root string, p page.Checks, exampleOf func(i int) (string, error)) 
 
 // commands are the command line, with what only rollcall-stage has.
 func commands() *cobra.Command { return program.Root("rollcall") }
+
+// worldsOf are the paths of the worlds that are broken in the way of each check, in the
+// order in which they are tried: the plain one first. All counts the healthy ones too.
+func worldsOf(corpus string) (broken map[checkid.ID][]string, all map[checkid.ID]int, err error) {
+	paths, err := filepath.Glob(filepath.Join(corpus, "*.yaml"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the worlds: %w", err)
+	}
+	broken, all = map[checkid.ID][]string{}, map[checkid.ID]int{}
+	for _, path := range paths {
+		if filepath.Base(path) == "unseen.yaml" { // the reports that no world shows
+			continue
+		}
+		file, err := worldfile.Load(path)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		if file.Check == "" {
+			continue
+		}
+		id := checkid.ID(file.Check)
+		all[id]++
+		if !file.Expect.Healthy || len(file.Expect.Advice) > 0 {
+			broken[id] = append(broken[id], path)
+		}
+	}
+	for id, list := range broken {
+		plainest := strings.ReplaceAll(string(id), "/", "-") + ".yaml"
+		slices.SortStableFunc(list, func(a, b string) int { return order(a, plainest) - order(b, plainest) })
+	}
+	return broken, all, nil
+}
+
+func order(path, plainest string) int {
+	if filepath.Base(path) == plainest {
+		return 0
+	}
+	return 1
+}
+
+// exampleOf is what is said of a check in the first of its worlds in which it is the cause of an
+// incident; else in the first in which it is told at all. It is false where none tells it.
+func exampleOf(ctx context.Context, id checkid.ID, worlds []string) (page.Example, bool, error) {
+	var second *page.Example
+	for _, path := range worlds {
+		e, err := exampleIn(ctx, id, path)
+		if err != nil {
+			return page.Example{}, false, fmt.Errorf("%s: %w", path, err)
+		}
+		switch {
+		case e.Shown == page.Posted:
+			return e, true, nil
+		case e.Shown != "" && second == nil:
+			second = &e
+		}
+	}
+	if second == nil {
+		return page.Example{}, false, nil
+	}
+	return *second, true, nil
+}
+
+// exampleIn is what is said of a check in a world; Shown is empty where nothing is.
+func exampleIn(ctx context.Context, id checkid.ID, path string) (page.Example, error) {
+	file, err := worldfile.Load(path)
+	if err != nil {
+		return page.Example{}, fmt.Errorf("read the world: %w", err)
+	}
+	seen, err := examine.Observe(ctx, path, io.Discard)
+	if err != nil {
+		return page.Example{}, fmt.Errorf("look at the world: %w", err)
+	}
+	e := page.Example{World: file.Name, About: file.About}
+	if inc, shown := incidentOf(seen, id); shown != "" {
+		e.Shown = shown
+		e.Message, err = page.Markdown(slack.Render(inc, slack.Options{}).Blocks)
+		return e, err
+	}
+	for _, o := range seen {
+		for _, c := range o.Diagnosis.Causes {
+			if c.Check == id {
+				e.Shown, e.Message = page.Advised, advice(c)
+				return e, nil
+			}
+		}
+	}
+	return e, nil
+}
+
+// advice is a cause as rollcall diagnose prints it.
+func advice(c diagnosis.Cause) string {
+	text := "<b>" + page.Escape(c.Title) + "</b>\n\n" + page.Escape(c.Why) + "\n"
+	if c.Fix.Text != "" {
+		text += "\n<b>Do</b> " + page.Escape(c.Fix.Text) + "\n"
+	}
+	if c.Fix.Command != "" {
+		text += "\n```text\n" + c.Fix.Command + "\n```\n"
+	}
+	return text
+}
+
+// policy is report's with the settings that it has by default.
+func policy() incident.Policy {
+	return incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, RemindAfter: 30 * time.Minute, Channel: "C0123456789"}
+}
+
+// incidentOf is the open incident whose cause is the check, else one to whose cause it
+// contributes.
+func incidentOf(seen []report.Observation, id checkid.ID) (incident.Incident, page.Shown) {
+	var known []incident.Incident
+	for _, o := range seen {
+		known = apply(known, o)
+	}
+	open := func(inc incident.Incident) bool { return inc.State == incident.Open }
+	for _, inc := range known {
+		if open(inc) && inc.Key.Check == id {
+			return inc, page.Posted
+		}
+	}
+	for _, inc := range known {
+		if open(inc) && slices.Contains(inc.Cause.Contributing, id) {
+			return inc, page.Beside
+		}
+	}
+	return incident.Incident{}, ""
+}
+
+func apply(known []incident.Incident, o report.Observation) []incident.Incident {
+	for _, d := range reconcile.Decide(known, o, o.At, policy()) {
+		i := slices.IndexFunc(known, func(inc incident.Incident) bool { return inc.Key == d.Incident.Key })
+		if i < 0 {
+			known = append(known, d.Incident)
+		} else {
+			known[i] = d.Incident
+		}
+	}
+	return known
+}
+
+// builtPage is a page of the built site.
+type builtPage struct {
+	ids   map[string]bool
+	links []string // addresses that a reader may follow
+	loads []string // addresses that a browser loads by itself
+}
+
+// builtSite is what stands in a folder.
+type builtSite struct {
+	Pages map[string]builtPage // by path: "/checks/index.html"
+	files map[string]bool
+}
+
+var (
+	id    = regexp.MustCompile(`\sid="([^"]+)"`)
+	link  = regexp.MustCompile(`<a\s[^>]*?href="([^"]*)"`)
+	loads = regexp.MustCompile(`<(?:script|img|iframe|video|source)\s[^>]*?src="([^"]*)"|<link\s[^>]*?href="([^"]*)"|url\(\s*['"]?([^'")]+)`)
+)
+
+// readBuilt reads a folder.
+func readBuilt(folder string) (builtSite, error) {
+	s := builtSite{Pages: map[string]builtPage{}, files: map[string]bool{}}
+	err := filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(folder, file)
+		if err != nil {
+			return err
+		}
+		at := "/" + filepath.ToSlash(name)
+		s.files[at] = true
+		if kind := path.Ext(at); kind != ".html" && kind != ".css" {
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		s.Pages[at] = pageOf(string(text))
+		return nil
+	})
+	if err != nil {
+		return s, fmt.Errorf("read the built site: %w", err)
+	}
+	return s, nil
+}
+
+func pageOf(text string) builtPage {
+	p := builtPage{ids: map[string]bool{}}
+	for _, m := range id.FindAllStringSubmatch(text, -1) {
+		p.ids[html.UnescapeString(m[1])] = true
+	}
+	for _, m := range link.FindAllStringSubmatch(text, -1) {
+		p.links = append(p.links, html.UnescapeString(m[1]))
+	}
+	for _, m := range loads.FindAllStringSubmatch(text, -1) {
+		p.loads = append(p.loads, html.UnescapeString(m[1]+m[2]+m[3]))
+	}
+	return p
+}
+
+// wrong tells of each link that leads nowhere, and of each thing that is loaded from
+// another host: who reads the site tells nobody else. Count is of the links within.
+func (s builtSite) wrong() (wrong []string, count int) {
+	for at, p := range s.Pages {
+		for _, to := range p.links {
+			if external(to) {
+				continue
+			}
+			count++
+			if why := s.leads(at, to); why != "" {
+				wrong = append(wrong, fmt.Sprintf("%s links to %s: %s", at, to, why))
+			}
+		}
+		for _, to := range p.loads {
+			switch {
+			case strings.HasPrefix(to, "data:"), strings.HasPrefix(to, "#"):
+			case external(to):
+				wrong = append(wrong, fmt.Sprintf("%s loads %s from elsewhere", at, to))
+			default:
+				if why := s.leads(at, to); why != "" {
+					wrong = append(wrong, fmt.Sprintf("%s loads %s: %s", at, to, why))
+				}
+			}
+		}
+	}
+	slices.Sort(wrong)
+	return slices.Compact(wrong), count
+}
+
+func external(to string) bool {
+	u, err := url.Parse(to)
+	return err == nil && (u.Scheme != "" || u.Host != "")
+}
+
+// leads is why a link leads nowhere; empty where it leads somewhere.
+func (s builtSite) leads(from, to string) string {
+	u, err := url.Parse(to)
+	if err != nil {
+		return err.Error()
+	}
+	at := from
+	if u.Path != "" {
+		at = u.Path
+		if !strings.HasPrefix(at, "/") {
+			at = path.Join(path.Dir(from), at)
+			if strings.HasSuffix(u.Path, "/") {
+				at += "/"
+			}
+		}
+		if strings.HasSuffix(at, "/") {
+			at += "index.html"
+		}
+	}
+	if !s.files[at] {
+		return "there is no such file"
+	}
+	if u.Fragment != "" && path.Ext(at) == ".html" && !s.Pages[at].ids[u.Fragment] {
+		return "the page has no such heading"
+	}
+	return ""
+}
+
+// check holds the built site: each page of docs is there, each link within it leads to a
+// page and a heading, and nothing is loaded from elsewhere.
+func check(docs, folder string) error {
+	s, err := readBuilt(folder)
+	if err != nil {
+		return err
+	}
+	wrong, links := s.wrong()
+	pages := 0
+	err = filepath.WalkDir(docs, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path == filepath.Join(docs, "site"):
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		at := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(path), docs), ".md") + ".html"
+		if name := strings.TrimSuffix(at, "README.html"); name != at {
+			at = name + "index.html"
+		}
+		pages++
+		if _, there := s.Pages[at]; !there {
+			wrong = append(wrong, path+" is not in the site")
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("%d faults:\n%s", len(wrong), strings.Join(wrong, "\n"))
+	}
+	fmt.Printf("%d pages, %d links within the site, all lead somewhere; nothing is loaded from elsewhere\n", pages, links)
+	return nil
+}
