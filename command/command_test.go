@@ -10,12 +10,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"rollcall/stage/examine"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"rollcall/stage/examine"
+	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -156,9 +158,7 @@ func TestCaptureCommand(t *testing.T) {
 func TestCaptureBadInput(t *testing.T) {
 	asPerson(t, "route")
 	full := t.TempDir()
-	if err := os.WriteFile(filepath.Join(full, "mine"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(full, "mine"), nil)
 	other := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(other, []byte(`{"apiVersion": "v1", "kind": "Config", "current-context": "x", "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
 		"clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}], "users": [{"name": "u", "user": {"token": "t"}}]}`), 0o600); err != nil {
@@ -523,9 +523,7 @@ func TestLive(t *testing.T) {
 		return fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: here\nclusters: [{name: c, cluster: {server: %q, certificate-authority-data: %s}}]\ncontexts: [{name: here, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {token: %s}}]\n",
 			server, base64.StdEncoding.EncodeToString(ca), token)
 	}
-	if err := os.WriteFile(context, []byte(kubeconfig(endpoint)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, context, []byte(kubeconfig(endpoint)))
 	admin := s.AdminEnv()
 	const cause, clean = "FAULT eks-workshop / new_nodegroup_2 · ", "eks-workshop: every instance that should be a node is one"
 	for name, tt := range map[string]struct {
@@ -582,9 +580,7 @@ func TestLive(t *testing.T) {
 	t.Run("a context of another cluster", func(t *testing.T) {
 		other := filepath.Join(t.TempDir(), "kubeconfig")
 		ca = []byte("of another")
-		if err := os.WriteFile(other, []byte(kubeconfig("https://other.invalid")), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, other, []byte(kubeconfig("https://other.invalid")))
 		var out, errs bytes.Buffer
 		status := command([]string{"diagnose", "--cluster", cluster, "--kubeconfig", other}, &out, &errs)
 		if want := "rollcall: context here is of another cluster: it goes to https://other.invalid, and eks-workshop is at " + endpoint + "\n"; status != 64 || errs.String() != want {
@@ -618,9 +614,7 @@ func decoded(t *testing.T, printed []byte) result.Result {
 func plannedIn(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plan.json")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, path, []byte(text))
 	return path
 }
 
@@ -687,9 +681,7 @@ func TestPreflightJSON(t *testing.T) {
 		t.Fatalf("status %d: %s", status, errs.String())
 	}
 	var r result.Result
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, out.Bytes(), &r)
 	type short struct {
 		Cause, Command string
 		Nodegroups     []string
@@ -733,10 +725,7 @@ func TestPreflightLive(t *testing.T) {
 // TestReplay: an incident is diagnosed from what the bucket has of it, whatever the
 // account is like now, and a file of it likewise; what cannot be replayed is one line.
 func TestReplay(t *testing.T) {
-	packed, err := os.ReadFile("testdata/route-no-egress.tar.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := testfile.Read(t, "testdata/route-no-egress.tar.gz")
 	s, _ := callertest.Serve(t, "../stage/worlds/healthy-nat.yaml", examine.Settled)
 	callertest.LogIn(t, s)
 	bucket := s.Template.S3Buckets[0].Name

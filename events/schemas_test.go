@@ -1,10 +1,11 @@
 package events
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/tools/testfile"
 )
 
 func schemas(t *testing.T) Schemas {
@@ -38,10 +39,7 @@ func TestEverySampleFollowsItsSchema(t *testing.T) {
 }
 
 func TestWhatIsNotAsDocumented(t *testing.T) {
-	approved, err := os.ReadFile("out/remedy-approved.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	approved := testfile.Read(t, "out/remedy-approved.json")
 	change := func(from, to string) string { return strings.ReplaceAll(string(approved), from, to) }
 	s := schemas(t)
 	for name, test := range map[string]struct{ event, place string }{
@@ -69,9 +67,7 @@ func TestReadSchemasRefuses(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		for file, text := range files {
-			if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, filepath.Join(folder, file), []byte(text))
 		}
 		if _, err := ReadSchemas(folder); err == nil {
 			t.Errorf("%s is taken", name)

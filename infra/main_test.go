@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 
 	enicleanup "rollcall/functions/eni-cleanup/spec"
@@ -73,10 +75,7 @@ func TestAccessEntries(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			test.context["slackChannel"] = channel
-			tpl, err := synthesise(test.context)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tpl := synthesised(t, test.context)
 			var got []entry
 			for _, r := range tpl.all("AWS::EKS::AccessEntry") {
 				e := entry{Cluster: flat(r.Properties["ClusterName"]), Groups: r.Properties["KubernetesGroups"]}
@@ -122,14 +121,9 @@ func everyChoice() map[string]any {
 // variants are the committed template and what other choices make of it.
 func variants(t *testing.T) map[string]template {
 	t.Helper()
-	data, err := os.ReadFile("Rollcall.template.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, "Rollcall.template.json")
 	var committed template
-	if err := json.Unmarshal(data, &committed); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, data, &committed)
 	out := map[string]template{"committed": committed}
 	for name, more := range map[string]map[string]any{
 		"everything":                             nil,
@@ -139,9 +133,7 @@ func variants(t *testing.T) map[string]template {
 	} {
 		given := everyChoice()
 		maps.Copy(given, more)
-		if out[name], err = synthesise(given); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		out[name] = synthesised(t, given)
 	}
 	return out
 }
@@ -169,10 +161,7 @@ func TestPoliciesFitTheAuthorizationReference(t *testing.T) {
 			}
 		}
 	}
-	listed, err := os.ReadFile("authorization/actions.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listed := testfile.Read(t, "authorization/actions.txt")
 	var want []string
 	for _, line := range strings.Split(strings.TrimSpace(string(listed)), "\n") {
 		if line[0] != '#' {
@@ -368,10 +357,7 @@ func deployed(tpl template, name string) string {
 // Every output that is a command does the same in bash and in zsh: what it
 // must, to the cluster, region and secret that it names.
 func TestCommands(t *testing.T) {
-	byRole, err := synthesise(map[string]any{"slackChannel": channel, "clusters": "prod,dev,old", "configMapClusters": "old", "kubernetesAccess": "group", "slackActions": "on"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	byRole := synthesised(t, map[string]any{"slackChannel": channel, "clusters": "prod,dev,old", "configMapClusters": "old", "kubernetesAccess": "group", "slackActions": "on"})
 	tables := map[string]template{"standard": theTemplate(t), "by role": byRole}
 	for _, shell := range shells() {
 		t.Run(shell, func(t *testing.T) {
@@ -508,10 +494,7 @@ func TestConcurrencyIsSaid(t *testing.T) {
 
 func file(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, path)
 	return string(text)
 }
 
@@ -586,10 +569,7 @@ func TestDashboard(t *testing.T) {
 
 // TestNoDashboard: it can be left out.
 func TestNoDashboard(t *testing.T) {
-	tpl, err := synthesise(map[string]any{"slackChannel": channel, "dashboard": "off"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tpl := synthesised(t, map[string]any{"slackChannel": channel, "dashboard": "off"})
 	if n := len(tpl.all(dashboardType)); n > 0 {
 		t.Errorf("%d dashboards", n)
 	}
@@ -638,10 +618,7 @@ func TestWhoMayDeleteInterfaces(t *testing.T) {
 			for k, v := range test.given {
 				given[k] = v
 			}
-			tpl, err := synthesise(given)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tpl := synthesised(t, given)
 			var got []allowed
 			for _, spec := range specs.All() {
 				for _, s := range statementsOf(t, tpl, spec) {
@@ -723,10 +700,7 @@ func TestEvidence(t *testing.T) {
 
 // TestNoEvidence: without it there is neither a bucket nor a permission.
 func TestNoEvidence(t *testing.T) {
-	tpl, err := synthesise(map[string]any{"slackChannel": channel, "evidence": "off"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tpl := synthesised(t, map[string]any{"slackChannel": channel, "evidence": "off"})
 	if n := len(tpl.all("AWS::S3::Bucket")) + len(tpl.all("AWS::S3::BucketPolicy")); n > 0 {
 		t.Errorf("%d resources of S3", n)
 	}
@@ -930,10 +904,7 @@ func TestRulesAreThoseOfTheSpecs(t *testing.T) {
 			w.Bus = flat(tpl.Resources[to(on)].Properties["Name"])
 		}
 		if pattern, ok := r.Properties["EventPattern"]; ok {
-			data, err := json.Marshal(pattern)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := testfile.JSON(t, pattern)
 			w.Pattern = canonical(t, data)
 		}
 		w.Schedule, _ = r.Properties["ScheduleExpression"].(string)
@@ -955,13 +926,8 @@ func TestRulesAreThoseOfTheSpecs(t *testing.T) {
 func canonical(t *testing.T, data []byte) string {
 	t.Helper()
 	var value any
-	if err := json.Unmarshal(data, &value); err != nil {
-		t.Fatal(err)
-	}
-	out, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, data, &value)
+	out := testfile.JSON(t, value)
 	return string(out)
 }
 

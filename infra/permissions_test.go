@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -481,16 +482,11 @@ func nag(t *testing.T, given map[string]any, exceptions []meant) {
 	}), nil)
 	app.Synth(nil)
 
-	data, err := os.ReadFile(filepath.Join(dir, "out", "AwsSolutions--"+name+"-NagReport.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, filepath.Join(dir, "out", "AwsSolutions--"+name+"-NagReport.json"))
 	var report struct {
 		Lines []struct{ RuleID, ResourceID, Compliance, ExceptionReason, RuleInfo string }
 	}
-	if err := json.Unmarshal(data, &report); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, data, &report)
 	if len(report.Lines) < 20 {
 		t.Fatalf("cdk-nag looked at %d things only", len(report.Lines))
 	}
@@ -875,10 +871,7 @@ func TestAllQueuesAreEncrypted(t *testing.T) {
 }
 
 func TestJoinTimeDelaysTheQueue(t *testing.T) {
-	tpl, err := synthesise(map[string]any{"slackChannel": channel, "joinTime": "7m30s"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tpl := synthesised(t, map[string]any{"slackChannel": channel, "joinTime": "7m30s"})
 	for _, spec := range specs.All() {
 		if spec.Queue == nil || spec.Queue.DelayFrom == "" {
 			continue
@@ -895,10 +888,7 @@ func TestJoinTimeDelaysTheQueue(t *testing.T) {
 // The setting decides how many clusters are looked at at once, and sweep takes its shares
 // by it.
 func TestSweepConcurrency(t *testing.T) {
-	tpl, err := synthesise(map[string]any{"slackChannel": channel, "sweepConcurrency": "20"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tpl := synthesised(t, map[string]any{"slackChannel": channel, "sweepConcurrency": "20"})
 	for _, spec := range specs.All() {
 		if spec.Queue == nil || spec.Queue.ConcurrencyFrom == "" {
 			continue
@@ -979,10 +969,7 @@ func TestVisibility(t *testing.T) {
 func TestReadersOfKubernetesAreNamed(t *testing.T) {
 	var raw []byte
 	for _, page := range []string{"../README.md", "../docs/deploy.md"} {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.Read(t, page)
 		raw = append(raw, text...)
 	}
 	texts := map[string]string{}
@@ -1029,10 +1016,7 @@ var oneRelay = sync.OnceValues(func() (template, error) { return synthesise(map[
 // enough to be deployed from the file, and needs no asset and no bootstrap.
 func TestRelayTemplateIsFresh(t *testing.T) {
 	tpl := made(t, oneRelay)
-	committed, err := os.ReadFile("RollcallRelay.template.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	committed := testfile.Read(t, "RollcallRelay.template.json")
 	var want, got any
 	if err := errors.Join(json.Unmarshal(committed, &want), json.Unmarshal(tpl.source, &got)); err != nil {
 		t.Fatal(err)

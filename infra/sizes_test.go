@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 
+	"rollcall/tools/testfile"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
@@ -69,15 +71,9 @@ func rulesWithinLimits(t *testing.T, tpl template) {
 		if r.Type != "AWS::Events::Rule" {
 			continue
 		}
-		bus, err := json.Marshal(r.Properties["EventBusName"])
-		if err != nil {
-			t.Fatal(err)
-		}
+		bus := testfile.JSON(t, r.Properties["EventBusName"])
 		buses[string(bus)]++
-		pattern, err := json.Marshal(r.Properties["EventPattern"])
-		if err != nil {
-			t.Fatal(err)
-		}
+		pattern := testfile.JSON(t, r.Properties["EventPattern"])
 		longest = max(longest, len(pattern))
 		targets, _ := r.Properties["Targets"].([]any)
 		if len(pattern) > 2_048 || len(targets) > 5 {
@@ -99,10 +95,7 @@ func rulesWithinLimits(t *testing.T, tpl template) {
 // can be deployed: every role, policy and environment, and the stack, are under
 // the limits of AWS.
 func TestAHundredClusters(t *testing.T) {
-	tpl, err := synthesise(everythingFor(clustersOf(100, 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tpl := synthesised(t, everythingFor(clustersOf(100, 32)))
 	m, err := limits.Measure(tpl.source)
 	if err != nil {
 		t.Fatal(err)
@@ -113,9 +106,7 @@ func TestAHundredClusters(t *testing.T) {
 	}
 	t.Logf("%d resources, %d bytes", total, m.Bytes)
 	if *write != "" {
-		if err := os.WriteFile(*write, tpl.source, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, *write, tpl.source)
 		t.Logf("written to %s", *write)
 	}
 	rulesWithinLimits(t, tpl)
@@ -214,10 +205,7 @@ func TestARemedyIsOfItsClusterAlone(t *testing.T) {
 		}
 	}
 	strangers := []string{"nobody", "prod-", "*", clusters[0][:99], clusters[0] + "0"}
-	tpl, err := synthesise(map[string]any{"slackChannel": channel, "remedies": strings.Join(setting, ","), "remedyRoles": nodeRole})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tpl := synthesised(t, map[string]any{"slackChannel": channel, "remedies": strings.Join(setting, ","), "remedyRoles": nodeRole})
 	parsed, err := policies.Parse(tpl.source, policies.Options{Region: "us-west-2", AccountID: "123456789012"})
 	if err != nil {
 		t.Fatal(err)
@@ -358,10 +346,7 @@ func made(t *testing.T, of func() (template, error)) template {
 // no asset and no bootstrap.
 func TestSpokeTemplateIsFresh(t *testing.T) {
 	tpl := made(t, anySpoke)
-	committed, err := os.ReadFile("RollcallSpoke.template.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	committed := testfile.Read(t, "RollcallSpoke.template.json")
 	var want, got any
 	if err := errors.Join(json.Unmarshal(committed, &want), json.Unmarshal(tpl.source, &got)); err != nil {
 		t.Fatal(err)
@@ -471,13 +456,10 @@ func TestSpokeReaderReads(t *testing.T) {
 // may, statement by statement with its conditions, of the clusters of this spoke alone.
 func TestSpokeChangesAsTheHub(t *testing.T) {
 	tpl := made(t, oneSpoke)
-	own, err := synthesise(map[string]any{
+	own := synthesised(t, map[string]any{
 		"slackChannel": channel, "remedies": "prod/add-nat-route=approve,prod/create-access-entry=approve", "remedyVpcs": "vpc-0123456789abcdef0",
 		"remedyRoles": "arn:aws:iam::111122223333:role/nodes", "cleanup": "dev=delete",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for role, function := range map[spec.SpokeRole]string{spec.SpokeCleaner: "EniCleanup", spec.SpokeRemediator: "Remediate"} {
 		statements := spokeStatements(roleIn(t, tpl, role))
 		if len(statements) == 0 {
@@ -500,10 +482,7 @@ func TestSpokeChangesAsTheHub(t *testing.T) {
 			}
 		}
 	}
-	text, err := json.Marshal(tpl.Resources)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.JSON(t, tpl.Resources)
 	if strings.Contains(string(text), "replace-instance") || strings.Contains(string(text), "autoscaling:TerminateInstance") {
 		t.Error("a remedy of the hub's own cluster of the same name is allowed in the spoke")
 	}
@@ -515,10 +494,7 @@ func TestSpokeForwards(t *testing.T) {
 	tpl := made(t, anySpoke)
 	patterns := map[string]bool{}
 	for _, r := range tpl.all("AWS::Events::Rule") {
-		text, err := json.Marshal(r.Properties["EventPattern"])
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.JSON(t, r.Properties["EventPattern"])
 		if patterns[string(text)] {
 			t.Errorf("%s is forwarded twice", text)
 		}
@@ -532,10 +508,7 @@ func TestSpokeForwards(t *testing.T) {
 	}
 	for _, s := range specs.All() {
 		for _, r := range s.Rules {
-			text, err := json.Marshal(pattern(r.Pattern))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := testfile.JSON(t, pattern(r.Pattern))
 			if want := r.Bus == "" && !strings.Contains(r.Pattern, `"rollcall"`); want != patterns[string(text)] && r.Bus == "" {
 				t.Errorf("%s of %s is forwarded: %t", r.Name, s.Name, !want)
 			}
@@ -563,10 +536,7 @@ func TestHubsBusForSpokes(t *testing.T) {
 	}
 	on := map[string][]string{}
 	for _, r := range tpl.all("AWS::Events::Rule") {
-		text, err := json.Marshal([]any{r.Properties["EventPattern"], flat(get(r.Properties, "Targets", 0, "Arn"))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.JSON(t, []any{r.Properties["EventPattern"], flat(get(r.Properties, "Targets", 0, "Arn"))})
 		if r.Properties["ScheduleExpression"] == nil && !strings.Contains(string(text), `"rollcall"`) {
 			bus := to(r.Properties["EventBusName"])
 			on[bus] = append(on[bus], string(text))
@@ -692,10 +662,7 @@ func TestAlarmTopic(t *testing.T) {
 // Nobody is named in the topic of the targets: the function's role lets it publish, over TLS
 // only, and who hears of it is whom the setting subscribes.
 func TestTargetTopic(t *testing.T) {
-	tpl, err := synthesise(map[string]any{"slackChannel": channel, "targetEmail": "oncall@example.com, sre@example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tpl := synthesised(t, map[string]any{"slackChannel": channel, "targetEmail": "oncall@example.com, sre@example.com"})
 	for _, p := range tpl.all("AWS::SNS::TopicPolicy") {
 		if !strings.HasPrefix(p.id, "TargetTopic") {
 			continue
@@ -719,10 +686,7 @@ func TestTargetTopic(t *testing.T) {
 
 // TestNoTargets: without the setting there is nothing of them that costs.
 func TestNoTargets(t *testing.T) {
-	tpl, err := synthesise(map[string]any{"slackChannel": channel, "targets": "none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tpl := synthesised(t, map[string]any{"slackChannel": channel, "targets": "none"})
 	for id, r := range tpl.Resources {
 		if strings.Contains(id, "Target") || strings.Contains(fmt.Sprint(r.Properties), "notify-targets") {
 			t.Errorf("%s (%s) is there", id, r.Type)
@@ -757,13 +721,10 @@ func TestOperatorsOwnResources(t *testing.T) {
 		key    = "arn:aws:kms:eu-west-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 		topic  = "arn:aws:sns:eu-west-1:123456789012:oncall"
 	)
-	tpl, err := synthesise(map[string]any{
+	tpl := synthesised(t, map[string]any{
 		"slackChannel": channel, "slackSecretArn": secret, "slackSigningSecretArn": signs, "slackSecretKmsKeyArn": key, "alarmTopicArn": topic,
 		"stackName": "Second", "logRetentionDays": "90", "targets": "sns=" + topic,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, kind := range []string{"AWS::SecretsManager::Secret", "AWS::SNS::Topic", "AWS::KMS::Key"} {
 		if made := tpl.all(kind); len(made) > 0 {
 			t.Errorf("%s is made beside the operator's", made[0].id)
@@ -812,10 +773,7 @@ func TestTargetSecretsUnderACustomerKey(t *testing.T) {
 			"arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:rollcall/pd-?????? arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:hook-??????",
 		},
 	} {
-		tpl, err := synthesise(map[string]any{"slackChannel": channel, "targets": targets, "targetSecretKmsKeyArn": key})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tpl := synthesised(t, map[string]any{"slackChannel": channel, "targets": targets, "targetSecretKmsKeyArn": key})
 		var found []string
 		for _, f := range tpl.all("AWS::Lambda::Function") {
 			role := tpl.Resources[flat(get(f.Properties, "Role", "Fn::GetAtt", 0))]
@@ -835,10 +793,7 @@ func TestTargetSecretsUnderACustomerKey(t *testing.T) {
 }
 
 func TestAlarmEmail(t *testing.T) {
-	tpl, err := synthesise(map[string]any{"slackChannel": channel, "alarmEmail": "oncall@example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tpl := synthesised(t, map[string]any{"slackChannel": channel, "alarmEmail": "oncall@example.com"})
 	subscriptions := tpl.all("AWS::SNS::Subscription")
 	if len(subscriptions) != 1 || subscriptions[0].Properties["Endpoint"] != "oncall@example.com" {
 		t.Errorf("got %v, want one to the address", subscriptions)
@@ -863,10 +818,7 @@ func TestMissingPackagesFail(t *testing.T) {
 }
 
 func TestNoAccountOrRegionInTheTemplate(t *testing.T) {
-	data, err := json.Marshal(theTemplate(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.JSON(t, theTemplate(t))
 	if found := regexp.MustCompile(`\d{12}|[a-z]{2}-(north|south|east|west|central)[a-z]*-\d`).Find(data); found != nil && string(found) != channel {
 		t.Errorf("the template holds %q", found)
 	}
@@ -874,14 +826,9 @@ func TestNoAccountOrRegionInTheTemplate(t *testing.T) {
 
 // The local stage reads the committed template: it must be this one.
 func TestCommittedTemplate(t *testing.T) {
-	data, err := os.ReadFile("Rollcall.template.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, "Rollcall.template.json")
 	var committed template
-	if err := json.Unmarshal(data, &committed); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, data, &committed)
 	tpl := theTemplate(t)
 	for id, want := range tpl.Resources {
 		if diff := cmp.Diff(unpacked(want), unpacked(committed.Resources[id])); diff != "" {
@@ -972,6 +919,16 @@ func synthesise(given map[string]any) (template, error) {
 		return template{}, err
 	}
 	return read(app)
+}
+
+// synthesised is synthesise where an error ends the test.
+func synthesised(t *testing.T, given map[string]any) template {
+	t.Helper()
+	tpl, err := synthesise(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tpl
 }
 
 func newApp(dir string, given map[string]any) (awscdk.App, error) {
@@ -1117,10 +1074,7 @@ func flats(value any) []string {
 // TestNoPartitionIsNamed: what is deployed in China or GovCloud is the same template.
 func TestNoPartitionIsNamed(t *testing.T) {
 	for _, file := range []string{"Rollcall.template.json", "RollcallSpoke.template.json", "RollcallRelay.template.json"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.Read(t, file)
 		if found := regexp.MustCompile(`arn:aws[a-z-]*:[^"]*|[a-z0-9.-]+\.amazonaws\.com/[^"]*|"(us|eu|ap)-[a-z]+-[0-9]"`).FindAllString(string(text), -1); len(found) > 0 {
 			t.Errorf("%s names %q", file, found)
 		}
@@ -1131,10 +1085,7 @@ func TestNoPartitionIsNamed(t *testing.T) {
 // the setting is not "on".
 func TestNoPublicAddressUnlessAskedFor(t *testing.T) {
 	for _, given := range []map[string]any{{"slackChannel": channel, "slackActions": "", "targets": "none"}, {"slackChannel": channel, "slackActions": "off", "targets": "none"}} {
-		tpl, err := synthesise(given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tpl := synthesised(t, given)
 		if urls := tpl.all("AWS::Lambda::Url"); len(urls) > 0 {
 			t.Errorf("%v: %s is there", given, urls[0].id)
 		}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/tools/testfile"
+
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"rollcall/command"
@@ -33,9 +35,7 @@ func TestAlone(t *testing.T) {
 	if err := os.CopyFS(told, os.DirFS(capture)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(told, "event.json"), []byte(running), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(told, "event.json"), []byte(running))
 	type run struct {
 		args   []string
 		in     string
@@ -53,13 +53,8 @@ func TestAlone(t *testing.T) {
 		"help":                {[]string{"--help"}, "", 0, "Available Commands"},
 		"completions":         {[]string{"completion", "bash"}, "", 0, "rollcall"},
 	}
-	world, err := os.ReadFile("../../stage/worlds/route-blackhole.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "world.yaml"), world, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	world := testfile.Read(t, "../../stage/worlds/route-blackhole.yaml")
+	testfile.Write(t, filepath.Join(dir, "world.yaml"), world)
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -315,10 +310,7 @@ func approve(t *testing.T, page string) {
 				if e.Action != "approve" {
 					continue
 				}
-				body, err := json.Marshal(map[string]string{"channel": state.Channels[0].ID, "ts": m.TS, "block": b.ID, "action": e.Action, "user": "U0ONCALL01"})
-				if err != nil {
-					t.Fatal(err)
-				}
+				body := testfile.JSON(t, map[string]string{"channel": state.Channels[0].ID, "ts": m.TS, "block": b.ID, "action": e.Action, "user": "U0ONCALL01"})
 				pressed, err := http.Post(page+"/press", "application/json", bytes.NewReader(body))
 				if err != nil {
 					t.Fatal(err)

@@ -20,6 +20,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
@@ -56,9 +58,7 @@ func put(t *testing.T, path, text string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, path, []byte(text))
 }
 
 func load(t *testing.T, o Options) (Caller, error) {

@@ -3,18 +3,21 @@ package capture
 import (
 	"encoding/json"
 	"errors"
-	"github.com/aws/smithy-go"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
-	"rollcall/shared/capture/filename"
-	"rollcall/shared/cloudwatchlogs"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/aws/smithy-go"
+
+	"rollcall/shared/capture/filename"
+	"rollcall/shared/cloudwatchlogs"
+	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -30,9 +33,7 @@ func opened(t *testing.T, files map[string]string) *Capture {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, name), []byte(text))
 	}
 	c, err := Open(dir, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
 	if err != nil {
@@ -260,9 +261,7 @@ func TestEmptyIsAbsent(t *testing.T) {
 		"autoscaling-describe-scaling-activities.json": `{"Activities": [{"ActivityId": "a", "StartTime": "2026-11-20T14:58:10Z", "EndTime": ""}]}`,
 		"eks-list-clusters.json":                       `{"clusters": ["", "prod"]}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, name), []byte(text))
 	}
 	c, err := Open(dir, time.Now())
 	if err != nil {
@@ -283,9 +282,7 @@ func TestEmptyIsAbsent(t *testing.T) {
 func TestForeignFolder(t *testing.T) {
 	const secret = "hvs.SECRETTOKEN-first-line-of-a-file"
 	outside := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(outside, []byte(`{"Vpcs": "`+secret+`"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, outside, []byte(`{"Vpcs": "`+secret+`"}`))
 	link := func(name, to string) func(string) error {
 		return func(dir string) error { return os.Symlink(to, filepath.Join(dir, name)) }
 	}

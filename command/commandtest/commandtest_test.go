@@ -23,6 +23,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -607,9 +609,7 @@ func ran(t *testing.T, shell []string, lines []string) [][][]string {
 		script += line + "\nprintf '\\2\\0' >&3\n"
 	}
 	path := filepath.Join(dir, "script")
-	if err := os.WriteFile(path, []byte(script), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, path, []byte(script))
 	run := exec.Command(shell[0], append(shell[1:], path)...)
 	run.Dir = dir
 	out, err := run.Output()
@@ -733,14 +733,9 @@ func TestCommandsOfPlans(t *testing.T) {
 // by line: what Slack's copy button gives.
 func pasted(t *testing.T, message any) (lines []string) {
 	t.Helper()
-	text, err := json.Marshal(message)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.JSON(t, message)
 	var tree any
-	if err := json.Unmarshal(text, &tree); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, text, &tree)
 	var walk func(v any, pre bool)
 	walk = func(v any, pre bool) {
 		switch v := v.(type) {

@@ -13,12 +13,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"rollcall/command/subject"
-	"rollcall/stage/examine"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"rollcall/command/subject"
+	"rollcall/stage/examine"
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -172,10 +174,7 @@ func TestCaptures(t *testing.T) {
 // utf16 writes a file anew as PowerShell's redirection does.
 func utf16(name string) change {
 	return func(t *testing.T, dir string) {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testfile.Read(t, filepath.Join(dir, name))
 		out := []byte{0xFF, 0xFE}
 		for _, b := range data {
 			out = append(out, b, 0)
@@ -210,10 +209,7 @@ func TestTwoClusters(t *testing.T) {
 	dir := folder(t, noNode(), noWayOut(),
 		with("eks-list-clusters.json", `{"clusters": ["dev", "eks-workshop"]}`),
 		with("kubectl-get-nodes.dev.json", `{"apiVersion": "v1", "kind": "List", "items": []}`))
-	data, err := os.ReadFile(filepath.Join(dir, "eks-describe-cluster.eks-workshop.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, filepath.Join(dir, "eks-describe-cluster.eks-workshop.json"))
 	with("eks-describe-cluster.dev.json", strings.ReplaceAll(string(data), "eks-workshop", "dev"))(t, dir)
 	r, status, errs := ask(t, dir)
 	if status != exit.Causes || first(r) != "route/no-egress certain" || r.Incidents[0].Cluster != "eks-workshop" {
@@ -338,10 +334,7 @@ func cloned(name string) change {
 				t.Fatal(err)
 			}
 			for _, f := range files {
-				data, err := os.ReadFile(f)
-				if err != nil {
-					t.Fatal(err)
-				}
+				data := testfile.Read(t, f)
 				with(strings.ReplaceAll(filepath.Base(f), cluster, name), strings.ReplaceAll(string(data), cluster, name))(t, dir)
 			}
 		}
@@ -767,10 +760,7 @@ func cut(file, list, text string) change {
 func changed(file, old, new string) change {
 	return func(t *testing.T, dir string) {
 		path := filepath.Join(dir, file+".json")
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testfile.Read(t, path)
 		if !strings.Contains(string(data), old) {
 			t.Fatalf("%s does not hold %q", file, old)
 		}
@@ -787,10 +777,7 @@ func refused(calls ...string) change {
 			os.Remove(filepath.Join(dir, file+".json"))
 			all[file] = map[string]string{"code": code, "message": "refused"}
 		}
-		raw, err := json.Marshal(all)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := testfile.JSON(t, all)
 		with("errors.json", string(raw))(t, dir)
 	}
 }
@@ -863,9 +850,7 @@ func with(name, text string) change {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, name), []byte(text))
 	}
 }
 
@@ -873,19 +858,11 @@ func with(name, text string) change {
 func edited(name string, edit func(v any)) change {
 	return func(t *testing.T, dir string) {
 		path := filepath.Join(dir, name+".json")
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testfile.Read(t, path)
 		var v any
-		if err := json.Unmarshal(data, &v); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Parse(t, data, &v)
 		edit(v)
-		if data, err = json.Marshal(v); err != nil {
-			t.Fatal(err)
-		}
-		with(name+".json", string(data))(t, dir)
+		with(name+".json", string(testfile.JSON(t, v)))(t, dir)
 	}
 }
 
@@ -897,10 +874,7 @@ func replaced(old, new string) change {
 			t.Fatal(err)
 		}
 		for _, path := range files {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := testfile.Read(t, path)
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}

@@ -2,14 +2,11 @@ package diagnose
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"maps"
 	"os"
 	"path/filepath"
-	"rollcall/command/subject"
-	"rollcall/stage/examine"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,6 +14,10 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"rollcall/command/subject"
+	"rollcall/stage/examine"
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -276,17 +277,12 @@ func refuse(t *testing.T, dir string, names []string) {
 	t.Helper()
 	all := map[string]any{}
 	if data, err := os.ReadFile(filepath.Join(dir, "errors.json")); err == nil {
-		if err := json.Unmarshal(data, &all); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Parse(t, data, &all)
 	}
 	for _, name := range names {
 		all[name] = map[string]string{"code": "AccessDenied", "message": "not authorized"}
 	}
-	data, err := json.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.JSON(t, all)
 	with("errors.json", string(data))(t, dir)
 }
 

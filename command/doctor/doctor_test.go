@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -727,18 +729,12 @@ func TestSlackAppManifest(t *testing.T) {
 // manifestOf reads a manifest strictly, and holds it against the settings.
 func manifestOf(t *testing.T, name string, cfg config.Config, scopes int) slackgo.Manifest {
 	t.Helper()
-	text, err := os.ReadFile("../../deploy/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, "../../deploy/"+name)
 	var any map[string]any
 	if err := yaml.Unmarshal(text, &any); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := json.Marshal(any)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.JSON(t, any)
 	var m slackgo.Manifest
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()

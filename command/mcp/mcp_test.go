@@ -1,15 +1,16 @@
 package mcp
 
 import (
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
-	"rollcall/command/subject"
-	"rollcall/stage/examine"
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/command/subject"
+	"rollcall/stage/examine"
+	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
@@ -67,13 +68,8 @@ func asked(t *testing.T, s *sdk.ClientSession, tool string, args map[string]any,
 	if r.IsError {
 		return text, true
 	}
-	raw, err := json.Marshal(r.StructuredContent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, out); err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.JSON(t, r.StructuredContent)
+	testfile.Parse(t, raw, out)
 	if !strings.HasPrefix(text, asData) {
 		t.Errorf("%s does not say that its answer is data: %.80q", tool, text)
 	}
@@ -185,9 +181,7 @@ func TestAssistantLooksAtWhatIsThere(t *testing.T) {
 func TestAssistantIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	secret := filepath.Join(t.TempDir(), "secret.json")
-	if err := os.WriteFile(secret, []byte(`{"a": "secret"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, secret, []byte(`{"a": "secret"}`))
 	if err := os.Symlink(secret, filepath.Join(dir, "link.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -195,9 +189,7 @@ func TestAssistantIsRefused(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, name), []byte(text))
 	}
 	if err := os.Symlink(secret, filepath.Join(dir, "stolen", "time.txt")); err != nil {
 		t.Fatal(err)
@@ -240,9 +232,7 @@ func TestResourcesAreTheCapturesFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"prod/eks-list-clusters.json": `{"clusters": ["prod"]}`, "prod/huge.json": strings.Repeat("x", largestFile+1), "prod/notes.txt": "no"} {
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, filepath.FromSlash(name)), []byte(text))
 	}
 	s := assisted(t, dir)
 	list, err := s.ListResources(t.Context(), nil)

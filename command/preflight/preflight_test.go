@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
-	"rollcall/command/subject"
-	"rollcall/stage/examine"
 	"strings"
 	"testing"
+
+	"rollcall/command/subject"
+	"rollcall/stage/examine"
+	"rollcall/tools/testfile"
 
 	"rollcall/command/exit"
 	"rollcall/command/result"
@@ -20,9 +21,7 @@ import (
 func plannedIn(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plan.json")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, path, []byte(text))
 	return path
 }
 

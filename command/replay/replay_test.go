@@ -13,12 +13,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"rollcall"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"rollcall"
+	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -296,10 +298,7 @@ func TestAllIsGone(t *testing.T) {
 	command := "rollcall replay " + inc.Key.Name()
 	said := false
 	for _, m := range s.Slack.Messages(stage.Channel) {
-		raw, err := json.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := testfile.JSON(t, m)
 		said = said || strings.Contains(string(raw), command)
 	}
 	if !said {
@@ -425,9 +424,7 @@ func TestWriteSample(t *testing.T) {
 	s := worldStage(t, route, nil)
 	for _, o := range sweepsOf(t, s, "join-check") {
 		if o.Evidence != "" {
-			if err := os.WriteFile(filepath.Join(dir, "route-no-egress.tar.gz"), s.S3.Object(s.Template.S3Buckets[0].Name, o.Evidence), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, filepath.Join(dir, "route-no-egress.tar.gz"), s.S3.Object(s.Template.S3Buckets[0].Name, o.Evidence))
 		}
 	}
 }

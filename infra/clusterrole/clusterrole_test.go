@@ -1,9 +1,10 @@
 package clusterrole
 
 import (
-	"os"
 	"slices"
 	"testing"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,10 +18,7 @@ func TestCommittedManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../deploy/clusterrole.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testfile.Read(t, "../../deploy/clusterrole.yaml")
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("deploy/clusterrole.yaml is stale; run `make generate` (-want +got):\n%s", diff)
 	}

@@ -1,19 +1,17 @@
 package limits
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"rollcall/tools/testfile"
 )
 
 func text(t *testing.T, resources map[string]any) []byte {
 	t.Helper()
-	data, err := json.Marshal(map[string]any{"Resources": resources})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.JSON(t, map[string]any{"Resources": resources})
 	return data
 }
 

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -49,9 +50,7 @@ func TestRun(t *testing.T) {
 	in, out := filepath.Join(dir, "in.json"), filepath.Join(dir, "out.json")
 	write := func(file, text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, file, []byte(text))
 	}
 	write(in, `{"a":1,"key":"`+hash+`.zip"}`)
 	if err := run(in, out, "", 2); err != nil {

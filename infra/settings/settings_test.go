@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"strings"
 	"testing"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -258,10 +259,7 @@ func TestDistance(t *testing.T) {
 }
 
 func TestPageIsFresh(t *testing.T) {
-	got, err := os.ReadFile("../../docs/settings.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testfile.Read(t, "../../docs/settings.md")
 	if diff := cmp.Diff(Page(), string(got)); diff != "" {
 		t.Errorf("docs/settings.md is stale, run make generate (-want +got):\n%s", diff)
 	}

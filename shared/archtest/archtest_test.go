@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
@@ -125,10 +127,7 @@ func TestOneBuilderOfCommands(t *testing.T) {
 		}
 		for _, name := range p.GoFiles {
 			path := filepath.Join(p.Dir, name)
-			source, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			source := testfile.Read(t, path)
 			fset := token.NewFileSet()
 			file, err := parser.ParseFile(fset, path, source, parser.SkipObjectResolution)
 			if err != nil {
@@ -376,10 +375,7 @@ func TestNamedFilesExist(t *testing.T) {
 	named := regexp.MustCompile("`((?:shared|functions|command|stage|tools|events|infra)/[a-z0-9_./-]+)`")
 	found := 0
 	for _, page := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md"} {
-		text, err := os.ReadFile(filepath.Join(root, page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.Read(t, filepath.Join(root, page))
 		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
 			found++
 			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
@@ -651,9 +647,7 @@ func parse(t *testing.T, file string) *ast.File {
 func source(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "x.go")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, file, []byte(text))
 	return file
 }
 
@@ -667,10 +661,7 @@ func TestClockCallsFindsThem(t *testing.T) {
 // TestTheToolchainIsNamed: a patch release, so that what is deployed has the fixes
 // of the standard library that were there when it was tested.
 func TestTheToolchainIsNamed(t *testing.T) {
-	mod, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := testfile.Read(t, "../../go.mod")
 	if !regexp.MustCompile(`(?m)^toolchain go1\.\d+\.[1-9]\d*$`).Match(mod) {
 		t.Error("go.mod names no patch release as its toolchain")
 	}

@@ -11,11 +11,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
@@ -194,9 +195,7 @@ func TestSamplesAreWhatIsSent(t *testing.T) {
 	}
 	for i, p := range e.calls[0] {
 		var detail incident.Event
-		if err := json.Unmarshal([]byte(p.Detail), &detail); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Parse(t, []byte(p.Detail), &detail)
 		file := filepath.Join(samples, strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(p.DetailType, "Rollcall ")), " ", "-")+".json")
 		holdSample(t, file, envelope{
 			Version: "0", ID: fmt.Sprintf("%d0c1d2e3-4f5a-6b7c-8d9e-0f1a2b3c4d5e", i+1), DetailType: p.DetailType, Source: p.Source,
@@ -227,10 +226,7 @@ func TestSamplesFollowTheSchema(t *testing.T) {
 	}
 	files = append(files, filepath.Join(samples, "remedy-approved.json"), filepath.Join(samples, "remedy-acted.json"), filepath.Join(samples, "check-wanted.json"))
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testfile.Read(t, file)
 		event, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data)))
 		if err != nil {
 			t.Fatal(err)
@@ -244,10 +240,7 @@ func TestSamplesFollowTheSchema(t *testing.T) {
 // The schema refuses what is wrong, else the test above would prove nothing.
 func TestSchemaRefuses(t *testing.T) {
 	s := schema(t)
-	data, err := os.ReadFile(filepath.Join(samples, "incident-resolved.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, filepath.Join(samples, "incident-resolved.json"))
 	for _, test := range []struct{ name, old, new string }{
 		{"another source", `"source": "rollcall"`, `"source": "aws.rollcall"`},
 		{"an unknown field", `"sequence":`, `"sequense":`},
@@ -553,10 +546,7 @@ func TestNodegroupSchemaRefuses(t *testing.T) {
 // parsed is a sample with a change.
 func parsed(t *testing.T, file, old, replacement string) any {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, file)
 	changed := string(data)
 	if old != "" {
 		if changed = strings.Replace(changed, old, replacement, 1); changed == string(data) {
@@ -572,10 +562,7 @@ func parsed(t *testing.T, file, old, replacement string) any {
 
 // What the schema knows of classes is what the code has.
 func TestSchemaHasEveryClass(t *testing.T) {
-	text, err := os.ReadFile("../../events/schema/eks-nodegroup-status-change.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, "../../events/schema/eks-nodegroup-status-change.json")
 	for _, c := range []nodegroup.Class{
 		nodegroup.Join, nodegroup.Launch, nodegroup.Network, nodegroup.Address, nodegroup.IAM, nodegroup.Quota,
 		nodegroup.Drift, nodegroup.Config, nodegroup.Update, nodegroup.Limit, nodegroup.EKS, nodegroup.Other,
@@ -691,14 +678,9 @@ func holdSample(t *testing.T, file string, sent envelope) {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile(file, append(want, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, file, append(want, '\n'))
 	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testfile.Read(t, file)
 	if diff := cmp.Diff(string(want)+"\n", string(got)); diff != "" {
 		t.Errorf("%s is not what is sent; if that is meant: go test ./shared/bus -update (-sent +sample):\n%s", file, diff)
 	}
@@ -804,9 +786,7 @@ func TestRemindersSayWhose(t *testing.T) {
 
 func decode(t *testing.T, body *string, into any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(aws.ToString(body)), into); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, []byte(aws.ToString(body)), into)
 }
 
 // story is the route story, as report decides it: the events of the samples.
@@ -1144,9 +1124,7 @@ func TestWeekFits(t *testing.T) {
 	}
 	var sent incident.Week
 	p := e.calls[0][0]
-	if err := json.Unmarshal([]byte(p.Detail), &sent); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, []byte(p.Detail), &sent)
 	if len(p.Detail) > incident.MaxWeek || len(sent.Open)+len(sent.Unseen) > 0 || sent.UnseenCount != 500 || len(sent.Words.Lines) != len(w.Words.Lines) {
 		t.Errorf("%d bytes: %d open, %d of %d unseen, %d lines", len(p.Detail), len(sent.Open), len(sent.Unseen), sent.UnseenCount, len(sent.Words.Lines))
 	}

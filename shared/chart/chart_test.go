@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"rollcall/shared/network/address"
 	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
@@ -95,9 +97,7 @@ func TestFree(t *testing.T) {
 			t.Errorf("%s: in words: %q, want %q in it", s.name, alt, s.alt)
 		}
 		if dir := os.Getenv("ROLLCALL_CHARTS"); dir != "" {
-			if err := os.WriteFile(filepath.Join(dir, s.name+".png"), picture, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, filepath.Join(dir, s.name+".png"), picture)
 			t.Logf("%s: %d bytes", s.name, len(picture))
 		}
 	}
@@ -250,9 +250,7 @@ func TestCharts(t *testing.T) {
 			t.Errorf("%s: drawn again it differs (%v)", s.name, err)
 		}
 		if dir := os.Getenv("ROLLCALL_CHARTS"); dir != "" {
-			if err := os.WriteFile(filepath.Join(dir, s.name+".png"), picture, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, filepath.Join(dir, s.name+".png"), picture)
 			t.Logf("%s: %d bytes", s.name, len(picture))
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/event"
@@ -17,10 +19,7 @@ var hub = spoke.ID{Account: "111122223333", Region: "us-west-2"}
 
 func sample(t *testing.T, name string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("../../events/in", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.Read(t, filepath.Join("../../events/in", name))
 	return string(raw)
 }
 

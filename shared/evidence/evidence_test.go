@@ -19,6 +19,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -218,10 +220,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 	r.Kubernetes("prod", "/apis/apps/v1/namespaces/kube-system/daemonsets/aws-node", nil, []byte(`{"kind":"DaemonSet","metadata":{"name":"aws-node","managedFields":[{}],
 		"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"hunter5"}},"spec":{"env":[{"name":"API_TOKEN","value":"hunter6"},{"name":"REGION","value":"us-west-2"}]}}`), nil)
 	files := archived(t, r)
-	raw, err := json.Marshal(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.JSON(t, files)
 	masked := base64.StdEncoding.EncodeToString([]byte("#!/bin/bash\n\n/etc/eks/bootstrap.sh prod\n"))
 	if strings.Contains(string(raw), script) || strings.Count(string(raw), masked) != 2 {
 		t.Errorf("user data is not masked, or not there: %s", raw)
@@ -317,10 +316,7 @@ func TestTooLarge(t *testing.T) {
 // TestRecordOfRefusedCall: the record of a call that woke the function is kept, as no read has it.
 func TestRecordOfRefusedCall(t *testing.T) {
 	detail := `{"eventID":"e1","eventName":"CreateFleet","eventTime":"2026-11-20T11:59:00Z","userIdentity":{"accessKeyId":"ASIAABCDEFGHIJKLMNOP"}}`
-	body, err := json.Marshal(`{"detail-type":"AWS API Call via CloudTrail","detail":` + detail + `}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := testfile.JSON(t, `{"detail-type":"AWS API Call via CloudTrail","detail":`+detail+`}`)
 	r := &Recorder{}
 	r.Begin(json.RawMessage(`{"Records":[{"messageId":"m","eventSource":"aws:sqs","body":` + string(body) + `}]}`))
 	want := map[string]any{"cloudtrail-lookup-events.CreateFleet.json": map[string]any{"Events": []any{

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -85,10 +86,7 @@ func FuzzParseEvent(f *testing.F) {
 
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, filepath.Join("testdata", name+".json"))
 	return []byte(url.Values{"payload": {string(data)}}.Encode())
 }
 
@@ -218,10 +216,7 @@ func TestRefusalsQuoteNothing(t *testing.T) {
 }
 
 func TestLongNamesAreCut(t *testing.T) {
-	data, err := os.ReadFile("testdata/button.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, "testdata/button.json")
 	long := strings.ReplaceAll(string(data), `"username": "oncall"`, `"username": "`+strings.Repeat("é", 5000)+`"`)
 	p, err := Parse([]byte(url.Values{"payload": {long}}.Encode()))
 	if err != nil || len([]rune(p.Name)) != maxName {

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/config"
@@ -116,9 +118,7 @@ func TestLinesHoldAHundredMetrics(t *testing.T) {
 				CloudWatchMetrics []struct{ Metrics []any }
 			} `json:"_aws"`
 		}
-		if err := json.Unmarshal(text, &line); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Parse(t, text, &line)
 		sizes = append(sizes, len(line.AWS.CloudWatchMetrics[0].Metrics))
 	}
 	if diff := cmp.Diff([]int{100, 100, 50}, sizes); diff != "" {

@@ -1,13 +1,14 @@
 package nodegroup
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/google/go-cmp/cmp"
@@ -205,14 +206,9 @@ func TestSince(t *testing.T) {
 // What nobody changed needs no write: a look again says the same.
 func TestSame(t *testing.T) {
 	a, _ := Compare(Record{}, seen(0, Degraded, issue("AccessDenied"), did("u1", Failed, -5, "AccessDenied")))
-	text, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.JSON(t, a)
 	var stored Record
-	if err := json.Unmarshal(text, &stored); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, text, &stored)
 	b, changes := Compare(stored, seen(5, Degraded, issue("AccessDenied"), did("u1", Failed, -5, "AccessDenied")))
 	if len(changes) > 0 || !b.Same(stored) || !b.Seen.Equal(at(5)) {
 		t.Errorf("changes %v, same %t", changes, b.Same(stored))
@@ -383,13 +379,8 @@ func stateOf(l Look) string {
 // stored is a record as the table gives it back.
 func stored(t *testing.T, r Record) Record {
 	t.Helper()
-	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.JSON(t, r)
 	var out Record
-	if err := json.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, text, &out)
 	return out
 }

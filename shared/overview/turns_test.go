@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -113,10 +115,7 @@ func TestRecordOfAnEarlierRelease(t *testing.T) {
 // The record stays small: a write unit while all is well, whatever happens a few.
 func TestTurnsAreBounded(t *testing.T) {
 	size := func(s Sweep) int {
-		body, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := testfile.JSON(t, s)
 		return len(body)
 	}
 	s := week(40, nil)
@@ -139,10 +138,7 @@ func TestTurnsAreBounded(t *testing.T) {
 // FuzzSweep: whatever a record holds, what is told of it lies within what was asked for.
 func FuzzSweep(f *testing.F) {
 	for _, s := range []Sweep{week(2, nil), {Cluster: "prod", At: start}} {
-		body, err := json.Marshal(s)
-		if err != nil {
-			f.Fatal(err)
-		}
+		body := testfile.JSON(f, s)
 		f.Add(body)
 	}
 	f.Add([]byte(`{"turns":{"since":"2026-11-01T00:00:00Z","first":"2026-11-30T00:00:00Z","made":[-1,2],"gaps":[{"f":"2026-11-20T00:00:00Z","t":"2026-11-10T00:00:00Z"}]}}`))

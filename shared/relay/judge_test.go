@@ -1,10 +1,11 @@
 package relay
 
 import (
-	"encoding/json"
 	"net/netip"
 	"strings"
 	"testing"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -22,10 +23,7 @@ func good() Request {
 
 // TestJudge: what a relay is not for it refuses, each with its reason.
 func TestJudge(t *testing.T) {
-	raw, err := json.Marshal(good())
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.JSON(t, good())
 	if got, refused := own().Judge(raw); refused != nil || cmp.Diff(good(), got) != "" {
 		t.Fatalf("what it is for: %v, %+v", refused, got)
 	}
@@ -37,10 +35,7 @@ func TestJudge(t *testing.T) {
 	} {
 		r := good()
 		change(&r)
-		raw, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := testfile.JSON(t, r)
 		if _, refused := own().Judge(raw); refused != nil {
 			t.Errorf("%s: %v", name, refused)
 		}
@@ -108,10 +103,7 @@ func TestJudge(t *testing.T) {
 	} {
 		r := good()
 		x.change(&r)
-		raw, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := testfile.JSON(t, r)
 		if got, refused := own().Judge(raw); refused == nil || refused.Reason != x.want || cmp.Diff(Request{}, got) != "" {
 			t.Errorf("%s: %v, want %s", name, refused, x.want)
 		} else if strings.Contains(refused.Says, r.Token) && r.Token != "" {
@@ -132,10 +124,7 @@ func TestJudge(t *testing.T) {
 
 // FuzzJudge: whatever is asked, what is let through is one of the paths of this cluster.
 func FuzzJudge(f *testing.F) {
-	raw, err := json.Marshal(good())
-	if err != nil {
-		f.Fatal(err)
-	}
+	raw := testfile.JSON(f, good())
 	f.Add(raw)
 	f.Add([]byte(`{"cluster":"arn:aws:eks:eu-west-1:222233334444:cluster/prod","path":"/api/v1/nodes/../secrets"}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {

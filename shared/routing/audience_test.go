@@ -1,9 +1,10 @@
 package routing
 
 import (
-	"os"
 	"strings"
 	"testing"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -119,10 +120,7 @@ func FuzzParse(f *testing.F) {
 
 // The example that people copy is one.
 func TestDocumentedExample(t *testing.T) {
-	page, err := os.ReadFile("../../docs/routes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testfile.Read(t, "../../docs/routes.md")
 	_, rest, _ := strings.Cut(string(page), "```\n")
 	example, _, _ := strings.Cut(rest, "\n")
 	if got := routes(t, example); len(got) != 4 {

@@ -3,10 +3,11 @@ package trail
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -265,10 +266,7 @@ func at(clock string) time.Time {
 // sample reads a record as CloudTrail has it.
 func sample(t testing.TB, name string) Record {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + name + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, "testdata/"+name+".json")
 	r, err := Decode(text)
 	if err != nil {
 		t.Fatal(err)
@@ -363,10 +361,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"delete-route", "delete-vpc-endpoints", "replace-association", "revoke-egress", "update-nodegroup", "create-template-version", "detach-role-policy"} {
-		text, err := os.ReadFile("testdata/" + name + ".json")
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := testfile.Read(f, "testdata/"+name+".json")
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/stage"
@@ -244,9 +246,7 @@ func TestObjects(t *testing.T) {
 	defer s.Close()
 	dir, bucket := t.TempDir(), s.Template.S3Buckets[0].Name
 	body := filepath.Join(dir, "body")
-	if err := os.WriteFile(body, []byte("packed"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, body, []byte("packed"))
 	for _, step := range []struct{ command, says string }{
 		{"s3api head-bucket --bucket " + bucket, ""},
 		{"s3api put-object --bucket " + bucket + " --key a/b.tar.gz --if-none-match * --server-side-encryption AES256 --body " + body, `"ServerSideEncryption": "AES256"`},
@@ -467,9 +467,7 @@ func TestWorkshop(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				testfile.Write(t, page, []byte(got))
 			}
 			want, err := os.ReadFile(page)
 			if err != nil {

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 )
 
 // commandTime is far more than any of them takes; a program that asks for
@@ -123,10 +125,7 @@ func TestCommandsWithoutCredentials(t *testing.T) {
 	version, _ := exec.Command("aws", "--version").CombinedOutput()
 	done := map[string]bool{}
 	for _, path := range pages() {
-		page, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := testfile.Read(t, path)
 		for _, command := range commandsOf(string(page)) {
 			r, ok := ruleOf(command)
 			if !ok || done[command] || r.gate != "" || r.program || r.step {

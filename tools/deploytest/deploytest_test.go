@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
@@ -60,16 +62,11 @@ func started(t *testing.T, mode ekstypes.AuthenticationMode, mapRoles func(accou
 // outputs are the template's.
 func outputs(t *testing.T) map[string]struct{ Value any } {
 	t.Helper()
-	raw, err := os.ReadFile(templateFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.Read(t, templateFile)
 	var template struct {
 		Outputs map[string]struct{ Value any }
 	}
-	if err := json.Unmarshal(raw, &template); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, raw, &template)
 	return template.Outputs
 }
 
@@ -79,10 +76,7 @@ func lines(t *testing.T, account string) string {
 	var join struct {
 		Parts []any `json:"Fn::Join"`
 	}
-	raw, err := json.Marshal(outputs(t)["AwsAuthRoles"].Value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.JSON(t, outputs(t)["AwsAuthRoles"].Value)
 	if err := json.Unmarshal(raw, &join); err != nil || len(join.Parts) != 2 {
 		t.Fatalf("AwsAuthRoles is %s: %v", raw, err)
 	}
@@ -264,10 +258,7 @@ func TestLinks(t *testing.T) {
 	}
 	count := 0
 	for _, path := range pages {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.Read(t, path)
 		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
 			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
 				continue
@@ -285,10 +276,7 @@ func TestLinks(t *testing.T) {
 			if anchor == "" || filepath.Ext(to) != ".md" {
 				continue
 			}
-			page, err := os.ReadFile(to)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := testfile.Read(t, to)
 			if !slices.Contains(anchors(string(page)), anchor) {
 				t.Errorf("%s links to %s, and %s has no such heading", path, m[1], to)
 			}
@@ -353,16 +341,10 @@ func TestCommandsOf(t *testing.T) {
 // Every command of the pages has a rule that says how it is held: nobody adds
 // one that is never run. The programs are run by .ci/run commands.
 func TestEveryCommandHasARule(t *testing.T) {
-	gate, err := os.ReadFile("../../.ci/run")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gate := testfile.Read(t, "../../.ci/run")
 	found := 0
 	for _, path := range pages() {
-		page, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := testfile.Read(t, path)
 		for _, command := range commandsOf(string(page)) {
 			found++
 			r, ok := ruleOf(command)

@@ -5,7 +5,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -112,10 +113,7 @@ func TestBOM(t *testing.T) {
 	if err := made().describe(dir, "1.2.3", at); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "rollcall_1.2.3_linux_arm64.cdx.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, filepath.Join(dir, "rollcall_1.2.3_linux_arm64.cdx.json"))
 	var bom struct {
 		BOMFormat, SpecVersion, SerialNumber string
 		Metadata                             struct{ Timestamp string }
@@ -125,9 +123,7 @@ func TestBOM(t *testing.T) {
 		}
 		Dependencies []struct{ DependsOn []string }
 	}
-	if err := json.Unmarshal(data, &bom); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, data, &bom)
 	var refs []string
 	for _, c := range bom.Components {
 		refs = append(refs, c.Purl)
@@ -151,9 +147,7 @@ func TestBOM(t *testing.T) {
 func TestLicences(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"LICENSE.txt": "licence text\n", "NOTICE": "a notice", "license.go": "package x", "README": "no"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, name), []byte(text))
 	}
 	var b bytes.Buffer
 	if err := appendLicences(&b, "lib v1", dir); err != nil {
@@ -202,10 +196,7 @@ func TestManifest(t *testing.T) {
 	if err := writeManifest(dir, "acme/rollcall", "1.2.3", archives); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "rollcall.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, filepath.Join(dir, "rollcall.yaml"))
 	var got manifest
 	if err := yaml.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
@@ -233,18 +224,13 @@ func TestSums(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	for dir, text := range map[string]string{first: "x", second: "y"} {
 		for name, data := range map[string]string{"a": "same", "b": text} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, filepath.Join(dir, name), []byte(data))
 		}
 		if err := writeSums(dir); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sums, err := os.ReadFile(filepath.Join(first, sumsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sums := testfile.Read(t, filepath.Join(first, sumsFile))
 	const x = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881  b"
 	if lines := strings.Split(strings.TrimSpace(string(sums)), "\n"); len(lines) != 2 || lines[1] != x {
 		t.Errorf("sums %q", lines)

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/json"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
@@ -20,10 +20,7 @@ import (
 // rule's name.
 func patterns(t *testing.T) map[string][]byte {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/remedies.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testfile.Read(t, "../../docs/remedies.md")
 	list := map[string][]byte{}
 	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
 		var doc struct {
@@ -46,10 +43,7 @@ func patterns(t *testing.T) map[string][]byte {
 			if r.Properties.EventBusName != "rollcall" || len(r.Properties.Targets) == 0 {
 				t.Errorf("rule %s: bus %q, %d targets", name, r.Properties.EventBusName, len(r.Properties.Targets))
 			}
-			text, err := json.Marshal(r.Properties.EventPattern)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := testfile.JSON(t, r.Properties.EventPattern)
 			list[name] = text
 		}
 	}
@@ -96,10 +90,7 @@ func TestDocumentedPatterns(t *testing.T) {
 
 func committed(t *testing.T) *template.Template {
 	t.Helper()
-	data, err := os.ReadFile("../../infra/Rollcall.template.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, "../../infra/Rollcall.template.json")
 	tmpl, err := template.Parse(data, template.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -207,10 +198,7 @@ func TestIndexIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../events/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := testfile.Read(t, "../../events/README.md")
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(got), "\n")); diff != "" {
 		t.Errorf("README.md is stale, run make generate (-want +got):\n%s", diff)
 	}

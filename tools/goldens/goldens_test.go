@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rollcall/tools/testfile"
 )
 
 // recorder is a test whose failures are looked at.
@@ -20,9 +22,7 @@ func (r *recorder) Helper() {}
 func TestSent(t *testing.T) {
 	dir, all := t.TempDir(), t.TempDir()
 	t.Setenv(Variable, all)
-	if err := os.WriteFile(filepath.Join(dir, "kept"+Ending), []byte("[]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "kept"+Ending), []byte("[]"))
 	update := true
 	f := New(dir, "slack", &update)
 	f.Sent(t, "kept", []byte("[1]"))

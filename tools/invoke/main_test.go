@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/report"
@@ -178,14 +180,9 @@ func TestObservation(t *testing.T) {
 	got = regexp.MustCompile(`2026-11-20T14:59:1[4-9](\.\d+)?Z`).ReplaceAllString(got, "2026-11-20T14:59:14Z")
 	got = regexp.MustCompile(`(?m)^ +`).ReplaceAllStringFunc(got, func(blanks string) string { return blanks[:len(blanks)/2] })
 	if *update {
-		if err := os.WriteFile("testdata/observation.json", []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, "testdata/observation.json", []byte(got))
 	}
-	want, err := os.ReadFile("testdata/observation.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testfile.Read(t, "testdata/observation.json")
 	if d := cmp.Diff(got, string(want)); d != "" {
 		t.Errorf("testdata/observation.json is not what launch-watch sends (got -, want +); go test ./tools/invoke -update writes it anew:\n%s", d)
 	}

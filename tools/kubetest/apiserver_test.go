@@ -23,6 +23,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 )
 
 // The callers of both APIs, by their tokens.
@@ -55,9 +57,7 @@ func startAPI(t *testing.T, ctx context.Context, servers binaries) (*place, stri
 
 	write := func(name string, content []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, content)
 		return path
 	}
 	tokens, key, port := write("tokens.csv", []byte(tokenFile)), write("accounts.key", signingKey(t)), freePort(t)

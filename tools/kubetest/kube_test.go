@@ -29,6 +29,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.yaml.in/yaml/v3"
@@ -132,9 +134,7 @@ func expiredPage(t *testing.T, real *place, etcd string) string {
 	// The key by which API servers tell each other what they have compacted.
 	key := base64.StdEncoding.EncodeToString([]byte("compact_rev_key"))
 	var now struct{ Header struct{ Revision string } }
-	if err := json.Unmarshal(askEtcd(t, etcd+"/v3/kv/range", map[string]any{"key": key}), &now); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, askEtcd(t, etcd+"/v3/kv/range", map[string]any{"key": key}), &now)
 	revision := now.Header.Revision
 	askEtcd(t, etcd+"/v3/kv/put", map[string]any{"key": key, "value": base64.StdEncoding.EncodeToString([]byte(revision))})
 	askEtcd(t, etcd+"/v3/kv/compaction", map[string]any{"revision": revision})
@@ -152,10 +152,7 @@ func expiredPage(t *testing.T, real *place, etcd string) string {
 // askEtcd calls etcd's API by its JSON gateway.
 func askEtcd(t *testing.T, address string, in map[string]any) []byte {
 	t.Helper()
-	body, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := testfile.JSON(t, in)
 	res, err := http.Post(address, "application/json", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -297,14 +294,9 @@ func testReads(t *testing.T, real *place) {
 // the server sets.
 func plain(t *testing.T, v any) any {
 	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testfile.JSON(t, v)
 	var out any
-	if err := json.Unmarshal(b, &out); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, b, &out)
 	out, _ = shorten(out)
 	return out
 }

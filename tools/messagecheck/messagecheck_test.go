@@ -5,13 +5,14 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	slackgo "github.com/slack-go/slack"
 
@@ -77,10 +78,7 @@ func says(t *testing.T, lines ...string) []byte {
 		}
 		list = append(list, map[string]any{"type": "rich_text", "elements": []any{map[string]any{"type": "rich_text_section", "elements": elements}}})
 	}
-	body, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := testfile.JSON(t, list)
 	return body
 }
 
@@ -246,10 +244,7 @@ func (c *tally) play(t *testing.T, path string) {
 			continue
 		}
 		m := slack.Render(i, slack.Options{Actions: true, Now: of.Now})
-		blocks, err := json.Marshal(m.Blocks)
-		if err != nil {
-			t.Fatal(err)
-		}
+		blocks := testfile.JSON(t, m.Blocks)
 		c.count(blocks)
 		c.elsewhere(t, i, of.Now, blocks)
 		itself, err := Contradictions(blocks, false)
@@ -293,10 +288,7 @@ func (c *tally) later(t *testing.T, of World, i incident.Incident, affected []st
 	l.Status, l.Ready, i.Capacity = report.Joined, of.Now, nil
 	of.Ready, of.Launched = maps.Clone(of.Ready), maps.Clone(of.Launched)
 	of.Ready[l.Instance], of.Launched[second.Instance] = true, second.Started
-	blocks, err := json.Marshal(slack.Render(i, slack.Options{Actions: true, Now: of.Now}).Blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	blocks := testfile.JSON(t, slack.Render(i, slack.Options{Actions: true, Now: of.Now}).Blocks)
 	c.count(blocks)
 	c.elsewhere(t, i, of.Now, blocks)
 	itself, err := Contradictions(blocks, false)
@@ -320,10 +312,7 @@ func TestGoldenMessagesAgreeWithThemselves(t *testing.T) {
 		if strings.HasPrefix(filepath.Base(path), "asked-") {
 			continue // answers for one person; a weekly silence is typed in UTC
 		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := testfile.Read(t, path)
 		var list []struct{ Blocks json.RawMessage }
 		if json.Unmarshal(raw, &list) != nil {
 			continue // of another form: answers for one person
@@ -397,10 +386,7 @@ func (c *tally) over(t *testing.T, of World, i incident.Incident) (found []strin
 	started := gone.Cleared.Add(time.Minute)
 	proved.Proof = &report.Launch{Instance: "i-0fffffffffffffff2", Started: started, Ready: started.Add(58 * time.Second), Status: report.Joined}
 	for _, i := range []incident.Incident{gone, closed, proved} {
-		blocks, err := json.Marshal(slack.Render(i, slack.Options{Actions: true, Now: i.Changed}).Blocks)
-		if err != nil {
-			t.Fatal(err)
-		}
+		blocks := testfile.JSON(t, slack.Render(i, slack.Options{Actions: true, Now: i.Changed}).Blocks)
 		c.count(blocks)
 		c.elsewhere(t, i, i.Changed, blocks)
 		itself, err := Contradictions(blocks, false)
@@ -446,9 +432,7 @@ func (c *tally) elsewhere(t *testing.T, i incident.Incident, now time.Time, bloc
 func runs(t *testing.T, raw []byte) string {
 	t.Helper()
 	var card message.Teams
-	if err := json.Unmarshal(raw, &card); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, raw, &card)
 	var b strings.Builder
 	for _, a := range card.Attachments {
 		for _, block := range a.Content.Body {
@@ -465,10 +449,7 @@ func runs(t *testing.T, raw []byte) string {
 // number in its place would be seen.
 func (c *tally) every(t *testing.T, f *Facts, i incident.Incident, list []slackgo.Block) []string {
 	t.Helper()
-	blocks, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	blocks := testfile.JSON(t, list)
 	found, held, err := f.Unheld(blocks)
 	if err != nil {
 		t.Fatal(err)
@@ -506,9 +487,7 @@ var digits = regexp.MustCompile(`[0-9]+`)
 func changed(t *testing.T, blocks []byte, nth int) (other []byte, words string, is bool) {
 	t.Helper()
 	var tree any
-	if err := json.Unmarshal(blocks, &tree); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, blocks, &tree)
 	var walk func(part any)
 	walk = func(part any) {
 		switch part := part.(type) {
@@ -543,9 +522,5 @@ func changed(t *testing.T, blocks []byte, nth int) (other []byte, words string, 
 		}
 	}
 	walk(tree)
-	other, err := json.Marshal(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return other, words, nth < 0
+	return testfile.JSON(t, tree), words, nth < 0
 }

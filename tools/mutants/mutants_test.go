@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -129,9 +131,7 @@ func written(t *testing.T, source string) string {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, []byte(text))
 	}
 	pkg, err := load(t.Context(), dir, "p")
 	if err != nil {
@@ -186,9 +186,7 @@ func TestAnExcuseHasAReason(t *testing.T) {
 		"- {package: p, function: f, operator: negate, before: a, after: '!a', reason: ' '}": "has no reason",
 		"- {package: p, because: it is}": "field because not found",
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, []byte(text))
 		if _, err := excuses(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}

@@ -11,11 +11,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
 	"strconv"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -110,10 +111,7 @@ func clientsOf(t *testing.T, e Endpoint) aws.Config {
 		Credentials: credentials.NewStaticCredentialsProvider("AKIAIOSFODNN7EXAMPLE", "secret", ""),
 	}
 	if *authority != "" {
-		pem, err := os.ReadFile(*authority)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pem := testfile.Read(t, *authority)
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(pem) {
 			t.Fatalf("%s holds no certificate", *authority)

@@ -8,12 +8,13 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/chromedp/chromedp"
 	"golang.org/x/sync/errgroup"
@@ -204,10 +205,7 @@ func TestSearch(t *testing.T) {
 // nor in the search.
 func TestAxe(t *testing.T) {
 	address, _ := serve(t)
-	rules, err := os.ReadFile(axe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := testfile.Read(t, axe)
 	b := open(t, t.Context(), false)
 	look := func(t *testing.T, what string) {
 		t.Helper()

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -21,9 +23,7 @@ func TestWrong(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, file, []byte(text))
 	}
 	s, err := readBuilt(dir)
 	if err != nil {

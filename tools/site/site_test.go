@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/specs"
@@ -95,10 +97,7 @@ func TestExamplesAreFresh(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.ID, err)
 		}
-		text, err := os.ReadFile("docs/checks/" + page.Path(c.ID))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.Read(t, "docs/checks/"+page.Path(c.ID))
 		got, _ := page.Between(string(text))
 		if diff := cmp.Diff(strings.TrimSpace(got), strings.TrimSpace(page.ExampleSection(c, e, found))); diff != "" {
 			t.Errorf("the example of %s is not fresh: run make generate (-got +want):\n%s", c.ID, diff)
@@ -109,10 +108,7 @@ func TestExamplesAreFresh(t *testing.T) {
 // Every page is in the site's menu, and all that the menu names is there: nobody finds a
 // page that only a search brings.
 func TestEveryPageIsInTheMenu(t *testing.T) {
-	raw, err := os.ReadFile(docs + "site/.vitepress/sidebar.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.Read(t, docs+"site/.vitepress/sidebar.mjs")
 	menu := string(raw)
 	files, err := filepath.Glob(docs + "*.md")
 	if err != nil {
@@ -227,10 +223,7 @@ func TestFiguresAreHeld(t *testing.T) {
 // prose are the lines of README.md without blocks of code, and without the table of figures.
 func prose(t *testing.T) (lines []string) {
 	t.Helper()
-	raw, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.Read(t, "../../README.md")
 	code, skip := false, false
 	for line := range strings.SplitSeq(string(raw), "\n") {
 		if strings.HasPrefix(line, "## ") {
@@ -259,10 +252,7 @@ func (h held) holds(t *testing.T, n string, counts map[string]int) string {
 		}
 		return fmt.Sprintf("there are %d", is)
 	}
-	raw, err := os.ReadFile("../../" + h.in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.Read(t, "../../"+h.in)
 	if !strings.Contains(string(raw), fmt.Sprintf(h.quote, n)) {
 		return fmt.Sprintf("%s does not say %q", h.in, fmt.Sprintf(h.quote, n))
 	}
@@ -276,10 +266,7 @@ func inWords() []string {
 // counted are figures that are counted here, from what they are of.
 func counted(t *testing.T) map[string]int {
 	t.Helper()
-	alarms, err := os.ReadFile(docs + "alarms.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	alarms := testfile.Read(t, docs+"alarms.md")
 	readers := 0
 	for _, s := range specs.All() {
 		if len(s.Kube) > 0 {
@@ -293,10 +280,7 @@ func counted(t *testing.T) map[string]int {
 // read from.
 func tools(t *testing.T) int {
 	t.Helper()
-	raw, err := os.ReadFile(docs + "interfaces.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.Read(t, docs+"interfaces.md")
 	_, read, _ := strings.Cut(string(raw), "\n## How each rule was read\n")
 	all := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^- [^(]+\(([^,)]+)`).FindAllStringSubmatch(read, -1) {
@@ -312,10 +296,7 @@ func tools(t *testing.T) int {
 // and names it, or is a guide.
 func TestLinkedPagesAreMeasuredOrGuides(t *testing.T) {
 	for _, page := range []string{"README.md", "docs/figures.md"} {
-		raw, err := os.ReadFile("../../" + page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := testfile.Read(t, "../../"+page)
 		for _, m := range linked.FindAllStringSubmatch(string(raw), -1) {
 			if !slices.Contains(measured(), m[1]) && !slices.Contains(guides(), m[1]) {
 				t.Errorf("%s links to %s, which is neither measured nor a guide", page, m[1])
@@ -323,10 +304,7 @@ func TestLinkedPagesAreMeasuredOrGuides(t *testing.T) {
 		}
 	}
 	for _, page := range measured() {
-		raw, err := os.ReadFile(docs + page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := testfile.Read(t, docs+page)
 		if !regexp.MustCompile("`go (run|test) |Written by|Generated|Measured by|\\.ci/run ").Match(raw) {
 			t.Errorf("docs/%s does not say by what it is written", page)
 		}
@@ -336,10 +314,7 @@ func TestLinkedPagesAreMeasuredOrGuides(t *testing.T) {
 // Each command of a measured page is of a folder that there is.
 func TestFiguresNameWhatMeasuresThem(t *testing.T) {
 	for _, page := range append(measured(), "figures.md") {
-		raw, err := os.ReadFile(docs + page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := testfile.Read(t, docs+page)
 		for _, m := range regexp.MustCompile(`go (?:run|test) (?:-[a-z=]+ )*\./([a-z/-]+)`).FindAllStringSubmatch(string(raw), -1) {
 			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
 				t.Errorf("docs/%s: %v", page, err)
@@ -408,10 +383,7 @@ func ofTheCode() []quoted {
 func TestPagesSayWhatTheCodeDoes(t *testing.T) {
 	for _, q := range ofTheCode() {
 		for file, text := range map[string]string{docs + q.page: q.says, root + "/" + q.in: q.quote} {
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := testfile.Read(t, file)
 			if !strings.Contains(string(raw), text) {
 				t.Errorf("docs/%s says %q because %s has %q: %s has not %q any more", q.page, q.says, q.in, q.quote, file, text)
 			}
@@ -436,10 +408,7 @@ func countedOnPages() []struct{ page, says, count string } {
 func TestPagesCountWhatThereIs(t *testing.T) {
 	counts := counted(t)
 	for _, c := range countedOnPages() {
-		raw, err := os.ReadFile(root + "/" + c.page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := testfile.Read(t, root+"/"+c.page)
 		before, after, _ := strings.Cut(c.says, "%s")
 		found := regexp.MustCompile(regexp.QuoteMeta(before) + `([A-Za-z0-9]+)` + regexp.QuoteMeta(after)).FindStringSubmatch(string(raw))
 		if found == nil {
@@ -455,10 +424,7 @@ func TestPagesCountWhatThereIs(t *testing.T) {
 // Each story has its paragraph, in the order in which they play: what measures their lengths
 // goes by it.
 func TestEachStoryHasItsParagraph(t *testing.T) {
-	raw, err := os.ReadFile("../../docs/stories.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.Read(t, "../../docs/stories.md")
 	var told []string
 	for _, m := range regexp.MustCompile("(?m)^`make demo STORY=([a-z]+)`, ").FindAllStringSubmatch(string(raw), -1) {
 		told = append(told, m[1])
@@ -471,10 +437,7 @@ func TestEachStoryHasItsParagraph(t *testing.T) {
 // Each message that the page of troubles quotes is one of the program's: a part between
 // two … stands in the code as it stands on the page. Slack's own codes do, too.
 func TestTroublesQuoteTheCode(t *testing.T) {
-	raw, err := os.ReadFile(docs + "troubleshoot.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.Read(t, docs+"troubleshoot.md")
 	var source strings.Builder
 	for _, folder := range []string{"shared", "functions", "infra", "command", "stage", "tools"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
@@ -511,10 +474,7 @@ func TestTroublesQuoteTheCode(t *testing.T) {
 
 // Every metric that is written stands on its page.
 func TestMetricsAreTold(t *testing.T) {
-	page, err := os.ReadFile(docs + "metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testfile.Read(t, docs+"metrics.md")
 	found := 0
 	for _, pattern := range []string{"functions/*/*/*.go", "shared/lambda/lambda.go"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
@@ -522,10 +482,7 @@ func TestMetricsAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := testfile.Read(t, file)
 			for _, m := range regexp.MustCompile(`(?i)gauge\("(\w+)"`).FindAllStringSubmatch(string(text), -1) {
 				found++
 				if !strings.Contains(string(page), "`"+m[1]+"`") {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/redact"
@@ -99,9 +101,7 @@ func TestMaskSecrets(t *testing.T) {
 func TestFolder(t *testing.T) {
 	from, to := t.TempDir(), filepath.Join(t.TempDir(), "masked")
 	for name, text := range map[string]string{"eks-describe-cluster.prod-blue.json": `{"cluster": {"clusterName": "prod-blue"}}`, "time.txt": "2026-11-20T15:10:00Z\n"} {
-		if err := os.WriteFile(filepath.Join(from, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(from, name), []byte(text))
 	}
 	if err := Folder(from, to); err != nil {
 		t.Fatal(err)
@@ -112,10 +112,7 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(to, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testfile.Read(t, filepath.Join(to, e.Name()))
 		got[e.Name()] = strings.Join(strings.Fields(string(data)), "")
 	}
 	want := map[string]string{"eks-describe-cluster.cluster-1.json": `{"cluster":{"clusterName":"cluster-1"}}`, "time.txt": "2026-11-20T15:10:00Z"}

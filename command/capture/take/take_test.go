@@ -2,7 +2,6 @@ package take_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
@@ -143,17 +144,12 @@ func TestResume(t *testing.T) {
 
 func put(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, path, []byte(text))
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, path)
 	return string(data)
 }
 
@@ -167,9 +163,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var errs map[string]take.Refusal
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(dir, "errors.json"))), &errs); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, []byte(read(t, filepath.Join(dir, "errors.json"))), &errs)
 	if diff := cmp.Diff(s.Refused, errs); diff != "" {
 		t.Errorf("errors.json (-told +written):\n%s", diff)
 	}

@@ -7,11 +7,12 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -93,27 +94,17 @@ func TestAt(t *testing.T) {
 // A refused call for instances of the cluster is looked at first; those of others, and
 // what is none, are not.
 func TestRefusedCalls(t *testing.T) {
-	raw, err := os.ReadFile("../../../events/in/ec2-call-create-fleet-refused.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.Read(t, "../../../events/in/ec2-call-create-fleet-refused.json")
 	var sample struct{ Detail json.RawMessage }
-	if err := json.Unmarshal(raw, &sample); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, raw, &sample)
 	a := blackhole(t)
 	record := func(cluster string) Record {
 		text := strings.ReplaceAll(string(sample.Detail), "kubernetes.io/cluster/prod", "kubernetes.io/cluster/"+cluster)
 		text = strings.ReplaceAll(text, "eks-workshop", cluster)
 		var tree map[string]any
-		if err := json.Unmarshal([]byte(text), &tree); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Parse(t, []byte(text), &tree)
 		tree["eventTime"] = a.Now().Add(-5 * time.Minute).Format(time.RFC3339)
-		out, err := json.Marshal(tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := testfile.JSON(t, tree)
 		return out
 	}
 	for name, tt := range map[string]struct {

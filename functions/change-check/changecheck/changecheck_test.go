@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/change-check/spec"
@@ -146,10 +148,7 @@ func (b *bench) run(bodies ...string) []string {
 	for i, body := range bodies {
 		records = append(records, map[string]any{"messageId": fmt.Sprint("m", i), "body": body, "eventSource": "aws:sqs"})
 	}
-	raw, err := json.Marshal(map[string]any{"Records": records})
-	if err != nil {
-		b.Fatal(err)
-	}
+	raw := testfile.JSON(b.T, map[string]any{"Records": records})
 	answer, err := b.handle(b.Context(), raw)
 	if err != nil {
 		b.Fatal(err)

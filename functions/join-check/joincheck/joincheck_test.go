@@ -3,12 +3,13 @@ package joincheck
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -463,10 +464,7 @@ var healthy = stagetest.Options{World: "healthy-nat.yaml", Over: "timeline: []\n
 
 func sample(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("../../../events/in", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, filepath.Join("../../../events/in", name))
 	return string(data)
 }
 

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -267,10 +268,7 @@ func bench(t *testing.T, o stagetest.Options) *stagetest.Bench {
 
 func sample(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("../../../events/in", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, filepath.Join("../../../events/in", name))
 	return string(data)
 }
 

@@ -3,12 +3,13 @@ package nodegroupwatch
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -177,10 +178,7 @@ var healthy = stagetest.Options{World: "healthy-nat.yaml", Over: "timeline: []\n
 
 func sample(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("../../../events/in", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, filepath.Join("../../../events/in", name))
 	return string(data)
 }
 

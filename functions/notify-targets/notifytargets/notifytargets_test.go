@@ -8,11 +8,12 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -128,9 +129,7 @@ func weekly(t *testing.T) outbox.Posting {
 	var e struct {
 		Detail json.RawMessage `json:"detail"`
 	}
-	if err := json.Unmarshal(sample(t, "weekly-report"), &e); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, sample(t, "weekly-report"), &e)
 	w, digest, err := incident.ReadWeek(e.Detail)
 	if err != nil {
 		t.Fatal(err)
@@ -164,22 +163,11 @@ func forge(t *testing.T, name string, change map[string]any) json.RawMessage {
 	t.Helper()
 	var whole map[string]json.RawMessage
 	var detail map[string]any
-	if err := json.Unmarshal(sample(t, name), &whole); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(whole["detail"], &detail); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, sample(t, name), &whole)
+	testfile.Parse(t, whole["detail"], &detail)
 	maps.Copy(detail, change)
-	raw, err := json.Marshal(detail)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole["detail"] = raw
-	if raw, err = json.Marshal(whole); err != nil {
-		t.Fatal(err)
-	}
-	return raw
+	whole["detail"] = testfile.JSON(t, detail)
+	return testfile.JSON(t, whole)
 }
 
 // Whoever may put events on the bus mutes nobody and pages nobody: what no record confirms
@@ -227,20 +215,14 @@ func TestForeignWordsAreTheRecords(t *testing.T) {
 
 func sample(t *testing.T, name string) json.RawMessage {
 	t.Helper()
-	raw, err := os.ReadFile("../../../events/out/" + name + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.Read(t, "../../../events/out/"+name+".json")
 	return raw
 }
 
 // batch hands out one message for the received time, and gives those that come again.
 func (b *bench) batch(t *testing.T, to string, raw json.RawMessage, received string) []string {
 	t.Helper()
-	body, err := json.Marshal(bus.ToTarget{Target: to, Event: raw})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := testfile.JSON(t, bus.ToTarget{Target: to, Event: raw})
 	return b.message(t, string(body), received)
 }
 
@@ -354,13 +336,8 @@ func TestForeignWeek(t *testing.T) {
 		var log bytes.Buffer
 		b.log = slog.New(slog.NewJSONHandler(&log, nil))
 		var event map[string]any
-		if err := json.Unmarshal([]byte(genuine), &event); err != nil {
-			t.Fatal(err)
-		}
-		plain, err := json.Marshal(event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testfile.Parse(t, []byte(genuine), &event)
+		plain := testfile.JSON(t, event)
 		changed := strings.ReplaceAll(string(plain), test.from, test.to)
 		if changed == string(plain) {
 			t.Fatalf("%s: the sample has no %s", test.name, test.from)
@@ -591,10 +568,7 @@ func told(t *testing.T, s staged) map[string]any {
 	t.Helper()
 	out := map[string]any{}
 	for name, record := range s.Kept() {
-		body, err := json.Marshal(record)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := testfile.JSON(t, record)
 		out[name] = string(body)
 	}
 	if diff := cmp.Diff(true, len(out) > 0); diff != "" {

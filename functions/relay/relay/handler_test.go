@@ -19,6 +19,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/relay/spec"
@@ -51,10 +53,7 @@ func (a asker) ask(t *testing.T, change func(*relay.Request)) relay.Answer {
 	if change != nil {
 		change(&r)
 	}
-	raw, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.JSON(t, r)
 	out, err := a.handle(t.Context(), raw)
 	if err != nil {
 		t.Fatal(err)
@@ -288,10 +287,7 @@ func TestProgram(t *testing.T) {
 	for _, x := range []struct {
 		path, want string
 	}{{"/api/v1/nodes", `"status":200`}, {"/api/v1/secrets", `"reason":"ForbiddenPath"`}} {
-		raw, err := json.Marshal(relay.Request{Cluster: cluster, Endpoint: endpoint, Path: x.path, Token: "k8s-aws-v1.secret"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := testfile.JSON(t, relay.Request{Cluster: cluster, Endpoint: endpoint, Path: x.path, Token: "k8s-aws-v1.secret"})
 		a, err := f.Invoke(t.Context(), raw)
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/smithy-go"
@@ -327,10 +329,7 @@ func TestSteps(t *testing.T) {
 		}
 		body := fmt.Sprintf(`{"version":"0","id":"e-1","source":"rollcall","detail-type":"Rollcall Incident Opened","account":"9","region":"x",`+
 			`"time":"2026-11-20T12:00:00Z","detail":{"cluster":%q,"check":"route/no-egress","resource":%q}}`, snapshottest.ClusterName, table)
-		raw, err := json.Marshal(map[string]any{"Records": []any{map[string]any{"eventSource": "aws:sqs", "messageId": "m-1", "body": body}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := testfile.JSON(t, map[string]any{"Records": []any{map[string]any{"eventSource": "aws:sqs", "messageId": "m-1", "body": body}}})
 		answer, err := h.handle(t.Context(), raw)
 		got.Add(x.name, f.said(err)+fmt.Sprintf("answer %+v\n", answer))
 	}

@@ -2,12 +2,13 @@ package report
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/tools/testfile"
 
 	slackgo "github.com/slack-go/slack"
 
@@ -48,14 +49,9 @@ func (k *talk) PublishHome(_ context.Context, user, hash string, page slackapi.M
 // read is all text of blocks.
 func read(t *testing.T, blocks []slackgo.Block) string {
 	t.Helper()
-	raw, err := json.Marshal(blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.JSON(t, blocks)
 	var tree any
-	if err := json.Unmarshal(raw, &tree); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, raw, &tree)
 	var b strings.Builder
 	var walk func(v any)
 	walk = func(v any) {

@@ -24,6 +24,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/catalog"
@@ -149,9 +151,7 @@ func TestOutage(t *testing.T) {
 	if i := strings.Index(string(old), "\n## "); i >= 0 {
 		text += string(old[i:])
 	}
-	if err := os.WriteFile(*outagePage, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, *outagePage, []byte(text))
 }
 
 // onSlack plays a script on a Slack of its own, with Slack's limits.
@@ -536,10 +536,7 @@ func play(t *testing.T, script outageScript, how away, stand *fakeslack.Server) 
 		at := time.Since(begin)
 		mu.Lock()
 		for len(coming) > 0 && coming[0].at <= at {
-			body, err := json.Marshal(coming[0].obs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := testfile.JSON(t, coming[0].obs)
 			queue = append(queue, queued{id: coming[0].obs.ID, group: coming[0].obs.Cluster, body: string(body), from: time.Now()})
 			coming = coming[1:]
 		}

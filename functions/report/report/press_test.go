@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
@@ -49,10 +51,7 @@ func (b *bench) send(minute int, messages ...any) ([]string, error) {
 	b.now = notifytest.Start.Add(time.Duration(minute) * time.Minute)
 	var bodies []string
 	for _, m := range messages {
-		body, err := json.Marshal(m)
-		if err != nil {
-			b.Fatal(err)
-		}
+		body := testfile.JSON(b.T, m)
 		if p, ok := m.(report.Press); ok {
 			b.passOn(p)
 		}
@@ -610,10 +609,7 @@ func framedFor(b *bench, spokes string) func(bodies ...string) []string {
 		for i, body := range bodies {
 			batch.Records = append(batch.Records, events.SQSMessage{MessageId: fmt.Sprint("m", i), Body: body, EventSource: "aws:sqs"})
 		}
-		raw, err := json.Marshal(batch)
-		if err != nil {
-			b.Fatal(err)
-		}
+		raw := testfile.JSON(b.T, batch)
 		answer, err := f.Invoke(b.Context(), raw)
 		if err != nil {
 			b.Fatal(err)
@@ -628,10 +624,7 @@ func framedFor(b *bench, spokes string) func(bodies ...string) []string {
 
 func (b *bench) body(v any) string {
 	b.Helper()
-	body, err := json.Marshal(v)
-	if err != nil {
-		b.Fatal(err)
-	}
+	body := testfile.JSON(b.T, v)
 	return string(body)
 }
 
@@ -967,10 +960,7 @@ func TestAClusterThatIsNotWatchedAnyMore(t *testing.T) {
 // queued is a press as it lies in the results queue.
 func (b *bench) queued(p report.Press) string {
 	b.Helper()
-	body, err := json.Marshal(p)
-	if err != nil {
-		b.Fatal(err)
-	}
+	body := testfile.JSON(b.T, p)
 	return string(body)
 }
 

@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rollcall/tools/testfile"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
@@ -163,10 +165,7 @@ func (b *bench) at(minute int, observations ...report.Observation) ([]string, er
 			b.sent++
 			obs.ID = fmt.Sprint("observation-", b.sent)
 		}
-		body, err := json.Marshal(obs)
-		if err != nil {
-			b.Fatal(err)
-		}
+		body := testfile.JSON(b.T, obs)
 		bodies = append(bodies, string(body))
 	}
 	return b.deliverBodies(bodies...)
@@ -181,10 +180,7 @@ func (b *bench) deliverBodies(bodies ...string) ([]string, error) {
 			Attributes: map[string]string{"ApproximateReceiveCount": "1", "MessageGroupId": "eks-workshop"},
 		})
 	}
-	raw, err := json.Marshal(batch)
-	if err != nil {
-		b.Fatal(err)
-	}
+	raw := testfile.JSON(b.T, batch)
 	answer, err := b.handle(b.Context(), raw)
 	if err != nil {
 		return nil, err
@@ -533,14 +529,8 @@ func TestSummaryBesideIncidents(t *testing.T) {
 	b := newBench(t)
 	obs := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))
 	obs.ID, obs.At = "x", notifytest.Start
-	body, err := json.Marshal(obs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	more, err := json.Marshal(notifytest.Daily(31))
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := testfile.JSON(t, obs)
+	more := testfile.JSON(t, notifytest.Daily(31))
 	if failed, err := b.deliverBodies(string(body), string(more), `{"format":101,"kind":"later"}`); err != nil || len(failed) > 0 || len(b.set.messages) != 1 {
 		t.Errorf("gave back %q, %v", failed, err)
 	}

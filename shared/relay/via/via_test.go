@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/tools/testfile"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/google/go-cmp/cmp"
 
@@ -62,10 +64,7 @@ func said(t *testing.T, status int, body string) []byte {
 
 func written(t *testing.T, a relay.Answer) []byte {
 	t.Helper()
-	raw, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.JSON(t, a)
 	return raw
 }
 

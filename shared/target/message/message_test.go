@@ -6,12 +6,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"rollcall/tools/testfile"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -23,10 +24,7 @@ import (
 // sample is an event of events/out.
 func sample(t testing.TB, name string) News {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("../../../events/out", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := testfile.Read(t, filepath.Join("../../../events/out", name+".json"))
 	n, err := Parse(raw)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -75,10 +73,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		raw := testfile.Read(f, file)
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -136,9 +131,7 @@ func TestWhatIsSentFitsTheSchemas(t *testing.T) {
 					t.Fatal(err)
 				}
 				var doc any
-				if err := json.Unmarshal(body, &doc); err != nil {
-					t.Fatal(err)
-				}
+				testfile.Parse(t, body, &doc)
 				if err := schema.Validate(doc); err != nil {
 					t.Errorf("%s of %s: %v\n%s", file, name, err, body)
 				}
@@ -516,14 +509,9 @@ func TestGolden(t *testing.T) {
 	for name, got := range map[string][]byte{"mail": mail.Bytes(), "pagerduty": pager.Bytes(), "teams": teams.Bytes()} {
 		file := filepath.Join("testdata", name+".golden")
 		if *update {
-			if err := os.WriteFile(file, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, file, got)
 		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := testfile.Read(t, file)
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("%s (-want +got, -update writes it anew):\n%s", file, diff)
 		}
@@ -603,9 +591,7 @@ func TestCardsThatAreTooLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		var sent Teams
-		if err := json.Unmarshal(body, &sent); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Parse(t, body, &sent)
 		var said []string
 		blocks := sent.Attachments[0].Content.Body
 		for _, block := range blocks[:len(blocks)-1] { // the last is whose it is
@@ -646,9 +632,7 @@ func TestCardsOfWeeks(t *testing.T) {
 		t.Fatalf("%d bytes, %v", len(body), err)
 	}
 	var sent Teams
-	if err := json.Unmarshal(body, &sent); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Parse(t, body, &sent)
 	blocks := sent.Attachments[0].Content.Body
 	if blocks[1].Inlines[0].Text != "Next" || len(blocks) < first {
 		t.Errorf("%d blocks of %d lines, the second is %+v", len(blocks), first, blocks[1])
