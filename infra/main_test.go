@@ -494,8 +494,7 @@ func TestConcurrencyIsSaid(t *testing.T) {
 
 func file(t *testing.T, path string) string {
 	t.Helper()
-	text := testfile.Read(t, path)
-	return string(text)
+	return string(testfile.Read(t, path))
 }
 
 // theTemplateText is the outputs' descriptions, a line each.
@@ -927,8 +926,7 @@ func canonical(t *testing.T, data []byte) string {
 	t.Helper()
 	var value any
 	testfile.Parse(t, data, &value)
-	out := testfile.JSON(t, value)
-	return string(out)
+	return string(testfile.JSON(t, value))
 }
 
 // A rule may wake a function only through a permission for that rule.

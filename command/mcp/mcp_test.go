@@ -68,8 +68,7 @@ func asked(t *testing.T, s *sdk.ClientSession, tool string, args map[string]any,
 	if r.IsError {
 		return text, true
 	}
-	raw := testfile.JSON(t, r.StructuredContent)
-	testfile.Parse(t, raw, out)
+	testfile.Parse(t, testfile.JSON(t, r.StructuredContent), out)
 	if !strings.HasPrefix(text, asData) {
 		t.Errorf("%s does not say that its answer is data: %.80q", tool, text)
 	}

@@ -298,8 +298,7 @@ func TestAllIsGone(t *testing.T) {
 	command := "rollcall replay " + inc.Key.Name()
 	said := false
 	for _, m := range s.Slack.Messages(stage.Channel) {
-		raw := testfile.JSON(t, m)
-		said = said || strings.Contains(string(raw), command)
+		said = said || strings.Contains(string(testfile.JSON(t, m)), command)
 	}
 	if !said {
 		t.Errorf("nobody is told %q", command)

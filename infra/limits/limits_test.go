@@ -11,8 +11,7 @@ import (
 
 func text(t *testing.T, resources map[string]any) []byte {
 	t.Helper()
-	data := testfile.JSON(t, map[string]any{"Resources": resources})
-	return data
+	return testfile.JSON(t, map[string]any{"Resources": resources})
 }
 
 func of(kind string, properties map[string]any) map[string]any {

@@ -226,8 +226,7 @@ func TestSamplesFollowTheSchema(t *testing.T) {
 	}
 	files = append(files, filepath.Join(samples, "remedy-approved.json"), filepath.Join(samples, "remedy-acted.json"), filepath.Join(samples, "check-wanted.json"))
 	for _, file := range files {
-		data := testfile.Read(t, file)
-		event, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data)))
+		event, err := jsonschema.UnmarshalJSON(strings.NewReader(string(testfile.Read(t, file))))
 		if err != nil {
 			t.Fatal(err)
 		}

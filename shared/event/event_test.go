@@ -22,8 +22,7 @@ const samples = "../../events/in"
 
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
-	data := testfile.Read(t, filepath.Join(samples, name))
-	return data
+	return testfile.Read(t, filepath.Join(samples, name))
 }
 
 func at(text string) time.Time {

@@ -19,8 +19,7 @@ var hub = spoke.ID{Account: "111122223333", Region: "us-west-2"}
 
 func sample(t *testing.T, name string) string {
 	t.Helper()
-	raw := testfile.Read(t, filepath.Join("../../events/in", name))
-	return string(raw)
+	return string(testfile.Read(t, filepath.Join("../../events/in", name)))
 }
 
 // TestSamplesAreTheHubs: each sample event is the hub's own, and the same one of

@@ -86,8 +86,7 @@ func FuzzParseEvent(f *testing.F) {
 
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
-	data := testfile.Read(t, filepath.Join("testdata", name+".json"))
-	return []byte(url.Values{"payload": {string(data)}}.Encode())
+	return []byte(url.Values{"payload": {string(testfile.Read(t, filepath.Join("testdata", name+".json")))}}.Encode())
 }
 
 func TestParse(t *testing.T) {

@@ -115,8 +115,7 @@ func TestRecordOfAnEarlierRelease(t *testing.T) {
 // The record stays small: a write unit while all is well, whatever happens a few.
 func TestTurnsAreBounded(t *testing.T) {
 	size := func(s Sweep) int {
-		body := testfile.JSON(t, s)
-		return len(body)
+		return len(testfile.JSON(t, s))
 	}
 	s := week(40, nil)
 	if n := size(s); n > 700 || len(s.Turns.Made) != turnDays {

@@ -266,8 +266,7 @@ func at(clock string) time.Time {
 // sample reads a record as CloudTrail has it.
 func sample(t testing.TB, name string) Record {
 	t.Helper()
-	text := testfile.Read(t, "testdata/"+name+".json")
-	r, err := Decode(text)
+	r, err := Decode(testfile.Read(t, "testdata/"+name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}

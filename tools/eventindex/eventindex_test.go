@@ -90,8 +90,7 @@ func TestDocumentedPatterns(t *testing.T) {
 
 func committed(t *testing.T) *template.Template {
 	t.Helper()
-	data := testfile.Read(t, "../../infra/Rollcall.template.json")
-	tmpl, err := template.Parse(data, template.Options{})
+	tmpl, err := template.Parse(testfile.Read(t, "../../infra/Rollcall.template.json"), template.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -152,8 +152,7 @@ func expiredPage(t *testing.T, real *place, etcd string) string {
 // askEtcd calls etcd's API by its JSON gateway.
 func askEtcd(t *testing.T, address string, in map[string]any) []byte {
 	t.Helper()
-	body := testfile.JSON(t, in)
-	res, err := http.Post(address, "application/json", bytes.NewReader(body))
+	res, err := http.Post(address, "application/json", bytes.NewReader(testfile.JSON(t, in)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,8 +78,7 @@ func says(t *testing.T, lines ...string) []byte {
 		}
 		list = append(list, map[string]any{"type": "rich_text", "elements": []any{map[string]any{"type": "rich_text_section", "elements": elements}}})
 	}
-	body := testfile.JSON(t, list)
-	return body
+	return testfile.JSON(t, list)
 }
 
 // TestContradictions: what was met in messages, and what would be as bad; and beside each

@@ -97,8 +97,7 @@ func TestExamplesAreFresh(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.ID, err)
 		}
-		text := testfile.Read(t, "docs/checks/"+page.Path(c.ID))
-		got, _ := page.Between(string(text))
+		got, _ := page.Between(string(testfile.Read(t, "docs/checks/"+page.Path(c.ID))))
 		if diff := cmp.Diff(strings.TrimSpace(got), strings.TrimSpace(page.ExampleSection(c, e, found))); diff != "" {
 			t.Errorf("the example of %s is not fresh: run make generate (-got +want):\n%s", c.ID, diff)
 		}
@@ -108,8 +107,7 @@ func TestExamplesAreFresh(t *testing.T) {
 // Every page is in the site's menu, and all that the menu names is there: nobody finds a
 // page that only a search brings.
 func TestEveryPageIsInTheMenu(t *testing.T) {
-	raw := testfile.Read(t, docs+"site/.vitepress/sidebar.mjs")
-	menu := string(raw)
+	menu := string(testfile.Read(t, docs+"site/.vitepress/sidebar.mjs"))
 	files, err := filepath.Glob(docs + "*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -280,8 +278,7 @@ func counted(t *testing.T) map[string]int {
 // read from.
 func tools(t *testing.T) int {
 	t.Helper()
-	raw := testfile.Read(t, docs+"interfaces.md")
-	_, read, _ := strings.Cut(string(raw), "\n## How each rule was read\n")
+	_, read, _ := strings.Cut(string(testfile.Read(t, docs+"interfaces.md")), "\n## How each rule was read\n")
 	all := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^- [^(]+\(([^,)]+)`).FindAllStringSubmatch(read, -1) {
 		all[m[1]] = true

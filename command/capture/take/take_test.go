@@ -149,8 +149,7 @@ func put(t *testing.T, path, text string) {
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	data := testfile.Read(t, path)
-	return string(data)
+	return string(testfile.Read(t, path))
 }
 
 // TestRefused: a refusal stands in errors.json, and the rest is taken. What is left out is

@@ -104,8 +104,7 @@ func TestRefusedCalls(t *testing.T) {
 		var tree map[string]any
 		testfile.Parse(t, []byte(text), &tree)
 		tree["eventTime"] = a.Now().Add(-5 * time.Minute).Format(time.RFC3339)
-		out := testfile.JSON(t, tree)
-		return out
+		return testfile.JSON(t, tree)
 	}
 	for name, tt := range map[string]struct {
 		records []Record

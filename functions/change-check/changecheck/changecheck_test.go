@@ -148,8 +148,7 @@ func (b *bench) run(bodies ...string) []string {
 	for i, body := range bodies {
 		records = append(records, map[string]any{"messageId": fmt.Sprint("m", i), "body": body, "eventSource": "aws:sqs"})
 	}
-	raw := testfile.JSON(b.T, map[string]any{"Records": records})
-	answer, err := b.handle(b.Context(), raw)
+	answer, err := b.handle(b.Context(), testfile.JSON(b.T, map[string]any{"Records": records}))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -464,8 +464,7 @@ var healthy = stagetest.Options{World: "healthy-nat.yaml", Over: "timeline: []\n
 
 func sample(t *testing.T, name string) string {
 	t.Helper()
-	data := testfile.Read(t, filepath.Join("../../../events/in", name))
-	return string(data)
+	return string(testfile.Read(t, filepath.Join("../../../events/in", name)))
 }
 
 func TestMissed(t *testing.T) {

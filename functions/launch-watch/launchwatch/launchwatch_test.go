@@ -268,8 +268,7 @@ func bench(t *testing.T, o stagetest.Options) *stagetest.Bench {
 
 func sample(t *testing.T, name string) string {
 	t.Helper()
-	data := testfile.Read(t, filepath.Join("../../../events/in", name))
-	return string(data)
+	return string(testfile.Read(t, filepath.Join("../../../events/in", name)))
 }
 
 // The instance of the sample events, which samples.yaml has.

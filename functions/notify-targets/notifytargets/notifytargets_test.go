@@ -215,15 +215,13 @@ func TestForeignWordsAreTheRecords(t *testing.T) {
 
 func sample(t *testing.T, name string) json.RawMessage {
 	t.Helper()
-	raw := testfile.Read(t, "../../../events/out/"+name+".json")
-	return raw
+	return testfile.Read(t, "../../../events/out/"+name+".json")
 }
 
 // batch hands out one message for the received time, and gives those that come again.
 func (b *bench) batch(t *testing.T, to string, raw json.RawMessage, received string) []string {
 	t.Helper()
-	body := testfile.JSON(t, bus.ToTarget{Target: to, Event: raw})
-	return b.message(t, string(body), received)
+	return b.message(t, string(testfile.JSON(t, bus.ToTarget{Target: to, Event: raw})), received)
 }
 
 func (b *bench) message(t *testing.T, body, received string) (failed []string) {

@@ -53,8 +53,7 @@ func (a asker) ask(t *testing.T, change func(*relay.Request)) relay.Answer {
 	if change != nil {
 		change(&r)
 	}
-	raw := testfile.JSON(t, r)
-	out, err := a.handle(t.Context(), raw)
+	out, err := a.handle(t.Context(), testfile.JSON(t, r))
 	if err != nil {
 		t.Fatal(err)
 	}

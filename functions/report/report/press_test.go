@@ -609,8 +609,7 @@ func framedFor(b *bench, spokes string) func(bodies ...string) []string {
 		for i, body := range bodies {
 			batch.Records = append(batch.Records, events.SQSMessage{MessageId: fmt.Sprint("m", i), Body: body, EventSource: "aws:sqs"})
 		}
-		raw := testfile.JSON(b.T, batch)
-		answer, err := f.Invoke(b.Context(), raw)
+		answer, err := f.Invoke(b.Context(), testfile.JSON(b.T, batch))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -624,8 +623,7 @@ func framedFor(b *bench, spokes string) func(bodies ...string) []string {
 
 func (b *bench) body(v any) string {
 	b.Helper()
-	body := testfile.JSON(b.T, v)
-	return string(body)
+	return string(testfile.JSON(b.T, v))
 }
 
 func (b *bench) incidentOf(id spoke.ID) incident.Incident {
@@ -960,8 +958,7 @@ func TestAClusterThatIsNotWatchedAnyMore(t *testing.T) {
 // queued is a press as it lies in the results queue.
 func (b *bench) queued(p report.Press) string {
 	b.Helper()
-	body := testfile.JSON(b.T, p)
-	return string(body)
+	return string(testfile.JSON(b.T, p))
 }
 
 // deliverNow hands messages over that nobody has passed on.

@@ -165,8 +165,7 @@ func (b *bench) at(minute int, observations ...report.Observation) ([]string, er
 			b.sent++
 			obs.ID = fmt.Sprint("observation-", b.sent)
 		}
-		body := testfile.JSON(b.T, obs)
-		bodies = append(bodies, string(body))
+		bodies = append(bodies, string(testfile.JSON(b.T, obs)))
 	}
 	return b.deliverBodies(bodies...)
 }
@@ -180,8 +179,7 @@ func (b *bench) deliverBodies(bodies ...string) ([]string, error) {
 			Attributes: map[string]string{"ApproximateReceiveCount": "1", "MessageGroupId": "eks-workshop"},
 		})
 	}
-	raw := testfile.JSON(b.T, batch)
-	answer, err := b.handle(b.Context(), raw)
+	answer, err := b.handle(b.Context(), testfile.JSON(b.T, batch))
 	if err != nil {
 		return nil, err
 	}

@@ -64,8 +64,7 @@ func said(t *testing.T, status int, body string) []byte {
 
 func written(t *testing.T, a relay.Answer) []byte {
 	t.Helper()
-	raw := testfile.JSON(t, a)
-	return raw
+	return testfile.JSON(t, a)
 }
 
 // TestReads: the client of a cluster's API cannot tell the relay from a connection: pages,

@@ -24,8 +24,7 @@ import (
 // sample is an event of events/out.
 func sample(t testing.TB, name string) News {
 	t.Helper()
-	raw := testfile.Read(t, filepath.Join("../../../events/out", name+".json"))
-	n, err := Parse(raw)
+	n, err := Parse(testfile.Read(t, filepath.Join("../../../events/out", name+".json")))
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
