@@ -73,7 +73,6 @@ generate: ## write every generated file anew
 	go run ./stage/platform/wire/gen
 	go run ./tools/eventindex
 	go run ./infra/manifests
-	go run ./infra/settings/generate
 	go run ./tools/site generate
 
 EVERY_TARGET := sns,pagerduty=rollcall/pagerduty,teams=rollcall/teams,webhook=rollcall/webhook
