@@ -1,6 +1,10 @@
 package checks
 
 import (
+	"slices"
+
+	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/addon"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/cluster"
@@ -23,7 +27,24 @@ import (
 
 // All is every check, in the catalogue's order.
 func All() []check.Check {
-	return []check.Check{
+	return inOrder(watchedByJoinCheck(), watchedByNodegroupWatch(), watchedBySubnetWatch(), watchedByZoneWatch(), watchedBySpotReport())
+}
+
+// inOrder is the checks of several lists, once each, in the catalogue's order.
+func inOrder(lists ...[]check.Check) []check.Check {
+	at := map[checkid.ID]int{}
+	for e := range catalog.All() {
+		at[e.ID] = len(at)
+	}
+	list := slices.Concat(lists...)
+	slices.SortStableFunc(list, func(a, b check.Check) int { return at[a.ID] - at[b.ID] })
+	return slices.CompactFunc(list, func(a, b check.Check) bool { return a.ID == b.ID })
+}
+
+// What each detector judges: its program has no other check.
+
+func watchedByJoinCheck() []check.Check {
+	return inOrder(refusals(), []check.Check{
 		route.NoEgress(),
 		route.Blackhole(),
 		route.NATUnusable(),
@@ -84,6 +105,51 @@ func All() []check.Check {
 		instance.CommonFactor(),
 		instance.Unowned(),
 		instance.ClusterCA(),
+		cluster.Health(),
+		addon.Degraded(),
+		node.NotRegistered(),
+		node.NotReady(),
+		node.CNINotReady(),
+		node.Uninitialized(),
+		node.CSRPending(),
+		node.NotInitialized(),
+		ip.SubnetExhausted(),
+		ip.LeakedInterfaces(),
+		ip.BranchInterfaces(),
+		ip.PodWithoutAddress(),
+		ip.BranchLeaked(),
+		spot.ReclaimedBeforeJoin(),
+		spot.BurstExceedsSubnet(),
+		zone.Impaired(),
+		karpenter.NodeClassNotReady(),
+		karpenter.NodePoolLimit(),
+		cni.IPv6(),
+		cni.Version(),
+		cni.ENIConfig(),
+		cni.PodIdentityAgent(),
+	})
+}
+
+func watchedBySweep() []check.Check {
+	return inOrder(refusals(), []check.Check{
+		route.CrossZoneNAT(),
+		iam.AccessMissing(),
+		iam.AccessWrongARN(),
+		iam.AccessWrongType(),
+		iam.AccessPolicyMissing(),
+		iam.AccessStale(),
+		instance.ClusterCA(),
+		node.NotInitialized(),
+		ip.BranchInterfaces(),
+		ip.PodWithoutAddress(),
+		karpenter.NodeClassNotReady(),
+		karpenter.NodePoolLimit(),
+	})
+}
+
+// refusals are the launches that failed, which join-check explains and a sweep reports.
+func refusals() []check.Check {
+	return []check.Check{
 		launch.InsufficientCapacity(),
 		launch.CapacityReservation(),
 		launch.Placement(),
@@ -109,42 +175,46 @@ func All() []check.Check {
 		launch.EncryptionControls(),
 		launch.ImageNotAllowed(),
 		launch.IMDSEnforced(),
+	}
+}
+
+func watchedByNodegroupWatch() []check.Check {
+	return []check.Check{
 		nodegroup.Health(),
 		nodegroup.Status(),
 		nodegroup.UpdateFailed(),
 		cluster.Health(),
 		addon.Degraded(),
-		node.NotRegistered(),
-		node.NotReady(),
-		node.CNINotReady(),
-		node.Uninitialized(),
-		node.CSRPending(),
-		node.NotInitialized(),
+	}
+}
+
+func watchedBySubnetWatch() []check.Check {
+	return []check.Check{
 		ip.SubnetExhausted(),
 		ip.ScaleOutWillNotFit(),
 		ip.Fragmented(),
 		ip.Runway(),
 		ip.LeakedInterfaces(),
 		ip.LeakCause(),
-		ip.BranchInterfaces(),
-		ip.PodWithoutAddress(),
 		ip.BranchLeaked(),
-		spot.ReclaimedBeforeJoin(),
-		spot.BurstExceedsSubnet(),
-		spot.PoolFailing(),
-		spot.FewPools(),
-		spot.ManyRefusals(),
-		spot.RebalanceChurn(),
+	}
+}
+
+func watchedByZoneWatch() []check.Check {
+	return []check.Check{
 		zone.VolumeStranded(),
 		zone.NodegroupGap(),
 		zone.PodUnschedulable(),
 		zone.Impaired(),
 		zone.Shifted(),
-		karpenter.NodeClassNotReady(),
-		karpenter.NodePoolLimit(),
-		cni.IPv6(),
-		cni.Version(),
-		cni.ENIConfig(),
-		cni.PodIdentityAgent(),
+	}
+}
+
+func watchedBySpotReport() []check.Check {
+	return []check.Check{
+		spot.PoolFailing(),
+		spot.FewPools(),
+		spot.ManyRefusals(),
+		spot.RebalanceChurn(),
 	}
 }
