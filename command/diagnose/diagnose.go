@@ -30,7 +30,7 @@ import (
 	launchwatch "rollcall/functions/launch-watch/spec"
 	"rollcall/shared/askonce"
 	"rollcall/shared/awsconf"
-	"rollcall/shared/checks/check"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/endpoint"
 	routechecks "rollcall/shared/checks/route"
 	"rollcall/shared/gather"
@@ -528,8 +528,10 @@ func (a drawnAccount) networkOf(ctx context.Context, cluster string, r result.Re
 // networkSources are what the ways are judged by.
 func networkSources() []snapshot.Source {
 	list := []snapshot.Source{snapshot.NetworkACLs}
-	for _, c := range []check.Check{routechecks.NoEgress(), endpoint.Missing()} {
-		list = append(list, slices.Concat(c.Needs, c.Uses)...)
+	for _, c := range slices.Concat(routechecks.Checks(), endpoint.Checks()) {
+		if c.ID == checkid.RouteNoEgress || c.ID == checkid.EndpointMissing {
+			list = append(list, slices.Concat(c.Needs, c.Uses)...)
+		}
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

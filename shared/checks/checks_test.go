@@ -325,7 +325,7 @@ func TestHealthyWorldsPassEverything(t *testing.T) {
 
 func TestEvalRecoversAPanic(t *testing.T) {
 	broken := check.Check{Entry: catalog.Entry{ID: "test/broken"}, Run: func(*facts.View) []finding.Finding { panic("index out of range") }}
-	got := checktest.Lines(check.Eval([]check.Check{broken, route.NoEgress()}, snapshottest.PrivateWithNAT()))
+	got := checktest.Lines(check.Eval([]check.Check{broken, checktest.One(route.Checks(), checkid.RouteNoEgress)}, snapshottest.PrivateWithNAT()))
 	want := []string{
 		"unknown prod [] check test/broken: broken: the check itself broke: index out of range",
 		"pass rtb-0private [subnet-0private]",
@@ -338,7 +338,7 @@ func TestEvalRecoversAPanic(t *testing.T) {
 func TestNotAskedForIsUnknownToo(t *testing.T) {
 	s := snapshottest.PrivateWithNAT()
 	delete(s.Read, snapshot.Endpoints)
-	got := checktest.Lines(check.Eval([]check.Check{route.NoEgress()}, s))
+	got := checktest.Lines(check.Eval([]check.Check{checktest.One(route.Checks(), checkid.RouteNoEgress)}, s))
 	want := []string{"unknown prod [] vpc endpoints: not read: nobody asked for it"}
 	if !slices.Equal(got, want) {
 		t.Errorf("Eval = %q, want %q", got, want)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -19,34 +18,32 @@ import (
 )
 
 func Degraded() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.AddonDegraded),
-		Needs: []snapshot.Source{snapshot.Addons},
-		Run: func(s *facts.View) []finding.Finding {
-			l := s.Index()
-			var list []finding.Finding
-			for _, a := range s.Addons {
-				switch {
-				case !slices.Contains(neededAddons(), a.Name):
-				case addonBad(a):
-					list = append(list, addonDegraded(l, a))
-				case a.Status == "ACTIVE":
-					list = append(list, finding.Finding{Outcome: finding.Pass, Resource: a.Name, Covers: []string{a.Name}, Evidence: []finding.Evidence{{What: a.Name, Value: "is " + a.Status}}})
-				case a.Status == "CREATING", a.Status == "UPDATING", a.Status == "DELETING": // on its way
-				default:
-					list = append(list, finding.Finding{
-						Outcome: finding.Unknown, Resource: a.Name, Covers: []string{a.Name},
-						Blocked: []snapshot.Failure{{Source: snapshot.Addons, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of %s is not understood", a.Status, a.Name)}},
-					})
-				}
-			}
-			if !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return slices.Contains(neededAddons(), a.Name) }) {
-				// EKS manages none of them: none is degraded.
-				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}})
-			}
-			return list
-		},
+	return check.New(checkid.AddonDegraded, degraded, snapshot.Addons)
+}
+
+func degraded(s *facts.View) []finding.Finding {
+	l := s.Index()
+	var list []finding.Finding
+	for _, a := range s.Addons {
+		switch {
+		case !slices.Contains(neededAddons(), a.Name):
+		case addonBad(a):
+			list = append(list, addonDegraded(l, a))
+		case a.Status == "ACTIVE":
+			list = append(list, finding.Finding{Outcome: finding.Pass, Resource: a.Name, Covers: []string{a.Name}, Evidence: []finding.Evidence{{What: a.Name, Value: "is " + a.Status}}})
+		case a.Status == "CREATING", a.Status == "UPDATING", a.Status == "DELETING": // on its way
+		default:
+			list = append(list, finding.Finding{
+				Outcome: finding.Unknown, Resource: a.Name, Covers: []string{a.Name},
+				Blocked: []snapshot.Failure{{Source: snapshot.Addons, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of %s is not understood", a.Status, a.Name)}},
+			})
+		}
 	}
+	if !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return slices.Contains(neededAddons(), a.Name) }) {
+		// EKS manages none of them: none is degraded.
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}})
+	}
+	return list
 }
 
 // neededAddons are those that nodes, names, volumes or pods' roles hang on.

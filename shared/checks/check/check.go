@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
@@ -127,19 +128,24 @@ func tidy(f *finding.Finding) {
 	}
 }
 
+// New is the check of an id: what must have been read for it, and what judges then.
+func New(id checkid.ID, run func(*facts.View) []finding.Finding, needs ...snapshot.Source) Check {
+	return Check{Entry: catalog.Meaning(id), Needs: needs, Run: run}
+}
+
 // WithPathSources is a check that follows the ways of packets. Which of the hops'
 // sources decides is seen only on the way: each is used where a row leads to
 // it, and where it is missing the finding names the hop.
-func WithPathSources(c Check) Check {
-	return Using([]snapshot.Source{
+func (c Check) WithPathSources() Check {
+	return c.Using(
 		snapshot.VPCs, snapshot.NATGateways, snapshot.InternetGateways, snapshot.EgressOnly, snapshot.PrefixListEntries,
 		snapshot.Peerings, snapshot.TransitGateways, snapshot.Interfaces, snapshot.DHCP, snapshot.VPCDNS,
 		snapshot.DNSProfilesOf, snapshot.ResolverRulesOf, snapshot.PrivateZonesOf, snapshot.AWSNode,
-	}, c)
+	)
 }
 
 // Using is a check that uses the sources, beside what it needs.
-func Using(sources []snapshot.Source, c Check) Check {
+func (c Check) Using(sources ...snapshot.Source) Check {
 	for _, source := range sources {
 		if !slices.Contains(c.Needs, source) && !slices.Contains(c.Uses, source) {
 			c.Uses = append(c.Uses, source)

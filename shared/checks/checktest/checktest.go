@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
@@ -26,6 +27,20 @@ type Case = struct {
 	Name  string
 	World *snapshot.Snapshot
 	Want  []string
+}
+
+// One is the check of an id among those of a family.
+func One(list []check.Check, id checkid.ID) check.Check {
+	i := slices.IndexFunc(list, func(c check.Check) bool { return c.ID == id })
+	return list[i]
+}
+
+// RunTable runs the cases of checks of a family.
+func RunTable(t *testing.T, list []check.Check, cases map[checkid.ID][]Case) {
+	t.Helper()
+	for id, of := range cases {
+		t.Run(string(id), func(t *testing.T) { RunCases(t, One(list, id), of) })
+	}
 }
 
 // RunCases holds what each case of a check says, and what holds for every

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -18,23 +17,21 @@ import (
 )
 
 func Health() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.ClusterHealth),
-		Needs: []snapshot.Source{snapshot.Clusters},
-		Run: func(s *facts.View) []finding.Finding {
-			c := s.Cluster
-			switch {
-			case len(c.Issues) > 0, knownBad(c.Status):
-				return []finding.Finding{clusterUnwell(s)}
-			case c.Status == "ACTIVE", c.Status == "UPDATING":
-				return []finding.Finding{{Outcome: finding.Pass, Resource: c.Name, Covers: []string{c.Name}, Evidence: []finding.Evidence{{What: c.Name, Value: c.Status}}}}
-			}
-			return []finding.Finding{{
-				Outcome: finding.Unknown, Resource: c.Name, Covers: []string{c.Name},
-				Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of the cluster is not understood", c.Status)}},
-			}}
-		},
+	return check.New(checkid.ClusterHealth, health, snapshot.Clusters)
+}
+
+func health(s *facts.View) []finding.Finding {
+	c := s.Cluster
+	switch {
+	case len(c.Issues) > 0, knownBad(c.Status):
+		return []finding.Finding{clusterUnwell(s)}
+	case c.Status == "ACTIVE", c.Status == "UPDATING":
+		return []finding.Finding{{Outcome: finding.Pass, Resource: c.Name, Covers: []string{c.Name}, Evidence: []finding.Evidence{{What: c.Name, Value: c.Status}}}}
 	}
+	return []finding.Finding{{
+		Outcome: finding.Unknown, Resource: c.Name, Covers: []string{c.Name},
+		Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of the cluster is not understood", c.Status)}},
+	}}
 }
 
 // knownBad tells a status in which a cluster takes no nodes (EKS API

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -23,11 +22,25 @@ import (
 	"rollcall/shared/snapshot"
 )
 
+// Checks are the checks of the family.
+func Checks() []check.Check {
+	return []check.Check{
+		check.New(checkid.CNIEniconfig, runENIConfig, snapshot.Clusters, snapshot.Instances, snapshot.Nodes,
+			snapshot.AWSNode).Using(snapshot.ENIConfigsOf, snapshot.Subnets, snapshot.WaitingPods,
+			snapshot.PodEventsOf),
+		usingPlugin(check.New(checkid.CNIIPv6, runIPv6)),
+		check.New(checkid.CNIPodIdentityAgent, runPodIdentityAgent, snapshot.Clusters, snapshot.Instances,
+			snapshot.Nodes, snapshot.Pods).Using(snapshot.Addons, snapshot.PodsOnNodes, snapshot.WaitingPods,
+			snapshot.PodEventsOf),
+		usingPlugin(check.New(checkid.CNIVersion, runVersion)),
+	}
+}
+
 // usingPlugin is a check of the plugin, which tells Amazon's images apart by name and
 // by AMI type.
 func usingPlugin(c check.Check) check.Check {
 	c.Needs = []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSNode}
-	return check.Using([]snapshot.Source{snapshot.Images, snapshot.LaunchedImagesOf, snapshot.Nodegroups, snapshot.Nodes, snapshot.InstanceTypes, snapshot.Addons}, c)
+	return c.Using(snapshot.Images, snapshot.LaunchedImagesOf, snapshot.Nodegroups, snapshot.Nodes, snapshot.InstanceTypes, snapshot.Addons)
 }
 
 // plugin is the running network plugin, and the instances that are to run it.
@@ -104,15 +117,6 @@ const (
 	defaultName       = "default"
 	zoneLabel         = "topology.kubernetes.io/zone"
 )
-
-func ENIConfig() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.CNIEniconfig),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.AWSNode},
-		Uses:  []snapshot.Source{snapshot.ENIConfigsOf, snapshot.Subnets, snapshot.WaitingPods, snapshot.PodEventsOf},
-		Run:   runENIConfig,
-	}
-}
 
 // runENIConfig holds the rule, of registered nodes that are not Ready and of Ready ones
 // whose pods get no address:
@@ -217,13 +221,6 @@ func eniConfigFinding(s *facts.View, m misconfigured, of []string) finding.Findi
 	return f
 }
 
-func IPv6() check.Check {
-	return usingPlugin(check.Check{
-		Entry: catalog.Meaning(checkid.CNIIPv6),
-		Run:   runIPv6,
-	})
-}
-
 func runIPv6(s *facts.View) []finding.Finding {
 	p, said, judge := pluginOf(s)
 	switch {
@@ -320,15 +317,6 @@ func ipv6Finding(s *facts.View, of []*snapshot.Instance, title, why string) find
 // agentAddon is the add-on of the Pod Identity agent, and the name of its DaemonSet.
 const agentAddon = "eks-pod-identity-agent"
 
-func PodIdentityAgent() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.CNIPodIdentityAgent),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Pods},
-		Uses:  []snapshot.Source{snapshot.Addons, snapshot.PodsOnNodes, snapshot.WaitingPods, snapshot.PodEventsOf},
-		Run:   runPodIdentityAgent,
-	}
-}
-
 // runPodIdentityAgent holds the rule, of registered nodes that are not Ready, and of Ready
 // ones whose pods get no address, whose aws-node has its credentials of the agent:
 //
@@ -406,13 +394,6 @@ func agentFinding(s *facts.View, of []string, sure finding.Confidence, agent str
 	f.Fix.Text = fmt.Sprintf("See why the pod of %s does not run on %s: the command shows it.", agentAddon, node)
 	f.Fix.Command = shell.Command("kubectl", "--namespace", "kube-system", "describe", "pods", "--selector", "app.kubernetes.io/name="+agentAddon)
 	return f
-}
-
-func Version() check.Check {
-	return usingPlugin(check.Check{
-		Entry: catalog.Meaning(checkid.CNIVersion),
-		Run:   runVersion,
-	})
 }
 
 func runVersion(s *facts.View) []finding.Finding {

@@ -5,11 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/node/vpccni"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
 
 // plugged is a cluster of a version, with a version of the plugin on its nodes, whose
 // node is registered and not Ready.
@@ -47,7 +51,7 @@ func windows(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node)
 
 func TestVersion(t *testing.T) {
 	const old, pass = "fail kube-system/aws-node [i-0node] [i-0node] network plugin ", "pass prod [i-0node]"
-	checktest.RunCases(t, Version(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.CNIVersion), []checktest.Case{
 		{"Ready", checktest.Change(snapshottest.PrivateWithNAT(), with("1.34", "v1.11.4-eksbuild.1")), []string{pass}},
 		{"a version that goes with it", plugged("1.34", "v1.20.4-eksbuild.1"), []string{pass}},
 		{"before 1.12 beside 1.26 (eksctl6692)", plugged("1.26", "v1.11.5-eksbuild.1"), []string{old + "v1.11.5 does not go with Kubernetes 1.26"}},
@@ -72,7 +76,7 @@ func TestVersion(t *testing.T) {
 // TestWords holds that the source and the date of the data are told, and how to get
 // another version.
 func TestWords(t *testing.T) {
-	got := checktest.Failed(t, Version(), plugged("1.26", "v1.11.5"))
+	got := checktest.Failed(t, checkOf(checkid.CNIVersion), plugged("1.26", "v1.11.5"))
 	var told []string
 	for _, e := range got.Evidence {
 		told = append(told, e.What+": "+e.Value)
@@ -83,7 +87,7 @@ func TestWords(t *testing.T) {
 	if want := "aws eks describe-addon-versions --region us-west-2 --addon-name vpc-cni --kubernetes-version 1.26 --query 'addons[].addonVersions[].addonVersion' --output text"; got.Fix.Command != want {
 		t.Errorf("command %s", got.Fix.Command)
 	}
-	if got := checktest.Failed(t, Version(), plugged("1.26", "v1.11.5", func(s *snapshot.Snapshot) { s.Addons = nil })); got.Fix.Command != "" {
+	if got := checktest.Failed(t, checkOf(checkid.CNIVersion), plugged("1.26", "v1.11.5", func(s *snapshot.Snapshot) { s.Addons = nil })); got.Fix.Command != "" {
 		t.Errorf("not an add-on, and told %s", got.Fix.Command)
 	}
 }
@@ -107,7 +111,7 @@ func xen(s *snapshot.Snapshot) {
 func TestIPv6(t *testing.T) {
 	const pass, unset, fail = "pass prod [i-0node]", "aws-node is not set up for IPv6", "fail kube-system/aws-node [i-0node] [i-0node] "
 	good := six("ENABLE_IPv6=true", "ENABLE_PREFIX_DELEGATION=true", "ENABLE_IPv4=false")
-	checktest.RunCases(t, IPv6(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.CNIIPv6), []checktest.Case{
 		{"Ready", checktest.Change(snapshottest.PrivateWithNAT(), six("ENABLE_IPv4=true")), []string{pass}},
 		{"nobody is to join", checktest.Change(checktest.Missed(), six("ENABLE_IPv4=true"), func(s *snapshot.Snapshot) { s.Scope.Instances, s.Launches = nil, nil }), nil},
 		{"IPv4, whatever is set", plugged("1.34", "latest"), []string{pass}},
@@ -155,7 +159,7 @@ func TestENIConfig(t *testing.T) {
 		return func(s *snapshot.Snapshot) { s.Nodes[0].Labels = map[string]string{key: name} }
 	}
 	ready := func(s *snapshot.Snapshot) { s.Nodes[0].Ready.Status = "True" }
-	checktest.RunCases(t, ENIConfig(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.CNIEniconfig), []checktest.Case{
 		{"Ready", custom(b, ready), []string{pass}},
 		{"of its zone", custom(a), []string{pass}},
 		{"none of its zone", custom(b), []string{"fail us-west-2a" + none}},
@@ -197,7 +201,7 @@ func TestPodIdentityAgent(t *testing.T) {
 		}
 	}
 	ready := func(s *snapshot.Snapshot) { s.Nodes[0].Ready.Status = "True" }
-	checktest.RunCases(t, PodIdentityAgent(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.CNIPodIdentityAgent), []checktest.Case{
 		{"Ready", associated("", ready), []string{pass}},
 		{"it runs", associated("Running"), []string{pass}},
 		{"it is being made", associated("Pending"), []string{pass}},

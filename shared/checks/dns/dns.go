@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -19,6 +18,45 @@ import (
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
+
+// Checks are the checks of the family.
+func Checks() []check.Check {
+	return []check.Check{
+		check.New(checkid.DNSDHCPOptions, dhcpOptions, snapshot.Clusters, snapshot.Instances, snapshot.Subnets,
+			snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCs, snapshot.DHCP).Using(snapshot.UserDataOf,
+			snapshot.LaunchTemplates).WithPathSources(),
+		// Firewall is a rule of Route 53 Resolver DNS Firewall that blocks a name that nodes
+		// need. Rule groups are evaluated by the priority of their association, their rules by
+		// their own, and the first that matches decides (Route 53 developer guide, "How
+		// Route 53 Resolver DNS Firewall works"). A rule group may come to the VPC by a Route 53
+		// Profile.
+		check.New(checkid.DNSFirewall, ofResolver(firewall), snapshot.Clusters, snapshot.Instances,
+			snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf,
+			snapshot.DNSFirewall).Using(snapshot.AWSNode).WithPathSources(),
+		check.New(checkid.DNSHostnamesOff, hostnamesOff, snapshot.Clusters, snapshot.Instances, snapshot.Subnets,
+			snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS).WithPathSources(),
+		// PrivateZone is a private hosted zone that covers a name that nodes need and has no record
+		// for it: "Resolver doesn't forward the request to a public DNS resolver. Instead, it returns
+		// NXDOMAIN". The most specific zone is searched; a resolver rule that forwards the same domain
+		// or a more specific one takes precedence (Route 53 developer guide, "Considerations when
+		// working with a private hosted zone"). The cluster's own name needs no zone: with a private
+		// endpoint alone it "is resolved by public DNS servers to a private IP address" (EKS user
+		// guide, "Cluster API server endpoint").
+		check.New(checkid.DNSPrivateZone, ofResolver(hidden), snapshot.Clusters, snapshot.Instances,
+			snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf,
+			snapshot.ResolverRulesOf, snapshot.PrivateZonesOf).Using(snapshot.AWSNode).WithPathSources(),
+		// ResolverRule is a rule of Route 53 Resolver that forwards a name that nodes need. The
+		// most specific rule wins; of a rule and a private hosted zone for the same domain the
+		// rule does (Route 53 developer guide, "How Resolver uses rules and private hosted
+		// zones"). A rule may come to the VPC by a Route 53 Profile: the most specific one wins,
+		// and for the same domain the VPC's own ("How Route 53 Profile settings are prioritized").
+		check.New(checkid.DNSResolverRule, ofResolver(forwarded), snapshot.Clusters, snapshot.Instances,
+			snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf,
+			snapshot.ResolverRulesOf).Using(snapshot.AWSNode, snapshot.PrivateZonesOf).WithPathSources(),
+		check.New(checkid.DNSSupportOff, judgeSupportOff, snapshot.Clusters, snapshot.Instances, snapshot.Subnets,
+			snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS).WithPathSources(),
+	}
+}
 
 // resolved is the posts of one VPC: DNS is set by VPC.
 type resolved struct {
@@ -119,22 +157,13 @@ func namesGiven(g *facts.Placements, vpc string) []finding.Evidence {
 // kubernetes.io/hostname, whose values have at most 63 characters.
 const maxHostname = 63
 
-func DHCPOptions() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.DNSDHCPOptions),
-		Needs: []snapshot.Source{
-			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCs, snapshot.DHCP,
-		},
-		Uses: []snapshot.Source{snapshot.UserDataOf, snapshot.LaunchTemplates},
-		Run: func(s *facts.View) []finding.Finding {
-			g := s.Placements()
-			var v finding.Verdicts
-			for _, r := range byVPC(g, &v) {
-				dhcp(g, r, &v)
-			}
-			return v.Findings()
-		},
-	})
+func dhcpOptions(s *facts.View) []finding.Finding {
+	g := s.Placements()
+	var v finding.Verdicts
+	for _, r := range byVPC(g, &v) {
+		dhcp(g, r, &v)
+	}
+	return v.Findings()
 }
 
 // misnamed is one thing that DHCP options get wrong.
@@ -289,20 +318,6 @@ func fixDHCP(g *facts.Placements, r *resolved, n facts.NameServers) finding.Fix 
 	}
 }
 
-// Firewall is a rule of Route 53 Resolver DNS Firewall that blocks a name that nodes
-// need. Rule groups are evaluated by the priority of their association, their rules by
-// their own, and the first that matches decides (Route 53 developer guide, "How
-// Route 53 Resolver DNS Firewall works"). A rule group may come to the VPC by a Route 53
-// Profile.
-func Firewall() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.DNSFirewall),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.DNSFirewall},
-		Uses:  []snapshot.Source{snapshot.AWSNode},
-		Run:   ofResolver(firewall),
-	})
-}
-
 func firewall(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 	rules := inVPC(g.S.FirewallRules, r.vpc, func(x snapshot.FirewallRule) string { return x.VPC })
 	blocked := map[string][]needed{}
@@ -390,28 +405,22 @@ func namesOf(list []needed) []string {
 	return out
 }
 
-func HostnamesOff() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.DNSHostnamesOff),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS},
-		Run: func(s *facts.View) []finding.Finding {
-			g := s.Placements()
-			var v finding.Verdicts
-			for _, r := range byVPC(g, &v) {
-				a, blocked := attributes(g, r.vpc)
-				switch {
-				case len(blocked) > 0:
-					v.Unknown(r.vpc, r.covers(), blocked...)
-				case a.DNSHostnames || len(r.private) == 0:
-					v.Pass(r.vpc, r.covers(), finding.Evidence{What: r.vpc, Value: fmt.Sprintf("enableDnsHostnames %t", a.DNSHostnames)})
-				default:
-					v.Fail(attributeFault(g, r, "enable-dns-hostnames", phrase.Title("DNS hostnames of %s are off", r.vpc),
-						fmt.Sprintf("enableDnsHostnames of %s is off. The private names of %s, which nodes in %s use, need it.", r.vpc, phrase.And(path.Names(facts.Ordered(r.private))), phrase.Some(r.covers(), 3)), a))
-				}
-			}
-			return v.Findings()
-		},
-	})
+func hostnamesOff(s *facts.View) []finding.Finding {
+	g := s.Placements()
+	var v finding.Verdicts
+	for _, r := range byVPC(g, &v) {
+		a, blocked := attributes(g, r.vpc)
+		switch {
+		case len(blocked) > 0:
+			v.Unknown(r.vpc, r.covers(), blocked...)
+		case a.DNSHostnames || len(r.private) == 0:
+			v.Pass(r.vpc, r.covers(), finding.Evidence{What: r.vpc, Value: fmt.Sprintf("enableDnsHostnames %t", a.DNSHostnames)})
+		default:
+			v.Fail(attributeFault(g, r, "enable-dns-hostnames", phrase.Title("DNS hostnames of %s are off", r.vpc),
+				fmt.Sprintf("enableDnsHostnames of %s is off. The private names of %s, which nodes in %s use, need it.", r.vpc, phrase.And(path.Names(facts.Ordered(r.private))), phrase.Some(r.covers(), 3)), a))
+		}
+	}
+	return v.Findings()
 }
 
 // needed is a name that nodes resolve before they join.
@@ -527,24 +536,6 @@ func nameEvidence(list []needed, what func(needed) string) []finding.Evidence {
 	return out
 }
 
-// PrivateZone is a private hosted zone that covers a name that nodes need and has no record
-// for it: "Resolver doesn't forward the request to a public DNS resolver. Instead, it returns
-// NXDOMAIN". The most specific zone is searched; a resolver rule that forwards the same domain
-// or a more specific one takes precedence (Route 53 developer guide, "Considerations when
-// working with a private hosted zone"). The cluster's own name needs no zone: with a private
-// endpoint alone it "is resolved by public DNS servers to a private IP address" (EKS user
-// guide, "Cluster API server endpoint").
-func PrivateZone() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.DNSPrivateZone),
-		Needs: []snapshot.Source{
-			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.ResolverRulesOf, snapshot.PrivateZonesOf,
-		},
-		Uses: []snapshot.Source{snapshot.AWSNode},
-		Run:  ofResolver(hidden),
-	})
-}
-
 func hidden(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 	zones := inVPC(g.S.PrivateZones, r.vpc, func(z snapshot.PrivateZone) string { return z.VPC })
 	rules := inVPC(g.S.ResolverRules, r.vpc, func(x snapshot.ResolverRule) string { return x.VPC })
@@ -608,20 +599,6 @@ func hiddenNames(g *facts.Placements, r *resolved, z snapshot.PrivateZone, names
 			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
 		},
 	}
-}
-
-// ResolverRule is a rule of Route 53 Resolver that forwards a name that nodes need. The
-// most specific rule wins; of a rule and a private hosted zone for the same domain the
-// rule does (Route 53 developer guide, "How Resolver uses rules and private hosted
-// zones"). A rule may come to the VPC by a Route 53 Profile: the most specific one wins,
-// and for the same domain the VPC's own ("How Route 53 Profile settings are prioritized").
-func ResolverRule() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.DNSResolverRule),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.DNSProfilesOf, snapshot.ResolverRulesOf},
-		Uses:  []snapshot.Source{snapshot.AWSNode, snapshot.PrivateZonesOf},
-		Run:   ofResolver(forwarded),
-	})
 }
 
 func forwarded(g *facts.Placements, r *resolved, v *finding.Verdicts) {
@@ -706,19 +683,13 @@ func forwardedNames(g *facts.Placements, r *resolved, rule snapshot.ResolverRule
 	return f
 }
 
-func SupportOff() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.DNSSupportOff),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS},
-		Run: func(s *facts.View) []finding.Finding {
-			g := s.Placements()
-			var v finding.Verdicts
-			for _, r := range byVPC(g, &v) {
-				supportOff(g, r, &v)
-			}
-			return v.Findings()
-		},
-	})
+func judgeSupportOff(s *facts.View) []finding.Finding {
+	g := s.Placements()
+	var v finding.Verdicts
+	for _, r := range byVPC(g, &v) {
+		supportOff(g, r, &v)
+	}
+	return v.Findings()
 }
 
 func supportOff(g *facts.Placements, r *resolved, v *finding.Verdicts) {

@@ -5,11 +5,25 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
+
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, Checks(), map[checkid.ID][]checktest.Case{
+		checkid.DNSSupportOff:   dnsSupportOffCases(),
+		checkid.DNSHostnamesOff: dnsHostnamesOffCases(),
+		checkid.DNSDHCPOptions:  dhcpOptionsCases(),
+		checkid.DNSFirewall:     firewallCases(),
+		checkid.DNSResolverRule: resolverRuleCases(),
+		checkid.DNSPrivateZone:  privateZoneCases(),
+	})
+}
 
 func dnsSet(support, hostnames bool) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) {
@@ -22,8 +36,6 @@ func domainNames(names ...string) func(*snapshot.Snapshot) {
 }
 
 func noAttributes(s *snapshot.Snapshot) { s.VPCAttributes = nil }
-
-func TestDnsSupportOff(t *testing.T) { checktest.RunCases(t, SupportOff(), dnsSupportOffCases()) }
 
 func dnsSupportOffCases() []checktest.Case {
 	private := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -47,10 +59,6 @@ func dnsSupportOffCases() []checktest.Case {
 	}
 }
 
-func TestDnsHostnamesOff(t *testing.T) {
-	checktest.RunCases(t, HostnamesOff(), dnsHostnamesOffCases())
-}
-
 func dnsHostnamesOffCases() []checktest.Case {
 	private := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		return checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), changes...)
@@ -66,8 +74,6 @@ func dnsHostnamesOffCases() []checktest.Case {
 		{"unread", private(checktest.Unread(snapshot.VPCDNS)), []string{"unknown prod [] vpc attributes: denied"}},
 	}
 }
-
-func TestDhcpOptions(t *testing.T) { checktest.RunCases(t, DHCPOptions(), dhcpOptionsCases()) }
 
 func dhcpOptionsCases() []checktest.Case {
 	world := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -104,9 +110,9 @@ func TestDNSFixes(t *testing.T) {
 		world *snapshot.Snapshot
 		want  string
 	}{
-		{SupportOff(), checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), dnsSet(false, true)), "aws ec2 modify-vpc-attribute --region us-west-2 --vpc-id vpc-0a --enable-dns-support Value=true"},
-		{HostnamesOff(), checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), dnsSet(true, false)), "aws ec2 modify-vpc-attribute --region us-west-2 --vpc-id vpc-0a --enable-dns-hostnames Value=true"},
-		{DHCPOptions(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), domainNames("a b")),
+		{checkOf(checkid.DNSSupportOff), checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), dnsSet(false, true)), "aws ec2 modify-vpc-attribute --region us-west-2 --vpc-id vpc-0a --enable-dns-support Value=true"},
+		{checkOf(checkid.DNSHostnamesOff), checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), dnsSet(true, false)), "aws ec2 modify-vpc-attribute --region us-west-2 --vpc-id vpc-0a --enable-dns-hostnames Value=true"},
+		{checkOf(checkid.DNSDHCPOptions), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), domainNames("a b")),
 			`aws ec2 associate-dhcp-options --region us-west-2 --vpc-id vpc-0a --dhcp-options-id "$(aws ec2 create-dhcp-options --region us-west-2 --dhcp-configurations Key=domain-name-servers,Values=AmazonProvidedDNS Key=domain-name,Values=us-west-2.compute.internal --query DhcpOptions.DhcpOptionsId --output text)"`},
 	}
 	for _, tt := range tests {
@@ -114,7 +120,7 @@ func TestDNSFixes(t *testing.T) {
 			t.Errorf("%s: Command = %q, want %q", tt.check.ID, got, tt.want)
 		}
 	}
-	own := checktest.Failed(t, DHCPOptions(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), domainNames("a b"), checktest.NameServersOf("10.9.0.2")))
+	own := checktest.Failed(t, checkOf(checkid.DNSDHCPOptions), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), domainNames("a b"), checktest.NameServersOf("10.9.0.2")))
 	if !strings.Contains(own.Fix.Command, "Values=10.9.0.2 ") {
 		t.Errorf("Command = %q: name servers of one's own are kept where nothing private must resolve", own.Fix.Command)
 	}
@@ -124,8 +130,6 @@ func TestDNSFixes(t *testing.T) {
 func lateWith(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 	return checktest.Change(snapshottest.PrivateWithNAT(), append([]func(*snapshot.Snapshot){checktest.Late}, changes...)...)
 }
-
-func TestFirewall(t *testing.T) { checktest.RunCases(t, Firewall(), firewallCases()) }
 
 func firewallCases() []checktest.Case {
 	with := func(rules ...snapshot.FirewallRule) func(*snapshot.Snapshot) {
@@ -183,10 +187,6 @@ func firewallCases() []checktest.Case {
 	}
 }
 
-func TestResolverRule(t *testing.T) {
-	checktest.RunCases(t, ResolverRule(), resolverRuleCases())
-}
-
 func resolverRuleCases() []checktest.Case {
 	with := func(rules ...snapshot.ResolverRule) func(*snapshot.Snapshot) {
 		return func(s *snapshot.Snapshot) {
@@ -239,8 +239,6 @@ func resolverRuleCases() []checktest.Case {
 		{"unread", lateWith(checktest.Unread(snapshot.ResolverRulesOf)), []string{"unknown prod [] resolver rules: denied"}},
 	}
 }
-
-func TestPrivateZone(t *testing.T) { checktest.RunCases(t, PrivateZone(), privateZoneCases()) }
 
 func privateZoneCases() []checktest.Case {
 	with := func(zones ...snapshot.PrivateZone) func(*snapshot.Snapshot) {

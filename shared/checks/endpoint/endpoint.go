@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"rollcall/shared/access/policy"
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -22,16 +21,30 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func Missing() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.EndpointMissing),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			return gaps(c, absent, func(g gap) finding.Finding {
-				return gapFinding(c, g, g.vpc, g.missing(), fixMissing(c, g))
-			})
-		},
+// Checks are the checks of the family.
+func Checks() []check.Check {
+	return []check.Check{
+		check.New(checkid.EndpointMissing, missing, snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables,
+			snapshot.Endpoints).WithPathSources(),
+		check.New(checkid.EndpointNotAvailable, notAvailable, snapshot.Clusters, snapshot.Subnets,
+			snapshot.RouteTables, snapshot.Endpoints).WithPathSources(),
+		// Whose requests the policy must let through.
+		check.New(checkid.EndpointPolicyDenies, runEndpointPolicyDenies, snapshot.Clusters, snapshot.Instances,
+			snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints).Using(snapshot.Profiles, snapshot.Roles,
+			snapshot.AWSNode, snapshot.PodIdentities, snapshot.Addons).WithPathSources(),
+		check.New(checkid.EndpointPrivateDNSOff, privateDNSOff, snapshot.Clusters, snapshot.Subnets,
+			snapshot.RouteTables, snapshot.Endpoints).WithPathSources(),
+		check.New(checkid.EndpointS3RouteMissing, s3RouteMissing, snapshot.Clusters, snapshot.Subnets,
+			snapshot.RouteTables, snapshot.Endpoints).WithPathSources(),
+		check.New(checkid.EndpointSecurityGroup, runEndpointSecurityGroup, snapshot.Clusters, snapshot.Instances,
+			snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups).WithPathSources(),
+	}
+}
+
+func missing(s *facts.View) []finding.Finding {
+	c := routes.Of(s)
+	return gaps(c, absent, func(g gap) finding.Finding {
+		return gapFinding(c, g, g.vpc, g.missing(), fixMissing(c, g))
 	})
 }
 
@@ -122,23 +135,17 @@ func (g gap) onePerZone() []string {
 	return ids
 }
 
-func NotAvailable() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.EndpointNotAvailable),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			return gaps(c, unavailable, func(g gap) finding.Finding {
-				ids := g.unused()
-				f := gapFinding(c, g, ids[0], phrase.Title("%s for %s %s not available", phrase.Subject(ids, "endpoint"), phrase.And(path.Names(g.services())), phrase.Verb(ids, "is", "are")), fixNotAvailable(c, g))
-				for _, a := range g.absent {
-					if a.unused.Error != "" {
-						f.Evidence = append(f.Evidence, finding.Evidence{What: a.unused.ID, Value: phrase.Clip(a.unused.Error)})
-					}
-				}
-				return f
-			})
-		},
+func notAvailable(s *facts.View) []finding.Finding {
+	c := routes.Of(s)
+	return gaps(c, unavailable, func(g gap) finding.Finding {
+		ids := g.unused()
+		f := gapFinding(c, g, ids[0], phrase.Title("%s for %s %s not available", phrase.Subject(ids, "endpoint"), phrase.And(path.Names(g.services())), phrase.Verb(ids, "is", "are")), fixNotAvailable(c, g))
+		for _, a := range g.absent {
+			if a.unused.Error != "" {
+				f.Evidence = append(f.Evidence, finding.Evidence{What: a.unused.ID, Value: phrase.Clip(a.unused.Error)})
+			}
+		}
+		return f
 	})
 }
 
@@ -155,16 +162,6 @@ func fixNotAvailable(c *routes.Scope, g gap) finding.Fix {
 	fix.Text = fmt.Sprintf("Accept or make anew: %s.", phrase.Some(g.reasons(), 5))
 	fix.Command = command.AWS(c.S, "ec2 describe-vpc-endpoints", "--vpc-endpoint-ids", g.unused(), "--query", "VpcEndpoints[].[VpcEndpointId,State,LastError]")
 	return fix
-}
-
-func PolicyDenies() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.EndpointPolicyDenies),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		// Whose requests the policy must let through.
-		Uses: []snapshot.Source{snapshot.Profiles, snapshot.Roles, snapshot.AWSNode, snapshot.PodIdentities, snapshot.Addons},
-		Run:  runEndpointPolicyDenies,
-	})
 }
 
 // gate is an endpoint whose policy keeps nodes from what they need.
@@ -334,60 +331,38 @@ func endpointPolicyDeniesFinding(g *facts.Placements, x *gate) finding.Finding {
 	}
 }
 
-func PrivateDNSOff() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.EndpointPrivateDNSOff),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			return gaps(c, nameless, func(g gap) finding.Finding {
-				ids := g.unused()
-				fix := finding.Fix{Console: link.VPC(s, "Endpoints:vpcId="+g.vpc), Text: fmt.Sprintf("Switch private DNS on: %s.", phrase.Some(ids, 5))}
-				var commands []string
-				for _, a := range g.absent {
-					commands = append(commands, makeEndpoints(c, g, a))
-				}
-				fix.Command = command.Several(commands)
-				return gapFinding(c, g, ids[0], phrase.Title("%s for %s %s private DNS off", phrase.Subject(ids, "endpoint"), phrase.And(path.Names(g.services())), phrase.Verb(ids, "has", "have")), fix)
-			})
-		},
+func privateDNSOff(s *facts.View) []finding.Finding {
+	c := routes.Of(s)
+	return gaps(c, nameless, func(g gap) finding.Finding {
+		ids := g.unused()
+		fix := finding.Fix{Console: link.VPC(s, "Endpoints:vpcId="+g.vpc), Text: fmt.Sprintf("Switch private DNS on: %s.", phrase.Some(ids, 5))}
+		var commands []string
+		for _, a := range g.absent {
+			commands = append(commands, makeEndpoints(c, g, a))
+		}
+		fix.Command = command.Several(commands)
+		return gapFinding(c, g, ids[0], phrase.Title("%s for %s %s private DNS off", phrase.Subject(ids, "endpoint"), phrase.And(path.Names(g.services())), phrase.Verb(ids, "has", "have")), fix)
 	})
 }
 
-func S3RouteMissing() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.EndpointS3RouteMissing),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			return gaps(c, unrouted, func(g gap) finding.Finding {
-				endpoint := g.absent[0].unused.ID
-				var tables []string
-				for _, l := range g.lots {
-					tables = finding.Adding(tables, l.Table.ID)
-				}
-				return gapFinding(c, g, endpoint, phrase.Title("%s %s not lead to %s for %s", phrase.Some(tables, 1), phrase.Verb(tables, "does", "do"), endpoint, g.absent[0].service.Name()), finding.Fix{
-					Text:    fmt.Sprintf("Add %s to %s.", phrase.And(tables), endpoint),
-					Command: command.AWS(s, "ec2 modify-vpc-endpoint", "--vpc-endpoint-id", endpoint, "--add-route-table-ids", tables),
-					Console: link.VPC(s, "Endpoints:vpcId="+g.vpc),
-				})
-			})
-		},
+func s3RouteMissing(s *facts.View) []finding.Finding {
+	c := routes.Of(s)
+	return gaps(c, unrouted, func(g gap) finding.Finding {
+		endpoint := g.absent[0].unused.ID
+		var tables []string
+		for _, l := range g.lots {
+			tables = finding.Adding(tables, l.Table.ID)
+		}
+		return gapFinding(c, g, endpoint, phrase.Title("%s %s not lead to %s for %s", phrase.Some(tables, 1), phrase.Verb(tables, "does", "do"), endpoint, g.absent[0].service.Name()), finding.Fix{
+			Text:    fmt.Sprintf("Add %s to %s.", phrase.And(tables), endpoint),
+			Command: command.AWS(s, "ec2 modify-vpc-endpoint", "--vpc-endpoint-id", endpoint, "--add-route-table-ids", tables),
+			Console: link.VPC(s, "Endpoints:vpcId="+g.vpc),
+		})
 	})
 }
 
 // openEndpointSecurityGroup is the remedy that lets nodes in at an endpoint.
 const openEndpointSecurityGroup = "open-endpoint-security-group"
-
-func SecurityGroup() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.EndpointSecurityGroup),
-		Needs: []snapshot.Source{
-			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
-		},
-		Run: runEndpointSecurityGroup,
-	})
-}
 
 // guarded are endpoints with the same security groups, which keep the same
 // nodes out: one set of rules, one fault.

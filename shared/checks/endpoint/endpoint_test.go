@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/finding"
@@ -16,6 +17,35 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
+
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, Checks(), map[checkid.ID][]checktest.Case{
+		checkid.EndpointPrivateDNSOff: {
+			{"on", snapshottest.EndpointsOnly(), []string{"pass rtb-0private [subnet-0private]"}},
+			{"off: a zone of one's own may stand in for it", checktest.Change(lacking(), endpointWith("vpce-0ec2", nameOff)), []string{
+				"fail (likely) vpce-0ec2 [subnet-0private] [i-0node] vpce-0ec2 for EC2 has private DNS off",
+			}},
+			{"off, and no zone can work", checktest.Change(lacking(), endpointWith("vpce-0ec2", nameOff), zonesOff), []string{
+				"fail vpce-0ec2 [subnet-0private] [i-0node] vpce-0ec2 for EC2 has private DNS off",
+			}},
+			{"two of them", checktest.Change(lacking(), endpointWith("vpce-0sts", nameOff), endpointWith("vpce-0ecr.api", nameOff), zonesOff), []string{
+				"fail vpce-0ecr.api [subnet-0private] [i-0node] 2 endpoints for ECR (api) and STS have private DNS off",
+			}},
+			{"off, and a NAT gateway leads to the service", checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), func(s *snapshot.Snapshot) {
+				s.Endpoints = snapshottest.EndpointsOnly().Endpoints[:1]
+				s.Endpoints[0].PrivateDNS = false
+			}), []string{"pass rtb-0private [subnet-0private]"}},
+			{"unread", checktest.Change(lacking(), checktest.Unread(snapshot.Endpoints)), []string{"unknown prod [] vpc endpoints: denied"}},
+		},
+		checkid.EndpointNotAvailable:   endpointNotAvailableCases(),
+		checkid.EndpointS3RouteMissing: endpointS3RouteMissingCases(),
+		checkid.EndpointMissing:        endpointMissingCases(),
+		checkid.EndpointPolicyDenies:   endpointPolicyDeniesCases(),
+		checkid.EndpointSecurityGroup:  endpointSecurityGroupCases(),
+	})
+}
 
 // hub is a healthy VPC that is served by what cannot be seen: its rows lead to
 // private networks only, and its node is Ready.
@@ -70,22 +100,22 @@ func TestDoubt(t *testing.T) {
 		world *snapshot.Snapshot
 		want  []string
 	}{
-		{"hub, its launch joined", route.NoEgress(), hub(), []string{"pass rtb-0private [subnet-0private]"}},
-		{"hub, its launch may yet join", route.NoEgress(), checktest.Change(hub(), young(snapshottest.Node)), []string{unknown + "a proxy or shared endpoints may be behind tgw-0a"}},
-		{"hub, at launch: nodes are not read", route.NoEgress(), checktest.Change(hub(), checktest.Late, checktest.Unread(snapshot.Nodes)), []string{unknown + "a proxy or shared endpoints may be behind tgw-0a"}},
-		{"hub, its launch is overdue", route.NoEgress(), checktest.Change(hub(), checktest.Late), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
-		{"hub, a later launch joined", route.NoEgress(), checktest.Change(hub(), replaced), []string{"pass rtb-0private [subnet-0private]"}},
-		{"hub, broken since its node joined", route.NoEgress(), checktest.Change(hub(), brokenSince), []string{"fail (likely) rtb-0private [subnet-0private] [i-0next] subnet-0private has no route to the internet"}},
-		{"hosted zone of one's own, joined", PrivateDNSOff(), ownZone(), []string{"pass rtb-0private [subnet-0private]"}},
-		{"hosted zone of one's own, may yet join", PrivateDNSOff(), checktest.Change(ownZone(), young(snapshottest.Node)), []string{unknown + "a hosted zone of your own may lead to vpce-0ec2, vpce-0ecr.api and 2 more"}},
-		{"hosted zone of one's own, overdue", PrivateDNSOff(), checktest.Change(ownZone(), checktest.Late), []string{
+		{"hub, its launch joined", checktest.One(route.Checks(), checkid.RouteNoEgress), hub(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"hub, its launch may yet join", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(hub(), young(snapshottest.Node)), []string{unknown + "a proxy or shared endpoints may be behind tgw-0a"}},
+		{"hub, at launch: nodes are not read", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(hub(), checktest.Late, checktest.Unread(snapshot.Nodes)), []string{unknown + "a proxy or shared endpoints may be behind tgw-0a"}},
+		{"hub, its launch is overdue", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(hub(), checktest.Late), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
+		{"hub, a later launch joined", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(hub(), replaced), []string{"pass rtb-0private [subnet-0private]"}},
+		{"hub, broken since its node joined", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(hub(), brokenSince), []string{"fail (likely) rtb-0private [subnet-0private] [i-0next] subnet-0private has no route to the internet"}},
+		{"hosted zone of one's own, joined", checkOf(checkid.EndpointPrivateDNSOff), ownZone(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"hosted zone of one's own, may yet join", checkOf(checkid.EndpointPrivateDNSOff), checktest.Change(ownZone(), young(snapshottest.Node)), []string{unknown + "a hosted zone of your own may lead to vpce-0ec2, vpce-0ecr.api and 2 more"}},
+		{"hosted zone of one's own, overdue", checkOf(checkid.EndpointPrivateDNSOff), checktest.Change(ownZone(), checktest.Late), []string{
 			"fail (likely) vpce-0ec2 [subnet-0private] [i-0node] 4 endpoints for EC2, ECR and STS have private DNS off",
 		}},
-		{"shared VPC: its owner's endpoints cannot be seen", route.NoEgress(), checktest.Change(checktest.Isolated(), abroad, young(snapshottest.Node)), []string{
+		{"shared VPC: its owner's endpoints cannot be seen", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(checktest.Isolated(), abroad, young(snapshottest.Node)), []string{
 			unknown + "vpc-0a is another account's, whose endpoints cannot be seen from this one",
 		}},
-		{"shared VPC, overdue", route.NoEgress(), checktest.Change(checktest.Isolated(), abroad), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
-		{"our own account's subnets", route.NoEgress(), checktest.Change(checktest.Isolated(), young(snapshottest.Node), func(s *snapshot.Snapshot) {
+		{"shared VPC, overdue", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(checktest.Isolated(), abroad), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
+		{"our own account's subnets", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(checktest.Isolated(), young(snapshottest.Node), func(s *snapshot.Snapshot) {
 			s.Subnets[0].ARN = "arn:aws:ec2:us-west-2:" + s.Account + ":subnet/" + s.Subnets[0].ID
 		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
 	}
@@ -101,34 +131,6 @@ func TestDoubt(t *testing.T) {
 func nameOff(e *snapshot.Endpoint) { e.PrivateDNS = false }
 
 func zonesOff(s *snapshot.Snapshot) { s.VPCAttributes[0].DNSHostnames = false }
-
-func TestEndpointPrivateDNSOff(t *testing.T) {
-	checktest.RunCases(t, PrivateDNSOff(), endpointPrivateDNSOffCases())
-}
-
-func endpointPrivateDNSOffCases() []checktest.Case {
-	return []checktest.Case{
-		{"on", snapshottest.EndpointsOnly(), []string{"pass rtb-0private [subnet-0private]"}},
-		{"off: a zone of one's own may stand in for it", checktest.Change(lacking(), endpointWith("vpce-0ec2", nameOff)), []string{
-			"fail (likely) vpce-0ec2 [subnet-0private] [i-0node] vpce-0ec2 for EC2 has private DNS off",
-		}},
-		{"off, and no zone can work", checktest.Change(lacking(), endpointWith("vpce-0ec2", nameOff), zonesOff), []string{
-			"fail vpce-0ec2 [subnet-0private] [i-0node] vpce-0ec2 for EC2 has private DNS off",
-		}},
-		{"two of them", checktest.Change(lacking(), endpointWith("vpce-0sts", nameOff), endpointWith("vpce-0ecr.api", nameOff), zonesOff), []string{
-			"fail vpce-0ecr.api [subnet-0private] [i-0node] 2 endpoints for ECR (api) and STS have private DNS off",
-		}},
-		{"off, and a NAT gateway leads to the service", checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), func(s *snapshot.Snapshot) {
-			s.Endpoints = snapshottest.EndpointsOnly().Endpoints[:1]
-			s.Endpoints[0].PrivateDNS = false
-		}), []string{"pass rtb-0private [subnet-0private]"}},
-		{"unread", checktest.Change(lacking(), checktest.Unread(snapshot.Endpoints)), []string{"unknown prod [] vpc endpoints: denied"}},
-	}
-}
-
-func TestEndpointNotAvailable(t *testing.T) {
-	checktest.RunCases(t, NotAvailable(), endpointNotAvailableCases())
-}
 
 func endpointNotAvailableCases() []checktest.Case {
 	state := func(id, state string) func(*snapshot.Snapshot) {
@@ -147,10 +149,6 @@ func endpointNotAvailableCases() []checktest.Case {
 		}), []string{"pass rtb-0private [subnet-0private]"}},
 		{"unread", checktest.Change(lacking(), checktest.Unread(snapshot.Endpoints)), []string{"unknown prod [] vpc endpoints: denied"}},
 	}
-}
-
-func TestEndpointS3RouteMissing(t *testing.T) {
-	checktest.RunCases(t, S3RouteMissing(), endpointS3RouteMissingCases())
 }
 
 func endpointS3RouteMissingCases() []checktest.Case {
@@ -182,10 +180,10 @@ func TestGapFixes(t *testing.T) {
 		command string
 		why     string
 	}{
-		{"private DNS off", PrivateDNSOff(), checktest.Change(lacking(), endpointWith("vpce-0ec2", nameOff)), modify + "vpce-0ec2 --private-dns-enabled", "vpce-0ec2 has private DNS off"},
-		{"not in the table", S3RouteMissing(), checktest.Change(lacking(), noS3Row), modify + "vpce-0s3 --add-route-table-ids rtb-0private", "vpce-0s3 is not in rtb-0private"},
-		{"pending: wait", NotAvailable(), checktest.Change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "pending" })), "", "vpce-0ec2 is pending"},
-		{"failed", NotAvailable(), checktest.Change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "failed" })),
+		{"private DNS off", checkOf(checkid.EndpointPrivateDNSOff), checktest.Change(lacking(), endpointWith("vpce-0ec2", nameOff)), modify + "vpce-0ec2 --private-dns-enabled", "vpce-0ec2 has private DNS off"},
+		{"not in the table", checkOf(checkid.EndpointS3RouteMissing), checktest.Change(lacking(), noS3Row), modify + "vpce-0s3 --add-route-table-ids rtb-0private", "vpce-0s3 is not in rtb-0private"},
+		{"pending: wait", checkOf(checkid.EndpointNotAvailable), checktest.Change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "pending" })), "", "vpce-0ec2 is pending"},
+		{"failed", checkOf(checkid.EndpointNotAvailable), checktest.Change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "failed" })),
 			"aws ec2 describe-vpc-endpoints --region us-west-2 --vpc-endpoint-ids vpce-0ec2 --query 'VpcEndpoints[].[VpcEndpointId,State,LastError]'", "vpce-0ec2 is failed"},
 	}
 	for _, tt := range tests {
@@ -227,10 +225,6 @@ func bootstraps(script string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) {
 		s.UserData = []snapshot.UserData{{Data: []byte("#!/bin/bash\n" + script + "\n"), From: snapshottest.Node, Instances: []string{snapshottest.Node}}}
 	}
-}
-
-func TestEndpointMissing(t *testing.T) {
-	checktest.RunCases(t, Missing(), endpointMissingCases())
 }
 
 func endpointMissingCases() []checktest.Case {
@@ -302,7 +296,7 @@ func TestEndpointMissingFix(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := checktest.Failed(t, Missing(), tt.world).Fix
+			got := checktest.Failed(t, checkOf(checkid.EndpointMissing), tt.world).Fix
 			if got.Command != tt.command || got.Remedy != tt.remedy {
 				t.Errorf("Command = %q, Remedy = %q, want %q, %q", got.Command, got.Remedy, tt.command, tt.remedy)
 			}
@@ -311,7 +305,7 @@ func TestEndpointMissingFix(t *testing.T) {
 }
 
 func TestEndpointMissingWords(t *testing.T) {
-	got := checktest.Failed(t, Missing(), checktest.Change(lacking("vpce-0sts"), noS3Row))
+	got := checktest.Failed(t, checkOf(checkid.EndpointMissing), checktest.Change(lacking("vpce-0sts"), noS3Row))
 	for _, want := range []string{
 		"Nodes in subnet-0private cannot reach STS", "vpc-0a has endpoints for EC2, ECR and S3.",
 	} {
@@ -323,10 +317,6 @@ func TestEndpointMissingWords(t *testing.T) {
 
 func policyOf(id, document string) func(*snapshot.Snapshot) {
 	return endpointWith(id, func(e *snapshot.Endpoint) { e.Policy = document })
-}
-
-func TestEndpointPolicyDenies(t *testing.T) {
-	checktest.RunCases(t, PolicyDenies(), endpointPolicyDeniesCases())
 }
 
 func endpointPolicyDeniesCases() []checktest.Case {
@@ -368,7 +358,7 @@ func endpointPolicyDeniesCases() []checktest.Case {
 func TestEndpointPolicyThatIsNoneIsUnknown(t *testing.T) {
 	for _, document := range []string{"{", "[]", `{"Statement":[]}`, strings.Repeat("x", 1<<17)} {
 		s := checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), policyOf("vpce-0ec2", document))
-		for _, r := range checktest.EvalOne(t, PolicyDenies(), s) {
+		for _, r := range checktest.EvalOne(t, checkOf(checkid.EndpointPolicyDenies), s) {
 			if r.Outcome != finding.Unknown || !strings.HasPrefix(r.Blocked[0].Message, "the policy of vpce-0ec2 is not understood") {
 				t.Errorf("%.20q: %s, want unknown", document, checktest.Lines([]finding.Result{r}))
 			}
@@ -378,7 +368,7 @@ func TestEndpointPolicyThatIsNoneIsUnknown(t *testing.T) {
 
 func TestEndpointPolicyWords(t *testing.T) {
 	s := checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), policyOf("vpce-0ec2", `{"Statement":[{"Sid":"NoDescribe","Effect":"Deny","Principal":"*","Action":"ec2:Describe*","Resource":"*"}]}`))
-	got := checktest.Failed(t, PolicyDenies(), s)
+	got := checktest.Failed(t, checkOf(checkid.EndpointPolicyDenies), s)
 	if want := "ec2:DescribeInstances (denied: NoDescribe)"; !strings.Contains(got.Why, want) {
 		t.Errorf("Why = %q, want %q in it", got.Why, want)
 	}
@@ -402,10 +392,6 @@ func admitsFrom(cidr string) func(*snapshot.Snapshot) {
 			}
 		}
 	}
-}
-
-func TestEndpointSecurityGroup(t *testing.T) {
-	checktest.RunCases(t, SecurityGroup(), endpointSecurityGroupCases())
 }
 
 func endpointSecurityGroupCases() []checktest.Case {
@@ -448,7 +434,7 @@ func endpointSecurityGroupCases() []checktest.Case {
 }
 
 func TestEndpointSecurityGroupWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, SecurityGroup(), captured())
+	got := checktest.Failed(t, checkOf(checkid.EndpointSecurityGroup), captured())
 	want := "aws ec2 authorize-security-group-ingress --region us-west-2 --group-id sg-0endpoints --protocol tcp --port 443 --source-group sg-0cluster"
 	if got.Fix.Command != want || got.Fix.Remedy != "open-endpoint-security-group" {
 		t.Errorf("Fix = %+v, want the command %q and its remedy", got.Fix, want)

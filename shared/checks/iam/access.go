@@ -8,9 +8,6 @@ import (
 	"time"
 
 	"rollcall/shared/access/awsauth"
-	"rollcall/shared/catalog"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -175,20 +172,6 @@ func nodeType(kind string) bool {
 	return slices.Contains([]string{"EC2_LINUX", "EC2_WINDOWS", "EC2", "HYPERPOD_LINUX"}, kind)
 }
 
-func AccessDuplicateMapping() check.Check {
-	return usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMAccessDuplicateMapping),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSAuthMap},
-		Run: func(s *facts.View) []finding.Finding {
-			list, blind := s.RoleGroups()
-			for _, c := range list {
-				blind = append(blind, duplicate(c, s)...)
-			}
-			return blind
-		},
-	})
-}
-
 func duplicate(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	a, why := accessOf(s, c)
 	switch {
@@ -249,20 +232,6 @@ func quotedNames(names []string) []string {
 		out[i] = `"` + strings.ReplaceAll(phrase.Clip(name), `"`, `'`) + `"`
 	}
 	return out
-}
-
-func AccessMissing() check.Check {
-	return withClasses(classAccessMissing, usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMAccessMissing),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances},
-		Run: func(s *facts.View) []finding.Finding {
-			list, blind := s.RoleGroups()
-			for _, c := range list {
-				blind = append(blind, missing(c, s)...)
-			}
-			return blind
-		},
-	}))
 }
 
 func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {
@@ -361,20 +330,6 @@ func mappedInVain(c facts.RoleGroup, s *facts.View) bool {
 	return err == nil && len(awsauth.Of(roles, c.Role)) > 0
 }
 
-func AccessPolicyMissing() check.Check {
-	return withClasses(classPolicyMissing, usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMAccessPolicyMissing),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access},
-		Run: func(s *facts.View) []finding.Finding {
-			list, blind := s.RoleGroups()
-			for _, c := range list {
-				blind = append(blind, policyMissing(c, s)...)
-			}
-			return blind
-		},
-	}))
-}
-
 // lackOfAutoPolicy is how an entry of type EC2 lacks the policy of Auto Mode's nodes, in a
 // clause; empty where it has it. why is set where its policies could not be read.
 func lackOfAutoPolicy(s *facts.View, of snapshot.Source, e snapshot.AccessEntry) (lacks string, why *snapshot.Failure) {
@@ -443,20 +398,6 @@ func policiesOf(e snapshot.AccessEntry) finding.Evidence {
 		list = append(list, fmt.Sprintf("%s (%s)", facts.LastPart(p.ARN), scope))
 	}
 	return finding.Evidence{What: "Access policies", Value: phrase.FirstOf([]string{strings.Join(list, ", ")}, "none")}
-}
-
-func AccessStale() check.Check {
-	return withClasses(classStale, usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMAccessStale),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access, snapshot.Roles},
-		Run: func(s *facts.View) []finding.Finding {
-			list, blind := s.RoleGroups()
-			for _, c := range list {
-				blind = append(blind, stale(c, s)...)
-			}
-			return blind
-		},
-	}))
 }
 
 // clocksDiffer is by how much the clocks of IAM and EKS may differ: an entry is made for a
@@ -531,20 +472,6 @@ func staleDoubt(f finding.Finding, e snapshot.AccessEntry, role time.Time) findi
 	return f
 }
 
-func AccessWrongARN() check.Check {
-	return withClasses(classWrongARN, usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMAccessWrongARN),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances},
-		Run: func(s *facts.View) []finding.Finding {
-			list, blind := s.RoleGroups()
-			for _, c := range list {
-				blind = append(blind, wrongARN(c, s)...)
-			}
-			return blind
-		},
-	}))
-}
-
 func wrongARN(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	a, why := accessOf(s, c)
 	switch {
@@ -575,20 +502,6 @@ func wrongARN(c facts.RoleGroup, s *facts.View) []finding.Finding {
 		}
 	}
 	return c.Judged(f)
-}
-
-func AccessWrongType() check.Check {
-	return withClasses(classWrongType, usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMAccessWrongType),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access},
-		Run: func(s *facts.View) []finding.Finding {
-			list, blind := s.RoleGroups()
-			for _, c := range list {
-				blind = append(blind, wrongType(c, s)...)
-			}
-			return blind
-		},
-	}))
 }
 
 func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {

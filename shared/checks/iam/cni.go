@@ -6,9 +6,6 @@ import (
 	"strings"
 
 	"rollcall/shared/access/policy"
-	"rollcall/shared/catalog"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -236,46 +233,38 @@ func olderPods(s *facts.View, list []facts.RoleGroup) (rest, older []facts.RoleG
 	return rest, older
 }
 
-func CNIRolePolicies() check.Check {
-	return usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMCNIRolePolicies),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Roles, snapshot.AWSNode},
-		// Pods tell which were made before the role was set.
-		Uses: []snapshot.Source{snapshot.Pods, snapshot.WaitingPods, snapshot.PodEventsOf},
-		Run: func(s *facts.View) []finding.Finding {
-			list, blind := s.RoleGroups()
-			for i := range list {
-				list[i] = list[i].WithStarving(s)
-			}
-			who, unknown := whoIsCNI(s)
-			switch {
-			case unknown != nil:
-				for _, c := range list {
-					blind = append(blind, c.Blocked(*unknown)...)
-				}
-				return blind
-			case who.role != "":
-				// One role for the aws-node of all instances, whatever theirs, but for
-				// those whose pod was made before.
-				list, older := olderPods(s, list)
-				for _, c := range older {
-					blind = append(blind, cni(c, s, who.before())...)
-				}
-				if all := with((facts.RoleGroup{Role: who.role}), s, list); len(all.All()) > 0 {
-					blind = append(blind, own(all, s, who)...)
-				}
-				return blind
-			}
-			for _, c := range list {
-				if who.none || isAuto(c, s) {
-					blind = append(blind, c.Pass("aws-node", "does not run here"))
-					continue
-				}
-				blind = append(blind, cni(c, s, who)...)
-			}
-			return blind
-		},
-	})
+func cniRolePolicies(s *facts.View) []finding.Finding {
+	list, blind := s.RoleGroups()
+	for i := range list {
+		list[i] = list[i].WithStarving(s)
+	}
+	who, unknown := whoIsCNI(s)
+	switch {
+	case unknown != nil:
+		for _, c := range list {
+			blind = append(blind, c.Blocked(*unknown)...)
+		}
+		return blind
+	case who.role != "":
+		// One role for the aws-node of all instances, whatever theirs, but for
+		// those whose pod was made before.
+		list, older := olderPods(s, list)
+		for _, c := range older {
+			blind = append(blind, cni(c, s, who.before())...)
+		}
+		if all := with((facts.RoleGroup{Role: who.role}), s, list); len(all.All()) > 0 {
+			blind = append(blind, own(all, s, who)...)
+		}
+		return blind
+	}
+	for _, c := range list {
+		if who.none || isAuto(c, s) {
+			blind = append(blind, c.Pass("aws-node", "does not run here"))
+			continue
+		}
+		blind = append(blind, cni(c, s, who)...)
+	}
+	return blind
 }
 
 // with adds the instances of the roleGroups on which aws-node runs. It keeps them

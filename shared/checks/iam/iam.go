@@ -10,7 +10,6 @@ import (
 
 	"rollcall/shared/access/awsauth"
 	"rollcall/shared/access/policy"
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -22,12 +21,54 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// usingRoles is a check of roles: whose role counts, and where it is mapped,
+// Checks are the checks of the family.
+func Checks() []check.Check {
+	return []check.Check{
+		roleCheck(checkid.IAMAccessDuplicateMapping, ofRoles(duplicate), snapshot.Clusters, snapshot.Instances,
+			snapshot.AWSAuthMap),
+		withClasses(classAccessMissing, roleCheck(checkid.IAMAccessMissing, ofRoles(missing), snapshot.Clusters,
+			snapshot.Instances)),
+		withClasses(classPolicyMissing, roleCheck(checkid.IAMAccessPolicyMissing, ofRoles(policyMissing),
+			snapshot.Clusters, snapshot.Instances, snapshot.Access)),
+		withClasses(classStale, roleCheck(checkid.IAMAccessStale, ofRoles(stale), snapshot.Clusters,
+			snapshot.Instances, snapshot.Access, snapshot.Roles)),
+		withClasses(classWrongARN, roleCheck(checkid.IAMAccessWrongARN, ofRoles(wrongARN), snapshot.Clusters,
+			snapshot.Instances)),
+		withClasses(classWrongType, roleCheck(checkid.IAMAccessWrongType, ofRoles(wrongType), snapshot.Clusters,
+			snapshot.Instances, snapshot.Access)),
+		// Pods tell which were made before the role was set.
+		roleCheck(checkid.IAMCNIRolePolicies, cniRolePolicies, snapshot.Clusters, snapshot.Instances,
+			snapshot.Profiles, snapshot.Roles, snapshot.AWSNode).Using(snapshot.Pods, snapshot.WaitingPods,
+			snapshot.PodEventsOf),
+		roleCheck(checkid.IAMAWSAuthInvalid, awsAuthInvalid, snapshot.Clusters, snapshot.Instances,
+			snapshot.AWSAuthMap),
+		roleCheck(checkid.IAMProfileMissing, profileMissing, snapshot.Instances, snapshot.Profiles),
+		roleCheck(checkid.IAMRolePolicies, ofRoles(policies), snapshot.Clusters, snapshot.Instances,
+			snapshot.Profiles, snapshot.Roles),
+		roleCheck(checkid.IAMRoleTrust, ofRoles(trust), snapshot.Instances, snapshot.Profiles, snapshot.Roles),
+		roleCheck(checkid.IAMSTSEndpoint, stsEndpoint, snapshot.Clusters, snapshot.Instances, snapshot.Subnets,
+			snapshot.RouteTables, snapshot.Endpoints, snapshot.Consoles),
+		roleCheck(checkid.IAMSTSRegionDeactivated, stsRegionDeactivated, snapshot.Instances),
+	}
+}
+
+// roleCheck is a check of roles: whose role counts, and where it is mapped,
 // depends on the cluster.
-func usingRoles(c check.Check) check.Check {
-	return check.Using([]snapshot.Source{
+func roleCheck(id checkid.ID, run func(*facts.View) []finding.Finding, needs ...snapshot.Source) check.Check {
+	return check.New(id, run, needs...).Using(
 		snapshot.Profiles, snapshot.Roles, snapshot.Access, snapshot.AWSAuthMap, snapshot.AWSNode, snapshot.Pods, snapshot.PodIdentities, snapshot.Addons, snapshot.Consoles,
-	}, c)
+	)
+}
+
+// ofRoles judges each node role of the scope.
+func ofRoles(judge func(facts.RoleGroup, *facts.View) []finding.Finding) func(*facts.View) []finding.Finding {
+	return func(s *facts.View) []finding.Finding {
+		list, found := s.RoleGroups()
+		for _, c := range list {
+			found = append(found, judge(c, s)...)
+		}
+		return found
+	}
 }
 
 // createAccessEntry is the remedy (package remedy) that makes one.
@@ -89,27 +130,21 @@ func modeEvidence(s *facts.View) finding.Evidence {
 	return finding.Evidence{What: "Authentication mode of " + s.Cluster.Name, Value: value}
 }
 
-func AWSAuthInvalid() check.Check {
-	return usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMAWSAuthInvalid),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSAuthMap},
-		Run: func(s *facts.View) []finding.Finding {
-			list, blind := s.RoleGroups()
-			if _, why := accessOf(s, facts.RoleGroup{}); why != nil {
-				return append(blind, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: []snapshot.Failure{*why}})
-			}
-			if s.Cluster.AuthMode == "API" {
-				return append(blind, passRoles(s, list, "is not read in the mode API")...)
-			}
-			if s.AWSAuth == nil {
-				return append(blind, passRoles(s, list, "does not exist")...)
-			}
-			if _, err := awsauth.Roles(s.AWSAuth.MapRoles); err != nil {
-				return append(blind, invalidMap(s, list, err)...)
-			}
-			return append(blind, passRoles(s, list, "mapRoles is a list")...)
-		},
-	})
+func awsAuthInvalid(s *facts.View) []finding.Finding {
+	list, blind := s.RoleGroups()
+	if _, why := accessOf(s, facts.RoleGroup{}); why != nil {
+		return append(blind, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: []snapshot.Failure{*why}})
+	}
+	if s.Cluster.AuthMode == "API" {
+		return append(blind, passRoles(s, list, "is not read in the mode API")...)
+	}
+	if s.AWSAuth == nil {
+		return append(blind, passRoles(s, list, "does not exist")...)
+	}
+	if _, err := awsauth.Roles(s.AWSAuth.MapRoles); err != nil {
+		return append(blind, invalidMap(s, list, err)...)
+	}
+	return append(blind, passRoles(s, list, "mapRoles is a list")...)
 }
 
 // passRoles passes the instances of all roleGroups, else the cluster.
@@ -197,7 +232,7 @@ func withClasses(judge func(*facts.View, classRole) []finding.Finding, c check.C
 	sources := []snapshot.Source{snapshot.NodePoolsOf, snapshot.AutoNodeClassesOf, snapshot.ClassAccess}
 	ofInstances := c.Run
 	ofClasses := func(s *facts.View) []finding.Finding { return judgeClasses(s, judge) }
-	c = check.Using(sources, c)
+	c = c.Using(sources...)
 	c.Run = func(s *facts.View) []finding.Finding { return append(ofInstances(s), ofClasses(s)...) }
 	c.InSweep = &check.Part{Needs: []snapshot.Source{snapshot.Clusters}, Uses: sources, Run: ofClasses}
 	return c
@@ -631,39 +666,33 @@ func attachPolicies(s *facts.View, role string, policies ...string) string {
 	return command.Several(commands)
 }
 
-func ProfileMissing() check.Check {
-	return usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMProfileMissing),
-		Needs: []snapshot.Source{snapshot.Instances, snapshot.Profiles},
-		Run: func(s *facts.View) []finding.Finding {
-			suspects, well := s.Suspects()
-			var list []finding.Finding
-			var lost []loss
-			var good []*snapshot.Instance
-			for _, i := range suspects {
-				if i.Profile == "" && i.Ended() {
-					continue // EC2 forgets the profile of an instance that has ended
-				}
-				l, why := lossOf(s, i)
-				switch {
-				case why != nil:
-					list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: i.ID, Covers: []string{i.ID}, Blocked: []snapshot.Failure{*why}})
-				case l.kind == "":
-					good = append(good, i)
-				default:
-					lost = l.in(lost)
-				}
-			}
-			list = facts.Together(list)
-			for _, l := range lost {
-				list = append(list, l.finding(s))
-			}
-			if good = append(good, well...); len(good) > 0 {
-				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(good)})
-			}
-			return list
-		},
-	})
+func profileMissing(s *facts.View) []finding.Finding {
+	suspects, well := s.Suspects()
+	var list []finding.Finding
+	var lost []loss
+	var good []*snapshot.Instance
+	for _, i := range suspects {
+		if i.Profile == "" && i.Ended() {
+			continue // EC2 forgets the profile of an instance that has ended
+		}
+		l, why := lossOf(s, i)
+		switch {
+		case why != nil:
+			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: i.ID, Covers: []string{i.ID}, Blocked: []snapshot.Failure{*why}})
+		case l.kind == "":
+			good = append(good, i)
+		default:
+			lost = l.in(lost)
+		}
+	}
+	list = facts.Together(list)
+	for _, l := range lost {
+		list = append(list, l.finding(s))
+	}
+	if good = append(good, well...); len(good) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(good)})
+	}
+	return list
 }
 
 // loss is how instances came to have no role.

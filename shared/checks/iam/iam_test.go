@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/facts"
@@ -14,8 +15,22 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestAccessDuplicateMapping(t *testing.T) {
-	checktest.RunCases(t, AccessDuplicateMapping(), accessDuplicateMappingCases())
+func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
+
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, Checks(), map[checkid.ID][]checktest.Case{
+		checkid.IAMAccessDuplicateMapping: accessDuplicateMappingCases(),
+		checkid.IAMAccessMissing:          accessMissingCases(),
+		checkid.IAMAccessWrongARN:         accessWrongARNCases(),
+		checkid.IAMAccessWrongType:        accessWrongTypeCases(),
+		checkid.IAMAWSAuthInvalid:         awsAuthInvalidCases(),
+		checkid.IAMCNIRolePolicies:        cniRolePoliciesCases(),
+		checkid.IAMProfileMissing:         profileMissingCases(),
+		checkid.IAMRolePolicies:           rolePoliciesCases(),
+		checkid.IAMRoleTrust:              roleTrustCases(),
+		checkid.IAMSTSEndpoint:            stsEndpointCases(),
+		checkid.IAMSTSRegionDeactivated:   stsRegionDeactivatedCases(),
+	})
 }
 
 func accessDuplicateMappingCases() []checktest.Case {
@@ -68,8 +83,6 @@ func withPath(s *snapshot.Snapshot) {
 }
 
 const pathRole = "arn:aws:iam::123456789012:role/team/a/workers"
-
-func TestAccessMissing(t *testing.T) { checktest.RunCases(t, AccessMissing(), accessMissingCases()) }
 
 func accessMissingCases() []checktest.Case {
 	role := snapshottest.NodeRole
@@ -132,7 +145,7 @@ func accessMissingCases() []checktest.Case {
 }
 
 func TestAccessMissingWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, AccessMissing(), outsider(noEntry, authMode("API"), mapRolesTo(asNode(snapshottest.NodeRole))))
+	got := checktest.Failed(t, checkOf(checkid.IAMAccessMissing), outsider(noEntry, authMode("API"), mapRolesTo(asNode(snapshottest.NodeRole))))
 	if want := "aws eks create-access-entry --region us-west-2 --cluster-name prod --principal-arn arn:aws:iam::123456789012:role/workers --type EC2_LINUX"; got.Fix.Command != want || got.Fix.Remedy != "create-access-entry" {
 		t.Errorf("Fix = %+v, want %q", got.Fix, want)
 	}
@@ -140,17 +153,17 @@ func TestAccessMissingWordsAndFix(t *testing.T) {
 		t.Errorf("Why = %q lacks %q", got.Why, want)
 	}
 
-	got = checktest.Failed(t, AccessMissing(), outsider(noEntry, func(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).Windows = true }))
+	got = checktest.Failed(t, checkOf(checkid.IAMAccessMissing), outsider(noEntry, func(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).Windows = true }))
 	if !strings.HasSuffix(got.Fix.Command, "--type EC2_WINDOWS") {
 		t.Errorf("Command = %q, want the type of Windows", got.Fix.Command)
 	}
-	got = checktest.Failed(t, AccessMissing(), outsider(noEntry, autoMode))
+	got = checktest.Failed(t, checkOf(checkid.IAMAccessMissing), outsider(noEntry, autoMode))
 	if want := "--type EC2 && aws eks associate-access-policy --region us-west-2 --cluster-name prod --principal-arn " + snapshottest.NodeRole +
 		" --policy-arn arn:aws:eks::aws:cluster-access-policy/AmazonEKSAutoNodePolicy --access-scope type=cluster"; !strings.HasSuffix(got.Fix.Command, want) {
 		t.Errorf("Command = %q, want the type of Auto Mode", got.Fix.Command)
 	}
 
-	got = checktest.Failed(t, AccessMissing(), outsider(authMode("CONFIG_MAP")))
+	got = checktest.Failed(t, checkOf(checkid.IAMAccessMissing), outsider(authMode("CONFIG_MAP")))
 	if !strings.HasPrefix(got.Fix.Command, "eksctl create iamidentitymapping --region us-west-2 --cluster prod") || got.Fix.Remedy != "" {
 		t.Errorf("Fix = %+v, want a mapping and no remedy: the mode has no access entries", got.Fix)
 	}
@@ -171,7 +184,7 @@ func TestAccessPolicyMissing(t *testing.T) {
 	inNamespace.Namespaces = []string{"ml"}
 	pass := []string{"pass " + role + " [i-0node]"}
 	fail := "fail " + role + " [i-0node] [i-0node] the access entry of workers lacks AmazonEKSAutoNodePolicy"
-	checktest.RunCases(t, AccessPolicyMissing(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.IAMAccessPolicyMissing), []checktest.Case{
 		{"Ready", snapshottest.PrivateWithNAT(), pass},
 		{"no node of Auto Mode", outsider(entryOf("EC2")), pass},
 		{"another type", outsider(autoMode), pass},
@@ -196,7 +209,7 @@ func TestAccessStale(t *testing.T) {
 	role := snapshottest.NodeRole
 	pass := []string{"pass " + role + " [i-0node]"}
 	fail := "fail " + role + " [i-0node] [i-0node] the access entry of workers is of a deleted role"
-	checktest.RunCases(t, AccessStale(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.IAMAccessStale), []checktest.Case{
 		{"Ready", checktest.Change(snapshottest.PrivateWithNAT(), recreated), pass},
 		{"the entry is newer", outsider(recreated, func(s *snapshot.Snapshot) { s.AccessEntries[0].Created = s.Roles[0].Created.Add(time.Second) }), pass},
 		{"times are not told", outsider(), pass},
@@ -211,8 +224,6 @@ func TestAccessStale(t *testing.T) {
 		{"unread", outsider(checktest.Unread(snapshot.Access)), []string{"unknown prod [] access entries: denied"}},
 	})
 }
-
-func TestAccessWrongARN(t *testing.T) { checktest.RunCases(t, AccessWrongARN(), accessWrongARNCases()) }
 
 func accessWrongARNCases() []checktest.Case {
 	role := snapshottest.NodeRole
@@ -248,7 +259,7 @@ func accessWrongARNCases() []checktest.Case {
 }
 
 func TestAccessWrongARNWords(t *testing.T) {
-	got := checktest.Failed(t, AccessWrongARN(), outsider(withPath, authMode("CONFIG_MAP"), mapRolesTo(asNode(pathRole))))
+	got := checktest.Failed(t, checkOf(checkid.IAMAccessWrongARN), outsider(withPath, authMode("CONFIG_MAP"), mapRolesTo(asNode(pathRole))))
 	want := "mapRoles, entry 1: " + pathRole + ": it has the role's path, which the authenticator does not know: STS names roles without it. The role arn:aws:iam::123456789012:role/workers itself has no mapping in kube-system/aws-auth, so prod answers i-0node with 401 Unauthorized."
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
@@ -266,10 +277,6 @@ func entryOf(kind string) func(*snapshot.Snapshot) {
 }
 
 func windowsNode(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).Windows = true }
-
-func TestAccessWrongType(t *testing.T) {
-	checktest.RunCases(t, AccessWrongType(), accessWrongTypeCases())
-}
 
 func accessWrongTypeCases() []checktest.Case {
 	role := snapshottest.NodeRole
@@ -297,15 +304,13 @@ func accessWrongTypeCases() []checktest.Case {
 }
 
 func TestAccessWrongTypeFix(t *testing.T) {
-	got := checktest.Failed(t, AccessWrongType(), outsider(entryOf("STANDARD")))
+	got := checktest.Failed(t, checkOf(checkid.IAMAccessWrongType), outsider(entryOf("STANDARD")))
 	want := "aws eks delete-access-entry --region us-west-2 --cluster-name prod --principal-arn arn:aws:iam::123456789012:role/workers && " +
 		"aws eks create-access-entry --region us-west-2 --cluster-name prod --principal-arn arn:aws:iam::123456789012:role/workers --type EC2_LINUX"
 	if got.Fix.Command != want || got.Fix.Remedy != "" {
 		t.Errorf("Fix = %+v, want %q and no remedy: that one only creates", got.Fix, want)
 	}
 }
-
-func TestAwsAuthInvalid(t *testing.T) { checktest.RunCases(t, AWSAuthInvalid(), awsAuthInvalidCases()) }
 
 func awsAuthInvalidCases() []checktest.Case {
 	role := snapshottest.NodeRole
@@ -337,7 +342,7 @@ func awsAuthInvalidCases() []checktest.Case {
 }
 
 func TestAWSAuthInvalidSaysWhereItBreaks(t *testing.T) {
-	got := checktest.Failed(t, AWSAuthInvalid(), outsider(authMode("CONFIG_MAP"), mapRolesTo("- rolearn: x\n\tgroups: []\n")))
+	got := checktest.Failed(t, checkOf(checkid.IAMAWSAuthInvalid), outsider(authMode("CONFIG_MAP"), mapRolesTo("- rolearn: x\n\tgroups: []\n")))
 	if !strings.Contains(got.Why, "prod cannot read mapRoles: yaml: line 2") {
 		t.Errorf("Why = %q, want the line", got.Why)
 	}
@@ -410,58 +415,58 @@ func TestRolesOfClasses(t *testing.T) {
 		world *snapshot.Snapshot
 		want  []string
 	}{
-		{"no entry", AccessMissing(), refused(noClassEntry), fail("prod does not admit the node role gpu-nodes")},
-		{"no entry, and the role is not known", AccessMissing(), refused(noClassEntry, classRoleUnread), fail("prod does not admit the node role gpu-nodes")},
-		{"an entry", AccessMissing(), refused(), pass},
-		{"an entry, and the class says nothing yet", AccessMissing(), refused(noClassEntry, classIs(func(c *snapshot.NodeClass) { c.Conditions = nil })), nil},
-		{"refused a minute ago", AccessMissing(), refused(noClassEntry, func(s *snapshot.Snapshot) {
+		{"no entry", checkOf(checkid.IAMAccessMissing), refused(noClassEntry), fail("prod does not admit the node role gpu-nodes")},
+		{"no entry, and the role is not known", checkOf(checkid.IAMAccessMissing), refused(noClassEntry, classRoleUnread), fail("prod does not admit the node role gpu-nodes")},
+		{"an entry", checkOf(checkid.IAMAccessMissing), refused(), pass},
+		{"an entry, and the class says nothing yet", checkOf(checkid.IAMAccessMissing), refused(noClassEntry, classIs(func(c *snapshot.NodeClass) { c.Conditions = nil })), nil},
+		{"refused a minute ago", checkOf(checkid.IAMAccessMissing), refused(noClassEntry, func(s *snapshot.Snapshot) {
 			is := s.AutoNodeClasses[0].Conditions["InstanceProfileReady"]
 			is.Since = s.Time.Add(-time.Minute)
 			s.AutoNodeClasses[0].Conditions["InstanceProfileReady"] = is
 		}), nil},
-		{"refused before it was changed", AccessMissing(), refused(noClassEntry, classIs(func(c *snapshot.NodeClass) { c.Generation = 2 })), nil},
-		{"not refused", AccessMissing(), refused(noClassEntry, classIs(func(c *snapshot.NodeClass) {
+		{"refused before it was changed", checkOf(checkid.IAMAccessMissing), refused(noClassEntry, classIs(func(c *snapshot.NodeClass) { c.Generation = 2 })), nil},
+		{"not refused", checkOf(checkid.IAMAccessMissing), refused(noClassEntry, classIs(func(c *snapshot.NodeClass) {
 			c.Conditions["InstanceProfileReady"] = snapshot.ObservedCondition{Condition: snapshot.Condition{Status: "True"}}
 		})), well},
-		{"named by no NodePool", AccessMissing(), refused(noClassEntry, func(s *snapshot.Snapshot) { s.NodePools[0].Deleting = true }), nil},
-		{"being deleted", AccessMissing(), refused(noClassEntry, classIs(func(c *snapshot.NodeClass) { c.Deleting = true })), nil},
-		{"unread", AccessMissing(), refused(checktest.Unread(snapshot.ClassAccess)), []string{"unknown gpu" + covers + " access of node classes: denied"}},
-		{"its role is not known", AccessMissing(), refused(func(s *snapshot.Snapshot) {
+		{"named by no NodePool", checkOf(checkid.IAMAccessMissing), refused(noClassEntry, func(s *snapshot.Snapshot) { s.NodePools[0].Deleting = true }), nil},
+		{"being deleted", checkOf(checkid.IAMAccessMissing), refused(noClassEntry, classIs(func(c *snapshot.NodeClass) { c.Deleting = true })), nil},
+		{"unread", checkOf(checkid.IAMAccessMissing), refused(checktest.Unread(snapshot.ClassAccess)), []string{"unknown gpu" + covers + " access of node classes: denied"}},
+		{"its role is not known", checkOf(checkid.IAMAccessMissing), refused(func(s *snapshot.Snapshot) {
 			s.ClassRoles = nil
 			s.Lack(snapshot.ClassAccess, "gpu", snapshot.Failure{Source: snapshot.ClassAccess, Reason: snapshot.Broken, Call: "iam:GetInstanceProfile"})
 		}), []string{"unknown gpu" + covers + " access of node classes: broken"}},
-		{"the NodeClasses are unread", AccessMissing(), refused(checktest.Unread(snapshot.AutoNodeClassesOf)), nil},
+		{"the NodeClasses are unread", checkOf(checkid.IAMAccessMissing), refused(checktest.Unread(snapshot.AutoNodeClassesOf)), nil},
 
-		{"STANDARD", AccessWrongType(), refused(entryType("STANDARD")), fail("access entry of gpu-nodes is STANDARD, not EC2")},
-		{"EC2_LINUX", AccessWrongType(), refused(entryType("EC2_LINUX")), likely(fail("access entry of gpu-nodes is EC2_LINUX, not EC2"))},
-		{"STANDARD, and the role is not known", AccessWrongType(), refused(entryType("STANDARD"), classRoleUnread), fail("access entry of gpu-nodes is STANDARD, not EC2")},
-		{"EC2", AccessWrongType(), refused(), pass},
-		{"no entry: another check's", AccessWrongType(), refused(noClassEntry), pass},
-		{"an unknown type", AccessWrongType(), refused(entryType("EC2_MAC")), unknown(`access entries: not read: the access entry of ` + gpuRole + ` has the type "EC2_MAC", which is not known`)},
+		{"STANDARD", checkOf(checkid.IAMAccessWrongType), refused(entryType("STANDARD")), fail("access entry of gpu-nodes is STANDARD, not EC2")},
+		{"EC2_LINUX", checkOf(checkid.IAMAccessWrongType), refused(entryType("EC2_LINUX")), likely(fail("access entry of gpu-nodes is EC2_LINUX, not EC2"))},
+		{"STANDARD, and the role is not known", checkOf(checkid.IAMAccessWrongType), refused(entryType("STANDARD"), classRoleUnread), fail("access entry of gpu-nodes is STANDARD, not EC2")},
+		{"EC2", checkOf(checkid.IAMAccessWrongType), refused(), pass},
+		{"no entry: another check's", checkOf(checkid.IAMAccessWrongType), refused(noClassEntry), pass},
+		{"an unknown type", checkOf(checkid.IAMAccessWrongType), refused(entryType("EC2_MAC")), unknown(`access entries: not read: the access entry of ` + gpuRole + ` has the type "EC2_MAC", which is not known`)},
 
-		{"without the policy", AccessPolicyMissing(), refused(classEntry(func(e *snapshot.AccessEntry) { e.Policies = nil })), fail("the access entry of gpu-nodes lacks AmazonEKSAutoNodePolicy")},
-		{"the policy for a namespace", AccessPolicyMissing(), refused(classEntry(func(e *snapshot.AccessEntry) { e.Policies[0].Namespaces = []string{"ml"} })), fail("the access entry of gpu-nodes lacks AmazonEKSAutoNodePolicy")},
-		{"with the policy", AccessPolicyMissing(), refused(), pass},
-		{"the policies unread", AccessPolicyMissing(), refused(classPoliciesUnread), unknown("access of node classes: throttled")},
-		{"STANDARD: another check's", AccessPolicyMissing(), refused(entryType("STANDARD")), pass},
+		{"without the policy", checkOf(checkid.IAMAccessPolicyMissing), refused(classEntry(func(e *snapshot.AccessEntry) { e.Policies = nil })), fail("the access entry of gpu-nodes lacks AmazonEKSAutoNodePolicy")},
+		{"the policy for a namespace", checkOf(checkid.IAMAccessPolicyMissing), refused(classEntry(func(e *snapshot.AccessEntry) { e.Policies[0].Namespaces = []string{"ml"} })), fail("the access entry of gpu-nodes lacks AmazonEKSAutoNodePolicy")},
+		{"with the policy", checkOf(checkid.IAMAccessPolicyMissing), refused(), pass},
+		{"the policies unread", checkOf(checkid.IAMAccessPolicyMissing), refused(classPoliciesUnread), unknown("access of node classes: throttled")},
+		{"STANDARD: another check's", checkOf(checkid.IAMAccessPolicyMissing), refused(entryType("STANDARD")), pass},
 
-		{"made again", AccessStale(), refused(classRecreated), fail("the access entry of gpu-nodes is of a deleted role")},
-		{"made again, and the entry changed since", AccessStale(), refused(classRecreated, classEntry(func(e *snapshot.AccessEntry) { e.Modified = e.Modified.Add(47 * time.Hour) })), likely(fail("the access entry of gpu-nodes is of a deleted role"))},
-		{"the entry is newer", AccessStale(), refused(), pass},
-		{"made within the clocks' difference", AccessStale(), refused(func(s *snapshot.Snapshot) { s.ClassRoles[0].Created = s.Time.Add(-47*time.Hour + 30*time.Second) }), pass},
-		{"the role is not known", AccessStale(), refused(classRoleUnread), unknown("access of node classes: throttled")},
-		{"no entry to be stale", AccessStale(), refused(noClassEntry), pass},
+		{"made again", checkOf(checkid.IAMAccessStale), refused(classRecreated), fail("the access entry of gpu-nodes is of a deleted role")},
+		{"made again, and the entry changed since", checkOf(checkid.IAMAccessStale), refused(classRecreated, classEntry(func(e *snapshot.AccessEntry) { e.Modified = e.Modified.Add(47 * time.Hour) })), likely(fail("the access entry of gpu-nodes is of a deleted role"))},
+		{"the entry is newer", checkOf(checkid.IAMAccessStale), refused(), pass},
+		{"made within the clocks' difference", checkOf(checkid.IAMAccessStale), refused(func(s *snapshot.Snapshot) { s.ClassRoles[0].Created = s.Time.Add(-47*time.Hour + 30*time.Second) }), pass},
+		{"the role is not known", checkOf(checkid.IAMAccessStale), refused(classRoleUnread), unknown("access of node classes: throttled")},
+		{"no entry to be stale", checkOf(checkid.IAMAccessStale), refused(noClassEntry), pass},
 
-		{"a path, and all else well", AccessWrongARN(), refused(classPath), []string{"fail (likely) " + path + covers + " [] the node role gpu-nodes has a path"}},
-		{"a path, and the policies unread", AccessWrongARN(), refused(func(s *snapshot.Snapshot) {
+		{"a path, and all else well", checkOf(checkid.IAMAccessWrongARN), refused(classPath), []string{"fail (likely) " + path + covers + " [] the node role gpu-nodes has a path"}},
+		{"a path, and the policies unread", checkOf(checkid.IAMAccessWrongARN), refused(func(s *snapshot.Snapshot) {
 			classPath(s)
 			s.Lack(snapshot.ClassAccess, snapshot.AccessPoliciesOf(path), snapshot.Failure{Source: snapshot.ClassAccess, Reason: snapshot.Throttled, Call: "eks:ListAssociatedAccessPolicies"})
 		}), []string{"unknown " + path + covers + " access of node classes: throttled"}},
-		{"a path, and a wrong type", AccessWrongARN(), refused(classPath, entryType("STANDARD")), []string{"pass " + path + covers}},
-		{"an entry of another path", AccessWrongARN(), refused(classEntry(func(e *snapshot.AccessEntry) { e.Principal = path })), fail("the access entry of gpu-nodes has another path")},
-		{"no path", AccessWrongARN(), refused(), pass},
-		{"whether it has one is not known", AccessWrongARN(), refused(classRoleUnread), unknown("access of node classes: throttled")},
-		{"no entry at all", AccessWrongARN(), refused(noClassEntry), pass},
+		{"a path, and a wrong type", checkOf(checkid.IAMAccessWrongARN), refused(classPath, entryType("STANDARD")), []string{"pass " + path + covers}},
+		{"an entry of another path", checkOf(checkid.IAMAccessWrongARN), refused(classEntry(func(e *snapshot.AccessEntry) { e.Principal = path })), fail("the access entry of gpu-nodes has another path")},
+		{"no path", checkOf(checkid.IAMAccessWrongARN), refused(), pass},
+		{"whether it has one is not known", checkOf(checkid.IAMAccessWrongARN), refused(classRoleUnread), unknown("access of node classes: throttled")},
+		{"no entry at all", checkOf(checkid.IAMAccessWrongARN), refused(noClassEntry), pass},
 	} {
 		got := checktest.Lines(check.Eval([]check.Check{tt.check.Sweeping()}, tt.world))
 		if strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
@@ -472,7 +477,7 @@ func TestRolesOfClasses(t *testing.T) {
 
 // TestClassesBesideInstances: a look at launches judges both.
 func TestClassesBesideInstances(t *testing.T) {
-	got := checktest.Lines(check.Eval([]check.Check{AccessWrongType()}, refused(entryType("STANDARD"))))
+	got := checktest.Lines(check.Eval([]check.Check{checkOf(checkid.IAMAccessWrongType)}, refused(entryType("STANDARD"))))
 	want := []string{"fail " + gpuRole + " [nodeclass/gpu nodepool/ml] [] access entry of gpu-nodes is STANDARD, not EC2", "pass " + snapshottest.NodeRole + " [i-0node]"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, want %q", got, want)
@@ -487,7 +492,7 @@ func TestTwoClassesOfOneRole(t *testing.T) {
 	s.AutoNodeClasses = append(s.AutoNodeClasses, other)
 	s.NodePools = append(s.NodePools, snapshot.NodePool{Name: "spare", Class: snapshot.ClassRef{Group: snapshot.AutoModeGroup, Name: "tpu"}})
 	s.ClassRoles[0].Classes = []string{"gpu", "tpu"}
-	got := checktest.Failed(t, AccessMissing().Sweeping(), s)
+	got := checktest.Failed(t, checkOf(checkid.IAMAccessMissing).Sweeping(), s)
 	if want := gpuRole + ", the node role of NodeClass gpu and tpu, has no access entry in prod. EKS Auto Mode launches no node for NodePool ml and spare until prod admits the role."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -521,10 +526,6 @@ func cniImage(version string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) {
 		s.CNI.Image = "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:" + version
 	}
-}
-
-func TestCniRolePolicies(t *testing.T) {
-	checktest.RunCases(t, CNIRolePolicies(), cniRolePoliciesCases())
 }
 
 func cniRolePoliciesCases() []checktest.Case {
@@ -645,7 +646,7 @@ func cniRolePoliciesCases() []checktest.Case {
 }
 
 func TestCNIRolePoliciesWords(t *testing.T) {
-	got := checktest.Failed(t, CNIRolePolicies(), outsider(ownRole(`"s3:*"`)))
+	got := checktest.Failed(t, checkOf(checkid.IAMCNIRolePolicies), outsider(ownRole(`"s3:*"`)))
 	if want := "aws-node uses " + cniRole + " (annotation eks.amazonaws.com/role-arn of kube-system/aws-node), which may not ec2:DescribeNetworkInterfaces and ec2:AssignPrivateIpAddresses: no policy of the role grants it."; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}
@@ -656,7 +657,7 @@ func TestCNIRolePoliciesWords(t *testing.T) {
 
 // TestCNITypesWords holds that the date and the source of the data are told.
 func TestCNITypesWords(t *testing.T) {
-	got := checktest.Failed(t, CNIRolePolicies(), outsider(ownRole(`["ec2:AssignPrivateIpAddresses","ec2:*NetworkInterface*","ec2:CreateTags"]`), cniImage("v1.20.4-eksbuild.1"), func(s *snapshot.Snapshot) {
+	got := checktest.Failed(t, checkOf(checkid.IAMCNIRolePolicies), outsider(ownRole(`["ec2:AssignPrivateIpAddresses","ec2:*NetworkInterface*","ec2:CreateTags"]`), cniImage("v1.20.4-eksbuild.1"), func(s *snapshot.Snapshot) {
 		snapshottest.Instance(s, snapshottest.Node).Type = "c9g.large"
 	}))
 	if !strings.HasSuffix(got.Why, " v1.20.4 of the plugin does not know c9g.large without asking EC2.") || got.Confidence != "" && got.Confidence != "certain" {
@@ -704,8 +705,6 @@ func noInstanceProfile(s *snapshot.Snapshot) {
 	snapshottest.Instance(s, snapshottest.Node).Profile = ""
 }
 
-func TestProfileMissing(t *testing.T) { checktest.RunCases(t, ProfileMissing(), profileMissingCases()) }
-
 func profileMissingCases() []checktest.Case {
 	profile, role := snapshottest.ProfileARN, snapshottest.NodeRole
 	return []checktest.Case{
@@ -746,7 +745,7 @@ func secondNode(s *snapshot.Snapshot) {
 }
 
 func TestProfileMissingFix(t *testing.T) {
-	got := checktest.Failed(t, ProfileMissing(), outsider(func(s *snapshot.Snapshot) { s.Profiles[0].Roles = nil }))
+	got := checktest.Failed(t, checkOf(checkid.IAMProfileMissing), outsider(func(s *snapshot.Snapshot) { s.Profiles[0].Roles = nil }))
 	if want := "aws iam add-role-to-instance-profile --region us-west-2 --instance-profile-name eks-workers --role-name '<node role>'"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
@@ -772,8 +771,6 @@ func withBoundary(statement string) func(*snapshot.Snapshot) {
 		s.Roles[0].Boundary = &snapshot.Policy{Name: "limit", Document: `{"Statement":` + statement + `}`}
 	}
 }
-
-func TestRolePolicies(t *testing.T) { checktest.RunCases(t, RolePolicies(), rolePoliciesCases()) }
 
 func rolePoliciesCases() []checktest.Case {
 	role := snapshottest.NodeRole
@@ -832,7 +829,7 @@ func startedBy(text string) func(*snapshot.Snapshot) {
 }
 
 func TestRolePoliciesWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, RolePolicies(), outsider(detachPolicy("AmazonEKS_CNI_Policy"), detachPolicy("AmazonEC2ContainerRegistryReadOnly")))
+	got := checktest.Failed(t, checkOf(checkid.IAMRolePolicies), outsider(detachPolicy("AmazonEKS_CNI_Policy"), detachPolicy("AmazonEC2ContainerRegistryReadOnly")))
 	want := "aws iam attach-role-policy --region us-west-2 --role-name workers --policy-arn arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryPullOnly && " +
 		"aws iam attach-role-policy --region us-west-2 --role-name workers --policy-arn arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"
 	if got.Fix.Command != want {
@@ -845,7 +842,7 @@ func TestRolePoliciesWordsAndFix(t *testing.T) {
 		t.Errorf("policies %q", got)
 	}
 
-	got = checktest.Failed(t, RolePolicies(), outsider(inlinePolicy(`{"Sid":"Lock","Effect":"Deny","Action":"ecr:*","Resource":"*"}`)))
+	got = checktest.Failed(t, checkOf(checkid.IAMRolePolicies), outsider(inlinePolicy(`{"Sid":"Lock","Effect":"Deny","Action":"ecr:*","Resource":"*"}`)))
 	if !strings.Contains(got.Why, "Lock of own denies it") || got.Fix.Command != "" || !strings.HasPrefix(got.Fix.Text, "Change own") {
 		t.Errorf("Why = %q, Fix = %+v", got.Why, got.Fix)
 	}
@@ -854,8 +851,6 @@ func TestRolePoliciesWordsAndFix(t *testing.T) {
 func trustPolicy(document string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Roles[0].Trust = document }
 }
-
-func TestRoleTrust(t *testing.T) { checktest.RunCases(t, RoleTrust(), roleTrustCases()) }
 
 func roleTrustCases() []checktest.Case {
 	role := snapshottest.NodeRole
@@ -886,7 +881,7 @@ func roleTrustCases() []checktest.Case {
 }
 
 func TestRoleTrustFix(t *testing.T) {
-	got := checktest.Failed(t, RoleTrust(), outsider(trustPolicy(`{"Statement":{"Effect":"Allow","Principal":"*","Action":"s3:*"}}`)))
+	got := checktest.Failed(t, checkOf(checkid.IAMRoleTrust), outsider(trustPolicy(`{"Statement":{"Effect":"Allow","Principal":"*","Action":"s3:*"}}`)))
 	if !strings.HasPrefix(got.Fix.Command, "aws iam update-assume-role-policy --region us-west-2 --role-name workers --policy-document '{") {
 		t.Errorf("Command = %q", got.Fix.Command)
 	}
@@ -902,8 +897,6 @@ func closedVPC(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 func legacySTS(s *snapshot.Snapshot) { s.CNI.Env["AWS_STS_REGIONAL_ENDPOINTS"] = "legacy" }
 
 func cniHasRole(s *snapshot.Snapshot) { s.CNI.Role = cniRole }
-
-func TestStsEndpoint(t *testing.T) { checktest.RunCases(t, STSEndpoint(), stsEndpointCases()) }
 
 func stsEndpointCases() []checktest.Case {
 	role := snapshottest.NodeRole
@@ -978,10 +971,6 @@ func notReadyWith(message string) func(*snapshot.Snapshot) {
 	}
 }
 
-func TestStsRegionDeactivated(t *testing.T) {
-	checktest.RunCases(t, STSRegionDeactivated(), stsRegionDeactivatedCases())
-}
-
 func stsRegionDeactivatedCases() []checktest.Case {
 	const host = "sts.us-west-2.amazonaws.com"
 	pass := []string{"pass " + host + " [i-0node]"}
@@ -1015,7 +1004,7 @@ func stsRegionDeactivatedCases() []checktest.Case {
 }
 
 func TestSTSRegionDeactivatedShowsTheLine(t *testing.T) {
-	got := checktest.Failed(t, STSRegionDeactivated(), outsider(consoleSays(disabledLine)))
+	got := checktest.Failed(t, checkOf(checkid.IAMSTSRegionDeactivated), outsider(consoleSays(disabledLine)))
 	if got := checktest.Value(t, got, "console of i-0node"); !strings.HasPrefix(got, "kubelet: E1120") {
 		t.Errorf("evidence %q", got)
 	}

@@ -8,9 +8,6 @@ import (
 	"strings"
 
 	"rollcall/shared/access/policy"
-	"rollcall/shared/catalog"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -18,20 +15,6 @@ import (
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
 )
-
-func RolePolicies() check.Check {
-	return usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMRolePolicies),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Roles},
-		Run: func(s *facts.View) []finding.Finding {
-			list, blind := s.RoleGroups()
-			for _, c := range list {
-				blind = append(blind, policies(c, s)...)
-			}
-			return blind
-		},
-	})
-}
 
 func policies(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	if len(c.Suspects) == 0 {
@@ -188,20 +171,6 @@ func asksForCluster(c facts.RoleGroup, s *facts.View) bool {
 		}
 	}
 	return false
-}
-
-func RoleTrust() check.Check {
-	return usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMRoleTrust),
-		Needs: []snapshot.Source{snapshot.Instances, snapshot.Profiles, snapshot.Roles},
-		Run: func(s *facts.View) []finding.Finding {
-			list, blind := s.RoleGroups()
-			for _, c := range list {
-				blind = append(blind, trust(c, s)...)
-			}
-			return blind
-		},
-	})
 }
 
 // ec2Service is the name by which EC2 assumes roles. China has its own, and

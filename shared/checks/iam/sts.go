@@ -8,9 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/shared/catalog"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -19,19 +16,13 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func STSEndpoint() check.Check {
-	return usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMSTSEndpoint),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Consoles},
-		Run: func(s *facts.View) []finding.Finding {
-			list, blind := s.RoleGroups()
-			net := s.Network()
-			for _, c := range list {
-				blind = append(blind, sts(c, s, net)...)
-			}
-			return blind
-		},
-	})
+func stsEndpoint(s *facts.View) []finding.Finding {
+	list, blind := s.RoleGroups()
+	net := s.Network()
+	for _, c := range list {
+		blind = append(blind, sts(c, s, net)...)
+	}
+	return blind
 }
 
 // sts judges each suspect, and says the same of several once.
@@ -263,57 +254,51 @@ func namesHost(line, host string) bool {
 // regionDisabled is STS's code for a region that the account has switched off.
 const regionDisabled = "RegionDisabledException"
 
-func STSRegionDeactivated() check.Check {
-	return usingRoles(check.Check{
-		Entry: catalog.Meaning(checkid.IAMSTSRegionDeactivated),
-		Needs: []snapshot.Source{snapshot.Instances},
-		Run: func(s *facts.View) []finding.Finding {
-			suspects, well := s.Suspects()
-			var list []finding.Finding
-			var clean, unheard []*snapshot.Instance
-			f := finding.Finding{Outcome: finding.Fail}
-			told := regionTold(s)
-			for _, i := range suspects {
-				h, found, unread := listen(s, i, saysDisabled)
-				switch {
-				case found:
-					f.Covers = append(f.Covers, i.ID)
-					f.Evidence = append(f.Evidence, finding.Evidence{What: h.from, Value: h.line})
-				case len(told) > 0: // the setting is the account's: it is true for all
-					f.Covers = append(f.Covers, i.ID)
-				case len(unread) > 0:
-					list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: i.ID, Covers: []string{i.ID}, Blocked: unread})
-				case !hasConsole(s, i.ID): // consoles are sampled
-					unheard = append(unheard, i)
-				default:
-					clean = append(clean, i)
-				}
-			}
-			list = facts.Together(list)
-			if len(f.Covers) > 0 {
-				f.Covers = append(f.Covers, facts.IDs(unheard)...)
-			} else {
-				clean = append(clean, unheard...)
-			}
-			host, _ := stsHost(s)
-			if clean = append(clean, well...); len(clean) > 0 {
-				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: host, Covers: facts.IDs(clean)})
-			}
-			if len(f.Covers) == 0 {
-				return list
-			}
-			f.Resource, f.Instances = host, f.Covers
-			f.Evidence = append(told, f.Evidence[:min(len(f.Evidence), 5)]...)
-			f.Title = phrase.Title("STS is switched off in %s", s.Region)
-			f.Why = fmt.Sprintf("STS refuses the account %s in %s (%s: %s). %s cannot prove to %s who %s.",
-				s.Account, s.Region, f.Evidence[0].What, f.Evidence[0].Value, phrase.Some(f.Covers, 3), cmp.Or(s.Cluster.Name, "the cluster"), phrase.Verb(f.Covers, "it is", "they are"))
-			f.Fix = finding.Fix{
-				Text:    fmt.Sprintf("Activate %s in the IAM console: Account settings, Security Token Service, Endpoints. There is no API for it.", s.Region),
-				Console: fmt.Sprintf("%s/iam/home?region=%s#/account_settings", link.Host(s), s.Region),
-			}
-			return append(list, f)
-		},
-	})
+func stsRegionDeactivated(s *facts.View) []finding.Finding {
+	suspects, well := s.Suspects()
+	var list []finding.Finding
+	var clean, unheard []*snapshot.Instance
+	f := finding.Finding{Outcome: finding.Fail}
+	told := regionTold(s)
+	for _, i := range suspects {
+		h, found, unread := listen(s, i, saysDisabled)
+		switch {
+		case found:
+			f.Covers = append(f.Covers, i.ID)
+			f.Evidence = append(f.Evidence, finding.Evidence{What: h.from, Value: h.line})
+		case len(told) > 0: // the setting is the account's: it is true for all
+			f.Covers = append(f.Covers, i.ID)
+		case len(unread) > 0:
+			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: i.ID, Covers: []string{i.ID}, Blocked: unread})
+		case !hasConsole(s, i.ID): // consoles are sampled
+			unheard = append(unheard, i)
+		default:
+			clean = append(clean, i)
+		}
+	}
+	list = facts.Together(list)
+	if len(f.Covers) > 0 {
+		f.Covers = append(f.Covers, facts.IDs(unheard)...)
+	} else {
+		clean = append(clean, unheard...)
+	}
+	host, _ := stsHost(s)
+	if clean = append(clean, well...); len(clean) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: host, Covers: facts.IDs(clean)})
+	}
+	if len(f.Covers) == 0 {
+		return list
+	}
+	f.Resource, f.Instances = host, f.Covers
+	f.Evidence = append(told, f.Evidence[:min(len(f.Evidence), 5)]...)
+	f.Title = phrase.Title("STS is switched off in %s", s.Region)
+	f.Why = fmt.Sprintf("STS refuses the account %s in %s (%s: %s). %s cannot prove to %s who %s.",
+		s.Account, s.Region, f.Evidence[0].What, f.Evidence[0].Value, phrase.Some(f.Covers, 3), cmp.Or(s.Cluster.Name, "the cluster"), phrase.Verb(f.Covers, "it is", "they are"))
+	f.Fix = finding.Fix{
+		Text:    fmt.Sprintf("Activate %s in the IAM console: Account settings, Security Token Service, Endpoints. There is no API for it.", s.Region),
+		Console: fmt.Sprintf("%s/iam/home?region=%s#/account_settings", link.Host(s), s.Region),
+	}
+	return append(list, f)
 }
 
 // hasConsole tells that the console of an instance was read.

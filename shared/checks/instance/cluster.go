@@ -8,9 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"rollcall/shared/catalog"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -20,15 +17,6 @@ import (
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
-
-func ClusterCA() check.Check {
-	return usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceClusterCA),
-		Needs: []snapshot.Source{snapshot.Clusters},
-		Uses:  []snapshot.Source{snapshot.Instances, snapshot.UserDataOf, snapshot.Nodes, snapshot.Nodegroups},
-		Run:   runClusterCA,
-	})
-}
 
 // bundle is a cluster's authorities: the one that signs is listed first since the order was
 // fixed on 11 September 2026 (aws/containers-roadmap#2638). The others are its successor or
@@ -184,14 +172,6 @@ func startedFrom(st *facts.BootConfig, template string) []string {
 		}
 	}
 	return ids
-}
-
-func ClusterTag() check.Check {
-	return usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceClusterTag),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances},
-		Run:   runClusterTag,
-	})
 }
 
 func runClusterTag(s *facts.View) []finding.Finding {

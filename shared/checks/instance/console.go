@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -18,20 +16,14 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func ConsoleError() check.Check {
-	return check.Using(already(), usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceConsoleError),
-		Needs: []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Consoles},
-		Run: func(s *facts.View) []finding.Finding {
-			l := s.Index()
-			suspects, well := l.S.Suspects()
-			list := consoleFindings(l, suspects)
-			if len(well) > 0 {
-				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
-			}
-			return list
-		},
-	}))
+func consoleError(s *facts.View) []finding.Finding {
+	l := s.Index()
+	suspects, well := l.S.Suspects()
+	list := consoleFindings(l, suspects)
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
+	}
+	return list
 }
 
 // consoleGroup are the consoles of instances that one group started from one

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -22,12 +21,61 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// usingStart is a check of instances: what is expected of one depends on its
+// Checks are the checks of the family.
+func Checks() []check.Check {
+	return []check.Check{
+		startCheck(checkid.InstanceClusterCA, runClusterCA, snapshot.Clusters).Using(snapshot.Instances,
+			snapshot.UserDataOf, snapshot.Nodes, snapshot.Nodegroups),
+		startCheck(checkid.InstanceClusterTag, runClusterTag, snapshot.Clusters, snapshot.Instances),
+		startCheck(checkid.InstanceConsoleError, consoleError, snapshot.Instances, snapshot.Nodes,
+			snapshot.Consoles).Using(already()...),
+		startCheck(checkid.InstanceAMI, runImageUnfit, snapshot.Clusters, snapshot.Instances, snapshot.Nodes,
+			snapshot.Images),
+		// CommonFactor compares the launches of a week: shared/node/factor says how, and
+		// docs/factor.md how soon it names what, and that it accuses nothing healthy.
+		check.New(checkid.InstanceCommonFactor, runCommonFactor, snapshot.Clusters, snapshot.Instances,
+			snapshot.Nodes).Using(snapshot.LaunchHistory),
+		// Nodes are looked at where they were read: an instance that lived less
+		// than the time to join was no node, whatever Kubernetes says later.
+		startCheck(checkid.InstanceEndedEarly, runEndedEarly, snapshot.Instances),
+		// User data is looked at where it was read; labels of a node group
+		// can be judged without it.
+		startCheck(checkid.InstanceForbiddenNodeLabel, runForbiddenNodeLabel, snapshot.Clusters, snapshot.Instances,
+			snapshot.Nodegroups),
+		startCheck(checkid.InstanceMaxPods, runMaxPods, snapshot.Clusters, snapshot.Instances,
+			snapshot.InstanceTypes, snapshot.AWSNode).Using(snapshot.WaitingPods, snapshot.PodEventsOf,
+			snapshot.PodsOnNodes),
+		// What the groups let through says whether their lack matters.
+		startCheck(checkid.InstanceForeignSecurityGroups, runForeignSecurityGroups, snapshot.Clusters,
+			snapshot.Instances, snapshot.LaunchTemplates).Using(snapshot.Subnets, snapshot.RouteTables,
+			snapshot.Endpoints, snapshot.SecurityGroups, snapshot.UserDataOf).WithPathSources(),
+		startCheck(checkid.InstanceIMDS, runIMDS, snapshot.Clusters, snapshot.Instances).Using(snapshot.WaitingPods,
+			snapshot.PodEventsOf),
+		startCheck(checkid.InstanceOlderThanCluster, runOlderThanCluster, snapshot.Clusters, snapshot.Instances),
+		startCheck(checkid.InstanceScheduledEvent, scheduledEvent, snapshot.Instances, snapshot.Nodes,
+			snapshot.Statuses),
+		startCheck(checkid.InstanceStatusCheck, statusCheck, snapshot.Instances, snapshot.Nodes, snapshot.Statuses),
+		// Nodegroups and images tell who has to bring the bootstrap; where
+		// they were not read only those verdicts are Unknown.
+		startCheck(checkid.InstanceUserData, runUserData, snapshot.Clusters, snapshot.Instances,
+			snapshot.UserDataOf),
+		startCheck(checkid.InstanceVersionSkew, runVersionSkew, snapshot.Clusters, snapshot.Instances,
+			snapshot.Nodes, snapshot.Images),
+		// Unowned judges instances that carry the cluster's tags, and that nothing of the
+		// cluster launched: whoever may start an instance sets its tags (EC2 user guide, "Tag
+		// restrictions"). All of them are one finding. What other checks find about them is
+		// its evidence (diagnose.Judge).
+		check.New(checkid.InstanceUnowned, unowned, snapshot.Clusters, snapshot.Instances, snapshot.Nodes).
+			Using(snapshot.NodeClaimsOf),
+	}
+}
+
+// startCheck is a check of instances: what is expected of one depends on its
 // image and its template.
-func usingStart(c check.Check) check.Check {
-	return check.Using([]snapshot.Source{
+func startCheck(id checkid.ID, run func(*facts.View) []finding.Finding, needs ...snapshot.Source) check.Check {
+	return check.New(id, run, needs...).Using(
 		snapshot.Images, snapshot.LaunchedImagesOf, snapshot.LaunchTemplates, snapshot.InstanceTypes, snapshot.AWSNode, snapshot.NodeEventsOf,
-	}, c)
+	)
 }
 
 // already are the sources that show what a console line's advice asks for.
@@ -108,14 +156,6 @@ func admitted(s *facts.View, i *snapshot.Instance) bool {
 func holds(s *facts.View, i *snapshot.Instance, policies []string) bool {
 	role, _, why := facts.ReadRole(s, roleOf(s, i))
 	return why == nil && slices.ContainsFunc(role.Policies, func(p snapshot.Policy) bool { return slices.Contains(policies, p.Name) })
-}
-
-func AMI() check.Check {
-	return usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceAMI),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
-		Run:   runImageUnfit,
-	})
 }
 
 func runImageUnfit(s *facts.View) []finding.Finding {
@@ -235,17 +275,6 @@ func imageUnfitFinding(l facts.InstanceIndex, ami string, image snapshot.Image, 
 			fmt.Sprintf("/aws/service/eks/optimized-ami/%s/amazon-linux-2023/%s/standard/recommended/image_id", m, architecture), "--query", "Parameter.Value", "--output", "text")
 	}
 	return f
-}
-
-// CommonFactor compares the launches of a week: shared/node/factor says how, and
-// docs/factor.md how soon it names what, and that it accuses nothing healthy.
-func CommonFactor() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.InstanceCommonFactor),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes},
-		Uses:  []snapshot.Source{snapshot.LaunchHistory},
-		Run:   runCommonFactor,
-	}
 }
 
 func runCommonFactor(s *facts.View) []finding.Finding {
@@ -407,16 +436,6 @@ func commonFactorFix(s *facts.View, v factor.Value, instead, failed string) find
 		fix.Command, fix.Console = command.AWS(s, "ec2 describe-launch-template-versions", versions...), link.EC2(s, "LaunchTemplateDetails:launchTemplateId="+id)
 	}
 	return fix
-}
-
-func EndedEarly() check.Check {
-	return usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceEndedEarly),
-		// Nodes are looked at where they were read: an instance that lived less
-		// than the time to join was no node, whatever Kubernetes says later.
-		Needs: []snapshot.Source{snapshot.Instances},
-		Run:   runEndedEarly,
-	})
 }
 
 // end is one instance that ended before it joined.
@@ -626,16 +645,6 @@ func (e end) line() string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-func ForbiddenNodeLabel() check.Check {
-	return usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceForbiddenNodeLabel),
-		// User data is looked at where it was read; labels of a node group
-		// can be judged without it.
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodegroups},
-		Run:   runForbiddenNodeLabel,
-	})
 }
 
 // forbidden are those labels that the kubelet refuses to start with, sorted

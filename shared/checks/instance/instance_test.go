@@ -20,12 +20,34 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/facts"
 	serial "rollcall/shared/node/console"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
+
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, Checks(), map[checkid.ID][]checktest.Case{
+		checkid.InstanceAMI:                   imageUnfitCases(),
+		checkid.InstanceClusterCA:             clusterCACases(t),
+		checkid.InstanceClusterTag:            clusterTagCases(),
+		checkid.InstanceConsoleError:          consoleErrorCases(),
+		checkid.InstanceEndedEarly:            endedEarlyCases(),
+		checkid.InstanceForbiddenNodeLabel:    forbiddenNodeLabelCases(),
+		checkid.InstanceForeignSecurityGroups: foreignSecurityGroupsCases(),
+		checkid.InstanceIMDS:                  imdsCases(),
+		checkid.InstanceMaxPods:               maxPodsCases(),
+		checkid.InstanceOlderThanCluster:      olderThanClusterCases(),
+		checkid.InstanceScheduledEvent:        scheduledEventCases(),
+		checkid.InstanceStatusCheck:           statusCheckCases(),
+		checkid.InstanceUserData:              userDataCases(),
+		checkid.InstanceVersionSkew:           versionSkewCases(),
+	})
+}
 
 // TestNoAdviceOfWhatIs: in a world in which all is as advice asks for, no row of the
 // console advises it; each clause is one of some row; and where it is not so, the clause
@@ -65,8 +87,6 @@ func TestNoAdviceOfWhatIs(t *testing.T) {
 	}
 }
 
-func TestImageUnfit(t *testing.T) { checktest.RunCases(t, AMI(), imageUnfitCases()) }
-
 func imageUnfitCases() []checktest.Case {
 	noImage := func(s *snapshot.Snapshot) { s.Images = nil }
 	const unlisted = "] images: not shown: EC2 does not list ami-0al2023 (deregistered since, no longer shared, or hidden by Allowed AMIs): which Kubernetes version it is for is unknown"
@@ -102,7 +122,7 @@ func imageUnfitCases() []checktest.Case {
 }
 
 func TestImageUnfitWords(t *testing.T) {
-	got := checktest.Failed(t, AMI(), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-1.30-v20241109"), func(s *snapshot.Snapshot) { s.Images[0].Deprecated = s.Time.Add(-time.Hour) }))
+	got := checktest.Failed(t, checkOf(checkid.InstanceAMI), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-1.30-v20241109"), func(s *snapshot.Snapshot) { s.Images[0].Deprecated = s.Time.Add(-time.Hour) }))
 	if !strings.Contains(got.Why, "Kubernetes 1.30 is too old") || !strings.Contains(got.Why, "26 November 2025") {
 		t.Errorf("Why = %q, want both reasons", got.Why)
 	}
@@ -129,8 +149,6 @@ func authorityOf(t *testing.T, year int) string {
 	}
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
-
-func TestClusterCA(t *testing.T) { checktest.RunCases(t, ClusterCA(), clusterCACases(t)) }
 
 func clusterCACases(t *testing.T) []checktest.Case {
 	first, second := authorityOf(t, 2018), authorityOf(t, 2026)
@@ -178,8 +196,6 @@ func untagged(s *snapshot.Snapshot) {
 	snapshottest.Unjoin(s, snapshottest.Node)
 	delete(s.Instances[0].Tags, "kubernetes.io/cluster/prod")
 }
-
-func TestClusterTag(t *testing.T) { checktest.RunCases(t, ClusterTag(), clusterTagCases()) }
 
 func clusterTagCases() []checktest.Case {
 	pass := []string{"pass prod [i-0node]"}
@@ -230,7 +246,7 @@ func explained(p *snapshot.Past) {
 }
 
 func TestCommonFactor(t *testing.T) {
-	checktest.RunCases(t, CommonFactor(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.InstanceCommonFactor), []checktest.Case{
 		{"healthy", snapshottest.PrivateWithNAT(), []string{"pass prod [i-0node]"}},
 		{"one that failed has nothing to be compared with", checktest.Missed(), []string{"pass prod [i-0node]"}},
 		{"a bad AMI", checktest.Change(checktest.Missed(), rollout()), []string{"fail ami-0new [i-0node] [i-0node] 25 of 25 with ami-0new failed, 80 of 80 others joined"}},
@@ -246,7 +262,7 @@ func TestCommonFactor(t *testing.T) {
 }
 
 func TestCommonFactorWords(t *testing.T) {
-	f := checktest.Failed(t, CommonFactor(), checktest.Change(checktest.Missed(), rollout(func(p *snapshot.Past) {
+	f := checktest.Failed(t, checkOf(checkid.InstanceCommonFactor), checktest.Change(checktest.Missed(), rollout(func(p *snapshot.Past) {
 		p.Template = snapshot.TemplateRef{ID: "lt-0e2", Version: map[string]string{"ami-0old": "6", "ami-0new": "7"}[p.AMI]}
 	}), func(s *snapshot.Snapshot) {
 		i := snapshottest.Instance(s, snapshottest.Node)
@@ -284,8 +300,6 @@ func wrote(id, text string) func(*snapshot.Snapshot) {
 
 // silent takes the consoles away: none was read.
 func silent(s *snapshot.Snapshot) { s.Consoles = nil }
-
-func TestConsoleError(t *testing.T) { checktest.RunCases(t, ConsoleError(), consoleErrorCases()) }
 
 func consoleErrorCases() []checktest.Case {
 	const incomplete = "the NodeConfig is incomplete"
@@ -344,7 +358,7 @@ func consoleErrorCases() []checktest.Case {
 }
 
 func TestConsoleErrorWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, ConsoleError(), checktest.Change(checktest.Missed(), checktest.LaunchedToo("i-0second", 10*time.Minute), wrote(snapshottest.Node, badConfig)))
+	got := checktest.Failed(t, checkOf(checkid.InstanceConsoleError), checktest.Change(checktest.Missed(), checktest.LaunchedToo("i-0second", 10*time.Minute), wrote(snapshottest.Node, badConfig)))
 	if want := "The console of i-0node tells: the NodeConfig is incomplete (nodeadm-incomplete). nodeadm found no complete NodeConfig"; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}
@@ -366,8 +380,6 @@ func forget(s *snapshot.Snapshot) {
 }
 
 func byKarpenter(s *snapshot.Snapshot) { s.Instances[0].Tags["karpenter.sh/nodepool"] = "workers" }
-
-func TestEndedEarly(t *testing.T) { checktest.RunCases(t, EndedEarly(), endedEarlyCases()) }
 
 func endedEarlyCases() []checktest.Case {
 	const user, itself = "Client.UserInitiatedShutdown", "Client.InstanceInitiatedShutdown"
@@ -445,7 +457,7 @@ func endedEarlyCases() []checktest.Case {
 }
 
 func TestEndedEarlyWords(t *testing.T) {
-	got := checktest.Failed(t, EndedEarly(), checktest.Ended("Client.InstanceInitiatedShutdown", 10*time.Second))
+	got := checktest.Failed(t, checkOf(checkid.InstanceEndedEarly), checktest.Ended("Client.InstanceInitiatedShutdown", 10*time.Second))
 	want := `i-0node is terminated, 10s after its launch: its own operating system shut it down. EC2: "Client.InstanceInitiatedShutdown: what EC2 says".`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
@@ -458,7 +470,7 @@ func TestEndedEarlyWords(t *testing.T) {
 // Where nothing can be read of the group, what EC2 says of the instance still
 // names the cause.
 func TestEndedEarlyKnowsFailedLaunches(t *testing.T) {
-	got := checktest.Failed(t, EndedEarly(), checktest.Change(checktest.Ended("Client.InvalidKMSKey.InvalidState", 10*time.Second), checktest.Unread(snapshot.Activities)))
+	got := checktest.Failed(t, checkOf(checkid.InstanceEndedEarly), checktest.Change(checktest.Ended("Client.InvalidKMSKey.InvalidState", 10*time.Second), checktest.Unread(snapshot.Activities)))
 	if want := "AWSServiceRoleForAutoScaling"; !strings.Contains(got.Fix.Text, want) {
 		t.Errorf("Fix = %q, want %q in it", got.Fix.Text, want)
 	}
@@ -473,10 +485,6 @@ func groupLabels(keys ...string) func(*snapshot.Snapshot) {
 			s.Nodegroups[0].Labels[k] = "x"
 		}
 	}
-}
-
-func TestForbiddenNodeLabel(t *testing.T) {
-	checktest.RunCases(t, ForbiddenNodeLabel(), forbiddenNodeLabelCases())
 }
 
 func forbiddenNodeLabelCases() []checktest.Case {
@@ -543,10 +551,6 @@ func admitsForeign(s *snapshot.Snapshot) {
 		Ingress: checktest.RuleSet(snapshot.Rule{Protocol: "tcp", From: 10250, To: 10250, Groups: []string{snapshottest.ClusterGroup}}),
 		Egress:  checktest.RuleSet(snapshot.Rule{Protocol: "-1", From: -1, To: -1, CIDRs: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}}),
 	})
-}
-
-func TestForeignSecurityGroups(t *testing.T) {
-	checktest.RunCases(t, ForeignSecurityGroups(), foreignSecurityGroupsCases())
 }
 
 func foreignSecurityGroupsCases() []checktest.Case {
@@ -650,8 +654,6 @@ func metadata(m snapshot.Metadata) func(*snapshot.Snapshot) {
 	}
 }
 
-func TestImds(t *testing.T) { checktest.RunCases(t, IMDS(), imdsCases()) }
-
 func imdsCases() []checktest.Case {
 	pass := []string{"pass prod [i-0node]"}
 	near := []string{"fail (possible) lt-0a [i-0node] [i-0node] metadata of i-0node is out of pods' reach"}
@@ -701,8 +703,6 @@ func allows(pods int) func(*snapshot.Snapshot) {
 func cniSets(name, value string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.CNI.Env[name] = value }
 }
-
-func TestMaxPods(t *testing.T) { checktest.RunCases(t, MaxPods(), maxPodsCases()) }
 
 func maxPodsCases() []checktest.Case {
 	pass := []string{"pass prod [i-0node]"}
@@ -776,10 +776,6 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-func TestOlderThanCluster(t *testing.T) {
-	checktest.RunCases(t, OlderThanCluster(), olderThanClusterCases())
-}
-
 func olderThanClusterCases() []checktest.Case {
 	pass := []string{"pass prod [i-0node]"}
 	fail := []string{"fail lt-0a [i-0node] [i-0node] i-0node launched before cluster prod was ready"}
@@ -849,8 +845,6 @@ func planned(code, description string, in time.Duration) func(*snapshot.Snapshot
 	}
 }
 
-func TestScheduledEvent(t *testing.T) { checktest.RunCases(t, ScheduledEvent(), scheduledEventCases()) }
-
 func scheduledEventCases() []checktest.Case {
 	const week = 7 * 24 * time.Hour
 	return []checktest.Case{
@@ -878,7 +872,7 @@ func scheduledEventCases() []checktest.Case {
 }
 
 func TestScheduledEventWords(t *testing.T) {
-	got := checktest.Failed(t, ScheduledEvent(), checktest.Change(checktest.Missed(), planned("instance-retirement", "The instance is running on degraded hardware", time.Hour)))
+	got := checktest.Failed(t, checkOf(checkid.InstanceScheduledEvent), checktest.Change(checktest.Missed(), planned("instance-retirement", "The instance is running on degraded hardware", time.Hour)))
 	if want := "EC2 has scheduled instance-retirement of i-0node, not before 2026-11-20 16:00 UTC. It does so where the host is failing."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -888,8 +882,6 @@ func TestScheduledEventWords(t *testing.T) {
 func says(system, os string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Statuses[0].System, s.Statuses[0].OS = system, os }
 }
-
-func TestStatusCheck(t *testing.T) { checktest.RunCases(t, StatusCheck(), statusCheckCases()) }
 
 func statusCheckCases() []checktest.Case {
 	fail := []string{"fail workers [i-0node] [i-0node] i-0node fails EC2's status checks"}
@@ -918,11 +910,11 @@ func statusCheckCases() []checktest.Case {
 }
 
 func TestStatusCheckFix(t *testing.T) {
-	got := checktest.Failed(t, StatusCheck(), checktest.Change(checktest.Missed(), says("impaired", "impaired")))
+	got := checktest.Failed(t, checkOf(checkid.InstanceStatusCheck), checktest.Change(checktest.Missed(), says("impaired", "impaired")))
 	if !strings.HasPrefix(got.Fix.Command, "aws autoscaling terminate-instance-in-auto-scaling-group --region us-west-2 ") {
 		t.Errorf("Command = %q, want a replacement by its group", got.Fix.Command)
 	}
-	got = checktest.Failed(t, StatusCheck(), checktest.Change(checktest.Missed(), says("impaired", "ok"), func(s *snapshot.Snapshot) { s.Instances[0].Tags = nil }))
+	got = checktest.Failed(t, checkOf(checkid.InstanceStatusCheck), checktest.Change(checktest.Missed(), says("impaired", "ok"), func(s *snapshot.Snapshot) { s.Instances[0].Tags = nil }))
 	if got.Fix.Command != "aws ec2 terminate-instances --region us-west-2 --instance-ids i-0node" {
 		t.Errorf("Command = %q, want its end: it has no group", got.Fix.Command)
 	}
@@ -934,7 +926,7 @@ func unownedNode(s *snapshot.Snapshot) {
 }
 
 func TestUnowned(t *testing.T) {
-	checktest.RunCases(t, Unowned(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.InstanceUnowned), []checktest.Case{
 		{Name: "the cluster's own", World: checktest.Missed(), Want: []string{"pass prod [prod]"}},
 		{Name: "unowned, and no node", World: checktest.Change(checktest.Missed(), unownedNode), Want: []string{
 			"fail prod [i-0node prod] [i-0node] i-0node tagged for prod, launched by nothing of it",

@@ -9,9 +9,6 @@ import (
 	"time"
 	"unicode"
 
-	"rollcall/shared/catalog"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -20,15 +17,6 @@ import (
 	"rollcall/shared/checks/sg"
 	"rollcall/shared/snapshot"
 )
-
-func MaxPods() check.Check {
-	return usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceMaxPods),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.InstanceTypes, snapshot.AWSNode},
-		Uses:  []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf, snapshot.PodsOnNodes},
-		Run:   runMaxPods,
-	})
-}
 
 func runMaxPods(s *facts.View) []finding.Finding {
 	st := s.Boot()
@@ -279,16 +267,6 @@ func overfull(st *facts.BootConfig, of []string, t snapshot.InstanceType) findin
 	}
 }
 
-func ForeignSecurityGroups() check.Check {
-	return usingStart(check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceForeignSecurityGroups),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.LaunchTemplates},
-		// What the groups let through says whether their lack matters.
-		Uses: []snapshot.Source{snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups, snapshot.UserDataOf},
-		Run:  runForeignSecurityGroups,
-	}))
-}
-
 func runForeignSecurityGroups(s *facts.View) []finding.Finding {
 	st := s.Boot()
 	suspects, well := st.S.Suspects()
@@ -336,7 +314,7 @@ func runForeignSecurityGroups(s *facts.View) []finding.Finding {
 // through what a node and the control plane need of each other: each check of
 // security groups says so of it, and none says or doubts otherwise.
 func sufficient(s *facts.View) func(id string) bool {
-	for _, source := range sg.NodeEgress().Needs {
+	for _, source := range sg.Needs() {
 		if !s.Has(source) {
 			return func(string) bool { return false }
 		}
@@ -475,15 +453,6 @@ func imagesByID(s *facts.View) map[string]snapshot.Image {
 	return list
 }
 
-func IMDS() check.Check {
-	return usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceIMDS),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances},
-		Uses:  []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf},
-		Run:   runIMDS,
-	})
-}
-
 func runIMDS(s *facts.View) []finding.Finding {
 	st := s.Boot()
 	suspects, well := s.WithStarving()
@@ -568,14 +537,6 @@ func metadataFinding(st *facts.BootConfig, origin string, of []string, sure find
 	}
 }
 
-func OlderThanCluster() check.Check {
-	return usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceOlderThanCluster),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances},
-		Run:   runOlderThanCluster,
-	})
-}
-
 func runOlderThanCluster(s *facts.View) []finding.Finding {
 	st := s.Boot()
 	suspects, well := st.S.Suspects()
@@ -628,36 +589,30 @@ func runOlderThanCluster(s *facts.View) []finding.Finding {
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-func ScheduledEvent() check.Check {
-	return usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceScheduledEvent),
-		Needs: []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Statuses},
-		Run: func(s *facts.View) []finding.Finding {
-			l := s.Index()
-			suspects, well := l.S.Suspects()
-			planned := map[string][]snapshot.ScheduledEvent{}
-			for _, status := range s.Statuses {
-				for _, e := range status.Events {
-					if !eventOver(e) {
-						planned[status.Instance] = append(planned[status.Instance], e)
-					}
-				}
+func scheduledEvent(s *facts.View) []finding.Finding {
+	l := s.Index()
+	suspects, well := l.S.Suspects()
+	planned := map[string][]snapshot.ScheduledEvent{}
+	for _, status := range s.Statuses {
+		for _, e := range status.Events {
+			if !eventOver(e) {
+				planned[status.Instance] = append(planned[status.Instance], e)
 			}
-			var list []finding.Finding
-			for _, i := range suspects {
-				events := planned[i.ID]
-				if len(events) == 0 {
-					well = append(well, i)
-					continue
-				}
-				list = append(list, scheduledEventFinding(l, i, events))
-			}
-			if len(well) > 0 {
-				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
-			}
-			return list
-		},
-	})
+		}
+	}
+	var list []finding.Finding
+	for _, i := range suspects {
+		events := planned[i.ID]
+		if len(events) == 0 {
+			well = append(well, i)
+			continue
+		}
+		list = append(list, scheduledEventFinding(l, i, events))
+	}
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
+	}
+	return list
 }
 
 // eventOver tells that an event is done with. EC2 says so at the beginning of the
@@ -712,45 +667,39 @@ func atUTC(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-func StatusCheck() check.Check {
-	return usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceStatusCheck),
-		Needs: []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Statuses},
-		Run: func(s *facts.View) []finding.Finding {
-			l := s.Index()
-			suspects, well := l.S.Suspects()
-			statuses := map[string]snapshot.InstanceStatus{}
-			for _, status := range s.Statuses {
-				statuses[status.Instance] = status
+func statusCheck(s *facts.View) []finding.Finding {
+	l := s.Index()
+	suspects, well := l.S.Suspects()
+	statuses := map[string]snapshot.InstanceStatus{}
+	for _, status := range s.Statuses {
+		statuses[status.Instance] = status
+	}
+	var list []finding.Finding
+	groups := map[string][]snapshot.InstanceStatus{}
+	var order []string
+	for _, i := range suspects {
+		status, known := statuses[i.ID]
+		switch {
+		case i.State != "running": // EC2 checks only those
+		case impaired(status):
+			owner := cmp.Or(i.Owner(), i.ID)
+			if groups[owner] == nil {
+				order = append(order, owner)
 			}
-			var list []finding.Finding
-			groups := map[string][]snapshot.InstanceStatus{}
-			var order []string
-			for _, i := range suspects {
-				status, known := statuses[i.ID]
-				switch {
-				case i.State != "running": // EC2 checks only those
-				case impaired(status):
-					owner := cmp.Or(i.Owner(), i.ID)
-					if groups[owner] == nil {
-						order = append(order, owner)
-					}
-					groups[owner] = append(groups[owner], status)
-				case statusOK(status):
-					well = append(well, i)
-				case l.Due(i.ID):
-					list = append(list, statusUnknown(i.ID, status, known))
-				}
-			}
-			if len(well) > 0 {
-				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
-			}
-			for _, owner := range order {
-				list = append(list, statusCheckFinding(l, owner, groups[owner]))
-			}
-			return list
-		},
-	})
+			groups[owner] = append(groups[owner], status)
+		case statusOK(status):
+			well = append(well, i)
+		case l.Due(i.ID):
+			list = append(list, statusUnknown(i.ID, status, known))
+		}
+	}
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
+	}
+	for _, owner := range order {
+		list = append(list, statusCheckFinding(l, owner, groups[owner]))
+	}
+	return list
 }
 
 func impaired(s snapshot.InstanceStatus) bool { return s.System == "impaired" || s.OS == "impaired" }

@@ -9,9 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/catalog"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -21,16 +18,6 @@ import (
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
-
-func UserData() check.Check {
-	return usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceUserData),
-		// Nodegroups and images tell who has to bring the bootstrap; where
-		// they were not read only those verdicts are Unknown.
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.UserDataOf},
-		Run:   runUserData,
-	})
-}
 
 // flaw is one thing that is wrong with an instance's user data.
 type flaw struct {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
@@ -69,8 +70,6 @@ const (
 	otherCA   = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUMKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="
 	otherName = "https://FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF.gr7.us-west-2.eks.amazonaws.com"
 )
-
-func TestUserData(t *testing.T) { checktest.RunCases(t, UserData(), userDataCases()) }
 
 func userDataCases() []checktest.Case {
 	says := func(sure, says string) []string {
@@ -223,7 +222,7 @@ func userDataCases() []checktest.Case {
 
 func TestUserDataWords(t *testing.T) {
 	s := startWorld(selfManaged, toldAs("#!/bin/bash\nexport DB_PASSWORD=hunter2\n/etc/eks/bootstrap.sh staging --apiserver-endpoint "+otherName+" --b64-cluster-ca "+otherCA+"\n"), al2Image)
-	got := checktest.Failed(t, UserData(), s)
+	got := checktest.Failed(t, checkOf(checkid.InstanceUserData), s)
 	for _, want := range []string{"staging, and the cluster's is prod", "It calls another address", "It does not trust"} {
 		if !strings.Contains(got.Why, want) {
 			t.Errorf("Why = %q, want %q in it", got.Why, want)
@@ -246,8 +245,6 @@ func TestUserDataWords(t *testing.T) {
 func imageNamed(name string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Images[0].Name = name }
 }
-
-func TestVersionSkew(t *testing.T) { checktest.RunCases(t, VersionSkew(), versionSkewCases()) }
 
 func versionSkewCases() []checktest.Case {
 	newer := "amazon-eks-node-al2023-x86_64-standard-1.36-v20261201"
@@ -291,11 +288,11 @@ func versionSkewCases() []checktest.Case {
 }
 
 func TestVersionSkewFix(t *testing.T) {
-	got := checktest.Failed(t, VersionSkew(), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.31-v1")))
+	got := checktest.Failed(t, checkOf(checkid.InstanceVersionSkew), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.31-v1")))
 	if want := "aws eks update-nodegroup-version --region us-west-2 --cluster-name prod --nodegroup-name workers --kubernetes-version 1.35"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
-	got = checktest.Failed(t, VersionSkew(), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.36-v1")))
+	got = checktest.Failed(t, checkOf(checkid.InstanceVersionSkew), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.36-v1")))
 	if got.Fix.Command != "" || !strings.Contains(got.Fix.Text, "upgrade the control plane") {
 		t.Errorf("Fix = %+v, want no command: a nodegroup cannot go back", got.Fix)
 	}

@@ -6,9 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/catalog"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -16,14 +13,6 @@ import (
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
 )
-
-func VersionSkew() check.Check {
-	return usingStart(check.Check{
-		Entry: catalog.Meaning(checkid.InstanceVersionSkew),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
-		Run:   runVersionSkew,
-	})
-}
 
 // versioned are the instances of one owner that did not join, and the version
 // of the first one's kubelet.
@@ -160,19 +149,6 @@ func versionSkewFinding(l facts.InstanceIndex, g *versioned, plane minor) findin
 		}
 	}
 	return f
-}
-
-// Unowned judges instances that carry the cluster's tags, and that nothing of the
-// cluster launched: whoever may start an instance sets its tags (EC2 user guide, "Tag
-// restrictions"). All of them are one finding. What other checks find about them is
-// its evidence (diagnose.Judge).
-func Unowned() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.InstanceUnowned),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes},
-		Uses:  []snapshot.Source{snapshot.NodeClaimsOf},
-		Run:   unowned,
-	}
 }
 
 // mostUnowned is how many of them are described.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -31,13 +30,10 @@ import (
 // says nothing and tries again (CreateAndAnnotateResources, ErrCurrentlyAtMaxCapacity);
 // all of github.com/aws/amazon-vpc-resource-controller-k8s.
 func BranchInterfaces() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.IPBranchInterfaces),
-		Needs: []snapshot.Source{snapshot.Clusters},
-		// Each tells one of the reasons; without it another one is told, or none.
-		Uses: []snapshot.Source{snapshot.WaitingPods, snapshot.Nodes, snapshot.AWSNode, snapshot.NodeEventsOf, snapshot.TrunksOf, snapshot.Subnets, snapshot.NodeClaimsOf},
-		Run:  runBranchInterfaces,
-	}
+	// Each tells one of the reasons; without it another one is told, or none.
+	return check.New(checkid.IPBranchInterfaces, runBranchInterfaces, snapshot.Clusters).
+		Using(snapshot.WaitingPods, snapshot.Nodes, snapshot.AWSNode, snapshot.NodeEventsOf, snapshot.TrunksOf,
+			snapshot.Subnets, snapshot.NodeClaimsOf)
 }
 
 // branchPatience is how long a pod must have waited: a new node has its trunk and is
@@ -478,12 +474,8 @@ func (b *branchScope) larger() string {
 // pkg/aws/ec2/api/cleanup/eni_cleanup.go). Rollcall never deletes one: it knows only by a
 // tag which trunk it was made for.
 func BranchLeaked() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.IPBranchLeaked),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.TrunksOf},
-		Uses:  []snapshot.Source{snapshot.InstanceTypes},
-		Run:   runBranchLeaked,
-	}
+	return check.New(checkid.IPBranchLeaked, runBranchLeaked, snapshot.Clusters, snapshot.Subnets,
+		snapshot.TrunksOf).Using(snapshot.InstanceTypes)
 }
 
 func runBranchLeaked(s *facts.View) []finding.Finding {

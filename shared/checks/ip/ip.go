@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -93,12 +92,8 @@ func between(s address.Span) string {
 }
 
 func Fragmented() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.IPFragmented),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.AWSNode},
-		Uses:  []snapshot.Source{snapshot.Usage, snapshot.CIDRsKept, snapshot.ENIConfigsOf, snapshot.InstanceTypes},
-		Run:   runFragmented,
-	}
+	return check.New(checkid.IPFragmented, runFragmented, snapshot.Clusters, snapshot.Subnets, snapshot.AWSNode).
+		Using(snapshot.Usage, snapshot.CIDRsKept, snapshot.ENIConfigsOf, snapshot.InstanceTypes)
 }
 
 func runFragmented(s *facts.View) []finding.Finding {
@@ -225,15 +220,13 @@ func mend(c *routes.Scope, n taker, u snapshot.Use) finding.Fix {
 }
 
 func LeakCause() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.IPLeakCause),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.LaunchTemplates},
-		Uses:  []snapshot.Source{snapshot.AWSNode, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf},
-		Run: func(s *facts.View) []finding.Finding {
-			l := s.Leaks()
-			return append(templates(l), plugin(l)...)
-		},
-	}
+	return check.New(checkid.IPLeakCause, leakCause, snapshot.Clusters, snapshot.LaunchTemplates).
+		Using(snapshot.AWSNode, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf)
+}
+
+func leakCause(s *facts.View) []finding.Finding {
+	l := s.Leaks()
+	return append(templates(l), plugin(l)...)
 }
 
 // where tells for which subnets something is left behind: to that the cause
@@ -380,12 +373,8 @@ func plugin(l facts.Leaks) []finding.Finding {
 }
 
 func PodWithoutAddress() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.IPPodWithoutAddress),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Nodes},
-		Uses:  []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf, snapshot.PodsOnNodes},
-		Run:   runPodWithoutAddress,
-	}
+	return check.New(checkid.IPPodWithoutAddress, runPodWithoutAddress, snapshot.Clusters, snapshot.Nodes).
+		Using(snapshot.WaitingPods, snapshot.PodEventsOf, snapshot.PodsOnNodes)
 }
 
 // runPodWithoutAddress holds the rule:
@@ -605,13 +594,11 @@ func launcherNoun(units map[string]bool) string {
 const deleteLeakedInterfaces = "delete-leaked-interfaces"
 
 func ScaleOutWillNotFit() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.IPScaleOutWillNotFit),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Groups, snapshot.InstanceTypes, snapshot.AWSNode},
-		Uses: []snapshot.Source{snapshot.LaunchTemplates, snapshot.Usage, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf,
-			snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
-		Run: runScaleOutWillNotFit,
-	}
+	return check.New(checkid.IPScaleOutWillNotFit, runScaleOutWillNotFit, snapshot.Clusters, snapshot.Subnets,
+		snapshot.Groups, snapshot.InstanceTypes, snapshot.AWSNode).
+		Using(snapshot.LaunchTemplates, snapshot.Usage, snapshot.ENIConfigsOf, snapshot.Unattached,
+			snapshot.CreatorsOf, snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf,
+			snapshot.AutoNodeClassesOf)
 }
 
 func runScaleOutWillNotFit(s *facts.View) []finding.Finding {

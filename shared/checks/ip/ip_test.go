@@ -9,10 +9,30 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, []check.Check{
+		Fragmented(),
+		Runway(),
+		ScaleOutWillNotFit(),
+		SubnetExhausted(),
+		LeakCause(),
+		LeakedInterfaces(),
+	}, map[checkid.ID][]checktest.Case{
+		checkid.IPFragmented:         fragmentedCases(),
+		checkid.IPRunway:             runwayCases(),
+		checkid.IPScaleOutWillNotFit: scaleOutWillNotFitCases(),
+		checkid.IPSubnetExhausted:    subnetExhaustedCases(),
+		checkid.IPLeakCause:          leakCauseCases(),
+		checkid.IPLeakedInterfaces:   leakedInterfacesCases(),
+	})
+}
 
 const (
 	podENI   = "vpc.amazonaws.com/pod-eni"
@@ -222,8 +242,6 @@ func customNetworking(s *snapshot.Snapshot) {
 	cni("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", "true", "ENI_CONFIG_LABEL_DEF", "topology.kubernetes.io/zone")(s)
 	s.ENIConfigs = []snapshot.ENIConfig{{Name: snapshottest.Zone, Subnet: "subnet-0pods"}}
 }
-
-func TestFragmented(t *testing.T) { checktest.RunCases(t, Fragmented(), fragmentedCases()) }
 
 func fragmentedCases() []checktest.Case {
 	prefixes := cni("ENABLE_PREFIX_DELEGATION", "true")
@@ -493,8 +511,6 @@ func losing(perHour, left float64) func(time.Duration) int {
 	return func(ago time.Duration) int { return int(min(left+perHour*ago.Hours(), 3000)) }
 }
 
-func TestRunway(t *testing.T) { checktest.RunCases(t, Runway(), runwayCases()) }
-
 func runwayCases() []checktest.Case {
 	wanted := func(n int) func(*snapshot.Snapshot) {
 		return func(s *snapshot.Snapshot) {
@@ -540,10 +556,6 @@ func TestRunwayWords(t *testing.T) {
 			t.Errorf("addressesOf(%v) = %q, want %q", n, got, want)
 		}
 	}
-}
-
-func TestScaleOutWillNotFit(t *testing.T) {
-	checktest.RunCases(t, ScaleOutWillNotFit(), scaleOutWillNotFitCases())
 }
 
 func scaleOutWillNotFitCases() []checktest.Case {
@@ -648,10 +660,6 @@ func free(n int) *snapshot.Snapshot {
 	s := snapshottest.PrivateWithNAT()
 	snapshottest.Subnet(s, snapshottest.Private).Free = n
 	return s
-}
-
-func TestSubnetExhausted(t *testing.T) {
-	checktest.RunCases(t, SubnetExhausted(), subnetExhaustedCases())
 }
 
 func subnetExhaustedCases() []checktest.Case {

@@ -8,8 +8,6 @@ import (
 	w "rollcall/shared/snapshot/snapshottest"
 )
 
-func TestLeakCause(t *testing.T) { checktest.RunCases(t, LeakCause(), leakCauseCases()) }
-
 func leakCauseCases() []checktest.Case {
 	const (
 		plugin = "pass kube-system/aws-node [kube-system/aws-node]"

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -23,12 +22,9 @@ import (
 )
 
 func LeakedInterfaces() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.IPLeakedInterfaces),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf},
-		Uses:  []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.ENIConfigsOf},
-		Run:   runLeakedInterfaces,
-	}
+	return check.New(checkid.IPLeakedInterfaces, runLeakedInterfaces, snapshot.Clusters, snapshot.Subnets,
+		snapshot.Unattached, snapshot.CreatorsOf).
+		Using(snapshot.InstanceTypes, snapshot.AWSNode, snapshot.ENIConfigsOf)
 }
 
 const (

@@ -72,10 +72,6 @@ func setCNI(name, value string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.CNI.Env[name] = value }
 }
 
-func TestLeakedInterfaces(t *testing.T) {
-	checktest.RunCases(t, LeakedInterfaces(), leakedInterfacesCases())
-}
-
 func leakedInterfacesCases() []checktest.Case {
 	const (
 		well   = "pass prod [eks-workers prod subnet-0private subnet-0public]"

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -27,13 +26,10 @@ import (
 const runwayHorizon = 24 * time.Hour
 
 func Runway() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.IPRunway),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets},
-		// What one more node takes: without it, when no address is left.
-		Uses: []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.Groups, snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
-		Run:  runRunway,
-	}
+	// What one more node takes: without it, when no address is left.
+	return check.New(checkid.IPRunway, runRunway, snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets).
+		Using(snapshot.InstanceTypes, snapshot.AWSNode, snapshot.Groups, snapshot.NodePoolsOf,
+			snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
 }
 
 func runRunway(s *facts.View) []finding.Finding {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -21,24 +20,23 @@ import (
 )
 
 func SubnetExhausted() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.IPSubnetExhausted),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets},
-		// What one more node takes matters only where little is free; instances
-		// only where some are looked at; leaks only say what explains it.
-		Uses: []snapshot.Source{snapshot.InstanceTypes, snapshot.Instances, snapshot.AWSNode, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf,
-			snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			var list []finding.Finding
-			for _, f := range c.Blind {
-				if len(f.Blocked) > 0 && f.Blocked[0].Source != snapshot.RouteTables {
-					list = append(list, f)
-				}
-			}
-			return append(list, freeAddresses(c)...)
-		},
+	// What one more node takes matters only where little is free; instances
+	// only where some are looked at; leaks only say what explains it.
+	return check.New(checkid.IPSubnetExhausted, subnetExhausted, snapshot.Clusters, snapshot.Subnets).
+		Using(snapshot.InstanceTypes, snapshot.Instances, snapshot.AWSNode, snapshot.ENIConfigsOf,
+			snapshot.Unattached, snapshot.CreatorsOf, snapshot.NodePoolsOf, snapshot.NodeClaimsOf,
+			snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
+}
+
+func subnetExhausted(s *facts.View) []finding.Finding {
+	c := routes.Of(s)
+	var list []finding.Finding
+	for _, f := range c.Blind {
+		if len(f.Blocked) > 0 && f.Blocked[0].Source != snapshot.RouteTables {
+			list = append(list, f)
+		}
 	}
+	return append(list, freeAddresses(c)...)
 }
 
 // freeIn holds the rule:

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -26,17 +25,25 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// NodeClassNotReady: Karpenter makes no node of a class whose condition Ready is
-// not True: the NodeClaim is deleted at once, and no event says so
-// (kubernetes-sigs/karpenter pkg/controllers/nodeclaim/lifecycle/launch.go; what
-// the conditions mean: aws/karpenter-provider-aws pkg/controllers/nodeclass).
-func NodeClassNotReady() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.KarpenterNodeclassNotReady),
-		Needs: []snapshot.Source{snapshot.Clusters},
-		Uses: []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.ClassAccess, snapshot.Nodes, snapshot.WaitingPods, snapshot.Subnets,
-			snapshot.SecurityGroups},
-		Run: nodeClassNotReady,
+// Checks are the checks of the family.
+func Checks() []check.Check {
+	return []check.Check{
+		// NodeClassNotReady: Karpenter makes no node of a class whose condition Ready is
+		// not True: the NodeClaim is deleted at once, and no event says so
+		// (kubernetes-sigs/karpenter pkg/controllers/nodeclaim/lifecycle/launch.go; what
+		// the conditions mean: aws/karpenter-provider-aws pkg/controllers/nodeclass).
+		check.New(checkid.KarpenterNodeclassNotReady, nodeClassNotReady, snapshot.Clusters).
+			Using(snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf,
+				snapshot.AutoNodeClassesOf, snapshot.ClassAccess, snapshot.Nodes, snapshot.WaitingPods,
+				snapshot.Subnets, snapshot.SecurityGroups),
+		// NodePoolLimit: Karpenter leaves out every instance type that has more of a
+		// resource than the pool's limit leaves (kubernetes-sigs/karpenter
+		// pkg/controllers/provisioning/scheduling/scheduler.go, filterByRemainingResources;
+		// karpenter.sh "spec.limits"). It is no condition of the NodePool: only events of
+		// the pods say so.
+		check.New(checkid.KarpenterNodepoolLimit, nodePoolLimit, snapshot.Clusters).Using(snapshot.NodePoolsOf,
+			snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.Nodes,
+			snapshot.WaitingPods, snapshot.PoolEventsOf, snapshot.InstanceTypes),
 	}
 }
 
@@ -533,20 +540,6 @@ func tagsLike(tags map[string]string, terms []snapshot.SelectorTerm) string {
 		}
 	}
 	return strings.Join(words, ", ")
-}
-
-// NodePoolLimit: Karpenter leaves out every instance type that has more of a
-// resource than the pool's limit leaves (kubernetes-sigs/karpenter
-// pkg/controllers/provisioning/scheduling/scheduler.go, filterByRemainingResources;
-// karpenter.sh "spec.limits"). It is no condition of the NodePool: only events of
-// the pods say so.
-func NodePoolLimit() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.KarpenterNodepoolLimit),
-		Needs: []snapshot.Source{snapshot.Clusters},
-		Uses:  []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf, snapshot.Nodes, snapshot.WaitingPods, snapshot.PoolEventsOf, snapshot.InstanceTypes},
-		Run:   nodePoolLimit,
-	}
 }
 
 // waits is how long the scheduler must have found no node for a pod: what

@@ -5,10 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
 
 func TestNodeClassNotReady(t *testing.T) {
 	const notFound = "SubnetSelector did not match any Subnets"
@@ -30,7 +34,7 @@ func TestNodeClassNotReady(t *testing.T) {
 	}
 	const fail = "fail gpu [ec2nodeclass/gpu nodepool/gpu] [] NodePool gpu gets no nodes: EC2NodeClass gpu "
 	pass := []string{"pass gpu [ec2nodeclass/gpu nodepool/gpu]"}
-	checktest.RunCases(t, NodeClassNotReady(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.KarpenterNodeclassNotReady), []checktest.Case{
 		{Name: "no Karpenter", World: snapshottest.PrivateWithNAT(), Want: []string{"pass prod [prod]"}},
 		{Name: "ready", World: pooled(), Want: pass},
 		{Name: "no subnet", World: pooled(noSubnet), Want: []string{fail + "finds no subnet"}},
@@ -105,7 +109,7 @@ func TestNodeClassSaysWhatIsThere(t *testing.T) {
 		s.Subnets[i].Tags = map[string]string{"karpenter.sh/discovery": "prod"}
 	}
 	s.Subnets[0].Tags = nil
-	r := checktest.Failed(t, NodeClassNotReady(), s)
+	r := checktest.Failed(t, checkOf(checkid.KarpenterNodeclassNotReady), s)
 	if got := checktest.Value(t, r, "Selects subnets by"); got != "tag karpenter.sh/discovery=prd" {
 		t.Error(got)
 	}
@@ -130,7 +134,7 @@ func TestNodeClassSaysWhatIsThere(t *testing.T) {
 func TestNodeClassCutsWhatOthersWrote(t *testing.T) {
 	hostile := "<!channel> *x* `id` $(reboot)\n" + strings.Repeat("A", 30_000)
 	s := pooled(fails("ValidationSucceeded", hostile, hostile, time.Hour, 2))
-	r := checktest.Failed(t, NodeClassNotReady(), s)
+	r := checktest.Failed(t, checkOf(checkid.KarpenterNodeclassNotReady), s)
 	for _, text := range []string{r.Title, r.Why, r.Fix.Text, r.Fix.Command, r.Evidence[0].Value} {
 		if len([]rune(text)) > 1200 {
 			t.Errorf("%d runes: %.80s…", len([]rune(text)), text)
@@ -182,7 +186,7 @@ func TestNodePoolLimit(t *testing.T) {
 	const likely = "fail (likely) gpu [nodepool/gpu] [] NodePool gpu has reached its limit: "
 	const fail = "fail gpu [nodepool/gpu] [] NodePool gpu has reached its limit: "
 	pass := []string{"pass gpu [nodepool/gpu]"}
-	checktest.RunCases(t, NodePoolLimit(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.KarpenterNodepoolLimit), []checktest.Case{
 		{Name: "no Karpenter", World: snapshottest.PrivateWithNAT(), Want: []string{"pass prod [prod]"}},
 		{Name: "no limit", World: pooled(waits), Want: pass},
 		{Name: "reached", World: pooled(cpu, waits), Want: []string{fail + "100 of 100 cpu"}},
@@ -284,7 +288,7 @@ func TestNodePoolLimitSaysWhatIsAskedFor(t *testing.T) {
 	s := pooled(func(s *snapshot.Snapshot) {
 		s.NodePools[0].Limits, s.NodePools[0].Used = snapshot.Amounts{"cpu": "100", "memory": "1Ti"}, snapshot.Amounts{"cpu": "98", "memory": "400Gi"}
 	}, pending("b", long, time.Hour, snapshot.Amounts{"cpu": "4", "memory": "8Gi"}), pending("a", noRoom, time.Hour, snapshot.Amounts{"cpu": "6"}))
-	r := checktest.Failed(t, NodePoolLimit(), s)
+	r := checktest.Failed(t, checkOf(checkid.KarpenterNodepoolLimit), s)
 	if want := "Pod ml/a and 1 more wait for a node of NodePool gpu, whose limit leaves too little for one: its nodes have 98 of 100 cpu. The pods fit no other NodePool."; r.Why != want {
 		t.Errorf("got  %s\nwant %s", r.Why, want)
 	}

@@ -31,7 +31,7 @@ type launchSpec struct {
 	// resource is what a fix would change; empty for the group itself.
 	resource func(*facts.Attempts, facts.Attempt) string
 	// repair is the command and the link; the text is the class's unless it
-	// gives one.
+	// gives one. Nil where the command is to read the activities.
 	repair func(*facts.Attempts, launchFault) finding.Fix
 }
 
@@ -156,7 +156,9 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		Why:       fmt.Sprintf("No instance of %s could be %s%s: %s.", phrase.Some(names, 3), start(f), where(f.subnets()), meaning(first)),
 		Evidence:  slices.Concat(f.evidence(), f.deniedEvidence(), facts.LogEvidence(a.S.Snapshot, f.claims()...)),
 		Since:     f.since(),
-		Fix:       spec.repair(a, f),
+	}
+	if spec.repair != nil {
+		finding.Fix = spec.repair(a, f)
 	}
 	if first.Verdict.Text != "" {
 		finding.Why += fmt.Sprintf(" %s says: %q.", speaker(first), strings.TrimSuffix(first.Verdict.Text, "."))

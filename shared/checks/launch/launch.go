@@ -21,45 +21,122 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func AccountValidation() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchAccountValidation,
-		headline: "AWS has not validated the account",
-		resource: ofAccount,
-		repair:   nothing,
-	})
+// Checks are the check of each class of refused launches, and that of suspended ones.
+func Checks() []check.Check {
+	list := []check.Check{check.New(checkid.LaunchSuspended, suspended, snapshot.Groups)}
+	for _, spec := range []launchSpec{
+		{id: checkid.LaunchInsufficientCapacity, headline: "EC2 has no capacity", repair: otherZones},
+		{
+			id: checkid.LaunchCapacityReservation, headline: "its capacity reservation does not take it",
+			looks:  reservationLook,
+			uses:   []snapshot.Source{snapshot.LaunchTemplates, snapshot.CapacityReservations, snapshot.Subnets},
+			repair: repairCapacityReservation,
+		},
+		{
+			id: checkid.LaunchPlacement, headline: "its placement does not take it", looks: placementLook,
+			uses:   []snapshot.Source{snapshot.LaunchTemplates, snapshot.PlacementGroups, snapshot.Subnets},
+			repair: repairPlacement,
+		},
+		{
+			id: checkid.LaunchSpotLimit, headline: "the quota of Spot vCPUs is used up", resource: quotaCode(true),
+			repair: raiseQuota(true),
+		},
+		{id: checkid.LaunchSpotPrice, headline: "Spot costs more than it may"},
+		{
+			id: checkid.LaunchVCPULimit, headline: "the quota of vCPUs is used up", resource: quotaCode(false),
+			repair: raiseQuota(false),
+		},
+		{id: checkid.LaunchFleetLimit, headline: "the quota of fleet requests is used up", resource: ofAccount},
+		{
+			id: checkid.LaunchSubnetFull, headline: "the subnet has no free address",
+			resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Subnet },
+			repair:   freeAddresses,
+		},
+		{
+			id: checkid.LaunchKMSKey, headline: "a volume's KMS key cannot be used", resource: kmsKey,
+			repair: useKey,
+		},
+		{
+			id: checkid.LaunchTemplate, headline: "the launch template does not fit", resource: resourceTemplate,
+			says: saysTemplate, repair: showTemplate,
+		},
+		{
+			id: checkid.LaunchAMI, headline: "its AMI cannot be used", resource: (*facts.Attempts).Image,
+			looks: allowedLook, repair: repairAMI,
+		},
+		{
+			id: checkid.LaunchSecurityGroup, headline: "a security group does not exist or fit",
+			resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.SecurityGroup },
+			repair:   repairSecurityGroup,
+		},
+		{
+			id: checkid.LaunchProfile, headline: "its instance profile does not exist",
+			resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.Profile },
+			repair:   repairProfile,
+		},
+		{id: checkid.LaunchUnauthorized, headline: "who launches lacks a permission", says: saysDenied},
+		{
+			id: checkid.LaunchUnsupportedType, headline: "the instance type is not supported there",
+			repair: otherZones,
+		},
+		{
+			id: checkid.LaunchVolumeLimit, headline: "the limit for EBS volumes is reached", resource: ofAccount,
+			repair: repairVolumeLimit,
+		},
+		{id: checkid.LaunchThrottled, headline: "calls of the account are throttled", resource: ofAccount},
+		{
+			id: checkid.LaunchAccountValidation, headline: "AWS has not validated the account",
+			resource: ofAccount,
+		},
+		{
+			id: checkid.LaunchServiceRole, headline: "a service-linked role is missing", resource: ofAccount,
+			repair: repairServiceRole,
+		},
+		{
+			id: checkid.LaunchUnclassified, headline: "the reason is in the text", says: saysUnclassified,
+			repair: repairUnclassified,
+		},
+		// PolicyDenied: the message of a refused launch says which kind of policy denied
+		// it, beside the launcher's own (IAM user guide, "Troubleshoot access denied error
+		// messages").
+		{
+			id: checkid.LaunchPolicyDenied, headline: "a policy above the launcher's own forbids it",
+			says: func(f launchFault) string { return cmp.Or(saysStatement(f), whichPolicy(f)) },
+		},
+		{
+			id: checkid.LaunchEncryptionControls, headline: "its types do not encrypt in transit",
+			repair: repairEncryptionControls,
+		},
+		{
+			id: checkid.LaunchImageNotAllowed, headline: "its AMI is not allowed here", says: saysImageNotAllowed,
+			resource: (*facts.Attempts).Image, looks: allowedLook, repair: repairImageNotAllowed,
+		},
+		{
+			id: checkid.LaunchIMDSEnforced, headline: "the account enforces IMDSv2",
+			resource: resourceIMDSEnforced, looks: metadataLook,
+			uses:   []snapshot.Source{snapshot.LaunchTemplates, snapshot.MetadataDefaultsOf},
+			repair: repairIMDSEnforced,
+		},
+	} {
+		list = append(list, launchCheck(spec))
+	}
+	return list
 }
 
-func AMI() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchAMI,
-		headline: "its AMI cannot be used",
-		resource: (*facts.Attempts).Image,
-		looks:    allowedLook,
-		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
-			id := a.Image(f.list[0])
-			if id == "" {
-				return showTemplate(a, f)
-			}
-			return finding.Fix{
-				Command: AWSCommand(a, "ec2", "describe-images", "--image-ids", id),
-				Console: link.EC2(a.S, "ImageDetails:imageId="+id),
-			}
-		},
-	})
+func repairAMI(a *facts.Attempts, f launchFault) finding.Fix {
+	id := a.Image(f.list[0])
+	if id == "" {
+		return showTemplate(a, f)
+	}
+	return finding.Fix{
+		Command: AWSCommand(a, "ec2", "describe-images", "--image-ids", id),
+		Console: link.EC2(a.S, "ImageDetails:imageId="+id),
+	}
 }
 
-func CapacityReservation() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchCapacityReservation,
-		headline: "its capacity reservation does not take it",
-		looks:    reservationLook,
-		uses:     []snapshot.Source{snapshot.LaunchTemplates, snapshot.CapacityReservations, snapshot.Subnets},
-		repair: func(a *facts.Attempts, _ launchFault) finding.Fix {
-			return finding.Fix{Command: AWSCommand(a, "ec2", "describe-capacity-reservations", "--query",
-				"CapacityReservations[].[CapacityReservationId,State,InstanceType,AvailabilityZone,AvailableInstanceCount,TotalInstanceCount,StartDate,EndDate]", "--output", "table")}
-		},
-	})
+func repairCapacityReservation(a *facts.Attempts, _ launchFault) finding.Fix {
+	return finding.Fix{Command: AWSCommand(a, "ec2", "describe-capacity-reservations", "--query",
+		"CapacityReservations[].[CapacityReservationId,State,InstanceType,AvailabilityZone,AvailableInstanceCount,TotalInstanceCount,StartDate,EndDate]", "--output", "table")}
 }
 
 // reservationLook is how the capacity reservation stands that the group's launch
@@ -260,14 +337,8 @@ func (f launchFault) missingTags() string {
 	return fmt.Sprintf("Give what is launched the %s %s, which the statement asks for: %s. Else change the statement.", phrase.Plural(len(tags), "tag", "tags"), phrase.And(tags), where)
 }
 
-func EncryptionControls() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchEncryptionControls,
-		headline: "its types do not encrypt in transit",
-		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
-			return finding.Fix{Command: AWSCommand(a, "ec2", "describe-instance-types", "--filters", "Name=network-info.encryption-in-transit-supported,Values=true", "--query", "InstanceTypes[].InstanceType", "--output", "text")}
-		},
-	})
+func repairEncryptionControls(a *facts.Attempts, f launchFault) finding.Fix {
+	return finding.Fix{Command: AWSCommand(a, "ec2", "describe-instance-types", "--filters", "Name=network-info.encryption-in-transit-supported,Values=true", "--query", "InstanceTypes[].InstanceType", "--output", "text")}
 }
 
 // AWSCommand is an AWS CLI command in the snapshot's region.
@@ -369,40 +440,21 @@ func launcher(a *facts.Attempts, f launchFault) string {
 	return cmp.Or(g.ServiceRole, fmt.Sprintf("arn:%s:iam::%s:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling", partition, a.S.Account))
 }
 
-// nothing is for checks whose command is to read the activities.
-func nothing(*facts.Attempts, launchFault) finding.Fix { return finding.Fix{} }
-
-func FleetLimit() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchFleetLimit,
-		headline: "the quota of fleet requests is used up",
-		resource: ofAccount,
-		repair:   nothing,
-	})
+func saysImageNotAllowed(f launchFault) string {
+	if _, types, ok := strings.Cut(f.list[0].Verdict.Meaning, " do not allow the type "); ok {
+		return "its AMI is not for " + types
+	}
+	return ""
 }
 
-func ImageNotAllowed() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchImageNotAllowed,
-		headline: "its AMI is not allowed here",
-		says: func(f launchFault) string {
-			if _, types, ok := strings.Cut(f.list[0].Verdict.Meaning, " do not allow the type "); ok {
-				return "its AMI is not for " + types
-			}
-			return ""
-		},
-		resource: (*facts.Attempts).Image,
-		looks:    allowedLook,
-		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
-			if strings.HasPrefix(f.list[0].Verdict.Meaning, "the rules of ") {
-				return finding.Fix{
-					Text:    "Launch a type that the AMI's rules allow, or another AMI.",
-					Command: AWSCommand(a, "ec2", "describe-images", "--image-ids", a.Image(f.list[0]), "--query", "Images[].InstanceTypeSpecification"),
-				}
-			}
-			return finding.Fix{Command: AWSCommand(a, "ec2", "get-allowed-images-settings")}
-		},
-	})
+func repairImageNotAllowed(a *facts.Attempts, f launchFault) finding.Fix {
+	if strings.HasPrefix(f.list[0].Verdict.Meaning, "the rules of ") {
+		return finding.Fix{
+			Text:    "Launch a type that the AMI's rules allow, or another AMI.",
+			Command: AWSCommand(a, "ec2", "describe-images", "--image-ids", a.Image(f.list[0]), "--query", "Images[].InstanceTypeSpecification"),
+		}
+	}
+	return finding.Fix{Command: AWSCommand(a, "ec2", "get-allowed-images-settings")}
 }
 
 // allowedLook is how the account's Allowed AMIs stand and whether EC2 lists the image of
@@ -428,25 +480,18 @@ func allowedLook(a *facts.Attempts, f launchFault) (headline string, evidence []
 	return "", evidence
 }
 
-func IMDSEnforced() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchIMDSEnforced,
-		headline: "the account enforces IMDSv2",
-		resource: func(a *facts.Attempts, t facts.Attempt) string {
-			template, _ := a.Template(t.Group)
-			return template.ID
-		},
-		looks: metadataLook,
-		uses:  []snapshot.Source{snapshot.LaunchTemplates, snapshot.MetadataDefaultsOf},
-		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
-			template, _ := a.Template(f.list[0].Group)
-			if template.ID == "" {
-				return finding.Fix{Command: AWSCommand(a, "ec2", "get-instance-metadata-defaults")}
-			}
-			return finding.Fix{Command: AWSCommand(a, "ec2", "create-launch-template-version", "--launch-template-id", template.ID,
-				"--source-version", cmp.Or(template.Version, "$Latest"), "--launch-template-data", `{"MetadataOptions":{"HttpTokens":"required","HttpPutResponseHopLimit":2}}`)}
-		},
-	})
+func resourceIMDSEnforced(a *facts.Attempts, t facts.Attempt) string {
+	template, _ := a.Template(t.Group)
+	return template.ID
+}
+
+func repairIMDSEnforced(a *facts.Attempts, f launchFault) finding.Fix {
+	template, _ := a.Template(f.list[0].Group)
+	if template.ID == "" {
+		return finding.Fix{Command: AWSCommand(a, "ec2", "get-instance-metadata-defaults")}
+	}
+	return finding.Fix{Command: AWSCommand(a, "ec2", "create-launch-template-version", "--launch-template-id", template.ID,
+		"--source-version", cmp.Or(template.Version, "$Latest"), "--launch-template-data", `{"MetadataOptions":{"HttpTokens":"required","HttpPutResponseHopLimit":2}}`)}
 }
 
 // metadataLook is what the launch template and the account say of HttpTokens.
@@ -474,14 +519,6 @@ func notChecked(a *facts.Attempts, what string, source snapshot.Source) finding.
 	return finding.Evidence{What: what, Value: fmt.Sprintf("not checked: %s %s", why.Call, why.Reason)}
 }
 
-func InsufficientCapacity() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchInsufficientCapacity,
-		headline: "EC2 has no capacity",
-		repair:   otherZones,
-	})
-}
-
 // otherZones shows which zones offer the type at all.
 func otherZones(a *facts.Attempts, f launchFault) finding.Fix {
 	types := a.Types(f.list[0])
@@ -490,15 +527,6 @@ func otherZones(a *facts.Attempts, f launchFault) finding.Fix {
 	}
 	return finding.Fix{Command: AWSCommand(a, "ec2", "describe-instance-type-offerings", "--location-type", "availability-zone",
 		"--filters", "Name=instance-type,Values="+strings.Join(types, ","), "--query", "InstanceTypeOfferings[].[InstanceType,Location]", "--output", "table")}
-}
-
-func KMSKey() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchKMSKey,
-		headline: "a volume's KMS key cannot be used",
-		resource: kmsKey,
-		repair:   useKey,
-	})
 }
 
 // kmsKey is the key, if it is known: the text names it, or the launch template
@@ -531,16 +559,8 @@ func useKey(a *facts.Attempts, f launchFault) finding.Fix {
 	}
 }
 
-func Placement() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchPlacement,
-		headline: "its placement does not take it",
-		looks:    placementLook,
-		uses:     []snapshot.Source{snapshot.LaunchTemplates, snapshot.PlacementGroups, snapshot.Subnets},
-		repair: func(a *facts.Attempts, _ launchFault) finding.Fix {
-			return finding.Fix{Command: AWSCommand(a, "ec2", "describe-placement-groups", "--query", "PlacementGroups[].[GroupName,State,Strategy,SpreadLevel,PartitionCount]", "--output", "table")}
-		},
-	})
+func repairPlacement(a *facts.Attempts, _ launchFault) finding.Fix {
+	return finding.Fix{Command: AWSCommand(a, "ec2", "describe-placement-groups", "--query", "PlacementGroups[].[GroupName,State,Strategy,SpreadLevel,PartitionCount]", "--output", "table")}
 }
 
 // mostSpread is how many instances a rack spread placement group has in a zone (EC2 user
@@ -628,18 +648,6 @@ func placementStands(p snapshot.PlacementGroup, in map[string]int, zones, types 
 	return ""
 }
 
-// PolicyDenied: the message of a refused launch says which kind of policy denied
-// it, beside the launcher's own (IAM user guide, "Troubleshoot access denied error
-// messages").
-func PolicyDenied() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchPolicyDenied,
-		headline: "a policy above the launcher's own forbids it",
-		says:     func(f launchFault) string { return cmp.Or(saysStatement(f), whichPolicy(f)) },
-		repair:   nothing,
-	})
-}
-
 // whichPolicy is what all the texts say, if they say the same.
 func whichPolicy(f launchFault) string {
 	first := f.list[0].Verdict.Meaning
@@ -649,19 +657,12 @@ func whichPolicy(f launchFault) string {
 	return first
 }
 
-func Profile() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchProfile,
-		headline: "its instance profile does not exist",
-		resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.Profile },
-		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
-			name := f.list[0].Verdict.Named.Profile
-			if name == "" {
-				return showTemplate(a, f)
-			}
-			return finding.Fix{Command: AWSCommand(a, "iam", "get-instance-profile", "--instance-profile-name", name)}
-		},
-	})
+func repairProfile(a *facts.Attempts, f launchFault) finding.Fix {
+	name := f.list[0].Verdict.Named.Profile
+	if name == "" {
+		return showTemplate(a, f)
+	}
+	return finding.Fix{Command: AWSCommand(a, "iam", "get-instance-profile", "--instance-profile-name", name)}
 }
 
 // What is said of launches without an Auto Scaling group: those of Karpenter, of

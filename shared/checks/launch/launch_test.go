@@ -22,24 +22,99 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestLaunchAccountValidation(t *testing.T) {
-	checktest.RunCases(t, AccountValidation(), launchAccountValidationCases())
-}
+func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
 
-func launchAccountValidationCases() []checktest.Case {
-	return launchOutcomes(
-		"Your request for accessing resources in this region is being validated, and you will not be able to launch additional resources in this region until the validation is complete. Launching EC2 instance failed.",
-		"fail 123456789012 [eks-workers] [] workers cannot launch: AWS has not validated the account",
-	)
-}
-
-func TestLaunchAMI(t *testing.T) { checktest.RunCases(t, AMI(), launchAMICases()) }
-
-func launchAMICases() []checktest.Case {
-	return launchOutcomes(
-		"The image id '[ami-02c7e84c65fcfecee]' does not exist. Launching EC2 instance failed.",
-		"fail ami-02c7e84c65fcfecee [eks-workers] [] workers cannot launch: its AMI cannot be used",
-	)
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, Checks(), map[checkid.ID][]checktest.Case{
+		checkid.LaunchAccountValidation: launchOutcomes(
+			"Your request for accessing resources in this region is being validated, and you will not be able to launch additional resources in this region until the validation is complete. Launching EC2 instance failed.",
+			"fail 123456789012 [eks-workers] [] workers cannot launch: AWS has not validated the account",
+		),
+		checkid.LaunchAMI: launchOutcomes(
+			"The image id '[ami-02c7e84c65fcfecee]' does not exist. Launching EC2 instance failed.",
+			"fail ami-02c7e84c65fcfecee [eks-workers] [] workers cannot launch: its AMI cannot be used",
+		),
+		checkid.LaunchCapacityReservation: launchOutcomes(
+			"The requested reservation does not have sufficient compatible and available capacity for this request. Launching EC2 instance failed.",
+			"fail eks-workers [eks-workers] [] workers cannot launch: its capacity reservation does not take it",
+		),
+		checkid.LaunchEncryptionControls: launchEncryptionControlsCases(),
+		checkid.LaunchFleetLimit: launchOutcomes(
+			"You've reached your quota for maximum Fleet Requests for this account. Launching EC2 instance failed.",
+			"fail 123456789012 [eks-workers] [] workers cannot launch: the quota of fleet requests is used up",
+		),
+		checkid.LaunchIMDSEnforced: launchOutcomes(
+			"You can't launch instances with IMDSv1 because httpTokensEnforced is enabled for this account. Either launch the instance with httpTokens=required or contact your account owner to disable httpTokensEnforced using the ModifyInstanceMetadataDefaults API or the account settings in the EC2 console. Launching EC2 instance failed.",
+			"fail lt-0a [eks-workers] [] workers cannot launch: the account enforces IMDSv2",
+		),
+		checkid.LaunchInsufficientCapacity: launchOutcomes(
+			"We currently do not have sufficient m5.large capacity in the Availability Zone you requested (us-west-2a). Launching EC2 instance failed.",
+			"fail eks-workers [eks-workers] [] workers cannot launch: EC2 has no capacity",
+		),
+		checkid.LaunchKMSKey: launchOutcomes(
+			"One or more of the attached Amazon EBS volumes are encrypted with an inaccessible AWS KMS key.",
+			"fail eks-workers [eks-workers] [] workers cannot launch: a volume's KMS key cannot be used",
+		),
+		checkid.LaunchProfile: launchOutcomes(
+			"Value (eks-d8c6d9f9) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name",
+			"fail eks-d8c6d9f9 [eks-workers] [] workers cannot launch: its instance profile does not exist",
+		),
+		checkid.LaunchPlacement: launchOutcomes(
+			"The placement group 'hpc' is in use in another availability zone: us-west-2b. Launching EC2 instance failed.",
+			"fail eks-workers [eks-workers] [] workers cannot launch: its placement does not take it",
+		),
+		checkid.LaunchSecurityGroup: launchOutcomes(
+			"The security group 'sg-0a1b2c3d' does not exist. Launching EC2 instance failed.",
+			"fail sg-0a1b2c3d [eks-workers] [] workers cannot launch: a security group does not exist or fit",
+		),
+		checkid.LaunchServiceRole: launchOutcomes(
+			"AuthFailure.ServiceLinkedRoleCreationNotPermitted: The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances.",
+			"fail 123456789012 [eks-workers] [] workers cannot launch: a service-linked role is missing",
+		),
+		checkid.LaunchSpotLimit: launchOutcomes(
+			"Could not launch Spot Instances. MaxSpotInstanceCountExceeded - Max spot instance count exceeded. Launching EC2 instance failed.",
+			"fail L-34B43A08 [eks-workers] [] workers cannot launch: the quota of Spot vCPUs is used up",
+		),
+		checkid.LaunchSpotPrice: launchOutcomes(
+			"Could not launch Spot Instances. SpotMaxPriceTooLow - Your Spot request price of 0.02 is lower than the minimum required Spot request fulfillment price of 0.0216. Launching EC2 instance failed.",
+			"fail eks-workers [eks-workers] [] workers cannot launch: Spot costs more than it may",
+		),
+		checkid.LaunchSubnetFull: launchOutcomes(
+			"There are not enough free addresses in subnet 'subnet-0private' to satisfy the requested number of instances. Launching EC2 instance failed.",
+			"fail subnet-0private [eks-workers] [] workers cannot launch: the subnet has no free address",
+		),
+		checkid.LaunchSuspended: launchSuspendedCases(),
+		checkid.LaunchTemplate: append(launchOutcomes(
+			"You must use a valid fully-formed launch template. The key pair 'ops' does not exist",
+			"fail lt-0a [eks-workers] [] workers cannot launch: the launch template does not fit",
+		), checktest.Case{"the subnet was deleted", checktest.Attempted(lostSubnetText), []string{
+			"fail subnet-0dead [eks-workers] [] workers cannot launch: subnet-0dead does not exist",
+		}}),
+		checkid.LaunchThrottled: launchOutcomes(
+			"Request limit exceeded. Launching EC2 instance failed.",
+			"fail 123456789012 [eks-workers] [] workers cannot launch: calls of the account are throttled",
+		),
+		checkid.LaunchUnauthorized: launchOutcomes(
+			"You are not authorized to perform this operation. Encoded authorization failure message: abcDEF-_123 Launching EC2 instance failed.",
+			"fail eks-workers [eks-workers] [] workers cannot launch: who launches lacks a permission",
+		),
+		checkid.LaunchUnclassified: launchOutcomes(
+			"The moon is in the wrong house. Launching EC2 instance failed.",
+			"fail eks-workers [eks-workers] [] workers cannot launch: the reason is in the text",
+		),
+		checkid.LaunchUnsupportedType: launchOutcomes(
+			"Your requested instance type (m5.large) is not supported in your requested Availability Zone (us-west-2d). Launching EC2 instance failed.",
+			"fail eks-workers [eks-workers] [] workers cannot launch: the instance type is not supported there",
+		),
+		checkid.LaunchVCPULimit: launchOutcomes(
+			"You have requested more vCPU capacity than your current vCPU limit of 8 allows for the instance bucket that the specified instance type belongs to. Launching EC2 instance failed.",
+			"fail L-1216C47A [eks-workers] [] workers cannot launch: the quota of vCPUs is used up",
+		),
+		checkid.LaunchVolumeLimit: launchOutcomes(
+			"Instance became unhealthy while waiting for instance to be in InService state. Client.VolumeLimitExceeded: Volume limit exceeded",
+			"fail 123456789012 [eks-workers] [] workers cannot launch: the limit for EBS volumes is reached",
+		),
+	})
 }
 
 // stillborn is an instance that EC2 could not bring up, ten minutes ago.
@@ -97,7 +172,7 @@ func TestInstancesThatDiedWhileTheyStarted(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := checktest.Lines(checktest.EvalOne(t, KMSKey(), tt.world)); strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
+			if got := checktest.Lines(checktest.EvalOne(t, checkOf(checkid.LaunchKMSKey), tt.world)); strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -109,7 +184,7 @@ func TestKMSKeyIsNamed(t *testing.T) {
 	const key = "arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d"
 	s := stillborn("Client.InternalError", "")
 	s.LaunchTemplates[0].KMSKeys = []string{key}
-	got := checktest.Failed(t, KMSKey(), s)
+	got := checktest.Failed(t, checkOf(checkid.LaunchKMSKey), s)
 	if got.Resource != key || !strings.Contains(got.Fix.Command, "aws kms describe-key --region us-west-2 --key-id "+key) {
 		t.Errorf("%s: %s", got.Resource, got.Fix.Command)
 	}
@@ -117,7 +192,7 @@ func TestKMSKeyIsNamed(t *testing.T) {
 		t.Errorf("Fix = %q, want %q in it", got.Fix.Text, want)
 	}
 	s.Groups[0].ServiceRole = "arn:aws:iam::123456789012:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling_own"
-	if got := checktest.Failed(t, KMSKey(), s); !strings.Contains(got.Fix.Text, "AutoScaling_own") {
+	if got := checktest.Failed(t, checkOf(checkid.LaunchKMSKey), s); !strings.Contains(got.Fix.Text, "AutoScaling_own") {
 		t.Errorf("Fix = %q", got.Fix.Text)
 	}
 }
@@ -137,7 +212,7 @@ func TestQuotaIsNamed(t *testing.T) {
 	} {
 		s := checktest.Attempted(text)
 		s.Nodegroups[0].Types = tt.types
-		got := checktest.Failed(t, VCPULimit(), s)
+		got := checktest.Failed(t, checkOf(checkid.LaunchVCPULimit), s)
 		if got.Resource != tt.resource || !strings.Contains(got.Fix.Command, tt.command) {
 			t.Errorf("%v: %s, %q, want %s, %q", tt.types, got.Resource, got.Fix.Command, tt.resource, tt.command)
 		}
@@ -156,22 +231,11 @@ func TestRecoveryWithoutASubnet(t *testing.T) {
 		checktest.Fails(s, "", 5*time.Minute, func(a *snapshot.Activity) {
 			a.Status, a.About, a.Zone, a.Subnet = "Successful", "Launching a new EC2 instance: i-0new", tt.later, "subnet-0x"
 		})
-		over := fmt.Sprint(checktest.Lines(checktest.EvalOne(t, InsufficientCapacity(), s))) == "[pass prod [eks-workers]]"
+		over := fmt.Sprint(checktest.Lines(checktest.EvalOne(t, checkOf(checkid.LaunchInsufficientCapacity), s))) == "[pass prod [eks-workers]]"
 		if over != tt.over {
 			t.Errorf("failed in %q, succeeded in %q: over is %v", tt.zone, tt.later, over)
 		}
 	}
-}
-
-func TestLaunchCapacityReservation(t *testing.T) {
-	checktest.RunCases(t, CapacityReservation(), launchCapacityReservationCases())
-}
-
-func launchCapacityReservationCases() []checktest.Case {
-	return launchOutcomes(
-		"The requested reservation does not have sufficient compatible and available capacity for this request. Launching EC2 instance failed.",
-		"fail eks-workers [eks-workers] [] workers cannot launch: its capacity reservation does not take it",
-	)
 }
 
 // TestCapacityReservationStands: EC2 says the same of a reservation that is full, over
@@ -219,7 +283,7 @@ func TestCapacityReservationStands(t *testing.T) {
 		"the template names none":   {world(ours("expired", 16, 0), func(s *snapshot.Snapshot) { s.LaunchTemplates[0].Reservation = "" }), plain, ""},
 		"the template was not read": {world(ours("expired", 16, 0), checktest.Unread(snapshot.LaunchTemplates)), plain, ""},
 	} {
-		r := checktest.Failed(t, CapacityReservation(), tt.world)
+		r := checktest.Failed(t, checkOf(checkid.LaunchCapacityReservation), tt.world)
 		got := strings.Join(evidenceOf(r, "Capacity reservation cr-0a"), "; and ")
 		if r.Title != head+tt.title && !strings.HasPrefix(head+tt.title, strings.TrimSuffix(r.Title, "…")) || got != tt.says {
 			t.Errorf("%s: %q, %q; want %q, %q", name, r.Title, got, head+tt.title, tt.says)
@@ -301,7 +365,7 @@ func another(text string) string {
 func TestOneFindingForOneCause(t *testing.T) {
 	const text = "You have requested more vCPU capacity than your current vCPU limit of 8 allows for the instance bucket that the specified instance type belongs to. Launching EC2 instance failed."
 	s := checktest.Attempted(text)
-	once := checktest.Failed(t, VCPULimit(), s)
+	once := checktest.Failed(t, checkOf(checkid.LaunchVCPULimit), s)
 	addGroup(s, "eks-others")
 	s.Nodegroups = append(s.Nodegroups, snapshot.Nodegroup{Name: "others", Groups: []string{"eks-others"}, Types: []string{"c5.large", "r5.large"}})
 	for n := range 1000 {
@@ -311,7 +375,7 @@ func TestOneFindingForOneCause(t *testing.T) {
 			}
 		})
 	}
-	got := checktest.Failed(t, VCPULimit(), s)
+	got := checktest.Failed(t, checkOf(checkid.LaunchVCPULimit), s)
 	if got.Resource != "L-1216C47A" || fmt.Sprint(got.Covers) != "[eks-others eks-workers]" {
 		t.Errorf("%s covers %v", got.Resource, got.Covers)
 	}
@@ -325,14 +389,14 @@ func TestOneFindingForOneCause(t *testing.T) {
 	for n := range 50 {
 		checktest.Fails(s, text, time.Duration(n)*time.Second)
 	}
-	if many := checktest.Failed(t, VCPULimit(), s); many.Why != once.Why || many.Title != once.Title || many.Fix != once.Fix {
+	if many := checktest.Failed(t, checkOf(checkid.LaunchVCPULimit), s); many.Why != once.Why || many.Title != once.Title || many.Fix != once.Fix {
 		t.Errorf("the words change with how many failed:\n%q\n%q", once.Why, many.Why)
 	}
 }
 
 func TestLaunchWords(t *testing.T) {
 	const text = "There are not enough free addresses in subnet 'subnet-0private' to satisfy the requested number of instances. Launching EC2 instance failed."
-	got := checktest.Failed(t, SubnetFull(), checktest.Attempted(text))
+	got := checktest.Failed(t, checkOf(checkid.LaunchSubnetFull), checktest.Attempted(text))
 	want := `No instance of workers could be started in subnet-0private: the subnet has no free address left for the instance. AWS says: "` + strings.TrimSuffix(text, ".") + `".`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
@@ -350,7 +414,7 @@ func TestGroupNamesAreQuoted(t *testing.T) {
 	const odd = "my group's; rm -rf /"
 	s := checktest.Attempted("The moon is wrong.", func(a *snapshot.Activity) { a.Group = odd })
 	addGroup(s, odd)
-	got := checktest.Failed(t, Unclassified(), s)
+	got := checktest.Failed(t, checkOf(checkid.LaunchUnclassified), s)
 	if want := `--auto-scaling-group-name 'my group'\''s; rm -rf /' --max-items`; !strings.Contains(got.Fix.Command, want) {
 		t.Errorf("Command = %q, want %q in it", got.Fix.Command, want)
 	}
@@ -363,7 +427,7 @@ func TestGroupNamesAreQuoted(t *testing.T) {
 func TestEmptyActivitiesAreUnknown(t *testing.T) {
 	s := snapshottest.PrivateWithNAT()
 	s.Activities = []snapshot.Activity{{}, {Group: checktest.WorkersGroup}, {Group: checktest.WorkersGroup, About: "Launching a new EC2 instance"}, {Group: checktest.WorkersGroup, Status: "Failed"}}
-	got := checktest.Lines(check.Eval([]check.Check{Unclassified()}, s))
+	got := checktest.Lines(check.Eval([]check.Check{checkOf(checkid.LaunchUnclassified)}, s))
 	want := `unknown eks-workers [eks-workers] scaling activities: broken: a scaling activity of eks-workers (Failed, an unknown time) cannot be told to have succeeded`
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
@@ -417,7 +481,7 @@ func TestNodeClaimsThatAreRefused(t *testing.T) {
 		}), ""},
 	} {
 		var got checkid.ID
-		for _, c := range []check.Check{PolicyDenied(), Unauthorized(), AMI(), Profile(), Template(), AccountValidation(), ServiceRole(), VCPULimit(), SecurityGroup(), Throttled(), Unclassified()} {
+		for _, c := range []check.Check{checkOf(checkid.LaunchPolicyDenied), checkOf(checkid.LaunchUnauthorized), checkOf(checkid.LaunchAMI), checkOf(checkid.LaunchProfile), checkOf(checkid.LaunchTemplate), checkOf(checkid.LaunchAccountValidation), checkOf(checkid.LaunchServiceRole), checkOf(checkid.LaunchVCPULimit), checkOf(checkid.LaunchSecurityGroup), checkOf(checkid.LaunchThrottled), checkOf(checkid.LaunchUnclassified)} {
 			for _, r := range check.Eval([]check.Check{c}, tt.world) {
 				if r.Outcome == finding.Fail {
 					if got != "" || r.Resource != "nodepool/web" || !cmp.Equal(r.Covers, []string{"nodepool/web"}) {
@@ -552,7 +616,7 @@ func TestRefusalsThatKarpenterReports(t *testing.T) {
 		"CloudTrail, one call, NodePools unread": {checktest.Change(refusedPool(checkid.LaunchInsufficientCapacity, noCapacity, 6*min, 6*min), waitsFor(20*min), checktest.Unread(snapshot.NodePoolsOf)), "unknown launch/insufficient-capacity"},
 	} {
 		var got []string
-		for _, c := range []check.Check{InsufficientCapacity(), VCPULimit(), SpotLimit(), CapacityReservation(), SubnetFull(), ServiceRole(), UnsupportedType(), SecurityGroup(), AMI(), Unauthorized(), Unclassified()} {
+		for _, c := range []check.Check{checkOf(checkid.LaunchInsufficientCapacity), checkOf(checkid.LaunchVCPULimit), checkOf(checkid.LaunchSpotLimit), checkOf(checkid.LaunchCapacityReservation), checkOf(checkid.LaunchSubnetFull), checkOf(checkid.LaunchServiceRole), checkOf(checkid.LaunchUnsupportedType), checkOf(checkid.LaunchSecurityGroup), checkOf(checkid.LaunchAMI), checkOf(checkid.LaunchUnauthorized), checkOf(checkid.LaunchUnclassified)} {
 			for _, r := range check.Eval([]check.Check{c}, tt.world) {
 				switch {
 				case r.Outcome == finding.Fail && r.Idle:
@@ -619,7 +683,7 @@ func TestLogTellsWhatTheNodeClaimDoesNot(t *testing.T) {
 		"it is launched":                        {refusedClaim("LaunchFailed", vague, 2*min, logs(says("ERROR", denies)), func(s *snapshot.Snapshot) { s.NodeClaims[0].Instance = "i-0new" }), ""},
 	} {
 		var got checkid.ID
-		for _, c := range []check.Check{PolicyDenied(), Unauthorized(), AMI(), InsufficientCapacity(), Unclassified()} {
+		for _, c := range []check.Check{checkOf(checkid.LaunchPolicyDenied), checkOf(checkid.LaunchUnauthorized), checkOf(checkid.LaunchAMI), checkOf(checkid.LaunchInsufficientCapacity), checkOf(checkid.LaunchUnclassified)} {
 			for _, r := range check.Eval([]check.Check{c}, tt.world) {
 				if r.Outcome == finding.Fail {
 					got += r.Check
@@ -651,12 +715,12 @@ func TestNodeClaimsBesideCloudTrail(t *testing.T) {
 		s.Refused = []snapshot.RefusedLaunch{{Launcher: "nodepool/web", Class: checkid.LaunchUnauthorized, Call: "CreateFleet", Text: "UnauthorizedOperation", First: s.Time.Add(-time.Hour / 2), Last: s.Time}}
 		s.Read[snapshot.RefusedLaunches] = true
 	})
-	r := checktest.Failed(t, Unauthorized(), s)
+	r := checktest.Failed(t, checkOf(checkid.LaunchUnauthorized), s)
 	if claims := evidenceOf(r, "NodeClaims that say so"); claims != nil {
 		t.Errorf("the NodeClaims %q are told too", claims)
 	}
 	s.Refused = nil
-	both := checktest.Failed(t, Unauthorized(), s)
+	both := checktest.Failed(t, checkOf(checkid.LaunchUnauthorized), s)
 	if claims := evidenceOf(both, "NodeClaims that say so"); !cmp.Equal(claims, []string{"web-x7k2p and web-second"}) {
 		t.Errorf("two NodeClaims of one cause: %q", claims)
 	}
@@ -691,7 +755,7 @@ func encodedWorld(texts []string, messages ...snapshot.DecodedMessage) *snapshot
 // fails are the failures of a world's checks, by their id.
 func fails(s *snapshot.Snapshot) map[string]finding.Result {
 	found := map[string]finding.Result{}
-	for _, r := range check.Eval([]check.Check{PolicyDenied(), Unauthorized()}, s) {
+	for _, r := range check.Eval([]check.Check{checkOf(checkid.LaunchPolicyDenied), checkOf(checkid.LaunchUnauthorized)}, s) {
 		if r.Outcome == finding.Fail {
 			found[string(r.Check)] = r
 		}
@@ -850,10 +914,6 @@ func TestRefusedCallWasDenied(t *testing.T) {
 	}
 }
 
-func TestLaunchEncryptionControls(t *testing.T) {
-	checktest.RunCases(t, EncryptionControls(), launchEncryptionControlsCases())
-}
-
 func launchEncryptionControlsCases() []checktest.Case {
 	pass := []string{"pass prod [eks-workers]"}
 	fails := []string{"fail eks-workers [eks-workers] [] workers cannot launch: its types do not encrypt in transit"}
@@ -874,17 +934,6 @@ func launchEncryptionControlsCases() []checktest.Case {
 	}
 }
 
-func TestLaunchFleetLimit(t *testing.T) {
-	checktest.RunCases(t, FleetLimit(), launchFleetLimitCases())
-}
-
-func launchFleetLimitCases() []checktest.Case {
-	return launchOutcomes(
-		"You've reached your quota for maximum Fleet Requests for this account. Launching EC2 instance failed.",
-		"fail 123456789012 [eks-workers] [] workers cannot launch: the quota of fleet requests is used up",
-	)
-}
-
 const missingImage = "The image id '[ami-02c7e84c65fcfecee]' does not exist. Launching EC2 instance failed."
 
 // allowing sets the account's Allowed AMIs, and lists the image of missingImage where
@@ -899,10 +948,10 @@ func allowing(state, allowed string, more ...func(*snapshot.Snapshot)) *snapshot
 }
 
 func TestLaunchImageNotAllowed(t *testing.T) {
-	checktest.RunCases(t, ImageNotAllowed(), launchImageNotAllowedCases())
+	checktest.RunCases(t, checkOf(checkid.LaunchImageNotAllowed), launchImageNotAllowedCases())
 	// What the one check has, the other has not.
 	for state, want := range map[string]string{"enabled": "pass prod [eks-workers]", "disabled": "fail ami-02c7e84c65fcfecee [eks-workers] [] workers cannot launch: its AMI cannot be used"} {
-		if diff := cmp.Diff(checktest.Lines(checktest.EvalOne(t, AMI(), allowing(state, ""))), []string{want}); diff != "" {
+		if diff := cmp.Diff(checktest.Lines(checktest.EvalOne(t, checkOf(checkid.LaunchAMI), allowing(state, ""))), []string{want}); diff != "" {
 			t.Errorf("%s (-got +want):\n%s", state, diff)
 		}
 	}
@@ -941,37 +990,6 @@ func launchImageNotAllowedCases() []checktest.Case {
 		{"its rules name the type", ruled(unsupported, "m5.large", []string{"m5.*"}, nil), pass},
 		{"its rules exclude the type, and the zone has it not", ruled(zone, "t3.large", nil, []string{"t3.*"}), pass},
 	}
-}
-
-func TestLaunchIMDSEnforced(t *testing.T) {
-	checktest.RunCases(t, IMDSEnforced(), launchIMDSEnforcedCases())
-}
-
-func launchIMDSEnforcedCases() []checktest.Case {
-	return launchOutcomes(
-		"You can't launch instances with IMDSv1 because httpTokensEnforced is enabled for this account. Either launch the instance with httpTokens=required or contact your account owner to disable httpTokensEnforced using the ModifyInstanceMetadataDefaults API or the account settings in the EC2 console. Launching EC2 instance failed.",
-		"fail lt-0a [eks-workers] [] workers cannot launch: the account enforces IMDSv2",
-	)
-}
-
-func TestLaunchInsufficientCapacity(t *testing.T) {
-	checktest.RunCases(t, InsufficientCapacity(), launchInsufficientCapacityCases())
-}
-
-func launchInsufficientCapacityCases() []checktest.Case {
-	return launchOutcomes(
-		"We currently do not have sufficient m5.large capacity in the Availability Zone you requested (us-west-2a). Launching EC2 instance failed.",
-		"fail eks-workers [eks-workers] [] workers cannot launch: EC2 has no capacity",
-	)
-}
-
-func TestLaunchKMSKey(t *testing.T) { checktest.RunCases(t, KMSKey(), launchKMSKeyCases()) }
-
-func launchKMSKeyCases() []checktest.Case {
-	return launchOutcomes(
-		"One or more of the attached Amazon EBS volumes are encrypted with an inaccessible AWS KMS key.",
-		"fail eks-workers [eks-workers] [] workers cannot launch: a volume's KMS key cannot be used",
-	)
 }
 
 // What the text of a failed launch names is among the resources.
@@ -1026,7 +1044,7 @@ func TestLaunchPolicyDenied(t *testing.T) {
 		"with an explicit deny in a session policy":                          "the session policy forbids it",
 	} {
 		t.Run(by, func(t *testing.T) {
-			checktest.RunCases(t, PolicyDenied(), launchOutcomes(denied(by), "fail eks-workers [eks-workers] [] workers cannot launch: "+says))
+			checktest.RunCases(t, checkOf(checkid.LaunchPolicyDenied), launchOutcomes(denied(by), "fail eks-workers [eks-workers] [] workers cannot launch: "+says))
 		})
 	}
 }
@@ -1037,7 +1055,7 @@ func TestItsOwnPolicyIsNotAboveIt(t *testing.T) {
 		"because no identity-based policy allows the ec2:RunInstances action", "with an explicit deny in an identity-based policy",
 		"because no resource-based policy allows the ec2:RunInstances action", "",
 	} {
-		if got := activity.Classify(denied(by)).Class; got != Unauthorized().ID {
+		if got := activity.Classify(denied(by)).Class; got != checkOf(checkid.LaunchUnauthorized).ID {
 			t.Errorf("%q is %s", by, got)
 		}
 	}
@@ -1052,13 +1070,4 @@ func TestPoliciesOfSeveralKinds(t *testing.T) {
 	if got := whichPolicy(f); got != "" {
 		t.Errorf("says %q", got)
 	}
-}
-
-func TestLaunchProfile(t *testing.T) { checktest.RunCases(t, Profile(), launchProfileCases()) }
-
-func launchProfileCases() []checktest.Case {
-	return launchOutcomes(
-		"Value (eks-d8c6d9f9) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name",
-		"fail eks-d8c6d9f9 [eks-workers] [] workers cannot launch: its instance profile does not exist",
-	)
 }

@@ -7,15 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
-
-func TestLaunchPlacement(t *testing.T) {
-	checktest.RunCases(t, Placement(), launchPlacementCases())
-}
 
 // What the group launches into is named, and why it does not take the launch.
 func TestPlacementIsNamed(t *testing.T) {
@@ -57,7 +54,7 @@ func TestPlacementIsNamed(t *testing.T) {
 		"a tenancy, no group":      {host, plain, "", func(*snapshot.Snapshot) {}},
 		"a group that names none ": {burst, plain, "", func(*snapshot.Snapshot) {}},
 	} {
-		r := checktest.Failed(t, Placement(), checktest.Change(checktest.Attempted(tt.text), tt.world))
+		r := checktest.Failed(t, checkOf(checkid.LaunchPlacement), checktest.Change(checktest.Attempted(tt.text), tt.world))
 		if want := phrase.Title("workers cannot launch: %s", tt.headline); r.Title != want {
 			t.Errorf("%s: %q, want %q", name, r.Title, want)
 		}
@@ -65,11 +62,4 @@ func TestPlacementIsNamed(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tt.evidence)
 		}
 	}
-}
-
-func launchPlacementCases() []checktest.Case {
-	return launchOutcomes(
-		"The placement group 'hpc' is in use in another availability zone: us-west-2b. Launching EC2 instance failed.",
-		"fail eks-workers [eks-workers] [] workers cannot launch: its placement does not take it",
-	)
 }

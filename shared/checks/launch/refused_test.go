@@ -40,22 +40,22 @@ func TestRefusedLaunches(t *testing.T) {
 		world *snapshot.Snapshot
 		want  []string
 	}{
-		{"not allowed", Unauthorized(), refusedPool(checkid.LaunchUnauthorized, notAllowed, 0, 0), []string{
+		{"not allowed", checkOf(checkid.LaunchUnauthorized), refusedPool(checkid.LaunchUnauthorized, notAllowed, 0, 0), []string{
 			"fail nodepool/gpu [nodepool/gpu] [] NodePool gpu cannot launch: who launches lacks a permission", "pass prod [eks-workers]",
 		}},
-		{"of another class", PolicyDenied(), refusedPool(checkid.LaunchUnauthorized, notAllowed, 0, 0), []string{well}},
-		{"a shortage that stays, in a subnet", InsufficientCapacity(), refusedPool(checkid.LaunchInsufficientCapacity, noCapacity, 9*time.Minute, time.Minute), []string{
+		{"of another class", checkOf(checkid.LaunchPolicyDenied), refusedPool(checkid.LaunchUnauthorized, notAllowed, 0, 0), []string{well}},
+		{"a shortage that stays, in a subnet", checkOf(checkid.LaunchInsufficientCapacity), refusedPool(checkid.LaunchInsufficientCapacity, noCapacity, 9*time.Minute, time.Minute), []string{
 			"fail nodepool/gpu [nodepool/gpu] [] NodePool gpu cannot launch: EC2 has no capacity", "pass prod [eks-workers]",
 		}},
-		{"a shortage of a moment", InsufficientCapacity(), refusedPool(checkid.LaunchInsufficientCapacity, noCapacity, time.Minute, time.Minute), []string{well}},
-		{"an instance since", Unauthorized(), refusedPool(checkid.LaunchUnauthorized, notAllowed, 20*time.Minute, 15*time.Minute, func(r *snapshot.RefusedLaunch) {
+		{"a shortage of a moment", checkOf(checkid.LaunchInsufficientCapacity), refusedPool(checkid.LaunchInsufficientCapacity, noCapacity, time.Minute, time.Minute), []string{well}},
+		{"an instance since", checkOf(checkid.LaunchUnauthorized), refusedPool(checkid.LaunchUnauthorized, notAllowed, 20*time.Minute, 15*time.Minute, func(r *snapshot.RefusedLaunch) {
 			r.Worked = r.Last.Add(time.Second)
 		}), []string{well}},
-		{"two hours ago", Unauthorized(), refusedPool(checkid.LaunchUnauthorized, notAllowed, 2*time.Hour, 2*time.Hour), []string{well}},
-		{"no pool: who called", Unauthorized(), refusedPool(checkid.LaunchUnauthorized, notAllowed, 0, 0, func(r *snapshot.RefusedLaunch) { r.Launcher = "role/ci" }), []string{
+		{"two hours ago", checkOf(checkid.LaunchUnauthorized), refusedPool(checkid.LaunchUnauthorized, notAllowed, 2*time.Hour, 2*time.Hour), []string{well}},
+		{"no pool: who called", checkOf(checkid.LaunchUnauthorized), refusedPool(checkid.LaunchUnauthorized, notAllowed, 0, 0, func(r *snapshot.RefusedLaunch) { r.Launcher = "role/ci" }), []string{
 			"pass prod [eks-workers]", "fail role/ci [role/ci] [] role ci cannot launch: who launches lacks a permission",
 		}},
-		{"a full subnet is the pool's too", SubnetFull(), refusedPool(checkid.LaunchSubnetFull, "InsufficientFreeAddressesInSubnet: There are insufficient free addresses in that subnet to run instance", 9*time.Minute, 0), []string{
+		{"a full subnet is the pool's too", checkOf(checkid.LaunchSubnetFull), refusedPool(checkid.LaunchSubnetFull, "InsufficientFreeAddressesInSubnet: There are insufficient free addresses in that subnet to run instance", 9*time.Minute, 0), []string{
 			"fail nodepool/gpu [nodepool/gpu] [] NodePool gpu cannot launch: the subnet has no free address", "pass prod [eks-workers]",
 		}},
 	} {
@@ -71,7 +71,7 @@ func TestRefusedLaunches(t *testing.T) {
 // of the message.
 func TestRefusedLaunchIsSaidTheSame(t *testing.T) {
 	say := func(to time.Duration) string {
-		for _, r := range checktest.EvalOne(t, Unauthorized(), refusedPool(checkid.LaunchUnauthorized, notAllowed, 50*time.Minute, to)) {
+		for _, r := range checktest.EvalOne(t, checkOf(checkid.LaunchUnauthorized), refusedPool(checkid.LaunchUnauthorized, notAllowed, 50*time.Minute, to)) {
 			if len(r.Evidence) > 0 {
 				text := r.Title + r.Why + r.Fix.Text + r.Fix.Command
 				for _, e := range r.Evidence {
@@ -89,61 +89,6 @@ func TestRefusedLaunchIsSaidTheSame(t *testing.T) {
 	}
 }
 
-func TestLaunchSecurityGroup(t *testing.T) {
-	checktest.RunCases(t, SecurityGroup(), launchSecurityGroupCases())
-}
-
-func launchSecurityGroupCases() []checktest.Case {
-	return launchOutcomes(
-		"The security group 'sg-0a1b2c3d' does not exist. Launching EC2 instance failed.",
-		"fail sg-0a1b2c3d [eks-workers] [] workers cannot launch: a security group does not exist or fit",
-	)
-}
-
-func TestLaunchServiceRole(t *testing.T) {
-	checktest.RunCases(t, ServiceRole(), launchServiceRoleCases())
-}
-
-func launchServiceRoleCases() []checktest.Case {
-	return launchOutcomes(
-		"AuthFailure.ServiceLinkedRoleCreationNotPermitted: The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances.",
-		"fail 123456789012 [eks-workers] [] workers cannot launch: a service-linked role is missing",
-	)
-}
-
-func TestLaunchSpotLimit(t *testing.T) {
-	checktest.RunCases(t, SpotLimit(), launchSpotLimitCases())
-}
-
-func launchSpotLimitCases() []checktest.Case {
-	return launchOutcomes(
-		"Could not launch Spot Instances. MaxSpotInstanceCountExceeded - Max spot instance count exceeded. Launching EC2 instance failed.",
-		"fail L-34B43A08 [eks-workers] [] workers cannot launch: the quota of Spot vCPUs is used up",
-	)
-}
-
-func TestLaunchSpotPrice(t *testing.T) {
-	checktest.RunCases(t, SpotPrice(), launchSpotPriceCases())
-}
-
-func launchSpotPriceCases() []checktest.Case {
-	return launchOutcomes(
-		"Could not launch Spot Instances. SpotMaxPriceTooLow - Your Spot request price of 0.02 is lower than the minimum required Spot request fulfillment price of 0.0216. Launching EC2 instance failed.",
-		"fail eks-workers [eks-workers] [] workers cannot launch: Spot costs more than it may",
-	)
-}
-
-func TestLaunchSubnetFull(t *testing.T) {
-	checktest.RunCases(t, SubnetFull(), launchSubnetFullCases())
-}
-
-func launchSubnetFullCases() []checktest.Case {
-	return launchOutcomes(
-		"There are not enough free addresses in subnet 'subnet-0private' to satisfy the requested number of instances. Launching EC2 instance failed.",
-		"fail subnet-0private [eks-workers] [] workers cannot launch: the subnet has no free address",
-	)
-}
-
 // suspend suspends processes of the group, which has one instance.
 func suspend(desired int, reason string, processes ...string) *snapshot.Snapshot {
 	s := snapshottest.PrivateWithNAT()
@@ -154,10 +99,6 @@ func suspend(desired int, reason string, processes ...string) *snapshot.Snapshot
 		g.Suspended = append(g.Suspended, snapshot.Suspended{Process: p, Reason: reason})
 	}
 	return s
-}
-
-func TestLaunchSuspended(t *testing.T) {
-	checktest.RunCases(t, Suspended(), launchSuspendedCases())
 }
 
 func launchSuspendedCases() []checktest.Case {
@@ -184,64 +125,27 @@ func launchSuspendedCases() []checktest.Case {
 }
 
 func TestSuspendedWords(t *testing.T) {
-	got := checktest.Failed(t, Suspended(), suspend(3, "User suspended at 2026-11-20T14:00:00Z", "Launch"))
+	got := checktest.Failed(t, checkOf(checkid.LaunchSuspended), suspend(3, "User suspended at 2026-11-20T14:00:00Z", "Launch"))
 	if want := "aws autoscaling resume-processes --region us-west-2 --auto-scaling-group-name eks-workers --scaling-processes Launch"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
 	if want := "desired 3, has 1, max 3"; checktest.Value(t, got, checktest.WorkersGroup) != want {
 		t.Errorf("evidence %q, want %q", checktest.Value(t, got, checktest.WorkersGroup), want)
 	}
-	got = checktest.Failed(t, Suspended(), suspend(3, "Administrative suspension", "Launch"))
+	got = checktest.Failed(t, checkOf(checkid.LaunchSuspended), suspend(3, "Administrative suspension", "Launch"))
 	if want := "Auto Scaling suspended it"; !strings.Contains(got.Why, want) {
 		t.Errorf("Why = %q, want %q in it", got.Why, want)
 	}
-}
-
-func TestLaunchTemplate(t *testing.T) { checktest.RunCases(t, Template(), launchTemplateCases()) }
-
-func launchTemplateCases() []checktest.Case {
-	return append(launchOutcomes(
-		"You must use a valid fully-formed launch template. The key pair 'ops' does not exist",
-		"fail lt-0a [eks-workers] [] workers cannot launch: the launch template does not fit",
-	), checktest.Case{"the subnet was deleted", checktest.Attempted(lostSubnetText), []string{
-		"fail subnet-0dead [eks-workers] [] workers cannot launch: subnet-0dead does not exist",
-	}})
 }
 
 const lostSubnetText = "The subnet ID 'subnet-0dead' does not exist Launching EC2 instance failed."
 
 // Nobody can correct the launch template when the subnet is gone.
 func TestLostSubnetIsNotTheTemplates(t *testing.T) {
-	f := checktest.Failed(t, Template(), checktest.Attempted(lostSubnetText))
+	f := checktest.Failed(t, checkOf(checkid.LaunchTemplate), checktest.Attempted(lostSubnetText))
 	if !strings.Contains(f.Fix.Text, "make a new nodegroup") || !strings.Contains(f.Fix.Command, "describe-scaling-activities") {
 		t.Errorf("fix %+v", f.Fix)
 	}
-}
-
-func TestLaunchThrottled(t *testing.T) {
-	checktest.RunCases(t, Throttled(), launchThrottledCases())
-}
-
-func launchThrottledCases() []checktest.Case {
-	return launchOutcomes(
-		"Request limit exceeded. Launching EC2 instance failed.",
-		"fail 123456789012 [eks-workers] [] workers cannot launch: calls of the account are throttled",
-	)
-}
-
-func TestLaunchUnauthorized(t *testing.T) {
-	checktest.RunCases(t, Unauthorized(), launchUnauthorizedCases())
-}
-
-func launchUnauthorizedCases() []checktest.Case {
-	return launchOutcomes(
-		"You are not authorized to perform this operation. Encoded authorization failure message: abcDEF-_123 Launching EC2 instance failed.",
-		"fail eks-workers [eks-workers] [] workers cannot launch: who launches lacks a permission",
-	)
-}
-
-func TestLaunchUnclassified(t *testing.T) {
-	checktest.RunCases(t, Unclassified(), launchUnclassifiedCases())
 }
 
 // A launch that its hook abandoned is a failed launch with its words, listed or not.
@@ -253,14 +157,14 @@ func TestAbandonedLaunches(t *testing.T) {
 		}}, changes...)...)
 	}
 	const fail = "fail eks-workers [eks-workers] [] workers cannot launch: a launch lifecycle hook abandons its instances"
-	checktest.RunCases(t, Unclassified(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.LaunchUnclassified), []checktest.Case{
 		{Name: "completed with ABANDON", World: abandons("Lifecycle Action Completed with ABANDON Result"), Want: []string{fail}},
 		{Name: "timed out", World: abandons("Heartbeat Timeout"), Want: []string{fail}},
 		{Name: "the text in the description alone", World: abandons("Heartbeat Timeout", func(a *snapshot.Activity) { a.Message = "" }), Want: []string{fail}},
 		{Name: "of a terminating hook", World: abandons("Heartbeat Timeout", func(a *snapshot.Activity) { a.About = "Terminating EC2 instance: i-0gone" }), Want: []string{"pass prod [eks-workers]"}},
 		{Name: "groups unread", World: checktest.Change(abandons("Heartbeat Timeout"), checktest.Unread(snapshot.Groups)), Want: []string{"unknown prod [] auto scaling groups: denied"}},
 	})
-	got := checktest.Failed(t, Unclassified(), abandons("Heartbeat Timeout"))
+	got := checktest.Failed(t, checkOf(checkid.LaunchUnclassified), abandons("Heartbeat Timeout"))
 	if want := `No instance of workers could be put in service in subnet-0private: a launch lifecycle hook of the group timed out, and its default result is ABANDON. AWS says: "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token … was abandoned: Heartbeat Timeout".`; got.Why != want {
 		t.Errorf("got  %s\nwant %s", got.Why, want)
 	}
@@ -270,44 +174,4 @@ func TestAbandonedLaunches(t *testing.T) {
 	if !strings.HasPrefix(got.Fix.Text, "Find out what should complete the hook") {
 		t.Error(got.Fix.Text)
 	}
-}
-
-func launchUnclassifiedCases() []checktest.Case {
-	return launchOutcomes(
-		"The moon is in the wrong house. Launching EC2 instance failed.",
-		"fail eks-workers [eks-workers] [] workers cannot launch: the reason is in the text",
-	)
-}
-
-func TestLaunchUnsupportedType(t *testing.T) {
-	checktest.RunCases(t, UnsupportedType(), launchUnsupportedTypeCases())
-}
-
-func launchUnsupportedTypeCases() []checktest.Case {
-	return launchOutcomes(
-		"Your requested instance type (m5.large) is not supported in your requested Availability Zone (us-west-2d). Launching EC2 instance failed.",
-		"fail eks-workers [eks-workers] [] workers cannot launch: the instance type is not supported there",
-	)
-}
-
-func TestLaunchVCPULimit(t *testing.T) {
-	checktest.RunCases(t, VCPULimit(), launchVCPULimitCases())
-}
-
-func launchVCPULimitCases() []checktest.Case {
-	return launchOutcomes(
-		"You have requested more vCPU capacity than your current vCPU limit of 8 allows for the instance bucket that the specified instance type belongs to. Launching EC2 instance failed.",
-		"fail L-1216C47A [eks-workers] [] workers cannot launch: the quota of vCPUs is used up",
-	)
-}
-
-func TestLaunchVolumeLimit(t *testing.T) {
-	checktest.RunCases(t, VolumeLimit(), launchVolumeLimitCases())
-}
-
-func launchVolumeLimitCases() []checktest.Case {
-	return launchOutcomes(
-		"Instance became unhealthy while waiting for instance to be in InService state. Client.VolumeLimitExceeded: Volume limit exceeded",
-		"fail 123456789012 [eks-workers] [] workers cannot launch: the limit for EBS volumes is reached",
-	)
 }

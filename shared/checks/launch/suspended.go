@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/catalog"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -17,28 +14,22 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func Suspended() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.LaunchSuspended),
-		Needs: []snapshot.Source{snapshot.Groups},
-		Run: func(s *facts.View) []finding.Finding {
-			var well []string
-			var list []finding.Finding
-			for _, g := range s.Groups {
-				reason, suspended := suspendedLaunch(g)
-				if has := present(g); suspended && g.Desired > has {
-					list = append(list, cannotResume(s, g, reason, has))
-					continue
-				}
-				// Suspended with nothing to launch harms nobody.
-				well = append(well, g.Name)
-			}
-			if len(well) > 0 {
-				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
-			}
-			return list
-		},
+func suspended(s *facts.View) []finding.Finding {
+	var well []string
+	var list []finding.Finding
+	for _, g := range s.Groups {
+		reason, suspended := suspendedLaunch(g)
+		if has := present(g); suspended && g.Desired > has {
+			list = append(list, cannotResume(s, g, reason, has))
+			continue
+		}
+		// Suspended with nothing to launch harms nobody.
+		well = append(well, g.Name)
 	}
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
+	}
+	return list
 }
 
 // suspendedLaunch finds the process Launch among those that are suspended. The
@@ -104,63 +95,23 @@ func cannotResume(s *facts.View, g snapshot.Group, reason string, has int) findi
 	return finding
 }
 
-func SecurityGroup() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchSecurityGroup,
-		headline: "a security group does not exist or fit",
-		resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.SecurityGroup },
-		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
-			id := f.list[0].Verdict.Named.SecurityGroup
-			if id == "" {
-				return showTemplate(a, f)
-			}
-			return finding.Fix{
-				Command: AWSCommand(a, "ec2", "describe-security-groups", "--filters", "Name=group-id,Values="+id),
-				Console: link.EC2(a.S, "SecurityGroup:groupId="+id),
-			}
-		},
-	})
+func repairSecurityGroup(a *facts.Attempts, f launchFault) finding.Fix {
+	id := f.list[0].Verdict.Named.SecurityGroup
+	if id == "" {
+		return showTemplate(a, f)
+	}
+	return finding.Fix{
+		Command: AWSCommand(a, "ec2", "describe-security-groups", "--filters", "Name=group-id,Values="+id),
+		Console: link.EC2(a.S, "SecurityGroup:groupId="+id),
+	}
 }
 
-func ServiceRole() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchServiceRole,
-		headline: "a service-linked role is missing",
-		resource: ofAccount,
-		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
-			service := "autoscaling.amazonaws.com"
-			if strings.Contains(f.list[0].Verdict.Meaning, "Spot") {
-				service = "spot.amazonaws.com"
-			}
-			return finding.Fix{Command: AWSCommand(a, "iam", "create-service-linked-role", "--aws-service-name", service)}
-		},
-	})
-}
-
-func SpotLimit() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchSpotLimit,
-		headline: "the quota of Spot vCPUs is used up",
-		resource: quotaCode(true),
-		repair:   raiseQuota(true),
-	})
-}
-
-func SpotPrice() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchSpotPrice,
-		headline: "Spot costs more than it may",
-		repair:   nothing,
-	})
-}
-
-func SubnetFull() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchSubnetFull,
-		headline: "the subnet has no free address",
-		resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Subnet },
-		repair:   freeAddresses,
-	})
+func repairServiceRole(a *facts.Attempts, f launchFault) finding.Fix {
+	service := "autoscaling.amazonaws.com"
+	if strings.Contains(f.list[0].Verdict.Meaning, "Spot") {
+		service = "spot.amazonaws.com"
+	}
+	return finding.Fix{Command: AWSCommand(a, "iam", "create-service-linked-role", "--aws-service-name", service)}
 }
 
 // freeAddresses lists what holds addresses of the subnet without use.
@@ -177,25 +128,19 @@ func freeAddresses(a *facts.Attempts, f launchFault) finding.Fix {
 	}
 }
 
-func Template() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchTemplate,
-		headline: "the launch template does not fit",
-		resource: func(a *facts.Attempts, t facts.Attempt) string {
-			if id := lostSubnet(t); id != "" {
-				return id
-			}
-			template, _ := a.Template(t.Group)
-			return cmp.Or(t.Verdict.Named.Template, template.ID)
-		},
-		says: func(f launchFault) string {
-			if id := lostSubnet(f.list[0]); id != "" {
-				return id + " does not exist"
-			}
-			return ""
-		},
-		repair: showTemplate,
-	})
+func resourceTemplate(a *facts.Attempts, t facts.Attempt) string {
+	if id := lostSubnet(t); id != "" {
+		return id
+	}
+	template, _ := a.Template(t.Group)
+	return cmp.Or(t.Verdict.Named.Template, template.ID)
+}
+
+func saysTemplate(f launchFault) string {
+	if id := lostSubnet(f.list[0]); id != "" {
+		return id + " does not exist"
+	}
+	return ""
 }
 
 // lostSubnet is the subnet that does not exist, where it is the subnet that the
@@ -228,41 +173,18 @@ func showTemplate(a *facts.Attempts, f launchFault) finding.Fix {
 	}
 }
 
-func Throttled() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchThrottled,
-		headline: "calls of the account are throttled",
-		resource: ofAccount,
-		repair:   nothing,
-	})
+func saysUnclassified(f launchFault) string {
+	if abandoned(f) {
+		return "a launch lifecycle hook abandons its instances"
+	}
+	return ""
 }
 
-func Unauthorized() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchUnauthorized,
-		headline: "who launches lacks a permission",
-		says:     saysDenied,
-		repair:   nothing,
-	})
-}
-
-func Unclassified() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchUnclassified,
-		headline: "the reason is in the text",
-		says: func(f launchFault) string {
-			if abandoned(f) {
-				return "a launch lifecycle hook abandons its instances"
-			}
-			return ""
-		},
-		repair: func(a *facts.Attempts, f launchFault) finding.Fix {
-			if !abandoned(f) {
-				return finding.Fix{}
-			}
-			return finding.Fix{Command: AWSCommand(a, "autoscaling", "describe-lifecycle-hooks", "--auto-scaling-group-name", f.groups()[0])}
-		},
-	})
+func repairUnclassified(a *facts.Attempts, f launchFault) finding.Fix {
+	if !abandoned(f) {
+		return finding.Fix{}
+	}
+	return finding.Fix{Command: AWSCommand(a, "autoscaling", "describe-lifecycle-hooks", "--auto-scaling-group-name", f.groups()[0])}
 }
 
 // abandoned reports whether launch hooks abandoned all of the launches.
@@ -270,35 +192,11 @@ func abandoned(f launchFault) bool {
 	return !slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return !activity.Abandoned(t.Verdict.Text) })
 }
 
-func UnsupportedType() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchUnsupportedType,
-		headline: "the instance type is not supported there",
-		repair:   otherZones,
-	})
-}
-
-func VCPULimit() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchVCPULimit,
-		headline: "the quota of vCPUs is used up",
-		resource: quotaCode(false),
-		repair:   raiseQuota(false),
-	})
-}
-
-func VolumeLimit() check.Check {
-	return launchCheck(launchSpec{
-		id:       checkid.LaunchVolumeLimit,
-		headline: "the limit for EBS volumes is reached",
-		resource: ofAccount,
-		repair: func(a *facts.Attempts, _ launchFault) finding.Fix {
-			// L-7A658B76 and L-D18FCD1D: storage of gp3 and gp2 volumes, in TiB.
-			return finding.Fix{
-				Text:    "Delete volumes that nothing uses (the command lists them), or ask for more storage: quota L-7A658B76 for gp3, L-D18FCD1D for gp2 (TiB).",
-				Command: AWSCommand(a, "ec2", "describe-volumes", "--filters", "Name=status,Values=available"),
-				Console: link.Host(a.S) + "/servicequotas/home/services/ebs/quotas?region=" + a.S.Region,
-			}
-		},
-	})
+func repairVolumeLimit(a *facts.Attempts, _ launchFault) finding.Fix {
+	// L-7A658B76 and L-D18FCD1D: storage of gp3 and gp2 volumes, in TiB.
+	return finding.Fix{
+		Text:    "Delete volumes that nothing uses (the command lists them), or ask for more storage: quota L-7A658B76 for gp3, L-D18FCD1D for gp2 (TiB).",
+		Command: AWSCommand(a, "ec2", "describe-volumes", "--filters", "Name=status,Values=available"),
+		Console: link.Host(a.S) + "/servicequotas/home/services/ebs/quotas?region=" + a.S.Region,
+	}
 }

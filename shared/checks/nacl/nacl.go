@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"slices"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -18,6 +17,16 @@ import (
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
+
+// Checks are the checks of the family.
+func Checks() []check.Check {
+	return []check.Check{
+		check.New(checkid.NACLEgress, judgeEgress, snapshot.Clusters, snapshot.Instances, snapshot.Subnets,
+			snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways, snapshot.NetworkACLs).WithPathSources(),
+		check.New(checkid.NACLReturn, judgeReturn, snapshot.Clusters, snapshot.Instances, snapshot.Subnets,
+			snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways, snapshot.NetworkACLs).WithPathSources(),
+	}
+}
 
 // aclBlock is a network ACL that keeps nodes from what they need, in the making.
 type aclBlock struct {
@@ -377,17 +386,9 @@ func barrierTo(g *facts.Placements, p *facts.Placement, w path.Path, back bool) 
 	return b
 }
 
-func Egress() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.NACLEgress),
-		Needs: []snapshot.Source{
-			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways, snapshot.NetworkACLs,
-		},
-		Run: func(s *facts.View) []finding.Finding {
-			g := s.Placements()
-			return fences(g, false, naclEgressFinding)
-		},
-	})
+func judgeEgress(s *facts.View) []finding.Finding {
+	g := s.Placements()
+	return fences(g, false, naclEgressFinding)
 }
 
 func naclEgressFinding(g *facts.Placements, f *aclBlock) finding.Finding {
@@ -450,17 +451,9 @@ func allowEntry(s *facts.View, acl string, number int, c crossing) string {
 		"--protocol", "tcp", "--port-range", fmt.Sprintf("From=%d,To=%d", c.ports.From, c.ports.To), block, c.cidr, "--rule-action", "allow")
 }
 
-func Return() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.NACLReturn),
-		Needs: []snapshot.Source{
-			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways, snapshot.NetworkACLs,
-		},
-		Run: func(s *facts.View) []finding.Finding {
-			g := s.Placements()
-			return fences(g, true, naclReturnFinding)
-		},
-	})
+func judgeReturn(s *facts.View) []finding.Finding {
+	g := s.Placements()
+	return fences(g, true, naclReturnFinding)
 }
 
 func naclReturnFinding(g *facts.Placements, f *aclBlock) finding.Finding {

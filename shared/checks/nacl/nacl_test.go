@@ -7,10 +7,21 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
+
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, Checks(), map[checkid.ID][]checktest.Case{
+		checkid.NACLEgress: naclEgressCases(),
+		checkid.NACLReturn: naclReturnCases(),
+	})
+}
 
 // underACL puts subnets under a network ACL of their own. Entries are in the order
 // of their numbers, 100, 200, …, and the last rule denies as always.
@@ -52,8 +63,6 @@ const (
 )
 
 func notJoined(s *snapshot.Snapshot) { snapshottest.Unjoin(s, snapshottest.Node) }
-
-func TestNaclEgress(t *testing.T) { checktest.RunCases(t, Egress(), naclEgressCases()) }
 
 func naclEgressCases() []checktest.Case {
 	nat := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -121,7 +130,7 @@ func naclEgressCases() []checktest.Case {
 
 func TestNACLEgressFix(t *testing.T) {
 	private := []string{snapshottest.Private}
-	got := checktest.Failed(t, Egress(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), underACL("acl-0n", private, denyEntry(aclOut(443, 443, all4)), aclOut(0, 65535, all4), aclIn(1024, 65535, all4))))
+	got := checktest.Failed(t, checkOf(checkid.NACLEgress), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), underACL("acl-0n", private, denyEntry(aclOut(443, 443, all4)), aclOut(0, 65535, all4), aclIn(1024, 65535, all4))))
 	want := "aws ec2 create-network-acl-entry --region us-west-2 --network-acl-id acl-0n --egress --rule-number 99 --protocol tcp --port-range From=443,To=443 --cidr-block 0.0.0.0/0 --rule-action allow"
 	if got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
@@ -133,8 +142,6 @@ func TestNACLEgressFix(t *testing.T) {
 		t.Errorf("rules = %q", rules)
 	}
 }
-
-func TestNaclReturn(t *testing.T) { checktest.RunCases(t, Return(), naclReturnCases()) }
 
 func naclReturnCases() []checktest.Case {
 	nat := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -179,7 +186,7 @@ func naclReturnCases() []checktest.Case {
 }
 
 func TestNACLReturnWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, Return(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()),
+	got := checktest.Failed(t, checkOf(checkid.NACLReturn), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()),
 		underACL("acl-0p", []string{snapshottest.Public}, aclOut(0, 65535, all4), aclIn(443, 443, vpcNet), aclIn(32768, 65535, all4))))
 	for _, want := range []string{"1024-32767", "chosen by the NAT gateway nat-0a", "connections on the ports denied fail, the others work"} {
 		if !strings.Contains(got.Why, want) {
@@ -195,7 +202,7 @@ func TestNACLReturnWordsAndFix(t *testing.T) {
 func TestNACLWithoutAFreeNumberHasNoCommand(t *testing.T) {
 	s := checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), underACL("acl-0n", []string{snapshottest.Private}, denyEntry(aclOut(443, 443, all4)), aclIn(0, 65535, all4)))
 	s.NetworkACLs[1].Entries[0].Number = 1
-	got := checktest.Failed(t, Egress(), s)
+	got := checktest.Failed(t, checkOf(checkid.NACLEgress), s)
 	if got.Fix.Command != "" || !strings.HasPrefix(got.Fix.Text, "No rule number is free below rule 1 of acl-0n") {
 		t.Errorf("Fix = %+v, want words and no command", got.Fix)
 	}
@@ -204,7 +211,7 @@ func TestNACLWithoutAFreeNumberHasNoCommand(t *testing.T) {
 func TestNACLNamesOnlyWhatItMeets(t *testing.T) {
 	// Two subnets under one ACL: one finding.
 	s := checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), underACL("acl-0n", []string{snapshottest.Private, "subnet-0second"}, aclIn(0, 65535, all4)), checktest.TwoTables)
-	got := checktest.Failed(t, Egress(), s)
+	got := checktest.Failed(t, checkOf(checkid.NACLEgress), s)
 	if len(got.Covers) != 2 || len(got.Instances) != 2 {
 		t.Errorf("covers %v, instances %v, want two of each", got.Covers, got.Instances)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -21,12 +20,22 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func CNINotReady() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.NodeCNINotReady),
-		Needs: []snapshot.Source{snapshot.Nodes, snapshot.AWSNode, snapshot.Pods},
-		Uses:  []snapshot.Source{snapshot.WaitingPods, snapshot.PodEventsOf},
-		Run:   runCNINotReady,
+// Checks are the checks of the family.
+func Checks() []check.Check {
+	return []check.Check{
+		check.New(checkid.NodeCNINotReady, runCNINotReady, snapshot.Nodes, snapshot.AWSNode, snapshot.Pods).
+			Using(snapshot.WaitingPods, snapshot.PodEventsOf),
+		check.New(checkid.NodeCSRPending, runCSRPending, snapshot.Nodes, snapshot.CSRs),
+		// NotInitialized: a NodeClaim is initialized when its node is Ready, has none of
+		// the startup taints, none of the taints of a cloud provider or a kubelet that
+		// starts, and all resources that were asked for (kubernetes-sigs/karpenter
+		// pkg/controllers/nodeclaim/lifecycle/initialization.go). Nothing ends the wait:
+		// only launch and registration have a clock (liveness.go).
+		check.New(checkid.NodeNotInitialized, notInitialized, snapshot.Clusters).Using(snapshot.NodePoolsOf,
+			snapshot.NodeClaimsOf, snapshot.Nodes, snapshot.NodeEventsOf),
+		check.New(checkid.NodeNotReady, notReady, snapshot.Nodes),
+		check.New(checkid.NodeNotRegistered, notRegistered, snapshot.Instances, snapshot.Nodes),
+		check.New(checkid.NodeUninitialized, uninitialized, snapshot.Nodes),
 	}
 }
 
@@ -226,14 +235,6 @@ func one(yes bool) int {
 	return 0
 }
 
-func CSRPending() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.NodeCSRPending),
-		Needs: []snapshot.Source{snapshot.Nodes, snapshot.CSRs},
-		Run:   runCSRPending,
-	}
-}
-
 // EKS approves serving certificates within seconds. A request that waits this
 // long is not on its way any more.
 const csrWait = 5 * time.Minute
@@ -330,20 +331,6 @@ func lookAtCSR(csr snapshot.CSR) string {
 	return shell.All(
 		shell.Command("kubectl", "describe", "csr", "--", csr.Name),
 		shell.Command("kubectl", "get", "csr", "-o", "jsonpath={.spec.usages}", "--", csr.Name))
-}
-
-// NotInitialized: a NodeClaim is initialized when its node is Ready, has none of
-// the startup taints, none of the taints of a cloud provider or a kubelet that
-// starts, and all resources that were asked for (kubernetes-sigs/karpenter
-// pkg/controllers/nodeclaim/lifecycle/initialization.go). Nothing ends the wait:
-// only launch and registration have a clock (liveness.go).
-func NotInitialized() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.NodeNotInitialized),
-		Needs: []snapshot.Source{snapshot.Clusters},
-		Uses:  []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.Nodes, snapshot.NodeEventsOf},
-		Run:   notInitialized,
-	}
 }
 
 // How long a node that is Ready may wait: agents that take a startup taint away
@@ -496,30 +483,24 @@ func readySince(s *facts.View, node string) time.Time {
 	return time.Time{}
 }
 
-func NotReady() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.NodeNotReady),
-		Needs: []snapshot.Source{snapshot.Nodes},
-		Run: func(s *facts.View) []finding.Finding {
-			l := s.Index()
-			var ready []string
-			var list []finding.Finding
-			for _, id := range s.Scope.Instances {
-				n := l.Nodes[id]
-				switch {
-				case n == nil, l.Terminated(id), l.Leaving(id):
-				case n.Joined():
-					ready = append(ready, id)
-				case l.Due(id):
-					list = append(list, notReadyFinding(l, id, n))
-				}
-			}
-			if len(ready) > 0 {
-				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: ready})
-			}
-			return list
-		},
+func notReady(s *facts.View) []finding.Finding {
+	l := s.Index()
+	var ready []string
+	var list []finding.Finding
+	for _, id := range s.Scope.Instances {
+		n := l.Nodes[id]
+		switch {
+		case n == nil, l.Terminated(id), l.Leaving(id):
+		case n.Joined():
+			ready = append(ready, id)
+		case l.Due(id):
+			list = append(list, notReadyFinding(l, id, n))
+		}
 	}
+	if len(ready) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: ready})
+	}
+	return list
 }
 
 func notReadyFinding(l facts.InstanceIndex, id string, n *snapshot.Node) finding.Finding {
@@ -556,29 +537,23 @@ func notReadyFinding(l facts.InstanceIndex, id string, n *snapshot.Node) finding
 	return f
 }
 
-func NotRegistered() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.NodeNotRegistered),
-		Needs: []snapshot.Source{snapshot.Instances, snapshot.Nodes},
-		Run: func(s *facts.View) []finding.Finding {
-			l := s.Index()
-			var registered []string
-			var list []finding.Finding
-			for _, i := range s.Scoped() {
-				switch {
-				case l.Nodes[i.ID] != nil:
-					registered = append(registered, i.ID)
-				case i.Ended(), l.Warm[i.ID], !l.Due(i.ID), l.TakenBack(i): // not expected, or not yet, or not any more
-				default:
-					list = append(list, notRegisteredFinding(l, i))
-				}
-			}
-			if len(registered) > 0 {
-				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: registered})
-			}
-			return list
-		},
+func notRegistered(s *facts.View) []finding.Finding {
+	l := s.Index()
+	var registered []string
+	var list []finding.Finding
+	for _, i := range s.Scoped() {
+		switch {
+		case l.Nodes[i.ID] != nil:
+			registered = append(registered, i.ID)
+		case i.Ended(), l.Warm[i.ID], !l.Due(i.ID), l.TakenBack(i): // not expected, or not yet, or not any more
+		default:
+			list = append(list, notRegisteredFinding(l, i))
+		}
 	}
+	if len(registered) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: registered})
+	}
+	return list
 }
 
 func notRegisteredFinding(l facts.InstanceIndex, i *snapshot.Instance) finding.Finding {
@@ -612,42 +587,36 @@ func learned(i *snapshot.Instance, launch snapshot.ExpectedJoin) string {
 		cmp.Or(i.Owner(), "its nodegroup"), phrase.Precisely(launch.Usual), launch.Samples, phrase.Precisely(launch.Due.Sub(launch.Started)))
 }
 
-func Uninitialized() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.NodeUninitialized),
-		Needs: []snapshot.Source{snapshot.Nodes},
-		Run: func(s *facts.View) []finding.Finding {
-			l := s.Index()
-			var well []string
-			groups := map[string][]string{}
-			var order []string
-			for _, id := range s.Scope.Instances {
-				n := l.Nodes[id]
-				switch {
-				case n == nil, l.Terminated(id), l.Leaving(id):
-				case !n.Uninitialized:
-					well = append(well, id)
-				case l.Due(id):
-					owner := id
-					if i := l.Instances[id]; i != nil {
-						owner = cmp.Or(i.Owner(), id)
-					}
-					if groups[owner] == nil {
-						order = append(order, owner)
-					}
-					groups[owner] = append(groups[owner], id)
-				}
+func uninitialized(s *facts.View) []finding.Finding {
+	l := s.Index()
+	var well []string
+	groups := map[string][]string{}
+	var order []string
+	for _, id := range s.Scope.Instances {
+		n := l.Nodes[id]
+		switch {
+		case n == nil, l.Terminated(id), l.Leaving(id):
+		case !n.Uninitialized:
+			well = append(well, id)
+		case l.Due(id):
+			owner := id
+			if i := l.Instances[id]; i != nil {
+				owner = cmp.Or(i.Owner(), id)
 			}
-			var list []finding.Finding
-			if len(well) > 0 {
-				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
+			if groups[owner] == nil {
+				order = append(order, owner)
 			}
-			for _, owner := range order {
-				list = append(list, uninitializedFinding(l, owner, groups[owner]))
-			}
-			return list
-		},
+			groups[owner] = append(groups[owner], id)
+		}
 	}
+	var list []finding.Finding
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
+	}
+	for _, owner := range order {
+		list = append(list, uninitializedFinding(l, owner, groups[owner]))
+	}
+	return list
 }
 
 func uninitializedFinding(l facts.InstanceIndex, owner string, list []string) finding.Finding {

@@ -6,11 +6,41 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/route"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
+
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, Checks(), map[checkid.ID][]checktest.Case{
+		checkid.NodeCNINotReady:   cniNotReadyCases(),
+		checkid.NodeCSRPending:    csrPendingCases(),
+		checkid.NodeNotReady:      notReadyCases(),
+		checkid.NodeNotRegistered: notRegisteredCases(),
+		checkid.NodeUninitialized: {
+			{"Ready", snapshottest.PrivateWithNAT(), []string{"pass prod [i-0node]"}},
+			{"not Ready, and initialised", checktest.Change(checktest.Missed(), checktest.NotReadyNode("x")), []string{"pass prod [i-0node]"}},
+			{"no node", checktest.Missed(), nil},
+			{"tainted", checktest.Change(snapshottest.PrivateWithNAT(), tainted), []string{
+				"fail workers [i-0node] [i-0node] i-0node is not initialised by the cloud provider",
+			}},
+			{"tainted, not due", checktest.Change(snapshottest.PrivateWithNAT(), tainted, checktest.NotDueYet), nil},
+			{"terminated", checktest.Change(snapshottest.PrivateWithNAT(), tainted, func(s *snapshot.Snapshot) { s.Instances[0].State = "terminated" }), nil},
+			{"two of a group", checktest.Change(snapshottest.PrivateWithNAT(), checktest.LaunchedToo("i-0second", 10*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Join(s, "i-0second") }, tainted), []string{
+				"fail workers [i-0node i-0second] [i-0node i-0second] 2 nodes are not initialised by the cloud provider",
+			}},
+			{"instances unread", checktest.Change(snapshottest.PrivateWithNAT(), tainted, checktest.Unread(snapshot.Instances)), []string{
+				"fail i-0node [i-0node] [i-0node] i-0node is not initialised by the cloud provider",
+			}},
+			{"unread", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Unread(snapshot.Nodes)), []string{"unknown prod [] nodes: denied"}},
+		},
+	})
+}
 
 const cniDown = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized"
 
@@ -20,8 +50,6 @@ func awsNodePod(containers ...snapshot.Container) func(*snapshot.Snapshot) {
 		s.Pods = []snapshot.Pod{{Namespace: "kube-system", Name: "aws-node-x", Node: "i-0node.internal", Phase: "Pending", Containers: containers}}
 	}
 }
-
-func TestCniNotReady(t *testing.T) { checktest.RunCases(t, CNINotReady(), cniNotReadyCases()) }
 
 func cniNotReadyCases() []checktest.Case {
 	fail := func(confidence, what string) []string {
@@ -59,7 +87,7 @@ func cniNotReadyCases() []checktest.Case {
 }
 
 func TestCNINotReadyWords(t *testing.T) {
-	got := checktest.Failed(t, CNINotReady(), checktest.Change(checktest.Missed(), checktest.NotReadyNode(cniDown), awsNodePod(snapshot.Container{Name: "aws-node", State: "waiting", Reason: "CrashLoopBackOff", Last: "Error", LastMessage: "ipamd failed"})))
+	got := checktest.Failed(t, checkOf(checkid.NodeCNINotReady), checktest.Change(checktest.Missed(), checktest.NotReadyNode(cniDown), awsNodePod(snapshot.Container{Name: "aws-node", State: "waiting", Reason: "CrashLoopBackOff", Last: "Error", LastMessage: "ipamd failed"})))
 	want := "i-0node.internal registered, and its network is not ready: container aws-node: CrashLoopBackOff; it ended before with Error: ipamd failed."
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
@@ -92,11 +120,11 @@ func TestAnImageIsPulledWithoutAnAddressForPods(t *testing.T) {
 		"the other one's pull": {checktest.Change(checktest.Missed(), checktest.NotReadyNode(cniDown), awsNodePod(crash), second(pull)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			behind := checktest.Failed(t, CNINotReady(), test.s).Behind
+			behind := checktest.Failed(t, checkOf(checkid.NodeCNINotReady), test.s).Behind
 			if narrowed := behind != nil; narrowed != test.image {
 				t.Fatalf("it is narrowed to %v, want %v", behind, test.image)
 			}
-			if test.image && (slices.Contains(behind, "ip/fragmented") || !route.NoEgress().Among(behind) || !slices.Contains(behind, "iam/role-policies")) {
+			if test.image && (slices.Contains(behind, "ip/fragmented") || !catalog.Meaning(checkid.RouteNoEgress).Among(behind) || !slices.Contains(behind, "iam/role-policies")) {
 				t.Errorf("behind %v; want the way out and the node's role, and no address", behind)
 			}
 		})
@@ -113,8 +141,6 @@ func asked(user string, ago time.Duration, changes ...func(*snapshot.CSR)) func(
 		s.CSRs = append(s.CSRs, c)
 	}
 }
-
-func TestCsrPending(t *testing.T) { checktest.RunCases(t, CSRPending(), csrPendingCases()) }
 
 func csrPendingCases() []checktest.Case {
 	const node = "system:node:i-0node.internal"
@@ -140,7 +166,7 @@ func csrPendingCases() []checktest.Case {
 }
 
 func TestCSRPendingFix(t *testing.T) {
-	got := checktest.Failed(t, CSRPending(), checktest.Change(snapshottest.PrivateWithNAT(), asked("test", time.Hour)))
+	got := checktest.Failed(t, checkOf(checkid.NodeCSRPending), checktest.Change(snapshottest.PrivateWithNAT(), asked("test", time.Hour)))
 	if !strings.Contains(got.Fix.Text, "mapping of the node role to test") || got.Fix.Command != "kubectl describe csr -- csr-vgrfh && kubectl get csr -o 'jsonpath={.spec.usages}' -- csr-vgrfh" {
 		t.Errorf("Fix = %+v", got.Fix)
 	}
@@ -189,7 +215,7 @@ func TestNotInitialized(t *testing.T) {
 	if len([]rune(name))+40 > 70 {
 		t.Fatalf("the world's node has too long a name: %s", name)
 	}
-	checktest.RunCases(t, NotInitialized(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.NodeNotInitialized), []checktest.Case{
 		{Name: "no Karpenter", World: snapshottest.PrivateWithNAT(), Want: []string{"pass prod [prod]"}},
 		{Name: "initialized", World: claimed("Initialized", "", time.Hour), Want: []string{"pass gpu [nodeclaim/gpu-x7k2p]"}},
 		startup,
@@ -224,7 +250,7 @@ func TestNotInitializedIsOneFinding(t *testing.T) {
 		c.Name, c.Node, c.Instance = "gpu-"+id, n.Name, "i-0"+id
 		s.NodeClaims = append(s.NodeClaims, c)
 	}
-	r := checktest.Failed(t, NotInitialized(), s)
+	r := checktest.Failed(t, checkOf(checkid.NodeNotInitialized), s)
 	if r.Title != "3 nodes are not initialized: a startup taint stays" || len(r.Covers) != 3 || !strings.HasSuffix(r.Why, " So are 2 more.") {
 		t.Errorf("%s (%v): %.2000s", r.Title, r.Covers, r.Why)
 	}
@@ -244,8 +270,6 @@ func unready(c snapshot.Condition) *snapshot.Snapshot {
 	s.Nodes[0].Ready = c
 	return s
 }
-
-func TestNotReady(t *testing.T) { checktest.RunCases(t, NotReady(), notReadyCases()) }
 
 func notReadyCases() []checktest.Case {
 	fail := []string{"fail i-0node [i-0node] [i-0node] i-0node registered and is not Ready"}
@@ -273,14 +297,12 @@ func notReadyCases() []checktest.Case {
 func TestNotReadyWords(t *testing.T) {
 	s := unready(snapshot.Condition{Status: "False", Reason: "KubeletNotReady", Message: "cni plugin not initialized"})
 	s.Nodes[0].Uninitialized = true
-	got := checktest.Failed(t, NotReady(), s)
+	got := checktest.Failed(t, checkOf(checkid.NodeNotReady), s)
 	want := `i-0node registered as i-0node.internal. Its condition Ready is False: KubeletNotReady ("cni plugin not initialized"). The cloud provider has not initialised it.`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
 }
-
-func TestNotRegistered(t *testing.T) { checktest.RunCases(t, NotRegistered(), notRegisteredCases()) }
 
 func notRegisteredCases() []checktest.Case {
 	fail := []string{"fail i-0node [i-0node] [i-0node] i-0node has not registered as a node"}
@@ -315,7 +337,7 @@ func notRegisteredCases() []checktest.Case {
 }
 
 func TestNotRegisteredWords(t *testing.T) {
-	got := checktest.Failed(t, NotRegistered(), checktest.Missed())
+	got := checktest.Failed(t, checkOf(checkid.NodeNotRegistered), checktest.Missed())
 	if want := "i-0node (m5.large) should have been a node 5 min after its launch at 14:50:00 UTC. No node of prod has its id."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -326,7 +348,7 @@ func TestNotRegisteredSaysWhatWasLearned(t *testing.T) {
 	snapshottest.Unjoin(s, snapshottest.Node)
 	s.Launches[0].Samples, s.Launches[0].Usual = 192, 80*time.Second
 	s.Launches[0].Due = s.Launches[0].Started.Add(2 * time.Minute)
-	got := checktest.Failed(t, NotRegistered(), s)
+	got := checktest.Failed(t, checkOf(checkid.NodeNotRegistered), s)
 	if want := "95 of 100 nodes of workers are Ready within 1 min 20 s (192 joins); it had 2 min."; !strings.HasSuffix(got.Why, want) {
 		t.Errorf("Why = %q, want %q at its end", got.Why, want)
 	}
@@ -338,30 +360,8 @@ func tainted(s *snapshot.Snapshot) {
 	}
 }
 
-func TestUninitialized(t *testing.T) { checktest.RunCases(t, Uninitialized(), uninitializedCases()) }
-
-func uninitializedCases() []checktest.Case {
-	return []checktest.Case{
-		{"Ready", snapshottest.PrivateWithNAT(), []string{"pass prod [i-0node]"}},
-		{"not Ready, and initialised", checktest.Change(checktest.Missed(), checktest.NotReadyNode("x")), []string{"pass prod [i-0node]"}},
-		{"no node", checktest.Missed(), nil},
-		{"tainted", checktest.Change(snapshottest.PrivateWithNAT(), tainted), []string{
-			"fail workers [i-0node] [i-0node] i-0node is not initialised by the cloud provider",
-		}},
-		{"tainted, not due", checktest.Change(snapshottest.PrivateWithNAT(), tainted, checktest.NotDueYet), nil},
-		{"terminated", checktest.Change(snapshottest.PrivateWithNAT(), tainted, func(s *snapshot.Snapshot) { s.Instances[0].State = "terminated" }), nil},
-		{"two of a group", checktest.Change(snapshottest.PrivateWithNAT(), checktest.LaunchedToo("i-0second", 10*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Join(s, "i-0second") }, tainted), []string{
-			"fail workers [i-0node i-0second] [i-0node i-0second] 2 nodes are not initialised by the cloud provider",
-		}},
-		{"instances unread", checktest.Change(snapshottest.PrivateWithNAT(), tainted, checktest.Unread(snapshot.Instances)), []string{
-			"fail i-0node [i-0node] [i-0node] i-0node is not initialised by the cloud provider",
-		}},
-		{"unread", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Unread(snapshot.Nodes)), []string{"unknown prod [] nodes: denied"}},
-	}
-}
-
 func TestUninitializedWords(t *testing.T) {
-	got := checktest.Failed(t, Uninitialized(), checktest.Change(snapshottest.PrivateWithNAT(), tainted))
+	got := checktest.Failed(t, checkOf(checkid.NodeUninitialized), checktest.Change(snapshottest.PrivateWithNAT(), tainted))
 	if want := "Its name is not the instance's private DNS name, ip-10-42-192-10.us-west-2.compute.internal."; !strings.HasSuffix(got.Why, want) {
 		t.Errorf("Why = %q, want it to end with %q", got.Why, want)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -21,20 +20,23 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func Health() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.NodegroupHealth),
-		Needs: []snapshot.Source{snapshot.Nodegroups},
-		Uses:  []snapshot.Source{snapshot.Subnets},
-		Run: func(s *facts.View) []finding.Finding {
-			r := facts.NewRoster(s)
-			var list []finding.Finding
-			for _, n := range s.Nodegroups {
-				list = append(list, health(r, n))
-			}
-			return list
-		},
+// Checks are the checks of the family.
+func Checks() []check.Check {
+	return []check.Check{
+		check.New(checkid.NodegroupHealth, judgeHealth, snapshot.Nodegroups).Using(snapshot.Subnets),
+		check.New(checkid.NodegroupStatus, judgeStatus, snapshot.Nodegroups).Using(snapshot.Updates,
+			snapshot.Subnets),
+		check.New(checkid.NodegroupUpdateFailed, judgeUpdateFailed, snapshot.Nodegroups, snapshot.Updates),
 	}
+}
+
+func judgeHealth(s *facts.View) []finding.Finding {
+	r := facts.NewRoster(s)
+	var list []finding.Finding
+	for _, n := range s.Nodegroups {
+		list = append(list, health(r, n))
+	}
+	return list
 }
 
 func health(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
@@ -160,22 +162,15 @@ func codesOf(list []snapshot.Issue) []string {
 	return slices.Compact(codes)
 }
 
-func Status() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.NodegroupStatus),
-		Needs: []snapshot.Source{snapshot.Nodegroups},
-		Uses:  []snapshot.Source{snapshot.Updates, snapshot.Subnets},
-		Run: func(s *facts.View) []finding.Finding {
-			r := facts.NewRoster(s)
-			var list []finding.Finding
-			for _, n := range s.Nodegroups {
-				if f, judged := status(r, n); judged {
-					list = append(list, f)
-				}
-			}
-			return list
-		},
+func judgeStatus(s *facts.View) []finding.Finding {
+	r := facts.NewRoster(s)
+	var list []finding.Finding
+	for _, n := range s.Nodegroups {
+		if f, judged := status(r, n); judged {
+			list = append(list, f)
+		}
 	}
+	return list
 }
 
 // status judges a nodegroup's status; one that is on its way, and not for too
@@ -315,30 +310,24 @@ func describeUpdate(r facts.Roster, n snapshot.Nodegroup) string {
 	return command.AWS(r.S, "eks describe-update", "--name", r.S.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", n.Updates[0].ID)
 }
 
-func UpdateFailed() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.NodegroupUpdateFailed),
-		Needs: []snapshot.Source{snapshot.Nodegroups, snapshot.Updates},
-		Run: func(s *facts.View) []finding.Finding {
-			r := facts.NewRoster(s)
-			var list []finding.Finding
-			for _, n := range s.Nodegroups {
-				lack, lacks := s.Lacks(snapshot.Updates, n.Name)
-				switch {
-				case slices.ContainsFunc(n.Updates, func(u snapshot.Update) bool { return u.Status == nodegroup.InProgress }):
-					// It is being updated again: what failed before is neither over nor
-					// still the trouble.
-				case lacks && lack.Reason == snapshot.NotRead:
-					// Nothing has changed since they were read: nothing is said anew.
-				case lacks:
-					list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: n.Name, Covers: []string{n.Name}, Blocked: []snapshot.Failure{lack}})
-				default:
-					list = append(list, lastUpdate(r, n))
-				}
-			}
-			return list
-		},
+func judgeUpdateFailed(s *facts.View) []finding.Finding {
+	r := facts.NewRoster(s)
+	var list []finding.Finding
+	for _, n := range s.Nodegroups {
+		lack, lacks := s.Lacks(snapshot.Updates, n.Name)
+		switch {
+		case slices.ContainsFunc(n.Updates, func(u snapshot.Update) bool { return u.Status == nodegroup.InProgress }):
+			// It is being updated again: what failed before is neither over nor
+			// still the trouble.
+		case lacks && lack.Reason == snapshot.NotRead:
+			// Nothing has changed since they were read: nothing is said anew.
+		case lacks:
+			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: n.Name, Covers: []string{n.Name}, Blocked: []snapshot.Failure{lack}})
+		default:
+			list = append(list, lastUpdate(r, n))
+		}
 	}
+	return list
 }
 
 // waited is how long a failed update is told: an operator who has not updated

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/finding"
@@ -16,6 +17,16 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
+
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, Checks(), map[checkid.ID][]checktest.Case{
+		checkid.NodegroupHealth:       nodegroupHealthCases(),
+		checkid.NodegroupStatus:       nodegroupStatusCases(),
+		checkid.NodegroupUpdateFailed: nodegroupUpdateFailedCases(),
+	})
+}
 
 // groupIs changes the worlds' nodegroup; its issues are known for an hour.
 func groupIs(status string, codes ...string) func(*snapshot.Snapshot) {
@@ -48,10 +59,6 @@ func saysOf(reason string) func(*snapshot.Snapshot) {
 
 func wanted(n int) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Nodegroups[0].Desired = n }
-}
-
-func TestNodegroupHealth(t *testing.T) {
-	checktest.RunCases(t, Health(), nodegroupHealthCases())
 }
 
 func nodegroupHealthCases() []checktest.Case {
@@ -120,14 +127,14 @@ func nodegroupHealthCases() []checktest.Case {
 }
 
 func TestNodegroupHealthWords(t *testing.T) {
-	got := checktest.Failed(t, Health(), checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins sg-1", "AccessDenied")))
+	got := checktest.Failed(t, checkOf(checkid.NodegroupHealth), checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins sg-1", "AccessDenied")))
 	if want := "EKS reports AccessDenied: EKS or the nodes are not let in by the cluster's API. It reports Gremlins too."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
 	if v := checktest.Value(t, got, "Gremlins"); v != "about Gremlins (sg-1)" {
 		t.Errorf("evidence %q", v)
 	}
-	got = checktest.Failed(t, Health(), checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins")))
+	got = checktest.Failed(t, checkOf(checkid.NodegroupHealth), checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins")))
 	if want := `EKS reports Gremlins, a code that Rollcall does not know. Its message: "about Gremlins".`; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -136,7 +143,7 @@ func TestNodegroupHealthWords(t *testing.T) {
 // Long names leave the noun out before anything is cut.
 func TestLongNodegroupTitle(t *testing.T) {
 	s := checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Ec2LaunchTemplateVersionMaxLimitExceeded"))
-	if got := checktest.Failed(t, Health(), s).Title; got != "workers is degraded: EC2 launch template version max limit exceeded" {
+	if got := checktest.Failed(t, checkOf(checkid.NodegroupHealth), s).Title; got != "workers is degraded: EC2 launch template version max limit exceeded" {
 		t.Errorf("title %q", got)
 	}
 }
@@ -144,11 +151,11 @@ func TestLongNodegroupTitle(t *testing.T) {
 // A deleted subnet has one name: the failed launches have told it before EKS.
 func TestIssueThatTheLaunchesName(t *testing.T) {
 	s := checktest.Change(checktest.Attempted("The subnet ID 'subnet-0dead' does not exist Launching EC2 instance failed."), groupIs("CREATE_FAILED", "Ec2SubnetNotFound subnet-0dead"), before)
-	if got := checktest.Failed(t, Health(), s); got.Confidence != finding.Symptom {
+	if got := checktest.Failed(t, checkOf(checkid.NodegroupHealth), s); got.Confidence != finding.Symptom {
 		t.Errorf("named by the launches: %+v, want a symptom", got)
 	}
 	s = checktest.Change(checktest.Attempted("The subnet ID 'subnet-0dead' does not exist Launching EC2 instance failed."), groupIs("CREATE_FAILED", "Ec2SubnetNotFound subnet-0beef"), before)
-	if got := checktest.Failed(t, Health(), s); got.Confidence == finding.Symptom {
+	if got := checktest.Failed(t, checkOf(checkid.NodegroupHealth), s); got.Confidence == finding.Symptom {
 		t.Errorf("another subnet: %+v, want no symptom", got)
 	}
 }
@@ -156,7 +163,7 @@ func TestIssueThatTheLaunchesName(t *testing.T) {
 // What closes an incident says that EKS does not agree.
 func TestStickyStatusIsToldAsSuch(t *testing.T) {
 	s := checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "AsgInstanceLaunchFailures"))
-	for _, c := range []check.Check{Health(), Status()} {
+	for _, c := range []check.Check{checkOf(checkid.NodegroupHealth), checkOf(checkid.NodegroupStatus)} {
 		got := checktest.EvalOne(t, c, s)[0]
 		want := "EKS still says DEGRADED; i-0node, started later (14:50:00 UTC), is a Ready node"
 		if got.Outcome != finding.Pass || len(got.Evidence) != 1 || checktest.Value(t, got, "workers") != want {
@@ -170,12 +177,12 @@ func TestStickyStatusIsToldAsSuch(t *testing.T) {
 func TestEveryNodegroupCode(t *testing.T) {
 	for _, code := range nodegroupCodes() {
 		s := checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", code))
-		got := checktest.EvalOne(t, Health(), s)
+		got := checktest.EvalOne(t, checkOf(checkid.NodegroupHealth), s)
 		if want := nodegroup.OfIssue(code).Disproved; len(got) != 1 || (got[0].Outcome == finding.Pass) != want {
 			t.Errorf("%s: %q, disproved %t", code, checktest.Lines(got), want)
 		}
 		s = checktest.Change(checktest.Missed(), groupIs("DEGRADED", code), before)
-		if f := checktest.Failed(t, Health(), s); !strings.HasSuffix(f.Title, ": "+phrase.Spoken(code)) || f.Fix.Text == "" || !strings.Contains(f.Fix.Command, "--region us-west-2") && !strings.HasPrefix(f.Fix.Command, "kubectl ") {
+		if f := checktest.Failed(t, checkOf(checkid.NodegroupHealth), s); !strings.HasSuffix(f.Title, ": "+phrase.Spoken(code)) || f.Fix.Text == "" || !strings.Contains(f.Fix.Command, "--region us-west-2") && !strings.HasPrefix(f.Fix.Command, "kubectl ") {
 			t.Errorf("%s: %+v", code, f)
 		}
 	}
@@ -186,16 +193,16 @@ func TestEveryNodegroupCode(t *testing.T) {
 func TestWhoCounts(t *testing.T) {
 	s := checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "InstanceLimitExceeded"), before)
 	snapshottest.Launch(s, "i-0warm", snapshottest.Private, time.Minute)
-	if got := checktest.EvalOne(t, Health(), s)[0]; got.Outcome != finding.Fail {
+	if got := checktest.EvalOne(t, checkOf(checkid.NodegroupHealth), s)[0]; got.Outcome != finding.Fail {
 		t.Errorf("with an instance that waits: %s", checktest.Lines([]finding.Result{got}))
 	}
 	s.Groups[0].Warm = []string{"i-0warm"}
-	if got := checktest.EvalOne(t, Health(), s)[0]; got.Outcome != finding.Pass {
+	if got := checktest.EvalOne(t, checkOf(checkid.NodegroupHealth), s)[0]; got.Outcome != finding.Pass {
 		t.Errorf("with an instance in the warm pool: %s", checktest.Lines([]finding.Result{got}))
 	}
 	s.Groups[0].Warm = nil
 	snapshottest.Instance(s, "i-0warm").State = "terminated"
-	if got := checktest.EvalOne(t, Health(), s)[0]; got.Outcome != finding.Pass || !slices.Contains(got.Covers, "workers") {
+	if got := checktest.EvalOne(t, checkOf(checkid.NodegroupHealth), s)[0]; got.Outcome != finding.Pass || !slices.Contains(got.Covers, "workers") {
 		t.Errorf("with an instance that ended: %s", checktest.Lines([]finding.Result{got}))
 	}
 }
@@ -221,10 +228,6 @@ func statusFor(status string, ago time.Duration, updates ...snapshot.Update) fun
 
 func inProgress(kind string, ago time.Duration) snapshot.Update {
 	return snapshot.Update{ID: "u-1", Type: kind, Status: "InProgress", Created: snapshottest.Now().Add(-ago)}
-}
-
-func TestNodegroupStatus(t *testing.T) {
-	checktest.RunCases(t, Status(), nodegroupStatusCases())
 }
 
 func nodegroupStatusCases() []checktest.Case {
@@ -262,7 +265,7 @@ func nodegroupStatusCases() []checktest.Case {
 }
 
 func TestNodegroupStatusWords(t *testing.T) {
-	got := checktest.Failed(t, Status(), checktest.Change(snapshottest.PrivateWithNAT(), statusFor("UPDATING", 0, inProgress("VersionUpdate", 2*time.Hour))))
+	got := checktest.Failed(t, checkOf(checkid.NodegroupStatus), checktest.Change(snapshottest.PrivateWithNAT(), statusFor("UPDATING", 0, inProgress("VersionUpdate", 2*time.Hour))))
 	if want := "Nodegroup workers has been UPDATING since 2026-11-20 13:00 UTC; that takes at most 105 min."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -296,10 +299,6 @@ func aged(u snapshot.Update, ago time.Duration) snapshot.Update {
 	return u
 }
 
-func TestNodegroupUpdateFailed(t *testing.T) {
-	checktest.RunCases(t, UpdateFailed(), nodegroupUpdateFailedCases())
-}
-
 func nodegroupUpdateFailedCases() []checktest.Case {
 	world := snapshottest.PrivateWithNAT
 	const failure = "fail workers [workers] [] nodegroup workers failed to update: pod eviction failure"
@@ -330,7 +329,7 @@ func nodegroupUpdateFailedCases() []checktest.Case {
 }
 
 func TestUpdateFailedWords(t *testing.T) {
-	got := checktest.Failed(t, UpdateFailed(), checktest.Change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", "IpNotAvailable", "AccessDenied"))))
+	got := checktest.Failed(t, checkOf(checkid.NodegroupUpdateFailed), checktest.Change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", "IpNotAvailable", "AccessDenied"))))
 	if want := "The version update of workers that began at 2026-11-20 14:50 UTC failed. EKS reports IpNotAvailable: a subnet has no free address (i-0node). It reports AccessDenied too."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -341,7 +340,7 @@ func TestUpdateFailedWords(t *testing.T) {
 
 func TestEveryUpdateCode(t *testing.T) {
 	for _, code := range types.ErrorCode("").Values() {
-		got := checktest.Failed(t, UpdateFailed(), checktest.Change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", string(code)))))
+		got := checktest.Failed(t, checkOf(checkid.NodegroupUpdateFailed), checktest.Change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", string(code)))))
 		if got.Fix.Text == "" || got.Why == "" {
 			t.Errorf("%s: %+v", code, got)
 		}

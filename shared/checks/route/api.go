@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/catalog"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/routes"
@@ -50,20 +47,6 @@ func overIPv6(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
 // which has IPv6 addresses too (EKS user guide, "Cluster API server endpoint").
 func dualStack(endpoint string) bool {
 	return strings.Contains(endpoint, ".api.aws") || strings.Contains(endpoint, ".api.amazonwebservices.com.cn")
-}
-
-func APIPrivateUnreachable() check.Check {
-	return usingTemplates(check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.RouteAPIPrivateUnreachable),
-		// Endpoints play no part: the control plane's interfaces are no VPC
-		// endpoint. Peerings and transit gateways are asked for where a row
-		// leads to one.
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			return c.Each(privateAPIFinding)
-		},
-	}))
 }
 
 func privateAPIFinding(c *routes.Scope, l routes.Table) finding.Finding {
@@ -143,17 +126,6 @@ func routesOf(c *routes.Scope, table string) []snapshot.Route {
 		}
 	}
 	return nil
-}
-
-func APIPublicCIDR() check.Check {
-	return usingTemplates(check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.RouteAPIPublicCIDR),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.NATGateways, snapshot.Instances},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			return publicCIDRs(c)
-		},
-	}))
 }
 
 // excluded is a lot whose addresses the public endpoint does not admit.

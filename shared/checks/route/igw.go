@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"rollcall/shared/catalog"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/routes"
@@ -16,19 +13,6 @@ import (
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
-
-func IGWDetached() check.Check {
-	return usingTemplates(check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.RouteIGWDetached),
-		Needs: []snapshot.Source{
-			snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.InternetGateways,
-		},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			return ways(c, wayCheck{fault: path.Detached, id: atEnd, open: routes.Rowless, say: detachedFinding})
-		},
-	}))
-}
 
 func detachedFinding(c *routes.Scope, f wayFault) finding.Finding {
 	subnets, vpc := f.subnets(), vpcOf(c, inTable(f.lots[0], f.way), f.lots[0])
@@ -100,21 +84,13 @@ func destinationTo(c *routes.Scope, table string, f wayFault) string {
 	return "0.0.0.0/0"
 }
 
-func IGWNoPublicIP() check.Check {
-	return usingTemplates(check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.RouteIGWNoPublicIP),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
-		Uses:  []snapshot.Source{snapshot.LaunchTemplates}, // which may turn public addresses off
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			var list []finding.Finding
-			list = append(list, c.Blind...)
-			for _, l := range c.Lots {
-				list = append(list, publicAddresses(c, l)...)
-			}
-			return list
-		},
-	}))
+func igwNoPublicIP(c *routes.Scope) []finding.Finding {
+	var list []finding.Finding
+	list = append(list, c.Blind...)
+	for _, l := range c.Lots {
+		list = append(list, publicAddresses(c, l)...)
+	}
+	return list
 }
 
 func publicAddresses(c *routes.Scope, l routes.Table) []finding.Finding {

@@ -5,11 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/catalog"
-	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -17,19 +13,6 @@ import (
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
-
-func NATInstanceSourceCheck() check.Check {
-	return usingTemplates(check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.RouteNATInstanceSourceCheck),
-		// The interface is asked for where a row leads to one: most VPCs have
-		// no NAT instance.
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			return ways(c, wayCheck{fault: path.NATInstance, id: atEnd, open: byInterface, say: natInstanceFinding})
-		},
-	}))
-}
 
 // byInterface is a way whose first hop is an interface, or is not known.
 func byInterface(w path.Way) bool {
@@ -116,22 +99,7 @@ func fixForwarder(c *routes.Scope, f wayFault) finding.Fix {
 	return fix
 }
 
-func NATNoInternet() check.Check {
-	return usingTemplates(check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.RouteNATNoInternet),
-		Needs: []snapshot.Source{
-			snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints,
-			snapshot.NATGateways, snapshot.InternetGateways,
-		},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			return ways(c, wayCheck{
-				fault: path.NATNoInternet, id: atEnd, say: natNoInternetFinding,
-				open: func(w path.Way) bool { return routes.Rowless(w) || byNAT(w) },
-			})
-		},
-	}))
-}
+func rowlessOrNAT(w path.Way) bool { return routes.Rowless(w) || byNAT(w) }
 
 func natNoInternetFinding(c *routes.Scope, f wayFault) finding.Finding {
 	nat, _ := c.Net.NAT(f.id)
@@ -201,15 +169,9 @@ func setRoute(list []snapshot.Route, destination string) string {
 	return "create-route"
 }
 
-func NATUnusable() check.Check {
-	return usingTemplates(check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.RouteNATUnusable),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			return ways(c, wayCheck{fault: path.NATUnusable, id: atEnd, open: func(w path.Way) bool { return maySpareNAT(c, w) }, say: natUnusableFinding})
-		},
-	}))
+func natUnusable(c *routes.Scope) []finding.Finding {
+	open := func(w path.Way) bool { return maySpareNAT(c, w) }
+	return wayCheck{fault: path.NATUnusable, id: atEnd, open: open, say: natUnusableFinding}.findings(c)
 }
 
 // maySpareNAT tells that a way that leaves what is read may still end at an

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
@@ -33,8 +34,6 @@ func readyBeside(created time.Duration) func(*snapshot.Snapshot) {
 		})
 	}
 }
-
-func TestNoEgress(t *testing.T) { checktest.RunCases(t, NoEgress(), noEgressCases()) }
 
 func noEgressCases() []checktest.Case {
 	tgw := snapshottest.To("10.0.0.0/8", snapshot.ToTransitGateway, "tgw-0a")
@@ -151,7 +150,7 @@ func noEgressCases() []checktest.Case {
 }
 
 func TestNoEgressWords(t *testing.T) {
-	got := checktest.Failed(t, NoEgress(), checktest.Isolated())
+	got := checktest.Failed(t, checkOf(checkid.RouteNoEgress), checktest.Isolated())
 	if want := "rtb-0private (us-west-2a) has only 10.42.0.0/16 → local. Nodes must reach the cluster API, EC2, ECR, S3 and STS; this VPC has no endpoints for them."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -164,7 +163,7 @@ func TestNoEgressWords(t *testing.T) {
 		t.Errorf("Evidence (-got +want):\n%s", diff)
 	}
 
-	private := checktest.Failed(t, NoEgress(), checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }))
+	private := checktest.Failed(t, checkOf(checkid.RouteNoEgress), checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }))
 	if want := "Nodes must reach EC2, ECR, S3 and STS; this VPC has no endpoints for them. Only the cluster API is reached privately."; !strings.HasSuffix(private.Why, want) {
 		t.Errorf("Why = %q, want it to end in %q", private.Why, want)
 	}
@@ -213,7 +212,7 @@ func TestNoEgressFix(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(checktest.Failed(t, NoEgress(), tt.world).Fix, tt.want); diff != "" {
+			if diff := cmp.Diff(checktest.Failed(t, checkOf(checkid.RouteNoEgress), tt.world).Fix, tt.want); diff != "" {
 				t.Errorf("Fix (-got +want):\n%s", diff)
 			}
 		})
@@ -222,7 +221,7 @@ func TestNoEgressFix(t *testing.T) {
 
 // The Pass that closes an incident shows the row that was added.
 func TestNoEgressPassShowsTheRow(t *testing.T) {
-	results := checktest.EvalOne(t, NoEgress(), snapshottest.PrivateWithNAT())
+	results := checktest.EvalOne(t, checkOf(checkid.RouteNoEgress), snapshottest.PrivateWithNAT())
 	want := []finding.Evidence{{What: "rtb-0private", Value: "0.0.0.0/0 → nat-0a"}}
 	if diff := cmp.Diff(results[0].Evidence, want); diff != "" {
 		t.Errorf("Evidence (-got +want):\n%s", diff)

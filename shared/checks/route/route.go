@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"slices"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -21,24 +20,49 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// usingTemplates is a check of routes: whether an instance gets a public
-// address may stand in its template.
-func usingTemplates(c check.Check) check.Check {
-	return check.Using([]snapshot.Source{snapshot.LaunchTemplates}, c)
-}
-
-func Blackhole() check.Check {
-	return usingTemplates(check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.RouteBlackhole),
+// Checks are the checks of the family.
+func Checks() []check.Check {
+	return []check.Check{
+		// Endpoints play no part: the control plane's interfaces are no VPC
+		// endpoint. Peerings and transit gateways are asked for where a row
+		// leads to one.
+		routeCheck(checkid.RouteAPIPrivateUnreachable, func(c *routes.Scope) []finding.Finding {
+			return c.Each(privateAPIFinding)
+		}),
+		routeCheck(checkid.RouteAPIPublicCIDR, publicCIDRs, snapshot.NATGateways, snapshot.Instances),
+		wayCheck{fault: path.Detached, id: atEnd, open: routes.Rowless, say: detachedFinding}.
+			check(checkid.RouteIGWDetached, snapshot.InternetGateways),
+		// Launch templates may turn public addresses off.
+		routeCheck(checkid.RouteIGWNoPublicIP, igwNoPublicIP, snapshot.Endpoints, snapshot.Instances),
+		// The interface is asked for where a row leads to one: most VPCs have
+		// no NAT instance.
+		wayCheck{fault: path.NATInstance, id: atEnd, open: byInterface, say: natInstanceFinding}.
+			check(checkid.RouteNATInstanceSourceCheck, snapshot.Instances),
+		wayCheck{fault: path.NATNoInternet, id: atEnd, open: rowlessOrNAT, say: natNoInternetFinding}.
+			check(checkid.RouteNATNoInternet, snapshot.NATGateways, snapshot.InternetGateways),
+		routeCheck(checkid.RouteNATUnusable, natUnusable, snapshot.Endpoints, snapshot.NATGateways),
+		wayCheck{fault: path.NoRoute, id: inTable, excuse: noEgressExcuse, open: anyWay, say: noEgressFinding}.
+			check(checkid.RouteNoEgress),
 		// The targets are not needed: where they were read, one that EC2 still
 		// describes has a check of its own; where not, the row's own state shows
 		// that nothing passes, and not why.
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			return ways(c, wayCheck{fault: path.Blackhole, id: inTable, open: routes.Rowless, say: blackholeFinding})
-		},
-	}))
+		wayCheck{fault: path.Blackhole, id: inTable, open: routes.Rowless, say: blackholeFinding}.
+			check(checkid.RouteBlackhole),
+		routeCheck(checkid.RouteBlockedPublicAccess, blockedPublicAccess, snapshot.Endpoints).
+			Using(snapshot.PublicAccessOf),
+		routeCheck(checkid.RouteCrossZoneNAT, crossZoneNAT, snapshot.Endpoints, snapshot.NATGateways),
+		// Egress-only gateways are asked for where a row leads to one.
+		routeCheck(checkid.RouteIPv6NoEgress, ipv6NoEgress, snapshot.Endpoints),
+		routeCheck(checkid.RouteLeavesView, leavesViewFinding, snapshot.Endpoints),
+	}
+}
+
+// routeCheck is a check of the route tables of subnets. Whether an instance gets a public
+// address may stand in its template.
+func routeCheck(id checkid.ID, run func(*routes.Scope) []finding.Finding, more ...snapshot.Source) check.Check {
+	needs := append([]snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables}, more...)
+	c := check.New(id, func(s *facts.View) []finding.Finding { return run(routes.Of(s)) }, needs...)
+	return c.WithPathSources().Using(snapshot.LaunchTemplates)
 }
 
 func blackholeFinding(c *routes.Scope, f wayFault) finding.Finding {
@@ -113,23 +137,16 @@ func toGateway(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
 // BlockedPublicAccess is VPC Block Public Access, which drops what the routes would
 // carry (VPC user guide, "VPC BPA basics"). It counts where the traffic leaves the VPC:
 // in the NAT gateway's subnet, or in the node's own.
-func BlockedPublicAccess() check.Check {
-	return usingTemplates(check.Using([]snapshot.Source{snapshot.PublicAccessOf}, check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.RouteBlockedPublicAccess),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			list := ways(c, wayCheck{
-				fault: path.BlockedPublicAccess, say: blockedFinding, open: routes.Rowless,
-				id: func(l routes.Table, p path.Path) string { return blockedVPC(c, p.At) },
-			})
-			six := blockedOverIPv6(c)
-			list = slices.DeleteFunc(list, func(f finding.Finding) bool {
-				return f.Outcome == finding.Pass && slices.ContainsFunc(six, func(s finding.Finding) bool { return slices.Equal(s.Covers, f.Covers) })
-			})
-			return append(list, six...)
-		},
-	})))
+func blockedPublicAccess(c *routes.Scope) []finding.Finding {
+	list := wayCheck{
+		fault: path.BlockedPublicAccess, say: blockedFinding, open: routes.Rowless,
+		id: func(l routes.Table, p path.Path) string { return blockedVPC(c, p.At) },
+	}.findings(c)
+	six := blockedOverIPv6(c)
+	list = slices.DeleteFunc(list, func(f finding.Finding) bool {
+		return f.Outcome == finding.Pass && slices.ContainsFunc(six, func(s finding.Finding) bool { return slices.Equal(s.Covers, f.Covers) })
+	})
+	return append(list, six...)
 }
 
 // blockedVPC is the VPC of the place where the traffic is dropped.
@@ -289,17 +306,11 @@ func fixBlocked(c *routes.Scope, f wayFault, at, direct []string) finding.Fix {
 	return fix
 }
 
-func CrossZoneNAT() check.Check {
-	return usingTemplates(check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.RouteCrossZoneNAT),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways},
-		Run: func(s *facts.View) []finding.Finding {
-			// It works, so no instance is in trouble because of it: the subnets
-			// that the groups launch into are judged.
-			c := routes.NewScope(s, slices.Concat(s.Scope.Subnets, s.Scope.Launchable))
-			return c.Each(crossZoneFinding)
-		},
-	}))
+func crossZoneNAT(c *routes.Scope) []finding.Finding {
+	// It works, so no instance is in trouble because of it: the subnets
+	// that the groups launch into are judged.
+	judged := routes.NewScope(c.S, slices.Concat(c.S.Scope.Subnets, c.S.Scope.Launchable))
+	return judged.Each(crossZoneFinding)
 }
 
 // crossZone judges one lot: only a way that works, and begins with a NAT
@@ -380,8 +391,12 @@ type wayCheck struct {
 	say  func(*routes.Scope, wayFault) finding.Finding
 }
 
-// ways sorts the lots by the fault that their ways end in, and judges each.
-func ways(c *routes.Scope, w wayCheck) []finding.Finding {
+func (w wayCheck) check(id checkid.ID, more ...snapshot.Source) check.Check {
+	return routeCheck(id, w.findings, append([]snapshot.Source{snapshot.Endpoints}, more...)...)
+}
+
+// findings sorts the lots by the fault that their ways end in, and judges each.
+func (w wayCheck) findings(c *routes.Scope) []finding.Finding {
 	list := slices.Clone(c.Blind)
 	var faults []wayFault
 	for _, l := range c.Lots {
@@ -483,20 +498,12 @@ func (f wayFault) lost() []path.Service {
 // byNAT is a way whose first hop is a NAT gateway.
 func byNAT(w path.Way) bool { return w.Row.Target.Kind == snapshot.ToNATGateway }
 
-func IPv6NoEgress() check.Check {
-	return usingTemplates(check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.RouteIPv6NoEgress),
-		// Egress-only gateways are asked for where a row leads to one.
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		Run: func(s *facts.View) []finding.Finding {
-			c := routes.Of(s)
-			list := slices.Clone(c.Blind)
-			for _, l := range c.Lots {
-				list = append(list, ipv6(c, l)...)
-			}
-			return list
-		},
-	}))
+func ipv6NoEgress(c *routes.Scope) []finding.Finding {
+	list := slices.Clone(c.Blind)
+	for _, l := range c.Lots {
+		list = append(list, ipv6(c, l)...)
+	}
+	return list
 }
 
 // ipv6 judges a lot: first each subnet's range, then the way out of those that
@@ -664,16 +671,6 @@ func fixIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Fix {
 
 // LeavesView never fails: that a way cannot be followed is no fault of the
 // network. It is Unknown once for each hop, and names it.
-func LeavesView() check.Check {
-	return usingTemplates(check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.RouteLeavesView),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		Run: func(s *facts.View) []finding.Finding {
-			return leavesViewFinding(routes.Of(s))
-		},
-	}))
-}
-
 func leavesViewFinding(c *routes.Scope) []finding.Finding {
 	list := slices.Clone(c.Blind)
 	var away []finding.Finding

@@ -7,10 +7,48 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
+
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, Checks(), map[checkid.ID][]checktest.Case{
+		checkid.RouteNoEgress:              noEgressCases(),
+		checkid.RouteAPIPrivateUnreachable: apiPrivateUnreachableCases(),
+		checkid.RouteAPIPublicCIDR:         apiPublicCIDRCases(),
+		checkid.RouteBlackhole:             blackholeCases(),
+		checkid.RouteBlockedPublicAccess:   blockedPublicAccessCases(),
+		checkid.RouteCrossZoneNAT: {
+			{"same zone", snapshottest.PrivateWithNAT(), []string{"pass rtb-0private [subnet-0private]"}},
+			{"another zone", checktest.Change(snapshottest.PrivateWithNAT(), farNAT), []string{
+				"fail rtb-0private [subnet-0private] [] subnet-0private goes out by nat-0a in us-west-2b",
+			}},
+			{"regional", checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+				s.NATGateways[0].Subnet, s.NATGateways[0].Zone, s.NATGateways[0].RouteTable = "", "", snapshottest.PublicRTB
+			}), []string{"pass rtb-0private [subnet-0private]"}},
+			{"a gateway that does not work is route/nat-unusable", checktest.Change(failedNAT(), farNAT), []string{"pass rtb-0private [subnet-0private]"}},
+			{"no service needs it", checktest.Change(snapshottest.EndpointsOnly(), func(s *snapshot.Snapshot) {
+				t := snapshottest.Table(s, snapshottest.PrivateRTB)
+				t.Routes = append(t.Routes, snapshottest.To("0.0.0.0/0", snapshot.ToNATGateway, snapshottest.NAT))
+				s.NATGateways = snapshottest.PrivateWithNAT().NATGateways
+				farNAT(s)
+			}), []string{"pass rtb-0private [subnet-0private]"}},
+			{"unread", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Unread(snapshot.NATGateways)), []string{"unknown prod [] nat gateways: denied"}},
+		},
+		checkid.RouteIGWDetached:            igwDetachedCases(),
+		checkid.RouteIGWNoPublicIP:          igwNoPublicIPCases(),
+		checkid.RouteIPv6NoEgress:           ipv6NoEgressCases(),
+		checkid.RouteLeavesView:             leavesViewCases(),
+		checkid.RouteNATInstanceSourceCheck: natInstanceCases(),
+		checkid.RouteNATNoInternet:          natNoInternetCases(),
+		checkid.RouteNATUnusable:            natUnusableCases(),
+	})
+}
 
 const clusterVPC = "vpc-0cluster"
 
@@ -35,10 +73,6 @@ func apart(there []snapshot.Route, back ...snapshot.Route) *snapshot.Snapshot {
 	t := snapshottest.Table(s, snapshottest.PrivateRTB)
 	t.Routes = append(t.Routes, there...)
 	return s
-}
-
-func TestApiPrivateUnreachable(t *testing.T) {
-	checktest.RunCases(t, APIPrivateUnreachable(), apiPrivateUnreachableCases())
 }
 
 func apiPrivateUnreachableCases() []checktest.Case {
@@ -80,7 +114,7 @@ func TestAPIPrivateUnreachableFix(t *testing.T) {
 		"no route back":                       {apart([]snapshot.Route{to}), "aws ec2 create-route --region us-west-2 --route-table-id rtb-0control --destination-cidr-block 10.42.0.0/16 --vpc-peering-connection-id pcx-0a"},
 		"the route back leads to one deleted": {apart([]snapshot.Route{to}, gone), "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0control --destination-cidr-block 10.42.0.0/16 --vpc-peering-connection-id pcx-0a"},
 	} {
-		if got := checktest.Failed(t, APIPrivateUnreachable(), x.world).Fix; got.Command != x.want {
+		if got := checktest.Failed(t, checkOf(checkid.RouteAPIPrivateUnreachable), x.world).Fix; got.Command != x.want {
 			t.Errorf("%s: Command = %q, want %q", name, got.Command, x.want)
 		}
 	}
@@ -114,8 +148,6 @@ func sixCluster(s *snapshot.Snapshot) {
 	table := snapshottest.Table(s, snapshottest.PublicRTB)
 	table.Routes = append(table.Routes, snapshottest.To("::/0", snapshot.ToInternetGateway, snapshottest.IGW))
 }
-
-func TestApiPublicCIDR(t *testing.T) { checktest.RunCases(t, APIPublicCIDR(), apiPublicCIDRCases()) }
 
 func apiPublicCIDRCases() []checktest.Case {
 	office := admitting("198.51.100.0/24")
@@ -186,22 +218,20 @@ func apiPublicCIDRCases() []checktest.Case {
 }
 
 func TestAPIPublicCIDRWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, APIPublicCIDR(), checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, admitting("198.51.100.0/24")))
+	got := checktest.Failed(t, checkOf(checkid.RouteAPIPublicCIDR), checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, admitting("198.51.100.0/24")))
 	if want := "Private access is off, so nodes in subnet-0private use the public endpoint. Their traffic leaves from 203.0.113.7/32; publicAccessCidrs has only 198.51.100.0/24."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
 	if want := "aws eks update-cluster-config --region us-west-2 --name prod --resources-vpc-config endpointPrivateAccess=true"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
-	abroad := checktest.Failed(t, APIPublicCIDR(), checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, admitting("198.51.100.0/24"), func(s *snapshot.Snapshot) {
+	abroad := checktest.Failed(t, checkOf(checkid.RouteAPIPublicCIDR), checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, admitting("198.51.100.0/24"), func(s *snapshot.Snapshot) {
 		s.Cluster.VPC, s.Cluster.EndpointPrivate = "vpc-0cluster", true
 	}))
 	if want := "--resources-vpc-config publicAccessCidrs=198.51.100.0/24,203.0.113.7/32"; !strings.HasSuffix(abroad.Fix.Command, want) {
 		t.Errorf("Command = %q, want it to end in %q", abroad.Fix.Command, want)
 	}
 }
-
-func TestBlackholeRoute(t *testing.T) { checktest.RunCases(t, Blackhole(), blackholeCases()) }
 
 func blackholeCases() []checktest.Case {
 	hole := func(kind snapshot.TargetKind, id string) *snapshot.Snapshot {
@@ -268,7 +298,7 @@ func blackholeCases() []checktest.Case {
 }
 
 func TestBlackholeWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, Blackhole(), checktest.DeletedNAT())
+	got := checktest.Failed(t, checkOf(checkid.RouteBlackhole), checktest.DeletedNAT())
 	if want := "rtb-0private sends 0.0.0.0/0 to nat-0old, which was deleted or detached: EC2 calls the row a blackhole. Nodes in subnet-0private cannot reach the cluster API, EC2, ECR, S3 and STS."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -291,7 +321,7 @@ func TestBlackholeOfAnInternetGateway(t *testing.T) {
 		{"vpc-0other", "", "Attach an internet gateway to vpc-0a (the row names igw-0old), and lead 0.0.0.0/0 of rtb-0private to it."},
 	}
 	for _, tt := range tests {
-		got := checktest.Failed(t, Blackhole(), detached(tt.attached)).Fix
+		got := checktest.Failed(t, checkOf(checkid.RouteBlackhole), detached(tt.attached)).Fix
 		if got.Command != tt.command || got.Text != tt.text {
 			t.Errorf("attached to %s: Fix = %+v, want %q, %q", tt.attached, got, tt.text, tt.command)
 		}
@@ -333,10 +363,6 @@ func blocking(mode snapshot.BlockMode, except map[string]snapshot.BlockMode) fun
 		}
 		s.PublicAccess = &snapshot.PublicAccess{Mode: mode}
 	}
-}
-
-func TestBlockedPublicAccess(t *testing.T) {
-	checktest.RunCases(t, BlockedPublicAccess(), blockedPublicAccessCases())
 }
 
 func blockedPublicAccessCases() []checktest.Case {
@@ -392,12 +418,12 @@ func TestBlockedPublicAccessFix(t *testing.T) {
 		{"no exclusions", "", "The organization's policy allows no exclusions: give vpc-0a endpoints for what nodes need, and the cluster private access.",
 			checktest.Change(snapshottest.PrivateWithNAT(), late, blocking(both, nil), policy)},
 	} {
-		got := checktest.Failed(t, BlockedPublicAccess(), tt.world)
+		got := checktest.Failed(t, checkOf(checkid.RouteBlockedPublicAccess), tt.world)
 		if got.Fix.Command != tt.command || !strings.HasPrefix(got.Fix.Text, tt.text) || got.Fix.Remedy != "" {
 			t.Errorf("%s: %+v", tt.name, got.Fix)
 		}
 	}
-	isolated := checktest.Failed(t, NoEgress(), checktest.Change(checktest.Isolated(), blocking(both, nil)))
+	isolated := checktest.Failed(t, checkOf(checkid.RouteNoEgress), checktest.Change(checktest.Isolated(), blocking(both, nil)))
 	if isolated.Fix.Command != "" || isolated.Fix.Remedy != "" || !strings.HasPrefix(isolated.Fix.Text, "A route to the internet does not help: VPC Block Public Access (block-bidirectional)") {
 		t.Errorf("no route, and it would not help: %+v", isolated.Fix)
 	}
@@ -405,37 +431,15 @@ func TestBlockedPublicAccessFix(t *testing.T) {
 
 func farNAT(s *snapshot.Snapshot) { s.NATGateways[0].Zone = "us-west-2b" }
 
-func TestCrossZoneNAT(t *testing.T) { checktest.RunCases(t, CrossZoneNAT(), crossZoneNATCases()) }
-
-func crossZoneNATCases() []checktest.Case {
-	return []checktest.Case{
-		{"same zone", snapshottest.PrivateWithNAT(), []string{"pass rtb-0private [subnet-0private]"}},
-		{"another zone", checktest.Change(snapshottest.PrivateWithNAT(), farNAT), []string{
-			"fail rtb-0private [subnet-0private] [] subnet-0private goes out by nat-0a in us-west-2b",
-		}},
-		{"regional", checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {
-			s.NATGateways[0].Subnet, s.NATGateways[0].Zone, s.NATGateways[0].RouteTable = "", "", snapshottest.PublicRTB
-		}), []string{"pass rtb-0private [subnet-0private]"}},
-		{"a gateway that does not work is route/nat-unusable", checktest.Change(failedNAT(), farNAT), []string{"pass rtb-0private [subnet-0private]"}},
-		{"no service needs it", checktest.Change(snapshottest.EndpointsOnly(), func(s *snapshot.Snapshot) {
-			t := snapshottest.Table(s, snapshottest.PrivateRTB)
-			t.Routes = append(t.Routes, snapshottest.To("0.0.0.0/0", snapshot.ToNATGateway, snapshottest.NAT))
-			s.NATGateways = snapshottest.PrivateWithNAT().NATGateways
-			farNAT(s)
-		}), []string{"pass rtb-0private [subnet-0private]"}},
-		{"unread", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Unread(snapshot.NATGateways)), []string{"unknown prod [] nat gateways: denied"}},
-	}
-}
-
 func TestCrossZoneNATFix(t *testing.T) {
 	near := func(s *snapshot.Snapshot) {
 		s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0near", VPC: snapshottest.VPC, Subnet: snapshottest.Public, State: "available", Public: true, Zone: snapshottest.Zone})
 	}
-	got := checktest.Failed(t, CrossZoneNAT(), checktest.Change(snapshottest.PrivateWithNAT(), farNAT, near)).Fix
+	got := checktest.Failed(t, checkOf(checkid.RouteCrossZoneNAT), checktest.Change(snapshottest.PrivateWithNAT(), farNAT, near)).Fix
 	if want := "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0near"; got.Command != want {
 		t.Errorf("Command = %q, want %q", got.Command, want)
 	}
-	if got := checktest.Failed(t, CrossZoneNAT(), checktest.Change(snapshottest.PrivateWithNAT(), farNAT)).Fix; got.Command != "" {
+	if got := checktest.Failed(t, checkOf(checkid.RouteCrossZoneNAT), checktest.Change(snapshottest.PrivateWithNAT(), farNAT)).Fix; got.Command != "" {
 		t.Errorf("Command = %q, want none: there is no other gateway", got.Command)
 	}
 }
@@ -502,8 +506,6 @@ func detached(vpcs ...string) *snapshot.Snapshot {
 	return s
 }
 
-func TestIgwDetached(t *testing.T) { checktest.RunCases(t, IGWDetached(), igwDetachedCases()) }
-
 func igwDetachedCases() []checktest.Case {
 	fail := []string{"fail igw-0a [subnet-0public] [i-0node] igw-0a is not attached to vpc-0a"}
 	return []checktest.Case{
@@ -546,7 +548,7 @@ func TestIGWDetachedFix(t *testing.T) {
 			"Make an internet gateway, attach it to vpc-0a, and lead 0.0.0.0/0 of rtb-0public to it. igw-0a belongs to vpc-0other: leave it there.", detached("vpc-0other")},
 	}
 	for _, tt := range tests {
-		got := checktest.Failed(t, IGWDetached(), tt.world).Fix
+		got := checktest.Failed(t, checkOf(checkid.RouteIGWDetached), tt.world).Fix
 		if got.Command != tt.command || got.Text != tt.text {
 			t.Errorf("%s: Fix = %+v, want %q, %q", tt.name, got, tt.text, tt.command)
 		}
@@ -561,8 +563,6 @@ func noPublicIP() *snapshot.Snapshot {
 	snapshottest.Subnet(s, snapshottest.Public).AssignPublicIP = false
 	return s
 }
-
-func TestIgwNoPublicIP(t *testing.T) { checktest.RunCases(t, IGWNoPublicIP(), igwNoPublicIPCases()) }
 
 func igwNoPublicIPCases() []checktest.Case {
 	pending := func(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).State = "pending" }
@@ -618,7 +618,7 @@ func igwNoPublicIPCases() []checktest.Case {
 }
 
 func TestIGWNoPublicIPFix(t *testing.T) {
-	got := checktest.Failed(t, IGWNoPublicIP(), noPublicIP())
+	got := checktest.Failed(t, checkOf(checkid.RouteIGWNoPublicIP), noPublicIP())
 	if want := "aws ec2 modify-subnet-attribute --region us-west-2 --subnet-id subnet-0public --map-public-ip-on-launch"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
@@ -633,7 +633,7 @@ func TestIGWNoPublicIPFix(t *testing.T) {
 func TestIGWNoPublicIPOfALaunchTemplate(t *testing.T) {
 	s := noPublicIP()
 	snapshottest.Subnet(s, snapshottest.Public).AssignPublicIP = true
-	got := checktest.Failed(t, IGWNoPublicIP(), s)
+	got := checktest.Failed(t, checkOf(checkid.RouteIGWNoPublicIP), s)
 	if want := "subnet-0public assigns them, but the launch template's network interface turns that off: i-0node has none."; !strings.Contains(got.Why, want) {
 		t.Errorf("Why = %q, want %q in it", got.Why, want)
 	}
@@ -641,8 +641,6 @@ func TestIGWNoPublicIPOfALaunchTemplate(t *testing.T) {
 		t.Errorf("Fix = %+v, want words about the launch template and no command", got.Fix)
 	}
 }
-
-func TestIpv6NoEgress(t *testing.T) { checktest.RunCases(t, IPv6NoEgress(), ipv6NoEgressCases()) }
 
 func ipv6NoEgressCases() []checktest.Case {
 	pass := []string{"pass rtb-0private [subnet-0private]"}
@@ -711,13 +709,11 @@ func TestIPv6Fix(t *testing.T) {
 			})},
 	}
 	for _, tt := range tests {
-		if got := checktest.Failed(t, IPv6NoEgress(), tt.world).Fix.Command; got != tt.want {
+		if got := checktest.Failed(t, checkOf(checkid.RouteIPv6NoEgress), tt.world).Fix.Command; got != tt.want {
 			t.Errorf("%s: Command = %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }
-
-func TestLeavesView(t *testing.T) { checktest.RunCases(t, LeavesView(), leavesViewCases()) }
 
 func leavesViewCases() []checktest.Case {
 	tgw := checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a"))
@@ -748,14 +744,10 @@ func leavesViewCases() []checktest.Case {
 // The Unknown shows the whole way, hop by hop.
 func TestLeavesViewNamesTheHops(t *testing.T) {
 	s := leavesViewCases()[1].World
-	got := checktest.EvalOne(t, LeavesView(), s)[0]
+	got := checktest.EvalOne(t, checkOf(checkid.RouteLeavesView), s)[0]
 	if want := "subnet-0private → rtb-0private 0.0.0.0/0 → tgw-0a (transit gateway)"; !strings.HasPrefix(checktest.Value(t, got, "Path to"), want) {
 		t.Errorf("path = %q, want it to begin with %q", checktest.Value(t, got, "Path to"), want)
 	}
-}
-
-func TestNatInstance(t *testing.T) {
-	checktest.RunCases(t, NATInstanceSourceCheck(), natInstanceCases())
 }
 
 func natInstanceCases() []checktest.Case {
@@ -802,11 +794,11 @@ func TestNATInstanceFix(t *testing.T) {
 		"aws ec2 modify-network-interface-attribute --region us-west-2 --network-interface-id eni-0nat --no-source-dest-check": checktest.Forwarded(on),
 		"aws ec2 start-instances --region us-west-2 --instance-ids i-0nat":                                                     checktest.Forwarded(on, stopped),
 	} {
-		if got := checktest.Failed(t, NATInstanceSourceCheck(), world).Fix.Command; got != want {
+		if got := checktest.Failed(t, checkOf(checkid.RouteNATInstanceSourceCheck), world).Fix.Command; got != want {
 			t.Errorf("Command = %q, want %q", got, want)
 		}
 	}
-	got := checktest.Failed(t, NATInstanceSourceCheck(), checktest.Forwarded(on))
+	got := checktest.Failed(t, checkOf(checkid.RouteNATInstanceSourceCheck), checktest.Forwarded(on))
 	if want := "subnet-0private → rtb-0private 0.0.0.0/0 → eni-0nat (network interface of i-0nat, running): its source/destination check is on, so EC2 drops what it forwards"; checktest.Value(t, got, "Path to") != want {
 		t.Errorf("path = %q, want %q", checktest.Value(t, got, "Path to"), want)
 	}
@@ -818,8 +810,6 @@ func stuckNAT(rows ...snapshot.Route) *snapshot.Snapshot {
 	snapshottest.Unjoin(s, snapshottest.Node)
 	return s
 }
-
-func TestNatNoInternet(t *testing.T) { checktest.RunCases(t, NATNoInternet(), natNoInternetCases()) }
 
 func natNoInternetCases() []checktest.Case {
 	fail := []string{"fail nat-0a [subnet-0private] [i-0node] nat-0a has no way to the internet"}
@@ -870,7 +860,7 @@ func TestNATNoInternetFix(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := checktest.Failed(t, NATNoInternet(), tt.world).Fix
+			got := checktest.Failed(t, checkOf(checkid.RouteNATNoInternet), tt.world).Fix
 			if got.Command != tt.command {
 				t.Errorf("Command = %q, want %q", got.Command, tt.command)
 			}
@@ -897,8 +887,6 @@ func privateNAT(rows ...snapshot.Route) *snapshot.Snapshot {
 	snapshottest.Table(s, snapshottest.PublicRTB).Routes = rows
 	return s
 }
-
-func TestNatUnusable(t *testing.T) { checktest.RunCases(t, NATUnusable(), natUnusableCases()) }
 
 func natUnusableCases() []checktest.Case {
 	tgw := snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a")
@@ -942,7 +930,7 @@ func natUnusableCases() []checktest.Case {
 }
 
 func TestNATUnusableWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, NATUnusable(), checktest.Change(failedNAT(), checktest.TwoTables))
+	got := checktest.Failed(t, checkOf(checkid.RouteNATUnusable), checktest.Change(failedNAT(), checktest.TwoTables))
 	if want := "rtb-0private and rtb-0second send 0.0.0.0/0 to nat-0a, but it has failed: Elastic IP address"; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}
@@ -953,7 +941,7 @@ func TestNATUnusableWordsAndFix(t *testing.T) {
 	other := func(s *snapshot.Snapshot) {
 		s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0b", VPC: snapshottest.VPC, Subnet: snapshottest.Public, State: "available", Public: true, Zone: "us-west-2b"})
 	}
-	got = checktest.Failed(t, NATUnusable(), checktest.Change(failedNAT(), checktest.TwoTables, other))
+	got = checktest.Failed(t, checkOf(checkid.RouteNATUnusable), checktest.Change(failedNAT(), checktest.TwoTables, other))
 	want := "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0b && " +
 		"aws ec2 replace-route --region us-west-2 --route-table-id rtb-0second --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0b"
 	if got.Fix.Command != want {

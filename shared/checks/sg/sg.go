@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -20,14 +19,32 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func ClusterIngress() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.SGClusterIngress),
-		Needs: []snapshot.Source{
-			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
-		},
-		Run: RunClusterIngress,
-	})
+// Checks are the checks of the family.
+func Checks() []check.Check {
+	return []check.Check{
+		check.New(checkid.SGClusterIngress, RunClusterIngress, Needs()...).WithPathSources(),
+		// EFASelfRule: an Elastic Fabric Adapter "must be a member of a security group that
+		// allows all inbound and outbound traffic to and from the security group itself"
+		// (EC2 User Guide, "Create and attach an Elastic Fabric Adapter"). What it sends has
+		// no IP address: a rule for a range, 0.0.0.0/0 too, does not let it through
+		// (awslabs/awsome-distributed-ai#546, gardener/gardener-extension-provider-aws#1832).
+		// EKS gives the cluster's own group that rule from Kubernetes 1.33 on (eksctl#8509).
+		// What an instance that has ended asked for, its launch template says.
+		check.New(checkid.SGEFASelfRule, efaSelfRule, snapshot.Clusters, snapshot.Instances,
+			snapshot.SecurityGroups).Using(snapshot.LaunchTemplates),
+		check.New(checkid.SGKubeletIngress, RunKubeletIngress, snapshot.Clusters, snapshot.Instances,
+			snapshot.Subnets, snapshot.SecurityGroups).WithPathSources(),
+		// A proxy makes it less than certain; more than that neither decides.
+		check.New(checkid.SGNodeEgress, RunNodeEgress, Needs()...).Using(snapshot.UserDataOf, snapshot.LaunchTemplates).
+			WithPathSources(),
+	}
+}
+
+// Needs are the sources of what security groups let through between a node and what it calls.
+func Needs() []snapshot.Source {
+	return []snapshot.Source{
+		snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
+	}
 }
 
 func RunClusterIngress(s *facts.View) []finding.Finding {
@@ -84,22 +101,6 @@ func clusterIngressFinding(g *facts.Placements, b *facts.SgBlock) finding.Findin
 			Text:    fmt.Sprintf("Admit 443 from %s in %s.", groups[0], b.Group),
 			Command: command.Admit(g.S, b.Group, facts.HTTPSPort, groups[0]), Console: link.SecurityGroup(g.S, b.Group),
 		},
-	}
-}
-
-// EFASelfRule: an Elastic Fabric Adapter "must be a member of a security group that
-// allows all inbound and outbound traffic to and from the security group itself"
-// (EC2 User Guide, "Create and attach an Elastic Fabric Adapter"). What it sends has
-// no IP address: a rule for a range, 0.0.0.0/0 too, does not let it through
-// (awslabs/awsome-distributed-ai#546, gardener/gardener-extension-provider-aws#1832).
-// EKS gives the cluster's own group that rule from Kubernetes 1.33 on (eksctl#8509).
-func EFASelfRule() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.SGEFASelfRule),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.SecurityGroups},
-		// What an instance that has ended asked for, its launch template says.
-		Uses: []snapshot.Source{snapshot.LaunchTemplates},
-		Run:  efaSelfRule,
 	}
 }
 
@@ -229,14 +230,6 @@ func efaFinding(s *facts.View, set *efaGroups, in, out string) finding.Finding {
 	return f
 }
 
-func KubeletIngress() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.SGKubeletIngress),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.SecurityGroups},
-		Run:   RunKubeletIngress,
-	})
-}
-
 func RunKubeletIngress(s *facts.View) []finding.Finding {
 	g := s.Placements()
 	var v finding.Verdicts
@@ -318,18 +311,6 @@ func kubeletIngressFinding(g *facts.Placements, b *facts.SgBlock) finding.Findin
 		f.Fix.Command = command.Admit(g.S, b.Group, facts.KubeletPort, from[0])
 	}
 	return f
-}
-
-func NodeEgress() check.Check {
-	return check.WithPathSources(check.Check{
-		Entry: catalog.Meaning(checkid.SGNodeEgress),
-		Needs: []snapshot.Source{
-			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
-		},
-		// A proxy makes it less than certain; more than that neither decides.
-		Uses: []snapshot.Source{snapshot.UserDataOf, snapshot.LaunchTemplates},
-		Run:  RunNodeEgress,
-	})
 }
 
 // shutOut is what the security groups of a post do not let out.

@@ -9,13 +9,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestClusterIngress(t *testing.T) { checktest.RunCases(t, ClusterIngress(), clusterIngressCases()) }
+func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
+
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, Checks(), map[checkid.ID][]checktest.Case{
+		checkid.SGClusterIngress: clusterIngressCases(),
+		checkid.SGKubeletIngress: kubeletIngressCases(),
+		checkid.SGNodeEgress:     nodeEgressCases(),
+	})
+}
 
 func clusterIngressCases() []checktest.Case {
 	all := checktest.RuleSet(snapshot.Rule{Protocol: "-1", From: -1, To: -1, CIDRs: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}})
@@ -69,7 +79,7 @@ func clusterIngressCases() []checktest.Case {
 func TestClusterInAnotherVPCIsNotAccused(t *testing.T) {
 	s := clusterIngressCases()[1].World
 	s.Cluster.VPC, s.Cluster.EndpointPublic = "vpc-0other", false
-	for _, r := range checktest.EvalOne(t, ClusterIngress(), s) {
+	for _, r := range checktest.EvalOne(t, checkOf(checkid.SGClusterIngress), s) {
 		if r.Outcome != finding.Unknown {
 			t.Errorf("%s, want only unknown", checktest.Lines([]finding.Result{r}))
 		}
@@ -78,7 +88,7 @@ func TestClusterInAnotherVPCIsNotAccused(t *testing.T) {
 
 func TestClusterIngressFix(t *testing.T) {
 	tt := clusterIngressCases()[1]
-	got := checktest.Failed(t, ClusterIngress(), tt.World)
+	got := checktest.Failed(t, checkOf(checkid.SGClusterIngress), tt.World)
 	if want := "aws ec2 authorize-security-group-ingress --region us-west-2 --group-id sg-0cluster --protocol tcp --port 443 --source-group sg-0node"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
@@ -118,7 +128,7 @@ func TestEFASelfRule(t *testing.T) {
 		s.LaunchTemplates[0].EFAs = []snapshot.EFA{{Groups: []string{"sg-0efa"}}}
 		s.Scope.Instances = []string{snapshottest.Node}
 	}
-	checktest.RunCases(t, EFASelfRule(), []checktest.Case{
+	checktest.RunCases(t, checkOf(checkid.SGEFASelfRule), []checktest.Case{
 		{Name: "no adapter", World: checktest.Missed(), Want: []string{"pass prod [i-0node]"}},
 		{Name: "no adapter, and no rule", World: checktest.Change(checktest.Missed(), ownGroup(nil, nil)), Want: []string{"pass prod [i-0node]"}},
 		{Name: "both ways", World: world(rules(self), rules(self)), Want: []string{pass}},
@@ -180,7 +190,7 @@ func TestEFASelfRuleFix(t *testing.T) {
 		}
 		s.SecurityGroups = append(s.SecurityGroups,
 			snapshot.SecurityGroup{ID: "sg-0efa", VPC: snapshottest.VPC, Ingress: tt.in, Egress: tt.out}, snapshot.SecurityGroup{ID: "sg-0zero", VPC: snapshottest.VPC})
-		got := checktest.Failed(t, EFASelfRule(), s)
+		got := checktest.Failed(t, checkOf(checkid.SGEFASelfRule), s)
 		if diff := cmp.Diff(got.Fix.Command, tt.want); diff != "" {
 			t.Errorf("the command (-got +want):\n%s", diff)
 		}
@@ -189,8 +199,6 @@ func TestEFASelfRuleFix(t *testing.T) {
 		}
 	}
 }
-
-func TestKubeletIngress(t *testing.T) { checktest.RunCases(t, KubeletIngress(), kubeletIngressCases()) }
 
 func kubeletIngressCases() []checktest.Case {
 	all := checktest.RuleSet(snapshot.Rule{Protocol: "-1", From: -1, To: -1, CIDRs: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}})
@@ -230,8 +238,6 @@ func portRule(protocol string, port int, cidrs ...string) snapshot.Rule {
 	}
 	return r
 }
-
-func TestNodeEgress(t *testing.T) { checktest.RunCases(t, NodeEgress(), nodeEgressCases()) }
 
 func nodeEgressCases() []checktest.Case {
 	nat := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -303,7 +309,7 @@ func nodeEgressCases() []checktest.Case {
 }
 
 func TestNodeEgressFix(t *testing.T) {
-	got := checktest.Failed(t, NodeEgress(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), ownGroup(nil, nil), func(s *snapshot.Snapshot) {
+	got := checktest.Failed(t, checkOf(checkid.SGNodeEgress), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), ownGroup(nil, nil), func(s *snapshot.Snapshot) {
 		s.LaunchTemplates[0].Groups = []string{"sg-0node"}
 	}))
 	if want := "aws ec2 authorize-security-group-egress --region us-west-2 --group-id sg-0node --protocol tcp --port 443 --cidr 0.0.0.0/0"; got.Fix.Command != want {
@@ -318,7 +324,7 @@ func TestNodeEgressFix(t *testing.T) {
 	if !strings.Contains(got.Why, "Launch template lt-0a sets sg-0node, so the nodes do not have the cluster's sg-0cluster") {
 		t.Errorf("Why = %q, want the launch template's groups", got.Why)
 	}
-	private := checktest.Failed(t, NodeEgress(), checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), ownGroup(nil, checktest.RuleSet(snapshot.Rule{Protocol: "-1", From: -1, To: -1, PrefixLists: []string{"pl-0s3"}}))))
+	private := checktest.Failed(t, checkOf(checkid.SGNodeEgress), checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), ownGroup(nil, checktest.RuleSet(snapshot.Rule{Protocol: "-1", From: -1, To: -1, PrefixLists: []string{"pl-0s3"}}))))
 	if !slices.Contains(private.Resources, "sg-0node") || !strings.HasSuffix(private.Fix.Command, "--cidr 10.42.0.0/16") {
 		t.Errorf("Resources %v, Command %q: want the group, and the VPC's range only", private.Resources, private.Fix.Command)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
@@ -20,12 +19,9 @@ import (
 )
 
 func BurstExceedsSubnet() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.SpotBurstExceedsSubnet),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets, snapshot.InstanceTypes},
-		Uses:  []snapshot.Source{snapshot.AWSNode, snapshot.Unattached, snapshot.CreatorsOf},
-		Run:   runBurstExceedsSubnet,
-	}
+	return check.New(checkid.SpotBurstExceedsSubnet, runBurstExceedsSubnet, snapshot.Clusters,
+		snapshot.LaunchHistory, snapshot.Subnets, snapshot.InstanceTypes).
+		Using(snapshot.AWSNode, snapshot.Unattached, snapshot.CreatorsOf)
 }
 
 func runBurstExceedsSubnet(s *facts.View) []finding.Finding {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
@@ -25,12 +24,8 @@ import (
 )
 
 func FewPools() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.SpotFewPools),
-		Needs: []snapshot.Source{snapshot.Nodegroups, snapshot.Subnets},
-		Uses:  []snapshot.Source{snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
-		Run:   runFewPools,
-	}
+	return check.New(checkid.SpotFewPools, runFewPools, snapshot.Nodegroups, snapshot.Subnets).
+		Using(snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
 }
 
 func runFewPools(s *facts.View) []finding.Finding {
@@ -197,11 +192,7 @@ func unseenEnds(message string) []snapshot.Failure {
 }
 
 func ManyRefusals() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.SpotManyRefusals),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
-		Run:   runManyRefusals,
-	}
+	return check.New(checkid.SpotManyRefusals, runManyRefusals, snapshot.Clusters, snapshot.LaunchHistory)
 }
 
 const (
@@ -391,11 +382,7 @@ func fewInPool(s *facts.View, p snapshot.NodePool, types, zones []string) findin
 }
 
 func PoolFailing() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.SpotPoolFailing),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
-		Run:   runPoolFailing,
-	}
+	return check.New(checkid.SpotPoolFailing, runPoolFailing, snapshot.Clusters, snapshot.LaunchHistory)
 }
 
 const (
@@ -477,12 +464,8 @@ func failingPool(s *facts.View, p spot.Pool) finding.Finding {
 }
 
 func RebalanceChurn() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.SpotRebalanceChurn),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
-		Uses:  []snapshot.Source{snapshot.Nodes},
-		Run:   runRebalanceChurn,
-	}
+	return check.New(checkid.SpotRebalanceChurn, runRebalanceChurn, snapshot.Clusters, snapshot.LaunchHistory).
+		Using(snapshot.Nodes)
 }
 
 const (
@@ -565,13 +548,9 @@ func churning(s *facts.View, name string, replaced []snapshot.Past, joined int) 
 }
 
 func ReclaimedBeforeJoin() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.SpotReclaimedBeforeJoin),
-		// Nodes are looked at where they were read, like in instance/ended-early.
-		Needs: []snapshot.Source{snapshot.Instances},
-		Uses:  []snapshot.Source{snapshot.NodeEventsOf},
-		Run:   runReclaimed,
-	}
+	// Nodes are looked at where they were read, like in instance/ended-early.
+	return check.New(checkid.SpotReclaimedBeforeJoin, runReclaimed, snapshot.Instances).
+		Using(snapshot.NodeEventsOf)
 }
 
 func runReclaimed(s *facts.View) []finding.Finding {

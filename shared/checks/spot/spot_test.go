@@ -8,12 +8,31 @@ import (
 	"time"
 
 	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, []check.Check{
+		BurstExceedsSubnet(),
+		FewPools(),
+		ManyRefusals(),
+		PoolFailing(),
+		RebalanceChurn(),
+		ReclaimedBeforeJoin(),
+	}, map[checkid.ID][]checktest.Case{
+		checkid.SpotBurstExceedsSubnet:  burstExceedsSubnetCases(),
+		checkid.SpotFewPools:            fewPoolsCases(),
+		checkid.SpotManyRefusals:        manyRefusalsCases(),
+		checkid.SpotPoolFailing:         poolFailingCases(),
+		checkid.SpotRebalanceChurn:      rebalanceChurnCases(),
+		checkid.SpotReclaimedBeforeJoin: reclaimedBeforeJoinCases(),
+	})
+}
 
 // burst is eight m5.4xlarge that began ten minutes ago in a /24 which had as
 // many free as is said, and has none now. The node of the world is the last of
@@ -38,10 +57,6 @@ func burst(had int, changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 	}
 	s.Samples = []snapshot.Sample{{Subnet: snapshottest.Private, At: began.Add(-time.Minute), Free: had, Total: 251}}
 	return checktest.Change(s, changes...)
-}
-
-func TestBurstExceedsSubnet(t *testing.T) {
-	checktest.RunCases(t, BurstExceedsSubnet(), burstExceedsSubnetCases())
 }
 
 func burstExceedsSubnetCases() []checktest.Case {
@@ -97,8 +112,6 @@ func TestBurstArithmetic(t *testing.T) {
 		t.Errorf("settings = %q, want %q", got, want)
 	}
 }
-
-func TestFewPools(t *testing.T) { checktest.RunCases(t, FewPools(), fewPoolsCases()) }
 
 func fewPoolsCases() []checktest.Case {
 	world := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -233,8 +246,6 @@ func healthySpot(as func(i int, p *snapshot.Past)) *snapshot.Snapshot {
 	return checktest.Change(snapshottest.PrivateWithNAT(), remembered(as))
 }
 
-func TestManyRefusals(t *testing.T) { checktest.RunCases(t, ManyRefusals(), manyRefusalsCases()) }
-
 func manyRefusalsCases() []checktest.Case {
 	refuse := func(cause checkid.ID, when func(i int, p *snapshot.Past) bool) *snapshot.Snapshot {
 		return healthySpot(func(i int, p *snapshot.Past) {
@@ -280,8 +291,6 @@ func taken(from, until time.Duration) func(int, *snapshot.Past) {
 		}
 	}
 }
-
-func TestPoolFailing(t *testing.T) { checktest.RunCases(t, PoolFailing(), poolFailingCases()) }
 
 func poolFailingCases() []checktest.Case {
 	well := []string{"pass c5.large/us-west-2a [c5.large/us-west-2a]", "pass c5.large/us-west-2b [c5.large/us-west-2b]", "pass m5.large/us-west-2a [m5.large/us-west-2a]", "pass m5.large/us-west-2b [m5.large/us-west-2b]"}
@@ -351,8 +360,6 @@ func TestWorksAgain(t *testing.T) {
 	}
 }
 
-func TestRebalanceChurn(t *testing.T) { checktest.RunCases(t, RebalanceChurn(), rebalanceChurnCases()) }
-
 func rebalanceChurnCases() []checktest.Case {
 	// Every fourth node gets a recommendation.
 	recommended := func(after, ended time.Duration, more ...func(*snapshot.Past)) *snapshot.Snapshot {
@@ -389,10 +396,6 @@ func recommended(after time.Duration) func(*snapshot.Snapshot) {
 
 func explained(by checkid.ID) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Launches[0].Cause = by }
-}
-
-func TestReclaimedBeforeJoin(t *testing.T) {
-	checktest.RunCases(t, ReclaimedBeforeJoin(), reclaimedBeforeJoinCases())
 }
 
 func reclaimedBeforeJoinCases() []checktest.Case {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -19,12 +18,8 @@ import (
 )
 
 func VolumeStranded() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.ZoneVolumeStranded),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
-		Uses:  zoneUses(),
-		Run:   runVolumeStranded,
-	}
+	return check.New(checkid.ZoneVolumeStranded, runVolumeStranded, snapshot.Clusters, snapshot.Groups,
+		snapshot.VolumesOf).Using(zoneUses()...)
 }
 
 // zoneUses is what tells more of nodes, claims and pods.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
@@ -26,12 +25,8 @@ import (
 )
 
 func Impaired() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.ZoneImpaired),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.ZonesOf},
-		Uses:  []snapshot.Source{snapshot.LaunchHistory, snapshot.Subnets},
-		Run:   runZoneImpaired,
-	}
+	return check.New(checkid.ZoneImpaired, runZoneImpaired, snapshot.Clusters, snapshot.ZonesOf).
+		Using(snapshot.LaunchHistory, snapshot.Subnets)
 }
 
 func runZoneImpaired(s *facts.View) []finding.Finding {
@@ -124,12 +119,8 @@ func impaired(p *zones.Zones, z snapshot.Zone, why string) finding.Finding {
 }
 
 func NodegroupGap() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.ZoneNodegroupGap),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
-		Uses:  zoneUses(),
-		Run:   runNodegroupGap,
-	}
+	return check.New(checkid.ZoneNodegroupGap, runNodegroupGap, snapshot.Clusters, snapshot.Groups,
+		snapshot.VolumesOf).Using(zoneUses()...)
 }
 
 func runNodegroupGap(s *facts.View) []finding.Finding {
@@ -352,12 +343,8 @@ func (t zoneTrouble) evidence(zone string) finding.Evidence {
 }
 
 func PodUnschedulable() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.ZonePodUnschedulable),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.WaitingPods},
-		Uses:  append(zoneUses(), snapshot.VolumesOf),
-		Run:   runPodUnschedulable,
-	}
+	return check.New(checkid.ZonePodUnschedulable, runPodUnschedulable, snapshot.Clusters, snapshot.Groups,
+		snapshot.WaitingPods).Using(append(zoneUses(), snapshot.VolumesOf)...)
 }
 
 // stuck is a pod that waits for its volumes' zone.
@@ -571,12 +558,8 @@ func there(p *zones.Zones, h zones.VolumePlacement, x stuck) string {
 }
 
 func Shifted() check.Check {
-	return check.Check{
-		Entry: catalog.Meaning(checkid.ZoneShifted),
-		Needs: []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.ZonalShifts},
-		Uses:  append(zoneUses(), snapshot.VolumesOf),
-		Run:   runShifted,
-	}
+	return check.New(checkid.ZoneShifted, runShifted, snapshot.Clusters, snapshot.Groups, snapshot.ZonalShifts).
+		Using(append(zoneUses(), snapshot.VolumesOf)...)
 }
 
 func runShifted(s *facts.View) []finding.Finding {

@@ -18,6 +18,20 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
+func TestCases(t *testing.T) {
+	checktest.RunTable(t, []check.Check{
+		Impaired(),
+		NodegroupGap(),
+		PodUnschedulable(),
+		VolumeStranded(),
+	}, map[checkid.ID][]checktest.Case{
+		checkid.ZoneImpaired:         zoneImpairedCases(),
+		checkid.ZoneNodegroupGap:     nodegroupGapCases(),
+		checkid.ZonePodUnschedulable: podUnschedulableCases(),
+		checkid.ZoneVolumeStranded:   volumeStrandedCases(),
+	})
+}
+
 // launches adds to the history.
 func launches(n int, zone string, end snapshot.End, cause checkid.ID) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) {
@@ -35,8 +49,6 @@ func state(zone, word string, messages ...string) func(*snapshot.Snapshot) {
 		s.Zones[i].State, s.Zones[i].Messages = word, messages
 	}
 }
-
-func TestZoneImpaired(t *testing.T) { checktest.RunCases(t, Impaired(), zoneImpairedCases()) }
 
 func zoneImpairedCases() []checktest.Case {
 	const (
@@ -67,8 +79,6 @@ func zoneImpairedCases() []checktest.Case {
 		{"history unread", threeZones(checktest.Unread(snapshot.LaunchHistory)), []string{"unknown prod [us-west-2a us-west-2b us-west-2c] launch history: denied"}},
 	}
 }
-
-func TestNodegroupGap(t *testing.T) { checktest.RunCases(t, NodegroupGap(), nodegroupGapCases()) }
 
 func nodegroupGapCases() []checktest.Case {
 	const (
@@ -270,10 +280,6 @@ func TestPassSaysWhichNodes(t *testing.T) {
 			t.Errorf("%s is %s while its node is on its way", zoneC, r.Outcome)
 		}
 	}
-}
-
-func TestPodUnschedulable(t *testing.T) {
-	checktest.RunCases(t, PodUnschedulable(), podUnschedulableCases())
 }
 
 func podUnschedulableCases() []checktest.Case {
@@ -661,8 +667,6 @@ func TestShiftedIsTheCause(t *testing.T) {
 func twoZones(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 	return checktest.Change(threeZones(group(func(g *snapshot.Group) { g.Zones = []string{zoneA, zoneB} })), changes...)
 }
-
-func TestVolumeStranded(t *testing.T) { checktest.RunCases(t, VolumeStranded(), volumeStrandedCases()) }
 
 func volumeStrandedCases() []checktest.Case {
 	const (
