@@ -24,13 +24,8 @@ func Sources(api *autoscaling.Client, shifts Shifts) []source.Source {
 	return []source.Source{groups(), activities(api), zonalShifts(shifts), autoshifts(shifts)}
 }
 
-// Activities describes scaling activities.
-type Activities interface {
-	DescribeScalingActivities(context.Context, *autoscaling.DescribeScalingActivitiesInput, ...func(*autoscaling.Options)) (*autoscaling.DescribeScalingActivitiesOutput, error)
-}
-
 // activities are the newest scaling activities of the groups.
-func activities(api Activities) source.Source {
+func activities(api autoscaling.DescribeScalingActivitiesAPIClient) source.Source {
 	return source.Source{
 		Name:  snapshot.Activities,
 		Calls: []source.Call{{Action: "autoscaling:DescribeScalingActivities"}},
@@ -40,7 +35,7 @@ func activities(api Activities) source.Source {
 	}
 }
 
-func readActivities(ctx context.Context, api Activities, groups []string) ([]snapshot.Activity, error) {
+func readActivities(ctx context.Context, api autoscaling.DescribeScalingActivitiesAPIClient, groups []string) ([]snapshot.Activity, error) {
 	var all []snapshot.Activity
 	for _, name := range groups {
 		out, err := api.DescribeScalingActivities(ctx, &autoscaling.DescribeScalingActivitiesInput{

@@ -32,13 +32,8 @@ func Sources(e *ec2.Client) []source.Source {
 	}
 }
 
-// CapacityReservations describes capacity reservations and capacity blocks.
-type CapacityReservations interface {
-	DescribeCapacityReservations(context.Context, *ec2.DescribeCapacityReservationsInput, ...func(*ec2.Options)) (*ec2.DescribeCapacityReservationsOutput, error)
-}
-
 // capacityReservations are those that launch templates name.
-func capacityReservations(api CapacityReservations) source.Source {
+func capacityReservations(api ec2.DescribeCapacityReservationsAPIClient) source.Source {
 	return source.Source{
 		Name:  snapshot.CapacityReservations,
 		Needs: []snapshot.Source{snapshot.LaunchTemplates},
@@ -56,7 +51,7 @@ func capacityReservations(api CapacityReservations) source.Source {
 // DescribeCapacityReservations, "Filter.N"). EC2 refuses the whole request for one that is
 // there no more (InvalidCapacityReservationId.NotFound), and describes those that are over,
 // for some time: of several each is asked for by itself then.
-func readReservations(ctx context.Context, api CapacityReservations, templates []snapshot.LaunchTemplate) (source.Store, error) {
+func readReservations(ctx context.Context, api ec2.DescribeCapacityReservationsAPIClient, templates []snapshot.LaunchTemplate) (source.Store, error) {
 	var ids []string
 	for _, t := range templates {
 		if strings.HasPrefix(t.Reservation, "cr-") { // else a parameter, or none
@@ -84,7 +79,7 @@ func readReservations(ctx context.Context, api CapacityReservations, templates [
 	return func(s *snapshot.Snapshot) { s.CapacityReservations = list }, nil
 }
 
-func reservations(ctx context.Context, api CapacityReservations, ids []string) ([]snapshot.CapacityReservation, error) {
+func reservations(ctx context.Context, api ec2.DescribeCapacityReservationsAPIClient, ids []string) ([]snapshot.CapacityReservation, error) {
 	p := ec2.NewDescribeCapacityReservationsPaginator(api, &ec2.DescribeCapacityReservationsInput{CapacityReservationIds: ids})
 	return ec2api.Pages(ctx, "capacity reservations", p.HasMorePages, p.NextPage, func(out *ec2.DescribeCapacityReservationsOutput) []snapshot.CapacityReservation {
 		return source.Each(out.CapacityReservations, capacityReservation)
@@ -238,14 +233,9 @@ func latest(wanted bool) *bool {
 	return aws.Bool(true)
 }
 
-// Images describes machine images.
-type Images interface {
-	DescribeImages(context.Context, *ec2.DescribeImagesInput, ...func(*ec2.Options)) (*ec2.DescribeImagesOutput, error)
-}
-
 // images are those of the scope's instances and of the launch templates. It takes no call
 // in a look that has no instance and at which no launch was refused.
-func images(api Images) source.Source {
+func images(api ec2.DescribeImagesAPIClient) source.Source {
 	return source.Source{
 		Name:  snapshot.Images,
 		After: []snapshot.Source{snapshot.LaunchTemplates, snapshot.Activities, snapshot.NodeClaimsOf},
@@ -259,15 +249,10 @@ func images(api Images) source.Source {
 	}
 }
 
-// LaunchedImages describes the images that instances were launched from.
-type LaunchedImages interface {
-	DescribeInstanceImageMetadata(context.Context, *ec2.DescribeInstanceImageMetadataInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceImageMetadataOutput, error)
-}
-
 // launchedImages are those of instances of the scope that EC2 does not list. The instance
 // keeps their name and owner (EC2 API, DescribeInstanceImageMetadata: also "if the AMI is
 // deregistered or no longer shared"). No call is made where all are listed.
-func launchedImages(api LaunchedImages) source.Source {
+func launchedImages(api ec2.DescribeInstanceImageMetadataAPIClient) source.Source {
 	return source.Source{
 		Name:  snapshot.LaunchedImagesOf,
 		After: []snapshot.Source{snapshot.Images},
@@ -319,7 +304,7 @@ func launchedImage(i types.InstanceImageMetadata) snapshot.Image {
 
 // readImages takes a filter rather than the id parameter: one that was deregistered
 // would make EC2 refuse the whole request.
-func readImages(ctx context.Context, api Images, v *source.View) (source.Store, error) {
+func readImages(ctx context.Context, api ec2.DescribeImagesAPIClient, v *source.View) (source.Store, error) {
 	var ids []string
 	for _, in := range v.InScope() {
 		ids = append(ids, in.AMI)
@@ -356,7 +341,7 @@ func readImages(ctx context.Context, api Images, v *source.View) (source.Store, 
 // selectImages asks for the images of terms by name or tags, with the filters and the
 // owners that Karpenter asks with (aws/karpenter-provider-aws pkg/providers/amifamily/ami.go,
 // getFiltersAndOwners).
-func selectImages(ctx context.Context, api Images, terms []snapshot.SelectorTerm) (selected []snapshot.SelectedImages, list []snapshot.Image, err error) {
+func selectImages(ctx context.Context, api ec2.DescribeImagesAPIClient, terms []snapshot.SelectorTerm) (selected []snapshot.SelectedImages, list []snapshot.Image, err error) {
 	for _, t := range terms {
 		if t.ID != "" || t.Name == "" && len(t.Tags) == 0 {
 			continue
@@ -421,9 +406,7 @@ func instant(text *string) time.Time {
 }
 
 // Instances describes instances.
-type Instances interface {
-	DescribeInstances(context.Context, *ec2.DescribeInstancesInput, ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error)
-}
+type Instances = ec2.DescribeInstancesAPIClient
 
 // instances are those that a query brings: Find, FindTagged and the like.
 func instances() source.Source {
@@ -563,13 +546,8 @@ func refused(s *snapshot.Snapshot) bool {
 	})
 }
 
-// Statuses describes EC2's status checks.
-type Statuses interface {
-	DescribeInstanceStatus(context.Context, *ec2.DescribeInstanceStatusInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceStatusOutput, error)
-}
-
 // statuses are the status checks of the scope's instances.
-func statuses(api Statuses) source.Source {
+func statuses(api ec2.DescribeInstanceStatusAPIClient) source.Source {
 	return source.Source{
 		Name:  snapshot.Statuses,
 		Calls: []source.Call{{Action: "ec2:DescribeInstanceStatus"}},
@@ -585,7 +563,7 @@ const maxStatusIDs = 100
 // readStatuses reads the status checks of the scope's instances. The call knows no
 // filter by id, and refuses all for one that EC2 has forgotten: then those
 // that had ended are left out.
-func readStatuses(ctx context.Context, api Statuses, v *source.View) (source.Store, error) {
+func readStatuses(ctx context.Context, api ec2.DescribeInstanceStatusAPIClient, v *source.View) (source.Store, error) {
 	var list []snapshot.InstanceStatus
 	lacks := map[string]snapshot.Failure{}
 	for chunk := range slices.Chunk(v.InScope(), maxStatusIDs) {
@@ -615,7 +593,7 @@ func readStatuses(ctx context.Context, api Statuses, v *source.View) (source.Sto
 	}, nil
 }
 
-func statusesOf(ctx context.Context, api Statuses, of []snapshot.Instance) ([]snapshot.InstanceStatus, error) {
+func statusesOf(ctx context.Context, api ec2.DescribeInstanceStatusAPIClient, of []snapshot.Instance) ([]snapshot.InstanceStatus, error) {
 	if len(of) == 0 {
 		return nil, nil // no ids would ask for all of the region's
 	}
@@ -647,7 +625,7 @@ func instanceStatus(v types.InstanceStatus) snapshot.InstanceStatus {
 
 // TemplateTags gives the tags that launch templates put on instances. One that is
 // gone, or was never there, puts none.
-func TemplateTags(ctx context.Context, api LaunchTemplates, refs []snapshot.TemplateRef) (map[snapshot.TemplateRef]map[string]string, error) {
+func TemplateTags(ctx context.Context, api ec2.DescribeLaunchTemplateVersionsAPIClient, refs []snapshot.TemplateRef) (map[snapshot.TemplateRef]map[string]string, error) {
 	all := map[snapshot.TemplateRef]map[string]string{}
 	for _, ref := range refs {
 		p := ec2.NewDescribeLaunchTemplateVersionsPaginator(api, templateInput(ref))
@@ -680,14 +658,9 @@ func instanceTags(v types.LaunchTemplateVersion) map[string]string {
 	return tags
 }
 
-// LaunchTemplates describes versions of launch templates.
-type LaunchTemplates interface {
-	DescribeLaunchTemplateVersions(context.Context, *ec2.DescribeLaunchTemplateVersionsInput, ...func(*ec2.Options)) (*ec2.DescribeLaunchTemplateVersionsOutput, error)
-}
-
 // launchTemplates are the versions that the scope's instances came from, and
 // those that the groups would launch from now.
-func launchTemplates(api LaunchTemplates) source.Source {
+func launchTemplates(api ec2.DescribeLaunchTemplateVersionsAPIClient) source.Source {
 	return source.Source{
 		Name: snapshot.LaunchTemplates,
 		After: []snapshot.Source{
@@ -707,7 +680,7 @@ const maxTemplates = 10
 // was deleted would make EC2 refuse the others too. What is missing is noted
 // under the template's id and version, "lt-0abc version 3", and where the
 // whole template is gone under its id too.
-func readLaunchTemplates(ctx context.Context, api LaunchTemplates, v *source.View) (source.Store, error) {
+func readLaunchTemplates(ctx context.Context, api ec2.DescribeLaunchTemplateVersionsAPIClient, v *source.View) (source.Store, error) {
 	var list []snapshot.LaunchTemplate
 	lacks := map[string]snapshot.Failure{}
 	for i, ref := range templates(v) {
@@ -784,7 +757,7 @@ func versionKey(ref snapshot.TemplateRef) string {
 	return templateKey(ref) + " version " + ref.Version
 }
 
-func readTemplate(ctx context.Context, api LaunchTemplates, ref snapshot.TemplateRef) ([]snapshot.LaunchTemplate, error) {
+func readTemplate(ctx context.Context, api ec2.DescribeLaunchTemplateVersionsAPIClient, ref snapshot.TemplateRef) ([]snapshot.LaunchTemplate, error) {
 	p := ec2.NewDescribeLaunchTemplateVersionsPaginator(api, templateInput(ref))
 	return ec2api.Pages(ctx, "launch template "+versionKey(ref), p.HasMorePages, p.NextPage, func(out *ec2.DescribeLaunchTemplateVersionsOutput) []snapshot.LaunchTemplate {
 		return source.Each(out.LaunchTemplateVersions, func(v types.LaunchTemplateVersion) snapshot.LaunchTemplate {

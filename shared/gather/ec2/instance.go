@@ -134,14 +134,9 @@ func windows(p types.PlatformValues, details *string) bool {
 	return strings.EqualFold(string(p), "windows") || strings.HasPrefix(aws.ToString(details), "Windows")
 }
 
-// InstanceTypes describes instance types.
-type InstanceTypes interface {
-	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceTypesOutput, error)
-}
-
 // instanceTypes are those of the instances, else of the groups, and those that
 // the query names.
-func instanceTypes(api InstanceTypes) source.Source {
+func instanceTypes(api ec2.DescribeInstanceTypesAPIClient) source.Source {
 	return source.Source{
 		Name:  snapshot.InstanceTypes,
 		Calls: []source.Call{{Action: "ec2:DescribeInstanceTypes"}},
@@ -175,7 +170,7 @@ func byFilter(names []string) *ec2.DescribeInstanceTypesInput {
 	return &ec2.DescribeInstanceTypesInput{Filters: ec2api.AnyOf("instance-type", names)}
 }
 
-func readInstanceTypes(ctx context.Context, api InstanceTypes, names []string, by func([]string) *ec2.DescribeInstanceTypesInput) ([]snapshot.InstanceType, error) {
+func readInstanceTypes(ctx context.Context, api ec2.DescribeInstanceTypesAPIClient, names []string, by func([]string) *ec2.DescribeInstanceTypesInput) ([]snapshot.InstanceType, error) {
 	var all []snapshot.InstanceType
 	for chunk := range slices.Chunk(names, maxTypes) {
 		out, err := api.DescribeInstanceTypes(ctx, by(chunk))

@@ -162,14 +162,9 @@ func ended(err error) bool {
 	return errors.As(err, &forgotten) || source.Gone(err) || errors.As(err, &api) && api.ErrorCode() == "IncorrectInstanceState"
 }
 
-// TypeOfferings describes which types the zones offer.
-type TypeOfferings interface {
-	DescribeInstanceTypeOfferings(context.Context, *ec2.DescribeInstanceTypeOfferingsInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceTypeOfferingsOutput, error)
-}
-
 // typeOfferings are the zones of the types that the query names; of all where it
 // names none. A type that no zone offers is not in the answer.
-func typeOfferings(api TypeOfferings) source.Source {
+func typeOfferings(api ec2.DescribeInstanceTypeOfferingsAPIClient) source.Source {
 	return source.Source{
 		Name:  snapshot.TypeOfferingsOf,
 		Calls: []source.Call{{Action: "ec2:DescribeInstanceTypeOfferings"}},
@@ -179,7 +174,7 @@ func typeOfferings(api TypeOfferings) source.Source {
 	}
 }
 
-func readTypeOfferings(ctx context.Context, api TypeOfferings, names []string) ([]snapshot.TypeOffering, error) {
+func readTypeOfferings(ctx context.Context, api ec2.DescribeInstanceTypeOfferingsAPIClient, names []string) ([]snapshot.TypeOffering, error) {
 	input := &ec2.DescribeInstanceTypeOfferingsInput{LocationType: types.LocationTypeAvailabilityZone}
 	if len(names) > 0 && len(names) <= ec2api.MaxFilterValues {
 		input.Filters = ec2api.AnyOf("instance-type", names)
@@ -203,14 +198,9 @@ func readTypeOfferings(ctx context.Context, api TypeOfferings, names []string) (
 	return all, nil
 }
 
-// Volumes describes EBS volumes.
-type Volumes interface {
-	DescribeVolumes(context.Context, *ec2.DescribeVolumesInput, ...func(*ec2.Options)) (*ec2.DescribeVolumesOutput, error)
-}
-
 // volumes are those whose tags say that they are the cluster's, and those that
 // its PersistentVolumes name.
-func volumes(api Volumes) source.Source {
+func volumes(api ec2.DescribeVolumesAPIClient) source.Source {
 	return source.Source{
 		Name: snapshot.VolumesOf,
 		After: []snapshot.Source{
@@ -230,7 +220,7 @@ const volumePage = 500
 // readVolumes reads the volumes whose tags say that they are the cluster's, and
 // those that its PersistentVolumes name. Everything else in the account is
 // dropped page by page: whose it is cannot be told, or it is another cluster's.
-func readVolumes(ctx context.Context, api Volumes, v *source.View) (source.Store, error) {
+func readVolumes(ctx context.Context, api ec2.DescribeVolumesAPIClient, v *source.View) (source.Store, error) {
 	cluster := v.Cluster
 	keys := append([]string{"kubernetes.io/cluster/" + cluster}, snapshot.ClusterTags()...)
 	named := namedVolumes(v)
@@ -274,7 +264,7 @@ func namedVolumes(v *source.View) map[string]bool {
 	return named
 }
 
-func describeVolumes(ctx context.Context, api Volumes, filters []types.Filter, wanted func(snapshot.Volume) bool) ([]snapshot.Volume, error) {
+func describeVolumes(ctx context.Context, api ec2.DescribeVolumesAPIClient, filters []types.Filter, wanted func(snapshot.Volume) bool) ([]snapshot.Volume, error) {
 	p := ec2.NewDescribeVolumesPaginator(api, &ec2.DescribeVolumesInput{Filters: filters, MaxResults: aws.Int32(volumePage)})
 	return ec2api.Pages(ctx, "volumes", p.HasMorePages, p.NextPage, func(out *ec2.DescribeVolumesOutput) []snapshot.Volume {
 		return slices.DeleteFunc(source.Each(out.Volumes, volume), func(v snapshot.Volume) bool { return !wanted(v) })

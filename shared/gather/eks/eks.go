@@ -315,11 +315,6 @@ func roleOfClass(ctx context.Context, roles iam.ClassRoles, c snapshot.NodeClass
 	return roles.RoleOfProfile(ctx, c.Profile)
 }
 
-// Clusters describes EKS clusters.
-type Clusters interface {
-	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
-}
-
 // clusters is the cluster itself, which Read reads before all others: its VPC
 // says where to look, its endpoint whom to ask.
 func clusters() source.Source {
@@ -332,7 +327,7 @@ func clusters() source.Source {
 }
 
 // Describe describes a cluster.
-func Describe(ctx context.Context, api Clusters, name string) (snapshot.Cluster, error) {
+func Describe(ctx context.Context, api eks.DescribeClusterAPIClient, name string) (snapshot.Cluster, error) {
 	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(name)})
 	if err != nil {
 		return snapshot.Cluster{}, fmt.Errorf("describe cluster %s: %w", name, err)

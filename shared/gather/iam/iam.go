@@ -20,15 +20,10 @@ import (
 // Sources are all of them.
 func Sources(api *iam.Client) []source.Source { return []source.Source{profiles(api), roles(api)} }
 
-// Aliases lists the aliases of the account.
-type Aliases interface {
-	ListAccountAliases(context.Context, *iam.ListAccountAliasesInput, ...func(*iam.Options)) (*iam.ListAccountAliasesOutput, error)
-}
-
 // Alias is the account's alias; empty where it has none. An account has one at most (IAM API
 // reference, ListAccountAliases), so there is no second page. IAM has no regions: the SDK
 // asks its one endpoint of the partition whatever the region is.
-func Alias(ctx context.Context, api Aliases) (string, error) {
+func Alias(ctx context.Context, api iam.ListAccountAliasesAPIClient) (string, error) {
 	out, err := api.ListAccountAliases(ctx, &iam.ListAccountAliasesInput{})
 	if err != nil || len(out.AccountAliases) == 0 {
 		return "", err
@@ -39,7 +34,7 @@ func Alias(ctx context.Context, api Aliases) (string, error) {
 // ClassRoles looks up the roles of NodeClasses, without their policies.
 type ClassRoles struct {
 	API interface {
-		Profiles
+		iam.GetInstanceProfileAPIClient
 		GetRole(context.Context, *iam.GetRoleInput, ...func(*iam.Options)) (*iam.GetRoleOutput, error)
 	}
 }
@@ -68,13 +63,8 @@ func (r ClassRoles) RoleOfProfile(ctx context.Context, name string) (string, err
 	return aws.ToString(out.InstanceProfile.Roles[0].RoleName), nil
 }
 
-// Profiles gets instance profiles.
-type Profiles interface {
-	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
-}
-
 // profiles are the instance profiles of the scope's instances.
-func profiles(api Profiles) source.Source {
+func profiles(api iam.GetInstanceProfileAPIClient) source.Source {
 	return source.Source{
 		Name: snapshot.Profiles,
 		Calls: []source.Call{
@@ -89,7 +79,7 @@ func profiles(api Profiles) source.Source {
 // maxProfiles bounds the instance profiles that are read in one look.
 const maxProfiles = 10
 
-func readProfiles(ctx context.Context, api Profiles, v *source.View) (source.Store, error) {
+func readProfiles(ctx context.Context, api iam.GetInstanceProfileAPIClient, v *source.View) (source.Store, error) {
 	var arns []string
 	for _, in := range v.InScope() {
 		arns = append(arns, in.Profile)

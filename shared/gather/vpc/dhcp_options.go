@@ -13,13 +13,8 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// Options describes DHCP options.
-type Options interface {
-	DescribeDhcpOptions(context.Context, *ec2.DescribeDhcpOptionsInput, ...func(*ec2.Options)) (*ec2.DescribeDhcpOptionsOutput, error)
-}
-
 // dhcpOptions are those of the VPCs that were read.
-func dhcp(api Options) source.Source {
+func dhcp(api ec2.DescribeDhcpOptionsAPIClient) source.Source {
 	return source.Source{
 		Name:  snapshot.DHCP,
 		Needs: []snapshot.Source{snapshot.VPCs},
@@ -35,7 +30,7 @@ func dhcp(api Options) source.Source {
 const noDHCP = "default"
 
 // readDHCP reads the options of the VPCs that were read.
-func readDHCP(ctx context.Context, api Options, v *source.View) (source.Store, error) {
+func readDHCP(ctx context.Context, api ec2.DescribeDhcpOptionsAPIClient, v *source.View) (source.Store, error) {
 	if !v.Snapshot.Has(snapshot.VPCs) {
 		return nil, v.Unread(snapshot.VPCs)
 	}

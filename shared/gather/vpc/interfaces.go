@@ -13,15 +13,10 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// Interfaces describes network interfaces.
-type Interfaces interface {
-	DescribeNetworkInterfaces(context.Context, *ec2.DescribeNetworkInterfacesInput, ...func(*ec2.Options)) (*ec2.DescribeNetworkInterfacesOutput, error)
-}
-
 // interfaces are the control plane's, which EKS describes as its own, those
 // that routes lead to, and those in which transit gateways stand. A VPC can
 // have tens of thousands: never all of them.
-func interfaces(api Interfaces) source.Source {
+func interfaces(api ec2.DescribeNetworkInterfacesAPIClient) source.Source {
 	return source.Source{
 		Name: snapshot.Interfaces,
 		After: []snapshot.Source{
@@ -36,7 +31,7 @@ func interfaces(api Interfaces) source.Source {
 	}
 }
 
-func readInterfaces(ctx context.Context, api Interfaces, v *source.View) (source.Store, error) {
+func readInterfaces(ctx context.Context, api ec2.DescribeNetworkInterfacesAPIClient, v *source.View) (source.Store, error) {
 	list, err := DescribeInterfaces(ctx, api, append(ec2api.In("vpc-id", v.VPCs[0]), ec2api.In("description", "Amazon EKS "+v.Snapshot.Cluster.Name)...))
 	if err != nil {
 		return nil, err
@@ -70,7 +65,7 @@ func attachedVPCs(s *snapshot.Snapshot) []string {
 	return source.Distinct(ids)
 }
 
-func DescribeInterfaces(ctx context.Context, api Interfaces, filters []types.Filter) ([]snapshot.Interface, error) {
+func DescribeInterfaces(ctx context.Context, api ec2.DescribeNetworkInterfacesAPIClient, filters []types.Filter) ([]snapshot.Interface, error) {
 	p := ec2.NewDescribeNetworkInterfacesPaginator(api, &ec2.DescribeNetworkInterfacesInput{Filters: filters})
 	return ec2api.Pages(ctx, "network interfaces", p.HasMorePages, p.NextPage, func(out *ec2.DescribeNetworkInterfacesOutput) []snapshot.Interface {
 		return source.Each(out.NetworkInterfaces, networkInterface)

@@ -12,13 +12,8 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// Peerings describes VPC peering connections.
-type Peerings interface {
-	DescribeVpcPeeringConnections(context.Context, *ec2.DescribeVpcPeeringConnectionsInput, ...func(*ec2.Options)) (*ec2.DescribeVpcPeeringConnectionsOutput, error)
-}
-
 // peerings are the peering connections that routes lead to.
-func peerings(api Peerings) source.Source {
+func peerings(api ec2.DescribeVpcPeeringConnectionsAPIClient) source.Source {
 	return source.Source{
 		Name:  snapshot.Peerings,
 		Needs: []snapshot.Source{snapshot.RouteTables},
@@ -32,7 +27,7 @@ func peerings(api Peerings) source.Source {
 	}
 }
 
-func readPeerings(ctx context.Context, api Peerings, v *source.View) (source.Store, error) {
+func readPeerings(ctx context.Context, api ec2.DescribeVpcPeeringConnectionsAPIClient, v *source.View) (source.Store, error) {
 	if !v.Snapshot.Has(snapshot.RouteTables) {
 		return nil, v.Unread(snapshot.RouteTables)
 	}

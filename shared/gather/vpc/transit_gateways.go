@@ -265,7 +265,7 @@ func (o *oneAtATime) give() { <-o.free }
 // tally counts the interfaces of a VPC for one look. The sources that use it
 // are read one after the other.
 type tally struct {
-	api   Interfaces
+	api   ec2.DescribeNetworkInterfacesAPIClient
 	sweep *Counts // nil where each look counts for itself
 	tried bool
 	found count
@@ -273,7 +273,7 @@ type tally struct {
 }
 
 // NewTally makes the tally of one look.
-func NewTally(api Interfaces, sweep *Counts) *tally {
+func NewTally(api ec2.DescribeNetworkInterfacesAPIClient, sweep *Counts) *tally {
 	if sweep == nil {
 		sweep = &Counts{}
 	}
@@ -302,7 +302,7 @@ func (t *tally) attached(v *source.View) map[string]bool {
 
 // count describes a VPC once for all looks of a sweep: of two that ask at the
 // same time the second waits for the first.
-func (known *Counts) count(ctx context.Context, api Interfaces, v *source.View) (count, error) {
+func (known *Counts) count(ctx context.Context, api ec2.DescribeNetworkInterfacesAPIClient, v *source.View) (count, error) {
 	if err := known.lock.take(ctx); err != nil {
 		return count{}, err
 	}
@@ -351,7 +351,7 @@ func (known *Counts) count(ctx context.Context, api Interfaces, v *source.View) 
 }
 
 // eachInterface describes interfaces page by page, and holds one page at a time.
-func eachInterface(ctx context.Context, api Interfaces, filters []types.Filter, do func(snapshot.Interface)) error {
+func eachInterface(ctx context.Context, api ec2.DescribeNetworkInterfacesAPIClient, filters []types.Filter, do func(snapshot.Interface)) error {
 	input := &ec2.DescribeNetworkInterfacesInput{Filters: filters, MaxResults: aws.Int32(interfacePage)}
 	for {
 		out, err := api.DescribeNetworkInterfaces(ctx, input)
@@ -417,7 +417,7 @@ const (
 // security groups of their own. Those that EKS Auto Mode makes bear other tags.
 //
 // Where all interfaces of the VPC were counted they are among them, and nothing is asked.
-func trunks(api Interfaces, counted *tally) source.Source {
+func trunks(api ec2.DescribeNetworkInterfacesAPIClient, counted *tally) source.Source {
 	return source.Source{
 		Name:  snapshot.TrunksOf,
 		After: []snapshot.Source{snapshot.AWSNode, snapshot.Nodes, snapshot.WaitingPods, snapshot.Usage},
