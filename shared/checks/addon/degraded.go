@@ -33,10 +33,9 @@ func degraded(s *facts.View) []finding.Finding {
 			list = append(list, finding.Finding{Outcome: finding.Pass, Resource: a.Name, Covers: []string{a.Name}, Evidence: []finding.Evidence{{What: a.Name, Value: "is " + a.Status}}})
 		case a.Status == "CREATING", a.Status == "UPDATING", a.Status == "DELETING": // on its way
 		default:
-			list = append(list, finding.Finding{
-				Outcome: finding.Unknown, Resource: a.Name, Covers: []string{a.Name},
-				Blocked: []snapshot.Failure{{Source: snapshot.Addons, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of %s is not understood", a.Status, a.Name)}},
-			})
+			list = append(list, finding.Unread(a.Name, []string{a.Name}, snapshot.Failure{
+				Source: snapshot.Addons, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of %s is not understood", a.Status, a.Name),
+			}))
 		}
 	}
 	if !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return slices.Contains(neededAddons(), a.Name) }) {

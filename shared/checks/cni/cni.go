@@ -69,10 +69,9 @@ func pluginOf(s *facts.View) (p plugin, found []finding.Finding, judge bool) {
 	if p.version = version; ok {
 		return p, nil, true
 	}
-	return p, append(p.pass(s, nil), finding.Finding{
-		Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: facts.IDs(p.suspects),
-		Blocked: []snapshot.Failure{{Source: snapshot.AWSNode, Reason: snapshot.Broken, Message: fmt.Sprintf("the version in the image %q of aws-node is not understood", s.CNI.Image)}},
-	}), false
+	return p, append(p.pass(s, nil), finding.Unread(s.Cluster.Name, facts.IDs(p.suspects), snapshot.Failure{
+		Source: snapshot.AWSNode, Reason: snapshot.Broken, Message: fmt.Sprintf("the version in the image %q of aws-node is not understood", s.CNI.Image),
+	})), false
 }
 
 // pass is the finding on the instances that are well, run another plugin, or have
@@ -290,7 +289,7 @@ func byType(s *facts.View, p plugin) []finding.Finding {
 	}
 	list := p.pass(s, good)
 	if len(unread) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: facts.IDs(unread), Blocked: []snapshot.Failure{s.Why(snapshot.InstanceTypes)}})
+		list = append(list, finding.Unread(s.Cluster.Name, facts.IDs(unread), s.Why(snapshot.InstanceTypes)))
 	}
 	if len(old) > 0 {
 		f := ipv6Finding(s, old, old[0].Type+" is not of the Nitro system", fmt.Sprintf("%s is an IPv6 cluster, and %s has the hypervisor Xen: the plugin takes no prefixes there and ends (Prefix Delegation is not supported on non-nitro instance %s).",

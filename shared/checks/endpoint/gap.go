@@ -61,7 +61,7 @@ func gaps(c *routes.Scope, kind lack, say func(gap) finding.Finding) []finding.F
 		case away:
 			list = append(list, routes.Beyond(l, w))
 		case shut && kind == absent && l.Asking != nil:
-			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: l.Table.ID, Covers: l.IDs(), Blocked: []snapshot.Failure{*l.Asking}})
+			list = append(list, finding.Unread(l.Table.ID, l.IDs(), *l.Asking))
 		default:
 			list = append(list, l.Pass())
 		}

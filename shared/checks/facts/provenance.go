@@ -703,7 +703,7 @@ func groupByRole(s *View) (list []RoleGroup, blind []finding.Finding) {
 		role, why, known := roleOf(s, i)
 		switch {
 		case !known:
-			blind = append(blind, finding.Finding{Outcome: finding.Unknown, Resource: i.ID, Covers: []string{i.ID}, Blocked: []snapshot.Failure{why}})
+			blind = append(blind, finding.Unread(i.ID, []string{i.ID}, why))
 			return nil
 		case role == "":
 			return nil
@@ -772,9 +772,7 @@ func (c RoleGroup) Judged(f finding.Finding) []finding.Finding {
 	f.Covers, f.Instances = IDs(c.Suspects), IDs(c.Suspects)
 	f.Evidence = append(f.Evidence, c.Evidence())
 	list := []finding.Finding{f}
-	if len(c.Well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: f.Resource, Covers: IDs(c.Well)})
-	}
+	list = finding.Passing(list, f.Resource, IDs(c.Well))
 	return list
 }
 
@@ -786,11 +784,9 @@ func (c RoleGroup) Pass(what, value string) finding.Finding {
 func (c RoleGroup) Blocked(failures ...snapshot.Failure) []finding.Finding {
 	var list []finding.Finding
 	if len(c.Suspects) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: c.Role, Covers: IDs(c.Suspects), Blocked: failures})
+		list = append(list, finding.Unread(c.Role, IDs(c.Suspects), failures...))
 	}
-	if len(c.Well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: c.Role, Covers: IDs(c.Well)})
-	}
+	list = finding.Passing(list, c.Role, IDs(c.Well))
 	return list
 }
 

@@ -96,6 +96,19 @@ type Result struct {
 	Finding
 }
 
+// Passing adds the Pass of what a check found well; none where that is nothing.
+func Passing(list []Finding, resource string, covers []string) []Finding {
+	if len(covers) == 0 {
+		return list
+	}
+	return append(list, Finding{Outcome: Pass, Resource: resource, Covers: covers})
+}
+
+// Unread is the Unknown of what could not be judged, and why.
+func Unread(resource string, covers []string, blocked ...snapshot.Failure) Finding {
+	return Finding{Outcome: Unknown, Resource: resource, Covers: covers, Blocked: blocked}
+}
+
 // Verdicts are the findings of one check in the making. The same subnet can
 // hold nodes that are kept out and nodes that are not: what failed, or could
 // not be judged, does not pass as well.

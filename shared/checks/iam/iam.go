@@ -133,7 +133,7 @@ func modeEvidence(s *facts.View) finding.Evidence {
 func awsAuthInvalid(s *facts.View) []finding.Finding {
 	list, blind := s.RoleGroups()
 	if _, why := accessOf(s, facts.RoleGroup{}); why != nil {
-		return append(blind, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: []snapshot.Failure{*why}})
+		return append(blind, finding.Unread(s.Cluster.Name, []string{s.Cluster.Name}, *why))
 	}
 	if s.Cluster.AuthMode == "API" {
 		return append(blind, passRoles(s, list, "is not read in the mode API")...)
@@ -253,7 +253,7 @@ func judgeClasses(s *facts.View, judge func(*facts.View, classRole) []finding.Fi
 		default:
 			r, why := roleOfClass(s, class.Name)
 			if why != nil {
-				unread = append(unread, finding.Finding{Outcome: finding.Unknown, Resource: class.Name, Covers: u.covers, Blocked: []snapshot.Failure{*why}})
+				unread = append(unread, finding.Unread(class.Name, u.covers, *why))
 				continue
 			}
 			if roles[r.Name] == nil {
@@ -678,7 +678,7 @@ func profileMissing(s *facts.View) []finding.Finding {
 		l, why := lossOf(s, i)
 		switch {
 		case why != nil:
-			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: i.ID, Covers: []string{i.ID}, Blocked: []snapshot.Failure{*why}})
+			list = append(list, finding.Unread(i.ID, []string{i.ID}, *why))
 		case l.kind == "":
 			good = append(good, i)
 		default:
@@ -689,9 +689,8 @@ func profileMissing(s *facts.View) []finding.Finding {
 	for _, l := range lost {
 		list = append(list, l.finding(s))
 	}
-	if good = append(good, well...); len(good) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(good)})
-	}
+	good = append(good, well...)
+	list = finding.Passing(list, s.Cluster.Name, facts.IDs(good))
 	return list
 }
 

@@ -42,7 +42,7 @@ func sts(c facts.RoleGroup, s *facts.View, net *path.Network) []finding.Finding 
 			same[f.Resource] = len(list)
 			list = append(list, f)
 		case len(unread) > 0:
-			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: c.Role, Covers: []string{i.ID}, Blocked: unread})
+			list = append(list, finding.Unread(c.Role, []string{i.ID}, unread...))
 		default:
 			clean.Suspects = append(clean.Suspects, i)
 		}
@@ -269,7 +269,7 @@ func stsRegionDeactivated(s *facts.View) []finding.Finding {
 		case len(told) > 0: // the setting is the account's: it is true for all
 			f.Covers = append(f.Covers, i.ID)
 		case len(unread) > 0:
-			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: i.ID, Covers: []string{i.ID}, Blocked: unread})
+			list = append(list, finding.Unread(i.ID, []string{i.ID}, unread...))
 		case !hasConsole(s, i.ID): // consoles are sampled
 			unheard = append(unheard, i)
 		default:
@@ -283,9 +283,8 @@ func stsRegionDeactivated(s *facts.View) []finding.Finding {
 		clean = append(clean, unheard...)
 	}
 	host, _ := stsHost(s)
-	if clean = append(clean, well...); len(clean) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: host, Covers: facts.IDs(clean)})
-	}
+	clean = append(clean, well...)
+	list = finding.Passing(list, host, facts.IDs(clean))
 	if len(f.Covers) == 0 {
 		return list
 	}

@@ -203,9 +203,7 @@ func runClusterTag(s *facts.View) []finding.Finding {
 		}
 	}
 	var list []finding.Finding
-	if len(passed) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
-	}
+	list = finding.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for resource, of := range g.All() {
 		f := finding.Finding{

@@ -20,9 +20,7 @@ func consoleError(s *facts.View) []finding.Finding {
 	l := s.Index()
 	suspects, well := l.S.Suspects()
 	list := consoleFindings(l, suspects)
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
-	}
+	list = finding.Passing(list, s.Cluster.Name, facts.IDs(well))
 	return list
 }
 
@@ -47,13 +45,11 @@ func consoleFindings(l facts.InstanceIndex, suspects []*snapshot.Instance) []fin
 	var list []finding.Finding
 	var causes []*consoleCause
 	for _, a := range consoles(l, suspects) {
-		if len(a.quiet) > 0 {
-			list = append(list, finding.Finding{Outcome: finding.Pass, Resource: a.owner, Covers: facts.IDs(a.quiet)})
-		}
+		list = finding.Passing(list, a.owner, facts.IDs(a.quiet))
 		same, rest := a.taken()
 		// Where a sample holds nothing known, neither will the rest.
 		if len(rest) > 0 && (len(a.hits) > 0 || len(a.quiet) == 0) {
-			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: a.owner, Covers: facts.IDs(rest), Blocked: a.blocked(rest)})
+			list = append(list, finding.Unread(a.owner, facts.IDs(rest), a.blocked(rest)...))
 		}
 		for _, h := range a.hits {
 			at := slices.IndexFunc(causes, func(c *consoleCause) bool { return c.owner == a.owner && c.row() == h.match.ID })

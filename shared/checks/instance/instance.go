@@ -178,7 +178,7 @@ func runImageUnfit(s *facts.View) []finding.Finding {
 		group := by[key]
 		ami := group[0].AMI
 		if f, lacks := unseenImage(l, ami); lacks {
-			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: cmp.Or(ami, s.Cluster.Name), Covers: facts.IDs(group), Blocked: []snapshot.Failure{f}})
+			list = append(list, finding.Unread(cmp.Or(ami, s.Cluster.Name), facts.IDs(group), f))
 			continue
 		}
 		image, known := images[ami]
@@ -194,7 +194,7 @@ func runImageUnfit(s *facts.View) []finding.Finding {
 				if !s.Has(snapshot.LaunchedImagesOf) {
 					why = append(why, s.Why(snapshot.LaunchedImagesOf))
 				}
-				list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: ami, Covers: facts.IDs(due), Blocked: why})
+				list = append(list, finding.Unread(ami, facts.IDs(due), why...))
 			}
 			continue
 		}
@@ -212,9 +212,7 @@ func runImageUnfit(s *facts.View) []finding.Finding {
 		list[at].Covers = append(list[at].Covers, facts.IDs(group)...)
 		list[at].Instances = slices.Clone(list[at].Covers)
 	}
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
-	}
+	list = finding.Passing(list, s.Cluster.Name, facts.IDs(well))
 	return list
 }
 
@@ -468,14 +466,9 @@ func runEndedEarly(s *facts.View) []finding.Finding {
 		}
 	}
 	var list []finding.Finding
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
-	}
+	list = finding.Passing(list, s.Cluster.Name, well)
 	if len(unseen) > 0 {
-		list = append(list, finding.Finding{
-			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: unseen,
-			Blocked: unseenSources(l),
-		})
+		list = append(list, finding.Unread(s.Cluster.Name, unseen, unseenSources(l)...))
 	}
 	if lost := l.Lost(); len(lost) > 0 {
 		list = append(list, finding.Finding{
@@ -704,9 +697,7 @@ func runForbiddenNodeLabel(s *facts.View) []finding.Finding {
 		}
 	}
 	var list []finding.Finding
-	if len(passed) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
-	}
+	list = finding.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for _, key := range order {
 		list = append(list, found[key].finding(s))

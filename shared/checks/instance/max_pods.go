@@ -58,9 +58,7 @@ func runMaxPods(s *facts.View) []finding.Finding {
 		}
 	}
 	var list []finding.Finding
-	if len(passed) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
-	}
+	list = finding.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for _, of := range g.All() {
 		f := overfull(st, of, types[st.Instances[of[0]].Type])
@@ -300,9 +298,7 @@ func runForeignSecurityGroups(s *facts.View) []finding.Finding {
 		}
 	}
 	var list []finding.Finding
-	if len(passed) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
-	}
+	list = finding.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for origin, of := range g.All() {
 		list = append(list, foreign(st, origin, of))
@@ -486,9 +482,7 @@ func runIMDS(s *facts.View) []finding.Finding {
 		}
 	}
 	var list []finding.Finding
-	if len(passed) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
-	}
+	list = finding.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for origin, of := range off.All() {
 		var sure finding.Confidence
@@ -558,9 +552,7 @@ func runOlderThanCluster(s *facts.View) []finding.Finding {
 		}
 	}
 	var list []finding.Finding
-	if len(passed) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
-	}
+	list = finding.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for origin, of := range g.All() {
 		i := st.Instances[of[0]]
@@ -609,9 +601,7 @@ func scheduledEvent(s *facts.View) []finding.Finding {
 		}
 		list = append(list, scheduledEventFinding(l, i, events))
 	}
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
-	}
+	list = finding.Passing(list, s.Cluster.Name, facts.IDs(well))
 	return list
 }
 
@@ -693,9 +683,7 @@ func statusCheck(s *facts.View) []finding.Finding {
 			list = append(list, statusUnknown(i.ID, status, known))
 		}
 	}
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
-	}
+	list = finding.Passing(list, s.Cluster.Name, facts.IDs(well))
 	for _, owner := range order {
 		list = append(list, statusCheckFinding(l, owner, groups[owner]))
 	}
@@ -713,10 +701,9 @@ func statusUnknown(id string, s snapshot.InstanceStatus, known bool) finding.Fin
 	if known {
 		message = fmt.Sprintf("EC2 has no verdict on %s: system %s, instance %s", id, cmp.Or(s.System, "not said"), cmp.Or(s.OS, "not said"))
 	}
-	return finding.Finding{
-		Outcome: finding.Unknown, Resource: id, Covers: []string{id},
-		Blocked: []snapshot.Failure{{Source: snapshot.Statuses, Reason: snapshot.NotRead, Message: message}},
-	}
+	return finding.Unread(id, []string{id}, snapshot.Failure{
+		Source: snapshot.Statuses, Reason: snapshot.NotRead, Message: message,
+	})
 }
 
 func statusCheckFinding(l facts.InstanceIndex, owner string, list []snapshot.InstanceStatus) finding.Finding {

@@ -72,9 +72,8 @@ func runUserData(s *facts.View) []finding.Finding {
 			passed = append(passed, i.ID)
 		}
 	}
-	if passed = append(passed, facts.IDs(well)...); len(passed) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
-	}
+	passed = append(passed, facts.IDs(well)...)
+	list = finding.Passing(list, s.Cluster.Name, passed)
 	if len(inDoubt) > 0 {
 		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: inDoubt, Evidence: []finding.Evidence{
 			{What: "User data", Value: "all that can be compared is right; its scripts do more than can be followed"},
@@ -105,7 +104,7 @@ func unlooked(s *facts.View, blind map[snapshot.Failure][]string) []finding.Find
 	var list []finding.Finding
 	for why, instances := range blind {
 		slices.Sort(instances)
-		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: instances, Blocked: []snapshot.Failure{why}})
+		list = append(list, finding.Unread(s.Cluster.Name, instances, why))
 	}
 	slices.SortFunc(list, func(a, b finding.Finding) int { return slices.Compare(a.Covers, b.Covers) })
 	return list

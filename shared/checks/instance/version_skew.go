@@ -70,14 +70,11 @@ func runVersionSkew(s *facts.View) []finding.Finding {
 		}
 	}
 	var list []finding.Finding
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
-	}
+	list = finding.Passing(list, s.Cluster.Name, facts.IDs(well))
 	if len(untold) > 0 {
-		list = append(list, finding.Finding{
-			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: untold,
-			Blocked: []snapshot.Failure{{Source: snapshot.Images, Reason: snapshot.NotRead, Message: "neither a node nor the image's name tells the kubelet's version of " + phrase.Some(untold, 3)}},
-		})
+		list = append(list, finding.Unread(s.Cluster.Name, untold, snapshot.Failure{
+			Source: snapshot.Images, Reason: snapshot.NotRead, Message: "neither a node nor the image's name tells the kubelet's version of " + phrase.Some(untold, 3),
+		}))
 	}
 	for _, key := range order {
 		list = append(list, versionSkewFinding(l, groups[key], plane))

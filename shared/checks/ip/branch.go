@@ -89,7 +89,7 @@ func runBranchInterfaces(s *facts.View) []finding.Finding {
 	switch pods, doubt := b.unscheduled(); {
 	case len(pods) > 0 && !s.Has(snapshot.Nodes) && b.whyNoNode() == trunkMissing:
 		// Whether a node has one, nobody could look.
-		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: []snapshot.Failure{s.Why(snapshot.Nodes)}})
+		list = append(list, finding.Unread(s.Cluster.Name, []string{s.Cluster.Name}, s.Why(snapshot.Nodes)))
 	case len(pods) > 0:
 		f := b.noNodeHas(pods)
 		if doubt {

@@ -153,7 +153,7 @@ func blocksIn(c *routes.Scope, n taker, pods podNetwork) finding.Finding {
 		u.Blocks, wholeBlocks(n.subnet), n.subnet.Free, u.Held, u.Interfaces, u.Kept)}}
 	if u.Blocks > 0 {
 		if !s.Has(snapshot.CIDRsKept) {
-			return finding.Finding{Outcome: finding.Unknown, Resource: id, Covers: f.Covers, Blocked: []snapshot.Failure{s.Why(snapshot.CIDRsKept)}}
+			return finding.Unread(id, f.Covers, s.Why(snapshot.CIDRsKept))
 		}
 		return f
 	}
@@ -298,14 +298,12 @@ func templates(l facts.Leaks) []finding.Finding {
 		list = append(list, f)
 	}
 	for key, f := range l.S.Missing[snapshot.LaunchTemplates] {
-		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: key, Covers: []string{key}, Blocked: []snapshot.Failure{f}})
+		list = append(list, finding.Unread(key, []string{key}, f))
 	}
 	well = slices.DeleteFunc(well, func(id string) bool {
 		return slices.ContainsFunc(list, func(f finding.Finding) bool { return slices.Contains(f.Covers, id) })
 	})
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: l.S.Cluster.Name, Covers: well})
-	}
+	list = finding.Passing(list, l.S.Cluster.Name, well)
 	return list
 }
 
@@ -619,7 +617,7 @@ func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 	}
 	rest := slices.DeleteFunc(scope, func(id string) bool { return told[id] })
 	if blocked, unread := facts.KarpenterUnread(s, append([]snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf}, classesOf(s)...)...); unread {
-		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked})
+		list = append(list, finding.Unread(s.Cluster.Name, []string{s.Cluster.Name}, blocked...))
 	} else if len(rest) > 0 || len(list) == 0 {
 		rest = append(rest, s.Cluster.Name)
 	}
@@ -664,9 +662,9 @@ func judgeFit(s *facts.View, fit address.Fit, pods podNetwork) finding.Finding {
 	verdict := fit.Judge()
 	switch {
 	case verdict == address.NotCounted:
-		return finding.Finding{Outcome: finding.Unknown, Resource: id, Covers: f.Covers, Blocked: []snapshot.Failure{notCounted(s, id)}}
+		return finding.Unread(id, f.Covers, notCounted(s, id))
 	case verdict == address.Fits && len(fit.Gaps) > 0:
-		return finding.Finding{Outcome: finding.Unknown, Resource: id, Covers: f.Covers, Blocked: unknowns(s, fit.Gaps)}
+		return finding.Unread(id, f.Covers, unknowns(s, fit.Gaps)...)
 	case verdict == address.Fits:
 		return f
 	}

@@ -64,7 +64,7 @@ func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) 
 	}
 	most := n.demand(pods, snapshot.InstanceType{Interfaces: 2, IPv4PerInterface: facts.MostFirst})
 	if subnet.Free > 0 && subnet.Free < most.First && !c.S.Has(snapshot.InstanceTypes) {
-		return finding.Finding{Outcome: finding.Unknown, Resource: subnet.ID, Covers: f.Covers, Blocked: []snapshot.Failure{c.S.Why(snapshot.InstanceTypes)}}
+		return finding.Unread(subnet.ID, f.Covers, c.S.Why(snapshot.InstanceTypes))
 	}
 	d := n.demand(pods, t)
 	f.Evidence = []finding.Evidence{{What: "Addresses of " + subnet.ID, Value: n.sum(d, t)}}
@@ -274,7 +274,7 @@ func takers(c *routes.Scope, pods podNetwork) (list []taker, blind []finding.Fin
 		get(id).node = true
 		p := pods.PodSubnets(node, c.S.Subnets, c.S.ENIConfigs)
 		if why, unsure := unsure(c, pods, p); unsure {
-			blind = append(blind, finding.Finding{Outcome: finding.Unknown, Resource: id, Covers: []string{id}, Blocked: []snapshot.Failure{why}})
+			blind = append(blind, finding.Unread(id, []string{id}, why))
 			continue
 		}
 		if p.First {

@@ -72,7 +72,7 @@ func nodeClassNotReady(s *facts.View) []finding.Finding {
 		case w.good:
 			v.Pass(u.resource, u.covers(), finding.Evidence{What: u.title(), Value: "is ready"})
 		case unread && !standingKnown(s, u):
-			unseen = append(unseen, finding.Finding{Outcome: finding.Unknown, Resource: u.resource, Covers: u.covers(), Blocked: blocked})
+			unseen = append(unseen, finding.Unread(u.resource, u.covers(), blocked...))
 		}
 	}
 	if len(s.NodePools) == 0 {
@@ -80,7 +80,7 @@ func nodeClassNotReady(s *facts.View) []finding.Finding {
 	}
 	// What EC2 refused Karpenter is written in the NodeClaims alone, where CloudTrail is not read.
 	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodeClaimsOf); unread {
-		unseen = append(unseen, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked})
+		unseen = append(unseen, finding.Unread(s.Cluster.Name, []string{s.Cluster.Name}, blocked...))
 	}
 	return append(v.Findings(), unseen...)
 }

@@ -113,9 +113,7 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 			well = append(well, unit)
 		}
 	}
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: a.S.Cluster.Name, Covers: well})
-	}
+	list = finding.Passing(list, a.S.Cluster.Name, well)
 	return list
 }
 
@@ -136,7 +134,7 @@ func withoutGroups(s *facts.View, list []finding.Finding) []finding.Finding {
 }
 
 func unread(a *facts.Attempts, unit string, f snapshot.Failure) finding.Finding {
-	return finding.Finding{Outcome: finding.Unknown, Resource: unit, Covers: []string{unit}, Blocked: []snapshot.Failure{f}}
+	return finding.Unread(unit, []string{unit}, f)
 }
 
 func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Finding {

@@ -26,9 +26,7 @@ func suspended(s *facts.View) []finding.Finding {
 		// Suspended with nothing to launch harms nobody.
 		well = append(well, g.Name)
 	}
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
-	}
+	list = finding.Passing(list, s.Cluster.Name, well)
 	return list
 }
 

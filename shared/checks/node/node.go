@@ -89,9 +89,7 @@ func runCNINotReady(s *facts.View) []finding.Finding {
 		}
 	}
 	var findings []finding.Finding
-	if len(ready) > 0 {
-		findings = append(findings, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: ready})
-	}
+	findings = finding.Passing(findings, s.Cluster.Name, ready)
 	if len(list) > 0 {
 		findings = append(findings, cniNotReadyFinding(l, list))
 	}
@@ -260,9 +258,7 @@ func runCSRPending(s *facts.View) []finding.Finding {
 		// It keeps no node from joining: nothing is explained by it.
 		list = append(list, csrPendingFinding(l, id, csr, phrase.Subject([]string{id}, "node")))
 	}
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
-	}
+	list = finding.Passing(list, s.Cluster.Name, well)
 	for _, user := range strangers(pending) {
 		csr := pending[user]
 		f := csrPendingFinding(l, user, csr, user)
@@ -497,9 +493,7 @@ func notReady(s *facts.View) []finding.Finding {
 			list = append(list, notReadyFinding(l, id, n))
 		}
 	}
-	if len(ready) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: ready})
-	}
+	list = finding.Passing(list, s.Cluster.Name, ready)
 	return list
 }
 
@@ -550,9 +544,7 @@ func notRegistered(s *facts.View) []finding.Finding {
 			list = append(list, notRegisteredFinding(l, i))
 		}
 	}
-	if len(registered) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: registered})
-	}
+	list = finding.Passing(list, s.Cluster.Name, registered)
 	return list
 }
 
@@ -610,9 +602,7 @@ func uninitialized(s *facts.View) []finding.Finding {
 		}
 	}
 	var list []finding.Finding
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
-	}
+	list = finding.Passing(list, s.Cluster.Name, well)
 	for _, owner := range order {
 		list = append(list, uninitializedFinding(l, owner, groups[owner]))
 	}

@@ -193,10 +193,9 @@ func status(r facts.Roster, n snapshot.Nodegroup) (f finding.Finding, judged boo
 			return f, true
 		}
 	default:
-		return finding.Finding{
-			Outcome: finding.Unknown, Resource: n.Name, Covers: []string{n.Name},
-			Blocked: []snapshot.Failure{{Source: snapshot.Nodegroups, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of nodegroup %s is not understood", n.Status, n.Name)}},
-		}, true
+		return finding.Unread(n.Name, []string{n.Name}, snapshot.Failure{
+			Source: snapshot.Nodegroups, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of nodegroup %s is not understood", n.Status, n.Name),
+		}), true
 	}
 	return bad(r, n), true
 }
@@ -322,7 +321,7 @@ func judgeUpdateFailed(s *facts.View) []finding.Finding {
 		case lacks && lack.Reason == snapshot.NotRead:
 			// Nothing has changed since they were read: nothing is said anew.
 		case lacks:
-			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: n.Name, Covers: []string{n.Name}, Blocked: []snapshot.Failure{lack}})
+			list = append(list, finding.Unread(n.Name, []string{n.Name}, lack))
 		default:
 			list = append(list, lastUpdate(r, n))
 		}
@@ -352,10 +351,9 @@ func lastUpdate(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 			}
 			return updateFailed(r, n, u, line)
 		}
-		return finding.Finding{
-			Outcome: finding.Unknown, Resource: n.Name, Covers: []string{n.Name},
-			Blocked: []snapshot.Failure{{Source: snapshot.Updates, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of update %s is not understood", u.Status, u.ID)}},
-		}
+		return finding.Unread(n.Name, []string{n.Name}, snapshot.Failure{
+			Source: snapshot.Updates, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of update %s is not understood", u.Status, u.ID),
+		})
 	}
 	return f
 }

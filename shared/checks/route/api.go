@@ -226,10 +226,9 @@ func admittedFinding(c *routes.Scope, l routes.Table) finding.Finding {
 }
 
 func cannotTell(c *routes.Scope, l routes.Table, source snapshot.Source, why string) finding.Finding {
-	return finding.Finding{
-		Outcome: finding.Unknown, Resource: l.Table.ID, Covers: l.IDs(),
-		Blocked: []snapshot.Failure{{Source: source, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", l.Table.ID, why)}},
-	}
+	return finding.Unread(l.Table.ID, l.IDs(), snapshot.Failure{
+		Source: source, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", l.Table.ID, why),
+	})
 }
 
 // refusal is the finding on all lots that the public endpoint does not admit:

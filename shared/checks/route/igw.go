@@ -196,10 +196,9 @@ func neverHad(c *routes.Scope, subnet snapshot.Subnet) []string {
 
 // unsettled is the Unknown for a subnet whose public addresses cannot be judged.
 func unsettled(c *routes.Scope, subnet snapshot.Subnet, why string) finding.Finding {
-	return finding.Finding{
-		Outcome: finding.Unknown, Resource: subnet.ID, Covers: []string{subnet.ID},
-		Blocked: []snapshot.Failure{{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: subnet.ID + ": " + why}},
-	}
+	return finding.Unread(subnet.ID, []string{subnet.ID}, snapshot.Failure{
+		Source: snapshot.Instances, Reason: snapshot.NotRead, Message: subnet.ID + ": " + why,
+	})
 }
 
 func fixPublicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) finding.Fix {

@@ -46,10 +46,9 @@ func runFewPools(s *facts.View) []finding.Finding {
 		case types*len(in) >= spot.FewPools:
 			well = append(well, g.Name)
 		case lost != "":
-			list = append(list, finding.Finding{
-				Outcome: finding.Unknown, Resource: g.Name, Covers: []string{g.Name},
-				Blocked: []snapshot.Failure{{Source: snapshot.Subnets, Reason: snapshot.NotRead, Message: lost + " is not among the subnets that EC2 lists"}},
-			})
+			list = append(list, finding.Unread(g.Name, []string{g.Name}, snapshot.Failure{
+				Source: snapshot.Subnets, Reason: snapshot.NotRead, Message: lost + " is not among the subnets that EC2 lists",
+			}))
 		default:
 			list = append(list, tooFewPools(s, g, in))
 		}
@@ -60,16 +59,14 @@ func runFewPools(s *facts.View) []finding.Finding {
 	}
 	slices.Sort(missing)
 	for _, name := range missing {
-		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: name, Covers: []string{name}, Blocked: []snapshot.Failure{s.Missing[snapshot.Nodegroups][name]}})
+		list = append(list, finding.Unread(name, []string{name}, s.Missing[snapshot.Nodegroups][name]))
 	}
 	pools, good := fewInPools(s)
 	list, well = append(list, pools...), append(well, good...)
 	if unread := len(pools) == 1 && pools[0].Resource == s.Cluster.Name; !unread && (len(well) > 0 || len(list) == 0) {
 		well = append(well, s.Cluster.Name)
 	}
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
-	}
+	list = finding.Passing(list, s.Cluster.Name, well)
 	return list
 }
 
@@ -226,10 +223,7 @@ func runManyRefusals(s *facts.View) []finding.Finding {
 				Evidence: []finding.Evidence{{What: "Spot launches of " + name, Value: fmt.Sprintf("%d of %d refused for want of capacity", refused, len(of[name]))}},
 			})
 		case 2*placed < refused:
-			list = append(list, finding.Finding{
-				Outcome: finding.Unknown, Resource: name, Covers: []string{name},
-				Blocked: unseenEnds(fmt.Sprintf("EC2 refused %d of %d Spot launches of %s, and did not say in which pools", refused, len(of[name]), name)),
-			})
+			list = append(list, finding.Unread(name, []string{name}, unseenEnds(fmt.Sprintf("EC2 refused %d of %d Spot launches of %s, and did not say in which pools", refused, len(of[name]), name))...))
 		default:
 			list = append(list, refusedOften(s, name, pools, refused, len(of[name])))
 		}
@@ -287,7 +281,7 @@ func fewInPools(s *facts.View) (list []finding.Finding, well []string) {
 			well = append(well, key)
 		case !known:
 			// Of a hundred types in one zone no shortage is one of all.
-			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: p.Name, Covers: []string{key}, Blocked: []snapshot.Failure{poolsBlocked(s, p)}})
+			list = append(list, finding.Unread(p.Name, []string{key}, poolsBlocked(s, p)))
 		case len(types)*len(zones) >= spot.FewPools || len(zones) == 0:
 			well = append(well, key)
 		default:
@@ -414,10 +408,7 @@ func runPoolFailing(s *facts.View) []finding.Finding {
 		case p.Failing:
 			list = append(list, failingPool(s, p))
 		case p.Unknown >= poolUnseen && p.Unknown > p.Judged:
-			list = append(list, finding.Finding{
-				Outcome: finding.Unknown, Resource: p.Key(), Covers: []string{p.Key()},
-				Blocked: unseenEnds(fmt.Sprintf("how %d of %d launches of %s ended was not seen", p.Unknown, p.Launched, p.Name())),
-			})
+			list = append(list, finding.Unread(p.Key(), []string{p.Key()}, unseenEnds(fmt.Sprintf("how %d of %d launches of %s ended was not seen", p.Unknown, p.Launched, p.Name()))...))
 		default:
 			list = append(list, pass(p.Name(), fmt.Sprintf("%d of %d launches joined, those that failed for causes elsewhere left out", p.Judged-p.Failed, p.Judged)))
 		}
@@ -504,10 +495,7 @@ func runRebalanceChurn(s *facts.View) []finding.Finding {
 		case many(len(replaced)):
 			list = append(list, churning(s, name, replaced, joined))
 		case many(len(replaced) + unseen):
-			list = append(list, finding.Finding{
-				Outcome: finding.Unknown, Resource: name, Covers: []string{name},
-				Blocked: unseenEnds(fmt.Sprintf("EC2 recommended a rebalance of %d nodes of %s soon after they joined; when %d of them ended was not seen", len(replaced)+unseen, name, unseen)),
-			})
+			list = append(list, finding.Unread(name, []string{name}, unseenEnds(fmt.Sprintf("EC2 recommended a rebalance of %d nodes of %s soon after they joined; when %d of them ended was not seen", len(replaced)+unseen, name, unseen))...))
 		default:
 			list = append(list, finding.Finding{
 				Outcome: finding.Pass, Resource: name, Covers: []string{name},
@@ -572,11 +560,9 @@ func runReclaimed(s *facts.View) []finding.Finding {
 		}
 	}
 	var list []finding.Finding
-	if len(well) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
-	}
+	list = finding.Passing(list, s.Cluster.Name, well)
 	if len(unseen) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: unseen, Blocked: unreclaimed(l)})
+		list = append(list, finding.Unread(s.Cluster.Name, unseen, unreclaimed(l)...))
 	}
 	for _, key := range order {
 		list = append(list, reclaimedBeforeJoinFinding(l, key, groups[key]))

@@ -51,7 +51,7 @@ func runVolumeStranded(s *facts.View) []finding.Finding {
 		case len(stranded) > 0:
 			list = append(list, strandedFinding(p, z, stranded))
 		case len(unseen) > 0:
-			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: z, Covers: []string{z}, Blocked: whyUnseen(unseen)})
+			list = append(list, finding.Unread(z, []string{z}, whyUnseen(unseen)...))
 		default:
 			well = append(well, z)
 		}

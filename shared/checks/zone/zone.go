@@ -67,7 +67,7 @@ func runZoneImpaired(s *facts.View) []finding.Finding {
 		}
 	}
 	if len(unsaid) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: unsaid, Blocked: []snapshot.Failure{s.Why(snapshot.LaunchHistory)}})
+		list = append(list, finding.Unread(s.Cluster.Name, unsaid, s.Why(snapshot.LaunchHistory)))
 	}
 	if pass.Covers = well; len(well) > 0 {
 		list = append(list, pass)
@@ -406,9 +406,7 @@ func runPodUnschedulable(s *facts.View) []finding.Finding {
 	}
 	if len(lost) > 0 {
 		// In which zone they wait nobody can say: of none it is known that nobody does.
-		return append(list, finding.Finding{
-			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: well, Blocked: unseenSources(p, lost),
-		})
+		return append(list, finding.Unread(s.Cluster.Name, well, unseenSources(p, lost)...))
 	}
 	if len(failed) == len(p.Zones()) && len(failed) > 0 || len(well) == 0 {
 		return list

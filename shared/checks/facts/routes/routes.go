@@ -106,10 +106,7 @@ func (c *Scope) asking(l Table) *snapshot.Failure {
 func (c *Scope) place() []string {
 	if !c.S.Has(snapshot.Instances) {
 		if len(c.S.Scope.Instances) > 0 {
-			c.Blind = append(c.Blind, finding.Finding{
-				Outcome: finding.Unknown, Resource: c.S.Cluster.Name, Covers: slices.Clone(c.S.Scope.Instances),
-				Blocked: []snapshot.Failure{c.S.Why(snapshot.Instances)},
-			})
+			c.Blind = append(c.Blind, finding.Unread(c.S.Cluster.Name, slices.Clone(c.S.Scope.Instances), c.S.Why(snapshot.Instances)))
 		}
 		return nil
 	}
@@ -155,7 +152,7 @@ func (c *Scope) witness(l Table) string {
 }
 
 func (c *Scope) cannot(id string, f snapshot.Failure) {
-	c.Blind = append(c.Blind, finding.Finding{Outcome: finding.Unknown, Resource: id, Covers: []string{id}, Blocked: []snapshot.Failure{f}})
+	c.Blind = append(c.Blind, finding.Unread(id, []string{id}, f))
 }
 
 // Stranded are the instances of the scope in the lot's subnets that have not
