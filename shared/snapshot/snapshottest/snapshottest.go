@@ -5,6 +5,7 @@ package snapshottest
 import (
 	"fmt"
 	"net/netip"
+	"reflect"
 	"slices"
 	"time"
 
@@ -220,35 +221,77 @@ func Without(s *snapshot.Snapshot, source snapshot.Source) {
 	s.Failures[source] = snapshot.Failure{
 		Source: source, Reason: snapshot.Denied, Call: "test:Read " + string(source), Code: "UnauthorizedOperation",
 	}
-	switch source {
-	case snapshot.Clusters:
-		s.Cluster = snapshot.Cluster{}
-	case snapshot.Instances:
-		s.Instances = nil
-	case snapshot.InstanceTypes:
-		s.InstanceTypes = nil
-	case snapshot.Subnets:
-		s.Subnets = nil
-	case snapshot.VPCs:
-		s.VPCs = nil
-	case snapshot.RouteTables:
-		s.RouteTables = nil
-	case snapshot.NATGateways:
-		s.NATGateways = nil
-	case snapshot.InternetGateways:
-		s.InternetGateways = nil
-	case snapshot.Endpoints:
-		s.Endpoints = nil
-	case snapshot.Groups:
-		s.Groups = nil
-	case snapshot.Activities:
-		s.Activities = nil
-	case snapshot.Nodegroups:
-		s.Nodegroups = nil
-	case snapshot.Nodes:
-		s.Nodes = nil
-	default:
-		unfurnish(s, source)
+	for _, field := range map[snapshot.Source][]any{
+		snapshot.Clusters:             {&s.Cluster},
+		snapshot.Instances:            {&s.Instances},
+		snapshot.InstanceTypes:        {&s.InstanceTypes},
+		snapshot.Subnets:              {&s.Subnets},
+		snapshot.VPCs:                 {&s.VPCs},
+		snapshot.RouteTables:          {&s.RouteTables},
+		snapshot.NATGateways:          {&s.NATGateways},
+		snapshot.InternetGateways:     {&s.InternetGateways},
+		snapshot.Endpoints:            {&s.Endpoints},
+		snapshot.Groups:               {&s.Groups},
+		snapshot.Activities:           {&s.Activities},
+		snapshot.Nodegroups:           {&s.Nodegroups},
+		snapshot.Nodes:                {&s.Nodes},
+		snapshot.SecurityGroups:       {&s.SecurityGroups},
+		snapshot.NetworkACLs:          {&s.NetworkACLs},
+		snapshot.VPCDNS:               {&s.VPCAttributes},
+		snapshot.DHCP:                 {&s.DHCPOptions},
+		snapshot.EgressOnly:           {&s.EgressOnly},
+		snapshot.PrefixListEntries:    {&s.PrefixLists},
+		snapshot.Peerings:             {&s.Peerings},
+		snapshot.TransitGateways:      {&s.Attachments, &s.TransitRoutes},
+		snapshot.Interfaces:           {&s.Interfaces},
+		snapshot.Statuses:             {&s.Statuses},
+		snapshot.UserDataOf:           {&s.UserData},
+		snapshot.Consoles:             {&s.Consoles},
+		snapshot.Images:               {&s.Images},
+		snapshot.LaunchedImagesOf:     {&s.LaunchedImages},
+		snapshot.AllowedImagesOf:      {&s.AllowedImages},
+		snapshot.MetadataDefaultsOf:   {&s.MetadataDefaults},
+		snapshot.LaunchTemplates:      {&s.LaunchTemplates},
+		snapshot.CapacityReservations: {&s.CapacityReservations},
+		snapshot.PlacementGroups:      {&s.PlacementGroups},
+		snapshot.PoolEventsOf:         {&s.PoolEvents},
+		snapshot.DNSProfilesOf:        {&s.DNSProfiles},
+		snapshot.PrivateZonesOf:       {&s.PrivateZones},
+		snapshot.ZonalShifts:          {&s.Shifts},
+		snapshot.AutoshiftsOf:         {&s.Autoshifts},
+		snapshot.Profiles:             {&s.Profiles},
+		snapshot.Roles:                {&s.Roles},
+		snapshot.Access:               {&s.AccessEntries, &s.Principals},
+		snapshot.ClassAccess:          {&s.ClassRoles},
+		snapshot.PodIdentities:        {&s.PodIdentities},
+		snapshot.Addons:               {&s.Addons},
+		snapshot.AWSNode:              {&s.CNI},
+		snapshot.Pods:                 {&s.Pods},
+		snapshot.AWSAuthMap:           {&s.AWSAuth},
+		snapshot.CSRs:                 {&s.CSRs},
+		snapshot.NodeEventsOf:         {&s.NodeEvents},
+		snapshot.Usage:                {&s.Uses, &s.Tenants},
+		snapshot.Unattached:           {&s.Idle},
+		snapshot.CreatorsOf:           {&s.Creators},
+		snapshot.CIDRsKept:            {&s.Reservations},
+		snapshot.ENIConfigsOf:         {&s.ENIConfigs},
+		snapshot.NodePoolsOf:          {&s.NodePools},
+		snapshot.NodeClaimsOf:         {&s.NodeClaims},
+		snapshot.EC2NodeClassesOf:     {&s.EC2NodeClasses},
+		snapshot.AutoNodeClassesOf:    {&s.AutoNodeClasses},
+		snapshot.VolumesOf:            {&s.Volumes},
+		snapshot.PersistentVolumes:    {&s.PersistentVolumes},
+		snapshot.ClaimsOf:             {&s.Claims},
+		snapshot.WaitingPods:          {&s.WaitingPods, &s.BranchWaits},
+		snapshot.TrunksOf:             {&s.Trunks, &s.StrayBranches},
+		snapshot.ZonesOf:              {&s.Zones},
+	}[source] {
+		reflect.ValueOf(field).Elem().SetZero()
+	}
+	if source == snapshot.Updates {
+		for i := range s.Nodegroups {
+			s.Nodegroups[i].Updates = nil
+		}
 	}
 }
 
@@ -349,116 +392,6 @@ func furnish(s *snapshot.Snapshot) {
 	s.PersistentVolumes = []snapshot.PersistentVolume{{Name: "pvc-web", Phase: "Bound", Volume: "vol-0web", Zones: []string{Zone}, Claim: "shop/web", Class: "gp3"}}
 	s.Claims = []snapshot.Claim{{Namespace: "shop", Name: "web", Phase: "Bound", Volume: "pvc-web", Class: "gp3"}}
 	s.CNI = &snapshot.CNI{Image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4-eksbuild.1", Desired: 1, Ready: 1, Env: map[string]string{"WARM_ENI_TARGET": "1", "WARM_PREFIX_TARGET": "1", "ENABLE_PREFIX_DELEGATION": "false", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "false", "CLUSTER_NAME": ClusterName}}
-}
-
-// unfurnish takes away what a source would have brought.
-func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
-	switch source {
-	case snapshot.SecurityGroups:
-		s.SecurityGroups = nil
-	case snapshot.NetworkACLs:
-		s.NetworkACLs = nil
-	case snapshot.VPCDNS:
-		s.VPCAttributes = nil
-	case snapshot.DHCP:
-		s.DHCPOptions = nil
-	case snapshot.EgressOnly:
-		s.EgressOnly = nil
-	case snapshot.PrefixListEntries:
-		s.PrefixLists = nil
-	case snapshot.Peerings:
-		s.Peerings = nil
-	case snapshot.TransitGateways:
-		s.Attachments, s.TransitRoutes = nil, nil
-	case snapshot.Interfaces:
-		s.Interfaces = nil
-	case snapshot.Statuses:
-		s.Statuses = nil
-	case snapshot.UserDataOf:
-		s.UserData = nil
-	case snapshot.Consoles:
-		s.Consoles = nil
-	case snapshot.Images:
-		s.Images = nil
-	case snapshot.LaunchedImagesOf:
-		s.LaunchedImages = nil
-	case snapshot.AllowedImagesOf:
-		s.AllowedImages = nil
-	case snapshot.MetadataDefaultsOf:
-		s.MetadataDefaults = nil
-	case snapshot.LaunchTemplates:
-		s.LaunchTemplates = nil
-	case snapshot.CapacityReservations:
-		s.CapacityReservations = nil
-	case snapshot.PlacementGroups:
-		s.PlacementGroups = nil
-	case snapshot.PoolEventsOf:
-		s.PoolEvents = nil
-	case snapshot.DNSProfilesOf:
-		s.DNSProfiles = nil
-	case snapshot.PrivateZonesOf:
-		s.PrivateZones = nil
-	case snapshot.ZonalShifts:
-		s.Shifts = nil
-	case snapshot.AutoshiftsOf:
-		s.Autoshifts = nil
-	case snapshot.Profiles:
-		s.Profiles = nil
-	case snapshot.Roles:
-		s.Roles = nil
-	case snapshot.Access:
-		s.AccessEntries, s.Principals = nil, nil
-	case snapshot.ClassAccess:
-		s.ClassRoles = nil
-	case snapshot.PodIdentities:
-		s.PodIdentities = nil
-	case snapshot.Updates:
-		for i := range s.Nodegroups {
-			s.Nodegroups[i].Updates = nil
-		}
-	case snapshot.Addons:
-		s.Addons = nil
-	case snapshot.AWSNode:
-		s.CNI = nil
-	case snapshot.Pods:
-		s.Pods = nil
-	case snapshot.AWSAuthMap:
-		s.AWSAuth = nil
-	case snapshot.CSRs:
-		s.CSRs = nil
-	case snapshot.NodeEventsOf:
-		s.NodeEvents = nil
-	case snapshot.Usage:
-		s.Uses, s.Tenants = nil, nil
-	case snapshot.Unattached:
-		s.Idle = nil
-	case snapshot.CreatorsOf:
-		s.Creators = nil
-	case snapshot.CIDRsKept:
-		s.Reservations = nil
-	case snapshot.ENIConfigsOf:
-		s.ENIConfigs = nil
-	case snapshot.NodePoolsOf:
-		s.NodePools = nil
-	case snapshot.NodeClaimsOf:
-		s.NodeClaims = nil
-	case snapshot.EC2NodeClassesOf:
-		s.EC2NodeClasses = nil
-	case snapshot.AutoNodeClassesOf:
-		s.AutoNodeClasses = nil
-	case snapshot.VolumesOf:
-		s.Volumes = nil
-	case snapshot.PersistentVolumes:
-		s.PersistentVolumes = nil
-	case snapshot.ClaimsOf:
-		s.Claims = nil
-	case snapshot.WaitingPods:
-		s.WaitingPods, s.BranchWaits = nil, nil
-	case snapshot.TrunksOf:
-		s.Trunks, s.StrayBranches = nil, nil
-	case snapshot.ZonesOf:
-		s.Zones = nil
-	}
 }
 
 // Boot is a console that tells of no failure: what keeps an instance from
