@@ -143,9 +143,7 @@ func consoles(api Consoles) source.Source {
 		Calls: []source.Call{
 			{Action: "ec2:GetConsoleOutput", Resources: []string{"arn:${Partition}:ec2:${Region}:${Account}:instance/*"}},
 		},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readConsoles(ctx, api, v)
-		},
+		Read: source.Through(api, readConsoles),
 	}
 }
 
@@ -551,9 +549,7 @@ func statuses(api ec2.DescribeInstanceStatusAPIClient) source.Source {
 	return source.Source{
 		Name:  snapshot.Statuses,
 		Calls: []source.Call{{Action: "ec2:DescribeInstanceStatus"}},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readStatuses(ctx, api, v)
-		},
+		Read: source.Through(api, readStatuses),
 	}
 }
 
@@ -667,9 +663,7 @@ func launchTemplates(api ec2.DescribeLaunchTemplateVersionsAPIClient) source.Sou
 			snapshot.Nodegroups,
 		},
 		Calls: []source.Call{{Action: "ec2:DescribeLaunchTemplateVersions"}},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readLaunchTemplates(ctx, api, v)
-		},
+		Read: source.Through(api, readLaunchTemplates),
 	}
 }
 

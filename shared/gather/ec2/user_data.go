@@ -32,9 +32,7 @@ func UserData(api InstanceAttributes) source.Source {
 		Calls: []source.Call{
 			{Action: "ec2:DescribeInstanceAttribute", Resources: []string{"arn:${Partition}:ec2:${Region}:${Account}:instance/*"}},
 		},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readUserData(ctx, api, v)
-		},
+		Read: source.Through(api, readUserData),
 	}
 }
 
@@ -207,9 +205,7 @@ func volumes(api ec2.DescribeVolumesAPIClient) source.Source {
 			snapshot.PersistentVolumes, // which name volumes
 		},
 		Calls: []source.Call{{Action: "ec2:DescribeVolumes"}},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readVolumes(ctx, api, v)
-		},
+		Read: source.Through(api, readVolumes),
 	}
 }
 

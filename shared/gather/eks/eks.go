@@ -51,9 +51,7 @@ func accessEntries(api AccessEntries) source.Source {
 			snapshot.Nodegroups, // which name node roles too
 		},
 		Calls: entryCalls(),
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readAccess(ctx, api, v)
-		},
+		Read: source.Through(api, readAccess),
 	}
 }
 
@@ -616,9 +614,7 @@ func updates(api Updates) source.Source {
 			{Action: "eks:ListUpdates", Resources: of},
 			{Action: "eks:DescribeUpdate", Resources: of},
 		},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readUpdates(ctx, api, v)
-		},
+		Read: source.Through(api, readUpdates),
 	}
 }
 

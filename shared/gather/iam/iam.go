@@ -70,9 +70,7 @@ func profiles(api iam.GetInstanceProfileAPIClient) source.Source {
 		Calls: []source.Call{
 			{Action: "iam:GetInstanceProfile", Resources: []string{"arn:${Partition}:iam::${Account}:instance-profile/*"}},
 		},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readProfiles(ctx, api, v)
-		},
+		Read: source.Through(api, readProfiles),
 	}
 }
 
@@ -157,9 +155,7 @@ func roles(api Roles) source.Source {
 			{Action: "iam:GetPolicy", Resources: []string{"arn:${Partition}:iam::${Account}:policy/*", "arn:${Partition}:iam::aws:policy/*"}},
 			{Action: "iam:GetPolicyVersion", Resources: []string{"arn:${Partition}:iam::${Account}:policy/*", "arn:${Partition}:iam::aws:policy/*"}},
 		},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readRoles(ctx, api, v)
-		},
+		Read: source.Through(api, readRoles),
 	}
 }
 

@@ -81,9 +81,7 @@ func awsNodes() source.Source {
 			{Namespace: "kube-system", Group: "apps", Resources: []string{"daemonsets"}, Names: []string{"aws-node"}, Verbs: []string{"get"}},
 			{Namespace: "kube-system", Resources: []string{"serviceaccounts"}, Names: []string{"aws-node"}, Verbs: []string{"get"}},
 		},
-		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
-			return readCNI(ctx, v, client)
-		}),
+		Read: withClient(readCNI),
 	}
 }
 
@@ -268,9 +266,7 @@ func eniConfigs() source.Source {
 		Kube: []spec.KubeRule{
 			{Group: "crd.k8s.amazonaws.com", Resources: []string{"eniconfigs"}, Verbs: []string{"list"}},
 		},
-		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
-			return readENIConfigs(ctx, v, client)
-		}),
+		Read: withClient(readENIConfigs),
 	}
 }
 

@@ -486,6 +486,11 @@ func KubeRules(list ...Source) []spec.KubeRule {
 	return rules
 }
 
+// Through reads by an API.
+func Through[A any](api A, read func(context.Context, A, *View) (Store, error)) Read {
+	return func(ctx context.Context, v *View) (Store, error) { return read(ctx, api, v) }
+}
+
 // List reads a list, sorts it by id and stores it in its place.
 func List[T any](read func(context.Context, *View) ([]T, error), id func(T) string, place func(*snapshot.Snapshot) *[]T) Read {
 	return func(ctx context.Context, v *View) (Store, error) {

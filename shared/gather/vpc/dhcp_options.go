@@ -19,9 +19,7 @@ func dhcp(api ec2.DescribeDhcpOptionsAPIClient) source.Source {
 		Name:  snapshot.DHCP,
 		Needs: []snapshot.Source{snapshot.VPCs},
 		Calls: []source.Call{{Action: "ec2:DescribeDhcpOptions"}},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readDHCP(ctx, api, v)
-		},
+		Read: source.Through(api, readDHCP),
 	}
 }
 

@@ -25,9 +25,7 @@ func interfaces(api ec2.DescribeNetworkInterfacesAPIClient) source.Source {
 			snapshot.Subnets,
 		},
 		Calls: []source.Call{{Action: "ec2:DescribeNetworkInterfaces"}},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readInterfaces(ctx, api, v)
-		},
+		Read: source.Through(api, readInterfaces),
 	}
 }
 

@@ -21,9 +21,7 @@ func peerings(api ec2.DescribeVpcPeeringConnectionsAPIClient) source.Source {
 			snapshot.TransitGateways, // whose far route tables lead to some too
 		},
 		Calls: []source.Call{{Action: "ec2:DescribeVpcPeeringConnections"}},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readPeerings(ctx, api, v)
-		},
+		Read: source.Through(api, readPeerings),
 	}
 }
 

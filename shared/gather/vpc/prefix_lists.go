@@ -36,9 +36,7 @@ func prefixLists(api PrefixLists) source.Source {
 			// AWS's own lists bear the account "aws", shared ones their owner's.
 			{Action: "ec2:GetManagedPrefixListEntries", Resources: []string{"arn:${Partition}:ec2:${Region}:*:prefix-list/*"}},
 		},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readPrefixLists(ctx, api, v)
-		},
+		Read: source.Through(api, readPrefixLists),
 	}
 }
 

@@ -440,9 +440,7 @@ func reservations(api Reservations) source.Source {
 			snapshot.TransitGateways, // behind which are further subnets
 		},
 		Calls: []source.Call{{Action: "ec2:GetSubnetCidrReservations"}},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readReservations(ctx, api, v)
-		},
+		Read: source.Through(api, readReservations),
 	}
 }
 

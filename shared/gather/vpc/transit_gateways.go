@@ -47,9 +47,7 @@ func transitGateways(api Transit) source.Source {
 			{Action: "ec2:DescribeTransitGatewayAttachments"},
 			{Action: "ec2:SearchTransitGatewayRoutes", Resources: []string{"arn:${Partition}:ec2:${Region}:${Account}:transit-gateway-route-table/*"}},
 		},
-		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
-			return readTransit(ctx, api, v)
-		},
+		Read: source.Through(api, readTransit),
 	}
 }
 
