@@ -1,7 +1,7 @@
 // Package checks is the list of all checks, and what the rest of the program
 // knows of them: what a check means stands in package check, what it found in
 // finding, what several of them derive from a snapshot in facts, and each check
-// itself in the folder of its family, one file each.
+// itself in the folder of its family.
 //
 // The IDs are permanent: they stand in Slack, in finding events and in other
 // people's rules.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"rollcall/shared/access/policy"
@@ -13,6 +15,8 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/path"
+	"rollcall/shared/node/vpccni"
 	"rollcall/shared/snapshot"
 )
 
@@ -232,4 +236,829 @@ func trust(c facts.RoleGroup, s *facts.View) []finding.Finding {
 // unparsed is a policy that is not understood: nothing follows from it.
 func unparsed(what string, err error) snapshot.Failure {
 	return snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.Broken, Message: fmt.Sprintf("%s is not understood: %v", what, err)}
+}
+
+func stsEndpoint(s *facts.View) []finding.Finding {
+	list, blind := s.RoleGroups()
+	net := s.Network()
+	for _, c := range list {
+		blind = append(blind, sts(c, s, net)...)
+	}
+	return blind
+}
+
+// sts judges each suspect, and says the same of several once.
+func sts(c facts.RoleGroup, s *facts.View, net *path.Network) []finding.Finding {
+	var list []finding.Finding
+	clean := facts.RoleGroup{Role: c.Role, Well: c.Well}
+	same := map[string]int{}
+	for _, i := range c.Suspects {
+		f, unread := stsOf(c, s, net, i)
+		switch {
+		case f.Outcome == finding.Fail:
+			if at, have := same[f.Resource]; have {
+				list[at].Covers = append(list[at].Covers, i.ID)
+				continue
+			}
+			f.Covers = []string{i.ID}
+			same[f.Resource] = len(list)
+			list = append(list, f)
+		case len(unread) > 0:
+			list = append(list, finding.Unread(c.Role, []string{i.ID}, unread...))
+		default:
+			clean.Suspects = append(clean.Suspects, i)
+		}
+	}
+	for at := range list {
+		if list[at].Outcome == finding.Fail {
+			list[at].Instances = list[at].Covers
+		}
+	}
+	if len(clean.All()) > 0 {
+		list = append(list, clean.Pass("STS", "nothing tells that it is not reached"))
+	}
+	return list
+}
+
+func stsOf(c facts.RoleGroup, s *facts.View, net *path.Network, i *snapshot.Instance) (finding.Finding, []snapshot.Failure) {
+	regional, global := stsHost(s)
+	f := finding.Finding{Outcome: finding.Fail, Fix: finding.Fix{Console: link.VPC(s, "Endpoints:")}}
+	for _, host := range []string{regional, global} {
+		h, found, _ := listen(s, i, stsFailed(host))
+		if !found {
+			continue
+		}
+		f.Resource = host
+		f.Title = phrase.Title("%s is not reached", host)
+		f.Why = fmt.Sprintf("%s does not get through to %s (%s).", i.ID, host, h.from)
+		f.Evidence = []finding.Evidence{{What: h.from, Value: h.line}}
+		f.Fix.Text = "Look at the way to STS: a firewall or a proxy, the endpoint's security group and private DNS, name resolution."
+		if host == global && host != regional {
+			f.Fix.Text, f.Fix.Command = beRegional()
+		}
+		return f, nil
+	}
+	legacy, why := callsGlobal(s)
+	ways, known := net.Needs(i.Subnet)
+	shut := known && closed(ways, net.Internet(i.Subnet))
+	if why != "" && shut {
+		f.Resource = "kube-system/aws-node"
+		f.Title = phrase.Title("aws-node calls %s, which %s cannot reach", global, i.VPC)
+		f.Why = fmt.Sprintf("aws-node takes its role from STS and calls %s: %s. %s has no way to the internet, and its endpoint answers for %s only.", global, why, i.Subnet, regional)
+		f.Evidence = []finding.Evidence{{What: "aws-node", Value: "role " + legacy + "; " + why}}
+		for _, w := range ways {
+			if w.Service == path.STS {
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "Path to " + regional, Value: w.String()})
+			}
+		}
+		f.Fix.Text, f.Fix.Command = beRegional()
+		return f, nil
+	}
+	// A node that has registered had a token that was taken.
+	if h, found, _ := listen(s, i, refusedToken); found && !registered(s, i) && isAdmitted(c, s) {
+		f.Confidence, f.Resource = finding.Possible, c.Role
+		f.Title = phrase.Title("%s is admitted, and its token is refused", c.Name())
+		f.Why = fmt.Sprintf("The cluster admits %s, and still answers %s with Unauthorized. STS may be switched off in %s, or the account's tokens of the global endpoint are not valid there; or the role was made anew after its access entry.", c.Role, i.ID, s.Region)
+		f.Evidence = []finding.Evidence{{What: h.from, Value: h.line}}
+		f.Fix = finding.Fix{Text: "Look at the account's settings for STS (active regions, version of global tokens). Then make the role's access entry again.", Console: fmt.Sprintf("%s/iam/home?region=%s#/account_settings", link.Host(s), s.Region)}
+		return f, nil
+	}
+	_, _, unread := listen(s, i, func(string) bool { return false })
+	if shut && !s.Has(snapshot.AWSNode) {
+		unread = append(unread, s.Why(snapshot.AWSNode))
+	}
+	return finding.Finding{}, unread
+}
+
+// closed tells that STS is reached by an interface endpoint, and that there is
+// no way to the internet beside it. Where STS is not reached at all, or the
+// way leaves what is read, the checks of routes and endpoints say so.
+func closed(ways []path.Path, internet path.Way) bool {
+	for _, w := range ways {
+		if w.Service == path.STS {
+			return w.Means == path.ByInterface && w.Verdict == path.Reaches && internet.Verdict == path.NoRoute
+		}
+	}
+	return false
+}
+
+// callsGlobal tells that aws-node has a role of its service account and calls
+// the global name to get it: it is told to, or it is not told to call the
+// regional one and the cluster is older than 1.22, from which on EKS tells it
+// (amazon-eks-pod-identity-webhook pull request 148).
+func callsGlobal(s *facts.View) (role, why string) {
+	who, unknown := whoIsCNI(s)
+	if unknown != nil || s.CNI == nil || s.CNI.Role == "" || who.role != s.CNI.Role {
+		return "", "" // Pod Identity and the node's role need no STS
+	}
+	switch value := s.CNI.Env["AWS_STS_REGIONAL_ENDPOINTS"]; {
+	case strings.EqualFold(value, "legacy"):
+		return who.role, "AWS_STS_REGIONAL_ENDPOINTS is " + value
+	case value == "" && before122(s.Cluster.Version):
+		return who.role, "AWS_STS_REGIONAL_ENDPOINTS is not set, and Kubernetes " + s.Cluster.Version + " does not set it either"
+	}
+	return "", ""
+}
+
+func before122(version string) bool {
+	major, minor, ok := strings.Cut(version, ".")
+	n, err := strconv.Atoi(minor)
+	return ok && err == nil && major == "1" && n < 22
+}
+
+func beRegional() (text, command string) {
+	return "Let aws-node call the regional name.", "kubectl set env daemonset aws-node -n kube-system AWS_STS_REGIONAL_ENDPOINTS=regional"
+}
+
+// isAdmitted tells that the cluster is known to admit the group's role.
+func isAdmitted(c facts.RoleGroup, s *facts.View) bool {
+	for _, f := range missing(c, s) {
+		if f.Outcome != finding.Pass {
+			return false
+		}
+	}
+	return len(c.Suspects) > 0
+}
+
+// refusedToken tells the API server's answer to a token that it does not take.
+// EC2's UnauthorizedOperation is about an action that a role may not do.
+func refusedToken(line string) bool {
+	return strings.Contains(strings.ReplaceAll(line, "UnauthorizedOperation", ""), "Unauthorized")
+}
+
+// registered tells that an instance has a node, be it Ready or not.
+func registered(s *facts.View, i *snapshot.Instance) bool {
+	return s.Index().Nodes[i.ID] != nil
+}
+
+// heard is a line that an instance wrote, or that Kubernetes has of the
+// aws-node pod on it.
+type heard struct {
+	from string // "console of i-0ef3", "pod aws-node-x"
+	line string
+}
+
+// listen finds the first line about an instance that has what is looked for.
+// Unread tells what could not be listened to.
+func listen(s *facts.View, i *snapshot.Instance, has func(line string) bool) (h heard, found bool, unread []snapshot.Failure) {
+	for _, c := range s.Consoles {
+		if c.Instance != i.ID {
+			continue
+		}
+		if line, ok := lineWith(c.Text, has); ok {
+			return heard{"console of " + i.ID, line}, true, nil
+		}
+	}
+	for _, p := range s.PodsOf()[i.ID] {
+		texts := []string{p.Message}
+		for _, c := range p.Containers {
+			texts = append(texts, c.Message, c.LastMessage)
+		}
+		for _, text := range texts {
+			if line, ok := lineWith(text, has); ok {
+				return heard{"pod " + p.Name, line}, true, nil
+			}
+		}
+	}
+	for _, source := range []snapshot.Source{snapshot.Consoles, snapshot.Pods} {
+		if !s.Has(source) {
+			unread = append(unread, s.Why(source))
+		}
+	}
+	if f, lacks := s.Lacks(snapshot.Consoles, i.ID); lacks {
+		unread = append(unread, f)
+	}
+	return heard{}, false, unread
+}
+
+func lineWith(text string, has func(string) bool) (string, bool) {
+	for line := range strings.Lines(text) {
+		if has(line) {
+			return phrase.Clip(strings.TrimSpace(line)), true
+		}
+	}
+	return "", false
+}
+
+// stsHost is the name of STS in the region; global is the one for all regions.
+func stsHost(s *facts.View) (regional, global string) {
+	if s.Partition == "aws-cn" {
+		regional = fmt.Sprintf("sts.%s.amazonaws.com.cn", s.Region)
+		return regional, regional // China has no global one
+	}
+	return fmt.Sprintf("sts.%s.amazonaws.com", s.Region), "sts.amazonaws.com"
+}
+
+// stsFailed tells that a line is about a call to STS that did not get there.
+func stsFailed(host string) func(string) bool {
+	return func(line string) bool {
+		return namesHost(line, host) && slices.ContainsFunc([]string{"timeout", "timed out", "no such host", "connection refused", "deadline exceeded", "network is unreachable"}, func(word string) bool {
+			return strings.Contains(strings.ToLower(line), word)
+		})
+	}
+}
+
+// namesHost tells that a line names a host, not one that ends in its name.
+func namesHost(line, host string) bool {
+	for rest := line; ; {
+		i := strings.Index(rest, host)
+		if i < 0 {
+			return false
+		}
+		before, after := rest[:i], rest[i+len(host):]
+		if (before == "" || !strings.ContainsAny(before[len(before)-1:], "abcdefghijklmnopqrstuvwxyz0123456789-.")) && !strings.HasPrefix(after, ".cn") {
+			return true
+		}
+		rest = after
+	}
+}
+
+// regionDisabled is STS's code for a region that the account has switched off.
+const regionDisabled = "RegionDisabledException"
+
+func stsRegionDeactivated(s *facts.View) []finding.Finding {
+	suspects, well := s.Suspects()
+	var list []finding.Finding
+	var clean, unheard []*snapshot.Instance
+	f := finding.Finding{Outcome: finding.Fail}
+	told := regionTold(s)
+	for _, i := range suspects {
+		h, found, unread := listen(s, i, saysDisabled)
+		switch {
+		case found:
+			f.Covers = append(f.Covers, i.ID)
+			f.Evidence = append(f.Evidence, finding.Evidence{What: h.from, Value: h.line})
+		case len(told) > 0: // the setting is the account's: it is true for all
+			f.Covers = append(f.Covers, i.ID)
+		case len(unread) > 0:
+			list = append(list, finding.Unread(i.ID, []string{i.ID}, unread...))
+		case !hasConsole(s, i.ID): // consoles are sampled
+			unheard = append(unheard, i)
+		default:
+			clean = append(clean, i)
+		}
+	}
+	list = facts.Together(list)
+	if len(f.Covers) > 0 {
+		f.Covers = append(f.Covers, facts.IDs(unheard)...)
+	} else {
+		clean = append(clean, unheard...)
+	}
+	host, _ := stsHost(s)
+	clean = append(clean, well...)
+	list = finding.Passing(list, host, facts.IDs(clean))
+	if len(f.Covers) == 0 {
+		return list
+	}
+	f.Resource, f.Instances = host, f.Covers
+	f.Evidence = append(told, f.Evidence[:min(len(f.Evidence), 5)]...)
+	f.Title = phrase.Title("STS is switched off in %s", s.Region)
+	f.Why = fmt.Sprintf("STS refuses the account %s in %s (%s: %s). %s cannot prove to %s who %s.",
+		s.Account, s.Region, f.Evidence[0].What, f.Evidence[0].Value, phrase.Some(f.Covers, 3), cmp.Or(s.Cluster.Name, "the cluster"), phrase.Verb(f.Covers, "it is", "they are"))
+	f.Fix = finding.Fix{
+		Text:    fmt.Sprintf("Activate %s in the IAM console: Account settings, Security Token Service, Endpoints. There is no API for it.", s.Region),
+		Console: fmt.Sprintf("%s/iam/home?region=%s#/account_settings", link.Host(s), s.Region),
+	}
+	return append(list, f)
+}
+
+// hasConsole tells that the console of an instance was read.
+func hasConsole(s *facts.View, id string) bool {
+	return slices.ContainsFunc(s.Consoles, func(c snapshot.Console) bool { return c.Instance == id })
+}
+
+// saysDisabled tells STS's refusal: its error code, or its message where a
+// program prints only that.
+func saysDisabled(line string) bool {
+	return strings.Contains(line, regionDisabled) || strings.Contains(strings.ToLower(line), "sts is not activated in this region")
+}
+
+// regionTold is what our own calls and EKS say of the region.
+func regionTold(s *facts.View) []finding.Evidence {
+	var list []finding.Evidence
+	add := func(f snapshot.Failure) {
+		e := finding.Evidence{What: cmp.Or(f.Call, string(f.Source)), Value: strings.TrimSpace(f.Code + " " + phrase.Clip(f.Message))}
+		if f.Code == regionDisabled && !slices.Contains(list, e) {
+			list = append(list, e)
+		}
+	}
+	for _, source := range slices.Sorted(maps.Keys(s.Failures)) {
+		add(s.Failures[source])
+	}
+	for _, source := range slices.Sorted(maps.Keys(s.Missing)) {
+		for _, key := range slices.Sorted(maps.Keys(s.Missing[source])) {
+			add(s.Missing[source][key])
+		}
+	}
+	issues := slices.Clone(s.Cluster.Issues)
+	for _, g := range s.Nodegroups {
+		if g.Cluster == s.Cluster.Name {
+			issues = append(issues, g.Issues...)
+		}
+	}
+	for _, issue := range issues {
+		if issue.Code == "StsRegionalEndpointDisabled" {
+			list = append(list, finding.Evidence{What: "EKS", Value: issue.Code + ": " + phrase.Clip(issue.Message)})
+		}
+	}
+	return list[:min(len(list), 5)]
+}
+
+// cniIdentity is the role that aws-node really uses.
+type cniIdentity struct {
+	// none tells that the cluster runs no aws-node.
+	none bool
+	// role is empty where aws-node uses the role of the node that it is on.
+	role string
+	how  string
+	// hop is the Pod Identity association where EKS assumes role with the credentials
+	// of another one; nil elsewhere. sessions are the session policies that limit role.
+	hop      *snapshot.PodIdentity
+	sessions []snapshot.Policy
+	// later is the role that its service account has by now, where the pod was
+	// made before that was so.
+	later string
+	// doubt is set where a Pod Identity association could change the answer
+	// and those could not be read.
+	doubt *snapshot.Failure
+}
+
+// lower makes a finding about the identity likely where it may be another one.
+func (who cniIdentity) lower(f *finding.Finding) {
+	if who.doubt != nil {
+		f.Confidence = finding.Likely
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What: "Pod Identity associations", Value: fmt.Sprintf("not read (%s: %s): one for aws-node would change which role it uses", who.doubt.Call, who.doubt.Reason),
+		})
+	}
+}
+
+// whoIsCNI tells the identity of aws-node: a Pod Identity association comes
+// before the service account's annotation (the EKS Pod Identity webhook sets
+// only the first), and the node's own role is what is left.
+func whoIsCNI(s *facts.View) (cniIdentity, *snapshot.Failure) {
+	if s.Has(snapshot.AWSNode) && s.CNI == nil {
+		return cniIdentity{none: true}, nil
+	}
+	var who cniIdentity
+	if !s.Has(snapshot.PodIdentities) {
+		f := s.Why(snapshot.PodIdentities)
+		who.doubt = &f
+	}
+	for _, a := range s.PodIdentities {
+		if a.Namespace == "kube-system" && a.ServiceAccount == "aws-node" {
+			return associated(a), nil
+		}
+	}
+	if s.CNI != nil && s.CNI.Role != "" {
+		who.role, who.how = s.CNI.Role, "annotation eks.amazonaws.com/role-arn of kube-system/aws-node"
+		return who, nil
+	}
+	for _, a := range s.Addons {
+		if a.Name == "vpc-cni" && a.Role != "" {
+			who.role, who.how = a.Role, "add-on vpc-cni"
+			return who, nil
+		}
+	}
+	if !s.Has(snapshot.AWSNode) {
+		f := s.Why(snapshot.AWSNode)
+		return cniIdentity{}, &f
+	}
+	who.how = "the node's own role"
+	return who, nil
+}
+
+// associated is the identity that a Pod Identity association gives: its target role where
+// it names one, within its session policy, which limits the target role alone (EKS API
+// reference, CreatePodIdentityAssociation).
+func associated(a snapshot.PodIdentity) cniIdentity {
+	const of = "Pod Identity association of kube-system/aws-node"
+	who := cniIdentity{role: a.Role, how: of}
+	if a.Target != "" {
+		who.role, who.hop, who.how = a.Target, &a, "target role of the "+of+", assumed with "+facts.LastPart(a.Role)
+	}
+	if a.Policy != "" {
+		who.sessions = []snapshot.Policy{{Name: "the session policy of the " + of, Document: a.Policy}}
+	}
+	return who
+}
+
+// hopRefusals are the calls by which EKS assumes the target role and that are refused, by
+// the association's own role or by the target's trust policy; failures are what keeps from
+// deciding. A trust policy that names the role itself needs no grant of that role; one that
+// names the account does (IAM user guide, "Policy evaluation logic"; EKS user guide, "Access
+// AWS resources using EKS Pod Identity Target IAM Roles").
+func hopRefusals(s *facts.View, own, target snapshot.Role, a snapshot.PodIdentity) (ungranted, trust []refusal, open []snapshot.Failure) {
+	needs := []need{{"sts:AssumeRole", target.ARN, true}}
+	if !a.Untagged {
+		needs = append(needs, need{"sts:TagSession", target.ARN, true})
+	}
+	document, err := policy.Parse(target.Trust)
+	if err != nil {
+		return nil, nil, []snapshot.Failure{unparsed("the trust policy of "+target.ARN, err)}
+	}
+	document.Name = "the trust policy of " + target.Name
+	named := slices.ContainsFunc(document.Statements, func(t policy.Statement) bool {
+		return !t.Deny && slices.Contains(t.Principals, policy.Principal{Kind: "AWS", Value: own.ARN})
+	})
+	for _, n := range needs {
+		known := callFacts(s)
+		known["sts:ExternalId"] = []string{}
+		if a.ExternalID != "" {
+			known["sts:ExternalId"] = []string{a.ExternalID}
+		}
+		by := document.Decide(policy.Request{Action: n.action, Resource: n.resource, Caller: policy.Caller{ARN: own.ARN}, Facts: known})
+		switch by.Verdict {
+		case policy.Silent, policy.Denied:
+			by.Document = document.Name
+			trust = append(trust, refusal{n, by})
+		case policy.Depends:
+			open = append(open, snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s may assume %s %s", own.Name, target.Name, by)})
+		}
+	}
+	g := granted(s, own, needs)
+	for _, r := range g.vital() {
+		if !named || r.by.Document != "" {
+			ungranted = append(ungranted, r)
+		}
+	}
+	return ungranted, trust, append(open, g.undecided(own.ARN)...)
+}
+
+// cniNeeds are the actions that aws-node calls (amazon-vpc-cni-k8s, "IAM
+// policy"). The vital ones it needs before it is ready: it looks at the
+// instance's interfaces and gives the first one addresses. The others come
+// with more pods, or when a node goes.
+func cniNeeds(s *facts.View, types typesKnown) []need {
+	eni := fmt.Sprintf("arn:%s:ec2:%s:%s:network-interface/*", s.Partition, s.Region, s.Account)
+	list := []need{{"ec2:DescribeNetworkInterfaces", policy.Unscoped, true}}
+	if s.CNI != nil && searchesGroups(*s.CNI) {
+		list = append(list, need{"ec2:DescribeSecurityGroups", policy.Unscoped, true})
+	}
+	if s.Cluster.IPv6 {
+		list = append(list, need{"ec2:AssignIpv6Addresses", eni, true})
+		if s.CNI != nil && readsSubnets(*s.CNI) {
+			list = append(list, need{"ec2:DescribeSubnets", policy.Unscoped, true})
+		}
+	} else {
+		list = append(list, need{"ec2:AssignPrivateIpAddresses", eni, true})
+		for _, action := range []string{"AttachNetworkInterface", "CreateNetworkInterface", "ModifyNetworkInterfaceAttribute"} {
+			list = append(list, need{"ec2:" + action, eni, false})
+		}
+	}
+	list = append(list, need{"ec2:CreateTags", eni, false})
+	if len(types.unknown)+len(types.untold) > 0 {
+		list = append(list, need{describeTypes, policy.Unscoped, len(types.unknown) > 0})
+	}
+	return list
+}
+
+// searchesGroups tells that a version of the plugin does not start without
+// ec2:DescribeSecurityGroups: 1.22.0 and 1.22.1 look for groups by tag, unless
+// subnet discovery is off or custom networking on (amazon-vpc-cni-k8s pull
+// request 3709, terraform-aws-eks-pod-identity issue 60; taken back in 1.22.2).
+func searchesGroups(c snapshot.CNI) bool {
+	version, ok := vpccni.OfImage(c.Image)
+	return ok && (version == vpccni.Version{1, 22, 0} || version == vpccni.Version{1, 22, 1}) && discovers(c)
+}
+
+// readsSubnets tells that a version of the plugin does not start without
+// ec2:DescribeSubnets in an IPv6 cluster, whose policy nobody but its owner writes: from
+// 1.22.1 on (awsdocs/amazon-eks-user-guide#1248, eksctl#8835, karpenter-provider-aws#9608:
+// "checking to exclude configured subnet"). AmazonEKS_CNI_Policy of IPv4 has it.
+func readsSubnets(c snapshot.CNI) bool {
+	version, ok := vpccni.OfImage(c.Image)
+	return ok && !version.Before(vpccni.Version{1, 22, 1}) && discovers(c)
+}
+
+// discovers tells that subnet discovery is on, as it is where nothing is said.
+func discovers(c snapshot.CNI) bool {
+	return !strings.EqualFold(c.Env["ENABLE_SUBNET_DISCOVERY"], "false") &&
+		!strings.EqualFold(c.Env["AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"], "true")
+}
+
+// auto tells that EKS Auto Mode made an instance: neither a node group, an
+// Auto Scaling group nor a Karpenter beside it did. Those bring their own network plugin.
+func auto(s *facts.View, i *snapshot.Instance) bool {
+	return s.Cluster.AutoMode && !i.ByKarpenter() && i.Tags["eks:nodegroup-name"] == "" && i.Tags["aws:autoscaling:groupName"] == ""
+}
+
+// isAuto tells that every instance of a role group is Auto Mode's.
+func isAuto(c facts.RoleGroup, s *facts.View) bool {
+	return !slices.ContainsFunc(slices.Concat(c.Suspects, c.Well), func(i *snapshot.Instance) bool { return !auto(s, i) })
+}
+
+// before is the identity of a pod of aws-node that was made before its service
+// account had a role: the webhook gives a pod its credentials when it is made,
+// and one without uses those of its node.
+func (who cniIdentity) before() cniIdentity {
+	return cniIdentity{how: "the node's own role: the pod was made before " + who.how + " was set", later: who.role}
+}
+
+// olderPods parts the suspects whose pod of aws-node tells that it has no role
+// of its own from the others. A pod whose containers were not read tells nothing.
+func olderPods(s *facts.View, list []facts.RoleGroup) (rest, older []facts.RoleGroup) {
+	without := map[string]bool{} // by the node's name
+	for _, p := range s.Pods {
+		if strings.HasPrefix(p.Name, "aws-node") && p.Identity.Told {
+			without[p.Node] = p.Identity.Role == "" && !p.Identity.ByAssociation
+		}
+	}
+	nodes := s.Index().Nodes
+	for _, c := range list {
+		kept, old := c, c
+		kept.Suspects, old.Suspects, old.Well = nil, nil, nil
+		for _, i := range c.Suspects {
+			if n := nodes[i.ID]; n != nil && without[n.Name] && !auto(s, i) {
+				old.Suspects = append(old.Suspects, i)
+				continue
+			}
+			kept.Suspects = append(kept.Suspects, i)
+		}
+		rest = append(rest, kept)
+		if len(old.Suspects) > 0 {
+			older = append(older, old)
+		}
+	}
+	return rest, older
+}
+
+func cniRolePolicies(s *facts.View) []finding.Finding {
+	list, blind := s.RoleGroups()
+	for i := range list {
+		list[i] = list[i].WithStarving(s)
+	}
+	who, unknown := whoIsCNI(s)
+	switch {
+	case unknown != nil:
+		for _, c := range list {
+			blind = append(blind, c.Blocked(*unknown)...)
+		}
+		return blind
+	case who.role != "":
+		// One role for the aws-node of all instances, whatever theirs, but for
+		// those whose pod was made before.
+		list, older := olderPods(s, list)
+		for _, c := range older {
+			blind = append(blind, cni(c, s, who.before())...)
+		}
+		if all := with((facts.RoleGroup{Role: who.role}), s, list); len(all.All()) > 0 {
+			blind = append(blind, own(all, s, who)...)
+		}
+		return blind
+	}
+	for _, c := range list {
+		if who.none || isAuto(c, s) {
+			blind = append(blind, c.Pass("aws-node", "does not run here"))
+			continue
+		}
+		blind = append(blind, cni(c, s, who)...)
+	}
+	return blind
+}
+
+// with adds the instances of the roleGroups on which aws-node runs. It keeps them
+// from becoming Ready, not from registering: where the nodes were read, those
+// that have not registered still are suspects, as they come to it later.
+func with(c facts.RoleGroup, s *facts.View, list []facts.RoleGroup) facts.RoleGroup {
+	for _, other := range list {
+		if isAuto(other, s) {
+			continue
+		}
+		c.Suspects = append(c.Suspects, other.Suspects...)
+		c.Well = append(c.Well, other.Well...)
+	}
+	return c
+}
+
+// own judges the aws-node that has a role of its own. A target role that EKS cannot assume
+// gives no credentials, whatever it may do.
+func own(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
+	if who.hop == nil || len(c.Suspects) == 0 {
+		return cni(c, s, who)
+	}
+	target, gone, why := facts.ReadRole(s, who.role)
+	switch {
+	case gone:
+		return cni(c, s, who)
+	case why != nil: // another account's, mostly
+		return c.Blocked(*why)
+	}
+	first := c
+	first.Role = who.hop.Role
+	role, gone, why := facts.ReadRole(s, first.Role)
+	switch {
+	case gone:
+		return first.Judged(cniGone(first, s, cniIdentity{role: first.Role, how: "Pod Identity association of kube-system/aws-node"}))
+	case why != nil:
+		return c.Blocked(*why)
+	}
+	ungranted, untrusted, open := hopRefusals(s, role, target, *who.hop)
+	switch lacks := append(ungranted, untrusted...); {
+	case len(lacks) > 0:
+		if len(untrusted) > 0 {
+			first.Role = target.ARN
+		}
+		return first.Judged(cannotAssume(s, role, target, *who.hop, ungranted, untrusted))
+	case len(open) > 0:
+		return c.Blocked(open...)
+	}
+	return cni(c, s, who)
+}
+
+func cannotAssume(s *facts.View, role, target snapshot.Role, a snapshot.PodIdentity, ungranted, untrusted []refusal) finding.Finding {
+	lacks := append(slices.Clone(ungranted), untrusted...)
+	f := finding.Finding{
+		Outcome: finding.Fail,
+		Title:   phrase.Title("aws-node gets no credentials: %s may not assume %s", role.Name, target.Name),
+		Why: fmt.Sprintf("The Pod Identity association of kube-system/aws-node gives it %s, which EKS assumes with %s. That is refused: %s. Without credentials the network of a new node is not ready.",
+			target.ARN, role.ARN, because(lacks)),
+		Evidence: []finding.Evidence{
+			{What: "Not allowed", Value: strings.Join(actionNames(lacks), ", ")},
+			policiesHeld(role),
+			{What: "Trust policy of " + target.Name, Value: phrase.Clip(target.Trust)},
+		},
+		Fix: finding.Fix{Console: link.Role(s, role.ARN)},
+	}
+	actions := []string{"sts:AssumeRole", "sts:TagSession"}
+	if a.Untagged {
+		actions = actions[:1]
+	}
+	if len(untrusted) == 0 {
+		f.Fix.Text = fmt.Sprintf("Allow %s on %s in a policy of %s.", phrase.And(actions), target.ARN, role.Name)
+		if slices.ContainsFunc(ungranted, func(r refusal) bool { return r.by.Document != "" }) {
+			f.Fix.Text, _ = howToGrant(s, role.ARN, ungranted)
+		}
+		return f
+	}
+	f.Fix.Console = link.Role(s, target.ARN)
+	f.Fix.Text = fmt.Sprintf("Let the trust policy of %s allow %s to %s.", target.Name, phrase.And(actions), role.ARN)
+	if a.ExternalID != "" {
+		f.Fix.Text += " The association's sts:ExternalId is " + a.ExternalID + "."
+	}
+	return f
+}
+
+func cni(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
+	if len(c.Suspects) == 0 {
+		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+	}
+	role, gone, why := facts.ReadRole(s, c.Role)
+	switch {
+	case gone && who.role == "": // the node's own role: iam/profile-missing says so
+		return nil
+	case gone:
+		return c.Judged(cniGone(c, s, who))
+	case why != nil:
+		return c.Blocked(*why)
+	}
+	types := knownTypes(s, c.Suspects)
+	needs := cniNeeds(s, types)
+	g := granted(s, role, needs, who.sessions...)
+	vital := g.vital()
+	switch {
+	case len(vital) > 0:
+		f := cniLacks(c, s, who, role, g, vital)
+		if lacksTypes(vital) {
+			f.Why += types.why()
+			f.Evidence = append(f.Evidence, types.evidence()...)
+			f.Fix.Text += " A version of the plugin that knows the type need not ask."
+		}
+		who.lower(&f)
+		return c.Judged(f)
+	case len(g.undecided(c.Role)) > 0:
+		return c.Blocked(g.undecided(c.Role)...)
+	case who.doubt != nil:
+		return c.Blocked(*who.doubt)
+	case types.unread != nil && lacksTypes(g.missing):
+		return c.Blocked(*types.unread)
+	case len(surelyMissing(g)) > 0:
+		f := cniLacks(c, s, who, role, g, surelyMissing(g))
+		f.Confidence = finding.Possible
+		f.Why = fmt.Sprintf("aws-node uses %s (%s), which may not %s: %s. It starts without, and fails when a node needs a further interface.",
+			c.Role, who.how, phrase.And(actionNames(surelyMissing(g))), because(surelyMissing(g)))
+		return c.Judged(f)
+	}
+	return []finding.Finding{c.Pass("aws-node", fmt.Sprintf("uses %s (%s), which may %s", c.Role, who.how, strings.Join(vitalActions(needs), ", ")))}
+}
+
+// surelyMissing are the missing needs, unless a policy is not understood.
+func surelyMissing(g grants) []refusal {
+	if len(g.unread) > 0 {
+		return slices.DeleteFunc(slices.Clone(g.missing), func(r refusal) bool { return r.by.Verdict != policy.Denied })
+	}
+	return g.missing
+}
+
+func cniLacks(c facts.RoleGroup, s *facts.View, who cniIdentity, role snapshot.Role, g grants, lacks []refusal) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail,
+		Title:   phrase.Title("aws-node may not %s", phrase.Some(actionNames(lacks), 1)),
+		Why: fmt.Sprintf("aws-node uses %s (%s), which may not %s: %s. Until it may, the network of a new node is not ready.",
+			c.Role, who.how, phrase.And(actionNames(lacks)), because(lacks)),
+		Evidence: []finding.Evidence{
+			{What: "aws-node", Value: "uses " + c.Role + ": " + who.how},
+			policiesHeld(role),
+			{What: "Not allowed", Value: strings.Join(actionNames(g.missing), ", ")},
+		},
+		Fix: finding.Fix{Console: link.Role(s, c.Role)},
+	}
+	if s.CNI != nil && s.CNI.Image != "" {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Image of aws-node", Value: s.CNI.Image})
+	}
+	f.Fix.Text, f.Fix.Command = howToGrant(s, c.Role, lacks)
+	if who.later != "" {
+		f.Fix.Text = fmt.Sprintf("Make the pods of aws-node anew: they then use %s. A pod keeps the credentials that it was made with.", who.later)
+		f.Fix.Command = "kubectl rollout restart daemonset/aws-node --namespace kube-system"
+	}
+	return f
+}
+
+func cniGone(c facts.RoleGroup, s *facts.View, who cniIdentity) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail,
+		Title:   phrase.Title("aws-node's role %s was deleted", c.Name()),
+		Why: fmt.Sprintf("aws-node uses %s (%s), which IAM no longer has. It gets no credentials, so the network of a new node is not ready.",
+			c.Role, who.how),
+		Evidence: []finding.Evidence{{What: c.Role, Value: "iam:GetRole: " + facts.NoSuchEntity}, {What: "aws-node", Value: "uses " + c.Role + ": " + who.how}},
+		Fix: finding.Fix{
+			Text:    "Make the role again, or let aws-node use another one, and restart its pods.",
+			Console: link.Role(s, c.Role),
+		},
+	}
+	who.lower(&f)
+	return f
+}
+
+// describeTypes is the action by which the plugin learns of a type that is not in
+// its own table. Without it, it ends: "Failed calling DescribeInstanceTypes for
+// `c9g.large`: … UnauthorizedOperation" (aws/amazon-vpc-cni-k8s pkg/awsutils/awsutils.go,
+// FetchInstanceTypeLimits).
+const describeTypes = "ec2:DescribeInstanceTypes"
+
+// typesKnown are the instance types of some instances by what the running version of
+// the plugin knows of them.
+type typesKnown struct {
+	version  vpccni.Version
+	unknown  []string // that are not in its table
+	untold   []string // of which the data does not say
+	unread   *snapshot.Failure
+	releases vpccni.Releases
+}
+
+// knownTypes looks the types of instances up in the table of the running version.
+func knownTypes(s *facts.View, list []*snapshot.Instance) typesKnown {
+	var k typesKnown
+	var types []string
+	for _, i := range list {
+		if i.Type != "" && !i.Windows && !slices.Contains(types, i.Type) {
+			types = append(types, i.Type)
+		}
+	}
+	slices.Sort(types)
+	if s.CNI == nil || len(types) == 0 {
+		return k
+	}
+	version, ok := vpccni.OfImage(s.CNI.Image)
+	if !ok {
+		k.untold = types
+		k.unread = &snapshot.Failure{Source: snapshot.AWSNode, Reason: snapshot.Broken,
+			Message: fmt.Sprintf("the version in the image %q is not understood: whether it knows %s without asking EC2 cannot be told", s.CNI.Image, strings.Join(types, ", "))}
+		return k
+	}
+	k.version, k.releases = version, vpccni.ReadReleases()
+	for _, name := range types {
+		switch knows, told := k.releases.Know(version, name); {
+		case !told:
+			k.untold = append(k.untold, name)
+		case !knows:
+			k.unknown = append(k.unknown, name)
+		}
+	}
+	if len(k.untold) > 0 {
+		k.unread = &snapshot.Failure{Source: snapshot.AWSNode, Reason: snapshot.NotRead,
+			Message: fmt.Sprintf("whether %s knows %s without asking EC2 is not in the data, which goes up to %s of %s", version, strings.Join(k.untold, ", "), k.releases.Newest, k.releases.Date)}
+	}
+	return k
+}
+
+// why ends the reason of a finding.
+func (k typesKnown) why() string {
+	return fmt.Sprintf(" %s of the plugin does not know %s without asking EC2.", k.version, strings.Join(k.unknown, ", "))
+}
+
+// evidence is what the plugin does not know, and from where that is known.
+func (k typesKnown) evidence() []finding.Evidence {
+	if len(k.unknown) == 0 {
+		return nil
+	}
+	return []finding.Evidence{
+		{What: "Not in the table of " + k.version.String(), Value: strings.Join(k.unknown, ", ")},
+		{What: "Tables of instance types", Value: fmt.Sprintf("%s, up to %s of %s", vpccni.Source, k.releases.Newest, k.releases.Date)},
+	}
+}
+
+// lacksTypes tells that a role may not ask for types.
+func lacksTypes(lacks []refusal) bool {
+	return slices.ContainsFunc(lacks, func(r refusal) bool { return r.action == describeTypes })
 }

@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
@@ -16,6 +20,8 @@ import (
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/address"
+	"rollcall/shared/network/leak"
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -349,4 +355,616 @@ func smallest(c *routes.Scope, n taker, pods podNetwork) snapshot.InstanceType {
 	return slices.MinFunc(list, func(a, b snapshot.InstanceType) int {
 		return cmp.Or(cmp.Compare(n.demand(pods, a).First, n.demand(pods, b).First), cmp.Compare(a.Name, b.Name))
 	})
+}
+
+func LeakedInterfaces() check.Check {
+	return check.New(checkid.IPLeakedInterfaces, runLeakedInterfaces, snapshot.Clusters, snapshot.Subnets,
+		snapshot.Unattached, snapshot.CreatorsOf).
+		Using(snapshot.InstanceTypes, snapshot.AWSNode, snapshot.ENIConfigsOf)
+}
+
+const (
+	// muchLeaked addresses are worth a message, whatever the subnet's size: two
+	// nodes' worth of a usual type.
+	muchLeaked = 50
+	// shareLeaked is the share of a subnet that is, in percent.
+	shareLeaked = 10
+)
+
+// runLeakedInterfaces holds the rule:
+//
+//	none left behind                                                  Pass
+//	less is free than one node takes; with what they hold, enough     Fail, certain
+//	they hold more than 50 addresses or a tenth of the subnet         Fail, likely
+//	fewer                                                             Fail, advice
+//	owners that nobody asked for, and none left behind                Unknown
+func runLeakedInterfaces(s *facts.View) []finding.Finding {
+	l := s.Leaks()
+	if l.Ground.Account == "" || l.Ground.VPC == "" {
+		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: []snapshot.Failure{{
+			Source: snapshot.Clusters, Reason: snapshot.Broken, Message: "the cluster's account or VPC is not known: whose interfaces these are cannot be told",
+		}}}}
+	}
+	var list []finding.Finding
+	var well, told []string
+	for _, n := range s.Subnets {
+		if n.VPC != s.Cluster.VPC {
+			continue
+		}
+		here := l.Subnets[n.ID]
+		back, returned := returned(l, n.ID)
+		switch {
+		case here != nil && len(here.Own) > 0:
+			f := judge(l, n, here)
+			told = append(told, f.Covers...)
+			list = append(list, f)
+		case here != nil && here.Spared[leak.OwnerUnread] > 0:
+			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: n.ID, Covers: []string{n.ID}, Blocked: []snapshot.Failure{{
+				Source: snapshot.CreatorsOf, Reason: snapshot.NotRead, Message: "how the instances are that made interfaces in " + n.ID + " was not asked",
+			}}})
+		case returned:
+			list = append(list, finding.Finding{Outcome: finding.Pass, Resource: n.ID, Covers: []string{n.ID}, Evidence: []finding.Evidence{back}})
+		default:
+			well = append(well, n.ID)
+		}
+	}
+	// No leak keeps the other groups from launching.
+	for _, g := range s.Groups {
+		short := slices.ContainsFunc(list, func(f finding.Finding) bool {
+			return f.Outcome != finding.Pass && slices.Contains(g.Subnets, f.Resource)
+		})
+		if !short && !slices.Contains(told, g.Name) {
+			well = append(well, g.Name)
+		}
+	}
+	return append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append(well, s.Cluster.Name)})
+}
+
+func judge(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) finding.Finding {
+	f := leakFinding(l, n, here)
+	held, w := here.Addresses(), l.Wants(n.ID)
+	short := n.CIDR.IsValid() && launchable(l, n.ID) && n.Free < w.Count && n.Free+held >= w.Count && (!w.Block || here.Blocks() > 0)
+	switch {
+	// Of aws-node's settings nothing is known: no address at all is too few
+	// with any of them.
+	case short && (w.Sure || n.Free == 0):
+		f.Instances = unready(l, n.ID)
+		f.Covers = append(f.Covers, refused(l, n, held, w.Count)...)
+		explain(l, &f, n, here, w)
+	case held > muchLeaked, n.CIDR.IsValid() && held*100 > shareLeaked*address.Usable(n.CIDR):
+		f.Confidence = finding.Likely
+	default:
+		f.Confidence = finding.Advice
+	}
+	return f
+}
+
+// launchable tells that the cluster launches nodes in a subnet, or has its
+// pods' addresses there.
+func launchable(l facts.Leaks, id string) bool {
+	return slices.Contains(l.S.Scope.Launchable, id) || slices.Contains(l.S.Scope.Subnets, id) ||
+		slices.ContainsFunc(l.S.Groups, func(g snapshot.Group) bool { return slices.Contains(g.Subnets, id) }) ||
+		slices.ContainsFunc(l.S.Scoped(), func(i *snapshot.Instance) bool { return i.Subnet == id }) ||
+		slices.ContainsFunc(l.S.ENIConfigs, func(c snapshot.ENIConfig) bool { return c.Subnet == id })
+}
+
+// unready are the scope's instances in a subnet that registered and are not
+// Ready: an instance has its own address, which is all that registering takes.
+func unready(l facts.Leaks, subnet string) []string {
+	nodes := l.S.Index()
+	suspects, _ := nodes.Suspects()
+	var ids []string
+	for _, i := range suspects {
+		if i.Subnet == subnet && !i.Ended() && nodes.Nodes[i.ID] != nil {
+			ids = append(ids, i.ID)
+		}
+	}
+	for _, i := range l.S.Starving() {
+		if i.Subnet == subnet {
+			ids = append(ids, i.ID)
+		}
+	}
+	return ids
+}
+
+// refused are the groups whose launches EC2 refused for want of addresses in a
+// subnet, where what comes back is enough for all nodes that they still want
+// there. A group spreads them over its subnets.
+func refused(l facts.Leaks, n snapshot.Subnet, held, each int) []string {
+	if !l.S.Has(snapshot.Groups) || !l.S.Has(snapshot.Activities) {
+		return nil
+	}
+	groups := map[string]bool{}
+	for _, t := range l.S.Attempts().List {
+		if t.Verdict.Class == checkid.LaunchSubnetFull && !t.Unsure && t.Subnet == n.ID {
+			groups[t.Group] = true
+		}
+	}
+	missing := 0
+	for _, g := range l.S.Groups {
+		if groups[g.Name] {
+			parts := max(1, len(g.Subnets))
+			missing += (max(1, g.Desired-len(g.Instances)) + parts - 1) / parts
+		}
+	}
+	if n.Free+held < missing*each {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(groups))
+}
+
+// leakFinding tells what is left behind in a subnet, and what becomes of it.
+func leakFinding(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) finding.Finding {
+	owners := here.Owners()
+	held := here.Addresses()
+	what := fmt.Sprintf("%d %s of %d dead %s", len(here.Own), phrase.Plural(len(here.Own), "interface", "interfaces"), len(owners), phrase.Plural(len(owners), "node", "nodes"))
+	since := since(l, here)
+	f := finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  n.ID,
+		Covers:    []string{n.ID},
+		Resources: []string{n.ID, n.VPC},
+		Title:     phrase.Title("%d dead %s %d %s of %s", len(owners), phrase.Plural(len(owners), "node holds", "nodes hold"), held, phrase.Plural(held, "address", "addresses"), n.ID),
+		Why:       fmt.Sprintf("%s %s %d %s of %s (%s, %s)%s. Nothing is attached to them, and EC2 has ended or forgotten who made them.", what, phrase.Plural(len(here.Own), "holds", "hold"), held, phrase.Plural(held, "address", "addresses"), n.ID, n.CIDR, n.Zone, since),
+		Evidence: []finding.Evidence{
+			{What: "Left behind in " + n.ID, Value: fmt.Sprintf("%s, %d %s%s", what, held, phrase.Plural(held, "address", "addresses"), since)},
+			{What: "Interfaces", Value: phrase.Some(ids(l, here.Own), 5)},
+			{What: "Made by", Value: phrase.Some(owners, 5)},
+			{What: "Of cluster", Value: clusters(l, here)},
+		},
+		Fix: fix(l, n, here),
+	}
+	f.Evidence = append(f.Evidence, finding.Evidence{What: "eni-cleanup", Value: fate(l, here)})
+	if here.Others > 0 {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Not counted", Value: fmt.Sprintf("%d %s of dead nodes that name another cluster", here.Others, phrase.Plural(here.Others, "interface", "interfaces"))})
+	}
+	if len(here.Spared) > 0 {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Not left behind", Value: reasons(here.Spared)})
+	}
+	if back, returned := returned(l, n.ID); returned {
+		back.What = "Given back to " + n.ID
+		f.Evidence = append(f.Evidence, back)
+	}
+	return f
+}
+
+// explain says what the subnet lacks because of them.
+func explain(l facts.Leaks, f *finding.Finding, n snapshot.Subnet, here *facts.SubnetLeaks, w facts.NextNode) {
+	held := here.Addresses()
+	one := "one more node"
+	if w.Kind != "" {
+		one = "one more " + w.Kind
+	}
+	f.Why = strings.TrimSuffix(f.Why, " Nothing is attached to them, and EC2 has ended or forgotten who made them.")
+	if name := uncleaned(l); name != "" {
+		f.Why += fmt.Sprintf(" aws-node itself deletes none of them: %s=true.", name)
+	}
+	if n.Free == 0 {
+		// A remedy may be about fewer, those that were there for long: "them" would be its own.
+		all := phrase.Plural(len(here.Own), "it", fmt.Sprintf("all %d", len(here.Own)))
+		f.Why += fmt.Sprintf(" 0 are free: nothing can be launched there, and new pods of its nodes get no address. Deleting %s frees %d; %s takes %d.", all, held, one, w.Count)
+	} else {
+		f.Why += fmt.Sprintf(" %d %s free, and %s takes %d; deleting them makes it %d.", n.Free, phrase.Plural(n.Free, "is", "are"), one, w.Count, n.Free+held)
+	}
+	f.Evidence = append([]finding.Evidence{{What: "Addresses of " + n.ID, Value: fmt.Sprintf("%d free; %s takes %d at start; %d free once dead nodes' interfaces are deleted", n.Free, one, w.Count, n.Free+held)}}, f.Evidence...)
+}
+
+// uncleaning are the settings with which aws-node deletes nothing that was left
+// behind (amazon-vpc-cni-k8s, README).
+func uncleaning() []string {
+	return []string{"DISABLE_LEAKED_ENI_CLEANUP", "DISABLE_NETWORK_RESOURCE_PROVISIONING", "ENABLE_IMDS_ONLY_MODE"}
+}
+
+// uncleaned is the setting of aws-node that keeps it from deleting them itself;
+// empty without one, and where that was not read.
+func uncleaned(l facts.Leaks) string {
+	if !l.S.Has(snapshot.AWSNode) || l.S.CNI == nil {
+		return ""
+	}
+	for _, name := range uncleaning() {
+		if on, err := strconv.ParseBool(l.S.CNI.Env[name]); err == nil && on {
+			return name
+		}
+	}
+	return ""
+}
+
+// since is how long the oldest has been there, as far as dates can be read.
+func since(l facts.Leaks, here *facts.SubnetLeaks) string {
+	for _, v := range here.Own {
+		if !v.Created.IsZero() {
+			return fmt.Sprintf(", the oldest made %s UTC", v.Created.UTC().Format(phrase.DayAndMinute))
+		}
+	}
+	return ""
+}
+
+func ids(l facts.Leaks, list []leak.Verdict) []string {
+	ids := make([]string, len(list))
+	for i, v := range list {
+		ids[i] = v.Interface.ID
+	}
+	return ids
+}
+
+func clusters(l facts.Leaks, here *facts.SubnetLeaks) string {
+	none := 0
+	for _, v := range here.Own {
+		if v.Cluster == "" {
+			none++
+		}
+	}
+	switch named := len(here.Own) - none; {
+	case none == 0:
+		return l.S.Cluster.Name
+	case named == 0:
+		return "they name none: aws-node without CLUSTER_NAME made them"
+	default:
+		return fmt.Sprintf("%d name %s, %d none", named, l.S.Cluster.Name, none)
+	}
+}
+
+// sorted are those that eni-cleanup may delete by its own settings, and the
+// reasons why it leaves the others.
+func sorted(l facts.Leaks, here *facts.SubnetLeaks) (may []leak.Verdict, left map[leak.Reason]int) {
+	g := l.Ground
+	g.Grace, g.Untagged = l.S.Cleanup.Grace, l.S.Cleanup.Untagged
+	left = map[leak.Reason]int{}
+	for _, v := range here.Own {
+		if again := leak.Judge(v.Interface, g); again.Why == leak.Leaked {
+			may = append(may, again)
+		} else {
+			left[again.Why]++
+		}
+	}
+	return may, left
+}
+
+// fate is what eni-cleanup does with them.
+func fate(l facts.Leaks, here *facts.SubnetLeaks) string {
+	may, left := sorted(l, here)
+	text := ""
+	switch l.S.Cleanup.Mode {
+	case "delete":
+		text = fmt.Sprintf("on: deletes %d of them, once it has seen them twice", len(may))
+	case "dry-run":
+		text = fmt.Sprintf("dry-run: would delete %d of them", len(may))
+	case "report":
+		text = fmt.Sprintf("off for %s: could delete %d of them", l.S.Cluster.Name, len(may))
+	default:
+		text = fmt.Sprintf("could delete %d of them, where it is on", len(may))
+	}
+	if n := len(may) - len(naming(may)); n > 0 {
+		text += fmt.Sprintf("; %d %s no cluster, and %s only where all clusters of the VPC are watched and in mode delete", n, phrase.Plural(n, "names", "name"), phrase.Plural(n, "goes", "go"))
+	}
+	if len(left) > 0 {
+		text += "; not " + reasons(left)
+	}
+	return text
+}
+
+// naming are those that name a cluster: whatever the operator opted in, nobody
+// can see here whose the others are.
+func naming(list []leak.Verdict) []leak.Verdict {
+	return slices.DeleteFunc(slices.Clone(list), func(v leak.Verdict) bool { return v.Cluster == "" })
+}
+
+// fix is what to switch, or to paste.
+func fix(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) finding.Fix {
+	may, left := sorted(l, here)
+	f := finding.Fix{
+		Command: command.AWS(l.S, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+n.ID, "Name=status,Values=available", "Name=description,Values=aws-K8S-i-*"),
+		Console: link.EC2(l.S, "NIC:subnetId="+n.ID),
+	}
+	named := naming(may)
+	switch {
+	case l.S.Cleanup.Mode == "delete" && len(named) > 0:
+		f.Text = "Nothing: eni-cleanup runs every 15 minutes and deletes them."
+	case len(named) > 0:
+		f.Remedy = deleteLeakedInterfaces
+		f.Text = fmt.Sprintf("Let eni-cleanup delete them: deploy with the setting cleanup=%s=delete. Or delete them by hand; EC2 refuses to delete one that is in use.", l.S.Cluster.Name)
+		f.Command = deletes(l, named)
+	case len(may) > 0:
+		f.Text = fmt.Sprintf("Let eni-cleanup delete them: watch all clusters of %s, each in mode delete (settings clusters and cleanup). Or look at each of them, and delete by hand what nobody needs (the command lists them).", l.S.Cluster.VPC)
+	default:
+		f.Text = "Look at each of them, and delete by hand what nobody needs (the command lists them)."
+	}
+	if left[leak.Untagged] > 0 {
+		f.Text += fmt.Sprintf(" %d %s no cluster: where all clusters of the VPC are watched, set cleanupUntagged=%s.", left[leak.Untagged], phrase.Plural(left[leak.Untagged], "names", "name"), l.S.Cluster.VPC)
+	}
+	return f
+}
+
+// deletes are the commands that delete the oldest: no more than a person looks
+// through before pasting them.
+func deletes(l facts.Leaks, may []leak.Verdict) string {
+	const most = 20
+	ids := ids(l, may[:min(len(may), most)])
+	if len(ids) == 1 {
+		return command.AWS(l.S, "ec2 delete-network-interface", "--network-interface-id", ids[0])
+	}
+	return shell.Each(ids, "aws", "ec2", "delete-network-interface", "--region", l.S.Region, "--network-interface-id")
+}
+
+// reasons lists them with their numbers, most first.
+func reasons(counts map[leak.Reason]int) string {
+	list := slices.SortedFunc(maps.Keys(counts), func(a, b leak.Reason) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	var parts []string
+	for _, r := range list {
+		parts = append(parts, fmt.Sprintf("%d (%s)", counts[r], r))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// returned is what eni-cleanup gave back to a subnet lately.
+func returned(l facts.Leaks, subnet string) (finding.Evidence, bool) {
+	for _, r := range l.S.Returned {
+		if r.Subnet == subnet && r.Interfaces > 0 {
+			return finding.Evidence{What: subnet, Value: fmt.Sprintf("%d %s back; %d %s of %d dead %s", r.Addresses, phrase.Plural(r.Addresses, "address", "addresses"),
+				r.Interfaces, phrase.Plural(r.Interfaces, "interface", "interfaces"), r.Nodes, phrase.Plural(r.Nodes, "node", "nodes"))}, true
+		}
+	}
+	return finding.Evidence{}, false
+}
+
+// runwayHorizon is how long before a subnet runs out of addresses that is said,
+// where the snapshot names no other time.
+const runwayHorizon = 24 * time.Hour
+
+func Runway() check.Check {
+	// What one more node takes: without it, when no address is left.
+	return check.New(checkid.IPRunway, runRunway, snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets).
+		Using(snapshot.InstanceTypes, snapshot.AWSNode, snapshot.Groups, snapshot.NodePoolsOf,
+			snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
+}
+
+func runRunway(s *facts.View) []finding.Finding {
+	c := routes.Of(s)
+	samples := map[string][]snapshot.Sample{}
+	for _, x := range s.Samples {
+		samples[x.Subnet] = append(samples[x.Subnet], x)
+	}
+	var list []finding.Finding
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(s.Scope.Launchable))) {
+		if subnet, known := c.Net.Subnet(id); known {
+			list = append(list, runwayOf(c, subnet, samples[id]))
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, finding.Finding{
+			Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
+			Evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "no group may launch into a subnet"}},
+		})
+	}
+	return list
+}
+
+// runwayOf holds the rule:
+//
+//	no IPv4 range                                                Pass: nothing to foretell
+//	nobody looked often enough, or lately                        Unknown
+//	no more left than one node takes                             Fail, advice; ip/subnet-exhausted says it
+//	no fall, or it leaves more than the horizon                  Pass
+//	a fall of hours or days, all of its interval in the horizon  Fail, likely
+//	any other within the horizon                                 Fail, possible
+func runwayOf(c *routes.Scope, subnet snapshot.Subnet, samples []snapshot.Sample) finding.Finding {
+	pass := finding.Finding{Outcome: finding.Pass, Resource: subnet.ID, Covers: []string{subnet.ID}}
+	if !subnet.CIDR.IsValid() {
+		pass.Evidence = []finding.Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}
+		return pass
+	}
+	horizon := cmp.Or(c.S.Horizon, runwayHorizon)
+	n := node(c, subnet.ID)
+	p := pending(c, subnet.ID, n)
+	r, warn := address.Warn(samples, n.takes+p.addresses, horizon, c.S.Time)
+	if r.Reason == address.Reached && p.launches > 0 {
+		// What is wanted may go elsewhere: it is no fall.
+		r, warn = address.Warn(samples, n.takes, horizon, c.S.Time)
+	}
+	if r.Reason == address.TooFewSamples {
+		return finding.Finding{
+			Outcome: finding.Unknown, Resource: subnet.ID, Covers: []string{subnet.ID},
+			Blocked: []snapshot.Failure{{
+				Source: snapshot.LaunchHistory, Reason: snapshot.NotRead,
+				Message: fmt.Sprintf("what %s has left was not recorded often enough lately (%d samples)", subnet.ID, len(samples)),
+			}},
+		}
+	}
+	evidence := []finding.Evidence{{What: "Free addresses of " + subnet.ID, Value: spokenRunway(r, c.S.Time)}}
+	if p.launches > 0 {
+		evidence = append(evidence, finding.Evidence{What: "Launches wanted", Value: p.words(n)})
+	}
+	if !warn && r.Reason != address.Reached {
+		pass.Evidence = evidence
+		return pass
+	}
+	f := finding.Finding{
+		Outcome:    finding.Fail,
+		Confidence: finding.Possible,
+		Resource:   subnet.ID,
+		Covers:     []string{subnet.ID},
+		Resources:  []string{subnet.ID, subnet.VPC},
+		Title:      phrase.Title("%s runs out of addresses at about %s", subnet.ID, clockMinute(r.Empty, c.S.Time)),
+		Why:        runwayWhy(subnet, r, n, p, c.S.Time),
+		Evidence:   append(evidence, finding.Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)}),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Find what takes the addresses (the command lists interfaces that nothing is attached to), or let the groups launch into a subnet other than %s.", subnet.ID),
+			Command: command.AWS(c.S, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
+			Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID),
+		},
+	}
+	if r.Reason == address.Reached {
+		// ip/subnet-exhausted says it where somebody may still launch there.
+		f.Confidence = finding.Advice
+		f.Title = phrase.Title("%s has no addresses left for one more node", subnet.ID)
+		f.Why = fmt.Sprintf("%s had %s free at %s, and %s.", subnet.ID, thousands(r.Free), clockMinute(r.At, c.S.Time), n.needs())
+		return f
+	}
+	if r.Reason == address.Steady && !r.Latest.IsZero() && r.Latest.Sub(c.S.Time) <= horizon {
+		f.Confidence = finding.Likely
+	}
+	return f
+}
+
+// oneMore is what one more node takes in a subnet.
+type oneMore struct {
+	kind  string // instance type; empty where none is known
+	takes int    // addresses
+}
+
+// node is the smallest that a group may launch there, with the settings of
+// aws-node where they were read. Without its type all addresses count.
+func node(c *routes.Scope, subnet string) oneMore {
+	if !c.S.Has(snapshot.InstanceTypes) || len(c.S.InstanceTypes) == 0 {
+		return oneMore{}
+	}
+	pods := podNetworkOf(c.S)
+	n := taker{from: []string{subnet}}
+	n.subnet, _ = c.Net.Subnet(subnet)
+	takers, _ := takers(c, pods)
+	if i := slices.IndexFunc(takers, func(o taker) bool { return o.subnet.ID == subnet }); i >= 0 {
+		n = takers[i]
+	}
+	t := smallest(c, n, pods)
+	// A node with less than its first interface's addresses is no use: one
+	// address less than that is what must not be reached.
+	return oneMore{kind: t.Name, takes: max(n.demand(pods, t).First-1, 0)}
+}
+
+func (n oneMore) needs() string {
+	if n.kind == "" {
+		return "each node takes one at least"
+	}
+	return fmt.Sprintf("one more %s takes %d", n.kind, n.takes+1)
+}
+
+// pendingLaunches are those that groups want and have not made.
+type pendingLaunches struct {
+	launches, addresses int
+	groups              []string
+}
+
+// pending shares the launches that groups want among their subnets, as Auto
+// Scaling does, and the nodes that NodePools have asked for among theirs.
+func pending(c *routes.Scope, subnet string, n oneMore) pendingLaunches {
+	var p pendingLaunches
+	if !c.S.Has(snapshot.Groups) {
+		return p
+	}
+	for _, g := range c.S.Groups {
+		missing := g.Desired - len(g.Instances)
+		if missing <= 0 || !slices.Contains(g.Subnets, subnet) || zones.Stopped(g) {
+			continue
+		}
+		p.launches += int(math.Ceil(float64(missing) / float64(len(g.Subnets))))
+		p.groups = append(p.groups, g.Name)
+	}
+	for _, pool := range addressPools(c.S) {
+		if pool.Wanted > 0 && slices.Contains(pool.Subnets, subnet) {
+			p.launches += int(math.Ceil(float64(pool.Wanted) / float64(len(pool.Subnets))))
+			p.groups = append(p.groups, "NodePool "+pool.Name)
+		}
+	}
+	p.addresses = p.launches * (n.takes + 1)
+	return p
+}
+
+// runwayWhy says since when, how fast, and until when, with the interval.
+func runwayWhy(subnet snapshot.Subnet, r address.Runway, n oneMore, p pendingLaunches, now time.Time) string {
+	until := "some are left"
+	if n.takes > 0 {
+		until = fmt.Sprintf("one more %s fits (%d addresses)", n.kind, n.takes+1)
+	}
+	text := fmt.Sprintf("Since %s %s lost %s an hour, from %s to %s. At that pace %s until %s",
+		clockMinute(r.Since, now), subnet.ID, addressesOf(r.PerHour), thousands(max(r.From, r.Free)), thousands(r.Free), until, clockMinute(r.Empty, now))
+	if between := interval(r, now); between != "" {
+		text += " (" + between + ")"
+	}
+	if p.launches > 0 {
+		text += fmt.Sprintf("; of those, %d are for %d %s that %s wanted by %s", p.addresses, p.launches, phrase.Plural(p.launches, "launch", "launches"), phrase.Plural(p.launches, "is", "are"), phrase.Some(p.groups, 2))
+	}
+	return text + "."
+}
+
+// interval is the interval in words; empty where it is a minute.
+func interval(r address.Runway, now time.Time) string {
+	early := clockMinute(later(r.Earliest, now), now)
+	switch {
+	case r.Latest.IsZero():
+		return "at the earliest " + early
+	case clockMinute(r.Latest, now) == early:
+		return ""
+	}
+	return early + " to " + clockMinute(r.Latest, now)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// spokenRunway is what was seen, in words.
+func spokenRunway(r address.Runway, now time.Time) string {
+	have := fmt.Sprintf("%s at %s", thousands(r.Free), clockMinute(r.At, now))
+	switch r.Reason {
+	case address.Reached:
+		return have + ": no more than one node takes already"
+	case address.Wave:
+		return have + ": they fell as they do on other days, and came back then"
+	case address.Rising:
+		return have + ", and rising"
+	case address.NoTrend:
+		return have + ": no fall that goes on"
+	}
+	return fmt.Sprintf("%s, %s, %s an hour since %s: %s left", have, r.Reason, addressesOf(-r.PerHour), clockMinute(r.Since, now), roughly(r.Empty.Sub(now)))
+}
+
+func (p pendingLaunches) words(n oneMore) string {
+	return fmt.Sprintf("%d here, by %s: %d addresses of %s", p.launches, phrase.Some(p.groups, 4), p.addresses, cmp.Or(n.kind, "an unknown type"))
+}
+
+// addressesOf writes a pace: "42 addresses", "0.4 addresses".
+func addressesOf(perHour float64) string {
+	if math.Abs(perHour) < 10 {
+		text := strconv.FormatFloat(perHour, 'f', 1, 64)
+		return text + " " + phrase.Plural(int(math.Abs(perHour)*10+0.5)-9, "address", "addresses")
+	}
+	return thousands(int(math.Round(perHour))) + " addresses"
+}
+
+// roughly writes a long span: "7 h", "40 min".
+func roughly(d time.Duration) string {
+	if d < 2*time.Hour {
+		return fmt.Sprintf("%d min", int(max(d, 0).Minutes()))
+	}
+	return fmt.Sprintf("%d h", int(d.Hours()))
+}
+
+// clockMinute is a time to five minutes, which is how often subnets are looked
+// at, and with its day if that is another than that of the look.
+func clockMinute(t, now time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	t, now = t.UTC().Round(5*time.Minute), now.UTC()
+	if t.Format(time.DateOnly) != now.Format(time.DateOnly) {
+		return t.Format("2 Jan 15:04 UTC")
+	}
+	return t.Format("15:04 UTC")
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	text := strconv.Itoa(max(n, -n))
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	if n < 0 {
+		return "-" + text
+	}
+	return text
 }

@@ -2,9 +2,12 @@ package route
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
+	"strings"
 
 	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -210,5 +213,687 @@ func WayOut(c *routes.Scope, l routes.Table, action, not string) finding.Fix {
 	} else if !c.S.Has(snapshot.NATGateways) {
 		fix.Text = fmt.Sprintf("Lead 0.0.0.0/0 of %s to a NAT gateway that works. Which there are could not be read.", l.Table.ID)
 	}
+	return fix
+}
+
+// byInterface is a way whose first hop is an interface, or is not known.
+func byInterface(w path.Way) bool {
+	return routes.Rowless(w) || w.Row.Target.Kind == snapshot.ToInterface
+}
+
+func natInstanceFinding(c *routes.Scope, f wayFault) finding.Finding {
+	subnets := f.subnets()
+	return finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  f.id,
+		Covers:    subnets,
+		Instances: c.Stranded(subnets),
+		Resources: f.way.Resources(),
+		Title:     phrase.Title("%s forwards nothing", f.id),
+		Why: fmt.Sprintf("The default route of %s leads to %s, but %s. Nodes in %s cannot reach %s.",
+			phrase.Some(f.tables(), 3), f.id, f.way.Reason, phrase.Some(subnets, 3), phrase.And(path.Names(f.lost()))),
+		Evidence: append(f.evidence(), forwarderSeen(c, f.id)...),
+		Fix:      fixForwarder(c, f),
+	}
+}
+
+// forwards are the interface and the instance that a row leads to, as far as
+// they were read.
+func forwards(c *routes.Scope, id string) (snapshot.Interface, snapshot.Instance) {
+	var e snapshot.Interface
+	if i := slices.IndexFunc(c.S.Interfaces, func(e snapshot.Interface) bool { return e.ID == id }); i >= 0 {
+		e = c.S.Interfaces[i]
+	}
+	for _, in := range c.S.Instances {
+		if in.ID == id || in.ID == e.Instance && e.Instance != "" || slices.Contains(in.Interfaces, id) {
+			return e, in
+		}
+	}
+	return e, snapshot.Instance{}
+}
+
+func forwarderSeen(c *routes.Scope, id string) []finding.Evidence {
+	var list []finding.Evidence
+	e, i := forwards(c, id)
+	if e.ID != "" {
+		check := "off"
+		if e.SourceCheck {
+			check = "on"
+		}
+		value := fmt.Sprintf("%s, source/destination check %s", e.Status, check)
+		if e.Instance != "" {
+			value += ", attached to " + e.Instance
+		}
+		list = append(list, finding.Evidence{What: e.ID, Value: value})
+	}
+	if i.ID != "" {
+		list = append(list, finding.Evidence{What: i.ID, Value: i.State})
+	}
+	return list
+}
+
+// fixForwarder undoes what keeps the instance from forwarding: what is stopped
+// is started first.
+func fixForwarder(c *routes.Scope, f wayFault) finding.Fix {
+	e, i := forwards(c, f.id)
+	instance := e.Instance
+	if i.ID != "" {
+		instance = i.ID
+	}
+	stopped := i.State == "stopped" || i.State == "" && !e.SourceCheck && instance != ""
+	fix := finding.Fix{Console: link.EC2(c.S, "NetworkInterface:networkInterfaceId="+f.id)}
+	if strings.HasPrefix(f.id, "i-") {
+		fix.Console = link.EC2(c.S, "InstanceDetails:instanceId="+f.id)
+	}
+	switch {
+	case stopped:
+		fix.Text = fmt.Sprintf("Start %s. A NAT gateway in its place cannot be stopped.", instance)
+		fix.Command = command.AWS(c.S, "ec2 start-instances", "--instance-ids", instance)
+	case e.SourceCheck:
+		fix.Text = "Switch the source/destination check off, if the instance is meant to forward."
+		fix.Command = command.AWS(c.S, "ec2 modify-network-interface-attribute", "--network-interface-id", e.ID, "--no-source-dest-check")
+	case i.SourceCheck:
+		fix.Text = "Switch the source/destination check off, if the instance is meant to forward."
+		fix.Command = command.AWS(c.S, "ec2 modify-instance-attribute", "--instance-id", i.ID, "--no-source-dest-check")
+	default:
+		return leadElsewhere(c, f.lots[0], f.way)
+	}
+	return fix
+}
+
+func rowlessOrNAT(w path.Way) bool { return routes.Rowless(w) || byNAT(w) }
+
+func natNoInternetFinding(c *routes.Scope, f wayFault) finding.Finding {
+	nat, _ := c.Net.NAT(f.id)
+	ids := f.subnets()
+	said := finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  f.id,
+		Covers:    ids,
+		Instances: c.Stranded(ids),
+		Resources: f.way.Resources(),
+		Title:     phrase.Title("%s has no way to the internet", f.id),
+		Why: fmt.Sprintf("%s is available in %s, but %s. Nodes in %s cannot reach %s.",
+			f.id, nat.Subnet, f.way.Reason, phrase.Some(ids, 3), phrase.And(path.Names(f.lost()))),
+		Evidence: f.evidence(),
+		Fix:      fixStuckNAT(c, f, nat),
+	}
+	if table, ok := c.Net.Table(nat.Subnet); ok && len(said.Evidence) > 0 {
+		said.Evidence = slices.Insert(said.Evidence, 0, finding.Evidence{
+			What: fmt.Sprintf("Routes of %s, the table of %s", table.ID, nat.Subnet), Value: routes.Rows(table.Routes),
+		})
+	}
+	return said
+}
+
+// fixStuckNAT gives the gateway's subnet a way to the internet gateway. A
+// table that other subnets use too is left alone: they may rely on it.
+func fixStuckNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.Fix {
+	fix := finding.Fix{Console: link.VPC(c.S, "NatGatewayDetails:natGatewayId="+f.id)}
+	table, known := c.Net.Table(nat.Subnet)
+	igw, attached := c.Net.Gateway(nat.VPC)
+	public, other := publicTable(c, nat.VPC)
+	switch mode := c.Net.Mode(nat.Subnet, nat.VPC).Mode; {
+	case mode == snapshot.BlockBidirectional:
+		fix.Text = fmt.Sprintf("Lead 0.0.0.0/0 of %s to an internet gateway, and exclude %s from VPC Block Public Access (%s) with allow-egress: it drops the traffic else.", table.ID, nat.Subnet, mode)
+	case !known || !attached:
+		fix.Text = fmt.Sprintf("Attach an internet gateway to %s, and lead 0.0.0.0/0 of the table of %s to it.", nat.VPC, nat.Subnet)
+	case table.Fallback && other:
+		fix.Text = fmt.Sprintf("%s: leads to %s; %s has no association of its own", public.ID, igw.ID, nat.Subnet)
+		fix.Command = command.AWS(c.S, "ec2 associate-route-table", "--route-table-id", public.ID, "--subnet-id", nat.Subnet)
+	case !table.Fallback && slices.Equal(table.Subnets, []string{nat.Subnet}):
+		fix.Text = fmt.Sprintf("%s: attached to %s; only %s uses %s", igw.ID, nat.VPC, nat.Subnet, table.ID)
+		fix.Command = command.Route(c.S, setRoute(table.Routes, "0.0.0.0/0"), table.ID, "0.0.0.0/0", "--gateway-id", igw.ID)
+	default:
+		fix.Text = fmt.Sprintf("Associate %s with a table of its own whose 0.0.0.0/0 leads to %s. Other subnets use %s too, so do not change that.", nat.Subnet, igw.ID, table.ID)
+	}
+	return fix
+}
+
+// publicTable is a table of the VPC that leads to its internet gateway.
+func publicTable(c *routes.Scope, vpc string) (snapshot.RouteTable, bool) {
+	for _, t := range c.S.RouteTables {
+		if t.VPC != vpc || len(t.Subnets) == 0 {
+			continue
+		}
+		if _, known := c.Net.Subnet(t.Subnets[0]); known && c.Net.Internet(t.Subnets[0]).Verdict == path.NeedsPublicIP {
+			return t, true
+		}
+	}
+	return snapshot.RouteTable{}, false
+}
+
+// setRoute is the action that sets a table's route for a destination.
+func setRoute(list []snapshot.Route, destination string) string {
+	if slices.ContainsFunc(list, func(r snapshot.Route) bool { return path.Destination(r) == destination }) {
+		return "replace-route"
+	}
+	return "create-route"
+}
+
+func natUnusable(c *routes.Scope) []finding.Finding {
+	open := func(w path.Way) bool { return maySpareNAT(c, w) }
+	return wayCheck{fault: path.NATUnusable, id: atEnd, open: open, say: natUnusableFinding}.findings(c)
+}
+
+// maySpareNAT tells that a way that leaves what is read may still end at an
+// unusable NAT gateway. A public one that is available is usable, wherever it
+// leads.
+func maySpareNAT(c *routes.Scope, w path.Way) bool {
+	nat, seen := c.Net.NAT(w.Row.Target.ID)
+	return routes.Rowless(w) || byNAT(w) && !(seen && nat.Public)
+}
+
+func natUnusableFinding(c *routes.Scope, f wayFault) finding.Finding {
+	nat, _ := c.Net.NAT(f.id)
+	state := path.NATState(nat.State)
+	if nat.State == "available" {
+		state = "is private and leads nowhere"
+	}
+	ids := f.subnets()
+	return finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  f.id,
+		Covers:    ids,
+		Instances: c.Stranded(ids),
+		Resources: f.way.Resources(),
+		Title:     phrase.Title("%s %s", f.id, state),
+		Why: fmt.Sprintf("%s %s %s to %s, but %s. Nodes in %s cannot reach %s.",
+			phrase.Some(f.tables(), 3), phrase.Verb(f.tables(), "sends", "send"), path.Destination(f.way.Row), f.way.Row.Target.ID,
+			phrase.Clip(f.way.Reason), phrase.Some(ids, 3), phrase.And(path.Names(f.lost()))),
+		Evidence: f.evidence(),
+		Fix:      fixNAT(c, f, nat),
+	}
+}
+
+func fixNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.Fix {
+	fix := finding.Fix{Console: link.VPC(c.S, "NatGatewayDetails:natGatewayId="+f.id)}
+	var commands []string
+	for _, l := range f.lots {
+		other, why, ok := ToNAT(c, l.Table.VPC, l.Zones(), f.id)
+		if !ok {
+			break
+		}
+		fix.Text = why
+		commands = append(commands, command.Route(c.S, "replace-route", l.Table.ID, path.Destination(f.way.Row), "--nat-gateway-id", other.ID))
+	}
+	switch {
+	case nat.State == "pending":
+		return finding.Fix{Text: "Wait: a new NAT gateway takes a few minutes to become available. Nodes that miss their time then need replacing.", Console: fix.Console}
+	case len(commands) == len(f.lots):
+		fix.Command = command.Several(commands)
+	default:
+		fix.Text = fmt.Sprintf("Make a new public NAT gateway in a public subnet, and lead %s of %s to it. No other NAT gateway of %s works.", path.Destination(f.way.Row), phrase.Some(f.tables(), 3), nat.VPC)
+	}
+	return fix
+}
+
+func detachedFinding(c *routes.Scope, f wayFault) finding.Finding {
+	subnets, vpc := f.subnets(), vpcOf(c, inTable(f.lots[0], f.way), f.lots[0])
+	var attached []string
+	for _, igw := range c.S.InternetGateways {
+		if igw.ID == f.id {
+			attached = igw.Attached
+		}
+	}
+	where := "to no VPC"
+	if len(attached) > 0 {
+		where = "to " + phrase.And(attached)
+	}
+	return finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  f.id,
+		Covers:    subnets,
+		Instances: c.Stranded(subnets),
+		Resources: f.way.Resources(),
+		Title:     phrase.Title("%s is not attached to %s", f.id, vpc),
+		Why: fmt.Sprintf("%s leads to %s, which is attached %s. Nodes in %s cannot reach %s.",
+			inTable(f.lots[0], f.way), f.id, where, phrase.Some(subnets, 3), phrase.And(path.Names(f.lost()))),
+		Evidence: append(f.evidence(), finding.Evidence{What: f.id, Value: "attached " + where}),
+		Fix:      fixDetached(c, f, attached),
+	}
+}
+
+// fixDetached attaches a gateway that nobody else uses, where the VPC has no
+// other: a VPC can have one (VPC quotas), so a second one cannot be attached.
+func fixDetached(c *routes.Scope, f wayFault, attached []string) finding.Fix {
+	table := inTable(f.lots[0], f.way)
+	vpc := vpcOf(c, table, f.lots[0])
+	fix := finding.Fix{Console: link.VPC(c.S, "InternetGateway:internetGatewayId="+f.id)}
+	other, has := c.Net.Gateway(vpc)
+	switch {
+	case has:
+		fix.Text = fmt.Sprintf("%s is attached to %s", other.ID, vpc)
+		fix.Command = command.Route(c.S, "replace-route", table, destinationTo(c, table, f), "--gateway-id", other.ID)
+	case len(attached) == 0:
+		fix.Text = fmt.Sprintf("%s has no other internet gateway, and no other VPC uses %s", vpc, f.id)
+		fix.Command = command.AWS(c.S, "ec2 attach-internet-gateway", "--internet-gateway-id", f.id, "--vpc-id", vpc)
+	default:
+		fix.Text = fmt.Sprintf("Make an internet gateway, attach it to %s, and lead %s of %s to it. %s belongs to %s: leave it there.", vpc, destinationTo(c, table, f), table, f.id, phrase.And(attached))
+	}
+	return fix
+}
+
+// vpcOf is the VPC of the table that leads to the gateway: behind a transit
+// gateway it is not the nodes'.
+func vpcOf(c *routes.Scope, table string, l routes.Table) string {
+	for _, t := range c.S.RouteTables {
+		if t.ID == table {
+			return t.VPC
+		}
+	}
+	return l.Table.VPC
+}
+
+// destinationTo is the row of a table that leads to what ends the way.
+func destinationTo(c *routes.Scope, table string, f wayFault) string {
+	for _, t := range c.S.RouteTables {
+		if t.ID != table {
+			continue
+		}
+		if i := slices.IndexFunc(t.Routes, func(r snapshot.Route) bool { return r.Target.ID == f.way.At && r.PrefixList == "" }); i >= 0 {
+			return path.Destination(t.Routes[i])
+		}
+	}
+	return "0.0.0.0/0"
+}
+
+func igwNoPublicIP(c *routes.Scope) []finding.Finding {
+	var list []finding.Finding
+	list = append(list, c.Blind...)
+	for _, l := range c.Lots {
+		list = append(list, publicAddresses(c, l)...)
+	}
+	return list
+}
+
+func publicAddresses(c *routes.Scope, l routes.Table) []finding.Finding {
+	if w, away := l.Open(); away && routes.Rowless(w) {
+		return []finding.Finding{routes.Beyond(l, w)}
+	}
+	if len(l.Outside()) == 0 || l.Internet.Verdict != path.NeedsPublicIP {
+		return []finding.Finding{l.Pass()}
+	}
+	var list []finding.Finding
+	for _, subnet := range l.Subnets {
+		if f, judged := publicAddress(c, l, subnet); judged {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// publicAddress judges one subnet by its running instances: what they have
+// counts, whatever the subnet's setting is, as a launch template overrides it.
+// Where there is none, a subnet that assigns addresses is well, and of one that
+// does not it is not known what the launch template does. An instance that is
+// still pending may not show its address yet, and says nothing. In an IPv6
+// cluster a way out over IPv6 may do.
+func publicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) (finding.Finding, bool) {
+	var without, waiting []string
+	with := 0
+	for _, i := range c.All[subnet.ID] {
+		switch {
+		case i.PublicIP.IsValid():
+			with++
+		case i.State == "pending":
+			waiting = append(waiting, i.ID)
+		default:
+			without = append(without, i.ID)
+		}
+	}
+	if with == 0 && len(without) == 0 && len(waiting) == 0 {
+		without = neverHad(c, subnet)
+	}
+	setting := "does not assign them"
+	if subnet.AssignPublicIP {
+		setting = "assigns them"
+	}
+	switch {
+	case len(without) > 0:
+	case with > 0, len(waiting) == 0 && subnet.AssignPublicIP:
+		return finding.Finding{
+			Outcome: finding.Pass, Resource: subnet.ID, Covers: []string{subnet.ID},
+			Evidence: []finding.Evidence{{What: subnet.ID, Value: fmt.Sprintf("%s; public addresses: the subnet %s, %d instances have one", path.Row(l.Internet.Row), setting, with)}},
+		}, true
+	case len(waiting) > 0:
+		return finding.Finding{}, false
+	default:
+		return unsettled(c, subnet, "no instance runs there, and what the launch template assigns is not read"), true
+	}
+	if c.S.Cluster.IPv6 && slices.ContainsFunc(l.Table.Routes, routes.SixOut) {
+		return unsettled(c, subnet, "the nodes may reach the internet over IPv6"), true
+	}
+	if l.Proven() {
+		f := l.Works()
+		f.Resource, f.Covers = subnet.ID, []string{subnet.ID}
+		return f, true
+	}
+	one := routes.Table{S: l.S, Table: l.Table, Subnets: []snapshot.Subnet{subnet}, Paths: l.Paths, Internet: l.Internet}
+	f := finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  subnet.ID,
+		Covers:    []string{subnet.ID},
+		Instances: c.Stranded([]string{subnet.ID}),
+		Resources: l.Internet.Resources(),
+		Title:     phrase.Title("%s gives its nodes no public address", subnet.ID),
+		Why: fmt.Sprintf("%s sends 0.0.0.0/0 to %s, which serves public addresses only, and %s does not assign them. Nodes cannot reach %s.",
+			l.Table.ID, l.Internet.At, subnet.ID, phrase.And(path.Names(l.Outside()))),
+		Evidence: append(one.Evidence(), finding.Evidence{What: "Public addresses", Value: subnet.ID + " " + setting}),
+		Fix:      fixPublicAddress(c, l, subnet),
+	}
+	f.Instances = slices.DeleteFunc(f.Instances, func(id string) bool { return !slices.Contains(without, id) })
+	f.Evidence[len(f.Evidence)-1].Value += fmt.Sprintf("; none on %s", phrase.Some(without, 5))
+	if l.Witness != "" {
+		f.Confidence = finding.Likely
+	}
+	if subnet.AssignPublicIP {
+		f.Title = phrase.Title("instances in %s have no public address", subnet.ID)
+		f.Why = fmt.Sprintf("%s sends 0.0.0.0/0 to %s, which serves public addresses only. %s assigns them, but the launch template's network interface turns that off: %s %s none. Nodes cannot reach %s.",
+			l.Table.ID, l.Internet.At, subnet.ID, phrase.Some(without, 3), phrase.Verb(without, "has", "have"), phrase.And(path.Names(l.Outside())))
+	}
+	return f, true
+}
+
+// neverHad are the instances that ended and, by their launch template and the
+// subnet's setting, never had a public address; EC2 forgets it when they end.
+// Nil when that is not sure of all of them.
+func neverHad(c *routes.Scope, subnet snapshot.Subnet) []string {
+	for _, i := range c.Fell[subnet.ID] {
+		t, known := c.Template(i)
+		if !known || t.PublicIP == "true" || t.PublicIP == "" && subnet.AssignPublicIP {
+			return nil
+		}
+	}
+	return facts.IDs(c.Fell[subnet.ID])
+}
+
+// unsettled is the Unknown for a subnet whose public addresses cannot be judged.
+func unsettled(c *routes.Scope, subnet snapshot.Subnet, why string) finding.Finding {
+	return finding.Unread(subnet.ID, []string{subnet.ID}, snapshot.Failure{
+		Source: snapshot.Instances, Reason: snapshot.NotRead, Message: subnet.ID + ": " + why,
+	})
+}
+
+func fixPublicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) finding.Fix {
+	fix := finding.Fix{Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID)}
+	if subnet.AssignPublicIP {
+		fix.Text = "Set AssociatePublicIpAddress to true in the launch template's network interface, or take the interface out of it; then replace the instances."
+		return fix
+	}
+	fix.Text = fmt.Sprintf("Then replace the instances. If %s is meant to be private, associate it with a table that leads to a NAT gateway instead.", subnet.ID)
+	if other, ok := sibling(c, l.Table, []string{subnet.Zone}); ok {
+		fix.Text = fmt.Sprintf("Then replace the instances. If %s is meant to be private, associate it with %s, which leads to a NAT gateway, instead.", subnet.ID, other.ID)
+	}
+	fix.Command = command.AWS(c.S, "ec2 modify-subnet-attribute", "--subnet-id", subnet.ID, "--map-public-ip-on-launch")
+	return fix
+}
+
+// overIPv6 settles a lot that reaches a dual-stack endpoint over IPv6. Clients
+// that are refused there try IPv4 too, so only an admission settles it.
+func overIPv6(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
+	if !c.S.Cluster.IPv6 || !dualStack(c.S.Cluster.Endpoint) || len(l.Subnets) == 0 {
+		return finding.Finding{}, false
+	}
+	w := c.Net.Internet6(l.Subnets[0].ID)
+	open, partly := true, false
+	for _, s := range l.Subnets {
+		for _, block := range s.IPv6 {
+			inside := slices.ContainsFunc(c.S.Cluster.PublicAccessCIDRs, func(p netip.Prefix) bool { return p.Bits() <= block.Bits() && p.Overlaps(block) })
+			open = open && inside
+			partly = partly || slices.ContainsFunc(c.S.Cluster.PublicAccessCIDRs, block.Overlaps)
+		}
+		open = open && len(s.IPv6) > 0
+	}
+	switch {
+	case w.Good() && open:
+		return admittedFinding(c, l), true
+	case w.Verdict == path.LeavesView && partly:
+		return routes.Beyond(l, w), true
+	case w.Good() && partly:
+		return cannotTell(c, l, snapshot.Instances, "a part of the subnet's IPv6 addresses is admitted"), true
+	}
+	return finding.Finding{}, false
+}
+
+// dualStack tells the endpoint of an IPv6 cluster made after October 2024,
+// which has IPv6 addresses too (EKS user guide, "Cluster API server endpoint").
+func dualStack(endpoint string) bool {
+	return strings.Contains(endpoint, ".api.aws") || strings.Contains(endpoint, ".api.amazonwebservices.com.cn")
+}
+
+func privateAPIFinding(c *routes.Scope, l routes.Table) finding.Finding {
+	p := l.API()
+	if p.Means != path.ByPrivateAPI || l.Table.VPC == c.S.Cluster.VPC || p.Good() {
+		f := l.Pass()
+		f.Evidence = []finding.Evidence{{What: "Path to " + path.API.Name(), Value: p.String()}}
+		return f
+	}
+	if l.Witness != "" && p.Verdict != path.LeavesView {
+		return l.Works() // a Ready node reaches the API, whatever is seen of the way
+	}
+	if p.Verdict == path.LeavesView {
+		return routes.Beyond(l, p.Way)
+	}
+	decided := nearest(c, l, p)
+	return finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  decided,
+		Covers:    l.IDs(),
+		Instances: c.Stranded(l.IDs()),
+		Resources: p.Resources(),
+		Title:     phrase.Title("%s cannot reach the private API in %s", phrase.Subject(l.IDs(), "subnet"), c.S.Cluster.VPC),
+		Why: fmt.Sprintf("%s has only a private endpoint, in %s. The way there from %s in %s: %s.",
+			c.S.Cluster.Name, c.S.Cluster.VPC, phrase.Some(l.IDs(), 3), l.Table.VPC, p.Reason),
+		Evidence: l.Evidence(),
+		Fix:      fixAPIPrivate(c, l, decided),
+	}
+}
+
+// nearest is the table that decided, if it belongs to the nodes' VPC or to a
+// transit gateway: what a NAT gateway's subnet does with private addresses is
+// beside the point.
+func nearest(c *routes.Scope, l routes.Table, p path.Path) string {
+	for _, t := range c.S.RouteTables {
+		if t.ID == p.Table && p.Row.Target.Kind != snapshot.ToTransitGateway && p.Row.Target.Kind != snapshot.ToPeering {
+			return l.Table.ID
+		}
+	}
+	return inTable(l, p)
+}
+
+// fixAPIPrivate leads the table to a peering connection between the two VPCs,
+// if there is one. Where the table leads there already, it is the table that decided
+// which must lead back.
+func fixAPIPrivate(c *routes.Scope, l routes.Table, decided string) finding.Fix {
+	fix := finding.Fix{Console: link.RouteTable(c.S, decided)}
+	theirs := c.S.Cluster.VPC
+	for _, p := range c.S.Peerings {
+		for _, end := range [][2]snapshot.PeerVPC{{p.Requester, p.Accepter}, {p.Accepter, p.Requester}} {
+			if p.State != "active" || end[0].VPC != l.Table.VPC || end[1].VPC != theirs || len(end[0].CIDRs) == 0 || len(end[1].CIDRs) == 0 {
+				continue
+			}
+			table, to := l.Table.ID, end[1].CIDRs[0].String()
+			fix.Text = fmt.Sprintf("%s connects %s and %s. The tables of the cluster's subnets must lead back by it too.", p.ID, l.Table.VPC, theirs)
+			if decided != table && leadsBy(l.Table.Routes, p.ID) {
+				table, to = decided, end[0].CIDRs[0].String()
+				fix.Text = fmt.Sprintf("%s leads to %s by %s. What lacks is the way back: %s must lead %s to it.", l.Table.ID, theirs, p.ID, table, to)
+			}
+			fix.Command = command.Route(c.S, setRoute(routesOf(c, table), to), table, to, "--vpc-peering-connection-id", p.ID)
+			return fix
+		}
+	}
+	fix.Text = fmt.Sprintf("Connect %s and %s by peering or a transit gateway, with routes both ways, or switch on the cluster's public endpoint.", l.Table.VPC, theirs)
+	return fix
+}
+
+// leadsBy reports whether a table has a route to a peering connection that works.
+func leadsBy(list []snapshot.Route, peering string) bool {
+	return slices.ContainsFunc(list, func(r snapshot.Route) bool { return r.Target.ID == peering && r.State == "active" })
+}
+
+func routesOf(c *routes.Scope, table string) []snapshot.Route {
+	for _, t := range c.S.RouteTables {
+		if t.ID == table {
+			return t.Routes
+		}
+	}
+	return nil
+}
+
+// excluded is a lot whose addresses the public endpoint does not admit.
+type excluded struct {
+	lot       routes.Table
+	from      []string // addresses, as CIDRs
+	instances []string
+	partly    bool // another address of the same gateway is admitted
+}
+
+func publicCIDRs(c *routes.Scope) []finding.Finding {
+	list := slices.Clone(c.Blind)
+	var out []excluded
+	for _, l := range c.Lots {
+		f, r := publicCIDR(c, l)
+		if r != nil {
+			out = append(out, *r)
+			continue
+		}
+		list = append(list, f)
+	}
+	if len(out) > 0 {
+		list = append(list, refusal(c, out))
+	}
+	return list
+}
+
+// publicCIDR judges one lot.
+func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
+	cluster := c.S.Cluster
+	p := l.API()
+	switch {
+	case p.Means != path.ByInternet && p.Means != path.ByOwnName, l.Witness != "", p.Verdict != path.LeavesView && !p.Good():
+		return admittedFinding(c, l), nil
+	case !cluster.EndpointPublic || len(cluster.PublicAccessCIDRs) == 0:
+		return cannotTell(c, l, snapshot.Clusters, "EKS does not say whom the public endpoint admits"), nil
+	case facts.Anyone(cluster.PublicAccessCIDRs, false):
+		return admittedFinding(c, l), nil
+	case p.Verdict == path.LeavesView:
+		return routes.Beyond(l, p.Way), nil
+	}
+	if f, settled := overIPv6(c, l); settled {
+		return f, nil
+	}
+	if p.Verdict == path.NeedsPublicIP {
+		return byOwnAddress(c, l)
+	}
+	if len(p.From) == 0 {
+		return cannotTell(c, l, snapshot.NATGateways, "the address that traffic leaves from is not known: "+p.Way.String()), nil
+	}
+	r := excluded{lot: l, instances: c.Stranded(l.IDs())}
+	for _, a := range p.From {
+		if facts.Admits(cluster.PublicAccessCIDRs, a) {
+			r.partly = true
+			continue
+		}
+		r.from = append(r.from, facts.Host(a))
+	}
+	if len(r.from) == 0 {
+		return admittedFinding(c, l), nil
+	}
+	return finding.Finding{}, &r
+}
+
+// byOwnAddress judges a lot whose instances leave from their own addresses.
+// One that has none is route/igw-no-public-ip.
+func byOwnAddress(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
+	r := excluded{lot: l}
+	admitted := 0
+	for _, id := range l.IDs() {
+		for _, i := range c.All[id] {
+			switch {
+			case !i.PublicIP.IsValid():
+			case facts.Admits(c.S.Cluster.PublicAccessCIDRs, i.PublicIP):
+				admitted++
+			case !c.Ready[i.ID]:
+				r.from = append(r.from, facts.Host(i.PublicIP))
+				r.instances = append(r.instances, i.ID)
+			}
+		}
+	}
+	switch {
+	case len(r.from) > 0:
+		return finding.Finding{}, &r
+	case admitted > 0:
+		return admittedFinding(c, l), nil
+	}
+	return cannotTell(c, l, snapshot.Instances, "no instance there shows the address that it leaves from"), nil
+}
+
+func admittedFinding(c *routes.Scope, l routes.Table) finding.Finding {
+	f := l.Pass()
+	f.Evidence = []finding.Evidence{
+		{What: "Path to " + path.API.Name(), Value: l.API().String()},
+		{What: "publicAccessCidrs", Value: facts.Cidrs(c.S.Cluster.PublicAccessCIDRs)},
+	}
+	return f
+}
+
+func cannotTell(c *routes.Scope, l routes.Table, source snapshot.Source, why string) finding.Finding {
+	return finding.Unread(l.Table.ID, l.IDs(), snapshot.Failure{
+		Source: source, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", l.Table.ID, why),
+	})
+}
+
+// refusal is the finding on all lots that the public endpoint does not admit:
+// one list of ranges refuses them all.
+func refusal(c *routes.Scope, list []excluded) finding.Finding {
+	cluster := c.S.Cluster
+	f := finding.Finding{Outcome: finding.Fail, Resource: cluster.Name}
+	var from []string
+	outside, partly := false, false
+	for _, r := range list {
+		f.Covers = append(f.Covers, r.lot.IDs()...)
+		f.Instances = append(f.Instances, r.instances...)
+		f.Resources = append(f.Resources, r.lot.API().Resources()...)
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Path to " + path.API.Name(), Value: r.lot.API().String()})
+		from = append(from, r.from...)
+		outside = outside || r.lot.Table.VPC != cluster.VPC
+		partly = partly || r.partly
+	}
+	slices.Sort(from)
+	from = slices.Compact(from)
+	if partly {
+		f.Confidence = finding.Likely // a gateway with several addresses uses any of them
+	}
+	f.Evidence = append(f.Evidence,
+		finding.Evidence{What: "publicAccessCidrs", Value: facts.Cidrs(cluster.PublicAccessCIDRs)},
+		finding.Evidence{What: "Traffic leaves from", Value: phrase.Some(from, 10)})
+	f.Title = phrase.Title("the API of %s does not admit %s", cluster.Name, phrase.Some(from, 1))
+	f.Why = fmt.Sprintf("Private access is off, so nodes in %s use the public endpoint. Their traffic leaves from %s; publicAccessCidrs has only %s.",
+		phrase.Some(f.Covers, 3), phrase.Some(from, 3), facts.Cidrs(cluster.PublicAccessCIDRs))
+	if cluster.EndpointPrivate {
+		f.Why = fmt.Sprintf("Nodes in %s are outside of %s and use the public endpoint. Their traffic leaves from %s; publicAccessCidrs has only %s.",
+			phrase.Some(f.Covers, 3), cluster.VPC, phrase.Some(from, 3), facts.Cidrs(cluster.PublicAccessCIDRs))
+	}
+	f.Fix = fixCIDR(c, from, outside)
+	return f
+}
+
+// fixCIDR switches on private access, which needs no list of addresses; nodes
+// in another VPC have no use for it, and their addresses are added.
+func fixCIDR(c *routes.Scope, from []string, outside bool) finding.Fix {
+	cluster := c.S.Cluster
+	fix := finding.Fix{Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s", link.Host(c.S), c.S.Region, cluster.Name)}
+	change := "endpointPrivateAccess=true"
+	fix.Text = fmt.Sprintf("Private access keeps the nodes' traffic in %s. Or add %s to publicAccessCidrs.", cluster.VPC, phrase.Some(from, 3))
+	if outside {
+		all := make([]string, 0, len(cluster.PublicAccessCIDRs)+len(from))
+		for _, p := range cluster.PublicAccessCIDRs {
+			all = append(all, p.String())
+		}
+		change = "publicAccessCidrs=" + strings.Join(append(all, from...), ",")
+		fix.Text = fmt.Sprintf("Adds %s to those that are admitted.", phrase.Some(from, 3))
+	}
+	fix.Command = command.AWS(c.S, "eks update-cluster-config", "--name", cluster.Name, "--resources-vpc-config", change)
 	return fix
 }

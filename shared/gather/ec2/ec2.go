@@ -549,7 +549,7 @@ func statuses(api ec2.DescribeInstanceStatusAPIClient) source.Source {
 	return source.Source{
 		Name:  snapshot.Statuses,
 		Calls: []source.Call{{Action: "ec2:DescribeInstanceStatus"}},
-		Read: source.Through(api, readStatuses),
+		Read:  source.Through(api, readStatuses),
 	}
 }
 
@@ -663,7 +663,7 @@ func launchTemplates(api ec2.DescribeLaunchTemplateVersionsAPIClient) source.Sou
 			snapshot.Nodegroups,
 		},
 		Calls: []source.Call{{Action: "ec2:DescribeLaunchTemplateVersions"}},
-		Read: source.Through(api, readLaunchTemplates),
+		Read:  source.Through(api, readLaunchTemplates),
 	}
 }
 

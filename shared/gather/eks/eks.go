@@ -51,7 +51,7 @@ func accessEntries(api AccessEntries) source.Source {
 			snapshot.Nodegroups, // which name node roles too
 		},
 		Calls: entryCalls(),
-		Read: source.Through(api, readAccess),
+		Read:  source.Through(api, readAccess),
 	}
 }
 

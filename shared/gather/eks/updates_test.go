@@ -10,9 +10,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
@@ -179,4 +181,18 @@ func (w without) ListUpdates(ctx context.Context, in *eks.ListUpdatesInput, o ..
 		return nil, w.err
 	}
 	return w.history.ListUpdates(ctx, in, o...)
+}
+
+func TestHollowAnswers(t *testing.T) {
+	gathertest.Converts(t, nodegroup)
+	gathertest.Converts(t, addon)
+	gathertest.Converts(t, func(e ekstypes.AccessEntry) snapshot.AccessEntry { return accessEntry("p", e) })
+	gathertest.Converts(t, func(c ekstypes.Cluster) snapshot.Cluster { out, _ := cluster(c); return out })
+}
+
+// TestEmptyCluster: an answer that says nothing is read as nothing.
+func TestEmptyCluster(t *testing.T) {
+	if _, err := cluster(ekstypes.Cluster{}); err != nil {
+		t.Errorf("cluster: %v", err)
+	}
 }

@@ -440,7 +440,7 @@ func reservations(api Reservations) source.Source {
 			snapshot.TransitGateways, // behind which are further subnets
 		},
 		Calls: []source.Call{{Action: "ec2:GetSubnetCidrReservations"}},
-		Read: source.Through(api, readReservations),
+		Read:  source.Through(api, readReservations),
 	}
 }
 
