@@ -21,6 +21,7 @@ import (
 	"rollcall/shared/checks/route"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 // Each check stands once in the list, in the order of the catalog, and has its entry.
@@ -74,9 +75,7 @@ func TestWhoWatches(t *testing.T) {
 			"spot/burst-exceeds-subnet", "zone/impaired", "karpenter/nodeclass-not-ready", "karpenter/nodepool-limit", "cni/ipv6", "cni/version", "cni/eniconfig", "cni/pod-identity-agent",
 		}},
 	} {
-		if diff := cmp.Diff(ids(tt.got), tt.want); diff != "" {
-			t.Errorf("%s (-got +want):\n%s", name, diff)
-		}
+		expect.Same(t, name, ids(tt.got), tt.want)
 	}
 	for _, c := range All() {
 		if swept := c.InSweep != nil || c.ID.Family() == checkid.Launch || c.ID.Family() == checkid.Karpenter || c.ID == checkid.RouteCrossZoneNAT || c.ID == checkid.InstanceClusterCA || c.ID == checkid.NodeNotInitialized || c.ID == checkid.IPBranchInterfaces || c.ID == checkid.IPPodWithoutAddress; swept != c.IsWatchedBy(check.Sweep) {
@@ -147,13 +146,9 @@ func TestExplaining(t *testing.T) {
 		{Entry: catalog.Entry{ID: "route/b", Explains: []checkid.ID{checkid.AnyJoinCause}}},
 		{Entry: catalog.Entry{ID: "node/c", After: []checkid.ID{"route/b", checkid.AnyJoinCause, "sg/d"}}},
 	}
-	if diff := cmp.Diff([]checkid.ID{"route/b", "route/a", "sg/d"}, Explaining(list, list[2])); diff != "" {
-		t.Errorf("Explaining (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "Explaining", Explaining(list, list[2]), []checkid.ID{"route/b", "route/a", "sg/d"})
 	list[0].After = []checkid.ID{checkid.AnyJoinCause}
-	if diff := cmp.Diff([]checkid.ID{"route/b"}, Explaining(list, list[0])); diff != "" {
-		t.Errorf("of one of the kind (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "of one of the kind", Explaining(list, list[0]), []checkid.ID{"route/b"})
 }
 
 // A check finds the same alone, among all others, and after them: none of them
@@ -217,9 +212,7 @@ func TestBrokenFactBreaksEveryCheckThatAsks(t *testing.T) {
 		"unknown prod [] check test/one: broken: the check itself broke: index out of range",
 		"unknown prod [] check test/two: broken: the check itself broke: index out of range",
 	}
-	if diff := cmp.Diff(got, want); diff != "" {
-		t.Errorf("Eval (-got +want):\n%s", diff)
-	}
+	expect.Same(t, "Eval", got, want)
 }
 
 // What a finding covers may be a fact's own list: Eval sorts a copy.
@@ -229,12 +222,8 @@ func TestEvalSortsACopy(t *testing.T) {
 		return []finding.Finding{{Outcome: finding.Pass, Resource: "prod", Covers: fact}}
 	}}
 	got := check.Eval([]check.Check{c}, &snapshot.Snapshot{})
-	if diff := cmp.Diff(got[0].Covers, []string{"subnet-a", "subnet-b"}); diff != "" {
-		t.Errorf("Covers (-got +want):\n%s", diff)
-	}
-	if diff := cmp.Diff(fact, []string{"subnet-b", "subnet-a"}); diff != "" {
-		t.Errorf("the fact itself (-got +want):\n%s", diff)
-	}
+	expect.Same(t, "Covers", got[0].Covers, []string{"subnet-a", "subnet-b"})
+	expect.Same(t, "the fact itself", fact, []string{"subnet-b", "subnet-a"})
 }
 
 func TestEveryCheckIsWhole(t *testing.T) {
@@ -289,9 +278,7 @@ func TestUnreadSourceIsUnknownNeverPass(t *testing.T) {
 					t.Errorf("%s, %s, without %s: got %v, want one unknown", name, c.ID, source, checktest.Lines(results))
 					continue
 				}
-				if got, want := results[0].Blocked[0].Call, "test:Read "+string(source); got != want {
-					t.Errorf("%s without %s: blocked by %q, want %q", c.ID, source, got, want)
-				}
+				expect.Equal(t, fmt.Sprintf("%s without %s: blocked by", c.ID, source), results[0].Blocked[0].Call, "test:Read "+string(source))
 			}
 		}
 	}
@@ -351,9 +338,7 @@ func TestConsoleByPartition(t *testing.T) {
 		"aws-cn":     "https://us-west-2.console.amazonaws.cn/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
 		"aws-us-gov": "https://us-west-2.console.amazonaws-us-gov.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
 	} {
-		if got := link.RouteTable(facts.NewView(&snapshot.Snapshot{Partition: partition, Region: "us-west-2"}), "rtb-1"); got != want {
-			t.Errorf("%s: %q, want %q", partition, got, want)
-		}
+		expect.Equal(t, fmt.Sprint(partition), link.RouteTable(facts.NewView(&snapshot.Snapshot{Partition: partition, Region: "us-west-2"}), "rtb-1"), want)
 	}
 }
 

@@ -35,6 +35,7 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
 	"rollcall/stage/platform/wire"
+	"rollcall/tools/expect"
 )
 
 // wholeVPC answers all network calls with one of each, in two pages where the call
@@ -111,9 +112,7 @@ func query(sources ...snapshot.Source) Query {
 func TestReadNetwork(t *testing.T) {
 	r, _ := reader(t, wholeVPC)
 	s, err := r.Read(context.Background(), query(network...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if len(s.Failures) > 0 {
 		t.Fatalf("failures %v", s.Failures)
 	}
@@ -138,9 +137,7 @@ func TestReadNetwork(t *testing.T) {
 		InstanceTypes:    []snapshot.InstanceType{{Name: "m5.large", Interfaces: 3, IPv4PerInterface: 10}},
 	}
 	got := &snapshot.Snapshot{Subnets: s.Subnets, VPCs: s.VPCs, RouteTables: s.RouteTables, NATGateways: s.NATGateways, InternetGateways: s.InternetGateways, EgressOnly: s.EgressOnly, Endpoints: s.Endpoints, InstanceTypes: s.InstanceTypes}
-	if diff := cmp.Diff(want, got, gathertest.Addresses); diff != "" {
-		t.Errorf("snapshot (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "snapshot", got, want, gathertest.Addresses)
 }
 
 // TestFailedSourceMakesUnknown is the law: what could not be read is named,
@@ -165,13 +162,9 @@ func TestFailedSourceMakesUnknown(t *testing.T) {
 				return &wire.Error{Code: test.code, Message: "no. Encoded authorization failure message: abc", Status: test.status}
 			}))
 			s, err := r.Read(context.Background(), query(network...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			want := map[snapshot.Source]snapshot.Failure{broken: {Source: broken, Reason: test.reason, Call: call, Code: test.code, Message: "no."}}
-			if diff := cmp.Diff(want, s.Failures); diff != "" {
-				t.Errorf("%s %s: failures (-want +got):\n%s", call, test.code, diff)
-			}
+			expect.Same(t, fmt.Sprintf("%s %s: failures", call, test.code), s.Failures, want)
 			for _, other := range network {
 				if other != broken && !s.Read[other] {
 					t.Errorf("%s %s: %s was not read either", call, test.code, other)
@@ -198,9 +191,7 @@ func TestSilentSourceIsNamed(t *testing.T) {
 	}))
 	r.patience = 200 * time.Millisecond
 	s, err := r.Read(context.Background(), query(snapshot.Endpoints, snapshot.RouteTables))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	f := s.Failures[snapshot.Endpoints]
 	if f.Reason != snapshot.TimedOut || f.Call != "ec2:DescribeVpcEndpoints" || !s.Read[snapshot.RouteTables] {
 		t.Errorf("failures %+v, read %v; want that the endpoints alone timed out", s.Failures, s.Read)
@@ -257,9 +248,7 @@ func TestReadWithoutTheCluster(t *testing.T) {
 	q := query(snapshot.RouteTables, snapshot.Nodes)
 	q.VPC = "vpc-1"
 	s, err := r.Read(context.Background(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if !s.Read[snapshot.RouteTables] {
 		t.Error("the route tables were not read")
 	}
@@ -274,9 +263,7 @@ func TestReadWithoutTheCluster(t *testing.T) {
 func TestUnreachableKubernetesIsNamed(t *testing.T) {
 	r, _ := reader(t, wholeVPC)
 	s, err := r.Read(context.Background(), query(snapshot.Nodes))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	f := s.Failures[snapshot.Nodes]
 	if f.Reason == "" || s.Read[snapshot.Nodes] {
 		t.Errorf("nodes read %v, failure %+v", s.Read[snapshot.Nodes], f)
@@ -433,9 +420,7 @@ func TestReadLogs(t *testing.T) {
 		l, s := delivered(tt.change), pending()
 		(&Reader{patience: time.Second}).ReadingLogs(l, config.LogGroups{"/aws/*"}, classify).readLogs(t.Context(), s)
 		want := &snapshot.AutoModeLogs{Names: []string{"gpu-a"}, Deliveries: tt.deliveries, Records: tt.records, Cut: tt.cut}
-		if diff := cmp.Diff(want, s.AutoModeLogs); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, s.AutoModeLogs, want)
 		failures := map[snapshot.Source]snapshot.Failure{}
 		if tt.failure != nil {
 			failures[snapshot.AutoModeLogsOf] = *tt.failure
@@ -443,9 +428,7 @@ func TestReadLogs(t *testing.T) {
 		if diff := cmp.Diff(failures, s.Failures); diff != "" || s.Has(snapshot.AutoModeLogsOf) != (tt.failure == nil) {
 			t.Errorf("%s: failures (-want +got):\n%s", name, diff)
 		}
-		if got := letters(l.asked); got != tt.asked {
-			t.Errorf("%s: asked %s, want %s", name, got, tt.asked)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: asked", name), letters(l.asked), tt.asked)
 	}
 }
 
@@ -470,9 +453,7 @@ func TestLogsAreAskedForTheLaunchAlone(t *testing.T) {
 		t.Errorf("the logs are read twice: %v", l.asked)
 	}
 	want := cloudwatchlogs.Filter{Group: "/aws/vendedlogs/eks/prod", Pattern: `?"gpu-a"`, Start: s.Time.Add(-6 * time.Minute), End: s.Time, Most: 100, Next: "xxx"}
-	if diff := cmp.Diff(want, l.filter); diff != "" {
-		t.Errorf("the last filter (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "the last filter", l.filter, want)
 	for name, change := range map[string]func(*Reader, *snapshot.Snapshot){
 		"off": func(r *Reader, _ *snapshot.Snapshot) {
 			*r = *(&Reader{patience: time.Second}).ReadingLogs(l, nil, classify)
@@ -544,9 +525,7 @@ func TestAutoModeLogsGrants(t *testing.T) {
 			Resources: []spec.Resource{"arn:${Partition}:logs:${Region}:${Account}:log-group:/aws/vendedlogs/eks/*:*", "arn:${Partition}:logs:${Region}:${Account}:log-group:mine:*"},
 		},
 	}
-	if diff := cmp.Diff(want, grants); diff != "" {
-		t.Errorf("grants (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "grants", grants, want)
 	var bad *config.SettingError
 	if _, err := AutoModeLogs(env("on")); !errors.As(err, &bad) || bad.Variable != config.AutoModeLogs {
 		t.Errorf("a bad setting: %v", err)
@@ -593,9 +572,7 @@ func lookAt(t *testing.T, n int) (*snapshot.Snapshot, map[string]int, []string) 
 	q.Groups = groups
 	before := len(p.aws.Calls())
 	s, err := p.Read(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	calls := map[string]int{}
 	for _, c := range p.aws.Calls()[before:] {
 		calls[c.Action()]++
@@ -684,9 +661,7 @@ func TestClusterThatCannotBeRead(t *testing.T) {
 		}))
 	})
 	s, err := r.Read(t.Context(), query(snapshot.Nodes, snapshot.Subnets))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for source, want := range map[snapshot.Source]snapshot.Reason{
 		snapshot.Clusters: snapshot.Denied, snapshot.Nodes: snapshot.NotRead, snapshot.Subnets: snapshot.NotRead,
 	} {
@@ -757,9 +732,7 @@ func TestSilentAPIIsAskedOnce(t *testing.T) {
 	if outcome != backoff.Silent || asked == 0 {
 		t.Fatalf("%s after %d requests, want silent", outcome, asked)
 	}
-	if diff := cmp.Diff(backoff.Silence{Endpoint: endpoint, Reason: snapshot.Unreachable, Message: "the connection was cut before the answer"}, silence); diff != "" {
-		t.Errorf("silence (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "silence", silence, backoff.Silence{Endpoint: endpoint, Reason: snapshot.Unreachable, Message: "the connection was cut before the answer"})
 	if diff := cmp.Diff(first.Failures, read(sweep).Failures); diff != "" || c.asked != asked {
 		t.Errorf("asked %d times more; failures (-first +second):\n%s", c.asked-asked, diff)
 	}
@@ -817,9 +790,7 @@ func TestReadersShareAnswers(t *testing.T) {
 		}
 	}
 	got := map[string]int{"DescribeCluster": countOf(p, "DescribeCluster"), "DescribeNetworkInterfaces": countOf(p, "DescribeNetworkInterfaces"), "DescribeSubnets": countOf(p, "DescribeSubnets"), "nodes": c.asked}
-	if diff := cmp.Diff(map[string]int{"DescribeCluster": 1, "DescribeNetworkInterfaces": 1, "DescribeSubnets": 3, "nodes": 1}, got); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "requests", got, map[string]int{"DescribeCluster": 1, "DescribeNetworkInterfaces": 1, "DescribeSubnets": 3, "nodes": 1})
 }
 
 // messages decode those that they know, as STS does.
@@ -872,9 +843,7 @@ func TestDecode(t *testing.T) {
 		}
 	}
 	off := (&Reader{}).Decoding(false).Decode(t.Context(), "m")
-	if diff := cmp.Diff(failure(snapshot.Denied, "", "the setting decodeDenied is off"), off.Failure); diff != "" {
-		t.Errorf("off (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "off", off.Failure, failure(snapshot.Denied, "", "the setting decodeDenied is off"))
 }
 
 // TestDecodedIsForgotten: a reader lives as long as its process.
@@ -907,9 +876,7 @@ func TestDecodeActivities(t *testing.T) {
 	for range 2 {
 		r.decodeActivities(t.Context(), s)
 	}
-	if diff := cmp.Diff([]string{"newest", "whole", "third"}, m.asked); diff != "" {
-		t.Errorf("STS was asked (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "STS was asked", m.asked, []string{"newest", "whole", "third"})
 	var decoded []string
 	for _, d := range s.Denials {
 		if d.Denial != nil {
@@ -950,13 +917,9 @@ func TestEachMessageIsDecoded(t *testing.T) {
 				got = append(got, d.Encoded)
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("look %d (-want +got):\n%s", i+1, diff)
-		}
+		expect.Same(t, fmt.Sprintf("look %d", i+1), got, want)
 	}
-	if diff := cmp.Diff([]string{"a1", "b1", "a2", "a3", "b2"}, m.asked); diff != "" {
-		t.Errorf("STS was asked (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "STS was asked", m.asked, []string{"a1", "b1", "a2", "a3", "b2"})
 }
 
 func TestDecodeDenied(t *testing.T) {
@@ -998,9 +961,7 @@ func TestFindByGroupAndID(t *testing.T) {
 				}
 				return &ec2.DescribeInstancesOutput{Reservations: []types.Reservation{one("i-1")}}, nil
 			}
-			if diff := cmp.Diff([]string{"i-2"}, in.Filters[0].Values); diff != "" {
-				t.Errorf("asked by id (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "asked by id", in.Filters[0].Values, []string{"i-2"})
 			return &ec2.DescribeInstancesOutput{Reservations: []types.Reservation{one("i-2")}}, nil
 		}))
 	})
@@ -1012,13 +973,9 @@ func TestFindByGroupAndID(t *testing.T) {
 	for _, in := range got {
 		ids = append(ids, in.ID)
 	}
-	if diff := cmp.Diff([]string{"i-1", "i-2", "i-3"}, ids); diff != "" {
-		t.Errorf("ids (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "ids", ids, []string{"i-1", "i-2", "i-3"})
 	want := snapshot.StateReason{Code: "Client.UserInitiatedShutdown", Message: "x", When: time.Date(2026, 11, 20, 14, 59, 58, 0, time.UTC)}
-	if diff := cmp.Diff(want, got[0].StateReason); diff != "" {
-		t.Errorf("state reason (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "state reason", got[0].StateReason, want)
 	if n := len(s.Calls()); n != 3 {
 		t.Errorf("%d calls, want 3", n)
 	}
@@ -1049,9 +1006,7 @@ func TestGroupsWithWarmPool(t *testing.T) {
 		{Name: "pool", Max: 3, Desired: 1, Subnets: []string{"subnet-a", "subnet-b"}, WarmPool: true, Warm: []string{"i-1"},
 			Instances: []snapshot.GroupInstance{{ID: "i-2", Lifecycle: "InService", Health: "Healthy"}}},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("groups (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "groups", got, want, cmpopts.EquateEmpty())
 }
 
 const full = "subnet-0b20000000000000a"
@@ -1140,9 +1095,7 @@ func TestPlentyIsReadOnce(t *testing.T) {
 func TestFreeNotReadAgain(t *testing.T) {
 	p := start(t, load(t, scarce), &between{action: "DescribeNetworkInterfaces", do: func() {}, refuse: "DescribeSubnets"}, "")
 	s, err := p.Read(t.Context(), addressQuery(p, snapshot.Usage))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if f := s.Failures[snapshot.Usage]; f.Reason != snapshot.Throttled || f.Call != "ec2:DescribeSubnets" {
 		t.Errorf("usage: %+v, want ec2:DescribeSubnets throttled", f)
 	}

@@ -13,6 +13,7 @@ import (
 	gatheriam "rollcall/shared/gather/iam"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 // crowded is a world in which there is something to read of every source: an
@@ -220,9 +221,7 @@ func whole(t *testing.T, p *place) (*snapshot.Snapshot, Query) {
 	t.Helper()
 	q := broughtBy(t, p)
 	s, err := p.Read(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return s, q
 }
 

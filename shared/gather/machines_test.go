@@ -27,6 +27,7 @@ import (
 	"rollcall/shared/spec"
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/expect"
 )
 
 // machineView is a view of instances of a scope, with all sources read that
@@ -69,9 +70,7 @@ func TestUserDataOncePerOrigin(t *testing.T) {
 	v := machineView(slices.Concat(of("a", "lt-1", "1", "i-1", "i-2", "i-3", "i-ready"), of("a", "lt-1", "2", "i-4"), of("b", "lt-1", "2", "i-5"), of("", "", "", "i-6", "i-7"))...)
 	v.Snapshot.Nodes = []snapshot.Node{{Instance: "i-ready", Ready: snapshot.Condition{Status: "True"}}}
 	store, err := sourceOf(r, snapshot.UserDataOf).ReadFrom(t.Context(), v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	store(v.Snapshot)
 	gathertest.Same(t, "asked", asked, []string{"i-1", "i-2", "i-4", "i-5", "i-6", "i-7"})
 	gathertest.Same(t, "user data", v.Snapshot.UserData, []snapshot.UserData{
@@ -104,9 +103,7 @@ func TestUserDataOfTheEnded(t *testing.T) {
 	}
 	v := machineView(list...)
 	store, err := sourceOf(r, snapshot.UserDataOf).ReadFrom(t.Context(), v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	store(v.Snapshot)
 	gathertest.Same(t, "user data", v.Snapshot.UserData, []snapshot.UserData{
 		{Instances: []string{"i-1", "i-2", "i-3"}, From: "i-3", Data: []byte("of i-3")},
@@ -136,9 +133,7 @@ func TestManyOrigins(t *testing.T) {
 	}
 	v := machineView(list...)
 	store, err := sourceOf(r, snapshot.UserDataOf).ReadFrom(t.Context(), v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	store(v.Snapshot)
 	if n != gatherec2.MaxUserData || len(v.Snapshot.UserData) != gatherec2.MaxUserData {
 		t.Errorf("%d calls, %d user data; want %d", n, len(v.Snapshot.UserData), gatherec2.MaxUserData)
@@ -193,9 +188,7 @@ func TestConsolesAreSampled(t *testing.T) {
 	}
 	v.Snapshot.Nodes = []snapshot.Node{{Instance: "i-ready", Ready: snapshot.Condition{Status: "True"}}}
 	store, err := sourceOf(r, snapshot.Consoles).ReadFrom(t.Context(), v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	store(v.Snapshot)
 	gathertest.Same(t, "asked", asked, []string{"i-1 true", "i-2 true", "i-2 false", "i-late true", "i-late false", "i-odd true", "i-xen true", "i-xen false", "i-ended false", "i-stopped false", "i-stopped true"})
 	gathertest.Same(t, "consoles", v.Snapshot.Consoles, []snapshot.Console{
@@ -228,9 +221,7 @@ func TestStatusOfOneForgotten(t *testing.T) {
 	gone := snapshot.Instance{ID: "i-gone", State: "terminated"}
 	v := machineView(append(of("a", "", "", "i-1"), gone)...)
 	store, err := sourceOf(r, snapshot.Statuses).ReadFrom(t.Context(), v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	store(v.Snapshot)
 	gathertest.Same(t, "statuses", v.Snapshot.Statuses, []snapshot.InstanceStatus{{Instance: "i-1", OS: "impaired", Events: []snapshot.ScheduledEvent{{Code: "instance-retirement", Description: "[Completed] x", NotBefore: time.Unix(7, 0).UTC()}}}})
 	if _, lacks := v.Snapshot.Lacks(snapshot.Statuses, "i-gone"); !lacks {
@@ -268,17 +259,13 @@ func TestTemplatesThatAreGone(t *testing.T) {
 	v := machineView(slices.Concat(of("a", "lt-1", "4", "i-1"), of("a", "lt-1", "9", "i-2"), of("a", "lt-gone", "1", "i-3"))...)
 	v.Snapshot.Groups = []snapshot.Group{{Template: snapshot.TemplateRef{Name: "workers", ID: "lt-1", Version: "$Latest"}}}
 	store, err := sourceOf(r, snapshot.LaunchTemplates).ReadFrom(t.Context(), v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	store(v.Snapshot)
 	gathertest.Same(t, "templates", v.Snapshot.LaunchTemplates, []snapshot.LaunchTemplate{{
 		ID: "lt-1", Name: "workers", Version: "4", Default: true, Latest: true, Groups: []string{"sg-1", "sg-2", "sg-3"}, EFAs: []snapshot.EFA{{Groups: []string{"sg-1", "sg-3"}}}, UserData: []byte("hi"),
 		Metadata: snapshot.Metadata{Endpoint: "enabled", HopLimit: 1, Tokens: "required"}, Profile: "nodes", KeepsInterface: true, PublicIP: "false", KMSKeys: []string{"key"}, Subnet: "subnet-1", Spot: true, GroupsTwice: true, Reservation: "cr-0a",
 	}})
-	if diff := cmp.Diff([]string{"lt-1 version 9", "lt-gone", "lt-gone version 1"}, slices.Sorted(maps.Keys(v.Snapshot.Missing[snapshot.LaunchTemplates]))); diff != "" {
-		t.Errorf("missing (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "missing", slices.Sorted(maps.Keys(v.Snapshot.Missing[snapshot.LaunchTemplates])), []string{"lt-1 version 9", "lt-gone", "lt-gone version 1"})
 }
 
 func TestInterfacesByID(t *testing.T) {
@@ -343,9 +330,7 @@ func TestLaunchedImages(t *testing.T) {
 			q := broughtBy(t, p)
 			q.Sources = []snapshot.Source{snapshot.LaunchedImagesOf, snapshot.Images}
 			s, err := p.Read(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			gathertest.Same(t, "images", names(s.LaunchedImages, func(i snapshot.Image) string { return i.ID + " " + i.Name }), tt.want)
 			gathertest.Same(t, "calls", countOf(p, "DescribeInstanceImageMetadata"), tt.calls)
 			if f := s.Failures[snapshot.LaunchedImagesOf]; f.Call != tt.failed {
@@ -412,9 +397,7 @@ func TestPrivateZones(t *testing.T) {
 			q := broughtBy(t, p)
 			q.Sources = []snapshot.Source{snapshot.PrivateZonesOf}
 			s, err := p.Read(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			gathertest.Same(t, "zones", names(s.PrivateZones, func(z snapshot.PrivateZone) string {
 				line := z.ID + " " + z.Domain
 				for _, more := range []string{z.Service, z.Profile} {
@@ -479,9 +462,7 @@ func TestDNSProfiles(t *testing.T) {
 			q := broughtBy(t, p)
 			q.Sources = []snapshot.Source{snapshot.ResolverRulesOf, snapshot.DNSFirewall}
 			s, err := p.Read(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			gathertest.Same(t, "resolver rules", names(s.ResolverRules, func(r snapshot.ResolverRule) string { return fmt.Sprint(r.ID, " ", r.Domain, " ", r.Profile) }), tt.want)
 			gathertest.Same(t, "calls", countOf(p, "ListProfileAssociations")+countOf(p, "ListProfileResourceAssociations"), tt.calls)
 			if f := s.Failures[snapshot.DNSProfilesOf]; f.Call != tt.failed || f.Reason != tt.reason {
@@ -629,13 +610,9 @@ func TestKarpenterIsAskedForOnce(t *testing.T) {
 			q := broughtBy(t, p)
 			q.Sources = []snapshot.Source{snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf}
 			s, err := p.Read(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			asked := slices.DeleteFunc(slices.Sorted(slices.Values(p.asked)), func(a string) bool { return !strings.Contains(a, "node") || strings.HasSuffix(a, " nodes") })
-			if diff := cmp.Diff(tt.want, asked); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "asked", asked, tt.want)
 			for _, source := range append(q.Sources, snapshot.NodePoolsOf) {
 				if !s.Has(source) {
 					t.Errorf("%s: %+v", source, s.Failures[source])
@@ -656,9 +633,7 @@ func TestHalfAnAnswerIsNone(t *testing.T) {
 		return nil
 	}))
 	s, err := r.Read(t.Context(), query(snapshot.Subnets))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if s.Has(snapshot.Subnets) || len(s.Subnets) != 0 || s.Failures[snapshot.Subnets].Reason != snapshot.Broken {
 		t.Errorf("subnets %+v, failure %+v; want none and why", s.Subnets, s.Failures[snapshot.Subnets])
 	}
@@ -695,9 +670,7 @@ func TestWhatNamesIsMissing(t *testing.T) {
 		got[source] = f.Reason
 	}
 	want := map[snapshot.Source]snapshot.Reason{snapshot.RouteTables: snapshot.Denied, snapshot.TransitGateways: snapshot.NotRead, snapshot.Peerings: snapshot.NotRead}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("failures (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "failures", got, want)
 	if len(s.PrefixLists) != 1 {
 		t.Errorf("prefix lists %+v, want the one of the security group", s.PrefixLists)
 	}
@@ -749,9 +722,7 @@ func faulty(t *testing.T, register func(*wire.Server), faults wire.Faults) (*Rea
 	t.Helper()
 	// The clients here try once; on a busy machine a millisecond is too short.
 	s, err := wire.New(wire.Config{AnyIDs: true, MinLatency: 5 * time.Millisecond, Faults: faults})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	register(s)
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
@@ -943,9 +914,7 @@ func TestRequestsAreAsBefore(t *testing.T) {
 		got = append(got, source.Request(r))
 	}
 	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "requests", got, want)
 }
 
 // TestOneActionIsNarrowedOneWay: a call that several sources make has the same
@@ -993,9 +962,7 @@ func TestReadsAreNarrow(t *testing.T) {
 			t.Errorf("%s is allowed of anything", action)
 		}
 	}
-	if diff := cmp.Diff(want, reads[1:]); diff != "" {
-		t.Errorf("narrowed reads (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "narrowed reads", reads[1:], want)
 	for _, r := range append(reads, ListNodegroups(), ListClusters()) {
 		for _, action := range r.Actions {
 			if _, name, _ := strings.Cut(action, ":"); !strings.HasPrefix(name, "Describe") && !strings.HasPrefix(name, "List") && !strings.HasPrefix(name, "Get") && !strings.HasPrefix(name, "Search") {
@@ -1047,7 +1014,5 @@ func TestOrder(t *testing.T) {
 // TestWholeKubernetesAPI: what fails for all of an API is told of the call by which the
 // nodes are listed.
 func TestWholeKubernetesAPI(t *testing.T) {
-	if got := known(snapshot.Nodes).Call(); got != snapshot.WholeKubernetesAPI {
-		t.Errorf("the nodes are listed by %q", got)
-	}
+	expect.Equal(t, "the nodes are listed by", known(snapshot.Nodes).Call(), snapshot.WholeKubernetesAPI)
 }

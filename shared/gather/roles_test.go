@@ -11,6 +11,7 @@ import (
 	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/snapshot"
 	"rollcall/stage/platform/wire"
+	"rollcall/tools/expect"
 )
 
 // TestRolesThatCannotBeRead holds that a role is never said to be deleted
@@ -50,9 +51,7 @@ func TestRolesThatCannotBeRead(t *testing.T) {
 	v.Account = "111122223333"
 	v.Snapshot.Profiles = []snapshot.Profile{{Roles: []string{account + "gone", account + "bad", account + "changing", account + "path/good", foreign}}}
 	store, err := oneOf(r.sources(nil), snapshot.Roles).ReadFrom(t.Context(), v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	store(v.Snapshot)
 	gathertest.Same(t, "roles", v.Snapshot.Roles, []snapshot.Role{{ARN: account + "path/good", Name: "good", Trust: "{}", Policies: []snapshot.Policy{{Name: "good", ARN: "arn:aws:iam::111122223333:policy/good", Document: `{"a":1}`}}}})
 	for arn, want := range map[string]snapshot.Failure{

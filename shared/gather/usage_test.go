@@ -35,6 +35,7 @@ import (
 	"rollcall/stage/simaws/resolver"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/expect"
 )
 
 // leaky is a world with interfaces in several states, and a reservation.
@@ -142,9 +143,7 @@ func TestCountThatFails(t *testing.T) {
 	} {
 		p := openFaulty(t, leaky, refuse(action), "")
 		s, err := p.Read(t.Context(), addressQuery(p, snapshot.Usage, snapshot.Unattached, snapshot.CreatorsOf))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		var got []snapshot.Source
 		for source := range s.Failures {
 			got = append(got, source)
@@ -246,12 +245,8 @@ func TestTrailAsks(t *testing.T) {
 		t.Fatal(failed)
 	}
 	want := cloudtrail.Input{Attribute: cloudtrail.Attribute{Key: "ResourceName", Value: "nodes"}, Start: noon, End: noon.Add(time.Hour), Most: 50, Region: "cn-north-1"}
-	if diff := cmp.Diff(want, trails.asked[0]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if got := globalRegion("us-gov-east-1") + globalRegion("eu-west-1"); got != "us-gov-west-1us-east-1" {
-		t.Errorf("global regions %s", got)
-	}
+	expect.Same(t, "got", trails.asked[0], want)
+	expect.Equal(t, "global regions", globalRegion("us-gov-east-1")+globalRegion("eu-west-1"), "us-gov-west-1us-east-1")
 }
 
 // Calls for instances come oldest first, as the bus would have brought them; what is
@@ -265,9 +260,7 @@ func TestLaunchCalls(t *testing.T) {
 		t.Errorf("%s, %v, want both, the older first", records, failed)
 	}
 	want := cloudtrail.Input{Attribute: cloudtrail.Attribute{Key: "EventName", Value: "CreateFleet"}, Start: noon, End: noon.Add(time.Hour), Most: 50}
-	if diff := cmp.Diff(want, trails.asked[0]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", trails.asked[0], want)
 	r.trails = &pagesOfTrail{pages: 9}
 	r.asked = false
 	records, failed = r.LaunchCalls(t.Context(), "CreateFleet", noon, noon.Add(time.Hour))
@@ -278,9 +271,7 @@ func TestLaunchCalls(t *testing.T) {
 
 // What is granted is what is called, and no more.
 func TestTrailPermission(t *testing.T) {
-	if diff := cmp.Diff(spec.Read{Actions: []string{"cloudtrail:LookupEvents"}, Resources: []string{"*"}}, ReadTrail()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", ReadTrail(), spec.Read{Actions: []string{"cloudtrail:LookupEvents"}, Resources: []string{"*"}})
 }
 
 func TestTrailGivesUp(t *testing.T) {
@@ -416,9 +407,7 @@ kubernetes:
 	s, _ := whole(t, p)
 	got := names(s.Volumes, func(v snapshot.Volume) string { return v.ID })
 	want := []string{"vol-0auto", "vol-0byhand", "vol-0legacy", "vol-0moved", "vol-0ours"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("volumes (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "volumes", got, want)
 	i := slices.IndexFunc(s.Volumes, func(v snapshot.Volume) bool { return v.ID == "vol-0ours" })
 	if v := s.Volumes[i]; v.Zone != "us-west-2c" || v.Claim() != "redash/redis" || v.State != "available" || v.GiB != 8 {
 		t.Errorf("volume %+v", v)
@@ -514,31 +503,21 @@ func openFaulty(t *testing.T, change string, faults wire.Faults, without string)
 func load(t *testing.T, change string) *worldfile.File {
 	t.Helper()
 	worlds, err := filepath.Abs("../../stage/worlds")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	dir := t.TempDir()
 	base, err := filepath.Rel(dir, filepath.Join(worlds, "route.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	path := filepath.Join(dir, "world.yaml")
-	if err := os.WriteFile(path, []byte("extends: "+base+"\n"+change), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(path, []byte("extends: "+base+"\n"+change), 0o600))
 	file, err := worldfile.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return file
 }
 
 func start(t *testing.T, file *worldfile.File, faults wire.Faults, without string) *place {
 	t.Helper()
 	w, err := world.New(file, world.Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	p := &place{world: w}
 	endpoint, ca := p.kubernetes(t, without)
 	p.Reader, p.aws = faulty(t, func(s *wire.Server) {
@@ -575,9 +554,7 @@ func resolve(s *wire.Server, operation string, api func(*resolver.Input) (json.R
 func (p *place) kubernetes(t *testing.T, without string) (endpoint string, ca []byte) {
 	t.Helper()
 	authority, err := kubeapi.NewAuthority(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	user := kubeapi.User{Name: "rollcall"}
 	for _, r := range KubeRules(snapshot.All()...) {
 		if r.Resources[0] == without {
@@ -623,9 +600,7 @@ func TestWrittenTypes(t *testing.T) {
 		Account: "111122223333", Region: "us-west-2", Time: p.world.Now(), Cluster: "eks-workshop", Sources: []snapshot.Source{snapshot.InstanceTypes},
 		Types: []string{"m5.large"}, WrittenTypes: []string{"m5.extra-large", "m5.large", "c5.large"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	got := names(s.InstanceTypes, func(x snapshot.InstanceType) string { return x.Name })
 	if f, failed := s.Failures[snapshot.InstanceTypes]; failed || !slices.Equal(got, []string{"c5.large", "m5.large"}) {
 		t.Errorf("types %q, failed %v: %s", got, failed, f.Reason)
@@ -682,9 +657,7 @@ func TestZonalShifts(t *testing.T) {
 			q := broughtBy(t, p)
 			q.Sources = []snapshot.Source{snapshot.ZonalShifts, snapshot.AutoshiftsOf}
 			s, err := p.Read(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			gathertest.Same(t, "shifts", names(append(s.Shifts, s.Autoshifts...), func(x snapshot.Shift) string {
 				if x.Group != "" {
 					return x.Group + " " + x.ZoneID + " " + string(x.Kind)

@@ -17,7 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
-	"github.com/google/go-cmp/cmp"
+
+	"rollcall/tools/expect"
 )
 
 func server(t *testing.T, handle http.HandlerFunc) *Client {
@@ -26,9 +27,7 @@ func server(t *testing.T, handle http.HandlerFunc) *Client {
 	t.Cleanup(s.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 	c, err := New(s.URL, ca, "k8s-aws-v1.secret")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -42,9 +41,7 @@ func TestNodesTakesAllPages(t *testing.T) {
 	var asked []string
 	c := server(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Query().Get("limit")+"/"+r.URL.Query().Get("continue"))
-		if got := r.Header.Get("Authorization"); got != "Bearer k8s-aws-v1.secret" {
-			t.Errorf("authorization %q", got)
-		}
+		expect.Equal(t, "authorization", r.Header.Get("Authorization"), "Bearer k8s-aws-v1.secret")
 		switch r.URL.Query().Get("continue") {
 		case "":
 			fmt.Fprintf(w, `{"metadata":{"continue":"more"},"items":[%s]}`, item(1))
@@ -53,9 +50,7 @@ func TestNodesTakesAllPages(t *testing.T) {
 		}
 	})
 	nodes, err := c.Nodes(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var names []string
 	for _, n := range nodes {
 		names = append(names, n.Metadata.Name+" "+n.Spec.ProviderID+" "+n.Status.Conditions[0].LastTransitionTime.Format(time.RFC3339))
@@ -65,12 +60,8 @@ func TestNodesTakesAllPages(t *testing.T) {
 		"node-2 aws:///us-west-2a/i-2 2026-11-20T15:00:58Z",
 		"node-3 aws:///us-west-2a/i-3 2026-11-20T15:00:58Z",
 	}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("nodes (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"500/", "500/more"}, asked); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "nodes", names, want)
+	expect.Same(t, "requests", asked, []string{"500/", "500/more"})
 }
 
 func TestNodesBeginsAgainWhenPagesExpire(t *testing.T) {
@@ -157,28 +148,20 @@ func TestAnotherNameIsRefused(t *testing.T) {
 func TestTokenIsForOneCluster(t *testing.T) {
 	cfg := aws.Config{Region: "us-west-2", Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")}
 	token, err := Token(context.Background(), sts.NewPresignClient(sts.NewFromConfig(cfg)), "prod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	encoded, ok := strings.CutPrefix(token, "k8s-aws-v1.")
 	if !ok {
 		t.Fatalf("token %q has no k8s-aws-v1 prefix", token)
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	u, err := url.Parse(string(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	q := u.Query()
 	for key, want := range map[string]string{
 		"Action": "GetCallerIdentity", "X-Amz-Expires": "60", "X-Amz-SignedHeaders": "host;x-k8s-aws-id",
 	} {
-		if got := q.Get(key); got != want {
-			t.Errorf("%s = %q, want %q", key, got, want)
-		}
+		expect.Equal(t, fmt.Sprint(key), q.Get(key), want)
 	}
 	if u.Host != "sts.us-west-2.amazonaws.com" {
 		t.Errorf("host %q is not the regional one", u.Host)
@@ -249,9 +232,7 @@ func TestNodePools(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	p := list[0]
-	if diff := cmp.Diff(map[string]Quantity{"cpu": "100", "memory": "400Gi", "nodes": "7"}, p.Spec.Limits); diff != "" {
-		t.Errorf("limits (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "limits", p.Spec.Limits, map[string]Quantity{"cpu": "100", "memory": "400Gi", "nodes": "7"})
 	if got := p.Status.Conditions[0]; got.ObservedGeneration != 2 || got.Type != "NodeClassReady" || got.Message != "SubnetsReady=False" || got.LastTransitionTime.IsZero() || p.Metadata.Generation != 3 {
 		t.Errorf("condition %+v of generation %d", got, p.Metadata.Generation)
 	}
@@ -345,9 +326,7 @@ func TestRequests(t *testing.T) {
 	for _, a := range asked {
 		got[a] = true
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "requests", got, want)
 }
 
 // TestListIsBounded holds that a list that is too long is refused, not cut:

@@ -32,6 +32,7 @@ import (
 	"rollcall/shared/store"
 	"rollcall/stage/fakeslack"
 	"rollcall/stage/platform/dynamo"
+	"rollcall/tools/expect"
 )
 
 // long is a failure whose first reply has no room for all of its evidence.
@@ -58,9 +59,7 @@ func TestFiles(t *testing.T) {
 	b := newBench(t)
 	b.must(0, long())
 	b.must(1, notifytest.Sweep())
-	if got := strings.Join(b.channel.Calls, ", "); got != "post, reply opened, share" {
-		t.Errorf("calls %q", got)
-	}
+	expect.Equal(t, "calls", strings.Join(b.channel.Calls, ", "), "post, reply opened, share")
 	if len(b.channel.Shared) != 1 || !strings.Contains(string(b.channel.Shared[0].Data), "line 59") || b.owed() != 0 {
 		t.Errorf("shared %d files, %d due; want one with all lines", len(b.channel.Shared), b.owed())
 	}
@@ -166,9 +165,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	table := "test-" + strconv.FormatInt(time.Now().UnixNano(), 36) // its own, also when a test runs twice
-	if err := server.CreateTable(t.Context(), table); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, server.CreateTable(t.Context(), table))
 	b := &bench{T: t, channel: &notifytest.Slack{}, bus: &notifytest.Bus{}, now: notifytest.Start, log: &bytes.Buffer{}, counts: map[string]int{}}
 	clock := func() time.Time { return b.now }
 	b.store = store.New(server.Client(), table).At(clock)
@@ -278,9 +275,7 @@ func (b *bench) incident() incident.Incident {
 func TestChannelsAndCalls(t *testing.T) {
 	b := newBench(t)
 	routes, err := routing.Parse("eks-workshop/critical=C0PAGES001@S0ONCALL01,all=C0REST0001")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	b.Policy.Routes, b.Policy.RemindAfter = routes, 30*time.Minute
 	b.must(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
 	b.must(5, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Missed)))
@@ -290,9 +285,7 @@ func TestChannelsAndCalls(t *testing.T) {
 		}
 	}
 	b.must(30, notifytest.Sweep())
-	if got := strings.Join(b.channel.Notes(), " "); got != "opened called missed reminded" {
-		t.Errorf("the thread has %q", got)
-	}
+	expect.Equal(t, "the thread has", strings.Join(b.channel.Notes(), " "), "opened called missed reminded")
 	// It stays where it is when it is not critical any more.
 	b.must(40, notifytest.Passing(notifytest.Launch(notifytest.Instance1, 0, report.Missed)))
 	if inc := b.incident(); inc.Delivery.Channel != "C0PAGES001" || len(b.channel.Posts()) != 1 {
@@ -305,9 +298,7 @@ func TestChannelsAndCalls(t *testing.T) {
 func TestChannelOfACutOffPost(t *testing.T) {
 	b := newBench(t)
 	routes, err := routing.Parse("all/critical=C0PAGES001,all=C0REST0001")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	b.Policy.Routes = routes
 	b.channel.Fail = notifytest.CutOff("post")
 	b.must(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
@@ -364,9 +355,7 @@ func TestPictures(t *testing.T) {
 	} {
 		before := len(b.channel.Calls)
 		b.must(s.minute, s.obs)
-		if got := strings.Join(b.channel.Calls[before:], ", "); got != s.calls {
-			t.Errorf("minute %d: calls %q, want %q", s.minute, got, s.calls)
-		}
+		expect.Equal(t, fmt.Sprintf("minute %d: calls", s.minute), strings.Join(b.channel.Calls[before:], ", "), s.calls)
 		if posts := b.channel.Posts(); len(posts) != 1 || posts[0].Picture != s.picture {
 			t.Errorf("minute %d: posts %+v, want one with %s", s.minute, posts, s.picture)
 		}
@@ -375,9 +364,7 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	got := b.channel.Files[0]
-	if diff := cmp.Diff(slackapi.File{Name: "addresses-" + notifytest.Subnet + "-20261120-1459.png", Title: "Free addresses of " + notifytest.Subnet, Alt: "It falls.", Data: []byte("first")}, got); diff != "" {
-		t.Errorf("the file (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "the file", got, slackapi.File{Name: "addresses-" + notifytest.Subnet + "-20261120-1459.png", Title: "Free addresses of " + notifytest.Subnet, Alt: "It falls.", Data: []byte("first")})
 	if text := b.channel.Posts()[0].Text; !strings.Contains(text, "for the 2nd time") {
 		t.Errorf("the message is %q", text)
 	}
@@ -395,9 +382,7 @@ func TestPicturesNeverHoldBackWords(t *testing.T) {
 		}
 		b.must(0, leaking("first"))
 		b.must(5, notifytest.Sweep())
-		if diff := cmp.Diff([]string{"post", "reply opened", "upload", "upload"}, b.channel.Calls); diff != "" {
-			t.Errorf("%s: calls (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%s: calls", name), b.channel.Calls, []string{"post", "reply opened", "upload", "upload"})
 		b.channel.Fail = nil
 		b.must(10, notifytest.Sweep())
 		if p := b.channel.Posts(); len(p) != 1 || p[0].Picture != "F000000001" {
@@ -453,9 +438,7 @@ func TestPictureCutOff(t *testing.T) {
 		if len(p) != 1 || p[0].Picture == "" || !strings.HasPrefix(p[0].Text, "✅ eks-workshop / workers · "+notifytest.Subnet+" has its addresses back after 14 min: 31 addresses, 12 interfaces of 4 dead nodes") {
 			t.Errorf("posts %+v, want one, resolved, with a picture", p)
 		}
-		if diff := cmp.Diff([]string{"opened", "proved"}, b.channel.Notes()); diff != "" {
-			t.Errorf("notes (-want +got):\n%s", diff)
-		}
+		expect.Same(t, "notes", b.channel.Notes(), []string{"opened", "proved"})
 	}
 	for _, call := range []string{"post", "upload", "update", "reply opened", "reply proved"} {
 		t.Run(call, func(t *testing.T) {
@@ -474,9 +457,7 @@ func TestPictureCutOff(t *testing.T) {
 			for i, s := range pictureStory() {
 				s.Obs.ID = fmt.Sprint("story-", i)
 				failed, err := b.at(s.Minute, s.Obs)
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, err)
 				if len(failed) > 0 {
 					b.must(s.Minute, s.Obs)
 				}
@@ -518,13 +499,9 @@ func TestCleanup(t *testing.T) {
 		if failed, err := b.tell(s.minute, s.list...); err != nil || len(failed) > 0 {
 			t.Fatal(failed, err)
 		}
-		if got := strings.Join(b.channel.Calls[before:], ", "); got != s.calls {
-			t.Errorf("minute %d: calls %q, want %q", s.minute, got, s.calls)
-		}
+		expect.Equal(t, fmt.Sprintf("minute %d: calls", s.minute), strings.Join(b.channel.Calls[before:], ", "), s.calls)
 	}
-	if diff := cmp.Diff([]string{"🧹 eks-workshop · 39 addresses back in " + notifytest.Subnet + "; 13 interfaces of 4 dead nodes"}, texts(b)); diff != "" {
-		t.Errorf("the channel (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "the channel", texts(b), []string{"🧹 eks-workshop · 39 addresses back in " + notifytest.Subnet + "; 13 interfaces of 4 dead nodes"})
 	next := notifytest.Cleanup(24*60, 2)
 	next.ID = "cleanup/eks-workshop/2026-11-21"
 	if _, err := b.tell(24*60, next); err != nil || len(b.channel.Posts()) != 2 {
@@ -548,9 +525,7 @@ func TestCleanupStopped(t *testing.T) {
 			want[0] = "✅ eks-workshop · the cleanup goes on; it had stopped when 480 of 900 interfaces of vpc-0ab1c2d3e4f5a6b7c looked left behind"
 			want[1] = "🧹 eks-workshop · 42 addresses back in " + notifytest.Subnet + "; 14 interfaces of 4 dead nodes"
 		}
-		if diff := cmp.Diff(want, texts(b)); diff != "" {
-			t.Errorf("run %d (-want +got):\n%s", i, diff)
-		}
+		expect.Same(t, fmt.Sprintf("run %d", i), texts(b), want)
 	}
 	list, err := b.store.Postings(t.Context(), "eks-workshop")
 	if err != nil || len(list) != 2 {
@@ -570,18 +545,14 @@ func TestCleanupSaidOnce(t *testing.T) {
 		t.Helper()
 		for i, step := range steps {
 			failed, err := b.tell(5*i, step...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			if len(failed) > 0 {
 				if failed, err := b.tell(5*i+1, step...); err != nil || len(failed) > 0 {
 					t.Fatal(failed, err)
 				}
 			}
 		}
-		if diff := cmp.Diff([]string{"🧹 eks-workshop · 36 addresses back in " + notifytest.Subnet + "; 12 interfaces of 4 dead nodes"}, texts(b)); diff != "" {
-			t.Errorf("the channel (-want +got):\n%s", diff)
-		}
+		expect.Same(t, "the channel", texts(b), []string{"🧹 eks-workshop · 36 addresses back in " + notifytest.Subnet + "; 12 interfaces of 4 dead nodes"})
 	}
 	for _, call := range []string{"post", "update"} {
 		t.Run("cut off "+call, func(t *testing.T) {
@@ -682,9 +653,7 @@ func TestStoppedBetweenSendAndSave(t *testing.T) {
 			for i, s := range notifytest.RouteStory() {
 				s.Obs.ID = fmt.Sprint("story-", i)
 				failed, err := b.at(s.Minute, s.Obs)
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, err)
 				if len(failed) > 0 {
 					back++
 					b.must(s.Minute, s.Obs)
@@ -753,12 +722,8 @@ func TestSlackAwayForSeveralIncidents(t *testing.T) {
 	second.Check = "route/blackhole"
 	obs.Diagnosis.Causes = append(obs.Diagnosis.Causes, second)
 	b.must(0, obs)
-	if diff := cmp.Diff([]string{"post"}, b.channel.Calls); diff != "" {
-		t.Errorf("calls of Slack (-want +got):\n%s", diff)
-	}
-	if got := b.bus.Kinds(); got != "Opened Opened" {
-		t.Errorf("the bus was told %q", got)
-	}
+	expect.Same(t, "calls of Slack", b.channel.Calls, []string{"post"})
+	expect.Equal(t, "the bus was told", b.bus.Kinds(), "Opened Opened")
 	b.channel.Fail = nil
 	b.must(5, notifytest.Sweep())
 	if got := len(b.channel.Posts()); got != 2 {
@@ -771,9 +736,7 @@ func TestNothingToEdit(t *testing.T) {
 	b := newBench(t)
 	b.must(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
 	b.must(1, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
-	if diff := cmp.Diff([]string{"post", "reply opened"}, b.channel.Calls); diff != "" {
-		t.Errorf("calls of Slack (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "calls of Slack", b.channel.Calls, []string{"post", "reply opened"})
 	if inc := b.incident(); inc.Delivery.Dirty || !inc.Seen.Equal(b.now) {
 		t.Errorf("behind %v, seen %v; want a record that is up to date", inc.Delivery.Dirty, inc.Seen)
 	}
@@ -795,12 +758,8 @@ func TestWrongToken(t *testing.T) {
 	}
 	b.channel.Fail = nil
 	b.must(5, notifytest.Sweep())
-	if diff := cmp.Diff([]string{"post", "post", "reply opened"}, b.channel.Calls); diff != "" {
-		t.Errorf("calls of Slack: the post was refused and the reply never tried, so nobody looks for them (-want +got):\n%s", diff)
-	}
-	if got := strings.Join(b.channel.Notes(), " "); got != "opened" {
-		t.Errorf("the thread has %q", got)
-	}
+	expect.Same(t, "calls of Slack: the post was refused and the reply never tried, so nobody looks for them", b.channel.Calls, []string{"post", "post", "reply opened"})
+	expect.Equal(t, "the thread has", strings.Join(b.channel.Notes(), " "), "opened")
 }
 
 func TestBusAway(t *testing.T) {
@@ -816,9 +775,7 @@ func TestBusAway(t *testing.T) {
 	}
 	b.bus.Fail = nil
 	b.must(10, notifytest.Sweep())
-	if got := b.bus.Kinds(); got != "Opened Changed" {
-		t.Errorf("the bus was told %q", got)
-	}
+	expect.Equal(t, "the bus was told", b.bus.Kinds(), "Opened Changed")
 	b.must(15, notifytest.Sweep())
 	if got := b.bus.Kinds(); got != "Opened Changed" {
 		t.Errorf("the bus was told %q, twice", got)
@@ -854,9 +811,7 @@ func TestConflict(t *testing.T) {
 				obs := notifytest.Failing(notifytest.Launch(notifytest.Instance2, 0, report.Waiting))
 				obs.ID, obs.At = "other", b.now
 				list, err := other.Incidents.Incidents(t.Context(), "eks-workshop")
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, err)
 				for _, d := range reconcile.Decide(list, obs, b.now, other.Policy) {
 					if _, err := other.Incidents.SaveIncident(t.Context(), d.Incident); err != nil {
 						t.Fatal(err)
@@ -868,9 +823,7 @@ func TestConflict(t *testing.T) {
 			if inc := b.incident(); inc.Affected != 2 || len(b.channel.Posts()) != 1 {
 				t.Errorf("%d affected, %d messages; want 2 and 1", inc.Affected, len(b.channel.Posts()))
 			}
-			if got := strings.Join(b.channel.Notes(), " "); got != "opened" {
-				t.Errorf("the thread has %q", got)
-			}
+			expect.Equal(t, "the thread has", strings.Join(b.channel.Notes(), " "), "opened")
 			if b.counts["LostRaces"] != 1 {
 				t.Errorf("%d lost races counted, want 1", b.counts["LostRaces"])
 			}
@@ -980,9 +933,7 @@ func TestSummaryInSlack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := fakeslack.New(fakeslack.Config{Token: "xoxb-1", Scopes: test.scopes, Channels: []fakeslack.Channel{{ID: "C0123456789", Name: "alerts"}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			t.Cleanup(func() {
 				if err := s.Close(); err != nil {
 					t.Error(err)
@@ -990,9 +941,7 @@ func TestSummaryInSlack(t *testing.T) {
 			})
 			b := newBench(t)
 			client, err := slackapi.NewClient(s.APIURL(), "xoxb-1", &http.Client{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			b.Slack, b.Files, b.Answers = client, client, client
 			sum := notifytest.Daily(31)
 			sum.Spot.Pools = []spot.Pool{{Type: "m5.large", Zone: "us-west-2a", Spot: true, Funnel: spot.Funnel{Requested: 412, NotJoined: 31, Joined: 381}}}
@@ -1022,9 +971,7 @@ func TestSummaryInSlack(t *testing.T) {
 // edit, and is another one when the addresses are back.
 func TestPictureInSlack(t *testing.T) {
 	s, err := fakeslack.New(fakeslack.Config{Token: "xoxb-1", Channels: []fakeslack.Channel{{ID: "C0123456789", Name: "alerts"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -1032,9 +979,7 @@ func TestPictureInSlack(t *testing.T) {
 	})
 	b := newBench(t)
 	client, err := slackapi.NewClient(s.APIURL(), "xoxb-1", &http.Client{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	b.Slack, b.Files, b.Answers = client, client, client
 	drawn, err := chart.Spot(spot.Report{Spot: spot.Funnel{Requested: 1}}, nil, chart.ForSlack())
 	if err != nil || len(drawn) == 0 {
@@ -1083,9 +1028,7 @@ func TestNewLines(t *testing.T) {
 		got = append(got, word)
 	}
 	want := []string{"", "opened", "worse, in the channel", "missed", "cleared", "failed-again, in the channel", "proved", "reopened, in the channel"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("said (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "said", got, want)
 }
 
 // A line that comes late is one, and none where the message was posted after it, or where
@@ -1112,8 +1055,6 @@ func TestLateLines(t *testing.T) {
 		"a reply":                          {incident.Open, []incident.Note{{At: at.Add(time.Hour)}}, false},
 	} {
 		inc := incident.Incident{State: test.state, Delivery: incident.Delivery{TS: "1700000000.000100", Notes: test.notes}}
-		if got := shownInChannel(inc, test.notes[0]); got != test.want {
-			t.Errorf("%s: in the channel %t, want %t", name, got, test.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: in the channel", name), shownInChannel(inc, test.notes[0]), test.want)
 	}
 }

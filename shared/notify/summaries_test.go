@@ -25,6 +25,7 @@ import (
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
+	"rollcall/tools/expect"
 )
 
 func (b *bench) posting() outbox.Posting {
@@ -43,9 +44,7 @@ func (b *bench) complete(picture bool) {
 	if len(posts) != 1 || !strings.Contains(posts[0].Text, "31 of 412 launches did not join") {
 		b.Errorf("the channel has %+v, want one summary", posts)
 	}
-	if diff := cmp.Diff([]string{slack.DetailsNote}, b.channel.Notes()); diff != "" {
-		b.Errorf("the thread (-want +got):\n%s", diff)
-	}
+	expect.Same(b.T, "the thread", b.channel.Notes(), []string{slack.DetailsNote})
 	p := b.posting()
 	if !p.Done || p.Due() || len(p.Summary.Chart) > 0 {
 		b.Errorf("the record is %+v, want it done and small", p)
@@ -63,9 +62,7 @@ func TestSummary(t *testing.T) {
 		}
 	}
 	b.complete(true)
-	if diff := cmp.Diff([]string{"upload", "post", "reply details"}, b.channel.Calls); diff != "" {
-		t.Errorf("calls of Slack (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "calls of Slack", b.channel.Calls, []string{"upload", "post", "reply details"})
 	if got := b.channel.Files[0]; string(got.Data) != "\x89PNG" || got.Name != "spot-eks-workshop-2026-11-20.png" || !strings.Contains(got.Alt, "31 of 412") {
 		t.Errorf("the file is %+v", got)
 	}
@@ -363,9 +360,7 @@ func TestMerge(t *testing.T) {
 		if got.Affected != 2 || got.Delivery.Digest != "" || !got.Delivery.Dirty {
 			t.Errorf("%s: %+v; want their record, edited once more", name, got.Delivery)
 		}
-		if diff := cmp.Diff([]int{1, 3}, sequences(got.PendingEvents)); diff != "" {
-			t.Errorf("%s: events that are due (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%s: events that are due", name), sequences(got.PendingEvents), []int{1, 3})
 		if want := test.there.Delivery.TS; want == "" && got.Delivery.TS != "9.9" || want != "" && got.Delivery.TS != want {
 			t.Errorf("%s: the message is %s", name, got.Delivery.TS)
 		}
@@ -378,9 +373,7 @@ func TestAnew(t *testing.T) {
 	table := &one{inc: &incident.Incident{Key: mergedKey, Opened: notifytest.Start, Number: 1, Affected: 2, Events: 3, PendingEvents: dueEvents(1, 2, 3)}}
 	c := Cluster{Invocation: Notifier{Incidents: table, Now: func() time.Time { return notifytest.Start }}.Begin()}
 	o := outgoing{inc: incident.Incident{Key: mergedKey, Opened: notifytest.Start, Events: 2, PendingEvents: dueEvents(1)}, sendsBegun: []string{""}, sendsTried: []string{""}}
-	if err := c.reload(t.Context(), &o); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, c.reload(t.Context(), &o))
 	if diff := cmp.Diff([]int{1, 3}, sequences(o.inc.PendingEvents)); diff != "" || o.inc.Affected != 2 || len(o.sendsBegun)+len(o.sendsTried) > 0 {
 		t.Errorf("affected %d, begun %q, tried %q, events that are due (-want +got):\n%s", o.inc.Affected, o.sendsBegun, o.sendsTried, diff)
 	}
@@ -413,9 +406,7 @@ func TestWhatDidNotChangeIsNotWritten(t *testing.T) {
 	b.Incidents = table
 	only := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))
 	b.must(5, only)
-	if diff := cmp.Diff([]string{obs.Diagnosis.Causes[0].Resource}, slices.Compact(table.written)); diff != "" {
-		t.Errorf("written (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "written", slices.Compact(table.written), []string{obs.Diagnosis.Causes[0].Resource})
 }
 
 // hung is a table that answers until a message was sent, and then never.
@@ -458,9 +449,7 @@ func TestTimeEndsWhileSlackTakesIt(t *testing.T) {
 			obs.ID, obs.At = "x", time.Now()
 			began := time.Now()
 			c, err := n.Begin().Cluster(ctx, obs.Cluster, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			err = c.DeliverIncidents(ctx, decided(n.Policy, obs), nil)
 			if hangs {
 				if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 2*time.Second {
@@ -583,9 +572,7 @@ func TestTick(t *testing.T) {
 			if !errors.Is(err, test.wrong) || (err == nil) != (test.wrong == nil) {
 				t.Errorf("%v; want %v", err, test.wrong)
 			}
-			if diff := cmp.Diff(test.want, woken); diff != "" {
-				t.Errorf("woken (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "woken", woken, test.want)
 			if n := b.counts["Undelivered"]; test.want != nil && n != 2 {
 				t.Errorf("%d undelivered, want 2", n)
 			}
@@ -628,9 +615,7 @@ func TestWhoRefusesIsHeldBack(t *testing.T) {
 			b := newBench(t)
 			b.channel.Fail = refuse(test.kind, test.code, 1)
 			b.must(0, two(0))
-			if diff := cmp.Diff(test.calls, b.channel.Calls); diff != "" {
-				t.Errorf("calls (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "calls", b.channel.Calls, test.calls)
 			b.channel.Calls = nil
 			b.must(1, notifytest.Sweep())
 			if len(b.channel.Calls) > 0 {
@@ -640,9 +625,7 @@ func TestWhoRefusesIsHeldBack(t *testing.T) {
 				t.Errorf("%d errors in the log, want 1: %s", n, b.log)
 			}
 			b.must(2, notifytest.Sweep())
-			if diff := cmp.Diff(test.later, b.channel.Calls); diff != "" {
-				t.Errorf("two minutes later (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "two minutes later", b.channel.Calls, test.later)
 			if r, err := b.store.ClusterRecord(t.Context(), "eks-workshop"); err != nil || len(r.Refusals) > 0 || !r.Open {
 				t.Errorf("%+v, %v; want nothing refused any more, and something open", r, err)
 			}
@@ -655,13 +638,9 @@ func TestRefusalOfWhatIsNoLongerDue(t *testing.T) {
 	b := newBench(t)
 	b.must(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
 	r, err := b.store.ClusterRecord(t.Context(), "eks-workshop")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	r.Refused(outbox.ToChannel("C0GONE"), "is_archived", notifytest.Start)
-	if err := b.store.SaveClusterRecord(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, b.store.SaveClusterRecord(t.Context(), r))
 	b.must(1, notifytest.Sweep())
 	if r, err = b.store.ClusterRecord(t.Context(), "eks-workshop"); err != nil || len(r.Refusals) > 0 {
 		t.Errorf("%+v, %v", r, err)
@@ -722,9 +701,7 @@ func TestClusterIsForgotten(t *testing.T) {
 	tick := func(minute int) {
 		t.Helper()
 		b.now, woken = notifytest.Start.Add(time.Duration(minute)*time.Minute), nil
-		if err := b.Tick(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, b.Tick(t.Context()))
 	}
 	const day = 24 * 60
 	b.must(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
@@ -733,9 +710,7 @@ func TestClusterIsForgotten(t *testing.T) {
 		t.Errorf("woken %q within a day", woken)
 	}
 	tick(day)
-	if diff := cmp.Diff([]string{"eks-workshop"}, woken); diff != "" {
-		t.Errorf("woken (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "woken", woken, []string{"eks-workshop"})
 	b.must(day, b.wake("eks-workshop"))
 	tick(day + 5)
 	if len(woken) > 0 || b.incident().State != incident.Open {
@@ -758,9 +733,7 @@ func TestClusterIsForgotten(t *testing.T) {
 	b.must(5, gone)
 	gone.ID = "once more"
 	b.must(10, gone)
-	if diff := cmp.Diff([]string{"post", "reply opened", "update", "reply withdrawn"}, b.channel.Calls); diff != "" {
-		t.Errorf("calls of Slack (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "calls of Slack", b.channel.Calls, []string{"post", "reply opened", "update", "reply withdrawn"})
 	if got := b.channel.Posts()[0].Text; !strings.Contains(got, "cluster eks-workshop was deleted") || b.bus.Kinds() != "Opened Resolved" {
 		t.Errorf("the message is %q, the bus was told %q", got, b.bus.Kinds())
 	}
@@ -775,9 +748,7 @@ func silenced(b *bench) {
 	_, err := b.store.SaveSilence(b.Context(), silence.Silence{
 		ID: "ab12cd34", Cluster: "eks-workshop", From: notifytest.Start, Until: notifytest.Start.Add(time.Hour), At: notifytest.Start, By: silence.Person{ID: notifytest.Oncall},
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	expect.OK(b.T, err)
 }
 
 // say gives the cluster its time at a minute.
@@ -811,9 +782,7 @@ func TestSilenceIsSaidOnce(t *testing.T) {
 			t.Errorf("minute %d: %v", minute, err)
 		}
 	}
-	if got := strings.Join(b.channel.Calls, " "); got != "post update" {
-		t.Errorf("Slack was called: %s", got)
-	}
+	expect.Equal(t, "Slack was called", strings.Join(b.channel.Calls, " "), "post update")
 	if s := b.silence(); s.Begun.TS == "" || s.Over.TS != s.Begun.TS || !s.Begun.Sending.IsZero() {
 		t.Errorf("the record is %+v", s)
 	}
@@ -937,9 +906,7 @@ func TestAnswersKeepToTheBudget(t *testing.T) {
 func TestCallsAfterAnOutage(t *testing.T) {
 	b := newBench(t)
 	routes, err := routing.Parse("all/critical=@S0ONCALL01")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	b.Policy.Routes, b.Policy.RemindAfter = routes, 30*time.Minute
 	b.channel.Fail = notifytest.Down
 	b.must(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
@@ -954,9 +921,7 @@ func TestCallsAfterAnOutage(t *testing.T) {
 			minutes = append(minutes, minute)
 		}
 	}
-	if diff := cmp.Diff([]int{60, 90}, minutes); diff != "" {
-		t.Errorf("people are called at (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "people are called at", minutes, []int{60, 90})
 }
 
 func broadcasts(c *notifytest.Slack) (n int) {
@@ -999,9 +964,7 @@ func (b *bench) toldOnce() {
 	if posts := b.channel.Posts(); len(posts) != 1 || !strings.Contains(posts[0].Text, "Week of ") {
 		b.Errorf("the channel has %+v", posts)
 	}
-	if diff := cmp.Diff([]string{"details", "details-2"}, b.channel.Notes()); diff != "" {
-		b.Errorf("the thread (-want +got):\n%s", diff)
-	}
+	expect.Same(b.T, "the thread", b.channel.Notes(), []string{"details", "details-2"})
 	ids := map[string]bool{}
 	for _, w := range b.bus.Weeks {
 		ids[w.ID] = true
@@ -1019,9 +982,7 @@ func (b *bench) toldOnce() {
 func TestWeek(t *testing.T) {
 	b := newBench(t)
 	for minute := range 3 {
-		if err := b.tellAll(minute, badWeek(), badWeek()); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, b.tellAll(minute, badWeek(), badWeek()))
 	}
 	b.toldOnce()
 	if len(b.bus.Weeks) != 1 {
@@ -1033,9 +994,7 @@ func TestWeek(t *testing.T) {
 func (b *bench) due(minute int) bool {
 	b.Helper()
 	r, err := b.store.ClusterRecord(b.Context(), report.AllClusters)
-	if err != nil {
-		b.Fatal(err)
-	}
+	expect.OK(b.T, err)
 	return r.Due(notifytest.Start.Add(time.Duration(minute) * time.Minute))
 }
 
@@ -1068,9 +1027,7 @@ func TestWeekIsOwed(t *testing.T) {
 				t.Error("it is not brought back after two minutes")
 			}
 			b.channel.Fail, b.bus.Fail = nil, nil
-			if err := b.tellAll(2); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, b.tellAll(2))
 			b.toldOnce()
 			if b.due(1000) {
 				t.Error("what was told is brought back")
@@ -1087,18 +1044,14 @@ func TestWeekStopped(t *testing.T) {
 		if err := b.tellAll(0, badWeek()); n <= 7 && !errors.Is(err, errStopped) {
 			t.Fatalf("write %d: %v", n, err)
 		}
-		if err := b.tellAll(1, badWeek()); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, b.tellAll(1, badWeek()))
 		b.toldOnce()
 	}
 	for _, call := range []string{"post", "reply details", "reply details-2"} {
 		b := newBench(t)
 		b.channel.Fail = notifytest.CutOff(call)
 		for minute := range 3 {
-			if err := b.tellAll(2*minute, badWeek()); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, b.tellAll(2*minute, badWeek()))
 		}
 		b.toldOnce()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/report"
+	"rollcall/tools/expect"
 )
 
 func TestDecodeCleanup(t *testing.T) {
@@ -70,9 +71,7 @@ func TestRenew(t *testing.T) {
 				known = append(known, p)
 			}
 		}
-		if diff := cmp.Diff(step.want, got); diff != "" {
-			t.Errorf("step %d (-want +got):\n%s", i, diff)
-		}
+		expect.Same(t, fmt.Sprintf("step %d", i), got, step.want)
 	}
 	if stop.Over != (time.Time{}) {
 		t.Error("what was given is changed")
@@ -100,9 +99,7 @@ func TestRefused(t *testing.T) {
 		{Target: ToSlack, Code: "token_revoked", Since: incidenttest.Noon, Times: 6, Next: now},
 		{Target: ToChannel("C1"), Code: "is_archived", Since: incidenttest.Noon, Times: 1, Next: incidenttest.Noon.Add(2 * time.Minute)},
 	}
-	if diff := cmp.Diff(want, r.Refusals); diff != "" {
-		t.Errorf("refusals (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "refusals", r.Refusals, want)
 	if !r.Keep(func(x Target) bool { return x != ToBus }) || r.Keep(func(Target) bool { return true }) || len(r.Refusals) != 2 {
 		t.Errorf("kept %+v", r.Refusals)
 	}

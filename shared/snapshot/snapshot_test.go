@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/tools/expect"
 )
 
 func TestOwner(t *testing.T) {
@@ -28,14 +31,10 @@ func TestOwner(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := (Instance{Tags: tt.tags}).Owner(); got != tt.want {
-				t.Errorf("Owner() = %q, want %q", got, tt.want)
-			}
+			expect.Equal(t, "Owner()", (Instance{Tags: tt.tags}).Owner(), tt.want)
 			group := Group{Name: tt.tags[groupTag], Tags: maps.Clone(tt.tags)}
 			delete(group.Tags, groupTag) // it is on instances only
-			if got := group.Owner(); got != tt.want {
-				t.Errorf("Owner() of its group = %q, want %q", got, tt.want)
-			}
+			expect.Equal(t, "Owner() of its group", group.Owner(), tt.want)
 		})
 	}
 }
@@ -46,25 +45,17 @@ func TestHasNeedsBothReadAndNoFailure(t *testing.T) {
 		Failures: map[Source]Failure{VPCs: {Source: VPCs, Reason: Throttled}},
 	}
 	for source, want := range map[Source]bool{Subnets: true, VPCs: false, Nodes: false} {
-		if got := s.Has(source); got != want {
-			t.Errorf("Has(%q) = %t, want %t", source, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("Has(%q)", source), s.Has(source), want)
 	}
-	if got := s.Why(VPCs).Reason; got != Throttled {
-		t.Errorf("Why(vpcs) = %q, want %q", got, Throttled)
-	}
-	if got := s.Why(Nodes).Reason; got != NotRead {
-		t.Errorf("Why(nodes) = %q, want %q", got, NotRead)
-	}
+	expect.Equal(t, "Why(vpcs)", s.Why(VPCs).Reason, Throttled)
+	expect.Equal(t, "Why(nodes)", s.Why(Nodes).Reason, NotRead)
 }
 
 func TestEnded(t *testing.T) {
 	for state, want := range map[string]bool{
 		"pending": false, "running": false, "stopping": true, "stopped": true, "shutting-down": true, "terminated": true, "": false,
 	} {
-		if got := (Instance{State: state}).Ended(); got != want {
-			t.Errorf("Ended of %q = %t, want %t", state, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("Ended of %q", state), (Instance{State: state}).Ended(), want)
 	}
 }
 
@@ -79,9 +70,7 @@ func TestJoined(t *testing.T) {
 		{Node{}, false},
 	}
 	for _, tt := range tests {
-		if got := tt.node.Joined(); got != tt.want {
-			t.Errorf("Joined of %+v = %t, want %t", tt.node, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("Joined of %+v", tt.node), tt.node.Joined(), tt.want)
 	}
 }
 
@@ -99,9 +88,7 @@ func TestAllNamesEverySource(t *testing.T) {
 func declared(t *testing.T) []Source {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "source.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var list []Source
 	ast.Inspect(file, func(n ast.Node) bool {
 		v, ok := n.(*ast.ValueSpec)
@@ -110,9 +97,7 @@ func declared(t *testing.T) []Source {
 		}
 		if of, ok := v.Type.(*ast.Ident); ok && of.Name == "Source" {
 			text, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			list = append(list, Source(text))
 		}
 		return true

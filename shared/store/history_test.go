@@ -16,6 +16,7 @@ import (
 
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 // concluded is a launch some minutes after start with all that can be known.
@@ -45,13 +46,9 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	got, err := s.History(t.Context(), "prod", start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	want := []snapshot.Past{concluded("i-spot", 4).Past(), joined.Past(), refused.Past(), launch("i-open", 60*50).Past()}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("history (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "history", got, want)
 	if want[0].End != snapshot.Reclaimed || want[2].ID != "a-1" || want[2].End != snapshot.Refused || want[3].End != snapshot.Open || want[0].Template.Version != "3" ||
 		want[0].AMI != "ami-1" || want[0].Architecture != "arm64" || want[0].Plugin != "v1.20.4" {
 		t.Errorf("the launches themselves are %+v", want)
@@ -78,9 +75,7 @@ func TestLateFactsChangeTheHistory(t *testing.T) {
 	ends := func() []snapshot.End {
 		t.Helper()
 		list, err := s.History(t.Context(), "prod", start.Add(-time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		var ends []snapshot.End
 		for _, p := range list {
 			ends = append(ends, p.End)
@@ -91,16 +86,12 @@ func TestLateFactsChangeTheHistory(t *testing.T) {
 		t.Error(diff)
 	}
 	known, err := s.GetLaunches(t.Context(), []string{"i-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	l = known["i-1"]
 	if changed := l.Learn(outcome.Facts{Noticed: start.Add(time.Minute)}); !changed || l.Learn(outcome.Facts{Noticed: start.Add(time.Minute)}) {
 		t.Error("a fact is news once")
 	}
-	if err := s.SaveLaunch(t.Context(), l); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.SaveLaunch(t.Context(), l))
 	if diff := cmp.Diff([]snapshot.End{snapshot.Reclaimed}, ends()); diff != "" {
 		t.Error(diff)
 	}
@@ -140,14 +131,10 @@ func TestRecordOfTheVersionBefore(t *testing.T) {
 		_, err := server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.table, Item: map[string]types.AttributeValue{
 			attrPK: text(launchPrefix + id), attrSK: text(launchSort), attrFormat: number(1), attrVersion: number(2), attrBody: text(body),
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 	}
 	known, err := s.GetLaunches(t.Context(), []string{"i-0aaa", "i-0bbb", "i-0ccc"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for id, want := range map[string]snapshot.End{"i-0aaa": snapshot.Reclaimed, "i-0bbb": snapshot.Joined, "i-0ccc": snapshot.Open} {
 		l := known[id]
 		if l.Learn(outcome.Facts{}); l.End != want {
@@ -163,9 +150,7 @@ func TestPastIsShort(t *testing.T) {
 	l := concluded("i-0123456789abcdef0", 0)
 	l.Nodegroup, l.Group, l.Subnet = "workers-spot-large", "eks-workers-spot-large-e2ca4e02-248f-cb7e-45a7-6fa9b0230007", "subnet-0123456789abcdef0"
 	body, err := encodePast(l.Past())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if len(body) > 450 {
 		t.Errorf("%d bytes: %s", len(body), body)
 	}
@@ -189,9 +174,7 @@ func FuzzPast(f *testing.F) {
 			t.Errorf("%q is read as %+v", body, p)
 		}
 		again, err := encodePast(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if q, err := decodePast(again); err != nil || !cmp.Equal(p, q) && len([]rune(p.Why)) <= maxWhy {
 			t.Errorf("%q: %+v, then %+v, %v", body, p, q, err)
 		}
@@ -205,17 +188,11 @@ func TestSamples(t *testing.T) {
 		return snapshot.Sample{Subnet: "subnet-1", At: start.Add(time.Duration(seconds) * time.Second), Free: free, Total: 251}
 	}
 	for range 2 {
-		if err := s.RecordSamples(t.Context(), []snapshot.Sample{at(120, 3), at(0, 9), at(20, 8), at(61, 5), {Subnet: "subnet-2", At: start, Free: 1, Total: 11}}); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.RecordSamples(t.Context(), []snapshot.Sample{at(120, 3), at(0, 9), at(20, 8), at(61, 5), {Subnet: "subnet-2", At: start, Free: 1, Total: 11}}))
 	}
 	got, err := s.Samples(t.Context(), "subnet-1", start)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]snapshot.Sample{at(0, 9), at(61, 5), at(120, 3)}, got); diff != "" {
-		t.Errorf("one a minute (-want +got):\n%s", diff)
-	}
+	expect.OK(t, err)
+	expect.Same(t, "one a minute", got, []snapshot.Sample{at(0, 9), at(61, 5), at(120, 3)})
 	if got, err = s.Samples(t.Context(), "subnet-1", start.Add(2*time.Minute)); err != nil || len(got) != 1 {
 		t.Errorf("since two minutes: %v, %v", got, err)
 	}
@@ -233,21 +210,15 @@ func TestJoinTimes(t *testing.T) {
 		joins = append(joins, outcome.Join{Instance: fmt.Sprintf("i-%017x", i), At: start.Add(time.Duration(i) * time.Second), Seconds: 60})
 	}
 	one := JoinTimes{Nodegroup: "workers", Joins: outcome.Joins(nil).With(joins, now)}
-	if err := s.SaveJoinTimes(t.Context(), "prod", one); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.SaveJoinTimes(t.Context(), "prod", one))
 	var conflict *Conflict
 	if err := s.SaveJoinTimes(t.Context(), "prod", one); !errors.As(err, &conflict) {
 		t.Errorf("saving over what was never read gave %v, want a conflict", err)
 	}
 	times, err := s.JoinTimes(t.Context(), "prod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	one.Version = 1
-	if diff := cmp.Diff(map[string]JoinTimes{"workers": one}, times); diff != "" {
-		t.Errorf("join times (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "join times", times, map[string]JoinTimes{"workers": one})
 	if err := s.SaveJoinTimes(t.Context(), "prod", times["workers"]); err != nil {
 		t.Errorf("saving over what was read: %v", err)
 	}
@@ -293,12 +264,8 @@ func TestRecentHistory(t *testing.T) {
 		}
 	}
 	got, err := s.RecentHistory(t.Context(), "prod", start, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]snapshot.Past{concluded("i-d", 3).Past(), concluded("i-e", 4).Past()}, got); diff != "" {
-		t.Errorf("the newest, without the oldest moment that was read (-want +got):\n%s", diff)
-	}
+	expect.OK(t, err)
+	expect.Same(t, "the newest, without the oldest moment that was read", got, []snapshot.Past{concluded("i-d", 3).Past(), concluded("i-e", 4).Past()})
 }
 
 // A launch in the index of a release before knew its image is read without one.

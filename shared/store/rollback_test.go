@@ -31,6 +31,7 @@ import (
 	"rollcall/shared/silence"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
+	"rollcall/tools/expect"
 )
 
 // TestRollbackDestroysNothing: after a rollback the older release finds records
@@ -172,9 +173,7 @@ func withNewerFormat(t *testing.T, s *Store) map[string]string {
 	t.Helper()
 	for _, item := range scan(t, s) {
 		format, _, err := integer(item[attrFormat])
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		item[attrFormat], item[attrBody] = number(format+1), text(`{"of":"a newer release"}`)
 		if _, err := server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.table, Item: item}); err != nil {
 			t.Fatal(err)
@@ -186,9 +185,7 @@ func withNewerFormat(t *testing.T, s *Store) map[string]string {
 func scan(t *testing.T, s *Store) []map[string]types.AttributeValue {
 	t.Helper()
 	out, err := server.Client().Scan(t.Context(), &dynamodb.ScanInput{TableName: &s.table, ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if len(out.Items) == 0 {
 		t.Fatal("the table is empty")
 	}
@@ -271,9 +268,7 @@ func TestRunsAreLimited(t *testing.T) {
 	count := func(d remedy.Run) bool {
 		t.Helper()
 		room, err := s.CountRun(t.Context(), d, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		return room.IsZero()
 	}
 	var all sync.WaitGroup
@@ -323,9 +318,7 @@ func TestLimitTellsWhenThereIsRoom(t *testing.T) {
 	count := func(id string, n int) time.Time {
 		t.Helper()
 		room, err := s.CountRun(t.Context(), of(id, n), 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		return room
 	}
 	for _, step := range []struct {
@@ -369,25 +362,19 @@ func TestSamplesAreRolledUp(t *testing.T) {
 		now = begin.Add(time.Duration(i) * 30 * time.Minute)
 		x := snapshot.Sample{Subnet: "subnet-1", At: now, Free: 1000 - i, Total: 1019}
 		all = append(all, x)
-		if err := s.RecordSamples(t.Context(), []snapshot.Sample{x}); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.RecordSamples(t.Context(), []snapshot.Sample{x}))
 		if i > 48 && i < 96 {
 			continue
 		}
 		n, err := s.CatchUp(t.Context(), "subnet-1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		rolled += n
 	}
 	if rolled != 239 {
 		t.Errorf("%d hours were rolled up, want each of the 239 that are over once", rolled)
 	}
 	got, err := s.Samples(t.Context(), "subnet-1", begin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	whole := now.Add(-keepSamples).Add(time.Hour).Truncate(time.Hour)
 	var want []snapshot.Sample
 	for i, x := range all {
@@ -396,9 +383,7 @@ func TestSamplesAreRolledUp(t *testing.T) {
 			want = append(want, x)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("ten days (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "ten days", got, want)
 	if got, err = s.Samples(t.Context(), "subnet-1", now.Add(-time.Hour)); err != nil || len(got) != 3 {
 		t.Errorf("the last hour: %v, %v", got, err)
 	}
@@ -413,23 +398,15 @@ func TestRollUpAgain(t *testing.T) {
 	hour := now
 	s := open(t, &now)
 	for i, free := range []int{9, 3, 7} {
-		if err := s.RecordSamples(t.Context(), []snapshot.Sample{{Subnet: "subnet-1", At: hour.Add(time.Duration(5*i) * time.Minute), Free: free, Total: 11}}); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.RecordSamples(t.Context(), []snapshot.Sample{{Subnet: "subnet-1", At: hour.Add(time.Duration(5*i) * time.Minute), Free: free, Total: 11}}))
 	}
 	want := []sampleHour{{Hour: hour.UTC(), Low: 3, At: hour.Add(5 * time.Minute).UTC(), High: 9, Last: 7, Total: 11, Count: 3}}
 	for _, later := range []time.Duration{time.Hour, time.Hour, keepSamples + time.Minute} {
 		now = hour.Add(later)
-		if err := s.RollUp(t.Context(), "subnet-1", hour.Add(20*time.Minute)); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.RollUp(t.Context(), "subnet-1", hour.Add(20*time.Minute)))
 		got, err := s.hours(t.Context(), "subnet-1", hour, hour.Add(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("after %s (-want +got):\n%s", later, diff)
-		}
+		expect.OK(t, err)
+		expect.Same(t, fmt.Sprintf("after %s", later), got, want)
 	}
 	// Nothing is there to roll up.
 	if n, err := s.CatchUp(t.Context(), "subnet-2"); n != 0 || err != nil {
@@ -464,9 +441,7 @@ func TestSilencesAreOfOneCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids := func(list []silence.Silence, err error) (ids []string) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		for _, x := range list {
 			ids = append(ids, x.Cluster+" "+x.ID)
 		}
@@ -482,9 +457,7 @@ func TestSilencesAreOfOneCluster(t *testing.T) {
 		{ids(elsewhere.AllSilences(t.Context())), []string{"prod 00000004"}},
 		{ids(s.AllSilences(t.Context())), []string{"pro 00000003", "prod 00000001", "prod ffffffff", "prod-2 00000002"}},
 	} {
-		if diff := cmp.Diff(test.want, test.got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		expect.Same(t, "got", test.got, test.want)
 	}
 }
 
@@ -494,9 +467,7 @@ func TestNewerSilences(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
 	s := open(t, &now)
 	x := silenced("prod", "00000001", now.Add(time.Hour))
-	if err := s.put(t.Context(), item{pk: silencePrefix, sk: "prod#00000001", kind: "silence", format: silence.Format + 1, version: 1, body: x, expires: now.Add(time.Hour)}, 0); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.put(t.Context(), item{pk: silencePrefix, sk: "prod#00000001", kind: "silence", format: silence.Format + 1, version: 1, body: x, expires: now.Add(time.Hour)}, 0))
 	var newer *NewerFormat
 	if list, err := s.Silences(t.Context(), "prod"); !errors.As(err, &newer) || list != nil {
 		t.Errorf("%v, %v; want that it cannot be read", list, err)
@@ -540,9 +511,7 @@ func TestSweeps(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
 	s := open(t, &now)
 	for _, w := range []overview.Sweep{{Cluster: "prod", At: now}, {Cluster: "dev", At: now}, {Cluster: "prod", At: now.Add(time.Second), Failed: []string{"zone-watch"}}} {
-		if err := s.SaveSweep(t.Context(), w); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.SaveSweep(t.Context(), w))
 	}
 	want := []overview.Sweep{{Cluster: "dev", Format: 1, At: now}, {Cluster: "prod", Format: 1, At: now.Add(time.Second), Failed: []string{"zone-watch"}}}
 	got, err := s.Sweeps(t.Context())
@@ -745,9 +714,7 @@ func TestPostings(t *testing.T) {
 		t.Fatal(err)
 	}
 	second, err := s.SavePosting(t.Context(), posting("spot/prod/2026-11-21"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	got, err := s.Postings(t.Context(), "prod")
 	if diff := cmp.Diff([]outbox.Posting{first, second}, got); err != nil || diff != "" {
 		t.Errorf("postings: %v (-want +got):\n%s", err, diff)

@@ -37,6 +37,7 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
 	"rollcall/stage/platform/dynamo/dynalite"
+	"rollcall/tools/expect"
 )
 
 // server is one DynamoDB for all tests of the package, the one that others keep:
@@ -62,9 +63,7 @@ var start = time.Date(2026, 11, 20, 14, 59, 0, 0, time.UTC)
 func open(t *testing.T, now *time.Time) *Store {
 	t.Helper()
 	table := "test-" + strconv.FormatInt(time.Now().UnixNano(), 36) // its own, also when a test runs twice
-	if err := server.CreateTable(t.Context(), table); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, server.CreateTable(t.Context(), table))
 	return New(server.Client(), table).At(func() time.Time { return *now })
 }
 
@@ -92,19 +91,13 @@ func TestLaunches(t *testing.T) {
 	}
 
 	got, err := s.GetLaunches(t.Context(), []string{"i-1", "i-unknown", "i-1", "i-3"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	one, three := launch("i-1", 1), launch("i-3", 3)
 	one.Version, three.Version = 1, 1
-	if diff := cmp.Diff(map[string]LaunchRecord{"i-1": one, "i-3": three}, got); diff != "" {
-		t.Errorf("launches (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "launches", got, map[string]LaunchRecord{"i-1": one, "i-3": three})
 
 	three.Status, three.Ready = outcome.Joined, start.Add(4*time.Minute)
-	if err := s.SaveLaunch(t.Context(), three); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.SaveLaunch(t.Context(), three))
 	var conflict *Conflict
 	if err := s.SaveLaunch(t.Context(), three); !errors.As(err, &conflict) || conflict.Over != 1 {
 		t.Errorf("saving over an old version gave %v, want a conflict over version 1", err)
@@ -114,15 +107,11 @@ func TestLaunches(t *testing.T) {
 	}
 	var ids []string
 	list, err := s.OpenLaunches(t.Context(), "prod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for _, l := range list {
 		ids = append(ids, l.Instance)
 	}
-	if diff := cmp.Diff([]string{"i-1", "i-2"}, ids); diff != "" {
-		t.Errorf("open launches, oldest first (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "open launches, oldest first", ids, []string{"i-1", "i-2"})
 	if list, err := s.OpenLaunches(t.Context(), "other"); err != nil || len(list) != 0 {
 		t.Errorf("another cluster's open launches are %v, %v", list, err)
 	}
@@ -178,20 +167,14 @@ func TestIncidents(t *testing.T) {
 		t.Errorf("a second new record gave %v, want a conflict", err)
 	}
 	second, err := s.SaveIncident(t.Context(), incidentOf("route/no-egress", "rtb-2"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	first.Delivery.TS = "1.2"
 	if first, err = s.SaveIncident(t.Context(), first); err != nil || first.Version != 2 {
 		t.Fatalf("version %d, %v; want 2", first.Version, err)
 	}
 	got, err := s.Incidents(t.Context(), "prod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]incident.Incident{first, second}, got); diff != "" {
-		t.Errorf("incidents (-want +got):\n%s", diff)
-	}
+	expect.OK(t, err)
+	expect.Same(t, "incidents", got, []incident.Incident{first, second})
 	first.State, first.Resolved = incident.Closed, start
 	if _, err := s.SaveIncident(t.Context(), first); err != nil {
 		t.Fatal(err)
@@ -317,12 +300,8 @@ func TestActsAreNeverWrittenOver(t *testing.T) {
 		{at.Add(time.Hour), nil},
 	} {
 		got, err := s.Acts(t.Context(), "prod", test.since)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("since %s (-want +got):\n%s", test.since, diff)
-		}
+		expect.OK(t, err)
+		expect.Same(t, fmt.Sprintf("since %s", test.since), got, test.want)
 	}
 }
 
@@ -334,9 +313,7 @@ func TestBackoffs(t *testing.T) {
 		t.Fatalf("%v, before there is one (-want +got):\n%s", err, diff)
 	}
 	silent, _ := backoff.After(none, backoff.Silent, backoff.Silence{Endpoint: "https://a", Reason: snapshot.TimedOut, Message: "no answer in time"}, now, 5*time.Minute)
-	if err := s.SaveBackoff(t.Context(), silent); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.SaveBackoff(t.Context(), silent))
 	var taken *Conflict
 	if err := s.SaveBackoff(t.Context(), silent); !errors.As(err, &taken) {
 		t.Errorf("written over another: %v, want a conflict", err)
@@ -348,16 +325,12 @@ func TestBackoffs(t *testing.T) {
 	}
 	// What answers again is remembered no more, and what nobody writes for a day.
 	well, _ := backoff.After(got, backoff.Answered, backoff.Silence{}, now, 5*time.Minute)
-	if err := s.SaveBackoff(t.Context(), well); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.SaveBackoff(t.Context(), well))
 	if gone, err := s.Backoff(t.Context(), "prod"); err != nil || gone.Version != 0 {
 		t.Errorf("%+v, %v; want none", gone, err)
 	}
 	silent.Version = 0
-	if err := s.SaveBackoff(t.Context(), silent); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.SaveBackoff(t.Context(), silent))
 	now = now.Add(keepBackoff)
 	if old, err := s.Backoff(t.Context(), "prod"); err != nil || old.Attempts != 0 {
 		t.Errorf("%+v, %v; want none", old, err)
@@ -408,9 +381,7 @@ func TestSightings(t *testing.T) {
 	if diff := cmp.Diff(map[string]leak.Sighting{"eni-1": marked}, got, addresses()...); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if err := s.ForgetSighting(t.Context(), vpc, marked); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.ForgetSighting(t.Context(), vpc, marked))
 	if got, err := s.Sightings(t.Context(), vpc); err != nil || len(got) > 0 {
 		t.Errorf("forgotten, and still there: %v, %v", got, err)
 	}
@@ -466,9 +437,7 @@ func TestPaceAndWhatWasTold(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for _, p := range []leak.Pace{{Level: 12.5, At: start, Rate: 5}, {Level: 1, At: start, Rate: 2.5, Cut: start}} {
-		if err := s.SavePace(t.Context(), "111122223333", "us-west-2", p); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.SavePace(t.Context(), "111122223333", "us-west-2", p))
 		if got, err := s.Pace(t.Context(), "111122223333", "us-west-2"); err != nil || got != p {
 			t.Errorf("%+v, %v; want %+v", got, err, p)
 		}
@@ -477,9 +446,7 @@ func TestPaceAndWhatWasTold(t *testing.T) {
 		t.Errorf("another region's: %+v, %v", p, err)
 	}
 	for _, digest := range []string{"a", "b"} {
-		if err := s.SaveCleanupTold(t.Context(), "prod", "2026-11-20", digest); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.SaveCleanupTold(t.Context(), "prod", "2026-11-20", digest))
 	}
 	got, err := s.CleanupsTold(t.Context(), "prod")
 	if diff := cmp.Diff(map[string]string{"2026-11-20": "b"}, got); diff != "" || err != nil {
@@ -499,9 +466,7 @@ func TestClusterRecords(t *testing.T) {
 	refused := outbox.ClusterRecord{Cluster: "prod-2"}
 	refused.Refused(outbox.ToSlack, "token_revoked", now)
 	for _, r := range []outbox.ClusterRecord{prod, refused} {
-		if err := s.SaveClusterRecord(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.SaveClusterRecord(t.Context(), r))
 	}
 	var taken *Conflict
 	if err := s.SaveClusterRecord(t.Context(), prod); !errors.As(err, &taken) {
@@ -520,9 +485,7 @@ func TestClusterRecords(t *testing.T) {
 	// With nothing open a record is listed no more, and may be again; its closed incidents are
 	// found by it, as long as they are kept.
 	got.Follow(false, false, now)
-	if err := s.SaveClusterRecord(t.Context(), got); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.SaveClusterRecord(t.Context(), got))
 	if all, err := s.ClusterRecords(t.Context()); err != nil || len(all) != 1 {
 		t.Errorf("%+v, %v; want that of prod-2", all, err)
 	}
@@ -544,16 +507,12 @@ func TestClusterRecords(t *testing.T) {
 		t.Error(err)
 	}
 	newer := outbox.ClusterRecord{Cluster: "prod"}
-	if err := s.put(t.Context(), item{pk: clusterPrefix, sk: "later", kind: "cluster", format: outbox.ClusterFormat + 1, version: 1, body: newer}, 0); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.put(t.Context(), item{pk: clusterPrefix, sk: "later", kind: "cluster", format: outbox.ClusterFormat + 1, version: 1, body: newer}, 0))
 	all, err = s.ClusterRecords(t.Context())
 	if unknown := new(NewerFormat); !errors.As(err, &unknown) || len(all) != 2 {
 		t.Errorf("%d records, %v; want the others, and that one is newer", len(all), err)
 	}
-	if err := s.SaveSweep(t.Context(), overview.Sweep{Cluster: "swept", At: now}); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.SaveSweep(t.Context(), overview.Sweep{Cluster: "swept", At: now}))
 	names, err := s.Clusters(t.Context())
 	if diff := cmp.Diff([]string{"later", "prod", "prod-2", "swept"}, names); err != nil || diff != "" {
 		t.Errorf("%v, clusters (-want +got):\n%s", err, diff)
@@ -586,9 +545,7 @@ func TestIncidentOfACrowd(t *testing.T) {
 			t.Fatalf("%d launches: %v", n, err)
 		}
 		got, err := s.Incidents(t.Context(), "prod")
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		i := slices.IndexFunc(got, func(other incident.Incident) bool { return other.Key == inc.Key })
 		if i < 0 || got[i].Affected != n || len(got[i].Verdicts) != n {
 			t.Fatalf("%d launches: read back %d of them", n, len(got[i].Verdicts))
@@ -743,14 +700,10 @@ func linesOf(list map[string]recordKind) (lines []string) {
 // release writes the record again.
 func TestFieldsOfRecords(t *testing.T) {
 	if *update {
-		if err := os.WriteFile(firstFields, []byte(strings.Join(linesOf(records()), "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.WriteFile(firstFields, []byte(strings.Join(linesOf(records()), "\n")+"\n"), 0o644))
 	}
 	data, err := os.ReadFile(firstFields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	was := strings.Split(strings.TrimSpace(string(data)), "\n")
 	said := droppedByRollback()
 	for kind, r := range records() {
@@ -816,15 +769,9 @@ func fieldsOf(t reflect.Type, path string, within []reflect.Type) (out []string)
 // The permissions are the client's operations, and the conditions are the keys
 // that the store really writes.
 func TestGrants(t *testing.T) {
-	if diff := cmp.Diff([]spec.Read{{Actions: []string{"dynamodb:BatchGetItem", "dynamodb:Query"}, Resources: []string{"table", "table-index"}}}, Reads()); diff != "" {
-		t.Errorf("reads (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]spec.Read{{Actions: []string{"dynamodb:Query"}, Resources: []string{"table"}}}, ReadIncidents()); diff != "" {
-		t.Errorf("reading incidents (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]spec.Read{{Actions: []string{"dynamodb:Query"}, Resources: []string{"table", "table-index", "ended-index"}}}, ReadHistory()); diff != "" {
-		t.Errorf("reading the history (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "reads", Reads(), []spec.Read{{Actions: []string{"dynamodb:BatchGetItem", "dynamodb:Query"}, Resources: []string{"table", "table-index"}}})
+	expect.Same(t, "reading incidents", ReadIncidents(), []spec.Read{{Actions: []string{"dynamodb:Query"}, Resources: []string{"table"}}})
+	expect.Same(t, "reading the history", ReadHistory(), []spec.Read{{Actions: []string{"dynamodb:Query"}, Resources: []string{"table", "table-index", "ended-index"}}})
 	for prefix, grant := range map[string]spec.Grant{
 		launchPrefix: RecordLaunches(), incidentPrefix: RecordIncidents(), joinTimePrefix: RecordJoinTimes(), samplePrefix: RecordSamples(),
 		sightingPrefix: RecordSightings(), auditPrefix: RecordAudits(), pacePrefix: RecordCleanups()[0], refusedPrefix: RecordRefusedLaunches(), cleanupPrefix: RecordCleanups()[1],
@@ -852,14 +799,10 @@ func TestNodegroups(t *testing.T) {
 		}
 	}
 	got, err := s.Nodegroups(t.Context(), "prod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	a, b := record("prod", "a", "DEGRADED"), record("prod", "b", "ACTIVE")
 	a.Version, b.Version = 1, 1
-	if diff := cmp.Diff(map[string]nodegroup.Record{"a": a, "b": b}, got); diff != "" {
-		t.Errorf("nodegroups (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "nodegroups", got, map[string]nodegroup.Record{"a": a, "b": b})
 	// Two who read the same version: the second to write has lost.
 	if _, err := s.SaveNodegroup(t.Context(), a); err != nil {
 		t.Fatal(err)
@@ -908,9 +851,7 @@ func TestNewerNodegroupIsLeftAlone(t *testing.T) {
 }
 
 func TestNodegroupGrants(t *testing.T) {
-	if diff := cmp.Diff([]spec.Read{{Actions: []string{"dynamodb:BatchGetItem", "dynamodb:Query"}, Resources: []string{"table"}}}, ReadNodegroups()); diff != "" {
-		t.Errorf("reads (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "reads", ReadNodegroups(), []spec.Read{{Actions: []string{"dynamodb:BatchGetItem", "dynamodb:Query"}, Resources: []string{"table"}}})
 	if got := RecordNodegroups().Conditions["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]; len(got) != 1 || got[0] != nodegroupPrefix+"*" {
 		t.Errorf("the grant is for %q, the store writes %q", got, nodegroupPrefix)
 	}
@@ -946,9 +887,7 @@ func TestAReleasedPressMayComeAgain(t *testing.T) {
 	if err := s.ReleasePress(t.Context(), "abc", "two"); err == nil {
 		t.Error("somebody else released it")
 	}
-	if err := s.ReleasePress(t.Context(), "abc", "one"); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.ReleasePress(t.Context(), "abc", "one"))
 	if got, err := s.ClaimPress(t.Context(), "abc", "two"); err != nil || !got {
 		t.Errorf("after it was released: %v, %v", got, err)
 	}
@@ -980,14 +919,10 @@ func TestWhatAPressIsPassedOnAs(t *testing.T) {
 	if err := s.PassPress(t.Context(), "abc", "two", "another"); err == nil {
 		t.Error("somebody else passes it on")
 	}
-	if err := s.PassPress(t.Context(), "abc", "one", "digest"); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.PassPress(t.Context(), "abc", "one", "digest"))
 	now = now.Add(18 * 24 * time.Hour)
 	want("passed on", &report.PressRecord{Format: 1, Digest: "digest"})
-	if err := s.ReleasePress(t.Context(), "abc", "one"); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.ReleasePress(t.Context(), "abc", "one"))
 	want("given back", nil)
 }
 
@@ -998,9 +933,7 @@ func TestAPressOfTheReleaseBefore(t *testing.T) {
 	_, err := s.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.table, Item: map[string]types.AttributeValue{
 		attrPK: text("press#abc"), attrSK: text("press"), attrBy: text("x"), attrFormat: number(1), attrVersion: number(1), attrExpires: number(now.Add(time.Hour).Unix()), attrBody: text("{}"),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	got, err := s.PassedPress(t.Context(), "abc")
 	if diff := cmp.Diff(&report.PressRecord{Format: 1}, got); diff != "" || err != nil {
 		t.Errorf("(-want +got):\n%s%v", diff, err)
@@ -1068,20 +1001,14 @@ func TestRefusedLaunches(t *testing.T) {
 	}
 	list := []RefusedRecord{of("a", checkid.LaunchKMSKey, "prod"), of("a", checkid.LaunchUnauthorized, "prod"), of("b", checkid.LaunchUnauthorized, "prod")}
 	for _, r := range append(list, of("a", checkid.LaunchKMSKey, "other")) {
-		if err := s.SaveRefusedLaunch(ctx, r); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.SaveRefusedLaunch(ctx, r))
 	}
 	for i := range list {
 		list[i].Version = 1
 	}
 	got, err := s.RefusedLaunches(ctx, "prod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(list, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.OK(t, err)
+	expect.Same(t, "got", got, list)
 	var conflict *Conflict
 	if err := s.SaveRefusedLaunch(ctx, of("a", checkid.LaunchKMSKey, "prod")); !errors.As(err, &conflict) {
 		t.Errorf("written over what was not read: %v", err)

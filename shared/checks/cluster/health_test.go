@@ -10,6 +10,7 @@ import (
 	"rollcall/shared/checks/issue"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func clusterIs(status string, issues ...snapshot.Issue) func(*snapshot.Snapshot) {
@@ -42,9 +43,7 @@ func clusterHealthCases() []checktest.Case {
 func TestClusterHealthWords(t *testing.T) {
 	got := checktest.Failed(t, Health(), checktest.Change(snapshottest.PrivateWithNAT(), clusterIs("ACTIVE",
 		snapshot.Issue{Code: "KmsKeyDisabled", Message: "key is disabled", Resources: []string{"key/1"}}, snapshot.Issue{Code: "Gremlins"})))
-	if want := "EKS reports of prod: the key that encrypts secrets is disabled. There are 2 issues."; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
+	expect.Equal(t, "Why", got.Why, "EKS reports of prod: the key that encrypts secrets is disabled. There are 2 issues.")
 	if v := checktest.Value(t, got, "KmsKeyDisabled"); v != "key is disabled (key/1)" {
 		t.Errorf("evidence %q", v)
 	}

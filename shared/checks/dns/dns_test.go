@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
@@ -116,9 +118,7 @@ func TestDNSFixes(t *testing.T) {
 			`aws ec2 associate-dhcp-options --region us-west-2 --vpc-id vpc-0a --dhcp-options-id "$(aws ec2 create-dhcp-options --region us-west-2 --dhcp-configurations Key=domain-name-servers,Values=AmazonProvidedDNS Key=domain-name,Values=us-west-2.compute.internal --query DhcpOptions.DhcpOptionsId --output text)"`},
 	}
 	for _, tt := range tests {
-		if got := checktest.Failed(t, tt.check, tt.world).Fix.Command; got != tt.want {
-			t.Errorf("%s: Command = %q, want %q", tt.check.ID, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: Command", tt.check.ID), checktest.Failed(t, tt.check, tt.world).Fix.Command, tt.want)
 	}
 	own := checktest.Failed(t, checkOf(checkid.DNSDHCPOptions), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), domainNames("a b"), checktest.NameServersOf("10.9.0.2")))
 	if !strings.Contains(own.Fix.Command, "Values=10.9.0.2 ") {

@@ -1,13 +1,12 @@
 package endpoint
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
@@ -16,6 +15,7 @@ import (
 	"rollcall/shared/checks/route"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
@@ -121,9 +121,7 @@ func TestDoubt(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(checktest.Lines(checktest.EvalOne(t, tt.check, tt.world)), tt.want); diff != "" {
-				t.Errorf("%s (-got +want):\n%s", tt.check.ID, diff)
-			}
+			expect.Same(t, fmt.Sprint(tt.check.ID), checktest.Lines(checktest.EvalOne(t, tt.check, tt.world)), tt.want)
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"rollcall/shared/node/autolog"
 	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 // logged is a cluster of EKS Auto Mode whose compute log says that of gpu-a, a second
@@ -61,14 +63,10 @@ func TestLogEvidence(t *testing.T) {
 		if tt.failure != nil {
 			s.Failures = map[snapshot.Source]snapshot.Failure{snapshot.AutoModeLogsOf: *tt.failure}
 		}
-		if diff := cmp.Diff(tt.want, LogEvidence(s, tt.names...)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, LogEvidence(s, tt.names...), tt.want)
 	}
 	for logType, want := range map[string]string{autolog.BlockStorage: "block storage", autolog.LoadBalancing: "load balancing", "NEW_LOGS": "NEW_LOGS"} {
-		if got := component(logType); got != want {
-			t.Errorf("%s is %q, want %q", logType, got, want)
-		}
+		expect.Equal(t, fmt.Sprint(logType), component(logType), want)
 	}
 }
 
@@ -134,9 +132,7 @@ func TestClaimEvidence(t *testing.T) {
 		"taken back":                               {snapshot.Snapshot{Instances: []snapshot.Instance{ended(15*time.Minute, "Server.SpotInstanceTermination", pool, "gpu")}}, []string{"i-1"}, nil},
 		"of no NodePool":                           {snapshot.Snapshot{Instances: []snapshot.Instance{ended(15*time.Minute, user)}}, []string{"i-1"}, nil},
 	} {
-		if diff := cmp.Diff(tt.want, ClaimEvidence(&tt.s, tt.ids)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, ClaimEvidence(&tt.s, tt.ids), tt.want)
 	}
 }
 
@@ -154,9 +150,7 @@ func TestImageFamily(t *testing.T) {
 		"al2023-ami-2023.6.20260101.0-kernel-6.1-x86_64":                 "",
 		"my-al2023-golden": "",
 	} {
-		if got := imageFamily(name); got != want {
-			t.Errorf("imageFamily(%q) = %q, want %q", name, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("imageFamily(%q)", name), imageFamily(name), want)
 	}
 }
 
@@ -219,9 +213,7 @@ func TestSubnetOfKarpentersInstance(t *testing.T) {
 		{"other", "us-west-2a", "", ""}, {"", "us-west-2a", "", ""},
 	} {
 		for _, tag := range []string{scheduling.PoolLabel, AutoPoolTag} {
-			if got := SubnetOf(s, &snapshot.Instance{ID: "i-1", Zone: tt.zone, Subnet: tt.has, Tags: map[string]string{tag: tt.pool}}); got != tt.want {
-				t.Errorf("%+v by %s: %q", tt, tag, got)
-			}
+			expect.Equal(t, fmt.Sprintf("%+v by %s", tt, tag), SubnetOf(s, &snapshot.Instance{ID: "i-1", Zone: tt.zone, Subnet: tt.has, Tags: map[string]string{tag: tt.pool}}), tt.want)
 		}
 	}
 }

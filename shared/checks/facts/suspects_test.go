@@ -1,17 +1,17 @@
 package facts_test
 
 import (
+	"fmt"
 	"net/netip"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 const byCall = "Client.UserInitiatedShutdown"
@@ -170,8 +170,6 @@ func TestPast(t *testing.T) {
 		{"of two the nearer is the node", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("RemovingNode", name, 9*time.Minute), twin(9 * time.Minute)}},
 	} {
 		s := endedAfter(byCall, c.lived, c.do...)
-		if diff := cmp.Diff(facts.NewView(s).Index().Past(&s.Instances[0]), c.want); diff != "" {
-			t.Errorf("%s (-got +want):\n%s", c.name, diff)
-		}
+		expect.Same(t, fmt.Sprint(c.name), facts.NewView(s).Index().Past(&s.Instances[0]), c.want)
 	}
 }

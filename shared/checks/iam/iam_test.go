@@ -13,6 +13,7 @@ import (
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
@@ -493,9 +494,7 @@ func TestTwoClassesOfOneRole(t *testing.T) {
 	s.NodePools = append(s.NodePools, snapshot.NodePool{Name: "spare", Class: snapshot.ClassRef{Group: snapshot.AutoModeGroup, Name: "tpu"}})
 	s.ClassRoles[0].Classes = []string{"gpu", "tpu"}
 	got := checktest.Failed(t, checkOf(checkid.IAMAccessMissing).Sweeping(), s)
-	if want := gpuRole + ", the node role of NodeClass gpu and tpu, has no access entry in prod. EKS Auto Mode launches no node for NodePool ml and spare until prod admits the role."; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
+	expect.Equal(t, "Why", got.Why, gpuRole+", the node role of NodeClass gpu and tpu, has no access entry in prod. EKS Auto Mode launches no node for NodePool ml and spare until prod admits the role.")
 	if want := "aws eks create-access-entry --region us-west-2 --cluster-name prod --principal-arn " + gpuRole + " --type EC2 && aws eks associate-access-policy --region us-west-2 --cluster-name prod --principal-arn " + gpuRole +
 		" --policy-arn arn:aws:eks::aws:cluster-access-policy/AmazonEKSAutoNodePolicy --access-scope type=cluster"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
@@ -650,9 +649,7 @@ func TestCNIRolePoliciesWords(t *testing.T) {
 	if want := "aws-node uses " + cniRole + " (annotation eks.amazonaws.com/role-arn of kube-system/aws-node), which may not ec2:DescribeNetworkInterfaces and ec2:AssignPrivateIpAddresses: no policy of the role grants it."; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}
-	if want := "aws iam attach-role-policy --region us-west-2 --role-name cni --policy-arn arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"; got.Fix.Command != want {
-		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
-	}
+	expect.Equal(t, "Command", got.Fix.Command, "aws iam attach-role-policy --region us-west-2 --role-name cni --policy-arn arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy")
 }
 
 // TestCNITypesWords holds that the date and the source of the data are told.
@@ -746,9 +743,7 @@ func secondNode(s *snapshot.Snapshot) {
 
 func TestProfileMissingFix(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.IAMProfileMissing), outsider(func(s *snapshot.Snapshot) { s.Profiles[0].Roles = nil }))
-	if want := "aws iam add-role-to-instance-profile --region us-west-2 --instance-profile-name eks-workers --role-name '<node role>'"; got.Fix.Command != want {
-		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
-	}
+	expect.Equal(t, "Command", got.Fix.Command, "aws iam add-role-to-instance-profile --region us-west-2 --instance-profile-name eks-workers --role-name '<node role>'")
 }
 
 // detachPolicy takes a managed policy off the node role.
@@ -838,9 +833,7 @@ func TestRolePoliciesWordsAndFix(t *testing.T) {
 	if !strings.Contains(got.Why, "no policy of the role grants it. aws-node has no role of its own") {
 		t.Errorf("Why = %q", got.Why)
 	}
-	if got := checktest.Value(t, got, "Policies of workers"); got != "AmazonEKSWorkerNodePolicy" {
-		t.Errorf("policies %q", got)
-	}
+	expect.Equal(t, "policies", checktest.Value(t, got, "Policies of workers"), "AmazonEKSWorkerNodePolicy")
 
 	got = checktest.Failed(t, checkOf(checkid.IAMRolePolicies), outsider(inlinePolicy(`{"Sid":"Lock","Effect":"Deny","Action":"ecr:*","Resource":"*"}`)))
 	if !strings.Contains(got.Why, "Lock of own denies it") || got.Fix.Command != "" || !strings.HasPrefix(got.Fix.Text, "Change own") {
@@ -948,9 +941,7 @@ func TestNamesHost(t *testing.T) {
 		"sts.us-west-2.amazonaws.com":              false,
 		"":                                         false,
 	} {
-		if got := namesHost(line, "sts.amazonaws.com"); got != want {
-			t.Errorf("namesHost(%q) = %t, want %t", line, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("namesHost(%q)", line), namesHost(line, "sts.amazonaws.com"), want)
 	}
 }
 

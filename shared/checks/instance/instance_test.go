@@ -17,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
@@ -27,6 +25,7 @@ import (
 	serial "rollcall/shared/node/console"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
@@ -139,15 +138,11 @@ func TestImageUnfitWords(t *testing.T) {
 func authorityOf(t *testing.T, year int) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	from := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
 	c := x509.Certificate{SerialNumber: big.NewInt(int64(year)), NotBefore: from, NotAfter: from.AddDate(10, 0, 0), IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, &c, &c, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
@@ -269,18 +264,12 @@ func TestCommonFactorWords(t *testing.T) {
 		i := snapshottest.Instance(s, snapshottest.Node)
 		i.Template = snapshot.TemplateRef{ID: "lt-0e2", Version: "7"}
 	}))
-	if want := "25 of 25 launches with ami-0new failed, the first launched 2026-11-20 08:00 UTC; 80 of 80 others of the last 7 days joined. The very same launches are those with lt-0e2 version 7: nothing here tells these apart."; f.Why != want {
-		t.Errorf("Why = %q, want %q", f.Why, want)
-	}
+	expect.Equal(t, "Why", f.Why, "25 of 25 launches with ami-0new failed, the first launched 2026-11-20 08:00 UTC; 80 of 80 others of the last 7 days joined. The very same launches are those with lt-0e2 version 7: nothing here tells these apart.")
 	if want := "Compare ami-0new with ami-0old, with which launches join"; !strings.HasPrefix(f.Fix.Text, want) {
 		t.Errorf("Fix = %q, want it to begin with %q", f.Fix.Text, want)
 	}
-	if want := "aws ec2 describe-images --region us-west-2 --image-ids ami-0new ami-0old"; f.Fix.Command != want {
-		t.Errorf("Command = %q, want %q", f.Fix.Command, want)
-	}
-	if got := checktest.Value(t, f, "launch template version"); got != "lt-0e2 version 7" {
-		t.Errorf("the version that goes with it = %q", got)
-	}
+	expect.Equal(t, "Command", f.Fix.Command, "aws ec2 describe-images --region us-west-2 --image-ids ami-0new ami-0old")
+	expect.Equal(t, "the version that goes with it", checktest.Value(t, f, "launch template version"), "lt-0e2 version 7")
 }
 
 const (
@@ -531,9 +520,7 @@ func TestForbidden(t *testing.T) {
 		labels[key] = ""
 	}
 	want := []string{"app.kubernetes.io/name", "k8s.io/x", "kubernetes.io/instance-type", "kubernetes.io/role", "node-restriction.kubernetes.io/x", "node-role.kubernetes.io/worker", "x.k8s.io/y"}
-	if diff := cmp.Diff(want, forbidden(labels)); diff != "" {
-		t.Errorf("forbidden (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "forbidden", forbidden(labels), want)
 }
 
 // foreignGroups gives the instance and its template a security group of their own.
@@ -601,9 +588,7 @@ func TestMinorOfImage(t *testing.T) {
 		"amazon-eks-node-1.99999999999999999-v": 0,
 		"":                                      0,
 	} {
-		if got := minorOfImage(name); got != want {
-			t.Errorf("minorOfImage(%q) = %d, want %d", name, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("minorOfImage(%q)", name), minorOfImage(name), want)
 	}
 }
 
@@ -612,9 +597,7 @@ func TestOfAL2(t *testing.T) {
 		"amazon-eks-node-1.30-v20241109": true, "amazon-eks-gpu-node-1.32-v20251120": true, "amazon-eks-arm64-node-1.29-v1": true,
 		"amazon-eks-node-al2023-x86_64-standard-1.35-v20261112": false, "bottlerocket-aws-k8s-1.26-x86_64-v1": false, "": false,
 	} {
-		if got := ofAL2(name); got != want {
-			t.Errorf("ofAL2(%q) = %t, want %t", name, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("ofAL2(%q)", name), ofAL2(name), want)
 	}
 }
 
@@ -631,9 +614,7 @@ func TestSkew(t *testing.T) {
 		{21, 24, "Kubernetes 1.21 is too old for the control plane's 1.24, which takes 1.22 and newer"},
 	}
 	for _, tt := range tests {
-		if got := skew(tt.kubelet, tt.plane); got != tt.want {
-			t.Errorf("skew(%s, %s) = %q, want %q", tt.kubelet, tt.plane, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("skew(%s, %s)", tt.kubelet, tt.plane), skew(tt.kubelet, tt.plane), tt.want)
 	}
 }
 
@@ -833,9 +814,7 @@ func TestProxied(t *testing.T) {
 		}, "lt-0a"},
 	} {
 		s := startWorld(tt.change)
-		if got := facts.NewView(s).Boot().Proxied([]*snapshot.Instance{snapshottest.Instance(s, snapshottest.Node)}); got != tt.want {
-			t.Errorf("%s: proxied = %q, want %q", name, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: proxied", name), facts.NewView(s).Boot().Proxied([]*snapshot.Instance{snapshottest.Instance(s, snapshottest.Node)}), tt.want)
 	}
 }
 
@@ -874,9 +853,7 @@ func scheduledEventCases() []checktest.Case {
 
 func TestScheduledEventWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.InstanceScheduledEvent), checktest.Change(checktest.Missed(), planned("instance-retirement", "The instance is running on degraded hardware", time.Hour)))
-	if want := "EC2 has scheduled instance-retirement of i-0node, not before 2026-11-20 16:00 UTC. It does so where the host is failing."; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
+	expect.Equal(t, "Why", got.Why, "EC2 has scheduled instance-retirement of i-0node, not before 2026-11-20 16:00 UTC. It does so where the host is failing.")
 }
 
 // says gives the worlds' first instance a status.
@@ -1214,9 +1191,7 @@ func versionSkewCases() []checktest.Case {
 
 func TestVersionSkewFix(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.InstanceVersionSkew), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.31-v1")))
-	if want := "aws eks update-nodegroup-version --region us-west-2 --cluster-name prod --nodegroup-name workers --kubernetes-version 1.35"; got.Fix.Command != want {
-		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
-	}
+	expect.Equal(t, "Command", got.Fix.Command, "aws eks update-nodegroup-version --region us-west-2 --cluster-name prod --nodegroup-name workers --kubernetes-version 1.35")
 	got = checktest.Failed(t, checkOf(checkid.InstanceVersionSkew), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.36-v1")))
 	if got.Fix.Command != "" || !strings.Contains(got.Fix.Text, "upgrade the control plane") {
 		t.Errorf("Fix = %+v, want no command: a nodegroup cannot go back", got.Fix)

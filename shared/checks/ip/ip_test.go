@@ -18,6 +18,7 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 	w "rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func TestCases(t *testing.T) {
@@ -186,9 +187,7 @@ func TestBranchInterfacesSays(t *testing.T) {
 		"Left over": "2 branch interfaces whose trunk is gone",
 		"shop/db-0": "waits since 14:54:00 UTC: " + needsENI,
 	} {
-		if got := checktest.Value(t, full, what); got != want {
-			t.Errorf("%s: %q, want %q", what, got, want)
-		}
+		expect.Equal(t, fmt.Sprint(what), checktest.Value(t, full, what), want)
 	}
 	if want := "(m5.large carries 9, m5.xlarge 18; as of 2026-03-20)"; !strings.Contains(full.Fix.Text, want) {
 		t.Errorf("fix %q does not say %q", full.Fix.Text, want)
@@ -205,9 +204,7 @@ func TestBranchInterfacesSays(t *testing.T) {
 			s.NodeEvents = append(s.NodeEvents, snapshot.NodeEvent{Node: s.Nodes[0].Name, Reason: "TrunkENICreationFailed", Message: "Error Code: " + code, Last: s.Time.Add(-time.Duration(n+1) * time.Hour)})
 		}
 	}))
-	if got, want := refused.Fix.Command, "aws iam attach-role-policy --region us-west-2 --role-name cluster --policy-arn arn:aws:iam::aws:policy/AmazonEKSVPCResourceController"; got != want {
-		t.Errorf("command %q, want %q", got, want)
-	}
+	expect.Equal(t, "command", refused.Fix.Command, "aws iam attach-role-policy --region us-west-2 --role-name cluster --policy-arn arn:aws:iam::aws:policy/AmazonEKSVPCResourceController")
 	if got := checktest.Value(t, refused, "Event of "); got != "TrunkENICreationFailed: Error Code: UnauthorizedOperation" {
 		t.Errorf("the event %q is not the newest", got)
 	}
@@ -300,9 +297,7 @@ func TestFragmentedNamesTheSubnetsOfItsNodes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, checktest.Failed(t, Fragmented(), test.s).Resources); diff != "" {
-				t.Errorf("resources (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "resources", checktest.Failed(t, Fragmented(), test.s).Resources, test.want)
 		})
 	}
 }
@@ -314,12 +309,8 @@ func TestFragmentedNamesWhatBreaksTheBlocks(t *testing.T) {
 		{CIDR: netip.MustParsePrefix("10.42.192.64/28"), Used: []netip.Addr{netip.MustParseAddr("10.42.192.70"), netip.MustParseAddr("10.42.192.71"), netip.MustParseAddr("10.42.192.72")}},
 	}
 	got := checktest.Failed(t, Fragmented(), s)
-	if got, want := checktest.Value(t, got, "Breaks 10.42.192.32/28"), "2 of 16 in use: 10.42.192.37 and 10.42.192.40"; got != want {
-		t.Errorf("evidence %q, want %q", got, want)
-	}
-	if got, want := checktest.Value(t, got, "Blocks of"), "0 of 510 whole /28 blocks free; 300 addresses free, 700 held by 40 interfaces, 0 kept by reservations"; got != want {
-		t.Errorf("evidence %q, want %q", got, want)
-	}
+	expect.Equal(t, "evidence", checktest.Value(t, got, "Breaks 10.42.192.32/28"), "2 of 16 in use: 10.42.192.37 and 10.42.192.40")
+	expect.Equal(t, "evidence", checktest.Value(t, got, "Blocks of"), "0 of 510 whole /28 blocks free; 300 addresses free, 700 held by 40 interfaces, 0 kept by reservations")
 	command := "aws ec2 describe-network-interfaces --region us-west-2 --filters Name=subnet-id,Values=subnet-0private Name=addresses.private-ip-address,Values=10.42.192.37,10.42.192.40"
 	if got.Fix.Command != command || !strings.Contains(got.Fix.Text, "The nearest is 10.42.192.32/28: the command lists who holds its 2 addresses") {
 		t.Errorf("Fix = %+v", got.Fix)
@@ -439,13 +430,9 @@ func TestNodePoolsWillNotFit(t *testing.T) {
 		{Name: "not read", World: checktest.Change(free(0), checktest.Unread(snapshot.Subnets)), Want: []string{"unknown prod [] subnets: denied"}},
 	})
 	r := checktest.Failed(t, ScaleOutWillNotFit(), world(60, "20", "1", 9, one, two))
-	if want := "NodePool web may launch 19 more nodes by its limits, in subnet-0private and subnet-0public: 19 more m5.large x 10 = 190; subnet-0private and subnet-0public have 80 free. It asks for 9 now."; r.Why != want {
-		t.Errorf("why %q, want %q", r.Why, want)
-	}
+	expect.Equal(t, "why", r.Why, "NodePool web may launch 19 more nodes by its limits, in subnet-0private and subnet-0public: 19 more m5.large x 10 = 190; subnet-0private and subnet-0public have 80 free. It asks for 9 now.")
 	open := checktest.EvalOne(t, ScaleOutWillNotFit(), checktest.Change(free(100), nodePool(nil, nil, 0, one)))
-	if got := checktest.Value(t, open[0], "Without a limit"); got != "NodePool web: how much it may launch here is not known" {
-		t.Errorf("evidence %q", got)
-	}
+	expect.Equal(t, "evidence", checktest.Value(t, open[0], "Without a limit"), "NodePool web: how much it may launch here is not known")
 }
 
 // TestNodePoolMayGrow: too little for one more node is a fault where a NodePool that is
@@ -556,9 +543,7 @@ func TestRunwayWords(t *testing.T) {
 		t.Errorf("why = %q, want %q …", f.Why, want)
 	}
 	for n, want := range map[float64]string{0.44: "0.4 addresses", 1: "1.0 address", 42.4: "42 addresses", 1204: "1,204 addresses"} {
-		if got := addressesOf(n); got != want {
-			t.Errorf("addressesOf(%v) = %q, want %q", n, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("addressesOf(%v)", n), addressesOf(n), want)
 	}
 }
 
@@ -633,9 +618,7 @@ func TestScaleOutArithmetic(t *testing.T) {
 	if value := checktest.Value(t, got, "Addresses of subnet-0private"); value != sum {
 		t.Errorf("arithmetic = %q, want %q", value, sum)
 	}
-	if want := "subnet-0private (10.42.192.0/19, us-west-2a): " + sum + "."; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
+	expect.Equal(t, "Why", got.Why, "subnet-0private (10.42.192.0/19, us-west-2a): "+sum+".")
 	// 5 x 30 + 9 x 240
 	if value := checktest.Value(t, got, "When pods fill"); value != "2310 addresses" {
 		t.Errorf("full size = %q, want 2310 addresses", value)
@@ -721,9 +704,7 @@ func subnetExhaustedCases() []checktest.Case {
 func TestSubnetExhaustedArithmetic(t *testing.T) {
 	got := checktest.Failed(t, SubnetExhausted(), free(9))
 	want := "9 free; one more m5.large takes 10: 1 for itself and 9 for pods on its first interface; 10 more are kept warm on a second one"
-	if got := checktest.Value(t, got, "Addresses of subnet-0private"); got != want {
-		t.Errorf("arithmetic = %q, want %q", got, want)
-	}
+	expect.Equal(t, "arithmetic", checktest.Value(t, got, "Addresses of subnet-0private"), want)
 }
 
 // deadNode made most of the interfaces in these tests.
@@ -859,23 +840,15 @@ func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 		"Not counted":                    "2 interfaces of dead nodes that name another cluster",
 		"Not left behind":                "1 (tags disagree)",
 	} {
-		if got := checktest.Value(t, r, what); got != want {
-			t.Errorf("%s = %q, want %q", what, got, want)
-		}
+		expect.Equal(t, fmt.Sprint(what), checktest.Value(t, r, what), want)
 	}
-	if want := "7 interfaces of 1 dead node hold 70 addresses of subnet-0private (10.42.192.0/24, us-west-2a), the oldest made 2026-11-20 12:00 UTC. 3 are free, and one more m5.large takes 10; deleting them makes it 73."; r.Why != want {
-		t.Errorf("why = %q, want %q", r.Why, want)
-	}
+	expect.Equal(t, "why", r.Why, "7 interfaces of 1 dead node hold 70 addresses of subnet-0private (10.42.192.0/24, us-west-2a), the oldest made 2026-11-20 12:00 UTC. 3 are free, and one more m5.large takes 10; deleting them makes it 73.")
 	if !strings.Contains(r.Fix.Text, "cleanup=prod=delete") || !strings.Contains(r.Fix.Text, "cleanupUntagged=vpc-0a") {
 		t.Errorf("fix %q", r.Fix.Text)
 	}
 	// What may be pasted deletes what the rules allow, and nothing else.
-	if want := "for id in eni-00 eni-01 eni-02 eni-03; do aws ec2 delete-network-interface --region us-west-2 --network-interface-id \"$id\"; done"; r.Fix.Command != want {
-		t.Errorf("command = %q, want %q", r.Fix.Command, want)
-	}
-	if got, want := checktest.Value(t, mixed("delete", true), "eni-cleanup"), "on: deletes 6 of them, once it has seen them twice; 2 name no cluster, and go only where all clusters of the VPC are watched and in mode delete; not 1 (no date)"; got != want {
-		t.Errorf("cleanup on: %q, want %q", got, want)
-	}
+	expect.Equal(t, "command", r.Fix.Command, "for id in eni-00 eni-01 eni-02 eni-03; do aws ec2 delete-network-interface --region us-west-2 --network-interface-id \"$id\"; done")
+	expect.Equal(t, "cleanup on", checktest.Value(t, mixed("delete", true), "eni-cleanup"), "on: deletes 6 of them, once it has seen them twice; 2 name no cluster, and go only where all clusters of the VPC are watched and in mode delete; not 1 (no date)")
 	if r := mixed("delete", false); strings.Contains(r.Fix.Command, "delete") || !strings.HasPrefix(r.Fix.Text, "Nothing: eni-cleanup runs") {
 		t.Errorf("cleanup on: %+v", r.Fix)
 	}
@@ -963,7 +936,5 @@ func TestLeakCauseNamesWhereItLeaks(t *testing.T) {
 	}
 	r = checktest.Failed(t, LeakCause(), checktest.Change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.LaunchTemplates[0].KeepsInterface = true },
 		leftBehind(2, func(i *snapshot.Interface) { i.Description = "" })))
-	if got, want := checktest.Value(t, r, "Kept"), "2 interfaces of instances that are gone, 20 addresses: eni-00 and eni-01"; got != want {
-		t.Errorf("kept = %q, want %q", got, want)
-	}
+	expect.Equal(t, "kept", checktest.Value(t, r, "Kept"), "2 interfaces of instances that are gone, 20 addresses: eni-00 and eni-01")
 }

@@ -20,6 +20,7 @@ import (
 	"rollcall/shared/node/text"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
@@ -379,9 +380,7 @@ func TestOneFindingForOneCause(t *testing.T) {
 	if got.Resource != "L-1216C47A" || fmt.Sprint(got.Covers) != "[eks-others eks-workers]" {
 		t.Errorf("%s covers %v", got.Resource, got.Covers)
 	}
-	if want := "1001, from 14:43:21 UTC to 15:00:00 UTC"; checktest.Value(t, got, "Failed launches") != want {
-		t.Errorf("Failed launches: %q, want %q", checktest.Value(t, got, "Failed launches"), want)
-	}
+	expect.Equal(t, "Failed launches", checktest.Value(t, got, "Failed launches"), "1001, from 14:43:21 UTC to 15:00:00 UTC")
 	if len(got.Evidence) > 4 {
 		t.Errorf("evidence repeats itself: %v", got.Evidence)
 	}
@@ -401,12 +400,8 @@ func TestLaunchWords(t *testing.T) {
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
-	if want := "aws ec2 describe-network-interfaces --region us-west-2 --filters Name=subnet-id,Values=subnet-0private Name=status,Values=available"; got.Fix.Command != want {
-		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
-	}
-	if want := "14:50:00 UTC Failed: " + text; checktest.Value(t, got, "Scaling activity of eks-workers") != want {
-		t.Errorf("evidence %q, want %q", checktest.Value(t, got, "Scaling activity of eks-workers"), want)
-	}
+	expect.Equal(t, "Command", got.Fix.Command, "aws ec2 describe-network-interfaces --region us-west-2 --filters Name=subnet-id,Values=subnet-0private Name=status,Values=available")
+	expect.Equal(t, "evidence", checktest.Value(t, got, "Scaling activity of eks-workers"), "14:50:00 UTC Failed: "+text)
 }
 
 // Names of groups may hold anything: commands can be pasted, links work.
@@ -701,9 +696,7 @@ func TestLogTellsWhatTheNodeClaimDoesNot(t *testing.T) {
 		"By":                             "an explicit deny in a service control policy",
 		"Log of EKS Auto Mode (compute)": snapshottest.PrivateWithNAT().Time.Add(-10*time.Second).UTC().Format("15:04:05 UTC") + " ERROR: " + denies,
 	} {
-		if diff := cmp.Diff([]string{want}, evidenceOf(r, what)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		expect.Same(t, fmt.Sprint(what), evidenceOf(r, what), []string{want})
 	}
 }
 
@@ -804,18 +797,14 @@ func TestDecodedMessageNamesThePolicy(t *testing.T) {
 		if r.Title != tt.title || !strings.HasPrefix(r.Fix.Text, tt.fix) {
 			t.Errorf("%s: %q, %q; want %q, %q", name, r.Title, r.Fix.Text, tt.title, tt.fix)
 		}
-		if diff := cmp.Diff(tt.by, evidenceOf(r, "By")); diff != "" {
-			t.Errorf("%s: by (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%s: by", name), evidenceOf(r, "By"), tt.by)
 	}
 	r := fails(encodedWorld([]string{blind + "new", blind + "old"}, decoded))["launch/policy-denied"]
 	for what, want := range map[string]string{
 		"Denied":              "ec2:RunInstances on arn:aws:ec2:us-west-2:111122223333:instance/*, asked by arn:aws:sts::111122223333:assumed-role/launcher",
 		"Statement AskTeamId": "aws:RequestTag/team-id names true, the request has none; ec2:InstanceType names t3a.micro, the request has m5.large",
 	} {
-		if diff := cmp.Diff([]string{want}, evidenceOf(r, what)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		expect.Same(t, fmt.Sprint(what), evidenceOf(r, what), []string{want})
 	}
 }
 
@@ -829,9 +818,7 @@ func TestEachDenialIsItsOwn(t *testing.T) {
 		"Statement AskTeamId": {"aws:RequestTag/team-id names true, the request has none; ec2:InstanceType names t3a.micro, the request has m5.large"},
 		"Statement NoGPUs":    {"denies it without a condition"},
 	} {
-		if diff := cmp.Diff(want, evidenceOf(r, what)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		expect.Same(t, fmt.Sprint(what), evidenceOf(r, what), want)
 	}
 	if want := "workers cannot launch: who launches lacks a permission, or a policy forbids it"; strings.Contains(r.Title, "statement") {
 		t.Errorf("the title is %q, want one that names no statement for both: %q", r.Title, want)
@@ -861,9 +848,7 @@ func TestEachDenialIsItsOwn(t *testing.T) {
 		for check, r := range fails(encodedWorld(tt.texts, first)) {
 			titles[check] = r.Title
 		}
-		if diff := cmp.Diff(tt.want, titles); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, titles, tt.want)
 	}
 }
 
@@ -951,9 +936,7 @@ func TestLaunchImageNotAllowed(t *testing.T) {
 	checktest.RunCases(t, checkOf(checkid.LaunchImageNotAllowed), launchImageNotAllowedCases())
 	// What the one check has, the other has not.
 	for state, want := range map[string]string{"enabled": "pass prod [eks-workers]", "disabled": "fail ami-02c7e84c65fcfecee [eks-workers] [] workers cannot launch: its AMI cannot be used"} {
-		if diff := cmp.Diff(checktest.Lines(checktest.EvalOne(t, checkOf(checkid.LaunchAMI), allowing(state, ""))), []string{want}); diff != "" {
-			t.Errorf("%s (-got +want):\n%s", state, diff)
-		}
+		expect.Same(t, fmt.Sprint(state), checktest.Lines(checktest.EvalOne(t, checkOf(checkid.LaunchAMI), allowing(state, ""))), []string{want})
 	}
 }
 
@@ -1020,9 +1003,7 @@ func TestImageOfOverride(t *testing.T) {
 		"the type has none":              {activity.Named{Type: "c5.large"}, "ami-template"},
 		"the text names no type, of two": {activity.Named{}, ""},
 	} {
-		if got := a.Image(facts.Attempt{Group: "g", Verdict: activity.Verdict{Named: tt.of}}); got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		expect.Equal(t, name, a.Image(facts.Attempt{Group: "g", Verdict: activity.Verdict{Named: tt.of}}), tt.want)
 	}
 	s.Groups[0].Images = nil
 	if got := facts.NewView(s).Attempts().Image(facts.Attempt{Group: "g"}); got != "ami-template" {
@@ -1055,9 +1036,7 @@ func TestItsOwnPolicyIsNotAboveIt(t *testing.T) {
 		"because no identity-based policy allows the ec2:RunInstances action", "with an explicit deny in an identity-based policy",
 		"because no resource-based policy allows the ec2:RunInstances action", "",
 	} {
-		if got := activity.Classify(denied(by)).Class; got != checkOf(checkid.LaunchUnauthorized).ID {
-			t.Errorf("%q is %s", by, got)
-		}
+		expect.Equal(t, fmt.Sprintf("%q", by), activity.Classify(denied(by)).Class, checkOf(checkid.LaunchUnauthorized).ID)
 	}
 }
 
@@ -1067,7 +1046,5 @@ func TestPoliciesOfSeveralKinds(t *testing.T) {
 	for _, by := range []string{"with an explicit deny in a service control policy", "with an explicit deny in a session policy"} {
 		f.list = append(f.list, facts.Attempt{Group: "g", Verdict: activity.Classify(denied(by))})
 	}
-	if got := whichPolicy(f); got != "" {
-		t.Errorf("says %q", got)
-	}
+	expect.Equal(t, "says", whichPolicy(f), "")
 }

@@ -13,6 +13,7 @@ import (
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 // refusedPool is a world with a NodePool whose calls were refused from and to so
@@ -129,12 +130,8 @@ func launchSuspendedCases() []checktest.Case {
 
 func TestSuspendedWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.LaunchSuspended), suspend(3, "User suspended at 2026-11-20T14:00:00Z", "Launch"))
-	if want := "aws autoscaling resume-processes --region us-west-2 --auto-scaling-group-name eks-workers --scaling-processes Launch"; got.Fix.Command != want {
-		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
-	}
-	if want := "desired 3, has 1, max 3"; checktest.Value(t, got, checktest.WorkersGroup) != want {
-		t.Errorf("evidence %q, want %q", checktest.Value(t, got, checktest.WorkersGroup), want)
-	}
+	expect.Equal(t, "Command", got.Fix.Command, "aws autoscaling resume-processes --region us-west-2 --auto-scaling-group-name eks-workers --scaling-processes Launch")
+	expect.Equal(t, "evidence", checktest.Value(t, got, checktest.WorkersGroup), "desired 3, has 1, max 3")
 	got = checktest.Failed(t, checkOf(checkid.LaunchSuspended), suspend(3, "Administrative suspension", "Launch"))
 	if want := "Auto Scaling suspended it"; !strings.Contains(got.Why, want) {
 		t.Errorf("Why = %q, want %q in it", got.Why, want)
@@ -220,11 +217,7 @@ func TestPlacementIsNamed(t *testing.T) {
 		"a group that names none ": {burst, plain, "", func(*snapshot.Snapshot) {}},
 	} {
 		r := checktest.Failed(t, checkOf(checkid.LaunchPlacement), checktest.Change(checktest.Attempted(tt.text), tt.world))
-		if want := phrase.Title("workers cannot launch: %s", tt.headline); r.Title != want {
-			t.Errorf("%s: %q, want %q", name, r.Title, want)
-		}
-		if got := strings.Join(evidenceOf(r, "Placement group hpc"), "; "); got != tt.evidence {
-			t.Errorf("%s: %q, want %q", name, got, tt.evidence)
-		}
+		expect.Equal(t, name, r.Title, phrase.Title("workers cannot launch: %s", tt.headline))
+		expect.Equal(t, name, strings.Join(evidenceOf(r, "Placement group hpc"), "; "), tt.evidence)
 	}
 }

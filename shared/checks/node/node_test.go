@@ -12,6 +12,7 @@ import (
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
@@ -338,9 +339,7 @@ func notRegisteredCases() []checktest.Case {
 
 func TestNotRegisteredWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.NodeNotRegistered), checktest.Missed())
-	if want := "i-0node (m5.large) should have been a node 5 min after its launch at 14:50:00 UTC. No node of prod has its id."; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
+	expect.Equal(t, "Why", got.Why, "i-0node (m5.large) should have been a node 5 min after its launch at 14:50:00 UTC. No node of prod has its id.")
 }
 
 func TestNotRegisteredSaysWhatWasLearned(t *testing.T) {

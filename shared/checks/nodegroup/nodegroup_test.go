@@ -16,6 +16,7 @@ import (
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
@@ -128,24 +129,18 @@ func nodegroupHealthCases() []checktest.Case {
 
 func TestNodegroupHealthWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.NodegroupHealth), checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins sg-1", "AccessDenied")))
-	if want := "EKS reports AccessDenied: EKS or the nodes are not let in by the cluster's API. It reports Gremlins too."; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
+	expect.Equal(t, "Why", got.Why, "EKS reports AccessDenied: EKS or the nodes are not let in by the cluster's API. It reports Gremlins too.")
 	if v := checktest.Value(t, got, "Gremlins"); v != "about Gremlins (sg-1)" {
 		t.Errorf("evidence %q", v)
 	}
 	got = checktest.Failed(t, checkOf(checkid.NodegroupHealth), checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins")))
-	if want := `EKS reports Gremlins, a code that Rollcall does not know. Its message: "about Gremlins".`; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
+	expect.Equal(t, "Why", got.Why, `EKS reports Gremlins, a code that Rollcall does not know. Its message: "about Gremlins".`)
 }
 
 // Long names leave the noun out before anything is cut.
 func TestLongNodegroupTitle(t *testing.T) {
 	s := checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Ec2LaunchTemplateVersionMaxLimitExceeded"))
-	if got := checktest.Failed(t, checkOf(checkid.NodegroupHealth), s).Title; got != "workers is degraded: EC2 launch template version max limit exceeded" {
-		t.Errorf("title %q", got)
-	}
+	expect.Equal(t, "title", checktest.Failed(t, checkOf(checkid.NodegroupHealth), s).Title, "workers is degraded: EC2 launch template version max limit exceeded")
 }
 
 // A deleted subnet has one name: the failed launches have told it before EKS.
@@ -266,9 +261,7 @@ func nodegroupStatusCases() []checktest.Case {
 
 func TestNodegroupStatusWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.NodegroupStatus), checktest.Change(snapshottest.PrivateWithNAT(), statusFor("UPDATING", 0, inProgress("VersionUpdate", 2*time.Hour))))
-	if want := "Nodegroup workers has been UPDATING since 2026-11-20 13:00 UTC; that takes at most 105 min."; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
+	expect.Equal(t, "Why", got.Why, "Nodegroup workers has been UPDATING since 2026-11-20 13:00 UTC; that takes at most 105 min.")
 	if !strings.Contains(got.Fix.Command, "--update-id u-1") {
 		t.Errorf("command %q", got.Fix.Command)
 	}
@@ -330,9 +323,7 @@ func nodegroupUpdateFailedCases() []checktest.Case {
 
 func TestUpdateFailedWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.NodegroupUpdateFailed), checktest.Change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", "IpNotAvailable", "AccessDenied"))))
-	if want := "The version update of workers that began at 2026-11-20 14:50 UTC failed. EKS reports IpNotAvailable: a subnet has no free address (i-0node). It reports AccessDenied too."; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
+	expect.Equal(t, "Why", got.Why, "The version update of workers that began at 2026-11-20 14:50 UTC failed. EKS reports IpNotAvailable: a subnet has no free address (i-0node). It reports AccessDenied too.")
 	if v := checktest.Value(t, got, "It was to set"); v != "ReleaseVersion=1.35.0-20261112" {
 		t.Errorf("evidence %q", v)
 	}

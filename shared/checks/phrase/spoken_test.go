@@ -1,8 +1,11 @@
 package phrase
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"rollcall/tools/expect"
 )
 
 func TestSpoken(t *testing.T) {
@@ -21,9 +24,7 @@ func TestSpoken(t *testing.T) {
 		"no code":                        "no code",
 		"":                               "",
 	} {
-		if got := Spoken(code); got != want {
-			t.Errorf("spoken(%q) = %q, want %q", code, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("spoken(%q)", code), Spoken(code), want)
 	}
 }
 

@@ -1,13 +1,12 @@
 package route
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
@@ -15,6 +14,7 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
@@ -222,12 +222,8 @@ func apiPublicCIDRCases() []checktest.Case {
 
 func TestAPIPublicCIDRWordsAndFix(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.RouteAPIPublicCIDR), checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, admitting("198.51.100.0/24")))
-	if want := "Private access is off, so nodes in subnet-0private use the public endpoint. Their traffic leaves from 203.0.113.7/32; publicAccessCidrs has only 198.51.100.0/24."; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
-	if want := "aws eks update-cluster-config --region us-west-2 --name prod --resources-vpc-config endpointPrivateAccess=true"; got.Fix.Command != want {
-		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
-	}
+	expect.Equal(t, "Why", got.Why, "Private access is off, so nodes in subnet-0private use the public endpoint. Their traffic leaves from 203.0.113.7/32; publicAccessCidrs has only 198.51.100.0/24.")
+	expect.Equal(t, "Command", got.Fix.Command, "aws eks update-cluster-config --region us-west-2 --name prod --resources-vpc-config endpointPrivateAccess=true")
 	abroad := checktest.Failed(t, checkOf(checkid.RouteAPIPublicCIDR), checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, admitting("198.51.100.0/24"), func(s *snapshot.Snapshot) {
 		s.Cluster.VPC, s.Cluster.EndpointPrivate = "vpc-0cluster", true
 	}))
@@ -302,15 +298,9 @@ func blackholeCases() []checktest.Case {
 
 func TestBlackholeWordsAndFix(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.RouteBlackhole), checktest.DeletedNAT())
-	if want := "rtb-0private sends 0.0.0.0/0 to nat-0old, which was deleted or detached: EC2 calls the row a blackhole. Nodes in subnet-0private cannot reach the cluster API, EC2, ECR, S3 and STS."; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
-	if want := "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0a"; got.Fix.Command != want {
-		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
-	}
-	if got := checktest.Value(t, got, "Path to"); got != "subnet-0private → rtb-0private 0.0.0.0/0 → nat-0old: blackhole" {
-		t.Errorf("path = %q", got)
-	}
+	expect.Equal(t, "Why", got.Why, "rtb-0private sends 0.0.0.0/0 to nat-0old, which was deleted or detached: EC2 calls the row a blackhole. Nodes in subnet-0private cannot reach the cluster API, EC2, ECR, S3 and STS.")
+	expect.Equal(t, "Command", got.Fix.Command, "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0a")
+	expect.Equal(t, "path", checktest.Value(t, got, "Path to"), "subnet-0private → rtb-0private 0.0.0.0/0 → nat-0old: blackhole")
 }
 
 func TestBlackholeOfAnInternetGateway(t *testing.T) {
@@ -439,9 +429,7 @@ func TestCrossZoneNATFix(t *testing.T) {
 		s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0near", VPC: snapshottest.VPC, Subnet: snapshottest.Public, State: "available", Public: true, Zone: snapshottest.Zone})
 	}
 	got := checktest.Failed(t, checkOf(checkid.RouteCrossZoneNAT), checktest.Change(snapshottest.PrivateWithNAT(), farNAT, near)).Fix
-	if want := "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0near"; got.Command != want {
-		t.Errorf("Command = %q, want %q", got.Command, want)
-	}
+	expect.Equal(t, "Command", got.Command, "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0near")
 	if got := checktest.Failed(t, checkOf(checkid.RouteCrossZoneNAT), checktest.Change(snapshottest.PrivateWithNAT(), farNAT)).Fix; got.Command != "" {
 		t.Errorf("Command = %q, want none: there is no other gateway", got.Command)
 	}
@@ -622,15 +610,11 @@ func igwNoPublicIPCases() []checktest.Case {
 
 func TestIGWNoPublicIPFix(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.RouteIGWNoPublicIP), noPublicIP())
-	if want := "aws ec2 modify-subnet-attribute --region us-west-2 --subnet-id subnet-0public --map-public-ip-on-launch"; got.Fix.Command != want {
-		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
-	}
+	expect.Equal(t, "Command", got.Fix.Command, "aws ec2 modify-subnet-attribute --region us-west-2 --subnet-id subnet-0public --map-public-ip-on-launch")
 	if want := "associate it with rtb-0private"; !strings.Contains(got.Fix.Text, want) {
 		t.Errorf("Text = %q, want %q in it", got.Fix.Text, want)
 	}
-	if want := "rtb-0public sends 0.0.0.0/0 to igw-0a, which serves public addresses only, and subnet-0public does not assign them. Nodes cannot reach the cluster API, EC2, ECR, S3 and STS."; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
+	expect.Equal(t, "Why", got.Why, "rtb-0public sends 0.0.0.0/0 to igw-0a, which serves public addresses only, and subnet-0public does not assign them. Nodes cannot reach the cluster API, EC2, ECR, S3 and STS.")
 }
 
 func TestIGWNoPublicIPOfALaunchTemplate(t *testing.T) {
@@ -712,9 +696,7 @@ func TestIPv6Fix(t *testing.T) {
 			})},
 	}
 	for _, tt := range tests {
-		if got := checktest.Failed(t, checkOf(checkid.RouteIPv6NoEgress), tt.world).Fix.Command; got != tt.want {
-			t.Errorf("%s: Command = %q, want %q", tt.name, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: Command", tt.name), checktest.Failed(t, checkOf(checkid.RouteIPv6NoEgress), tt.world).Fix.Command, tt.want)
 	}
 }
 
@@ -797,14 +779,10 @@ func TestNATInstanceFix(t *testing.T) {
 		"aws ec2 modify-network-interface-attribute --region us-west-2 --network-interface-id eni-0nat --no-source-dest-check": checktest.Forwarded(on),
 		"aws ec2 start-instances --region us-west-2 --instance-ids i-0nat":                                                     checktest.Forwarded(on, stopped),
 	} {
-		if got := checktest.Failed(t, checkOf(checkid.RouteNATInstanceSourceCheck), world).Fix.Command; got != want {
-			t.Errorf("Command = %q, want %q", got, want)
-		}
+		expect.Equal(t, "Command", checktest.Failed(t, checkOf(checkid.RouteNATInstanceSourceCheck), world).Fix.Command, want)
 	}
 	got := checktest.Failed(t, checkOf(checkid.RouteNATInstanceSourceCheck), checktest.Forwarded(on))
-	if want := "subnet-0private → rtb-0private 0.0.0.0/0 → eni-0nat (network interface of i-0nat, running): its source/destination check is on, so EC2 drops what it forwards"; checktest.Value(t, got, "Path to") != want {
-		t.Errorf("path = %q, want %q", checktest.Value(t, got, "Path to"), want)
-	}
+	expect.Equal(t, "path", checktest.Value(t, got, "Path to"), "subnet-0private → rtb-0private 0.0.0.0/0 → eni-0nat (network interface of i-0nat, running): its source/destination check is on, so EC2 drops what it forwards")
 }
 
 // stuckNAT is a NAT gateway whose own subnet has only the rows.
@@ -1088,17 +1066,13 @@ func noEgressCases() []checktest.Case {
 
 func TestNoEgressWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.RouteNoEgress), checktest.Isolated())
-	if want := "rtb-0private (us-west-2a) has only 10.42.0.0/16 → local. Nodes must reach the cluster API, EC2, ECR, S3 and STS; this VPC has no endpoints for them."; got.Why != want {
-		t.Errorf("Why = %q, want %q", got.Why, want)
-	}
+	expect.Equal(t, "Why", got.Why, "rtb-0private (us-west-2a) has only 10.42.0.0/16 → local. Nodes must reach the cluster API, EC2, ECR, S3 and STS; this VPC has no endpoints for them.")
 	want := []finding.Evidence{
 		{What: "Routes of rtb-0private", Value: "10.42.0.0/16 → local"},
 		{What: "subnet-0private", Value: "10.42.192.0/19, us-west-2a, 8186 free addresses; associated with rtb-0private"},
 		{What: "Path to the cluster API, EC2, ECR, S3 and STS", Value: "subnet-0private → rtb-0private: no route"},
 	}
-	if diff := cmp.Diff(got.Evidence, want); diff != "" {
-		t.Errorf("Evidence (-got +want):\n%s", diff)
-	}
+	expect.Same(t, "Evidence", got.Evidence, want)
 
 	private := checktest.Failed(t, checkOf(checkid.RouteNoEgress), checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }))
 	if want := "Nodes must reach EC2, ECR, S3 and STS; this VPC has no endpoints for them. Only the cluster API is reached privately."; !strings.HasSuffix(private.Why, want) {
@@ -1149,9 +1123,7 @@ func TestNoEgressFix(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(checktest.Failed(t, checkOf(checkid.RouteNoEgress), tt.world).Fix, tt.want); diff != "" {
-				t.Errorf("Fix (-got +want):\n%s", diff)
-			}
+			expect.Same(t, "Fix", checktest.Failed(t, checkOf(checkid.RouteNoEgress), tt.world).Fix, tt.want)
 		})
 	}
 }
@@ -1160,7 +1132,5 @@ func TestNoEgressFix(t *testing.T) {
 func TestNoEgressPassShowsTheRow(t *testing.T) {
 	results := checktest.EvalOne(t, checkOf(checkid.RouteNoEgress), snapshottest.PrivateWithNAT())
 	want := []finding.Evidence{{What: "rtb-0private", Value: "0.0.0.0/0 → nat-0a"}}
-	if diff := cmp.Diff(results[0].Evidence, want); diff != "" {
-		t.Errorf("Evidence (-got +want):\n%s", diff)
-	}
+	expect.Same(t, "Evidence", results[0].Evidence, want)
 }

@@ -7,14 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func checkOf(id checkid.ID) check.Check { return checktest.One(Checks(), id) }
@@ -89,9 +88,7 @@ func TestClusterInAnotherVPCIsNotAccused(t *testing.T) {
 func TestClusterIngressFix(t *testing.T) {
 	tt := clusterIngressCases()[1]
 	got := checktest.Failed(t, checkOf(checkid.SGClusterIngress), tt.World)
-	if want := "aws ec2 authorize-security-group-ingress --region us-west-2 --group-id sg-0cluster --protocol tcp --port 443 --source-group sg-0node"; got.Fix.Command != want {
-		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
-	}
+	expect.Equal(t, "Command", got.Fix.Command, "aws ec2 authorize-security-group-ingress --region us-west-2 --group-id sg-0cluster --protocol tcp --port 443 --source-group sg-0node")
 	if rules := checktest.Value(t, got, "Inbound rules of sg-0cluster (eks-cluster-sg-prod)"); rules != "sg-0cluster ingress all traffic ← sg-0cluster" {
 		t.Errorf("rules = %q", rules)
 	}
@@ -191,12 +188,8 @@ func TestEFASelfRuleFix(t *testing.T) {
 		s.SecurityGroups = append(s.SecurityGroups,
 			snapshot.SecurityGroup{ID: "sg-0efa", VPC: snapshottest.VPC, Ingress: tt.in, Egress: tt.out}, snapshot.SecurityGroup{ID: "sg-0zero", VPC: snapshottest.VPC})
 		got := checktest.Failed(t, checkOf(checkid.SGEFASelfRule), s)
-		if diff := cmp.Diff(got.Fix.Command, tt.want); diff != "" {
-			t.Errorf("the command (-got +want):\n%s", diff)
-		}
-		if diff := cmp.Diff(got.Instances, []string{snapshottest.Node, "i-0other"}); diff != "" {
-			t.Errorf("Instances (-got +want):\n%s", diff)
-		}
+		expect.Same(t, "the command", got.Fix.Command, tt.want)
+		expect.Same(t, "Instances", got.Instances, []string{snapshottest.Node, "i-0other"})
 	}
 }
 
@@ -312,9 +305,7 @@ func TestNodeEgressFix(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.SGNodeEgress), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), ownGroup(nil, nil), func(s *snapshot.Snapshot) {
 		s.LaunchTemplates[0].Groups = []string{"sg-0node"}
 	}))
-	if want := "aws ec2 authorize-security-group-egress --region us-west-2 --group-id sg-0node --protocol tcp --port 443 --cidr 0.0.0.0/0"; got.Fix.Command != want {
-		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
-	}
+	expect.Equal(t, "Command", got.Fix.Command, "aws ec2 authorize-security-group-egress --region us-west-2 --group-id sg-0node --protocol tcp --port 443 --cidr 0.0.0.0/0")
 	if rules := checktest.Value(t, got, "Outbound rules of sg-0node"); rules != "sg-0node egress: no rules" {
 		t.Errorf("rules = %q", rules)
 	}

@@ -14,6 +14,7 @@ import (
 	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func TestCases(t *testing.T) {
@@ -105,12 +106,8 @@ func burstExceedsSubnetCases() []checktest.Case {
 
 func TestBurstArithmetic(t *testing.T) {
 	f := checktest.Failed(t, BurstExceedsSubnet(), burst(251))
-	if got, want := checktest.Value(t, f, "Launches from"), "8 m5.4xlarge × 2 interfaces × 30 = 480 addresses"; got != want {
-		t.Errorf("arithmetic = %q, want %q", got, want)
-	}
-	if got, want := checktest.Value(t, f, "Settings of aws-node"), "WARM_ENI_TARGET=1"; got != want {
-		t.Errorf("settings = %q, want %q", got, want)
-	}
+	expect.Equal(t, "arithmetic", checktest.Value(t, f, "Launches from"), "8 m5.4xlarge × 2 interfaces × 30 = 480 addresses")
+	expect.Equal(t, "settings", checktest.Value(t, f, "Settings of aws-node"), "WARM_ENI_TARGET=1")
 }
 
 func fewPoolsCases() []checktest.Case {
@@ -208,9 +205,7 @@ func TestTheCommandMakesTheBurstFit(t *testing.T) {
 	} {
 		view := facts.NewView(burst(test.had, test.change))
 		of := spot.Burst{Had: test.had, Terms: []spot.Term{{Type: "m5.4xlarge", Count: 8}}}
-		if got := newBurstLook(view).fewer(of); got != test.want {
-			t.Errorf("%s: %q, want %q", name, got, test.want)
-		}
+		expect.Equal(t, name, newBurstLook(view).fewer(of), test.want)
 	}
 }
 
@@ -335,12 +330,8 @@ func TestPoolFailingSaysHowItFails(t *testing.T) {
 	if !strings.HasPrefix(f.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", f.Why, want)
 	}
-	if got := checktest.Value(t, f, "c5.large in us-west-2b"); got != "0 of 96 launches joined; the share is between 0 % and 4 % (95 % interval)" {
-		t.Errorf("interval = %q", got)
-	}
-	if got := checktest.Value(t, f, "How its launches ended"); got != "96 reclaimed, 0 joined" {
-		t.Errorf("ends = %q", got)
-	}
+	expect.Equal(t, "interval", checktest.Value(t, f, "c5.large in us-west-2b"), "0 of 96 launches joined; the share is between 0 % and 4 % (95 % interval)")
+	expect.Equal(t, "ends", checktest.Value(t, f, "How its launches ended"), "96 reclaimed, 0 joined")
 }
 
 func TestWorksAgain(t *testing.T) {
@@ -354,9 +345,7 @@ func TestWorksAgain(t *testing.T) {
 		{"three of four joined before: fifteen are chance", spot.Pool{Judged: 55, Failed: 10, Streak: 15}, false},
 		{"three of four joined before, seventeen do", spot.Pool{Judged: 57, Failed: 10, Streak: 17}, true},
 	} {
-		if got := worksAgain(tt.pool); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
+		expect.Equal(t, tt.name, worksAgain(tt.pool), tt.want)
 	}
 }
 

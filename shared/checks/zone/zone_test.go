@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
@@ -16,6 +14,7 @@ import (
 	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 func TestCases(t *testing.T) {
@@ -133,9 +132,7 @@ func dedicated() *snapshot.Snapshot {
 // TestTheStory: three zones, desired 2, the volume in the third.
 func TestTheStory(t *testing.T) {
 	r := checktest.Failed(t, NodegroupGap(), threeZones())
-	if want := "Volume vol-0redis of claim redash/redis lives in us-west-2c; no node there: desired is 2, zones in use are 3. Pod redash/redis-0 waits for it since 14:50:00 UTC."; r.Why != want {
-		t.Errorf("why %q, want %q", r.Why, want)
-	}
+	expect.Equal(t, "why", r.Why, "Volume vol-0redis of claim redash/redis lives in us-west-2c; no node there: desired is 2, zones in use are 3. Pod redash/redis-0 waits for it since 14:50:00 UTC.")
 	if want := "aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=3"; r.Fix.Command != want || r.Fix.Remedy != "cover-zones" {
 		t.Errorf("fix %+v, want %q", r.Fix, want)
 	}
@@ -242,9 +239,7 @@ func TestPodsThatWait(t *testing.T) {
 	}{{NodegroupGap(), threeZones}, {VolumeStranded(), twoZones}} {
 		c, world := of.check, of.world
 		r := checktest.Failed(t, c, world(waits("redash/redis-1", "redis", 20*time.Minute, conflict)))
-		if diff := cmp.Diff([]string{"redash/redis-0", "redash/redis-1"}, r.Pods); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.ID, diff)
-		}
+		expect.Same(t, fmt.Sprint(c.ID), r.Pods, []string{"redash/redis-0", "redash/redis-1"})
 		r = checktest.Failed(t, c, world(pod(func(p *snapshot.WaitingPod) { p.Scheduled.Message = "0/2 nodes are available: 2 Insufficient cpu." })))
 		if len(r.Pods) > 0 {
 			t.Errorf("%s: %v wait for something else", c.ID, r.Pods)
@@ -269,9 +264,7 @@ func TestPassSaysWhichNodes(t *testing.T) {
 		}
 		return ""
 	}
-	if got, want := says(threeZones(standing(zoneA, zoneB, zoneC))), "1 node there, 1 volume"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	expect.Equal(t, "got", says(threeZones(standing(zoneA, zoneB, zoneC))), "1 node there, 1 volume")
 	comes := threeZones(func(s *snapshot.Snapshot) {
 		s.Instances = append(s.Instances, snapshot.Instance{ID: "i-0new", State: "pending", Zone: zoneC, Launched: s.Time.Add(-time.Minute), Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}})
 	})
@@ -658,9 +651,7 @@ func TestShiftedIsTheCause(t *testing.T) {
 	if r.Confidence != finding.Likely {
 		t.Errorf("confidence %q without shifts, want likely", r.Confidence)
 	}
-	if got, want := checktest.Value(t, r, "Not checked"), "zone/shifted, zonal shifts (denied: test:Read zonal shifts)"; got != want {
-		t.Errorf("not checked: %q, want %q", got, want)
-	}
+	expect.Equal(t, "not checked", checktest.Value(t, r, "Not checked"), "zone/shifted, zonal shifts (denied: test:Read zonal shifts)")
 }
 
 // twoZones has the group launch in two zones only: none launches in the third.
@@ -748,11 +739,7 @@ func volumeStrandedCases() []checktest.Case {
 
 func TestStrandedSaysWhy(t *testing.T) {
 	r := checktest.Failed(t, VolumeStranded(), twoZones())
-	if want := "Volume vol-0redis of claim redash/redis lives in us-west-2c; no node is there, and none can come: no group launches in us-west-2c."; r.Why != want {
-		t.Errorf("why %q, want %q", r.Why, want)
-	}
-	if got := checktest.Value(t, r, "Nodes by zone"); got != "us-west-2a 1, us-west-2b 1, us-west-2c 0" {
-		t.Errorf("nodes by zone: %q", got)
-	}
+	expect.Equal(t, "why", r.Why, "Volume vol-0redis of claim redash/redis lives in us-west-2c; no node is there, and none can come: no group launches in us-west-2c.")
+	expect.Equal(t, "nodes by zone", checktest.Value(t, r, "Nodes by zone"), "us-west-2a 1, us-west-2b 1, us-west-2c 0")
 	checktest.Value(t, r, "Pod redash/redis-0")
 }

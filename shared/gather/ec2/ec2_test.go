@@ -15,6 +15,7 @@ import (
 
 	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 // reserving has some reservations, and refuses a request for any other as EC2 does.
@@ -70,9 +71,7 @@ func TestReservationsThatAreGone(t *testing.T) {
 		for _, r := range s.CapacityReservations {
 			got = append(got, r.ID)
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, got, tt.want)
 	}
 }
 
@@ -99,9 +98,7 @@ func TestWhatTypesAreChosenBy(t *testing.T) {
 	} {
 		var got snapshot.InstanceType
 		choices(tt.info, &got)
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, got, tt.want)
 	}
 }
 
@@ -180,13 +177,9 @@ func TestSelectImages(t *testing.T) {
 	}
 	a := &imagesAPI{}
 	selected, list, err := selectImages(t.Context(), a, terms)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	asked := []string{"self+amazon name=mine-*", "222233334444 name=theirs", "self+amazon tag-key=any tag:team=web", "self+amazon name=both tag:team=web"}
-	if diff := cmp.Diff(asked, a.asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "asked", a.asked, asked)
 	want := []snapshot.SelectedImages{{Term: terms[3], Images: []string{"ami-mine-*"}}, {Term: terms[4], Images: []string{"ami-theirs"}}, {Term: terms[5], Images: []string{"ami-any"}}, {Term: terms[6], Images: []string{"ami-both"}}}
 	if diff := cmp.Diff(want, selected); diff != "" || len(list) != 4 {
 		t.Errorf("%d images, selected (-want +got):\n%s", len(list), diff)

@@ -19,6 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/tools/expect"
 )
 
 // forms keeps the bodies of requests, and answers none of them.
@@ -75,9 +77,7 @@ func TestEveryCallIncludesManagedResources(t *testing.T) {
 	for _, form := range sent.sent {
 		got[form.Get("Action")] = form.Get("IncludeManagedResources")
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("IncludeManagedResources as it is sent (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "IncludeManagedResources as it is sent", got, want)
 }
 
 // operationsWith are EC2's operations whose input has a switch of that name, by
@@ -96,9 +96,7 @@ func operationsWith(t *testing.T, field string) []string {
 	var names []string
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if has.Match(text) {
 			names = append(names, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "api_op_"), ".go"))
 		}

@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 // history is a nodegroup's updates, as EKS lists them, by the hour in which
@@ -89,9 +90,7 @@ func TestNewestUpdates(t *testing.T) {
 			for _, u := range list {
 				got = append(got, u.Created.Hour())
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("hours (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "hours", got, test.want)
 			if h.described > 2*endOfList {
 				t.Errorf("%d updates were described", h.described)
 			}

@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 func TestHollowAnswers(t *testing.T) {
@@ -35,9 +34,7 @@ func TestInstanceOf(t *testing.T) {
 		"i-0ef3":                       "",
 		"":                             "",
 	} {
-		if got := instanceOf(id); got != want {
-			t.Errorf("instanceOf(%q) = %q, want %q", id, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("instanceOf(%q)", id), instanceOf(id), want)
 	}
 }
 
@@ -52,9 +49,7 @@ func TestVolumeID(t *testing.T) {
 		"vol-0a,vol-0b":                          "",
 		"vol-{0a}":                               "",
 	} {
-		if got := volumeID(handle); got != want {
-			t.Errorf("volumeID(%q) = %q, want %q", handle, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("volumeID(%q)", handle), volumeID(handle), want)
 	}
 }
 
@@ -73,9 +68,7 @@ func TestZonesOfAnAffinity(t *testing.T) {
 		"an operator of old": {[]kube.NodeSelectorTerm{term("topology.kubernetes.io/zone", "NotIn", "b")}, nil},
 		"local disk":         {[]kube.NodeSelectorTerm{term("kubernetes.io/hostname", "In", "ip-10-0-0-1")}, nil},
 	} {
-		if diff := cmp.Diff(test.want, zonesOf(test.terms)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, zonesOf(test.terms), test.want)
 	}
 }
 
@@ -89,12 +82,8 @@ func TestPodCredentials(t *testing.T) {
 		`{"spec":{"containers":[{"name":"aws-node"}],"volumes":[{"name":"eks-pod-identity-token"}]}}`:                                                        {Told: true, ByAssociation: true},
 	} {
 		var p kube.Pod
-		if err := json.Unmarshal([]byte(text), &p); err != nil {
-			t.Fatal(err)
-		}
-		if got := pod(p).Identity; got != want {
-			t.Errorf("%s: %+v, want %+v", text, got, want)
-		}
+		expect.OK(t, json.Unmarshal([]byte(text), &p))
+		expect.Equal(t, fmt.Sprint(text), pod(p).Identity, want)
 	}
 }
 
@@ -107,9 +96,7 @@ const redis = `{"metadata":{"name":"redis-0","namespace":"redash","creationTimes
 func podOf(t *testing.T, text string) kube.WaitingPod {
 	t.Helper()
 	var p kube.WaitingPod
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal([]byte(text), &p))
 	return p
 }
 
@@ -124,9 +111,7 @@ func TestWaitingPod(t *testing.T) {
 		Terms:       []snapshot.NodeTerm{{Labels: []snapshot.Requirement{{Key: "pool", Operator: "In", Values: []string{"data"}}}, Fields: []snapshot.Requirement{}}},
 		Tolerations: []snapshot.Toleration{{Key: "data", Operator: "Exists", Effect: "NoSchedule"}},
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("waiting pods (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "waiting pods", got, want)
 }
 
 // TestBranchWaits: a pod that a node took waits for a branch interface if it asks for
@@ -145,9 +130,7 @@ func TestBranchWaits(t *testing.T) {
 	}
 	at := time.Date(2026, 11, 20, 14, 0, 1, 0, time.UTC)
 	want := []snapshot.BranchWait{{Pod: "shop/db-a", Node: "ip-10-0-0-2", Since: at}, {Pod: "shop/db-z", Node: "ip-10-0-0-1", Since: at}}
-	if diff := cmp.Diff(want, branchWaits(list)); diff != "" {
-		t.Errorf("pods that wait for a branch interface (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "pods that wait for a branch interface", branchWaits(list), want)
 }
 
 // TestStuckPods: a pod that a node took is stuck while it has no sandbox.
@@ -168,9 +151,7 @@ func TestStuckPods(t *testing.T) {
 	for _, name := range []string{"shop/a", "shop/b", "shop/c"} {
 		want = append(want, snapshot.StuckPod{Pod: name, Node: "n1", Since: time.Date(2026, 11, 20, 14, 0, 1, 0, time.UTC)})
 	}
-	if diff := cmp.Diff(want, stuckPods(list)); diff != "" {
-		t.Errorf("stuck pods (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "stuck pods", stuckPods(list), want)
 }
 
 // TestHalfPods: nothing that an answer leaves out breaks the reader.

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/aws/smithy-go"
-	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/kube"
 	"rollcall/shared/relay"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
+	"rollcall/tools/expect"
 )
 
 // Of a call that could not be signed, because the role's credentials were refused, the
@@ -23,9 +23,7 @@ func TestACallWithoutCredentials(t *testing.T) {
 		err := &smithy.OperationError{ServiceID: "EKS", OperationName: "ListClusters", Err: fmt.Errorf("get identity: get credentials: %w", refused)}
 		got := Source{Name: snapshot.Clusters}.Failure(fmt.Errorf("list: %w", err))
 		want := &snapshot.Failure{Source: snapshot.Clusters, Call: "sts:AssumeRole", Reason: reason, Code: code, Message: "no"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		expect.Same(t, "got", got, want)
 	}
 	plain := &smithy.OperationError{ServiceID: "EKS", OperationName: "ListClusters", Err: &smithy.GenericAPIError{Code: "AccessDeniedException"}}
 	if got := (Source{Name: snapshot.Clusters}).Failure(plain); got.Call != "eks:ListClusters" {
@@ -76,9 +74,7 @@ func TestFailuresOfRelays(t *testing.T) {
 	} {
 		x.want.Source = snapshot.Nodes
 		got := (Source{Name: snapshot.Nodes}).Failure(fmt.Errorf("list nodes: %w", &url.Error{Op: "Get", URL: "https://a.test", Err: x.err}))
-		if diff := cmp.Diff(&x.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, got, &x.want)
 	}
 }
 
@@ -104,9 +100,7 @@ func namesOf(waves ...[]Source) [][]string {
 // is asked for twice is read once, and Rollcall's own history is nobody's here.
 func TestWith(t *testing.T) {
 	got := namesOf(With(chain(), "fields", "fields", "doors", snapshot.LaunchHistory))
-	if diff := cmp.Diff([][]string{{"fields", "doors"}}, got); diff != "" {
-		t.Errorf("sources (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "sources", got, [][]string{{"fields", "doors"}})
 }
 
 // TestWaves: nothing is read before what it needs or comes after, and nothing
@@ -124,8 +118,6 @@ func TestWaves(t *testing.T) {
 		{"what it needs was read before", all[:1], [][]string{{"fields"}}},
 		{"a hint that waits for nobody", []Source{all[0], all[2]}, [][]string{{"hints"}, {"fields"}}},
 	} {
-		if diff := cmp.Diff(test.want, namesOf(Waves(test.list)...)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
+		expect.Same(t, test.name, namesOf(Waves(test.list)...), test.want)
 	}
 }

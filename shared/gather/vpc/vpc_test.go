@@ -13,13 +13,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 	"rollcall/stage/platform/wire"
+	"rollcall/tools/expect"
 )
 
 // A gateway that lists the VPC is off it only where EC2 says so.
@@ -129,9 +129,7 @@ func TestCreatorsInBatches(t *testing.T) {
 		s.Idle = append(s.Idle, snapshot.Interface{Description: "aws-K8S-" + id, Tags: map[string]string{leak.TagInstance: id}})
 	}
 	keep, err := creators(a, NewTally(nil, nil)).ReadFrom(t.Context(), source.View{Snapshot: s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	keep(s)
 	var sizes []int
 	for _, ids := range a.asked {
@@ -259,9 +257,7 @@ func TestManagedInterfaceIsNobodysToDelete(t *testing.T) {
 		"managed by EKS":         {types.NetworkInterface{RequesterManaged: aws.Bool(false), Operator: &types.OperatorResponse{Managed: aws.Bool(true), Principal: aws.String("eks.amazonaws.com")}}, true},
 		"with an operator, free": {types.NetworkInterface{Operator: &types.OperatorResponse{Managed: aws.Bool(false)}}, false},
 	} {
-		if got := networkInterface(tt.of).RequesterManaged; got != tt.want {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
-		}
+		expect.Equal(t, name, networkInterface(tt.of).RequesterManaged, tt.want)
 	}
 }
 
@@ -423,12 +419,8 @@ func TestTrunksOf(t *testing.T) {
 		branch("eni-b5", "eni-gone", "in-use"), // its trunk may be the next page's
 		{ID: "eni-other", Kind: "interface", Status: "available"},
 	})
-	if diff := cmp.Diff([]snapshot.Trunk{{ID: "eni-t1", Instance: "i-1", Subnet: "subnet-a", Branches: 3}, {ID: "eni-t2", Subnet: "subnet-a"}}, trunks); diff != "" {
-		t.Errorf("trunks (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]snapshot.StrayBranch{{ID: "eni-b4", Subnet: "subnet-b"}, {ID: "eni-b9", Subnet: "subnet-b"}}, strays); diff != "" {
-		t.Errorf("strays (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "trunks", trunks, []snapshot.Trunk{{ID: "eni-t1", Instance: "i-1", Subnet: "subnet-a", Branches: 3}, {ID: "eni-t2", Subnet: "subnet-a"}})
+	expect.Same(t, "strays", strays, []snapshot.StrayBranch{{ID: "eni-b4", Subnet: "subnet-b"}, {ID: "eni-b9", Subnet: "subnet-b"}})
 }
 
 // TestBranching: trunks are asked for only where something tells of them.
@@ -445,9 +437,7 @@ func TestBranching(t *testing.T) {
 		"a pod asks for one":    {snapshot.Snapshot{WaitingPods: []snapshot.WaitingPod{{Requests: []snapshot.Amounts{{"vpc.amazonaws.com/pod-eni": "1"}}}}}, true},
 		"a pod asks for CPU":    {snapshot.Snapshot{WaitingPods: []snapshot.WaitingPod{{Requests: []snapshot.Amounts{{"cpu": "1"}}}}}, false},
 	} {
-		if got := branching(&tt.s); got != tt.want {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
-		}
+		expect.Equal(t, name, branching(&tt.s), tt.want)
 	}
 }
 

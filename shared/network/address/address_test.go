@@ -22,6 +22,7 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/expect"
 )
 
 func TestAtStart(t *testing.T) {
@@ -39,9 +40,7 @@ func TestAtStart(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := AtStart(tt.of)
-			if diff := cmp.Diff(got, tt.want); diff != "" {
-				t.Errorf("AtStart (-got +want):\n%s", diff)
-			}
+			expect.Same(t, "AtStart", got, tt.want)
 			if got.Total() != tt.total {
 				t.Errorf("Total() = %d, want %d", got.Total(), tt.total)
 			}
@@ -90,9 +89,7 @@ func TestSettingsAtStart(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(SettingsOf(&snapshot.CNI{Env: tt.env}).AtStart(tt.of), tt.want); diff != "" {
-				t.Errorf("AtStart (-got +want):\n%s", diff)
-			}
+			expect.Same(t, "AtStart", SettingsOf(&snapshot.CNI{Env: tt.env}).AtStart(tt.of), tt.want)
 		})
 	}
 }
@@ -152,9 +149,7 @@ func TestFitOfSharedSubnet(t *testing.T) {
 			{Group: "small", Nodes: Span{5, 5}, Idle: true, Small: "m5.large", Large: "m5.large", Start: Span{20, 20}, Full: Span{30, 30}},
 		},
 	}
-	if diff := cmp.Diff(got, want, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
-		t.Errorf("Fitting (-got +want):\n%s", diff)
-	}
+	expect.Same(t, "Fitting", got, want, cmpopts.EquateComparable(netip.Prefix{}))
 	if start, full := got.Start(), got.Full(); start != (Span{640, 640}) || full != (Span{2310, 2310}) || got.Judge() != TooFew || got.Imminent() {
 		t.Errorf("start %v, full %v, %s, imminent %v; want 640, 2310, too few, far off", start, full, got.Judge(), got.Imminent())
 	}
@@ -216,9 +211,7 @@ func TestShares(t *testing.T) {
 				tt.want[i].Group = "g"
 			}
 			got := fitOf(t, s, nil, "subnet-0nodesa").Terms
-			if diff := cmp.Diff(got, tt.want, cmpopts.IgnoreFields(Term{}, "Small", "Large")); diff != "" {
-				t.Errorf("Terms (-got +want):\n%s", diff)
-			}
+			expect.Same(t, "Terms", got, tt.want, cmpopts.IgnoreFields(Term{}, "Small", "Large"))
 		})
 	}
 }
@@ -354,9 +347,7 @@ func TestGaps(t *testing.T) {
 			s := town(g)
 			tt.change(s)
 			got := fitOf(t, s, nil, "subnet-0nodesa")
-			if diff := cmp.Diff(got.Gaps, tt.want); diff != "" {
-				t.Errorf("Gaps (-got +want):\n%s", diff)
-			}
+			expect.Same(t, "Gaps", got.Gaps, tt.want)
 			if (len(tt.types) > 0 || tt.want == nil) != (len(got.Terms) == 1) {
 				t.Errorf("terms %v", got.Terms)
 			}
@@ -408,9 +399,7 @@ func TestFull(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := SettingsOf(&snapshot.CNI{Env: tt.env})
 			s.MaxPods = tt.pods
-			if diff := cmp.Diff(s.Full(tt.of), tt.want); diff != "" {
-				t.Errorf("Full (-got +want):\n%s", diff)
-			}
+			expect.Same(t, "Full", s.Full(tt.of), tt.want)
 		})
 	}
 }
@@ -442,16 +431,12 @@ type limit struct {
 func limits(t *testing.T) []limit {
 	t.Helper()
 	f, err := os.Open("testdata/limits.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	defer f.Close()
 	var list []limit
 	number := func(text string) int {
 		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		return n
 	}
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -491,9 +476,7 @@ func TestFullAgreesWithThePluginsTable(t *testing.T) {
 // every type that it knows as the independent table.
 func TestTheStagesTypesAgreeWithThePluginsTable(t *testing.T) {
 	w, err := world.New(&worldfile.File{Time: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)}, world.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	table := map[string]limit{}
 	for _, row := range limits(t) {
 		table[row.of.Name] = row
@@ -501,9 +484,7 @@ func TestTheStagesTypesAgreeWithThePluginsTable(t *testing.T) {
 	known := 0
 	for in := (&ec2.DescribeInstanceTypesInput{}); in != nil; {
 		page, err := w.EC2().DescribeInstanceTypes(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		for _, info := range page.InstanceTypes {
 			known++
 			row, is := table[string(info.InstanceType)]
@@ -575,9 +556,7 @@ func TestPodSubnets(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := SettingsOf(&tt.cni).PodSubnets(tt.node, append([]snapshot.Subnet{tt.node}, tt.others...), tt.configs)
-			if diff := cmp.Diff(got, tt.want); diff != "" {
-				t.Errorf("PodSubnets (-got +want):\n%s", diff)
-			}
+			expect.Same(t, "PodSubnets", got, tt.want)
 		})
 	}
 }
@@ -696,9 +675,7 @@ func TestPoolOfSeveralSubnets(t *testing.T) {
 		}
 	}
 	want := []PoolFit{{Pool: "web", Subnets: nodesIn("a", "b"), Free: 502, Nodes: Span{7, 7}, Wanted: 2, Small: "m5.large", Each: 10}}
-	if diff := cmp.Diff(want, FittingPools(town(), Defaults(), []Pool{pool(func(p *Pool) { p.Nodes, p.Wanted = few(7), 2 })})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", FittingPools(town(), Defaults(), []Pool{pool(func(p *Pool) { p.Nodes, p.Wanted = few(7), 2 })}), want)
 }
 
 var now = time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC) // a Friday
@@ -869,9 +846,7 @@ func FuzzForecast(f *testing.F) {
 }
 
 func TestSettingsWithoutTheCNI(t *testing.T) {
-	if diff := cmp.Diff(SettingsOf(nil), Defaults()); diff != "" {
-		t.Errorf("SettingsOf(nil) (-got +want):\n%s", diff)
-	}
+	expect.Same(t, "SettingsOf(nil)", SettingsOf(nil), Defaults())
 }
 
 func TestSettingsOf(t *testing.T) {
@@ -900,9 +875,7 @@ func TestSettingsOf(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(SettingsOf(&tt.cni), tt.want); diff != "" {
-				t.Errorf("SettingsOf (-got +want):\n%s", diff)
-			}
+			expect.Same(t, "SettingsOf", SettingsOf(&tt.cni), tt.want)
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/shared/network/address"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 	"rollcall/tools/testfull"
 )
 
@@ -303,9 +304,7 @@ func measure(t *testing.T, k kind) measured {
 			return t.Context().Err()
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, g.Wait())
 	for _, s := range m.stories {
 		m.months += s.months
 		m.wrong += s.wrong

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 func subnet(id, cidr string) snapshot.Subnet {
@@ -66,9 +67,7 @@ func TestTally(t *testing.T) {
 				tally.Add(i)
 			}
 			tt.want.Subnet = "subnet-0a"
-			if diff := cmp.Diff(tally.Uses(), []snapshot.Use{tt.want}, cmpopts.IgnoreFields(snapshot.Use{}, "Nearest")); diff != "" {
-				t.Errorf("Uses (-got +want):\n%s", diff)
-			}
+			expect.Same(t, "Uses", tally.Uses(), []snapshot.Use{tt.want}, cmpopts.IgnoreFields(snapshot.Use{}, "Nearest"))
 		})
 	}
 }
@@ -79,9 +78,7 @@ func TestTallyLeavesOutWhatIsNoIPv4Subnet(t *testing.T) {
 	for _, u := range tally.Uses() {
 		got = append(got, fmt.Sprint(u.Subnet, " ", u.Free))
 	}
-	if diff := cmp.Diff(got, []string{"subnet-0a 251", "subnet-0b 251"}); diff != "" {
-		t.Errorf("Uses (-got +want):\n%s", diff)
-	}
+	expect.Same(t, "Uses", got, []string{"subnet-0a 251", "subnet-0b 251"})
 }
 
 func TestNearest(t *testing.T) {
@@ -92,9 +89,7 @@ func TestNearest(t *testing.T) {
 		got = append(got, fmt.Sprint(b.CIDR, b.Used))
 	}
 	want := []string{"10.0.0.64/28 [10.0.0.70]", "10.0.0.48/28 [10.0.0.50 10.0.0.51]", "10.0.0.80/28 [10.0.0.80 10.0.0.81 10.0.0.82]"}
-	if diff := cmp.Diff(got, want); diff != "" {
-		t.Errorf("Nearest (-got +want):\n%s", diff)
-	}
+	expect.Same(t, "Nearest", got, want)
 }
 
 // The counts of 1,000 random subnets are those of a count address by address,

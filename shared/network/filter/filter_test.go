@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 func prefix(text string) netip.Prefix { return netip.MustParsePrefix(text) }
@@ -60,9 +61,7 @@ func TestSum(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := Sum(Decide(snapshot.NetworkACL{Entries: tt.entries}, false, TCP, tt.ports, tt.remote))
-			if diff := cmp.Diff(got, tt.want, cmpopts.IgnoreFields(Verdict{}, "By")); diff != "" {
-				t.Errorf("Sum (-got +want):\n%s", diff)
-			}
+			expect.Same(t, "Sum", got, tt.want, cmpopts.IgnoreFields(Verdict{}, "By"))
 		})
 	}
 }
@@ -73,9 +72,7 @@ func TestSumNamesTheEntries(t *testing.T) {
 	for _, e := range Sum(Decide(acl, false, TCP, Port(443), Internet())).By {
 		got = append(got, Entry(e))
 	}
-	if diff := cmp.Diff(got, []string{"rule 90 denies tcp 443 ← 0.0.0.0/1", "rule * denies all traffic"}); diff != "" {
-		t.Errorf("entries (-got +want):\n%s", diff)
-	}
+	expect.Same(t, "entries", got, []string{"rule 90 denies tcp 443 ← 0.0.0.0/1", "rule * denies all traffic"})
 }
 
 func TestFree(t *testing.T) {
@@ -152,9 +149,7 @@ func TestGroups(t *testing.T) {
 			if got.Admits != tt.want {
 				t.Errorf("Admits = %s, want %s", got.Admits, tt.want)
 			}
-			if diff := cmp.Diff(got.By, tt.by); diff != "" {
-				t.Errorf("By (-got +want):\n%s", diff)
-			}
+			expect.Same(t, "By", got.By, tt.by)
 			if (got.Admits == Unknown) != (len(got.Blind) > 0) {
 				t.Errorf("%s with %v: an Unknown names what could not be looked at, and nothing else does", got.Admits, got.Blind)
 			}
@@ -168,9 +163,7 @@ func TestRulesAreWritten(t *testing.T) {
 	f := New(s)
 	got := append(f.Rules([]string{"sg-a", "sg-x"}, false), f.Rules([]string{"sg-a"}, true)...)
 	want := []string{"sg-a ingress udp 53 ← sg-b", "sg-a ingress protocol 50 ← 10.0.0.0/8", "sg-x: not read", "sg-a egress: no rules"}
-	if diff := cmp.Diff(got, want); diff != "" {
-		t.Errorf("Rules (-got +want):\n%s", diff)
-	}
+	expect.Same(t, "Rules", got, want)
 }
 
 func TestInternetIsPublic(t *testing.T) {
@@ -402,14 +395,10 @@ func TestProtocols(t *testing.T) {
 		"256": {0, false, false}, "-2": {0, false, false}, "?": {0, false, false}, "": {0, false, false},
 	} {
 		number, all, ok := protocol(text)
-		if got := (is{number, all, ok}); got != want {
-			t.Errorf("%q: %+v, want %+v", text, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%q", text), (is{number, all, ok}), want)
 	}
 	for p, want := range map[Protocol]string{TCP: "tcp", UDP: "udp", 50: "protocol 50"} {
-		if got := p.String(); got != want {
-			t.Errorf("%d is %q, want %q", int(p), got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%d", int(p)), p.String(), want)
 	}
 	for _, test := range []struct {
 		protocol string
@@ -427,12 +416,8 @@ func TestProtocols(t *testing.T) {
 		{"tcp", 443, -1, false, "tcp 443--1"},
 		{"?", 443, 443, false, `protocol "?"`},
 	} {
-		if got := anyPort(test.protocol, test.from, test.to); got != test.any {
-			t.Errorf("%s %d-%d is for any port: %t", test.protocol, test.from, test.to, got)
-		}
-		if got := traffic(test.protocol, test.from, test.to); got != test.want {
-			t.Errorf("%q, want %q", got, test.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s %d-%d is for any port", test.protocol, test.from, test.to), anyPort(test.protocol, test.from, test.to), test.any)
+		expect.Equal(t, "got", traffic(test.protocol, test.from, test.to), test.want)
 	}
 }
 
@@ -454,9 +439,7 @@ func TestEntriesAreWritten(t *testing.T) {
 		"rule * denies all traffic":           {Number: implied, Protocol: "-1"},
 		"rule * denies all traffic ← ::/0":    {Number: implied, Protocol: "-1", CIDR: prefix("::/0")},
 	} {
-		if got := Entry(e); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		expect.Equal(t, "got", Entry(e), want)
 	}
 }
 
@@ -475,9 +458,7 @@ func TestWhatAnACLDecides(t *testing.T) {
 		"all of it": {[]snapshot.ACLEntry{never, second, first}, []Segment{{Ports: Port(443), Allowed: []Ruling{{first, prefixes("10.0.0.0/25")}}, Denied: []Ruling{{second, prefixes("10.0.0.128/25")}}}}},
 	} {
 		got := Decide(snapshot.NetworkACL{Entries: test.entries}, false, TCP, Port(443), prefixes("10.0.0.0/24"))
-		if diff := cmp.Diff(test.want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, got, test.want, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }))
 	}
 	// Two entries from one port on cut once, and none cuts where the ports begin.
 	two := snapshot.NetworkACL{Entries: []snapshot.ACLEntry{allow(10, 443, 500, "10.0.0.0/25"), deny(20, 443, 500, "10.0.0.128/25"), allow(30, 400, 600, "10.0.0.0/24")}}
@@ -485,9 +466,7 @@ func TestWhatAnACLDecides(t *testing.T) {
 	for _, s := range Decide(two, false, TCP, Ports{400, 600}, prefixes("10.0.0.0/24")) {
 		got = append(got, s.Ports)
 	}
-	if diff := cmp.Diff([]Ports{{400, 442}, {443, 500}, {501, 600}}, got); diff != "" {
-		t.Errorf("segments (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "segments", got, []Ports{{400, 442}, {443, 500}, {501, 600}})
 }
 
 func TestFreeNumbers(t *testing.T) {
@@ -585,9 +564,7 @@ func TestWhatGroupsAnswer(t *testing.T) {
 			Blind: []snapshot.Failure{{Source: snapshot.PrefixListEntries, Reason: snapshot.NotRead, Message: "the entries of pl-b were not read"}}}},
 	} {
 		got := New(test.s).In(test.groups, test.peer, TCP, 443)
-		if diff := cmp.Diff(test.want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, got, test.want, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }))
 	}
 }
 
@@ -601,13 +578,9 @@ func TestLongRulesAreCut(t *testing.T) {
 	}
 	const eight = "sg-a ingress tcp 443 ← sg-b, sg-b, sg-b, sg-b, sg-b, sg-b, sg-b, sg-b"
 	f := New(world(of(8), of(10)))
-	if diff := cmp.Diff([]string{"sg-x: not read", eight, eight + ", 2 more"}, f.Rules([]string{"sg-x", "sg-a"}, false)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", f.Rules([]string{"sg-x", "sg-a"}, false), []string{"sg-x: not read", eight, eight + ", 2 more"})
 	for want, list := range map[string][]netip.Prefix{"nowhere": nil, "10.0.0.5": prefixes("10.0.0.5/32"), "10.0.0.0/24": prefixes("10.0.0.0/24"), "10.0.0.0/24 and 2 more": prefixes("10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/24")} {
-		if got := target(list); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		expect.Equal(t, "got", target(list), want)
 	}
 }
 
@@ -636,9 +609,7 @@ func TestRangesOfRanges(t *testing.T) {
 		"distinct, apart":                {distinct(prefixes("10.0.0.0/25", "10.0.1.0/24", "10.0.0.128/25")), prefixes("10.0.0.0/25", "10.0.1.0/24", "10.0.0.128/25")},
 		"distinct, with what is unknown": {distinct([]netip.Prefix{prefix("10.0.0.0/24"), none}), prefixes("10.0.0.0/24")},
 	} {
-		if diff := cmp.Diff(test.want, test.got, same); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, test.got, test.want, same)
 	}
 	if got := size(prefixes("10.0.0.0/24", "10.0.1.0/30", "10.0.2.1/32")); got != 261 {
 		t.Errorf("%v addresses", got)
@@ -673,9 +644,7 @@ func TestHowMuchIsAdmitted(t *testing.T) {
 		"one, of a thousand and one":   {Segment{Allowed: rulings("10.0.0.0/23", "10.1.0.0/24", "10.2.0.0/25", "10.3.0.0/26", "10.4.0.0/27", "10.5.0.0/29", "10.6.0.0/32"), Denied: rulings("11.0.0.0/32")}, All},
 		"a /8, of more than a hundred": {Segment{Allowed: rulings("0.0.0.0/0", "::/0"), Denied: rulings("11.0.0.0/8")}, Part},
 	} {
-		if got := test.s.Addresses(); got != test.want {
-			t.Errorf("%s: %s", name, got)
-		}
+		expect.Equal(t, name, test.s.Addresses(), test.want)
 	}
 	entry := func(n int) []Ruling {
 		return []Ruling{{Entry: snapshot.ACLEntry{Number: n}, Ranges: prefixes("10.0.0.0/24")}}
@@ -706,8 +675,6 @@ func TestHowMuchIsAdmitted(t *testing.T) {
 		"not clear":                      {[]Segment{at(1, 1, unclear)}, Verdict{Admits: Unknown}},
 		"shut, twice open, once unclear": {[]Segment{at(1, 1, Segment{Denied: entry(5)}), at(2, 2, part), at(3, 3, unclear), at(4, 4, open), at(5, 5, open)}, Verdict{Admits: Part, Shut: []Ports{{1, 1}}, By: by(5), Some: true}},
 	} {
-		if diff := cmp.Diff(test.want, Sum(test.list), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, Sum(test.list), test.want, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }))
 	}
 }

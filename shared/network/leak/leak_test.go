@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 func TestDraft(t *testing.T) {
@@ -27,9 +28,7 @@ func TestDraft(t *testing.T) {
 		At: now.Add(1234 * time.Millisecond), Result: Deleting, Run: "run-1",
 	}
 	got := Draft(v, Sighting{First: first}, "run-1", at)
-	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", got, want, cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{}))
 	// It names no cluster: somebody opted the VPC in.
 	v.Cluster = ""
 	if !Draft(v, Sighting{}, "run-1", at).Untagged {
@@ -77,13 +76,9 @@ func TestReturned(t *testing.T) {
 		{Subnet: "a", Interfaces: 3, Addresses: 10, Nodes: 2, Last: now.Add(4 * time.Minute)},
 		{Subnet: "b", Interfaces: 1, Addresses: 1, Nodes: 1, Last: now.Add(time.Minute)},
 	}
-	if diff := cmp.Diff(want, Returned(list, Deleted)); diff != "" {
-		t.Errorf("deleted (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "deleted", Returned(list, Deleted), want)
 	want = []snapshot.Returned{{Subnet: "b", Interfaces: 1, Addresses: 7, Nodes: 1, Last: now.Add(9 * time.Minute)}}
-	if diff := cmp.Diff(want, Returned(list, WouldDelete)); diff != "" {
-		t.Errorf("would be deleted (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "would be deleted", Returned(list, WouldDelete), want)
 }
 
 func TestEvent(t *testing.T) {
@@ -94,9 +89,7 @@ func TestEvent(t *testing.T) {
 		VPC: vpc, Subnet: "subnet-0b20000000000000a", Zone: "us-west-2a", Interface: "eni-0a000000000000001", Instance: owner,
 		Created: now.Add(-time.Hour), FirstSeen: now.Add(-time.Hour), Addresses: 2, IPs: left().PrivateIPs, Run: "run-1", Request: "request-1", Settled: true,
 	}
-	if diff := cmp.Diff(want, a.Event(), cmpopts.EquateComparable(netip.Addr{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", a.Event(), want, cmpopts.EquateComparable(netip.Addr{}))
 }
 
 const (
@@ -275,9 +268,7 @@ func TestVerdictSaysWhatIsKnown(t *testing.T) {
 	if v := Judge(i, ground()); v.Owner != owner || v.Dead() || Owner(i) != "" {
 		t.Errorf("verdict %+v", v)
 	}
-	if got := Owner(left()); got != owner {
-		t.Errorf("the description names %q", got)
-	}
+	expect.Equal(t, "the description names", Owner(left()), owner)
 	// What the description says comes before the tag.
 	i = left()
 	i.Tags[TagInstance] = "i-0d0000000000000a1"
@@ -304,9 +295,7 @@ func TestDead(t *testing.T) {
 		Leaked, HalfRead, InUse, NotPlain, RequesterManaged, OtherAccount, OtherVPC, PublicAddress, NotByCNI, TagsDisagree, OwnerUnread,
 		OwnerLives, NoDate, TooYoung, OtherCluster, Untagged, Strangers,
 	} {
-		if got := (Verdict{Why: why}).Dead(); got != slices.Contains(dead, why) {
-			t.Errorf("%s: dead %v", why, got)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: dead", why), (Verdict{Why: why}).Dead(), slices.Contains(dead, why))
 	}
 }
 
@@ -494,9 +483,7 @@ func TestBegin(t *testing.T) {
 		{"what was on its way is answered", Pace{Level: 3, At: now, Rate: 1, out: 4, went: 9}, Pace{Level: 3, At: now, Rate: 1}},
 		{"too much", Pace{Level: 1e9, At: now.Add(-time.Second), Rate: 1e9}, Pace{Level: 97, At: now, Rate: most}},
 	} {
-		if got := Begin(test.last, now); got != test.want {
-			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
-		}
+		expect.Equal(t, test.name, Begin(test.last, now), test.want)
 	}
 }
 
@@ -671,9 +658,7 @@ func TestDecide(t *testing.T) {
 	list := some(3)
 	slices.Reverse(list)
 	p := Decide(list, seen(list), rules())
-	if diff := cmp.Diff([]string{"eni-00", "eni-01", "eni-02"}, ids(p.Delete)); diff != "" {
-		t.Errorf("oldest first (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "oldest first", ids(p.Delete), []string{"eni-00", "eni-01", "eni-02"})
 	if len(p.Ask)+len(p.Remember)+len(p.Forget) > 0 || p.Stopped != nil {
 		t.Errorf("plan %+v", p)
 	}
@@ -759,9 +744,7 @@ func TestDecideForgetsInOrder(t *testing.T) {
 	for _, x := range Decide(nil, s, rules()).Forget {
 		got = append(got, x.Interface)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", got, want)
 }
 
 // Only one rule is broken in each, and nothing is deleted.
@@ -844,12 +827,8 @@ func TestDecideWithinTheCap(t *testing.T) {
 	}
 	r.Modes = func(c string) Mode { return map[string]Mode{"dev": DryRun, "prod": Delete}[c] }
 	p := Decide(list, seen(list), r)
-	if diff := cmp.Diff([]string{"eni-03", "eni-04", "eni-05"}, ids(p.Delete)); diff != "" {
-		t.Errorf("to delete (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"eni-00"}, ids(p.Ask)); diff != "" {
-		t.Errorf("to ask for (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "to delete", ids(p.Delete), []string{"eni-03", "eni-04", "eni-05"})
+	expect.Same(t, "to ask for", ids(p.Ask), []string{"eni-00"})
 	if n := whys(p)[OverCap]; n != 2 {
 		t.Errorf("%d over the cap", n)
 	}
@@ -917,12 +896,8 @@ func TestDecideRemembers(t *testing.T) {
 			{Interface: "eni-03", First: r.Ended, Print: Print(list[3].Interface)},
 			{Interface: "eni-04", First: r.Ended, Print: Print(list[4].Interface), Version: 7},
 		}
-		if diff := cmp.Diff(want, p.Remember); diff != "" {
-			t.Errorf("%s: to remember (-want +got):\n%s", mode, diff)
-		}
-		if diff := cmp.Diff([]Sighting{s["eni-01"], s["eni-gone"]}, p.Forget); diff != "" {
-			t.Errorf("%s: to forget (-want +got):\n%s", mode, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%s: to remember", mode), p.Remember, want)
+		expect.Same(t, fmt.Sprintf("%s: to forget", mode), p.Forget, []Sighting{s["eni-01"], s["eni-gone"]})
 	}
 }
 
@@ -952,9 +927,7 @@ func TestLeast(t *testing.T) {
 		{[]Mode{Delete, ""}, Report},
 		{[]Mode{"all", Delete}, Report},
 	} {
-		if got := Least(test.modes...); got != test.want {
-			t.Errorf("%v: %s, want %s", test.modes, got, test.want)
-		}
+		expect.Equal(t, fmt.Sprint(test.modes), Least(test.modes...), test.want)
 	}
 }
 
@@ -1046,13 +1019,9 @@ func TestConfirm(t *testing.T) {
 	} {
 		again := left()
 		test.change(&again)
-		if got := Confirm(&again, Judge(left(), ground())); got != test.want {
-			t.Errorf("%s: %q, want %q", test.name, got, test.want)
-		}
+		expect.Equal(t, test.name, Confirm(&again, Judge(left(), ground())), test.want)
 	}
-	if got := Confirm(nil, Judge(left(), ground())); got != Gone {
-		t.Errorf("not there: %q", got)
-	}
+	expect.Equal(t, "not there", Confirm(nil, Judge(left(), ground())), Gone)
 	again, v := left(), Judge(left(), ground())
 	v.Why = OverCap
 	if got := Confirm(&again, v); got != OverCap {

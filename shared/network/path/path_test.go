@@ -12,6 +12,7 @@ import (
 
 	"rollcall/shared/snapshot"
 	w "rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 // A row that EC2 marks as a blackhole says so of a gateway that works; one that
@@ -61,9 +62,7 @@ func TestReturns(t *testing.T) {
 		"nothing":                           {nil, false},
 	} {
 		n := New(w.PrivateWithNAT())
-		if got := n.returns(Table{RouteTable: snapshot.RouteTable{ID: "rtb-0x", Routes: tt.rows}}, walk{source: netip.MustParsePrefix(source)}); got != tt.want {
-			t.Errorf("%s: returns = %t, want %t", name, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: returns", name), n.returns(Table{RouteTable: snapshot.RouteTable{ID: "rtb-0x", Routes: tt.rows}}, walk{source: netip.MustParsePrefix(source)}), tt.want)
 	}
 }
 
@@ -244,9 +243,7 @@ func TestWaysThroughAppliances(t *testing.T) {
 		for _, change := range test.change {
 			change(s)
 		}
-		if diff := cmp.Diff(test.want, tell(New(s).Internet(w.Private))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
+		expect.Same(t, test.name, tell(New(s).Internet(w.Private)), test.want)
 	}
 }
 
@@ -371,9 +368,7 @@ func TestControlPlaneElsewhere(t *testing.T) {
 		s.VPCs = []snapshot.VPC{{ID: "vpc-0x", CIDRs: []netip.Prefix{prefix("10.61.0.0/16")}}, {ID: far, CIDRs: []netip.Prefix{prefix("10.60.0.0/16")}}}
 		test.change(s)
 		n := New(s)
-		if diff := cmp.Diff(test.want, n.controlPlane(), byValue); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
+		expect.Same(t, test.name, n.controlPlane(), test.want, byValue)
 		table, _ := n.Table(w.Private)
 		way := n.abroad(w.Private, table)
 		if unknown := "the cluster's private endpoint is in vpc-0far, whose addresses are not read"; (way.Reason == unknown) != (test.want == nil) {
@@ -545,9 +540,7 @@ func TestLeavesFrom(t *testing.T) {
 		for _, a := range addresses {
 			got = append(got, a.String())
 		}
-		if diff := cmp.Diff(got, tt.want); diff != "" {
-			t.Errorf("%s: LeavesFrom (-got +want):\n%s", tt.name, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%s: LeavesFrom", tt.name), got, tt.want)
 	}
 }
 
@@ -585,9 +578,7 @@ func TestStops(t *testing.T) {
 		paths, _ := n.Needs(w.Private)
 		i := slices.IndexFunc(paths, func(p Path) bool { return p.Service == tt.service })
 		same := cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })
-		if diff := cmp.Diff(n.Stops(paths[i]), tt.want, same); diff != "" {
-			t.Errorf("%s: Stops (-got +want):\n%s", tt.name, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%s: Stops", tt.name), n.Stops(paths[i]), tt.want, same)
 	}
 	s := change(w.PrivateWithNAT(), rows(w.To("::/0", snapshot.ToEgressOnly, "eigw-0a")))
 	n := New(s)
@@ -695,9 +686,7 @@ func TestNeeds(t *testing.T) {
 			for _, p := range paths {
 				got[p.Service] = fmt.Sprintf("%s: %s", p.Means, p.Verdict)
 			}
-			if diff := cmp.Diff(got, tt.want); diff != "" {
-				t.Errorf("Needs (-got +want):\n%s", diff)
-			}
+			expect.Same(t, "Needs", got, tt.want)
 		})
 	}
 }
@@ -709,9 +698,7 @@ func TestNamesJoinECR(t *testing.T) {
 		{Names([]Service{ECRAPI}), []string{"ECR (api)"}},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.got, tt.want); diff != "" {
-			t.Errorf("Names (-got +want):\n%s", diff)
-		}
+		expect.Same(t, "Names", tt.got, tt.want)
 	}
 }
 
@@ -892,12 +879,8 @@ func TestPublic(t *testing.T) {
 		t.Error("no prefix is taken for the internet")
 	}
 	// The two halves are the whole, and the global range is a third of a bit.
-	if diff := cmp.Diff([]netip.Prefix{prefix("0.0.0.0/1"), prefix("128.0.0.0/1")}, halves(), byValue); diff != "" {
-		t.Errorf("halves (-want +got):\n%s", diff)
-	}
-	if got := globalUnicast(); got != prefix("2000::/3") {
-		t.Errorf("global unicast %s", got)
-	}
+	expect.Same(t, "halves", halves(), []netip.Prefix{prefix("0.0.0.0/1"), prefix("128.0.0.0/1")}, byValue)
+	expect.Equal(t, "global unicast", globalUnicast(), prefix("2000::/3"))
 }
 
 // Of rows that hold a range the longest counts, of two the static one.
@@ -1001,9 +984,7 @@ func TestLookUps(t *testing.T) {
 		}
 	}
 	for id, want := range map[string]bool{"vpce-0g": true, "vpce-0i": false, "vpce-0none": false} {
-		if got := n.gatewayEndpoint(id); got != want {
-			t.Errorf("%s is a gateway endpoint: %v", id, got)
-		}
+		expect.Equal(t, fmt.Sprintf("%s is a gateway endpoint", id), n.gatewayEndpoint(id), want)
 	}
 	table := snapshot.RouteTable{ID: "rtb-0a", Routes: []snapshot.Route{w.To("10.0.0.0/8", snapshot.ToEndpoint, "vpce-0a")}}
 	for _, test := range []struct {
@@ -1013,14 +994,10 @@ func TestLookUps(t *testing.T) {
 		{snapshot.Endpoint{ID: "vpce-0a"}, true}, {snapshot.Endpoint{ID: "vpce-0b", RouteTables: []string{"rtb-0a"}}, true},
 		{snapshot.Endpoint{ID: "vpce-0b", RouteTables: []string{"rtb-0b"}}, false},
 	} {
-		if got := InTable(test.endpoint, table); got != test.want {
-			t.Errorf("%+v is in the table: %v", test.endpoint, got)
-		}
+		expect.Equal(t, fmt.Sprintf("%+v is in the table", test.endpoint), InTable(test.endpoint, table), test.want)
 	}
 	way := Way{Hops: []Hop{{ID: "a"}, {ID: "b"}, {ID: "a"}, {ID: "c"}}}
-	if diff := cmp.Diff([]string{"a", "b", "c"}, way.Resources()); diff != "" {
-		t.Errorf("resources (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "resources", way.Resources(), []string{"a", "b", "c"})
 }
 
 // The gateways of the zone come first, regional ones are at home in each, and
@@ -1047,9 +1024,7 @@ func TestWorkingNATsInOrder(t *testing.T) {
 	for _, g := range New(s).WorkingNATs(w.VPC, "us-west-2a") {
 		got = append(got, g.ID+" "+g.Zone)
 	}
-	if diff := cmp.Diff([]string{"nat-0b ", "nat-0z us-west-2a", "nat-0c us-west-2b", "nat-0d us-west-2b"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", got, []string{"nat-0b ", "nat-0z us-west-2a", "nat-0c us-west-2b", "nat-0d us-west-2b"})
 }
 
 // Of answers: which table has a way back, and what is not known is taken for

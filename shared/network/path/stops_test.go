@@ -11,6 +11,7 @@ import (
 
 	"rollcall/shared/snapshot"
 	w "rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 // A row is inside the VPC if a local row holds more than it.
@@ -22,9 +23,7 @@ func TestInsideVPC(t *testing.T) {
 	for of, want := range map[string]bool{
 		"10.42.1.0/24": true, "10.42.0.0/17": true, "10.42.0.0/16": false, "10.0.0.0/8": false, "10.43.1.0/24": false, "10.44.1.0/24": false,
 	} {
-		if got := n.insideVPC(prefix(of), table); got != want {
-			t.Errorf("%s: %v", of, got)
-		}
+		expect.Equal(t, fmt.Sprint(of), n.insideVPC(prefix(of), table), want)
 	}
 	if n.insideVPC(netip.Prefix{}, table) {
 		t.Error("no range is inside")
@@ -54,9 +53,7 @@ func TestReplacesLocal(t *testing.T) {
 		{"of a subnet that is not known", to("10.42.0.0/16"), nil, "subnet-0none", false},
 	} {
 		table := Table{RouteTable: snapshot.RouteTable{Routes: append(test.others, test.row)}}
-		if got := New(w.PrivateWithNAT()).replacesLocal(test.row, test.subnet, table); got != test.want {
-			t.Errorf("%s: %v", test.name, got)
-		}
+		expect.Equal(t, test.name, New(w.PrivateWithNAT()).replacesLocal(test.row, test.subnet, table), test.want)
 	}
 }
 
@@ -105,9 +102,7 @@ func TestPartly(t *testing.T) {
 	if (walk{}).six() || !six.six() || internet.six() {
 		t.Error("IPv6 is what begins with it")
 	}
-	if got := far("10.60.0.0/16").String() + ", " + internet.String(); got != "vpc-0far, the internet" {
-		t.Errorf("walks are called %q", got)
-	}
+	expect.Equal(t, "walks are called", far("10.60.0.0/16").String()+", "+internet.String(), "vpc-0far, the internet")
 }
 
 // The places that judge a packet: what has no subnet is none.
@@ -128,9 +123,7 @@ func TestPassing(t *testing.T) {
 		{ID: "i-0a", Subnets: []string{w.Private}, Groups: []string{"sg-0b"}},
 		{ID: "tgw-attach-0a", Subnets: []string{w.Private}},
 	}
-	if diff := cmp.Diff(want, New(s).passing(Way{Hops: hops}, nil)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", New(s).passing(Way{Hops: hops}, nil), want)
 }
 
 // Where a connection ends that leads to an endpoint, and to the control plane.
@@ -171,9 +164,7 @@ func TestEnds(t *testing.T) {
 		t.Errorf("the control plane, its interfaces not read: %v (-want +got):\n%s", unread.Ranges, diff)
 	}
 	s.Cluster.SecurityGroup = ""
-	if diff := cmp.Diff([]string{"sg-0more"}, New(s).controlPlaneStop().Groups); diff != "" {
-		t.Errorf("without an own group (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "without an own group", New(s).controlPlaneStop().Groups, []string{"sg-0more"})
 }
 
 // The longest prefix wins, whatever the table looks like: held against a
@@ -386,9 +377,7 @@ func TestBlockedPublicAccess(t *testing.T) {
 				change(s)
 			}
 			got := tt.way(New(s), tt.subnet)
-			if diff := cmp.Diff(tt.want, [2]string{string(got.Verdict), got.At}); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", got, diff)
-			}
+			expect.Same(t, fmt.Sprint(got), [2]string{string(got.Verdict), got.At}, tt.want)
 		})
 	}
 }
@@ -415,9 +404,7 @@ func TestModeIsUnsure(t *testing.T) {
 		for _, change := range tt.changes {
 			change(s)
 		}
-		if got := New(s).Mode(w.Public, w.VPC).Unsure; got != tt.want {
-			t.Errorf("%s: unsure %t, want %t", name, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: unsure", name), New(s).Mode(w.Public, w.VPC).Unsure, tt.want)
 	}
 }
 
@@ -446,9 +433,7 @@ func TestRegionalAddresses(t *testing.T) {
 		for _, a := range addresses(nat, tt.from) {
 			got = append(got, a.String())
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, got, tt.want)
 	}
 }
 
@@ -542,21 +527,15 @@ func FuzzBest(f *testing.F) {
 func TestRow(t *testing.T) {
 	r := row("0.0.0.0/0", "nat-1")
 	r.State = "blackhole"
-	if got, want := Row(r), "0.0.0.0/0 → nat-1 (blackhole)"; got != want {
-		t.Errorf("Row = %q, want %q", got, want)
-	}
-	if got, want := Row(snapshot.Route{PrefixList: "pl-1", Target: snapshot.Target{Kind: snapshot.ToUnknown}}), "pl-1 → unknown target"; got != want {
-		t.Errorf("Row = %q, want %q", got, want)
-	}
+	expect.Equal(t, "Row", Row(r), "0.0.0.0/0 → nat-1 (blackhole)")
+	expect.Equal(t, "Row", Row(snapshot.Route{PrefixList: "pl-1", Target: snapshot.Target{Kind: snapshot.ToUnknown}}), "pl-1 → unknown target")
 }
 
 func TestServiceNames(t *testing.T) {
 	for service, want := range map[Service]string{
 		API: "the cluster API", EC2: "EC2", ECRAPI: "ECR (api)", ECRDKR: "ECR (dkr)", S3: "S3", STS: "STS", EKS: "EKS", "sqs": "sqs",
 	} {
-		if got := service.Name(); got != want {
-			t.Errorf("%s is called %q, want %q", string(service), got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s is called", string(service)), service.Name(), want)
 	}
 }
 
@@ -645,9 +624,7 @@ func TestWhatWins(t *testing.T) {
 	}
 	// A subnet of IPv6 alone has no range here.
 	s.Subnets = append(s.Subnets, snapshot.Subnet{ID: "subnet-0six", VPC: w.VPC})
-	if diff := cmp.Diff([]netip.Prefix{prefix("10.42.192.0/19")}, New(s).cidrs([]string{"subnet-0six", w.Private, "subnet-0none"}), byValue); diff != "" {
-		t.Errorf("ranges (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "ranges", New(s).cidrs([]string{"subnet-0six", w.Private, "subnet-0none"}), []netip.Prefix{prefix("10.42.192.0/19")}, byValue)
 	// A list whose entries could not be read may hold the way out.
 	s = w.PrivateWithNAT()
 	rows(snapshot.Route{PrefixList: "pl-0mine", State: "active", Target: snapshot.Target{Kind: snapshot.ToNATGateway, ID: w.NAT}})(s)
@@ -908,8 +885,6 @@ func TestWaysThroughNAT(t *testing.T) {
 	} {
 		s := w.PrivateWithNAT()
 		test.change(s)
-		if diff := cmp.Diff(test.want, tell(New(s).Internet(w.Private))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
+		expect.Same(t, test.name, tell(New(s).Internet(w.Private)), test.want)
 	}
 }
