@@ -13,6 +13,7 @@ import (
 
 	"rollcall/infra/specs"
 	"rollcall/shared/lambda"
+	"rollcall/tools/expect"
 )
 
 const alarmType = "AWS::CloudWatch::Alarm"
@@ -252,9 +253,7 @@ func TestAlarmsRingForFaultsAlone(t *testing.T) {
 						got[a.id], rang[a.id] = when, true
 					}
 				}
-				if diff := cmp.Diff(test.want, got); diff != "" {
-					t.Errorf("%+v: alarms and the periods in which they ring (-want +got):\n%s", c, diff)
-				}
+				expect.Same(t, fmt.Sprintf("%+v: alarms and the periods in which they ring", c), got, test.want)
 			}
 		})
 	}
@@ -264,9 +263,7 @@ func TestAlarmsRingForFaultsAlone(t *testing.T) {
 		"QueuesLateAlarm":  with(queue(age, "rollcall-launches"), 5, 700),
 	} {
 		for late := range 3 {
-			if diff := cmp.Diff([]int{5 + late}, cloudWatch{late: late}.rings(t, tpl.Resources[name], from, periods)); diff != "" {
-				t.Errorf("%s, its figures come %d periods late: it rings (-want +got):\n%s", name, late, diff)
-			}
+			expect.Same(t, fmt.Sprintf("%s, its figures come %d periods late: it rings", name, late), cloudWatch{late: late}.rings(t, tpl.Resources[name], from, periods), []int{5 + late})
 		}
 	}
 	for _, a := range tpl.all(alarmType) {
@@ -387,9 +384,7 @@ func TestCrashesAreCounted(t *testing.T) {
 			t.Errorf("%s (-want +got); a default value would be paid for in every hour:\n%s", f.id, diff)
 		}
 		for line, counts := range platformLines() {
-			if got := filtered(t, flat(f.Properties["FilterPattern"]), line); got != counts {
-				t.Errorf("%s counts %q: %t, want %t", f.id, line, got, counts)
-			}
+			expect.Equal(t, fmt.Sprintf("%s counts %q", f.id, line), filtered(t, flat(f.Properties["FilterPattern"]), line), counts)
 		}
 	}
 	for _, spec := range specs.All() {

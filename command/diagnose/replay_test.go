@@ -30,6 +30,7 @@ import (
 	"rollcall/command/result"
 	"rollcall/stage"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/expect"
 	"rollcall/tools/testfull"
 )
 
@@ -265,9 +266,7 @@ func inUserData(old, new string) change {
 			for _, x := range at(v, "LaunchTemplateVersions").([]any) {
 				if at(x, "LaunchTemplateId") == lt {
 					raw, err := base64.StdEncoding.DecodeString(at(x, "LaunchTemplateData", "UserData").(string))
-					if err != nil {
-						t.Fatal(err)
-					}
+					expect.OK(t, err)
 					text = string(raw)
 				}
 			}
@@ -487,27 +486,21 @@ func TestNodegroups(t *testing.T) {
 // cannot be listed is told once for those that have turns.
 func TestFunctionsThatFailAreTold(t *testing.T) {
 	r, err := Examine(t.Context(), subject.Subject{Path: folder(t, only(instances, "time.txt"))}, nil, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var failed []string
 	for _, u := range r.Unknown {
 		if u.Check == "" && strings.Contains(u.Reason, "the function failed: list the clusters: eks:ListClusters not read") {
 			failed = append(failed, u.Resource)
 		}
 	}
-	if got, want := strings.Join(failed, " "), "spot-report"; got != want {
-		t.Errorf("failed %q, want %q", got, want)
-	}
+	expect.Equal(t, "failed", strings.Join(failed, " "), "spot-report")
 }
 
 // The look holds nothing of the stage: it is the same engine for an account that is
 // there.
 func TestTheLookStandsAlone(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "./look").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	seen := false
 	for _, dep := range strings.Fields(string(out)) {
 		seen = seen || dep == "rollcall/functions/join-check/joincheck"
@@ -632,9 +625,7 @@ func TestTaken(t *testing.T) {
 				t.Errorf("incidents (-world +capture):\n%s", diff)
 			}
 			masked := dir + "-masked"
-			if err := mask.Folder(dir, masked); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, mask.Folder(dir, masked))
 			same := toldOf(t, masked)
 			if diff := cmp.Diff(shapes(got), shapes(same)); diff != "" {
 				t.Errorf("incidents (-capture +masked):\n%s", diff)
@@ -650,16 +641,12 @@ func TestTaken(t *testing.T) {
 func takeOf(t *testing.T, file, dir string) take.Summary {
 	t.Helper()
 	w, err := worldfile.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	at := w.Time.Add(examine.Settled)
 	s, err := stage.Start(context.Background(), stage.Options{
 		World: file, At: at, Template: filepath.Join(here(t), "..", "..", "infra", "Rollcall.template.json"), Quiet: true, Still: true,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	defer s.Close()
 	cfg := s.AsAdmin()
 	account := take.Account{Config: cfg, Kubernetes: take.ByToken(cfg, func(_ context.Context, c take.Cluster) (take.APIServer, error) {
@@ -670,9 +657,7 @@ func takeOf(t *testing.T, file, dir string) take.Summary {
 		return take.APIServer{Endpoint: c.Endpoint, CA: c.CA, Transport: s.HTTPClient().Transport}, nil
 	})}
 	summary, err := take.Take(t.Context(), account, take.Options{Dir: dir, Instances: 50, Now: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return summary
 }
 
@@ -680,9 +665,7 @@ func takeOf(t *testing.T, file, dir string) take.Summary {
 func toldOf(t *testing.T, path string) result.Result {
 	t.Helper()
 	r, err := Examine(t.Context(), subject.Subject{Path: path}, examine.Worlds{}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return r
 }
 

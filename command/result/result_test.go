@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rollcall/command/exit"
 	"rollcall/shared/report"
+	"rollcall/tools/expect"
 )
 
 // What is asked for alone is told, and what could not be looked at and may be about it.
@@ -46,9 +45,7 @@ func TestOnly(t *testing.T) {
 			for _, u := range got.Unknown {
 				unknown += u.Check + " "
 			}
-			if diff := cmp.Diff([]string{tt.causes, tt.unknown}, []string{causes, unknown}); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "got", []string{causes, unknown}, []string{tt.causes, tt.unknown})
 		})
 	}
 }

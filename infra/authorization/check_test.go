@@ -3,7 +3,7 @@ package authorization
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"rollcall/tools/expect"
 )
 
 const (
@@ -20,9 +20,7 @@ func conditions(operator, key, value string) map[string]map[string][]string {
 // TestCheck: statements as they stand in the template, and one mistake in each.
 func TestCheck(t *testing.T) {
 	reference, err := Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	vpc := conditions("ArnLike", "ec2:Vpc", "arn:aws:ec2:us-west-2:*:vpc/vpc-1")
 	for _, test := range []struct {
 		name      string
@@ -94,9 +92,7 @@ func TestCheck(t *testing.T) {
 		{"what is taken away from everything", Statement{Deny: true, Actions: []string{"ec2:DeleteNetworkInterface"}, Resources: []string{"*"}, Conditions: conditions("ArnEquals", "lambda:SourceFunctionArn", "x")}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, reference.Check(test.statement)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "problems", reference.Check(test.statement), test.want)
 		})
 	}
 }

@@ -11,11 +11,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/deadletters"
 	"rollcall/stage/platform/queue"
 	"rollcall/stage/simclock"
+	"rollcall/tools/expect"
 )
 
 // direct is the stage's SQS without a network.
@@ -59,9 +59,7 @@ func deployment(t *testing.T) (*direct, *simclock.Clock) {
 		{Name: "rollcallish-joins-dead"}, {Name: "rollcallish-joins", DeadLetterARN: account + "rollcallish-joins-dead", MaxReceive: 1},
 	} {
 		cfg.ARN, cfg.URL = account+cfg.Name, "http://127.0.0.1/111122223333/"+cfg.Name
-		if err := q.Add(cfg); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, q.Add(cfg))
 	}
 	return &direct{Queues: q}, c
 }
@@ -80,9 +78,7 @@ func (d *direct) put(t *testing.T, name, body string) {
 func (d *direct) depth(t *testing.T, name string) int {
 	t.Helper()
 	depth, err := d.Depth(account + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return depth.Visible
 }
 
@@ -100,24 +96,18 @@ func TestRedrive(t *testing.T) {
 	d.put(t, "rollcall-report-failed", "an event")
 	d.put(t, "rollcallish-joins-dead", "of another deployment")
 	out.Reset()
-	if err := redrive(t.Context(), &out, d, "rollcall", false, waits); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, redrive(t.Context(), &out, d, "rollcall", false, waits))
 	want := []string{
 		"rollcall-report-failed: 1, stay: they are events that reached no queue, and SQS moves only what a queue gave up; what they were about is found by the next sweep, and an approval among them runs out and can be asked for again",
 		"rollcall-results-dead.fifo: 2, would go back to rollcall-results.fifo",
 		"Nothing was moved. Mend first why they were given up, then: make redrive MOVE=1",
 	}
-	if diff := cmp.Diff(want, strings.Split(strings.TrimSpace(out.String()), "\n")); diff != "" {
-		t.Errorf("shown (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "shown", strings.Split(strings.TrimSpace(out.String()), "\n"), want)
 	if n := d.depth(t, "rollcall-results-dead.fifo"); n != 2 {
 		t.Errorf("%d are left, and nobody said to move them", n)
 	}
 	out.Reset()
-	if err := redrive(t.Context(), &out, d, "rollcall", true, waits); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, redrive(t.Context(), &out, d, "rollcall", true, waits))
 	if !strings.Contains(out.String(), "rollcall-results-dead.fifo: 2 of about 2 went back to rollcall-results.fifo\n") {
 		t.Errorf("said %q", out.String())
 	}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
-	"github.com/google/go-cmp/cmp"
+
+	"rollcall/tools/expect"
 )
 
 func private(change func(*types.Cluster)) *types.Cluster {
@@ -25,17 +26,13 @@ func private(change func(*types.Cluster)) *types.Cluster {
 
 func TestParameters(t *testing.T) {
 	got, err := parameters(private(func(*types.Cluster) {}), "rollcall", "mine", "rollcall/relay-1.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	want := []parameter{
 		{"FunctionName", "rollcall-relay-prod"}, {"ClusterArn", "arn:aws:eks:eu-west-1:222233334444:cluster/prod"},
 		{"ClusterEndpoint", "https://A1.gr7.eu-west-1.eks.amazonaws.com"}, {"ClusterAuthority", "Q0E="}, {"VpcId", "vpc-1"},
 		{"SubnetA", "subnet-1"}, {"SubnetB", "subnet-2"}, {"ClusterSecurityGroup", "sg-1"}, {"CodeBucket", "mine"}, {"CodeKey", "rollcall/relay-1.zip"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", got, want)
 	for name, x := range map[string]struct {
 		cluster *types.Cluster
 		want    error
@@ -67,9 +64,7 @@ func TestPacked(t *testing.T) {
 	a, key, err := packed([]byte("one"))
 	again, same, err2 := packed([]byte("one"))
 	_, other, err3 := packed([]byte("two"))
-	if err := errors.Join(err, err2, err3); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, errors.Join(err, err2, err3))
 	if !bytes.Equal(a, again) || key != same || key == other || !strings.HasPrefix(key, "rollcall/relay-") {
 		t.Errorf("keys %s, %s, %s", key, same, other)
 	}

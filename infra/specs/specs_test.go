@@ -1,6 +1,7 @@
 package specs
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	relay "rollcall/functions/relay/spec"
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
+	"rollcall/tools/expect"
 )
 
 func TestSpecsAreSound(t *testing.T) {
@@ -21,9 +23,7 @@ func TestSpecsAreSound(t *testing.T) {
 // A folder below functions/ is a function, and is listed.
 func TestEveryFunctionIsListed(t *testing.T) {
 	entries, err := os.ReadDir("../../functions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
@@ -119,9 +119,7 @@ func TestIsRead(t *testing.T) {
 		{"", false},
 	}
 	for _, test := range tests {
-		if got := IsRead(test.action); got != test.want {
-			t.Errorf("IsRead(%q): got %v, want %v", test.action, got, test.want)
-		}
+		expect.Equal(t, fmt.Sprintf("IsRead(%q)", test.action), IsRead(test.action), test.want)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/tools/expect"
 )
 
 // script answers requests in the order in which they come.
@@ -42,9 +44,7 @@ func says(status int, body string) func(*http.Request) (*http.Response, error) {
 func get(ctx context.Context, t *testing.T, by http.RoundTripper, method, path, target, body string) (int, string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, "https://ec2.invalid"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	req.Header.Set("X-Amz-Target", target)
 	req.Header.Set("X-Amz-Date", time.Now().String()) // no part of what is asked
 	resp, err := by.RoundTrip(req)
@@ -75,9 +75,7 @@ func TestEachQuestionIsAskedOnce(t *testing.T) {
 		t.Errorf("%v, asked %q: another method is another question", err, s.asked)
 	}
 	s.asked = s.asked[:4]
-	if diff := cmp.Diff([]string{"POST /a x", "POST /a y", "POST /b x", "POST /a x"}, s.asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "asked", s.asked, []string{"POST /a x", "POST /a y", "POST /b x", "POST /a x"})
 	if _, body, _ := get(t.Context(), t, by, http.MethodPost, "/a", "", "y"); body != "two" {
 		t.Errorf("answered %q, want what this was answered with", body)
 	}
@@ -157,9 +155,7 @@ func TestClientsAndClustersAskOnce(t *testing.T) {
 	o := &Once{}
 	ask := func(by aws.HTTPClient, path string) error {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://ec2.invalid"+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		_, err = by.Do(req)
 		return err
 	}
@@ -171,9 +167,7 @@ func TestClientsAndClustersAskOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if diff := cmp.Diff([]string{"GET /nodes ", "GET /subnets "}, s.asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "asked", s.asked, []string{"GET /nodes ", "GET /subnets "})
 	cut := errors.New("cut")
 	tries := &script{answers: []func(*http.Request) (*http.Response, error){func(*http.Request) (*http.Response, error) { return nil, cut }}}
 	for range 2 {
@@ -193,25 +187,17 @@ func TestFreshGoesPast(t *testing.T) {
 	var got []string
 	for _, fresh := range []bool{false, true, false, true} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://ec2.invalid/a", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if fresh {
 			req.Header.Set("Cache-Control", "no-cache")
 		}
 		resp, err := by.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		got = append(got, string(body))
 	}
-	if diff := cmp.Diff([]string{"one", "two", "one", "three"}, got); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "answers", got, []string{"one", "two", "one", "three"})
 }
 
 // An answer is given again for a while, and what has no room is not kept.
@@ -301,9 +287,7 @@ func TestBodies(t *testing.T) {
 	by := way{&Once{}, s, false}
 	in := &closing{Reader: strings.NewReader("question")}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ec2.invalid/", in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if _, err := by.RoundTrip(req); err != nil || !in.closed || !out.closed || s.asked[0] != "POST / question" {
 		t.Errorf("%v, closed %v and %v, sent %q", err, in.closed, out.closed, s.asked)
 	}
@@ -345,19 +329,13 @@ func TestAccountsAreApart(t *testing.T) {
 	by := way{&Once{}, s, false}
 	ask := func(key string) string {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ec2.us-west-2.amazonaws.com/", strings.NewReader("Action=DescribeSubnets"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+key+"/20261120/us-west-2/ec2/aws4_request, SignedHeaders=host, Signature="+time.Now().String())
 		resp, err := by.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		return string(body)
 	}
 	got := []string{ask("ASIA1"), ask("ASIA2"), ask("ASIA1"), ask("ASIA2")}

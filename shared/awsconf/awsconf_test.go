@@ -21,6 +21,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/tools/expect"
 )
 
 // load makes the configuration as a function does, with nothing of this
@@ -28,9 +30,7 @@ import (
 func load(t *testing.T, endpoint string, log *slog.Logger, calls *Calls) aws.Config {
 	t.Helper()
 	cfg, err := Load(t.Context(), log, calls)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	cfg.BaseEndpoint = aws.String(endpoint)
 	return cfg
 }
@@ -101,12 +101,8 @@ func TestRetries(t *testing.T) {
 					t.Errorf("it took %s, with %d waits of at most %s", took, attempts-1, maxBackoff)
 				}
 				counts, failed := calls.Take()
-				if diff := cmp.Diff(map[string]int{"dynamodb:ListTables": 1}, counts); diff != "" {
-					t.Errorf("calls (-want +got):\n%s", diff)
-				}
-				if diff := cmp.Diff(test.failed, failed); diff != "" {
-					t.Errorf("failed calls (-want +got):\n%s", diff)
-				}
+				expect.Same(t, "calls", counts, map[string]int{"dynamodb:ListTables": 1})
+				expect.Same(t, "failed calls", failed, test.failed)
 				if counts, failed = calls.Take(); len(counts)+len(failed) > 0 {
 					t.Errorf("after Take there are still %v and %v", counts, failed)
 				}
@@ -233,9 +229,7 @@ func TestDeletedRole(t *testing.T) {
 		cfg := load(t, "http://service.test", slog.New(slog.DiscardHandler), &Calls{})
 		cfg.HTTPClient = &http.Client{Transport: transport(func(req *http.Request) *http.Response {
 			body, err := io.ReadAll(req.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			status, answer := 200, identityXML
 			switch assumes := strings.Contains(string(body), "AssumeRole"); {
 			case assumes && there:
@@ -348,9 +342,7 @@ func (p *pace) took(account, region, api string, size bucketSize, n int) time.Du
 func TestBucketsAreApart(t *testing.T) {
 	p := newPace(1)
 	ec2 := bucketSize{100, 20}
-	if got := p.took("1", "a", "EC2:DescribeSubnets", ec2, 100); got != 0 {
-		t.Errorf("100 at once take %s", got)
-	}
+	expect.Equal(t, "100 at once take", p.took("1", "a", "EC2:DescribeSubnets", ec2, 100), 0)
 	if got := p.took("1", "a", "EC2:DescribeSubnets", ec2, 40); got != 2*time.Second {
 		t.Errorf("40 more take %s, want 2s", got)
 	}
@@ -371,9 +363,7 @@ func TestSharesOfABucket(t *testing.T) {
 		"EC2":        {bucketSize{100, 20}, 35, 2 * time.Second},
 		"CloudTrail": {bucketSize{2, 2}, 3, 4 * time.Second},
 	} {
-		if got := newPace(4).took("1", "a", "x", test.size, test.n); got != test.want {
-			t.Errorf("%s: %d calls of one in four take %s, want %s", name, test.n, got, test.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s: %d calls of one in four take", name, test.n), newPace(4).took("1", "a", "x", test.size, test.n), test.want)
 	}
 }
 
@@ -423,9 +413,7 @@ func TestClientsKeepToLimits(t *testing.T) {
 		return err
 	}
 	for range 3 {
-		if err := ask(t.Context(), "1"); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, ask(t.Context(), "1"))
 	}
 	if got := p.now.Sub(p.began); got != 2*time.Second {
 		t.Errorf("three calls took %s, want 2s", got)
@@ -462,9 +450,7 @@ func TestTyped(t *testing.T) {
 		t.Errorf("given up: %v", err)
 	}
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	defer r.Close()
 	defer w.Close()
 	if AtTerminal(r, io.Discard) != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 const every = 5 * time.Minute
@@ -38,9 +39,7 @@ func asked(ticks int, answers func(tick int) bool) (at []int, reasons []Reason) 
 
 func TestAskedLessOften(t *testing.T) {
 	at, reasons := asked(60, func(int) bool { return false })
-	if diff := cmp.Diff([]int{0, 1, 3, 7, 15, 27, 39, 51}, at); diff != "" {
-		t.Errorf("ticks in which it is asked (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "ticks in which it is asked", at, []int{0, 1, 3, 7, 15, 27, 39, 51})
 	if len(reasons) != len(at) || reasons[0] != Begun || reasons[1] != Continued {
 		t.Errorf("reasons %q", reasons)
 	}
@@ -49,16 +48,10 @@ func TestAskedLessOften(t *testing.T) {
 // A moment costs nothing, recovery is found within the hour, and then all is as before.
 func TestRecovers(t *testing.T) {
 	at, reasons := asked(8, func(n int) bool { return n != 2 })
-	if diff := cmp.Diff([]int{0, 1, 2, 3, 4, 5, 6, 7}, at); diff != "" {
-		t.Errorf("ticks in which it is asked (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]Reason{Begun, Recovered}, reasons); diff != "" {
-		t.Errorf("reasons (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "ticks in which it is asked", at, []int{0, 1, 2, 3, 4, 5, 6, 7})
+	expect.Same(t, "reasons", reasons, []Reason{Begun, Recovered})
 	at, _ = asked(44, func(n int) bool { return n > 28 && n != 41 })
-	if diff := cmp.Diff([]int{0, 1, 3, 7, 15, 27, 39, 40, 41, 42, 43}, at); diff != "" {
-		t.Errorf("ticks in which it is asked (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "ticks in which it is asked", at, []int{0, 1, 3, 7, 15, 27, 39, 40, 41, 42, 43})
 }
 
 // A cluster that was made again under its name is not waited for.

@@ -15,7 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/smithy-go"
-	"github.com/google/go-cmp/cmp"
+
+	"rollcall/tools/expect"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -50,22 +51,16 @@ func TestLookupEvents(t *testing.T) {
 			"Resources":[{"ResourceType":"AWS::EC2::RouteTable","ResourceName":"rtb-1"}],"CloudTrailEvent":"{\"eventID\":\"e1\"}"}],"NextToken":"more"}`)
 	})
 	got, err := c.LookupEvents(t.Context(), &Input{Attribute: Attribute{"ResourceName", "rtb-1"}, Start: noon.Add(-time.Hour), End: noon, Most: 50, Next: "page", Region: "us-east-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	want := &Output{Next: "more", Events: []Event{{
 		ID: "e1", Name: "DeleteRoute", ReadOnly: "false", Source: "ec2.amazonaws.com", Resources: []Resource{{"AWS::EC2::RouteTable", "rtb-1"}}, Record: `{"eventID":"e1"}`,
 	}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("answer (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "answer", got, want)
 	body := map[string]any{
 		"LookupAttributes": []any{map[string]any{"AttributeKey": "ResourceName", "AttributeValue": "rtb-1"}},
 		"StartTime":        float64(noon.Add(-time.Hour).Unix()), "EndTime": float64(noon.Unix()), "MaxResults": 50.0, "NextToken": "page",
 	}
-	if diff := cmp.Diff(body, sent); diff != "" {
-		t.Errorf("request (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "request", sent, body)
 	for name, part := range map[string]string{
 		"X-Amz-Target": "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.LookupEvents", "Content-Type": "application/x-amz-json-1.1",
 		"Authorization": "/us-east-1/cloudtrail/aws4_request", "X-Amz-Security-Token": "TOKEN", "User-Agent": "app/rollcall",

@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/tools/expect"
 )
 
 // logs answers each operation with a text, and keeps what it was asked last.
@@ -67,9 +69,7 @@ func TestDeliveries(t *testing.T) {
 	if diff := cmp.Diff([]DeliveryDestination{want}, destinations); diff != "" || next != "" || err != nil {
 		t.Errorf("destinations, next %q, %v (-want +got):\n%s", next, err, diff)
 	}
-	if diff := cmp.Diff(map[string]any{"limit": 50.0}, l.asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "asked", l.asked, map[string]any{"limit": 50.0})
 }
 
 func TestFilterLogEvents(t *testing.T) {
@@ -80,9 +80,7 @@ func TestFilterLogEvents(t *testing.T) {
 		t.Errorf("events, next %q, %v (-want +got):\n%s", next, err, diff)
 	}
 	asked := map[string]any{"logGroupName": "g", "filterPattern": `?"a"`, "startTime": 1795176000000.0, "endTime": 1795176060000.0, "limit": 7.0, "nextToken": "token"}
-	if diff := cmp.Diff(asked, l.asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "asked", l.asked, asked)
 }
 
 func TestRefusals(t *testing.T) {

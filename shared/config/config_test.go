@@ -14,6 +14,7 @@ import (
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
+	"rollcall/tools/expect"
 )
 
 func env(m map[string]string) func(string) string {
@@ -36,9 +37,7 @@ func good() map[string]string {
 
 func TestLoadDefaults(t *testing.T) {
 	got, err := Load(env(good()), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	want := Config{
 		Channel: "C0123456789", SlackSecretARN: "arn:aws:secretsmanager:us-west-2:111122223333:secret:slack",
 		SlackAPI: "https://slack.com/api/", JoinTime: 5 * time.Minute, GiveUp: 2 * time.Hour, ProofTime: time.Hour, ReopenTime: 24 * time.Hour, ReportHour: 8,
@@ -46,9 +45,7 @@ func TestLoadDefaults(t *testing.T) {
 		JoinQueueURL:   "https://sqs.us-west-2.amazonaws.com/111122223333/joins",
 		ResultQueueURL: "https://sqs.us-west-2.amazonaws.com/111122223333/results.fifo",
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Config{}, "Clock")); diff != "" {
-		t.Errorf("Load (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "Load", got, want, cmpopts.IgnoreFields(Config{}, "Clock"))
 	if !got.Watches("anything") {
 		t.Error("without a list every cluster is watched, but Watches says no")
 	}
@@ -65,12 +62,8 @@ func TestLoadClusters(t *testing.T) {
 	m := good()
 	m["ROLLCALL_CLUSTERS"] = "prod, dev ,prod"
 	got, err := Load(env(m), all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"dev", "prod"}, got.Clusters); diff != "" {
-		t.Errorf("clusters (-want +got):\n%s", diff)
-	}
+	expect.OK(t, err)
+	expect.Same(t, "clusters", got.Clusters, []string{"dev", "prod"})
 	if got.Watches("stage") || !got.Watches("prod") {
 		t.Errorf("Watches(stage), Watches(prod) = %v, %v; want false, true", got.Watches("stage"), got.Watches("prod"))
 	}
@@ -151,9 +144,7 @@ func TestSettingsDefaultsAreValid(t *testing.T) {
 func TestClock(t *testing.T) {
 	anchor := time.Now()
 	c, err := parseClock("2026-11-20T14:41:00Z," + strconv.FormatInt(anchor.Add(-time.Second).UnixNano(), 10) + ",60")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	got := c.Now().Sub(time.Date(2026, 11, 20, 14, 41, 0, 0, time.UTC))
 	if got < time.Minute || got > 10*time.Minute {
 		t.Errorf("a second at rate 60 is %s, want about a minute", got)
@@ -287,9 +278,7 @@ func TestParseLogGroups(t *testing.T) {
 func TestLogGroupsName(t *testing.T) {
 	l := LogGroups{"/aws/vendedlogs/eks/*", "mine"}
 	for group, want := range map[string]bool{"/aws/vendedlogs/eks/prod": true, "/aws/vendedlogs/eks/": true, "mine": true, "mine2": false, "/aws/vendedlogs/vpc": false, "": false} {
-		if got := l.Name(group); got != want {
-			t.Errorf("%q is named: %v, want %v", group, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%q is named", group), l.Name(group), want)
 	}
 	if (LogGroups)(nil).Name("x") {
 		t.Error("off names a group")
@@ -307,12 +296,8 @@ func TestPackedSettingsAreRead(t *testing.T) {
 		t.Errorf("%d characters were packed into %d", len(plain), len(text))
 	}
 	c, err := Load(func(name string) string { return map[string]string{string(Clusters): text}[name] }, []spec.Variable{Clusters})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(names, c.Clusters); diff != "" {
-		t.Errorf("clusters (-want +got):\n%s", diff)
-	}
+	expect.OK(t, err)
+	expect.Same(t, "clusters", c.Clusters, names)
 }
 
 func TestWhatIsNotPackedRightIsRefused(t *testing.T) {
@@ -336,12 +321,8 @@ func TestRelay(t *testing.T) {
 	}
 	wanted := []spec.Variable{RelayCluster, RelayEndpoint, RelayCA, InVPC, Relays}
 	c, err := Load(func(name string) string { return good[name] }, wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(Relay{good[string(RelayCluster)], good[string(RelayEndpoint)], []byte("CA"), true, []string{"dev", "prod"}}, c.Relay); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.OK(t, err)
+	expect.Same(t, "got", c.Relay, Relay{good[string(RelayCluster)], good[string(RelayEndpoint)], []byte("CA"), true, []string{"dev", "prod"}})
 	for _, x := range []struct {
 		variable spec.Variable
 		text     string
@@ -519,9 +500,7 @@ var (
 func loaded(t *testing.T, env map[string]string) Config {
 	t.Helper()
 	c, err := load(env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return c
 }
 
@@ -564,9 +543,7 @@ func TestANameIsTheHubsOwn(t *testing.T) {
 		"222233334444/us-west-2": {[]string{"dev", "prod"}, DryRun, optin.Approve, []string{"C0PAY000001", "C0ALL000001"}, "us-west-2"},
 		"222233334444/eu-west-1": {nil, Report, optin.Off, []string{"C0EU0000001", "C0ALL000001"}, "eu-west-1"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", got, want)
 }
 
 // TestWhose: a name is said where there is something to tell apart.
@@ -583,9 +560,7 @@ func TestWhose(t *testing.T) {
 		for _, s := range c.Others() {
 			got = append(got, c.In(s.ID).Whose())
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", spokes, diff)
-		}
+		expect.Same(t, fmt.Sprint(spokes), got, want)
 	}
 }
 
@@ -658,9 +633,7 @@ func TestSpokeRoleARN(t *testing.T) {
 		payments: "arn:aws:iam::222233334444:role/rollcall-remediator-us-west-2",
 		{Account: "222233334444", Region: "us-gov-west-1"}: "arn:aws-us-gov:iam::222233334444:role/rollcall-remediator-us-gov-west-1",
 	} {
-		if got := c.In(id).SpokeRole(spec.SpokeRemediator); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		expect.Equal(t, "got", c.In(id).SpokeRole(spec.SpokeRemediator), want)
 	}
 }
 
@@ -683,9 +656,7 @@ func TestWeekly(t *testing.T) {
 func TestWeeklyIsDue(t *testing.T) {
 	at := func(text string) time.Time {
 		x, err := time.Parse("2006-01-02 15:04", text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		return x
 	}
 	for _, c := range []struct {

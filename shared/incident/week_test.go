@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
+	"rollcall/tools/expect"
 )
 
 // ended is when the week of the tests did.
@@ -35,9 +34,7 @@ func TestWeek(t *testing.T) {
 	for _, tt := range []struct{ n, listed int }{{2, 2}, {25, 25}, {26, 25}} {
 		w := incident.NewWeek(manyOf(tt.n), incident.Words{Headline: "Week of 16 Nov"})
 		got := []int{len(w.Open), len(w.Unseen), w.UnseenCount, len(w.Unread), w.UnreadCount, w.Incidents.Seen, w.Incidents.Open}
-		if diff := cmp.Diff([]int{tt.listed, tt.listed, tt.n + 2, tt.listed, tt.n + 3, 2 * tt.n, tt.n}, got); diff != "" {
-			t.Errorf("%d: open, unseen, their count, unread, their count, seen, open (-want +got):\n%s", tt.n, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%d: open, unseen, their count, unread, their count, seen, open", tt.n), got, []int{tt.listed, tt.listed, tt.n + 2, tt.listed, tt.n + 3, 2 * tt.n, tt.n})
 		for _, i := range w.Open {
 			if !strings.HasPrefix(i.Title, "open ") {
 				t.Errorf("%d: %q is listed as open", tt.n, i.Title)
@@ -55,15 +52,11 @@ func TestWeekFits(t *testing.T) {
 	}
 	w := incident.NewWeek(manyOf(25), words)
 	whole, err := w.Encode(1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	last := whole
 	for _, want := range []struct{ open, unseen, unread, lines int }{{25, 25, 25, 30}, {0, 25, 25, 30}, {0, 0, 0, 30}, {0, 0, 0, 10}} {
 		var got incident.Week
-		if err := json.Unmarshal(last, &got); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, json.Unmarshal(last, &got))
 		if len(got.Open) != want.open || len(got.Unseen) != want.unseen || len(got.Unread) != want.unread || len(got.Words.Lines) != want.lines {
 			t.Errorf("%d open, %d unseen, %d unread, %d lines, want %+v", len(got.Open), len(got.Unseen), len(got.Unread), len(got.Words.Lines), want)
 		}
@@ -86,17 +79,11 @@ func TestWeekFits(t *testing.T) {
 func TestReadWeek(t *testing.T) {
 	w := incident.NewWeek(manyOf(2), incident.Words{Headline: "Week of 16 Nov"})
 	body, err := w.Encode(incident.MaxWeek)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(body, &fields))
 	sorted, err := json.Marshal(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	read, digest, err := incident.ReadWeek(body)
 	_, again, errAgain := incident.ReadWeek(sorted)
 	if err != nil || errAgain != nil || read.ID != w.ID || len(digest) != 24 || again != digest {

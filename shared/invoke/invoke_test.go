@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/smithy-go"
+
+	"rollcall/tools/expect"
 )
 
 func client(t *testing.T, answer http.HandlerFunc) *Client {
@@ -82,8 +84,6 @@ func TestFailures(t *testing.T) {
 
 func TestHost(t *testing.T) {
 	for region, want := range map[string]string{"eu-west-1": "https://lambda.eu-west-1.amazonaws.com", "cn-north-1": "https://lambda.cn-north-1.amazonaws.com.cn"} {
-		if got := New(aws.Config{Region: region}).host(); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		expect.Equal(t, "got", New(aws.Config{Region: region}).host(), want)
 	}
 }

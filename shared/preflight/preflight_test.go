@@ -13,6 +13,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
 	w "rollcall/shared/snapshot/snapshottest"
+	"rollcall/tools/expect"
 )
 
 // world is a well account in which nobody has launched anything.
@@ -46,9 +47,7 @@ func nodegroup(fields ...string) string {
 func judged(t *testing.T, s *snapshot.Snapshot, text string) Verdict {
 	t.Helper()
 	p, err := Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	d := Draft{Plan: p, S: s}
 	d.Announce()
 	d.Settle()
@@ -164,9 +163,7 @@ func TestJudge(t *testing.T) {
 				tt.change(s)
 			}
 			v := judged(t, s, tt.text)
-			if diff := cmp.Diff(tt.want, said(v)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Same(t, "got", said(v), tt.want)
 			for _, r := range v.Refused {
 				if !strings.HasPrefix(r.Source, "https://docs.aws.amazon.com/") || r.Title == "" || r.Why == "" || r.Fix == "" {
 					t.Errorf("%s is not told in full: %+v", r.ID, r)
@@ -196,9 +193,7 @@ func TestWithoutReplacing(t *testing.T) {
 		"Set it in the template, and replace the instances.":                         "Set it in the template.",
 		"Make an access entry for the role. The nodes that wait join by themselves.": "Make an access entry for the role.",
 	} {
-		if got := withoutReplacing(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%q", text), withoutReplacing(text), want)
 	}
 }
 
@@ -323,9 +318,7 @@ func TestJudgePools(t *testing.T) {
 
 func compareSaid(t *testing.T, want []string, v Verdict) {
 	t.Helper()
-	if diff := cmp.Diff(want, said(v)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", said(v), want)
 	for _, r := range v.Refused {
 		if !strings.HasPrefix(r.Source, "https://docs.aws.amazon.com/") && !strings.HasPrefix(r.Source, "https://karpenter.sh/docs/") || r.Title == "" || r.Why == "" || r.Fix == "" {
 			t.Errorf("%s is not told in full: %+v", r.ID, r)
@@ -342,17 +335,13 @@ func TestRepresent(t *testing.T) {
 	d.Announce()
 	d.Settle()
 	d.Place()
-	if diff := cmp.Diff([]string{"m6g.large", "m5.large"}, d.fleets[0].types); diff != "" {
-		t.Errorf("types (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "types", d.fleets[0].types, []string{"m6g.large", "m5.large"})
 }
 
 func mustParse(t *testing.T, text string) Plan {
 	t.Helper()
 	p, err := Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return p
 }
 
@@ -367,9 +356,7 @@ func TestMeets(t *testing.T) {
 		{"Gt", []string{"4"}, "5", true}, {"Gt", []string{"5"}, "5", false}, {"Gte", []string{"5"}, "5", true}, {"Lt", []string{"5"}, "5", false}, {"Lt", []string{"6"}, "5", true}, {"Lte", []string{"5"}, "5", true},
 		{"Gt", nil, "5", false}, {"Gt", []string{"4"}, "a", false}, {"Exists", nil, "a", true}, {"DoesNotExist", nil, "a", false}, {"DoesNotExist", nil, "", true},
 	} {
-		if got := meets(snapshot.Requirement{Operator: tt.operator, Values: tt.values}, tt.value); got != tt.want {
-			t.Errorf("%s %s %q: got %t", tt.value, tt.operator, tt.values, got)
-		}
+		expect.Equal(t, fmt.Sprintf("%s %s %q", tt.value, tt.operator, tt.values), meets(snapshot.Requirement{Operator: tt.operator, Values: tt.values}, tt.value), tt.want)
 	}
 }
 
@@ -378,9 +365,7 @@ func TestLabelsOfName(t *testing.T) {
 		"m5.large": "m 5 m5 large", "c7gn.16xlarge": "c 7 c7gn 16xlarge", "u-6tb1.112xlarge": "u 1 u-6tb1 112xlarge", "inf2.xlarge": "inf 2 inf2 xlarge", "mac2-m2.metal": "mac 2 mac2-m2 metal",
 	} {
 		l := labelsOfName(name)
-		if got := fmt.Sprint(l["instance-category"], " ", l["instance-generation"], " ", l["instance-family"], " ", l["instance-size"]); got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
-		}
+		expect.Equal(t, name, fmt.Sprint(l["instance-category"], " ", l["instance-generation"], " ", l["instance-family"], " ", l["instance-size"]), want)
 	}
 }
 
@@ -474,9 +459,7 @@ func TestJudgeSubnets(t *testing.T) {
 	}
 	id := func(id string) Plan {
 		p, err := ParseSubnet(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		return p
 	}
 	workers := func(s *snapshot.Snapshot) {
@@ -654,15 +637,11 @@ func TestParseTemplateRef(t *testing.T) {
 
 func TestParseNodegroup(t *testing.T) {
 	p, err := Parse([]byte("\xef\xbb\xbf " + someNodegroup))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	want := Plan{Kind: Nodegroup, Name: "batch", Cluster: "prod", Nodegroup: &NodegroupPlan{
 		ClusterName: "prod", NodegroupName: "batch", Subnets: []string{"subnet-0private"}, NodeRole: "arn:aws:iam::123456789012:role/node",
 	}}
-	if diff := cmp.Diff(want, p); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", p, want)
 }
 
 func TestMisunderstood(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"rollcall/tools/expect"
 )
 
 func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
@@ -91,9 +91,7 @@ func TestUserDataStays(t *testing.T) {
 		"-----BEGIN CERTIFICATE-----\n" + strings.Repeat("MIIBszCCAVmgAwIBAgIUaB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV\n", 3) + "-----END CERTIFICATE-----\nnext: line\n",
 		"ssh_authorized_keys:\n  - ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me\nsecretName: regcred\nimagePullSecrets: []\n",
 	} {
-		if diff := cmp.Diff(text, r.text(text, false)); diff != "" {
-			t.Errorf("changed (-want +got):\n%s", diff)
-		}
+		expect.Same(t, "changed", r.text(text, false), text)
 	}
 }
 
@@ -177,9 +175,7 @@ func TestTreeStays(t *testing.T) {
 		`{"imageID":"602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/pause@sha256:4b6f4c1f2f6d1f4c1f2f6d1f4c1f2f6d1f4c1f2f6d1f4c1f2f6d1f4c1f2f6d1f"}`, `{"args":["--authentication-token-webhook=true","--v","2"]}`, `{"authenticationMode":"API"}`,
 		`{"Action":["sts:AssumeRole","ecr:GetAuthorizationToken"],"Resource":"*"}`, `{"Output":"aws-iam-authenticator[2210]: could not get token: RegionDisabledException: STS is not activated"}`,
 	} {
-		if diff := cmp.Diff(text, New(Masked).JSON(text)); diff != "" {
-			t.Errorf("changed (-want +got):\n%s", diff)
-		}
+		expect.Same(t, "changed", New(Masked).JSON(text), text)
 	}
 }
 

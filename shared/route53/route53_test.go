@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/tools/expect"
 )
 
 // client returns a client whose requests are answered in turn, and the requests.
@@ -36,16 +38,12 @@ func TestZones(t *testing.T) {
 <HostedZoneSummary><HostedZoneId>Z2</HostedZoneId><Name>sts.eu-west-1.amazonaws.com.</Name><Owner><OwningService>vpce.amazonaws.com</OwningService></Owner></HostedZoneSummary>
 </HostedZoneSummaries><MaxItems>100</MaxItems><NextToken>t=2</NextToken></ListHostedZonesByVPCResponse>`)
 	got, next, err := c.Zones(t.Context(), "vpc-1", "t=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	want := []Zone{{ID: "Z1", Name: "example.com.", Owner: Owner{Account: "111122223333"}}, {ID: "Z2", Name: "sts.eu-west-1.amazonaws.com.", Owner: Owner{Service: "vpce.amazonaws.com"}}}
 	if diff := cmp.Diff(want, got); diff != "" || next != "t=2" {
 		t.Errorf("next %q, zones (-want +got):\n%s", next, diff)
 	}
-	if diff := cmp.Diff([]string{"GET /2013-04-01/hostedzonesbyvpc?maxitems=100&nexttoken=t%3D1&vpcid=vpc-1&vpcregion=eu-west-1"}, *requests); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "requests", *requests, []string{"GET /2013-04-01/hostedzonesbyvpc?maxitems=100&nexttoken=t%3D1&vpcid=vpc-1&vpcregion=eu-west-1"})
 }
 
 func TestRecords(t *testing.T) {
@@ -54,20 +52,14 @@ func TestRecords(t *testing.T) {
 </ResourceRecordSets><IsTruncated>true</IsTruncated><NextRecordName>b.example.com.</NextRecordName><NextRecordType>AAAA</NextRecordType><NextRecordIdentifier>x y</NextRecordIdentifier><MaxItems>1</MaxItems></ListResourceRecordSetsResponse>`,
 		`<ListResourceRecordSetsResponse><ResourceRecordSets><ResourceRecordSet><Name>b.example.com.</Name><Type>AAAA</Type></ResourceRecordSet></ResourceRecordSets><IsTruncated>false</IsTruncated></ListResourceRecordSetsResponse>`)
 	first, next, err := c.Records(t.Context(), "Z1", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	second, end, err := c.Records(t.Context(), "Z1", next)
 	if err != nil || end != "" {
 		t.Fatal(end, err)
 	}
-	if diff := cmp.Diff([]Record{{`\052.example.com.`, "A"}, {"b.example.com.", "AAAA"}}, append(first, second...)); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "records", append(first, second...), []Record{{`\052.example.com.`, "A"}, {"b.example.com.", "AAAA"}})
 	want := []string{"GET /2013-04-01/hostedzone/Z1/rrset?maxitems=300", "GET /2013-04-01/hostedzone/Z1/rrset?identifier=x%20y&maxitems=300&name=b.example.com.&type=AAAA"}
-	if diff := cmp.Diff(want, *requests); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "requests", *requests, want)
 }
 
 func TestRefused(t *testing.T) {

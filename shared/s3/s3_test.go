@@ -2,6 +2,7 @@ package s3
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/smithy-go"
+
+	"rollcall/tools/expect"
 )
 
 func client(t *testing.T, answer http.HandlerFunc) *Client {
@@ -61,9 +64,7 @@ func TestCreate(t *testing.T) {
 				for header, want := range map[string]string{
 					"If-None-Match": "*", "X-Amz-Server-Side-Encryption": "AES256", "Content-Type": "application/gzip", "Content-Length": "6",
 				} {
-					if got := r.Header.Get(header); got != want {
-						t.Errorf("%s is %q, want %q", header, got, want)
-					}
+					expect.Equal(t, fmt.Sprint(header), r.Header.Get(header), want)
 				}
 				for _, part := range []string{"/us-west-2/s3/aws4_request", "if-none-match", "x-amz-content-sha256", "x-amz-server-side-encryption"} {
 					if !strings.Contains(r.Header.Get("Authorization"), part) {
@@ -125,8 +126,6 @@ func TestAddress(t *testing.T) {
 	for region, want := range map[string]string{
 		"eu-west-1": "https://b.s3.eu-west-1.amazonaws.com/1/2.tar.gz", "cn-north-1": "https://b.s3.cn-north-1.amazonaws.com.cn/1/2.tar.gz",
 	} {
-		if got := New(aws.Config{Region: region}).address("b", "1/2.tar.gz"); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		expect.Equal(t, "got", New(aws.Config{Region: region}).address("b", "1/2.tar.gz"), want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/shared/spoke"
+	"rollcall/tools/expect"
 )
 
 // TestBounds: what is just allowed, and what is just not.
@@ -87,13 +88,9 @@ func TestEnds(t *testing.T) {
 	s = whole()
 	s.Weekly = &Window{time.Tuesday, 23 * time.Hour, 23*time.Hour + 30*time.Minute}
 	tokyo := time.FixedZone("JST", 9*60*60)
-	if got := s.Time(time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC).In(tokyo)); got != OutsideWindow {
-		t.Errorf("at noon it is %s", got)
-	}
+	expect.Equal(t, "at noon it", s.Time(time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC).In(tokyo)), OutsideWindow)
 	s.From, s.Until = now, now.AddDate(0, 0, 8)
-	if got := s.Time(time.Date(2026, 11, 24, 23, 10, 0, 0, time.UTC).In(tokyo)); got != Hides {
-		t.Errorf("within the window, by another clock, it is %s", got)
-	}
+	expect.Equal(t, "within the window, by another clock, it", s.Time(time.Date(2026, 11, 24, 23, 10, 0, 0, time.UTC).In(tokyo)), Hides)
 	if got := s.Ends(time.Date(2026, 12, 1, 23, 10, 0, 0, time.UTC)); !got.Equal(time.Date(2026, 12, 1, 23, 30, 0, 0, time.UTC)) {
 		t.Errorf("a week later it ends %s", got)
 	}
@@ -198,9 +195,7 @@ func TestNearMisses(t *testing.T) {
 		if test.subject != nil {
 			test.subject(&of)
 		}
-		if got := s.Judge(of, now); got != test.want {
-			t.Errorf("%s: %s, want %s", name, got, test.want)
-		}
+		expect.Equal(t, name, s.Judge(of, now), test.want)
 		if _, hidden := Of([]Silence{s}, of, now); hidden != (test.want == Hides) {
 			t.Errorf("%s: hidden %t", name, hidden)
 		}

@@ -2,9 +2,12 @@ package spoke
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/tools/expect"
 )
 
 func TestKeysOfTwoSpokesDiffer(t *testing.T) {
@@ -19,9 +22,7 @@ func TestKeysOfTwoSpokesDiffer(t *testing.T) {
 		{ID{"111122223333", "eu-west-1"}, "111122223333/eu-west-1/prod"},
 		{ID{"222233334444", "us-west-2"}, "222233334444/us-west-2/prod"},
 	} {
-		if got := (Cluster{test.id.Of(hub), "prod"}).String(); got != test.want {
-			t.Errorf("%v: %q, want %q", test.id, got, test.want)
-		}
+		expect.Equal(t, fmt.Sprint(test.id), (Cluster{test.id.Of(hub), "prod"}).String(), test.want)
 	}
 }
 

@@ -1,10 +1,11 @@
 package target
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"rollcall/tools/expect"
 )
 
 func TestParse(t *testing.T) {
@@ -22,9 +23,7 @@ func TestParse(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", text, diff)
-		}
+		expect.Same(t, fmt.Sprint(text), got, want)
 	}
 }
 
@@ -69,9 +68,7 @@ func TestName(t *testing.T) {
 		"teams=x":     {Kind: Teams, Secret: "x"},
 		"pagerduty=x": {Kind: PagerDuty, Secret: "x", Least: "warning"},
 	} {
-		if got := of.Name(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		expect.Equal(t, "got", of.Name(), want)
 	}
 }
 

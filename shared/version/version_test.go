@@ -3,6 +3,8 @@ package version
 import (
 	"runtime/debug"
 	"testing"
+
+	"rollcall/tools/expect"
 )
 
 func TestOf(t *testing.T) {
@@ -18,9 +20,7 @@ func TestOf(t *testing.T) {
 		"nothing":         {debug.BuildInfo{}, Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Of(&test.info); got != test.want {
-				t.Errorf("%q, want %q", got, test.want)
-			}
+			expect.Equal(t, "got", Of(&test.info), test.want)
 		})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"rollcall/tools/expect"
 )
 
 // TestBuild: each function is there, and runs; who comes second finds what the first
@@ -21,9 +23,7 @@ func TestBuild(t *testing.T) {
 	}
 	all.Wait()
 	functions, err := os.ReadDir("../../functions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	at := map[string]os.FileInfo{}
 	stat := func(name string) os.FileInfo {
 		info, err := os.Stat(filepath.Join("../..", Folder, name, "bootstrap"))
@@ -36,9 +36,7 @@ func TestBuild(t *testing.T) {
 		at[f.Name()] = stat(f.Name())
 	}
 	gone := filepath.Join("../..", Folder, "gone")
-	if err := os.Mkdir(gone, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.Mkdir(gone, 0o755))
 	if _, err := Build("../.."); err != nil {
 		t.Fatal(err)
 	}

@@ -25,9 +25,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
-	"github.com/google/go-cmp/cmp"
 
 	"rollcall/stage"
+	"rollcall/tools/expect"
 )
 
 func TestEndpoints(t *testing.T) {
@@ -62,9 +62,7 @@ func TestWhereQuestionsMayWrite(t *testing.T) {
 		{true, true, answer{May: true}}, {true, false, answer{}}, {false, false, answer{}}, {false, true, answer{Refused: true}},
 	} {
 		may, err := Endpoint{Name: "x", Local: test.local}.MayWrite(test.wanted)
-		if diff := cmp.Diff(test.want, answer{may, err != nil}); diff != "" {
-			t.Errorf("local %t, wanted %t (-want +got):\n%s", test.local, test.wanted, diff)
-		}
+		expect.Same(t, fmt.Sprintf("local %t, wanted %t", test.local, test.wanted), answer{may, err != nil}, test.want)
 	}
 }
 

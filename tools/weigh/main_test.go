@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rollcall/tools/expect"
 )
 
 // TestBounds: the code does not grow. Who makes it smaller lowers the bound; who must raise one
@@ -14,9 +16,7 @@ func TestBounds(t *testing.T) {
 		t.Skip("this is no clone: what is tracked cannot be listed")
 	}
 	w, err := weigh("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for _, bound := range []struct {
 		what    string
 		is, may int

@@ -21,6 +21,7 @@ import (
 
 	"rollcall/shared/capture"
 	"rollcall/shared/kube"
+	"rollcall/tools/expect"
 )
 
 // service answers without a network.
@@ -50,9 +51,7 @@ func fakeConfig(s service) aws.Config {
 func faked(t *testing.T, s service) *taker {
 	t.Helper()
 	k, err := newTaker(Account{Config: fakeConfig(s)}, Options{}, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return k
 }
 
@@ -70,13 +69,9 @@ func TestPages(t *testing.T) {
 	answers := map[string]string{"": subnets("b", "subnet-1", "subnet-2"), "b": subnets("c"), "c": subnets("", "subnet-3")}
 	k := faked(t, func(form url.Values) (int, string) { return 200, answers[form.Get("NextToken")] })
 	got, err := asks(k, "ec2", k.ec2.DescribeSubnets, &ec2.DescribeSubnetsInput{MaxResults: pageSize()})(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	one := func(id string) any { return map[string]any{"SubnetId": id} }
-	if diff := cmp.Diff(map[string]any{"Subnets": []any{one("subnet-1"), one("subnet-2"), one("subnet-3")}}, got); diff != "" {
-		t.Errorf("the answer (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "the answer", got, map[string]any{"Subnets": []any{one("subnet-1"), one("subnet-2"), one("subnet-3")}})
 	if k.state.Calls != 3 {
 		t.Errorf("%d calls were counted, want 3", k.state.Calls)
 	}
@@ -103,9 +98,7 @@ func TestRefusalOf(t *testing.T) {
 		{&kube.StatusError{Code: 503, Message: "Service Unavailable"}, Refusal{Code: "503", Message: "Service Unavailable"}},
 		{errHalf, Refusal{Code: "NoAnswer", Message: "a page leads to itself"}},
 	} {
-		if got := capture.RefusalOf(test.err); got != test.want {
-			t.Errorf("%v is %+v, want %+v", test.err, got, test.want)
-		}
+		expect.Equal(t, fmt.Sprint(test.err), capture.RefusalOf(test.err), test.want)
 	}
 }
 
@@ -119,18 +112,14 @@ func TestWithinTheBuckets(t *testing.T) {
 		times := func(n int, service, operation string) time.Duration {
 			for range n {
 				leave, err := l.enter(t.Context(), service, operation)
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, err)
 				leave()
 			}
 			return time.Since(began)
 		}
 		got := []time.Duration{times(50, "ec2", "A"), times(50, "ec2", "B"), times(100, "ec2", "A"), times(20, "iam", "A"), times(10, "iam", "B"), times(3, "cloudtrail", "")}
 		want := []time.Duration{0, 0, 10 * time.Second, 10 * time.Second, 11 * time.Second, 12 * time.Second}
-		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() < time.Millisecond })); diff != "" {
-			t.Errorf("when calls were made (-want +got):\n%s", diff)
-		}
+		expect.Same(t, "when calls were made", got, want, cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() < time.Millisecond }))
 	})
 }
 
@@ -169,16 +158,12 @@ func TestObjects(t *testing.T) {
 	gone := func() error { return &kube.StatusError{Code: 410, Reason: "Expired"} }
 	api := lists{pages: map[string]string{"": page("b", pod("one")), "b": page("", pod("two"))}, fails: map[string]error{"b": gone()}}
 	got, err := k.objects(t.Context(), api, "/api/v1/pods")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	item := func(name string) any {
 		return map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": name}}
 	}
 	want := map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"resourceVersion": ""}, "items": []any{item("one"), item("two")}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the list (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "the list", got, want)
 	api = lists{pages: api.pages, fails: map[string]error{"": gone()}}
 	api.pages["b"] = page("b")
 	if _, err := k.objects(t.Context(), api, "/api/v1/pods"); !errors.Is(err, errHalf) {
@@ -220,9 +205,7 @@ func TestLogGroups(t *testing.T) {
 		map[string]any{"deliveryDestinations": []any{
 			destination("d1", "arn:aws:logs:us-west-2:111122223333:log-group:/aws/eks/prod:*"), destination("d2", "arn:aws:s3:::bucket"), destination("d3", "arn:aws:logs:us-west-2:111122223333:log-group:no"),
 		}})
-	if diff := cmp.Diff([]string{"/aws/eks/prod"}, got); diff != "" {
-		t.Errorf("log groups (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "log groups", got, []string{"/aws/eks/prod"})
 }
 
 func peering(a, b string) any {
@@ -240,9 +223,7 @@ func TestConnected(t *testing.T) {
 	attachments := map[string]any{"TransitGatewayAttachments": []any{
 		attachment("tgw-1", "vpc", "vpc-own"), attachment("tgw-1", "vpc", "vpc-hub"), attachment("tgw-1", "vpn", "vpn-1"), attachment("tgw-2", "vpc", "vpc-stranger"),
 	}}
-	if diff := cmp.Diff([]string{"vpc-a", "vpc-b", "vpc-hub", "vpc-own"}, connected([]string{"vpc-own"}, peerings, attachments)); diff != "" {
-		t.Errorf("connected VPCs (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "connected VPCs", connected([]string{"vpc-own"}, peerings, attachments), []string{"vpc-a", "vpc-b", "vpc-hub", "vpc-own"})
 }
 
 // TestScope: VPCs of clusters and nodes are all taken; of those beside them as many as

@@ -21,6 +21,7 @@ import (
 	"rollcall/command/capture/take"
 	"rollcall/stage"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/expect"
 )
 
 // TestAsTheCLI holds each file of a capture against what the AWS CLI and kubectl print for
@@ -29,16 +30,12 @@ import (
 func TestAsTheCLI(t *testing.T) {
 	file := filepath.Join("..", "..", "..", "stage", "worlds", "samples.yaml")
 	w, err := worldfile.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	at := w.Time.Add(settled)
 	s, err := stage.Start(t.Context(), stage.Options{
 		World: file, At: at, Template: filepath.Join("..", "..", "..", "infra", "Rollcall.template.json"), Quiet: true, Rate: 1e-3,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	defer s.Close()
 	dir := filepath.Join(t.TempDir(), "capture")
 	cfg := s.AsAdmin()

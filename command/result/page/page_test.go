@@ -11,15 +11,14 @@ import (
 
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 // written is a page as it is written.
 func written(t *testing.T, p Page) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, p); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, Write(&b, p))
 	return b.String()
 }
 

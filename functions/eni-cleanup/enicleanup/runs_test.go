@@ -17,8 +17,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rollcall/shared/detect"
 	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
@@ -28,6 +26,7 @@ import (
 	"rollcall/shared/store"
 	"rollcall/stage/simaws"
 	"rollcall/stage/stagetest"
+	"rollcall/tools/expect"
 )
 
 var errBroken = errors.New("broken")
@@ -313,9 +312,7 @@ func TestRequestsAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[string]int{"sighting": parallel, "delete": parallel, "audit": parallel, "forget": parallel}
-		if diff := cmp.Diff(want, f.most); diff != "" {
-			t.Errorf("at once, at most (-want +got):\n%s", diff)
-		}
+		expect.Same(t, "at once, at most", f.most, want)
 	})
 }
 
@@ -690,9 +687,7 @@ func TestOneRuleBroken(t *testing.T) {
 	if len(summaries) != 1 {
 		t.Fatalf("%d summaries, want one", len(summaries))
 	}
-	if diff := cmp.Diff(kept, summaries[0].Cleanup.Kept); diff != "" {
-		t.Errorf("kept, by the rule (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "kept, by the rule", summaries[0].Cleanup.Kept, kept)
 	if s.there(good) {
 		t.Error("the one of which every rule holds is still there")
 	}
@@ -736,9 +731,7 @@ func TestModes(t *testing.T) {
 			for range 3 {
 				s.sweep()
 			}
-			if got := !s.there(id); got != test.deleted {
-				t.Errorf("deleted: %v, want %v", got, test.deleted)
-			}
+			expect.Equal(t, "deleted", !s.there(id), test.deleted)
 			if got := s.Calls()["ec2:DeleteNetworkInterface"]; (got > 0) != test.asked || got > 1 {
 				t.Errorf("%d requests to delete, want some: %v, and one at most", got, test.asked)
 			}
@@ -1096,9 +1089,7 @@ func TestWhatASummaryTells(t *testing.T) {
 	} {
 		v := summing(test.mode, map[string]int{})
 		test.change(v)
-		if diff := cmp.Diff(test.want, v.cleanup(test.cluster, test.from, audits)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, v.cleanup(test.cluster, test.from, audits), test.want)
 	}
 }
 
@@ -1136,9 +1127,7 @@ func TestWhatAVisitCounts(t *testing.T) {
 		v.plan.Judged = append(v.plan.Judged, leak.Verdict{Why: why})
 	}
 	v.measure()
-	if diff := cmp.Diff(map[string]int{"Leaked": 10, "LeftForNextRun": 9}, counts); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Same(t, "got", counts, map[string]int{"Leaked": 10, "LeftForNextRun": 9})
 }
 
 // What names no cluster is of the first of the VPC, and of the most careful mode,
@@ -1146,9 +1135,7 @@ func TestWhatAVisitCounts(t *testing.T) {
 func TestWhoseAnInterfaceIs(t *testing.T) {
 	v := summing(leak.Delete, nil)
 	for cluster, want := range map[string]string{"a": "a", "b": "b", "c": "a", "": "a"} {
-		if got := v.home(cluster).Cluster.Name; got != want {
-			t.Errorf("%q is at home in %s, want %s", cluster, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%q is at home in", cluster), v.home(cluster).Cluster.Name, want)
 	}
 	if got := []string{v.clusterOf(leak.Verdict{Cluster: "c"}), v.clusterOf(leak.Verdict{})}; got[0] != "c" || got[1] != "a" {
 		t.Errorf("recorded in the name of %q", got)
@@ -1157,13 +1144,9 @@ func TestWhoseAnInterfaceIs(t *testing.T) {
 	v.tour.modes = func(name string) leak.Mode {
 		return map[string]leak.Mode{"a": leak.Delete, "b": leak.Delete, "blind": leak.DryRun}[name]
 	}
-	if got := v.untaggedMode(); got != leak.DryRun {
-		t.Errorf("with a blind cluster that asks only: %s", got)
-	}
+	expect.Equal(t, "with a blind cluster that asks only", v.untaggedMode(), leak.DryRun)
 	v.blind = nil
-	if got := v.untaggedMode(); got != leak.Delete {
-		t.Errorf("with clusters that delete: %s", got)
-	}
+	expect.Equal(t, "with clusters that delete", v.untaggedMode(), leak.Delete)
 	if got := interfaces(&snapshot.Snapshot{Uses: []snapshot.Use{{Interfaces: 3}, {Interfaces: 4}}}); got != 7 {
 		t.Errorf("%d interfaces in use", got)
 	}

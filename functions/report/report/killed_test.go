@@ -22,6 +22,7 @@ import (
 	"rollcall/stage/fakeslack"
 	"rollcall/stage/platform/loopback"
 	"rollcall/stage/stagetest"
+	"rollcall/tools/expect"
 )
 
 // killable is report on a stage, with a Slack in the stage's time.
@@ -42,9 +43,7 @@ func startKillable(t *testing.T, k *stagetest.Kill) *killable {
 		Token: stage.SlackToken, Channels: []fakeslack.Channel{{ID: stage.Channel, Name: "alerts"}},
 		Users: []fakeslack.User{{ID: notifytest.Dana, Name: "Dana Weber"}}, Now: func() time.Time { return b.Now() }, Network: slack,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() {
 		if err := b.slack.Close(); err != nil {
 			t.Error(err)

@@ -32,6 +32,7 @@ import (
 	"rollcall/shared/slack"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/spoke"
+	"rollcall/tools/expect"
 )
 
 // typed is what Slack sends for a command
@@ -88,9 +89,7 @@ func TestCommandsPassedOn(t *testing.T) {
 		{"silence cluster=prod check=route/no-egress for 2h", report.Ask{Verb: report.AskSilence, Cluster: spoke.Cluster{Name: "prod"}, Check: "route/no-egress", For: 2 * time.Hour}},
 		{"unsilence AB12CD34", report.Ask{Verb: report.AskUnsilence, Silence: "ab12cd34"}},
 	} {
-		if got := says(t, b.call(b.request(b.typed(test.text)))); got != "Looking…" {
-			t.Errorf("%s: %q", test.text, got)
-		}
+		expect.Equal(t, fmt.Sprint(test.text), says(t, b.call(b.request(b.typed(test.text)))), "Looking…")
 		if len(b.commands) != i+1 {
 			t.Fatalf("%s: passed on %+v", test.text, b.commands)
 		}
@@ -247,9 +246,7 @@ func TestPresses(t *testing.T) {
 	} {
 		b := newBench(t)
 		got := b.call(b.request(b.body(string(test.action), b.value(test.plan), "1")))
-		if diff := cmp.Diff(events.LambdaFunctionURLResponse{StatusCode: 200}, got); diff != "" {
-			t.Errorf("%s is answered (-want +got):\n%s", test.action, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%s is answered", test.action), got, events.LambdaFunctionURLResponse{StatusCode: 200})
 		want := press
 		want.Action, want.Plan, want.For = test.action, test.plan, test.lasts
 		for i := range b.sent {
@@ -258,9 +255,7 @@ func TestPresses(t *testing.T) {
 			}
 			b.sent[i].ID = ""
 		}
-		if diff := cmp.Diff([]report.Press{want}, b.sent); diff != "" {
-			t.Errorf("%s is passed on (-want +got):\n%s", test.action, diff)
-		}
+		expect.Same(t, fmt.Sprintf("%s is passed on", test.action), b.sent, []report.Press{want})
 		if len(b.records)+len(b.told) > 0 {
 			t.Errorf("%s: records %+v, told %q", test.action, b.records, b.told)
 		}
@@ -802,9 +797,7 @@ func TestRefusals(t *testing.T) {
 			if len(b.sent) > 0 {
 				t.Errorf("passed on: %+v", b.sent)
 			}
-			if diff := cmp.Diff([]string{test.told}, append(b.told, "")[:1]); diff != "" {
-				t.Errorf("told (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "told", append(b.told, "")[:1], []string{test.told})
 			if len(b.records) != 1 || b.records[0].Reason != test.reason || b.records[0].Source != "192.0.2.7" || len(b.records[0].Request) != 64 || !b.records[0].At.Equal(stageTime) {
 				t.Fatalf("recorded: %+v", b.records)
 			}
@@ -906,9 +899,7 @@ func TestARotatedSecretCounts(t *testing.T) {
 // Whoever has the old secret would else be let in as long as the process lives.
 func TestTheSecretBeforeCountsNoMore(t *testing.T) {
 	b := newBench(t)
-	if err := b.verify(0); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, b.verify(0))
 	b.secret = "0000000000000000000000000000001f" // rotated; the requests are signed with the one before
 	if err := b.verify(59 * time.Second); err != nil || b.reads != 1 {
 		t.Errorf("within the minute: %v, %d reads", err, b.reads)
@@ -926,15 +917,11 @@ func TestTheSecretBeforeCountsNoMore(t *testing.T) {
 // TestASecretTakenAwayCountsNoMore, but one that cannot be read now does.
 func TestASecretTakenAwayCountsNoMore(t *testing.T) {
 	b := newBench(t)
-	if err := b.verify(0); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, b.verify(0))
 	b.secretErr = errors.New("ThrottlingException")
 	wrong := func(after time.Duration) error {
 		c, err := received(rawOf(b, "payload={}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		c.Body = []byte("payload={other}")
 		return b.signing.verify(t.Context(), c.Request, b.wallNow.Add(after))
 	}
@@ -964,9 +951,7 @@ func TestASecretTakenAwayCountsNoMore(t *testing.T) {
 // nobody, and a permission that is gone does not make a secret good for ever.
 func TestASecretThatCannotBeReadIsKeptForAnHour(t *testing.T) {
 	b := newBench(t)
-	if err := b.verify(0); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, b.verify(0))
 	denied := errors.New("AccessDeniedException")
 	b.secretErr = denied
 	for minute := range 60 {

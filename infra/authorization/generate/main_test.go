@@ -1,10 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"rollcall/tools/expect"
 )
 
 // source is a package with one service.
@@ -31,16 +32,12 @@ func TestGenerate(t *testing.T) {
 		{"sky:*\n", "service sky\n"},
 	} {
 		got, err := generate(source(), test.list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		whole := string(got)
 		if whole[:len(head)] != head {
 			t.Errorf("the table begins with %q", whole[:len(head)])
 		}
-		if diff := cmp.Diff(test.want, whole[len(whole)-len(test.want):]); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", test.list, diff)
-		}
+		expect.Same(t, fmt.Sprint(test.list), whole[len(whole)-len(test.want):], test.want)
 	}
 }
 

@@ -1,10 +1,11 @@
 package awsauth
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"rollcall/tools/expect"
 )
 
 const usual = `
@@ -41,12 +42,8 @@ func TestRoles(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Roles(tt.text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("Roles (-want +got):\n%s", diff)
-			}
+			expect.OK(t, err)
+			expect.Same(t, "Roles", got, tt.want)
 		})
 	}
 }
@@ -74,15 +71,11 @@ func TestCanonicalAndOf(t *testing.T) {
 		"arn:aws:iam::1:user/a/b":         "arn:aws:iam::1:user/a/b",
 		"":                                "",
 	} {
-		if got := Canonical(role); got != want {
-			t.Errorf("Canonical(%q) = %q, want %q", role, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("Canonical(%q)", role), Canonical(role), want)
 	}
 	list := []Mapping{{ARN: "arn:aws:iam::1:role/WORKERS", Place: 1}, {ARN: "arn:aws:iam::1:role/a/workers", Place: 2}, {ARN: "arn:aws:iam::1:role/workers", Place: 3}}
 	got := Of(list, "arn:aws:iam::1:role/a/workers")
-	if diff := cmp.Diff([]Mapping{list[0], list[2]}, got); diff != "" {
-		t.Errorf("Of (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "Of", got, []Mapping{list[0], list[2]})
 }
 
 func TestNode(t *testing.T) {

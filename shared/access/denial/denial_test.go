@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 // The sentences are those of the IAM user guide ("Troubleshoot access denied error
@@ -77,9 +78,7 @@ func TestAbove(t *testing.T) {
 		{snapshot.Denial{Kind: "identity-based policy", Explicit: true, Statements: []snapshot.DeniedStatement{{}}}, false}, {snapshot.Denial{Kind: "VPC endpoint policy", Explicit: true}, false},
 		{snapshot.Denial{Explicit: true}, false}, {snapshot.Denial{Explicit: true, Statements: []snapshot.DeniedStatement{{}}}, true}, {snapshot.Denial{}, false},
 	} {
-		if got := Above(tt.d); got != tt.want {
-			t.Errorf("%+v is above: %v, want %v", tt.d, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%+v is above", tt.d), Above(tt.d), tt.want)
 	}
 }
 
@@ -127,26 +126,20 @@ func TestDecoded(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("decoded (-want +got), %v:\n%s", err, diff)
 	}
-	if diff := cmp.Diff([]string{"team-id"}, MissingTags(got)); diff != "" {
-		t.Errorf("tags that lack (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "tags that lack", MissingTags(got), []string{"team-id"})
 	// What the request held beside what the statements ask for is not kept.
 	if text := fmt.Sprint(got); strings.Contains(text, "203.0.113.9") || strings.Contains(text, "AROA6") || strings.Contains(text, "1672") {
 		t.Errorf("more of the request is kept than the statements ask for: %s", text)
 	}
 	told, _ := Of("User: arn:aws:sts::111122223333:assumed-role/karpenter/1 is not authorized to perform: ec2:RunInstances with an explicit deny in a service control policy: arn:aws:organizations::1:policy/p")
 	want.Kind, want.Policy = "service control policy", "arn:aws:organizations::1:policy/p"
-	if diff := cmp.Diff(want, Merge(told, got)); diff != "" {
-		t.Errorf("both together (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "both together", Merge(told, got), want)
 }
 
 func TestDecodedIsBounded(t *testing.T) {
 	statement := `{"statementId":"` + strings.Repeat("S", 500) + `","effect":"DENY","conditions":{"items":[` + strings.Repeat(`{"key":"k","values":{"items":[`+strings.Repeat(`{"value":"v"},`, 20)+`{"value":"v"}]}},`, 20) + `{"key":"k"}]}},`
 	d, err := Decoded(`{"explicitDeny":true,"matchedStatements":{"items":[` + strings.Repeat(statement, 9) + `{}]},"context":{"action":"ec2:CreateFleet"}}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if len(d.Statements) != 5 || len(d.Statements[0].Conditions) != 8 || len(d.Statements[0].Conditions[0].Names) != 5 || len([]rune(d.Statements[0].ID)) != 200 {
 		t.Errorf("%d statements, %d conditions, %d values, an id of %d runes", len(d.Statements), len(d.Statements[0].Conditions), len(d.Statements[0].Conditions[0].Names), len([]rune(d.Statements[0].ID)))
 	}

@@ -1,11 +1,12 @@
 package policy
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"rollcall/tools/expect"
 )
 
 func TestConditionHolds(t *testing.T) {
@@ -48,9 +49,7 @@ func TestConditionHolds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := Condition{tt.operator, tt.key, tt.values}
-		if got := c.holds(facts); got != tt.want {
-			t.Errorf("%s %q holds = %d, want %d", c, tt.values, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("%s %q holds", c, tt.values), c.holds(facts), tt.want)
 	}
 }
 
@@ -59,9 +58,7 @@ const nodeRole = "arn:aws:iam::123456789012:role/path/workers"
 func parse(t *testing.T, name, text string) Document {
 	t.Helper()
 	d, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	d.Name = name
 	return d
 }
@@ -102,9 +99,7 @@ func TestDecide(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := parse(t, "p", `{"Statement":`+tt.statements+`}`).Decide(tt.request).String(); got != tt.want {
-				t.Errorf("Decide = %q, want %q", got, tt.want)
-			}
+			expect.Equal(t, "Decide", parse(t, "p", `{"Statement":`+tt.statements+`}`).Decide(tt.request).String(), tt.want)
 		})
 	}
 }
@@ -168,9 +163,7 @@ func TestMatches(t *testing.T) {
 		{"a*b*c", "aXbYbZ", false},
 	}
 	for _, tt := range tests {
-		if got := Matches(tt.pattern, tt.text); got != tt.want {
-			t.Errorf("Matches(%q, %q) = %t, want %t", tt.pattern, tt.text, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("Matches(%q, %q)", tt.pattern, tt.text), Matches(tt.pattern, tt.text), tt.want)
 	}
 }
 
@@ -198,9 +191,7 @@ func TestAbout(t *testing.T) {
 		{"arn:aws:ec2:us-west-2:1:${open", eni, maybe},
 	}
 	for _, tt := range tests {
-		if got := about(tt.pattern, tt.resource); got != tt.want {
-			t.Errorf("about(%q, %q) = %d, want %d", tt.pattern, tt.resource, got, tt.want)
-		}
+		expect.Equal(t, fmt.Sprintf("about(%q, %q)", tt.pattern, tt.resource), about(tt.pattern, tt.resource), tt.want)
 	}
 }
 
@@ -235,9 +226,7 @@ func TestParse(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Same(t, name, got, want)
 	}
 }
 

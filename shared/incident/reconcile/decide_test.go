@@ -16,6 +16,7 @@ import (
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 func TestDecide(t *testing.T) {
@@ -243,12 +244,8 @@ func TestDecide(t *testing.T) {
 				for _, e := range inc.PendingEvents {
 					events = append(events, string(e.Kind))
 				}
-				if got := strings.Join(notes, " "); got != test.notes {
-					t.Errorf("notes are %q, want %q", got, test.notes)
-				}
-				if got := strings.Join(events, " "); got != test.events {
-					t.Errorf("events are %q, want %q", got, test.events)
-				}
+				expect.Equal(t, "notes are", strings.Join(notes, " "), test.notes)
+				expect.Equal(t, "events are", strings.Join(events, " "), test.events)
 			}
 		})
 	}
@@ -273,9 +270,7 @@ func TestDecideFacts(t *testing.T) {
 	if inc.Proof == nil || inc.Proof.Instance != "i-3" {
 		t.Errorf("proof is %+v, want i-3", inc.Proof)
 	}
-	if diff := cmp.Diff([]finding.Evidence{{What: incidenttest.Table, Value: "0.0.0.0/0 → nat-0aa4"}}, inc.ClearedBy); diff != "" {
-		t.Errorf("cleared by (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "cleared by", inc.ClearedBy, []finding.Evidence{{What: incidenttest.Table, Value: "0.0.0.0/0 → nat-0aa4"}})
 }
 
 // Whose an incident is stays known, though a look could not tell: remedies and

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"rollcall/tools/expect"
 )
 
 type reads interface {
@@ -28,9 +28,7 @@ func TestActions(t *testing.T) {
 		{"a batch needs the single permission", Actions[oddNames]("sqs"), []string{"sqs:SendMessage"}},
 		{"some calls need none", Actions[free]("sts"), []string{}},
 	} {
-		if diff := cmp.Diff(test.want, test.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
+		expect.Same(t, test.name, test.got, test.want)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/target/message"
 	"rollcall/stage/faketargets"
+	"rollcall/tools/expect"
 )
 
 const key = "e93facc04764012d7bfb002500d5d1a6"
@@ -67,9 +68,7 @@ func failed(t *testing.T, name string, err error, kind Kind, says string, secret
 
 func TestPage(t *testing.T) {
 	fake, err := faketargets.NewPagerDuty(key, func() time.Time { return now })
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	s, _ := sender(fake)
 	if err := s.Page(t.Context(), "pagerduty=x", key, alert()); err != nil || len(fake.Alerts()) != 1 {
 		t.Errorf("got %v, alerts %v", err, fake.Alerts())
@@ -88,14 +87,10 @@ func TestPage(t *testing.T) {
 func TestPost(t *testing.T) {
 	const address = "https://prod-01.westus.logic.azure.com/workflows/abc/triggers/manual/paths/invoke?sig=s3cr3t"
 	fake, err := faketargets.NewTeams("s3cr3t", func() time.Time { return now })
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	s, _ := sender(fake)
 	card, err := message.ToTeams(message.News{Type: message.Test, ID: "1", At: now, Words: incidentWords()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if err := s.Post(t.Context(), "teams=x", address, card); err != nil || len(fake.Cards()) != 1 {
 		t.Errorf("got %v, cards %v", err, fake.Cards())
 	}

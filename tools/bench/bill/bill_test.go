@@ -11,26 +11,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	relay "rollcall/functions/relay/spec"
+	"rollcall/tools/expect"
 )
 
 func inputs(t *testing.T) (Template, []Usage) {
 	t.Helper()
 	source, err := os.ReadFile("../../../infra/Rollcall.template.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	template, err := Count(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	data, err := os.ReadFile("usage.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var usages []Usage
-	if err := json.Unmarshal(data, &usages); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(data, &usages))
 	return template, usages
 }
 
@@ -39,9 +32,7 @@ func TestIdleBill(t *testing.T) {
 	template, usages := inputs(t)
 	for i, s := range Sizes() {
 		lines, err := Of(template, usages[i], s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if total := Total(lines); total >= s.Most || total < 1 {
 			t.Errorf("%d clusters, %d subnets, %d nodes: $%.2f a month, want under $%.2f", s.Clusters, s.Subnets, s.Nodes, total, s.Most)
 			for _, l := range lines {
@@ -54,16 +45,10 @@ func TestIdleBill(t *testing.T) {
 func TestPageIsFresh(t *testing.T) {
 	template, usages := inputs(t)
 	want, err := Page(template, usages, Relays{Count: 1, Memory: float64(relay.Spec().Memory)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	got, err := os.ReadFile("../../../docs/bill.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/bill.md is stale, run go run ./tools/bench/bill/measure -keep (-want +got):\n%s", diff)
-	}
+	expect.OK(t, err)
+	expect.Same(t, "docs/bill.md is stale, run go run ./tools/bench/bill/measure -keep", string(got), want)
 }
 
 // The measurement is of idle hours in which every sweep ran, and its metrics are
@@ -92,9 +77,7 @@ func TestOf(t *testing.T) {
 		Standard: 30, FIFO: 40, Events: 50, LogBytes: 6_000, Series: []string{"a", "b"},
 	}
 	lines, err := Of(template, u, Size{Clusters: 2, Subnets: 8, Nodes: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	got := map[string]float64{}
 	for _, l := range lines {
 		got[l.What] = math.Round(l.Count)
@@ -106,9 +89,7 @@ func TestOf(t *testing.T) {
 		"Lambda: invocations": 2_000, "Lambda: GB-seconds": 20 * (100*0.5 + 250*0.04) / 2, "DynamoDB: write units": 800, "DynamoDB: read units": 400,
 		"events on the Rollcall bus": 1_000, "log bytes": 120_000 + 2_000*350,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("counts (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "counts", got, want)
 	if _, err := Of(template, u, Size{Clusters: 2, Subnets: 8, Nodes: 21}); err == nil || !strings.Contains(err.Error(), "do not tell of 2 clusters with 21") {
 		t.Errorf("a cluster with fewer nodes is taken for one with more: %v", err)
 	}
@@ -132,17 +113,13 @@ func TestRelays(t *testing.T) {
 	u := Usage{Nodes: 10, Subnets: 2, Hours: 73, Invocations: map[string]int{"f": 100}, LogBytes: 65_000}
 	size := Size{Clusters: 2, Subnets: 4, Nodes: 20}
 	without, err := Of(template, u, size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if slices.ContainsFunc(without, func(l Line) bool { return strings.Contains(l.What, "relay") }) {
 		t.Errorf("without relays: %+v", without)
 	}
 	size.Relays = Relays{Count: 2, Memory: 256}
 	with, err := Of(template, u, size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if diff := cmp.Diff(without, with[:len(without)]); diff != "" {
 		t.Errorf("relays change the other lines (-without +with):\n%s", diff)
 	}
@@ -153,9 +130,7 @@ func TestRelays(t *testing.T) {
 	// Two relays, eight lists, twelve times in each of 730 hours; 0.54 s of both 256 MB; 650
 	// bytes of the function's and 350 of Lambda's.
 	const asked = 2 * 8 * 12 * 730
-	if diff := cmp.Diff(map[string]float64{"relays: invocations": asked, "relays: GB-seconds": math.Round(asked * 0.54 / 2), "relays: log bytes": asked * 1000}, got); diff != "" {
-		t.Errorf("counts (-want +got):\n%s", diff)
-	}
+	expect.Same(t, "counts", got, map[string]float64{"relays: invocations": asked, "relays: GB-seconds": math.Round(asked * 0.54 / 2), "relays: log bytes": asked * 1000})
 	for want, x := range map[string]struct {
 		template Template
 		relays   Relays

@@ -11,27 +11,22 @@ import (
 
 	"rollcall/stage"
 	"rollcall/stage/platform/template"
+	"rollcall/tools/expect"
 )
 
 // TestMemoryIsThatOfThePage: the page from which each function's memory was
 // chosen was written with the memory that is deployed.
 func TestMemoryIsThatOfThePage(t *testing.T) {
 	source, err := os.ReadFile("../../../infra/Rollcall.template.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	deployed, err := template.Parse(source, template.Options{AccountID: "111122223333", Region: "us-west-2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	want := map[string]int{}
 	for _, f := range deployed.Functions {
 		want[stage.Folder(f)] = f.Memory
 	}
 	page, err := os.ReadFile("../../../docs/lambda.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	got := map[string]int{}
 	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z-]+) \| (\d+) \|`).FindAllStringSubmatch(string(page), -1) {
 		if got[row[1]], err = strconv.Atoi(row[2]); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,36 +13,29 @@ import (
 	"rollcall/stage/simaws"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/expect"
 )
 
 func TestBound(t *testing.T) {
 	for n, want := range map[int]time.Duration{50: 0, 100: 0, 105: time.Second, 10_000: 33 * time.Minute} {
-		if got := bound(n); got != want {
-			t.Errorf("%d deletes: %s, want %s", n, got, want)
-		}
+		expect.Equal(t, fmt.Sprintf("%d deletes", n), bound(n), want)
 	}
 }
 
 // The added interfaces are as the CNI leaves them, each with an address.
 func TestFill(t *testing.T) {
 	f, err := worldfile.Load("../../../" + worldFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	fill(2_000, 500)(f)
 	w, err := world.New(f, world.Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	count := func(status, description string) (n int) {
 		in := &ec2.DescribeNetworkInterfacesInput{MaxResults: aws.Int32(1000), Filters: []types.Filter{
 			{Name: aws.String("status"), Values: []string{status}}, {Name: aws.String("description"), Values: []string{description}},
 		}}
 		for {
 			out, err := w.EC2().DescribeNetworkInterfaces(in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			n += len(out.NetworkInterfaces)
 			if in.NextToken = out.NextToken; in.NextToken == nil {
 				return n
@@ -62,16 +56,12 @@ func TestScriptInVirtualTime(t *testing.T) {
 	t.Chdir("../../..")
 	o := options{interfaces: 2_000}
 	slow, err := byScript(t.Context(), o, 300*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if slow.deleted != 2_000 || slow.throttled != 0 || slow.failed != 0 || slow.took != 600*time.Second {
 		t.Errorf("slow: %+v, want 2000 deleted in ten minutes", slow)
 	}
 	fast, err := byScript(t.Context(), o, 50*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if fast.throttled == 0 || fast.deleted+fast.failed != 2_000 || fast.took < bound(fast.deleted) {
 		t.Errorf("fast: %+v, want some throttled, and no faster than the bucket", fast)
 	}

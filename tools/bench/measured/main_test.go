@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/tools/expect"
 )
 
 // The page has the length of each story that there is, and of no other.
 func TestEachStoryIsOnThePage(t *testing.T) {
 	raw, err := os.ReadFile("../../../docs/measured.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	_, section, _ := strings.Cut(string(raw), "\n"+lengthsHeading)
 	section, _, _ = strings.Cut(section, "\n## ")
 	var told []string
@@ -27,9 +27,7 @@ func TestEachStoryIsOnThePage(t *testing.T) {
 		}
 	}
 	stories, err := os.ReadFile("../../../docs/stories.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	// That these are all is held where the page is (tools/site).
 	if diff := cmp.Diff(storiesOf(string(stories)), told); diff != "" {
 		t.Errorf("run go run ./tools/bench/measured (-stories +page):\n%s", diff)
@@ -43,12 +41,8 @@ func TestReadReports(t *testing.T) {
 21:05:02.000 rollcall-launch-watch REPORT RequestId: 3	Duration: 1.00 ms	Billed Duration: 1 ms	Memory Size: 256 MB	Max Memory Used: unknown
 `
 	got, err := readReports([]byte(logs))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(map[string]*ran{"report": {inits: []float64{23.38}, memory: 71}}, got, cmp.AllowUnexported(ran{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.OK(t, err)
+	expect.Same(t, "got", got, map[string]*ran{"report": {inits: []float64{23.38}, memory: 71}}, cmp.AllowUnexported(ran{}))
 	if _, err := readReports([]byte("nothing")); err == nil {
 		t.Error("logs without a report are no measurement")
 	}
@@ -111,9 +105,7 @@ func TestCompare(t *testing.T) {
 // A package is a program zipped, and as small as zip makes it.
 func TestMeasureSize(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "bootstrap")
-	if err := os.WriteFile(file, []byte(strings.Repeat("rollcall ", 100_000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(file, []byte(strings.Repeat("rollcall ", 100_000)), 0o600))
 	got, err := measureSize(file)
 	if err != nil || got.program != 900_000 || got.zipped < 200 || got.zipped > 10_000 {
 		t.Errorf("%+v, %v", got, err)
@@ -126,9 +118,7 @@ func TestMeasureSize(t *testing.T) {
 // The page that is written is the one that compare reads.
 func TestPage(t *testing.T) {
 	info, err := os.Stat("main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	m := result{
 		machine: "2 cores (a kind, amd64, linux)", command: info, reflected: 44_000_000, version: []float64{20, 22, 24}, all: 200 * time.Second,
 		lengths:   []length{{"route", 20 * time.Second}},
@@ -162,13 +152,9 @@ func TestPage(t *testing.T) {
 // functions that there are. How large they are is held where they are built (-check).
 func TestPageIsWhole(t *testing.T) {
 	raw, err := os.ReadFile("../../../docs/measured.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	folders, err := os.ReadDir("../../../functions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	want := []string{fmt.Sprintf("-seeds %d -each %d`", seeds, each), fmt.Sprintf("| play %d |", plays), fmt.Sprintf("once more, %d times;", plays)}
 	for _, f := range folders {
 		want = append(want, "\n| "+f.Name()+" | ")

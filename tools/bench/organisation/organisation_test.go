@@ -43,6 +43,7 @@ import (
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
 	"rollcall/tools/bench/bill"
+	"rollcall/tools/expect"
 	"rollcall/tools/testfull"
 )
 
@@ -176,13 +177,9 @@ func start(t *testing.T, c company, atOnce int) *played {
 func withTurns(t *testing.T, atOnce int) string {
 	t.Helper()
 	source, err := os.ReadFile("../../../infra/Rollcall.template.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var doc map[string]any
-	if err := json.Unmarshal(source, &doc); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(source, &doc))
 	set := false
 	for id, r := range doc["Resources"].(map[string]any) {
 		if r := r.(map[string]any); r["Type"] == "AWS::Lambda::EventSourceMapping" && strings.HasPrefix(id, "SweepMessages") {
@@ -197,9 +194,7 @@ func withTurns(t *testing.T, atOnce int) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "template.json")
-	if err := os.WriteFile(path, source, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, os.WriteFile(path, source, 0o600))
 	return path
 }
 

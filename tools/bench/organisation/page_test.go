@@ -16,6 +16,7 @@ import (
 	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/snapshot"
 	"rollcall/tools/bench/bill"
+	"rollcall/tools/expect"
 )
 
 var page = flag.String("organisation.page", "", "play the whole company, and write this page about it (.ci/run organisation)")
@@ -40,20 +41,12 @@ func TestPage(t *testing.T) {
 		return
 	}
 	template, err := os.ReadFile("../../../infra/Rollcall.template.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	counted, err := bill.Count(template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	text, err := write(list, counted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(*page, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
+	expect.OK(t, os.WriteFile(*page, []byte(text), 0o644))
 }
 
 // size is how many clusters there are.

@@ -9,13 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/network/leak"
+	"rollcall/tools/expect"
 )
 
 func TestPageIsFresh(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/interfaces.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if diff := cmp.Diff(string(text), page(build(seed, start()), start())); diff != "" {
 		t.Errorf("docs/interfaces.md is stale (-page +now):\n%s", diff)
 	}

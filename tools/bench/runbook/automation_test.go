@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
 )
 
 const (
@@ -183,9 +182,7 @@ func TestRun(t *testing.T) {
 					}
 				}
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
+			expect.Same(t, "findings", got, tt.want)
 			if r.Stopped != tt.stopped {
 				t.Errorf("stopped %q, want %q", r.Stopped, tt.stopped)
 			}
