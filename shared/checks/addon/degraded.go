@@ -8,10 +8,10 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/cluster"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/issue"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
@@ -63,7 +63,7 @@ func addonDegraded(l facts.InstanceIndex, a snapshot.Addon) finding.Finding {
 		Outcome: finding.Fail, Resource: a.Name, Covers: []string{a.Name},
 		Title:    phrase.Title("add-on %s %s", a.Name, phrase.Fares(a.Status)),
 		Why:      fmt.Sprintf("EKS says that the add-on %s %s is %s.", a.Name, a.Version, cmp.Or(a.Status, "not healthy")),
-		Evidence: append([]finding.Evidence{{What: a.Name, Value: cmp.Or(a.Version, "no version") + ", status " + cmp.Or(a.Status, "not said")}}, issue.IssueEvidence(a.Issues)...),
+		Evidence: append([]finding.Evidence{{What: a.Name, Value: cmp.Or(a.Version, "no version") + ", status " + cmp.Or(a.Status, "not said")}}, cluster.IssueEvidence(a.Issues)...),
 		Fix: finding.Fix{
 			Text:    "Read the issues of the add-on, and update it again.",
 			Command: command.AWS(l.S, "eks describe-addon", "--cluster-name", l.S.Cluster.Name, "--addon-name", a.Name, "--query", "addon.[status,health]"),
@@ -72,7 +72,7 @@ func addonDegraded(l facts.InstanceIndex, a snapshot.Addon) finding.Finding {
 	}
 	if len(a.Issues) > 0 {
 		first := a.Issues[0]
-		m := issue.ExplainIssue(issue.AddonIssues(), first)
+		m := cluster.ExplainIssue(cluster.AddonIssues(), first)
 		f.Title = phrase.Title("add-on %s %s: %s", a.Name, phrase.Fares(a.Status), cmp.Or(phrase.Spoken(first.Code), "no code"))
 		f.Why += fmt.Sprintf(" %s: %s.", cmp.Or(first.Code, "It gives no code"), m.Meaning)
 		f.Fix.Text = m.Next

@@ -10,7 +10,6 @@ import (
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/issue"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
@@ -48,7 +47,7 @@ func clusterUnwell(s *facts.View) finding.Finding {
 	c := s.Cluster
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: c.Name, Covers: []string{c.Name},
-		Evidence: append([]finding.Evidence{{What: c.Name, Value: "status " + cmp.Or(c.Status, "not said")}}, issue.IssueEvidence(c.Issues)...),
+		Evidence: append([]finding.Evidence{{What: c.Name, Value: "status " + cmp.Or(c.Status, "not said")}}, IssueEvidence(c.Issues)...),
 		Fix: finding.Fix{
 			Text:    "Wait until it is ACTIVE, then replace the nodes that missed their time.",
 			Command: command.AWS(s, "eks describe-cluster", "--name", c.Name, "--query", "cluster.[status,health]"),
@@ -64,7 +63,7 @@ func clusterUnwell(s *facts.View) finding.Finding {
 		return f
 	}
 	first := c.Issues[0]
-	m := issue.ExplainIssue(issue.ClusterIssues(), first)
+	m := ExplainIssue(ClusterIssues(), first)
 	f.Title = phrase.Title("cluster %s has a health issue: %s", c.Name, cmp.Or(first.Code, "no code"))
 	f.Why = fmt.Sprintf("EKS reports of %s: %s.", c.Name, m.Meaning)
 	if len(c.Issues) > 1 {

@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/issue"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 	"rollcall/tools/expect"
@@ -55,12 +54,12 @@ func TestClusterHealthWords(t *testing.T) {
 // Every code that the API has is explained.
 func TestEveryIssueCodeIsExplained(t *testing.T) {
 	for _, code := range types.ClusterIssueCode("").Values() {
-		if m := issue.ClusterIssues()[string(code)]; m.Meaning == "" || !strings.HasSuffix(m.Next, ".") {
+		if m := ClusterIssues()[string(code)]; m.Meaning == "" || !strings.HasSuffix(m.Next, ".") {
 			t.Errorf("cluster issue %s is not explained", code)
 		}
 	}
 	for _, code := range types.AddonIssueCode("").Values() {
-		if m := issue.AddonIssues()[string(code)]; m.Meaning == "" || !strings.HasSuffix(m.Next, ".") {
+		if m := AddonIssues()[string(code)]; m.Meaning == "" || !strings.HasSuffix(m.Next, ".") {
 			t.Errorf("add-on issue %s is not explained", code)
 		}
 	}

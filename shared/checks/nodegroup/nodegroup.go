@@ -10,10 +10,10 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/cluster"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/issue"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/nodegroup"
@@ -66,7 +66,7 @@ func health(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 	if more := codesOf(issues[1:]); len(more) > 0 {
 		f.Why += fmt.Sprintf(" It reports %s too.", phrase.Some(more, 3))
 	}
-	f.Evidence = append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", cmp.Or(n.Status, "no status"), n.Min, n.Max, n.Desired)}}, issue.IssueEvidence(issues)...)
+	f.Evidence = append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", cmp.Or(n.Status, "no status"), n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(issues)...)
 	f.Fix = finding.Fix{Text: code.Next, Command: cmp.Or(code.Command, command.DescribeNodegroup(r.S, n.Name)), Console: link.Nodegroup(r.S, n.Name)}
 	if onlyShow(r, n, issues) {
 		r.AsSymptom(&f, n, issues)
@@ -206,7 +206,7 @@ func bad(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 		Outcome: finding.Fail, Resource: n.Name, Covers: []string{n.Name},
 		Title:    phrase.Title("nodegroup %s %s", n.Name, phrase.Fares(n.Status)),
 		Why:      fmt.Sprintf("EKS says that nodegroup %s is %s.", n.Name, n.Status),
-		Evidence: append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, issue.IssueEvidence(n.Issues)...),
+		Evidence: append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(n.Issues)...),
 		Fix:      finding.Fix{Command: command.DescribeNodegroup(r.S, n.Name), Console: link.Nodegroup(r.S, n.Name)},
 	}
 	if n.Status != nodegroup.DeleteFailed && r.Unseen() {
@@ -289,7 +289,7 @@ func stuckFinding(r facts.Roster, n snapshot.Nodegroup) (finding.Finding, bool) 
 		Outcome: finding.Fail, Resource: n.Name, Covers: []string{n.Name},
 		Title:    phrase.Title("nodegroup %s has been %s since %s", n.Name, n.Status, phrase.ClockTime(at)),
 		Why:      fmt.Sprintf("Nodegroup %s has been %s since %s; that takes at most %s.", n.Name, n.Status, at.UTC().Format(phrase.DayAndMinute+" UTC"), phrase.Minutes(usual)),
-		Evidence: append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, issue.IssueEvidence(n.Issues)...),
+		Evidence: append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(n.Issues)...),
 		Fix: finding.Fix{
 			Text:    "Look at what it waits for: nodes that do not join, pods that cannot be moved (kubectl get pdb -A), instances that do not end.",
 			Command: cmp.Or(describeUpdate(r, n), command.DescribeNodegroup(r.S, n.Name)),
@@ -372,7 +372,7 @@ func updateFailed(r facts.Roster, n snapshot.Nodegroup, u snapshot.Update, line 
 	if len(u.Params) > 0 {
 		f.Evidence = append(f.Evidence, finding.Evidence{What: "It was to set", Value: phrase.Clip(strings.Join(u.Params, ", "))})
 	}
-	f.Evidence = append(f.Evidence, issue.IssueEvidence(u.Errors)...)
+	f.Evidence = append(f.Evidence, cluster.IssueEvidence(u.Errors)...)
 	if len(u.Errors) == 0 {
 		return f
 	}

@@ -1,5 +1,4 @@
-// Package issue knows the health issues that EKS reports of clusters and add-ons.
-package issue
+package cluster
 
 import (
 	"cmp"
