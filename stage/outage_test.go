@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/store"
@@ -490,7 +490,7 @@ func (s outageScript) observed(start time.Time, l look) report.Observation {
 			continue
 		}
 		if l.at >= b.gone && l.at < b.back {
-			o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnose.Passed{Check: "route/no-egress", Covers: []string{b.subnet}})
+			o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnosis.Passed{Check: "route/no-egress", Covers: []string{b.subnet}})
 			continue
 		}
 		launch := report.Launch{Instance: b.instance, Nodegroup: "workers", Group: "eks-workers", Subnet: b.subnet, Zone: "us-west-2a", Type: "m5.large", Started: start.Add(b.begins), Status: report.Waiting}
@@ -502,7 +502,7 @@ func (s outageScript) observed(start time.Time, l look) report.Observation {
 			launch.Status = report.Missed
 		}
 		o.Launches = append(o.Launches, launch)
-		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
+		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnosis.Cause{
 			Check: "route/no-egress", Confidence: checks.Certain, Resource: b.table, Covers: []string{b.subnet}, Nodegroups: []string{"workers"},
 			Title: b.subnet + " has no route to the internet", Why: b.table + " has only 10.42.0.0/16 → local.", Instances: []string{launch.Instance},
 		})

@@ -20,7 +20,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/overview"
@@ -178,7 +178,7 @@ func TestBadWeek(t *testing.T) {
 			open := incident.Incident{
 				Key: report.Key{Spoke: of, Cluster: "eks-workshop", Check: "route/no-egress", Resource: table}, State: incident.Open, Number: 1, Account: of.Account, Region: of.Region,
 				Opened: weekBegins.Add(20 * time.Hour), Began: weekBegins.Add(20 * time.Hour), Seen: weekEnds, Affected: 9, Covers: []string{"subnet-0c30000000000000d"},
-				Cause:    diagnose.Cause{Check: "route/no-egress", Confidence: "certain", Resource: table, Title: "subnet-0c30000000000000d has no route to the internet"},
+				Cause:    diagnosis.Cause{Check: "route/no-egress", Confidence: "certain", Resource: table, Title: "subnet-0c30000000000000d has no route to the internet"},
 				Delivery: incident.Delivery{Channel: Channel, TS: "1794600000.000100"},
 			}
 			over := open
@@ -731,9 +731,9 @@ func aheadOfChecks(t *testing.T, file string) []string {
 
 // said are the causes of the incidents that stand in Slack, in the order in
 // which they were opened; each must be one message.
-func said(r *running) []diagnose.Cause {
+func said(r *running) []diagnosis.Cause {
 	r.t.Helper()
-	var list []diagnose.Cause
+	var list []diagnosis.Cause
 	messages := map[string]bool{}
 	for _, m := range r.messages() {
 		messages[m.TS] = true
@@ -747,7 +747,7 @@ func said(r *running) []diagnose.Cause {
 }
 
 // missing says which of the expected resources the incident does not name.
-func missing(got []diagnose.Cause, want worldfile.ExpectedIncident) string {
+func missing(got []diagnosis.Cause, want worldfile.ExpectedIncident) string {
 	for _, c := range got {
 		if string(c.Check) != want.Cause && !slices.Contains(want.Or, string(c.Check)) {
 			continue

@@ -34,7 +34,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
@@ -791,7 +791,7 @@ func TestCommandsOfMessages(t *testing.T) {
 				inc := incident.Incident{
 					Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0a"}, Format: report.Format, Account: account, Region: region, Partition: "aws",
 					State: state, Number: 1, Began: now.Add(-time.Hour), Opened: now.Add(-time.Hour), Cleared: now.Add(-time.Minute), Changed: now, Seen: now, Affected: 1,
-					Cause:    diagnose.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0a", Covers: []string{"subnet-0a"}, Title: "subnet-0a has no route to the internet"},
+					Cause:    diagnosis.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0a", Covers: []string{"subnet-0a"}, Title: "subnet-0a has no route to the internet"},
 					Launches: []report.Launch{{Instance: "i-0a", Group: "g", Nodegroup: "n", Started: now.Add(-time.Hour), Status: outcome.Missed}},
 					Offers:   []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: of, Made: now, Expires: now.Add(time.Hour), Run: &remedy.Run{Plan: p, Result: action.Done, Ended: now}}},
 				}

@@ -28,7 +28,7 @@ import (
 	"rollcall/infra/specs"
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/interaction"
 	"rollcall/shared/kube"
@@ -1018,7 +1018,7 @@ func (p *deployed) cannotLook() {
 	s := store.New(dynamodb.NewFromConfig(p.AsAdmin()), p.Template.Tables[0].Name).In(payments)
 	p.must(s.SaveIncident(p.t.Context(), incident.Incident{
 		Key: report.Key{Cluster: report.AllClusters, Check: incident.CannotLook, Resource: report.AssumeRole, Spoke: payments}, State: incident.Open, Began: time.Unix(1e9, 0),
-		Cause: diagnose.Cause{Title: "cannot look at this account and region: Rollcall's role there does not let it in", Fix: checks.Fix{Text: "Deploy it again, or the account has left the organization."}},
+		Cause: diagnosis.Cause{Title: "cannot look at this account and region: Rollcall's role there does not let it in", Fix: checks.Fix{Text: "Deploy it again, or the account has left the organization."}},
 	}))
 }
 

@@ -12,7 +12,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
@@ -29,7 +29,7 @@ func at(minute int) time.Time {
 func made(cluster string, id checkid.ID, resource string, s incident.State, began int) incident.Incident {
 	inc := incident.Incident{
 		Key: report.Key{Cluster: cluster, Check: id, Resource: resource}, State: s, Began: at(began), Number: 1, Affected: 2,
-		Cause: diagnose.Cause{Check: id, Confidence: checks.Certain, Resource: resource, Title: resource + " has a fault"},
+		Cause: diagnosis.Cause{Check: id, Confidence: checks.Certain, Resource: resource, Title: resource + " has a fault"},
 	}
 	if s == incident.Closed {
 		inc.Resolved, inc.Resolution = at(began+10), incident.Proved

@@ -16,7 +16,7 @@ import (
 	"rollcall/command/result/page"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident/correlate"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/preflight"
@@ -60,7 +60,7 @@ type Incident struct {
 	Resource string `json:"-"`
 	Console  string `json:"-"`
 	By       string `json:"-"` // the function
-	// Behind is what alone explains the cause away, as diagnose.Cause has it.
+	// Behind is what alone explains the cause away, as diagnosis.Cause has it.
 	Behind []checks.ID `json:"-"`
 }
 
@@ -162,7 +162,7 @@ func Standing(seen []report.Observation, cluster string) map[string]report.Launc
 
 // FromCause is a cause as the result tells it; false if it is about instances
 // that have all joined, and none of their pods waits: what kept them from it is over.
-func FromCause(o report.Observation, c diagnose.Cause, launches map[string]report.Launch) (Incident, bool) {
+func FromCause(o report.Observation, c diagnosis.Cause, launches map[string]report.Launch) (Incident, bool) {
 	instances := slices.DeleteFunc(slices.Clone(c.Instances), func(id string) bool {
 		return launches[id].Status == outcome.Joined && !c.OfPods()
 	})
@@ -194,7 +194,7 @@ func FromCause(o report.Observation, c diagnose.Cause, launches map[string]repor
 // resources are what a cause is about, the one that a fix would change first.
 // The instances that it keeps from joining are told beside them; where the
 // instance is what is wrong, they are among them too.
-func resources(c diagnose.Cause) []string {
+func resources(c diagnosis.Cause) []string {
 	group, _, _ := strings.Cut(string(c.Check), "/")
 	own := group == "instance" || group == "node" || c.Check == checkid.IAMProfileMissing
 	all := []string{}
@@ -284,8 +284,8 @@ func (r *Result) hideUnready(launches func(cluster string) map[string]report.Lau
 }
 
 // cause is what an incident says, as report knows it.
-func (i Incident) cause() diagnose.Cause {
-	return diagnose.Cause{
+func (i Incident) cause() diagnosis.Cause {
+	return diagnosis.Cause{
 		Check: checks.ID(i.Cause), Confidence: checks.Confidence(i.Confidence), Resource: i.Resource, Resources: i.Resources, Behind: i.Behind,
 	}
 }
@@ -374,7 +374,7 @@ func gone(launches map[string]report.Launch) []report.Launch {
 // needed tells whether the answer would have mattered. Of an instance that ended before
 // it was a node all that was kept from being read may have: EC2 forgets the rest of it
 // itself, but for whether it had been a node.
-func needed(u diagnose.Unknown, f snapshot.Failure, absent, gone []report.Launch) bool {
+func needed(u diagnosis.Unknown, f snapshot.Failure, absent, gone []report.Launch) bool {
 	group, _, _ := strings.Cut(string(u.Check), "/")
 	switch {
 	case u.Check == checkid.InstanceEndedEarly || u.Check == checkid.SpotReclaimedBeforeJoin:
@@ -407,7 +407,7 @@ func needed(u diagnose.Unknown, f snapshot.Failure, absent, gone []report.Launch
 // nodegroups themselves were not read: that is told already. (Updates that
 // nobody captured are silent, package gather says why; a call that was refused
 // is told.)
-func remembered(u diagnose.Unknown, f snapshot.Failure) bool {
+func remembered(u diagnosis.Unknown, f snapshot.Failure) bool {
 	return f.Source == snapshot.LaunchHistory || f.Source == snapshot.Updates && f.Reason == snapshot.NotRead ||
 		slices.ContainsFunc(checks.OfPools(), func(c checks.Check) bool { return c.ID == u.Check })
 }
@@ -569,7 +569,7 @@ func (r Result) verdict() string {
 // it will launch), or because the capture lacks a file that it may lack, or a type that
 // is not in use. Where pods wait, their events are needed. A call that was refused is
 // reported, and so is what depends on it.
-func Unasked(u diagnose.Unknown, f snapshot.Failure, absent []report.Launch) bool {
+func Unasked(u diagnosis.Unknown, f snapshot.Failure, absent []report.Launch) bool {
 	of := func(list []checks.Check) bool {
 		return slices.ContainsFunc(list, func(c checks.Check) bool { return c.ID == u.Check })
 	}

@@ -27,7 +27,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
@@ -798,7 +798,7 @@ func story() []incident.Event {
 			Zone: "us-west-2a", Type: "m5.large", Started: at(started), Status: s,
 		}
 	}
-	route := diagnose.Cause{
+	route := diagnosis.Cause{
 		Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0cd2e3f4a5b6c7d8e",
 		Covers: []string{"subnet-0ab1c2d3e4f5a6b7c"}, Nodegroups: []string{"new_nodegroup_2"}, Instances: []string{"i-0ef3c1b2a4d5968f1"},
 		Title: "subnet-0ab1c2d3e4f5a6b7c has no route to the internet",
@@ -813,7 +813,7 @@ func story() []incident.Event {
 			Remedy:  "add-nat-route",
 		},
 	}
-	failing := diagnose.Diagnosis{Causes: []diagnose.Cause{route}}
+	failing := diagnosis.Diagnosis{Causes: []diagnosis.Cause{route}}
 	proved := launch("i-0f15a6b7c8d9e0f1a", 12*time.Minute, report.Joined)
 	proved.Ready = at(12*time.Minute + 58*time.Second)
 	again := route
@@ -843,7 +843,7 @@ func story() []incident.Event {
 	}
 	for i, o := range []struct {
 		after    time.Duration
-		d        diagnose.Diagnosis
+		d        diagnosis.Diagnosis
 		launches []report.Launch
 		blind    []snapshot.Failure
 	}{
@@ -851,8 +851,8 @@ func story() []incident.Event {
 		{5 * time.Minute, failing, []report.Launch{launch("i-0ef3c1b2a4d5968f1", 0, report.Missed)}, []snapshot.Failure{
 			{Source: snapshot.InternetGateways, Reason: snapshot.Throttled, Call: "ec2:DescribeInternetGateways", Code: "RequestLimitExceeded", Message: "Request limit exceeded."},
 		}},
-		{14 * time.Minute, diagnose.Diagnosis{Passed: []diagnose.Passed{{Check: "route/no-egress", Covers: route.Covers}}}, []report.Launch{proved}, nil},
-		{3 * time.Hour, diagnose.Diagnosis{Causes: []diagnose.Cause{again}}, []report.Launch{launch("i-0d77e8f9a0b1c2d3e", 3*time.Hour-time.Second, report.Waiting)}, nil},
+		{14 * time.Minute, diagnosis.Diagnosis{Passed: []diagnosis.Passed{{Check: "route/no-egress", Covers: route.Covers}}}, []report.Launch{proved}, nil},
+		{3 * time.Hour, diagnosis.Diagnosis{Causes: []diagnosis.Cause{again}}, []report.Launch{launch("i-0d77e8f9a0b1c2d3e", 3*time.Hour-time.Second, report.Waiting)}, nil},
 	} {
 		obs := report.Observation{
 			Format: report.Format, ID: fmt.Sprint(i), By: "join-check", At: at(o.after), Account: "111122223333", Region: "us-west-2", Partition: "aws",

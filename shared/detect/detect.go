@@ -19,6 +19,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/evidence"
 	"rollcall/shared/gather"
@@ -114,9 +115,9 @@ type Look struct {
 	// Launches are told as they stand.
 	Launches []report.Launch
 	// Unknown is what cannot be judged beside what the checks say so of.
-	Unknown []diagnose.Unknown
+	Unknown []diagnosis.Unknown
 	// Untold tells a cause that is left out; nil: none is.
-	Untold func(diagnose.Cause) bool
+	Untold func(diagnosis.Cause) bool
 	// Absent is what was looked for and exists no more, beside the subnets of the
 	// scope.
 	Absent []string
@@ -135,7 +136,7 @@ func (d Detector) Run(ctx context.Context, s *snapshot.Snapshot, l Look) (report
 
 // Judge is what report needs to know of a snapshot.
 func Judge(by string, s *snapshot.Snapshot, l Look) report.Observation {
-	var found diagnose.Diagnosis
+	var found diagnosis.Diagnosis
 	if len(l.Checks) > 0 {
 		found = diagnose.Judge(l.Checks, s)
 	}
@@ -347,7 +348,7 @@ func NamedByUserData(list []snapshot.UserData) map[string]string {
 // capacity is what the groups that causes and launches name want, and what they have. Of
 // groups or nodes that were not read in full it says nothing, nor of a group that counts
 // anything but instances.
-func capacity(s *snapshot.Snapshot, d diagnose.Diagnosis, launches []report.Launch) (list []report.Capacity) {
+func capacity(s *snapshot.Snapshot, d diagnosis.Diagnosis, launches []report.Launch) (list []report.Capacity) {
 	if !s.Has(snapshot.Groups) || !s.Has(snapshot.Nodes) {
 		return nil
 	}
@@ -754,7 +755,7 @@ func Notice(t event.Trigger) (outcome.Facts, bool) {
 // Observe puts together what report needs to know of a cluster. Its id is of
 // this look: a message that the queue delivers twice is noticed by it, a
 // second look at the same launches is not mistaken for the first.
-func Observe(by string, s *snapshot.Snapshot, d diagnose.Diagnosis, launches []report.Launch) report.Observation {
+func Observe(by string, s *snapshot.Snapshot, d diagnosis.Diagnosis, launches []report.Launch) report.Observation {
 	return report.Observation{
 		Format: report.Format, ID: strings.Join([]string{by, s.Cluster.Name, s.Time.Format(time.RFC3339Nano)}, "/"), By: by, At: s.Time,
 		Account: s.Account, Region: s.Region, Partition: s.Partition, Cluster: s.Cluster.Name,

@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/evidence"
 	"rollcall/shared/gather"
@@ -109,7 +110,7 @@ func TestTheLastGoodLaunchOfAnEksctlNodegroup(t *testing.T) {
 	d := diagnose.Rank(checks.All(), []checks.Result{{Check: "instance/user-data", Finding: checks.Finding{
 		Outcome: checks.Fail, Resource: "lt-1", Covers: []string{"i-2"}, Instances: []string{"i-2"},
 	}}}, &snapshot.Snapshot{Instances: []snapshot.Instance{failed}})
-	w := trail.WindowOf(incident.Incident{Began: ready.Add(time.Hour), Cause: diagnose.Cause{Nodegroups: d.Causes[0].Nodegroups}},
+	w := trail.WindowOf(incident.Incident{Began: ready.Add(time.Hour), Cause: diagnosis.Cause{Nodegroups: d.Causes[0].Nodegroups}},
 		[]snapshot.Past{{ID: "i-1", Nodegroup: record.Nodegroup, End: snapshot.Joined, Ready: ready}}, ready.Add(2*time.Hour))
 	if w.LastGood != "i-1" {
 		t.Errorf("the last good launch is %q, want i-1: recorded of %q, the cause names %q", w.LastGood, record.Nodegroup, d.Causes[0].Nodegroups)
@@ -135,7 +136,7 @@ func TestCapacity(t *testing.T) {
 		change(s)
 		return s
 	}
-	d := diagnose.Diagnosis{Causes: []diagnose.Cause{{Nodegroups: []string{"workers"}}}}
+	d := diagnosis.Diagnosis{Causes: []diagnosis.Cause{{Nodegroups: []string{"workers"}}}}
 	two := []report.Capacity{{Group: "eks-workers", Nodegroup: "workers", Desired: 5, Ready: 2}}
 	for name, test := range map[string]struct {
 		change func(*snapshot.Snapshot)
@@ -158,7 +159,7 @@ func TestCapacity(t *testing.T) {
 		})
 	}
 	own := []report.Launch{{Group: "other"}}
-	if got := capacity(look(func(*snapshot.Snapshot) {}), diagnose.Diagnosis{}, own); len(got) != 1 || got[0].Desired != 9 {
+	if got := capacity(look(func(*snapshot.Snapshot) {}), diagnosis.Diagnosis{}, own); len(got) != 1 || got[0].Desired != 9 {
 		t.Errorf("a group without a nodegroup, named by a launch: %+v", got)
 	}
 }
@@ -322,8 +323,8 @@ func TestRun(t *testing.T) {
 	o, err := s.Run(t.Context(), snap, Look{
 		Checks:   []checks.Check{fails("route/no-egress"), fails("ip/subnet-exhausted")},
 		Launches: []report.Launch{{Instance: "i-1"}},
-		Unknown:  []diagnose.Unknown{{Check: "node/not-registered"}},
-		Untold:   func(c diagnose.Cause) bool { return c.Check == "ip/subnet-exhausted" },
+		Unknown:  []diagnosis.Unknown{{Check: "node/not-registered"}},
+		Untold:   func(c diagnosis.Cause) bool { return c.Check == "ip/subnet-exhausted" },
 		Absent:   []string{"i-9", "", "i-9"}, Sweep: true,
 	})
 	if err != nil || len(s.sent) != 1 || cmp.Diff(o, s.sent[0]) != "" {
@@ -336,7 +337,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("observation %+v", o)
 	}
 	// Without checks only what could be read is told.
-	if o := Judge("eni-cleanup", snap, Look{}); cmp.Diff(diagnose.Diagnosis{}, o.Diagnosis) != "" {
+	if o := Judge("eni-cleanup", snap, Look{}); cmp.Diff(diagnosis.Diagnosis{}, o.Diagnosis) != "" {
 		t.Errorf("nothing was asked, and %+v is said", o.Diagnosis)
 	}
 }
@@ -374,15 +375,15 @@ func (j *journal) Create(context.Context, string, string, string, []byte) error 
 func TestToldBeforeKept(t *testing.T) {
 	down := errors.New("down")
 	for name, test := range map[string]struct {
-		causes []diagnose.Cause
+		causes []diagnosis.Cause
 		err    error
 		want   []string
 	}{
-		"a cause":         {[]diagnose.Cause{{Check: "route/a", Confidence: checks.Certain}}, nil, []string{"sent", "done", "kept"}},
-		"a symptom":       {[]diagnose.Cause{{Check: "node/a", Confidence: checks.Symptom}}, nil, []string{"sent", "done", "kept"}},
-		"advice":          {[]diagnose.Cause{{Check: "ip/a", Confidence: checks.Advice}}, nil, []string{"sent", "done"}},
+		"a cause":         {[]diagnosis.Cause{{Check: "route/a", Confidence: checks.Certain}}, nil, []string{"sent", "done", "kept"}},
+		"a symptom":       {[]diagnosis.Cause{{Check: "node/a", Confidence: checks.Symptom}}, nil, []string{"sent", "done", "kept"}},
+		"advice":          {[]diagnosis.Cause{{Check: "ip/a", Confidence: checks.Advice}}, nil, []string{"sent", "done"}},
 		"nothing":         {nil, nil, []string{"sent", "done"}},
-		"nobody was told": {[]diagnose.Cause{{Check: "route/a", Confidence: checks.Certain}}, down, []string{"sent", "done"}},
+		"nobody was told": {[]diagnosis.Cause{{Check: "route/a", Confidence: checks.Certain}}, down, []string{"sent", "done"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := &journal{err: test.err}
@@ -428,13 +429,13 @@ func TestObserve(t *testing.T) {
 		Read:   []snapshot.Source{snapshot.Instances, snapshot.Subnets},
 		Absent: []string{"subnet-deleted"},
 	}
-	if diff := cmp.Diff(want, Observe("join-check", s, diagnose.Diagnosis{}, nil)); diff != "" {
+	if diff := cmp.Diff(want, Observe("join-check", s, diagnosis.Diagnosis{}, nil)); diff != "" {
 		t.Errorf("observation (-want +got):\n%s", diff)
 	}
 	// What could not be read is not absent.
 	delete(s.Read, snapshot.Subnets)
 	s.Subnets = nil
-	if got := Observe("join-check", s, diagnose.Diagnosis{}, nil).Absent; len(got) > 0 {
+	if got := Observe("join-check", s, diagnosis.Diagnosis{}, nil).Absent; len(got) > 0 {
 		t.Errorf("absent %q, and the subnets were not read", got)
 	}
 }
@@ -777,13 +778,13 @@ func TestTagsOfThoseNamed(t *testing.T) {
 		Nodegroups: []snapshot.Nodegroup{{Name: "caused", Tags: team("a")}, {Name: "launched", Tags: team("b")}, {Name: "other", Tags: team("c")}, {Name: "bare"}},
 		Groups:     []snapshot.Group{{Name: "own", Tags: team("d")}, {Name: "eks-launched", Tags: team("e")}, {Name: "idle", Tags: team("f")}},
 	}
-	d := diagnose.Diagnosis{Causes: []diagnose.Cause{{Nodegroups: []string{"caused", "bare", "gone"}}}}
+	d := diagnosis.Diagnosis{Causes: []diagnosis.Cause{{Nodegroups: []string{"caused", "bare", "gone"}}}}
 	launches := []report.Launch{{Nodegroup: "launched", Group: "eks-launched"}, {Group: "own"}, {}}
 	want := map[string]map[string]string{"caused": team("a"), "launched": team("b"), "own": team("d")}
 	if diff := cmp.Diff(want, tags(s, d, launches)); diff != "" {
 		t.Errorf("tags (-want +got):\n%s", diff)
 	}
-	if got := tags(s, diagnose.Diagnosis{}, nil); got != nil {
+	if got := tags(s, diagnosis.Diagnosis{}, nil); got != nil {
 		t.Errorf("nobody is named, and %v are told", got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"rollcall/shared/access/denial"
 	"rollcall/shared/checkid"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/node/activity"
@@ -158,7 +158,7 @@ func conflicts(err error) bool {
 // tags are those of the nodegroups that causes and launches name, by nodegroup:
 // channels are chosen by them. A node of an Auto Scaling group without a managed
 // nodegroup goes by that group's.
-func tags(s *snapshot.Snapshot, d diagnose.Diagnosis, launches []report.Launch) map[string]map[string]string {
+func tags(s *snapshot.Snapshot, d diagnosis.Diagnosis, launches []report.Launch) map[string]map[string]string {
 	named := namedGroups(d, launches)
 	all := map[string]map[string]string{}
 	for _, g := range s.Groups {
@@ -183,7 +183,7 @@ func tags(s *snapshot.Snapshot, d diagnose.Diagnosis, launches []report.Launch) 
 
 // namedGroups are the nodegroups that causes and launches name; a launch of a group
 // without one names that.
-func namedGroups(d diagnose.Diagnosis, launches []report.Launch) map[string]bool {
+func namedGroups(d diagnosis.Diagnosis, launches []report.Launch) map[string]bool {
 	named := map[string]bool{}
 	for _, c := range d.Causes {
 		for _, name := range c.Nodegroups {

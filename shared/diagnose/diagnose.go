@@ -7,85 +7,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
 )
 
-// Diagnosis is what a set of results says of a cluster.
-type Diagnosis struct {
-	// Causes are ordered: the first is what a person should fix first.
-	Causes []Cause `json:"causes,omitempty"`
-	// Passed tells which resources a check found well, so that an incident
-	// can be closed.
-	Passed []Passed `json:"passed,omitempty"`
-	// Unknown are the checks that could not look.
-	Unknown []Unknown `json:"unknown,omitempty"`
-}
-
-// Cause is one cause and all that it explains.
-type Cause struct {
-	Check      checks.ID         `json:"check"`
-	Confidence checks.Confidence `json:"confidence"`
-	// Resource, Covers, Title, Why, Evidence and Fix are the finding's.
-	Resource  string            `json:"resource"`
-	Covers    []string          `json:"covers"`
-	Resources []string          `json:"resources,omitempty"`
-	Title     string            `json:"title"`
-	Why       string            `json:"why"`
-	Evidence  []checks.Evidence `json:"evidence,omitempty"`
-	Fix       checks.Fix        `json:"fix,omitzero"`
-
-	Nodegroups []string `json:"nodegroups,omitempty"`
-	Instances  []string `json:"instances,omitempty"`
-	// Since is when it began, where that is known; else it is known by its instances.
-	Since time.Time `json:"since,omitzero"`
-	// Idle is the finding's: nothing waits for what it keeps from working.
-	Idle bool `json:"idle,omitempty"`
-	// Pods cannot start for it.
-	Pods         []string    `json:"pods,omitempty"`
-	Contributing []checks.ID `json:"contributing,omitempty"`
-	Symptoms     []checks.ID `json:"symptoms,omitempty"`
-	Hidden       []Hidden    `json:"hidden,omitempty"`
-	// Behind is the finding's: only these explain the cause away. Nil is all that
-	// its check comes after.
-	Behind []checks.ID `json:"behind,omitempty"`
-}
-
-// OfPods tells that pods suffer from the cause on nodes that have joined: that these are
-// Ready nodes says nothing against it.
-func (c Cause) OfPods() bool {
-	return c.Check == checkid.IPPodWithoutAddress || slices.Contains(c.Symptoms, checkid.IPPodWithoutAddress)
-}
-
-// Hidden is a failed check that a cause explains away.
-type Hidden struct {
-	Check   checks.ID `json:"check"`
-	Because checks.ID `json:"because"`
-}
-
-// Passed is a check that found resources well.
-type Passed struct {
-	Check    checks.ID         `json:"check"`
-	Covers   []string          `json:"covers"`
-	Evidence []checks.Evidence `json:"evidence,omitempty"`
-}
-
-// Unknown is a check that could not look.
-type Unknown struct {
-	Check   checks.ID          `json:"check"`
-	Covers  []string           `json:"covers,omitempty"`
-	Blocked []snapshot.Failure `json:"blocked"`
-}
-
 // causes are the faults that stand for themselves, in order.
-func (r *ranking) causes() []Cause {
-	var list []Cause
+func (r *ranking) causes() []diagnosis.Cause {
+	var list []diagnosis.Cause
 	for _, f := range r.faults {
 		if len(f.behind) == 0 {
 			c := r.cause(f)
@@ -103,7 +37,7 @@ func (r *ranking) causes() []Cause {
 			c.Evidence = append(c.Evidence, bounded(checks.ClaimEvidence(r.s, c.Instances))...)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Cause) int {
+	slices.SortStableFunc(list, func(a, b diagnosis.Cause) int {
 		return cmp.Or(
 			cmp.Compare(rank(a.Confidence), rank(b.Confidence)),
 			r.circumstance(a)-r.circumstance(b),
@@ -118,7 +52,7 @@ func (r *ranking) causes() []Cause {
 
 // unread names what the check of a cause requested and could not read, where the cause is
 // less certain than the check can be: it may be why.
-func (r *ranking) unread(c Cause) []checks.Evidence {
+func (r *ranking) unread(c diagnosis.Cause) []checks.Evidence {
 	of := r.checks[c.Check]
 	if c.Confidence == checks.Advice || rank(c.Confidence) <= rank(of.Confidence) {
 		return nil
@@ -141,7 +75,7 @@ func (r *ranking) unread(c Cause) []checks.Evidence {
 
 // notChecked is what optional checks would have told of a symptom that has no cause, with
 // the permission that is missing, or the call that was not captured.
-func (r *ranking) notChecked(c Cause) []checks.Evidence {
+func (r *ranking) notChecked(c diagnosis.Cause) []checks.Evidence {
 	var list []checks.Evidence
 	for _, u := range r.unlooked {
 		if len(c.Instances) == 0 || len(u.Covers) > 0 && !slices.ContainsFunc(c.Instances, func(id string) bool { return slices.Contains(u.Covers, id) || slices.Contains(u.Covers, r.subnet(id)) }) {
@@ -171,7 +105,7 @@ func (r *ranking) subnet(id string) string {
 }
 
 // circumstance is 1 for a cause that tells only what launches share.
-func (r *ranking) circumstance(c Cause) int {
+func (r *ranking) circumstance(c diagnosis.Cause) int {
 	if r.checks[c.Check].Circumstantial {
 		return 1
 	}
@@ -187,8 +121,8 @@ func rank(c checks.Confidence) int {
 	return len(order)
 }
 
-func (r *ranking) cause(f *fault) Cause {
-	return Cause{
+func (r *ranking) cause(f *fault) diagnosis.Cause {
+	return diagnosis.Cause{
 		Check: f.Check, Confidence: f.confidence,
 		Resource: f.Resource, Covers: f.Covers, Resources: f.Resources,
 		Title: f.Title, Why: f.Why, Evidence: bounded(f.Evidence), Fix: f.Fix,
@@ -231,7 +165,7 @@ func (r *ranking) nodegroups(instances, covers []string, launching bool) []strin
 
 // bySymptom makes causes of the symptoms that nothing explains: one for each
 // check and nodegroup, so that a burst is one message.
-func (r *ranking) bySymptom() []Cause {
+func (r *ranking) bySymptom() []diagnosis.Cause {
 	type key struct {
 		check checks.ID
 		owner string
@@ -251,7 +185,7 @@ func (r *ranking) bySymptom() []Cause {
 		}
 		groups[k] = append(groups[k], f)
 	}
-	var list []Cause
+	var list []diagnosis.Cause
 	for _, k := range order {
 		list = append(list, r.symptom(k.owner, groups[k]))
 	}
@@ -260,7 +194,7 @@ func (r *ranking) bySymptom() []Cause {
 
 // symptom is the cause that stands for a nodegroup's symptoms. Its words are
 // those of the first, and say how many there are.
-func (r *ranking) symptom(owner string, group []*fault) Cause {
+func (r *ranking) symptom(owner string, group []*fault) diagnosis.Cause {
 	c := r.cause(group[0])
 	c.Resource = owner
 	if len(group) == 1 {
@@ -335,7 +269,7 @@ func lower(title string) string {
 // most, and has no command: following one could open a network for whoever set a tag.
 // Those that nothing of the cluster launched are one cause, and what is found about
 // them is its evidence.
-func Judge(list []checks.Check, s *snapshot.Snapshot) Diagnosis {
+func Judge(list []checks.Check, s *snapshot.Snapshot) diagnosis.Diagnosis {
 	claimed, unowned := checks.Provenance(s)
 	if len(claimed)+len(unowned) == 0 {
 		return Rank(list, checks.Eval(list, s), s)
@@ -346,24 +280,24 @@ func Judge(list []checks.Check, s *snapshot.Snapshot) Diagnosis {
 	if len(claimed) > 0 {
 		// Those that are proved stay in scope: what all of them share is seen as it is.
 		with := checks.Within(s, unowned)
-		d.claim(Rank(list, checks.Eval(list, with), with), claimed, s)
+		claim(&d, Rank(list, checks.Eval(list, with), with), claimed, s)
 	}
-	i := slices.IndexFunc(d.Causes, func(c Cause) bool { return c.Check == checkid.InstanceUnowned })
+	i := slices.IndexFunc(d.Causes, func(c diagnosis.Cause) bool { return c.Check == checkid.InstanceUnowned })
 	if i >= 0 {
 		c := &d.Causes[i]
 		c.Nodegroups = nil // their tags name them
 		c.Evidence = bounded(append(possible(Rank(list, checks.Eval(list, s), s), c.Instances), c.Evidence...))
 	}
-	slices.SortStableFunc(d.Causes, func(a, b Cause) int { return rank(a.Confidence) - rank(b.Confidence) })
+	slices.SortStableFunc(d.Causes, func(a, b diagnosis.Cause) int { return rank(a.Confidence) - rank(b.Confidence) })
 	return d
 }
 
 // claim adds what another diagnosis has of instances that only their tags call the
 // cluster's.
-func (d *Diagnosis) claim(other Diagnosis, claimed []string, s *snapshot.Snapshot) {
+func claim(d *diagnosis.Diagnosis, other diagnosis.Diagnosis, claimed []string, s *snapshot.Snapshot) {
 	theirs := func(id string) bool { return slices.Contains(claimed, id) }
 	for _, c := range other.Causes {
-		has := slices.ContainsFunc(d.Causes, func(x Cause) bool { return x.Check == c.Check && x.Resource == c.Resource })
+		has := slices.ContainsFunc(d.Causes, func(x diagnosis.Cause) bool { return x.Check == c.Check && x.Resource == c.Resource })
 		if has || !slices.ContainsFunc(c.Instances, theirs) {
 			continue
 		}
@@ -380,7 +314,7 @@ func (d *Diagnosis) claim(other Diagnosis, claimed []string, s *snapshot.Snapsho
 }
 
 // unproved weakens a cause, unless it is about subnets into which the cluster launches.
-func unproved(c Cause, s *snapshot.Snapshot) Cause {
+func unproved(c diagnosis.Cause, s *snapshot.Snapshot) diagnosis.Cause {
 	outside := func(id string) bool { return !strings.HasPrefix(id, "subnet-") || !checks.LaunchesInto(s, id) }
 	if len(c.Covers) > 0 && !slices.ContainsFunc(c.Covers, outside) {
 		return c
@@ -417,7 +351,7 @@ func claimsOf(s *snapshot.Snapshot, them string) string {
 const mostPossible = 10
 
 // possible lists what a diagnosis has of instances that nothing of the cluster launched.
-func possible(d Diagnosis, instances []string) (list []checks.Evidence) {
+func possible(d diagnosis.Diagnosis, instances []string) (list []checks.Evidence) {
 	for _, c := range d.Causes {
 		var of []string
 		for _, id := range c.Instances {
@@ -450,13 +384,13 @@ func possible(d Diagnosis, instances []string) (list []checks.Evidence) {
 // The causes are ordered by confidence, then by how many instances and
 // subnets they have, then by the catalogue's order. Rank is pure: the same
 // input gives the same bytes.
-func Rank(list []checks.Check, results []checks.Result, s *snapshot.Snapshot) Diagnosis {
+func Rank(list []checks.Check, results []checks.Result, s *snapshot.Snapshot) diagnosis.Diagnosis {
 	r := newRanking(list, s)
-	var d Diagnosis
+	var d diagnosis.Diagnosis
 	for _, res := range results {
 		switch res.Outcome {
 		case checks.Pass:
-			d.Passed = append(d.Passed, Passed{Check: res.Check, Covers: res.Covers, Evidence: bounded(first(res.Evidence))})
+			d.Passed = append(d.Passed, diagnosis.Passed{Check: res.Check, Covers: res.Covers, Evidence: bounded(first(res.Evidence))})
 		case checks.Unknown:
 			if r.checks[res.Check].Optional {
 				r.unlooked = addUnknown(r.unlooked, res)
@@ -486,7 +420,7 @@ type ranking struct {
 	s      *snapshot.Snapshot
 
 	// unlooked are the Unknowns of optional checks.
-	unlooked []Unknown
+	unlooked []diagnosis.Unknown
 	// faults are what failed and is no symptom; symptoms is the rest.
 	faults   []*fault
 	symptoms []*fault
@@ -509,7 +443,7 @@ type fault struct {
 
 	contributing []checks.ID
 	signs        []checks.ID
-	hidden       []Hidden
+	hidden       []diagnosis.Hidden
 }
 
 func newRanking(list []checks.Check, s *snapshot.Snapshot) *ranking {
@@ -600,7 +534,7 @@ func (r *ranking) hide() {
 		}
 		f.behind = by
 		for _, other := range by {
-			h := Hidden{Check: f.Check, Because: other.Check}
+			h := diagnosis.Hidden{Check: f.Check, Because: other.Check}
 			if !slices.Contains(other.hidden, h) {
 				other.hidden = append(other.hidden, h)
 			}
@@ -706,12 +640,12 @@ func with(list []checks.ID, id checks.ID) []checks.ID {
 
 // addUnknown adds a check that could not look; what one check says with the
 // same failures again and again is one entry.
-func addUnknown(list []Unknown, res checks.Result) []Unknown {
-	i := slices.IndexFunc(list, func(u Unknown) bool {
+func addUnknown(list []diagnosis.Unknown, res checks.Result) []diagnosis.Unknown {
+	i := slices.IndexFunc(list, func(u diagnosis.Unknown) bool {
 		return u.Check == res.Check && slices.Equal(u.Blocked, res.Blocked)
 	})
 	if i < 0 {
-		return append(list, Unknown{Check: res.Check, Covers: slices.Clone(res.Covers), Blocked: res.Blocked})
+		return append(list, diagnosis.Unknown{Check: res.Check, Covers: slices.Clone(res.Covers), Blocked: res.Blocked})
 	}
 	list[i].Covers = slices.Compact(slices.Sorted(slices.Values(append(list[i].Covers, res.Covers...))))
 	return list

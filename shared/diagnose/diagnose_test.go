@@ -12,6 +12,7 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 	w "rollcall/shared/snapshot/snapshottest"
@@ -64,10 +65,10 @@ func TestBurstExplainsTheEmptySubnet(t *testing.T) {
 		want   said
 	}{
 		{"registered and not Ready", []func(*snapshot.Snapshot){aBurst, unready}, said{
-			Causes: []string{cause}, Hidden: []Hidden{{Check: "ip/subnet-exhausted", Because: "spot/burst-exceeds-subnet"}}, Symptoms: []checks.ID{"node/not-ready"},
+			Causes: []string{cause}, Hidden: []diagnosis.Hidden{{Check: "ip/subnet-exhausted", Because: "spot/burst-exceeds-subnet"}}, Symptoms: []checks.ID{"node/not-ready"},
 		}},
 		{"and a launch was refused", []func(*snapshot.Snapshot){aBurst, unready, aRefusal}, said{
-			Causes: []string{cause}, Hidden: []Hidden{
+			Causes: []string{cause}, Hidden: []diagnosis.Hidden{
 				{Check: "launch/subnet-full", Because: "spot/burst-exceeds-subnet"}, {Check: "ip/subnet-exhausted", Because: "spot/burst-exceeds-subnet"},
 			}, Symptoms: []checks.ID{"node/not-ready"},
 		}},
@@ -185,7 +186,7 @@ func TestOneFilterFaultOneName(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.world()
 			w.Unjoin(s, w.Node)
-			d := diagnosis(s)
+			d := diagnosed(s)
 			if len(d.Causes) == 0 {
 				t.Fatalf("no cause, want %s", tt.cause)
 			}
@@ -224,7 +225,7 @@ func TestFilterFaultsWhenBlind(t *testing.T) {
 			s := tt.world()
 			w.Unjoin(s, w.Node)
 			w.Without(s, source)
-			d := diagnosis(s)
+			d := diagnosed(s)
 			if len(d.Causes) == 0 && len(d.Unknown) == 0 {
 				t.Errorf("%s without %s: neither a cause nor an unknown", tt.name, source)
 			}
@@ -382,7 +383,7 @@ func TestOneIAMFaultOneName(t *testing.T) {
 			s := tt.world()
 			w.Unjoin(s, w.Node)
 			tt.breakIt(s)
-			d := diagnosis(s)
+			d := diagnosed(s)
 			if len(d.Causes) == 0 {
 				t.Fatal("no cause")
 			}
@@ -408,7 +409,7 @@ func TestNewerCNIOnAnOldPolicy(t *testing.T) {
 	ownCNIRole("ec2:*")(s)
 	s.CNI.Image = "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.22.1-eksbuild.2"
 	s.Roles[1].Policies = append(s.Roles[1].Policies, snapshot.Policy{Name: "lock", Document: `{"Statement":{"Effect":"Deny","Action":"ec2:DescribeSecurityGroups","Resource":"*"}}`})
-	d := diagnosis(s)
+	d := diagnosed(s)
 	if len(d.Causes) != 1 || d.Causes[0].Check != "iam/cni-role-policies" || !slices.Equal(d.Causes[0].Symptoms, []checks.ID{"node/not-ready"}) {
 		t.Errorf("causes %+v, want iam/cni-role-policies alone", d.Causes)
 	}
@@ -421,7 +422,7 @@ func TestTwoIAMFaults(t *testing.T) {
 	noWayOut(s)
 	s.AccessEntries, s.Principals = nil, nil
 	var got []checks.ID
-	for _, c := range diagnosis(s).Causes {
+	for _, c := range diagnosed(s).Causes {
 		got = append(got, c.Check)
 	}
 	if want := []checks.ID{"route/no-egress", "iam/access-missing"}; !slices.Equal(got, want) {
@@ -509,7 +510,7 @@ func TestFailedLaunches(t *testing.T) {
 			for _, breakIt := range tt.faults {
 				breakIt(s)
 			}
-			if diff := cmp.Diff(tt.want, short(diagnosis(s))); diff != "" {
+			if diff := cmp.Diff(tt.want, short(diagnosed(s))); diff != "" {
 				t.Errorf("diagnosis (-want +got):\n%s", diff)
 			}
 		})
@@ -524,7 +525,7 @@ func TestContributorGivesItsFacts(t *testing.T) {
 	for _, breakIt := range []func(*snapshot.Snapshot){unready, full, refused(fullText)} {
 		breakIt(s)
 	}
-	c := diagnosis(s).Causes[0]
+	c := diagnosed(s).Causes[0]
 	if !slices.ContainsFunc(c.Evidence, func(e checks.Evidence) bool { return e.What == "Addresses of "+w.Private }) {
 		t.Errorf("no arithmetic in %v", c.Evidence)
 	}
@@ -533,7 +534,7 @@ func TestContributorGivesItsFacts(t *testing.T) {
 	}
 	w.Join(s, w.Node)
 	s.Nodes = s.Nodes[1:]
-	if c := diagnosis(s).Causes[0]; len(c.Instances) != 0 || !slices.Equal(c.Nodegroups, []string{w.Nodegroup}) {
+	if c := diagnosed(s).Causes[0]; len(c.Instances) != 0 || !slices.Equal(c.Nodegroups, []string{w.Nodegroup}) {
 		t.Errorf("without instances: %v, nodegroups %v", c.Instances, c.Nodegroups)
 	}
 }
@@ -568,7 +569,7 @@ func TestEveryFailedLaunchIsNamedAlone(t *testing.T) {
 		s := w.PrivateWithNAT()
 		refused(text)(s)
 		var certain []checks.ID
-		for _, c := range diagnosis(s).Causes {
+		for _, c := range diagnosed(s).Causes {
 			if c.Confidence == checks.Certain {
 				certain = append(certain, c.Check)
 			}
@@ -629,9 +630,9 @@ func TestLeakExplainsTheShortage(t *testing.T) {
 		exhausted = "ip/subnet-exhausted " + w.Private
 	)
 	type list = []func(*snapshot.Snapshot)
-	behind := func(ids ...checks.ID) (all []Hidden) {
+	behind := func(ids ...checks.ID) (all []diagnosis.Hidden) {
 		for _, id := range ids {
-			all = append(all, Hidden{Check: id, Because: "ip/leaked-interfaces"})
+			all = append(all, diagnosis.Hidden{Check: id, Because: "ip/leaked-interfaces"})
 		}
 		return all
 	}
@@ -659,7 +660,7 @@ func TestLeakExplainsTheShortage(t *testing.T) {
 			Causes: []string{leaked, "launch/subnet-full " + w.Private}, Hidden: behind("ip/subnet-exhausted"), Symptoms: []checks.ID{"node/not-ready"},
 		}},
 		{"a burst of far more than the leak", list{aBurst, unready, aLeak(1)}, said{
-			Causes: []string{"spot/burst-exceeds-subnet " + w.Private, leaked}, Hidden: []Hidden{{Check: "ip/subnet-exhausted", Because: "spot/burst-exceeds-subnet"}}, Symptoms: []checks.ID{"node/not-ready"},
+			Causes: []string{"spot/burst-exceeds-subnet " + w.Private, leaked}, Hidden: []diagnosis.Hidden{{Check: "ip/subnet-exhausted", Because: "spot/burst-exceeds-subnet"}}, Symptoms: []checks.ID{"node/not-ready"},
 		}},
 		{"a burst that had fit without the leak", list{aBurst, unready, aLeak(24)}, said{
 			Causes: []string{leaked}, Hidden: behind("ip/subnet-exhausted", "spot/burst-exceeds-subnet"), Symptoms: []checks.ID{"node/not-ready"},
@@ -680,7 +681,7 @@ func TestLeakExplainsTheShortage(t *testing.T) {
 			for _, f := range tt.faults {
 				f(s)
 			}
-			if diff := cmp.Diff(tt.want, short(diagnosis(s))); diff != "" {
+			if diff := cmp.Diff(tt.want, short(diagnosed(s))); diff != "" {
 				t.Errorf("diagnosis (-want +got):\n%s", diff)
 			}
 		})
@@ -694,7 +695,7 @@ func TestLeakIsToldByItsSize(t *testing.T) {
 		s := w.PrivateWithNAT()
 		w.Subnet(s, w.Private).Free = 100
 		aLeak(n)(s)
-		d := diagnosis(s)
+		d := diagnosed(s)
 		if len(d.Causes) != 1 || d.Causes[0].Confidence != want {
 			t.Errorf("%d interfaces: causes %+v, want one that is %s", n, d.Causes, want)
 		}
@@ -707,7 +708,7 @@ func TestLeakExplainsWhatWillNotFit(t *testing.T) {
 	list := checks.OfAddresses()
 	for most, want := range map[int]said{
 		7: {Causes: []string{"ip/leaked-interfaces " + w.Private}, // 6 x 20 = 120 of 30 + 100
-			Hidden: []Hidden{{Check: "ip/scale-out-will-not-fit", Because: "ip/leaked-interfaces"}}},
+			Hidden: []diagnosis.Hidden{{Check: "ip/scale-out-will-not-fit", Because: "ip/leaked-interfaces"}}},
 		20: {Causes: []string{"ip/scale-out-will-not-fit " + w.Private, "ip/leaked-interfaces " + w.Private}},
 	} {
 		s := w.PrivateWithNAT()
@@ -793,7 +794,7 @@ func TestMachineFaultsHaveOneName(t *testing.T) {
 			s := w.PrivateWithNAT()
 			w.Unjoin(s, w.Node)
 			tt.breakIt(s)
-			d := diagnosis(s)
+			d := diagnosed(s)
 			var certain []string
 			for _, c := range d.Causes {
 				if c.Confidence == checks.Certain {
@@ -819,8 +820,8 @@ func TestTheConsoleIsHiddenByItsCause(t *testing.T) {
 	w.Unjoin(s, w.Node)
 	noWayOut(s)
 	wrote(strings.Repeat(timeout, 9))(s)
-	got := short(diagnosis(s))
-	if !slices.Equal(got.Causes, []string{"route/no-egress " + w.PrivateRTB}) || !slices.Contains(got.Hidden, Hidden{Check: "instance/console-error", Because: "route/no-egress"}) {
+	got := short(diagnosed(s))
+	if !slices.Equal(got.Causes, []string{"route/no-egress " + w.PrivateRTB}) || !slices.Contains(got.Hidden, diagnosis.Hidden{Check: "instance/console-error", Because: "route/no-egress"}) {
 		t.Errorf("diagnosis %+v, want route/no-egress with instance/console-error hidden by it", got)
 	}
 }
@@ -834,7 +835,7 @@ func TestAddonWithoutNodesIsASymptom(t *testing.T) {
 	w.Unjoin(s, w.Node)
 	degraded(s)
 	noWayOut(s)
-	got := short(diagnosis(s))
+	got := short(diagnosed(s))
 	if !slices.Equal(got.Causes, []string{"route/no-egress " + w.PrivateRTB}) || !slices.Contains(got.Symptoms, "addon/degraded") {
 		t.Errorf("diagnosis %+v, want route/no-egress with the symptom addon/degraded", got)
 	}
@@ -842,7 +843,7 @@ func TestAddonWithoutNodesIsASymptom(t *testing.T) {
 	s = w.PrivateWithNAT()
 	w.Unjoin(s, w.Node)
 	degraded(s)
-	for _, c := range diagnosis(s).Causes {
+	for _, c := range diagnosed(s).Causes {
 		if c.Confidence != checks.Symptom {
 			t.Errorf("%s, want only symptoms: nothing explains them", line(c))
 		}
@@ -872,7 +873,7 @@ func TestLikelyMachineFaults(t *testing.T) {
 		s := w.PrivateWithNAT()
 		w.Unjoin(s, w.Node)
 		tt.breakIt(s)
-		d := diagnosis(s)
+		d := diagnosed(s)
 		if len(d.Causes) != 1 || d.Causes[0].Check != tt.cause || d.Causes[0].Confidence != checks.Likely || len(d.Causes[0].Symptoms) != 1 {
 			t.Errorf("%s: %+v, want one likely cause %s with the symptom", name, short(d), tt.cause)
 		}
@@ -880,7 +881,7 @@ func TestLikelyMachineFaults(t *testing.T) {
 	// A Ready node's certificate that waits is advice.
 	s := w.PrivateWithNAT()
 	s.CSRs = []snapshot.CSR{{Name: "csr-1", Signer: "kubernetes.io/kubelet-serving", Username: "test", Created: s.Time.Add(-time.Hour)}}
-	if d := diagnosis(s); len(d.Causes) != 1 || d.Causes[0].Check != "node/csr-pending" || d.Causes[0].Confidence != checks.Advice {
+	if d := diagnosed(s); len(d.Causes) != 1 || d.Causes[0].Check != "node/csr-pending" || d.Causes[0].Confidence != checks.Advice {
 		t.Errorf("a pending certificate: %+v, want advice", short(d))
 	}
 }
@@ -925,7 +926,7 @@ func TestNodegroupIssuesHaveOneName(t *testing.T) {
 			for _, breakIt := range tt.faults {
 				breakIt(s)
 			}
-			d := diagnosis(s)
+			d := diagnosed(s)
 			var got []string
 			for _, c := range d.Causes {
 				if c.Confidence != checks.Advice {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
@@ -117,7 +118,7 @@ func TestUnprovedNamesNodeClaims(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			list := Judge(checks.OfLaunches(), stranger(pooled, test.change)).Causes
-			i := slices.IndexFunc(list, func(c Cause) bool { return c.Check == "route/no-egress" })
+			i := slices.IndexFunc(list, func(c diagnosis.Cause) bool { return c.Check == "route/no-egress" })
 			if i < 0 || !strings.HasSuffix(list[i].Why, test.want) {
 				t.Errorf("%+v, want a cause that ends with %q", list, test.want)
 			}
@@ -137,7 +138,7 @@ func TestManyUnownedAreOneCause(t *testing.T) {
 	for i := range s.Groups {
 		s.Groups[i].Instances = slices.DeleteFunc(s.Groups[i].Instances, func(m snapshot.GroupInstance) bool { return strings.HasPrefix(m.ID, "i-0stranger") })
 	}
-	var causes []Cause
+	var causes []diagnosis.Cause
 	for _, c := range Judge(checks.OfLaunches(), s).Causes {
 		if c.Confidence != checks.Advice {
 			causes = append(causes, c)

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
 )
 
@@ -38,7 +39,7 @@ func sign(id string) checks.Result { return fail("d/symptom", id, []string{id}, 
 func ids(list ...string) []string { return list }
 
 // line is a cause on one line.
-func line(c Cause) string {
+func line(c diagnosis.Cause) string {
 	text := fmt.Sprintf("%s %s %s %v", c.Confidence, c.Check, c.Resource, c.Instances)
 	if len(c.Nodegroups) > 0 {
 		text += fmt.Sprintf(" of %v", c.Nodegroups)
@@ -217,9 +218,9 @@ func TestPassedAndUnknown(t *testing.T) {
 		{Check: "a/cause", Finding: checks.Finding{Outcome: checks.Pass, Covers: ids("subnet-1"), Evidence: []checks.Evidence{{What: "rtb-1", Value: "0.0.0.0/0 → nat-1"}}}},
 		unknown("a/cause", "subnet-3"), unknown("a/cause", "subnet-2", "subnet-3"), unknown("b/after-a"),
 	}, &snapshot.Snapshot{})
-	want := Diagnosis{
-		Passed: []Passed{{Check: "a/cause", Covers: ids("subnet-1"), Evidence: []checks.Evidence{{What: "rtb-1", Value: "0.0.0.0/0 → nat-1"}}}},
-		Unknown: []Unknown{
+	want := diagnosis.Diagnosis{
+		Passed: []diagnosis.Passed{{Check: "a/cause", Covers: ids("subnet-1"), Evidence: []checks.Evidence{{What: "rtb-1", Value: "0.0.0.0/0 → nat-1"}}}},
+		Unknown: []diagnosis.Unknown{
 			{Check: "a/cause", Covers: ids("subnet-2", "subnet-3"), Blocked: denied},
 			{Check: "b/after-a", Blocked: denied},
 		},
@@ -238,7 +239,7 @@ func TestDiagnosisRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got Diagnosis
+	var got diagnosis.Diagnosis
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}

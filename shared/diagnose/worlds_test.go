@@ -11,12 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
 	w "rollcall/shared/snapshot/snapshottest"
 	"rollcall/tools/testfull"
 )
 
-func diagnosis(s *snapshot.Snapshot) Diagnosis {
+func diagnosed(s *snapshot.Snapshot) diagnosis.Diagnosis {
 	// What only sees ahead explains no launch: subnet-watch judges it by itself.
 	all := slices.DeleteFunc(checks.All(), func(c checks.Check) bool { return c.Predictive && !strings.Contains(string(c.ID), "leak") })
 	return Rank(all, checks.Eval(all, s), s)
@@ -155,7 +156,7 @@ func TestOneFaultOneName(t *testing.T) {
 				s.Nodes = []snapshot.Node{{Name: "n", Instance: w.Node, Ready: snapshot.Condition{Status: "False"}}}
 			}
 			var certain []checks.ID
-			d := diagnosis(s)
+			d := diagnosed(s)
 			for _, c := range d.Causes {
 				if c.Confidence == checks.Certain {
 					certain = append(certain, c.Check)
@@ -185,7 +186,7 @@ func TestHealthyWorldsHaveNoCause(t *testing.T) {
 	for name, s := range map[string]*snapshot.Snapshot{
 		"private with NAT": w.PrivateWithNAT(), "public": w.PublicOnly(), "endpoints only": w.EndpointsOnly(), "main table": w.MainTable(),
 	} {
-		d := diagnosis(s)
+		d := diagnosed(s)
 		if len(d.Causes) > 0 || len(d.Unknown) > 0 {
 			t.Errorf("%s: causes %v, unknown %v, want none", name, d.Causes, d.Unknown)
 		}
@@ -207,13 +208,13 @@ func TestNoFalseAlarmWhenBlind(t *testing.T) {
 				s := world()
 				w.Without(s, a)
 				w.Without(s, b)
-				d := diagnosis(s)
+				d := diagnosed(s)
 				if len(d.Causes) > 0 {
 					t.Errorf("without %s and %s: %s, want no cause", a, b, line(d.Causes[0]))
 				}
 				for _, c := range checks.All() {
 					blind := slices.Contains(c.Needs, a) || slices.Contains(c.Needs, b)
-					passed := slices.ContainsFunc(d.Passed, func(p Passed) bool { return p.Check == c.ID })
+					passed := slices.ContainsFunc(d.Passed, func(p diagnosis.Passed) bool { return p.Check == c.ID })
 					if blind && passed {
 						t.Errorf("without %s and %s: %s passes", a, b, c.ID)
 					}
@@ -233,7 +234,7 @@ func TestBlindIsNeverHealthy(t *testing.T) {
 			s := tt.world()
 			w.Unjoin(s, w.Node)
 			w.Without(s, source)
-			if d := diagnosis(s); len(d.Causes) == 0 && len(d.Unknown) == 0 {
+			if d := diagnosed(s); len(d.Causes) == 0 && len(d.Unknown) == 0 {
 				t.Errorf("%s without %s: neither a cause nor an unknown", tt.name, source)
 			}
 		}
@@ -252,7 +253,7 @@ func burst(n int) *snapshot.Snapshot {
 }
 
 func TestABurstIsOneCause(t *testing.T) {
-	d := diagnosis(burst(200))
+	d := diagnosed(burst(200))
 	if len(d.Causes) != 1 || len(d.Causes[0].Instances) != 200 {
 		t.Fatalf("%d causes, the first with %d instances, want 1 with 200", len(d.Causes), len(d.Causes[0].Instances))
 	}
@@ -264,7 +265,7 @@ func BenchmarkDiagnose(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				diagnosis(s)
+				diagnosed(s)
 			}
 		})
 	}
@@ -273,12 +274,12 @@ func BenchmarkDiagnose(b *testing.B) {
 // said is what a diagnosis says, in short.
 type said struct {
 	Causes       []string // "check resource", in their order
-	Hidden       []Hidden
+	Hidden       []diagnosis.Hidden
 	Contributing []checks.ID
 	Symptoms     []checks.ID
 }
 
-func short(d Diagnosis) said {
+func short(d diagnosis.Diagnosis) said {
 	var s said
 	for _, c := range d.Causes {
 		s.Causes = append(s.Causes, string(c.Check)+" "+c.Resource)
@@ -401,7 +402,7 @@ func TestTwoFaults(t *testing.T) {
 			w.Subnet(s, w.Private).IPv6 = []netip.Prefix{netip.MustParsePrefix("2600:1f14:0:ab00::/64")}
 		}}, said{
 			Causes: []string{none},
-			Hidden: []Hidden{{Check: "route/ipv6-no-egress", Because: "route/no-egress"}},
+			Hidden: []diagnosis.Hidden{{Check: "route/ipv6-no-egress", Because: "route/no-egress"}},
 			// The role lacks what the network plugin needs for IPv6.
 			Contributing: []checks.ID{"iam/role-policies"},
 			Symptoms:     []checks.ID{"node/not-registered"},
@@ -413,7 +414,7 @@ func TestTwoFaults(t *testing.T) {
 			w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local(), w.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a")}
 		}, endpointFor("ec2")}, said{
 			Causes:   []string{none},
-			Hidden:   []Hidden{{Check: "endpoint/missing", Because: "route/no-egress"}},
+			Hidden:   []diagnosis.Hidden{{Check: "endpoint/missing", Because: "route/no-egress"}},
 			Symptoms: []checks.ID{"node/not-registered"},
 		}},
 		{"stuck NAT gateway and a full subnet", list{natStuck, full}, said{
@@ -442,7 +443,7 @@ func TestTwoFaults(t *testing.T) {
 			for _, breakIt := range tt.faults {
 				breakIt(s)
 			}
-			if diff := cmp.Diff(tt.want, short(diagnosis(s))); diff != "" {
+			if diff := cmp.Diff(tt.want, short(diagnosed(s))); diff != "" {
 				t.Errorf("diagnosis (-want +got):\n%s", diff)
 			}
 		})
@@ -499,7 +500,7 @@ func TestOneFaultOfAStartHasOneName(t *testing.T) {
 			s := w.PrivateWithNAT()
 			w.Unjoin(s, w.Node)
 			tt.fault(s)
-			d := diagnosis(s)
+			d := diagnosed(s)
 			var certain []checks.ID
 			for _, c := range d.Causes {
 				if c.Confidence == checks.Certain {
@@ -526,7 +527,7 @@ func TestStartContributesToCertainCauses(t *testing.T) {
 	i.Metadata.HopLimit = 1
 	i.Groups = []string{"sg-0mine"}
 	s.LaunchTemplates[0].Groups = []string{"sg-0mine"}
-	got := short(diagnosis(s))
+	got := short(diagnosed(s))
 	if len(got.Causes) == 0 || got.Causes[0] != "route/no-egress "+w.PrivateRTB {
 		t.Fatalf("causes %q, want route/no-egress first", got.Causes)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/response"
@@ -182,7 +182,7 @@ func TestWhatIsLeftOutToFit(t *testing.T) {
 			t.Errorf("%s: where all of it fits (-want +got):\n%s", name, diff)
 		}
 		// No further kind is left out.
-		inc.Cause = diagnose.Cause{Title: big}
+		inc.Cause = diagnosis.Cause{Title: big}
 		inc.Facts = append(inc.Facts, report.Fact{What: "a", Value: big})
 		if got := inc.Fit(1); got.Size() <= 1 || !got.Opened.Equal(at(0)) || got.Cause.Title != big {
 			t.Errorf("%s: where nothing helps it is %+v", name, got)

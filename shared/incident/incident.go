@@ -18,7 +18,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -54,7 +54,7 @@ type Incident struct {
 	Resolution Resolution `json:"ending,omitempty"`
 
 	// Cause is the newest diagnosis of it.
-	Cause diagnose.Cause `json:"cause"`
+	Cause diagnosis.Cause `json:"cause"`
 	// Covers are all subnets or instances that it ever covered.
 	Covers []string `json:"covers"`
 	// Launches are the affected launches. At most MaxLaunches are kept by
@@ -633,7 +633,7 @@ type Then struct {
 	// Launches are those of then, where the incident knows others by now: it
 	// came back before the note was sent. The first MaxNamed.
 	Launches  []report.Launch    `json:"launches,omitempty"`
-	Cause     diagnose.Cause     `json:"cause"` // without its evidence
+	Cause     diagnosis.Cause    `json:"cause"` // without its evidence
 	ClearedBy []finding.Evidence `json:"clearedBy,omitempty"`
 	Proof     *report.Launch     `json:"proof,omitempty"`
 }

@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/remedy"
@@ -38,7 +38,7 @@ func TestCapacityIn(t *testing.T) {
 		return report.Launch{Instance: "i-ok", Group: group, Status: report.Joined}
 	}
 	caused := func(inc incident.Incident, nodegroups ...string) incident.Incident {
-		inc.Cause = diagnose.Cause{Nodegroups: nodegroups}
+		inc.Cause = diagnosis.Cause{Nodegroups: nodegroups}
 		return inc
 	}
 	of := func(list ...report.Launch) incident.Incident { return incident.Incident{Launches: list, Affected: 7} }
@@ -351,7 +351,7 @@ func TestByItself(t *testing.T) {
 
 // A cause of pods on Ready nodes has no launch to wait for, until one fails for it too.
 func TestPodsNeedNoNode(t *testing.T) {
-	pods := diagnose.Cause{Check: checkid.InstanceMaxPods, Symptoms: []checkid.ID{checkid.IPPodWithoutAddress}}
+	pods := diagnosis.Cause{Check: checkid.InstanceMaxPods, Symptoms: []checkid.ID{checkid.IPPodWithoutAddress}}
 	for affected, want := range []bool{true, false} {
 		inc := incident.Incident{Key: report.Key{Check: pods.Check}, Cause: pods, Affected: affected}
 		if got := inc.ByItself(); got != want {

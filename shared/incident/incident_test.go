@@ -6,7 +6,7 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/report"
 )
 
@@ -50,7 +50,7 @@ func TestWantsLine(t *testing.T) {
 	minutes := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
 	critical := Incident{
 		Key: report.Key{Check: checkid.RouteNoEgress}, State: Open, Opened: noon, Affected: 1,
-		Cause: diagnose.Cause{Confidence: catalog.Certain}, Launches: []report.Launch{{Instance: "i-1", Status: report.Missed}},
+		Cause: diagnosis.Cause{Confidence: catalog.Certain}, Launches: []report.Launch{{Instance: "i-1", Status: report.Missed}},
 	}
 	warning := critical
 	warning.Affected, warning.Launches = 0, nil
@@ -109,7 +109,7 @@ func TestGotWorse(t *testing.T) {
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	critical := Incident{
 		Key: report.Key{Check: checkid.RouteNoEgress}, State: Open, Opened: noon, Affected: 1,
-		Cause: diagnose.Cause{Confidence: catalog.Certain}, Launches: []report.Launch{{Instance: "i-1", Status: report.Missed}},
+		Cause: diagnosis.Cause{Confidence: catalog.Certain}, Launches: []report.Launch{{Instance: "i-1", Status: report.Missed}},
 	}
 	cleared := critical
 	cleared.State = Cleared

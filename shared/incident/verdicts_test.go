@@ -9,7 +9,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/remedy"
@@ -291,7 +291,7 @@ func TestSubject(t *testing.T) {
 	tags := map[string]map[string]string{"workers": {"team": "payments"}}
 	inc := incident.Incident{
 		Key:      report.Key{Spoke: payments, Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"},
-		Cause:    diagnose.Cause{Nodegroups: []string{"workers", "batch"}},
+		Cause:    diagnosis.Cause{Nodegroups: []string{"workers", "batch"}},
 		Launches: []report.Launch{{Nodegroup: "workers", Group: "eks-workers"}, {Group: "own-group"}, {Nodegroup: "a"}, {}},
 		Tags:     tags,
 	}

@@ -19,7 +19,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/chart"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
@@ -312,7 +312,7 @@ func TestChannelOfACutOffPost(t *testing.T) {
 func leaking(png string) report.Observation {
 	obs := notifytest.Observation()
 	obs.By = "subnet-watch"
-	obs.Diagnosis.Causes = []diagnose.Cause{{
+	obs.Diagnosis.Causes = []diagnosis.Cause{{
 		Check: "ip/leaked-interfaces", Confidence: catalog.Certain, Resource: notifytest.Subnet, Covers: []string{notifytest.Subnet}, Nodegroups: []string{"workers"},
 		Title: "31 addresses of " + notifytest.Subnet + " are held by 4 dead nodes", Why: "12 interfaces are left behind.",
 	}}
@@ -321,7 +321,7 @@ func leaking(png string) report.Observation {
 
 func givenBack(png string) report.Observation {
 	obs := notifytest.Observation()
-	obs.Diagnosis.Passed = []diagnose.Passed{{Check: "ip/leaked-interfaces", Covers: []string{notifytest.Subnet}, Evidence: []finding.Evidence{{What: notifytest.Subnet, Value: "31 addresses back; 12 interfaces of 4 dead nodes"}}}}
+	obs.Diagnosis.Passed = []diagnosis.Passed{{Check: "ip/leaked-interfaces", Covers: []string{notifytest.Subnet}, Evidence: []finding.Evidence{{What: notifytest.Subnet, Value: "31 addresses back; 12 interfaces of 4 dead nodes"}}}}
 	return charted(obs, png)
 }
 

@@ -21,6 +21,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
 )
 
@@ -361,14 +362,14 @@ type Verdict struct {
 	// would keep its nodes from joining, or is advice, the first to be mended
 	// first.
 	Refused []Refusal
-	Causes  []diagnose.Cause
-	Unknown []diagnose.Unknown
+	Causes  []diagnosis.Cause
+	Unknown []diagnosis.Unknown
 }
 
 // Fails tells that it would not be made, or that nodes would not join. What is
 // only possible may do harm to nodes that join.
 func (v Verdict) Fails() bool {
-	return len(v.Refused) > 0 || slices.ContainsFunc(v.Causes, func(c diagnose.Cause) bool {
+	return len(v.Refused) > 0 || slices.ContainsFunc(v.Causes, func(c diagnosis.Cause) bool {
 		return c.Confidence == checks.Certain || c.Confidence == checks.Likely
 	})
 }
@@ -414,7 +415,7 @@ func (d *Draft) Judge() Verdict {
 // nobody says otherwise: pods do not reach the metadata service (Karpenter,
 // "spec.metadataOptions", defaults; EKS best practices, "Restrict access to the instance
 // profile assigned to the worker node").
-func (d *Draft) byDesign(c diagnose.Cause) bool {
+func (d *Draft) byDesign(c diagnosis.Cause) bool {
 	return c.Check == checkid.InstanceIMDS && c.Confidence == checks.Possible && len(d.fleets) > 0 &&
 		!slices.ContainsFunc(d.fleets, func(n *nodes) bool { return n.class == nil || n.class.Metadata.HopLimit != 0 })
 }
@@ -427,7 +428,7 @@ func kept(r snapshot.Reason) bool {
 }
 
 // told tells that a refusal says already what a cause says.
-func (v Verdict) told(c diagnose.Cause) bool {
+func (v Verdict) told(c diagnosis.Cause) bool {
 	return slices.ContainsFunc(v.Refused, func(r Refusal) bool {
 		return slices.ContainsFunc(append(slices.Clone(c.Resources), c.Resource), func(id string) bool { return slices.Contains(r.about, id) })
 	})
@@ -435,7 +436,7 @@ func (v Verdict) told(c diagnose.Cause) bool {
 
 // would words a cause for what is only planned: nothing of it is to be replaced,
 // and there is no instance to be looked at or to change.
-func would(c diagnose.Cause) diagnose.Cause {
+func would(c diagnosis.Cause) diagnosis.Cause {
 	c.Symptoms = nil
 	if strings.Contains(c.Fix.Command, plannedPrefix) {
 		c.Fix.Command = ""

@@ -10,7 +10,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/facts"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
 )
 
@@ -53,9 +53,9 @@ const (
 type refusing struct {
 	*Draft
 	list    []Refusal
-	unknown []diagnose.Unknown
+	unknown []diagnosis.Unknown
 	// advice is what is said and keeps nothing from being made.
-	advice []diagnose.Cause
+	advice []diagnosis.Cause
 }
 
 func (d *Draft) refusals() *refusing {
@@ -95,7 +95,7 @@ func (r *refusing) refuse(id checks.ID, field, source, fix, title, why string, a
 
 // blind notes what a rule needed and could not see.
 func (r *refusing) blind(id checks.ID, field string, f snapshot.Failure) {
-	r.unknown = append(r.unknown, diagnose.Unknown{Check: refused + id, Covers: []string{field}, Blocked: []snapshot.Failure{f}})
+	r.unknown = append(r.unknown, diagnosis.Unknown{Check: refused + id, Covers: []string{field}, Blocked: []snapshot.Failure{f}})
 }
 
 func (p *NodegroupPlan) refuse(r *refusing) {
@@ -459,7 +459,7 @@ func (r *refusing) offered(field string, n *nodes) {
 	}
 	what := strings.Join(n.types, ", ")
 	if len(with) > 0 {
-		r.advice = append(r.advice, diagnose.Cause{
+		r.advice = append(r.advice, diagnosis.Cause{
 			Check: refused + "type-offering", Title: strings.Join(without, ", ") + " does not have " + what, Confidence: checks.Advice, Resource: field,
 			Why: "EC2 does not offer " + what + " in " + strings.Join(without, ", ") + ": all nodes would stand in " + strings.Join(with, ", ") + ".",
 			Fix: checks.Fix{Text: "Name a type that all zones have beside it, or leave the zone's subnets out."},

@@ -6,16 +6,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 )
 
 func TestLaunchesOf(t *testing.T) {
 	obs := Observation{Launches: []Launch{{Instance: "i-1", Status: Joined}, {Instance: "i-2", Status: Missed}}}
-	ofNodes := diagnose.Cause{Check: checkid.IPLeakedInterfaces, Instances: []string{"i-1", "i-2", "i-3"}}
+	ofNodes := diagnosis.Cause{Check: checkid.IPLeakedInterfaces, Instances: []string{"i-1", "i-2", "i-3"}}
 	ofPods := ofNodes
 	ofPods.Symptoms = []checkid.ID{checkid.IPPodWithoutAddress}
 	for name, test := range map[string]struct {
-		cause diagnose.Cause
+		cause diagnosis.Cause
 		want  []string
 	}{
 		"of launches":     {ofNodes, []string{"i-1", "i-2", "i-3"}},

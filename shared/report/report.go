@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
@@ -44,7 +44,7 @@ type Observation struct {
 	Whose string   `json:"-"`
 
 	// Diagnosis is what the checks said.
-	Diagnosis diagnose.Diagnosis `json:"diagnosis"`
+	Diagnosis diagnosis.Diagnosis `json:"diagnosis"`
 	// Launches are the launches looked at, and how each stands now.
 	Launches []Launch `json:"launches,omitempty"`
 	// Facts is what a person would look up next, in the thread: the
@@ -153,7 +153,7 @@ func (obs Observation) Key(check checkid.ID, resource string) Key {
 
 // LaunchesOf are the launches that a cause keeps from joining. Ready nodes whose pods wait
 // are not among them: that a node joins proves nothing about a cause of pods.
-func (obs Observation) LaunchesOf(cause diagnose.Cause) []Launch {
+func (obs Observation) LaunchesOf(cause diagnosis.Cause) []Launch {
 	list := make([]Launch, 0, len(cause.Instances))
 	for _, id := range cause.Instances {
 		if l := obs.LaunchOf(id); l.Status != Joined || !cause.OfPods() {
@@ -890,7 +890,7 @@ func (obs Observation) part(k int, own, instance func(string) bool) Observation 
 	for _, u := range obs.Diagnosis.Unknown {
 		whole := len(u.Covers) == 0 // it covers the whole scope
 		if u.Covers = keep(u.Covers, k == 0); whole || len(u.Covers) > 0 {
-			p.Diagnosis.Unknown = append(p.Diagnosis.Unknown, diagnose.Unknown{Check: u.Check, Covers: u.Covers, Blocked: u.Blocked})
+			p.Diagnosis.Unknown = append(p.Diagnosis.Unknown, diagnosis.Unknown{Check: u.Check, Covers: u.Covers, Blocked: u.Blocked})
 		}
 	}
 	return p

@@ -20,7 +20,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/overview"
 	"rollcall/shared/remedy"
@@ -73,8 +73,8 @@ func names(list []report.Launch) []string {
 }
 
 // noEgress is the cause of the route story.
-func noEgress() diagnose.Cause {
-	return diagnose.Cause{
+func noEgress() diagnosis.Cause {
+	return diagnosis.Cause{
 		Check: "route/no-egress", Confidence: catalog.Certain,
 		Resource: "rtb-0cd2e3f4a5b6c7d8e", Covers: []string{"subnet-0ab1c2d3e4f5a6b7c"},
 		Title: "subnet-0ab1c2d3e4f5a6b7c has no route to the internet",
@@ -92,11 +92,11 @@ func noEgress() diagnose.Cause {
 			Remedy:  "add-nat-route",
 		},
 		Nodegroups: []string{"workers"},
-		Hidden:     []diagnose.Hidden{{Check: "node/not-registered", Because: "route/no-egress"}},
+		Hidden:     []diagnosis.Hidden{{Check: "node/not-registered", Because: "route/no-egress"}},
 	}
 }
 
-func incidentOf(c diagnose.Cause, list []report.Launch) incident.Incident {
+func incidentOf(c diagnosis.Cause, list []report.Launch) incident.Incident {
 	return incident.Incident{
 		Key:     report.Key{Cluster: "prod", Check: c.Check, Resource: c.Resource},
 		Account: "111122223333", Region: "us-west-2", Partition: "aws",
@@ -183,8 +183,8 @@ func about(n incident.Note, of incident.Offer) incident.Note {
 	return n
 }
 
-func notRegistered() diagnose.Cause {
-	return diagnose.Cause{
+func notRegistered() diagnosis.Cause {
+	return diagnosis.Cause{
 		Check: "node/not-registered", Confidence: catalog.Symptom, Resource: launch(0, "").Instance,
 		Title: launch(0, "").Instance + " has not registered as a node",
 		Why:   launch(0, "").Instance + " has been running for 5 min 2 s; no node of the cluster has its provider id.",
@@ -200,8 +200,8 @@ func notRegistered() diagnose.Cause {
 	}
 }
 
-func cannotLook() diagnose.Cause {
-	return diagnose.Cause{
+func cannotLook() diagnosis.Cause {
+	return diagnosis.Cause{
 		Check: incident.CannotLook, Confidence: catalog.Possible, Resource: "ec2:DescribeRouteTables",
 		Title:    "cannot look at the route tables: ec2:DescribeRouteTables is denied",
 		Why:      "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well.",
@@ -248,7 +248,7 @@ func scenes() []scene {
 
 	ended1 := launches(1, report.Gone)
 	ended1[0].Ended, ended1[0].EndedWhy = began.Add(40*time.Second), "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state"
-	early := diagnose.Cause{
+	early := diagnosis.Cause{
 		Check: "instance/ended-early", Confidence: catalog.Certain, Resource: ended1[0].Instance,
 		Title: ended1[0].Instance + " ended before it was a node",
 		Why:   ended1[0].Instance + " was terminated 40 s after its launch. EC2 gives the reason Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state.",
@@ -283,13 +283,13 @@ func scenes() []scene {
 		i.Cause.Why = strings.Repeat("This VPC has a great many routes. ", 200)
 	})
 
-	addon := incidentOf(diagnose.Cause{
+	addon := incidentOf(diagnosis.Cause{
 		Check: "addon/degraded", Confidence: catalog.Certain, Resource: "vpc-cni", Title: "add-on vpc-cni is degraded: access denied",
 		Why:      "EKS says that the add-on vpc-cni v1.20.4-eksbuild.1 is DEGRADED. AccessDenied: it may not do what it must.",
 		Evidence: []finding.Evidence{{What: "AccessDenied", Value: "aws-node may not call ec2:AssignPrivateIpAddresses"}},
 		Fix:      finding.Fix{Text: "Give the add-on's role the policy AmazonEKS_CNI_Policy.", Command: "aws eks describe-addon --region us-west-2 --cluster-name prod --addon-name vpc-cni --query addon.[status,health]"},
 	}, nil)
-	refused := incidentOf(diagnose.Cause{
+	refused := incidentOf(diagnosis.Cause{
 		Check: "launch/vcpu-limit", Confidence: catalog.Certain, Resource: "L-1216C47A", Title: "workers cannot launch: the quota of on-demand vCPUs is used up",
 		Why:        "EC2 refused 4 launches of eks-workers: You have requested more vCPU capacity than your current vCPU limit of 32 allows.",
 		Evidence:   []finding.Evidence{{What: "Scaling activity", Value: "14:59:03 Failed: You have requested more vCPU capacity than your current vCPU limit of 32 allows for the instance bucket that the specified instance type belongs to."}},
@@ -297,14 +297,14 @@ func scenes() []scene {
 		Nodegroups: []string{"workers"},
 	}, nil)
 
-	quota := incidentOf(diagnose.Cause{
+	quota := incidentOf(diagnosis.Cause{
 		Check: "nodegroup/health", Confidence: catalog.Certain, Resource: "workers", Title: "nodegroup workers is degraded: instance limit exceeded",
 		Why:        "EKS reports InstanceLimitExceeded: the account may not run more instances of this kind.",
 		Evidence:   []finding.Evidence{{What: "workers", Value: "DEGRADED, min 1 max 6 desired 4"}, {What: "InstanceLimitExceeded", Value: "Your account is currently unable to launch more instances of type m5.24xlarge"}},
 		Fix:        finding.Fix{Text: "Ask for a higher quota of running vCPUs (Service Quotas, EC2), or end instances.", Command: "aws eks describe-nodegroup --region us-west-2 --cluster-name prod --nodegroup-name workers --query 'nodegroup.[status,health]'"},
 		Nodegroups: []string{"workers"},
 	}, nil)
-	update := incidentOf(diagnose.Cause{
+	update := incidentOf(diagnosis.Cause{
 		Check: "nodegroup/update-failed", Confidence: catalog.Certain, Resource: "workers", Title: "nodegroup workers failed to update: pod eviction failure",
 		Why:        "The version update of workers that began at 2026-11-20 14:20 UTC failed. EKS reports PodEvictionFailure: pods could not be moved off the old nodes in time, most often for a disruption budget that allows none to go.",
 		Evidence:   []finding.Evidence{{What: "Update 7d3f5b0a-8c1e-3f5d-9d64-2d9b8f7a6c10", Value: "VersionUpdate of 2026-11-20 14:20:00: Failed"}, {What: "PodEvictionFailure", Value: "Reached max retries while trying to evict pods from nodes in node group workers"}},

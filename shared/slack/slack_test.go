@@ -27,7 +27,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/remedy"
@@ -202,8 +202,8 @@ func actScenes() []scene {
 const smallSubnet = "subnet-0ab1c2d3e4f5a6b7c"
 
 // leaked is what subnet-watch finds of the ips story.
-func leaked(confidence catalog.Confidence) diagnose.Cause {
-	return diagnose.Cause{
+func leaked(confidence catalog.Confidence) diagnosis.Cause {
+	return diagnosis.Cause{
 		Check: "ip/leaked-interfaces", Confidence: confidence, Resource: smallSubnet, Covers: []string{smallSubnet},
 		Title: "4 dead nodes hold 31 addresses of " + smallSubnet,
 		Why:   "12 interfaces that the VPC CNI made on 4 nodes are still there and attached to nothing; the nodes are terminated, the first since 11:42 UTC. They hold 31 of the 251 addresses of " + smallSubnet + " (10.42.3.0/24, us-west-2a), and 3 are free. A new m5.large takes 10 as it starts.",
@@ -221,8 +221,8 @@ func leaked(confidence catalog.Confidence) diagnose.Cause {
 	}
 }
 
-func foreseen() diagnose.Cause {
-	return diagnose.Cause{
+func foreseen() diagnosis.Cause {
+	return diagnosis.Cause{
 		Check: "ip/runway", Confidence: catalog.Likely, Resource: smallSubnet, Covers: []string{smallSubnet},
 		Title:      smallSubnet + " runs out of addresses at about 16:40 UTC",
 		Why:        "Since 09:10 UTC it lost 42 addresses an hour, from 1,204 to 310. At that pace one more node fits until 16:40 UTC (15:50 to 18:10).",
@@ -232,8 +232,8 @@ func foreseen() diagnose.Cause {
 	}
 }
 
-func empty() diagnose.Cause {
-	return diagnose.Cause{
+func empty() diagnosis.Cause {
+	return diagnosis.Cause{
 		Check: "ip/subnet-exhausted", Confidence: catalog.Certain, Resource: smallSubnet, Covers: []string{smallSubnet},
 		Title:      smallSubnet + " has no free address",
 		Why:        smallSubnet + " (10.42.3.0/24, us-west-2a) has no free address. Nothing more can be launched there, and pods on its nodes get no addresses.",
@@ -294,13 +294,13 @@ func addressScenes() []scene {
 		i.Effects = []incident.Effect{{Check: "ip/subnet-exhausted", Told: began, Title: empty().Title}}
 	})
 	runsOut := with(incidentOf(foreseen(), nil), pictured)
-	blocks := incidentOf(diagnose.Cause{
+	blocks := incidentOf(diagnosis.Cause{
 		Check: "ip/fragmented", Confidence: catalog.Certain, Resource: smallSubnet, Covers: []string{smallSubnet}, Nodegroups: []string{"workers"},
 		Title: smallSubnet + " has no free /28 for a prefix",
 		Why:   "aws-node gives pods addresses from whole blocks of 16 (prefix delegation). " + smallSubnet + " has 87 free addresses, and no 16 of them make a block.",
 		Fix:   finding.Fix{Text: "Reserve a range of the subnet for prefixes, so that single addresses no longer break the blocks.", Command: "aws ec2 create-subnet-cidr-reservation --region us-west-2 --subnet-id " + smallSubnet + " --reservation-type prefix --cidr 10.42.3.128/25"},
 	}, nil)
-	large := incidentOf(diagnose.Cause{
+	large := incidentOf(diagnosis.Cause{
 		Check: "ip/scale-out-will-not-fit", Confidence: catalog.Likely, Resource: smallSubnet, Covers: []string{smallSubnet}, Nodegroups: []string{"workers", "batch"},
 		Title: smallSubnet + " cannot hold what 2 groups may launch",
 		Why:   "2 groups may launch 14 more nodes here: 9 m5.4xlarge x 60 + 5 m5.large x 20 = 640 addresses. 251 are free, enough for 4 of them.",

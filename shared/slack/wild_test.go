@@ -11,7 +11,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
@@ -104,7 +104,7 @@ func (w wild) incident() incident.Incident {
 		Region: pick("us-west-2", "eu-central-1", w.text(30)), Partition: pick("aws", "aws-cn", "aws-us-gov", w.text(10)),
 		State: incident.State(pick("open", "cleared", "closed", "pending", "odd")), Resolution: incident.Resolution(pick("proved", "unproved", "superseded", "withdrawn", "", "odd")),
 		Number: w.IntN(5), Began: w.time(), Changed: w.time(), Cleared: w.time(), Resolved: w.time(),
-		Cause: diagnose.Cause{
+		Cause: diagnosis.Cause{
 			Confidence: catalog.Confidence(pick("certain", "likely", "possible", "symptom", "advice", "odd")),
 			Title:      w.text(500), Why: w.text(9000), Evidence: w.evidence(), Nodegroups: w.some(40), Covers: w.some(9), Pods: w.some(9),
 			Fix: finding.Fix{Text: w.text(4000), Command: w.text(8000), Console: pick("", "https://console.aws.amazon.com/"+strings.Repeat("a", w.IntN(4000)), "javascript:alert(1)", w.text(90))},
@@ -123,7 +123,7 @@ func (w wild) incident() incident.Incident {
 		i.Launches = append(i.Launches, w.launch())
 	}
 	for _, s := range w.some(30) {
-		i.Cause.Hidden = append(i.Cause.Hidden, diagnose.Hidden{Check: checkid.ID(s)})
+		i.Cause.Hidden = append(i.Cause.Hidden, diagnosis.Hidden{Check: checkid.ID(s)})
 		i.Cause.Contributing = append(i.Cause.Contributing, checkid.ID(s))
 		i.Cause.Symptoms = append(i.Cause.Symptoms, checkid.ID(s))
 	}

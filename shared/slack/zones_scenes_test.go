@@ -7,7 +7,7 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/coverzones"
@@ -15,8 +15,8 @@ import (
 )
 
 // zoneGap is the cause of the zone story.
-func zoneGap() diagnose.Cause {
-	return diagnose.Cause{
+func zoneGap() diagnosis.Cause {
+	return diagnosis.Cause{
 		Check: "zone/nodegroup-gap", Confidence: catalog.Certain, Resource: "workers", Covers: []string{"us-west-2c"},
 		Resources: []string{"workers", "eks-workers-a1b2", "us-west-2c", "vol-0c50000000000c0de"}, Pods: []string{"redash/redis-0"},
 		Title: "No node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
@@ -64,13 +64,13 @@ func zoneScenes() []scene {
 	lost.Check, lost.Resource, lost.Title, lost.Fix = "zone/volume-stranded", "us-west-2d", "No node can come to us-west-2d for vol-0c50000000000c0de (redash/redis)", finding.Fix{Text: "Give the cluster a nodegroup with a subnet in us-west-2d."}
 	lost.Covers, lost.Confidence = []string{"us-west-2d"}, catalog.Likely
 	lost.Why = "Volume vol-0c50000000000c0de of claim redash/redis lives in us-west-2d; no node is there, and none can come: no group launches in us-west-2d."
-	stuck := diagnose.Cause{
+	stuck := diagnosis.Cause{
 		Check: "zone/pod-unschedulable", Confidence: catalog.Likely, Resource: "us-west-2c", Covers: []string{"us-west-2c"}, Pods: []string{"redash/redis-0"},
 		Title: "redash/redis-0 waits for a node in us-west-2c", Nodegroups: []string{"workers"},
 		Why: "Pod redash/redis-0 waits since 15:01:12 UTC: vol-0c50000000000c0de (redash/redis) lives in us-west-2c. 1 node is there; of the nodes that are not in another zone the scheduler says: 1 Insufficient memory.",
 		Fix: finding.Fix{Text: "Make room on a node in us-west-2c, or let one more come there. The command shows what the nodes of the zone carry.", Command: "kubectl describe nodes -l topology.kubernetes.io/zone=us-west-2c"},
 	}
-	bad := diagnose.Cause{
+	bad := diagnosis.Cause{
 		Check: "zone/impaired", Confidence: catalog.Certain, Resource: "us-west-2c", Covers: []string{"us-west-2c"}, Title: "us-west-2c (usw2-az3) is in trouble: not your settings",
 		Why: "EC2 says that us-west-2c is impaired.", Fix: finding.Fix{Text: "Do not look for a fault in the settings first."},
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -26,7 +26,7 @@ const (
 func incidentOf(check checks.ID, resource string) incident.Incident {
 	return incident.Incident{
 		Key: report.Key{Cluster: "prod", Check: check, Resource: resource}, Began: at("14:59:00"), Opened: at("14:59:04"),
-		Cause: diagnose.Cause{Check: check, Resource: resource, Covers: []string{subnet}, Nodegroups: []string{"workers"}},
+		Cause: diagnosis.Cause{Check: check, Resource: resource, Covers: []string{subnet}, Nodegroups: []string{"workers"}},
 	}
 }
 

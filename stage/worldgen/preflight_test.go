@@ -25,7 +25,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/preflight"
 	"rollcall/shared/preflight/live"
 	"rollcall/stage/reading"
@@ -327,7 +327,7 @@ const (
 )
 
 func saysOf(v preflight.Verdict) string {
-	sure := len(v.Refused) > 0 || slices.ContainsFunc(v.Causes, func(c diagnose.Cause) bool { return c.Confidence == checks.Certain })
+	sure := len(v.Refused) > 0 || slices.ContainsFunc(v.Causes, func(c diagnosis.Cause) bool { return c.Confidence == checks.Certain })
 	switch {
 	case sure:
 		return refuses

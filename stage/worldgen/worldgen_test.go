@@ -23,6 +23,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
@@ -234,7 +235,7 @@ func group(id checks.ID) string {
 	return name
 }
 
-func line(c diagnose.Cause) string {
+func line(c diagnosis.Cause) string {
 	text := fmt.Sprintf("%s (%s) %s: %s", c.Check, c.Confidence, c.Resource, c.Why)
 	for _, e := range c.Evidence {
 		text += "\n    " + e.What + ": " + e.Value
@@ -356,7 +357,7 @@ const joinTime = 5 * time.Minute
 // seen is what a look at a world gave.
 type seen struct {
 	snapshot  *snapshot.Snapshot
-	diagnosis diagnose.Diagnosis
+	diagnosis diagnosis.Diagnosis
 }
 
 // look serves a world as AWS and Kubernetes, reads it with the

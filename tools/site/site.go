@@ -25,7 +25,7 @@ import (
 	"rollcall/infra/specs"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
-	diagnosis "rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"

@@ -53,7 +53,7 @@ func areas() []area {
 		{"node", []string{"shared/node"}},
 		{"gather, kube, snapshot", []string{"shared/gather", "shared/kube", "shared/snapshot"}},
 		{"network", []string{"shared/network"}},
-		{"incident, diagnose, report", []string{"shared/incident", "shared/diagnose", "shared/report"}},
+		{"incident, diagnose, report", []string{"shared/incident", "shared/diagnose", "shared/diagnosis", "shared/report"}},
 		{"store, notify, outbox", []string{"shared/store", "shared/notify", "shared/outbox"}},
 		{"slack", []string{"shared/slack"}},
 		{"remedy, preflight", []string{"shared/remedy", "shared/preflight"}},

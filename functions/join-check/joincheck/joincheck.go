@@ -23,7 +23,7 @@ import (
 	"rollcall/shared/cloudwatchlogs"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -483,7 +483,7 @@ func couldNot(f snapshot.Failure) string {
 
 // roots are the causes that explain launches, by instance: of each the first
 // that is certain or likely.
-func roots(causes []diagnose.Cause, now time.Time) map[string]outcome.Root {
+func roots(causes []diagnosis.Cause, now time.Time) map[string]outcome.Root {
 	all := map[string]outcome.Root{}
 	for _, c := range causes {
 		if c.Confidence != checks.Certain && c.Confidence != checks.Likely {
@@ -645,7 +645,7 @@ func (h handler) teach(ctx context.Context, cluster string, t store.JoinTimes, n
 
 // record writes what is known of each launch, and asks for those to be called
 // again that are not due yet.
-func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnose.Diagnosis, r roll, verdicts []outcome.Verdict) error {
+func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnosis.Diagnosis, r roll, verdicts []outcome.Verdict) error {
 	var reminders detect.Reminders
 	var g errgroup.Group
 	g.SetLimit(detect.Writers)

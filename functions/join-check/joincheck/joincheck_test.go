@@ -23,7 +23,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
@@ -87,7 +87,7 @@ func TestNodeClaimIsEvidence(t *testing.T) {
 	const id = "i-0a700000000000001"
 	b := bench(t, stagetest.Options{World: "route.yaml", ClusterRole: true, Over: claimed})
 	evidence := func(o report.Observation) (all []string) {
-		i := slices.IndexFunc(o.Diagnosis.Causes, func(c diagnose.Cause) bool {
+		i := slices.IndexFunc(o.Diagnosis.Causes, func(c diagnosis.Cause) bool {
 			return c.Check == checkid.RouteNoEgress && slices.Contains(c.Instances, id)
 		})
 		if i < 0 {
@@ -135,7 +135,7 @@ func TestNodeClaimIsEvidence(t *testing.T) {
 func opened(t *testing.T, b *stagetest.Bench, cluster string) {
 	t.Helper()
 	obs := report.Observation{Format: report.Format, ID: "x", By: "join-check", At: b.Now(), Cluster: cluster}
-	obs.Diagnosis.Causes = []diagnose.Cause{{Check: "addon/degraded", Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Confidence: checks.Certain, Title: "x"}}
+	obs.Diagnosis.Causes = []diagnosis.Cause{{Check: "addon/degraded", Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Confidence: checks.Certain, Title: "x"}}
 	for _, d := range reconcile.Decide(nil, obs, b.Now(), incident.Policy{}) {
 		if _, err := b.Store.SaveIncident(t.Context(), d.Incident); err != nil {
 			t.Fatal(err)
@@ -557,7 +557,7 @@ func TestWaitingWhileAnIncidentIsOpen(t *testing.T) {
 	}
 	// What the incident is about is judged, so that it can be closed.
 	o := b.Observation()
-	if !slices.ContainsFunc(o.Diagnosis.Passed, func(p diagnose.Passed) bool {
+	if !slices.ContainsFunc(o.Diagnosis.Passed, func(p diagnosis.Passed) bool {
 		return p.Check == "route/no-egress" && slices.Contains(p.Covers, stagetest.Subnet)
 	}) {
 		t.Errorf("passed %+v, want route/no-egress for %s", o.Diagnosis.Passed, stagetest.Subnet)

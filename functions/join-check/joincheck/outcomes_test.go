@@ -18,7 +18,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
@@ -540,8 +540,8 @@ func TestClassExplainsRefusedLaunches(t *testing.T) {
 	refuse(t, b, checkid.LaunchUnauthorized, b.Now(), b.Now())
 	o := sweeps(t, b)
 	_, told := stagetest.Causes(o)["launch/unauthorized"]
-	hidden := slices.ContainsFunc(o.Diagnosis.Causes, func(c diagnose.Cause) bool {
-		return c.Check == checkid.KarpenterNodeclassNotReady && slices.Contains(c.Hidden, diagnose.Hidden{Check: checkid.LaunchUnauthorized, Because: c.Check})
+	hidden := slices.ContainsFunc(o.Diagnosis.Causes, func(c diagnosis.Cause) bool {
+		return c.Check == checkid.KarpenterNodeclassNotReady && slices.Contains(c.Hidden, diagnosis.Hidden{Check: checkid.LaunchUnauthorized, Because: c.Check})
 	})
 	if told || !hidden {
 		t.Errorf("told by itself %v, hidden behind the class %v", told, hidden)
@@ -1002,7 +1002,7 @@ func TestUnnamedBlind(t *testing.T) {
 		t.Errorf("blind %+v, want ec2:DescribeInstanceAttribute", o.Blind)
 	}
 	strangers := []string{"i-0aaaaaaaaaaaaaaa1", "i-0aaaaaaaaaaaaaaa2", "i-0aaaaaaaaaaaaaaa3"}
-	if !slices.ContainsFunc(o.Diagnosis.Unknown, func(u diagnose.Unknown) bool {
+	if !slices.ContainsFunc(o.Diagnosis.Unknown, func(u diagnosis.Unknown) bool {
 		return u.Check == "node/not-registered" && slices.Equal(u.Covers, strangers)
 	}) {
 		t.Errorf("unknown %+v, want whether %q are nodes", o.Diagnosis.Unknown, strangers)
@@ -1041,7 +1041,7 @@ func TestEvidenceOutlivesTheInstance(t *testing.T) {
 	b.Call("ec2:TerminateInstances", `{"InstanceIds":["`+id+`"]}`)
 	b.Advance(3 * time.Minute)
 	o := sweep(t, b)
-	i := slices.IndexFunc(o.Diagnosis.Causes, func(c diagnose.Cause) bool { return c.Check == "route/no-egress" })
+	i := slices.IndexFunc(o.Diagnosis.Causes, func(c diagnosis.Cause) bool { return c.Check == "route/no-egress" })
 	if i < 0 || !slices.Contains(o.Diagnosis.Causes[i].Instances, id) {
 		t.Errorf("causes %+v, want route/no-egress of the instance that is gone", o.Diagnosis.Causes)
 	}
@@ -1060,7 +1060,7 @@ kubernetes:
         status: {conditions: [{type: Ready, status: "True", reason: KubeletReady}]}
 `})
 	o := sweep(t, b)
-	i := slices.IndexFunc(o.Diagnosis.Unknown, func(u diagnose.Unknown) bool { return slices.Contains(u.Covers, foreign) })
+	i := slices.IndexFunc(o.Diagnosis.Unknown, func(u diagnosis.Unknown) bool { return slices.Contains(u.Covers, foreign) })
 	if i < 0 || len(o.Diagnosis.Unknown[i].Blocked) != 1 || o.Diagnosis.Unknown[i].Blocked[0].Reason != snapshot.NotShown || o.Diagnosis.Unknown[i].Check != "node/not-registered" {
 		t.Fatalf("unknown %+v, want that %s is not shown", o.Diagnosis.Unknown, foreign)
 	}
@@ -1096,7 +1096,7 @@ kubernetes:
           conditions: [{type: Launched, status: "True", reason: Launched, lastTransitionTime: "` + tt.launched + `"}]
 `})
 			o := sweep(t, b)
-			unseen := slices.ContainsFunc(o.Diagnosis.Unknown, func(u diagnose.Unknown) bool {
+			unseen := slices.ContainsFunc(o.Diagnosis.Unknown, func(u diagnosis.Unknown) bool {
 				return u.Check == "node/not-registered" && slices.Contains(u.Covers, "i-0f00000000000f00d") && u.Blocked[0].Reason == snapshot.NotShown
 			})
 			if unseen != tt.want {

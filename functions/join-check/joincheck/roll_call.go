@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/detect"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -106,17 +106,17 @@ func (h handler) readCauses(ctx context.Context, s *snapshot.Snapshot, q gather.
 
 // unjudged are nodes of which nobody knows how they stand: that nothing is found
 // wrong with what is not seen says nothing.
-func unjudged(s *snapshot.Snapshot, r roll) []diagnose.Unknown {
+func unjudged(s *snapshot.Snapshot, r roll) []diagnosis.Unknown {
 	const missing = checkid.NodeNotRegistered
-	var list []diagnose.Unknown
+	var list []diagnosis.Unknown
 	if r.sweep && !s.Has(snapshot.Instances) {
-		list = append(list, diagnose.Unknown{Check: missing, Blocked: []snapshot.Failure{s.Why(snapshot.Instances)}})
+		list = append(list, diagnosis.Unknown{Check: missing, Blocked: []snapshot.Failure{s.Why(snapshot.Instances)}})
 	}
 	if f := r.unowned; f != nil && (f.Reason != snapshot.NotRead || f.Code == snapshot.NotCaptured) {
-		list = append(list, diagnose.Unknown{Check: missing, Covers: r.strangers, Blocked: []snapshot.Failure{*f}})
+		list = append(list, diagnosis.Unknown{Check: missing, Covers: r.strangers, Blocked: []snapshot.Failure{*f}})
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Missing[snapshot.Instances])) {
-		list = append(list, diagnose.Unknown{Check: missing, Covers: []string{id}, Blocked: []snapshot.Failure{s.Missing[snapshot.Instances][id]}})
+		list = append(list, diagnosis.Unknown{Check: missing, Covers: []string{id}, Blocked: []snapshot.Failure{s.Missing[snapshot.Instances][id]}})
 	}
 	return list
 }

@@ -16,7 +16,7 @@ import (
 	"rollcall/functions/nodegroup-watch/spec"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
@@ -327,7 +327,7 @@ func TestNamedInstances(t *testing.T) {
 	if causes["route/no-egress"] != stagetest.Table || causes["nodegroup/health"] != "" || causes["nodegroup/status"] != "" {
 		t.Errorf("causes %v, want the route alone", causes)
 	}
-	i := slices.IndexFunc(o.Diagnosis.Causes, func(c diagnose.Cause) bool { return c.Check == "route/no-egress" })
+	i := slices.IndexFunc(o.Diagnosis.Causes, func(c diagnosis.Cause) bool { return c.Check == "route/no-egress" })
 	if i < 0 || !slices.Contains(o.Diagnosis.Causes[i].Symptoms, "nodegroup/health") || !slices.Contains(o.Diagnosis.Causes[i].Instances, id) {
 		t.Errorf("cause %+v, want %s and what EKS says as its symptom", o.Diagnosis.Causes, id)
 	}

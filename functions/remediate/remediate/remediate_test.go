@@ -22,7 +22,7 @@ import (
 
 	"rollcall/functions/remediate/spec"
 	"rollcall/shared/checks"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -1068,7 +1068,7 @@ func start(t *testing.T, remedies string, o stagetest.Options) *harness {
 		Key:    report.Key{Cluster: stagetest.Cluster, Check: "route/no-egress", Resource: stagetest.Table},
 		Format: report.Format, Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws",
 		State: incident.Open, Number: 1, Began: s.Now().Add(-6 * time.Minute), Opened: s.Now().Add(-time.Minute), Changed: s.Now(), Seen: s.Now(),
-		Cause: diagnose.Cause{
+		Cause: diagnosis.Cause{
 			Check: "route/no-egress", Confidence: checks.Certain, Resource: stagetest.Table, Covers: []string{stagetest.Subnet},
 			Title: "no route to the internet", Fix: checks.Fix{Remedy: string(optin.AddNATRoute)}, Nodegroups: []string{stagetest.Nodegroup},
 		},

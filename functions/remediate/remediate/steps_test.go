@@ -21,6 +21,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
@@ -545,7 +546,7 @@ func TestForeignMessages(t *testing.T) {
 // What a plan needs to know of an incident.
 func TestSubject(t *testing.T) {
 	inc := noWayOut()
-	inc.Cause = diagnose.Cause{Covers: []string{"a"}, Nodegroups: []string{"b"}}
+	inc.Cause = diagnosis.Cause{Covers: []string{"a"}, Nodegroups: []string{"b"}}
 	inc.Launches, inc.Cleared = []report.Launch{{Instance: "i-1"}}, minute(4)
 	of := subject(inc)
 	if of.Cluster != inc.Key.Cluster || of.Check != inc.Key.Check || of.Resource != table ||
@@ -889,7 +890,7 @@ func about(t *testing.T, world, over, policy, roles, role string, instances ...s
 		Key:    report.Key{Cluster: stagetest.Cluster, Check: "iam/access-missing", Resource: role},
 		Format: report.Format, Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws",
 		State: incident.Open, Number: 1, Began: s.Now().Add(-6 * time.Minute), Opened: s.Now().Add(-time.Minute), Changed: s.Now(), Seen: s.Now(),
-		Cause: diagnose.Cause{
+		Cause: diagnosis.Cause{
 			Check: "iam/access-missing", Confidence: checks.Certain, Resource: role, Covers: instances,
 			Title: "no access entry", Fix: checks.Fix{Remedy: string(optin.CreateAccessEntry)},
 		},
@@ -1004,7 +1005,7 @@ func (x tale) openWith(t *testing.T, policy optin.Policy, o stagetest.Options) *
 		s.id = x.stuck
 	}
 	obs := x.look(s)
-	i := slices.IndexFunc(obs.Diagnosis.Causes, func(c diagnose.Cause) bool { return c.Check == x.check })
+	i := slices.IndexFunc(obs.Diagnosis.Causes, func(c diagnosis.Cause) bool { return c.Check == x.check })
 	if i < 0 || obs.Diagnosis.Causes[i].Fix.Remedy != string(x.remedy) {
 		t.Fatalf("%s finds %+v, blind %+v; want %s", x.check, obs.Diagnosis.Causes, obs.Blind, x.remedy)
 	}

@@ -30,7 +30,7 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/notify"
@@ -327,14 +327,14 @@ func (s outageScript) observe(from time.Time, at time.Duration, cluster string, 
 		}
 		evidence := []finding.Evidence{{What: f.table, Value: "10.42.0.0/16 → local"}}
 		if f.failing(at) {
-			o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
+			o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnosis.Cause{
 				Check: "route/no-egress", Confidence: catalog.Certain, Resource: f.table, Covers: []string{f.subnet}, Nodegroups: []string{"workers"},
 				Title: f.subnet + " has no route to the internet", Why: f.table + " has only 10.42.0.0/16 → local.", Evidence: evidence, Instances: []string{l.Instance},
 			})
 			o.Launches = append(o.Launches, l)
 			continue
 		}
-		o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnose.Passed{Check: "route/no-egress", Covers: []string{f.subnet}, Evidence: []finding.Evidence{{What: f.table, Value: "0.0.0.0/0 → nat-0aa4"}}})
+		o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnosis.Passed{Check: "route/no-egress", Covers: []string{f.subnet}, Evidence: []finding.Evidence{{What: f.table, Value: "0.0.0.0/0 → nat-0aa4"}}})
 		if at >= f.gone+3*time.Minute && at < f.gone+15*time.Minute {
 			l.Instance, l.Started, l.Ready, l.Status = f.next, from.Add(f.gone+time.Minute), from.Add(f.gone+2*time.Minute), report.Joined
 			o.Launches = append(o.Launches, l)

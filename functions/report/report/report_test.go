@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/config"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
@@ -423,7 +423,7 @@ func TestDenied(t *testing.T) {
 	obs := notifytest.Observation()
 	denied := snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.Denied, Call: "ec2:DescribeRouteTables", Code: "UnauthorizedOperation"}
 	obs.Blind = []snapshot.Failure{denied}
-	obs.Diagnosis.Unknown = []diagnose.Unknown{{Check: "route/no-egress", Covers: []string{notifytest.Subnet}, Blocked: obs.Blind}}
+	obs.Diagnosis.Unknown = []diagnosis.Unknown{{Check: "route/no-egress", Covers: []string{notifytest.Subnet}, Blocked: obs.Blind}}
 	obs.Launches = []report.Launch{notifytest.Launch(notifytest.Instance1, 0, report.Waiting)}
 	b.must(0, obs)
 	posts := b.channel.Posts()

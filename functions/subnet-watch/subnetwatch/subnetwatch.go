@@ -22,7 +22,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -159,8 +159,8 @@ func (h handler) watch(ctx context.Context, reader Reader, cluster, account stri
 
 // explained tells a cause that an open incident explains already: others see the
 // launches (a burst, a refusal), and have said why the subnet is empty.
-func explained(list []checks.Check, incidents []incident.Incident) func(diagnose.Cause) bool {
-	return func(c diagnose.Cause) bool {
+func explained(list []checks.Check, incidents []incident.Incident) func(diagnosis.Cause) bool {
+	return func(c diagnosis.Cause) bool {
 		k := slices.IndexFunc(list, func(x checks.Check) bool { return x.ID == c.Check })
 		return k >= 0 && slices.ContainsFunc(incidents, func(i incident.Incident) bool {
 			explains := slices.Contains(list[k].After, i.Key.Check) || slices.Contains(list[k].Adds, i.Key.Check)
@@ -185,7 +185,7 @@ const mostCharts = 6
 // charts are the pictures of the subnets of which something is said, and of
 // those that got addresses back: their incidents end with one. A picture that
 // cannot be drawn keeps no word back.
-func (h handler) charts(ctx context.Context, s *snapshot.Snapshot, d diagnose.Diagnosis) []report.Chart {
+func (h handler) charts(ctx context.Context, s *snapshot.Snapshot, d diagnosis.Diagnosis) []report.Chart {
 	var ids []string
 	add := func(id string) {
 		known := slices.ContainsFunc(s.Samples, func(x snapshot.Sample) bool { return x.Subnet == id })

@@ -22,7 +22,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -362,7 +362,7 @@ func TestWhatIsExplainedIsNotSaidAgain(t *testing.T) {
 		if err := b.run(); err != nil {
 			t.Fatal(err)
 		}
-		told := slices.ContainsFunc(b.observations[0].Diagnosis.Causes, func(c diagnose.Cause) bool { return c.Check == "ip/subnet-exhausted" })
+		told := slices.ContainsFunc(b.observations[0].Diagnosis.Causes, func(c diagnosis.Cause) bool { return c.Check == "ip/subnet-exhausted" })
 		if told != test.told {
 			t.Errorf("%s: told %v, want %v", name, told, test.told)
 		}
@@ -513,7 +513,7 @@ func TestOnTheStage(t *testing.T) {
 	if got := stagetest.Causes(o)["ip/leaked-interfaces"]; got != stagetest.Subnet {
 		t.Errorf("causes %v, want the leak in %s", stagetest.Causes(o), stagetest.Subnet)
 	}
-	i := slices.IndexFunc(o.Diagnosis.Causes, func(c diagnose.Cause) bool { return c.Check == "ip/leaked-interfaces" })
+	i := slices.IndexFunc(o.Diagnosis.Causes, func(c diagnosis.Cause) bool { return c.Check == "ip/leaked-interfaces" })
 	if i < 0 || o.Diagnosis.Causes[i].Confidence != checks.Likely || !slices.Contains(o.Diagnosis.Causes[i].Evidence, checks.Evidence{What: "eni-cleanup", Value: "dry-run: would delete 6 of them"}) {
 		t.Errorf("causes %+v", o.Diagnosis.Causes)
 	}

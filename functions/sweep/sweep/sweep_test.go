@@ -27,7 +27,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -446,7 +446,7 @@ func bench(t *testing.T, o stagetest.Options) *stagetest.Bench {
 func opened(t *testing.T, b *stagetest.Bench, cluster string) {
 	t.Helper()
 	obs := report.Observation{Format: report.Format, ID: "x", By: "join-check", At: b.Now(), Cluster: cluster}
-	obs.Diagnosis.Causes = []diagnose.Cause{{Check: "addon/degraded", Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Confidence: checks.Certain, Title: "x"}}
+	obs.Diagnosis.Causes = []diagnosis.Cause{{Check: "addon/degraded", Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Confidence: checks.Certain, Title: "x"}}
 	if cluster == report.AllClusters {
 		obs.Diagnosis.Causes, obs.Blind = nil, []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Denied, Call: "eks:ListClusters"}}
 	}

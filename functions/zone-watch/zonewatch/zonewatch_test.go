@@ -16,7 +16,7 @@ import (
 	"rollcall/functions/zone-watch/spec"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
 	"rollcall/shared/report"
@@ -274,7 +274,7 @@ func TestAttachedToWhatEC2DoesNotShow(t *testing.T) {
 		t.Errorf("instances that EC2 was asked for (-want +got):\n%s", diff)
 	}
 	o := b.observations[0]
-	i := slices.IndexFunc(o.Diagnosis.Unknown, func(u diagnose.Unknown) bool { return u.Check == "zone/volume-stranded" })
+	i := slices.IndexFunc(o.Diagnosis.Unknown, func(u diagnosis.Unknown) bool { return u.Check == "zone/volume-stranded" })
 	if i < 0 {
 		t.Fatalf("unknown %+v, causes %+v; want that the volume cannot be told", o.Diagnosis.Unknown, o.Diagnosis.Causes)
 	}
@@ -282,7 +282,7 @@ func TestAttachedToWhatEC2DoesNotShow(t *testing.T) {
 	if diff := cmp.Diff(want, o.Diagnosis.Unknown[i].Blocked); diff != "" {
 		t.Errorf("because (-want +got):\n%s", diff)
 	}
-	if slices.ContainsFunc(o.Diagnosis.Passed, func(p diagnose.Passed) bool {
+	if slices.ContainsFunc(o.Diagnosis.Passed, func(p diagnosis.Passed) bool {
 		return p.Check == "zone/volume-stranded" && slices.Contains(p.Covers, "us-west-2c")
 	}) {
 		t.Error("its zone passes")

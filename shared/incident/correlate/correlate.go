@@ -11,7 +11,7 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
@@ -30,7 +30,7 @@ type Look struct {
 //
 // The look that sees the node does not count the interfaces of the whole VPC,
 // as the look at the subnets does, and that one sees no nodes.
-func ExplainsUnready(cause, unready diagnose.Cause, nodeSubnet string) bool {
+func ExplainsUnready(cause, unready diagnosis.Cause, nodeSubnet string) bool {
 	if !incident.IsStarvationSymptom(unready.Check) || nodeSubnet == "" || cause.Confidence != catalog.Certain {
 		return false
 	}
@@ -49,7 +49,7 @@ func ExplainsUnready(cause, unready diagnose.Cause, nodeSubnet string) bool {
 }
 
 // explainsUnready tells the same of an incident.
-func explainsUnready(u *incident.Update, unready diagnose.Cause, l report.Launch) bool {
+func explainsUnready(u *incident.Update, unready diagnosis.Cause, l report.Launch) bool {
 	cause := u.Cause
 	cause.Check, cause.Resource = u.Key.Check, u.Key.Resource
 	return ExplainsUnready(cause, unready, l.Subnet)
@@ -57,7 +57,7 @@ func explainsUnready(u *incident.Update, unready diagnose.Cause, l report.Launch
 
 // RecordRelations takes in what a look says of how its cause belongs together with
 // other failures of the same subnet. The newest look counts.
-func (look *Look) RecordRelations(u *incident.Update, cause diagnose.Cause) {
+func (look *Look) RecordRelations(u *incident.Update, cause diagnosis.Cause) {
 	if !incident.OfAddresses(cause.Check) {
 		return
 	}
@@ -130,22 +130,22 @@ func (look *Look) passesNow(u *incident.Update) bool {
 	if look.Observation.At.Before(v.At) {
 		return false
 	}
-	return slices.ContainsFunc(look.Observation.Diagnosis.Passed, func(p diagnose.Passed) bool {
+	return slices.ContainsFunc(look.Observation.Diagnosis.Passed, func(p diagnosis.Passed) bool {
 		return p.Check == u.Key.Check && slices.Contains(p.Covers, u.Key.Resource)
-	}) || slices.ContainsFunc(look.Observation.Diagnosis.Causes, func(c diagnose.Cause) bool { return OnlyAdvises(u, c) })
+	}) || slices.ContainsFunc(look.Observation.Diagnosis.Causes, func(c diagnosis.Cause) bool { return OnlyAdvises(u, c) })
 }
 
 // OnlyAdvises reports whether a check still finds what an incident of addresses or of
 // launches is about, and so little of it that nobody is to be called: a few leaked
 // interfaces that no cleanup takes, refused launches for which no pod waits any more.
-func OnlyAdvises(u *incident.Update, c diagnose.Cause) bool {
+func OnlyAdvises(u *incident.Update, c diagnosis.Cause) bool {
 	breaks := catalog.Meaning(c.Check).Breaks
 	return c.Confidence == catalog.Advice && (breaks == catalog.Addresses || breaks == catalog.Launching) && c.Check == u.Key.Check && c.Resource == u.Key.Resource
 }
 
 // attachToKnown tells whether a failure of a subnet's addresses belongs to an
 // incident that is known, and brings it in there: it has no message of its own.
-func (look *Look) attachToKnown(cause diagnose.Cause) bool {
+func (look *Look) attachToKnown(cause diagnosis.Cause) bool {
 	if !incident.OfAddresses(cause.Check) {
 		return false
 	}
@@ -167,17 +167,17 @@ func (look *Look) attachToKnown(cause diagnose.Cause) bool {
 
 // saysOtherwise tells that the look of a cause explains an incident with the
 // cause, and is newer than what explains the cause with the incident.
-func (look *Look) saysOtherwise(cause diagnose.Cause, o *incident.Update, at time.Time) bool {
+func (look *Look) saysOtherwise(cause diagnosis.Cause, o *incident.Update, at time.Time) bool {
 	if o.Key.Check == checkid.IPLeakedInterfaces && cause.Check == checkid.IPRunway || !look.Observation.At.After(at) {
 		return false
 	}
 	return slices.Contains(cause.Contributing, o.Key.Check) ||
-		slices.ContainsFunc(cause.Hidden, func(h diagnose.Hidden) bool { return h.Check == o.Key.Check })
+		slices.ContainsFunc(cause.Hidden, func(h diagnosis.Hidden) bool { return h.Check == o.Key.Check })
 }
 
 // attach brings a failure that was seen from one time to another, and the
 // launches that it keeps from joining, into an incident.
-func (look *Look) attach(o *incident.Update, cause diagnose.Cause, since, last time.Time) {
+func (look *Look) attach(o *incident.Update, cause diagnosis.Cause, since, last time.Time) {
 	if o.Repeated {
 		return
 	}
@@ -215,7 +215,7 @@ func affect(o *incident.Update, l report.Launch) (added bool) {
 }
 
 // noteAttached tells the thread what belongs to the incident now.
-func (look *Look) noteAttached(o *incident.Update, cause diagnose.Cause) {
+func (look *Look) noteAttached(o *incident.Update, cause diagnosis.Cause) {
 	n := incident.Note{
 		ID: "joined-" + strings.ReplaceAll(string(cause.Check), "/", "-"), Times: o.Number, At: look.Now, Reason: incident.HasJoined,
 		Says: cause.Title, Evidence: cause.Evidence, Count: len(cause.Instances), Instances: incident.First(cause.Instances, incident.MaxNamed), Then: o.ForNote(),
@@ -232,7 +232,7 @@ func (look *Look) noteAttached(o *incident.Update, cause diagnose.Cause) {
 // attachStarvedNodes brings nodes that are not Ready into what keeps the addresses of their
 // subnet from them (a leak, no free block), and tells whether that explains all
 // of them.
-func (look *Look) attachStarvedNodes(cause diagnose.Cause) bool {
+func (look *Look) attachStarvedNodes(cause diagnosis.Cause) bool {
 	if !incident.IsStarvationSymptom(cause.Check) {
 		return false
 	}
@@ -346,7 +346,7 @@ func (look *Look) MarkRecovered(u *incident.Update) {
 	}
 	for i := range u.Effects {
 		e := &u.Effects[i]
-		if slices.ContainsFunc(look.Observation.Diagnosis.Passed, func(p diagnose.Passed) bool {
+		if slices.ContainsFunc(look.Observation.Diagnosis.Passed, func(p diagnosis.Passed) bool {
 			return p.Check == e.Check && slices.Contains(p.Covers, u.Key.Resource)
 		}) && look.Observation.At.After(incident.Later(incident.Later(e.Told, e.Last), e.Over)) {
 			e.Over, u.Touched = look.Observation.At, true
@@ -395,7 +395,7 @@ func (look *Look) starvedBy(u *incident.Update) *incident.Update {
 // Explained tells whether a symptom's instances are all among the launches of
 // incidents that explain it: those that stand, and for a while those that
 // ended well, since an instance that came too early may never join by itself.
-func (look *Look) Explained(cause diagnose.Cause) bool {
+func (look *Look) Explained(cause diagnosis.Cause) bool {
 	if look.attachToKnown(cause) || look.attachStarvedNodes(cause) {
 		return true
 	}
@@ -418,7 +418,7 @@ func (look *Look) Explained(cause diagnose.Cause) bool {
 
 // saysOfInstances tells that an incident is a symptom of the instances themselves, and
 // the cause what EKS says of their nodegroup: one message is enough.
-func saysOfInstances(u *incident.Update, cause diagnose.Cause) bool {
+func saysOfInstances(u *incident.Update, cause diagnosis.Cause) bool {
 	return u.IsSymptom() && !u.ByItself() && catalog.Meaning(cause.Check).CoversToo == catalog.Nodegroups
 }
 
@@ -491,5 +491,5 @@ func (look *Look) betterExplanation(u *incident.Update) *incident.Update {
 // and why.
 func saysBetter(u *incident.Update, check checkid.ID, resource string) bool {
 	return slices.Contains(u.Covers, resource) &&
-		slices.ContainsFunc(u.Cause.Hidden, func(h diagnose.Hidden) bool { return h.Check == check })
+		slices.ContainsFunc(u.Cause.Hidden, func(h diagnosis.Hidden) bool { return h.Check == check })
 }

@@ -8,7 +8,7 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/reconcile"
@@ -70,7 +70,7 @@ func (w subnetWorld) watch(minute int) report.Observation {
 	obs := incidenttest.Observe(incidenttest.Named(fmt.Sprint("watch-", minute)))
 	obs.At = incidenttest.At(minute)
 	pass := func(check checkid.ID) {
-		obs.Diagnosis.Passed = append(obs.Diagnosis.Passed, diagnose.Passed{Check: check, Covers: []string{incidenttest.Subnet}})
+		obs.Diagnosis.Passed = append(obs.Diagnosis.Passed, diagnosis.Passed{Check: check, Covers: []string{incidenttest.Subnet}})
 	}
 	if !w.falls(minute) {
 		pass(checkid.IPRunway)
@@ -387,7 +387,7 @@ func TestAddressChain(t *testing.T) {
 		{"what could not be looked at resolves nothing", []incidenttest.Step{
 			leaked,
 			{Name: "unknown", Minute: 5, Obs: incidenttest.Observe(func(o *report.Observation) {
-				o.Diagnosis.Unknown = []diagnose.Unknown{{Check: checkid.IPLeakedInterfaces, Covers: []string{incidenttest.Subnet}}}
+				o.Diagnosis.Unknown = []diagnosis.Unknown{{Check: checkid.IPLeakedInterfaces, Covers: []string{incidenttest.Subnet}}}
 			})},
 		}, "opened", "Opened"},
 		{"a subnet at the threshold edits, and tires of telling the thread", []incidenttest.Step{
@@ -476,14 +476,14 @@ var (
 
 // noBlock is what subnet-watch finds of a subnet without a free /28: it sees no
 // instances.
-func noBlock(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return incidenttest.Fails(checkid.IPFragmented, catalog.Certain, incidenttest.Subnet+" has no free /28 for a prefix", append([]func(*diagnose.Cause){func(c *diagnose.Cause) {
+func noBlock(more ...func(*diagnosis.Cause)) func(*report.Observation) {
+	return incidenttest.Fails(checkid.IPFragmented, catalog.Certain, incidenttest.Subnet+" has no free /28 for a prefix", append([]func(*diagnosis.Cause){func(c *diagnosis.Cause) {
 		c.Nodegroups, c.Resources = nil, []string{incidenttest.Subnet, "vpc-1"}
 	}}, more...)...)
 }
 
 // ofPods makes it the pods' own subnet, with the subnet of the nodes beside it.
-func ofPods(c *diagnose.Cause) {
+func ofPods(c *diagnosis.Cause) {
 	c.Resource, c.Covers, c.Resources = podSubnet, []string{podSubnet}, []string{podSubnet, incidenttest.Subnet, "vpc-1"}
 }
 
@@ -492,7 +492,7 @@ func behind(ids ...checkid.ID) func(*report.Observation) {
 	return func(o *report.Observation) { o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1].Behind = ids }
 }
 
-func doubtful(c *diagnose.Cause) { c.Confidence = catalog.Possible }
+func doubtful(c *diagnosis.Cause) { c.Confidence = catalog.Possible }
 
 // One message names the subnet without a free block, whoever looks first:
 // subnet-watch counts its blocks, join-check sees that aws-node does not come up.
@@ -585,12 +585,12 @@ func TestNoFreeBlockExplainsThePlugin(t *testing.T) {
 // A nodegroup is DEGRADED without an issue, and gets one later: one message
 // stands, the one that says more.
 func TestStatusGivesWayToItsIssue(t *testing.T) {
-	cause := func(check checkid.ID, resource string, hidden ...diagnose.Hidden) diagnose.Cause {
-		return diagnose.Cause{Check: check, Confidence: catalog.Certain, Resource: resource, Covers: []string{resource}, Title: "nodegroup is degraded", Nodegroups: []string{resource}, Hidden: hidden}
+	cause := func(check checkid.ID, resource string, hidden ...diagnosis.Hidden) diagnosis.Cause {
+		return diagnosis.Cause{Check: check, Confidence: catalog.Certain, Resource: resource, Covers: []string{resource}, Title: "nodegroup is degraded", Nodegroups: []string{resource}, Hidden: hidden}
 	}
 	at0 := incidenttest.Observe(func(o *report.Observation) {
 		o.ID, o.At = "1", incidenttest.At(0)
-		o.Diagnosis.Causes = []diagnose.Cause{cause("nodegroup/status", "workers"), cause("nodegroup/status", "others")}
+		o.Diagnosis.Causes = []diagnosis.Cause{cause("nodegroup/status", "workers"), cause("nodegroup/status", "others")}
 	})
 	var incidents []incident.Incident
 	for _, d := range reconcile.Decide(nil, at0, incidenttest.At(0), incidenttest.Policy) {
@@ -598,7 +598,7 @@ func TestStatusGivesWayToItsIssue(t *testing.T) {
 	}
 	at5 := incidenttest.Observe(func(o *report.Observation) {
 		o.ID, o.At = "2", incidenttest.At(5)
-		o.Diagnosis.Causes = []diagnose.Cause{cause("nodegroup/health", "workers", diagnose.Hidden{Check: "nodegroup/status", Because: "nodegroup/health"})}
+		o.Diagnosis.Causes = []diagnosis.Cause{cause("nodegroup/health", "workers", diagnosis.Hidden{Check: "nodegroup/status", Because: "nodegroup/health"})}
 	})
 	got := map[report.Key]incident.Incident{}
 	for _, d := range reconcile.Decide(incidents, at5, incidenttest.At(5), incidenttest.Policy) {

@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
@@ -20,23 +20,23 @@ func repeated(u *incident.Update) { u.Repeated = true }
 // A failure of addresses is brought into the incident that explains it, or comes
 // late from when that was there; else it is told of by itself.
 func TestAttachToKnown(t *testing.T) {
-	cause := func(check checkid.ID, changes ...func(*diagnose.Cause)) diagnose.Cause {
-		c := diagnose.Cause{Check: check, Resource: subnet, Title: "title"}
+	cause := func(check checkid.ID, changes ...func(*diagnosis.Cause)) diagnosis.Cause {
+		c := diagnosis.Cause{Check: check, Resource: subnet, Title: "title"}
 		for _, change := range changes {
 			change(&c)
 		}
 		return c
 	}
-	blames := func(c *diagnose.Cause) { c.Contributing = []checkid.ID{route, leak} }
-	hides := func(c *diagnose.Cause) { c.Hidden = []diagnose.Hidden{{Check: route}, {Check: leak}} }
-	hidesAnother := func(c *diagnose.Cause) {
-		c.Hidden, c.Contributing = []diagnose.Hidden{{Check: route}}, []checkid.ID{route}
+	blames := func(c *diagnosis.Cause) { c.Contributing = []checkid.ID{route, leak} }
+	hides := func(c *diagnosis.Cause) { c.Hidden = []diagnosis.Hidden{{Check: route}, {Check: leak}} }
+	hidesAnother := func(c *diagnosis.Cause) {
+		c.Hidden, c.Contributing = []diagnosis.Hidden{{Check: route}}, []checkid.ID{route}
 	}
 	seenNow := func(u *incident.Update) { u.Seen = at(9) }
 	closed := func(minute int) func(*incident.Update) { return state(incident.Closed, minute) }
 	for name, test := range map[string]struct {
 		u              *incident.Update
-		cause          diagnose.Cause
+		cause          diagnosis.Cause
 		o              report.Observation
 		told, attached bool
 	}{
@@ -56,7 +56,7 @@ func TestAttachToKnown(t *testing.T) {
 		"a shortage that explains another":          {open(leak, subnet), cause(empty, hidesAnother), report.Observation{}, true, true},
 		"a shortage that blames it, of an old look": {open(leak, subnet, seenNow), cause(empty, blames), report.Observation{}, true, true},
 		"a runway that blames the leak":             {open(leak, subnet), cause(runway, blames), report.Observation{}, true, true},
-		"a runway that blames a shortage":           {open(empty, subnet), cause(runway, func(c *diagnose.Cause) { c.Contributing = []checkid.ID{empty} }), report.Observation{}, false, false},
+		"a runway that blames a shortage":           {open(empty, subnet), cause(runway, func(c *diagnosis.Cause) { c.Contributing = []checkid.ID{empty} }), report.Observation{}, false, false},
 	} {
 		told := look(test.o, test.u).attachToKnown(test.cause)
 		e, _ := test.u.KnownEffect(test.cause.Check)
@@ -68,7 +68,7 @@ func TestAttachToKnown(t *testing.T) {
 
 // What a failure changes of the incident that it is brought into.
 func TestWhatAttachChanges(t *testing.T) {
-	cause := diagnose.Cause{Check: empty, Resource: subnet, Title: "title", Evidence: []finding.Evidence{{What: "w"}}, Nodegroups: []string{"b", "a"}}
+	cause := diagnosis.Cause{Check: empty, Resource: subnet, Title: "title", Evidence: []finding.Evidence{{What: "w"}}, Nodegroups: []string{"b", "a"}}
 	hurts := cause
 	hurts.Instances = []string{"i-1", "i-2"}
 	had := func(change func(*incident.Effect)) func(*incident.Update) {
@@ -76,7 +76,7 @@ func TestWhatAttachChanges(t *testing.T) {
 		change(&e)
 		return effect(e)
 	}
-	note := func(u *incident.Update, id string, c diagnose.Cause) incident.Note {
+	note := func(u *incident.Update, id string, c diagnosis.Cause) incident.Note {
 		return incident.Note{ID: id, Times: u.Number, At: at(10), Reason: incident.HasJoined, Says: "title", Evidence: cause.Evidence, Count: len(c.Instances), Instances: c.Instances, Then: u.ForNote()}
 	}
 	same := func(*incident.Effect) {}
@@ -90,7 +90,7 @@ func TestWhatAttachChanges(t *testing.T) {
 	joined.JoinedNotes = []incident.Note{{ID: "joined-ip-subnet-exhausted"}}
 	for name, test := range map[string]struct {
 		u           *incident.Update
-		cause       diagnose.Cause
+		cause       diagnosis.Cause
 		since, last int
 		effect      incident.Effect
 		reasons     []incident.Reason
@@ -140,16 +140,16 @@ func TestWhatAttachChanges(t *testing.T) {
 // own; they need no message where that is all of them.
 func TestAttachStarvedNodes(t *testing.T) {
 	launches := []report.Launch{{Instance: "i-1", Subnet: subnet, Started: at(6)}, {Instance: "i-2", Subnet: "subnet-2", Started: at(6)}, {Instance: "i-3", Subnet: subnet}}
-	nodes := func(ids ...string) diagnose.Cause {
-		return diagnose.Cause{Check: checkid.NodeNotReady, Title: "title", Instances: ids}
+	nodes := func(ids ...string) diagnosis.Cause {
+		return diagnosis.Cause{Check: checkid.NodeNotReady, Title: "title", Instances: ids}
 	}
-	covered := diagnose.Cause{Check: checkid.NodeNotReady, Title: "title", Covers: []string{"i-1"}}
+	covered := diagnosis.Cause{Check: checkid.NodeNotReady, Title: "title", Covers: []string{"i-1"}}
 	both := covered
 	both.Instances = []string{"i-1"}
 	both.Covers = []string{"i-1", "i-2"}
 	for name, test := range map[string]struct {
 		u     *incident.Update
-		cause diagnose.Cause
+		cause diagnosis.Cause
 		o     report.Observation
 		all   bool
 		title string // in the incident; empty: it is not brought in
@@ -161,7 +161,7 @@ func TestAttachStarvedNodes(t *testing.T) {
 		"that are covered only":                     {open(leak, subnet), covered, report.Observation{}, true, "title"},
 		"that are named among those it covers":      {open(leak, subnet), both, report.Observation{}, true, "title"},
 		"nobody":                                    {open(leak, subnet), nodes(), report.Observation{}, false, ""},
-		"of what does not starve":                   {open(leak, subnet), diagnose.Cause{Check: "node/not-registered", Instances: []string{"i-1"}}, report.Observation{}, false, ""},
+		"of what does not starve":                   {open(leak, subnet), diagnosis.Cause{Check: "node/not-registered", Instances: []string{"i-1"}}, report.Observation{}, false, ""},
 		"of a leak that passes now":                 {open(leak, subnet), nodes("i-1"), passes(leak, subnet), false, ""},
 		"that began before it was gone":             {open(leak, subnet, state(incident.Cleared, 7)), nodes("i-1"), report.Observation{}, true, "title"},
 		"that began when it was gone":               {open(leak, subnet, state(incident.Cleared, 6)), nodes("i-1"), report.Observation{}, false, ""},
@@ -301,7 +301,7 @@ func open(check checkid.ID, resource string, changes ...func(*incident.Update)) 
 	u := &incident.Update{Incident: incident.Incident{
 		Key: report.Key{Cluster: "prod", Check: check, Resource: resource}, State: incident.Open, Number: 1, Began: at(3), Opened: at(4), Seen: at(5), Covers: []string{resource},
 	}}
-	u.Cause = diagnose.Cause{Check: check, Resource: resource, Confidence: catalog.Certain, Title: string(check)}
+	u.Cause = diagnosis.Cause{Check: check, Resource: resource, Confidence: catalog.Certain, Title: string(check)}
 	for _, change := range changes {
 		change(u)
 	}
@@ -348,30 +348,30 @@ func look(o report.Observation, updates ...*incident.Update) *Look {
 }
 
 func passes(check checkid.ID, covers ...string) report.Observation {
-	return report.Observation{Diagnosis: diagnose.Diagnosis{Passed: []diagnose.Passed{{Check: check, Covers: covers}}}}
+	return report.Observation{Diagnosis: diagnosis.Diagnosis{Passed: []diagnosis.Passed{{Check: check, Covers: covers}}}}
 }
 
 func TestWhatExplainsUnreadyNodes(t *testing.T) {
-	held := diagnose.Cause{Check: leak, Confidence: catalog.Certain, Resource: subnet}
-	block := diagnose.Cause{Check: checkid.IPFragmented, Confidence: catalog.Certain, Resource: "subnet-pods", Resources: []string{subnet}}
+	held := diagnosis.Cause{Check: leak, Confidence: catalog.Certain, Resource: subnet}
+	block := diagnosis.Cause{Check: checkid.IPFragmented, Confidence: catalog.Certain, Resource: "subnet-pods", Resources: []string{subnet}}
 	own := block
 	own.Resource, own.Resources = subnet, nil
 	likely, other := held, held
 	likely.Confidence, other.Check = catalog.Likely, empty
-	node := diagnose.Cause{Check: checkid.NodeNotReady}
-	behind := func(ids ...checkid.ID) diagnose.Cause {
-		return diagnose.Cause{Check: checkid.NodeCNINotReady, Behind: append([]checkid.ID{}, ids...)}
+	node := diagnosis.Cause{Check: checkid.NodeNotReady}
+	behind := func(ids ...checkid.ID) diagnosis.Cause {
+		return diagnosis.Cause{Check: checkid.NodeCNINotReady, Behind: append([]checkid.ID{}, ids...)}
 	}
 	for name, test := range map[string]struct {
-		cause, unready diagnose.Cause
+		cause, unready diagnosis.Cause
 		subnet         string
 		want           bool
 	}{
 		"a leak in its subnet":               {held, node, subnet, true},
 		"a leak elsewhere":                   {held, node, "subnet-0", false},
 		"a likely leak":                      {likely, node, subnet, false},
-		"a node in no known subnet":          {diagnose.Cause{Check: leak, Confidence: catalog.Certain}, node, "", false},
-		"what is no symptom of addresses":    {held, diagnose.Cause{Check: "node/not-registered"}, subnet, false},
+		"a node in no known subnet":          {diagnosis.Cause{Check: leak, Confidence: catalog.Certain}, node, "", false},
+		"what is no symptom of addresses":    {held, diagnosis.Cause{Check: "node/not-registered"}, subnet, false},
 		"no block in the pods' subnet":       {block, node, subnet, true},
 		"no block in the node's own":         {own, node, subnet, true},
 		"no block elsewhere":                 {block, node, "subnet-0", false},
@@ -380,8 +380,8 @@ func TestWhatExplainsUnreadyNodes(t *testing.T) {
 		"only something else explains it":    {held, behind(checkid.IPFragmented), subnet, false},
 		"nothing explains it":                {held, behind(), subnet, false},
 		"only a block, and there is none":    {own, behind(leak, checkid.IPFragmented), subnet, true},
-		"whatever comes before explains it":  {held, diagnose.Cause{Check: checkid.NodeCNINotReady}, subnet, true},
-		"a leak that its own look sees only": {diagnose.Cause{}, node, subnet, false},
+		"whatever comes before explains it":  {held, diagnosis.Cause{Check: checkid.NodeCNINotReady}, subnet, true},
+		"a leak that its own look sees only": {diagnosis.Cause{}, node, subnet, false},
 	} {
 		if got := ExplainsUnready(test.cause, test.unready, test.subnet); got != test.want {
 			t.Errorf("%s: %t", name, got)
@@ -396,10 +396,10 @@ func TestWhatExplainsUnreadyNodes(t *testing.T) {
 
 // What a look says of how failures belong together, the newest last.
 func TestRelationsOfALook(t *testing.T) {
-	cause := diagnose.Cause{
-		Check: leak, Resource: subnet, Hidden: []diagnose.Hidden{{Check: empty}, {Check: route}, {Check: leak}}, Contributing: []checkid.ID{runway}, Symptoms: []checkid.ID{checkid.NodeNotReady},
+	cause := diagnosis.Cause{
+		Check: leak, Resource: subnet, Hidden: []diagnosis.Hidden{{Check: empty}, {Check: route}, {Check: leak}}, Contributing: []checkid.ID{runway}, Symptoms: []checkid.ID{checkid.NodeNotReady},
 	}
-	o := report.Observation{Diagnosis: diagnose.Diagnosis{Causes: []diagnose.Cause{
+	o := report.Observation{Diagnosis: diagnosis.Diagnosis{Causes: []diagnosis.Cause{
 		cause, {Check: checkid.IPScaleOutWillNotFit, Resource: subnet}, {Check: checkid.SpotBurstExceedsSubnet, Resource: "subnet-0"}, {Check: route, Resource: subnet}, {Check: checkid.NodeCNINotReady, Resource: subnet},
 	}}}
 	u := open(leak, subnet, effect(incident.Effect{Check: runway, Told: at(8), Apart: true}), effect(incident.Effect{Check: empty, Told: at(9)}))
@@ -423,7 +423,7 @@ func TestRelationsOfALook(t *testing.T) {
 		t.Errorf("%+v", fresh.Effects)
 	}
 	other := open(route, "rtb-1")
-	if look(o).RecordRelations(other, diagnose.Cause{Check: route, Hidden: cause.Hidden}); len(other.Effects) != 0 {
+	if look(o).RecordRelations(other, diagnosis.Cause{Check: route, Hidden: cause.Hidden}); len(other.Effects) != 0 {
 		t.Errorf("a route has %+v", other.Effects)
 	}
 }
@@ -500,7 +500,7 @@ func TestWhichIncidentClaims(t *testing.T) {
 
 func TestWhatPassesNow(t *testing.T) {
 	advice := func(check checkid.ID, resource string, c catalog.Confidence) report.Observation {
-		return report.Observation{Diagnosis: diagnose.Diagnosis{Causes: []diagnose.Cause{{Check: check, Resource: resource, Confidence: c}}}}
+		return report.Observation{Diagnosis: diagnosis.Diagnosis{Causes: []diagnosis.Cause{{Check: check, Resource: resource, Confidence: c}}}}
 	}
 	verdict := func(minute int) func(*incident.Update) {
 		return func(u *incident.Update) { u.RecordVerdict(subnet, incident.Failing, at(minute)) }
@@ -531,10 +531,10 @@ const symptom = checkid.ID("node/not-registered")
 
 // Which symptoms need no message of their own.
 func TestExplainedSymptoms(t *testing.T) {
-	of := func(check checkid.ID, c catalog.Confidence, ids ...string) diagnose.Cause {
-		return diagnose.Cause{Check: check, Confidence: c, Instances: ids}
+	of := func(check checkid.ID, c catalog.Confidence, ids ...string) diagnosis.Cause {
+		return diagnosis.Cause{Check: check, Confidence: c, Instances: ids}
 	}
-	covers := diagnose.Cause{Check: symptom, Confidence: catalog.Symptom, Covers: []string{"i-1"}}
+	covers := diagnosis.Cause{Check: symptom, Confidence: catalog.Symptom, Covers: []string{"i-1"}}
 	named := of(symptom, catalog.Symptom, "i-1")
 	named.Covers = []string{"i-1", "i-9"}
 	cause := func(changes ...func(*incident.Update)) *incident.Update {
@@ -548,7 +548,7 @@ func TestExplainedSymptoms(t *testing.T) {
 	one := of(symptom, catalog.Symptom, "i-1")
 	for name, test := range map[string]struct {
 		u     *incident.Update
-		cause diagnose.Cause
+		cause diagnosis.Cause
 		want  bool
 	}{
 		"of one instance":                   {cause(), one, true},
@@ -575,7 +575,7 @@ func TestExplainedSymptoms(t *testing.T) {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
-	if !look(report.Observation{}, open(leak, subnet)).Explained(diagnose.Cause{Check: runway, Resource: subnet}) {
+	if !look(report.Observation{}, open(leak, subnet)).Explained(diagnosis.Cause{Check: runway, Resource: subnet}) {
 		t.Error("what belongs to an incident of addresses is told of by itself")
 	}
 	starved := report.Observation{Launches: []report.Launch{{Instance: "i-1", Subnet: subnet}}}
@@ -599,7 +599,7 @@ func TestSupersededBy(t *testing.T) {
 	gone := state(incident.Cleared, 8)
 	seen := func(minute int) func(*incident.Update) { return func(u *incident.Update) { u.Seen = at(minute) } }
 	hides := func(id checkid.ID) func(*incident.Update) {
-		return func(u *incident.Update) { u.Cause.Hidden = []diagnose.Hidden{{Check: "x"}, {Check: id}} }
+		return func(u *incident.Update) { u.Cause.Hidden = []diagnosis.Hidden{{Check: "x"}, {Check: id}} }
 	}
 	degraded, issue := checkid.ID("nodegroup/status"), checkid.ID("nodegroup/health")
 	cni := func(changes ...func(*incident.Update)) *incident.Update {

@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
@@ -66,7 +66,7 @@ func Observe(o ...func(*report.Observation)) report.Observation {
 
 func Route(instances ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
-		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
+		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnosis.Cause{
 			Check: checkid.RouteNoEgress, Confidence: catalog.Certain, Resource: Table, Covers: []string{Subnet},
 			Title: Subnet + " has no route to the internet", Why: Table + " has only 10.42.0.0/16 → local.", Nodegroups: []string{"workers"}, Instances: instances,
 		})
@@ -84,7 +84,7 @@ func Likely(confidence catalog.Confidence, instances ...string) func(*report.Obs
 
 func Degraded() func(*report.Observation) {
 	return func(o *report.Observation) {
-		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
+		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnosis.Cause{
 			Check: checkid.AddonDegraded, Confidence: catalog.Certain, Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Title: "add-on vpc-cni is DEGRADED",
 		})
 	}
@@ -94,7 +94,7 @@ var ThePool = report.Key{Cluster: Cluster, Check: checkid.SpotPoolFailing, Resou
 
 func PoolFails() func(*report.Observation) {
 	return func(o *report.Observation) {
-		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
+		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnosis.Cause{
 			Check: checkid.SpotPoolFailing, Confidence: catalog.Certain, Resource: "c5.large/us-west-2b", Covers: []string{"c5.large/us-west-2b"}, Title: "Spot pool c5.large/us-west-2b fails",
 		})
 	}
@@ -118,7 +118,7 @@ func Wordier(o *report.Observation) { o.Diagnosis.Causes[0].Why += " It was crea
 
 func NotRegistered(instances ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
-		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
+		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnosis.Cause{
 			Check: checkid.NodeNotRegistered, Confidence: catalog.Symptom, Resource: "workers", Covers: instances, Instances: instances,
 			Title: "no node has registered", Nodegroups: []string{"workers"},
 		})
@@ -134,7 +134,7 @@ func NotReady(instances ...string) func(*report.Observation) {
 
 func EndedSoon(instance string) func(*report.Observation) {
 	return func(o *report.Observation) {
-		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
+		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnosis.Cause{
 			Check: checkid.InstanceEndedEarly, Confidence: catalog.Certain, Resource: instance, Covers: []string{instance}, Instances: []string{instance},
 			Title: instance + " ended before it joined", Nodegroups: []string{"workers"},
 		})
@@ -143,7 +143,7 @@ func EndedSoon(instance string) func(*report.Observation) {
 
 func Passed(check checkid.ID, covers ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
-		o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnose.Passed{
+		o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnosis.Passed{
 			Check: check, Covers: covers, Evidence: []finding.Evidence{{What: Table, Value: "0.0.0.0/0 → nat-0aa4"}},
 		})
 	}
@@ -186,7 +186,7 @@ func BlindTo(call string, source snapshot.Source, why snapshot.Reason) func(*rep
 	return func(o *report.Observation) {
 		f := snapshot.Failure{Source: source, Reason: why, Call: call, Code: "Code"}
 		o.Blind = append(o.Blind, f)
-		o.Diagnosis.Unknown = append(o.Diagnosis.Unknown, diagnose.Unknown{Check: checkid.RouteNoEgress, Covers: []string{Subnet}, Blocked: []snapshot.Failure{f}})
+		o.Diagnosis.Unknown = append(o.Diagnosis.Unknown, diagnosis.Unknown{Check: checkid.RouteNoEgress, Covers: []string{Subnet}, Blocked: []snapshot.Failure{f}})
 	}
 }
 
@@ -307,7 +307,7 @@ func Crowd(n int, check checkid.ID, confidence catalog.Confidence) report.Observ
 		})
 	}
 	slices.Sort(ids)
-	cause := diagnose.Cause{
+	cause := diagnosis.Cause{
 		Check: check, Confidence: confidence, Resource: "a_nodegroup_with_a_rather_long_name", Covers: ids, Instances: ids,
 		Title: fmt.Sprintf("%d instances", n), Why: "No node has their ids.",
 	}
@@ -317,8 +317,8 @@ func Crowd(n int, check checkid.ID, confidence catalog.Confidence) report.Observ
 	for range 31 {
 		cause.Evidence = append(cause.Evidence, finding.Evidence{What: "i-0123456789abcdef0", Value: fmt.Sprintf("%0200d", 0)})
 	}
-	obs.Diagnosis.Causes = []diagnose.Cause{cause}
-	obs.Diagnosis.Passed = []diagnose.Passed{{Check: checkid.InstanceEndedEarly, Covers: ids}}
+	obs.Diagnosis.Causes = []diagnosis.Cause{cause}
+	obs.Diagnosis.Passed = []diagnosis.Passed{{Check: checkid.InstanceEndedEarly, Covers: ids}}
 	for i := range 100 {
 		obs.Facts = append(obs.Facts, report.Fact{What: fmt.Sprintf("Scaling activity %d", i), Value: fmt.Sprintf("%0200d", 0)})
 	}
@@ -447,9 +447,9 @@ var (
 )
 
 // Fails is a cause of the subnet's addresses.
-func Fails(check checkid.ID, confidence catalog.Confidence, title string, more ...func(*diagnose.Cause)) func(*report.Observation) {
+func Fails(check checkid.ID, confidence catalog.Confidence, title string, more ...func(*diagnosis.Cause)) func(*report.Observation) {
 	return func(o *report.Observation) {
-		c := diagnose.Cause{Check: check, Confidence: confidence, Resource: Subnet, Covers: []string{Subnet}, Title: title, Nodegroups: []string{"workers"}}
+		c := diagnosis.Cause{Check: check, Confidence: confidence, Resource: Subnet, Covers: []string{Subnet}, Title: title, Nodegroups: []string{"workers"}}
 		for _, m := range more {
 			m(&c)
 		}
@@ -457,46 +457,46 @@ func Fails(check checkid.ID, confidence catalog.Confidence, title string, more .
 	}
 }
 
-func Hides(ids ...checkid.ID) func(*diagnose.Cause) {
-	return func(c *diagnose.Cause) {
+func Hides(ids ...checkid.ID) func(*diagnosis.Cause) {
+	return func(c *diagnosis.Cause) {
 		for _, id := range ids {
-			c.Hidden = append(c.Hidden, diagnose.Hidden{Check: id, Because: c.Check})
+			c.Hidden = append(c.Hidden, diagnosis.Hidden{Check: id, Because: c.Check})
 		}
 	}
 }
 
-func WorsenedBy(ids ...checkid.ID) func(*diagnose.Cause) {
-	return func(c *diagnose.Cause) { c.Contributing = ids }
+func WorsenedBy(ids ...checkid.ID) func(*diagnosis.Cause) {
+	return func(c *diagnosis.Cause) { c.Contributing = ids }
 }
 
-func KeepsOut(ids ...string) func(*diagnose.Cause) {
-	return func(c *diagnose.Cause) { c.Instances = ids }
+func KeepsOut(ids ...string) func(*diagnosis.Cause) {
+	return func(c *diagnosis.Cause) { c.Instances = ids }
 }
 
-func Leaks(more ...func(*diagnose.Cause)) func(*report.Observation) {
+func Leaks(more ...func(*diagnosis.Cause)) func(*report.Observation) {
 	return Fails(checkid.IPLeakedInterfaces, catalog.Certain, "31 addresses of "+Subnet+" are held by 4 dead nodes", more...)
 }
 
-func LeaksSome(more ...func(*diagnose.Cause)) func(*report.Observation) {
+func LeaksSome(more ...func(*diagnosis.Cause)) func(*report.Observation) {
 	return Fails(checkid.IPLeakedInterfaces, catalog.Likely, "31 addresses of "+Subnet+" are held by 4 dead nodes", more...)
 }
 
-func RunsOut(more ...func(*diagnose.Cause)) func(*report.Observation) {
+func RunsOut(more ...func(*diagnosis.Cause)) func(*report.Observation) {
 	return Fails(checkid.IPRunway, catalog.Likely, Subnet+" runs out of addresses at about 16:40 UTC", more...)
 }
 
-func IsEmpty(more ...func(*diagnose.Cause)) func(*report.Observation) {
+func IsEmpty(more ...func(*diagnosis.Cause)) func(*report.Observation) {
 	return Fails(checkid.IPSubnetExhausted, catalog.Certain, Subnet+" has no free address", more...)
 }
 
-func RefusesLaunches(more ...func(*diagnose.Cause)) func(*report.Observation) {
+func RefusesLaunches(more ...func(*diagnosis.Cause)) func(*report.Observation) {
 	return func(o *report.Observation) {
 		Fails(checkid.LaunchSubnetFull, catalog.Certain, "workers cannot launch: the subnet has no free address", more...)(o)
 		o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1].Covers = []string{"eks-workers"}
 	}
 }
 
-func Burst(more ...func(*diagnose.Cause)) func(*report.Observation) {
+func Burst(more ...func(*diagnosis.Cause)) func(*report.Observation) {
 	return Fails(checkid.SpotBurstExceedsSubnet, catalog.Certain, "12 launches needed 720 addresses", more...)
 }
 
@@ -509,7 +509,7 @@ func PluginDown(instances ...string) func(*report.Observation) {
 }
 
 func AddressesBack(o *report.Observation) {
-	o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnose.Passed{
+	o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnosis.Passed{
 		Check: checkid.IPLeakedInterfaces, Covers: []string{Subnet}, Evidence: []finding.Evidence{{What: Subnet, Value: "31 addresses back; 12 interfaces of 4 dead nodes"}},
 	})
 }

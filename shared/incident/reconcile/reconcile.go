@@ -12,7 +12,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/correlate"
 	"rollcall/shared/report"
@@ -86,7 +86,7 @@ func (rec *reconciler) each(step func(*incident.Update)) {
 
 // relate takes in which failures the look explains with which, before any of them
 // is taken in.
-func (rec *reconciler) relate(causes []diagnose.Cause) {
+func (rec *reconciler) relate(causes []diagnosis.Cause) {
 	for _, cause := range causes {
 		key := rec.Observation.Key(cause.Check, cause.Resource)
 		if u := rec.find(key); u != nil && !u.Repeated && u.State != incident.Closed {
@@ -131,10 +131,10 @@ type reconciler struct{ correlate.Look }
 // causes are the diagnosis's causes and what could not be looked at; symptoms
 // come last, when it is known what explains them. Advice is no incident:
 // nothing failed because of it, and nobody is to be called for it.
-func (rec *reconciler) causes() []diagnose.Cause {
+func (rec *reconciler) causes() []diagnosis.Cause {
 	causes := slices.Concat(rec.Observation.Diagnosis.Causes, blindCauses(rec.Observation))
-	causes = slices.DeleteFunc(causes, func(c diagnose.Cause) bool { return c.Confidence == catalog.Advice })
-	slices.SortStableFunc(causes, func(a, b diagnose.Cause) int {
+	causes = slices.DeleteFunc(causes, func(c diagnosis.Cause) bool { return c.Confidence == catalog.Advice })
+	slices.SortStableFunc(causes, func(a, b diagnosis.Cause) int {
 		return addressesFirst(a) - addressesFirst(b)
 	})
 	return causes
@@ -151,7 +151,7 @@ func (rec *reconciler) find(key report.Key) *incident.Update {
 
 // addressesFirst orders the causes of one look: a leak is taken in before what
 // belongs to it.
-func addressesFirst(c diagnose.Cause) int {
+func addressesFirst(c diagnosis.Cause) int {
 	switch {
 	case c.Check == checkid.IPLeakedInterfaces:
 		return -1
@@ -201,13 +201,13 @@ func failures(obs report.Observation) []snapshot.Failure {
 }
 
 // failuresOf are the failures of one permission.
-func failuresOf(cause diagnose.Cause, obs report.Observation) []snapshot.Failure {
+func failuresOf(cause diagnosis.Cause, obs report.Observation) []snapshot.Failure {
 	return slices.DeleteFunc(failures(obs), func(f snapshot.Failure) bool { return sight(f) != cause.Resource })
 }
 
 // blindCauses are what could not be looked at, one cause per permission.
-func blindCauses(obs report.Observation) []diagnose.Cause {
-	var causes []diagnose.Cause
+func blindCauses(obs report.Observation) []diagnosis.Cause {
+	var causes []diagnosis.Cause
 	for _, f := range failures(obs) {
 		if n := len(causes); n > 0 && causes[n-1].Resource == sight(f) {
 			continue
@@ -249,8 +249,8 @@ func remedyForSpoke(code string) string {
 	return "Deploy the spoke again in that account and region, for this hub and with this hub's externalId (`make deploy-spoke`): its role is gone, trusts another hub, wants another external id, or the account has left the organization. If it is to be watched no more, take it out of the setting spokes and deploy the hub again."
 }
 
-func blindCause(f snapshot.Failure, blinded []string, of spoke.Cluster) diagnose.Cause {
-	c := diagnose.Cause{
+func blindCause(f snapshot.Failure, blinded []string, of spoke.Cluster) diagnosis.Cause {
+	c := diagnosis.Cause{
 		Check:      incident.CannotLook,
 		Confidence: catalog.Possible,
 		Resource:   sight(f),
@@ -426,7 +426,7 @@ func (rec *reconciler) updateCapacity(u *incident.Update) {
 }
 
 // applyCause brings a failed cause into its incident, and makes one if there is none.
-func (rec *reconciler) applyCause(cause diagnose.Cause) {
+func (rec *reconciler) applyCause(cause diagnosis.Cause) {
 	if len(cause.Covers) == 0 {
 		cause.Covers = []string{cause.Resource}
 	}
@@ -461,7 +461,7 @@ func (rec *reconciler) applyCause(cause diagnose.Cause) {
 }
 
 // isNews tells whether a failure is later than what a closed incident knows.
-func (rec *reconciler) isNews(u *incident.Update, cause diagnose.Cause) bool {
+func (rec *reconciler) isNews(u *incident.Update, cause diagnosis.Cause) bool {
 	if !rec.Observation.At.After(u.Settled) {
 		return false
 	}
@@ -480,7 +480,7 @@ func (rec *reconciler) isNews(u *incident.Update, cause diagnose.Cause) bool {
 	return false
 }
 
-func (rec *reconciler) open(u *incident.Update, cause diagnose.Cause) {
+func (rec *reconciler) open(u *incident.Update, cause diagnosis.Cause) {
 	u.Format = report.Format
 	u.Began = rec.Observation.At
 	rec.applyFailure(u, cause)
@@ -493,7 +493,7 @@ func (rec *reconciler) open(u *incident.Update, cause diagnose.Cause) {
 	rec.announce(u, incident.Opened)
 }
 
-func (rec *reconciler) reopen(u *incident.Update, cause diagnose.Cause) {
+func (rec *reconciler) reopen(u *incident.Update, cause diagnosis.Cause) {
 	u.Times++
 	if u.IsBlind() && fleeting(failuresOf(cause, rec.Observation)) && u.Times < LooksBeforeSaid {
 		u.Because(incident.NotYet)
@@ -541,7 +541,7 @@ func (rec *reconciler) announce(u *incident.Update, why incident.Reason) {
 }
 
 // refresh brings a failed cause into an incident that is not closed.
-func (rec *reconciler) refresh(u *incident.Update, cause diagnose.Cause) {
+func (rec *reconciler) refresh(u *incident.Update, cause diagnosis.Cause) {
 	words, known := u.Cause, u.Seen
 	added := rec.applyFailure(u, cause)
 	switch {
@@ -563,7 +563,7 @@ func (rec *reconciler) refresh(u *incident.Update, cause diagnose.Cause) {
 
 // applyFailure takes in what a failed cause says, and counts the newly affected
 // launches.
-func (rec *reconciler) applyFailure(u *incident.Update, cause diagnose.Cause) (added int) {
+func (rec *reconciler) applyFailure(u *incident.Update, cause diagnosis.Cause) (added int) {
 	rec.RecordRelations(u, cause)
 	for _, cover := range cause.Covers {
 		if u.RecordVerdict(cover, incident.Failing, rec.Observation.At) {
@@ -620,7 +620,7 @@ func (rec *reconciler) locate(u *incident.Update) {
 }
 
 // differ tells whether the words or the evidence of a cause differ.
-func differ(a, b diagnose.Cause) bool {
+func differ(a, b diagnosis.Cause) bool {
 	return a.Title != b.Title || a.Why != b.Why || a.Confidence != b.Confidence || a.Fix != b.Fix ||
 		!slices.Equal(a.Evidence, b.Evidence) || !slices.Equal(a.Resources, b.Resources) ||
 		!slices.Equal(a.Contributing, b.Contributing) || !slices.Equal(a.Symptoms, b.Symptoms) ||

@@ -15,7 +15,7 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/reconcile"
@@ -95,13 +95,13 @@ func TestKnownAgain(t *testing.T) {
 // that emptied it: what the burst asked for is said then, in place of it, and
 // the next sweep does not say again that the subnet is empty.
 func TestTheBurstTakesThePlaceOfTheEmptySubnet(t *testing.T) {
-	seen := func(id string, minute int, causes ...diagnose.Cause) report.Observation {
+	seen := func(id string, minute int, causes ...diagnosis.Cause) report.Observation {
 		return incidenttest.Observe(func(o *report.Observation) { o.ID, o.At, o.Diagnosis.Causes = id, incidenttest.At(minute), causes })
 	}
-	empty := diagnose.Cause{Check: checkid.IPSubnetExhausted, Confidence: catalog.Certain, Resource: incidenttest.Subnet, Covers: []string{incidenttest.Subnet}, Title: incidenttest.Subnet + " has no free address"}
-	burst := diagnose.Cause{
+	empty := diagnosis.Cause{Check: checkid.IPSubnetExhausted, Confidence: catalog.Certain, Resource: incidenttest.Subnet, Covers: []string{incidenttest.Subnet}, Title: incidenttest.Subnet + " has no free address"}
+	burst := diagnosis.Cause{
 		Check: "spot/burst-exceeds-subnet", Confidence: catalog.Certain, Resource: incidenttest.Subnet, Covers: []string{incidenttest.Subnet}, Instances: []string{"i-1"},
-		Title: "12 launches needed 720 addresses", Hidden: []diagnose.Hidden{{Check: checkid.IPSubnetExhausted, Because: "spot/burst-exceeds-subnet"}},
+		Title: "12 launches needed 720 addresses", Hidden: []diagnosis.Hidden{{Check: checkid.IPSubnetExhausted, Because: "spot/burst-exceeds-subnet"}},
 	}
 	other := empty
 	other.Resource, other.Covers = "subnet-other", []string{"subnet-other"}
@@ -132,7 +132,7 @@ func TestTheBurstTakesThePlaceOfTheEmptySubnet(t *testing.T) {
 		if n > 0 {
 			want = "closed superseded"
 		}
-		key := func(c diagnose.Cause) report.Key {
+		key := func(c diagnosis.Cause) report.Key {
 			return report.Key{Cluster: obs.Cluster, Check: c.Check, Resource: c.Resource}
 		}
 		if got := states[key(empty)]; got != want {
@@ -420,7 +420,7 @@ func TestRecordFitsWhileNobodyListens(t *testing.T) {
 		obs := incidenttest.Crowd(1000, "route/no-egress", catalog.Certain)
 		obs.ID, obs.At = fmt.Sprint(i), incidenttest.At(10+5*i)
 		if i%2 == 1 {
-			obs.Diagnosis = diagnose.Diagnosis{Passed: []diagnose.Passed{{Check: "route/no-egress", Covers: []string{incidenttest.Subnet}}}}
+			obs.Diagnosis = diagnosis.Diagnosis{Passed: []diagnosis.Passed{{Check: "route/no-egress", Covers: []string{incidenttest.Subnet}}}}
 		}
 		incidents = incidenttest.DecideAll(incidents, []report.Observation{obs}, obs.At)
 		incidents[0] = incidents[0].Fit(incidenttest.Record)
@@ -489,7 +489,7 @@ func TestAllWhoMissedAreCounted(t *testing.T) {
 // looked at once.
 func seen(at time.Time, id string) report.Observation {
 	obs := report.Observation{Format: report.Format, ID: id, By: "join-check", At: at, Account: "111122223333", Region: "us-west-2", Partition: "aws", Cluster: "prod"}
-	obs.Diagnosis.Causes = []diagnose.Cause{{Check: "route/no-egress", Resource: "rtb-1", Covers: []string{"subnet-1"}, Confidence: catalog.Certain, Title: "subnet-1 has no route to the internet"}}
+	obs.Diagnosis.Causes = []diagnosis.Cause{{Check: "route/no-egress", Resource: "rtb-1", Covers: []string{"subnet-1"}, Confidence: catalog.Certain, Title: "subnet-1 has no route to the internet"}}
 	obs.Blind = []snapshot.Failure{{Source: snapshot.Images, Reason: snapshot.Throttled, Call: "ec2:DescribeImages"}}
 	return obs
 }
@@ -875,7 +875,7 @@ func TestNodegroupIncidentsCloseByThemselves(t *testing.T) {
 			} {
 				broken := incidenttest.Observe(func(o *report.Observation) {
 					o.ID, o.At = "1", incidenttest.At(0)
-					o.Diagnosis.Causes = []diagnose.Cause{{Check: check, Confidence: confidence, Resource: "workers", Covers: []string{"workers"}, Instances: []string{"i-1"}, Title: "nodegroup workers is DEGRADED", Nodegroups: []string{"workers"}}}
+					o.Diagnosis.Causes = []diagnosis.Cause{{Check: check, Confidence: confidence, Resource: "workers", Covers: []string{"workers"}, Instances: []string{"i-1"}, Title: "nodegroup workers is DEGRADED", Nodegroups: []string{"workers"}}}
 				}, incidenttest.Launched("i-1", 0, report.Missed))
 				opened := reconcile.Decide(nil, broken, incidenttest.At(0), incidenttest.Policy)
 				if len(opened) != 1 || opened[0].Incident.State != incident.Open {
@@ -899,7 +899,7 @@ func TestForetoldOfAnInstanceThatIsTakenBack(t *testing.T) {
 	foretold := func(check checkid.ID, covers string) report.Observation {
 		return incidenttest.Observe(func(o *report.Observation) {
 			o.ID, o.At = "1", incidenttest.At(0)
-			o.Diagnosis.Causes = []diagnose.Cause{{Check: check, Confidence: catalog.Certain, Resource: covers, Covers: []string{covers}, Instances: []string{"i-1"}, Title: "i-1 will not be able to join", Nodegroups: []string{"workers"}}}
+			o.Diagnosis.Causes = []diagnosis.Cause{{Check: check, Confidence: catalog.Certain, Resource: covers, Covers: []string{covers}, Instances: []string{"i-1"}, Title: "i-1 will not be able to join", Nodegroups: []string{"workers"}}}
 		}, incidenttest.Launched("i-1", 0, report.Waiting))
 	}
 	for _, test := range []struct {
@@ -976,7 +976,7 @@ func TestFind(t *testing.T) {
 // before.
 func TestOneOffEndsUnproved(t *testing.T) {
 	obs := report.Observation{Format: report.Format, ID: "a", By: "join-check", At: incidenttest.Noon, Cluster: "prod"}
-	obs.Diagnosis.Causes = []diagnose.Cause{{Check: checkid.InstanceEndedEarly, Resource: "workers", Covers: []string{"i-1"}, Instances: []string{"i-1"}, Confidence: catalog.Certain, Title: "x"}}
+	obs.Diagnosis.Causes = []diagnosis.Cause{{Check: checkid.InstanceEndedEarly, Resource: "workers", Covers: []string{"i-1"}, Instances: []string{"i-1"}, Confidence: catalog.Certain, Title: "x"}}
 	obs.Launches = []report.Launch{{Instance: "i-1", Nodegroup: "workers", Started: incidenttest.Noon.Add(-time.Hour), Status: report.Gone}}
 	list, _ := decided(nil, obs, incidenttest.Noon)
 	obs.ID, obs.At = "b", incidenttest.Noon.Add(30*time.Minute)

@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/correlate"
 	"rollcall/shared/remedy"
@@ -89,7 +89,7 @@ func TestOneCauseForEachPermission(t *testing.T) {
 	a, b, c := fail("ec2:A", "tables", denied), fail("ec2:A", "subnets", slow), fail("ec2:B", "tables", denied)
 	obs := report.Observation{
 		Blind: []snapshot.Failure{c, a, fail("ec2:A", "tables", slow), fail("", "nodes", denied), fail("ec2:C", "zones", snapshot.NotRead)},
-		Diagnosis: diagnose.Diagnosis{Unknown: []diagnose.Unknown{
+		Diagnosis: diagnosis.Diagnosis{Unknown: []diagnosis.Unknown{
 			{Check: "route/b", Blocked: []snapshot.Failure{a}}, {Check: "route/a", Blocked: []snapshot.Failure{c, b}}, {Check: "route/b", Blocked: []snapshot.Failure{b}}, {Check: "x", Blocked: []snapshot.Failure{fail("ec2:C", "zones", snapshot.NotRead)}},
 		}},
 	}
@@ -108,7 +108,7 @@ func TestOneCauseForEachPermission(t *testing.T) {
 	if diff := cmp.Diff([]is{{"ec2:A", "route/a, route/b"}, {"ec2:B", "route/a"}, {"nodes", ""}}, got, cmp.AllowUnexported(is{})); diff != "" {
 		t.Errorf("causes (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]snapshot.Failure{b, a}, failuresOf(diagnose.Cause{Resource: "ec2:A"}, obs)); diff != "" {
+	if diff := cmp.Diff([]snapshot.Failure{b, a}, failuresOf(diagnosis.Cause{Resource: "ec2:A"}, obs)); diff != "" {
 		t.Errorf("of one permission (-want +got):\n%s", diff)
 	}
 }
@@ -127,7 +127,7 @@ func TestWordsOfWhatCannotBeLookedAt(t *testing.T) {
 		snapshot.Broken: {"fails", "Read the function's log for the full answer."},
 	} {
 		got := blindCause(snapshot.Failure{Call: "ec2:A", Source: "tables", Reason: r}, nil, spoke.Cluster{})
-		wanted := diagnose.Cause{
+		wanted := diagnosis.Cause{
 			Check: incident.CannotLook, Confidence: catalog.Possible, Resource: "ec2:A", Covers: []string{"ec2:A"}, Title: "cannot look at the tables: ec2:A " + want[0],
 			Why: "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well.",
 			Fix: finding.Fix{Text: want[1]},
@@ -186,13 +186,13 @@ func TestCouldRead(t *testing.T) {
 
 // Which words of a cause make it another one.
 func TestDiffer(t *testing.T) {
-	for name, change := range map[string]func(*diagnose.Cause){
-		"title": func(c *diagnose.Cause) { c.Title = "x" }, "why": func(c *diagnose.Cause) { c.Why = "x" }, "confidence": func(c *diagnose.Cause) { c.Confidence = "x" },
-		"fix": func(c *diagnose.Cause) { c.Fix.Text = "x" }, "evidence": func(c *diagnose.Cause) { c.Evidence = []finding.Evidence{{What: "x"}} },
-		"resources": func(c *diagnose.Cause) { c.Resources = []string{"x"} }, "contributing": func(c *diagnose.Cause) { c.Contributing = []checkid.ID{"x"} },
-		"symptoms": func(c *diagnose.Cause) { c.Symptoms = []checkid.ID{"x"} }, "hidden": func(c *diagnose.Cause) { c.Hidden = []diagnose.Hidden{{Check: "x"}} },
+	for name, change := range map[string]func(*diagnosis.Cause){
+		"title": func(c *diagnosis.Cause) { c.Title = "x" }, "why": func(c *diagnosis.Cause) { c.Why = "x" }, "confidence": func(c *diagnosis.Cause) { c.Confidence = "x" },
+		"fix": func(c *diagnosis.Cause) { c.Fix.Text = "x" }, "evidence": func(c *diagnosis.Cause) { c.Evidence = []finding.Evidence{{What: "x"}} },
+		"resources": func(c *diagnosis.Cause) { c.Resources = []string{"x"} }, "contributing": func(c *diagnosis.Cause) { c.Contributing = []checkid.ID{"x"} },
+		"symptoms": func(c *diagnosis.Cause) { c.Symptoms = []checkid.ID{"x"} }, "hidden": func(c *diagnosis.Cause) { c.Hidden = []diagnosis.Hidden{{Check: "x"}} },
 	} {
-		var a, b diagnose.Cause
+		var a, b diagnosis.Cause
 		if differ(a, b) {
 			t.Fatal("the same differs")
 		}
@@ -200,7 +200,7 @@ func TestDiffer(t *testing.T) {
 			t.Errorf("another %s is the same", name)
 		}
 	}
-	var a, b diagnose.Cause
+	var a, b diagnosis.Cause
 	if b.Covers, b.Instances, b.Nodegroups = []string{"x"}, []string{"x"}, []string{"x"}; differ(a, b) {
 		t.Error("what it covers are words")
 	}
@@ -209,10 +209,10 @@ func TestDiffer(t *testing.T) {
 // A leak is taken in first, what was only foreseen after what is there, symptoms
 // last; advice is not taken in.
 func TestOrderOfCauses(t *testing.T) {
-	c := func(check checkid.ID, confidence catalog.Confidence) diagnose.Cause {
-		return diagnose.Cause{Check: check, Confidence: confidence}
+	c := func(check checkid.ID, confidence catalog.Confidence) diagnosis.Cause {
+		return diagnosis.Cause{Check: check, Confidence: confidence}
 	}
-	rec := &reconciler{correlate.Look{Observation: report.Observation{Diagnosis: diagnose.Diagnosis{Causes: []diagnose.Cause{
+	rec := &reconciler{correlate.Look{Observation: report.Observation{Diagnosis: diagnosis.Diagnosis{Causes: []diagnosis.Cause{
 		c(checkid.NodeCNINotReady, catalog.Certain), c("node/a", catalog.Symptom), c(checkid.IPRunway, catalog.Likely), c("route/a", catalog.Certain), c("route/b", catalog.Advice), c("iam/a", catalog.Likely), c(checkid.IPLeakedInterfaces, catalog.Certain),
 	}}}}}
 	var got []checkid.ID
@@ -268,7 +268,7 @@ func TestWordsOfAWholeAPI(t *testing.T) {
 // is said in words of its own, with the answer to look at.
 func TestWhatIsNotShownIsSaid(t *testing.T) {
 	f := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotShown, Call: "ec2:DescribeInstances", Message: "node n names i-1, which EC2 does not show"}
-	causes := blindCauses(report.Observation{Diagnosis: diagnose.Diagnosis{Unknown: []diagnose.Unknown{{Check: "node/not-registered", Covers: []string{"i-1"}, Blocked: []snapshot.Failure{f}}}}})
+	causes := blindCauses(report.Observation{Diagnosis: diagnosis.Diagnosis{Unknown: []diagnosis.Unknown{{Check: "node/not-registered", Covers: []string{"i-1"}, Blocked: []snapshot.Failure{f}}}}})
 	if len(causes) != 1 {
 		t.Fatalf("%d causes, want one", len(causes))
 	}
@@ -424,12 +424,12 @@ func TestWhatIsDecided(t *testing.T) {
 
 // What a failure makes of an incident that is open, and of one that was over.
 func TestWhatAFailureChanges(t *testing.T) {
-	fails := diagnose.Cause{Check: "route/a", Resource: "rtb-1", Confidence: catalog.Certain, Title: "title", Covers: []string{"subnet-1"}}
-	change := func(f func(*diagnose.Cause)) diagnose.Cause { c := fails; f(&c); return c }
-	worded := change(func(c *diagnose.Cause) { c.Title = "other" })
-	hurts := change(func(c *diagnose.Cause) { c.Instances = []string{"i-1"} })
-	grouped := change(func(c *diagnose.Cause) { c.Nodegroups = []string{"b", "a"} })
-	bare := change(func(c *diagnose.Cause) { c.Covers = nil })
+	fails := diagnosis.Cause{Check: "route/a", Resource: "rtb-1", Confidence: catalog.Certain, Title: "title", Covers: []string{"subnet-1"}}
+	change := func(f func(*diagnosis.Cause)) diagnosis.Cause { c := fails; f(&c); return c }
+	worded := change(func(c *diagnosis.Cause) { c.Title = "other" })
+	hurts := change(func(c *diagnosis.Cause) { c.Instances = []string{"i-1"} })
+	grouped := change(func(c *diagnosis.Cause) { c.Nodegroups = []string{"b", "a"} })
+	bare := change(func(c *diagnosis.Cause) { c.Covers = nil })
 	full := report.Observation{
 		Account: "1", Region: "r", Partition: "p", Facts: []report.Fact{{What: "f"}}, Blind: []snapshot.Failure{{Call: "x"}},
 		Launches: []report.Launch{{Instance: "i-1", Nodegroup: "a", Started: at(250), Status: report.Missed}}, Tags: map[string]map[string]string{"a": {"team": "t", "x": "y"}},
@@ -449,7 +449,7 @@ func TestWhatAFailureChanges(t *testing.T) {
 	affected := func(u *incident.Update) { u.Launches, u.Affected = full.Launches, 1 }
 	for name, test := range map[string]struct {
 		u      *incident.Update
-		cause  diagnose.Cause
+		cause  diagnosis.Cause
 		obs    report.Observation
 		change func(*incident.Update)
 	}{
@@ -478,20 +478,20 @@ func TestWhatAFailureChanges(t *testing.T) {
 			u.Tags = map[string]map[string]string{"a": {"team": "t"}}
 			u.Because(incident.MoreAffected)
 		}},
-		"since earlier": {open(), change(func(c *diagnose.Cause) { c.Since = at(250) }), report.Observation{}, func(u *incident.Update) {
+		"since earlier": {open(), change(func(c *diagnosis.Cause) { c.Since = at(250) }), report.Observation{}, func(u *incident.Update) {
 			seen(u)
 			u.Began, u.Cause.Since = at(250), at(250)
 		}},
-		"since before the last opening": {open(func(u *incident.Update) { u.Before = at(250) }), change(func(c *diagnose.Cause) { c.Since = at(250) }), report.Observation{}, func(u *incident.Update) {
+		"since before the last opening": {open(func(u *incident.Update) { u.Before = at(250) }), change(func(c *diagnosis.Cause) { c.Since = at(250) }), report.Observation{}, func(u *incident.Update) {
 			seen(u)
 			u.Cause.Since = at(250)
 		}},
-		"since later": {open(), change(func(c *diagnose.Cause) { c.Since = at(350) }), report.Observation{}, func(u *incident.Update) {
+		"since later": {open(), change(func(c *diagnosis.Cause) { c.Since = at(350) }), report.Observation{}, func(u *incident.Update) {
 			seen(u)
 			u.Cause.Since = at(350)
 		}},
 		"nodegroups":        {open(func(u *incident.Update) { u.Cause.Nodegroups = []string{"c", "a"} }), grouped, report.Observation{}, func(u *incident.Update) { seen(u); u.Cause.Nodegroups = []string{"a", "b", "c"} }},
-		"it covers its own": {open(check("route/a", "subnet-1")), change(func(c *diagnose.Cause) { c.Resource, c.Covers = "subnet-1", nil }), report.Observation{}, seen},
+		"it covers its own": {open(check("route/a", "subnet-1")), change(func(c *diagnosis.Cause) { c.Resource, c.Covers = "subnet-1", nil }), report.Observation{}, seen},
 		"it says what it hits": {open(), bare, report.Observation{}, func(u *incident.Update) {
 			u.Seen, u.Touched = at(500), true
 			u.Covers = []string{"rtb-1", "subnet-1"}
@@ -509,7 +509,7 @@ func TestWhatAFailureChanges(t *testing.T) {
 
 // What an incident that was over is when it comes back.
 func TestWhatComesBack(t *testing.T) {
-	fails := diagnose.Cause{Check: "route/a", Resource: "rtb-1", Confidence: catalog.Certain, Title: "title", Covers: []string{"subnet-1"}}
+	fails := diagnosis.Cause{Check: "route/a", Resource: "rtb-1", Confidence: catalog.Certain, Title: "title", Covers: []string{"subnet-1"}}
 	node := report.Launch{Instance: "i-1", Status: report.Gone}
 	over := func(resolved int) *incident.Update {
 		u := open(closed(resolved))
@@ -562,7 +562,7 @@ func TestWhatComesBack(t *testing.T) {
 func TestWhatMayPassByItself(t *testing.T) {
 	slow := []snapshot.Failure{{Call: "ec2:A", Source: "tables", Reason: snapshot.Throttled}}
 	denied := []snapshot.Failure{{Call: "ec2:A", Source: "tables", Reason: snapshot.Denied}}
-	cause := func(list []snapshot.Failure) diagnose.Cause { return blindCause(list[0], nil, spoke.Cluster{}) }
+	cause := func(list []snapshot.Failure) diagnosis.Cause { return blindCause(list[0], nil, spoke.Cluster{}) }
 	of := func(state incident.State, times int) *incident.Update {
 		u := open(check(incident.CannotLook, "ec2:A"))
 		u.State, u.Times, u.Number, u.Covers, u.Verdicts, u.Cause.Covers = state, times, 0, []string{"ec2:A"}, []incident.Verdict{{Of: "ec2:A", Found: incident.Passing, At: at(400)}}, nil
@@ -650,7 +650,7 @@ func TestEvidenceOfAnIncident(t *testing.T) {
 		t.Helper()
 		obs := report.Observation{Format: report.Format, ID: key + at(minute).String(), By: "join-check", At: at(minute), Cluster: "prod", Evidence: key}
 		if fails {
-			obs.Diagnosis.Causes = []diagnose.Cause{{Check: "route/a", Resource: "rtb-1", Covers: []string{"subnet-1"}, Confidence: catalog.Certain, Title: "x"}}
+			obs.Diagnosis.Causes = []diagnosis.Cause{{Check: "route/a", Resource: "rtb-1", Covers: []string{"subnet-1"}, Confidence: catalog.Certain, Title: "x"}}
 		} else {
 			obs.Absent = []string{"subnet-1"}
 		}
@@ -705,7 +705,7 @@ func open(changes ...func(*incident.Update)) *incident.Update {
 		Key: report.Key{Cluster: "prod", Check: "route/a", Resource: "rtb-1"}, State: incident.Open, Number: 1, Began: at(300), Opened: at(301), Seen: at(400),
 		Covers: []string{"subnet-1"}, Verdicts: []incident.Verdict{{Of: "subnet-1", Found: incident.Failing, At: at(400)}},
 	}}
-	u.Cause = diagnose.Cause{Check: "route/a", Resource: "rtb-1", Confidence: catalog.Certain, Title: "title", Covers: u.Covers}
+	u.Cause = diagnosis.Cause{Check: "route/a", Resource: "rtb-1", Confidence: catalog.Certain, Title: "title", Covers: u.Covers}
 	for _, change := range changes {
 		change(u)
 	}
@@ -742,17 +742,17 @@ func becomes(t *testing.T, name string, u *incident.Update, step func(*incident.
 // What passed, exists no more, or joined, and what that makes of an incident.
 func TestWhatVerdictsChange(t *testing.T) {
 	const ip = checkid.IPLeakedInterfaces
-	seen := func(obs *report.Observation, list ...diagnose.Passed) report.Observation {
+	seen := func(obs *report.Observation, list ...diagnosis.Passed) report.Observation {
 		obs.Diagnosis.Passed = list
 		return *obs
 	}
-	passed := func(list ...diagnose.Passed) report.Observation { return seen(&report.Observation{}, list...) }
-	caused := func(list ...diagnose.Cause) report.Observation {
-		return report.Observation{Diagnosis: diagnose.Diagnosis{Causes: list}}
+	passed := func(list ...diagnosis.Passed) report.Observation { return seen(&report.Observation{}, list...) }
+	caused := func(list ...diagnosis.Cause) report.Observation {
+		return report.Observation{Diagnosis: diagnosis.Diagnosis{Causes: list}}
 	}
 	evidence := []finding.Evidence{{What: "w"}}
-	good := diagnose.Passed{Check: "route/a", Covers: []string{"subnet-0", "subnet-1"}, Evidence: evidence}
-	bare := diagnose.Passed{Check: "route/a", Covers: []string{"subnet-1"}}
+	good := diagnosis.Passed{Check: "route/a", Covers: []string{"subnet-0", "subnet-1"}, Evidence: evidence}
+	bare := diagnosis.Passed{Check: "route/a", Covers: []string{"subnet-1"}}
 	verdict := func(found incident.Found) func(*incident.Update) {
 		return func(u *incident.Update) {
 			u.Verdicts[0] = incident.Verdict{Of: u.Verdicts[0].Of, Found: found, At: at(500)}
@@ -774,11 +774,11 @@ func TestWhatVerdictsChange(t *testing.T) {
 	subnet := func(u *incident.Update) {
 		check(ip, "subnet-1")(u)
 	}
-	leakGone := diagnose.Passed{Check: ip, Covers: []string{"subnet-1"}, Evidence: evidence}
-	elsewhere := diagnose.Passed{Check: ip, Covers: []string{"subnet-2"}, Evidence: evidence}
-	mute := diagnose.Passed{Check: ip, Covers: []string{"subnet-1"}}
-	advice := func(id checkid.ID, resource string, covers ...string) diagnose.Cause {
-		return diagnose.Cause{Check: id, Resource: resource, Covers: covers, Confidence: catalog.Advice, Title: "few"}
+	leakGone := diagnosis.Passed{Check: ip, Covers: []string{"subnet-1"}, Evidence: evidence}
+	elsewhere := diagnosis.Passed{Check: ip, Covers: []string{"subnet-2"}, Evidence: evidence}
+	mute := diagnosis.Passed{Check: ip, Covers: []string{"subnet-1"}}
+	advice := func(id checkid.ID, resource string, covers ...string) diagnosis.Cause {
+		return diagnosis.Cause{Check: id, Resource: resource, Covers: covers, Confidence: catalog.Advice, Title: "few"}
 	}
 	likely := advice("route/a", "rtb-1", "subnet-0", "subnet-1")
 	certain := likely
@@ -794,7 +794,7 @@ func TestWhatVerdictsChange(t *testing.T) {
 	joined := func(l report.Launch) report.Observation { return report.Observation{Launches: []report.Launch{l}} }
 	undated := join
 	undated.Ready = time.Time{}
-	of := func(obs report.Observation, causes ...diagnose.Cause) report.Observation {
+	of := func(obs report.Observation, causes ...diagnosis.Cause) report.Observation {
 		obs.Diagnosis.Causes = causes
 		return obs
 	}
@@ -820,10 +820,10 @@ func TestWhatVerdictsChange(t *testing.T) {
 		obs    report.Observation
 		change func(*incident.Update)
 	}{
-		"it passes":                              {open(), passed(diagnose.Passed{Check: "route/b", Covers: []string{"subnet-1"}}, good), both(verdict(incident.Passing), cleared(evidence...))},
+		"it passes":                              {open(), passed(diagnosis.Passed{Check: "route/b", Covers: []string{"subnet-1"}}, good), both(verdict(incident.Passing), cleared(evidence...))},
 		"it passes, and nobody says why":         {open(cleared(evidence...)), passed(bare), verdict(incident.Passing)},
-		"it passes elsewhere":                    {open(), passed(diagnose.Passed{Check: "route/a", Covers: []string{"subnet-2"}, Evidence: evidence}), nil},
-		"another check passes":                   {open(), passed(diagnose.Passed{Check: "route/b", Covers: []string{"subnet-1"}, Evidence: evidence}), nil},
+		"it passes elsewhere":                    {open(), passed(diagnosis.Passed{Check: "route/a", Covers: []string{"subnet-2"}, Evidence: evidence}), nil},
+		"another check passes":                   {open(), passed(diagnosis.Passed{Check: "route/b", Covers: []string{"subnet-1"}, Evidence: evidence}), nil},
 		"it passed before":                       {open(later), passed(good), nil},
 		"it passed in part":                      {open(partly), passed(good), verdict(incident.Passing)},
 		"it passes, and is over":                 {open(closed(490)), passed(good), verdict(incident.Passing)},
@@ -870,8 +870,8 @@ func TestWhatVerdictsChange(t *testing.T) {
 		"a streak goes on":                         {open(sight, closed(490), times(2)), report.Observation{}, nil},
 		"there was no streak":                      {open(sight, closed(490), func(u *incident.Update) { u.Verdicts[0].At = at(600) }), read, nil},
 		"what is no sight has no streak":           {open(closed(490), times(2), func(u *incident.Update) { u.Blind = []snapshot.Failure{{Source: "tables"}} }), read, nil},
-		"what belongs to it recovers":              {open(subnet, old), passed(diagnose.Passed{Check: checkid.IPRunway, Covers: []string{"subnet-1"}}), func(u *incident.Update) { u.Effects[0].Over, u.Touched = at(500), true }},
-		"what belonged to it does, and it is over": {open(subnet, old, closed(490)), passed(diagnose.Passed{Check: checkid.IPRunway, Covers: []string{"subnet-1"}}), nil},
+		"what belongs to it recovers":              {open(subnet, old), passed(diagnosis.Passed{Check: checkid.IPRunway, Covers: []string{"subnet-1"}}), func(u *incident.Update) { u.Effects[0].Over, u.Touched = at(500), true }},
+		"what belonged to it does, and it is over": {open(subnet, old, closed(490)), passed(diagnosis.Passed{Check: checkid.IPRunway, Covers: []string{"subnet-1"}}), nil},
 	} {
 		becomes(t, name, test.u, looking(test.obs).applyVerdicts, test.change)
 	}

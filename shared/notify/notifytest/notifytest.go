@@ -17,7 +17,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/node/spot"
@@ -54,7 +54,7 @@ func Launch(id string, started int, standing report.LaunchStatus) report.Launch 
 
 func Failing(launches ...report.Launch) report.Observation {
 	obs := Observation()
-	cause := diagnose.Cause{
+	cause := diagnosis.Cause{
 		Check: checkid.RouteNoEgress, Confidence: catalog.Certain, Resource: RouteTable, Covers: []string{Subnet}, Nodegroups: []string{"new_nodegroup_2"},
 		Title: Subnet + " has no route to the internet", Why: RouteTable + " has only 10.42.0.0/16 → local.",
 		Evidence: []finding.Evidence{{What: RouteTable, Value: "10.42.0.0/16 → local"}},
@@ -62,13 +62,13 @@ func Failing(launches ...report.Launch) report.Observation {
 	for _, l := range launches {
 		cause.Instances = append(cause.Instances, l.Instance)
 	}
-	obs.Diagnosis.Causes, obs.Launches = []diagnose.Cause{cause}, launches
+	obs.Diagnosis.Causes, obs.Launches = []diagnosis.Cause{cause}, launches
 	return obs
 }
 
 func Passing(launches ...report.Launch) report.Observation {
 	obs := Observation()
-	obs.Diagnosis.Passed = []diagnose.Passed{{Check: checkid.RouteNoEgress, Covers: []string{Subnet}, Evidence: []finding.Evidence{{What: RouteTable, Value: "0.0.0.0/0 → nat-0aa4"}}}}
+	obs.Diagnosis.Passed = []diagnosis.Passed{{Check: checkid.RouteNoEgress, Covers: []string{Subnet}, Evidence: []finding.Evidence{{What: RouteTable, Value: "0.0.0.0/0 → nat-0aa4"}}}}
 	obs.Launches = launches
 	return obs
 }

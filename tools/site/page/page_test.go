@@ -12,7 +12,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -26,7 +26,7 @@ func TestUrgentIsTheSeverity(t *testing.T) {
 		if c.Confidence == checks.Advice {
 			continue
 		}
-		inc := incident.Incident{State: incident.Open, Key: report.Key{Check: c.ID}, Cause: diagnose.Cause{Check: c.ID, Confidence: c.Confidence}}
+		inc := incident.Incident{State: incident.Open, Key: report.Key{Check: c.ID}, Cause: diagnosis.Cause{Check: c.ID, Confidence: c.Confidence}}
 		says := urgent(c)
 		unmet := inc.Severity()
 		if want := map[bool]incident.Severity{true: incident.Critical, false: incident.Warning}[strings.HasPrefix(says, "Critical:")]; unmet != want {
