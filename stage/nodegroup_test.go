@@ -37,7 +37,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/nodegroup"
-	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy"
 	"rollcall/shared/report"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
@@ -1068,7 +1068,7 @@ func runThatDeadLettered(t *testing.T) {
 	r.answers("approved", Lead, incident.AnswerApproved, func() { r.press(Lead) })
 	r.givenUp(got, report.RemedyResultKind, func() {
 		r.until("the run", func() bool {
-			return len(r.runs()) == 1 && r.runs()[0].Result == action.Done && len(got.of(report.RemedyResultKind)) > 0
+			return len(r.runs()) == 1 && r.runs()[0].Result == remedy.Done && len(got.of(report.RemedyResultKind)) > 0
 		})
 		r.lose("remediate")
 	})

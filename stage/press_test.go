@@ -18,7 +18,6 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
@@ -156,7 +155,7 @@ func TestTheWorldChangedBeforeTheApproval(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(context.Context, *ec2.Client) error
-		reason action.Reason
+		reason remedy.Reason
 	}{
 		"the gateway was deleted": {func(ctx context.Context, c *ec2.Client) error {
 			_, err := c.DeleteNatGateway(ctx, &ec2.DeleteNatGatewayInput{NatGatewayId: aws.String(nat)})
@@ -182,7 +181,7 @@ func TestTheWorldChangedBeforeTheApproval(t *testing.T) {
 					d = o.Run
 				}
 			}
-			if d == nil || d.Result != action.Refused || d.Reason != string(test.reason) || d.ApprovedBy != OnCall {
+			if d == nil || d.Result != remedy.Refused || d.Reason != string(test.reason) || d.ApprovedBy != OnCall {
 				t.Errorf("the run is %+v, want refused, %s", d, test.reason)
 			}
 			r.untouched(name, before)
@@ -223,7 +222,7 @@ func (r *running) doneOnce(before, by string) {
 		r.t.Errorf("remediate called %q, want one route", calls)
 	}
 	list := r.runs()
-	if len(list) != 1 || list[0].Result != action.Done || list[0].ApprovedBy != by || list[0].Policy != optin.Approve {
+	if len(list) != 1 || list[0].Result != remedy.Done || list[0].ApprovedBy != by || list[0].Policy != optin.Approve {
 		r.t.Errorf("runs %+v, want one, approved by %s", list, by)
 	}
 	if said := r.replies("Done"); len(said) != 1 || !strings.Contains(whole(said[0]), "aws ec2 delete-route ") {

@@ -23,7 +23,6 @@ import (
 	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 	"rollcall/shared/spoke"
@@ -173,7 +172,7 @@ func TestRemedyInASpoke(t *testing.T) {
 		press(r.theirs().Delivery.TS)
 		r.until("what came of it", func() bool { return len(r.theirRuns()) == 1 && !r.theirRuns()[0].Ended.IsZero() })
 		run := r.theirRuns()[0]
-		if run.Result == action.Done || run.Reason != string(action.RoleNotAssumed) {
+		if run.Result == remedy.Done || run.Reason != string(remedy.RoleNotAssumed) {
 			t.Fatalf("the run without a role is %s, %s: %s", run.Result, run.Reason, run.Says)
 		}
 		untouched("without the role")
@@ -188,7 +187,7 @@ func TestRemedyInASpoke(t *testing.T) {
 		r.until("the route in payments", r.routedThere)
 		r.until("that it is done", func() bool {
 			list := r.theirRuns()
-			return len(list) == 2 && (list[0].Result == action.Done || list[1].Result == action.Done)
+			return len(list) == 2 && (list[0].Result == remedy.Done || list[1].Result == remedy.Done)
 		})
 		if now := r.routes(); now != before {
 			t.Errorf("the hub's own routes are\n%s", now)

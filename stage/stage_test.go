@@ -32,7 +32,6 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/spoke"
@@ -1070,7 +1069,7 @@ func theLimitIsWaitedFor(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r.until("the first three", func() bool { return len(r.runs()) == 1 && r.runs()[0].Result == action.Done })
+	r.until("the first three", func() bool { return len(r.runs()) == 1 && r.runs()[0].Result == remedy.Done })
 	r.until("that the rest waits is said", r.replied("Waiting: the rest waits for the hourly limit. Next try "))
 	r.until("a node has joined", func() bool { return len(r.incident().Joins) > 0 || r.incident().Proof != nil })
 	r.pass(12 * time.Minute)
@@ -1098,7 +1097,7 @@ func (r *running) withinTheLimit(stuck []string) {
 	list := r.runs()
 	slices.SortFunc(list, func(a, b remedy.Run) int { return a.Began.Compare(b.Began) })
 	for _, d := range list {
-		if d.Result != action.Done || d.Policy != optin.Auto {
+		if d.Result != remedy.Done || d.Policy != optin.Auto {
 			r.t.Errorf("run %+v", d)
 		}
 		for _, id := range d.Changed {

@@ -39,14 +39,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/addnatroute"
-	"rollcall/shared/remedy/coverzones"
-	"rollcall/shared/remedy/createaccessentry"
-	"rollcall/shared/remedy/deleteleakedinterfaces"
-	"rollcall/shared/remedy/openendpointsecuritygroup"
 	"rollcall/shared/remedy/optin"
-	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"
 	"rollcall/shared/slack"
@@ -673,14 +666,14 @@ func tried(t *testing.T, lines []string) {
 // plans are one of each remedy, and of each form that its commands have.
 func plans() map[string]remedy.Plan {
 	return map[string]remedy.Plan{
-		"add-nat-route":              {Route: &addnatroute.Plan{VPC: "vpc-0a", Table: "rtb-0a", Destination: "0.0.0.0/0", NAT: "nat-0a", NATZone: "a", Zones: []string{"a"}, Subnets: []string{"subnet-0a"}, ManagedBy: "CloudFormation stack vpc"}},
-		"replace":                    {Replace: &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-0a", Group: "g", Nodegroup: "n", Zone: "a"}, {Instance: "i-0b", Group: "g"}}}},
-		"open to one":                {Open: &openendpointsecuritygroup.Plan{VPC: "vpc-0a", SecurityGroup: "sg-0a", Endpoints: []string{"vpce-0a"}, Port: 443, From: []string{"sg-0b"}}},
-		"open to two":                {Open: &openendpointsecuritygroup.Plan{VPC: "vpc-0a", SecurityGroup: "sg-0a", Endpoints: []string{"vpce-0a"}, Port: 443, From: []string{"sg-0b", "sg-0c"}}},
-		"cover, a group":             {Cover: &coverzones.Plan{Group: "g", From: 2, To: 3, Max: 3, Zones: []string{"a", "b"}, Without: []string{"b"}}},
-		"cover, a managed nodegroup": {Cover: &coverzones.Plan{Nodegroup: "n", From: 2, To: 3, Max: 3, Autoscaler: true}},
-		"cleanup":                    {Cleanup: &deleteleakedinterfaces.Plan{VPC: "vpc-0a", Subnet: "subnet-0a", Interfaces: []string{"eni-0a", "eni-0b"}, Addresses: 3}},
-		"access":                     {Access: &createaccessentry.Plan{Principal: "arn:aws:iam::111122223333:role/nodes", Type: "EC2_LINUX", LaunchedBy: []string{"nodegroup n"}}},
+		"add-nat-route":              {Route: &remedy.AddNATRoute{VPC: "vpc-0a", Table: "rtb-0a", Destination: "0.0.0.0/0", NAT: "nat-0a", NATZone: "a", Zones: []string{"a"}, Subnets: []string{"subnet-0a"}, ManagedBy: "CloudFormation stack vpc"}},
+		"replace":                    {Replace: &remedy.ReplaceInstance{Instances: []remedy.Replaced{{Instance: "i-0a", Group: "g", Nodegroup: "n", Zone: "a"}, {Instance: "i-0b", Group: "g"}}}},
+		"open to one":                {Open: &remedy.OpenEndpointSecurityGroup{VPC: "vpc-0a", SecurityGroup: "sg-0a", Endpoints: []string{"vpce-0a"}, Port: 443, From: []string{"sg-0b"}}},
+		"open to two":                {Open: &remedy.OpenEndpointSecurityGroup{VPC: "vpc-0a", SecurityGroup: "sg-0a", Endpoints: []string{"vpce-0a"}, Port: 443, From: []string{"sg-0b", "sg-0c"}}},
+		"cover, a group":             {Cover: &remedy.CoverZones{Group: "g", From: 2, To: 3, Max: 3, Zones: []string{"a", "b"}, Without: []string{"b"}}},
+		"cover, a managed nodegroup": {Cover: &remedy.CoverZones{Nodegroup: "n", From: 2, To: 3, Max: 3, Autoscaler: true}},
+		"cleanup":                    {Cleanup: &remedy.DeleteLeakedInterfaces{VPC: "vpc-0a", Subnet: "subnet-0a", Interfaces: []string{"eni-0a", "eni-0b"}, Addresses: 3}},
+		"access":                     {Access: &remedy.CreateAccessEntry{Principal: "arn:aws:iam::111122223333:role/nodes", Type: "EC2_LINUX", LaunchedBy: []string{"nodegroup n"}}},
 	}
 }
 
@@ -767,7 +760,7 @@ func TestCommandsOfMessages(t *testing.T) {
 	now := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
 	spared := map[string]bool{}
 	for _, s := range []string{
-		string(incident.Open), string(incident.Cleared), string(incident.Closed), string(incident.Offered), string(incident.Acted), string(action.Done), string(optin.Approve),
+		string(incident.Open), string(incident.Cleared), string(incident.Closed), string(incident.Offered), string(incident.Acted), string(remedy.Done), string(optin.Approve),
 		string(outcome.Missed), string(outcome.Waiting), string(checks.Certain), "route/no-egress",
 	} {
 		spared[s] = true
@@ -793,7 +786,7 @@ func TestCommandsOfMessages(t *testing.T) {
 					State: state, Number: 1, Began: now.Add(-time.Hour), Opened: now.Add(-time.Hour), Cleared: now.Add(-time.Minute), Changed: now, Seen: now, Affected: 1,
 					Cause:    diagnosis.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0a", Covers: []string{"subnet-0a"}, Title: "subnet-0a has no route to the internet"},
 					Launches: []report.Launch{{Instance: "i-0a", Group: "g", Nodegroup: "n", Started: now.Add(-time.Hour), Status: outcome.Missed}},
-					Offers:   []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: of, Made: now, Expires: now.Add(time.Hour), Run: &remedy.Run{Plan: p, Result: action.Done, Ended: now}}},
+					Offers:   []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: of, Made: now, Expires: now.Add(time.Hour), Run: &remedy.Run{Plan: p, Result: remedy.Done, Ended: now}}},
 				}
 				bad := shadowOf(inc, hostile)
 				// A check makes its command of poisoned texts by the builder.

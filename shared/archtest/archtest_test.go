@@ -526,6 +526,7 @@ func decides(t *testing.T) []string {
 		"checkid",
 		"checks",
 		"diagnose",
+		"diagnosis",
 		"event",
 		"incident",
 		"incident/correlate",

@@ -36,8 +36,6 @@ import (
 	"rollcall/shared/node/spot"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
@@ -824,7 +822,7 @@ func story() []incident.Event {
 		p := remedy.Plan{
 			Format: remedy.Format, Remedy: optin.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "eks-workshop",
 			Check: route.Check, Resource: route.Resource,
-			Route: &addnatroute.Plan{VPC: "vpc-0a1b2c3d4e5f60718", Table: route.Resource, Destination: "0.0.0.0/0", NAT: "nat-0aa4b5c6d7e8f9a0b", NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: route.Covers},
+			Route: &remedy.AddNATRoute{VPC: "vpc-0a1b2c3d4e5f60718", Table: route.Resource, Destination: "0.0.0.0/0", NAT: "nat-0aa4b5c6d7e8f9a0b", NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: route.Covers},
 		}
 		key := incidents[0].Key
 		take := func(d incident.Decision) { incidents[0] = worded(d.Incident) }
@@ -837,7 +835,7 @@ func story() []incident.Event {
 		press("c", report.Acknowledge, 7*time.Minute+30*time.Second)
 		take(response.ApplyRemedyResult(incidents[0], report.RemedyResult{ID: "d", At: at(8 * time.Minute), Cluster: key.Cluster, Key: key, Run: remedy.Run{
 			Format: 1, ID: p.Hash() + "/a", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: "U0ONCALL01", Approved: at(7 * time.Minute),
-			Began: at(7*time.Minute + time.Second), Ended: at(7*time.Minute + 2*time.Second), Result: action.Done, Changed: []string{p.Resource}, Version: 2,
+			Began: at(7*time.Minute + time.Second), Ended: at(7*time.Minute + 2*time.Second), Result: remedy.Done, Changed: []string{p.Resource}, Version: 2,
 		}}, at(8*time.Minute)))
 		press("b", report.CheckAgain, 9*time.Minute)
 	}

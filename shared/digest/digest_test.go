@@ -17,7 +17,6 @@ import (
 	"rollcall/shared/outbox"
 	"rollcall/shared/overview"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/report"
 	"rollcall/shared/silence"
 	"rollcall/shared/snapshot"
@@ -223,13 +222,13 @@ func TestIncidents(t *testing.T) {
 
 // TestRemedies: what ran in the time is counted by what came of it, and what waits now.
 func TestRemedies(t *testing.T) {
-	ran := func(state incident.OfferState, after time.Duration, result action.Status) incident.Offer {
+	ran := func(state incident.OfferState, after time.Duration, result remedy.Status) incident.Offer {
 		return incident.Offer{Plan: remedy.Plan{Remedy: "add-nat-route"}, State: state, Run: &remedy.Run{Began: from.Add(after), Ended: from.Add(after), Result: result}}
 	}
 	inc := someIncident(time.Hour, func(inc *incident.Incident) {
 		inc.Offers = []incident.Offer{
-			ran(incident.Helped, time.Hour, action.Done), ran(incident.Helped, 2*time.Hour, action.Done), ran(incident.Helped, -time.Hour, action.Done), ran(incident.Unhelpful, time.Hour, action.Done),
-			ran(incident.Acted, time.Hour, action.Done), ran(incident.Acted, time.Hour, action.Failed),
+			ran(incident.Helped, time.Hour, remedy.Done), ran(incident.Helped, 2*time.Hour, remedy.Done), ran(incident.Helped, -time.Hour, remedy.Done), ran(incident.Unhelpful, time.Hour, remedy.Done),
+			ran(incident.Acted, time.Hour, remedy.Done), ran(incident.Acted, time.Hour, remedy.Failed),
 			{Plan: remedy.Plan{Remedy: "cover-zones"}, State: incident.Offered, Expires: at.Add(time.Minute)}, {Plan: remedy.Plan{Remedy: "cover-zones"}, State: incident.Offered, Expires: at},
 		}
 	})

@@ -17,7 +17,6 @@ import (
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -268,7 +267,7 @@ func TestAppliedAndHeard(t *testing.T) {
 	}
 }
 
-func offerIn(state incident.OfferState, result action.Status, ended bool) incident.Offer {
+func offerIn(state incident.OfferState, result remedy.Status, ended bool) incident.Offer {
 	o := incident.Offer{State: state, Run: &remedy.Run{Result: result}}
 	if ended {
 		o.Run.Ended = incidenttest.At(1)
@@ -296,7 +295,7 @@ func TestActsFit(t *testing.T) {
 		if a.Reason != incident.AnswerApproved {
 			t.Fatalf("plan %d is %+v", i, a)
 		}
-		told := incidenttest.Run(action.Failed)
+		told := incidenttest.Run(remedy.Failed)
 		told.ID, told.Run.ID, told.Run.Plan, told.Run.Hash, told.Run.Ended = fmt.Sprint("d", i), fmt.Sprint("run", i), p, p.Hash(), incidenttest.At(3+3*i)
 		inc = response.ApplyRemedyResult(approved.Incident, told, incidenttest.At(3+3*i)).Incident
 	}

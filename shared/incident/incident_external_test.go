@@ -19,7 +19,6 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -625,20 +624,20 @@ func TestWhereAnOfferIs(t *testing.T) {
 	}{
 		"offered":                 {incident.Offer{State: incident.Offered}, is{live: true}},
 		"approved":                {incident.Offer{State: incident.Approved}, is{live: true}},
-		"being done":              {offerIn(incident.Approved, action.Done, true), is{live: true}},
+		"being done":              {offerIn(incident.Approved, remedy.Done, true), is{live: true}},
 		"deferred":                {incident.Offer{State: incident.Deferred}, is{live: true}},
 		"refused":                 {incident.Offer{State: incident.RefusedByUs}, is{over: true}},
 		"expired":                 {incident.Offer{State: incident.Expired}, is{over: true}},
 		"outdated":                {incident.Offer{State: incident.Outdated}, is{over: true}},
-		"done":                    {offerIn(incident.Acted, action.Done, true), is{unverified: true}},
-		"partly done":             {offerIn(incident.Acted, action.Partly, true), is{unverified: true}},
-		"uncertain":               {offerIn(incident.Acted, action.Uncertain, true), is{unverified: true}},
-		"failed":                  {offerIn(incident.Acted, action.Failed, true), is{over: true}},
-		"refused by a rule":       {offerIn(incident.Acted, action.Refused, true), is{over: true}},
-		"done, and not ended":     {offerIn(incident.Acted, action.Done, false), is{over: true}},
+		"done":                    {offerIn(incident.Acted, remedy.Done, true), is{unverified: true}},
+		"partly done":             {offerIn(incident.Acted, remedy.Partly, true), is{unverified: true}},
+		"uncertain":               {offerIn(incident.Acted, remedy.Uncertain, true), is{unverified: true}},
+		"failed":                  {offerIn(incident.Acted, remedy.Failed, true), is{over: true}},
+		"refused by a rule":       {offerIn(incident.Acted, remedy.Refused, true), is{over: true}},
+		"done, and not ended":     {offerIn(incident.Acted, remedy.Done, false), is{over: true}},
 		"done, and nobody wrote":  {incident.Offer{State: incident.Acted}, is{over: true}},
-		"it helped":               {offerIn(incident.Helped, action.Done, true), is{over: true}},
-		"it did not":              {offerIn(incident.Unhelpful, action.Done, true), is{over: true}},
+		"it helped":               {offerIn(incident.Helped, remedy.Done, true), is{over: true}},
+		"it did not":              {offerIn(incident.Unhelpful, remedy.Done, true), is{over: true}},
 		"of a state that is none": {incident.Offer{State: "resting"}, is{over: true}},
 	} {
 		if got := (is{test.o.Live(), test.o.Over(), test.o.Unverified()}); got != test.want {

@@ -11,7 +11,6 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/routing"
@@ -127,7 +126,7 @@ func (o Offer) Unverified() bool {
 	if o.State != Acted || o.Run == nil || o.Run.Ended.IsZero() {
 		return false
 	}
-	return o.Run.Result == action.Done || o.Run.Result == action.Partly || o.Run.Result == action.Uncertain
+	return o.Run.Result == remedy.Done || o.Run.Result == remedy.Partly || o.Run.Result == remedy.Uncertain
 }
 
 // HasVerdict tells of an offer that was verified.

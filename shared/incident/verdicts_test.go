@@ -13,7 +13,6 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/silence"
@@ -208,7 +207,7 @@ func TestWhatVerifiesARun(t *testing.T) {
 		return incident.Verdict{Of: of, Found: found, At: at(minute)}
 	}
 	run := func(r optin.Remedy) incident.Offer { // from 4 to 5
-		return incident.Offer{Plan: remedy.Plan{Remedy: r}, State: incident.Acted, Run: &remedy.Run{Began: at(4), Ended: at(5), Result: action.Done}}
+		return incident.Offer{Plan: remedy.Plan{Remedy: r}, State: incident.Acted, Run: &remedy.Run{Began: at(4), Ended: at(5), Result: remedy.Done}}
 	}
 	with := func(o incident.Offer, verdicts ...incident.Verdict) incident.Incident {
 		return incident.Incident{State: incident.Open, Offers: []incident.Offer{{State: incident.Expired}, o}, Verdicts: verdicts}

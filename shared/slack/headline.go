@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/incident"
 	"rollcall/shared/overview"
-	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
@@ -390,7 +390,7 @@ func (p *page) deferred(l *line, of incident.Offer) {
 	if says := slacktext.Clip(slacktext.OneLine(of.Says), 300); says != "" {
 		l.plain(" ").prose(slacktext.Sentence(capital(says)))
 	}
-	if of.Policy == optin.Approve && of.Reason != string(action.CouldNotLook) {
+	if of.Policy == optin.Approve && of.Reason != string(remedy.CouldNotLook) {
 		l.plain(" It can be approved from ").until(of.Made, of.After).plain(", with a new button.")
 		return
 	}

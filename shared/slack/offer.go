@@ -12,7 +12,6 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/overview"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
@@ -77,7 +76,7 @@ func latest(i incident.Incident) []incident.Offer {
 // nobody is to do the same now. Where it helped and the cause is there again,
 // or where only part of it was done, the fix is shown.
 func inHand(of incident.Offer) bool {
-	return of.State == incident.Approved || of.State == incident.Acted && of.Run != nil && of.Run.Result == action.Done
+	return of.State == incident.Approved || of.State == incident.Acted && of.Run != nil && of.Run.Result == remedy.Done
 }
 
 // offered is a plan that waits for a person: what it does, what it costs, until when, and
@@ -227,15 +226,15 @@ func (p *page) done(l *line, of incident.Offer) {
 	}
 	d := *of.Run
 	switch d.Result {
-	case action.Done:
+	case remedy.Done:
 		l.plain("Done ").at(d.Ended)
 		l.approval(of).plain(": ").prose(slacktext.Sentence(what))
-	case action.Partly:
+	case remedy.Partly:
 		l.plain("Done in part ").at(d.Ended)
 		l.approval(of).plain(": ").prose(slacktext.Sentence(what)).says(d)
-	case action.Refused:
+	case remedy.Refused:
 		l.plain("Not done, nothing was changed: ").prose(slacktext.Sentence(what)).says(d)
-	case action.Failed:
+	case remedy.Failed:
 		l.plain("Failed, nothing was changed: ").prose(slacktext.Sentence(what)).says(d)
 	default:
 		l.plain("No answer says whether this was done: ").prose(slacktext.Sentence(what)).plain(" Check before doing it again.").says(d)
@@ -246,7 +245,7 @@ func (p *page) done(l *line, of incident.Offer) {
 	case incident.Unhelpful:
 		l.plain(" Its check still failed ").at(of.Verified).plain(".")
 	case incident.Acted:
-		if d.Result == action.Done || d.Result == action.Partly {
+		if d.Result == remedy.Done || d.Result == remedy.Partly {
 			l.plain(" Rechecking.")
 		}
 	}
@@ -274,7 +273,7 @@ func (l *line) says(d remedy.Run) *line {
 // unless the check itself has shown that it helped.
 func fixer(i incident.Incident) string {
 	for _, of := range latest(i) {
-		if of.State != incident.Helped || of.Run == nil || of.Run.Result != action.Done {
+		if of.State != incident.Helped || of.Run == nil || of.Run.Result != remedy.Done {
 			continue
 		}
 		switch {

@@ -21,7 +21,6 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"
@@ -700,13 +699,13 @@ func allowedItself(of incident.Offer) bool {
 func remedyLine(of incident.Offer, what string) saying {
 	head := ""
 	switch of.Run.Result {
-	case action.Done:
+	case remedy.Done:
 		head = took(of.Run)
-	case action.Partly:
+	case remedy.Partly:
 		head = "in part, "
-	case action.Refused:
+	case remedy.Refused:
 		head = "nothing was changed, "
-	case action.Failed:
+	case remedy.Failed:
 		head = "it failed, nothing was changed, "
 	default:
 		head = "no answer says whether it was done, "
@@ -800,7 +799,7 @@ func (p *page) run(of incident.Offer) {
 	if s := slacktext.Clip(slacktext.OneLine(d.Says), 600); s != "" {
 		p.add(p.line().prose(slacktext.Sentence(capital(s))).section())
 	}
-	if d.Result == action.Done || d.Result == action.Partly || d.Result == action.Uncertain {
+	if d.Result == remedy.Done || d.Result == remedy.Partly || d.Result == remedy.Uncertain {
 		p.undo(of)
 	}
 	var lines []*line

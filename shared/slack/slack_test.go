@@ -31,10 +31,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/optin"
-	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
@@ -56,7 +53,7 @@ func thePlan() remedy.Plan {
 	return remedy.Plan{
 		Format: remedy.Format, Remedy: optin.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2",
 		Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2e3f4a5b6c7d8e",
-		Route: &addnatroute.Plan{
+		Route: &remedy.AddNATRoute{
 			VPC: "vpc-0123456789abcdef0", Table: "rtb-0cd2e3f4a5b6c7d8e", Destination: "0.0.0.0/0", NAT: "nat-0aa4b5c6d7e8f9a0b", NATZone: "us-west-2a",
 			Zones: []string{"us-west-2a"}, Subnets: []string{"subnet-0ab1c2d3e4f5a6b7c"},
 		},
@@ -76,7 +73,7 @@ func offer(state incident.OfferState, changes ...func(*incident.Offer)) incident
 	}
 	switch state {
 	case incident.Acted, incident.Helped, incident.Unhelpful:
-		of.Run = run(of, action.Done)
+		of.Run = run(of, remedy.Done)
 	}
 	switch state {
 	case incident.Helped, incident.Unhelpful:
@@ -88,17 +85,17 @@ func offer(state incident.OfferState, changes ...func(*incident.Offer)) incident
 	return of
 }
 
-func run(of incident.Offer, r action.Status) *remedy.Run {
+func run(of incident.Offer, r remedy.Status) *remedy.Run {
 	d := &remedy.Run{
 		Format: 1, ID: of.Hash + "-1", Plan: of.Plan, Hash: of.Hash, Policy: of.Policy, ApprovedBy: of.By.ID, Approved: of.Decided,
 		Began: began.Add(11*time.Minute + 2*time.Second), Ended: began.Add(11*time.Minute + 4*time.Second), Result: r,
 	}
 	switch r {
-	case action.Done:
+	case remedy.Done:
 		d.Changed, d.Requests = []string{"rtb-0cd2e3f4a5b6c7d8e"}, []string{"8f7a6c10-9d64-4e5f-8c1e-2d9b8f7a6c10"}
-	case action.Refused:
+	case remedy.Refused:
 		d.Reason, d.Says = "nat-not-available", "nat-0aa4b5c6d7e8f9a0b is failed since 15:09 UTC"
-	case action.Failed:
+	case remedy.Failed:
 		d.Reason, d.Says, d.Requests = "AccessDenied", "AWS refused ec2:CreateRoute: Rollcall's role is not allowed to do it", []string{"8f7a6c10-9d64-4e5f-8c1e-2d9b8f7a6c10"}
 	}
 	return d
@@ -133,7 +130,7 @@ func actScenes() []scene {
 	muted := func(i *incident.Incident) {
 		i.Mute = &incident.Mute{By: dev(), At: began.Add(4 * time.Minute), Until: began.Add(4*time.Minute + 24*time.Hour)}
 	}
-	tried := func(r action.Status) incident.Offer {
+	tried := func(r remedy.Status) incident.Offer {
 		return offer(incident.Acted, func(of *incident.Offer) { of.Run = run(*of, r) })
 	}
 	auto := func(of *incident.Offer) { of.Policy, of.By = optin.Auto, report.User{} }
@@ -179,12 +176,12 @@ func actScenes() []scene {
 		{"act-expired", with(missed, offers(offer(incident.Expired))), nil},
 		{"act-expired-unseen", with(missed, offers(offer(incident.Offered, func(of *incident.Offer) { of.Expires = began.Add(10 * time.Minute) }))), nil},
 		{"act-outdated", with(missed, offers(offer(incident.Outdated, func(of *incident.Offer) { of.Says = "nat-0aa4b5c6d7e8f9a0b is no longer available" }))), nil},
-		{"act-done", with(missed, offers(tried(action.Done)), trailed), []incident.Note{told(incident.IsApproved, nil), told(incident.RemedyDone, nil)}},
+		{"act-done", with(missed, offers(tried(remedy.Done)), trailed), []incident.Note{told(incident.IsApproved, nil), told(incident.RemedyDone, nil)}},
 		{"act-done-auto", with(missed, offers(offer(incident.Acted, auto))), []incident.Note{told(incident.RemedyDone, nil)}},
-		{"act-not-done", with(missed, offers(tried(action.Refused))), []incident.Note{told(incident.RemedyFailed, nil)}},
-		{"act-failed", with(missed, offers(tried(action.Failed))), []incident.Note{told(incident.RemedyFailed, nil)}},
-		{"act-partly", with(missed, offers(tried(action.Partly))), []incident.Note{told(incident.RemedyFailed, nil)}},
-		{"act-uncertain", with(missed, offers(tried(action.Uncertain))), []incident.Note{told(incident.RemedyFailed, nil)}},
+		{"act-not-done", with(missed, offers(tried(remedy.Refused))), []incident.Note{told(incident.RemedyFailed, nil)}},
+		{"act-failed", with(missed, offers(tried(remedy.Failed))), []incident.Note{told(incident.RemedyFailed, nil)}},
+		{"act-partly", with(missed, offers(tried(remedy.Partly))), []incident.Note{told(incident.RemedyFailed, nil)}},
+		{"act-uncertain", with(missed, offers(tried(remedy.Uncertain))), []incident.Note{told(incident.RemedyFailed, nil)}},
 		{"act-unhelpful", with(missed, offers(offer(incident.Unhelpful))), []incident.Note{told(incident.IsUnhelpful, nil)}},
 		{"act-cleared", with(missed, clearedAt, offers(offer(incident.Helped)), taken), []incident.Note{told(incident.IsVerified, nil), note(missed, incident.CauseGone, began.Add(12*time.Minute))}},
 		{"act-proved", proved, []incident.Note{note(proved, incident.IsProved, proved.Resolved)}},
@@ -719,7 +716,7 @@ func TestClosedWithoutACure(t *testing.T) {
 func deferredScenes(told func(incident.Reason, func(*incident.Note)) incident.Note) []scene {
 	base := with(incidentOf(noEgress(), launches(7, report.Missed)), clearedAt, func(i *incident.Incident) { i.Changed = began.Add(20 * time.Minute) })
 	p := thePlan()
-	p.Remedy, p.Route, p.Replace = optin.ReplaceInstance, nil, &replaceinstance.Plan{Instances: []replaceinstance.Replaced{
+	p.Remedy, p.Route, p.Replace = optin.ReplaceInstance, nil, &remedy.ReplaceInstance{Instances: []remedy.Replaced{
 		{Instance: "i-0ef3000003a5b0000", Group: "eks-workers-a1b2", Nodegroup: "workers", Zone: "us-west-2a"},
 		{Instance: "i-0ef3000003a5b0011", Group: "eks-workers-a1b2", Nodegroup: "workers", Zone: "us-west-2a"},
 	}}
@@ -739,17 +736,17 @@ func deferredScenes(told func(incident.Reason, func(*incident.Note)) incident.No
 	})
 	byPerson := waiting(func(of *incident.Offer) { of.Policy = optin.Approve })
 	blind := waiting(func(of *incident.Offer) {
-		of.Plan, of.Hash, of.Reason, of.Tried, of.Again = remedy.Plan{Remedy: optin.ReplaceInstance}, "", string(action.CouldNotLook), 2, false
+		of.Plan, of.Hash, of.Reason, of.Tried, of.Again = remedy.Plan{Remedy: optin.ReplaceInstance}, "", string(remedy.CouldNotLook), 2, false
 		of.Says = "No plan is made where something could not be read: nodes, throttled (eks:DescribeCluster)."
 	})
 	done := offer(incident.Acted, func(of *incident.Offer) {
 		of.Policy, of.By, of.Plan, of.Hash = optin.Auto, report.User{}, p, p.Hash()
-		of.Run = run(*of, action.Done)
+		of.Run = run(*of, remedy.Done)
 		of.Run.Changed = []string{"i-0ef3000003a5b0000", "i-0ef3000003a5b0011"}
 	})
 	refused := offer(incident.Acted, func(of *incident.Offer) {
 		of.Plan, of.Hash = p, p.Hash()
-		of.Run = run(*of, action.Refused)
+		of.Run = run(*of, remedy.Refused)
 		of.Run.Reason, of.Run.Says = report.LimitReached, limit+" It is offered again at 16:04 UTC. This approval is used up: it is not done then without another."
 	})
 	again := offer(incident.Offered, func(of *incident.Offer) {

@@ -14,14 +14,7 @@ import (
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/addnatroute"
-	"rollcall/shared/remedy/coverzones"
-	"rollcall/shared/remedy/createaccessentry"
-	"rollcall/shared/remedy/deleteleakedinterfaces"
-	"rollcall/shared/remedy/openendpointsecuritygroup"
 	"rollcall/shared/remedy/optin"
-	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -182,27 +175,27 @@ func (w wild) offer() *incident.Offer {
 	p := remedy.Plan{Remedy: remedies[w.IntN(len(remedies))], Region: w.text(60), Account: w.text(60), Cluster: w.text(90), Resource: w.text(900)}
 	switch p.Remedy {
 	case optin.AddNATRoute:
-		p.Route = &addnatroute.Plan{VPC: w.text(40), Table: w.text(900), Destination: w.text(40), NAT: w.text(90), Zones: w.some(9), Subnets: w.some(60)}
+		p.Route = &remedy.AddNATRoute{VPC: w.text(40), Table: w.text(900), Destination: w.text(40), NAT: w.text(90), Zones: w.some(9), Subnets: w.some(60)}
 	case optin.ReplaceInstance:
-		p.Replace = &replaceinstance.Plan{}
+		p.Replace = &remedy.ReplaceInstance{}
 		for range w.IntN(60) {
-			p.Replace.Instances = append(p.Replace.Instances, replaceinstance.Replaced{Instance: w.text(40), Group: w.text(200), Nodegroup: w.text(90), Zone: w.text(30)})
+			p.Replace.Instances = append(p.Replace.Instances, remedy.Replaced{Instance: w.text(40), Group: w.text(200), Nodegroup: w.text(90), Zone: w.text(30)})
 		}
 	case optin.OpenEndpointSecurityGroup:
-		p.Open = &openendpointsecuritygroup.Plan{VPC: w.text(30), SecurityGroup: w.text(40), Endpoints: w.some(30), Port: w.IntN(99999), From: w.some(60)}
+		p.Open = &remedy.OpenEndpointSecurityGroup{VPC: w.text(30), SecurityGroup: w.text(40), Endpoints: w.some(30), Port: w.IntN(99999), From: w.some(60)}
 	case optin.CoverZones:
-		p.Cover = &coverzones.Plan{Nodegroup: w.text(200), From: w.IntN(9), To: w.IntN(9999), Zones: w.some(9), Without: w.some(9)}
+		p.Cover = &remedy.CoverZones{Nodegroup: w.text(200), From: w.IntN(9), To: w.IntN(9999), Zones: w.some(9), Without: w.some(9)}
 	case optin.DeleteLeakedInterfaces:
-		p.Cleanup = &deleteleakedinterfaces.Plan{VPC: w.text(30), Subnet: w.text(60), Interfaces: w.some(200), Addresses: w.IntN(9999)}
+		p.Cleanup = &remedy.DeleteLeakedInterfaces{VPC: w.text(30), Subnet: w.text(60), Interfaces: w.some(200), Addresses: w.IntN(9999)}
 	case optin.CreateAccessEntry:
-		p.Access = &createaccessentry.Plan{Principal: w.text(900), Type: w.text(30)}
+		p.Access = &remedy.CreateAccessEntry{Principal: w.text(900), Type: w.text(30)}
 	}
 	of := &incident.Offer{Plan: p, Hash: p.Hash(), Policy: optin.Policy(w.text(20)), State: states[w.IntN(len(states))], Made: w.time(), Expires: w.time(), By: w.user(), Decided: w.time(), Verified: w.time(), Says: w.text(3000)}
 	if w.IntN(8) == 0 {
 		of.Hash = w.text(50)
 	}
 	if w.IntN(3) > 0 {
-		results := []action.Status{action.Done, action.Refused, action.Failed, action.Partly, action.Uncertain, "", "odd"}
+		results := []remedy.Status{remedy.Done, remedy.Refused, remedy.Failed, remedy.Partly, remedy.Uncertain, "", "odd"}
 		of.Run = &remedy.Run{
 			Plan: p, Hash: of.Hash, Policy: optin.Auto, ApprovedBy: w.text(40), Approved: w.time(), Began: w.time(), Ended: w.time(),
 			Result: results[w.IntN(len(results))], Reason: w.text(300), Says: w.text(5000), Changed: w.some(200), Requests: w.some(60),

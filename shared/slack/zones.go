@@ -7,7 +7,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/incident"
-	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy"
 	"rollcall/shared/slack/slacktext"
 )
 
@@ -95,7 +95,7 @@ func nodeComes(i incident.Incident) string {
 // coverDone is what a remedy of ours did that helped: "desired 2 → 3".
 func coverDone(i incident.Incident) string {
 	for _, of := range latest(i) {
-		if change := of.Plan.Change(); change != "" && of.State == incident.Helped && of.Run != nil && of.Run.Result == action.Done {
+		if change := of.Plan.Change(); change != "" && of.State == incident.Helped && of.Run != nil && of.Run.Result == remedy.Done {
 			return change
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/coverzones"
 	"rollcall/shared/remedy/optin"
 )
 
@@ -40,7 +39,7 @@ func zoneGap() diagnosis.Cause {
 func covered(state incident.OfferState) incident.Offer {
 	p := remedy.Plan{
 		Format: remedy.Format, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "prod", Check: "zone/nodegroup-gap", Resource: "workers",
-		Remedy: optin.CoverZones, Cover: &coverzones.Plan{Nodegroup: "workers", From: 2, To: 3, Max: 4, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2c"}},
+		Remedy: optin.CoverZones, Cover: &remedy.CoverZones{Nodegroup: "workers", From: 2, To: 3, Max: 4, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2c"}},
 	}
 	return offer(state, func(of *incident.Offer) {
 		of.Plan, of.Hash = p, p.Hash()

@@ -24,9 +24,7 @@ import (
 	"rollcall/shared/outbox"
 	"rollcall/shared/overview"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
-	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 	"rollcall/shared/silence"
 	"rollcall/shared/snapshot"
@@ -242,7 +240,7 @@ func TestRunIsClaimedOnce(t *testing.T) {
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
-	list[0].Result, list[0].Ended = action.Done, now
+	list[0].Result, list[0].Ended = remedy.Done, now
 	if _, err := s.SaveRun(t.Context(), list[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +248,7 @@ func TestRunIsClaimedOnce(t *testing.T) {
 	if _, err := s.SaveRun(t.Context(), list[0]); !errors.As(err, &taken) {
 		t.Errorf("written over what was not read: %v", err)
 	}
-	if there, claimed, err := s.ClaimRun(t.Context(), run("a", optin.AddNATRoute, now)); err != nil || claimed || there.Result != action.Done {
+	if there, claimed, err := s.ClaimRun(t.Context(), run("a", optin.AddNATRoute, now)); err != nil || claimed || there.Result != remedy.Done {
 		t.Errorf("claimed %v, %+v, %v", claimed, there, err)
 	}
 	now = now.Add(keepAudits - time.Hour)
@@ -312,7 +310,7 @@ func TestLimitTellsWhenThereIsRoom(t *testing.T) {
 	s := open(t, &now)
 	of := func(id string, n int) remedy.Run {
 		d := run(id, optin.ReplaceInstance, now)
-		d.Plan.Replace = &replaceinstance.Plan{Instances: make([]replaceinstance.Replaced, n)}
+		d.Plan.Replace = &remedy.ReplaceInstance{Instances: make([]remedy.Replaced, n)}
 		return d
 	}
 	count := func(id string, n int) time.Time {

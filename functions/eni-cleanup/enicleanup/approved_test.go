@@ -17,8 +17,6 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/deleteleakedinterfaces"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -46,7 +44,7 @@ func (s *harness) incident(policy optin.Policy, ids ...string) incident.Incident
 	p := remedy.Plan{
 		Format: remedy.Format, Remedy: optin.DeleteLeakedInterfaces, Partition: "aws", Account: s.Template.AccountID, Region: s.Template.Region,
 		Cluster: stagetest.Cluster, Check: "ip/leaked-interfaces", Resource: subnet,
-		Cleanup: &deleteleakedinterfaces.Plan{VPC: vpc, Subnet: subnet, Interfaces: ids, Addresses: 3 * len(ids)},
+		Cleanup: &remedy.DeleteLeakedInterfaces{VPC: vpc, Subnet: subnet, Interfaces: ids, Addresses: 3 * len(ids)},
 	}
 	inc := incident.Incident{
 		Key: report.Key{Cluster: stagetest.Cluster, Check: p.Check, Resource: subnet}, Format: report.Format, State: incident.Open,
@@ -116,7 +114,7 @@ func TestApprovedInterfacesAreDeleted(t *testing.T) {
 			t.Errorf("%s: approved is there: %v, the other: %v", policy, s.there(yes), s.there(no))
 		}
 		list := s.runs()
-		if len(list) != 1 || list[0].Result != action.Done || !slices.Equal(list[0].Changed, []string{yes}) || len(list[0].Requests) != 1 {
+		if len(list) != 1 || list[0].Result != remedy.Done || !slices.Equal(list[0].Changed, []string{yes}) || len(list[0].Requests) != 1 {
 			t.Errorf("%s: runs %+v", policy, list)
 		}
 		if n := s.conform(); n != 1 {
@@ -184,7 +182,7 @@ func TestApprovalRefused(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 		runs := s.runs()
-		if (test.want == "") != (len(runs) == 0) || test.want != "" && (runs[0].Result != action.Refused || runs[0].Reason != test.want) {
+		if (test.want == "") != (len(runs) == 0) || test.want != "" && (runs[0].Result != remedy.Refused || runs[0].Reason != test.want) {
 			t.Errorf("%s: runs %+v, want refused as %q", test.name, runs, test.want)
 		}
 		if !s.there(yes) || !s.there(no) || len(s.audits()) != 0 {
@@ -202,7 +200,7 @@ func TestApprovalKeepsToTheShare(t *testing.T) {
 	if _, err := h.handle(t.Context(), s.approval()); err != nil {
 		t.Fatal(err)
 	}
-	if runs := s.runs(); len(runs) != 1 || runs[0].Result != action.Refused || runs[0].Reason != "none-left" || len(runs[0].Changed) != 0 {
+	if runs := s.runs(); len(runs) != 1 || runs[0].Result != remedy.Refused || runs[0].Reason != "none-left" || len(runs[0].Changed) != 0 {
 		t.Errorf("runs %+v, want one refused as none-left", runs)
 	}
 	if !s.there(yes) {
@@ -254,7 +252,7 @@ func TestApprovalDeliveredTwice(t *testing.T) {
 			t.Errorf("%s: runs %+v", policy, ids)
 		}
 		for _, d := range ids {
-			if d.Result != action.Done || !slices.Equal(d.Changed, []string{yes}) || len(d.Requests) != 1 {
+			if d.Result != remedy.Done || !slices.Equal(d.Changed, []string{yes}) || len(d.Requests) != 1 {
 				t.Errorf("%s: run %+v", policy, d)
 			}
 		}
@@ -320,7 +318,7 @@ func TestApprovalIsOfOneCluster(t *testing.T) {
 	if s.there(own) || !s.there(theirs) || !s.there(untagged) {
 		t.Errorf("there: its own %v, want it gone; another cluster's %v, nobody's %v, want both", s.there(own), s.there(theirs), s.there(untagged))
 	}
-	if d := s.runs(); len(d) != 1 || d[0].Result != action.Partly || len(d[0].Changed) != 1 {
+	if d := s.runs(); len(d) != 1 || d[0].Result != remedy.Partly || len(d[0].Changed) != 1 {
 		t.Errorf("runs %+v", d)
 	}
 }

@@ -27,7 +27,6 @@ import (
 	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/awscall"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/deleteleakedinterfaces"
@@ -354,23 +353,23 @@ func (h handler) deleteApproved(ctx context.Context, t event.Trigger, inc incide
 	d.Ended = h.Now()
 	switch n := len(d.Changed); {
 	case n == len(only):
-		d.Result = action.Done
+		d.Result = remedy.Done
 	case n > 0:
-		d.Result, d.Reason = action.Partly, "not-all"
+		d.Result, d.Reason = remedy.Partly, "not-all"
 	case err != nil:
 		return err
 	default:
-		d.Result, d.Reason = action.Refused, "none-left"
+		d.Result, d.Reason = remedy.Refused, "none-left"
 	}
 	d.Says = fmt.Sprintf("%d of %d interfaces were deleted, %d addresses came back.", len(d.Changed), len(only), addresses)
-	if d.Result != action.Done {
+	if d.Result != remedy.Done {
 		d.Says += " For the others a rule of eni-cleanup does not hold now, or its limit is reached."
 	}
 	return h.sendResult(ctx, inc, d)
 }
 
 func (h handler) decline(ctx context.Context, inc incident.Incident, d remedy.Run, reason, says string) error {
-	d.Ended, d.Result, d.Reason, d.Says = d.Began, action.Refused, reason, says
+	d.Ended, d.Result, d.Reason, d.Says = d.Began, remedy.Refused, reason, says
 	return h.sendResult(ctx, inc, d)
 }
 

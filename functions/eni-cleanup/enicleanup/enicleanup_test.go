@@ -28,7 +28,6 @@ import (
 	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/deleteleakedinterfaces"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -45,7 +44,7 @@ func approvedFor(f *fake, ids ...string) incident.Incident {
 	p := remedy.Plan{
 		Format: remedy.Format, Remedy: optin.DeleteLeakedInterfaces, Partition: "p", Account: "1", Region: "r",
 		Cluster: "a", Check: "ip/leaked-interfaces", Resource: "s-1",
-		Cleanup: &deleteleakedinterfaces.Plan{VPC: inVPC, Subnet: "s-1", Interfaces: ids},
+		Cleanup: &remedy.DeleteLeakedInterfaces{VPC: inVPC, Subnet: "s-1", Interfaces: ids},
 	}
 	at := f.clock.Add(-time.Hour)
 	return incident.Incident{

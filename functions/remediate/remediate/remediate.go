@@ -28,6 +28,7 @@ import (
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/awscall"
 	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/remedies"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
@@ -98,10 +99,10 @@ func (h handler) carryOut(ctx context.Context, inc incident.Incident, d remedy.R
 	result := h.do.Do(ctx, d.Plan, d.ID)
 	d.Result, d.Reason, d.Says, d.Changed, d.Requests = result.Status, result.Reason, result.Says, result.Changed, result.Requests
 	h.count("RemedyRuns", 1)
-	if d.Result == action.Uncertain {
+	if d.Result == remedy.Uncertain {
 		d = h.find(ctx, inc, d)
 	}
-	if left > 0 && d.Result != action.Failed {
+	if left > 0 && d.Result != remedy.Failed {
 		d.Next = h.rest(ctx, d, left)
 	}
 	return h.finish(ctx, inc, d)
@@ -119,20 +120,20 @@ func (h handler) done(ctx context.Context, inc incident.Incident, id string) (bo
 
 // find looks what came of a run whose answer was lost.
 func (h handler) find(ctx context.Context, inc incident.Incident, d remedy.Run) remedy.Run {
-	r := remedy.Of(d.Plan.Remedy)
+	r := remedies.Of(d.Plan.Remedy)
 	s, err := h.look(ctx, inc, r.Sources(""), r.More.GroupMembers)
 	if err != nil {
-		d.Result, d.Says = action.Uncertain, "No answer came, and what is so now could not be read."
+		d.Result, d.Says = remedy.Uncertain, "No answer came, and what is so now could not be read."
 		return d
 	}
-	switch done, known := d.Plan.Applied(s); {
+	switch done, known := remedies.Applied(d.Plan, s); {
 	case !known:
-		d.Result, d.Says = action.Uncertain, "No answer came, and what is so now could not be read."
+		d.Result, d.Says = remedy.Uncertain, "No answer came, and what is so now could not be read."
 	case done:
-		d.Result, d.Says = action.Done, "No answer came; the world is now as planned."
+		d.Result, d.Says = remedy.Done, "No answer came; the world is now as planned."
 	default:
 		// It may still come about: EC2's answers lag behind by seconds.
-		d.Result, d.Says = action.Uncertain, "No answer came, and the world is not as planned. It is not tried again."
+		d.Result, d.Says = remedy.Uncertain, "No answer came, and the world is not as planned. It is not tried again."
 	}
 	return d
 }
@@ -208,7 +209,7 @@ func (h handler) takenBack(ctx context.Context, inc incident.Incident, p remedy.
 	var last time.Time
 	for _, d := range list {
 		// One without an end may have changed it too.
-		changed := d.Result == action.Done || d.Result == action.Partly || d.Result == action.Uncertain || d.Ended.IsZero()
+		changed := d.Result == remedy.Done || d.Result == remedy.Partly || d.Result == remedy.Uncertain || d.Ended.IsZero()
 		if changed && d.Hash == p.Hash() && h.now().Sub(d.Began) < oneDay && d.Began.After(last) {
 			last = d.Began
 		}
@@ -261,7 +262,7 @@ type Teller interface {
 var (
 	_ Memory   = (*store.Store)(nil)
 	_ Reader   = (*gather.Reader)(nil)
-	_ Executor = remedy.Executor{}
+	_ Executor = remedies.Executor{}
 	_ Sender   = bus.Queues{}
 	_ Teller   = (*bus.Bus)(nil)
 )
@@ -316,7 +317,7 @@ func newHandler(e lambda.Env) handler {
 		},
 		memory: memory,
 		reader: gather.New(e.Watched()).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).Relaying(via.New(e.AsksRelays(), c.RolePrefix, c.Relays, memory)),
-		do:     remedy.Executor{Calls: awscall.New(as), Of: c.Where()},
+		do:     remedies.Executor{Calls: awscall.New(as), Of: c.Where()},
 		role:   role,
 		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL, Spoke: c.Spoke},
 		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), c.BusName),
@@ -377,7 +378,7 @@ func (h handler) message(ctx context.Context, m event.Message) error {
 
 // mayAnything tells that a cluster has opted in to some remedy.
 func (h handler) mayAnything(cluster string) bool {
-	return slices.ContainsFunc(remedy.All(), func(r remedy.Remedy) bool { return h.policy(cluster, r.Name) != optin.Off })
+	return slices.ContainsFunc(remedies.All(), func(r remedies.Remedy) bool { return h.policy(cluster, r.Name) != optin.Off })
 }
 
 // incident does what is to be done for an incident. First what an earlier run
@@ -416,10 +417,10 @@ func approvedBySomebody(inc incident.Incident, r optin.Remedy) *incident.Offer {
 // overtaken says of what a person approved, and what the incident needs no more,
 // that it is not done.
 func (h handler) overtaken(ctx context.Context, inc incident.Incident) error {
-	for _, r := range remedy.All() {
+	for _, r := range remedies.All() {
 		o := latest(inc, r.Name, incident.Approved)
 		open := inc.State == incident.Open || inc.State == incident.Cleared
-		if o == nil || o.Policy != optin.Approve || r.Elsewhere != "" || open && slices.ContainsFunc(remediesFor(inc), func(x remedy.Remedy) bool { return x.Name == r.Name }) {
+		if o == nil || o.Policy != optin.Approve || r.Elsewhere != "" || open && slices.ContainsFunc(remediesFor(inc), func(x remedies.Remedy) bool { return x.Name == r.Name }) {
 			continue
 		}
 		if done, err := h.done(ctx, inc, runID(inc, o.Plan, o)); err != nil {
@@ -427,7 +428,7 @@ func (h handler) overtaken(ctx context.Context, inc incident.Incident) error {
 		} else if done {
 			continue
 		}
-		if err := h.decline(ctx, inc, *o, action.NotSo, "The incident does not need it any more."); err != nil {
+		if err := h.decline(ctx, inc, *o, remedy.NotSo, "The incident does not need it any more."); err != nil {
 			return err
 		}
 	}
@@ -436,8 +437,8 @@ func (h handler) overtaken(ctx context.Context, inc incident.Incident) error {
 
 // remediesFor are the remedies that an incident may need: its cause's, while
 // it is there; those for what failed for it, once it is gone.
-func remediesFor(inc incident.Incident) []remedy.Remedy {
-	return slices.DeleteFunc(remedy.All(), func(r remedy.Remedy) bool {
+func remediesFor(inc incident.Incident) []remedies.Remedy {
+	return slices.DeleteFunc(remedies.All(), func(r remedies.Remedy) bool {
 		if inc.State == incident.Cleared {
 			return !r.AfterCause
 		}
@@ -452,12 +453,12 @@ type order struct {
 }
 
 // plan makes a remedy's plan from a fresh look.
-func (h handler) plan(ctx context.Context, inc incident.Incident, r remedy.Remedy) (order, *action.Refusal, error) {
+func (h handler) plan(ctx context.Context, inc incident.Incident, r remedies.Remedy) (order, *action.Refusal, error) {
 	of := subject(inc)
 	of.Most, of.Roles = h.limit, h.roles
 	s, err := h.look(ctx, inc, r.Sources(inc.Key.Check), r.More.GroupMembers)
 	if errors.Is(err, gather.ErrNoCluster) {
-		return order{}, &action.Refusal{Reason: action.Gone, Says: fmt.Sprintf("There is no cluster %s.", inc.Key.Cluster)}, nil
+		return order{}, &action.Refusal{Reason: remedy.Gone, Says: fmt.Sprintf("There is no cluster %s.", inc.Key.Cluster)}, nil
 	}
 	if err != nil {
 		return order{}, nil, err
@@ -472,7 +473,7 @@ func (h handler) plan(ctx context.Context, inc incident.Incident, r remedy.Remed
 		var failed *snapshot.Failure
 		if of.Wearers, failed = h.reader.InterfacesWith(ctx, r.More.WearersOf(s, of)); failed != nil {
 			says := fmt.Sprintf("Who has the security groups of the endpoint and of the nodes could not be read: %s, %s.", failed.Call, failed.Reason)
-			return order{}, &action.Refusal{Reason: action.CouldNotLook, Says: says, Blocked: []snapshot.Failure{*failed}}, nil
+			return order{}, &action.Refusal{Reason: remedy.CouldNotLook, Says: says, Blocked: []snapshot.Failure{*failed}}, nil
 		}
 	}
 	p, no := r.Make(s, of)
@@ -567,15 +568,15 @@ func unique(list []string) []string {
 
 // The reasons that are this function's own.
 const (
-	notOptedIn      action.Reason = "vpc-not-opted-in"
-	approvalExpired action.Reason = "approval-expired"
-	planChanged     action.Reason = "plan-changed"
-	limitReached    action.Reason = "limit-reached"
-	policyOff       action.Reason = "policy-off"
+	notOptedIn      remedy.Reason = "vpc-not-opted-in"
+	approvalExpired remedy.Reason = "approval-expired"
+	planChanged     remedy.Reason = "plan-changed"
+	limitReached    remedy.Reason = "limit-reached"
+	policyOff       remedy.Reason = "policy-off"
 )
 
 // remedy plans one remedy for an incident, and offers it or does it.
-func (h handler) remedy(ctx context.Context, inc incident.Incident, r remedy.Remedy, event string) error {
+func (h handler) remedy(ctx context.Context, inc incident.Incident, r remedies.Remedy, event string) error {
 	policy := h.policy(inc.Key.Cluster, r.Name)
 	approved := latest(inc, r.Name, incident.Approved)
 	if r.Elsewhere != "" && approved != nil {
@@ -611,7 +612,7 @@ func (h handler) remedy(ctx context.Context, inc incident.Incident, r remedy.Rem
 	switch {
 	case no != nil && !no.Again.IsZero() && approved == nil:
 		return h.send.RemedyAgain(ctx, event, no.Again.Sub(h.now()))
-	case no != nil && byPerson && no.Reason == action.CouldNotLook:
+	case no != nil && byPerson && no.Reason == remedy.CouldNotLook:
 		return h.unseen(ctx, inc, *approved, no)
 	case no != nil && byPerson:
 		return h.decline(ctx, inc, *approved, no.Reason, no.Says)
@@ -644,14 +645,14 @@ func (h handler) lacksRole(ctx context.Context) *action.Refusal {
 		return nil
 	}
 	h.log.WarnContext(ctx, "the role in which remedies are done does not let in", "error", err.Error())
-	return &action.Refusal{Reason: action.RoleNotAssumed, Says: "The role in which it is done, " + string(spec.SpokeRemediator) +
-		", does not let Rollcall in. " + remedy.DeploySpoke(h.of)}
+	return &action.Refusal{Reason: remedy.RoleNotAssumed, Says: "The role in which it is done, " + string(spec.SpokeRemediator) +
+		", does not let Rollcall in. " + remedies.DeploySpoke(h.of)}
 }
 
 // lackedRole tells that a plan was not done for want of the role: now that it is there,
 // which was asked before, it is offered again.
 func lackedRole(o incident.Offer) bool {
-	return o.Run != nil && o.Run.Reason == string(action.RoleNotAssumed)
+	return o.Run != nil && o.Run.Reason == string(remedy.RoleNotAssumed)
 }
 
 // roleRefused tells the codes of STS that are about the role or its account (API reference,
@@ -671,7 +672,7 @@ func (h handler) tooLate(ctx context.Context, inc incident.Incident, o incident.
 // byPolicy does a plan that nobody needs to approve. That it is planned is told
 // first, so that what is done stands in the thread behind it.
 func (h handler) byPolicy(ctx context.Context, inc incident.Incident, o order) error {
-	p, elsewhere := o.plan, remedy.Of(o.plan.Remedy).Elsewhere != ""
+	p, elsewhere := o.plan, remedies.Of(o.plan.Remedy).Elsewhere != ""
 	if last := latest(inc, p.Remedy, incident.Approved, incident.Acted, incident.Helped, incident.Unhelpful); last != nil && last.Hash == p.Hash() && elsewhere {
 		return nil
 	}
@@ -752,14 +753,14 @@ func (h handler) propose(ctx context.Context, inc incident.Incident, p remedy.Pl
 // takeBack says why there is no plan, once for each reason; an offer that
 // stands falls with it. That there is nothing to do, or not any more, is said of
 // an offer alone.
-func (h handler) takeBack(ctx context.Context, inc incident.Incident, r remedy.Remedy, no *action.Refusal) error {
+func (h handler) takeBack(ctx context.Context, inc incident.Incident, r remedies.Remedy, no *action.Refusal) error {
 	stands := latest(inc, r.Name, incident.Offered, incident.Deferred) != nil
-	if stands && no.Reason == action.CouldNotLook {
+	if stands && no.Reason == remedy.CouldNotLook {
 		// That it could not be looked is nothing against the plan: once approved,
 		// it is looked at again before anything is done.
 		return nil
 	}
-	quiet := append([]action.Reason{policyOff, action.NothingToDo, action.NotSo, action.Gone, action.TooSoon, action.CauseIsThere, action.AlreadyThere}, r.Quiet...)
+	quiet := append([]remedy.Reason{policyOff, remedy.NothingToDo, remedy.NotSo, remedy.Gone, remedy.TooSoon, remedy.CauseIsThere, remedy.AlreadyThere}, r.Quiet...)
 	if !stands && slices.Contains(quiet, no.Reason) {
 		return nil
 	}
@@ -783,14 +784,14 @@ func (h handler) proposalID(inc incident.Incident, r optin.Remedy, what string) 
 }
 
 // decline says that what a person approved is not done. Nothing was changed.
-func (h handler) decline(ctx context.Context, inc incident.Incident, approved incident.Offer, reason action.Reason, says string) error {
+func (h handler) decline(ctx context.Context, inc incident.Incident, approved incident.Offer, reason remedy.Reason, says string) error {
 	h.log.WarnContext(ctx, "an approved plan is not done", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "hash", approved.Hash, "by", approved.By.ID, "reason", reason)
 	return h.sendResult(ctx, inc, refusedRun(h.newRun(inc, approved.Plan, &approved), reason, says))
 }
 
 // refusedDeed is a run that was none. It is told, and claims nothing.
-func refusedRun(d remedy.Run, reason action.Reason, says string) remedy.Run {
-	d.Ended, d.Result, d.Reason, d.Says = d.Began, action.Refused, string(reason), says
+func refusedRun(d remedy.Run, reason remedy.Reason, says string) remedy.Run {
+	d.Ended, d.Result, d.Reason, d.Says = d.Began, remedy.Refused, string(reason), says
 	return d
 }
 
@@ -802,7 +803,7 @@ func (h handler) sendResult(ctx context.Context, inc incident.Incident, d remedy
 	if err := h.send.SendRemedyResult(ctx, told); err != nil {
 		return err
 	}
-	if d.Result == action.Refused || d.Result == action.Failed || inc.State == incident.Closed {
+	if d.Result == remedy.Refused || d.Result == remedy.Failed || inc.State == incident.Closed {
 		return nil
 	}
 	return h.bus.Tell(ctx, []incident.Event{h.event(inc, incident.EventCheckWanted, "deed/"+d.ID)})
@@ -838,9 +839,9 @@ func pace(tried int) time.Duration {
 // go because of what the remedy did before.
 func (h handler) passes(inc incident.Incident, r optin.Remedy, no *action.Refusal) bool {
 	switch no.Reason {
-	case action.CouldNotLook:
+	case remedy.CouldNotLook:
 		return latest(inc, r, incident.Offered, incident.Approved) == nil
-	case action.GroupScales, action.AnotherChange:
+	case remedy.GroupScales, remedy.AnotherChange:
 		return latest(inc, r, incident.Deferred) != nil
 	}
 	return false
@@ -887,7 +888,7 @@ func (h handler) rest(ctx context.Context, d remedy.Run, left int) *remedy.Next 
 	if left == 1 {
 		next.Says = "There is one more to replace."
 	}
-	room, err := h.memory.RoomForRuns(ctx, d.Plan.Cluster, d.Plan.Remedy, min(left, h.limit, remedy.Of(d.Plan.Remedy).Most), h.limit, h.now())
+	room, err := h.memory.RoomForRuns(ctx, d.Plan.Cluster, d.Plan.Remedy, min(left, h.limit, remedies.Of(d.Plan.Remedy).Most), h.limit, h.now())
 	if err != nil {
 		h.log.WarnContext(ctx, "when the limit has room could not be read", "run", d.ID, "error", err.Error())
 		room = h.now().Add(lastLook)

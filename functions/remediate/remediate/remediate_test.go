@@ -53,7 +53,7 @@ func TestApprovedIsDoneOnce(t *testing.T) {
 		t.Fatalf("proposals %+v, runs %+v", list, runs)
 	}
 	d := runs[0]
-	if d.Result != action.Done || d.ApprovedBy != "U0ONCALL01" || d.Policy != optin.Approve || len(d.Requests) != 1 || d.Changed[0] != stagetest.Table || d.Ended.IsZero() || d.Hash != d.Plan.Hash() {
+	if d.Result != remedy.Done || d.ApprovedBy != "U0ONCALL01" || d.Policy != optin.Approve || len(d.Requests) != 1 || d.Changed[0] != stagetest.Table || d.Ended.IsZero() || d.Hash != d.Plan.Hash() {
 		t.Errorf("run %+v", d)
 	}
 	if rows := s.routes(); rows["0.0.0.0/0"] != nat {
@@ -63,12 +63,12 @@ func TestApprovedIsDoneOnce(t *testing.T) {
 		t.Errorf("%d checks wanted, want one", n)
 	}
 	kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
-	if err != nil || len(kept) != 1 || kept[0].Result != action.Done {
+	if err != nil || len(kept) != 1 || kept[0].Result != remedy.Done {
 		t.Errorf("audit %+v, %v", kept, err)
 	}
 	// Delivered again before report has taken in what came of it: nothing is said.
 	s.tell(approval)
-	if list, again := s.said(); len(list) != 0 || len(again) > 1 || len(again) == 1 && (again[0].Result != action.Done || again[0].ID != d.ID) {
+	if list, again := s.said(); len(list) != 0 || len(again) > 1 || len(again) == 1 && (again[0].Result != remedy.Done || again[0].ID != d.ID) {
 		t.Errorf("proposals %+v, runs %+v", list, again)
 	}
 	// Taken out by hand, and the approval delivered again: it is used up.
@@ -93,7 +93,7 @@ func TestApprovedAndNotDone(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		wrong func(*harness)
-		want  action.Reason
+		want  remedy.Reason
 	}{
 		{"it expired", func(s *harness) { s.Advance(61 * time.Minute) }, approvalExpired},
 		{"somebody was faster", route, addnatroute.HasDefault},
@@ -101,11 +101,11 @@ func TestApprovedAndNotDone(t *testing.T) {
 		{"the cause is gone", func(s *harness) {
 			s.inc.State, s.inc.Cleared = incident.Cleared, s.Now()
 			s.save(s.inc)
-		}, action.NotSo},
+		}, remedy.NotSo},
 		{"the incident is closed", func(s *harness) {
 			s.inc.State, s.inc.Resolved = incident.Closed, s.Now()
 			s.save(s.inc)
-		}, action.NotSo},
+		}, remedy.NotSo},
 		{"another plan was approved", func(s *harness) {
 			s.inc.Offers[0].Hash = strings.Repeat("0", 32)
 			s.save(s.inc)
@@ -119,7 +119,7 @@ func TestApprovedAndNotDone(t *testing.T) {
 			t.Errorf("%s: %d messages came back", test.name, n)
 		}
 		_, runs := s.said()
-		if len(runs) != 1 || runs[0].Result != action.Refused || runs[0].Reason != string(test.want) || runs[0].Says == "" {
+		if len(runs) != 1 || runs[0].Result != remedy.Refused || runs[0].Reason != string(test.want) || runs[0].Says == "" {
 			t.Errorf("%s: runs %+v, want refused as %s", test.name, runs, test.want)
 		}
 		if len(s.routes()) != before || s.Calls()["ec2:CreateRoute"] != 0 {
@@ -134,7 +134,7 @@ func TestByPolicy(t *testing.T) {
 		t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
 	list, runs := s.said()
-	if len(list) != 1 || list[0].Policy != optin.Auto || len(runs) != 1 || runs[0].Result != action.Done || runs[0].Policy != optin.Auto || runs[0].ApprovedBy != "" {
+	if len(list) != 1 || list[0].Policy != optin.Auto || len(runs) != 1 || runs[0].Result != remedy.Done || runs[0].Policy != optin.Auto || runs[0].ApprovedBy != "" {
 		t.Fatalf("proposals %+v, runs %+v", list, runs)
 	}
 	if s.routes()["0.0.0.0/0"] != nat {
@@ -201,7 +201,7 @@ func TestLimit(t *testing.T) {
 		s.save(inc)
 		s.approve(s.offered())
 		s.tell(approval)
-		if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Refused || runs[0].Reason != string(limitReached) {
+		if _, runs := s.said(); len(runs) != 1 || runs[0].Result != remedy.Refused || runs[0].Reason != string(limitReached) {
 			t.Fatalf("runs %+v, want that the limit is reached", runs)
 		}
 		if len(s.routes()) != 1 {
@@ -231,7 +231,7 @@ func TestApprovalEndsWhileItIsLooked(t *testing.T) {
 	s.h.reader = slowly{s.h.reader, func() { late = 61 * time.Minute }}
 	s.tell(approval)
 	_, runs := s.said()
-	if len(runs) != 1 || runs[0].Result != action.Refused || runs[0].Reason != string(approvalExpired) {
+	if len(runs) != 1 || runs[0].Result != remedy.Refused || runs[0].Reason != string(approvalExpired) {
 		t.Errorf("runs %+v, want one refused as %s", runs, approvalExpired)
 	}
 	if n := s.Calls()["ec2:CreateRoute"]; n != 0 {
@@ -412,7 +412,7 @@ func TestClosedIsNotLookedAt(t *testing.T) {
 	if n := s.tell("Rollcall Incident Changed"); n != 0 {
 		t.Errorf("%d messages came back", n)
 	}
-	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Done || s.conform() != 0 {
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != remedy.Done || s.conform() != 0 {
 		t.Errorf("runs %+v, %d events", runs, s.conform())
 	}
 }
@@ -449,7 +449,7 @@ const (
 
 func newFake() *fake {
 	return &fake{
-		clock: minute(30), result: action.Result{Status: action.Done, Says: "Done.", Changed: []string{table}, Requests: []string{"req"}},
+		clock: minute(30), result: action.Result{Status: remedy.Done, Says: "Done.", Changed: []string{table}, Requests: []string{"req"}},
 		failed: map[string]*snapshot.Failure{}, errs: map[string]error{}, counts: map[string]int{}, times: map[string]int{},
 	}
 }
@@ -644,12 +644,12 @@ func TestFailureChangesNothing(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		fault simaws.FaultRule
-		want  action.Status
+		want  remedy.Status
 	}{
-		{"denied", simaws.FaultRule{Call: "ec2:CreateRoute", Deny: true}, action.Failed},
-		{"throttled", simaws.FaultRule{Call: "ec2:CreateRoute", Throttle: 1}, action.Failed},
-		{"a server's fault", simaws.FaultRule{Call: "ec2:CreateRoute", Fail: 1}, action.Uncertain},
-		{"reset", simaws.FaultRule{Call: "ec2:CreateRoute", Reset: true}, action.Uncertain},
+		{"denied", simaws.FaultRule{Call: "ec2:CreateRoute", Deny: true}, remedy.Failed},
+		{"throttled", simaws.FaultRule{Call: "ec2:CreateRoute", Throttle: 1}, remedy.Failed},
+		{"a server's fault", simaws.FaultRule{Call: "ec2:CreateRoute", Fail: 1}, remedy.Uncertain},
+		{"reset", simaws.FaultRule{Call: "ec2:CreateRoute", Reset: true}, remedy.Uncertain},
 	} {
 		s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself), Faults: []simaws.FaultRule{test.fault}})
 		if n := s.tell(opened); n != 0 {
@@ -719,7 +719,7 @@ func TestKilledBetweenClaimAndRun(t *testing.T) {
 		t.Errorf("%d messages came back: %s", n, s.Logs())
 	}
 	_, runs := s.said()
-	if len(runs) != 1 || runs[0].Result != action.Uncertain || runs[0].Reason != "interrupted" {
+	if len(runs) != 1 || runs[0].Result != remedy.Uncertain || runs[0].Reason != "interrupted" {
 		t.Errorf("runs %+v", runs)
 	}
 	if d.calls != 1 || len(s.routes()) != 1 {
@@ -742,7 +742,7 @@ func TestKilledAfterRun(t *testing.T) {
 	_, runs := s.said()
 	// It is told until report's record has it; report takes it in once, by its id.
 	for _, x := range runs {
-		if x.Result != action.Done || x.ID != runs[0].ID {
+		if x.Result != remedy.Done || x.ID != runs[0].ID {
 			t.Errorf("run %+v", x)
 		}
 	}
@@ -770,7 +770,7 @@ func TestKilledInAnEarlierOpening(t *testing.T) {
 		t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
 	list, runs := s.said()
-	if len(runs) != 1 || runs[0].Result != action.Uncertain || runs[0].Reason != "interrupted" {
+	if len(runs) != 1 || runs[0].Result != remedy.Uncertain || runs[0].Reason != "interrupted" {
 		t.Errorf("runs %+v", runs)
 	}
 	kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
@@ -785,9 +785,9 @@ func TestKilledInAnEarlierOpening(t *testing.T) {
 // The answer is lost, and what is so now is looked up.
 func TestLostAnswer(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
-	s.h.do = &executor{Executor: s.h.do, after: func(action.Result) action.Result { return action.Result{Status: action.Uncertain} }}
+	s.h.do = &executor{Executor: s.h.do, after: func(action.Result) action.Result { return action.Result{Status: remedy.Uncertain} }}
 	s.tell(opened)
-	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Done || !strings.Contains(runs[0].Says, "No answer came") {
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != remedy.Done || !strings.Contains(runs[0].Says, "No answer came") {
 		t.Errorf("runs %+v", runs)
 	}
 }
@@ -814,7 +814,7 @@ func TestToldLater(t *testing.T) {
 	}
 	ear.deaf = false
 	s.tell(opened)
-	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Done {
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != remedy.Done {
 		t.Errorf("runs %+v", runs)
 	}
 	if n := s.Calls()["ec2:CreateRoute"]; n != 1 {
@@ -847,7 +847,7 @@ func TestAnotherIsFaster(t *testing.T) {
 		s.Call("ec2:CreateRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0","GatewayId":"igw-0d40000000000000e"}`)
 	}}
 	s.tell(opened)
-	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Failed || runs[0].Reason != "RouteAlreadyExists" || len(runs[0].Changed) != 0 {
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != remedy.Failed || runs[0].Reason != "RouteAlreadyExists" || len(runs[0].Changed) != 0 {
 		t.Errorf("runs %+v", runs)
 	}
 	if s.routes()["0.0.0.0/0"] != "igw-0d40000000000000e" {
@@ -999,7 +999,7 @@ func TestBlindPlansNothing(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself), Faults: []simaws.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
 	s.tell(opened)
 	list, runs := s.said()
-	if len(list) != 1 || list[0].Reason != string(action.CouldNotLook) || !strings.Contains(list[0].Says, "ec2:DescribeNatGateways") || len(runs) != 0 {
+	if len(list) != 1 || list[0].Reason != string(remedy.CouldNotLook) || !strings.Contains(list[0].Says, "ec2:DescribeNatGateways") || len(runs) != 0 {
 		t.Errorf("proposals %+v, runs %+v", list, runs)
 	}
 	s.untouched()
@@ -1009,7 +1009,7 @@ func TestBlindPlansNothing(t *testing.T) {
 // not: the offer stands, and is looked at again once it is approved.
 func TestBlindTakesNothingBack(t *testing.T) {
 	s := start(t, byPerson, stagetest.Options{Settings: settingsOf(byPerson), Faults: []simaws.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
-	p := remedy.Plan{Format: remedy.Format, Remedy: optin.AddNATRoute, Cluster: s.inc.Key.Cluster, Check: s.inc.Key.Check, Resource: s.inc.Key.Resource, Route: &addnatroute.Plan{Table: stagetest.Table, NAT: nat}}
+	p := remedy.Plan{Format: remedy.Format, Remedy: optin.AddNATRoute, Cluster: s.inc.Key.Cluster, Check: s.inc.Key.Check, Resource: s.inc.Key.Resource, Route: &remedy.AddNATRoute{Table: stagetest.Table, NAT: nat}}
 	inc := s.inc
 	inc.Offers = []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: incident.Offered, Made: inc.Opened.Add(time.Second), Expires: inc.Opened.Add(time.Hour)}}
 	s.save(inc)

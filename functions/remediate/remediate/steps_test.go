@@ -31,6 +31,7 @@ import (
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/createaccessentry"
 	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/remedies"
 	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -50,7 +51,7 @@ type step struct {
 
 // planned is the plan of the world of these tests.
 func planned() remedy.Plan {
-	o, no, err := newFake().handler(optin.Approve).plan(context.Background(), noWayOut(), remedy.Of(optin.AddNATRoute))
+	o, no, err := newFake().handler(optin.Approve).plan(context.Background(), noWayOut(), remedies.Of(optin.AddNATRoute))
 	if no != nil || err != nil {
 		panic(fmt.Sprint(no, err))
 	}
@@ -82,7 +83,7 @@ func failing(what string) func(*fake, *incident.Incident) {
 }
 
 // did is a run of the plan, of the incident's opening by the policy.
-func did(result action.Status, began, ended time.Time, change ...func(*remedy.Run)) func(*fake, *incident.Incident) {
+func did(result remedy.Status, began, ended time.Time, change ...func(*remedy.Run)) func(*fake, *incident.Incident) {
 	return func(f *fake, inc *incident.Incident) {
 		p := planned()
 		d := remedy.Run{ID: "earlier", Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: began, Ended: ended, Result: result}
@@ -112,7 +113,7 @@ func TestSteps(t *testing.T) {
 	deferred := func(reason string, after int, hash string) func(*fake, *incident.Incident) {
 		return with(incident.Deferred, approve, func(o *incident.Offer) { o.Reason, o.After, o.Hash, o.Tried = reason, minute(after), hash, 2 })
 	}
-	result := func(status action.Status) func(*fake, *incident.Incident) {
+	result := func(status remedy.Status) func(*fake, *incident.Incident) {
 		return func(f *fake, _ *incident.Incident) { f.result.Status = status }
 	}
 	full := func(f *fake, _ *incident.Incident) { f.room = minute(50) }
@@ -126,7 +127,7 @@ func TestSteps(t *testing.T) {
 		return func(f *fake, _ *incident.Incident) { f.world = func(*snapshot.Snapshot) { f.clock = minute(at) } }
 	}
 	uncertain := func(world func(*snapshot.Snapshot)) func(*fake, *incident.Incident) {
-		return func(f *fake, _ *incident.Incident) { f.result.Status, f.later = action.Uncertain, world }
+		return func(f *fake, _ *incident.Incident) { f.result.Status, f.later = remedy.Uncertain, world }
 	}
 	zones := func(o *incident.Offer) { o.Plan.Remedy, o.Plan.Route, o.Hash = optin.CoverZones, nil, "zones" }
 	leaked := func(_ *fake, inc *incident.Incident) { inc.Cause.Fix.Remedy = string(optin.DeleteLeakedInterfaces) }
@@ -151,14 +152,14 @@ func TestSteps(t *testing.T) {
 		{"approved by the policy, that asks by now", approve, with(incident.Approved, auto), nil},
 		{"approved, and no more needed", approve, both(approved, noFix), nil},
 		{"approved, done, and no more needed", approve, both(approved, noFix, func(f *fake, inc *incident.Incident) {
-			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = runID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
+			did(remedy.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = runID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
 		}), nil},
 		{"approved, and over", approve, both(approved, state(incident.Closed)), nil},
 		{"approved by the policy, and over", approve, both(with(incident.Approved, auto), state(incident.Closed)), nil},
 		{"approved, and the runs cannot be read", approve, both(approved, noFix, failing("runs #2")), nil},
 		{"approved, over, and that cannot be told", approve, both(approved, noFix, failing("run")), nil},
 		{"approved, and done", approve, both(approved, func(f *fake, inc *incident.Incident) {
-			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = runID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
+			did(remedy.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = runID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
 		}), nil},
 		{"approved, and whether it is done cannot be read", approve, both(approved, failing("runs #2")), nil},
 		{"approved, and switched off", off, approved, routeOff},
@@ -179,8 +180,8 @@ func TestSteps(t *testing.T) {
 		{"approved, and not to be saved", approve, both(approved, failing("save")), nil},
 		{"approved, and not to be told", approve, both(approved, failing("run")), nil},
 		{"approved, and the bus is down", approve, both(approved, failing("tell")), nil},
-		{"approved, and it fails", approve, both(approved, result(action.Failed)), nil},
-		{"approved, and it is refused", approve, both(approved, result(action.Refused)), nil},
+		{"approved, and it fails", approve, both(approved, result(remedy.Failed)), nil},
+		{"approved, and it is refused", approve, both(approved, result(remedy.Refused)), nil},
 		{"approved, no answer, and it is done", approve, both(approved, uncertain(routed)), nil},
 		{"approved, no answer, and it is not done", approve, both(approved, uncertain(func(*snapshot.Snapshot) {})), nil},
 		{"approved, no answer, and nobody knows", approve, both(approved, uncertain(func(s *snapshot.Snapshot) { s.RouteTables = nil; delete(s.Read, snapshot.RouteTables) })), nil},
@@ -227,35 +228,35 @@ func TestSteps(t *testing.T) {
 		{"by the policy, and the runs cannot be read again", auto, failing("runs #3"), nil},
 		{"by the policy, offered before", auto, with(incident.Offered, approve), nil},
 		{"by the policy, done in this opening", auto, func(f *fake, inc *incident.Incident) {
-			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = runID(*inc, d.Plan, nil), "other" })(f, inc)
+			did(remedy.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = runID(*inc, d.Plan, nil), "other" })(f, inc)
 		}, nil},
-		{"by the policy, taken back", auto, did(action.Done, minute(0), minute(0)), nil},
-		{"by the policy, partly taken back", auto, did(action.Partly, minute(0), minute(0)), nil},
-		{"by the policy, perhaps taken back", auto, did(action.Uncertain, minute(0), minute(0)), nil},
-		{"by the policy, failed before", auto, did(action.Failed, minute(0), minute(0)), nil},
+		{"by the policy, taken back", auto, did(remedy.Done, minute(0), minute(0)), nil},
+		{"by the policy, partly taken back", auto, did(remedy.Partly, minute(0), minute(0)), nil},
+		{"by the policy, perhaps taken back", auto, did(remedy.Uncertain, minute(0), minute(0)), nil},
+		{"by the policy, failed before", auto, did(remedy.Failed, minute(0), minute(0)), nil},
 		{"by the policy, never ended before", auto, did("", minute(29), time.Time{}, func(d *remedy.Run) { d.Plan.Check = "other" }), nil},
-		{"by the policy, another was done", auto, did(action.Done, minute(0), minute(0), func(d *remedy.Run) { d.Hash = "other" }), nil},
-		{"by the policy, done a day ago", auto, did(action.Done, minute(30).Add(-oneDay), minute(0)), nil},
-		{"by the policy, done twice", auto, both(did(action.Done, minute(0), minute(0)), did(action.Done, minute(-9), minute(0))), nil},
+		{"by the policy, another was done", auto, did(remedy.Done, minute(0), minute(0), func(d *remedy.Run) { d.Hash = "other" }), nil},
+		{"by the policy, done a day ago", auto, did(remedy.Done, minute(30).Add(-oneDay), minute(0)), nil},
+		{"by the policy, done twice", auto, both(did(remedy.Done, minute(0), minute(0)), did(remedy.Done, minute(-9), minute(0))), nil},
 
-		{"a run that nobody knows of", approve, did(action.Done, minute(2), minute(3)), nil},
-		{"a run of the time before", approve, did(action.Done, minute(0), minute(3)), nil},
-		{"a run that report knows of", approve, both(did(action.Done, minute(2), minute(3)), func(f *fake, inc *incident.Incident) {
+		{"a run that nobody knows of", approve, did(remedy.Done, minute(2), minute(3)), nil},
+		{"a run of the time before", approve, did(remedy.Done, minute(0), minute(3)), nil},
+		{"a run that report knows of", approve, both(did(remedy.Done, minute(2), minute(3)), func(f *fake, inc *incident.Incident) {
 			inc.Offers = []incident.Offer{{State: incident.Acted, Run: &f.runs[0]}}
 		}), nil},
-		{"a run that cannot be told", approve, both(did(action.Done, minute(2), minute(3)), failing("run")), nil},
-		{"a run of another check", approve, did(action.Done, minute(2), minute(3), func(d *remedy.Run) { d.Plan.Check = "other" }), nil},
-		{"a run of another resource", approve, did(action.Done, minute(2), minute(3), func(d *remedy.Run) { d.Plan.Resource = "other" }), nil},
+		{"a run that cannot be told", approve, both(did(remedy.Done, minute(2), minute(3)), failing("run")), nil},
+		{"a run of another check", approve, did(remedy.Done, minute(2), minute(3), func(d *remedy.Run) { d.Plan.Check = "other" }), nil},
+		{"a run of another resource", approve, did(remedy.Done, minute(2), minute(3), func(d *remedy.Run) { d.Plan.Resource = "other" }), nil},
 		{"another's run, then one to be told", approve, both(
-			did(action.Done, minute(2), minute(3), func(d *remedy.Run) { d.Plan.Resource = "other" }), did(action.Done, minute(2), minute(3)),
+			did(remedy.Done, minute(2), minute(3), func(d *remedy.Run) { d.Plan.Resource = "other" }), did(remedy.Done, minute(2), minute(3)),
 		), nil},
 		{"a run that is being done", approve, did("", minute(28).Add(time.Second), time.Time{}), nil},
 		{"a run without an end", approve, both(did("", minute(28), time.Time{}), func(f *fake, _ *incident.Incident) { f.world = routed }), nil},
 		{"a run without an end, and not to be saved", approve, both(did("", minute(28), time.Time{}), failing("save")), nil},
 
 		{"a run without an end, of the time before", approve, did("", minute(0), time.Time{}), nil},
-		{"a run, once it is over", approve, both(did(action.Done, minute(2), minute(3)), state(incident.Closed)), nil},
-		{"a run that report had, and dropped", approve, both(did(action.Done, minute(2), minute(3)), func(_ *fake, inc *incident.Incident) {
+		{"a run, once it is over", approve, both(did(remedy.Done, minute(2), minute(3)), state(incident.Closed)), nil},
+		{"a run that report had, and dropped", approve, both(did(remedy.Done, minute(2), minute(3)), func(_ *fake, inc *incident.Incident) {
 			for range incident.MaxOffers {
 				inc.Offers = append(inc.Offers, incident.Offer{State: incident.Acted, Run: &remedy.Run{Plan: planned(), Began: minute(4)}})
 			}
@@ -263,12 +264,12 @@ func TestSteps(t *testing.T) {
 		{"the first incident", approve, func(f *fake, inc *incident.Incident) { f.incidents = []incident.Incident{*inc} }, nil},
 		{"another is approved, and not needed", approve, with(incident.Approved, approve, zones), nil},
 		{"one is approved and done, another approved and not needed", approve, both(approved, noFix, func(f *fake, inc *incident.Incident) {
-			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = runID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
+			did(remedy.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = runID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
 		}, with(incident.Approved, approve, zones)), nil},
 		{"for what failed, approved once it is cleared", approve, both(state(incident.Cleared), with(incident.Approved, approve, func(o *incident.Offer) {
 			o.Plan.Remedy, o.Plan.Route = optin.ReplaceInstance, nil
 		})), nil},
-		{"by the policy, taken back after it waited for the limit", auto, both(deferred(report.LimitReached, 30, "h"), did(action.Done, minute(0), minute(0))), nil},
+		{"by the policy, taken back after it waited for the limit", auto, both(deferred(report.LimitReached, 30, "h"), did(remedy.Done, minute(0), minute(0))), nil},
 		{"by the policy, approved, and not to be looked at", auto, both(with(incident.Approved, auto), unread), nil},
 		{"untold: over the limit", approve, both(approved, full, failing("run")), nil},
 		{"untold: over", approve, both(approved, state(incident.Closed), failing("run")), nil},
@@ -279,7 +280,7 @@ func TestSteps(t *testing.T) {
 		{"untold: gone", approve, both(approved, gone, failing("run")), nil},
 		{"untold: not to be looked at", approve, both(unread, failing("proposal")), nil},
 		{"untold: another plan's offer", approve, both(with(incident.Approved, approve, func(o *incident.Offer) { o.Hash = "other" }), failing("proposal")), nil},
-		{"untold: taken back", auto, both(did(action.Done, minute(0), minute(0)), failing("proposal")), nil},
+		{"untold: taken back", auto, both(did(remedy.Done, minute(0), minute(0)), failing("proposal")), nil},
 		{"untold: by the policy, over the limit", auto, both(full, failing("proposal")), nil},
 		{"unsaved: by the policy", auto, failing("save"), nil},
 
@@ -368,9 +369,9 @@ func TestKilledAtEachWrite(t *testing.T) {
 					k.Invoke(stagetest.Batch(s.told(approval)))
 					take()
 				}
-				want, calls := action.Done, 1
+				want, calls := remedy.Done, 1
 				if slices.Contains(unknown, k.String()) {
-					want, calls = action.Uncertain, 0
+					want, calls = remedy.Uncertain, 0
 				}
 				kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
 				if err != nil {
@@ -402,9 +403,9 @@ func TestReplaceKilledAtEachWrite(t *testing.T) {
 		s := healed(t, "auto", stagetest.Options{Kill: k})
 		s.Advance(replaceinstance.Settle + time.Second)
 		k.Invoke(stagetest.Batch(s.told("Rollcall Incident Changed")))
-		want, calls := action.Done, 1
+		want, calls := remedy.Done, 1
 		if slices.Contains(unknown, k.String()) {
-			want, calls = action.Uncertain, 0
+			want, calls = remedy.Uncertain, 0
 		}
 		_, runs := s.said()
 		kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
@@ -444,9 +445,9 @@ func TestRemedyKilledAtEachWrite(t *testing.T) {
 				x.press(s, x.propose(s))
 				s.Calls()
 				k.Invoke(stagetest.Batch(s.told(approval)))
-				want, calls := action.Done, 1
+				want, calls := remedy.Done, 1
 				if slices.Contains(unknown, k.String()) {
-					want, calls = action.Uncertain, 0
+					want, calls = remedy.Uncertain, 0
 				}
 				_, runs := s.said()
 				kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
@@ -476,17 +477,17 @@ func TestWhatAPlanLeft(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		left   int
-		result action.Status
+		result remedy.Status
 		change func(*fake)
 	}{
-		{"none is left", 0, action.Done, func(*fake) {}},
-		{"one is left", 1, action.Done, func(*fake) {}},
-		{"two are left", 2, action.Partly, func(*fake) {}},
-		{"many are left", 9, action.Done, func(*fake) {}},
-		{"two are left, and it failed", 2, action.Failed, func(*fake) {}},
-		{"the limit is full until the next look", 2, action.Done, func(f *fake) { f.room = minute(35) }},
-		{"the limit is full for longer", 2, action.Done, func(f *fake) { f.room = minute(36) }},
-		{"nobody knows of the limit", 2, action.Done, func(f *fake) { f.errs["room"] = errBroken }},
+		{"none is left", 0, remedy.Done, func(*fake) {}},
+		{"one is left", 1, remedy.Done, func(*fake) {}},
+		{"two are left", 2, remedy.Partly, func(*fake) {}},
+		{"many are left", 9, remedy.Done, func(*fake) {}},
+		{"two are left, and it failed", 2, remedy.Failed, func(*fake) {}},
+		{"the limit is full until the next look", 2, remedy.Done, func(f *fake) { f.room = minute(35) }},
+		{"the limit is full for longer", 2, remedy.Done, func(f *fake) { f.room = minute(36) }},
+		{"nobody knows of the limit", 2, remedy.Done, func(f *fake) { f.errs["room"] = errBroken }},
 	} {
 		f := newFake()
 		x.change(f)
@@ -503,12 +504,12 @@ func TestWhatAPlanLeft(t *testing.T) {
 
 // What is to be said of an offer alone is not said where none stands.
 func TestQuietReasons(t *testing.T) {
-	for _, reason := range []action.Reason{policyOff, action.NothingToDo, action.NotSo, action.Gone, action.TooSoon, action.CauseIsThere, action.AlreadyThere, "of its own"} {
+	for _, reason := range []remedy.Reason{policyOff, remedy.NothingToDo, remedy.NotSo, remedy.Gone, remedy.TooSoon, remedy.CauseIsThere, remedy.AlreadyThere, "of its own"} {
 		for name, change := range map[string]func(*fake, *incident.Incident){"stands": with(incident.Offered, optin.Approve), "none": func(*fake, *incident.Incident) {}} {
 			f, inc := newFake(), noWayOut()
 			change(f, &inc)
 			no := &action.Refusal{Reason: reason, Says: "why"}
-			err := f.handler(optin.Approve).takeBack(t.Context(), inc, remedy.Remedy{Name: optin.AddNATRoute, Quiet: []action.Reason{"of its own"}}, no)
+			err := f.handler(optin.Approve).takeBack(t.Context(), inc, remedies.Remedy{Remedy: remedy.Remedy{Name: optin.AddNATRoute}, Quiet: []remedy.Reason{"of its own"}}, no)
 			if err != nil || (len(f.lines) > 0) != (name == "stands") {
 				t.Errorf("%s, %s: %q, %v", reason, name, f.lines, err)
 			}
@@ -602,7 +603,7 @@ func TestReplaceAfterTheCauseIsGone(t *testing.T) {
 		t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
 	_, runs := s.said()
-	if len(runs) != 1 || runs[0].Result != action.Done || len(runs[0].Changed) != 1 || runs[0].Changed[0] != s.id {
+	if len(runs) != 1 || runs[0].Result != remedy.Done || len(runs[0].Changed) != 1 || runs[0].Changed[0] != s.id {
 		t.Fatalf("runs %+v\n%s", runs, s.Logs())
 	}
 	s.tell("Rollcall Incident Changed")
@@ -656,7 +657,7 @@ func TestNothingIsOfferedWithoutTheRole(t *testing.T) {
 		if (no != nil) != tt.refuse {
 			t.Errorf("%s: refused %+v", name, no)
 		}
-		if no != nil && (no.Reason != action.RoleNotAssumed || !strings.Contains(no.Says, "make deploy-spoke … SPOKE=222233334444/eu-west-1 SET=")) {
+		if no != nil && (no.Reason != remedy.RoleNotAssumed || !strings.Contains(no.Says, "make deploy-spoke … SPOKE=222233334444/eu-west-1 SET=")) {
 			t.Errorf("%s: %s, %s", name, no.Reason, no.Says)
 		}
 	}
@@ -665,12 +666,12 @@ func TestNothingIsOfferedWithoutTheRole(t *testing.T) {
 // A plan that was not done for want of the role is offered again when the role is there; one
 // that failed otherwise is not.
 func TestOfferedAgainWithTheRole(t *testing.T) {
-	for reason, again := range map[string]bool{string(action.RoleNotAssumed): true, "RouteAlreadyExists": false} {
+	for reason, again := range map[string]bool{string(remedy.RoleNotAssumed): true, "RouteAlreadyExists": false} {
 		f := newFake()
 		h := f.handler(optin.Approve)
 		inc := noWayOut()
 		p := remedy.Plan{Format: remedy.Format, Remedy: optin.AddNATRoute, Cluster: inc.Key.Cluster, Check: inc.Key.Check, Resource: inc.Key.Resource}
-		inc.Offers = []incident.Offer{{Plan: p, Hash: p.Hash(), State: incident.Acted, Made: minute(2), Run: &remedy.Run{Result: action.Failed, Reason: reason}}}
+		inc.Offers = []incident.Offer{{Plan: p, Hash: p.Hash(), State: incident.Acted, Made: minute(2), Run: &remedy.Run{Result: remedy.Failed, Reason: reason}}}
 		if err := h.offer(t.Context(), inc, p, optin.Approve, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -749,7 +750,7 @@ func TestRunID(t *testing.T) {
 // What report knows of a run is not told again; nor what it had, and dropped for
 // later ones.
 func TestWhatReportKnowsOfARun(t *testing.T) {
-	of := func(id string, began int, r optin.Remedy, result action.Status) remedy.Run {
+	of := func(id string, began int, r optin.Remedy, result remedy.Status) remedy.Run {
 		return remedy.Run{ID: id, Began: minute(began), Plan: remedy.Plan{Remedy: r}, Result: result}
 	}
 	with := func(runs ...remedy.Run) incident.Incident {
@@ -760,7 +761,7 @@ func TestWhatReportKnowsOfARun(t *testing.T) {
 		return inc
 	}
 	const parts = optin.ReplaceInstance
-	d := of("d", 5, parts, action.Done)
+	d := of("d", 5, parts, remedy.Done)
 	crowd := func(of remedy.Run) incident.Incident {
 		inc := with(of)
 		for len(inc.Offers) < incident.MaxOffers {
@@ -768,19 +769,19 @@ func TestWhatReportKnowsOfARun(t *testing.T) {
 		}
 		return inc
 	}
-	almost := crowd(of("e", 6, parts, action.Done))
+	almost := crowd(of("e", 6, parts, remedy.Done))
 	almost.Offers = almost.Offers[:incident.MaxOffers-1]
 	for name, test := range map[string]struct {
 		inc           incident.Incident
 		told, dropped bool
 	}{
-		"it does":                       {with(of("c", 4, parts, action.Done), d), true, false},
-		"of another":                    {with(of("c", 4, parts, action.Done)), false, false},
+		"it does":                       {with(of("c", 4, parts, remedy.Done), d), true, false},
+		"of another":                    {with(of("c", 4, parts, remedy.Done)), false, false},
 		"that it began":                 {with(of("d", 5, parts, "")), false, false},
-		"of a later one, and is full":   {crowd(of("e", 6, parts, action.Done)), false, true},
+		"of a later one, and is full":   {crowd(of("e", 6, parts, remedy.Done)), false, true},
 		"of a later one, and has room":  {almost, false, false},
-		"of an earlier one, and full":   {crowd(of("e", 5, parts, action.Done)), false, false},
-		"of another's later, and full":  {crowd(of("e", 6, optin.AddNATRoute, action.Done)), false, false},
+		"of an earlier one, and full":   {crowd(of("e", 5, parts, remedy.Done)), false, false},
+		"of another's later, and full":  {crowd(of("e", 6, optin.AddNATRoute, remedy.Done)), false, false},
 		"nothing, and is full":          {crowd(d), true, false},
 		"nothing, and there is nothing": {incident.Incident{}, false, false},
 	} {
@@ -798,18 +799,18 @@ func TestWhatMayPass(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		inc    incident.Incident
-		reason action.Reason
+		reason remedy.Reason
 		want   bool
 	}{
-		"a look that failed":                {incident.Incident{}, action.CouldNotLook, true},
-		"a look that failed, and it waits":  {with(incident.Deferred), action.CouldNotLook, true},
-		"a look that failed, it is offered": {with(incident.Offered), action.CouldNotLook, false},
-		"a look that failed, approved":      {with(incident.Approved), action.CouldNotLook, false},
-		"a group that scales":               {incident.Incident{}, action.GroupScales, false},
-		"a group that scales, it waits":     {with(incident.Deferred), action.GroupScales, true},
-		"another's change, it waits":        {with(incident.Deferred), action.AnotherChange, true},
-		"another's change":                  {with(incident.Offered), action.AnotherChange, false},
-		"what is not so":                    {with(incident.Deferred), action.NotSo, false},
+		"a look that failed":                {incident.Incident{}, remedy.CouldNotLook, true},
+		"a look that failed, and it waits":  {with(incident.Deferred), remedy.CouldNotLook, true},
+		"a look that failed, it is offered": {with(incident.Offered), remedy.CouldNotLook, false},
+		"a look that failed, approved":      {with(incident.Approved), remedy.CouldNotLook, false},
+		"a group that scales":               {incident.Incident{}, remedy.GroupScales, false},
+		"a group that scales, it waits":     {with(incident.Deferred), remedy.GroupScales, true},
+		"another's change, it waits":        {with(incident.Deferred), remedy.AnotherChange, true},
+		"another's change":                  {with(incident.Offered), remedy.AnotherChange, false},
+		"what is not so":                    {with(incident.Deferred), remedy.NotSo, false},
 	} {
 		if got := (handler{}).passes(test.inc, r, &action.Refusal{Reason: test.reason}); got != test.want {
 			t.Errorf("%s: %t", name, got)
@@ -915,12 +916,12 @@ func TestNoEntryForAStranger(t *testing.T) {
 	for _, test := range []struct {
 		name, policy, roles, role string
 		instances                 []string
-		want                      action.Reason
+		want                      remedy.Reason
 	}{
 		{"by policy, another role is named", "auto", nodeRole, theirs, []string{foreign}, createaccessentry.RoleNotNamed},
 		{"approved, no role is named", "approve", "none", nodeRole, []string{node}, createaccessentry.RoleNotNamed},
-		{"by policy, the stranger's role is named", "auto", theirs, theirs, []string{foreign}, action.NotLaunchedByIt},
-		{"approved, the stranger's role is named", "approve", theirs, theirs, []string{foreign}, action.NotLaunchedByIt},
+		{"by policy, the stranger's role is named", "auto", theirs, theirs, []string{foreign}, remedy.NotLaunchedByIt},
+		{"approved, the stranger's role is named", "approve", theirs, theirs, []string{foreign}, remedy.NotLaunchedByIt},
 	} {
 		s := about(t, world, strangers, test.policy, test.roles, test.role, test.instances...)
 		before := s.entries()
@@ -959,7 +960,7 @@ func TestNodePoolIsForAPersonToDecide(t *testing.T) {
 	}
 	s.approve(list[0])
 	s.tell(approval)
-	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Done || !slices.Contains(s.entries(), karpentersOwn) {
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != remedy.Done || !slices.Contains(s.entries(), karpentersOwn) {
 		t.Errorf("runs %+v, entries %v", runs, s.entries())
 	}
 }
@@ -985,7 +986,7 @@ type tale struct {
 
 type changed struct {
 	world func(*harness)
-	want  action.Reason
+	want  remedy.Reason
 }
 
 // open plays a tale to the open incident.
@@ -1038,7 +1039,7 @@ func (x tale) look(s *harness) report.Observation {
 			inc.Launches = launches
 		}
 	}
-	look, err := s.h.look(s.t.Context(), inc, remedy.Of(x.remedy).Sources(x.check), true)
+	look, err := s.h.look(s.t.Context(), inc, remedies.Of(x.remedy).Sources(x.check), true)
 	if err != nil {
 		s.t.Fatal(err)
 	}

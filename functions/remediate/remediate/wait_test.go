@@ -16,8 +16,6 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/coverzones"
 	"rollcall/shared/remedy/openendpointsecuritygroup"
 	"rollcall/shared/remedy/optin"
@@ -98,7 +96,7 @@ func TestLimitIsWaitedFor(t *testing.T) {
 	s.tell(due)
 	_, runs := s.take()
 	s.tell(due)
-	if s.made() != 1 || len(runs) == 0 || runs[0].Result != action.Done || runs[0].Policy != optin.Auto {
+	if s.made() != 1 || len(runs) == 0 || runs[0].Result != remedy.Done || runs[0].Policy != optin.Auto {
 		t.Errorf("%d routes made, runs %+v", s.made(), runs)
 	}
 }
@@ -162,7 +160,7 @@ func TestWaitedForIsPlannedAnew(t *testing.T) {
 	s.tell(opened)
 	s.take()
 	stale := s.inc
-	stale.Offers[0].Plan.Route = &addnatroute.Plan{VPC: vpc, Table: "rtb-0a700000000000001", Destination: "0.0.0.0/0", NAT: nat}
+	stale.Offers[0].Plan.Route = &remedy.AddNATRoute{VPC: vpc, Table: "rtb-0a700000000000001", Destination: "0.0.0.0/0", NAT: nat}
 	stale.Offers[0].Hash = stale.Offers[0].Plan.Hash()
 	s.save(stale)
 	s.Advance(room.Sub(s.Now()) + time.Second)
@@ -181,7 +179,7 @@ func TestRefusedApprovalIsOfferedAgain(t *testing.T) {
 	s.tell(approval)
 	before := s.inc
 	_, runs := s.take()
-	if len(runs) != 1 || runs[0].Result != action.Refused || runs[0].Next == nil || !runs[0].Next.At.Equal(room) || !strings.Contains(runs[0].Says, "offered again at "+clock(room)) {
+	if len(runs) != 1 || runs[0].Result != remedy.Refused || runs[0].Next == nil || !runs[0].Next.At.Equal(room) || !strings.Contains(runs[0].Says, "offered again at "+clock(room)) {
 		t.Fatalf("runs %+v", runs)
 	}
 	if w := s.deferred(); w.Policy != optin.Approve || !w.After.Equal(room) {
@@ -214,7 +212,7 @@ func TestRefusedApprovalIsOfferedAgain(t *testing.T) {
 	inc.Offers[i].State, inc.Offers[i].By, inc.Offers[i].Decided = incident.Approved, report.User{ID: "U0ONCALL01"}, s.Now()
 	s.save(inc)
 	s.tell(approval)
-	if _, runs := s.take(); s.made() != 1 || len(runs) != 1 || runs[0].Result != action.Done {
+	if _, runs := s.take(); s.made() != 1 || len(runs) != 1 || runs[0].Result != remedy.Done {
 		t.Errorf("%d routes made, runs %+v", s.made(), runs)
 	}
 }
@@ -229,7 +227,7 @@ func TestFailedLookBacksOff(t *testing.T) {
 		s.tell(due)
 		s.take()
 		w := s.deferred()
-		if off := w.After.Sub(began) - wait; off < 0 || off > 10*time.Second || w.Tried != n+1 || w.Reason != string(action.CouldNotLook) {
+		if off := w.After.Sub(began) - wait; off < 0 || off > 10*time.Second || w.Tried != n+1 || w.Reason != string(remedy.CouldNotLook) {
 			t.Fatalf("try %d: %+v, %s after it, want %s", n, w, w.After.Sub(began), wait)
 		}
 		s.Advance(w.After.Sub(s.Now()) / 2)
@@ -245,14 +243,14 @@ func TestFailedLookBacksOff(t *testing.T) {
 // A look that was throttled for a while is made up for.
 func TestLookSucceedsLater(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself)})
-	wait := report.Proposal{Remedy: optin.AddNATRoute, Policy: optin.Auto, Reason: string(action.CouldNotLook), Says: "x", After: s.Now().Add(5 * time.Minute), Tried: 1}
+	wait := report.Proposal{Remedy: optin.AddNATRoute, Policy: optin.Auto, Reason: string(remedy.CouldNotLook), Says: "x", After: s.Now().Add(5 * time.Minute), Tried: 1}
 	if err := s.h.wait(t.Context(), s.inc, wait); err != nil {
 		t.Fatal(err)
 	}
 	s.take()
 	s.Advance(5*time.Minute + time.Second)
 	s.tell(due)
-	if _, runs := s.take(); len(runs) != 1 || runs[0].Result != action.Done || s.made() != 1 {
+	if _, runs := s.take(); len(runs) != 1 || runs[0].Result != remedy.Done || s.made() != 1 {
 		t.Errorf("runs %+v", runs)
 	}
 }
@@ -278,7 +276,7 @@ func TestWaitedForInstance(t *testing.T) {
 	} {
 		s := healed(t, "auto", stagetest.Options{})
 		s.Advance(replaceinstance.Settle + time.Second)
-		used := remedy.Run{ID: "before", Plan: remedy.Plan{Remedy: optin.ReplaceInstance, Cluster: stagetest.Cluster, Replace: &replaceinstance.Plan{Instances: make([]replaceinstance.Replaced, 3)}}, Began: s.Now()}
+		used := remedy.Run{ID: "before", Plan: remedy.Plan{Remedy: optin.ReplaceInstance, Cluster: stagetest.Cluster, Replace: &remedy.ReplaceInstance{Instances: make([]remedy.Replaced, 3)}}, Began: s.Now()}
 		if room, err := s.Store.CountRun(t.Context(), used, 3); err != nil || !room.IsZero() {
 			t.Fatal(room, err)
 		}
@@ -334,7 +332,7 @@ func closedEndpoint() tale {
 			}, openendpointsecuritygroup.OutsideHosts},
 			"somebody was faster": {func(s *harness) {
 				s.Call("ec2:AuthorizeSecurityGroupIngress", `{"GroupId":"`+endpointGroup+`","IpPermissions":[{"IpProtocol":"tcp","FromPort":443,"ToPort":443,"IpRanges":[{"CidrIp":"10.42.0.0/16"}]}]}`)
-			}, action.NotSo},
+			}, remedy.NotSo},
 			"the instance is gone": {func(s *harness) {
 				s.Call("ec2:TerminateInstances", `{"InstanceIds":["`+s.id+`"]}`)
 				s.Advance(2 * time.Minute)
@@ -364,12 +362,12 @@ kubernetes:
 		call:   "eks:UpdateNodegroupConfig",
 		undone: func(s *harness) bool { return s.desired() == 2 },
 		wrong: map[string]changed{
-			"somebody is at it":   {func(s *harness) { s.size(3, 4) }, action.AnotherChange},
-			"somebody was faster": {func(s *harness) { s.size(3, 4); s.Advance(10 * time.Minute) }, action.NothingToDo},
+			"somebody is at it":   {func(s *harness) { s.size(3, 4) }, remedy.AnotherChange},
+			"somebody was faster": {func(s *harness) { s.size(3, 4); s.Advance(10 * time.Minute) }, remedy.NothingToDo},
 			"the maximum is two":  {func(s *harness) { s.size(2, 2); s.Advance(5 * time.Minute) }, coverzones.OverMax},
 			"Launch is suspended": {func(s *harness) {
 				s.Call("autoscaling:SuspendProcesses", `{"AutoScalingGroupName":"`+threeZones+`","ScalingProcesses":["Launch"]}`)
-			}, action.Suspended},
+			}, remedy.Suspended},
 		},
 	}
 }
@@ -385,11 +383,11 @@ func unadmitted() tale {
 		wrong: map[string]changed{
 			"somebody was faster": {func(s *harness) {
 				s.Call("eks:CreateAccessEntry", `{"clusterName":"`+stagetest.Cluster+`","principalArn":"`+nodeRole+`","type":"STANDARD"}`)
-			}, action.AlreadyThere},
+			}, remedy.AlreadyThere},
 			"the instance is gone": {func(s *harness) {
 				s.Call("ec2:TerminateInstances", `{"InstanceIds":["`+s.id+`"]}`)
 				s.Advance(2 * time.Minute)
-			}, action.NotSo},
+			}, remedy.NotSo},
 		},
 	}
 }
@@ -406,7 +404,7 @@ func TestRemedyProvesItself(t *testing.T) {
 			}
 			x.press(s, p)
 			d := x.act(s)
-			if d.Result != action.Done || d.Hash != p.Hash || d.ApprovedBy != "U0ONCALL01" || len(d.Changed) != 1 || len(d.Requests) != 1 {
+			if d.Result != remedy.Done || d.Hash != p.Hash || d.ApprovedBy != "U0ONCALL01" || len(d.Changed) != 1 || len(d.Requests) != 1 {
 				t.Fatalf("run %+v", d)
 			}
 			if n := s.Calls()[x.call]; n != 1 {
@@ -437,7 +435,7 @@ func TestRemedyRefusesAChangedWorld(t *testing.T) {
 				wrong.world(s)
 				s.Calls() // those that made it so
 				d := x.act(s)
-				if d.Result != action.Refused || d.Reason != string(wrong.want) || d.Says == "" || len(d.Changed) != 0 {
+				if d.Result != remedy.Refused || d.Reason != string(wrong.want) || d.Says == "" || len(d.Changed) != 0 {
 					t.Errorf("run %s, %s (%s), want refused as %s", d.Result, d.Reason, d.Says, wrong.want)
 				}
 				if n := s.Calls()[x.call]; n != 0 {
@@ -455,7 +453,7 @@ func TestRemedyDenied(t *testing.T) {
 			s := x.open(t, optin.Approve, simaws.FaultRule{Call: x.call, Deny: true})
 			x.press(s, x.propose(s))
 			d := x.act(s)
-			if d.Result != action.Failed || !strings.HasPrefix(d.Says, "Nothing was changed") || d.Reason == "" || len(d.Changed) != 0 {
+			if d.Result != remedy.Failed || !strings.HasPrefix(d.Says, "Nothing was changed") || d.Reason == "" || len(d.Changed) != 0 {
 				t.Errorf("run %+v", d)
 			}
 			for range 3 {
@@ -570,14 +568,14 @@ func TestEveryWriteMayFail(t *testing.T) {
 		write string
 		lost  bool
 		calls int
-		want  action.Status
+		want  remedy.Status
 	}{
-		{"count", false, 1, action.Done},
-		{"count", true, 1, action.Done}, // counted once, by its id
-		{"claim", false, 1, action.Done},
-		{"claim", true, 0, action.Uncertain}, // it may have been done, for all that is known
-		{"record", false, 1, action.Done},
-		{"record", true, 1, action.Done},
+		{"count", false, 1, remedy.Done},
+		{"count", true, 1, remedy.Done}, // counted once, by its id
+		{"claim", false, 1, remedy.Done},
+		{"claim", true, 0, remedy.Uncertain}, // it may have been done, for all that is known
+		{"record", false, 1, remedy.Done},
+		{"record", true, 1, remedy.Done},
 	} {
 		name := test.write
 		if test.lost {

@@ -11,8 +11,8 @@ import (
 	"rollcall/shared/spec"
 	"rollcall/shared/spec/spectest"
 
-	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/awscall"
+	"rollcall/shared/remedy/remedies"
 )
 
 const nodeRole = "arn:aws:iam::111122223333:role/nodes"
@@ -200,7 +200,7 @@ func TestNoRoleIsAddedThatIsNotNamed(t *testing.T) {
 // Every source that a plan may rest on is read.
 func TestSourcesAreRead(t *testing.T) {
 	all := sources()
-	for _, r := range remedy.All() {
+	for _, r := range remedies.All() {
 		for _, source := range r.Sources("") {
 			if !slices.Contains(all, source) {
 				t.Errorf("%s needs %s, which is not read", r.Name, source)

@@ -10,9 +10,9 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/remedies"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
@@ -45,7 +45,7 @@ func sources() []snapshot.Source {
 		}
 	}
 	all := gather.JoinSources(slices.Concat(checks.OfLaunches(), list))
-	for _, r := range remedy.All() {
+	for _, r := range remedies.All() {
 		all = slices.Concat(all, r.Sources(""))
 	}
 	slices.Sort(all)
@@ -109,7 +109,7 @@ func ChangesIn(of spoke.ID) func(getenv func(string) string) ([]spec.Grant, erro
 
 func changes(c config.Config) []spec.Grant {
 	var grants []spec.Grant
-	for _, r := range remedy.All() {
+	for _, r := range remedies.All() {
 		if r.Elsewhere == "" {
 			grants = append(grants, r.Grants(optIn(c, r.Name))...)
 		}

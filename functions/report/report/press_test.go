@@ -26,7 +26,6 @@ import (
 	"rollcall/shared/notify"
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
@@ -41,7 +40,7 @@ func theKey() report.Key {
 func thePlan() remedy.Plan {
 	return remedy.Plan{
 		Format: remedy.Format, Remedy: optin.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "eks-workshop",
-		Check: "route/no-egress", Resource: notifytest.RouteTable, Route: &addnatroute.Plan{VPC: "vpc-0a", Table: notifytest.RouteTable, Destination: "0.0.0.0/0", NAT: "nat-0aa4"},
+		Check: "route/no-egress", Resource: notifytest.RouteTable, Route: &remedy.AddNATRoute{VPC: "vpc-0a", Table: notifytest.RouteTable, Destination: "0.0.0.0/0", NAT: "nat-0aa4"},
 	}
 }
 

@@ -19,8 +19,6 @@ import (
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -357,7 +355,7 @@ var (
 func RoutePlan(nat string) remedy.Plan {
 	return remedy.Plan{
 		Format: remedy.Format, Remedy: optin.AddNATRoute, Partition: "aws", Account: "123456789012", Region: "us-west-2", Cluster: Cluster,
-		Check: TheRoute.Check, Resource: Table, Route: &addnatroute.Plan{VPC: "vpc-0a", Table: Table, Destination: "0.0.0.0/0", NAT: nat},
+		Check: TheRoute.Check, Resource: Table, Route: &remedy.AddNATRoute{VPC: "vpc-0a", Table: Table, Destination: "0.0.0.0/0", NAT: nat},
 	}
 }
 
@@ -410,7 +408,7 @@ func Change(id string, minute int) report.Change {
 }
 
 // Run is of the route plan, done from minute 6 to 7.
-func Run(result action.Status) report.RemedyResult {
+func Run(result remedy.Status) report.RemedyResult {
 	p := RoutePlan("nat-0aa4")
 	return report.RemedyResult{
 		Format: report.RemedyResultFormat, Kind: report.RemedyResultKind, ID: "deed/" + string(result), At: At(7), Cluster: Cluster, Key: TheRoute,

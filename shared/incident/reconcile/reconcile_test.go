@@ -18,7 +18,6 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/correlate"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -975,7 +974,7 @@ func TestWhoMissed(t *testing.T) {
 // A remedy is verified also just after the end; what is long over stays.
 func TestWhatIsVerified(t *testing.T) {
 	done := func(u *incident.Update) {
-		u.Offers = []incident.Offer{{Plan: remedy.Plan{Remedy: optin.AddNATRoute}, State: incident.Acted, Run: &remedy.Run{Began: at(300), Ended: at(301), Result: action.Done}}}
+		u.Offers = []incident.Offer{{Plan: remedy.Plan{Remedy: optin.AddNATRoute}, State: incident.Acted, Run: &remedy.Run{Began: at(300), Ended: at(301), Result: remedy.Done}}}
 		u.Verdicts[0].Found = incident.Passing
 	}
 	helped := func(u *incident.Update) {

@@ -14,9 +14,7 @@ import (
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
-	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 )
 
@@ -168,7 +166,7 @@ func replacing(t *testing.T) (incident.Incident, remedy.Plan) {
 	inc.State, inc.Cleared = incident.Cleared, incidenttest.At(4)
 	p := incidenttest.RoutePlan("nat-0aa4")
 	p.Remedy, p.Route = optin.ReplaceInstance, nil
-	p.Replace = &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-1", Group: "eks-workers"}}}
+	p.Replace = &remedy.ReplaceInstance{Instances: []remedy.Replaced{{Instance: "i-1", Group: "eks-workers"}}}
 	d := response.Propose(inc, incidenttest.Proposal("p1", 5, p, optin.Approve), incidenttest.At(5))
 	if d.Reason != incident.IsProposed {
 		t.Fatalf("the plan is %q", d.Reason)
@@ -402,7 +400,7 @@ func (a *actor) press() func() {
 
 func (a *actor) run() func() {
 	p := a.plan()
-	result := []action.Status{action.Done, action.Done, action.Done, action.Failed, action.Refused, action.Partly, action.Uncertain, ""}[a.r.IntN(8)]
+	result := []remedy.Status{remedy.Done, remedy.Done, remedy.Done, remedy.Failed, remedy.Refused, remedy.Partly, remedy.Uncertain, ""}[a.r.IntN(8)]
 	ended := a.now.Add(-time.Duration(a.r.IntN(3)) * time.Minute)
 	told := report.RemedyResult{ID: a.id("told"), At: a.now, Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Run: remedy.Run{
 		ID: fmt.Sprint("run", a.r.IntN(6)), Plan: p, Hash: p.Hash(), Policy: optin.Approve, Began: ended.Add(-time.Second), Ended: ended, Result: result,

@@ -9,7 +9,6 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 )
 
@@ -24,7 +23,7 @@ func TestWhichOffersAreForgotten(t *testing.T) {
 			o.Run = &remedy.Run{Began: noon}
 		}
 		if state == incident.Acted { // and not verified
-			o.Run.Ended, o.Run.Result = noon, action.Done
+			o.Run.Ended, o.Run.Result = noon, remedy.Done
 		}
 		return o
 	}

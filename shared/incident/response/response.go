@@ -11,7 +11,6 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/silence"
@@ -658,7 +657,7 @@ func answeredBefore(inc *incident.Incident, hash string) bool {
 		if o.Hash != hash {
 			return false
 		}
-		failed := o.Run != nil && (o.Run.Result == action.Refused || o.Run.Result == action.Failed)
+		failed := o.Run != nil && (o.Run.Result == remedy.Refused || o.Run.Result == remedy.Failed)
 		return o.State == incident.RefusedByUs || o.State == incident.Helped || o.State == incident.Unhelpful || o.State == incident.Acted && !failed
 	})
 }
@@ -715,7 +714,7 @@ func ApplyRemedyResult(inc incident.Incident, d report.RemedyResult, now time.Ti
 		o.State = incident.Acted
 	}
 	reason := incident.RemedyFailed
-	if run.Result == action.Done {
+	if run.Result == remedy.Done {
 		reason = incident.RemedyDone
 	}
 	noteOffer(&inc, reason, *o, now)
@@ -754,7 +753,7 @@ func offerOfRun(inc *incident.Incident, d remedy.Run) *incident.Offer {
 // uncertain may be known later, and what was refused, by the limit of an hour,
 // may be done by the next run. What was done, or failed, does not change.
 func follows(d, known remedy.Run) bool {
-	open := known.Result == "" || known.Result == action.Uncertain || known.Result == action.Refused
+	open := known.Result == "" || known.Result == remedy.Uncertain || known.Result == remedy.Refused
 	return open && d.Result != "" && d.Result != known.Result
 }
 

@@ -17,10 +17,7 @@ import (
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/deleteleakedinterfaces"
 	"rollcall/shared/remedy/optin"
-	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 	"rollcall/shared/routing"
 )
@@ -300,7 +297,7 @@ func offer(state incident.OfferState, p remedy.Plan, minute int) incident.Offer 
 	}
 }
 
-func run(result action.Status, ended int) *remedy.Run {
+func run(result remedy.Status, ended int) *remedy.Run {
 	r := &remedy.Run{ID: "d0", Began: incidenttest.At(ended - 1), Ended: incidenttest.At(ended), Result: result}
 	if result == "" {
 		r.Ended = time.Time{}
@@ -322,7 +319,7 @@ func TestWhatAProposalChanges(t *testing.T) {
 		o.Policy, o.Decided = optin.Auto, o.Made
 		return o
 	}
-	begun := func(o incident.Offer, result action.Status) incident.Offer { o.Run = run(result, 5); return o }
+	begun := func(o incident.Offer, result remedy.Status) incident.Offer { o.Run = run(result, 5); return o }
 	none := report.Proposal{ID: "p2", At: incidenttest.At(9), Key: incidenttest.TheRoute, Remedy: optin.AddNATRoute, Says: "there is no gateway"}
 	quiet := none
 	quiet.Says = ""
@@ -371,18 +368,18 @@ func TestWhatAProposalChanges(t *testing.T) {
 			}},
 		"what helped before":                    {with(broken, offer(incident.Helped, nat, 3)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.NothingNew, nil},
 		"what did not help":                     {with(broken, offer(incident.Unhelpful, nat, 3)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.NothingNew, nil},
-		"what nobody knows whether it was done": {with(broken, begun(offer(incident.Acted, nat, 3), action.Uncertain)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.NothingNew, nil},
+		"what nobody knows whether it was done": {with(broken, begun(offer(incident.Acted, nat, 3), remedy.Uncertain)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.NothingNew, nil},
 
 		"taken back": {with(broken, offer(incident.Offered, nat, 3)), none, incident.IsOutdated, func(i *incident.Incident) {
 			i.Offers[0].State, i.Offers[0].Says = incident.Outdated, none.Says
 		}},
-		"taken back, after another was done": {with(broken, begun(offer(incident.Acted, other, 2), action.Done), offer(incident.Offered, nat, 3)), none, incident.IsOutdated, func(i *incident.Incident) {
+		"taken back, after another was done": {with(broken, begun(offer(incident.Acted, other, 2), remedy.Done), offer(incident.Offered, nat, 3)), none, incident.IsOutdated, func(i *incident.Incident) {
 			i.Offers[1].State, i.Offers[1].Says = incident.Outdated, none.Says
 		}},
 		"a wait taken back": {with(broken, offer(incident.Deferred, nat, 3)), none, incident.IsOutdated, func(i *incident.Incident) {
 			i.Offers[0].State, i.Offers[0].Says = incident.Outdated, none.Says
 		}},
-		"a wait taken back, after a part was done": {with(broken, begun(offer(incident.Acted, other, 2), action.Done), offer(incident.Deferred, nat, 3)), none, incident.IsOutdated, func(i *incident.Incident) {
+		"a wait taken back, after a part was done": {with(broken, begun(offer(incident.Acted, other, 2), remedy.Done), offer(incident.Deferred, nat, 3)), none, incident.IsOutdated, func(i *incident.Incident) {
 			i.Offers = i.Offers[:1]
 		}},
 		"why there is none":                {broken, none, incident.IsOutdated, func(i *incident.Incident) { o := why(none.Says); o.Made = none.At; i.Offers = []incident.Offer{o} }},
@@ -390,7 +387,7 @@ func TestWhatAProposalChanges(t *testing.T) {
 		"there is none, for another cause": {with(broken, why("not opted in")), none, incident.IsOutdated, func(i *incident.Incident) { i.Offers[0].Says = none.Says }},
 		"there is none, as before":         {with(broken, why(none.Says)), none, incident.NothingNew, nil},
 		"there is none, nor any news":      {with(broken, why("not opted in")), quiet, incident.NothingNew, nil},
-		"there is none after a run":        {with(broken, begun(offer(incident.Acted, nat, 3), action.Done)), none, incident.NothingNew, nil},
+		"there is none after a run":        {with(broken, begun(offer(incident.Acted, nat, 3), remedy.Done)), none, incident.NothingNew, nil},
 		"older than what is known":         {with(broken, offer(incident.Offered, nat, 30)), incidenttest.Proposal("p2", 9, other, optin.Approve), incident.OutOfDate, nil},
 		"as old as what is known":          {with(broken, offer(incident.Offered, nat, 9)), incidenttest.Proposal("p2", 9, other, optin.Approve), incident.OutOfDate, nil},
 		"renewed":                          {with(broken, offer(incident.Offered, nat, 3)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.IsRenewed, func(i *incident.Incident) { i.Offers[0].Expires = incidenttest.At(69) }},
@@ -644,7 +641,7 @@ func TestWhatAWaitChanges(t *testing.T) {
 	}
 	again := offer(incident.Acted, parts, 2)
 	again.Again = true
-	limited, failed := wait(optin.Auto, report.LimitReached, 20), wait(optin.Auto, string(action.CouldNotLook), 20)
+	limited, failed := wait(optin.Auto, report.LimitReached, 20), wait(optin.Auto, string(remedy.CouldNotLook), 20)
 	asked, more := wait(optin.Approve, report.LimitReached, 20), wait(optin.Auto, report.MoreLeft, 20)
 	none := incident.Offer{State: incident.Outdated, Made: incidenttest.At(2), Says: "no"}
 	none.Plan.Remedy = optin.ReplaceInstance
@@ -665,7 +662,7 @@ func TestWhatAWaitChanges(t *testing.T) {
 		"no sooner than in a minute":     {cleared, sooner, incident.IsDeferred, func(i *incident.Incident) { i.Offers = []incident.Offer{kept(sooner, 10, true)}; says(i) }},
 		"no later than in two hours":     {cleared, later, incident.IsDeferred, func(i *incident.Incident) { i.Offers = []incident.Offer{kept(later, 129, true)}; says(i) }},
 		"for the limit still":            {with(cleared, before(report.LimitReached)), limited, incident.IsDeferred, func(i *incident.Incident) { i.Offers = []incident.Offer{kept(limited, 20, true)} }},
-		"for a look, and then the limit": {with(cleared, before(string(action.CouldNotLook))), limited, incident.IsDeferred, func(i *incident.Incident) { i.Offers = []incident.Offer{kept(limited, 20, true)}; says(i) }},
+		"for a look, and then the limit": {with(cleared, before(string(remedy.CouldNotLook))), limited, incident.IsDeferred, func(i *incident.Incident) { i.Offers = []incident.Offer{kept(limited, 20, true)}; says(i) }},
 		"in the place of why there was none": {with(cleared, none), limited, incident.IsDeferred, func(i *incident.Incident) {
 			i.Offers = []incident.Offer{kept(limited, 20, true)}
 			says(i)
@@ -846,7 +843,7 @@ func TestAutoIsApprovedByPolicy(t *testing.T) {
 	key := report.Key{Cluster: incidenttest.Cluster, Check: checkid.IPLeakedInterfaces, Resource: incidenttest.Subnet}
 	leak := incidenttest.Broken(t)
 	leak.Key = key
-	p := remedy.Plan{Format: remedy.Format, Remedy: optin.DeleteLeakedInterfaces, Cluster: incidenttest.Cluster, Check: key.Check, Resource: incidenttest.Subnet, Cleanup: &deleteleakedinterfaces.Plan{Subnet: incidenttest.Subnet, Interfaces: []string{"eni-1"}}}
+	p := remedy.Plan{Format: remedy.Format, Remedy: optin.DeleteLeakedInterfaces, Cluster: incidenttest.Cluster, Check: key.Check, Resource: incidenttest.Subnet, Cleanup: &remedy.DeleteLeakedInterfaces{Subnet: incidenttest.Subnet, Interfaces: []string{"eni-1"}}}
 	got := response.Propose(leak, report.Proposal{ID: "p2", At: incidenttest.At(2), Cluster: incidenttest.Cluster, Key: key, Remedy: p.Remedy, Policy: optin.Auto, Plan: p, Hash: p.Hash()}, incidenttest.At(2)).Incident
 	if e := got.PendingEvents[len(got.PendingEvents)-1]; e.Kind != incident.EventApproved || e.Offer.Plan.Cleanup == nil {
 		t.Errorf("eni-cleanup is not told: %+v", e)
@@ -934,7 +931,7 @@ func TestADecisionIsWantedOnce(t *testing.T) {
 func FuzzDecodeTold(f *testing.F) {
 	for _, v := range []any{
 		incidenttest.Press(report.ApprovePlan, 5), incidenttest.Press(report.MuteFor, 5), incidenttest.Press("delete", 5), incidenttest.Proposal("p", 2, incidenttest.RoutePlan("nat-0aa4"), optin.Approve),
-		incidenttest.Proposal("p", 2, incidenttest.RoutePlan("nat-0aa4"), optin.Auto), incidenttest.Run(action.Done), incidenttest.Run(""), incidenttest.Changes("c", report.RecentChanges{Changes: []report.Change{incidenttest.Change("a", -18)}}),
+		incidenttest.Proposal("p", 2, incidenttest.RoutePlan("nat-0aa4"), optin.Auto), incidenttest.Run(remedy.Done), incidenttest.Run(""), incidenttest.Changes("c", report.RecentChanges{Changes: []report.Change{incidenttest.Change("a", -18)}}),
 	} {
 		body, err := json.Marshal(v)
 		if err != nil {
@@ -982,7 +979,7 @@ func FuzzDecodeTold(f *testing.F) {
 }
 
 // repaired is the route incident whose plan was approved and done.
-func repaired(t *testing.T, result action.Status) incident.Incident {
+func repaired(t *testing.T, result remedy.Status) incident.Incident {
 	t.Helper()
 	d, _ := response.Act(incidenttest.Proposed(t), incidenttest.Press(report.ApprovePlan, 5), incidenttest.May, incidenttest.At(5))
 	d = response.ApplyRemedyResult(d.Incident, incidenttest.Run(result), incidenttest.At(7))
@@ -994,7 +991,7 @@ func repaired(t *testing.T, result action.Status) incident.Incident {
 
 func TestWrongRuns(t *testing.T) {
 	with := func(change func(*report.RemedyResult)) report.RemedyResult {
-		d := incidenttest.Run(action.Done)
+		d := incidenttest.Run(remedy.Done)
 		change(&d)
 		return d
 	}
@@ -1013,11 +1010,11 @@ func TestWrongRuns(t *testing.T) {
 			t.Errorf("%s: %q, changed %v", name, got.Reason, got.Changed)
 		}
 	}
-	done := repaired(t, action.Done)
-	if got := response.ApplyRemedyResult(done, incidenttest.Run(action.Done), incidenttest.At(8)); got.Reason != incident.AlreadyApplied {
+	done := repaired(t, remedy.Done)
+	if got := response.ApplyRemedyResult(done, incidenttest.Run(remedy.Done), incidenttest.At(8)); got.Reason != incident.AlreadyApplied {
 		t.Errorf("told twice: %q", got.Reason)
 	}
-	other := incidenttest.Run(action.Failed)
+	other := incidenttest.Run(remedy.Failed)
 	if got := response.ApplyRemedyResult(done, other, incidenttest.At(8)); got.Reason != incident.OutOfDate || got.Changed {
 		t.Errorf("told otherwise later: %q", got.Reason)
 	}
@@ -1029,7 +1026,7 @@ func TestWrongRuns(t *testing.T) {
 }
 
 func TestRuns(t *testing.T) {
-	for result, want := range map[action.Status]incident.Reason{action.Done: incident.RemedyDone, action.Refused: incident.RemedyFailed, action.Failed: incident.RemedyFailed, action.Partly: incident.RemedyFailed, action.Uncertain: incident.RemedyFailed} {
+	for result, want := range map[remedy.Status]incident.Reason{remedy.Done: incident.RemedyDone, remedy.Refused: incident.RemedyFailed, remedy.Failed: incident.RemedyFailed, remedy.Partly: incident.RemedyFailed, remedy.Uncertain: incident.RemedyFailed} {
 		inc := repaired(t, result)
 		o, n := inc.Offers[0], inc.Delivery.Notes[len(inc.Delivery.Notes)-1]
 		if o.State != incident.Acted || o.Run == nil || o.By != incidenttest.Oncall || n.Reason != want || n.Offer.Run.Result != result {
@@ -1037,24 +1034,24 @@ func TestRuns(t *testing.T) {
 		}
 	}
 	// Whatever the record says, it was done.
-	stranger := response.ApplyRemedyResult(incidenttest.Broken(t), incidenttest.Run(action.Done), incidenttest.At(7)).Incident
+	stranger := response.ApplyRemedyResult(incidenttest.Broken(t), incidenttest.Run(remedy.Done), incidenttest.At(7)).Incident
 	if o := stranger.Offers; len(o) != 1 || o[0].State != incident.Acted || o[0].By.ID != incidenttest.Oncall.ID {
 		t.Errorf("a run of an unknown plan is kept as %+v", o)
 	}
-	sure := response.ApplyRemedyResult(repaired(t, action.Uncertain), incidenttest.Run(action.Done), incidenttest.At(8))
-	if o := sure.Incident.Offers; sure.Reason != incident.RemedyDone || len(o) != 1 || o[0].Run.Result != action.Done {
+	sure := response.ApplyRemedyResult(repaired(t, remedy.Uncertain), incidenttest.Run(remedy.Done), incidenttest.At(8))
+	if o := sure.Incident.Offers; sure.Reason != incident.RemedyDone || len(o) != 1 || o[0].Run.Result != remedy.Done {
 		t.Errorf("what was uncertain is known: %q, %+v", sure.Reason, o)
 	}
-	limited := response.ApplyRemedyResult(repaired(t, action.Refused), incidenttest.Run(action.Done), incidenttest.At(8))
-	if o := limited.Incident.Offers; limited.Reason != incident.RemedyDone || len(o) != 1 || o[0].Run.Result != action.Done {
+	limited := response.ApplyRemedyResult(repaired(t, remedy.Refused), incidenttest.Run(remedy.Done), incidenttest.At(8))
+	if o := limited.Incident.Offers; limited.Reason != incident.RemedyDone || len(o) != 1 || o[0].Run.Result != remedy.Done {
 		t.Errorf("what the limit refused is done later: %q, %+v", limited.Reason, o)
 	}
 	// What failed may be offered again, what was done may not.
 	again := incidenttest.Proposal("p9", 9, incidenttest.RoutePlan("nat-0aa4"), optin.Approve)
-	if d := response.Propose(repaired(t, action.Failed), again, incidenttest.At(9)); d.Reason != incident.IsProposed {
+	if d := response.Propose(repaired(t, remedy.Failed), again, incidenttest.At(9)); d.Reason != incident.IsProposed {
 		t.Errorf("after a failure: %q", d.Reason)
 	}
-	for _, result := range []action.Status{action.Done, action.Partly, action.Uncertain} {
+	for _, result := range []remedy.Status{remedy.Done, remedy.Partly, remedy.Uncertain} {
 		if d := response.Propose(repaired(t, result), again, incidenttest.At(9)); d.Reason != incident.NothingNew {
 			t.Errorf("after %s: %q", result, d.Reason)
 		}
@@ -1066,31 +1063,31 @@ func TestVerification(t *testing.T) {
 	well, fails := incidenttest.Passed("route/no-egress", incidenttest.Subnet), incidenttest.Route("i-1")
 	blind := incidenttest.BlindTo("ec2:DescribeRouteTables", "route-tables", "denied")
 	for name, test := range map[string]struct {
-		result action.Status
+		result remedy.Status
 		minute int
 		look   func(*report.Observation)
 		want   incident.OfferState
 	}{
-		"passes after":                        {action.Done, 8, well, incident.Helped},
-		"passed before it ended":              {action.Done, 7, well, incident.Acted},
-		"cannot look":                         {action.Done, 9, blind, incident.Acted},
-		"nothing is said of it":               {action.Done, 9, incidenttest.Launched("i-9", 8, report.Waiting), incident.Acted},
-		"another check passes":                {action.Done, 9, incidenttest.Passed("route/blackhole", incidenttest.Subnet), incident.Acted},
-		"it passes for another subnet":        {action.Done, 9, incidenttest.Passed("route/no-egress", "subnet-other"), incident.Acted},
-		"fails too soon to tell":              {action.Done, 8, fails, incident.Acted},
-		"still fails":                         {action.Done, 9, fails, incident.Unhelpful},
-		"partly done, and passes":             {action.Partly, 9, well, incident.Helped},
-		"uncertain, and passes":               {action.Uncertain, 9, well, incident.Helped},
-		"a failed run is thanked for nothing": {action.Failed, 9, well, incident.Acted},
-		"a refused run is blamed for nothing": {action.Refused, 9, fails, incident.Acted},
-		"what it was about is gone":           {action.Done, 9, incidenttest.Absent(incidenttest.Subnet), incident.Acted},
+		"passes after":                        {remedy.Done, 8, well, incident.Helped},
+		"passed before it ended":              {remedy.Done, 7, well, incident.Acted},
+		"cannot look":                         {remedy.Done, 9, blind, incident.Acted},
+		"nothing is said of it":               {remedy.Done, 9, incidenttest.Launched("i-9", 8, report.Waiting), incident.Acted},
+		"another check passes":                {remedy.Done, 9, incidenttest.Passed("route/blackhole", incidenttest.Subnet), incident.Acted},
+		"it passes for another subnet":        {remedy.Done, 9, incidenttest.Passed("route/no-egress", "subnet-other"), incident.Acted},
+		"fails too soon to tell":              {remedy.Done, 8, fails, incident.Acted},
+		"still fails":                         {remedy.Done, 9, fails, incident.Unhelpful},
+		"partly done, and passes":             {remedy.Partly, 9, well, incident.Helped},
+		"uncertain, and passes":               {remedy.Uncertain, 9, well, incident.Helped},
+		"a failed run is thanked for nothing": {remedy.Failed, 9, well, incident.Acted},
+		"a refused run is blamed for nothing": {remedy.Refused, 9, fails, incident.Acted},
+		"what it was about is gone":           {remedy.Done, 9, incidenttest.Absent(incidenttest.Subnet), incident.Acted},
 	} {
 		inc := incidenttest.Look(repaired(t, test.result), test.minute, test.look)
 		if got := inc.Offers[0].State; got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
-	inc := incidenttest.Look(incidenttest.Look(repaired(t, action.Done), 9, fails), 14, fails)
+	inc := incidenttest.Look(incidenttest.Look(repaired(t, remedy.Done), 9, fails), 14, fails)
 	if got := strings.Count(incidenttest.NotesOf(inc), "unhelpful"); got != 1 || inc.State != incident.Open {
 		t.Errorf("it is said %d times that it did not help; the incident is %q", got, inc.State)
 	}
@@ -1101,7 +1098,7 @@ func TestVerification(t *testing.T) {
 }
 
 func TestTheEndNamesWhatHelped(t *testing.T) {
-	inc := incidenttest.Look(repaired(t, action.Done), 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet))
+	inc := incidenttest.Look(repaired(t, remedy.Done), 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet))
 	inc = incidenttest.Look(inc, 12, incidenttest.Passed("route/no-egress", incidenttest.Subnet), incidenttest.Launched("i-2", 10, report.Joined))
 	by, ok := inc.FixedBy()
 	if inc.State != incident.Closed || inc.Resolution != incident.Proved || !ok || by.By != incidenttest.Oncall || by.Plan.Route.NAT != "nat-0aa4" || !by.Verified.Equal(incidenttest.At(9)) {
@@ -1120,7 +1117,7 @@ func TestTheEndNamesWhatHelped(t *testing.T) {
 	}
 	// The run may be told after the look that shows it.
 	early, _ := response.Act(incidenttest.Proposed(t), incidenttest.Press(report.ApprovePlan, 5), incidenttest.May, incidenttest.At(5))
-	late := response.ApplyRemedyResult(incidenttest.Look(early.Incident, 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet)), incidenttest.Run(action.Done), incidenttest.At(10)).Incident
+	late := response.ApplyRemedyResult(incidenttest.Look(early.Incident, 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet)), incidenttest.Run(remedy.Done), incidenttest.At(10)).Incident
 	if _, ok := late.FixedBy(); !ok || !strings.HasSuffix(incidenttest.NotesOf(late), "remedy-done verified") {
 		t.Errorf("told late: %+v, %q", late.Offers, incidenttest.NotesOf(late))
 	}
@@ -1129,9 +1126,9 @@ func TestTheEndNamesWhatHelped(t *testing.T) {
 // A replaced instance is verified by a node that joined in its place.
 func TestReplacementIsVerifiedByANode(t *testing.T) {
 	inc := incidenttest.Look(incidenttest.Broken(t), 2, incidenttest.Passed("route/no-egress", incidenttest.Subnet), incidenttest.Launched("i-1", 0, report.Missed))
-	p := remedy.Plan{Format: remedy.Format, Remedy: optin.ReplaceInstance, Cluster: incidenttest.Cluster, Check: incidenttest.TheRoute.Check, Resource: incidenttest.Table, Replace: &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-1", Group: "eks-workers"}}}}
+	p := remedy.Plan{Format: remedy.Format, Remedy: optin.ReplaceInstance, Cluster: incidenttest.Cluster, Check: incidenttest.TheRoute.Check, Resource: incidenttest.Table, Replace: &remedy.ReplaceInstance{Instances: []remedy.Replaced{{Instance: "i-1", Group: "eks-workers"}}}}
 	inc = response.Propose(inc, report.Proposal{ID: "r1", At: incidenttest.At(3), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Remedy: p.Remedy, Policy: optin.Auto, Plan: p, Hash: p.Hash()}, incidenttest.At(3)).Incident
-	told := report.RemedyResult{ID: "r2", At: incidenttest.At(4), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Run: remedy.Run{ID: "r", Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: incidenttest.At(3), Ended: incidenttest.At(4), Result: action.Done}}
+	told := report.RemedyResult{ID: "r2", At: incidenttest.At(4), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Run: remedy.Run{ID: "r", Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: incidenttest.At(3), Ended: incidenttest.At(4), Result: remedy.Done}}
 	inc = incidenttest.Look(response.ApplyRemedyResult(inc, told, incidenttest.At(4)).Incident, 5, incidenttest.Passed("route/no-egress", incidenttest.Subnet))
 	if got := inc.Offers[0].State; got != incident.Acted {
 		t.Errorf("the cause was gone before, and still the run is %q", got)

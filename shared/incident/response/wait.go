@@ -5,7 +5,6 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
@@ -28,7 +27,7 @@ func nextWait(d report.RemedyResult) report.Proposal {
 		return report.Proposal{}
 	}
 	p := report.Proposal{At: d.At, Key: d.Key, Remedy: d.Run.Plan.Remedy, Policy: d.Run.Policy, After: n.At, Reason: n.Reason, Says: n.Says}
-	if d.Run.Result == action.Refused {
+	if d.Run.Result == remedy.Refused {
 		p.Plan, p.Hash = d.Run.Plan, d.Run.Hash
 	}
 	return p

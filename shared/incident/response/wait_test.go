@@ -12,18 +12,16 @@ import (
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
-	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 	"rollcall/shared/silence"
 )
 
 func replacePlan(ids ...string) remedy.Plan {
 	p := incidenttest.RoutePlan("")
-	p.Remedy, p.Route, p.Replace = optin.ReplaceInstance, nil, &replaceinstance.Plan{}
+	p.Remedy, p.Route, p.Replace = optin.ReplaceInstance, nil, &remedy.ReplaceInstance{}
 	for _, id := range ids {
-		p.Replace.Instances = append(p.Replace.Instances, replaceinstance.Replaced{Instance: id, Group: "workers"})
+		p.Replace.Instances = append(p.Replace.Instances, remedy.Replaced{Instance: id, Group: "workers"})
 	}
 	return p
 }
@@ -151,7 +149,7 @@ func TestRefusedByTheLimitIsOfferedAgain(t *testing.T) {
 	}
 	told := report.RemedyResult{ID: "deed/1", At: incidenttest.At(8), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Run: remedy.Run{
 		Format: 1, ID: "d1", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: incidenttest.Oncall.ID, Approved: incidenttest.At(7), Began: incidenttest.At(8), Ended: incidenttest.At(8),
-		Result: action.Refused, Reason: report.LimitReached, Says: "full", Next: &remedy.Next{At: incidenttest.At(40), Reason: report.LimitReached, Says: "full"},
+		Result: remedy.Refused, Reason: report.LimitReached, Says: "full", Next: &remedy.Next{At: incidenttest.At(40), Reason: report.LimitReached, Says: "full"},
 	}}
 	inc = response.ApplyRemedyResult(d.Incident, told, incidenttest.At(8)).Incident
 	if o := inc.Offers; len(o) != 2 || o[0].State != incident.Acted || o[1].State != incident.Deferred || o[1].Hash != p.Hash() || o[1].Policy != optin.Approve {
@@ -191,12 +189,12 @@ func TestReplacingIsNotOver(t *testing.T) {
 	if free := incidenttest.Look(response.Propose(held, none, incidenttest.At(51)).Incident, 55, incidenttest.Passed("route/no-egress", incidenttest.Subnet)); free.State != incident.Closed || free.Resolution != incident.Proved {
 		t.Errorf("nothing is left, and it is %s, %s", free.State, free.Resolution)
 	}
-	blind := response.Propose(healed(t), waits("w1", 6, 11, optin.Auto, string(action.CouldNotLook)), incidenttest.At(6)).Incident
+	blind := response.Propose(healed(t), waits("w1", 6, 11, optin.Auto, string(remedy.CouldNotLook)), incidenttest.At(6)).Incident
 	if got := incidenttest.Look(blind, 10, joins...); got.State != incident.Closed {
 		t.Errorf("a look that fails keeps it %s", got.State)
 	}
 	// What was done is what the end tells of, not what it waited for.
-	done := incident.Offer{Plan: replacePlan("i-1"), State: incident.Acted, Made: incidenttest.At(5), Run: &remedy.Run{ID: "d", Result: action.Done, Began: incidenttest.At(5), Ended: incidenttest.At(6)}}
+	done := incident.Offer{Plan: replacePlan("i-1"), State: incident.Acted, Made: incidenttest.At(5), Run: &remedy.Run{ID: "d", Result: remedy.Done, Began: incidenttest.At(5), Ended: incidenttest.At(6)}}
 	blind.Offers = append([]incident.Offer{done}, blind.Offers...)
 	if got := incidenttest.Look(blind, 10, joins...); len(got.Offers) != 1 || got.Offers[0].Run == nil {
 		t.Errorf("the end tells of %+v", got.Offers)
@@ -217,7 +215,7 @@ func TestManyPartsStayFew(t *testing.T) {
 		minute := 6 + n*62
 		inc = response.Propose(inc, incidenttest.Proposal("p"+id, minute, p, optin.Auto), incidenttest.At(minute)).Incident
 		inc = response.ApplyRemedyResult(inc, report.RemedyResult{ID: "deed/" + id, At: incidenttest.At(minute + 1), Key: incidenttest.TheRoute, Run: remedy.Run{
-			Format: 1, ID: id, Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: incidenttest.At(minute), Ended: incidenttest.At(minute + 1), Result: action.Done,
+			Format: 1, ID: id, Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: incidenttest.At(minute), Ended: incidenttest.At(minute + 1), Result: remedy.Done,
 			Next: &remedy.Next{At: incidenttest.At(minute + 62), Reason: report.LimitReached, Says: "more"},
 		}}, incidenttest.At(minute+1)).Incident
 		if len(inc.Offers) > incident.MaxOffers || inc.Offers[len(inc.Offers)-1].State != incident.Deferred {
@@ -236,7 +234,7 @@ func TestManyPartsStayFew(t *testing.T) {
 func TestWhatARunChanges(t *testing.T) {
 	nat := incidenttest.RoutePlan("nat-0aa4")
 	broken := incidenttest.Broken(t)
-	told := func(result action.Status, change func(*report.RemedyResult)) report.RemedyResult {
+	told := func(result remedy.Status, change func(*report.RemedyResult)) report.RemedyResult {
 		d := incidenttest.Run(result)
 		d.ID = "told"
 		if result == "" {
@@ -252,7 +250,7 @@ func TestWhatARunChanges(t *testing.T) {
 	}
 	another := func(d *report.RemedyResult) { d.Run.ID = "d2" }
 	approved := offer(incident.Approved, nat, 3)
-	known := func(state incident.OfferState, result action.Status) incident.Offer {
+	known := func(state incident.OfferState, result remedy.Status) incident.Offer {
 		o, d := offer(state, nat, 3), told(result, nil).Run
 		o.Run = &d
 		return o
@@ -264,14 +262,14 @@ func TestWhatARunChanges(t *testing.T) {
 			i.AddActed(r, o, incidenttest.At(8))
 		}
 	}
-	becomesActed := func(result action.Status, r incident.Reason) func(*incident.Incident) {
+	becomesActed := func(result remedy.Status, r incident.Reason) func(*incident.Incident) {
 		return func(i *incident.Incident) { i.Offers = []incident.Offer{known(incident.Acted, result)}; said(r)(i) }
 	}
 	ofNobody := func(d remedy.Run) incident.Offer {
 		return incident.Offer{Plan: nat, Hash: nat.Hash(), Policy: optin.Approve, State: incident.Acted, Made: incidenttest.At(6), Decided: incidenttest.At(5), By: report.User{ID: incidenttest.Oncall.ID}, Run: &d}
 	}
 	next := &remedy.Next{At: incidenttest.At(60), Reason: report.LimitReached, Says: "more"}
-	replaced := told(action.Done, rehash(func(p *remedy.Plan) { *p = replacePlan("i-1") }))
+	replaced := told(remedy.Done, rehash(func(p *remedy.Plan) { *p = replacePlan("i-1") }))
 	replaced.Run.Next = next
 	unsaid := broken.Clone()
 	unsaid.Number = 0
@@ -281,19 +279,19 @@ func TestWhatARunChanges(t *testing.T) {
 		reason incident.Reason
 		change func(*incident.Incident)
 	}{
-		"of what nobody was told":   {unsaid, told(action.Done, nil), incident.OutOfDate, nil},
-		"of another check":          {with(broken, approved), told(action.Done, rehash(func(p *remedy.Plan) { p.Check = "route/blackhole" })), incident.IsMalformed, nil},
-		"of another cluster":        {with(broken, approved), told(action.Done, rehash(func(p *remedy.Plan) { p.Cluster = "dev" })), incident.IsMalformed, nil},
-		"of another resource":       {with(broken, approved), told(action.Done, rehash(func(p *remedy.Plan) { p.Resource = "rtb-0eee" })), incident.IsMalformed, nil},
+		"of what nobody was told":   {unsaid, told(remedy.Done, nil), incident.OutOfDate, nil},
+		"of another check":          {with(broken, approved), told(remedy.Done, rehash(func(p *remedy.Plan) { p.Check = "route/blackhole" })), incident.IsMalformed, nil},
+		"of another cluster":        {with(broken, approved), told(remedy.Done, rehash(func(p *remedy.Plan) { p.Cluster = "dev" })), incident.IsMalformed, nil},
+		"of another resource":       {with(broken, approved), told(remedy.Done, rehash(func(p *remedy.Plan) { p.Resource = "rtb-0eee" })), incident.IsMalformed, nil},
 		"written ahead":             {with(broken, approved), told("", nil), incident.NothingNew, func(i *incident.Incident) { i.Offers = []incident.Offer{known(incident.Approved, "")} }},
-		"done":                      {with(broken, approved), told(action.Done, nil), incident.RemedyDone, becomesActed(action.Done, incident.RemedyDone)},
-		"done after that":           {with(broken, known(incident.Approved, "")), told(action.Done, nil), incident.RemedyDone, becomesActed(action.Done, incident.RemedyDone)},
-		"refused":                   {with(broken, approved), told(action.Refused, nil), incident.RemedyFailed, becomesActed(action.Refused, incident.RemedyFailed)},
-		"the same once more":        {with(broken, known(incident.Acted, action.Refused)), told(action.Refused, nil), incident.OutOfDate, nil},
-		"told ahead after the end":  {with(broken, known(incident.Acted, action.Uncertain)), told("", nil), incident.OutOfDate, nil},
-		"otherwise after it failed": {with(broken, known(incident.Acted, action.Failed)), told(action.Done, nil), incident.OutOfDate, nil},
-		"another one of the same plan": {with(broken, known(incident.Acted, action.Failed)), told(action.Done, another), incident.RemedyDone, func(i *incident.Incident) {
-			d := told(action.Done, another).Run
+		"done":                      {with(broken, approved), told(remedy.Done, nil), incident.RemedyDone, becomesActed(remedy.Done, incident.RemedyDone)},
+		"done after that":           {with(broken, known(incident.Approved, "")), told(remedy.Done, nil), incident.RemedyDone, becomesActed(remedy.Done, incident.RemedyDone)},
+		"refused":                   {with(broken, approved), told(remedy.Refused, nil), incident.RemedyFailed, becomesActed(remedy.Refused, incident.RemedyFailed)},
+		"the same once more":        {with(broken, known(incident.Acted, remedy.Refused)), told(remedy.Refused, nil), incident.OutOfDate, nil},
+		"told ahead after the end":  {with(broken, known(incident.Acted, remedy.Uncertain)), told("", nil), incident.OutOfDate, nil},
+		"otherwise after it failed": {with(broken, known(incident.Acted, remedy.Failed)), told(remedy.Done, nil), incident.OutOfDate, nil},
+		"another one of the same plan": {with(broken, known(incident.Acted, remedy.Failed)), told(remedy.Done, another), incident.RemedyDone, func(i *incident.Incident) {
+			d := told(remedy.Done, another).Run
 			i.Offers = append(i.Offers, ofNobody(d))
 			said(incident.RemedyDone)(i)
 		}},

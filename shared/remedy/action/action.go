@@ -1,10 +1,10 @@
 // Package action is what a remedy is made of: the look that a plan rests on, a
-// refusal with a typed reason, the words for people, the result of doing it, and
-// the statements that allow it. It decides and says; it changes nothing, and
+// refusal, the result of doing it, and the
+// statements that allow it. It decides and says; it changes nothing, and
 // imports nothing of AWS.
 //
 // Each remedy stands in a folder of its own beside this one, as a value Remedy;
-// package remedy lists them.
+// package remedies lists them.
 package action
 
 import (
@@ -19,9 +19,9 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/node/outcome"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
-	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
 )
@@ -156,15 +156,15 @@ func (l Look) LaunchedBy(in snapshot.Instance) (by string, proved bool, _ *Refus
 	case name == "":
 		pool := in.Tags[nodePoolTag]
 		if pool == "" || in.Tags[nodeClassTag] == "" || in.Tags[ClusterTag(l.Subject.Cluster)] != "owned" || in.Tags["eks:eks-cluster-name"] != l.Subject.Cluster {
-			return "", false, Refuse(NotLaunchedByIt, "%s has the tag of %s, and neither an Auto Scaling group, a nodegroup nor a NodePool of it launched it: anybody could have set the tag.", in.ID, l.Subject.Cluster)
+			return "", false, Refuse(remedy.NotLaunchedByIt, "%s has the tag of %s, and neither an Auto Scaling group, a nodegroup nor a NodePool of it launched it: anybody could have set the tag.", in.ID, l.Subject.Cluster)
 		}
 		_, proved := checks.ClaimedBy(l.Snapshot, in.ID)
 		if !proved && l.Snapshot.Has(snapshot.NodeClaimsOf) {
-			return "", false, Refuse(NotLaunchedByIt, "%s has the tags of NodePool %s, and no NodeClaim of %s names it: anybody could have set the tags.", in.ID, pool, l.Subject.Cluster)
+			return "", false, Refuse(remedy.NotLaunchedByIt, "%s has the tags of NodePool %s, and no NodeClaim of %s names it: anybody could have set the tags.", in.ID, pool, l.Subject.Cluster)
 		}
 		return "NodePool " + pool, proved, nil
 	case slices.ContainsFunc(l.Snapshot.Groups, func(g snapshot.Group) bool { return g.Name == name }):
-		return "", false, Refuse(NotTheGroups, "%s does not count %s among its instances.", name, in.ID)
+		return "", false, Refuse(remedy.NotTheGroups, "%s does not count %s among its instances.", name, in.ID)
 	default:
 		return "", false, Unread(snapshot.Failure{Source: snapshot.Groups, Reason: snapshot.Broken, Message: name + " is not among them"})
 	}
@@ -175,7 +175,7 @@ func (l Look) LaunchedBy(in snapshot.Instance) (by string, proved bool, _ *Refus
 	case l.Snapshot.Groups[i].Tags[ClusterTag(l.Subject.Cluster)] == "owned":
 		return "Auto Scaling group " + name, true, nil
 	}
-	return "", false, Refuse(OtherCluster, "%s, which launched %s, is not tagged as owned by %s.", name, in.ID, l.Subject.Cluster)
+	return "", false, Refuse(remedy.OtherCluster, "%s, which launched %s, is not tagged as owned by %s.", name, in.ID, l.Subject.Cluster)
 }
 
 // LaunchesInto reports whether it is proved that the cluster launches nodes into a
@@ -189,23 +189,6 @@ func (l Look) LaunchesInto(subnet string) bool {
 		_, proved, no := l.LaunchedBy(in)
 		return proved && no == nil
 	})
-}
-
-// Unproved is why a person decides on a plan that rests on tags: subnets or instances
-// of which it is not proved that the cluster launches there, or launched them; empty
-// where there are none.
-func Unproved(things []string) string {
-	if len(things) == 0 {
-		return ""
-	}
-	return "That " + And(things) + " " + verb(things) + " the cluster's only tags say, which anybody who can start an instance can set: look before you approve."
-}
-
-func verb(things []string) string {
-	if len(things) == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 // Subject is what a plan needs to know of an incident.
@@ -270,7 +253,7 @@ func (l Look) Still(enough ...checks.Confidence) *Refusal {
 		case r.Outcome == checks.Fail && r.Resource == l.Subject.Resource:
 			found = true
 			if !slices.Contains(enough, r.Confidence) {
-				return Refuse(NotCertain, "%s finds it, but not with certainty (%s): something that cannot be seen could make it harmless.", l.Subject.Check, r.Confidence)
+				return Refuse(remedy.NotCertain, "%s finds it, but not with certainty (%s): something that cannot be seen could make it harmless.", l.Subject.Check, r.Confidence)
 			}
 		}
 	}
@@ -280,7 +263,7 @@ func (l Look) Still(enough ...checks.Confidence) *Refusal {
 	case len(blocked) > 0:
 		return Unread(blocked...)
 	}
-	return Refuse(NotSo, "%s does not find it any more at %s.", l.Subject.Check, l.Subject.Resource)
+	return Refuse(remedy.NotSo, "%s does not find it any more at %s.", l.Subject.Check, l.Subject.Resource)
 }
 
 // Covered is what the check says that its failures at the incident's resource
@@ -303,7 +286,7 @@ func (l Look) CauseGone() *Refusal {
 		asked = true
 		switch {
 		case r.Outcome == checks.Fail && about:
-			return Refuse(CauseIsThere, "%s still finds it at %s: a new instance would fail in the same way.", l.Subject.Check, r.Resource)
+			return Refuse(remedy.CauseIsThere, "%s still finds it at %s: a new instance would fail in the same way.", l.Subject.Check, r.Resource)
 		case r.Outcome == checks.Unknown:
 			blocked = append(blocked, r.Blocked...)
 		}
@@ -335,41 +318,9 @@ func (l Look) ask() (results []checks.Result) {
 // ClusterTag is the tag by which Kubernetes knows a cluster's things.
 func ClusterTag(cluster string) string { return "kubernetes.io/cluster/" + cluster }
 
-// Reason is a typed word for why there is no plan. The words are permanent:
-// they stand in audit records.
-type Reason string
-
-// The reasons that are not one remedy's alone.
-const (
-	// CouldNotLook: something that the plan rests on was not read.
-	CouldNotLook Reason = "could-not-look"
-	// NotSo: the check that found the cause does not find it any more.
-	NotSo Reason = "not-so"
-	// NotCertain: it is found, but something unseen could make it harmless.
-	NotCertain   Reason = "not-certain"
-	NoSuchRemedy Reason = "no-such-remedy"
-	Gone         Reason = "gone"
-	OtherVPC     Reason = "other-vpc"
-	OtherAccount Reason = "other-account"
-	OtherCluster Reason = "other-cluster"
-	// RoleNotAssumed: the role of the account in which it would be done does not let in.
-	RoleNotAssumed Reason = "role-not-assumed"
-	SharedVPC      Reason = "shared-vpc"
-	CauseIsThere   Reason = "cause-is-there"
-	TooSoon        Reason = "too-soon"
-	GroupScales    Reason = "group-scales"
-	NotTheGroups   Reason = "not-the-groups"
-	Suspended      Reason = "suspended"
-	NothingToDo    Reason = "nothing-to-do"
-	AlreadyThere   Reason = "already-there"
-	AnotherChange  Reason = "another-change"
-	// NotLaunchedByIt: nothing of the cluster launched the instance.
-	NotLaunchedByIt Reason = "not-launched-by-the-cluster"
-)
-
 // Refusal is why there is no plan.
 type Refusal struct {
-	Reason Reason
+	Reason remedy.Reason
 	// Says is a sentence for people.
 	Says string
 	// Blocked is what could not be looked at.
@@ -379,7 +330,7 @@ type Refusal struct {
 }
 
 // Refuse says why there is no plan: for people by a format and its values.
-func Refuse(r Reason, format string, values ...any) *Refusal {
+func Refuse(r remedy.Reason, format string, values ...any) *Refusal {
 	return &Refusal{Reason: r, Says: fmt.Sprintf(format, values...)}
 }
 
@@ -390,7 +341,7 @@ func Unread(blocked ...snapshot.Failure) *Refusal {
 	if f.Call != "" {
 		says += " (" + f.Call + ")"
 	}
-	return &Refusal{Reason: CouldNotLook, Says: says + ".", Blocked: blocked}
+	return &Refusal{Reason: remedy.CouldNotLook, Says: says + ".", Blocked: blocked}
 }
 
 // Missing refuses what would rest on a part of a source that its answer, which
@@ -403,14 +354,6 @@ func Missing(source snapshot.Source, message string) *Refusal {
 // calls of AWS by which it is done. What is nil or empty does not apply to it.
 type Remedy[P, C any] struct {
 	Name optin.Remedy
-	// Cures says what it is for: "Subnets whose route table has no route to the internet."
-	Cures string
-	// AfterCause: it is for what failed while a cause was there that is gone now.
-	// All others are for a cause that is there.
-	AfterCause bool
-	// Elsewhere is the function that does it once it is approved, where remediate
-	// does not: "eni-cleanup".
-	Elsewhere string
 
 	// Sources are those without which it is not planned, whatever its check needs.
 	Sources []snapshot.Source
@@ -428,25 +371,14 @@ type Remedy[P, C any] struct {
 	Left func(Look) int
 	// Quiet are its own reasons which say that there is nothing to do: nobody needs
 	// to hear them.
-	Quiet []Reason
+	Quiet []remedy.Reason
 
-	// VPC is the VPC in which a plan changes the network: it must be one of those
-	// that the operator named (setting remedyVpcs).
-	VPC func(P) string
-	// PersonDecides says why a person decides on a plan although the policy is
-	// auto; empty where the policy may.
-	PersonDecides func(P) string
-	// Things is how many things a plan changes, as the limit of an hour counts
-	// them; nil: one.
-	Things func(P) int
 	// Applied tells whether the world is now as a plan makes it. Known is false
 	// where that could not be looked at.
 	Applied func(P, *snapshot.Snapshot) (done, known bool)
 
-	// Words are a plan's words for people.
-	Words func(P, Place) Words
 	// Do does a plan. By the token EKS knows a call that it has had already.
-	Do func(ctx context.Context, calls C, p P, at Place, token string) Result
+	Do func(ctx context.Context, calls C, p P, at remedy.Place, token string) Result
 	// Grants allow what Do calls, as narrowly as the settings have it.
 	Grants func(OptIn) []spec.Grant
 }
@@ -470,30 +402,9 @@ type More struct {
 	WearersOf func(*snapshot.Snapshot, Subject) []string
 }
 
-// Place is where a plan is done.
-type Place struct{ Region, Cluster string }
-
-// Status is what came of a plan. The words are permanent: they stand in audit
-// records.
-type Status string
-
-// The statuses.
-const (
-	Done Status = "done"
-	// Refused: the precondition did not hold, or a limit or a rule forbade it.
-	// Nothing was changed.
-	Refused Status = "refused"
-	// Failed: AWS refused it. Nothing was changed.
-	Failed Status = "failed"
-	// Partly: some steps were done, a later one was not: Says tells which.
-	Partly Status = "partly"
-	// Uncertain: no answer came that says whether it was done.
-	Uncertain Status = "uncertain"
-)
-
 // Result is what came of doing a plan.
 type Result struct {
-	Status Status
+	Status remedy.Status
 	// Reason is AWS's code of an error.
 	Reason string
 	// Says is a sentence for people.
@@ -504,7 +415,7 @@ type Result struct {
 
 // One is the result of a step of one call, which changes the thing of an id.
 func One(id string, a call.Answer) Result {
-	r := Result{Status: Done}
+	r := Result{Status: remedy.Done}
 	if a.Request != "" {
 		r.Requests = []string{a.Request}
 	}
@@ -513,69 +424,17 @@ func One(id string, a call.Answer) Result {
 		r.Changed = []string{id}
 		return r
 	case call.Uncertain:
-		r.Status = Uncertain
+		r.Status = remedy.Uncertain
 		r.Says = "No answer came that says whether it was done."
 	case call.NoRole:
-		r.Status = Failed
+		r.Status = remedy.Failed
 		r.Says = fmt.Sprintf("Nothing was changed: the role in which it is done does not let Rollcall in (%s).", cmp.Or(a.Code, a.Message))
-		r.Reason = string(RoleNotAssumed)
+		r.Reason = string(remedy.RoleNotAssumed)
 		return r
 	default:
-		r.Status = Failed
+		r.Status = remedy.Failed
 		r.Says = fmt.Sprintf("Nothing was changed: AWS says %s: %s", a.Code, a.Message)
 	}
 	r.Reason = a.Code
 	return r
-}
-
-// Words are a plan's words for people: the same plan reads the same in Slack, in
-// the audit and in the docs.
-type Words struct {
-	Title    string   // what is done, at most 70 runes
-	Steps    []string // each one call, in order
-	Commands []string // that do the same by hand
-	// Change says in few words what is changed: "desired 2 → 3".
-	Change string
-	// Undo takes it back: commands, or a sentence where there is nothing to take back.
-	Undo []string
-	// Cost says what it costs, in money and otherwise.
-	Cost string
-}
-
-// AWS is a command of the AWS CLI in the place's region: "ec2 create-route" and
-// its options, each word quoted.
-func (p Place) AWS(operation string, words ...any) string {
-	return shell.Command(append([]any{"aws", strings.Fields(operation), "--region", p.Region}, words...)...)
-}
-
-// And joins a list as a sentence does.
-func And(list []string) string {
-	switch n := len(list); n {
-	case 0:
-		return ""
-	case 1:
-		return list[0]
-	default:
-		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
-	}
-}
-
-// Few names at most five of a list.
-func Few(list []string, what string) string {
-	if len(list) > 5 {
-		return strings.Join(list[:5], ", ") + ", …: " + Count(len(list), what)
-	}
-	return And(list)
-}
-
-// Count is "1 instance" or "3 instances"; an s makes all words here many, but
-// for those in -s.
-func Count(n int, what string) string {
-	switch {
-	case n == 1:
-		return "1 " + what
-	case what[len(what)-1] == 's':
-		return strconv.Itoa(n) + " " + what + "es"
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }

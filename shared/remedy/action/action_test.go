@@ -8,6 +8,7 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
@@ -99,9 +100,9 @@ func TestLaunchedBy(t *testing.T) {
 		return snapshot.Group{Name: name, Tags: tags, Instances: []snapshot.GroupInstance{{ID: "i-0other"}, {ID: "i-0a"}}}
 	}
 	ours := map[string]string{owned: "owned"}
-	stranger := &Refusal{Reason: NotLaunchedByIt, Says: "i-0a has the tag of prod, and neither an Auto Scaling group, a nodegroup nor a NodePool of it launched it: " +
+	stranger := &Refusal{Reason: remedy.NotLaunchedByIt, Says: "i-0a has the tag of prod, and neither an Auto Scaling group, a nodegroup nor a NodePool of it launched it: " +
 		"anybody could have set the tag."}
-	others := &Refusal{Reason: OtherCluster, Says: "a, which launched i-0a, is not tagged as owned by prod."}
+	others := &Refusal{Reason: remedy.OtherCluster, Says: "a, which launched i-0a, is not tagged as owned by prod."}
 	for _, test := range []struct {
 		name       string
 		tags       map[string]string // of the instance
@@ -131,9 +132,9 @@ func TestLaunchedBy(t *testing.T) {
 		{name: "another cluster's nodegroup", groups: []snapshot.Group{counts("a", nil)},
 			nodegroups: []snapshot.Nodegroup{{Name: "workers", Cluster: "dev", Groups: []string{"a"}}}, no: others},
 		{name: "a group that does not count it", tags: map[string]string{"aws:autoscaling:groupName": "a"}, groups: []snapshot.Group{{Name: "x"}, {Name: "a", Tags: ours}},
-			no: &Refusal{Reason: NotTheGroups, Says: "a does not count i-0a among its instances."}},
+			no: &Refusal{Reason: remedy.NotTheGroups, Says: "a does not count i-0a among its instances."}},
 		{name: "a group that was not read", tags: map[string]string{"aws:autoscaling:groupName": "a"}, groups: []snapshot.Group{{Name: "x"}},
-			no: &Refusal{Reason: CouldNotLook, Says: "No plan is made where something could not be read: auto scaling groups, broken.",
+			no: &Refusal{Reason: remedy.CouldNotLook, Says: "No plan is made where something could not be read: auto scaling groups, broken.",
 				Blocked: []snapshot.Failure{{Source: snapshot.Groups, Reason: snapshot.Broken, Message: "a is not among them"}}}},
 	} {
 		l := Look{Snapshot: &snapshot.Snapshot{Groups: test.groups, Nodegroups: test.nodegroups}, Subject: Subject{Cluster: "prod"}}
@@ -172,7 +173,7 @@ func TestWhole(t *testing.T) {
 	}{
 		{"all of it", needs, func(*snapshot.Snapshot) {}, nil},
 		{"two sources less", needs[:1], func(*snapshot.Snapshot) {}, &Refusal{
-			Reason: CouldNotLook, Says: "No plan is made where something could not be read: auto scaling groups, not read.",
+			Reason: remedy.CouldNotLook, Says: "No plan is made where something could not be read: auto scaling groups, not read.",
 			Blocked: []snapshot.Failure{unread(snapshot.Groups), unread(snapshot.Subnets)},
 		}},
 		{"another cluster", needs, func(s *snapshot.Snapshot) { s.Cluster.Name = "dev" }, elsewhere},
@@ -227,14 +228,14 @@ func unknown(blocked ...snapshot.Failure) checks.Finding {
 }
 
 func blockedBy(blocked ...snapshot.Failure) *Refusal {
-	return &Refusal{Reason: CouldNotLook, Says: "No plan is made where something could not be read: route tables, denied (ec2:DescribeRouteTables).", Blocked: blocked}
+	return &Refusal{Reason: remedy.CouldNotLook, Says: "No plan is made where something could not be read: route tables, denied (ec2:DescribeRouteTables).", Blocked: blocked}
 }
 
 func TestStill(t *testing.T) {
-	gone := &Refusal{Reason: NotSo, Says: "route/no-egress does not find it any more at rtb-0a."}
+	gone := &Refusal{Reason: remedy.NotSo, Says: "route/no-egress does not find it any more at rtb-0a."}
 	unsure := func(confidence checks.Confidence) *Refusal {
 		return &Refusal{
-			Reason: NotCertain, Says: "route/no-egress finds it, but not with certainty (" + string(confidence) + "): something that cannot be seen could make it harmless.",
+			Reason: remedy.NotCertain, Says: "route/no-egress finds it, but not with certainty (" + string(confidence) + "): something that cannot be seen could make it harmless.",
 		}
 	}
 	for _, test := range []struct {
@@ -272,7 +273,7 @@ func TestCovered(t *testing.T) {
 
 func TestCauseGone(t *testing.T) {
 	there := func(at string) *Refusal {
-		return &Refusal{Reason: CauseIsThere, Says: "route/no-egress still finds it at " + at + ": a new instance would fail in the same way."}
+		return &Refusal{Reason: remedy.CauseIsThere, Says: "route/no-egress still finds it at " + at + ": a new instance would fail in the same way."}
 	}
 	silent := snapshot.Failure{Source: "check route/no-egress", Reason: snapshot.NotRead, Message: "it judged nothing"}
 	about := elsewhere()
@@ -290,7 +291,7 @@ func TestCauseGone(t *testing.T) {
 		{"it is not known", []checks.Finding{unknown(denied()), unknown(throttled())}, blockedBy(denied(), throttled())},
 		{"it passes here, and elsewhere it is not known", []checks.Finding{{Outcome: checks.Pass, Resource: "rtb-0a"}, unknown(denied())}, blockedBy(denied())},
 		{"nothing was judged", nil, &Refusal{
-			Reason: CouldNotLook, Says: "No plan is made where something could not be read: check route/no-egress, not read.", Blocked: []snapshot.Failure{silent},
+			Reason: remedy.CouldNotLook, Says: "No plan is made where something could not be read: check route/no-egress, not read.", Blocked: []snapshot.Failure{silent},
 		}},
 	} {
 		if diff := cmp.Diff(test.want, saying(checks.Certain, test.found...).CauseGone()); diff != "" {
@@ -314,7 +315,7 @@ func TestUnread(t *testing.T) {
 			Says: "No plan is made where something could not be read: subnets, broken.", Blocked: []snapshot.Failure{broken},
 		}},
 	} {
-		test.want.Reason = CouldNotLook
+		test.want.Reason = remedy.CouldNotLook
 		if diff := cmp.Diff(&test.want, test.got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -334,7 +335,7 @@ func TestMakeLooksFirst(t *testing.T) {
 	}
 	p, no = r.Make(Look{Snapshot: whole(), Subject: Subject{Cluster: "prod"}})
 	want := &Refusal{
-		Reason: CouldNotLook, Says: "No plan is made where something could not be read: auto scaling groups, not read.",
+		Reason: remedy.CouldNotLook, Says: "No plan is made where something could not be read: auto scaling groups, not read.",
 		Blocked: []snapshot.Failure{{Source: snapshot.Groups, Reason: snapshot.NotRead, Message: "nobody asked for it"}},
 	}
 	if diff := cmp.Diff(want, no); diff != "" || p != nil || planned != 1 {
@@ -345,10 +346,10 @@ func TestMakeLooksFirst(t *testing.T) {
 // Only what AWS says that it did is changed; what no answer tells is not known;
 // all else changed nothing.
 func TestOne(t *testing.T) {
-	refused := Result{Status: Failed, Reason: "Broken", Says: "Nothing was changed: AWS says Broken: because", Requests: []string{"r-1"}}
+	refused := Result{Status: remedy.Failed, Reason: "Broken", Says: "Nothing was changed: AWS says Broken: because", Requests: []string{"r-1"}}
 	for outcome, want := range map[call.Outcome]Result{
-		call.Done:      {Status: Done, Changed: []string{"rtb-0a"}, Requests: []string{"r-1"}},
-		call.Uncertain: {Status: Uncertain, Reason: "Broken", Says: "No answer came that says whether it was done.", Requests: []string{"r-1"}},
+		call.Done:      {Status: remedy.Done, Changed: []string{"rtb-0a"}, Requests: []string{"r-1"}},
+		call.Uncertain: {Status: remedy.Uncertain, Reason: "Broken", Says: "No answer came that says whether it was done.", Requests: []string{"r-1"}},
 		call.WouldDo:   refused, call.InUse: refused, call.NotThere: refused, call.Throttled: refused, call.Denied: refused, call.Refused: refused,
 		"": refused,
 	} {
@@ -361,27 +362,14 @@ func TestOne(t *testing.T) {
 		"STS says no":      {Outcome: call.NoRole, Code: "AccessDenied", Message: "User: … is not authorized", Request: "r-1"},
 		"STS says nothing": {Outcome: call.NoRole, Message: "AccessDenied", Request: "r-1"},
 	} {
-		want := Result{Status: Failed, Reason: "role-not-assumed", Says: "Nothing was changed: the role in which it is done does not let Rollcall in (AccessDenied).", Requests: []string{"r-1"}}
+		want := Result{Status: remedy.Failed, Reason: "role-not-assumed", Says: "Nothing was changed: the role in which it is done does not let Rollcall in (AccessDenied).", Requests: []string{"r-1"}}
 		if diff := cmp.Diff(want, One("rtb-0a", a)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	want := Result{Status: Failed, Reason: "NotARaise", Says: "Nothing was changed: AWS says NotARaise: because"}
+	want := Result{Status: remedy.Failed, Reason: "NotARaise", Says: "Nothing was changed: AWS says NotARaise: because"}
 	if diff := cmp.Diff(want, One("g", call.NotAsked("NotARaise", "because"))); diff != "" {
 		t.Errorf("not asked (-want +got):\n%s", diff)
-	}
-}
-
-func TestUnproved(t *testing.T) {
-	const rest = " the cluster's only tags say, which anybody who can start an instance can set: look before you approve."
-	for want, things := range map[string][]string{
-		"":                              nil,
-		"That subnet-0a is" + rest:      {"subnet-0a"},
-		"That i-0a and i-0b are" + rest: {"i-0a", "i-0b"},
-	} {
-		if got := Unproved(things); got != want {
-			t.Errorf("%v: %q, want %q", things, got, want)
-		}
 	}
 }
 
@@ -409,45 +397,5 @@ func TestLaunchesInto(t *testing.T) {
 		if got := l.LaunchesInto("subnet-0a"); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
-	}
-}
-
-func TestLists(t *testing.T) {
-	six := []string{"a", "b", "c", "d", "e", "f"}
-	for _, test := range []struct {
-		n        int
-		and, few string
-	}{
-		{0, "", ""}, {1, "a", "a"}, {2, "a and b", "a and b"}, {3, "a, b and c", "a, b and c"},
-		{5, "a, b, c, d and e", "a, b, c, d and e"}, {6, "a, b, c, d, e and f", "a, b, c, d, e, …: 6 things"},
-	} {
-		if got := And(six[:test.n]); got != test.and {
-			t.Errorf("and of %d: %q, want %q", test.n, got, test.and)
-		}
-		if got := Few(six[:test.n], "thing"); got != test.few {
-			t.Errorf("few of %d: %q, want %q", test.n, got, test.few)
-		}
-	}
-}
-
-func TestCount(t *testing.T) {
-	for _, test := range []struct {
-		n          int
-		what, want string
-	}{
-		{0, "instance", "0 instances"}, {1, "instance", "1 instance"}, {2, "instance", "2 instances"},
-		{1, "address", "1 address"}, {2, "address", "2 addresses"}, {2, "subnet", "2 subnets"}, {2, "host", "2 hosts"},
-	} {
-		if got := Count(test.n, test.what); got != test.want {
-			t.Errorf("%q, want %q", got, test.want)
-		}
-	}
-}
-
-// Each word is one, whatever is in it.
-func TestAWS(t *testing.T) {
-	got := Place{Region: "us-west-2"}.AWS("ec2 create-route", "--route-table-id", "rtb-0a; rm", []string{"--dry-run"}, 3)
-	if want := "aws ec2 create-route --region us-west-2 --route-table-id 'rtb-0a; rm' --dry-run 3"; got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -4,13 +4,13 @@ package addnatroute
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"rollcall/shared/checks"
 	"rollcall/shared/network/path"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
@@ -19,41 +19,20 @@ import (
 )
 
 // Remedy is the remedy.
-func Remedy() action.Remedy[Plan, Calls] {
-	return action.Remedy[Plan, Calls]{
-		Name:  optin.AddNATRoute,
-		Cures: "Subnets of nodes whose route table has no route to the internet.",
+func Remedy() action.Remedy[remedy.AddNATRoute, Calls] {
+	return action.Remedy[remedy.AddNATRoute, Calls]{
+		Name: optin.AddNATRoute,
 		Sources: []snapshot.Source{
 			snapshot.Clusters, snapshot.VPCs, snapshot.Subnets, snapshot.RouteTables, snapshot.NATGateways,
 			snapshot.InternetGateways, snapshot.Endpoints, snapshot.Groups, snapshot.Nodegroups, snapshot.Instances,
 		},
-		Uses:          []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
-		Plan:          func(l action.Look) (*Plan, *action.Refusal) { return look{l}.plan() },
-		Quiet:         []action.Reason{HasDefault},
-		VPC:           func(p Plan) string { return p.VPC },
-		PersonDecides: func(p Plan) string { return action.Unproved(p.Unproved) },
-		Applied:       applied,
-		Words:         words,
-		Do:            do,
-		Grants:        grants,
+		Uses:    []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
+		Plan:    func(l action.Look) (*remedy.AddNATRoute, *action.Refusal) { return look{l}.plan() },
+		Quiet:   []remedy.Reason{HasDefault},
+		Applied: applied,
+		Do:      do,
+		Grants:  grants,
 	}
-}
-
-// Plan is a default route to be added to a route table.
-type Plan struct {
-	VPC         string `json:"vpc"`
-	Table       string `json:"table"`
-	Destination string `json:"destination"` // 0.0.0.0/0
-	NAT         string `json:"nat"`
-	NATZone     string `json:"natZone,omitempty"` // empty: regional
-	// Zones are those of the subnets that use the table.
-	Zones   []string `json:"zones,omitempty"`
-	Subnets []string `json:"subnets,omitempty"`
-	// ManagedBy is what made the table, by its tags: "CloudFormation stack vpc".
-	ManagedBy string `json:"managedBy,omitempty"`
-	// Unproved are those of the subnets of which it is not proved that the cluster
-	// launches nodes there: a person decides, whatever the policy.
-	Unproved []string `json:"unproved,omitempty"`
 }
 
 // Calls are what the remedy asks of AWS.
@@ -63,7 +42,7 @@ type Calls interface {
 	CreateRoute(ctx context.Context, table, destination, nat string) call.Answer
 }
 
-func do(ctx context.Context, calls Calls, p Plan, _ action.Place, _ string) action.Result {
+func do(ctx context.Context, calls Calls, p remedy.AddNATRoute, _ remedy.Place, _ string) action.Result {
 	return action.One(p.Table, calls.CreateRoute(ctx, p.Table, p.Destination, p.NAT))
 }
 
@@ -76,15 +55,15 @@ func grants(o action.OptIn) []spec.Grant {
 
 // The reasons why no route is added.
 const (
-	MainTable      action.Reason = "main-table"
-	HasDefault     action.Reason = "has-default-route"
-	Blackhole      action.Reason = "blackhole-default-route"
-	LeadsElsewhere action.Reason = "leads-elsewhere"
-	PublicSubnet   action.Reason = "public-subnet"
-	Isolated       action.Reason = "isolated-on-purpose"
-	NATStandsHere  action.Reason = "nat-stands-here"
-	ServesOthers   action.Reason = "serves-others"
-	NoNAT          action.Reason = "no-working-nat"
+	MainTable      remedy.Reason = "main-table"
+	HasDefault     remedy.Reason = "has-default-route"
+	Blackhole      remedy.Reason = "blackhole-default-route"
+	LeadsElsewhere remedy.Reason = "leads-elsewhere"
+	PublicSubnet   remedy.Reason = "public-subnet"
+	Isolated       remedy.Reason = "isolated-on-purpose"
+	NATStandsHere  remedy.Reason = "nat-stands-here"
+	ServesOthers   remedy.Reason = "serves-others"
+	NoNAT          remedy.Reason = "no-working-nat"
 )
 
 // look is one look at the world, for this remedy.
@@ -92,10 +71,10 @@ type look struct{ action.Look }
 
 // plan plans a default route to a NAT gateway, for a table that has only what
 // leads within the VPC.
-func (l look) plan() (*Plan, *action.Refusal) {
+func (l look) plan() (*remedy.AddNATRoute, *action.Refusal) {
 	i := slices.IndexFunc(l.Snapshot.RouteTables, func(t snapshot.RouteTable) bool { return t.ID == l.Subject.Resource })
 	if i < 0 {
-		return nil, action.Refuse(action.Gone, "There is no route table %s in %s.", l.Subject.Resource, l.Snapshot.Cluster.VPC)
+		return nil, action.Refuse(remedy.Gone, "There is no route table %s in %s.", l.Subject.Resource, l.Snapshot.Cluster.VPC)
 	}
 	t := l.Snapshot.RouteTables[i]
 	if no := l.mayTake(t); no != nil {
@@ -120,7 +99,7 @@ func (l look) plan() (*Plan, *action.Refusal) {
 	if no := l.Still(checks.Certain); no != nil {
 		return nil, no
 	}
-	return &Plan{
+	return &remedy.AddNATRoute{
 		VPC: t.VPC, Table: t.ID, Destination: everywhere, NAT: nat.ID, NATZone: nat.Zone,
 		Zones: zones, Subnets: slices.Sorted(slices.Values(t.Subnets)), ManagedBy: managedBy(t.Tags),
 		Unproved: unproved,
@@ -134,23 +113,23 @@ func (l look) mayTake(t snapshot.RouteTable) *action.Refusal {
 	vpc := slices.IndexFunc(l.Snapshot.VPCs, func(v snapshot.VPC) bool { return v.ID == t.VPC })
 	switch {
 	case t.VPC != l.Snapshot.Cluster.VPC:
-		return action.Refuse(action.OtherVPC, "%s is in %s, the cluster in %s.", t.ID, t.VPC, l.Snapshot.Cluster.VPC)
+		return action.Refuse(remedy.OtherVPC, "%s is in %s, the cluster in %s.", t.ID, t.VPC, l.Snapshot.Cluster.VPC)
 	case vpc < 0:
 		return action.Missing(snapshot.VPCs, t.VPC+" is not among them")
 	case l.Snapshot.VPCs[vpc].Owner != l.Snapshot.Account:
-		return action.Refuse(action.SharedVPC, "%s is another account's (%s), whose network it is.", t.VPC, l.Snapshot.VPCs[vpc].Owner)
+		return action.Refuse(remedy.SharedVPC, "%s is another account's (%s), whose network it is.", t.VPC, l.Snapshot.VPCs[vpc].Owner)
 	case t.Main:
 		// Every subnet without an association of its own uses it, those too that
 		// are made tomorrow.
 		return action.Refuse(MainTable, "%s is the VPC's main table: every subnet without an association of its own would get a route to the internet.", t.ID)
 	case len(t.Subnets) == 0:
-		return action.Refuse(action.NothingToDo, "No subnet is associated with %s.", t.ID)
+		return action.Refuse(remedy.NothingToDo, "No subnet is associated with %s.", t.ID)
 	case isolated(t.Name, t.Tags):
 		return action.Refuse(Isolated, "%s is named or tagged as having no route to the internet on purpose.", t.ID)
 	}
 	for key := range t.Tags {
 		if other, ok := strings.CutPrefix(key, "kubernetes.io/cluster/"); ok && other != l.Subject.Cluster {
-			return action.Refuse(action.OtherCluster, "%s is tagged as cluster %s's.", t.ID, other)
+			return action.Refuse(remedy.OtherCluster, "%s is tagged as cluster %s's.", t.ID, other)
 		}
 	}
 	return nil
@@ -196,7 +175,7 @@ func (l look) subnetsOf(t snapshot.RouteTable) (zones, unproved []string, _ *act
 		case isolated(s.Name, s.Tags):
 			return nil, nil, action.Refuse(Isolated, "%s uses %s and is named or tagged as having no route to the internet on purpose.", id, t.ID)
 		case accountIn(s.ARN) != "" && accountIn(s.ARN) != l.Snapshot.Account:
-			return nil, nil, action.Refuse(action.SharedVPC, "%s is another account's.", id)
+			return nil, nil, action.Refuse(remedy.SharedVPC, "%s is another account's.", id)
 		case !covered && !proved:
 			return nil, nil, action.Refuse(ServesOthers, "%s uses %s too, and %s launches no nodes there: it would get a route to the internet as well.", id, t.ID, l.Subject.Cluster)
 		}
@@ -209,7 +188,7 @@ func (l look) subnetsOf(t snapshot.RouteTable) (zones, unproved []string, _ *act
 		}
 	}
 	if !served {
-		return nil, nil, action.Refuse(action.NotSo, "None of the subnets of the incident uses %s any more.", t.ID)
+		return nil, nil, action.Refuse(remedy.NotSo, "None of the subnets of the incident uses %s any more.", t.ID)
 	}
 	slices.Sort(zones)
 	slices.Sort(unproved)
@@ -275,83 +254,10 @@ func managedBy(tags map[string]string) string {
 	return ""
 }
 
-func applied(r Plan, s *snapshot.Snapshot) (done, known bool) {
+func applied(r remedy.AddNATRoute, s *snapshot.Snapshot) (done, known bool) {
 	return slices.ContainsFunc(s.RouteTables, func(t snapshot.RouteTable) bool {
 		return t.ID == r.Table && slices.ContainsFunc(t.Routes, func(x snapshot.Route) bool {
 			return x.Destination.String() == r.Destination && x.Target.ID == r.NAT
 		})
 	}), s.Has(snapshot.RouteTables)
-}
-
-func words(r Plan, at action.Place) action.Words {
-	command := func(call string, more ...string) string {
-		return at.AWS("ec2 "+call, "--route-table-id", r.Table, "--destination-cidr-block", r.Destination, more)
-	}
-	return action.Words{
-		Title:    fmt.Sprintf("Add %s → %s to %s", r.Destination, r.NAT, r.Table),
-		Steps:    []string{fmt.Sprintf("Create the route %s → %s in %s%s.", r.Destination, r.NAT, r.Table, routeUsers(r)) + unproved(r)},
-		Commands: []string{command("create-route", "--nat-gateway-id", r.NAT)},
-		Undo:     []string{command("delete-route")},
-		Cost:     routeCost(r),
-	}
-}
-
-// unproved warns of subnets into which the cluster is not known to launch.
-func unproved(r Plan) string {
-	if len(r.Unproved) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" Only instances with the cluster's tag are in %s: that the cluster launches nodes there is not proved.", action.And(r.Unproved))
-}
-
-// routeUsers are the subnets that use the table. One that is not yet anybody's,
-// as a record of another version may hold it, has none to name.
-func routeUsers(r Plan) string {
-	in := ""
-	if r.VPC != "" {
-		in = " in " + r.VPC
-	}
-	if len(r.Subnets) == 0 {
-		return in
-	}
-	zones := ""
-	if len(r.Zones) > 0 {
-		zones = " (" + action.And(r.Zones) + ")"
-	}
-	return fmt.Sprintf(", which %s%s%s %s", action.Few(r.Subnets, "subnet"), zones, in, verb(len(r.Subnets), "uses", "use"))
-}
-
-// routeCost names the prices of us-east-1: NAT gateway $0.045 for each GB (VPC
-// pricing), between zones of a region $0.01 for each GB each way (EC2 pricing,
-// data transfer). AWS's own pages were not read for it; guides of 2026 that quote
-// them agree (basavytix.com/blog/aws-nat-gateway-pricing, cloudburn.io/blog/
-// aws-nat-gateway-pricing). Other regions have others: Singapore $0.059.
-func routeCost(r Plan) string {
-	cost := "NAT gateway: each GB through it is charged (about $0.045)."
-	var others []string
-	for _, zone := range r.Zones {
-		if zone != r.NATZone {
-			others = append(others, zone)
-		}
-	}
-	switch {
-	case r.NATZone == "":
-	case len(others) > 0 && slices.Contains(r.Zones, r.NATZone):
-		cost += fmt.Sprintf(" %s is in %s: from %s each GB costs about $0.01 more each way, and they have no route to the internet while %s is down.", r.NAT, r.NATZone, action.And(others), r.NATZone)
-	case len(others) > 0:
-		cost += fmt.Sprintf(" %s is in another zone (%s, not %s): each GB costs about $0.01 more each way, and there is no route to the internet while %s is down.", r.NAT, r.NATZone, action.And(others), r.NATZone)
-	default:
-		cost += " Same zone: nothing more for crossing zones."
-	}
-	if r.ManagedBy != "" {
-		cost += fmt.Sprintf(" %s was made by %s, which may take the route out again: add it there too.", r.Table, r.ManagedBy)
-	}
-	return cost
-}
-
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/remedytest"
@@ -20,13 +21,13 @@ import (
 
 func TestWrongTargets(t *testing.T) {
 	p := remedytest.Refuses(t, Remedy(), noWayOut, checks.All(), []remedytest.Wrong{
-		{"the table is gone", func(_ *snapshot.Snapshot, of *action.Subject) { of.Resource = "rtb-0gone" }, action.Gone},
-		{"the table of another VPC", table(func(x *snapshot.RouteTable) { x.VPC = "vpc-0b" }), action.OtherVPC},
+		{"the table is gone", func(_ *snapshot.Snapshot, of *action.Subject) { of.Resource = "rtb-0gone" }, remedy.Gone},
+		{"the table of another VPC", table(func(x *snapshot.RouteTable) { x.VPC = "vpc-0b" }), remedy.OtherVPC},
 		{"the main table", table(func(x *snapshot.RouteTable) { x.Main = true }), MainTable},
-		{"a table that nothing uses", table(func(x *snapshot.RouteTable) { x.Subnets = nil }), action.NothingToDo},
-		{"another account's VPC", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].Owner = "999999999999" }, action.SharedVPC},
-		{"a shared subnet", subnet(newSubnet, func(x *snapshot.Subnet) { x.ARN = "arn:aws:ec2:us-west-2:999999999999:subnet/subnet-0new" }), action.SharedVPC},
-		{"another cluster's table", table(func(x *snapshot.RouteTable) { x.Tags["kubernetes.io/cluster/dev"] = "owned" }), action.OtherCluster},
+		{"a table that nothing uses", table(func(x *snapshot.RouteTable) { x.Subnets = nil }), remedy.NothingToDo},
+		{"another account's VPC", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].Owner = "999999999999" }, remedy.SharedVPC},
+		{"a shared subnet", subnet(newSubnet, func(x *snapshot.Subnet) { x.ARN = "arn:aws:ec2:us-west-2:999999999999:subnet/subnet-0new" }), remedy.SharedVPC},
+		{"another cluster's table", table(func(x *snapshot.RouteTable) { x.Tags["kubernetes.io/cluster/dev"] = "owned" }), remedy.OtherCluster},
 		{"isolated, by its name", table(func(x *snapshot.RouteTable) { x.Name = "vpc-IsolatedSubnet1" }), Isolated},
 		{"isolated, by Terraform's word", table(func(x *snapshot.RouteTable) { x.Tags["Name"] = "main-intra-us-west-2b" }), Isolated},
 		{"isolated, by CDK's tag", subnet(newSubnet, func(x *snapshot.Subnet) { x.Tags = map[string]string{"aws-cdk:subnet-type": "Isolated"} }), Isolated},
@@ -47,11 +48,11 @@ func TestWrongTargets(t *testing.T) {
 		{"a firewall's endpoint", row("10.42.0.0/19", snapshot.ToEndpoint, "vpce-0fw"), LeadsElsewhere},
 		{"a row of nothing", table(func(x *snapshot.RouteTable) {
 			x.Routes = append(x.Routes, snapshot.Route{Target: snapshot.Target{Kind: snapshot.ToLocal, ID: "local"}})
-		}), action.CouldNotLook},
+		}), remedy.CouldNotLook},
 
 		{"a public subnet", subnet(newSubnet, func(x *snapshot.Subnet) { x.AssignPublicIP = true }), PublicSubnet},
 		{"a subnet for public load balancers", subnet(newSubnet, func(x *snapshot.Subnet) { x.Tags = map[string]string{"kubernetes.io/role/elb": "1"} }), PublicSubnet},
-		{"a subnet that was not read", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Subnet(s, newSubnet).ID = "subnet-0x" }, action.CouldNotLook},
+		{"a subnet that was not read", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Subnet(s, newSubnet).ID = "subnet-0x" }, remedy.CouldNotLook},
 		{"the NAT gateway's own subnet", table(func(x *snapshot.RouteTable) { x.Subnets = append(x.Subnets, snapshottest.Public) }), PublicSubnet},
 		{"the NAT gateway's own subnet, which assigns no addresses", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.NATGateways[0].Subnet = newSubnet
@@ -66,7 +67,7 @@ func TestWrongTargets(t *testing.T) {
 		{"the subnets have another table now", func(s *snapshot.Snapshot, of *action.Subject) {
 			s.Groups[0].Subnets = append(s.Groups[0].Subnets, newSubnet)
 			of.Covers = []string{snapshottest.Private}
-		}, action.NotSo},
+		}, remedy.NotSo},
 
 		{"no NAT gateway", func(s *snapshot.Snapshot, _ *action.Subject) { s.NATGateways = nil }, NoNAT},
 		{"a private NAT gateway", nat(func(n *snapshot.NATGateway) { n.Public = false }), NoNAT},
@@ -78,20 +79,20 @@ func TestWrongTargets(t *testing.T) {
 			snapshottest.Table(s, snapshottest.PublicRTB).Routes = []snapshot.Route{snapshottest.Local()}
 		}, NoNAT},
 
-		{"another check", func(_ *snapshot.Snapshot, of *action.Subject) { of.Check = "sg/node-egress" }, action.NotSo},
+		{"another check", func(_ *snapshot.Snapshot, of *action.Subject) { of.Check = "sg/node-egress" }, remedy.NotSo},
 		{"user data that names a proxy: not certain", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.UserData[0].Data = []byte("#!/bin/bash\nexport HTTPS_PROXY=http://proxy:3128\n")
-		}, action.NotCertain},
+		}, remedy.NotCertain},
 		{"a shared endpoint service may be there", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.Endpoints = snapshottest.EndpointsOnly().Endpoints
 			s.Cluster.EndpointPublic, s.Cluster.EndpointPrivate = false, true
-		}, action.NotSo},
+		}, remedy.NotSo},
 	})
-	want := &Plan{VPC: snapshottest.VPC, Table: newTable, Destination: "0.0.0.0/0", NAT: snapshottest.NAT, NATZone: snapshottest.Zone, Zones: []string{"us-west-2b"}, Subnets: []string{newSubnet}}
+	want := &remedy.AddNATRoute{VPC: snapshottest.VPC, Table: newTable, Destination: "0.0.0.0/0", NAT: snapshottest.NAT, NATZone: snapshottest.Zone, Zones: []string{"us-west-2b"}, Subnets: []string{newSubnet}}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
-	w := remedytest.Words(t, Remedy(), p)
+	w := remedytest.Words(t, p)
 	for _, text := range []struct{ got, want string }{
 		{w.Title, "Add 0.0.0.0/0 → nat-0a to rtb-0new"},
 		{w.Commands[0], "aws ec2 create-route --region us-west-2 --route-table-id rtb-0new --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0a"},
@@ -112,7 +113,7 @@ func TestBounds(t *testing.T) {
 		x.Routes = append(x.Routes, r)
 	}
 	remedytest.Refuses(t, Remedy(), noWayOut, checks.All(), []remedytest.Wrong{
-		{"the VPC is not among those read", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].ID = "vpc-0b" }, action.CouldNotLook},
+		{"the VPC is not among those read", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].ID = "vpc-0b" }, remedy.CouldNotLook},
 		{"a way into a peering that is gone", blackhole, LeadsElsewhere},
 		{"half a default route into a VPN that is gone", func(s *snapshot.Snapshot, _ *action.Subject) {
 			r := snapshottest.To("128.0.0.0/1", snapshot.ToVPNGateway, "vgw-0a")
@@ -198,10 +199,10 @@ func TestUnprovedSubnets(t *testing.T) {
 			t.Errorf("%s: %s: %s", test.name, no.Reason, no.Says)
 			continue
 		}
-		if got := Remedy().PersonDecides(*p); got != test.person {
+		if got := (remedy.Plan{Route: p}).PersonDecides(); got != test.person {
 			t.Errorf("%s: a person decides: %q, want %q", test.name, got, test.person)
 		}
-		if warned := strings.HasSuffix(remedytest.Words(t, Remedy(), p).Steps[0], "that the cluster launches nodes there is not proved."); warned != (test.person != "") {
+		if warned := strings.HasSuffix(remedytest.Words(t, p).Steps[0], "that the cluster launches nodes there is not proved."); warned != (test.person != "") {
 			t.Errorf("%s: the steps warn: %v", test.name, warned)
 		}
 	}
@@ -289,7 +290,7 @@ func TestServesWhatTheClusterLaunchesInto(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		more func(*snapshot.Snapshot)
-		want action.Reason // empty: planned
+		want remedy.Reason // empty: planned
 	}{
 		{"nothing", func(*snapshot.Snapshot) {}, ServesOthers},
 		{"a group without a tag", group(nil), ServesOthers},
@@ -306,7 +307,7 @@ func TestServesWhatTheClusterLaunchesInto(t *testing.T) {
 		case no != nil && no.Reason != test.want, no == nil && test.want != "":
 			t.Errorf("%s: planned %+v, refused %+v; want %q", test.name, p, no, test.want)
 		case no == nil:
-			want := &Plan{
+			want := &remedy.AddNATRoute{
 				VPC: snapshottest.VPC, Table: newTable, Destination: "0.0.0.0/0", NAT: snapshottest.NAT, NATZone: snapshottest.Zone,
 				Zones: []string{"us-west-2a", "us-west-2b"}, Subnets: []string{newSubnet, other},
 			}
@@ -380,11 +381,11 @@ func (r *routes) CreateRoute(_ context.Context, table, destination, nat string) 
 
 func TestDo(t *testing.T) {
 	var made routes
-	got := do(t.Context(), &made, Plan{VPC: "vpc-0a", Table: "rtb-0a", Destination: "0.0.0.0/0", NAT: "nat-0a"}, action.Place{}, "token")
+	got := do(t.Context(), &made, remedy.AddNATRoute{VPC: "vpc-0a", Table: "rtb-0a", Destination: "0.0.0.0/0", NAT: "nat-0a"}, remedy.Place{}, "token")
 	if diff := cmp.Diff(routes{"rtb-0a 0.0.0.0/0 nat-0a"}, made); diff != "" {
 		t.Errorf("made (-want +got):\n%s", diff)
 	}
-	want := action.Result{Status: action.Done, Changed: []string{"rtb-0a"}, Requests: []string{"r-1"}}
+	want := action.Result{Status: remedy.Done, Changed: []string{"rtb-0a"}, Requests: []string{"r-1"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
@@ -461,7 +462,7 @@ func TestChoosesTheZone(t *testing.T) {
 	if no != nil || p.NAT != "nat-0z" || p.NATZone != "us-west-2b" {
 		t.Fatalf("plan %+v, %+v", p, no)
 	}
-	if got, want := remedytest.Words(t, Remedy(), p).Cost, "NAT gateway: each GB through it is charged (about $0.045). Same zone: nothing more for crossing zones."; got != want {
+	if got, want := remedytest.Words(t, p).Cost, "NAT gateway: each GB through it is charged (about $0.045). Same zone: nothing more for crossing zones."; got != want {
 		t.Errorf("cost %q", got)
 	}
 	snapshottest.Table(s, newTable).Tags["aws:cloudformation:stack-name"] = "vpc"
@@ -473,16 +474,16 @@ func TestChoosesTheZone(t *testing.T) {
 // TestRouteWordsWithoutSubnets: what is not known leaves no empty brackets.
 func TestRouteWordsWithoutSubnets(t *testing.T) {
 	const begins = "Create the route 0.0.0.0/0 → nat-0aa4 in rtb-0cd2"
-	whole := Plan{VPC: "vpc-01", Table: "rtb-0cd2", Destination: "0.0.0.0/0", NAT: "nat-0aa4", Subnets: []string{"subnet-0ab1"}, Zones: []string{"us-west-2a"}}
-	for want, change := range map[string]func(*Plan){
-		", which subnet-0ab1 (us-west-2a) in vpc-01 uses.": func(*Plan) {},
-		", which subnet-0ab1 in vpc-01 uses.":              func(r *Plan) { r.Zones = nil },
-		" in vpc-01.":                                      func(r *Plan) { r.Subnets = nil },
-		".":                                                func(r *Plan) { r.Subnets, r.Zones, r.VPC = nil, nil, "" },
+	whole := remedy.AddNATRoute{VPC: "vpc-01", Table: "rtb-0cd2", Destination: "0.0.0.0/0", NAT: "nat-0aa4", Subnets: []string{"subnet-0ab1"}, Zones: []string{"us-west-2a"}}
+	for want, change := range map[string]func(*remedy.AddNATRoute){
+		", which subnet-0ab1 (us-west-2a) in vpc-01 uses.": func(*remedy.AddNATRoute) {},
+		", which subnet-0ab1 in vpc-01 uses.":              func(r *remedy.AddNATRoute) { r.Zones = nil },
+		" in vpc-01.":                                      func(r *remedy.AddNATRoute) { r.Subnets = nil },
+		".":                                                func(r *remedy.AddNATRoute) { r.Subnets, r.Zones, r.VPC = nil, nil, "" },
 	} {
 		r := whole
 		change(&r)
-		if got := words(r, action.Place{Region: remedytest.Region}).Steps[0]; got != begins+want {
+		if got := r.Words(remedy.Place{Region: remedytest.Region}).Steps[0]; got != begins+want {
 			t.Errorf("%q, want %q", got, begins+want)
 		}
 	}
@@ -494,43 +495,36 @@ func TestRefusesUnread(t *testing.T) {
 		snapshot.InternetGateways, snapshot.Endpoints, snapshot.Groups)
 }
 
-// The VPC is that of the table, which the operator must have named.
-func TestVPC(t *testing.T) {
-	if got := Remedy().VPC(Plan{VPC: "vpc-0a"}); got != "vpc-0a" {
-		t.Errorf("VPC %q, want vpc-0a", got)
-	}
-}
-
 func TestWords(t *testing.T) {
 	const each = "NAT gateway: each GB through it is charged (about $0.045)."
 	for _, test := range []struct {
 		name string
-		plan Plan
+		plan remedy.AddNATRoute
 		uses string // the end of the step
 		cost string
 	}{
-		{"one subnet, the gateway in its zone", Plan{NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: []string{"subnet-0a"}},
+		{"one subnet, the gateway in its zone", remedy.AddNATRoute{NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: []string{"subnet-0a"}},
 			"subnet-0a (us-west-2a) in vpc-0a uses.", each + " Same zone: nothing more for crossing zones."},
 		{"two subnets, the gateway in one of their zones",
-			Plan{NATZone: "us-west-2a", Zones: []string{"us-west-2a", "us-west-2b"}, Subnets: []string{"subnet-0a", "subnet-0b"}},
+			remedy.AddNATRoute{NATZone: "us-west-2a", Zones: []string{"us-west-2a", "us-west-2b"}, Subnets: []string{"subnet-0a", "subnet-0b"}},
 			"subnet-0a and subnet-0b (us-west-2a and us-west-2b) in vpc-0a use.",
 			each + " nat-0a is in us-west-2a: from us-west-2b each GB costs about $0.01 more each way, and they have no route to the internet while us-west-2a is down."},
 		{"the gateway in another zone, a stack's table",
-			Plan{NATZone: "us-west-2a", Zones: []string{"us-west-2b"}, Subnets: []string{"subnet-0b"}, ManagedBy: "CloudFormation stack vpc"},
+			remedy.AddNATRoute{NATZone: "us-west-2a", Zones: []string{"us-west-2b"}, Subnets: []string{"subnet-0b"}, ManagedBy: "CloudFormation stack vpc"},
 			"subnet-0b (us-west-2b) in vpc-0a uses.",
 			each + " nat-0a is in another zone (us-west-2a, not us-west-2b): each GB costs about $0.01 more each way, and there is no route to the internet while us-west-2a is down." +
 				" rtb-0a was made by CloudFormation stack vpc, which may take the route out again: add it there too."},
-		{"a regional gateway", Plan{Zones: []string{"us-west-2b"}, Subnets: []string{"subnet-0b"}}, "subnet-0b (us-west-2b) in vpc-0a uses.", each},
+		{"a regional gateway", remedy.AddNATRoute{Zones: []string{"us-west-2b"}, Subnets: []string{"subnet-0b"}}, "subnet-0b (us-west-2b) in vpc-0a uses.", each},
 	} {
 		test.plan.VPC, test.plan.Table, test.plan.Destination, test.plan.NAT = "vpc-0a", "rtb-0a", "0.0.0.0/0", "nat-0a"
-		want := action.Words{
+		want := remedy.Words{
 			Title:    "Add 0.0.0.0/0 → nat-0a to rtb-0a",
 			Steps:    []string{"Create the route 0.0.0.0/0 → nat-0a in rtb-0a, which " + test.uses},
 			Commands: []string{"aws ec2 create-route --region us-west-2 --route-table-id rtb-0a --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0a"},
 			Undo:     []string{"aws ec2 delete-route --region us-west-2 --route-table-id rtb-0a --destination-cidr-block 0.0.0.0/0"},
 			Cost:     test.cost,
 		}
-		if diff := cmp.Diff(want, words(test.plan, action.Place{Region: "us-west-2", Cluster: "prod"})); diff != "" {
+		if diff := cmp.Diff(want, test.plan.Words(remedy.Place{Region: "us-west-2", Cluster: "prod"})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
-	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/deleteleakedinterfaces"
+	"rollcall/shared/remedy/remedies"
 )
 
 // Client makes the calls of remedies.
@@ -34,7 +34,7 @@ type Client struct {
 }
 
 var (
-	_ remedy.Calls                 = Client{}
+	_ remedies.Calls               = Client{}
 	_ deleteleakedinterfaces.Calls = Interfaces{}
 )
 

@@ -20,14 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/call"
-	"rollcall/shared/remedy/coverzones"
-	"rollcall/shared/remedy/createaccessentry"
-	"rollcall/shared/remedy/deleteleakedinterfaces"
-	"rollcall/shared/remedy/openendpointsecuritygroup"
-	"rollcall/shared/remedy/replaceinstance"
+	"rollcall/shared/remedy/remedies"
 	"rollcall/stage/platform/wire"
 )
 
@@ -176,24 +170,24 @@ func TestOutcomes(t *testing.T) {
 
 // What was ended before AWS refused is said.
 func TestReplaceSaysHowFarItCame(t *testing.T) {
-	three := remedy.Plan{Replace: &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-1"}, {Instance: "i-2"}, {Instance: "i-3"}}}}
+	three := remedy.Plan{Replace: &remedy.ReplaceInstance{Instances: []remedy.Replaced{{Instance: "i-1"}, {Instance: "i-2"}, {Instance: "i-3"}}}}
 	n := 0
-	executor := remedy.Executor{Calls: Client{Instances: Instances{ender(func() (*autoscaling.TerminateInstanceInAutoScalingGroupOutput, error) {
+	executor := remedies.Executor{Calls: Client{Instances: Instances{ender(func() (*autoscaling.TerminateInstanceInAutoScalingGroupOutput, error) {
 		if n++; n < 3 {
 			return &autoscaling.TerminateInstanceInAutoScalingGroupOutput{}, nil
 		}
 		return nil, &smithy.GenericAPIError{Code: "ResourceContention", Message: "because"}
 	})}}}
 	got := executor.Do(t.Context(), three, "token")
-	if want := "2 of 3 instances were ended; then AWS said ResourceContention."; got.Says != want || got.Status != action.Partly || got.Reason != "ResourceContention" {
+	if want := "2 of 3 instances were ended; then AWS said ResourceContention."; got.Says != want || got.Status != remedy.Partly || got.Reason != "ResourceContention" {
 		t.Errorf("%+v, want %q", got, want)
 	}
-	refused := remedy.Executor{Calls: Client{Instances: Instances{silent{&smithy.GenericAPIError{Code: "ResourceContention", Message: "because"}}}}}.Do(t.Context(), three, "token")
-	if want := "Nothing was changed: AWS says ResourceContention: because"; refused.Says != want || refused.Status != action.Failed {
+	refused := remedies.Executor{Calls: Client{Instances: Instances{silent{&smithy.GenericAPIError{Code: "ResourceContention", Message: "because"}}}}}.Do(t.Context(), three, "token")
+	if want := "Nothing was changed: AWS says ResourceContention: because"; refused.Says != want || refused.Status != remedy.Failed {
 		t.Errorf("%+v, want %q", refused, want)
 	}
-	unknown := remedy.Executor{Calls: Client{Instances: Instances{silent{errors.New("cut off")}}}}.Do(t.Context(), three, "token")
-	if want := "No answer came that says whether it was done."; unknown.Says != want || unknown.Status != action.Uncertain {
+	unknown := remedies.Executor{Calls: Client{Instances: Instances{silent{errors.New("cut off")}}}}.Do(t.Context(), three, "token")
+	if want := "No answer came that says whether it was done."; unknown.Says != want || unknown.Status != remedy.Uncertain {
 		t.Errorf("%+v, want %q", unknown, want)
 	}
 }
@@ -224,7 +218,7 @@ func (a *account) ask(what string, values ...any) error {
 	return a.answer(len(a.asked))
 }
 
-func serve(t *testing.T, a *account) remedy.Executor {
+func serve(t *testing.T, a *account) remedies.Executor {
 	t.Helper()
 	s, err := wire.New(wire.Config{AnyIDs: true, Faults: wire.NoFaults{}})
 	if err != nil {
@@ -260,7 +254,7 @@ func serve(t *testing.T, a *account) remedy.Executor {
 	})
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
-	return remedy.Executor{Calls: New(aws.Config{Region: "us-west-2", BaseEndpoint: aws.String(h.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")})}
+	return remedies.Executor{Calls: New(aws.Config{Region: "us-west-2", BaseEndpoint: aws.String(h.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")})}
 }
 
 const role = "arn:aws:iam::123456789012:role/workers"
@@ -268,12 +262,12 @@ const role = "arn:aws:iam::123456789012:role/workers"
 // plans are one of each remedy, with what is asked of AWS for it.
 func plans() map[string]remedy.Plan {
 	return map[string]remedy.Plan{
-		"route rtb-1 0.0.0.0/0 nat-1":       {Route: &addnatroute.Plan{Table: "rtb-1", Destination: "0.0.0.0/0", NAT: "nat-1"}},
-		"open sg-1 tcp 443-443 sg-2":        {Open: &openendpointsecuritygroup.Plan{SecurityGroup: "sg-1", Port: 443, From: []string{"sg-2"}}},
-		"end i-1 false":                     {Replace: &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-1"}}}},
-		"group g 3":                         {Cover: &coverzones.Plan{Group: "g", From: 2, To: 3, Max: 3}},
-		"nodegroup prod n 3 token":          {Cluster: "prod", Cover: &coverzones.Plan{Nodegroup: "n", From: 2, To: 3, Max: 3}},
-		"entry prod " + role + " EC2_LINUX": {Cluster: "prod", Access: &createaccessentry.Plan{Principal: role, Type: "EC2_LINUX"}},
+		"route rtb-1 0.0.0.0/0 nat-1":       {Route: &remedy.AddNATRoute{Table: "rtb-1", Destination: "0.0.0.0/0", NAT: "nat-1"}},
+		"open sg-1 tcp 443-443 sg-2":        {Open: &remedy.OpenEndpointSecurityGroup{SecurityGroup: "sg-1", Port: 443, From: []string{"sg-2"}}},
+		"end i-1 false":                     {Replace: &remedy.ReplaceInstance{Instances: []remedy.Replaced{{Instance: "i-1"}}}},
+		"group g 3":                         {Cover: &remedy.CoverZones{Group: "g", From: 2, To: 3, Max: 3}},
+		"nodegroup prod n 3 token":          {Cluster: "prod", Cover: &remedy.CoverZones{Nodegroup: "n", From: 2, To: 3, Max: 3}},
+		"entry prod " + role + " EC2_LINUX": {Cluster: "prod", Access: &remedy.CreateAccessEntry{Principal: role, Type: "EC2_LINUX"}},
 	}
 }
 
@@ -281,7 +275,7 @@ func TestDo(t *testing.T) {
 	for want, p := range plans() {
 		a := &account{}
 		got := serve(t, a).Do(t.Context(), p, "token")
-		if got.Status != action.Done || len(got.Changed) != 1 || len(got.Requests) != 1 || len(a.asked) != 1 || a.asked[0] != want {
+		if got.Status != remedy.Done || len(got.Changed) != 1 || len(got.Requests) != 1 || len(a.asked) != 1 || a.asked[0] != want {
 			t.Errorf("%s: %+v, asked %q", want, got, a.asked)
 		}
 	}
@@ -293,20 +287,20 @@ func TestDoIsAnswered(t *testing.T) {
 	for _, test := range []struct {
 		code   string
 		status int
-		want   action.Status
+		want   remedy.Status
 	}{
-		{"UnauthorizedOperation", 403, action.Failed},
-		{"AccessDeniedException", 403, action.Failed},
-		{"RequestLimitExceeded", 503, action.Failed},
-		{"Throttling", 400, action.Failed},
-		{"RouteAlreadyExists", 400, action.Failed},
-		{"InvalidPermission.Duplicate", 400, action.Failed},
-		{"InvalidParameterValue", 400, action.Failed},
-		{"ValidationError", 400, action.Failed},
-		{"ScalingActivityInProgress", 400, action.Failed},
-		{"ResourceInUseException", 409, action.Failed},
-		{"InternalError", 500, action.Uncertain},
-		{"SomethingNew", 500, action.Uncertain},
+		{"UnauthorizedOperation", 403, remedy.Failed},
+		{"AccessDeniedException", 403, remedy.Failed},
+		{"RequestLimitExceeded", 503, remedy.Failed},
+		{"Throttling", 400, remedy.Failed},
+		{"RouteAlreadyExists", 400, remedy.Failed},
+		{"InvalidPermission.Duplicate", 400, remedy.Failed},
+		{"InvalidParameterValue", 400, remedy.Failed},
+		{"ValidationError", 400, remedy.Failed},
+		{"ScalingActivityInProgress", 400, remedy.Failed},
+		{"ResourceInUseException", 409, remedy.Failed},
+		{"InternalError", 500, remedy.Uncertain},
+		{"SomethingNew", 500, remedy.Uncertain},
 	} {
 		for what, p := range plans() {
 			a := &account{answer: func(int) error { return &wire.Error{Code: test.code, Message: "because", Status: test.status} }}
@@ -325,12 +319,12 @@ func TestDoWithoutAnswer(t *testing.T) {
 		"an empty answer": func(http.ResponseWriter, *http.Request) {},
 	} {
 		server := httptest.NewServer(handle)
-		executor := remedy.Executor{Calls: New(aws.Config{Region: "us-west-2", BaseEndpoint: aws.String(server.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")})}
+		executor := remedies.Executor{Calls: New(aws.Config{Region: "us-west-2", BaseEndpoint: aws.String(server.URL), Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")})}
 		for what, p := range plans() {
 			got := executor.Do(t.Context(), p, "token")
 			// An empty answer of a call whose answers hold nothing is one.
 			empty := name == "an empty answer" && !strings.HasPrefix(what, "route") && !strings.HasPrefix(what, "open")
-			if !empty && got.Status != action.Uncertain {
+			if !empty && got.Status != remedy.Uncertain {
 				t.Errorf("%s, %s: %+v", name, what, got)
 			}
 		}
@@ -344,16 +338,16 @@ func TestDoRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		plan   remedy.Plan
-		result action.Status
+		result remedy.Status
 		reason string
 	}{
-		{"nothing", remedy.Plan{}, action.Refused, "no-such-remedy"},
-		{"eni-cleanup's", remedy.Plan{Cleanup: &deleteleakedinterfaces.Plan{Interfaces: []string{"eni-1"}}}, action.Refused, "no-such-remedy"},
-		{"a lower count", remedy.Plan{Cover: &coverzones.Plan{Group: "g", From: 3, To: 2, Max: 5}}, action.Failed, "NotARaise"},
-		{"the same count", remedy.Plan{Cover: &coverzones.Plan{Group: "g", From: 3, To: 3, Max: 5}}, action.Failed, "NotARaise"},
-		{"over the maximum", remedy.Plan{Cover: &coverzones.Plan{Group: "g", From: 3, To: 6, Max: 5}}, action.Failed, "NotARaise"},
-		{"an entry of people", remedy.Plan{Cluster: "prod", Access: &createaccessentry.Plan{Principal: role, Type: "STANDARD"}}, action.Failed, "NotANodeType"},
-		{"an entry of any type", remedy.Plan{Cluster: "prod", Access: &createaccessentry.Plan{Principal: role}}, action.Failed, "NotANodeType"},
+		{"nothing", remedy.Plan{}, remedy.Refused, "no-such-remedy"},
+		{"eni-cleanup's", remedy.Plan{Cleanup: &remedy.DeleteLeakedInterfaces{Interfaces: []string{"eni-1"}}}, remedy.Refused, "no-such-remedy"},
+		{"a lower count", remedy.Plan{Cover: &remedy.CoverZones{Group: "g", From: 3, To: 2, Max: 5}}, remedy.Failed, "NotARaise"},
+		{"the same count", remedy.Plan{Cover: &remedy.CoverZones{Group: "g", From: 3, To: 3, Max: 5}}, remedy.Failed, "NotARaise"},
+		{"over the maximum", remedy.Plan{Cover: &remedy.CoverZones{Group: "g", From: 3, To: 6, Max: 5}}, remedy.Failed, "NotARaise"},
+		{"an entry of people", remedy.Plan{Cluster: "prod", Access: &remedy.CreateAccessEntry{Principal: role, Type: "STANDARD"}}, remedy.Failed, "NotANodeType"},
+		{"an entry of any type", remedy.Plan{Cluster: "prod", Access: &remedy.CreateAccessEntry{Principal: role}}, remedy.Failed, "NotANodeType"},
 	} {
 		a := &account{}
 		got := serve(t, a).Do(t.Context(), test.plan, "token")
@@ -365,8 +359,8 @@ func TestDoRefuses(t *testing.T) {
 
 // The first instance that AWS does not end stops the rest.
 func TestReplaceStops(t *testing.T) {
-	three := remedy.Plan{Replace: &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-1"}, {Instance: "i-2"}, {Instance: "i-3"}}}}
-	for status, want := range map[int]action.Status{400: action.Partly, 500: action.Uncertain} {
+	three := remedy.Plan{Replace: &remedy.ReplaceInstance{Instances: []remedy.Replaced{{Instance: "i-1"}, {Instance: "i-2"}, {Instance: "i-3"}}}}
+	for status, want := range map[int]remedy.Status{400: remedy.Partly, 500: remedy.Uncertain} {
 		a := &account{answer: func(n int) error {
 			if n < 2 {
 				return nil

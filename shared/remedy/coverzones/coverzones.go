@@ -4,11 +4,11 @@ package coverzones
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
@@ -17,32 +17,16 @@ import (
 )
 
 // Remedy is the remedy.
-func Remedy() action.Remedy[Plan, Calls] {
-	return action.Remedy[Plan, Calls]{
+func Remedy() action.Remedy[remedy.CoverZones, Calls] {
+	return action.Remedy[remedy.CoverZones, Calls]{
 		Name:    optin.CoverZones,
-		Cures:   "Volumes in a zone in which a nodegroup has no node.",
 		Sources: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.Groups, snapshot.Nodegroups, snapshot.Activities, snapshot.ZonalShifts, snapshot.AutoshiftsOf},
 		More:    action.More{GroupMembers: true},
-		Plan:    func(l action.Look) (*Plan, *action.Refusal) { return look{l}.plan() },
+		Plan:    func(l action.Look) (*remedy.CoverZones, *action.Refusal) { return look{l}.plan() },
 		Applied: applied,
-		Words:   words,
 		Do:      do,
 		Grants:  grants,
 	}
-}
-
-// Plan is a desired count to be raised.
-type Plan struct {
-	Nodegroup string `json:"nodegroup,omitempty"` // a managed nodegroup, or
-	Group     string `json:"group,omitempty"`     // an Auto Scaling group without one
-	From      int    `json:"from"`
-	To        int    `json:"to"`
-	Max       int    `json:"max"`
-	// Zones are those that it is to cover, Without those that have no node now.
-	Zones   []string `json:"zones,omitempty"`
-	Without []string `json:"without,omitempty"`
-	// Autoscaler tells that the cluster autoscaler sets the count too.
-	Autoscaler bool `json:"autoscaler,omitempty"`
 }
 
 // Calls are what the remedy asks of AWS.
@@ -56,7 +40,7 @@ type Calls interface {
 
 // do raises the count. It lowers none, and exceeds no maximum, whatever the plan
 // says.
-func do(ctx context.Context, calls Calls, p Plan, at action.Place, token string) action.Result {
+func do(ctx context.Context, calls Calls, p remedy.CoverZones, at remedy.Place, token string) action.Result {
 	name := p.Nodegroup + p.Group
 	switch {
 	case p.To <= p.From || p.To > p.Max:
@@ -81,12 +65,12 @@ func grants(o action.OptIn) []spec.Grant {
 
 // The reasons why a desired count is not raised.
 const (
-	NoGroup     action.Reason = "no-group"
-	OverMax     action.Reason = "over-max"
-	ZoneRefuses action.Reason = "zone-refuses"
-	ZoneShifted action.Reason = "zone-shifted"
+	NoGroup     remedy.Reason = "no-group"
+	OverMax     remedy.Reason = "over-max"
+	ZoneRefuses remedy.Reason = "zone-refuses"
+	ZoneShifted remedy.Reason = "zone-shifted"
 	// ZoneNotReached is that one more instance would come to another zone.
-	ZoneNotReached action.Reason = "zone-not-reached"
+	ZoneNotReached remedy.Reason = "zone-not-reached"
 )
 
 // refusedLately is for how long a refused launch speaks against a zone: one
@@ -99,7 +83,7 @@ type look struct{ action.Look }
 // plan plans the desired count that puts an instance into each zone of a
 // group: Auto Scaling launches where the group has the fewest, so as many more
 // as there are zones without one are enough.
-func (l look) plan() (*Plan, *action.Refusal) {
+func (l look) plan() (*remedy.CoverZones, *action.Refusal) {
 	g, n, no := l.group()
 	if no != nil {
 		return nil, no
@@ -108,7 +92,7 @@ func (l look) plan() (*Plan, *action.Refusal) {
 	if no != nil {
 		return nil, no
 	}
-	c := &Plan{
+	c := &remedy.CoverZones{
 		From: g.Desired, To: g.Desired + len(without), Max: g.Max, Zones: zones, Without: without,
 		Autoscaler: g.Tags["k8s.io/cluster-autoscaler/enabled"] != "",
 	}
@@ -125,7 +109,7 @@ func (l look) plan() (*Plan, *action.Refusal) {
 		return nil, no
 	}
 	if !slices.ContainsFunc(l.Covered(), func(zone string) bool { return slices.Contains(without, zone) }) {
-		return nil, action.Refuse(ZoneNotReached, "%s would launch in %s, which is not where a node is missing.", name, action.And(without))
+		return nil, action.Refuse(ZoneNotReached, "%s would launch in %s, which is not where a node is missing.", name, remedy.And(without))
 	}
 	return c, nil
 }
@@ -147,9 +131,9 @@ func (l look) group() (snapshot.Group, *snapshot.Nodegroup, *action.Refusal) {
 		n := l.Snapshot.Nodegroups[i]
 		switch {
 		case n.Cluster != "" && n.Cluster != l.Subject.Cluster:
-			return snapshot.Group{}, nil, action.Refuse(action.OtherCluster, "%s is a nodegroup of %s.", n.Name, n.Cluster)
+			return snapshot.Group{}, nil, action.Refuse(remedy.OtherCluster, "%s is a nodegroup of %s.", n.Name, n.Cluster)
 		case n.Status != "ACTIVE":
-			return snapshot.Group{}, nil, action.Refuse(action.AnotherChange, "Nodegroup %s is %s.", n.Name, n.Status)
+			return snapshot.Group{}, nil, action.Refuse(remedy.AnotherChange, "Nodegroup %s is %s.", n.Name, n.Status)
 		case len(n.Groups) != 1:
 			return snapshot.Group{}, nil, action.Refuse(NoGroup, "Nodegroup %s has %d Auto Scaling groups.", n.Name, len(n.Groups))
 		}
@@ -163,11 +147,11 @@ func (l look) group() (snapshot.Group, *snapshot.Nodegroup, *action.Refusal) {
 	managed := g.Tags["eks:nodegroup-name"]
 	switch {
 	case g.Tags[action.ClusterTag(l.Subject.Cluster)] != "owned":
-		return snapshot.Group{}, nil, action.Refuse(action.OtherCluster, "%s is not tagged as owned by %s.", g.Name, l.Subject.Cluster)
+		return snapshot.Group{}, nil, action.Refuse(remedy.OtherCluster, "%s is not tagged as owned by %s.", g.Name, l.Subject.Cluster)
 	case nodegroup == nil && managed != "":
 		return snapshot.Group{}, nil, action.Missing(snapshot.Nodegroups, managed+" is not among them")
 	case nodegroup != nil && nodegroup.Desired != g.Desired:
-		return snapshot.Group{}, nil, action.Refuse(action.GroupScales, "EKS says that %s wants %d instances, its group says %d.", nodegroup.Name, nodegroup.Desired, g.Desired)
+		return snapshot.Group{}, nil, action.Refuse(remedy.GroupScales, "EKS says that %s wants %d instances, its group says %d.", nodegroup.Name, nodegroup.Desired, g.Desired)
 	}
 	return g, nodegroup, l.quiet(g)
 }
@@ -176,21 +160,21 @@ func (l look) group() (snapshot.Group, *snapshot.Nodegroup, *action.Refusal) {
 func (l look) quiet(g snapshot.Group) *action.Refusal {
 	for _, p := range g.Suspended {
 		if slices.Contains([]string{"Launch", "AZRebalance"}, p.Process) {
-			return action.Refuse(action.Suspended, "The process %s of %s is suspended: it would not launch, or not by zone.", p.Process, g.Name)
+			return action.Refuse(remedy.Suspended, "The process %s of %s is suspended: it would not launch, or not by zone.", p.Process, g.Name)
 		}
 	}
 	for _, m := range g.Instances {
 		if m.Lifecycle != "InService" {
-			return action.Refuse(action.GroupScales, "%s is %s in %s: it is changing already.", m.ID, m.Lifecycle, g.Name)
+			return action.Refuse(remedy.GroupScales, "%s is %s in %s: it is changing already.", m.ID, m.Lifecycle, g.Name)
 		}
 	}
 	if len(g.Instances) != g.Desired {
-		return action.Refuse(action.GroupScales, "%s has %d instances and wants %d: it is changing already.", g.Name, len(g.Instances), g.Desired)
+		return action.Refuse(remedy.GroupScales, "%s has %d instances and wants %d: it is changing already.", g.Name, len(g.Instances), g.Desired)
 	}
 	for _, a := range l.Snapshot.Activities {
 		// An instance refresh too is at work through activities.
 		if a.Group == g.Name && a.Ended.IsZero() && a.Status != "Successful" && a.Status != "Failed" && a.Status != "Cancelled" {
-			return action.Refuse(action.AnotherChange, "%s has an activity in progress: %s.", g.Name, a.About)
+			return action.Refuse(remedy.AnotherChange, "%s has an activity in progress: %s.", g.Name, a.About)
 		}
 	}
 	return nil
@@ -217,7 +201,7 @@ func (l look) zonesOf(g snapshot.Group) (zones, without []string, _ *action.Refu
 		without = slices.DeleteFunc(without, func(zone string) bool { return zone == l.Snapshot.Instances[i].Zone })
 	}
 	if len(without) == 0 {
-		return nil, nil, action.Refuse(action.NothingToDo, "%s has an instance in each of its zones.", g.Name)
+		return nil, nil, action.Refuse(remedy.NothingToDo, "%s has an instance in each of its zones.", g.Name)
 	}
 	for _, zone := range without {
 		switch {
@@ -236,33 +220,8 @@ func (l look) zonesOf(g snapshot.Group) (zones, without []string, _ *action.Refu
 	return zones, without, nil
 }
 
-func applied(c Plan, s *snapshot.Snapshot) (done, known bool) {
+func applied(c remedy.CoverZones, s *snapshot.Snapshot) (done, known bool) {
 	return slices.ContainsFunc(s.Groups, func(g snapshot.Group) bool {
 		return (g.Name == c.Group || c.Nodegroup != "" && g.Tags["eks:nodegroup-name"] == c.Nodegroup) && g.Desired >= c.To
 	}), s.Has(snapshot.Groups)
-}
-
-func words(c Plan, at action.Place) action.Words {
-	name := c.Group
-	command := func(n int) string {
-		return at.AWS("autoscaling set-desired-capacity", "--auto-scaling-group-name", c.Group, "--desired-capacity", n)
-	}
-	if c.Nodegroup != "" {
-		name = c.Nodegroup
-		command = func(n int) string {
-			return at.AWS("eks update-nodegroup-config", "--cluster-name", at.Cluster, "--nodegroup-name", c.Nodegroup, "--scaling-config", fmt.Sprintf("desiredSize=%d", n))
-		}
-	}
-	w := action.Words{
-		Title:    fmt.Sprintf("Raise %s from %d to %d nodes", name, c.From, c.To),
-		Steps:    []string{fmt.Sprintf("Set the desired count of %s from %d to %d (maximum %d): Auto Scaling launches in the zones that have the fewest, so in %s.", name, c.From, c.To, c.Max, action.And(c.Without))},
-		Change:   fmt.Sprintf("desired %d → %d", c.From, c.To),
-		Commands: []string{command(c.To)},
-		Undo:     []string{command(c.From)},
-		Cost:     fmt.Sprintf("%s more, as long as it stays so.", action.Count(c.To-c.From, "instance")),
-	}
-	if c.Autoscaler {
-		w.Cost += " The cluster autoscaler may take it back when a node is idle: give each zone a group of its own, or set its balance-similar-node-groups."
-	}
-	return w
 }

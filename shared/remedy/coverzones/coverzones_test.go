@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/remedytest"
@@ -25,19 +26,19 @@ func TestWrongTargets(t *testing.T) {
 		{"two nodegroups are named", func(_ *snapshot.Snapshot, of *action.Subject) { of.Nodegroups = append(of.Nodegroups, "other") }, NoGroup},
 		{"Karpenter's node pool", func(_ *snapshot.Snapshot, of *action.Subject) { of.Nodegroups = []string{"default"} }, NoGroup},
 		{"a nodegroup of two groups", nodegroup(func(n *snapshot.Nodegroup) { n.Groups = append(n.Groups, "eks-2") }), NoGroup},
-		{"another cluster's nodegroup", nodegroup(func(n *snapshot.Nodegroup) { n.Cluster = "dev" }), action.OtherCluster},
-		{"another cluster's group", asg(func(g *snapshot.Group) { delete(g.Tags, "kubernetes.io/cluster/prod") }), action.OtherCluster},
-		{"an update", nodegroup(func(n *snapshot.Nodegroup) { n.Status = "UPDATING" }), action.AnotherChange},
-		{"a degraded nodegroup", nodegroup(func(n *snapshot.Nodegroup) { n.Status = "DEGRADED" }), action.AnotherChange},
-		{"EKS and Auto Scaling disagree", nodegroup(func(n *snapshot.Nodegroup) { n.Desired = 3 }), action.GroupScales},
-		{"Launch is suspended", remedytest.Suspended("Launch"), action.Suspended},
-		{"AZRebalance is suspended", remedytest.Suspended("AZRebalance"), action.Suspended},
-		{"an instance is on its way", remedytest.Member(func(m *snapshot.GroupInstance) { m.Lifecycle = "Pending" }), action.GroupScales},
-		{"an instance ends", remedytest.Member(func(m *snapshot.GroupInstance) { m.Lifecycle = "Terminating" }), action.GroupScales},
-		{"an instance is missing", asg(func(g *snapshot.Group) { g.Instances = g.Instances[:1] }), action.GroupScales},
+		{"another cluster's nodegroup", nodegroup(func(n *snapshot.Nodegroup) { n.Cluster = "dev" }), remedy.OtherCluster},
+		{"another cluster's group", asg(func(g *snapshot.Group) { delete(g.Tags, "kubernetes.io/cluster/prod") }), remedy.OtherCluster},
+		{"an update", nodegroup(func(n *snapshot.Nodegroup) { n.Status = "UPDATING" }), remedy.AnotherChange},
+		{"a degraded nodegroup", nodegroup(func(n *snapshot.Nodegroup) { n.Status = "DEGRADED" }), remedy.AnotherChange},
+		{"EKS and Auto Scaling disagree", nodegroup(func(n *snapshot.Nodegroup) { n.Desired = 3 }), remedy.GroupScales},
+		{"Launch is suspended", remedytest.Suspended("Launch"), remedy.Suspended},
+		{"AZRebalance is suspended", remedytest.Suspended("AZRebalance"), remedy.Suspended},
+		{"an instance is on its way", remedytest.Member(func(m *snapshot.GroupInstance) { m.Lifecycle = "Pending" }), remedy.GroupScales},
+		{"an instance ends", remedytest.Member(func(m *snapshot.GroupInstance) { m.Lifecycle = "Terminating" }), remedy.GroupScales},
+		{"an instance is missing", asg(func(g *snapshot.Group) { g.Instances = g.Instances[:1] }), remedy.GroupScales},
 		{"an instance refresh", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.Activities = []snapshot.Activity{{Group: "eks-workers", Status: "InProgress", About: "Terminating EC2 instance: i-0"}}
-		}, action.AnotherChange},
+		}, remedy.AnotherChange},
 		{"the zone refused a launch", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.Activities = []snapshot.Activity{{Group: "eks-workers", Status: "Failed", Zone: "us-west-2c", Started: s.Time.Add(-10 * time.Minute), Ended: s.Time}}
 		}, ZoneRefuses},
@@ -50,18 +51,18 @@ func TestWrongTargets(t *testing.T) {
 			s.Nodegroups, of.Nodegroups = nil, []string{"eks-workers"}
 			delete(s.Groups[0].Tags, "eks:nodegroup-name")
 		}, ZoneShifted},
-		{"every zone has one", asg(func(g *snapshot.Group) { g.Subnets = g.Subnets[:2] }), action.NothingToDo},
-		{"a subnet was not read", asg(func(g *snapshot.Group) { g.Subnets = append(g.Subnets, "subnet-0x") }), action.CouldNotLook},
-		{"an instance was not read", remedytest.Instance(func(i *snapshot.Instance) { i.ID = "i-0x" }), action.CouldNotLook},
+		{"every zone has one", asg(func(g *snapshot.Group) { g.Subnets = g.Subnets[:2] }), remedy.NothingToDo},
+		{"a subnet was not read", asg(func(g *snapshot.Group) { g.Subnets = append(g.Subnets, "subnet-0x") }), remedy.CouldNotLook},
+		{"an instance was not read", remedytest.Instance(func(i *snapshot.Instance) { i.ID = "i-0x" }), remedy.CouldNotLook},
 		{"the maximum is two", nodegroup(func(n *snapshot.Nodegroup) { n.Max = 2 }), OverMax},
 		{"the group's maximum is two", asg(func(g *snapshot.Group) { g.Max = 2 }), OverMax},
-		{"another check", func(_ *snapshot.Snapshot, of *action.Subject) { of.Check = "zone/impaired" }, action.NotSo},
+		{"another check", func(_ *snapshot.Snapshot, of *action.Subject) { of.Check = "zone/impaired" }, remedy.NotSo},
 	})
-	want := &Plan{Nodegroup: "workers", From: 2, To: 3, Max: 3, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2c"}}
+	want := &remedy.CoverZones{Nodegroup: "workers", From: 2, To: 3, Max: 3, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2c"}}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
-	w := remedytest.Words(t, Remedy(), p)
+	w := remedytest.Words(t, p)
 	if got, want := w.Undo[0], "aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=2"; got != want {
 		t.Errorf("undo %s", got)
 	}
@@ -81,12 +82,12 @@ func TestBounds(t *testing.T) {
 	}
 	found := remedytest.Saying(gap, gapAt("us-west-2c"))
 	remedytest.Refuses(t, Remedy(), threeZones, found, []remedytest.Wrong{
-		{"the zone of a subnet is not known", func(s *snapshot.Snapshot, _ *action.Subject) { s.Subnets[len(s.Subnets)-1].Zone = "" }, action.CouldNotLook},
-		{"the zone of an instance is not known", remedytest.Instance(func(i *snapshot.Instance) { i.Zone = "" }), action.CouldNotLook},
+		{"the zone of a subnet is not known", func(s *snapshot.Snapshot, _ *action.Subject) { s.Subnets[len(s.Subnets)-1].Zone = "" }, remedy.CouldNotLook},
+		{"the zone of an instance is not known", remedytest.Instance(func(i *snapshot.Instance) { i.Zone = "" }), remedy.CouldNotLook},
 		{"the group is a nodegroup's that was not read", func(s *snapshot.Snapshot, of *action.Subject) {
 			s.Nodegroups, of.Nodegroups = nil, []string{"eks-workers"}
-		}, action.CouldNotLook},
-		{"an activity without a known status", activity(snapshot.Activity{Status: "Wobbling"}), action.AnotherChange},
+		}, remedy.CouldNotLook},
+		{"an activity without a known status", activity(snapshot.Activity{Status: "Wobbling"}), remedy.AnotherChange},
 	})
 	end := snapshottest.Now()
 	remedytest.Allows(t, Remedy(), threeZones, found, []remedytest.Harmless{
@@ -136,13 +137,13 @@ func TestTheResourceIsTheGroup(t *testing.T) {
 	for _, test := range []struct {
 		name, resource string
 		more           func(*snapshot.Snapshot)
-		want           Plan
+		want           remedy.CoverZones
 	}{
-		{"a nodegroup", "workers", func(*snapshot.Snapshot) {}, Plan{Nodegroup: "workers"}},
+		{"a nodegroup", "workers", func(*snapshot.Snapshot) {}, remedy.CoverZones{Nodegroup: "workers"}},
 		{"a group of one's own", "eks-workers", func(s *snapshot.Snapshot) {
 			s.Nodegroups = nil
 			delete(s.Groups[0].Tags, "eks:nodegroup-name")
-		}, Plan{Group: "eks-workers"}},
+		}, remedy.CoverZones{Group: "eks-workers"}},
 	} {
 		s, of := threeZones()
 		test.more(s)
@@ -174,11 +175,11 @@ func TestApplied(t *testing.T) {
 	remedytest.Applied(t, Remedy(), threeZones, snapshot.Groups, func(s *snapshot.Snapshot) { s.Groups[0].Desired = 3 }, func(s *snapshot.Snapshot) {
 		s.Groups = append(s.Groups, snapshot.Group{Name: "eks-other", Desired: 3, Tags: map[string]string{"eks:nodegroup-name": "other"}})
 	}, remedytest.Saying(gap, gapAt("us-west-2c"))...)
-	ofGroup, ofNodegroup := Plan{Group: "eks-a", To: 3}, Plan{Nodegroup: "a", To: 3}
+	ofGroup, ofNodegroup := remedy.CoverZones{Group: "eks-a", To: 3}, remedy.CoverZones{Nodegroup: "a", To: 3}
 	managed := map[string]string{"eks:nodegroup-name": "a"}
 	for _, test := range []struct {
 		name string
-		plan Plan
+		plan remedy.CoverZones
 		is   snapshot.Group
 		want bool
 	}{
@@ -212,17 +213,17 @@ func (c *counted) SetDesiredSize(_ context.Context, cluster, nodegroup string, d
 
 // What would lower or exceed is not asked of AWS, whatever the plan says.
 func TestDoRefuses(t *testing.T) {
-	for name, p := range map[string]Plan{
+	for name, p := range map[string]remedy.CoverZones{
 		"a lower count":      {From: 3, To: 2, Max: 5},
 		"the same count":     {From: 3, To: 3, Max: 5},
 		"over the maximum":   {From: 3, To: 6, Max: 5},
 		"no count":           {},
 		"less than no count": {From: 0, To: -1, Max: 5},
 	} {
-		for _, of := range []func(*Plan){func(p *Plan) { p.Group = "g" }, func(p *Plan) { p.Nodegroup = "n" }} {
+		for _, of := range []func(*remedy.CoverZones){func(p *remedy.CoverZones) { p.Group = "g" }, func(p *remedy.CoverZones) { p.Nodegroup = "n" }} {
 			of(&p)
 			var c counted
-			if got := do(t.Context(), &c, p, action.Place{Cluster: "prod"}, "token"); got.Status != action.Failed || got.Reason != "NotARaise" || len(got.Changed) != 0 || len(c) != 0 {
+			if got := do(t.Context(), &c, p, remedy.Place{Cluster: "prod"}, "token"); got.Status != remedy.Failed || got.Reason != "NotARaise" || len(got.Changed) != 0 || len(c) != 0 {
 				t.Errorf("%s: %+v after %q, want NotARaise after no call", name, got, c)
 			}
 		}
@@ -233,19 +234,19 @@ func TestDoRefuses(t *testing.T) {
 // the maximum.
 func TestDo(t *testing.T) {
 	for _, test := range []struct {
-		plan Plan
+		plan remedy.CoverZones
 		id   string
 		want counted
 	}{
-		{Plan{Group: "g", From: 2, To: 3, Max: 3}, "g", counted{"group g: 3"}},
-		{Plan{Nodegroup: "n", From: 2, To: 4, Max: 9}, "n", counted{"nodegroup n of prod: 4, token"}},
+		{remedy.CoverZones{Group: "g", From: 2, To: 3, Max: 3}, "g", counted{"group g: 3"}},
+		{remedy.CoverZones{Nodegroup: "n", From: 2, To: 4, Max: 9}, "n", counted{"nodegroup n of prod: 4, token"}},
 	} {
 		var c counted
-		got := do(t.Context(), &c, test.plan, action.Place{Region: "us-west-2", Cluster: "prod"}, "token")
+		got := do(t.Context(), &c, test.plan, remedy.Place{Region: "us-west-2", Cluster: "prod"}, "token")
 		if diff := cmp.Diff(test.want, c); diff != "" {
 			t.Errorf("%s: calls (-want +got):\n%s", test.id, diff)
 		}
-		want := action.Result{Status: action.Done, Changed: []string{test.id}, Requests: []string{"r-1"}}
+		want := action.Result{Status: remedy.Done, Changed: []string{test.id}, Requests: []string{"r-1"}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: result (-want +got):\n%s", test.id, diff)
 		}
@@ -332,7 +333,7 @@ func TestShiftsElsewhere(t *testing.T) {
 // A gap may be a hint only: raising a count within its bounds is worth that. An
 // advice is not.
 func TestWithoutCertainty(t *testing.T) {
-	for confidence, want := range map[checks.Confidence]action.Reason{checks.Certain: "", checks.Likely: "", checks.Possible: action.NotCertain, checks.Advice: action.NotCertain} {
+	for confidence, want := range map[checks.Confidence]remedy.Reason{checks.Certain: "", checks.Likely: "", checks.Possible: remedy.NotCertain, checks.Advice: remedy.NotCertain} {
 		s, of := threeZones()
 		_, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(gap, checks.Finding{Outcome: checks.Fail, Resource: "vol-0a", Covers: []string{"us-west-2c"}, Confidence: confidence}))
 		if (no == nil) != (want == "") || no != nil && no.Reason != want {
@@ -341,7 +342,7 @@ func TestWithoutCertainty(t *testing.T) {
 	}
 	s, of := threeZones()
 	blocked := []snapshot.Failure{{Source: snapshot.Nodes, Reason: snapshot.Denied}}
-	if _, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(gap, checks.Finding{Outcome: checks.Unknown, Resource: "prod", Blocked: blocked})); no == nil || no.Reason != action.CouldNotLook {
+	if _, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(gap, checks.Finding{Outcome: checks.Unknown, Resource: "prod", Blocked: blocked})); no == nil || no.Reason != remedy.CouldNotLook {
 		t.Errorf("unknown: %+v", no)
 	}
 }
@@ -360,11 +361,11 @@ func TestOfAGroup(t *testing.T) {
 	if no != nil {
 		t.Fatal(no.Says)
 	}
-	want := &Plan{Group: "eks-workers", From: 2, To: 4, Max: 9, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2b", "us-west-2c"}, Autoscaler: true}
+	want := &remedy.CoverZones{Group: "eks-workers", From: 2, To: 4, Max: 9, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2b", "us-west-2c"}, Autoscaler: true}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
-	remedytest.Words(t, Remedy(), p)
+	remedytest.Words(t, p)
 }
 
 // TestCoverAgreesWithTheCheck: what the check tells a person to paste and what
@@ -401,8 +402,8 @@ func TestCoverAgreesWithTheCheck(t *testing.T) {
 					}
 					continue
 				}
-				if command != remedytest.Words(t, Remedy(), p).Commands[0] {
-					t.Errorf("%v, room %d: the check says %q, the plan %q", counts, spare, command, remedytest.Words(t, Remedy(), p).Commands[0])
+				if command != remedytest.Words(t, p).Commands[0] {
+					t.Errorf("%v, room %d: the check says %q, the plan %q", counts, spare, command, remedytest.Words(t, p).Commands[0])
 				}
 				if lie := balanced(counts, p.To); slices.Contains(lie, 0) {
 					t.Errorf("%v: %d instances lie as %v", counts, p.To, lie)
@@ -488,10 +489,10 @@ func TestReadsAllMembers(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	for _, test := range []struct {
-		plan Plan
-		want action.Words
+		plan remedy.CoverZones
+		want remedy.Words
 	}{
-		{Plan{Nodegroup: "workers", From: 2, To: 3, Max: 9, Without: []string{"us-west-2c"}}, action.Words{
+		{remedy.CoverZones{Nodegroup: "workers", From: 2, To: 3, Max: 9, Without: []string{"us-west-2c"}}, remedy.Words{
 			Title:    "Raise workers from 2 to 3 nodes",
 			Steps:    []string{"Set the desired count of workers from 2 to 3 (maximum 9): Auto Scaling launches in the zones that have the fewest, so in us-west-2c."},
 			Change:   "desired 2 → 3",
@@ -499,7 +500,7 @@ func TestWords(t *testing.T) {
 			Undo:     []string{"aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=2"},
 			Cost:     "1 instance more, as long as it stays so.",
 		}},
-		{Plan{Group: "eks-a", From: 2, To: 4, Max: 4, Without: []string{"us-west-2b", "us-west-2c"}, Autoscaler: true}, action.Words{
+		{remedy.CoverZones{Group: "eks-a", From: 2, To: 4, Max: 4, Without: []string{"us-west-2b", "us-west-2c"}, Autoscaler: true}, remedy.Words{
 			Title:    "Raise eks-a from 2 to 4 nodes",
 			Steps:    []string{"Set the desired count of eks-a from 2 to 4 (maximum 4): Auto Scaling launches in the zones that have the fewest, so in us-west-2b and us-west-2c."},
 			Change:   "desired 2 → 4",
@@ -509,7 +510,7 @@ func TestWords(t *testing.T) {
 				"give each zone a group of its own, or set its balance-similar-node-groups.",
 		}},
 	} {
-		if diff := cmp.Diff(test.want, words(test.plan, action.Place{Region: "us-west-2", Cluster: "prod"})); diff != "" {
+		if diff := cmp.Diff(test.want, test.plan.Words(remedy.Place{Region: "us-west-2", Cluster: "prod"})); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", test.plan, diff)
 		}
 	}

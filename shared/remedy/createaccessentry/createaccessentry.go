@@ -4,12 +4,12 @@ package createaccessentry
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"rollcall/shared/access/awsauth"
 	"rollcall/shared/checks"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
@@ -18,31 +18,16 @@ import (
 )
 
 // Remedy is the remedy.
-func Remedy() action.Remedy[Plan, Calls] {
-	return action.Remedy[Plan, Calls]{
-		Name:          optin.CreateAccessEntry,
-		Cures:         "Nodes whose role the cluster does not know.",
-		Sources:       []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Access, snapshot.Groups, snapshot.Nodegroups},
-		Uses:          []snapshot.Source{snapshot.NodeClaimsOf},
-		Plan:          func(l action.Look) (*Plan, *action.Refusal) { return look{l}.plan() },
-		PersonDecides: personDecides,
-		Applied:       applied,
-		Words:         words,
-		Do:            do,
-		Grants:        grants,
+func Remedy() action.Remedy[remedy.CreateAccessEntry, Calls] {
+	return action.Remedy[remedy.CreateAccessEntry, Calls]{
+		Name:    optin.CreateAccessEntry,
+		Sources: []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Access, snapshot.Groups, snapshot.Nodegroups},
+		Uses:    []snapshot.Source{snapshot.NodeClaimsOf},
+		Plan:    func(l action.Look) (*remedy.CreateAccessEntry, *action.Refusal) { return look{l}.plan() },
+		Applied: applied,
+		Do:      do,
+		Grants:  grants,
 	}
-}
-
-// Plan is an access entry to be made for the role of nodes.
-type Plan struct {
-	Principal string `json:"principal"` // a role's ARN
-	Type      string `json:"type"`      // EC2_LINUX or EC2_WINDOWS
-	// LaunchedBy is what of the cluster launched the instances that have the role:
-	// "nodegroup workers", "Auto Scaling group a", "NodePool default".
-	LaunchedBy []string `json:"launchedBy,omitempty"`
-	// Tagged tells that of some of them tags alone say so, which whoever may start
-	// an instance may set: a person decides, whatever the policy.
-	Tagged bool `json:"tagged,omitempty"`
 }
 
 // Calls are what the remedy asks of AWS.
@@ -54,7 +39,7 @@ type Calls interface {
 
 // do makes an entry of a type for nodes; of no other type, whatever the plan
 // says.
-func do(ctx context.Context, calls Calls, p Plan, at action.Place, token string) action.Result {
+func do(ctx context.Context, calls Calls, p remedy.CreateAccessEntry, at remedy.Place, token string) action.Result {
 	if p.Type != "EC2_LINUX" && p.Type != "EC2_WINDOWS" {
 		return action.One(p.Principal, call.NotAsked("NotANodeType", p.Type+" is no type for nodes"))
 	}
@@ -108,13 +93,13 @@ func upTo(list []string, most int) [][]string {
 
 // The reasons why no access entry is made.
 const (
-	NotARole    action.Reason = "not-a-node-role"
-	WrongMode   action.Reason = "authentication-mode"
-	Mapped      action.Reason = "mapped-already"
-	MixedNodes  action.Reason = "mixed-nodes"
-	ClusterRole action.Reason = "cluster-role"
+	NotARole    remedy.Reason = "not-a-node-role"
+	WrongMode   remedy.Reason = "authentication-mode"
+	Mapped      remedy.Reason = "mapped-already"
+	MixedNodes  remedy.Reason = "mixed-nodes"
+	ClusterRole remedy.Reason = "cluster-role"
 	// RoleNotNamed: the operator has not named the role (setting remedyRoles).
-	RoleNotNamed action.Reason = "role-not-opted-in"
+	RoleNotNamed remedy.Reason = "role-not-opted-in"
 )
 
 // look is one look at the world, for this remedy.
@@ -122,7 +107,7 @@ type look struct{ action.Look }
 
 // plan plans an access entry for the role of instances that the cluster does
 // not know: of a type that makes nodes of them, and nothing else.
-func (l look) plan() (*Plan, *action.Refusal) {
+func (l look) plan() (*remedy.CreateAccessEntry, *action.Refusal) {
 	role := l.Subject.Resource
 	if no := l.nodeRole(role); no != nil {
 		return nil, no
@@ -152,7 +137,7 @@ func (l look) nodeRole(role string) *action.Refusal {
 	name := parts[5][strings.LastIndexByte(parts[5], '/')+1:]
 	switch {
 	case parts[1] != l.Snapshot.Partition || parts[4] != l.Snapshot.Account:
-		return action.Refuse(action.OtherAccount, "%s is not of this account.", role)
+		return action.Refuse(remedy.OtherAccount, "%s is not of this account.", role)
 	case strings.HasPrefix(parts[5], "role/aws-service-role/"), strings.HasPrefix(parts[5], "role/service-role/aws-"), strings.HasPrefix(name, "AWSServiceRoleFor"):
 		return action.Refuse(NotARole, "%s is a service's own role.", role)
 	case strings.HasPrefix(parts[5], "role/aws-reserved/"), strings.HasPrefix(name, "AWSReservedSSO_"):
@@ -172,7 +157,7 @@ func (l look) unknownTo(role string) *action.Refusal {
 		return action.Refuse(WrongMode, "%s has the authentication mode %q, in which access entries do not count.", l.Subject.Cluster, mode)
 	}
 	if slices.ContainsFunc(l.Snapshot.Principals, same) || slices.ContainsFunc(l.Snapshot.AccessEntries, func(e snapshot.AccessEntry) bool { return same(e.Principal) }) {
-		return action.Refuse(action.AlreadyThere, "There is an access entry for %s.", role)
+		return action.Refuse(remedy.AlreadyThere, "There is an access entry for %s.", role)
 	}
 	if f, lacks := l.Snapshot.Lacks(snapshot.Access, role); lacks && f.Code != "ResourceNotFoundException" {
 		return action.Unread(f)
@@ -204,8 +189,8 @@ func (l look) unknownTo(role string) *action.Refusal {
 // entryOf is the entry for the instances of the incident, all of which must
 // have been launched by this cluster, have the role, and run the same kind of
 // system.
-func (l look) entryOf(role string) (Plan, *action.Refusal) {
-	a := Plan{Principal: role}
+func (l look) entryOf(role string) (remedy.CreateAccessEntry, *action.Refusal) {
+	a := remedy.CreateAccessEntry{Principal: role}
 	for _, in := range l.Snapshot.Instances {
 		if !slices.Contains(l.Subject.Covers, in.ID) || in.Ended() {
 			continue
@@ -214,24 +199,24 @@ func (l look) entryOf(role string) (Plan, *action.Refusal) {
 		p := slices.IndexFunc(l.Snapshot.Profiles, func(p snapshot.Profile) bool { return p.ARN == in.Profile })
 		switch {
 		case !tagged:
-			return Plan{}, action.Refuse(action.OtherCluster, "%s is not tagged as %s's.", in.ID, l.Subject.Cluster)
+			return remedy.CreateAccessEntry{}, action.Refuse(remedy.OtherCluster, "%s is not tagged as %s's.", in.ID, l.Subject.Cluster)
 		case p < 0:
-			return Plan{}, action.Missing(snapshot.Profiles, in.Profile+" of "+in.ID+" is not among them")
+			return remedy.CreateAccessEntry{}, action.Missing(snapshot.Profiles, in.Profile+" of "+in.ID+" is not among them")
 		case !slices.Equal(l.Snapshot.Profiles[p].Roles, []string{role}):
-			return Plan{}, action.Refuse(NotARole, "%s has another role than %s now.", in.ID, role)
+			return remedy.CreateAccessEntry{}, action.Refuse(NotARole, "%s has another role than %s now.", in.ID, role)
 		case l.Snapshot.Cluster.AutoMode && in.Tags["eks:eks-cluster-name"] != "":
-			return Plan{}, action.Refuse(NotARole, "%s is EKS Auto Mode's, which admits its nodes itself.", in.ID)
+			return remedy.CreateAccessEntry{}, action.Refuse(NotARole, "%s is EKS Auto Mode's, which admits its nodes itself.", in.ID)
 		}
 		is := "EC2_LINUX"
 		if in.Windows {
 			is = "EC2_WINDOWS"
 		}
 		if a.Type != "" && is != a.Type {
-			return Plan{}, action.Refuse(MixedNodes, "Both Linux and Windows nodes have %s: one entry cannot be for both.", role)
+			return remedy.CreateAccessEntry{}, action.Refuse(MixedNodes, "Both Linux and Windows nodes have %s: one entry cannot be for both.", role)
 		}
 		by, proved, no := l.LaunchedBy(in)
 		if no != nil {
-			return Plan{}, no
+			return remedy.CreateAccessEntry{}, no
 		}
 		a.Type, a.Tagged = is, a.Tagged || !proved
 		if !slices.Contains(a.LaunchedBy, by) {
@@ -239,35 +224,12 @@ func (l look) entryOf(role string) (Plan, *action.Refusal) {
 		}
 	}
 	if a.Type == "" {
-		return Plan{}, action.Refuse(action.NotSo, "No instance of the incident with %s runs any more.", role)
+		return remedy.CreateAccessEntry{}, action.Refuse(remedy.NotSo, "No instance of the incident with %s runs any more.", role)
 	}
 	slices.Sort(a.LaunchedBy)
 	return a, nil
 }
 
-func applied(a Plan, s *snapshot.Snapshot) (done, known bool) {
+func applied(a remedy.CreateAccessEntry, s *snapshot.Snapshot) (done, known bool) {
 	return slices.ContainsFunc(s.Principals, func(arn string) bool { return strings.EqualFold(arn, a.Principal) }), s.Has(snapshot.Access)
-}
-
-// personDecides where tags alone name the NodePool.
-func personDecides(a Plan) string {
-	if !a.Tagged {
-		return ""
-	}
-	return "That Karpenter launched the instances, their tags alone say, which whoever may start an instance may set: look at them before you approve."
-}
-
-func words(a Plan, at action.Place) action.Words {
-	name := a.Principal[strings.LastIndexByte(a.Principal, '/')+1:]
-	by := ""
-	if len(a.LaunchedBy) > 0 {
-		by = " Its instances were launched by " + action.And(a.LaunchedBy) + "."
-	}
-	return action.Words{
-		Title:    fmt.Sprintf("Make an access entry %s for %s", a.Type, name),
-		Steps:    []string{fmt.Sprintf("Make an access entry of type %s for %s in %s: no groups, no policy.%s", a.Type, a.Principal, at.Cluster, by)},
-		Commands: []string{at.AWS("eks create-access-entry", "--cluster-name", at.Cluster, "--principal-arn", a.Principal, "--type", a.Type)},
-		Undo:     []string{at.AWS("eks delete-access-entry", "--cluster-name", at.Cluster, "--principal-arn", a.Principal)},
-		Cost:     fmt.Sprintf("Whatever may take the role %s can join %s as a node.", name, at.Cluster),
-	}
 }

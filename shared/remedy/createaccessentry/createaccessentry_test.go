@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/remedytest"
@@ -38,31 +39,31 @@ func TestWrongTargets(t *testing.T) {
 		{"the cluster's tag and its nodegroup's, set by hand, a role that is named", func(s *snapshot.Snapshot, of *action.Subject) {
 			stranger(s, of, strangersRole)
 			named(of)
-		}, action.NotLaunchedByIt},
-		{"a stranger's instance with the nodes' own role", func(s *snapshot.Snapshot, of *action.Subject) { stranger(s, of, snapshottest.NodeRole) }, action.NotLaunchedByIt},
+		}, remedy.NotLaunchedByIt},
+		{"a stranger's instance with the nodes' own role", func(s *snapshot.Snapshot, of *action.Subject) { stranger(s, of, snapshottest.NodeRole) }, remedy.NotLaunchedByIt},
 		{"a node's and a stranger's instance have the role", func(s *snapshot.Snapshot, of *action.Subject) {
 			stranger(s, of, snapshottest.NodeRole)
 			of.Covers = []string{snapshottest.Node, remedytest.Stuck}
-		}, action.NotLaunchedByIt},
+		}, remedy.NotLaunchedByIt},
 		{"the tag of a group of the cluster that does not count it", func(s *snapshot.Snapshot, of *action.Subject) {
 			stranger(s, of, strangersRole).Tags["aws:autoscaling:groupName"] = s.Groups[0].Name
 			named(of)
-		}, action.NotTheGroups},
+		}, remedy.NotTheGroups},
 		{"a group that was not read", func(s *snapshot.Snapshot, of *action.Subject) {
 			stranger(s, of, strangersRole).Tags["aws:autoscaling:groupName"] = "elsewhere"
 			named(of)
-		}, action.CouldNotLook},
-		{"a stranger's group, which is the cluster's by no tag of its own", strangersGroup(nil), action.OtherCluster},
-		{"a stranger's group that shares the cluster", strangersGroup(map[string]string{"kubernetes.io/cluster/prod": "shared"}), action.OtherCluster},
-		{"another cluster's group", strangersGroup(map[string]string{"kubernetes.io/cluster/dev": "owned"}), action.OtherCluster},
+		}, remedy.CouldNotLook},
+		{"a stranger's group, which is the cluster's by no tag of its own", strangersGroup(nil), remedy.OtherCluster},
+		{"a stranger's group that shares the cluster", strangersGroup(map[string]string{"kubernetes.io/cluster/prod": "shared"}), remedy.OtherCluster},
+		{"another cluster's group", strangersGroup(map[string]string{"kubernetes.io/cluster/dev": "owned"}), remedy.OtherCluster},
 		{"another cluster's nodegroup", func(s *snapshot.Snapshot, of *action.Subject) {
 			strangersGroup(nil)(s, of)
 			s.Nodegroups = append(s.Nodegroups, snapshot.Nodegroup{Name: "dev", Cluster: "dev", Groups: []string{"strangers"}})
-		}, action.OtherCluster},
-		{"a NodePool of another cluster", pool(func(in *snapshot.Instance) { in.Tags["eks:eks-cluster-name"] = "dev" }), action.NotLaunchedByIt},
-		{"a NodePool, shared", pool(func(in *snapshot.Instance) { in.Tags["kubernetes.io/cluster/prod"] = "shared" }), action.NotLaunchedByIt},
-		{"a NodePool without a class", pool(func(in *snapshot.Instance) { delete(in.Tags, "karpenter.k8s.aws/ec2nodeclass") }), action.NotLaunchedByIt},
-		{"a class without a NodePool", pool(func(in *snapshot.Instance) { delete(in.Tags, "karpenter.sh/nodepool") }), action.NotLaunchedByIt},
+		}, remedy.OtherCluster},
+		{"a NodePool of another cluster", pool(func(in *snapshot.Instance) { in.Tags["eks:eks-cluster-name"] = "dev" }), remedy.NotLaunchedByIt},
+		{"a NodePool, shared", pool(func(in *snapshot.Instance) { in.Tags["kubernetes.io/cluster/prod"] = "shared" }), remedy.NotLaunchedByIt},
+		{"a NodePool without a class", pool(func(in *snapshot.Instance) { delete(in.Tags, "karpenter.k8s.aws/ec2nodeclass") }), remedy.NotLaunchedByIt},
+		{"a class without a NodePool", pool(func(in *snapshot.Instance) { delete(in.Tags, "karpenter.sh/nodepool") }), remedy.NotLaunchedByIt},
 	} {
 		s, of := outsider()
 		test.Wrong(s, &of)
@@ -96,7 +97,7 @@ func TestBounds(t *testing.T) {
 	remedytest.Refuses(t, Remedy(), outsider, found, []remedytest.Wrong{
 		{"the entry could not be described", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.Lack(snapshot.Access, snapshottest.NodeRole, snapshot.Failure{Source: snapshot.Access, Reason: snapshot.Denied, Code: "AccessDeniedException"})
-		}, action.CouldNotLook},
+		}, remedy.CouldNotLook},
 		{"aws-auth names it among users", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.AWSAuth = &snapshot.AWSAuth{MapUsers: "- userarn: " + snapshottest.NodeRole + "\n  username: a\n"}
 		}, Mapped},
@@ -104,7 +105,7 @@ func TestBounds(t *testing.T) {
 			s.AWSAuth = &snapshot.AWSAuth{MapUsers: "- userarn: [\n"}
 		}, Mapped},
 		{"half an ARN", func(_ *snapshot.Snapshot, of *action.Subject) { of.Resource = "arn:aws" }, NotARole},
-		{"aws-auth was not read", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Without(s, snapshot.AWSAuthMap) }, action.CouldNotLook},
+		{"aws-auth was not read", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Without(s, snapshot.AWSAuthMap) }, remedy.CouldNotLook},
 	})
 }
 
@@ -145,17 +146,17 @@ func TestDoRefuses(t *testing.T) {
 	const role = "arn:aws:iam::123456789012:role/workers"
 	for _, kind := range []string{"STANDARD", "", "EC2", "ec2_linux", "FARGATE_LINUX", "HYBRID_LINUX"} {
 		var made entries
-		if got := do(t.Context(), &made, Plan{Principal: role, Type: kind}, action.Place{Cluster: "prod"}, "token"); got.Status != action.Failed || got.Reason != "NotANodeType" || len(made) != 0 {
+		if got := do(t.Context(), &made, remedy.CreateAccessEntry{Principal: role, Type: kind}, remedy.Place{Cluster: "prod"}, "token"); got.Status != remedy.Failed || got.Reason != "NotANodeType" || len(made) != 0 {
 			t.Errorf("%q: %+v, made %q; want NotANodeType", kind, got, made)
 		}
 	}
 	for _, kind := range []string{"EC2_LINUX", "EC2_WINDOWS"} {
 		var made entries
-		got := do(t.Context(), &made, Plan{Principal: role, Type: kind}, action.Place{Cluster: "prod"}, "token")
+		got := do(t.Context(), &made, remedy.CreateAccessEntry{Principal: role, Type: kind}, remedy.Place{Cluster: "prod"}, "token")
 		if diff := cmp.Diff(entries{"prod " + role + " " + kind + " token"}, made); diff != "" {
 			t.Errorf("%s: made (-want +got):\n%s", kind, diff)
 		}
-		want := action.Result{Status: action.Done, Changed: []string{role}, Requests: []string{"r-1"}}
+		want := action.Result{Status: remedy.Done, Changed: []string{role}, Requests: []string{"r-1"}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: result (-want +got):\n%s", kind, diff)
 		}
@@ -256,24 +257,24 @@ func TestRefuses(t *testing.T) {
 		{"a role without a name", resource("arn:aws:iam::123456789012:role/x/"), ClusterRole},
 		{"an entry of another type is there", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.AccessEntries = []snapshot.AccessEntry{{Principal: snapshottest.NodeRole, Type: "STANDARD"}}
-		}, action.AlreadyThere},
-		{"another account's role", resource("arn:aws:iam::999999999999:role/workers"), action.OtherAccount},
-		{"another partition's role", resource("arn:aws-cn:iam::123456789012:role/workers"), action.OtherAccount},
+		}, remedy.AlreadyThere},
+		{"another account's role", resource("arn:aws:iam::999999999999:role/workers"), remedy.OtherAccount},
+		{"another partition's role", resource("arn:aws-cn:iam::123456789012:role/workers"), remedy.OtherAccount},
 		{"the cluster's own role", resource("arn:aws:iam::123456789012:role/cluster"), ClusterRole},
 		{"the mode CONFIG_MAP", mode("CONFIG_MAP"), WrongMode},
 		{"no mode", mode(""), WrongMode},
 		{"a mode that is not known", mode("SOMETHING_NEW"), WrongMode},
-		{"an entry is there", func(s *snapshot.Snapshot, _ *action.Subject) { s.Principals = []string{snapshottest.NodeRole} }, action.AlreadyThere},
+		{"an entry is there", func(s *snapshot.Snapshot, _ *action.Subject) { s.Principals = []string{snapshottest.NodeRole} }, remedy.AlreadyThere},
 		{"the entry could not be described", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.Lack(snapshot.Access, snapshottest.NodeRole, snapshot.Failure{Source: snapshot.Access, Reason: snapshot.Denied, Code: "AccessDeniedException"})
-		}, action.CouldNotLook},
-		{"aws-auth was not read", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Without(s, snapshot.AWSAuthMap) }, action.CouldNotLook},
+		}, remedy.CouldNotLook},
+		{"aws-auth was not read", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Without(s, snapshot.AWSAuthMap) }, remedy.CouldNotLook},
 		{"aws-auth maps it", mapRoles("- rolearn: " + snapshottest.NodeRole + "\n  username: system:node:{{EC2PrivateDNSName}}\n  groups: [system:bootstrappers, system:nodes]\n"), Mapped},
 		{"aws-auth maps it to people", mapRoles("- rolearn: " + snapshottest.NodeRole + "\n  username: admin\n  groups: [system:masters]\n"), Mapped},
 		{"aws-auth is no YAML", mapRoles("- rolearn: [\n"), Mapped},
-		{"the instance has ended", node(func(i *snapshot.Instance) { i.State = "terminated" }), action.NotSo},
-		{"another cluster's instance", node(func(i *snapshot.Instance) { delete(i.Tags, "kubernetes.io/cluster/prod") }), action.OtherCluster},
-		{"the instance has another profile", node(func(i *snapshot.Instance) { i.Profile = "arn:aws:iam::123456789012:instance-profile/other" }), action.CouldNotLook},
+		{"the instance has ended", node(func(i *snapshot.Instance) { i.State = "terminated" }), remedy.NotSo},
+		{"another cluster's instance", node(func(i *snapshot.Instance) { delete(i.Tags, "kubernetes.io/cluster/prod") }), remedy.OtherCluster},
+		{"the instance has another profile", node(func(i *snapshot.Instance) { i.Profile = "arn:aws:iam::123456789012:instance-profile/other" }), remedy.CouldNotLook},
 		{"the profile has another role", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.Profiles[0].Roles = []string{snapshottest.NodeRole + "2"}
 		}, NotARole},
@@ -288,12 +289,12 @@ func TestRefuses(t *testing.T) {
 			s.Cluster.AutoMode = true
 			snapshottest.Instance(s, snapshottest.Node).Tags["eks:eks-cluster-name"] = "prod"
 		}, NotARole},
-		{"it joined", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Join(s, snapshottest.Node) }, action.NotSo},
+		{"it joined", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Join(s, snapshottest.Node) }, remedy.NotSo},
 	})
-	if diff := cmp.Diff(&Plan{Principal: snapshottest.NodeRole, Type: "EC2_LINUX", LaunchedBy: []string{"nodegroup workers"}}, p); diff != "" {
+	if diff := cmp.Diff(&remedy.CreateAccessEntry{Principal: snapshottest.NodeRole, Type: "EC2_LINUX", LaunchedBy: []string{"nodegroup workers"}}, p); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
-	w := remedytest.Words(t, Remedy(), p)
+	w := remedytest.Words(t, p)
 	if got, want := w.Undo[0], "aws eks delete-access-entry --region us-west-2 --cluster-name prod --principal-arn "+snapshottest.NodeRole; got != want {
 		t.Errorf("undo %s", got)
 	}
@@ -348,25 +349,25 @@ func TestNamesTheLauncher(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		more func(*snapshot.Snapshot, *action.Subject)
-		want Plan
+		want remedy.CreateAccessEntry
 	}{
-		{"a nodegroup", func(*snapshot.Snapshot, *action.Subject) {}, Plan{LaunchedBy: []string{"nodegroup workers"}}},
-		{"a group of one's own", func(s *snapshot.Snapshot, _ *action.Subject) { s.Nodegroups = nil }, Plan{LaunchedBy: []string{"Auto Scaling group eks-workers"}}},
-		{"a nodegroup whose group has lost its tags", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Tags = nil }, Plan{LaunchedBy: []string{"nodegroup workers"}}},
+		{"a nodegroup", func(*snapshot.Snapshot, *action.Subject) {}, remedy.CreateAccessEntry{LaunchedBy: []string{"nodegroup workers"}}},
+		{"a group of one's own", func(s *snapshot.Snapshot, _ *action.Subject) { s.Nodegroups = nil }, remedy.CreateAccessEntry{LaunchedBy: []string{"Auto Scaling group eks-workers"}}},
+		{"a nodegroup whose group has lost its tags", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Tags = nil }, remedy.CreateAccessEntry{LaunchedBy: []string{"nodegroup workers"}}},
 		{"a NodePool", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.Groups[0].Instances = nil
 			snapshottest.Instance(s, snapshottest.Node).Tags = map[string]string{
 				"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
 			}
 			snapshottest.Without(s, snapshot.NodeClaimsOf)
-		}, Plan{LaunchedBy: []string{"NodePool default"}, Tagged: true}},
+		}, remedy.CreateAccessEntry{LaunchedBy: []string{"NodePool default"}, Tagged: true}},
 		{"a NodePool with its NodeClaim", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.Groups[0].Instances = nil
 			s.NodeClaims = []snapshot.NodeClaim{{Name: "default-x7k2p", Instance: snapshottest.Node}}
 			snapshottest.Instance(s, snapshottest.Node).Tags = map[string]string{
 				"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
 			}
-		}, Plan{LaunchedBy: []string{"NodePool default"}}},
+		}, remedy.CreateAccessEntry{LaunchedBy: []string{"NodePool default"}}},
 		{"a nodegroup and a NodePool", func(s *snapshot.Snapshot, of *action.Subject) {
 			remedytest.Missed(s)
 			snapshottest.Instance(s, remedytest.Stuck).Tags = map[string]string{
@@ -374,7 +375,7 @@ func TestNamesTheLauncher(t *testing.T) {
 			}
 			of.Covers = append(of.Covers, remedytest.Stuck)
 			snapshottest.Without(s, snapshot.NodeClaimsOf)
-		}, Plan{LaunchedBy: []string{"NodePool default", "nodegroup workers"}, Tagged: true}},
+		}, remedy.CreateAccessEntry{LaunchedBy: []string{"NodePool default", "nodegroup workers"}, Tagged: true}},
 		{"a NodePool and a nodegroup", func(s *snapshot.Snapshot, of *action.Subject) {
 			remedytest.Missed(s)
 			s.Groups[0].Instances = []snapshot.GroupInstance{{ID: remedytest.Stuck, Lifecycle: "InService"}}
@@ -383,7 +384,7 @@ func TestNamesTheLauncher(t *testing.T) {
 			}
 			of.Covers = append(of.Covers, remedytest.Stuck)
 			snapshottest.Without(s, snapshot.NodeClaimsOf)
-		}, Plan{LaunchedBy: []string{"NodePool default", "nodegroup workers"}, Tagged: true}},
+		}, remedy.CreateAccessEntry{LaunchedBy: []string{"NodePool default", "nodegroup workers"}, Tagged: true}},
 	} {
 		s, of := outsider()
 		test.more(s, &of)
@@ -404,34 +405,23 @@ func TestRefusesUnread(t *testing.T) {
 		snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Access, snapshot.Groups, snapshot.Nodegroups)
 }
 
-// Where tags alone say who launched the instances, no policy decides.
-func TestAPersonDecides(t *testing.T) {
-	const want = "That Karpenter launched the instances, their tags alone say, which whoever may start an instance may set: look at them before you approve."
-	if got := Remedy().PersonDecides(Plan{Tagged: true}); got != want {
-		t.Errorf("tagged: %q, want %q", got, want)
-	}
-	if got := Remedy().PersonDecides(Plan{}); got != "" {
-		t.Errorf("proved: %q, want none", got)
-	}
-}
-
 func TestWords(t *testing.T) {
 	const role = "arn:aws:iam::123456789012:role/team/workers"
-	want := action.Words{
+	want := remedy.Words{
 		Title:    "Make an access entry EC2_LINUX for workers",
 		Steps:    []string{"Make an access entry of type EC2_LINUX for " + role + " in prod: no groups, no policy."},
 		Commands: []string{"aws eks create-access-entry --region us-west-2 --cluster-name prod --principal-arn " + role + " --type EC2_LINUX"},
 		Undo:     []string{"aws eks delete-access-entry --region us-west-2 --cluster-name prod --principal-arn " + role},
 		Cost:     "Whatever may take the role workers can join prod as a node.",
 	}
-	plan := Plan{Principal: role, Type: "EC2_LINUX"}
-	place := action.Place{Region: "us-west-2", Cluster: "prod"}
-	if diff := cmp.Diff(want, words(plan, place)); diff != "" {
+	plan := remedy.CreateAccessEntry{Principal: role, Type: "EC2_LINUX"}
+	place := remedy.Place{Region: "us-west-2", Cluster: "prod"}
+	if diff := cmp.Diff(want, plan.Words(place)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	plan.LaunchedBy = []string{"NodePool default", "nodegroup workers"}
 	want.Steps[0] += " Its instances were launched by NodePool default and nodegroup workers."
-	if diff := cmp.Diff(want, words(plan, place)); diff != "" {
+	if diff := cmp.Diff(want, plan.Words(place)); diff != "" {
 		t.Errorf("with who launched them (-want +got):\n%s", diff)
 	}
 }

@@ -6,10 +6,10 @@ package deleteleakedinterfaces
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"rollcall/shared/network/leak"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
@@ -18,25 +18,13 @@ import (
 )
 
 // Remedy is the remedy.
-func Remedy() action.Remedy[Plan, any] {
-	return action.Remedy[Plan, any]{
-		Name:      optin.DeleteLeakedInterfaces,
-		Cures:     "Subnets whose addresses are held by interfaces of nodes that are gone.",
-		Elsewhere: "eni-cleanup",
-		Sources:   []snapshot.Source{snapshot.Clusters, snapshot.Usage, snapshot.Unattached, snapshot.CreatorsOf},
-		More:      action.More{Sightings: true},
-		Plan:      func(l action.Look) (*Plan, *action.Refusal) { return look{l}.plan() },
-		Words:     words,
+func Remedy() action.Remedy[remedy.DeleteLeakedInterfaces, any] {
+	return action.Remedy[remedy.DeleteLeakedInterfaces, any]{
+		Name:    optin.DeleteLeakedInterfaces,
+		Sources: []snapshot.Source{snapshot.Clusters, snapshot.Usage, snapshot.Unattached, snapshot.CreatorsOf},
+		More:    action.More{Sightings: true},
+		Plan:    func(l action.Look) (*remedy.DeleteLeakedInterfaces, *action.Refusal) { return look{l}.plan() },
 	}
-}
-
-// Plan are interfaces that dead nodes left behind. eni-cleanup deletes
-// them, each by all of its own rules.
-type Plan struct {
-	VPC        string   `json:"vpc"`
-	Subnet     string   `json:"subnet"`
-	Interfaces []string `json:"interfaces"`
-	Addresses  int      `json:"addresses"`
 }
 
 // Calls are what eni-cleanup asks of AWS.
@@ -98,7 +86,7 @@ func Grants(clusters, untagged []string) []spec.Grant {
 }
 
 // NotSeenTwice is that no interface was seen left behind by an earlier run.
-const NotSeenTwice action.Reason = "not-seen-twice"
+const NotSeenTwice remedy.Reason = "not-seen-twice"
 
 // MostInterfaces is how many interfaces one plan names: an approval must be
 // small enough to be kept with its incident. The next plan has the others.
@@ -110,7 +98,7 @@ type look struct{ action.Look }
 // plan plans to give back what dead nodes left behind in a subnet. It is
 // strict where eni-cleanup may be told to be less so: only what names this
 // cluster. eni-cleanup asks all of its rules again.
-func (l look) plan() (*Plan, *action.Refusal) {
+func (l look) plan() (*remedy.DeleteLeakedInterfaces, *action.Refusal) {
 	ground := leak.Ground{
 		Now: l.Snapshot.Time, Account: l.Snapshot.Account, VPC: l.Snapshot.Cluster.VPC, Clusters: []string{l.Subject.Cluster},
 		Grace: l.Snapshot.Cleanup.Grace, Tenants: l.Snapshot.Tenants, Creators: map[string]snapshot.Creator{},
@@ -141,30 +129,17 @@ func (l look) plan() (*Plan, *action.Refusal) {
 	case len(dead) == 0 && unseen > 0:
 		return nil, action.Refuse(NotSeenTwice, "%d interfaces look left behind in %s, and no earlier run of eni-cleanup has seen them so.", unseen, l.Subject.Resource)
 	case len(dead) == 0:
-		return nil, action.Refuse(action.NothingToDo, "None of %d idle interfaces in %s is left behind by a node of %s that is gone.", here, l.Subject.Resource, l.Subject.Cluster)
+		return nil, action.Refuse(remedy.NothingToDo, "None of %d idle interfaces in %s is left behind by a node of %s that is gone.", here, l.Subject.Resource, l.Subject.Cluster)
 	}
 	slices.SortFunc(dead, func(a, b leak.Verdict) int {
 		// Those of one node bear the same time.
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Interface.ID, b.Interface.ID))
 	})
-	c := &Plan{VPC: l.Snapshot.Cluster.VPC, Subnet: l.Subject.Resource}
+	c := &remedy.DeleteLeakedInterfaces{VPC: l.Snapshot.Cluster.VPC, Subnet: l.Subject.Resource}
 	for _, v := range dead[:min(len(dead), MostInterfaces)] {
 		c.Interfaces = append(c.Interfaces, v.Interface.ID)
 		c.Addresses += leak.Draft(v, leak.Sighting{}, "", l.Snapshot.Time).Addresses()
 	}
 	slices.Sort(c.Interfaces)
 	return c, nil
-}
-
-func words(c Plan, at action.Place) action.Words {
-	w := action.Words{
-		Title: fmt.Sprintf("Delete %s left behind in %s", action.Count(len(c.Interfaces), "interface"), c.Subnet),
-		Steps: []string{fmt.Sprintf("eni-cleanup deletes %s in %s, each by all of its rules: %s come back.", action.Few(c.Interfaces, "interface"), c.Subnet, action.Count(c.Addresses, "address"))},
-		Undo:  []string{"A deleted network interface cannot be brought back; the VPC CNI makes new ones when nodes need them."},
-		Cost:  "None.",
-	}
-	for _, id := range c.Interfaces {
-		w.Commands = append(w.Commands, at.AWS("ec2 delete-network-interface", "--network-interface-id", id))
-	}
-	return w
 }

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/network/leak"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/remedytest"
 	"rollcall/shared/snapshot"
@@ -37,29 +38,29 @@ func TestWrongTargets(t *testing.T) {
 		return func(s *snapshot.Snapshot, _ *action.Subject) { s.Creators = []snapshot.Creator{c} }
 	}
 	p := remedytest.Refuses(t, Remedy(), leaked, checks.All(), []remedytest.Wrong{
-		{"in another subnet", idle(func(i *snapshot.Interface) { i.Subnet = snapshottest.Public }), action.NothingToDo},
-		{"in use", idle(func(i *snapshot.Interface) { i.Status = "in-use" }), action.NothingToDo},
-		{"of another kind", idle(func(i *snapshot.Interface) { i.Kind = "lambda" }), action.NothingToDo},
-		{"another account's", idle(func(i *snapshot.Interface) { i.Account = "999999999999" }), action.NothingToDo},
-		{"another VPC's", idle(func(i *snapshot.Interface) { i.VPC = "vpc-0b" }), action.NothingToDo},
-		{"not the VPC CNI's", idle(func(i *snapshot.Interface) { i.Description = "aws-k8s-" + dead }), action.NothingToDo},
-		{"another cluster's", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCluster] = "dev" }), action.NothingToDo},
-		{"no cluster's", idle(func(i *snapshot.Interface) { delete(i.Tags, leak.TagCluster) }), action.NothingToDo},
-		{"too young", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCreated] = snapshottest.Now().Format(time.RFC3339) }), action.NothingToDo},
-		{"of no known age", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCreated] = "yesterday" }), action.NothingToDo},
-		{"its instance lives", owner(snapshot.Creator{Instance: dead, State: "stopped"}), action.NothingToDo},
-		{"its instance was not asked for", owner(snapshot.Creator{Instance: "i-0other"}), action.NothingToDo},
+		{"in another subnet", idle(func(i *snapshot.Interface) { i.Subnet = snapshottest.Public }), remedy.NothingToDo},
+		{"in use", idle(func(i *snapshot.Interface) { i.Status = "in-use" }), remedy.NothingToDo},
+		{"of another kind", idle(func(i *snapshot.Interface) { i.Kind = "lambda" }), remedy.NothingToDo},
+		{"another account's", idle(func(i *snapshot.Interface) { i.Account = "999999999999" }), remedy.NothingToDo},
+		{"another VPC's", idle(func(i *snapshot.Interface) { i.VPC = "vpc-0b" }), remedy.NothingToDo},
+		{"not the VPC CNI's", idle(func(i *snapshot.Interface) { i.Description = "aws-k8s-" + dead }), remedy.NothingToDo},
+		{"another cluster's", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCluster] = "dev" }), remedy.NothingToDo},
+		{"no cluster's", idle(func(i *snapshot.Interface) { delete(i.Tags, leak.TagCluster) }), remedy.NothingToDo},
+		{"too young", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCreated] = snapshottest.Now().Format(time.RFC3339) }), remedy.NothingToDo},
+		{"of no known age", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCreated] = "yesterday" }), remedy.NothingToDo},
+		{"its instance lives", owner(snapshot.Creator{Instance: dead, State: "stopped"}), remedy.NothingToDo},
+		{"its instance was not asked for", owner(snapshot.Creator{Instance: "i-0other"}), remedy.NothingToDo},
 		{"never seen before", func(_ *snapshot.Snapshot, of *action.Subject) { of.Sightings = nil }, NotSeenTwice},
 		{"seen just now", sighting(func(x *leak.Sighting) { x.First = snapshottest.Now() }), NotSeenTwice},
 		{"seen in another state", sighting(func(x *leak.Sighting) { x.Print = "other" }), NotSeenTwice},
 		{"seen, and not written", sighting(func(x *leak.Sighting) { x.Version = 0 }), NotSeenTwice},
-		{"nothing is idle", func(s *snapshot.Snapshot, _ *action.Subject) { s.Idle = nil }, action.NothingToDo},
+		{"nothing is idle", func(s *snapshot.Snapshot, _ *action.Subject) { s.Idle = nil }, remedy.NothingToDo},
 	})
-	want := &Plan{VPC: snapshottest.VPC, Subnet: snapshottest.Private, Interfaces: []string{"eni-0left0000"}, Addresses: 17}
+	want := &remedy.DeleteLeakedInterfaces{VPC: snapshottest.VPC, Subnet: snapshottest.Private, Interfaces: []string{"eni-0left0000"}, Addresses: 17}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
-	remedytest.Words(t, Remedy(), p)
+	remedytest.Words(t, p)
 }
 
 // There is a choice to be made in this world.
@@ -152,7 +153,7 @@ func TestSaysHowMany(t *testing.T) {
 		want  action.Refusal
 	}{
 		{"none is left behind", func(s *snapshot.Snapshot, _ *action.Subject) { s.Creators = nil }, action.Refusal{
-			Reason: action.NothingToDo, Says: "None of 2 idle interfaces in subnet-0private is left behind by a node of prod that is gone.",
+			Reason: remedy.NothingToDo, Says: "None of 2 idle interfaces in subnet-0private is left behind by a node of prod that is gone.",
 		}},
 		{"none was seen", func(_ *snapshot.Snapshot, of *action.Subject) { of.Sightings = nil }, action.Refusal{
 			Reason: NotSeenTwice, Says: "2 interfaces look left behind in subnet-0private, and no earlier run of eni-cleanup has seen them so.",
@@ -238,8 +239,8 @@ func TestReadsSightings(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	got := words(Plan{Subnet: "subnet-0a", Interfaces: []string{"eni-1", "eni-2"}, Addresses: 17}, action.Place{Region: "us-west-2", Cluster: "prod"})
-	want := action.Words{
+	got := remedy.DeleteLeakedInterfaces{Subnet: "subnet-0a", Interfaces: []string{"eni-1", "eni-2"}, Addresses: 17}.Words(remedy.Place{Region: "us-west-2", Cluster: "prod"})
+	want := remedy.Words{
 		Title: "Delete 2 interfaces left behind in subnet-0a",
 		Steps: []string{"eni-cleanup deletes eni-1 and eni-2 in subnet-0a, each by all of its rules: 17 addresses come back."},
 		Commands: []string{

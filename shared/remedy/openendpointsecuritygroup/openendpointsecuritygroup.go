@@ -4,11 +4,11 @@ package openendpointsecuritygroup
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
@@ -17,36 +17,19 @@ import (
 )
 
 // Remedy is the remedy.
-func Remedy() action.Remedy[Plan, Calls] {
-	return action.Remedy[Plan, Calls]{
-		Name:  optin.OpenEndpointSecurityGroup,
-		Cures: "Endpoints whose security group does not let the nodes in.",
+func Remedy() action.Remedy[remedy.OpenEndpointSecurityGroup, Calls] {
+	return action.Remedy[remedy.OpenEndpointSecurityGroup, Calls]{
+		Name: optin.OpenEndpointSecurityGroup,
 		Sources: []snapshot.Source{
 			snapshot.Clusters, snapshot.VPCs, snapshot.Instances, snapshot.Subnets, snapshot.Endpoints, snapshot.SecurityGroups, snapshot.Groups, snapshot.Nodegroups,
 		},
-		Uses:          []snapshot.Source{snapshot.NodeClaimsOf},
-		More:          action.More{WearersOf: wearersOf},
-		Plan:          func(l action.Look) (*Plan, *action.Refusal) { return look{l}.plan() },
-		VPC:           func(p Plan) string { return p.VPC },
-		PersonDecides: func(p Plan) string { return action.Unproved(p.Unproved) },
-		Applied:       applied,
-		Words:         words,
-		Do:            do,
-		Grants:        grants,
+		Uses:    []snapshot.Source{snapshot.NodeClaimsOf},
+		More:    action.More{WearersOf: wearersOf},
+		Plan:    func(l action.Look) (*remedy.OpenEndpointSecurityGroup, *action.Refusal) { return look{l}.plan() },
+		Applied: applied,
+		Do:      do,
+		Grants:  grants,
 	}
-}
-
-// Plan is a port to be opened in an endpoint's security group, to the
-// security groups of nodes.
-type Plan struct {
-	VPC           string   `json:"vpc"`
-	SecurityGroup string   `json:"securityGroup"`
-	Endpoints     []string `json:"endpoints"`
-	Port          int      `json:"port"`
-	From          []string `json:"from"` // security groups
-	// Unproved are instances with one of these that only their tags call the
-	// cluster's: a person decides, whatever the policy.
-	Unproved []string `json:"unproved,omitempty"`
 }
 
 // Calls are what the remedy asks of AWS.
@@ -56,7 +39,7 @@ type Calls interface {
 	AdmitTCP(ctx context.Context, group string, port int, from []string) call.Answer
 }
 
-func do(ctx context.Context, calls Calls, p Plan, _ action.Place, _ string) action.Result {
+func do(ctx context.Context, calls Calls, p remedy.OpenEndpointSecurityGroup, _ remedy.Place, _ string) action.Result {
 	return action.One(p.SecurityGroup, calls.AdmitTCP(ctx, p.SecurityGroup, p.Port, p.From))
 }
 
@@ -69,13 +52,13 @@ func grants(o action.OptIn) []spec.Grant {
 
 // The reasons why no port is opened.
 const (
-	NotInterface action.Reason = "not-an-interface-endpoint"
-	NotAvailable action.Reason = "not-available"
-	SharedGroup  action.Reason = "shared-security-group"
-	DefaultGroup action.Reason = "default-security-group"
-	NoNodes      action.Reason = "no-nodes"
+	NotInterface remedy.Reason = "not-an-interface-endpoint"
+	NotAvailable remedy.Reason = "not-available"
+	SharedGroup  remedy.Reason = "shared-security-group"
+	DefaultGroup remedy.Reason = "default-security-group"
+	NoNodes      remedy.Reason = "no-nodes"
 	// OutsideHosts: hosts that are not the cluster's have the nodes' group too.
-	OutsideHosts action.Reason = "hosts-outside-the-cluster"
+	OutsideHosts remedy.Reason = "hosts-outside-the-cluster"
 )
 
 const https = 443
@@ -85,26 +68,26 @@ type look struct{ action.Look }
 
 // plan plans to admit 443 from the nodes' security group in one that only
 // endpoints have.
-func (l look) plan() (*Plan, *action.Refusal) {
+func (l look) plan() (*remedy.OpenEndpointSecurityGroup, *action.Refusal) {
 	i := slices.IndexFunc(l.Snapshot.Endpoints, func(e snapshot.Endpoint) bool { return e.ID == l.Subject.Resource })
 	if i < 0 {
-		return nil, action.Refuse(action.Gone, "There is no endpoint %s in %s.", l.Subject.Resource, l.Snapshot.Cluster.VPC)
+		return nil, action.Refuse(remedy.Gone, "There is no endpoint %s in %s.", l.Subject.Resource, l.Snapshot.Cluster.VPC)
 	}
 	e := l.Snapshot.Endpoints[i]
 	vpc := slices.IndexFunc(l.Snapshot.VPCs, func(v snapshot.VPC) bool { return v.ID == e.VPC })
 	switch {
 	case e.VPC != l.Snapshot.Cluster.VPC:
-		return nil, action.Refuse(action.OtherVPC, "%s is in %s, the cluster in %s.", e.ID, e.VPC, l.Snapshot.Cluster.VPC)
+		return nil, action.Refuse(remedy.OtherVPC, "%s is in %s, the cluster in %s.", e.ID, e.VPC, l.Snapshot.Cluster.VPC)
 	case vpc < 0 || l.Snapshot.VPCs[vpc].Owner == "":
 		return nil, action.Missing(snapshot.VPCs, "whose "+e.VPC+" is was not read")
 	case l.Snapshot.VPCs[vpc].Owner != l.Snapshot.Account:
-		return nil, action.Refuse(action.SharedVPC, "%s is another account's (%s), whose endpoints they are.", e.VPC, l.Snapshot.VPCs[vpc].Owner)
+		return nil, action.Refuse(remedy.SharedVPC, "%s is another account's (%s), whose endpoints they are.", e.VPC, l.Snapshot.VPCs[vpc].Owner)
 	case !strings.EqualFold(e.Kind, "Interface"):
 		return nil, action.Refuse(NotInterface, "%s is of the kind %s, which has no security group.", e.ID, e.Kind)
 	case !strings.EqualFold(e.State, "available"):
 		return nil, action.Refuse(NotAvailable, "%s is %s.", e.ID, e.State)
 	case !e.PrivateDNS:
-		return nil, action.Refuse(action.NotSo, "%s does not take its service's name (private DNS is off): nodes do not meet it.", e.ID)
+		return nil, action.Refuse(remedy.NotSo, "%s does not take its service's name (private DNS is off): nodes do not meet it.", e.ID)
 	case len(e.Groups) == 0:
 		return nil, action.Missing(snapshot.Endpoints, "no security group of "+e.ID+" is named")
 	}
@@ -128,7 +111,7 @@ func (l look) plan() (*Plan, *action.Refusal) {
 	case no != nil:
 		return nil, no
 	case slices.ContainsFunc(group.Ingress, func(r snapshot.Rule) bool { return admits(r, from) }):
-		return nil, action.Refuse(action.AlreadyThere, "%s admits 443 from %s already.", group.ID, from)
+		return nil, action.Refuse(remedy.AlreadyThere, "%s admits 443 from %s already.", group.ID, from)
 	}
 	if no := l.Still(checks.Certain); no != nil {
 		return nil, no
@@ -140,7 +123,7 @@ func (l look) plan() (*Plan, *action.Refusal) {
 		}
 	}
 	slices.Sort(endpoints)
-	return &Plan{VPC: e.VPC, SecurityGroup: group.ID, Endpoints: endpoints, Port: https, From: []string{from}, Unproved: unproved}, nil
+	return &remedy.OpenEndpointSecurityGroup{VPC: e.VPC, SecurityGroup: group.ID, Endpoints: endpoints, Port: https, From: []string{from}, Unproved: unproved}, nil
 }
 
 // onlyEndpoints gives a security group of an endpoint that nothing else has.
@@ -153,7 +136,7 @@ func (l look) onlyEndpoints(id string, e snapshot.Endpoint) (snapshot.SecurityGr
 	has := func(x snapshot.Instance) bool { return slices.Contains(x.Groups, id) }
 	switch {
 	case g.VPC != e.VPC:
-		return snapshot.SecurityGroup{}, action.Refuse(action.OtherVPC, "%s is in %s.", id, g.VPC)
+		return snapshot.SecurityGroup{}, action.Refuse(remedy.OtherVPC, "%s is in %s.", id, g.VPC)
 	case g.Name == "default":
 		return snapshot.SecurityGroup{}, action.Refuse(DefaultGroup, "%s is the VPC's default security group, which much else may have.", id)
 	case id == l.Snapshot.Cluster.SecurityGroup || slices.Contains(l.Snapshot.Cluster.SecurityGroups, id):
@@ -202,7 +185,7 @@ func (l look) nodesGroup() (_ string, unproved []string, _ *action.Refusal) {
 			switch unproved, no := l.clustersHosts(id); {
 			case no == nil:
 				return id, unproved, nil
-			case no.Reason == action.CouldNotLook:
+			case no.Reason == remedy.CouldNotLook:
 				return "", nil, no
 			case first.Reason == NoNodes:
 				first = no
@@ -219,7 +202,7 @@ func (l look) inCommon() ([]string, *action.Refusal) {
 	some := false
 	for _, in := range l.nodes() {
 		if _, tagged := in.Tags[action.ClusterTag(l.Subject.Cluster)]; !tagged {
-			return nil, action.Refuse(action.OtherCluster, "%s is not tagged as %s's.", in.ID, l.Subject.Cluster)
+			return nil, action.Refuse(remedy.OtherCluster, "%s is not tagged as %s's.", in.ID, l.Subject.Cluster)
 		}
 		if !some {
 			common, some = slices.Sorted(slices.Values(in.Groups)), true
@@ -313,7 +296,7 @@ func admits(r snapshot.Rule, from string) bool {
 	return ports && slices.Contains(r.Groups, from)
 }
 
-func applied(o Plan, s *snapshot.Snapshot) (done, known bool) {
+func applied(o remedy.OpenEndpointSecurityGroup, s *snapshot.Snapshot) (done, known bool) {
 	return slices.ContainsFunc(s.SecurityGroups, func(g snapshot.SecurityGroup) bool {
 		return g.ID == o.SecurityGroup && !slices.ContainsFunc(o.From, func(from string) bool {
 			return !slices.ContainsFunc(g.Ingress, func(r snapshot.Rule) bool { return admits(r, from) })
@@ -336,33 +319,4 @@ func wearersOf(s *snapshot.Snapshot, of action.Subject) (groups []string) {
 	}
 	slices.Sort(groups)
 	return slices.Compact(groups)
-}
-
-func words(o Plan, at action.Place) action.Words {
-	var pairs []string
-	for _, id := range o.From {
-		pairs = append(pairs, "{GroupId="+id+"}")
-	}
-	command := func(call string) string {
-		if len(o.From) == 1 {
-			return at.AWS("ec2 "+call, "--group-id", o.SecurityGroup, "--protocol", "tcp", "--port", o.Port, "--source-group", o.From[0])
-		}
-		return at.AWS("ec2 "+call, "--group-id", o.SecurityGroup,
-			"--ip-permissions", fmt.Sprintf("IpProtocol=tcp,FromPort=%d,ToPort=%d,UserIdGroupPairs=[%s]", o.Port, o.Port, strings.Join(pairs, ",")))
-	}
-	return action.Words{
-		Title:    fmt.Sprintf("Admit tcp %d from %s in %s", o.Port, action.And(o.From), o.SecurityGroup),
-		Steps:    []string{fmt.Sprintf("Add to %s, which only interfaces of %s have: inbound tcp %d from %s.", o.SecurityGroup, action.Few(o.Endpoints, "endpoint"), o.Port, action.And(o.From)) + unproved(o)},
-		Commands: []string{command("authorize-security-group-ingress")},
-		Undo:     []string{command("revoke-security-group-ingress")},
-		Cost:     fmt.Sprintf("Whatever has %s reaches %s, by tcp %d alone.", action.And(o.From), action.Few(o.Endpoints, "endpoint"), o.Port),
-	}
-}
-
-// unproved warns of hosts that are not known to be the cluster's.
-func unproved(o Plan) string {
-	if len(o.Unproved) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" That the cluster launched %s is not proved: only tags say so.", action.And(o.Unproved))
 }

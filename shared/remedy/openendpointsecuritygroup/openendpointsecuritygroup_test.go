@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/remedytest"
@@ -43,11 +44,11 @@ func TestWrongTargets(t *testing.T) {
 					of.Wearers[i].Groups = nil
 				}
 			}
-		}, action.CouldNotLook},
+		}, remedy.CouldNotLook},
 		{"a node of no group of the cluster's", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Instances = s.Groups[0].Instances[:1] }, OutsideHosts},
-		{"another account's VPC", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].Owner = "999999999999" }, action.SharedVPC},
-		{"nobody says whose the VPC is", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].Owner = "" }, action.CouldNotLook},
-		{"the VPC is not among those read", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].ID = "vpc-0b" }, action.CouldNotLook},
+		{"another account's VPC", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].Owner = "999999999999" }, remedy.SharedVPC},
+		{"nobody says whose the VPC is", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].Owner = "" }, remedy.CouldNotLook},
+		{"the VPC is not among those read", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].ID = "vpc-0b" }, remedy.CouldNotLook},
 	}
 	remedytest.Refuses(t, Remedy(), shutOut, checks.All(), list)
 	remedytest.Allows(t, Remedy(), shutOut, checks.All(), []remedytest.Harmless{
@@ -79,7 +80,7 @@ func TestBounds(t *testing.T) {
 			for i := range of.Wearers {
 				of.Wearers[i].VPC = "vpc-0b"
 			}
-		}, action.OtherVPC},
+		}, remedy.OtherVPC},
 		{"made by EKS for a cluster", group(its, func(g *snapshot.SecurityGroup) { g.Tags["aws:eks:cluster-name"] = "dev" }), SharedGroup},
 		{"a wearer without a kind", wearer(snapshot.Interface{VPC: snapshottest.VPC}), SharedGroup},
 	})
@@ -243,11 +244,11 @@ func (a *admitted) AdmitTCP(_ context.Context, group string, port int, from []st
 
 func TestDo(t *testing.T) {
 	var made admitted
-	got := do(t.Context(), &made, Plan{VPC: "vpc-0a", SecurityGroup: "sg-0a", Port: 443, From: []string{"sg-0n", "sg-0m"}}, action.Place{}, "token")
+	got := do(t.Context(), &made, remedy.OpenEndpointSecurityGroup{VPC: "vpc-0a", SecurityGroup: "sg-0a", Port: 443, From: []string{"sg-0n", "sg-0m"}}, remedy.Place{}, "token")
 	if diff := cmp.Diff(admitted{"sg-0a: tcp 443 from [sg-0n sg-0m]"}, made); diff != "" {
 		t.Errorf("admitted (-want +got):\n%s", diff)
 	}
-	want := action.Result{Status: action.Done, Changed: []string{"sg-0a"}, Requests: []string{"r-1"}}
+	want := action.Result{Status: remedy.Done, Changed: []string{"sg-0a"}, Requests: []string{"r-1"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
@@ -285,11 +286,11 @@ func TestUnprovedHosts(t *testing.T) {
 	if diff := cmp.Diff([]string{"i-0pool"}, p.Unproved); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got, want := Remedy().PersonDecides(*p), "That i-0pool is the cluster's only tags say, which anybody who can start an instance can set: look before you approve."; got != want {
+	if got, want := (remedy.Plan{Open: p}).PersonDecides(), "That i-0pool is the cluster's only tags say, which anybody who can start an instance can set: look before you approve."; got != want {
 		t.Errorf("a person decides: %q, want %q", got, want)
 	}
 	s, of = shutOut()
-	if p, no := remedytest.Make(Remedy(), s, of, checks.All()); no != nil || Remedy().PersonDecides(*p) != "" {
+	if p, no := remedytest.Make(Remedy(), s, of, checks.All()); no != nil || (remedy.Plan{Open: p}).PersonDecides() != "" {
 		t.Errorf("proved hosts: planned %+v, refused %+v", p, no)
 	}
 }
@@ -340,14 +341,14 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	p := remedytest.Refuses(t, Remedy(), shutOut, checks.All(), []remedytest.Wrong{
-		{"the endpoint is gone", func(_ *snapshot.Snapshot, of *action.Subject) { of.Resource = "vpce-0gone" }, action.Gone},
-		{"an endpoint of another VPC", endpoint(func(e *snapshot.Endpoint) { e.VPC = "vpc-0b" }), action.OtherVPC},
+		{"the endpoint is gone", func(_ *snapshot.Snapshot, of *action.Subject) { of.Resource = "vpce-0gone" }, remedy.Gone},
+		{"an endpoint of another VPC", endpoint(func(e *snapshot.Endpoint) { e.VPC = "vpc-0b" }), remedy.OtherVPC},
 		{"a gateway endpoint", endpoint(func(e *snapshot.Endpoint) { e.Kind = "Gateway" }), NotInterface},
 		{"an endpoint on its way", endpoint(func(e *snapshot.Endpoint) { e.State = "pending" }), NotAvailable},
-		{"an endpoint that does not take the name", endpoint(func(e *snapshot.Endpoint) { e.PrivateDNS = false }), action.NotSo},
-		{"no security group is named", endpoint(func(e *snapshot.Endpoint) { e.Groups = nil }), action.CouldNotLook},
-		{"its security group was not read", endpoint(func(e *snapshot.Endpoint) { e.Groups = []string{"sg-0x"} }), action.CouldNotLook},
-		{"its security group is in another VPC", group(its, func(g *snapshot.SecurityGroup) { g.VPC = "vpc-0b" }), action.OtherVPC},
+		{"an endpoint that does not take the name", endpoint(func(e *snapshot.Endpoint) { e.PrivateDNS = false }), remedy.NotSo},
+		{"no security group is named", endpoint(func(e *snapshot.Endpoint) { e.Groups = nil }), remedy.CouldNotLook},
+		{"its security group was not read", endpoint(func(e *snapshot.Endpoint) { e.Groups = []string{"sg-0x"} }), remedy.CouldNotLook},
+		{"its security group is in another VPC", group(its, func(g *snapshot.SecurityGroup) { g.VPC = "vpc-0b" }), remedy.OtherVPC},
 		{"the default security group", group(its, func(g *snapshot.SecurityGroup) { g.Name = "default" }), DefaultGroup},
 		{"the cluster's own", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.SecurityGroup = its }, SharedGroup},
 		{"an additional one of the control plane's", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.SecurityGroups = []string{its} }, SharedGroup},
@@ -356,13 +357,13 @@ func TestRefuses(t *testing.T) {
 		{"an instance elsewhere has it", wearer(snapshot.Interface{VPC: snapshottest.VPC, Kind: "interface"}), SharedGroup},
 		{"a load balancer has it", wearer(snapshot.Interface{VPC: snapshottest.VPC, Kind: "network_load_balancer"}), SharedGroup},
 		{"an endpoint of another VPC has it", wearer(snapshot.Interface{VPC: "vpc-0b", Kind: "vpc_endpoint"}), SharedGroup},
-		{"who has it is not known", func(_ *snapshot.Snapshot, of *action.Subject) { of.Wearers = nil }, action.CouldNotLook},
-		{"the endpoint's own are not among them", func(_ *snapshot.Snapshot, of *action.Subject) { of.Wearers[0].ID = "eni-0other" }, action.CouldNotLook},
+		{"who has it is not known", func(_ *snapshot.Snapshot, of *action.Subject) { of.Wearers = nil }, remedy.CouldNotLook},
+		{"the endpoint's own are not among them", func(_ *snapshot.Snapshot, of *action.Subject) { of.Wearers[0].ID = "eni-0other" }, remedy.CouldNotLook},
 
 		{"the instances have ended", nodes(func(i *snapshot.Instance) { i.State = "terminated" }), NoNodes},
 		{"EC2 names no groups of theirs", nodes(func(i *snapshot.Instance) { i.Groups = nil }), NoNodes},
 		{"they are in another VPC", nodes(func(i *snapshot.Instance) { i.VPC = "vpc-0b" }), NoNodes},
-		{"they are another cluster's", nodes(func(i *snapshot.Instance) { delete(i.Tags, "kubernetes.io/cluster/prod") }), action.OtherCluster},
+		{"they are another cluster's", nodes(func(i *snapshot.Instance) { delete(i.Tags, "kubernetes.io/cluster/prod") }), remedy.OtherCluster},
 		{"they have nothing in common", remedytest.Instance(func(i *snapshot.Instance) { i.Groups = []string{"sg-0x"} }), NoNodes},
 		{"they have the default group alone", func(s *snapshot.Snapshot, of *action.Subject) {
 			nodes(func(i *snapshot.Instance) { i.Groups = []string{"sg-0default"} })(s, of)
@@ -370,24 +371,24 @@ func TestRefuses(t *testing.T) {
 		}, NoNodes},
 		{"the rule is there", group(its, func(g *snapshot.SecurityGroup) {
 			g.Ingress = append(g.Ingress, snapshot.Rule{Protocol: "tcp", From: 443, To: 443, Groups: []string{snapshottest.ClusterGroup}})
-		}), action.AlreadyThere},
+		}), remedy.AlreadyThere},
 		{"a wider rule is there", group(its, func(g *snapshot.SecurityGroup) {
 			g.Ingress = append(g.Ingress, snapshot.Rule{Protocol: "-1", From: -1, To: -1, Groups: []string{snapshottest.ClusterGroup}})
-		}), action.AlreadyThere},
+		}), remedy.AlreadyThere},
 		{"the nodes are let in by their addresses", group(its, func(g *snapshot.SecurityGroup) {
 			g.Ingress[0].CIDRs = []netip.Prefix{netip.MustParsePrefix("10.42.0.0/16")}
-		}), action.NotSo},
-		{"a node that is Ready speaks against it", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Join(s, snapshottest.Node) }, action.NotCertain},
-		{"what the check needs was not read", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Without(s, snapshot.RouteTables) }, action.CouldNotLook},
+		}), remedy.NotSo},
+		{"a node that is Ready speaks against it", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Join(s, snapshottest.Node) }, remedy.NotCertain},
+		{"what the check needs was not read", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Without(s, snapshot.RouteTables) }, remedy.CouldNotLook},
 	})
-	want := &Plan{
+	want := &remedy.OpenEndpointSecurityGroup{
 		VPC: snapshottest.VPC, SecurityGroup: its, Port: 443, From: []string{snapshottest.ClusterGroup},
 		Endpoints: []string{"vpce-0ec2", "vpce-0ecr.api", "vpce-0ecr.dkr", "vpce-0sts"},
 	}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
-	w := remedytest.Words(t, Remedy(), p)
+	w := remedytest.Words(t, p)
 	if got, want := w.Undo[0], "aws ec2 revoke-security-group-ingress --region us-west-2 --group-id "+its+" --protocol tcp --port 443 --source-group "+snapshottest.ClusterGroup; got != want {
 		t.Errorf("undo %s", got)
 	}
@@ -517,13 +518,6 @@ func TestRefusesUnread(t *testing.T) {
 		snapshot.Clusters, snapshot.VPCs, snapshot.Instances, snapshot.Subnets, snapshot.Endpoints, snapshot.SecurityGroups, snapshot.Groups, snapshot.Nodegroups)
 }
 
-// The VPC is that of the endpoint, which the operator must have named.
-func TestVPC(t *testing.T) {
-	if got := Remedy().VPC(Plan{VPC: "vpc-0a"}); got != "vpc-0a" {
-		t.Errorf("VPC %q, want vpc-0a", got)
-	}
-}
-
 func TestWords(t *testing.T) {
 	for _, test := range []struct {
 		from, endpoints  []string
@@ -533,14 +527,14 @@ func TestWords(t *testing.T) {
 		{[]string{"sg-0n", "sg-0m"}, []string{"vpce-0a", "vpce-0b"}, "sg-0n and sg-0m",
 			"--ip-permissions 'IpProtocol=tcp,FromPort=443,ToPort=443,UserIdGroupPairs=[{GroupId=sg-0n},{GroupId=sg-0m}]'", "vpce-0a and vpce-0b"},
 	} {
-		want := action.Words{
+		want := remedy.Words{
 			Title:    "Admit tcp 443 from " + test.names + " in sg-0a",
 			Steps:    []string{"Add to sg-0a, which only interfaces of " + test.at + " have: inbound tcp 443 from " + test.names + "."},
 			Commands: []string{"aws ec2 authorize-security-group-ingress --region us-west-2 --group-id sg-0a " + test.opens},
 			Undo:     []string{"aws ec2 revoke-security-group-ingress --region us-west-2 --group-id sg-0a " + test.opens},
 			Cost:     "Whatever has " + test.names + " reaches " + test.at + ", by tcp 443 alone.",
 		}
-		got := words(Plan{SecurityGroup: "sg-0a", Port: 443, From: test.from, Endpoints: test.endpoints}, action.Place{Region: "us-west-2", Cluster: "prod"})
+		got := remedy.OpenEndpointSecurityGroup{SecurityGroup: "sg-0a", Port: 443, From: test.from, Endpoints: test.endpoints}.Words(remedy.Place{Region: "us-west-2", Cluster: "prod"})
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("from %q (-want +got):\n%s", test.from, diff)
 		}

@@ -16,6 +16,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
 	"rollcall/shared/node/outcome"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -31,7 +32,7 @@ type Change = func(*snapshot.Snapshot, *action.Subject)
 type Wrong = struct {
 	Name  string
 	Wrong Change
-	Want  action.Reason
+	Want  remedy.Reason
 }
 
 // Harmless is a right world with one thing more, which is nothing against the
@@ -62,7 +63,7 @@ func Refuses[P, C any](t *testing.T, r action.Remedy[P, C], right World, list []
 			t.Errorf("%s: refused as %s (%s), want %s", test.Name, no.Reason, no.Says, test.Want)
 		case no.Says == "" || strings.Contains(no.Says, "%!"):
 			t.Errorf("%s: says %q", test.Name, no.Says)
-		case no.Reason == action.CouldNotLook && len(no.Blocked) == 0:
+		case no.Reason == remedy.CouldNotLook && len(no.Blocked) == 0:
 			t.Errorf("%s: could not look, and does not say at what", test.Name)
 		}
 	}
@@ -95,11 +96,11 @@ func text(t *testing.T, plan any) string {
 // otherLooks are not at the cluster that the plan is for, as far as is known.
 func otherLooks() []Wrong {
 	return []Wrong{
-		{"no account", func(s *snapshot.Snapshot, _ *action.Subject) { s.Account = "" }, action.CouldNotLook},
-		{"no region", func(s *snapshot.Snapshot, _ *action.Subject) { s.Region = "" }, action.CouldNotLook},
-		{"no partition", func(s *snapshot.Snapshot, _ *action.Subject) { s.Partition = "" }, action.CouldNotLook},
-		{"no VPC", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.VPC = "" }, action.CouldNotLook},
-		{"another cluster's look", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.Name = "dev" }, action.CouldNotLook},
+		{"no account", func(s *snapshot.Snapshot, _ *action.Subject) { s.Account = "" }, remedy.CouldNotLook},
+		{"no region", func(s *snapshot.Snapshot, _ *action.Subject) { s.Region = "" }, remedy.CouldNotLook},
+		{"no partition", func(s *snapshot.Snapshot, _ *action.Subject) { s.Partition = "" }, remedy.CouldNotLook},
+		{"no VPC", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.VPC = "" }, remedy.CouldNotLook},
+		{"another cluster's look", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.Name = "dev" }, remedy.CouldNotLook},
 	}
 }
 
@@ -122,7 +123,7 @@ func RefusesUnread[P, C any](t *testing.T, r action.Remedy[P, C], right World, f
 			continue
 		}
 		want := &action.Refusal{
-			Reason:  action.CouldNotLook,
+			Reason:  remedy.CouldNotLook,
 			Says:    "No plan is made where something could not be read: " + string(source) + ", denied (test:Read " + string(source) + ").",
 			Blocked: []snapshot.Failure{s.Failures[source]},
 		}
@@ -160,8 +161,8 @@ func FoundElsewhereIsNotSo[P, C any](t *testing.T, r action.Remedy[P, C], right 
 	t.Helper()
 	s, of := right()
 	elsewhere := checks.Finding{Outcome: checks.Fail, Resource: "elsewhere", Covers: of.Covers}
-	if p, no := Make(r, s, of, Saying(of.Check, elsewhere)); no == nil || no.Reason != action.NotSo {
-		t.Errorf("planned %+v, refusal %+v, want %s", p, no, action.NotSo)
+	if p, no := Make(r, s, of, Saying(of.Check, elsewhere)); no == nil || no.Reason != remedy.NotSo {
+		t.Errorf("planned %+v, refusal %+v, want %s", p, no, remedy.NotSo)
 	}
 }
 
@@ -174,9 +175,11 @@ func Saying(id checks.ID, f checks.Finding) []checks.Check {
 const Region = "us-west-2"
 
 // Words holds what all words of a plan must be, and gives them.
-func Words[P, C any](t *testing.T, r action.Remedy[P, C], p *P) action.Words {
+func Words(t *testing.T, p interface {
+	Words(remedy.Place) remedy.Words
+}) remedy.Words {
 	t.Helper()
-	w := r.Words(*p, action.Place{Region: Region, Cluster: snapshottest.ClusterName})
+	w := p.Words(remedy.Place{Region: Region, Cluster: snapshottest.ClusterName})
 	if n := len([]rune(w.Title)); n == 0 || n > 70 {
 		t.Errorf("title of %d runes: %q", n, w.Title)
 	}

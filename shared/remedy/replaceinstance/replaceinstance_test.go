@@ -11,6 +11,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/node/outcome"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/remedytest"
@@ -24,27 +25,27 @@ func TestWrongTargets(t *testing.T) {
 		return func(_ *snapshot.Snapshot, of *action.Subject) { of.Launches[0].Status = x }
 	}
 	p := remedytest.Refuses(t, Remedy(), healed, checks.All(), []remedytest.Wrong{
-		{"the incident's cause is there", func(_ *snapshot.Snapshot, of *action.Subject) { of.Cleared = time.Time{} }, action.CauseIsThere},
+		{"the incident's cause is there", func(_ *snapshot.Snapshot, of *action.Subject) { of.Cleared = time.Time{} }, remedy.CauseIsThere},
 		{"the cause is back", func(s *snapshot.Snapshot, _ *action.Subject) {
 			snapshottest.Table(s, snapshottest.PrivateRTB).Routes = []snapshot.Route{snapshottest.Local()}
-		}, action.CauseIsThere},
-		{"what the check needs was not read", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Without(s, snapshot.RouteTables) }, action.CouldNotLook},
-		{"the check judges nothing", func(_ *snapshot.Snapshot, of *action.Subject) { of.Check = "x/y" }, action.CouldNotLook},
-		{"it is gone since a minute", func(s *snapshot.Snapshot, of *action.Subject) { of.Cleared = s.Time.Add(-time.Minute) }, action.TooSoon},
+		}, remedy.CauseIsThere},
+		{"what the check needs was not read", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Without(s, snapshot.RouteTables) }, remedy.CouldNotLook},
+		{"the check judges nothing", func(_ *snapshot.Snapshot, of *action.Subject) { of.Check = "x/y" }, remedy.CouldNotLook},
+		{"it is gone since a minute", func(s *snapshot.Snapshot, of *action.Subject) { of.Cleared = s.Time.Add(-time.Minute) }, remedy.TooSoon},
 
-		{"no launch", func(_ *snapshot.Snapshot, of *action.Subject) { of.Launches = nil }, action.NothingToDo},
-		{"it is waited for", standing(outcome.Waiting), action.NothingToDo},
-		{"it joined", standing(outcome.Joined), action.NothingToDo},
-		{"it is gone", standing(outcome.Gone), action.NothingToDo},
-		{"a standing that is not known", standing("resting"), action.NothingToDo},
-		{"EC2 does not describe it", remedytest.Instance(func(i *snapshot.Instance) { i.ID = "i-0other" }), action.Gone},
+		{"no launch", func(_ *snapshot.Snapshot, of *action.Subject) { of.Launches = nil }, remedy.NothingToDo},
+		{"it is waited for", standing(outcome.Waiting), remedy.NothingToDo},
+		{"it joined", standing(outcome.Joined), remedy.NothingToDo},
+		{"it is gone", standing(outcome.Gone), remedy.NothingToDo},
+		{"a standing that is not known", standing("resting"), remedy.NothingToDo},
+		{"EC2 does not describe it", remedytest.Instance(func(i *snapshot.Instance) { i.ID = "i-0other" }), remedy.Gone},
 		{"it stops", remedytest.Instance(func(i *snapshot.Instance) { i.State = "stopping" }), NotRunning},
 		{"it has ended", remedytest.Instance(func(i *snapshot.Instance) { i.State = "terminated" }), NotRunning},
-		{"it is another cluster's", remedytest.Instance(func(i *snapshot.Instance) { delete(i.Tags, "kubernetes.io/cluster/prod") }), action.OtherCluster},
+		{"it is another cluster's", remedytest.Instance(func(i *snapshot.Instance) { delete(i.Tags, "kubernetes.io/cluster/prod") }), remedy.OtherCluster},
 		{"it was launched after the cause was gone", remedytest.Instance(func(i *snapshot.Instance) { i.Launched = snapshottest.Now().Add(-4 * time.Minute) }), LaterLaunch},
 		{"when it was launched is not known", remedytest.Instance(func(i *snapshot.Instance) { i.Launched = time.Time{} }), LaterLaunch},
-		{"it is in no group", remedytest.Instance(func(i *snapshot.Instance) { delete(i.Tags, "aws:autoscaling:groupName") }), action.NotTheGroups},
-		{"its group was not read", remedytest.Instance(func(i *snapshot.Instance) { i.Tags["aws:autoscaling:groupName"] = "eks-other" }), action.CouldNotLook},
+		{"it is in no group", remedytest.Instance(func(i *snapshot.Instance) { delete(i.Tags, "aws:autoscaling:groupName") }), remedy.NotTheGroups},
+		{"its group was not read", remedytest.Instance(func(i *snapshot.Instance) { i.Tags["aws:autoscaling:groupName"] = "eks-other" }), remedy.CouldNotLook},
 
 		{"it is a Ready node", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Join(s, remedytest.Stuck) }, IsNode},
 		{"it is a node that is not Ready", func(s *snapshot.Snapshot, _ *action.Subject) {
@@ -59,26 +60,26 @@ func TestWrongTargets(t *testing.T) {
 
 		{"the group is not the cluster's", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.Groups[0].Tags["kubernetes.io/cluster/prod"] = "shared"
-		}, action.OtherCluster},
-		{"the group does not have it", remedytest.Member(func(m *snapshot.GroupInstance) { m.ID = "i-0other" }), action.NotTheGroups},
-		{"it is in the warm pool", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Warm = []string{remedytest.Stuck} }, action.NotTheGroups},
+		}, remedy.OtherCluster},
+		{"the group does not have it", remedytest.Member(func(m *snapshot.GroupInstance) { m.ID = "i-0other" }), remedy.NotTheGroups},
+		{"it is in the warm pool", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Warm = []string{remedytest.Stuck} }, remedy.NotTheGroups},
 		{"it waits for a lifecycle hook", remedytest.Member(func(m *snapshot.GroupInstance) { m.Lifecycle = "Pending:Wait" }), NotInGroup},
 		{"it ends", remedytest.Member(func(m *snapshot.GroupInstance) { m.Lifecycle = "Terminating:Wait" }), NotInGroup},
 		{"it is on standby", remedytest.Member(func(m *snapshot.GroupInstance) { m.Lifecycle = "Standby" }), NotInGroup},
 		{"its lifecycle is not known", remedytest.Member(func(m *snapshot.GroupInstance) { m.Lifecycle = "" }), NotInGroup},
 		{"it is protected", remedytest.Member(func(m *snapshot.GroupInstance) { m.Protected = true }), Protected},
-		{"the group is at zero", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Desired = 0 }, action.GroupScales},
-		{"the group shrinks", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Desired = 1 }, action.GroupScales},
-		{"Launch is suspended", remedytest.Suspended("Launch"), action.Suspended},
-		{"Terminate is suspended", remedytest.Suspended("Terminate"), action.Suspended},
-		{"ReplaceUnhealthy is suspended", remedytest.Suspended("ReplaceUnhealthy"), action.Suspended},
-		{"the nodegroup is updated", func(s *snapshot.Snapshot, _ *action.Subject) { s.Nodegroups[0].Status = "UPDATING" }, action.AnotherChange},
+		{"the group is at zero", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Desired = 0 }, remedy.GroupScales},
+		{"the group shrinks", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Desired = 1 }, remedy.GroupScales},
+		{"Launch is suspended", remedytest.Suspended("Launch"), remedy.Suspended},
+		{"Terminate is suspended", remedytest.Suspended("Terminate"), remedy.Suspended},
+		{"ReplaceUnhealthy is suspended", remedytest.Suspended("ReplaceUnhealthy"), remedy.Suspended},
+		{"the nodegroup is updated", func(s *snapshot.Snapshot, _ *action.Subject) { s.Nodegroups[0].Status = "UPDATING" }, remedy.AnotherChange},
 	})
-	want := &Plan{Instances: []Replaced{{Instance: remedytest.Stuck, Group: "eks-workers", Nodegroup: "workers", Zone: "us-west-2a"}}}
+	want := &remedy.ReplaceInstance{Instances: []remedy.Replaced{{Instance: remedytest.Stuck, Group: "eks-workers", Nodegroup: "workers", Zone: "us-west-2a"}}}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
-	w := remedytest.Words(t, Remedy(), p)
+	w := remedytest.Words(t, p)
 	if got, want := w.Commands[0], "aws autoscaling terminate-instance-in-auto-scaling-group --region us-west-2 --instance-id i-0stuck --no-should-decrement-desired-capacity"; got != want {
 		t.Errorf("command %s", got)
 	}
@@ -99,10 +100,10 @@ func TestBounds(t *testing.T) {
 		}, IsNode},
 		{"the group of another one was not read", func(s *snapshot.Snapshot, of *action.Subject) {
 			second(s, of).Tags["aws:autoscaling:groupName"] = "eks-other"
-		}, action.CouldNotLook},
-		{"HealthCheck is suspended", remedytest.Suspended("HealthCheck"), action.Suspended},
-		{"an instance refresh: the nodegroup is being made", func(s *snapshot.Snapshot, _ *action.Subject) { s.Nodegroups[0].Status = "CREATING" }, action.AnotherChange},
-		{"a status that is not known", func(s *snapshot.Snapshot, _ *action.Subject) { s.Nodegroups[0].Status = "WOBBLING" }, action.AnotherChange},
+		}, remedy.CouldNotLook},
+		{"HealthCheck is suspended", remedytest.Suspended("HealthCheck"), remedy.Suspended},
+		{"an instance refresh: the nodegroup is being made", func(s *snapshot.Snapshot, _ *action.Subject) { s.Nodegroups[0].Status = "CREATING" }, remedy.AnotherChange},
+		{"a status that is not known", func(s *snapshot.Snapshot, _ *action.Subject) { s.Nodegroups[0].Status = "WOBBLING" }, remedy.AnotherChange},
 	})
 	remedytest.Allows(t, Remedy(), healed, checks.All(), []remedytest.Harmless{
 		{"the check finds the cause elsewhere", func(s *snapshot.Snapshot, _ *action.Subject) {
@@ -246,26 +247,26 @@ func (e *ended) EndInGroup(_ context.Context, id string) call.Answer {
 // The first instance that AWS does not end stops the rest; what was ended before is
 // said.
 func TestDo(t *testing.T) {
-	three := Plan{Instances: []Replaced{{Instance: "i-1"}, {Instance: "i-2"}, {Instance: "i-3"}}}
+	three := remedy.ReplaceInstance{Instances: []remedy.Replaced{{Instance: "i-1"}, {Instance: "i-2"}, {Instance: "i-3"}}}
 	const nothing, unknown = "Nothing was changed: AWS says Broken: because", "No answer came that says whether it was done."
 	for _, test := range []struct {
 		outcome call.Outcome
 		from    int
 		want    action.Result
 	}{
-		{call.Done, 9, action.Result{Status: action.Done, Changed: []string{"i-1", "i-2", "i-3"}, Requests: []string{"r-1", "r-2", "r-3"}}},
-		{call.Refused, 1, action.Result{Status: action.Failed, Reason: "Broken", Says: nothing, Requests: []string{"r-1"}}},
+		{call.Done, 9, action.Result{Status: remedy.Done, Changed: []string{"i-1", "i-2", "i-3"}, Requests: []string{"r-1", "r-2", "r-3"}}},
+		{call.Refused, 1, action.Result{Status: remedy.Failed, Reason: "Broken", Says: nothing, Requests: []string{"r-1"}}},
 		{call.Refused, 2, action.Result{
-			Status: action.Partly, Reason: "Broken", Says: "1 of 3 instances were ended; then AWS said Broken.", Changed: []string{"i-1"}, Requests: []string{"r-1", "r-2"},
+			Status: remedy.Partly, Reason: "Broken", Says: "1 of 3 instances were ended; then AWS said Broken.", Changed: []string{"i-1"}, Requests: []string{"r-1", "r-2"},
 		}},
 		{call.Denied, 3, action.Result{
-			Status: action.Partly, Reason: "Broken", Says: "2 of 3 instances were ended; then AWS said Broken.", Changed: []string{"i-1", "i-2"}, Requests: []string{"r-1", "r-2", "r-3"},
+			Status: remedy.Partly, Reason: "Broken", Says: "2 of 3 instances were ended; then AWS said Broken.", Changed: []string{"i-1", "i-2"}, Requests: []string{"r-1", "r-2", "r-3"},
 		}},
-		{call.Uncertain, 1, action.Result{Status: action.Uncertain, Reason: "Broken", Says: unknown, Requests: []string{"r-1"}}},
-		{call.Uncertain, 2, action.Result{Status: action.Uncertain, Reason: "Broken", Says: unknown, Changed: []string{"i-1"}, Requests: []string{"r-1", "r-2"}}},
+		{call.Uncertain, 1, action.Result{Status: remedy.Uncertain, Reason: "Broken", Says: unknown, Requests: []string{"r-1"}}},
+		{call.Uncertain, 2, action.Result{Status: remedy.Uncertain, Reason: "Broken", Says: unknown, Changed: []string{"i-1"}, Requests: []string{"r-1", "r-2"}}},
 	} {
 		e := &ended{from: test.from, answer: call.Answer{Outcome: test.outcome, Code: "Broken", Message: "because"}}
-		got := do(t.Context(), e, three, action.Place{}, "token")
+		got := do(t.Context(), e, three, remedy.Place{}, "token")
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s at %d (-want +got):\n%s", test.outcome, test.from, diff)
 		}
@@ -324,7 +325,7 @@ func TestTakesTheOldest(t *testing.T) {
 	if diff := cmp.Diff([]string{"i-0stuck0", "i-0stuck2", "i-0stuck3", "i-0stuck4", "i-0stuck5"}, got); diff != "" {
 		t.Errorf("instances (-want +got):\n%s", diff)
 	}
-	remedytest.Words(t, Remedy(), p)
+	remedytest.Words(t, p)
 	of.Cleared = s.Time.Add(-time.Minute)
 	if _, no := remedytest.Make(Remedy(), s, of, checks.All()); no == nil || !no.Again.Equal(of.Cleared.Add(Settle)) {
 		t.Errorf("too soon: %+v", no)
@@ -336,23 +337,8 @@ func TestRefusesUnread(t *testing.T) {
 		snapshot.Clusters, snapshot.Instances, snapshot.Groups, snapshot.Nodes, snapshot.Nodegroups)
 }
 
-func TestIsForACauseThatIsGone(t *testing.T) {
-	if !Remedy().AfterCause {
-		t.Error("it is planned while the cause is there")
-	}
-}
-
-// The limit of an hour counts each instance.
-func TestThings(t *testing.T) {
-	for n, want := range []int{1, 1, 2, 3} {
-		if got := Remedy().Things(Plan{Instances: make([]Replaced, n)}); got != want {
-			t.Errorf("%d instances are %d things, want %d", n, got, want)
-		}
-	}
-}
-
 func TestWords(t *testing.T) {
-	three := []Replaced{
+	three := []remedy.Replaced{
 		{Instance: "i-1", Group: "eks-workers", Nodegroup: "workers", Zone: "us-west-2a"},
 		{Instance: "i-2", Group: "eks-workers", Nodegroup: "workers", Zone: "us-west-2b"},
 		{Instance: "i-3", Group: "eks-workers", Nodegroup: "workers", Zone: "us-west-2c"},
@@ -368,12 +354,12 @@ func TestWords(t *testing.T) {
 		"aws autoscaling terminate-instance-in-auto-scaling-group --region us-west-2 --instance-id i-3 --no-should-decrement-desired-capacity",
 	}
 	for n, title := range map[int]string{1: "Replace i-1", 2: "Replace i-1 and i-2", 3: "Replace 3 instances that did not join"} {
-		want := action.Words{
+		want := remedy.Words{
 			Title: title, Steps: steps[:n], Commands: commands[:n],
 			Undo: []string{"An instance that has ended cannot be brought back; its group launches another in its place."},
 			Cost: "Whatever else runs on an instance ends with it; no pod does: it never was a node.",
 		}
-		if diff := cmp.Diff(want, words(Plan{Instances: three[:n]}, action.Place{Region: "us-west-2", Cluster: "prod"})); diff != "" {
+		if diff := cmp.Diff(want, remedy.ReplaceInstance{Instances: three[:n]}.Words(remedy.Place{Region: "us-west-2", Cluster: "prod"})); diff != "" {
 			t.Errorf("%d (-want +got):\n%s", n, diff)
 		}
 	}

@@ -22,7 +22,6 @@ import (
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
@@ -42,7 +41,7 @@ type scene struct {
 func brokenRoute() incident.Incident {
 	at := time.Now()
 	p := remedy.Plan{Format: 1, Remedy: optin.AddNATRoute, Region: "us-west-2", Account: "111122223333", Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2",
-		Route: &addnatroute.Plan{VPC: "vpc-0aaa", Table: "rtb-0cd2", Destination: "0.0.0.0/0", NAT: "nat-0aa4", NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: []string{"subnet-0ab1"}}}
+		Route: &remedy.AddNATRoute{VPC: "vpc-0aaa", Table: "rtb-0cd2", Destination: "0.0.0.0/0", NAT: "nat-0aa4", NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: []string{"subnet-0ab1"}}}
 	return incident.Incident{
 		Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2"}, Region: "us-west-2", Partition: "aws",
 		State: incident.Open, Number: 1, Began: at, Opened: at, Changed: at,
