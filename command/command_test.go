@@ -32,7 +32,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
-	ranked "rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	record "rollcall/shared/incident"
 	"rollcall/shared/kube"
 	"rollcall/shared/node/outcome"
@@ -286,8 +286,8 @@ func TestDeploymentCommands(t *testing.T) {
 	records := store.New(dynamodb.NewFromConfig(s.AsAdmin()), s.Template.Tables[0].Name)
 	began := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
 	for _, inc := range []record.Incident{
-		{Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: "rtb-1"}, State: record.Open, Began: began, Cause: ranked.Cause{Title: "no route", Confidence: checks.Certain}},
-		{Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: "rtb-2"}, State: record.Closed, Began: began, Resolved: time.Now(), Cause: ranked.Cause{Title: "no route either"}},
+		{Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: "rtb-1"}, State: record.Open, Began: began, Cause: diagnosis.Cause{Title: "no route", Confidence: checks.Certain}},
+		{Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: "rtb-2"}, State: record.Closed, Began: began, Resolved: time.Now(), Cause: diagnosis.Cause{Title: "no route either"}},
 	} {
 		if _, err := records.SaveIncident(t.Context(), inc); err != nil {
 			t.Fatal(err)
@@ -314,7 +314,7 @@ func TestDeploymentCommands(t *testing.T) {
 
 	// What is over is found without its cluster's name, also where nothing is open any more and
 	// EKS lists the cluster no longer.
-	gone := record.Incident{Key: report.Key{Cluster: "gone", Check: checkid.RouteNoEgress, Resource: "rtb-9"}, State: record.Closed, Began: began, Resolved: time.Now(), Cause: ranked.Cause{Title: "no route then"}}
+	gone := record.Incident{Key: report.Key{Cluster: "gone", Check: checkid.RouteNoEgress, Resource: "rtb-9"}, State: record.Closed, Began: began, Resolved: time.Now(), Cause: diagnosis.Cause{Title: "no route then"}}
 	if _, err := records.SaveIncident(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
@@ -739,7 +739,7 @@ func TestReplay(t *testing.T) {
 	for resource, evidence := range map[string]*record.Evidence{
 		"rtb-kept": {Opened: kept, Newest: expired}, "rtb-gone": {Opened: expired, Newest: expired}, "rtb-hostile": {Opened: hostile, Newest: hostile}, "rtb-earlier": nil,
 	} {
-		inc := record.Incident{Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: resource}, State: record.Open, Cause: ranked.Cause{Title: "no route"}, Evidence: evidence}
+		inc := record.Incident{Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: resource}, State: record.Open, Cause: diagnosis.Cause{Title: "no route"}, Evidence: evidence}
 		if _, err := records.SaveIncident(t.Context(), inc); err != nil {
 			t.Fatal(err)
 		}

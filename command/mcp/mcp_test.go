@@ -20,7 +20,7 @@ import (
 	"rollcall/command/diagnose"
 	"rollcall/command/result"
 	"rollcall/shared/checkid"
-	ranked "rollcall/shared/diagnose"
+	"rollcall/shared/diagnosis"
 	record "rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
@@ -134,7 +134,7 @@ func TestAssistantLooksAtWhatIsThere(t *testing.T) {
 	callertest.LogIn(t, stage)
 	records := store.New(dynamodb.NewFromConfig(stage.AsAdmin()), stage.Template.Tables[0].Name)
 	if _, err := records.SaveIncident(t.Context(), record.Incident{
-		Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: "rtb-1"}, State: record.Open, Cause: ranked.Cause{Title: "no route"},
+		Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: "rtb-1"}, State: record.Open, Cause: diagnosis.Cause{Title: "no route"},
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -545,6 +545,7 @@ func decides(t *testing.T) []string {
 		"node/outcome",
 		"node/refusal",
 		"node/spot",
+		"node/spotreport",
 		"node/text",
 		"node/userdata",
 		"node/vpccni",

@@ -33,7 +33,7 @@ import (
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
@@ -881,7 +881,7 @@ func TestSendSummary(t *testing.T) {
 		Format: report.SummaryFormat, Kind: report.SpotSummary, ID: "spot/prod/2026-11-20", At: time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC), Cluster: "prod",
 		Chart: bytes.Repeat([]byte{0xff}, 120<<10),
 	}
-	s.Spot.Pools = make([]spot.Pool, 1000)
+	s.Spot.Pools = make([]spotreport.Pool, 1000)
 	q := &queue{}
 	for range 2 {
 		if err := (Queues{Client: q, Results: "results.fifo"}).SendSummary(t.Context(), s); err != nil {

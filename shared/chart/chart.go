@@ -22,7 +22,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
 
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/snapshot"
 )
 
@@ -52,7 +52,7 @@ const minWidth, minHeight = 800, 600
 // Spot draws how the launches of each pool ended, and below it the subnets'
 // free addresses through the bursts. Where there is nothing to draw below, the
 // picture is only as high as it must be.
-func Spot(r spot.Report, samples []snapshot.Sample, size Size) ([]byte, error) {
+func Spot(r spotreport.Report, samples []snapshot.Sample, size Size) ([]byte, error) {
 	if size.Width < minWidth || size.Height < minHeight {
 		return nil, fmt.Errorf("draw the Spot chart: %d x %d pixels are too few", size.Width, size.Height)
 	}
@@ -87,8 +87,8 @@ func Spot(r spot.Report, samples []snapshot.Sample, size Size) ([]byte, error) {
 }
 
 // title writes what the picture is of, and gives the room below.
-func title(c *canvas, b box, r spot.Report) box {
-	failed := func(f spot.Funnel) int { return f.NotJoined + f.Reclaimed + f.Refused }
+func title(c *canvas, b box, r spotreport.Report) box {
+	failed := func(f spotreport.Funnel) int { return f.NotJoined + f.Reclaimed + f.Refused }
 	text := fmt.Sprintf(": %s of %s Spot launches did not join", number(failed(r.Spot)), number(r.Spot.Requested))
 	name := clip(c, r.Cluster, titleSize, true, b.width()-c.textWidth(text, titleSize, true))
 	c.text(b.left, b.top+titleSize*0.8, name+text, titleSize, true, ink())
@@ -146,7 +146,7 @@ type subnetLine struct {
 }
 
 // subnetLines are the subnets to draw: those with the worst bursts first.
-func subnetLines(r spot.Report, samples []snapshot.Sample) []subnetLine {
+func subnetLines(r spotreport.Report, samples []snapshot.Sample) []subnetLine {
 	byID := map[string][]snapshot.Sample{}
 	for _, s := range samples {
 		if !s.At.Before(r.From) && !s.At.After(r.To) {
@@ -182,14 +182,14 @@ func lineColours() []color.Color { return []color.Color{rgb(0x0072B2), rgb(0x009
 
 // addresses draws the subnets' free addresses, and what the bursts asked for, in
 // the time in which something happened.
-func addresses(c *canvas, b box, r spot.Report, lines []subnetLine) {
+func addresses(c *canvas, b box, r spotreport.Report, lines []subnetLine) {
 	shown := lines[:min(len(lines), mostLines)]
-	bursts := slices.DeleteFunc(slices.Clone(r.Bursts), func(u spot.Burst) bool {
+	bursts := slices.DeleteFunc(slices.Clone(r.Bursts), func(u spotreport.Burst) bool {
 		of := func(l subnetLine) bool { return l.subnet == u.Subnet }
 		return slices.ContainsFunc(lines, of) && !slices.ContainsFunc(shown, of)
 	})
 	from, to := window(r, bursts, shown)
-	bursts = slices.DeleteFunc(bursts, func(u spot.Burst) bool { return u.Last.Before(from) || u.Began.After(to) })
+	bursts = slices.DeleteFunc(bursts, func(u spotreport.Burst) bool { return u.Last.Before(from) || u.Began.After(to) })
 	b.top = names(c, b, shown, len(lines)-len(shown), during(from, to))
 	most := 8
 	for i, l := range shown {
@@ -336,7 +336,7 @@ const (
 // row is one bar.
 type row struct {
 	label  string
-	funnel spot.Funnel
+	funnel spotreport.Funnel
 	// failing pools are marked.
 	failing bool
 	// many tells that it is of many pools: it may be longer than there is room.
@@ -347,33 +347,33 @@ type row struct {
 type part struct {
 	words  string
 	colour color.Color
-	of     func(spot.Funnel) int
+	of     func(spotreport.Funnel) int
 	// hatched is how much of it, at its end, is hatched.
-	hatched func(spot.Funnel) int
+	hatched func(spotreport.Funnel) int
 }
 
 // parts are the pieces from the left: what failed begins at the same place in
 // each bar, so that it can be compared.
 func parts() []part {
 	return []part{
-		{words: "not joined", colour: notJoinedColour(), of: func(f spot.Funnel) int { return f.NotJoined }},
-		{words: "taken back", colour: reclaimedColour(), of: func(f spot.Funnel) int { return f.Reclaimed }},
-		{words: "refused", colour: refusedColour(), of: func(f spot.Funnel) int { return f.Refused }},
-		{words: "joined", colour: joinedColour(), of: func(f spot.Funnel) int { return f.Joined }, hatched: lost},
-		{words: "open, other", colour: otherColour(), of: func(f spot.Funnel) int { return f.Open + f.Terminated + f.Unknown }},
+		{words: "not joined", colour: notJoinedColour(), of: func(f spotreport.Funnel) int { return f.NotJoined }},
+		{words: "taken back", colour: reclaimedColour(), of: func(f spotreport.Funnel) int { return f.Reclaimed }},
+		{words: "refused", colour: refusedColour(), of: func(f spotreport.Funnel) int { return f.Refused }},
+		{words: "joined", colour: joinedColour(), of: func(f spotreport.Funnel) int { return f.Joined }, hatched: lost},
+		{words: "open, other", colour: otherColour(), of: func(f spotreport.Funnel) int { return f.Open + f.Terminated + f.Unknown }},
 	}
 }
 
 // lost are those of the joined that were gone within an hour.
-func lost(f spot.Funnel) int { return max(min(f.Lost, f.Joined), 0) }
+func lost(f spotreport.Funnel) int { return max(min(f.Lost, f.Joined), 0) }
 
-func bad(f spot.Funnel) int { return f.NotJoined + f.Reclaimed + f.Refused }
+func bad(f spotreport.Funnel) int { return f.NotJoined + f.Reclaimed + f.Refused }
 
 // rows are the Spot pools, those that do worst first, what they leave over,
 // and on demand to compare with: most at most.
-func rows(r spot.Report, most int) []row {
+func rows(r spotreport.Report, most int) []row {
 	var list []row
-	var demand spot.Funnel
+	var demand spotreport.Funnel
 	for _, p := range r.Pools {
 		if !p.Spot {
 			demand = sum(demand, p.Funnel)
@@ -389,7 +389,7 @@ func rows(r spot.Report, most int) []row {
 		most--
 	}
 	if left := len(list) - (most - 1); len(list) > most {
-		var others spot.Funnel
+		var others spotreport.Funnel
 		for _, l := range list[most-1:] {
 			others = sum(others, l.funnel)
 		}
@@ -408,8 +408,8 @@ func boolean(b bool) int {
 	return 0
 }
 
-func sum(a, b spot.Funnel) spot.Funnel {
-	return spot.Funnel{
+func sum(a, b spotreport.Funnel) spotreport.Funnel {
+	return spotreport.Funnel{
 		Requested: a.Requested + b.Requested, Refused: a.Refused + b.Refused, Launched: a.Launched + b.Launched,
 		Reclaimed: a.Reclaimed + b.Reclaimed, NotJoined: a.NotJoined + b.NotJoined, Joined: a.Joined + b.Joined,
 		Lost: a.Lost + b.Lost, Terminated: a.Terminated + b.Terminated, Unknown: a.Unknown + b.Unknown, Open: a.Open + b.Open,
@@ -448,7 +448,7 @@ func bars(c *canvas, b box, list []row) {
 }
 
 // tail is the bar in words.
-func tail(f spot.Funnel) string {
+func tail(f spotreport.Funnel) string {
 	if bad(f) == 0 && f.Joined == f.Requested {
 		return fmt.Sprintf("all %s joined", number(f.Requested))
 	}
@@ -457,7 +457,7 @@ func tail(f spot.Funnel) string {
 
 // pieces draws one bar, and gives where it ends. A piece that is there can be
 // seen, however small its share is.
-func pieces(c *canvas, b box, f spot.Funnel, longest int) float64 {
+func pieces(c *canvas, b box, f spotreport.Funnel, longest int) float64 {
 	const least = 5
 	x := b.left
 	// What is longer than there is room keeps its shares, and is cut open.
@@ -494,7 +494,7 @@ func pieces(c *canvas, b box, f spot.Funnel, longest int) float64 {
 // legend explains the colours that are there.
 func legend(c *canvas, b box, list []row) {
 	const square, size = 24, textSize
-	var all spot.Funnel
+	var all spotreport.Funnel
 	for _, l := range list {
 		all = sum(all, l.funnel)
 	}
@@ -537,7 +537,7 @@ const mostWords = 5
 
 // column is where a burst stands: from its first to its last launch, wide
 // enough to be seen.
-func (p plane) column(u spot.Burst) (left, right, top float64) {
+func (p plane) column(u spotreport.Burst) (left, right, top float64) {
 	const narrowest = 14
 	left, right = p.x(u.Began), p.x(u.Last)
 	if right-left < narrowest {
@@ -549,10 +549,10 @@ func (p plane) column(u spot.Burst) (left, right, top float64) {
 
 // tooMuch tells a burst that asked for more than there was, and suffered for it.
 // Where none of its launches failed, what the subnet had was seen too early.
-func tooMuch(u spot.Burst) bool { return u.Exceeds() && u.Failed > 0 }
+func tooMuch(u spotreport.Burst) bool { return u.Exceeds() && u.Failed > 0 }
 
 // columns marks each burst with what it asked for.
-func columns(c *canvas, p plane, bursts []spot.Burst) {
+func columns(c *canvas, p plane, bursts []spotreport.Burst) {
 	for i := len(bursts) - 1; i >= 0; i-- { // the worst on top
 		u := bursts[i]
 		left, right, top := p.column(u)
@@ -567,7 +567,7 @@ func columns(c *canvas, p plane, bursts []spot.Burst) {
 
 // labelBursts says of the worst bursts what they asked for and what there was, where
 // there is room for it beside the lines that are drawn.
-func labelBursts(c *canvas, p plane, bursts []spot.Burst, drawn []box) {
+func labelBursts(c *canvas, p plane, bursts []spotreport.Burst, drawn []box) {
 	var taken []box
 	for _, u := range bursts {
 		left, right, top := p.column(u)
@@ -882,7 +882,7 @@ const (
 // that asked too much, with the subnet's fall and recovery, and the bursts near
 // them. Without such bursts it is that of all bursts, and without any that in
 // which somebody looked.
-func window(r spot.Report, bursts []spot.Burst, lines []subnetLine) (from, to time.Time) {
+func window(r spotreport.Report, bursts []spotreport.Burst, lines []subnetLine) (from, to time.Time) {
 	var w stretch
 	for _, b := range bursts {
 		if tooMuch(b) || !b.HadKnown && b.Failed > 0 {
@@ -910,7 +910,7 @@ func window(r spot.Report, bursts []spot.Burst, lines []subnetLine) (from, to ti
 }
 
 // recovered is when a burst's subnet had half of its addresses again.
-func recovered(b spot.Burst, lines []subnetLine) time.Time {
+func recovered(b spotreport.Burst, lines []subnetLine) time.Time {
 	last := b.Last
 	for _, l := range lines {
 		if l.subnet != b.Subnet {
@@ -944,7 +944,7 @@ func (w *stretch) add(from, to time.Time) {
 
 // within gives a stretch room on both sides, and keeps it within a report's
 // time: what would lie outside goes to the other side.
-func (w stretch) within(r spot.Report) (from, to time.Time) {
+func (w stretch) within(r spotreport.Report) (from, to time.Time) {
 	whole, span := r.To.Sub(r.From), w.to.Sub(w.from)
 	if w.from.IsZero() || whole <= shortest || w.to.Before(r.From) || w.from.After(r.To) {
 		return r.From, r.To

@@ -14,7 +14,7 @@ import (
 	"rollcall/tools/testfile"
 
 	"rollcall/shared/network/address"
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/snapshot"
 	"rollcall/tools/testfull"
 )
@@ -139,11 +139,11 @@ func TestOddFree(t *testing.T) {
 
 var to = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 
-func reportOf(pools int) spot.Report {
-	r := spot.Report{Cluster: "prod", From: to.Add(-24 * time.Hour), To: to}
+func reportOf(pools int) spotreport.Report {
+	r := spotreport.Report{Cluster: "prod", From: to.Add(-24 * time.Hour), To: to}
 	types := []string{"m5.large", "c5.4xlarge", "m6i.2xlarge", "r5b.metal", "m7g.xlarge"}
 	for i := range pools {
-		p := spot.Pool{Type: types[i%len(types)], Zone: "us-west-2" + string(rune('a'+i%3)), Spot: true}
+		p := spotreport.Pool{Type: types[i%len(types)], Zone: "us-west-2" + string(rune('a'+i%3)), Spot: true}
 		p.Requested = 90 - 2*i%80
 		if i < 5 {
 			p.NotJoined, p.Reclaimed, p.Refused = max(28-9*i, 0), i*4%7, i%3*2
@@ -155,17 +155,17 @@ func reportOf(pools int) spot.Report {
 		r.Pools = append(r.Pools, p)
 		r.Spot = sum(r.Spot, p.Funnel)
 	}
-	d := spot.Pool{Type: "m5.large", Zone: "us-west-2a", Funnel: spot.Funnel{Requested: 42, Launched: 42, Joined: 42}}
+	d := spotreport.Pool{Type: "m5.large", Zone: "us-west-2a", Funnel: spotreport.Funnel{Requested: 42, Launched: 42, Joined: 42}}
 	r.Pools, r.OnDemand = append(r.Pools, d), d.Funnel
 	return r
 }
 
-func burst(hour float64, demand, had int) spot.Burst {
+func burst(hour float64, demand, had int) spotreport.Burst {
 	began := to.Add(-24*time.Hour + time.Duration(hour*float64(time.Hour)))
-	return spot.Burst{Subnet: "subnet-0ab1c2d3e4f5a6b7c", Began: began, Last: began.Add(4 * time.Minute), Launches: demand / 60, Demand: demand, Had: had, HadKnown: true, Total: 251, Failed: max(0, demand-had) / 60}
+	return spotreport.Burst{Subnet: "subnet-0ab1c2d3e4f5a6b7c", Began: began, Last: began.Add(4 * time.Minute), Launches: demand / 60, Demand: demand, Had: had, HadKnown: true, Total: 251, Failed: max(0, demand-had) / 60}
 }
 
-func samplesOf(subnet string, total int, bursts ...spot.Burst) []snapshot.Sample {
+func samplesOf(subnet string, total int, bursts ...spotreport.Burst) []snapshot.Sample {
 	var list []snapshot.Sample
 	for h := range 25 {
 		list = append(list, snapshot.Sample{Subnet: subnet, At: to.Add(time.Duration(h-24) * time.Hour), Free: total - h%5*7, Total: total})
@@ -182,15 +182,15 @@ func samplesOf(subnet string, total int, bursts ...spot.Burst) []snapshot.Sample
 
 type scene struct {
 	name    string
-	report  spot.Report
+	report  spotreport.Report
 	samples []snapshot.Sample
 }
 
 func scenes() []scene {
 	const subnet = "subnet-0ab1c2d3e4f5a6b7c"
-	with := func(r spot.Report, bursts ...spot.Burst) spot.Report { r.Bursts = bursts; return r }
+	with := func(r spotreport.Report, bursts ...spotreport.Burst) spotreport.Report { r.Bursts = bursts; return r }
 	one := burst(6, 480, 251)
-	many := []spot.Burst{burst(2, 480, 230), burst(2.5, 470, 40), burst(8, 420, 251), burst(9, 300, 251), burst(14, 260, 240), burst(20, 120, 251), burst(23.9, 60, 251)}
+	many := []spotreport.Burst{burst(2, 480, 230), burst(2.5, 470, 40), burst(8, 420, 251), burst(9, 300, 251), burst(14, 260, 240), burst(20, 120, 251), burst(23.9, 60, 251)}
 	long := reportOf(6)
 	long.Cluster = "a-" + strings.Repeat("very-long-", 9) + "name"
 	for i := range long.Pools {
@@ -198,14 +198,14 @@ func scenes() []scene {
 	}
 	unknown := burst(6, 480, 0)
 	unknown.HadKnown = false
-	nothing := spot.Report{Cluster: "prod", From: to.Add(-24 * time.Hour), To: to}
+	nothing := spotreport.Report{Cluster: "prod", From: to.Add(-24 * time.Hour), To: to}
 	week := reportOf(12)
 	week.From = to.Add(-7 * 24 * time.Hour)
 	several := append(samplesOf(subnet, 251, one), samplesOf("subnet-0bbbbbbbbbbbbbbbb", 507)...)
 	for i := range 4 {
 		several = append(several, samplesOf(fmt.Sprintf("subnet-%017d", i), 123+i)...)
 	}
-	evening := []spot.Burst{burst(21.8, 720, 251), burst(22.4, 720, 251), burst(23, 720, 251)}
+	evening := []spotreport.Burst{burst(21.8, 720, 251), burst(22.4, 720, 251), burst(23, 720, 251)}
 	for i := range evening {
 		evening[i].Last, evening[i].Failed = evening[i].Began.Add(2*time.Second), 7
 	}
@@ -263,14 +263,14 @@ func TestOddReports(t *testing.T) {
 	odd := reportOf(12)
 	odd.From = odd.To
 	odd.Pools[0].Type, odd.Pools[1].Zone, odd.Cluster = "", "", ""
-	odd.Pools[2].Funnel = spot.Funnel{Requested: most, NotJoined: most, Reclaimed: most, Joined: -3, Lost: most}
-	odd.Bursts = []spot.Burst{{}, {Began: to, Demand: most, Had: -1, HadKnown: true}, {Began: to.Add(time.Hour), Last: to.Add(-time.Hour), Demand: -5}}
+	odd.Pools[2].Funnel = spotreport.Funnel{Requested: most, NotJoined: most, Reclaimed: most, Joined: -3, Lost: most}
+	odd.Bursts = []spotreport.Burst{{}, {Began: to, Demand: most, Had: -1, HadKnown: true}, {Began: to.Add(time.Hour), Last: to.Add(-time.Hour), Demand: -5}}
 	noisy := reportOf(12)
 	var samples []snapshot.Sample
 	for i := range testfull.Of(30000, 3000) { // either is more than there are pixels in a row
 		samples = append(samples, snapshot.Sample{Subnet: fmt.Sprint("subnet-", i%20), At: to.Add(-time.Duration(i) * time.Second), Free: i * 7919 % 4091, Total: 4091})
 	}
-	for name, r := range map[string]spot.Report{"odd": odd, "noisy": noisy, "zero": {}} {
+	for name, r := range map[string]spotreport.Report{"odd": odd, "noisy": noisy, "zero": {}} {
 		if picture, err := Spot(r, samples, ForSlack()); err != nil {
 			t.Errorf("%s: %d bytes, %v", name, len(picture), err)
 		}
@@ -314,32 +314,32 @@ func TestRoundStep(t *testing.T) {
 }
 
 func TestWindow(t *testing.T) {
-	day := spot.Report{From: to.Add(-24 * time.Hour), To: to}
+	day := spotreport.Report{From: to.Add(-24 * time.Hour), To: to}
 	const subnet = "subnet-0ab1c2d3e4f5a6b7c"
-	of := func(bursts ...spot.Burst) []subnetLine {
+	of := func(bursts ...spotreport.Burst) []subnetLine {
 		r := day
 		r.Bursts = bursts
 		return subnetLines(r, samplesOf(subnet, 251, bursts...))
 	}
-	evening := []spot.Burst{burst(21.5, 720, 251), burst(22.1, 720, 251)}
+	evening := []spotreport.Burst{burst(21.5, 720, 251), burst(22.1, 720, 251)}
 	fitted := burst(23.5, 144, 251)
 	early, late := burst(1, 720, 251), burst(23, 720, 251)
 	tests := []struct {
 		name   string
-		report spot.Report
-		bursts []spot.Burst
+		report spotreport.Report
+		bursts []spotreport.Burst
 		lines  []subnetLine
 		want   string
 	}{
 		{"bursts, and the subnet's recovery", day, evening, of(evening...), "21 Nov, 05:22 to 07:07 UTC"},
 		{"what fitted soon after is shown too", day, append(evening, fitted), of(evening...), "21 Nov, 05:19 to 07:44 UTC"},
 		{"what fitted long before is not", day, append(evening, burst(3, 144, 251)), of(evening...), "21 Nov, 05:22 to 07:07 UTC"},
-		{"all day", day, []spot.Burst{early, late}, of(early, late), "20 Nov 08:00 to 21 Nov 08:00 UTC"},
-		{"only what fitted, an hour at least", day, []spot.Burst{fitted}, nil, "21 Nov, 07:00 to 08:00 UTC"},
+		{"all day", day, []spotreport.Burst{early, late}, of(early, late), "20 Nov 08:00 to 21 Nov 08:00 UTC"},
+		{"only what fitted, an hour at least", day, []spotreport.Burst{fitted}, nil, "21 Nov, 07:00 to 08:00 UTC"},
 		{"no burst: where somebody looked", day, nil, []subnetLine{{subnet, []snapshot.Sample{{At: to.Add(-5 * time.Hour)}, {At: to.Add(-2 * time.Hour)}}}}, "21 Nov, 02:45 to 06:15 UTC"},
 		{"nothing", day, nil, nil, "20 Nov 08:00 to 21 Nov 08:00 UTC"},
-		{"outside", day, []spot.Burst{{Began: to.Add(time.Hour)}}, nil, "20 Nov 08:00 to 21 Nov 08:00 UTC"},
-		{"half an hour", spot.Report{From: to.Add(-30 * time.Minute), To: to}, evening, of(evening...), "21 Nov, 07:30 to 08:00 UTC"},
+		{"outside", day, []spotreport.Burst{{Began: to.Add(time.Hour)}}, nil, "20 Nov 08:00 to 21 Nov 08:00 UTC"},
+		{"half an hour", spotreport.Report{From: to.Add(-30 * time.Minute), To: to}, evening, of(evening...), "21 Nov, 07:30 to 08:00 UTC"},
 	}
 	for _, tt := range tests {
 		if got := during(window(tt.report, tt.bursts, tt.lines)); got != tt.want {

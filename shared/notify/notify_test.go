@@ -23,7 +23,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
@@ -944,7 +944,7 @@ func TestSummaryInSlack(t *testing.T) {
 			expect.OK(t, err)
 			b.Slack, b.Files, b.Answers = client, client, client
 			sum := notifytest.Daily(31)
-			sum.Spot.Pools = []spot.Pool{{Type: "m5.large", Zone: "us-west-2a", Spot: true, Funnel: spot.Funnel{Requested: 412, NotJoined: 31, Joined: 381}}}
+			sum.Spot.Pools = []spotreport.Pool{{Type: "m5.large", Zone: "us-west-2a", Spot: true, Funnel: spotreport.Funnel{Requested: 412, NotJoined: 31, Joined: 381}}}
 			if sum.Chart, err = chart.Spot(sum.Spot, nil, chart.ForSlack()); err != nil {
 				t.Fatal(err)
 			}
@@ -981,7 +981,7 @@ func TestPictureInSlack(t *testing.T) {
 	client, err := slackapi.NewClient(s.APIURL(), "xoxb-1", &http.Client{})
 	expect.OK(t, err)
 	b.Slack, b.Files, b.Answers = client, client, client
-	drawn, err := chart.Spot(spot.Report{Spot: spot.Funnel{Requested: 1}}, nil, chart.ForSlack())
+	drawn, err := chart.Spot(spotreport.Report{Spot: spotreport.Funnel{Requested: 1}}, nil, chart.ForSlack())
 	if err != nil || len(drawn) == 0 {
 		drawn = []byte("\x89PNG\r\n\x1a\nrest")
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/report"
 )
 
@@ -245,7 +245,7 @@ func (p Posting) Due() bool {
 // need not be kept here.
 func (p Posting) Delivered() Posting {
 	p.Summary.Chart, p.Summary.Slowest = nil, nil
-	p.Summary.Spot = spot.Report{Cluster: p.Summary.Spot.Cluster, From: p.Summary.Spot.From, To: p.Summary.Spot.To}
+	p.Summary.Spot = spotreport.Report{Cluster: p.Summary.Spot.Cluster, From: p.Summary.Spot.From, To: p.Summary.Spot.To}
 	if week := p.Summary.Period; week != nil && !p.Untold { // which week it was is asked for
 		p.Summary.Period = &report.Period{From: week.From, To: week.To, At: week.At}
 	}

@@ -16,7 +16,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/reconcile"
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -212,11 +212,11 @@ func TestSplitSaysWhatIsOfNoInstanceOnce(t *testing.T) {
 func summary(pools, chart int) report.Summary {
 	s := report.Summary{
 		Format: report.SummaryFormat, Kind: report.SpotSummary, ID: "spot/prod/2026-11-20", By: "spot-report", At: incidenttest.Start, Cluster: "prod",
-		Spot:  spot.Report{Cluster: "prod", Spot: spot.Funnel{Requested: 412, Joined: 381, NotJoined: 31}},
+		Spot:  spotreport.Report{Cluster: "prod", Spot: spotreport.Funnel{Requested: 412, Joined: 381, NotJoined: 31}},
 		Chart: bytes.Repeat([]byte{0xff, 0x51}, chart/2), Slowest: &report.Slowest{Type: "m5.large", Zone: "us-west-2a", Median: 90 * time.Second, Joined: 9},
 	}
 	for i := range pools {
-		s.Spot.Pools = append(s.Spot.Pools, spot.Pool{Type: fmt.Sprintf("m5.%dxlarge", i), Zone: "us-west-2a", Spot: true, Nodegroups: []string{"workers-with-a-rather-long-name"}})
+		s.Spot.Pools = append(s.Spot.Pools, spotreport.Pool{Type: fmt.Sprintf("m5.%dxlarge", i), Zone: "us-west-2a", Spot: true, Nodegroups: []string{"workers-with-a-rather-long-name"}})
 	}
 	return s
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/spoke"
 )
 
@@ -33,7 +33,7 @@ type Summary struct {
 	Whose string `json:"whose,omitempty"`
 
 	// Spot is what the history says.
-	Spot spot.Report `json:"spot"`
+	Spot spotreport.Report `json:"spot"`
 	// MorePools is how many pools were left out for want of room.
 	MorePools int `json:"morePools,omitempty"`
 	// Slowest is the pool whose nodes take longest to join; nil if none is known.
@@ -70,7 +70,7 @@ func WeeklyID(to time.Time) string { return "weekly/" + to.UTC().Format(time.Dat
 func (s Summary) Failed() int { return Failed(s.Spot.Spot) }
 
 // Failed is how many launches of a funnel came to no node by themselves.
-func Failed(f spot.Funnel) int { return f.NotJoined + f.Reclaimed + f.Refused }
+func Failed(f spotreport.Funnel) int { return f.NotJoined + f.Reclaimed + f.Refused }
 
 // Quiet tells that nothing failed: its message says it all, and needs no details. Of a week
 // the words tell.

@@ -12,7 +12,7 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
@@ -103,7 +103,7 @@ func long(d time.Duration) string {
 
 // serious tells that something can be done, or that much is lost: a burst that
 // could not fit, a pool that fails, one launch in twenty.
-func serious(r spot.Report) bool {
+func serious(r spotreport.Report) bool {
 	for _, b := range r.Bursts {
 		if b.Exceeds() && b.Failed > 0 {
 			return true
@@ -118,7 +118,7 @@ func serious(r spot.Report) bool {
 }
 
 // common is what at least half of the failures have in common.
-func common(r spot.Report, failed int) string {
+func common(r spotreport.Report, failed int) string {
 	of := func(n int) string {
 		if n >= failed {
 			return pick(failed == 1, "", "all of them ")
@@ -126,7 +126,7 @@ func common(r spot.Report, failed int) string {
 		return slacktext.Number(n) + " of them "
 	}
 	most := func(n int) bool { return n > 0 && 2*n >= failed }
-	inBursts, bursts, inPools, pools := 0, 0, 0, []spot.Pool{}
+	inBursts, bursts, inPools, pools := 0, 0, 0, []spotreport.Pool{}
 	for _, b := range r.Bursts {
 		if b.Exceeds() && b.Failed > 0 {
 			inBursts += b.Failed
@@ -164,11 +164,11 @@ func common(r spot.Report, failed int) string {
 	return ""
 }
 
-func poolName(p spot.Pool) string {
+func poolName(p spotreport.Pool) string {
 	return slacktext.Clip(slacktext.OneLine(cmp.Or(p.Type, "type unknown")), 40) + " in " + slacktext.Clip(slacktext.OneLine(cmp.Or(p.Zone, "zone unknown")), 40)
 }
 
-func quietColour(f spot.Funnel) string {
+func quietColour(f spotreport.Funnel) string {
 	if f.Unknown > 0 {
 		return white
 	}
@@ -176,7 +176,7 @@ func quietColour(f spot.Funnel) string {
 }
 
 // quiet is the first line where nothing failed.
-func quiet(f spot.Funnel) string {
+func quiet(f spotreport.Funnel) string {
 	if f.Joined == f.Requested {
 		return pick(f.Requested == 1, "1 launch, joined", slacktext.Count(f.Requested, "launch")+", all joined")
 	}
@@ -196,7 +196,7 @@ func slowest(s *report.Slowest) string {
 	if s == nil || s.Joined == 0 {
 		return ""
 	}
-	return "; slowest pool " + poolName(spot.Pool{Type: s.Type, Zone: s.Zone}) + ", " + slacktext.Span(s.Median)
+	return "; slowest pool " + poolName(spotreport.Pool{Type: s.Type, Zone: s.Zone}) + ", " + slacktext.Span(s.Median)
 }
 
 func (p *page) changes(list []string) {
@@ -256,7 +256,7 @@ func RenderSummaryDetails(s report.Summary) []slackapi.Message {
 }
 
 // weighed are all explanations, with the verdict on each.
-func (p *page) weighed(list []spot.Explanation) {
+func (p *page) weighed(list []spotreport.Explanation) {
 	var lines []*line
 	for _, e := range list[:min(len(list), mostExplained)] {
 		l := p.line().styled(slacktext.Clip(slacktext.OneLine(string(e.Verdict)), 40), &slackgo.RichTextSectionTextStyle{Bold: true}).
@@ -275,7 +275,7 @@ func (p *page) weighed(list []spot.Explanation) {
 
 // bursts are what the bursts asked for, and what there was, each shown whole or
 // not at all.
-func (p *page) bursts(list []spot.Burst) {
+func (p *page) bursts(list []spotreport.Burst) {
 	parts := []slackgo.RichTextElement{p.heading("Bursts")}
 	used := 0
 	for i, b := range list {
@@ -300,7 +300,7 @@ func (p *page) bursts(list []spot.Burst) {
 }
 
 // arithmetic is the terms of a burst and their sum.
-func arithmetic(b spot.Burst) string {
+func arithmetic(b spotreport.Burst) string {
 	var lines []string
 	for _, t := range b.ByType() {
 		lines = append(lines, slacktext.Clip(slacktext.OneLine(t), 60))
@@ -353,8 +353,8 @@ func (p *page) assumed(list []string) {
 }
 
 // worst is a small table of the pools that do worst.
-func (p *page) worst(pools []spot.Pool) {
-	var bad []spot.Pool
+func (p *page) worst(pools []spotreport.Pool) {
+	var bad []spotreport.Pool
 	for _, pool := range pools {
 		if pool.Spot && report.Failed(pool.Funnel) > 0 {
 			bad = append(bad, pool)
@@ -378,7 +378,7 @@ const phone = 40
 // fitting are the pools' numbers so that a phone does not wrap them: with
 // shorter words, without those that were lost, with shorter names of types, the
 // first of these that is narrow enough.
-func (p *page) fitting(pools []spot.Pool) []string {
+func (p *page) fitting(pools []spotreport.Pool) []string {
 	var rows []string
 	for _, with := range []tableWords{{"refused", true, 18}, {"ref.", true, 18}, {"ref.", false, 18}, {"ref.", false, 10}} {
 		rows = p.counts(pools, with)
@@ -399,27 +399,29 @@ type tableWords struct {
 // counts are pools with their numbers, in columns; those that are zero
 // everywhere are left out. Zones are written without the region that all of
 // them share.
-func (p *page) counts(pools []spot.Pool, with tableWords) []string {
+func (p *page) counts(pools []spotreport.Pool, with tableWords) []string {
 	area := p.place.region[:strings.LastIndex(p.place.region, "-")+1]
 	type column struct {
 		head string
-		of   func(spot.Pool) string
+		of   func(spotreport.Pool) string
 		all  bool
 	}
 	columns := []column{
-		{"", func(p spot.Pool) string {
+		{"", func(p spotreport.Pool) string {
 			return slacktext.Clip(slacktext.OneLine(cmp.Or(p.Type, "type unknown")), with.kind)
 		}, true},
-		{"", func(p spot.Pool) string {
+		{"", func(p spotreport.Pool) string {
 			return slacktext.Clip(slacktext.OneLine(cmp.Or(strings.TrimPrefix(p.Zone, area), "zone unknown")), 16)
 		}, true},
-		{"joined", func(p spot.Pool) string { return slacktext.Number(p.Joined) + "/" + slacktext.Number(p.Requested) }, true},
-		{"not", func(p spot.Pool) string { return slacktext.Number(p.NotJoined) }, false},
-		{"back", func(p spot.Pool) string { return slacktext.Number(p.Reclaimed) }, false},
-		{with.refused, func(p spot.Pool) string { return slacktext.Number(p.Refused) }, false},
+		{"joined", func(p spotreport.Pool) string {
+			return slacktext.Number(p.Joined) + "/" + slacktext.Number(p.Requested)
+		}, true},
+		{"not", func(p spotreport.Pool) string { return slacktext.Number(p.NotJoined) }, false},
+		{"back", func(p spotreport.Pool) string { return slacktext.Number(p.Reclaimed) }, false},
+		{with.refused, func(p spotreport.Pool) string { return slacktext.Number(p.Refused) }, false},
 	}
 	if with.lost {
-		columns = append(columns, column{"lost", func(p spot.Pool) string { return slacktext.Number(p.Lost) }, false})
+		columns = append(columns, column{"lost", func(p spotreport.Pool) string { return slacktext.Number(p.Lost) }, false})
 	}
 	lines := make([]string, len(pools)+1)
 	for i, c := range columns {
@@ -468,7 +470,7 @@ func aligned(cells []string, left bool) []string {
 const widestInterval = 0.5
 
 // judged is a pool with what the test made of it, for the thread.
-func judged(p spot.Pool) string {
+func judged(p spotreport.Pool) string {
 	words := []string{slacktext.Clip(slacktext.OneLine(cmp.Or(p.Type, "type unknown")), 24), slacktext.Clip(slacktext.OneLine(cmp.Or(p.Zone, "zone unknown")), 24)}
 	if !p.Spot {
 		words = append(words, "on demand")
@@ -519,8 +521,8 @@ func chance(p float64) string {
 
 // whys are the explanations that the numbers support; without one, what they
 // leave open.
-func (p *page) whys(r spot.Report) {
-	supported, open := withVerdict(r.Explanations, spot.Supported), withVerdict(r.Explanations, spot.Open)
+func (p *page) whys(r spotreport.Report) {
+	supported, open := withVerdict(r.Explanations, spotreport.Supported), withVerdict(r.Explanations, spotreport.Open)
 	for i, e := range supported[:min(len(supported), mostWhys)] {
 		l := p.explained(pick(i == 0, "Why", "And"), e)
 		if e.Check == checkid.SpotBurstExceedsSubnet {
@@ -541,7 +543,7 @@ func (p *page) whys(r spot.Report) {
 	}
 }
 
-func (p *page) explained(label string, e spot.Explanation) *line {
+func (p *page) explained(label string, e spotreport.Explanation) *line {
 	l := p.label(label)
 	if name := slacktext.Clip(slacktext.OneLine(named(e)), 160); name != "" {
 		l.strong(slacktext.Sentence(capital(name))).plain(" ")
@@ -551,11 +553,11 @@ func (p *page) explained(label string, e spot.Explanation) *line {
 
 // brief is what an explanation says in few words; those that were queued before
 // there were short forms have only the long one.
-func brief(e spot.Explanation) string { return cmp.Or(e.Short, e.Says) }
+func brief(e spotreport.Explanation) string { return cmp.Or(e.Short, e.Says) }
 
 // named is an explanation's name. One that ends in the id of a check ends in
 // what the check says instead: who reads it need not know the ids.
-func named(e spot.Explanation) string {
+func named(e spotreport.Explanation) string {
 	what, is := strings.CutSuffix(e.Name, ": "+string(e.Check))
 	if !is || e.Check == "" {
 		return e.Name
@@ -567,7 +569,7 @@ func named(e spot.Explanation) string {
 }
 
 // firstOf says when the first of the bursts was that asked too much.
-func (l *line) firstOf(bursts []spot.Burst) {
+func (l *line) firstOf(bursts []spotreport.Burst) {
 	var first time.Time
 	n := 0
 	for _, b := range bursts {
@@ -599,8 +601,8 @@ func begin(s string) string {
 	return capital(s)
 }
 
-func withVerdict(list []spot.Explanation, v spot.Verdict) []spot.Explanation {
-	var some []spot.Explanation
+func withVerdict(list []spotreport.Explanation, v spotreport.Verdict) []spotreport.Explanation {
+	var some []spotreport.Explanation
 	for _, e := range list {
 		if e.Verdict == v {
 			some = append(some, e)
@@ -610,8 +612,8 @@ func withVerdict(list []spot.Explanation, v spot.Verdict) []spot.Explanation {
 }
 
 // ruledOut are the explanations that nobody need follow, a line each.
-func (p *page) ruledOut(list []spot.Explanation) {
-	ruled := withVerdict(list, spot.RuledOut)
+func (p *page) ruledOut(list []spotreport.Explanation) {
+	ruled := withVerdict(list, spotreport.RuledOut)
 	var lines []*line
 	for _, e := range ruled[:min(len(ruled), mostRuled)] {
 		lines = append(lines, p.line().prose(slacktext.Sentence(slacktext.Clip(capital(slacktext.OneLine(e.Name))+colon(continued(slacktext.OneLine(brief(e)))), maxRuled))))

@@ -15,7 +15,7 @@ import (
 
 	"rollcall/shared/chart"
 	"rollcall/shared/checkid"
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
@@ -69,7 +69,7 @@ func TestSummariesAreShort(t *testing.T) {
 func TestTableFitsAPhone(t *testing.T) {
 	long := pool("u7in-24tb.224xlarge", "us-west-2a", 1030, 12, 3, 4)
 	long.Lost = 20
-	for name, pools := range map[string][]spot.Pool{
+	for name, pools := range map[string][]spotreport.Pool{
 		"long names":         {long, pool("m5.large", "us-west-2b", 1, 1, 1, 1)},
 		"numbers everywhere": {pool("c6gd.12xlarge", "us-west-2b", 127, 11, 1, 9)},
 	} {
@@ -249,7 +249,7 @@ func TestAnIntervalThatSaysNothingIsNotSaid(t *testing.T) {
 		low, high float64
 		said      bool
 	}{{0.02, 1, false}, {0.2, 0.71, false}, {0.25, 0.75, true}, {0.04, 0.35, true}, {0, 0.04, true}, {0.3, 0.3, false}} {
-		got := judged(spot.Pool{Type: "m5.large", Zone: "us-west-2a", Spot: true, Funnel: spot.Funnel{Requested: 5, Joined: 1}, Low: test.low, High: test.high})
+		got := judged(spotreport.Pool{Type: "m5.large", Zone: "us-west-2a", Spot: true, Funnel: spotreport.Funnel{Requested: 5, Joined: 1}, Low: test.low, High: test.high})
 		if strings.Contains(got, "interval") != test.said || !strings.Contains(got, "1 of 5 joined") {
 			t.Errorf("%g to %g: %q, want the interval %t", test.low, test.high, got, test.said)
 		}
@@ -266,26 +266,26 @@ type summaryScene struct {
 	picture outbox.Picture
 }
 
-func pool(kind, zone string, joined, not, back, refused int) spot.Pool {
+func pool(kind, zone string, joined, not, back, refused int) spotreport.Pool {
 	n := joined + not + back + refused
-	return spot.Pool{
+	return spotreport.Pool{
 		Type: kind, Zone: zone, Spot: true, Nodegroups: []string{"workers-spot"}, Low: 0, High: 1, P: 1,
-		Funnel: spot.Funnel{Requested: n, Refused: refused, Launched: n - refused, Reclaimed: back, NotJoined: not, Joined: joined},
+		Funnel: spotreport.Funnel{Requested: n, Refused: refused, Launched: n - refused, Reclaimed: back, NotJoined: not, Joined: joined},
 	}
 }
 
-func onDemand(joined int) spot.Pool {
+func onDemand(joined int) spotreport.Pool {
 	p := pool("m5.large", "us-west-2a", joined, 0, 0, 0)
 	p.Spot = false
 	return p
 }
 
 // told makes a summary of pools.
-func told(pools ...spot.Pool) report.Summary {
+func told(pools ...spotreport.Pool) report.Summary {
 	s := report.Summary{
 		Format: report.SummaryFormat, Kind: report.SpotSummary, ID: "spot/prod/2026-03-15", By: "spot-report", At: morning.Add(2 * time.Minute),
 		Account: "111122223333", Region: "us-west-2", Partition: "aws", Cluster: "prod",
-		Spot: spot.Report{Cluster: "prod", From: morning.Add(-24 * time.Hour), To: morning, Pools: pools},
+		Spot: spotreport.Report{Cluster: "prod", From: morning.Add(-24 * time.Hour), To: morning, Pools: pools},
 	}
 	for _, p := range pools {
 		f := &s.Spot.OnDemand
@@ -308,16 +308,16 @@ func told(pools ...spot.Pool) report.Summary {
 
 const burstSubnet = "subnet-0ab1c2d3e4f5a6b7c"
 
-func theBurst() spot.Burst {
+func theBurst() spotreport.Burst {
 	began := morning.Add(-18*time.Hour + 2*time.Minute)
-	return spot.Burst{
+	return spotreport.Burst{
 		Subnet: burstSubnet, Zone: "us-west-2b", Began: began, Last: began.Add(80 * time.Second), Launches: 36, Nodegroups: []string{"workers-spot", "batch-spot"},
-		Terms:  []spot.Term{{Type: "m5.4xlarge", Count: 8, Interfaces: 2, Addresses: 30, Each: 60}, {Type: "c5.large", Count: 28, Interfaces: 2, Addresses: 10, Each: 20}},
+		Terms:  []spotreport.Term{{Type: "m5.4xlarge", Count: 8, Interfaces: 2, Addresses: 30, Each: 60}, {Type: "c5.large", Count: 28, Interfaces: 2, Addresses: 10, Each: 20}},
 		Demand: 1040, Had: 251, HadKnown: true, Total: 251, Failed: 28,
 	}
 }
 
-func baseLine(subnet string, total int, b ...spot.Burst) []snapshot.Sample {
+func baseLine(subnet string, total int, b ...spotreport.Burst) []snapshot.Sample {
 	var list []snapshot.Sample
 	for h := range 25 {
 		list = append(list, snapshot.Sample{Subnet: subnet, At: morning.Add(time.Duration(h-24) * time.Hour), Free: total - h%4*5, Total: total})
@@ -331,23 +331,23 @@ func baseLine(subnet string, total int, b ...spot.Burst) []snapshot.Sample {
 }
 
 // explain is an explanation in long and in short, as package spot writes them.
-func explain(verdict spot.Verdict, of int, check checkid.ID, name, says, short string) spot.Explanation {
-	return spot.Explanation{Name: name, Verdict: verdict, Says: says, Short: short, Of: of, Check: check}
+func explain(verdict spotreport.Verdict, of int, check checkid.ID, name, says, short string) spotreport.Explanation {
+	return spotreport.Explanation{Name: name, Verdict: verdict, Says: says, Short: short, Of: of, Check: check}
 }
 
 func summaryScenes() []summaryScene {
 	burst := told(
 		pool("m5.4xlarge", "us-west-2b", 52, 16, 1, 0), pool("c5.large", "us-west-2b", 71, 12, 0, 0), pool("c5.large", "us-west-2a", 103, 0, 1, 0),
 		pool("m5.4xlarge", "us-west-2a", 88, 0, 0, 1), pool("m5.large", "us-west-2c", 67, 0, 0, 0), onDemand(96))
-	burst.Spot.Bursts = []spot.Burst{theBurst()}
-	burst.Spot.Explanations = []spot.Explanation{
-		explain(spot.Supported, 28, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "36 launches at once needed 1,040 addresses (8 nodes × 2 interfaces × 30 addresses + 28 nodes × 2 interfaces × 10 addresses), "+burstSubnet+" had 251; that explains 28 of the 31 Spot launches that failed.", "8 nodes × 2 interfaces × 30 addresses + 28 nodes × 2 interfaces × 10 addresses = 1,040; "+burstSubnet+" had 251."),
-		explain(spot.Open, 2, "spot/reclaimed-before-join", "Spot took them back", "EC2 took back 2 of the 31 Spot launches that failed before they had joined: 1 of m5.4xlarge in us-west-2b and 1 of c5.large in us-west-2a.", "EC2 took back 2 of the 31 before they joined, 1 of them m5.4xlarge in us-west-2b."),
-		explain(spot.Open, 1, "launch/insufficient-capacity", "EC2 had no capacity", "EC2 refused 1 of the 31 Spot launches that failed for want of Spot capacity: 1 of m5.4xlarge in us-west-2a.", "it refused 1 of the 31 for that, all m5.4xlarge in us-west-2a."),
-		explain(spot.RuledOut, 0, "spot/pool-failing", "One pool does not work", "None of the 31 Spot launches that failed points at its pool.", "none of the 31 points at its pool."),
-		explain(spot.RuledOut, 0, "", "An unknown fault in one zone", "In no zone is one of the 31 Spot launches that failed left without an explanation.", "in no zone is one of the 31 left unexplained."),
-		explain(spot.RuledOut, 0, "node/not-registered", "The join time is too short", "None of the 31 Spot launches that failed became Ready later; of those that joined 95 % took at most 2 min 20 s.", "none of the 31 became Ready later; 95 % join within 2 min 20 s."),
-		explain(spot.RuledOut, 0, "", "Spot itself", "Of the same types on the same days 2 of 90 Spot launches failed and 3 of 96 on-demand: on-demand does about as badly.", "on-demand 3 of 96 failed, Spot 2 of 90 (same types, same days)."),
+	burst.Spot.Bursts = []spotreport.Burst{theBurst()}
+	burst.Spot.Explanations = []spotreport.Explanation{
+		explain(spotreport.Supported, 28, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "36 launches at once needed 1,040 addresses (8 nodes × 2 interfaces × 30 addresses + 28 nodes × 2 interfaces × 10 addresses), "+burstSubnet+" had 251; that explains 28 of the 31 Spot launches that failed.", "8 nodes × 2 interfaces × 30 addresses + 28 nodes × 2 interfaces × 10 addresses = 1,040; "+burstSubnet+" had 251."),
+		explain(spotreport.Open, 2, "spot/reclaimed-before-join", "Spot took them back", "EC2 took back 2 of the 31 Spot launches that failed before they had joined: 1 of m5.4xlarge in us-west-2b and 1 of c5.large in us-west-2a.", "EC2 took back 2 of the 31 before they joined, 1 of them m5.4xlarge in us-west-2b."),
+		explain(spotreport.Open, 1, "launch/insufficient-capacity", "EC2 had no capacity", "EC2 refused 1 of the 31 Spot launches that failed for want of Spot capacity: 1 of m5.4xlarge in us-west-2a.", "it refused 1 of the 31 for that, all m5.4xlarge in us-west-2a."),
+		explain(spotreport.RuledOut, 0, "spot/pool-failing", "One pool does not work", "None of the 31 Spot launches that failed points at its pool.", "none of the 31 points at its pool."),
+		explain(spotreport.RuledOut, 0, "", "An unknown fault in one zone", "In no zone is one of the 31 Spot launches that failed left without an explanation.", "in no zone is one of the 31 left unexplained."),
+		explain(spotreport.RuledOut, 0, "node/not-registered", "The join time is too short", "None of the 31 Spot launches that failed became Ready later; of those that joined 95 % took at most 2 min 20 s.", "none of the 31 became Ready later; 95 % join within 2 min 20 s."),
+		explain(spotreport.RuledOut, 0, "", "Spot itself", "Of the same types on the same days 2 of 90 Spot launches failed and 3 of 96 on-demand: on-demand does about as badly.", "on-demand 3 of 96 failed, Spot 2 of 90 (same types, same days)."),
 	}
 	burst.Spot.Change = []string{
 		"Give batch-spot and workers-spot a /21 in us-west-2b instead of " + burstSubnet + ".",
@@ -356,41 +356,41 @@ func summaryScenes() []summaryScene {
 
 	reclaimed := told(pool("c5.large", "us-west-2b", 3, 0, 11, 0), pool("m5.large", "us-west-2a", 140, 0, 1, 0), pool("m5a.large", "us-west-2c", 97, 0, 0, 2), onDemand(24))
 	reclaimed.Spot.Pools[0].Failing, reclaimed.Spot.Pools[0].P, reclaimed.Spot.Pools[0].Low, reclaimed.Spot.Pools[0].High = true, 3e-11, 0.05, 0.51
-	reclaimed.Spot.Pools[0].Causes = []spot.Cause{{Name: "reclaimed", Count: 11}}
-	reclaimed.Spot.Explanations = []spot.Explanation{
-		explain(spot.Supported, 11, "spot/pool-failing", "One pool does not work", "c5.large in us-west-2b: 11 of 14 were taken back before they joined; in the other pools of workers-spot 1 of 240 failed.", "c5.large in us-west-2b: 11 of 14 were taken back, elsewhere 1 of 240 failed."),
-		explain(spot.Supported, 12, "spot/reclaimed-before-join", "Spot took them back", "EC2 took back 12 of the 14 Spot launches that failed before they had joined: 11 of c5.large in us-west-2b and 1 of m5.large in us-west-2a.", "EC2 took back 12 of the 14 before they joined."),
-		explain(spot.Open, 2, "launch/insufficient-capacity", "EC2 had no capacity", "EC2 refused 2 of the 14 Spot launches that failed for want of Spot capacity: 2 of m5a.large in us-west-2c.", "it refused 2 of the 14 for that, all m5a.large in us-west-2c."),
-		explain(spot.RuledOut, 0, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "No burst asked for more than there was: the largest, of 20 launches, needed 1,200 addresses, and subnet-0b20000000000000b had 8,187.", "the largest asked 1,200 of 8,187 addresses."),
-		explain(spot.RuledOut, 0, "", "An unknown fault in one zone", "In no zone is one of the 14 Spot launches that failed left without an explanation.", "in no zone is one of the 14 left unexplained."),
-		explain(spot.RuledOut, 0, "node/not-registered", "The join time is too short", "None of the 14 Spot launches that failed became Ready later; of those that joined 95 % took at most 2 min 20 s.", "none of the 14 became Ready later; 95 % join within 2 min 20 s."),
+	reclaimed.Spot.Pools[0].Causes = []spotreport.Cause{{Name: "reclaimed", Count: 11}}
+	reclaimed.Spot.Explanations = []spotreport.Explanation{
+		explain(spotreport.Supported, 11, "spot/pool-failing", "One pool does not work", "c5.large in us-west-2b: 11 of 14 were taken back before they joined; in the other pools of workers-spot 1 of 240 failed.", "c5.large in us-west-2b: 11 of 14 were taken back, elsewhere 1 of 240 failed."),
+		explain(spotreport.Supported, 12, "spot/reclaimed-before-join", "Spot took them back", "EC2 took back 12 of the 14 Spot launches that failed before they had joined: 11 of c5.large in us-west-2b and 1 of m5.large in us-west-2a.", "EC2 took back 12 of the 14 before they joined."),
+		explain(spotreport.Open, 2, "launch/insufficient-capacity", "EC2 had no capacity", "EC2 refused 2 of the 14 Spot launches that failed for want of Spot capacity: 2 of m5a.large in us-west-2c.", "it refused 2 of the 14 for that, all m5a.large in us-west-2c."),
+		explain(spotreport.RuledOut, 0, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "No burst asked for more than there was: the largest, of 20 launches, needed 1,200 addresses, and subnet-0b20000000000000b had 8,187.", "the largest asked 1,200 of 8,187 addresses."),
+		explain(spotreport.RuledOut, 0, "", "An unknown fault in one zone", "In no zone is one of the 14 Spot launches that failed left without an explanation.", "in no zone is one of the 14 left unexplained."),
+		explain(spotreport.RuledOut, 0, "node/not-registered", "The join time is too short", "None of the 14 Spot launches that failed became Ready later; of those that joined 95 % took at most 2 min 20 s.", "none of the 14 became Ready later; 95 % join within 2 min 20 s."),
 	}
 	reclaimed.Spot.Change = []string{"Leave c5.large in us-west-2b out of workers-spot.", "Add types: workers-spot has 3 pools."}
 
 	failing := told(pool("r5b.large", "us-west-2a", 4, 22, 0, 0), pool("m5.large", "us-west-2a", 150, 1, 0, 0), pool("m5.large", "us-west-2b", 148, 0, 0, 0))
 	failing.Spot.Pools[0].Failing, failing.Spot.Pools[0].P, failing.Spot.Pools[0].Low, failing.Spot.Pools[0].High = true, 2.3e-19, 0.04, 0.35
-	failing.Spot.Pools[0].Causes = []spot.Cause{{Name: "node/not-registered", Count: 22}}
-	failing.Spot.Explanations = []spot.Explanation{
-		explain(spot.Supported, 22, "spot/pool-failing", "One pool does not work", "r5b.large in us-west-2a: 22 of 26 did not join; in the other pools of workers-spot 1 of 299 failed.", "r5b.large in us-west-2a: 22 of 26 did not join, elsewhere 1 of 299 failed."),
-		explain(spot.Open, 0, "", "Spot itself", "There is no on-demand launch of the same types on the same days to compare with.", "no on-demand launch to compare with."),
-		explain(spot.RuledOut, 0, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "No burst asked for more than there was: the largest, of 20 launches, needed 180 addresses, and subnet-0ab1c2d3e4f5a6b7c had 251.", "the largest asked 180 of 251 addresses."),
-		explain(spot.RuledOut, 0, "", "An unknown fault in one zone", "In no zone is one of the 23 Spot launches that failed left without an explanation.", "in no zone is one of the 23 left unexplained."),
-		explain(spot.RuledOut, 0, "spot/reclaimed-before-join", "Spot took them back", "EC2 took back none of the 23 Spot launches that failed.", "EC2 took back none of the 23."),
-		explain(spot.RuledOut, 0, "launch/insufficient-capacity", "EC2 had no capacity", "EC2 refused none of the 23 Spot launches that failed for want of capacity.", "it refused none of the 23 for that."),
-		explain(spot.RuledOut, 0, "node/not-registered", "The join time is too short", "None of the 23 Spot launches that failed became Ready later; of those that joined 95 % took at most 2 min 20 s.", "none of the 23 became Ready later; 95 % join within 2 min 20 s."),
+	failing.Spot.Pools[0].Causes = []spotreport.Cause{{Name: "node/not-registered", Count: 22}}
+	failing.Spot.Explanations = []spotreport.Explanation{
+		explain(spotreport.Supported, 22, "spot/pool-failing", "One pool does not work", "r5b.large in us-west-2a: 22 of 26 did not join; in the other pools of workers-spot 1 of 299 failed.", "r5b.large in us-west-2a: 22 of 26 did not join, elsewhere 1 of 299 failed."),
+		explain(spotreport.Open, 0, "", "Spot itself", "There is no on-demand launch of the same types on the same days to compare with.", "no on-demand launch to compare with."),
+		explain(spotreport.RuledOut, 0, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "No burst asked for more than there was: the largest, of 20 launches, needed 180 addresses, and subnet-0ab1c2d3e4f5a6b7c had 251.", "the largest asked 180 of 251 addresses."),
+		explain(spotreport.RuledOut, 0, "", "An unknown fault in one zone", "In no zone is one of the 23 Spot launches that failed left without an explanation.", "in no zone is one of the 23 left unexplained."),
+		explain(spotreport.RuledOut, 0, "spot/reclaimed-before-join", "Spot took them back", "EC2 took back none of the 23 Spot launches that failed.", "EC2 took back none of the 23."),
+		explain(spotreport.RuledOut, 0, "launch/insufficient-capacity", "EC2 had no capacity", "EC2 refused none of the 23 Spot launches that failed for want of capacity.", "it refused none of the 23 for that."),
+		explain(spotreport.RuledOut, 0, "node/not-registered", "The join time is too short", "None of the 23 Spot launches that failed became Ready later; of those that joined 95 % took at most 2 min 20 s.", "none of the 23 became Ready later; 95 % join within 2 min 20 s."),
 	}
 	failing.Spot.Change = []string{"Leave r5b.large in us-west-2a out of workers-spot."}
 
 	route := told(pool("m5.large", "us-west-2c", 0, 14, 0, 0), pool("c5.large", "us-west-2c", 1, 9, 0, 0), pool("m5.large", "us-west-2a", 90, 0, 0, 0), pool("c5.large", "us-west-2b", 81, 0, 0, 0), onDemand(12))
-	route.Spot.Explanations = []spot.Explanation{
-		explain(spot.Supported, 23, "route/no-egress", "A fault in subnet-0cc1c2d3e4f5a6b7c: route/no-egress", "route/no-egress explains 23 of the 23 Spot launches that failed: all in subnet-0cc1c2d3e4f5a6b7c, where 1 of 24 launches joined.", "23 of the 23 failed there; 1 of 24 launches joined."),
-		explain(spot.Open, 0, "", "Spot itself", "There is no on-demand launch of the same types on the same days to compare with.", "no on-demand launch to compare with."),
-		explain(spot.RuledOut, 0, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "No burst asked for more than there was: the largest, of 20 launches, needed 480 addresses, and subnet-0cc1c2d3e4f5a6b7c had 4,091.", "the largest asked 480 of 4,091 addresses."),
-		explain(spot.RuledOut, 0, "spot/pool-failing", "One pool does not work", "None of the 23 Spot launches that failed points at its pool.", "none of the 23 points at its pool."),
-		explain(spot.RuledOut, 0, "", "An unknown fault in one zone", "In no zone is one of the 23 Spot launches that failed left without an explanation.", "in no zone is one of the 23 left unexplained."),
-		explain(spot.RuledOut, 0, "spot/reclaimed-before-join", "Spot took them back", "EC2 took back none of the 23 Spot launches that failed.", "EC2 took back none of the 23."),
-		explain(spot.RuledOut, 0, "launch/insufficient-capacity", "EC2 had no capacity", "EC2 refused none of the 23 Spot launches that failed for want of capacity.", "it refused none of the 23 for that."),
-		explain(spot.RuledOut, 0, "node/not-registered", "The join time is too short", "None of the 23 Spot launches that failed became Ready later; of those that joined 95 % took at most 2 min 20 s.", "none of the 23 became Ready later; 95 % join within 2 min 20 s."),
+	route.Spot.Explanations = []spotreport.Explanation{
+		explain(spotreport.Supported, 23, "route/no-egress", "A fault in subnet-0cc1c2d3e4f5a6b7c: route/no-egress", "route/no-egress explains 23 of the 23 Spot launches that failed: all in subnet-0cc1c2d3e4f5a6b7c, where 1 of 24 launches joined.", "23 of the 23 failed there; 1 of 24 launches joined."),
+		explain(spotreport.Open, 0, "", "Spot itself", "There is no on-demand launch of the same types on the same days to compare with.", "no on-demand launch to compare with."),
+		explain(spotreport.RuledOut, 0, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "No burst asked for more than there was: the largest, of 20 launches, needed 480 addresses, and subnet-0cc1c2d3e4f5a6b7c had 4,091.", "the largest asked 480 of 4,091 addresses."),
+		explain(spotreport.RuledOut, 0, "spot/pool-failing", "One pool does not work", "None of the 23 Spot launches that failed points at its pool.", "none of the 23 points at its pool."),
+		explain(spotreport.RuledOut, 0, "", "An unknown fault in one zone", "In no zone is one of the 23 Spot launches that failed left without an explanation.", "in no zone is one of the 23 left unexplained."),
+		explain(spotreport.RuledOut, 0, "spot/reclaimed-before-join", "Spot took them back", "EC2 took back none of the 23 Spot launches that failed.", "EC2 took back none of the 23."),
+		explain(spotreport.RuledOut, 0, "launch/insufficient-capacity", "EC2 had no capacity", "EC2 refused none of the 23 Spot launches that failed for want of capacity.", "it refused none of the 23 for that."),
+		explain(spotreport.RuledOut, 0, "node/not-registered", "The join time is too short", "None of the 23 Spot launches that failed became Ready later; of those that joined 95 % took at most 2 min 20 s.", "none of the 23 became Ready later; 95 % join within 2 min 20 s."),
 	}
 	route.Spot.Change = []string{"Fix route/no-egress in subnet-0cc1c2d3e4f5a6b7c, as its own message says: it cost 23 launches."}
 
@@ -401,17 +401,17 @@ func summaryScenes() []summaryScene {
 	nothing := told(pool("", "us-west-2a", 2, 3, 0, 0))
 	nothing.Spot.Pools[0].Unknown = 1
 	open := told(pool("m5.large", "us-west-2a", 30, 2, 0, 0))
-	open.Spot.Explanations = []spot.Explanation{
-		explain(spot.Open, 2, "spot/pool-failing", "One pool does not work", "2 failures could be a pool's own, too few to tell one pool from the others beside it.", "2 failures could be a pool's own, too few to tell."),
-		explain(spot.Open, 2, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "What the subnets had left was not recorded for 1 burst in which launches failed.", "nobody saw what the subnets had before 1 burst."),
+	open.Spot.Explanations = []spotreport.Explanation{
+		explain(spotreport.Open, 2, "spot/pool-failing", "One pool does not work", "2 failures could be a pool's own, too few to tell one pool from the others beside it.", "2 failures could be a pool's own, too few to tell."),
+		explain(spotreport.Open, 2, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "What the subnets had left was not recorded for 1 burst in which launches failed.", "nobody saw what the subnets had before 1 burst."),
 	}
 	week := burst
 	week.Spot.From, week.ID = morning.Add(-7*24*time.Hour), "spot/prod/asked/1"
 
 	hostile := burst
 	hostile.Cluster = "<!channel> *prod* \u202eprod"
-	hostile.Spot.Pools = []spot.Pool{pool("<@U1>`x`", "\x00zone\n\nx", 1, 9, 0, 0)}
-	hostile.Spot.Explanations = []spot.Explanation{explain(spot.Supported, 1, "a|b<c>", "<!here>", strings.Repeat("says ", 300), ""), explain("else", 0, "", "", "", "")}
+	hostile.Spot.Pools = []spotreport.Pool{pool("<@U1>`x`", "\x00zone\n\nx", 1, 9, 0, 0)}
+	hostile.Spot.Explanations = []spotreport.Explanation{explain(spotreport.Supported, 1, "a|b<c>", "<!here>", strings.Repeat("says ", 300), ""), explain("else", 0, "", "", "", "")}
 	hostile.Spot.Change = []string{"", "   ", strings.Repeat("wide ", 500), "`rm -rf`"}
 	huge := burst
 	huge.Spot.Pools, huge.Spot.Bursts = nil, nil
@@ -421,9 +421,9 @@ func summaryScenes() []summaryScene {
 	}
 	huge.MorePools = 400
 	for i := range 30 {
-		huge.Spot.Explanations = append(huge.Spot.Explanations, explain(spot.RuledOut, 0, "", fmt.Sprint("explanation ", i), strings.Repeat("numbers ", 40), ""))
+		huge.Spot.Explanations = append(huge.Spot.Explanations, explain(spotreport.RuledOut, 0, "", fmt.Sprint("explanation ", i), strings.Repeat("numbers ", 40), ""))
 	}
-	var forty []spot.Pool
+	var forty []spotreport.Pool
 	for i := range 40 {
 		kind := []string{"m5.4xlarge", "c6gd.12xlarge", "r5b.large", "i4i.24xlarge"}[i%4]
 		forty = append(forty, pool(kind, "us-west-2"+string(rune('a'+i%3)), 130-3*i, max(12-i, 0), i%3, i%5/3))

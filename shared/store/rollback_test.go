@@ -19,7 +19,7 @@ import (
 	"rollcall/shared/interaction"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/node/outcome"
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/outbox"
 	"rollcall/shared/overview"
@@ -689,7 +689,7 @@ func TestRecordsOfEarlierReleases(t *testing.T) {
 func posting(id string) outbox.Posting {
 	return outbox.Posting{Summary: report.Summary{
 		Format: report.SummaryFormat, Kind: report.SpotSummary, ID: id, By: "spot-report", At: start, Cluster: "prod",
-		Spot: spot.Report{Cluster: "prod", Spot: spot.Funnel{Requested: 3}}, Chart: []byte("\x89PNG"),
+		Spot: spotreport.Report{Cluster: "prod", Spot: spotreport.Funnel{Requested: 3}}, Chart: []byte("\x89PNG"),
 	}}
 }
 

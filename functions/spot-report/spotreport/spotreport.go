@@ -25,6 +25,7 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
 	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/outbox"
 	"rollcall/shared/overview"
 	"rollcall/shared/report"
@@ -395,7 +396,7 @@ func (h handler) summarise(ctx context.Context, l pools, id string, from, to tim
 // is judged over the week, as the hourly check does: a day has too few launches.
 // Of launches that are still open nothing is known there; the summary counts
 // those that have missed their time as not joined so far.
-func weigh(l pools, from, to time.Time) spot.Report {
+func weigh(l pools, from, to time.Time) spotreport.Report {
 	in := spot.Input{
 		Cluster: l.Cluster.Name, From: later(from, l.from), To: to, Subnets: l.Subnets, Types: l.InstanceTypes, Groups: l.Groups, CNI: l.CNI,
 		// What a subnet had before the first launch is of the time before.
@@ -454,7 +455,7 @@ func soFar(list []snapshot.Past) ([]snapshot.Past, int) {
 
 // overWeek gives a day's pools the verdicts of the week, or of as much of it as
 // was read.
-func overWeek(r *spot.Report, whole spot.Report) {
+func overWeek(r *spotreport.Report, whole spotreport.Report) {
 	for i, p := range r.Pools {
 		for _, w := range whole.Pools {
 			if w.Type == p.Type && w.Zone == p.Zone && w.Spot == p.Spot {

@@ -21,7 +21,7 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/outbox"
 	"rollcall/shared/overview"
 	"rollcall/shared/report"
@@ -430,7 +430,7 @@ func TestOverdueHaveNotJoinedSoFar(t *testing.T) {
 		t.Fatalf("%d summaries, want 1", len(b.summaries))
 	}
 	r := b.summaries[0].Spot
-	want := spot.Funnel{Requested: 56, Launched: 56, Joined: 6, NotJoined: 48, Open: 2}
+	want := spotreport.Funnel{Requested: 56, Launched: 56, Joined: 6, NotJoined: 48, Open: 2}
 	if diff := cmp.Diff(want, r.Spot); diff != "" {
 		t.Errorf("funnel (-want +got):\n%s", diff)
 	}
@@ -438,7 +438,7 @@ func TestOverdueHaveNotJoinedSoFar(t *testing.T) {
 		if p.Zone != "us-west-2c" {
 			continue
 		}
-		if diff := cmp.Diff([]spot.Cause{{Name: "not joined", Count: 40}, {Name: "route/no-egress", Count: 8}}, p.Causes); diff != "" || p.Failing || p.P != 1 {
+		if diff := cmp.Diff([]spotreport.Cause{{Name: "not joined", Count: 40}, {Name: "route/no-egress", Count: 8}}, p.Causes); diff != "" || p.Failing || p.P != 1 {
 			t.Errorf("p = %v, failing %v, causes (-want +got):\n%s", p.P, p.Failing, diff)
 		}
 	}

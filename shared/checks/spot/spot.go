@@ -20,6 +20,7 @@ import (
 	"rollcall/shared/network/address"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
@@ -116,7 +117,7 @@ const (
 // fewer is the command with which the same burst would have fitted into what the subnet
 // had; empty where no setting does that, or where the settings or types were not read.
 // It changes the reserve of every node: a larger subnet stays the better answer.
-func (b *burstLook) fewer(burst spot.Burst) string {
+func (b *burstLook) fewer(burst spotreport.Burst) string {
 	if b.s.CNI == nil || b.settings.IPv6 || b.settings.Elsewhere || b.settings.Prefixes {
 		return ""
 	}
@@ -132,7 +133,7 @@ func (b *burstLook) fewer(burst spot.Burst) string {
 }
 
 // demand is what a burst's nodes take at start with other settings.
-func (b *burstLook) demand(burst spot.Burst, s address.Settings) (total int, known bool) {
+func (b *burstLook) demand(burst spotreport.Burst, s address.Settings) (total int, known bool) {
 	for _, term := range burst.Terms {
 		i := slices.IndexFunc(b.s.InstanceTypes, func(t snapshot.InstanceType) bool { return t.Name == term.Type })
 		if i < 0 {
@@ -423,7 +424,7 @@ func runPoolFailing(s *facts.View) []finding.Finding {
 // worksAgain tells that as many launches have joined since one failed as the
 // pool would hardly have had while it was failing: 5 where none joined, 16
 // where three of four did.
-func worksAgain(p spot.Pool) bool {
+func worksAgain(p spotreport.Pool) bool {
 	before := p.Judged - p.Streak
 	if before <= 0 || p.Streak < fewestWork {
 		return false
@@ -432,7 +433,7 @@ func worksAgain(p spot.Pool) bool {
 	return math.Pow(share, float64(p.Streak)) <= poolWorks
 }
 
-func failingPool(s *facts.View, p spot.Pool) finding.Finding {
+func failingPool(s *facts.View, p spotreport.Pool) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: p.Key(), Covers: []string{p.Key()}, Resources: p.Nodegroups,
 		Title: phrase.Title("Spot pool %s fails: %d of %d did not join", p.Key(), p.Failed, p.Judged),
@@ -695,7 +696,7 @@ func BurstExceedsSubnet() check.Check {
 func runBurstExceedsSubnet(s *facts.View) []finding.Finding {
 	b := newBurstLook(s)
 	all, _ := spot.Bursts(historyOf(s))
-	worst := map[string]spot.Burst{}
+	worst := map[string]spotreport.Burst{}
 	hit := map[string]sufferers{}
 	var subnets []string
 	for _, burst := range all {
@@ -732,7 +733,7 @@ func runBurstExceedsSubnet(s *facts.View) []finding.Finding {
 	return list
 }
 
-func short(b spot.Burst) int {
+func short(b spotreport.Burst) int {
 	if !b.HadKnown {
 		return b.Demand - max(b.Total, 0)
 	}
@@ -749,7 +750,7 @@ func short(b spot.Burst) int {
 //	asked more, settings read, and the subnet is empty or EC2 said so   Fail, certain
 //	asked more, settings read, less free than one more node takes       Fail, likely
 //	asked more, else                                                    Fail, possible
-func (b *burstLook) judge(burst spot.Burst, of sufferers) finding.Finding {
+func (b *burstLook) judge(burst spotreport.Burst, of sufferers) finding.Finding {
 	subnet := b.subnets[burst.Subnet]
 	covers := []string{burst.Subnet}
 	for _, group := range of.refused {
@@ -803,7 +804,7 @@ func (b *burstLook) judge(burst spot.Burst, of sufferers) finding.Finding {
 }
 
 // howToFit is a larger subnet, or fewer addresses for each node.
-func (b *burstLook) howToFit(burst spot.Burst) string {
+func (b *burstLook) howToFit(burst spotreport.Burst) string {
 	if b.fewer(burst) == "" {
 		return burst.Larger() + " Or let nodes take fewer addresses at start: WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node, or prefix delegation."
 	}
@@ -811,7 +812,7 @@ func (b *burstLook) howToFit(burst spot.Burst) string {
 }
 
 // least is what the smallest of a burst's nodes takes.
-func least(b spot.Burst) int {
+func least(b spotreport.Burst) int {
 	n := 0
 	for _, t := range b.Terms {
 		if n == 0 || t.Each < n {
@@ -822,7 +823,7 @@ func least(b spot.Burst) int {
 }
 
 // terms are those of each type, and their sum.
-func terms(b spot.Burst) string {
+func terms(b spotreport.Burst) string {
 	list := b.ByType()
 	if len(list) == 1 {
 		return fmt.Sprintf("%s = %d addresses", list[0], b.Demand)
@@ -831,7 +832,7 @@ func terms(b spot.Burst) string {
 }
 
 // lasted is how long a burst lasted, a minute at least.
-func lasted(b spot.Burst) string {
+func lasted(b spotreport.Burst) string {
 	return phrase.Minutes(max(time.Minute, b.Last.Sub(b.Began).Round(time.Minute)))
 }
 
@@ -876,7 +877,7 @@ type sufferers struct {
 
 // suffered are the sufferers of a burst. A refusal counts as long as other
 // failed launches do.
-func (b *burstLook) suffered(burst spot.Burst) sufferers {
+func (b *burstLook) suffered(burst spotreport.Burst) sufferers {
 	var of sufferers
 	for _, id := range burst.IDs {
 		p := b.past[id]
@@ -892,10 +893,10 @@ func (b *burstLook) suffered(burst spot.Burst) sufferers {
 	return of
 }
 
-func (b *burstLook) confidence(burst spot.Burst, of sufferers, subnet snapshot.Subnet) finding.Confidence {
+func (b *burstLook) confidence(burst spotreport.Burst, of sufferers, subnet snapshot.Subnet) finding.Confidence {
 	smallest := facts.MostFirst
 	for _, t := range b.s.InstanceTypes {
-		if slices.ContainsFunc(burst.Terms, func(term spot.Term) bool { return term.Type == t.Name }) {
+		if slices.ContainsFunc(burst.Terms, func(term spotreport.Term) bool { return term.Type == t.Name }) {
 			smallest = min(smallest, b.settings.AtStart(t).First)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/facts"
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 	"rollcall/tools/expect"
@@ -204,7 +204,7 @@ func TestTheCommandMakesTheBurstFit(t *testing.T) {
 		"the type was not read":      {251, func(s *snapshot.Snapshot) { s.InstanceTypes = nil }, ""},
 	} {
 		view := facts.NewView(burst(test.had, test.change))
-		of := spot.Burst{Had: test.had, Terms: []spot.Term{{Type: "m5.4xlarge", Count: 8}}}
+		of := spotreport.Burst{Had: test.had, Terms: []spotreport.Term{{Type: "m5.4xlarge", Count: 8}}}
 		expect.Equal(t, name, newBurstLook(view).fewer(of), test.want)
 	}
 }
@@ -337,13 +337,13 @@ func TestPoolFailingSaysHowItFails(t *testing.T) {
 func TestWorksAgain(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		pool spot.Pool
+		pool spotreport.Pool
 		want bool
 	}{
-		{"none joined before, four do", spot.Pool{Judged: 24, Failed: 20, Streak: 4}, false},
-		{"none joined before, five do", spot.Pool{Judged: 25, Failed: 20, Streak: 5}, true},
-		{"three of four joined before: fifteen are chance", spot.Pool{Judged: 55, Failed: 10, Streak: 15}, false},
-		{"three of four joined before, seventeen do", spot.Pool{Judged: 57, Failed: 10, Streak: 17}, true},
+		{"none joined before, four do", spotreport.Pool{Judged: 24, Failed: 20, Streak: 4}, false},
+		{"none joined before, five do", spotreport.Pool{Judged: 25, Failed: 20, Streak: 5}, true},
+		{"three of four joined before: fifteen are chance", spotreport.Pool{Judged: 55, Failed: 10, Streak: 15}, false},
+		{"three of four joined before, seventeen do", spotreport.Pool{Judged: 57, Failed: 10, Streak: 17}, true},
 	} {
 		expect.Equal(t, tt.name, worksAgain(tt.pool), tt.want)
 	}

@@ -8,11 +8,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
-	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -33,142 +31,6 @@ type Input struct {
 	CNI *snapshot.CNI
 	// IPv6 tells that the cluster gives pods IPv6 addresses.
 	IPv6 bool
-}
-
-// Report is what the history says.
-type Report struct {
-	Cluster string    `json:"cluster"`
-	From    time.Time `json:"from"`
-	To      time.Time `json:"to"`
-	// Spot and OnDemand are all launches of each kind.
-	Spot     Funnel `json:"spot"`
-	OnDemand Funnel `json:"onDemand"`
-	// Pools are by type and zone, Spot first, those that do worst first.
-	Pools []Pool `json:"pools"`
-	// Bursts are the bursts that asked more of a subnet than it had, the worst
-	// first, then the largest that fitted.
-	Bursts []Burst `json:"bursts,omitempty"`
-	// Explanations are all that were weighed: supported, then open, then ruled out.
-	Explanations []Explanation `json:"explanations"`
-	// Change is what to change, the most useful first; each a sentence.
-	Change []string `json:"change,omitempty"`
-	// Assumed says what was not read, and what was taken in its place.
-	Assumed []string `json:"assumed,omitempty"`
-}
-
-// Funnel counts launches by how they ended. Requested is all of them.
-type Funnel struct {
-	Requested  int `json:"requested"`
-	Refused    int `json:"refused"`
-	Launched   int `json:"launched"` // Requested without Refused
-	Reclaimed  int `json:"reclaimed"`
-	NotJoined  int `json:"notJoined"`
-	Joined     int `json:"joined"`
-	Lost       int `json:"lost"` // of Joined, taken back or failed within an hour; not what somebody or a scale-in ended
-	Terminated int `json:"terminated"`
-	Unknown    int `json:"unknown"`
-	Open       int `json:"open"`
-}
-
-// Pool is a Spot capacity pool, or the on-demand launches of the same type and
-// zone.
-type Pool struct {
-	Type       string   `json:"type"` // empty: the launches of which it is not known
-	Zone       string   `json:"zone"`
-	Spot       bool     `json:"spot"`
-	Nodegroups []string `json:"nodegroups"`
-	Funnel
-	// Low and High bound the share of its launches that join (Clopper-Pearson,
-	// 95 %); both 0 and 1 where none is judged.
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-	// P is the chance of doing as badly as this if the pool were like the rest
-	// of its nodegroups, after the correction for the number of pools and looks.
-	P       float64 `json:"p"`
-	Failing bool    `json:"failing"`
-	// Judged are the launches that say something about the pool, Failed those of
-	// them that failed; Rest and RestFailed are the same of the other Spot pools
-	// of its nodegroups. Only Spot pools are judged.
-	Judged     int `json:"judged"`
-	Failed     int `json:"failed"`
-	Rest       int `json:"rest"`
-	RestFailed int `json:"restFailed"`
-	// Last is when its last launch began, Streak how many launches have joined
-	// since one failed.
-	Last   time.Time `json:"last"`
-	Streak int       `json:"streak"`
-	// Causes are why its launches did not join, most frequent first.
-	Causes []Cause `json:"causes,omitempty"`
-}
-
-// Cause is a check's id, or an end, and how often.
-type Cause struct {
-	Name  string `json:"name"`
-	Count int    `json:"count"`
-}
-
-// Burst is the launches that began together in one subnet.
-type Burst struct {
-	Subnet     string    `json:"subnet"`
-	Zone       string    `json:"zone"`
-	Began      time.Time `json:"began"`
-	Last       time.Time `json:"last"` // start of its last launch
-	Launches   int       `json:"launches"`
-	Nodegroups []string  `json:"nodegroups"`
-	// IDs are its launches.
-	IDs []string `json:"-"`
-	// Terms are the launches by type with what each takes: the arithmetic.
-	Terms []Term `json:"terms"`
-	// Demand is the sum of the terms, Had what the subnet had before the first.
-	Demand int `json:"demand"`
-	Had    int `json:"had"`
-	// HadKnown is false where nobody looked at the subnet then.
-	HadKnown bool `json:"hadKnown"`
-	Total    int  `json:"total"`
-	// Failed are those of its launches that did not join, or were refused for
-	// want of addresses.
-	Failed int `json:"failed"`
-}
-
-// Exceeds tells that the burst asked more than the subnet had.
-func (b Burst) Exceeds() bool { return b.HadKnown && b.Demand > b.Had }
-
-// Term is one type's share of a burst: Count × Interfaces × Addresses. Where a
-// node's interfaces hold different numbers (WARM_IP_TARGET), they are counted
-// as one interface with all of them.
-type Term struct {
-	Type       string `json:"type"`
-	Count      int    `json:"count"`
-	Interfaces int    `json:"interfaces"`
-	Addresses  int    `json:"addresses"` // per interface, prefixes counted as 16
-	Each       int    `json:"each"`      // what one node takes
-}
-
-// Verdict is what the evidence makes of an explanation.
-type Verdict string
-
-// The verdicts.
-const (
-	Supported Verdict = "supported"
-	Open      Verdict = "open" // too little to tell
-	RuledOut  Verdict = "ruled out"
-)
-
-// Explanation is one explanation of the failures, and what the numbers say.
-type Explanation struct {
-	// Name is short: "Spot took them back", "The subnet was too small for the
-	// burst".
-	Name    string  `json:"name"`
-	Verdict Verdict `json:"verdict"`
-	// Says is one sentence with the numbers.
-	Says string `json:"says"`
-	// Short is the same in so few words that it stands beside Name in one line;
-	// empty in what was said before there were short forms.
-	Short string `json:"short,omitempty"`
-	// Of is how many of the failures it explains.
-	Of int `json:"of"`
-	// Check is the check that stands for it, where there is one.
-	Check checkid.ID `json:"check,omitempty"`
 }
 
 // Watch tells which pools fail by more than chance. Launches go in by the time
@@ -277,23 +139,6 @@ func (w *Watch) Perhaps(from time.Time) bool {
 	return false
 }
 
-// count is a number with its noun: "1 launch", "3 launches".
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return figure(n) + " " + many
-}
-
-// figure writes thousands with commas, as the message does.
-func figure(n int) string {
-	s := strconv.Itoa(n)
-	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {
-		s = s[:at] + "," + s[at:]
-	}
-	return s
-}
-
 // span writes a duration as people say it: "70 s", "7 min", "2 min 20 s".
 func span(d time.Duration) string {
 	seconds := int(d.Round(time.Second) / time.Second)
@@ -308,11 +153,3 @@ func span(d time.Duration) string {
 
 // upper begins a sentence.
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-// and joins names for a sentence: "a, b and c".
-func and(parts []string) string {
-	if len(parts) < 2 {
-		return strings.Join(parts, "")
-	}
-	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
-}

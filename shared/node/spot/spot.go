@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/network/address"
 	"rollcall/shared/node/exact"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/snapshot"
 )
 
@@ -147,72 +147,6 @@ func (w *Watch) count(list []PoolResult) {
 	}
 }
 
-// Says is the arithmetic in words: "8 launches at once needed 480 addresses (8
-// nodes × 2 interfaces × 30 addresses), subnet-0a had 251". Times are for
-// whoever can write them in the reader's own zone.
-func (b Burst) Says() string {
-	return fmt.Sprintf("%s needed %s (%s), %s had %s", b.together(), count(b.Demand, "address", "addresses"), b.Sum(), b.Subnet, figure(b.Had))
-}
-
-func (b Burst) together() string {
-	if b.Launches == 1 {
-		return "1 launch"
-	}
-	return figure(b.Launches) + " launches at once"
-}
-
-// Short is the arithmetic alone: "8 nodes × 2 interfaces × 30 addresses = 480;
-// subnet-0a had 251".
-func (b Burst) Short() string {
-	return fmt.Sprintf("%s = %s; %s had %s", b.Sum(), figure(b.Demand), b.Subnet, figure(b.Had))
-}
-
-// Sum is what the nodes take, those that take the same together: "8 nodes × 2
-// interfaces × 30 addresses". Of more than three kinds only the number of nodes
-// is told.
-func (b Burst) Sum() string {
-	const most = 3
-	type kind struct{ interfaces, addresses int }
-	nodes := map[kind]int{}
-	var kinds []kind
-	for _, t := range b.Terms {
-		k := kind{t.Interfaces, t.Addresses}
-		if nodes[k] == 0 {
-			kinds = append(kinds, k)
-		}
-		nodes[k] += t.Count
-	}
-	if len(kinds) > most {
-		return fmt.Sprintf("%s of %d sizes", count(b.Launches, "node", "nodes"), len(kinds))
-	}
-	parts := make([]string, len(kinds))
-	for i, k := range kinds {
-		parts[i] = count(nodes[k], "node", "nodes")
-		if k.interfaces > 1 {
-			parts[i] += fmt.Sprintf(" × %d interfaces", k.interfaces)
-		}
-		parts[i] += " × " + count(k.addresses, "address", "addresses")
-	}
-	return strings.Join(parts, " + ")
-}
-
-// ByType is the terms of a burst in words, one for each type: "8 m5.4xlarge × 2 interfaces ×
-// 30".
-func (b Burst) ByType() []string {
-	parts := make([]string, len(b.Terms))
-	for i, t := range b.Terms {
-		name := t.Type
-		if name == "" {
-			name = "of a type that is not known"
-		}
-		parts[i] = fmt.Sprintf("%d %s × %d", t.Count, name, t.Addresses)
-		if t.Interfaces > 1 {
-			parts[i] = fmt.Sprintf("%d %s × %d interfaces × %d", t.Count, name, t.Interfaces, t.Addresses)
-		}
-	}
-	return parts
-}
-
 const (
 	// apart ends a burst: a node takes its addresses within about a minute of
 	// its start, and Auto Scaling starts those of one decision within seconds.
@@ -225,14 +159,11 @@ const (
 	// what its subnet had left to be what the launch found. Later the plugin has
 	// taken addresses too.
 	atOnce = 2 * time.Minute
-	// reserved are the addresses of each subnet that AWS keeps (VPC user guide,
-	// "Subnet CIDR blocks").
-	reserved = 5
 )
 
 // Bursts are all bursts of the history, by subnet and time, and what was
 // assumed about them. A single launch is a burst of one.
-func Bursts(in Input) ([]Burst, []string) {
+func Bursts(in Input) ([]spotreport.Burst, []string) {
 	b := bursts{settings: settings(in), types: map[string]snapshot.InstanceType{}, subnets: map[string]snapshot.Subnet{}, samples: map[string][]snapshot.Sample{}}
 	for _, t := range in.Types {
 		b.types[t.Name] = t
@@ -260,7 +191,7 @@ func Bursts(in Input) ([]Burst, []string) {
 		of[p.Subnet] = append(of[p.Subnet], p)
 	}
 	slices.Sort(ids)
-	var list []Burst
+	var list []spotreport.Burst
 	for _, id := range ids {
 		list = append(list, b.in(of[id])...)
 	}
@@ -278,8 +209,8 @@ type bursts struct {
 }
 
 // in cuts the launches of one subnet, oldest first, into bursts.
-func (b *bursts) in(list []*snapshot.Past) []Burst {
-	var out []Burst
+func (b *bursts) in(list []*snapshot.Past) []spotreport.Burst {
+	var out []spotreport.Burst
 	var before time.Time
 	for len(list) > 0 {
 		n := 1
@@ -293,8 +224,8 @@ func (b *bursts) in(list []*snapshot.Past) []Burst {
 }
 
 // burst sums up one burst; before is when the last launch before it began.
-func (b *bursts) burst(list []*snapshot.Past, before time.Time) Burst {
-	out := Burst{
+func (b *bursts) burst(list []*snapshot.Past, before time.Time) spotreport.Burst {
+	out := spotreport.Burst{
 		Subnet: list[0].Subnet, Zone: cmp.Or(list[0].Zone, b.subnets[list[0].Subnet].Zone),
 		Began: list[0].Started, Last: list[len(list)-1].Started, Launches: len(list),
 	}
@@ -314,7 +245,7 @@ func (b *bursts) burst(list []*snapshot.Past, before time.Time) Burst {
 		out.Terms = append(out.Terms, t)
 		out.Demand += t.Count * t.Each
 	}
-	slices.SortFunc(out.Terms, func(x, y Term) int {
+	slices.SortFunc(out.Terms, func(x, y spotreport.Term) int {
 		return cmp.Or(cmp.Compare(y.Count*y.Each, x.Count*x.Each), cmp.Compare(x.Type, y.Type))
 	})
 	b.had(&out, list, before)
@@ -323,13 +254,13 @@ func (b *bursts) burst(list []*snapshot.Past, before time.Time) Burst {
 
 // term is what some nodes of a type take. A refused launch often names no
 // type: what EC2 had not for it was its own address.
-func (b *bursts) term(name string, n int) Term {
+func (b *bursts) term(name string, n int) spotreport.Term {
 	t, known := b.types[name]
 	if !known && name != "" && !slices.Contains(b.unknown, name) {
 		b.unknown = append(b.unknown, name)
 	}
 	d := b.settings.AtStart(t)
-	term := Term{Type: name, Count: n, Interfaces: 1, Addresses: d.Total(), Each: d.Total()}
+	term := spotreport.Term{Type: name, Count: n, Interfaces: 1, Addresses: d.Total(), Each: d.Total()}
 	if d.Warm > 0 && d.Warm%d.First == 0 {
 		term.Interfaces, term.Addresses = 1+d.Warm/d.First, d.First
 	}
@@ -341,7 +272,7 @@ func (b *bursts) term(name string, n int) Term {
 // taken for themselves by then. The larger of both counts: a sample is as old as
 // an hour, and addresses may have come back since; the launch's own look misses
 // what the plugin took meanwhile.
-func (b *bursts) had(out *Burst, list []*snapshot.Past, before time.Time) {
+func (b *bursts) had(out *spotreport.Burst, list []*snapshot.Past, before time.Time) {
 	if n, known := b.subnets[out.Subnet]; known {
 		out.Total = address.Usable(n.CIDR)
 	}
@@ -402,7 +333,7 @@ func (w *weighing) change(list []weighed) []string {
 		}
 	}
 	for _, e := range list {
-		if e.Verdict == Supported {
+		if e.Verdict == spotreport.Supported {
 			for _, s := range e.change {
 				add(s)
 			}
@@ -417,7 +348,7 @@ func (w *weighing) change(list []weighed) []string {
 	}
 	for _, g := range w.groups() {
 		if n := len(g.pools); n < FewPools {
-			add(fmt.Sprintf("Add types: %s has %s.", g.name, count(n, "pool", "pools")))
+			add(fmt.Sprintf("Add types: %s has %s.", g.name, spotreport.Count(n, "pool", "pools")))
 		}
 	}
 	return out
@@ -704,13 +635,13 @@ func failure(p snapshot.Past) bool {
 
 // pools are the launches by type, zone and kind, and what the test says of
 // those of Spot.
-func pools(in Input) []Pool {
+func pools(in Input) []spotreport.Pool {
 	type key struct {
 		Place
 		spot bool
 	}
 	index := map[key]int{}
-	var list []Pool
+	var list []spotreport.Pool
 	causes := map[key]map[string]int{}
 	groups := map[key]map[string]bool{}
 	var w Watch
@@ -720,10 +651,10 @@ func pools(in Input) []Pool {
 		if !known {
 			i = len(list)
 			index[k], causes[k], groups[k] = i, map[string]int{}, map[string]bool{}
-			list = append(list, Pool{Type: p.Type, Zone: p.Zone, Spot: p.Spot, High: 1, P: 1})
+			list = append(list, spotreport.Pool{Type: p.Type, Zone: p.Zone, Spot: p.Spot, High: 1, P: 1})
 		}
 		pool := &list[i]
-		pool.add(p)
+		addTo(&pool.Funnel, p)
 		groups[k][cmp.Or(p.Nodegroup, p.Group)] = true
 		if failure(p) {
 			causes[k][causeOf(p)]++
@@ -756,8 +687,8 @@ func pools(in Input) []Pool {
 }
 
 // worse sorts pools: Spot first, those that do worst first.
-func worse(a, b Pool) int {
-	lost := func(p Pool) float64 {
+func worse(a, b spotreport.Pool) int {
+	lost := func(p spotreport.Pool) float64 {
 		if p.Launched == 0 {
 			return 0
 		}
@@ -791,34 +722,26 @@ func causeOf(p snapshot.Past) string {
 }
 
 // frequent are the causes, most frequent first.
-func frequent(of map[string]int) []Cause {
-	var list []Cause
+func frequent(of map[string]int) []spotreport.Cause {
+	var list []spotreport.Cause
 	for name, n := range of {
-		list = append(list, Cause{name, n})
+		list = append(list, spotreport.Cause{Name: name, Count: n})
 	}
-	slices.SortFunc(list, func(a, b Cause) int {
+	slices.SortFunc(list, func(a, b spotreport.Cause) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
 	})
 	return list
 }
 
-// Name is how people write a pool: "c5.large in us-west-2b".
-func (p Pool) Name() string {
-	return cmp.Or(p.Type, "launches of which the type is not known") + " in " + cmp.Or(p.Zone, "a zone that is not known")
-}
-
-// Key is how records name it: "c5.large/us-west-2b".
-func (p Pool) Key() string { return p.Type + "/" + p.Zone }
-
 // Read judges the history. It is pure: the same input gives the same report.
-func Read(in Input) Report {
+func Read(in Input) spotreport.Report {
 	in.History = byStart(in.History)
-	r := Report{Cluster: in.Cluster, From: in.From, To: in.To}
+	r := spotreport.Report{Cluster: in.Cluster, From: in.From, To: in.To}
 	for _, p := range in.History {
 		if p.Spot {
-			r.Spot.add(p)
+			addTo(&r.Spot, p)
 		} else {
-			r.OnDemand.add(p)
+			addTo(&r.OnDemand, p)
 		}
 	}
 	r.Pools = pools(in)
@@ -826,7 +749,7 @@ func Read(in Input) Report {
 	r.Assumed = assumed
 	r.Bursts = telling(all)
 	w := weighing{in: in, pools: r.Pools, bursts: all}
-	r.Explanations = []Explanation{}
+	r.Explanations = []spotreport.Explanation{}
 	weighed := w.all()
 	for _, e := range weighed {
 		r.Explanations = append(r.Explanations, e.Explanation)
@@ -854,8 +777,8 @@ func byStart(list []snapshot.Past) []snapshot.Past {
 	return out
 }
 
-// add counts one launch.
-func (f *Funnel) add(p snapshot.Past) {
+// addTo counts one launch.
+func addTo(f *spotreport.Funnel, p snapshot.Past) {
 	f.Requested++
 	if p.End == snapshot.Refused {
 		f.Refused++
@@ -891,10 +814,10 @@ const (
 // telling are the bursts worth telling: those that asked for more than there
 // was, worst first, those of which that is not known and in which launches
 // failed, then the largest that fitted.
-func telling(all []Burst) []Burst {
+func telling(all []spotreport.Burst) []spotreport.Burst {
 	list := slices.Clone(all)
-	open := func(b Burst) bool { return !b.HadKnown && b.Failed > 0 }
-	slices.SortStableFunc(list, func(a, b Burst) int {
+	open := func(b spotreport.Burst) bool { return !b.HadKnown && b.Failed > 0 }
+	slices.SortStableFunc(list, func(a, b spotreport.Burst) int {
 		c := cmp.Or(first(a.Exceeds(), b.Exceeds()), first(open(a), open(b)))
 		if c == 0 && a.Exceeds() {
 			c = cmp.Compare(b.Demand-b.Had, a.Demand-a.Had)

@@ -15,35 +15,36 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/shared/checkid"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/snapshot"
 )
 
 func TestArithmetic(t *testing.T) {
-	burst := func(demand int, terms ...Term) Burst {
-		b := Burst{Subnet: "subnet-0a", Demand: demand, Had: 1251, HadKnown: true, Terms: terms}
+	burst := func(demand int, terms ...spotreport.Term) spotreport.Burst {
+		b := spotreport.Burst{Subnet: "subnet-0a", Demand: demand, Had: 1251, HadKnown: true, Terms: terms}
 		for _, term := range terms {
 			b.Launches += term.Count
 		}
 		return b
 	}
-	large := func(name string, n int) Term {
-		return Term{Type: name, Count: n, Interfaces: 2, Addresses: 30, Each: 60}
+	large := func(name string, n int) spotreport.Term {
+		return spotreport.Term{Type: name, Count: n, Interfaces: 2, Addresses: 30, Each: 60}
 	}
 	tests := []struct {
-		burst Burst
+		burst spotreport.Burst
 		short string
 		types []string
 	}{
 		{burst(720, large("m5.4xlarge", 3), large("r5.4xlarge", 8), large("c5.4xlarge", 1)),
 			"12 nodes × 2 interfaces × 30 addresses = 720; subnet-0a had 1,251",
 			[]string{"3 m5.4xlarge × 2 interfaces × 30", "8 r5.4xlarge × 2 interfaces × 30", "1 c5.4xlarge × 2 interfaces × 30"}},
-		{burst(94, large("m5.4xlarge", 1), Term{Type: "c5.large", Count: 2, Interfaces: 1, Addresses: 17, Each: 17}),
+		{burst(94, large("m5.4xlarge", 1), spotreport.Term{Type: "c5.large", Count: 2, Interfaces: 1, Addresses: 17, Each: 17}),
 			"1 node × 2 interfaces × 30 addresses + 2 nodes × 17 addresses = 94; subnet-0a had 1,251",
 			[]string{"1 m5.4xlarge × 2 interfaces × 30", "2 c5.large × 17"}},
-		{burst(3, Term{Count: 3, Interfaces: 1, Addresses: 1, Each: 1}),
+		{burst(3, spotreport.Term{Count: 3, Interfaces: 1, Addresses: 1, Each: 1}),
 			"3 nodes × 1 address = 3; subnet-0a had 1,251",
 			[]string{"3 of a type that is not known × 1"}},
-		{burst(4000, Term{Type: "a", Count: 1, Interfaces: 2, Addresses: 10}, Term{Type: "b", Count: 1, Interfaces: 2, Addresses: 15}, Term{Type: "c", Count: 1, Interfaces: 2, Addresses: 30}, Term{Type: "d", Count: 1, Interfaces: 2, Addresses: 50}),
+		{burst(4000, spotreport.Term{Type: "a", Count: 1, Interfaces: 2, Addresses: 10}, spotreport.Term{Type: "b", Count: 1, Interfaces: 2, Addresses: 15}, spotreport.Term{Type: "c", Count: 1, Interfaces: 2, Addresses: 30}, spotreport.Term{Type: "d", Count: 1, Interfaces: 2, Addresses: 50}),
 			"4 nodes of 4 sizes = 4,000; subnet-0a had 1,251",
 			[]string{"1 a × 2 interfaces × 10", "1 b × 2 interfaces × 15", "1 c × 2 interfaces × 30", "1 d × 2 interfaces × 50"}},
 	}
@@ -97,44 +98,44 @@ func TestBursts(t *testing.T) {
 	refused := starts(2, "", snapshot.Refused, func(p *snapshot.Past) {
 		p.Cause, p.Started = "launch/subnet-full", noon().Add(time.Minute)
 	})
-	story := Burst{
+	story := spotreport.Burst{
 		Subnet: "subnet-0a", Zone: "us-west-2a", Began: noon(), Last: noon().Add(7 * time.Second), Launches: 8, Nodegroups: []string{"workers-a"},
-		Terms: []Term{{Type: "m5.4xlarge", Count: 8, Interfaces: 2, Addresses: 30, Each: 60}}, Demand: 480, Had: 251, HadKnown: true, Total: 251, Failed: 8,
+		Terms: []spotreport.Term{{Type: "m5.4xlarge", Count: 8, Interfaces: 2, Addresses: 30, Each: 60}}, Demand: 480, Had: 251, HadKnown: true, Total: 251, Failed: 8,
 	}
-	with := func(change func(*Burst)) []Burst {
+	with := func(change func(*spotreport.Burst)) []spotreport.Burst {
 		b := story
 		change(&b)
-		return []Burst{b}
+		return []spotreport.Burst{b}
 	}
-	lone := Burst{
+	lone := spotreport.Burst{
 		Subnet: "subnet-0a", Zone: "us-west-2a", Began: noon().Add(-10 * time.Minute), Last: noon().Add(-10 * time.Minute), Launches: 1, Nodegroups: []string{"workers-a"},
-		Terms: []Term{{Type: "c5.large", Count: 1, Interfaces: 2, Addresses: 10, Each: 20}}, Demand: 20, Had: 251, HadKnown: true, Total: 251,
+		Terms: []spotreport.Term{{Type: "c5.large", Count: 1, Interfaces: 2, Addresses: 10, Each: 20}}, Demand: 20, Had: 251, HadKnown: true, Total: 251,
 	}
 	tests := []struct {
 		name string
 		in   Input
-		want []Burst
+		want []spotreport.Burst
 	}{
-		{"the Spot story: 480 of 251", Input{History: eight, Samples: []snapshot.Sample{at(4*time.Minute, 251), at(9*time.Minute, 90), at(-time.Minute, 0)}}, with(func(*Burst) {})},
-		{"a sample of the same second", Input{History: eight, Samples: []snapshot.Sample{at(0, 200)}}, with(func(b *Burst) { b.Had = 200 })},
-		{"an old sample tells nothing", Input{History: eight, Samples: []snapshot.Sample{at(2*time.Hour, 251)}}, with(func(b *Burst) { b.Had, b.HadKnown = 0, false })},
+		{"the Spot story: 480 of 251", Input{History: eight, Samples: []snapshot.Sample{at(4*time.Minute, 251), at(9*time.Minute, 90), at(-time.Minute, 0)}}, with(func(*spotreport.Burst) {})},
+		{"a sample of the same second", Input{History: eight, Samples: []snapshot.Sample{at(0, 200)}}, with(func(b *spotreport.Burst) { b.Had = 200 })},
+		{"an old sample tells nothing", Input{History: eight, Samples: []snapshot.Sample{at(2*time.Hour, 251)}}, with(func(b *spotreport.Burst) { b.Had, b.HadKnown = 0, false })},
 		{"nor does one from before an earlier launch", Input{History: append(earlier, eight...), Samples: []snapshot.Sample{at(11*time.Minute, 251)}},
-			append([]Burst{lone}, with(func(b *Burst) { b.Had, b.HadKnown = 0, false })...)},
-		{"what the first launch found, and the eight had taken", Input{History: seen}, with(func(b *Burst) { b.Had = 248 })},
-		{"a sample from before addresses came back", Input{History: seen, Samples: []snapshot.Sample{at(9*time.Minute, 71)}}, with(func(b *Burst) { b.Had = 248 })},
-		{"looked at too late", Input{History: late}, with(func(b *Burst) { b.Had, b.HadKnown = 0, false })},
+			append([]spotreport.Burst{lone}, with(func(b *spotreport.Burst) { b.Had, b.HadKnown = 0, false })...)},
+		{"what the first launch found, and the eight had taken", Input{History: seen}, with(func(b *spotreport.Burst) { b.Had = 248 })},
+		{"a sample from before addresses came back", Input{History: seen, Samples: []snapshot.Sample{at(9*time.Minute, 71)}}, with(func(b *spotreport.Burst) { b.Had = 248 })},
+		{"looked at too late", Input{History: late}, with(func(b *spotreport.Burst) { b.Had, b.HadKnown = 0, false })},
 		{"settings of aws-node", Input{History: eight, Samples: []snapshot.Sample{at(0, 251)}, CNI: &snapshot.CNI{Env: map[string]string{"WARM_IP_TARGET": "5"}}},
-			with(func(b *Burst) {
-				b.Demand, b.Terms = 48, []Term{{Type: "m5.4xlarge", Count: 8, Interfaces: 1, Addresses: 6, Each: 6}}
+			with(func(b *spotreport.Burst) {
+				b.Demand, b.Terms = 48, []spotreport.Term{{Type: "m5.4xlarge", Count: 8, Interfaces: 1, Addresses: 6, Each: 6}}
 			})},
 		{"custom networking takes one each", Input{History: eight, Samples: []snapshot.Sample{at(0, 251)}, CNI: &snapshot.CNI{Env: map[string]string{"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true"}}},
-			with(func(b *Burst) {
-				b.Demand, b.Terms = 8, []Term{{Type: "m5.4xlarge", Count: 8, Interfaces: 1, Addresses: 1, Each: 1}}
+			with(func(b *spotreport.Burst) {
+				b.Demand, b.Terms = 8, []spotreport.Term{{Type: "m5.4xlarge", Count: 8, Interfaces: 1, Addresses: 1, Each: 1}}
 			})},
 		{"refused for want of addresses", Input{History: append(eight, refused...), Samples: []snapshot.Sample{at(0, 251)}},
-			with(func(b *Burst) {
+			with(func(b *spotreport.Burst) {
 				b.Last, b.Launches, b.Demand, b.Failed = noon().Add(time.Minute), 10, 482, 10
-				b.Terms = append(b.Terms, Term{Count: 2, Interfaces: 1, Addresses: 1, Each: 1})
+				b.Terms = append(b.Terms, spotreport.Term{Count: 2, Interfaces: 1, Addresses: 1, Each: 1})
 			})},
 		{"refused for another reason: no burst", Input{History: starts(2, "c5.large", snapshot.Refused, func(p *snapshot.Past) { p.Cause = "launch/kms-key" })}, nil},
 	}
@@ -142,7 +143,7 @@ func TestBursts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.in.Subnets, tt.in.Types = subnets(), types()
 			got, _ := Bursts(tt.in)
-			if diff := cmp.Diff(got, tt.want, cmpopts.IgnoreFields(Burst{}, "IDs")); diff != "" {
+			if diff := cmp.Diff(got, tt.want, cmpopts.IgnoreFields(spotreport.Burst{}, "IDs")); diff != "" {
 				t.Errorf("Bursts (-got +want):\n%s", diff)
 			}
 		})
@@ -201,12 +202,12 @@ func end(p *snapshot.Past, e snapshot.End, cause checkid.ID) {
 	p.End, p.Cause, p.Ready = e, cause, time.Time{}
 }
 
-func read(list []snapshot.Past) Report {
+func read(list []snapshot.Past) spotreport.Report {
 	return Read(Input{Cluster: "prod", From: noon(), To: noon().Add(Window), History: list, Subnets: subnets(), Types: types()})
 }
 
 // said are the explanations, a line each.
-func said(r Report) []string {
+func said(r spotreport.Report) []string {
 	var list []string
 	for _, e := range r.Explanations {
 		list = append(list, fmt.Sprintf("%s (%d): %s: %s", e.Verdict, e.Of, e.Name, e.Says))
@@ -214,7 +215,7 @@ func said(r Report) []string {
 	return list
 }
 
-func failing(r Report) []string {
+func failing(r spotreport.Report) []string {
 	var list []string
 	for _, p := range r.Pools {
 		if p.Failing {
@@ -320,19 +321,19 @@ func TestFunnel(t *testing.T) {
 	add(1, snapshot.Unclear, nothing)
 	add(1, snapshot.Open, nothing)
 	add(1, "an end of a later version", nothing)
-	want := Funnel{Requested: 18, Refused: 3, Launched: 15, Reclaimed: 4, NotJoined: 2, Joined: 5, Lost: 1, Terminated: 1, Unknown: 2, Open: 1}
+	want := spotreport.Funnel{Requested: 18, Refused: 3, Launched: 15, Reclaimed: 4, NotJoined: 2, Joined: 5, Lost: 1, Terminated: 1, Unknown: 2, Open: 1}
 	r := read(list)
 	if diff := cmp.Diff(r.Spot, want); diff != "" {
 		t.Errorf("Spot (-got +want):\n%s", diff)
 	}
-	if diff := cmp.Diff(r.OnDemand, Funnel{}); diff != "" {
+	if diff := cmp.Diff(r.OnDemand, spotreport.Funnel{}); diff != "" {
 		t.Errorf("on-demand (-got +want):\n%s", diff)
 	}
 }
 
 func TestEmptyHistory(t *testing.T) {
 	got := Read(Input{Cluster: "prod", CNI: &snapshot.CNI{}})
-	if diff := cmp.Diff(got, Report{Cluster: "prod", Explanations: []Explanation{}}); diff != "" {
+	if diff := cmp.Diff(got, spotreport.Report{Cluster: "prod", Explanations: []spotreport.Explanation{}}); diff != "" {
 		t.Errorf("Read (-got +want):\n%s", diff)
 	}
 }
@@ -541,7 +542,7 @@ func TestWhatTheBurstCheckFound(t *testing.T) {
 		CNI: &snapshot.CNI{}, Samples: []snapshot.Sample{{Subnet: "subnet-0a", At: noon().Add(-time.Minute), Free: 251, Total: 251}},
 	})
 	for _, e := range r.Explanations {
-		if e.Verdict == Supported && (e.Check != checkid.SpotBurstExceedsSubnet || e.Of != 10) {
+		if e.Verdict == spotreport.Supported && (e.Check != checkid.SpotBurstExceedsSubnet || e.Of != 10) {
 			t.Errorf("%s explains %d: %s", e.Name, e.Of, e.Says)
 		}
 	}
@@ -621,7 +622,7 @@ func TestSupported(t *testing.T) {
 				if n := utf8.RuneCountInString(e.Name + ": " + e.Short); n > line || e.Short == "" {
 					t.Errorf("%s: %s has %d characters, a line has %d", e.Name, e.Short, n, line)
 				}
-				if e.Verdict == Supported {
+				if e.Verdict == spotreport.Supported {
 					got = append(got, said(r)[i])
 				}
 			}
@@ -636,7 +637,7 @@ func TestSupported(t *testing.T) {
 }
 
 func TestSpotItself(t *testing.T) {
-	verdict := func(change func(i int, p *snapshot.Past)) Explanation {
+	verdict := func(change func(i int, p *snapshot.Past)) spotreport.Explanation {
 		i := 0
 		list := week(1, func(p *snapshot.Past) { i++; change(i, p) })
 		for _, e := range read(list).Explanations {
@@ -644,7 +645,7 @@ func TestSpotItself(t *testing.T) {
 				return e
 			}
 		}
-		return Explanation{}
+		return spotreport.Explanation{}
 	}
 	worse := verdict(func(i int, p *snapshot.Past) {
 		if p.Spot = i%2 == 0; p.Spot && i%3 == 0 {
@@ -663,12 +664,12 @@ func TestSpotItself(t *testing.T) {
 	})
 	for _, tt := range []struct {
 		name string
-		got  Explanation
-		want Explanation
+		got  spotreport.Explanation
+		want spotreport.Explanation
 	}{
-		{"on-demand does better", worse, Explanation{Name: "Spot itself", Verdict: Supported, Of: 48, Short: "on-demand 0 of 144 failed, Spot 48 of 144 (same types, same days).", Says: "Of the same types on the same days 48 of 144 Spot launches failed and 0 of 144 on-demand: on-demand does better by more than chance."}},
-		{"on-demand does as badly", same, Explanation{Name: "Spot itself", Verdict: RuledOut, Short: "on-demand 48 of 144 failed, Spot 48 of 144 (same types, same days).", Says: "Of the same types on the same days 48 of 144 Spot launches failed and 48 of 144 on-demand: on-demand does about as badly."}},
-		{"too few", few, Explanation{Name: "Spot itself", Verdict: Open, Short: "on-demand 0 of 2 failed, Spot 1 of 28 (same types, same days), too few to tell.", Says: "Of the same types on the same days 1 of 28 Spot launches failed and 0 of 2 on-demand: too few to tell."}},
+		{"on-demand does better", worse, spotreport.Explanation{Name: "Spot itself", Verdict: spotreport.Supported, Of: 48, Short: "on-demand 0 of 144 failed, Spot 48 of 144 (same types, same days).", Says: "Of the same types on the same days 48 of 144 Spot launches failed and 0 of 144 on-demand: on-demand does better by more than chance."}},
+		{"on-demand does as badly", same, spotreport.Explanation{Name: "Spot itself", Verdict: spotreport.RuledOut, Short: "on-demand 48 of 144 failed, Spot 48 of 144 (same types, same days).", Says: "Of the same types on the same days 48 of 144 Spot launches failed and 48 of 144 on-demand: on-demand does about as badly."}},
+		{"too few", few, spotreport.Explanation{Name: "Spot itself", Verdict: spotreport.Open, Short: "on-demand 0 of 2 failed, Spot 1 of 28 (same types, same days), too few to tell.", Says: "Of the same types on the same days 1 of 28 Spot launches failed and 0 of 2 on-demand: too few to tell."}},
 	} {
 		if diff := cmp.Diff(tt.got, tt.want); diff != "" {
 			t.Errorf("%s (-got +want):\n%s", tt.name, diff)
@@ -689,7 +690,7 @@ func TestUnseenEndsRuleNothingOut(t *testing.T) {
 		}
 	}))
 	for _, e := range r.Explanations {
-		if e.Verdict == RuledOut && e.Name != "The subnet was too small for the burst" {
+		if e.Verdict == spotreport.RuledOut && e.Name != "The subnet was too small for the burst" {
 			t.Errorf("%s is ruled out: %s", e.Name, e.Says)
 		}
 	}

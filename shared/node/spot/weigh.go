@@ -9,14 +9,15 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/node/exact"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/snapshot"
 )
 
 // weighing is the Spot launches that failed, and what may explain them.
 type weighing struct {
 	in     Input
-	pools  []Pool
-	bursts []Burst
+	pools  []spotreport.Pool
+	bursts []spotreport.Burst
 
 	failures []snapshot.Past
 	joined   []time.Duration // how long those that joined took
@@ -28,7 +29,7 @@ type weighing struct {
 // weighed is an explanation with how narrow it is: of two that explain as
 // much, the narrower one comes first.
 type weighed struct {
-	Explanation
+	spotreport.Explanation
 	narrow int
 	// change is what to do about it.
 	change []string
@@ -76,7 +77,7 @@ func (w *weighing) all() []weighed {
 	list := []weighed{w.pool(), w.burst(), w.reclaimed(), w.capacity(), w.joinTime(), w.spotItself()}
 	list = append(list, w.named()...)
 	list = append(list, w.zone())
-	order := []Verdict{Supported, Open, RuledOut}
+	order := []spotreport.Verdict{spotreport.Supported, spotreport.Open, spotreport.RuledOut}
 	slices.SortStableFunc(list, func(a, b weighed) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict)),
@@ -88,25 +89,25 @@ func (w *weighing) all() []weighed {
 
 // verdict is that on an explanation whose launches can be counted. None is no
 // answer where many ended unseen.
-func (w *weighing) verdict(of int) Verdict {
+func (w *weighing) verdict(of int) spotreport.Verdict {
 	switch {
 	case of*share >= len(w.failures):
-		return Supported
+		return spotreport.Supported
 	case of > 0, w.unclear*share > len(w.failures):
-		return Open
+		return spotreport.Open
 	}
-	return RuledOut
+	return spotreport.RuledOut
 }
 
 // those is "the 14", the launches that failed, where they were named before.
-func (w *weighing) those() string { return "the " + figure(len(w.failures)) }
+func (w *weighing) those() string { return "the " + spotreport.Figure(len(w.failures)) }
 
 // failed is "the 14 Spot launches that failed".
 func (w *weighing) failed() string {
 	if len(w.failures) == 1 {
 		return "the 1 Spot launch that failed"
 	}
-	return fmt.Sprintf("the %s Spot launches that failed", figure(len(w.failures)))
+	return fmt.Sprintf("the %s Spot launches that failed", spotreport.Figure(len(w.failures)))
 }
 
 // unseen is the reservation where many ended unseen.
@@ -114,12 +115,12 @@ func (w *weighing) unseen() string {
 	if w.unclear*share <= len(w.failures) {
 		return ""
 	}
-	return fmt.Sprintf("; how %s more ended nobody saw", figure(w.unclear))
+	return fmt.Sprintf("; how %s more ended nobody saw", spotreport.Figure(w.unclear))
 }
 
 // reclaimed weighs what EC2 took back before it joined.
 func (w *weighing) reclaimed() weighed {
-	e := weighed{Explanation: Explanation{Name: "Spot took them back", Check: checkid.SpotReclaimedBeforeJoin}, narrow: ofEC2}
+	e := weighed{Explanation: spotreport.Explanation{Name: "Spot took them back", Check: checkid.SpotReclaimedBeforeJoin}, narrow: ofEC2}
 	where := map[string]int{}
 	for _, p := range w.failures {
 		if p.End == snapshot.Reclaimed {
@@ -133,11 +134,11 @@ func (w *weighing) reclaimed() weighed {
 		e.Short = fmt.Sprintf("EC2 took back none of %s.", w.those())
 		return e
 	}
-	e.Says = fmt.Sprintf("EC2 took back %s of %s before they had joined: %s.", figure(e.Of), w.failed(), mostly(where))
-	e.Short = fmt.Sprintf("EC2 took back %s of %s before they joined%s.", figure(e.Of), w.those(), chiefly(where))
-	if slices.ContainsFunc(w.pools, func(p Pool) bool { return p.Failing }) {
+	e.Says = fmt.Sprintf("EC2 took back %s of %s before they had joined: %s.", spotreport.Figure(e.Of), w.failed(), mostly(where))
+	e.Short = fmt.Sprintf("EC2 took back %s of %s before they joined%s.", spotreport.Figure(e.Of), w.those(), chiefly(where))
+	if slices.ContainsFunc(w.pools, func(p spotreport.Pool) bool { return p.Failing }) {
 		// Which pool it was is said there.
-		e.Short = fmt.Sprintf("EC2 took back %s of %s before they joined.", figure(e.Of), w.those())
+		e.Short = fmt.Sprintf("EC2 took back %s of %s before they joined.", spotreport.Figure(e.Of), w.those())
 	}
 	e.change = []string{fmt.Sprintf("Use more pools than %s, with the allocation strategy price-capacity-optimized.", frequent(where)[0].Name)}
 	return e
@@ -145,7 +146,7 @@ func (w *weighing) reclaimed() weighed {
 
 // capacity weighs what EC2 refused because it had none.
 func (w *weighing) capacity() weighed {
-	e := weighed{Explanation: Explanation{Name: "EC2 had no capacity", Check: checkid.LaunchInsufficientCapacity}, narrow: ofEC2}
+	e := weighed{Explanation: spotreport.Explanation{Name: "EC2 had no capacity", Check: checkid.LaunchInsufficientCapacity}, narrow: ofEC2}
 	where := map[string]int{}
 	for _, p := range w.failures {
 		if noCapacity(p) {
@@ -159,9 +160,9 @@ func (w *weighing) capacity() weighed {
 		e.Short = fmt.Sprintf("it refused none of %s for that.", w.those())
 		return e
 	}
-	e.Says = fmt.Sprintf("EC2 refused %s of %s for want of Spot capacity: %s.", figure(e.Of), w.failed(), mostly(where))
-	e.Short = fmt.Sprintf("it refused %s of %s for that%s.", figure(e.Of), w.those(), chiefly(where))
-	e.change = []string{fmt.Sprintf("Add types or zones: EC2 had no Spot capacity for %s, most in %s.", count(e.Of, "launch", "launches"), frequent(where)[0].Name)}
+	e.Says = fmt.Sprintf("EC2 refused %s of %s for want of Spot capacity: %s.", spotreport.Figure(e.Of), w.failed(), mostly(where))
+	e.Short = fmt.Sprintf("it refused %s of %s for that%s.", spotreport.Figure(e.Of), w.those(), chiefly(where))
+	e.change = []string{fmt.Sprintf("Add types or zones: EC2 had no Spot capacity for %s, most in %s.", spotreport.Count(e.Of, "launch", "launches"), frequent(where)[0].Name)}
 	return e
 }
 
@@ -190,7 +191,7 @@ func chiefly(of map[string]int) string {
 	case len(list) == 1:
 		return ", all " + list[0].Name
 	}
-	return fmt.Sprintf(", %s of them %s", figure(list[0].Count), list[0].Name)
+	return fmt.Sprintf(", %s of them %s", spotreport.Figure(list[0].Count), list[0].Name)
 }
 
 // mostly names the places that have most: "9 in a, 2 in b and 3 elsewhere".
@@ -209,15 +210,15 @@ func mostly(of map[string]int) string {
 	if rest > 0 {
 		parts = append(parts, fmt.Sprintf("%d elsewhere", rest))
 	}
-	return and(parts)
+	return spotreport.And(parts)
 }
 
 // burst weighs whether bursts asked for more addresses than their subnets had.
 func (w *weighing) burst() weighed {
-	e := weighed{Explanation: Explanation{Name: "The subnet was too small for the burst", Check: checkid.SpotBurstExceedsSubnet}, narrow: ofBurst}
+	e := weighed{Explanation: spotreport.Explanation{Name: "The subnet was too small for the burst", Check: checkid.SpotBurstExceedsSubnet}, narrow: ofBurst}
 	in := map[string]bool{}
-	var over []Burst
-	unknown, hit, largest := 0, 0, Burst{}
+	var over []spotreport.Burst
+	unknown, hit, largest := 0, 0, spotreport.Burst{}
 	for _, b := range w.bursts {
 		switch {
 		case b.Exceeds():
@@ -237,31 +238,31 @@ func (w *weighing) burst() weighed {
 	w.over = in
 	e.Of = w.inBursts(in)
 	// Where none failed, what there was may have been seen too early.
-	slices.SortStableFunc(over, func(a, b Burst) int {
+	slices.SortStableFunc(over, func(a, b spotreport.Burst) int {
 		return cmp.Or(first(a.Failed > 0, b.Failed > 0), cmp.Compare(b.Demand-b.Had, a.Demand-a.Had))
 	})
 	switch {
 	case e.Of > 0:
 		e.Verdict = w.verdict(e.Of)
-		e.Says = fmt.Sprintf("%s; that explains %s of %s.", over[0].Says(), figure(e.Of), w.failed())
+		e.Says = fmt.Sprintf("%s; that explains %s of %s.", over[0].Says(), spotreport.Figure(e.Of), w.failed())
 		if n := hit - 1; n > 0 {
-			e.Says = fmt.Sprintf("%s, and %s asked too much; that explains %s of %s.", over[0].Says(), count(n, "more burst", "more bursts"), figure(e.Of), w.failed())
+			e.Says = fmt.Sprintf("%s, and %s asked too much; that explains %s of %s.", over[0].Says(), spotreport.Count(n, "more burst", "more bursts"), spotreport.Figure(e.Of), w.failed())
 		}
 		e.Short = over[0].Short() + "."
 		e.change = w.larger(over[:max(hit, 1)])
 	case len(over) > 0:
-		e.Verdict, e.Says = Open, over[0].Says()+", but launches did not fail more often there than elsewhere."
+		e.Verdict, e.Says = spotreport.Open, over[0].Says()+", but launches did not fail more often there than elsewhere."
 		e.Short = over[0].Short() + ", but launches failed no more often there than elsewhere."
 		e.change = w.larger(over)
 	case unknown > 0:
-		e.Verdict, e.Says = Open, fmt.Sprintf("What the subnets had left was not recorded for %s in which launches failed.", count(unknown, "burst", "bursts"))
-		e.Short = fmt.Sprintf("nobody saw what the subnets had before %s.", count(unknown, "burst", "bursts"))
+		e.Verdict, e.Says = spotreport.Open, fmt.Sprintf("What the subnets had left was not recorded for %s in which launches failed.", spotreport.Count(unknown, "burst", "bursts"))
+		e.Short = fmt.Sprintf("nobody saw what the subnets had before %s.", spotreport.Count(unknown, "burst", "bursts"))
 	case largest.Launches > 0:
-		e.Verdict = RuledOut
-		e.Says = fmt.Sprintf("No burst asked for more than there was: the largest, of %s, needed %s, and %s had %s.", count(largest.Launches, "launch", "launches"), count(largest.Demand, "address", "addresses"), largest.Subnet, figure(largest.Had))
-		e.Short = fmt.Sprintf("the largest asked %s of %s.", figure(largest.Demand), count(largest.Had, "address", "addresses"))
+		e.Verdict = spotreport.RuledOut
+		e.Says = fmt.Sprintf("No burst asked for more than there was: the largest, of %s, needed %s, and %s had %s.", spotreport.Count(largest.Launches, "launch", "launches"), spotreport.Count(largest.Demand, "address", "addresses"), largest.Subnet, spotreport.Figure(largest.Had))
+		e.Short = fmt.Sprintf("the largest asked %s of %s.", spotreport.Figure(largest.Demand), spotreport.Count(largest.Had, "address", "addresses"))
 	default:
-		e.Verdict, e.Says = Open, "In which subnets the launches began is not known."
+		e.Verdict, e.Says = spotreport.Open, "In which subnets the launches began is not known."
 		e.Short = "in which subnets they began is not known."
 	}
 	return e
@@ -311,7 +312,7 @@ func forAddresses(p snapshot.Past) bool {
 
 // larger is a sentence for each subnet that was too small, worst first, three
 // at most.
-func (w *weighing) larger(over []Burst) []string {
+func (w *weighing) larger(over []spotreport.Burst) []string {
 	var list, seen []string
 	for _, b := range over {
 		if slices.Contains(seen, b.Subnet) || len(list) == 3 {
@@ -321,27 +322,6 @@ func (w *weighing) larger(over []Burst) []string {
 		list = append(list, b.Larger())
 	}
 	return list
-}
-
-// Larger is what would have been enough: a block of which the burst leaves a
-// quarter free, beside what is in use.
-func (b Burst) Larger() string {
-	bits := block(b.Demand + max(0, b.Total-b.Had))
-	if bits < 16 {
-		// The largest block of a subnet (VPC user guide, "Subnet CIDR blocks").
-		return fmt.Sprintf("Spread %s over more subnets than %s.", and(b.Nodegroups), b.Subnet)
-	}
-	return fmt.Sprintf("Give %s a /%d in %s instead of %s.", and(b.Nodegroups), bits, b.Zone, b.Subnet)
-}
-
-// block is the smallest block of which some addresses take three quarters at
-// most.
-func block(addresses int) int {
-	bits := 28
-	for bits > 0 && 3*(1<<(32-bits)-reserved) < 4*addresses {
-		bits--
-	}
-	return bits
 }
 
 // named weighs the causes that checks found: those of a subnet, a zone or a
@@ -366,16 +346,16 @@ func (w *weighing) named() []weighed {
 			break
 		}
 		where, also := w.where(of[c.Name])
-		e := weighed{Explanation: Explanation{
+		e := weighed{Explanation: spotreport.Explanation{
 			Name: fmt.Sprintf("A fault in %s: %s", where, c.Name), Verdict: w.verdict(c.Count), Of: c.Count, Check: checkid.ID(c.Name),
-			Says:  fmt.Sprintf("%s explains %s of %s: all in %s, where %s.", c.Name, figure(c.Count), w.failed(), where, also),
-			Short: fmt.Sprintf("%s of %s failed there; %s.", figure(c.Count), w.those(), also),
+			Says:  fmt.Sprintf("%s explains %s of %s: all in %s, where %s.", c.Name, spotreport.Figure(c.Count), w.failed(), where, also),
+			Short: fmt.Sprintf("%s of %s failed there; %s.", spotreport.Figure(c.Count), w.those(), also),
 		}, narrow: ofPlace}
 		if e.Check.Family() == checkid.Launch {
 			e.Name = fmt.Sprintf("EC2 refuses launches of %s: %s", where, c.Name)
-			e.Short = fmt.Sprintf("%s of %s were refused; %s.", figure(c.Count), w.those(), also)
+			e.Short = fmt.Sprintf("%s of %s were refused; %s.", spotreport.Figure(c.Count), w.those(), also)
 		}
-		e.change = []string{fmt.Sprintf("Fix %s in %s, as its own message says: it cost %s.", c.Name, where, count(c.Count, "launch", "launches"))}
+		e.change = []string{fmt.Sprintf("Fix %s in %s, as its own message says: it cost %s.", c.Name, where, spotreport.Count(c.Count, "launch", "launches"))}
 		list = append(list, e)
 	}
 	return list
@@ -408,13 +388,13 @@ func (w *weighing) joinedWhere(in func(snapshot.Past) bool) string {
 			joined++
 		}
 	}
-	return fmt.Sprintf("%s of %s joined", figure(joined), count(all, "launch", "launches"))
+	return fmt.Sprintf("%s of %s joined", spotreport.Figure(joined), spotreport.Count(all, "launch", "launches"))
 }
 
 // zone weighs whether launches without a named cause fail in one zone,
 // whatever their type. Pools that fail by themselves are left out.
 func (w *weighing) zone() weighed {
-	e := weighed{Explanation: Explanation{Name: "An unknown fault in one zone"}, narrow: ofPlace}
+	e := weighed{Explanation: spotreport.Explanation{Name: "An unknown fault in one zone"}, narrow: ofPlace}
 	failing := map[Place]bool{}
 	for _, p := range w.pools {
 		if p.Spot && p.Failing {
@@ -448,22 +428,22 @@ func (w *weighing) zone() weighed {
 		e.Says = fmt.Sprintf("In no zone is one of %s left without an explanation%s.", w.failed(), w.unseen())
 		e.Short = fmt.Sprintf("in no zone is one of %s left unexplained.", w.those())
 	case worst.Plain*float64(len(zones)) <= chance:
-		e.Verdict, e.Of = Supported, worst.Failed
+		e.Verdict, e.Of = spotreport.Supported, worst.Failed
 		e.Name = "An unknown fault in " + worst.Zone
-		e.Says = fmt.Sprintf("In %s %s of %s did not join, whatever their type, and no check found why; elsewhere %s of %s.", worst.Zone, figure(worst.Failed), figure(worst.Judged), figure(unnamed-worst.Failed), figure(all-worst.Judged))
-		e.Short = fmt.Sprintf("%s of %s did not join there, elsewhere %s of %s.", figure(worst.Failed), figure(worst.Judged), figure(unnamed-worst.Failed), figure(all-worst.Judged))
+		e.Says = fmt.Sprintf("In %s %s of %s did not join, whatever their type, and no check found why; elsewhere %s of %s.", worst.Zone, spotreport.Figure(worst.Failed), spotreport.Figure(worst.Judged), spotreport.Figure(unnamed-worst.Failed), spotreport.Figure(all-worst.Judged))
+		e.Short = fmt.Sprintf("%s of %s did not join there, elsewhere %s of %s.", spotreport.Figure(worst.Failed), spotreport.Figure(worst.Judged), spotreport.Figure(unnamed-worst.Failed), spotreport.Figure(all-worst.Judged))
 		e.change = []string{fmt.Sprintf("Look at what is particular to %s (routes, network ACLs, endpoints, AWS Health): %d launches did not join there.", worst.Zone, worst.Failed)}
 	default:
-		e.Verdict = Open
-		e.Says = fmt.Sprintf("Of %s that did not join no check found why, and no zone has more of them than chance would have it.", count(unnamed, "launch", "launches"))
-		e.Short = fmt.Sprintf("%s without a cause, in no zone more than by chance.", count(unnamed, "failure", "failures"))
+		e.Verdict = spotreport.Open
+		e.Says = fmt.Sprintf("Of %s that did not join no check found why, and no zone has more of them than chance would have it.", spotreport.Count(unnamed, "launch", "launches"))
+		e.Short = fmt.Sprintf("%s without a cause, in no zone more than by chance.", spotreport.Count(unnamed, "failure", "failures"))
 	}
 	return e
 }
 
 // pool weighs whether single pools fail.
 func (w *weighing) pool() weighed {
-	e := weighed{Explanation: Explanation{Name: "One pool does not work", Check: checkid.SpotPoolFailing}, narrow: ofPool}
+	e := weighed{Explanation: spotreport.Explanation{Name: "One pool does not work", Check: checkid.SpotPoolFailing}, narrow: ofPool}
 	var says []string
 	short := ""
 	own, best := 0, 1.0
@@ -477,14 +457,14 @@ func (w *weighing) pool() weighed {
 		}
 		e.Of += p.Failed
 		if says = append(says, p.Says()); short == "" {
-			short = p.short()
+			short = p.Short()
 		}
-		e.change = append(e.change, fmt.Sprintf("Leave %s out of %s.", p.Name(), and(p.Nodegroups)))
+		e.change = append(e.change, fmt.Sprintf("Leave %s out of %s.", p.Name(), spotreport.And(p.Nodegroups)))
 	}
 	const enough = 10
 	switch {
 	case e.Of > 0:
-		e.Verdict, e.Says, e.Short = Supported, strings.Join(says, "; ")+".", short+"."
+		e.Verdict, e.Says, e.Short = spotreport.Supported, strings.Join(says, "; ")+".", short+"."
 		if len(says) > 1 {
 			e.Name = fmt.Sprintf("%d pools do not work", len(says))
 			e.Short = fmt.Sprintf("The worst is %s.", short)
@@ -494,13 +474,13 @@ func (w *weighing) pool() weighed {
 		e.Says = fmt.Sprintf("None of %s points at its pool%s.", w.failed(), w.unseen())
 		e.Short = fmt.Sprintf("none of %s points at its pool.", w.those())
 	case own >= enough && best >= 1 && w.spread(own):
-		e.Verdict = RuledOut
-		e.Says = fmt.Sprintf("The %s failures that could be a pool's own are spread over the pools as chance spreads them.", figure(own))
-		e.Short = fmt.Sprintf("the %s failures it could explain are spread over all pools.", figure(own))
+		e.Verdict = spotreport.RuledOut
+		e.Says = fmt.Sprintf("The %s failures that could be a pool's own are spread over the pools as chance spreads them.", spotreport.Figure(own))
+		e.Short = fmt.Sprintf("the %s failures it could explain are spread over all pools.", spotreport.Figure(own))
 	default:
-		e.Verdict = Open
-		e.Says = fmt.Sprintf("%s could be a pool's own, too few to tell one pool from the others beside it.", count(own, "failure", "failures"))
-		e.Short = fmt.Sprintf("%s could be a pool's own, too few to tell.", count(own, "failure", "failures"))
+		e.Verdict = spotreport.Open
+		e.Says = fmt.Sprintf("%s could be a pool's own, too few to tell one pool from the others beside it.", spotreport.Count(own, "failure", "failures"))
+		e.Short = fmt.Sprintf("%s could be a pool's own, too few to tell.", spotreport.Count(own, "failure", "failures"))
 	}
 	return e
 }
@@ -508,40 +488,13 @@ func (w *weighing) pool() weighed {
 // spread tells that no pool has more than half of the failures that could be
 // its own.
 func (w *weighing) spread(own int) bool {
-	return !slices.ContainsFunc(w.pools, func(p Pool) bool { return p.Spot && 2*p.Failed > own })
-}
-
-// Says is how a failing pool does, in words: "c5.large in us-west-2b: 11 of 14
-// were taken back before they joined; of the other pools of workers 1 of 60
-// launches failed".
-func (p Pool) Says() string {
-	own := p.Failed
-	var how string
-	switch {
-	case p.Reclaimed >= own:
-		how = fmt.Sprintf("%s of %s were taken back before they joined", figure(own), figure(p.Judged))
-	case p.Reclaimed > 0:
-		how = fmt.Sprintf("%s of %s did not join, %s of them were taken back", figure(own), figure(p.Judged), figure(p.Reclaimed))
-	default:
-		how = fmt.Sprintf("%s of %s did not join", figure(own), figure(p.Judged))
-	}
-	return fmt.Sprintf("%s: %s; in the other pools of %s %s of %s failed", p.Name(), how, and(p.Nodegroups), figure(p.RestFailed), figure(p.Rest))
-}
-
-// short is the same without the nodegroups: "c5.large in us-west-2b: 11 of 14
-// failed, elsewhere 1 of 60".
-func (p Pool) short() string {
-	what := "did not join"
-	if p.Reclaimed >= p.Failed {
-		what = "were taken back"
-	}
-	return fmt.Sprintf("%s: %s of %s %s, elsewhere %s of %s failed", p.Name(), figure(p.Failed), figure(p.Judged), what, figure(p.RestFailed), figure(p.Rest))
+	return !slices.ContainsFunc(w.pools, func(p spotreport.Pool) bool { return p.Spot && 2*p.Failed > own })
 }
 
 // spotItself weighs whether launches fail because they are Spot: whether
 // on-demand launches of the same types on the same day do better.
 func (w *weighing) spotItself() weighed {
-	e := weighed{Explanation: Explanation{Name: "Spot itself"}, narrow: anySpot}
+	e := weighed{Explanation: spotreport.Explanation{Name: "Spot itself"}, narrow: anySpot}
 	type key struct {
 		of  string
 		day int64
@@ -584,24 +537,24 @@ func (w *weighing) spotItself() weighed {
 		}
 		return x.Drawn - y.Drawn
 	})
-	numbers := fmt.Sprintf("of the same types on the same days %s of %s Spot launches failed and %s of %s on-demand", figure(a.Failed), figure(a.Launches), figure(b.Failed), figure(b.Launches))
-	e.Short = fmt.Sprintf("on-demand %s of %s failed, Spot %s of %s (same types, same days)", figure(b.Failed), figure(b.Launches), figure(a.Failed), figure(a.Launches))
+	numbers := fmt.Sprintf("of the same types on the same days %s of %s Spot launches failed and %s of %s on-demand", spotreport.Figure(a.Failed), spotreport.Figure(a.Launches), spotreport.Figure(b.Failed), spotreport.Figure(b.Launches))
+	e.Short = fmt.Sprintf("on-demand %s of %s failed, Spot %s of %s (same types, same days)", spotreport.Figure(b.Failed), spotreport.Figure(b.Launches), spotreport.Figure(a.Failed), spotreport.Figure(a.Launches))
 	const fewest = 10
 	p := exact.Tail(strata, a.Failed)
 	switch {
 	case b.Launches == 0:
-		e.Verdict, e.Says = Open, "There is no on-demand launch of the same types on the same days to compare with."
+		e.Verdict, e.Says = spotreport.Open, "There is no on-demand launch of the same types on the same days to compare with."
 		e.Short = "no on-demand launch to compare with."
 	case p <= chance:
-		e.Verdict, e.Says = Supported, upper(numbers)+": on-demand does better by more than chance."
+		e.Verdict, e.Says = spotreport.Supported, upper(numbers)+": on-demand does better by more than chance."
 		e.Short += "."
 		// What on-demand would have lost too is not Spot's.
 		e.Of = a.Failed - a.Launches*b.Failed/b.Launches
 	case b.Launches >= fewest && 2*b.Failed*a.Launches >= a.Failed*b.Launches && a.Failed > 0:
-		e.Verdict, e.Says = RuledOut, upper(numbers)+": on-demand does about as badly."
+		e.Verdict, e.Says = spotreport.RuledOut, upper(numbers)+": on-demand does about as badly."
 		e.Short += "."
 	default:
-		e.Verdict, e.Says = Open, upper(numbers)+": too few to tell."
+		e.Verdict, e.Says = spotreport.Open, upper(numbers)+": too few to tell."
 		e.Short += ", too few to tell."
 	}
 	return e
@@ -609,7 +562,7 @@ func (w *weighing) spotItself() weighed {
 
 // joinTime weighs whether launches were given up on too early.
 func (w *weighing) joinTime() weighed {
-	e := weighed{Explanation: Explanation{Name: "The join time is too short", Check: checkid.NodeNotRegistered}, narrow: timeSet}
+	e := weighed{Explanation: spotreport.Explanation{Name: "The join time is too short", Check: checkid.NodeNotRegistered}, narrow: timeSet}
 	var longestWait time.Duration
 	for _, p := range w.failures {
 		if p.End == snapshot.NotJoined && p.Ready.After(p.Started) {
@@ -621,11 +574,11 @@ func (w *weighing) joinTime() weighed {
 	e.Verdict = w.verdict(e.Of)
 	switch {
 	case e.Of > 0:
-		e.Says = fmt.Sprintf("%s of %s became Ready later, the last after %s.", figure(e.Of), w.failed(), span(longestWait))
-		e.Short = fmt.Sprintf("%s of %s became Ready later, the last after %s.", figure(e.Of), w.those(), span(longestWait))
-		e.change = []string{fmt.Sprintf("Set the join time to %s or more: %s became Ready after they had been given up on.", span(longestWait.Round(time.Minute)+time.Minute), count(e.Of, "launch", "launches"))}
+		e.Says = fmt.Sprintf("%s of %s became Ready later, the last after %s.", spotreport.Figure(e.Of), w.failed(), span(longestWait))
+		e.Short = fmt.Sprintf("%s of %s became Ready later, the last after %s.", spotreport.Figure(e.Of), w.those(), span(longestWait))
+		e.change = []string{fmt.Sprintf("Set the join time to %s or more: %s became Ready after they had been given up on.", span(longestWait.Round(time.Minute)+time.Minute), spotreport.Count(e.Of, "launch", "launches"))}
 	case len(times) == 0:
-		e.Verdict, e.Says = Open, "No launch joined, so how long joining takes is not known."
+		e.Verdict, e.Says = spotreport.Open, "No launch joined, so how long joining takes is not known."
 		e.Short = "no launch joined, so how long it takes is not known."
 	default:
 		most := span(times[(len(times)*95-1)/100])

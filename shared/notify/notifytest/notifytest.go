@@ -20,7 +20,7 @@ import (
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/node/spot"
+	"rollcall/shared/node/spotreport"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/silence"
@@ -102,7 +102,7 @@ const AllNotes = "opened missed cleared proved"
 func Daily(failed int) report.Summary {
 	return report.Summary{
 		Format: report.SummaryFormat, Kind: report.SpotSummary, ID: "spot/eks-workshop/2026-11-20", By: "spot-report", At: Start, Cluster: "eks-workshop", Region: "us-west-2", Partition: "aws",
-		Spot:  spot.Report{Cluster: "eks-workshop", From: Start.Add(-24 * time.Hour), To: Start, Spot: spot.Funnel{Requested: 412, NotJoined: failed, Joined: 412 - failed}},
+		Spot:  spotreport.Report{Cluster: "eks-workshop", From: Start.Add(-24 * time.Hour), To: Start, Spot: spotreport.Funnel{Requested: 412, NotJoined: failed, Joined: 412 - failed}},
 		Chart: []byte("\x89PNG"),
 	}
 }
