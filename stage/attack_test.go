@@ -27,7 +27,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/interaction"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/button"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 	"rollcall/stage/fakeslack"
@@ -156,7 +156,7 @@ func TestWhatOnlyReportCanJudgeIsPassedOnAsItIs(t *testing.T) {
 
 func whatOnlyReportCanJudgeIsPassedOnAsItIs(t *testing.T) {
 	r := start(t, "route", quiet)
-	other, _ := slack.Value{Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-of-somebody-else"}, Number: 9, Plan: strings.Repeat("f", 32)}.Text()
+	other, _ := button.Value{Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-of-somebody-else"}, Number: 9, Plan: strings.Repeat("f", 32)}.Text()
 	if status, text := r.attempt(forgedPress{body: form("approve", other, "")}); status != 200 {
 		t.Fatalf("answered %d %q", status, text)
 	}
@@ -224,7 +224,7 @@ type forgedPress struct {
 // someValue is a button's value for an incident.
 func someValue(t *testing.T, plan string) string {
 	t.Helper()
-	text, ok := slack.Value{Key: report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: table}, Number: 1, Plan: plan}.Text()
+	text, ok := button.Value{Key: report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: table}, Number: 1, Plan: plan}.Text()
 	if !ok {
 		t.Fatal("the value does not fit")
 	}
@@ -235,7 +235,7 @@ func someValue(t *testing.T, plan string) string {
 func foreignValue(t *testing.T) string {
 	t.Helper()
 	key := report.Key{Spoke: spoke.ID{Account: "999900001111", Region: "eu-west-1"}, Cluster: "eks-workshop", Check: "route/no-egress", Resource: table}
-	text, ok := slack.Value{Key: key, Number: 1}.Text()
+	text, ok := button.Value{Key: key, Number: 1}.Text()
 	if !ok {
 		t.Fatal("the value does not fit")
 	}

@@ -21,7 +21,7 @@ import (
 	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/button"
 	"rollcall/shared/store"
 	"rollcall/stage/fakeslack"
 	"rollcall/stage/platform/lambdaruntime"
@@ -254,11 +254,11 @@ func approvable(o *Options) {
 
 // offeredRoute breaks the nodegroup, and gives the button's value once the route
 // is offered.
-func (r *running) offeredRoute() slack.Value {
+func (r *running) offeredRoute() button.Value {
 	r.t.Helper()
 	r.scale(1, 1)
 	r.until("the offer", func() bool { return r.offer().State == incident.Offered && r.button() != "" })
-	v, err := slack.ParseValue(r.button())
+	v, err := button.Parse(r.button())
 	if err != nil || v.Plan != r.offer().Hash {
 		r.t.Fatalf("the button has %+v, the offer %s: %v", v, r.offer().Hash, err)
 	}
@@ -321,7 +321,7 @@ func (r *running) press(user string) {
 }
 
 // sign presses by a request that is signed as Slack's, whatever its button holds.
-func (r *running) sign(user string, v slack.Value, ts string) {
+func (r *running) sign(user string, v button.Value, ts string) {
 	r.t.Helper()
 	value, ok := v.Text()
 	if !ok {

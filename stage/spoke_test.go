@@ -24,7 +24,7 @@ import (
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/button"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 	"rollcall/stage/fakeslack"
@@ -151,7 +151,7 @@ func TestRemedyInASpoke(t *testing.T) {
 		}
 		// The button of the hub's own message, with the plan of the other account.
 		r.answers("the plan at the namesake", OnCall, incident.NoSuchPlan, func() {
-			r.sign(OnCall, slack.Value{Key: report.Key{Cluster: "eks-workshop", Check: own.Key.Check, Resource: table}, Plan: offer.Hash}, own.Delivery.TS)
+			r.sign(OnCall, button.Value{Key: report.Key{Cluster: "eks-workshop", Check: own.Key.Check, Resource: table}, Plan: offer.Hash}, own.Delivery.TS)
 		})
 		untouched("the plan at the namesake")
 		// An event of the bus that says that it was approved for the namesake.

@@ -421,7 +421,7 @@ func (p *page) muted(o overview.Overview) (lines []*line) {
 
 // endButton ends a silence. What its value says is an id; who may, report decides.
 func endButton(s silence.Silence) *slackgo.ButtonBlockElement {
-	b := button(report.EndSilence, "End silence", s.ID)
+	b := newButton(report.EndSilence, "End silence", s.ID)
 	b.Confirm = &slackgo.ConfirmationBlockObject{
 		Title: label("End this silence?"), Text: label("What is still broken is then told in the channel."), Confirm: label("End it"), Deny: label("Cancel"),
 	}

@@ -33,6 +33,7 @@ import (
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/button"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
 	"rollcall/stage/fakeslack"
@@ -556,8 +557,8 @@ func buttonProblems(row *slackgo.ActionBlock) []string {
 		case *slackgo.ButtonBlockElement:
 			action, keyed = e.ActionID, true
 			within("label", e.Text.Text, maxButtonLabel)
-			within("value", e.Value, maxValue)
-			if _, err := ReadPress(Element{ActionID: e.ActionID, Value: e.Value}, nil); err != nil {
+			within("value", e.Value, 2000)
+			if _, err := button.Read(button.Element{ActionID: e.ActionID, Value: e.Value}, nil); err != nil {
 				list = append(list, err.Error())
 			}
 			if e.Confirm != nil {

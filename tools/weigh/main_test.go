@@ -41,7 +41,7 @@ func TestReach(t *testing.T) {
 		may     int
 	}{
 		{"functions/notify-targets", 24_500},
-		{"functions/slack-actions", 32_600},
+		{"functions/slack-actions", 27_300},
 	} {
 		n, err := reached("../..", "./"+bound.program)
 		if err != nil {

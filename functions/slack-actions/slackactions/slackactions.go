@@ -26,7 +26,7 @@ import (
 	"rollcall/shared/interaction"
 	"rollcall/shared/lambda"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/button"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slashcommand"
 	"rollcall/shared/spoke"
@@ -437,9 +437,9 @@ func (h handler) release(ctx context.Context, c *call) error {
 // report decides.
 func pressOf(p interaction.Payload) (report.Press, error) {
 	a := p.Actions[0]
-	read, err := slack.ReadPress(slack.Element{ActionID: a.ID, BlockID: a.Block, Value: a.Value, Option: a.Option}, p.Blocks)
+	read, err := button.Read(button.Element{ActionID: a.ID, BlockID: a.Block, Value: a.Value, Option: a.Option}, p.Blocks)
 	switch {
-	case errors.Is(err, slack.ErrAction):
+	case errors.Is(err, button.ErrAction):
 		return report.Press{}, &interaction.Refusal{Reason: interaction.UnknownAction, Says: "this version of Rollcall does not know that button"}
 	case err != nil:
 		return report.Press{}, &interaction.Refusal{Reason: interaction.UnknownValue, Says: "this version of Rollcall does not know what that button stands for"}

@@ -29,7 +29,7 @@ import (
 	"rollcall/shared/interaction"
 	"rollcall/shared/lambda"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/button"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/spoke"
 	"rollcall/tools/expect"
@@ -558,7 +558,7 @@ func key() report.Key {
 }
 
 func (b *bench) value(plan string) string {
-	text, ok := slack.Value{Key: key(), Number: 2, Plan: plan}.Text()
+	text, ok := button.Value{Key: key(), Number: 2, Plan: plan}.Text()
 	if !ok {
 		b.t.Fatal("the value does not fit")
 	}
@@ -771,7 +771,7 @@ func TestRefusals(t *testing.T) {
 		{name: "no plan", action: "approve", status: 200, reason: interaction.UnknownValue, told: "Nothing was done: this version of Rollcall does not know what that button stands for."},
 		{name: "another value", action: "acknowledge", value: func(*bench) string { return "rtb-1" }, status: 200, reason: interaction.UnknownValue, told: "Nothing was done: this version of Rollcall does not know what that button stands for."},
 		{name: "of a spoke that was taken out of the settings", action: "acknowledge", value: func(*bench) string {
-			text, _ := slack.Value{Key: report.Key{Spoke: left, Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}, Number: 2}.Text()
+			text, _ := button.Value{Key: report.Key{Spoke: left, Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}, Number: 2}.Text()
 			return text
 		}, status: 200, reason: interaction.NotWatched,
 			told: "Nothing was done: the account and region that it is about are no longer watched (setting spokes); what is open there is closed within half an hour."},

@@ -25,6 +25,7 @@ import (
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
+	"rollcall/shared/slack/button"
 )
 
 const channel = "C0000000001"
@@ -32,7 +33,7 @@ const channel = "C0000000001"
 // scene is a stand-in with an incident in it, and an app that answers presses.
 type scene struct {
 	stand    *fakeslack.Server
-	pressed  chan slack.Pressed
+	pressed  chan button.Pressed
 	by       chan string
 	incident incident.Incident
 }
@@ -54,7 +55,7 @@ func brokenRoute() incident.Incident {
 // edits the message and tells the presser, as report does.
 func open(t *testing.T, status int) *scene {
 	t.Helper()
-	s := &scene{pressed: make(chan slack.Pressed, 8), by: make(chan string, 8), incident: brokenRoute()}
+	s := &scene{pressed: make(chan button.Pressed, 8), by: make(chan string, 8), incident: brokenRoute()}
 	var api *slackgo.Client
 	var ts string
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +76,7 @@ func open(t *testing.T, status int) *scene {
 			return
 		}
 		a := payload.Actions[0]
-		p, err := slack.ReadPress(slack.Element{ActionID: a.ActionID, BlockID: a.BlockID, Value: a.Value, Option: a.Option.Value}, payload.Message.Blocks)
+		p, err := button.Read(button.Element{ActionID: a.ActionID, BlockID: a.BlockID, Value: a.Value, Option: a.Option.Value}, payload.Message.Blocks)
 		if err != nil {
 			t.Error(err)
 		}
