@@ -21,7 +21,7 @@ func printedAs() []printed {
 			`credentialprovider/plugin/\S+ (Register|read|decode|newPlugin|validate)|certificate/bootstrap|certificate/(kubelet|transport)\.go (New|add|update)|` +
 			`NewKubeGenericRuntimeManager|kuberuntime_manager\.go -|cgroupVersionCheck|sysctl/\S+ (New|get)|watchdog\S+ New`,
 			kubelet + `run.go:72] "command failed" err="failed to run Kubelet: {words}"`},
-		{"kubelet", `containerManagerImpl\.|setupKernelTunables|cgroupV\dimpl\.Validate|node_container_manager|qosContainerManagerImpl\.Start|ensureSystemCgroups`,
+		{"kubelet", `containerManagerImpl\.|(cpumanager|memorymanager)/\S+ \S+(Start|validateState)$|setupKernelTunables|cgroupV\dimpl\.Validate|node_container_manager|qosContainerManagerImpl\.Start|ensureSystemCgroups`,
 			kubelet + `kubelet.go:1566] "Failed to start ContainerManager" err="{words}"`},
 		{"kubelet", `createPodSandbox|generatePodSandbox|getDNSConfig|determinePodSandboxIPs`, sandbox + `{words}`},
 		{"^(AWS )?cloud provider", `controllers/node/|node/helpers/address|providers/v1/(aws|instances|instances_v2|tags)\.go|aws_ec2`,
@@ -50,7 +50,7 @@ func printedAs() []printed {
 // matched with the kind and the level in front, and "+err" behind them for a log line that
 // has an error as a field: "log info+err Failed to …".
 func rules() []rule {
-	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage`
+	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held`
 	healthy := func(name, program, where, words, not, why string) rule {
 		return rule{classHealthy, name, program, where, words, not, why}
 	}
@@ -100,7 +100,7 @@ func rules() []rule {
 
 		// containerd.
 		nothing("containers", "containerd", `server/container_|cri/server/(list|metrics|events|blockio|rdt|update|status|service|restart|cni_conf|nri|streaming|sandbox_(stats|port|remove|stop|status|list|service)|helpers|image_(remove|status|list|fs)|imagefs|snapshots)|server/images/(image_(remove|status|list)|snapshots|check|imagefs|metrics)|podsandbox/(recover|sandbox_(delete|stats|stop|status)|events)|config/streaming|sandbox_portforward`,
-			"", `cni|network|failed to (load|create) cni|fsnotify|CDI registry|introspect runtime|(pull|get) image .*(pulling|pause|%q: %w)$`, "containers, statistics and streams of a node that runs, and pods that end"),
+			"", `cni|network|failed to (load|create) cni|fsnotify|kernel version|failed to (list containers|check images)|TLS|X509|stream server|CDI registry|introspect runtime|(pull|get) image .*(pulling|pause|%q: %w)$`, "containers, statistics and streams of a node that runs, and pods that end"),
 		nothing("pushes", "containerd", `pusher|converter|referrers|status\.go|schema1|warnings|publish|httpreadseeker \S*Seek`, "", "", "pushes and conversions of images, which a node does not do"),
 		nothing("ttrpc-and-blocks", "containerd", `services/server|cmd/containerd`, `ttrpc|debug|metrics|oom|shim|event|plugin (already|not)|proxy|namespace|boltdb|content store`, "", "services inside of containerd"),
 		nothing("seek", "containerd", `httpreadseeker|handler\.go|MatchLocalhost|memoryStatus|AppendDistribution|makeStringSlice`, "", "", "reading on in a download"),
@@ -162,7 +162,7 @@ func rules() []rule {
 		nothing("rules-of-pods", "VPC CNI", `UpdateExternal|UpdateHostSNAT|updateCIDRs|configureIPRules|UpdateRuleList|Stale|parseCIDR|getBool|typeOfSNAT|connmark|GetPodMTU|nftConn|iptablesConn`, "", "", "rules for addresses outside the VPC, renewed while the node runs"),
 		nothing("optional-tags", "VPC CNI", "", `tag(ging)? |tagged|delete_on_termination|DeleteOnTermination|SG:|security groups available|feature|TrackingSettings|chains|primary ENI is|Network Card data`, "no valid subnets", "a tag, a feature or a mark that is written again"),
 		nothing("ipv6-pods", "VPC CNI", `driver\.go|imds\.go|generateJSON`, `v6`, "config|AssignIpv6", "IPv6 of pods beside IPv4"),
-		nothing("debug-steps", "VPC CNI", "", `^log (debug|warn)\S* .*(attempt|wanted|match link|warning: |stale|pruning|discover|checkAPIError|trying to|could not get|treating as|running|skipping)`, "max retry|unavailable|set up ENI|allocate ENI|checkAPIError", "one try of several, after which an error says that it failed"),
+		nothing("debug-steps", "VPC CNI", "", `^log (debug|warn)\S* .*(attempt|wanted|match link|warning: |stale|pruning|discover|checkAPIError|trying to|could not get|will not try|not detaching|not able to|freeable|non schedulable|available yet|belong|has no|have valid|treating as|running|skipping)`, "max retry|unavailable|set up ENI|allocate ENI|checkAPIError", "one try of several, after which an error says that it failed"),
 
 		nothing("vrc-windows", "VPC resource controller", `provider/(ip|prefix)/|warm\.go|pool/|configmap|ConfigMap|AdvertiseCapacity|Deconstruct|IsOldVPC`, "", "", "addresses of Windows nodes, which Rollcall does not diagnose"),
 		nothing("vrc-gone", "VPC resource controller", `Delete|delete|manager\.check|performAsync|freeVlan|ReSync|ProcessAsync|ReconcileNode|NodeReconciler|PodReconciler|NewResourceManager|httpClient|helper\.go (Int|GetSource|SecurityGroup)`, "", "initialize", "nodes and pods that are gone, and the controller's own queue"),
@@ -179,11 +179,14 @@ func rules() []rule {
 		healthy("settings-printed", "", "", `^log (info|debug) (using http_timeout|connection tracking settings|instance type limits are missing)|^event Normal (Pulled|SecurityGroupRequested)`, "", "a setting that is printed, or an image that is there"),
 		nothing("sandboxes-that-end", "kubelet", `GetPortForward|containerGC|doPodResize|killPod|updatePodSandbox|getSandboxIDByPodUID|EventedPLEG|GetDynamicResources|SetupDNSinContainerized|ReadOnlyServer|setters\.go (Images|VersionInfo)|recordEvent$|GetPodStatus|sysctl/`, "", "", "pods that run or end, and parts of the kubelet that EKS does not use"),
 		nothing("kubelet-notices", "kubelet", "", `marshal effective|register config$|inotify|lenient decoding|PossibleMemoryBacked|ErrImageNeverPull|apply default image tag|has been rebooted|sandbox ready callback|network information|oom score|UserNS`, "", "a notice after which the kubelet goes on"),
-		nothing("containerd-start-notices", "containerd", `cmd/containerd|services/server|cri/config|cri/server/(service|cni_conf)`, `ambiguous|does not implement|conf dir is removed|kernel version|io_type|sandbox should not`, "", "a notice, or a setting of other kinds of hosts"),
+		nothing("containerd-start-notices", "containerd", `cmd/containerd|services/server|cri/config|cri/server/(service|cni_conf)`, `ambiguous|does not implement|conf dir is removed|sandbox should not`, "", "a notice, or a setting of other kinds of hosts"),
 		nothing("sandbox-book", "containerd", `podsandbox/(store|helpers)|sandbox_run`, `pod sandbox with id|should not be nil|metadata|sandbox pid|sandbox status|status of pod sandbox|save sandbox|cleanup sandbox|pod sandbox exit|hostname|ns src|pinned|netns|empty file|removing`, "network namespace", "containerd's own book of sandboxes"),
 		nothing("running-instances", "^Karpenter's", `resolve(InstanceType|NodeClass)FromInstance|DefaultProvider\.(Get|List)$|instancesFromOutput|CapacityReservation\.Reconcile`, `^error - (resolving|getting instances|expected a|failed to describe ec2|describing ec2)|^log error failed to parse|^error - instance not found`, "", "instances that are there"),
 		nothing("karpenter-own", "^Karpenter", "", `CapacityBuffer|configured to not run|Windows|variant is not|updating topology|duplicate nodeclaims|no nodeclaims found`, "", "Karpenter's own place, and objects that are there twice or not"),
 		nothing("vrc-notices", "VPC resource controller", "", `de initialize|get list of pod|event advertis|pushed the ENIs|vlan tag|moving the ENI|SecurityGroupRequested|rate limited`, "", "what is put back after a failure that has a message of its own"),
 		nothing("plugin-undo", "VPC CNI", "", `DelNetwork|release IP|SetupNSFailed|remove ENI|subnet-exclusion|subnet exclusion|as excluded|unable to detach|attachment ID|wrong client version`, "", "what is undone after a failure that has a message of its own"),
+		healthy("first-start", "", "", `No valid private key and/or certificate found, reusing|background API server check completed`, "", "the first start on a node"),
+		nothing("stats-and-addresses", "kubelet", "", `PodSandboxStats|unparseable|no events will be sent`, "", "statistics and further addresses of pods, or a kubelet without a cluster"),
+		nothing("containers-later", "containerd", `container_(create|stop|image_mount)|criService\.Close`, "", "", "containers of a node that runs, and containerd's own end"),
 	}
 }
