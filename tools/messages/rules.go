@@ -50,7 +50,7 @@ func printedAs() []printed {
 // matched with the kind and the level in front, and "+err" behind them for a log line that
 // has an error as a field: "log info+err Failed to …".
 func rules() []rule {
-	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held`
+	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different numbers|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held`
 	healthy := func(name, program, where, words, not, why string) rule {
 		return rule{classHealthy, name, program, where, words, not, why}
 	}
@@ -73,7 +73,7 @@ func rules() []rule {
 		nothing("pods-volumes", "kubelet", `kubelet_volumes|volume_host|kubelet_getters|Volume|makeMounts|resolveRecursiveReadOnly|runtime\w*RecursiveReadOnly|translateMount`, "", "", "volumes of pods on a node that runs"),
 		nothing("pods-work", "kubelet", `kubelet_pods\.go|pod_workers|active_deadline|kubelet_resources|pod_container_deletor|Handle(Pod|Probe)|handleProbe|SyncPod|SyncTerminat|deletePod|rejectPod|tryReconcileMirror|syncLoop|`+
 			`kuberuntime_container|kuberuntime_gc|kuberuntime/(labels|legacy|helpers|security_context)|kuberuntime_manager|kuberuntime_sandbox|pleg/evented|token/|StartGarbage|sysctl/allowlist`,
-			"", `sandbox|network|runtime (is|status|version)|resolv|pod synchronization`, "a pod's containers, its resize or its end; the node has joined"),
+			"", `sandbox|network|runtime (is|status|version)|resolv|pod synchronization|create log directory for pod`, "a pod's containers, its resize or its end; the node has joined"),
 		nothing("server-requests", "kubelet", `pkg/kubelet/server/|kubelet_server_journal|ListenAndServePod`, "", `listen and serve$|failed to listen`, "requests of others to the kubelet: logs, exec, attach, statistics"),
 		nothing("eviction", "kubelet", `pkg/kubelet/eviction/`, "", "", "pods that are evicted from a node that runs; the pressure itself is a condition, which has rows"),
 		nothing("image-gc", "kubelet", `image_gc|kuberuntime_image\.go \S*(RemoveImage|ImageStats|ImageSize|ListImages|ImageFsInfo)|GetImageRef`, "", "NewImageGC", "images that are removed for space, or counted"),
@@ -100,7 +100,7 @@ func rules() []rule {
 
 		// containerd.
 		nothing("containers", "containerd", `server/container_|cri/server/(list|metrics|events|blockio|rdt|update|status|service|restart|cni_conf|nri|streaming|sandbox_(stats|port|remove|stop|status|list|service)|helpers|image_(remove|status|list|fs)|imagefs|snapshots)|server/images/(image_(remove|status|list)|snapshots|check|imagefs|metrics)|podsandbox/(recover|sandbox_(delete|stats|stop|status)|events)|config/streaming|sandbox_portforward`,
-			"", `cni|network|failed to (load|create) cni|fsnotify|kernel version|failed to (list containers|check images)|TLS|X509|stream server|CDI registry|introspect runtime|(pull|get) image .*(pulling|pause|%q: %w)$`, "containers, statistics and streams of a node that runs, and pods that end"),
+			"", `cni|network|failed to (load|create) cni|fsnotify|kernel version|SelinuxCategoryRange|failed to (list containers|check images)|TLS|X509|stream server|CDI registry|introspect runtime|(pull|get) image .*(pulling|pause|%q: %w)$`, "containers, statistics and streams of a node that runs, and pods that end"),
 		nothing("pushes", "containerd", `pusher|converter|referrers|status\.go|schema1|warnings|publish|httpreadseeker \S*Seek`, "", "", "pushes and conversions of images, which a node does not do"),
 		nothing("ttrpc-and-blocks", "containerd", `services/server|cmd/containerd`, `ttrpc|debug|metrics|oom|shim|event|plugin (already|not)|proxy|namespace|boltdb|content store`, "", "services inside of containerd"),
 		nothing("seek", "containerd", `httpreadseeker|handler\.go|MatchLocalhost|memoryStatus|AppendDistribution|makeStringSlice`, "", "", "reading on in a download"),
@@ -113,7 +113,7 @@ func rules() []rule {
 		nothing("reconcile-bookkeeping", "VPC CNI", `datastore|Reconcile|logOutOfSync|verifyAndAdd`, "", `failed to (fetch|get attached|set up)|no (eni|available)|exhaust|recovery|reading datastore|normalize`, "the daemon's book of addresses, which it corrects by itself"),
 		nothing("optional-settings", "VPC CNI", "", `^log (warn|info|debug)\S* .*(env|default|falling back|is not set|ignoring|parse|kernel lacks)`, "", "an optional setting that is not there or not valid; the default is taken"),
 		nothing("hyperpod", "", "", `hyperpod|sagemaker`, "", "nodes of SageMaker HyperPod"),
-		nothing("nft-cleanup", "VPC CNI", `networkutils`, `delet|cleanup|clean up|nft|stale`, "", "rules of older releases that are removed"),
+		nothing("nft-cleanup", "VPC CNI", `networkutils/\S+ \S*(Cleanup|cleanup|CleanUp|Stale|UpdateExternal|UpdateRule|SetupHostNetwork)`, `delet|cleanup|clean up|nft|stale`, "", "rules of older releases that are removed"),
 
 		// VPC resource controller.
 		nothing("vrc-other", "VPC resource controller", `pkg/(healthz|worker)|cninode|introspect|pool\.go|utils/(events|map|gid)|cooldown|api/cleanup`, "", `insufficient|not enough|exhaust`, "the controller's queues, and interfaces that it removes"),
@@ -152,14 +152,14 @@ func rules() []rule {
 		nothing("plugin-protocol", "kubelet", `credentialprovider`, `GVK|apiVersion|unexpected (kind|group)|cache|response type|docker config`, "", "what an own plugin answers; the ECR plugin of the image is made with this protocol"),
 		nothing("file-certificates", "kubelet", `DynamicFile|Enqueue|private key file`, "", "", "certificates from files, which EKS does not use"),
 
-		nothing("sandbox-options", "containerd", "", `userns|user namespace|uid mapping|gid mapping|mapping line|selinux|kvm|'level'|untrusted|nri|seccomp|portforward|closed|destroy|remove network|unmount|symlink|metadata extension|extensions|lease|blockio|rdt|bandwidth|ip_pref|shm|ipc|stats|store:`, "",
+		nothing("sandbox-options", "containerd", "", `userns|user namespace|uid mapping|gid mapping|mapping line|selinux|kvm|'level'|untrusted|nri|seccomp|portforward|closed|destroy|remove network|unmount|symlink|metadata extension|extensions|lease|blockio|rdt|bandwidth|ip_pref|ipc|stats|store:`, "CategoryRange",
 			"what a pod asks for itself, and what is removed after it"),
 		nothing("sandbox-later", "containerd", `sandbox_(update|stop|remove|stats|portforward)|teardownPodNetwork|writeCNIConfig|update_runtime_config|Wait$|handleSandboxTaskExit|controller\.go init|getMetadata|Server\.Stop|LoadPlugins|warning`, "", "", "pods that run, change or end, and containerd's own end"),
 		nothing("image-store", "containerd", `UpdateImage|updateImage|fetcher|resolver|hosts\.go|image_pull|config/config`, `image store|get image id|managed label|reference by|image by reference|id reference|offset|range|redirects|bufpipe|descriptor size|no timeout|deprecated|not supported with|moved to|credential handler|expected|annotation|slice|transfer|argument|stopped after`, "status code|config version",
 			"containerd's own book of images, and reading on in a download"),
 
 		nothing("observers", "VPC CNI", `_main|startBackground|SetAPIServerConnectivity|rpc_handler|k8sutils`, `recreate|cache|direct mode|annotation|multi-nic|annotat|IPAMKey|CIDR:`, "", "what the daemon does beside giving addresses"),
-		nothing("rules-of-pods", "VPC CNI", `UpdateExternal|UpdateHostSNAT|updateCIDRs|configureIPRules|UpdateRuleList|Stale|parseCIDR|getBool|typeOfSNAT|connmark|GetPodMTU|nftConn|iptablesConn`, "", "", "rules for addresses outside the VPC, renewed while the node runs"),
+		nothing("rules-of-pods", "VPC CNI", `UpdateExternal|UpdateHostSNAT|updateCIDRs|configureIPRules|UpdateRuleList|Stale|parseCIDR|getBool|typeOfSNAT|GetPodMTU`, "", "", "rules for addresses outside the VPC, renewed while the node runs"),
 		nothing("optional-tags", "VPC CNI", "", `tag(ging)? |tagged|delete_on_termination|DeleteOnTermination|SG:|security groups available|feature|TrackingSettings|chains|primary ENI is|Network Card data`, "no valid subnets", "a tag, a feature or a mark that is written again"),
 		nothing("ipv6-pods", "VPC CNI", `driver\.go|imds\.go|generateJSON`, `v6`, "config|AssignIpv6", "IPv6 of pods beside IPv4"),
 		nothing("debug-steps", "VPC CNI", "", `^log (debug|warn)\S* .*(attempt|wanted|match link|warning: |stale|pruning|discover|checkAPIError|trying to|could not get|will not try|not detaching|not able to|freeable|non schedulable|available yet|belong|has no|have valid|treating as|running|skipping)`, "max retry|unavailable|set up ENI|allocate ENI|checkAPIError", "one try of several, after which an error says that it failed"),
@@ -178,14 +178,14 @@ func rules() []rule {
 		nothing("cpu-count", "nodeadm", `resources\.go|getCPU`, "", "", "CPUs are counted for what the kubelet reserves; a default is taken"),
 		healthy("settings-printed", "", "", `^log (info|debug) (using http_timeout|connection tracking settings|instance type limits are missing)|^event Normal (Pulled|SecurityGroupRequested)`, "", "a setting that is printed, or an image that is there"),
 		nothing("sandboxes-that-end", "kubelet", `GetPortForward|containerGC|doPodResize|killPod|updatePodSandbox|getSandboxIDByPodUID|EventedPLEG|GetDynamicResources|SetupDNSinContainerized|ReadOnlyServer|setters\.go (Images|VersionInfo)|recordEvent$|GetPodStatus|sysctl/`, "", "", "pods that run or end, and parts of the kubelet that EKS does not use"),
-		nothing("kubelet-notices", "kubelet", "", `marshal effective|register config$|inotify|lenient decoding|PossibleMemoryBacked|ErrImageNeverPull|apply default image tag|has been rebooted|sandbox ready callback|network information|oom score|UserNS`, "", "a notice after which the kubelet goes on"),
+		nothing("kubelet-notices", "kubelet", "", `marshal effective|register config$|inotify|lenient decoding|PossibleMemoryBacked|ErrImageNeverPull|apply default image tag|has been rebooted|sandbox ready callback|network information|oom score|UserNS|unsupported configuration`, "", "a notice after which the kubelet goes on"),
 		nothing("containerd-start-notices", "containerd", `cmd/containerd|services/server|cri/config|cri/server/(service|cni_conf)`, `ambiguous|does not implement|conf dir is removed|sandbox should not`, "", "a notice, or a setting of other kinds of hosts"),
 		nothing("sandbox-book", "containerd", `podsandbox/(store|helpers)|sandbox_run`, `pod sandbox with id|should not be nil|metadata|sandbox pid|sandbox status|status of pod sandbox|save sandbox|cleanup sandbox|pod sandbox exit|hostname|ns src|pinned|netns|empty file|removing`, "network namespace", "containerd's own book of sandboxes"),
 		nothing("running-instances", "^Karpenter's", `resolve(InstanceType|NodeClass)FromInstance|DefaultProvider\.(Get|List)$|instancesFromOutput|CapacityReservation\.Reconcile`, `^error - (resolving|getting instances|expected a|failed to describe ec2|describing ec2)|^log error failed to parse|^error - instance not found`, "", "instances that are there"),
 		nothing("karpenter-own", "^Karpenter", "", `CapacityBuffer|configured to not run|Windows|variant is not|updating topology|duplicate nodeclaims|no nodeclaims found`, "", "Karpenter's own place, and objects that are there twice or not"),
 		nothing("vrc-notices", "VPC resource controller", "", `de initialize|get list of pod|event advertis|pushed the ENIs|vlan tag|moving the ENI|SecurityGroupRequested|rate limited`, "", "what is put back after a failure that has a message of its own"),
 		nothing("plugin-undo", "VPC CNI", "", `DelNetwork|release IP|SetupNSFailed|remove ENI|subnet-exclusion|subnet exclusion|as excluded|unable to detach|attachment ID|wrong client version`, "", "what is undone after a failure that has a message of its own"),
-		healthy("first-start", "", "", `No valid private key and/or certificate found, reusing|background API server check completed`, "", "the first start on a node"),
+		healthy("first-start", "", "", `^log info chain does not exists|No valid private key and/or certificate found, reusing|background API server check completed`, "", "the first start on a node"),
 		nothing("stats-and-addresses", "kubelet", "", `PodSandboxStats|unparseable|no events will be sent`, "", "statistics and further addresses of pods, or a kubelet without a cluster"),
 		nothing("containers-later", "containerd", `container_(create|stop|image_mount)|criService\.Close`, "", "", "containers of a node that runs, and containerd's own end"),
 	}
