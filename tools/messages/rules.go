@@ -50,7 +50,8 @@ func printedAs() []printed {
 // matched with the kind and the level in front, and "+err" behind them for a log line that
 // has an error as a field: "log info+err Failed to …".
 func rules() []rule {
-	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different numbers|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held`
+	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different (numbers|groups)|not ?ready|untolerated|unhealthy|present in cloud|crossed|no resolved|filtered out|dynamic resource|interruption message|unavailable|approaching|connection lost|unknown eni|success: %t|nil metadata|unresponsive|hasn.t been updated|` +
+		`unexpected type|\bevict|reclaim|forbidden|too old|didn.t have|limited resources|leaked eni pushed|not managed, but|not yet initialized|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|deleted nodeclaim|larger than|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held`
 	healthy := func(name, program, where, words, not, why string) rule {
 		return rule{classHealthy, name, program, where, words, not, why}
 	}
@@ -88,7 +89,7 @@ func rules() []rule {
 		nothing("dra", "", `dynamicresources|/dra|noderestriction|ResourceSlice|resourceClaims?`, `resource ?(claim|slice)|DRA|dynamic resource|resourceslice`, "", "devices that pods claim (DRA)"),
 		nothing("noderestriction-other", "control plane", `noderestriction`, `pod|eviction|token|pvc|persistentvolumeclaim|csi ?node|lease|configmap|secret|ephemeral|mirror|trust ?bundle|certificate`, `node ".*" is not allowed|label|nodes|only access`, "what a kubelet writes of pods, volumes and leases, after its node is there"),
 		nothing("certificates-other", "control plane", `controller/certificates`, `sync|cache|queue|key`, "approv|sign|not recognized|unknown signer|rejected", "the controller's own queue"),
-		nothing("zones-eviction", "control plane", `nodelifecycle`, "", `not ready|NodeNotReady|unknown|registered`, "taints and evictions of nodes that were ready before"),
+		nothing("zones-eviction", "control plane", `nodelifecycle`, "", `is not ?ready|unresponsive|registered|hasn.t been updated`, "taints and evictions of nodes that were ready before"),
 		nothing("scheduler-state", "control plane", `scheduler`, `assum|cache|informer|prefilter|prebind|reserve|state|args|parse|nil|CSINode|list|get(ting)? |bind(ing)? volumes|timed? ?out|update|provision|revert|pre-score`, `didn.t match|did not match|conflict|zone|no available`, "the scheduler's own state"),
 
 		// Cloud providers.
@@ -99,7 +100,7 @@ func rules() []rule {
 		nothing("lifecycle-gone", "cloud provider", `nodelifecycle|NewCloudNode|helpers/(taints|labels)`, "", "", "nodes whose instances ended, and the controllers' own start in EKS's control plane"),
 
 		// containerd.
-		nothing("containers", "containerd", `server/container_|cri/server/(list|metrics|events|blockio|rdt|update|status|service|restart|cni_conf|nri|streaming|sandbox_(stats|port|remove|stop|status|list|service)|helpers|image_(remove|status|list|fs)|imagefs|snapshots)|server/images/(image_(remove|status|list)|snapshots|check|imagefs|metrics)|podsandbox/(recover|sandbox_(delete|stats|stop|status)|events)|config/streaming|sandbox_portforward`,
+		nothing("containers", "containerd", `server/container_|cri/server/(list|metrics|events|blockio|rdt|update|status|service|restart|cni_conf|nri|streaming\S* (streamRuntime|toCRI)|sandbox_(stats|port|remove|stop|status|list|service)|helpers|image_(remove|status|list|fs)|imagefs|snapshots)|server/images/(image_(remove|status|list)|snapshots|check|imagefs|metrics)|podsandbox/(recover|sandbox_(delete|stats|stop|status)|events)|sandbox_portforward`,
 			"", `cni|network|failed to (load|create) cni|fsnotify|kernel version|SelinuxCategoryRange|failed to (list containers|check images)|TLS|X509|stream server|CDI registry|introspect runtime|(pull|get) image .*(pulling|pause|%q: %w)$`, "containers, statistics and streams of a node that runs, and pods that end"),
 		nothing("pushes", "containerd", `pusher|converter|referrers|status\.go|schema1|warnings|publish|httpreadseeker \S*Seek`, "", "", "pushes and conversions of images, which a node does not do"),
 		nothing("ttrpc-and-blocks", "containerd", `services/server|cmd/containerd`, `ttrpc|debug|metrics|oom|shim|event|plugin (already|not)|proxy|namespace|boltdb|content store`, "", "services inside of containerd"),
@@ -119,7 +120,7 @@ func rules() []rule {
 		nothing("vrc-other", "VPC resource controller", `pkg/(healthz|worker)|cninode|introspect|pool\.go|utils/(events|map|gid)|cooldown|api/cleanup`, "", `insufficient|not enough|exhaust`, "the controller's queues, and interfaces that it removes"),
 
 		// Karpenter.
-		nothing("disruption", "^Karpenter", `statenode\.go|StateNode|disruption|drift|consistency|interruption/|garbagecollection|finalize|cleanup\w*Profile|CloudProvider\.(Delete|Get|List)|DefaultProvider\.Delete|terminateinstances|Terminate|hydration|node/health|nodeclass/events`, "", "garbage collect",
+		nothing("disruption", "^Karpenter", `statenode\.go|StateNode|disruption|drift|consistency|interruption/|garbagecollection|finalize|cleanup\w*Profile|CloudProvider\.(Delete|Get|List)|DefaultProvider\.Delete|terminateinstances|Terminate|hydration|node/health|nodeclass/events`, "", "garbage collect|interruption message",
 			"nodes that are there: drift, disruption, interruption, and what is removed"),
 		nothing("buffers-and-devices", "^Karpenter", `buffers|dra\.go|dynamic`, "", "", "capacity buffers and devices"),
 		nothing("pricing", "^Karpenter", `pricing|zonalshift|sqs`, "", "", "prices and queues"),
@@ -142,7 +143,7 @@ func rules() []rule {
 		nothing("volume-state", "control plane", `nodevolumelimits|volumebinding|volumezone`, `translat|converting|no name|no pv name|being deleted|waiting for|reset|no class|not set for|not exist|storage class|looking up|object is not|label selector|check binding|no pod volume`, "",
 			"a claim that is not whole or not ready; no node and no zone is at fault"),
 		nothing("csr-writes", "control plane", `certificates/(signer|approver)`, `updating|adding|parse csr|unrecognized signer`, "", "the controller's own writes, which it repeats"),
-		nothing("labels-by-cloud", "cloud provider", `controllers/node/|instances_v2|node/helpers`, `label|topology|nil metadata|resource key|monitoring|patching|^error - InstanceType|^error - Zone`, "", "labels and addresses of a node that is initialized, which are written again"),
+		nothing("labels-by-cloud", "cloud provider", `controllers/node/|instances_v2|node/helpers`, `label|topology|resource key|monitoring|patching|^error - InstanceType|^error - Zone`, "", "labels and addresses of a node that is initialized, which are written again"),
 		nothing("gone-instances", "AWS cloud provider", `InstanceExists|Shutdown|InstanceID$|InstanceType$|getInstancesByNodeNames|mapToAWSInstanceIDs|IndexFunc|findInstanceByNodeName|nodeNameToInstanceID|instanceIDToNodeName|awsTagging|route|zones`, "", "multiple|clusterID|for AWS instance", "instances that ended, and look-ups for load balancers"),
 		nothing("ecr-plugin", "AWS cloud provider", `ecr-credential-provider`, `nil|empty|group|kind|media|version|arn provided|sts client|assume role|parsing|no region`, "", "a request of the kubelet that is not whole, or credentials of a pod's service account"),
 
@@ -172,7 +173,7 @@ func rules() []rule {
 		nothing("authenticator-files", "aws-iam-authenticator", `filecache|mapper/(file|dynamicfile)|GenerateFiles|Webhook|configmap/client|CallBack|ValidateBackend|BuildMapper|server\.go New|stsHosts|newSession|GetWithOptions|config\.go`, "", "", "files, back ends and clients that EKS's authenticator does not have"),
 		nothing("authenticator-requests", "aws-iam-authenticator", `authenticateEndpoint|startLoadConfigMap`, "", "pars", "the webhook's own requests and watches"),
 
-		nothing("karpenter-watches", "^Karpenter", `operator|version/|pkg/state|state/cluster|preferences|Scheduler\.Solve|topology\.go|Hasher|batcher|hydrate|InvalidateCache|cachedEvicted|DeleteAll|tagging|CreateTags|drift|UnavailableOfferings|checkODFallback|garbage`, "", "connectivity|endpoint|not compatible|unauthor|region|error while batching|cluster sync|state sync|garbage", "caches, tags and watches, which are read or written again"),
+		nothing("karpenter-watches", "^Karpenter", `operator|version/|pkg/state|state/cluster|preferences|Scheduler\.Solve|topology\.go|Hasher|batcher|hydrate|InvalidateCache|cachedEvicted|DeleteAll|tagging|CreateTags|drift|checkODFallback|garbage`, "", "connectivity|endpoint|not compatible|unauthor|region|error while batching|cluster sync|state sync|garbage", "caches, tags and watches, which are read or written again"),
 		nothing("pvc-shape", "^Karpenter$", `volumetopology|volumeusage|volumeTopology|existingnode|hostport`, "", "zone|incompatible", "volumes and ports of a pod that no node is at fault for"),
 		nothing("pods-not-for-it", "^Karpenter$", `GetPendingPods|Results\.Record|ValidatePersist|validateNodeSelector|getPersistent|getStorage|getRequirements|offeringsToReserve`, "", "could not schedule", "pods that Karpenter leaves to others, or that name what is not there"),
 		nothing("cpu-count", "nodeadm", `resources\.go|getCPU`, "", "", "CPUs are counted for what the kubelet reserves; a default is taken"),
@@ -188,5 +189,8 @@ func rules() []rule {
 		healthy("first-start", "", "", `^log info chain does not exists|No valid private key and/or certificate found, reusing|background API server check completed`, "", "the first start on a node"),
 		nothing("stats-and-addresses", "kubelet", "", `PodSandboxStats|unparseable|no events will be sent`, "", "statistics and further addresses of pods, or a kubelet without a cluster"),
 		nothing("containers-later", "containerd", `container_(create|stop|image_mount)|criService\.Close`, "", "", "containers of a node that runs, and containerd's own end"),
+		nothing("devices-of-pods", "^Karpenter", "", `dynamic resource`, "", "pods that claim devices"),
+		nothing("user-data-size", "^Karpenter", "", `approaching the EC2 user data|deleted nodeclaim`, "", "a limit that is near and not reached, and a NodeClaim that is removed"),
+		nothing("vrc-later", "VPC resource controller", "", `limited resources|leaked eni pushed|not managed, but|not yet initialized`, "", "pods that came before the controller knew their node, which it handles again"),
 	}
 }
