@@ -50,7 +50,7 @@ func printedAs() []printed {
 // matched with the kind and the level in front, and "+err" behind them for a log line that
 // has an error as a field: "log info+err Failed to …".
 func rules() []rule {
-	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different (numbers|groups)|not ?ready|untolerated|unhealthy|present in cloud|crossed|no resolved|filtered out|dynamic resource|interruption message|unavailable|approaching|connection lost|unknown eni|success: %t|nil metadata|unresponsive|hasn.t been updated|` +
+	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different (numbers|groups)|not ?ready|untolerated|unhealthy|present in cloud|crossed|back(ing)? ?-?off|message for container|unknown %s|no resolved|filtered out|dynamic resource|interruption message|unavailable|approaching|connection lost|unknown eni|success: %t|nil metadata|unresponsive|hasn.t been updated|` +
 		`unexpected type|\bevict|reclaim|forbidden|too old|didn.t have|limited resources|leaked eni pushed|not managed, but|not yet initialized|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|deleted nodeclaim|larger than|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held`
 	healthy := func(name, program, where, words, not, why string) rule {
 		return rule{classHealthy, name, program, where, words, not, why}
@@ -68,13 +68,13 @@ func rules() []rule {
 		nothing("encoding", "", "", `marshal|unmarshal|encod|serializ|programmer error|unable to convert|typeurl|type assertion|unexpected (object|type)|unknown type|two-way merge|deep ?copy|json:`,
 			`config|user ?data|kubeconfig|toml`, "an encoding inside of a program; no setting of a node or an account changes it"),
 		nothing("windows", "", `[wW]indows|hyperv`, "", "", "Windows nodes, which Rollcall does not diagnose"),
-		nothing("tracing", "", "", `tracer|tracing|otel|pprof|profil(e|ing) server|configz|introspection|metrics? (server|endpoint)|prometheus`, "instance profile", "how a program is watched, not what it does"),
+		nothing("tracing", "", "", `tracer|tracing|otel|\bpprof|profil(e|ing) server|configz|introspection|metrics? (server|endpoint)|prometheus`, "instance profile", "how a program is watched, not what it does"),
 
 		// The kubelet.
 		nothing("pods-volumes", "kubelet", `kubelet_volumes|volume_host|kubelet_getters|Volume|makeMounts|resolveRecursiveReadOnly|runtime\w*RecursiveReadOnly|translateMount`, "", "", "volumes of pods on a node that runs"),
 		nothing("pods-work", "kubelet", `kubelet_pods\.go|pod_workers|active_deadline|kubelet_resources|pod_container_deletor|Handle(Pod|Probe)|handleProbe|SyncPod|SyncTerminat|deletePod|rejectPod|tryReconcileMirror|syncLoop|`+
 			`kuberuntime_container|kuberuntime_gc|kuberuntime/(labels|legacy|helpers|security_context)|kuberuntime_manager|kuberuntime_sandbox|pleg/evented|token/|StartGarbage|sysctl/allowlist`,
-			"", `sandbox|network|runtime (is|status|version)|resolv|pod synchronization|create log directory for pod`, "a pod's containers, its resize or its end; the node has joined"),
+			"", `sandbox|network|runtime (is|status|version)|resolv|pod synchronization|typed version|create log directory for pod`, "a pod's containers, its resize or its end; the node has joined"),
 		nothing("server-requests", "kubelet", `pkg/kubelet/server/|kubelet_server_journal|ListenAndServePod`, "", `listen and serve$|failed to listen`, "requests of others to the kubelet: logs, exec, attach, statistics"),
 		nothing("eviction", "kubelet", `pkg/kubelet/eviction/`, "", "", "pods that are evicted from a node that runs; the pressure itself is a condition, which has rows"),
 		nothing("image-gc", "kubelet", `image_gc|kuberuntime_image\.go \S*(RemoveImage|ImageStats|ImageSize|ListImages|ImageFsInfo)|GetImageRef`, "", "NewImageGC", "images that are removed for space, or counted"),
@@ -100,9 +100,9 @@ func rules() []rule {
 		nothing("lifecycle-gone", "cloud provider", `nodelifecycle|NewCloudNode|helpers/(taints|labels)`, "", "", "nodes whose instances ended, and the controllers' own start in EKS's control plane"),
 
 		// containerd.
-		nothing("containers", "containerd", `server/container_|cri/server/(list|metrics|events|blockio|rdt|update|status|service|restart|cni_conf|nri|streaming\S* (streamRuntime|toCRI)|sandbox_(stats|port|remove|stop|status|list|service)|helpers|image_(remove|status|list|fs)|imagefs|snapshots)|server/images/(image_(remove|status|list)|snapshots|check|imagefs|metrics)|podsandbox/(recover|sandbox_(delete|stats|stop|status)|events)|sandbox_portforward`,
+		nothing("containers", "containerd", `server/container_|cri/server/(list|metrics|events|blockio|rdt|update|status|restart|nri|streaming\S* (streamRuntime|toCRI)|sandbox_(stats|port|remove|stop|status|list|service)|helpers|image_(remove|status|list|fs)|imagefs|snapshots)|server/images/(image_(remove|status|list)|snapshots|check|imagefs|metrics)|podsandbox/(recover|sandbox_(delete|stats|stop|status)|events)|sandbox_portforward`,
 			"", `cni|network|failed to (load|create) cni|fsnotify|kernel version|SelinuxCategoryRange|failed to (list containers|check images)|TLS|X509|stream server|CDI registry|introspect runtime|(pull|get) image .*(pulling|pause|%q: %w)$`, "containers, statistics and streams of a node that runs, and pods that end"),
-		nothing("pushes", "containerd", `pusher|converter|referrers|status\.go|schema1|warnings|publish|httpreadseeker \S*Seek`, "", "", "pushes and conversions of images, which a node does not do"),
+		nothing("pushes", "containerd", `docker/(pusher|converter|referrers|status|schema1|warnings)|publish|httpreadseeker \S*Seek`, "", "", "pushes and conversions of images, which a node does not do"),
 		nothing("ttrpc-and-blocks", "containerd", `services/server|cmd/containerd`, `ttrpc|debug|metrics|oom|shim|event|plugin (already|not)|proxy|namespace|boltdb|content store`, "", "services inside of containerd"),
 		nothing("seek", "containerd", `httpreadseeker|handler\.go|MatchLocalhost|memoryStatus|AppendDistribution|makeStringSlice`, "", "", "reading on in a download"),
 
@@ -188,7 +188,7 @@ func rules() []rule {
 		nothing("plugin-undo", "VPC CNI", "", `DelNetwork|release IP|SetupNSFailed|remove ENI|subnet-exclusion|subnet exclusion|as excluded|unable to detach|attachment ID|wrong client version`, "", "what is undone after a failure that has a message of its own"),
 		healthy("first-start", "", "", `^log info chain does not exists|No valid private key and/or certificate found, reusing|background API server check completed`, "", "the first start on a node"),
 		nothing("stats-and-addresses", "kubelet", "", `PodSandboxStats|unparseable|no events will be sent`, "", "statistics and further addresses of pods, or a kubelet without a cluster"),
-		nothing("containers-later", "containerd", `container_(create|stop|image_mount)|criService\.Close`, "", "", "containers of a node that runs, and containerd's own end"),
+		nothing("containers-later", "containerd", `container_(create|stop|status|image_mount)|criService\.(Close|Run)`, `image|stream server|stop cri|event monitor`, "", "containers of a node that runs, and containerd's own end"),
 		nothing("devices-of-pods", "^Karpenter", "", `dynamic resource`, "", "pods that claim devices"),
 		nothing("user-data-size", "^Karpenter", "", `approaching the EC2 user data|deleted nodeclaim`, "", "a limit that is near and not reached, and a NodeClaim that is removed"),
 		nothing("vrc-later", "VPC resource controller", "", `limited resources|leaked eni pushed|not managed, but|not yet initialized`, "", "pods that came before the controller knew their node, which it handles again"),
