@@ -50,7 +50,7 @@ func printedAs() []printed {
 // matched with the kind and the level in front, and "+err" behind them for a log line that
 // has an error as a field: "log info+err Failed to …".
 func rules() []rule {
-	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different (numbers|groups)|not ?ready|untolerated|unhealthy|present in cloud|crossed|none available|different length|not have avail|back(ing)? ?-?off|message for container|unknown %s|no resolved|filtered out|dynamic resource|interruption message|unavailable|approaching|connection lost|unknown eni|success: %t|nil metadata|unresponsive|hasn.t been updated|` +
+	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different (numbers|groups)|not ?ready|untolerated|unhealthy|present in cloud|crossed|not fully bound|none available|different length|not have avail|back(ing)? ?-?off|message for container|unknown %s|no resolved|filtered out|dynamic resource|interruption message|unavailable|approaching|connection lost|unknown eni|success: %t|nil metadata|unresponsive|hasn.t been updated|` +
 		`unexpected type|\bevict|reclaim|forbidden|too old|didn.t have|limited resources|leaked eni pushed|not managed, but|not yet initialized|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|deleted nodeclaim|larger than|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held`
 	healthy := func(name, program, where, words, not, why string) rule {
 		return rule{classHealthy, name, program, where, words, not, why}
@@ -100,7 +100,7 @@ func rules() []rule {
 		nothing("lifecycle-gone", "cloud provider", `nodelifecycle|NewCloudNode|helpers/(taints|labels)`, "", "", "nodes whose instances ended, and the controllers' own start in EKS's control plane"),
 
 		// containerd.
-		nothing("containers", "containerd", `server/container_|cri/server/(list|metrics|events|blockio|rdt|update|status|restart|nri|streaming\S* (streamRuntime|toCRI)|sandbox_(stats|port|remove|stop|status|list|service)|helpers|image_(remove|status|list|fs)|imagefs|snapshots)|server/images/(image_(remove|status|list)|snapshots|check|imagefs|metrics)|podsandbox/(recover|sandbox_(delete|stats|stop|status)|events)|sandbox_portforward`,
+		nothing("containers", "containerd", `server/container_|cri/server/(list|metrics|events|blockio|rdt|update|status|restart\S* \S*(load|cleanup|createContainerIO)|nri|streaming\S* (streamRuntime|toCRI)|sandbox_(stats|port|remove|stop|status|list|service)|helpers|image_(remove|status|list|fs)|imagefs|snapshots)|server/images/(image_(remove|status|list)|snapshots|check|imagefs|metrics)|podsandbox/(recover|sandbox_(delete|stats|stop|status)|events)|sandbox_portforward`,
 			"", `cni|network|failed to (load|create) cni|fsnotify|kernel version|SelinuxCategoryRange|podsanbox controller|NRI for CRI|failed to (list containers|check images)|TLS|X509|stream server|CDI registry|introspect runtime|(pull|get) image .*(pulling|pause|%q: %w)$`, "containers, statistics and streams of a node that runs, and pods that end"),
 		nothing("pushes", "containerd", `docker/(pusher|converter|referrers|status|schema1|warnings)|publish|httpreadseeker \S*Seek`, "", "", "pushes and conversions of images, which a node does not do"),
 		nothing("ttrpc-and-blocks", "containerd", `services/server|cmd/containerd`, `ttrpc|debug|metrics|oom|shim|event|plugin (already|not)|proxy|namespace|boltdb|content store`, "", "services inside of containerd"),
@@ -123,7 +123,7 @@ func rules() []rule {
 		nothing("disruption", "^Karpenter", `statenode\.go|StateNode|disruption|drift|consistency|interruption/|garbagecollection|finalize|cleanup\w*Profile|CloudProvider\.(Delete|Get|List)|DefaultProvider\.Delete|terminateinstances|Terminate|hydration|node/health|nodeclass/events`, "", "garbage collect|interruption message",
 			"nodes that are there: drift, disruption, interruption, and what is removed"),
 		nothing("buffers-and-devices", "^Karpenter", `buffers|dra\.go|dynamic`, "", "", "capacity buffers and devices"),
-		nothing("pricing", "^Karpenter", `pricing|zonalshift|sqs`, "", "", "prices and queues"),
+		nothing("pricing", "^Karpenter", `providers/(pricing|arczonalshift|sqs)/`, "", "", "prices and queues"),
 		nothing("listing", "^Karpenter", "", `^error - (listing|tracking|gathering|parsing selector|updating (inverse|affinities)|getting (pods|node|daemon|CSINode|current|allocated|existing|instance id)|checking (host|volume)|patching|removing|deleting|adding)`, "capacity reservations|instance types|role|getting node for|patching node",
 			"an object that Kubernetes's API did not return or take; the call is made again"),
 
@@ -188,6 +188,7 @@ func rules() []rule {
 		nothing("plugin-undo", "VPC CNI", "", `DelNetwork|release IP|SetupNSFailed|remove ENI|subnet-exclusion|subnet exclusion|as excluded|unable to detach|attachment ID|wrong client version`, "", "what is undone after a failure that has a message of its own"),
 		healthy("first-start", "", "", `^log info chain does not exists|No valid private key and/or certificate found, reusing|background API server check completed`, "", "the first start on a node"),
 		nothing("stats-and-addresses", "kubelet", "", `PodSandboxStats|unparseable|no events will be sent`, "", "statistics and further addresses of pods, or a kubelet without a cluster"),
+		nothing("recovery-lines", "containerd", `restart\S* criService\.recover`, `^log `, "", "one container or sandbox of an earlier start that is not read again; the others are"),
 		nothing("containers-later", "containerd", `container_(create|stop|status|image_mount)|criService\.(Close|Run)`, `image|stream server|stop cri|event monitor`, "", "containers of a node that runs, and containerd's own end"),
 		nothing("devices-of-pods", "^Karpenter", "", `dynamic resource`, "", "pods that claim devices"),
 		nothing("user-data-size", "^Karpenter", "", `approaching the EC2 user data|deleted nodeclaim`, "", "a limit that is near and not reached, and a NodeClaim that is removed"),

@@ -76,6 +76,7 @@ const main = [
     text: "Evidence",
     items: [
       page("/figures"),
+      page("/messages"),
       page("/measured"),
       page("/runbook", "Beside AWS's runbook"),
       page("/factor", "What failed launches share"),
