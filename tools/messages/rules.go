@@ -50,7 +50,7 @@ func printedAs() []printed {
 // matched with the kind and the level in front, and "+err" behind them for a log line that
 // has an error as a field: "log info+err Failed to …".
 func rules() []rule {
-	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different (numbers|groups)|not ?ready|untolerated|unhealthy|present in cloud|crossed|not fully bound|none available|different length|not have avail|back(ing)? ?-?off|message for container|unknown %s|no resolved|filtered out|dynamic resource|interruption message|unavailable|approaching|connection lost|unknown eni|success: %t|nil metadata|unresponsive|hasn.t been updated|` +
+	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different (numbers|groups)|not ?ready|untolerated|unhealthy|present in cloud|crossed|configmap on delete|not fully bound|none available|different length|not have avail|back(ing)? ?-?off|message for container|unknown %s|no resolved|filtered out|dynamic resource|interruption message|unavailable|approaching|connection lost|unknown eni|success: %t|nil metadata|unresponsive|hasn.t been updated|` +
 		`unexpected type|\bevict|reclaim|forbidden|too old|didn.t have|limited resources|leaked eni pushed|not managed, but|not yet initialized|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|deleted nodeclaim|larger than|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held`
 	healthy := func(name, program, where, words, not, why string) rule {
 		return rule{classHealthy, name, program, where, words, not, why}
@@ -123,7 +123,6 @@ func rules() []rule {
 		nothing("disruption", "^Karpenter", `statenode\.go|StateNode|disruption|drift|consistency|interruption/|garbagecollection|finalize|cleanup\w*Profile|CloudProvider\.(Delete|Get|List)|DefaultProvider\.Delete|terminateinstances|Terminate|hydration|node/health|nodeclass/events`, "", "garbage collect|interruption message",
 			"nodes that are there: drift, disruption, interruption, and what is removed"),
 		nothing("buffers-and-devices", "^Karpenter", `buffers|dra\.go|dynamic`, "", "", "capacity buffers and devices"),
-		nothing("pricing", "^Karpenter", `providers/(pricing|arczonalshift|sqs)/`, "", "", "prices and queues"),
 		nothing("listing", "^Karpenter", "", `^error - (listing|tracking|gathering|parsing selector|updating (inverse|affinities)|getting (pods|node|daemon|CSINode|current|allocated|existing|instance id)|checking (host|volume)|patching|removing|deleting|adding)`, "capacity reservations|instance types|role|getting node for|patching node",
 			"an object that Kubernetes's API did not return or take; the call is made again"),
 
