@@ -21,7 +21,7 @@ func printedAs() []printed {
 			`credentialprovider/plugin/\S+ (Register|read|decode|newPlugin|validate)|certificate/bootstrap|certificate/(kubelet|transport)\.go (New|add|update)|` +
 			`NewKubeGenericRuntimeManager|kuberuntime_manager\.go -|cgroupVersionCheck|sysctl/\S+ (New|get)|watchdog\S+ New`,
 			kubelet + `run.go:72] "command failed" err="failed to run Kubelet: {words}"`},
-		{"kubelet", `containerManagerImpl\.|(cpumanager|memorymanager)/\S+ \S+(Start|validateState)$|setupKernelTunables|cgroupV\dimpl\.Validate|node_container_manager|qosContainerManagerImpl\.Start|ensureSystemCgroups`,
+		{"kubelet", `containerManagerImpl\.|(cpumanager|memorymanager)/\S+ \S+(Start|validateState|updateExpectedMachineState)$|setupKernelTunables|cgroupV\dimpl\.Validate|node_container_manager|qosContainerManagerImpl\.Start|ensureSystemCgroups`,
 			kubelet + `kubelet.go:1566] "Failed to start ContainerManager" err="{words}"`},
 		{"kubelet", `createPodSandbox|generatePodSandbox|getDNSConfig|determinePodSandboxIPs`, sandbox + `{words}`},
 		{"^(AWS )?cloud provider", `controllers/node/|node/helpers/address|providers/v1/(aws|instances|instances_v2|tags)\.go|aws_ec2`,
