@@ -21,11 +21,11 @@ func TestBounds(t *testing.T) {
 		what    string
 		is, may int
 	}{
-		{"lines of Go", w.all.lines, 203_300},
-		{"lines of tests", w.all.tests, 135_200},
-		{"tracked files", w.tracked, 1_985},
-		{"packages", len(w.all.packages), 312},
-		{"bytes in testdata", w.testdata, 1_560_000},
+		{"lines of Go", w.all.lines, 201_000},
+		{"lines of tests", w.all.tests, 132_950},
+		{"tracked files", w.tracked, 1_960},
+		{"packages", len(w.all.packages), 317},
+		{"bytes in testdata", w.testdata, 1_552_000},
 	} {
 		if bound.is > bound.may {
 			t.Errorf("%s: %d, at most %d (make weigh)", bound.what, bound.is, bound.may)
@@ -40,8 +40,8 @@ func TestReach(t *testing.T) {
 		program string
 		may     int
 	}{
-		{"functions/notify-targets", 24_500},
-		{"functions/slack-actions", 27_300},
+		{"functions/notify-targets", 24_700},
+		{"functions/slack-actions", 27_500},
 	} {
 		n, err := reached("../..", "./"+bound.program)
 		if err != nil {
