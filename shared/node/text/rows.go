@@ -277,7 +277,7 @@ func identityRows() []row {
 			"labels specified with --node-labels", "--node-labels in the kubernetes.io", "must begin with an allowed prefix", "reserved prefix"}},
 			source: kubeletDoc},
 		{check: checkid.InstanceForbiddenNodeLabel, codes: []string{"KubernetesLabelInvalid"}, source: apiDoc},
-		{check: checkid.NodeNotRegistered, symptom: true, all: [][]string{{"is not allowed to modify node", "can only access node lease with the same name",
+		{check: checkid.NodeNotRegistered, symptom: true, all: [][]string{{"is not allowed to modify node", "can only access node lease with the same name", "can only access csinode with the same name",
 			"cannot modify node"}}, source: kubeletDoc,
 			look:    []checkid.ID{checkid.DNSDHCPOptions, checkid.DNSHostnamesOff, checkid.IAMAccessMissing, checkid.IAMAccessDuplicateMapping, checkid.IAMAccessWrongType, checkid.InstanceUserData},
 			meaning: "the kubelet's user name and the name under which it registers are not the same",
