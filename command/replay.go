@@ -257,11 +257,12 @@ func explainCommand() *cobra.Command {
 		Use:   "explain TEXT|-",
 		Short: "Tell what a message of AWS, Kubernetes or Karpenter means",
 		Long: `Tells to which check a text points, and what to look at next: a message of AWS,
-a line of a log, a condition or an event of Kubernetes, as it was pasted. With
-- or without arguments it is read from standard input. A text of more than 64 KiB is
-read as a log: the lines that tell of something, causes first, each check once.
+a line of a log, a condition or an event of Kubernetes, as it was pasted. Each fault
+of the text is told once, the one that says most first; what a later line ends is not
+told. With - or without arguments it is read from standard input. A text of more than
+64 KiB is read as a log, line by line.
 
-Exit status: 0 known; 2 nothing is known of it; 64 bad input.`,
+Exit status: 0 a fault of a join is named; 2 none is; 64 bad input.`,
 		Example: `  rollcall explain "Could not launch Spot Instances. …"
   kubectl describe node ip-10-0-1-2.ec2.internal | rollcall explain
   journalctl -u kubelet | rollcall explain`,

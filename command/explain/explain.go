@@ -73,10 +73,10 @@ func Point(pasted string) (e Explained, known bool) {
 			}
 		}
 	}
-	if e.Check == "" {
+	if e.Check == "" || e.Check == checkid.LaunchUnclassified {
 		e.Text = activity.Clean(console.Redact(pasted))
 	}
-	return e, e.Check != ""
+	return e, e.Check != "" && e.Check != checkid.LaunchUnclassified
 }
 
 func pointerOf(t text.Told) Pointer {
@@ -143,7 +143,7 @@ func (p Pointer) read() string {
 	if p.Failed != "" {
 		read += ": " + p.Failed
 	}
-	return read + "."
+	return read + ". " + strings.ToUpper(string(p.Sure[:1])) + string(p.Sure[1:]) + "."
 }
 
 func (p Pointer) behind() string {

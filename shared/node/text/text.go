@@ -250,10 +250,18 @@ func untilRegistered(f finding) bool {
 	return false
 }
 
+// launchFailed reports whether a text is the end of a launch that failed, whyever.
+func launchFailed(low string) bool {
+	return strings.Contains(low, "launching ec2 instance failed") || strings.Contains(low, "could not launch spot instances") || strings.Contains(low, "could not launch on-demand instances")
+}
+
 // unknown says what kind of text it is, and what to send next.
 func unknown(f facts) Told {
 	t := Told{Kind: f.kind(), Failed: f.failed(), Meaning: "the text alone does not tell why a node did not join"}
 	switch {
+	case f.program == unknownProgram && launchFailed(f.low):
+		t.Check = checkid.LaunchUnclassified
+		t.Meaning, t.Next = activity.Words(checkid.LaunchUnclassified)
 	case f.by(kubectl, terraform, eksctl):
 		t.Next = "Send what it is about: the nodegroup's health issues (aws eks describe-nodegroup), or the scaling activities of its group."
 	case f.by(karpenter):

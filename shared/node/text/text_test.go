@@ -113,7 +113,7 @@ func gradeOf(s sample, told Told) grade {
 	switch {
 	case slices.Contains(s.Want, told.Check), len(s.Want) == 0 && told.Check == "":
 		return right
-	case told.Check == "":
+	case told.Check == "", told.Check == checkid.LaunchUnclassified:
 		return untold
 	case told.Symptom && slices.ContainsFunc(s.Want, func(w checkid.ID) bool { return slices.Contains(told.Look, w) }):
 		return symptom
