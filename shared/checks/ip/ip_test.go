@@ -17,7 +17,6 @@ import (
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
-	w "rollcall/shared/snapshot/snapshottest"
 	"rollcall/tools/expect"
 )
 
@@ -720,10 +719,10 @@ func leftBehind(n int, changes ...func(*snapshot.Interface)) func(*snapshot.Snap
 		for range n {
 			k := len(s.Idle)
 			i := snapshot.Interface{
-				ID: fmt.Sprintf("eni-0%d", k), Account: s.Account, VPC: w.VPC, Subnet: w.Private, Status: "available", Kind: "interface",
+				ID: fmt.Sprintf("eni-0%d", k), Account: s.Account, VPC: snapshottest.VPC, Subnet: snapshottest.Private, Status: "available", Kind: "interface",
 				Description: "aws-K8S-" + deadNode,
 				Tags: map[string]string{
-					leak.TagInstance: deadNode, leak.TagCluster: w.ClusterName, leak.TagCreated: s.Time.Add(-3 * time.Hour).Format(time.RFC3339),
+					leak.TagInstance: deadNode, leak.TagCluster: snapshottest.ClusterName, leak.TagCreated: s.Time.Add(-3 * time.Hour).Format(time.RFC3339),
 				},
 			}
 			for a := range 10 {
@@ -755,7 +754,7 @@ func tagged(key, value string) func(*snapshot.Interface) {
 // slash24 makes the node's subnet one of 251 addresses.
 func slash24(free int) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) {
-		n := w.Subnet(s, w.Private)
+		n := snapshottest.Subnet(s, snapshottest.Private)
 		n.CIDR, n.Free = netip.MustParsePrefix("10.42.192.0/24"), free
 	}
 }
@@ -771,7 +770,7 @@ func leakedInterfacesCases() []checktest.Case {
 		hold   = "subnet-0private [subnet-0private] [] 1 dead node holds "
 	)
 	world := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
-		return checktest.Change(w.PrivateWithNAT(), changes...)
+		return checktest.Change(snapshottest.PrivateWithNAT(), changes...)
 	}
 	notReady := func(s *snapshot.Snapshot) { s.Nodes[0].Ready = snapshot.Condition{Status: "False"} }
 	return []checktest.Case{
@@ -791,13 +790,13 @@ func leakedInterfacesCases() []checktest.Case {
 		{"types unread: not enough for any", world(slash24(0), leftBehind(1), checktest.Unread(snapshot.InstanceTypes)), []string{others, "fail (advice) " + hold + "10 addresses of subnet-0private"}},
 		{"custom networking: a node takes one address here", world(slash24(3), leftBehind(1), setCNI("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", "true")), []string{others, "fail (advice) " + hold + "10 addresses of subnet-0private"}},
 		{"custom networking: its pods are here", world(slash24(3), leftBehind(1), setCNI("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", "true"), func(s *snapshot.Snapshot) {
-			s.ENIConfigs = []snapshot.ENIConfig{{Name: "us-west-2a", Subnet: w.Private}}
+			s.ENIConfigs = []snapshot.ENIConfig{{Name: "us-west-2a", Subnet: snapshottest.Private}}
 		}), []string{others, "fail " + hold + "10 addresses of subnet-0private"}},
 		{"prefix delegation: single addresses give back no block", world(slash24(3), leftBehind(2), setCNI("ENABLE_PREFIX_DELEGATION", "true")), []string{others, "fail (advice) " + hold + "20 addresses of subnet-0private"}},
 		{"prefix delegation: a prefix does", world(slash24(3), leftBehind(1, func(i *snapshot.Interface) {
 			i.PrivateIPs, i.Prefixes = i.PrivateIPs[:1], []netip.Prefix{netip.MustParsePrefix("10.42.192.32/28")}
 		}), setCNI("ENABLE_PREFIX_DELEGATION", "true")), []string{others, "fail " + hold + "17 addresses of subnet-0private"}},
-		{"where nothing is launched nothing is short", world(leftBehind(1, func(i *snapshot.Interface) { i.Subnet = w.Public }), func(s *snapshot.Snapshot) { w.Subnet(s, w.Public).Free = 0 }), []string{
+		{"where nothing is launched nothing is short", world(leftBehind(1, func(i *snapshot.Interface) { i.Subnet = snapshottest.Public }), func(s *snapshot.Snapshot) { snapshottest.Subnet(s, snapshottest.Public).Free = 0 }), []string{
 			"pass prod [eks-workers prod subnet-0private]", "fail (advice) subnet-0public [subnet-0public] [] 1 dead node holds 10 addresses of subnet-0public",
 		}},
 		{"no cluster named: this one's", world(leftBehind(6, tagged(leak.TagCluster, ""))), []string{others, "fail (likely) " + hold + "60 addresses of subnet-0private"}},
@@ -806,7 +805,7 @@ func leakedInterfacesCases() []checktest.Case {
 		{"owner runs", world(leftBehind(6), creator("running")), []string{well}},
 		{"owner is stopped", world(leftBehind(6), creator("stopped")), []string{well}},
 		{"owner in a state that is not known", world(leftBehind(6), creator("hibernated")), []string{well}},
-		{"made a minute ago", world(leftBehind(6, tagged(leak.TagCreated, w.Now().Add(-time.Minute).Format(time.RFC3339)))), []string{well}},
+		{"made a minute ago", world(leftBehind(6, tagged(leak.TagCreated, snapshottest.Now().Add(-time.Minute).Format(time.RFC3339)))), []string{well}},
 		{"another account's", world(leftBehind(6, func(i *snapshot.Interface) { i.Account = "999999999999" })), []string{well}},
 		{"not made by the VPC CNI", world(leftBehind(6, func(i *snapshot.Interface) { i.Description = "aws-k8s-branch-eni" })), []string{well}},
 		{"owner was not asked for", world(leftBehind(6), func(s *snapshot.Snapshot) { s.Creators = nil }), []string{
@@ -818,14 +817,14 @@ func leakedInterfacesCases() []checktest.Case {
 		{"creators unread", world(leftBehind(6), checktest.Unread(snapshot.CreatorsOf)), []string{"unknown prod [] creators of network interfaces: denied"}},
 		{"interfaces unread", world(leftBehind(6), checktest.Unread(snapshot.Unattached)), []string{"unknown prod [] unattached network interfaces: denied"}},
 		{"given back", world(func(s *snapshot.Snapshot) {
-			s.Returned = []snapshot.Returned{{Subnet: w.Private, Interfaces: 12, Addresses: 31, Nodes: 4}}
+			s.Returned = []snapshot.Returned{{Subnet: snapshottest.Private, Interfaces: 12, Addresses: 31, Nodes: 4}}
 		}), []string{"pass prod [eks-workers prod subnet-0public]", "pass subnet-0private [subnet-0private]"}},
 	}
 }
 
 func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 	mixed := func(mode string, untagged bool) finding.Result {
-		return checktest.Failed(t, LeakedInterfaces(), checktest.Change(w.PrivateWithNAT(), slash24(3), leftBehind(4), leftBehind(2, tagged(leak.TagCluster, "")),
+		return checktest.Failed(t, LeakedInterfaces(), checktest.Change(snapshottest.PrivateWithNAT(), slash24(3), leftBehind(4), leftBehind(2, tagged(leak.TagCluster, "")),
 			leftBehind(1, tagged(leak.TagCreated, "")), leftBehind(2, tagged(leak.TagCluster, "dev")), leftBehind(1, tagged(leak.TagInstance, "i-0123456789abcdef0")),
 			func(s *snapshot.Snapshot) {
 				s.Cleanup = snapshot.Cleanup{Mode: mode, Grace: 30 * time.Minute, Untagged: untagged}
@@ -858,7 +857,7 @@ func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 // operator opted in: no command that is to be pasted deletes it, and no button.
 func TestWhatNamesNoClusterIsNotToBePasted(t *testing.T) {
 	opted := func(n int) finding.Result {
-		return checktest.Failed(t, LeakedInterfaces(), checktest.Change(w.PrivateWithNAT(), slash24(3), leftBehind(n), leftBehind(2, tagged(leak.TagCluster, "")),
+		return checktest.Failed(t, LeakedInterfaces(), checktest.Change(snapshottest.PrivateWithNAT(), slash24(3), leftBehind(n), leftBehind(2, tagged(leak.TagCluster, "")),
 			func(s *snapshot.Snapshot) {
 				s.Cleanup = snapshot.Cleanup{Mode: "report", Grace: 30 * time.Minute, Untagged: true}
 			}))
@@ -874,11 +873,11 @@ func TestWhatNamesNoClusterIsNotToBePasted(t *testing.T) {
 }
 
 func TestGivenBackIsTheEvidenceOfAPass(t *testing.T) {
-	s := checktest.Change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) {
-		s.Returned = []snapshot.Returned{{Subnet: w.Private, Interfaces: 12, Addresses: 31, Nodes: 4}}
+	s := checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+		s.Returned = []snapshot.Returned{{Subnet: snapshottest.Private, Interfaces: 12, Addresses: 31, Nodes: 4}}
 	})
 	for _, r := range checktest.EvalOne(t, LeakedInterfaces(), s) {
-		if r.Resource == w.Private && (len(r.Evidence) != 1 || r.Evidence[0].Value != "31 addresses back; 12 interfaces of 4 dead nodes") {
+		if r.Resource == snapshottest.Private && (len(r.Evidence) != 1 || r.Evidence[0].Value != "31 addresses back; 12 interfaces of 4 dead nodes") {
 			t.Errorf("evidence %+v", r.Evidence)
 		}
 	}
@@ -891,7 +890,7 @@ func leakCauseCases() []checktest.Case {
 		rest   = "pass prod [prod]"
 	)
 	world := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
-		return checktest.Change(w.PrivateWithNAT(), changes...)
+		return checktest.Change(snapshottest.PrivateWithNAT(), changes...)
 	}
 	keeps := func(s *snapshot.Snapshot) { s.LaunchTemplates[0].KeepsInterface = true }
 	nameless := func(s *snapshot.Snapshot) { delete(s.CNI.Env, "CLUSTER_NAME") }
@@ -930,11 +929,11 @@ func leakCauseCases() []checktest.Case {
 }
 
 func TestLeakCauseNamesWhereItLeaks(t *testing.T) {
-	r := checktest.Failed(t, LeakCause(), checktest.Change(w.PrivateWithNAT(), leftBehind(2), setCNI("DISABLE_LEAKED_ENI_CLEANUP", "true")))
-	if len(r.Resources) != 2 || r.Resources[1] != w.Private {
+	r := checktest.Failed(t, LeakCause(), checktest.Change(snapshottest.PrivateWithNAT(), leftBehind(2), setCNI("DISABLE_LEAKED_ENI_CLEANUP", "true")))
+	if len(r.Resources) != 2 || r.Resources[1] != snapshottest.Private {
 		t.Errorf("resources %q, want the subnet too", r.Resources)
 	}
-	r = checktest.Failed(t, LeakCause(), checktest.Change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.LaunchTemplates[0].KeepsInterface = true },
+	r = checktest.Failed(t, LeakCause(), checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.LaunchTemplates[0].KeepsInterface = true },
 		leftBehind(2, func(i *snapshot.Interface) { i.Description = "" })))
 	expect.Equal(t, "kept", checktest.Value(t, r, "Kept"), "2 interfaces of instances that are gone, 20 addresses: eni-00 and eni-01")
 }

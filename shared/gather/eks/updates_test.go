@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
@@ -185,13 +184,13 @@ func (w without) ListUpdates(ctx context.Context, in *eks.ListUpdatesInput, o ..
 func TestHollowAnswers(t *testing.T) {
 	gathertest.Converts(t, nodegroup)
 	gathertest.Converts(t, addon)
-	gathertest.Converts(t, func(e ekstypes.AccessEntry) snapshot.AccessEntry { return accessEntry("p", e) })
-	gathertest.Converts(t, func(c ekstypes.Cluster) snapshot.Cluster { out, _ := cluster(c); return out })
+	gathertest.Converts(t, func(e types.AccessEntry) snapshot.AccessEntry { return accessEntry("p", e) })
+	gathertest.Converts(t, func(c types.Cluster) snapshot.Cluster { out, _ := cluster(c); return out })
 }
 
 // TestEmptyCluster: an answer that says nothing is read as nothing.
 func TestEmptyCluster(t *testing.T) {
-	if _, err := cluster(ekstypes.Cluster{}); err != nil {
+	if _, err := cluster(types.Cluster{}); err != nil {
 		t.Errorf("cluster: %v", err)
 	}
 }

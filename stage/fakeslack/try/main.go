@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -41,7 +40,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return nil
 	}
 	if len(args) == 0 {
-		return errors.New("no files\n" + usage)
+		return fmt.Errorf("no files\n%s", usage)
 	}
 	kept, err := readKept(args)
 	if err != nil {
