@@ -258,7 +258,7 @@ func lineRecord(line string) record {
 	switch {
 	case r.level == unsaid && r.form == prose && fieldForm.MatchString(line):
 		r.level = calm
-	case quantity.MatchString(r.words):
+	case quantity.MatchString(r.words) && !strings.HasPrefix(strings.ToLower(r.words), "status code"):
 		r.level = calm
 	}
 	return r.transitioned()
@@ -547,7 +547,7 @@ func partOfObject(name, value, body string, described bool) bool {
 	switch {
 	case isCondition(name), isObject(name):
 		return true
-	case slices.Contains([]string{"error", "err", "warning", "fatal"}, name):
+	case slices.Contains([]string{"error", "err", "warning", "fatal", "statuscode", "requestid"}, name):
 		return false
 	case described:
 		return true

@@ -653,6 +653,14 @@ func TestOwnStep(t *testing.T) {
 	}
 }
 
+// The SDK for Go's first version wrote the status in a line of its own.
+func TestStatusInALineOfItsOwn(t *testing.T) {
+	const text = "kubelet failed to get instance id from AWS: RequestError: EC2MetadataError: failed to make EC2Metadata request\nstatus code: 404"
+	if got := Tell(text).Check; got != checkid.IAMProfileMissing && got != checkid.InstanceIMDS {
+		t.Errorf("%q tells %q", text, got)
+	}
+}
+
 // What a text of somebody else says is no fault of a node.
 func TestOthersTellNothing(t *testing.T) {
 	for _, text := range []string{
