@@ -95,6 +95,8 @@ func nameProperty(resourceType string) string {
 		return "TableName"
 	case "AWS::IAM::Role":
 		return "RoleName"
+	case "AWS::IAM::ManagedPolicy":
+		return "ManagedPolicyName"
 	case "AWS::Logs::LogGroup":
 		return "LogGroupName"
 	case "AWS::SNS::Topic":
@@ -176,6 +178,9 @@ func (r *resolver) values(id string, res resource, name string) (named, error) {
 	case "AWS::IAM::Role":
 		n.arn = "arn:aws:iam::" + r.o.AccountID + ":role/" + name
 		n.attributes = map[string]string{"Arn": n.arn, "RoleId": "AROA" + strings.ToUpper(id)}
+	case "AWS::IAM::ManagedPolicy":
+		n.arn = "arn:aws:iam::" + r.o.AccountID + ":policy/" + name
+		n.ref = n.arn
 	case "AWS::SNS::Topic":
 		n.arn = r.arn("sns", name)
 		n.ref = n.arn

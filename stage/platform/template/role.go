@@ -174,6 +174,41 @@ func (t tags) read() map[string]string {
 	return all
 }
 
+// attachedPolicy is a managed policy of the template: where remedies are opted into for
+// many clusters, a role's own policy has not the room.
+type attachedPolicy struct {
+	id         string
+	roles      []string
+	statements []Statement
+}
+
+func (t *Template) addManagedPolicy(id string, properties map[string]any) error {
+	var p struct {
+		ManagedPolicyName, Description, Path string
+		PolicyDocument                       policyDocument
+		Roles                                []string
+	}
+	if err := decode(id, properties, &p); err != nil {
+		return err
+	}
+	t.attached = append(t.attached, attachedPolicy{id: id, roles: p.Roles, statements: p.PolicyDocument.read(id)})
+	return nil
+}
+
+// attach gives managed policies to the roles that they name, in the order of their ids.
+func (t *Template) attach() error {
+	for _, p := range t.attached {
+		for _, name := range p.roles {
+			i := t.role(name)
+			if i < 0 {
+				return place{p.id, "Properties.Roles"}.refuse("role %q is not in the template", name)
+			}
+			t.Roles[i].Statements = append(t.Roles[i].Statements, p.statements...)
+		}
+	}
+	return nil
+}
+
 func (t *Template) role(nameOrARN string) int {
 	for i, r := range t.Roles {
 		if r.Name == nameOrARN || r.ARN == nameOrARN {
@@ -250,7 +285,9 @@ func (t *Template) add(r *resolver, id string, properties map[string]any) error 
 		return t.addRole(id, n, properties)
 	case "AWS::CloudWatch::Alarm":
 		return t.addAlarm(id, n, properties)
-	case "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::Scheduler::Schedule", "AWS::DynamoDB::GlobalTable":
+	case "AWS::IAM::ManagedPolicy":
+		return t.addManagedPolicy(id, properties)
+	case "AWS::IAM::Policy", "AWS::Scheduler::Schedule", "AWS::DynamoDB::GlobalTable":
 		// Rollcall's templates have none, and to leave one out would be a guess.
 		return place{id, "Type"}.refuse("%s is not understood", res.Type)
 	default:

@@ -86,6 +86,9 @@ func Parse(source []byte, o Options) (*Template, error) {
 			errs = append(errs, err)
 		}
 	}
+	if err := t.attach(); err != nil {
+		errs = append(errs, err)
+	}
 	outputs, err := r.outputs()
 	if err != nil {
 		errs = append(errs, err)
@@ -472,6 +475,8 @@ type Template struct {
 	Ignored []Ignored
 	// Outputs are the stack's outputs by logical name.
 	Outputs map[string]string
+
+	attached []attachedPolicy
 }
 
 // Ignored is a resource that the stage does not run.

@@ -245,7 +245,7 @@ func TestRefuses(t *testing.T) {
 		{"dead-letter queue of the other kind", `["DeadOrdered", "Arn"]`, `["Dead", "Arn"]`, "Results", "Properties.RedrivePolicy", "same kind"},
 		{"a FIFO target", `"Id": "T", "Arn": {"Fn::GetAtt": ["Delay", "Arn"]}`, `"Id": "T", "Arn": {"Fn::GetAtt": ["Results", "Arn"]}`, "OnBus", "Properties.Targets.Arn", "needs a message group"},
 		{"an input of a target", `"Id": "T", "Arn": {"Fn::GetAtt": ["Delay", "Arn"]}`, `"Id": "T", "Input": "{}"`, "OnBus", "Properties", "Input"},
-		{"a type that would give rights", `"AWS::SecretsManager::Secret"`, `"AWS::IAM::ManagedPolicy"`, "Token", "Type", "not understood"},
+		{"a type that would give rights", `"AWS::SecretsManager::Secret"`, `"AWS::IAM::Policy"`, "Token", "Type", "not understood"},
 		{"conditions", `"Resources": {`, `"Conditions": {}, "Resources": {`, "", "", "mappings, conditions and transforms are not understood"},
 		{"target that the stage cannot reach", `"Id": "T", "Arn": {"Fn::GetAtt": ["Delay", "Arn"]}`, `"Id": "T", "Arn": "arn:aws:sns:us-west-2:1:t"`, "OnBus", "Properties.Targets.Arn", "cannot deliver"},
 		{"bus elsewhere", `"EventBusName": {"Ref": "Bus"}`, `"EventBusName": "other"`, "OnBus", "Properties.EventBusName", `bus "other"`},
