@@ -152,3 +152,25 @@ func TestEachPart(t *testing.T) {
 		}
 	}
 }
+
+// A plan's words are those of its part.
+func TestPlanHasTheWordsOfItsPart(t *testing.T) {
+	at := Place{Region: "us-west-2", Cluster: "prod"}
+	part := map[string]struct {
+		plan Plan
+		want Words
+	}{
+		"route":   {Plan{Route: &AddNATRoute{Table: "rtb-0a", NAT: "nat-0a", Destination: "0.0.0.0/0"}}, AddNATRoute{Table: "rtb-0a", NAT: "nat-0a", Destination: "0.0.0.0/0"}.Words(at)},
+		"open":    {Plan{Open: &OpenEndpointSecurityGroup{SecurityGroup: "sg-0a", From: []string{"sg-0b"}, Port: 443}}, OpenEndpointSecurityGroup{SecurityGroup: "sg-0a", From: []string{"sg-0b"}, Port: 443}.Words(at)},
+		"cover":   {Plan{Cover: &CoverZones{Group: "asg"}}, CoverZones{Group: "asg"}.Words(at)},
+		"replace": {Plan{Replace: &ReplaceInstance{Instances: []Replaced{{Instance: "i-0a", Group: "asg"}}}}, ReplaceInstance{Instances: []Replaced{{Instance: "i-0a", Group: "asg"}}}.Words(at)},
+		"cleanup": {Plan{Cleanup: &DeleteLeakedInterfaces{}}, DeleteLeakedInterfaces{}.Words(at)},
+		"access":  {Plan{Access: &CreateAccessEntry{Principal: "arn:aws:iam::1:role/node"}}, CreateAccessEntry{Principal: "arn:aws:iam::1:role/node"}.Words(at)},
+	}
+	for name, tt := range part {
+		tt.plan.Region, tt.plan.Cluster = at.Region, at.Cluster
+		if diff := cmp.Diff(tt.want, tt.plan.words()); diff != "" || tt.want.Title == "" {
+			t.Errorf("%s (%q):\n%s", name, tt.want.Title, diff)
+		}
+	}
+}
