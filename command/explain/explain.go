@@ -32,8 +32,8 @@ type Pointer struct {
 	Names map[string]string `json:"names,omitempty"`
 	// Command is what to run next.
 	Command string `json:"command,omitempty"`
-	// Symptom tells that the check names how something shows; Look are the
-	// checks that may be behind it, in the order in which to look.
+	// Symptom reports whether the check is a symptom; Look are the checks that may
+	// be its cause, in the order in which to check them.
 	Symptom bool         `json:"symptom,omitempty"`
 	Look    []checkid.ID `json:"look,omitempty"`
 	// Text is the message itself, where nothing is known of it, without what

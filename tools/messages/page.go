@@ -31,7 +31,7 @@ func page(all []listed) string {
 	var b strings.Builder
 	b.WriteString("<!-- Written by go run ./tools/messages walk -write. Do not edit. -->\n\n# Messages of the programs on a join's path\n\n" +
 		"What can the kubelet, containerd, the VPC CNI, Karpenter and the others print when a node does not join, and how much of it does `rollcall explain` know? " +
-		"This is counted from their sources and not from threads that somebody happened to write: a tool parses the pinned modules and lists each error, log line, event, condition and error code in the packages that a join passes through.\n\n" +
+		"The counts come from their source code: a tool parses the pinned modules and lists each error, log line, event, condition and error code in the packages that a join passes through.\n\n" +
 		"Each message is in one of three lists: a **row** knows it (`rollcall explain` names a check or a meaning), it says **nothing** of a join, or it is **healthy** (a node without a fault prints it). " +
 		"The lists in `tools/messages/lists` hold references: package, function, kind, level, a hash of the format, and the list. They hold no sentences. " +
 		"A message counts as known only by its fixed parts: holes are filled with values that say nothing, an error with \"some error\". " +

@@ -21,8 +21,8 @@ func TestBounds(t *testing.T) {
 		what    string
 		is, may int
 	}{
-		{"lines of Go", w.all.lines, 201_000},
-		{"lines of tests", w.all.tests, 132_950},
+		{"lines of Go", w.all.lines, 201_050},
+		{"lines of tests", w.all.tests, 132_970},
 		{"tracked files", w.tracked, 1_960},
 		{"packages", len(w.all.packages), 317},
 		{"bytes in testdata", w.testdata, 1_552_000},

@@ -48,7 +48,7 @@ const (
 	transition             // a condition of an object that changed
 	listed                 // a row of a table of kubectl
 	object                 // an object of an API, or its fields
-	command                // what somebody typed
+	command                // a command with its prompt
 )
 
 // record is one message of a text, apart from what stands around it.
@@ -357,7 +357,7 @@ var status = lazyregexp.New(`status is now: (NodeReady|NodeNotReady)\b`)
 // a condition as kubectl describe node does.
 var (
 	eventRow = lazyregexp.New(`^(?:<?[\w.]+>?(?: \(x\d+ over [\w.]+\))? +)?(Normal|Warning) +([A-Z][A-Za-z]+) +(\S.*)$`)
-	// The times are of time.RFC1123Z, or cut out by who pasted it.
+	// The times are of time.RFC1123Z, or were cut out.
 	conditionRow = lazyregexp.New(`^([A-Z][A-Za-z]{3,40}) +(True|False|Unknown) +(?:(?:\w{3}, \d\d \w{3} \d{4} [\d:]{8} [+-]\d{4} +){1,2}|(?:\S*\d\S* +){0,2})([A-Z][A-Za-z]+)(?: +(\S.*))?$`)
 )
 

@@ -207,7 +207,7 @@ func (t Told) naming(r record) Told {
 // overBy reports whether what was found is over with a later record: the same condition
 // has become well, or the node has registered or become Ready.
 func overBy(f finding, r record) bool {
-	if r.level != calm {
+	if !endsAny(r) || ofOthers(f.record.words, r.words) {
 		return false
 	}
 	if r.subject != "" && r.subject == f.record.subject && r.form != condition {
@@ -222,9 +222,20 @@ func overBy(f finding, r record) bool {
 	return false
 }
 
+// named are the nodes, instances and objects of Karpenter that a record names.
+var named = lazyregexp.New(`\bip-\d+-\d+-\d+-\d+\b|\bi-[0-9a-f]{8,17}\b|\b(?:nodeclaim|nodepool|ec2nodeclass|nodeclass)/[\w.-]+`)
+
+// ofOthers reports whether two records name objects, and none that both name: that one
+// node became Ready says nothing about another.
+func ofOthers(a, b string) bool {
+	const most = 8
+	of, others := named.FindAllString(a, most), named.FindAllString(b, most)
+	return len(of) > 0 && len(others) > 0 && !slices.ContainsFunc(of, func(name string) bool { return slices.Contains(others, name) })
+}
+
 // endsAny reports whether a record may end something that was found.
 func endsAny(r record) bool {
-	return r.level == calm && (r.subject != "" || isReady(r) || isRegistered(r))
+	return r.level == calm && r.subject != "" || r.level != fault && (isReady(r) || isRegistered(r))
 }
 
 // isReady reports whether a record says that a node became Ready.
@@ -237,7 +248,7 @@ func isReady(r record) bool {
 // pkg/kubelet/kubelet_node_status.go; Karpenter, pkg/controllers/nodeclaim/lifecycle).
 func isRegistered(r record) bool {
 	return strings.Contains(r.words, "Successfully registered node") || strings.Contains(r.words, "message: registered nodeclaim") ||
-		strings.Contains(r.words, "msg: registered nodeclaim") || r.form == transition && r.subject == "registered"
+		strings.Contains(r.words, "msg: registered nodeclaim") || r.form == transition && r.level == calm && r.subject == "registered"
 }
 
 // untilRegistered reports whether a finding is over once a node has registered.
@@ -727,7 +738,7 @@ func (l *logReader) again(known *line) {
 
 // ends takes in that a record may end what was found before it.
 func (l *logReader) ends(r record) {
-	if r.level != calm {
+	if !endsAny(r) {
 		return
 	}
 	for _, f := range l.found {

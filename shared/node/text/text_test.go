@@ -643,12 +643,36 @@ func TestOwnStep(t *testing.T) {
 		check checkid.ID
 		next  string
 	}{
-		"User: arn:aws:iam::1:user/ci is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-east-1:1:instance/* with an explicit deny in an identity-based policy: arn:aws:iam::aws:policy/AWSCompromisedKeyQuarantineV3": {checkid.LaunchPolicyDenied, "Take the key out of use"},
+		"User: arn:aws:iam::1:user/ci is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-east-1:1:instance/* with an explicit deny in an identity-based policy: arn:aws:iam::aws:policy/AWSCompromisedKeyQuarantineV3": {checkid.LaunchPolicyDenied, "Deactivate the key"},
 		"Status condition transitioned, Type: InstanceProfileReady, Status: Unknown -> False, Reason: UnauthorizedNodeRole, Message: Role AutoModeCustomRole is unauthorized to join nodes to the cluster":                                     {checkid.KarpenterNodeclassNotReady, "access entry of type EC2"},
 		"Could not launch On-Demand Instances. InvalidParameterCombination - The specified instance type is not eligible for Free Tier. Launching EC2 instance failed.":                                                                        {checkid.LaunchUnsupportedType, "Upgrade the account's plan"},
 	} {
 		if got := Tell(text); got.Check != want.check || !strings.Contains(got.Next, want.next) {
 			t.Errorf("%.120q tells %s: %s; want %s and %q", text, got.Check, got.Next, want.check, want.next)
+		}
+	}
+}
+
+// What is over for one node is not over for another.
+func TestOneNodeDoesNotSpeakForAnother(t *testing.T) {
+	const (
+		notReady   = "Normal NodeNotReady node/ip-10-0-1-2.ec2.internal Node ip-10-0-1-2.ec2.internal status is now: NodeNotReady\n"
+		ready      = "Normal NodeReady node/%s.ec2.internal Node %[1]s.ec2.internal status is now: NodeReady\n"
+		unknownKey = `kubelet_node_status.go:96] "Unable to register node with API server" err="Unauthorized" node="ip-10-0-1-2.ec2.internal"` + "\n"
+		registered = `kubelet_node_status.go:78] "Successfully registered node" node="%s.ec2.internal"` + "\n"
+	)
+	for text, want := range map[string]checkid.ID{
+		notReady + fmt.Sprintf(ready, "ip-10-0-1-3"):        checkid.NodeNotReady,
+		notReady + fmt.Sprintf(ready, "ip-10-0-1-2"):        "",
+		unknownKey + fmt.Sprintf(registered, "ip-10-0-1-3"): checkid.IAMAccessMissing,
+		unknownKey + fmt.Sprintf(registered, "ip-10-0-1-2"): "",
+	} {
+		if got := Tell(text).Check; got != want {
+			t.Errorf("%q tells %q, want %q", text, got, want)
+		}
+		l, err := ReadLog(strings.NewReader(text))
+		if err != nil || (len(l.Told) > 0) != (want != "") {
+			t.Errorf("%q as a log: %v, %+v, want %q", text, err, l.Told, want)
 		}
 	}
 }
