@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/network/path"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/autolog"
+	"rollcall/shared/node/messages"
 	"rollcall/shared/node/scheduling"
 	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
@@ -821,7 +822,7 @@ func sentenceOf(t Attempt) sentence {
 func (t *Attempt) judgeDenial() {
 	if t.Verdict.Class == checkid.LaunchUnauthorized && denial.Above(t.Denied.Denial) {
 		t.Verdict.Class, t.Verdict.Meaning = checkid.LaunchPolicyDenied, activity.Forbids(t.Denied.Denial)
-		_, t.Verdict.Next = activity.Words(t.Verdict.Class)
+		_, t.Verdict.Next = messages.Words(t.Verdict.Class)
 	}
 }
 

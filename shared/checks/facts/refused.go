@@ -13,6 +13,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/node/activity"
+	"rollcall/shared/node/messages"
 	"rollcall/shared/node/refusal"
 	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
@@ -438,7 +439,7 @@ func (a *Attempts) judgeSettings() {
 			t.Likely = t.Likely || a.unsettled(v)
 			continue
 		}
-		_, t.Verdict.Next = activity.Words(t.Verdict.Class)
+		_, t.Verdict.Next = messages.Words(t.Verdict.Class)
 	}
 }
 

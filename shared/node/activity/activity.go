@@ -17,7 +17,7 @@ import (
 
 	"rollcall/shared/access/denial"
 	"rollcall/shared/checkid"
-	"rollcall/shared/node/match"
+	"rollcall/shared/node/messages"
 	"rollcall/shared/snapshot"
 )
 
@@ -47,7 +47,7 @@ type Verdict struct {
 func Classify(text string) Verdict {
 	v := Verdict{Class: checkid.LaunchUnclassified, Text: Clean(text), NeverRan: true}
 	if m, by, ok := find(text); ok {
-		v.Class, v.Meaning, v.Next, v.By = m.class, m.meaning, m.next, by
+		v.Class, v.Meaning, v.Next, v.By = m.Check, m.Meaning, m.Next, by
 	}
 	if d, ok := denial.Of(text); ok {
 		v.Denial = &d
@@ -56,11 +56,8 @@ func Classify(text string) Verdict {
 		}
 	}
 	v.Named = NamedIn(text)
-	w := words(v.Class)
-	if v.Meaning == "" {
-		v.Meaning = w.meaning
-	}
-	v.Next = cmp.Or(v.Next, w.next)
+	meaning, next := messages.Words(v.Class)
+	v.Meaning, v.Next = cmp.Or(v.Meaning, meaning), cmp.Or(v.Next, next)
 	return v
 }
 
@@ -162,8 +159,8 @@ func Launching(description, message string) bool {
 			return true
 		}
 	}
-	return description == "" && (message == "" || match.Says(normal(message), "launching ec2 instance failed", maxGap) ||
-		match.Says(normal(message), "spot instance request failed", maxGap) || Classify(message).Class != checkid.LaunchUnclassified)
+	return description == "" && (message == "" || messages.Says(normal(message), "launching ec2 instance failed", maxGap) ||
+		messages.Says(normal(message), "spot instance request failed", maxGap) || Classify(message).Class != checkid.LaunchUnclassified)
 }
 
 // WarmPool returns whether a scaling activity with this description moved an instance
@@ -227,7 +224,7 @@ func StatusOf(code, message string) Status {
 // instance metadata to retrieve lifecycle state": "… was abandoned: Lifecycle Action
 // Completed with ABANDON Result"; AWS CodeDeploy User Guide: "… Heartbeat Timeout").
 func Abandoned(message string) bool {
-	return match.Says(normal(message), "failed to complete users lifecycle action", maxGap)
+	return messages.Says(normal(message), "failed to complete users lifecycle action", maxGap)
 }
 
 // calledOff reports whether a message says that the instance was not wanted any more.
@@ -241,7 +238,7 @@ func calledOff(message string) bool {
 	}
 	plain := normal(message)
 	for _, phrase := range []string{"group size decreased", "shrinking the capacity", "desired capacity", "in response to a user request", "instance refresh"} {
-		if match.Says(plain, phrase, maxGap) {
+		if messages.Says(plain, phrase, maxGap) {
 			return true
 		}
 	}
@@ -280,92 +277,70 @@ func Administrative(reason string) bool {
 	return strings.Contains(strings.ToLower(reason), "administrative")
 }
 
-// row is one way in which a cause is told.
-type row struct {
-	class checkid.ID
-	// codes are API error codes, matched as they are written. "InvalidAMIID.*"
-	// stands for every code below it.
-	codes []string
-	// texts are phrases, in lower case and without quotes; "…" is a gap.
-	texts []string
-	// exact rows count before all codes: their phrase says what a shortage's
-	// code leaves out.
-	exact bool
-	// weak rows count after all others: what they look for also wraps or
-	// follows a better reason.
-	weak bool
-	// meaning and next are more exact than those of the class, if set.
-	meaning, next string
-	// sample is a text of the field that the row is for, source where it stands.
-	sample, source string
-}
-
 // find finds the row for a text, and the code or phrase that told it: an exact
 // row, else the first with a code, else the first with a phrase, and weak rows
 // last. This is the defined order where two would fit.
-func find(text string) (found row, by string, ok bool) {
+func find(text string) (found messages.Row, by string, ok bool) {
 	text = strings.ToValidUTF8(bound(text), "")
 	plain := normal(text)
 	x := known()
-	codes, texts := x.codes.Find(text), x.texts.Find(plain)
-	hasCode := func(i int) (string, bool) {
-		for n, code := range x.rows[i].codes {
-			if codes[x.firstCode[i]+n] && coded(text, code) {
-				return code, true
-			}
+	codes, words := x.codes.In(text), x.words.In(plain)
+	hasCode := func(i int, r messages.Row) (by string) {
+		if codes.Any(0, i) {
+			by = first(r.Codes, func(code string) bool { return coded(text, code) })
 		}
-		return "", false
+		return by
 	}
-	hasText := func(i int) (string, bool) {
-		for n, phrase := range x.rows[i].texts {
-			if texts[x.firstText[i]+n] && match.Says(plain, phrase, maxGap) {
-				return phrase, true
-			}
+	hasWords := func(i int, r messages.Row) (by string) {
+		if words.Any(0, i) {
+			by = first(r.First(), func(phrase string) bool { return messages.Says(plain, phrase, maxGap) })
 		}
-		return "", false
+		return by
 	}
 	for _, pass := range []struct {
-		of  func(row) bool
-		has func(int) (string, bool)
+		of  func(messages.Row) bool
+		has func(int, messages.Row) string
 	}{
-		{func(r row) bool { return r.exact }, hasText},
-		{func(r row) bool { return !r.weak }, hasCode}, {func(r row) bool { return !r.weak }, hasText},
-		{func(r row) bool { return r.weak }, hasCode}, {func(r row) bool { return r.weak }, hasText},
+		{func(r messages.Row) bool { return r.Exact }, hasWords},
+		{func(r messages.Row) bool { return !r.Weak }, hasCode}, {func(r messages.Row) bool { return !r.Weak }, hasWords},
+		{func(r messages.Row) bool { return r.Weak }, hasCode}, {func(r messages.Row) bool { return r.Weak }, hasWords},
 	} {
 		for i, r := range x.rows {
 			if !pass.of(r) {
 				continue
 			}
-			if by, ok := pass.has(i); ok {
+			if by := pass.has(i, r); by != "" {
 				return r, by, true
 			}
 		}
 	}
-	return row{}, "", false
+	return messages.Row{}, "", false
 }
 
-// index finds the rows that a text may fit, by their codes and by what their phrases
-// begin with. first is the place of a row's first.
+func first(list []string, is func(string) bool) string {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i]
+	}
+	return ""
+}
+
+// index finds the rows that a text may fit, by their codes and by their words.
 type index struct {
-	rows                 []row
-	codes, texts         *match.Phrases
-	firstCode, firstText []int
+	rows         []messages.Row
+	codes, words messages.Index
 }
 
 var known = sync.OnceValue(func() index {
-	x := index{rows: table()}
-	var codes, texts []string
+	x := index{rows: messages.LaunchRows()}
+	var codes, words [][]string
 	for _, r := range x.rows {
-		x.firstCode, x.firstText = append(x.firstCode, len(codes)), append(x.firstText, len(texts))
-		for _, code := range r.codes {
-			codes = append(codes, strings.TrimSuffix(code, "*"))
+		var families []string
+		for _, code := range r.Codes {
+			families = append(families, strings.TrimSuffix(code, "*"))
 		}
-		for _, phrase := range r.texts {
-			begin, _, _ := strings.Cut(phrase, match.Gap)
-			texts = append(texts, begin)
-		}
+		codes, words = append(codes, families), append(words, r.First())
 	}
-	x.codes, x.texts = match.New(codes), match.New(texts)
+	x.codes, x.words = messages.NewIndex(codes), messages.NewIndex(words)
 	return x
 })
 
@@ -709,7 +684,7 @@ func ClassifyReason(code, message string) Verdict {
 	}
 	known, exact := reasonOf(code)
 	if !exact || known.vague {
-		if m, _, ok := find(text); ok && m.class != checkid.LaunchUnclassified {
+		if m, _, ok := find(text); ok && m.Check != checkid.LaunchUnclassified {
 			return Classify(text)
 		}
 	}
@@ -743,173 +718,4 @@ func Ended(text string) (Verdict, bool) {
 		}
 	}
 	return Verdict{}, false
-}
-
-// table is what is known of failed launches, in the order in which a text is
-// asked. Limits of the account come before shortages: a text that tells of
-// both (a fleet that tried several ways) is cured by the limit. Sources are
-// public issues and AWS documentation; "code search" marks a text that was
-// found in a public repository's file whose address is not known. The samples
-// beside those of the tests are in testdata/samples.json.
-func table() []row {
-	const (
-		launchDoc = "https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html"
-		amiDoc    = "https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-ami.html"
-	)
-	return []row{
-		// Both say what the codes around them leave out: UnsupportedOperation, UnauthorizedOperation.
-		{class: checkid.LaunchIMDSEnforced, exact: true, texts: []string{"httptokensenforced is enabled"},
-			sample: "You can't launch instances with IMDSv1 because httpTokensEnforced is enabled for this account. Either launch the instance with httpTokens=required or contact your account owner to disable httpTokensEnforced using the ModifyInstanceMetadataDefaults API or the account settings in the EC2 console.",
-			source: "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshooting-launch.html#launching-an-imdsv1-enabled-instance-fails"},
-		{class: checkid.LaunchPolicyDenied, exact: true, texts: []string{"declarative policy"}, meaning: "a declarative policy of the organization forbids it",
-			next:   "Launch as the policy demands, or ask who manages the organization: its management account lists the policy's effect with aws ec2 describe-declarative-policies-reports (ec2:DescribeDeclarativePoliciesReports).",
-			sample: "This functionality has been disabled by a Declarative Policy. Custom Message: AMIs of this provider are not approved.", source: "AWS Organizations user guide, Custom error messages for declarative policies"},
-		{class: checkid.LaunchAccountValidation, codes: []string{"PendingVerification"},
-			texts:  []string{"is being validated, and you will not be able to launch", "account is currently being verified"},
-			sample: "Your request for accessing resources in this region is being validated, and you will not be able to launch additional resources in this region until the validation is complete.", source: "https://github.com/appvia/kore/issues/585"},
-		{class: checkid.LaunchAccountValidation, codes: []string{"Blocked"}, texts: []string{"account is currently blocked"}, meaning: "AWS has blocked the account",
-			sample: "This account is currently blocked and not recognized as a valid account. Launching EC2 instance failed.", source: "https://github.com/thecodeteam/labs/issues/43"},
-		{class: checkid.LaunchAccountValidation, texts: []string{"you are not subscribed to this service"}, meaning: "the account is not signed up for EC2",
-			sample: "You are not subscribed to this service. Please see https://aws.amazon.com/.", source: launchDoc},
-
-		{class: checkid.LaunchServiceRole, codes: []string{"ServiceLinkedRoleCreationNotPermitted"}, texts: []string{"permission to create the service-linked role"},
-			meaning: "the service-linked role for Spot does not exist, and the launcher may not create it",
-			sample:  "AuthFailure.ServiceLinkedRoleCreationNotPermitted: The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances.", source: "https://github.com/eksctl-io/eksctl/issues/6064"},
-		{class: checkid.LaunchServiceRole, texts: []string{"when attempting to assume role"}, meaning: "Auto Scaling may not assume its service-linked role: it was deleted, or is too new",
-			sample: "Access denied when attempting to assume role arn:aws:iam::111122223333:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling. Validating load balancer configuration failed.", source: "https://github.com/pelias-deprecated/kubernetes/issues/32"},
-		{class: checkid.LaunchServiceRole, texts: []string{"authentication failure. launching ec2 instance failed"}, meaning: "EC2 does not know the service-linked role of Auto Scaling: it was deleted, or is seconds old",
-			sample: "Authentication Failure. Launching EC2 instance failed.", source: "code search: a Terraform module's comment on the first apply in an account"},
-
-		{class: checkid.LaunchKMSKey, codes: []string{"InvalidKMSKey.*", "KMSKeyNotAccessibleFault", "CustomerKeyHasBeenRevoked"}, texts: []string{"kms key provided is in an incorrect state"}, meaning: "the KMS key of an encrypted volume is disabled, pending deletion, gone, or may not be used",
-			sample: "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state", source: "https://github.com/aws/karpenter-provider-aws/issues/5039"},
-		{class: checkid.LaunchKMSKey, codes: []string{"Client.InternalError"}, texts: []string{"client error on launch"}, meaning: "the launch failed on the client's side, nearly always because the KMS key of an encrypted volume may not be used",
-			sample: "Client.InternalError: Client error on launch", source: "https://github.com/aws-quickstart/quickstart-redhat-openshift/issues/130"},
-		{class: checkid.LaunchKMSKey, texts: []string{"encrypted with an inaccessible aws kms key"},
-			sample: "One or more of the attached Amazon EBS volumes are encrypted with an inaccessible AWS KMS key.", source: "https://github.com/aws/aws-cdk/issues/34491"},
-
-		{class: checkid.LaunchFleetLimit, codes: []string{"MaxFleetCountExceeded", "MaxSpotFleetRequestCountExceeded", "RequestResourceCountExceeded"}, texts: []string{"quota for maximum fleet requests", "quota for maximum spot fleet requests"},
-			sample: "You've reached your quota for maximum Fleet Requests for this account. Launching EC2 instance failed.", source: "https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2149"},
-		{class: checkid.LaunchSpotLimit, codes: []string{"MaxSpotInstanceCountExceeded"}, texts: []string{"max spot instance count exceeded"},
-			sample: "Placing Spot instance request. Status Reason: Max spot instance count exceeded. Placing Spot instance request failed.", source: "https://github.com/aws/aws-parallelcluster/issues/340"},
-		{class: checkid.LaunchVCPULimit, codes: []string{"VcpuLimitExceeded"}, texts: []string{"more vcpu capacity than your current vcpu limit"},
-			sample: "You have requested more vCPU capacity than your current vCPU limit of 384 allows for the instance bucket that the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit. Launching EC2 instance failed.", source: "https://github.com/kubernetes/kops/pull/15778"},
-		{class: checkid.LaunchVCPULimit, codes: []string{"InstanceLimitExceeded"}, texts: []string{"requested more instances…than your current instance limit", "your quota allows for…more running instance", "instance(s) are already running. launching ec2 instance failed"}, meaning: "the account's limit of running instances is reached",
-			sample: "You have requested more instances (7) than your current instance limit of 6 allows for the specified instance type. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit. Launching EC2 instance failed.", source: "https://github.com/kubernetes/autoscaler/issues/1263"},
-		{class: checkid.LaunchVolumeLimit, codes: []string{"VolumeLimitExceeded", "MaxIOPSLimitExceeded"}, texts: []string{"volume limit exceeded", "maximum number of active volumes", "exceeded your maximum…storage limit"},
-			sample: "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Client.VolumeLimitExceeded: Volume limit exceeded", source: "code search: a Kubernetes autoscaler's list of Auto Scaling messages"},
-		{class: checkid.LaunchSpotPrice, codes: []string{"SpotMaxPriceTooLow"}, texts: []string{"lower than the minimum required spot request fulfillment price", "spot bid price is less than spot market price", "status code is price-too-low"},
-			sample: "Could not launch Spot Instances. SpotMaxPriceTooLow - Your Spot request price of 0.24156000000000002 is lower than the minimum required Spot request fulfillment price of 0.6034. Launching EC2 instance failed.", source: "https://github.com/redhat-developer/mapt/issues/576"},
-
-		{class: checkid.LaunchSubnetFull, codes: []string{"InsufficientFreeAddressesInSubnet", "InsufficientFreeAddresses"}, texts: []string{"not enough free addresses in", "does not have enough free addresses to satisfy"},
-			sample: "There are not enough free addresses in subnet 'subnet-66d3dd2c' to satisfy the requested number of instances. Launching EC2 instance failed.", source: "https://github.com/PrairieLearn/PrairieLearn/issues/3271"},
-		{class: checkid.LaunchSecurityGroup, codes: []string{"InvalidGroup.*", "InvalidGroupId.*", "InvalidSecurityGroupID.*", "InvalidSecurityGroupId.*", "SecurityGroupLimitExceeded", "SecurityGroupsPerInstanceLimitExceeded", "SecurityGroupsPerInterfaceLimitExceeded"}, texts: []string{"the security group…does not exist", "security groups per interface has been reached"},
-			sample: "The security group 'sg-00000000' does not exist. Launching EC2 instance failed.", source: launchDoc},
-		{class: checkid.LaunchSecurityGroup, texts: []string{"security group…and subnet…belong to different networks", "security groups in the launch…not linked to the vpc"}, meaning: "a security group of the launch template belongs to another VPC than the subnet",
-			sample: "Security group sg-01048a5f724140078 and subnet subnet-a78bf4fc belong to different networks.", source: "https://github.com/QT-DevOps/DevOpsIssues/issues/256"},
-
-		{class: checkid.LaunchAMI, codes: []string{"InvalidAMIID.*", "AmiIdNotFound", "InvalidManifest", "InvalidKernelId.*", "InvalidRamDiskId.*"}, texts: []string{"image id…does not exist", "the ami id…does not exist"}, meaning: "the AMI does not exist: deregistered, of another region, or never there",
-			sample: "The image id '[ami-02c7e84c65fcfecee]' does not exist. Launching EC2 instance failed.", source: "code search: a test of the AWS provider of Cluster API"},
-		{class: checkid.LaunchAMI, texts: []string{"not authorized for images"}, meaning: "the AMI is private and not shared with this account (or no longer is)",
-			sample: "AuthFailure: Not authorized for images: [ami-03a5b89a2fbe7dd3d]", source: "https://github.com/Orange-Cyberdefense/GOAD/issues/304"},
-		{class: checkid.LaunchAMI, texts: []string{"architecture…does not match the architecture"}, meaning: "the AMI is for another processor architecture than the instance type",
-			sample: "The requested instance type's architecture (x86_64) does not match the architecture in the manifest for ami-0ef72f9111fdc5f97 (arm64). Launching EC2 instance failed.", source: "https://github.com/pulumi/pulumi-eks/issues/110"},
-		{class: checkid.LaunchAMI, texts: []string{"is pending, and cannot be run", "is disabled, and cannot be run"}, meaning: "the AMI is pending or disabled, and cannot be run",
-			sample: "AMI 'ami-00000000' is disabled, and cannot be run. Launching EC2 instance failed.", source: amiDoc},
-		{class: checkid.LaunchAMI, texts: []string{"marketplace product you need to accept terms"}, meaning: "the AMI is a Marketplace product whose terms this account has not accepted",
-			sample: "In order to use this AWS Marketplace product you need to accept terms and subscribe. To do so please visit https://aws.amazon.com/marketplace/pp?sku=14onryp2ljrzlajty34nw8o2z. Launching EC2 instance failed.", source: "https://github.com/ansible/ansible/issues/43375"},
-		{class: checkid.LaunchAMI, texts: []string{"image is not eligible for free tier", "virtualization type…may only be used with", "using an ami that is enabled for ena", "parameter amiidlist cannot be empty"}, meaning: "the AMI cannot be run with this type, or by this account",
-			sample: "The specified image is not eligible for Free Tier. For a list of Free Tier images, run 'describe-images' with the filter 'free-tier-eligible=true'.", source: "https://github.com/bitnami/vms/issues/1838"},
-
-		// Codes are those of the EC2 API reference, "Error codes". A reservation or
-		// a placement that does not take an instance is no shortage of EC2's: other
-		// zones and types do not help, and it does not pass by itself.
-		{class: checkid.LaunchCapacityReservation, exact: true, codes: []string{"ReservationCapacityExceeded"}, texts: []string{"reservation does not have sufficient compatible and available capacity"},
-			meaning: "the capacity reservation has no free place for this type, zone and platform",
-			sample:  "The requested reservation does not have sufficient compatible and available capacity for this request.", source: "https://github.com/scylladb/scylla-cluster-tests/issues/8839"},
-		{class: checkid.LaunchCapacityReservation, exact: true, texts: []string{"capacity block reservation…is not active yet", "capacity reservation…is not active", "capacity block…is not active"}, meaning: "the capacity reservation or capacity block is not active: it begins later, or is over",
-			sample: "Your Capacity Block reservation cr-0b75117488af6ca9a is not active yet. Launching EC2 instance failed.", source: launchDoc},
-		{class: checkid.LaunchCapacityReservation, codes: []string{"InvalidCapacityReservationId.*", "InvalidCapacityReservationIdNotFoundException", "InvalidCapacityReservationIdMalformedException", "InvalidLaunchTargets"}, texts: []string{"the capacity reservation…does not exist"}, meaning: "the capacity reservation that the launch template names does not exist here",
-			sample: "InvalidCapacityReservationId.NotFound: The capacity reservation 'cr-0a1b2c3d4e5f60718' does not exist.", source: "EC2 API reference, Error codes"},
-		{class: checkid.LaunchCapacityReservation, exact: true, texts: []string{"the market type (purchasing) option is not valid"}, meaning: "the market type and the capacity reservation do not go together: a capacity block takes the market type capacity-block, and nothing else does",
-			sample: "InvalidParameterValue: The market type (purchasing) option is not valid. Choose a different market type and try again", source: "https://github.com/terraform-aws-modules/terraform-aws-ec2-instance/issues/404"},
-		{class: checkid.LaunchPlacement, exact: true, texts: []string{"limit of instances in this spread placement group"}, meaning: "the spread placement group is full: it takes seven instances in each zone",
-			sample: "InsufficientInstanceCapacity: You've reached the limit of instances in this spread placement group. A spread placement group can have up to seven instances per Availability Zone.", source: "https://github.com/aws/karpenter-provider-aws/blob/main/pkg/errors/errors.go"},
-		{class: checkid.LaunchPlacement, exact: true, codes: []string{"InvalidPlacementGroup.InUse"}, texts: []string{"the placement group…is in use in another availability zone", "placement group is spread across availability zones"},
-			meaning: "the cluster placement group is in use in another zone: all of its instances are in one",
-			sample:  "The placement group 'null' is in use in another availability zone: null. Launching EC2 instance failed.", source: "https://github.com/hashicorp/terraform/issues/8064"},
-		{class: checkid.LaunchPlacement, codes: []string{"InvalidPlacementGroup.Unknown", "InvalidPlacementGroupId.*", "InvalidHostId", "InvalidHostId.*", "InvalidHostID.*"}, texts: []string{"the placement group…is unknown"}, meaning: "the placement group that the launch template names does not exist here",
-			sample: "InvalidPlacementGroup.Unknown: The Placement Group 'hpc' is unknown.", source: "EC2 API reference, Error codes"},
-		{class: checkid.LaunchPlacement, codes: []string{"InvalidHostState", "InvalidHostConfiguration", "IncompatibleHostRequirements", "UnavailableHostRequirements", "UnsupportedInstanceTypeOnHost", "UnsupportedHostConfiguration", "InvalidAffinity", "InvalidTenancy", "UnsupportedTenancy"}, meaning: "the dedicated host or tenancy that the launch template asks for does not take the instance",
-			sample: "UnsupportedTenancy: The specified tenancy is unsupported.", source: "EC2 API reference, Error codes"},
-		{class: checkid.LaunchPlacement, exact: true, texts: []string{"placement groups are not supported by the"}, meaning: "the placement group's strategy does not support this instance type",
-			next:   "Let the group launch a type that the strategy supports (aws ec2 describe-instance-types, PlacementGroupInfo.SupportedStrategies; burstable types support no cluster placement group), or take the placement group out of the launch template.",
-			sample: "InvalidParameterCombination: Cluster placement groups are not supported by the 't3.xlarge' instance type. Specify a supported instance type or change the placement group strategy, and try again.", source: "https://github.com/dstackai/dstack/issues/2872"},
-		{class: checkid.LaunchPlacement, exact: true, texts: []string{"cannot launch an instance with a tenancy of", "placement tenancy is not supported"}, meaning: "the tenancy that the launch template asks for does not go with its placement group or market type",
-			next:   "Take either the tenancy or the placement group out of the launch template.",
-			sample: "You cannot launch an instance with a tenancy of ''host'' into a placement group. Either remove the placement group from the request, or specify a different tenancy.", source: "https://github.com/crossplane-contrib/provider-aws/issues/1538"},
-		{class: checkid.LaunchPlacement, exact: true, texts: []string{"placement groups may not be used with instances of type"}, meaning: "the placement group does not take this instance type",
-			sample: "Placement groups may not be used with instances of type 'm1.large'. Launching EC2 instance failed.", source: launchDoc},
-		{class: checkid.LaunchPlacement, exact: true, codes: []string{"InsufficientCapacityOnHost"}, texts: []string{"into placement group", "in placement group"}, meaning: "the placement group or the host has no room for the instance where its others are",
-			sample: "InsufficientInstanceCapacity: We currently do not have sufficient capacity to launch all of the additional requested instances into Placement Group 'hpc'. Launching EC2 instance failed.", source: "EC2 user guide, Placement strategies: an insufficient capacity error in a cluster placement group"},
-
-		{class: checkid.LaunchProfile, codes: []string{"IamInstanceProfileNotFound", "InvalidIamInstanceProfileArn.*", "InvalidIAMInstanceProfile"}, texts: []string{"invalid iam instance profile", "invalid iaminstanceprofile", "parameter iaminstanceprofile"},
-			sample: "You must use a valid fully-formed launch template. Value (eks-d8c6d9f9-90bb-c537-cb25-40c5255cf213) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", source: "https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2926"},
-		{class: checkid.LaunchUnsupportedType, codes: []string{"Ec2InstanceTypeDoesNotExist", "InvalidAvailabilityZone", "InvalidZone.*"}, texts: []string{"requested instance type…is not supported in your requested availability zone", "requested availability zone is no longer supported"}, meaning: "the instance type is not offered in this zone",
-			sample: "InvalidFleetConfiguration - Your requested instance type (c5.large) is not supported in your requested Availability Zone (us-east-1e).", source: "https://github.com/compiler-explorer/infra/issues/601"},
-		{class: checkid.LaunchUnsupportedType, texts: []string{"instance type is not eligible for free tier"}, meaning: "the account is on the Free plan, which launches Free Tier types only",
-			next:   "Upgrade the account's plan, or launch a Free Tier type: aws ec2 describe-instance-types --filters Name=free-tier-eligible,Values=true lists them.",
-			sample: "Could not launch On-Demand Instances. InvalidParameterCombination - The specified instance type is not eligible for Free Tier. For a list of Free Tier instance types, run 'describe-instance-types' with the filter 'free-tier-eligible=true'. Launching EC2 instance failed.", source: "https://github.com/LinkedInLearning/learning-terraform-3087701/issues/345"},
-
-		{class: checkid.LaunchTemplate, codes: []string{"InvalidKeyPair.*", "InvalidKey.Format"}, texts: []string{"the key pair…does not exist"}, meaning: "the key pair that the launch template names does not exist",
-			sample: "You must use a valid fully-formed launch template. The key pair 'ppp-stg_key_pair' does not exist", source: "https://github.com/Guimove/terraform-aws-bastion/issues/173"},
-		{class: checkid.LaunchTemplate, codes: []string{"InvalidBlockDeviceMapping", "InvalidSnapshot.*", "InvalidSnapshotID.*", "InvalidUserData.*", "UnknownVolumeType", "VolumeTypeNotAvailableInZone", "BootForVolumeTypeUnsupported", "EncryptedVolumesNotSupported", "VolumeIOPSLimit", "NonEBSInstance"}, texts: []string{"volume of size…is smaller than", "invalid device name", "parameter virtualname is invalid", "ebs block device mappings not supported", "user data is limited to"}, meaning: "a volume or the user data of the launch template is not as EC2 takes it",
-			sample: "Could not launch Spot Instances. InvalidBlockDeviceMapping - Volume of size 22GB is smaller than  snapshot 'snap-0b5c5ea11d58e1fec', expect size >= 30GB. Launching EC2 instance failed.", source: "https://github.com/DNXLabs/terraform-aws-ecs/pull/24"},
-		{class: checkid.LaunchTemplate, codes: []string{"InvalidSubnetID.*", "InvalidSubnet"}, texts: []string{"the subnet id…does not exist"}, meaning: "the subnet that the group names does not exist",
-			sample: "Error launching source instance: InvalidSubnetID.NotFound: The subnet ID 'subnet-ed4ddcb6' does not exist", source: "https://github.com/terraform-aws-modules/terraform-aws-ec2-instance/issues/20"},
-		{class: checkid.LaunchTemplate, codes: []string{"InvalidLaunchTemplateId.*", "InvalidLaunchTemplateName.*", "InvalidLaunchTemplateVersion.*", "Ec2LaunchTemplateNotFound", "SourceEc2LaunchTemplateNotFound"},
-			texts: []string{"specified launch template…does not exist", "launch template associated with this auto scaling group cannot be found", "invalid launch template"}, meaning: "the launch template or its version does not exist, or does not parse",
-			sample: "InvalidLaunchTemplateId.NotFound: The specified launch template, with template ID lt-019c5be5798f24ca7, does not exist.", source: "https://github.com/aws/karpenter-provider-aws/pull/5665"},
-
-		{class: checkid.LaunchTemplate, codes: []string{"InvalidNetworkInterface.*", "InvalidNetworkInterfaceID.*", "InvalidNetworkInterfaceId.*", "InvalidInterface.*", "AttachmentLimitExceeded", "PrivateIpAddressLimitExceeded", "InvalidIPAddress.InUse", "VPCIdNotSpecified", "VPCResourceNotSpecified", "DefaultVpcDoesNotExist"}, meaning: "the network interfaces of the launch template are not as this instance type and subnet take them",
-			sample: "AttachmentLimitExceeded: Interface count 4 exceeds the limit for t3.medium", source: "EC2 API reference, Error codes"},
-		{class: checkid.LaunchTemplate, texts: []string{"for the device index exceeds the maximum number of network interfaces"}, meaning: "the launch template has more network interfaces on a card than this instance type",
-			sample: "The specified number '2' for the device index exceeds the maximum number of network interfaces supported by the network card at network card index 2.", source: "https://github.com/eksctl-io/eksctl/issues/7520"},
-		{class: checkid.LaunchTemplate, codes: []string{"InvalidTagKey.*", "TagLimitExceeded", "UnsupportedHibernationConfiguration", "InvalidCpuCredits.*", "InstanceCreditSpecification.NotSupported", "InvalidInstanceAttributeValue", "MaxTemplateLimitExceeded", "MaxTemplateVersionLimitExceeded"}, meaning: "an option of the launch template is not as EC2 takes it",
-			sample: "InvalidTagKey.Malformed: The specified tag key is not valid. Tag keys cannot be empty or null, and cannot start with aws:.", source: "EC2 API reference, Error codes"},
-
-		{class: checkid.LaunchThrottled, codes: []string{"RequestLimitExceeded", "Throttling", "ThrottlingException", "TooManyRequestsException", "EC2ThrottledException", "RequestThrottled", "RequestThrottledException", "AutoScalingGroupRateLimitExceeded"}, texts: []string{"request limit exceeded", "rate exceeded"},
-			sample: "Request limit exceeded. Account 111122223333 has been throttled on ec2:RunInstances because it exceeded its request rate limit.", source: "https://github.com/CloudSnorkel/cdk-github-runners/issues/946"},
-		{class: checkid.LaunchSuspended, texts: []string{"suspensionreason", "user suspended at", "administrative suspension", "administratively suspended"},
-			sample: "suspensionReason: 'User suspended at 2016-01-12T22:59:46Z'", source: "code search: a deployment tool's test of suspended processes"},
-		// The sentence behind it says which policy refuses (package denial): it counts
-		// before this row where it is one above the launcher's own.
-		{class: checkid.LaunchUnauthorized, codes: []string{"UnauthorizedOperation"}, texts: []string{"you are not authorized to perform this operation", "not authorized to use launch template", "is not authorized to perform: ec2:", "is not authorized to perform: iam:passrole"},
-			sample: "UnauthorizedOperation: You are not authorized to perform this operation. Encoded authorization failure message: g4oZPBqZ4Bni8dE5dGjxYTnOZ", source: "https://github.com/aws/karpenter-provider-aws/issues/7370"},
-
-		{class: checkid.LaunchInsufficientCapacity, codes: []string{"InsufficientInstanceCapacity", "InsufficientCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity", "InsufficientReservedInstancesCapacity", "InsufficientVolumeCapacity", "SpotInstanceCapacityNotAvailable"},
-			texts:  []string{"do not have sufficient…capacity", "no spot capacity available", "insufficient capacity", "capacity-not-available", "capacity-oversubscribed", "all requested instance types were unavailable during launch"},
-			sample: "We currently do not have sufficient g4dn.8xlarge capacity in the Availability Zone you requested (us-east-1a). Our system will be working on provisioning additional capacity.", source: "https://github.com/ITISFoundation/osparc-simcore/issues/3629"},
-
-		{class: checkid.LaunchUnsupportedType, weak: true, codes: []string{"Unsupported", "UnsupportedOperation", "InvalidInstanceType", "InvalidInstanceFamily"}, texts: []string{"requested configuration is currently not supported"}, meaning: "the instance type, the zone and the launch template's options do not go together",
-			sample: "The requested configuration is currently not supported. Please check the documentation for supported configurations. Launching EC2 instance failed.", source: "https://github.com/gruntwork-io/intro-to-terraform/issues/6"},
-		// A text that names a placement group or a tenancy, and nothing that is known better.
-		{class: checkid.LaunchPlacement, weak: true, texts: []string{"placement group", "dedicated tenancy", "host resource group"},
-			sample: "InvalidParameterValue: The placement group hpc has 3 partitions.", source: "EC2 user guide, Placement groups; with other words"},
-		{class: checkid.LaunchInsufficientCapacity, weak: true, codes: []string{"UnfulfillableCapacity"}, texts: []string{"unable to fulfill capacity due to your request configuration"}, meaning: "no pool of the request has capacity (mostly Spot): its types, zones and price leave none",
-			sample: "Could not launch Spot Instances. UnfulfillableCapacity - Unable to fulfill capacity due to your request configuration. Please adjust your request and try again. Launching EC2 instance failed.", source: "https://github.com/buildkite/elastic-ci-stack-for-aws/issues/851"},
-		{class: checkid.LaunchAccountValidation, weak: true, codes: []string{"OptInRequired", "AutoScalingGroupOptInRequired"}, meaning: "the account is not signed up for EC2",
-			sample: "OptInRequired: The AWS Access Key Id needs a subscription for the service", source: "https://github.com/aws-amplify/amplify-js/issues/2796"},
-		{class: checkid.LaunchTemplate, weak: true, codes: []string{"InvalidFleetConfiguration", "InvalidSpotFleetRequestConfig"}, meaning: "EC2 does not take the fleet's configuration; the message says what",
-			sample: "InvalidFleetConfiguration: The fleet configuration contains duplicate instance pools", source: "in the form of github.com/aws/karpenter-provider-aws/issues/476, with other words"},
-		{class: checkid.LaunchTemplate, weak: true, texts: []string{"fully-formed launch template"}, meaning: "Auto Scaling cannot use the launch template as it is",
-			sample: "You must use a valid fully-formed launch template. Value () for parameter groupId is invalid. The value cannot be empty", source: "https://github.com/ryanmurakami/hbfl/issues/58"},
-		{class: checkid.LaunchUnclassified, exact: true, texts: []string{"failed to complete users lifecycle action…heartbeat timeout"}, meaning: "a launch lifecycle hook of the group timed out, and its default result is ABANDON",
-			next:   "Find out what should complete the hook (user data, a Lambda function, CodeDeploy, a queue's consumer) and why it did not in time: its log, and the instance's console output. If the instance only needs longer, raise the hook's heartbeat timeout.",
-			sample: "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token 95c60857-3c0a-4a67-8518-6dc18797e421 was abandoned: Heartbeat Timeout", source: "https://repost.aws/knowledge-center/lifecycle-actions-code-deploy"},
-		{class: checkid.LaunchUnclassified, exact: true, texts: []string{"failed to complete users lifecycle action"}, meaning: "a launch lifecycle hook of the group abandoned the instance",
-			next:   "Find out what completes the hook with ABANDON (user data, a Lambda function, CodeDeploy, a queue's consumer) and why: its log, and the instance's console output.",
-			sample: "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token e85eb647-4fe0-4909-b341-a6c42d8aba1f was abandoned: Lifecycle Action Completed with ABANDON Result", source: "https://docs.aws.amazon.com/autoscaling/ec2/userguide/CHAP_Troubleshooting.html"},
-		{class: checkid.LaunchUnclassified, weak: true, codes: []string{"Server.InternalError"}, texts: []string{"internal error on launch"}, meaning: "a fault inside EC2 ended the launch; where it repeats, a KMS key that the launcher may not use",
-			sample: "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.InternalError: Internal error on launch", source: "https://github.com/cloudcaptainsh/cloudcaptain/issues/204"},
-	}
 }

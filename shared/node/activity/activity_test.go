@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/node/match"
+	"rollcall/shared/node/messages"
 )
 
 // FuzzClassify holds that no text makes the tables fail, that what is shown is
@@ -197,9 +197,9 @@ func TestEveryClassHasSamples(t *testing.T) {
 	for _, s := range samples(t) {
 		count[checkid.ID(s.Want)]++
 	}
-	for _, r := range table() {
-		if least := 3; r.class != checkid.LaunchUnclassified && r.class != checkid.LaunchSuspended && count[r.class] < least {
-			t.Errorf("%s has %d samples, want %d", r.class, count[r.class], least)
+	for _, r := range messages.LaunchRows() {
+		if least := 3; r.Check != checkid.LaunchUnclassified && r.Check != checkid.LaunchSuspended && count[r.Check] < least {
+			t.Errorf("%s has %d samples, want %d", r.Check, count[r.Check], least)
 		}
 	}
 }
@@ -224,12 +224,12 @@ func TestFormDoesNotMatter(t *testing.T) {
 		"carriage lines": func(s string) string { return strings.ReplaceAll(s, " ", "\r\n") },
 	}
 	for name, form := range forms {
-		for _, r := range table() {
-			if name == "upper case" && len(r.texts) == 0 {
+		for _, r := range messages.LaunchRows() {
+			if name == "upper case" && len(r.First()) == 0 {
 				continue // codes are as they are written
 			}
-			if got := Classify(form(r.sample)).Class; got != r.class {
-				t.Errorf("%s: %q is %s, want %s", name, form(r.sample), got, r.class)
+			if got := Classify(form(r.Sample)).Class; got != r.Check {
+				t.Errorf("%s: %q is %s, want %s", name, form(r.Sample), got, r.Check)
 			}
 		}
 	}
@@ -237,15 +237,15 @@ func TestFormDoesNotMatter(t *testing.T) {
 
 // The samples in the tables are matched by their own rows, and have sources.
 func TestRowsMatchTheirSamples(t *testing.T) {
-	for i, r := range table() {
-		got, _, ok := find(r.sample)
-		if !ok || got.sample != r.sample {
-			t.Errorf("row %d (%s): its sample %q is matched by the row of %q", i, r.class, r.sample, got.sample)
+	for i, r := range messages.LaunchRows() {
+		got, _, ok := find(r.Sample)
+		if !ok || got.Sample != r.Sample {
+			t.Errorf("row %d (%s): its sample %q is matched by the row of %q", i, r.Check, r.Sample, got.Sample)
 		}
-		if r.source == "" {
-			t.Errorf("row %d (%s) has no source", i, r.class)
+		if r.Source == "" {
+			t.Errorf("row %d (%s) has no source", i, r.Check)
 		}
-		for _, phrase := range r.texts {
+		for _, phrase := range r.First() {
 			if phrase != normal(phrase) {
 				t.Errorf("phrase %q is not in the form that texts are brought into: %q", phrase, normal(phrase))
 			}
@@ -278,11 +278,11 @@ func TestClaimsOfTwoClassesAreKnown(t *testing.T) {
 	}
 	for _, s := range samples(t) {
 		winner := Classify(s.Text).Class
-		for _, r := range table() {
-			byCode := slices.ContainsFunc(r.codes, func(code string) bool { return coded(s.Text, code) })
-			byText := slices.ContainsFunc(r.texts, func(phrase string) bool { return match.Says(normal(s.Text), phrase, maxGap) })
-			if r.class != winner && (byCode || byText) && !known[[2]checkid.ID{winner, r.class}] {
-				t.Errorf("%q is %s, and %s claims it too", s.Text, winner, r.class)
+		for _, r := range messages.LaunchRows() {
+			byCode := slices.ContainsFunc(r.Codes, func(code string) bool { return coded(s.Text, code) })
+			byText := slices.ContainsFunc(r.First(), func(phrase string) bool { return messages.Says(normal(s.Text), phrase, maxGap) })
+			if r.Check != winner && (byCode || byText) && !known[[2]checkid.ID{winner, r.Check}] {
+				t.Errorf("%q is %s, and %s claims it too", s.Text, winner, r.Check)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/node/match"
+	"rollcall/shared/node/messages"
 	"rollcall/shared/redact"
 )
 
@@ -103,7 +103,7 @@ func Read(text string) Reading {
 		}
 		r.Stage = max(r.Stage, stage, Kernel)
 		for i, row := range rows {
-			if seen[i].times > 0 && row.over(low, stage) {
+			if seen[i].times > 0 && over(row, low, stage) {
 				seen[i] = found{}
 			}
 		}
@@ -127,36 +127,33 @@ func Line(text string) (Match, bool) {
 	if i < 0 {
 		return Match{}, false
 	}
-	return known().rows[i].match(text, 1, redact.New(redact.Ellipsis)), true
+	return matchOf(known().rows[i], text, 1, redact.New(redact.Ellipsis)), true
 }
 
 func lowered(line string) string { return strings.ToLower(strings.ReplaceAll(line, `\"`, `"`)) }
 
 // index finds the rows that a line may fit: each by the fragments of its first choice.
 type index struct {
-	rows    []row
-	phrases *match.Phrases
-	owners  []int // the row of each phrase
+	rows []messages.Row
+	messages.Index
 }
 
 var known = sync.OnceValue(func() index {
-	x := index{rows: table()}
-	var phrases []string
-	for i, r := range x.rows {
-		for _, phrase := range r.all[0] {
-			phrases, x.owners = append(phrases, phrase), append(x.owners, i)
-		}
+	x := index{rows: messages.ConsoleRows()}
+	var words [][]string
+	for _, r := range x.rows {
+		words = append(words, r.First())
 	}
-	x.phrases = match.New(phrases)
+	x.Index = messages.NewIndex(words)
 	return x
 })
 
 // row is the place of the first row that a line fits, in lower case; -1 where none does.
 func (x index) row(low string) int {
-	last := -1
-	for phrase, is := range x.phrases.Find(low) {
-		if i := x.owners[phrase]; is && i != last {
-			if last = i; x.rows[i].fits(low) {
+	found := x.In(low)
+	for i, r := range x.rows {
+		if found.Any(0, i) {
+			if _, ok := r.Says(low, maxLine, every); ok {
 				return i
 			}
 		}
@@ -164,20 +161,22 @@ func (x index) row(low string) int {
 	return -1
 }
 
+func every(string) bool { return true }
+
 // over tells that a line ends a row's failure.
-func (r row) over(line string, stage Stage) bool {
+func over(r messages.Row, line string, stage Stage) bool {
 	if stage == Registered {
 		// A node that registered can still be struck by what comes late, and
 		// that is not cured by having registered.
-		return !r.late
+		return !r.Late
 	}
-	switch r.phase {
-	case inKernel:
+	switch r.Phase {
+	case messages.InKernel:
 		// A crash is seen in the next start: only services tell that it is over.
 		return stage >= System
-	case inUserData:
+	case messages.InUserData:
 		return isBoot(line) || stage == Kubelet || isConfigured(line)
-	case inRuntime:
+	case messages.InRuntime:
 		return isBoot(line) || isRuntimeUp(line)
 	}
 	return isBoot(line)
@@ -185,31 +184,31 @@ func (r row) over(line string, stage Stage) bool {
 
 // matches are the rows whose lines came often enough and are not over. Of the
 // rows about the cluster's API the last one tells how it is now.
-func matches(rows []row, seen []found) []Match {
+func matches(rows []messages.Row, seen []found) []Match {
 	last := -1
 	for i, f := range seen {
-		if rows[i].phase == inAPI && f.times > 0 && (last < 0 || f.at > seen[last].at) {
+		if rows[i].Phase == messages.InAPI && f.times > 0 && (last < 0 || f.at > seen[last].at) {
 			last = i
 		}
 	}
 	var list []Match
 	var r *redact.Redactor
 	for i, f := range seen {
-		if row := rows[i]; f.times > 0 && f.times >= row.least && (row.phase != inAPI || i == last) {
+		if row := rows[i]; f.times > 0 && f.times >= row.Least && (row.Phase != messages.InAPI || i == last) {
 			if r == nil {
 				r = redact.New(redact.Ellipsis)
 			}
-			list = append(list, row.match(f.first, f.times, r))
+			list = append(list, matchOf(row, f.first, f.times, r))
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Match) int { return cmp.Compare(weight(a), weight(b)) })
 	return list
 }
 
-func (r row) match(line string, times int, secrets *redact.Redactor) Match {
+func matchOf(r messages.Row, line string, times int, secrets *redact.Redactor) Match {
 	return Match{
-		ID: r.id, Title: r.title, Means: r.means, Next: r.next, Check: r.check,
-		Certain: !r.guess, Heals: r.least > 1, Late: r.late, Unanswered: r.unanswered, Line: secrets.Line(line), Times: times,
+		ID: r.ID, Title: r.Title, Means: r.Meaning, Next: r.Next, Check: r.Check,
+		Certain: !r.Guess, Heals: r.Least > 1, Late: r.Late, Unanswered: r.Unanswered, Line: secrets.Line(line), Times: times,
 	}
 }
 
@@ -282,77 +281,9 @@ func plain(line string) string {
 // Redact replaces what may be a secret in lines that were pasted.
 func Redact(text string) string { return redact.Redact(lines(text)) }
 
-// row is a known failure: what it looks like, what it means, what to do.
-type row struct {
-	id string
-	// sample is such a line. The comment above the row says where it is public;
-	// "in the form of" is a line put together as that program writes it.
-	sample string
-	// all must each have one of their fragments in the line; the fragments
-	// are in lower case, without backslashes before quotes.
-	all [][]string
-	// none may not be in the line: what looks alike on healthy nodes.
-	none []string
-	// least is how often the line must come: 0 and 1 are once. What is tried
-	// again and again, and may still succeed, needs more.
-	least int
-	phase phase
-	// guess tells that the line alone does not prove it.
-	guess bool
-	// unanswered tells that the line says no more than that a service, or a name
-	// server, does not answer: a symptom of the network.
-	unanswered bool
-	// late tells that it can strike a node that has registered.
-	late bool
-
-	title string
-	means string
-	next  string
-	check checkid.ID
-}
-
-// phase is how far the start is when a row's line is written. What comes
-// later tells that it is over.
-type phase int
-
-const (
-	// inKernel is over when the operating system starts services.
-	inKernel phase = iota
-	// inUserData is over when the kubelet starts, or nodeadm got through.
-	inUserData
-	// inRuntime is over when the kubelet starts.
-	inRuntime
-	// inKubelet is over when the kubelet registers its node.
-	inKubelet
-	// inAPI is over when the kubelet registers its node, and when a later
-	// line of another row of this phase tells how it goes now.
-	inAPI
-)
-
 // table is every known failure. A line is the first row's that fits: the
 // more specific rows come first, and the units that fail as a result last.
-func table() []row {
-	var rows []row
-	for _, part := range [][]row{bootRows(), userDataRows(), nodeadmRows(), runtimeRows(), kubeletRows(), apiRows(), windowsRows(), unitRows()} {
-		rows = append(rows, part...)
-	}
-	return rows
-}
-
-// fits tells that a line, in lower case, is the row's.
-func (r row) fits(line string) bool {
-	for _, part := range r.none {
-		if strings.Contains(line, part) {
-			return false
-		}
-	}
-	for _, choice := range r.all {
-		if !containsAny(line, choice...) {
-			return false
-		}
-	}
-	return len(r.all) > 0
-}
+func table() []messages.Row { return messages.ConsoleRows() }
 
 func containsAny(line string, parts ...string) bool {
 	for _, part := range parts {
@@ -367,8 +298,8 @@ func containsAny(line string, parts ...string) bool {
 func Advice() []string {
 	var list []string
 	for _, r := range table() {
-		if !slices.Contains(list, r.next) {
-			list = append(list, r.next)
+		if !slices.Contains(list, r.Next) {
+			list = append(list, r.Next)
 		}
 	}
 	return list

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/node/messages"
 	"rollcall/shared/redact"
 )
 
@@ -107,47 +108,47 @@ func ids(r Reading) []string {
 func TestEveryRowFindsItsSample(t *testing.T) {
 	seen := map[string]bool{}
 	for _, row := range table() {
-		if seen[row.id] {
-			t.Errorf("two rows are called %q", row.id)
+		if seen[row.ID] {
+			t.Errorf("two rows are called %q", row.ID)
 		}
-		seen[row.id] = true
-		times := max(row.least, 1)
-		text := start + strings.Repeat(row.sample+"\r\n", times)
+		seen[row.ID] = true
+		times := max(row.Least, 1)
+		text := start + strings.Repeat(row.Sample+"\r\n", times)
 		got := Read(text)
-		if len(got.Matches) != 1 || got.Matches[0].ID != row.id {
-			t.Errorf("%s: its sample is read as %q", row.id, ids(got))
+		if len(got.Matches) != 1 || got.Matches[0].ID != row.ID {
+			t.Errorf("%s: its sample is read as %q", row.ID, ids(got))
 			continue
 		}
-		if m := got.Matches[0]; m.Times != times || m.Certain == row.guess || m.Title != row.title || m.Means != row.means || m.Next != row.next || m.Check != row.check {
-			t.Errorf("%s: match %+v is not its row", row.id, m)
+		if m := got.Matches[0]; m.Times != times || m.Certain == row.Guess || m.Title != row.Title || m.Means != row.Meaning || m.Next != row.Next || m.Check != row.Check {
+			t.Errorf("%s: match %+v is not its row", row.ID, m)
 		}
 		if times > 1 {
-			if got := Read(start + strings.Repeat(row.sample+"\n", times-1)); len(got.Matches) > 0 {
-				t.Errorf("%s: found after %d lines, wants %d", row.id, times-1, times)
+			if got := Read(start + strings.Repeat(row.Sample+"\n", times-1)); len(got.Matches) > 0 {
+				t.Errorf("%s: found after %d lines, wants %d", row.ID, times-1, times)
 			}
 		}
 		if got := Read(text + kernel + "\n[  OK  ] Reached target Basic System.\n"); len(got.Matches) > 0 {
-			t.Errorf("%s: still there after another start: %q", row.id, ids(got))
+			t.Errorf("%s: still there after another start: %q", row.ID, ids(got))
 		}
 		registered := Read(text + "kubelet[1]: \"Successfully registered node\" node=\"n\"\n")
-		if (len(registered.Matches) > 0) != row.late && row.phase != inKernel {
-			t.Errorf("%s: late is %t, but after the node registered: %q", row.id, row.late, ids(registered))
+		if (len(registered.Matches) > 0) != row.Late && row.Phase != messages.InKernel {
+			t.Errorf("%s: late is %t, but after the node registered: %q", row.ID, row.Late, ids(registered))
 		}
 	}
 }
 
 func TestRowsHaveWords(t *testing.T) {
 	for _, row := range table() {
-		if n := utf8.RuneCountInString(row.title); n == 0 || n > 48 || strings.HasSuffix(row.title, ".") {
-			t.Errorf("%s: title %q has %d runes, want 1 to 48 and no full stop", row.id, row.title, n)
+		if n := utf8.RuneCountInString(row.Title); n == 0 || n > 48 || strings.HasSuffix(row.Title, ".") {
+			t.Errorf("%s: title %q has %d runes, want 1 to 48 and no full stop", row.ID, row.Title, n)
 		}
-		if !strings.HasSuffix(row.means, ".") || !strings.HasSuffix(row.next, ".") {
-			t.Errorf("%s: meaning and next step are sentences", row.id)
+		if !strings.HasSuffix(row.Meaning, ".") || !strings.HasSuffix(row.Next, ".") {
+			t.Errorf("%s: meaning and next step are sentences", row.ID)
 		}
-		for _, choice := range append(row.all, row.none) {
+		for _, choice := range append(row.All, row.None) {
 			for _, part := range choice {
 				if part != strings.ToLower(part) || part == "" {
-					t.Errorf("%s: fragment %q can never be in a line in lower case", row.id, part)
+					t.Errorf("%s: fragment %q can never be in a line in lower case", row.ID, part)
 				}
 			}
 		}
@@ -242,9 +243,9 @@ func TestLinesHoldNoSecrets(t *testing.T) {
 func TestSamplesStay(t *testing.T) {
 	r, files := redact.New(redact.Ellipsis), redact.New(redact.Masked)
 	for _, row := range table() {
-		want := strings.TrimSpace(row.sample)
-		if at := strings.Index(row.sample, `,"stacktrace"`); at > 0 {
-			want = row.sample[:at]
+		want := strings.TrimSpace(row.Sample)
+		if at := strings.Index(row.Sample, `,"stacktrace"`); at > 0 {
+			want = row.Sample[:at]
 		}
 		if got := r.Line(want); got != want {
 			t.Errorf("redacted %q\n got %q", want, got)
@@ -257,7 +258,7 @@ func TestSamplesStay(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	for _, row := range table() {
-		f.Add(start + row.sample)
+		f.Add(start + row.Sample)
 	}
 	for _, text := range healthy() {
 		f.Add(text)

@@ -6,66 +6,44 @@ import (
 	"sync"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/node/match"
+	"rollcall/shared/node/messages"
 )
 
-// engine is all that is known of texts, made once: the rows, and the phrases by which they,
-// failures, hosts and programs are found in one pass over a record.
+// engine is all that is known of texts, made once: the rows, and the index by which they,
+// ways to fail, hosts and programs are found in one pass over a record.
 type engine struct {
-	rows     []row
-	failures []said
-	hosts    []address
-	marks    []mark
-	wraps    []mark
-	phrases  *match.Phrases
-	// Of each of the above the places of its phrases; of a row those of its first choice.
-	ofRow, ofFailure, ofHost, ofMark, ofWrap [][]int
+	rows     []messages.Row
+	failures []messages.Said
+	hosts    []messages.Address
+	marks    []messages.Mark
+	wraps    []messages.Mark
+	index    messages.Index
 }
+
+// The groups of the index.
+const (
+	ofRow = iota
+	ofFailure
+	ofHost
+	ofMark
+	ofWrap
+)
 
 var known = sync.OnceValue(newEngine)
 
 func newEngine() *engine {
-	e := &engine{rows: rows(), failures: failures(), hosts: addresses(), marks: marks(), wraps: wrappings()}
-	var phrases []string
-	places := map[string]int{}
-	place := func(list []string) []int {
-		var at []int
-		for _, phrase := range list {
-			phrase = first(phrase)
-			if _, ok := places[phrase]; !ok {
-				places[phrase] = len(phrases)
-				phrases = append(phrases, phrase)
-			}
-			at = append(at, places[phrase])
-		}
-		return at
-	}
-	for _, r := range e.rows {
-		if len(r.all) == 0 {
-			e.ofRow = append(e.ofRow, nil)
-			continue
-		}
-		e.ofRow = append(e.ofRow, place(r.all[0]))
-	}
-	for _, f := range e.failures {
-		e.ofFailure = append(e.ofFailure, place(f.words))
-	}
-	for _, h := range e.hosts {
-		e.ofHost = append(e.ofHost, place(h.parts))
-	}
-	for _, m := range e.marks {
-		e.ofMark = append(e.ofMark, place(m.words))
-	}
-	for _, m := range e.wraps {
-		e.ofWrap = append(e.ofWrap, place(m.words))
-	}
-	e.phrases = match.New(phrases)
+	e := &engine{rows: messages.TextRows(), failures: messages.Failures(), hosts: messages.Addresses(), marks: messages.Marks(), wraps: messages.Wrappings()}
+	e.index = messages.NewIndex(lists(e.rows, messages.Row.First), lists(e.failures, func(s messages.Said) []string { return s.Words }),
+		lists(e.hosts, func(a messages.Address) []string { return a.Parts }), lists(e.marks, func(m messages.Mark) []string { return m.Words }), lists(e.wraps, func(m messages.Mark) []string { return m.Words }))
 	return e
 }
 
-// anyOf reports whether one of the phrases was found.
-func anyOf(found []bool, places []int) bool {
-	return slices.ContainsFunc(places, func(p int) bool { return found[p] })
+func lists[T any](of []T, phrases func(T) []string) [][]string {
+	var list [][]string
+	for _, one := range of {
+		list = append(list, phrases(one))
+	}
+	return list
 }
 
 // lower is a record's words as they are looked at: in lower case, without what is said
@@ -87,10 +65,10 @@ func (e *engine) one(r record, v vocabulary) Told {
 		return Told{} // a field, or a condition that is as it should be
 	}
 	low := lower(r.words)
-	found := e.phrases.Find(low)
-	var rows []row
+	found := e.index.In(low)
+	var rows []messages.Row
 	for i, row := range e.rows {
-		if (row.info || !isCalm) && (e.ofRow[i] == nil || anyOf(found, e.ofRow[i])) {
+		if (row.Info || !isCalm) && (len(row.All) == 0 || found.Any(ofRow, i)) {
 			rows = append(rows, row)
 		}
 	}
@@ -109,7 +87,7 @@ func (e *engine) one(r record, v vocabulary) Told {
 			}
 		}
 	}
-	if f.failed1(denied) && !f.failed1(timedOut, refused, noRoute, unresolved) {
+	if f.failed1(messages.Denied) && !f.failed1(messages.TimedOut, messages.Refused, messages.NoRoute, messages.Unresolved) {
 		if best.Look = slices.DeleteFunc(slices.Clone(best.Look), isPath); best.Symptom && len(best.Look) == 0 {
 			best.Look = []checkid.ID{checkid.IAMRolePolicies, checkid.EndpointPolicyDenies}
 		}
@@ -132,11 +110,14 @@ func isPath(id checkid.ID) bool {
 	return false
 }
 
-func byFacts(f facts, rows []row, v vocabulary) Told {
+func byFacts(f facts, rows []messages.Row, v vocabulary) Told {
 	var best Told
 	for _, r := range rows {
-		if t := r.told(); t.weight() > best.weight() && r.fits(f, v) {
-			best = t
+		if t := told(r); t.weight() > best.weight() {
+			if values, ok := f.fits(r, v); ok {
+				t.Values = values
+				best = t
+			}
 		}
 		if best.weight() == 3 {
 			break
@@ -148,20 +129,20 @@ func byFacts(f facts, rows []row, v vocabulary) Told {
 // facts are what a record says.
 func (e *engine) facts(r record) facts {
 	low := lower(r.words)
-	return e.read(r, low, e.phrases.Find(low))
+	return e.read(r, low, e.index.In(low))
 }
 
-func (e *engine) read(r record, low string, found []bool) facts {
+func (e *engine) read(r record, low string, found messages.Found) facts {
 	f := facts{form: r.form, words: r.words, low: low}
 	f.program, f.wrapped = e.programOf(r.program, found)
 	for i, s := range e.failures {
-		if anyOf(found, e.ofFailure[i]) && slices.ContainsFunc(s.words, func(words string) bool { return match.Says(low, words, maxGap) }) {
-			f.fails = append(f.fails, s.failure)
+		if found.Any(ofFailure, i) && slices.ContainsFunc(s.Words, func(words string) bool { return messages.Says(low, words, maxGap) }) {
+			f.fails = append(f.fails, s.Failure)
 		}
 	}
 	for i, a := range e.hosts {
-		if anyOf(found, e.ofHost[i]) && a.form.MatchString(low) {
-			f.hosts = append(f.hosts, a.host)
+		if found.Any(ofHost, i) && a.Form.MatchString(low) {
+			f.hosts = append(f.hosts, a.Host)
 		}
 	}
 	f.node = nodeRole.MatchString(f.words)
@@ -170,30 +151,30 @@ func (e *engine) read(r record, low string, found []bool) facts {
 	return f
 }
 
-func (e *engine) programOf(prefix string, found []bool) (of, wrapped program) {
+func (e *engine) programOf(prefix string, found messages.Found) (of, wrapped messages.Program) {
 	for i, m := range e.wraps {
-		if anyOf(found, e.ofWrap[i]) {
-			wrapped = m.program
+		if found.Any(ofWrap, i) {
+			wrapped = m.Program
 			break
 		}
 	}
 	prefix = strings.ToLower(prefix)
 	if prefix != "systemd" { // it speaks of the units of others
 		for _, m := range e.marks {
-			for _, p := range m.prefix {
+			for _, p := range m.Prefix {
 				if prefix == p || strings.HasSuffix(prefix, "/"+p) || !strings.HasSuffix(p, ".go") && len(p) > 4 && strings.HasPrefix(prefix, p) {
-					return m.program, wrapped
+					return m.Program, wrapped
 				}
 			}
 		}
 	}
 	for i, m := range e.marks {
-		if anyOf(found, e.ofMark[i]) {
-			return m.program, wrapped
+		if found.Any(ofMark, i) {
+			return m.Program, wrapped
 		}
 	}
 	if prefix == "systemd" {
-		return systemd, wrapped
+		return messages.Systemd, wrapped
 	}
-	return unknownProgram, wrapped
+	return messages.UnknownProgram, wrapped
 }

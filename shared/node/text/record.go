@@ -796,14 +796,14 @@ func objectRecords(v map[string]any, depth int, of string) []record {
 // telling reports whether an object has a field that can hold a message.
 func telling(v map[string]any) bool {
 	for name := range v {
-		if message.MatchString(name) {
+		if messageField.MatchString(name) {
 			return true
 		}
 	}
 	return false
 }
 
-var message = lazyregexp.New(`(?i)message|msg|code|reason|error|err$|cause|status|state$|event|description|issue|effect|detail|output|stderr|text|logs?$|value|allowed|health`)
+var messageField = lazyregexp.New(`(?i)message|msg|code|reason|error|err$|cause|status|state$|event|description|issue|effect|detail|output|stderr|text|logs?$|value|allowed|health`)
 
 func isLevel(name string) bool { return name == "level" || name == "lvl" || name == "severity" }
 

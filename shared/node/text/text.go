@@ -27,6 +27,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/lazyregexp"
 	"rollcall/shared/node/activity"
+	"rollcall/shared/node/messages"
 )
 
 // Told is what a text tells.
@@ -48,6 +49,8 @@ type Told struct {
 	Look []checkid.ID
 	// Named are the resources that the record names which tells it.
 	Named activity.Named
+	// Values are what else the record names at the row's named gaps.
+	Values []messages.Value
 	// Command is what to run next; empty where the record names nothing to look at.
 	Command string
 }
@@ -270,14 +273,14 @@ func launchFailed(low string) bool {
 func unknown(f facts) Told {
 	t := Told{Kind: f.kind(), Failed: f.failed(), Meaning: "the text alone does not tell why a node did not join"}
 	switch {
-	case f.program == unknownProgram && launchFailed(f.low):
+	case f.program == messages.UnknownProgram && launchFailed(f.low):
 		t.Check = checkid.LaunchUnclassified
-		t.Meaning, t.Next = activity.Words(checkid.LaunchUnclassified)
-	case f.by(kubectl, terraform, eksctl):
+		t.Meaning, t.Next = messages.Words(checkid.LaunchUnclassified)
+	case f.by(messages.Kubectl, messages.Terraform, messages.Eksctl):
 		t.Next = "Send what it is about: the nodegroup's health issues (aws eks describe-nodegroup), or the scaling activities of its group."
-	case f.by(karpenter):
+	case f.by(messages.Karpenter):
 		t.Next = "Send the NodeClaim's conditions (kubectl describe nodeclaim) and the controller's lines of level ERROR."
-	case f.by(kubelet, nodeadm, containerd, cloudInit, bootstrap, bottlerocket):
+	case f.by(messages.Kubelet, messages.Nodeadm, messages.Containerd, messages.CloudInit, messages.Bootstrap, messages.Bottlerocket):
 		t.Next = "Send the lines around it: the last error before the program gave up, with the address that it names."
 	default:
 		t.Next = "Send the whole message with its code, and the lines before it; or run a diagnosis of the instance or the nodegroup."
@@ -292,146 +295,13 @@ type facts struct {
 	low   string // in lower case
 	// program wrote the message, as far as it tells; wrapped is the tool that
 	// quotes it.
-	program, wrapped program
+	program, wrapped messages.Program
 	calls            []string // operations of AWS APIs, in lower case
 	codes            []string // of APIs, without "Client." and "Server."
-	fails            []failure
-	hosts            []host
+	fails            []messages.Failure
+	hosts            []messages.Host
 	node             bool // an instance's own role made the call
 }
-
-// failure is how something failed.
-type failure string
-
-// The ways to fail.
-const (
-	timedOut   failure = "did not answer in time"
-	refused    failure = "refused the connection"
-	noRoute    failure = "has no route that leads to it"
-	unresolved failure = "has a name that could not be resolved"
-	untrusted  failure = "has a certificate that is not trusted"
-	tooEarly   failure = "has a certificate that is not valid yet: the clock is behind"
-	tooLate    failure = "has a certificate or token that is no longer valid"
-	unknownID  failure = "did not accept the credentials" // 401
-	denied     failure = "denied the call"                // 403
-	throttled  failure = "asked to slow down"
-	proxied    failure = "was asked through a proxy that did not pass it on"
-)
-
-// said is a failure and the words for it. They are those of Go's net, crypto
-// and http packages, of the C library, curl, Python's requests and botocore,
-// Java's SDK, and of HTTP (RFC 9110).
-type said struct {
-	failure failure
-	words   []string
-}
-
-func failures() []said {
-	return []said{
-		{proxied, []string{"proxyconnect tcp", "proxy authentication required", "unable to connect to proxy", "tunnel connection failed", "from proxy after connect"}},
-		{unresolved, []string{"no such host", " enotfound", " eai_again", "server misbehaving", "temporary failure in name resolution", "name or service not known",
-			"could not resolve host", "failed to resolve", "getaddrinfo", "nodename nor servname", "unknownhostexception", "name resolution",
-			"couldnt resolve host", "unable to resolve", "lookup …:53: read udp", "lookup …:53: dial udp"}},
-		{untrusted, []string{"signed by unknown authority", "certificate is valid for", "certificate_verify_failed", "certificate verify failed",
-			"unable to get local issuer", "self signed certificate", "self-signed certificate", "certificate is not trusted", "tls: bad certificate",
-			"doesnt match certificate", "cannot validate certificate"}},
-		{tooEarly, []string{"is before 20", "is not yet valid: current time", "signature not yet current", "not yet valid", "issued in the future", "used before issued"}},
-		{tooLate, []string{"is after 20", "signature expired", "requestexpired", "expiredtoken", "token is expired", "token has expired",
-			"certificate has expired", "request has expired"}},
-		{throttled, []string{"rate exceeded", "too many requests", "toomanyrequests", "requestlimitexceeded", "throttl", "request limit exceeded", "rate limit"}},
-		{timedOut, []string{"i/o timeout", "connection timed out", "connect: timed out", "handshake timeout", "context deadline exceeded", "client.timeout",
-			"connect timeout", "read timeout", "operation timed out", "request canceled while waiting", "dial tcp timeout", "deadline has elapsed", "timed out",
-			"connecttimeout", "connection timeout", "max retries exceeded", "exceeded max wait time", "connection reset by peer", "timeout exceeded",
-			"unexpected eof", "could not connect to the endpoint", "timeout awaiting", "curl: (28)", " etimedout", ": eof", "request canceled, context deadline",
-			"timeout was reached", "statuscode: 0", "connection was aborted", "forcibly closed", "connection attempt failed"}},
-		{refused, []string{"connection refused", " econnrefused", "actively refused", "curl: (7)"}},
-		{noRoute, []string{"no route to host", " ehostunreach", " enetunreach", "network is unreachable", "host is unreachable", "network unreachable"}},
-		{denied, []string{"403 forbidden", "statuscode: 403", "status code: 403", "status: 403", "accessdenied", "access denied", "unauthorizedoperation",
-			"not authorized to perform", "is not authorized", "unauthorized operation", "permission denied", "not authorized to", "403 response",
-			"allowed: false", "authorization failed", "missing permissions"}},
-		{unknownID, []string{"unauthorized", " 401", "no basic auth credentials", "must be logged in", "authentication failed", "invalid token", "unauthenticated"}},
-	}
-}
-
-// host is what was talked to.
-type host string
-
-// The hosts that matter to a node.
-const (
-	clusterAPI  host = "the cluster's API"
-	serviceIP   host = "the cluster's API at its service address"
-	eksAPI      host = "the EKS API"
-	eksAuth     host = "the EKS Auth API"
-	ec2API      host = "the EC2 API"
-	stsAPI      host = "STS"
-	ecr         host = "ECR"
-	s3          host = "S3"
-	ssm         host = "Systems Manager"
-	iamAPI      host = "IAM"
-	elsewhere   host = "a host outside AWS"
-	imds        host = "the instance metadata service"
-	podIdentity host = "the Pod Identity agent"
-	ntp         host = "the time service"
-	nameServer  host = "the name server"
-	kubeletPort host = "the kubelet's port"
-	runtimeSock host = "the container runtime"
-	ipamdPort   host = "aws-node's IPAM daemon"
-)
-
-// address is how a host is written. Names are those of AWS's endpoints ("AWS
-// service endpoints" of the AWS general reference); addresses are those of the
-// link-local services of EC2 and of EKS's Pod Identity; service addresses are
-// the first of EKS's two default ranges.
-type address struct {
-	host host
-	form *lazyregexp.Regexp
-	// parts are what the form's texts have one of, at least.
-	parts []string
-}
-
-func addresses() []address {
-	return []address{
-		{clusterAPI, apiHost, []string{".eks.", "/api", "healthz", "/version", "openapi", "kubernetes.default", "/leases/", "api server"}},
-		{serviceIP, serviceHost, []string{":443"}},
-		{eksAuth, eksAuthHost, []string{"eks-auth", "eks auth"}},
-		{eksAPI, eksHost, []string{"eks.", "eks:"}},
-		{ec2API, ec2Host, []string{"ec2.", "ec2:", "ec2/", "ec2 describe"}},
-		{stsAPI, stsHost, []string{"sts.", "sts:", "webidentity"}},
-		{ecr, ecrHost, []string{"ecr"}},
-		{s3, s3Host, []string{"s3", "starport"}},
-		{ssm, ssmHost, []string{"ssm", "ec2messages"}},
-		{iamAPI, iamHost, []string{"iam.", "iam:"}},
-		{imds, imdsHost, []string{"169.254.169.254", "fd00:ec2::254", "imds", "ec2metadata", "ec2rolerequest", "/latest/"}},
-		{podIdentity, podIdentityHost, []string{"169.254.170.23", "fd00:ec2::23"}},
-		{ntp, ntpHost, []string{"169.254.169.123", "chrony", "ntp"}},
-		{nameServer, nameServerHost, []string{":53"}},
-		{kubeletPort, kubeletHost, []string{":10250"}},
-		{runtimeSock, runtimeHost, []string{".sock"}},
-		{ipamdPort, ipamdHost, []string{":50051", ":61679"}},
-		{elsewhere, otherHost, []string{"docker.io", "quay.io", "gcr.io", "registry.k8s.io", "ghcr.io", "mcr.microsoft", "nvcr.io", "github.com/", "pkg.dev"}},
-	}
-}
-
-var (
-	apiHost         = lazyregexp.New(`[0-9a-zx<*.-]+>?\.(?:\w+\.)?[a-z0-9<>-]+\.eks\.amazonaws\.com|\.eks\.[a-z0-9-]+\.api\.aws|/apis?/[a-z]|:(?:443|6443)/(?:api|healthz|version|openapi)|kubernetes\.default|/leases/|to api server|with api server|contact api server`)
-	serviceHost     = lazyregexp.New(`\b(?:172\.20\.0\.1|10\.100\.0\.1|10\.96\.0\.1|\[?fd[0-9a-f:]+::1\]?):443`)
-	eksHost         = lazyregexp.New(`(?:^|[^.\w-])(?:fips\.)?eks\.[a-z<][a-z0-9<>-]+\.(?:amazonaws|api\.aws)|operation error eks:|eks: describecluster`)
-	eksAuthHost     = lazyregexp.New(`eks-auth\.|operation error eks auth:`)
-	ec2Host         = lazyregexp.New(`(?:^|[^.\w-])ec2\.[a-z<][a-z0-9<>-]+\.(?:amazonaws|api\.aws)|operation error ec2:|\bec2/[a-z]|ec2 describe`)
-	stsHost         = lazyregexp.New(`(?:^|[^\w-])sts\.(?:[a-z<][a-z0-9<>-]+\.)?(?:amazonaws|api\.aws)|operation error sts:|assumerolewithwebidentity|webidentityerr`)
-	ecrHost         = lazyregexp.New(`\.ecr\.|\bdkr-ecr|ecr-fips|operation error ecr:|\becr:[a-z]|public\.ecr\.aws|ecr: getauth`)
-	s3Host          = lazyregexp.New(`(?:^|[^\w])s3[.-][a-z0-9.-]*amazonaws|starport-layer-bucket|operation error s3:|\.s3\.`)
-	ssmHost         = lazyregexp.New(`(?:^|[^\w-])ssm\.[a-z0-9-]+\.amazonaws|operation error ssm:|ec2messages|ssmmessages`)
-	iamHost         = lazyregexp.New(`(?:^|[^\w-])iam\.amazonaws|operation error iam:`)
-	imdsHost        = lazyregexp.New(`169\.254\.169\.254|fd00:ec2::254|ec2 ?imds|ec2metadata|imds://|ec2rolerequest|https?://\S*/latest/(?:meta-data|api/token|dynamic|user-data)`)
-	podIdentityHost = lazyregexp.New(`169\.254\.170\.23|fd00:ec2::23`)
-	ntpHost         = lazyregexp.New(`169\.254\.169\.123|chrony|\bntp\b`)
-	nameServerHost  = lazyregexp.New(`(?:\d|\]):53\b`)
-	kubeletHost     = lazyregexp.New(`:10250\b`)
-	runtimeHost     = lazyregexp.New(`containerd\.sock|dockershim\.sock|crio\.sock`)
-	ipamdHost       = lazyregexp.New(`:50051\b|:61679\b`)
-	otherHost       = lazyregexp.New(`docker\.io|quay\.io|gcr\.io|registry\.k8s\.io|ghcr\.io|mcr\.microsoft|nvcr\.io|github\.com/|pkg\.dev`)
-)
 
 // The forms in which SDKs and services name a call and its error: AWS SDKs for
 // Go v2, Java and Python, the CLI, IAM's messages, CloudTrail, XML of EC2 and
@@ -476,7 +346,7 @@ func (f *facts) readCalls() {
 	for _, m := range eventName.FindAllStringSubmatch(f.words, -1) {
 		call(m[1])
 	}
-	for _, name := range knownCalls() {
+	for _, name := range messages.KnownCalls() {
 		if strings.Contains(f.words, name) {
 			call(name)
 		}
@@ -524,12 +394,12 @@ func capitals(word string) int {
 	return n
 }
 
-func (f facts) by(programs ...program) bool {
+func (f facts) by(programs ...messages.Program) bool {
 	return slices.Contains(programs, f.program) || f.wrapped != "" && slices.Contains(programs, f.wrapped)
 }
 
-func (f facts) failed1(kinds ...failure) bool {
-	return slices.ContainsFunc(kinds, func(k failure) bool { return slices.Contains(f.fails, k) })
+func (f facts) failed1(kinds ...messages.Failure) bool {
+	return slices.ContainsFunc(kinds, func(k messages.Failure) bool { return slices.Contains(f.fails, k) })
 }
 
 func containsAny(text string, parts []string) bool {
@@ -810,82 +680,4 @@ func shape(line []byte, seed maphash.Seed) uint64 {
 	}
 	word(len(line))
 	return h.Sum64()
-}
-
-// program is who wrote a message.
-type program string
-
-// The programs.
-const (
-	kubelet         program = "the kubelet"
-	nodeadm         program = "nodeadm"
-	containerd      program = "containerd"
-	cloudInit       program = "cloud-init"
-	bootstrap       program = "bootstrap.sh"
-	bottlerocket    program = "Bottlerocket"
-	ipamd           program = "aws-node"
-	karpenter       program = "Karpenter"
-	autoscaler      program = "the Cluster Autoscaler"
-	cloudController program = "the cloud controller"
-	scheduler       program = "the scheduler"
-	csi             program = "the EBS CSI driver"
-	systemd         program = "systemd"
-	kubectl         program = "kubectl"
-	terraform       program = "Terraform"
-	eksctl          program = "eksctl"
-	cloudFormation  program = "CloudFormation"
-	runbook         program = "AWS's runbook"
-	cloudTrail      program = "CloudTrail"
-	unknownProgram  program = ""
-)
-
-// mark is what tells a program: what stands in its prefix, and words of its
-// own messages.
-type mark struct {
-	program program
-	prefix  []string
-	words   []string
-}
-
-// marks are in the order in which they count: a message of Karpenter may name
-// the kubelet, and hardly the other way.
-func marks() []mark {
-	return []mark{
-		{runbook, nil, []string{"awssupport-troubleshooteks", "[error]: the ", "[error]: vpc ", "[warning]: "}},
-		{karpenter, []string{"karpenter"}, []string{"karpenter", "nodeclaim", "ec2nodeclass", "nodepool", "nodeclass", "launch template configs",
-			"subnetsready", "securitygroupsready", "amisready", "instanceprofileready", "controller.provision", "with fleet error"}},
-		{ipamd, []string{"aws-k8s-agent", "ipamd", "cni.go"}, []string{"ipamd", "aws-node", "aws-cni", "awscni", "amazon-k8s-cni", "vpc-cni", "awsutils",
-			"rpc_handler", "missingiampermissions", "discovercustomsecuritygroups", "ipam daemon", "ipam-d", "ipam connectivity", "aws-k8s-agent", "datastore",
-			"eniconfig", "amazoneksvpccnirole"}},
-		{csi, []string{"ebs-csi"}, []string{"ebs-csi", "ebs.csi.aws.com", "attachvolume.attach", "provisioningfailed", "failed to provision volume"}},
-		{nodeadm, []string{"nodeadm"}, []string{"nodeadm", "nodeconfig"}},
-		{bottlerocket, []string{"pluto", "sundog", "early-boot-config", "host-ctr", "thar-be-settings"}, []string{"bottlerocket", "pluto", "sundog",
-			"early-boot-config", "host-containers", "thar-be-settings"}},
-		{autoscaler, []string{"cluster-autoscaler", "static_autoscaler.go", "auto_scaling_groups.go", "scale_up.go", "orchestrator.go", "clusterstate.go"},
-			[]string{"cluster-autoscaler", "scale-up", "static_autoscaler", "auto_scaling_groups.go", "placeholder-cannot-be-fulfilled", "outofresource"}},
-		{cloudController, []string{"node_controller.go", "node_lifecycle_controller.go", "aws-cloud-controller-manager"}, []string{"cloud-controller-manager",
-			"at cloudprovider", "cloud-node-lifecycle-controller", "according to cloud provider", "according to the cloud provider"}},
-		{cloudInit, []string{"cloud-init", "util.py", "cc_scripts_user.py", "ec2"}, []string{"cloud-init", "cc_scripts", "/var/lib/cloud/instance", "modules:final"}},
-		{bootstrap, nil, []string{"bootstrap.sh", "eks-bootstrap"}},
-		{kubelet, []string{"kubelet", "kubelet.go", "kubelet_node_status.go", "server.go", "run.go", "reflector.go", "csi_plugin.go", "controller.go",
-			"certificate_manager.go", "pod_workers.go", "container_manager_linux.go", "transport.go", "kuberuntime_manager.go", "event.go",
-			"eviction_manager.go", "nodelease.go", "log.go", "remote_runtime.go", "remote_image.go", "kubelet_network.go", "csi_plugin.go", "tags.go",
-			"desired_state_of_world_populator.go"}, []string{"kubelet"}},
-		{containerd, []string{"containerd", "dockerd", "pull-sandbox-image.sh", "cri-tools", "crictl"}, []string{"containerd"}},
-		{scheduler, []string{"default-scheduler"}, []string{"default-scheduler", "failedscheduling", "nodes are available:"}},
-		{systemd, []string{"systemd"}, []string{"systemd", "dependency failed for", "main process exited", "failed with result"}},
-		{cloudTrail, nil, []string{"eventsource: ", "eventname: "}},
-		{kubectl, nil, []string{"unable to connect to the server", "kubernetes cluster unreachable", "you must be logged in", "the connection to the server",
-			"kubectl", "kubeconfig"}},
-	}
-}
-
-// wrappings are the tools that quote messages of others.
-func wrappings() []mark {
-	return []mark{
-		{eksctl, nil, []string{"eksctl", "[✖]", "[ℹ]"}},
-		{terraform, nil, []string{"terraform", "aws_eks_", "with module.", "waiting for eks ", "creating eks ", "module.", "wanted target",
-			"while waiting for state to become"}},
-		{cloudFormation, nil, []string{"resource handler returned", "handlererrorcode", "cloudformation", "aws::"}},
-	}
 }

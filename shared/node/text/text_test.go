@@ -17,6 +17,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/node/messages"
 )
 
 // leftOut are codes of the SDK's lists that need no row, and why.
@@ -744,39 +745,39 @@ func TestRowsAreWhole(t *testing.T) {
 	for _, c := range checks.All() {
 		known[c.ID] = true
 	}
-	for _, part := range [][]checkid.ID{pathAnywhere(), nameLookup(), notJoining(), notReady(), network(), launches()} {
+	for _, part := range [][]checkid.ID{messages.PathAnywhere(), messages.NameLookup(), messages.NotJoining(), messages.NotReady(), messages.Network(), messages.Launches()} {
 		for _, id := range part {
 			if !known[id] {
 				t.Errorf("%s is no check", id)
 			}
 		}
 	}
-	for i, r := range rows() {
-		told := r.told()
+	for i, r := range messages.TextRows() {
+		told := told(r)
 		if told.Meaning == "" || told.Next == "" {
-			t.Errorf("row %d (%s) has no words: %+v", i, r.check, told)
+			t.Errorf("row %d (%s) has no words: %+v", i, r.Check, told)
 		}
 		if strings.HasSuffix(told.Meaning, ".") || !strings.HasSuffix(told.Next, ".") {
-			t.Errorf("row %d (%s): the meaning is half a sentence, the next step a whole one: %+v", i, r.check, told)
+			t.Errorf("row %d (%s): the meaning is half a sentence, the next step a whole one: %+v", i, r.Check, told)
 		}
-		if r.check != "" && !known[r.check] {
-			t.Errorf("row %d: %s is no check", i, r.check)
+		if r.Check != "" && !known[r.Check] {
+			t.Errorf("row %d: %s is no check", i, r.Check)
 		}
-		if r.symptom && len(r.look) == 0 {
-			t.Errorf("row %d (%s) is a symptom and does not say where to look", i, r.check)
+		if r.Symptom && len(r.Look) == 0 {
+			t.Errorf("row %d (%s) is a symptom and does not say where to look", i, r.Check)
 		}
-		for _, id := range r.look {
+		for _, id := range r.Look {
 			if !known[id] {
-				t.Errorf("row %d (%s): %s is no check", i, r.check, id)
+				t.Errorf("row %d (%s): %s is no check", i, r.Check, id)
 			}
 		}
-		for _, phrase := range slices.Concat(append(slices.Clone(r.all), r.none)...) {
+		for _, phrase := range slices.Concat(append(slices.Clone(r.All), r.None)...) {
 			if phrase != strings.ToLower(phrase) || strings.ContainsAny(phrase, "'\"`*\\") {
-				t.Errorf("row %d (%s): no text has %q once it is unwrapped", i, r.check, phrase)
+				t.Errorf("row %d (%s): no text has %q once it is unwrapped", i, r.Check, phrase)
 			}
 		}
-		if len(r.all)+len(r.codes)+len(r.fails)+len(r.calls)+len(r.on)+len(r.only) == 0 {
-			t.Errorf("row %d (%s) fits every text", i, r.check)
+		if len(r.All)+len(r.Codes)+len(r.Fails)+len(r.Calls)+len(r.On)+len(r.Only) == 0 {
+			t.Errorf("row %d (%s) fits every text", i, r.Check)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package match
+package messages
 
 import (
 	"math/rand/v2"

@@ -1,0 +1,101 @@
+package messages
+
+import (
+	"rollcall/shared/checkid"
+)
+
+// eksRows are what EKS answers and says of clusters, nodegroups and add-ons,
+// and the runbook's findings.
+func eksRows() []Row {
+	ask := []string{"InvalidParameterException", "InvalidRequestException", "InvalidRequest"}
+	return []Row{
+		// What the parameter is about, in a request that EKS refused.
+		{Check: checkid.InstanceForbiddenNodeLabel, Codes: ask, All: [][]string{{"label"}, {"prefix", "reserved", "kubernetes.io", "k8s.io"}}, Source: apiDoc},
+		{Check: checkid.LaunchUnsupportedType, All: [][]string{{"not a valid instance type", "is not a valid instance type", "instance type…not supported",
+			"instance types…not supported", "invalid instance type", "instance types…must be", "instancetypes…amitype", "not compatible with…amitype",
+			"unsupported instance type", "instance types do not exist", "instance type…does not exist"}}, Not: []Program{IPAMD, Karpenter}, Source: apiDoc},
+		{Check: checkid.LaunchProfile, Codes: ask, All: [][]string{{"instance profile", "instanceprofile"}, {"not be found", "not found", "does not exist",
+			"is invalid"}}, None: []string{"should not specify"}, Source: apiDoc},
+		{Check: checkid.IAMProfileMissing, Not: []Program{Karpenter}, All: [][]string{{"nosuchentity", "cannot be found"}, {"instance profile"}}, Source: apiDoc},
+		{Check: checkid.LaunchSecurityGroup, Codes: ask, All: [][]string{{"security group", "securitygroup"}}, None: []string{"launch template", "remote access",
+			"unauthorized"}, Source: apiDoc},
+		{Check: checkid.LaunchTemplate, Codes: ask, All: [][]string{{"launch template", "launchtemplate", "disk size", "disksize", "remote access", "key pair",
+			"user data was not in the mime", "mime multi"}}, None: []string{"architecture", "instance profile", "iaminstanceprofile", "fully-formed"},
+			Source: apiDoc},
+		{Check: checkid.LaunchTemplate, All: [][]string{{"launch template"}, {"should not specify", "must not specify", "cannot specify", "not in the mime",
+			"parameters from the launch template"}}, None: []string{"architecture", "fully-formed"}, Source: apiDoc},
+		{Check: checkid.LaunchAMI, All: [][]string{{"ami", "image"}, {"architecture"}, {"does not match", "do not match", "mismatch", "incompatible",
+			"not compatible", "doesnt match"}}, Not: []Program{Karpenter}, Source: apiDoc,
+			Meaning: "the image is for another processor architecture than the instance type"},
+		{Check: checkid.LaunchAMI, All: [][]string{{"ami", "image"}, {"does not match", "do not match", "not compatible", "doesnt match"}, {"architecture"}},
+			Not: []Program{Karpenter}, Source: apiDoc,
+			Meaning: "the image is for another processor architecture than the instance type"},
+		{Check: checkid.InstanceVersionSkew, Codes: ask, All: [][]string{{"nodegroup", "node group", "nodegroups", "kubelet"}, {"kubernetes version"}},
+			None: []string{"ami type", "amitype", "requested release version", "release version"}, Source: apiDoc},
+		{Check: checkid.InstanceAMI, Codes: ask, All: [][]string{{"release version", "releaseversion", "ami type", "amitype", "requested ami"}}, Source: apiDoc},
+		{Check: checkid.IPSubnetExhausted, Codes: ask, All: [][]string{{"subnet"}, {"free ip", "available ip", "enough ip", "insufficient ip",
+			"sufficient ip"}}, Source: apiDoc},
+
+		// Health of the cluster, before the nodegroup's: some codes are both.
+		{Check: checkid.ClusterHealth, Codes: []string{"Ec2ServiceNotSubscribed", "KmsGrantRevoked", "KmsKeyNotFound", "KmsKeyMarkedForDeletion", "KmsKeyDisabled",
+			"UnsupportedVersion", "VpcNotFound", "IamRoleNotFound"}, Source: apiDoc},
+		{Check: checkid.IAMSTSRegionDeactivated, Codes: []string{"StsRegionalEndpointDisabled"}, Source: apiDoc},
+		{Check: checkid.AddonDegraded, Codes: []string{"InsufficientNumberOfReplicas", "ConfigurationConflict", "AdmissionRequestDenied",
+			"UnsupportedAddonModification", "K8sResourceNotFound", "AddonSubscriptionNeeded", "AddonPermissionFailure"}, Source: apiDoc},
+		{Check: checkid.AddonDegraded, All: [][]string{{"addon", "add-on", "coredns", "kube-proxy", "eks add-on", "eks addon"}, {"degraded", "create_failed",
+			"update_failed", "not active", "is unhealthy", "unavailable", "timed out", "timeout while waiting", "exceeded"}}, None: []string{"dial tcp"},
+			Source: apiDoc},
+		{Check: checkid.NodegroupHealth, All: [][]string{{"launch template"}, {"not managed by amazon eks", "not managed by eks", "version mismatch"}}, Source: apiDoc,
+			Meaning: "somebody changed the launch template of the group that EKS manages",
+			Next:    "Set the group back to the version that EKS made, or update the nodegroup through EKS."},
+		{Check: checkid.NodegroupUpdateFailed, All: [][]string{{"podevictionfailure", "max retries while trying to evict", "cannot evict pod",
+			"evict pods from nodes"}}, None: []string{"karpenter"}, Source: apiDoc},
+		{Check: checkid.LaunchSuspended, All: [][]string{{"suspendedprocesses…launch", "launch process is suspended", "suspended processes…launch", "process launch is suspended"}},
+			Source: apiDoc},
+		{Check: checkid.NodegroupHealth, Symptom: true, Codes: []string{"NodeCreationFailure"}, None: []string{"dummy_", "version update", "upgrade process", "unhealthy nodes"}, Source: apiDoc,
+			Look:    append([]checkid.ID{checkid.NodeNotRegistered}, NotJoining()...),
+			Meaning: "instances were started and did not register with the cluster in time",
+			Next:    "Look at the instances that it names: their way to the API and to the registries, their role, their user data."},
+		{Meaning: "the control plane cannot be in one of the zones: no fault of nodes", Next: "Choose the zones that the message names for the cluster's subnets.",
+			Codes: []string{"UnsupportedAvailabilityZoneException"}, Source: apiDoc},
+		{Meaning: "the control plane cannot be in one of the zones: no fault of nodes", Next: "Choose the zones that the message names for the cluster's subnets.",
+			All: [][]string{{"cannot create cluster", "to support the cluster"}, {"availability zone"}}, Source: apiDoc},
+
+		// That it failed, and not why.
+		{Info: true, Check: checkid.LaunchInsufficientCapacity, Symptom: true, By: []Program{Autoscaler}, All: [][]string{{"placeholder-cannot-be-fulfilled",
+			"cannot provision any more instances", "outofresource"}}, Source: "github.com/kubernetes/autoscaler: cloudprovider/aws", Look: Launches(),
+			Meaning: "the Auto Scaling group could not start what the Cluster Autoscaler asked for; its message does not say why",
+			Next:    "Read the scaling activities of the group: aws autoscaling describe-scaling-activities."},
+		{Check: checkid.NodeNotRegistered, Symptom: true, By: []Program{Autoscaler}, All: [][]string{{"scale-up timed out", "unregistered nodes",
+			"nodes unregistered", "failed to register", "long unregistered", "timed out for node group"}},
+			Source: "github.com/kubernetes/autoscaler: clusterstate", Look: append(NotJoining(), Launches()...),
+			Meaning: "the Cluster Autoscaler asked for nodes and they did not come: the launch failed, or the instances did not join",
+			Next:    "Read the scaling activities of the group first; where instances run, look at why they do not join."},
+		{Check: checkid.NodegroupStatus, Symptom: true, Only: []string{"create failed", "delete failed"}, Source: "EKS console, Node group configuration",
+			Look:    []checkid.ID{checkid.NodegroupHealth, checkid.NodeNotRegistered, checkid.LaunchInsufficientCapacity},
+			Meaning: "a node group failed; this page does not show the reason", Next: "Read its health issues: aws eks describe-nodegroup --query nodegroup.health."},
+		{Check: checkid.NodeNotRegistered, Symptom: true, Info: true, All: [][]string{{"kubectl get no"}, {"no resources found"}}, Source: kubeletDoc, Look: NotJoining()},
+		{Info: true, Check: checkid.NodegroupUpdateFailed, Symptom: true, All: [][]string{{"nodegroup", "node group", "node_group"}, {"update_failed", "update failed",
+			"version update: unexpected state", "version update…unexpected state", "config update…unexpected state", "couldnt proceed with upgrade process"}}, None: []string{"addon", "add-on"}, Source: apiDoc, Look: []checkid.ID{checkid.NodegroupHealth, checkid.NodeNotRegistered},
+			Meaning: "an update of the nodegroup failed; the words behind it say why", Next: "Read the update's errors: aws eks describe-update."},
+		{Check: checkid.NodegroupStatus, Symptom: true, All: [][]string{{"nodegroup", "node group", "node_group", "node-group"}, {"create_failed",
+			"failed to stabilize", "delete_failed", "unexpected state", "degraded", "failed to create nodegroup"}}, None: []string{"addon", "add-on"},
+			Source: apiDoc, Look: []checkid.ID{checkid.NodegroupHealth, checkid.NodeNotRegistered, checkid.LaunchInsufficientCapacity},
+			Meaning: "a nodegroup failed; this message does not say why", Next: "Read its health issues: aws eks describe-nodegroup --query nodegroup.health."},
+
+		// AWS's runbook names what it found missing.
+		{Check: checkid.EndpointMissing, All: [][]string{{"vpc endpoint"}, {"is missing", "missing from", "not found", "does not exist", "no vpc endpoint"}},
+			None: []string{"policy"}, Source: runbookDoc},
+		{Check: checkid.EndpointSecurityGroup, By: []Program{Runbook}, All: [][]string{{"endpoint"}, {"security group"}}, Source: runbookDoc},
+		{Check: checkid.SGClusterIngress, All: [][]string{{"cluster security group"}, {"not allowing", "does not allow", "not allow", "missing"}}, Source: runbookDoc},
+		{Check: checkid.SGNodeEgress, By: []Program{Runbook}, All: [][]string{{"security group"}, {"egress", "outbound"}}, Source: runbookDoc},
+		{Check: checkid.NACLEgress, By: []Program{Runbook}, All: [][]string{{"network acl", "nacl"}, {"egress", "outbound"}},
+			Look: []checkid.ID{checkid.NACLReturn}, Source: runbookDoc},
+		{Check: checkid.NACLReturn, By: []Program{Runbook}, All: [][]string{{"network acl", "nacl"}}, Look: []checkid.ID{checkid.NACLEgress}, Source: runbookDoc},
+		{Check: checkid.RouteIGWNoPublicIP, All: [][]string{{"not automatically assign public ip", "auto-assign public ip…not enabled", "auto-assign public ip…is disabled", "mappubliciponlaunch is false",
+			"mappubliciponlaunch…not enabled", "ec2subnetinvalidconfiguration"}}, Source: apiDoc},
+		{Check: checkid.RouteNoEgress, By: []Program{Runbook}, All: [][]string{{"route", "nat gateway", "internet gateway", "internet access"}}, Source: runbookDoc},
+		{Check: checkid.DNSDHCPOptions, By: []Program{Runbook}, All: [][]string{{"dhcp"}}, Source: runbookDoc},
+		{Check: checkid.InstanceUserData, By: []Program{Runbook}, All: [][]string{{"user data", "userdata", "bootstrap"}}, Source: runbookDoc},
+	}
+}
