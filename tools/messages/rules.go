@@ -75,6 +75,7 @@ func rules() []rule {
 		nothing("pods-work", "kubelet", `kubelet_pods\.go|pod_workers|active_deadline|kubelet_resources|pod_container_deletor|Handle(Pod|Probe)|handleProbe|SyncPod|SyncTerminat|deletePod|rejectPod|tryReconcileMirror|syncLoop|`+
 			`kuberuntime_container|kuberuntime_gc|kuberuntime/(labels|legacy|helpers|security_context)|kuberuntime_manager|kuberuntime_sandbox|pleg/evented|token/|StartGarbage|sysctl/allowlist`,
 			"", `sandbox|network|runtime (is|status|version)|resolv|pod synchronization|typed version|create log directory for pod`, "a pod's containers, its resize or its end; the node has joined"),
+		nothing("read-only-mounts", "kubelet", `kubelet_pods\.go`, `recursive read-only`, "", "a pod's mounts; the node has joined"),
 		nothing("server-requests", "kubelet", `pkg/kubelet/server/|kubelet_server_journal|ListenAndServePod`, "", `listen and serve$|failed to listen`, "requests of others to the kubelet: logs, exec, attach, statistics"),
 		nothing("eviction", "kubelet", `pkg/kubelet/eviction/`, "", "", "pods that are evicted from a node that runs; the pressure itself is a condition, which has rows"),
 		nothing("image-gc", "kubelet", `image_gc|kuberuntime_image\.go \S*(RemoveImage|ImageStats|ImageSize|ListImages|ImageFsInfo)|GetImageRef`, "", "NewImageGC", "images that are removed for space, or counted"),

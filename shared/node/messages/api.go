@@ -6,11 +6,12 @@ package messages
 func apiRows() []Row {
 	const again = "Try again. Where it repeats, send the whole message."
 	explain := func(meaning, next string, codes ...string) Row {
-		return Row{Meaning: meaning, Next: next, Codes: codes, Source: apiDoc}
+		return Row{Meaning: meaning, Next: next, Codes: codes, Source: apiDoc,
+			Sample: "An error occurred (" + codes[0] + ") when calling the DescribeSubnets operation: some words"}
 	}
 	return []Row{
 		explain("the caller's credentials or clock are not valid: the call was not looked at", "Renew the credentials, and correct the clock of who called.",
-			"RequestExpired", "InvalidSecurity.RequestHasExpired", "SignatureDoesNotMatch", "InvalidSignatureException", "InvalidClientTokenId",
+			"SignatureDoesNotMatch", "RequestExpired", "InvalidSecurity.RequestHasExpired", "InvalidSignatureException", "InvalidClientTokenId",
 			"UnrecognizedClientException", "MissingAuthenticationToken", "IncompleteSignature", "ExpiredToken", "ExpiredTokenException", "InvalidToken"),
 		explain("the caller may not use what the call names, or its credentials are not valid",
 			"Send the whole message: what it names (an image, a role) tells which check it is.", "AuthFailure"),

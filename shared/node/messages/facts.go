@@ -43,7 +43,7 @@ type Mark struct {
 // the kubelet, and hardly the other way.
 func Marks() []Mark {
 	return []Mark{
-		{Runbook, nil, []string{"awssupport-troubleshooteks", "[error]: the ", "[error]: vpc ", "[warning]: "}},
+		{Runbook, []string{"awssupport"}, []string{"awssupport-troubleshooteks"}},
 		{Karpenter, []string{"karpenter"}, []string{"karpenter", "nodeclaim", "ec2nodeclass", "nodepool", "nodeclass", "launch template configs",
 			"subnetsready", "securitygroupsready", "amisready", "instanceprofileready", "controller.provision", "with fleet error"}},
 		{IPAMD, []string{"aws-k8s-agent", "ipamd", "cni.go"}, []string{"ipamd", "aws-node", "aws-cni", "awscni", "amazon-k8s-cni", "vpc-cni", "awsutils",
@@ -113,7 +113,7 @@ func Failures() []Said {
 	return []Said{
 		{Proxied, []string{"proxyconnect tcp", "proxy authentication required", "unable to connect to proxy", "tunnel connection failed", "from proxy after connect"}},
 		{Unresolved, []string{"no such host", " enotfound", " eai_again", "server misbehaving", "temporary failure in name resolution", "name or service not known",
-			"could not resolve host", "failed to resolve", "getaddrinfo", "nodename nor servname", "unknownhostexception", "name resolution",
+			"could not resolve host", "getaddrinfo", "nodename nor servname", "unknownhostexception", "name resolution",
 			"couldnt resolve host", "unable to resolve", "lookup …:53: read udp", "lookup …:53: dial udp"}},
 		{Untrusted, []string{"signed by unknown authority", "certificate is valid for", "certificate_verify_failed", "certificate verify failed",
 			"unable to get local issuer", "self signed certificate", "self-signed certificate", "certificate is not trusted", "tls: bad certificate",
@@ -126,7 +126,7 @@ func Failures() []Said {
 			"connect timeout", "read timeout", "operation timed out", "request canceled while waiting", "dial tcp timeout", "deadline has elapsed", "timed out",
 			"connecttimeout", "connection timeout", "max retries exceeded", "exceeded max wait time", "connection reset by peer", "timeout exceeded",
 			"unexpected eof", "could not connect to the endpoint", "timeout awaiting", "curl: (28)", " etimedout", ": eof", "request canceled, context deadline",
-			"timeout was reached", "statuscode: 0", "connection was aborted", "forcibly closed", "connection attempt failed"}},
+			"timeout was reached", "connection was aborted", "forcibly closed", "connection attempt failed"}},
 		{Refused, []string{"connection refused", " econnrefused", "actively refused", "curl: (7)"}},
 		{NoRoute, []string{"no route to host", " ehostunreach", " enetunreach", "network is unreachable", "host is unreachable", "network unreachable"}},
 		{Denied, []string{"403 forbidden", "statuscode: 403", "status code: 403", "status: 403", "accessdenied", "access denied", "unauthorizedoperation",

@@ -153,15 +153,12 @@ type Value struct{ Name, Value string }
 
 // cut parts a phrase at its first gap; the name is empty for one without.
 func cut(phrase string) (part, name, rest string, more bool) {
-	i := strings.IndexAny(phrase, "…{")
-	if i < 0 {
-		return phrase, "", "", false
+	part, rest, more = strings.Cut(phrase, Gap)
+	if before, after, ok := strings.Cut(part, "{"); ok && !strings.HasPrefix(after, "{") { // "{{" is of a user name's form
+		name, rest, _ = strings.Cut(phrase[len(before)+1:], "}")
+		return before, name, rest, true
 	}
-	if phrase[i] == '{' {
-		name, rest, _ = strings.Cut(phrase[i+1:], "}")
-		return phrase[:i], name, rest, true
-	}
-	return phrase[:i], "", phrase[i+len(Gap):], true
+	return part, "", rest, more
 }
 
 // Says reports whether the parts of a phrase follow each other in a text, each at most

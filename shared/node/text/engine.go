@@ -140,6 +140,9 @@ func (e *engine) read(r record, low string, found messages.Found) facts {
 			f.fails = append(f.fails, s.Failure)
 		}
 	}
+	if len(f.fails) == 0 && strings.Contains(low, "statuscode: 0,") {
+		f.fails = append(f.fails, messages.TimedOut) // AWS SDK for Go, of a request without a response
+	}
 	for i, a := range e.hosts {
 		if found.Any(ofHost, i) && a.Form.MatchString(low) {
 			f.hosts = append(f.hosts, a.Host)

@@ -961,6 +961,9 @@ func headOf(line string) head {
 			take(len(m[0]), unsaid)
 		}
 		if m := levelWord.FindStringSubmatch(h.rest); m != nil {
+			if strings.HasPrefix(m[0], "[ERROR]:") && h.program == "" {
+				h.program = "awssupport" // how AWS's runbooks print their findings
+			}
 			take(len(m[0]), wordLevel(m[1]+m[2]))
 		}
 		if m := lowLevel.FindStringSubmatch(h.rest); m != nil && stamped {

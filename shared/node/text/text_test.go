@@ -581,15 +581,7 @@ func TestFaultInAHealthyLog(t *testing.T) {
 				log := logs[name]
 				count++
 				// In the last line, which nothing ends.
-				var got []checkid.ID
-				for _, told := range All(log + "\n" + s.Text) {
-					got = append(got, told.Check)
-				}
-				var expected []checkid.ID
-				for _, told := range want {
-					expected = append(expected, told.Check)
-				}
-				if diff := cmp.Diff(expected, got); diff != "" {
+				if diff := cmp.Diff(checksOf(want), checksOf(All(log+"\n"+s.Text))); diff != "" {
 					t.Errorf("%.120q in the log of %s:\n%s", s.Text, name, diff)
 				}
 			}
@@ -598,6 +590,42 @@ func TestFaultInAHealthyLog(t *testing.T) {
 	if count < 500 {
 		t.Errorf("%d texts in logs: too few to hold anything", count)
 	}
+}
+
+// TestRowsFindTheirSamples: what each row is for is told of its own sample, by itself and in
+// healthy logs, and nothing else is.
+func TestRowsFindTheirSamples(t *testing.T) {
+	texts := healthyTexts(t)
+	logs := []string{texts["the kubelet: from its start to Ready"], texts["Karpenter: a quiet hour"], texts["ipamd.log: a quiet hour"],
+		texts["AL2023: serial console from power on to Ready"], texts["containerd: from its start"], texts["cluster-autoscaler: a quiet hour"]}
+	for i, r := range messages.TextRows() {
+		if r.Sample == "" || r.Source == "" {
+			t.Errorf("row %d (%s) has no sample or no source", i, r.Check)
+			continue
+		}
+		own := slices.ContainsFunc(part(r.Sample), func(rec record) bool {
+			_, ok := known().facts(rec).fits(r, whole{})
+			return ok
+		})
+		got := Tell(r.Sample)
+		if !own || got.Check != r.Check || r.Meaning != "" && got.Meaning != r.Meaning {
+			t.Errorf("row %d (%s): its sample %.200q fits it: %t; told %q, %q", i, r.Check, r.Sample, own, got.Check, got.Meaning)
+		}
+		want := checksOf(All(r.Sample))
+		for n, log := range logs {
+			if diff := cmp.Diff(want, checksOf(All(log+"\n"+r.Sample))); diff != "" {
+				t.Errorf("row %d (%s): %.200q in log %d:\n%s", i, r.Check, r.Sample, n, diff)
+			}
+		}
+	}
+}
+
+func checksOf(list []Told) []checkid.ID {
+	var ids []checkid.ID
+	for _, told := range list {
+		ids = append(ids, told.Check)
+	}
+	return ids
 }
 
 // The cause is told and not what follows from it, in whichever order they come.
