@@ -13,6 +13,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/console"
+	"rollcall/shared/node/messages"
 	"rollcall/shared/node/text"
 )
 
@@ -88,15 +89,18 @@ func pointerOf(t text.Told) Pointer {
 		p.Sure = Shows
 	}
 	n := t.Named
-	for _, named := range [][2]string{{"instance", n.Instance}, {"subnet", n.Subnet}, {"AMI", n.AMI}, {"security group", n.SecurityGroup}, {"launch template", n.Template},
-		{"key", n.Key}, {"role", n.Role}, {"instance profile", n.Profile}, {"type", n.Type}, {"zone", n.Zone}, {"snapshot", n.Snapshot}, {"volume", n.Volume},
-		{"network interface", n.Interface}, {"limit", n.Limit}} {
-		if named[1] != "" {
-			if p.Names == nil {
-				p.Names = map[string]string{}
-			}
-			p.Names[named[0]] = named[1]
+	names := []messages.Value{{Name: "instance", Value: n.Instance}, {Name: "subnet", Value: n.Subnet}, {Name: "AMI", Value: n.AMI}, {Name: "security group", Value: n.SecurityGroup},
+		{Name: "launch template", Value: n.Template}, {Name: "key", Value: n.Key}, {Name: "role", Value: n.Role}, {Name: "instance profile", Value: n.Profile},
+		{Name: "type", Value: n.Type}, {Name: "zone", Value: n.Zone}, {Name: "snapshot", Value: n.Snapshot}, {Name: "volume", Value: n.Volume},
+		{Name: "network interface", Value: n.Interface}, {Name: "limit", Value: n.Limit}}
+	for _, v := range append(names, t.Values...) {
+		if v.Value == "" {
+			continue
 		}
+		if p.Names == nil {
+			p.Names = map[string]string{}
+		}
+		p.Names[v.Name] = v.Value
 	}
 	return p
 }

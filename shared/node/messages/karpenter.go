@@ -133,7 +133,7 @@ func karpenterRows() []Row {
 			Sample:  "Message: invalid value: label is restricted; specify a well known label or a custom label that does not use a restricted domain"},
 		{Meaning: "no instance type that the NodePool allows fits the pod: nothing was launched",
 			Next: "Compare the pod's requests, selectors and tolerations with the NodePool's requirements and taints.",
-			By:   []Program{Karpenter}, All: [][]string{{"no instance type satisfied", "no instance type which", "incompatible with nodepool",
+			By:   []Program{Karpenter}, All: [][]string{{"no instance type satisfied", "no instance type which", "incompatible with nodepool {nodepool}",
 				"nocompatibleinstancetypes", "did not tolerate", "filtered out all compatible", "no nodepools found"}}, Source: karpenterDoc,
 			Sample: `{"level":"error","time":"2026-11-28T10:00:00.000Z","logger":"controller","caller":"provisioner.go:10","message":"no nodepools found","error":"some error"}`},
 	}

@@ -115,7 +115,7 @@ func byFacts(f facts, rows []messages.Row, v vocabulary) Told {
 	for _, r := range rows {
 		if t := told(r); t.weight() > best.weight() {
 			if values, ok := f.fits(r, v); ok {
-				t.Values = values
+				t.Values = asWritten(f.words, values)
 				best = t
 			}
 		}
@@ -124,6 +124,17 @@ func byFacts(f facts, rows []messages.Row, v vocabulary) Told {
 		}
 	}
 	return best
+}
+
+// asWritten gives values their capitals back: rows are compared in lower case.
+func asWritten(words string, values []messages.Value) []messages.Value {
+	low := strings.ToLower(words)
+	for i, v := range values {
+		if at := strings.Index(low, v.Value); at >= 0 && len(low) == len(words) {
+			values[i].Value = words[at : at+len(v.Value)]
+		}
+	}
+	return values
 }
 
 // facts are what a record says.

@@ -49,7 +49,7 @@ type Told struct {
 	Look []checkid.ID
 	// Named are the resources that the record names which tells it.
 	Named activity.Named
-	// Values are what else the record names at the row's named gaps.
+	// Values are what else it names: at the row's named gaps, and by its form.
 	Values []messages.Value
 	// Command is what to run next; empty where the record names nothing to look at.
 	Command string
@@ -199,11 +199,12 @@ func ordered(list []finding) []finding {
 
 // naming takes in what a record names, and what to run for it.
 func (t Told) naming(r record) Told {
-	if t.Check == "" {
+	if t.Check == "" && t.Values == nil {
 		return t
 	}
 	t.Named = activity.NamedIn(r.words)
-	t.Command = commandOf(t.Check, t.Named)
+	t.Values = append(t.Values, valuesIn(r.words)...)
+	t.Command = commandOf(t.Check, t.Named, t.Values)
 	return t
 }
 

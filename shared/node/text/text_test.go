@@ -592,6 +592,30 @@ func TestFaultInAHealthyLog(t *testing.T) {
 	}
 }
 
+// TestValues: what a text names is in the answer, and in the command where it can be looked at.
+func TestValues(t *testing.T) {
+	for _, tt := range []struct{ text, values, command string }{
+		{`kubelet: "command failed" err="failed to parse kubelet flag: unknown flag: --container-runtime"`, "flag=--container-runtime", ""},
+		{`kubelet: E1 run.go:74] "command failed" err="failed to set feature gates: unrecognized feature gate: InTreePlugin"`, "feature gate=InTreePlugin", ""},
+		{`nodeadm[1]: ResourceNotFoundException: No cluster found for name: Prod.`, "cluster=Prod", "aws eks describe-cluster --name Prod"},
+		{`karpenter: incompatible with nodepool "coder", incompatible requirements`, "nodepool=coder", "kubectl describe nodepool coder"},
+		{`kubelet: "Container runtime network not ready" node="ip-10-0-1-7.us-west-2.compute.internal"`, "node=ip-10-0-1-7.us-west-2.compute.internal",
+			"kubectl describe node ip-10-0-1-7.us-west-2.compute.internal"},
+		{`"Unable to register node with API server" err="dial tcp 10.0.0.1:443: i/o timeout" node="ip-10-0-1-7.ec2.internal"`, "address=10.0.0.1:443 node=ip-10-0-1-7.ec2.internal", ""},
+		{`api error UnauthorizedOperation: not authorized to perform: ec2:RunInstances, RequestID: 0f1e1b1a-1111-4222-8333-444455556666`, "request=0f1e1b1a-1111-4222-8333-444455556666", ""},
+		{`Failed to start kubelet.service - Kubernetes Kubelet.`, "unit=kubelet.service", ""},
+	} {
+		got := Tell(tt.text)
+		var values []string
+		for _, v := range got.Values {
+			values = append(values, v.Name+"="+v.Value)
+		}
+		if diff := cmp.Diff([]string{tt.values, tt.command}, []string{strings.Join(values, " "), got.Command}); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.text, diff)
+		}
+	}
+}
+
 // TestRowsFindTheirSamples: what each row is for is told of its own sample, by itself and in
 // healthy logs, and nothing else is.
 func TestRowsFindTheirSamples(t *testing.T) {
