@@ -414,7 +414,6 @@ func rules() []rule {
 		{prefix: "go run ./tools/site check build/site", gate: "go run ./tools/site check build/site"},
 		{prefix: "sh tools/fuzz.sh", gate: "sh tools/fuzz.sh 1s"},
 		{prefix: "go run ./tools/", program: true}, {prefix: "go run ./stage/fakeslack/try", program: true}, {prefix: "go run ./stage/platform/wire/gen/model", program: true},
-		{prefix: "go test -v -run 'TestTexts|TestHeldOut|TestActivitySamples' ./shared/node/text", program: true},
 		{prefix: ".ci/run", step: true},
 		{prefix: "make ", target: true},
 		{prefix: "aws ", stops: noCLI},
