@@ -21,7 +21,6 @@ import (
 
 	"rollcall/shared/bus"
 	"rollcall/shared/incident"
-	"rollcall/shared/incident/response"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/routing"
@@ -84,7 +83,7 @@ type Answers interface {
 
 // Workspace is where the app is: links to messages begin with its address.
 type Workspace interface {
-	Workspace(ctx context.Context) (response.Workspace, error)
+	Workspace(ctx context.Context) (report.Workspace, error)
 }
 
 // Bus is whom other people's rules listen to.

@@ -602,6 +602,31 @@ type User struct {
 	Name string `json:"name,omitempty"`
 }
 
+// Workspace is where the app is installed, as auth.test tells it: its workspace,
+// and its organization where it has one.
+type Workspace struct {
+	ID, Enterprise string
+	// URL is its address, with which links to messages begin; empty where Slack did not say.
+	URL string
+}
+
+// Has tells whether whoever pressed is of the workspace, or of its organization.
+// Who Slack says nothing of is not.
+func (w Workspace) Has(p Press) bool { return w.has(p.Home, p.Enterprise) }
+
+// HasCommand is the same for whoever typed a command or opened the home page.
+func (w Workspace) HasCommand(c Command) bool { return w.has(c.Home, c.Enterprise) }
+
+func (w Workspace) has(home, enterprise string) bool {
+	switch {
+	case w.ID == "" || home == "":
+		return false
+	case home == w.ID:
+		return true
+	}
+	return w.Enterprise != "" && (enterprise == w.Enterprise || home == w.Enterprise)
+}
+
 // Proposal is a plan that remediate made for an incident: to be approved by a
 // person, or, with the policy auto, to be done now. An empty Hash takes the
 // remedy's earlier proposal back, and Says tells why there is none.

@@ -43,7 +43,7 @@ import (
 
 // People knows who is in a user group and in which workspace the app is.
 type People interface {
-	Workspace(ctx context.Context) (response.Workspace, error)
+	Workspace(ctx context.Context) (report.Workspace, error)
 	GroupMembers(ctx context.Context, group string) ([]string, error)
 	Guest(ctx context.Context, user string) (bool, error)
 }
@@ -219,9 +219,9 @@ func (p *invocation) isListed(ctx context.Context, ids []string, user string) re
 // workspace is where the app is installed, or why that cannot be told. The session
 // asks Slack once for each token, and an invocation once where Slack does not tell: a
 // press is refused then, for to wait would hold up what was observed.
-func (p *invocation) workspace(ctx context.Context) (own response.Workspace, unread string) {
+func (p *invocation) workspace(ctx context.Context) (own report.Workspace, unread string) {
 	if p.workspaceUnknown != "" {
-		return response.Workspace{}, p.workspaceUnknown
+		return report.Workspace{}, p.workspaceUnknown
 	}
 	ctx, cancel := context.WithTimeout(ctx, notify.CallTimeout)
 	defer cancel()
@@ -236,7 +236,7 @@ func (p *invocation) workspace(ctx context.Context) (own response.Workspace, unr
 	if errors.As(err, &e) && e.Code != "" {
 		p.workspaceUnknown = e.Code
 	}
-	return response.Workspace{}, p.workspaceUnknown
+	return report.Workspace{}, p.workspaceUnknown
 }
 
 // isMember tells whether somebody of the workspace is no guest of it, who is there for a

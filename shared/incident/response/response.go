@@ -70,31 +70,6 @@ func (w Who) refusal(a report.Action) incident.Answer {
 	return incident.Answer{Reason: incident.NotResponder}
 }
 
-// Workspace is where the app is installed, as auth.test tells it: its workspace,
-// and its organization where it has one.
-type Workspace struct {
-	ID, Enterprise string
-	// URL is its address, with which links to messages begin; empty where Slack did not say.
-	URL string
-}
-
-// Has tells whether whoever pressed is of the workspace, or of its organization.
-// Who Slack says nothing of is not.
-func (w Workspace) Has(p report.Press) bool { return w.has(p.Home, p.Enterprise) }
-
-// HasCommand is the same for whoever typed a command or opened the home page.
-func (w Workspace) HasCommand(c report.Command) bool { return w.has(c.Home, c.Enterprise) }
-
-func (w Workspace) has(home, enterprise string) bool {
-	switch {
-	case w.ID == "" || home == "":
-		return false
-	case home == w.ID:
-		return true
-	}
-	return w.Enterprise != "" && (enterprise == w.Enterprise || home == w.Enterprise)
-}
-
 // askedAgain is how soon a check of an incident may be asked for again: each is
 // a sweep of the cluster, and a press costs nothing.
 const askedAgain = time.Minute

@@ -19,7 +19,6 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
-	"rollcall/shared/incident/response"
 	"rollcall/shared/node/spotreport"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
@@ -270,8 +269,8 @@ const Home = "T0STAGE001"
 
 // Workspace is known from before, as the session knows it, unless a test says that
 // it is not.
-func (c *Slack) Workspace(context.Context) (response.Workspace, error) {
-	return response.Workspace{ID: Home, Enterprise: c.Enterprise}, c.WorkspaceError
+func (c *Slack) Workspace(context.Context) (report.Workspace, error) {
+	return report.Workspace{ID: Home, Enterprise: c.Enterprise}, c.WorkspaceError
 }
 
 // Guest tells of the guests, unless a test says that it cannot be told.

@@ -15,7 +15,7 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/shared/incident/response"
+	"rollcall/shared/report"
 	"rollcall/shared/slack/slacktext"
 )
 
@@ -32,7 +32,7 @@ type Session struct {
 	mu     sync.Mutex
 	client *Client
 	// workspace is the client's, once it is known: a token is of one for ever.
-	workspace response.Workspace
+	workspace report.Workspace
 }
 
 // NewSession makes a session with the token from the secret of that ARN. Nothing is
@@ -60,7 +60,7 @@ func (s *Session) after(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.Kind == Auth {
 		s.mu.Lock()
-		s.client, s.workspace = nil, response.Workspace{}
+		s.client, s.workspace = nil, report.Workspace{}
 		s.mu.Unlock()
 	}
 	return err
@@ -165,20 +165,20 @@ func (s *Session) Find(ctx context.Context, search Search) (Found, error) {
 }
 
 // Workspace is where the token's app is installed.
-func (s *Session) Workspace(ctx context.Context) (response.Workspace, error) {
+func (s *Session) Workspace(ctx context.Context) (report.Workspace, error) {
 	c, err := s.open(ctx)
 	if err != nil {
-		return response.Workspace{}, err
+		return report.Workspace{}, err
 	}
 	s.mu.Lock()
 	known := s.workspace
 	s.mu.Unlock()
-	if known != (response.Workspace{}) {
+	if known != (report.Workspace{}) {
 		return known, nil
 	}
 	own, err := c.Workspace(ctx)
 	if err != nil {
-		return response.Workspace{}, s.after(err)
+		return report.Workspace{}, s.after(err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/shared/incident/response"
 	"rollcall/shared/lazyregexp"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slacktext"
@@ -635,18 +634,18 @@ func (c *Client) Guest(ctx context.Context, user string) (bool, error) {
 // Workspace is the workspace and the organization of the token's app. auth.test
 // needs no scope, and tells the organization where there is one
 // (docs.slack.dev/reference/methods/auth.test).
-func (c *Client) Workspace(ctx context.Context) (response.Workspace, error) {
-	var own response.Workspace
+func (c *Client) Workspace(ctx context.Context) (report.Workspace, error) {
+	var own report.Workspace
 	err := c.patiently(ctx, func() error {
 		who, err := c.api.AuthTestContext(ctx)
 		if err != nil {
 			return err
 		}
-		own = response.Workspace{ID: who.TeamID, Enterprise: who.EnterpriseID, URL: who.URL}
+		own = report.Workspace{ID: who.TeamID, Enterprise: who.EnterpriseID, URL: who.URL}
 		return nil
 	})
 	if err != nil {
-		return response.Workspace{}, c.typed(err)
+		return report.Workspace{}, c.typed(err)
 	}
 	return own, nil
 }
