@@ -16,7 +16,6 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/diagnosis"
-	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/silence"
@@ -112,18 +111,18 @@ func (obs Observation) For(of spoke.ID) Observation {
 }
 
 // Launch is how one launch stands.
-type Launch = outcome.Launch
+type Launch = snapshot.Launch
 
 // LaunchStatus is how a launch stands.
-type LaunchStatus = outcome.LaunchStatus
+type LaunchStatus = snapshot.LaunchStatus
 
 // The standings. Waiting and Missed may still change.
 const (
-	Waiting = outcome.Waiting
-	Missed  = outcome.Missed
-	Joined  = outcome.Joined
-	Gone    = outcome.Gone
-	GivenUp = outcome.GivenUp
+	Waiting = snapshot.LaunchWaiting
+	Missed  = snapshot.LaunchMissed
+	Joined  = snapshot.LaunchJoined
+	Gone    = snapshot.LaunchGone
+	GivenUp = snapshot.LaunchGivenUp
 )
 
 // Chart is a small picture.

@@ -530,6 +530,48 @@ func (s *Snapshot) Lack(source Source, key string, f Failure) {
 	s.Missing[source][key] = f
 }
 
+// LaunchStatus is how a launch stands.
+type LaunchStatus string
+
+// The standings. LaunchWaiting and LaunchMissed may still change, the others do not.
+const (
+	LaunchWaiting LaunchStatus = "waiting"  // not due yet
+	LaunchMissed  LaunchStatus = "missed"   // due, and not a Ready node
+	LaunchJoined  LaunchStatus = "joined"   // was a Ready node
+	LaunchGone    LaunchStatus = "gone"     // ended before it joined
+	LaunchGivenUp LaunchStatus = "given up" // still there, not a node, no longer looked at
+)
+
+// Final tells that a standing does not change any more.
+func (s LaunchStatus) Final() bool { return s == LaunchJoined || s == LaunchGone || s == LaunchGivenUp }
+
+// Launch is one launch of an instance: where it is, and how it stands. It is
+// remembered, sent to report and kept in incidents under these names.
+type Launch struct {
+	Instance  string `json:"instance"`
+	Nodegroup string `json:"nodegroup,omitempty"`
+	Group     string `json:"group,omitempty"` // Auto Scaling group
+	Subnet    string `json:"subnet,omitempty"`
+	Zone      string `json:"zone,omitempty"`
+	Type      string `json:"type,omitempty"`
+	// Started is when the launch began.
+	Started time.Time `json:"started"`
+	// Status is the last known one.
+	Status LaunchStatus `json:"standing"`
+	// Registered and Ready are the node's own times.
+	Registered time.Time `json:"registered,omitzero"`
+	Ready      time.Time `json:"ready,omitzero"`
+	// Tagged is when Karpenter's tag was seen to tell that the node had registered,
+	// where nobody could see the nodes: of such a launch Ready is zero.
+	Tagged time.Time `json:"tagged,omitzero"`
+	// Ended is when and why an instance went.
+	Ended    time.Time `json:"ended,omitzero"`
+	EndedWhy string    `json:"endedWhy,omitempty"`
+}
+
+// Unfinished tells whether a launch is still to answer roll call.
+func (l Launch) Unfinished() bool { return l.Status != LaunchJoined && l.Status != LaunchGone }
+
 // End is how a launch ended. Each launch has exactly one.
 type End string
 

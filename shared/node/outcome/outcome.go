@@ -14,20 +14,20 @@ import (
 	"rollcall/shared/snapshot"
 )
 
+// Launch is one launch of an instance, and how it stands.
+type Launch = snapshot.Launch
+
 // LaunchStatus is how a launch stands.
-type LaunchStatus string
+type LaunchStatus = snapshot.LaunchStatus
 
-// The standings. Waiting and Missed may still change, the others do not.
+// The standings.
 const (
-	Waiting LaunchStatus = "waiting"  // not due yet
-	Missed  LaunchStatus = "missed"   // due, and not a Ready node
-	Joined  LaunchStatus = "joined"   // was a Ready node
-	Gone    LaunchStatus = "gone"     // ended before it joined
-	GivenUp LaunchStatus = "given up" // still there, not a node, no longer looked at
+	Waiting = snapshot.LaunchWaiting
+	Missed  = snapshot.LaunchMissed
+	Joined  = snapshot.LaunchJoined
+	Gone    = snapshot.LaunchGone
+	GivenUp = snapshot.LaunchGivenUp
 )
-
-// Final tells that a standing does not change any more.
-func (s LaunchStatus) Final() bool { return s == Joined || s == Gone || s == GivenUp }
 
 // Reason is why a launch stands as it does.
 type Reason string
@@ -527,33 +527,6 @@ func classified(a, b checkid.ID) checkid.ID {
 	}
 	return first(a, b)
 }
-
-// Launch is one launch of an instance: where it is, and how it stands. It is
-// remembered, sent to report and kept in incidents under these names.
-type Launch struct {
-	Instance  string `json:"instance"`
-	Nodegroup string `json:"nodegroup,omitempty"`
-	Group     string `json:"group,omitempty"` // Auto Scaling group
-	Subnet    string `json:"subnet,omitempty"`
-	Zone      string `json:"zone,omitempty"`
-	Type      string `json:"type,omitempty"`
-	// Started is when the launch began.
-	Started time.Time `json:"started"`
-	// Status is the last known one.
-	Status LaunchStatus `json:"standing"`
-	// Registered and Ready are the node's own times.
-	Registered time.Time `json:"registered,omitzero"`
-	Ready      time.Time `json:"ready,omitzero"`
-	// Tagged is when Karpenter's tag was seen to tell that the node had registered,
-	// where nobody could see the nodes: of such a launch Ready is zero.
-	Tagged time.Time `json:"tagged,omitzero"`
-	// Ended is when and why an instance went.
-	Ended    time.Time `json:"ended,omitzero"`
-	EndedWhy string    `json:"endedWhy,omitempty"`
-}
-
-// Unfinished tells whether a launch is still to answer roll call.
-func (l Launch) Unfinished() bool { return l.Status != Joined && l.Status != Gone }
 
 // Bounds of what is learned. A node is rarely Ready within a minute of its
 // launch. Longest is EKS's own patience with new nodes (a nodegroup's create
