@@ -22,10 +22,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
-	"rollcall/shared/bus"
 	"rollcall/shared/config"
 	"rollcall/shared/incident"
 	"rollcall/shared/interaction"
+	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/button"
 	"rollcall/shared/spoke"
@@ -523,7 +523,7 @@ func noOtherRoleCanPress(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.noProof(f, forged)
-		err = bus.Queues{Client: sqs.NewFromConfig(r.AsFunction(f)), Results: results}.SendPress(t.Context(), forged)
+		err = queue.Queues{Client: sqs.NewFromConfig(r.AsFunction(f)), Results: results}.SendPress(t.Context(), forged)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -249,7 +249,8 @@ func TestWhoTalks(t *testing.T) {
 		"shared/slack/slackapi":     {"net", "net/http", "secretsmanager", "slack"},
 		"shared/slack/slacktext":    {"slack"}, // the types of blocks
 		"shared/store":              {"dynamodb"},
-		"shared/bus":                {"eventbridge", "sqs"},
+		"shared/bus":                {"eventbridge"},
+		"shared/queue":              {"sqs"},
 		"shared/target/deliver":     {"net", "net/http", "secretsmanager", "sns"},
 		"shared/lambda":             {"net/http"}, // the way to Slack, for the stage to take its place
 		"shared/awsconf":            {"net", "net/http", "sts"},

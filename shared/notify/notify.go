@@ -22,6 +22,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
+	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/routing"
 	"rollcall/shared/silence"
@@ -108,7 +109,7 @@ var (
 	_ Answers   = (*slackapi.Session)(nil)
 	_ Workspace = (*slackapi.Session)(nil)
 	_ Bus       = (*bus.Bus)(nil)
-	_ Again     = bus.Queues{}
+	_ Again     = queue.Queues{}
 )
 
 // Notifier is what deliveries need, the same for all invocations.

@@ -17,13 +17,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/functions/change-check/spec"
-	"rollcall/shared/bus"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
+	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
@@ -51,7 +51,7 @@ type Sender interface {
 var (
 	_ Memory = (*store.Store)(nil)
 	_ Reader = (*gather.TrailReader)(nil)
-	_ Sender = bus.Queues{}
+	_ Sender = queue.Queues{}
 )
 
 type handler struct {
@@ -71,7 +71,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		Detector: detect.New(spec.Name, e, nil, nil), // it takes no snapshot, and tells changes alone
 		memory:   store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
 		reader:   func() Reader { return gather.NewTrail(e.Watched(), e.Sleep) },
-		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Changes: e.Config.ChangeQueueURL, Spoke: e.Config.Spoke},
+		send:     queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Changes: e.Config.ChangeQueueURL, Spoke: e.Config.Spoke},
 		own:      own(lambdacontext.FunctionName, e.Config.Spoke),
 		spoke:    e.Config.Spoke,
 	}

@@ -26,6 +26,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
+	"rollcall/shared/queue"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/awscall"
 	"rollcall/shared/remedy/call"
@@ -440,7 +441,7 @@ var (
 	_ Notes  = (*store.Store)(nil)
 	_ Desk   = (*store.Store)(nil)
 	_ Teller = (*bus.Bus)(nil)
-	_ Sender = bus.Queues{}
+	_ Sender = queue.Queues{}
 )
 
 // settings are what the operator chose.
@@ -476,7 +477,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 
 func assemble(e lambda.Env, r Reader) handler {
 	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke)
-	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}
+	queues := queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}
 	return handler{
 		Detector: detect.New(spec.Name, e, r, queues),
 		settings: chosen(e.Config), reader: r, memory: table, notes: table, desk: table,

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rollcall/functions/join-check/spec"
-	"rollcall/shared/bus"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/cloudwatchlogs"
@@ -32,6 +31,7 @@ import (
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/node/text"
 	"rollcall/shared/outbox"
+	"rollcall/shared/queue"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
 )
@@ -149,8 +149,8 @@ var (
 	_ Reader          = (*gather.Reader)(nil)
 	_ Searcher        = (*gather.Reader)(nil)
 	_ detect.Reader   = (*gather.Reader)(nil)
-	_ detect.Sender   = bus.Queues{}
-	_ detect.Reminder = bus.Queues{}
+	_ detect.Sender   = queue.Queues{}
+	_ detect.Reminder = queue.Queues{}
 )
 
 type handler struct {
@@ -203,7 +203,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep).Decoding(e.Config.DecodeDenied).
 		ReadingLogs(cloudwatchlogs.New(e.Watched()), e.Config.AutoModeLogs, text.CauseOfKarpenter)
-	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL, Spoke: e.Config.Spoke}
+	queues := queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL, Spoke: e.Config.Spoke}
 	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,

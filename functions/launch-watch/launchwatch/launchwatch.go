@@ -18,7 +18,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rollcall/functions/launch-watch/spec"
-	"rollcall/shared/bus"
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
@@ -26,6 +25,7 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
 	"rollcall/shared/node/outcome"
+	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
@@ -415,8 +415,8 @@ var (
 
 	_ Reader          = (*gather.Reader)(nil)
 	_ detect.Reader   = (*gather.Reader)(nil)
-	_ detect.Sender   = bus.Queues{}
-	_ detect.Reminder = bus.Queues{}
+	_ detect.Sender   = queue.Queues{}
+	_ detect.Reminder = queue.Queues{}
 )
 
 type handler struct {
@@ -458,7 +458,7 @@ func New(p Parts) lambda.Handler {
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep).Decoding(e.Config.DecodeDenied)
-	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL, Spoke: e.Config.Spoke}
+	queues := queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL, Spoke: e.Config.Spoke}
 	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,

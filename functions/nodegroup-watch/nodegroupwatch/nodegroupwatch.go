@@ -30,6 +30,7 @@ import (
 	"rollcall/shared/lambda"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/nodegroup"
+	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
@@ -262,8 +263,8 @@ var (
 	_ Memory        = (*store.Store)(nil)
 	_ Reader        = (*gather.Reader)(nil)
 	_ detect.Reader = (*gather.Reader)(nil)
-	_ detect.Sender = bus.Queues{}
-	_ Reminder      = bus.Queues{}
+	_ detect.Sender = queue.Queues{}
+	_ Reminder      = queue.Queues{}
 	_ Teller        = (*bus.Bus)(nil)
 )
 
@@ -309,7 +310,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 func newHandler(e lambda.Env) handler {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep)
-	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Nodegroups: e.Config.NodegroupQueueURL, Spoke: e.Config.Spoke}
+	queues := queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Nodegroups: e.Config.NodegroupQueueURL, Spoke: e.Config.Spoke}
 	return Parts{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,

@@ -17,11 +17,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"rollcall/shared/bus"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
 	"rollcall/shared/outbox"
+	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
@@ -111,7 +111,7 @@ func (h handler) fan(ctx context.Context, raw json.RawMessage) error {
 // deliver tells one target of one event. What can never be told is set aside and done
 // with; an error has the message come again.
 func (h handler) deliver(ctx context.Context, m event.Message) error {
-	var to bus.ToTarget
+	var to queue.ToTarget
 	if err := json.Unmarshal([]byte(m.Body), &to); err != nil {
 		return h.aside(ctx, m, fmt.Errorf("the message cannot be read: %w", err))
 	}
@@ -324,7 +324,7 @@ func (h handler) notTold(ctx context.Context, m event.Message, err error) {
 
 var (
 	_ Memory = (*store.Store)(nil)
-	_ Queue  = bus.TargetQueue{}
+	_ Queue  = queue.TargetQueue{}
 	_ Secret = (*deliver.Secrets)(nil)
 )
 
@@ -339,7 +339,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		now:     e.Now,
 		targets: e.Config.Targets, topic: e.Config.TargetTopic,
 		memory:  memory,
-		queue:   bus.TargetQueue{Client: sqs.NewFromConfig(e.AWS), URL: e.Config.TargetQueueURL, Dead: e.Config.TargetDeadURL},
+		queue:   queue.TargetQueue{Client: sqs.NewFromConfig(e.AWS), URL: e.Config.TargetQueueURL, Dead: e.Config.TargetDeadURL},
 		secrets: deliver.NewSecrets(secretsmanager.NewFromConfig(e.AWS), e.Now),
 		mail:    sns.NewFromConfig(e.AWS),
 		send:    deliver.Sender{HTTP: deliver.Client(e.HTTP), PagerDuty: e.Config.PagerDutyAPI, Now: e.Now},

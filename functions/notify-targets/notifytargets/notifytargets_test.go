@@ -22,11 +22,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/notify-targets/spec"
-	"rollcall/shared/bus"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
+	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
@@ -221,7 +221,7 @@ func sample(t *testing.T, name string) json.RawMessage {
 // batch hands out one message for the received time, and gives those that come again.
 func (b *bench) batch(t *testing.T, to string, raw json.RawMessage, received string) []string {
 	t.Helper()
-	return b.message(t, string(testfile.JSON(t, bus.ToTarget{Target: to, Event: raw})), received)
+	return b.message(t, string(testfile.JSON(t, queue.ToTarget{Target: to, Event: raw})), received)
 }
 
 func (b *bench) message(t *testing.T, body, received string) (failed []string) {

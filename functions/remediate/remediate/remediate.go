@@ -23,6 +23,7 @@ import (
 	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/node/outcome"
+	"rollcall/shared/queue"
 	"rollcall/shared/relay/via"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
@@ -263,7 +264,7 @@ var (
 	_ Memory   = (*store.Store)(nil)
 	_ Reader   = (*gather.Reader)(nil)
 	_ Executor = remedies.Executor{}
-	_ Sender   = bus.Queues{}
+	_ Sender   = queue.Queues{}
 	_ Teller   = (*bus.Bus)(nil)
 )
 
@@ -319,7 +320,7 @@ func newHandler(e lambda.Env) handler {
 		reader: gather.New(e.Watched()).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).Relaying(via.New(e.AsksRelays(), c.RolePrefix, c.Relays, memory)),
 		do:     remedies.Executor{Calls: awscall.New(as), Of: c.Where()},
 		role:   role,
-		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL, Spoke: c.Spoke},
+		send:   queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL, Spoke: c.Spoke},
 		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), c.BusName),
 		now:    e.Now, log: e.Log, count: e.Metrics.Count,
 	}

@@ -31,6 +31,7 @@ import (
 	"rollcall/shared/notify"
 	"rollcall/shared/outbox"
 	"rollcall/shared/overview"
+	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/routing"
 	"rollcall/shared/silence"
@@ -376,7 +377,7 @@ var (
 	_ Passed  = (*store.Store)(nil)
 	_ Audited = (*store.Store)(nil)
 	_ People  = (*slackapi.Session)(nil)
-	_ Aside   = bus.Queues{}
+	_ Aside   = queue.Queues{}
 	_ Spokes  = (*store.Store)(nil)
 )
 
@@ -402,7 +403,7 @@ func newHandler(e lambda.Env) handler {
 	here := wall.At(e.Now)
 	table := here.In(e.Config.Spoke)
 	client := slackapi.NewSession(secretsmanager.NewFromConfig(e.AWS), e.Config.SlackSecretARN, e.Config.SlackAPI, &http.Client{Transport: e.HTTP})
-	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Aside: e.Config.ResultDeadURL, Spoke: e.Config.Spoke}
+	queues := queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Aside: e.Config.ResultDeadURL, Spoke: e.Config.Spoke}
 	h := handler{
 		Notifier: notify.Notifier{
 			Incidents: table, Postings: table, Clusters: table, Silences: table, Acts: table,

@@ -20,11 +20,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/functions/slack-actions/spec"
-	"rollcall/shared/bus"
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/interaction"
 	"rollcall/shared/lambda"
+	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/button"
 	"rollcall/shared/slack/slackapi"
@@ -278,7 +278,7 @@ type Sender interface {
 var (
 	_ Once   = (*store.Store)(nil)
 	_ Audit  = (*store.Store)(nil)
-	_ Sender = bus.Queues{}
+	_ Sender = queue.Queues{}
 )
 
 type handler struct {
@@ -305,7 +305,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		signing: &signing{secrets: secretsmanager.NewFromConfig(e.AWS), arn: e.Config.SigningARN, log: e.Log},
 		once:    table, // a copy of a request comes in the time in which it was signed
 		audit:   &audit{store: table.At(e.Now), log: e.Log, metrics: e.Metrics},
-		send:    bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
+		send:    queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
 		replies: slackapi.NewResponder(e.Config.SlackAPI, e.HTTP),
 		wall:    time.Now,
 		now:     e.Now,

@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/functions/spot-report/spec"
-	"rollcall/shared/bus"
 	"rollcall/shared/chart"
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
@@ -28,6 +27,7 @@ import (
 	"rollcall/shared/node/spotreport"
 	"rollcall/shared/outbox"
 	"rollcall/shared/overview"
+	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
@@ -156,7 +156,7 @@ type Sender interface {
 var (
 	_ History = (*store.Store)(nil)
 	_ Reader  = (*gather.Reader)(nil)
-	_ Sender  = bus.Queues{}
+	_ Sender  = queue.Queues{}
 )
 
 type handler struct {
@@ -193,7 +193,7 @@ func New(p Parts) lambda.Handler {
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep)
-	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}
+	queues := queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}
 	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	detector := detect.New(spec.Name, e, reader, queues).Keeping(keep)
 	if e.Config.Spoke.Hub() && e.Config.Weekly != nil && e.ForAll != nil {

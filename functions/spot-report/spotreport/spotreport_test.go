@@ -99,26 +99,26 @@ func (a *account) More(_ context.Context, s *snapshot.Snapshot, _ gather.Query, 
 	}
 }
 
-// queue keeps what report is sent.
-type queue struct {
+// results keeps what report is sent.
+type results struct {
 	observations []report.Observation
 	summaries    []report.Summary
 	err          error
 }
 
-func (q *queue) SendResult(_ context.Context, o report.Observation) error {
+func (q *results) SendResult(_ context.Context, o report.Observation) error {
 	q.observations = append(q.observations, o)
 	return q.err
 }
 
-func (q *queue) SendSummary(_ context.Context, s report.Summary) error {
+func (q *results) SendSummary(_ context.Context, s report.Summary) error {
 	if q.err == nil {
 		q.summaries = append(q.summaries, s)
 	}
 	return q.err
 }
 
-func (q *queue) ids() []string {
+func (q *results) ids() []string {
 	var ids []string
 	for _, s := range q.summaries {
 		ids = append(ids, s.ID)
@@ -130,7 +130,7 @@ type bench struct {
 	handler
 	*memory
 	*account
-	*queue
+	*results
 	clock time.Time
 }
 
@@ -138,13 +138,13 @@ type bench struct {
 var morning = time.Date(2026, 11, 21, 8, 2, 0, 0, time.UTC)
 
 func newBench() *bench {
-	b := &bench{memory: &memory{}, account: &account{names: []string{"prod"}}, queue: &queue{}, clock: morning}
+	b := &bench{memory: &memory{}, account: &account{names: []string{"prod"}}, results: &results{}, clock: morning}
 	b.handler = handler{
 		Detector: detect.Detector{
-			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.queue, Watches: func(name string) bool { return name != "dev" },
+			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.results, Watches: func(name string) bool { return name != "dev" },
 			Now: func() time.Time { return b.clock }, Log: slog.New(slog.DiscardHandler), Count: func(string, int) {},
 		},
-		history: b.memory, reader: b.account, send: b.queue, reportHour: 8,
+		history: b.memory, reader: b.account, send: b.results, reportHour: 8,
 	}
 	return b
 }
@@ -233,7 +233,7 @@ func TestOneADay(t *testing.T) {
 		}
 	}
 	b.postings = []outbox.Posting{{Summary: b.summaries[0]}}
-	b.queue.summaries = nil
+	b.results.summaries = nil
 	b.run(t)
 	if len(b.summaries) != 0 {
 		t.Errorf("report has it, and %q was sent", b.ids())
@@ -278,7 +278,7 @@ func TestAsked(t *testing.T) {
 	b := newBench()
 	b.past = slices.Concat(launches(3, 5, snapshot.NotJoined), launches(6, 200, snapshot.NotJoined))
 	for detail, want := range map[string]int{`{"cluster":"prod","hours":6}`: 3, `{"cluster":"prod","hours":240}`: 9, `{}`: 3} {
-		b.queue.summaries = nil
+		b.results.summaries = nil
 		out, err := b.handle(t.Context(), wish(detail))
 		if err != nil || len(b.summaries) != 1 || b.summaries[0].Spot.Spot.Requested != want {
 			t.Fatalf("%s: %v, %q", detail, err, b.ids())
@@ -317,7 +317,7 @@ func TestTrouble(t *testing.T) {
 		t.Errorf("%d summaries, want that of the cluster which is there", len(b.summaries))
 	}
 	down := errors.New("down")
-	b.queue.err = down
+	b.results.err = down
 	if _, err := b.handle(t.Context(), tick(b.clock)); !errors.Is(err, down) {
 		t.Errorf("the queue is down: %v", err)
 	}
@@ -518,8 +518,8 @@ func looked(since time.Time) overview.Sweep {
 // monday is two minutes into the hour of the message.
 var monday = time.Date(2026, 11, 23, 8, 2, 0, 0, time.UTC)
 
-func newWeekly(r records, now time.Time) (weekly, *memory, *queue) {
-	m, q := &memory{}, &queue{}
+func newWeekly(r records, now time.Time) (weekly, *memory, *results) {
+	m, q := &memory{}, &results{}
 	return weekly{
 		Weekly:   config.Weekly{Day: time.Monday, Hour: 8},
 		Detector: detect.Detector{By: "spot-report", Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler), Count: func(string, int) {}},

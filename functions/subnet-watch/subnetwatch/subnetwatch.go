@@ -17,7 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/functions/subnet-watch/spec"
-	"rollcall/shared/bus"
 	"rollcall/shared/chart"
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
@@ -29,6 +28,7 @@ import (
 	"rollcall/shared/lambda"
 	"rollcall/shared/network/address"
 	"rollcall/shared/overview"
+	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
@@ -54,7 +54,7 @@ type Reader interface {
 var (
 	_ History       = (*store.Store)(nil)
 	_ Reader        = (*gather.Reader)(nil)
-	_ detect.Sender = bus.Queues{}
+	_ detect.Sender = queue.Queues{}
 )
 
 type handler struct {
@@ -109,7 +109,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep)
 	return New(Parts{
-		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}).Keeping(keep),
+		Detector: detect.New(spec.Name, e, reader, queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}).Keeping(keep),
 		Config:   e.Config,
 		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
 		Reader:   func() Reader { return reader.Counting() },

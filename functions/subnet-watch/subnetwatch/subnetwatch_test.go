@@ -173,12 +173,12 @@ func (a *account) More(_ context.Context, s *snapshot.Snapshot, q gather.Query, 
 	s.CNI = &snapshot.CNI{Env: map[string]string{"CLUSTER_NAME": s.Cluster.Name}, Desired: 1}
 }
 
-type queue struct {
+type results struct {
 	observations []report.Observation
 	err          error
 }
 
-func (q *queue) SendResult(_ context.Context, o report.Observation) error {
+func (q *results) SendResult(_ context.Context, o report.Observation) error {
 	q.observations = append(q.observations, o)
 	return q.err
 }
@@ -187,7 +187,7 @@ type bench struct {
 	handler
 	*memory
 	*account
-	*queue
+	*results
 	readers int
 	gauges  map[string]float64
 	counts  map[string]int
@@ -196,10 +196,10 @@ type bench struct {
 var morning = time.Date(2026, 11, 21, 8, 2, 0, 0, time.UTC)
 
 func newBench() *bench {
-	b := &bench{memory: &memory{}, account: &account{names: []string{"prod"}}, queue: &queue{}, gauges: map[string]float64{}, counts: map[string]int{}}
+	b := &bench{memory: &memory{}, account: &account{names: []string{"prod"}}, results: &results{}, gauges: map[string]float64{}, counts: map[string]int{}}
 	b.handler = handler{
 		Detector: detect.Detector{
-			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.queue, Watches: func(string) bool { return true },
+			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.results, Watches: func(string) bool { return true },
 			Now: func() time.Time { return morning }, Log: slog.New(slog.DiscardHandler),
 			Count: func(name string, n int) { b.counts[name] += n },
 		},
@@ -316,7 +316,7 @@ func TestTrouble(t *testing.T) {
 		t.Errorf("the table is down: %v, observations %+v", err, b.observations)
 	}
 	b = newBench()
-	b.queue.err = down
+	b.results.err = down
 	if err := b.run(); !errors.Is(err, down) || len(b.recorded) != 3 {
 		t.Errorf("the queue is down: %v, %d samples", err, len(b.recorded))
 	}

@@ -39,6 +39,7 @@ import (
 	"rollcall/shared/lambda"
 	"rollcall/shared/node/text"
 	"rollcall/shared/overview"
+	"rollcall/shared/queue"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
@@ -55,13 +56,13 @@ type Memory interface {
 
 // Sender sends the turns of a tick.
 type Sender interface {
-	SendSweeps(ctx context.Context, list []bus.Sweep, now time.Time) error
+	SendSweeps(ctx context.Context, list []queue.Sweep, now time.Time) error
 }
 
 var (
 	_ Memory       = (*store.Store)(nil)
 	_ detect.Known = (*store.Store)(nil)
-	_ Sender       = bus.Sweeps{}
+	_ Sender       = queue.Sweeps{}
 )
 
 // watch is a detector's look at a cluster whose turn it is: by is its name.
@@ -312,14 +313,14 @@ const spreadOver = 80
 // spread gives each cluster of a tick its turn: in the order of their names, evenly, so
 // that a cluster's turns are a tick apart as long as the clusters are the same. The phase,
 // from 0 up to 1, is by how much of the distance between two they begin later.
-func spread(clusters []string, phase float64, account, region string, tick time.Time, every time.Duration) []bus.Sweep {
+func spread(clusters []string, phase float64, account, region string, tick time.Time, every time.Duration) []queue.Sweep {
 	names := slices.Clone(clusters)
 	slices.Sort(names)
 	names = slices.Compact(names)
-	list := make([]bus.Sweep, len(names))
+	list := make([]queue.Sweep, len(names))
 	for i, name := range names {
 		offset := time.Duration(float64(every) * spreadOver / 100 * (float64(i) + phase) / float64(len(names)))
-		list[i] = bus.Sweep{Cluster: name, Account: account, Region: region, Due: tick.Add(offset.Truncate(time.Second))}
+		list[i] = queue.Sweep{Cluster: name, Account: account, Region: region, Due: tick.Add(offset.Truncate(time.Second))}
 	}
 	return list
 }
@@ -348,7 +349,7 @@ const (
 // Build makes the handler of sweep from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	client := sqs.NewFromConfig(e.AWS)
-	queues := bus.Queues{Client: client, Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL, Nodegroups: e.Config.NodegroupQueueURL, Spoke: e.Config.Spoke}
+	queues := queue.Queues{Client: client, Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL, Nodegroups: e.Config.NodegroupQueueURL, Spoke: e.Config.Spoke}
 	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke)
 	limits := &awsconf.Limits{Shares: e.Config.SweepConcurrency, Now: e.Now, Sleep: e.Sleep}
 	if e.Config.Clock.Slower() {
@@ -365,7 +366,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	return handler{
 		Detector: detect.New(spec.Name, e, detect.NewReader(e, nil), queues),
 		known:    table, memory: table,
-		turns:   bus.Sweeps{Client: client, Queue: e.Config.SweepQueueURL, Spoke: e.Config.Spoke},
+		turns:   queue.Sweeps{Client: client, Queue: e.Config.SweepQueueURL, Spoke: e.Config.Spoke},
 		watches: p.watches,
 		naming:  names,
 	}.handle, nil
@@ -375,7 +376,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 type parts struct {
 	env    lambda.Env
 	limits *awsconf.Limits
-	queues bus.Queues
+	queues queue.Queues
 	table  *store.Store
 	bus    *bus.Bus
 	// keepers keep the evidence of each detector, by its name.

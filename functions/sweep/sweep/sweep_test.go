@@ -24,7 +24,6 @@ import (
 	zonewatchspec "rollcall/functions/zone-watch/spec"
 	"rollcall/functions/zone-watch/zonewatch"
 	"rollcall/shared/backoff"
-	"rollcall/shared/bus"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
@@ -35,6 +34,7 @@ import (
 	"rollcall/shared/lambda"
 	"rollcall/shared/outbox"
 	"rollcall/shared/overview"
+	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	sharedspec "rollcall/shared/spec"
@@ -364,17 +364,17 @@ const every = 5 * time.Minute
 
 func TestSpread(t *testing.T) {
 	tick := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	due := func(name string, after time.Duration) bus.Sweep {
-		return bus.Sweep{Cluster: name, Account: "111122223333", Region: "eu-west-1", Due: tick.Add(after)}
+	due := func(name string, after time.Duration) queue.Sweep {
+		return queue.Sweep{Cluster: name, Account: "111122223333", Region: "eu-west-1", Due: tick.Add(after)}
 	}
 	for name, test := range map[string]struct {
 		clusters []string
-		want     []bus.Sweep
+		want     []queue.Sweep
 	}{
-		"none":                           {nil, []bus.Sweep{}},
-		"one, at once":                   {[]string{"prod"}, []bus.Sweep{due("prod", 0)}},
-		"by name, whatever the order":    {[]string{"c", "a", "d", "b"}, []bus.Sweep{due("a", 0), due("b", time.Minute), due("c", 2*time.Minute), due("d", 3*time.Minute)}},
-		"one that is named twice is one": {[]string{"b", "a", "b"}, []bus.Sweep{due("a", 0), due("b", 2*time.Minute)}},
+		"none":                           {nil, []queue.Sweep{}},
+		"one, at once":                   {[]string{"prod"}, []queue.Sweep{due("prod", 0)}},
+		"by name, whatever the order":    {[]string{"c", "a", "d", "b"}, []queue.Sweep{due("a", 0), due("b", time.Minute), due("c", 2*time.Minute), due("d", 3*time.Minute)}},
+		"one that is named twice is one": {[]string{"b", "a", "b"}, []queue.Sweep{due("a", 0), due("b", 2*time.Minute)}},
 	} {
 		if diff := cmp.Diff(test.want, spread(test.clusters, 0, "111122223333", "eu-west-1", tick, every)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

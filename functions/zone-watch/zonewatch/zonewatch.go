@@ -13,12 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/functions/zone-watch/spec"
-	"rollcall/shared/bus"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
+	"rollcall/shared/queue"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
 )
@@ -40,7 +40,7 @@ var (
 	_ History       = (*store.Store)(nil)
 	_ Finder        = (*gather.Reader)(nil)
 	_ detect.Reader = (*gather.Reader)(nil)
-	_ detect.Sender = bus.Queues{}
+	_ detect.Sender = queue.Queues{}
 )
 
 type handler struct {
@@ -70,7 +70,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep)
 	return New(Parts{
-		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}).Keeping(keep),
+		Detector: detect.New(spec.Name, e, reader, queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}).Keeping(keep),
 		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
 		Reader:   reader,
 		Gauge:    e.Metrics.Gauge,

@@ -104,12 +104,12 @@ func (a *account) Read(_ context.Context, q gather.Query) (*snapshot.Snapshot, e
 	return s, nil
 }
 
-type queue struct {
+type results struct {
 	observations []report.Observation
 	err          error
 }
 
-func (q *queue) SendResult(_ context.Context, o report.Observation) error {
+func (q *results) SendResult(_ context.Context, o report.Observation) error {
 	q.observations = append(q.observations, o)
 	return q.err
 }
@@ -126,17 +126,17 @@ func (m *memory) History(context.Context, string, time.Time) ([]snapshot.Past, e
 type bench struct {
 	handler
 	*account
-	*queue
+	*results
 	*memory
 	gauges map[string]float64
 	counts map[string]int
 }
 
 func newBench() *bench {
-	b := &bench{account: &account{names: []string{"prod"}}, queue: &queue{}, memory: &memory{}, gauges: map[string]float64{}, counts: map[string]int{}}
+	b := &bench{account: &account{names: []string{"prod"}}, results: &results{}, memory: &memory{}, gauges: map[string]float64{}, counts: map[string]int{}}
 	b.handler = handler{
 		Detector: detect.Detector{
-			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.queue,
+			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.results,
 			Watches: func(cluster string) bool { return cluster != "other" },
 			Now:     func() time.Time { return time.Date(2026, 11, 21, 8, 2, 0, 0, time.UTC) },
 			Log:     slog.New(slog.DiscardHandler),
@@ -256,8 +256,8 @@ func TestWithoutHistory(t *testing.T) {
 // TestNotTold: what report was not told of is an error.
 func TestNotTold(t *testing.T) {
 	b := newBench()
-	b.queue.err = errors.New("full")
-	if err := b.run(sweep); !errors.Is(err, b.queue.err) {
+	b.results.err = errors.New("full")
+	if err := b.run(sweep); !errors.Is(err, b.results.err) {
 		t.Errorf("error %v, want the queue's", err)
 	}
 }
