@@ -249,6 +249,8 @@ func TestWhoTalks(t *testing.T) {
 		"shared/slack/slackapi":     {"net", "net/http", "secretsmanager", "slack"},
 		"shared/slack/slacktext":    {"slack"}, // the types of blocks
 		"shared/store":              {"dynamodb"},
+		"shared/store/incoming":     {"dynamodb"},
+		"shared/store/table":        {"dynamodb"},
 		"shared/bus":                {"eventbridge"},
 		"shared/queue":              {"sqs"},
 		"shared/target/deliver":     {"net", "net/http", "secretsmanager", "sns"},

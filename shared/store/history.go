@@ -16,12 +16,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/nodegroup"
-	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
+	"rollcall/shared/store/table"
 )
 
 const day = 24 * time.Hour
@@ -62,7 +61,7 @@ func (s *Store) RecentHistory(ctx context.Context, cluster string, since time.Ti
 // history gives beside an error what it could read all the same, and from when on
 // if there were more than it reads.
 func (s *Store) history(ctx context.Context, cluster string, since time.Time, most int) (list []snapshot.Past, cut time.Time, err error) {
-	now := s.now()
+	now := s.t.Now()
 	if oldest := now.Add(-keepLaunches); since.Before(oldest) {
 		since = oldest
 	}
@@ -109,18 +108,18 @@ type recall struct {
 // one page is ever held.
 func (r *recall) day(ctx context.Context, d time.Time) error {
 	in := &dynamodb.QueryInput{
-		TableName: &r.store.table, IndexName: aws.String(EndedIndex),
+		TableName: &r.store.t.Name, IndexName: aws.String(EndedIndex),
 		KeyConditionExpression:   aws.String("#day = :day AND #began >= :since"),
-		ExpressionAttributeNames: map[string]string{"#day": attrDay, "#began": attrBegan},
+		ExpressionAttributeNames: map[string]string{"#day": table.AttrDay, "#began": table.AttrBegan},
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":day": text(dayOf(r.store.spoke.In(r.cluster), d)), ":since": text(r.since.UTC().Format(sortable)),
+			":day": table.Text(dayOf(r.store.t.Spoke.In(r.cluster), d)), ":since": table.Text(r.since.UTC().Format(table.Sortable)),
 		},
 		ScanIndexForward: aws.Bool(false),
 	}
 	for {
-		out, err := r.store.client.Query(ctx, in)
+		out, err := r.store.t.Client.Query(ctx, in)
 		if err != nil {
-			return classify(err, item{}, 0)
+			return table.Classify(err, table.Item{}, 0)
 		}
 		for _, attributes := range out.Items {
 			p, there, err := r.store.past(attributes)
@@ -209,49 +208,6 @@ func unended(open []LaunchRecord, list []snapshot.Past, since time.Time) []snaps
 	return more
 }
 
-// keepClosed is how long a closed incident is kept: well over the longest
-// reopen time (168 hours) and the queue's retention, so that nothing late
-// meets an empty place.
-const keepClosed = 30 * 24 * time.Hour
-
-// keepOpen is how long one that is not closed outlives its last write: report
-// closes it long before, two weeks after the last that is heard of it, unless it
-// was never said or nothing runs any more.
-const keepOpen = 180 * 24 * time.Hour
-
-// Incidents reads all incidents of a cluster, by check and resource. If some
-// were written by a newer version of Rollcall, it gives the others and an
-// error with *NewerFormat in it.
-func (s *Store) Incidents(ctx context.Context, cluster string) ([]incident.Incident, error) {
-	return partition[incident.Incident](ctx, s, s.key(incidentPrefix, cluster), report.Format, "the incidents of "+cluster)
-}
-
-// SaveIncident writes an incident over the version that was read, and gives it
-// with its new version. It fails with *Conflict if that version is not the
-// newest any more. Of one that is too large for an item of the table details
-// are left out; what it gives is what it wrote.
-func (s *Store) SaveIncident(ctx context.Context, inc incident.Incident) (incident.Incident, error) {
-	if inc.Key.Spoke != s.spoke {
-		return incident.Incident{}, fmt.Errorf("write the incident %s: %w", inc.Key.Name(), ErrForeign)
-	}
-	over := inc.Version
-	inc.Version++
-	inc.Format = max(inc.Format, report.Format) // an older release must know that it is not its own any more
-	inc = inc.Fit(maxBody)
-	it := item{
-		pk: s.key(incidentPrefix, inc.Key.Cluster), sk: string(inc.Key.Check) + "#" + inc.Key.Resource,
-		kind: "incident", format: inc.Format, version: inc.Version, body: inc,
-	}
-	it.expires = s.now().Add(keepOpen)
-	if inc.State == incident.Closed {
-		it.expires = inc.Resolved.Add(keepClosed)
-	}
-	if err := s.put(ctx, it, over); err != nil {
-		return incident.Incident{}, err
-	}
-	return inc, nil
-}
-
 // joinTimesFormat is the version of JoinTimes that this code writes and reads.
 const joinTimesFormat = 1
 
@@ -271,7 +227,7 @@ const keepJoinTimes = 31 * 24 * time.Hour
 // were written by a newer version of Rollcall, it gives the others and an error
 // with *NewerFormat in it.
 func (s *Store) JoinTimes(ctx context.Context, cluster string) (map[string]JoinTimes, error) {
-	list, err := partition[JoinTimes](ctx, s, s.key(joinTimePrefix, cluster), joinTimesFormat, "the join times of "+cluster)
+	list, err := table.Partition[JoinTimes](ctx, s.t, s.t.Key(joinTimePrefix, cluster), joinTimesFormat, "the join times of "+cluster)
 	return by(list, func(t JoinTimes) string { return t.Nodegroup }), err
 }
 
@@ -280,10 +236,10 @@ func (s *Store) JoinTimes(ctx context.Context, cluster string) (map[string]JoinT
 func (s *Store) SaveJoinTimes(ctx context.Context, cluster string, t JoinTimes) error {
 	over := t.Version
 	t.Version++
-	return s.put(ctx, item{
-		pk: s.key(joinTimePrefix, cluster), sk: t.Nodegroup,
-		kind: "join times", format: joinTimesFormat, version: t.Version, body: t,
-		expires: s.now().Add(keepJoinTimes),
+	return s.t.Put(ctx, table.Item{
+		PK: s.t.Key(joinTimePrefix, cluster), SK: t.Nodegroup,
+		Kind: "join times", Format: joinTimesFormat, Version: t.Version, Body: t,
+		Expires: s.t.Now().Add(keepJoinTimes),
 	}, over)
 }
 
@@ -496,7 +452,7 @@ func (s *Store) GetLaunches(ctx context.Context, instances []string) (map[string
 	for chunk := range slices.Chunk(instances, batchSize) {
 		keys := make([]map[string]types.AttributeValue, 0, len(chunk))
 		for _, id := range chunk {
-			keys = append(keys, map[string]types.AttributeValue{attrPK: text(s.key(launchPrefix, id)), attrSK: text(launchSort)})
+			keys = append(keys, map[string]types.AttributeValue{table.AttrPK: table.Text(s.t.Key(launchPrefix, id)), table.AttrSK: table.Text(launchSort)})
 		}
 		items, err := s.batchGet(ctx, keys)
 		if err != nil {
@@ -525,13 +481,13 @@ const (
 // batchGet reads keys, and asks again for those that DynamoDB left out.
 func (s *Store) batchGet(ctx context.Context, keys []map[string]types.AttributeValue) ([]map[string]types.AttributeValue, error) {
 	var items []map[string]types.AttributeValue
-	request := map[string]types.KeysAndAttributes{s.table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
+	request := map[string]types.KeysAndAttributes{s.t.Name: {Keys: keys, ConsistentRead: aws.Bool(true)}}
 	for attempt := range batchAttempts {
-		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: request})
+		out, err := s.t.Client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: request})
 		if err != nil {
-			return nil, classify(err, item{}, 0)
+			return nil, table.Classify(err, table.Item{}, 0)
 		}
-		items = append(items, out.Responses[s.table]...)
+		items = append(items, out.Responses[s.t.Name]...)
 		if len(out.UnprocessedKeys) == 0 {
 			return items, nil
 		}
@@ -540,7 +496,7 @@ func (s *Store) batchGet(ctx context.Context, keys []map[string]types.AttributeV
 			return nil, err
 		}
 	}
-	return nil, &AtLimit{Code: "UnprocessedKeys", cause: fmt.Errorf("%d keys left out %d times", len(request[s.table].Keys), batchAttempts)}
+	return nil, &table.AtLimit{Code: "UnprocessedKeys", Cause: fmt.Errorf("%d keys left out %d times", len(request[s.t.Name].Keys), batchAttempts)}
 }
 
 // OpenLaunches reads the launches of a cluster whose outcome is not known,
@@ -556,11 +512,11 @@ func (s *Store) OpenLaunches(ctx context.Context, cluster string) ([]LaunchRecor
 
 // openLaunches gives those that it can read beside an error about the others.
 func (s *Store) openLaunches(ctx context.Context, cluster string) ([]LaunchRecord, error) {
-	items, err := s.query(ctx, &dynamodb.QueryInput{
+	items, err := s.t.Query(ctx, &dynamodb.QueryInput{
 		IndexName:                 aws.String(OpenIndex),
 		KeyConditionExpression:    aws.String("#open = :cluster"),
-		ExpressionAttributeNames:  map[string]string{"#open": attrOpen},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":cluster": text(s.spoke.In(cluster))},
+		ExpressionAttributeNames:  map[string]string{"#open": table.AttrOpen},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":cluster": table.Text(s.t.Spoke.In(cluster))},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the open launches of %s: %w", cluster, err)
@@ -578,7 +534,7 @@ func (s *Store) launches(items []map[string]types.AttributeValue) ([]LaunchRecor
 	var wrong []error
 	for _, attributes := range items {
 		var l LaunchRecord
-		there, err := s.decode(attributes, LaunchFormat, &l)
+		there, err := s.t.Decode(attributes, LaunchFormat, &l)
 		if err != nil {
 			wrong = append(wrong, err)
 		}
@@ -613,22 +569,22 @@ func (s *Store) SaveLaunch(ctx context.Context, l LaunchRecord) error {
 func (s *Store) putLaunch(ctx context.Context, l LaunchRecord) error {
 	over := l.Version
 	l.Version++
-	it := item{
-		pk: s.key(launchPrefix, l.ID()), sk: launchSort,
-		kind: "launch", format: LaunchFormat, version: l.Version, body: l,
-		expires: l.Started.Add(keepLaunches),
+	it := table.Item{
+		PK: s.t.Key(launchPrefix, l.ID()), SK: launchSort,
+		Kind: "launch", Format: LaunchFormat, Version: l.Version, Body: l,
+		Expires: l.Started.Add(keepLaunches),
 	}
 	if !l.Status.Final() {
-		it.open, it.started = s.spoke.In(l.Cluster), l.Started
+		it.Open, it.Started = s.t.Spoke.In(l.Cluster), l.Started
 	}
 	if l.End != snapshot.Open {
 		past, err := encodePast(l.Past())
 		if err != nil {
 			return fmt.Errorf("encode the launch of %s: %w", l.ID(), err)
 		}
-		it.day, it.began, it.past = dayOf(s.spoke.In(l.Cluster), l.Started), l.Started, past
+		it.Day, it.Began, it.Past = dayOf(s.t.Spoke.In(l.Cluster), l.Started), l.Started, past
 	}
-	return s.put(ctx, it, over)
+	return s.t.Put(ctx, it, over)
 }
 
 // nodegroupPrefix begins the partition keys of nodegroups' records.
@@ -642,7 +598,7 @@ const keepDeleted = 30 * 24 * time.Hour
 // some were written by a newer version of Rollcall, it gives the others and an
 // error with *NewerFormat in it.
 func (s *Store) Nodegroups(ctx context.Context, cluster string) (map[string]nodegroup.Record, error) {
-	list, err := partition[nodegroup.Record](ctx, s, s.key(nodegroupPrefix, cluster), nodegroup.Format, "the nodegroups of "+cluster)
+	list, err := table.Partition[nodegroup.Record](ctx, s.t, s.t.Key(nodegroupPrefix, cluster), nodegroup.Format, "the nodegroups of "+cluster)
 	return by(list, func(r nodegroup.Record) string { return r.Nodegroup }), err
 }
 
@@ -652,14 +608,14 @@ func (s *Store) Nodegroups(ctx context.Context, cluster string) (map[string]node
 func (s *Store) SaveNodegroup(ctx context.Context, r nodegroup.Record) (nodegroup.Record, error) {
 	over := r.Version
 	r.Version++
-	it := item{
-		pk: s.key(nodegroupPrefix, r.Cluster), sk: r.Nodegroup,
-		kind: "nodegroup", format: r.Format, version: r.Version, body: r,
+	it := table.Item{
+		PK: s.t.Key(nodegroupPrefix, r.Cluster), SK: r.Nodegroup,
+		Kind: "nodegroup", Format: r.Format, Version: r.Version, Body: r,
 	}
 	if r.Status == nodegroup.Deleted {
-		it.expires = r.Seen.Add(keepDeleted)
+		it.Expires = r.Seen.Add(keepDeleted)
 	}
-	if err := s.put(ctx, it, over); err != nil {
+	if err := s.t.Put(ctx, it, over); err != nil {
 		return nodegroup.Record{}, err
 	}
 	return r, nil
@@ -667,20 +623,20 @@ func (s *Store) SaveNodegroup(ctx context.Context, r nodegroup.Record) (nodegrou
 
 // RecordNodegroups lets a function write nodegroups' records and nothing else.
 func RecordNodegroups() spec.Grant {
-	return write("RecordNodegroups", "EKS sends no event when a nodegroup's status changes: only against what was seen last can a change be told, once.", nodegroupPrefix)
+	return table.Write("RecordNodegroups", "EKS sends no event when a nodegroup's status changes: only against what was seen last can a change be told, once.", nodegroupPrefix)
 }
 
 // ReadNodegroups is what reading nodegroups, incidents and, by their ids,
 // launches needs: nothing is in reach through an index.
-func ReadNodegroups() []spec.Read { return read(reads(), spec.Table) }
+func ReadNodegroups() []spec.Read { return table.Read(table.Reads(), spec.Table) }
 
 // Launch reads the launch of an instance; nil for one that is not known. It asks as those
 // do who may read incidents alone.
 func (s *Store) Launch(ctx context.Context, instance string) (*LaunchRecord, error) {
-	items, err := s.query(ctx, &dynamodb.QueryInput{
+	items, err := s.t.Query(ctx, &dynamodb.QueryInput{
 		KeyConditionExpression:    aws.String("#pk = :pk"),
-		ExpressionAttributeNames:  map[string]string{"#pk": attrPK},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(s.key(launchPrefix, instance))},
+		ExpressionAttributeNames:  map[string]string{"#pk": table.AttrPK},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": table.Text(s.t.Key(launchPrefix, instance))},
 		ConsistentRead:            aws.Bool(true),
 	})
 	if err != nil {
@@ -691,70 +647,6 @@ func (s *Store) Launch(ctx context.Context, instance string) (*LaunchRecord, err
 		return nil, err
 	}
 	return &list[0], nil
-}
-
-// partition reads all records of a partition, by sort key. What was just
-// written is seen: the records say what was told or said already, or are
-// written over what was read. If some were written by a newer version of
-// Rollcall, it gives the others and an error with *NewerFormat in it.
-func partition[T any](ctx context.Context, s *Store, pk string, format int, what string) ([]T, error) {
-	items, err := s.query(ctx, &dynamodb.QueryInput{
-		KeyConditionExpression:    aws.String("#pk = :pk"),
-		ExpressionAttributeNames:  map[string]string{"#pk": attrPK},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(pk)},
-		ConsistentRead:            aws.Bool(true),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", what, err)
-	}
-	var records []T
-	var wrong []error
-	for _, attributes := range items {
-		var r T
-		there, err := s.decode(attributes, format, &r)
-		if err != nil {
-			wrong = append(wrong, err)
-		}
-		if there {
-			records = append(records, r)
-		}
-	}
-	if len(wrong) > 0 {
-		return records, fmt.Errorf("read %s: %w", what, errors.Join(wrong...))
-	}
-	return records, nil
-}
-
-// oneByOne reads the records of a partition whose sort keys are as where says of
-// #sk and :from, in their order. Unlike partition it gives none if one of them
-// was written by a newer version: who counts audit records must have them all.
-func oneByOne[T any](ctx context.Context, s *Store, pk, where, from string, format int, what string) ([]T, error) {
-	items, err := s.query(ctx, &dynamodb.QueryInput{
-		KeyConditionExpression:    aws.String("#pk = :pk AND " + where),
-		ExpressionAttributeNames:  map[string]string{"#pk": attrPK, "#sk": attrSK},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(pk), ":from": text(from)},
-		ConsistentRead:            aws.Bool(true),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", what, err)
-	}
-	var list []T
-	for _, attributes := range items {
-		var r T
-		there, err := s.decode(attributes, format, &r)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", what, err)
-		}
-		if there {
-			list = append(list, r)
-		}
-	}
-	return list, nil
-}
-
-// since reads those whose sort keys begin with a time, from one on.
-func since[T any](ctx context.Context, s *Store, pk string, from time.Time, format int, what string) ([]T, error) {
-	return oneByOne[T](ctx, s, pk, "#sk >= :from", from.UTC().Format(sortable), format, what)
 }
 
 // by is a list as a map.
@@ -843,13 +735,13 @@ func decodePast(text string) (snapshot.Past, error) {
 
 // past reads a launch of the index.
 func (s *Store) past(attributes map[string]types.AttributeValue) (p snapshot.Past, there bool, err error) {
-	name, there, err := s.there(attributes, LaunchFormat)
+	name, there, err := s.t.There(attributes, LaunchFormat)
 	if err != nil || !there {
 		return snapshot.Past{}, false, err
 	}
-	text, ok := attributes[attrPast].(*types.AttributeValueMemberS)
+	text, ok := attributes[table.AttrPast].(*types.AttributeValueMemberS)
 	if !ok {
-		return snapshot.Past{}, false, fmt.Errorf("record %s: no %s: %w", name, attrPast, errNotOurs)
+		return snapshot.Past{}, false, fmt.Errorf("record %s: no %s: %w", name, table.AttrPast, table.ErrNotOurs)
 	}
 	if p, err = decodePast(text.Value); err != nil {
 		return snapshot.Past{}, false, fmt.Errorf("record %s: %w", name, err)

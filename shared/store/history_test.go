@@ -16,6 +16,7 @@ import (
 
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/store/table"
 	"rollcall/tools/expect"
 )
 
@@ -105,10 +106,10 @@ func TestHistoryOfANewerVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	newer := map[string]types.AttributeValue{
-		attrPK: text("launch#i-2"), attrSK: text(launchSort), attrFormat: number(LaunchFormat + 1), attrVersion: number(1), attrBody: text("{}"),
-		attrDay: text(dayOf("prod", start)), attrBegan: text(start.Format(sortable)), attrPast: text(`{"who":"knows"}`),
+		table.AttrPK: table.Text("launch#i-2"), table.AttrSK: table.Text(launchSort), table.AttrFormat: table.Number(LaunchFormat + 1), table.AttrVersion: table.Number(1), table.AttrBody: table.Text("{}"),
+		table.AttrDay: table.Text(dayOf("prod", start)), table.AttrBegan: table.Text(start.Format(table.Sortable)), table.AttrPast: table.Text(`{"who":"knows"}`),
 	}
-	if _, err := server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.table, Item: newer}); err != nil {
+	if _, err := server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.t.Name, Item: newer}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := s.History(t.Context(), "prod", start)
@@ -128,8 +129,8 @@ func TestRecordOfTheVersionBefore(t *testing.T) {
 		"i-0ccc": `{"instance":"i-0ccc","cluster":"prod","started":"2026-11-20T14:59:00Z","due":"2026-11-20T15:04:00Z","standing":"missed","looks":1,"version":1}`,
 	}
 	for id, body := range bodies {
-		_, err := server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.table, Item: map[string]types.AttributeValue{
-			attrPK: text(launchPrefix + id), attrSK: text(launchSort), attrFormat: number(1), attrVersion: number(2), attrBody: text(body),
+		_, err := server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.t.Name, Item: map[string]types.AttributeValue{
+			table.AttrPK: table.Text(launchPrefix + id), table.AttrSK: table.Text(launchSort), table.AttrFormat: table.Number(1), table.AttrVersion: table.Number(2), table.AttrBody: table.Text(body),
 		}})
 		expect.OK(t, err)
 	}
@@ -280,7 +281,7 @@ func TestPastOfEarlierReleases(t *testing.T) {
 // them, a megabyte a page as DynamoDB does; no launch is open. Launches begin
 // every three quarters of a second, 4800 an hour, until a time.
 type pager struct {
-	Client
+	table.Client
 	until time.Time
 	n     int
 	pages int
@@ -305,7 +306,7 @@ func (p *pager) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dyn
 	if err != nil {
 		return nil, err
 	}
-	since, err := time.Parse(sortable, in.ExpressionAttributeValues[":since"].(*types.AttributeValueMemberS).Value)
+	since, err := time.Parse(table.Sortable, in.ExpressionAttributeValues[":since"].(*types.AttributeValueMemberS).Value)
 	if err != nil {
 		return nil, err
 	}
@@ -329,7 +330,7 @@ func (p *pager) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dyn
 	}
 	p.pages++
 	if i < p.n {
-		out.LastEvaluatedKey = map[string]types.AttributeValue{"i": number(int64(i))}
+		out.LastEvaluatedKey = map[string]types.AttributeValue{"i": table.Number(int64(i))}
 	}
 	return out, nil
 }
@@ -355,8 +356,8 @@ func (p *pager) item(i int, at time.Time) map[string]types.AttributeValue {
 		panic(err)
 	}
 	it := map[string]types.AttributeValue{
-		attrPK: text(launchPrefix + l.ID()), attrSK: text(launchSort), attrFormat: number(LaunchFormat), attrExpires: number(at.Add(keepLaunches).Unix()),
-		attrDay: text(dayOf("prod", at)), attrBegan: text(at.Format(sortable)), attrPast: text(past),
+		table.AttrPK: table.Text(launchPrefix + l.ID()), table.AttrSK: table.Text(launchSort), table.AttrFormat: table.Number(LaunchFormat), table.AttrExpires: table.Number(at.Add(keepLaunches).Unix()),
+		table.AttrDay: table.Text(dayOf("prod", at)), table.AttrBegan: table.Text(at.Format(table.Sortable)), table.AttrPast: table.Text(past),
 	}
 	for name, v := range it {
 		p.bytes += len(name)
@@ -380,7 +381,8 @@ func TestHistoryIsBounded(t *testing.T) {
 		{n: 3_000, most: 3_000, want: 2_999}, // whether there are more nobody looked
 		{n: 3_000, most: 3_001, want: 3_000},
 	} {
-		s := &Store{client: &pager{until: now, n: test.n}, table: "t", now: func() time.Time { return now }, most: test.most}
+		s := New(&pager{until: now, n: test.n}, "t").At(func() time.Time { return now })
+		s.most = test.most
 		list, err := s.History(t.Context(), "prod", now.Add(-7*24*time.Hour))
 		if len(list) != test.want {
 			t.Fatalf("%d of %d: %d launches, want %d", test.most, test.n, len(list), test.want)
@@ -410,7 +412,8 @@ func TestHistoryTakes(t *testing.T) {
 	now := start.Add(30 * time.Hour)
 	for _, n := range []int{10_000, 100_000, MaxHistory, 400_000} {
 		p := &pager{until: now, n: n}
-		s := &Store{client: p, table: "t", now: func() time.Time { return now }, most: n + 1}
+		s := New(p, "t").At(func() time.Time { return now })
+		s.most = n + 1
 		runtime.GC()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

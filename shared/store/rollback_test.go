@@ -29,6 +29,8 @@ import (
 	"rollcall/shared/silence"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
+	"rollcall/shared/store/outgoing"
+	"rollcall/shared/store/table"
 	"rollcall/tools/expect"
 )
 
@@ -170,10 +172,10 @@ func refused(created bool, err error) error {
 func withNewerFormat(t *testing.T, s *Store) map[string]string {
 	t.Helper()
 	for _, item := range scan(t, s) {
-		format, _, err := integer(item[attrFormat])
+		format, _, err := table.Integer(item[table.AttrFormat])
 		expect.OK(t, err)
-		item[attrFormat], item[attrBody] = number(format+1), text(`{"of":"a newer release"}`)
-		if _, err := server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.table, Item: item}); err != nil {
+		item[table.AttrFormat], item[table.AttrBody] = table.Number(format+1), table.Text(`{"of":"a newer release"}`)
+		if _, err := server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.t.Name, Item: item}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +184,7 @@ func withNewerFormat(t *testing.T, s *Store) map[string]string {
 
 func scan(t *testing.T, s *Store) []map[string]types.AttributeValue {
 	t.Helper()
-	out, err := server.Client().Scan(t.Context(), &dynamodb.ScanInput{TableName: &s.table, ConsistentRead: aws.Bool(true)})
+	out, err := server.Client().Scan(t.Context(), &dynamodb.ScanInput{TableName: &s.t.Name, ConsistentRead: aws.Bool(true)})
 	expect.OK(t, err)
 	if len(out.Items) == 0 {
 		t.Fatal("the table is empty")
@@ -204,7 +206,7 @@ func contents(t *testing.T, s *Store) map[string]string {
 			}
 			return ""
 		}
-		out[word(attrPK)+" "+word(attrSK)+" "+word(attrFormat)] = word(attrBody)
+		out[word(table.AttrPK)+" "+word(table.AttrSK)+" "+word(table.AttrFormat)] = word(table.AttrBody)
 	}
 	return out
 }
@@ -251,7 +253,7 @@ func TestRunIsClaimedOnce(t *testing.T) {
 	if there, claimed, err := s.ClaimRun(t.Context(), run("a", optin.AddNATRoute, now)); err != nil || claimed || there.Result != remedy.Done {
 		t.Errorf("claimed %v, %+v, %v", claimed, there, err)
 	}
-	now = now.Add(keepAudits - time.Hour)
+	now = now.Add(table.KeepAudits - time.Hour)
 	if list, _ := s.Runs(t.Context(), "prod"); len(list) != 1 {
 		t.Error("it is not kept for a year")
 	}
@@ -431,7 +433,7 @@ func TestSilencesAreOfOneCluster(t *testing.T) {
 		}
 	}
 	theirs := silenced("prod", "00000004", now.Add(time.Hour))
-	if _, err := s.SaveSilence(t.Context(), silence.Silence{ID: "x", Cluster: "prod", Spoke: spoke.ID{Account: "222233334444", Region: "eu-west-1"}}); !errors.Is(err, ErrForeign) {
+	if _, err := s.SaveSilence(t.Context(), silence.Silence{ID: "x", Cluster: "prod", Spoke: spoke.ID{Account: "222233334444", Region: "eu-west-1"}}); !errors.Is(err, table.ErrForeign) {
 		t.Errorf("another account's is written: %v", err)
 	}
 	theirs.Spoke = spoke.ID{Account: "222233334444", Region: "eu-west-1"}
@@ -465,7 +467,7 @@ func TestNewerSilences(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
 	s := open(t, &now)
 	x := silenced("prod", "00000001", now.Add(time.Hour))
-	expect.OK(t, s.put(t.Context(), item{pk: silencePrefix, sk: "prod#00000001", kind: "silence", format: silence.Format + 1, version: 1, body: x, expires: now.Add(time.Hour)}, 0))
+	expect.OK(t, s.t.Put(t.Context(), table.Item{PK: silencePrefix, SK: "prod#00000001", Kind: "silence", Format: silence.Format + 1, Version: 1, Body: x, Expires: now.Add(time.Hour)}, 0))
 	var newer *NewerFormat
 	if list, err := s.Silences(t.Context(), "prod"); !errors.As(err, &newer) || list != nil {
 		t.Errorf("%v, %v; want that it cannot be read", list, err)
@@ -588,7 +590,7 @@ func TestNamesakesShareNothing(t *testing.T) {
 	}
 	keys := map[string][]string{}
 	for _, item := range scan(t, s) {
-		for _, name := range []string{attrPK, attrOpen, attrDay} {
+		for _, name := range []string{table.AttrPK, table.AttrOpen, table.AttrDay} {
 			v, is := item[name].(*types.AttributeValueMemberS)
 			if !is {
 				continue
@@ -650,14 +652,14 @@ func TestAnothersRecordIsRefused(t *testing.T) {
 			in := s.In(own)
 			inc := incidentOf("route/no-egress", "rtb-1")
 			inc.Key.Spoke = other
-			if _, err := in.SaveIncident(t.Context(), inc); !errors.Is(err, ErrForeign) {
+			if _, err := in.SaveIncident(t.Context(), inc); !errors.Is(err, table.ErrForeign) {
 				t.Errorf("an incident of %q in %q: %v", other, own, err)
 			}
-			if _, err := in.RecordAct(t.Context(), incident.ActRecord{ID: "act-1", At: start, Key: inc.Key}); !errors.Is(err, ErrForeign) {
+			if _, err := in.RecordAct(t.Context(), incident.ActRecord{ID: "act-1", At: start, Key: inc.Key}); !errors.Is(err, table.ErrForeign) {
 				t.Errorf("a press of %q in %q: %v", other, own, err)
 			}
 			run := remedy.Run{ID: "deed-1", Began: start, Plan: remedy.Plan{Cluster: "prod", Account: other.Account, Region: other.Region}}
-			if _, _, err := in.ClaimRun(t.Context(), run); !own.Hub() && !errors.Is(err, ErrForeign) {
+			if _, _, err := in.ClaimRun(t.Context(), run); !own.Hub() && !errors.Is(err, table.ErrForeign) {
 				t.Errorf("a run of %q in %q: %v", other, own, err)
 			}
 		}
@@ -673,10 +675,10 @@ func TestRecordsOfEarlierReleases(t *testing.T) {
 		t.Fatal(err)
 	}
 	item := scan(t, s)[0]
-	if pk := item[attrPK].(*types.AttributeValueMemberS).Value; pk != "incident#prod" {
+	if pk := item[table.AttrPK].(*types.AttributeValueMemberS).Value; pk != "incident#prod" {
 		t.Errorf("the hub's own key is %s, which an earlier release would not find", pk)
 	}
-	if body := item[attrBody].(*types.AttributeValueMemberS).Value; strings.Contains(body, "spoke") {
+	if body := item[table.AttrBody].(*types.AttributeValueMemberS).Value; strings.Contains(body, "spoke") {
 		t.Errorf("the hub's own record is %s, as no earlier release wrote it", body)
 	}
 	for _, id := range namesakes[1:] {
@@ -720,7 +722,7 @@ func TestPostings(t *testing.T) {
 	if got, err := s.Postings(t.Context(), "other"); err != nil || len(got) != 0 {
 		t.Errorf("another cluster's are %v, %v", got, err)
 	}
-	now = start.Add(keepSummaries)
+	now = start.Add(outgoing.KeepSummaries)
 	if got, err := s.Postings(t.Context(), "prod"); err != nil || len(got) != 0 {
 		t.Errorf("after a month: %v, %v; want none", got, err)
 	}
@@ -757,10 +759,10 @@ func TestPostingOfANewerFormat(t *testing.T) {
 // A summary outlives its message in the queues.
 func TestSummariesAreKeptLongerThanQueues(t *testing.T) {
 	const queue, dead = 4 * 24 * time.Hour, 14 * 24 * time.Hour
-	if keepSummaries <= queue+dead {
-		t.Errorf("kept for %s, a message can wait %s", keepSummaries, queue+dead)
+	if outgoing.KeepSummaries <= queue+dead {
+		t.Errorf("kept for %s, a message can wait %s", outgoing.KeepSummaries, queue+dead)
 	}
-	if got := RecordSummaries().Conditions["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]; got[0] != summaryPrefix+"*" {
-		t.Errorf("the grant is for %q, the store writes %q", got, summaryPrefix)
+	if got := outgoing.RecordSummaries().Conditions["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]; got[0] != "summary#*" {
+		t.Errorf("the grant is for %q, the store writes summary#", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"rollcall/shared/snapshot"
+	"rollcall/shared/store/table"
 )
 
 // keepSamples is how long each sample is kept: a week, as a week of the same days
@@ -44,16 +45,16 @@ func (s *Store) RecordSamples(ctx context.Context, samples []snapshot.Sample) er
 	})
 	written := ""
 	for _, x := range samples {
-		it := item{
-			pk: s.key(samplePrefix, x.Subnet), sk: x.At.UTC().Format(minutely),
-			kind: "sample", format: sampleFormat, version: 1, body: sample{x.At.UTC(), x.Free, x.Total},
-			expires: x.At.Add(keepSamples),
+		it := table.Item{
+			PK: s.t.Key(samplePrefix, x.Subnet), SK: x.At.UTC().Format(minutely),
+			Kind: "sample", Format: sampleFormat, Version: 1, Body: sample{x.At.UTC(), x.Free, x.Total},
+			Expires: x.At.Add(keepSamples),
 		}
-		if written == it.pk+it.sk {
+		if written == it.PK+it.SK {
 			continue
 		}
-		written = it.pk + it.sk
-		if err := s.put(ctx, it, anyVersion); err != nil {
+		written = it.PK + it.SK
+		if err := s.t.Put(ctx, it, table.AnyVersion); err != nil {
 			return err
 		}
 	}
@@ -69,7 +70,7 @@ func (s *Store) Samples(ctx context.Context, subnet string, since time.Time) ([]
 	if err != nil {
 		return nil, err
 	}
-	whole := s.now().Add(-keepSamples).Add(time.Hour).Truncate(time.Hour) // from here on no sample has expired
+	whole := s.t.Now().Add(-keepSamples).Add(time.Hour).Truncate(time.Hour) // from here on no sample has expired
 	if !since.Before(whole) {
 		return list, nil
 	}
@@ -97,14 +98,14 @@ func (s *Store) Samples(ctx context.Context, subnet string, since time.Time) ([]
 // raw reads the samples of a subnet since a time, and before another if that is
 // not zero.
 func (s *Store) raw(ctx context.Context, subnet string, since, before time.Time) ([]snapshot.Sample, error) {
-	items, err := s.query(ctx, sorted(s.key(samplePrefix, subnet), minutely, since, before))
+	items, err := s.t.Query(ctx, sorted(s.t.Key(samplePrefix, subnet), minutely, since, before))
 	if err != nil {
 		return nil, fmt.Errorf("read the samples of %s: %w", subnet, err)
 	}
 	var list []snapshot.Sample
 	for _, attributes := range items {
 		var x sample
-		there, err := s.decode(attributes, sampleFormat, &x)
+		there, err := s.t.Decode(attributes, sampleFormat, &x)
 		if err != nil {
 			return nil, fmt.Errorf("read the samples of %s: %w", subnet, err)
 		}
@@ -120,16 +121,16 @@ func (s *Store) raw(ctx context.Context, subnet string, since, before time.Time)
 func sorted(pk, layout string, since, before time.Time) *dynamodb.QueryInput {
 	in := &dynamodb.QueryInput{
 		KeyConditionExpression:   aws.String("#pk = :pk AND #sk >= :since"),
-		ExpressionAttributeNames: map[string]string{"#pk": attrPK, "#sk": attrSK},
+		ExpressionAttributeNames: map[string]string{"#pk": table.AttrPK, "#sk": table.AttrSK},
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":pk": text(pk), ":since": text(since.UTC().Format(layout)),
+			":pk": table.Text(pk), ":since": table.Text(since.UTC().Format(layout)),
 		},
 	}
 	if !before.IsZero() {
 		// Between includes both ends; no key is the next minute's or hour's less a
 		// second.
 		in.KeyConditionExpression = aws.String("#pk = :pk AND #sk BETWEEN :since AND :last")
-		in.ExpressionAttributeValues[":last"] = text(before.Add(-time.Second).UTC().Format(layout))
+		in.ExpressionAttributeValues[":last"] = table.Text(before.Add(-time.Second).UTC().Format(layout))
 	}
 	return in
 }
@@ -162,7 +163,7 @@ type sampleHour struct {
 // read unit for twelve samples.
 func (s *Store) RollUp(ctx context.Context, subnet string, hour time.Time) error {
 	hour = hour.UTC().Truncate(time.Hour)
-	if hour.Before(s.now().Add(-keepSamples)) {
+	if hour.Before(s.t.Now().Add(-keepSamples)) {
 		return nil
 	}
 	_, err := s.rollUp(ctx, subnet, hour, hour.Add(time.Hour))
@@ -174,8 +175,8 @@ func (s *Store) RollUp(ctx context.Context, subnet string, hour time.Time) error
 // one read unit, so that it can be asked at every look; for an hour, two and one
 // write unit.
 func (s *Store) CatchUp(ctx context.Context, subnet string) (int, error) {
-	from := s.now().Add(-keepSamples).Add(time.Hour).UTC().Truncate(time.Hour)
-	until := s.now().UTC().Truncate(time.Hour)
+	from := s.t.Now().Add(-keepSamples).Add(time.Hour).UTC().Truncate(time.Hour)
+	until := s.t.Now().UTC().Truncate(time.Hour)
 	last, err := s.lastHour(ctx, subnet)
 	if err != nil {
 		return 0, err
@@ -191,15 +192,15 @@ func (s *Store) CatchUp(ctx context.Context, subnet string) (int, error) {
 
 // lastHour is the last hour of a subnet that was rolled up; zero if none was.
 func (s *Store) lastHour(ctx context.Context, subnet string) (time.Time, error) {
-	in := sorted(s.key(samplePrefix, subnet+hoursSuffix), hourly, time.Time{}, time.Time{})
-	in.TableName, in.ScanIndexForward, in.Limit = &s.table, aws.Bool(false), aws.Int32(1)
-	out, err := s.client.Query(ctx, in)
+	in := sorted(s.t.Key(samplePrefix, subnet+hoursSuffix), hourly, time.Time{}, time.Time{})
+	in.TableName, in.ScanIndexForward, in.Limit = &s.t.Name, aws.Bool(false), aws.Int32(1)
+	out, err := s.t.Client.Query(ctx, in)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read the last hour of %s: %w", subnet, classify(err, item{}, 0))
+		return time.Time{}, fmt.Errorf("read the last hour of %s: %w", subnet, table.Classify(err, table.Item{}, 0))
 	}
 	for _, attributes := range out.Items {
 		var h sampleHour
-		there, err := s.decode(attributes, hourFormat, &h)
+		there, err := s.t.Decode(attributes, hourFormat, &h)
 		if err != nil {
 			return time.Time{}, fmt.Errorf("read the last hour of %s: %w", subnet, err)
 		}
@@ -219,10 +220,10 @@ func (s *Store) rollUp(ctx context.Context, subnet string, from, until time.Time
 	list := hoursOf(samples)
 	var wrong []error
 	for _, h := range list {
-		wrong = append(wrong, s.put(ctx, item{
-			pk: s.key(samplePrefix, subnet+hoursSuffix), sk: h.Hour.Format(hourly),
-			kind: "hour of samples", format: hourFormat, version: 1, body: h, expires: h.Hour.Add(keepHours),
-		}, anyVersion))
+		wrong = append(wrong, s.t.Put(ctx, table.Item{
+			PK: s.t.Key(samplePrefix, subnet+hoursSuffix), SK: h.Hour.Format(hourly),
+			Kind: "hour of samples", Format: hourFormat, Version: 1, Body: h, Expires: h.Hour.Add(keepHours),
+		}, table.AnyVersion))
 	}
 	return len(list), errors.Join(wrong...)
 }
@@ -247,14 +248,14 @@ func hoursOf(samples []snapshot.Sample) []sampleHour {
 
 // hours reads what a subnet had in the hours from that of a time until another.
 func (s *Store) hours(ctx context.Context, subnet string, since, until time.Time) ([]sampleHour, error) {
-	items, err := s.query(ctx, sorted(s.key(samplePrefix, subnet+hoursSuffix), hourly, since, until))
+	items, err := s.t.Query(ctx, sorted(s.t.Key(samplePrefix, subnet+hoursSuffix), hourly, since, until))
 	if err != nil {
 		return nil, fmt.Errorf("read the hours of %s: %w", subnet, err)
 	}
 	var list []sampleHour
 	for _, attributes := range items {
 		var h sampleHour
-		there, err := s.decode(attributes, hourFormat, &h)
+		there, err := s.t.Decode(attributes, hourFormat, &h)
 		if err != nil {
 			return nil, fmt.Errorf("read the hours of %s: %w", subnet, err)
 		}

@@ -36,6 +36,9 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
+	"rollcall/shared/store/incoming"
+	"rollcall/shared/store/outgoing"
+	"rollcall/shared/store/table"
 	"rollcall/stage/platform/dynamo/dynalite"
 	"rollcall/tools/expect"
 )
@@ -179,7 +182,7 @@ func TestIncidents(t *testing.T) {
 	if _, err := s.SaveIncident(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	now = start.Add(keepClosed)
+	now = start.Add(outgoing.KeepClosed)
 	if got, err := s.Incidents(t.Context(), "prod"); err != nil || len(got) != 1 || got[0].Key.Resource != "rtb-2" {
 		t.Errorf("after a month: %v, %v; want the open one only", got, err)
 	}
@@ -233,9 +236,9 @@ func TestTooLarge(t *testing.T) {
 	now := start
 	s := open(t, &now)
 	inc := incidentOf("route/no-egress", "rtb-1")
-	inc.Cause.Why = strings.Repeat("x", maxItem)
-	var large *TooLarge
-	if _, err := s.SaveIncident(t.Context(), inc); !errors.As(err, &large) || large.Bytes < maxItem {
+	inc.Cause.Why = strings.Repeat("x", table.MaxItem)
+	var large *table.TooLarge
+	if _, err := s.SaveIncident(t.Context(), inc); !errors.As(err, &large) || large.Bytes < table.MaxItem {
 		t.Errorf("error is %v, want too large", err)
 	}
 }
@@ -249,15 +252,15 @@ func FuzzDecode(f *testing.F) {
 	f.Add("x", "y", "99999999999999999999", "-1", `null`)
 	s := New(nil, "t").At(func() time.Time { return start })
 	f.Fuzz(func(t *testing.T, pk, sk, format, expires, body string) {
-		attributes := map[string]types.AttributeValue{attrPK: text(pk), attrSK: text(sk), attrBody: text(body)}
+		attributes := map[string]types.AttributeValue{table.AttrPK: table.Text(pk), table.AttrSK: table.Text(sk), table.AttrBody: table.Text(body)}
 		if format != "" {
-			attributes[attrFormat] = &types.AttributeValueMemberN{Value: format}
+			attributes[table.AttrFormat] = &types.AttributeValueMemberN{Value: format}
 		}
 		if expires != "" {
-			attributes[attrExpires] = &types.AttributeValueMemberN{Value: expires}
+			attributes[table.AttrExpires] = &types.AttributeValueMemberN{Value: expires}
 		}
 		var l LaunchRecord
-		there, err := s.decode(attributes, LaunchFormat, &l)
+		there, err := s.t.Decode(attributes, LaunchFormat, &l)
 		if there && err != nil {
 			t.Errorf("both a record and %v", err)
 		}
@@ -492,7 +495,7 @@ func TestClusterRecords(t *testing.T) {
 	for _, tt := range []struct {
 		after time.Duration
 		want  []string
-	}{{0, []string{"prod", "prod-2"}}, {keepClosed, []string{"prod", "prod-2"}}, {keepQuiet, []string{"prod-2"}}} {
+	}{{0, []string{"prod", "prod-2"}}, {outgoing.KeepClosed, []string{"prod", "prod-2"}}, {keepQuiet, []string{"prod-2"}}} {
 		names, err := s.At(func() time.Time { return now.Add(tt.after) }).Clusters(t.Context())
 		if diff := cmp.Diff(tt.want, names); err != nil || diff != "" {
 			t.Errorf("%v, clusters after %s (-want +got):\n%s", err, tt.after, diff)
@@ -507,7 +510,7 @@ func TestClusterRecords(t *testing.T) {
 		t.Error(err)
 	}
 	newer := outbox.ClusterRecord{Cluster: "prod"}
-	expect.OK(t, s.put(t.Context(), item{pk: clusterPrefix, sk: "later", kind: "cluster", format: outbox.ClusterFormat + 1, version: 1, body: newer}, 0))
+	expect.OK(t, s.t.Put(t.Context(), table.Item{PK: clusterPrefix, SK: "later", Kind: "cluster", Format: outbox.ClusterFormat + 1, Version: 1, Body: newer}, 0))
 	all, err = s.ClusterRecords(t.Context())
 	if unknown := new(NewerFormat); !errors.As(err, &unknown) || len(all) != 2 {
 		t.Errorf("%d records, %v; want the others, and that one is newer", len(all), err)
@@ -770,10 +773,10 @@ func fieldsOf(t reflect.Type, path string, within []reflect.Type) (out []string)
 // that the store really writes.
 func TestGrants(t *testing.T) {
 	expect.Same(t, "reads", Reads(), []spec.Read{{Actions: []string{"dynamodb:BatchGetItem", "dynamodb:Query"}, Resources: []string{"table", "table-index"}}})
-	expect.Same(t, "reading incidents", ReadIncidents(), []spec.Read{{Actions: []string{"dynamodb:Query"}, Resources: []string{"table"}}})
+	expect.Same(t, "reading incidents", outgoing.ReadIncidents(), []spec.Read{{Actions: []string{"dynamodb:Query"}, Resources: []string{"table"}}})
 	expect.Same(t, "reading the history", ReadHistory(), []spec.Read{{Actions: []string{"dynamodb:Query"}, Resources: []string{"table", "table-index", "ended-index"}}})
 	for prefix, grant := range map[string]spec.Grant{
-		launchPrefix: RecordLaunches(), incidentPrefix: RecordIncidents(), joinTimePrefix: RecordJoinTimes(), samplePrefix: RecordSamples(),
+		launchPrefix: RecordLaunches(), "incident#": outgoing.RecordIncidents(), joinTimePrefix: RecordJoinTimes(), samplePrefix: RecordSamples(),
 		sightingPrefix: RecordSightings(), auditPrefix: RecordAudits(), pacePrefix: RecordCleanups()[0], refusedPrefix: RecordRefusedLaunches(), cleanupPrefix: RecordCleanups()[1],
 	} {
 		if got := grant.Conditions["ForAllValues:StringLike"]["dynamodb:LeadingKeys"][0]; got != prefix+"*" {
@@ -872,7 +875,7 @@ func TestAPressIsClaimedOnce(t *testing.T) {
 	if got, err := s.ClaimPress(t.Context(), "abd", "two"); err != nil || !got {
 		t.Errorf("another press: %v, %v", got, err)
 	}
-	now = now.Add(keepPresses - time.Second)
+	now = now.Add(incoming.KeepPresses - time.Second)
 	claim("two", false)
 	now = now.Add(2 * time.Second)
 	claim("two", true)
@@ -930,8 +933,8 @@ func TestWhatAPressIsPassedOnAs(t *testing.T) {
 func TestAPressOfTheReleaseBefore(t *testing.T) {
 	now := start
 	s := open(t, &now)
-	_, err := s.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.table, Item: map[string]types.AttributeValue{
-		attrPK: text("press#abc"), attrSK: text("press"), attrBy: text("x"), attrFormat: number(1), attrVersion: number(1), attrExpires: number(now.Add(time.Hour).Unix()), attrBody: text("{}"),
+	_, err := s.t.Client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.t.Name, Item: map[string]types.AttributeValue{
+		table.AttrPK: table.Text("press#abc"), table.AttrSK: table.Text("press"), "by": table.Text("x"), table.AttrFormat: table.Number(1), table.AttrVersion: table.Number(1), table.AttrExpires: table.Number(now.Add(time.Hour).Unix()), table.AttrBody: table.Text("{}"),
 	}})
 	expect.OK(t, err)
 	got, err := s.PassedPress(t.Context(), "abc")

@@ -65,15 +65,8 @@
 //	                                                   launch, and for each sweep. Kept for six hours
 package store
 
-import (
-	"context"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-)
-
 const (
 	launchPrefix   = "launch#"
-	incidentPrefix = "incident#"
 	joinTimePrefix = "jointime#"
 	samplePrefix   = "sample#"
 	// OpenIndex is the sparse index over launches without an outcome: its
@@ -83,36 +76,4 @@ const (
 	// partition key is "day" (the cluster and the UTC day of the launch), its
 	// sort key "began". It projects "past", the launch in short, alone.
 	EndedIndex = "ended"
-)
-
-// Reader is what reading the table takes.
-type Reader interface {
-	Querier
-	Getter
-}
-
-// Getter is what reading records by their keys takes.
-type Getter interface {
-	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
-}
-
-// Querier is what reading incidents alone takes.
-type Querier interface {
-	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-}
-
-// Writer is what writing a record takes: one conditional write per record.
-type Writer interface {
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-}
-
-// The actions of these interfaces, as a policy has them.
-func queries() []string { return []string{"dynamodb:Query"} }
-func gets() []string    { return []string{"dynamodb:BatchGetItem"} }
-func reads() []string   { return append(gets(), queries()...) }
-func writes() []string  { return []string{"dynamodb:PutItem"} }
-
-var (
-	_ Reader = (*dynamodb.Client)(nil)
-	_ Writer = (*dynamodb.Client)(nil)
 )

@@ -351,7 +351,7 @@ func ofTheCode() []quoted {
 		{"deploy.md", "It may run ten times at once, reserved", "functions/slack-actions/spec/spec.go", "Concurrency: 10,"},
 		{"deploy.md", "A list's answer is handed on up to 4 MB", "shared/relay/relay.go", "MostBody  = 4 << 20"},
 		{"deploy.md", "any external id of eight characters or more", "infra/spoke.go", `]{8,}$"`},
-		{"deploy.md", "in the last 30 days", "shared/store/history.go", "const keepClosed = 30 * 24 * time.Hour"},
+		{"deploy.md", "in the last 30 days", "shared/store/outgoing/outgoing.go", "const KeepClosed = 30 * 24 * time.Hour"},
 		{"diagnose.md", "looks again every ten seconds", "command/replay.go", "const again = 10 * time.Second"},
 		{"diagnose.md", "for 30 days (the setting `evidence`", settings, "## evidence\n\n*default `30`*"},
 		{"diagnose.md", "At most 4 MiB are kept of a look", "shared/evidence/evidence.go", "const mostArchive = 4 << 20"},

@@ -24,7 +24,8 @@ import (
 	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/spoke"
-	"rollcall/shared/store"
+	"rollcall/shared/store/outgoing"
+	"rollcall/shared/store/table"
 	"rollcall/shared/target"
 	"rollcall/shared/target/deliver"
 	"rollcall/shared/target/message"
@@ -32,8 +33,8 @@ import (
 
 // Memory is what targets were told.
 type Memory interface {
-	Told(ctx context.Context, target, about string) (store.ToldRecord, error)
-	SaveTold(ctx context.Context, r store.ToldRecord) error
+	Told(ctx context.Context, target, about string) (outgoing.ToldRecord, error)
+	SaveTold(ctx context.Context, r outgoing.ToldRecord) error
 }
 
 // Records reads the incidents of a cluster, as report alone writes them.
@@ -323,17 +324,18 @@ func (h handler) notTold(ctx context.Context, m event.Message, err error) {
 }
 
 var (
-	_ Memory = (*store.Store)(nil)
+	_ Memory = outgoing.Outgoing{}
 	_ Queue  = queue.TargetQueue{}
 	_ Secret = (*deliver.Secrets)(nil)
 )
 
 // Build makes the handler of notify-targets from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	memory := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
+	records := table.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
+	memory := outgoing.New(records)
 	h := handler{
 		records: func(ctx context.Context, of spoke.ID, cluster string) ([]incident.Incident, error) {
-			return memory.In(of).Incidents(ctx, cluster)
+			return outgoing.New(records.In(of)).Incidents(ctx, cluster)
 		},
 		weeks:   func(ctx context.Context) ([]outbox.Posting, error) { return memory.Postings(ctx, report.AllClusters) },
 		now:     e.Now,

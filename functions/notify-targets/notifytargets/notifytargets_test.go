@@ -29,7 +29,7 @@ import (
 	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/spoke"
-	"rollcall/shared/store"
+	"rollcall/shared/store/outgoing"
 	"rollcall/shared/target"
 	"rollcall/shared/target/deliver"
 	"rollcall/shared/target/message"
@@ -40,7 +40,7 @@ import (
 // bench is all that the function reaches, in memory.
 type bench struct {
 	handler
-	told    map[string]store.ToldRecord
+	told    map[string]outgoing.ToldRecord
 	saveErr error
 	putErr  map[string]error
 	put     []string
@@ -53,13 +53,13 @@ type bench struct {
 	counts  map[string]int
 }
 
-func (b *bench) Told(_ context.Context, target, about string) (store.ToldRecord, error) {
+func (b *bench) Told(_ context.Context, target, about string) (outgoing.ToldRecord, error) {
 	r := b.told[target+"\n"+about]
 	r.Target, r.About = target, about
 	return r, nil
 }
 
-func (b *bench) SaveTold(_ context.Context, r store.ToldRecord) error {
+func (b *bench) SaveTold(_ context.Context, r outgoing.ToldRecord) error {
 	if b.saveErr == nil {
 		b.told[r.Target+"\n"+r.About] = r
 	}
@@ -106,7 +106,7 @@ func newBench(t *testing.T, targets string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{told: map[string]store.ToldRecord{}, counts: map[string]int{}, status: 202, secret: strings.Repeat("k", 32)}
+	b := &bench{told: map[string]outgoing.ToldRecord{}, counts: map[string]int{}, status: 202, secret: strings.Repeat("k", 32)}
 	b.handler = handler{
 		records: func(_ context.Context, of spoke.ID, _ string) ([]incident.Incident, error) {
 			if !of.Hub() {

@@ -6,7 +6,7 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
-	"rollcall/shared/store"
+	"rollcall/shared/store/outgoing"
 	"rollcall/shared/target"
 	"rollcall/shared/target/message"
 )
@@ -61,9 +61,9 @@ func Spec() spec.Spec {
 				Do:  `read the lines "a target was not told" in its log, which name the target and what it says: it is away, or its secret is empty or wrong; nothing is lost for a day.`,
 			},
 		},
-		Reads: store.ReadIncidents(), // by query, as what targets were told is read
+		Reads: outgoing.ReadIncidents(), // by query, as what targets were told is read
 		Grants: []spec.Grant{
-			store.RecordTold(),
+			outgoing.RecordTold(),
 			{
 				Sid:       "QueueForTargets",
 				Why:       "Each target gets a message of its own, so that none waits for another, and one that is away is told later.",

@@ -7,6 +7,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
+	"rollcall/shared/store/outgoing"
 )
 
 // Name is the function's name.
@@ -59,8 +60,8 @@ func Spec() spec.Spec {
 		},
 		Reads: store.ReadHistory(),
 		Grants: []spec.Grant{
-			store.RecordIncidents(),
-			store.RecordSummaries(),
+			outgoing.RecordIncidents(),
+			outgoing.RecordSummaries(),
 			store.RecordActs(),
 			store.RecordSilences(),
 			store.RecordClusters(),

@@ -30,7 +30,8 @@ import (
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slashcommand"
 	"rollcall/shared/spoke"
-	"rollcall/shared/store"
+	"rollcall/shared/store/incoming"
+	"rollcall/shared/store/table"
 )
 
 const (
@@ -276,8 +277,8 @@ type Sender interface {
 }
 
 var (
-	_ Once   = (*store.Store)(nil)
-	_ Audit  = (*store.Store)(nil)
+	_ Once   = incoming.Incoming{}
+	_ Audit  = incoming.Incoming{}
 	_ Sender = queue.Queues{}
 )
 
@@ -300,11 +301,11 @@ type handler struct {
 
 // Build makes the handler of slack-actions from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
+	records := table.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
 	h := handler{
 		signing: &signing{secrets: secretsmanager.NewFromConfig(e.AWS), arn: e.Config.SigningARN, log: e.Log},
-		once:    table, // a copy of a request comes in the time in which it was signed
-		audit:   &audit{store: table.At(e.Now), log: e.Log, metrics: e.Metrics},
+		once:    incoming.New(records), // a copy of a request comes in the time in which it was signed
+		audit:   &audit{store: incoming.New(records.At(e.Now)), log: e.Log, metrics: e.Metrics},
 		send:    queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
 		replies: slackapi.NewResponder(e.Config.SlackAPI, e.HTTP),
 		wall:    time.Now,

@@ -6,7 +6,7 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
-	"rollcall/shared/store"
+	"rollcall/shared/store/incoming"
 )
 
 // Name is the function's name.
@@ -58,8 +58,8 @@ func Spec() spec.Spec {
 			},
 		},
 		Grants: []spec.Grant{
-			store.RecordPresses(),
-			store.RecordRefusals(),
+			incoming.RecordPresses(),
+			incoming.RecordRefusals(),
 			{
 				Sid:       "ReadSigningSecret",
 				Why:       "The secret by which Slack signs is read at the first press and kept in memory only.",

@@ -1,4 +1,4 @@
-package store
+package table
 
 import (
 	"testing"
@@ -11,9 +11,9 @@ import (
 // The actions that are granted are the calls of the interfaces.
 func TestActions(t *testing.T) {
 	for name, x := range map[string]struct{ granted, called []string }{
-		"Querier": {queries(), spectest.Actions[Querier]("dynamodb")},
-		"Getter":  {gets(), spectest.Actions[Getter]("dynamodb")},
-		"Reader":  {reads(), spectest.Actions[Reader]("dynamodb")},
+		"Querier": {Queries(), spectest.Actions[Querier]("dynamodb")},
+		"Getter":  {Gets(), spectest.Actions[Getter]("dynamodb")},
+		"Reader":  {Reads(), spectest.Actions[Reader]("dynamodb")},
 		"Writer":  {writes(), spectest.Actions[Writer]("dynamodb")},
 	} {
 		if diff := cmp.Diff(x.called, x.granted); diff != "" {
