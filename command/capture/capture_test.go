@@ -15,7 +15,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"rollcall/shared/capture/filename"
+	"rollcall/shared/capture"
 	"rollcall/shared/cloudwatchlogs"
 	"rollcall/tools/testfile"
 
@@ -83,7 +83,7 @@ func TestFileName(t *testing.T) {
 		"iam-get-role-policy.node.in%2Eline": {"node", "in.line"},
 	} {
 		operation, _, _ := strings.Cut(want, ".")
-		if got := filename.Of(operation, keys...); got != want {
+		if got := capture.FileName(operation, keys...); got != want {
 			t.Errorf("%q: got %q, want %q", keys, got, want)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"rollcall/shared/capture/filename"
+	"rollcall/shared/capture"
 	"rollcall/shared/evidence"
 	"rollcall/shared/gather"
 	"rollcall/shared/lazyregexp"
@@ -518,7 +518,7 @@ func operations() map[string]reflect.Type {
 // find is the name under which a call is kept: the escaped one, or the one
 // with plain dots if only that is there.
 func (c *Capture) find(operation string, keys []string) string {
-	name := filename.Of(operation, keys...)
+	name := capture.FileName(operation, keys...)
 	if c.has(name) {
 		return name
 	}

@@ -27,7 +27,7 @@ import (
 
 	"rollcall/shared/access/policy"
 	"rollcall/shared/awscall"
-	"rollcall/shared/capture/filename"
+	"rollcall/shared/capture"
 	"rollcall/shared/evidence"
 	"rollcall/shared/lazyregexp"
 	"rollcall/shared/node/activity"
@@ -149,7 +149,7 @@ func (c *Capture) read(file string) (any, error) {
 
 // typed is read of a file whose type is known.
 func typed[O any](c *Capture, operation string, keys ...string) (*O, error) {
-	out, err := c.read(filename.Of(operation, keys...))
+	out, err := c.read(capture.FileName(operation, keys...))
 	if err != nil {
 		return nil, err
 	}
@@ -478,7 +478,7 @@ func (s apiServer) get(req *http.Request) ([]byte, error) {
 	file, q := evidence.KubernetesFile(s.cluster, req.URL.Path, query)
 	if file == "" {
 		parts := strings.Split(req.URL.Path, "/")
-		return nil, kubernetes(s.capture.absent(filename.Of("kubectl-get-"+parts[len(parts)-1], s.cluster)))
+		return nil, kubernetes(s.capture.absent(capture.FileName("kubectl-get-"+parts[len(parts)-1], s.cluster)))
 	}
 	if err := s.capture.asked(file, q); err != nil {
 		return nil, kubernetes(err)
@@ -764,7 +764,7 @@ func (c *Capture) describedUpdates(keys []string) []string {
 		if _, ok := file.(*eks.DescribeUpdateOutput); !ok {
 			continue
 		}
-		for _, prefix := range []string{filename.Of("eks-describe-update", keys...), plainName("eks-describe-update", slices.Clone(keys)...)} {
+		for _, prefix := range []string{capture.FileName("eks-describe-update", keys...), plainName("eks-describe-update", slices.Clone(keys)...)} {
 			id, ok := strings.CutPrefix(name, prefix+".")
 			if ok && id != "" && !strings.Contains(id, ".") && !slices.Contains(list, id) {
 				list = append(list, id)

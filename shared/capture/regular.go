@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // ErrNotRegular: what is to be read is a folder, a link, a pipe or a device.
@@ -41,4 +42,22 @@ func ReadRegular(root *os.Root, name string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("it is larger than %d KiB", most>>10)
 	}
 	return data, nil
+}
+
+// FileName is the name of a file, without .json, of an operation and its keys. A dot
+// parts operation and keys, so a dot inside a key is written %2E; a slash,
+// which no file name can hold, is written "__".
+func FileName(operation string, keys ...string) string {
+	var b strings.Builder
+	b.WriteString(operation)
+	for _, k := range keys {
+		b.WriteByte('.')
+		b.WriteString(FileKey(k))
+	}
+	return b.String()
+}
+
+// FileKey is a key as it stands in a file's name.
+func FileKey(key string) string {
+	return strings.NewReplacer("/", "__", ".", "%2E").Replace(key)
 }

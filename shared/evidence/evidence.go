@@ -18,7 +18,6 @@ import (
 	"unicode/utf8"
 
 	"rollcall/shared/capture"
-	"rollcall/shared/capture/filename"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/node/userdata"
@@ -137,7 +136,7 @@ func of(file, cluster string) bool {
 		return true
 	}
 	name, _, _ := strings.Cut(keys, ".")
-	return name == filename.Key(cluster)
+	return name == capture.FileKey(cluster)
 }
 
 // file is a file that was put together.
@@ -235,7 +234,7 @@ func recordsOf(trigger json.RawMessage, secrets *redact.Redactor) (map[string][]
 		if err != nil {
 			return nil, fmt.Errorf("write CloudTrail's records: %w", err)
 		}
-		files[filename.Of("cloudtrail-lookup-events", name)] = raw
+		files[capture.FileName("cloudtrail-lookup-events", name)] = raw
 	}
 	return files, nil
 }
@@ -811,7 +810,7 @@ func File(call string, params any) (name string, q Question) {
 		}
 		values = append(values, value[0])
 	}
-	return filename.Of(prefix+"-"+kebab(operation), values...), questionOf(params, keys)
+	return capture.FileName(prefix+"-"+kebab(operation), values...), questionOf(params, keys)
 }
 
 // kebab is an operation as the AWS CLI has it: DescribeVpcs is describe-vpcs.
@@ -850,7 +849,7 @@ func KubernetesFile(cluster, path string, query url.Values) (name string, q Ques
 		return "", nil
 	}
 	if single != "" {
-		return filename.Of("kubectl-get-"+kind, cluster), nil
+		return capture.FileName("kubectl-get-"+kind, cluster), nil
 	}
 	for _, name := range []string{"labelSelector", "fieldSelector"} {
 		if value := query.Get(name); value != "" {
@@ -860,7 +859,7 @@ func KubernetesFile(cluster, path string, query url.Values) (name string, q Ques
 	if len(q) == 0 {
 		q = nil
 	}
-	return filename.Of("kubectl-get-"+kind, cluster), q
+	return capture.FileName("kubectl-get-"+kind, cluster), q
 }
 
 // kubectl is what kubectl's file of a kind is called, and the one object of which it is.

@@ -26,7 +26,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"rollcall/shared/awsjson"
-	"rollcall/shared/capture/filename"
+	"rollcall/shared/capture"
 	"rollcall/shared/cloudtrail"
 	"rollcall/shared/gather/ec2api"
 	"rollcall/shared/kube"
@@ -116,7 +116,7 @@ func (t *taker) kubernetes(ctx context.Context, name string, described map[strin
 		if version := served[k.group]; version != "" {
 			k.version = version
 		}
-		trees[i] = t.take(ctx, filename.Of("kubectl-get-"+k.file, name), func(ctx context.Context) (map[string]any, error) {
+		trees[i] = t.take(ctx, capture.FileName("kubectl-get-"+k.file, name), func(ctx context.Context) (map[string]any, error) {
 			if k.name != "" {
 				return t.object(ctx, api, k.path(), nil)
 			}
@@ -364,14 +364,14 @@ func (t *taker) machines(ctx context.Context, all []any, ready []string) {
 	ids = sorted(ids)
 	if over := len(ids) - t.options.Instances; over > 0 {
 		for _, id := range ids[t.options.Instances:] {
-			t.leave(filename.Of("ec2-get-console-output", id), "console and user data of at most %d instances are taken (--instances)", t.options.Instances)
+			t.leave(capture.FileName("ec2-get-console-output", id), "console and user data of at most %d instances are taken (--instances)", t.options.Instances)
 		}
 		ids = ids[:t.options.Instances]
 	}
 	list(t, ids, func(_ int, id string) {
-		t.take(ctx, filename.Of("ec2-describe-instance-attribute", id, "userData"), asks(t, "ec2", t.ec2.DescribeInstanceAttribute,
+		t.take(ctx, capture.FileName("ec2-describe-instance-attribute", id, "userData"), asks(t, "ec2", t.ec2.DescribeInstanceAttribute,
 			&ec2.DescribeInstanceAttributeInput{InstanceId: aws.String(id), Attribute: types.InstanceAttributeNameUserData}))
-		t.take(ctx, filename.Of("ec2-get-console-output", id), func(ctx context.Context) (map[string]any, error) { return t.console(ctx, id) })
+		t.take(ctx, capture.FileName("ec2-get-console-output", id), func(ctx context.Context) (map[string]any, error) { return t.console(ctx, id) })
 	})
 }
 
@@ -446,7 +446,7 @@ func eachOf(t *taker, items []string, member string, ask func(string) (map[strin
 
 func (t *taker) prefixLists(ctx context.Context, ids []string) {
 	list(t, ids, func(_ int, id string) {
-		t.take(ctx, filename.Of("ec2-get-managed-prefix-list-entries", id),
+		t.take(ctx, capture.FileName("ec2-get-managed-prefix-list-entries", id),
 			asks(t, "ec2", t.ec2.GetManagedPrefixListEntries, &ec2.GetManagedPrefixListEntriesInput{PrefixListId: aws.String(id)}))
 	})
 }
@@ -551,7 +551,7 @@ func (t *taker) autoModeLogs(ctx context.Context, clusters []string) {
 		func() { destinations = all("logs-describe-delivery-destinations", "DescribeDeliveryDestinations") },
 	)
 	list(t, logGroups(clusters, sources, deliveries, destinations), func(_ int, group string) {
-		file := filename.Of("logs-filter-log-events", group)
+		file := capture.FileName("logs-filter-log-events", group)
 		t.take(ctx, file, func(ctx context.Context) (map[string]any, error) {
 			tree, more, err := t.logs(ctx, "FilterLogEvents", func(next string) any {
 				return logsFilter{group, t.options.Now.Add(-logSpan).UnixMilli(), t.options.Now.UnixMilli(), logsPage{logPage, next}}
@@ -720,7 +720,7 @@ func (t *taker) transitRoutes(ctx context.Context) (attachments map[string]any) 
 	)
 	ids := slices.Concat(picksOf(tables, "TransitGatewayRouteTables[].TransitGatewayRouteTableId"), picksOf(attachments, "TransitGatewayAttachments[].Association.TransitGatewayRouteTableId"))
 	list(t, sorted(ids), func(_ int, id string) {
-		t.take(ctx, filename.Of("ec2-search-transit-gateway-routes", id), asks(t, "ec2", t.ec2.SearchTransitGatewayRoutes, &ec2.SearchTransitGatewayRoutesInput{
+		t.take(ctx, capture.FileName("ec2-search-transit-gateway-routes", id), asks(t, "ec2", t.ec2.SearchTransitGatewayRoutes, &ec2.SearchTransitGatewayRoutesInput{
 			TransitGatewayRouteTableId: aws.String(id), Filters: ec2api.AnyOf("state", []string{"active", "blackhole"}),
 		}))
 	})
@@ -738,7 +738,7 @@ const (
 // nothing else behind.
 func (t *taker) trail(ctx context.Context) {
 	for _, name := range []string{"CreateFleet", "RunInstances"} {
-		file := filename.Of("cloudtrail-lookup-events", name)
+		file := capture.FileName("cloudtrail-lookup-events", name)
 		t.take(ctx, file, func(ctx context.Context) (map[string]any, error) { return t.lookup(ctx, file, name) })
 	}
 }
@@ -805,14 +805,14 @@ func (t *taker) subnets(ctx context.Context, in []types.Filter) {
 		return // of subnets of other people's VPCs nothing more is asked
 	}
 	list(t, picksOf(tree, "Subnets[].SubnetId"), func(_ int, id string) {
-		t.take(ctx, filename.Of("ec2-get-subnet-cidr-reservations", id), asks(t, "ec2", t.ec2.GetSubnetCidrReservations, &ec2.GetSubnetCidrReservationsInput{SubnetId: aws.String(id)}))
+		t.take(ctx, capture.FileName("ec2-get-subnet-cidr-reservations", id), asks(t, "ec2", t.ec2.GetSubnetCidrReservations, &ec2.GetSubnetCidrReservationsInput{SubnetId: aws.String(id)}))
 	})
 }
 
 func (t *taker) attributes(ctx context.Context, vpcs []string) {
 	list(t, vpcs, func(_ int, vpc string) {
 		for _, name := range []types.VpcAttributeName{types.VpcAttributeNameEnableDnsSupport, types.VpcAttributeNameEnableDnsHostnames} {
-			t.take(ctx, filename.Of("ec2-describe-vpc-attribute", vpc, string(name)),
+			t.take(ctx, capture.FileName("ec2-describe-vpc-attribute", vpc, string(name)),
 				asks(t, "ec2", t.ec2.DescribeVpcAttribute, &ec2.DescribeVpcAttributeInput{VpcId: aws.String(vpc), Attribute: name}))
 		}
 	})
@@ -908,7 +908,7 @@ func (t *taker) profiles(ctx context.Context) []string {
 	ids := sorted(picksOf(associations, "ProfileAssociations[].ProfileId"))
 	arns := make([][]string, len(ids))
 	list(t, ids, func(i int, id string) {
-		resources := take(filename.Of("route53profiles-list-profile-resource-associations", id), "ListProfileResourceAssociations",
+		resources := take(capture.FileName("route53profiles-list-profile-resource-associations", id), "ListProfileResourceAssociations",
 			"profileresourceassociations/profileid/"+url.PathEscape(id))
 		arns[i] = picksOf(resources, "ProfileResourceAssociations[].ResourceArn")
 	})

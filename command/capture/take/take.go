@@ -35,7 +35,6 @@ import (
 
 	"rollcall/command/capture/mask"
 	"rollcall/shared/capture"
-	"rollcall/shared/capture/filename"
 	"rollcall/shared/evidence"
 	"rollcall/shared/kube"
 )
@@ -451,7 +450,7 @@ const listFile = "eks-list-clusters"
 func (t *taker) named(ctx context.Context) error {
 	t.options.Clusters = sorted(t.options.Clusters)
 	for _, name := range t.options.Clusters {
-		file := filename.Of("eks-describe-cluster", name)
+		file := capture.FileName("eks-describe-cluster", name)
 		t.ahead(ctx, file, t.describes(name))
 		var missing *ekstypes.ResourceNotFoundException
 		if errors.As(t.early[file].err, &missing) {
@@ -502,7 +501,7 @@ func picksOf(tree map[string]any, path string) []string {
 
 // cluster takes what EKS and Kubernetes say of a cluster.
 func (t *taker) cluster(ctx context.Context, name string) cluster {
-	described := t.take(ctx, filename.Of("eks-describe-cluster", name), t.describes(name))
+	described := t.take(ctx, capture.FileName("eks-describe-cluster", name), t.describes(name))
 	found := cluster{vpcs: picksOf(described, "cluster.resourcesVpcConfig.vpcId")}
 	if on := nodesOf(described, "cluster.computeConfig.enabled"); len(on) == 1 && on[0] == true {
 		found.auto = picks(described, "cluster.arn")
@@ -532,11 +531,11 @@ func place(name string, described map[string]any) (Cluster, bool) {
 }
 
 func (t *taker) nodegroups(ctx context.Context, name string) cluster {
-	listed := t.take(ctx, filename.Of("eks-list-nodegroups", name), asks(t, "eks", t.eks.ListNodegroups, &eks.ListNodegroupsInput{ClusterName: aws.String(name)}))
+	listed := t.take(ctx, capture.FileName("eks-list-nodegroups", name), asks(t, "eks", t.eks.ListNodegroups, &eks.ListNodegroupsInput{ClusterName: aws.String(name)}))
 	names := picksOf(listed, "nodegroups[]")
 	parts := make([]cluster, len(names))
 	list(t, names, func(i int, group string) {
-		tree := t.take(ctx, filename.Of("eks-describe-nodegroup", name, group),
+		tree := t.take(ctx, capture.FileName("eks-describe-nodegroup", name, group),
 			asks(t, "eks", t.eks.DescribeNodegroup, &eks.DescribeNodegroupInput{ClusterName: aws.String(name), NodegroupName: aws.String(group)}))
 		if tree != nil {
 			parts[i] = cluster{
@@ -558,7 +557,7 @@ func (t *taker) nodegroups(ctx context.Context, name string) cluster {
 const mostUpdates = 6
 
 func (t *taker) updates(ctx context.Context, name, group string) {
-	file := filename.Of("eks-list-updates", name, group)
+	file := capture.FileName("eks-list-updates", name, group)
 	tree := t.take(ctx, file, asks(t, "eks", t.eks.ListUpdates, &eks.ListUpdatesInput{Name: aws.String(name), NodegroupName: aws.String(group)}))
 	var ids []string
 	for _, id := range nodesOf(tree, "updateIds[]") {
@@ -567,11 +566,11 @@ func (t *taker) updates(ctx context.Context, name, group string) {
 		}
 	}
 	if len(ids) > 2*mostUpdates {
-		t.leave(filename.Of("eks-describe-update", name, group), "%d updates in the middle of the list are not described", len(ids)-2*mostUpdates)
+		t.leave(capture.FileName("eks-describe-update", name, group), "%d updates in the middle of the list are not described", len(ids)-2*mostUpdates)
 		ids = slices.Concat(ids[:mostUpdates], ids[len(ids)-mostUpdates:])
 	}
 	list(t, ids, func(_ int, id string) {
-		t.take(ctx, filename.Of("eks-describe-update", name, group, id),
+		t.take(ctx, capture.FileName("eks-describe-update", name, group, id),
 			asks(t, "eks", t.eks.DescribeUpdate, &eks.DescribeUpdateInput{Name: aws.String(name), NodegroupName: aws.String(group), UpdateId: aws.String(id)}))
 	})
 }
@@ -584,11 +583,11 @@ func nodesOf(tree map[string]any, path string) []any {
 }
 
 func (t *taker) addons(ctx context.Context, name string) cluster {
-	listed := t.take(ctx, filename.Of("eks-list-addons", name), asks(t, "eks", t.eks.ListAddons, &eks.ListAddonsInput{ClusterName: aws.String(name)}))
+	listed := t.take(ctx, capture.FileName("eks-list-addons", name), asks(t, "eks", t.eks.ListAddons, &eks.ListAddonsInput{ClusterName: aws.String(name)}))
 	names := picksOf(listed, "addons[]")
 	roles := make([][]string, len(names))
 	list(t, names, func(i int, addon string) {
-		tree := t.take(ctx, filename.Of("eks-describe-addon", name, addon),
+		tree := t.take(ctx, capture.FileName("eks-describe-addon", name, addon),
 			asks(t, "eks", t.eks.DescribeAddon, &eks.DescribeAddonInput{ClusterName: aws.String(name), AddonName: aws.String(addon)}))
 		roles[i] = picksOf(tree, "addon.serviceAccountRoleArn")
 	})
@@ -599,13 +598,13 @@ func (t *taker) addons(ctx context.Context, name string) cluster {
 const mostEntries = 300
 
 func (t *taker) accessEntries(ctx context.Context, name string) {
-	listed := t.take(ctx, filename.Of("eks-list-access-entries", name), asks(t, "eks", t.eks.ListAccessEntries, &eks.ListAccessEntriesInput{ClusterName: aws.String(name)}))
+	listed := t.take(ctx, capture.FileName("eks-list-access-entries", name), asks(t, "eks", t.eks.ListAccessEntries, &eks.ListAccessEntriesInput{ClusterName: aws.String(name)}))
 	arns := picksOf(listed, "accessEntries[]")
 	// A file has the principal's name alone: of two with one name the first is kept.
 	seen := map[string]bool{}
 	var chosen []string
 	for _, arn := range arns {
-		file := filename.Of("eks-describe-access-entry", name, lastPart(arn))
+		file := capture.FileName("eks-describe-access-entry", name, lastPart(arn))
 		switch {
 		case seen[file]:
 			t.leave(file, "%s has the same name as another principal", arn)
@@ -617,18 +616,18 @@ func (t *taker) accessEntries(ctx context.Context, name string) {
 		seen[file] = true
 	}
 	list(t, chosen, func(_ int, arn string) {
-		tree := t.take(ctx, filename.Of("eks-describe-access-entry", name, lastPart(arn)),
+		tree := t.take(ctx, capture.FileName("eks-describe-access-entry", name, lastPart(arn)),
 			asks(t, "eks", t.eks.DescribeAccessEntry, &eks.DescribeAccessEntryInput{ClusterName: aws.String(name), PrincipalArn: aws.String(arn)}))
 		// What nodes of EKS Auto Mode are allowed comes with access policies.
 		if slices.Equal(picksOf(tree, "accessEntry.type"), []string{"EC2"}) {
-			t.take(ctx, filename.Of("eks-list-associated-access-policies", name, lastPart(arn)),
+			t.take(ctx, capture.FileName("eks-list-associated-access-policies", name, lastPart(arn)),
 				asks(t, "eks", t.eks.ListAssociatedAccessPolicies, &eks.ListAssociatedAccessPoliciesInput{ClusterName: aws.String(name), PrincipalArn: aws.String(arn)}))
 		}
 	})
 }
 
 func (t *taker) podIdentities(ctx context.Context, name string) cluster {
-	listed := t.take(ctx, filename.Of("eks-list-pod-identity-associations", name),
+	listed := t.take(ctx, capture.FileName("eks-list-pod-identity-associations", name),
 		asks(t, "eks", t.eks.ListPodIdentityAssociations, &eks.ListPodIdentityAssociationsInput{ClusterName: aws.String(name)}))
 	// Those of the system's own pods, the network plugin among them.
 	var ids []string
@@ -639,7 +638,7 @@ func (t *taker) podIdentities(ctx context.Context, name string) cluster {
 	}
 	roles := make([][]string, len(ids))
 	list(t, ids, func(i int, id string) {
-		tree := t.take(ctx, filename.Of("eks-describe-pod-identity-association", name, id),
+		tree := t.take(ctx, capture.FileName("eks-describe-pod-identity-association", name, id),
 			asks(t, "eks", t.eks.DescribePodIdentityAssociation, &eks.DescribePodIdentityAssociationInput{ClusterName: aws.String(name), AssociationId: aws.String(id)}))
 		// The target role is the one that the pod's credentials are of.
 		roles[i] = slices.Concat(picksOf(tree, "association.roleArn"), picksOf(tree, "association.targetRoleArn"))

@@ -24,7 +24,6 @@ import (
 
 	"rollcall/shared/awsjson"
 	"rollcall/shared/capture"
-	"rollcall/shared/capture/filename"
 	"rollcall/shared/gather/ec2api"
 	client "rollcall/shared/route53"
 )
@@ -262,7 +261,7 @@ func (t *taker) resolver(ctx context.Context) {
 	t.records(ctx, zonesOf(resources))
 	lists := make([][]string, len(ids))
 	list(t, ids, func(i int, id string) {
-		rules := take(filename.Of("route53resolver-list-firewall-rules", id), "ListFirewallRules", resolverAsk{Group: id}, 0)
+		rules := take(capture.FileName("route53resolver-list-firewall-rules", id), "ListFirewallRules", resolverAsk{Group: id}, 0)
 		lists[i] = picksOf(rules, "FirewallRules[].FirewallDomainListId")
 	})
 	var all []string
@@ -270,7 +269,7 @@ func (t *taker) resolver(ctx context.Context) {
 		all = append(all, of...)
 	}
 	list(t, sorted(all), func(_ int, id string) {
-		take(filename.Of("route53resolver-list-firewall-domains", id), "ListFirewallDomains", resolverAsk{List: id}, domainPages)
+		take(capture.FileName("route53resolver-list-firewall-domains", id), "ListFirewallDomains", resolverAsk{List: id}, domainPages)
 	})
 }
 
@@ -302,7 +301,7 @@ func (t *taker) roles(ctx context.Context, found *region) {
 	profiles = present(profiles)
 	of := make([][]string, len(profiles))
 	list(t, profiles, func(i int, name string) {
-		tree := t.take(ctx, filename.Of("iam-get-instance-profile", name),
+		tree := t.take(ctx, capture.FileName("iam-get-instance-profile", name),
 			asks(t, "iam", t.iam.GetInstanceProfile, &iam.GetInstanceProfileInput{InstanceProfileName: aws.String(name)}))
 		of[i] = picksOf(tree, "InstanceProfile.Roles[].RoleName")
 	})
@@ -313,7 +312,7 @@ func (t *taker) roles(ctx context.Context, found *region) {
 	names = present(names)
 	if over := len(names) - mostRoles; over > 0 {
 		for _, name := range names[mostRoles:] {
-			t.leave(filename.Of("iam-get-role", name), "only %d roles are taken", mostRoles)
+			t.leave(capture.FileName("iam-get-role", name), "only %d roles are taken", mostRoles)
 		}
 		names = names[:mostRoles]
 	}
@@ -333,18 +332,18 @@ func (t *taker) role(ctx context.Context, name string) []string {
 	var boundary, attached []string
 	t.parallel(
 		func() {
-			tree := t.take(ctx, filename.Of("iam-get-role", name), asks(t, "iam", t.iam.GetRole, &iam.GetRoleInput{RoleName: aws.String(name)}))
+			tree := t.take(ctx, capture.FileName("iam-get-role", name), asks(t, "iam", t.iam.GetRole, &iam.GetRoleInput{RoleName: aws.String(name)}))
 			boundary = picksOf(tree, "Role.PermissionsBoundary.PermissionsBoundaryArn")
 		},
 		func() {
-			tree := t.take(ctx, filename.Of("iam-list-attached-role-policies", name),
+			tree := t.take(ctx, capture.FileName("iam-list-attached-role-policies", name),
 				asks(t, "iam", t.iam.ListAttachedRolePolicies, &iam.ListAttachedRolePoliciesInput{RoleName: aws.String(name)}))
 			attached = picksOf(tree, "AttachedPolicies[].PolicyArn")
 		},
 		func() {
-			tree := t.take(ctx, filename.Of("iam-list-role-policies", name), asks(t, "iam", t.iam.ListRolePolicies, &iam.ListRolePoliciesInput{RoleName: aws.String(name)}))
+			tree := t.take(ctx, capture.FileName("iam-list-role-policies", name), asks(t, "iam", t.iam.ListRolePolicies, &iam.ListRolePoliciesInput{RoleName: aws.String(name)}))
 			list(t, picksOf(tree, "PolicyNames[]"), func(_ int, policy string) {
-				t.take(ctx, filename.Of("iam-get-role-policy", name, policy),
+				t.take(ctx, capture.FileName("iam-get-role-policy", name, policy),
 					asks(t, "iam", t.iam.GetRolePolicy, &iam.GetRolePolicyInput{RoleName: aws.String(name), PolicyName: aws.String(policy)}))
 			})
 		},
@@ -358,7 +357,7 @@ func (t *taker) policies(ctx context.Context, arns []string) {
 	seen := map[string]bool{}
 	var chosen []string
 	for _, arn := range arns {
-		file := filename.Of("iam-get-policy-version", lastPart(arn))
+		file := capture.FileName("iam-get-policy-version", lastPart(arn))
 		if seen[file] {
 			t.leave(file, "%s has the same name as another policy", arn)
 			continue
@@ -367,7 +366,7 @@ func (t *taker) policies(ctx context.Context, arns []string) {
 		chosen = append(chosen, arn)
 	}
 	list(t, chosen, func(_ int, arn string) {
-		t.take(ctx, filename.Of("iam-get-policy-version", lastPart(arn)), func(ctx context.Context) (map[string]any, error) {
+		t.take(ctx, capture.FileName("iam-get-policy-version", lastPart(arn)), func(ctx context.Context) (map[string]any, error) {
 			policy, err := asks(t, "iam", t.iam.GetPolicy, &iam.GetPolicyInput{PolicyArn: aws.String(arn)})(ctx)
 			if err != nil {
 				return nil, err
@@ -388,7 +387,7 @@ func (t *taker) zones(ctx context.Context, vpcs []string) {
 	api := client.New(t.asked.Config)
 	found := make([][]string, len(vpcs))
 	list(t, vpcs, func(i int, vpc string) {
-		file := filename.Of("route53-list-hosted-zones-by-vpc", vpc)
+		file := capture.FileName("route53-list-hosted-zones-by-vpc", vpc)
 		query := url.Values{"vpcid": {vpc}, "vpcregion": {t.asked.Config.Region}, "maxitems": {"100"}}
 		tree := t.take(ctx, file, func(ctx context.Context) (map[string]any, error) {
 			return t.xmlPages(ctx, func(page *element) (next url.Values, err error) {
@@ -413,7 +412,7 @@ func (t *taker) zones(ctx context.Context, vpcs []string) {
 func (t *taker) records(ctx context.Context, ids []string) {
 	api := client.New(t.asked.Config)
 	list(t, ids, func(_ int, id string) {
-		t.take(ctx, filename.Of("route53-list-resource-record-sets", id), func(ctx context.Context) (map[string]any, error) {
+		t.take(ctx, capture.FileName("route53-list-resource-record-sets", id), func(ctx context.Context) (map[string]any, error) {
 			query := url.Values{"maxitems": {"300"}}
 			return t.xmlPages(ctx, func(page *element) (next url.Values, err error) {
 				err = api.Get(ctx, "ListResourceRecordSets", "hostedzone/"+url.PathEscape(id)+"/rrset", query, client.Ask{}, page)
