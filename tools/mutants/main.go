@@ -55,7 +55,7 @@ func decides() []string {
 		// A plan's words are data, and tested by what plans them.
 		"shared/remedy+shared/remedy/remedies+shared/remedy/addnatroute+shared/remedy/replaceinstance+shared/remedy/openendpointsecuritygroup+shared/remedy/coverzones+" +
 			"shared/remedy/deleteleakedinterfaces+shared/remedy/createaccessentry",
-		"shared/remedy/remedies", "shared/remedy/action", "shared/remedy/optin", "shared/remedy/call", "shared/remedy/addnatroute", "shared/remedy/replaceinstance",
+		"shared/remedy/remedies", "shared/remedy/action", "shared/remedy/optin", "shared/remedy/addnatroute", "shared/remedy/replaceinstance",
 		"shared/remedy/openendpointsecuritygroup", "shared/remedy/coverzones", "shared/remedy/deleteleakedinterfaces", "shared/remedy/createaccessentry", "shared/remedy/awscall",
 		"shared/incident", "shared/incident/correlate", "shared/incident/reconcile+shared/incident/correlate", "shared/incident/response",
 		"shared/silence", "shared/relay", "shared/target/message", "functions/eni-cleanup/enicleanup", "functions/remediate/remediate",

@@ -28,8 +28,8 @@ import (
 	"rollcall/shared/network/leak"
 	"rollcall/shared/queue"
 	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/awscall"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/deleteleakedinterfaces"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
@@ -254,7 +254,7 @@ func (b *batch) broken() bool {
 }
 
 // final tells an answer that the next delete of the run would have too.
-func final(o call.Outcome) bool { return o == call.Denied || o == call.NoRole }
+func final(o action.Outcome) bool { return o == action.Denied || o == action.NoRole }
 
 // halted tells that EC2 has denied deletes for the cluster in this run, and
 // leaves the interface: EC2 would deny it too.
@@ -534,12 +534,12 @@ func (b *batch) sighting(j job) leak.Sighting {
 }
 
 // ask sends the request, again and again as long as EC2 is asked too much.
-func (b *batch) ask(ctx context.Context, j job) call.Answer {
+func (b *batch) ask(ctx context.Context, j job) action.Answer {
 	for {
 		sent := b.Now()
 		a := b.delete.DeleteNetworkInterface(ctx, j.Interface.ID, j.dry)
 		switch a.Outcome {
-		case call.Throttled:
+		case action.Throttled:
 			b.Count("Throttled", 1)
 			b.pace.note(func(p *leak.Pace) { p.Throttled(sent, b.Now()) })
 			if b.pace.wait(b.work) != nil {
@@ -550,7 +550,7 @@ func (b *batch) ask(ctx context.Context, j job) call.Answer {
 				return a
 			}
 			continue
-		case call.Uncertain:
+		case action.Uncertain:
 			b.pace.note((*leak.Pace).Lost)
 		default:
 			b.pace.note((*leak.Pace).Went)
@@ -560,32 +560,32 @@ func (b *batch) ask(ctx context.Context, j job) call.Answer {
 }
 
 // conclude goes by EC2's answer.
-func (b *batch) conclude(ctx context.Context, j job, s leak.Sighting, draft leak.Audit, a call.Answer) {
+func (b *batch) conclude(ctx context.Context, j job, s leak.Sighting, draft leak.Audit, a action.Answer) {
 	draft.Request = a.Request
 	log := b.Log.With("cluster", draft.Cluster, "interface", draft.Interface, "subnet", draft.Subnet, "owner", draft.Owner)
 	switch a.Outcome {
-	case call.Done:
+	case action.Done:
 		log.InfoContext(ctx, "deleted", "addresses", draft.Addresses(), "ec2Request", a.Request)
 		draft.Result = leak.Deleted
 		b.finished(s, draft)
-	case call.WouldDo:
+	case action.WouldDo:
 		log.InfoContext(ctx, "would be deleted", "addresses", draft.Addresses())
 		draft.Result = leak.WouldDelete
 		b.finished(s, draft)
-	case call.InUse, call.NotThere:
+	case action.InUse, action.NotThere:
 		log.InfoContext(ctx, "not deleted: somebody else was faster", "why", a.Outcome)
 		b.Count("RaceLost", 1)
 		if j.dry {
 			return
 		}
 		draft.Result = leak.LostInUse
-		if a.Outcome == call.NotThere {
+		if a.Outcome == action.NotThere {
 			draft.Result = leak.LostGone
 		}
 		b.finished(s, draft)
-	case call.Throttled:
+	case action.Throttled:
 		b.takeBack(ctx, j, s, true)
-	case call.Denied, call.Refused, call.NoRole:
+	case action.Denied, action.Refused, action.NoRole:
 		log.ErrorContext(ctx, "EC2 does not delete it", "call", deleteCall, "outcome", a.Outcome, "code", a.Code, "message", a.Message)
 		b.Count("DeletesRefused", 1)
 		b.mu.Lock()
@@ -687,13 +687,13 @@ const (
 )
 
 // observe tells report what of a cluster could be read, and what could not.
-func (h handler) observe(ctx context.Context, s *snapshot.Snapshot, answer *call.Answer) error {
+func (h handler) observe(ctx context.Context, s *snapshot.Snapshot, answer *action.Answer) error {
 	if answer != nil {
 		f := snapshot.Failure{Source: deletes, Reason: snapshot.Broken, Call: deleteCall, Code: answer.Code, Message: answer.Message}
 		switch answer.Outcome {
-		case call.Denied:
+		case action.Denied:
 			f.Reason = snapshot.Denied
-		case call.NoRole:
+		case action.NoRole:
 			f.Reason, f.Code = snapshot.Denied, report.NoCleaner
 		}
 		s.Failures[deletes] = f
@@ -720,7 +720,7 @@ func (r *tour) observeAll(ctx context.Context, v *visit) error {
 				s.Failures[source] = f
 			}
 		}
-		var answer *call.Answer
+		var answer *action.Answer
 		if a, failed := v.failed[name]; failed {
 			answer = &a
 		} else if v.did[name] {

@@ -18,7 +18,7 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/remedy/call"
+	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -47,7 +47,7 @@ type fake struct {
 	pace      leak.Pace
 	incidents []incident.Incident
 	// answers of EC2 to deletes, by interface, in turn; then all are done.
-	answers map[string][]call.Answer
+	answers map[string][]action.Answer
 	// errs are those of calls, on what happens at them: by the beginning of the
 	// line, or that and " #2" for the second time.
 	errs map[string]error
@@ -123,7 +123,7 @@ func (f *fake) slow(held ...string) {
 func newFake() *fake {
 	f := &fake{
 		clock: theDay().Add(noon), names: []string{"a"}, homes: map[string]string{"a": inVPC}, uses: 10, blind: map[snapshot.Source]bool{},
-		sightings: map[string]leak.Sighting{}, told: map[string]string{}, answers: map[string][]call.Answer{},
+		sightings: map[string]leak.Sighting{}, told: map[string]string{}, answers: map[string][]action.Answer{},
 		errs: map[string]error{}, on: map[string]func(){}, counts: map[string]int{}, times: map[string]int{}, busy: map[string]int{}, most: map[string]int{},
 	}
 	f.seenBefore(leftBehind("eni-1", f.clock), leftBehind("eni-2", f.clock))
@@ -388,7 +388,7 @@ func (f *fake) Incidents(_ context.Context, cluster string) ([]incident.Incident
 	return f.incidents, f.call("incidents of "+cluster, "")
 }
 
-func (f *fake) DeleteNetworkInterface(_ context.Context, id string, dry bool) call.Answer {
+func (f *fake) DeleteNetworkInterface(_ context.Context, id string, dry bool) action.Answer {
 	what := id + " delete"
 	if dry {
 		what = id + " dry run"
@@ -401,9 +401,9 @@ func (f *fake) DeleteNetworkInterface(_ context.Context, id string, dry bool) ca
 		return list[0]
 	}
 	if dry {
-		return call.Answer{Outcome: call.WouldDo, Request: "req-" + id}
+		return action.Answer{Outcome: action.WouldDo, Request: "req-" + id}
 	}
-	return call.Answer{Outcome: call.Done, Request: "req-" + id}
+	return action.Answer{Outcome: action.Done, Request: "req-" + id}
 }
 
 func (f *fake) TellInterfaces(_ context.Context, events []leak.Event) error {

@@ -20,7 +20,7 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/remedy/call"
+	"rollcall/shared/remedy/action"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
@@ -84,12 +84,12 @@ func TestRuns(t *testing.T) {
 	taken := func(what string) setup {
 		return setup{"another is faster at " + what, func(f *fake) { f.errs[what] = &store.Conflict{} }, nil}
 	}
-	answered := func(answers ...call.Answer) func(*fake) {
+	answered := func(answers ...action.Answer) func(*fake) {
 		return func(f *fake) { f.answers["eni-1"] = answers }
 	}
-	throttled := call.Answer{Outcome: call.Throttled}
-	refused := call.Answer{Outcome: call.Refused, Code: "Odd", Message: "why"}
-	denied := call.Answer{Outcome: call.Denied, Code: "UnauthorizedOperation", Message: "no"}
+	throttled := action.Answer{Outcome: action.Throttled}
+	refused := action.Answer{Outcome: action.Refused, Code: "Odd", Message: "why"}
+	denied := action.Answer{Outcome: action.Denied, Code: "UnauthorizedOperation", Message: "no"}
 	var got stagetest.Traces
 	for _, x := range []setup{
 		{"two are deleted", nil, nil},
@@ -106,7 +106,7 @@ func TestRuns(t *testing.T) {
 				{Interface: "eni-2", Cluster: "a", At: theDay(), Result: leak.LostInUse},
 			}
 		}, mode(leak.DryRun)},
-		{"in mode dry-run, with an answer that nobody gives it", answered(call.Answer{Outcome: call.InUse}), mode(leak.DryRun)},
+		{"in mode dry-run, with an answer that nobody gives it", answered(action.Answer{Outcome: action.InUse}), mode(leak.DryRun)},
 		{"in mode dry-run, denied", func(f *fake) { answered(denied)(f); f.slow("eni-1 dry run") }, mode(leak.DryRun)},
 		{"over the share", nil, func(h *handler) { h.share = 19 }},
 		{"over the cap", nil, func(h *handler) { h.limit = 1 }},
@@ -147,28 +147,28 @@ func TestRuns(t *testing.T) {
 		{"described too long ago", func(f *fake) { f.on["describe #1"] = func() { f.pass(fresh) } }, nil},
 		{"throttled for too long", func(f *fake) {
 			one(f)
-			f.answers["eni-1"] = []call.Answer{throttled}
+			f.answers["eni-1"] = []action.Answer{throttled}
 			f.on["eni-1 delete #1"] = func() { f.pass(fresh) }
 		}, nil},
 		{"throttled", func(f *fake) { one(f); answered(throttled, throttled)(f) }, nil},
 		{"uncertain, then throttled", func(f *fake) {
 			f.slow()
 			f.idle, f.pace.Cut = f.idle[:2], f.clock.Add(-time.Second)
-			answered(call.Answer{Outcome: call.Uncertain})(f)
-			f.answers["eni-2"] = []call.Answer{throttled}
+			answered(action.Answer{Outcome: action.Uncertain})(f)
+			f.answers["eni-2"] = []action.Answer{throttled}
 		}, nil},
-		{"in use", answered(call.Answer{Outcome: call.InUse, Request: "req"}), nil},
-		{"not there", answered(call.Answer{Outcome: call.NotThere, Request: "req"}), nil},
+		{"in use", answered(action.Answer{Outcome: action.InUse, Request: "req"}), nil},
+		{"not there", answered(action.Answer{Outcome: action.NotThere, Request: "req"}), nil},
 		{"refused", answered(refused), nil},
 		{"denied", func(f *fake) { answered(denied)(f); f.slow("eni-1 delete") }, nil},
 		{"denied, then refused", func(f *fake) {
 			answered(denied)(f)
-			f.answers["eni-2"] = []call.Answer{refused}
+			f.answers["eni-2"] = []action.Answer{refused}
 			f.slow("eni-1 delete")
 		}, nil},
 		{"refused, then denied", func(f *fake) {
 			answered(refused)(f)
-			f.answers["eni-2"] = []call.Answer{denied}
+			f.answers["eni-2"] = []action.Answer{denied}
 			f.slow("eni-1 delete", "eni-2 delete")
 		}, nil},
 		{"denied for one of two clusters", func(f *fake) {
@@ -177,7 +177,7 @@ func TestRuns(t *testing.T) {
 			f.slow("eni-1 delete")
 			f.seenBefore(leftBehind("eni-4", f.clock, of("b")))
 		}, nil},
-		{"uncertain", answered(call.Answer{Outcome: call.Uncertain}), nil},
+		{"uncertain", answered(action.Answer{Outcome: action.Uncertain}), nil},
 		{"an earlier run's delete that was done", func(f *fake) { f.unsettled("eni-0") }, nil},
 		{"an earlier run's that were not", func(f *fake) { f.unsettled("eni-1", "eni-2") }, nil},
 		{"an earlier run's, some done", func(f *fake) { f.unsettled("eni-1", "eni-6", "eni-7", "eni-8", "eni-9") }, nil},
@@ -242,14 +242,14 @@ func TestRuns(t *testing.T) {
 		}, nil},
 		{"two cannot be taken back", func(f *fake) {
 			answered(refused)(f)
-			f.answers["eni-2"] = []call.Answer{refused}
+			f.answers["eni-2"] = []action.Answer{refused}
 			f.slow("eni-1 sighting #2")
 			f.errs["eni-1 sighting #2"], f.errs["eni-2 sighting #2"] = errBroken, errors.New("broken too")
 		}, nil},
 		{"one cannot be audited, and another is to be described again", func(f *fake) {
 			f.slow()
 			f.idle = f.idle[:2]
-			f.errs["eni-1 audit"], f.answers["eni-2"] = errBroken, []call.Answer{throttled}
+			f.errs["eni-1 audit"], f.answers["eni-2"] = errBroken, []action.Answer{throttled}
 			f.on["eni-2 delete"] = func() { f.pass(fresh) }
 		}, nil},
 		{"more than are described at once", func(f *fake) {

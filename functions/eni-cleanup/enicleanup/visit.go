@@ -17,7 +17,7 @@ import (
 	"rollcall/functions/eni-cleanup/spec"
 	"rollcall/shared/gather"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/remedy/call"
+	"rollcall/shared/remedy/action"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
@@ -32,14 +32,14 @@ type visit struct {
 	// undone are interfaces that this run did not come to, by cluster.
 	undone map[string]int
 	// failed is what EC2 said to deletes that it would not do, by cluster.
-	failed map[string]call.Answer
+	failed map[string]action.Answer
 	// did are the clusters for which EC2 did, or would do, a delete.
 	did map[string]bool
 }
 
 // clean does all that is to be done in one VPC.
 func (r *tour) clean(ctx context.Context, p place) error {
-	v := &visit{tour: r, place: p, undone: map[string]int{}, failed: map[string]call.Answer{}, did: map[string]bool{}}
+	v := &visit{tour: r, place: p, undone: map[string]int{}, failed: map[string]action.Answer{}, did: map[string]bool{}}
 	began := r.Now()
 	p.homes[0].Time = began
 	if !r.look(ctx, p) {

@@ -20,7 +20,6 @@ import (
 	"rollcall/shared/network/leak"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
@@ -414,19 +413,19 @@ type Result struct {
 }
 
 // One is the result of a step of one call, which changes the thing of an id.
-func One(id string, a call.Answer) Result {
+func One(id string, a Answer) Result {
 	r := Result{Status: remedy.Done}
 	if a.Request != "" {
 		r.Requests = []string{a.Request}
 	}
 	switch a.Outcome {
-	case call.Done:
+	case Done:
 		r.Changed = []string{id}
 		return r
-	case call.Uncertain:
+	case Uncertain:
 		r.Status = remedy.Uncertain
 		r.Says = "No answer came that says whether it was done."
-	case call.NoRole:
+	case NoRole:
 		r.Status = remedy.Failed
 		r.Says = fmt.Sprintf("Nothing was changed: the role in which it is done does not let Rollcall in (%s).", cmp.Or(a.Code, a.Message))
 		r.Reason = string(remedy.RoleNotAssumed)
@@ -437,4 +436,38 @@ func One(id string, a call.Answer) Result {
 	}
 	r.Reason = a.Code
 	return r
+}
+
+// Outcome is what came of a change.
+type Outcome string
+
+// The outcomes. All but Done and Uncertain are sure to have changed nothing.
+const (
+	Done      Outcome = "done"
+	WouldDo   Outcome = "would do" // in a dry run
+	InUse     Outcome = "in use"
+	NotThere  Outcome = "not there"
+	Throttled Outcome = "throttled"
+	Denied    Outcome = "denied"
+	Refused   Outcome = "refused" // for another reason: see Code
+	// NoRole: the role in which the call is made, another account's, could not be assumed.
+	// The call was not sent.
+	NoRole Outcome = "no role"
+	// Uncertain: no answer came, or one that does not say whether it was done.
+	Uncertain Outcome = "uncertain"
+)
+
+// Answer is AWS's answer to a change.
+type Answer struct {
+	Outcome Outcome
+	// Request is AWS's request id; empty where no answer came.
+	Request string
+	// Code and Message are those of an error.
+	Code, Message string
+}
+
+// NotAsked is the answer to a change that is not asked of AWS, as what is wanted
+// is not what the remedy does.
+func NotAsked(code, message string) Answer {
+	return Answer{Outcome: Refused, Code: code, Message: message}
 }

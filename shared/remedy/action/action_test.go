@@ -9,7 +9,6 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
 )
@@ -347,20 +346,20 @@ func TestMakeLooksFirst(t *testing.T) {
 // all else changed nothing.
 func TestOne(t *testing.T) {
 	refused := Result{Status: remedy.Failed, Reason: "Broken", Says: "Nothing was changed: AWS says Broken: because", Requests: []string{"r-1"}}
-	for outcome, want := range map[call.Outcome]Result{
-		call.Done:      {Status: remedy.Done, Changed: []string{"rtb-0a"}, Requests: []string{"r-1"}},
-		call.Uncertain: {Status: remedy.Uncertain, Reason: "Broken", Says: "No answer came that says whether it was done.", Requests: []string{"r-1"}},
-		call.WouldDo:   refused, call.InUse: refused, call.NotThere: refused, call.Throttled: refused, call.Denied: refused, call.Refused: refused,
+	for outcome, want := range map[Outcome]Result{
+		Done:      {Status: remedy.Done, Changed: []string{"rtb-0a"}, Requests: []string{"r-1"}},
+		Uncertain: {Status: remedy.Uncertain, Reason: "Broken", Says: "No answer came that says whether it was done.", Requests: []string{"r-1"}},
+		WouldDo:   refused, InUse: refused, NotThere: refused, Throttled: refused, Denied: refused, Refused: refused,
 		"": refused,
 	} {
-		got := One("rtb-0a", call.Answer{Outcome: outcome, Request: "r-1", Code: "Broken", Message: "because"})
+		got := One("rtb-0a", Answer{Outcome: outcome, Request: "r-1", Code: "Broken", Message: "because"})
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", outcome, diff)
 		}
 	}
-	for name, a := range map[string]call.Answer{
-		"STS says no":      {Outcome: call.NoRole, Code: "AccessDenied", Message: "User: … is not authorized", Request: "r-1"},
-		"STS says nothing": {Outcome: call.NoRole, Message: "AccessDenied", Request: "r-1"},
+	for name, a := range map[string]Answer{
+		"STS says no":      {Outcome: NoRole, Code: "AccessDenied", Message: "User: … is not authorized", Request: "r-1"},
+		"STS says nothing": {Outcome: NoRole, Message: "AccessDenied", Request: "r-1"},
 	} {
 		want := Result{Status: remedy.Failed, Reason: "role-not-assumed", Says: "Nothing was changed: the role in which it is done does not let Rollcall in (AccessDenied).", Requests: []string{"r-1"}}
 		if diff := cmp.Diff(want, One("rtb-0a", a)); diff != "" {
@@ -368,7 +367,7 @@ func TestOne(t *testing.T) {
 		}
 	}
 	want := Result{Status: remedy.Failed, Reason: "NotARaise", Says: "Nothing was changed: AWS says NotARaise: because"}
-	if diff := cmp.Diff(want, One("g", call.NotAsked("NotARaise", "because"))); diff != "" {
+	if diff := cmp.Diff(want, One("g", NotAsked("NotARaise", "because"))); diff != "" {
 		t.Errorf("not asked (-want +got):\n%s", diff)
 	}
 }
@@ -397,5 +396,13 @@ func TestLaunchesInto(t *testing.T) {
 		if got := l.LaunchesInto("subnet-0a"); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
+	}
+}
+
+// What is not asked of AWS is sure to have changed nothing, and has no request.
+func TestNotAsked(t *testing.T) {
+	want := Answer{Outcome: Refused, Code: "NotARaise", Message: "because"}
+	if diff := cmp.Diff(want, NotAsked("NotARaise", "because")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"rollcall/shared/network/path"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
@@ -39,7 +38,7 @@ func Remedy() action.Remedy[remedy.AddNATRoute, Calls] {
 type Calls interface {
 	// CreateRoute adds a route to a table. EC2 refuses another route for the same
 	// destination (RouteAlreadyExists); it never replaces one.
-	CreateRoute(ctx context.Context, table, destination, nat string) call.Answer
+	CreateRoute(ctx context.Context, table, destination, nat string) action.Answer
 }
 
 func do(ctx context.Context, calls Calls, p remedy.AddNATRoute, _ remedy.Place, _ string) action.Result {

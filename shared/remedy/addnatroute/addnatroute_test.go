@@ -12,7 +12,6 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/remedytest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -374,9 +373,9 @@ func TestChoosesAmongZones(t *testing.T) {
 // routes keeps which routes were made: table, destination and gateway.
 type routes []string
 
-func (r *routes) CreateRoute(_ context.Context, table, destination, nat string) call.Answer {
+func (r *routes) CreateRoute(_ context.Context, table, destination, nat string) action.Answer {
 	*r = append(*r, strings.Join([]string{table, destination, nat}, " "))
-	return call.Answer{Outcome: call.Done, Request: "r-1"}
+	return action.Answer{Outcome: action.Done, Request: "r-1"}
 }
 
 func TestDo(t *testing.T) {

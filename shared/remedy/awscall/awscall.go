@@ -19,7 +19,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
-	"rollcall/shared/remedy/call"
+	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/deleteleakedinterfaces"
 	"rollcall/shared/remedy/remedies"
 )
@@ -59,7 +59,7 @@ func NewAccess(cfg aws.Config) Access {
 }
 
 // CreateAccessEntry makes an entry without groups and policies.
-func (a Access) CreateAccessEntry(ctx context.Context, cluster, principal, kind, token string) call.Answer {
+func (a Access) CreateAccessEntry(ctx context.Context, cluster, principal, kind, token string) action.Answer {
 	out, err := a.client.CreateAccessEntry(ctx, &eks.CreateAccessEntryInput{
 		ClusterName: aws.String(cluster), PrincipalArn: aws.String(principal), Type: aws.String(kind), ClientRequestToken: aws.String(token),
 	})
@@ -102,7 +102,7 @@ func NewCapacity(cfg aws.Config) Capacity {
 }
 
 // SetDesiredCapacity sets the desired count of an Auto Scaling group.
-func (c Capacity) SetDesiredCapacity(ctx context.Context, group string, desired int) call.Answer {
+func (c Capacity) SetDesiredCapacity(ctx context.Context, group string, desired int) action.Answer {
 	out, err := c.groups.SetDesiredCapacity(ctx, &autoscaling.SetDesiredCapacityInput{
 		AutoScalingGroupName: aws.String(group), DesiredCapacity: aws.Int32(int32(desired)),
 	})
@@ -117,7 +117,7 @@ func (c Capacity) SetDesiredCapacity(ctx context.Context, group string, desired 
 
 // SetDesiredSize sets the desired count of a managed nodegroup alone: EKS keeps
 // minimum and maximum. The token makes EKS take the same update once.
-func (c Capacity) SetDesiredSize(ctx context.Context, cluster, nodegroup string, desired int, token string) call.Answer {
+func (c Capacity) SetDesiredSize(ctx context.Context, cluster, nodegroup string, desired int, token string) action.Answer {
 	out, err := c.nodegroups.UpdateNodegroupConfig(ctx, &eks.UpdateNodegroupConfigInput{
 		ClusterName: aws.String(cluster), NodegroupName: aws.String(nodegroup), ClientRequestToken: aws.String(token),
 		ScalingConfig: &ekstypes.NodegroupScalingConfig{DesiredSize: aws.Int32(int32(desired))},
@@ -136,22 +136,22 @@ func (c Capacity) SetDesiredSize(ctx context.Context, cluster, nodegroup string,
 func once() aws.Retryer { return aws.NopRetryer{} }
 
 // answered is what came of a call that was answered without an error.
-func answered(meta middleware.Metadata) call.Answer {
+func answered(meta middleware.Metadata) action.Answer {
 	request, _ := awsmiddleware.GetRequestIDMetadata(meta)
-	return call.Answer{Outcome: call.Done, Request: request}
+	return action.Answer{Outcome: action.Done, Request: request}
 }
 
 // empty is an answer that holds nothing: nobody can tell what it means.
-func empty() call.Answer {
-	return call.Answer{Outcome: call.Uncertain, Message: "the answer holds nothing"}
+func empty() action.Answer {
+	return action.Answer{Outcome: action.Uncertain, Message: "the answer holds nothing"}
 }
 
 // refused is what an error says of a change. Codes that mean something of their
 // own where an interface is deleted mean a refusal here.
-func refused(err error) call.Answer {
+func refused(err error) action.Answer {
 	a := answerOf(err)
-	if a.Outcome == call.InUse || a.Outcome == call.NotThere || a.Outcome == call.WouldDo {
-		a.Outcome = call.Refused
+	if a.Outcome == action.InUse || a.Outcome == action.NotThere || a.Outcome == action.WouldDo {
+		a.Outcome = action.Refused
 	}
 	return a
 }
@@ -172,7 +172,7 @@ func NewInstances(cfg aws.Config) Instances {
 }
 
 // EndInGroup ends an instance whose group launches another: the capacity stays.
-func (i Instances) EndInGroup(ctx context.Context, id string) call.Answer {
+func (i Instances) EndInGroup(ctx context.Context, id string) action.Answer {
 	out, err := i.client.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
 		InstanceId: aws.String(id), ShouldDecrementDesiredCapacity: aws.Bool(false),
 	})
@@ -202,29 +202,29 @@ func NewInterfaces(cfg aws.Config) Interfaces {
 }
 
 // DeleteNetworkInterface deletes an interface, or, in a dry run, asks EC2 whether it would.
-func (i Interfaces) DeleteNetworkInterface(ctx context.Context, id string, dryRun bool) call.Answer {
+func (i Interfaces) DeleteNetworkInterface(ctx context.Context, id string, dryRun bool) action.Answer {
 	in := &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: aws.String(id)}
 	if dryRun {
 		in.DryRun = aws.Bool(true)
 	}
 	out, err := i.client.DeleteNetworkInterface(ctx, in)
 	if err == nil && out == nil {
-		return call.Answer{Outcome: call.Uncertain, Message: "the answer holds nothing"}
+		return action.Answer{Outcome: action.Uncertain, Message: "the answer holds nothing"}
 	}
 	if err == nil && dryRun {
 		// EC2 answers a dry run with an error, always: what else was it?
 		request, _ := awsmiddleware.GetRequestIDMetadata(out.ResultMetadata)
-		return call.Answer{Outcome: call.Uncertain, Request: request, Message: "a dry run was answered as if it were none"}
+		return action.Answer{Outcome: action.Uncertain, Request: request, Message: "a dry run was answered as if it were none"}
 	}
 	if err == nil {
 		request, _ := awsmiddleware.GetRequestIDMetadata(out.ResultMetadata)
-		return call.Answer{Outcome: call.Done, Request: request}
+		return action.Answer{Outcome: action.Done, Request: request}
 	}
 	return answerOf(err)
 }
 
-func answerOf(err error) call.Answer {
-	a := call.Answer{Outcome: call.Uncertain, Message: "no answer"}
+func answerOf(err error) action.Answer {
+	a := action.Answer{Outcome: action.Uncertain, Message: "no answer"}
 	var response interface{ ServiceRequestID() string }
 	if errors.As(err, &response) {
 		a.Request = response.ServiceRequestID()
@@ -232,7 +232,7 @@ func answerOf(err error) call.Answer {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
 		if unassumed(err) {
-			a.Outcome = call.NoRole
+			a.Outcome = action.NoRole
 		}
 		return a
 	}
@@ -240,7 +240,7 @@ func answerOf(err error) call.Answer {
 	a.Code = api.ErrorCode()
 	a.Message, _, _ = strings.Cut(api.ErrorMessage(), " Encoded authorization failure message:")
 	if a.Outcome = outcomeOf(a.Code, api.ErrorFault(), err); unassumed(err) {
-		a.Outcome = call.NoRole
+		a.Outcome = action.NoRole
 	}
 	return a
 }
@@ -259,30 +259,30 @@ func unassumed(err error) bool {
 }
 
 // outcomeOf is what a code means (EC2, "Error codes for the Amazon EC2 API").
-func outcomeOf(code string, fault smithy.ErrorFault, err error) call.Outcome {
+func outcomeOf(code string, fault smithy.ErrorFault, err error) action.Outcome {
 	switch code {
 	case "DryRunOperation":
-		return call.WouldDo
+		return action.WouldDo
 	case "InvalidParameterValue", "InvalidNetworkInterface.InUse":
 		// EC2 has no code of its own for an interface in use that is to be
 		// deleted, and nothing else in the request can be a wrong value.
-		return call.InUse
+		return action.InUse
 	case "InvalidNetworkInterfaceID.NotFound":
-		return call.NotThere
+		return action.NotThere
 	case "RequestLimitExceeded", "Throttling", "ThrottlingException", "RequestThrottled", "RequestThrottledException",
 		"TooManyRequestsException", "EC2ThrottledException", "SlowDown", "BandwidthLimitExceeded":
-		return call.Throttled
+		return action.Throttled
 	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure", "UnrecognizedClientException",
 		"InvalidClientTokenId", "ExpiredToken", "ExpiredTokenException", "OptInRequired", "Blocked":
-		return call.Denied
+		return action.Denied
 	case "InternalError", "InternalFailure", "Unavailable", "ServiceUnavailable", "RequestTimeout", "RequestExpired":
-		return call.Uncertain
+		return action.Uncertain
 	}
 	var status interface{ HTTPStatusCode() int }
 	if fault == smithy.FaultServer || errors.As(err, &status) && status.HTTPStatusCode() >= 500 || code == "" || code == "UnknownError" {
-		return call.Uncertain
+		return action.Uncertain
 	}
-	return call.Refused
+	return action.Refused
 }
 
 // RouteCreator adds routes to route tables.
@@ -302,7 +302,7 @@ func NewRoutes(cfg aws.Config) Routes {
 
 // CreateRoute adds a route. EC2 refuses another route for the same destination
 // (RouteAlreadyExists); it never replaces one.
-func (r Routes) CreateRoute(ctx context.Context, table, destination, nat string) call.Answer {
+func (r Routes) CreateRoute(ctx context.Context, table, destination, nat string) action.Answer {
 	out, err := r.client.CreateRoute(ctx, &ec2.CreateRouteInput{
 		RouteTableId: aws.String(table), DestinationCidrBlock: aws.String(destination), NatGatewayId: aws.String(nat),
 	})
@@ -331,7 +331,7 @@ func NewSecurityGroups(cfg aws.Config) SecurityGroups {
 }
 
 // AdmitTCP admits one port from security groups, in one call: all of it or nothing.
-func (s SecurityGroups) AdmitTCP(ctx context.Context, group string, port int, from []string) call.Answer {
+func (s SecurityGroups) AdmitTCP(ctx context.Context, group string, port int, from []string) action.Answer {
 	var pairs []types.UserIdGroupPair
 	for _, id := range from {
 		pairs = append(pairs, types.UserIdGroupPair{GroupId: aws.String(id), Description: aws.String("Nodes (Rollcall)")})

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/remedy"
-	"rollcall/shared/remedy/call"
+	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/remedies"
 	"rollcall/stage/platform/wire"
 )
@@ -57,22 +57,22 @@ func (s silent) DeleteNetworkInterface(context.Context, *ec2.DeleteNetworkInterf
 }
 
 // calls are all calls that change something.
-func calls(s silent) map[string]func() call.Answer {
+func calls(s silent) map[string]func() action.Answer {
 	ctx := context.Background()
-	return map[string]func() call.Answer{
-		"route":     func() call.Answer { return Routes{s}.CreateRoute(ctx, "rtb-1", "0.0.0.0/0", "nat-1") },
-		"open":      func() call.Answer { return SecurityGroups{s}.AdmitTCP(ctx, "sg-1", 443, []string{"sg-2"}) },
-		"end":       func() call.Answer { return Instances{s}.EndInGroup(ctx, "i-1") },
-		"group":     func() call.Answer { return Capacity{s, s}.SetDesiredCapacity(ctx, "g", 1) },
-		"nodegroup": func() call.Answer { return Capacity{s, s}.SetDesiredSize(ctx, "prod", "n", 1, "") },
-		"entry":     func() call.Answer { return Access{s}.CreateAccessEntry(ctx, "prod", "arn", "EC2_WINDOWS", "") },
-		"interface": func() call.Answer { return Interfaces{s}.DeleteNetworkInterface(ctx, "eni-1", false) },
+	return map[string]func() action.Answer{
+		"route":     func() action.Answer { return Routes{s}.CreateRoute(ctx, "rtb-1", "0.0.0.0/0", "nat-1") },
+		"open":      func() action.Answer { return SecurityGroups{s}.AdmitTCP(ctx, "sg-1", 443, []string{"sg-2"}) },
+		"end":       func() action.Answer { return Instances{s}.EndInGroup(ctx, "i-1") },
+		"group":     func() action.Answer { return Capacity{s, s}.SetDesiredCapacity(ctx, "g", 1) },
+		"nodegroup": func() action.Answer { return Capacity{s, s}.SetDesiredSize(ctx, "prod", "n", 1, "") },
+		"entry":     func() action.Answer { return Access{s}.CreateAccessEntry(ctx, "prod", "arn", "EC2_WINDOWS", "") },
+		"interface": func() action.Answer { return Interfaces{s}.DeleteNetworkInterface(ctx, "eni-1", false) },
 	}
 }
 
 // An answer without anything in it does not say that it was done.
 func TestEmptyAnswers(t *testing.T) {
-	want := call.Answer{Outcome: call.Uncertain, Message: "the answer holds nothing"}
+	want := action.Answer{Outcome: action.Uncertain, Message: "the answer holds nothing"}
 	for name, ask := range calls(silent{}) {
 		if got := ask(); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
@@ -83,11 +83,11 @@ func TestEmptyAnswers(t *testing.T) {
 // A code that means something of its own where an interface is deleted is a
 // refusal of any other change.
 func TestRefusalsOfOtherChanges(t *testing.T) {
-	for code, ofInterface := range map[string]call.Outcome{
-		"InvalidParameterValue": call.InUse, "InvalidNetworkInterfaceID.NotFound": call.NotThere, "DryRunOperation": call.WouldDo,
+	for code, ofInterface := range map[string]action.Outcome{
+		"InvalidParameterValue": action.InUse, "InvalidNetworkInterfaceID.NotFound": action.NotThere, "DryRunOperation": action.WouldDo,
 	} {
 		for name, ask := range calls(silent{&smithy.GenericAPIError{Code: code, Message: "because"}}) {
-			want := call.Answer{Outcome: call.Refused, Code: code, Message: "because"}
+			want := action.Answer{Outcome: action.Refused, Code: code, Message: "because"}
 			if name == "interface" {
 				want.Outcome = ofInterface
 			}
@@ -109,19 +109,19 @@ func TestCallsWithoutTheirRole(t *testing.T) {
 	}
 	denied := &smithy.GenericAPIError{Code: "AccessDenied", Message: "because"}
 	for name, ask := range calls(silent{inner(denied)}) {
-		if diff := cmp.Diff(call.Answer{Outcome: call.NoRole, Code: "AccessDenied", Message: "because"}, ask()); diff != "" {
+		if diff := cmp.Diff(action.Answer{Outcome: action.NoRole, Code: "AccessDenied", Message: "because"}, ask()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 	for name, tt := range map[string]struct {
 		err  error
-		want call.Outcome
+		want action.Outcome
 	}{
-		"STS is throttled":           {inner(&smithy.GenericAPIError{Code: "Throttling"}), call.NoRole},
-		"STS gives no answer":        {inner(context.DeadlineExceeded), call.NoRole},
-		"another call gives none":    {&smithy.OperationError{ServiceID: "EC2", OperationName: "CreateRoute", Err: context.DeadlineExceeded}, call.Uncertain},
-		"within another call of STS": {&smithy.OperationError{ServiceID: "EC2", OperationName: "CreateRoute", Err: &smithy.OperationError{ServiceID: "STS", OperationName: "GetCallerIdentity", Err: denied}}, call.Denied},
-		"the call itself":            {assume(denied), call.Denied},
+		"STS is throttled":           {inner(&smithy.GenericAPIError{Code: "Throttling"}), action.NoRole},
+		"STS gives no answer":        {inner(context.DeadlineExceeded), action.NoRole},
+		"another call gives none":    {&smithy.OperationError{ServiceID: "EC2", OperationName: "CreateRoute", Err: context.DeadlineExceeded}, action.Uncertain},
+		"within another call of STS": {&smithy.OperationError{ServiceID: "EC2", OperationName: "CreateRoute", Err: &smithy.OperationError{ServiceID: "STS", OperationName: "GetCallerIdentity", Err: denied}}, action.Denied},
+		"the call itself":            {assume(denied), action.Denied},
 	} {
 		if got := answerOf(tt.err).Outcome; got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
@@ -132,14 +132,14 @@ func TestCallsWithoutTheirRole(t *testing.T) {
 // What each code means, whatever its status (EC2, "Error codes for the Amazon
 // EC2 API"); of one that is not known, whose fault it is.
 func TestOutcomes(t *testing.T) {
-	for want, codes := range map[call.Outcome][]string{
-		call.InUse: {"InvalidParameterValue", "InvalidNetworkInterface.InUse"},
-		call.Throttled: {"RequestLimitExceeded", "Throttling", "ThrottlingException", "RequestThrottled", "RequestThrottledException",
+	for want, codes := range map[action.Outcome][]string{
+		action.InUse: {"InvalidParameterValue", "InvalidNetworkInterface.InUse"},
+		action.Throttled: {"RequestLimitExceeded", "Throttling", "ThrottlingException", "RequestThrottled", "RequestThrottledException",
 			"TooManyRequestsException", "EC2ThrottledException", "SlowDown", "BandwidthLimitExceeded"},
-		call.Denied: {"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure", "UnrecognizedClientException",
+		action.Denied: {"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure", "UnrecognizedClientException",
 			"InvalidClientTokenId", "ExpiredToken", "ExpiredTokenException", "OptInRequired", "Blocked"},
-		call.Uncertain: {"InternalError", "InternalFailure", "Unavailable", "ServiceUnavailable", "RequestTimeout", "RequestExpired", "", "UnknownError"},
-		call.Refused:   {"SomethingNew", "OperationNotPermitted"},
+		action.Uncertain: {"InternalError", "InternalFailure", "Unavailable", "ServiceUnavailable", "RequestTimeout", "RequestExpired", "", "UnknownError"},
+		action.Refused:   {"SomethingNew", "OperationNotPermitted"},
 	} {
 		for _, code := range codes {
 			for _, fault := range []smithy.ErrorFault{smithy.FaultUnknown, smithy.FaultClient} {
@@ -156,11 +156,11 @@ func TestOutcomes(t *testing.T) {
 		name  string
 		fault smithy.ErrorFault
 		err   error
-		want  call.Outcome
+		want  action.Outcome
 	}{
-		{"EC2's own fault", smithy.FaultServer, errors.New("x"), call.Uncertain},
-		{"EC2's own fault by the status", smithy.FaultClient, answered(500), call.Uncertain},
-		{"the caller's fault by the status", smithy.FaultClient, answered(499), call.Refused},
+		{"EC2's own fault", smithy.FaultServer, errors.New("x"), action.Uncertain},
+		{"EC2's own fault by the status", smithy.FaultClient, answered(500), action.Uncertain},
+		{"the caller's fault by the status", smithy.FaultClient, answered(499), action.Refused},
 	} {
 		if got := outcomeOf("SomethingNew", test.fault, test.err); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
@@ -375,7 +375,7 @@ func TestReplaceStops(t *testing.T) {
 }
 
 // ask sends a delete to an EC2 that gives the answer.
-func ask(t *testing.T, dryRun bool, answer error) (call.Answer, int) {
+func ask(t *testing.T, dryRun bool, answer error) (action.Answer, int) {
 	t.Helper()
 	s, err := wire.New(wire.Config{AnyIDs: true, Faults: wire.NoFaults{}})
 	if err != nil {
@@ -400,32 +400,32 @@ func TestDelete(t *testing.T) {
 	for _, test := range []struct {
 		code   string
 		status int
-		want   call.Outcome
+		want   action.Outcome
 	}{
-		{"InvalidParameterValue", 400, call.InUse},
-		{"InvalidNetworkInterface.InUse", 400, call.InUse},
-		{"InvalidNetworkInterfaceID.NotFound", 400, call.NotThere},
-		{"RequestLimitExceeded", 503, call.Throttled},
-		{"UnauthorizedOperation", 403, call.Denied},
-		{"AuthFailure", 401, call.Denied},
-		{"OperationNotPermitted", 400, call.Refused},
-		{"InvalidNetworkInterfaceId.Malformed", 400, call.Refused},
-		{"InternalError", 500, call.Uncertain},
-		{"Unavailable", 503, call.Uncertain},
-		{"SomethingNew", 500, call.Uncertain},
+		{"InvalidParameterValue", 400, action.InUse},
+		{"InvalidNetworkInterface.InUse", 400, action.InUse},
+		{"InvalidNetworkInterfaceID.NotFound", 400, action.NotThere},
+		{"RequestLimitExceeded", 503, action.Throttled},
+		{"UnauthorizedOperation", 403, action.Denied},
+		{"AuthFailure", 401, action.Denied},
+		{"OperationNotPermitted", 400, action.Refused},
+		{"InvalidNetworkInterfaceId.Malformed", 400, action.Refused},
+		{"InternalError", 500, action.Uncertain},
+		{"Unavailable", 503, action.Uncertain},
+		{"SomethingNew", 500, action.Uncertain},
 	} {
 		got, calls := ask(t, false, &wire.Error{Code: test.code, Message: "x Encoded authorization failure message: abc", Status: test.status})
 		if got.Outcome != test.want || got.Code != test.code || got.Message != "x" || got.Request == "" || calls != 1 {
 			t.Errorf("%s: %+v after %d calls, want %q after one", test.code, got, calls, test.want)
 		}
 	}
-	if got, _ := ask(t, false, nil); got.Outcome != call.Done || got.Request == "" {
+	if got, _ := ask(t, false, nil); got.Outcome != action.Done || got.Request == "" {
 		t.Errorf("done: %+v", got)
 	}
-	if got, _ := ask(t, true, &wire.Error{Code: "DryRunOperation", Message: "x", Status: 412}); got.Outcome != call.WouldDo {
+	if got, _ := ask(t, true, &wire.Error{Code: "DryRunOperation", Message: "x", Status: 412}); got.Outcome != action.WouldDo {
 		t.Errorf("dry run: %+v", got)
 	}
-	if got := (Interfaces{obliging{}}).DeleteNetworkInterface(t.Context(), "eni-1", true); got.Outcome != call.Uncertain {
+	if got := (Interfaces{obliging{}}).DeleteNetworkInterface(t.Context(), "eni-1", true); got.Outcome != action.Uncertain {
 		t.Errorf("a dry run that was answered as if it were none: %+v", got)
 	}
 }
@@ -441,17 +441,17 @@ func TestDeleteWithoutAnswer(t *testing.T) {
 		"an error without a code": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) },
 	} {
 		h := httptest.NewServer(handle)
-		if got := to(h.URL).DeleteNetworkInterface(t.Context(), "eni-1", false); got.Outcome != call.Uncertain {
+		if got := to(h.URL).DeleteNetworkInterface(t.Context(), "eni-1", false); got.Outcome != action.Uncertain {
 			t.Errorf("%s: %+v", name, got)
 		}
 		h.Close()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := to("http://127.0.0.1:1").DeleteNetworkInterface(ctx, "eni-1", false); got.Outcome != call.Uncertain {
+	if got := to("http://127.0.0.1:1").DeleteNetworkInterface(ctx, "eni-1", false); got.Outcome != action.Uncertain {
 		t.Errorf("cancelled: %+v", got)
 	}
-	if got := answerOf(errors.New("x")); got.Outcome != call.Uncertain {
+	if got := answerOf(errors.New("x")); got.Outcome != action.Uncertain {
 		t.Errorf("an error of no kind: %+v", got)
 	}
 }

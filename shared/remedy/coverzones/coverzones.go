@@ -10,7 +10,6 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
@@ -32,10 +31,10 @@ func Remedy() action.Remedy[remedy.CoverZones, Calls] {
 // Calls are what the remedy asks of AWS.
 type Calls interface {
 	// SetDesiredCapacity sets the desired count of an Auto Scaling group.
-	SetDesiredCapacity(ctx context.Context, group string, desired int) call.Answer
+	SetDesiredCapacity(ctx context.Context, group string, desired int) action.Answer
 	// SetDesiredSize sets the desired count of a managed nodegroup alone: EKS keeps
 	// minimum and maximum. The token makes EKS take the same update once.
-	SetDesiredSize(ctx context.Context, cluster, nodegroup string, desired int, token string) call.Answer
+	SetDesiredSize(ctx context.Context, cluster, nodegroup string, desired int, token string) action.Answer
 }
 
 // do raises the count. It lowers none, and exceeds no maximum, whatever the plan
@@ -44,7 +43,7 @@ func do(ctx context.Context, calls Calls, p remedy.CoverZones, at remedy.Place, 
 	name := p.Nodegroup + p.Group
 	switch {
 	case p.To <= p.From || p.To > p.Max:
-		return action.One(name, call.NotAsked("NotARaise", "the count is not raised within its bounds"))
+		return action.One(name, action.NotAsked("NotARaise", "the count is not raised within its bounds"))
 	case p.Nodegroup == "":
 		return action.One(name, calls.SetDesiredCapacity(ctx, p.Group, p.To))
 	}

@@ -12,7 +12,6 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/remedytest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -201,14 +200,14 @@ func TestApplied(t *testing.T) {
 // counted keeps which counts were set.
 type counted []string
 
-func (c *counted) SetDesiredCapacity(_ context.Context, group string, desired int) call.Answer {
+func (c *counted) SetDesiredCapacity(_ context.Context, group string, desired int) action.Answer {
 	*c = append(*c, fmt.Sprintf("group %s: %d", group, desired))
-	return call.Answer{Outcome: call.Done, Request: "r-1"}
+	return action.Answer{Outcome: action.Done, Request: "r-1"}
 }
 
-func (c *counted) SetDesiredSize(_ context.Context, cluster, nodegroup string, desired int, token string) call.Answer {
+func (c *counted) SetDesiredSize(_ context.Context, cluster, nodegroup string, desired int, token string) action.Answer {
 	*c = append(*c, fmt.Sprintf("nodegroup %s of %s: %d, %s", nodegroup, cluster, desired, token))
-	return call.Answer{Outcome: call.Done, Request: "r-1"}
+	return action.Answer{Outcome: action.Done, Request: "r-1"}
 }
 
 // What would lower or exceed is not asked of AWS, whatever the plan says.

@@ -11,7 +11,6 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
@@ -34,14 +33,14 @@ func Remedy() action.Remedy[remedy.CreateAccessEntry, Calls] {
 type Calls interface {
 	// CreateAccessEntry makes an access entry without groups and policies. The token
 	// makes EKS take the same call once.
-	CreateAccessEntry(ctx context.Context, cluster, principal, kind, token string) call.Answer
+	CreateAccessEntry(ctx context.Context, cluster, principal, kind, token string) action.Answer
 }
 
 // do makes an entry of a type for nodes; of no other type, whatever the plan
 // says.
 func do(ctx context.Context, calls Calls, p remedy.CreateAccessEntry, at remedy.Place, token string) action.Result {
 	if p.Type != "EC2_LINUX" && p.Type != "EC2_WINDOWS" {
-		return action.One(p.Principal, call.NotAsked("NotANodeType", p.Type+" is no type for nodes"))
+		return action.One(p.Principal, action.NotAsked("NotANodeType", p.Type+" is no type for nodes"))
 	}
 	return action.One(p.Principal, calls.CreateAccessEntry(ctx, at.Cluster, p.Principal, p.Type, token))
 }

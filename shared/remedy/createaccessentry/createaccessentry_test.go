@@ -11,7 +11,6 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/remedytest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -136,9 +135,9 @@ func TestApplied(t *testing.T) {
 // entries keeps which entries were made: cluster, role, type and token.
 type entries []string
 
-func (e *entries) CreateAccessEntry(_ context.Context, cluster, principal, kind, token string) call.Answer {
+func (e *entries) CreateAccessEntry(_ context.Context, cluster, principal, kind, token string) action.Answer {
 	*e = append(*e, strings.Join([]string{cluster, principal, kind, token}, " "))
-	return call.Answer{Outcome: call.Done, Request: "r-1"}
+	return action.Answer{Outcome: action.Done, Request: "r-1"}
 }
 
 // An entry that is not for nodes is not asked of AWS, whatever the plan says.

@@ -11,7 +11,6 @@ import (
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
@@ -31,7 +30,7 @@ func Remedy() action.Remedy[remedy.DeleteLeakedInterfaces, any] {
 type Calls interface {
 	// DeleteNetworkInterface deletes an interface, or, in a dry run, asks EC2 whether
 	// it would.
-	DeleteNetworkInterface(ctx context.Context, id string, dryRun bool) call.Answer
+	DeleteNetworkInterface(ctx context.Context, id string, dryRun bool) action.Answer
 }
 
 // listed is how many clusters a statement names at most: with the longest names

@@ -10,7 +10,6 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
@@ -36,7 +35,7 @@ func Remedy() action.Remedy[remedy.OpenEndpointSecurityGroup, Calls] {
 type Calls interface {
 	// AdmitTCP admits one port in a security group from others, in one call: all of
 	// it or nothing.
-	AdmitTCP(ctx context.Context, group string, port int, from []string) call.Answer
+	AdmitTCP(ctx context.Context, group string, port int, from []string) action.Answer
 }
 
 func do(ctx context.Context, calls Calls, p remedy.OpenEndpointSecurityGroup, _ remedy.Place, _ string) action.Result {

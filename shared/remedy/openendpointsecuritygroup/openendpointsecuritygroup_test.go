@@ -12,7 +12,6 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/remedytest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -237,9 +236,9 @@ func TestApplied(t *testing.T) {
 // admitted keeps what was admitted where.
 type admitted []string
 
-func (a *admitted) AdmitTCP(_ context.Context, group string, port int, from []string) call.Answer {
+func (a *admitted) AdmitTCP(_ context.Context, group string, port int, from []string) action.Answer {
 	*a = append(*a, fmt.Sprintf("%s: tcp %d from %s", group, port, from))
-	return call.Answer{Outcome: call.Done, Request: "r-1"}
+	return action.Answer{Outcome: action.Done, Request: "r-1"}
 }
 
 func TestDo(t *testing.T) {

@@ -18,7 +18,6 @@ import (
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -121,9 +120,9 @@ type routes struct {
 	table string
 }
 
-func (r *routes) CreateRoute(_ context.Context, table, _, _ string) call.Answer {
+func (r *routes) CreateRoute(_ context.Context, table, _, _ string) action.Answer {
 	r.table = table
-	return call.Answer{Outcome: call.Done}
+	return action.Answer{Outcome: action.Done}
 }
 
 // What each remedy is beside its plan. The limit of an hour, who is told, and what
@@ -322,18 +321,18 @@ func TestAPlanIsDoneInItsOwnAccountAlone(t *testing.T) {
 // refusing is an AWS that answers a route so.
 type refusing struct {
 	Calls
-	answer call.Answer
+	answer action.Answer
 }
 
-func (r refusing) CreateRoute(context.Context, string, string, string) call.Answer { return r.answer }
+func (r refusing) CreateRoute(context.Context, string, string, string) action.Answer { return r.answer }
 
 // What was not done for want of the spoke's role says what to deploy, and where; what failed
 // otherwise does not.
 func TestWithoutTheRoleWhatToDeployIsSaid(t *testing.T) {
 	own := spoke.ID{Account: "222233334444", Region: "eu-west-1"}
 	p := remedy.Plan{Format: remedy.Format, Remedy: optin.AddNATRoute, Account: own.Account, Region: own.Region, Route: &remedy.AddNATRoute{Table: "rtb-0a"}}
-	for outcome, want := range map[call.Outcome]bool{call.NoRole: true, call.Denied: false, call.Done: false} {
-		got := Executor{Calls: refusing{answer: call.Answer{Outcome: outcome, Code: "AccessDenied"}}, Of: own}.Do(t.Context(), p, "token")
+	for outcome, want := range map[action.Outcome]bool{action.NoRole: true, action.Denied: false, action.Done: false} {
+		got := Executor{Calls: refusing{answer: action.Answer{Outcome: outcome, Code: "AccessDenied"}}, Of: own}.Do(t.Context(), p, "token")
 		if says := strings.Contains(got.Says, "make deploy-spoke … SPOKE=222233334444/eu-west-1 SET="); says != want || (got.Reason == string(remedy.RoleNotAssumed)) != want {
 			t.Errorf("%s: %+v", outcome, got)
 		}

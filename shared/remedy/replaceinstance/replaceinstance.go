@@ -13,7 +13,6 @@ import (
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
@@ -37,7 +36,7 @@ func Remedy() action.Remedy[remedy.ReplaceInstance, Calls] {
 type Calls interface {
 	// EndInGroup ends an instance whose Auto Scaling group launches another: the
 	// capacity stays.
-	EndInGroup(ctx context.Context, instance string) call.Answer
+	EndInGroup(ctx context.Context, instance string) action.Answer
 }
 
 // do ends instances one after the other, and stops at the first that AWS does

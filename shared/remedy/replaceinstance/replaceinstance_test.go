@@ -13,7 +13,6 @@ import (
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
-	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/remedytest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -231,12 +230,12 @@ func TestApplied(t *testing.T) {
 type ended struct {
 	ids    []string
 	from   int
-	answer call.Answer
+	answer action.Answer
 }
 
-func (e *ended) EndInGroup(_ context.Context, id string) call.Answer {
+func (e *ended) EndInGroup(_ context.Context, id string) action.Answer {
 	e.ids = append(e.ids, id)
-	a := call.Answer{Outcome: call.Done}
+	a := action.Answer{Outcome: action.Done}
 	if len(e.ids) >= e.from {
 		a = e.answer
 	}
@@ -250,22 +249,22 @@ func TestDo(t *testing.T) {
 	three := remedy.ReplaceInstance{Instances: []remedy.Replaced{{Instance: "i-1"}, {Instance: "i-2"}, {Instance: "i-3"}}}
 	const nothing, unknown = "Nothing was changed: AWS says Broken: because", "No answer came that says whether it was done."
 	for _, test := range []struct {
-		outcome call.Outcome
+		outcome action.Outcome
 		from    int
 		want    action.Result
 	}{
-		{call.Done, 9, action.Result{Status: remedy.Done, Changed: []string{"i-1", "i-2", "i-3"}, Requests: []string{"r-1", "r-2", "r-3"}}},
-		{call.Refused, 1, action.Result{Status: remedy.Failed, Reason: "Broken", Says: nothing, Requests: []string{"r-1"}}},
-		{call.Refused, 2, action.Result{
+		{action.Done, 9, action.Result{Status: remedy.Done, Changed: []string{"i-1", "i-2", "i-3"}, Requests: []string{"r-1", "r-2", "r-3"}}},
+		{action.Refused, 1, action.Result{Status: remedy.Failed, Reason: "Broken", Says: nothing, Requests: []string{"r-1"}}},
+		{action.Refused, 2, action.Result{
 			Status: remedy.Partly, Reason: "Broken", Says: "1 of 3 instances were ended; then AWS said Broken.", Changed: []string{"i-1"}, Requests: []string{"r-1", "r-2"},
 		}},
-		{call.Denied, 3, action.Result{
+		{action.Denied, 3, action.Result{
 			Status: remedy.Partly, Reason: "Broken", Says: "2 of 3 instances were ended; then AWS said Broken.", Changed: []string{"i-1", "i-2"}, Requests: []string{"r-1", "r-2", "r-3"},
 		}},
-		{call.Uncertain, 1, action.Result{Status: remedy.Uncertain, Reason: "Broken", Says: unknown, Requests: []string{"r-1"}}},
-		{call.Uncertain, 2, action.Result{Status: remedy.Uncertain, Reason: "Broken", Says: unknown, Changed: []string{"i-1"}, Requests: []string{"r-1", "r-2"}}},
+		{action.Uncertain, 1, action.Result{Status: remedy.Uncertain, Reason: "Broken", Says: unknown, Requests: []string{"r-1"}}},
+		{action.Uncertain, 2, action.Result{Status: remedy.Uncertain, Reason: "Broken", Says: unknown, Changed: []string{"i-1"}, Requests: []string{"r-1", "r-2"}}},
 	} {
-		e := &ended{from: test.from, answer: call.Answer{Outcome: test.outcome, Code: "Broken", Message: "because"}}
+		e := &ended{from: test.from, answer: action.Answer{Outcome: test.outcome, Code: "Broken", Message: "because"}}
 		got := do(t.Context(), e, three, remedy.Place{}, "token")
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s at %d (-want +got):\n%s", test.outcome, test.from, diff)
