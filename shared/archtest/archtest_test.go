@@ -241,9 +241,7 @@ func TestWhoTalks(t *testing.T) {
 		"shared/detect":             {"dynamodb", "s3"}, // makes the clients for the keeper of evidence and for what is known of relays
 		"shared/cloudtrail":         {"awsjson"},
 		"shared/cloudwatchlogs":     {"awsjson"},
-		"shared/route53resolver":    {"awsjson"},
-		"shared/route53profiles":    {"awsjson"},
-		"shared/route53":            {"awscall"},
+		"shared/route53":            {"awscall", "awsjson"},
 		"shared/arczonalshift":      {"awsjson"},
 		"shared/slack":              {"slack"}, // the types of blocks
 		"shared/slack/slackapi":     {"net", "net/http", "secretsmanager", "slack"},

@@ -44,8 +44,6 @@ import (
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/autolog"
 	"rollcall/shared/route53"
-	"rollcall/shared/route53profiles"
-	"rollcall/shared/route53resolver"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
@@ -96,7 +94,7 @@ const rounds = 2
 // New makes a reader.
 func New(cfg aws.Config) *Reader {
 	e, a, k, i := ec2api.NewEC2(cfg), autoscaling.NewFromConfig(cfg), eks.NewFromConfig(cfg), iam.NewFromConfig(cfg)
-	n, p, h, z, t := route53resolver.New(cfg), route53profiles.New(cfg), route53.New(cfg), arczonalshift.New(cfg), sts.NewFromConfig(cfg)
+	n, p, h, z, t := route53.NewResolver(cfg), route53.NewProfiles(cfg), route53.New(cfg), arczonalshift.New(cfg), sts.NewFromConfig(cfg)
 	return &Reader{
 		ec2: e, autoscaling: a, eks: k, sts: t,
 		presigner: sts.NewPresignClient(t),

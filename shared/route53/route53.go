@@ -1,6 +1,6 @@
-// Package route53 makes the two calls of Route 53 that Rollcall needs: which private hosted
-// zones are associated with a VPC, and the records of a zone. Members and bounds are those of
-// botocore's model (route53/2013-04-01).
+// Package route53 makes the calls of Route 53, its Resolver and its Profiles that Rollcall
+// needs. Client lists which private hosted zones are associated with a VPC, and the records of
+// a zone; members and bounds are those of botocore's model (route53/2013-04-01).
 package route53
 
 import (

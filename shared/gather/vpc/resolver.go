@@ -19,8 +19,7 @@ import (
 	"rollcall/shared/gather/ec2api"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/network/path"
-	"rollcall/shared/route53profiles"
-	"rollcall/shared/route53resolver"
+	"rollcall/shared/route53"
 	"rollcall/shared/snapshot"
 )
 
@@ -49,14 +48,14 @@ func inVPC(read source.Read) source.Read {
 
 // Resolver tells which rules and which DNS firewall are in force in a VPC.
 type Resolver interface {
-	FirewallAssociations(ctx context.Context, vpc, token string) ([]route53resolver.FirewallAssociation, string, error)
-	FirewallRules(ctx context.Context, group, token string) ([]route53resolver.FirewallRule, string, error)
+	FirewallAssociations(ctx context.Context, vpc, token string) ([]route53.FirewallAssociation, string, error)
+	FirewallRules(ctx context.Context, group, token string) ([]route53.FirewallRule, string, error)
 	FirewallDomains(ctx context.Context, list, token string) ([]string, string, error)
-	Rules(ctx context.Context, token string) ([]route53resolver.Rule, string, error)
-	RuleAssociations(ctx context.Context, vpc, token string) ([]route53resolver.RuleAssociation, string, error)
+	Rules(ctx context.Context, token string) ([]route53.ResolverRule, string, error)
+	RuleAssociations(ctx context.Context, vpc, token string) ([]route53.ResolverRuleAssociation, string, error)
 }
 
-var _ Resolver = (*route53resolver.Client)(nil)
+var _ Resolver = (*route53.Resolver)(nil)
 
 // whereNamesMatter reads only where an instance of the scope has not joined, and for a
 // subnet of the scope in which none of its instances stands: an incident may cover it. A look
@@ -96,16 +95,16 @@ func resolverRules(api Resolver) source.Source {
 		After: []snapshot.Source{snapshot.Nodes, snapshot.RouteTables, snapshot.Endpoints},
 		Calls: []source.Call{{Action: "route53resolver:ListResolverRuleAssociations"}, {Action: "route53resolver:ListResolverRules"}},
 		Read: whereNamesMatter(func(ctx context.Context, v *source.View) (source.Store, error) {
-			local := map[string][]route53resolver.RuleAssociation{}
+			local := map[string][]route53.ResolverRuleAssociation{}
 			associated := false
 			for _, vpc := range v.VPCs {
-				list, err := source.Pages(ctx, "resolver rule associations", func(ctx context.Context, token string) ([]route53resolver.RuleAssociation, string, error) {
+				list, err := source.Pages(ctx, "resolver rule associations", func(ctx context.Context, token string) ([]route53.ResolverRuleAssociation, string, error) {
 					return api.RuleAssociations(ctx, vpc, token)
 				})
 				if err != nil {
 					return nil, err
 				}
-				local[vpc] = slices.DeleteFunc(list, func(a route53resolver.RuleAssociation) bool {
+				local[vpc] = slices.DeleteFunc(list, func(a route53.ResolverRuleAssociation) bool {
 					return a.VPC != vpc || strings.HasPrefix(a.Rule, "rslvr-autodefined-") || a.Status != "COMPLETE"
 				})
 				associated = associated || len(local[vpc]) > 0 || len(broughtInto(v.Snapshot, vpc, resolverRuleARN)) > 0
@@ -137,9 +136,9 @@ const (
 // the same domain "the local DNS settings take precedence" (Route 53 developer guide, "How
 // Route 53 Profile settings are prioritized"). A rule of a Profile that ListResolverRules
 // does not return is another account's, and its domain is unknown.
-func rulesInForce(v *source.View, vpc string, local []route53resolver.RuleAssociation, rules []route53resolver.Rule) []snapshot.ResolverRule {
+func rulesInForce(v *source.View, vpc string, local []route53.ResolverRuleAssociation, rules []route53.ResolverRule) []snapshot.ResolverRule {
 	find := func(id string) int {
-		return slices.IndexFunc(rules, func(r route53resolver.Rule) bool { return r.ID == id })
+		return slices.IndexFunc(rules, func(r route53.ResolverRule) bool { return r.ID == id })
 	}
 	var list []snapshot.ResolverRule
 	for _, a := range local {
@@ -164,7 +163,7 @@ func rulesInForce(v *source.View, vpc string, local []route53resolver.RuleAssoci
 	return list
 }
 
-func resolverRule(vpc string, r route53resolver.Rule) snapshot.ResolverRule {
+func resolverRule(vpc string, r route53.ResolverRule) snapshot.ResolverRule {
 	out := snapshot.ResolverRule{ID: r.ID, Name: r.Name, VPC: vpc, Domain: domain(r.Domain), Forward: r.Type == "FORWARD", Endpoint: r.Endpoint}
 	for _, t := range r.Targets {
 		out.Targets = append(out.Targets, cmp.Or(t.IP, t.IPv6))
@@ -196,7 +195,7 @@ func dnsFirewall(api Resolver) source.Source {
 			var all []snapshot.FirewallRule
 			var unread error
 			for _, vpc := range v.VPCs {
-				groups, err := source.Pages(ctx, "firewall rule group associations", func(ctx context.Context, token string) ([]route53resolver.FirewallAssociation, string, error) {
+				groups, err := source.Pages(ctx, "firewall rule group associations", func(ctx context.Context, token string) ([]route53.FirewallAssociation, string, error) {
 					return api.FirewallAssociations(ctx, vpc, token)
 				})
 				if err != nil {
@@ -224,7 +223,7 @@ func dnsFirewall(api Resolver) source.Source {
 }
 
 // groupsInForce returns the rule groups in force in a VPC in the order of their priority.
-func groupsInForce(v *source.View, vpc string, local []route53resolver.FirewallAssociation) []brought {
+func groupsInForce(v *source.View, vpc string, local []route53.FirewallAssociation) []brought {
 	var list []brought
 	for _, g := range local {
 		if g.Status != "DELETING" {
@@ -237,13 +236,13 @@ func groupsInForce(v *source.View, vpc string, local []route53resolver.FirewallA
 }
 
 func firewallRules(ctx context.Context, api Resolver, v *source.View, vpc string, g brought) (list []snapshot.FirewallRule, unread, err error) {
-	rules, err := source.Pages(ctx, "firewall rules", func(ctx context.Context, token string) ([]route53resolver.FirewallRule, string, error) {
+	rules, err := source.Pages(ctx, "firewall rules", func(ctx context.Context, token string) ([]route53.FirewallRule, string, error) {
 		return api.FirewallRules(ctx, g.id, token)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	slices.SortStableFunc(rules, func(a, b route53resolver.FirewallRule) int { return cmp.Compare(a.Priority, b.Priority) })
+	slices.SortStableFunc(rules, func(a, b route53.FirewallRule) int { return cmp.Compare(a.Priority, b.Priority) })
 	for _, r := range rules {
 		out := snapshot.FirewallRule{VPC: vpc, Profile: g.profile, Group: g.id, GroupName: g.name, Name: r.Name, Action: r.Action, Response: r.BlockResponse, Type: r.Qtype, List: r.List}
 		if r.List != "" {
@@ -262,11 +261,11 @@ func firewallRules(ctx context.Context, api Resolver, v *source.View, vpc string
 
 // Profiles lists the Route 53 Profiles of VPCs, and their resources.
 type Profiles interface {
-	Associations(ctx context.Context, vpc, token string) ([]route53profiles.Association, string, error)
-	Resources(ctx context.Context, profile, token string) ([]route53profiles.Resource, string, error)
+	Associations(ctx context.Context, vpc, token string) ([]route53.ProfileAssociation, string, error)
+	Resources(ctx context.Context, profile, token string) ([]route53.ProfileResource, string, error)
 }
 
-var _ Profiles = (*route53profiles.Client)(nil)
+var _ Profiles = (*route53.Profiles)(nil)
 
 // dnsProfiles are the Route 53 Profiles in force in the VPCs: one call for each VPC, and one
 // for each Profile.
@@ -280,13 +279,13 @@ func dnsProfiles(api Profiles) source.Source {
 			var list []snapshot.DNSProfile
 			resources := map[string][]snapshot.DNSProfileResource{}
 			for _, vpc := range v.VPCs {
-				in, err := source.Pages(ctx, "Route 53 Profiles", func(ctx context.Context, token string) ([]route53profiles.Association, string, error) {
+				in, err := source.Pages(ctx, "Route 53 Profiles", func(ctx context.Context, token string) ([]route53.ProfileAssociation, string, error) {
 					return api.Associations(ctx, vpc, token)
 				})
 				if err != nil {
 					return nil, err
 				}
-				slices.SortStableFunc(in, func(a, b route53profiles.Association) int {
+				slices.SortStableFunc(in, func(a, b route53.ProfileAssociation) int {
 					return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Profile, b.Profile))
 				})
 				for _, a := range in {
@@ -312,7 +311,7 @@ func inForce(status string) bool { return status == "COMPLETE" || status == "UPD
 
 // profileResources returns what a Profile holds, in the order in which the service lists it.
 func profileResources(ctx context.Context, api Profiles, profile string) ([]snapshot.DNSProfileResource, error) {
-	all, err := source.Pages(ctx, "resources of "+profile, func(ctx context.Context, token string) ([]route53profiles.Resource, string, error) {
+	all, err := source.Pages(ctx, "resources of "+profile, func(ctx context.Context, token string) ([]route53.ProfileResource, string, error) {
 		return api.Resources(ctx, profile, token)
 	})
 	if err != nil {

@@ -1,7 +1,4 @@
-// Package route53profiles makes the two calls of Route 53 Profiles that Rollcall needs: which
-// Profiles are associated with a VPC, and what they bring into it. Members and bounds are
-// those of botocore's model (route53profiles/2018-05-10).
-package route53profiles
+package route53
 
 import (
 	"context"
@@ -13,22 +10,26 @@ import (
 	"rollcall/shared/awsjson"
 )
 
-// service is Route 53 Profiles. A page of 100 associations is about 100 KB.
-func service() awsjson.Service {
+// profilesService is Route 53 Profiles: which Profiles are associated with a VPC, and what they
+// bring into it. Members and bounds are those of botocore's model (route53profiles/2018-05-10).
+// A page of 100 associations is about 100 KB.
+func profilesService() awsjson.Service {
 	return awsjson.Service{ID: "Route53Profiles", Name: "route53profiles", MostBytes: 4 << 20}
 }
 
 // maxResults is the size of the largest page.
 const maxResults = 100
 
-// Client calls Route 53 Profiles.
-type Client struct{ calls *awsjson.Client }
+// Profiles calls Route 53 Profiles.
+type Profiles struct{ calls *awsjson.Client }
 
-// New makes a client of what all AWS clients are made of.
-func New(cfg aws.Config) *Client { return &Client{calls: awsjson.New(cfg, service())} }
+// NewProfiles makes a client of what all AWS clients are made of.
+func NewProfiles(cfg aws.Config) *Profiles {
+	return &Profiles{calls: awsjson.New(cfg, profilesService())}
+}
 
-// Association is the association of a Profile with a VPC.
-type Association struct {
+// ProfileAssociation is the association of a Profile with a VPC.
+type ProfileAssociation struct {
 	Profile string `json:"ProfileId"`
 	VPC     string `json:"ResourceId"`
 	Status  string // COMPLETE, CREATING, UPDATING, DELETING, DELETED, FAILED
@@ -38,8 +39,8 @@ type Association struct {
 	Priority int `json:",omitempty"`
 }
 
-// Resource is the association of a resource with a Profile.
-type Resource struct {
+// ProfileResource is the association of a resource with a Profile.
+type ProfileResource struct {
 	Profile    string `json:"ProfileId"`
 	ARN        string `json:"ResourceArn"`
 	Type       string `json:"ResourceType"` // FIREWALL_RULE_GROUP and others
@@ -48,8 +49,8 @@ type Resource struct {
 	Status     string
 }
 
-// Ask holds the parameters of a call; one that a call does not have stays empty.
-type Ask struct {
+// ProfilesAsk holds the parameters of a call; one that a call does not have stays empty.
+type ProfilesAsk struct {
 	Profile    string
 	VPC        string
 	MaxResults int32
@@ -58,27 +59,27 @@ type Ask struct {
 
 // Associations returns a page of the Profiles of a VPC, and the token of the next page. It
 // fails with *smithy.OperationError, as all calls do here.
-func (c *Client) Associations(ctx context.Context, vpc, token string) ([]Association, string, error) {
+func (c *Profiles) Associations(ctx context.Context, vpc, token string) ([]ProfileAssociation, string, error) {
 	var out struct {
-		List []Association `json:"ProfileAssociations"`
-		Next string        `json:"NextToken,omitempty"`
+		List []ProfileAssociation `json:"ProfileAssociations"`
+		Next string               `json:"NextToken,omitempty"`
 	}
-	err := c.get(ctx, "ListProfileAssociations", "profileassociations", Ask{VPC: vpc, NextToken: token}, &out)
+	err := c.get(ctx, "ListProfileAssociations", "profileassociations", ProfilesAsk{VPC: vpc, NextToken: token}, &out)
 	return out.List, out.Next, err
 }
 
 // Resources returns a page of the resources of a Profile likewise.
-func (c *Client) Resources(ctx context.Context, profile, token string) ([]Resource, string, error) {
+func (c *Profiles) Resources(ctx context.Context, profile, token string) ([]ProfileResource, string, error) {
 	var out struct {
-		List []Resource `json:"ProfileResourceAssociations"`
-		Next string     `json:"NextToken,omitempty"`
+		List []ProfileResource `json:"ProfileResourceAssociations"`
+		Next string            `json:"NextToken,omitempty"`
 	}
 	path := "profileresourceassociations/profileid/" + url.PathEscape(profile)
-	err := c.get(ctx, "ListProfileResourceAssociations", path, Ask{Profile: profile, NextToken: token}, &out)
+	err := c.get(ctx, "ListProfileResourceAssociations", path, ProfilesAsk{Profile: profile, NextToken: token}, &out)
 	return out.List, out.Next, err
 }
 
-func (c *Client) get(ctx context.Context, operation, path string, ask Ask, out any) error {
+func (c *Profiles) get(ctx context.Context, operation, path string, ask ProfilesAsk, out any) error {
 	ask.MaxResults = maxResults
 	query := url.Values{"maxResults": {fmt.Sprint(ask.MaxResults)}}
 	if ask.VPC != "" {

@@ -1,7 +1,4 @@
-// Package route53resolver makes the few calls of Route 53 Resolver that Rollcall needs:
-// which rules and which DNS firewall are in force in a VPC. Members and bounds are those
-// of botocore's model (route53resolver/2018-04-01).
-package route53resolver
+package route53
 
 import (
 	"context"
@@ -11,8 +8,9 @@ import (
 	"rollcall/shared/awsjson"
 )
 
-// service is Route 53 Resolver. A page of 5,000 domains of 255 bytes is under 2 MB.
-func service() awsjson.Service {
+// resolverService is Route 53 Resolver: which rules and which DNS firewall are in force in a
+// VPC. Members and bounds are those of botocore's model (route53resolver/2018-04-01). A page of 5,000 domains of 255 bytes is under 2 MB.
+func resolverService() awsjson.Service {
 	return awsjson.Service{ID: "Route53Resolver", Name: "route53resolver", Target: "Route53Resolver.", MostBytes: 4 << 20}
 }
 
@@ -22,11 +20,13 @@ const (
 	mostOfDomains = 5000
 )
 
-// Client calls Route 53 Resolver.
-type Client struct{ calls *awsjson.Client }
+// Resolver calls Route 53 Resolver.
+type Resolver struct{ calls *awsjson.Client }
 
-// New makes a client of what all AWS clients are made of.
-func New(cfg aws.Config) *Client { return &Client{calls: awsjson.New(cfg, service())} }
+// NewResolver makes a client of what all AWS clients are made of.
+func NewResolver(cfg aws.Config) *Resolver {
+	return &Resolver{calls: awsjson.New(cfg, resolverService())}
+}
 
 // FirewallAssociation puts a rule group of DNS Firewall into force in a VPC.
 type FirewallAssociation struct {
@@ -47,8 +47,8 @@ type FirewallRule struct {
 	Qtype         string // empty for all types
 }
 
-// Rule says who answers for a domain.
-type Rule struct {
+// ResolverRule says who answers for a domain.
+type ResolverRule struct {
 	ID       string `json:"Id"`
 	Name     string
 	Domain   string `json:"DomainName"`
@@ -61,15 +61,15 @@ type Rule struct {
 	} `json:"TargetIps"`
 }
 
-// RuleAssociation puts a rule into force in a VPC.
-type RuleAssociation struct {
+// ResolverRuleAssociation puts a rule into force in a VPC.
+type ResolverRuleAssociation struct {
 	Rule   string `json:"ResolverRuleId"`
 	VPC    string `json:"VPCId"`
 	Status string // CREATING, COMPLETE, DELETING, FAILED, OVERRIDDEN
 }
 
-// ask is the parameters of a call; a member that a call does not have stays empty.
-type ask struct {
+// resolverAsk is the parameters of a call; a member that a call does not have stays empty.
+type resolverAsk struct {
 	VPC     string   `json:"VpcId,omitempty"`
 	Group   string   `json:"FirewallRuleGroupId,omitempty"`
 	List    string   `json:"FirewallDomainListId,omitempty"`
@@ -85,51 +85,51 @@ type filter struct {
 
 // FirewallAssociations gives a page of the rule groups in force in a VPC, and the token
 // of the next page. It fails with *smithy.OperationError, as all calls do here.
-func (c *Client) FirewallAssociations(ctx context.Context, vpc, token string) (list []FirewallAssociation, next string, err error) {
+func (c *Resolver) FirewallAssociations(ctx context.Context, vpc, token string) (list []FirewallAssociation, next string, err error) {
 	var out struct {
 		List []FirewallAssociation `json:"FirewallRuleGroupAssociations"`
 		Next string                `json:"NextToken"`
 	}
-	err = c.calls.Call(ctx, "ListFirewallRuleGroupAssociations", "", ask{VPC: vpc, Most: mostOfPage, Next: token}, &out)
+	err = c.calls.Call(ctx, "ListFirewallRuleGroupAssociations", "", resolverAsk{VPC: vpc, Most: mostOfPage, Next: token}, &out)
 	return out.List, out.Next, err
 }
 
 // FirewallRules gives a page of the rules of a rule group likewise.
-func (c *Client) FirewallRules(ctx context.Context, group, token string) (list []FirewallRule, next string, err error) {
+func (c *Resolver) FirewallRules(ctx context.Context, group, token string) (list []FirewallRule, next string, err error) {
 	var out struct {
 		List []FirewallRule `json:"FirewallRules"`
 		Next string         `json:"NextToken"`
 	}
-	err = c.calls.Call(ctx, "ListFirewallRules", "", ask{Group: group, Most: mostOfPage, Next: token}, &out)
+	err = c.calls.Call(ctx, "ListFirewallRules", "", resolverAsk{Group: group, Most: mostOfPage, Next: token}, &out)
 	return out.List, out.Next, err
 }
 
 // FirewallDomains gives a page of the domains of a list likewise.
-func (c *Client) FirewallDomains(ctx context.Context, domains, token string) (list []string, next string, err error) {
+func (c *Resolver) FirewallDomains(ctx context.Context, domains, token string) (list []string, next string, err error) {
 	var out struct {
 		List []string `json:"Domains"`
 		Next string   `json:"NextToken"`
 	}
-	err = c.calls.Call(ctx, "ListFirewallDomains", "", ask{List: domains, Most: mostOfDomains, Next: token}, &out)
+	err = c.calls.Call(ctx, "ListFirewallDomains", "", resolverAsk{List: domains, Most: mostOfDomains, Next: token}, &out)
 	return out.List, out.Next, err
 }
 
 // Rules gives a page of the account's rules, and of those that are shared with it.
-func (c *Client) Rules(ctx context.Context, token string) (list []Rule, next string, err error) {
+func (c *Resolver) Rules(ctx context.Context, token string) (list []ResolverRule, next string, err error) {
 	var out struct {
-		List []Rule `json:"ResolverRules"`
-		Next string `json:"NextToken"`
+		List []ResolverRule `json:"ResolverRules"`
+		Next string         `json:"NextToken"`
 	}
-	err = c.calls.Call(ctx, "ListResolverRules", "", ask{Most: mostOfPage, Next: token}, &out)
+	err = c.calls.Call(ctx, "ListResolverRules", "", resolverAsk{Most: mostOfPage, Next: token}, &out)
 	return out.List, out.Next, err
 }
 
 // RuleAssociations gives a page of the rules in force in a VPC likewise.
-func (c *Client) RuleAssociations(ctx context.Context, vpc, token string) (list []RuleAssociation, next string, err error) {
+func (c *Resolver) RuleAssociations(ctx context.Context, vpc, token string) (list []ResolverRuleAssociation, next string, err error) {
 	var out struct {
-		List []RuleAssociation `json:"ResolverRuleAssociations"`
-		Next string            `json:"NextToken"`
+		List []ResolverRuleAssociation `json:"ResolverRuleAssociations"`
+		Next string                    `json:"NextToken"`
 	}
-	err = c.calls.Call(ctx, "ListResolverRuleAssociations", "", ask{Filters: []filter{{"VPCId", []string{vpc}}}, Most: mostOfPage, Next: token}, &out)
+	err = c.calls.Call(ctx, "ListResolverRuleAssociations", "", resolverAsk{Filters: []filter{{"VPCId", []string{vpc}}}, Most: mostOfPage, Next: token}, &out)
 	return out.List, out.Next, err
 }
