@@ -32,7 +32,7 @@ import (
 	"rollcall/stage/simaws"
 	"rollcall/stage/simaws/kubeapi"
 	"rollcall/stage/simaws/kubestate"
-	"rollcall/stage/simaws/resolver"
+	"rollcall/stage/simaws/route53"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
 	"rollcall/tools/expect"
@@ -546,8 +546,10 @@ func start(t *testing.T, file *worldfile.File, faults wire.Faults, without strin
 }
 
 // resolve serves an operation of Route 53 Resolver.
-func resolve(s *wire.Server, operation string, api func(*resolver.Input) (json.RawMessage, error)) {
-	wire.HandlePlain(s, "route53resolver", operation, func(_ context.Context, _ *wire.Call, in *resolver.Input) (json.RawMessage, error) { return api(in) })
+func resolve(s *wire.Server, operation string, api func(*route53.ResolverInput) (json.RawMessage, error)) {
+	wire.HandlePlain(s, "route53resolver", operation, func(_ context.Context, _ *wire.Call, in *route53.ResolverInput) (json.RawMessage, error) {
+		return api(in)
+	})
 }
 
 // kubernetes starts the API of the world's cluster.

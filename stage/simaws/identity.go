@@ -36,9 +36,7 @@ import (
 	"rollcall/stage/simaws/cloudwatch"
 	"rollcall/stage/simaws/cloudwatchlogs"
 	"rollcall/stage/simaws/kubeapi"
-	"rollcall/stage/simaws/resolver"
 	"rollcall/stage/simaws/route53"
-	"rollcall/stage/simaws/route53profiles"
 	"rollcall/stage/simaws/zonalshift"
 )
 
@@ -421,11 +419,11 @@ func units(body []byte) float64 {
 
 // Resolver is Route 53 Resolver, of a world that has it.
 type Resolver interface {
-	ListFirewallRuleGroupAssociations(*resolver.Input) (json.RawMessage, error)
-	ListFirewallRules(*resolver.Input) (json.RawMessage, error)
-	ListFirewallDomains(*resolver.Input) (json.RawMessage, error)
-	ListResolverRules(*resolver.Input) (json.RawMessage, error)
-	ListResolverRuleAssociations(*resolver.Input) (json.RawMessage, error)
+	ListFirewallRuleGroupAssociations(*route53.ResolverInput) (json.RawMessage, error)
+	ListFirewallRules(*route53.ResolverInput) (json.RawMessage, error)
+	ListFirewallDomains(*route53.ResolverInput) (json.RawMessage, error)
+	ListResolverRules(*route53.ResolverInput) (json.RawMessage, error)
+	ListResolverRuleAssociations(*route53.ResolverInput) (json.RawMessage, error)
 }
 
 // registerResolver serves Route 53 Resolver.
@@ -490,14 +488,14 @@ func HandleHostedZones(s *wire.Server, z HostedZones) []string {
 
 // Profiles is Route 53 Profiles, of a world that has it.
 type Profiles interface {
-	ListProfileAssociations(*route53profiles.Input) (json.RawMessage, error)
-	ListProfileResourceAssociations(*route53profiles.Input) (json.RawMessage, error)
+	ListProfileAssociations(*route53.ProfilesInput) (json.RawMessage, error)
+	ListProfileResourceAssociations(*route53.ProfilesInput) (json.RawMessage, error)
 }
 
 // HandleProfiles serves Route 53 Profiles, and returns its operations.
 func HandleProfiles(s *wire.Server, p Profiles) []string {
-	get := func(operation, path string, answer func(*route53profiles.Input) (json.RawMessage, error)) {
-		wire.HandleGet(s, "route53profiles", operation, path, func(_ context.Context, _ *wire.Call, in *route53profiles.Input) (json.RawMessage, error) {
+	get := func(operation, path string, answer func(*route53.ProfilesInput) (json.RawMessage, error)) {
+		wire.HandleGet(s, "route53profiles", operation, path, func(_ context.Context, _ *wire.Call, in *route53.ProfilesInput) (json.RawMessage, error) {
 			return answer(in)
 		})
 	}

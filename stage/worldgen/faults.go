@@ -15,9 +15,7 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"rollcall/shared/checkid"
-	"rollcall/stage/simaws/resolver"
 	"rollcall/stage/simaws/route53"
-	"rollcall/stage/simaws/route53profiles"
 	"rollcall/stage/simaws/worldfile"
 )
 
@@ -728,8 +726,8 @@ func resolverFaults() []Fault {
 func (w *World) firewall(action string, allowed ...string) {
 	w.File.Route53Profiles = worldfile.ProfilesFile{}
 	w.File.Route53Resolver = worldfile.ResolverFile{
-		FirewallRuleGroupAssociations: []resolver.FirewallRuleGroupAssociation{{Id: "rslvr-frgassoc-01", FirewallRuleGroupId: "rslvr-frg-01", VpcId: w.vpc, Name: "garden", Priority: 101, Status: "COMPLETE"}},
-		FirewallRules: map[string][]resolver.FirewallRule{"rslvr-frg-01": {
+		FirewallRuleGroupAssociations: []route53.FirewallRuleGroupAssociation{{Id: "rslvr-frgassoc-01", FirewallRuleGroupId: "rslvr-frg-01", VpcId: w.vpc, Name: "garden", Priority: 101, Status: "COMPLETE"}},
+		FirewallRules: map[string][]route53.FirewallRule{"rslvr-frg-01": {
 			{FirewallDomainListId: "rslvr-fdl-02", Name: "rest", Priority: 20, Action: "BLOCK", BlockResponse: "NODATA"},
 			{FirewallDomainListId: "rslvr-fdl-01", Name: "allowed", Priority: 10, Action: action},
 		}},
@@ -739,13 +737,13 @@ func (w *World) firewall(action string, allowed ...string) {
 
 // resolverRule puts a rule into force in the nodes' VPC.
 func (w *World) resolverRule(id, domain, kind string) {
-	r := resolver.ResolverRule{Id: id, DomainName: domain, RuleType: kind, Name: "rule", Status: "COMPLETE"}
+	r := route53.ResolverRule{Id: id, DomainName: domain, RuleType: kind, Name: "rule", Status: "COMPLETE"}
 	if kind == "FORWARD" {
-		r.ResolverEndpointId, r.TargetIps = "rslvr-out-01", []resolver.TargetAddress{{Ip: "192.168.200.2", Port: 53}}
+		r.ResolverEndpointId, r.TargetIps = "rslvr-out-01", []route53.TargetAddress{{Ip: "192.168.200.2", Port: 53}}
 	}
 	f := &w.File.Route53Resolver
 	f.ResolverRules = append(f.ResolverRules, r)
-	f.ResolverRuleAssociations = append(f.ResolverRuleAssociations, resolver.ResolverRuleAssociation{Id: id + "-a", ResolverRuleId: id, VPCId: w.vpc, Status: "COMPLETE"})
+	f.ResolverRuleAssociations = append(f.ResolverRuleAssociations, route53.ResolverRuleAssociation{Id: id + "-a", ResolverRuleId: id, VPCId: w.vpc, Status: "COMPLETE"})
 }
 
 // privateZone associates a private hosted zone with the nodes' VPC.
@@ -762,11 +760,11 @@ func (w *World) privateZone(id, domain string, names ...string) {
 // byProfile brings a resource of Route 53 Resolver into the nodes' VPC by a Profile.
 func (w *World) byProfile(resource, properties string) {
 	f := &w.File.Route53Profiles
-	f.ProfileAssociations = []route53profiles.ProfileAssociation{{Id: "rpassoc-01", Name: "baseline", ProfileId: "rp-01", ResourceId: w.vpc, Status: "COMPLETE"}}
+	f.ProfileAssociations = []route53.ProfileAssociation{{Id: "rpassoc-01", Name: "baseline", ProfileId: "rp-01", ResourceId: w.vpc, Status: "COMPLETE"}}
 	if f.ProfileResourceAssociations == nil {
-		f.ProfileResourceAssociations = map[string][]route53profiles.ProfileResourceAssociation{}
+		f.ProfileResourceAssociations = map[string][]route53.ProfileResourceAssociation{}
 	}
-	f.ProfileResourceAssociations["rp-01"] = append(f.ProfileResourceAssociations["rp-01"], route53profiles.ProfileResourceAssociation{
+	f.ProfileResourceAssociations["rp-01"] = append(f.ProfileResourceAssociations["rp-01"], route53.ProfileResourceAssociation{
 		Id: "rpr-01", Name: "shared", ProfileId: "rp-01", ResourceArn: "arn:aws:route53resolver:" + w.File.Region + ":" + w.File.Account + ":" + resource, ResourceProperties: properties, Status: "COMPLETE",
 	})
 }

@@ -9,9 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"rollcall/stage/simaws/resolver"
 	"rollcall/stage/simaws/route53"
-	"rollcall/stage/simaws/route53profiles"
 	"rollcall/stage/simaws/state"
 )
 
@@ -25,10 +23,10 @@ type group struct {
 // lower value means a higher priority" (Route 53 developer guide, "Updating the priority of
 // a Route 53 Profile association with a VPC").
 func profilesOf(w *state.State, vpc string) []string {
-	list := slices.DeleteFunc(slices.Clone(w.File.Route53Profiles.ProfileAssociations), func(a route53profiles.ProfileAssociation) bool {
+	list := slices.DeleteFunc(slices.Clone(w.File.Route53Profiles.ProfileAssociations), func(a route53.ProfileAssociation) bool {
 		return a.ResourceId != vpc || !inForce(a.Status)
 	})
-	slices.SortStableFunc(list, func(a, b route53profiles.ProfileAssociation) int { return cmp.Compare(a.Priority, b.Priority) })
+	slices.SortStableFunc(list, func(a, b route53.ProfileAssociation) int { return cmp.Compare(a.Priority, b.Priority) })
 	var ids []string
 	for _, a := range list {
 		ids = append(ids, a.ProfileId)
@@ -125,7 +123,7 @@ func firewalled(w *state.State, vpc, name string) bool {
 	f := &w.File.Route53Resolver
 	for _, g := range groupsOf(w, vpc) {
 		rules := slices.Clone(f.FirewallRules[g.id])
-		slices.SortFunc(rules, func(a, b resolver.FirewallRule) int { return a.Priority - b.Priority })
+		slices.SortFunc(rules, func(a, b route53.FirewallRule) int { return a.Priority - b.Priority })
 		for _, r := range rules {
 			about := slices.ContainsFunc(f.FirewallDomains[r.FirewallDomainListId], func(d string) bool {
 				d = strings.TrimSuffix(d, ".")

@@ -1,7 +1,7 @@
-// Package route53 is the wire form of the calls of Route 53 that list the private hosted
-// zones of a VPC and their records (REST and XML), as plain data with the members of
-// botocore's model (route53/2013-04-01): the service's own Go package is not among the
-// dependencies.
+// Package route53 is the wire form of the calls by which names in a VPC are judged, as plain
+// data with the members of botocore's models: Route 53 (2013-04-01, REST and XML), its Resolver
+// (JSON 1.1, target Route53Resolver) and its Profiles (2018-05-10, REST and JSON). The services'
+// own Go packages are not among the dependencies.
 package route53
 
 import (

@@ -25,8 +25,7 @@ import (
 	"rollcall/stage/simaws/kubestate"
 	"rollcall/stage/simaws/lifecycle"
 	"rollcall/stage/simaws/reach"
-	"rollcall/stage/simaws/resolver"
-	"rollcall/stage/simaws/route53profiles"
+	"rollcall/stage/simaws/route53"
 	"rollcall/stage/simaws/state"
 	"rollcall/stage/simaws/worldfile"
 )
@@ -164,8 +163,8 @@ func TestPaths(t *testing.T) {
 // profile brings a resource of Route 53 Resolver into the VPC by a Profile.
 func profile(w *World, resource, properties, status string) {
 	w.State.File.Route53Profiles = worldfile.ProfilesFile{
-		ProfileAssociations: []route53profiles.ProfileAssociation{{ProfileId: "rp-1", ResourceId: "vpc-0a1b2c3d4e5f60718", Status: "COMPLETE"}},
-		ProfileResourceAssociations: map[string][]route53profiles.ProfileResourceAssociation{"rp-1": {{
+		ProfileAssociations: []route53.ProfileAssociation{{ProfileId: "rp-1", ResourceId: "vpc-0a1b2c3d4e5f60718", Status: "COMPLETE"}},
+		ProfileResourceAssociations: map[string][]route53.ProfileResourceAssociation{"rp-1": {{
 			ResourceArn: "arn:aws:route53resolver:us-west-2:444455556666:" + resource, ResourceProperties: properties, Status: status,
 		}}},
 	}
@@ -175,15 +174,15 @@ func profile(w *World, resource, properties, status string) {
 func garden(w *World, priority int) {
 	profile(w, "firewall-rule-group/rslvr-frg-1", fmt.Sprintf(`{"priority":%d}`, priority), "COMPLETE")
 	f := &w.State.File.Route53Resolver
-	f.FirewallRules = map[string][]resolver.FirewallRule{"rslvr-frg-1": {{FirewallDomainListId: "rslvr-fdl-1", Action: "BLOCK"}}}
+	f.FirewallRules = map[string][]route53.FirewallRule{"rslvr-frg-1": {{FirewallDomainListId: "rslvr-fdl-1", Action: "BLOCK"}}}
 	f.FirewallDomains = map[string][]string{"rslvr-fdl-1": {"sts.us-west-2.amazonaws.com."}}
 }
 
 // allowAll associates a rule group with the VPC that allows every name.
 func allowAll(w *World, priority int) {
 	f := &w.State.File.Route53Resolver
-	f.FirewallRuleGroupAssociations = []resolver.FirewallRuleGroupAssociation{{FirewallRuleGroupId: "rslvr-frg-2", VpcId: "vpc-0a1b2c3d4e5f60718", Priority: priority}}
-	f.FirewallRules["rslvr-frg-2"] = []resolver.FirewallRule{{FirewallDomainListId: "rslvr-fdl-2", Action: "ALLOW"}}
+	f.FirewallRuleGroupAssociations = []route53.FirewallRuleGroupAssociation{{FirewallRuleGroupId: "rslvr-frg-2", VpcId: "vpc-0a1b2c3d4e5f60718", Priority: priority}}
+	f.FirewallRules["rslvr-frg-2"] = []route53.FirewallRule{{FirewallDomainListId: "rslvr-fdl-2", Action: "ALLOW"}}
 	f.FirewallDomains["rslvr-fdl-2"] = []string{"*."}
 }
 
@@ -191,14 +190,14 @@ func allowAll(w *World, priority int) {
 func forwards(w *World, domain, status string) {
 	profile(w, "resolver-rule/rslvr-rr-1", "", status)
 	f := &w.State.File.Route53Resolver
-	f.ResolverRules = append(f.ResolverRules, resolver.ResolverRule{Id: "rslvr-rr-1", DomainName: domain, RuleType: "FORWARD"})
+	f.ResolverRules = append(f.ResolverRules, route53.ResolverRule{Id: "rslvr-rr-1", DomainName: domain, RuleType: "FORWARD"})
 }
 
 // system associates a rule with the VPC by which its resolver answers for a domain.
 func system(w *World, domain string) {
 	f := &w.State.File.Route53Resolver
-	f.ResolverRules = append(f.ResolverRules, resolver.ResolverRule{Id: "rslvr-rr-2", DomainName: domain, RuleType: "SYSTEM"})
-	f.ResolverRuleAssociations = append(f.ResolverRuleAssociations, resolver.ResolverRuleAssociation{ResolverRuleId: "rslvr-rr-2", VPCId: "vpc-0a1b2c3d4e5f60718", Status: "COMPLETE"})
+	f.ResolverRules = append(f.ResolverRules, route53.ResolverRule{Id: "rslvr-rr-2", DomainName: domain, RuleType: "SYSTEM"})
+	f.ResolverRuleAssociations = append(f.ResolverRuleAssociations, route53.ResolverRuleAssociation{ResolverRuleId: "rslvr-rr-2", VPCId: "vpc-0a1b2c3d4e5f60718", Status: "COMPLETE"})
 }
 
 // deny puts a rule for one port before all others of the default network ACL.

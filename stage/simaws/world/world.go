@@ -37,9 +37,7 @@ import (
 	"rollcall/stage/simaws/lifecycle"
 	"rollcall/stage/simaws/logs"
 	"rollcall/stage/simaws/reach"
-	"rollcall/stage/simaws/resolver"
 	"rollcall/stage/simaws/route53"
-	"rollcall/stage/simaws/route53profiles"
 	"rollcall/stage/simaws/state"
 	"rollcall/stage/simaws/sts"
 	"rollcall/stage/simaws/table"
@@ -505,51 +503,51 @@ func completeProfiles(w *state.State) error {
 type resolverAPI struct{ w *state.State }
 
 // ListFirewallRuleGroupAssociations lists the rule groups in force in a VPC.
-func (s resolverAPI) ListFirewallRuleGroupAssociations(in *resolver.Input) (json.RawMessage, error) {
+func (s resolverAPI) ListFirewallRuleGroupAssociations(in *route53.ResolverInput) (json.RawMessage, error) {
 	defer s.w.Enter()()
-	all := resolver.ListFirewallRuleGroupAssociationsOutput{FirewallRuleGroupAssociations: s.w.File.Route53Resolver.FirewallRuleGroupAssociations}
-	return resolver.Written(all.InVPC(in.VpcId), nil)
+	all := route53.ListFirewallRuleGroupAssociationsOutput{FirewallRuleGroupAssociations: s.w.File.Route53Resolver.FirewallRuleGroupAssociations}
+	return route53.WrittenResolver(all.InVPC(in.VpcId), nil)
 }
 
 // ListFirewallRules lists the rules of a rule group.
-func (s resolverAPI) ListFirewallRules(in *resolver.Input) (json.RawMessage, error) {
+func (s resolverAPI) ListFirewallRules(in *route53.ResolverInput) (json.RawMessage, error) {
 	defer s.w.Enter()()
 	list, there := s.w.File.Route53Resolver.FirewallRules[aws.ToString(in.FirewallRuleGroupId)]
 	if !there {
 		return nil, wire.Errorf("ResourceNotFoundException", "Can't find the resource with ID '%s'", aws.ToString(in.FirewallRuleGroupId))
 	}
-	return resolver.Written(resolver.ListFirewallRulesOutput{FirewallRules: list}, nil)
+	return route53.WrittenResolver(route53.ListFirewallRulesOutput{FirewallRules: list}, nil)
 }
 
 // ListFirewallDomains lists the domains of a list. Those of AWS are shown to nobody
 // (Route 53 developer guide, "Managed Domain Lists").
-func (s resolverAPI) ListFirewallDomains(in *resolver.Input) (json.RawMessage, error) {
+func (s resolverAPI) ListFirewallDomains(in *route53.ResolverInput) (json.RawMessage, error) {
 	defer s.w.Enter()()
 	list, there := s.w.File.Route53Resolver.FirewallDomains[aws.ToString(in.FirewallDomainListId)]
 	if !there {
 		return nil, &wire.Error{Code: "AccessDeniedException", Message: "You don't have permission to list the domains of this list.", Status: 400}
 	}
-	return resolver.Written(resolver.ListFirewallDomainsOutput{Domains: list}, nil)
+	return route53.WrittenResolver(route53.ListFirewallDomainsOutput{Domains: list}, nil)
 }
 
 // ListResolverRules lists the account's rules and the one that every account has.
-func (s resolverAPI) ListResolverRules(*resolver.Input) (json.RawMessage, error) {
+func (s resolverAPI) ListResolverRules(*route53.ResolverInput) (json.RawMessage, error) {
 	defer s.w.Enter()()
-	list := append([]resolver.ResolverRule{{Id: autodefined, DomainName: ".", RuleType: "RECURSIVE", Name: "Internet Resolver", OwnerId: "Route 53 Resolver", Status: "COMPLETE"}}, s.w.File.Route53Resolver.ResolverRules...)
-	return resolver.Written(resolver.ListResolverRulesOutput{ResolverRules: list}, nil)
+	list := append([]route53.ResolverRule{{Id: autodefined, DomainName: ".", RuleType: "RECURSIVE", Name: "Internet Resolver", OwnerId: "Route 53 Resolver", Status: "COMPLETE"}}, s.w.File.Route53Resolver.ResolverRules...)
+	return route53.WrittenResolver(route53.ListResolverRulesOutput{ResolverRules: list}, nil)
 }
 
 const autodefined = "rslvr-autodefined-rr-internet-resolver"
 
 // ListResolverRuleAssociations lists the rules in force; that of the resolver itself is in
 // force in every VPC.
-func (s resolverAPI) ListResolverRuleAssociations(in *resolver.Input) (json.RawMessage, error) {
+func (s resolverAPI) ListResolverRuleAssociations(in *route53.ResolverInput) (json.RawMessage, error) {
 	defer s.w.Enter()()
 	list := s.w.File.Route53Resolver.ResolverRuleAssociations
 	for _, v := range s.w.Vpcs.All() {
-		list = append(list, resolver.ResolverRuleAssociation{Id: "rslvr-autodefined-assoc-" + *v.VpcId + "-internet-resolver", ResolverRuleId: autodefined, Name: "System Rule Association", VPCId: *v.VpcId, Status: "COMPLETE"})
+		list = append(list, route53.ResolverRuleAssociation{Id: "rslvr-autodefined-assoc-" + *v.VpcId + "-internet-resolver", ResolverRuleId: autodefined, Name: "System Rule Association", VPCId: *v.VpcId, Status: "COMPLETE"})
 	}
-	return resolver.Written(resolver.ListResolverRuleAssociationsOutput{ResolverRuleAssociations: list}.Fitting(in.Filters), nil)
+	return route53.WrittenResolver(route53.ListResolverRuleAssociationsOutput{ResolverRuleAssociations: list}.Fitting(in.Filters), nil)
 }
 
 // route53API is the world's Route 53: it has what the world's file has.
@@ -583,20 +581,20 @@ func (s route53API) ListResourceRecordSets(in *route53.Input) (wire.XML, error) 
 type profilesAPI struct{ w *state.State }
 
 // ListProfileAssociations lists the Profiles of VPCs.
-func (s profilesAPI) ListProfileAssociations(in *route53profiles.Input) (json.RawMessage, error) {
+func (s profilesAPI) ListProfileAssociations(in *route53.ProfilesInput) (json.RawMessage, error) {
 	defer s.w.Enter()()
-	all := route53profiles.ListProfileAssociationsOutput{ProfileAssociations: s.w.File.Route53Profiles.ProfileAssociations}
-	return route53profiles.Written(all.Fitting(in), nil)
+	all := route53.ListProfileAssociationsOutput{ProfileAssociations: s.w.File.Route53Profiles.ProfileAssociations}
+	return route53.WrittenProfiles(all.Fitting(in), nil)
 }
 
 // ListProfileResourceAssociations lists what a Profile holds.
-func (s profilesAPI) ListProfileResourceAssociations(in *route53profiles.Input) (json.RawMessage, error) {
+func (s profilesAPI) ListProfileResourceAssociations(in *route53.ProfilesInput) (json.RawMessage, error) {
 	defer s.w.Enter()()
 	list, there := s.w.File.Route53Profiles.ProfileResourceAssociations[aws.ToString(in.ProfileId)]
 	if !there {
 		return nil, wire.Errorf("ResourceNotFoundException", "The specified Profile %s does not exist", aws.ToString(in.ProfileId))
 	}
-	return route53profiles.Written(route53profiles.ListProfileResourceAssociationsOutput{ProfileResourceAssociations: list}.Fitting(in), nil)
+	return route53.WrittenProfiles(route53.ListProfileResourceAssociationsOutput{ProfileResourceAssociations: list}.Fitting(in), nil)
 }
 
 // zonalShiftAPI is the world's ARC zonal shift.

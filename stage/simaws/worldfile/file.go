@@ -14,9 +14,7 @@ import (
 
 	"rollcall/stage/simaws/cloudtrail"
 	"rollcall/stage/simaws/cloudwatchlogs"
-	"rollcall/stage/simaws/resolver"
 	"rollcall/stage/simaws/route53"
-	"rollcall/stage/simaws/route53profiles"
 	"rollcall/stage/simaws/zonalshift"
 )
 
@@ -521,18 +519,18 @@ type Condition struct {
 // ProfilesFile is the Route 53 Profiles part of a world, as `aws route53profiles list-*`
 // prints it: the resources of Profiles by Profile.
 type ProfilesFile struct {
-	ProfileAssociations         []route53profiles.ProfileAssociation
-	ProfileResourceAssociations map[string][]route53profiles.ProfileResourceAssociation
+	ProfileAssociations         []route53.ProfileAssociation
+	ProfileResourceAssociations map[string][]route53.ProfileResourceAssociation
 }
 
 // ResolverFile is the Route 53 Resolver part of a world, as `aws route53resolver list-*`
 // prints it: the rules of rule groups by group, and the domains of lists by list.
 type ResolverFile struct {
-	FirewallRuleGroupAssociations []resolver.FirewallRuleGroupAssociation
-	FirewallRules                 map[string][]resolver.FirewallRule
+	FirewallRuleGroupAssociations []route53.FirewallRuleGroupAssociation
+	FirewallRules                 map[string][]route53.FirewallRule
 	FirewallDomains               map[string][]string
-	ResolverRules                 []resolver.ResolverRule
-	ResolverRuleAssociations      []resolver.ResolverRuleAssociation
+	ResolverRules                 []route53.ResolverRule
+	ResolverRuleAssociations      []route53.ResolverRuleAssociation
 }
 
 // Route53File is the Route 53 part of a world: the private hosted zones of VPCs by VPC, as

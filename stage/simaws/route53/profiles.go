@@ -1,8 +1,4 @@
-// Package route53profiles is the wire form of the calls of Route 53 Profiles that list
-// what a Profile brings into a VPC (REST and JSON), as plain data with the members of
-// botocore's model (route53profiles/2018-05-10): the service's own Go package is not among
-// the dependencies.
-package route53profiles
+package route53
 
 import (
 	"encoding/json"
@@ -10,8 +6,8 @@ import (
 	"time"
 )
 
-// Input requests a page of a list. A member that a call does not have is not sent.
-type Input struct {
+// ProfilesInput requests a page of a list. A member that a call does not have is not sent.
+type ProfilesInput struct {
 	ProfileId, ResourceId, ResourceType *string
 	MaxResults                          *int32
 	NextToken                           *string
@@ -47,22 +43,22 @@ type (
 )
 
 // Fitting are the associations that a request is about.
-func (o ListProfileAssociationsOutput) Fitting(in *Input) ListProfileAssociationsOutput {
+func (o ListProfileAssociationsOutput) Fitting(in *ProfilesInput) ListProfileAssociationsOutput {
 	return ListProfileAssociationsOutput{slices.DeleteFunc(slices.Clone(o.ProfileAssociations), func(a ProfileAssociation) bool {
 		return in.ResourceId != nil && a.ResourceId != *in.ResourceId || in.ProfileId != nil && a.ProfileId != *in.ProfileId
 	})}
 }
 
 // Fitting are the resources that a request is about.
-func (o ListProfileResourceAssociationsOutput) Fitting(in *Input) ListProfileResourceAssociationsOutput {
+func (o ListProfileResourceAssociationsOutput) Fitting(in *ProfilesInput) ListProfileResourceAssociationsOutput {
 	return ListProfileResourceAssociationsOutput{slices.DeleteFunc(slices.Clone(o.ProfileResourceAssociations), func(a ProfileResourceAssociation) bool {
 		return in.ResourceType != nil && a.ResourceType != *in.ResourceType
 	})}
 }
 
-// Written is an output as the service writes it: times are seconds since 1970 (the AWS CLI's
+// WrittenProfiles is an output as the service writes it: times are seconds since 1970 (the AWS CLI's
 // example of list-profile-associations).
-func Written(out any, err error) (json.RawMessage, error) {
+func WrittenProfiles(out any, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}

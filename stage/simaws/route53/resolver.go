@@ -1,16 +1,12 @@
-// Package resolver is the wire form of the calls of Route 53 Resolver that say which
-// rules and which DNS firewall are in force in a VPC (JSON 1.1, target Route53Resolver),
-// as plain data with the members of botocore's model: the service's own Go package is
-// not among the dependencies.
-package resolver
+package route53
 
 import (
 	"encoding/json"
 	"slices"
 )
 
-// Input asks for a page of a list. A member that a call does not have is not sent.
-type Input struct {
+// ResolverInput asks for a page of a list. A member that a call does not have is not sent.
+type ResolverInput struct {
 	VpcId, FirewallRuleGroupId, FirewallDomainListId *string
 	Filters                                          []Filter
 	MaxResults                                       *int32
@@ -99,8 +95,8 @@ func (o ListResolverRuleAssociationsOutput) Fitting(filters []Filter) ListResolv
 	return o
 }
 
-// Written is an output as package wire has it of plain data.
-func Written(out any, err error) (json.RawMessage, error) {
+// WrittenResolver is an output as package wire has it of plain data.
+func WrittenResolver(out any, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
