@@ -21,13 +21,22 @@ type Kind string
 const (
 	// SNS is a topic of Amazon SNS: mail, or whatever is subscribed to it.
 	SNS Kind = "sns"
+	// AmazonQ is a topic of Amazon SNS that a chat channel of Amazon Q Developer (AWS Chatbot
+	// before) subscribes to: for a Slack or Teams in which no app may be installed.
+	AmazonQ Kind = "amazonq"
 	// PagerDuty is an integration of PagerDuty's Events API v2.
 	PagerDuty Kind = "pagerduty"
+	// JSM is an API integration of the Operations of Jira Service Management.
+	JSM Kind = "jsm"
 	// Teams is a workflow of Microsoft Teams that waits for requests.
 	Teams Kind = "teams"
 	// Webhook is an address of the operator's own, which gets signed events.
 	Webhook Kind = "webhook"
 )
+
+// HasAlerts reports whether a kind keeps alerts, which are acknowledged and resolved, and
+// not messages.
+func (k Kind) HasAlerts() bool { return k == PagerDuty || k == JSM }
 
 // Target is one of whom is told.
 type Target struct {
@@ -106,7 +115,11 @@ func parse(text string) (Target, error) {
 		if t.Topic = value; has && !topicARN.MatchString(value) {
 			return Target{}, fmt.Errorf("%q: behind sns= stands the ARN of a topic; sns alone has the stack make one", text)
 		}
-	case PagerDuty, Teams, Webhook:
+	case AmazonQ:
+		if t.Topic = value; !topicARN.MatchString(value) {
+			return Target{}, fmt.Errorf("%q: behind amazonq= stands the ARN of the topic that the channel's configuration names", text)
+		}
+	case PagerDuty, JSM, Teams, Webhook:
 		t.Secret = value
 		switch {
 		case strings.Contains(value, "://"), strings.HasPrefix(value, "arn:"):
@@ -120,7 +133,7 @@ func parse(text string) (Target, error) {
 			return Target{}, fmt.Errorf("%q: a secret's name that ends in a hyphen and six characters is taken for an ARN by Secrets Manager: give it another name", text)
 		}
 	default:
-		return Target{}, fmt.Errorf("%q begins with none of sns, pagerduty, teams, webhook", text)
+		return Target{}, fmt.Errorf("%q begins with none of sns, amazonq, pagerduty, jsm, teams, webhook", text)
 	}
 	return t, nil
 }

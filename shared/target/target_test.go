@@ -13,6 +13,8 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string][]Target{
 		"none":                               nil,
 		"sns":                                {{Kind: SNS}},
+		"amazonq=" + topic:                   {{Kind: AmazonQ, Topic: topic}},
+		"jsm/warning=rollcall/jsm":           {{Kind: JSM, Secret: "rollcall/jsm", Least: "warning"}},
 		"sns/critical=" + topic:              {{Kind: SNS, Topic: topic, Least: "critical"}},
 		"pagerduty/critical=rollcall/pd":     {{Kind: PagerDuty, Secret: "rollcall/pd", Least: "critical"}},
 		"teams=a=b, webhook/warning=hook.v2": {{Kind: Teams, Secret: "a=b"}, {Kind: Webhook, Secret: "hook.v2", Least: "warning"}},
@@ -36,6 +38,9 @@ func TestParseRefuses(t *testing.T) {
 		"Sns":                                  "begins with none of",
 		"sns=oncall":                           "the ARN of a topic",
 		"sns=":                                 "the ARN of a topic",
+		"amazonq":                              "the ARN of the topic",
+		"amazonq=oncall":                       "the ARN of the topic",
+		"jsm=https://api.atlassian.com":        "no address",
 		"teams":                                "the name of a secret",
 		"teams=":                               "letters, digits",
 		"teams=a b":                            "letters, digits",

@@ -260,6 +260,13 @@ func (h handler) tell(ctx context.Context, t target.Target, n message.News, a me
 		}
 		return deliver.Publish(ctx, h.mail, name, topic, message.ToMail(n))
 	}
+	if t.Kind == target.AmazonQ {
+		body, err := message.ToAmazonQ(n)
+		if err != nil {
+			return err
+		}
+		return deliver.Publish(ctx, h.mail, name, t.Topic, message.Mail{Body: string(body), Attributes: message.ToMail(n).Attributes})
+	}
 	secret, err := h.secrets.Read(ctx, name, t.Secret)
 	if err != nil {
 		return err
@@ -267,6 +274,8 @@ func (h handler) tell(ctx context.Context, t target.Target, n message.News, a me
 	switch t.Kind {
 	case target.PagerDuty:
 		err = h.send.Page(ctx, name, secret, message.ToPagerDuty(n, a))
+	case target.JSM:
+		err = h.send.Alert(ctx, name, secret, message.ToJSM(n, a))
 	case target.Teams:
 		var body []byte
 		if body, err = message.ToTeams(n); err == nil {
@@ -344,7 +353,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		queue:   queue.TargetQueue{Client: sqs.NewFromConfig(e.AWS), URL: e.Config.TargetQueueURL, Dead: e.Config.TargetDeadURL},
 		secrets: deliver.NewSecrets(secretsmanager.NewFromConfig(e.AWS), e.Now),
 		mail:    sns.NewFromConfig(e.AWS),
-		send:    deliver.Sender{HTTP: deliver.Client(e.HTTP), PagerDuty: e.Config.PagerDutyAPI, Now: e.Now},
+		send:    deliver.Sender{HTTP: deliver.Client(e.HTTP), PagerDuty: e.Config.PagerDutyAPI, JSM: deliver.Atlassian, Now: e.Now},
 		log:     e.Log, count: e.Metrics.Count,
 	}
 	return h.handle, nil

@@ -88,7 +88,7 @@ func (b *bench) Read(context.Context, string, string) (string, error) { return b
 func (b *bench) Forget(string)                                        {}
 
 func (b *bench) Publish(_ context.Context, in *sns.PublishInput, _ ...func(*sns.Options)) (*sns.PublishOutput, error) {
-	b.mails = append(b.mails, *in.TopicArn+" "+*in.Subject)
+	b.mails = append(b.mails, *in.TopicArn+" "+aws.ToString(in.Subject))
 	return &sns.PublishOutput{}, nil
 }
 
@@ -117,7 +117,7 @@ func newBench(t *testing.T, targets string) *bench {
 		weeks:   func(context.Context) ([]outbox.Posting, error) { return []outbox.Posting{weekly(t)}, nil },
 		now:     func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) },
 		targets: list, topic: "arn:own", memory: b, queue: b, secrets: b, mail: b, log: slog.New(slog.DiscardHandler),
-		send:  deliver.Sender{HTTP: b, PagerDuty: "https://events.pagerduty.com", Now: func() time.Time { return time.Unix(1795186800, 0) }},
+		send:  deliver.Sender{HTTP: b, PagerDuty: "https://events.pagerduty.com", JSM: deliver.Atlassian, Now: func() time.Time { return time.Unix(1795186800, 0) }},
 		count: func(name string, n int) { b.counts[name] += n },
 	}
 	return b
@@ -284,6 +284,22 @@ func TestDelivers(t *testing.T) {
 	b.saveErr = errors.New("throttled")
 	if failed := b.batch(t, "sns", sample(t, "incident-resolved"), "1"); len(failed) != 1 || len(b.mails) != 2 {
 		t.Errorf("failed %v, mails %q", failed, b.mails)
+	}
+}
+
+func TestDeliversToAmazonQAndJira(t *testing.T) {
+	const topic = "arn:aws:sns:us-west-2:111122223333:chat"
+	b := newBench(t, "amazonq="+topic+",jsm=j")
+	b.secret = "0f1e1b1a-1111-4222-8333-444455556666"
+	for _, to := range []string{"amazonq=" + topic, "jsm=j"} {
+		for _, name := range []string{"incident-opened", "incident-opened"} { // SQS delivers at least once
+			if failed := b.batch(t, to, sample(t, name), "1"); len(failed) > 0 {
+				t.Errorf("%s: failed %v", to, failed)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{topic + " ", "api.atlassian.com"}, append(b.mails, b.asked...)); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,6 +26,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sns/types"
 	"github.com/aws/smithy-go"
 
+	"rollcall/shared/lazyregexp"
 	"rollcall/shared/target"
 	"rollcall/shared/target/message"
 )
@@ -83,7 +85,26 @@ type Sender struct {
 	HTTP Doer
 	// PagerDuty is the address of its Events API.
 	PagerDuty string
-	Now       func() time.Time
+	// JSM is the address of Atlassian's API.
+	JSM string
+	Now func() time.Time
+}
+
+// Atlassian is where the API of Jira Service Management is
+// (developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/intro).
+const Atlassian = "https://api.atlassian.com"
+
+// Alert sends a request to Jira Service Management.
+func (s Sender) Alert(ctx context.Context, name, key string, r message.JSM) error {
+	if err := checkGenieKey(name, key); err != nil {
+		return err
+	}
+	body, err := json.Marshal(r.Body)
+	if err != nil {
+		return fmt.Errorf("write the alert for %s: %w", name, err)
+	}
+	// "Authorization: GenieKey {apiKey}": the key of an API integration, not an API token.
+	return s.post(ctx, name, strings.TrimSuffix(s.JSM, "/")+r.Path, []string{key}, body, map[string]string{"Authorization": "GenieKey " + key})
 }
 
 // Page sends an event to PagerDuty.
@@ -116,7 +137,7 @@ func (s Sender) Hook(ctx context.Context, name string, to Webhook, event string,
 const maxAnswer = 64 << 10
 
 func (s Sender) post(ctx context.Context, name, address string, secrets []string, body []byte, headers map[string]string) error {
-	to, err := checkAddress(address, s.PagerDuty)
+	to, err := checkAddress(address, s.PagerDuty, s.JSM)
 	if err != nil {
 		return &Error{Target: name, Kind: Later, Says: "the address in its secret", cause: err}
 	}
@@ -282,12 +303,13 @@ func Client(by http.RoundTripper) *http.Client {
 }
 
 // checkAddress passes an https address, and what begins with an address of the settings.
-func checkAddress(address, ofSettings string) (string, error) {
+func checkAddress(address string, ofSettings ...string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Host == "" || u.User != nil {
 		return "", ErrNotHTTPS
 	}
-	if u.Scheme != "https" && (ofSettings == "" || !strings.HasPrefix(address, strings.TrimSuffix(ofSettings, "/")+"/")) {
+	known := func(of string) bool { return of != "" && strings.HasPrefix(address, strings.TrimSuffix(of, "/")+"/") }
+	if u.Scheme != "https" && !slices.ContainsFunc(ofSettings, known) {
 		return "", ErrNotHTTPS
 	}
 	return u.String(), nil
@@ -333,9 +355,12 @@ type Publisher interface {
 
 var _ Publisher = (*sns.Client)(nil)
 
-// Publish sends a mail to a topic.
+// Publish sends a mail, or what a topic's subscribers take in its place, to a topic.
 func Publish(ctx context.Context, p Publisher, name, topic string, m message.Mail) error {
-	in := &sns.PublishInput{TopicArn: aws.String(topic), Subject: aws.String(m.Subject), Message: aws.String(m.Body), MessageAttributes: map[string]types.MessageAttributeValue{}}
+	in := &sns.PublishInput{TopicArn: aws.String(topic), Message: aws.String(m.Body), MessageAttributes: map[string]types.MessageAttributeValue{}}
+	if m.Subject != "" {
+		in.Subject = aws.String(m.Subject)
+	}
 	for key, value := range m.Attributes {
 		in.MessageAttributes[key] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
 	}
@@ -420,6 +445,8 @@ func CheckSecret(t target.Target, text string) error {
 	switch t.Kind {
 	case target.PagerDuty:
 		return checkKey(t.Name(), text)
+	case target.JSM:
+		return checkGenieKey(t.Name(), text)
 	case target.Teams:
 		return checkPlace(t.Name(), text)
 	case target.Webhook:
@@ -446,8 +473,18 @@ func checkKey(name, key string) error {
 	return nil
 }
 
+// genieKey is the form of the keys of API integrations, which are UUIDs.
+var genieKey = lazyregexp.New(`^[0-9A-Za-z]{8}-(?:[0-9A-Za-z]{4}-){3}[0-9A-Za-z]{12}$`)
+
+func checkGenieKey(name, key string) error {
+	if !genieKey.MatchString(key) {
+		return &Error{Target: name, Kind: Later, Says: "its secret holds no key of an API integration: that is a UUID"}
+	}
+	return nil
+}
+
 func checkPlace(name, address string) error {
-	if _, err := checkAddress(address, ""); err != nil {
+	if _, err := checkAddress(address); err != nil {
 		return &Error{Target: name, Kind: Later, Says: "the address in its secret", cause: err}
 	}
 	return nil

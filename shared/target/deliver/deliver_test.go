@@ -43,7 +43,7 @@ func (h *handled) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func sender(h http.Handler) (Sender, *handled) {
 	by := &handled{Handler: h}
-	return Sender{HTTP: Client(by), PagerDuty: "https://events.pagerduty.com", Now: func() time.Time { return now }}, by
+	return Sender{HTTP: Client(by), PagerDuty: "https://events.pagerduty.com", JSM: Atlassian, Now: func() time.Time { return now }}, by
 }
 
 func alert() message.PagerDuty {
@@ -82,6 +82,22 @@ func TestPage(t *testing.T) {
 	if e := failed(t, "too many", s.Page(t.Context(), "pagerduty=x", key, alert()), Later, "429"); e.After != time.Minute {
 		t.Errorf("asked to wait %s", e.After)
 	}
+}
+
+func TestAlert(t *testing.T) {
+	const genie = "0f1e1b1a-1111-4222-8333-444455556666"
+	fake := faketargets.NewJSM(genie, func() time.Time { return now })
+	s, by := sender(fake)
+	n := message.News{Type: message.Test, ID: "1", At: now, Words: incidentWords()}
+	for _, a := range []message.Action{message.Trigger, message.Resolve} {
+		expect.OK(t, s.Alert(t.Context(), "jsm=x", genie, message.ToJSM(n, a)))
+	}
+	if list := fake.Alerts(); len(list) != 1 || list[0].State != faketargets.Resolved || !strings.HasPrefix(by.asked[0], Atlassian+"/jsm/ops/integration/v2/alerts") {
+		t.Errorf("alerts %+v, asked %q", list, by.asked)
+	}
+	other := strings.Replace(genie, "0", "9", 1)
+	failed(t, "another key", s.Alert(t.Context(), "jsm=x", other, message.ToJSM(n, message.Trigger)), Refused, "Could not authenticate", genie, other)
+	failed(t, "an API token", s.Alert(t.Context(), "jsm=x", "ATATT3xFfGF0", message.ToJSM(n, message.Trigger)), Later, "a UUID", "ATATT3xFfGF0")
 }
 
 func TestPost(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -249,7 +250,7 @@ const (
 	IsSilenced Reason = "silenced"
 	// StillFails: nothing got better, only the looking stopped: the alert stays open.
 	StillFails Reason = "still-fails"
-	// NoAlert: PagerDuty is not told of a week. An event of its Events API is an alert, of which
+	// NoAlert: PagerDuty and Jira Service Management are not told of a week. An event of its Events API is an alert, of which
 	// somebody is called, or a change of a system (developer.pagerduty.com/docs/events-api-v2/overview,
 	// "Event Types": an alert is "a problem in a machine monitored system", a change "a change
 	// in a system that does not represent a problem"): a report is neither, and a change would
@@ -266,7 +267,7 @@ func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
 		return decideWeek(t, *n.Week, told)
 	}
 	if n.Incident == nil {
-		if t.Kind == target.PagerDuty {
+		if t.Kind.HasAlerts() {
 			return []Action{Trigger, Resolve}, told, ToTell // the way is tried, and nobody has to close it
 		}
 		return []Action{Post}, told, ToTell
@@ -298,10 +299,10 @@ func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
 		if !told.Open && !atLeast(e.Severity, t.Least) {
 			return nil, told, BelowSeverity
 		}
-		if t.Kind != target.PagerDuty && t.Kind != target.Webhook {
+		if !t.Kind.HasAlerts() && t.Kind != target.Webhook {
 			return nil, told, NotForPeople
 		}
-		if t.Kind == target.PagerDuty && told.Acknowledged {
+		if t.Kind.HasAlerts() && told.Acknowledged {
 			return nil, told, NotForPeople // from one person to another
 		}
 		if !told.Open {
@@ -315,20 +316,20 @@ func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
 		if !told.Open && t.Least != "" {
 			return nil, told, NeverTold
 		}
-		if t.Kind == target.PagerDuty && e.Resolution == incident.GivenUpOn {
+		if t.Kind.HasAlerts() && e.Resolution == incident.GivenUpOn {
 			return nil, told, StillFails
 		}
 		next.Open, next.Acknowledged = false, false
 		actions = []Action{Resolve}
 	default:
-		if t.Kind != target.Webhook && (news != acted || t.Kind == target.PagerDuty) {
+		if t.Kind != target.Webhook && (news != acted || t.Kind.HasAlerts()) {
 			return nil, told, NotForPeople
 		}
 		if !told.Open && !atLeast(e.Severity, t.Least) {
 			return nil, told, BelowSeverity
 		}
 	}
-	if t.Kind != target.PagerDuty {
+	if !t.Kind.HasAlerts() {
 		actions = []Action{Post}
 	}
 	if older(e, told) {
@@ -340,7 +341,7 @@ func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
 // decideWeek is Decide for a week: each is told once, and none after a later one.
 func decideWeek(t target.Target, w Week, told Told) ([]Action, Told, Reason) {
 	switch {
-	case t.Kind == target.PagerDuty:
+	case t.Kind.HasAlerts():
 		return nil, told, NoAlert
 	case t.Least != "":
 		return nil, told, IncidentsOnly
@@ -574,6 +575,131 @@ func links(w incident.Words) []link {
 		list = append(list, link{"About this check", w.Docs})
 	}
 	return list
+}
+
+// Limits of an alert of Jira Service Management: those of Opsgenie, whose API it is
+// (docs.opsgenie.com/docs/alert-api, "Create Alert", "Alert Fields").
+const (
+	maxMessage     = 130
+	maxAlias       = 512
+	maxDescription = 15_000
+)
+
+// JSM is a request to the integration events API of the Operations of Jira Service
+// Management (developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events).
+type JSM struct {
+	// Path is behind the API's address.
+	Path string
+	Body any
+}
+
+// JSMAlert is the body of "Create alert". One of the same alias as an alert that is open
+// counts as one more of it ("Alert De-Duplication").
+type JSMAlert struct {
+	Message     string            `json:"message"`
+	Alias       string            `json:"alias"`
+	Description string            `json:"description,omitempty"`
+	Source      string            `json:"source"`
+	Entity      string            `json:"entity,omitempty"`
+	Priority    string            `json:"priority"`
+	Tags        []string          `json:"tags,omitempty"`
+	Details     map[string]string `json:"details,omitempty"`
+}
+
+// ToJSM is the request by which Jira Service Management takes an action.
+func ToJSM(n News, a Action) JSM {
+	const alerts = "/jsm/ops/integration/v2/alerts"
+	alias := dedupKey(n.About())
+	verb := map[Action]string{Acknowledge: "acknowledge", Resolve: "close"}[a]
+	if verb != "" {
+		path := alerts + "/" + url.PathEscape(alias) + "/" + verb + "?identifierType=alias"
+		return JSM{path, map[string]string{"source": "Rollcall", "note": clip(n.Words.Headline, maxMessage)}}
+	}
+	alert := JSMAlert{Message: clip(n.Words.Headline, maxMessage), Alias: alias, Source: "Rollcall", Priority: "P5"}
+	if e := n.Incident; e != nil {
+		alert.Entity = clip(e.Resource, maxAlias)
+		alert.Priority = map[incident.Severity]string{incident.Critical: "P1", incident.Warning: "P3", incident.Info: "P5"}[e.Severity]
+		alert.Tags = []string{"rollcall", string(e.Check)}
+		alert.Details = map[string]string{"cluster": e.Cluster, "account": e.Account, "region": e.Region, "check": string(e.Check)}
+		alert.Description = clip(ToMail(n).Body, maxDescription)
+	}
+	return JSM{alerts, alert}
+}
+
+// AmazonQ is a custom notification of Amazon Q Developer in chat applications (its
+// administrator guide, "Custom notifications"; AWS Chatbot before). Messages with one
+// threadId are one thread.
+type AmazonQ struct {
+	Version  string          `json:"version"`
+	Source   string          `json:"source"`
+	ID       string          `json:"id"`
+	Content  AmazonQContent  `json:"content"`
+	Metadata AmazonQMetadata `json:"metadata"`
+}
+
+// AmazonQContent is what is shown.
+type AmazonQContent struct {
+	TextType    string   `json:"textType"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	NextSteps   []string `json:"nextSteps,omitempty"`
+	Keywords    []string `json:"keywords,omitempty"`
+}
+
+// AmazonQMetadata groups messages and describes them.
+type AmazonQMetadata struct {
+	ThreadID          string            `json:"threadId"`
+	Summary           string            `json:"summary"`
+	EventType         string            `json:"eventType"`
+	RelatedResources  []string          `json:"relatedResources,omitempty"`
+	AdditionalContext map[string]string `json:"additionalContext,omitempty"`
+}
+
+// maxTitle bounds titles and summaries: they are one line of a chat.
+const maxTitle = 250
+
+// escaped keeps what comes from AWS from being a mention or a link: client-markdown is the
+// chat's own (docs.slack.dev/messaging/formatting-message-text, "Escaping text").
+func escaped(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}
+
+// ToAmazonQ is the notification as JSON. An incident is one thread from its opening to its end.
+func ToAmazonQ(n News) ([]byte, error) {
+	q := AmazonQ{Version: "1.0", Source: "custom", ID: Delivery("amazonq", n.ID)}
+	q.Content.TextType, q.Content.Title = "client-markdown", escaped(clip(Urgency(n)+": "+n.Words.Headline, maxTitle))
+	q.Metadata.Summary, q.Metadata.EventType = q.Content.Title, n.Type
+	thread := n.About()
+	if e := n.Incident; e != nil {
+		thread += "/" + e.Opened.UTC().Format(time.RFC3339)
+		q.Content.Keywords = []string{escaped(e.Cluster), string(e.Check), string(e.Severity)}
+		q.Metadata.RelatedResources = []string{e.Resource}
+		q.Metadata.AdditionalContext = map[string]string{"account": e.Account, "region": e.Region, "cluster": e.Cluster, "severity": string(e.Severity)}
+	}
+	q.Metadata.ThreadID = Delivery("amazonq", thread)
+	var lines []string
+	for _, l := range n.Words.Lines {
+		switch {
+		case l.Label == "Do":
+			q.Content.NextSteps = append(q.Content.NextSteps, escaped(l.Text))
+		case l.Label == "": // of the list that a line without text began
+			lines = append(lines, "• "+escaped(l.Text))
+		default:
+			lines = append(lines, strings.TrimSpace("*"+escaped(l.Label)+"* "+escaped(l.Text)))
+		}
+	}
+	if n.Words.Command != "" {
+		q.Content.NextSteps = append(q.Content.NextSteps, "```"+escaped(n.Words.Command)+"```")
+	}
+	for _, l := range links(n.Words) {
+		q.Content.NextSteps = append(q.Content.NextSteps, "<"+l.Address+"|"+l.Text+">")
+	}
+	q.Content.Description = cmp.Or(strings.Join(lines, "\n"), q.Content.Title) // "description" is required
+	body, err := json.Marshal(q)
+	if err != nil {
+		return nil, fmt.Errorf("write the notification of %s: %w", n.ID, err)
+	}
+	return body, nil
 }
 
 // maxTeams is below what Teams takes: "the message size limit is approximately 28 KB", with

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -251,6 +253,12 @@ func TestDecide(t *testing.T) {
 	}{
 		{"an alert", pd, opened, Told{}, []Action{Trigger}, ToTell},
 		{"a card", teams, opened, Told{}, []Action{Post}, ToTell},
+		{"a chat by Amazon Q", target.Target{Kind: target.AmazonQ}, opened, Told{}, []Action{Post}, ToTell},
+		{"nothing of an acknowledgment to Amazon Q", target.Target{Kind: target.AmazonQ}, taken, knows(opened), nil, NotForPeople},
+		{"an alert in Jira", target.Target{Kind: target.JSM}, opened, Told{}, []Action{Trigger}, ToTell},
+		{"its acknowledgment, of an alert that was never made", target.Target{Kind: target.JSM}, taken, Told{}, []Action{Trigger, Acknowledge}, ToTell},
+		{"its end", target.Target{Kind: target.JSM}, resolved, knows(opened), []Action{Resolve}, ToTell},
+		{"given up on: the alert in Jira stays open", target.Target{Kind: target.JSM}, givenUp, knows(opened), nil, StillFails},
 		{"a mail", mail, opened, Told{}, []Action{Post}, ToTell},
 		{"a request", hook, opened, Told{}, []Action{Post}, ToTell},
 		{"the same again", pd, opened, knows(opened), nil, OlderNews},
@@ -481,7 +489,7 @@ func samples(t *testing.T) []News {
 
 // TestGolden: each event as each form, whole.
 func TestGolden(t *testing.T) {
-	var mail, pager, teams bytes.Buffer
+	var mail, pager, jsm, q, teams bytes.Buffer
 	for _, n := range samples(t) {
 		m := ToMail(n)
 		fmt.Fprintf(&mail, "=== %s\n%v\n%s\n\n%s\n", n.Type, m.Attributes, m.Subject, m.Body)
@@ -494,8 +502,19 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			fmt.Fprintf(&pager, "=== %s: %s\n%s\n", n.Type, a, raw)
+			request := ToJSM(n, a)
+			fmt.Fprintf(&jsm, "=== %s: %s\nPOST %s\n%s\n", n.Type, a, request.Path, testfile.JSON(t, request.Body))
 		}
-		raw, err := ToTeams(n)
+		raw, err := ToAmazonQ(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&q, "=== %s\n", n.Type)
+		if err := json.Indent(&q, raw, "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		q.WriteByte('\n')
+		raw, err = ToTeams(n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -505,7 +524,7 @@ func TestGolden(t *testing.T) {
 		}
 		teams.WriteByte('\n')
 	}
-	for name, got := range map[string][]byte{"mail": mail.Bytes(), "pagerduty": pager.Bytes(), "teams": teams.Bytes()} {
+	for name, got := range map[string][]byte{"mail": mail.Bytes(), "pagerduty": pager.Bytes(), "jsm": jsm.Bytes(), "amazonq": q.Bytes(), "teams": teams.Bytes()} {
 		file := filepath.Join("testdata", name+".golden")
 		if *update {
 			testfile.Write(t, file, got)
@@ -514,6 +533,47 @@ func TestGolden(t *testing.T) {
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("%s (-want +got, -update writes it anew):\n%s", file, diff)
 		}
+	}
+}
+
+// TestAmazonQEscapes: what comes from AWS is no mention and no link in the chat.
+func TestAmazonQEscapes(t *testing.T) {
+	n := sample(t, "incident-opened")
+	n.Words.Headline, n.Words.Lines = "<!channel> & <https://evil.example|click>", []incident.Line{{Label: "Why", Text: "<@U1>"}, {Label: "Do", Text: "<!here>"}}
+	n.Words.Command, n.Words.Console, n.Words.Docs = "echo <x>", "", ""
+	raw, err := ToAmazonQ(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var q AmazonQ
+	testfile.Parse(t, raw, &q)
+	for _, text := range append([]string{q.Content.Title, q.Content.Description, q.Metadata.Summary}, q.Content.NextSteps...) {
+		if strings.ContainsAny(text, "<>") {
+			t.Errorf("%q can be a mention or a link", text)
+		}
+	}
+}
+
+// TestJSMLimits: however long the words are, an alert is taken.
+func TestJSMLimits(t *testing.T) {
+	n := changed(sample(t, "incident-opened"), func(e *incident.Event) { e.Resource = strings.Repeat("r", 2000) })
+	n.Words.Headline, n.Words.Lines = strings.Repeat("ä", 3000), []incident.Line{{Label: "Why", Text: strings.Repeat("w", 30_000)}}
+	const key = "0f1e1b1a-1111-4222-8333-444455556666"
+	fake := faketargets.NewJSM(key, time.Now)
+	for _, a := range []Action{Trigger, Trigger, Acknowledge, Resolve} {
+		request := ToJSM(n, a)
+		r := httptest.NewRequest(http.MethodPost, request.Path, bytes.NewReader(testfile.JSON(t, request.Body)))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "GenieKey "+key)
+		w := httptest.NewRecorder()
+		fake.ServeHTTP(w, r)
+		if w.Code != http.StatusAccepted {
+			t.Errorf("%s: %d %s", a, w.Code, w.Body)
+		}
+	}
+	list := fake.Alerts()
+	if len(list) != 1 || list[0].State != faketargets.Resolved || strings.Join(list[0].Log, " ") != "create create acknowledge close" {
+		t.Errorf("alerts %+v", list)
 	}
 }
 
