@@ -27,7 +27,6 @@ import (
 	"rollcall/stage/simaws"
 	"rollcall/stage/simaws/deployment"
 	"rollcall/stage/simaws/kubeapi"
-	"rollcall/stage/simaws/rbac"
 	"rollcall/stage/simaws/s3"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simclock"
@@ -50,7 +49,7 @@ type Stage struct {
 	// Deployment is what Lambda and EventBridge tell of the stack.
 	Deployment *deployment.API
 	// RBAC are the roles and bindings of all clusters.
-	RBAC *rbac.Objects
+	RBAC *kubeapi.RBAC
 	// S3 has the buckets of the template.
 	S3 *s3.Server
 
@@ -252,7 +251,7 @@ func (s *Stage) startCloud(set set) error {
 	s.targetSecrets(secrets)
 	topics, _ := s.topics()
 	group, groups := "", map[string][]kubeapi.Rule{}
-	s.RBAC = &rbac.Objects{}
+	s.RBAC = &kubeapi.RBAC{}
 	if s.options.Rights != "" {
 		var rules []kubeapi.Rule
 		if group, rules, err = s.options.rights(); err != nil {
@@ -263,7 +262,7 @@ func (s *Stage) startCloud(set set) error {
 		if err != nil {
 			return fmt.Errorf("read the Kubernetes rights: %w", err)
 		}
-		if s.RBAC, err = rbac.Read(manifest); err != nil {
+		if s.RBAC, err = kubeapi.ReadRBAC(manifest); err != nil {
 			return err
 		}
 	}

@@ -14,8 +14,6 @@ import (
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"rollcall/stage/platform/wire"
-	"rollcall/stage/simaws/deepcopy"
-	"rollcall/stage/simaws/defaults"
 	"rollcall/stage/simaws/lifecycle"
 	"rollcall/stage/simaws/state"
 	"rollcall/stage/simaws/table"
@@ -78,7 +76,7 @@ func (s API) DescribeAutoScalingGroups(in *autoscaling.DescribeAutoScalingGroups
 	}
 	out := &autoscaling.DescribeAutoScalingGroupsOutput{NextToken: next}
 	for _, g := range list {
-		shown := deepcopy.Of(g.AutoScalingGroup)
+		shown := state.Copy(g.AutoScalingGroup)
 		if in.IncludeInstances != nil && !*in.IncludeInstances {
 			shown.Instances = nil
 		}
@@ -150,7 +148,7 @@ func (s API) DescribeAutoScalingInstances(in *autoscaling.DescribeAutoScalingIns
 	if err != nil {
 		return nil, err
 	}
-	return &autoscaling.DescribeAutoScalingInstancesOutput{AutoScalingInstances: deepcopy.Each(list), NextToken: next}, nil
+	return &autoscaling.DescribeAutoScalingInstancesOutput{AutoScalingInstances: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeScalingActivities lists activities, the newest first.
@@ -187,7 +185,7 @@ func (s API) DescribeScalingActivities(in *autoscaling.DescribeScalingActivities
 	if err != nil {
 		return nil, err
 	}
-	return &autoscaling.DescribeScalingActivitiesOutput{Activities: deepcopy.Each(list), NextToken: next}, nil
+	return &autoscaling.DescribeScalingActivitiesOutput{Activities: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeLifecycleHooks lists a group's hooks.
@@ -200,7 +198,7 @@ func (s API) DescribeLifecycleHooks(in *autoscaling.DescribeLifecycleHooksInput)
 	for _, h := range s.w.Hooks.All() {
 		if aws.ToString(h.AutoScalingGroupName) == *in.AutoScalingGroupName &&
 			(len(in.LifecycleHookNames) == 0 || slices.Contains(in.LifecycleHookNames, aws.ToString(h.LifecycleHookName))) {
-			out.LifecycleHooks = append(out.LifecycleHooks, deepcopy.Of(*h))
+			out.LifecycleHooks = append(out.LifecycleHooks, state.Copy(*h))
 		}
 	}
 	return out, nil
@@ -225,7 +223,7 @@ func (s API) DescribeWarmPool(in *autoscaling.DescribeWarmPoolInput) (*autoscali
 	if err != nil {
 		return nil, err
 	}
-	return &autoscaling.DescribeWarmPoolOutput{Instances: deepcopy.Each(list), WarmPoolConfiguration: deepcopy.Of(g.WarmPoolConfiguration), NextToken: next}, nil
+	return &autoscaling.DescribeWarmPoolOutput{Instances: state.CopyEach(list), WarmPoolConfiguration: state.Copy(g.WarmPoolConfiguration), NextToken: next}, nil
 }
 
 // SetDesiredCapacity asks for a number of instances within the group's bounds.
@@ -261,19 +259,19 @@ func (s API) UpdateAutoScalingGroup(in *autoscaling.UpdateAutoScalingGroupInput)
 		return nil, err
 	}
 	if in.VPCZoneIdentifier != nil {
-		g.VPCZoneIdentifier = deepcopy.Of(in.VPCZoneIdentifier)
+		g.VPCZoneIdentifier = state.Copy(in.VPCZoneIdentifier)
 	}
 	if in.LaunchTemplate != nil {
-		g.LaunchTemplate, g.MixedInstancesPolicy = deepcopy.Of(in.LaunchTemplate), nil
+		g.LaunchTemplate, g.MixedInstancesPolicy = state.Copy(in.LaunchTemplate), nil
 	}
 	if in.MixedInstancesPolicy != nil {
-		g.MixedInstancesPolicy, g.LaunchTemplate = deepcopy.Of(in.MixedInstancesPolicy), nil
+		g.MixedInstancesPolicy, g.LaunchTemplate = state.Copy(in.MixedInstancesPolicy), nil
 	}
 	if in.NewInstancesProtectedFromScaleIn != nil {
-		g.NewInstancesProtectedFromScaleIn = deepcopy.Of(in.NewInstancesProtectedFromScaleIn)
+		g.NewInstancesProtectedFromScaleIn = state.Copy(in.NewInstancesProtectedFromScaleIn)
 	}
 	if in.CapacityRebalance != nil {
-		g.CapacityRebalance = deepcopy.Of(in.CapacityRebalance)
+		g.CapacityRebalance = state.Copy(in.CapacityRebalance)
 	}
 	return &autoscaling.UpdateAutoScalingGroupOutput{}, nil
 }
@@ -340,7 +338,7 @@ func (s API) TerminateInstanceInAutoScalingGroup(in *autoscaling.TerminateInstan
 	}
 	a := lifecycle.EndInGroup(w, g, id, cause+".")
 	lifecycle.ReconcileLater(w, g, lifecycle.ReconcileTime)
-	return &autoscaling.TerminateInstanceInAutoScalingGroupOutput{Activity: deepcopy.Of(&a.Activity)}, nil
+	return &autoscaling.TerminateInstanceInAutoScalingGroupOutput{Activity: state.Copy(&a.Activity)}, nil
 }
 
 // PutWarmPool gives a group a warm pool.
@@ -351,16 +349,16 @@ func (s API) PutWarmPool(in *autoscaling.PutWarmPoolInput) (*autoscaling.PutWarm
 		return nil, err
 	}
 	PutWarmPool(s.w, g, astypes.WarmPoolConfiguration{
-		InstanceReusePolicy: deepcopy.Of(in.InstanceReusePolicy), MaxGroupPreparedCapacity: deepcopy.Of(in.MaxGroupPreparedCapacity),
-		MinSize: deepcopy.Of(in.MinSize), PoolState: in.PoolState,
+		InstanceReusePolicy: state.Copy(in.InstanceReusePolicy), MaxGroupPreparedCapacity: state.Copy(in.MaxGroupPreparedCapacity),
+		MinSize: state.Copy(in.MinSize), PoolState: in.PoolState,
 	})
 	return &autoscaling.PutWarmPoolOutput{}, nil
 }
 
 // PutWarmPool gives a group a warm pool.
 func PutWarmPool(w *state.State, g *state.Group, c astypes.WarmPoolConfiguration) {
-	defaults.SetPlain(&c.PoolState, astypes.WarmPoolStateStopped)
-	defaults.Set(&c.MinSize, 0)
+	state.DefaultPlain(&c.PoolState, astypes.WarmPoolStateStopped)
+	state.Default(&c.MinSize, 0)
 	g.WarmPoolConfiguration = &c
 	lifecycle.ReconcileLater(w, g, lifecycle.ReconcileTime)
 }
@@ -415,7 +413,7 @@ func (s API) CreateOrUpdateTags(in *autoscaling.CreateOrUpdateTagsInput) (*autos
 	for _, t := range in.Tags {
 		g := s.w.Groups.Get(*t.ResourceId)
 		g.Tags = slices.DeleteFunc(g.Tags, func(have astypes.TagDescription) bool { return aws.ToString(have.Key) == aws.ToString(t.Key) })
-		g.Tags = append(g.Tags, deepcopy.Of(astypes.TagDescription{
+		g.Tags = append(g.Tags, state.Copy(astypes.TagDescription{
 			Key: t.Key, Value: t.Value, ResourceId: t.ResourceId, ResourceType: aws.String("auto-scaling-group"), PropagateAtLaunch: aws.Bool(aws.ToBool(t.PropagateAtLaunch)),
 		}))
 	}
@@ -424,25 +422,25 @@ func (s API) CreateOrUpdateTags(in *autoscaling.CreateOrUpdateTagsInput) (*autos
 
 // CompleteHookDefaults fills in what a lifecycle hook leaves out.
 func CompleteHookDefaults(h *astypes.LifecycleHook) {
-	defaults.Set(&h.DefaultResult, "CONTINUE")
-	defaults.Set(&h.HeartbeatTimeout, 1800)
+	state.Default(&h.DefaultResult, "CONTINUE")
+	state.Default(&h.HeartbeatTimeout, 1800)
 	// The longest wait: 48 hours or 100 heartbeats, whichever is less.
-	defaults.Set(&h.GlobalTimeout, min(48*3600, 100**h.HeartbeatTimeout))
+	state.Default(&h.GlobalTimeout, min(48*3600, 100**h.HeartbeatTimeout))
 }
 
 // PutGroup fills in what every group has and keeps it.
 func PutGroup(w *state.State, g *state.Group) {
-	defaults.Set(&g.AutoScalingGroupARN, w.ARN("autoscaling", "autoScalingGroup:"+w.IDs.UUID()+":autoScalingGroupName/"+g.Name()))
-	defaults.Set(&g.MinSize, 0)
-	defaults.Set(&g.MaxSize, *g.MinSize)
-	defaults.Set(&g.DesiredCapacity, *g.MinSize)
-	defaults.Set(&g.DefaultCooldown, 300)
-	defaults.Set(&g.HealthCheckType, "EC2")
-	defaults.Set(&g.HealthCheckGracePeriod, 15)
-	defaults.Set(&g.NewInstancesProtectedFromScaleIn, false)
-	defaults.Set(&g.CapacityRebalance, false)
-	defaults.Set(&g.CreatedTime, w.Start.Add(-state.Age))
-	defaults.Set(&g.ServiceLinkedRoleARN, fmt.Sprintf("arn:aws:iam::%s:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling", w.Account))
+	state.Default(&g.AutoScalingGroupARN, w.ARN("autoscaling", "autoScalingGroup:"+w.IDs.UUID()+":autoScalingGroupName/"+g.Name()))
+	state.Default(&g.MinSize, 0)
+	state.Default(&g.MaxSize, *g.MinSize)
+	state.Default(&g.DesiredCapacity, *g.MinSize)
+	state.Default(&g.DefaultCooldown, 300)
+	state.Default(&g.HealthCheckType, "EC2")
+	state.Default(&g.HealthCheckGracePeriod, 15)
+	state.Default(&g.NewInstancesProtectedFromScaleIn, false)
+	state.Default(&g.CapacityRebalance, false)
+	state.Default(&g.CreatedTime, w.Start.Add(-state.Age))
+	state.Default(&g.ServiceLinkedRoleARN, fmt.Sprintf("arn:aws:iam::%s:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling", w.Account))
 	if g.TerminationPolicies == nil {
 		g.TerminationPolicies = []string{"AllocationStrategy", "OldestLaunchTemplate", "OldestInstance"}
 	}
@@ -457,12 +455,12 @@ func PutGroup(w *state.State, g *state.Group) {
 	}
 	for i := range g.Tags {
 		t := &g.Tags[i]
-		defaults.Set(&t.ResourceId, g.Name())
-		defaults.Set(&t.ResourceType, "auto-scaling-group")
-		defaults.Set(&t.PropagateAtLaunch, true)
+		state.Default(&t.ResourceId, g.Name())
+		state.Default(&t.ResourceType, "auto-scaling-group")
+		state.Default(&t.PropagateAtLaunch, true)
 	}
 	if c, ok := w.File.AutoScaling.WarmPools[g.Name()]; ok {
-		defaults.SetPlain(&c.PoolState, astypes.WarmPoolStateStopped)
+		state.DefaultPlain(&c.PoolState, astypes.WarmPoolStateStopped)
 		g.WarmPoolConfiguration = &c
 	}
 	w.Groups.Put(g.Name(), g)

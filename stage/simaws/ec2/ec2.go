@@ -16,7 +16,6 @@ import (
 
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/simaws/authorization"
-	"rollcall/stage/simaws/deepcopy"
 	"rollcall/stage/simaws/lifecycle"
 	"rollcall/stage/simaws/nodegroup"
 	"rollcall/stage/simaws/state"
@@ -67,7 +66,7 @@ func tagsFor(specs []ec2types.TagSpecification, kind ec2types.ResourceType) []ec
 	var out []ec2types.Tag
 	for _, s := range specs {
 		if s.ResourceType == kind {
-			out = append(out, deepcopy.Of(s.Tags)...)
+			out = append(out, state.Copy(s.Tags)...)
 		}
 	}
 	return out
@@ -187,7 +186,7 @@ func (s API) DescribeCapacityReservations(in *ec2.DescribeCapacityReservationsIn
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeCapacityReservationsOutput{CapacityReservations: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeCapacityReservationsOutput{CapacityReservations: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribePlacementGroups lists placement groups: all of them, for the call has no pages.
@@ -211,7 +210,7 @@ func (s API) DescribePlacementGroups(in *ec2.DescribePlacementGroupsInput) (*ec2
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribePlacementGroupsOutput{PlacementGroups: deepcopy.Each(list)}, nil
+	return &ec2.DescribePlacementGroupsOutput{PlacementGroups: state.CopyEach(list)}, nil
 }
 
 // DescribeInstanceTypes lists the known instance types, 100 to a page.
@@ -243,7 +242,7 @@ func (s API) DescribeInstanceTypes(in *ec2.DescribeInstanceTypesInput) (*ec2.Des
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeInstanceTypesOutput{InstanceTypes: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeInstanceTypesOutput{InstanceTypes: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeImages lists images.
@@ -274,7 +273,7 @@ func (s API) DescribeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImagesOut
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeImagesOutput{Images: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeImagesOutput{Images: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeInstanceImageMetadata describes the images of instances, also those that are
@@ -312,7 +311,7 @@ func (s API) DescribeInstanceImageMetadata(in *ec2.DescribeInstanceImageMetadata
 			OwnerId: aws.String(s.w.Account), State: v.State, Tags: v.Tags, ImageMetadata: m,
 		})
 	}
-	return deepcopy.Of(out), nil
+	return state.Copy(out), nil
 }
 
 // owned tells that an image is one of some owners: accounts, "self", or an alias such as
@@ -393,7 +392,7 @@ func (s API) DescribeLaunchTemplateVersions(in *ec2.DescribeLaunchTemplateVersio
 	if err != nil {
 		return nil, err
 	}
-	out := &ec2.DescribeLaunchTemplateVersionsOutput{LaunchTemplateVersions: deepcopy.Each(list), NextToken: next}
+	out := &ec2.DescribeLaunchTemplateVersionsOutput{LaunchTemplateVersions: state.CopyEach(list), NextToken: next}
 	for i := range out.LaunchTemplateVersions {
 		out.LaunchTemplateVersions[i].Operator = operatorShown(w, out.LaunchTemplateVersions[i].Operator)
 	}
@@ -416,7 +415,7 @@ func (s API) DescribeLaunchTemplates(in *ec2.DescribeLaunchTemplatesInput) (*ec2
 	if err != nil {
 		return nil, err
 	}
-	out := &ec2.DescribeLaunchTemplatesOutput{LaunchTemplates: deepcopy.Each(list), NextToken: next}
+	out := &ec2.DescribeLaunchTemplatesOutput{LaunchTemplates: state.CopyEach(list), NextToken: next}
 	for i := range out.LaunchTemplates {
 		out.LaunchTemplates[i].Operator = operatorShown(s.w, out.LaunchTemplates[i].Operator)
 	}
@@ -440,7 +439,7 @@ func (s API) DescribeManagedPrefixLists(in *ec2.DescribeManagedPrefixListsInput)
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeManagedPrefixListsOutput{PrefixLists: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeManagedPrefixListsOutput{PrefixLists: state.CopyEach(list), NextToken: next}, nil
 }
 
 // GetManagedPrefixListEntries lists the blocks of a prefix list.
@@ -450,7 +449,7 @@ func (s API) GetManagedPrefixListEntries(in *ec2.GetManagedPrefixListEntriesInpu
 	if s.w.ManagedPrefixLists.Get(id) == nil {
 		return nil, notFound("InvalidPrefixListID.NotFound", "prefix list ID")([]string{id})
 	}
-	return &ec2.GetManagedPrefixListEntriesOutput{Entries: deepcopy.Of(s.w.PrefixListEntries[id])}, nil
+	return &ec2.GetManagedPrefixListEntriesOutput{Entries: state.Copy(s.w.PrefixListEntries[id])}, nil
 }
 
 // fleetPrincipal is who starts a fleet's instances, in the name of who asked for it.
@@ -639,10 +638,10 @@ func launchOf(s lifecycle.InstanceSpec, tags []ec2types.TagSpecification, templa
 // allTags are the tags of the request, then those of the template, as the fleet's
 // RunInstances has them.
 func (f *fleet) allTags(o fleetOffer) []ec2types.TagSpecification {
-	out := deepcopy.Of(f.tags)
+	out := state.Copy(f.tags)
 	for _, s := range o.version.LaunchTemplateData.TagSpecifications {
 		if !slices.ContainsFunc(out, func(have ec2types.TagSpecification) bool { return have.ResourceType == s.ResourceType }) {
-			out = append(out, ec2types.TagSpecification{ResourceType: s.ResourceType, Tags: deepcopy.Of(s.Tags)})
+			out = append(out, ec2types.TagSpecification{ResourceType: s.ResourceType, Tags: state.Copy(s.Tags)})
 		}
 	}
 	return out
@@ -695,7 +694,7 @@ func (f *fleet) lifecycle() ec2types.InstanceLifecycle {
 func (f *fleet) with(w *state.State, o fleetOffer) *ec2types.LaunchTemplateAndOverridesResponse {
 	return &ec2types.LaunchTemplateAndOverridesResponse{
 		LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecification{
-			LaunchTemplateId: deepcopy.Of(o.version.LaunchTemplateId), Version: aws.String(strconv.FormatInt(aws.ToInt64(o.version.VersionNumber), 10)),
+			LaunchTemplateId: state.Copy(o.version.LaunchTemplateId), Version: aws.String(strconv.FormatInt(aws.ToInt64(o.version.VersionNumber), 10)),
 		},
 		Overrides: &ec2types.FleetLaunchTemplateOverrides{
 			InstanceType: ec2types.InstanceType(o.Type), SubnetId: aws.String(o.Subnet), AvailabilityZone: aws.String(zoneOf(w, o.Subnet)), ImageId: aws.String(o.Image),
@@ -756,7 +755,7 @@ func (s API) DeleteLaunchTemplate(in *ec2.DeleteLaunchTemplateInput) (*ec2.Delet
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	out := &ec2.DeleteLaunchTemplateOutput{LaunchTemplate: deepcopy.Of(t)}
+	out := &ec2.DeleteLaunchTemplateOutput{LaunchTemplate: state.Copy(t)}
 	s.w.DropTemplate(aws.ToString(t.LaunchTemplateId))
 	nodegroup.CheckHealthLater(s.w)
 	return out, nil

@@ -14,8 +14,6 @@ import (
 
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/simaws/authorization"
-	"rollcall/stage/simaws/deepcopy"
-	"rollcall/stage/simaws/defaults"
 	"rollcall/stage/simaws/lifecycle"
 	"rollcall/stage/simaws/state"
 	"rollcall/stage/simaws/table"
@@ -87,7 +85,7 @@ func (s API) DescribeInstances(in *ec2.DescribeInstancesInput) (*ec2.DescribeIns
 		if !ok {
 			i = len(out.Reservations)
 			at[r] = i
-			out.Reservations = append(out.Reservations, deepcopy.Of(w.Reservations[r]))
+			out.Reservations = append(out.Reservations, state.Copy(w.Reservations[r]))
 		}
 		out.Reservations[i].Instances = append(out.Reservations[i].Instances, shown(w, v))
 	}
@@ -96,11 +94,11 @@ func (s API) DescribeInstances(in *ec2.DescribeInstancesInput) (*ec2.DescribeIns
 
 // shown is an instance as it is described: with the interfaces it has now.
 func shown(w *state.State, v *ec2types.Instance) ec2types.Instance {
-	out := deepcopy.Of(*v)
+	out := state.Copy(*v)
 	out.Operator = operatorShown(w, v.Operator)
 	out.NetworkInterfaces = []ec2types.InstanceNetworkInterface{}
 	for _, eni := range w.InterfacesOf(*v.InstanceId) {
-		e := deepcopy.Of(*eni)
+		e := state.Copy(*eni)
 		n := ec2types.InstanceNetworkInterface{
 			NetworkInterfaceId: e.NetworkInterfaceId, Description: e.Description, Groups: e.Groups, InterfaceType: aws.String(string(e.InterfaceType)),
 			MacAddress: e.MacAddress, OwnerId: e.OwnerId, PrivateDnsName: e.PrivateDnsName, PrivateIpAddress: e.PrivateIpAddress,
@@ -235,10 +233,10 @@ func (s API) TerminateInstances(in *ec2.TerminateInstancesInput) (*ec2.Terminate
 	}
 	out := &ec2.TerminateInstancesOutput{}
 	for _, id := range in.InstanceIds {
-		before := deepcopy.Of(s.w.Instances.Get(id).State)
+		before := state.Copy(s.w.Instances.Get(id).State)
 		lifecycle.Terminate(s.w, id, lifecycle.UserShutdown())
 		out.TerminatingInstances = append(out.TerminatingInstances, ec2types.InstanceStateChange{
-			InstanceId: aws.String(id), PreviousState: before, CurrentState: deepcopy.Of(s.w.Instances.Get(id).State),
+			InstanceId: aws.String(id), PreviousState: before, CurrentState: state.Copy(s.w.Instances.Get(id).State),
 		})
 	}
 	return out, nil
@@ -268,7 +266,7 @@ func (s API) DescribeInstanceAttribute(in *ec2.DescribeInstanceAttributeInput) (
 	case ec2types.InstanceAttributeNameInstanceType:
 		out.InstanceType = &ec2types.AttributeValue{Value: aws.String(string(v.InstanceType))}
 	case ec2types.InstanceAttributeNameSourceDestCheck:
-		out.SourceDestCheck = &ec2types.AttributeBooleanValue{Value: deepcopy.Of(v.SourceDestCheck)}
+		out.SourceDestCheck = &ec2types.AttributeBooleanValue{Value: state.Copy(v.SourceDestCheck)}
 	case ec2types.InstanceAttributeNameInstanceInitiatedShutdownBehavior:
 		out.InstanceInitiatedShutdownBehavior = &ec2types.AttributeValue{Value: aws.String("terminate")}
 	default:
@@ -324,7 +322,7 @@ func (s API) DescribeNatGateways(in *ec2.DescribeNatGatewaysInput) (*ec2.Describ
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeNatGatewaysOutput{NatGateways: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeNatGatewaysOutput{NatGateways: state.CopyEach(list), NextToken: next}, nil
 }
 
 // CreateNatGateway makes a NAT gateway, pending at first.
@@ -338,7 +336,7 @@ func (s API) CreateNatGateway(in *ec2.CreateNatGatewayInput) (*ec2.CreateNatGate
 		return nil, notFound("InvalidSubnetID.NotFound", "subnet ID")([]string{*in.SubnetId})
 	}
 	kind := in.ConnectivityType
-	defaults.SetPlain(&kind, ec2types.ConnectivityTypePublic)
+	state.DefaultPlain(&kind, ec2types.ConnectivityTypePublic)
 	if kind == ec2types.ConnectivityTypePublic && in.AllocationId == nil {
 		return nil, wire.Errorf("MissingParameter", "The request must include the AllocationId parameter. Add the required parameter and retry the request.")
 	}
@@ -362,7 +360,7 @@ func (s API) CreateNatGateway(in *ec2.CreateNatGatewayInput) (*ec2.CreateNatGate
 			n.State = ec2types.NatGatewayStateAvailable
 		}
 	})
-	return &ec2.CreateNatGatewayOutput{NatGateway: deepcopy.Of(n), ClientToken: in.ClientToken}, nil
+	return &ec2.CreateNatGatewayOutput{NatGateway: state.Copy(n), ClientToken: in.ClientToken}, nil
 }
 
 // DeleteNatGateway begins to delete a NAT gateway. The routes to it stay, as
@@ -417,7 +415,7 @@ func (s API) DescribeVpcEndpoints(in *ec2.DescribeVpcEndpointsInput) (*ec2.Descr
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeVpcEndpointsOutput{VpcEndpoints: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeVpcEndpointsOutput{VpcEndpoints: state.CopyEach(list), NextToken: next}, nil
 }
 
 // CreateVpcEndpoint makes an interface or gateway endpoint.
@@ -436,11 +434,11 @@ func (s API) CreateVpcEndpoint(in *ec2.CreateVpcEndpointInput) (*ec2.CreateVpcEn
 		PrivateDnsEnabled: in.PrivateDnsEnabled, RouteTableIds: in.RouteTableIds, SubnetIds: in.SubnetIds,
 		Tags: tagsFor(in.TagSpecifications, ec2types.ResourceTypeVpcEndpoint),
 	}
-	defaults.SetPlain(&e.VpcEndpointType, ec2types.VpcEndpointTypeGateway)
+	state.DefaultPlain(&e.VpcEndpointType, ec2types.VpcEndpointTypeGateway)
 	e.State = ec2types.StateAvailable
 	if e.VpcEndpointType == ec2types.VpcEndpointTypeInterface {
 		e.State = ec2types.StatePending
-		defaults.Set(&e.PrivateDnsEnabled, true)
+		state.Default(&e.PrivateDnsEnabled, true)
 		groups := in.SecurityGroupIds
 		if len(groups) == 0 {
 			groups = w.DefaultGroup(aws.ToString(in.VpcId))
@@ -454,7 +452,7 @@ func (s API) CreateVpcEndpoint(in *ec2.CreateVpcEndpointInput) (*ec2.CreateVpcEn
 		w.After(endpointTime, func() { e.State = ec2types.StateAvailable })
 	}
 	w.Endpoints.Put(*e.VpcEndpointId, e)
-	return &ec2.CreateVpcEndpointOutput{VpcEndpoint: deepcopy.Of(e), ClientToken: in.ClientToken}, nil
+	return &ec2.CreateVpcEndpointOutput{VpcEndpoint: state.Copy(e), ClientToken: in.ClientToken}, nil
 }
 
 // DescribeSecurityGroups lists security groups.
@@ -494,7 +492,7 @@ func (s API) DescribeSecurityGroups(in *ec2.DescribeSecurityGroupsInput) (*ec2.D
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeSecurityGroupsOutput{SecurityGroups: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeSecurityGroupsOutput{SecurityGroups: state.CopyEach(list), NextToken: next}, nil
 }
 
 func securityGroup(w *state.State, id *string) (*ec2types.SecurityGroup, error) {
@@ -573,23 +571,23 @@ func split(list []ec2types.IpPermission) []ec2types.IpPermission {
 	for _, p := range list {
 		base := ec2types.IpPermission{IpProtocol: p.IpProtocol, FromPort: p.FromPort, ToPort: p.ToPort}
 		for _, r := range p.IpRanges {
-			one := deepcopy.Of(base)
-			one.IpRanges = []ec2types.IpRange{deepcopy.Of(r)}
+			one := state.Copy(base)
+			one.IpRanges = []ec2types.IpRange{state.Copy(r)}
 			out = append(out, one)
 		}
 		for _, r := range p.Ipv6Ranges {
-			one := deepcopy.Of(base)
-			one.Ipv6Ranges = []ec2types.Ipv6Range{deepcopy.Of(r)}
+			one := state.Copy(base)
+			one.Ipv6Ranges = []ec2types.Ipv6Range{state.Copy(r)}
 			out = append(out, one)
 		}
 		for _, r := range p.PrefixListIds {
-			one := deepcopy.Of(base)
-			one.PrefixListIds = []ec2types.PrefixListId{deepcopy.Of(r)}
+			one := state.Copy(base)
+			one.PrefixListIds = []ec2types.PrefixListId{state.Copy(r)}
 			out = append(out, one)
 		}
 		for _, r := range p.UserIdGroupPairs {
-			one := deepcopy.Of(base)
-			one.UserIdGroupPairs = []ec2types.UserIdGroupPair{deepcopy.Of(r)}
+			one := state.Copy(base)
+			one.UserIdGroupPairs = []ec2types.UserIdGroupPair{state.Copy(r)}
 			out = append(out, one)
 		}
 	}
@@ -700,7 +698,7 @@ func (s API) DescribeNetworkInterfaces(in *ec2.DescribeNetworkInterfacesInput) (
 	if err != nil {
 		return nil, err
 	}
-	out := &ec2.DescribeNetworkInterfacesOutput{NetworkInterfaces: deepcopy.Each(list), NextToken: next}
+	out := &ec2.DescribeNetworkInterfacesOutput{NetworkInterfaces: state.CopyEach(list), NextToken: next}
 	for i := range out.NetworkInterfaces {
 		out.NetworkInterfaces[i].Operator = operatorShown(s.w, out.NetworkInterfaces[i].Operator)
 	}
@@ -732,7 +730,7 @@ func (s API) CreateNetworkInterface(in *ec2.CreateNetworkInterfaceInput) (*ec2.C
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.CreateNetworkInterfaceOutput{NetworkInterface: deepcopy.Of(eni), ClientToken: in.ClientToken}, nil
+	return &ec2.CreateNetworkInterfaceOutput{NetworkInterface: state.Copy(eni), ClientToken: in.ClientToken}, nil
 }
 
 // DeleteNetworkInterface deletes an interface that nothing uses.
@@ -773,7 +771,7 @@ func (s API) AttachNetworkInterface(in *ec2.AttachNetworkInterfaceInput) (*ec2.A
 		return nil, err
 	}
 	s.w.Attach(eni, *i.InstanceId, aws.ToInt32(in.DeviceIndex), false)
-	return &ec2.AttachNetworkInterfaceOutput{AttachmentId: deepcopy.Of(eni.Attachment.AttachmentId), NetworkCardIndex: aws.Int32(0)}, nil
+	return &ec2.AttachNetworkInterfaceOutput{AttachmentId: state.Copy(eni.Attachment.AttachmentId), NetworkCardIndex: aws.Int32(0)}, nil
 }
 
 // DetachNetworkInterface takes an interface off an instance.

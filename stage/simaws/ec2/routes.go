@@ -14,8 +14,6 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/stage/platform/wire"
-	"rollcall/stage/simaws/deepcopy"
-	"rollcall/stage/simaws/defaults"
 	"rollcall/stage/simaws/lifecycle"
 	"rollcall/stage/simaws/reach"
 	"rollcall/stage/simaws/state"
@@ -60,7 +58,7 @@ func (s API) DescribeRouteTables(in *ec2.DescribeRouteTablesInput) (*ec2.Describ
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeRouteTablesOutput{RouteTables: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeRouteTablesOutput{RouteTables: state.CopyEach(list), NextToken: next}, nil
 }
 
 // CreateRoute adds a route to a target that exists.
@@ -274,12 +272,12 @@ func NATInterface(w *state.State, n *ec2types.NatGateway, id string) error {
 	eni.InterfaceType = ec2types.NetworkInterfaceTypeNatGateway
 	serve(w, eni, "amazon-nat")
 	a.NetworkInterfaceId, a.PrivateIp = eni.NetworkInterfaceId, eni.PrivateIpAddress
-	defaults.Set(&a.IsPrimary, true)
-	defaults.SetPlain(&a.Status, ec2types.NatGatewayAddressStatusSucceeded)
+	state.Default(&a.IsPrimary, true)
+	state.DefaultPlain(&a.Status, ec2types.NatGatewayAddressStatusSucceeded)
 	if n.ConnectivityType == ec2types.ConnectivityTypePublic {
-		defaults.Set(&a.PublicIp, w.NextPublicIP())
-		defaults.Set(&a.AllocationId, w.IDs.EC2("eipalloc"))
-		defaults.Set(&a.AssociationId, w.IDs.EC2("eipassoc"))
+		state.Default(&a.PublicIp, w.NextPublicIP())
+		state.Default(&a.AllocationId, w.IDs.EC2("eipalloc"))
+		state.Default(&a.AssociationId, w.IDs.EC2("eipassoc"))
 		eni.Association = &ec2types.NetworkInterfaceAssociation{
 			AllocationId: a.AllocationId, AssociationId: a.AssociationId, IpOwnerId: aws.String(w.Account),
 			PublicIp: a.PublicIp, PublicDnsName: aws.String(w.PublicName(*a.PublicIp)),
@@ -366,7 +364,7 @@ func hides(w *state.State, o *ec2types.OperatorResponse, include *bool) bool {
 // operatorShown is an operator as it is described: with what the account's
 // setting is now.
 func operatorShown(w *state.State, o *ec2types.OperatorResponse) *ec2types.OperatorResponse {
-	out := deepcopy.Of(o)
+	out := state.Copy(o)
 	if state.IsManaged(o) {
 		out.HiddenByDefault = aws.Bool(visibility(w) == ec2types.ManagedResourceDefaultVisibilityHidden)
 	}
@@ -412,7 +410,7 @@ func (s API) ModifyManagedResourceVisibility(in *ec2.ModifyManagedResourceVisibi
 	}
 	settings := &ec2types.ManagedResourceVisibilitySettings{DefaultVisibility: in.DefaultVisibility}
 	s.w.File.EC2.ManagedResourceVisibility = settings
-	return &ec2.ModifyManagedResourceVisibilityOutput{Visibility: deepcopy.Of(settings)}, nil
+	return &ec2.ModifyManagedResourceVisibilityOutput{Visibility: state.Copy(settings)}, nil
 }
 
 // GetAllowedImagesSettings returns the account's Allowed AMIs.
@@ -425,7 +423,7 @@ func (s API) GetAllowedImagesSettings(in *ec2.GetAllowedImagesSettingsInput) (*e
 	if a == nil {
 		return &ec2.GetAllowedImagesSettingsOutput{State: aws.String("disabled"), ManagedBy: ec2types.ManagedByAccount}, nil
 	}
-	return &ec2.GetAllowedImagesSettingsOutput{State: aws.String(a.State), ManagedBy: cmp.Or(a.ManagedBy, ec2types.ManagedByAccount), ImageCriteria: deepcopy.Of(a.ImageCriteria)}, nil
+	return &ec2.GetAllowedImagesSettingsOutput{State: aws.String(a.State), ManagedBy: cmp.Or(a.ManagedBy, ec2types.ManagedByAccount), ImageCriteria: state.Copy(a.ImageCriteria)}, nil
 }
 
 // GetInstanceMetadataDefaults returns the account's metadata defaults.
@@ -438,7 +436,7 @@ func (s API) GetInstanceMetadataDefaults(in *ec2.GetInstanceMetadataDefaultsInpu
 	if d == nil {
 		d = &ec2types.InstanceMetadataDefaultsResponse{ManagedBy: ec2types.ManagedByAccount}
 	}
-	return &ec2.GetInstanceMetadataDefaultsOutput{AccountLevel: deepcopy.Of(d)}, nil
+	return &ec2.GetInstanceMetadataDefaultsOutput{AccountLevel: state.Copy(d)}, nil
 }
 
 // operatorOf is who a request names as the operator.
@@ -468,7 +466,7 @@ func (s API) DescribeVolumeStatus(in *ec2.DescribeVolumeStatusInput) (*ec2.Descr
 	out := &ec2.DescribeVolumeStatusOutput{NextToken: next}
 	for _, v := range list {
 		out.VolumeStatuses = append(out.VolumeStatuses, ec2types.VolumeStatusItem{
-			VolumeId: deepcopy.Of(v.VolumeId), AvailabilityZone: deepcopy.Of(v.AvailabilityZone), AvailabilityZoneId: deepcopy.Of(v.AvailabilityZoneId),
+			VolumeId: state.Copy(v.VolumeId), AvailabilityZone: state.Copy(v.AvailabilityZone), AvailabilityZoneId: state.Copy(v.AvailabilityZoneId),
 			Operator:     operatorShown(s.w, v.Operator),
 			VolumeStatus: &ec2types.VolumeStatusInfo{Status: ec2types.VolumeStatusInfoStatusOk},
 		})
@@ -508,7 +506,7 @@ func (s API) DescribeVpcs(in *ec2.DescribeVpcsInput) (*ec2.DescribeVpcsOutput, e
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeVpcsOutput{Vpcs: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeVpcsOutput{Vpcs: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeVpcAttribute shows one of a VPC's DNS switches.
@@ -564,7 +562,7 @@ func (s API) DescribeSubnets(in *ec2.DescribeSubnetsInput) (*ec2.DescribeSubnets
 	if err != nil {
 		return nil, err
 	}
-	out := deepcopy.Each(list)
+	out := state.CopyEach(list)
 	for i := range out {
 		out[i].AvailableIpAddressCount = aws.Int32(int32(s.w.Pools[*out[i].SubnetId].Free()))
 	}
@@ -595,7 +593,7 @@ func (s API) GetSubnetCidrReservations(in *ec2.GetSubnetCidrReservationsInput) (
 	out := &ec2.GetSubnetCidrReservationsOutput{}
 	for _, r := range s.w.CidrReservations.All() {
 		if aws.ToString(r.SubnetId) == id {
-			out.SubnetIpv4CidrReservations = append(out.SubnetIpv4CidrReservations, deepcopy.Of(*r))
+			out.SubnetIpv4CidrReservations = append(out.SubnetIpv4CidrReservations, state.Copy(*r))
 		}
 	}
 	return out, nil
@@ -623,7 +621,7 @@ func (s API) DescribeInternetGateways(in *ec2.DescribeInternetGatewaysInput) (*e
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeInternetGatewaysOutput{InternetGateways: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeInternetGatewaysOutput{InternetGateways: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeEgressOnlyInternetGateways lists IPv6's gateways.
@@ -638,7 +636,7 @@ func (s API) DescribeEgressOnlyInternetGateways(in *ec2.DescribeEgressOnlyIntern
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeEgressOnlyInternetGatewaysOutput{EgressOnlyInternetGateways: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeEgressOnlyInternetGatewaysOutput{EgressOnlyInternetGateways: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeNetworkAcls lists network ACLs.
@@ -662,7 +660,7 @@ func (s API) DescribeNetworkAcls(in *ec2.DescribeNetworkAclsInput) (*ec2.Describ
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeNetworkAclsOutput{NetworkAcls: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeNetworkAclsOutput{NetworkAcls: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeDhcpOptions lists DHCP option sets.
@@ -684,7 +682,7 @@ func (s API) DescribeDhcpOptions(in *ec2.DescribeDhcpOptionsInput) (*ec2.Describ
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeDhcpOptionsOutput{DhcpOptions: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeDhcpOptionsOutput{DhcpOptions: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeVpcPeeringConnections lists VPC peerings.
@@ -720,7 +718,7 @@ func (s API) DescribeVpcPeeringConnections(in *ec2.DescribeVpcPeeringConnections
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeVpcPeeringConnectionsOutput{VpcPeeringConnections: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeVpcPeeringConnectionsOutput{VpcPeeringConnections: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeTransitGatewayAttachments lists transit gateway attachments.
@@ -742,13 +740,13 @@ func (s API) DescribeTransitGatewayAttachments(in *ec2.DescribeTransitGatewayAtt
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeTransitGatewayAttachmentsOutput{TransitGatewayAttachments: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeTransitGatewayAttachmentsOutput{TransitGatewayAttachments: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeVpcBlockPublicAccessOptions gives the account's mode in the Region.
 func (s API) DescribeVpcBlockPublicAccessOptions(*ec2.DescribeVpcBlockPublicAccessOptionsInput) (*ec2.DescribeVpcBlockPublicAccessOptionsOutput, error) {
 	defer s.w.Enter()()
-	return &ec2.DescribeVpcBlockPublicAccessOptionsOutput{VpcBlockPublicAccessOptions: deepcopy.Of(s.w.File.EC2.VpcBlockPublicAccessOptions)}, nil
+	return &ec2.DescribeVpcBlockPublicAccessOptionsOutput{VpcBlockPublicAccessOptions: state.Copy(s.w.File.EC2.VpcBlockPublicAccessOptions)}, nil
 }
 
 // DescribeVpcBlockPublicAccessExclusions lists what is exempt from it.
@@ -772,7 +770,7 @@ func (s API) DescribeVpcBlockPublicAccessExclusions(in *ec2.DescribeVpcBlockPubl
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeVpcBlockPublicAccessExclusionsOutput{VpcBlockPublicAccessExclusions: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeVpcBlockPublicAccessExclusionsOutput{VpcBlockPublicAccessExclusions: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeSecurityGroupVpcAssociations lists the further VPCs of security groups.
@@ -800,7 +798,7 @@ func (s API) DescribeSecurityGroupVpcAssociations(in *ec2.DescribeSecurityGroupV
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeSecurityGroupVpcAssociationsOutput{SecurityGroupVpcAssociations: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeSecurityGroupVpcAssociationsOutput{SecurityGroupVpcAssociations: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeInstanceStatus shows the status checks of running instances, or of
@@ -863,7 +861,7 @@ func (s API) DescribeInstanceStatus(in *ec2.DescribeInstanceStatusInput) (*ec2.D
 			return &ec2types.InstanceStatusSummary{Status: status, Details: []ec2types.InstanceStatusDetails{detail}}
 		}
 		out.InstanceStatuses = append(out.InstanceStatuses, ec2types.InstanceStatus{
-			InstanceId: deepcopy.Of(v.InstanceId), InstanceState: deepcopy.Of(v.State), AvailabilityZone: deepcopy.Of(v.Placement.AvailabilityZone),
+			InstanceId: state.Copy(v.InstanceId), InstanceState: state.Copy(v.State), AvailabilityZone: state.Copy(v.Placement.AvailabilityZone),
 			InstanceStatus: summary(), SystemStatus: summary(), Operator: operatorShown(s.w, v.Operator),
 		})
 	}
@@ -887,9 +885,9 @@ func told(w *state.State, v *ec2types.Instance) (ec2types.InstanceStatus, bool) 
 		if aws.ToString(listed.InstanceId) != *v.InstanceId {
 			continue
 		}
-		out := deepcopy.Of(listed)
+		out := state.Copy(listed)
 		out.Operator = operatorShown(w, v.Operator)
-		out.InstanceState, out.AvailabilityZone = deepcopy.Of(v.State), deepcopy.Of(v.Placement.AvailabilityZone)
+		out.InstanceState, out.AvailabilityZone = state.Copy(v.State), state.Copy(v.Placement.AvailabilityZone)
 		for _, of := range []**ec2types.InstanceStatusSummary{&out.InstanceStatus, &out.SystemStatus} {
 			if *of == nil || v.State.Name != ec2types.InstanceStateNameRunning {
 				*of = &ec2types.InstanceStatusSummary{Status: checks(w, v)}

@@ -15,7 +15,6 @@ import (
 
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/simaws/authorization"
-	"rollcall/stage/simaws/deepcopy"
 	"rollcall/stage/simaws/ids"
 	"rollcall/stage/simaws/lifecycle"
 	"rollcall/stage/simaws/state"
@@ -33,15 +32,15 @@ func (s API) CreateRouteTable(in *ec2.CreateRouteTableInput) (*ec2.CreateRouteTa
 		return nil, err
 	}
 	t := &ec2types.RouteTable{
-		RouteTableId: aws.String(s.w.IDs.EC2("rtb")), VpcId: deepcopy.Of(in.VpcId), OwnerId: aws.String(s.w.Account),
+		RouteTableId: aws.String(s.w.IDs.EC2("rtb")), VpcId: state.Copy(in.VpcId), OwnerId: aws.String(s.w.Account),
 		Associations: []ec2types.RouteTableAssociation{}, Tags: tagsFor(in.TagSpecifications, ec2types.ResourceTypeRouteTable),
 		Routes: []ec2types.Route{{
-			DestinationCidrBlock: deepcopy.Of(v.CidrBlock), GatewayId: aws.String("local"),
+			DestinationCidrBlock: state.Copy(v.CidrBlock), GatewayId: aws.String("local"),
 			Origin: ec2types.RouteOriginCreateRouteTable, State: ec2types.RouteStateActive,
 		}},
 	}
 	s.w.RouteTables.Put(*t.RouteTableId, t)
-	return &ec2.CreateRouteTableOutput{RouteTable: deepcopy.Of(t), ClientToken: in.ClientToken}, nil
+	return &ec2.CreateRouteTableOutput{RouteTable: state.Copy(t), ClientToken: in.ClientToken}, nil
 }
 
 // DeleteRouteTable takes away a table that no subnet uses.
@@ -88,12 +87,12 @@ func (s API) AssociateRouteTable(in *ec2.AssociateRouteTableInput) (*ec2.Associa
 	}
 	a := association(s.w, *t.RouteTableId, in.SubnetId, false)
 	t.Associations = append(t.Associations, a)
-	return &ec2.AssociateRouteTableOutput{AssociationId: deepcopy.Of(a.RouteTableAssociationId), AssociationState: deepcopy.Of(a.AssociationState)}, nil
+	return &ec2.AssociateRouteTableOutput{AssociationId: state.Copy(a.RouteTableAssociationId), AssociationState: state.Copy(a.AssociationState)}, nil
 }
 
 func association(w *state.State, table string, subnet *string, main bool) ec2types.RouteTableAssociation {
 	return ec2types.RouteTableAssociation{
-		RouteTableAssociationId: aws.String(w.IDs.EC2("rtbassoc")), RouteTableId: aws.String(table), SubnetId: deepcopy.Of(subnet), Main: aws.Bool(main),
+		RouteTableAssociationId: aws.String(w.IDs.EC2("rtbassoc")), RouteTableId: aws.String(table), SubnetId: state.Copy(subnet), Main: aws.Bool(main),
 		AssociationState: &ec2types.RouteTableAssociationState{State: ec2types.RouteTableAssociationStateCodeAssociated},
 	}
 }
@@ -114,7 +113,7 @@ func (s API) AttachInternetGateway(in *ec2.AttachInternetGatewayInput) (*ec2.Att
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	g.Attachments = []ec2types.InternetGatewayAttachment{{State: "available", VpcId: deepcopy.Of(in.VpcId)}}
+	g.Attachments = []ec2types.InternetGatewayAttachment{{State: "available", VpcId: state.Copy(in.VpcId)}}
 	return &ec2.AttachInternetGatewayOutput{}, nil
 }
 
@@ -146,7 +145,7 @@ func (s API) CreateTags(in *ec2.CreateTagsInput) (*ec2.CreateTagsOutput, error) 
 	for _, list := range lists {
 		for _, t := range in.Tags {
 			*list = slices.DeleteFunc(*list, func(have ec2types.Tag) bool { return aws.ToString(have.Key) == aws.ToString(t.Key) })
-			*list = append(*list, deepcopy.Of(t))
+			*list = append(*list, state.Copy(t))
 		}
 	}
 	return &ec2.CreateTagsOutput{}, nil
@@ -243,7 +242,7 @@ func (s API) CreateLaunchTemplate(in *ec2.CreateLaunchTemplateInput) (*ec2.Creat
 	w.AddTemplateVersion(v)
 	t := w.Templates.Get(*v.LaunchTemplateId)
 	t.Tags = tagsFor(in.TagSpecifications, ec2types.ResourceTypeLaunchTemplate)
-	return &ec2.CreateLaunchTemplateOutput{LaunchTemplate: deepcopy.Of(t)}, nil
+	return &ec2.CreateLaunchTemplateOutput{LaunchTemplate: state.Copy(t)}, nil
 }
 
 // responseOf is a template's data as it is described: the SDK has it as another
@@ -303,7 +302,7 @@ func (s API) SearchTransitGatewayRoutes(in *ec2.SearchTransitGatewayRoutesInput)
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.SearchTransitGatewayRoutesOutput{Routes: deepcopy.Each(rows), NextToken: next, AdditionalRoutesAvailable: aws.Bool(next != nil)}, nil
+	return &ec2.SearchTransitGatewayRoutesOutput{Routes: state.CopyEach(rows), NextToken: next, AdditionalRoutesAvailable: aws.Bool(next != nil)}, nil
 }
 
 // typeOfferings are the known types in the zones that have them; by region, what
@@ -347,7 +346,7 @@ func (s API) DescribeInstanceTypeOfferings(in *ec2.DescribeInstanceTypeOfferings
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeInstanceTypeOfferingsOutput{InstanceTypeOfferings: deepcopy.Each(list), NextToken: next}, nil
+	return &ec2.DescribeInstanceTypeOfferingsOutput{InstanceTypeOfferings: state.CopyEach(list), NextToken: next}, nil
 }
 
 // DescribeVolumes lists volumes.
@@ -380,7 +379,7 @@ func (s API) DescribeVolumes(in *ec2.DescribeVolumesInput) (*ec2.DescribeVolumes
 	if err != nil {
 		return nil, err
 	}
-	out := &ec2.DescribeVolumesOutput{Volumes: deepcopy.Each(list), NextToken: next}
+	out := &ec2.DescribeVolumesOutput{Volumes: state.CopyEach(list), NextToken: next}
 	for i := range out.Volumes {
 		out.Volumes[i].Operator = operatorShown(s.w, out.Volumes[i].Operator)
 	}
@@ -395,7 +394,7 @@ func zones(w *state.State) *table.Table[ec2types.AvailabilityZone] {
 			return
 		}
 		z := &ec2types.AvailabilityZone{
-			ZoneName: deepcopy.Of(name), ZoneId: deepcopy.Of(id), RegionName: aws.String(w.Region),
+			ZoneName: state.Copy(name), ZoneId: state.Copy(id), RegionName: aws.String(w.Region),
 			State: ec2types.AvailabilityZoneStateAvailable, OptInStatus: ec2types.AvailabilityZoneOptInStatusOptInNotRequired,
 			GroupName: aws.String(w.Region + "-zg-1"), NetworkBorderGroup: aws.String(w.Region), ZoneType: aws.String("availability-zone"),
 			Messages: []ec2types.AvailabilityZoneMessage{},
@@ -448,5 +447,5 @@ func (s API) DescribeAvailabilityZones(in *ec2.DescribeAvailabilityZonesInput) (
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeAvailabilityZonesOutput{AvailabilityZones: deepcopy.Each(list)}, nil
+	return &ec2.DescribeAvailabilityZonesOutput{AvailabilityZones: state.CopyEach(list)}, nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/simaws/autoscaling"
-	"rollcall/stage/simaws/deepcopy"
 	"rollcall/stage/simaws/ids"
 	"rollcall/stage/simaws/kubestate"
 	"rollcall/stage/simaws/lifecycle"
@@ -46,7 +45,7 @@ func (s API) CreateNodegroup(in *eks.CreateNodegroupInput) (*eks.CreateNodegroup
 	if err != nil {
 		return nil, err
 	}
-	ng := &state.Nodegroup{Nodegroup: deepcopy.Of(ekstypes.Nodegroup{
+	ng := &state.Nodegroup{Nodegroup: state.Copy(ekstypes.Nodegroup{
 		ClusterName: in.ClusterName, NodegroupName: in.NodegroupName, NodeRole: in.NodeRole, Subnets: in.Subnets,
 		AmiType: in.AmiType, CapacityType: in.CapacityType, DiskSize: in.DiskSize, InstanceTypes: in.InstanceTypes,
 		Labels: in.Labels, LaunchTemplate: in.LaunchTemplate, NodeRepairConfig: in.NodeRepairConfig, ReleaseVersion: in.ReleaseVersion,
@@ -64,12 +63,12 @@ func (s API) CreateNodegroup(in *eks.CreateNodegroupInput) (*eks.CreateNodegroup
 	for _, g := range w.GroupsOf(ng) {
 		overlayTemplate(w, ng.LaunchTemplate, g)
 		putNodegroupHooks(w, g)
-		applyWarmPool(w, ng, g, deepcopy.Of(in.WarmPoolConfig))
+		applyWarmPool(w, ng, g, state.Copy(in.WarmPoolConfig))
 		lifecycle.ReconcileLater(w, g, groupTime)
 	}
 	nodegroup.SetStatus(w, ng, ekstypes.NodegroupStatusCreating)
 	nodegroup.WatchCreation(w, ng)
-	return &eks.CreateNodegroupOutput{Nodegroup: deepcopy.Of(&ng.Nodegroup)}, nil
+	return &eks.CreateNodegroupOutput{Nodegroup: state.Copy(&ng.Nodegroup)}, nil
 }
 
 // checkNodegroup says whether EKS would take a new nodegroup, and its size.
@@ -127,7 +126,7 @@ func grantNodegroup(w *state.State, ng *state.Nodegroup, c *ekstypes.Cluster) {
 	}
 	name := "eks-" + w.IDs.UUID()
 	w.Profiles.Put(name, &iamtypes.InstanceProfile{
-		InstanceProfileName: aws.String(name), Path: aws.String("/"), CreateDate: aws.Time(w.Now), Roles: []iamtypes.Role{deepcopy.Of(role.Role)},
+		InstanceProfileName: aws.String(name), Path: aws.String("/"), CreateDate: aws.Time(w.Now), Roles: []iamtypes.Role{state.Copy(role.Role)},
 		Arn: aws.String("arn:aws:iam::" + w.Account + ":instance-profile/" + name), InstanceProfileId: aws.String("AIPA" + strings.ToUpper(w.IDs.Hex(17))),
 	})
 }
@@ -170,7 +169,7 @@ func overlayTemplate(w *state.State, t *ekstypes.LaunchTemplateSpecification, g 
 	if from == nil || from.LaunchTemplateData == nil {
 		return
 	}
-	d := deepcopy.Of(*from.LaunchTemplateData)
+	d := state.Copy(*from.LaunchTemplateData)
 	if d.ImageId != nil {
 		own.LaunchTemplateData.ImageId = d.ImageId
 		own.LaunchTemplateData.UserData = d.UserData // with an own image EKS adds nothing to it
@@ -196,7 +195,7 @@ func overlayTemplate(w *state.State, t *ekstypes.LaunchTemplateSpecification, g 
 func putNodegroupHooks(w *state.State, g *state.Group) {
 	for _, hook := range [][2]string{{lifecycle.LaunchHook, state.TransitionLaunching}, {terminateHook, state.TransitionTerminating}} {
 		h := &astypes.LifecycleHook{
-			AutoScalingGroupName: deepcopy.Of(g.AutoScalingGroupName), LifecycleHookName: aws.String(hook[0]), LifecycleTransition: aws.String(hook[1]),
+			AutoScalingGroupName: state.Copy(g.AutoScalingGroupName), LifecycleHookName: aws.String(hook[0]), LifecycleTransition: aws.String(hook[1]),
 			DefaultResult: aws.String("CONTINUE"), HeartbeatTimeout: aws.Int32(hookTimeout),
 		}
 		autoscaling.CompleteHookDefaults(h)
@@ -242,7 +241,7 @@ func (s API) CreateCluster(in *eks.CreateClusterInput) (*eks.CreateClusterOutput
 	s.w.Clusters.Put(name, c)
 	s.w.Kubernetes[name] = &kubestate.Cluster{Name: name, Nodes: table.New[map[string]any](), Objects: map[string][]map[string]any{}, Version: 1000}
 	s.w.After(createClusterTime, func() { c.Status = ekstypes.ClusterStatusActive })
-	return &eks.CreateClusterOutput{Cluster: deepcopy.Of(c)}, nil
+	return &eks.CreateClusterOutput{Cluster: state.Copy(c)}, nil
 }
 
 // refusedNodegroup says what EKS refuses of a nodegroup whose parts exist, but do

@@ -19,8 +19,6 @@ import (
 
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/simaws/autoscaling"
-	"rollcall/stage/simaws/deepcopy"
-	"rollcall/stage/simaws/defaults"
 	"rollcall/stage/simaws/lifecycle"
 	"rollcall/stage/simaws/nodegroup"
 	"rollcall/stage/simaws/state"
@@ -63,7 +61,7 @@ func names(list []string, size *int32, token *string) ([]string, *string, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	return deepcopy.Each(rows), next, nil
+	return state.CopyEach(rows), next, nil
 }
 
 func eksCluster(w *state.State, name *string) (*ekstypes.Cluster, error) {
@@ -94,7 +92,7 @@ func (s API) DescribeCluster(in *eks.DescribeClusterInput) (*eks.DescribeCluster
 	if err != nil {
 		return nil, err
 	}
-	return &eks.DescribeClusterOutput{Cluster: deepcopy.Of(c)}, nil
+	return &eks.DescribeClusterOutput{Cluster: state.Copy(c)}, nil
 }
 
 // ListNodegroups lists a cluster's nodegroups.
@@ -133,7 +131,7 @@ func (s API) DescribeNodegroup(in *eks.DescribeNodegroupInput) (*eks.DescribeNod
 	if err != nil {
 		return nil, err
 	}
-	return &eks.DescribeNodegroupOutput{Nodegroup: deepcopy.Of(&n.Nodegroup)}, nil
+	return &eks.DescribeNodegroupOutput{Nodegroup: state.Copy(&n.Nodegroup)}, nil
 }
 
 // accessCluster says whether the cluster has access entries at all.
@@ -184,7 +182,7 @@ func (s API) DescribeAccessEntry(in *eks.DescribeAccessEntryInput) (*eks.Describ
 	if err != nil {
 		return nil, err
 	}
-	return &eks.DescribeAccessEntryOutput{AccessEntry: deepcopy.Of(a)}, nil
+	return &eks.DescribeAccessEntryOutput{AccessEntry: state.Copy(a)}, nil
 }
 
 // CreateAccessEntry makes a principal known to a cluster.
@@ -202,11 +200,11 @@ func (s API) CreateAccessEntry(in *eks.CreateAccessEntryInput) (*eks.CreateAcces
 	if err := checkEntryType(in); err != nil {
 		return nil, err
 	}
-	a := deepcopy.Of(ekstypes.AccessEntry{
+	a := state.Copy(ekstypes.AccessEntry{
 		ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn, KubernetesGroups: in.KubernetesGroups, Tags: in.Tags, Type: in.Type, Username: in.Username,
 	})
 	PutAccessEntry(s.w, &a)
-	return &eks.CreateAccessEntryOutput{AccessEntry: deepcopy.Of(&a)}, nil
+	return &eks.CreateAccessEntryOutput{AccessEntry: state.Copy(&a)}, nil
 }
 
 // checkEntryType says whether an entry's type fits the rest of it: an entry of
@@ -252,10 +250,10 @@ func (s API) AssociateAccessPolicy(in *eks.AssociateAccessPolicyInput) (*eks.Ass
 		return nil, wire.Errorf("InvalidParameterException", "The policyArn parameter format is not valid")
 	}
 	p := ekstypes.AssociatedAccessPolicy{
-		PolicyArn: deepcopy.Of(in.PolicyArn), AccessScope: deepcopy.Of(in.AccessScope), AssociatedAt: aws.Time(s.w.Now), ModifiedAt: aws.Time(s.w.Now),
+		PolicyArn: state.Copy(in.PolicyArn), AccessScope: state.Copy(in.AccessScope), AssociatedAt: aws.Time(s.w.Now), ModifiedAt: aws.Time(s.w.Now),
 	}
 	AssociatePolicy(s.w, state.NodegroupKey(*in.ClusterName, *in.PrincipalArn), p)
-	return &eks.AssociateAccessPolicyOutput{ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn, AssociatedAccessPolicy: deepcopy.Of(&p)}, nil
+	return &eks.AssociateAccessPolicyOutput{ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn, AssociatedAccessPolicy: state.Copy(&p)}, nil
 }
 
 // AssociatePolicy gives an access entry a policy.
@@ -292,7 +290,7 @@ func (s API) ListAssociatedAccessPolicies(in *eks.ListAssociatedAccessPoliciesIn
 	out := &eks.ListAssociatedAccessPoliciesOutput{ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn, NextToken: next, AssociatedAccessPolicies: []ekstypes.AssociatedAccessPolicy{}}
 	for _, p := range all {
 		if slices.Contains(arns, aws.ToString(p.PolicyArn)) {
-			out.AssociatedAccessPolicies = append(out.AssociatedAccessPolicies, deepcopy.Of(p))
+			out.AssociatedAccessPolicies = append(out.AssociatedAccessPolicies, state.Copy(p))
 		}
 	}
 	return out, nil
@@ -302,17 +300,17 @@ func (s API) ListAssociatedAccessPolicies(in *eks.ListAssociatedAccessPoliciesIn
 func PutAccessEntry(w *state.State, a *ekstypes.AccessEntry) {
 	principal := aws.ToString(a.PrincipalArn)
 	role := principal[strings.LastIndex(principal, "/")+1:]
-	defaults.Set(&a.Type, "STANDARD")
-	defaults.Set(&a.CreatedAt, w.Now)
-	defaults.Set(&a.ModifiedAt, w.Now)
-	defaults.Set(&a.AccessEntryArn, w.ARN("eks", fmt.Sprintf("access-entry/%s/role/%s/%s/%s", aws.ToString(a.ClusterName), w.Account, role, w.IDs.UUID())))
+	state.Default(&a.Type, "STANDARD")
+	state.Default(&a.CreatedAt, w.Now)
+	state.Default(&a.ModifiedAt, w.Now)
+	state.Default(&a.AccessEntryArn, w.ARN("eks", fmt.Sprintf("access-entry/%s/role/%s/%s/%s", aws.ToString(a.ClusterName), w.Account, role, w.IDs.UUID())))
 	if *a.Type == "EC2_LINUX" {
-		defaults.Set(&a.Username, "system:node:{{EC2PrivateDNSName}}")
+		state.Default(&a.Username, "system:node:{{EC2PrivateDNSName}}")
 		if a.KubernetesGroups == nil {
 			a.KubernetesGroups = []string{"system:nodes"}
 		}
 	}
-	defaults.Set(&a.Username, principal)
+	state.Default(&a.Username, principal)
 	key := state.NodegroupKey(aws.ToString(a.ClusterName), principal)
 	w.AccessEntries.Put(key, a)
 	w.EntryIDs[key] = w.IDOfRole(principal)
@@ -357,7 +355,7 @@ func (s API) DescribeAddon(in *eks.DescribeAddonInput) (*eks.DescribeAddonOutput
 	if err != nil {
 		return nil, err
 	}
-	return &eks.DescribeAddonOutput{Addon: deepcopy.Of(a)}, nil
+	return &eks.DescribeAddonOutput{Addon: state.Copy(a)}, nil
 }
 
 // UpdateAddon installs an add-on's version and settings anew. An update that
@@ -383,7 +381,7 @@ func (s API) UpdateAddon(in *eks.UpdateAddonInput) (*eks.UpdateAddonOutput, erro
 		{ekstypes.UpdateParamTypeConfigurationValues, in.ConfigurationValues},
 	} {
 		if p.value != nil {
-			u.Params = append(u.Params, ekstypes.UpdateParam{Type: p.kind, Value: deepcopy.Of(p.value)})
+			u.Params = append(u.Params, ekstypes.UpdateParam{Type: p.kind, Value: state.Copy(p.value)})
 		}
 	}
 	key := state.NodegroupKey(*in.ClusterName, *in.AddonName)
@@ -397,9 +395,9 @@ func (s API) UpdateAddon(in *eks.UpdateAddonInput) (*eks.UpdateAddonOutput, erro
 			a.Status, a.ModifiedAt = ekstypes.AddonStatusUpdateFailed, aws.Time(w.Now)
 			emitAddon(w, "EKS Addon Update Failed", a)
 		})
-		return &eks.UpdateAddonOutput{Update: deepcopy.Of(u)}, nil
+		return &eks.UpdateAddonOutput{Update: state.Copy(u)}, nil
 	}
-	version, role, values := deepcopy.Of(in.AddonVersion), deepcopy.Of(in.ServiceAccountRoleArn), deepcopy.Of(in.ConfigurationValues)
+	version, role, values := state.Copy(in.AddonVersion), state.Copy(in.ServiceAccountRoleArn), state.Copy(in.ConfigurationValues)
 	w.After(w.File.EKS.Rules.UpdateTime, func() {
 		u.Status = ekstypes.UpdateStatusSuccessful
 		a.AddonVersion = cmp.Or(version, a.AddonVersion)
@@ -409,7 +407,7 @@ func (s API) UpdateAddon(in *eks.UpdateAddonInput) (*eks.UpdateAddonOutput, erro
 		setAddon(w, a, ekstypes.AddonStatusActive, nil)
 		emitAddon(w, "EKS Addon Update Succeeded", a)
 	})
-	return &eks.UpdateAddonOutput{Update: deepcopy.Of(u)}, nil
+	return &eks.UpdateAddonOutput{Update: state.Copy(u)}, nil
 }
 
 // setAddon gives an add-on a status and tells of its health.
@@ -588,7 +586,7 @@ func change(w *state.State, c worldfile.EKSChange) error {
 		}
 		issues := make([]ekstypes.AddonIssue, 0, len(c.Issues))
 		for _, i := range c.Issues {
-			issues = append(issues, ekstypes.AddonIssue{Code: ekstypes.AddonIssueCode(i.Code), Message: aws.String(i.Message), ResourceIds: deepcopy.Of(i.ResourceIds)})
+			issues = append(issues, ekstypes.AddonIssue{Code: ekstypes.AddonIssueCode(i.Code), Message: aws.String(i.Message), ResourceIds: state.Copy(i.ResourceIds)})
 		}
 		setAddon(w, a, status, issues)
 		return nil
@@ -599,7 +597,7 @@ func change(w *state.State, c worldfile.EKSChange) error {
 	}
 	ng.Health = &ekstypes.NodegroupHealth{Issues: make([]ekstypes.Issue, 0, len(c.Issues))}
 	for _, i := range c.Issues {
-		ng.Health.Issues = append(ng.Health.Issues, ekstypes.Issue{Code: ekstypes.NodegroupIssueCode(i.Code), Message: aws.String(i.Message), ResourceIds: deepcopy.Of(i.ResourceIds)})
+		ng.Health.Issues = append(ng.Health.Issues, ekstypes.Issue{Code: ekstypes.NodegroupIssueCode(i.Code), Message: aws.String(i.Message), ResourceIds: state.Copy(i.ResourceIds)})
 	}
 	if c.Status != "" {
 		nodegroup.SetStatus(w, ng, ekstypes.NodegroupStatus(c.Status))
@@ -634,7 +632,7 @@ func (s API) DeleteNodegroup(in *eks.DeleteNodegroupInput) (*eks.DeleteNodegroup
 	}
 	deadline := w.Now.Add(w.File.EKS.Rules.JoinTimeout)
 	w.After(max(deleteTick, w.File.EKS.Rules.DeleteTime), func() { deleteStep(w, ng, deadline) })
-	return &eks.DeleteNodegroupOutput{Nodegroup: deepcopy.Of(&ng.Nodegroup)}, nil
+	return &eks.DeleteNodegroupOutput{Nodegroup: state.Copy(&ng.Nodegroup)}, nil
 }
 
 // endAll ends a group's instances, protected or not, unless the group may end
@@ -750,20 +748,20 @@ func (s API) DeleteCluster(in *eks.DeleteClusterInput) (*eks.DeleteClusterOutput
 			}
 		}
 	})
-	return &eks.DeleteClusterOutput{Cluster: deepcopy.Of(c)}, nil
+	return &eks.DeleteClusterOutput{Cluster: state.Copy(c)}, nil
 }
 
 // CompleteNodegroup fills in what a nodegroup leaves out.
 func CompleteNodegroup(w *state.State, ng *state.Nodegroup, c *ekstypes.Cluster) {
 	cluster, name := aws.ToString(ng.ClusterName), aws.ToString(ng.NodegroupName)
-	defaults.Set(&ng.NodegroupArn, w.ARN("eks", fmt.Sprintf("nodegroup/%s/%s/%s", cluster, name, w.IDs.UUID())))
-	defaults.Set(&ng.Version, aws.ToString(c.Version))
-	defaults.Set(&ng.ReleaseVersion, *ng.Version+".1-20261112")
-	defaults.Set(&ng.CreatedAt, w.Start.Add(-state.Age))
-	defaults.Set(&ng.ModifiedAt, *ng.CreatedAt)
-	defaults.SetPlain(&ng.Status, ekstypes.NodegroupStatusActive)
-	defaults.SetPlain(&ng.CapacityType, ekstypes.CapacityTypesOnDemand)
-	defaults.SetPlain(&ng.AmiType, ekstypes.AMITypesAl2023X8664Standard)
+	state.Default(&ng.NodegroupArn, w.ARN("eks", fmt.Sprintf("nodegroup/%s/%s/%s", cluster, name, w.IDs.UUID())))
+	state.Default(&ng.Version, aws.ToString(c.Version))
+	state.Default(&ng.ReleaseVersion, *ng.Version+".1-20261112")
+	state.Default(&ng.CreatedAt, w.Start.Add(-state.Age))
+	state.Default(&ng.ModifiedAt, *ng.CreatedAt)
+	state.DefaultPlain(&ng.Status, ekstypes.NodegroupStatusActive)
+	state.DefaultPlain(&ng.CapacityType, ekstypes.CapacityTypesOnDemand)
+	state.DefaultPlain(&ng.AmiType, ekstypes.AMITypesAl2023X8664Standard)
 	if ng.InstanceTypes == nil {
 		ng.InstanceTypes = []string{"t3.medium"}
 	}
@@ -776,7 +774,7 @@ func CompleteNodegroup(w *state.State, ng *state.Nodegroup, c *ekstypes.Cluster)
 	if ng.UpdateConfig == nil {
 		ng.UpdateConfig = &ekstypes.NodegroupUpdateConfig{MaxUnavailable: aws.Int32(1)}
 	}
-	defaults.Set(&ng.DiskSize, 20)
+	state.Default(&ng.DiskSize, 20)
 }
 
 // CompleteNodegroupGroup gives a nodegroup the Auto Scaling group and launch

@@ -18,8 +18,6 @@ import (
 
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/simaws/autoscaling"
-	"rollcall/stage/simaws/deepcopy"
-	"rollcall/stage/simaws/defaults"
 	"rollcall/stage/simaws/lifecycle"
 	"rollcall/stage/simaws/nodegroup"
 	"rollcall/stage/simaws/state"
@@ -50,7 +48,7 @@ func (s API) UpdateNodegroupConfig(in *eks.UpdateNodegroupConfigInput) (*eks.Upd
 	nodegroup.SetStatus(w, n, ekstypes.NodegroupStatusUpdating)
 	if f := takeFault(w, aws.ToString(n.ClusterName), aws.ToString(n.NodegroupName), "", string(u.Type)); f != nil {
 		endUpdateFailed(w, n, u, f, before)
-		return &eks.UpdateNodegroupConfigOutput{Update: deepcopy.Of(u)}, nil
+		return &eks.UpdateNodegroupConfigOutput{Update: state.Copy(u)}, nil
 	}
 	n.ScalingConfig = &size
 	if l := in.Labels; l != nil {
@@ -63,9 +61,9 @@ func (s API) UpdateNodegroupConfig(in *eks.UpdateNodegroupConfigInput) (*eks.Upd
 		}
 	}
 	if in.UpdateConfig != nil {
-		n.UpdateConfig = deepcopy.Of(in.UpdateConfig)
+		n.UpdateConfig = state.Copy(in.UpdateConfig)
 	}
-	warm := deepcopy.Of(in.WarmPoolConfig)
+	warm := state.Copy(in.WarmPoolConfig)
 	w.After(w.File.EKS.Rules.UpdateTime, func() {
 		u.Status = ekstypes.UpdateStatusSuccessful
 		endUpdate(w, n, before)
@@ -78,7 +76,7 @@ func (s API) UpdateNodegroupConfig(in *eks.UpdateNodegroupConfigInput) (*eks.Upd
 			applyWarmPool(w, n, g, warm)
 		}
 	})
-	return &eks.UpdateNodegroupConfigOutput{Update: deepcopy.Of(u)}, nil
+	return &eks.UpdateNodegroupConfigOutput{Update: state.Copy(u)}, nil
 }
 
 // updatable says whether an update of the nodegroup may begin.
@@ -140,7 +138,7 @@ func poolState(s ekstypes.WarmPoolState) string {
 
 // newSize is the size after an update, which may name only a part of it.
 func newSize(have, asked *ekstypes.NodegroupScalingConfig) (ekstypes.NodegroupScalingConfig, error) {
-	out := deepcopy.Of(*have)
+	out := state.Copy(*have)
 	if asked == nil {
 		return out, nil
 	}
@@ -200,11 +198,11 @@ func updateParams(in *eks.UpdateNodegroupConfigInput) []ekstypes.UpdateParam {
 
 // PutPodIdentity keeps an association, with what EKS would have filled in.
 func PutPodIdentity(w *state.State, a *ekstypes.PodIdentityAssociation) {
-	defaults.Set(&a.AssociationId, "a-"+w.IDs.Hex(17))
-	defaults.Set(&a.Namespace, "kube-system")
-	defaults.Set(&a.AssociationArn, w.ARN("eks", "podidentityassociation/"+aws.ToString(a.ClusterName)+"/"+*a.AssociationId))
-	defaults.Set(&a.CreatedAt, w.Start.Add(-state.Age))
-	defaults.Set(&a.ModifiedAt, *a.CreatedAt)
+	state.Default(&a.AssociationId, "a-"+w.IDs.Hex(17))
+	state.Default(&a.Namespace, "kube-system")
+	state.Default(&a.AssociationArn, w.ARN("eks", "podidentityassociation/"+aws.ToString(a.ClusterName)+"/"+*a.AssociationId))
+	state.Default(&a.CreatedAt, w.Start.Add(-state.Age))
+	state.Default(&a.ModifiedAt, *a.CreatedAt)
 	w.PodIdentities.Put(state.NodegroupKey(aws.ToString(a.ClusterName), *a.AssociationId), a)
 }
 
@@ -229,7 +227,7 @@ func (s API) ListPodIdentityAssociations(in *eks.ListPodIdentityAssociationsInpu
 	}
 	out := &eks.ListPodIdentityAssociationsOutput{NextToken: next, Associations: []ekstypes.PodIdentityAssociationSummary{}}
 	for _, id := range ids {
-		a := deepcopy.Of(*s.w.PodIdentities.Get(state.NodegroupKey(*in.ClusterName, id)))
+		a := state.Copy(*s.w.PodIdentities.Get(state.NodegroupKey(*in.ClusterName, id)))
 		out.Associations = append(out.Associations, ekstypes.PodIdentityAssociationSummary{
 			AssociationArn: a.AssociationArn, AssociationId: a.AssociationId, ClusterName: a.ClusterName,
 			Namespace: a.Namespace, OwnerArn: a.OwnerArn, ServiceAccount: a.ServiceAccount,
@@ -248,7 +246,7 @@ func (s API) DescribePodIdentityAssociation(in *eks.DescribePodIdentityAssociati
 	if a == nil {
 		return nil, errEKSMissing("No pod identity association found for association ID: %s", aws.ToString(in.AssociationId))
 	}
-	return &eks.DescribePodIdentityAssociationOutput{Association: deepcopy.Of(a)}, nil
+	return &eks.DescribePodIdentityAssociationOutput{Association: state.Copy(a)}, nil
 }
 
 // roll is a rolling update: some instances more than wanted come first, and
@@ -452,7 +450,7 @@ func clusterNamed(w *state.State, name string) (string, error) {
 // FailNextUpdate makes the next update that the fault is about fail.
 func FailNextUpdate(w *state.State, f worldfile.UpdateFault) {
 	defer w.Enter()()
-	w.UpdateFaults = append(w.UpdateFaults, deepcopy.Of(f))
+	w.UpdateFaults = append(w.UpdateFaults, state.Copy(f))
 }
 
 // takeFault is the fault that a new update meets, nil for none. Each is met
@@ -479,7 +477,7 @@ func newUpdate(w *state.State, kind ekstypes.UpdateType) *ekstypes.Update {
 func failUpdate(u *ekstypes.Update, errs []worldfile.EKSIssue) {
 	u.Status = ekstypes.UpdateStatusFailed
 	for _, e := range errs {
-		u.Errors = append(u.Errors, ekstypes.ErrorDetail{ErrorCode: ekstypes.ErrorCode(e.Code), ErrorMessage: aws.String(e.Message), ResourceIds: deepcopy.Of(e.ResourceIds)})
+		u.Errors = append(u.Errors, ekstypes.ErrorDetail{ErrorCode: ekstypes.ErrorCode(e.Code), ErrorMessage: aws.String(e.Message), ResourceIds: state.Copy(e.ResourceIds)})
 	}
 }
 
@@ -534,7 +532,7 @@ func (s API) DescribeUpdate(in *eks.DescribeUpdateInput) (*eks.DescribeUpdateOut
 	}
 	for _, u := range updates {
 		if aws.ToString(u.Id) == aws.ToString(in.UpdateId) {
-			return &eks.DescribeUpdateOutput{Update: deepcopy.Of(u)}, nil
+			return &eks.DescribeUpdateOutput{Update: state.Copy(u)}, nil
 		}
 	}
 	return nil, errEKSMissing("No update found for ID: %s", aws.ToString(in.UpdateId))
@@ -568,7 +566,7 @@ func (s API) UpdateNodegroupVersion(in *eks.UpdateNodegroupVersionInput) (*eks.U
 	} else {
 		beginRoll(w, r)
 	}
-	return &eks.UpdateNodegroupVersionOutput{Update: deepcopy.Of(u)}, nil
+	return &eks.UpdateNodegroupVersionOutput{Update: state.Copy(u)}, nil
 }
 
 // versionAfter is what a nodegroup has after an update: what was asked for,
@@ -589,7 +587,7 @@ func versionAfter(w *state.State, ng *state.Nodegroup, in *eks.UpdateNodegroupVe
 		to.Release = to.Version + ".1-" + w.Now.UTC().Format("20060102")
 	}
 	if in.LaunchTemplate != nil {
-		to.Template = deepcopy.Of(in.LaunchTemplate)
+		to.Template = state.Copy(in.LaunchTemplate)
 	}
 	return to
 }
@@ -614,7 +612,7 @@ func nextTemplate(w *state.State, g *state.Group, to state.Release) string {
 	}
 	was := aws.ToString(spec.Version)
 	t := w.TemplateNamed(aws.ToString(spec.LaunchTemplateId), aws.ToString(spec.LaunchTemplateName))
-	next := deepcopy.Of(*have)
+	next := state.Copy(*have)
 	next.VersionNumber = aws.Int64(aws.ToInt64(t.LatestVersionNumber) + 1)
 	next.DefaultVersion, next.CreateTime = aws.Bool(false), aws.Time(w.Now)
 	if next.LaunchTemplateData == nil {
@@ -631,7 +629,7 @@ func nextTemplate(w *state.State, g *state.Group, to state.Release) string {
 func useTemplate(w *state.State, g *state.Group, version string) {
 	if spec := g.TemplateSpec(); spec != nil && version != "" {
 		for i := range g.Instances {
-			g.Instances[i].LaunchTemplate = deepcopy.Of(g.Instances[i].LaunchTemplate)
+			g.Instances[i].LaunchTemplate = state.Copy(g.Instances[i].LaunchTemplate)
 		}
 		spec.Version = aws.String(version)
 	}

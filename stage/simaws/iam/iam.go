@@ -13,7 +13,6 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"rollcall/stage/platform/wire"
-	"rollcall/stage/simaws/deepcopy"
 	"rollcall/stage/simaws/nodegroup"
 	"rollcall/stage/simaws/state"
 	"rollcall/stage/simaws/table"
@@ -49,7 +48,7 @@ func (s API) GetRole(in *iam.GetRoleInput) (*iam.GetRoleOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &iam.GetRoleOutput{Role: deepcopy.Of(&r.Role)}, nil
+	return &iam.GetRoleOutput{Role: state.Copy(&r.Role)}, nil
 }
 
 // GetInstanceProfile shows an instance profile with its role.
@@ -59,7 +58,7 @@ func (s API) GetInstanceProfile(in *iam.GetInstanceProfileInput) (*iam.GetInstan
 	if p == nil {
 		return nil, errNoEntity("Instance Profile %s cannot be found.", aws.ToString(in.InstanceProfileName))
 	}
-	return &iam.GetInstanceProfileOutput{InstanceProfile: deepcopy.Of(p)}, nil
+	return &iam.GetInstanceProfileOutput{InstanceProfile: state.Copy(p)}, nil
 }
 
 // iamPageOf is one page, IAM's way: a marker and whether more follow.
@@ -90,7 +89,7 @@ func (s API) ListAttachedRolePolicies(in *iam.ListAttachedRolePoliciesInput) (*i
 	if err != nil {
 		return nil, err
 	}
-	return &iam.ListAttachedRolePoliciesOutput{AttachedPolicies: deepcopy.Each(rows), IsTruncated: more, Marker: marker}, nil
+	return &iam.ListAttachedRolePoliciesOutput{AttachedPolicies: state.CopyEach(rows), IsTruncated: more, Marker: marker}, nil
 }
 
 // ListRolePolicies lists the names of a role's inline policies.
@@ -108,7 +107,7 @@ func (s API) ListRolePolicies(in *iam.ListRolePoliciesInput) (*iam.ListRolePolic
 	if err != nil {
 		return nil, err
 	}
-	return &iam.ListRolePoliciesOutput{PolicyNames: deepcopy.Each(rows), IsTruncated: more, Marker: marker}, nil
+	return &iam.ListRolePoliciesOutput{PolicyNames: state.CopyEach(rows), IsTruncated: more, Marker: marker}, nil
 }
 
 // GetRolePolicy shows an inline policy.
@@ -122,7 +121,7 @@ func (s API) GetRolePolicy(in *iam.GetRolePolicyInput) (*iam.GetRolePolicyOutput
 	if i < 0 {
 		return nil, errNoEntity("The role policy with name %s cannot be found.", aws.ToString(in.PolicyName))
 	}
-	return &iam.GetRolePolicyOutput{RoleName: in.RoleName, PolicyName: in.PolicyName, PolicyDocument: deepcopy.Of(r.RolePolicyList[i].PolicyDocument)}, nil
+	return &iam.GetRolePolicyOutput{RoleName: in.RoleName, PolicyName: in.PolicyName, PolicyDocument: state.Copy(r.RolePolicyList[i].PolicyDocument)}, nil
 }
 
 func Policy(w *state.State, arn *string) (*iamtypes.ManagedPolicyDetail, error) {
@@ -165,7 +164,7 @@ func (s API) GetPolicy(in *iam.GetPolicyInput) (*iam.GetPolicyOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &iam.GetPolicyOutput{Policy: deepcopy.Of(&iamtypes.Policy{
+	return &iam.GetPolicyOutput{Policy: state.Copy(&iamtypes.Policy{
 		Arn: p.Arn, AttachmentCount: p.AttachmentCount, CreateDate: p.CreateDate, DefaultVersionId: p.DefaultVersionId, Description: p.Description,
 		IsAttachable: p.IsAttachable, Path: p.Path, PermissionsBoundaryUsageCount: p.PermissionsBoundaryUsageCount, PolicyId: p.PolicyId,
 		PolicyName: p.PolicyName, UpdateDate: p.UpdateDate,
@@ -181,7 +180,7 @@ func (s API) GetPolicyVersion(in *iam.GetPolicyVersionInput) (*iam.GetPolicyVers
 	}
 	for _, v := range p.PolicyVersionList {
 		if aws.ToString(v.VersionId) == aws.ToString(in.VersionId) {
-			return &iam.GetPolicyVersionOutput{PolicyVersion: deepcopy.Of(&v)}, nil
+			return &iam.GetPolicyVersionOutput{PolicyVersion: state.Copy(&v)}, nil
 		}
 	}
 	return nil, errNoEntity("Policy %s version %s does not exist or is not attachable.", aws.ToString(in.PolicyArn), aws.ToString(in.VersionId))

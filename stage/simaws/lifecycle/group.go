@@ -14,7 +14,6 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/stage/platform/wire"
-	"rollcall/stage/simaws/deepcopy"
 	"rollcall/stage/simaws/kubernetes"
 	"rollcall/stage/simaws/nodegroup"
 	"rollcall/stage/simaws/state"
@@ -610,7 +609,7 @@ func applyException(w *state.State, g *state.Group, id string) {
 	if e == nil || e.Ends == nil {
 		return
 	}
-	reason := deepcopy.Of(e.Ends.Reason)
+	reason := state.Copy(e.Ends.Reason)
 	w.After(e.Ends.After, func() { Terminate(w, id, reason) })
 }
 

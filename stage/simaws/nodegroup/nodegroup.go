@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"rollcall/stage/simaws/deepcopy"
 	"rollcall/stage/simaws/ids"
 	"rollcall/stage/simaws/state"
 	"rollcall/stage/simaws/worldfile"
@@ -157,7 +156,7 @@ func AddIssue(ng *state.Nodegroup, i ekstypes.Issue) {
 		}
 		return
 	}
-	ng.Health.Issues = append(ng.Health.Issues, deepcopy.Of(i))
+	ng.Health.Issues = append(ng.Health.Issues, state.Copy(i))
 }
 
 // lost are the issues of what a nodegroup is made of and no longer has. A role

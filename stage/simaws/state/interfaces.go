@@ -16,8 +16,6 @@ import (
 
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/simaws/addresses"
-	"rollcall/stage/simaws/deepcopy"
-	"rollcall/stage/simaws/defaults"
 	"rollcall/stage/simaws/zonalshift"
 )
 
@@ -296,7 +294,7 @@ func (w *State) Blackhole(gone func(*ec2types.Route) bool) {
 func (w *State) OwnPairs(list []ec2types.IpPermission) {
 	for _, p := range list {
 		for i := range p.UserIdGroupPairs {
-			defaults.Set(&p.UserIdGroupPairs[i].UserId, w.Account)
+			Default(&p.UserIdGroupPairs[i].UserId, w.Account)
 		}
 	}
 }
@@ -530,7 +528,7 @@ func (w *State) AttachVolume(v *ec2types.Volume, instance, device string) error 
 func (w *State) ManageParts(in *ec2types.Instance) error {
 	id := aws.ToString(in.InstanceId)
 	for _, eni := range w.InterfacesOf(id) {
-		eni.Operator = deepcopy.Of(in.Operator)
+		eni.Operator = Copy(in.Operator)
 		if IsAutoMode(in) && len(eni.TagSet) == 0 {
 			cluster := w.ClusterOf(id)
 			eni.TagSet = []ec2types.Tag{
@@ -553,7 +551,7 @@ func (w *State) ManageParts(in *ec2types.Instance) error {
 		v := &ec2types.Volume{
 			VolumeId: aws.String(w.IDs.EC2("vol")), AvailabilityZone: in.Placement.AvailabilityZone, AvailabilityZoneId: in.Placement.AvailabilityZoneId,
 			CreateTime: in.LaunchTime, Size: aws.Int32(disk.gib), VolumeType: ec2types.VolumeTypeGp3, Encrypted: aws.Bool(true),
-			MultiAttachEnabled: aws.Bool(false), Operator: deepcopy.Of(in.Operator), Tags: slices.Clone(in.Tags), State: ec2types.VolumeStateAvailable,
+			MultiAttachEnabled: aws.Bool(false), Operator: Copy(in.Operator), Tags: slices.Clone(in.Tags), State: ec2types.VolumeStateAvailable,
 		}
 		w.Volumes.Put(*v.VolumeId, v)
 		if err := w.AttachVolume(v, id, disk.device); err != nil {
@@ -564,7 +562,7 @@ func (w *State) ManageParts(in *ec2types.Instance) error {
 			DeviceName: aws.String(disk.device),
 			Ebs: &ec2types.EbsInstanceBlockDevice{
 				AttachTime: in.LaunchTime, DeleteOnTermination: aws.Bool(true), Status: ec2types.AttachmentStatusAttached, VolumeId: v.VolumeId,
-				Operator: deepcopy.Of(in.Operator),
+				Operator: Copy(in.Operator),
 			},
 		})
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/stage/simaws/deepcopy"
+	"rollcall/stage/simaws/state"
 	"rollcall/stage/simaws/table"
 	"rollcall/stage/simaws/worldfile"
 )
@@ -374,7 +374,7 @@ func TestChangesAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]worldfile.EKSChange{"nothing": {}, "both": {Nodegroup: "default", Addon: "vpc-cni"}} {
-		g := deepcopy.Of(*f)
+		g := state.Copy(*f)
 		g.EKS.Changes = []worldfile.EKSChange{c}
 		if _, err := New(&g, Options{}); err == nil || !strings.Contains(err.Error(), "eks.changes") {
 			t.Errorf("%s: got %v", name, err)

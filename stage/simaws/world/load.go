@@ -16,7 +16,6 @@ import (
 
 	"rollcall/stage/simaws/addresses"
 	"rollcall/stage/simaws/autoscaling"
-	"rollcall/stage/simaws/defaults"
 	"rollcall/stage/simaws/ec2"
 	"rollcall/stage/simaws/eks"
 	"rollcall/stage/simaws/ids"
@@ -64,15 +63,15 @@ func loadTemplates(w *state.State, f *worldfile.File) error {
 		w.InstanceTypes.Put(string(t.InstanceType), t)
 	}
 	for i := range f.EC2.Images {
-		defaults.Set(&f.EC2.Images[i].OwnerId, "602401143452") // EKS's own images in most regions
-		defaults.SetPlain(&f.EC2.Images[i].State, ec2types.ImageStateAvailable)
+		state.Default(&f.EC2.Images[i].OwnerId, "602401143452") // EKS's own images in most regions
+		state.DefaultPlain(&f.EC2.Images[i].State, ec2types.ImageStateAvailable)
 	}
 	for i := range f.EC2.LaunchTemplateVersions {
 		v := &f.EC2.LaunchTemplateVersions[i]
-		defaults.Set(&v.VersionNumber, 1)
-		defaults.Set(&v.DefaultVersion, *v.VersionNumber == 1)
-		defaults.Set(&v.CreateTime, w.Start.Add(-state.Age))
-		defaults.Set(&v.CreatedBy, fmt.Sprintf("arn:aws:iam::%s:root", w.Account))
+		state.Default(&v.VersionNumber, 1)
+		state.Default(&v.DefaultVersion, *v.VersionNumber == 1)
+		state.Default(&v.CreateTime, w.Start.Add(-state.Age))
+		state.Default(&v.CreatedBy, fmt.Sprintf("arn:aws:iam::%s:root", w.Account))
 		w.AddTemplateVersion(v)
 	}
 	for i := range f.EC2.LaunchTemplates {
@@ -90,18 +89,18 @@ func loadClusters(w *state.State, f *worldfile.File) error {
 	for i := range f.EKS.Clusters {
 		c := &f.EKS.Clusters[i]
 		name := aws.ToString(c.Name)
-		defaults.Set(&c.Arn, w.ARN("eks", "cluster/"+name))
-		defaults.Set(&c.Endpoint, "https://"+strings.ToUpper(w.IDs.Hex(32))+".gr7."+w.Region+".eks.amazonaws.com")
-		defaults.Set(&c.CreatedAt, w.Start.Add(-state.Age))
-		defaults.SetPlain(&c.Status, ekstypes.ClusterStatusActive)
+		state.Default(&c.Arn, w.ARN("eks", "cluster/"+name))
+		state.Default(&c.Endpoint, "https://"+strings.ToUpper(w.IDs.Hex(32))+".gr7."+w.Region+".eks.amazonaws.com")
+		state.Default(&c.CreatedAt, w.Start.Add(-state.Age))
+		state.DefaultPlain(&c.Status, ekstypes.ClusterStatusActive)
 		w.Kubernetes[name] = &kubestate.Cluster{Name: name, Nodes: table.New[map[string]any](), Objects: map[string][]map[string]any{}, Version: 1000}
 	}
 	for i := range f.EKS.Addons {
 		a := &f.EKS.Addons[i]
-		defaults.Set(&a.AddonArn, w.ARN("eks", fmt.Sprintf("addon/%s/%s/%s", aws.ToString(a.ClusterName), aws.ToString(a.AddonName), w.IDs.UUID())))
-		defaults.Set(&a.CreatedAt, w.Start.Add(-state.Age))
-		defaults.Set(&a.ModifiedAt, w.Start.Add(-state.Age))
-		defaults.SetPlain(&a.Status, ekstypes.AddonStatusActive)
+		state.Default(&a.AddonArn, w.ARN("eks", fmt.Sprintf("addon/%s/%s/%s", aws.ToString(a.ClusterName), aws.ToString(a.AddonName), w.IDs.UUID())))
+		state.Default(&a.CreatedAt, w.Start.Add(-state.Age))
+		state.Default(&a.ModifiedAt, w.Start.Add(-state.Age))
+		state.DefaultPlain(&a.Status, ekstypes.AddonStatusActive)
 		if a.Health == nil {
 			a.Health = &ekstypes.AddonHealth{Issues: []ekstypes.AddonIssue{}}
 		}
@@ -180,17 +179,17 @@ func loadInstances(w *state.State, f *worldfile.File) error {
 func completeInstance(w *state.State, in *ec2types.Instance) error {
 	for _, g := range w.Groups.All() {
 		if v := w.GroupTemplate(g); g.Member(*in.InstanceId) != nil && v != nil && v.LaunchTemplateData != nil {
-			defaults.SetPlain(&in.InstanceType, v.LaunchTemplateData.InstanceType)
+			state.DefaultPlain(&in.InstanceType, v.LaunchTemplateData.InstanceType)
 			if v.LaunchTemplateData.ImageId != nil {
-				defaults.Set(&in.ImageId, *v.LaunchTemplateData.ImageId)
+				state.Default(&in.ImageId, *v.LaunchTemplateData.ImageId)
 			}
 		}
 	}
-	defaults.SetPlain(&in.InstanceType, "t3.medium")
-	defaults.SetPlain(&in.Architecture, ec2types.ArchitectureValuesX8664)
-	defaults.Set(&in.LaunchTime, w.Start.Add(-state.Age))
-	defaults.Set(&in.ImageId, w.IDs.EC2("ami"))
-	defaults.Set(&in.StateTransitionReason, "")
+	state.DefaultPlain(&in.InstanceType, "t3.medium")
+	state.DefaultPlain(&in.Architecture, ec2types.ArchitectureValuesX8664)
+	state.Default(&in.LaunchTime, w.Start.Add(-state.Age))
+	state.Default(&in.ImageId, w.IDs.EC2("ami"))
+	state.Default(&in.StateTransitionReason, "")
 	if in.State == nil {
 		in.State = state.InstanceState(ec2types.InstanceStateNameRunning)
 	}
@@ -204,9 +203,9 @@ func completeInstance(w *state.State, in *ec2types.Instance) error {
 		in.Placement = &ec2types.Placement{}
 	}
 	if s := w.Subnets.Get(aws.ToString(in.SubnetId)); s != nil {
-		defaults.Set(&in.VpcId, aws.ToString(s.VpcId))
-		defaults.Set(&in.Placement.AvailabilityZone, aws.ToString(s.AvailabilityZone))
-		defaults.Set(&in.Placement.AvailabilityZoneId, aws.ToString(s.AvailabilityZoneId))
+		state.Default(&in.VpcId, aws.ToString(s.VpcId))
+		state.Default(&in.Placement.AvailabilityZone, aws.ToString(s.AvailabilityZone))
+		state.Default(&in.Placement.AvailabilityZoneId, aws.ToString(s.AvailabilityZoneId))
 	} else if in.SubnetId != nil {
 		return fmt.Errorf("subnet %q is not in the world", *in.SubnetId)
 	} else if !state.Ended(in) && len(in.NetworkInterfaces) == 0 {
@@ -249,10 +248,10 @@ func loadPrimaries(w *state.State, _ *worldfile.File) error {
 func primaryFor(w *state.State, in *ec2types.Instance) error {
 	id := *in.InstanceId
 	if enis := w.InterfacesOf(id); len(enis) > 0 {
-		defaults.Set(&in.PrivateIpAddress, *enis[0].PrivateIpAddress)
-		defaults.Set(&in.PrivateDnsName, *enis[0].PrivateDnsName)
-		defaults.Set(&in.SubnetId, *enis[0].SubnetId)
-		defaults.Set(&in.VpcId, *enis[0].VpcId)
+		state.Default(&in.PrivateIpAddress, *enis[0].PrivateIpAddress)
+		state.Default(&in.PrivateDnsName, *enis[0].PrivateDnsName)
+		state.Default(&in.SubnetId, *enis[0].SubnetId)
+		state.Default(&in.VpcId, *enis[0].VpcId)
 		if len(in.SecurityGroups) == 0 {
 			in.SecurityGroups = slices.Clone(enis[0].Groups)
 		}
@@ -269,7 +268,7 @@ func primaryFor(w *state.State, in *ec2types.Instance) error {
 	w.Attach(eni, id, 0, true)
 	eni.Attachment.AttachTime = in.LaunchTime
 	in.PrivateIpAddress, in.SecurityGroups = eni.PrivateIpAddress, slices.Clone(eni.Groups)
-	defaults.Set(&in.PrivateDnsName, *eni.PrivateDnsName)
+	state.Default(&in.PrivateDnsName, *eni.PrivateDnsName)
 	if ip := aws.ToString(in.PublicIpAddress); ip == "" && aws.ToBool(w.Subnets.Get(*eni.SubnetId).MapPublicIpOnLaunch) {
 		lifecycle.GivePublicIP(w, in, eni)
 	}
@@ -345,14 +344,14 @@ func completeInterface(w *state.State, eni *ec2types.NetworkInterface) error {
 		return fmt.Errorf("subnet %q is not in the world", aws.ToString(eni.SubnetId))
 	}
 	p := w.Pools[*s.SubnetId]
-	defaults.Set(&eni.VpcId, aws.ToString(s.VpcId))
-	defaults.Set(&eni.AvailabilityZone, aws.ToString(s.AvailabilityZone))
-	defaults.Set(&eni.OwnerId, w.Account)
-	defaults.Set(&eni.Description, "")
-	defaults.Set(&eni.RequesterManaged, false)
-	defaults.Set(&eni.SourceDestCheck, true)
-	defaults.Set(&eni.MacAddress, w.IDs.MAC())
-	defaults.SetPlain(&eni.InterfaceType, ec2types.NetworkInterfaceTypeInterface)
+	state.Default(&eni.VpcId, aws.ToString(s.VpcId))
+	state.Default(&eni.AvailabilityZone, aws.ToString(s.AvailabilityZone))
+	state.Default(&eni.OwnerId, w.Account)
+	state.Default(&eni.Description, "")
+	state.Default(&eni.RequesterManaged, false)
+	state.Default(&eni.SourceDestCheck, true)
+	state.Default(&eni.MacAddress, w.IDs.MAC())
+	state.DefaultPlain(&eni.InterfaceType, ec2types.NetworkInterfaceTypeInterface)
 	if len(eni.PrivateIpAddresses) == 0 && eni.PrivateIpAddress != nil {
 		eni.PrivateIpAddresses = []ec2types.NetworkInterfacePrivateIpAddress{{Primary: aws.Bool(true), PrivateIpAddress: eni.PrivateIpAddress}}
 	}
@@ -364,8 +363,8 @@ func completeInterface(w *state.State, eni *ec2types.NetworkInterface) error {
 		if err := p.Take(a); err != nil {
 			return err
 		}
-		defaults.Set(&eni.PrivateIpAddresses[i].Primary, i == 0)
-		defaults.Set(&eni.PrivateIpAddresses[i].PrivateDnsName, w.PrivateName(a.String()))
+		state.Default(&eni.PrivateIpAddresses[i].Primary, i == 0)
+		state.Default(&eni.PrivateIpAddresses[i].PrivateDnsName, w.PrivateName(a.String()))
 	}
 	for _, b := range eni.Ipv4Prefixes {
 		block, err := netip.ParsePrefix(aws.ToString(b.Ipv4Prefix))
@@ -382,17 +381,17 @@ func completeInterface(w *state.State, eni *ec2types.NetworkInterface) error {
 		w.AddAddresses(eni, addrs, nil)
 	}
 	eni.PrivateIpAddress = eni.PrivateIpAddresses[0].PrivateIpAddress
-	defaults.Set(&eni.PrivateDnsName, w.PrivateName(*eni.PrivateIpAddress))
+	state.Default(&eni.PrivateDnsName, w.PrivateName(*eni.PrivateIpAddress))
 	if a := eni.Attachment; a != nil {
-		defaults.SetPlain(&eni.Status, ec2types.NetworkInterfaceStatusInUse)
-		defaults.SetPlain(&a.Status, ec2types.AttachmentStatusAttached)
-		defaults.Set(&a.DeviceIndex, 0)
-		defaults.Set(&a.DeleteOnTermination, *a.DeviceIndex == 0)
+		state.DefaultPlain(&eni.Status, ec2types.NetworkInterfaceStatusInUse)
+		state.DefaultPlain(&a.Status, ec2types.AttachmentStatusAttached)
+		state.Default(&a.DeviceIndex, 0)
+		state.Default(&a.DeleteOnTermination, *a.DeviceIndex == 0)
 		if id := aws.ToString(a.InstanceId); id != "" {
 			w.Attached[id] = append(w.Attached[id], *eni.NetworkInterfaceId)
 		}
 	}
-	defaults.SetPlain(&eni.Status, ec2types.NetworkInterfaceStatusAvailable)
+	state.DefaultPlain(&eni.Status, ec2types.NetworkInterfaceStatusAvailable)
 	return nil
 }
 
@@ -473,11 +472,11 @@ func completeMember(w *state.State, g *state.Group, m *astypes.Instance) error {
 	if in == nil {
 		return fmt.Errorf("instance %q is not in the world", aws.ToString(m.InstanceId))
 	}
-	defaults.Set(&m.InstanceType, string(in.InstanceType))
-	defaults.Set(&m.AvailabilityZone, aws.ToString(in.Placement.AvailabilityZone))
-	defaults.Set(&m.HealthStatus, "Healthy")
-	defaults.Set(&m.ProtectedFromScaleIn, false)
-	defaults.SetPlain(&m.LifecycleState, astypes.LifecycleStateInService)
+	state.Default(&m.InstanceType, string(in.InstanceType))
+	state.Default(&m.AvailabilityZone, aws.ToString(in.Placement.AvailabilityZone))
+	state.Default(&m.HealthStatus, "Healthy")
+	state.Default(&m.ProtectedFromScaleIn, false)
+	state.DefaultPlain(&m.LifecycleState, astypes.LifecycleStateInService)
 	if m.LaunchTemplate == nil {
 		m.LaunchTemplate = g.TemplateSpec()
 	}
@@ -510,11 +509,11 @@ func loadNetwork(w *state.State, f *worldfile.File) error {
 	e := &f.EC2
 	for i := range e.Vpcs {
 		v := &e.Vpcs[i]
-		defaults.Set(&v.OwnerId, w.Account)
-		defaults.Set(&v.IsDefault, false)
-		defaults.Set(&v.DhcpOptionsId, "default")
-		defaults.SetPlain(&v.State, ec2types.VpcStateAvailable)
-		defaults.SetPlain(&v.InstanceTenancy, ec2types.TenancyDefault)
+		state.Default(&v.OwnerId, w.Account)
+		state.Default(&v.IsDefault, false)
+		state.Default(&v.DhcpOptionsId, "default")
+		state.DefaultPlain(&v.State, ec2types.VpcStateAvailable)
+		state.DefaultPlain(&v.InstanceTenancy, ec2types.TenancyDefault)
 	}
 	loadPublicAccess(w, e)
 	for id, a := range e.VpcAttributes {
@@ -522,55 +521,55 @@ func loadNetwork(w *state.State, f *worldfile.File) error {
 	}
 	for i := range e.SecurityGroups {
 		g := &e.SecurityGroups[i]
-		defaults.Set(&g.OwnerId, w.Account)
-		defaults.Set(&g.GroupName, aws.ToString(g.GroupId))
-		defaults.Set(&g.Description, "")
-		defaults.Set(&g.SecurityGroupArn, w.ARN("ec2", "security-group/"+aws.ToString(g.GroupId)))
+		state.Default(&g.OwnerId, w.Account)
+		state.Default(&g.GroupName, aws.ToString(g.GroupId))
+		state.Default(&g.Description, "")
+		state.Default(&g.SecurityGroupArn, w.ARN("ec2", "security-group/"+aws.ToString(g.GroupId)))
 		w.OwnPairs(g.IpPermissions)
 		w.OwnPairs(g.IpPermissionsEgress)
 	}
 	for i := range e.InternetGateways {
-		defaults.Set(&e.InternetGateways[i].OwnerId, w.Account)
+		state.Default(&e.InternetGateways[i].OwnerId, w.Account)
 	}
 	for i := range e.NetworkAcls {
-		defaults.Set(&e.NetworkAcls[i].OwnerId, w.Account)
+		state.Default(&e.NetworkAcls[i].OwnerId, w.Account)
 	}
 	for i := range e.NatGateways {
 		n := &e.NatGateways[i]
-		defaults.SetPlain(&n.State, ec2types.NatGatewayStateAvailable)
-		defaults.SetPlain(&n.ConnectivityType, ec2types.ConnectivityTypePublic)
-		defaults.Set(&n.CreateTime, w.Start.Add(-state.Age))
+		state.DefaultPlain(&n.State, ec2types.NatGatewayStateAvailable)
+		state.DefaultPlain(&n.ConnectivityType, ec2types.ConnectivityTypePublic)
+		state.Default(&n.CreateTime, w.Start.Add(-state.Age))
 	}
 	for i := range e.VpcEndpoints {
 		p := &e.VpcEndpoints[i]
-		defaults.Set(&p.OwnerId, w.Account)
-		defaults.SetPlain(&p.State, ec2types.StateAvailable)
-		defaults.SetPlain(&p.VpcEndpointType, ec2types.VpcEndpointTypeInterface)
-		defaults.Set(&p.PrivateDnsEnabled, p.VpcEndpointType == ec2types.VpcEndpointTypeInterface)
-		defaults.Set(&p.RequesterManaged, false)
-		defaults.Set(&p.CreationTimestamp, w.Start.Add(-state.Age))
+		state.Default(&p.OwnerId, w.Account)
+		state.DefaultPlain(&p.State, ec2types.StateAvailable)
+		state.DefaultPlain(&p.VpcEndpointType, ec2types.VpcEndpointTypeInterface)
+		state.Default(&p.PrivateDnsEnabled, p.VpcEndpointType == ec2types.VpcEndpointTypeInterface)
+		state.Default(&p.RequesterManaged, false)
+		state.Default(&p.CreationTimestamp, w.Start.Add(-state.Age))
 		// EC2 gives every endpoint that is made without a policy this one.
-		defaults.Set(&p.PolicyDocument, `{"Statement":[{"Action":"*","Effect":"Allow","Principal":"*","Resource":"*"}]}`)
+		state.Default(&p.PolicyDocument, `{"Statement":[{"Action":"*","Effect":"Allow","Principal":"*","Resource":"*"}]}`)
 	}
 	for i := range e.DhcpOptions {
-		defaults.Set(&e.DhcpOptions[i].OwnerId, w.Account)
+		state.Default(&e.DhcpOptions[i].OwnerId, w.Account)
 	}
 	for id, list := range e.PrefixListEntries {
 		w.PrefixListEntries[id] = list
 	}
 	for table, list := range e.TransitGatewayRoutes {
 		for i := range list {
-			defaults.SetPlain(&list[i].State, ec2types.TransitGatewayRouteStateActive)
-			defaults.SetPlain(&list[i].Type, ec2types.TransitGatewayRouteTypeStatic)
+			state.DefaultPlain(&list[i].State, ec2types.TransitGatewayRouteStateActive)
+			state.DefaultPlain(&list[i].Type, ec2types.TransitGatewayRouteTypeStatic)
 		}
 		w.TransitRoutes[table] = list
 	}
 	for i := range e.TransitGatewayAttachments {
 		a := &e.TransitGatewayAttachments[i]
-		defaults.Set(&a.ResourceOwnerId, w.Account)
-		defaults.Set(&a.TransitGatewayOwnerId, w.Account)
-		defaults.SetPlain(&a.State, ec2types.TransitGatewayAttachmentStateAvailable)
-		defaults.SetPlain(&a.ResourceType, ec2types.TransitGatewayAttachmentResourceTypeVpc)
+		state.Default(&a.ResourceOwnerId, w.Account)
+		state.Default(&a.TransitGatewayOwnerId, w.Account)
+		state.DefaultPlain(&a.State, ec2types.TransitGatewayAttachmentStateAvailable)
+		state.DefaultPlain(&a.ResourceType, ec2types.TransitGatewayAttachmentResourceTypeVpc)
 	}
 	return errors.Join(
 		fill(w.Vpcs, e.Vpcs, "ec2.Vpcs", func(v *ec2types.Vpc) *string { return v.VpcId }),
@@ -608,12 +607,12 @@ func loadPublicAccess(w *state.State, e *worldfile.EC2File) {
 		o = &ec2types.VpcBlockPublicAccessOptions{}
 		e.VpcBlockPublicAccessOptions = o
 	}
-	defaults.Set(&o.AwsAccountId, w.Account)
-	defaults.Set(&o.AwsRegion, w.Region)
-	defaults.SetPlain(&o.InternetGatewayBlockMode, ec2types.InternetGatewayBlockModeOff)
-	defaults.SetPlain(&o.State, ec2types.VpcBlockPublicAccessStateUpdateComplete)
-	defaults.SetPlain(&o.ManagedBy, ec2types.ManagedByAccount)
-	defaults.SetPlain(&o.ExclusionsAllowed, ec2types.VpcBlockPublicAccessExclusionsAllowedAllowed)
+	state.Default(&o.AwsAccountId, w.Account)
+	state.Default(&o.AwsRegion, w.Region)
+	state.DefaultPlain(&o.InternetGatewayBlockMode, ec2types.InternetGatewayBlockModeOff)
+	state.DefaultPlain(&o.State, ec2types.VpcBlockPublicAccessStateUpdateComplete)
+	state.DefaultPlain(&o.ManagedBy, ec2types.ManagedByAccount)
+	state.DefaultPlain(&o.ExclusionsAllowed, ec2types.VpcBlockPublicAccessExclusionsAllowedAllowed)
 	in := func(mine bool, arns ...string) *ec2types.BlockPublicAccessStates {
 		mode := ec2types.BlockPublicAccessMode(o.InternetGatewayBlockMode)
 		if !mine {
@@ -621,8 +620,8 @@ func loadPublicAccess(w *state.State, e *worldfile.EC2File) {
 		}
 		for i := range e.VpcBlockPublicAccessExclusions {
 			x := &e.VpcBlockPublicAccessExclusions[i]
-			defaults.SetPlain(&x.State, ec2types.VpcBlockPublicAccessExclusionStateCreateComplete)
-			defaults.SetPlain(&x.InternetGatewayExclusionMode, ec2types.InternetGatewayExclusionModeAllowBidirectional)
+			state.DefaultPlain(&x.State, ec2types.VpcBlockPublicAccessExclusionStateCreateComplete)
+			state.DefaultPlain(&x.InternetGatewayExclusionMode, ec2types.InternetGatewayExclusionModeAllowBidirectional)
 			inForce := x.State == ec2types.VpcBlockPublicAccessExclusionStateCreateComplete || x.State == ec2types.VpcBlockPublicAccessExclusionStateUpdateComplete
 			switch {
 			case !inForce || !slices.Contains(arns, aws.ToString(x.ResourceArn)):
@@ -641,7 +640,7 @@ func loadPublicAccess(w *state.State, e *worldfile.EC2File) {
 	}
 	for i := range e.Subnets {
 		s := &e.Subnets[i]
-		defaults.Set(&s.OwnerId, w.Account)
+		state.Default(&s.OwnerId, w.Account)
 		if s.BlockPublicAccessStates == nil {
 			s.BlockPublicAccessStates = in(*s.OwnerId == w.Account, w.ARN("ec2", "vpc/"+aws.ToString(s.VpcId)), w.ARN("ec2", "subnet/"+aws.ToString(s.SubnetId)))
 		}
@@ -653,14 +652,14 @@ func loadSubnets(w *state.State, e *worldfile.EC2File) error {
 	for i := range e.Subnets {
 		s := &e.Subnets[i]
 		id := aws.ToString(s.SubnetId)
-		defaults.Set(&s.OwnerId, w.Account)
-		defaults.Set(&s.AvailabilityZoneId, ids.ZoneID(aws.ToString(s.AvailabilityZone)))
-		defaults.Set(&s.MapPublicIpOnLaunch, false)
-		defaults.Set(&s.DefaultForAz, false)
-		defaults.Set(&s.AssignIpv6AddressOnCreation, false)
-		defaults.Set(&s.Ipv6Native, false)
-		defaults.Set(&s.SubnetArn, w.ARN("ec2", "subnet/"+id))
-		defaults.SetPlain(&s.State, ec2types.SubnetStateAvailable)
+		state.Default(&s.OwnerId, w.Account)
+		state.Default(&s.AvailabilityZoneId, ids.ZoneID(aws.ToString(s.AvailabilityZone)))
+		state.Default(&s.MapPublicIpOnLaunch, false)
+		state.Default(&s.DefaultForAz, false)
+		state.Default(&s.AssignIpv6AddressOnCreation, false)
+		state.Default(&s.Ipv6Native, false)
+		state.Default(&s.SubnetArn, w.ARN("ec2", "subnet/"+id))
+		state.DefaultPlain(&s.State, ec2types.SubnetStateAvailable)
 		if w.Vpcs.Get(aws.ToString(s.VpcId)) == nil {
 			errs = append(errs, fmt.Errorf("ec2.Subnets %s: VPC %q is not in the world", id, aws.ToString(s.VpcId)))
 		}
@@ -691,21 +690,21 @@ func loadRouteTables(w *state.State, e *worldfile.EC2File) error {
 	for i := range e.RouteTables {
 		t := &e.RouteTables[i]
 		id := aws.ToString(t.RouteTableId)
-		defaults.Set(&t.OwnerId, w.Account)
+		state.Default(&t.OwnerId, w.Account)
 		for j := range t.Routes {
 			r := &t.Routes[j]
-			defaults.SetPlain(&r.State, ec2types.RouteStateActive)
+			state.DefaultPlain(&r.State, ec2types.RouteStateActive)
 			origin := ec2types.RouteOriginCreateRoute
 			if aws.ToString(r.GatewayId) == "local" {
 				origin = ec2types.RouteOriginCreateRouteTable
 			}
-			defaults.SetPlain(&r.Origin, origin)
+			state.DefaultPlain(&r.Origin, origin)
 		}
 		for j := range t.Associations {
 			a := &t.Associations[j]
-			defaults.Set(&a.RouteTableId, id)
-			defaults.Set(&a.Main, false)
-			defaults.Set(&a.RouteTableAssociationId, w.IDs.EC2("rtbassoc"))
+			state.Default(&a.RouteTableId, id)
+			state.Default(&a.Main, false)
+			state.Default(&a.RouteTableAssociationId, w.IDs.EC2("rtbassoc"))
 			if a.AssociationState == nil {
 				a.AssociationState = &ec2types.RouteTableAssociationState{State: ec2types.RouteTableAssociationStateCodeAssociated}
 			}
@@ -742,17 +741,17 @@ func loadNodegroups(w *state.State, f *worldfile.File) error {
 func loadVolumes(w *state.State, _ *worldfile.File) error {
 	var errs []error
 	for _, v := range w.Volumes.All() {
-		defaults.Set(&v.AvailabilityZone, "")
-		defaults.Set(&v.CreateTime, w.Start.Add(-state.Age))
-		defaults.Set(&v.Size, 8)
-		defaults.Set(&v.Encrypted, false)
-		defaults.Set(&v.MultiAttachEnabled, false)
-		defaults.SetPlain(&v.VolumeType, ec2types.VolumeTypeGp3)
+		state.Default(&v.AvailabilityZone, "")
+		state.Default(&v.CreateTime, w.Start.Add(-state.Age))
+		state.Default(&v.Size, 8)
+		state.Default(&v.Encrypted, false)
+		state.Default(&v.MultiAttachEnabled, false)
+		state.DefaultPlain(&v.VolumeType, ec2types.VolumeTypeGp3)
 		if *v.AvailabilityZone == "" {
 			errs = append(errs, fmt.Errorf("ec2.Volumes %s has no zone", *v.VolumeId))
 			continue
 		}
-		defaults.Set(&v.AvailabilityZoneId, ids.ZoneID(*v.AvailabilityZone))
+		state.Default(&v.AvailabilityZoneId, ids.ZoneID(*v.AvailabilityZone))
 		attachments := v.Attachments
 		v.Attachments = []ec2types.VolumeAttachment{}
 		for _, a := range attachments {
@@ -760,7 +759,7 @@ func loadVolumes(w *state.State, _ *worldfile.File) error {
 				errs = append(errs, fmt.Errorf("ec2.Volumes %s: %w", *v.VolumeId, err))
 			}
 		}
-		defaults.SetPlain(&v.State, ec2types.VolumeStateAvailable)
+		state.DefaultPlain(&v.State, ec2types.VolumeStateAvailable)
 	}
 	return errors.Join(errs...)
 }

@@ -17,17 +17,18 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/simaws/autoscaling"
-	"rollcall/stage/simaws/deepcopy"
-	"rollcall/stage/simaws/defaults"
+	"rollcall/stage/simaws/cloudwatchlogs"
 	"rollcall/stage/simaws/ec2"
 	"rollcall/stage/simaws/eks"
 	"rollcall/stage/simaws/iam"
@@ -35,11 +36,9 @@ import (
 	"rollcall/stage/simaws/kubernetes"
 	"rollcall/stage/simaws/kubestate"
 	"rollcall/stage/simaws/lifecycle"
-	"rollcall/stage/simaws/logs"
 	"rollcall/stage/simaws/reach"
 	"rollcall/stage/simaws/route53"
 	"rollcall/stage/simaws/state"
-	"rollcall/stage/simaws/sts"
 	"rollcall/stage/simaws/table"
 	"rollcall/stage/simaws/trail"
 	"rollcall/stage/simaws/worldfile"
@@ -74,9 +73,6 @@ func (w *World) EKS() eks.API { return eks.New(w.State) }
 // IAM is the world's IAM API.
 func (w *World) IAM() iam.API { return iam.New(w.State) }
 
-// STS is the world's STS API.
-func (w *World) STS() sts.API { return sts.New(w.State) }
-
 // CloudTrail is the world's CloudTrail API.
 func (w *World) CloudTrail() trail.API { return trail.New(w.State) }
 
@@ -87,8 +83,6 @@ type (
 	autoScalingAPI = autoscaling.API
 	eksAPI         = eks.API
 	iamAPI         = iam.API
-	stsAPI         = sts.API
-	logsAPI        = logs.API
 )
 
 // API is what EC2, Auto Scaling, EKS, IAM, STS, CloudWatch Logs, Route 53, its Resolver
@@ -108,7 +102,7 @@ type API struct {
 
 // API is the world's API.
 func (w *World) API() API {
-	return API{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM(), w.STS(), logs.New(w.State), route53API{w.State}, resolverAPI{w.State}, profilesAPI{w.State}, zonalShiftAPI{w.State}}
+	return API{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM(), stsAPI{w.State}, logsAPI{w.State}, route53API{w.State}, resolverAPI{w.State}, profilesAPI{w.State}, zonalShiftAPI{w.State}}
 }
 
 // Now is the stage time.
@@ -127,10 +121,10 @@ func (w *World) Account() string { return w.State.Account }
 func (w *World) Region() string { return w.State.Region }
 
 // Faults are the file's faults, for the servers that enforce them.
-func (w *World) Faults() []worldfile.Fault { return deepcopy.Of(w.File.Faults) }
+func (w *World) Faults() []worldfile.Fault { return state.Copy(w.File.Faults) }
 
 // Expect is the file's truth about the world.
-func (w *World) Expect() worldfile.Expect { return deepcopy.Of(w.File.Expect) }
+func (w *World) Expect() worldfile.Expect { return state.Copy(w.File.Expect) }
 
 // Paths is how an instance reaches what it needs to become a node of its
 // cluster, in a fixed order. It is empty for an instance without a cluster.
@@ -240,7 +234,7 @@ func (w *World) enterTimeline(entries []worldfile.TimelineEntry) error {
 // Services are the world's APIs by the name that IAM gives the service. Every
 // exported method of each is an operation: Op(*OpInput) (*OpOutput, error).
 func (w *World) Services() map[string]any {
-	return map[string]any{"ec2": w.EC2(), "autoscaling": w.AutoScaling(), "eks": w.EKS(), "iam": w.IAM(), "sts": w.STS()}
+	return map[string]any{"ec2": w.EC2(), "autoscaling": w.AutoScaling(), "eks": w.EKS(), "iam": w.IAM(), "sts": stsAPI{w.State}}
 }
 
 // Call makes an API call by name, such as "ec2:CreateRoute", with its input as
@@ -377,7 +371,7 @@ const (
 // New makes the world that a file describes. What the file leaves out of a
 // resource and AWS would always show (owner, ARN, state) is filled in.
 func New(file *worldfile.File, opts Options) (*World, error) {
-	f := deepcopy.Of(*file)
+	f := state.Copy(*file)
 	f.Account = cmp.Or(f.Account, "111122223333")
 	f.Region = cmp.Or(f.Region, "us-west-2")
 	if f.Time.IsZero() {
@@ -445,18 +439,18 @@ func fill[T any](t *table.Table[T], list []T, name string, id func(*T) *string) 
 func loadIAM(w *state.State, f *worldfile.File) error {
 	for i := range f.IAM.Roles {
 		r := &f.IAM.Roles[i]
-		defaults.Set(&r.Path, "/")
-		defaults.Set(&r.Arn, fmt.Sprintf("arn:aws:iam::%s:role%s%s", w.Account, *r.Path, aws.ToString(r.RoleName)))
-		defaults.Set(&r.RoleId, "AROA"+strings.ToUpper(w.IDs.Hex(17)))
-		defaults.Set(&r.CreateDate, w.Start.Add(-state.Age))
-		defaults.Set(&r.MaxSessionDuration, 3600)
+		state.Default(&r.Path, "/")
+		state.Default(&r.Arn, fmt.Sprintf("arn:aws:iam::%s:role%s%s", w.Account, *r.Path, aws.ToString(r.RoleName)))
+		state.Default(&r.RoleId, "AROA"+strings.ToUpper(w.IDs.Hex(17)))
+		state.Default(&r.CreateDate, w.Start.Add(-state.Age))
+		state.Default(&r.MaxSessionDuration, 3600)
 	}
 	for i := range f.IAM.InstanceProfiles {
 		p := &f.IAM.InstanceProfiles[i]
-		defaults.Set(&p.Path, "/")
-		defaults.Set(&p.Arn, fmt.Sprintf("arn:aws:iam::%s:instance-profile%s%s", w.Account, *p.Path, aws.ToString(p.InstanceProfileName)))
-		defaults.Set(&p.InstanceProfileId, "AIPA"+strings.ToUpper(w.IDs.Hex(17)))
-		defaults.Set(&p.CreateDate, w.Start.Add(-state.Age))
+		state.Default(&p.Path, "/")
+		state.Default(&p.Arn, fmt.Sprintf("arn:aws:iam::%s:instance-profile%s%s", w.Account, *p.Path, aws.ToString(p.InstanceProfileName)))
+		state.Default(&p.InstanceProfileId, "AIPA"+strings.ToUpper(w.IDs.Hex(17)))
+		state.Default(&p.CreateDate, w.Start.Add(-state.Age))
 	}
 	return errors.Join(
 		soundAliases(f.IAM.AccountAliases),
@@ -497,6 +491,106 @@ func completeProfiles(w *state.State) error {
 		}
 	}
 	return nil
+}
+
+// stsAPI is the world's STS API, as far as it decodes messages of requests that were
+// denied. Package simaws answers who the caller is.
+type stsAPI struct{ w *state.State }
+
+// DecodeAuthorizationMessage decodes a message that this account's requests were
+// answered with. Any other is invalid: another account's, a part of one, one that has
+// expired (STS API, InvalidAuthorizationMessageException).
+func (s stsAPI) DecodeAuthorizationMessage(in *sts.DecodeAuthorizationMessageInput) (*sts.DecodeAuthorizationMessageOutput, error) {
+	defer s.w.Enter()()
+	for _, m := range s.w.File.STS.AuthorizationMessages {
+		if m.Encoded == aws.ToString(in.EncodedMessage) && (m.Expires.IsZero() || s.w.Now.Before(m.Expires)) {
+			return &sts.DecodeAuthorizationMessageOutput{DecodedMessage: aws.String(m.Decoded)}, nil
+		}
+	}
+	return nil, wire.Errorf("InvalidAuthorizationMessageException", "Message is not valid")
+}
+
+// logsAPI is the world's CloudWatch Logs API: what is delivered where, and what
+// stands in log groups. It has what the world's file has; nothing writes there.
+type logsAPI struct{ w *state.State }
+
+const (
+	mostOfList   = 50    // of a page (DescribeLimit)
+	mostOfEvents = 10000 // likewise (EventsLimit)
+)
+
+// DescribeDeliverySources lists the sources of deliveries.
+func (s logsAPI) DescribeDeliverySources(in *cloudwatchlogs.ListInput) (cloudwatchlogs.DescribeDeliverySourcesOutput, error) {
+	defer s.w.Enter()()
+	list, next, err := page(s.w.File.Logs.DeliverySources, in.Limit, in.NextToken, mostOfList)
+	return cloudwatchlogs.DescribeDeliverySourcesOutput{DeliverySources: list, NextToken: next}, err
+}
+
+// DescribeDeliveries lists the deliveries.
+func (s logsAPI) DescribeDeliveries(in *cloudwatchlogs.ListInput) (cloudwatchlogs.DescribeDeliveriesOutput, error) {
+	defer s.w.Enter()()
+	list, next, err := page(s.w.File.Logs.Deliveries, in.Limit, in.NextToken, mostOfList)
+	return cloudwatchlogs.DescribeDeliveriesOutput{Deliveries: list, NextToken: next}, err
+}
+
+// DescribeDeliveryDestinations lists the destinations of deliveries.
+func (s logsAPI) DescribeDeliveryDestinations(in *cloudwatchlogs.ListInput) (cloudwatchlogs.DescribeDeliveryDestinationsOutput, error) {
+	defer s.w.Enter()()
+	list, next, err := page(s.w.File.Logs.DeliveryDestinations, in.Limit, in.NextToken, mostOfList)
+	return cloudwatchlogs.DescribeDeliveryDestinationsOutput{DeliveryDestinations: list, NextToken: next}, err
+}
+
+// FilterLogEvents finds events of a log group that are there by now.
+func (s logsAPI) FilterLogEvents(in *cloudwatchlogs.FilterLogEventsInput) (cloudwatchlogs.FilterLogEventsOutput, error) {
+	defer s.w.Enter()()
+	var out cloudwatchlogs.FilterLogEventsOutput
+	if (in.LogGroupName == nil) == (in.LogGroupIdentifier == nil) {
+		return out, wire.Errorf("InvalidParameterException", "Either logGroupName or logGroupIdentifier must be given, and not both.")
+	}
+	name := aws.ToString(in.LogGroupName) + aws.ToString(in.LogGroupIdentifier)
+	name = strings.TrimPrefix(name, "arn:aws:logs:"+s.w.Region+":"+s.w.Account+":log-group:")
+	events, is := s.w.File.Logs.LogGroups[name]
+	if !is {
+		return out, wire.Errorf("ResourceNotFoundException", "The specified log group does not exist.")
+	}
+	var found []cloudwatchlogs.LogEvent
+	for i, e := range events {
+		at := e.At.UnixMilli()
+		switch {
+		case e.At.After(s.w.Now), in.StartTime != nil && at < *in.StartTime, in.EndTime != nil && at > *in.EndTime:
+		case cloudwatchlogs.Matches(aws.ToString(in.FilterPattern), e.Message):
+			found = append(found, cloudwatchlogs.LogEvent{LogStreamName: "eks-auto-mode", Timestamp: at, Message: e.Message, EventId: strconv.Itoa(i)})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b cloudwatchlogs.LogEvent) int { return int(a.Timestamp - b.Timestamp) })
+	var err error
+	out.Events, out.NextToken, err = page(found, in.Limit, in.NextToken, mostOfEvents)
+	return out, err
+}
+
+// page is a page of a list, and the token of the next.
+func page[T any](list []T, limit *int32, token *string, most int32) ([]T, *string, error) {
+	if limit == nil {
+		limit = &most
+	}
+	if *limit < 1 || *limit > most {
+		return nil, nil, wire.Errorf("ValidationException", "The limit must be between 1 and %d.", most)
+	}
+	from := 0
+	if token != nil {
+		text, ok := table.ReadToken(*token)
+		n, err := strconv.Atoi(text)
+		if !ok || err != nil || n < 0 || n > len(list) {
+			return nil, nil, wire.Errorf("ValidationException", "The next token is not valid.")
+		}
+		from = n
+	}
+	to := min(from+int(*limit), len(list))
+	out := append([]T{}, list[from:to]...)
+	if to == len(list) {
+		return out, nil, nil
+	}
+	return out, aws.String(table.WriteToken(strconv.Itoa(to))), nil
 }
 
 // resolverAPI is the world's Route 53 Resolver: it has what the world's file has.

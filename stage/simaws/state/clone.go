@@ -1,22 +1,21 @@
-// Package deepcopy copies values with all that they point to.
-package deepcopy
+package state
 
 import (
 	"reflect"
 )
 
-// Of is a deep copy, so that what a caller gets does not change under it
+// Copy is a deep copy, so that what a caller gets does not change under it
 // and what it changes does not change the world.
-func Of[T any](v T) T {
+func Copy[T any](v T) T {
 	var out T
 	copyInto(reflect.ValueOf(&out).Elem(), reflect.ValueOf(&v).Elem())
 	return out
 }
 
-func Each[T any](list []*T) []T {
+func CopyEach[T any](list []*T) []T {
 	out := make([]T, len(list))
 	for i, v := range list {
-		out[i] = Of(*v)
+		out[i] = Copy(*v)
 	}
 	return out
 }
@@ -67,5 +66,20 @@ func copyInto(dst, src reflect.Value) {
 		}
 	default:
 		dst.Set(src)
+	}
+}
+
+// Default sets a field that the file left out.
+func Default[T any](field **T, v T) {
+	if *field == nil {
+		*field = &v
+	}
+}
+
+// DefaultPlain sets an enum or other plain field that the file left out.
+func DefaultPlain[T comparable](field *T, v T) {
+	var zero T
+	if *field == zero {
+		*field = v
 	}
 }

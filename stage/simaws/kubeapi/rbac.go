@@ -1,7 +1,4 @@
-// Package rbac holds the roles and bindings of a manifest as a cluster has them after
-// kubectl apply: what its API tells of them. What somebody deletes or replaces by hand is
-// told from then on; it changes nothing of what the stage's API allows.
-package rbac
+package kubeapi
 
 import (
 	"bytes"
@@ -16,29 +13,31 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Objects are the roles and bindings of a cluster.
-type Objects struct {
+// RBAC holds the roles and bindings of a manifest as a cluster has them after kubectl apply:
+// what its API tells of them. What somebody deletes or replaces by hand is told from then on;
+// it changes nothing of what the stage's API allows.
+type RBAC struct {
 	mu  sync.Mutex
-	all []object
+	all []rbacObject
 }
 
-// object is one of them, by its kind's plural.
-type object struct {
+// rbacObject is one of them, by its kind's plural.
+type rbacObject struct {
 	plural string
 	raw    json.RawMessage
 }
 
-// Read reads a manifest.
-func Read(manifest []byte) (*Objects, error) {
+// ReadRBAC reads a manifest.
+func ReadRBAC(manifest []byte) (*RBAC, error) {
 	list, err := parse(manifest)
 	if err != nil {
 		return nil, err
 	}
-	return &Objects{all: list}, nil
+	return &RBAC{all: list}, nil
 }
 
 // Replace makes the manifest's objects all that there are.
-func (o *Objects) Replace(manifest []byte) error {
+func (o *RBAC) Replace(manifest []byte) error {
 	list, err := parse(manifest)
 	if err != nil {
 		return err
@@ -50,7 +49,7 @@ func (o *Objects) Replace(manifest []byte) error {
 }
 
 // List lists the objects of a kind by its plural; ok is false for kinds of other groups.
-func (o *Objects) List(plural string) (items []json.RawMessage, ok bool) {
+func (o *RBAC) List(plural string) (items []json.RawMessage, ok bool) {
 	if !slices.Contains(plurals(), plural) {
 		return nil, false
 	}
@@ -70,8 +69,8 @@ func plurals() []string {
 	return []string{"clusterroles", "clusterrolebindings", "roles", "rolebindings"}
 }
 
-func parse(manifest []byte) ([]object, error) {
-	var list []object
+func parse(manifest []byte) ([]rbacObject, error) {
+	var list []rbacObject
 	for objects := yaml.NewDecoder(bytes.NewReader(manifest)); ; {
 		var v map[string]any
 		if err := objects.Decode(&v); errors.Is(err, io.EOF) {
@@ -88,6 +87,6 @@ func parse(manifest []byte) ([]object, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the manifest: %w", err)
 		}
-		list = append(list, object{plural, raw})
+		list = append(list, rbacObject{plural, raw})
 	}
 }
