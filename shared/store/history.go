@@ -458,7 +458,7 @@ func (s *Store) GetLaunches(ctx context.Context, instances []string) (map[string
 		if err != nil {
 			return nil, fmt.Errorf("read %d launches: %w", len(instances), err)
 		}
-		list, err := s.launches(items)
+		list, err := table.All[LaunchRecord](s.t, items, LaunchFormat)
 		if err != nil {
 			return nil, fmt.Errorf("read %d launches: %w", len(instances), err)
 		}
@@ -521,28 +521,11 @@ func (s *Store) openLaunches(ctx context.Context, cluster string) ([]LaunchRecor
 	if err != nil {
 		return nil, fmt.Errorf("read the open launches of %s: %w", cluster, err)
 	}
-	launches, err := s.launches(items)
+	launches, err := table.All[LaunchRecord](s.t, items, LaunchFormat)
 	if err != nil {
 		return launches, fmt.Errorf("read the open launches of %s: %w", cluster, err)
 	}
 	return launches, nil
-}
-
-// launches gives those that it can read beside an error about the others.
-func (s *Store) launches(items []map[string]types.AttributeValue) ([]LaunchRecord, error) {
-	var launches []LaunchRecord
-	var wrong []error
-	for _, attributes := range items {
-		var l LaunchRecord
-		there, err := s.t.Decode(attributes, LaunchFormat, &l)
-		if err != nil {
-			wrong = append(wrong, err)
-		}
-		if there {
-			launches = append(launches, l)
-		}
-	}
-	return launches, errors.Join(wrong...)
 }
 
 // CreateLaunch records a launch unless it is recorded already, whichever event
@@ -633,16 +616,7 @@ func ReadNodegroups() []spec.Read { return table.Read(table.Reads(), spec.Table)
 // Launch reads the launch of an instance; nil for one that is not known. It asks as those
 // do who may read incidents alone.
 func (s *Store) Launch(ctx context.Context, instance string) (*LaunchRecord, error) {
-	items, err := s.t.Query(ctx, &dynamodb.QueryInput{
-		KeyConditionExpression:    aws.String("#pk = :pk"),
-		ExpressionAttributeNames:  map[string]string{"#pk": table.AttrPK},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": table.Text(s.t.Key(launchPrefix, instance))},
-		ConsistentRead:            aws.Bool(true),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the launch of %s: %w", instance, err)
-	}
-	list, err := s.launches(items)
+	list, err := table.Partition[LaunchRecord](ctx, s.t, s.t.Key(launchPrefix, instance), LaunchFormat, "the launch of "+instance)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}

@@ -307,16 +307,9 @@ func (s *Store) Silences(ctx context.Context, cluster string) ([]silence.Silence
 	if err != nil {
 		return nil, fmt.Errorf("read the silences of %s: %w", cluster, err)
 	}
-	var list []silence.Silence
-	for _, attributes := range items {
-		var x silence.Silence
-		there, err := s.t.Decode(attributes, silence.Format, &x)
-		if err != nil {
-			return nil, fmt.Errorf("read the silences of %s: %w", cluster, err)
-		}
-		if there {
-			list = append(list, x)
-		}
+	list, err := table.All[silence.Silence](s.t, items, silence.Format)
+	if err != nil {
+		return nil, fmt.Errorf("read the silences of %s: %w", cluster, err)
 	}
 	return list, nil
 }

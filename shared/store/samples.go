@@ -102,16 +102,13 @@ func (s *Store) raw(ctx context.Context, subnet string, since, before time.Time)
 	if err != nil {
 		return nil, fmt.Errorf("read the samples of %s: %w", subnet, err)
 	}
+	read, err := table.All[sample](s.t, items, sampleFormat)
+	if err != nil {
+		return nil, fmt.Errorf("read the samples of %s: %w", subnet, err)
+	}
 	var list []snapshot.Sample
-	for _, attributes := range items {
-		var x sample
-		there, err := s.t.Decode(attributes, sampleFormat, &x)
-		if err != nil {
-			return nil, fmt.Errorf("read the samples of %s: %w", subnet, err)
-		}
-		if there {
-			list = append(list, snapshot.Sample{Subnet: subnet, At: x.At, Free: x.Free, Total: x.Total})
-		}
+	for _, x := range read {
+		list = append(list, snapshot.Sample{Subnet: subnet, At: x.At, Free: x.Free, Total: x.Total})
 	}
 	return list, nil
 }
@@ -198,17 +195,14 @@ func (s *Store) lastHour(ctx context.Context, subnet string) (time.Time, error) 
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read the last hour of %s: %w", subnet, table.Classify(err, table.Item{}, 0))
 	}
-	for _, attributes := range out.Items {
-		var h sampleHour
-		there, err := s.t.Decode(attributes, hourFormat, &h)
-		if err != nil {
-			return time.Time{}, fmt.Errorf("read the last hour of %s: %w", subnet, err)
-		}
-		if there {
-			return h.Hour, nil
-		}
+	list, err := table.All[sampleHour](s.t, out.Items, hourFormat)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the last hour of %s: %w", subnet, err)
 	}
-	return time.Time{}, nil
+	if len(list) == 0 {
+		return time.Time{}, nil
+	}
+	return list[0].Hour, nil
 }
 
 // rollUp writes the hours from one until another, as far as there are samples.
@@ -252,16 +246,9 @@ func (s *Store) hours(ctx context.Context, subnet string, since, until time.Time
 	if err != nil {
 		return nil, fmt.Errorf("read the hours of %s: %w", subnet, err)
 	}
-	var list []sampleHour
-	for _, attributes := range items {
-		var h sampleHour
-		there, err := s.t.Decode(attributes, hourFormat, &h)
-		if err != nil {
-			return nil, fmt.Errorf("read the hours of %s: %w", subnet, err)
-		}
-		if there {
-			list = append(list, h)
-		}
+	list, err := table.All[sampleHour](s.t, items, hourFormat)
+	if err != nil {
+		return nil, fmt.Errorf("read the hours of %s: %w", subnet, err)
 	}
 	return list, nil
 }

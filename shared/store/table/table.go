@@ -246,6 +246,15 @@ func Partition[T any](ctx context.Context, t *Table, pk string, format int, what
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
+	records, err := All[T](t, items, format)
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", what, err)
+	}
+	return records, err
+}
+
+// All decodes the items that count, and returns an error about those that it cannot read.
+func All[T any](t *Table, items []map[string]types.AttributeValue, format int) ([]T, error) {
 	var records []T
 	var wrong []error
 	for _, attributes := range items {
@@ -258,10 +267,7 @@ func Partition[T any](ctx context.Context, t *Table, pk string, format int, what
 			records = append(records, r)
 		}
 	}
-	if len(wrong) > 0 {
-		return records, fmt.Errorf("read %s: %w", what, errors.Join(wrong...))
-	}
-	return records, nil
+	return records, errors.Join(wrong...)
 }
 
 // OneByOne reads the records of a partition whose sort keys are as where says of
@@ -277,16 +283,9 @@ func OneByOne[T any](ctx context.Context, t *Table, pk, where, from string, form
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
-	var list []T
-	for _, attributes := range items {
-		var r T
-		there, err := t.Decode(attributes, format, &r)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", what, err)
-		}
-		if there {
-			list = append(list, r)
-		}
+	list, err := All[T](t, items, format)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
 	return list, nil
 }
