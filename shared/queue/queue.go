@@ -66,17 +66,26 @@ func (q Queues) SendResult(ctx context.Context, o report.Observation) error {
 		if err != nil {
 			return fmt.Errorf("encode the observation of %s: %w", o.Cluster, err)
 		}
-		_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
-			QueueUrl:               aws.String(q.Results),
-			MessageBody:            aws.String(string(body)),
-			MessageGroupId:         aws.String(groupID(q.Spoke.In(o.Cluster))),
-			MessageDeduplicationId: aws.String(digest(q.Spoke.In(part.ID))),
-		})
-		if err != nil {
+		if err := ordered(ctx, q.Client, q.Results, groupID(q.Spoke.In(o.Cluster)), q.Spoke.In(part.ID), body); err != nil {
 			return fmt.Errorf("send the observation of %s to report: %w", o.Cluster, err)
 		}
 	}
 	return nil
+}
+
+// ordered sends a message behind the others of its group. The same id sent twice within
+// five minutes arrives once.
+func ordered(ctx context.Context, client Queue, url, group, id string, body []byte) error {
+	_, err := client.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl: &url, MessageBody: aws.String(string(body)), MessageGroupId: &group, MessageDeduplicationId: aws.String(digest(id)),
+	})
+	return err
+}
+
+// delayed sends a message that arrives after a delay.
+func delayed(ctx context.Context, client Queue, url string, body []byte, delay time.Duration) error {
+	_, err := client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String(string(body)), DelaySeconds: seconds(delay)})
+	return err
 }
 
 // maxReason is how much of a reason is sent beside a message that is set aside.
@@ -114,12 +123,7 @@ func (q Queues) LookAgain(ctx context.Context, instances []string, now time.Time
 		if err != nil {
 			return fmt.Errorf("encode the roll call of %d instances: %w", len(some), err)
 		}
-		_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
-			QueueUrl:     aws.String(q.Joins),
-			MessageBody:  aws.String(string(body)),
-			DelaySeconds: seconds(delay),
-		})
-		if err != nil {
+		if err := delayed(ctx, q.Client, q.Joins, body, delay); err != nil {
 			return fmt.Errorf("ask for another roll call of %d instances: %w", len(some), err)
 		}
 	}
@@ -161,12 +165,7 @@ func (q Queues) LookForChanges(ctx context.Context, key report.Key, opened time.
 	if err != nil {
 		return fmt.Errorf("encode the reminder of %s %s: %w", key.Check, key.Resource, err)
 	}
-	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl:     aws.String(q.Changes),
-		MessageBody:  aws.String(string(body)),
-		DelaySeconds: seconds(delay),
-	})
-	if err != nil {
+	if err := delayed(ctx, q.Client, q.Changes, body, delay); err != nil {
 		return fmt.Errorf("ask for another look at the changes before %s %s: %w", key.Check, key.Resource, err)
 	}
 	return nil
@@ -178,12 +177,7 @@ func (q Queues) LookAtNodegroup(ctx context.Context, cluster, name string, now t
 	if err != nil {
 		return fmt.Errorf("encode the reminder of nodegroup %s: %w", name, err)
 	}
-	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl:     aws.String(q.Nodegroups),
-		MessageBody:  aws.String(string(body)),
-		DelaySeconds: seconds(delay),
-	})
-	if err != nil {
+	if err := delayed(ctx, q.Client, q.Nodegroups, body, delay); err != nil {
 		return fmt.Errorf("ask for another look at nodegroup %s: %w", name, err)
 	}
 	return nil
@@ -225,13 +219,7 @@ func (q Queues) send(ctx context.Context, kind string, of spoke.Cluster, id stri
 // sendBody sends what is encoded. The same message sent twice within five minutes
 // arrives once.
 func (q Queues) sendBody(ctx context.Context, kind string, of spoke.Cluster, id string, body []byte) error {
-	_, err := q.Client.SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl:               aws.String(q.Results),
-		MessageBody:            aws.String(string(body)),
-		MessageGroupId:         aws.String(groupID(of.String())),
-		MessageDeduplicationId: aws.String(digest(of.In(kind + "/" + id))),
-	})
-	if err != nil {
+	if err := ordered(ctx, q.Client, q.Results, groupID(of.String()), of.In(kind+"/"+id), body); err != nil {
 		return fmt.Errorf("send the %s of %s to report: %w", kind, of, err)
 	}
 	return nil
@@ -239,10 +227,7 @@ func (q Queues) sendBody(ctx context.Context, kind string, of spoke.Cluster, id 
 
 // RemedyAgain asks remediate to take an event up again after the delay.
 func (q Queues) RemedyAgain(ctx context.Context, event string, delay time.Duration) error {
-	_, err := q.Client.SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl: aws.String(q.Remedies), MessageBody: aws.String(event), DelaySeconds: seconds(delay),
-	})
-	if err != nil {
+	if err := delayed(ctx, q.Client, q.Remedies, []byte(event), delay); err != nil {
 		return fmt.Errorf("ask for another look at a remedy: %w", err)
 	}
 	return nil
@@ -265,13 +250,7 @@ func (q Queues) SendSummary(ctx context.Context, s report.Summary) error {
 	if s.Kind == report.CleanupSummary {
 		same = string(body)
 	}
-	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl:               aws.String(q.Results),
-		MessageBody:            aws.String(string(body)),
-		MessageGroupId:         aws.String(groupID(q.Spoke.In(s.Cluster))),
-		MessageDeduplicationId: aws.String(digest(q.Spoke.In(same))),
-	})
-	if err != nil {
+	if err := ordered(ctx, q.Client, q.Results, groupID(q.Spoke.In(s.Cluster)), q.Spoke.In(same), body); err != nil {
 		return fmt.Errorf("send the summary %s to report: %w", s.ID, err)
 	}
 	return nil
@@ -305,11 +284,7 @@ func (q TargetQueue) Put(ctx context.Context, target, about, id string, raw json
 	if err != nil {
 		return fmt.Errorf("encode the event %s for %s: %w", id, target, err)
 	}
-	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl: aws.String(q.URL), MessageBody: aws.String(string(body)),
-		MessageGroupId: aws.String(digest(target + "\n" + about)), MessageDeduplicationId: aws.String(digest(target + "\n" + id)),
-	})
-	if err != nil {
+	if err := ordered(ctx, q.Client, q.URL, digest(target+"\n"+about), target+"\n"+id, body); err != nil {
 		return fmt.Errorf("queue the event %s for %s: %w", id, target, err)
 	}
 	return nil
