@@ -46,6 +46,7 @@ type options struct {
 	at      time.Time
 	json    bool
 	all     bool // print what a page has no room for
+	advice  bool // print what breaks nothing, too
 	verbose bool
 	html    string // the file of the page; empty for none
 	// live is an account that is there, in place of a subject.
@@ -204,7 +205,8 @@ func asPlugin(root *cobra.Command) {
 // commonFlags are those of what looks at a world or a capture.
 func commonFlags(c *cobra.Command, o *options) {
 	c.Flags().BoolVar(&o.json, "json", false, "print the result as one JSON object")
-	c.Flags().BoolVar(&o.all, "all", false, "print all that was found, however long; without it one page")
+	c.Flags().BoolVar(&o.all, "all", false, "show everything (default: one page)")
+	c.Flags().BoolVar(&o.advice, "advice", false, "also show advice: what breaks nothing yet")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print the functions' logs on standard error")
 }
 
@@ -234,12 +236,17 @@ func write(out io.Writer, r result.Result, o options, err error) error {
 	case o.json:
 		err = writeJSON(out, r)
 	default:
-		_, err = io.WriteString(out, r.Words(cmp.Or(r.Plan, o.subject), result.Style{All: o.all, Color: colored(out)}))
+		_, err = io.WriteString(out, r.Words(cmp.Or(r.Plan, o.subject), o.style(out)))
 	}
 	if err != nil {
 		return fmt.Errorf("print the result: %w", err)
 	}
 	return exit.Status(r.Status())
+}
+
+// style is how a result is printed on a writer.
+func (o options) style(out io.Writer) result.Style {
+	return result.Style{All: o.all, Advice: o.advice, Color: colored(out)}
 }
 
 func writeJSON(out io.Writer, v any) error {
@@ -868,7 +875,7 @@ func (o options) diagnoseLive(ctx context.Context, version string, out, notes io
 		return write(out, r, o, err)
 	}
 	status, err := watching{
-		look: look, subject: o.subject, now: a.Now, json: o.json, style: result.Style{All: o.all, Color: colored(out)}, out: out, notes: notes,
+		look: look, subject: o.subject, now: a.Now, json: o.json, style: o.style(out), out: out, notes: notes,
 	}.run(ctx)
 	if err != nil {
 		return err

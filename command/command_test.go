@@ -458,8 +458,8 @@ func TestPage(t *testing.T) {
 		"route-no-egress":          {exit.Causes, []string{"<h1>route-no-egress.yaml: 1 cause found</h1>", ">✗ EC2, ECR, S3, STS</text>", ">✓ the cluster API</text>", ">no route</text>", "aws ec2 create-route"}},
 		"nacl-return-nat":          {exit.Causes, []string{">nat-0aa40000000000001</text>", ">✗ acl-0f70000000000000b</text>"}},
 		"sg-node-egress":           {exit.Causes, []string{">✗ sg-0b60000000000000b</text>"}},
-		"route-leaves-view":        {exit.Unsure, []string{"could not tell, something needed could not be read</h1>", "COULD NOT LOOK", ">? EC2, ECR, S3, STS</text>"}},
-		"endpoint-missing-healthy": {exit.Healthy, []string{"every instance that should be a node is one", "<h2>Network paths</h2>", ">✓ "}},
+		"route-leaves-view":        {exit.Unsure, []string{"cause unknown: some checks did not run</h1>", "NOT CHECKED", ">? EC2, ECR, S3, STS</text>"}},
+		"endpoint-missing-healthy": {exit.Healthy, []string{"OK: all instances have joined", "<h2>Network paths</h2>", ">✓ "}},
 	} {
 		t.Run(world, func(t *testing.T) {
 			t.Parallel()
@@ -525,7 +525,7 @@ func TestLive(t *testing.T) {
 	}
 	testfile.Write(t, context, []byte(kubeconfig(endpoint)))
 	admin := s.AdminEnv()
-	const cause, clean = "FAULT eks-workshop / new_nodegroup_2 · ", "eks-workshop: every instance that should be a node is one"
+	const cause, clean = "FAULT eks-workshop / new_nodegroup_2 · ", "eks-workshop: OK: all instances have joined"
 	for name, tt := range map[string]struct {
 		args   string
 		env    map[string]string
@@ -637,7 +637,7 @@ func TestPreflight(t *testing.T) {
 		status   int
 		out, err string
 	}{
-		{"a file", []string{"--file", plannedIn(t, storyNodegroup(natSubnet, ""))}, exit.Healthy, "nodegroup batch: it would be made, and its nodes would join.\n", ""},
+		{"a file", []string{"--file", plannedIn(t, storyNodegroup(natSubnet, ""))}, exit.Healthy, "nodegroup batch: it would be created, and its nodes would join.\n", ""},
 		{"a file, as the AWS CLI names it", []string{"--cli-input-json", "file://" + plannedIn(t, storyNodegroup(walledOff, ""))}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no route to the internet", ""},
 		{"a subnet", []string{"--subnet", walledOff}, exit.Causes, "WOULD FAIL eks-workshop / default, new_nodegroup_2 · " + walledOff + " has no route to the internet", ""},
 		{"a launch template", []string{"--launch-template", "lt-0dead000000000000:3"}, exit.Causes, "WOULD BE REFUSED eks-workshop · The launch template does not exist", ""},
@@ -706,9 +706,9 @@ func TestPreflightLive(t *testing.T) {
 		status   int
 		out, err string
 	}{
-		"what joins":                        {storyNodegroup(natSubnet, ""), nil, exit.Healthy, "nodegroup batch: it would be made, and its nodes would join.\n", ""},
+		"what joins":                        {storyNodegroup(natSubnet, ""), nil, exit.Healthy, "nodegroup batch: it would be created, and its nodes would join.\n", ""},
 		"what has no route to the internet": {storyNodegroup(walledOff, ""), []string{"--cluster", "eks-workshop"}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff, ""},
-		"the only cluster":                  {storyPool(natSubnet), nil, exit.Healthy, "NodePool batch: it would be made, and its nodes would join.\n", ""},
+		"the only cluster":                  {storyPool(natSubnet), nil, exit.Healthy, "NodePool batch: it would be created, and its nodes would join.\n", ""},
 		"another cluster than the file's":   {storyNodegroup(natSubnet, ""), []string{"--cluster", "staging"}, exit.BadInput, "", "--cluster staging: the file is for eks-workshop\n"},
 		"a cluster that is not there":       {storyPool(natSubnet), []string{"--cluster", "staging"}, exit.BadInput, "", "there is no cluster staging in us-west-2 of account 111122223333, only eks-workshop\n"},
 		"a capture and a region":            {storyPool(natSubnet), []string{"capture", "--region", "us-west-2"}, exit.BadInput, "", "capture: a capture or a world is looked at without --region and what goes with it\n"},
@@ -903,13 +903,13 @@ func TestWatch(t *testing.T) {
 		{r: well, launches: []report.Launch{stands("i-2", outcome.Joined), stands("i-3", outcome.Waiting)}},
 		{r: well, launches: []report.Launch{stands("i-2", outcome.Joined), stands("i-3", outcome.Joined)}},
 	}, 0)
-	_, changes, _ := strings.Cut(out, "Could not look\n  dns/dhcp-options  prod: denied\n\n")
+	_, changes, _ := strings.Cut(out, "Not checked\n  denied: dns/dhcp-options not run for prod\n\n")
 	want := `15:05:30  + FAULT prod · no entry (iam/access-missing)
 15:05:30  - FAULT prod / workers · rtb-1 has no route to the internet (route/no-egress)
-15:05:30  - could not look: dns/dhcp-options  prod: denied
+15:05:30  - not checked: denied: dns/dhcp-options not run for prod
 15:05:30    i-1 (workers) ended: Client.UserInitiatedShutdown
 15:05:30    i-2 (workers) has not joined in its time
-15:05:30    i-3 (workers) was launched, and has time left
+15:05:30    i-3 (workers) was launched, and is within its join time
 15:05:40  - FAULT prod · no entry (iam/access-missing)
 15:05:40    i-2 (workers) joined, 58s after its launch
 15:05:50    i-3 (workers) joined, 58s after its launch

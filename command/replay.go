@@ -558,9 +558,8 @@ func before(r result.Result, launches []report.Launch) seenBefore {
 		}
 		s.incidents[strings.Join([]string{i.Cluster, i.Cause, i.Resource}, "\n")] = fmt.Sprintf("%s %s · %s (%s)", r.Mark(i), where, i.Title, i.Cause)
 	}
-	for _, u := range r.Unknown {
-		text := strings.TrimSpace(u.Check + "  " + u.Resource + ": " + u.Reason)
-		s.unknown[text] = "could not look: " + text
+	for _, n := range r.NotChecked() {
+		s.unknown[n.Reason] = "not checked: " + n.Reason + ": " + n.What
 	}
 	for _, l := range launches {
 		s.launches[l.Instance] = l
@@ -617,7 +616,7 @@ func became(l report.Launch) string {
 	case outcome.Gone:
 		return strings.TrimSuffix(text+" ended: "+l.EndedWhy, ": ")
 	case outcome.Waiting:
-		return text + " was launched, and has time left"
+		return text + " was launched, and is within its join time"
 	}
 	return text + " has not joined in its time"
 }

@@ -46,7 +46,7 @@ func TestAlone(t *testing.T) {
 		"a capture's event":   {[]string{"diagnose", "--verbose", "told"}, "", 0, `"function":"launch-watch"`},
 		"a story":             {[]string{"demo", "zone"}, "", 64, "rollcall: worlds and the demo are played by rollcall-stage, a program of the same release: put it beside this one, as "},
 		"a world":             {[]string{"diagnose", "world.yaml"}, "", 64, string(filepath.Separator) + "rollcall-stage\n"},
-		"a healthy capture":   {[]string{"diagnose", "capture"}, "", 0, "every instance that should be a node is one"},
+		"a healthy capture":   {[]string{"diagnose", "capture"}, "", 0, "OK: all instances have joined"},
 		"a plan":              {[]string{"preflight", "--subnet", "subnet-0dead", "capture"}, "", 1, "WOULD BE REFUSED"},
 		"a text piped":        {[]string{"explain"}, "kubelet: Unauthorized\n", 0, "iam/access-missing"},
 		"a text nobody knows": {[]string{"explain", "The moon is in the wrong house."}, "", 2, "unknown"},
@@ -75,7 +75,7 @@ func TestAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "diagnose", Arguments: map[string]any{"path": "capture"}})
-		if err != nil || r.IsError || !strings.Contains(r.Content[0].(*mcp.TextContent).Text, "every instance that should be a node is one") {
+		if err != nil || r.IsError || !strings.Contains(r.Content[0].(*mcp.TextContent).Text, "OK: all instances have joined") {
 			t.Errorf("the answer is %+v, %v", r, err)
 		}
 		if err := s.Close(); err != nil || cmd.ProcessState.ExitCode() != 0 {

@@ -160,7 +160,7 @@ func (a *assistant) server(version string) *sdk.Server {
 			}
 			return diagnose.Examine(ctx, subject.Subject{Path: path, Root: a.root}, a.worlds, io.Discard)
 		}, func(in diagnoseInput, r result.Result) string {
-			return r.Words(cmp.Or(in.Path, strings.Join(in.Clusters, ", ")), result.Style{})
+			return r.Words(cmp.Or(in.Path, strings.Join(in.Clusters, ", ")), result.Style{Advice: true})
 		})
 	add(s, "preflight", "Tell what would fail, before it is made", "Judges what is planned in the account of a capture: what AWS would refuse, and what would keep its nodes from joining.",
 		func(ctx context.Context, in preflightInput) (result.Result, error) {
@@ -176,7 +176,7 @@ func (a *assistant) server(version string) *sdk.Server {
 				return result.Result{}, err
 			}
 			return preflight.In(ctx, asked, subject.Subject{Path: path, Root: a.root}, a.worlds, io.Discard)
-		}, func(in preflightInput, r result.Result) string { return r.Words(r.Plan, result.Style{}) })
+		}, func(in preflightInput, r result.Result) string { return r.Words(r.Plan, result.Style{Advice: true}) })
 	add(s, "incidents", "List what a deployment knows", "Lists the incidents that a deployed Rollcall knows in the caller's account, those that hurt longest first. Without a deployment there is diagnose.",
 		func(ctx context.Context, in incidentsInput) (incidentsOutput, error) {
 			by, err := in.load(ctx)

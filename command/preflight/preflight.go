@@ -193,7 +193,7 @@ func foreseen(cluster string, v preflight.Verdict) result.Result {
 			if result.Unasked(u, f, nil) {
 				continue
 			}
-			r.Unknown = append(r.Unknown, result.Unknown{Check: string(u.Check), Resource: cmp.Or(strings.Join(u.Covers, " "), cluster), Reason: result.Reason(f)})
+			r.Unknown = append(r.Unknown, result.NotRun(u.Check, cmp.Or(strings.Join(u.Covers, " "), cluster), f))
 		}
 	}
 	r.Healthy = r.Status() == exit.Healthy

@@ -81,11 +81,11 @@ func TestPreflight(t *testing.T) {
 		status     int
 		out, err   string
 	}{
-		{"what joins", storyNodegroup(natSubnet, ""), Asked{}, exit.Healthy, "nodegroup batch: it would be made, and its nodes would join.\n", ""},
+		{"what joins", storyNodegroup(natSubnet, ""), Asked{}, exit.Healthy, "nodegroup batch: it would be created, and its nodes would join.\n", ""},
 		{"what has no route to the internet", storyNodegroup(walledOff, ""), Asked{}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no route to the internet", ""},
 		{"what EKS refuses", storyNodegroup(natSubnet, `, "instanceTypes": ["m6g.large"], "amiType": "AL2023_x86_64_STANDARD"`), Asked{}, exit.Causes,
 			"WOULD BE REFUSED eks-workshop · The AMI type is for another architecture", ""},
-		{"a NodePool that joins", storyPool(natSubnet), Asked{}, exit.Healthy, "NodePool batch: it would be made, and its nodes would join.\n", ""},
+		{"a NodePool that joins", storyPool(natSubnet), Asked{}, exit.Healthy, "NodePool batch: it would be created, and its nodes would join.\n", ""},
 		{"a NodePool with a subnet that has no route to the internet", storyPool(walledOff), Asked{}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no route to the internet", ""},
 		{"a NodePool without its class", strings.Split(storyPool(natSubnet), "---")[0], Asked{}, exit.Causes, "WOULD BE REFUSED eks-workshop · The class of the NodePool is not there", ""},
 		{"a launch template as a file", `{"LaunchTemplateName": "mine", "LaunchTemplateData": {"InstanceType": "m5.large"}}`, Asked{}, exit.Causes,

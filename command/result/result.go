@@ -1,6 +1,6 @@
 // Package result is what was found in clusters: incidents in the order in which to
-// mend them, and what could not be looked at. It is made of what the functions
-// observed, and told as JSON, in words for a terminal, and as a page.
+// mend them, and the checks that did not run. It is made of what the functions
+// observed, and printed as JSON, in words for a terminal, and as a page.
 package result
 
 import (
@@ -83,12 +83,30 @@ type Hidden struct {
 	Because string `json:"because"`
 }
 
-// Unknown is a check that could not look. Without a check it is a function
-// that failed, named as the resource.
+// Unknown is a check that did not run because something that it needs could not be
+// read. Without a check it is a function that failed, named as the resource.
 type Unknown struct {
 	Check    string `json:"check"`
 	Resource string `json:"resource"`
 	Reason   string `json:"reason"`
+	// Missing is the permission that was denied; empty for any other reason.
+	Missing string `json:"-"`
+}
+
+// NotRun is the result of a check that needed what a source failed to return.
+func NotRun(id checks.ID, resource string, f snapshot.Failure) Unknown {
+	return Unknown{Check: string(id), Resource: resource, Reason: Reason(f), Missing: missing(f)}
+}
+
+// missing returns the permission that a call lacked; empty where a policy would not help,
+// as with an expired token. Codes: EC2, "Error codes for the Amazon EC2 API"; IAM,
+// "Common Errors"; Kubernetes, metav1.StatusReasonForbidden.
+func missing(f snapshot.Failure) string {
+	switch f.Code {
+	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "Forbidden":
+		return f.Call
+	}
+	return ""
 }
 
 // Status is the exit status.
@@ -333,12 +351,12 @@ func unknowns(seen []report.Observation, bare func(cluster string) bool) []Unkno
 				if without && f.Code == snapshot.NotCaptured || remembered(u, f) || Unasked(u, f, absent) || !needed(u, f, absent, gone(launches)) && !(u.Check == missed && (tells(f.Source) || f.Source == snapshot.UserDataOf)) {
 					continue
 				}
-				add(Unknown{Check: string(u.Check), Resource: cmp.Or(strings.Join(u.Covers, " "), o.Cluster), Reason: Reason(f)})
+				add(NotRun(u.Check, cmp.Or(strings.Join(u.Covers, " "), o.Cluster), f))
 			}
 		}
 		for _, f := range o.Blind {
 			if tells(f.Source) && !(without && f.Code == snapshot.NotCaptured) {
-				add(Unknown{Check: string(missed), Resource: o.Cluster, Reason: Reason(f)})
+				add(NotRun(missed, o.Cluster, f))
 			}
 		}
 	}
@@ -529,9 +547,7 @@ func (r Result) Page(subject string) page.Page {
 		}
 		p.Incidents = append(p.Incidents, out)
 	}
-	for _, u := range r.Unknown {
-		p.Unknown = append(p.Unknown, page.Unknown(u))
-	}
+	p.NotRun, p.Grants = r.NotChecked(), grants(r.gaps())
 	return p
 }
 
@@ -557,11 +573,11 @@ func (r Result) verdict() string {
 	}
 	switch {
 	case r.Status() == exit.Unsure:
-		return "could not tell, something needed could not be read"
+		return unsure
 	case len(parts) > 0:
 		return strings.Join(parts, ", ") + " found"
 	}
-	return "every instance that should be a node is one, or has time left"
+	return healthy
 }
 
 // Unasked reports whether a check of addresses or of zones could not look because no
@@ -601,66 +617,135 @@ func optional(s snapshot.Source) bool {
 	return false
 }
 
-// What one page holds of a result; --all prints the rest too. The figures are of a
-// terminal of some fifty lines: of a thousand findings a person reads the first few.
+// Limits of a page; --all prints everything. The figures are of a terminal of some fifty
+// lines: of a thousand findings a person reads the first few.
 const (
-	// mostTold is how many incidents are told with all that was seen.
+	// mostTold is how many causes are printed with their evidence.
 	mostTold = 5
 	// mostNamed is how many more are named, a line each.
 	mostNamed = 15
 	// mostSeen is how many pieces of evidence an incident has.
 	mostSeen = 10
-	// mostUnknown is how many lines tell what could not be looked at.
+	// mostUnknown is how many lines list the checks that did not run.
 	mostUnknown = 15
-	// shown is how many ids a line names.
-	shown = 8
+	// short is how many ids a line lists in full; of more it lists first ones and a count.
+	short = 8
+	first = 3
 )
 
 // Style is how a result is printed for a person.
 type Style struct {
-	// All prints what a page has no room for.
+	// All prints what a page has no room for, and advice.
 	All bool
+	// Advice prints what breaks nothing, too.
+	Advice bool
 	// Color is of a terminal.
 	Color bool
 }
 
 // Words is the result for a person, an incident as a message in the channel
-// would tell it.
+// would have it.
 func (r Result) Words(subject string, s Style) string {
 	var b strings.Builder
 	switch status := r.Status(); {
 	case r.Plan != "" && status == exit.Healthy:
-		made := "it would be made, and "
+		made := "it would be created, and "
 		if r.There {
 			made = ""
 		}
 		fmt.Fprintf(&b, "%s: %s.\n", subject, s.Paint(Green, made+"its nodes would join"))
 	case r.Plan != "" && status == exit.Unsure:
-		fmt.Fprintf(&b, "%s: nothing is found that would fail, but something that is needed could not be looked at.\n", subject)
+		fmt.Fprintf(&b, "%s: nothing found that would fail, but some checks did not run.\n", subject)
 	case status == exit.Healthy:
-		fmt.Fprintf(&b, "%s: %s.\n", subject, s.Paint(Green, "every instance that should be a node is one, or has time left"))
+		fmt.Fprintf(&b, "%s: %s.\n", subject, s.Paint(Green, healthy))
 	case status == exit.Unsure:
-		fmt.Fprintf(&b, "%s: %s.\n", subject, s.Paint(Yellow, "the cause cannot be told: something that is needed could not be looked at"))
+		fmt.Fprintf(&b, "%s: %s.\n", subject, s.Paint(Yellow, unsure))
 	}
-	told := r.Incidents
-	if !s.All {
-		told = told[:min(len(told), mostTold)]
+	list, advice := r.Incidents, []Incident(nil)
+	if !s.All && !s.Advice {
+		list, advice = r.withoutAdvice()
 	}
-	for _, i := range told {
+	told, rest := r.page(list, s)
+	for _, t := range told {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		i.words(&b, r.Mark(i), s)
+		t.words(&b, r.Mark(t.Incident), s)
+		if len(t.alike) > 0 {
+			line(&b, "Same for", fmt.Sprintf("%d more: %s; --all lists each", len(t.alike), Some(t.alike)))
+		}
 	}
-	r.rest(&b, r.Incidents[len(told):], s)
-	r.blind(&b, s)
+	r.rest(&b, rest, s)
+	r.notRun(&b, s)
 	if len(r.Notes) > 0 {
 		b.WriteString("\nNot known here\n")
 		for _, n := range r.Notes {
 			fmt.Fprintf(&b, "  %s\n", Plain(n))
 		}
 	}
+	if len(advice) > 0 {
+		var ids []string
+		for _, i := range advice {
+			ids = both(ids, []string{i.Cause})
+		}
+		fmt.Fprintf(&b, "\nAdvice: %s; --advice prints it\n", Some(ids))
+	}
 	return b.String()
+}
+
+const (
+	healthy = "OK: all instances have joined, or are still within their join time"
+	unsure  = "cause unknown: some checks did not run"
+)
+
+// withoutAdvice splits the incidents into those that break something and advice.
+func (r Result) withoutAdvice() (list, advice []Incident) {
+	for _, i := range r.Incidents {
+		if i.Confidence == string(checks.Advice) {
+			advice = append(advice, i)
+		} else {
+			list = append(list, i)
+		}
+	}
+	return list, advice
+}
+
+// kind is what findings have in common that are printed as one.
+type kind struct{ mark, cluster, cause string }
+
+func (r Result) kind(i Incident) kind { return kind{r.Mark(i), i.Cluster, i.Cause} }
+
+// told is an incident that is printed in full, and the resources of those like it.
+type told struct {
+	Incident
+	alike []string
+}
+
+// enough is how many incidents of one kind are each printed in full: two broken route
+// tables have two commands. Of more, only the first is.
+const enough = 2
+
+// page returns the incidents that a page prints in full, and those that it only names.
+func (r Result) page(list []Incident, s Style) (full []told, rest []Incident) {
+	count := map[kind]int{}
+	for _, i := range list {
+		count[r.kind(i)]++
+	}
+	at := map[kind]int{} // where its first is printed
+	for _, i := range list {
+		k := r.kind(i)
+		n, printed := at[k]
+		switch {
+		case s.All || !printed && len(full) < mostTold || printed && count[k] <= enough && len(full) < mostTold:
+			at[k] = len(full)
+			full = append(full, told{Incident: i})
+		case printed && count[k] > enough:
+			full[n].alike = append(full[n].alike, i.Resource)
+		default:
+			rest = append(rest, i)
+		}
+	}
+	return full, rest
 }
 
 // rest names the incidents that a page has no room for: those of one cause in one
@@ -669,17 +754,16 @@ func (r Result) rest(b *strings.Builder, list []Incident, s Style) {
 	if len(list) == 0 {
 		return
 	}
-	type kind struct{ mark, cluster, cause string }
 	var kinds []kind
 	of := map[kind][]Incident{}
 	for _, i := range list {
-		k := kind{r.Mark(i), i.Cluster, i.Cause}
+		k := r.kind(i)
 		if of[k] == nil {
 			kinds = append(kinds, k)
 		}
 		of[k] = append(of[k], i)
 	}
-	fmt.Fprintf(b, "\nAnd %d more; --all tells each\n", len(list))
+	fmt.Fprintf(b, "\nAnd %d more; --all lists each\n", len(list))
 	for n, k := range kinds {
 		if n == mostNamed {
 			fmt.Fprintf(b, "  … %d more causes\n", len(kinds)-mostNamed)
@@ -697,46 +781,115 @@ func (r Result) rest(b *strings.Builder, list []Incident, s Style) {
 	}
 }
 
-// blind tells what could not be looked at: what is the same of many things in one line.
-func (r Result) blind(b *strings.Builder, s Style) {
-	if len(r.Unknown) == 0 {
+// gap is one reason for which checks did not run.
+type gap struct {
+	reason string
+	// missing is the denied permission, answer the service's own words about it.
+	missing, answer string
+	checks, about   []string
+}
+
+// gaps are the reasons for which checks did not run: a denied permission is one, whoever
+// was denied it and for whatever resource.
+func (r Result) gaps() []gap {
+	var list []gap
+	at := map[string]int{}
+	for _, u := range r.Unknown {
+		about := strings.Fields(u.Resource)
+		if u.Check == "" { // a function, by its name
+			about = []string{u.Resource}
+		}
+		g := gap{reason: u.Reason}
+		for _, id := range about {
+			g.reason = strings.ReplaceAll(g.reason, id, "it")
+		}
+		if u.Missing != "" {
+			g = gap{reason: u.Missing + " denied", missing: u.Missing, answer: u.Reason}
+		}
+		n, found := at[g.reason]
+		if !found {
+			n, at[g.reason] = len(list), len(list)
+			list = append(list, g)
+		}
+		list[n].about = both(list[n].about, about)
+		if u.Check != "" {
+			list[n].checks = both(list[n].checks, []string{u.Check})
+		}
+	}
+	return list
+}
+
+// what names the checks that did not run, and for what.
+func (g gap) what() string {
+	about := Some(g.about)
+	if len(g.about) > short {
+		about = fmt.Sprintf("%d: %s", len(g.about), about)
+	}
+	switch len(g.checks) {
+	case 0:
+		return about
+	case 1:
+		return g.checks[0] + " not run for " + about
+	}
+	return fmt.Sprintf("%d checks not run for %s (%s)", len(g.checks), about, few(g.checks))
+}
+
+// NotChecked returns the reasons for which checks did not run, each once.
+func (r Result) NotChecked() []page.NotRun {
+	var list []page.NotRun
+	for _, g := range r.gaps() {
+		list = append(list, page.NotRun{Reason: g.reason, What: g.what(), Answer: g.answer})
+	}
+	return list
+}
+
+// grants returns what permits the denied calls: a statement of an IAM policy, and rules of
+// a ClusterRole. Of one that is denied explicitly, as by a service control policy, only
+// the service's own words say so.
+func grants(list []gap) []string {
+	var actions, rules []string
+	for _, g := range list {
+		switch request, ofCluster := strings.CutPrefix(g.missing, "kubernetes: "); {
+		case ofCluster:
+			rules = append(rules, request)
+		case g.missing != "":
+			actions = append(actions, `"`+g.missing+`"`)
+		}
+	}
+	var lines []string
+	if len(actions) > 0 {
+		lines = append(lines, `Policy statement to add: {"Effect": "Allow", "Action": [`+strings.Join(actions, ", ")+`], "Resource": "*"}`)
+	}
+	if len(rules) > 0 {
+		lines = append(lines, "ClusterRole rules to add: "+strings.Join(rules, "; ")+" (deploy/clusterrole.yaml has all of them)")
+	}
+	return lines
+}
+
+// notRun prints the checks that did not run: those that lacked the same in one line.
+func (r Result) notRun(b *strings.Builder, s Style) {
+	list := r.gaps()
+	if len(list) == 0 {
 		return
 	}
-	b.WriteString("\nCould not look\n")
+	b.WriteString("\nNot checked\n")
 	if s.All {
 		for _, u := range r.Unknown {
 			fmt.Fprintf(b, "  %s\n", Plain(strings.TrimSpace(u.Check+"  "+u.Resource+": "+u.Reason)))
 		}
-		return
+	} else {
+		for _, g := range list[:min(len(list), mostUnknown)] {
+			fmt.Fprintf(b, "  %s: %s\n", Plain(g.reason), Plain(g.what()))
+		}
+		if n := len(list) - mostUnknown; n > 0 {
+			fmt.Fprintf(b, "  … %d more; --all lists all\n", n)
+		}
+		if i := slices.IndexFunc(list, func(g gap) bool { return g.missing != "" }); i >= 0 {
+			fmt.Fprintf(b, "  Response: %s\n", Plain(list[i].answer))
+		}
 	}
-	type kind struct{ check, reason string }
-	var kinds []kind
-	of := map[kind][]Unknown{}
-	for _, u := range r.Unknown {
-		k := kind{u.Check, u.Reason}
-		if u.Resource != "" {
-			k.reason = strings.ReplaceAll(u.Reason, u.Resource, "it")
-		}
-		if of[k] == nil {
-			kinds = append(kinds, k)
-		}
-		of[k] = append(of[k], u)
-	}
-	for n, k := range kinds {
-		if n == mostUnknown {
-			fmt.Fprintf(b, "  … %d more; --all tells each\n", len(kinds)-mostUnknown)
-			return
-		}
-		same := of[k]
-		if len(same) == 1 {
-			fmt.Fprintf(b, "  %s\n", Plain(strings.TrimSpace(k.check+"  "+same[0].Resource+": "+same[0].Reason)))
-			continue
-		}
-		var about []string
-		for _, u := range same {
-			about = append(about, u.Resource)
-		}
-		fmt.Fprintf(b, "  %s\n", Plain(strings.TrimSpace(fmt.Sprintf("%s  %d: %s: %s", k.check, len(same), Some(about), k.reason))))
+	for _, line := range grants(list) {
+		fmt.Fprintf(b, "  %s\n", Plain(line))
 	}
 }
 
@@ -774,7 +927,7 @@ func (i Incident) words(b *strings.Builder, mark string, s Style) {
 			name = "Seen"
 		}
 		if k == mostSeen && len(i.Evidence) > mostSeen+1 && !s.All {
-			line(b, "", fmt.Sprintf("… %d more; --all tells each", len(i.Evidence)-mostSeen))
+			line(b, "", fmt.Sprintf("… %d more; --all lists all", len(i.Evidence)-mostSeen))
 			break
 		}
 		line(b, name, e.What+": "+e.Value)
@@ -814,12 +967,20 @@ func line(b *strings.Builder, name, value string) {
 	}
 }
 
-// Some names the first ids, and counts the rest.
+// Some lists ids; of many the first ones, and how many more there are.
 func Some(ids []string) string {
-	if len(ids) <= shown {
+	if len(ids) <= short {
 		return strings.Join(ids, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(ids[:shown], ", "), len(ids)-shown)
+	return few(ids)
+}
+
+// few lists the first ids, and how many more there are.
+func few(ids []string) string {
+	if len(ids) <= first {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:first], ", "), len(ids)-first)
 }
 
 // Colors of a terminal (ECMA-48, SGR).

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"rollcall/command/exit"
+	"rollcall/shared/checks"
 	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
 	"rollcall/tools/expect"
 )
 
@@ -59,7 +61,7 @@ func crowd() Result {
 		id := fmt.Sprintf("i-%04d", n)
 		big.Instances, big.Resources, big.Nodegroups = append(big.Instances, id), append(big.Resources, "subnet-"+id), append(big.Nodegroups, "group-"+id)
 		big.Evidence = append(big.Evidence, Evidence{What: "End of " + id, Value: "seen"})
-		r.Unknown = append(r.Unknown, Unknown{"instance/console-error", id, "not read (" + id + " has written nothing to its console yet)"})
+		r.Unknown = append(r.Unknown, Unknown{Check: "instance/console-error", Resource: id, Reason: "not read (" + id + " has written nothing to its console yet)"})
 	}
 	r.Incidents = []Incident{big}
 	for n := range 40 {
@@ -79,11 +81,11 @@ func TestOnePage(t *testing.T) {
 		t.Errorf("%d lines, %d bytes, want one page:\n%s", lines, len(page), page)
 	}
 	for _, want := range []string{
-		"FAULT prod / group-i-0000, group-i-0001, ", "  Nodes     i-0000, i-0001, i-0002, i-0003, i-0004, i-0005, i-0006, i-0007 and 2992 more\n", "  Where     subnet-i-0000, ",
-		"            … 2990 more; --all tells each\n",
-		"\nAnd 77 more; --all tells each\n  FAULT prod · 38 of instance/user-data: i-0002, i-0003, ", " and 30 more\n  FAULT prod · 38 of iam/access-missing: ",
-		"\n  ADVICE prod · two subnets go out by one gateway (route/cross-zone-nat)\n",
-		"\nCould not look\n  instance/console-error  3000: i-0000, i-0001, i-0002, i-0003, i-0004, i-0005, i-0006, i-0007 and 2992 more: not read (it has written nothing to its console yet)\n",
+		"FAULT prod / group-i-0000, group-i-0001, ", "  Nodes     i-0000, i-0001, i-0002 and 2997 more\n", "  Where     subnet-i-0000, ",
+		"            … 2990 more; --all lists all\n",
+		"\nFAULT prod · i-0000 is odd\n  Cause     instance/user-data (likely)\n  Nodes     i-0000\n  Same for  39 more: i-0001, i-0002, i-0003 and 36 more; --all lists each\n",
+		"\n  Cause     iam/access-missing (likely)\n", "\nAdvice: route/cross-zone-nat; --advice prints it\n",
+		"\nNot checked\n  not read (it has written nothing to its console yet): instance/console-error not run for 3000: i-0000, i-0001, i-0002 and 2997 more\n",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in\n%s", want, page)
@@ -100,15 +102,72 @@ func TestOnePage(t *testing.T) {
 	}
 }
 
-// Many different things that could not be looked at are counted, too.
+// Many different reasons are counted, too.
 func TestUnknownOnOnePage(t *testing.T) {
 	r := Result{}
 	for n := range 20 {
-		r.Unknown = append(r.Unknown, Unknown{fmt.Sprintf("check-%02d", n), "prod", "denied"})
+		r.Unknown = append(r.Unknown, Unknown{Check: "dns/firewall", Resource: "prod", Reason: fmt.Sprintf("reason-%02d", n)})
 	}
 	page := r.Words("prod", Style{})
-	if !strings.Contains(page, "  check-14  prod: denied\n  … 5 more; --all tells each\n") || strings.Contains(page, "check-15") {
+	if !strings.Contains(page, "  reason-14: dns/firewall not run for prod\n  … 5 more; --all lists all\n") || strings.Contains(page, "reason-15") {
 		t.Errorf("want fifteen, and how many more:\n%s", page)
+	}
+}
+
+// denied is a call that was refused to a role.
+func denied(call, code, role string) snapshot.Failure {
+	return snapshot.Failure{Reason: snapshot.Denied, Call: call, Code: code, Message: role + " is not authorized"}
+}
+
+// Equal denials are one line, whoever was denied and for whatever resource, with what to
+// grant; what no policy grants is not among it.
+func TestDenials(t *testing.T) {
+	r := Result{}
+	for n := range 27 {
+		r.Unknown = append(r.Unknown, NotRun(checks.ID(fmt.Sprintf("route/%02d", n)), "prod", denied("ec2:DescribeRouteTables", "UnauthorizedOperation", fmt.Sprintf("role-%d", n%2))))
+	}
+	for n := range 200 {
+		r.Unknown = append(r.Unknown, NotRun("instance/user-data", fmt.Sprintf("i-%03d", n), denied("ec2:DescribeInstanceAttribute", "UnauthorizedOperation", "role-0")))
+	}
+	r.Unknown = append(r.Unknown,
+		NotRun("node/not-ready", "prod", denied("kubernetes: list nodes", "Forbidden", "role-0")),
+		NotRun("iam/role", "prod", denied("iam:GetRole", "ExpiredToken", "role-0")))
+	want := `prod: cause unknown: some checks did not run.
+
+Not checked
+  ec2:DescribeRouteTables denied: 27 checks not run for prod (route/00, route/01, route/02 and 24 more)
+  ec2:DescribeInstanceAttribute denied: instance/user-data not run for 200: i-000, i-001, i-002 and 197 more
+  kubernetes: list nodes denied: node/not-ready not run for prod
+  iam:GetRole: denied (ExpiredToken: role-0 is not authorized): iam/role not run for prod
+  Response: ec2:DescribeRouteTables: denied (UnauthorizedOperation: role-0 is not authorized)
+  Policy statement to add: {"Effect": "Allow", "Action": ["ec2:DescribeRouteTables", "ec2:DescribeInstanceAttribute"], "Resource": "*"}
+  ClusterRole rules to add: list nodes (deploy/clusterrole.yaml has all of them)
+`
+	expect.Equal(t, "page", r.Words("prod", Style{}), want)
+	if all := r.Words("prod", Style{All: true}); strings.Count(all, "\n  instance/user-data  i-") != 200 || !strings.Contains(all, "Policy statement to add: ") {
+		t.Errorf("--all does not list each:\n%s", all)
+	}
+	p := r.Page("prod")
+	expect.Same(t, "rows and statements of the HTML page", []int{len(p.NotRun), len(p.Grants)}, []int{4, 2})
+}
+
+// Advice is a line unless it was asked for; two findings of one kind have a command each.
+func TestAdvice(t *testing.T) {
+	r := Result{Incidents: []Incident{
+		{Cause: "route/no-egress", Cluster: "prod", Title: "rtb-1 has no route", Resource: "rtb-1"}, {Cause: "route/no-egress", Cluster: "prod", Title: "rtb-2 has no route", Resource: "rtb-2"},
+		{Cause: "route/cross-zone-nat", Confidence: "advice", Cluster: "prod", Title: "one gateway"},
+	}}
+	for name, tt := range map[string]struct {
+		style Style
+		shown bool
+	}{"default": {Style{}, false}, "--advice": {Style{Advice: true}, true}, "--all": {Style{All: true}, true}} {
+		page := r.Words("prod", tt.style)
+		if strings.Contains(page, "ADVICE prod · one gateway\n") != tt.shown || strings.Contains(page, "Advice: route/cross-zone-nat; --advice prints it") == tt.shown {
+			t.Errorf("%s: advice shown is not %v:\n%s", name, tt.shown, page)
+		}
+		if !strings.Contains(page, "FAULT prod · rtb-1 has no route\n") || !strings.Contains(page, "FAULT prod · rtb-2 has no route\n") {
+			t.Errorf("%s: want both tables:\n%s", name, page)
+		}
 	}
 }
 
@@ -122,13 +181,13 @@ func TestTextsOfTheAccountArePlain(t *testing.T) {
 
 func TestColors(t *testing.T) {
 	r := Result{Incidents: []Incident{{Cause: "c", Confidence: "certain", Cluster: "prod", Title: "t"}, {Confidence: "symptom"}, {Confidence: "advice"}}}
-	page := r.Words("prod", Style{Color: true})
+	page := r.Words("prod", Style{Color: true, Advice: true})
 	for _, want := range []string{"\x1b[1;31mFAULT\x1b[0m prod", "\x1b[33mSYMPTOM\x1b[0m", "\x1b[36mADVICE\x1b[0m"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in %q", want, page)
 		}
 	}
-	if page := (Result{}).Words("prod", Style{Color: true}); page != "prod: \x1b[32mevery instance that should be a node is one, or has time left\x1b[0m.\n" {
+	if page := (Result{}).Words("prod", Style{Color: true}); page != "prod: \x1b[32mOK: all instances have joined, or are still within their join time\x1b[0m.\n" {
 		t.Errorf("%q", page)
 	}
 }

@@ -35,8 +35,10 @@ type Page struct {
 	Verdict   string
 	Mark      Mark
 	Incidents []Incident
-	Unknown   []Unknown
-	Diagrams  []Diagram
+	NotRun    []NotRun
+	// Grants are what permits the calls that were denied.
+	Grants   []string
+	Diagrams []Diagram
 }
 
 // Mark is how bad something is.
@@ -69,8 +71,9 @@ type Evidence struct{ What, Value string }
 // Hidden is a failed check that a cause explains away.
 type Hidden struct{ Check, Because string }
 
-// Unknown is what could not be looked at.
-type Unknown struct{ Check, Resource, Reason string }
+// NotRun is one reason for which checks did not run, which ones and for what, and what
+// the service said to a denied call.
+type NotRun struct{ Reason, What, Answer string }
 
 // few is how many instances are named before the rest is folded away.
 const few = 8
@@ -85,12 +88,18 @@ func Write(to io.Writer, p Page) error {
 	for _, i := range p.Incidents {
 		b.incident(i, p.of(i))
 	}
-	if len(p.Unknown) > 0 {
-		b.WriteString("<section class=\"unsure\">\n<div class=\"label\">COULD NOT LOOK</div>\n<table>\n")
-		for _, u := range p.Unknown {
-			b.put("<tr><th><code>%s</code> %s</th><td>%s</td></tr>\n", u.Check, u.Resource, u.Reason)
+	if len(p.NotRun) > 0 {
+		b.WriteString("<section class=\"unsure\">\n<div class=\"label\">NOT CHECKED</div>\n<table>\n")
+		for _, n := range p.NotRun {
+			b.put("<tr><th>%s</th><td>%s", n.Reason, n.What)
+			b.putIf("<p class=\"soft\">%s</p>", n.Answer)
+			b.WriteString("</td></tr>\n")
 		}
-		b.WriteString("</table>\n</section>\n")
+		b.WriteString("</table>\n")
+		for _, g := range p.Grants {
+			b.put("<pre>%s</pre>\n", g)
+		}
+		b.WriteString("</section>\n")
 	}
 	if left := p.left(); len(left) > 0 {
 		b.WriteString("<section class=\"well\">\n<h2>Network paths</h2>\n")

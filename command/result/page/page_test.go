@@ -64,7 +64,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	i.Console = "javascript:alert(1)"
 	i.Evidence = []Evidence{{bad, bad}}
 	i.Instances, i.Resources = []string{bad}, []string{bad, "rtb-2"}
-	p.Unknown = []Unknown{{bad, bad, bad}}
+	p.NotRun, p.Grants = []NotRun{{bad, bad, bad}}, []string{bad}
 	p.Diagrams = []Diagram{{Cluster: "prod", Table: bad, Subnets: []string{bad}, Accused: []string{"sg-" + bad}, Ways: []Way{{Services: []string{bad}, Means: bad, Why: bad, Hops: []Hop{{bad, bad, []string{bad}, bad}}}}}}
 	text := written(t, p)
 	if strings.Contains(text, "<script") || strings.Contains(text, `href="javascript:`) {
