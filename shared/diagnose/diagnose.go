@@ -74,22 +74,31 @@ func (r *ranking) unread(c diagnosis.Cause) []checks.Evidence {
 }
 
 // notChecked is what optional checks would have told of a symptom that has no cause, with
-// the permission that is missing, or the call that was not captured.
+// the permission that is missing, or the call that was not captured: the checks that lack
+// the same in one piece of evidence.
 func (r *ranking) notChecked(c diagnosis.Cause) []checks.Evidence {
-	var list []checks.Evidence
+	var lacks []string
+	lacking := map[string][]string{}
 	for _, u := range r.unlooked {
 		if len(c.Instances) == 0 || len(u.Covers) > 0 && !slices.ContainsFunc(c.Instances, func(id string) bool { return slices.Contains(u.Covers, id) || slices.Contains(u.Covers, r.subnet(id)) }) {
 			continue
 		}
 		for _, f := range u.Blocked {
-			e := checks.Evidence{What: "Not checked", Value: fmt.Sprintf("%s, %s (%s: %s)", u.Check, f.Source, f.Reason, f.Call)}
+			text := fmt.Sprintf("%s (%s: %s)", f.Source, f.Reason, f.Call)
 			if f.Call == "" {
-				e.Value = fmt.Sprintf("%s, %s (%s)", u.Check, f.Source, f.Reason)
+				text = fmt.Sprintf("%s (%s)", f.Source, f.Reason)
 			}
-			if !slices.Contains(list, e) {
-				list = append(list, e)
+			if lacking[text] == nil {
+				lacks = append(lacks, text)
+			}
+			if id := string(u.Check); !slices.Contains(lacking[text], id) {
+				lacking[text] = append(lacking[text], id)
 			}
 		}
+	}
+	var list []checks.Evidence
+	for _, text := range lacks {
+		list = append(list, checks.Evidence{What: "Not checked", Value: cut(strings.Join(append(lacking[text], text), ", "), maxValue)})
 	}
 	return list
 }

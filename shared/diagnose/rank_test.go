@@ -164,6 +164,26 @@ func TestOptional(t *testing.T) {
 	}
 }
 
+// Optional checks that lack the same permission are one piece of evidence.
+func TestOptionalOnce(t *testing.T) {
+	list := catalogue()
+	results := []checks.Result{sign("i-1")}
+	for n, call := range []string{"ec2:DescribeRouteTables", "ec2:DescribeRouteTables", "route53resolver:ListFirewallRules"} {
+		id := checks.ID(fmt.Sprintf("f/optional-%d", n))
+		list = append(list, checks.Check{Entry: catalog.Entry{ID: id, Optional: true, Confidence: checks.Likely}})
+		results = append(results, checks.Result{Check: id, Finding: checks.Finding{Outcome: checks.Unknown,
+			Blocked: []snapshot.Failure{{Source: snapshot.RouteTables, Reason: snapshot.Denied, Call: call}}}})
+	}
+	want := []checks.Evidence{
+		{What: "Not checked", Value: "f/optional-0, f/optional-1, route tables (denied: ec2:DescribeRouteTables)"},
+		{What: "Not checked", Value: "f/optional-2, route tables (denied: route53resolver:ListFirewallRules)"},
+	}
+	d := Rank(list, results, &snapshot.Snapshot{Instances: []snapshot.Instance{{ID: "i-1", Subnet: "subnet-1"}}})
+	if diff := cmp.Diff(want, d.Causes[0].Evidence); diff != "" {
+		t.Errorf("evidence (-want +got):\n%s", diff)
+	}
+}
+
 // A cause that has no instances is told with the nodegroups of its groups.
 func TestNodegroupsOfGroups(t *testing.T) {
 	s := &snapshot.Snapshot{Groups: []snapshot.Group{
