@@ -49,7 +49,8 @@ func Load(ctx context.Context, log *slog.Logger, calls *Calls, asked ...func(*co
 	client := awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = connectTimeout }).
 		WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = responseTimeout })
-	cfg, err := config.LoadDefaultConfig(ctx, append([]func(*config.LoadOptions) error{config.WithHTTPClient(client)}, asked...)...)
+	// The clients that look for credentials log, too: "falling back to IMDSv1".
+	cfg, err := config.LoadDefaultConfig(ctx, append([]func(*config.LoadOptions) error{config.WithHTTPClient(client), config.WithLogger(sdkLog{log})}, asked...)...)
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("load the AWS configuration: %w", err)
 	}

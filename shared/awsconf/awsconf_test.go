@@ -465,3 +465,24 @@ func (b blocked) Read([]byte) (int, error) {
 	<-b.ctx.Done()
 	return 0, io.EOF
 }
+
+// What the SDK logs while it looks for credentials goes to the function's log, too, and
+// not to standard error.
+func TestCredentialsLog(t *testing.T) {
+	metadata := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer metadata.Close()
+	for name, value := range map[string]string{
+		"AWS_EC2_METADATA_SERVICE_ENDPOINT": metadata.URL, "AWS_EC2_METADATA_DISABLED": "false", "AWS_REGION": "us-west-2", "HOME": t.TempDir(),
+		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": "", "AWS_SHARED_CREDENTIALS_FILE": "",
+	} {
+		t.Setenv(name, value)
+	}
+	var log bytes.Buffer
+	cfg, err := Load(t.Context(), slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), &Calls{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cfg.Credentials.Retrieve(t.Context()); err == nil || !strings.Contains(log.String(), "falling back to IMDSv1") {
+		t.Errorf("%v; the log has %q", err, log.String())
+	}
+}
