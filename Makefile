@@ -15,13 +15,24 @@ TEMPLATE  := infra/Rollcall.template.json
 # Everything but infra, whose compiler bill is CDK's.
 PACKAGES  := . ./cmd/... ./shared/... ./functions/... ./command/... ./stage/... ./tools/... ./events/...
 
+# A Go that is too old fails on go.mod ("unknown directive: ignore") and does not name the
+# version that it needs. Go itself downloads it, unless GOTOOLCHAIN=local forbids that
+# (https://go.dev/doc/toolchain).
+ifneq ($(filter-out help site,$(or $(MAKECMDGOALS),help)),)
+GO_NEEDED := $(shell sed -n 's/^go //p' go.mod)
+GO_FOUND  := $(or $(patsubst go%,%,$(word 3,$(shell go version 2>/dev/null))),0)
+ifneq ($(firstword $(shell printf '%s\n' $(GO_NEEDED) $(GO_FOUND) | sort -V)),$(GO_NEEDED))
+$(error Go $(GO_NEEDED) or newer is needed, and $(if $(filter 0,$(GO_FOUND)),there is none,this is Go $(GO_FOUND)): install it from https://go.dev/dl, or set GOTOOLCHAIN=auto if Go may download it)
+endif
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: ## play the route story on the local stage (STORY=spot, ips, zone, karpenter or organisation another, STORY=all the six; KEEP=1 leaves the button to you, and the stage up)
+demo: ## play the route story on a simulated AWS (STORY=spot, ips, zone, karpenter or organization another, STORY=all the six; KEEP=1 leaves the button to you, and the stage up)
 	@echo "building rollcall (a first build compiles the AWS SDK: a minute or two)"
 	@go build $(LAMBDA) -o build/rollcall-stage ./cmd/rollcall-stage
 	@build/rollcall-stage demo --logs out/demo.log $(filter-out all,$(or $(STORY),route)) $(if $(KEEP),--keep) $(DEMO)

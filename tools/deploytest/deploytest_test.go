@@ -34,6 +34,25 @@ const (
 	manifest     = "../../deploy/clusterrole.yaml"
 )
 
+// An old Go cannot read go.mod and names no version; make does.
+func TestOldGo(t *testing.T) {
+	for version, says := range map[string]string{
+		"go1.22.5": "Go 1.26.0 or newer is needed, and this is Go 1.22.5: ", "go1.26rc1": "and this is Go 1.26rc1: ",
+		"go1.26.0": "", "go1.31.2": "", "devel": "", "": "Go 1.26.0 or newer is needed, and there is none: ",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "go"), []byte("#!/bin/sh\necho go version "+version+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("make", "-n", "demo")
+		cmd.Dir, cmd.Env = "../..", []string{"PATH=" + dir + ":/usr/bin:/bin"}
+		out, err := cmd.CombinedOutput()
+		if (err != nil) != (says != "") || !strings.Contains(string(out), says) {
+			t.Errorf("%q: %v, prints %q, want %q in it", version, err, out, says)
+		}
+	}
+}
+
 // started is the route story's stage with a cluster in an authentication mode,
 // and with something in aws-auth. No function runs in it.
 func started(t *testing.T, mode ekstypes.AuthenticationMode, mapRoles func(account string) string) *stage.Stage {
