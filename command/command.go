@@ -23,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"rollcall/command/caller"
 	"rollcall/command/capture"
@@ -80,7 +81,15 @@ func Run(ctx context.Context, root *cobra.Command, args []string, out, errs io.W
 	root.SetErr(errs)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return exit.Misuse("%w; %s --help tells more", err, c.CommandPath())
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			var flags []string
+			c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+			if near := caller.Near(unknown.GetSpecifiedName(), flags); len(near) > 0 {
+				return exit.Misuse("%w; did you mean --%s?", err, strings.Join(near, " or --"))
+			}
+		}
+		return exit.Misuse("%w; see %s --help", err, c.CommandPath())
 	})
 	err := root.ExecuteContext(ctx)
 	var o exit.Status
@@ -89,6 +98,9 @@ func Run(ctx context.Context, root *cobra.Command, args []string, out, errs io.W
 		return exit.Healthy
 	case errors.As(err, &o):
 		return int(o)
+	case ctx.Err() != nil, errors.Is(err, context.Canceled):
+		fmt.Fprintf(errs, "%s: interrupted\n", root.DisplayName())
+		return exit.Interrupted
 	case errors.Is(err, subjects.ErrNeedsStage):
 		status, err := runStage(ctx, args, root.InOrStdin(), bareOut, bareErrs)
 		if err == nil {
@@ -119,6 +131,9 @@ func runStage(ctx context.Context, args []string, in io.Reader, out, errs io.Wri
 	err = cmd.Run()
 	if s := cmd.ProcessState; s != nil && s.ExitCode() >= 0 {
 		return s.ExitCode(), nil
+	}
+	if ctx.Err() != nil {
+		return exit.Interrupted, nil
 	}
 	return 0, fmt.Errorf("run %s: %w", path, err)
 }
@@ -173,12 +188,23 @@ func Root(called string, s Stage) *cobra.Command {
 	}
 	c.AddCommand(
 		diagnoseCommand(s.Worlds), captureCommand(), preflightCommand(s.Worlds), explainCommand(), incidentsCommand(), showCommand(),
-		replayCommand(), doctorCommand(), mcpCommand(s.Worlds), s.Demo,
+		replayCommand(), doctorCommand(), mcpCommand(s.Worlds), s.Demo, versionCommand(),
 	)
 	if isPlugin(called) {
 		asPlugin(c)
 	}
 	return c
+}
+
+// versionCommand prints what --version does, as kubectl and helm have it.
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(c.OutOrStdout(), "%s version %s\n", c.Root().DisplayName(), c.Root().Version)
+			return err
+		},
+	}
 }
 
 // isPlugin reports whether the program is called as kubectl's plugin: kubectl looks for

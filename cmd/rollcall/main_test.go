@@ -163,7 +163,7 @@ func TestWithTheStage(t *testing.T) {
 	}{
 		"a world":       {[]string{"diagnose", "--json", world}, 1, `"cause": "route/blackhole"`},
 		"a plan":        {[]string{"preflight", "--subnet", "subnet-0dead", world}, 1, "WOULD BE REFUSED"},
-		"no such story": {[]string{"demo", "zoen"}, 64, "rollcall: there is no story zoen; rollcall demo --help lists them\n"},
+		"no such story": {[]string{"demo", "zoen"}, 64, "rollcall: there is no story zoen; did you mean zone?\n"},
 		"help":          {[]string{"demo", "--help"}, 0, "Usage:\n  rollcall demo [STORY]"},
 	}
 	if testfull.Asked() { // make demo plays all of them
@@ -171,7 +171,7 @@ func TestWithTheStage(t *testing.T) {
 			args   []string
 			status int
 			out    string
-		}{[]string{"demo", "zone", "--rate", "400"}, 0, "\nAll of it was seen, in "}
+		}{[]string{"demo", "zone", "--rate", "400"}, 0, "\nAll steps verified in "}
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -221,7 +221,9 @@ func TestBadInput(t *testing.T) {
 		says string
 	}{
 		"no such command":         {[]string{"diagnos"}, "rollcall: unknown command \"diagnos\" for \"rollcall\"\n\nDid you mean this?\n\tdiagnose\n\n"},
-		"no such flag":            {[]string{"diagnose", "--jsn"}, "rollcall: unknown flag: --jsn; rollcall diagnose --help tells more\n"},
+		"no such flag":            {[]string{"diagnose", "--jsn"}, "rollcall: unknown flag: --jsn; did you mean --json?\n"},
+		"no flag like it":         {[]string{"diagnose", "--frobnicate"}, "rollcall: unknown flag: --frobnicate; see rollcall diagnose --help\n"},
+		"two letters swapped":     {[]string{"diagnose", "--clutser", "prod"}, "rollcall: unknown flag: --clutser; did you mean --cluster?\n"},
 		"no capture":              {[]string{"diagnose"}, "rollcall: what is to be looked at? --cluster names a cluster, or the folder of a capture; rollcall diagnose --help tells more\n"},
 		"a capture and a cluster": {[]string{"diagnose", "--cluster", "prod", "a"}, "rollcall: a: a capture or a world is looked at without --cluster and what goes with it\n"},
 		"no cluster":              {[]string{"diagnose", "--region", "us-west-2"}, "rollcall: which cluster? --cluster names one or several, --all-clusters takes all of the region\n"},
@@ -258,7 +260,7 @@ func TestKeptStoryWaitsForThePerson(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	turn, seen := false, false
+	turn, seen, exported := false, false, false
 	var text strings.Builder
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		line := lines.Text()
@@ -268,14 +270,53 @@ func TestKeptStoryWaitsForThePerson(t *testing.T) {
 			approve(t, at[1])
 		}
 		seen = seen || strings.Contains(line, "you approved it")
+		// Who looks needs them before the button is pressed.
+		exported = exported || !turn && strings.HasPrefix(line, "  export AWS_ACCESS_KEY_ID=")
 		if strings.HasPrefix(line, "Ctrl-C ends it.") {
 			if err := cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := cmd.Wait(); err != nil || !turn || !seen || !strings.Contains(text.String(), "\nAll of it was seen, in ") {
-		t.Errorf("it ended with %v; its turn %t, seen %t:\n%s", err, turn, seen, text.String())
+	if err := cmd.Wait(); err != nil || !turn || !seen || !exported || strings.Count(text.String(), "AWS_ACCESS_KEY_ID=") != 1 || !strings.Contains(text.String(), "\nAll steps verified in ") {
+		t.Errorf("it ended with %v; its turn %t, seen %t, credentials before %t:\n%s", err, turn, seen, exported, text.String())
+	}
+}
+
+// Ctrl-C while the story waits ends it and the stage, as it says, and nothing after it
+// claims otherwise.
+func TestInterruptedStory(t *testing.T) {
+	if !testfull.Asked() {
+		t.Skip("it plays a story")
+	}
+	dir := t.TempDir()
+	built(t, dir, "rollcall-stage")
+	cmd := exec.CommandContext(t.Context(), built(t, dir, "rollcall"), "demo", "route", "--rate", "400", "--keep")
+	cmd.Dir, cmd.Env = dir, []string{}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var after []string
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if after != nil {
+			after = append(after, lines.Text())
+		}
+		if strings.HasSuffix(lines.Text(), "Ctrl-C ends the story and the stage.") {
+			after = []string{}
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait() // how it ended is in its state
+	if said := strings.Join(after, ""); cmd.ProcessState.ExitCode() != 130 || after == nil || strings.TrimSpace(said) != "" || errs.String() != "rollcall: interrupted\n" {
+		t.Errorf("status %d, then prints %q, %q", cmd.ProcessState.ExitCode(), said, errs.String())
 	}
 }
 

@@ -4,12 +4,15 @@ package exit
 
 import "fmt"
 
-// The statuses of the contract of captures. BadInput is EX_USAGE of sysexits.h.
+// The statuses of the contract of captures. BadInput is EX_USAGE of sysexits.h;
+// Interrupted is what shells return for a command that SIGINT ended (128+2; POSIX,
+// "Exit Status for Commands").
 const (
-	Healthy  = 0
-	Causes   = 1
-	Unsure   = 2
-	BadInput = 64
+	Healthy     = 0
+	Causes      = 1
+	Unsure      = 2
+	BadInput    = 64
+	Interrupted = 130
 )
 
 // Status is how a command ended that has printed all that it had to say.

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -47,12 +48,12 @@ const About = `  route      a nodegroup in a new subnet whose route table has on
              leave network interfaces behind
   zone       a replaced nodegroup over three zones with two nodes, and a volume in
              the third
-  karpenter  NodePools whose launches a policy of the organisation refuses, whose
+  karpenter  NodePools whose launches a policy of the organization refuses, whose
              class finds no subnet, and whose nodes have no route to the internet
-  organisation
+  organization
              two accounts, alike down to the ids, with the same broken route, one of
              them with a private cluster, which is read through its relay; and the
-             role by which that account is looked at deleted and made again`
+             role that reads that account, deleted and created again`
 
 // Options say what is played, and how.
 type Options struct {
@@ -115,15 +116,23 @@ func plays() []play {
 		{name: "ips", world: "ips", rate: 200, act: ips, settings: ipsSettings},
 		{name: "zone", world: "zone", rate: 200, act: zone, settings: zoneSettings},
 		{name: "karpenter", world: "karpenter", rate: 200, act: karpenter, settings: karpenterSettings, rights: true},
-		{name: "organisation", world: "route", rate: 200, act: organisation, settings: organisationSettings, rights: true, spokes: []spoke.ID{paymentsSpoke}, private: []spoke.Cluster{{ID: paymentsSpoke, Name: cluster}}},
+		{name: "organization", world: "route", rate: 200, act: organization, settings: organizationSettings, rights: true, spokes: []spoke.ID{paymentsSpoke}, private: []spoke.Cluster{{ID: paymentsSpoke, Name: cluster}}},
 	}
+}
+
+// Named returns the name of a story as it is listed; the British spelling is one of it.
+func Named(name string) string {
+	if name == "organisation" {
+		return "organization"
+	}
+	return name
 }
 
 // chosen are the plays of a name; none where there is no such story.
 func chosen(name string) []play {
 	var list []play
 	for _, p := range plays() {
-		if name == p.name || name == "all" {
+		if Named(name) == p.name || name == "all" {
 			list = append(list, p)
 		}
 	}
@@ -138,6 +147,9 @@ func Stories() []string {
 	}
 	return names
 }
+
+// ErrInterrupted is that somebody ended a story before its end.
+var ErrInterrupted = errors.New("interrupted")
 
 // Play plays stories. It fails where something that must be seen was not.
 func Play(ctx context.Context, o Options) error {
@@ -158,11 +170,14 @@ func Play(ctx context.Context, o Options) error {
 	list := chosen(o.Story)
 	for i, p := range list {
 		if err := o.perform(ctx, p, o.Keep && i == len(list)-1); err != nil {
-			if errors.Is(err, context.Canceled) {
-				return errors.New("interrupted")
+			if ctx.Err() != nil {
+				return ErrInterrupted
 			}
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
+	}
+	if !o.Keep {
+		fmt.Fprintf(o.Out, "Add --keep to press the button yourself and look at the Slack page.\n")
 	}
 	return nil
 }
@@ -186,32 +201,37 @@ func (o Options) perform(ctx context.Context, p play, keep bool) error {
 		}
 		err = o.interlude(ctx, next, n)
 	}
-	n.timeline()
-	if errors.Is(err, errRefused) && keep {
+	tally := n.tally.Add(fakeslack.TallyOf(s.Slack.Messages(stage.Channel)))
+	if err == nil && tally.Unseen > 0 {
+		err = fmt.Errorf("%d edits show nothing new", tally.Unseen)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errRefused) && keep:
 		fmt.Fprintf(o.Out, "\nYou refused it: the story ends here.\n")
-		return o.stay(ctx, s, n)
-	}
-	fmt.Fprintf(o.Out, "\nIn the channel: %s.\n", inWords(n.tally.Add(fakeslack.TallyOf(s.Slack.Messages(stage.Channel)))))
-	if t := n.tally.Add(fakeslack.TallyOf(s.Slack.Messages(stage.Channel))); err == nil && t.Unseen > 0 {
-		err = fmt.Errorf("%d edits show nothing new", t.Unseen)
-	}
-	if err == nil {
-		fmt.Fprintf(o.Out, "\nAll of it was seen, in %.1f s. The page: %s\n", time.Since(began).Seconds(), s.Slack.URL())
+		err = nil
+	case err == nil:
+		fmt.Fprintf(o.Out, "\nChannel: %s\nAll steps verified in %.1f s.\n", inWords(tally), time.Since(began).Seconds())
+	case keep:
+		fmt.Fprintf(o.Out, "\nFailed: %s\n", err)
 	}
 	if keep {
-		return errors.Join(err, o.stay(ctx, s, n))
+		o.stay(ctx, s, n)
+		return err
 	}
 	n.rest()
 	return err
 }
 
 // stay leaves a stage up for the person who looks: its time goes as the clock does.
-func (o Options) stay(ctx context.Context, s *stage.Stage, n *narrator) error {
+func (o Options) stay(ctx context.Context, s *stage.Stage, n *narrator) {
 	s.Clock.SetPace(1, 1)
 	n.rest()
-	fmt.Fprintf(o.Out, "\nThe stage stays up: %s\nIts time goes as the clock does. Use the AWS CLI against it:\n\n%s\nCtrl-C ends it.\n", s.Slack.URL(), exports(s))
+	fmt.Fprintf(o.Out, "\nThe stage stays up, in real time: %s\n", s.Slack.URL())
+	n.credentials()
+	fmt.Fprint(o.Out, "Ctrl-C ends it.\n")
 	<-ctx.Done()
-	return nil
 }
 
 func (o Options) interlude(ctx context.Context, p play, n *narrator) error {
@@ -248,13 +268,13 @@ func worldFile(root, name string) string {
 	return filepath.Join(root, "stage", "worlds", name+".yaml")
 }
 
-// inWords tells what the channel was given.
+// inWords is what was posted in the channel.
 func inWords(t fakeslack.Tally) string {
-	replies := fmt.Sprintf("%d replies", t.Replies)
+	replies := fmt.Sprintf("%d thread replies", t.Replies)
 	if t.Replies == 1 {
-		replies = "1 reply"
+		replies = "1 thread reply"
 	}
-	return fmt.Sprintf("%s, %s, %s, of which %d show nothing new", slacktext.Count(t.Lines, "new line"), replies, slacktext.Count(t.Edits, "edit"), t.Unseen)
+	return fmt.Sprintf("%s, %s, %s", slacktext.Count(t.Lines, "message"), replies, slacktext.Count(t.Edits, "edit"))
 }
 
 // raise starts a story's stage, which the narrator tells of from now on.
@@ -292,9 +312,8 @@ func (o Options) raise(ctx context.Context, p play, n *narrator) (*stage.Stage, 
 	if o.Samples != "" {
 		n.keep = keepSamples(ctx, recorder, s, o.Samples)
 	}
-	n.stage, n.play, n.rest, n.rate = s, p.name, s.Clock.Work(), rate
-	fmt.Fprintf(o.Out, "%s on the local stage, up to %g times as fast as the clock\n\n  Slack page   %s\n  AWS endpoint %s\n\n",
-		strings.ToUpper(p.name[:1])+p.name[1:], rate, s.Slack.URL(), s.Cloud.Endpoint())
+	n.stage, n.rest, n.rate, n.shown = s, s.Clock.Work(), rate, false
+	fmt.Fprintf(o.Out, "\nStory: %s (simulated AWS, up to %g times real time)\n\n  Slack page, while it runs: %s\n\n", p.name, rate, s.Slack.URL())
 	return s, nil
 }
 
@@ -318,7 +337,7 @@ func documented(n *narrator) error {
 		total += kinds[kind]
 		list = append(list, fmt.Sprintf("%d %s", kinds[kind], strings.TrimPrefix(kind, "Rollcall ")))
 	}
-	n.say("%d events on the rollcall bus, each as its schema says: %s", total, strings.Join(list, ", "))
+	n.say("%d events on the rollcall bus, each valid by its schema: %s", total, strings.Join(list, ", "))
 	return nil
 }
 
@@ -357,13 +376,10 @@ func idOf(event []byte) string {
 	return e.Detail.ID
 }
 
-// narrator prints a line for each step and remembers them for the timeline.
+// narrator prints a line for each step.
 type narrator struct {
 	stage *stage.Stage
-	// play is the story that the stage is for.
-	play  string
 	began time.Time
-	steps []step
 	// rest lets the stage's time run: telling a story is work too, and only while
 	// it waits does the time fly.
 	rest func()
@@ -371,6 +387,8 @@ type narrator struct {
 	rate float64
 	// person tells that somebody looks, and approves what a story would approve itself.
 	person bool
+	// shown tells that the credentials of this stage were printed.
+	shown bool
 	// tally is what the channels of the stages before this one were given.
 	tally fakeslack.Tally
 	// pictures is where pictures of the page go; none if it is empty.
@@ -383,25 +401,61 @@ type narrator struct {
 	keep func() error
 }
 
-type step struct {
-	play  string
-	stage time.Time
-	wall  time.Duration
-	text  string
+// say prints a step that has happened, with its stage time.
+func (n *narrator) say(format string, args ...any) {
+	const indent = "              "
+	fmt.Fprintf(n.out, "  ✓ %s  %s\n", n.stage.Clock.Now().Format(time.TimeOnly), folded(fmt.Sprintf(format, args...), indent))
 }
 
-// say tells a step that has happened.
-func (n *narrator) say(format string, args ...any) {
-	s := step{play: n.play, stage: n.stage.Clock.Now(), wall: time.Since(n.began), text: fmt.Sprintf(format, args...)}
-	n.steps = append(n.steps, s)
-	fmt.Fprintf(n.out, "  ✓ %s\n", s.text)
+// message prints a message as its readers see it.
+func (n *narrator) message(m fakeslack.Message) {
+	const indent = "    "
+	var b strings.Builder
+	for _, line := range strings.Split(n.stage.Slack.Text(m), "\n") {
+		if !strings.HasPrefix(line, " ") { // a command is pasted as one line
+			line = folded(line, indent)
+		}
+		b.WriteString(strings.TrimRight(indent+line, " ") + "\n")
+	}
+	fmt.Fprintf(n.out, "\n%s\n", b.String())
+}
+
+// width is how long a line is at most, if it can be broken.
+const width = 98
+
+// folded breaks a line at its blanks; what goes on is indented.
+func folded(line, indent string) string {
+	var b strings.Builder
+	at := len(indent)
+	for i, word := range strings.Split(line, " ") {
+		switch n := utf8.RuneCountInString(word); {
+		case i == 0:
+			at += n
+		case at+1+n > width:
+			b.WriteString("\n" + indent)
+			at = len(indent) + n
+		default:
+			b.WriteByte(' ')
+			at += 1 + n
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+// credentials prints what the AWS CLI needs to reach this stage, once.
+func (n *narrator) credentials() {
+	if !n.shown {
+		fmt.Fprintf(n.out, "\nTo use the AWS CLI or rollcall with this stage, in another terminal:\n\n%s\n", exports(n.stage))
+	}
+	n.shown = true
 }
 
 // patience is how long a step may take, in wall time: many times what it
 // takes on a slow machine.
 const patience = 4 * time.Minute
 
-// wait waits until something is seen. Meanwhile a line tells what is awaited.
+// wait waits until something is seen. Meanwhile a terminal shows what is awaited.
 func (n *narrator) wait(ctx context.Context, what string, seen func() (bool, error)) error {
 	return n.waitFor(ctx, patience, what, seen)
 }
@@ -411,8 +465,6 @@ func (n *narrator) waitFor(ctx context.Context, most time.Duration, what string,
 	if n.terminal() {
 		fmt.Fprintf(n.out, "  … %s", what)
 		defer fmt.Fprint(n.out, "\r\x1b[K") // the step's own line takes its place
-	} else {
-		fmt.Fprintf(n.out, "  … %s\n", what)
 	}
 	if most > 0 {
 		within, cancel := context.WithTimeout(ctx, most)
@@ -455,18 +507,6 @@ func (n *narrator) terminal() bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// timeline prints the story as it went: stage time, and the wall time that it
-// took here.
-func (n *narrator) timeline() {
-	fmt.Fprint(n.out, "\nTimeline (stage time, wall time)\n")
-	for i, s := range n.steps {
-		if i > 0 && s.play != n.steps[i-1].play {
-			fmt.Fprintf(n.out, "  %s, on a stage of its own\n", s.play)
-		}
-		fmt.Fprintf(n.out, "  %s  %5.1f s  %s\n", s.stage.Format("15:04:05"), s.wall.Seconds(), s.text)
-	}
-}
-
 // picture takes a picture of the page, wide or narrow.
 func (n *narrator) picture(ctx context.Context, name, query string, width, height int) error {
 	if n.pictures == "" {
@@ -505,8 +545,8 @@ const spokeTemplate = "infra/RollcallSpoke.template.json"
 // relayTemplate is what is deployed beside a cluster that only its VPC reaches.
 const relayTemplate = "infra/RollcallRelay.template.json"
 
-// organisationSettings name both accounts.
-func organisationSettings() map[string]string {
+// organizationSettings name both accounts.
+func organizationSettings() map[string]string {
 	return map[string]string{
 		string(config.Spokes):     "111122223333/us-west-2=shop," + paymentsSpoke.String() + "=payments",
 		string(config.ExternalID): stage.SpokeExternalID,
@@ -519,22 +559,22 @@ type account struct {
 	name string // as messages have it
 }
 
-// organisationStory is the cast.
-type organisationStory struct {
+// organizationStory is the cast.
+type organizationStory struct {
 	stage          *stage.Stage
 	shop, payments account
 }
 
-// organisation plays the same broken route in two accounts that have everything alike, down
+// organization plays the same broken route in two accounts that have everything alike, down
 // to the ids. Then one of them loses the role by which it is looked at.
-func organisation(ctx context.Context, s *stage.Stage, n *narrator) error {
+func organization(ctx context.Context, s *stage.Stage, n *narrator) error {
 	if err := needs(s, "launch-watch", "join-check", "sweep"); err != nil {
 		return err
 	}
 	in := func(cfg aws.Config, name string) account {
 		return account{story{stage: s, ec2: ec2.NewFromConfig(cfg), eks: eks.NewFromConfig(cfg), groups: autoscaling.NewFromConfig(cfg)}, name}
 	}
-	st := &organisationStory{stage: s, shop: in(s.AsAdmin(), shopName), payments: in(s.AsAdminIn(paymentsSpoke), paymentsName)}
+	st := &organizationStory{stage: s, shop: in(s.AsAdmin(), shopName), payments: in(s.AsAdminIn(paymentsSpoke), paymentsName)}
 	for _, act := range []func(context.Context, *narrator) error{st.setting, st.breaks, st.mended, st.lost, st.returns} {
 		if err := act(ctx, n); err != nil {
 			return fmt.Errorf("%w; the channel says:\n%s", err, st.channel())
@@ -544,7 +584,7 @@ func organisation(ctx context.Context, s *stage.Stage, n *narrator) error {
 }
 
 // setting looks at both accounts before anything happens.
-func (st *organisationStory) setting(ctx context.Context, n *narrator) error {
+func (st *organizationStory) setting(ctx context.Context, n *narrator) error {
 	for _, a := range []*account{&st.shop, &st.payments} {
 		n.say("account %s:", a.name)
 		if err := a.setting(ctx, n); err != nil {
@@ -567,7 +607,7 @@ func (st *organisationStory) setting(ctx context.Context, n *narrator) error {
 
 // relayed waits until all that was read in the private cluster is known to have come through
 // its relay: a list for each invocation. What came another way has none, and is not waited out.
-func (st *organisationStory) relayed(ctx context.Context, n *narrator) (lists int, err error) {
+func (st *organizationStory) relayed(ctx context.Context, n *narrator) (lists int, err error) {
 	err = n.wait(ctx, "counting what was read through the relay", func() (bool, error) {
 		invokes := 0
 		lists = 0
@@ -586,7 +626,7 @@ func (st *organisationStory) relayed(ctx context.Context, n *narrator) (lists in
 
 // breaks scales both groups up: the same two ids are named in two messages, each of which
 // says in its first line whose they are.
-func (st *organisationStory) breaks(ctx context.Context, n *narrator) error {
+func (st *organizationStory) breaks(ctx context.Context, n *narrator) error {
 	for _, a := range []*account{&st.shop, &st.payments} {
 		if err := scale(ctx, a.eks, nodegroup, 1, 1); err != nil {
 			return err
@@ -596,7 +636,7 @@ func (st *organisationStory) breaks(ctx context.Context, n *narrator) error {
 	for i, a := range []*account{&st.shop, &st.payments} {
 		other := []string{paymentsName, shopName}[i]
 		var m fakeslack.Message
-		if err := n.wait(ctx, "waiting for the roll call that the node of "+a.name+" misses", func() (bool, error) {
+		if err := n.wait(ctx, "waiting for the join check of "+a.name, func() (bool, error) {
 			var said bool
 			m, said = st.of(a.name, "cannot join", a.table, a.subnet)
 			return said, st.most(2)
@@ -606,15 +646,16 @@ func (st *organisationStory) breaks(ctx context.Context, n *narrator) error {
 		if all := everything(m) + thread(m); strings.Contains(all, other) {
 			return fmt.Errorf("the message of %s names %s:\n%s", a.name, other, all)
 		}
-		n.say("Slack: %s", firstLine(everything(m)))
+		n.say("Slack:")
+		n.message(m)
 	}
 	n.say("two messages about the same ids; each first line says whose they are")
-	return n.picture(ctx, "organisation", "", 1200, 950)
+	return n.picture(ctx, "organization", "", 1200, 950)
 }
 
 // mended adds the route in the other account, as its people do: its message closes, and the
 // one of the hub's own account stays as it is.
-func (st *organisationStory) mended(ctx context.Context, n *narrator) error {
+func (st *organizationStory) mended(ctx context.Context, n *narrator) error {
 	if err := st.payments.addRoute(ctx, n); err != nil {
 		return err
 	}
@@ -627,7 +668,7 @@ func (st *organisationStory) mended(ctx context.Context, n *narrator) error {
 	if _, open := st.of(shopName, "cannot join"); !open {
 		return fmt.Errorf("the message of %s is closed with the other", shopName)
 	}
-	n.say("payments is resolved; shop, with the same route table id, is not: nothing was changed there")
+	n.say("payments is resolved; shop, with the same route table id, is not: nothing changed there")
 	return nil
 }
 
@@ -655,10 +696,10 @@ func (a *account) addRoute(ctx context.Context, n *narrator) error {
 
 // lost is what the people of payments do by mistake: they delete the stack by which they
 // are watched. It is said once, with what to do, and the hub's own account goes on.
-func (st *organisationStory) lost(ctx context.Context, n *narrator) error {
+func (st *organizationStory) lost(ctx context.Context, n *narrator) error {
 	st.stage.LoseSpoke(paymentsSpoke)
 	n.say("account %s: aws cloudformation delete-stack --stack-name rollcall-spoke", paymentsName)
-	if err := n.wait(ctx, "waiting until it is told that payments lets nobody in", func() (bool, error) {
+	if err := n.wait(ctx, "waiting for the message that payments cannot be read", func() (bool, error) {
 		m, said := st.of(paymentsName, "does not let it in")
 		return said && strings.Contains(everything(m), "make deploy-spoke"), st.most(3)
 	}); err != nil {
@@ -666,7 +707,7 @@ func (st *organisationStory) lost(ctx context.Context, n *narrator) error {
 	}
 	m, _ := st.of(paymentsName, "does not let it in")
 	n.say("Slack: %s", firstLine(everything(m)))
-	if err := n.picture(ctx, "organisation-role", "", 1200, 1180); err != nil {
+	if err := n.picture(ctx, "organization-role", "", 1200, 1180); err != nil {
 		return err
 	}
 	if err := st.shop.addRoute(ctx, n); err != nil {
@@ -678,7 +719,7 @@ func (st *organisationStory) lost(ctx context.Context, n *narrator) error {
 	}); err != nil {
 		return err
 	}
-	n.say("shop is watched as before, and resolved, while payments cannot be")
+	n.say("shop is still watched, and resolved, while payments cannot be read")
 	// Two more ticks in which nothing of payments can be read.
 	if err := n.pass(ctx, 11*time.Minute); err != nil {
 		return err
@@ -686,25 +727,25 @@ func (st *organisationStory) lost(ctx context.Context, n *narrator) error {
 	if err := st.most(3); err != nil {
 		return err
 	}
-	n.say("ten minutes later that is still said once, and nothing of payments is called well")
+	n.say("ten minutes later: still one message, and nothing in payments is reported healthy")
 	return nil
 }
 
 // returns deploys the stack again: what was said is taken back. The clusters there do not know
 // the new role, whose access entry is still that of the old one, until it is made again.
-func (st *organisationStory) returns(ctx context.Context, n *narrator) error {
+func (st *organizationStory) returns(ctx context.Context, n *narrator) error {
 	if err := st.stage.Redeploy(paymentsSpoke, nil); err != nil {
 		return err
 	}
 	n.say("account %s: make deploy-spoke HUB=111122223333/us-west-2 EXTERNAL_ID=…", paymentsName)
-	if err := n.wait(ctx, "waiting until it is taken back", func() (bool, error) {
+	if err := n.wait(ctx, "waiting for that message to be resolved", func() (bool, error) {
 		m, said := st.of(paymentsName, "all clusters")
 		return said && strings.Contains(everything(m), "✅"), st.most(3)
 	}); err != nil {
 		return err
 	}
 	m, _ := st.of(paymentsName, "all clusters")
-	n.say("the same message, taken back: %s", firstLine(everything(m)))
+	n.say("the same message, resolved: %s", firstLine(everything(m)))
 	if err := st.admitted(ctx, n); err != nil {
 		return err
 	}
@@ -723,15 +764,15 @@ func (st *organisationStory) returns(ctx context.Context, n *narrator) error {
 	if err != nil {
 		return err
 	}
-	n.say("four messages, each resolved; Rollcall has changed nothing in payments: it asked the private cluster for %d lists, each through the relay", lists)
-	return n.picture(ctx, "organisation-after", "", 1200, 860)
+	n.say("four messages, each resolved; Rollcall changed nothing in payments, and read %d lists from its private cluster, each through the relay", lists)
+	return n.picture(ctx, "organization-after", "", 1200, 860)
 }
 
 // admitted makes the access entry again, as the message says: EKS keeps the id of the role
 // with it, and that is another one.
-func (st *organisationStory) admitted(ctx context.Context, n *narrator) error {
+func (st *organizationStory) admitted(ctx context.Context, n *narrator) error {
 	var m fakeslack.Message
-	if err := n.wait(ctx, "waiting until it is told that the cluster of payments does not know the new role", func() (bool, error) {
+	if err := n.wait(ctx, "waiting for the message that the cluster of payments rejects the new role", func() (bool, error) {
 		var said bool
 		m, said = st.of(paymentsName, "does not know Rollcall", "before the reader's stack was deleted")
 		return said, st.most(4)
@@ -755,7 +796,7 @@ func (st *organisationStory) admitted(ctx context.Context, n *narrator) error {
 
 // of is the channel's message of an account that says all of it; that it is of the account
 // its first line says.
-func (st *organisationStory) of(name string, parts ...string) (fakeslack.Message, bool) {
+func (st *organizationStory) of(name string, parts ...string) (fakeslack.Message, bool) {
 	for _, m := range shown(st.stage) {
 		text := everything(m)
 		if strings.Contains(firstLine(text), "("+name+")") && !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text, p) }) {
@@ -766,7 +807,7 @@ func (st *organisationStory) of(name string, parts ...string) (fakeslack.Message
 }
 
 // most holds that there are no more messages.
-func (st *organisationStory) most(want int) error {
+func (st *organizationStory) most(want int) error {
 	if n := len(shown(st.stage)); n > want {
 		return fmt.Errorf("there are %d messages in the channel, want at most %d", n, want)
 	}
@@ -774,7 +815,7 @@ func (st *organisationStory) most(want int) error {
 }
 
 // channel is what the channel says, a line for each message.
-func (st *organisationStory) channel() string {
+func (st *organizationStory) channel() string {
 	var lines []string
 	for _, m := range shown(st.stage) {
 		lines = append(lines, firstLine(everything(m)))

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"io/fs"
 	"os"
-	"rollcall"
 	"strings"
 	"testing"
+
+	"rollcall"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -18,8 +19,8 @@ import (
 )
 
 func TestChosenStories(t *testing.T) {
-	tests := map[string][]string{"route": {"route"}, "spot": {"spot"}, "ips": {"ips"}, "zone": {"zone"}, "karpenter": {"karpenter"}, "organisation": {"organisation"},
-		"all": {"route", "spot", "ips", "zone", "karpenter", "organisation"}, "": nil, "zones": nil}
+	tests := map[string][]string{"route": {"route"}, "spot": {"spot"}, "ips": {"ips"}, "zone": {"zone"}, "karpenter": {"karpenter"}, "organization": {"organization"}, "organisation": {"organization"},
+		"all": {"route", "spot", "ips", "zone", "karpenter", "organization"}, "": nil, "zones": nil}
 	for name, want := range tests {
 		var got []string
 		for _, p := range chosen(name) {
@@ -41,6 +42,22 @@ func TestStoriesHaveWorlds(t *testing.T) {
 			if q.act == nil || q.rate <= 0 {
 				t.Errorf("%s has no act or no rate", q.name)
 			}
+		}
+	}
+}
+
+// A long line is broken at its blanks, a longer word is not.
+func TestFolded(t *testing.T) {
+	long := strings.Repeat("x", width)
+	for line, want := range map[string]string{
+		"short line":                         "short line",
+		"":                                   "",
+		long + " y":                          long + "\n  y",
+		strings.Repeat("four ", 20) + "end":  strings.TrimSuffix(strings.Repeat("four ", 19), " ") + "\n  four end",
+		strings.Repeat("vier→ ", 20) + "end": strings.TrimSuffix(strings.Repeat("vier→ ", 16), " ") + "\n  " + strings.Repeat("vier→ ", 4) + "end",
+	} {
+		if got := folded(line, "  "); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
 		}
 	}
 }

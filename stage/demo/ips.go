@@ -111,7 +111,7 @@ func (st *ipsStory) approved(ctx context.Context, n *narrator) error {
 	if len(st.left()) != leaked() {
 		return fmt.Errorf("%d interfaces are left before anybody approved, want all %d", len(st.left()), leaked())
 	}
-	n.say("offered for approval, though eni-cleanup only reports: exactly the %d interfaces", len(left))
+	n.say("Rollcall offers to delete exactly the %d interfaces; eni-cleanup alone only reports", len(left))
 	if err := n.picture(ctx, "ips-offer", "", 1200, 880); err != nil {
 		return err
 	}
@@ -336,14 +336,14 @@ func kindOf(w *world.World, eni types.NetworkInterface) int {
 // its dead nodes, with the shortage that comes of it.
 func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 	owners := st.owners()
-	var text string
 	if err := n.wait(ctx, "waiting for the message that names the leak and the shortage", func() (bool, error) {
-		text = st.says(ipsSubnet, fmt.Sprintf("%d addresses", leaked()*ipsLeft), fmt.Sprintf("%d dead nodes", len(owners)), "0 are free", "too few are left", "to 0 of")
+		text := st.says(ipsSubnet, fmt.Sprintf("%d addresses", leaked()*ipsLeft), fmt.Sprintf("%d dead nodes", len(owners)), "0 are free", "too few are left", "to 0 of")
 		return text != "", nil
 	}); err != nil {
 		return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))
 	}
-	n.say("Slack: %s", firstLine(text))
+	n.say("Slack:")
+	n.message(shown(st.stage)[0])
 	if err := n.picture(ctx, "ips-incident", "&message="+shown(st.stage)[0].TS, 1200, 1010); err != nil {
 		return err
 	}
@@ -394,7 +394,7 @@ func (st *ipsStory) beside(ctx context.Context, n *narrator) error {
 	if wrong != len(list)-1 || list[0].count != leaked() {
 		return fmt.Errorf("the script deleted %d of %d that are left behind, and %d wrongly, want %d", list[0].count, leaked(), wrong, len(list)-1)
 	}
-	n.say("the story's own script, on a copy of this world: %d interfaces of dead nodes deleted, and %d that live", list[0].count, wrong)
+	n.say("the story's own script, on a copy of this world: %d interfaces of dead nodes deleted, and %d still in use", list[0].count, wrong)
 	return nil
 }
 
@@ -404,7 +404,7 @@ func (st *ipsStory) cured(ctx context.Context, n *narrator) error {
 	if err := n.wait(ctx, "waiting for the interfaces to be deleted", func() (bool, error) { return len(st.left()) == 0, nil }); err != nil {
 		return fmt.Errorf("%w; %d are left; the channel says:\n%s", err, len(st.left()), channel(st.stage))
 	}
-	n.say("eni-cleanup gave %d addresses of %d interfaces back", leaked()*ipsLeft, leaked())
+	n.say("eni-cleanup freed %d addresses of %d interfaces", leaked()*ipsLeft, leaked())
 	if err := n.wait(ctx, "waiting for the pods", func() (bool, error) {
 		return st.pods()["Running"] == ipsShortage*ipsPods, nil
 	}); err != nil {

@@ -34,7 +34,7 @@ func karpenterSettings() map[string]string {
 	return map[string]string{string(config.DecodeDenied): "on"}
 }
 
-// costCenter is what the organisation wants from one day on: no instance without a
+// costCenter is what the organization wants from one day on: no instance without a
 // tag that says who pays for it.
 const costCenter = `{"Version": "2012-10-17", "Statement": [{
   "Sid": "RequireCostCenter", "Effect": "Deny", "Action": "ec2:RunInstances", "Resource": "arn:aws:ec2:*:*:instance/*",
@@ -73,7 +73,7 @@ func (st *karpenterStory) setting(ctx context.Context, n *narrator) error {
 	}); err != nil {
 		return err
 	}
-	n.say("cluster %s with Karpenter: NodePool %s of EC2NodeClass %s, NodePool %s of EC2NodeClass %s; no pod waits", cluster, webPool, webClass, batchPool, batchClass)
+	n.say("cluster %s with Karpenter: NodePool %s of EC2NodeClass %s, NodePool %s of EC2NodeClass %s; no pod is pending", cluster, webPool, webClass, batchPool, batchClass)
 	return nil
 }
 
@@ -81,11 +81,11 @@ func (st *karpenterStory) setting(ctx context.Context, n *narrator) error {
 // before it came, and says that all is well for half an hour.
 func (st *karpenterStory) forbidden(ctx context.Context, n *narrator) error {
 	st.stage.World.AttachControlPolicies(worldfile.ControlPolicy{Name: "RequireCostCenter", Document: costCenter})
-	n.say("1. the organisation attaches the service control policy RequireCostCenter: no ec2:RunInstances without the tag cost-center")
+	n.say("1. the organization attaches the service control policy RequireCostCenter: no ec2:RunInstances without the tag cost-center")
 	if err := st.apply("shop", "frontend", webPool); err != nil {
 		return err
 	}
-	n.say("kubectl apply -f frontend.yaml: the pod shop/frontend-0 waits for a node of NodePool %s", webPool)
+	n.say("kubectl apply -f frontend.yaml: pod shop/frontend-0 is pending, for a node of NodePool %s", webPool)
 	m, err := st.told(ctx, n, "NodePool "+webPool+" cannot launch", "a service control policy forbids it", "RequireCostCenter", "cost-center")
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (st *karpenterStory) forbidden(ctx context.Context, n *narrator) error {
 	if err != nil {
 		return err
 	}
-	n.say("meanwhile Karpenter says: NodeClaim %s, Launched=%s; EC2NodeClass %s, Ready=%s; %d Kubernetes events about the NodeClaim",
+	n.say("meanwhile Karpenter reports: NodeClaim %s, Launched=%s; EC2NodeClass %s, Ready=%s; %d Kubernetes events about the NodeClaim",
 		claim.Metadata.Name, claim.says("Launched"), webClass, class.says("Ready"), st.warnings(claim.Metadata.Name))
 	if err := n.picture(ctx, "karpenter-policy", "", 1200, 620); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (st *karpenterStory) untagged(ctx context.Context, n *narrator) error {
 	if err := st.apply("etl", "nightly", batchPool); err != nil {
 		return err
 	}
-	n.say("2. kubectl apply -f nightly.yaml: the pod etl/nightly-0 waits for a node of NodePool %s", batchPool)
+	n.say("2. kubectl apply -f nightly.yaml: pod etl/nightly-0 is pending, for a node of NodePool %s", batchPool)
 	title := "EC2NodeClass " + batchClass + " finds no subnet"
 	m, err := st.told(ctx, n, title)
 	if err != nil {
@@ -126,14 +126,14 @@ func (st *karpenterStory) untagged(ctx context.Context, n *narrator) error {
 	}); err != nil {
 		return err
 	}
-	n.say("the same message, edited: the pod etl/nightly-0 waits for minutes, and fits no other NodePool")
+	n.say("the same message, edited: pod etl/nightly-0 is pending for minutes, and no other NodePool can run it")
 	if wanted := discovery + "=" + cluster + "-batch"; !strings.Contains(thread(m), wanted) {
 		return fmt.Errorf("the thread does not say what the class selects by, %q:\n%s", wanted, thread(m))
 	}
 	if claim, _, err := st.two(batchClass); err != nil || claim.Metadata.Name != "" {
 		return errors.Join(err, fmt.Errorf("there is a NodeClaim %q", claim.Metadata.Name))
 	}
-	n.say("meanwhile Karpenter says nothing to the pod: there is no NodeClaim, and no event about one")
+	n.say("meanwhile Karpenter reports nothing on the pod: no NodeClaim, and no event about one")
 	if err := n.picture(ctx, "karpenter-subnets", "", 1200, 900); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (st *karpenterStory) cutOff(ctx context.Context, n *narrator) error {
 	if err != nil {
 		return err
 	}
-	n.say("meanwhile Karpenter says: NodeClaim %s, Launched=%s, Registered=%s", claim.Metadata.Name, claim.says("Launched"), claim.says("Registered"))
+	n.say("meanwhile Karpenter reports: NodeClaim %s, Launched=%s, Registered=%s", claim.Metadata.Name, claim.says("Launched"), claim.says("Registered"))
 	if err := n.picture(ctx, "karpenter-route", "", 1200, 620); err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (st *karpenterStory) cutOff(ctx context.Context, n *narrator) error {
 			return fmt.Errorf("a message is not resolved: %s", firstLine(everything(m)))
 		}
 	}
-	n.say("three messages, three fixes; the channel has no other message, and each is resolved")
+	n.say("three messages, three fixes, each resolved; no other message in the channel")
 	return n.picture(ctx, "karpenter-after", "", 1200, 760)
 }
 
@@ -198,7 +198,8 @@ func (st *karpenterStory) told(ctx context.Context, n *narrator, parts ...string
 	}); err != nil {
 		return m, err
 	}
-	n.say("Slack, %s later: %s", st.stage.Clock.Now().Sub(began).Round(time.Second), firstLine(everything(m)))
+	n.say("Slack, %s later:", st.stage.Clock.Now().Sub(began).Round(time.Second))
+	n.message(m)
 	return m, nil
 }
 

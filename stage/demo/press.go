@@ -22,6 +22,9 @@ const (
 	dev    = "U0DEV00001"
 )
 
+// personOf is the name of one of them.
+func personOf(user string) string { return map[string]string{onCall: "oncall", dev: "dev"}[user] }
+
 // needs holds that the template has functions.
 func needs(s *stage.Stage, names ...string) error {
 	for _, name := range names {
@@ -47,7 +50,7 @@ func offers(m fakeslack.Message) bool {
 }
 
 // errRefused ends a story whose fix the person who looks has refused.
-var errRefused = errors.New("the fix was refused: the story ends here")
+var errRefused = errors.New("you refused the fix")
 
 // approved waits until the fix that a message offers is approved: by the story, as a
 // person would who may, or by the person who looks, for whom the stage's time goes as the
@@ -58,14 +61,15 @@ func (n *narrator) approved(ctx context.Context, m fakeslack.Message) error {
 		if err := s.Slack.Press(ctx, fakeslack.Press{Channel: stage.Channel, TS: m.TS, ActionID: string(report.ApprovePlan), User: onCall}); err != nil {
 			return err
 		}
-		n.say("%s presses Approve on the page", onCall)
+		n.say("@oncall clicks Approve on the page")
 		return nil
 	}
 	before := n.decisions(m.TS)
 	s.Clock.SetPace(1, 1)
 	defer s.Clock.SetPace(n.rate, slow)
-	fmt.Fprintf(n.out, "\n  Your turn: open %s and press \"Approve this fix\" in the message. You are oncall, who may; dev may not.\n"+
-		"  The stage's time goes as the clock does until then; Ctrl-C ends it.\n\n", s.Slack.URL())
+	n.credentials()
+	fmt.Fprintf(n.out, "Your turn: open %s and click \"Approve this fix\" in the message. You are oncall, an approver; dev is not.\n"+
+		"The stage runs in real time until then. Ctrl-C ends the story and the stage.\n\n", s.Slack.URL())
 	var after decisions
 	if err := n.waitFor(ctx, 0, "waiting for you", func() (bool, error) {
 		after = n.decisions(m.TS)
@@ -101,10 +105,10 @@ func refusedTo(ctx context.Context, n *narrator, s *stage.Stage, m fakeslack.Mes
 	if err := s.Slack.Press(ctx, fakeslack.Press{Channel: stage.Channel, TS: m.TS, ActionID: string(report.ApprovePlan), User: user}); err != nil {
 		return err
 	}
-	if err := n.wait(ctx, "waiting for the answer to "+user, func() (bool, error) { return told(s, user) > before, nil }); err != nil {
+	if err := n.wait(ctx, "waiting for the refusal", func() (bool, error) { return told(s, user) > before, nil }); err != nil {
 		return err
 	}
-	n.say("%s presses Approve, may not, and is told so: nobody else sees it", user)
+	n.say("@%s (not an approver) clicks Approve and is refused privately", personOf(user))
 	return nil
 }
 
@@ -131,7 +135,7 @@ func called(s *stage.Stage, operation, function string) bool {
 
 // changed waits until the message says who changed what it is about.
 func changed(ctx context.Context, n *narrator, s *stage.Stage, resource, who string) error {
-	if err := n.wait(ctx, "waiting for what CloudTrail knows", func() (bool, error) {
+	if err := n.wait(ctx, "waiting for CloudTrail", func() (bool, error) {
 		text := everything(only(s))
 		return strings.Contains(text, who) && strings.Contains(text, resource), nil
 	}); err != nil {

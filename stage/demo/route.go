@@ -139,7 +139,7 @@ func (st *story) breaks(ctx context.Context, n *narrator) error {
 // everything that a person would look at says that all is well.
 func (st *story) missed(ctx context.Context, n *narrator) error {
 	before := len(shown(st.stage)[0].Versions)
-	if err := n.wait(ctx, "waiting for the roll call that the node misses (5 minutes of stage time)", func() (bool, error) {
+	if err := n.wait(ctx, "waiting for the join check (5 minutes of stage time)", func() (bool, error) {
 		m := shown(st.stage)
 		return len(m[0].Versions) > before && strings.Contains(everything(m[0]), "cannot join"), st.alone()
 	}); err != nil {
@@ -156,8 +156,7 @@ func (st *story) missed(ctx context.Context, n *narrator) error {
 	if len(activities.Activities) == 0 {
 		return errors.New("the group has no scaling activity")
 	}
-	n.say("the same message, edited: %s", firstLine(everything(shown(st.stage)[0])))
-	n.say("meanwhile AWS says: nodegroup %s, %d health issues, scaling activity %s", ng.Nodegroup.Status, len(ng.Nodegroup.Health.Issues), activities.Activities[0].StatusCode)
+	n.say("join check: no node after 5 min. AWS reports: nodegroup %s, %d health issues, scaling activity %s", ng.Nodegroup.Status, len(ng.Nodegroup.Health.Issues), activities.Activities[0].StatusCode)
 	return nil
 }
 
@@ -237,6 +236,8 @@ func (st *story) approved(ctx context.Context, n *narrator) error {
 	if err := changed(ctx, n, st.stage, st.table, "ci-deploy"); err != nil {
 		return err
 	}
+	n.say("the message now:")
+	n.message(only(st.stage))
 	if err := n.picture(ctx, "before", "", 1200, 760); err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (st *story) approved(ctx context.Context, n *narrator) error {
 	if !called(st.stage, "CreateRoute", remediator) {
 		return fmt.Errorf("the route is there, and %s did not make it", remediator)
 	}
-	n.say("%s has 0.0.0.0/0, by Rollcall's own hand", st.table)
+	n.say("Rollcall added 0.0.0.0/0 to %s", st.table)
 	return nil
 }
 
@@ -283,7 +284,7 @@ func (st *story) mended(ctx context.Context, n *narrator) error {
 	}); err != nil {
 		return err
 	}
-	n.say("%s is replaced through its group, by Rollcall: it would not have tried again", instance)
+	n.say("Rollcall replaced %s through its Auto Scaling group; it would not have retried", instance)
 	var node string
 	if err := n.wait(ctx, "waiting for the new node", func() (bool, error) {
 		for _, o := range readyNodes(st.stage, nodegroup) {

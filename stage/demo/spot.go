@@ -124,7 +124,7 @@ func (st *spotStory) burst(ctx context.Context, n *narrator, which int) error {
 	if err := n.pass(ctx, rollCall-st.stage.Clock.Now().Sub(began)); err != nil {
 		return err
 	}
-	if err := n.wait(ctx, "waiting for the message about the nodes that missed the roll call", func() (bool, error) {
+	if err := n.wait(ctx, "waiting for the message about the nodes that failed the join check", func() (bool, error) {
 		return st.missing(batchSubnet), nil
 	}); err != nil {
 		return err
@@ -134,9 +134,11 @@ func (st *spotStory) burst(ctx context.Context, n *narrator, which int) error {
 		return fmt.Errorf("%d of %d nodes are Ready in the burst, want some of them", ready, launches())
 	}
 	st.came += ready
-	n.say("%d of %d nodes are Ready, %s has none free: %d nodes x %d addresses want %d of %d", ready, launches(), batchSubnet, launches(), each, launches()*each, batchTotal)
+	n.say("%d of %d nodes are Ready, %s has none free: %d nodes x %d addresses need %d of %d", ready, launches(), batchSubnet, launches(), each, launches()*each, batchTotal)
 	if which == 1 {
-		n.say("Slack: %s", st.saying(batchSubnet))
+		n.say("Slack:")
+		m, _ := messageWith(st.stage, batchSubnet, "cannot join")
+		n.message(m)
 		if err := n.picture(ctx, "spot-incident", "", 1200, 820); err != nil {
 			return err
 		}
@@ -169,9 +171,9 @@ func (st *spotStory) fits(ctx context.Context, n *narrator, what string, groups 
 		return err
 	}
 	if now := st.complaints(); now > before {
-		return fmt.Errorf("%s: there is a complaint: %s", what, st.saying("cannot join"))
+		return fmt.Errorf("%s: a message was posted:\n%s", what, channel(st.stage))
 	}
-	n.say("%s: %d of %d are Ready; %d x %d = %d of %d addresses, and no complaint", what, all, all, all, takes, all*takes, batchTotal)
+	n.say("%s: %d of %d are Ready; %d x %d = %d of %d addresses, no message", what, all, all, all, takes, all*takes, batchTotal)
 	return st.down(ctx, n, groups)
 }
 
@@ -197,7 +199,7 @@ func reclaimed(ctx context.Context, s *stage.Stage, n *narrator) error {
 	}); err != nil {
 		return err
 	}
-	n.say("another cause: EC2 warns that it takes %s back, before the node is Ready", id)
+	n.say("another cause: EC2 announces that it will reclaim %s, before the node is Ready", id)
 	// Some launches more make a history.
 	if err := n.pass(ctx, 2*rollCall); err != nil {
 		return err
@@ -222,7 +224,7 @@ func unrouted(ctx context.Context, s *stage.Stage, n *narrator) error {
 	names := func(text string) bool {
 		return strings.Contains(text, badTable) && strings.Contains(text, badSubnet) && strings.Contains(text, "cannot join")
 	}
-	if err := n.wait(ctx, "waiting for the roll call that the third zone's nodes miss", func() (bool, error) { return st.says(names) != "", nil }); err != nil {
+	if err := n.wait(ctx, "waiting for the join check of the third zone's nodes", func() (bool, error) { return st.says(names) != "", nil }); err != nil {
 		return err
 	}
 	// The message stands when the first has missed it: the others' roll calls,
@@ -334,11 +336,6 @@ func (st *spotStory) missing(subnet string) bool {
 	return st.says(func(text string) bool { return strings.Contains(text, subnet) && strings.Contains(text, "cannot join") }) != ""
 }
 
-// saying is the first line of the newest message that names something.
-func (st *spotStory) saying(name string) string {
-	return firstLine(st.says(func(text string) bool { return strings.Contains(text, name) }))
-}
-
 // complaints counts the open messages about nodes that do not join.
 func (st *spotStory) complaints() int {
 	n := 0
@@ -375,7 +372,7 @@ func (st *spotStory) report(ctx context.Context, n *narrator, picture string, wa
 	if res.FunctionError != "" {
 		return fmt.Errorf("the Spot report failed: %s: %s", res.FunctionError, res.Payload)
 	}
-	n.say("the Spot report of the last 24 hours is asked for")
+	n.say("requested: the Spot report of the last 24 hours")
 	var m fakeslack.Message
 	if err := n.wait(ctx, "waiting for the Spot report and its thread", func() (bool, error) {
 		for _, m = range shown(st.stage) {
@@ -390,10 +387,8 @@ func (st *spotStory) report(ctx context.Context, n *narrator, picture string, wa
 	if err := want.hold(m); err != nil {
 		return err
 	}
-	n.say("Slack: %s", m.Text)
-	for _, line := range strings.Split(strings.TrimSpace(ruledOut(plain(m))), "\n") {
-		n.say("ruled out: %s", line)
-	}
+	n.say("Slack:")
+	n.message(m)
 	return st.pictures(ctx, n, picture, m)
 }
 

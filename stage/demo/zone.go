@@ -124,7 +124,7 @@ func (st *zoneStory) replaced(ctx context.Context, n *narrator) error {
 		return err
 	}
 	var waits string
-	if err := n.wait(ctx, "waiting for the old nodes to go", func() (bool, error) {
+	if err := n.wait(ctx, "waiting for the old nodes to terminate", func() (bool, error) {
 		_, err := st.eks.DescribeNodegroup(ctx, &eks.DescribeNodegroupInput{ClusterName: aws.String(cluster), NodegroupName: aws.String(zoneOld)})
 		var gone *ekstypes.ResourceNotFoundException
 		if err != nil && !errors.As(err, &gone) {
@@ -159,7 +159,8 @@ func (st *zoneStory) explained(ctx context.Context, n *narrator) (fakeslack.Mess
 	}); err != nil {
 		return m, fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))
 	}
-	n.say("Slack: %s", firstLine(everything(m)))
+	n.say("Slack:")
+	n.message(m)
 	for _, other := range shown(st.stage) {
 		if headline := firstLine(everything(other)); slices.ContainsFunc(zoneNeighbours(), func(id string) bool { return strings.Contains(headline, id) }) {
 			return m, fmt.Errorf("a message accuses a volume that nobody waits for: %s", headline)
@@ -190,7 +191,7 @@ func (st *zoneStory) covered(ctx context.Context, n *narrator) error {
 	}); err != nil {
 		return err
 	}
-	n.say("desired count of %s: 3 of at most 4, by Rollcall's own hand", zoneNew)
+	n.say("desired count of %s: 3 of at most 4, set by Rollcall", zoneNew)
 	if err := n.wait(ctx, "waiting for the pod", func() (bool, error) {
 		pods, err := st.pods()
 		return pods[zonePod].phase == "Running" && pods[zonePod].zone == zoneLost, err

@@ -707,6 +707,9 @@ func (s *Server) body(c content) template.HTML {
 	return `<div class="b-text">` + draw.Mrkdwn(c.text, names{s}) + `</div>`
 }
 
+// Text returns what a message reads as in a terminal.
+func (s *Server) Text(m Message) string { return draw.Text(s.body(m.content())) }
+
 func (s *Server) attachments(raw json.RawMessage) []attachmentView {
 	var list []struct {
 		Color, Pretext, Title, Text, Fallback, Footer string

@@ -3,15 +3,19 @@
 package program
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"rollcall"
 	"rollcall/command"
+	"rollcall/command/caller"
 	"rollcall/command/exit"
 	"rollcall/stage/demo"
 	"rollcall/stage/examine"
@@ -31,12 +35,13 @@ func demoCommand() *cobra.Command {
 		Short: command.DemoShort,
 		Long: `Plays stories on this machine: the functions that run in Lambda, as processes of
 their own, on a simulated AWS, Kubernetes and Slack. No account is touched, and
-nothing is needed but this program. Without a name all stories are played:
+nothing is needed but this program. Without a name all stories are played (with
+--keep the route story):
 
 ` + demo.About + `
 
-Exit status: 0 all was seen that must be; 1 something was not; 2 it could not begin;
-64 bad input.`,
+Exit status: 0 all steps were verified; 1 one was not; 2 it could not begin; 64 bad
+input; 130 interrupted.`,
 		Example: `  rollcall demo route
   rollcall demo route --keep`,
 		ValidArgs: demo.Stories(),
@@ -44,22 +49,26 @@ Exit status: 0 all was seen that must be; 1 something was not; 2 it could not be
 			switch {
 			case len(args) > 1:
 				return exit.Misuse("one story at a time: %q is one too many", args[1])
-			case len(args) == 1 && !slices.Contains(append(demo.Stories(), "all"), args[0]):
-				return exit.Misuse("there is no story %s; %s --help lists them", args[0], c.CommandPath())
+			case len(args) == 1 && !slices.Contains(append(demo.Stories(), "all"), demo.Named(args[0])):
+				return noStory(args[0])
 			case o.Rate < 0:
 				return exit.Misuse("--rate %g: want more than 0", o.Rate)
 			}
-			o.Story = "all"
-			if len(args) == 1 {
+			switch {
+			case len(args) == 1:
 				o.Story = args[0]
+			case o.Keep:
+				o.Story = "route" // whose button is the person's
+			default:
+				o.Story = "all"
 			}
 			return nil
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&o.Keep, "keep", false, "stop where the last story's fix is approved, for you to press the button; then leave its stage up until Ctrl-C: its Slack page, and its AWS for the AWS CLI")
-	f.Float64Var(&o.Rate, "rate", 0, "how many times faster than the clock the stage runs while all wait (default: the story's own)")
-	f.StringVar(&logs, "logs", "", "a file for the functions' logs (default: one that is kept where something was not seen)")
+	f.BoolVar(&o.Keep, "keep", false, "leave the button of the last story to you, then keep its stage up until Ctrl-C: the Slack page, and AWS for the AWS CLI")
+	f.Float64Var(&o.Rate, "rate", 0, "speed while nothing runs, as a multiple of real time (default: the story's own)")
+	f.StringVar(&logs, "logs", "", "a file for the functions' logs (default: one that is kept if a step fails)")
 	f.StringVar(&o.Functions, "functions", "", "a folder of the functions' own binaries, in place of this program's")
 	f.StringVar(&o.Pictures, "pictures", "", "a folder for pictures of the Slack page (takes the repository, Go and Chromium)")
 	f.StringVar(&o.Samples, "samples", "", "a folder that keeps samples of what the functions write")
@@ -80,7 +89,12 @@ Exit status: 0 all was seen that must be; 1 something was not; 2 it could not be
 			}
 			defer remove()
 		}
-		if err := demo.Play(c.Context(), o); err != nil {
+		if err := demo.Play(c.Context(), o); errors.Is(err, demo.ErrInterrupted) {
+			if logs == "" {
+				os.Remove(file.Name()) // nothing failed
+			}
+			return context.Canceled
+		} else if err != nil {
 			fmt.Fprintf(c.ErrOrStderr(), "\n%s: %s\nThe functions' logs are in %s.\n", c.Root().DisplayName(), err, file.Name())
 			return exit.Status(exit.Causes)
 		}
@@ -90,6 +104,14 @@ Exit status: 0 all was seen that must be; 1 something was not; 2 it could not be
 		return nil
 	}
 	return c
+}
+
+// noStory is that a story is not there, with those that may be meant.
+func noStory(name string) error {
+	if near := caller.Near(name, demo.Stories()); len(near) > 0 {
+		return exit.Misuse("there is no story %s; did you mean %s?", name, strings.Join(near, " or "))
+	}
+	return exit.Misuse("there is no story %s, only %s and all", name, strings.Join(demo.Stories(), ", "))
 }
 
 // logFile makes the file of the functions' logs.

@@ -166,7 +166,7 @@ func table() []held {
 		{says: "You need Go %s and", in: "go.mod", quote: "\ngo %s."},
 		{says: "and Node %s (and", in: "infra/package-lock.json", quote: `"node": ">=%s.0.0"`},
 		{says: "[the %s stories](docs/stories.md)", count: "stories"},
-		{says: "its exit status is %s only", in: "stage/program/program.go", quote: "Exit status: %s all was seen that must be;"},
+		{says: "it exits %s only", in: "stage/program/program.go", quote: "Exit status: %s all steps were verified;"},
 		{says: "needs these %s in its VPC", count: "readers"},
 		{says: "%s alarms at most, each of which", count: "alarms"},
 		{says: "beside %s other tools", count: "tools"},

@@ -35,6 +35,33 @@ func link(url, text string) string {
 	return `<a href="` + url + `" target="_blank" rel="noopener noreferrer">` + text + `</a>`
 }
 
+// What is drawn reads in a terminal as on the page: commands whole, buttons in brackets.
+func TestText(t *testing.T) {
+	rich := func(parts string) string { return `{"type":"rich_text","elements":[` + parts + `]}` }
+	word := func(text string) string { return `{"type":"text","text":"` + text + `"}` }
+	blocks := "[" + strings.Join([]string{
+		`{"type":"section","text":{"type":"mrkdwn","text":"*Why* :red_circle: a &lt; b <@U1>\nnext"}}`,
+		rich(`{"type":"rich_text_section","elements":[` + word("Or <run>:") + `]},{"type":"rich_text_preformatted","elements":[` + word(`aws ec2\n  --region x`) + `]}`),
+		rich(`{"type":"rich_text_list","style":"bullet","elements":[{"type":"rich_text_section","elements":[` + word("one") + `]},{"type":"rich_text_section","elements":[` + word("two") + `]}]}`),
+		`{"type":"divider"}`,
+		`{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Approve"}},{"type":"button","url":"https://a.example","text":{"type":"plain_text","text":"Open"}},` +
+			`{"type":"static_select","placeholder":{"type":"plain_text","text":"Mute for"},"options":[{"text":{"type":"plain_text","text":"1 hour"},"value":"1"}]}]}`,
+		`{"type":"image","image_url":"https://a.example/x.png","alt_text":"free addresses"}`,
+	}, ",") + "]"
+	want := `Why 🔴 a < b @<dana>
+next
+Or <run>:
+    aws ec2
+      --region x
+- one
+- two
+[Approve] [Open] [Mute for]
+[picture: free addresses]`
+	if got := Text(Blocks(json.RawMessage(blocks), nobody{})); got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
+	}
+}
+
 func TestMrkdwn(t *testing.T) {
 	red := `<img class="emoji" src="/emoji/red_circle.svg" alt="🔴" title=":red_circle:">`
 	tests := map[string]struct{ text, want string }{
