@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/facts"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
@@ -756,12 +757,14 @@ func Notice(t event.Trigger) (outcome.Facts, bool) {
 // this look: a message that the queue delivers twice is noticed by it, a
 // second look at the same launches is not mistaken for the first.
 func Observe(by string, s *snapshot.Snapshot, d diagnosis.Diagnosis, launches []report.Launch) report.Observation {
+	v := facts.NewView(s)
+	d.Causes = withWorkloads(v, d.Causes)
 	return report.Observation{
 		Format: report.Format, ID: strings.Join([]string{by, s.Cluster.Name, s.Time.Format(time.RFC3339Nano)}, "/"), By: by, At: s.Time,
 		Account: s.Account, Region: s.Region, Partition: s.Partition, Cluster: s.Cluster.Name,
 		Diagnosis: d, Launches: launches, Facts: Facts(s), Blind: Blind(s),
 		Read: slices.Sorted(maps.Keys(s.Read)), Absent: absent(s),
-		Tags: tags(s, d, launches), Capacity: capacity(s, d, launches),
+		Tags: tags(s, d, launches), Capacity: capacity(s, d, launches), Waiting: waiting(v),
 	}
 }
 

@@ -42,13 +42,23 @@ type Cause struct {
 	// Idle is the finding's: nothing waits for what it keeps from working.
 	Idle bool `json:"idle,omitempty"`
 	// Pods cannot start for it.
-	Pods         []string     `json:"pods,omitempty"`
+	Pods []string `json:"pods,omitempty"`
+	// Workloads are the owners of Pods, those with most pods first.
+	Workloads    []Workload   `json:"workloads,omitempty"`
 	Contributing []checkid.ID `json:"contributing,omitempty"`
 	Symptoms     []checkid.ID `json:"symptoms,omitempty"`
 	Hidden       []Hidden     `json:"hidden,omitempty"`
 	// Behind is the finding's: only these explain the cause away. Nil is all that
 	// its check comes after.
 	Behind []checkid.ID `json:"behind,omitempty"`
+}
+
+// Workload is what owns pods that cannot start.
+type Workload struct {
+	Namespace string `json:"namespace"`
+	// Owner is its kind and name, "Deployment web"; a pod without an owner is its own.
+	Owner string `json:"owner"`
+	Pods  int    `json:"pods"`
 }
 
 // OfPods tells that pods suffer from the cause on nodes that have joined: that these are

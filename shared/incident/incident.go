@@ -63,6 +63,8 @@ type Incident struct {
 	Affected int             `json:"affected"`
 	// Capacity is what its groups want and have; nil where the newest look did not tell.
 	Capacity *Capacity `json:"capacity,omitempty"`
+	// Pods are those that wait for it; nil until a look has read the cluster's pods.
+	Pods *PodImpact `json:"podImpact,omitempty"`
 	// Proof is the launch that showed that the cause is gone.
 	Proof *report.Launch `json:"proof,omitempty"`
 	// More are the ids of affected launches beyond MaxLaunches, so that none
@@ -388,15 +390,15 @@ func (c *Capacity) Missing() int {
 	return max(c.Desired-c.Ready, 0)
 }
 
-// capacityHolds is how long what one look counted is said where no later one counted:
+// LookHolds is how long what one look counted is said where no later one counted:
 // three sweeps.
-const capacityHolds = 15 * time.Minute
+const LookHolds = 15 * time.Minute
 
 // CapacityStands tells that what was counted is of the moment that the rest of the message
 // is of: its launches stand as they did, and it is not long ago.
 func (inc Incident) CapacityStands(at time.Time) bool {
 	c := inc.Capacity
-	return c != nil && c.Affected == inc.Affected && c.Joined == inc.Count(report.Joined) && at.Sub(c.At) <= capacityHolds
+	return c != nil && c.Affected == inc.Affected && c.Joined == inc.Count(report.Joined) && at.Sub(c.At) <= LookHolds
 }
 
 // groupNames are the groups that an incident is about: those of its launches that are no
@@ -436,6 +438,143 @@ func (inc Incident) CapacityIn(obs report.Observation) *Capacity {
 		}
 	}
 	return &sum
+}
+
+// PodImpact are the pods that wait for an incident's cause, in one look.
+type PodImpact struct {
+	At time.Time `json:"at"`
+	// Unread is why the pods are not known; nil where they are.
+	Unread *snapshot.Failure `json:"unread,omitempty"`
+	// OfCluster tells that it could not be told which of the cluster's pods wait for this
+	// cause: Count is all that wait.
+	OfCluster bool `json:"ofCluster,omitempty"`
+	// Count is how many wait, and Unsure how many more may wait for it.
+	Count  int `json:"count"`
+	Unsure int `json:"unsure,omitempty"`
+	// Workloads are the owners with most pods, Owners how many there are.
+	Workloads []diagnosis.Workload `json:"workloads,omitempty"`
+	Owners    int                  `json:"owners,omitempty"`
+	// Elsewhere is another nodegroup or NodePool that can run Served of the pods and whose
+	// nodes come by themselves.
+	Elsewhere report.NodeSource `json:"elsewhere,omitzero"`
+	Served    int               `json:"served,omitempty"`
+}
+
+// ShownWorkloads is how many owners of pods a message names.
+const ShownWorkloads = 3
+
+// Same reports whether two looks found the same.
+func (p *PodImpact) Same(other *PodImpact) bool {
+	if p == nil || other == nil {
+		return p == other
+	}
+	a, b := *p, *other
+	a.At, b.At, a.Workloads, b.Workloads, a.Unread, b.Unread = time.Time{}, time.Time{}, nil, nil, nil, nil
+	unread := p.Unread == other.Unread || p.Unread != nil && other.Unread != nil && *p.Unread == *other.Unread
+	return unread && slices.Equal(p.Workloads, other.Workloads) &&
+		a.OfCluster == b.OfCluster && a.Count == b.Count && a.Unsure == b.Unsure && a.Owners == b.Owners && a.Elsewhere == b.Elsewhere && a.Served == b.Served
+}
+
+// PodsIn returns the pods that an observation has waiting for an incident's cause; nil
+// where it has nothing newer about them:
+//
+//	its cause names pods                                        these
+//	the pods were not read                                      unknown, and why
+//	a pod waits on a node of its subnets, or on its instances   counted, if it is about addresses or that instance
+//	its nodegroups and NodePools were not all compared          all pods of the cluster that wait
+//	their nodes could run a pod that no node took               counted, once a launch or its severity shows that nodes are missing
+func (inc Incident) PodsIn(obs report.Observation) *PodImpact {
+	if len(inc.Cause.Pods) > 0 {
+		if !inc.Seen.Equal(obs.At) || len(inc.Cause.Workloads) == 0 {
+			return nil // whoever names them looks again
+		}
+		p := &PodImpact{At: obs.At}
+		p.add(inc.Cause.Workloads)
+		return p
+	}
+	w := obs.Waiting
+	switch {
+	case w == nil:
+		return nil
+	case w.Unread != nil:
+		f := *w.Unread
+		f.Message = "" // which is another each time
+		return &PodImpact{At: obs.At, Unread: &f}
+	}
+	own, compared := inc.sourcesIn(w.Sources)
+	p := &PodImpact{At: obs.At, OfCluster: !compared}
+	hurts := inc.Affected > inc.Count(report.Joined) || inc.Severity() == Critical
+	served := map[string]int{}
+	var list []diagnosis.Workload
+	for _, x := range w.Workloads {
+		among := func(name string) bool { return slices.Contains(own, name) }
+		switch {
+		case !compared && len(x.On) == 0, inc.starves(x.On), hurts && slices.ContainsFunc(x.Fits, among):
+			list = append(list, x.Workload)
+			for _, s := range w.Sources {
+				if compared && s.Launches && !among(s.Name) && slices.Contains(x.Fits, s.Name) {
+					served[s.Name] += x.Pods
+					break
+				}
+			}
+		case slices.ContainsFunc(slices.Concat(x.Fits, x.Unsure), among):
+			p.Unsure += x.Pods
+		}
+	}
+	p.add(list)
+	for _, s := range w.Sources {
+		if n := served[s.Name]; n > p.Served {
+			p.Elsewhere, p.Served = s, n
+		}
+	}
+	if p.OfCluster || len(own) > 0 {
+		p.Unsure += w.More
+	}
+	return p
+}
+
+// sourcesIn are the names of the nodegroups and NodePools that an incident is about;
+// compared reports whether pods were compared with all of them. What is about addresses
+// alone is about the pods on its nodes.
+func (inc Incident) sourcesIn(list []report.NodeSource) (names []string, compared bool) {
+	groups := inc.groupNames()
+	for _, c := range inc.Covers {
+		if pool, is := strings.CutPrefix(c, snapshot.PoolKey("")); is {
+			groups = append(groups, pool)
+		}
+	}
+	for _, g := range groups {
+		i := slices.IndexFunc(list, func(s report.NodeSource) bool { return g != "" && (s.Name == g || s.Group == g) })
+		if i < 0 {
+			return nil, false
+		}
+		names = append(names, list[i].Name)
+	}
+	return names, len(names) > 0 || OfAddresses(inc.Key.Check)
+}
+
+// starves reports whether pods that wait on a node wait for an incident's cause: it is about
+// the addresses of the node's subnet, or about the node's instance.
+func (inc Incident) starves(on []string) bool {
+	return slices.ContainsFunc(on, func(id string) bool {
+		return slices.Contains(inc.Covers, id) && (OfAddresses(inc.Key.Check) || !strings.HasPrefix(id, "subnet-"))
+	})
+}
+
+// add counts workloads, each once, and keeps those with most pods.
+func (p *PodImpact) add(list []diagnosis.Workload) {
+	var sum []diagnosis.Workload
+	for _, w := range list {
+		p.Count += w.Pods
+		i := slices.IndexFunc(sum, func(x diagnosis.Workload) bool { return x.Namespace == w.Namespace && x.Owner == w.Owner })
+		if i < 0 {
+			sum = append(sum, w)
+			continue
+		}
+		sum[i].Pods += w.Pods
+	}
+	slices.SortStableFunc(sum, func(a, b diagnosis.Workload) int { return b.Pods - a.Pods })
+	p.Owners, p.Workloads = len(sum), First(sum, ShownWorkloads)
 }
 
 // Chart is the picture of an incident's subnet: on its way into Slack, and as

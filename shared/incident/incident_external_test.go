@@ -1201,3 +1201,79 @@ func TestSeverity(t *testing.T) {
 		}
 	}
 }
+
+// TestPodsIn: which pods of a look wait for an incident's cause; those that wait for
+// something else are not counted.
+func TestPodsIn(t *testing.T) {
+	at := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+	work := func(owner string, pods int) diagnosis.Workload {
+		return diagnosis.Workload{Namespace: "shop", Owner: owner, Pods: pods}
+	}
+	waits := func(owner string, pods int, fits ...string) report.WaitingWorkload {
+		return report.WaitingWorkload{Workload: work(owner, pods), Fits: fits}
+	}
+	unsure := waits("Job unsure", 3)
+	unsure.Unsure = []string{"workers"}
+	starved := waits("Deployment starved", 12)
+	starved.On = []string{"i-1", "subnet-1"}
+	sources := []report.NodeSource{{Name: "workers", Group: "eks-workers-1"}, {Name: "batch", Group: "eks-batch-1"}, {Name: "spot", Launches: true}}
+	looked := func(list ...report.WaitingWorkload) *report.WaitingPods {
+		return &report.WaitingPods{Workloads: list, Sources: sources}
+	}
+	missed := incident.Incident{
+		Key: report.Key{Cluster: "prod", Check: checkid.RouteNoEgress}, State: incident.Open, Affected: 1, Seen: at,
+		Launches: []report.Launch{{Instance: "i-9", Group: "eks-workers-1", Nodegroup: "workers", Status: report.Missed}},
+		Cause:    diagnosis.Cause{Confidence: catalog.Certain, Nodegroups: []string{"workers"}},
+	}
+	with := func(change func(*incident.Incident)) incident.Incident {
+		inc := missed.Clone()
+		change(&inc)
+		return inc
+	}
+	foreseen := with(func(i *incident.Incident) { i.Affected, i.Launches = 0, nil })
+	joined := with(func(i *incident.Incident) { i.Launches[0].Status = report.Joined })
+	unknown := with(func(i *incident.Incident) { i.Cause.Nodegroups = []string{"gone"} })
+	addresses := with(func(i *incident.Incident) {
+		i.Key.Check, i.Covers, i.Affected, i.Launches = checkid.IPLeakedInterfaces, []string{"subnet-1"}, 0, nil
+		i.Cause.Nodegroups = nil
+	})
+	plugin := with(func(i *incident.Incident) { i.Key.Check, i.Covers = checkid.NodeCNINotReady, []string{"i-1"} })
+	pool := with(func(i *incident.Incident) {
+		i.Covers, i.Launches, i.Affected, i.Cause.Nodegroups = []string{snapshot.PoolKey("spot")}, nil, 0, nil
+		i.Key.Check = checkid.LaunchVCPULimit
+	})
+	named := with(func(i *incident.Incident) {
+		i.Cause.Pods, i.Cause.Workloads = []string{"shop/db-0"}, []diagnosis.Workload{work("StatefulSet db", 1)}
+	})
+	namedBefore := with(func(i *incident.Incident) { i.Cause, i.Seen = named.Cause, at.Add(-time.Minute) })
+	denied := &snapshot.Failure{Source: snapshot.WaitingPods, Reason: snapshot.Denied, Call: "kubernetes: list pods", Message: "request 1"}
+	for name, test := range map[string]struct {
+		inc  incident.Incident
+		pods *report.WaitingPods
+		want *incident.PodImpact
+	}{
+		"not looked at":                {missed, nil, nil},
+		"denied":                       {missed, &report.WaitingPods{Unread: denied}, &incident.PodImpact{At: at, Unread: &snapshot.Failure{Source: snapshot.WaitingPods, Reason: snapshot.Denied, Call: "kubernetes: list pods"}}},
+		"none wait":                    {missed, looked(), &incident.PodImpact{At: at}},
+		"for another nodegroup":        {missed, looked(waits("Job other", 7, "batch"), waits("Job nowhere", 7)), &incident.PodImpact{At: at}},
+		"on a node of another subnet":  {missed, looked(starved), &incident.PodImpact{At: at}},
+		"for this nodegroup":           {missed, looked(waits("Job web", 2, "workers"), waits("Job other", 7, "batch")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}}},
+		"another pool can run them":    {missed, looked(waits("Job web", 2, "spot", "workers")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}, Elsewhere: sources[2], Served: 2}},
+		"another group does not scale": {missed, looked(waits("Job web", 2, "batch", "workers")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}}},
+		"perhaps":                      {missed, looked(unsure), &incident.PodImpact{At: at, Unsure: 3}},
+		"nobody launched yet":          {foreseen, looked(waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Unsure: 2}},
+		"all that launched joined":     {joined, looked(waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Unsure: 2}},
+		"not compared with its group":  {unknown, looked(waits("Job web", 2, "workers"), waits("Job other", 7, "batch")), &incident.PodImpact{At: at, OfCluster: true, Count: 9, Owners: 2, Workloads: []diagnosis.Workload{work("Job other", 7), work("Job web", 2)}}},
+		"without an address":           {addresses, looked(starved, waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Count: 12, Owners: 1, Workloads: []diagnosis.Workload{work("Deployment starved", 12)}}},
+		"on its instance":              {plugin, looked(starved), &incident.PodImpact{At: at, Count: 12, Owners: 1, Workloads: []diagnosis.Workload{work("Deployment starved", 12)}}},
+		"of a NodePool":                {pool, looked(waits("Job web", 2, "spot"), waits("Job other", 7, "workers")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}}},
+		"named by the check":           {named, looked(waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Count: 1, Owners: 1, Workloads: []diagnosis.Workload{work("StatefulSet db", 1)}}},
+		"named by an earlier look":     {namedBefore, looked(waits("Job web", 2, "workers")), nil},
+		"the largest are named": {missed, looked(waits("Job a", 1, "workers"), waits("Job b", 4, "workers"), waits("Job c", 3, "workers"), waits("Job d", 2, "workers")),
+			&incident.PodImpact{At: at, Count: 10, Owners: 4, Workloads: []diagnosis.Workload{work("Job b", 4), work("Job c", 3), work("Job d", 2)}}},
+	} {
+		if diff := cmp.Diff(test.want, test.inc.PodsIn(report.Observation{At: at, Waiting: test.pods})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

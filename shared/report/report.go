@@ -64,6 +64,9 @@ type Observation struct {
 	// Capacity is what the groups that causes and launches name want and have. A group of
 	// which that could not be read, or not be counted, is not among them.
 	Capacity []Capacity `json:"capacity,omitempty"`
+	// Waiting is what waits in the cluster for a node, or on one for an address; nil where
+	// this look was not to read pods.
+	Waiting *WaitingPods `json:"waiting,omitempty"`
 	// Sweep is set on the observations of a sweep. They come for every
 	// watched cluster even when nothing is wrong: time passes with them.
 	Sweep bool `json:"sweep,omitempty"`
@@ -186,6 +189,40 @@ type Capacity struct {
 // Of tells that it is of what goes by a name.
 func (c Capacity) Of(name string) bool {
 	return name != "" && (name == c.Group || name == c.Nodegroup)
+}
+
+// WaitingPods are the pods of a cluster that wait for a node, or on one for an address, in
+// one look.
+type WaitingPods struct {
+	// Unread is why the pods could not be read; nil where they were.
+	Unread *snapshot.Failure `json:"unread,omitempty"`
+	// Workloads are those with pods that wait, those with most pods first; More counts the
+	// pods of those that are left out.
+	Workloads []WaitingWorkload `json:"workloads,omitempty"`
+	More      int               `json:"more,omitempty"`
+	// Sources are the nodegroups and NodePools whose nodes the pods were compared with.
+	Sources []NodeSource `json:"sources,omitempty"`
+}
+
+// WaitingWorkload are pods of one owner that wait for the same.
+type WaitingWorkload struct {
+	diagnosis.Workload
+	// Fits are the sources whose nodes could run the pods, Unsure those of which that
+	// cannot be told.
+	Fits   []string `json:"fits,omitempty"`
+	Unsure []string `json:"unsure,omitempty"`
+	// On are the subnet and the instance on which the pods wait for an address; empty for
+	// pods that no node took.
+	On []string `json:"on,omitempty"`
+}
+
+// NodeSource is a nodegroup, an Auto Scaling group without one, or a NodePool.
+type NodeSource struct {
+	Name string `json:"name"`
+	// Group is the Auto Scaling group; empty for a NodePool.
+	Group string `json:"group,omitempty"`
+	// Launches tells that a node of it is on its way, or may come by itself.
+	Launches bool `json:"launches,omitempty"`
 }
 
 // Cleanup is what eni-cleanup did in a cluster on one day (UTC), or, in the mode

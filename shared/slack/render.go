@@ -65,6 +65,7 @@ func render(i incident.Incident, o Options, checked time.Time) slackapi.Message 
 func (p *page) open(i incident.Incident, o Options) {
 	why, more := parted(slacktext.Sentence(slacktext.Clip(i.Cause.Why, maxWhy)), firstWhy)
 	p.hurts(i)
+	p.pods(i)
 	p.reason(whyLabel(i), why)
 	manual, below := p.offers(i, o)
 	if manual {
@@ -138,7 +139,7 @@ func whyLabel(i incident.Incident) string {
 	return "Why"
 }
 
-// hurts is what is lost, and since when: pods that wait, instances that are no nodes.
+// hurts is what is lost, and since when: instances that are no nodes.
 func (p *page) hurts(i incident.Incident) {
 	t := tallyOf(i)
 	what := impact(i, t)
@@ -159,12 +160,12 @@ func (p *page) hurts(i incident.Incident) {
 	p.add(l.section())
 }
 
-// impact is what is lost: pods that wait, instances that are no nodes.
+// pods is who is hurt.
+func (p *page) pods(i incident.Incident) { p.reason("Pods", podsText(i)) }
+
+// impact is what is lost: instances that are no nodes.
 func impact(i incident.Incident, t tally) []string {
 	var what []string
-	if n := len(i.Cause.Pods); n > 0 {
-		what = append(what, slacktext.Count(n, "pod")+" pending")
-	}
 	if n := i.Capacity.Missing(); n > 0 {
 		what = append(what, slacktext.Number(n)+" of "+slacktext.Number(i.Capacity.Desired)+" desired nodes missing")
 	}
@@ -211,6 +212,9 @@ func (p *page) do(fix finding.Fix) {
 // cleared is the body while a proof is awaited.
 func (p *page) cleared(i incident.Incident, o Options) {
 	p.add(p.label("Was").prose(slacktext.Sentence(capital(title(i)))).plain(" From ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
+	if i.Pods != nil && i.Pods.Count > 0 {
+		p.pods(i)
+	}
 	manual, below := p.offers(i, o)
 	defer func() {
 		p.handle(i, o)

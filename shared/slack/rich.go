@@ -790,6 +790,7 @@ func Words(i incident.Incident, o Options) incident.Words {
 	} else {
 		add("Since", since+".")
 	}
+	add("Pods", podsText(i))
 	add(whyLabel(i), slacktext.Sentence(i.Cause.Why))
 	do := byHand(i.Cause.Fix)
 	if slacktext.Length(do.command) > maxCommand {

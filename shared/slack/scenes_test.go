@@ -250,8 +250,14 @@ func scenes() []scene {
 	}
 
 	predicted := incidentOf(noEgress(), launches(1, report.Waiting))
-	missed := with(incidentOf(noEgress(), launches(12, report.Missed)), func(i *incident.Incident) { i.Changed = began.Add(5 * time.Minute) })
-	nobody := incidentOf(noEgress(), nil)
+	missed := with(incidentOf(noEgress(), launches(12, report.Missed)), func(i *incident.Incident) {
+		i.Changed, i.Pods = began.Add(5*time.Minute), &incident.PodImpact{At: began, Count: 12, Owners: 2, Workloads: []diagnosis.Workload{{Namespace: "batch", Owner: "Job render", Pods: 10}, {Namespace: "shop", Owner: "Deployment frontend", Pods: 2}}}
+	})
+	pods := func(p incident.PodImpact) incident.Incident {
+		return with(missed, func(i *incident.Incident) { i.Pods = &p })
+	}
+	nobody := with(incidentOf(noEgress(), nil), func(i *incident.Incident) { i.Pods = &incident.PodImpact{At: began} })
+	one := []diagnosis.Workload{{Namespace: "shop", Owner: "StatefulSet redis", Pods: 1}}
 	symptomBlind := with(incidentOf(notRegistered(), launches(1, report.Missed)), func(i *incident.Incident) { i.Blind = denied() })
 	sight := with(incidentOf(cannotLook(), nil), func(i *incident.Incident) { i.Blind = denied() })
 	proved := with(missed, provedAt)
@@ -327,6 +333,16 @@ func scenes() []scene {
 		{"launch-refused", refused, []incident.Note{note(refused, incident.Opened, refused.Opened)}},
 		{"predicted", predicted, []incident.Note{note(predicted, incident.Opened, predicted.Opened)}},
 		{"missed", missed, []incident.Note{note(missed, incident.Opened, missed.Opened), note(missed, incident.HasMissed, began.Add(5*time.Minute))}},
+		{"pods-unsure", pods(incident.PodImpact{Unsure: 3}), nil},
+		{"pods-and-unsure", pods(incident.PodImpact{Count: 1, Owners: 1, Workloads: one, Unsure: 2}), nil},
+		{"pods-served", pods(incident.PodImpact{Count: 1, Owners: 1, Workloads: one, Elsewhere: report.NodeSource{Name: "spot"}, Served: 1}), nil},
+		{"pods-many-owners", pods(incident.PodImpact{Count: 1204, Owners: 9, Workloads: []diagnosis.Workload{{Namespace: "batch", Owner: "Job render", Pods: 1190}, {Namespace: "shop", Owner: "Deployment frontend", Pods: 4}, {Namespace: "shop", Owner: "Pod once", Pods: 1}}, Elsewhere: report.NodeSource{Name: "general", Group: "eks-general-1"}, Served: 900}), nil},
+		{"pods-of-cluster", pods(incident.PodImpact{OfCluster: true, Count: 1, Owners: 1, Workloads: one}), nil},
+		{"pods-none-in-cluster", pods(incident.PodImpact{OfCluster: true}), nil},
+		{"pods-denied", pods(incident.PodImpact{Unread: &snapshot.Failure{Source: snapshot.WaitingPods, Reason: snapshot.Denied, Call: "kubernetes: list pods"}}), nil},
+		{"pods-timed-out", pods(incident.PodImpact{Unread: &snapshot.Failure{Source: snapshot.WaitingPods, Reason: snapshot.TimedOut, Call: "kubernetes: list pods"}}), nil},
+		{"pods-not-read-any-more", pods(incident.PodImpact{Unread: &snapshot.Failure{Source: snapshot.WaitingPods, Reason: snapshot.NotRead}}), nil},
+		{"pods-hostile", pods(incident.PodImpact{Count: 1, Owners: 1, Workloads: []diagnosis.Workload{{Namespace: "<!channel>", Owner: "Job `rm` \u202eevil <@U012AB3CD>", Pods: 1}}}), nil},
 		{"capacity-short", short, []incident.Note{note(short, incident.Opened, short.Opened)}},
 		{"capacity-enough", enough, nil},
 		{"some-joined", incidentOf(noEgress(), mixed), nil},

@@ -397,6 +397,7 @@ type ExpectedJoin struct {
 // container. Pods of the host's network are none, nor those that wait for a branch interface.
 type StuckPod struct {
 	Pod   string // "namespace/name"
+	Owner string // "DaemonSet fluent-bit"; empty for none
 	Node  string
 	Since time.Time // when the node took it
 }

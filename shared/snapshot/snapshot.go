@@ -540,6 +540,7 @@ type StrayBranch struct{ ID, Subnet string }
 // interface that it asks for.
 type BranchWait struct {
 	Pod   string // "namespace/name"
+	Owner string // "StatefulSet db"; empty for none
 	Node  string
 	Since time.Time // when the node took it
 }

@@ -759,7 +759,7 @@ func stuckPods(list []kube.WaitingPod) []snapshot.StuckPod {
 		if p.Spec.NodeName == "" || p.Spec.HostNetwork || !p.Metadata.DeletionTimestamp.IsZero() || w.AsksFor(branch.Resource) || !withoutSandbox(p) {
 			continue
 		}
-		stuck = append(stuck, snapshot.StuckPod{Pod: w.Key(), Node: p.Spec.NodeName, Since: w.Since()})
+		stuck = append(stuck, snapshot.StuckPod{Pod: w.Key(), Owner: w.Owner, Node: p.Spec.NodeName, Since: w.Since()})
 	}
 	slices.SortFunc(stuck, func(a, b snapshot.StuckPod) int { return strings.Compare(a.Pod, b.Pod) })
 	return stuck
@@ -932,7 +932,7 @@ func branchWaits(list []kube.WaitingPod) []snapshot.BranchWait {
 		if p.Spec.NodeName == "" || !w.AsksFor(branch.Resource) || p.Metadata.Annotations[branch.Resource] != "" {
 			continue
 		}
-		waits = append(waits, snapshot.BranchWait{Pod: w.Key(), Node: p.Spec.NodeName, Since: w.Since()})
+		waits = append(waits, snapshot.BranchWait{Pod: w.Key(), Owner: w.Owner, Node: p.Spec.NodeName, Since: w.Since()})
 	}
 	slices.SortFunc(waits, func(a, b snapshot.BranchWait) int { return strings.Compare(a.Pod, b.Pod) })
 	return waits

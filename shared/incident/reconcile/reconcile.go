@@ -46,6 +46,7 @@ func Decide(previous []incident.Incident, obs report.Observation, now time.Time,
 	rec.AttachExplained()
 	rec.each(rec.Supersede)
 	rec.each(rec.updateCapacity)
+	rec.each(rec.updatePods)
 	rec.each(rec.worsen)
 	rec.each(rec.updateChart)
 	return rec.decisions()
@@ -423,6 +424,24 @@ func (rec *reconciler) updateCapacity(u *incident.Update) {
 		u.Capacity = nil
 	}
 	u.Touched = u.Touched || !before.Same(u.Capacity)
+}
+
+// updatePods takes in which pods wait for an incident that is not over. What one look
+// found is known for as long as its capacity would be.
+func (rec *reconciler) updatePods(u *incident.Update) {
+	before := u.Pods
+	if u.State == incident.Closed {
+		u.Pods = nil
+		return
+	}
+	found := u.PodsIn(rec.Observation)
+	switch {
+	case found != nil && (before == nil || !rec.Observation.At.Before(before.At)):
+		u.Pods = found
+	case before != nil && before.Unread == nil && rec.Observation.At.Sub(before.At) > incident.LookHolds:
+		u.Pods = &incident.PodImpact{At: before.At, Unread: &snapshot.Failure{Source: snapshot.WaitingPods, Reason: snapshot.NotRead}}
+	}
+	u.Touched = u.Touched || !before.Same(u.Pods)
 }
 
 // applyCause brings a failed cause into its incident, and makes one if there is none.

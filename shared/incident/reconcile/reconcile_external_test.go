@@ -215,6 +215,54 @@ func TestALookWithoutAnAccountTakesNothingAway(t *testing.T) {
 	}
 }
 
+// TestPodsAreOfTheNewestLook: the first message knows no pods, the next look fills them in, an
+// older one changes nothing, and what no look reads any more is unknown.
+func TestPodsAreOfTheNewestLook(t *testing.T) {
+	failing := func(o *report.Observation) {
+		o.Diagnosis.Causes = []diagnosis.Cause{{Check: checkid.RouteNoEgress, Confidence: catalog.Certain, Resource: "rtb-1", Covers: []string{incidenttest.Subnet}, Nodegroups: []string{"workers"}, Instances: []string{"i-1"}}}
+		o.Launches = []report.Launch{{Instance: "i-1", Nodegroup: "workers", Group: "eks-workers", Subnet: incidenttest.Subnet, Started: incidenttest.At(0), Status: report.Waiting}}
+	}
+	look := func(id string, minute, pods int, causes bool) report.Observation {
+		return incidenttest.Observe(func(o *report.Observation) {
+			o.ID, o.At = id, incidenttest.At(minute)
+			if causes {
+				failing(o)
+			}
+			if pods >= 0 {
+				o.Waiting = &report.WaitingPods{Sources: []report.NodeSource{{Name: "workers", Group: "eks-workers"}}}
+				o.Waiting.Workloads = []report.WaitingWorkload{{Workload: diagnosis.Workload{Namespace: "shop", Owner: "Deployment web", Pods: pods}, Fits: []string{"workers"}}}
+			}
+		})
+	}
+	var list []incident.Incident
+	for _, step := range []struct {
+		obs  report.Observation
+		want string
+		edit bool
+	}{
+		{look("launch-watch", 0, -1, true), "not checked", true},
+		{look("sweep", 5, 2, false), "2", true},
+		{look("same", 10, 2, false), "2", false},
+		{look("late", 4, 9, false), "2", false},
+		{look("more", 15, 3, false), "3", true},
+		{look("without pods", 20, -1, false), "3", false},
+		{look("without pods again", 31, -1, false), "unknown", true},
+	} {
+		var decisions []incident.Decision
+		list, decisions = decided(list, step.obs, step.obs.At)
+		got := "not checked"
+		if p := list[0].Pods; p != nil && p.Unread != nil {
+			got = "unknown"
+		} else if p != nil {
+			got = fmt.Sprint(p.Count)
+		}
+		edit := slices.ContainsFunc(decisions, func(d incident.Decision) bool { return d.Changed })
+		if got != step.want || edit != step.edit {
+			t.Errorf("after %s the pods are %s and the record changed %t, want %s, %t", step.obs.ID, got, edit, step.want, step.edit)
+		}
+	}
+}
+
 func chartOf(of string, size int) func(*report.Observation) {
 	return func(o *report.Observation) {
 		png := make([]byte, size)

@@ -149,6 +149,8 @@ func TestMail(t *testing.T) {
 
 Impact: 1 new instance not Ready yet, since 14:59 UTC.
 
+Pods: Not checked yet.
+
 Why: rtb-0cd2e3f4a5b6c7d8e (us-west-2a) has only 10.42.0.0/16 → local.
 
 Do: Add a default route to a NAT gateway.

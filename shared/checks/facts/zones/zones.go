@@ -248,6 +248,40 @@ func (r NodeSource) Shifted(zone string) string {
 	return ""
 }
 
+// Takes reports whether a new node of the group could run a pod. It is unsure where the
+// pod fits in some of the group's zones only, or where labels and taints decide that
+// neither the group nor a node of it shows.
+func (r NodeSource) Takes(p *snapshot.WaitingPod) (takes, unsure bool) {
+	var yes, no int
+	for _, zone := range r.Zones {
+		n := r.fit.In(zone)
+		fit, _ := n.Takes(p)
+		if fit == scheduling.FitsMaybe && r.Managed != nil {
+			// Its labels and taints are those that EKS gives nodes (DescribeNodegroup), but
+			// for what a launch template adds. Labels that every node has are not among them.
+			n.Whole = true
+			if fit, _ = n.Takes(p); fit == scheduling.FitsNot {
+				fit = scheduling.FitsMaybe
+			}
+		}
+		switch fit {
+		case scheduling.FitsNot:
+			no++
+		case scheduling.FitsMaybe:
+		default:
+			yes++
+		}
+	}
+	all := len(r.Zones)
+	return all > 0 && yes == all, all == 0 || yes < all && no < all
+}
+
+// Launches reports whether nodes of the group are on their way, or an autoscaler could
+// launch one.
+func (r NodeSource) Launches() bool {
+	return r.Idle == "" && len(r.Failing) < len(r.Zones) && (r.moving || r.Scaled && r.Group.Desired < r.Most())
+}
+
 func (r NodeSource) total() int {
 	n := 0
 	for _, c := range r.Count {
