@@ -748,6 +748,11 @@ type Note struct {
 	RecentChanges *report.RecentChanges `json:"trail,omitempty"`
 	// Line tells that it is shown in the channel too: a person must know of it now.
 	Line bool `json:"line,omitempty"`
+	// Details tells that it has what the line of the same moment leaves out.
+	Details bool `json:"details,omitempty"`
+	// Shown is the digest of the line as it stands in the channel; empty for a reply that
+	// the thread alone shows.
+	Shown string `json:"shown,omitempty"`
 	// Mention are whom the note calls: ids of users and user groups, or "here".
 	// It is shown in the channel too.
 	Mention []string `json:"mention,omitempty"`

@@ -64,17 +64,23 @@ func TestWantsLine(t *testing.T) {
 		at   time.Time
 		want bool
 	}{
-		"opened: the message is the line":         {critical, Opened, noon, false},
-		"it came back, critical":                  {with(critical, func(i *Incident) { i.Before = minutes(-1) }), Reopened, noon, true},
-		"it came back at once, a warning":         {with(warning, func(i *Incident) { i.Before = minutes(-59) }), Reopened, noon, false},
-		"it came back after an hour, a warning":   {with(warning, func(i *Incident) { i.Before = minutes(-60) }), Reopened, noon, true},
-		"it came back, and was told lately":       {with(warning, func(i *Incident) { i.Before, i.Lined = minutes(-90), minutes(-5) }), Reopened, noon, false},
-		"back before the proof, critical":         {critical, FailedAgain, minutes(30), true},
-		"back before the proof, a warning":        {warning, FailedAgain, minutes(30), false},
-		"it got worse":                            {critical, IsWorse, minutes(30), true},
-		"a decision, in a fresh message":          {critical, IsProposed, minutes(9), false},
-		"a decision, in an old message":           {critical, IsProposed, minutes(10), true},
-		"a decision, soon after another line":     {with(critical, func(i *Incident) { i.Lined = minutes(5) }), IsProposed, minutes(14), false},
+		"opened: the message is the line":        {critical, Opened, noon, false},
+		"it came back, critical":                 {with(critical, func(i *Incident) { i.Before = minutes(-1) }), Reopened, noon, true},
+		"it came back at once, a warning":        {with(warning, func(i *Incident) { i.Before = minutes(-59) }), Reopened, noon, false},
+		"it came back after an hour, a warning":  {with(warning, func(i *Incident) { i.Before = minutes(-60) }), Reopened, noon, true},
+		"it came back, and was told lately":      {with(warning, func(i *Incident) { i.Before, i.Lined = minutes(-90), minutes(-5) }), Reopened, noon, false},
+		"back before the proof, critical":        {critical, FailedAgain, minutes(30), true},
+		"back before the proof, a warning":       {warning, FailedAgain, minutes(30), false},
+		"it got worse":                           {critical, IsWorse, minutes(30), true},
+		"a decision, in a message just posted":   {critical, IsProposed, minutes(1), false},
+		"a decision, after the message was read": {critical, IsProposed, minutes(6), true},
+		"a decision, just after another line":    {with(critical, func(i *Incident) { i.Lined = minutes(5) }), IsProposed, minutes(6), false},
+		"another decision within the hour": {with(critical, func(i *Incident) {
+			i.Delivery.Notes = []Note{{Reason: IsProposed, Line: true, At: minutes(6)}}
+		}), IsProposed, minutes(21), false},
+		"another decision an hour later": {with(critical, func(i *Incident) {
+			i.Delivery.Notes = []Note{{Reason: IsProposed, Line: true, At: minutes(6)}}
+		}), IsProposed, minutes(66), true},
 		"what was approved failed":                {critical, RemedyFailed, minutes(5), true},
 		"it did not help":                         {critical, IsUnhelpful, minutes(5), true},
 		"it did not help what is over":            {with(critical, func(i *Incident) { i.State = Closed }), IsUnhelpful, minutes(5), false},

@@ -513,10 +513,17 @@ func Union(a, b []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }
 
+// lastLine is when the incident last had a line for a reason.
+func (inc *Incident) lastLine(r Reason) (at time.Time) {
+	for _, n := range inc.Delivery.Notes {
+		if n.Reason == r && n.Line {
+			at = Later(at, n.At)
+		}
+	}
+	return at
+}
+
 const (
-	// freshLine is how long a new line of the channel is read by whom it called: a
-	// decision that is wanted meanwhile shows in the message that they have before them.
-	freshLine = 10 * time.Minute
 	// justSaid is how long what is said is still being opened: the parts of one burst come
 	// within it.
 	justSaid = 2 * time.Minute
@@ -537,7 +544,8 @@ func (inc *Incident) wantsLine(r Reason, at time.Time) bool {
 	case IsWorse, IsUnsilenced:
 		return true
 	case IsProposed:
-		return at.Sub(last) >= freshLine
+		// The message does not call anybody again when a button comes to it.
+		return at.Sub(last) >= justSaid && at.Sub(inc.lastLine(IsProposed)) >= longAgo
 	case RemedyFailed, IsUnhelpful: // the fix is a person's again
 		return inc.State == Open
 	}
@@ -590,6 +598,23 @@ func (inc *Incident) AddNote(r Reason, at time.Time) *Note {
 		inc.Delivery.Notes = inc.Delivery.Notes[1:]
 	}
 	return &inc.Delivery.Notes[len(inc.Delivery.Notes)-1]
+}
+
+// SplitLine puts what the newest note has beside its line into a reply of its own: a line of
+// the channel is short, and the thread has the rest.
+func (inc *Incident) SplitLine() {
+	last := len(inc.Delivery.Notes) - 1
+	if last < 0 {
+		return
+	}
+	n := &inc.Delivery.Notes[last]
+	if !n.Line || n.Reason == HasMissed || len(n.Evidence)+len(n.Facts)+len(n.Blind) == 0 && n.Offer == nil {
+		return
+	}
+	details := *n
+	details.ID, details.Line, details.Details, details.Mention = n.ID+"-details", false, true, nil
+	n.Evidence, n.Facts, n.Blind = nil, nil, nil
+	inc.Delivery.Notes = append(inc.Delivery.Notes, details)
 }
 
 // DroppedByMute tells of what a mute drops. Each reply reaches everybody who ever wrote

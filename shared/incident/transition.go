@@ -600,6 +600,28 @@ func (n Note) Sent(ts string) Note {
 	return Note{ID: n.ID, At: n.At, Reason: n.Reason, Times: n.Times, TS: ts}
 }
 
+// InChannel is a note that Slack took and that the channel shows: it keeps what its line
+// needs to be edited. Shown is the line's digest.
+func (n Note) InChannel(was Note, shown string) Note {
+	n.Line, n.Shown, n.Mention, n.Count, n.Within = true, shown, was.Mention, was.Count, was.Within
+	n.Instances = First(was.Instances, mostInLine)
+	return n
+}
+
+// mostInLine is how many instances a line names.
+const mostInLine = 5
+
+// NewestLine is the note whose line is the newest of the incident in the channel; nil where
+// its message alone stands there.
+func (inc *Incident) NewestLine() *Note {
+	for i := range slices.Backward(inc.Delivery.Notes) {
+		if n := &inc.Delivery.Notes[i]; n.Shown != "" {
+			return n
+		}
+	}
+	return nil
+}
+
 // Update is an incident as it may become.
 type Update struct {
 	Incident

@@ -19,6 +19,9 @@ type outgoing struct {
 	inc incident.Incident
 	// message is set when the message is to be posted or edited.
 	message *slackapi.Message
+	// edited tells that the record changed, so that lines of the channel may have to be
+	// edited.
+	edited bool
 	// mayBeSent are the ids of the notes, and "" for the message itself, that an
 	// earlier invocation may have sent before it was cut off.
 	mayBeSent []string
@@ -45,7 +48,7 @@ func (c *Cluster) dueOf(inc incident.Incident, now time.Time) outgoing {
 	if inc.Number == 0 {
 		return o // pending: nobody is to know yet
 	}
-	if said.Dirty {
+	if o.edited = said.Dirty; said.Dirty {
 		m := slack.Render(inc, c.shows())
 		switch {
 		case m.Digest() == said.Digest && !inc.StampDue():
@@ -89,7 +92,7 @@ func (o *outgoing) forSlack() bool {
 	if o.inc.Silence != nil {
 		return o.message != nil
 	}
-	return o.message != nil || o.inc.Number > 0 && o.inc.Chart.Due() ||
+	return o.message != nil || o.edited && o.inc.NewestLine() != nil || o.inc.Number > 0 && o.inc.Chart.Due() ||
 		slices.ContainsFunc(o.inc.Delivery.Notes, func(n incident.Note) bool { return n.TS == "" })
 }
 
@@ -159,8 +162,12 @@ func mergeDelivery(latest, ours incident.Delivery) incident.Delivery {
 	latest.Digest, latest.Dirty = "", true
 	for i, n := range latest.Notes {
 		j := slices.IndexFunc(ours.Notes, func(o incident.Note) bool { return o.ID == n.ID })
-		if n.TS == "" && j >= 0 && ours.Notes[j].TS != "" {
+		switch {
+		case j < 0:
+		case n.TS == "" && ours.Notes[j].TS != "":
 			latest.Notes[i] = ours.Notes[j]
+		case n.Shown != ours.Notes[j].Shown && n.Shown != "":
+			latest.Notes[i].Shown = "unknown" // and the line is edited once more
 		}
 	}
 	return latest
@@ -253,8 +260,46 @@ func (c *Cluster) say(ctx context.Context, o *outgoing) (changed bool) {
 		c.accepted(c.targetsOf(o.inc)...)
 		changed = true
 	}
+	changed = c.sayLines(ctx, o) || changed
 	// The picture comes last: it never holds back the words.
 	return c.showChart(ctx, o) || changed
+}
+
+// sayLines edits the incident's lines in the channel that do not say any more how things
+// stand: Slack shows a reply that the channel shows too as one message, in both places, and
+// chat.update edits it like any other of the app's (docs.slack.dev/reference/methods/chat.update).
+// What Slack does not take now is tried again with the next delivery.
+func (c *Cluster) sayLines(ctx context.Context, o *outgoing) (changed bool) {
+	said := &o.inc.Delivery
+	newest := o.inc.NewestLine()
+	for i := range said.Notes {
+		n := &said.Notes[i]
+		if n.Shown == "" {
+			continue
+		}
+		m := slack.RenderLine(o.inc, *n, n == newest)
+		if m.Digest() == n.Shown {
+			continue
+		}
+		behind := said.Dirty
+		said.Dirty = true // until it is done
+		if c.budgetSpent() {
+			return changed
+		}
+		err := c.Slack.Update(ctx, said.Channel, n.TS, m)
+		switch {
+		case lost(err, said.Channel, c.channelOf(o.inc)):
+			n.Line, n.Shown = false, "" // somebody deleted it
+		case err != nil:
+			c.notTaken(ctx, o, &time.Time{}, err)
+			return true
+		default:
+			n.Shown = m.Digest()
+			c.Count("SlackUpdates", 1)
+		}
+		said.Dirty, changed = behind, true
+	}
+	return changed
 }
 
 func (c *Cluster) sayMessage(ctx context.Context, o *outgoing) error {

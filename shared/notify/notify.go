@@ -291,7 +291,11 @@ func (c *Cluster) answerStrays(ctx context.Context, acts []incident.ActRecord) e
 // sent is a note that Slack has taken. What had to be shortened is shared as a
 // file when all words of this invocation are said.
 func (v *Invocation) sent(inc incident.Incident, n incident.Note, ts string) incident.Note {
-	if _, shortened := slack.Attached(inc.AsOf(n), n); !shortened {
+	was := inc.AsOf(n)
+	if shownInChannel(inc, n) {
+		return n.Sent(ts).InChannel(n, slack.RenderNote(was, n).Digest())
+	}
+	if _, shortened := slack.Attached(was, n); !shortened {
 		return n.Sent(ts)
 	}
 	v.filesOwed = append(v.filesOwed, inc.Key.Cluster)

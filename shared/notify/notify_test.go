@@ -1027,8 +1027,72 @@ func TestNewLines(t *testing.T) {
 		}
 		got = append(got, word)
 	}
-	want := []string{"", "opened", "worse, in the channel", "missed", "cleared", "failed-again, in the channel", "proved", "reopened, in the channel"}
+	want := []string{"", "opened", "worse, in the channel", "missed", "cleared", "failed-again, in the channel", "failed-again-details", "proved", "reopened, in the channel", "reopened-details"}
 	expect.Same(t, "said", got, want)
+}
+
+// The newest line of the channel says how things stand: it is edited with its message, and an
+// older one says that there is a newer.
+func TestLinesAreNotStale(t *testing.T) {
+	b := newBench(t)
+	line := func(note string) string {
+		for _, m := range b.channel.Messages {
+			if m.Tag.Note == note {
+				return m.Text
+			}
+		}
+		return ""
+	}
+	b.must(0, notifytest.Failing())
+	b.must(30, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 30, report.Missed)))
+	if got := line("worse"); !strings.HasPrefix(got, "🔴") {
+		t.Fatalf("the line is %q", got)
+	}
+	b.must(40, notifytest.Passing(notifytest.Launch(notifytest.Instance1, 30, report.Missed)))
+	if got := line("worse"); !strings.HasPrefix(got, "🟡") {
+		t.Errorf("when its cause is gone the line is %q", got)
+	}
+	b.must(44, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 30, report.Missed)))
+	if got := line("worse"); !strings.HasPrefix(got, "⚪") {
+		t.Errorf("when a newer line is posted the older is %q", got)
+	}
+	older := line("worse")
+	b.must(50, notifytest.Passing(notifytest.Launch(notifytest.Instance1, 30, report.Gone), notifytest.Launch(notifytest.Instance2, 48, report.Joined)))
+	if got := line("failed-again"); !strings.HasPrefix(got, "✅") {
+		t.Errorf("when it is over the line is %q", got)
+	}
+	if got := line("worse"); got != older {
+		t.Errorf("the older line is edited again: %q", got)
+	}
+}
+
+// A line that Slack does not let us edit now is edited with the next delivery.
+func TestLineIsEditedLater(t *testing.T) {
+	b := newBench(t)
+	b.must(0, notifytest.Failing())
+	b.must(30, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 30, report.Missed)))
+	edits := 0
+	b.channel.Fail = func(method string) (error, bool) {
+		if method == "update" {
+			edits++
+		}
+		if edits == 2 { // the message was edited, its line is not
+			return &slackapi.Error{Method: method, Kind: slackapi.Unavailable}, false
+		}
+		return nil, false
+	}
+	passing := notifytest.Passing(notifytest.Launch(notifytest.Instance1, 30, report.Missed))
+	b.must(40, passing)
+	b.channel.Fail = nil
+	if edits != 2 {
+		t.Errorf("%d edits, want the message's and its line's", edits)
+	}
+	b.must(45, passing)
+	for _, m := range b.channel.Messages {
+		if m.Broadcast && !strings.HasPrefix(m.Text, "🟡") {
+			t.Errorf("the line is still %q", m.Text)
+		}
+	}
 }
 
 // A line that comes late is one, and none where the message was posted after it, or where

@@ -221,6 +221,8 @@ type DeleteLeakedInterfaces struct {
 	Subnet     string   `json:"subnet"`
 	Interfaces []string `json:"interfaces"`
 	Addresses  int      `json:"addresses"`
+	// Held is how many more look left behind and are held back, and why; empty for none.
+	Held string `json:"held,omitempty"`
 }
 
 // Words are the words for people.

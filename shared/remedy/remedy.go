@@ -80,6 +80,11 @@ type Plan struct {
 
 // Hash names the exact plan.
 func (p Plan) Hash() string {
+	if p.Cleanup != nil {
+		done := *p.Cleanup
+		done.Held = "" // what is not done is no part of what is approved
+		p.Cleanup = &done
+	}
 	text, err := json.Marshal(p)
 	if err != nil {
 		// Texts and numbers only: it cannot happen, and no approval has this name.
@@ -96,6 +101,15 @@ func (p Plan) Things() int {
 		return 1
 	}
 	return max(len(p.Replace.Instances), 1)
+}
+
+// Size is how much a plan would bring, where another plan of the same remedy can bring more:
+// addresses that come back; 0 where that cannot be.
+func (p Plan) Size() int {
+	if p.Cleanup == nil {
+		return 0
+	}
+	return p.Cleanup.Addresses
 }
 
 // VPC is the VPC that the plan changes the network of; empty for none. It must be one of
@@ -145,6 +159,14 @@ func (p Plan) Undo() []string { return p.words().Undo }
 
 // Cost says what it costs, in money and otherwise; empty for nothing.
 func (p Plan) Cost() string { return p.words().Cost }
+
+// Held is what of the same kind it leaves, and why; empty for nothing.
+func (p Plan) Held() string {
+	if p.Cleanup == nil {
+		return ""
+	}
+	return p.Cleanup.Held
+}
 
 // Change says in few words what it changes: "desired 2 → 3"; empty where that
 // takes more.

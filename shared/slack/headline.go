@@ -654,14 +654,68 @@ func restates(n incident.Note) bool {
 	return false
 }
 
-// inChannel is what a reader of the channel needs beside the first line that restates the
-// message: why, and the one action. Slack shows no buttons there (docs.slack.dev/reference/events/message/thread_broadcast).
+// inChannel is what a reader of the channel needs beside the first line of a line: why it is
+// said again, who is hurt, what waits for a decision. A line is short, and has no command
+// that could be old by the time that it is read: these are in the message at the top of its
+// thread, with the buttons, which Slack does not show in a line
+// (docs.slack.dev/reference/events/message/thread_broadcast).
 func (p *page) inChannel(i incident.Incident, n incident.Note, says saying) {
-	if text := strings.TrimSuffix(says.String(), ":"); text != "" {
+	if text := strings.TrimSuffix(says.String(), ":"); restates(n) && text != "" {
 		p.add(p.label(replyLabel(n.Reason)).prose(text).section())
 	}
-	p.why(i)
-	p.do(i.Cause.Fix)
+	if i.State == incident.Open {
+		p.pods(i)
+	}
+	if n.Reason == incident.IsProposed {
+		l := p.line().plain("Approve or refuse it in the message at the top of this thread.")
+		if of, known := offerOf(i, n); known {
+			l.held(of)
+		}
+		p.add(l.section())
+		return
+	}
+	p.add(p.line().plain("Cause, fix and buttons are in the message at the top of this thread.").section())
+}
+
+// RenderLine is a line of the channel as it should stand now. One that is the incident's
+// newest says how things stand; an older one says that there is a newer, and stays.
+func RenderLine(i incident.Incident, n incident.Note, newest bool) slackapi.Message {
+	of := i.LastOffer(incident.Offered)
+	switch {
+	case !newest || n.At.Before(i.Opened):
+		return pastLine(i, n, headline(i), newest)
+	case n.Reason == incident.IsProposed && of == nil, i.State != incident.Open, isCall(n) && i.Ack != nil:
+		return pastLine(i, n, headline(i), newest)
+	case n.Reason == incident.IsProposed:
+		n.Offer = of
+	}
+	return RenderNote(i, n)
+}
+
+// pastLine is a line of which time has gone on.
+func pastLine(i incident.Incident, n incident.Note, top string, newest bool) slackapi.Message {
+	now := " How it stands now is in the message at the top of this thread."
+	if !newest {
+		top, now = white+" "+where(i)+" · "+title(i), " A newer line is below."
+	}
+	return slackapi.Message{
+		Text: slacktext.Notification(top),
+		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
+			p := newPage(place{i.Partition, i.Region}, n.At, room)
+			p.add(p.line().strong(top).section())
+			l := p.line().plain("This line is of ").clock(n.At)
+			if label := replyLabel(n.Reason); label != "" {
+				l.plain(" (" + continued(label) + ")")
+			}
+			p.add(l.plain("." + now).section())
+			return p.blocks
+		}),
+		Tag: slackapi.Tag{Key: slackapi.KeyOf(i.Key), Note: n.ID},
+	}
+}
+
+func isCall(n incident.Note) bool {
+	return n.Reason == incident.IsCalled || n.Reason == incident.IsReminded
 }
 
 // mostMentions is how many are called at once: who needs more makes a group.

@@ -89,6 +89,7 @@ func (p *page) offered(i incident.Incident, of incident.Offer, n int) (below []s
 	if says := slacktext.Clip(slacktext.OneLine(of.Says), 300); says != "" {
 		l.plain(" ").prose(slacktext.Sentence(says))
 	}
+	l.held(of)
 	if end := final(of); end != "" {
 		l.plain(" ").prose(end)
 	}
@@ -103,6 +104,13 @@ func (p *page) offered(i incident.Incident, of incident.Offer, n int) (below []s
 		}
 	}
 	return append(below, p.commands("Or run", of.Plan.Commands())...)
+}
+
+// held says what a plan leaves, and why.
+func (l *line) held(of incident.Offer) {
+	if left := slacktext.Clip(slacktext.OneLine(of.Plan.Held()), 200); left != "" {
+		l.plain(" ").prose(slacktext.Sentence(left))
+	}
 }
 
 // mostSteps is how many steps of a plan are listed.
@@ -312,14 +320,12 @@ func RenderNote(i incident.Incident, n incident.Note) slackapi.Message {
 				l.styled(label, &slackgo.RichTextSectionTextStyle{Bold: true}).plain("\u2003")
 			}
 			p.add(l.saying(top).section())
-			if n.Line && restates(n) {
+			if n.Line {
 				p.inChannel(i, n, says)
+				return p.blocks
 			}
 			if acted {
 				p.act(i, n)
-			}
-			if n.Line && n.Reason == incident.IsProposed {
-				p.add(p.line().plain("Approve or refuse it in the message at the top of this thread.").section())
 			}
 			if i.Key.Check != incident.CannotLook {
 				p.blind(n.Blind)

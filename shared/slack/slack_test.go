@@ -1168,3 +1168,42 @@ func reasons() []incident.Reason {
 		incident.HasChanges, incident.IsCalled, incident.IsReminded, incident.IsTakenOver,
 	}
 }
+
+// A line of the channel says how things stand now, or that the message or a newer line does.
+func TestRenderLine(t *testing.T) {
+	line := func(r incident.Reason) incident.Note {
+		return incident.Note{ID: string(r), Reason: r, At: began.Add(5 * time.Minute), Line: true, Shown: "x"}
+	}
+	open := with(incidentOf(noEgress(), launches(12, report.Missed)), func(i *incident.Incident) { i.Pods = &incident.PodImpact{Count: 0} })
+	grown := offer(incident.Offered, func(of *incident.Offer) {
+		of.Plan = remedy.Plan{Cleanup: &remedy.DeleteLeakedInterfaces{Subnet: "subnet-0ab1c2d3e4f5a6b7c", Interfaces: []string{"eni-1", "eni-2"}, Addresses: 20, Held: "1 more held back: 1 younger than 30 min."}}
+	})
+	later := with(open, func(i *incident.Incident) { i.Opened = began.Add(2 * time.Hour) })
+	for name, test := range map[string]struct {
+		i      incident.Incident
+		n      incident.Note
+		newest bool
+		want   []string
+		not    []string
+	}{
+		"as it was":             {open, line(incident.IsWorse), true, []string{"🔴", "12 instances cannot join", "Worse", "No pods are waiting for this."}, []string{"This line is of"}},
+		"its cause is gone":     {with(open, clearedAt), line(incident.IsWorse), true, []string{"🟡", "This line is of 15:04 (worse). How it stands now is in the message"}, []string{"cannot join"}},
+		"over":                  {with(open, provedAt), line(incident.FailedAgain), true, []string{"✅", "This line is of"}, nil},
+		"a newer line is below": {open, line(incident.IsWorse), false, []string{"⚪", "A newer line is below."}, []string{"🔴", "Pods"}},
+		"of an earlier opening": {later, line(incident.Reopened), true, []string{"🔴", "This line is of"}, nil},
+		"the offer grew":        {with(open, offers(grown)), line(incident.IsProposed), true, []string{"needs a decision: Rollcall can delete 2 interfaces", "1 more held back: 1 younger than 30 min."}, []string{"aws "}},
+		"the offer is decided":  {with(open, offers(offer(incident.Approved))), line(incident.IsProposed), true, []string{"This line is of 15:04 (fix offered)"}, []string{"needs a decision"}},
+	} {
+		got := read([]slackapi.Message{RenderLine(test.i, test.n, test.newest)})
+		for _, want := range test.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q lacks %q", name, got, want)
+			}
+		}
+		for _, not := range test.not {
+			if strings.Contains(got, not) {
+				t.Errorf("%s: %q has %q", name, got, not)
+			}
+		}
+	}
+}

@@ -430,7 +430,9 @@ func Look(inc incident.Incident, minute int, o ...func(*report.Observation)) inc
 func NotesOf(inc incident.Incident) string {
 	var reasons []string
 	for _, n := range inc.Delivery.Notes {
-		reasons = append(reasons, string(n.Reason))
+		if !n.Details { // what a line leaves out is of the same reason
+			reasons = append(reasons, string(n.Reason))
+		}
 	}
 	return strings.Join(reasons, " ")
 }

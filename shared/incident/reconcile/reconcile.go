@@ -802,6 +802,7 @@ func (rec *reconciler) addNote(u *incident.Update, r incident.Reason) {
 	case incident.IsUnhelpful:
 		n.Evidence, n.Offer = u.Cause.Evidence, u.LastOffer(incident.Unhelpful)
 	}
+	u.SplitLine()
 }
 
 // updateLaunches takes in how the affected launches stand now. A closed incident

@@ -280,6 +280,7 @@ func addApproval(inc *incident.Incident, o incident.Offer, at time.Time) {
 func noteOffer(inc *incident.Incident, r incident.Reason, o incident.Offer, at time.Time) {
 	if n := inc.AddNote(r, at); n != nil {
 		n.Offer = &o
+		inc.SplitLine()
 	}
 }
 
@@ -573,7 +574,7 @@ func propose(inc *incident.Incident, p report.Proposal, now time.Time) incident.
 	}
 	switch {
 	case known:
-	case wanted: // a decision was wanted already: that it is on another plan now is a reply
+	case wanted && o.Plan.Size() <= live.Plan.Size(): // a decision was wanted already: that it is on another plan now is a reply
 		lined := inc.Lined
 		if n := inc.AddNote(incident.IsProposed, now); n != nil {
 			n.Offer, n.Line = &o, false

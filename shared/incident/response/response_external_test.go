@@ -342,6 +342,7 @@ func TestWhatAProposalChanges(t *testing.T) {
 				i.Offers = append(i.Offers, offer(incident.Offered, other, 70))
 				o := i.Offers[1]
 				i.AddNote(incident.IsProposed, incidenttest.At(70)).Offer = &o
+				i.SplitLine()
 			}},
 		"another, whose time nobody looked at": {with(broken, offer(incident.Offered, nat, 3)), incidenttest.Proposal("p2", 70, other, optin.Approve), incident.IsProposed,
 			func(i *incident.Incident) {
@@ -349,6 +350,7 @@ func TestWhatAProposalChanges(t *testing.T) {
 				i.Offers = append(i.Offers, offer(incident.Offered, other, 70))
 				o := i.Offers[1]
 				i.AddNote(incident.IsProposed, incidenttest.At(70)).Offer = &o
+				i.SplitLine()
 			}},
 		"the same after its time is no news": {with(broken, offer(incident.Offered, nat, 3)), incidenttest.Proposal("p2", 70, nat, optin.Approve), incident.IsProposed,
 			func(i *incident.Incident) {
@@ -359,12 +361,14 @@ func TestWhatAProposalChanges(t *testing.T) {
 			i.Offers = []incident.Offer{offer(incident.Offered, nat, 9)}
 			o := i.Offers[0]
 			i.AddNote(incident.IsProposed, incidenttest.At(9)).Offer = &o
+			i.SplitLine()
 		}},
 		"beside what there is of another remedy": {with(broken, begun(offer(incident.Approved, replacePlan("i-1"), 20), "")), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.IsProposed,
 			func(i *incident.Incident) {
 				i.Offers = append(i.Offers, offer(incident.Offered, nat, 9))
 				o := i.Offers[1]
 				i.AddNote(incident.IsProposed, incidenttest.At(9)).Offer = &o
+				i.SplitLine()
 			}},
 		"what helped before":                    {with(broken, offer(incident.Helped, nat, 3)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.NothingNew, nil},
 		"what did not help":                     {with(broken, offer(incident.Unhelpful, nat, 3)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.NothingNew, nil},
@@ -904,7 +908,7 @@ func TestADecisionIsWantedOnce(t *testing.T) {
 	inc := incidenttest.Broken(t)
 	lines := func(inc incident.Incident) (list []bool) {
 		for _, n := range inc.Delivery.Notes {
-			if n.Reason == incident.IsProposed {
+			if n.Reason == incident.IsProposed && !n.Details {
 				list = append(list, n.Line)
 			}
 		}

@@ -259,6 +259,7 @@ func TestWhatARunChanges(t *testing.T) {
 		return func(i *incident.Incident) {
 			o := i.Offers[len(i.Offers)-1]
 			i.AddNote(r, incidenttest.At(8)).Offer = &o
+			i.SplitLine()
 			i.AddActed(r, o, incidenttest.At(8))
 		}
 	}

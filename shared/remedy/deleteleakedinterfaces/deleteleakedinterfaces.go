@@ -6,7 +6,10 @@ package deleteleakedinterfaces
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
@@ -106,13 +109,16 @@ func (l look) plan() (*remedy.DeleteLeakedInterfaces, *action.Refusal) {
 		ground.Creators[c.Instance] = c
 	}
 	var dead []leak.Verdict
-	unseen, here := 0, 0
+	unseen, young, here := 0, 0, 0
 	for _, i := range l.Snapshot.Idle {
 		if i.Subnet != l.Subject.Resource {
 			continue
 		}
 		here++
 		v := leak.Judge(i, ground)
+		if v.Why == leak.TooYoung && v.Cluster == l.Subject.Cluster {
+			young++
+		}
 		if v.Why != leak.Leaked || v.Cluster != l.Subject.Cluster {
 			continue
 		}
@@ -140,5 +146,28 @@ func (l look) plan() (*remedy.DeleteLeakedInterfaces, *action.Refusal) {
 		c.Addresses += leak.Draft(v, leak.Sighting{}, "", l.Snapshot.Time).Addresses()
 	}
 	slices.Sort(c.Interfaces)
+	c.Held = held(young, unseen, len(dead)-len(c.Interfaces), max(ground.Grace, leak.LeastGrace))
 	return c, nil
+}
+
+// held is how many interfaces look left behind and are held back, and why: those younger
+// than the grace period, those that one look alone has seen so, those beyond one plan.
+func held(young, unseen, beyond int, grace time.Duration) string {
+	var why []string
+	for _, h := range []struct {
+		n   int
+		why string
+	}{
+		{young, fmt.Sprintf("younger than %d min", int(grace.Minutes()))},
+		{unseen, "seen by one look only"},
+		{beyond, "beyond what one plan holds"},
+	} {
+		if h.n > 0 {
+			why = append(why, fmt.Sprintf("%d %s", h.n, h.why))
+		}
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d more held back: %s.", young+unseen+beyond, strings.Join(why, ", "))
 }

@@ -2,6 +2,7 @@ package deleteleakedinterfaces
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"testing"
 	"time"
@@ -124,6 +125,40 @@ func TestGrants(t *testing.T) {
 	}
 }
 
+// What looks left behind and is held back is said, and is no part of what is approved.
+func TestHeldBack(t *testing.T) {
+	plan := func(more ...snapshot.Interface) remedy.Plan {
+		s, of := leaked()
+		s.Idle = append(s.Idle, more...)
+		p, no := remedytest.Make(Remedy(), s, of, checks.All())
+		if no != nil {
+			t.Fatalf("refused: %s", no.Says)
+		}
+		return remedy.Plan{Cleanup: p}
+	}
+	young, foreign, busy := leftBehind(1), leftBehind(2), leftBehind(3)
+	young.Tags = maps.Clone(young.Tags)
+	young.Tags[leak.TagCreated] = snapshottest.Now().Format(time.RFC3339)
+	foreign.Tags = maps.Clone(foreign.Tags)
+	foreign.Tags[leak.TagCluster] = "dev"
+	busy.Status = "in-use"
+	alone := plan()
+	for name, test := range map[string]struct {
+		more []snapshot.Interface
+		want string
+	}{
+		"none":                         {nil, ""},
+		"another cluster's, or in use": {[]snapshot.Interface{foreign, busy}, ""},
+		"too young":                    {[]snapshot.Interface{young}, "1 more held back: 1 younger than 5 min."},
+		"seen by one look, and young":  {[]snapshot.Interface{leftBehind(4), leftBehind(5), young}, "3 more held back: 1 younger than 5 min, 2 seen by one look only."},
+	} {
+		got := plan(test.more...)
+		if got.Held() != test.want || got.Hash() != alone.Hash() {
+			t.Errorf("%s: held %q, want %q; the same plan: %t", name, got.Held(), test.want, got.Hash() == alone.Hash())
+		}
+	}
+}
+
 // What is not to be deleted does not keep the rest, whatever comes first.
 func TestBesideOthers(t *testing.T) {
 	before := func(i snapshot.Interface) func(*snapshot.Snapshot, *action.Subject) {
@@ -136,7 +171,6 @@ func TestBesideOthers(t *testing.T) {
 	remedytest.Allows(t, Remedy(), leaked, checks.All(), []remedytest.Harmless{
 		{"one in another subnet", before(elsewhere)},
 		{"one in use", before(busy)},
-		{"one that no run has seen", before(leftBehind(3))},
 		{"seen just long enough ago", func(_ *snapshot.Snapshot, of *action.Subject) {
 			seen := of.Sightings["eni-0left0000"]
 			seen.First = snapshottest.Now().Add(-5 * time.Minute)
