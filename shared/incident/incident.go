@@ -698,6 +698,21 @@ type Delivery struct {
 	Notes []Note `json:"notes,omitempty"`
 }
 
+// explainedWithin is how long it takes until launches that emptied a subnet are looked at:
+// join-check calls the roll of a launch after a minute.
+const explainedWithin = time.Minute
+
+// Withheld reports whether an incident is not to be posted yet, or at all. What empties a
+// subnet is known when the launches that did it are looked at, and they have a message of
+// their own: one that is closed a minute later because another explains it is noise. What a
+// launch lacked, or more than that has gone wrong, is posted at once.
+func (inc Incident) Withheld(now time.Time) bool {
+	if inc.Key.Check != checkid.IPSubnetExhausted || inc.Affected > 0 || inc.Number > 1 || inc.Delivery.TS != "" || !inc.Delivery.Sending.IsZero() {
+		return false
+	}
+	return inc.State == Open && now.Sub(inc.Opened) < explainedWithin || inc.State == Closed && inc.Resolution == Superseded
+}
+
 // stampLasts is how long a message may tell of an older look than the last: an edit for
 // that alone is made once an hour, and when somebody asked for a look.
 const stampLasts = time.Hour

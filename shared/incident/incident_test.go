@@ -145,3 +145,38 @@ func TestGotWorse(t *testing.T) {
 		}
 	}
 }
+
+// What is posted later, or never: a subnet without addresses that hurts nobody yet and that
+// another message may explain.
+func TestWithheld(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	empty := Incident{Key: report.Key{Check: checkid.IPSubnetExhausted}, State: Open, Number: 1, Opened: noon}
+	with := func(change func(*Incident)) Incident {
+		inc := empty
+		change(&inc)
+		return inc
+	}
+	ended := func(r Resolution) func(*Incident) {
+		return func(i *Incident) { i.State, i.Resolution = Closed, r }
+	}
+	for name, test := range map[string]struct {
+		inc   Incident
+		after time.Duration
+		want  bool
+	}{
+		"just opened":                {empty, 30 * time.Second, true},
+		"a minute later":             {empty, time.Minute, false},
+		"explained within the time":  {with(ended(Superseded)), 40 * time.Second, true},
+		"explained, and long ago":    {with(ended(Superseded)), time.Hour, true},
+		"it ended otherwise":         {with(ended(Proved)), 40 * time.Second, false},
+		"a launch lacked an address": {with(func(i *Incident) { i.Affected = 1 }), 0, false},
+		"posted already":             {with(func(i *Incident) { i.Delivery.TS = "1.1" }), 0, false},
+		"perhaps posted":             {with(func(i *Incident) { i.Delivery.Sending = noon }), 0, false},
+		"it came back":               {with(func(i *Incident) { i.Number = 2 }), 0, false},
+		"another check":              {with(func(i *Incident) { i.Key.Check = checkid.RouteNoEgress }), 0, false},
+	} {
+		if got := test.inc.Withheld(noon.Add(test.after)); got != test.want {
+			t.Errorf("%s: withheld %t, want %t", name, got, test.want)
+		}
+	}
+}

@@ -19,6 +19,8 @@ type outgoing struct {
 	inc incident.Incident
 	// message is set when the message is to be posted or edited.
 	message *slackapi.Message
+	// withheld tells that Slack is not to be told of it, yet or at all.
+	withheld bool
 	// edited tells that the record changed, so that lines of the channel may have to be
 	// edited.
 	edited bool
@@ -45,6 +47,9 @@ const lateCall = 2 * time.Minute
 func (c *Cluster) dueOf(inc incident.Incident, now time.Time) outgoing {
 	o := outgoing{inc: inc}
 	said := &o.inc.Delivery
+	if o.withheld = inc.Withheld(now); o.withheld {
+		return o
+	}
 	if inc.Number == 0 {
 		return o // pending: nobody is to know yet
 	}
@@ -89,6 +94,9 @@ func (o *outgoing) due() bool {
 
 // forSlack tells that Slack is to be told something of it.
 func (o *outgoing) forSlack() bool {
+	if o.withheld {
+		return false
+	}
 	if o.inc.Silence != nil {
 		return o.message != nil
 	}

@@ -69,6 +69,9 @@ func (o outage) read() (stories map[string]story, order map[string][]string, twi
 				twice++
 			}
 			seen[text] = true
+			if strings.Contains(text, "at the top of this thread") {
+				text = "a line" // in the channel it says how things stand now, late it is a reply
+			}
 			st.notes = append(st.notes, text)
 		}
 		stories[key] = st
