@@ -120,9 +120,9 @@ func (m message) troubled() bool {
 }
 
 var (
-	inverted = regexp.MustCompile(`^(\w*Pressure|NetworkUnavailable|Drifted|Expired|Empty|ConsistentStateNotFound|InstanceTerminating|Disrupted|\w*Failed)\b`)
-	trouble  = regexp.MustCompile(`(?i)fail|hasdiskpressure|error|\berr\b|\berr[:=]|unable|can ?not|can't|could ?n[o']t|could not|not found|not (yet )?(ready|set|exist|available|supported|allowed|able|match|running|valid|synced|initialized|enough)|n't|invalid|` +
-		`time[d ]*out|timeout|deadline|exceed|insufficient|missing|denied|refused|reject|unauthor|forbidden|unavailable|unhealthy|unknown|unexpected|retry|retries|giving up|give up|skip|ignor|missed|lost|no longer|stale|leak|exhaust|throttl|interrupt|terminat|evict|kill|taint|drain|abort|discard|dropp|unreach|impaired|conflict|mismatch|degraded|deleted|out of|garbage|incompat|unkown|on delete|not fully bound|not have|none available|different length|back(ing)? ?-?off|message for container|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|crossed|larger than|different groups|\boom|taskoom|different numbers|ipamd stopped|too low|do not mach|non schedulable|standalone mode|no api server|stop pulling|no matching|not bound|forcibly|still held|\bdeny|background api|unparse|not (completed|support)|discrepan|waiting for api|waiting for (upto|api)|approaching|excluding|no valid|has no|limited|old controller|no [\w/ ]+ (found|available)|unsupported|no (available|free|ip|subnet|instance|eni|security|node|such)`)
+	inverted = regexp.MustCompile(`^(\w*Pressure|KubeletHasInsufficient\w*|DisruptionTarget|NetworkUnavailable|Drifted|Expired|Empty|ConsistentStateNotFound|InstanceTerminating|Disrupted|\w*Failed)\b`)
+	trouble  = regexp.MustCompile(`(?i)fail|hasdiskpressure|error|\berr\b|\berr[:=]|unable|can ?not|can't|could ?n[o']t|could not|not found|not[ -]?ready|not (yet )?(set|exist|available|supported|allowed|able|match|running|valid|synced|initialized|enough)|n't|invalid|` +
+		`time[d ]*out|timeout|deadline|exceed|insufficient|missing|denied|refused|reject|unauthor|forbidden|unavailable|unhealthy|unknown|unexpected|retry|retries|giving up|give up|skip|ignor|missed|lost|no longer|stale|leak|exhaust|throttl|interrupt|terminat|evict|kill|taint|drain|abort|discard|dropp|unreach|impaired|conflict|mismatch|degraded|deleted|out of|garbage|incompat|unkown|on delete|not fully bound|not have|none available|different length|back(ing)? ?-?off|message for container|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|crossed|larger than|different groups|\boom|taskoom|different numbers|ipamd stopped|too low|do not mach|non schedulable|standalone mode|no api server|stop pulling|no matching|not bound|forcibly|still held|\bdeny|background api|unparse|not (completed|support)|discrepan|waiting for api|waiting for (upto|api)|approaching|excluding|no valid|has no|limited|old controller|no [\w/ ]+ (found|available)|unsupported|no (available|free|ip|subnet|instance|eni|security|node|such)|were different|different (number of|memory)|are different$|event message for node|in new state|never updated|over the high|awaiting registration|defaulting to same subnet|sent pod event|SendPodEvent`)
 )
 
 // line is a message as its program writes it, the holes filled.
@@ -136,6 +136,9 @@ func (m message) line(p program) string {
 		return m.level + " " + words
 	case kindCondition:
 		typed, rest, _ := strings.Cut(words, " ")
+		if of, ok := strings.CutSuffix(m.fn, "PressureCondition"); ok { // sets its fields one by one, and the type elsewhere
+			typed, rest = of+"Pressure", words
+		}
 		return typed + " " + m.level + " " + rest
 	}
 	level := m.level

@@ -7,11 +7,14 @@ type printed struct{ program, where, line string }
 // printedAs are the lines that print what errors say.
 func printedAs() []printed {
 	const (
-		kubelet  = `Nov 28 10:00:00 ip-10-0-1-2 kubelet[1234]: E1128 10:00:00.000000    1234 `
-		sandbox  = kubelet + `pod_workers.go:1301] "Error syncing pod, skipping" err="failed to \"CreatePodSandbox\" for \"app_default\" with CreatePodSandboxError: \"Failed to create sandbox for pod \\\"app_default\\\": rpc error: code = Unknown desc = `
-		pull     = `Warning Failed pod/app-1 Failed to pull image "registry.example/app:1": rpc error: code = Unknown desc = failed to pull and unpack image "registry.example/app:1": `
-		launch   = `{"level":"ERROR","time":"2026-11-28T10:00:00.000Z","logger":"controller","message":"failed launching nodeclaim","controller":"nodeclaim.lifecycle","error":"{words}"}`
-		schedule = `{"level":"ERROR","time":"2026-11-28T10:00:00.000Z","logger":"controller","message":"could not schedule pod","controller":"provisioner","error":"{words}"}`
+		kubelet = `Nov 28 10:00:00 ip-10-0-1-2 kubelet[1234]: E1128 10:00:00.000000    1234 `
+		sandbox = kubelet + `pod_workers.go:1301] "Error syncing pod, skipping" err="failed to \"CreatePodSandbox\" for \"app_default\" with CreatePodSandboxError: \"Failed to create sandbox for pod \\\"app_default\\\": rpc error: code = Unknown desc = `
+		pull    = `Warning Failed pod/app-1 Failed to pull image "registry.example/app:1": rpc error: code = Unknown desc = failed to pull and unpack image "registry.example/app:1": `
+		launch  = `{"level":"ERROR","time":"2026-11-28T10:00:00.000Z","logger":"controller","message":"failed launching nodeclaim","controller":"nodeclaim.lifecycle","error":"{words}"}`
+		// The CRI plugin of containerd: its start fails, or it ends later and containerd with it.
+		criPlugin = `Nov 28 10:00:00 ip-10-0-1-2 containerd[1234]: time="2026-11-28T10:00:00Z" level=warning msg="failed to load plugin" error="`
+		criRun    = `Nov 28 10:00:00 ip-10-0-1-2 containerd[1234]: time="2026-11-28T10:00:00Z" level=fatal msg="Failed to run CRI service" error="`
+		schedule  = `{"level":"ERROR","time":"2026-11-28T10:00:00.000Z","logger":"controller","message":"could not schedule pod","controller":"provisioner","error":"{words}"}`
 	)
 	return []printed{
 		{"nodeadm", `.`, `Nov 28 10:00:00 ip-10-0-1-2 nodeadm[1234]: {"level":"fatal","ts":1764324000.0,"caller":"nodeadm/main.go:36","msg":"Command failed","error":"{words}"}`},
@@ -24,20 +27,25 @@ func printedAs() []printed {
 		{"kubelet", `containerManagerImpl\.|(cpumanager|memorymanager)/\S+ \S+(Start|validateState|updateExpectedMachineState)$|setupKernelTunables|cgroupV\dimpl\.Validate|node_container_manager|qosContainerManagerImpl\.Start|ensureSystemCgroups`,
 			kubelet + `kubelet.go:1566] "Failed to start ContainerManager" err="{words}"`},
 		{"kubelet", `createPodSandbox|generatePodSandbox|getDNSConfig|determinePodSandboxIPs`, sandbox + `{words}`},
-		{"^(AWS )?cloud provider", `controllers/node/|node/helpers/address|providers/v1/(aws|instances|instances_v2|tags)\.go|aws_ec2`,
+		{"^(AWS )?cloud provider", `controllers/node/|node/helpers/address|providers/v1/(aws|instances|instances_v2|tags)\.go|aws_ec2|zones\.go zoneCache\.(populate|getZone)`,
 			`E1128 10:00:00.000000       1 node_controller.go:236] error syncing 'ip-10-0-1-2.ec2.internal': failed to get node modifiers from cloud provider: {words}, requeuing`},
 		{"control plane", `scheduler/framework/plugins/\S+ (-|\S*Filter)$`, `Warning FailedScheduling pod/app-1 0/3 nodes are available: 3 {words}. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.`},
 		{"control plane", `noderestriction\S* Plugin\.(Admit|admitNode|admitCSR)$`, kubelet + `kubelet_node_status.go:110] "Unable to register node with API server" err="nodes \"ip-10-0-1-2.ec2.internal\" is forbidden: {words}" node="ip-10-0-1-2.ec2.internal"`},
 		{"control plane", `node_authorizer`, kubelet + `reflector.go:200] "Failed to watch" err="failed to list *v1.Secret: secrets \"a\" is forbidden: User \"system:node:ip-10-0-1-2.ec2.internal\" cannot list resource \"secrets\": {words}"`},
+		{"containerd", `restart\.go (criService\.recover|cleanupOrphanedIDDirs)$`, criRun + `failed to recover state: {words}"`},
+		{"containerd", `criService\.Run$|cni_conf_syncer\S* \S*syncLoop`, criRun + `{words}"`},
+		{"containerd", `cri/config/\S+ (Validate\w+|check\w+)$|ValidatePluginConfig`, criPlugin + `invalid plugin config: {words}" id=io.containerd.grpc.v1.cri type=io.containerd.grpc.v1`},
+		{"containerd", `newTLSCert$`, criPlugin + `failed to create CRI service: failed to generate tls certificate for stream server: {words}" id=io.containerd.grpc.v1.cri type=io.containerd.grpc.v1`},
+		{"containerd", `NewCRIService|newStreamServer|newCNINetConfSyncer|initPlatform`, criPlugin + `failed to create CRI service: {words}" id=io.containerd.grpc.v1.cri type=io.containerd.grpc.v1`},
 		{"containerd", `cri/config/|cmd/containerd/|services/server|ValidatePluginConfig|NewCRIService|cni_conf_syncer|initPlatform|criService\.Run`,
 			`Nov 28 10:00:00 ip-10-0-1-2 containerd[1234]: time="2026-11-28T10:00:00Z" level=fatal msg="containerd: {words}"`},
 		{"VPC CNI", `imds\.go|awssession|ec2wrapper|k8sutils|awsutils\.go (New|EC2InstanceMetadataCache\.(initWith\w+|GetAttachedENIs|FetchInstanceType\w+|DescribeAllENIs|getENIMetadata)|instrumentedIMDS)|` +
-			`ipamd\.go (New|IPAMContext\.(nodeInit|setupENI|getMaxPodsFromFile|createSecondaryIPv6ENIs)|parseMaxPods\w+)|networkutils/network\.go (New|find\w+|linkByMac|setupENINetwork|linuxNetwork\.(Setup|setup|enable|create|build|update)\w+|listCurrent\w+)|vpc\.go`,
+			`(nf|ip)tables_connmark\.go \S*\.(Setup|Cleanup|ensure\w+|applyRules|buildRules)$|ipamd\.go (New|getNetworkPolicyMode|IPAMContext\.(nodeInit|setupENI|getMaxPodsFromFile|createSecondaryIPv6ENIs)|parseMaxPods\w+)|networkutils/network\.go (New|find\w+|linkByMac|setupENINetwork|linuxNetwork\.(Setup|setup|enable|create|build|update)\w+|listCurrent\w+)|vpc\.go`,
 			`{"level":"error","ts":"2026-11-28T10:00:00.000Z","caller":"aws-k8s-agent/main.go:70","msg":"Initialization failure: {words}"}`},
 		{"kubelet", `pkg/kubelet/images/image_manager|kuberuntime_image\.go \S+PullImage|credentialprovider`, pull + `{words}`},
 		{"containerd", `sandbox_run|podsandbox/(helpers|controller)|RunPodSandbox|setupPodNetwork`, sandbox + `{words}`},
 		{"containerd", `image_pull|remotes/docker/`, pull + `{words}`},
-		{"VPC CNI", `routed-eni-cni-plugin/(cni\.go (add|LoadNetConf|CmdAdd)|driver/\S+ \S*([Ss]etup|createVeth|generate|vlanID))`,
+		{"VPC CNI", `routed-eni-cni-plugin/(cni\.go (add|LoadNetConf|CmdAdd)|driver/\S+ \S*([Ss]etup|createVeth|setHostVeth|generate|vlanID))|validateVersion`,
 			sandbox + `failed to setup network for sandbox \\\"0123456789abcdef\\\": plugin type=\\\"aws-cni\\\" name=\\\"aws-cni\\\" failed (add): {words}`},
 		{"Karpenter's AWS provider", `pkg/cloudprovider/cloudprovider\.go|providers/(instance|launchtemplate|amifamily|subnet|instancetype|capacityreservation)/|batcher/createfleet`, launch},
 		{"^Karpenter$", `nodeclaim/lifecycle/launch`, launch},
@@ -50,8 +58,8 @@ func printedAs() []printed {
 // matched with the kind and the level in front, and "+err" behind them for a log line that
 // has an error as a field: "log info+err Failed to …".
 func rules() []rule {
-	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different (numbers|groups)|not ?ready|untolerated|unhealthy|present in cloud|crossed|configmap on delete|not fully bound|none available|different length|not have avail|back(ing)? ?-?off|message for container|unknown %s|no resolved|filtered out|dynamic resource|interruption message|unavailable|approaching|connection lost|unknown eni|success: %t|nil metadata|unresponsive|hasn.t been updated|` +
-		`unexpected type|\bevict|reclaim|forbidden|too old|didn.t have|limited resources|leaked eni pushed|not managed, but|not yet initialized|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|deleted nodeclaim|larger than|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held`
+	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different (numbers|groups)|not[ -]?ready|untolerated|unhealthy|present in cloud|crossed|configmap on delete|not fully bound|none available|different length|not have avail|back(ing)? ?-?off|message for container|unknown %s|no resolved|filtered out|dynamic resource|interruption message|unavailable|approaching|connection lost|unknown eni|success: %t|nil metadata|unresponsive|hasn.t been updated|` +
+		`unexpected type|\bevict|reclaim|forbidden|too old|didn.t have|limited resources|leaked eni pushed|not managed, but|not yet initialized|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|deleted nodeclaim|larger than|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held|were different|different (number of|memory)|are different$|event message for node|in new state|never updated|over the high|awaiting registration|defaulting to same subnet|sent pod event|SendPodEvent`
 	healthy := func(name, program, where, words, not, why string) rule {
 		return rule{classHealthy, name, program, where, words, not, why}
 	}
@@ -197,8 +205,8 @@ func rules() []rule {
 		nothing("image-of-a-pod", "kubelet", `pkg/kubelet/images|kuberuntime_image`, "", "", "the pull of any image, as its pod's event says it"),
 		nothing("containerd-plugins", "containerd", `services/server|cmd/containerd/server`, `time duration|plugin result|failed to load plugin|failed to dial`, "",
 			"a plugin that containerd can go without; one that it needs is named as required, and has a row"),
-		nothing("containerd-recovery", "containerd", `restart\.go|introspectRuntimeFeatures|newTLSCert|initPlatform|service_linux|config_kernel`, "", "",
-			"the inner words of a start that fails; the line that prints them has a row (failed to recover state, initialize platform)"),
+		nothing("containerd-recovery", "containerd", `introspectRuntimeFeatures|initPlatform|service_linux`, "", "",
+			"what the CRI plugin looks up of the host and of a runtime at its start"),
 		nothing("reason-behind-it", "kubelet", `syncLoop|runtimeErrors|pleg/|fastNodeStatusUpdate|tryUpdateNodeStatus|setNodeStatus|updateNode|recordNodeStatusEvent|watchdog|getTypedVersion|createPodSandbox`, "", "",
 			"the inner or outer words of a line whose other half has a row, or that each start writes until the runtime was seen once"),
 		nothing("kubelet-goes-on", "kubelet", `CheckpointContainer|LoadClientCert|SyncPod|NodeAddress|server\.go run|container_manager_linux\.go \S+Start|setupKernelTunables|Kubelet\.Run`, "", "",
