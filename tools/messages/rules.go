@@ -118,7 +118,6 @@ func rules() []rule {
 		// VPC CNI.
 		nothing("teardown", "VPC CNI", ` (del|\S*[Tt]eardown\S*|tryDelWithPrevResult|getContainerNetworkMetadata|main)$|Delete(From|To)Container|UnassignPod|linuxNetwork\.(Delete|Cleanup)|Dealloc|DelIPv|DelNetwork|deallocate|freeENI|deleteENI|[Ll]eakedENI|[gG]etDeletable|CheckFreeable|tryUnassign|decreaseDatastore|RemoveENI|removeENI|PruneStale`, "", "",
 			"the end of a pod, or of an interface that is not needed any more"),
-		nothing("network-policy", "VPC CNI", "", `network ?policy|NETWORK_POLICY`, "", "the agent of network policies, a program of its own"),
 		nothing("annotations", "VPC CNI", `AnnotatePod|introspect|eventrecorder|publisher|metrics`, "", "", "annotations, events and introspection"),
 		nothing("reconcile-bookkeeping", "VPC CNI", `datastore|Reconcile|logOutOfSync|verifyAndAdd`, "", `failed to (fetch|get attached|set up)|no (eni|available)|exhaust|recovery|reading datastore|normalize`, "the daemon's book of addresses, which it corrects by itself"),
 		nothing("optional-settings", "VPC CNI", "", `^log (warn|info|debug)\S* .*(env|default|falling back|is not set|ignoring|parse|kernel lacks)`, "", "an optional setting that is not there or not valid; the default is taken"),

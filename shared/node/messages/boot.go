@@ -97,7 +97,7 @@ func bootRows() []Row {
 			Sample: "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.SpotInstanceTermination: Spot instance termination"},
 
 		{Check: checkid.InstanceAMI, All: [][]string{{"failed to get sandbox image localhost/kubernetes/pause", "failed to pull image localhost/kubernetes/pause",
-			"image localhost/kubernetes/pause: not found", "image localhost/kubernetes/pause:latest"}}, Source: "github.com/awslabs/amazon-eks-ami/issues/2729",
+			"image content readiness for localhost/kubernetes/pause", "image content readiness for…eks/pause", "image localhost/kubernetes/pause: not found", "image localhost/kubernetes/pause:latest"}}, Source: "github.com/awslabs/amazon-eks-ami/issues/2729",
 			Meaning: "the pause image of the AMI is missing on the node: no pod can start",
 			Next:    "Use another AMI release, and keep the image from being removed (image garbage collection, ctr prune). The address is the node itself: the network is not at fault.",
 			Sample:  `kubelet[644]: E0526 11:27:32.703454     644 log.go:32] "RunPodSandbox from runtime service failed" err="rpc error: code = NotFound desc = failed to start sandbox \"6141681be968fbe9bf08bf60afdbc5b133449fb744fbbb316f41480fdc6f5cd9\": failed to get sandbox image \"localhost/kubernetes/pause\": image \"localhost/kubernetes/pause\": not found"`},

@@ -156,7 +156,7 @@ func pathRows() []Row {
 			Meaning: lost, Next: path,
 			Sample: "Error: connect ETIMEDOUT 192.0.2.26:443"},
 		{Check: checkid.InstanceConsoleError, Symptom: true, By: []Program{Kubelet, Nodeadm, Containerd, Bootstrap, Bottlerocket, CloudInit}, Fails: append(late,
-			Refused), Source: "Go, net", Look: PathAnywhere(), None: []string{"pod", "probe", "volume"},
+			Refused), Source: "Go, net", Look: PathAnywhere(), None: []string{"pod", "probe", "volume", "wait until node is registered"},
 			Meaning: lost, Next: path,
 			Sample: "pluto[1534]: Timed out retrieving private DNS name from EC2: deadline has elapsed"},
 	}

@@ -60,7 +60,7 @@ func lower(words string) string {
 // launches' table. A cause of any of them counts before a symptom. Of a record that says
 // itself that it is no fault only those rows count whose program writes so.
 func (e *engine) one(r record, v vocabulary) Told {
-	isCalm := r.level == calm
+	isCalm := r.level == calm && !carriesError(r.words)
 	if isCalm && r.form != logged && r.form != event && r.form != transition {
 		return Told{} // a field, or a condition that is as it should be
 	}
@@ -96,6 +96,18 @@ func (e *engine) one(r record, v vocabulary) Told {
 		best.Kind, best.Failed = f.kind(), f.failed()
 	}
 	return best
+}
+
+// carriesError reports whether a line of aws-node's that is no error by its level holds one
+// (amazon-vpc-cni-k8s v1.23.2, pkg/awsutils and pkg/ipamd: its level is debug by default).
+func carriesError(words string) bool {
+	for _, begin := range []string{"checkAPIErrorAndBroadcastEvent resulted in ", "containsInsufficientCIDRsOrSubnetIPs encountered ", "containsPrivateIPAddressLimitExceededError encountered ",
+		"Recently we had InsufficientCidr error", "Still waiting for API server connectivity", "Send AddNetworkReply: Success: false", "Sent pod event: eventType: Warning"} {
+		if _, rest, ok := strings.Cut(words, begin); ok {
+			return !strings.HasPrefix(rest, "<nil>")
+		}
+	}
+	return false
 }
 
 // isPath reports whether a check looks at the way to a service: who answers with 403 was

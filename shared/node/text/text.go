@@ -244,9 +244,12 @@ func endsAny(r record) bool {
 
 // isReady reports whether a record says that a node became Ready.
 func isReady(r record) bool {
-	return r.form == event && strings.Contains(r.words, "status is now: NodeReady") || strings.Contains(r.words, "as it just became ready") ||
+	return r.form == event && strings.Contains(r.words, "status is now: NodeReady") || recordedReady.MatchString(r.words) || strings.Contains(r.words, "as it just became ready") ||
 		r.form == transition && r.subject == "ready" && strings.Contains(r.words, "KubeletReady")
 }
+
+// recordedReady is the kubelet's line of that event (pkg/kubelet/kubelet_node_status.go).
+var recordedReady = lazyregexp.New(`Recording event message for node.*event[=:] ?"?NodeReady\b`)
 
 // isRegistered reports whether a record says that a node registered (Kubernetes,
 // pkg/kubelet/kubelet_node_status.go; Karpenter, pkg/controllers/nodeclaim/lifecycle).
@@ -315,6 +318,7 @@ var (
 	slashed     = lazyregexp.New(`\b[a-z][a-z0-9-]{1,30}/([A-Z][a-z]+[A-Z][A-Za-z]{2,60})\b`)
 	action      = lazyregexp.New(`\b(ec2|eks|ecr|iam|sts|autoscaling|ssm|kms|eks-auth|s3|pricing|sqs|elasticloadbalancing):([A-Z][A-Za-z]{3,60})\b`)
 	eventName   = lazyregexp.New(`\b(?i:eventName|calling|call|operation|operation:|action:?|aws-operation-name[=:])\s*:? ?(?:the )?([A-Z][a-z]+(?:[A-Z][A-Za-z0-9]+)+)`)
+	grpcCode    = lazyregexp.New(`rpc error: code = \w+`)
 	codeForm    = lazyregexp.New(`\b[A-Z][A-Za-z0-9]+(?:\.[A-Z][A-Za-z0-9]+)*\b`)
 	nodeRole    = lazyregexp.New(`assumed-role/[\w+=,.@-]+/i-[0-9a-fx*]{4,}|:node:|/i-[0-9a-f]{8,17}\b`)
 )
@@ -369,16 +373,20 @@ func (f *facts) readCodes() {
 			f.codes = append(f.codes, name)
 		}
 	}
-	for _, m := range goCode.FindAllStringSubmatch(f.words, -1) {
+	words := f.words
+	if strings.Contains(words, "rpc error: code = ") {
+		words = grpcCode.ReplaceAllString(words, "rpc error:") // gRPC's codes are not AWS's
+	}
+	for _, m := range goCode.FindAllStringSubmatch(words, -1) {
 		code(strings.TrimRight(m[1], "."))
 	}
-	for _, m := range pythonError.FindAllStringSubmatch(f.words, -1) {
+	for _, m := range pythonError.FindAllStringSubmatch(words, -1) {
 		code(m[1])
 	}
-	for _, m := range namedCode.FindAllStringSubmatch(f.words, -1) {
+	for _, m := range namedCode.FindAllStringSubmatch(words, -1) {
 		code(m[1])
 	}
-	for _, word := range codeForm.FindAllString(f.words, 400) {
+	for _, word := range codeForm.FindAllString(words, 400) {
 		if capitals(word) > 1 || strings.Contains(word, ".") {
 			code(word)
 		}

@@ -18,6 +18,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/node/messages"
+	"rollcall/tools/testfile"
 )
 
 // leftOut are codes of the SDK's lists that need no row, and why.
@@ -589,6 +590,19 @@ func TestFaultInAHealthyLog(t *testing.T) {
 	}
 	if count < 500 {
 		t.Errorf("%d texts in logs: too few to hold anything", count)
+	}
+}
+
+// TestPrinted: what programs print, and no row knew when the lists were read a second time.
+func TestPrinted(t *testing.T) {
+	for line := range strings.Lines(string(testfile.Read(t, "testdata/printed.txt"))) {
+		want, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if want == "#" {
+			continue
+		}
+		if got := Tell(text); string(got.Check) != strings.TrimPrefix(want, "-") || got.Meaning == unknown(facts{}).Meaning {
+			t.Errorf("%.160q tells %q, %q; want %s", text, got.Check, got.Meaning, want)
+		}
 	}
 }
 
