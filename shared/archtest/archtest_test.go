@@ -234,9 +234,8 @@ func TestWhoTalks(t *testing.T) {
 		"shared/kube":               {"net", "net/http", "sts"},
 		"shared/awsjson":            {"awscall"},
 		"shared/s3":                 {"awscall"},
-		"shared/invoke":             {"awscall", "awsjson"},
-		"shared/relay/via":          {"invoke", "net", "net/http"}, // a way to others, through their relays
-		"shared/capture":            {"net", "net/http"},           // tells by their types how calls failed
+		"shared/relay/via":          {"awscall", "awsjson", "net", "net/http"}, // a way to others, through their relays
+		"shared/capture":            {"net", "net/http"},                       // tells by their types how calls failed
 		"shared/evidence":           {"s3"},
 		"shared/detect":             {"dynamodb", "s3"}, // makes the clients for the keeper of evidence and for what is known of relays
 		"shared/cloudtrail":         {"awsjson"},
@@ -320,7 +319,7 @@ func client(path string) (string, bool) {
 		return path, true
 	case path == module+"/shared/awscall", path == module+"/shared/awsjson": // what clients of our own are made of
 		return strings.TrimPrefix(path, module+"/shared/"), true
-	case path == module+"/shared/cloudtrail", path == module+"/shared/cloudwatchlogs", path == module+"/shared/s3", path == module+"/shared/invoke":
+	case path == module+"/shared/cloudtrail", path == module+"/shared/cloudwatchlogs", path == module+"/shared/s3":
 		return strings.TrimPrefix(path, module+"/shared/"), true
 	case path == slackSDK:
 		return "slack", true

@@ -8,21 +8,23 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/invoke"
 	"rollcall/shared/kube"
 	"rollcall/shared/relay"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/expect"
+	"rollcall/tools/testfile"
 )
 
 type invoker func(function string, ask relay.Request) ([]byte, error)
@@ -119,7 +121,7 @@ func TestErrors(t *testing.T) {
 		err  error
 		want func(error) bool
 	}{
-		"no relay": {"", invoke.ErrNone, func(err error) bool {
+		"no relay": {"", ErrNone, func(err error) bool {
 			var e *relay.MissingError
 			return errors.As(err, &e) && e.Function == "rollcall-relay-prod"
 		}},
@@ -128,7 +130,7 @@ func TestErrors(t *testing.T) {
 			return errors.As(err, &e) && e.Reason == relay.OtherEndpoint
 		}},
 		"silent":        {`{"failed":{"reason":"TimedOut","says":"x"}}`, nil, failure(relay.TimedOut)},
-		"out of time":   {"", &invoke.FunctionError{Function: "f", Message: "Task timed out"}, failure(relay.Disconnected)},
+		"out of time":   {"", &FunctionError{Function: "f", Message: "Task timed out"}, failure(relay.Disconnected)},
 		"no answer":     {`{}`, nil, failure(relay.Malformed)},
 		"null":          {`null`, nil, failure(relay.Malformed)},
 		"no JSON":       {`<html>`, nil, failure(relay.Malformed)},
@@ -252,8 +254,8 @@ func TestRestricted(t *testing.T) {
 		says    string
 	}{
 		"a relay":                  {nil, false, shut.URL, 2, 200, ""},
-		"none, and it lets in":     {invoke.ErrNone, false, api.URL, 1, http.StatusTeapot, ""},
-		"none, and it does not":    {invoke.ErrNone, false, shut.URL, 1, 0, "the API's public endpoint is open to 203.0.113.0/24 alone, and does not answer Rollcall; there is no function rollcall-relay-prod, its relay"},
+		"none, and it lets in":     {ErrNone, false, api.URL, 1, http.StatusTeapot, ""},
+		"none, and it does not":    {ErrNone, false, shut.URL, 1, 0, "the API's public endpoint is open to 203.0.113.0/24 alone, and does not answer Rollcall; there is no function rollcall-relay-prod, its relay"},
 		"it may not be invoked":    {errors.New("AccessDeniedException"), false, api.URL, 1, http.StatusTeapot, ""},
 		"no private endpoint":      {nil, true, shut.URL, 0, 0, "open to 203.0.113.0/24 alone"},
 		"no private, and it is in": {nil, true, api.URL, 0, http.StatusTeapot, ""},
@@ -313,4 +315,77 @@ func tlsServer(t *testing.T) []byte {
 	s := httptest.NewTLSServer(nil)
 	t.Cleanup(s.Close)
 	return s.Certificate().Raw
+}
+
+func lambdaAt(t *testing.T, answer http.HandlerFunc) *Lambda {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	return NewLambda(aws.Config{
+		Region: "eu-west-1", BaseEndpoint: aws.String(server.URL), HTTPClient: server.Client(),
+		Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "TOKEN"),
+	})
+}
+
+// The request is as the API reference has it, and so is what is read of the answer.
+func TestInvoke(t *testing.T) {
+	c := lambdaAt(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.Method != "POST" || r.URL.Path != "/2015-03-31/functions/rollcall-relay-prod/invocations" || string(body) != `{"a":1}` ||
+			r.Header.Get("X-Amz-Invocation-Type") != "RequestResponse" || !strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/lambda/aws4_request") {
+			t.Errorf("sent %s %s %q %v", r.Method, r.URL, body, r.Header)
+		}
+		io.WriteString(w, `{"b":2}`)
+	})
+	if got, err := c.Invoke(t.Context(), "rollcall-relay-prod", []byte(`{"a":1}`)); err != nil || string(got) != `{"b":2}` {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestInvokeFailures(t *testing.T) {
+	for name, x := range map[string]struct {
+		status       int
+		header, body string
+		want         func(error) bool
+		calls        int
+	}{
+		"no function": {404, "ResourceNotFoundException:http://internal", `{"Type":"User","Message":"Function not found: x"}`, func(err error) bool { return errors.Is(err, ErrNone) }, 1},
+		"denied": {403, "AccessDeniedException", `{"Message":"no"}`, func(err error) bool {
+			var op *smithy.OperationError
+			var api smithy.APIError
+			return errors.As(err, &op) && op.Service() == "Lambda" && errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException"
+		}, 1},
+		"throttled, twice": {429, "TooManyRequestsException", `{"Type":"User","message":"Rate Exceeded."}`, func(err error) bool {
+			var api smithy.APIError
+			return errors.As(err, &api) && api.ErrorCode() == "TooManyRequestsException"
+		}, 2},
+		"out of time": {200, "", `{"errorMessage":"2026-11-23T18:00:00Z x Task timed out after 10.00 seconds"}`, func(err error) bool {
+			var f *FunctionError
+			return errors.As(err, &f) && f.Function == "f" && strings.HasSuffix(f.Message, "after 10.00 seconds")
+		}, 1},
+		"without a word": {200, "", `null`, func(err error) bool {
+			var f *FunctionError
+			return errors.As(err, &f) && f.Message == "without a word"
+		}, 1},
+	} {
+		calls := 0
+		c := lambdaAt(t, func(w http.ResponseWriter, _ *http.Request) {
+			calls++
+			if x.status == 200 {
+				w.Header().Set("X-Amz-Function-Error", "Unhandled")
+			}
+			w.Header().Set("X-Amzn-ErrorType", x.header)
+			w.WriteHeader(x.status)
+			io.WriteString(w, x.body)
+		})
+		if _, err := c.Invoke(t.Context(), "f", nil); !x.want(err) || calls != x.calls {
+			t.Errorf("%s: %v, after %d calls", name, err, calls)
+		}
+	}
+}
+
+func TestHost(t *testing.T) {
+	for region, want := range map[string]string{"eu-west-1": "https://lambda.eu-west-1.amazonaws.com", "cn-north-1": "https://lambda.cn-north-1.amazonaws.com.cn"} {
+		expect.Equal(t, "got", NewLambda(aws.Config{Region: region}).host(), want)
+	}
 }
