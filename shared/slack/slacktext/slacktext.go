@@ -11,8 +11,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	slackgo "github.com/slack-go/slack"
 )
 
 // Slack's limits, docs.slack.dev/reference/block-kit and
@@ -39,11 +37,11 @@ const WidestRoom = 2800
 var rooms = [...]int{WidestRoom, 1400, 700, 350, 160}
 
 // Fit draws a message with less and less room until it is within the limits.
-func Fit(draw func(room int) []slackgo.Block) []slackgo.Block { return FitTo(rooms[:], draw) }
+func Fit[Block any](draw func(room int) []Block) []Block { return FitTo(rooms[:], draw) }
 
 // FitTo is Fit with other spaces, the widest first.
-func FitTo(rooms []int, draw func(room int) []slackgo.Block) []slackgo.Block {
-	var blocks []slackgo.Block
+func FitTo[Block any](rooms []int, draw func(room int) []Block) []Block {
+	var blocks []Block
 	for _, room := range rooms {
 		blocks = draw(room)
 		if len(blocks) <= MaxBlocks && Size(blocks) <= MaxSize {
@@ -59,7 +57,7 @@ func FitTo(rooms []int, draw func(room int) []slackgo.Block) []slackgo.Block {
 }
 
 // Size is how long the blocks are on the wire.
-func Size(blocks []slackgo.Block) int {
+func Size[Block any](blocks []Block) int {
 	b, err := json.Marshal(blocks)
 	if err != nil {
 		return 0
