@@ -166,8 +166,8 @@ func failed(err error) int {
 	return exit.Unsure
 }
 
-const exitStatuses = `Exit status: 0 healthy; 1 causes found; 2 could not tell, as something that was
-needed is missing or was refused; 64 bad input.`
+const exitStatuses = `Exit status: 0 healthy; 1 causes found; 2 unknown, as something that was needed is
+missing or was denied; 64 bad input; 130 interrupted.`
 
 // Stage is what only rollcall-stage has; its zero value is a program without it.
 type Stage struct {
@@ -723,7 +723,8 @@ Exit status: 0 none is open; 1 some are; 2 they could not be read; 64 bad input.
 		case err != nil:
 			return err
 		}
-		rows, err := incidents.List(c.Context(), records, incidents.Query{Clusters: clusters, Closed: all})
+		q := incidents.Query{Clusters: clusters, Closed: all}
+		rows, err := incidents.List(c.Context(), records, q)
 		var newer *store.NewerFormat
 		switch {
 		case errors.As(err, &newer):
@@ -734,7 +735,7 @@ Exit status: 0 none is open; 1 some are; 2 they could not be read; 64 bad input.
 		if asJSON {
 			err = writeJSON(c.OutOrStdout(), rows)
 		} else {
-			err = incidents.Print(c.OutOrStdout(), rows, time.Now())
+			err = incidents.Print(c.OutOrStdout(), rows, q, time.Now())
 		}
 		if err != nil {
 			return err

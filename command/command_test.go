@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 
 	"rollcall/command/caller"
 	"rollcall/command/callertest"
@@ -449,16 +450,66 @@ func TestExplainLog(t *testing.T) {
 	}
 }
 
+// One denied permission and one console for 200 instances are a screen, not a wall: each
+// was found to be as wide as 4 KB or as long as 15 lines.
+func TestOneScreen(t *testing.T) {
+	for world, want := range map[string]string{
+		"denied-route-tables": "\n  ec2:DescribeRouteTables denied: 27 checks not run for eks-workshop (route/no-egress, route/blackhole, route/nat-unusable and 24 more)\n",
+		"burst-200":           ": instance/console-error not run for 200: i-000686ca92b4ee5bf, i-0007d632422ce84db, i-00113b0466269db4d and 197 more\n",
+		"healthy-nat":         "within their join time.\n\nAdvice: route/cross-zone-nat; --advice prints it\n",
+	} {
+		t.Run(world, func(t *testing.T) {
+			t.Parallel()
+			var out, errs bytes.Buffer
+			command([]string{"diagnose", "../stage/worlds/" + world + ".yaml"}, &out, &errs)
+			if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "ADVICE") {
+				t.Errorf("want %q, and no advice, in:\n%s", want, out.String())
+			}
+			for _, line := range strings.Split(out.String(), "\n") {
+				if len(line) > 400 {
+					t.Errorf("a line of %d bytes: %s", len(line), line)
+				}
+			}
+			if lines := strings.Count(out.String(), "\n"); lines > 30 {
+				t.Errorf("%d lines:\n%s", lines, out.String())
+			}
+		})
+	}
+}
+
+// Ctrl-C ends a command with the status that shells give it, and one word.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	root := Root("rollcall", Stage{})
+	root.AddCommand(&cobra.Command{Use: "wait", RunE: func(c *cobra.Command, _ []string) error {
+		cancel()
+		return fmt.Errorf("ask AWS: %w", c.Context().Err())
+	}})
+	var out, errs bytes.Buffer
+	if status := Run(ctx, root, []string{"wait"}, &out, &errs); status != exit.Interrupted || errs.String() != "rollcall: interrupted\n" || out.Len() > 0 {
+		t.Errorf("status %d, prints %q, %q", status, out.String(), errs.String())
+	}
+}
+
+// The version is a command as well as a flag.
+func TestVersionCommand(t *testing.T) {
+	var flag, out, errs bytes.Buffer
+	command([]string{"--version"}, &flag, &errs)
+	if status := command([]string{"version"}, &out, &errs); status != exit.Healthy || out.String() != flag.String() || !strings.HasPrefix(out.String(), "rollcall version ") || errs.Len() > 0 {
+		t.Errorf("status %d, %q, want %q; %s", status, out.String(), flag.String(), errs.String())
+	}
+}
+
 // The page of a world shows what was printed, and draws the way that ends.
 func TestPage(t *testing.T) {
 	for world, tt := range map[string]struct {
 		status int
 		words  []string
 	}{
-		"route-no-egress":          {exit.Causes, []string{"<h1>route-no-egress.yaml: 1 cause found</h1>", ">✗ EC2, ECR, S3, STS</text>", ">✓ the cluster API</text>", ">no route</text>", "aws ec2 create-route"}},
+		"route-no-egress":          {exit.Causes, []string{"<h1>eks-workshop / new_nodegroup_2: subnet-0c30000000000000d has no route to the internet</h1>", "Account 111122223333 · us-west-2 · route-no-egress.yaml<br>", " · 1 cause found · ", "<strong>✗ EC2, ECR, S3, STS</strong>", ">✗ EC2, ECR, S3, STS</text>", ">✓ the cluster API</text>", ">no route</text>", "aws ec2 create-route"}},
 		"nacl-return-nat":          {exit.Causes, []string{">nat-0aa40000000000001</text>", ">✗ acl-0f70000000000000b</text>"}},
 		"sg-node-egress":           {exit.Causes, []string{">✗ sg-0b60000000000000b</text>"}},
-		"route-leaves-view":        {exit.Unsure, []string{"cause unknown: some checks did not run</h1>", "NOT CHECKED", ">? EC2, ECR, S3, STS</text>"}},
+		"route-leaves-view":        {exit.Unsure, []string{" · cause unknown: some checks did not run · ", "NOT CHECKED", ">? EC2, ECR, S3, STS</text>"}},
 		"endpoint-missing-healthy": {exit.Healthy, []string{"OK: all instances have joined", "<h2>Network paths</h2>", ">✓ "}},
 	} {
 		t.Run(world, func(t *testing.T) {
@@ -490,7 +541,7 @@ func TestPageOfACluster(t *testing.T) {
 	if status != exit.Causes || err != nil {
 		t.Fatalf("status %d; %v; %s", status, err, errs.String())
 	}
-	for _, word := range []string{"<h1>eks-workshop: 1 cause found</h1>", ">✗ EC2, ECR, S3, STS</text>"} {
+	for _, word := range []string{"<title>eks-workshop / new_nodegroup_2: subnet-0c30000000000000d has no route to the internet</title>", "Account 111122223333 · us-west-2 · eks-workshop<br>", ">✗ EC2, ECR, S3, STS</text>"} {
 		if !strings.Contains(string(text), word) {
 			t.Errorf("the page has no %q", word)
 		}
@@ -781,7 +832,7 @@ func TestReplay(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil || status != exit.Causes || first(r) != "route/no-egress certain" {
 		t.Errorf("status %d, %v, %s%s", status, err, out, errs)
 	}
-	if text, err := os.ReadFile(page); err != nil || !bytes.Contains(text, []byte("has no route to the internet")) {
+	if text, err := os.ReadFile(page); err != nil || !bytes.Contains(text, []byte(": subnet-0c30000000000000d has no route to the internet</title>")) || !bytes.Contains(text, []byte(" · what join-check read of eks-workshop at ")) || bytes.Contains(text, []byte("rollcall-replay-")) {
 		t.Errorf("the page: %v", err)
 	}
 	// What is left in the folder is a capture like others.

@@ -169,7 +169,9 @@ func (o replayOptions) replay(ctx context.Context, data []byte, version string, 
 	o.subject = dir
 	r, err := diagnose.Examine(ctx, o.input(), nil, notes)
 	if err == nil && o.html != "" {
-		err = diagnose.WritePage(ctx, r, o.input(), nil, o.html, version, notes)
+		shown := o.input()
+		shown.Name = subjectOf(about)
+		err = diagnose.WritePage(ctx, r, shown, nil, o.html, version, notes)
 	}
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -451,7 +452,7 @@ func WritePage(ctx context.Context, r result.Result, s subject.Subject, worlds s
 		return err
 	}
 	defer a.Close()
-	return drawnAccount{subject: filepath.Base(s.Path), id: a.ID, region: a.Region, clusters: a.Clusters, now: a.Now, reader: a.Reader()}.write(ctx, r, file, version, notes)
+	return drawnAccount{subject: cmp.Or(s.Name, filepath.Base(s.Path)), id: a.ID, region: a.Region, clusters: a.Clusters, now: a.Now, reader: a.Reader()}.write(ctx, r, file, version, notes)
 }
 
 // WritePage writes a result of clusters that are there.
@@ -462,7 +463,7 @@ func (a *Account) WritePage(ctx context.Context, r result.Result, file, version 
 
 func (a drawnAccount) write(ctx context.Context, r result.Result, file, version string, notes io.Writer) error {
 	p := r.Page(a.subject)
-	p.Version, p.Taken = version, a.now()
+	p.Version, p.Taken, p.Account, p.Region = version, a.now(), a.id, a.region
 	for _, cluster := range r.ClustersToDraw(a.clusters) {
 		list, err := a.networkOf(ctx, cluster, r)
 		if err != nil {

@@ -93,7 +93,7 @@ func List(ctx context.Context, r Records, q Query) ([]Row, error) {
 			continue
 		}
 		rows = append(rows, Row{
-			ID: ID(inc.Key), State: string(inc.State), Cluster: inc.Key.Of().String(), Whose: inc.Whose, Nodegroups: slices.Clone(inc.Cause.Nodegroups), Check: string(inc.Key.Check),
+			ID: ID(inc.Key), State: string(inc.State), Cluster: inc.Key.Of().String(), Whose: inc.Whose, Nodegroups: append([]string{}, inc.Cause.Nodegroups...), Check: string(inc.Key.Check),
 			Confidence: string(inc.Cause.Confidence), Title: inc.Cause.Title, Began: inc.Began, Ended: inc.Resolved, Affected: inc.Affected,
 		})
 	}
@@ -259,10 +259,14 @@ func Watched(by caller.Caller) func(context.Context) ([]string, error) {
 // minute is how a time is written: in UTC, as everything that Rollcall says.
 const minute = "2006-01-02 15:04"
 
-// Print writes a list for a person.
-func Print(w io.Writer, rows []Row, now time.Time) error {
+// Print writes the list that a query found for a person.
+func Print(w io.Writer, rows []Row, q Query, now time.Time) error {
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(w, "No incident is open.")
+		none := "No incident is open."
+		if q.Closed {
+			none = "No incidents in the last 30 days."
+		}
+		_, err := fmt.Fprintln(w, none)
 		return wrapped(err)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

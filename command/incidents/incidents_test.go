@@ -191,7 +191,7 @@ func TestPrint(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := Print(&b, rows[1:3], at(150)); err != nil {
+	if err := Print(&b, rows[1:3], Query{}, at(150)); err != nil {
 		t.Fatal(err)
 	}
 	want := `STATE   SINCE (UTC)       FOR     AFFECTED  WHAT               INCIDENT
@@ -203,7 +203,7 @@ closed  2026-11-20 15:30  10 min  2         rtb-9 has a fault  staging:route/no-
 	}
 	b.Reset()
 	rows[1].Whose = "payments"
-	if err := Print(&b, rows[1:3], at(150)); err != nil {
+	if err := Print(&b, rows[1:3], Query{}, at(150)); err != nil {
 		t.Fatal(err)
 	}
 	want = `STATE   SINCE (UTC)       FOR     AFFECTED  OF        WHAT               INCIDENT
@@ -214,8 +214,11 @@ closed  2026-11-20 15:30  10 min  2                   rtb-9 has a fault  staging
 		t.Error(diff)
 	}
 	b.Reset()
-	if err := Print(&b, nil, at(0)); err != nil || b.String() != "No incident is open.\n" {
-		t.Errorf("%q, %v", b.String(), err)
+	for q, want := range map[bool]string{false: "No incident is open.\n", true: "No incidents in the last 30 days.\n"} {
+		b.Reset()
+		if err := Print(&b, nil, Query{Closed: q}, at(0)); err != nil || b.String() != want {
+			t.Errorf("%q, %v, want %q", b.String(), err, want)
+		}
 	}
 }
 

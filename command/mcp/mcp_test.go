@@ -90,6 +90,14 @@ func TestToolsChangeNothing(t *testing.T) {
 		if tool.InputSchema == nil || tool.OutputSchema == nil || tool.Description == "" {
 			t.Errorf("%s has no schema, or says nothing of itself", tool.Name)
 		}
+		// Several model APIs refuse union types.
+		if schemas := string(testfile.JSON(t, []any{tool.InputSchema, tool.OutputSchema})); strings.Contains(schemas, `"type":[`) || strings.Contains(schemas, `"type": [`) || strings.Contains(schemas, `"null"`) {
+			t.Errorf("%s has a union type: %s", tool.Name, schemas)
+		}
+		// A model chooses by this: when to use it, and what comes back.
+		if !strings.HasPrefix(tool.Description, "Use it ") || !strings.Contains(tool.Description, "Returns ") {
+			t.Errorf("%s does not say when to use it and what it returns: %s", tool.Name, tool.Description)
+		}
 	}
 	if diff := cmp.Diff([]string{"diagnose", "explain", "incidents", "preflight", "show"}, names); diff != "" {
 		t.Error(diff)
@@ -203,9 +211,9 @@ func TestAssistantIsRefused(t *testing.T) {
 		"another folder":                        {"diagnose", map[string]any{"path": filepath.Dir(secret)}, "there is no such folder or file below the folder that is served"},
 		"a link out":                            {"diagnose", map[string]any{"path": "link.json"}, "there is no such folder or file below the folder that is served"},
 		"no capture":                            {"diagnose", map[string]any{"path": "."}, "capture"},
-		"nothing to look at":                    {"diagnose", map[string]any{}, "what is to be looked at? path names a capture, clusters names clusters as they are"},
-		"two things to look at":                 {"diagnose", map[string]any{"path": ".", "clusters": []string{"prod"}}, "path and clusters: one of them"},
-		"no plan":                               {"preflight", map[string]any{"path": "."}, "what is planned? plan, launchTemplate or subnet names it"},
+		"nothing to look at":                    {"diagnose", map[string]any{}, "nothing to diagnose: give clusters or path"},
+		"two things to look at":                 {"diagnose", map[string]any{"path": ".", "clusters": []string{"prod"}}, "give clusters or path, not both"},
+		"no plan":                               {"preflight", map[string]any{"path": "."}, "nothing to check: give plan, launchTemplate or subnet"},
 		"a plan that is none":                   {"preflight", map[string]any{"path": ".", "plan": "[nothing"}, "the plan: "},
 		"two plans":                             {"preflight", map[string]any{"path": ".", "plan": "{}", "launchTemplate": "lt-0abc"}, "one thing is judged at a time"},
 		"a text without words":                  {"explain", map[string]any{"text": " \n"}, "the text is empty"},

@@ -22,6 +22,8 @@ import (
 // Subject is a world or a capture that is looked at.
 type Subject struct {
 	Path string // a world's file or a capture's folder
+	// Name is what a page calls it; empty for the path's last part.
+	Name string
 	// Root is what Path is below, and all that is read: nil for no such bound.
 	Root *os.Root
 	// At is the time at which it is looked at; zero for its own.

@@ -26,9 +26,11 @@ var head string
 
 // Page is all that is on a page.
 type Page struct {
-	// Subject is what was looked at: clusters, or a capture's name.
+	// Subject is what was checked: clusters, or a capture's name.
 	Subject string
-	// Taken is when it was.
+	// Account and Region are where it is: clusters in several have the same name.
+	Account, Region string
+	// Taken is when it was checked.
 	Taken   time.Time
 	Version string
 	// Verdict is the first line, Mark how it is coloured.
@@ -82,10 +84,16 @@ const few = 8
 func Write(to io.Writer, p Page) error {
 	var b builder
 	b.WriteString(head)
-	title := p.Subject + ": " + p.Verdict
+	title := p.title()
 	b.put("<title>%s</title>\n</head>\n<body>\n<main>\n<header>\n<h1>%s</h1>\n", title, title)
-	b.put("<p class=\"when\">Looked at %s · rollcall %s</p>\n</header>\n", p.Taken.UTC().Format("2006-01-02 15:04 UTC"), p.Version)
+	b.put("<p class=\"when\">Account %s · %s · %s<br>", p.Account, p.Region, p.Subject)
+	b.put("Checked %s · %s · rollcall %s</p>\n</header>\n", p.Taken.UTC().Format("2006-01-02 15:04 UTC"), p.Verdict, p.Version)
+	var advice []Incident
 	for _, i := range p.Incidents {
+		if i.Mark == Advice {
+			advice = append(advice, i)
+			continue
+		}
 		b.incident(i, p.of(i))
 	}
 	if len(p.NotRun) > 0 {
@@ -106,6 +114,13 @@ func Write(to io.Writer, p Page) error {
 		b.drawings(left)
 		b.WriteString("</section>\n")
 	}
+	if len(advice) > 0 {
+		fmt.Fprintf(&b, "<details><summary>Advice: %d, what breaks nothing yet</summary>\n", len(advice))
+		for _, i := range advice {
+			b.incident(i, nil)
+		}
+		b.WriteString("</details>\n")
+	}
 	b.WriteString(legend + "</main>\n</body>\n</html>\n")
 	if _, err := io.WriteString(to, b.String()); err != nil {
 		return fmt.Errorf("write the page: %w", err)
@@ -113,8 +128,20 @@ func Write(to io.Writer, p Page) error {
 	return nil
 }
 
-const legend = `<p class="soft">✓ green: the service is reached. ✗ red: the way stops. ? grey: it leaves what could be read. ` +
-	"The colours are those of routes and endpoints; a security group or network ACL that is a cause stands in red before them.</p>\n"
+// title is the page's: a ticket or a browser's tab shows nothing else.
+func (p Page) title() string {
+	found := slices.DeleteFunc(slices.Clone(p.Incidents), func(i Incident) bool { return i.Mark == Advice })
+	switch len(found) {
+	case 0:
+		return p.Subject + ": " + p.Verdict
+	case 1:
+		return found[0].Where + ": " + found[0].Title
+	}
+	return fmt.Sprintf("%s: %s, and %d more", found[0].Where, found[0].Title, len(found)-1)
+}
+
+const legend = `<p class="soft">✓ green: the service is reachable. ✗ red: the path ends there. ? gray: it leaves what could be read. ` +
+	"The colors are those of routes and endpoints; a security group or network ACL that is a cause is red in front of them.</p>\n"
 
 // builder writes HTML. html/template would be shorter, and makes the linker keep every method
 // of every AWS client in the program: it finds methods by name.
@@ -139,7 +166,39 @@ func (b *builder) putIf(format, text string) {
 func (b *builder) drawings(list []Diagram) {
 	for _, d := range list {
 		b.WriteString("<div class=\"drawing\" tabindex=\"0\" role=\"group\" aria-label=\"Network path\">" + d.SVG() + "</div>\n")
+		b.listed(d)
 	}
+}
+
+// listed writes a diagram as lists from top to bottom, for screens on which a drawing from
+// left to right ends after its second box; those that stop come first.
+func (b *builder) listed(d Diagram) {
+	b.WriteString("<div class=\"listed\">\n")
+	for _, state := range []State{Stops, Unseen, Reaches} {
+		for _, w := range d.Ways {
+			if w.State != state {
+				continue
+			}
+			b.put("<div class=\"%s\"><strong>%s %s</strong> <span class=\"soft\">%s</span>\n<ol>", string(w.State), ending(w.State), joined(w.Services), w.Means)
+			b.put("<li>%s", joined(d.Subnets))
+			for _, id := range append(d.accused(d.Subnets...), d.groups()...) {
+				b.put("<br>✗ %s", id)
+			}
+			for _, h := range w.Hops {
+				b.put("</li>\n<li>%s", h.ID)
+				b.putIf(" <span class=\"soft\">%s</span>", h.Note)
+				b.putIf("<br><span class=\"soft\">%s</span>", joined(h.Via))
+				for _, id := range d.accused(h.Via...) {
+					b.put("<br>✗ %s", id)
+				}
+				b.putIf("<br><span class=\"soft\">%s</span>", h.Row)
+			}
+			b.WriteString("</li></ol>")
+			b.putIf("<p>"+ending(w.State)+" %s</p>", w.Why)
+			b.WriteString("</div>\n")
+		}
+	}
+	b.WriteString("</div>\n")
 }
 
 // incident writes a cause with the diagrams of its network.
@@ -218,7 +277,7 @@ func (p Page) of(i Incident) []Diagram {
 // left are the diagrams that show no incident.
 func (p Page) left() []Diagram {
 	return slices.DeleteFunc(slices.Clone(p.Diagrams), func(d Diagram) bool {
-		return slices.ContainsFunc(p.Incidents, d.shows)
+		return slices.ContainsFunc(p.Incidents, func(i Incident) bool { return i.Mark != Advice && d.shows(i) })
 	})
 }
 

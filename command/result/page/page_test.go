@@ -85,6 +85,50 @@ func TestPageStandsAlone(t *testing.T) {
 	}
 }
 
+// The title is the incident's: a ticket shows nothing else. Advice is no incident.
+func TestTitle(t *testing.T) {
+	p := sample()
+	p.Account, p.Region = "111122223333", "us-west-2"
+	if text := written(t, p); !strings.Contains(text, "<title>prod / workers: no route</title>") || !strings.Contains(text, "Account 111122223333 · us-west-2 · prod<br>") {
+		t.Errorf("want the incident, and where it is:\n%s", text)
+	}
+	p.Incidents = append(p.Incidents, p.Incidents[0], Incident{Mark: Advice, Where: "prod", Title: "one gateway"})
+	if text := written(t, p); !strings.Contains(text, "<title>prod / workers: no route, and 1 more</title>") || !strings.Contains(text, "<details><summary>Advice: 1, ") {
+		t.Errorf("want both incidents in the title, and the advice folded:\n%s", text)
+	}
+	p.Incidents = p.Incidents[2:]
+	if text := written(t, p); !strings.Contains(text, "<title>prod: 1 cause</title>") {
+		t.Errorf("want the verdict:\n%s", text)
+	}
+}
+
+// On a narrow screen paths are lists, of which those that stop come first; the drawing is
+// not shown, which needs more room than that.
+func TestListedPaths(t *testing.T) {
+	d := Diagram{Table: "rtb-1", Subnets: []string{"subnet-1"}, Accused: []string{"sg-1"}, Ways: []Way{
+		{Services: []string{"s3"}, Means: "gateway endpoint", State: Reaches, Hops: []Hop{{ID: "rtb-1", Row: "pl-1"}, {ID: "vpce-1", Note: "available"}}},
+		{Services: []string{"ec2", "sts"}, Means: "internet", State: Stops, Why: "gone", Hops: []Hop{{ID: "rtb-1", Row: "0.0.0.0/0"}}},
+	}}
+	var b builder
+	b.listed(d)
+	want := `<div class="listed">
+<div class="stops"><strong>✗ ec2, sts</strong> <span class="soft">internet</span>
+<ol><li>subnet-1<br>✗ sg-1</li>
+<li>rtb-1<br><span class="soft">0.0.0.0/0</span></li></ol><p>✗ gone</p></div>
+<div class="reaches"><strong>✓ s3</strong> <span class="soft">gateway endpoint</span>
+<ol><li>subnet-1<br>✗ sg-1</li>
+<li>rtb-1<br><span class="soft">pl-1</span></li>
+<li>vpce-1 <span class="soft">available</span></li></ol></div>
+</div>
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !strings.Contains(head, "@media (max-width: 899px) { .drawing { display: none; } .listed { display: block; } }") {
+		t.Error("no width is left to the lists")
+	}
+}
+
 // Paths that lead alike share a way, and those that do not do not.
 func TestServicesShareTheirWay(t *testing.T) {
 	d := Diagram{Table: "rtb-1", Subnets: []string{"subnet-1", "subnet-2"}}
