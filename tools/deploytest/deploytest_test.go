@@ -444,6 +444,7 @@ func rules() []rule {
 		{prefix: "go run ./cmd/rollcall doctor", says: "rollcall: there are no AWS credentials"},
 		{prefix: "go run ./cmd/rollcall explain", says: "launch/vcpu-limit"},
 		{prefix: "go test ./shared/checks/route", says: "ok"},
+		{prefix: "go run ./cmd/rollcall", says: "Usage:"},
 		{prefix: "make", says: "make deploy"},
 	}
 }
