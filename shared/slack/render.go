@@ -188,24 +188,15 @@ func (p *page) do(fix finding.Fix) {
 		return
 	}
 	h := byHand(fix)
-	command := h.command
-	l := p.label("Do")
-	if h.before != "" {
-		l.plain(h.before)
-	}
 	if h.text != "" {
-		l.prose(h.text)
-	}
-	if h.after != "" {
-		l.plain(h.after)
+		p.add(p.label("Do").prose(h.text).section())
 	}
 	switch {
-	case command == "":
-		p.add(l.section())
-	case slacktext.Length(command) > p.room:
-		p.add(l.plain(" The command is too long to show here.").section())
+	case h.command == "":
+	case slacktext.Length(h.command) > p.room:
+		p.add(p.label(h.label).plain("The command is too long to show here.").section())
 	default:
-		p.add(l.section(), pre(command))
+		p.add(p.label(h.label).prose(h.about).section(), pre(h.command))
 	}
 }
 
@@ -237,8 +228,8 @@ func (p *page) cleared(i incident.Incident, o Options) {
 		p.add(l.section())
 		return
 	}
-	l.plain(" " + slacktext.Count(out, "instance") + " launched before the change " + pick(out == 1, "is still not Ready. Replace it if it stays so:", "are still not Ready. Replace them one by one if they stay so:"))
-	p.add(l.section(), pre(command))
+	l.plain(" " + slacktext.Count(out, "instance") + " launched before the change " + pick(out == 1, "is still not Ready. Replace it if it stays so.", "are still not Ready. Replace them one by one if they stay so."))
+	p.add(l.section(), p.label("Run").prose(shell.EffectOf(command).String()).section(), pre(command))
 }
 
 // replace is the command that makes the Auto Scaling group launch another

@@ -796,7 +796,8 @@ func Words(i incident.Incident, o Options) incident.Words {
 	if slacktext.Length(do.command) > maxCommand {
 		do = instruction{text: "The command is too long to show here."}
 	}
-	add("Do", do.String())
+	add("Do", do.text)
+	add(do.label, do.about)
 	w.Command = do.command
 	return w
 }
@@ -818,25 +819,31 @@ func consoleOf(i incident.Incident) string {
 	return place{i.Partition, i.Region}.console(i.Key.Resource)
 }
 
-// instruction is what a person may do: a sentence, and the command that it introduces.
+// instruction is what a person may do: a sentence, and a command with what it does.
 type instruction struct {
-	// before and after stand around the text where it is only why it is this command:
-	// "Run (nat-0aa4: available, same zone):".
-	before, text, after string
-	command             string
+	text    string
+	command string
+	// label is "Run" for a command that changes something and "Look" for one that does not;
+	// about is what to know before it is run.
+	label, about string
 }
 
-func (h instruction) String() string { return h.before + h.text + h.after }
-
+// byHand is a fix as a person does it. A text that is no sentence is why it is this command:
+// "nat-0aa4: available, same zone".
 func byHand(fix finding.Fix) instruction {
 	h := instruction{text: strings.TrimSpace(fix.Text), command: strings.TrimSpace(slacktext.Clean(fix.Command))}
-	switch {
-	case h.command == "":
+	if h.command == "" {
 		h.text = slacktext.Sentence(h.text)
-	case h.text == "":
-		h.before = "Run:"
-	case !strings.HasSuffix(h.text, "."):
-		h.before, h.after = "Run (", "):"
+		return h
+	}
+	does := shell.EffectOf(h.command)
+	h.label, h.about = "Look", "This changes nothing."
+	if does.Changes {
+		h.label, h.about = "Run", does.String()
+	}
+	if h.text != "" && !strings.HasSuffix(h.text, ".") {
+		h.about = strings.TrimSpace(slacktext.Sentence(capital(h.text)) + " " + h.about)
+		h.text = ""
 	}
 	return h
 }
