@@ -94,6 +94,7 @@ func effects() []effect {
 		{"kubectl edit configmap aws-auth", "Changes who may use the cluster, at once: a mistake locks people and nodes out.", "Undo: keep a copy first (kubectl get -o yaml).", byGitOps},
 		{"kubectl edit", "Changes this object, for all that uses it.", "Undo: keep a copy first (kubectl get -o yaml).", byGitOps},
 		{"kubectl patch ec2nodeclass", "Changes nodes of every NodePool of this class: Karpenter replaces those that differ, as their budgets allow.", "Undo: the same command with the former value.", byGitOps},
+		{"kubectl patch nodeclass", "Changes nodes of every NodePool of this class: EKS Auto Mode replaces those that differ, as their budgets allow.", "Undo: the same command with the former value.", byGitOps},
 		{"kubectl delete nodeclaim", "Ends the instance that this claim launched, and what runs on it; Karpenter launches another while pods wait.", "No undo.", ""},
 		{"eksctl create iamidentitymapping", "Lets this role's instances join the cluster; free.", "Undo: eksctl delete iamidentitymapping.", byGitOps},
 		{"make deploy-relay", "Deploys the relay into the cluster's account and VPC.", "Undo: delete its stack.", ""},

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +67,8 @@ func TestEachChangeHasARow(t *testing.T) {
 					continue
 				}
 				found++
-				if e := EffectOf(c); e.Changes && (e.Touches == "" || e.Undo == "") {
+				begun := slices.ContainsFunc(effects(), func(e effect) bool { return strings.HasPrefix(e.words, c+" ") })
+				if e := EffectOf(c); e.Changes && !begun && (e.Touches == "" || e.Undo == "") {
 					t.Errorf("%s: %q has no row in effects", path, c)
 				}
 			}

@@ -6,6 +6,7 @@
 package slack
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -229,21 +230,36 @@ func (p *page) cleared(i incident.Incident, o Options) {
 		return
 	}
 	l.plain(" " + slacktext.Count(out, "instance") + " launched before the change " + pick(out == 1, "is still not Ready. Replace it if it stays so.", "are still not Ready. Replace them one by one if they stay so."))
+	if strings.HasPrefix(command, "kubectl ") {
+		// kubernetes-sigs/karpenter pkg/controllers/nodeclaim/lifecycle/liveness.go, registrationTTL.
+		l.plain(" Karpenter does it by itself 15 min after the launch.")
+	}
 	p.add(l.section(), p.label("Run").prose(shell.EffectOf(command).String()).section(), pre(command))
 }
 
-// replace is the command that makes the Auto Scaling group launch another
-// instance in the place of the first that is stuck.
+// replace is the command that launches another instance in the place of the first that is
+// stuck: through its Auto Scaling group, or through its NodeClaim, which is known by its
+// provider id (kubernetes-sigs/karpenter pkg/apis/v1/nodeclaim_status.go, status.providerID).
 func replace(i incident.Incident) string {
 	for _, l := range byStart(i.Launches) {
 		stuck := l.Status == report.Missed || l.Status == report.GivenUp
-		if stuck && l.Group != "" && ids.FindString(l.Instance) == l.Instance && region.MatchString(i.Region) {
+		if !stuck || ids.FindString(l.Instance) != l.Instance || !region.MatchString(i.Region) {
+			continue
+		}
+		switch {
+		case l.Group != "":
 			return shell.Command("aws", "autoscaling", "terminate-instance-in-auto-scaling-group", "--region", i.Region,
 				"--instance-id", l.Instance, "--no-should-decrement-desired-capacity")
+		case l.Nodegroup != "" && zoneName.MatchString(l.Zone):
+			return shell.Command("kubectl", "delete", "nodeclaim", shell.Output(shell.Command("kubectl", "get", "nodeclaims", "-o",
+				`jsonpath={.items[?(@.status.providerID=="aws:///`+l.Zone+"/"+l.Instance+`")].metadata.name}`)))
 		}
 	}
 	return ""
 }
+
+// zoneName is the name of an Availability Zone or Local Zone.
+var zoneName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d([a-z]|-[a-z0-9-]+)$`)
 
 // closed is the body of an incident that is over: what it was, and how long.
 func (p *page) closed(i incident.Incident, o Options) {

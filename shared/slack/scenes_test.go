@@ -349,6 +349,10 @@ func scenes() []scene {
 		{"all-joined", incidentOf(noEgress(), joined), nil},
 		{"nobody-yet", nobody, []incident.Note{note(nobody, incident.Opened, nobody.Opened)}},
 		{"cleared", with(missed, clearedAt), []incident.Note{note(missed, incident.CauseGone, began.Add(12*time.Minute)), note(missed, incident.FailedAgain, began.Add(13*time.Minute))}},
+		{"cleared-karpenter", with(missed, clearedAt, func(i *incident.Incident) {
+			i.Launches = launches(1, report.Missed)
+			i.Launches[0].Group, i.Launches[0].Nodegroup = "", "batch"
+		}), nil},
 		{"cleared-before-due", with(predicted, clearedAt), nil},
 		{"proved", proved, []incident.Note{note(proved, incident.IsProved, proved.Resolved)}},
 		{"unproved", with(missed, ended(incident.Unproved)), []incident.Note{note(missed, incident.IsUnproved, began.Add(72*time.Minute))}},

@@ -86,7 +86,7 @@ func (st *karpenterStory) forbidden(ctx context.Context, n *narrator) error {
 		return err
 	}
 	n.say("kubectl apply -f frontend.yaml: pod shop/frontend-0 is pending, for a node of NodePool %s", webPool)
-	m, err := st.told(ctx, n, "NodePool "+webPool+" cannot launch", "a service control policy forbids it", "RequireCostCenter", "cost-center")
+	m, err := st.told(ctx, n, "NodePool "+webPool+" cannot launch", "a service control policy forbids it", "RequireCostCenter", "cost-center", "kubectl patch ec2nodeclass "+webClass)
 	if err != nil {
 		return err
 	}
@@ -125,6 +125,9 @@ func (st *karpenterStory) untagged(ctx context.Context, n *narrator) error {
 		return said, nil
 	}); err != nil {
 		return err
+	}
+	if tag := "Key=" + discovery + ",Value=" + cluster + "-batch"; !strings.Contains(everything(m), tag) {
+		return fmt.Errorf("the message has no command that sets the tag %s:\n%s", tag, everything(m))
 	}
 	n.say("the same message, edited: pod etl/nightly-0 is pending for minutes, and no other NodePool can run it")
 	if wanted := discovery + "=" + cluster + "-batch"; !strings.Contains(thread(m), wanted) {

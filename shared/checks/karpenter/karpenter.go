@@ -291,7 +291,7 @@ func notReady(s *facts.View, u use, w state) finding.Finding {
 	}
 	f.Evidence = append(f.Evidence, finding.Evidence{What: "NodePools", Value: phrase.Some(pools, 10)})
 	if w.of == "SubnetsReady" || w.of == "SecurityGroupsReady" {
-		f.Fix.Command = cmp.Or(listing(s, w.of), f.Fix.Command)
+		f.Fix.Command = cmp.Or(tagAsSelected(s, w), listing(s, w.of), f.Fix.Command)
 	}
 	return f
 }
@@ -342,6 +342,30 @@ func listing(s *facts.View, of string) string {
 		return command.AWS(s, "ec2 describe-subnets", "--filters", "Name=vpc-id,Values="+s.Cluster.VPC, "--query", "Subnets[].[SubnetId,AvailabilityZone,Tags]")
 	}
 	return command.AWS(s, "ec2 describe-security-groups", "--filters", "Name=vpc-id,Values="+s.Cluster.VPC, "--query", "SecurityGroups[].[GroupId,GroupName,Tags]")
+}
+
+// tagAsSelected is the command that gives one subnet the tags that the class selects by.
+// Which subnet is a person's choice: nothing says which one was meant.
+func tagAsSelected(s *facts.View, w state) string {
+	if w.of != "SubnetsReady" || w.says.Reason != "SubnetsNotFound" || w.class == nil || len(w.class.Subnets) != 1 {
+		return ""
+	}
+	term := w.class.Subnets[0]
+	if term.ID != "" || len(term.Tags) == 0 {
+		return ""
+	}
+	var tags []string
+	for _, key := range slices.Sorted(maps.Keys(term.Tags)) {
+		value := term.Tags[key]
+		if value == "*" { // any value (karpenter.sh/docs/concepts/nodeclasses, spec.subnetSelectorTerms)
+			value = ""
+		}
+		if strings.ContainsAny(key+value, ",{}[]") {
+			return "" // the AWS CLI's shorthand has no quoting for these
+		}
+		tags = append(tags, "Key="+key+",Value="+value)
+	}
+	return command.AWS(s, "ec2 create-tags", "--resources", shell.Placeholder("subnet"), "--tags", tags)
 }
 
 // conditionText is a condition as it is, cut: anybody who may write the object's status

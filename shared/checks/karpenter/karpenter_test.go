@@ -125,8 +125,18 @@ func TestNodeClassSaysWhatIsThere(t *testing.T) {
 	if len(r.Pods) != 1 || !strings.Contains(r.Why, "Pod ml/train-0 waits for it, and fits no other NodePool.") {
 		t.Errorf("pods %v: %s", r.Pods, r.Why)
 	}
-	if !strings.Contains(r.Fix.Command, "ec2 describe-subnets") {
-		t.Error(r.Fix.Command)
+	if want := "--resources '<subnet>' --tags Key=karpenter.sh/discovery,Value=prd"; !strings.Contains(r.Fix.Command, want) {
+		t.Errorf("the command that tags a subnet is %q", r.Fix.Command)
+	}
+	// Where no tag selects one subnet, there is nothing to set.
+	for name, terms := range map[string][]snapshot.SelectorTerm{
+		"by id": {{ID: "subnet-0ab1"}}, "one of two": {{Tags: map[string]string{"a": "b"}}, {Tags: map[string]string{"c": "d"}}},
+		"by what the shorthand cannot hold": {{Tags: map[string]string{"a": "b,Value=c"}}},
+	} {
+		s.EC2NodeClasses[0].Subnets = terms
+		if r := checktest.Failed(t, checkOf(checkid.KarpenterNodeclassNotReady), s); !strings.Contains(r.Fix.Command, "ec2 describe-subnets") {
+			t.Errorf("%s: %s", name, r.Fix.Command)
+		}
 	}
 }
 

@@ -180,7 +180,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		finding.Why += fmt.Sprintf(" No pod waits for a node of %s now.", phrase.Some(names, 3))
 	}
 	finding.Fix.Text = cmp.Or(finding.Fix.Text, f.missingTags(), next(first))
-	finding.Fix.Command = cmp.Or(finding.Fix.Command, showActivities(a, f))
+	finding.Fix.Command = cmp.Or(finding.Fix.Command, f.tagClass(a), showActivities(a, f))
 	finding.Fix.Console = cmp.Or(finding.Fix.Console, groupLink(a, f))
 	return finding
 }

@@ -3,6 +3,7 @@ package launch
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/node/activity"
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -319,15 +321,19 @@ func saysDenied(f launchFault) string {
 	return ""
 }
 
-// missingTags says which tags the launches did not have and a statement asks for;
-// empty where none is told.
-func (f launchFault) missingTags() string {
-	var tags []string
+// missing are the tags that the launches did not have and a statement asks for.
+func (f launchFault) missing() (tags []string) {
 	for _, d := range f.denials() {
 		tags = append(tags, denial.MissingTags(d.Denial)...)
 	}
 	slices.Sort(tags)
-	if tags = slices.Compact(tags); len(tags) == 0 {
+	return slices.Compact(tags)
+}
+
+// missingTags says where to set these tags; empty where none is missing.
+func (f launchFault) missingTags() string {
+	tags := f.missing()
+	if len(tags) == 0 {
 		return ""
 	}
 	where := "in the launch template's tag specifications, for instances and volumes"
@@ -335,6 +341,31 @@ func (f launchFault) missingTags() string {
 		where = "in spec.tags of the NodePool's class (on EKS Auto Mode the cluster's role must be allowed to set it)"
 	}
 	return fmt.Sprintf("Give what is launched the %s %s, which the statement asks for: %s. Else change the statement.", phrase.Plural(len(tags), "tag", "tags"), phrase.And(tags), where)
+}
+
+// tagClass is the command that sets missing tags in the class of the one NodePool that was
+// refused; empty where that is not what is missing, or which class it is is not known.
+func (f launchFault) tagClass(a *facts.Attempts) string {
+	tags, pools := f.missing(), f.groups()
+	if len(tags) == 0 || len(pools) != 1 || f.refused() == nil {
+		return ""
+	}
+	i := slices.IndexFunc(a.S.NodePools, func(p snapshot.NodePool) bool { return facts.PoolKey(p.Name) == pools[0] })
+	if i < 0 || a.S.NodePools[i].Class.Name == "" {
+		return ""
+	}
+	values := map[string]string{}
+	for _, tag := range tags {
+		values[tag] = shell.Placeholder("value of " + tag)
+	}
+	var patch strings.Builder
+	plain := json.NewEncoder(&patch)
+	plain.SetEscapeHTML(false) // a person fills in what stands in brackets
+	if err := plain.Encode(map[string]any{"spec": map[string]any{"tags": values}}); err != nil {
+		return "" // a map of texts: it cannot happen
+	}
+	class := a.S.NodePools[i].Class
+	return shell.Command("kubectl", "patch", facts.ClassKind(class), class.Name, "--type", "merge", "-p", strings.TrimSpace(patch.String()))
 }
 
 func repairEncryptionControls(a *facts.Attempts, f launchFault) finding.Fix {

@@ -893,6 +893,12 @@ func TestRefusedCallWasDenied(t *testing.T) {
 	if r, is := denied["launch/policy-denied"]; !is || len(denied) != 1 || r.Title != "NodePool gpu cannot launch: statement AskTeamId denies it" || !strings.Contains(r.Fix.Text, "spec.tags of the NodePool's class") {
 		t.Errorf("found %+v", denied)
 	}
+	classed := run(func(r *snapshot.RefusedLaunch) { r.Denial = teamless(func(*snapshot.Denial) {}) })
+	classed.NodePools = []snapshot.NodePool{{Name: "gpu", Class: snapshot.ClassRef{Group: snapshot.KarpenterGroup, Kind: "EC2NodeClass", Name: "fast"}}}
+	want := `kubectl patch ec2nodeclass fast --type merge -p '{"spec":{"tags":{"team-id":"<value of team-id>"}}}'`
+	if got := fails(classed)["launch/policy-denied"].Fix.Command; got != want {
+		t.Errorf("the command that sets the tag is %q, want %q", got, want)
+	}
 	undecoded := fails(run(func(r *snapshot.RefusedLaunch) { r.Undecoded = "no" }))
 	if got := evidenceOf(undecoded["launch/unauthorized"], "Encoded message"); !cmp.Equal(got, []string{"not decoded: no"}) {
 		t.Errorf("evidence %q of %+v", got, undecoded)
