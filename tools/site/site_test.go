@@ -334,8 +334,8 @@ func ofTheCode() []quoted {
 	)
 	return []quoted{
 		{"ask.md", "or 7 days, of 40 clusters at most", "functions/report/report/overview.go", "mostReported = 40\n"},
-		{"ask.md", "late when nobody looked for 12 minutes", "shared/overview/overview.go", "const Late = 12 * time.Minute"},
-		{"ask.md", "not looked at for more than 12 minutes", "shared/overview/overview.go", "const Late = 12 * time.Minute"},
+		{"ask.md", "late when it was not checked for 12 minutes", "shared/overview/overview.go", "const Late = 12 * time.Minute"},
+		{"ask.md", "not checked for more than 12 minutes", "shared/overview/overview.go", "const Late = 12 * time.Minute"},
 		{"ask.md", "5 minutes to 30 days", "shared/silence/silence.go", "Shortest = 5 * time.Minute"},
 		{"ask.md", "in the table for 30 days after", "shared/store/remedy_runs.go", "const keepSilences = 30 * 24 * time.Hour"},
 		{"changes.md", "the 14 days before the first that did not join", "shared/trail/trail.go", "Usual = 14 * 24 * time.Hour"},
