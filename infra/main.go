@@ -59,7 +59,7 @@ func synth() error {
 	return err
 }
 
-// given tells whether the context says something of a key.
+// given reports whether the context has a key.
 func given(app awscdk.App, key string) bool {
 	text, ok := app.Node().TryGetContext(jsii.String(key)).(string)
 	return ok && text != ""
@@ -152,7 +152,7 @@ func roleClusters(chosen settings.Settings) []string {
 const (
 	// alarmPeriod is the span that one figure of an alarm covers.
 	alarmPeriod = 5 * time.Minute
-	// slowQueue is how long a message may wait before somebody should know: longer
+	// slowQueue is how long a message may wait before an operator should know: longer
 	// than a burst takes to be worked off.
 	slowQueue = 10 * time.Minute
 	// missedTicks is how many runs of a schedule may be missing.
@@ -171,8 +171,8 @@ const (
 )
 
 // alarms are few, and each says what to do. None rings when it is made, nor on
-// missing data that is no fault: what is missing counts as well, and nobody is
-// told that all is well (a new alarm goes from INSUFFICIENT_DATA to OK).
+// missing data that is no fault: what is missing counts as well, and there is no
+// message that all is well (a new alarm goes from INSUFFICIENT_DATA to OK).
 type alarms struct {
 	stack  awscdk.Stack
 	prefix string
@@ -320,7 +320,7 @@ func (a alarms) deadLetters(failed awssqs.Queue, functions []function) {
 	}
 }
 
-// onTime are the queues that somebody waits for: between a launch and what is
+// onTime are the queues whose delay an operator notices: between a launch and what is
 // said of it. A roll that join-check does not call in time the cluster's turn
 // calls within five minutes, and turns that come too late are counted. In the
 // others a message that is not read is put aside after its attempts, which rings
@@ -448,7 +448,7 @@ func admitByRole(role string) string {
 	return renew(entry) + "aws eks create-access-entry" + entry + " --kubernetes-groups " + clusterrole.Group + "; " + applyRole(placeholder)
 }
 
-// renew deletes the entry of a role that was made again, which admits nobody and is in the
+// renew deletes the entry of a role that was made again, which admits no principal and is in the
 // way of a new one (EKS API reference, AccessEntry, "principalArn"; CreateAccessEntry,
 // ResourceInUseException). In most clusters there is none.
 func renew(entry string) string { return "aws eks delete-access-entry" + entry + " 2>/dev/null; " }
@@ -478,7 +478,7 @@ func fillIn(what, arn string) string {
 }
 
 // newDashboard makes the stack's dashboard. What differs from nodegroup to nodegroup and
-// subnet to subnet is read from the functions' logs when somebody looks ($0.005 for each
+// subnet to subnet is read from the functions' logs when the dashboard is open ($0.005 for each
 // GB): as metrics it would cost $0.30 a month for each of them. The metrics are those that
 // there are anyway, fewer than the 50 up to which an account's first three dashboards are
 // free (CloudWatch pricing, "Free tier").
@@ -541,7 +541,7 @@ func graph(title string, width int, metrics ...awscloudwatch.IMetric) awscloudwa
 	return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{Title: jsii.String(title), Left: &metrics, Width: jsii.Number(width), Height: jsii.Number(widgetHeight)})
 }
 
-// search finds the curves of all clusters that are told with these dimensions, and no others
+// search finds the curves of all clusters that are published with these dimensions, and no others
 // (CloudWatch, "Search expression syntax").
 func search(dimensions string) awscloudwatch.IMetric {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
@@ -807,7 +807,7 @@ const (
 	sidInterfaceDeny   = "InterfacesAreNotForCode"
 )
 
-// inVPC tells whether a function runs in the operator's VPC: only one that
+// inVPC reports whether a function runs in the operator's VPC: only one that
 // talks to Kubernetes does, because all others would lose their way to AWS and
 // Slack for nothing.
 func inVPC(function spec.Spec, chosen settings.Settings) bool {

@@ -52,7 +52,7 @@ func TestAccessEntries(t *testing.T) {
 		name    string
 		context map[string]any
 		want    []entry
-		// role are the clusters in which an operator is told to apply the ClusterRole.
+		// role are the clusters in which an operator has to apply the ClusterRole.
 		role string
 	}{
 		{"all clusters: the stack cannot know them", map[string]any{}, nil, ""},
@@ -319,7 +319,7 @@ func paste(t *testing.T, shell, command, typed string) []string {
 	calls := filepath.Join(dir, "calls")
 	arguments := []string{"--norc", "--noprofile", "-c", command}
 	if shell == "zsh" {
-		arguments = []string{"-f", "-c", command} // -f: nobody's settings
+		arguments = []string{"-f", "-c", command} // -f: no settings of the user
 	}
 	run := exec.Command(shell, arguments...)
 	run.Dir = ".."
@@ -433,7 +433,7 @@ func wanted(t *testing.T, name, command string) []string {
 	return calls
 }
 
-// What a cluster of mode CONFIG_MAP is told to add is what its authenticator
+// What the stack prints for a cluster of mode CONFIG_MAP is what its authenticator
 // reads: a mapping for the role that reads in clusters, into the group that the
 // ClusterRole is bound to.
 func TestAuthRoles(t *testing.T) {
@@ -578,7 +578,7 @@ func hasAlarm(f spec.Spec, metric any) bool {
 	return slices.ContainsFunc(f.Alarms, func(a spec.Alarm) bool { return a.Metric == metric })
 }
 
-// TestWhoMayDeleteInterfaces: nobody, where no cluster has opted in; else
+// TestWhoMayDeleteInterfaces: no function, where no cluster has opted in; else
 // eni-cleanup alone, and only what bears the VPC CNI's tag and is of the
 // clusters, or in the VPCs, that have.
 func TestWhoMayDeleteInterfaces(t *testing.T) {
@@ -657,7 +657,7 @@ func flatValues(conditions any) any {
 	return out
 }
 
-// TestEvidence: the bucket is nobody's but the account's, what is in it is encrypted and
+// TestEvidence: the bucket belongs to the account alone, what is in it is encrypted and
 // goes, and only TLS reaches it. Detectors alone may write, and replace nothing.
 func TestEvidence(t *testing.T) {
 	tpl := theTemplate(t)
@@ -800,7 +800,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// What the functions are told must be what they accept.
+// The functions' environment must be what they accept.
 func TestEnvironmentLoads(t *testing.T) {
 	tpl := theTemplate(t)
 	for _, of := range specs.All() {

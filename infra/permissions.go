@@ -112,7 +112,7 @@ func targetSecrets(function spec.Spec, chosen settings.Settings) ([]statement, e
 	}
 	return []statement{{
 		sid: sidTargets, actions: []string{"kms:Decrypt"}, resources: []string{chosen.TargetSecretKMSKey},
-		// As for Slack's token below. A secret's ARN ends in six characters that nobody knows
+		// As for Slack's token below. A secret's ARN ends in six characters that are unknown
 		// before it is made.
 		conditions: map[string]map[string][]string{
 			"StringEquals": {"kms:ViaService": {fmt.Sprintf("secretsmanager.%s.%s", *awscdk.Aws_REGION(), *awscdk.Aws_URL_SUFFIX())}},
@@ -187,7 +187,7 @@ func filled(text string) (string, error) {
 		"${Region}", *awscdk.Aws_REGION(),
 		"${Account}", *awscdk.Aws_ACCOUNT_ID(),
 	).Replace(text)
-	// What is left of the form ${Name} is a place that nobody fills in; CDK's
+	// What is left of the form ${Name} is a place without a value; CDK's
 	// own tokens are of the form ${Token[…]}.
 	for rest := filled; ; {
 		_, after, found := strings.Cut(rest, "${")
@@ -443,7 +443,7 @@ func seconds(d time.Duration) awscdk.Duration {
 }
 
 // reader is the role that the clusters let in: one access entry and one binding in
-// each, whatever the number of functions. To AWS it is nobody but who asks relays; who it is
+// each, whatever the number of functions. Its one permission in AWS is to invoke relays; who it is
 // in a cluster the cluster says.
 type reader struct {
 	scope constructs.Construct
@@ -451,7 +451,7 @@ type reader struct {
 }
 
 // newReader makes the role, which the functions that read in clusters may assume, and
-// nobody else.
+// no other principal.
 func newReader(stack awscdk.Stack, chosen settings.Settings, functions []function) reader {
 	scope := constructs.NewConstruct(stack, jsii.String("Reader"))
 	var trusted []awsiam.IPrincipal
@@ -511,8 +511,8 @@ type resources struct {
 	secrets map[spec.Resource]secret
 	queues  map[spec.Resource]queue
 	// failed keeps the events that did not reach a function or its queue, those of
-	// asynchronous invocations that failed, and messages that nobody would put back: one queue for all functions, because
-	// each would have an alarm of its own to be paid for. A letter says whose it is:
+	// asynchronous invocations that failed, and messages that are never moved back: one queue for all functions, because
+	// each would have an alarm of its own to be paid for. A letter has its origin:
 	// those of rules name the rule and its target, the others the function.
 	failed awssqs.Queue
 	// targets is the topic of mail to people; nil where no target is one of the stack's.
@@ -658,7 +658,7 @@ func (r resources) value(v spec.Variable, chosen settings.Settings) (*string, er
 	switch v {
 	case config.ReaderRole:
 		return jsii.String(r.reader), nil
-	case config.InVPC: // who is told it reads in clusters, and so is there
+	case config.InVPC: // the functions that have it read in clusters, and run there
 		if chosen.VPC.Given() {
 			return jsii.String("on"), nil
 		}

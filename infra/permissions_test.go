@@ -264,7 +264,7 @@ func TestTableReads(t *testing.T) {
 	}
 }
 
-// The reader is assumed by the functions that read in clusters, by nobody else, and
+// Only the functions that read in clusters may assume the reader, which
 // may do nothing in AWS.
 func TestReader(t *testing.T) {
 	tpl := theTemplate(t)
@@ -1070,7 +1070,7 @@ func TestRelayMayDoNothing(t *testing.T) {
 	}
 }
 
-// TestRelayLeadsToItsClusterAlone: by its security group, and by what it is told.
+// TestRelayLeadsToItsClusterAlone: by its security group, and by its parameters.
 func TestRelayLeadsToItsClusterAlone(t *testing.T) {
 	tpl := made(t, oneRelay)
 	groups, rules, functions := tpl.all("AWS::EC2::SecurityGroup"), tpl.all("AWS::EC2::SecurityGroupIngress"), tpl.all("AWS::Lambda::Function")
@@ -1101,7 +1101,7 @@ func TestRelayLeadsToItsClusterAlone(t *testing.T) {
 }
 
 // TestWhoAsksRelays: the role that reads in the clusters, in the hub's account and in each
-// spoke, and nobody else; and it may invoke nothing but relays.
+// spoke, and no other; and it may invoke nothing but relays.
 func TestWhoAsksRelays(t *testing.T) {
 	const relays = "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:rollcall-relay-*"
 	for name, of := range map[string]func() (template, error){"hub": standard, "spoke": anySpoke, "spoke with remedies": oneSpoke, "hub with spokes": bigHub} {

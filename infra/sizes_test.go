@@ -390,7 +390,7 @@ func spokeStatements(r resource) []map[string]any {
 }
 
 // TestSpokeTrust: a spoke's roles trust the roles of the hub's functions that need them, with
-// the external id and, where one is set, of the organization; and nobody else.
+// the external id and, where one is set, of the organization; and no other principal.
 func TestSpokeTrust(t *testing.T) {
 	functions := func(role spec.SpokeRole) (names []string) {
 		for _, s := range specs.All() {
@@ -659,8 +659,8 @@ func TestAlarmTopic(t *testing.T) {
 	}
 }
 
-// Nobody is named in the topic of the targets: the function's role lets it publish, over TLS
-// only, and who hears of it is whom the setting subscribes.
+// The policy of the targets' topic names no principal: the function's role lets it publish, over TLS
+// only, and its subscribers are those of the setting.
 func TestTargetTopic(t *testing.T) {
 	tpl := synthesised(t, map[string]any{"slackChannel": channel, "targetEmail": "oncall@example.com, sre@example.com"})
 	for _, p := range tpl.all("AWS::SNS::TopicPolicy") {

@@ -95,11 +95,11 @@ func newHub(stack awscdk.Stack, chosen settings.Settings) hub {
 	}
 }
 
-// trust lets the functions of the hub that need the role assume it, and nobody else: their
+// trust lets the functions of the hub that need the role assume it, and no other: their
 // roles by name (those that CDK makes of a function's: the stack's name, the construct's, and
 // what CloudFormation adds), with the external id, and of the organization where one is set.
 // The principal is the hub's account, whose administrators decide who has such a role: a
-// role that is named itself is replaced by its id, and trusts nobody once the hub's stack has
+// role that is named itself is replaced by its id, and trusts no role once the hub's stack has
 // been made anew (IAM user guide, "AWS JSON policy elements: Principal", IAM role principals).
 func (h hub) trust(role spec.SpokeRole, list []spec.Spec) awsiam.IPrincipal {
 	var names []string
@@ -321,7 +321,7 @@ func rate(every time.Duration) string {
 // secret is where something secret is. The stack never knows what.
 type secret struct {
 	arn string
-	// made tells that the stack made it, empty.
+	// made is set where the stack made it, empty.
 	made bool
 	// key is the customer key that encrypts it, if any.
 	key string
@@ -502,7 +502,7 @@ func assumeStatements(function spec.Spec, chosen settings.Settings) ([]statement
 	return list, nil
 }
 
-// hasRole tells whether a spoke has a role.
+// hasRole reports whether a spoke has a role.
 func hasRole(of spoke.ID, role spec.SpokeRole, chosen settings.Settings) (bool, error) {
 	if role == spec.SpokeReader {
 		return true, nil
@@ -704,12 +704,12 @@ const RelayStackName = "RollcallRelay"
 // relayTemplate is the context key by which make relay-template asks for it.
 const relayTemplate = "relay"
 
-// relayLogDays is how long its log is kept: as long as the others' where nobody sets it.
+// relayLogDays is how long its log is kept: as long as the others' by default.
 const relayLogDays = 30
 
 // NewRelayStack adds the relay of one cluster to the app. All that it knows of the cluster,
 // its address among it, are parameters: it asks AWS for nothing and has no permission there,
-// so that its subnets need no way out, and nobody who invokes it can send it elsewhere. Whom
+// so that its subnets need no way out, and no caller can send it elsewhere. Whom
 // it lets invoke it is said by their policies alone: it has none of its own, by which others
 // of this account, or of another, could be let in.
 func NewRelayStack(app awscdk.App) {
@@ -772,7 +772,7 @@ func relayGroup(scope constructs.Construct, given relayGiven) awsec2.CfnSecurity
 	return group
 }
 
-// relayGiven is what a relay is told when it is deployed.
+// relayGiven are a relay's parameters.
 type relayGiven struct {
 	name, cluster, endpoint, authority, vpc, subnetA, subnetB, group, bucket, key *string
 }

@@ -151,10 +151,10 @@ func placesOf(arn string) []token {
 	return out
 }
 
-// holds tells whether a place may hold a sign. A colon parts the ARN.
+// holds reports whether a place may hold a sign. A colon parts the ARN.
 func (t token) holds(sign byte) bool { return sign != ':' && (t.slashes || sign != '/') }
 
-// overlap tells whether some ARN fits both: one written in a policy, and one
+// overlap reports whether some ARN fits both: one written in a policy, and one
 // of the reference.
 func overlap(written, known []token) bool {
 	switch {
@@ -178,11 +178,11 @@ type Statement struct {
 	// Where names the policy and the statement, for problems.
 	Where   string
 	Actions []string
-	// Deny tells that the statement takes away: from everything is then right.
+	// Deny is set where the statement takes away: from everything is then right.
 	Deny bool
 	// Resources is empty in the policy that says who may take on a role.
 	Resources []string
-	// OfResource tells that the policy is a resource's own. "*" is then that
+	// OfResource is set where the policy is a resource's own. "*" is then that
 	// resource: a key's policy has to say so.
 	OfResource bool
 	// Conditions are the values by operator and key.
@@ -345,7 +345,7 @@ func (c *checker) conditions(name string, keys []string) {
 	}
 }
 
-// fits tells whether a key of a policy is one of the reference, whose last part
+// fits reports whether a key of a policy is one of the reference, whose last part
 // may be a place to fill in.
 func fits(key, known string) bool {
 	before, _, place := strings.Cut(known, "${")

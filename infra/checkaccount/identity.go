@@ -17,7 +17,7 @@ import (
 	"github.com/aws/smithy-go/logging"
 )
 
-// errCode tells that a profile asks for an MFA code. The CDK command line asks for it itself,
+// errCode: the profile asks for an MFA code. The CDK command line asks for it itself,
 // and STS takes a code once, so that it is not asked for here.
 var errCode = errors.New(`the profile asks for an MFA code; with a session from before all is checked: eval "$(aws configure export-credentials --profile NAME --format env)", and AWS_PROFILE unset`)
 
@@ -74,7 +74,7 @@ func whose(ctx context.Context, target string, cfg aws.Config, ask func() identi
 	return caller{unasked: fmt.Sprintf("STS in %s could not be asked whose the credentials are (%v)", cfg.Region, err)}, nil
 }
 
-// notRetrieved judges why there are no credentials. lastResort tells that
+// notRetrieved judges why there are no credentials. lastResort is set where
 // nothing was set up anywhere, so that the SDK looked for an instance's role.
 func notRetrieved(err error, target string, lastResort bool, profileName string) (caller, error) {
 	var sso *ssocreds.InvalidTokenError

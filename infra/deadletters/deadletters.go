@@ -40,7 +40,7 @@ type Letters struct {
 	Source, SourceARN string
 }
 
-// Movable tells that SQS can move them back.
+// Movable reports whether SQS can move them back.
 func (l Letters) Movable() bool { return l.SourceARN != "" }
 
 // The ends of the names of the queues that the stack makes: the dead-letter queues

@@ -1,5 +1,5 @@
 // Command relayparameters prepares a relay (infra/RollcallRelay.template.json) for one
-// cluster of the account and region of the caller: its parameters, of what EKS tells of the
+// cluster of the account and region of the caller: its parameters, of what EKS returns of the
 // cluster, and its program, packed for the bucket. `make deploy-relay` runs it.
 package main
 

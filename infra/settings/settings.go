@@ -1,5 +1,5 @@
 // Package settings turns the CDK context into what the stack and the
-// functions are told. What is wrong ends the synth with a sentence, before
+// functions get. What is wrong ends the synth with a sentence, before
 // anything is deployed.
 package settings
 
@@ -50,11 +50,11 @@ type Settings struct {
 	AlarmTopicARN     string
 	AlarmEmail        string
 	LogRetentionDays  int
-	// MakesTopic tells that a target is a topic of the stack's own, TargetEmails who is
+	// MakesTopic is set where a target is a topic of the stack's own, TargetEmails who is
 	// subscribed to it.
 	MakesTopic   bool
 	TargetEmails []string
-	// Dashboard tells that there is one.
+	// Dashboard is set where there is one.
 	Dashboard bool
 	// Spokes are the accounts and regions that are watched beside the stack's own; the
 	// stack's own may be among them.
@@ -386,7 +386,7 @@ type Line struct {
 	Context []string
 	// Variables are the names of what stood on the make line: CHANNEL, SET.
 	Variables []string
-	// NoChannel tells that a target needs no channel (synth, destroy).
+	// NoChannel is set where a target needs no channel (synth, destroy).
 	NoChannel bool
 }
 
@@ -561,13 +561,13 @@ func asProblem(err error) error {
 }
 
 // VPC is where the functions that talk to Kubernetes run, if not outside of
-// all VPCs: a cluster whose API has a private endpoint only answers nobody else.
+// all VPCs: a cluster with a private endpoint only answers inside its VPC alone.
 type VPC struct {
 	SubnetIDs        []string
 	SecurityGroupIDs []string
 }
 
-// Given tells whether the operator named a VPC.
+// Given reports whether the operator named a VPC.
 func (v VPC) Given() bool { return len(v.SubnetIDs) > 0 }
 
 // The most that Lambda takes (CreateFunction, VpcConfig).

@@ -8,7 +8,7 @@ import (
 )
 
 // TestRelayDigest: a relay that does something else has another digest, so that rollcall
-// doctor tells that it is old.
+// doctor reports it as old.
 func TestRelayDigest(t *testing.T) {
 	if RelayDigest() != relayOf().digest() || len(relayOf().Paths) != len(relay.Paths()) {
 		t.Fatal("the digest is of something else than the relay's paths")

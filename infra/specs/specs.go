@@ -39,7 +39,7 @@ func Deployed(list []spec.Spec, environment map[spec.Variable]string) []spec.Spe
 	return slices.DeleteFunc(slices.Clone(list), func(s spec.Spec) bool { return s.Only != "" && !chosen(environment[s.Only]) })
 }
 
-// chosen tells that a setting has something deployed.
+// chosen reports whether a setting has something deployed.
 func chosen(value string) bool { return value != "" && value != "off" && value != "none" }
 
 // All is every function, in the order in which an event passes through them.
@@ -253,7 +253,7 @@ func checkQueue(q spec.Queue, rules int) []error {
 // readVerbs begin the names of the calls that change nothing.
 var readVerbs = []string{"Search", "Lookup", "Describe", "Get", "List", "BatchGet", "Query"}
 
-// IsRead tells whether an IAM action only reads, by its verb.
+// IsRead reports whether an IAM action only reads, by its verb.
 func IsRead(action string) bool {
 	_, verb, found := strings.Cut(action, ":")
 	if !found || strings.Contains(verb, "*") {
@@ -262,8 +262,8 @@ func IsRead(action string) bool {
 	return slices.ContainsFunc(readVerbs, func(v string) bool { return strings.HasPrefix(verb, v) })
 }
 
-// RelayTag is the tag of a relay's function whose value tells of which template and program
-// it is.
+// RelayTag is the tag of a relay's function whose value is the digest of the template and program
+// that it was made of.
 const RelayTag = "RollcallRelay"
 
 // relayed is what a relay does, as far as who asks it can tell.
@@ -283,7 +283,7 @@ type asked struct {
 }
 
 // RelayDigest is the same for all releases whose relays do the same: which lists they hand
-// on, how they are asked and answer, what they are told, and how large they are.
+// on, how they are asked and answer, their parameters, and how large they are.
 func RelayDigest() string { return relayOf().digest() }
 
 func relayOf() relayed {
@@ -315,7 +315,7 @@ func (r relayed) digest() string {
 	return short(text)
 }
 
-// SpokeTag is the tag of a spoke's role reader whose value tells of which template it is.
+// SpokeTag is the tag of a spoke's role reader whose value is its template's digest.
 const SpokeTag = "RollcallSpoke"
 
 // AskRelays is what the reader may do beside reading: ask the relays of its account's
@@ -415,7 +415,7 @@ func Forwarded(list []spec.Spec) []spec.Rule {
 	return rules
 }
 
-// OfAWS tells a rule on the default bus for events of AWS, and of nobody else.
+// OfAWS reports whether a rule is on the default bus and for events of AWS alone.
 func OfAWS(r spec.Rule) bool {
 	return r.Bus == "" && len(SourcesOf(r)) > 0 && !slices.ContainsFunc(SourcesOf(r), func(s string) bool { return !strings.HasPrefix(s, "aws.") })
 }

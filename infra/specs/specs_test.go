@@ -124,7 +124,7 @@ func TestIsRead(t *testing.T) {
 }
 
 // TestSpokeDigest: a spoke whose template does something else has another digest, so that
-// rollcall doctor tells that it is old; and what is the hub's alone changes nothing.
+// rollcall doctor reports it as old; and what is the hub's alone changes nothing.
 func TestSpokeDigest(t *testing.T) {
 	list := func(change func(*spec.Spec)) []spec.Spec {
 		s := spec.Spec{
