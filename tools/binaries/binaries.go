@@ -84,7 +84,7 @@ func link(folder, name string) error {
 	return os.Symlink(to, at)
 }
 
-// lock waits until nobody else holds the file.
+// lock waits until no other process holds the file.
 func lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

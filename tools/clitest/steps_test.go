@@ -37,7 +37,7 @@ type step struct {
 	// want are expressions that must match what is printed, on any line; named
 	// groups are learned. not must not match.
 	want, not []string
-	// fails tells that the exit status must not be 0.
+	// fails is set where the exit status must not be 0.
 	fails bool
 	// await repeats the command until it prints what is wanted.
 	await bool
@@ -237,7 +237,7 @@ var workshop = []step{
 }
 
 // TestObjects: the AWS CLI makes, finds and fetches objects in the stage's bucket as in
-// S3, and is told as there that one is there already, or is not.
+// S3, with the same errors where one is there already, or is not.
 func TestObjects(t *testing.T) {
 	s, err := stage.Start(t.Context(), stage.Options{World: "../../stage/worlds/route.yaml", Template: "../../infra/Rollcall.template.json", Rate: rate, Quiet: true})
 	if err != nil {
@@ -277,7 +277,7 @@ func TestObjects(t *testing.T) {
 
 // TestRedrive runs make redrive, as the README says, against a stage: it finds the
 // account and the queues by the environment alone, shows before it moves, and moves
-// when it is told to. What comes of what it moves is played in stage.
+// with MOVE set. What comes of what it moves is played in stage.
 func TestRedrive(t *testing.T) {
 	s, err := stage.Start(t.Context(), stage.Options{World: "../../stage/worlds/route.yaml", Template: "../../infra/Rollcall.template.json", Rate: rate, Quiet: true})
 	if err != nil {
@@ -338,7 +338,7 @@ func TestRedrive(t *testing.T) {
 		for k, v := range s.AdminEnv() {
 			make.Env = append(make.Env, k+"="+v)
 		}
-		none := t.TempDir() + "/none" // nobody's profile
+		none := t.TempDir() + "/none" // a file without profiles
 		make.Env = append(make.Env, "AWS_CONFIG_FILE="+none, "AWS_SHARED_CREDENTIALS_FILE="+none)
 		out, err := make.Output()
 		if err != nil {

@@ -24,7 +24,7 @@ import (
 const commandTime = 10 * time.Minute
 
 // checkout is a copy of what is committed or about to be: nothing is built in
-// it, as for somebody who has just cloned the repository. The CDK command line
+// it, as in a fresh clone of the repository. The CDK command line
 // is there.
 func checkout(t *testing.T) string {
 	t.Helper()
@@ -69,8 +69,8 @@ func checkout(t *testing.T) string {
 	return dir
 }
 
-// nobody is the environment of somebody without AWS: Go's caches are kept.
-func nobody(t *testing.T, more ...string) []string {
+// withoutAWS is an environment without AWS: Go's caches are kept.
+func withoutAWS(t *testing.T, more ...string) []string {
 	t.Helper()
 	home := t.TempDir()
 	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TMPDIR=" + t.TempDir(),
@@ -87,7 +87,7 @@ func nobody(t *testing.T, more ...string) []string {
 	return append(env, more...)
 }
 
-// typed runs a command as somebody types it in bash, in a folder.
+// typed runs a command as a user types it in bash, in a folder.
 func typed(t *testing.T, dir, command string, env []string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), commandTime)
@@ -121,7 +121,7 @@ func filled(command string) string {
 // with no credentials: those that need AWS or a cluster stop where they need
 // it, for that reason and no other, and nothing is built before.
 func TestCommandsWithoutCredentials(t *testing.T) {
-	dir, env := checkout(t), nobody(t)
+	dir, env := checkout(t), withoutAWS(t)
 	version, _ := exec.Command("aws", "--version").CombinedOutput()
 	done := map[string]bool{}
 	for _, path := range pages() {
@@ -129,7 +129,7 @@ func TestCommandsWithoutCredentials(t *testing.T) {
 		for _, command := range commandsOf(string(page)) {
 			r, ok := ruleOf(command)
 			if !ok || done[command] || r.gate != "" || r.program || r.step {
-				continue // TestEveryCommandHasARule tells of the first; .ci/run runs the last
+				continue // TestEveryCommandHasARule reports the first; .ci/run runs the last
 			}
 			done[command] = true
 			t.Run(command, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestCommandsWithoutCredentials(t *testing.T) {
 
 // What is wrong on a make line is said before anything is built, in its words.
 func TestCommandsOfWrongMakeLines(t *testing.T) {
-	dir, env := checkout(t), nobody(t)
+	dir, env := checkout(t), withoutAWS(t)
 	for line, want := range map[string]string{
 		"make deploy": "CHANNEL: is not set. Id of the Slack channel, like C0123456789. Required. (make … CHANNEL=C0123456789)",
 		"make diff":   "CHANNEL: is not set.",
@@ -248,7 +248,7 @@ func TestCommandsComeAsFarAsAWS(t *testing.T) {
 	} {
 		api := &almost{}
 		server := httptest.NewServer(api)
-		out, err := typed(t, dir, test.line, nobody(t, "AWS_ENDPOINT_URL="+server.URL, "AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=x"))
+		out, err := typed(t, dir, test.line, withoutAWS(t, "AWS_ENDPOINT_URL="+server.URL, "AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=x"))
 		server.Close()
 		next := slices.IndexFunc(api.asked, func(a string) bool { return a != "GetCallerIdentity" })
 		if err == nil || next < 0 || !slices.Contains(test.asks, api.asked[max(next, 0)]) || !strings.Contains(out, "not authorized") && !strings.Contains(out, "AccessDenied") {

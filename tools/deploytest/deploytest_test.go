@@ -142,8 +142,8 @@ func nodes(t *testing.T, s *stage.Stage, function string) (int, error) {
 }
 
 // In a cluster of mode CONFIG_MAP the lines that the stack prints, and the
-// ClusterRole, let the functions read; without the lines nobody is known.
-func TestWhatAConfigMapClusterIsToldToAdd(t *testing.T) {
+// ClusterRole, let the functions read; without the lines they are unauthorized.
+func TestConfigMapLines(t *testing.T) {
 	s := started(t, ekstypes.AuthenticationModeConfigMap, func(account string) string { return lines(t, account) })
 	for _, function := range []string{"join-check", "nodegroup-watch", "subnet-watch", "zone-watch", "sweep", "remediate", "spot-report"} {
 		if n, err := nodes(t, s, function); err != nil || n == 0 {
@@ -357,8 +357,8 @@ func TestCommandsOf(t *testing.T) {
 	}
 }
 
-// Every command of the pages has a rule that says how it is held: nobody adds
-// one that is never run. The programs are run by .ci/run commands.
+// Every command of the pages has a rule that says how it is held: so none is added
+// that is never run. The programs are run by .ci/run commands.
 func TestEveryCommandHasARule(t *testing.T) {
 	gate := testfile.Read(t, "../../.ci/run")
 	found := 0
@@ -402,7 +402,7 @@ type rule struct {
 	gate string
 	// says is what a command says that needs neither.
 	says string
-	// target tells that make must know it, and that it needs no AWS: a program
+	// target is set where make must know it, and where it needs no AWS: a program
 	// of many minutes that writes a page of figures, or one of .ci/run's own.
 	target bool
 	// program is a folder that go run or go test finds, and which works for minutes or

@@ -268,7 +268,7 @@ func mode(m member) int64 {
 }
 
 // writeTar writes a compressed tar in which nothing is this machine's: names in order,
-// the commit's time, nobody's files.
+// the commit's time, no owner.
 func writeTar(to io.Writer, members []member, at time.Time) error {
 	z, err := gzip.NewWriterLevel(to, gzip.BestCompression)
 	if err != nil {

@@ -177,7 +177,7 @@ func TestWhatIsWokenByTheOwnBus(t *testing.T) {
 	}
 }
 
-func TestForeignEventsWakeNobody(t *testing.T) {
+func TestForeignEventsWakeNoFunction(t *testing.T) {
 	tmpl := committed(t)
 	for name, event := range map[string]string{
 		"a made-up EKS event": `{"source":"aws.eks","detail-type":"EKS Nodegroup State Change","detail":{}}`,

@@ -125,7 +125,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	return o, nil
 }
 
-// run invokes the function and prints what happened. It tells whether the
+// run invokes the function and prints what happened. It reports whether the
 // function succeeded.
 func run(ctx context.Context, o options, out io.Writer) (bool, error) {
 	raw, err := os.ReadFile(o.event)
@@ -171,7 +171,7 @@ func run(ctx context.Context, o options, out io.Writer) (bool, error) {
 }
 
 // settings are those without which the function would not be deployed: notify-targets has
-// somebody to tell.
+// at least one target.
 func settings(function string) map[string]string {
 	if function == targets.Name {
 		return map[string]string{string(config.Targets): "sns"}
@@ -336,7 +336,7 @@ func table(calls []wire.Call) string {
 }
 
 // showQueue prints what is in a queue. What waits for its first delivery is
-// only counted: nobody may read it yet.
+// only counted: it is not to be read yet.
 func showQueue(ctx context.Context, out io.Writer, s *stage.Stage, q template.Queue) error {
 	depth, err := s.Queues.Depth(q.ARN)
 	if err != nil {
@@ -389,7 +389,7 @@ func handedBack(r lambdaruntime.Result) []string {
 	return ids
 }
 
-// succeeded tells that the function ended well and gave no message back.
+// succeeded reports whether the function ended well and gave no message back.
 func succeeded(r lambdaruntime.Result) bool {
 	return r.FunctionError == "" && len(handedBack(r)) == 0
 }

@@ -66,7 +66,7 @@ func startAPI(t *testing.T, ctx context.Context, servers binaries) (*place, stri
 		"--cert-dir", dir, "--token-auth-file", tokens, "--authorization-mode=RBAC", "--anonymous-auth=false",
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file", key,
 		"--service-account-signing-key-file", key, "--service-cluster-ip-range=10.100.0.0/16",
-		// Nobody makes service accounts here, and a node shall be stored with
+		// No controller makes service accounts here, and a node shall be stored with
 		// the taints that the test gives it.
 		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition", "--endpoint-reconciler-type=none")
 

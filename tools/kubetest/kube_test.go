@@ -660,7 +660,7 @@ func applyManifest(t *testing.T, real *place) {
 	}
 }
 
-// made is an object as somebody in a cluster makes it, and what its controller
+// made is an object as a user of a cluster makes it, and what its controller
 // then writes under one of its subresources.
 type made struct{ path, name, object, under, status string }
 

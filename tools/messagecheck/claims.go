@@ -58,7 +58,7 @@ func (f *Facts) Unheld(blocks []byte) (found []string, held int, err error) {
 			case covered(claimed, from, to):
 			case clock.MatchString(w) && (f.minutes[w] || f.Now.Format("15:04") == w):
 			case !clock.MatchString(w) && !bareNumber.MatchString(w) && f.names(w):
-			case strings.HasPrefix(l.Text[to:], "…") && f.says(w): // it is cut
+			case strings.HasPrefix(l.Text[to:], "…") && f.contains(w): // it is cut
 			case f.quotes(l.Text, from, to):
 			default:
 				found = append(found, fmt.Sprintf("%s: nothing holds %q in %q", l.Label, w, around(l.Text, from, to)))
@@ -107,15 +107,15 @@ func (f *Facts) claimed(text string, lines []Line) (list []span, wrong []string)
 	return list, wrong
 }
 
-// quotes tells that the word stands among the same words in an answer: three before it, or
+// quotes reports whether the word stands among the same words in an answer: three before it, or
 // three after it.
 func (f *Facts) quotes(text string, from, to int) bool {
 	before, after := strings.Fields(text[:from]), strings.Fields(text[to:])
 	w := text[from:to]
-	if n := len(before); n >= 3 && f.says(strings.Join(before[n-3:], " ")+" "+w) {
+	if n := len(before); n >= 3 && f.contains(strings.Join(before[n-3:], " ")+" "+w) {
 		return true
 	}
-	return len(after) >= 3 && (f.says(w+" "+strings.Join(after[:3], " ")) || f.says(w+strings.Join(after[:3], " ")))
+	return len(after) >= 3 && (f.contains(w+" "+strings.Join(after[:3], " ")) || f.contains(w+strings.Join(after[:3], " ")))
 }
 
 // trimmed leaves out the marks around a word.
@@ -185,7 +185,7 @@ func claimsOfAddresses() []claim {
 			return ""
 		}},
 		{form(`\b((\d+\.\d+\.\d+\.\d+)/32)\b`), func(s said) string {
-			if !s.facts.says(s.m[2]) {
+			if !s.facts.contains(s.m[2]) {
 				return "no answer has that address"
 			}
 			return ""
@@ -236,7 +236,7 @@ func quotedNumber(s said) string {
 func (f *Facts) takes(of string, n int) string {
 	card, known := f.Types[of]
 	each := card[1]
-	cards := f.says(`{"name":"ENABLE_MULTI_NIC","value":"true"}`) && n == (1+card[2])*each
+	cards := f.contains(`{"name":"ENABLE_MULTI_NIC","value":"true"}`) && n == (1+card[2])*each
 	if !known || n != each && n != 2*each && !cards {
 		return fmt.Sprintf("an interface of it has %d", each)
 	}
@@ -295,7 +295,7 @@ func claimsOfCounts() []claim {
 		{notReady, byAgainst},
 		{missing, byAgainst},
 		{form(`\bmin (\d+) max (\d+) desired (\d+)`), func(s said) string {
-			if s.facts.says(fmt.Sprintf(`"DesiredSize":%s,"MaxSize":%s,"MinSize":%s`, s.m[3], s.m[2], s.m[1])) {
+			if s.facts.contains(fmt.Sprintf(`"DesiredSize":%s,"MaxSize":%s,"MinSize":%s`, s.m[3], s.m[2], s.m[1])) {
 				return ""
 			}
 			return "no nodegroup is so"
@@ -378,7 +378,7 @@ func claimsOfCounts() []claim {
 	}
 }
 
-// headCount is how many the first line tells of.
+// headCount is the count in the first line.
 func headCount(s said) (int, bool) {
 	m := regexp.MustCompile(`([\d,]+) instances? ha(?:s|ve) not joined`).FindStringSubmatch(s.lines[0].Text)
 	if m == nil {
@@ -438,8 +438,8 @@ func claimsOfNames() []claim {
 			}
 			_, named, _ := strings.Cut(resource, "/")
 			region, endpoint := strings.CutPrefix(resource, "sts.")
-			if endpoint && s.facts.says(":"+strings.TrimSuffix(region, ".amazonaws.com")+":") || quota(resource) || resource == "eks-pod-identity-agent" ||
-				named != "" && s.facts.says(`"`+named+`"`) || s.facts.says(resource) {
+			if endpoint && s.facts.contains(":"+strings.TrimSuffix(region, ".amazonaws.com")+":") || quota(resource) || resource == "eks-pod-identity-agent" ||
+				named != "" && s.facts.contains(`"`+named+`"`) || s.facts.contains(resource) {
 				return ""
 			}
 			return "no answer tells of " + resource
@@ -451,7 +451,7 @@ func claimsOfNames() []claim {
 			return ""
 		}},
 		{form(`\b(arn:aws[a-z-]*:iam::(\d{12}):role/([\w+=,.@-]*\w))`), func(s said) string {
-			if !s.facts.says(s.m[1]) && (s.m[2] != s.facts.Account || !s.facts.says(`"RoleName":"`+s.m[3]+`"`)) {
+			if !s.facts.contains(s.m[1]) && (s.m[2] != s.facts.Account || !s.facts.contains(`"RoleName":"`+s.m[3]+`"`)) {
 				return "there is no such role"
 			}
 			return ""
@@ -462,7 +462,7 @@ func claimsOfNames() []claim {
 		{form(`\b(S3|Route 53|EC2|EC2NodeClass|IMDSv2|gp2|gp3|EC2_LINUX|EC2_WINDOWS|AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG|ENABLE_IPv4|ENABLE_IPv6|IPv4|IPv6|ec2\.amazonaws\.com)\b`), documented},
 		{form(`(?:^|[^\w.])(SHA-256)\b`), documented},
 		{form(`\b((?:sts|ec2|eks|api\.ecr)\.([a-z0-9-]+)\.amazonaws\.com)\b`), func(s said) string {
-			if !s.facts.says(":" + s.m[2] + ":") {
+			if !s.facts.contains(":" + s.m[2] + ":") {
 				return "no ARN is of " + s.m[2]
 			}
 			return ""
@@ -493,19 +493,19 @@ func claimsOfNames() []claim {
 		// Amazon EKS's "AL2 AMI deprecation FAQs" (shared/checks/instance/image.go).
 		{form(`\bAmazon Linux (2), whose support ended on (26) November (2025)`), documented},
 		{form(`\bAmazon Linux (2023)\b`), func(s said) string {
-			if !s.facts.says("al2023") && !s.facts.says("AL2023") {
+			if !s.facts.contains("al2023") && !s.facts.contains("AL2023") {
 				return "no image is"
 			}
 			return ""
 		}},
 		{form(`\bmore than the (\d+) that quota`), func(s said) string {
-			if !s.facts.says("limit of " + s.m[1] + " ") {
+			if !s.facts.contains("limit of " + s.m[1] + " ") {
 				return "no answer says that limit"
 			}
 			return ""
 		}},
 		{form(`\b(\d+) Insufficient (?:memory|cpu)\b`), func(s said) string {
-			if !s.facts.says(s.m[0]) {
+			if !s.facts.contains(s.m[0]) {
 				return "the scheduler says something else"
 			}
 			return ""
@@ -522,13 +522,13 @@ func claimsOfNames() []claim {
 		{form(`\b((?:ec2|ecr|s3|sts|eks):[A-Z][A-Za-z0-9]+)\b`), documented},
 		{form(`\b([a-z-]+/[a-z0-9-]*[a-z]-\d+)\b`), func(s said) string {
 			_, name, _ := strings.Cut(s.m[1], "/")
-			if !s.facts.says(`"name":"` + name + `"`) {
+			if !s.facts.contains(`"name":"` + name + `"`) {
 				return "there is no pod " + name
 			}
 			return ""
 		}},
 		{form(`\b(Ip-[0-9-]+\.[a-z0-9.-]+)\b`), func(s said) string {
-			if !s.facts.says("i" + s.m[1][1:]) {
+			if !s.facts.contains("i" + s.m[1][1:]) {
 				return "there is no such node"
 			}
 			return ""
@@ -556,13 +556,13 @@ func claimsOfNames() []claim {
 
 var checksWithDigits = form(`\b(route/ipv6-no-egress|endpoint/s3-route-missing|cni/ipv6)\b`)
 
-// quota tells that there is one by that code (docs.aws.amazon.com/general/latest/gr/ec2-service
+// quota reports whether there is one by that code (docs.aws.amazon.com/general/latest/gr/ec2-service
 // and ebs-service): vCPUs of standard types on demand and as Spot, storage of gp3 and gp2, Elastic IPs.
 func quota(code string) bool {
 	return slices.Contains([]string{"L-1216C47A", "L-34B43A08", "L-7A658B76", "L-D18FCD1D", "L-0263D0A3"}, code)
 }
 
-// version tells that a control plane or a kubelet is of it.
+// version returns what is wrong where no control plane and no kubelet is of it.
 func (f *Facts) version(v string) string {
 	if !regexp.MustCompile(`"(?:Version|kubeletVersion|ReleaseVersion)":"v?` + regexp.QuoteMeta(v) + `[".]|-` + regexp.QuoteMeta(v) + `-v?\d`).MatchString(f.text) {
 		return "nothing is of " + v
@@ -570,7 +570,7 @@ func (f *Facts) version(v string) string {
 	return ""
 }
 
-// within tells that a block is in a network of the world.
+// within returns what is wrong where a block is in no network of the world.
 func (f *Facts) within(block string) string {
 	p, err := netip.ParsePrefix(block)
 	if err != nil {
@@ -597,7 +597,7 @@ func claimsOfRules() []claim {
 				return fmt.Sprintf("it has %d", len(s.m[1]))
 			}
 			host, domain, _ := strings.Cut(s.m[1], ".")
-			if !s.facts.says(strings.ReplaceAll(strings.TrimPrefix(host, "ip-"), "-", ".")) || !s.facts.says(domain) {
+			if !s.facts.contains(strings.ReplaceAll(strings.TrimPrefix(host, "ip-"), "-", ".")) || !s.facts.contains(domain) {
 				return "no instance has that address and domain"
 			}
 			return ""

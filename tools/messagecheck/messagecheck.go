@@ -35,7 +35,7 @@ type Line struct {
 	Text string
 	// Times are those times, in their order.
 	Times []time.Time
-	// Copied tells that it is to be copied, or set as it came: a command, a log.
+	// Copied is set where it is to be copied, or set as it came: a command, a log.
 	Copied bool
 }
 
@@ -323,7 +323,7 @@ var (
 // vague is an interval that says nothing: nearly all that there is.
 const vague = 85.0
 
-// Contradictions are what a message says against itself. Reply tells that it stands in a
+// Contradictions are what a message says against itself. Reply is set where it stands in a
 // thread, where lists of evidence keep the times that AWS wrote.
 func Contradictions(blocks []byte, reply bool) ([]string, error) {
 	lines, err := Read(blocks)
@@ -452,7 +452,7 @@ func rounded(span time.Duration) time.Duration {
 	return 31 * time.Minute
 }
 
-// free holds that a subnet has one number of free addresses, wherever it is told.
+// free holds that a subnet has one number of free addresses, wherever it stands.
 func free(lines []Line) (found []string) {
 	told := map[string]string{}
 	for _, l := range lines {
@@ -605,7 +605,7 @@ func (f *Facts) Look(w *world.World) error {
 	f.text = plain(f.raw)
 	f.minutes, f.instants = map[string]bool{}, map[int64]bool{}
 	for _, m := range moment.FindAllString(f.text, -1) {
-		// EC2 tells of a state's reason "(2026-11-20 14:49:30 GMT)".
+		// EC2 has a state's reason with its time: "(2026-11-20 14:49:30 GMT)".
 		at, err := time.Parse(time.RFC3339, strings.Replace(strings.Replace(m, " GMT", "Z", 1), " ", "T", 1))
 		if err == nil {
 			f.minutes[at.UTC().Format("15:04")], f.minutes[at.UTC().Format(time.TimeOnly)] = true, true
@@ -702,10 +702,10 @@ func (f *Facts) part(n, line int, words string) string {
 	return "no user data has that"
 }
 
-// says tells that the words stand in an answer as they are.
-func (f *Facts) says(words string) bool { return strings.Contains(f.text, words) }
+// contains reports whether the words stand in an answer as they are.
+func (f *Facts) contains(words string) bool { return strings.Contains(f.text, words) }
 
-// names tells that they stand there as a name, and not within another word.
+// names reports whether they stand there as a name, and not within another word.
 func (f *Facts) names(name string) bool {
 	for rest := f.text; ; {
 		at := strings.Index(rest, name)

@@ -115,7 +115,7 @@ func (w *writer) jump(n *ast.BranchStmt, stack []ast.Node) {
 	w.swap(n, loop, changed)
 }
 
-// inLoop tells that a function's loop is open, and that none of those that are
+// inLoop reports whether a function's loop is open, and that none of those that are
 // is without a condition: with no break in it the compiler takes its end for the
 // function's.
 func inLoop(stack []ast.Node) bool {
@@ -555,8 +555,8 @@ func (w *writer) returned(n *ast.ReturnStmt, stack []ast.Node) {
 	}
 }
 
-// besideError tells what returns an error too: nobody looks at the constants
-// beside it.
+// besideError reports what returns an error too: the constants beside it are
+// not looked at.
 func (w *writer) besideError(n ast.Node) bool {
 	r, ok := n.(*ast.ReturnStmt)
 	if !ok || len(r.Results) < 2 {

@@ -107,7 +107,7 @@ type place struct {
 	secrets     *secretsmanager.Client
 	sqs         *sqs.Client
 	sts         *sts.Client
-	// as are the clients of somebody with another key.
+	// as are the clients with another key.
 	as func(key, secret string) *place
 	// key is who asks.
 	key func(context.Context) (string, error)
@@ -138,7 +138,7 @@ func newPlace(name string, cfg aws.Config) *place {
 // before.
 type question struct {
 	name string
-	// writes tells that asking changes something.
+	// writes is set where asking changes something.
 	writes bool
 	ask    func(ctx context.Context, p *place) (string, error)
 	// want is AWS's answer. moto and stage are known other answers of theirs;

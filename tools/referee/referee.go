@@ -33,7 +33,7 @@ type Endpoint struct {
 	// URL is empty for moto, which is started, and for AWS, where each service
 	// has its own.
 	URL string
-	// Local tells that it is on this machine, and no real account.
+	// Local is set where it is on this machine, and no real account.
 	Local bool
 }
 
@@ -54,7 +54,7 @@ func ParseEndpoint(text string) (Endpoint, error) {
 	return Endpoint{Name: u.Hostname(), URL: text, Local: u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()}, nil
 }
 
-// MayWrite tells whether questions that write may be asked, if they were asked
+// MayWrite reports whether questions that write may be asked, if they were asked
 // for: an error where they were and may not.
 func (e Endpoint) MayWrite(wanted bool) (bool, error) {
 	if wanted && !e.Local {
@@ -86,7 +86,7 @@ func readOnly(cfg aws.Config) aws.Config {
 	return cfg
 }
 
-// reads tells whether an operation changes nothing. Receiving a message hides
+// reads reports whether an operation changes nothing. Receiving a message hides
 // it from others, and is no read.
 func reads(operation string) bool {
 	return slices.ContainsFunc([]string{"Describe", "Get", "List", "Query", "Lookup", "Search"}, func(verb string) bool {

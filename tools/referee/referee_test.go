@@ -86,14 +86,14 @@ func TestReferee(t *testing.T) {
 	}
 }
 
-// notImplemented tells that an emulator has no such operation.
+// notImplemented reports whether an emulator has no such operation.
 func notImplemented(err error) bool {
 	var response *smithyhttp.ResponseError
 	return errors.As(err, &response) && response.HTTPStatusCode() == http.StatusNotImplemented
 }
 
 // clientsOf reaches an endpoint: AWS as the environment and the profile say, an
-// emulator with keys of nobody.
+// emulator with made-up keys.
 func clientsOf(t *testing.T, e Endpoint) aws.Config {
 	t.Helper()
 	if e.Name == "aws" {
@@ -120,7 +120,7 @@ func clientsOf(t *testing.T, e Endpoint) aws.Config {
 			tr.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 		})
 	}
-	if !e.Local { // somebody's own account by its address, never with keys of nobody
+	if !e.Local { // a real account by its address, never with made-up keys
 		own, err := config.LoadDefaultConfig(t.Context())
 		if err != nil {
 			t.Fatal(err)

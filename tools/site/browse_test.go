@@ -30,7 +30,7 @@ const (
 //go:embed page.js
 var script string
 
-// seen is what page.js tells of a page.
+// seen is what page.js returns of a page.
 type seen struct {
 	Path      string   `json:"path"`
 	Heading   string   `json:"heading"`

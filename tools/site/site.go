@@ -205,7 +205,7 @@ func order(path, plainest string) int {
 }
 
 // exampleOf is what is said of a check in the first of its worlds in which it is the cause of an
-// incident; else in the first in which it is told at all. It is false where none tells it.
+// incident; else in the first that reports it at all. It is false where none does.
 func exampleOf(ctx context.Context, id checkid.ID, worlds []string) (page.Example, bool, error) {
 	var second *page.Example
 	for _, path := range worlds {
@@ -365,8 +365,8 @@ func pageOf(text string) builtPage {
 	return p
 }
 
-// wrong tells of each link that leads nowhere, and of each thing that is loaded from
-// another host: who reads the site tells nobody else. Count is of the links within.
+// wrong returns each link that leads nowhere, and each thing that is loaded from
+// another host: reading the site sends no request to another host. Count is of the links within.
 func (s builtSite) wrong() (wrong []string, count int) {
 	for at, p := range s.Pages {
 		for _, to := range p.links {

@@ -104,7 +104,7 @@ func TestExamplesAreFresh(t *testing.T) {
 	}
 }
 
-// Every page is in the site's menu, and all that the menu names is there: nobody finds a
+// Every page is in the site's menu, and all that the menu names is there: no reader finds a
 // page that only a search brings.
 func TestEveryPageIsInTheMenu(t *testing.T) {
 	menu := string(testfile.Read(t, docs+"site/.vitepress/sidebar.mjs"))
@@ -319,7 +319,7 @@ func TestFiguresNameWhatMeasuresThem(t *testing.T) {
 }
 
 // quoted is a figure that a page repeats of the code, or of a generated page: who changes
-// it there is told to change it here.
+// it there has to change it here.
 type quoted struct {
 	page, says string
 	in, quote  string

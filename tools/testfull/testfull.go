@@ -8,7 +8,7 @@ import "os"
 // Variable is set by make test-full.
 const Variable = "ROLLCALL_TEST_FULL"
 
-// Asked tells whether tests are to play all that they have.
+// Asked reports whether tests are to play all that they have.
 func Asked() bool { return os.Getenv(Variable) != "" }
 
 // Of is the full number where that is asked for, and the smaller one else. Each use

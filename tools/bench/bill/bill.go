@@ -27,7 +27,7 @@ const Hours = 730
 // of its first two rotations.
 const (
 	alarmMetric  = 0.10 // each metric of an alarm, also in an expression
-	customMetric = 0.30 // each set of dimensions, by the hour in which it is told
+	customMetric = 0.30 // each set of dimensions, by the hour in which it is published
 	secret       = 0.40
 	key          = 1.00
 	Standard     = 0.40 / 1e6
@@ -109,8 +109,8 @@ type Template struct {
 	AlarmMetrics, Secrets, Keys int
 	StandardPolled, FIFOPolled  int // queues that Lambda polls
 	Memory                      map[string]float64
-	// Targets are those of what is there only where somebody set targets: not in the bill,
-	// but told beside it.
+	// Targets are those that exist only where the setting targets is set: not in the bill,
+	// but listed beside it.
 	Targets struct{ AlarmMetrics, FIFOPolled int }
 }
 
@@ -168,7 +168,7 @@ func Count(source []byte) (Template, error) {
 }
 
 // targetsFunction begins the logical ids of what belongs to notify-targets, which is
-// deployed where somebody set targets; targetsDead is its dead-letter queue.
+// deployed where the setting targets is set; targetsDead is its dead-letter queue.
 const (
 	targetsFunction = "NotifyTargets"
 	targetsDead     = "TargetsDead"
@@ -250,7 +250,7 @@ func Of(t Template, u Usage, s Size) ([]Line, error) {
 	}, relays...), nil
 }
 
-// Logged counts what the functions wrote, and the metrics that it tells of.
+// Logged counts what the functions wrote, and the metrics in it.
 func (u *Usage) Logged(text string) { u.LogBytes, u.Series = len(text), series(text) }
 
 // Stored counts what the table took between two readings of a meter.
@@ -303,7 +303,7 @@ func (u *Usage) Routed(trace []router.Entry) {
 	}
 }
 
-// series are the metrics that a log tells of.
+// series are the metrics in a log.
 func series(text string) []string {
 	var all []string
 	for dec := range strings.Lines(text) {

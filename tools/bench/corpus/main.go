@@ -124,8 +124,8 @@ func diagnose(ctx context.Context, binary string, worlds []subject, parallel int
 type verdict struct {
 	subject
 	Found found
-	// Named tells that the first cause is the expected one; Alarms are causes
-	// that the world does not have; Blind that it could not be told.
+	// Named is set where the first cause is the expected one; Alarms are causes
+	// that the world does not have; Blind is set where it could not be determined.
 	Named  bool
 	Alarms []string
 	Blind  bool

@@ -362,7 +362,7 @@ func (b *bench) told(name string) func(context.Context) error {
 	}
 }
 
-// press presses the button that approves, as somebody who may: slack-actions
+// press presses the button that approves, as an approver: slack-actions
 // answers.
 func (b *bench) press(ctx context.Context) error {
 	list := b.Slack.Messages(stage.Channel)

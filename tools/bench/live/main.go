@@ -134,7 +134,7 @@ func measure(ctx context.Context, binary, script string, n, rounds int) (m measu
 }
 
 // consoles are how many instances' consoles and user data are taken: as many as the
-// script takes if nobody says otherwise.
+// script takes by default.
 const consoles = "10"
 
 // median does something several times.

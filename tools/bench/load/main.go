@@ -413,7 +413,7 @@ func judge(ctx context.Context, s *stage.Stage, truth map[string]launched, refus
 // launched is what the world did with a launch.
 type launched struct {
 	group string
-	// warned tells that EC2 said that it would take the instance back.
+	// warned is set where EC2 announced that it would take the instance back.
 	warned bool
 }
 

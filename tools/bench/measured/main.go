@@ -57,7 +57,7 @@ type length struct {
 	took  time.Duration
 }
 
-// byItself plays each story by itself, as somebody does who asks for that one: the program that
+// byItself plays each story by itself, as a user does who wants that one: the program that
 // make demo builds, with the functions that are in it.
 func (m *result) byItself(ctx context.Context) error {
 	page, err := os.ReadFile("docs/stories.md")
@@ -118,7 +118,7 @@ type result struct {
 	healthy, broken int
 }
 
-// thisMachine is what the page tells of it.
+// thisMachine is the page's description of it.
 func thisMachine() string {
 	kind := runtime.GOARCH
 	if raw, err := os.ReadFile("/proc/cpuinfo"); err == nil {

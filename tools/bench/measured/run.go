@@ -51,7 +51,7 @@ func measure(ctx context.Context) (*result, error) {
 }
 
 // programs measures the packages, and one program as it would be with what the linker
-// keeps when somebody asks for methods by a name that it cannot know.
+// keeps when code looks up methods by a name that it cannot know.
 func (m *result) programs(ctx context.Context) (err error) {
 	if m.sizes, err = sizes(deployed); err != nil {
 		return err

@@ -343,7 +343,7 @@ func (p *played) since(m mark) (u bill.Usage, calls []wire.Call) {
 	return u, calls
 }
 
-// virtual runs a test in a time that passes at once while nobody works.
+// virtual runs a test in a time that passes at once while all goroutines wait.
 func virtual(t *testing.T, test func(t *testing.T)) {
 	synctest.Test(t, func(t *testing.T) {
 		// A bubble begins in the year 2000, whose Unix times have nine digits: Slack's
@@ -474,7 +474,7 @@ func (p *played) outcomes(t *testing.T) (count map[snapshot.End]int) {
 	return count
 }
 
-// withinBuckets holds that nobody was throttled.
+// withinBuckets holds that no call was throttled.
 func (p *played) withinBuckets(t *testing.T) map[string]float64 {
 	t.Helper()
 	left, throttled := p.lowest()

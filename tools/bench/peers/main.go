@@ -217,7 +217,7 @@ type Rule struct {
 	Name string
 	// Source says where the rule is written, Note how it was read.
 	Source, Note string
-	// Deletes tells whether the peer asks EC2 to delete the interface.
+	// Deletes reports whether the peer asks EC2 to delete the interface.
 	Deletes func(Item, time.Time) bool
 	// Forces: it also detaches what is attached, or ends the instance.
 	Forces bool
@@ -299,14 +299,14 @@ func script(i snapshot.Interface) bool {
 	return i.Status == "available" && strings.HasPrefix(i.Description, "aws-K8S-")
 }
 
-// refuses tells whether EC2 refuses to delete an interface: one that is in use,
+// refuses reports whether EC2 refuses to delete an interface: one that is in use,
 // one that a service of AWS holds, and another account's.
 func refuses(i snapshot.Interface, forced bool) bool {
 	return i.RequesterManaged || i.Account != account || i.Attached && !forced
 }
 
 // The setting: two clusters of one account in one shared VPC. prod is watched,
-// payments is somebody else's.
+// payments is another owner's.
 const (
 	account  = "111122223333"
 	other    = "444455556666"
@@ -326,9 +326,9 @@ type Truth string
 
 // The truths.
 const (
-	Keep Truth = "keep" // somebody alive uses it, or will in a moment
+	Keep Truth = "keep" // it is in use, or will in a moment
 	Free Truth = "free" // left behind by prod's VPC CNI, and that can be proved
-	// Either: to delete it hurts nobody, but the proof that it is left behind
+	// Either: to delete it harms no workload, but the proof that it is left behind
 	// lacks a part. Neither to delete nor to keep it is counted as wrong.
 	Either Truth = "either"
 )
@@ -419,7 +419,7 @@ func build(seed uint64, now time.Time) []Item {
 			m.n++
 		}
 	}
-	// Nobody may go by the order.
+	// The order must mean nothing.
 	m.rng.Shuffle(len(list), func(a, b int) { list[a], list[b] = list[b], list[a] })
 	return list
 }
@@ -448,7 +448,7 @@ func (m *maker) badDate() string {
 	return dates[m.rng.IntN(len(dates))]
 }
 
-// plain is an available interface of nobody.
+// plain is an available interface without an owner.
 func (m *maker) plain(i *Item, age time.Duration) {
 	i.Made = m.now.Add(-age)
 	i.Now = snapshot.Interface{
@@ -471,7 +471,7 @@ func (m *maker) made(i *Item, cluster string, age time.Duration) {
 	i.Group = "eksctl-" + cluster + "-nodegroup-workers-SG-1Q2W3E4R"
 }
 
-// named is an interface that somebody made by hand and named after the CNI's:
+// named is an interface that a person made by hand and named after the CNI's:
 // with a name of its own, or with a node's that is gone.
 func (m *maker) named(i *Item) {
 	m.plain(i, m.hours(100, 4000))

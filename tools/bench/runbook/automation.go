@@ -27,13 +27,13 @@ import (
 
 // Subject is one run: the runbook takes a cluster and one instance.
 type Subject struct {
-	// Account is what the APIs say to somebody who may read everything.
+	// Account is what the APIs return to a caller who may read everything.
 	Account *snapshot.Snapshot
 	Node    snapshot.Instance
 	// Secondary is how many addresses the node's interfaces have beside their
 	// primary ones, delegated prefixes among them.
 	Secondary int
-	// Ready tells that it is a Ready node, and so has reached what it needs.
+	// Ready is set for a Ready node, which so has reached what it needs.
 	Ready bool
 	// Unreachable are the services that the node itself cannot reach: what a
 	// command on the node would see.
@@ -47,7 +47,7 @@ type Finding struct {
 	// Names are the causes, by Rollcall's ids, that a reader of the warning
 	// would know.
 	Names []checks.ID
-	// Symptom tells that the warning says what does not work, and not why.
+	// Symptom is set where the warning says what does not work, and not why.
 	Symptom bool
 }
 
@@ -134,7 +134,7 @@ func ofNetwork() []checks.ID {
 	return list
 }
 
-// Online tells whether the SSM agent of the node can be online: it is part of
+// Online reports whether the SSM agent of the node can be online: it is part of
 // the images of EKS, and needs the metadata service, name resolution, its
 // permission, and a way to its service.
 func Online(s Subject) bool {
@@ -289,7 +289,7 @@ func nodeGroups(s Subject) answer {
 	return nameServer(s, f)
 }
 
-// storage tells that S3 is behind a gateway endpoint, and that its addresses
+// storage reports whether S3 is behind a gateway endpoint, and that its addresses
 // are shut.
 func storage(s Subject, f *filter.Filters) bool {
 	gateway := slices.ContainsFunc(s.Account.Endpoints, func(e snapshot.Endpoint) bool {
@@ -409,7 +409,7 @@ func natACL(s Subject, f *filter.Filters) []Finding {
 	return found
 }
 
-// denies tells that an ACL shuts all or some of the ports for everybody asked about.
+// denies reports whether an ACL shuts all or some of the ports for all of remote.
 func denies(a snapshot.NetworkACL, egress bool, ports filter.Ports, remote []netip.Prefix) bool {
 	return len(filter.Sum(filter.Decide(a, egress, filter.TCP, ports, remote)).Shut) > 0
 }
@@ -499,7 +499,7 @@ func userData(s Subject) answer {
 	return passed()
 }
 
-// wrongFormat tells that the user data is for the other Amazon Linux.
+// wrongFormat reports whether the user data is for the other Amazon Linux.
 func wrongFormat(s Subject, d userdata.Document) bool {
 	image, _ := imageOf(s)
 	switch {
@@ -572,7 +572,7 @@ func nodeCNI(s Subject) answer {
 	return flagged(symptom("no secondary addresses on the node", checkid.NodeCNINotReady, checkid.IAMCNIRolePolicies))
 }
 
-// stsEndpoint is step 19. No API tells whether STS is on in a region; the
+// stsEndpoint is step 19. No API returns whether STS is on in a region; the
 // runbook would call it. What a node that is not Ready wrote of it stands for
 // that call.
 func stsEndpoint(s Subject) answer {
@@ -638,7 +638,7 @@ func roleOf(s Subject) (snapshot.Role, bool) {
 	return find(s.Account.Roles, func(r snapshot.Role) bool { return r.ARN == p.Roles[0] })
 }
 
-// allows tells that the role's policies let it; what hangs on a condition is
+// allows reports whether the role's policies allow it; what hangs on a condition is
 // taken as allowed.
 func allows(s Subject, role snapshot.Role, action string) bool {
 	var list []policy.Document

@@ -122,8 +122,8 @@ func (r row) kind() kind {
 	return broken
 }
 
-// isSymptom tells that a check names no cause: that a node is missing is why
-// somebody looks.
+// isSymptom reports whether a check names no cause: that a node is missing is why
+// the run began.
 func isSymptom(id string) bool {
 	return slices.ContainsFunc(checks.All(), func(c checks.Check) bool {
 		return string(c.ID) == id && c.Confidence == checks.Symptom
@@ -140,7 +140,7 @@ func (r row) truth() []string {
 type theirs int
 
 const (
-	noInstance  theirs = iota // there is nobody to ask about
+	noInstance  theirs = iota // there is no instance to ask about
 	didNotRun                 // a branch ended it
 	nothing                   // no warning about it
 	onlySymptom               // what does not work, and not why
@@ -190,7 +190,7 @@ func (r row) best() (Report, theirs) {
 	return report, level
 }
 
-// named tells whether Rollcall's first incident is the cause, and whether any
+// named reports whether Rollcall's first incident is the cause, and whether any
 // is.
 func (r row) named() (first, any bool) {
 	for i, in := range r.ours.Incidents {
@@ -229,7 +229,7 @@ func (r row) accused() []string {
 	return list
 }
 
-// by tells whether one step of the best run names the cause.
+// by reports whether one step of the best run names the cause.
 func (r row) by(step string) bool {
 	report, _ := r.best()
 	return slices.ContainsFunc(report.Findings, func(f Finding) bool {
@@ -386,7 +386,7 @@ func choose(instances []snapshot.Instance, ready map[string]bool, e worldfile.Ex
 	})}
 }
 
-// meant tells that an instance without the cluster's tag is still one of its
+// meant reports whether an instance without the cluster's tag is still one of its
 // nodes to the person who asks.
 func meant(in snapshot.Instance, cluster string, e worldfile.Expect) bool {
 	if of, ok := gather.ClusterOf(in.Tags); ok {
@@ -653,7 +653,7 @@ func average(bad []row) float64 {
 	return float64(warnings) / float64(runs)
 }
 
-// daemonsMayTell tells that the runbook could ask the node itself.
+// daemonsMayTell reports whether the runbook could ask the node itself.
 func daemonsMayTell(r row) bool {
 	report, _ := r.best()
 	return slices.ContainsFunc(report.Skipped, func(s Skip) bool {
@@ -687,7 +687,7 @@ func stepTable(b *strings.Builder, rows []row) {
 	}
 }
 
-// in tells that a world's cause is in a step's field.
+// in reports whether a world's cause is in a step's field.
 func (r row) in(s Step) bool {
 	return slices.ContainsFunc(strs(s.Checks), func(id string) bool { return slices.Contains(r.truth(), id) })
 }
@@ -832,7 +832,7 @@ func (r row) ourCell() string {
 	return links(causes)
 }
 
-// onlySymptom tells that Rollcall names a symptom and no cause.
+// onlySymptom reports whether Rollcall names a symptom and no cause.
 func (r row) onlySymptom() bool {
 	_, named := r.named()
 	return !named && slices.ContainsFunc(r.ours.Incidents, func(i incident) bool { return i.Confidence == "symptom" })

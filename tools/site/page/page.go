@@ -515,7 +515,7 @@ func writeKube(b *strings.Builder, rules []spec.KubeRule) {
 
 func code(words []string) string { return "`" + strings.Join(words, "`, `") + "`" }
 
-// Pasted is a text that somebody met and pasted in public: those by which package text
+// Pasted is a text that a user met and pasted in public: those by which package text
 // is tested.
 type Pasted struct {
 	Text   string       `json:"text"`

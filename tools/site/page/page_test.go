@@ -135,7 +135,7 @@ func TestEveryChoiceIsShown(t *testing.T) {
 	}
 }
 
-// TestConditionsInWords: each operator that a grant has is told in words of its own.
+// TestConditionsInWords: each operator that a grant has has words of its own.
 func TestConditionsInWords(t *testing.T) {
 	for op, want := range map[string]string{
 		"Null": "is there", "StringEquals": "is `false`", "StringLike": "is like `false`", "ForAllValues:StringEquals": "is always `false`", "DateLessThan": "is (DateLessThan) `false`",
