@@ -172,7 +172,7 @@ func (p *invocation) mayPress(ctx context.Context, press report.Press) response.
 	case press.User.ID == "":
 		return response.Who{}
 	case rules && len(p.approvers) == 0:
-		return response.Who{May: response.Nobody}
+		return response.Who{May: response.NoApprovers}
 	case !rules && p.responders.Channel:
 		return response.Who{May: response.MayYes}
 	}

@@ -42,7 +42,7 @@ func TestWrongPressesAreRefused(t *testing.T) {
 	}{
 		"a stranger":                  {incidenttest.Proposed, with(approve, func(p *report.Press) { p.User = incidenttest.Stranger }), response.Who{}, 5, incident.Answer{Reason: incident.NotAllowed}},
 		"a stranger who refuses":      {incidenttest.Proposed, with(incidenttest.Press(report.RefusePlan, 5), func(p *report.Press) { p.User = incidenttest.Stranger }), response.Who{}, 5, incident.Answer{Reason: incident.NotAllowed}},
-		"nobody is set":               {incidenttest.Proposed, approve, response.Who{May: response.Nobody}, 5, incident.Answer{Reason: incident.NobodyAllowed}},
+		"nobody is set":               {incidenttest.Proposed, approve, response.Who{May: response.NoApprovers}, 5, incident.Answer{Reason: incident.NobodyAllowed}},
 		"the group could not be read": {incidenttest.Proposed, approve, response.Who{May: response.Unknown, Says: "S0ONCALL01: missing_scope"}, 5, incident.Answer{Reason: incident.GroupNotRead, Says: "S0ONCALL01: missing_scope"}},
 		"a word that nobody knows":    {incidenttest.Proposed, approve, response.Who{May: "perhaps"}, 5, incident.Answer{Reason: incident.NotAllowed}},
 		"no hash":                     {incidenttest.Proposed, with(approve, func(p *report.Press) { p.Plan = "" }), incidenttest.May, 5, incident.Answer{Reason: incident.NoSuchPlan}},
@@ -249,7 +249,7 @@ func TestTheSamePlanOfAnotherOpening(t *testing.T) {
 	}
 }
 
-// A press that was a dead letter until its offer's time was over is told so, also
+// A press that was a dead letter until its offer's time was over is answered so, also
 // where the same plan, or another, is offered by then; and the new one is not
 // approved by it.
 func TestAPressReadAfterItsOfferRanOut(t *testing.T) {
@@ -327,7 +327,7 @@ func TestTheSamePlanAgain(t *testing.T) {
 }
 
 // An actor does one random thing to an incident: looks, proposes, presses,
-// tells of a run, lets time pass. What it did it may do again later.
+// reports a run, lets time pass. What it did it may do again later.
 type actor struct {
 	*testing.T
 	r    *rand.Rand
@@ -391,7 +391,7 @@ func (a *actor) press() func() {
 	list := []report.Action{report.ApprovePlan, report.ApprovePlan, report.ApprovePlan, report.RefusePlan, report.RefusePlan, report.RefusePlan, report.Acknowledge, report.MuteFor, report.Unmute, report.CheckAgain, "delete"}
 	p := incidenttest.Press(list[a.r.IntN(len(list))], a.minute()-a.r.IntN(2))
 	p.ID, p.Number, p.Plan = a.id("press"), a.inc.Number-a.r.IntN(8)/7, a.plan().Hash()
-	who := []response.May{response.MayYes, response.MayYes, response.MayYes, response.MayNot, response.Nobody, response.Unknown, "perhaps"}[a.r.IntN(7)]
+	who := []response.May{response.MayYes, response.MayYes, response.MayYes, response.MayNot, response.NoApprovers, response.Unknown, "perhaps"}[a.r.IntN(7)]
 	return func() {
 		d, _ := response.Act(a.inc, p, response.Who{May: who}, a.now)
 		a.step("press", d, p, who)

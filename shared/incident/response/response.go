@@ -21,15 +21,15 @@ type May string
 
 // The zero May is no: who was not looked up may not.
 const (
-	MayNot  May = ""
-	MayYes  May = "yes"
-	Nobody  May = "nobody"  // no approvers are set
-	Unknown May = "unknown" // a user group could not be read
-	// Foreign is somebody of another workspace, or of one that is not known;
-	// Unplaced is somebody of whom that could not be looked up.
+	MayNot      May = ""
+	MayYes      May = "yes"
+	NoApprovers May = "nobody"  // no approvers are set
+	Unknown     May = "unknown" // a user group could not be read
+	// Foreign is a user of another workspace, or of one that is not known;
+	// Unplaced is a user whose workspace could not be looked up.
 	Foreign  May = "foreign"
 	Unplaced May = "unplaced"
-	// Guest is a guest of the workspace; Unlisted is somebody of whom that could not be
+	// Guest is a guest of the workspace; Unlisted is a user who could not be
 	// looked up.
 	Guest    May = "guest"
 	Unlisted May = "unlisted"
@@ -51,7 +51,7 @@ func (w Who) refusal(a report.Action) incident.Answer {
 	switch w.May {
 	case MayYes:
 		return incident.Answer{}
-	case Nobody:
+	case NoApprovers:
 		return incident.Answer{Reason: incident.NobodyAllowed}
 	case Unknown:
 		return incident.Answer{Reason: incident.GroupNotRead, Says: w.Says}
@@ -74,7 +74,7 @@ func (w Who) refusal(a report.Action) incident.Answer {
 // a sweep of the cluster, and a press costs nothing.
 const askedAgain = time.Minute
 
-// Act tells what a press makes of its incident, and what the person is told.
+// Act decides what a press makes of its incident, and what the person reads.
 // Nothing that the press says of itself is believed but who pressed what, which
 // Slack has signed.
 //
@@ -179,7 +179,7 @@ func takeOver(inc *incident.Incident, p report.Press, now time.Time) (incident.R
 	return incident.IsTakenOver, incident.Answer{Reason: incident.AnswerTakenOver, By: before.By, When: before.At}
 }
 
-// misplaced tells of a press that is not for this incident as it is now.
+// misplaced finds a press that is not for this incident as it is now.
 func misplaced(inc *incident.Incident, p report.Press) (incident.Answer, bool) {
 	said := inc.Delivery
 	elsewhere := said.TS != "" && p.TS != said.TS && p.Thread != said.TS || said.Channel != "" && p.Channel != said.Channel
@@ -317,7 +317,7 @@ const MostCalls = 4
 const leastCalm = 5 * time.Minute
 
 // callPeople calls the people whom a route names, in the thread and shown in the
-// channel, while an incident is critical and nobody has taken it on.
+// channel, while an incident is critical and not acknowledged.
 func callPeople(inc *incident.Incident, now time.Time, policy incident.Policy) incident.Reason {
 	if !needsPeople(inc, now) || inc.Calls >= MostCalls {
 		return incident.NothingNew
@@ -350,7 +350,7 @@ func callPeople(inc *incident.Incident, now time.Time, policy incident.Policy) i
 	return reason
 }
 
-// lineOf is what everybody in the channel is told now anyway; nil for nothing.
+// lineOf is what the channel gets now anyway; nil for nothing.
 func lineOf(inc *incident.Incident, now time.Time) *incident.Note {
 	inc.Delivery.Notes = slices.Clone(inc.Delivery.Notes)
 	for i := range slices.Backward(inc.Delivery.Notes) {
@@ -361,12 +361,12 @@ func lineOf(inc *incident.Incident, now time.Time) *incident.Note {
 	return nil
 }
 
-// needsPeople tells that people are to be called.
+// needsPeople reports whether people are to be called.
 func needsPeople(inc *incident.Incident, now time.Time) bool {
 	return inc.State == incident.Open && inc.Severity() == incident.Critical && inc.Ack == nil && !inc.Muted(now) && inc.Silence == nil
 }
 
-// withdrawCalls takes back calls that Slack was not given in time: nobody is called
+// withdrawCalls takes back calls that Slack was not given in time: no responder is called
 // for what is over, or taken on.
 func withdrawCalls(inc *incident.Incident, now time.Time) incident.Reason {
 	if needsPeople(inc, now) {
@@ -473,7 +473,7 @@ const (
 )
 
 // Propose takes in a plan that remediate made, or takes one back. A plan that
-// is on its way to be done stays until its run is told.
+// is on its way to be done stays until its run is reported.
 func Propose(inc incident.Incident, p report.Proposal, now time.Time) incident.Decision {
 	switch {
 	case slices.Contains(inc.Applied, p.ID):
@@ -497,7 +497,7 @@ func Propose(inc incident.Incident, p report.Proposal, now time.Time) incident.D
 	return incident.Decision{Incident: inc, Reason: reason, Changed: true}
 }
 
-// proposalIsSound tells that a proposal is one plan, for the incident that it names.
+// proposalIsSound reports whether a proposal is one plan, for the incident that it names.
 func proposalIsSound(p report.Proposal) bool {
 	if p.Hash == "" {
 		return p.Remedy != ""
@@ -507,7 +507,7 @@ func proposalIsSound(p report.Proposal) bool {
 		(p.Policy == optin.Approve || p.Policy == optin.Auto)
 }
 
-// isOf tells that a plan is of the account and region of an incident, where that is a
+// isOf reports whether a plan is of the account and region of an incident, where that is a
 // spoke's.
 func isOf(p remedy.Plan, k report.Key) bool {
 	return k.Spoke.Hub() || p.Account == k.Spoke.Account && p.Region == k.Spoke.Region
@@ -534,7 +534,7 @@ func propose(inc *incident.Incident, p report.Proposal, now time.Time) incident.
 	case last != nil && !p.At.After(last.Made):
 		return incident.OutOfDate
 	case live != nil && live.State == incident.Approved && (live.Policy == optin.Approve || live.Run != nil || live.Hash == p.Hash):
-		// A person's yes stands until its run is told; the policy's only as long
+		// A person's yes stands until its run is reported; the policy's only as long
 		// as it is of what would be done now.
 		return incident.NothingNew
 	case p.Hash == "" && live != nil && live.State == incident.Deferred:
@@ -559,7 +559,7 @@ func propose(inc *incident.Incident, p report.Proposal, now time.Time) incident.
 	case live.State == incident.Deferred:
 		inc.ForgetOffer(live)
 	case live.State == incident.Offered && !now.Before(live.Expires):
-		live.State = incident.Expired // and nobody looked until now
+		live.State = incident.Expired // and no look came until now
 	default:
 		live.State, live.Says = incident.Outdated, "another plan took its place"
 	}
@@ -625,7 +625,7 @@ func newestOffer(inc *incident.Incident, r optin.Remedy, of func(incident.Offer)
 	return nil
 }
 
-// answeredBefore tells that exactly this plan had its answer in this opening: a person
+// answeredBefore reports whether exactly this plan had its answer in this opening: a person
 // said no, or it was done. It is not offered again; what AWS or a rule refused
 // may be.
 func answeredBefore(inc *incident.Incident, hash string) bool {
@@ -664,7 +664,7 @@ func keepOffer(inc *incident.Incident, o incident.Offer) {
 }
 
 // ApplyRemedyResult takes in what a remedy did. It did it whatever the record says: a
-// run of a plan that nobody knows here any more is kept too.
+// run of a plan that is not known here any more is kept too.
 func ApplyRemedyResult(inc incident.Incident, d report.RemedyResult, now time.Time) incident.Decision {
 	switch {
 	case slices.Contains(inc.Applied, d.ID):
@@ -704,7 +704,7 @@ func ApplyRemedyResult(inc incident.Incident, d report.RemedyResult, now time.Ti
 	return incident.Decision{Incident: inc, Reason: reason, Changed: true}
 }
 
-// runIsSound tells that a run is of the plan that it says, for the incident that it
+// runIsSound reports whether a run is of the plan that it says, for the incident that it
 // names.
 func runIsSound(d report.RemedyResult) bool {
 	p := d.Run.Plan
@@ -725,7 +725,7 @@ func offerOfRun(inc *incident.Incident, d remedy.Run) *incident.Offer {
 	return &inc.Offers[len(inc.Offers)-1]
 }
 
-// follows tells that a run says more than what is known of it: what was
+// follows reports whether a run says more than what is known of it: what was
 // uncertain may be known later, and what was refused, by the limit of an hour,
 // may be done by the next run. What was done, or failed, does not change.
 func follows(d, known remedy.Run) bool {
@@ -733,9 +733,9 @@ func follows(d, known remedy.Run) bool {
 	return open && d.Result != "" && d.Result != known.Result
 }
 
-// Silence tells what the silences of a cluster make of an incident of it: nothing is said
-// of it, nobody is called and nothing is offered while one hides it. What is there when
-// that ends is told then; what came and went meanwhile is on record alone.
+// Silence decides what the silences of a cluster make of an incident of it: nothing is said
+// of it, no responder is called and nothing is offered while one hides it. What is there when
+// that ends is posted then; what came and went meanwhile is on record alone.
 func Silence(inc incident.Incident, list []silence.Silence, now time.Time) incident.Decision {
 	nothing := incident.Decision{Incident: inc, Reason: incident.NothingNew}
 	if inc.Number == 0 || inc.State == incident.Closed && inc.Silence == nil {
@@ -752,7 +752,7 @@ func Silence(inc incident.Incident, list []silence.Silence, now time.Time) incid
 	inc.Silence = nil
 	inc.Changed = now
 	if inc.State == incident.Closed && !inc.Told() {
-		inc.Delivery.Notes, inc.Delivery.Dirty, inc.Chart = nil, false, nil // nobody ever heard of it
+		inc.Delivery.Notes, inc.Delivery.Dirty, inc.Chart = nil, false, nil // it was never posted
 		return incident.Decision{Incident: inc, Reason: incident.IsUnsilenced, Changed: true}
 	}
 	inc.Delivery.Dirty = true
@@ -853,7 +853,7 @@ func closeUnheard(inc *incident.Incident, now time.Time) incident.Reason {
 }
 
 // PressLasts is how old a press may be when report decides on it: an hour's
-// outage, the half hour in which the queue tries a message, and time for somebody
+// outage, the half hour in which the queue tries a message, and time for an operator
 // to move it back from the dead-letter queue. What a person saw longer ago than
 // that, they look at again.
 const PressLasts = 3 * time.Hour
@@ -861,7 +861,7 @@ const PressLasts = 3 * time.Hour
 // pressAhead is how far the clocks of two functions may differ.
 const pressAhead = time.Minute
 
-// VetPress tells whether a press is one that slack-actions passed on, whole and of a
+// VetPress checks that a press is one that slack-actions passed on, whole and of a
 // time near now: the zero Answer is yes. Digest is that of the message in which
 // it came; a nil record is one that is not there.
 func VetPress(p report.Press, digest string, record *report.PressRecord, now time.Time) incident.Answer {

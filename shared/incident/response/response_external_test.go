@@ -139,7 +139,7 @@ func TestItIsCalmAfterACall(t *testing.T) {
 	}
 }
 
-// What Slack could not be told in time calls nobody any more.
+// A call that could not be posted in time is dropped.
 func TestCallsAreTakenBack(t *testing.T) {
 	p := calling(t)
 	inc := response.Tick(incidenttest.Broken(t), incidenttest.At(0), p).Incident
@@ -177,8 +177,8 @@ func TestMuted(t *testing.T) {
 	}
 }
 
-// Who is called of what everybody is told anyway is called there: one new line, not two.
-// Nobody is called of it once somebody has taken it on.
+// A call of what the channel gets anyway stands there: one new line, not two.
+// No call is made once the incident is acknowledged.
 func TestACallIsPartOfTheLine(t *testing.T) {
 	inc, now := incidenttest.Broken(t), incidenttest.At(40)
 	inc.Delivery.Notes = []incident.Note{{ID: "worse", Reason: incident.IsWorse, Line: true, At: now}}
@@ -903,7 +903,7 @@ func TestOffersAreBounded(t *testing.T) {
 }
 
 // A decision that is wanted in an old message is a new line; that it is on another plan
-// now is a reply, and a fresh plan after one ran out is asked for by somebody who looks.
+// now is a reply, and a fresh plan after one ran out is asked for by whoever looks.
 func TestADecisionIsWantedOnce(t *testing.T) {
 	inc := incidenttest.Broken(t)
 	lines := func(inc incident.Incident) (list []bool) {

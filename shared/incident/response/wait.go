@@ -16,7 +16,7 @@ const (
 	farthest = 2 * time.Hour
 )
 
-// isWait tells that a proposal asks to be woken later.
+// isWait reports whether a proposal asks to be woken later.
 func isWait(p report.Proposal) bool { return !p.After.IsZero() }
 
 // nextWait is the wait that a run asks for. What was refused is kept with it; of
@@ -33,7 +33,7 @@ func nextWait(d report.RemedyResult) report.Proposal {
 	return p
 }
 
-// mayWait tells that the incident may still need the remedy.
+// mayWait reports whether the incident may still need the remedy.
 func mayWait(inc *incident.Incident, p report.Proposal) bool {
 	if remedy.Of(p.Remedy).AfterCause {
 		return inc.State == incident.Cleared
@@ -47,7 +47,7 @@ func retryAt(p report.Proposal) time.Time {
 }
 
 // deferOffer keeps that a remedy is tried again later. A person's yes stands until its
-// run is told, and so does what is being done.
+// run is reported, and so does what is being done.
 func deferOffer(inc *incident.Incident, p report.Proposal, now time.Time) incident.Reason {
 	o := incident.Offer{
 		Plan: p.Plan, Hash: p.Hash, Policy: p.Policy, State: incident.Deferred, Made: p.At,
@@ -75,14 +75,14 @@ func deferOffer(inc *incident.Incident, p report.Proposal, now time.Time) incide
 	return incident.IsDeferred
 }
 
-// followsWait tells that the newest offer of a remedy in this opening came of a wait:
+// followsWait reports whether the newest offer of a remedy in this opening came of a wait:
 // what it began is not done yet.
 func followsWait(inc *incident.Incident, r optin.Remedy) bool {
 	o := newestOffer(inc, r, func(o incident.Offer) bool { return !o.Made.Before(inc.Opened) })
 	return o != nil && o.Again
 }
 
-// wakeDeferred has remediate try again what waits. It is told once: remediate answers
+// wakeDeferred has remediate try again what waits. It is sent once: remediate answers
 // with what it did, with another time, or that there is nothing to do any more.
 // Without an answer it ends here.
 func wakeDeferred(inc *incident.Incident, now time.Time) incident.Reason {

@@ -55,7 +55,7 @@ func due(inc incident.Incident) (n int) {
 	return n
 }
 
-// The bus is told once when the time has come, and not before.
+// The request is sent once when the time has come, and not before.
 func TestDeferredIsWokenOnce(t *testing.T) {
 	d := response.Propose(healed(t), waits("w1", 6, 50, optin.Auto, report.LimitReached), incidenttest.At(6))
 	inc := d.Incident
@@ -87,7 +87,7 @@ func TestDeferredIsWokenOnce(t *testing.T) {
 	if d := tick(later, 80); d.Reason != incident.IsDue {
 		t.Errorf("the second time: %q", d.Reason)
 	}
-	// Nobody answers: it ends.
+	// Without an answer it ends.
 	if d := tick(woken, 65); d.Reason != incident.IsOutdated || d.Incident.Offers[0].State != incident.Outdated {
 		t.Errorf("nothing is heard of it: %q, %+v", d.Reason, d.Incident.Offers)
 	}
@@ -193,7 +193,7 @@ func TestReplacingIsNotOver(t *testing.T) {
 	if got := incidenttest.Look(blind, 10, joins...); got.State != incident.Closed {
 		t.Errorf("a look that fails keeps it %s", got.State)
 	}
-	// What was done is what the end tells of, not what it waited for.
+	// The end names what was done, not what it waited for.
 	done := incident.Offer{Plan: replacePlan("i-1"), State: incident.Acted, Made: incidenttest.At(5), Run: &remedy.Run{ID: "d", Result: remedy.Done, Began: incidenttest.At(5), Ended: incidenttest.At(6)}}
 	blind.Offers = append([]incident.Offer{done}, blind.Offers...)
 	if got := incidenttest.Look(blind, 10, joins...); len(got.Offers) != 1 || got.Offers[0].Run == nil {
@@ -230,7 +230,7 @@ func TestManyPartsStayFew(t *testing.T) {
 	}
 }
 
-// What a run that is told makes of an incident, all of it.
+// What a reported run makes of an incident, all of it.
 func TestWhatARunChanges(t *testing.T) {
 	nat := incidenttest.RoutePlan("nat-0aa4")
 	broken := incidenttest.Broken(t)
@@ -378,7 +378,7 @@ func quietFor(from, until int) silence.Silence {
 	return silence.Silence{ID: "ab12cd34", Cluster: incidenttest.Cluster, From: incidenttest.At(from), Until: incidenttest.At(until), At: incidenttest.At(from), By: silence.Person(incidenttest.Oncall), Reason: "upgrade"}
 }
 
-// What a silence does not hide stays as it is; what it hides calls nobody, and ends once.
+// What a silence does not hide stays as it is; what it hides calls no responder, and ends once.
 func TestSilence(t *testing.T) {
 	open := incidenttest.Broken(t)
 	other := quietFor(0, 60)
@@ -427,8 +427,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// A hidden incident that is critical calls nobody; when the silence is over it does.
-func TestSilenceCallsNobody(t *testing.T) {
+// A hidden incident that is critical makes no call; when the silence is over it does.
+func TestSilenceMakesNoCall(t *testing.T) {
 	policy := calling(t)
 	inc := response.Silence(incidenttest.Broken(t), []silence.Silence{quietFor(0, 60)}, incidenttest.At(1)).Incident
 	if d := response.Tick(inc, incidenttest.At(2), policy); d.Incident.Calls != 0 {
@@ -450,8 +450,8 @@ func TestSilencedProposal(t *testing.T) {
 	}
 }
 
-// TestSilenceOfWhatIsOver: what closed while it was hidden is on record alone where nobody ever
-// heard of it, and is edited where there is a message; no event says that it is still there.
+// TestSilenceOfWhatIsOver: what closed while it was hidden is on record alone where it was
+// never posted, and is edited where there is a message; no event says that it is still there.
 func TestSilenceOfWhatIsOver(t *testing.T) {
 	hidden := response.Silence(incidenttest.Broken(t), []silence.Silence{quietFor(0, 60)}, incidenttest.At(30)).Incident
 	hidden.State, hidden.PendingEvents, hidden.Delivery.Dirty = incident.Closed, nil, false
@@ -504,14 +504,14 @@ func TestSilenceLeavesItsInput(t *testing.T) {
 	}
 }
 
-// Who may not is told why, and the audit keeps it.
-func TestWhoMayNotIsToldWhy(t *testing.T) {
+// Who may not gets the reason, and the audit keeps it.
+func TestRefusalHasItsReason(t *testing.T) {
 	for name, test := range map[string]struct {
 		who    response.Who
 		action report.Action
 		want   incident.Answer
 	}{
-		"nobody approves":                 {response.Who{May: response.Nobody}, report.ApprovePlan, incident.Answer{Reason: incident.NobodyAllowed}},
+		"nobody approves":                 {response.Who{May: response.NoApprovers}, report.ApprovePlan, incident.Answer{Reason: incident.NobodyAllowed}},
 		"the group was not read":          {response.Who{May: response.Unknown, Says: "ratelimited"}, report.Acknowledge, incident.Answer{Reason: incident.GroupNotRead, Says: "ratelimited"}},
 		"of another workspace":            {response.Who{May: response.Foreign, Says: "x"}, report.Acknowledge, incident.Answer{Reason: incident.OtherWorkspace}},
 		"of a workspace that nobody read": {response.Who{May: response.Unplaced, Says: "timeout"}, report.ApprovePlan, incident.Answer{Reason: incident.WorkspaceNotRead, Says: "timeout"}},
@@ -640,9 +640,9 @@ func TestRefusedPressesAreOnRecord(t *testing.T) {
 	}
 }
 
-// A press of an offer that ran out is told when that one ended, and of one that
+// The answer to an offer that ran out is when that one ended, and of one that
 // another plan replaced that there is another.
-func TestAPressIsToldOfItsOwnOffer(t *testing.T) {
+func TestAPressIsAnsweredForItsOwnOffer(t *testing.T) {
 	a, b := incidenttest.RoutePlan("nat-0aa4"), incidenttest.RoutePlan("nat-0bb5")
 	offered := func(inc incident.Incident, id string, minute int, nat string) incident.Incident {
 		return response.Propose(inc, incidenttest.Proposal(id, minute, incidenttest.RoutePlan(nat), optin.Approve), incidenttest.At(minute)).Incident
