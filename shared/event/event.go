@@ -45,14 +45,14 @@ const (
 	Rebalance Kind = "rebalance recommendation"
 	// Maintenance: EC2 has something planned for instances (AWS Health).
 	Maintenance Kind = "maintenance"
-	// NodegroupCalled: somebody called EKS about a nodegroup (CloudTrail), or
-	// CloudFormation tells of one.
+	// NodegroupCalled: a principal called EKS about a nodegroup (CloudTrail), or
+	// CloudFormation reports one.
 	NodegroupCalled Kind = "nodegroup called"
 	// AddonHealth: an add-on became degraded, or is well again.
 	AddonHealth Kind = "add-on health"
 	// Asked: a person asks for a report now.
 	Asked Kind = "asked"
-	// CheckWanted: somebody wants a cause to be looked at now.
+	// CheckWanted: a request to look at a cause now.
 	CheckWanted Kind = "check wanted"
 	// IncidentTold: Rollcall's own event of an incident that was opened, changed,
 	// resolved, or whose remedy was approved.
@@ -219,7 +219,7 @@ func detail[T any](t *Trigger, raw json.RawMessage) (T, error) {
 // bus.
 const AskedPattern = `{"source":["` + source + `"],"detail-type":["` + asked + `"]}`
 
-// How far back a report goes that somebody asks for: a day where the wish does
+// How far back a requested report goes: a day where the wish does
 // not say, at most the time for which launches are kept.
 const (
 	usualHours = 24
@@ -468,7 +468,7 @@ type launchRecord struct {
 	Request      string    `json:"requestID"`
 }
 
-// dryRun tells that nothing was to be launched. Karpenter asks so whether it may
+// dryRun reports whether nothing was to be launched. Karpenter asks so whether it may
 // launch, every 30 minutes for each class (aws/karpenter-provider-aws
 // pkg/controllers/nodeclass/validation.go): that it may is an error too.
 func (d launchRecord) dryRun() bool {
@@ -555,7 +555,7 @@ type clusterDetail struct {
 
 // SweepCluster is the message by which a tick asks for a look at all of one cluster of a
 // spoke. Its time is when that is due; the account and the region are those of the hub's
-// own clusters, of which a spoke's message says nothing but whose it is.
+// own clusters, of which a spoke's message names the spoke alone.
 func SweepCluster(of spoke.ID, cluster, account, region string, due time.Time) ([]byte, error) {
 	detail, err := json.Marshal(clusterDetail{of, cluster})
 	if err != nil {
@@ -647,7 +647,7 @@ func nodegroupCalls() []string {
 	return []string{"CreateNodegroup", "UpdateNodegroupConfig", "UpdateNodegroupVersion", "DeleteNodegroup"}
 }
 
-// addonNews are the events by which EKS tells of an add-on's health.
+// addonNews are the events by which EKS reports an add-on's health.
 func addonNews() []string {
 	return []string{"EKS Addon Health Degraded", "EKS Addon Health Restored", "EKS Addon Creation Failed", "EKS Addon Update Failed"}
 }
@@ -663,7 +663,7 @@ func eks(t *Trigger, raw json.RawMessage, resources []string) error {
 	return nil
 }
 
-// nodegroupCall reads what CloudTrail tells of a call. That EKS took the call
+// nodegroupCall reads CloudTrail's record of a call. That EKS took the call
 // does not mean that what was asked for is done.
 func nodegroupCall(t *Trigger, raw json.RawMessage) error {
 	d, err := detail[apiCall](t, raw)
@@ -774,7 +774,7 @@ func health(t *Trigger, raw json.RawMessage) error {
 		}
 	}
 	if len(t.Instances) == 0 {
-		// Large events come in pages, and an update may name nobody.
+		// Large events come in pages, and an update may name no instance.
 		foreign(t, "no instance is named")
 		return nil
 	}

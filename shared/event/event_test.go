@@ -586,7 +586,7 @@ func TestLaunchCallsThatAreNoneOfOurs(t *testing.T) {
 	}
 }
 
-// The samples hold the forms that CloudTrail makes of lists, and what is told of
+// The samples hold the forms that CloudTrail makes of lists, and what is read of
 // each.
 func TestRefusals(t *testing.T) {
 	karpenter := map[string]string{
@@ -635,7 +635,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // The instances' own tags count before those of their volumes; a number is a
-// text; what tells of nobody's is left out.
+// text; tags of what is not a cluster's are left out.
 func TestTagsOfARefusal(t *testing.T) {
 	got, err := Parse(callOf("CreateFleet", `"errorCode":"Server.InternalError","errorMessage":"x","requestParameters":{"CreateFleetRequest":{"TagSpecification":[`+
 		`{"ResourceType":"volume","Tag":[{"Key":"karpenter.sh/nodepool","Value":"of-the-volume"},{"Key":"eks:eks-cluster-name","Value":"prod"}]},`+

@@ -12,7 +12,7 @@ import (
 	"rollcall/shared/spoke"
 )
 
-// Refusal is a call for instances that brought none, as CloudTrail tells of it.
+// Refusal is a call for instances that brought none, as CloudTrail records it.
 type Refusal struct {
 	// Request is the call's id: the same in each record of it.
 	Request string
@@ -49,11 +49,11 @@ const (
 	// how a fleet works.
 	BroughtInstances = "the call brought instances"
 	DryRun           = "a dry run"
-	// OfAService: Auto Scaling tells of its launches itself, and a fleet's own
-	// calls are told by the fleet's answer.
+	// OfAService: Auto Scaling reports its launches itself, and a fleet's own
+	// calls are in the fleet's answer.
 	OfAService = "the call of a service that tells of it itself"
 	// AnswerLeftOut: CloudTrail leaves out answers over 100 KB (AWS re:Post,
-	// "responseElements omitted"), so that nobody knows what came of the call.
+	// "responseElements omitted"), so that it is unknown what came of the call.
 	AnswerLeftOut = "CloudTrail left the answer out"
 	NoTrace       = "neither tags nor a launch template tell whose the instances are"
 	otherCall     = "a call that launches nothing"
@@ -108,12 +108,12 @@ func launchCall(t *Trigger, raw json.RawMessage) error {
 	return nil
 }
 
-// tellThemselves are the services whose calls for instances are told elsewhere.
+// tellThemselves are the services whose calls for instances are reported elsewhere.
 func tellThemselves() []string {
 	return []string{"autoscaling.amazonaws.com", "ec2fleet.amazonaws.com", "spotfleet.amazonaws.com"}
 }
 
-// ofFleet reads a CreateFleet, and tells whether it brought instances. Its errors
+// ofFleet reads a CreateFleet, and reports whether it brought instances. Its errors
 // stand in the answer of a call that succeeded.
 func (r *Refusal) ofFleet(d launchRecord) (launched bool) {
 	request := d.Parameters.at("CreateFleetRequest")
@@ -358,7 +358,7 @@ const (
   }
 }`
 	// RunRefusedPattern is RunInstances refused. A fleet makes such calls itself
-	// and tells of them in its answer.
+	// and has them in its answer.
 	RunRefusedPattern = `{
   "source": ["aws.ec2"],
   "detail-type": ["AWS API Call via CloudTrail"],
@@ -376,20 +376,20 @@ const (
 }`
 	// clusterKeys are the keys of the tags that name a cluster (gather.ClusterOf).
 	clusterKeys = `{"prefix": "kubernetes.io/cluster/"}, {"prefix": "k8s.io/cluster"}, "eks:eks-cluster-name", "eks:cluster-name", "alpha.eksctl.io/cluster-name"`
-	// EndedPattern tells of instances that end; only those that we wait for matter.
+	// EndedPattern matches instances that end; only those that we wait for matter.
 	EndedPattern = `{
   "source": ["aws.ec2"],
   "detail-type": ["EC2 Instance State-change Notification"],
   "detail": {"state": ["terminated", "stopped"]}
 }`
-	// NoticePattern tells that EC2 takes an instance of Spot, or of an interruptible
+	// NoticePattern matches where EC2 takes an instance of Spot, or of an interruptible
 	// capacity reservation, back, or is likely to.
 	// Only those that we wait for, or that have just joined, matter.
 	NoticePattern = `{
   "source": ["aws.ec2"],
   "detail-type": ["EC2 Spot Instance Interruption Warning", "EC2 Capacity Reservation Instance Interruption Warning", "EC2 Instance Rebalance Recommendation"]
 }`
-	// MaintenancePattern tells that EC2 plans something for instances.
+	// MaintenancePattern matches where EC2 plans something for instances.
 	MaintenancePattern = `{
   "source": ["aws.health"],
   "detail-type": ["AWS Health Event"],
@@ -407,12 +407,12 @@ const (
     "errorCode": [{"exists": false}]
   }
 }`
-	// AddonPattern is what EKS itself tells of an add-on's health.
+	// AddonPattern matches EKS's own events of an add-on's health.
 	AddonPattern = `{
   "source": ["aws.eks"],
   "detail-type": ["EKS Addon Health Degraded", "EKS Addon Health Restored", "EKS Addon Creation Failed", "EKS Addon Update Failed"]
 }`
-	// NodegroupResourcePattern is what CloudFormation tells of the nodegroups of
+	// NodegroupResourcePattern matches CloudFormation's events of the nodegroups of
 	// its stacks (eksctl's and CDK's among them).
 	NodegroupResourcePattern = `{
   "source": ["aws.cloudformation"],
@@ -428,7 +428,7 @@ const (
   "detail-type": ["Rollcall Check Wanted"],
   "detail": {"check": [{"prefix": "zone/"}]}
 }`
-	// StatusChangePattern is what nodegroup-watch tells of nodegroups: EKS itself
+	// StatusChangePattern matches nodegroup-watch's events of nodegroups: EKS itself
 	// sends no such event.
 	StatusChangePattern = `{
   "source": ["rollcall"],
@@ -436,7 +436,7 @@ const (
 }`
 )
 
-// source is how our own messages are told from AWS's.
+// source tells our own messages from AWS's.
 const source = "rollcall"
 
 const (
@@ -544,7 +544,7 @@ func schedule(t *Trigger) {
 type Whose struct {
 	// Spoke is the zero ID for the hub's own.
 	Spoke spoke.ID
-	// All tells that it is of every spoke: a schedule, or a wish that names nobody.
+	// All is set where it is of every spoke: a schedule, or a request that names none.
 	All bool
 }
 
@@ -580,7 +580,7 @@ type said struct {
 
 // WhoseIs tells whose a message of a queue or an event is, as the hub sees it.
 //
-// An event of AWS is of the account and the region that its envelope names. Nobody can
+// An event of AWS is of the account and the region that its envelope names. No user can
 // write those: only AWS may use a source that begins with "aws.", EventBridge sets the
 // account, and an event that a rule forwards to the bus of another account or region
 // keeps those of its origin. (EventBridge user guide, "AWS service event metadata":
@@ -630,7 +630,7 @@ func ownSays(c claims, from, hub spoke.ID) (Whose, error) {
 	return Whose{Spoke: spoke.ID{Account: d.Account, Region: d.Region}.Of(hub)}, nil
 }
 
-// contradicted tells that an event says otherwise than its envelope. An ARN may lack an
+// contradicted is an error where an event says otherwise than its envelope. An ARN may lack an
 // account or a region, and have a zone in the region's place (EC2's Spot notices), whose
 // name begins with the region's.
 func contradicted(c claims, of spoke.ID) error {

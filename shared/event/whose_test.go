@@ -85,7 +85,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// TestOurOwnMessages: what Rollcall sends itself says whose it is; what releases before
+// TestOurOwnMessages: what Rollcall sends itself names its spoke; what releases before
 // there were spokes sent is the hub's.
 func TestOurOwnMessages(t *testing.T) {
 	other := spoke.ID{Account: "222233334444", Region: "eu-west-1"}

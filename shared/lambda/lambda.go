@@ -43,7 +43,7 @@ type Env struct {
 	AWSAsReader *aws.Config
 	Log         *slog.Logger
 	Metrics     *Metrics
-	// Release is that of which the function was built; "" where nobody says.
+	// Release is that of which the function was built; "" where unknown.
 	Release string
 	Now     func() time.Time
 	// Sleep waits in the time that Now tells, or until the context ends.
@@ -54,7 +54,7 @@ type Env struct {
 	// Endpoints are other ways to the Kubernetes APIs of clusters than those that EKS
 	// tells, on the local stage alone; via is taken in place of a connection.
 	Endpoints Endpoints
-	// Register has somebody told of each invocation.
+	// Register adds an observer of each invocation.
 	Register func(Around)
 	// ForAll has something done once in an invocation that is of all spokes, a schedule:
 	// before any of them has its part. It is for the hub's own handler.
@@ -65,8 +65,8 @@ type Env struct {
 	spokeReader *aws.Config
 }
 
-// Around is told when an invocation begins, and when its own work is done: what it does
-// then keeps nobody waiting but the next invocation, and is no failure of this one.
+// Around is called when an invocation begins, and when its own work is done: what it does
+// then makes only the next invocation wait, and is no failure of this one.
 type Around interface {
 	Begin(event json.RawMessage)
 	Flush(ctx context.Context)
@@ -225,7 +225,7 @@ func (f *Function) Invoke(ctx context.Context, raw json.RawMessage) (answer any,
 	if err := f.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if f.env.Config.Hub.Account == "" { // nobody says who is who: all is the hub's
+	if f.env.Config.Hub.Account == "" { // without the hub's account all is the hub's
 		err := f.handleWhole(ctx, raw)
 		answer, wrong := f.handlers[spoke.ID{}].invoke(ctx, raw)
 		return answer, errors.Join(err, wrong)
@@ -270,10 +270,10 @@ type Metrics struct {
 
 	mu     sync.Mutex
 	values map[string]metric
-	// gauges are what is told of things other than the function, by the things.
+	// gauges are metrics of things other than the function, by the things.
 	gauges []gauge
 
-	// whole collects for all spokes, and these are one spoke's: its numbers are told by
+	// whole collects for all spokes, and these are one spoke's: its numbers are published by
 	// its account and region. Nil for those of the hub's own, which have had none before
 	// there were spokes, and would cost anew.
 	whole *Metrics
@@ -303,7 +303,7 @@ type metric struct {
 // that died are counted (infra, alarms).
 const Failures = "Failures"
 
-// Fault tells whether a count is also a metric, by which an alarm can ring, and
+// Fault reports whether a count is also a metric, by which an alarm can ring, and
 // under which name: those that ask the same of a person are one.
 func Fault(count string) (metric string, ok bool) {
 	switch count {
@@ -311,7 +311,7 @@ func Fault(count string) (metric string, ok bool) {
 		return count, true
 	case "PressesRefused": // report's, of what slack-actions let through
 		return "RefusedRequests", true
-	case "LateSweeps": // clusters that nobody has looked at in time
+	case "LateSweeps": // clusters without a sweep in time
 		return Failures, true
 	}
 	return "", false
@@ -639,8 +639,8 @@ func (f *Function) handlePart(ctx context.Context, p part, left int) (any, error
 	return answer, err
 }
 
-// parts sorts an invocation by whose it is, the hub's own first. What is forged, or of
-// nobody that is watched, is counted and left out: nobody could ever do it.
+// parts sorts an invocation by spoke, the hub's own first. What is forged, or of no
+// watched spoke, is counted and left out: no later attempt could handle it.
 func (f *Function) parts(ctx context.Context, raw json.RawMessage) (parts []part, batch bool) {
 	whole := []part{{raw: raw}}
 	if _, batch = event.Batch(raw); !batch {

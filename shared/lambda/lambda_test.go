@@ -289,9 +289,9 @@ func TestDeadlineLeavesTimeToSaySo(t *testing.T) {
 	}
 }
 
-// TestNobodyForgesALine: what a name, a tag or an error of AWS holds stays inside
+// TestNoForgedLogLine: what a name, a tag or an error of AWS holds stays inside
 // its own line of the log, whatever ends a line there.
-func TestNobodyForgesALine(t *testing.T) {
+func TestNoForgedLogLine(t *testing.T) {
 	const forged = "x\n{\"level\":\"INFO\",\"msg\":\"approved\",\"audit\":true}\r\n\u2028{}\u2029\u0085\""
 	f, lines := function(t, good, func(_ context.Context, e Env) (Handler, error) {
 		return func(context.Context, json.RawMessage) (any, error) {
@@ -349,7 +349,7 @@ func queued(bodies ...string) string {
 var hubID = spoke.ID{Account: "111122223333", Region: "us-west-2"}
 
 // TestEachSpokeHasItsOwn: of a batch each handler gets what is of its account and region,
-// and nothing else; what is forged or of nobody is counted, and gone.
+// and nothing else; what is forged or of no spoke is counted, and gone.
 func TestEachSpokeHasItsOwn(t *testing.T) {
 	got := map[string][]string{}
 	invoke, log := watching(t, func(e Env, raw json.RawMessage) (any, error) {
@@ -365,7 +365,7 @@ func TestEachSpokeHasItsOwn(t *testing.T) {
 	})
 	answer, err := invoke(queued(
 		running(hubID), running(payments), running(europe), running(payments),
-		running(spoke.ID{Account: "999999999999", Region: "us-west-2"}),                                // nobody's
+		running(spoke.ID{Account: "999999999999", Region: "us-west-2"}),                                // of no spoke
 		strings.Replace(running(payments), "222233334444:instance", "111122223333:instance", 1),        // names the hub's
 		strings.Replace(running(spoke.ID{Account: "222233334444", Region: "ap-south-1"}), "x", "x", 1), // a region that is not watched
 		"no JSON",
@@ -472,7 +472,7 @@ func TestASpokesCredentials(t *testing.T) {
 	}
 }
 
-// TestMetricsOfASpoke: two clusters of one name are told apart by account and region; the
+// TestMetricsOfASpoke: two clusters of one name differ by account and region; the
 // hub's own keep the dimensions that they had.
 func TestMetricsOfASpoke(t *testing.T) {
 	var out bytes.Buffer

@@ -38,7 +38,7 @@ const (
 // not messages.
 func (k Kind) HasAlerts() bool { return k == PagerDuty || k == JSM }
 
-// Target is one of whom is told.
+// Target is one receiver besides Slack.
 type Target struct {
 	Kind Kind
 	// Secret is the name of the secret in Secrets Manager: the routing key, the address,

@@ -329,7 +329,7 @@ func publicOnly(_, address string, _ syscall.RawConn) error {
 }
 
 // public tells an address of the internet. Loopback, link-local (169.254.169.254 among
-// them), private and unique local ones are told by their kind; the rest are the special
+// them), private and unique local ones are known by their kind; the rest are the special
 // networks of IANA's registries (RFC 6890, www.iana.org/assignments/iana-ipv4-special-registry
 // and iana-ipv6-special-registry), and those that carry an IPv4 address within.
 func public(a netip.Addr) bool {
@@ -436,7 +436,7 @@ func (s *Secrets) Read(ctx context.Context, target, name string) (string, error)
 // Forget has a secret read again: what was refused may have been sent with an old one.
 func (s *Secrets) Forget(name string) { delete(s.known, name) }
 
-// IsEmpty tells that a secret has nothing in it.
+// IsEmpty reports whether a secret has nothing in it.
 func IsEmpty(err error) bool { return errors.Is(err, errEmptySecret) }
 
 // CheckSecret tells what is wrong with the form of a target's secret, without sending

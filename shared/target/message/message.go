@@ -1,4 +1,4 @@
-// Package message is what targets besides Slack are told: what of the news on Rollcall's
+// Package message is what targets besides Slack get: what of the events on Rollcall's
 // bus is for whom, and in which form. All of it is pure; package deliver sends.
 package message
 
@@ -43,7 +43,7 @@ type Week struct {
 	To     time.Time      `json:"to"`
 }
 
-// Test is the detail-type of a message by which somebody tries the targets
+// Test is the detail-type of a message by which an operator tries the targets
 // ("rollcall doctor --test-message").
 const Test = "Rollcall Test Message"
 
@@ -52,7 +52,7 @@ func TestWords(account, region string) incident.Words {
 	return incident.Words{Headline: fmt.Sprintf("Test message of Rollcall in account %s, %s: incidents are told here.", account, region)}
 }
 
-// Pattern is what targets are told of.
+// Pattern matches the events that are for targets.
 const Pattern = `{
   "source": ["rollcall"],
   "detail-type": [
@@ -212,13 +212,13 @@ type Told struct {
 	// when the newest ended.
 	Opened   time.Time `json:"opened,omitzero"`
 	Sequence int       `json:"sequence,omitempty"`
-	// Open tells that it knows of the incident as one that is not over.
+	// Open is set where it knows of the incident as one that is not over.
 	Open bool `json:"open,omitempty"`
-	// Acknowledged tells that it knows that somebody has it.
+	// Acknowledged is set where it knows that a responder has it.
 	Acknowledged bool `json:"acknowledged,omitempty"`
 }
 
-// Action is what a target is told to do.
+// Action is what a target has to do.
 type Action string
 
 // The actions, with the words of PagerDuty's event_action where it has one.
@@ -230,7 +230,7 @@ const (
 	Post Action = "post"
 )
 
-// Reason is why a target is told, or is not.
+// Reason is why an event goes to a target, or does not.
 type Reason string
 
 // The reasons.
@@ -244,19 +244,19 @@ const (
 	BelowSeverity Reason = "below-severity"
 	// NeverTold: it was never told that the incident began.
 	NeverTold Reason = "never-told"
-	// IsMuted: a person wants nobody to be called for it now.
+	// IsMuted: a person muted it for now.
 	IsMuted Reason = "muted"
 	// IsSilenced: a silence hides it. When that ends, an event says what is still there.
 	IsSilenced Reason = "silenced"
 	// StillFails: nothing got better, only the looking stopped: the alert stays open.
 	StillFails Reason = "still-fails"
-	// NoAlert: PagerDuty and Jira Service Management are not told of a week. An event of its Events API is an alert, of which
-	// somebody is called, or a change of a system (developer.pagerduty.com/docs/events-api-v2/overview,
+	// NoAlert: PagerDuty and Jira Service Management get no week. An event of PagerDuty's Events
+	// API is an alert, for which a responder is called, or a change of a system (developer.pagerduty.com/docs/events-api-v2/overview,
 	// "Event Types": an alert is "a problem in a machine monitored system", a change "a change
 	// in a system that does not represent a problem"): a report is neither, and a change would
 	// stand among what may have caused the next incident.
 	NoAlert Reason = "no-alert-of-a-week"
-	// IncidentsOnly: it is told from a severity on, so that it is for incidents.
+	// IncidentsOnly: the target has a least severity, so that it is for incidents.
 	IncidentsOnly Reason = "incidents-only"
 )
 
@@ -268,7 +268,7 @@ func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
 	}
 	if n.Incident == nil {
 		if t.Kind.HasAlerts() {
-			return []Action{Trigger, Resolve}, told, ToTell // the way is tried, and nobody has to close it
+			return []Action{Trigger, Resolve}, told, ToTell // the way is tried, and nothing stays open
 		}
 		return []Action{Post}, told, ToTell
 	}
@@ -338,7 +338,7 @@ func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
 	return actions, next, ToTell
 }
 
-// decideWeek is Decide for a week: each is told once, and none after a later one.
+// decideWeek is Decide for a week: each is sent once, and none after a later one.
 func decideWeek(t target.Target, w Week, told Told) ([]Action, Told, Reason) {
 	switch {
 	case t.Kind.HasAlerts():
@@ -351,7 +351,7 @@ func decideWeek(t target.Target, w Week, told Told) ([]Action, Told, Reason) {
 	return []Action{Post}, Told{Opened: w.To}, ToTell
 }
 
-// older tells that the target knows this event, or a newer one. Sequence orders the events
+// older reports whether the target knows this event, or a newer one. Sequence orders the events
 // of a record; one that was made anew, long after the incident was forgotten, begins again
 // at 1 with a later time.
 func older(e incident.Event, told Told) bool {
@@ -365,7 +365,7 @@ const (
 	detail newsKind = iota // more is known, nothing is to be done
 	begins                 // opened, or came back
 	worse                  // it became urgent, or what was thought mended is not
-	taken                  // somebody has it
+	taken                  // a responder has it
 	acted                  // a remedy was done, or not
 	ends
 )
@@ -392,7 +392,7 @@ func newsOf(e incident.Event) newsKind {
 	return detail
 }
 
-// Wants tells whether a kind of target may ever be told of an event: of others there is
+// Wants reports whether a kind of target may ever get an event: of others there is
 // no message on the queue.
 func Wants(t target.Target, n News) bool {
 	if n.Week != nil {
@@ -403,7 +403,7 @@ func Wants(t target.Target, n News) bool {
 	return reason != NotForPeople
 }
 
-// atLeast tells whether a severity is as urgent as the least that is asked for; "" asks for none.
+// atLeast reports whether a severity is as urgent as the least that is asked for; "" asks for none.
 func atLeast(s incident.Severity, least string) bool {
 	rank := map[incident.Severity]int{incident.Info: 0, incident.Warning: 1, incident.Critical: 2}
 	return rank[s] >= rank[incident.Severity(least)]
@@ -706,7 +706,7 @@ func ToAmazonQ(n News) ([]byte, error) {
 // all that Teams makes of it (learn.microsoft.com/connectors/teams, "Known issues and
 // limitations with actions"); a client has measured 21 KB of its own (msteams_hermes,
 // MSTEAMS_MESSAGE_SIZE_LIMIT). A workflow answers 202 before it posts: what it cannot post
-// is in its own history alone, and nobody here would hear of it.
+// is in its own history alone, which is not read here.
 const maxTeams = 20_000
 
 // Teams is what a workflow "When a Teams webhook request is received" takes: a message with
@@ -855,7 +855,7 @@ func card(n News, w incident.Words) Card {
 	return c
 }
 
-// Urgency is the state as a word: nobody has to see colours.
+// Urgency is the state as a word, beside its color.
 func Urgency(n News) string {
 	switch e := n.Incident; {
 	case n.Week != nil:
@@ -898,7 +898,7 @@ func color(n News) string {
 	return "Accent"
 }
 
-// footer tells whose it is, and of which check.
+// footer has the spoke, and the check.
 func footer(n News) string {
 	if n.Incident == nil {
 		return ""
@@ -933,7 +933,7 @@ func Sign(key, timestamp string, body []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Delivery names what is told to a target, and is the same when it is told again.
+// Delivery names one event for one target, and is the same when it is sent again.
 func Delivery(target, event string) string {
 	sum := sha256.Sum256([]byte(target + "\n" + event))
 	return hex.EncodeToString(sum[:16])

@@ -174,7 +174,7 @@ route/no-egress · account 111122223333 · us-west-2
 	}
 }
 
-// An event of an earlier release has no words: it is told in those that it has.
+// An event of an earlier release has no words: it is sent in those that it has.
 func TestWithoutWords(t *testing.T) {
 	raw := []byte(`{"source":"rollcall","detail-type":"Rollcall Incident Resolved","detail":{"id":"1","kind":"Resolved","at":"2026-11-20T15:00:00Z","state":"closed","ending":"proved",
 		"cluster":"prod","check":"route/no-egress","resource":"rtb-1","title":"no route","why":"because.","fix":{"text":"Do it."}}}`)
@@ -345,7 +345,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestDecideWeek: a week is told once, in its order, to those that hear of all; PagerDuty
+// TestDecideWeek: a week is sent once, in its order, to those that hear of all; PagerDuty
 // never hears of it, nor does a target that is for incidents from a severity on.
 func TestDecideWeek(t *testing.T) {
 	week := sample(t, "weekly-report")
@@ -435,7 +435,7 @@ func TestWants(t *testing.T) {
 		{target.PagerDuty, sample(t, "incident-acknowledged"), true},
 		{target.Teams, sample(t, "incident-acknowledged"), false},
 		{target.PagerDuty, sample(t, "incident-resolved"), true},
-		// What it is told of these hangs on what it knows then.
+		// What it gets of these hangs on what it knows then.
 		{target.PagerDuty, changed(sample(t, "incident-resolved"), func(e *incident.Event) { e.Resolution = incident.GivenUpOn }), true},
 		{target.Teams, changed(sample(t, "incident-opened"), func(e *incident.Event) { e.Silenced = true }), true},
 	} {
@@ -480,7 +480,7 @@ func TestAnyOrder(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// samples are events of events/out, of each kind that people are told of.
+// samples are events of events/out, of each kind that people get.
 func samples(t *testing.T) []News {
 	t.Helper()
 	var list []News
@@ -657,7 +657,7 @@ func TestCardsThatAreTooLarge(t *testing.T) {
 		testfile.Parse(t, body, &sent)
 		var said []string
 		blocks := sent.Attachments[0].Content.Body
-		for _, block := range blocks[:len(blocks)-1] { // the last is whose it is
+		for _, block := range blocks[:len(blocks)-1] { // the last is the spoke
 			said = append(said, block.Inlines[len(block.Inlines)-1].Text)
 		}
 		if got := strings.Join(said, "|"); got != test.want || len(body) > maxTeams {
@@ -755,7 +755,7 @@ func TestFuture(t *testing.T) {
 	}
 }
 
-// TestWithWeek: of a week is told what its record has the digest of, without what else is in
+// TestWithWeek: of a week is sent what its record has the digest of, without what else is in
 // the event.
 func TestWithWeek(t *testing.T) {
 	raw := []byte(`{"source":"rollcall","detail":{"id":"weekly/2026-11-23","to":"2026-11-23T00:00:00Z","words":{"headline":"Week of 16 Nov"},"note":"forged"}}`)
