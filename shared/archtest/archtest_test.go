@@ -94,7 +94,7 @@ func cutPrefixes(call *ast.CallExpr) []string {
 // TestOneBuilderOfCommands holds that a command to paste is built of words by
 // package shell, which quotes each: nowhere else is a text that begins like one
 // put together with another. A whole command as a constant holds nothing that
-// somebody else has chosen.
+// another owner has chosen.
 func TestOneBuilderOfCommands(t *testing.T) {
 	begins := func(s string) bool {
 		for _, program := range []string{"aws ", "kubectl ", "eksctl ", "for id in "} {
@@ -325,7 +325,7 @@ func client(path string) (string, bool) {
 		return "slack", true
 	case strings.HasPrefix(path, awsService):
 		service, rest, _ := strings.Cut(strings.TrimPrefix(path, awsService), "/")
-		return service, rest != "types" // types alone reach nobody
+		return service, rest != "types" // types alone send nothing
 	}
 	return "", false
 }
@@ -388,7 +388,7 @@ func TestNamedFilesExist(t *testing.T) {
 	}
 }
 
-// testHelper tells that a package is for tests alone; no function may hold it.
+// testHelper reports whether a package is for tests alone; no function may hold it.
 func testHelper(name string) bool {
 	switch name {
 	case "shared/snapshot/snapshottest", "shared/incident/incidenttest", "shared/gather/gathertest", "shared/checks/checktest", "shared/remedy/remedytest",
@@ -511,7 +511,7 @@ func packages(t *testing.T) []pkg {
 	return list
 }
 
-// within tells whether an import path is the given one or below it.
+// within reports whether an import path is the given one or below it.
 func within(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 
 // decides are the packages that decide: no client, no network, no clock, no
@@ -573,14 +573,14 @@ func decides(t *testing.T) []string {
 	return list
 }
 
-// silent are those that reach nobody either, but may know the time: settings
+// silent are those that send nothing either, but may know the time: settings
 // hold the clock.
 func silent(t *testing.T) []string {
 	t.Helper()
 	return append(decides(t), "config")
 }
 
-func TestDecidingPackagesReachNobody(t *testing.T) {
+func TestDecidingPackagesReachNoService(t *testing.T) {
 	forbidden := []string{"github.com/aws", "github.com/slack-go", "net/http"}
 	left := silent(t)
 	for _, p := range packages(t) {
@@ -739,7 +739,7 @@ func variables(v *ast.ValueSpec) []string {
 	return found
 }
 
-// fixed tells that a value is an error or a compiled expression: nobody
+// fixed reports whether a value is an error or a compiled expression: no code
 // assigns to those, and they have no methods that change them.
 func fixed(value ast.Expr) bool {
 	call, ok := value.(*ast.CallExpr)

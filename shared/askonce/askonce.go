@@ -72,7 +72,7 @@ func (o *Once) Client(cfg aws.Config) aws.Config {
 }
 
 // Cluster is a way to a cluster's Kubernetes API by which each question is asked once.
-// Nobody there tries again: who is not there for one is not there for the next.
+// There is no second attempt: what is not there for one is not there for the next.
 func (o *Once) Cluster(next http.RoundTripper) http.RoundTripper { return way{o, next, true} }
 
 // asker is a way as the SDK's clients take it, and doer the other way round.
@@ -87,7 +87,7 @@ func (d doer) RoundTrip(req *http.Request) (*http.Response, error) { return d.Do
 type way struct {
 	once *Once
 	next http.RoundTripper
-	// final tells that a connection that fails is an answer, too.
+	// final is set where a connection that fails is an answer, too.
 	final bool
 }
 

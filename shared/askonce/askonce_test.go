@@ -180,7 +180,7 @@ func TestClientsAndClustersAskOnce(t *testing.T) {
 	}
 }
 
-// What must be as it is now is asked, whatever is known, and is told to nobody else.
+// A fresh request is sent, whatever is known, and its answer is kept for no other.
 func TestFreshGoesPast(t *testing.T) {
 	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "one"), says(200, "two"), says(200, "three")}}
 	by := way{&Once{}, s, false}
@@ -224,7 +224,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	ask("/c", 8)
 }
 
-// A Kubernetes API that nobody answers is not dialled again by each function; AWS's
+// A Kubernetes API without an answer is not dialed again by each function; AWS's
 // clients try again by themselves, and an own deadline says nothing of the API.
 func TestWhoIsNotThereIsNotAskedAgain(t *testing.T) {
 	refused := errors.New("connection refused")
@@ -262,7 +262,7 @@ func TestWhoIsNotThereIsNotAskedAgain(t *testing.T) {
 	}
 }
 
-// closing is a body that tells whether it was closed.
+// closing is a body that records whether it was closed.
 type closing struct {
 	io.Reader
 	closed bool

@@ -101,7 +101,7 @@ func assemble(stack *middleware.Stack, cfg aws.Config, c Call) error {
 
 var errTransport = errors.New("the request is not one of HTTP")
 
-// ErrNoCredentials is that nobody says who calls.
+// ErrNoCredentials: the request has no credentials.
 var ErrNoCredentials = errors.New("there are no credentials to sign with")
 
 // serializer writes the request.

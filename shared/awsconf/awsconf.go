@@ -253,7 +253,7 @@ func Code(err error) string {
 }
 
 // Limits keep calls within the request buckets of accounts, one for each account, region
-// and API: who calls more often waits, and nobody else. They are safe for concurrent use.
+// and API: who calls more often waits, and no other. They are safe for concurrent use.
 type Limits struct {
 	// Shares is how many processes take of the same buckets at once: each keeps to its
 	// part.
@@ -298,11 +298,11 @@ func sizeOf(service, operation string) (api string, size bucketSize, ok bool) {
 		// and AWS STS quotas"): AssumeRole and the others together.
 		return service, bucketSize{600, 600}, true
 	case "EKS", "IAM":
-		// Nobody publishes these, which are taken to be as EC2's; where one is smaller the
+		// No documentation has these, which are taken to be as EC2's; where one is smaller the
 		// service says so, and the next call waits.
 		return service + ":" + operation, bucketSize{100, 20}, true
 	case "Auto Scaling":
-		// One for all of its calls (re:Post, "Rate exceeded"), of a size that nobody publishes.
+		// One for all of its calls (re:Post, "Rate exceeded"), of a size that is not documented.
 		return service, bucketSize{100, 20}, true
 	}
 	return "", bucketSize{}, false
@@ -324,7 +324,7 @@ type limited struct {
 	next    aws.HTTPClient
 }
 
-// throttledFor is for how long nobody asks after a throttle, beside what the SDK's own
+// throttledFor is for how long no call is made after a throttle, beside what the SDK's own
 // retries wait: the bucket is empty, and others of the account take of it too.
 const throttledFor = time.Second
 

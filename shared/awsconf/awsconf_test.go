@@ -220,7 +220,7 @@ const unknownXML = `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-
 
 // TestDeletedRole: a session whose role was deleted, and one whose role was made anew, is
 // known at the first call that it is refused for: STS is asked again, once, and what it says
-// is what is told.
+// is the error.
 func TestDeletedRole(t *testing.T) {
 	environment(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -295,7 +295,7 @@ func TestWaitingForASession(t *testing.T) {
 	})
 }
 
-// pace is limits in a time that passes only while somebody waits.
+// pace is limits in a time that passes only while a call waits.
 type pace struct {
 	Limits
 	now   time.Time
@@ -434,7 +434,7 @@ func TestClientsKeepToLimits(t *testing.T) {
 	}
 }
 
-// A code is read as it is typed; that nothing was typed, and that somebody gave up, is told.
+// A code is read as it is typed; a missing code and an interrupt are errors.
 func TestTyped(t *testing.T) {
 	const serial = "arn:aws:iam::111122223333:mfa/you"
 	var prompt bytes.Buffer

@@ -1,5 +1,5 @@
 // Package backoff decides when a cluster whose Kubernetes API does not answer is asked
-// again. What AWS tells of the cluster is read all the same.
+// again. What AWS has of the cluster is read all the same.
 package backoff
 
 import (
@@ -20,7 +20,7 @@ type Record struct {
 	Format  int    `json:"format"`
 	Version int    `json:"version"`
 	Cluster string `json:"cluster"`
-	// Attempts are those in a row that nobody answered.
+	// Attempts are those in a row without an answer.
 	Attempts int       `json:"attempts"`
 	Since    time.Time `json:"since,omitzero"`
 	// Next is the tick from which on it is asked again.
@@ -50,7 +50,7 @@ type Outcome string
 
 // The outcomes.
 const (
-	// NotAsked: nobody needed it, or it was known not to answer.
+	// NotAsked: no reader needed it, or it was known not to answer.
 	NotAsked Outcome = ""
 	Answered Outcome = "answered"
 	Silent   Outcome = "silent"
@@ -69,7 +69,7 @@ const (
 )
 
 // After is the record after a look in a tick, of ticks that are every so far apart. An
-// attempt that nobody answered may have met a moment: after the first the next tick asks
+// attempt without an answer may have met a moment: after the first the next tick asks
 // again, then 2, 4, … ticks pass, at most an hour. An API at another endpoint is another.
 func After(r Record, o Outcome, s Silence, tick time.Time, every time.Duration) (Record, Reason) {
 	switch {

@@ -308,7 +308,7 @@ func (p plane) x(t time.Time) float64 {
 
 func (p plane) y(v float64) float64 { return p.bottom - p.height()*v/p.most }
 
-// steps is the line of a subnet: what it had holds until somebody looked again.
+// steps is the line of a subnet: what it had holds until the next look.
 func steps(p plane, l subnetLine) []point {
 	var line []point
 	for i, s := range l.samples {
@@ -339,7 +339,7 @@ type row struct {
 	funnel spotreport.Funnel
 	// failing pools are marked.
 	failing bool
-	// many tells that it is of many pools: it may be longer than there is room.
+	// many is set where it is of many pools: it may be longer than there is room.
 	many bool
 }
 
@@ -532,7 +532,7 @@ func legend(c *canvas, b box, list []row) {
 	}
 }
 
-// mostWords is how many bursts are told in words.
+// mostWords is how many bursts are listed in words.
 const mostWords = 5
 
 // column is where a burst stands: from its first to its last launch, wide
@@ -588,7 +588,7 @@ func labelBursts(c *canvas, p plane, bursts []spotreport.Burst, drawn []box) {
 		width := c.textWidth(says, textSize, true)
 		left, right, top := p.column(u)
 		at, ok := room(p, width, left, right, top, append(taken[:len(taken):len(taken)], drawn...))
-		if !ok && i == 0 { // the worst is told in any case
+		if !ok && i == 0 { // the worst is drawn in any case
 			at, ok = room(p, width, left, right, top, taken)
 		}
 		if !ok {
@@ -881,7 +881,7 @@ const (
 // window is the part of a report's time in which something happened: the bursts
 // that asked too much, with the subnet's fall and recovery, and the bursts near
 // them. Without such bursts it is that of all bursts, and without any that in
-// which somebody looked.
+// which a sweep looked.
 func window(r spotreport.Report, bursts []spotreport.Burst, lines []subnetLine) (from, to time.Time) {
 	var w stretch
 	for _, b := range bursts {

@@ -318,7 +318,7 @@ func cleaned(c *canvas, p plane, of FreeOf, drawn []point) {
 
 func cleanedColour() color.Color { return rgb(0x00735A) } // Okabe and Ito's green, dark enough for letters
 
-// crosses tells that a line of steps goes through a box.
+// crosses reports whether a line of steps goes through a box.
 func crosses(b box, line []point) bool {
 	for i := 1; i < len(line); i++ {
 		part := box{min(line[i-1].x, line[i].x) - 3, min(line[i-1].y, line[i].y) - 3, max(line[i-1].x, line[i].x) + 3, max(line[i-1].y, line[i].y) + 3}

@@ -148,7 +148,7 @@ func Settings() []Setting {
 	}
 }
 
-// Config is what the functions are told by their environment.
+// Config are the functions' settings, read of their environment.
 type Config struct {
 	// Clusters is nil when every cluster of the region is watched.
 	Clusters       []string
@@ -172,16 +172,16 @@ type Config struct {
 	// CleanupUntagged are VPCs.
 	CleanupUntagged []string
 	RunwayHorizon   time.Duration
-	// SubnetMetrics tells that there are metrics of each subnet, beside those of
+	// SubnetMetrics is set where there are metrics of each subnet, beside those of
 	// each cluster.
 	SubnetMetrics bool
 	// Routes tell who hears of which incident.
 	Routes []routing.Route
 	// RemindAfter is 0 for never.
 	RemindAfter time.Duration
-	// SlackActions tells that messages have buttons.
+	// SlackActions is set where messages have buttons.
 	SlackActions bool
-	// DecodeDenied tells that encoded authorization messages are decoded.
+	// DecodeDenied is set where encoded authorization messages are decoded.
 	DecodeDenied bool
 	// AutoModeLogs are the log groups that may be read: names, or how they begin and
 	// a star. None is off.
@@ -363,7 +363,7 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 	return err
 }
 
-// Watches tells whether a cluster is among those that the operator chose.
+// Watches reports whether a cluster is among those that the operator chose.
 func (c Config) Watches(cluster string) bool {
 	return c.Clusters == nil || slices.Contains(c.Clusters, cluster)
 }
@@ -472,7 +472,7 @@ func (c Clock) Now() time.Time {
 }
 
 // line is the line on which the time runs now. It is the wall's where the stage is
-// gone: nobody is left to be told a time.
+// gone: no process is left to publish a time.
 func (c Clock) line() Clock {
 	if c.follows == nil {
 		return c
@@ -626,7 +626,7 @@ var errNoExternalID = errors.New("is wanted where there are spokes")
 // names begin.
 type LogGroups []string
 
-// Name tells that a log group is among them.
+// Name reports whether a log group is among them.
 func (l LogGroups) Name(group string) bool {
 	return slices.ContainsFunc(l, func(name string) bool {
 		begin, open := strings.CutSuffix(name, "*")
@@ -825,7 +825,7 @@ func parseHour(text string) (int, error) {
 	return n, nil
 }
 
-// What a relay is told by its own template, and the readers of who goes without one.
+// The variables of a relay's own template, and the readers of who goes without one.
 const (
 	RelayCluster  spec.Variable = "ROLLCALL_RELAY_CLUSTER"
 	RelayEndpoint spec.Variable = "ROLLCALL_RELAY_ENDPOINT"
@@ -839,7 +839,7 @@ type Relay struct {
 	// its API and RelayCA its authority, in PEM.
 	RelayCluster, RelayEndpoint string
 	RelayCA                     []byte
-	// InVPC tells that the function runs in the operator's VPC, from where it reaches the
+	// InVPC is set where the function runs in the operator's VPC, from where it reaches the
 	// hub's own clusters itself.
 	InVPC bool
 	// Relays are the clusters whose relays are asked.

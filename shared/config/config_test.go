@@ -564,7 +564,7 @@ func TestWhose(t *testing.T) {
 	}
 }
 
-// TestWhoseByAlias: an alias is said where the settings give no name, and where nobody can
+// TestWhoseByAlias: an alias is said where the settings give no name, and where no reader can
 // take it for another account.
 func TestWhoseByAlias(t *testing.T) {
 	shop := spoke.ID{Account: "222233334444", Region: "us-west-2"}

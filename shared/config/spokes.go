@@ -80,7 +80,7 @@ func (c Config) Others() []Spoke {
 	return slices.DeleteFunc(slices.Clone(c.Spokes), func(s Spoke) bool { return s.ID == c.Hub })
 }
 
-// Watched tells whether a spoke is one of those that the operator chose; the hub's own
+// Watched reports whether a spoke is one of those that the operator chose; the hub's own
 // always is.
 func (c Config) Watched(id spoke.ID) bool {
 	return id.Hub() || slices.ContainsFunc(c.Others(), func(s Spoke) bool { return s.ID == id })
@@ -133,8 +133,8 @@ func (c Config) Where() spoke.ID {
 	return c.Spoke
 }
 
-// Whose is the name by which people know the spoke of this configuration as long as nobody
-// knows its account's alias: WhoseBy.
+// Whose is the name by which people know the spoke of this configuration as long as its
+// account's alias is unknown: WhoseBy.
 func (c Config) Whose() string { return c.WhoseBy("") }
 
 // WhoseBy is the name by which people know the spoke of this configuration: that of the
@@ -162,7 +162,7 @@ func (c Config) WhoseBy(alias string) string {
 	return name
 }
 
-// WantsAlias tells whether the alias of this configuration's account is ever said: there are
+// WantsAlias reports whether the alias of this configuration's account is ever said: there are
 // accounts to tell apart, and the settings give this one no name.
 func (c Config) WantsAlias() bool { return len(c.Others()) > 0 && c.given() == "" }
 
@@ -435,7 +435,7 @@ func (w Weekly) Last(now time.Time) time.Time {
 	return due
 }
 
-// Week is the time that the message which is due then tells of: the seven UTC days before
+// Week is the time that the message which is due then covers: the seven UTC days before
 // its own.
 func (w Weekly) Week(due time.Time) (from, to time.Time) {
 	to = due.UTC().Truncate(24 * time.Hour)

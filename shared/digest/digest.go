@@ -34,7 +34,7 @@ type Part struct {
 	Records  []outbox.ClusterRecord
 	Silences []silence.Silence
 	Clusters []Cluster
-	// OfOne tells that one cluster was asked for, and no other was read.
+	// OfOne is set where one cluster was asked for, and no other was read.
 	OfOne bool
 	// Unread is what could not be read, for people.
 	Unread []string
@@ -135,11 +135,11 @@ func sum(a, b report.Tally) report.Tally {
 	}
 }
 
-// fewestJoins is of how many launches the times are told: of fewer they are chance.
+// fewestJoins is of how many launches the times are reported: of fewer they are chance.
 const fewestJoins = 5
 
 // joining is the middle of the times, and the one that 95 of 100 do not exceed (the nearest
-// rank: no time is told that none took).
+// rank: each is a time that a launch took).
 func joining(list []time.Duration) *report.Joining {
 	n := len(list)
 	if n < fewestJoins {
@@ -352,7 +352,7 @@ type Ask struct {
 	Most, Launches int
 	// AtOnce is how many clusters are read at once.
 	AtOnce int
-	// Log is told what could not be read.
+	// Log gets what could not be read.
 	Log *slog.Logger
 }
 

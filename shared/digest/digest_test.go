@@ -83,7 +83,7 @@ func looks(name string, begin, end time.Time, gaps ...overview.Gap) overview.Swe
 	return s
 }
 
-// A quiet week is proved: all looks are there, nothing is told but them.
+// A quiet week is proved: all looks are there, nothing is reported but them.
 func TestQuietWeek(t *testing.T) {
 	p := Of([]Part{{Sweeps: []overview.Sweep{looks("dev", from.Add(-time.Hour), at), looks("prod", from.Add(2*time.Minute), at)}, Clusters: []Cluster{{Name: "dev"}, {Name: "prod"}}}}, from, to, at)
 	want := report.Period{From: from, To: to, At: at, Clusters: 2, Looks: report.Looks{Made: 4032}}
@@ -105,7 +105,7 @@ func TestFirstWeek(t *testing.T) {
 	}
 }
 
-// TestUnseen: what was not looked at is told once: of all, of an account, or of a cluster.
+// TestUnseen: what was not looked at is reported once: of all, of an account, or of a cluster.
 func TestUnseen(t *testing.T) {
 	out := overview.Gap{From: from.Add(30 * time.Hour), To: from.Add(62 * time.Hour)}
 	short := overview.Gap{From: from.Add(100 * time.Hour), To: from.Add(101 * time.Hour)}
@@ -162,7 +162,7 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// A Kubernetes API that was silent, and looks of which a part failed, are told with their share.
+// A Kubernetes API that was silent, and looks of which a part failed, are reported with their share.
 func TestPartlySeen(t *testing.T) {
 	s := looks("edge", from, at)
 	s = s.After(overview.Turn{At: to.Add(-time.Hour), Silent: true}).After(overview.Turn{At: to.Add(-time.Minute), Failed: []string{"zone-watch"}})
@@ -187,7 +187,7 @@ func closedAfter(after time.Duration) func(*incident.Incident) {
 }
 
 // TestIncidents: those of the time are counted, what is open comes first, and Rollcall's own
-// are told with what it could not look at.
+// are reported with what it could not look at.
 func TestIncidents(t *testing.T) {
 	none := func(*incident.Incident) {}
 	list := []incident.Incident{

@@ -1,4 +1,4 @@
-// Package overview is what somebody sees who asks how things stand: which clusters are
+// Package overview is what a user gets who asks how things stand: which clusters are
 // watched and when they were last looked at, what is open, muted and silenced. It decides
 // from what was read; what could not be read stands beside it, and is never taken for
 // nothing.
@@ -53,8 +53,8 @@ func (s Sweep) answered() bool {
 	return i >= 0 && s.Turns.Made[i] > 0 && (i >= len(s.Turns.Silent) || s.Turns.Silent[i] < s.Turns.Made[i])
 }
 
-// forgotten is from when on a cluster that nobody looks at is not told any more by who asks
-// how things stand: one that was late yesterday is, one that was taken out of the settings
+// forgotten is from when on a cluster without sweeps is left out of the answer to
+// how things stand: one that was late yesterday is in it, one that was taken out of the settings
 // last week is not. The record itself is kept for the weekly message.
 const forgotten = 48 * time.Hour
 
@@ -90,7 +90,7 @@ const (
 	Partly  State = "partly" // a detector's look failed
 )
 
-// StateOf tells whether a cluster is looked at.
+// StateOf returns whether a cluster is looked at.
 func (c Cluster) StateOf(now time.Time) State {
 	switch {
 	case c.Swept.IsZero():
@@ -118,7 +118,7 @@ type Overview struct {
 	Site string
 }
 
-// Silence is a silence, and whose it is.
+// Silence is a silence, and its spoke.
 type Silence struct {
 	silence.Silence
 	Whose string
@@ -266,7 +266,7 @@ type Turns struct {
 	Gaps []Gap `json:"gaps,omitempty"`
 }
 
-// Gap is a time in which nobody looked.
+// Gap is a time without a look.
 type Gap struct {
 	From time.Time `json:"f"`
 	To   time.Time `json:"t"`
@@ -309,7 +309,7 @@ type Turn struct {
 	Soonest *Subnet
 }
 
-// After is the record of a cluster after one more look. A look that is told twice, or
+// After is the record of a cluster after one more look. A look that is reported twice, or
 // after a later one, is counted and makes no gap.
 func (s Sweep) After(t Turn) Sweep {
 	at := t.At.UTC().Truncate(time.Second)
@@ -399,9 +399,9 @@ func (t Turns) Between(from, to time.Time) (made, failed, silent int) {
 	return sum(t.Made), sum(t.Failed), sum(t.Silent)
 }
 
-// GapsBetween are the times between two in which nobody looked at the cluster: those that
+// GapsBetween are the times between two without a look at the cluster: those that
 // are noted, and the one that still lasts. Before the first look that was noted nothing is
-// known, and nothing told.
+// known, and nothing reported.
 func (s Sweep) GapsBetween(from, to time.Time) (list []Gap) {
 	if s.Turns.Since.IsZero() {
 		return nil
@@ -487,5 +487,5 @@ func names(inc incident.Incident, instance string) bool {
 	return false
 }
 
-// Joined tells that it is a Ready node, as far as is known.
+// Joined reports whether it is a Ready node, as far as is known.
 func (f Found) Joined() bool { return f.End == snapshot.Joined }

@@ -99,8 +99,8 @@ func TestTurnsTwice(t *testing.T) {
 	}
 }
 
-// A record of an earlier release knows no turns: nothing is told of the time before, not even
-// that nobody looked.
+// A record of an earlier release knows no turns: nothing is reported of the time before, not even
+// that there was no look.
 func TestRecordOfAnEarlierRelease(t *testing.T) {
 	s := Sweep{Cluster: "prod", At: start.Add(-time.Hour)}
 	if got := s.GapsBetween(start.Add(-day), start); got != nil {
@@ -134,7 +134,7 @@ func TestTurnsAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzSweep: whatever a record holds, what is told of it lies within what was asked for.
+// FuzzSweep: whatever a record holds, what is reported of it lies within what was asked for.
 func FuzzSweep(f *testing.F) {
 	for _, s := range []Sweep{week(2, nil), {Cluster: "prod", At: start}} {
 		body := testfile.JSON(f, s)

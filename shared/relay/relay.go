@@ -21,8 +21,8 @@ import (
 // Request is what a relay is asked for.
 type Request struct {
 	// Cluster is the cluster's ARN, and Endpoint the address that its API has to the reader's
-	// knowledge. The relay compares both with its own, and goes to its own: nobody can send it
-	// elsewhere, and a cluster that was made anew under its name is told from the one before.
+	// knowledge. The relay compares both with its own, and goes to its own: no caller can send it
+	// elsewhere, and a cluster that was made anew under its name differs from the one before.
 	Cluster  string `json:"cluster"`
 	Endpoint string `json:"endpoint"`
 	Path     string `json:"path"`
@@ -137,7 +137,7 @@ type Own struct{ Cluster, Endpoint string }
 // credential, and none that would end a header.
 var token = regexp.MustCompile(`^k8s-aws-v1\.[A-Za-z0-9_-]+$`)
 
-// Judge reads a request, and tells whether the relay does what it asks for.
+// Judge reads a request, and refuses one that the relay does not do.
 func (o Own) Judge(raw []byte) (Request, *Refusal) {
 	no := func(reason Reason, says string, args ...any) (Request, *Refusal) {
 		return Request{}, &Refusal{reason, fmt.Sprintf(says, args...)}

@@ -82,10 +82,10 @@ func (r Route) fits(s Subject) bool {
 	return false
 }
 
-// names tells that a route is not for the clusters of every spoke.
+// names reports whether a route is not for the clusters of every spoke.
 func (r Route) names() bool { return r.Cluster != "" || !r.Spoke.Hub() }
 
-// For tells whether a route may be for what is of a spoke.
+// For reports whether a route may be for what is of a spoke.
 func (r Route) For(id spoke.ID) bool { return !r.names() || r.Spoke == id }
 
 // TagKeys are the keys of the tags that routes ask for: the others need not be

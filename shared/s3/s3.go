@@ -104,7 +104,7 @@ func (c *Client) FindBucket(ctx context.Context, bucket string) error {
 }
 
 // Get reads an object of at most so many bytes. The error is ErrNone, ErrTooLarge, or
-// *smithy.OperationError. Who may not list the bucket is told AccessDenied where there is
+// *smithy.OperationError. Who may not list the bucket gets AccessDenied where there is
 // none (S3 API reference, GetObject, "Permissions").
 func (c *Client) Get(ctx context.Context, bucket, key string, most int64) ([]byte, error) {
 	var body []byte

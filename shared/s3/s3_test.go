@@ -37,7 +37,7 @@ func client(t *testing.T, answer http.HandlerFunc) *Client {
 const problem = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>%</Code><Message>m</Message></Error>`
 
 // TestCreate: the request is one that replaces nothing and is encrypted, and says what
-// policies ask for; answers are told apart by their codes.
+// policies ask for; answers differ by their codes.
 func TestCreate(t *testing.T) {
 	for name, test := range map[string]struct {
 		status   int
@@ -89,7 +89,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestGet: what is not there and what is too large are told apart from what is refused.
+// TestGet: what is not there and what is too large differ from what is refused.
 func TestGet(t *testing.T) {
 	for name, test := range map[string]struct {
 		status int

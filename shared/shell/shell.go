@@ -93,7 +93,7 @@ func Quote(word string) string {
 	return b.String()
 }
 
-// isPlain tells that a character means itself to bash and zsh, wherever in a
+// isPlain reports whether a character means itself to bash and zsh, wherever in a
 // word it stands but for a leading "=".
 func isPlain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@+%", r)

@@ -1,5 +1,5 @@
-// Package silence decides what is not told for a while: a cluster that is worked on, a
-// fault that is known. What it hides is found and recorded all the same, and is told
+// Package silence decides what is not posted for a while: a cluster that is worked on, a
+// fault that is known. What it hides is found and recorded all the same, and is posted
 // when the silence ends, if it is still there.
 package silence
 
@@ -55,7 +55,7 @@ type Silence struct {
 	Ended   time.Time `json:"ended,omitzero"`
 	EndedBy Person    `json:"endedBy,omitzero"`
 
-	// Begun is the line of the channel that tells of it, Over the one that somebody ended it.
+	// Begun is the line of the channel about it, Over the one that a user ended it.
 	Begun Line `json:"begun,omitzero"`
 	Over  Line `json:"over,omitzero"`
 }
@@ -83,7 +83,7 @@ type Line struct {
 // Of is the cluster that it is of.
 func (s Silence) Of() spoke.Cluster { return spoke.Cluster{ID: s.Spoke, Name: s.Cluster} }
 
-// Standing tells that it counts, or will: it is not over.
+// Standing reports whether it counts, or will: it is not over.
 func (s Silence) Standing(now time.Time) bool { return s.Ended.IsZero() && now.Before(s.Until) }
 
 // The reasons for which a silence cannot be.
@@ -101,7 +101,7 @@ var (
 // late is how much later than its beginning a silence may be written: it was on its way.
 const late = 3 * time.Hour
 
-// Sound tells whether it may be, and why not.
+// Sound is an error where it may not be.
 func (s Silence) Sound() error {
 	switch lasts := s.Until.Sub(s.From); {
 	case s.Cluster == "":
@@ -129,7 +129,7 @@ type Subject struct {
 	Spoke   spoke.ID
 	Cluster string
 	Check   checkid.ID
-	// Own tells that it is about Rollcall itself: what it cannot see, it cannot tell later.
+	// Own is set where it is about Rollcall itself: what it cannot see, it cannot tell later.
 	Own bool
 	// Nodegroups are all that it is about.
 	Nodegroups []string
@@ -156,8 +156,8 @@ const (
 	EndedEarly     Verdict = "ended" // a person ended it
 )
 
-// Judge tells whether a silence hides an incident now. What is about several nodegroups
-// is hidden only where all of them are meant: one of them may be somebody else's.
+// Judge decides whether a silence hides an incident now. What is about several nodegroups
+// is hidden only where all of them are meant: one of them may be another team's.
 func (s Silence) Judge(of Subject, now time.Time) Verdict {
 	switch {
 	case of.Own:
@@ -175,7 +175,7 @@ func (s Silence) Judge(of Subject, now time.Time) Verdict {
 	return s.Time(now)
 }
 
-// meant tells whether all of an incident's nodegroups are meant.
+// meant decides whether all of an incident's nodegroups are meant.
 func (s Silence) meant(of Subject) Verdict {
 	if s.Nodegroup == "" && s.Tag == nil {
 		return Hides
@@ -197,7 +197,7 @@ func (s Silence) meant(of Subject) Verdict {
 	return Hides
 }
 
-// Time tells whether a silence counts now.
+// Time decides whether a silence counts now.
 func (s Silence) Time(now time.Time) Verdict {
 	switch {
 	case !s.Ended.IsZero():
@@ -215,7 +215,7 @@ func (s Silence) Time(now time.Time) Verdict {
 	return Hides
 }
 
-// Ends is when what it hides now is told at the latest: its own end, or that of this
+// Ends is when what it hides now is posted at the latest: its own end, or that of this
 // week's window.
 func (s Silence) Ends(now time.Time) time.Time {
 	if s.Weekly != nil {
@@ -286,7 +286,7 @@ func (w Window) last(now time.Time) time.Time {
 	return began
 }
 
-// covers tells whether a time is within the window, and when that ends.
+// covers reports whether a time is within the window, and when that ends.
 func (w Window) covers(now time.Time) (ends time.Time, yes bool) {
 	ends = w.last(now).Add(w.lasts())
 	return ends, now.Before(ends)

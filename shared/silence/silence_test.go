@@ -70,7 +70,7 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// TestEnds: what a window hides is told when that ends, or the silence.
+// TestEnds: what a window hides is posted when that ends, or the silence.
 func TestEnds(t *testing.T) {
 	s := whole()
 	s.Weekly = &Window{time.Tuesday, 11 * time.Hour, 12*time.Hour + 30*time.Minute}
@@ -146,7 +146,7 @@ func subject() Subject {
 
 var payments = spoke.ID{Account: "222233334444", Region: "eu-west-1"}
 
-// TestNearMisses: what is nearly meant is told. Each case differs from one that is hidden
+// TestNearMisses: what is nearly meant is posted. Each case differs from one that is hidden
 // in one thing.
 func TestNearMisses(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -124,7 +124,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// unseen tells whether a character is not seen, or turns the direction of a line.
+// unseen reports whether a character is not seen, or turns the direction of a line.
 func unseen(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
 
 // FuzzParse: whatever is typed is understood, or answered in a sentence that is harmless

@@ -1,4 +1,4 @@
-// Package slashcommand reads what somebody typed after /rollcall. What it does not
+// Package slashcommand reads what a user typed after /rollcall. What it does not
 // understand it answers with what may be said.
 package slashcommand
 
@@ -28,7 +28,7 @@ func (p *Problem) Error() string { return p.Says }
 
 func wrong(says string) error { return &Problem{says} }
 
-// Parse reads the text of a command. Known tells whether there is a check of that id.
+// Parse reads the text of a command. Known reports whether there is a check of that id.
 func Parse(text string, now time.Time, known func(checkid.ID) bool) (report.Ask, error) {
 	if len(text) > MaxText {
 		return report.Ask{}, wrong("That is too long for a command.")
@@ -118,7 +118,7 @@ func parseSpan(text string) (time.Duration, error) {
 	return time.Duration(n) * unit, nil
 }
 
-// SaysOf is what is told of a silence that cannot be.
+// SaysOf is the answer where a silence cannot be.
 func SaysOf(err error) string {
 	for _, e := range []struct {
 		err  error
@@ -139,7 +139,7 @@ func SaysOf(err error) string {
 	return "That silence cannot be."
 }
 
-// quoted is a piece of what somebody typed, short, on one line, and harmless in mrkdwn.
+// quoted is a piece of what a user typed, short, on one line, and harmless in mrkdwn.
 func quoted(text string) string {
 	runes := []rune(strings.ToValidUTF8(text, ""))
 	cut := len(runes) > 40
@@ -221,7 +221,7 @@ func parseSilence(words []word, now time.Time, known func(checkid.ID) bool) (rep
 	return ask, soundAsk(ask, now)
 }
 
-// soundAsk tells whether such a silence may be.
+// soundAsk is an error where there may be no such silence.
 func soundAsk(ask report.Ask, now time.Time) error {
 	from := ask.From
 	if from.IsZero() {
@@ -321,7 +321,7 @@ func clock(hours, minutes string) time.Duration {
 // word is a word of a command; quoted ones may hold blanks.
 type word struct {
 	text string
-	// whole tells that all of it was quoted: it is no key and no verb.
+	// whole is set where all of it was quoted: it is no key and no verb.
 	whole bool
 }
 

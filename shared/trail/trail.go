@@ -27,7 +27,7 @@ type Record struct {
 	At     time.Time
 	Source string // ec2.amazonaws.com
 	Call   string // DeleteRoute
-	// ReadOnly tells that it changes nothing.
+	// ReadOnly is set where it changes nothing.
 	ReadOnly bool
 	// Error is the code of a call that was refused.
 	Error string
@@ -39,7 +39,7 @@ type Record struct {
 // Text is a text in a record, and the name of the field that it stands in.
 type Text struct{ Field, Value string }
 
-// has tells whether one of the fields, or any field where none is given, has
+// has reports whether one of the fields, or any field where none is given, has
 // the value.
 func has(list []Text, value string, fields ...string) bool {
 	return slices.ContainsFunc(list, func(t Text) bool {
@@ -199,7 +199,7 @@ func (i identity) actor(address string) Actor {
 	case "Root":
 		a.Name = "root"
 	case "AWSService":
-		// The service itself, not in somebody's name.
+		// The service itself, not in another's name.
 		a.Name, a.By = a.By, ""
 	case "AWSAccount":
 		a.Name = "account " + i.Account
@@ -285,7 +285,7 @@ type Function struct {
 	Session, Role string
 }
 
-// is tells whether an actor is the function. The session's name alone proves
+// is reports whether an actor is the function. The session's name alone proves
 // nothing: whoever takes on a role chooses it.
 func (f Function) is(a Actor) bool {
 	letters := strings.Map(func(r rune) rune {
@@ -358,7 +358,7 @@ type Lookup struct {
 	// Resource or Call is set: what CloudTrail is to look for.
 	Resource, Call string
 	Start, End     time.Time
-	// Global tells that the records are where IAM's are, whatever region this is.
+	// Global is set where the records are where IAM's are, whatever region this is.
 	Global bool
 }
 
@@ -394,7 +394,7 @@ func Lookups(targets []Target, w Window) []Lookup {
 	return list
 }
 
-// global tells that the target's calls are recorded in one region alone.
+// global reports whether the target's calls are recorded in one region alone.
 func (t Target) global() bool { return t.Kind == Role || t.Kind == Profile }
 
 // associating are the calls whose answers name an association of a subnet with
@@ -443,7 +443,7 @@ func (t Target) calls() []string {
 	return nil
 }
 
-// changes tells whether a call of EC2 changes things of the target's kind. Many
+// changes reports whether a call of EC2 changes things of the target's kind. Many
 // calls only name one: a launch its subnet, its security groups and its launch
 // template, a route of another table the NAT gateway that it leads to.
 func (t Target) changes(call string) bool {
@@ -602,7 +602,7 @@ func isHex(s string) bool {
 
 func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
 
-// Is tells whether a record is about the target: it stands in the request, or
+// Is reports whether a record is about the target: it stands in the request, or
 // in the answer of a call that made it.
 func (t Target) is(r Record) bool {
 	switch t.Kind {
@@ -691,7 +691,7 @@ func WindowOf(inc incident.Incident, history []snapshot.Past, now time.Time) Win
 	return w
 }
 
-// holds tells whether a change can be what broke the launches. Records are of
+// holds reports whether a change can be what broke the launches. Records are of
 // whole seconds.
 func (w Window) holds(at time.Time) bool {
 	return !at.Before(w.start.Truncate(time.Second)) && !at.After(w.To)

@@ -135,9 +135,9 @@ func TestAssociationsAreTraced(t *testing.T) {
 	}
 }
 
-// Whoever takes on a role chooses the name of the session: by it alone nobody
+// Whoever takes on a role chooses the name of the session: by it alone no actor
 // passes for Rollcall.
-func TestNobodyPassesForRollcall(t *testing.T) {
+func TestSessionNameProvesNothing(t *testing.T) {
 	own := []Function{{Session: "rollcall-remediate", Role: "remediate"}, {Session: "rollcall-eni-cleanup", Role: "enicleanup"}}
 	for _, test := range []struct {
 		actor Actor

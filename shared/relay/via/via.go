@@ -85,7 +85,7 @@ type restricted struct {
 	openTo        []netip.Prefix
 
 	mu sync.Mutex
-	// noRelay tells that there is none, or that the setting relays does not name the cluster.
+	// noRelay is set where there is none, or where the setting relays does not name the cluster.
 	noRelay bool
 }
 

@@ -239,7 +239,7 @@ func FuzzAnswer(f *testing.F) {
 }
 
 // TestRestricted: where the public endpoint is open to some ranges a relay is asked first, and
-// without one the API itself, which may let the functions in; that it does not is told with
+// without one the API itself, which may let the functions in; that it does not is reported with
 // the ranges.
 func TestRestricted(t *testing.T) {
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))

@@ -415,7 +415,7 @@ const (
 	takingIn = 2 * time.Second
 )
 
-// notTakenIn tells that a message may have been refused because Slack does
+// notTakenIn reports whether a message may have been refused because Slack does
 // not know its picture yet.
 func notTakenIn(m Message, err error) bool {
 	var e *Error

@@ -83,7 +83,7 @@ func Stamp(ts string) time.Time {
 	return time.Unix(n, 0)
 }
 
-// matches tells whether a message's metadata is this tag.
+// matches reports whether a message's metadata is this tag.
 func (t Tag) matches(m slackgo.SlackMetadata) bool {
 	key, _ := m.EventPayload[payloadKey].(string)
 	note, _ := m.EventPayload[payloadNote].(string)
@@ -336,7 +336,7 @@ func (e *Error) Advice() string {
 	return "this is a fault of Rollcall or of its settings, sending it again does not help"
 }
 
-// Retryable tells whether the same call may succeed later by itself.
+// Retryable reports whether the same call may succeed later by itself.
 func (e *Error) Retryable() bool { return e.Kind == RateLimited || e.Kind == Unavailable }
 
 // kindOf is the kind of Slack's error codes, as docs.slack.dev lists them for
@@ -685,7 +685,7 @@ var (
 	ErrNotTaken  = errors.New("the answer was not taken by Slack")
 )
 
-// ours tells that an address is one by which Slack takes answers.
+// ours reports whether an address is one by which Slack takes answers.
 func (r Responder) ours(to string) bool {
 	u, err := url.Parse(to)
 	if err != nil || u.User != nil || u.Opaque != "" {
@@ -699,12 +699,12 @@ func (r Responder) ours(to string) bool {
 	return u.Scheme == "https" && (u.Host == "hooks.slack.com" || u.Host == "hooks.slack-gov.com")
 }
 
-// Tell says something to whoever pressed, and to nobody else.
+// Tell sends a text to whoever pressed alone.
 func (r Responder) Tell(ctx context.Context, to, text string) error {
 	return r.send(ctx, to, map[string]any{"response_type": "ephemeral", "replace_original": false, "text": text})
 }
 
-// Answer tells whoever typed a command, and nobody else, a message with blocks. An address
+// Answer sends whoever typed a command alone a message with blocks. An address
 // takes five answers within half an hour
 // (docs.slack.dev/interactivity/handling-user-interaction).
 func (r Responder) Answer(ctx context.Context, to string, m Message) error {
