@@ -142,13 +142,13 @@ func (d *directory) secret(accessKeyID string) (string, bool) {
 	return id.SecretAccessKey, ok
 }
 
-// session tells whether the token is that of the key's session, which lasts. Temporary
-// keys without their token, or with another, are as unknown as those of nobody (IAM
+// session reports whether the token is that of the key's session, which lasts. Temporary
+// keys without their token, or with another, are as unknown as made-up ones (IAM
 // user guide, "Use temporary credentials with AWS resources").
 func (d *directory) session(accessKeyID, token string) bool {
 	id, ok := d.of(accessKeyID)
 	if ok && id.SessionToken == "" {
-		return true // Lambda gives functions a token, which nobody here made
+		return true // Lambda gives functions a token, which was not made here
 	}
 	return ok && id.SessionToken == token && (id.Expires.IsZero() || d.now().Before(id.Expires))
 }
@@ -195,7 +195,7 @@ func (c *Cloud) invoke(ctx context.Context, call *wire.Call, in *lambda.InvokeIn
 	case err != nil:
 		return nil, err
 	case !strings.Contains(arn, ":"+call.Principal.Account+":") && !(known && allowed):
-		// Of another account nobody is told what is there.
+		// Of another account no caller sees what is there.
 		return nil, &wire.Error{Code: "AccessDeniedException", Status: http.StatusForbidden,
 			Message: "User: " + call.Principal.ARN + " is not authorized to perform: lambda:InvokeFunction on resource: " + arn + " because no resource-based policy allows the lambda:InvokeFunction action"}
 	case !known:
@@ -269,7 +269,7 @@ func (c *Cloud) within(cluster string, api http.Handler) http.Handler {
 // cluster's authentication mode has it. Someone without either is not known to
 // the cluster, which is a 401: the authenticator denies the token review
 // (aws-iam-authenticator, pkg/server/server.go, authenticateEndpoint), and the API
-// server answers whom nobody knows with "Unauthorized" (held against a real one in
+// server answers an unknown user with "Unauthorized" (held against a real one in
 // tools/kubetest). Someone with one that does not let him is known, and gets a 403
 // later.
 func (c *Cloud) authenticate(cluster, token string) (kubeapi.User, error) {
@@ -462,7 +462,7 @@ func (c *Cloud) Admit(who Identity) { c.keys.add(who) }
 // Revoke ends the sessions of a role, as deleting it does; of all roles where none is named.
 func (c *Cloud) Revoke(role string) { c.keys.revoke(role) }
 
-// Knows tells whether an access key is known here.
+// Knows reports whether an access key is known here.
 func (c *Cloud) Knows(accessKeyID string) bool {
 	_, ok := c.keys.of(accessKeyID)
 	return ok
@@ -656,7 +656,7 @@ const (
 // attributes": letters, digits, underscore, hyphen and period, 256 at most).
 var attributeName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,256}$`)
 
-// publish is SNS's Publish for topics. Nobody is subscribed: what is taken is kept.
+// publish is SNS's Publish for topics. There are no subscribers: what is taken is kept.
 func (c *Cloud) publish(_ context.Context, _ *wire.Call, in *sns.PublishInput) (*sns.PublishOutput, error) {
 	invalid := func(what string) (*sns.PublishOutput, error) {
 		return nil, wire.Errorf("InvalidParameter", "Invalid parameter: %s", what)

@@ -47,14 +47,14 @@ type Config struct {
 	Queues Queues
 	// History answers CloudTrail's LookupEvents. Nil serves no CloudTrail.
 	History History
-	// Identities may sign requests; nobody else may.
+	// Identities alone may sign requests.
 	Identities []Identity
-	// MayAssume tells whether somebody may assume a role. Nil lets nobody.
+	// MayAssume reports whether a caller may assume a role. Nil allows none.
 	MayAssume func(caller Identity, in *sts.AssumeRoleInput) (bool, error)
-	// Route tells who answers what is signed by a key for a region, if not this account's
-	// part of AWS: another's, where there are several. Nil is nobody.
+	// Route returns who answers what is signed by a key for a region, if not this account's
+	// part of AWS: another's, where there are several. Nil finds none.
 	Route func(accessKeyID, region string) *Cloud
-	// Assumed is told of each session that was made of another account's role. Nil is nobody.
+	// Assumed is called with each session that was made of another account's role, if set.
 	Assumed func(Identity)
 	// Host begins the names by which this account's part of AWS is found on a network of its
 	// own, where there are several.
@@ -84,8 +84,8 @@ type Config struct {
 	// authority that World has, which are not those of the listener: who wants
 	// to reach it asks Kubernetes.
 	Endpoints bool
-	// Within tells whether a request to a cluster's API comes from where its endpoint answers.
-	// What does not is dropped: nobody answers it. Nil answers all.
+	// Within reports whether a request to a cluster's API comes from where its endpoint answers.
+	// What does not is dropped without an answer. Nil answers all.
 	Within func(cluster string, req *http.Request) bool
 	// Groups are the rules that the Kubernetes groups of access entries have
 	// through role bindings in the clusters.
@@ -99,7 +99,7 @@ type Config struct {
 	// wire.Config), and none on a network of its own.
 	MinLatency time.Duration
 	// Observe gets each AWS call of a known caller; see wire.Config. Nil is
-	// nobody.
+	// no observer.
 	Observe func(call wire.Call, in, out any, err error)
 	// Now is stage time: of events and of ages. Wall is the clock of
 	// signatures, certificates and the call record.
@@ -360,7 +360,7 @@ func (c *Cloud) rulesOf(cluster, principal string) ([]kubeapi.Rule, error) {
 	return c.mappedRules(cluster, principal)
 }
 
-// errNotMapped tells that aws-auth does not name a principal.
+// errNotMapped: aws-auth does not name a principal.
 var errNotMapped = errors.New("aws-auth does not map the principal")
 
 // mappedRules are the rules of the groups that aws-auth puts a role in, as EKS's
@@ -454,7 +454,7 @@ type Buckets struct {
 	state map[string]*bucket
 }
 
-// Rival is somebody else in the account who calls an API again and again, and
+// Rival is another caller in the account that calls an API again and again, and
 // takes tokens of its bucket as they come.
 type Rival struct {
 	Operation string
@@ -618,7 +618,7 @@ func limitOf(operation string, in any) (name string, l Limit) {
 	return operation, Limit{50, 5}
 }
 
-// narrowed tells whether a call has a filter, names ids or asks for pages.
+// narrowed reports whether a call has a filter, names ids or asks for pages.
 func narrowed(in any) bool {
 	v := reflect.ValueOf(in)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {

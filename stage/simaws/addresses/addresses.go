@@ -105,7 +105,7 @@ func (p *Pool) Allocate(n int) ([]netip.Addr, bool) {
 
 // allocatePrefix takes one free /28 whose sixteen addresses are all free. The
 // subnet's first and last block hold reserved addresses and are never taken.
-// What is reserved for prefixes goes first, then what nobody reserved.
+// What is reserved for prefixes goes first, then what is not reserved.
 func (p *Pool) allocatePrefix() (netip.Prefix, bool) {
 	if p.Free() < PrefixSize {
 		return netip.Prefix{}, false
@@ -205,7 +205,7 @@ func (p *Pool) Reserve(r ec2types.SubnetCidrReservation) error {
 	return nil
 }
 
-// reserves tells that an address is not given out one by one.
+// reserves reports whether an address is not given out one by one.
 func (p *Pool) reserves(a netip.Addr) bool {
 	for _, k := range p.kept {
 		if k.prefix.Contains(a) {
@@ -215,7 +215,7 @@ func (p *Pool) reserves(a netip.Addr) bool {
 	return false
 }
 
-// prefixFrom tells whether a block may be given out as a prefix: out of a
+// prefixFrom reports whether a block may be given out as a prefix: out of a
 // reservation for prefixes, or out of what no reservation touches.
 func (p *Pool) prefixFrom(block netip.Prefix, reserved bool) bool {
 	for _, k := range p.kept {

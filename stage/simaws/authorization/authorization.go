@@ -127,7 +127,7 @@ func everything(source string) template.Statement {
 	return template.Statement{Source: source, Effect: "Allow", Actions: []string{"*"}, Resources: []string{"*"}}
 }
 
-// request is what somebody asks IAM for.
+// request is what a caller asks IAM for.
 type request struct {
 	caller, action, resource string
 	keys                     map[string][]string
@@ -273,7 +273,7 @@ func valuesOf(list []string) items[value] {
 	return out
 }
 
-// Launch is an instance that somebody wants to start.
+// Launch is an instance that a caller wants to start.
 type Launch struct {
 	Type, Subnet, Image string
 	Groups              []string
@@ -282,7 +282,7 @@ type Launch struct {
 	Tags []ec2types.TagSpecification
 	// Template is the id of its launch template, ProfileARN its instance profile.
 	Template, ProfileARN string
-	// TokensRequired tells that its metadata service wants a session token.
+	// TokensRequired is set where its metadata service wants a session token.
 	TokensRequired bool
 }
 

@@ -90,7 +90,7 @@ type LogEvent struct {
 	EventId       string `json:"eventId,omitempty"`
 }
 
-// Matches tells that a message fits a filter pattern, as far as Rollcall writes such:
+// Matches reports whether a message fits a filter pattern, as far as Rollcall writes such:
 // terms, in quotes or not. All without a question mark must be in it; where each has
 // one, any (CloudWatch Logs user guide, "Filter pattern syntax").
 func Matches(pattern, message string) bool {

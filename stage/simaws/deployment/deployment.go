@@ -1,6 +1,6 @@
 // Package deployment is a deployed template as Lambda, EventBridge and CloudWatch describe it to
 // who asks: functions with their settings, the queues that wake them, and rules. What
-// somebody changes by hand (a rule that is disabled, a function that is deleted) is
+// a test changes by hand (a rule that is disabled, a function that is deleted) is
 // described from then on; it changes nothing of what the stage delivers.
 package deployment
 
@@ -130,7 +130,7 @@ func (a *API) AddRules(rules []template.Rule) {
 	a.rules = append(a.rules, rules...)
 }
 
-// ChangeRule changes what is told of a rule, by its ARN.
+// ChangeRule changes what is returned of a rule, by its ARN.
 func (a *API) ChangeRule(arn string, how func(*template.Rule)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -178,7 +178,7 @@ func (a *API) ListTags(in *lambda.ListTagsInput) (*lambda.ListTagsOutput, error)
 	return out, nil
 }
 
-// Distrust takes somebody's role out of what a role (both by ARN) trusts.
+// Distrust takes a role out of what another role (both by ARN) trusts.
 func (a *API) Distrust(role, who string) {
 	a.change(role, func(r *template.Role) {
 		for _, st := range r.Trust {
@@ -315,7 +315,7 @@ func (a *API) Role(name string) (role iamtypes.Role, there, known bool) {
 }
 
 // trust is a role's trust policy as IAM gives it, encoded for a URL (IAM API reference,
-// GetRole). Whom it names are the functions' roles, but for those of whom somebody took
+// GetRole). Whom it names are the functions' roles, but for those of whom a test took
 // the trust away.
 func (a *API) trust(r template.Role) string {
 	if len(a.template.Functions) == 0 { // of a spoke: it trusts an account, on conditions
@@ -396,7 +396,7 @@ func (a *API) ListEventSourceMappings(in *lambda.ListEventSourceMappingsInput) (
 	return out, nil
 }
 
-// alarmState is a state that somebody gave an alarm.
+// alarmState is a state that a test gave an alarm.
 type alarmState struct {
 	value, reason string
 	at            time.Time
@@ -459,7 +459,7 @@ func (a *API) alarm(x template.Alarm) cloudwatch.MetricAlarm {
 }
 
 // ListRuleNamesByTarget lists the rules of a bus that have a target: EventBridge API
-// reference. A target that nobody has has none.
+// reference. An unknown target has none.
 func (a *API) ListRuleNamesByTarget(in *eventbridge.ListRuleNamesByTargetInput) (*eventbridge.ListRuleNamesByTargetOutput, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -507,7 +507,7 @@ func (a *API) DescribeRule(in *eventbridge.DescribeRuleInput) (*eventbridge.Desc
 	return nil, err
 }
 
-// DescribeEventBus tells of a bus and its policy: EventBridge API reference.
+// DescribeEventBus describes a bus and its policy: EventBridge API reference.
 func (a *API) DescribeEventBus(in *eventbridge.DescribeEventBusInput) (*eventbridge.DescribeEventBusOutput, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

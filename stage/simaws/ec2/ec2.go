@@ -27,7 +27,7 @@ import (
 type API struct {
 	w *state.State
 	// caller is the ARN of the role's session that IAM judges calls that launch by;
-	// empty is somebody who may do everything, or whom others judge.
+	// empty is a caller that may do everything, or whom others judge.
 	caller string
 }
 
@@ -155,7 +155,7 @@ func checkRule(w *state.State, g *ec2types.SecurityGroup, p ec2types.IpPermissio
 	return nil
 }
 
-// peered tells whether two VPCs have an active peering.
+// peered reports whether two VPCs have an active peering.
 func peered(w *state.State, a, b string) bool {
 	return slices.ContainsFunc(w.Peerings.All(), func(p *ec2types.VpcPeeringConnection) bool {
 		if p.AccepterVpcInfo == nil || p.RequesterVpcInfo == nil || p.Status == nil || p.Status.Code != ec2types.VpcPeeringConnectionStateReasonCodeActive {
@@ -314,7 +314,7 @@ func (s API) DescribeInstanceImageMetadata(in *ec2.DescribeInstanceImageMetadata
 	return state.Copy(out), nil
 }
 
-// owned tells that an image is one of some owners: accounts, "self", or an alias such as
+// owned reports whether an image is one of some owners: accounts, "self", or an alias such as
 // "amazon" (EC2 API, DescribeImages, Owner.N).
 func (s API) owned(i *ec2types.Image, owners []string) bool {
 	owner := cmp.Or(aws.ToString(i.OwnerId), s.w.Account)

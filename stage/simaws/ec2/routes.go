@@ -355,7 +355,7 @@ func visibility(w *state.State) ec2types.ManagedResourceDefaultVisibility {
 	return ec2types.ManagedResourceDefaultVisibilityHidden
 }
 
-// hides tells whether a resource is left out of a list that was asked for with
+// hides reports whether a resource is left out of a list that was asked for with
 // the parameter include.
 func hides(w *state.State, o *ec2types.OperatorResponse, include *bool) bool {
 	return state.IsManaged(o) && !aws.ToBool(include) && visibility(w) == ec2types.ManagedResourceDefaultVisibilityHidden
@@ -447,7 +447,7 @@ func operatorOf(o *ec2types.OperatorRequest) string {
 	return aws.ToString(o.Principal)
 }
 
-// DescribeVolumeStatus tells that volumes are well.
+// DescribeVolumeStatus returns each volume as healthy.
 func (s API) DescribeVolumeStatus(in *ec2.DescribeVolumeStatusInput) (*ec2.DescribeVolumeStatusOutput, error) {
 	defer s.w.Enter()()
 	list, next, err := table.Selection[ec2types.Volume]{

@@ -410,7 +410,7 @@ func (s API) UpdateAddon(in *eks.UpdateAddonInput) (*eks.UpdateAddonOutput, erro
 	return &eks.UpdateAddonOutput{Update: state.Copy(u)}, nil
 }
 
-// setAddon gives an add-on a status and tells of its health.
+// setAddon gives an add-on a status and its health issues.
 func setAddon(w *state.State, a *ekstypes.Addon, status ekstypes.AddonStatus, issues []ekstypes.AddonIssue) {
 	before := a.Status
 	if issues == nil {

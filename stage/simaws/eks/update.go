@@ -375,7 +375,7 @@ func fresh(w *state.State, gr *groupRoll) (ready int, missing []string) {
 	return ready, missing
 }
 
-// leaving tells whether a group still has instances on their way out.
+// leaving reports whether a group still has instances on their way out.
 func leaving(w *state.State, g *state.Group) bool {
 	return g.Capacity() < len(g.Instances)
 }

@@ -247,7 +247,7 @@ func text(o any, keys ...string) string {
 	return s
 }
 
-// heldSet writes a condition, with what it makes of Ready, and tells of a change of
+// heldSet writes a condition, with what it makes of Ready, and emits a change of
 // its status as Karpenter does (awslabs/operatorpkg status/controller.go). The time
 // of its transition is that of its status.
 func (c *Controller) heldSet(kind string, o map[string]any, name, status, reason, message string) {
@@ -706,7 +706,7 @@ type claim struct {
 	next     time.Time
 	instance string
 	tagged   bool
-	// ending tells that it is being deleted.
+	// ending is set where it is being deleted.
 	ending bool
 }
 

@@ -228,7 +228,7 @@ func (c *Controller) tags(x *class, pool string) map[string]string {
 	return out
 }
 
-// heldReady tells whether a class may launch, and if not, as which kind of error
+// heldReady returns whether a class may launch, and if not, as which kind of error
 // Karpenter takes that (KP pkg/cloudprovider, Create).
 func (c *Controller) heldReady(name string) (*class, failure) {
 	o := c.k.Find("ec2nodeclasses", "", name)
@@ -318,7 +318,7 @@ func (c *Controller) heldUsed(pool string) (cpu, memory, nodes int) {
 	return cpu, memory, nodes
 }
 
-// heldLimited tells that a NodePool has what it may have: one more node of the
+// heldLimited reports whether a NodePool has what it may have: one more node of the
 // smallest type would be too much.
 func (c *Controller) heldLimited(pool string, limits map[string]json.RawMessage, smallest string) bool {
 	cpu, memory, nodes := c.heldUsed(pool)
@@ -493,7 +493,7 @@ func (c *Controller) heldTypesFor(x *class) []string {
 // (KC provisioning/scheduling/events.go).
 const failedTime = 5 * time.Minute
 
-// heldWaiting tells that a pod waits which no NodeClaim is for.
+// heldWaiting reports whether a pod waits which no NodeClaim is for.
 func (c *Controller) heldWaiting() bool { return len(c.heldPods()) > 0 }
 
 // heldPods are the pods that the scheduler has given up on and that no NodeClaim is
@@ -764,7 +764,7 @@ func plainOf(v any) any {
 	return out
 }
 
-// admits tells whether labels meet a requirement (Kubernetes, node selector
+// admits reports whether labels meet a requirement (Kubernetes, node selector
 // operators, and Karpenter's Gte and Lte).
 func (r requirement) admits(labels map[string]string) bool {
 	have, ok := labels[r.Key]
@@ -797,7 +797,7 @@ func (r requirement) admits(labels map[string]string) bool {
 	return false
 }
 
-// chooses tells whether one of some terms fits: by id, or by name and tags, where
+// chooses reports whether one of some terms fits: by id, or by name and tags, where
 // "*" is any value of a tag (KP docs, "NodeClasses", spec.subnetSelectorTerms).
 func chooses(terms []selector, id, name string, tags map[string]string) bool {
 	return slices.ContainsFunc(terms, func(s selector) bool {

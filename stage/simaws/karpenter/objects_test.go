@@ -67,7 +67,7 @@ func TestClassWithoutSubnets(t *testing.T) {
 	}
 }
 
-// A startup taint that nobody takes away keeps a node from being initialized; a limit
+// A startup taint that no controller removes keeps a node from being initialized; a limit
 // keeps a NodePool from more nodes.
 func TestTaintsAndLimits(t *testing.T) {
 	s := start(t, func(f *worldfile.File) {
@@ -89,7 +89,7 @@ func TestTaintsAndLimits(t *testing.T) {
 	}
 }
 
-// A NodeClaim whose instance somebody ends goes; its pod gets another node.
+// A NodeClaim whose instance is terminated goes; its pod gets another node.
 func TestInstanceEnded(t *testing.T) {
 	s := start(t)
 	s.pods("web")
@@ -166,7 +166,7 @@ func TestNoSuchClass(t *testing.T) {
 }
 
 // Of two NodePools that a pod fits, the heavier one is asked; one whose taint it does not
-// tolerate is not; a NodePool with a fixed number of nodes is for nobody's pods.
+// tolerate is not; a NodePool with a fixed number of nodes is for no pods.
 func TestWhichPool(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(web, batch map[string]any)

@@ -228,7 +228,7 @@ type object struct {
 		}
 	}
 	tree map[string]any
-	// named tells that raw says its kind and version.
+	// named is set where raw has its kind and version.
 	named bool
 }
 
@@ -503,7 +503,7 @@ type Attributes struct {
 	Verb, Group, Resource, Namespace, Name string
 }
 
-// Allows tells whether a rule covers a request.
+// Allows reports whether a rule covers a request.
 func (r Rule) Allows(a Attributes) bool {
 	has := func(list []string, v string) bool { return slices.Contains(list, "*") || slices.Contains(list, v) }
 	return has(r.Verbs, a.Verb) && has(r.Groups, a.Group) && has(r.Resources, a.Resource) &&
@@ -907,7 +907,7 @@ func marshal(v any) ([]byte, *Status) {
 	return body, nil
 }
 
-// wantsTable tells whether the client, as kubectl does, prefers a table.
+// wantsTable reports whether the client, as kubectl does, prefers a table.
 func wantsTable(accept string) bool {
 	first, _, _ := strings.Cut(accept, ",")
 	return strings.Contains(first, "as=Table") && strings.Contains(first, "g=meta.k8s.io")

@@ -241,7 +241,7 @@ func noResource() *Status {
 	return &Status{http.StatusNotFound, "NotFound", "the server could not find the requested resource"}
 }
 
-// NotInstalled is the answer for a kind whose definition nobody installed. For
+// NotInstalled is the answer for a kind without an installed definition. For
 // a group of which nothing is installed, the API server answers as for any path
 // that it does not have.
 func NotInstalled() *Status { return noPath() }

@@ -155,7 +155,7 @@ func addInterface(w *state.State, k *kubestate.Cluster, in *ec2types.Instance, i
 }
 
 // cniTags are the tags that the CNI gives what it makes: the cluster's name
-// only where aws-node is told it (CLUSTER_NAME).
+// only where aws-node has it in its environment (CLUSTER_NAME).
 func cniTags(w *state.State, k *kubestate.Cluster, instance string) []ec2types.Tag {
 	var tags []ec2types.Tag
 	if name := k.CNISettings().Cluster; name != "" {
@@ -170,7 +170,7 @@ func cniTags(w *state.State, k *kubestate.Cluster, instance string) []ec2types.T
 
 // tagPrimary tags a node's first interface where it has no tags yet, as ipamd
 // does with all that is attached; without the date, as it did not make it. It
-// is done for those alone that outlive their node: nobody looks at the others.
+// is done for those alone that outlive their node: the others are not looked at.
 func tagPrimary(w *state.State, k *kubestate.Cluster, in *ec2types.Instance) {
 	id := aws.ToString(in.InstanceId)
 	for _, eni := range w.InterfacesOf(id) {
@@ -205,7 +205,7 @@ func LeaveBehind(w *state.State, id string) {
 }
 
 // attachLater has ipamd attach what it created. A node that ends meanwhile
-// leaves it behind; one whose interface somebody deleted asks for another.
+// leaves it behind; one whose interface a user deleted asks for another.
 func attachLater(w *state.State, k *kubestate.Cluster, eni *ec2types.NetworkInterface, instance string, index int) {
 	id := aws.ToString(eni.NetworkInterfaceId)
 	w.Attaching[instance] = append(w.Attaching[instance], id)

@@ -309,7 +309,7 @@ func untolerated(tolerations []worldfile.Toleration, node map[string]any) string
 	return ""
 }
 
-// reachable tells whether a PersistentVolume's node affinity admits a node.
+// reachable reports whether a PersistentVolume's node affinity admits a node.
 func reachable(volume, node map[string]any) bool {
 	terms, _ := kubestate.At(volume, "spec", "nodeAffinity", "required", "nodeSelectorTerms").([]any)
 	if terms == nil {
@@ -384,7 +384,7 @@ func addSet(w *state.State, k *kubestate.Cluster, set worldfile.SetFile) error {
 	return nil
 }
 
-// AddSet is somebody applying a StatefulSet to a cluster.
+// AddSet is a user applying a StatefulSet to a cluster.
 func AddSet(w *state.State, k *kubestate.Cluster, set worldfile.SetFile) error {
 	if err := addSet(w, k, set); err != nil {
 		return err

@@ -54,7 +54,7 @@ type SetPod struct {
 // ENIConfigs is the plural of the CNI's custom networking.
 const ENIConfigs = "eniconfigs"
 
-// customKinds are there only where somebody, or EKS Auto Mode, has put their
+// customKinds are there only where a user, or EKS Auto Mode, has put their
 // definitions.
 func customKinds() []string {
 	return []string{ENIConfigs, "nodepools", "nodeclaims", "ec2nodeclasses", "nodeclasses"}
@@ -296,7 +296,7 @@ func (k *Cluster) Say(object map[string]any, kind, component, reason, level, mes
 }
 
 // ErrNoKind is the answer for a kind that the cluster's API does not have,
-// because nobody installed its definition.
+// because its definition is not installed.
 var ErrNoKind = errors.New("the cluster does not have this kind")
 
 // List is a list as the Kubernetes API keeps it.

@@ -208,7 +208,7 @@ func groupInstanceRunning(w *state.State, id string) {
 	inService(w, g, id)
 }
 
-// groupInstanceEnding is told of every shutdown, whoever began it.
+// groupInstanceEnding handles every shutdown, whatever began it.
 func groupInstanceEnding(w *state.State, id string) {
 	g := w.GroupOf(id)
 	if g == nil {

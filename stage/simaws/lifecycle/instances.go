@@ -365,7 +365,7 @@ func InstanceIDs(ids []string) string {
 	return fmt.Sprintf("The instance IDs '%s' do not exist", strings.Join(ids, ", "))
 }
 
-// associated tells that a security group of another VPC may be used in a VPC (EC2 API,
+// associated reports whether a security group of another VPC may be used in a VPC (EC2 API,
 // AssociateSecurityGroupVpc).
 func associated(w *state.State, group, vpc string) bool {
 	return slices.ContainsFunc(w.File.EC2.SecurityGroupVpcAssociations, func(a ec2types.SecurityGroupVpcAssociation) bool {

@@ -80,7 +80,7 @@ func PoolRefusal(w *state.State, o FleetOffer, spot bool) error {
 	return nil
 }
 
-// RequiresTokens tells that the metadata service of what is launched wants session
+// RequiresTokens reports whether the metadata service of what is launched wants session
 // tokens: here each does that is neither switched off nor set to optional.
 func (s InstanceSpec) RequiresTokens() bool {
 	return s.tokens != ec2types.HttpTokensStateOptional && s.metadata != ec2types.InstanceMetadataEndpointStateDisabled
@@ -229,7 +229,7 @@ func endForGroup(w *state.State, id string) {
 }
 
 // GroupResized is EKS's own call for the group of a nodegroup whose size
-// somebody changed.
+// was changed.
 func GroupResized(w *state.State, g *state.Group) {
 	number := func(n *int32) float64 { return float64(aws.ToInt32(n)) }
 	trail.RecordServiceCall(w, "autoscaling:UpdateAutoScalingGroup", nodegroupRole, eksPrincipal, map[string]any{
@@ -356,7 +356,7 @@ func ZoneFault(w *state.State, zone string) *worldfile.ZoneFault {
 	return nil
 }
 
-// Offers tells that a zone has a type at all.
+// Offers reports whether a zone has a type at all.
 func Offers(w *state.State, zone, instanceType string) bool {
 	return !slices.Contains(w.File.EC2.NotOffered[zone], instanceType)
 }

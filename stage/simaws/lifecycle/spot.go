@@ -191,7 +191,7 @@ func (e *fleetError) Error() string {
 }
 
 // asFleet gives what EC2 refused the form of the group's kind. Auto Scaling
-// tells of a full subnet in the plain form where it launches on demand.
+// reports a full subnet in the plain form where it launches on demand.
 func asFleet(g *state.Group, spot bool, err error) error {
 	var by *wire.Error
 	if g.MixedInstancesPolicy == nil || !errors.As(err, &by) || !spot && strings.HasPrefix(by.Code, "InsufficientFreeAddresses") {
@@ -315,7 +315,7 @@ func interrupt(w *state.State, id string, lead time.Duration) {
 	w.After(lead, func() { Terminate(w, id, reason) })
 }
 
-// recommendRebalance tells that an instance is likely to be taken back.
+// recommendRebalance emits that an instance is likely to be taken back.
 func recommendRebalance(w *state.State, id string) {
 	if in := w.Instances.Get(id); in == nil || state.Ended(in) {
 		return

@@ -1,6 +1,6 @@
 // Package nodegroup is how EKS judges a managed nodegroup: its status and its
 // health issues follow from which instances join, which launches fail and which
-// of its resources are gone; its CloudFormation stack tells of it.
+// of its resources are gone; its CloudFormation stack emits its events.
 package nodegroup
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 // SetStatus gives a nodegroup a status. EKS sends no event of it; the
-// stack, if it has one, tells of what it waits for.
+// stack, if it has one, emits what it waits for.
 func SetStatus(w *state.State, ng *state.Nodegroup, status ekstypes.NodegroupStatus) {
 	before := ng.Status
 	ng.Status, ng.ModifiedAt = status, aws.Time(w.Now)
@@ -122,7 +122,7 @@ func joinTimedOut(w *state.State, g *state.Group, id string) {
 	}
 }
 
-// SameCluster tells whether the cluster that a part of the file names, if any,
+// SameCluster reports whether the cluster that a part of the file names, if any,
 // is this one.
 func SameCluster(named, cluster string) bool { return named == "" || named == cluster }
 

@@ -21,7 +21,7 @@ import (
 
 // BootFault is why an instance that reaches all it needs becomes no node: the
 // world's own short rule of what a node starts with, apart from the checks. What
-// the world does not say keeps nobody out.
+// the world does not say stops no node.
 type BootFault string
 
 // The faults.
@@ -116,7 +116,7 @@ func allows(document, action string) bool {
 	return slices.ContainsFunc(d.Statement, func(s struct{ Effect, Action any }) bool { return s.Effect == "Allow" && matches(s.Action, action) })
 }
 
-// unmapped tells that a cluster that knows its nodes by aws-auth alone makes no
+// unmapped reports whether a cluster that knows its nodes by aws-auth alone makes no
 // node of a role: the text is no list, or the role's last mapping is no node's.
 // A role that is not in it may have been added by EKS, which adds those of its
 // nodegroups.
@@ -141,8 +141,8 @@ func unmapped(w *state.State, name, arn string) bool {
 	return false
 }
 
-// untold tells that an instance of an image of somebody's own was told nothing of
-// its cluster. EKS tells those of its images.
+// untold reports whether an instance of a custom image got no settings of
+// its cluster. EKS gives those to its own images.
 func untold(w *state.State, in *ec2types.Instance) bool {
 	ng := w.NodegroupOf(aws.ToString(in.InstanceId))
 	if ng == nil || ng.AmiType != ekstypes.AMITypesCustom {
@@ -152,7 +152,7 @@ func untold(w *state.State, in *ec2types.Instance) bool {
 	return err == nil && !strings.Contains(string(data), aws.ToString(ng.ClusterName))
 }
 
-// tooNew tells that the name of an image of somebody's own choice has a newer
+// tooNew reports whether the name of an image of the operator's choice has a newer
 // Kubernetes than the cluster. EKS chooses its images by the version.
 func tooNew(w *state.State, in *ec2types.Instance) bool {
 	c, i := w.Clusters.Get(w.ClusterOf(aws.ToString(in.InstanceId))), w.Images.Get(aws.ToString(in.ImageId))
@@ -172,7 +172,7 @@ func tooNew(w *state.State, in *ec2types.Instance) bool {
 	return ofEKS && minor("1."+name) > minor(aws.ToString(c.Version))
 }
 
-// misnamed tells that DHCP options give a host a name that is not the one that EC2
+// misnamed reports whether DHCP options give a host a name that is not the one that EC2
 // gives it: none, several in one value, or one that is too long for a label.
 func misnamed(w *state.State, in *ec2types.Instance) bool {
 	vpc := w.Vpcs.Get(aws.ToString(in.VpcId))
@@ -194,11 +194,11 @@ func misnamed(w *state.State, in *ec2types.Instance) bool {
 	return len(names) != 1 || len(host)+1+len(names[0]) > mostHostname
 }
 
-// Nobody does for nodes without a managed nodegroup what EKS does for its own: their
-// user data tells them where to join, and somebody lets their role in.
+// EKS does this for its managed nodegroups alone. The other nodes
+// get where to join from their user data, and an operator lets their role in.
 
-// misled tells that such an instance is told another cluster's name, endpoint or
-// authority, or a label that the kubelet refuses, where the world says what it is told
+// misled reports whether such an instance gets another cluster's name, endpoint or
+// authority, or a label that the kubelet refuses, where the world has its user data
 // (nodeadm, bootstrap.sh; Kubernetes, NodeRestriction and --node-labels).
 func misled(w *state.State, in *ec2types.Instance) bool {
 	id := aws.ToString(in.InstanceId)
@@ -229,7 +229,7 @@ func misled(w *state.State, in *ec2types.Instance) bool {
 
 const endpointSuffix = ".eks.amazonaws.com"
 
-// withoutCredentials tells that such an instance has no role: no profile, or one
+// withoutCredentials reports whether such an instance has no role: no profile, or one
 // without a role, where the world has profiles.
 func withoutCredentials(w *state.State, in *ec2types.Instance) bool {
 	if len(w.Profiles.All()) == 0 || w.NodegroupOf(aws.ToString(in.InstanceId)) != nil || state.IsAutoMode(in) {
@@ -242,7 +242,7 @@ func withoutCredentials(w *state.State, in *ec2types.Instance) bool {
 	return p != nil && len(p.Roles) == 0
 }
 
-// unknownRole tells that a cluster makes no node of such an instance's role: there is
+// unknownRole reports whether a cluster makes no node of such an instance's role: there is
 // neither an access entry of a node's type nor a mapping (EKS user guide, "Grant IAM
 // users access"). A cluster whose way of knowing nodes the world does not say lets all
 // in.

@@ -483,7 +483,7 @@ func ofAmazon(vpc *ec2types.Vpc, server string) bool {
 	return server == "AmazonProvidedDNS" || server == "169.254.169.253" || err == nil && server == p.Addr().Next().Next().String()
 }
 
-// privateNames tells that nodes of an instance's cluster call something by a name
+// privateNames reports whether nodes of an instance's cluster call something by a name
 // that only the VPC knows.
 func privateNames(w *state.State, in *ec2types.Instance) bool {
 	c := w.Clusters.Get(w.ClusterOf(aws.ToString(in.InstanceId)))
@@ -624,7 +624,7 @@ func ranges(w *state.State, p ec2types.IpPermission) []string {
 	return out
 }
 
-// unlisted tells that a rule has a prefix list whose entries the world does not
+// unlisted reports whether a rule has a prefix list whose entries the world does not
 // say, such as AWS's own.
 func unlisted(w *state.State, p ec2types.IpPermission) bool {
 	return slices.ContainsFunc(p.PrefixListIds, func(l ec2types.PrefixListId) bool {
@@ -700,7 +700,7 @@ func internetPath(w *state.State, in *ec2types.Instance, service string) Path {
 type exit struct {
 	via   string // empty where the table is to blame
 	fault Fault
-	// needsIP tells that an internet gateway is next.
+	// needsIP is set where an internet gateway is next.
 	needsIP bool
 	// nat is the NAT gateway that it leads through, and address what the
 	// internet then sees.
@@ -806,7 +806,7 @@ func leavesFrom(w *state.State, in *ec2types.Instance) string {
 	return aws.ToString(in.PublicIpAddress)
 }
 
-// GatewayAttached tells that an internet gateway is attached to a VPC.
+// GatewayAttached reports whether an internet gateway is attached to a VPC.
 func GatewayAttached(w *state.State, id, vpc string) bool {
 	g := w.InternetGateways.Get(id)
 	return g != nil && slices.ContainsFunc(g.Attachments, func(a ec2types.InternetGatewayAttachment) bool {

@@ -53,7 +53,7 @@ type State struct {
 	// Seed tells one run's made-up values from another's.
 	Seed string
 	IDs  *ids.Source
-	// TrailIDs are those of recorded calls: a call that is told makes no other
+	// TrailIDs are those of recorded calls: a recorded call makes no other
 	// id differ.
 	TrailIDs *ids.Source
 
@@ -427,7 +427,7 @@ type stateChange struct {
 	State      string `json:"state"`
 }
 
-// EmitState tells of an instance's state change.
+// EmitState emits an instance's state change.
 func (w *State) EmitState(id, state string) {
 	w.Emit("aws.ec2", "EC2 Instance State-change Notification", []string{w.instanceARN(id)}, stateChange{id, state})
 }
@@ -473,7 +473,7 @@ type rebalanceRecommendation struct {
 	InstanceID string `json:"instance-id"`
 }
 
-// EmitRebalance tells that a Spot instance is at risk.
+// EmitRebalance emits that a Spot instance is at risk.
 func (w *State) EmitRebalance(id string) {
 	w.Emit("aws.ec2", "EC2 Instance Rebalance Recommendation", []string{w.spotARN(id)}, rebalanceRecommendation{id})
 }
@@ -489,7 +489,7 @@ type lifecycleAction struct {
 	Destination          string
 }
 
-// EmitLifecycleAction tells that a hook holds an instance.
+// EmitLifecycleAction emits that a hook holds an instance.
 func (w *State) EmitLifecycleAction(g *Group, hook *astypes.LifecycleHook, instance, token, origin, destination string) {
 	kind := "EC2 Instance-launch Lifecycle Action"
 	if aws.ToString(hook.LifecycleTransition) == TransitionTerminating {
@@ -611,7 +611,7 @@ func (g *Group) DropMember(id string) {
 	delete(g.Leaving, id)
 }
 
-// IsReplaced tells that capacity rebalancing has launched a successor.
+// IsReplaced reports whether capacity rebalancing has launched a successor.
 func (g *Group) IsReplaced(id string) bool {
 	for _, old := range g.Leaving {
 		if old == id {
@@ -632,7 +632,7 @@ func (g *Group) Capacity() int {
 	return n
 }
 
-// Suspended tells that a process, such as Launch, is suspended.
+// Suspended reports whether a process, such as Launch, is suspended.
 func (g *Group) Suspended(process string) bool {
 	return slices.ContainsFunc(g.SuspendedProcesses, func(p astypes.SuspendedProcess) bool { return aws.ToString(p.ProcessName) == process })
 }
@@ -748,7 +748,7 @@ func (w *State) NodeOf(id string) (*kubestate.Cluster, *map[string]any) {
 // AutoModePrincipal is who manages what EKS Auto Mode starts.
 const AutoModePrincipal = "eks.amazonaws.com"
 
-// IsAutoMode tells that EKS Auto Mode runs an instance.
+// IsAutoMode reports whether EKS Auto Mode runs an instance.
 func IsAutoMode(in *ec2types.Instance) bool {
 	return IsManaged(in.Operator) && aws.ToString(in.Operator.Principal) == AutoModePrincipal
 }
@@ -761,10 +761,10 @@ func NodeName(in *ec2types.Instance) string {
 	return aws.ToString(in.PrivateDnsName)
 }
 
-// IsManaged tells that an AWS service manages a resource.
+// IsManaged reports whether an AWS service manages a resource.
 func IsManaged(o *ec2types.OperatorResponse) bool { return o != nil && aws.ToBool(o.Managed) }
 
-// ManagedBy is the operator of what a service makes; nil for nobody.
+// ManagedBy is the operator of what a service makes; nil for none.
 func ManagedBy(principal string) *ec2types.OperatorResponse {
 	if principal == "" {
 		return nil
@@ -780,7 +780,7 @@ func MetadataOptions() *ec2types.InstanceMetadataOptionsResponse {
 	}
 }
 
-// IsReady tells that an instance is a Ready node.
+// IsReady reports whether an instance is a Ready node.
 func (w *State) IsReady(id string) bool {
 	_, n := w.NodeOf(id)
 	if n == nil {
@@ -812,7 +812,7 @@ func (w *State) DefaultGroup(vpc string) []string {
 	return nil
 }
 
-// Ended tells that an instance is shutting down or terminated.
+// Ended reports whether an instance is shutting down or terminated.
 func Ended(in *ec2types.Instance) bool {
 	return in.State.Name == ec2types.InstanceStateNameShuttingDown || in.State.Name == ec2types.InstanceStateNameTerminated
 }

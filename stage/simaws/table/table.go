@@ -99,7 +99,7 @@ func (t *Table[T]) All() []*T {
 // Filters says, for one kind of resource, which values a filter looks at.
 type Filters[T any] map[string]func(*T) []string
 
-// matcher tells whether every filter admits a resource. A filter does if any of
+// matcher reports whether every filter admits a resource. A filter does if any of
 // its values matches any of the resource's; "*" stands for any text and "?" for
 // one character. tags is nil for untagged kinds.
 func matcher[T any](want []ec2types.Filter, known Filters[T], tags func(*T) []ec2types.Tag) (func(*T) bool, error) {
@@ -152,7 +152,7 @@ func filterValues[T any](name string, known Filters[T], tags func(*T) []ec2types
 	return nil, wire.Errorf("InvalidParameterValue", "The filter '%s' is invalid", name)
 }
 
-// Admits tells whether a filter with the values want admits a resource that has
+// Admits reports whether a filter with the values want admits a resource that has
 // the values have: "*" stands for any text and "?" for one character.
 func Admits(have, want []string) bool {
 	for _, w := range want {

@@ -68,7 +68,7 @@ func trailed() map[string]string {
 	}
 }
 
-// isWrite tells whether a call changes something.
+// isWrite reports whether a call changes something.
 func isWrite(operation string) bool {
 	service, name, _ := strings.Cut(operation, ":")
 	if !slices.Contains([]string{"ec2", "autoscaling", "eks", "iam"}, service) {
@@ -153,7 +153,7 @@ type API struct{ w *state.State }
 func New(w *state.State) API { return API{w} }
 
 // remember puts a record into the event history. What it is about is read off
-// it where nobody says.
+// it where about is empty.
 func remember(w *state.State, r *cloudtrail.Record, about []cloudtrail.Resource) {
 	at, err := time.Parse(time.RFC3339, r.EventTime)
 	if err != nil {

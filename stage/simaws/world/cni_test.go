@@ -150,7 +150,7 @@ func TestSmallTypeFits(t *testing.T) {
 	}
 }
 
-// The interface that the CNI adds says whose it is, and goes with its node.
+// The interface that the CNI adds names its cluster, and goes with its node.
 func TestCNIInterface(t *testing.T) {
 	w, _ := open(t, "spot")
 	scaleGroups(t, w, 1, "small-a")
@@ -417,7 +417,7 @@ func TestInterfacesBeingAttached(t *testing.T) {
 	}
 }
 
-// Somebody deletes an interface before it is attached: the node, which lives,
+// An interface is deleted before it is attached: the node, which lives,
 // has to make another.
 func TestDeletedWhileBeingAttached(t *testing.T) {
 	w, _ := open(t, "ips")

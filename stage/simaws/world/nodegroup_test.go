@@ -350,7 +350,7 @@ func TestNodegroupWorlds(t *testing.T) {
 	}
 }
 
-func TestCreateFailedIsToldByItsStack(t *testing.T) {
+func TestStackReportsCreateFailed(t *testing.T) {
 	w, events := open(t, "nodegroup-create-failed")
 	w.Advance(w.Start().Add(22 * time.Minute))
 	var got []string
@@ -401,7 +401,7 @@ func TestUpdateFailures(t *testing.T) {
 	}
 }
 
-func TestAddonHealthIsTold(t *testing.T) {
+func TestAddonHealthEvents(t *testing.T) {
 	w, events := open(t, "addon-degraded")
 	kinds := func() []string {
 		var out []string

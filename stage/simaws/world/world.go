@@ -243,7 +243,7 @@ func (w *World) Call(op string, input json.RawMessage) (any, error) {
 	return w.callBy("", op, input)
 }
 
-// callBy makes a call in somebody's name.
+// callBy makes a call in a user's name.
 func (w *World) callBy(who, op string, input json.RawMessage) (any, error) {
 	method, in, err := w.prepare(op, input)
 	if err != nil {
@@ -613,7 +613,7 @@ func (s resolverAPI) ListFirewallRules(in *route53.ResolverInput) (json.RawMessa
 	return route53.WrittenResolver(route53.ListFirewallRulesOutput{FirewallRules: list}, nil)
 }
 
-// ListFirewallDomains lists the domains of a list. Those of AWS are shown to nobody
+// ListFirewallDomains lists the domains of a list. Those of AWS are shown to no account
 // (Route 53 developer guide, "Managed Domain Lists").
 func (s resolverAPI) ListFirewallDomains(in *route53.ResolverInput) (json.RawMessage, error) {
 	defer s.w.Enter()()

@@ -410,7 +410,7 @@ func TestCorpusWorldsAreWhole(t *testing.T) {
 }
 
 // Every public report is retold by a world, or is among those that cannot be.
-func TestEveryCaseIsToldOrUnseen(t *testing.T) {
+func TestEveryCaseIsReportedOrUnseen(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(corpusFolder, unseenFile))
 	if err != nil {
 		t.Fatal(err)
@@ -563,7 +563,7 @@ func underPolicy(document string) func(*worldfile.File) {
 	}
 }
 
-// What the world's trail tells of a fleet has the members of the true samples, each
+// The world's record of a fleet has the members of the true samples, each
 // of their kind, and no others.
 func TestFleetsAreRecordedAsTheSamples(t *testing.T) {
 	dry := fleetOf(1, "spot", "m5.large "+fleetSubnetA, "m5.xlarge "+fleetSubnetB)
@@ -669,7 +669,7 @@ func TestFleetRefusals(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*worldfile.File)
 		in     *ec2.CreateFleetInput
-		// whole tells that the call fails.
+		// whole is set where the call fails.
 		whole      bool
 		code, says string
 	}{
@@ -732,7 +732,7 @@ func TestFleetRefusals(t *testing.T) {
 }
 
 // One call brings as many as there are, of the types and subnets that have them, and
-// tells of the others once each.
+// has an error for each of the others once.
 func TestFleetIsPartlyServed(t *testing.T) {
 	w, _ := fleetWorld(t, func(f *worldfile.File) {
 		f.Spot.Pools = append(f.Spot.Pools,

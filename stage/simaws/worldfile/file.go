@@ -423,7 +423,7 @@ type UpdateFault struct {
 }
 
 // NodegroupStack says that a nodegroup is a resource of a CloudFormation
-// stack, which tells of its creation and its deletion.
+// stack, which emits its creation and its deletion.
 type NodegroupStack struct {
 	// Cluster may be left out where the world has only one.
 	Cluster   string
@@ -437,7 +437,7 @@ type NodegroupStack struct {
 
 // TrailRules say how API calls come to the event bus, and to be found.
 type TrailRules struct {
-	// None is an account without a trail of management events: no call is told.
+	// None is an account without a trail of management events: no call is delivered.
 	// The event history has it nevertheless, as AWS's does.
 	None bool
 	// Delay is the time from a call to its event; 30 s where 0. CloudTrail
@@ -504,7 +504,7 @@ type NodeException struct {
 	NeverReady *Condition
 }
 
-// InstanceEnd is the end of an instance that nobody asked for.
+// InstanceEnd is the end of an instance that no user asked for.
 type InstanceEnd struct {
 	After  time.Duration
 	Reason ec2types.StateReason
