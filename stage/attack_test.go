@@ -35,7 +35,7 @@ import (
 	"rollcall/stage/simaws"
 )
 
-// TestAttacksAreRefusedAndAudited sends what nobody but Slack may send, and what
+// TestAttacksAreRefusedAndAudited sends what only Slack may send, and what
 // Slack would not.
 func TestAttacksAreRefusedAndAudited(t *testing.T) { virtual(t, attacksAreRefusedAndAudited) }
 
@@ -167,7 +167,7 @@ func whatOnlyReportCanJudgeIsPassedOnAsItIs(t *testing.T) {
 }
 
 // TestAPressInSlack goes the whole way: Slack signs, the address takes it, and
-// report is told; what is refused is told to whoever pressed, and to nobody else.
+// report gets it; a refusal goes to whoever pressed alone.
 func TestAPressInSlack(t *testing.T) { virtual(t, aPressInSlack) }
 
 func aPressInSlack(t *testing.T) {
@@ -213,7 +213,7 @@ func aPressInSlack(t *testing.T) {
 // in the results queue to be counted.
 func quiet(o *Options) { o.Quiet = true }
 
-// forgedPress is what somebody sends who would like it to be Slack's.
+// forgedPress is a request of an attacker who would like it to be Slack's.
 type forgedPress struct {
 	method, contentType, secret string
 	body                        string
@@ -398,10 +398,10 @@ func aFloodOfForgeriesFillsNothing(t *testing.T) {
 	}
 }
 
-// TestASlowBodyHoldsNobodyUp: Lambda hands a request over once it is there.
+// TestASlowBodyBlocksNoOther: Lambda hands a request over once it is there.
 //
 // It has real programs: connections that stay open are real ones.
-func TestASlowBodyHoldsNobodyUp(t *testing.T) {
+func TestASlowBodyBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	r := startReal(t, "route", quiet)
 	at, err := url.Parse(r.URL(slackActions))
@@ -496,7 +496,7 @@ func TestASlowTableIsAnsweredInTime(t *testing.T) {
 
 // TestNoOtherRoleCanPress: with the credentials of every other function, an
 // approval is put into the results queue, which they may write, and its proof into
-// the table, which they may not. Nothing is approved and nobody is told; what Lead
+// the table, which they may not. Nothing is approved and no message changes; what Lead
 // presses then counts.
 func TestNoOtherRoleCanPress(t *testing.T) { virtual(t, noOtherRoleCanPress) }
 
@@ -609,7 +609,7 @@ func (r *running) refusedPresses() int {
 	return n
 }
 
-// TestAGuestOfTheChannelDoesNothing: somebody of another company, in a channel of
+// TestAGuestOfTheChannelDoesNothing: a user of another company, in a channel of
 // Slack Connect, presses what the message shows. A colleague then does, and another
 // takes it over.
 func TestAGuestOfTheChannelDoesNothing(t *testing.T) { virtual(t, aGuestOfTheChannelDoesNothing) }
@@ -646,7 +646,7 @@ func aGuestOfTheChannelDoesNothing(t *testing.T) {
 	}
 }
 
-// shows tells whether the message has the button.
+// shows reports whether the message has the button.
 func (r *running) shows(action report.Action) bool {
 	r.t.Helper()
 	return strings.Contains(string(r.messages()[0].Blocks), `"action_id":"`+string(action)+`"`)

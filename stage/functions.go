@@ -162,7 +162,7 @@ func (s *Stage) DeployRelease(binaries, templatePath string) error {
 	s.release = other
 	s.mu.Unlock()
 	// Its stack makes its access entries, or an operator does; those of the release before
-	// it stay until somebody deletes them.
+	// it stay until an operator deletes them.
 	if s.admits != nil {
 		if err := s.admits(other); err != nil {
 			return err
@@ -384,8 +384,8 @@ func (s *Stage) slackFaults(list []worldfile.Fault) {
 	}
 }
 
-// judged tells whether IAM is asked about a call: all of EC2, CloudTrail, CloudWatch Logs, SNS and Secrets Manager, and
-// what changes something in Auto Scaling, EKS and DynamoDB or invokes in Lambda. What those tell is held
+// judged reports whether IAM is asked about a call: all of EC2, CloudTrail, CloudWatch Logs, SNS and Secrets Manager, and
+// what changes something in Auto Scaling, EKS and DynamoDB or invokes in Lambda. What those return is held
 // against the grants by the functions' own tests.
 func judged(service, operation string) bool {
 	switch service {
@@ -463,7 +463,7 @@ func (s *Stage) mayPut(caller wire.Principal, in *eventbridge.PutEventsInput) (b
 	return true, nil
 }
 
-// mayCall tells whether policies allow a call. Writes are judged by their
+// mayCall reports whether policies allow a call. Writes are judged by their
 // resource and its condition keys, as in AWS (service authorization reference
 // of each service), and so is who reads which secret. Other reads are judged by their
 // action: which resource each takes is held by the functions' own tests.
@@ -556,7 +556,7 @@ type Options struct {
 	Spokes        []Spoke
 	SpokeTemplate string
 	// Relays are deployed at the start. With the template, RelayTemplate, the clusters that have
-	// a private endpoint only answer nobody but their relays, here and in the spokes: else they
+	// a private endpoint only answer their relays alone, here and in the spokes: else they
 	// answer whom they would in the VPC.
 	Relays        []spoke.Cluster
 	RelayTemplate string
@@ -566,7 +566,7 @@ type Options struct {
 	Binaries string
 	// Programs, if any, are called as Go in place of binaries, by the folders' names.
 	// All of the stage is then in this process, without ports: in a bubble of
-	// testing/synctest its time passes at once while nobody works.
+	// testing/synctest its time passes at once while all goroutines wait.
 	Programs []lambda.Program
 	// Still has a world whose time nothing moves but its Advance, on a stage without
 	// ports, as with Programs.
@@ -577,7 +577,7 @@ type Options struct {
 	// Rate is how much faster than the wall clock the stage runs.
 	Rate float64
 	// Slow, if any, is how fast it runs while a function works, an event is on its
-	// way or somebody holds Clock.Work. Stories and tests then hang far less on how
+	// way or a test holds Clock.Work. Stories and tests then hang far less on how
 	// fast the machine is; what measures a load wants the straight line.
 	Slow float64
 	// Quiet stops rules, schedules and queues from waking functions.

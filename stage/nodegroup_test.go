@@ -269,7 +269,7 @@ func (r *running) statuses(name string) []string {
 	return out
 }
 
-// inOrder tells that all of want is among got, in this order.
+// inOrder reports whether all of want is among got, in this order.
 func inOrder(got, want []string) bool {
 	for _, w := range want {
 		at := slices.Index(got, w)
@@ -661,7 +661,7 @@ func (r *running) playAll() {
 	r.call("autoscaling:PutWarmPool", `{"AutoScalingGroupName":"eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007","MinSize":1}`)
 	r.call("eks:UpdateNodegroupConfig", `{"clusterName":"eks-workshop","nodegroupName":"new_nodegroup_2","scalingConfig":{"minSize":0,"maxSize":1,"desiredSize":1}}`)
 	r.until("the launch", func() bool { return len(r.launches()) > 0 })
-	// The queue is read by nobody here, so what one function sends is handed to
+	// The queue has no reader here, so what one function sends is handed to
 	// the next by hand.
 	r.invoke("nodegroup-watch", r.direct())
 	r.invoke("launch-watch", r.batch("", r.launches()...))
@@ -1031,7 +1031,7 @@ func (r *running) answeredOnce(user string, want incident.AnswerReason) {
 }
 
 // TestPressThatExpiredAsADeadLetter: what could be approved for ten minutes is not
-// done half an hour later, and whoever pressed is told so.
+// done half an hour later, and whoever pressed gets the reason.
 func TestPressThatExpiredAsADeadLetter(t *testing.T) { virtual(t, pressThatExpiredAsADeadLetter) }
 
 func pressThatExpiredAsADeadLetter(t *testing.T) {
@@ -1131,8 +1131,8 @@ func cleanupSummaryThatDeadLettered(t *testing.T) {
 }
 
 // TestStormOfRefusedFleets: an hour of a NodePool whose fleets are all refused, as
-// CloudTrail tells of them, minutes late and some twice, is one message with few
-// edits and a record a minute; and it is over when nobody asks any more. The
+// CloudTrail records them, minutes late and some twice, is one message with few
+// edits and a record a minute; and it is over when Karpenter asks no more. The
 // smaller number shows the same: there are several of them to a minute.
 func TestStormOfRefusedFleets(t *testing.T) {
 	sample, err := os.ReadFile("../events/in/ec2-call-create-fleet-refused.json")

@@ -144,7 +144,7 @@ func playOutage(t *testing.T, begin func(*testing.T, string, ...func(*Options)) 
 	began := time.Now()
 	res := outageResult{how: how.name, invoked: newInvocations()}
 	r := begin(t, "healthy-nat", func(o *Options) {
-		// Nobody else has to do with the clusters, as there are none.
+		// No other owner has to do with the clusters, as there are none.
 		o.Settings = map[string]string{"ROLLCALL_CLUSTERS": "eks-workshop"}
 		o.Observe = res.invoked.observe
 		if large {
@@ -196,7 +196,7 @@ func playOutage(t *testing.T, begin func(*testing.T, string, ...func(*Options)) 
 			tell()
 		}
 	}
-	// The last sweep is told of, and what is left is said without another.
+	// The last sweep is reported, and what is left is posted without another.
 	for range 120 {
 		r.pass(10 * time.Second)
 		if open, unsaid = r.unsaid(script.clusters); unsaid == 0 && r.queued("rollcall-results.fifo") == 0 {

@@ -27,7 +27,7 @@ import (
 	"rollcall/stage/platform/lambdaruntime"
 )
 
-// TestWrongPressesChangeNothing presses what nobody may press, forges what a
+// TestWrongPressesChangeNothing presses what no user may press, forges what a
 // press would bring about, and at last has the fix approved by a member of the
 // group: one route, one run. What is pressed after the incident is over, or of a
 // time before it came back, is refused as well.
@@ -90,7 +90,7 @@ func wrongPressesChangeNothing(t *testing.T) {
 	r.nothingLost()
 }
 
-// TestTwoApproveAtOnce: one of them does, and the other is told who was faster.
+// TestTwoApproveAtOnce: one of them does, and the other reads who was faster.
 func TestTwoApproveAtOnce(t *testing.T) { virtual(t, twoApproveAtOnce) }
 
 func twoApproveAtOnce(t *testing.T) {
@@ -123,7 +123,7 @@ func twoApproveAtOnce(t *testing.T) {
 }
 
 // TestAnApprovalThatComesTooLate: the plan could be approved for ten minutes, and is
-// offered again when somebody asks for it. The missed roll call, five minutes after the launch, is the last look that renews it.
+// offered again when a user asks for it. The missed roll call, five minutes after the launch, is the last look that renews it.
 func TestAnApprovalThatComesTooLate(t *testing.T) { virtual(t, anApprovalThatComesTooLate) }
 
 func anApprovalThatComesTooLate(t *testing.T) {
@@ -211,7 +211,7 @@ func approvalOf(t *testing.T, inc incident.Incident, p remedy.Plan) map[string]a
 }
 
 // doneOnce holds that there is exactly one route more than before, by one run
-// that somebody approved, and that the thread says how to take it back.
+// that a user approved, and that the thread says how to take it back.
 func (r *running) doneOnce(before, by string) {
 	r.t.Helper()
 	want := "\n" + table + " 0.0.0.0/0 " + nat + " active"
@@ -366,7 +366,7 @@ func (r *running) toldAlone(user string) (texts []string) {
 }
 
 // answers holds that a press leaves exactly one audit record, with this reason,
-// that the person is told so, and nobody else.
+// of which the person alone is informed.
 func (r *running) answers(what, user string, want incident.AnswerReason, press func()) incident.ActRecord {
 	r.t.Helper()
 	acts, told, all := r.acts(), len(r.toldAlone(user)), r.ephemerals()
@@ -516,13 +516,13 @@ func (c *counts) so() int {
 	return c.n
 }
 
-// replied tells whether the thread has a reply that begins so.
+// replied reports whether the thread has a reply that begins so.
 func (r *running) replied(text string) func() bool {
 	return func() bool { return len(r.replies(text)) > 0 }
 }
 
 // replies are the thread's replies for everybody that begin so; what the channel shows
-// too begins with whose it is.
+// too begins with its spoke.
 func (r *running) replies(text string) (list []fakeslack.Message) {
 	for _, m := range r.messages() {
 		for _, reply := range m.Replies {

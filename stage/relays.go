@@ -131,7 +131,7 @@ func (s *Stage) relayEnvironment(f template.Function) map[string]string {
 	env := maps.Clone(f.Environment)
 	env[string(config.StageClock)] = s.Clock.Env()
 	if s.network == nil {
-		// It has a role, but asks AWS for nothing: nobody else's credentials are lent to it.
+		// It has a role, but asks AWS for nothing: no other credentials are lent to it.
 		env["AWS_EC2_METADATA_DISABLED"] = "true"
 	}
 	return env
@@ -170,7 +170,7 @@ func (s *Stage) invoke(ctx context.Context, function string, caller wire.Princip
 	return out, true, true, nil
 }
 
-// relayed tells that a cluster is reached through its relay alone.
+// relayed reports whether a cluster is reached through its relay alone.
 func (s *Stage) relayed(c spoke.Cluster) bool {
 	if s.options.RelayTemplate == "" {
 		return false
@@ -189,7 +189,7 @@ func (s *Stage) relayed(c spoke.Cluster) bool {
 	return !v.EndpointPublicAccess || len(v.PublicAccessCidrs) > 0 && !slices.Contains(v.PublicAccessCidrs, "0.0.0.0/0")
 }
 
-// private tells that a host is the API of such a cluster.
+// private reports whether a host is the API of such a cluster.
 func (s *Stage) private(host string) bool {
 	if s.options.RelayTemplate == "" {
 		return false
@@ -205,9 +205,9 @@ func (s *Stage) private(host string) bool {
 	return false
 }
 
-// within tells whether a request comes from where the API of a spoke's cluster answers. On
+// within reports whether a request comes from where the API of a spoke's cluster answers. On
 // the loopback of this machine all come from one address, so the relay, the only one in the
-// VPC, is told by how it introduces itself; on a network of its own see outside.
+// VPC, is known by how it introduces itself; on a network of its own see outside.
 func (s *Stage) within(id spoke.ID) func(string, *http.Request) bool {
 	return func(cluster string, req *http.Request) bool {
 		return s.network != nil || !s.relayed(spoke.Cluster{ID: id, Name: cluster}) || req.UserAgent() == relayfunction.UserAgent
@@ -477,7 +477,7 @@ func (s *Stage) RoleInTemplate(known string) string {
 	return known
 }
 
-// mayAssume tells whether somebody may assume a role of the template: the role's trust
+// mayAssume reports whether a caller may assume a role of the template: the role's trust
 // policy names him, and his own policies let him. Within an account IAM would take the
 // first alone where it names the role itself (IAM user guide, "Policy evaluation for
 // requests within a single account"); here both are wanted, so that a missing grant
@@ -515,7 +515,7 @@ type set struct {
 	clusters               []string       // with a Kubernetes API
 	objects                func(cluster, plural string) ([]json.RawMessage, string, error)
 	faults                 []worldfile.Fault
-	// described tells that clusters are described with the endpoint and the
+	// described is set where clusters are described with the endpoint and the
 	// authority that the set gives them, which are not the stage's: what nodes
 	// were started with can be held against them. The functions reach the
 	// Kubernetes APIs, but through overrides.

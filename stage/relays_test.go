@@ -206,7 +206,7 @@ func TestSilentEndpoint(t *testing.T) {
 	})
 }
 
-// ask invokes a relay as somebody.
+// ask invokes a relay as a caller.
 func (r *running) ask(cfg aws.Config, function string, payload any) (relay.Answer, string) {
 	r.t.Helper()
 	raw, err := json.Marshal(payload)
@@ -228,7 +228,7 @@ func (r *running) ask(cfg aws.Config, function string, payload any) (relay.Answe
 	return a, ""
 }
 
-// TestConfusedRelay: nobody invokes a relay but who reads in its account's clusters; and who
+// TestConfusedRelay: only who reads in its account's clusters invokes a relay; and who
 // may invoke one makes it ask nothing but what it is for. What it refuses is counted.
 func TestConfusedRelay(t *testing.T) {
 	virtual(t, func(t *testing.T) {
@@ -408,7 +408,7 @@ func (r *running) incidentsOf(cluster string) []incident.Incident {
 	return list
 }
 
-// posted tells whether a message of the channel has all the words.
+// posted reports whether a message of the channel has all the words.
 func (r *running) posted(words ...string) func() bool {
 	return func() bool {
 		for _, m := range r.messages() {
@@ -421,7 +421,7 @@ func (r *running) posted(words ...string) func() bool {
 }
 
 // TestTwoAccounts: the same broken route in clusters of one name, with the same ids, in two
-// accounts: a message each, which nobody can take for the other's; what is repaired in one is
+// accounts: a message each, which no reader can take for the other's; what is repaired in one is
 // proved in that one, and the other stays as it is.
 func TestTwoAccounts(t *testing.T) {
 	virtual(t, func(t *testing.T) {
@@ -510,7 +510,7 @@ func TestSpokeThatDoesNotLetIn(t *testing.T) {
 }
 
 // TestConfusedDeputy: a spoke's roles let in those functions of its own hub that need them,
-// with its external id, and nobody else.
+// with its external id, and no others.
 func TestConfusedDeputy(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		r := start(t, "route", watching(nil), func(o *Options) { o.Quiet = true })
@@ -550,8 +550,8 @@ func TestConfusedDeputy(t *testing.T) {
 	})
 }
 
-// TestForgedEvents: what names another account's things, or comes from one that nobody
-// watches, wakes no look at anybody's, and is counted.
+// TestForgedEvents: what names another account's things, or comes from one that is not
+// watched, wakes no look at anybody's, and is counted.
 func TestForgedEvents(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		r := start(t, "route", watching(nil))
@@ -945,7 +945,7 @@ func TestTargets(t *testing.T) {
 }
 
 // TestTargetIsDown: PagerDuty is away for an hour, and Teams answers each message with
-// 400. The others are told at once; PagerDuty hears all of it in order when it is back;
+// 400. The others get theirs at once; PagerDuty hears all of it in order when it is back;
 // what Teams does not take is put aside, with its reason.
 func TestTargetIsDown(t *testing.T) {
 	virtual(t, func(t *testing.T) {

@@ -87,7 +87,7 @@ func (r *running) writes() (own, theirs []string) {
 	return own, theirs
 }
 
-// routedThere tells whether the table in the other account has a default route.
+// routedThere reports whether the table in the other account has a default route.
 func (r *running) routedThere() bool {
 	r.t.Helper()
 	out, err := r.SpokeWorld(payments).API().DescribeRouteTables(&ec2.DescribeRouteTablesInput{RouteTableIds: []string{table}})
@@ -124,7 +124,7 @@ func TestRemedyInASpoke(t *testing.T) {
 				return false
 			}
 		}
-		// The account has no such role: nobody is asked, and what to deploy is said.
+		// The account has no such role: no API is called, and what to deploy is said.
 		r.until("that there is no role", says("does not let Rollcall in", "make deploy-spoke", payments.String()))
 		if list := r.theirRuns(); len(list) > 0 || r.theirOffer().State == incident.Offered {
 			t.Fatalf("offered %+v, run %+v", r.theirOffer(), list)
@@ -210,7 +210,7 @@ func TestRemedyInASpoke(t *testing.T) {
 
 // TestRemediatorsReach: what the session of a spoke's remediator may do is what the spoke
 // opted in to; the hub's own function may not do it in the hub's own account, and the
-// session is nobody there.
+// session may do nothing there.
 func TestRemediatorsReach(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		r := start(t, "route", watching(nil), withSettings(approvableThere()), func(o *Options) { o.Quiet = true; o.Spokes[0].OptedIn = approvableThere() })
@@ -260,7 +260,7 @@ func (r *running) assume(f template.Function, role string) (aws.Config, error) {
 	return cfg, nil
 }
 
-// refusedBy tells whether IAM refused a call.
+// refusedBy reports whether IAM refused a call.
 func refusedBy(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && (api.ErrorCode() == "UnauthorizedOperation" || api.ErrorCode() == "AccessDenied")
@@ -351,7 +351,7 @@ func TestASpokeIsTakenOut(t *testing.T) {
 	})
 }
 
-// Bad input of many accounts: each is said once, by name, with what to do; nobody else is
+// Bad input of many accounts: each is said once, by name, with what to do; no other is
 // touched; nothing is taken for healthy; and it is taken back when it is over.
 
 // A third account.
@@ -499,7 +499,7 @@ func TestHangingEndpointInASpoke(t *testing.T) {
 	})
 }
 
-// hanging has the APIs of a spoke's clusters answer nobody.
+// hanging has the APIs of a spoke's clusters answer no one.
 func hanging(of spoke.ID) []lambda.Program {
 	list := programs.All()
 	for i := range list {
@@ -509,7 +509,7 @@ func hanging(of spoke.ID) []lambda.Program {
 				found := e.Endpoints
 				e.Endpoints = func(cluster string) (string, []byte, http.RoundTripper, bool) {
 					endpoint, ca, _, ok := found(cluster)
-					return endpoint, ca, nobody{}, ok
+					return endpoint, ca, blackhole{}, ok
 				}
 			}
 			return build(ctx, e)
@@ -519,7 +519,7 @@ func hanging(of spoke.ID) []lambda.Program {
 }
 
 // TestClusterMadeAgain: a spoke's cluster is deleted and made again under its name. What was
-// said of the first is closed with it; the second lets nobody in, as its access entries went
+// said of the first is closed with it; the second admits no reader, as its access entries went
 // with the first, which is said of it and taken for no health; let in, it is watched, and
 // what was known of the first says nothing of it. The namesake in the hub's own account is
 // another one all along.

@@ -55,9 +55,9 @@ type spokeStage struct {
 	buckets  *simaws.Buckets
 	template *template.Template
 	forwards []forward
-	// deployment is its stack as IAM and EventBridge tell of it.
+	// deployment is its stack as IAM and EventBridge describe it.
 	deployment *deployment.API
-	// disabled tells that the account has not enabled the region, organization that the
+	// disabled is set where the account has not enabled the region, organization where the
 	// spoke trusts the hub as long as it is in that one.
 	disabled     bool
 	organization string
@@ -238,7 +238,7 @@ func copies(t *template.Template) []template.Rule {
 			return text[:i] + "OfSpokes" + text[i:]
 		}
 		r.LogicalID, r.Name, r.Bus = renamed(r.LogicalID), renamed(r.Name), SpokesBus
-		// On a bus of somebody's own it has the bus's name in it (EventBridge, service
+		// On a custom bus it has the bus's name in it (EventBridge, service
 		// authorization reference, resource types: rule-on-custom-event-bus).
 		r.ARN = strings.Replace(renamed(r.ARN), ":rule/", ":rule/"+SpokesBus+"/", 1)
 		list = append(list, r)
@@ -275,7 +275,7 @@ func (s *Stage) forward(x *spokeStage, event json.RawMessage) {
 	}
 }
 
-// maySpoke tells whether a function may assume a role of a spoke: the role's trust policy
+// maySpoke reports whether a function may assume a role of a spoke: the role's trust policy
 // lets it. That its own policy does is infra's to hold (TestHubAssumesSpokesRoles).
 func (s *Stage) maySpoke(caller simaws.Identity, in *sts.AssumeRoleInput) (known, ok bool, err error) {
 	arn := aws.ToString(in.RoleArn)

@@ -80,7 +80,7 @@ type Stage struct {
 	policies map[string][]template.Statement
 	// release is that whose programs run, if another than the template's.
 	release *template.Template
-	// admits lets the roles of a release into the clusters; nil where nobody can be.
+	// admits lets the roles of a release into the clusters; nil where none can be.
 	admits func(*template.Template) error
 	events []Put
 	trace  []router.Entry

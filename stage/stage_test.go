@@ -49,8 +49,8 @@ import (
 
 // TestAliases: the hub has no alias, one account has a name in the settings, one an alias,
 // and one does not let its alias be read. Each is called by the best name that there is. Whoever
-// has told is asked once, whichever of the function's processes has the tick; who refuses once
-// an hour, as has no alias, and no message tells of it.
+// has one is asked once, whichever of the function's processes has the tick; who refuses once
+// an hour, as has no alias, and no message mentions it.
 func TestAliases(t *testing.T) {
 	refusing := spoke.ID{Account: "444455556666", Region: "us-west-2"}
 	const asks = "iam:ListAccountAliases"
@@ -566,7 +566,7 @@ func (r *running) dashboardQueries() (list []string) {
 	return list
 }
 
-// hasLogged tells that one of the functions logged such a line.
+// hasLogged reports whether one of the functions logged such a line.
 func (r *running) hasLogged(functions [][]string, msg string, fields []string) bool {
 	for line := range strings.Lines(r.out.String()) {
 		// Before it stand the time and whose log group it is in.
@@ -613,7 +613,7 @@ func (l *logs) String() string {
 	return l.b.String()
 }
 
-// virtual runs a test in a time of its own, which passes at once while nobody works.
+// virtual runs a test in a time of its own, which passes at once while all goroutines wait.
 func virtual(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	t.Parallel()
@@ -625,7 +625,7 @@ func virtual(t *testing.T, test func(t *testing.T)) {
 	})
 }
 
-// inBubble tells whether the time is virtual here: Wait panics where it is not.
+// inBubble reports whether the time is virtual here: Wait panics where it is not.
 func inBubble() (is bool) {
 	defer func() { is = recover() == nil }()
 	synctest.Wait()
@@ -779,7 +779,7 @@ func (r *running) messages() []fakeslack.Message {
 	return slices.DeleteFunc(r.Slack.Messages(Channel), func(m fakeslack.Message) bool { return m.ThreadTS != "" })
 }
 
-// says tells whether there is one message, with all of the texts in it.
+// says reports whether there is one message, with all of the texts in it.
 func (r *running) says(texts ...string) func() bool {
 	return func() bool {
 		m := r.messages()
@@ -943,7 +943,7 @@ func TestKarpenterStory(t *testing.T) {
 }
 
 // TestKarpenterKeepsItsPeace: what passes by itself while Karpenter works as it is
-// meant to is nobody's incident. For two minutes there is no capacity; some of a
+// meant to is no incident. For two minutes there is no capacity; some of a
 // fleet's offers fail; the dry runs of a role that may launch come every half hour;
 // and a NodeClaim goes because its pods do.
 func TestKarpenterKeepsItsPeace(t *testing.T) {

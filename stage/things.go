@@ -252,8 +252,8 @@ func (t things) secret(id string) string {
 }
 
 // undeployed leaves out of the template, which has every function that there is, what a
-// deployment with the stage's settings does not have: functions for targets where nobody
-// set one. Slack's buttons are always there.
+// deployment with the stage's settings does not have: functions for targets where none
+// is set. Slack's buttons are always there.
 func (s *Stage) undeployed() {
 	chosen := map[spec.Variable]string{config.SlackActions: "on", config.Targets: s.options.Settings[string(config.Targets)]}
 	deployed := specs.Deployed(specs.All(), chosen)

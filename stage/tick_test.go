@@ -26,11 +26,11 @@ import (
 	"rollcall/tools/testfull"
 )
 
-// nobody is a cluster's API whose packets are dropped: a connection is given up after as
+// blackhole is a cluster's API whose packets are dropped: a connection is given up after as
 // long as package kube waits for one.
-type nobody struct{}
+type blackhole struct{}
 
-func (nobody) RoundTrip(req *http.Request) (*http.Response, error) {
+func (blackhole) RoundTrip(req *http.Request) (*http.Response, error) {
 	select {
 	case <-time.After(4 * time.Second):
 	case <-req.Context().Done():
@@ -48,7 +48,7 @@ func silencing(silent func(cluster string) bool) []lambda.Program {
 			e.Endpoints = func(cluster string) (string, []byte, http.RoundTripper, bool) {
 				endpoint, ca, via, ok := of(cluster)
 				if silent(cluster) {
-					via = nobody{}
+					via = blackhole{}
 				}
 				return endpoint, ca, via, ok
 			}
@@ -106,7 +106,7 @@ func (k *ticks) sent(_, body string) {
 
 // TestEachClusterHasItsTurn: of a hundred clusters each that answers is looked at in every
 // tick, and each of the twenty that do not within two, with no more than sweep's share of
-// an account that may have ten invocations at once, and nobody is throttled. Five clusters
+// an account that may have ten invocations at once, and no call is throttled. Five clusters
 // and a silent one show that in two ticks; a hundred show that it holds.
 func TestEachClusterHasItsTurn(t *testing.T) {
 	virtual(t, func(t *testing.T) {

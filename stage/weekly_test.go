@@ -36,7 +36,7 @@ import (
 	"rollcall/tools/testfull"
 )
 
-// The week of these tests, which is told on Friday at 16:00: the stage begins an hour before.
+// The week of these tests, which is posted on Friday at 16:00: the stage begins an hour before.
 var (
 	weekEnds   = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	weekBegins = weekEnds.AddDate(0, 0, -7)
@@ -138,7 +138,7 @@ func (r *running) theWeek(words ...string) {
 	}
 }
 
-// TestQuietWeek: a week in two accounts in which all joined is told as one, with the proof that
+// TestQuietWeek: a week in two accounts in which all joined is posted as one, with the proof that
 // it was looked at; and once, however often the schedule fires.
 func TestQuietWeek(t *testing.T) {
 	virtual(t, func(t *testing.T) {
@@ -275,7 +275,7 @@ func (r *running) send(name string, m queue.Outgoing) {
 	r.t.Fatalf("no queue %s", name)
 }
 
-// logged tells whether a line of the functions' logs holds all of the texts.
+// logged reports whether a line of the functions' logs holds all of the texts.
 func (r *running) logged(texts ...string) func() bool {
 	return func() bool {
 	lines:
@@ -498,7 +498,7 @@ func everyLaunchHasOneTrueEnd(t *testing.T) {
 	}
 }
 
-// stands tells that an incident is true at the end: the third zone has no way
+// stands reports whether an incident is true at the end: the third zone has no way
 // out, there is too little of a type, and EC2 took instances back.
 func stands(i incident.Incident) bool {
 	switch i.Key.Check {
@@ -512,10 +512,10 @@ func stands(i incident.Incident) bool {
 	return false
 }
 
-// honest tells that an end may be told of a launch. It is the true one, but for
-// an instance that nobody saw while it lived: where all events of its launch are
+// honest reports whether an end may be recorded of a launch. It is the true one, but for
+// an instance that was never seen while it lived: where all events of its launch are
 // lost and it ends between two sweeps, EC2 has forgotten its private name, and
-// which of the nodes that came and went meanwhile it was nobody can tell.
+// which of the nodes that came and went meanwhile it was is unknown.
 func honest(truly snapshot.End, p snapshot.Past) bool {
 	unseen := p.Template.ID == ""
 	return p.End == truly || unseen && p.End == snapshot.Unclear && (truly == snapshot.Joined || truly == snapshot.Reclaimed)

@@ -246,7 +246,7 @@ type User struct {
 	// Timezone is an IANA zone, for example "Europe/Berlin".
 	Timezone string
 	// Team is the workspace that they are of, if it is not this one, Enterprise its
-	// organization: somebody of another company in a channel of Slack Connect, or of
+	// organization: a user of another company in a channel of Slack Connect, or of
 	// another workspace of our own organization.
 	Team, Enterprise string
 	// Guest is a guest of some channels (docs.slack.dev/reference/objects/user-object,
@@ -558,7 +558,7 @@ func (s *Server) sendFile(w http.ResponseWriter, id string) {
 	}
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
-	// Only pictures are shown; a page that somebody uploaded must not run here.
+	// Only pictures are shown; an uploaded page must not run here.
 	h.Set("Content-Security-Policy", "sandbox")
 	h.Set("Content-Type", u.Mimetype)
 	if !strings.HasPrefix(u.Mimetype, "image/") {
@@ -583,7 +583,7 @@ const (
 type homeView struct {
 	User, App string
 	Body      template.HTML
-	// Empty tells that the app has drawn nothing yet.
+	// Empty is set where the app has drawn nothing yet.
 	Empty bool
 }
 
@@ -672,7 +672,7 @@ func (s *Server) publishHome(p params) (answer, error) {
 	return answer{"view": v}, nil
 }
 
-// OpenHome is a person opening the app's home page: the app is told by an event
+// OpenHome is a person opening the app's home page: the app gets an event
 // (docs.slack.dev/reference/events/app_home_opened).
 func (s *Server) OpenHome(ctx context.Context, user string) error {
 	s.mu.Lock()
@@ -728,7 +728,7 @@ func (s *Server) preparePressOnHome(p Press, who User) (to string, body []byte, 
 	return s.interact, []byte(formOf(text)), err
 }
 
-// serveOpenHome is somebody opening the home page on the page.
+// serveOpenHome is a user opening the home page on the page.
 func (s *Server) serveOpenHome(w http.ResponseWriter, r *http.Request) {
 	who, err := pressFrom[struct{ User string }](r)
 	if err != nil {

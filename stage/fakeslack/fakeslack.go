@@ -61,7 +61,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	// The client may be gone; there is nobody left to tell.
+	// The client may be gone; then there is no reader left.
 	_ = enc.Encode(v)
 }
 

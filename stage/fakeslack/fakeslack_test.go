@@ -498,9 +498,9 @@ func TestFileInThread(t *testing.T) {
 	}
 }
 
-// TestWhereSomebodyIsFrom: as Slack does, the stand-in says of a guest only in
-// user.team_id that they are one. Its auth.test tells the organization.
-func TestWhereSomebodyIsFrom(t *testing.T) {
+// TestHomeWorkspace: as Slack does, the stand-in says of a guest only in
+// user.team_id that they are one. Its auth.test has the organization.
+func TestHomeWorkspace(t *testing.T) {
 	type of struct {
 		User struct {
 			Team string `json:"team_id"`

@@ -43,7 +43,7 @@ type Press struct {
 	Value string `json:"value"`
 	// User is who presses; empty means the first user.
 	User string `json:"user"`
-	// Home tells that it is pressed on the user's home page of the app.
+	// Home is set where it is pressed on the user's home page of the app.
 	Home bool `json:"home"`
 }
 
@@ -317,7 +317,7 @@ type change struct {
 }
 
 // watcher is an open page. Changes wait in a set, so that a slow page makes
-// nobody else wait and draws a message once for many edits.
+// no other wait and draws a message once for many edits.
 type watcher struct {
 	viewer string
 	dirty  map[change]bool

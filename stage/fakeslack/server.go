@@ -456,7 +456,7 @@ func (c *channel) history() []*Message {
 }
 
 // Tally counts what an app did in a channel, by whom it reaches: a new line marks the
-// channel as unread for everybody, a reply reaches who wrote in its thread, an edit nobody.
+// channel as unread for all, a reply reaches who wrote in its thread, an edit no user.
 type Tally struct {
 	// Lines are messages of the channel and replies that are shown there too.
 	Lines   int
@@ -802,7 +802,7 @@ func (s *Server) viewer(r *http.Request) User {
 	return s.cfg.Users[0]
 }
 
-// shownTo tells whether a user sees m: an ephemeral message is for one alone.
+// shownTo reports whether a user sees m: an ephemeral message is for one alone.
 func (m *Message) shownTo(user string) bool { return m.Visible == "" || m.Visible == user }
 
 // View is a view that the app opened or published.

@@ -165,7 +165,7 @@ func TestOneMessageEdited(t *testing.T) {
 	}
 }
 
-// TestTally holds what is a line, a reply, an edit, and an edit that nobody can see.
+// TestTally holds what is a line, a reply, an edit, and an invisible edit.
 func TestTally(t *testing.T) {
 	blocks := func(id, word, value string) json.RawMessage {
 		return json.RawMessage(`[{"type":"actions","block_id":"` + id + `","elements":[{"type":"button","text":{"text":"` + word + `"},"value":"` + value + `"}]}]`)
@@ -267,7 +267,7 @@ func TestPressAsAnother(t *testing.T) {
 	}
 }
 
-// TestPressUnanswered: what does not answer in time is told as Slack tells it.
+// TestPressUnanswered: an app without an answer in time is reported as Slack does.
 func TestPressUnanswered(t *testing.T) {
 	hold := make(chan struct{})
 	app := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -366,7 +366,7 @@ func (t *Teams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// Webhook is somebody's own receiver. It verifies as docs/targets.md says.
+// Webhook is an operator's own receiver. It verifies as docs/targets.md says.
 type Webhook struct {
 	common
 	key        string
@@ -408,7 +408,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Verify tells whether Rollcall signed a body within the last five minutes. It is the
+// Verify reports whether Rollcall signed a body within the last five minutes. It is the
 // example of docs/targets.md, which a test holds equal.
 func Verify(key, timestamp, signature string, body []byte, now time.Time) bool {
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)

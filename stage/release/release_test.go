@@ -133,7 +133,7 @@ func samples(t *testing.T, name string) Samples {
 }
 
 // readers read all records of a partition as today's functions do, by kind. What
-// follows the kind in the partition key is told: a cluster, a VPC, a subnet.
+// follows the kind in the partition key is given: a cluster, a VPC, a subnet.
 func readers(s *store.Store) map[string]func(ctx context.Context, of string) (any, error) {
 	long := time.Time{} // from the beginning of time
 	return map[string]func(context.Context, string) (any, error){

@@ -54,7 +54,7 @@ func (c *Clock) Now() time.Time {
 }
 
 // At returns the stage time at a wall time; that of a patient clock is right from
-// when somebody last began or ended to work.
+// when work last began or ended.
 func (c *Clock) At(wall time.Time) time.Time {
 	if c.patient != nil {
 		return c.patient.at(wall)
@@ -63,7 +63,7 @@ func (c *Clock) At(wall time.Time) time.Time {
 }
 
 // Rate returns how many times as fast as the wall the stage runs, a patient one
-// while nobody works.
+// while no work is held.
 func (c *Clock) Rate() float64 { return c.rate }
 
 // Until returns how long the stage takes to reach t, in stage time.
@@ -104,7 +104,7 @@ func (c *Clock) NewTimer(d time.Duration) *Timer {
 	return &Timer{C: ch, stop: t.Stop}
 }
 
-// After is the channel of a NewTimer that nobody stops.
+// After is the channel of a NewTimer that is never stopped.
 func (c *Clock) After(d time.Duration) <-chan time.Time { return c.NewTimer(d).C }
 
 // Sleep waits for a span of stage time or until the context ends, whose
@@ -234,13 +234,13 @@ func (m *manual) advance(d time.Duration) {
 
 // patient is a clock that slows down while anybody works.
 type patient struct {
-	rate, slow float64 // while nobody works, and while anybody does
+	rate, slow float64 // while no work is held, and while some is
 
 	mu      sync.Mutex
 	stage   time.Time // the anchor, moved whenever the pace changes
 	wall    time.Time
 	working int
-	// next is the pace from when nobody works: those that work read the line of theirs.
+	// next is the pace from when no work is held: those that work read the line of theirs.
 	next   *[2]float64
 	timers []*patientTimer // those that have not fired, in no order
 	file   *os.File
@@ -254,8 +254,8 @@ type patientTimer struct {
 }
 
 // NewPatient returns a clock that shows stage at the wall time wall, and runs
-// rate times as fast as the wall while nobody works, and slow times while anybody
-// does. It tells other processes the time by a file at path, which it creates;
+// rate times as fast as the wall while no work is held, and slow times while some
+// is. It publishes the time to other processes by a file at path, which it creates;
 // Close removes it.
 //
 // Only those that work may read the file: it holds the line on which the time runs
@@ -325,8 +325,8 @@ func (p *patient) work(n int) {
 	}
 }
 
-// SetPace has a patient clock run rate times as fast as the wall while nobody works, and
-// slow times while anybody does: from now on, or from when the last one has ended. Other
+// SetPace has a patient clock run rate times as fast as the wall while no work is held, and
+// slow times while some is: from now on, or from when the last one has ended. Other
 // clocks take no notice, and Rate stays what it was.
 func (c *Clock) SetPace(rate, slow float64) {
 	if c.patient == nil {
@@ -336,7 +336,7 @@ func (c *Clock) SetPace(rate, slow float64) {
 	p.mu.Lock()
 	p.next = &[2]float64{rate, min(slow, rate)}
 	p.mu.Unlock()
-	c.Work()() // whose end applies it, if nobody else works
+	c.Work()() // whose end applies it, if no other work is held
 }
 
 // pace is how many times as fast as the wall it runs now.
@@ -362,7 +362,7 @@ func (p *patient) until(t time.Time) time.Duration {
 	return max(time.Duration(float64(t.Sub(p.line(time.Now())))/p.pace()), 0)
 }
 
-// add is the timer that fires after d; stop tells whether that was before it fired.
+// add is the timer that fires after d; stop reports whether that was before it fired.
 func (p *patient) add(d time.Duration, ch chan<- time.Time) (stop func() bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -401,7 +401,7 @@ func (p *patient) remove(t *patientTimer) bool {
 }
 
 // tell writes the line of those that work: the stage time and the wall time of the
-// anchor, and the slope, of eight bytes each. It is written while nobody reads it.
+// anchor, and the slope, of eight bytes each. It is written while no process reads it.
 func (p *patient) tell() {
 	var line [24]byte
 	for i, v := range []uint64{uint64(p.stage.UnixNano()), uint64(p.wall.UnixNano()), math.Float64bits(p.slow)} {

@@ -148,7 +148,7 @@ func TestPatientClockIsFastAgainWhenTheLastHasEnded(t *testing.T) {
 	}
 }
 
-// TestSetPace: a new pace begins when nobody works, and goes on from the same time.
+// TestSetPace: a new pace begins when no work is held, and goes on from the same time.
 func TestSetPace(t *testing.T) {
 	c := patient(t, 600, 10)
 	done := c.Work()

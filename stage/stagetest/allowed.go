@@ -95,7 +95,7 @@ func (b *Bench) checkCalls() {
 	}
 }
 
-// hidesManaged tells of the input of an EC2 call that it has
+// hidesManaged reports whether the input of an EC2 call has
 // IncludeManagedResources, and does not set it.
 func hidesManaged(input any) bool {
 	v := reflect.Indirect(reflect.ValueOf(input))
@@ -106,7 +106,7 @@ func hidesManaged(input any) bool {
 	return f.IsValid() && (f.IsNil() || !f.Elem().Bool())
 }
 
-// allowed tells whether the function's role may make a call.
+// allowed reports whether the function's role may make a call.
 func (b *Bench) allowed(action string, input any, about map[string][]string) (bool, error) {
 	resource, keys := b.resource(input)
 	if about != nil {

@@ -31,7 +31,7 @@ type Kill struct {
 	t testing.TB
 	b *Bench
 	// at is the number of the write that ends an invocation, from 1; 0 ends none.
-	// lost tells that it takes effect.
+	// lost is set where it takes effect.
 	at   int
 	lost bool
 	what string // its name
@@ -181,7 +181,7 @@ func (k *Kill) once(raw json.RawMessage) (failed []string, why error) {
 	out, err := k.b.handler(ctx, raw)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.end = nil; k.dead { // whatever it answered, nobody heard
+	if k.end = nil; k.dead { // whatever it answered is lost
 		k.dead = false
 		return nil, errKilled
 	}

@@ -300,7 +300,7 @@ func Causes(o report.Observation) map[string]string {
 	return causes
 }
 
-// Wanted is the event by which somebody wants a cause in a cluster to be looked
+// Wanted is the event by which a caller wants a cause in a cluster to be looked
 // at now.
 func (b *Bench) Wanted(cluster, check, resource string) json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(

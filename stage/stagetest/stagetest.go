@@ -87,7 +87,7 @@ type Bench struct {
 	handler lambda.Handler
 	env     lambda.Env
 	kill    *Kill
-	// scheduled tells that a schedule wakes the function.
+	// scheduled is set where a schedule wakes the function.
 	scheduled bool
 	around    []lambda.Around
 	metrics   *lambda.Metrics

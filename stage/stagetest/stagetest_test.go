@@ -73,7 +73,7 @@ func TestPolicies(t *testing.T) {
 		{"sqs:SendMessage", send("rollcall-launches"), nil},
 		{"dynamodb:PutItem", put("backoff#prod"), []string{"sweep"}},
 		{"ec2:DescribeInstances", &ec2.DescribeInstancesInput{}, []string{"launch-watch", "join-check", "nodegroup-watch", "subnet-watch", "zone-watch", "eni-cleanup", "sweep"}},
-		// Nobody has opted in: the template has no such permission.
+		// No cluster has opted in: the template has no such permission.
 		{"sts:DecodeAuthorizationMessage", &sts.DecodeAuthorizationMessageInput{}, nil},
 		{"ec2:DeleteNetworkInterface", &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: aws.String("eni-1")}, nil},
 		{"ec2:CreateRoute", &ec2.CreateRouteInput{}, nil},

@@ -673,7 +673,7 @@ func accessFaults() []Fault {
 	}
 }
 
-// zonal tells that a NAT gateway of the nodes' VPC takes them out.
+// zonal reports whether a NAT gateway of the nodes' VPC takes them out.
 func zonal() func(*World) bool { return of(NATPerZone, OneNAT, Mixed) }
 
 // ownNAT is a NAT gateway of the VPC, in a subnet or not.

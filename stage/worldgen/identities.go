@@ -379,7 +379,7 @@ func condition(kind, status, reason, message, since string) map[string]any {
 	return map[string]any{"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since, "lastHeartbeatTime": since}
 }
 
-// Unjoin takes the nodes of the young instances away: nobody registered.
+// Unjoin takes the nodes of the young instances away: none registered.
 func (w *World) Unjoin() { w.unjoin(w.Young) }
 
 func (w *World) unjoin(ids []string) {
@@ -576,7 +576,7 @@ func (w *World) makeVPC(id, cidr string) {
 	e.VpcAttributes[id] = worldfile.VpcAttributes{EnableDnsSupport: aws.Bool(true), EnableDnsHostnames: aws.Bool(true)}
 }
 
-// six tells that the subnets have IPv6 too.
+// six reports whether the subnets have IPv6 too.
 func (w *World) six() bool { return w.Shape.IPv6 || w.Shape.DualStack }
 
 // makeDHCP makes one of the sets of DHCP options that work.

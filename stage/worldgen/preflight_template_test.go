@@ -18,8 +18,8 @@ import (
 	"rollcall/stage/simaws/world"
 )
 
-// version is a version of a launch template in the making, for nodes that nobody
-// but its Auto Scaling group manages.
+// version is a version of a launch template in the making, for nodes that are managed
+// by their Auto Scaling group alone.
 type version struct {
 	data    *ec2types.ResponseLaunchTemplateData
 	subnets []string
@@ -157,7 +157,7 @@ func (w *World) givenUserData(have *string) *string {
 	return have
 }
 
-// plan is the version as somebody gives it to preflight.
+// plan is the version as a user gives it to preflight.
 func (v *version) plan(t *testing.T) preflight.Plan {
 	t.Helper()
 	p, err := preflight.ParseTemplateRef(v.id + ":1")

@@ -342,7 +342,7 @@ func saysOf(v preflight.Verdict) string {
 // TestPreflightAgreesWithTheWorld holds that a nodegroup that preflight accepts is
 // made and joins, and that one that it refuses is refused or does not join, by
 // the world's own rules. What it calls likely fails nearly always; where it cannot
-// tell it accuses nobody.
+// tell it flags none.
 func TestPreflightAgreesWithTheWorld(t *testing.T) {
 	counts := map[string]int{}
 	for seed := range uint64(*planned) {
@@ -378,7 +378,7 @@ func shares(t *testing.T, counts map[string]int) {
 	}
 }
 
-// onPage holds the page's row of a kind; with fewer plans than it tells of, it cannot.
+// onPage holds the page's row of a kind; with fewer plans than it has, it cannot.
 func onPage(t *testing.T, kind string, counts map[string]int) {
 	t.Helper()
 	if *planned != 1000 {
@@ -581,9 +581,9 @@ type nodePoolPlan struct {
 	class map[string]any // of its manifest
 	auto  bool
 	ref   string
-	// noImage tells that the class selects no image.
+	// noImage is set where the class selects no image.
 	noImage bool
-	// held tells that the cluster has the class, and not the file.
+	// held is set where the cluster has the class, and not the file.
 	held         bool
 	requirements []want
 	what         []string

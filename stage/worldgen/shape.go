@@ -33,7 +33,7 @@ const (
 	Transit       Egress = "transit gateway"
 	NATInstance   Egress = "nat instance"
 	// SharedVPC is a VPC of another account behind that account's NAT gateway,
-	// which nobody else may describe.
+	// which no other account may describe.
 	SharedVPC Egress = "shared vpc"
 )
 
@@ -102,7 +102,7 @@ const (
 	AL2          Image = "al2"
 	Bottlerocket Image = "bottlerocket"
 	Windows      Image = "windows"
-	// AutoImage is EKS's own, which nobody else starts.
+	// AutoImage is EKS's own, which no other fleet starts.
 	AutoImage Image = "eks auto"
 )
 
@@ -209,19 +209,19 @@ func (s *Shape) settle() {
 	}
 }
 
-// pooled tells that a NodePool launches the young instances.
+// pooled reports whether a NodePool launches the young instances.
 func (s Shape) pooled() bool { return s.Fleet == Karpenter || s.Fleet == AutoMode }
 
-// private tells that the nodes' subnets have no internet gateway.
+// private reports whether the nodes' subnets have no internet gateway.
 func (s Shape) private() bool { return s.Egress != Public }
 
-// inside tells that the API's private endpoint answers in the VPC.
+// inside reports whether the API's private endpoint answers in the VPC.
 func (s Shape) inside() bool { return s.Access != PublicAPI }
 
-// byInternet tells that services without an endpoint are reached.
+// byInternet reports whether services without an endpoint are reached.
 func (s Shape) byInternet() bool { return s.Egress != EndpointsOnly }
 
-// endpoints tells that interface endpoints are used.
+// endpoints reports whether interface endpoints are used.
 func (s Shape) endpoints() bool { return s.Egress == EndpointsOnly || s.Egress == Mixed }
 
 // String is the shape in one line.
@@ -358,7 +358,7 @@ func (w *World) recoveredLaunch() {
 	})
 }
 
-// scaledIn is an instance that its group ended as somebody asked.
+// scaledIn is an instance that its group ended as a user asked.
 func (w *World) scaledIn() {
 	if w.group == "" {
 		return
@@ -522,7 +522,7 @@ func (w *World) inward(n int) []ec2types.Route {
 	case NATInstance:
 		list = append(list, route("0.0.0.0/0", w.makeNATInstance()))
 	case SharedVPC:
-		// It is the landlord's, and described to nobody else.
+		// It is the landlord's, and described to no other account.
 		list = append(list, route("0.0.0.0/0", natID(w.id("nat"))))
 	}
 	if w.six() {

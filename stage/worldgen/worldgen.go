@@ -258,7 +258,7 @@ func (w *World) admitted() []string {
 	if w.Shape.IPv6 {
 		all = append(all, "::/0")
 	}
-	// Nobody but the landlord knows the address of a shared VPC's gateway.
+	// Only the landlord knows the address of a shared VPC's gateway.
 	if !w.Shape.Restricted || w.Shape.Egress == SharedVPC {
 		return all
 	}
@@ -283,7 +283,7 @@ func (w *World) admitted() []string {
 // s3List is AWS's prefix list of S3 in this region.
 const s3List = "pl-68a54001"
 
-// openPolicy is the policy that an endpoint has if nobody gives it one.
+// openPolicy is the policy that an endpoint has by default.
 const openPolicy = `{"Statement":[{"Action":"*","Effect":"Allow","Principal":"*","Resource":"*"}]}`
 
 // makeEndpoints makes the interface endpoints and S3's gateway endpoint.
@@ -423,7 +423,7 @@ func Faults() []Fault {
 	return list
 }
 
-// Applies tells that a world has what the fault breaks.
+// Applies reports whether a world has what the fault breaks.
 func (f Fault) Applies(w *World) bool { return f.Except[w.Shape.Fleet] == "" && f.applies(w) }
 
 // Break breaks a world. It returns the instances that miss their roll call.

@@ -324,7 +324,7 @@ func (f Fault) named(t *testing.T, got seen) {
 }
 
 // TestKarpenterLaunches holds that Karpenter gets a node for a pod that waits in healthy
-// worlds of every shape, and that nobody is accused meanwhile: neither its dry runs nor
+// worlds of every shape, and that nothing is flagged meanwhile: neither its dry runs nor
 // its fleets are a fault.
 func TestKarpenterLaunches(t *testing.T) {
 	for _, seed := range played(testfull.Of(40, 8), 0, func(w *World) bool {

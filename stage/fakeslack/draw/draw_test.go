@@ -19,17 +19,17 @@ func FuzzBlocks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var blocks []any
 		if json.Unmarshal([]byte(text), &blocks) == nil && len(schema.Problems(blocks)) == 0 {
-			safe(t, string(Blocks(json.RawMessage(text), nobody{})))
+			safe(t, string(Blocks(json.RawMessage(text), twoNames{})))
 		}
 	})
 }
 
-// nobody resolves two names, to show that they are escaped as well.
-type nobody struct{}
+// twoNames resolves two names, to show that they are escaped as well.
+type twoNames struct{}
 
-func (nobody) UserName(id string) (string, bool)    { return "<dana>", id == "U1" }
-func (nobody) ChannelName(id string) (string, bool) { return "alerts", id == "C1" }
-func (nobody) GroupName(id string) (string, bool)   { return "oncall", id == "S1" }
+func (twoNames) UserName(id string) (string, bool)    { return "<dana>", id == "U1" }
+func (twoNames) ChannelName(id string) (string, bool) { return "alerts", id == "C1" }
+func (twoNames) GroupName(id string) (string, bool)   { return "oncall", id == "S1" }
 
 func link(url, text string) string {
 	return `<a href="` + url + `" target="_blank" rel="noopener noreferrer">` + text + `</a>`
@@ -95,7 +95,7 @@ func TestMrkdwn(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := string(Mrkdwn(tt.text, nobody{}))
+			got := string(Mrkdwn(tt.text, twoNames{}))
 			if name == "date" {
 				want := `<time datetime="2026-11-20T14:59:31Z" data-format="at {time}" title="Fri 20 Nov 2026, 14:59:31 UTC">at 14:59</time>`
 				if got != want {
@@ -139,7 +139,7 @@ func TestLongText(t *testing.T) {
 	for _, part := range []string{"*a ", "<", "`", "*_", "<https://x|", "```", "<!date^1^", "> ", ":red_circle:", "→🔴", "a>", "*a*_b_", "&lt;"} {
 		text := strings.Repeat(part, 40_000/len(part))
 		began := time.Now()
-		safe(t, string(Mrkdwn(text+">", nobody{})))
+		safe(t, string(Mrkdwn(text+">", twoNames{})))
 		// It takes less than a second.
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("%q repeated: took %s", part, took)
@@ -154,5 +154,5 @@ func FuzzMrkdwn(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, text string) { safe(t, string(Mrkdwn(text, nobody{}))) })
+	f.Fuzz(func(t *testing.T, text string) { safe(t, string(Mrkdwn(text, twoNames{}))) })
 }

@@ -81,7 +81,7 @@ func (b *Browser) Press(ctx context.Context, p Press) (Shown, error) {
 		}
 	}
 	if p.Home {
-		// What it shows is drawn anew when somebody opens it.
+		// What it shows is drawn anew when a user opens it.
 		if _, err := browser.Call[Shown](ctx, b.Tab, "pressForTest.after", p.Message, false); err != nil {
 			return shown, fmt.Errorf("wait for %q on the home page: %w", p.Message, err)
 		}

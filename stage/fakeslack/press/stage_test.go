@@ -63,7 +63,7 @@ func brokenStage(t *testing.T) *stage.Stage {
 	}
 }
 
-// routed tells that the table has a default route.
+// routed reports whether the table has a default route.
 func routed(t *testing.T, s *stage.Stage) bool {
 	t.Helper()
 	out, err := ec2.NewFromConfig(s.AsAdmin()).DescribeRouteTables(t.Context(), &ec2.DescribeRouteTablesInput{
@@ -76,7 +76,7 @@ func routed(t *testing.T, s *stage.Stage) bool {
 }
 
 // TestApproveOnTheStage: the page of the real stage, with all real programs
-// behind it. Who may not is told so, and nobody else; who may presses, is asked
+// behind it. Who may not gets a reply of their own; who may presses, is asked
 // whether they are sure, and the route is there.
 func TestApproveOnTheStage(t *testing.T) {
 	s := brokenStage(t)

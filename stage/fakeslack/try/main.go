@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// stageClock moves only when it is told to.
+// stageClock stands until it is set.
 type stageClock struct{ at time.Time }
 
 func (c *stageClock) now() time.Time { return c.at }

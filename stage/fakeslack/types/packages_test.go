@@ -43,7 +43,7 @@ func tool(t *testing.T, name string) string {
 	return file
 }
 
-// fetched tells whether npm has put the pinned packages here. It writes its own
+// fetched reports whether npm has put the pinned packages here. It writes its own
 // lock file last.
 func fetched(t *testing.T) bool {
 	t.Helper()

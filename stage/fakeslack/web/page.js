@@ -268,7 +268,7 @@ if (!("static" in document.body.dataset)) {
     }
     document.body.dataset.live = "";
   });
-  // Slack tells the app of it each time that somebody opens the page.
+  // Slack sends the app an event each time that a user opens the page.
   live.addEventListener("open", async () => {
     if (!("home" in document.body.dataset)) return;
     const told = await (await send("/home/open", { user: document.body.dataset.viewer })).json();

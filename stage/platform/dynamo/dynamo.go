@@ -382,7 +382,7 @@ func (p *parser) value() (value, error) {
 	return v, nil
 }
 
-// holds tells whether a condition is true of an item; nil is one that is not there.
+// holds reports whether a condition is true of an item; nil is one that is not there.
 // What an item does not have compares with nothing.
 func (c condition) holds(it item) bool {
 	switch c.op {
@@ -463,8 +463,8 @@ type asked struct {
 	ReturnConsumedCapacity string
 }
 
-// wanted is the capacity if it was asked for. In which index it was taken nobody
-// reads.
+// wanted is the capacity if it was asked for. No caller reads in which index it was
+// taken.
 func (a asked) wanted(table string, units float64) *capacity {
 	if a.ReturnConsumedCapacity == "" || a.ReturnConsumedCapacity == "NONE" {
 		return nil
@@ -769,7 +769,7 @@ type table struct {
 // index is a global secondary index. An item is in it that has both of its keys.
 type index struct {
 	key keySchema
-	// include are the attributes beside the keys that it holds; all tells that it
+	// include are the attributes beside the keys that it holds; all is set where it
 	// holds every one.
 	include []string
 	all     bool

@@ -112,7 +112,7 @@ func key(it map[string]types.AttributeValue) string {
 	return fmt.Sprint(it["pk"].(*types.AttributeValueMemberS).Value, " ", it["sk"].(*types.AttributeValueMemberS).Value)
 }
 
-// all reads the whole table. The order of partitions is nobody's to rely on, and what
+// all reads the whole table. The order of partitions is not to be relied on, and what
 // it takes is not compared: dynalite counts a consistent scan as any other.
 func all(ctx context.Context, c *dynamodb.Client) (any, error) {
 	out, err := c.Scan(ctx, &dynamodb.ScanInput{TableName: &name, ConsistentRead: aws.Bool(true)})

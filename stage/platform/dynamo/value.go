@@ -99,7 +99,7 @@ func (it item) only(names ...string) item {
 	return out
 }
 
-// sameKey tells whether two items have the same values of some attributes.
+// sameKey reports whether two items have the same values of some attributes.
 func sameKey(a, b item, names []string) bool {
 	return maps.Equal(a.only(names...), b.only(names...))
 }
@@ -114,7 +114,7 @@ func invalid(format string, args ...any) error {
 }
 
 // unknown refuses what this table does not do, though DynamoDB may. The code is
-// none of DynamoDB's: nobody may take it for one.
+// none of DynamoDB's: no test may take it for one.
 func unknown(format string, args ...any) error {
 	return &refusal{"NotSimulated", "stage/platform/dynamo does not know " + fmt.Sprintf(format, args...)}
 }

@@ -140,7 +140,7 @@ func answer(w http.ResponseWriter, payload []byte) {
 		w.Header().Set("Content-Type", "application/json")
 	}
 	w.WriteHeader(r.StatusCode)
-	// If the caller has gone, there is nobody to tell.
+	// If the caller has gone, there is no reader.
 	_, _ = io.WriteString(w, r.Body)
 }
 

@@ -67,7 +67,7 @@ func (c *cgroups) Command(program string, share float64) (*exec.Cmd, func(), err
 		return nil, nil, err
 	}
 	cmd := exec.Command("/bin/sh", "-c", `echo $$ > "$0" && exec "$1"`, filepath.Join(dir, "cgroup.procs"), program)
-	// The group stays for as long as somebody is in it: the next start of a stage
+	// The group stays for as long as a process is in it: the next start of a stage
 	// takes another name.
 	return cmd, func() { _ = os.Remove(dir) }, nil
 }
@@ -75,5 +75,5 @@ func (c *cgroups) Command(program string, share float64) (*exec.Cmd, func(), err
 // Started has nothing to do: the process is in its group.
 func (c *cgroups) Started(*exec.Cmd, float64) func() { return func() {} }
 
-// How tells of it.
+// How describes it.
 func (c *cgroups) How() string { return "a control group with a CPU quota for each process" }

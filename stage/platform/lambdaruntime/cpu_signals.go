@@ -48,7 +48,7 @@ func (signals) Started(cmd *exec.Cmd, share float64) func() {
 	return sync.OnceFunc(func() { close(ended) })
 }
 
-// How tells of it.
+// How describes it.
 func (signals) How() string {
 	return "processes stopped and continued in turn (harsher than Lambda's quota)"
 }

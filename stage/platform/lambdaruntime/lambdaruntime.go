@@ -280,7 +280,7 @@ type CPULimiter interface {
 	// Command is what runs a program within a share of a core. Release gives back
 	// what that took, when the process has ended.
 	Command(program string, share float64) (cmd *exec.Cmd, release func(), err error)
-	// Started is told of a process that has started; stop ends what it does to it.
+	// Started is called with each process that has started; stop ends what it does to it.
 	Started(cmd *exec.Cmd, share float64) (stop func())
 	// How tells people by what means.
 	How() string
@@ -433,7 +433,7 @@ func (e *environment) watch() {
 	e.exit = e.cmd.Wait()
 	e.unlimit()
 	// What the process may have started itself goes with it. At once, because
-	// later its number may belong to somebody else.
+	// later its number may belong to another process.
 	killGroup(e.cmd.Process.Pid)
 	e.lines.flush()
 	e.release()

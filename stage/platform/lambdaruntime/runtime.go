@@ -61,7 +61,7 @@ type Options struct {
 	Clock *simclock.Clock
 	// NewID makes request ids.
 	NewID func() string
-	// Region and AccountID are told to the functions.
+	// Region and AccountID are set in the functions' environment.
 	Region, AccountID string
 	// Log takes each line that functions write, and the START, END and
 	// REPORT lines of the platform. It must not block. Nil drops them.
@@ -262,8 +262,8 @@ func (r *Runtime) end() {
 	r.tasks.Done()
 }
 
-// count counts invocations; while there are any, the clock is told that somebody
-// works. The lock is held.
+// count counts invocations; while there are any, it holds the clock's
+// Work. The lock is held.
 func (r *Runtime) count(n int) {
 	before := r.running
 	r.running += n

@@ -2,7 +2,7 @@
 // delays, visibility timeouts, redrive to dead-letter queues, deduplication
 // and long polling, all on the stage clock.
 //
-// The engine (store) is told the time and holds no clock, so that what a
+// The engine (store) gets the time and holds no clock, so that what a
 // queue does is a function of its calls. Queues adds the clock, the locking,
 // the waiting and two ways in: the methods of the SQS API, for the functions
 // and the AWS CLI, and the in-process methods that the event router uses.

@@ -622,7 +622,7 @@ func (q *Queues) StartMessageMoveTask(in *sqs.StartMessageMoveTaskInput) (*sqs.S
 	return &sqs.StartMessageMoveTaskOutput{TaskHandle: aws.String(t.handle)}, nil
 }
 
-// move does it. What somebody has received stays.
+// move does it. What a consumer has received stays.
 func (q *Queues) move(t *moveTask, source, to *store, now time.Time) {
 	source.expire(now)
 	for _, m := range slices.Clone(source.messages) {

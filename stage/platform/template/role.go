@@ -630,7 +630,7 @@ func (t *Template) addURL(id string, n named, properties map[string]any) error {
 // October 2025 both (Lambda, "Control access to Lambda function URLs").
 func urlActions() []string { return []string{"lambda:InvokeFunctionUrl", "lambda:InvokeFunction"} }
 
-// checkURL refuses an address that nobody could call.
+// checkURL refuses an address that no caller could reach.
 func (t *Template) checkURL(u URL, refuse func(id, path, format string, args ...any)) {
 	if _, ok := t.Function(u.FunctionName); !ok {
 		refuse(u.LogicalID, "Properties.TargetFunctionArn", "function %q is not in the template", u.FunctionName)

@@ -492,7 +492,7 @@ type Alarm struct {
 	Name        string
 	ARN         string
 	Description string
-	// Enabled tells whether its actions are.
+	// Enabled is set where its actions are enabled.
 	Enabled bool
 	// Actions are done in ALARM, SilentActions in INSUFFICIENT_DATA: ARNs.
 	Actions, SilentActions []string
@@ -638,7 +638,7 @@ type S3Bucket struct {
 	ExpireDays int
 	// Encryption is the algorithm of its default encryption.
 	Encryption string
-	// Private tells that all public access is blocked.
+	// Private is set where all public access is blocked.
 	Private    bool
 	Statements []Statement
 }

@@ -321,8 +321,8 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// TestURLsThatNobodyCouldCall: Lambda would answer 403, and the stage would not.
-func TestURLsThatNobodyCouldCall(t *testing.T) {
+// TestUncallableURLs: Lambda would answer 403, and the stage would not.
+func TestUncallableURLs(t *testing.T) {
 	for _, test := range []struct{ name, old, new, says string }{
 		{"no permission for the address", `"FunctionUrlAuthType":"NONE"`, `"FunctionUrlAuthType":"AWS_IAM"`, "lambda:InvokeFunctionUrl"},
 		{"no permission for the function", `,"InvokedViaFunctionUrl":true`, ``, "lambda:InvokeFunction"},

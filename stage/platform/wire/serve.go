@@ -164,7 +164,7 @@ func isForm(r *http.Request) bool {
 	return strings.TrimSpace(mediaType) == "application/x-www-form-urlencoded"
 }
 
-// unknownKey is the answer to an access key id that belongs to nobody.
+// unknownKey is the answer to an access key id without an owner.
 func unknownKey(svc service) *Error {
 	const text = "The security token included in the request is invalid."
 	switch {
@@ -217,7 +217,7 @@ func (s *Server) operation(req request) (string, map[string]string) {
 	return strings.TrimPrefix(op, req.svc.target), nil
 }
 
-// refuse asks the faults, and knows the operations that nobody serves.
+// refuse asks the faults, and knows the operations without a handler.
 func (s *Server) refuse(ctx context.Context, req request, call *Call) error {
 	_, handled := s.handlers[call.Service+"."+call.Operation]
 	if req.svc.protocol == passOnly || req.svc.protocol == objects {
@@ -316,7 +316,7 @@ func (s *Server) classify(svc service, call *Call, err error) *Error {
 	case known && fault == Throttled:
 		return &svc.throttled
 	case errors.Is(err, context.Canceled):
-		// Nobody reads this answer; 499 is the custom for it in records.
+		// No client reads this answer; 499 is the custom for it in records.
 		return &Error{Code: "ClientDisconnected", Status: 499}
 	case !known:
 		s.cfg.Log.Error("handler failed", "service", call.Service, "operation", call.Operation, "error", err)
@@ -556,7 +556,7 @@ func newRoute(operation, method, uri string) route {
 	return route{operation: operation, method: method, segments: strings.Split(strings.Trim(uri, "/"), "/")}
 }
 
-// match tells whether a request is for this route, and the labels' values.
+// match reports whether a request is for this route, and the labels' values.
 // The path is the escaped one: a label may hold an escaped slash (an ARN).
 func (r route) match(method, escapedPath string) (map[string]string, bool) {
 	if method != r.method {
@@ -699,7 +699,7 @@ type Config struct {
 	// Secret tells the secret key of an access key id. A request that another
 	// secret signed is refused. Nil believes every signature.
 	Secret func(accessKeyID string) (secret string, ok bool)
-	// Session tells whether a session token belongs to an access key id: temporary
+	// Session reports whether a session token belongs to an access key id: temporary
 	// credentials have one, others none. Nil takes any.
 	Session func(accessKeyID, token string) bool
 	// Faults is asked before each handler. Nil is no faults.
@@ -719,9 +719,9 @@ type Config struct {
 	// drop the connection ("use of closed network connection", aws-sdk-go-v2
 	// issue 2737). AWS itself is never so fast.
 	MinLatency time.Duration
-	// Observe gets each call of somebody who is known, before the answer goes
+	// Observe gets each call of a known caller, before the answer goes
 	// out: the input where it could be read, the output of a success, else the
-	// error. Nil is nobody.
+	// error. Nil observes nothing.
 	Observe func(call Call, in, out any, err error)
 	// Now is the clock of the call record. Nil is time.Now.
 	Now func() time.Time
@@ -841,7 +841,7 @@ func HandleMethods(s *Server, service string, v any, except ...string) []string 
 
 const sdkServices = "github.com/aws/aws-sdk-go-v2/service/"
 
-// operationTypes tells whether a method type is that of an operation of the
+// operationTypes reports whether a method type is that of an operation of the
 // service, and its input and output structs.
 func operationTypes(t reflect.Type, service, op string) (in, out reflect.Type, ok bool) {
 	if t.NumIn() != 1 || t.NumOut() != 2 || t.In(0).Kind() != reflect.Pointer || t.Out(0).Kind() != reflect.Pointer ||

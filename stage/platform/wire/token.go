@@ -33,7 +33,7 @@ const (
 	TokenExpired TokenRefusal = "expired"
 	// TokenNotYetValid: signed in the future.
 	TokenNotYetValid TokenRefusal = "not yet valid"
-	// TokenUnknownKey: signed with a key that belongs to nobody.
+	// TokenUnknownKey: signed with a key without an owner.
 	TokenUnknownKey TokenRefusal = "unknown key"
 	// TokenBadSignature: forged, or made for another cluster. The cluster's
 	// name is only in the signature, so the two look the same.
@@ -131,7 +131,7 @@ func parseToken(token string) (*url.URL, error) {
 
 var stsHost = regexp.MustCompile(`^sts(-fips)?(\.[a-z0-9-]+)?\.(amazonaws\.com(\.cn)?|api\.aws)$`)
 
-// isSTSHost tells whether a URL is one of STS, which on a local stage is a
+// isSTSHost reports whether a URL is one of STS, which on a local stage is a
 // loopback address.
 func isSTSHost(u *url.URL) bool {
 	host := u.Hostname()
@@ -371,7 +371,7 @@ func services() []service {
 	}
 }
 
-// isJSON tells whether errors are JSON, as opposed to XML.
+// isJSON reports whether errors are JSON, as opposed to XML.
 func (s service) isJSON() bool {
 	return s.protocol == awsJSON || s.protocol == restJSON || s.protocol == passOnly
 }
@@ -406,7 +406,7 @@ func (s service) unknownOperation(operation string) *Error {
 	return Errorf("InvalidAction", "The action %s is not valid for this web service", operation)
 }
 
-// signed tells whether a request bears the signature that its secret gives: the
+// signed reports whether a request bears the signature that its secret gives: the
 // service's part of Signature Version 4 (IAM User Guide, "AWS Signature Version
 // 4 for API requests"). The body is the one that was read.
 func signed(r *http.Request, body []byte, sc scope, secret string) bool {

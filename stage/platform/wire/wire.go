@@ -688,7 +688,7 @@ func decodeBindings(req request, in any) error {
 	return nil
 }
 
-// isDryRun tells whether the input asks EC2 only to check the permission,
+// isDryRun reports whether the input asks EC2 only to check the permission,
 // which is done by the time a handler would run.
 func isDryRun(in any) bool {
 	f := reflect.ValueOf(in).Elem().FieldByName("DryRun")

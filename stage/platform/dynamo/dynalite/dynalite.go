@@ -199,13 +199,13 @@ func install(ctx context.Context, dir string) error {
 	return nil
 }
 
-// installed tells whether npm has finished: it writes this file last.
+// installed reports whether npm has finished: it writes this file last.
 func installed(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "node_modules", ".package-lock.json"))
 	return err == nil
 }
 
-// stale tells whether a lock is older than any npm ci of 25 small packages takes.
+// stale reports whether a lock is older than any npm ci of 25 small packages takes.
 func stale(lock string) bool {
 	info, err := os.Stat(lock)
 	return err == nil && time.Since(info.ModTime()) > 5*time.Minute

@@ -78,7 +78,7 @@ func TestEndsWithItsParent(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s still answers after its parent was killed", address)
 		}
-		time.Sleep(20 * time.Millisecond) // polled: nothing tells of another process's child
+		time.Sleep(20 * time.Millisecond) // polled: no event reports another process's child
 	}
 }
 
