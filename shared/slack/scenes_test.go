@@ -299,16 +299,16 @@ func scenes() []scene {
 
 	quota := incidentOf(diagnosis.Cause{
 		Check: "nodegroup/health", Confidence: catalog.Certain, Resource: "workers", Title: "nodegroup workers is degraded: instance limit exceeded",
-		Why:        "EKS reports InstanceLimitExceeded: the account may not run more instances of this kind.",
+		Why:        "EKS reports InstanceLimitExceeded: the account has reached its quota of instances of this kind.",
 		Evidence:   []finding.Evidence{{What: "workers", Value: "DEGRADED, min 1 max 6 desired 4"}, {What: "InstanceLimitExceeded", Value: "Your account is currently unable to launch more instances of type m5.24xlarge"}},
-		Fix:        finding.Fix{Text: "Ask for a higher quota of running vCPUs (Service Quotas, EC2), or end instances.", Command: "aws eks describe-nodegroup --region us-west-2 --cluster-name prod --nodegroup-name workers --query 'nodegroup.[status,health]'"},
+		Fix:        finding.Fix{Text: "Request a higher quota of running vCPUs (Service Quotas, EC2), or terminate instances.", Command: "aws eks describe-nodegroup --region us-west-2 --cluster-name prod --nodegroup-name workers --query 'nodegroup.[status,health]'"},
 		Nodegroups: []string{"workers"},
 	}, nil)
 	update := incidentOf(diagnosis.Cause{
 		Check: "nodegroup/update-failed", Confidence: catalog.Certain, Resource: "workers", Title: "nodegroup workers failed to update: pod eviction failure",
-		Why:        "The version update of workers that began at 2026-11-20 14:20 UTC failed. EKS reports PodEvictionFailure: pods could not be moved off the old nodes in time, most often for a disruption budget that allows none to go.",
+		Why:        "The version update of workers that began at 2026-11-20 14:20 UTC failed. EKS reports PodEvictionFailure: pods could not be evicted from the old nodes in time, usually because a disruption budget allows no evictions.",
 		Evidence:   []finding.Evidence{{What: "Update 7d3f5b0a-8c1e-3f5d-9d64-2d9b8f7a6c10", Value: "VersionUpdate of 2026-11-20 14:20:00: Failed"}, {What: "PodEvictionFailure", Value: "Reached max retries while trying to evict pods from nodes in node group workers"}},
-		Fix:        finding.Fix{Text: "Find the budget (kubectl get pdb -A, ALLOWED DISRUPTIONS 0), give its pods another replica, and update again; or update with --force, which ends them.", Command: "kubectl get pdb --all-namespaces"},
+		Fix:        finding.Fix{Text: "Find the budget (kubectl get pdb -A, ALLOWED DISRUPTIONS 0), give its pods another replica, and update again; or update with --force, which deletes them.", Command: "kubectl get pdb --all-namespaces"},
 		Nodegroups: []string{"workers"},
 	}, nil)
 

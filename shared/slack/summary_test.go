@@ -341,11 +341,11 @@ func summaryScenes() []summaryScene {
 		pool("m5.4xlarge", "us-west-2a", 88, 0, 0, 1), pool("m5.large", "us-west-2c", 67, 0, 0, 0), onDemand(96))
 	burst.Spot.Bursts = []spotreport.Burst{theBurst()}
 	burst.Spot.Explanations = []spotreport.Explanation{
-		explain(spotreport.Supported, 28, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "36 launches at once needed 1,040 addresses (8 nodes × 2 interfaces × 30 addresses + 28 nodes × 2 interfaces × 10 addresses), "+burstSubnet+" had 251; that explains 28 of the 31 Spot launches that failed.", "8 nodes × 2 interfaces × 30 addresses + 28 nodes × 2 interfaces × 10 addresses = 1,040; "+burstSubnet+" had 251."),
-		explain(spotreport.Open, 2, "spot/reclaimed-before-join", "Spot took them back", "EC2 took back 2 of the 31 Spot launches that failed before they had joined: 1 of m5.4xlarge in us-west-2b and 1 of c5.large in us-west-2a.", "EC2 took back 2 of the 31 before they joined, 1 of them m5.4xlarge in us-west-2b."),
-		explain(spotreport.Open, 1, "launch/insufficient-capacity", "EC2 had no capacity", "EC2 refused 1 of the 31 Spot launches that failed for want of Spot capacity: 1 of m5.4xlarge in us-west-2a.", "it refused 1 of the 31 for that, all m5.4xlarge in us-west-2a."),
-		explain(spotreport.RuledOut, 0, "spot/pool-failing", "One pool does not work", "None of the 31 Spot launches that failed points at its pool.", "none of the 31 points at its pool."),
-		explain(spotreport.RuledOut, 0, "", "An unknown fault in one zone", "In no zone is one of the 31 Spot launches that failed left without an explanation.", "in no zone is one of the 31 left unexplained."),
+		explain(spotreport.Supported, 28, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "36 launches at once needed 1,040 addresses (8 nodes × 2 interfaces × 30 addresses + 28 nodes × 2 interfaces × 10 addresses), "+burstSubnet+" had 251; this explains 28 of the 31 Spot launches that failed.", "8 nodes × 2 interfaces × 30 addresses + 28 nodes × 2 interfaces × 10 addresses = 1,040; "+burstSubnet+" had 251."),
+		explain(spotreport.Open, 2, "spot/reclaimed-before-join", "Spot interruptions", "EC2 reclaimed 2 of the 31 Spot launches that failed before they joined: 1 of m5.4xlarge in us-west-2b and 1 of c5.large in us-west-2a.", "EC2 reclaimed 2 of the 31 before they joined, 1 of them m5.4xlarge in us-west-2b."),
+		explain(spotreport.Open, 1, "launch/insufficient-capacity", "No Spot capacity", "EC2 refused 1 of the 31 Spot launches that failed for lack of Spot capacity: 1 of m5.4xlarge in us-west-2a.", "EC2 refused 1 of the 31 for that, all m5.4xlarge in us-west-2a."),
+		explain(spotreport.RuledOut, 0, "spot/pool-failing", "Bad Spot pool", "None of the 31 Spot launches that failed correlates with its pool.", "none of the 31 correlates with its pool."),
+		explain(spotreport.RuledOut, 0, "", "Zone-specific fault", "No zone has an unexplained failure: every one of the 31 Spot launches that failed has a cause.", "no, each of the 31 has a cause."),
 		explain(spotreport.RuledOut, 0, "node/not-registered", "The join time is too short", "None of the 31 Spot launches that failed became Ready later; of those that joined 95 % took at most 2 min 20 s.", "none of the 31 became Ready later; 95 % join within 2 min 20 s."),
 		explain(spotreport.RuledOut, 0, "", "Spot itself", "Of the same types on the same days 2 of 90 Spot launches failed and 3 of 96 on-demand: on-demand does about as badly.", "on-demand 3 of 96 failed, Spot 2 of 90 (same types, same days)."),
 	}
@@ -358,41 +358,41 @@ func summaryScenes() []summaryScene {
 	reclaimed.Spot.Pools[0].Failing, reclaimed.Spot.Pools[0].P, reclaimed.Spot.Pools[0].Low, reclaimed.Spot.Pools[0].High = true, 3e-11, 0.05, 0.51
 	reclaimed.Spot.Pools[0].Causes = []spotreport.Cause{{Name: "reclaimed", Count: 11}}
 	reclaimed.Spot.Explanations = []spotreport.Explanation{
-		explain(spotreport.Supported, 11, "spot/pool-failing", "One pool does not work", "c5.large in us-west-2b: 11 of 14 were taken back before they joined; in the other pools of workers-spot 1 of 240 failed.", "c5.large in us-west-2b: 11 of 14 were taken back, elsewhere 1 of 240 failed."),
-		explain(spotreport.Supported, 12, "spot/reclaimed-before-join", "Spot took them back", "EC2 took back 12 of the 14 Spot launches that failed before they had joined: 11 of c5.large in us-west-2b and 1 of m5.large in us-west-2a.", "EC2 took back 12 of the 14 before they joined."),
-		explain(spotreport.Open, 2, "launch/insufficient-capacity", "EC2 had no capacity", "EC2 refused 2 of the 14 Spot launches that failed for want of Spot capacity: 2 of m5a.large in us-west-2c.", "it refused 2 of the 14 for that, all m5a.large in us-west-2c."),
-		explain(spotreport.RuledOut, 0, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "No burst asked for more than there was: the largest, of 20 launches, needed 1,200 addresses, and subnet-0b20000000000000b had 8,187.", "the largest asked 1,200 of 8,187 addresses."),
-		explain(spotreport.RuledOut, 0, "", "An unknown fault in one zone", "In no zone is one of the 14 Spot launches that failed left without an explanation.", "in no zone is one of the 14 left unexplained."),
+		explain(spotreport.Supported, 11, "spot/pool-failing", "Bad Spot pool", "c5.large in us-west-2b: 11 of 14 were reclaimed before they joined; in the other pools of workers-spot 1 of 240 failed.", "c5.large in us-west-2b: 11 of 14 were reclaimed, elsewhere 1 of 240 failed."),
+		explain(spotreport.Supported, 12, "spot/reclaimed-before-join", "Spot interruptions", "EC2 reclaimed 12 of the 14 Spot launches that failed before they joined: 11 of c5.large in us-west-2b and 1 of m5.large in us-west-2a.", "EC2 reclaimed 12 of the 14 before they joined."),
+		explain(spotreport.Open, 2, "launch/insufficient-capacity", "No Spot capacity", "EC2 refused 2 of the 14 Spot launches that failed for lack of Spot capacity: 2 of m5a.large in us-west-2c.", "EC2 refused 2 of the 14 for that, all m5a.large in us-west-2c."),
+		explain(spotreport.RuledOut, 0, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "No burst needed more than was free: the largest, of 20 launches, needed 1,200 addresses, and subnet-0b20000000000000b had 8,187.", "the largest needed 1,200 of 8,187 addresses."),
+		explain(spotreport.RuledOut, 0, "", "Zone-specific fault", "No zone has an unexplained failure: every one of the 14 Spot launches that failed has a cause.", "no, each of the 14 has a cause."),
 		explain(spotreport.RuledOut, 0, "node/not-registered", "The join time is too short", "None of the 14 Spot launches that failed became Ready later; of those that joined 95 % took at most 2 min 20 s.", "none of the 14 became Ready later; 95 % join within 2 min 20 s."),
 	}
-	reclaimed.Spot.Change = []string{"Leave c5.large in us-west-2b out of workers-spot.", "Add types: workers-spot has 3 pools."}
+	reclaimed.Spot.Change = []string{"Remove c5.large in us-west-2b from workers-spot.", "Add types: workers-spot has 3 pools."}
 
 	failing := told(pool("r5b.large", "us-west-2a", 4, 22, 0, 0), pool("m5.large", "us-west-2a", 150, 1, 0, 0), pool("m5.large", "us-west-2b", 148, 0, 0, 0))
 	failing.Spot.Pools[0].Failing, failing.Spot.Pools[0].P, failing.Spot.Pools[0].Low, failing.Spot.Pools[0].High = true, 2.3e-19, 0.04, 0.35
 	failing.Spot.Pools[0].Causes = []spotreport.Cause{{Name: "node/not-registered", Count: 22}}
 	failing.Spot.Explanations = []spotreport.Explanation{
-		explain(spotreport.Supported, 22, "spot/pool-failing", "One pool does not work", "r5b.large in us-west-2a: 22 of 26 did not join; in the other pools of workers-spot 1 of 299 failed.", "r5b.large in us-west-2a: 22 of 26 did not join, elsewhere 1 of 299 failed."),
+		explain(spotreport.Supported, 22, "spot/pool-failing", "Bad Spot pool", "r5b.large in us-west-2a: 22 of 26 did not join; in the other pools of workers-spot 1 of 299 failed.", "r5b.large in us-west-2a: 22 of 26 did not join, elsewhere 1 of 299 failed."),
 		explain(spotreport.Open, 0, "", "Spot itself", "There is no on-demand launch of the same types on the same days to compare with.", "no on-demand launch to compare with."),
-		explain(spotreport.RuledOut, 0, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "No burst asked for more than there was: the largest, of 20 launches, needed 180 addresses, and subnet-0ab1c2d3e4f5a6b7c had 251.", "the largest asked 180 of 251 addresses."),
-		explain(spotreport.RuledOut, 0, "", "An unknown fault in one zone", "In no zone is one of the 23 Spot launches that failed left without an explanation.", "in no zone is one of the 23 left unexplained."),
-		explain(spotreport.RuledOut, 0, "spot/reclaimed-before-join", "Spot took them back", "EC2 took back none of the 23 Spot launches that failed.", "EC2 took back none of the 23."),
-		explain(spotreport.RuledOut, 0, "launch/insufficient-capacity", "EC2 had no capacity", "EC2 refused none of the 23 Spot launches that failed for want of capacity.", "it refused none of the 23 for that."),
+		explain(spotreport.RuledOut, 0, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "No burst needed more than was free: the largest, of 20 launches, needed 180 addresses, and subnet-0ab1c2d3e4f5a6b7c had 251.", "the largest needed 180 of 251 addresses."),
+		explain(spotreport.RuledOut, 0, "", "Zone-specific fault", "No zone has an unexplained failure: every one of the 23 Spot launches that failed has a cause.", "no, each of the 23 has a cause."),
+		explain(spotreport.RuledOut, 0, "spot/reclaimed-before-join", "Spot interruptions", "None of the 23 Spot launches that failed was interrupted.", "none of the 23 was interrupted."),
+		explain(spotreport.RuledOut, 0, "launch/insufficient-capacity", "No Spot capacity", "None of the 23 Spot launches that failed was refused for capacity.", "none of the 23 was refused for capacity."),
 		explain(spotreport.RuledOut, 0, "node/not-registered", "The join time is too short", "None of the 23 Spot launches that failed became Ready later; of those that joined 95 % took at most 2 min 20 s.", "none of the 23 became Ready later; 95 % join within 2 min 20 s."),
 	}
-	failing.Spot.Change = []string{"Leave r5b.large in us-west-2a out of workers-spot."}
+	failing.Spot.Change = []string{"Remove r5b.large in us-west-2a from workers-spot."}
 
 	route := told(pool("m5.large", "us-west-2c", 0, 14, 0, 0), pool("c5.large", "us-west-2c", 1, 9, 0, 0), pool("m5.large", "us-west-2a", 90, 0, 0, 0), pool("c5.large", "us-west-2b", 81, 0, 0, 0), onDemand(12))
 	route.Spot.Explanations = []spotreport.Explanation{
 		explain(spotreport.Supported, 23, "route/no-egress", "A fault in subnet-0cc1c2d3e4f5a6b7c: route/no-egress", "route/no-egress explains 23 of the 23 Spot launches that failed: all in subnet-0cc1c2d3e4f5a6b7c, where 1 of 24 launches joined.", "23 of the 23 failed there; 1 of 24 launches joined."),
 		explain(spotreport.Open, 0, "", "Spot itself", "There is no on-demand launch of the same types on the same days to compare with.", "no on-demand launch to compare with."),
-		explain(spotreport.RuledOut, 0, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "No burst asked for more than there was: the largest, of 20 launches, needed 480 addresses, and subnet-0cc1c2d3e4f5a6b7c had 4,091.", "the largest asked 480 of 4,091 addresses."),
-		explain(spotreport.RuledOut, 0, "spot/pool-failing", "One pool does not work", "None of the 23 Spot launches that failed points at its pool.", "none of the 23 points at its pool."),
-		explain(spotreport.RuledOut, 0, "", "An unknown fault in one zone", "In no zone is one of the 23 Spot launches that failed left without an explanation.", "in no zone is one of the 23 left unexplained."),
-		explain(spotreport.RuledOut, 0, "spot/reclaimed-before-join", "Spot took them back", "EC2 took back none of the 23 Spot launches that failed.", "EC2 took back none of the 23."),
-		explain(spotreport.RuledOut, 0, "launch/insufficient-capacity", "EC2 had no capacity", "EC2 refused none of the 23 Spot launches that failed for want of capacity.", "it refused none of the 23 for that."),
+		explain(spotreport.RuledOut, 0, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "No burst needed more than was free: the largest, of 20 launches, needed 480 addresses, and subnet-0cc1c2d3e4f5a6b7c had 4,091.", "the largest needed 480 of 4,091 addresses."),
+		explain(spotreport.RuledOut, 0, "spot/pool-failing", "Bad Spot pool", "None of the 23 Spot launches that failed correlates with its pool.", "none of the 23 correlates with its pool."),
+		explain(spotreport.RuledOut, 0, "", "Zone-specific fault", "No zone has an unexplained failure: every one of the 23 Spot launches that failed has a cause.", "no, each of the 23 has a cause."),
+		explain(spotreport.RuledOut, 0, "spot/reclaimed-before-join", "Spot interruptions", "None of the 23 Spot launches that failed was interrupted.", "none of the 23 was interrupted."),
+		explain(spotreport.RuledOut, 0, "launch/insufficient-capacity", "No Spot capacity", "None of the 23 Spot launches that failed was refused for capacity.", "none of the 23 was refused for capacity."),
 		explain(spotreport.RuledOut, 0, "node/not-registered", "The join time is too short", "None of the 23 Spot launches that failed became Ready later; of those that joined 95 % took at most 2 min 20 s.", "none of the 23 became Ready later; 95 % join within 2 min 20 s."),
 	}
-	route.Spot.Change = []string{"Fix route/no-egress in subnet-0cc1c2d3e4f5a6b7c, as its own message says: it cost 23 launches."}
+	route.Spot.Change = []string{"Fix route/no-egress in subnet-0cc1c2d3e4f5a6b7c as its own message describes: it cost 23 launches."}
 
 	well := told(pool("m5.large", "us-west-2a", 212, 0, 0, 0), pool("c5.large", "us-west-2b", 200, 0, 0, 0))
 	well.Slowest = &report.Slowest{Type: "c5.large", Zone: "us-west-2b", Median: 95 * time.Second, Joined: 200}
@@ -402,8 +402,8 @@ func summaryScenes() []summaryScene {
 	nothing.Spot.Pools[0].Unknown = 1
 	open := told(pool("m5.large", "us-west-2a", 30, 2, 0, 0))
 	open.Spot.Explanations = []spotreport.Explanation{
-		explain(spotreport.Open, 2, "spot/pool-failing", "One pool does not work", "2 failures could be a pool's own, too few to tell one pool from the others beside it.", "2 failures could be a pool's own, too few to tell."),
-		explain(spotreport.Open, 2, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "What the subnets had left was not recorded for 1 burst in which launches failed.", "nobody saw what the subnets had before 1 burst."),
+		explain(spotreport.Open, 2, "spot/pool-failing", "Bad Spot pool", "2 failures could be a pool's own, too few to compare it with the others.", "2 failures could be a pool's own, too few to compare."),
+		explain(spotreport.Open, 2, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "The subnets' free addresses were not recorded for 1 burst with failed launches.", "the subnets' free addresses before 1 burst are unknown."),
 	}
 	week := burst
 	week.Spot.From, week.ID = morning.Add(-7*24*time.Hour), "spot/prod/asked/1"

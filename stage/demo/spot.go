@@ -78,9 +78,9 @@ func spot(ctx context.Context, s *stage.Stage, n *narrator) error {
 			fmt.Sprintf("%d nodes × 2 interfaces × %d addresses = %d; %s had %d", launches(), each/2, launches()*each, batchSubnet, batchTotal),
 		},
 		ruledOut: []string{
-			fmt.Sprintf("Spot took them back: EC2 took back none of the %d", failed),
-			fmt.Sprintf("EC2 had no capacity: it refused none of the %d", failed),
-			fmt.Sprintf("One pool does not work: none of the %d", failed),
+			fmt.Sprintf("Spot interruptions: none of the %d was interrupted", failed),
+			fmt.Sprintf("No Spot capacity: none of the %d was refused for capacity", failed),
+			fmt.Sprintf("Bad Spot pool: none of the %d", failed),
 		},
 	})
 }
@@ -210,9 +210,9 @@ func reclaimed(ctx context.Context, s *stage.Stage, n *narrator) error {
 		return err
 	}
 	return st.report(ctx, n, "", proof{
-		says: []string{`did not join, .*taken back by EC2`, `Spot took them back\. EC2 took back \d+ of the \d+ before they joined, .*c5\.4xlarge in us-west-2b`},
+		says: []string{`did not join, .*taken back by EC2`, `Spot interruptions\. EC2 reclaimed \d+ of the \d+ before they joined, .*c5\.4xlarge in us-west-2b`},
 		// The subnet is a /19: it has thousands.
-		ruledOut: []string{`The subnet was too small for the burst: the largest asked [\d,]+ of 8,\d{3} addresses`},
+		ruledOut: []string{`The subnet was too small for the burst: the largest needed [\d,]+ of 8,\d{3} addresses`},
 	})
 }
 
@@ -246,8 +246,8 @@ func unrouted(ctx context.Context, s *stage.Stage, n *narrator) error {
 	return st.report(ctx, n, "", proof{
 		says: []string{fmt.Sprintf("%d of %d launches did not join, all of them in us-west-2c", out, launches()), badSubnet, `no route to the internet \(route/no-egress\)`},
 		ruledOut: []string{
-			fmt.Sprintf("Spot took them back: EC2 took back none of the %d", out),
-			`The subnet was too small for the burst: the largest asked [\d,]+ of [\d,]+ addresses`,
+			fmt.Sprintf("Spot interruptions: none of the %d was interrupted", out),
+			`The subnet was too small for the burst: the largest needed [\d,]+ of [\d,]+ addresses`,
 		},
 	})
 }

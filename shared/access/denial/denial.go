@@ -145,7 +145,7 @@ const (
 )
 
 // errUnlike is a decoded message that is not as AWS's are.
-var errUnlike = errors.New("the decoded message is not in the form that is known")
+var errUnlike = errors.New("the decoded message is not in a known format")
 
 // Decoded reads what sts:DecodeAuthorizationMessage answers. It says nothing of the
 // kind of the policy.
@@ -255,7 +255,7 @@ func encodes(r rune) bool {
 
 // Why a message is not decoded.
 const (
-	NotGranted = "Rollcall may not: it takes sts:DecodeAuthorizationMessage, which the setting decodeDenied=on grants"
+	NotGranted = "Rollcall lacks sts:DecodeAuthorizationMessage, which the setting decodeDenied=on grants"
 	Cut        = "only a part of it was kept, which cannot be decoded"
 	Others     = "others were decoded first"
 )
@@ -264,7 +264,7 @@ const (
 func Undecodable(f snapshot.Failure) string {
 	switch {
 	case f.Code == "InvalidAuthorizationMessageException":
-		return "STS does not take it: it has expired, is another account's, or is only a part"
+		return "STS rejects it: it has expired, belongs to another account, or is incomplete"
 	case f.Reason == snapshot.Denied && f.Code == "":
 		return NotGranted
 	case f.Code == "":

@@ -95,15 +95,15 @@ func states() []state {
 		return func(s *facts.View, i *snapshot.Instance) bool { return holds(s, i, names) }
 	}
 	return []state{
-		{"Switch DNS support of the VPC on, ", dnsOn(func(v snapshot.VPCAttributes) bool { return v.DNSSupport })},
-		{"Switch DNS hostnames of the VPC on; where they are, ", dnsOn(func(v snapshot.VPCAttributes) bool { return v.DNSHostnames })},
+		{"Enable DNS support in the VPC, ", dnsOn(func(v snapshot.VPCAttributes) bool { return v.DNSSupport })},
+		{"Enable DNS hostnames in the VPC; if they are, ", dnsOn(func(v snapshot.VPCAttributes) bool { return v.DNSHostnames })},
 		{"use AmazonProvidedDNS or forward to it, and ", amazonProvided},
-		{", and look at the DHCP options' name servers", amazonProvided},
+		{", and check the DHCP options' name servers", amazonProvided},
 		{"Give the node role an access entry of type EC2_LINUX (EC2_WINDOWS), or map it", admitted},
 		{"Attach AmazonEKSWorkerNodePolicy to the node role; ", attached("AmazonEKSWorkerNodePolicy")},
 		{"Attach AmazonEKSWorkerNodePolicy to the node role, or ", attached("AmazonEKSWorkerNodePolicy")},
 		{"Attach AmazonEC2ContainerRegistryPullOnly to the node role, and ", attached("AmazonEC2ContainerRegistryPullOnly", "AmazonEC2ContainerRegistryReadOnly", "AmazonEC2ContainerRegistryPowerUser")},
-		{"Switch the metadata endpoint on, and ", func(_ *facts.View, i *snapshot.Instance) bool { return i.Metadata.Endpoint == "enabled" }},
+		{"Enable the metadata endpoint, and ", func(_ *facts.View, i *snapshot.Instance) bool { return i.Metadata.Endpoint == "enabled" }},
 	}
 }
 
@@ -116,7 +116,7 @@ func withoutWhatIs(s *facts.View, i *snapshot.Instance, text string) string {
 		before, after, _ := strings.Cut(text, x.clause)
 		if strings.HasPrefix(x.clause, "Give the node role") {
 			// The entry is there, and the line is older or of another identity.
-			text = "The node role has its access entry: if it was made after the instance started, look again; else compare the identity that the instance has with it."
+			text = "The node role has its access entry: if it was created after the instance started, check again; otherwise compare the instance's identity with it."
 			continue
 		}
 		text = before + after

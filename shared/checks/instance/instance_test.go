@@ -301,7 +301,7 @@ func consoleErrorCases() []checktest.Case {
 		{"it tells before it is due", checktest.Change(checktest.Missed(), wrote(snapshottest.Node, badConfig), checktest.NotDueYet), fail},
 		{"timeouts that may still pass, before it is due", checktest.Change(checktest.Missed(), wrote(snapshottest.Node, consoleStart+strings.Repeat(timeoutLine, 9)), checktest.NotDueYet), nil},
 		{"timeouts", checktest.Change(checktest.Missed(), wrote(snapshottest.Node, consoleStart+strings.Repeat(timeoutLine, 9))), []string{
-			"fail workers [i-0node] [i-0node] i-0node: the cluster's API does not answer",
+			"fail workers [i-0node] [i-0node] i-0node: the cluster's API does not respond",
 		}},
 		{"no proof: likely", checktest.Change(checktest.Missed(), wrote(snapshottest.Node, fullDisk)), []string{"fail (likely) workers [i-0node] [i-0node] i-0node: a disk is full"}},
 		{"no proof, before it is due", checktest.Change(checktest.Missed(), wrote(snapshottest.Node, fullDisk), checktest.NotDueYet), nil},
@@ -329,14 +329,14 @@ func consoleErrorCases() []checktest.Case {
 		{"the sample disagrees: the rest is not known", checktest.Change(checktest.Missed(), checktest.LaunchedToo("i-0second", 10*time.Minute), checktest.LaunchedToo("i-0third", 10*time.Minute), wrote(snapshottest.Node, badConfig), wrote("i-0second", consoleStart+refusedLine+refusedLine)), []string{
 			// The first by name has the owner's resource: as many have each.
 			"fail i-0node [i-0node] [i-0node] i-0node: " + incomplete,
-			"fail workers [i-0second] [i-0second] i-0second: the API refuses the node's credentials",
+			"fail workers [i-0second] [i-0second] i-0second: the API rejects the node's credentials",
 			"unknown workers [i-0third] console output: not read: i-0third is not among the consoles that were read",
 		}},
 		{"a sample without a known failure", checktest.Change(checktest.Missed(), checktest.LaunchedToo("i-0second", 10*time.Minute), wrote(snapshottest.Node, consoleStart+"kubelet[2]: I1\n")), []string{"pass workers [i-0node]"}},
 		{"timeouts: another subnet has another network", checktest.Change(checktest.Missed(), checktest.LaunchedToo("i-0second", 10*time.Minute), checktest.LaunchedToo("i-0third", 10*time.Minute), wrote(snapshottest.Node, consoleStart+strings.Repeat(timeoutLine, 9)), func(s *snapshot.Snapshot) {
 			snapshottest.Instance(s, "i-0third").Subnet = snapshottest.Public
 		}), []string{
-			"fail workers [i-0node i-0second] [i-0node i-0second] 2 instances: the cluster's API does not answer",
+			"fail workers [i-0node i-0second] [i-0node i-0second] 2 instances: the cluster's API does not respond",
 			"unknown workers [i-0third] console output: not read: i-0third is not among the consoles that were read",
 		}},
 		{"registered since: how it came there is over", checktest.Change(checktest.Missed(), checktest.NotReadyNode("x"), wrote(snapshottest.Node, badConfig)), []string{"pass workers [i-0node]"}},

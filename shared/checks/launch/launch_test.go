@@ -396,7 +396,7 @@ func TestOneFindingForOneCause(t *testing.T) {
 func TestLaunchWords(t *testing.T) {
 	const text = "There are not enough free addresses in subnet 'subnet-0private' to satisfy the requested number of instances. Launching EC2 instance failed."
 	got := checktest.Failed(t, checkOf(checkid.LaunchSubnetFull), checktest.Attempted(text))
-	want := `No instance of workers could be started in subnet-0private: the subnet has no free address left for the instance. AWS says: "` + strings.TrimSuffix(text, ".") + `".`
+	want := `No instance of workers could be started in subnet-0private: the subnet has no free address for the instance. AWS says: "` + strings.TrimSuffix(text, ".") + `".`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -863,9 +863,9 @@ func TestUndecodedMessageSaysWhy(t *testing.T) {
 		want  []string
 	}{
 		"the setting is off": {checktest.Change(encodedWorld([]string{blind + "new"}), func(s *snapshot.Snapshot) { delete(s.Read, snapshot.DenialsOf) }),
-			[]string{"not decoded: Rollcall may not: it takes sts:DecodeAuthorizationMessage, which the setting decodeDenied=on grants"}},
+			[]string{"not decoded: Rollcall lacks sts:DecodeAuthorizationMessage, which the setting decodeDenied=on grants"}},
 		"it was cut":            {encodedWorld([]string{blind + "new..."}), []string{"not decoded: only a part of it was kept, which cannot be decoded"}},
-		"not valid":             {encodedWorld([]string{blind + "new"}, failed(snapshot.Failure{Reason: snapshot.Broken, Code: "InvalidAuthorizationMessageException"})), []string{"not decoded: STS does not take it: it has expired, is another account's, or is only a part"}},
+		"not valid":             {encodedWorld([]string{blind + "new"}, failed(snapshot.Failure{Reason: snapshot.Broken, Code: "InvalidAuthorizationMessageException"})), []string{"not decoded: STS rejects it: it has expired, belongs to another account, or is incomplete"}},
 		"denied":                {encodedWorld([]string{blind + "new"}, failed(snapshot.Failure{Reason: snapshot.Denied, Code: "AccessDenied"})), []string{"not decoded: sts:DecodeAuthorizationMessage: denied, AccessDenied"}},
 		"no answer":             {encodedWorld([]string{blind + "new"}, failed(snapshot.Failure{Reason: snapshot.TimedOut})), []string{"not decoded: sts:DecodeAuthorizationMessage: timed out"}},
 		"others came first":     {encodedWorld([]string{blind + "new"}), []string{"not decoded: others were decoded first"}},

@@ -129,7 +129,7 @@ func nodegroupHealthCases() []checktest.Case {
 
 func TestNodegroupHealthWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.NodegroupHealth), checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins sg-1", "AccessDenied")))
-	expect.Equal(t, "Why", got.Why, "EKS reports AccessDenied: EKS or the nodes are not let in by the cluster's API. It reports Gremlins too.")
+	expect.Equal(t, "Why", got.Why, "EKS reports AccessDenied: the cluster's API rejects EKS or the nodes. It reports Gremlins too.")
 	if v := checktest.Value(t, got, "Gremlins"); v != "about Gremlins (sg-1)" {
 		t.Errorf("evidence %q", v)
 	}

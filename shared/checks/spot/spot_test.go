@@ -326,7 +326,7 @@ func poolFailingCases() []checktest.Case {
 
 func TestPoolFailingSaysHowItFails(t *testing.T) {
 	f := checktest.Failed(t, PoolFailing(), healthySpot(taken(48*time.Hour, 0)))
-	want := "c5.large in us-west-2b: 96 of 96 were taken back before they joined; in the other pools of workers 0 of 288 failed."
+	want := "c5.large in us-west-2b: 96 of 96 were reclaimed before they joined; in the other pools of workers 0 of 288 failed."
 	if !strings.HasPrefix(f.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", f.Why, want)
 	}

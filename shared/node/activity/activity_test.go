@@ -318,7 +318,7 @@ func TestClassifyNamesResources(t *testing.T) {
 func TestUnknownTextIsShownRaw(t *testing.T) {
 	v := Classify("The moon is in the wrong house. Launching EC2 instance failed.")
 	want := Verdict{
-		Class: checkid.LaunchUnclassified, Meaning: "the text is not known", Next: "Read the text; it is shown as it was given.",
+		Class: checkid.LaunchUnclassified, Meaning: "no check recognizes this error", Next: "Read the quoted text.",
 		Text: "The moon is in the wrong house. Launching EC2 instance failed.", NeverRan: true,
 	}
 	if diff := cmp.Diff(want, v); diff != "" {
@@ -389,11 +389,11 @@ func TestClassifyReason(t *testing.T) {
 		neverRan      bool
 		meaning       string
 	}{
-		{"Client.InvalidKMSKey.InvalidState", "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state", checkid.LaunchKMSKey, true, "the KMS key of an encrypted volume is disabled, pending deletion, gone, or may not be used"},
-		{"Server.InternalError", "Client.InternalError: Client error on launch", checkid.LaunchKMSKey, true, "the launch failed on the client's side, nearly always because the KMS key of an encrypted volume may not be used"},
-		{"Client.InternalError", "", checkid.LaunchKMSKey, true, "the launch failed on the client's side, nearly always because the KMS key of an encrypted volume may not be used"},
+		{"Client.InvalidKMSKey.InvalidState", "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state", checkid.LaunchKMSKey, true, "the KMS key of an encrypted volume is disabled, pending deletion or deleted, or its policy denies the launching role"},
+		{"Server.InternalError", "Client.InternalError: Client error on launch", checkid.LaunchKMSKey, true, "the launch failed on the client's side, nearly always because the KMS key of an encrypted volume cannot be used"},
+		{"Client.InternalError", "", checkid.LaunchKMSKey, true, "the launch failed on the client's side, nearly always because the KMS key of an encrypted volume cannot be used"},
 		{"Client.VolumeLimitExceeded", "Volume limit exceeded", checkid.LaunchVolumeLimit, true, "the account's limit for EBS volumes is reached"},
-		{"Client.InvalidSnapshot.NotFound", "", checkid.LaunchTemplate, true, "a volume or the user data of the launch template is not as EC2 takes it"},
+		{"Client.InvalidSnapshot.NotFound", "", checkid.LaunchTemplate, true, "EC2 rejects a volume or the user data of the launch template"},
 		{"Server.InsufficientInstanceCapacity", "", checkid.LaunchInsufficientCapacity, true, "EC2 has no capacity of this type in the zone"},
 		{"Server.InternalError", "Server.InternalError: Internal error on launch", endedEarly, true, "a fault inside EC2"},
 		{"Server.SpotInstanceTermination", "Server.SpotInstanceTermination: Instance terminated", reclaimed, false, "EC2 took the Spot capacity back"},

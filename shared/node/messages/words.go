@@ -50,13 +50,13 @@ func textWords(c checkid.ID) (words, bool) {
 		return words{"an update of the nodegroup failed: pods were not evicted from their nodes",
 			"Check the PodDisruptionBudgets of the pods that remain, or update with --force."}, true
 	case checkid.IAMSTSEndpoint:
-		return words{"STS does not answer: without it there is no token for the cluster",
+		return words{"STS does not respond: without it there is no token for the cluster",
 			"Give the subnet a path to the regional STS endpoint: a NAT gateway, or a VPC endpoint whose security group allows 443."}, true
 	case checkid.IAMCNIRolePolicies:
 		return words{"the role that aws-node uses lacks an action that the CNI calls",
 			"Attach AmazonEKS_CNI_Policy (for IPv6 its IPv6 form) to the role that aws-node uses: that of its service account or Pod Identity association, else the node role."}, true
 	case checkid.NodeNotRegistered:
-		return words{"an instance runs and no node registered", "Check routes, endpoints, security groups, the node role's access entry, and the console output."}, true
+		return words{"an instance is running, and no node registered", "Check routes, endpoints, security groups, the node role's access entry, and the console output."}, true
 	}
 	return words{}, false
 }
@@ -65,55 +65,55 @@ func textWords(c checkid.ID) (words, bool) {
 func launchWords(c checkid.ID) words {
 	switch c {
 	case checkid.LaunchInsufficientCapacity:
-		return words{"EC2 has no capacity of this type in the zone", "Allow more instance types and zones, or wait: Auto Scaling tries again."}
+		return words{"EC2 has no capacity of this type in the zone", "Allow more instance types and zones, or wait: Auto Scaling keeps retrying."}
 	case checkid.LaunchCapacityReservation:
-		return words{"the capacity reservation that the launch asks for is used up, not active, or does not fit", "Look at the reservation's state, dates, zone, type and free count; make it larger, or let the launch template ask for another one or for none."}
+		return words{"the launch's capacity reservation is used up, not active, or does not match", "Check the reservation's state, dates, zone, type and free count; make it larger, or use another one, or none, in the launch template."}
 	case checkid.LaunchPlacement:
-		return words{"the placement group, tenancy or host does not take the instance: its type, the count or the zone does not fit", "Let the group launch into the one zone of a cluster placement group, with a type that it takes; or take the placement out of the launch template."}
+		return words{"the placement group, tenancy or host rejects the instance: its type, the count or the zone does not match", "Launch into the one zone of a cluster placement group, with a type that it supports; or remove the placement from the launch template."}
 	case checkid.LaunchSpotLimit:
-		return words{"the account's quota of Spot vCPUs is used up", "Ask for a higher quota of Spot vCPUs for this family (a quota of its own, beside that for on-demand), or launch on demand."}
+		return words{"the account's quota of Spot vCPUs is used up", "Request a higher quota of Spot vCPUs for this family (separate from on-demand), or launch on demand."}
 	case checkid.LaunchSpotPrice:
-		return words{"the Spot price is above the maximum price that the group allows", "Take the maximum price out of the launch template or mixed instances policy: Spot then costs at most the on-demand price."}
+		return words{"the Spot price is above the group's maximum price", "Remove the maximum price from the launch template or mixed instances policy: Spot then costs at most the on-demand price."}
 	case checkid.LaunchVCPULimit:
-		return words{"the account's quota of on-demand vCPUs is used up", "Ask for a higher quota of vCPUs for this instance family, stop what is not needed, or use another family or Spot."}
+		return words{"the account's quota of on-demand vCPUs is used up", "Request a higher quota of vCPUs for this instance family, stop what is not needed, or use another family or Spot."}
 	case checkid.LaunchFleetLimit:
 		return words{"the account's quota of fleet requests is used up; in a new account it can be zero", "Ask AWS Support to raise the quota of fleet requests, or to finish verifying a new account."}
 	case checkid.LaunchSubnetFull:
-		return words{"the subnet has no free address left for the instance", "Free addresses in the subnet (leaked network interfaces, unused load balancers), or let the group launch into another one."}
+		return words{"the subnet has no free address for the instance", "Free addresses in the subnet (leaked network interfaces, unused load balancers), or have the group launch into another one."}
 	case checkid.LaunchKMSKey:
-		return words{"the KMS key of an encrypted volume cannot be used", "Enable the key, and let the role that launches (AWSServiceRoleForAutoScaling for a group) use it and create grants in the key's policy."}
+		return words{"the KMS key of an encrypted volume cannot be used", "Enable the key, and allow the launching role (AWSServiceRoleForAutoScaling for a group) to use it and create grants in the key's policy."}
 	case checkid.LaunchTemplate:
-		return words{"the launch template asks for something that does not exist or does not fit", "Correct the launch template in a new version, and let the group use it."}
+		return words{"the launch template refers to something that does not exist or is incompatible", "Correct the launch template in a new version, and use it in the group."}
 	case checkid.LaunchAMI:
-		return words{"the AMI cannot be used", "Let the launch template name an AMI that exists here, is shared with this account and fits the instance type's architecture."}
+		return words{"the AMI cannot be used", "Use an AMI in the launch template that exists here, is shared with this account and matches the instance type's architecture."}
 	case checkid.LaunchSecurityGroup:
-		return words{"a security group of the launch template does not exist", "Let the launch template name security groups of the group's VPC that exist."}
+		return words{"a security group of the launch template does not exist", "Name existing security groups of the group's VPC in the launch template."}
 	case checkid.LaunchProfile:
-		return words{"the instance profile of the launch template does not exist, or is seconds old", "Create the instance profile with the node role in it, or let the launch template name one that exists. One that was just created needs some seconds."}
+		return words{"the instance profile of the launch template does not exist, or is seconds old", "Create the instance profile with the node role in it, or name an existing one in the launch template. A new one needs some seconds."}
 	case checkid.LaunchPolicyDenied:
-		return words{"a policy above the launcher's own forbids it", "Allow this launch in the policy that the message names, or launch as that policy requires: usually a tag, a Region, an instance type or encrypted volumes. Decoded with aws sts decode-authorization-message, the message names the statement and its conditions."}
+		return words{"a policy above the launching role's own denies it", "Allow this launch in the policy that the message names, or launch as that policy requires: usually a tag, a Region, an instance type or encrypted volumes. Decoded with aws sts decode-authorization-message, the message names the statement and its conditions."}
 	case checkid.LaunchIMDSEnforced:
-		return words{"the account enforces IMDSv2, and the launch does not require it", "Set HttpTokens to required in a new version of the launch template (metadataOptions in an EC2NodeClass), and let the group use it."}
+		return words{"the account enforces IMDSv2, and the launch does not require it", "Set HttpTokens to required in a new version of the launch template (metadataOptions in an EC2NodeClass), and use it in the group."}
 	case checkid.LaunchImageNotAllowed:
-		return words{"the account's Allowed AMIs, or the AMI's own rules of types, do not allow it", "Use an AMI that the account's Allowed AMIs allow, or let whoever manages them add its provider."}
+		return words{"the account's Allowed AMIs, or the AMI's own rules for types, do not allow it", "Use an AMI that the account's Allowed AMIs allow, or have whoever manages them add its provider."}
 	case checkid.LaunchEncryptionControls:
 		return words{"the VPC enforces encryption in transit, and the instance type does not encrypt", "Launch types that encrypt in transit (Nitro), or set the VPC's Encryption Controls to monitor."}
 	case checkid.LaunchUnauthorized:
-		return words{"who launches lacks a permission, or a policy (SCP, permissions boundary) forbids it", "Decode the authorization message with aws sts decode-authorization-message, and allow the action that it names; look at service control policies too."}
+		return words{"the launching role lacks a permission, or a policy (SCP, permissions boundary) denies it", "Decode the authorization message with aws sts decode-authorization-message, and allow the action that it names; check service control policies too."}
 	case checkid.LaunchUnsupportedType:
-		return words{"the instance type cannot be launched here", "Choose types that all zones of the group offer, or take the zone's subnet out of the group."}
+		return words{"the instance type cannot be launched here", "Choose types that all zones of the group offer, or remove the zone's subnet from the group."}
 	case checkid.LaunchVolumeLimit:
-		return words{"the account's limit for EBS volumes is reached", "Delete volumes that nothing uses, or ask for a higher quota."}
+		return words{"the account's limit for EBS volumes is reached", "Delete unused volumes, or request a higher quota."}
 	case checkid.LaunchThrottled:
-		return words{"EC2 or Auto Scaling throttled the calls of this account", "Find what calls so often (CloudTrail, CloudWatch usage metrics). Auto Scaling tries again by itself."}
+		return words{"EC2 or Auto Scaling throttled the calls of this account", "Find the caller (CloudTrail, CloudWatch usage metrics). Auto Scaling keeps retrying."}
 	case checkid.LaunchSuspended:
-		return words{"the launch process of the group is suspended", "Resume the process Launch once what it was suspended for is over."}
+		return words{"the launch process of the group is suspended", "Resume the process Launch once the reason for the suspension is over."}
 	case checkid.LaunchAccountValidation:
-		return words{"AWS is still validating the account for this region", "Wait for the mail of AWS (minutes, up to four hours); else write to AWS Support."}
+		return words{"AWS is still validating the account for this region", "Wait for AWS's e-mail (minutes, up to four hours); otherwise contact AWS Support."}
 	case checkid.LaunchServiceRole:
-		return words{"a service-linked role that a launch needs is missing or cannot be used", "Create the service-linked role (aws iam create-service-linked-role), and wait a minute for it to be known."}
+		return words{"a service-linked role that a launch needs is missing or cannot be used", "Create the service-linked role (aws iam create-service-linked-role), and wait a minute for it to propagate."}
 	}
-	return words{"the text is not known", "Read the text; it is shown as it was given."}
+	return words{"no check recognizes this error", "Read the quoted text."}
 }
 
 // The ways that a packet or a name can be lost, in the order in which to look.

@@ -189,7 +189,7 @@ func TestConcludeSaysWhy(t *testing.T) {
 			"registered, as Karpenter's tag on it tells; nobody could see whether the node became Ready"},
 		{"seen Ready, and tagged", Facts{Ready: at(1), Tagged: at(30)}, snapshot.Joined, "", "Ready 1m0s after its launch"},
 		{"refused", Facts{Refused: "launch/kms-key", Reason: EndReason{Message: "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state"}},
-			snapshot.Refused, "launch/kms-key", "the KMS key of an encrypted volume is disabled, pending deletion, gone, or may not be used"},
+			snapshot.Refused, "launch/kms-key", "the KMS key of an encrypted volume is disabled, pending deletion or deleted, or its policy denies the launching role"},
 		{"given up", Facts{Missed: due, GivenUp: at(120)}, snapshot.NotJoined, "", "still there, and no Ready node, when it was given up"},
 		{"given up, and nobody could look", Facts{GivenUp: at(120), Blind: "nodes: denied"}, snapshot.Unclear, "", "nodes: denied"},
 		{"given up, and nobody looked", Facts{GivenUp: at(120)}, snapshot.Unclear, "", "nobody saw whether it was a node until it was given up"},

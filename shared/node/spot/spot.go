@@ -307,11 +307,11 @@ func (b *bursts) had(out *spotreport.Burst, list []*snapshot.Past, before time.T
 func (b *bursts) assumed(in Input) []string {
 	var list []string
 	if in.CNI == nil && !in.IPv6 {
-		list = append(list, "The settings of aws-node were not read: a node is taken to fill its first interface and to keep a second one in reserve, as it does by default.")
+		list = append(list, "The settings of aws-node were not read: assuming its defaults, a first interface full of addresses and a second one in reserve.")
 	}
 	slices.Sort(b.unknown)
 	for _, name := range b.unknown {
-		list = append(list, fmt.Sprintf("What %s carries was not read: each is counted with its own address alone.", name))
+		list = append(list, fmt.Sprintf("The addresses that %s can hold are unknown: each counts with only its own address.", name))
 	}
 	return list
 }

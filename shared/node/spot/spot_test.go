@@ -43,7 +43,7 @@ func TestArithmetic(t *testing.T) {
 			[]string{"1 m5.4xlarge × 2 interfaces × 30", "2 c5.large × 17"}},
 		{burst(3, spotreport.Term{Count: 3, Interfaces: 1, Addresses: 1, Each: 1}),
 			"3 nodes × 1 address = 3; subnet-0a had 1,251",
-			[]string{"3 of a type that is not known × 1"}},
+			[]string{"3 of unknown type × 1"}},
 		{burst(4000, spotreport.Term{Type: "a", Count: 1, Interfaces: 2, Addresses: 10}, spotreport.Term{Type: "b", Count: 1, Interfaces: 2, Addresses: 15}, spotreport.Term{Type: "c", Count: 1, Interfaces: 2, Addresses: 30}, spotreport.Term{Type: "d", Count: 1, Interfaces: 2, Addresses: 50}),
 			"4 nodes of 4 sizes = 4,000; subnet-0a had 1,251",
 			[]string{"1 a × 2 interfaces × 10", "1 b × 2 interfaces × 15", "1 c × 2 interfaces × 30", "1 d × 2 interfaces × 50"}},
@@ -153,8 +153,8 @@ func TestBursts(t *testing.T) {
 func TestAssumed(t *testing.T) {
 	_, got := Bursts(Input{History: starts(1, "x9.huge", snapshot.Joined)})
 	want := []string{
-		"The settings of aws-node were not read: a node is taken to fill its first interface and to keep a second one in reserve, as it does by default.",
-		"What x9.huge carries was not read: each is counted with its own address alone.",
+		"The settings of aws-node were not read: assuming its defaults, a first interface full of addresses and a second one in reserve.",
+		"The addresses that x9.huge can hold are unknown: each counts with only its own address.",
 	}
 	if diff := cmp.Diff(got, want); diff != "" {
 		t.Errorf("assumed (-got +want):\n%s", diff)
@@ -238,7 +238,7 @@ func TestPoolsThatFail(t *testing.T) {
 			if inPool(p) && every(2) {
 				end(p, snapshot.Reclaimed, "")
 			}
-		}, []string{"c5.large in us-west-2b: 36 of 72 were taken back before they joined; in the other pools of workers-spot 0 of 504 failed"}},
+		}, []string{"c5.large in us-west-2b: 36 of 72 were reclaimed before they joined; in the other pools of workers-spot 0 of 504 failed"}},
 		{"one pool does not join", func(p *snapshot.Past) {
 			if inPool(p) {
 				end(p, snapshot.NotJoined, "node/not-registered")
@@ -476,12 +476,12 @@ func TestTheSpotStory(t *testing.T) {
 		CNI: &snapshot.CNI{}, Samples: []snapshot.Sample{{Subnet: "subnet-0a", At: noon().Add(-time.Minute), Free: 251, Total: 251}},
 	})
 	if diff := cmp.Diff(said(got), []string{
-		"supported (4): The subnet was too small for the burst: 8 launches at once needed 480 addresses (8 nodes × 2 interfaces × 30 addresses), subnet-0a had 251; that explains 4 of the 4 Spot launches that failed.",
+		"supported (4): The subnet was too small for the burst: 8 launches at once needed 480 addresses (8 nodes × 2 interfaces × 30 addresses), subnet-0a had 251; this explains 4 of the 4 Spot launches that failed.",
 		"open (0): Spot itself: There is no on-demand launch of the same types on the same days to compare with.",
-		"ruled out (0): One pool does not work: None of the 4 Spot launches that failed points at its pool.",
-		"ruled out (0): An unknown fault in one zone: In no zone is one of the 4 Spot launches that failed left without an explanation.",
-		"ruled out (0): Spot took them back: EC2 took back none of the 4 Spot launches that failed.",
-		"ruled out (0): EC2 had no capacity: EC2 refused none of the 4 Spot launches that failed for want of capacity.",
+		"ruled out (0): Bad Spot pool: None of the 4 Spot launches that failed correlates with its pool.",
+		"ruled out (0): Zone-specific fault: No zone has an unexplained failure: every one of the 4 Spot launches that failed has a cause.",
+		"ruled out (0): Spot interruptions: None of the 4 Spot launches that failed was interrupted.",
+		"ruled out (0): No Spot capacity: None of the 4 Spot launches that failed was refused for capacity.",
 		"ruled out (0): The join time is too short: None of the 4 Spot launches that failed became Ready later; of those that joined 95 % took at most 70 s.",
 	}); diff != "" {
 		t.Errorf("explanations (-got +want):\n%s", diff)
@@ -493,10 +493,10 @@ func TestTheSpotStory(t *testing.T) {
 	if diff := cmp.Diff(short, []string{
 		"8 nodes × 2 interfaces × 30 addresses = 480; subnet-0a had 251.",
 		"no on-demand launch to compare with.",
-		"none of the 4 points at its pool.",
-		"in no zone is one of the 4 left unexplained.",
-		"EC2 took back none of the 4.",
-		"it refused none of the 4 for that.",
+		"none of the 4 correlates with its pool.",
+		"no, each of the 4 has a cause.",
+		"none of the 4 was interrupted.",
+		"none of the 4 was refused for capacity.",
 		"none of the 4 became Ready later; 95 % join within 70 s.",
 	}); diff != "" {
 		t.Errorf("in short (-got +want):\n%s", diff)
@@ -525,7 +525,7 @@ func TestBurstsThatSucceeded(t *testing.T) {
 		From: noon().Add(-Window), To: noon().Add(3 * time.Hour), History: list, Subnets: subnets(), Types: types(),
 		CNI: &snapshot.CNI{}, Samples: []snapshot.Sample{sample(-time.Minute, 251), sample(2*time.Hour-time.Minute, 71)},
 	})
-	if diff := cmp.Diff(said(r)[0], "supported (4): The subnet was too small for the burst: 8 launches at once needed 480 addresses (8 nodes × 2 interfaces × 30 addresses), subnet-0a had 251; that explains 4 of the 4 Spot launches that failed."); diff != "" {
+	if diff := cmp.Diff(said(r)[0], "supported (4): The subnet was too small for the burst: 8 launches at once needed 480 addresses (8 nodes × 2 interfaces × 30 addresses), subnet-0a had 251; this explains 4 of the 4 Spot launches that failed."); diff != "" {
 		t.Errorf("explanation (-got +want):\n%s", diff)
 	}
 }
@@ -565,10 +565,10 @@ func TestSupported(t *testing.T) {
 				end(p, snapshot.Reclaimed, "")
 			}
 		}, []string{
-			"supported (72): One pool does not work: c5.large in us-west-2b: 72 of 72 were taken back before they joined; in the other pools of workers-spot 0 of 504 failed.",
-			"supported (72): Spot took them back: EC2 took back 72 of the 72 Spot launches that failed before they had joined: 72 of c5.large in us-west-2b.",
+			"supported (72): Bad Spot pool: c5.large in us-west-2b: 72 of 72 were reclaimed before they joined; in the other pools of workers-spot 0 of 504 failed.",
+			"supported (72): Spot interruptions: EC2 reclaimed 72 of the 72 Spot launches that failed before they joined: 72 of c5.large in us-west-2b.",
 		}, []string{
-			"Leave c5.large in us-west-2b out of workers-spot.",
+			"Remove c5.large in us-west-2b from workers-spot.",
 			"Use more pools than c5.large in us-west-2b, with the allocation strategy price-capacity-optimized.",
 		}},
 		{"a route", func(p *snapshot.Past) {
@@ -577,20 +577,20 @@ func TestSupported(t *testing.T) {
 			}
 		}, []string{
 			"supported (96): A fault in subnet-b: route/no-egress: route/no-egress explains 96 of the 96 Spot launches that failed: all in subnet-b, where 192 of 288 launches joined.",
-		}, []string{"Fix route/no-egress in subnet-b, as its own message says: it cost 96 launches."}},
+		}, []string{"Fix route/no-egress in subnet-b as its own message describes: it cost 96 launches."}},
 		{"a zone, and nobody knows why", func(p *snapshot.Past) {
 			if p.Zone == "us-west-2b" {
 				end(p, snapshot.NotJoined, "")
 			}
 		}, []string{
-			"supported (288): An unknown fault in us-west-2b: In us-west-2b 288 of 288 did not join, whatever their type, and no check found why; elsewhere 0 of 288.",
-		}, []string{"Look at what is particular to us-west-2b (routes, network ACLs, endpoints, AWS Health): 288 launches did not join there."}},
+			"supported (288): Zone-specific fault in us-west-2b: In us-west-2b 288 of 288 did not join, whatever their type, and no check found why; elsewhere 0 of 288.",
+		}, []string{"Check what is specific to us-west-2b (routes, network ACLs, endpoints, AWS Health): 288 launches did not join there."}},
 		{"no capacity", func(p *snapshot.Past) {
 			if p.Type == "r5.large" && every(4) {
 				end(p, snapshot.Refused, "launch/insufficient-capacity")
 			}
 		}, []string{
-			"supported (36): EC2 had no capacity: EC2 refused 36 of the 36 Spot launches that failed for want of Spot capacity: 36 of r5.large in us-west-2b.",
+			"supported (36): No Spot capacity: EC2 refused 36 of the 36 Spot launches that failed for lack of Spot capacity: 36 of r5.large in us-west-2b.",
 		}, []string{"Add types or zones: EC2 had no Spot capacity for 36 launches, most in r5.large in us-west-2b."}},
 		{"given up on too early", func(p *snapshot.Past) {
 			if every(9) {
@@ -600,13 +600,13 @@ func TestSupported(t *testing.T) {
 			}
 		}, []string{
 			"supported (64): The join time is too short: 64 of the 64 Spot launches that failed became Ready later, the last after 7 min.",
-		}, []string{"Set the join time to 8 min or more: 64 launches became Ready after they had been given up on."}},
+		}, []string{"Set the join time to 8 min or more: 64 launches became Ready after Rollcall had given up on them."}},
 		{"on-demand does better", func(p *snapshot.Past) {
 			if p.Spot = every(2); p.Spot && p.Zone == "us-west-2b" {
 				end(p, snapshot.Reclaimed, "")
 			}
 		}, []string{
-			"supported (288): Spot took them back: EC2 took back 288 of the 288 Spot launches that failed before they had joined: 72 of c5.large in us-west-2b, 72 of m5.large in us-west-2b, 72 of m6i.large in us-west-2b and 72 elsewhere.",
+			"supported (288): Spot interruptions: EC2 reclaimed 288 of the 288 Spot launches that failed before they joined: 72 of c5.large in us-west-2b, 72 of m5.large in us-west-2b, 72 of m6i.large in us-west-2b and 72 elsewhere.",
 			"supported (288): Spot itself: Of the same types on the same days 288 of 288 Spot launches failed and 0 of 288 on-demand: on-demand does better by more than chance.",
 		}, []string{
 			"Use more pools than c5.large in us-west-2b, with the allocation strategy price-capacity-optimized.",
@@ -669,7 +669,7 @@ func TestSpotItself(t *testing.T) {
 	}{
 		{"on-demand does better", worse, spotreport.Explanation{Name: "Spot itself", Verdict: spotreport.Supported, Of: 48, Short: "on-demand 0 of 144 failed, Spot 48 of 144 (same types, same days).", Says: "Of the same types on the same days 48 of 144 Spot launches failed and 0 of 144 on-demand: on-demand does better by more than chance."}},
 		{"on-demand does as badly", same, spotreport.Explanation{Name: "Spot itself", Verdict: spotreport.RuledOut, Short: "on-demand 48 of 144 failed, Spot 48 of 144 (same types, same days).", Says: "Of the same types on the same days 48 of 144 Spot launches failed and 48 of 144 on-demand: on-demand does about as badly."}},
-		{"too few", few, spotreport.Explanation{Name: "Spot itself", Verdict: spotreport.Open, Short: "on-demand 0 of 2 failed, Spot 1 of 28 (same types, same days), too few to tell.", Says: "Of the same types on the same days 1 of 28 Spot launches failed and 0 of 2 on-demand: too few to tell."}},
+		{"too few", few, spotreport.Explanation{Name: "Spot itself", Verdict: spotreport.Open, Short: "on-demand 0 of 2 failed, Spot 1 of 28 (same types, same days), too few to compare.", Says: "Of the same types on the same days 1 of 28 Spot launches failed and 0 of 2 on-demand: too few to compare."}},
 	} {
 		if diff := cmp.Diff(tt.got, tt.want); diff != "" {
 			t.Errorf("%s (-got +want):\n%s", tt.name, diff)

@@ -115,12 +115,12 @@ func (w *weighing) unseen() string {
 	if w.unclear*share <= len(w.failures) {
 		return ""
 	}
-	return fmt.Sprintf("; how %s more ended nobody saw", spotreport.Figure(w.unclear))
+	return fmt.Sprintf("; the outcome of %s more is unknown", spotreport.Figure(w.unclear))
 }
 
 // reclaimed weighs what EC2 took back before it joined.
 func (w *weighing) reclaimed() weighed {
-	e := weighed{Explanation: spotreport.Explanation{Name: "Spot took them back", Check: checkid.SpotReclaimedBeforeJoin}, narrow: ofEC2}
+	e := weighed{Explanation: spotreport.Explanation{Name: "Spot interruptions", Check: checkid.SpotReclaimedBeforeJoin}, narrow: ofEC2}
 	where := map[string]int{}
 	for _, p := range w.failures {
 		if p.End == snapshot.Reclaimed {
@@ -130,15 +130,15 @@ func (w *weighing) reclaimed() weighed {
 	}
 	e.Verdict = w.verdict(e.Of)
 	if e.Of == 0 {
-		e.Says = fmt.Sprintf("EC2 took back none of %s%s.", w.failed(), w.unseen())
-		e.Short = fmt.Sprintf("EC2 took back none of %s.", w.those())
+		e.Says = fmt.Sprintf("None of %s was interrupted%s.", w.failed(), w.unseen())
+		e.Short = fmt.Sprintf("none of %s was interrupted.", w.those())
 		return e
 	}
-	e.Says = fmt.Sprintf("EC2 took back %s of %s before they had joined: %s.", spotreport.Figure(e.Of), w.failed(), mostly(where))
-	e.Short = fmt.Sprintf("EC2 took back %s of %s before they joined%s.", spotreport.Figure(e.Of), w.those(), chiefly(where))
+	e.Says = fmt.Sprintf("EC2 reclaimed %s of %s before they joined: %s.", spotreport.Figure(e.Of), w.failed(), mostly(where))
+	e.Short = fmt.Sprintf("EC2 reclaimed %s of %s before they joined%s.", spotreport.Figure(e.Of), w.those(), chiefly(where))
 	if slices.ContainsFunc(w.pools, func(p spotreport.Pool) bool { return p.Failing }) {
 		// Which pool it was is said there.
-		e.Short = fmt.Sprintf("EC2 took back %s of %s before they joined.", spotreport.Figure(e.Of), w.those())
+		e.Short = fmt.Sprintf("EC2 reclaimed %s of %s before they joined.", spotreport.Figure(e.Of), w.those())
 	}
 	e.change = []string{fmt.Sprintf("Use more pools than %s, with the allocation strategy price-capacity-optimized.", frequent(where)[0].Name)}
 	return e
@@ -146,7 +146,7 @@ func (w *weighing) reclaimed() weighed {
 
 // capacity weighs what EC2 refused because it had none.
 func (w *weighing) capacity() weighed {
-	e := weighed{Explanation: spotreport.Explanation{Name: "EC2 had no capacity", Check: checkid.LaunchInsufficientCapacity}, narrow: ofEC2}
+	e := weighed{Explanation: spotreport.Explanation{Name: "No Spot capacity", Check: checkid.LaunchInsufficientCapacity}, narrow: ofEC2}
 	where := map[string]int{}
 	for _, p := range w.failures {
 		if noCapacity(p) {
@@ -156,12 +156,12 @@ func (w *weighing) capacity() weighed {
 	}
 	e.Verdict = w.verdict(e.Of)
 	if e.Of == 0 {
-		e.Says = fmt.Sprintf("EC2 refused none of %s for want of capacity%s.", w.failed(), w.unseen())
-		e.Short = fmt.Sprintf("it refused none of %s for that.", w.those())
+		e.Says = fmt.Sprintf("None of %s was refused for capacity%s.", w.failed(), w.unseen())
+		e.Short = fmt.Sprintf("none of %s was refused for capacity.", w.those())
 		return e
 	}
-	e.Says = fmt.Sprintf("EC2 refused %s of %s for want of Spot capacity: %s.", spotreport.Figure(e.Of), w.failed(), mostly(where))
-	e.Short = fmt.Sprintf("it refused %s of %s for that%s.", spotreport.Figure(e.Of), w.those(), chiefly(where))
+	e.Says = fmt.Sprintf("EC2 refused %s of %s for lack of Spot capacity: %s.", spotreport.Figure(e.Of), w.failed(), mostly(where))
+	e.Short = fmt.Sprintf("EC2 refused %s of %s for that%s.", spotreport.Figure(e.Of), w.those(), chiefly(where))
 	e.change = []string{fmt.Sprintf("Add types or zones: EC2 had no Spot capacity for %s, most in %s.", spotreport.Count(e.Of, "launch", "launches"), frequent(where)[0].Name)}
 	return e
 }
@@ -244,9 +244,9 @@ func (w *weighing) burst() weighed {
 	switch {
 	case e.Of > 0:
 		e.Verdict = w.verdict(e.Of)
-		e.Says = fmt.Sprintf("%s; that explains %s of %s.", over[0].Says(), spotreport.Figure(e.Of), w.failed())
+		e.Says = fmt.Sprintf("%s; this explains %s of %s.", over[0].Says(), spotreport.Figure(e.Of), w.failed())
 		if n := hit - 1; n > 0 {
-			e.Says = fmt.Sprintf("%s, and %s asked too much; that explains %s of %s.", over[0].Says(), spotreport.Count(n, "more burst", "more bursts"), spotreport.Figure(e.Of), w.failed())
+			e.Says = fmt.Sprintf("%s, and %s exceeded theirs; this explains %s of %s.", over[0].Says(), spotreport.Count(n, "more burst", "more bursts"), spotreport.Figure(e.Of), w.failed())
 		}
 		e.Short = over[0].Short() + "."
 		e.change = w.larger(over[:max(hit, 1)])
@@ -255,15 +255,15 @@ func (w *weighing) burst() weighed {
 		e.Short = over[0].Short() + ", but launches failed no more often there than elsewhere."
 		e.change = w.larger(over)
 	case unknown > 0:
-		e.Verdict, e.Says = spotreport.Open, fmt.Sprintf("What the subnets had left was not recorded for %s in which launches failed.", spotreport.Count(unknown, "burst", "bursts"))
-		e.Short = fmt.Sprintf("nobody saw what the subnets had before %s.", spotreport.Count(unknown, "burst", "bursts"))
+		e.Verdict, e.Says = spotreport.Open, fmt.Sprintf("The subnets' free addresses were not recorded for %s with failed launches.", spotreport.Count(unknown, "burst", "bursts"))
+		e.Short = fmt.Sprintf("the subnets' free addresses before %s are unknown.", spotreport.Count(unknown, "burst", "bursts"))
 	case largest.Launches > 0:
 		e.Verdict = spotreport.RuledOut
-		e.Says = fmt.Sprintf("No burst asked for more than there was: the largest, of %s, needed %s, and %s had %s.", spotreport.Count(largest.Launches, "launch", "launches"), spotreport.Count(largest.Demand, "address", "addresses"), largest.Subnet, spotreport.Figure(largest.Had))
-		e.Short = fmt.Sprintf("the largest asked %s of %s.", spotreport.Figure(largest.Demand), spotreport.Count(largest.Had, "address", "addresses"))
+		e.Says = fmt.Sprintf("No burst needed more than was free: the largest, of %s, needed %s, and %s had %s.", spotreport.Count(largest.Launches, "launch", "launches"), spotreport.Count(largest.Demand, "address", "addresses"), largest.Subnet, spotreport.Figure(largest.Had))
+		e.Short = fmt.Sprintf("the largest needed %s of %s.", spotreport.Figure(largest.Demand), spotreport.Count(largest.Had, "address", "addresses"))
 	default:
-		e.Verdict, e.Says = spotreport.Open, "In which subnets the launches began is not known."
-		e.Short = "in which subnets they began is not known."
+		e.Verdict, e.Says = spotreport.Open, "The subnets of the launches are unknown."
+		e.Short = "the subnets of the launches are unknown."
 	}
 	return e
 }
@@ -355,7 +355,7 @@ func (w *weighing) named() []weighed {
 			e.Name = fmt.Sprintf("EC2 refuses launches of %s: %s", where, c.Name)
 			e.Short = fmt.Sprintf("%s of %s were refused; %s.", spotreport.Figure(c.Count), w.those(), also)
 		}
-		e.change = []string{fmt.Sprintf("Fix %s in %s, as its own message says: it cost %s.", c.Name, where, spotreport.Count(c.Count, "launch", "launches"))}
+		e.change = []string{fmt.Sprintf("Fix %s in %s as its own message describes: it cost %s.", c.Name, where, spotreport.Count(c.Count, "launch", "launches"))}
 		list = append(list, e)
 	}
 	return list
@@ -394,7 +394,7 @@ func (w *weighing) joinedWhere(in func(snapshot.Past) bool) string {
 // zone weighs whether launches without a named cause fail in one zone,
 // whatever their type. Pools that fail by themselves are left out.
 func (w *weighing) zone() weighed {
-	e := weighed{Explanation: spotreport.Explanation{Name: "An unknown fault in one zone"}, narrow: ofPlace}
+	e := weighed{Explanation: spotreport.Explanation{Name: "Zone-specific fault"}, narrow: ofPlace}
 	failing := map[Place]bool{}
 	for _, p := range w.pools {
 		if p.Spot && p.Failing {
@@ -425,17 +425,17 @@ func (w *weighing) zone() weighed {
 	switch {
 	case unnamed == 0:
 		e.Verdict = w.verdict(0)
-		e.Says = fmt.Sprintf("In no zone is one of %s left without an explanation%s.", w.failed(), w.unseen())
-		e.Short = fmt.Sprintf("in no zone is one of %s left unexplained.", w.those())
+		e.Says = fmt.Sprintf("No zone has an unexplained failure: every one of %s has a cause%s.", w.failed(), w.unseen())
+		e.Short = fmt.Sprintf("no, each of %s has a cause.", w.those())
 	case worst.Plain*float64(len(zones)) <= chance:
 		e.Verdict, e.Of = spotreport.Supported, worst.Failed
-		e.Name = "An unknown fault in " + worst.Zone
+		e.Name = "Zone-specific fault in " + worst.Zone
 		e.Says = fmt.Sprintf("In %s %s of %s did not join, whatever their type, and no check found why; elsewhere %s of %s.", worst.Zone, spotreport.Figure(worst.Failed), spotreport.Figure(worst.Judged), spotreport.Figure(unnamed-worst.Failed), spotreport.Figure(all-worst.Judged))
 		e.Short = fmt.Sprintf("%s of %s did not join there, elsewhere %s of %s.", spotreport.Figure(worst.Failed), spotreport.Figure(worst.Judged), spotreport.Figure(unnamed-worst.Failed), spotreport.Figure(all-worst.Judged))
-		e.change = []string{fmt.Sprintf("Look at what is particular to %s (routes, network ACLs, endpoints, AWS Health): %d launches did not join there.", worst.Zone, worst.Failed)}
+		e.change = []string{fmt.Sprintf("Check what is specific to %s (routes, network ACLs, endpoints, AWS Health): %d launches did not join there.", worst.Zone, worst.Failed)}
 	default:
 		e.Verdict = spotreport.Open
-		e.Says = fmt.Sprintf("Of %s that did not join no check found why, and no zone has more of them than chance would have it.", spotreport.Count(unnamed, "launch", "launches"))
+		e.Says = fmt.Sprintf("No check found a cause for %s that did not join, and no zone has more of them than chance explains.", spotreport.Count(unnamed, "launch", "launches"))
 		e.Short = fmt.Sprintf("%s without a cause, in no zone more than by chance.", spotreport.Count(unnamed, "failure", "failures"))
 	}
 	return e
@@ -443,7 +443,7 @@ func (w *weighing) zone() weighed {
 
 // pool weighs whether single pools fail.
 func (w *weighing) pool() weighed {
-	e := weighed{Explanation: spotreport.Explanation{Name: "One pool does not work", Check: checkid.SpotPoolFailing}, narrow: ofPool}
+	e := weighed{Explanation: spotreport.Explanation{Name: "Bad Spot pool", Check: checkid.SpotPoolFailing}, narrow: ofPool}
 	var says []string
 	short := ""
 	own, best := 0, 1.0
@@ -459,27 +459,27 @@ func (w *weighing) pool() weighed {
 		if says = append(says, p.Says()); short == "" {
 			short = p.Short()
 		}
-		e.change = append(e.change, fmt.Sprintf("Leave %s out of %s.", p.Name(), spotreport.And(p.Nodegroups)))
+		e.change = append(e.change, fmt.Sprintf("Remove %s from %s.", p.Name(), spotreport.And(p.Nodegroups)))
 	}
 	const enough = 10
 	switch {
 	case e.Of > 0:
 		e.Verdict, e.Says, e.Short = spotreport.Supported, strings.Join(says, "; ")+".", short+"."
 		if len(says) > 1 {
-			e.Name = fmt.Sprintf("%d pools do not work", len(says))
+			e.Name = fmt.Sprintf("%d bad Spot pools", len(says))
 			e.Short = fmt.Sprintf("The worst is %s.", short)
 		}
 	case own == 0:
 		e.Verdict = w.verdict(0)
-		e.Says = fmt.Sprintf("None of %s points at its pool%s.", w.failed(), w.unseen())
-		e.Short = fmt.Sprintf("none of %s points at its pool.", w.those())
+		e.Says = fmt.Sprintf("None of %s correlates with its pool%s.", w.failed(), w.unseen())
+		e.Short = fmt.Sprintf("none of %s correlates with its pool.", w.those())
 	case own >= enough && best >= 1 && w.spread(own):
 		e.Verdict = spotreport.RuledOut
-		e.Says = fmt.Sprintf("The %s failures that could be a pool's own are spread over the pools as chance spreads them.", spotreport.Figure(own))
+		e.Says = fmt.Sprintf("The %s failures that could be a pool's own are spread over the pools as by chance.", spotreport.Figure(own))
 		e.Short = fmt.Sprintf("the %s failures it could explain are spread over all pools.", spotreport.Figure(own))
 	default:
 		e.Verdict = spotreport.Open
-		e.Says = fmt.Sprintf("%s could be a pool's own, too few to tell one pool from the others beside it.", spotreport.Count(own, "failure", "failures"))
+		e.Says = fmt.Sprintf("%s could be a pool's own, too few to compare it with the others.", spotreport.Count(own, "failure", "failures"))
 		e.Short = fmt.Sprintf("%s could be a pool's own, too few to tell.", spotreport.Count(own, "failure", "failures"))
 	}
 	return e
@@ -554,8 +554,8 @@ func (w *weighing) spotItself() weighed {
 		e.Verdict, e.Says = spotreport.RuledOut, upper(numbers)+": on-demand does about as badly."
 		e.Short += "."
 	default:
-		e.Verdict, e.Says = spotreport.Open, upper(numbers)+": too few to tell."
-		e.Short += ", too few to tell."
+		e.Verdict, e.Says = spotreport.Open, upper(numbers)+": too few to compare."
+		e.Short += ", too few to compare."
 	}
 	return e
 }
@@ -576,10 +576,10 @@ func (w *weighing) joinTime() weighed {
 	case e.Of > 0:
 		e.Says = fmt.Sprintf("%s of %s became Ready later, the last after %s.", spotreport.Figure(e.Of), w.failed(), span(longestWait))
 		e.Short = fmt.Sprintf("%s of %s became Ready later, the last after %s.", spotreport.Figure(e.Of), w.those(), span(longestWait))
-		e.change = []string{fmt.Sprintf("Set the join time to %s or more: %s became Ready after they had been given up on.", span(longestWait.Round(time.Minute)+time.Minute), spotreport.Count(e.Of, "launch", "launches"))}
+		e.change = []string{fmt.Sprintf("Set the join time to %s or more: %s became Ready after Rollcall had given up on them.", span(longestWait.Round(time.Minute)+time.Minute), spotreport.Count(e.Of, "launch", "launches"))}
 	case len(times) == 0:
-		e.Verdict, e.Says = spotreport.Open, "No launch joined, so how long joining takes is not known."
-		e.Short = "no launch joined, so how long it takes is not known."
+		e.Verdict, e.Says = spotreport.Open, "No launch joined, so the usual join time is unknown."
+		e.Short = "no launch joined, so the usual join time is unknown."
 	default:
 		most := span(times[(len(times)*95-1)/100])
 		e.Says = fmt.Sprintf("None of %s became Ready later; of those that joined 95 %% took at most %s%s.", w.failed(), most, w.unseen())

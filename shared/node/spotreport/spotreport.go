@@ -80,7 +80,7 @@ type Pool struct {
 
 // Name is how people write a pool: "c5.large in us-west-2b".
 func (p Pool) Name() string {
-	return cmp.Or(p.Type, "launches of which the type is not known") + " in " + cmp.Or(p.Zone, "a zone that is not known")
+	return cmp.Or(p.Type, "launches of unknown type") + " in " + cmp.Or(p.Zone, "an unknown zone")
 }
 
 // Key is how records name it: "c5.large/us-west-2b".
@@ -94,9 +94,9 @@ func (p Pool) Says() string {
 	var how string
 	switch {
 	case p.Reclaimed >= own:
-		how = fmt.Sprintf("%s of %s were taken back before they joined", Figure(own), Figure(p.Judged))
+		how = fmt.Sprintf("%s of %s were reclaimed before they joined", Figure(own), Figure(p.Judged))
 	case p.Reclaimed > 0:
-		how = fmt.Sprintf("%s of %s did not join, %s of them were taken back", Figure(own), Figure(p.Judged), Figure(p.Reclaimed))
+		how = fmt.Sprintf("%s of %s did not join, %s of them were reclaimed", Figure(own), Figure(p.Judged), Figure(p.Reclaimed))
 	default:
 		how = fmt.Sprintf("%s of %s did not join", Figure(own), Figure(p.Judged))
 	}
@@ -108,7 +108,7 @@ func (p Pool) Says() string {
 func (p Pool) Short() string {
 	what := "did not join"
 	if p.Reclaimed >= p.Failed {
-		what = "were taken back"
+		what = "were reclaimed"
 	}
 	return fmt.Sprintf("%s: %s of %s %s, elsewhere %s of %s failed", p.Name(), Figure(p.Failed), Figure(p.Judged), what, Figure(p.RestFailed), Figure(p.Rest))
 }
@@ -201,7 +201,7 @@ func (b Burst) ByType() []string {
 	for i, t := range b.Terms {
 		name := t.Type
 		if name == "" {
-			name = "of a type that is not known"
+			name = "of unknown type"
 		}
 		parts[i] = fmt.Sprintf("%d %s × %d", t.Count, name, t.Addresses)
 		if t.Interfaces > 1 {
