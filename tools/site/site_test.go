@@ -352,7 +352,7 @@ func ofTheCode() []quoted {
 		{"deploy.md", "in the last 30 days", "shared/store/outgoing/outgoing.go", "const KeepClosed = 30 * 24 * time.Hour"},
 		{"diagnose.md", "looks again every ten seconds", "command/replay.go", "const again = 10 * time.Second"},
 		{"diagnose.md", "for 30 days (the setting `evidence`", settings, "## evidence\n\n*default `30`*"},
-		{"diagnose.md", "At most 4 MiB are kept of a look", "shared/evidence/evidence.go", "const mostArchive = 4 << 20"},
+		{"diagnose.md", "At most 4 MiB are kept per run", "shared/evidence/evidence.go", "const mostArchive = 4 << 20"},
 		{"diagnose.md", "that hold more than 50 addresses", "shared/checks/ip/subnet_exhausted.go", "muchLeaked = 50\n"},
 		{"faq.md", "five minutes after the launch, or less once 20 launches", settings,
 			"*default `5m`*. How long after its launch an instance should be a Ready node (1m to 15m), until 20 launches"},

@@ -232,7 +232,7 @@ const (
 // table is what was measured, as Markdown.
 func table(rows []measured) string {
 	var b strings.Builder
-	b.WriteString("| nodes | of which not joined | `diagnose --cluster`, seconds | calls of AWS | of Kubernetes | `capture`, seconds | calls | by the script of before, seconds | calls |\n")
+	b.WriteString("| nodes | of which not joined | `diagnose --cluster`, seconds | AWS calls | Kubernetes calls | `capture`, seconds | calls | previous capture script, seconds | calls |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
 	for _, m := range rows {
 		script, calls := "—", "—"
