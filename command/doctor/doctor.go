@@ -40,7 +40,7 @@ import (
 	"rollcall/shared/relay"
 	"rollcall/shared/s3"
 	"rollcall/shared/shell"
-	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/hook"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
@@ -129,7 +129,7 @@ type Clients struct {
 	Bus      bus.Putter
 	Roles    Roles
 	Queues   deadletters.Client
-	Secrets  slackapi.SecretReader
+	Secrets  hook.SecretReader
 	Clusters Clusters
 	Alarms   Alarms
 	Objects  Objects

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"rollcall/shared/config"
-	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/hook"
 )
 
 // appPage is where a Slack app's scopes are; every app's owner has its own below it.
@@ -20,7 +20,7 @@ func (c Clients) slack(ctx context.Context, d Deployment, report functionOf) []F
 	if err != nil {
 		return []Finding{redeploy(Finding{Part: "settings", Name: Prefix + "-report", Says: err.Error(), Do: "Correct the setting (docs/settings.md), and deploy."})}
 	}
-	token, err := slackapi.Token(ctx, c.Secrets, cfg.SlackSecretARN)
+	token, err := hook.Token(ctx, c.Secrets, cfg.SlackSecretARN)
 	put := fillIn("Slack bot token", cfg.SlackSecretARN)
 	if err != nil {
 		if isToken(err) {
@@ -51,12 +51,12 @@ func (c Clients) slack(ctx context.Context, d Deployment, report functionOf) []F
 
 // isToken tells that a secret holds no token.
 func isToken(err error) bool {
-	return errors.Is(err, slackapi.ErrNoToken) || errors.Is(err, slackapi.ErrNotToken) || errors.Is(err, slackapi.ErrWrongToken)
+	return errors.Is(err, hook.ErrNoToken) || errors.Is(err, hook.ErrNotToken) || errors.Is(err, hook.ErrWrongToken)
 }
 
 // last is which of them it is.
 func last(err error) error {
-	for _, e := range []error{slackapi.ErrNoToken, slackapi.ErrNotToken, slackapi.ErrWrongToken, slackapi.ErrNoSigning} {
+	for _, e := range []error{hook.ErrNoToken, hook.ErrNotToken, hook.ErrWrongToken, hook.ErrNoSigning} {
 		if errors.Is(err, e) {
 			return e
 		}
@@ -151,11 +151,11 @@ func (c Clients) channel(ctx context.Context, s Slack, d Deployment, id string) 
 // signing looks at the Slack app's Signing Secret.
 func (c Clients) signing(ctx context.Context, actions functionOf) []Finding {
 	arn := actions.setting(config.SigningARN)
-	_, err := slackapi.SigningSecret(ctx, c.Secrets, arn)
+	_, err := hook.SigningSecret(ctx, c.Secrets, arn)
 	switch {
 	case err == nil:
 		return []Finding{{Part: "Slack signing secret", Name: arn, State: Well, Says: "is there"}}
-	case errors.Is(err, slackapi.ErrNoSigning), errors.Is(err, slackapi.ErrNotSigning):
+	case errors.Is(err, hook.ErrNoSigning), errors.Is(err, hook.ErrNotSigning):
 		return []Finding{{
 			Part: "Slack signing secret", Name: arn, State: Wrong, Says: "is not there: each press of a button is refused", Do: "Put the app's Signing Secret in (the app's page, Basic Information, App Credentials).", Command: fillIn("Signing Secret", arn),
 		}}

@@ -243,8 +243,8 @@ func TestWhoTalks(t *testing.T) {
 		"shared/route53":            {"awscall", "awsjson"},
 		"shared/arczonalshift":      {"awsjson"},
 		"shared/slack":              {"slack"}, // the types of blocks
-		"shared/slack/slackapi":     {"net", "net/http", "secretsmanager", "slack"},
-		"shared/slack/slacktext":    {"slack"}, // the types of blocks
+		"shared/slack/hook":         {"net", "net/http", "secretsmanager"},
+		"shared/slack/slackapi":     {"net/http", "slack"},
 		"shared/store":              {"dynamodb"},
 		"shared/store/incoming":     {"dynamodb"},
 		"shared/store/table":        {"dynamodb"},
@@ -421,9 +421,9 @@ func TestReportAloneHoldsTheSlackToken(t *testing.T) {
 			switch {
 			case p.name() == "functions/report", p.name() == "functions/report/report":
 				seen = true
-			case p.name() == "functions/slack-actions", p.name() == "functions/slack-actions/slackactions":
-				// It reads another secret, and what buttons carry. That it cannot read the
-				// token is held over the roles (infra, TestSecretsHaveOneReaderEach).
+			case within(dep, awsService+"secretsmanager") && (p.name() == "functions/slack-actions" || p.name() == "functions/slack-actions/slackactions"):
+				// It reads another secret. That it cannot read the token is held over the
+				// roles (infra, TestSecretsHaveOneReaderEach).
 			case within(dep, awsService+"secretsmanager") && (p.name() == "functions/notify-targets" || p.name() == "functions/notify-targets/notifytargets"):
 				// It reads the secrets of the targets that the settings name, and no others.
 			case strings.HasPrefix(p.name(), "functions/"):

@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/routing"
 	"rollcall/shared/silence"
 	"rollcall/shared/slack"
+	"rollcall/shared/slack/hook"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/store"
 )
@@ -359,7 +360,7 @@ func codeOf(err error) string {
 		return e.Code
 	case e != nil:
 		return string(e.Kind)
-	case errors.Is(err, slackapi.ErrNoToken):
+	case errors.Is(err, hook.ErrNoToken):
 		return "no token"
 	case errors.As(err, &refused):
 		return refused.Code

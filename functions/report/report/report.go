@@ -36,6 +36,7 @@ import (
 	"rollcall/shared/routing"
 	"rollcall/shared/silence"
 	"rollcall/shared/slack"
+	"rollcall/shared/slack/hook"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
@@ -426,7 +427,7 @@ func newHandler(e lambda.Env) handler {
 	}
 	h.unwatched.spokes = here
 	h.commands = commands{
-		replies: slackapi.NewResponder(e.Config.SlackAPI, e.HTTP), home: client, hub: e.Config.Hub,
+		replies: hook.NewResponder(e.Config.SlackAPI, e.HTTP), home: client, hub: e.Config.Hub,
 		watched: allOf(e.Config, func(id spoke.ID) Table { return here.In(id) }),
 		wake: func(ctx context.Context, of spoke.Cluster) error {
 			to := queues
@@ -452,7 +453,7 @@ type Table interface {
 
 // Replies answers whoever typed a command.
 type Replies interface {
-	Answer(ctx context.Context, to string, m slackapi.Message) error
+	Answer(ctx context.Context, to, text string, blocks any) error
 }
 
 // Home draws the app's home page.
@@ -462,7 +463,7 @@ type Home interface {
 
 var (
 	_ Table   = (*store.Store)(nil)
-	_ Replies = slackapi.Responder{}
+	_ Replies = hook.Responder{}
 	_ Home    = (*slackapi.Session)(nil)
 )
 
@@ -585,7 +586,7 @@ func (p *invocation) reply(ctx context.Context, c report.Command, m slackapi.Mes
 		defer cancel()
 		err = p.home.PublishHome(ctx, c.User.ID, c.View, m)
 	case c.ResponseURL != "":
-		err = p.replies.Answer(ctx, c.ResponseURL, m)
+		err = p.replies.Answer(ctx, c.ResponseURL, m.Text, m.Blocks)
 	}
 	if err != nil {
 		p.Count("SlackFailures", 1)

@@ -27,7 +27,7 @@ import (
 	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/button"
-	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/hook"
 	"rollcall/shared/slashcommand"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store/incoming"
@@ -287,7 +287,7 @@ type handler struct {
 	once    Once
 	audit   *audit
 	send    Sender
-	replies slackapi.Responder
+	replies hook.Responder
 	// wall is the time in which signatures are dated, and a request travels. now
 	// is the time in which incidents live: on the local stage it runs faster.
 	wall func() time.Time
@@ -307,7 +307,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		once:    incoming.New(records), // a copy of a request comes in the time in which it was signed
 		audit:   &audit{store: incoming.New(records.At(e.Now)), log: e.Log, metrics: e.Metrics},
 		send:    queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
-		replies: slackapi.NewResponder(e.Config.SlackAPI, e.HTTP),
+		replies: hook.NewResponder(e.Config.SlackAPI, e.HTTP),
 		wall:    time.Now,
 		now:     e.Now,
 		watched: e.Config.Watched,
@@ -520,7 +520,7 @@ const (
 // rotated secret does not count: an app's secret is made anew because somebody
 // else may have the old one.
 type signing struct {
-	secrets slackapi.SecretReader
+	secrets hook.SecretReader
 	arn     string
 	log     *slog.Logger
 
@@ -563,8 +563,8 @@ func (s *signing) due(now time.Time) bool {
 // known, for keepUnread; one that is empty by now takes it away.
 func (s *signing) look(ctx context.Context, now time.Time) {
 	s.read = now
-	secret, err := slackapi.SigningSecret(ctx, s.secrets, s.arn)
-	away := err != nil && !errors.Is(err, slackapi.ErrNoSigning) && !errors.Is(err, slackapi.ErrNotSigning)
+	secret, err := hook.SigningSecret(ctx, s.secrets, s.arn)
+	away := err != nil && !errors.Is(err, hook.ErrNoSigning) && !errors.Is(err, hook.ErrNotSigning)
 	if away && s.secret != "" && now.Sub(s.known) < keepUnread {
 		s.log.WarnContext(ctx, "the signing secret could not be read again, the known one stays in use for an hour", "known", s.known, "error", err.Error())
 		return

@@ -30,7 +30,7 @@ import (
 	"rollcall/shared/lambda"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/button"
-	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/hook"
 	"rollcall/shared/spoke"
 	"rollcall/tools/expect"
 )
@@ -499,7 +499,7 @@ func newBench(t *testing.T) *bench {
 	b.handler = handler{
 		watched: func(id spoke.ID) bool { return id != left },
 		signing: &signing{secrets: b, arn: "arn", log: log}, once: b, audit: &audit{store: b, log: log, metrics: metrics}, send: b,
-		replies: slackapi.NewResponder(b.slack.URL+"/api/", nil),
+		replies: hook.NewResponder(b.slack.URL+"/api/", nil),
 		wall:    func() time.Time { return b.wallNow }, now: func() time.Time { return stageTime },
 		log: log, count: metrics.Count,
 	}
@@ -932,10 +932,10 @@ func TestASecretTakenAwayCountsNoMore(t *testing.T) {
 		t.Errorf("the known secret is gone: %v", err)
 	}
 	b.secretErr, b.secret = nil, ""
-	if err := wrong(4 * time.Minute); !errors.Is(err, slackapi.ErrNoSigning) {
+	if err := wrong(4 * time.Minute); !errors.Is(err, hook.ErrNoSigning) {
 		t.Errorf("got %v", err)
 	}
-	if err := b.verify(4 * time.Minute); !errors.Is(err, slackapi.ErrNoSigning) {
+	if err := b.verify(4 * time.Minute); !errors.Is(err, hook.ErrNoSigning) {
 		t.Errorf("a secret that was taken away still counts: %v", err)
 	}
 	if reads := b.reads; b.verify(4*time.Minute+time.Second) == nil || b.reads != reads {

@@ -16,6 +16,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/report"
+	"rollcall/shared/slack/hook"
 	"rollcall/shared/slack/slacktext"
 )
 
@@ -24,7 +25,7 @@ import (
 // filled in or rotated needs no new deployment, and an empty one keeps nothing
 // from being recorded.
 type Session struct {
-	secret SecretReader
+	secret hook.SecretReader
 	arn    string
 	api    string
 	http   *http.Client
@@ -37,7 +38,7 @@ type Session struct {
 
 // NewSession makes a session with the token from the secret of that ARN. Nothing is
 // read yet.
-func NewSession(secret SecretReader, arn, api string, client *http.Client) *Session {
+func NewSession(secret hook.SecretReader, arn, api string, client *http.Client) *Session {
 	return &Session{secret: secret, arn: arn, api: api, http: client}
 }
 
@@ -47,7 +48,7 @@ func (s *Session) open(ctx context.Context) (*Client, error) {
 	if s.client != nil {
 		return s.client, nil
 	}
-	token, err := Token(ctx, s.secret, s.arn)
+	token, err := hook.Token(ctx, s.secret, s.arn)
 	if err != nil {
 		return nil, err
 	}
@@ -188,70 +189,6 @@ func (s *Session) Workspace(ctx context.Context) (report.Workspace, error) {
 	return own, nil
 }
 
-// The ways in which a secret can be no signing secret. Neither quotes it.
-var (
-	ErrNoSigning  = errors.New("the signing secret is empty: put the Slack app's Signing Secret (Basic Information, App Credentials) into it; the stack's output SlackSigningSecretCommand does")
-	ErrNotSigning = errors.New("the secret does not hold a Slack app's Signing Secret: put it in as it is, or as {\"signingSecret\": \"…\"}")
-)
-
-// SigningSecret reads the secret by which Slack signs: either the secret itself,
-// or a JSON object with the field "signingSecret".
-func SigningSecret(ctx context.Context, r SecretReader, arn string) (string, error) {
-	return secretOf(ctx, r, arn, "the signing secret", ErrNoSigning, parseSigning)
-}
-
-// parseSigning finds the signing secret in a secret's text.
-func parseSigning(text string) (string, error) {
-	secret, ok := plainOr("signingSecret", text)
-	if !ok {
-		return "", ErrNotSigning
-	}
-	if secret == "" {
-		return "", ErrNoSigning
-	}
-	// Slack's are 32 hexadecimal digits. A token or an address in its place is
-	// the most common mistake; a short text could be guessed.
-	if len(secret) < 16 || strings.HasPrefix(secret, "xox") || strings.HasPrefix(secret, "xapp-") ||
-		strings.ContainsFunc(secret, func(r rune) bool { return r < '0' || r > 'z' || strings.ContainsRune(":;<=>?@[\\]^`", r) }) {
-		return "", ErrNotSigning
-	}
-	return secret, nil
-}
-
-// The ways in which a secret can be no token. None of them quotes the secret.
-var (
-	ErrNoToken    = errors.New("the secret is empty: put the bot token (xoxb-…) of the Slack app into it")
-	ErrNotToken   = errors.New("the secret does not hold a bot token: put the one that starts with xoxb- into it, as it is or as {\"token\": \"xoxb-…\"}")
-	ErrWrongToken = errors.New("the secret holds another kind of Slack token: the bot token starts with xoxb-")
-)
-
-// Token reads the bot token from the secret: either the token itself, or a
-// JSON object with the field "token".
-func Token(ctx context.Context, r SecretReader, arn string) (string, error) {
-	return secretOf(ctx, r, arn, "the Slack token", ErrNoToken, parseToken)
-}
-
-// parseToken finds the token in a secret's text.
-func parseToken(secret string) (string, error) {
-	token, ok := plainOr("token", secret)
-	if !ok {
-		return "", ErrNotToken
-	}
-	switch {
-	case token == "":
-		return "", ErrNoToken
-	case strings.HasPrefix(token, "xoxp-"), strings.HasPrefix(token, "xapp-"), strings.HasPrefix(token, "xoxa-"),
-		strings.HasPrefix(token, "xoxs-"), strings.HasPrefix(token, "xoxr-"), strings.HasPrefix(token, "https://hooks."):
-		return "", ErrWrongToken
-	}
-	// Rotated bot tokens start with xoxe.xoxb-: docs.slack.dev/authentication/using-token-rotation.
-	rest, bot := strings.CutPrefix(strings.TrimPrefix(token, "xoxe."), "xoxb-")
-	if !bot || len(rest) < 8 || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) || strings.ContainsAny(token, "…<>\"'") {
-		return "", ErrNotToken
-	}
-	return token, nil
-}
-
 // maxAnswer bounds what is read of an answer: a page of history with 200
 // messages of full size is about 4 MB.
 const maxAnswer = 16 << 20
@@ -377,7 +314,7 @@ func (c *Client) put(ctx context.Context, f File, channel, thread string) (id st
 func (t *transport) upload(ctx context.Context, address string, data []byte) error {
 	const method = "file upload"
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
+	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !hook.Loopback(u.Hostname())) {
 		return &Error{Kind: Refused, Method: method, cause: errors.New("the address that Slack gave is not an https URL")}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(data))

@@ -4,15 +4,12 @@
 package slackapi
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,13 +17,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/lazyregexp"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/hook"
 	"rollcall/shared/slack/slacktext"
 )
 
@@ -133,7 +128,7 @@ func NewClient(api, token string, base *http.Client) (*Client, error) {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("address of Slack's API: %q is not a plain https URL", api)
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !hook.Loopback(u.Hostname())) {
 		return nil, fmt.Errorf("address of Slack's API: %q would send the token in the clear", api)
 	}
 	calls := newTransport(base, token)
@@ -144,11 +139,6 @@ func NewClient(api, token string, base *http.Client) (*Client, error) {
 		files: calls,
 		sleep: sleep,
 	}, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Post sends a new message and returns its timestamp, its id in Slack. One
@@ -648,141 +638,4 @@ func (c *Client) Workspace(ctx context.Context) (report.Workspace, error) {
 		return report.Workspace{}, c.typed(err)
 	}
 	return own, nil
-}
-
-// respondWithin is how long Slack may take to accept an answer: whoever pressed
-// waits for three seconds in all.
-const respondWithin = time.Second
-
-// Responder answers people by the address that Slack gave for it, the
-// response_url. It needs no token.
-type Responder struct {
-	client *http.Client
-	// stage is the address of the local stage's Slack, "http://127.0.0.1:1234";
-	// empty for Slack itself.
-	stage string
-}
-
-// NewResponder takes the address of Slack's Web API, and by which way requests go;
-// nil is net/http's own.
-func NewResponder(api string, via http.RoundTripper) Responder {
-	r := Responder{client: &http.Client{
-		Transport:     via,
-		Timeout:       respondWithin,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
-	// Plain HTTP is the stage's alone, on this machine.
-	if u, err := url.Parse(api); err == nil && u.Scheme == "http" && loopback(u.Hostname()) {
-		r.stage = "http://" + u.Host
-	}
-	return r
-}
-
-// The ways in which an answer does not get there. They do not quote the address: whoever has it can write into the
-// channel.
-var (
-	ErrElsewhere = errors.New("the response_url is no address of Slack's: it was not called")
-	ErrNotTaken  = errors.New("the answer was not taken by Slack")
-)
-
-// ours reports whether an address is one by which Slack takes answers.
-func (r Responder) ours(to string) bool {
-	u, err := url.Parse(to)
-	if err != nil || u.User != nil || u.Opaque != "" {
-		return false
-	}
-	if r.stage != "" && u.Scheme+"://"+u.Host == r.stage {
-		return true
-	}
-	// Slack, and GovSlack (docs.slack.dev/govslack): Host holds a port too, and
-	// there is to be none.
-	return u.Scheme == "https" && (u.Host == "hooks.slack.com" || u.Host == "hooks.slack-gov.com")
-}
-
-// Tell sends a text to whoever pressed alone.
-func (r Responder) Tell(ctx context.Context, to, text string) error {
-	return r.send(ctx, to, map[string]any{"response_type": "ephemeral", "replace_original": false, "text": text})
-}
-
-// Answer sends whoever typed a command alone a message with blocks. An address
-// takes five answers within half an hour
-// (docs.slack.dev/interactivity/handling-user-interaction).
-func (r Responder) Answer(ctx context.Context, to string, m Message) error {
-	return r.send(ctx, to, map[string]any{"response_type": "ephemeral", "replace_original": false, "text": m.Text, "blocks": m.Blocks})
-}
-
-func (r Responder) send(ctx context.Context, to string, what map[string]any) error {
-	if !r.ours(to) {
-		return ErrElsewhere
-	}
-	body, err := json.Marshal(what)
-	if err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
-	if err != nil {
-		return ErrElsewhere // its error quotes the address
-	}
-	req.Header.Set("Content-Type", "application/json; charset=utf-8")
-	resp, err := r.client.Do(req)
-	if err != nil {
-		var quoting *url.Error
-		if errors.As(err, &quoting) {
-			err = quoting.Err
-		}
-		return fmt.Errorf("%w: %w", ErrNotTaken, err)
-	}
-	defer resp.Body.Close()
-	// What Slack says to it is of no use, but read, so that the connection is kept.
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 4<<10))
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%w: status %d", ErrNotTaken, resp.StatusCode)
-	}
-	return nil
-}
-
-// SecretReader reads a secret.
-type SecretReader interface {
-	GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
-}
-
-var _ SecretReader = (*secretsmanager.Client)(nil)
-
-// secretOf reads a secret and finds in its text what is wanted. No error quotes
-// the text. None says that there is nothing in it.
-func secretOf(ctx context.Context, r SecretReader, arn, what string, none error, parse func(text string) (string, error)) (string, error) {
-	out, err := r.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(arn)})
-	var missing *types.ResourceNotFoundException
-	if errors.As(err, &missing) {
-		// Also what a secret without any value answers.
-		err = errors.Join(none, err)
-	}
-	if err != nil {
-		return "", fmt.Errorf("read %s from %s: %w", what, arn, err)
-	}
-	found, err := parse(aws.ToString(out.SecretString))
-	if err != nil {
-		return "", fmt.Errorf("read %s from %s: %w", what, arn, err)
-	}
-	return found, nil
-}
-
-// plainOr is a secret's text as it is, or the field of the JSON object that it
-// is; false for what is no such object: the parser's error would quote it.
-func plainOr(field, text string) (string, bool) {
-	text = strings.TrimSpace(text)
-	if !strings.HasPrefix(text, "{") {
-		return text, true
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &fields) != nil {
-		return "", false
-	}
-	value := ""
-	for name, raw := range fields {
-		if strings.EqualFold(name, field) && json.Unmarshal(raw, &value) != nil {
-			return "", false
-		}
-	}
-	return strings.TrimSpace(value), true
 }
