@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -26,15 +27,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	snstypes "github.com/aws/aws-sdk-go-v2/service/sns/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/stage/platform/dynamo"
+	"rollcall/stage/platform/queue"
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/simaws/cloudtrail"
 	"rollcall/stage/simaws/kubeapi"
+	"rollcall/stage/simclock"
 )
 
 const (
@@ -893,5 +900,101 @@ func TestAssumeRole(t *testing.T) {
 	now = now.Add(time.Second)
 	if _, err := who(key, secret, token); errorCode(err) != "InvalidClientTokenId" {
 		t.Errorf("after its end: %v", err)
+	}
+}
+
+func TestPublish(t *testing.T) {
+	const topic = "arn:aws:sns:us-west-2:111122223333:oncall"
+	c := start(t, func(cfg *Config) { cfg.Topics = []string{topic} })
+	client := sns.NewFromConfig(c.sdk(RoleIdentity(testAccount, "report")))
+	attributes := map[string]snstypes.MessageAttributeValue{
+		"severity": {DataType: aws.String("String"), StringValue: aws.String("critical")},
+		"cluster":  {DataType: aws.String("String"), StringValue: aws.String("a.b & c")},
+	}
+	for name, test := range map[string]struct {
+		in   sns.PublishInput
+		code string
+	}{
+		"a mail":               {sns.PublishInput{TopicArn: aws.String(topic), Subject: aws.String("s"), Message: aws.String("m"), MessageAttributes: attributes}, ""},
+		"another topic":        {sns.PublishInput{TopicArn: aws.String(topic + "2"), Message: aws.String("m")}, "NotFound"},
+		"a subject of 100":     {sns.PublishInput{TopicArn: aws.String(topic), Subject: aws.String(strings.Repeat("s", 100)), Message: aws.String("m")}, "InvalidParameter"},
+		"a subject of 2 lines": {sns.PublishInput{TopicArn: aws.String(topic), Subject: aws.String("a\nb"), Message: aws.String("m")}, "InvalidParameter"},
+		"no message":           {sns.PublishInput{TopicArn: aws.String(topic), Message: aws.String("")}, "InvalidParameter"},
+		"too long":             {sns.PublishInput{TopicArn: aws.String(topic), Message: aws.String(strings.Repeat("é", maxPublished/2+1))}, "InvalidParameter"},
+		"an empty attribute": {sns.PublishInput{TopicArn: aws.String(topic), Message: aws.String("m"), MessageAttributes: map[string]snstypes.MessageAttributeValue{
+			"severity": {DataType: aws.String("String"), StringValue: aws.String("")},
+		}}, "InvalidParameter"},
+	} {
+		_, err := client.Publish(t.Context(), &test.in)
+		if got := errorCode(err); got != test.code {
+			t.Errorf("%s: %v, want %q", name, err, test.code)
+		}
+	}
+	want := []Mail{{Topic: topic, Subject: "s", Message: "m", Attributes: map[string]string{"severity": "critical", "cluster": "a.b & c"}}}
+	if diff := cmp.Diff(want, c.Mails()); diff != "" {
+		t.Errorf("mails (-want +got):\n%s", diff)
+	}
+}
+
+var _ Queues = (*queue.Queues)(nil)
+
+// TestSQS sends and receives with the SDK, which checks the MD5 of bodies and
+// attributes itself.
+func TestSQS(t *testing.T) {
+	n := 0
+	queues := queue.New(queue.Options{Clock: simclock.NewManual(stageNow), NewID: func() string { n++; return fmt.Sprintf("id-%d", n) }})
+	t.Cleanup(queues.Close)
+	const queueURL = "https://sqs.us-west-2.amazonaws.com/123456789012/join-check"
+	if err := queues.Add(queue.Config{Name: "join-check", ARN: "arn:aws:sqs:us-west-2:123456789012:join-check", URL: queueURL}); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, func(cfg *Config) { cfg.Queues = queues })
+	client := sqs.NewFromConfig(c.sdk(RoleIdentity(testAccount, "report")))
+	found, err := client.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: aws.String("join-check")})
+	if err != nil || aws.ToString(found.QueueUrl) != queueURL {
+		t.Fatalf("queue URL = %v, %v, want %q", found, err, queueURL)
+	}
+	attributes := map[string]sqstypes.MessageAttributeValue{
+		"n": {DataType: aws.String("Number"), StringValue: aws.String("1")},
+		"b": {DataType: aws.String("Binary"), BinaryValue: []byte{0, 255}},
+	}
+	if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: found.QueueUrl, MessageBody: aws.String(`{"é":"<&>"}`), MessageAttributes: attributes}); err != nil {
+		t.Fatal(err)
+	}
+	batch, err := client.SendMessageBatch(t.Context(), &sqs.SendMessageBatchInput{QueueUrl: found.QueueUrl, Entries: []sqstypes.SendMessageBatchRequestEntry{
+		{Id: aws.String("a"), MessageBody: aws.String("second")}, {Id: aws.String("b"), MessageBody: aws.String("third")},
+	}})
+	if err != nil || len(batch.Successful) != 2 {
+		t.Fatalf("batch = %+v, %v, want two sent", batch, err)
+	}
+	got, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: found.QueueUrl, MaxNumberOfMessages: 10,
+		MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{"All"}})
+	if err != nil || len(got.Messages) != 3 {
+		t.Fatalf("received %+v, %v, want three messages", got, err)
+	}
+	var handles []sqstypes.DeleteMessageBatchRequestEntry
+	for _, m := range got.Messages {
+		if m.Attributes["ApproximateReceiveCount"] != "1" {
+			t.Errorf("attributes = %v, want a receive count of 1", m.Attributes)
+		}
+		handles = append(handles, sqstypes.DeleteMessageBatchRequestEntry{Id: m.MessageId, ReceiptHandle: m.ReceiptHandle})
+	}
+	if _, err := client.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: found.QueueUrl, ReceiptHandle: handles[0].ReceiptHandle, VisibilityTimeout: 60}); err != nil {
+		t.Error(err)
+	}
+	if _, err := client.DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: found.QueueUrl, ReceiptHandle: handles[0].ReceiptHandle}); err != nil {
+		t.Error(err)
+	}
+	deleted, err := client.DeleteMessageBatch(t.Context(), &sqs.DeleteMessageBatchInput{QueueUrl: found.QueueUrl, Entries: handles[1:]})
+	if err != nil || len(deleted.Successful) != 2 {
+		t.Errorf("deleted = %+v, %v, want two", deleted, err)
+	}
+	state, err := client.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: found.QueueUrl, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+	if err != nil || state.Attributes["ApproximateNumberOfMessages"] != "0" || state.Attributes["ApproximateNumberOfMessagesNotVisible"] != "0" {
+		t.Errorf("attributes = %+v, %v, want an empty queue", state, err)
+	}
+	_, err = client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String("https://sqs.us-west-2.amazonaws.com/123456789012/other"), MessageBody: aws.String("x")})
+	if got, want := errorCode(err), "AWS.SimpleQueueService.NonExistentQueue"; got != want {
+		t.Errorf("code = %q, want %q", got, want)
 	}
 }
