@@ -4,7 +4,7 @@ package messages
 // a node: they have a meaning and no check. The codes of failed launches are
 // in package activity, those of health issues in package nodegroup.
 func apiRows() []Row {
-	const again = "Retry. If it repeats, send the whole message."
+	const again = "Retry. If it repeats, paste the whole message."
 	explain := func(meaning, next string, codes ...string) Row {
 		return Row{Meaning: meaning, Next: next, Codes: codes, Source: apiDoc,
 			Sample: "An error occurred (" + codes[0] + ") when calling the DescribeSubnets operation: some words"}
@@ -14,8 +14,8 @@ func apiRows() []Row {
 			"SignatureDoesNotMatch", "RequestExpired", "InvalidSecurity.RequestHasExpired", "InvalidSignatureException", "InvalidClientTokenId",
 			"UnrecognizedClientException", "MissingAuthenticationToken", "IncompleteSignature", "ExpiredToken", "ExpiredTokenException", "InvalidToken"),
 		explain("the caller is not allowed to use what the call names, or its credentials are not valid",
-			"Send the whole message: the resource in it (an image, a role) identifies the check.", "AuthFailure"),
-		explain("EC2 rejects a parameter of the call; the text after the code names it", "Send the whole message: the parameter and its value identify the check.",
+			"Paste the whole message: the resource in it (an image, a role) identifies the check.", "AuthFailure"),
+		explain("EC2 rejects a parameter of the call; the text after the code names it", "Paste the whole message: the parameter and its value identify the check.",
 			"InvalidParameter", "InvalidParameterValue", "InvalidParameterCombination", "InvalidParameterDependency", "MissingParameter", "MissingInput",
 			"UnknownParameter", "ValidationError", "ValidationException", "InvalidInput", "InvalidRequest", "InvalidID", "InvalidCharacter",
 			"InvalidAction", "MissingAction", "InvalidQueryParameter", "MalformedQueryString", "InvalidFormat"),
@@ -32,7 +32,7 @@ func apiRows() []Row {
 			"LimitExceededFault", "NetworkInterfaceLimitExceeded", "PlacementGroupLimitExceeded", "HostLimitExceeded", "RulesPerSecurityGroupLimitExceeded",
 			"SnapshotLimitExceeded", "KeyPairLimitExceeded", "ServiceQuotaExceededException"),
 		explain("the caller of EKS lacks a permission; this is not about nodes", "Allow the call in the caller's policy.", "AccessDeniedException"),
-		explain("EKS rejects the request; the text after the code names the reason", "Send the whole message: the resource in it identifies the check.",
+		explain("EKS rejects the request; the text after the code names the reason", "Paste the whole message: the resource in it identifies the check.",
 			"InvalidParameterException", "InvalidRequestException", "BadRequestException", "ClientException", "InvalidStateException"),
 		explain("what the call names does not exist in this account and region, or is in use", "Compare its name and region.",
 			"ResourceNotFoundException", "NotFoundException", "ResourceInUseException", "ResourceInUse", "ResourceInUseFault", "AlreadyExists",

@@ -57,6 +57,13 @@ func identityRows() []Row {
 			Not:     []Program{Kubectl, Terraform, Karpenter},
 			Meaning: "the cluster knows the node role, but not as a node: its entry lacks the group system:nodes", Next: letIn,
 			Sample: `nodes is forbidden: User "arn:aws:sts::111122223333:assumed-role/node/i-0abc12345678def01" cannot create resource "nodes" in API group "" at the cluster scope`},
+		// Its line pasted from the message on: a node's user without the group system:nodes is
+		// refused by RBAC, which gives no reason; the node authorizer gives one.
+		{Check: checkid.IAMAccessWrongType, All: [][]string{{"unable to register node"}, {"nodes is forbidden"}, {"cannot create resource nodes"}},
+			None: []string{"unknown node for user", "no relationship found", "system:serviceaccount", "not allowed to modify", "system:anonymous"}, Source: kubeletDoc,
+			Look:    []checkid.ID{checkid.IAMAccessMissing},
+			Meaning: "the cluster knows the node role, but not as a node: its entry lacks the group system:nodes", Next: letIn,
+			Sample: `"Unable to register node with API server" err="nodes is forbidden: User \"system:node:ip-10-0-1-7.ec2.internal\" cannot create resource \"nodes\" in API group \"\" at the cluster scope"`},
 		{Check: checkid.IAMAccessWrongType, All: [][]string{{"cannot create resource nodes", "nodes is forbidden"}}, By: []Program{Kubelet},
 			None: []string{nodeArn, "system:serviceaccount", "not allowed to modify", "system:anonymous"}, Source: kubeletDoc,
 			Look:    []checkid.ID{checkid.IAMAccessMissing},

@@ -320,7 +320,7 @@ func printedRows() []Row {
 			Next:  "Compare the cluster's issuer with the OIDC providers in IAM and with the role's trust policy.",
 			Codes: []string{"InvalidIdentityToken", "IDPCommunicationError", "IDPRejectedClaim"}, Source: models,
 			Sample: "An error occurred (IDPRejectedClaim) when calling the AssumeRole operation: some words."},
-		{Meaning: "IAM, STS, KMS or SSM rejected the request itself; it is not about a node", Next: "Send the whole message: the resource in it identifies the check.",
+		{Meaning: "IAM, STS, KMS or SSM rejected the request itself; it is not about a node", Next: "Paste the whole message: the resource in it identifies the check.",
 			Codes: []string{"ConcurrentModification", "DeleteConflict", "EntityAlreadyExists", "EntityTemporarilyUnmodifiable", "MalformedPolicyDocument", "NoSuchEntity",
 				"PolicyNotAttachable", "ServiceFailure", "UnmodifiableEntity", "PackedPolicyTooLarge", "InvalidArnException", "LimitExceededException", "InvalidKeyId"}, Source: models,
 			Sample: "An error occurred (InvalidKeyId) when calling the GetParameter operation: some words."},

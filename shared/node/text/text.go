@@ -287,7 +287,7 @@ func unknown(f facts) Told {
 	case f.by(messages.Kubelet, messages.Nodeadm, messages.Containerd, messages.CloudInit, messages.Bootstrap, messages.Bottlerocket):
 		t.Next = "Send the lines around it: the last error before the program gave up, with the address that it names."
 	default:
-		t.Next = "Send the whole message with its code, and the lines before it; or run a diagnosis of the instance or the nodegroup."
+		t.Next = "Paste the whole message with its code, and the lines before it."
 	}
 	return t
 }
