@@ -190,6 +190,9 @@ func Root(called string, s Stage) *cobra.Command {
 		diagnoseCommand(s.Worlds), captureCommand(), preflightCommand(s.Worlds), explainCommand(), incidentsCommand(), showCommand(),
 		replayCommand(), doctorCommand(), mcpCommand(s.Worlds), s.Demo, versionCommand(),
 	)
+	for _, sub := range c.Commands() {
+		noFiles(sub)
+	}
 	if isPlugin(called) {
 		asPlugin(c)
 	}
@@ -621,6 +624,16 @@ func callerFlags(c *cobra.Command, o *caller.Options) {
 	f.StringVar(&o.Endpoint, "endpoint-url", "", "where AWS is, in place of AWS_ENDPOINT_URL and the profile's endpoint_url")
 }
 
+// noFiles completes the names of AWS and Kubernetes with nothing: a shell offers the files
+// of the folder in their place.
+func noFiles(c *cobra.Command) {
+	for _, name := range []string{"region", "profile", "endpoint-url", "cluster", "context", "instance", "nodegroup", "at", "subnet", "launch-template", "spoke-role", "spoke-profile"} {
+		if c.Flags().Lookup(name) != nil {
+			_ = c.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions) // of a flag that is there, once
+		}
+	}
+}
+
 // noArguments takes none.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
@@ -757,7 +770,7 @@ func showCommand() *cobra.Command {
 	var who caller.Options
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "show INCIDENT",
+		Use: "show INCIDENT", ValidArgsFunction: cobra.NoFileCompletions,
 		Short: "Show all that a deployment knows of an incident",
 		Long: `Shows all that a deployment of Rollcall knows of an incident: why, since when, what
 was seen, what was changed before, what was done. INCIDENT is its name as rollcall

@@ -91,7 +91,7 @@ func TestHelpAndMessages(t *testing.T) {
 		"kubelet's word":     {[]string{"explain", "kubelet: Unauthorized"}, 0, "iam/access-missing"},
 		"unknown message":    {[]string{"explain", "The moon is in the wrong house."}, 2, "unknown"},
 		"a symptom's places": {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "instance/console-error\n  an AWS service that nodes need: no response came"},
-		"in their order":     {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "\n  It is how a fault shows. Look for what is behind it, in this order: endpoint/missing, route/no-egress, "},
+		"in their order":     {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "\n  Likely causes, in order: endpoint/missing, route/no-egress, "},
 		"what failed":        {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, ": the EC2 API did not answer in time."},
 		"a symptom as JSON":  {[]string{"explain", "--json", "NodeNotReady"}, 0, "\"symptom\": true,\n  \"look\": [\n    \"node/cni-not-ready\""},
 	} {
@@ -173,7 +173,7 @@ func TestCaptureBadInput(t *testing.T) {
 		"no such cluster":                 {[]string{"--cluster", "prod"}, "", "there is no cluster prod in us-west-2; there are: eks-workshop"},
 		"no such profile":                 {[]string{"--profile", "nobody"}, "", "there is no profile nobody in "},
 		"no credentials":                  {nil, "AWS_ACCESS_KEY_ID", "there are no AWS credentials"},
-		"no region":                       {nil, "AWS_REGION", "which region? --region, AWS_REGION or the profile names it"},
+		"no region":                       {nil, "AWS_REGION", "no region: set --region, AWS_REGION or the profile's region"},
 		"a full folder":                   {[]string{"--out", full}, "", full + " is not empty: --resume goes on"},
 		"a word":                          {[]string{"prod"}, "", `what is "prod"? --cluster names a cluster, --out a folder`},
 		"a context for two":               {[]string{"--context", "x", "--cluster", "a,b"}, "", "--context and --kubeconfig go with one --cluster"},
@@ -488,6 +488,20 @@ func TestInterrupted(t *testing.T) {
 	var out, errs bytes.Buffer
 	if status := Run(ctx, root, []string{"wait"}, &out, &errs); status != exit.Interrupted || errs.String() != "rollcall: interrupted\n" || out.Len() > 0 {
 		t.Errorf("status %d, prints %q, %q", status, out.String(), errs.String())
+	}
+}
+
+// What is no file is not completed with one.
+func TestCompletion(t *testing.T) {
+	for line, want := range map[string]cobra.ShellCompDirective{
+		"diagnose --region ": cobra.ShellCompDirectiveNoFileComp, "diagnose --cluster ": cobra.ShellCompDirectiveNoFileComp, "incidents --profile ": cobra.ShellCompDirectiveNoFileComp,
+		"show ": cobra.ShellCompDirectiveNoFileComp, "diagnose --html ": cobra.ShellCompDirectiveDefault, "diagnose ": cobra.ShellCompDirectiveDefault,
+	} {
+		var out, errs bytes.Buffer
+		command(strings.Split("__complete "+line, " "), &out, &errs)
+		if !strings.HasSuffix(out.String(), fmt.Sprintf(":%d\n", want)) {
+			t.Errorf("%q: %q, want directive %d", line, out.String(), want)
+		}
 	}
 }
 

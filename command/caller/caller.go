@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	"github.com/spf13/cobra"
@@ -93,7 +94,7 @@ func Load(ctx context.Context, o Options, log *slog.Logger, calls *awsconf.Calls
 		return Caller{}, ofConfig(err)
 	}
 	if cfg.Region == "" {
-		return Caller{}, mistake("which region? --region, AWS_REGION or the profile names it")
+		return Caller{}, mistake("no region: set --region, AWS_REGION or the profile's region")
 	}
 	if cfg.Credentials == nil {
 		return Caller{}, noCredentials(nil)
@@ -225,8 +226,11 @@ func ofConfig(err error) error {
 }
 
 func noCredentials(err error) error {
-	text := "there are no AWS credentials: --profile, AWS_PROFILE, aws configure or aws sso login give some"
-	if err != nil {
+	text := "there are no AWS credentials: set --profile or AWS_PROFILE, or run aws configure or aws sso login"
+	// The last place that is tried is the metadata of an instance: that it gives none is no
+	// news on any other machine.
+	var op *smithy.OperationError
+	if metadata := errors.As(err, &op) && op.Service() == imds.ServiceID; err != nil && !metadata {
 		text += " (" + line(err) + ")"
 	}
 	return Mistake{errors.New(text)}

@@ -190,8 +190,8 @@ func TestWhatIsWrongWithTheCaller(t *testing.T) {
 		mistake  bool
 	}{
 		"no profile of that name": {"[default]\n" + keys, Options{Profile: "ops"}, "there is no profile ops in ", true},
-		"no region":               {"[default]\n" + keys, Options{}, "which region? --region, AWS_REGION or the profile names it", true},
-		"no credentials":          {"[default]\nregion = us-west-2\n", Options{}, "there are no AWS credentials: --profile, AWS_PROFILE, aws configure or aws sso login give some (", true},
+		"no region":               {"[default]\n" + keys, Options{}, "no region: set --region, AWS_REGION or the profile's region", true},
+		"no credentials":          {"[default]\nregion = us-west-2\n", Options{}, "there are no AWS credentials: set --profile or AWS_PROFILE, or run aws configure or aws sso login", true},
 		"SSO never begun": {"[profile sso]\nregion = us-west-2\nsso_session = corp\nsso_account_id = 111122223333\nsso_role_name = reader\n[sso-session corp]\nsso_region = us-west-2\nsso_start_url = https://corp.awsapps.com/start\n",
 			Options{Profile: "sso"}, "the SSO session of profile sso has expired, or was never begun: aws sso login --profile sso", true},
 		"an expired SSO session": {"[profile old]\nregion = us-west-2\nsso_session = old\nsso_account_id = 111122223333\nsso_role_name = reader\n[sso-session old]\nsso_region = us-west-2\nsso_start_url = https://corp.awsapps.com/start\n",
@@ -229,6 +229,9 @@ func TestWhatIsWrongWithTheCaller(t *testing.T) {
 			}
 			_, err := load(t, tt.o)
 			var m Mistake
+			if name == "no credentials" && err != nil && err.Error() != tt.says {
+				t.Errorf("error %q, want no more than %q", err, tt.says) // it had the places that have none, too
+			}
 			if err == nil || !strings.HasPrefix(err.Error(), tt.says) || errors.As(err, &m) != tt.mistake || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v (mistake %v), want %q (%v) on one line", err, errors.As(err, &m), tt.says, tt.mistake)
 			}

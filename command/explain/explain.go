@@ -117,7 +117,7 @@ func (e Explained) Print(out io.Writer) {
 // Print writes the id in the first line; "unknown" where there is none.
 func (p Pointer) Print(out io.Writer) {
 	fmt.Fprintln(out, cmp.Or(p.Check, "unknown"))
-	for _, part := range []string{p.Meaning, p.Next, p.run(), p.named(), p.read(), p.behind(), p.Text} {
+	for _, part := range []string{p.Meaning, p.Next, p.run(), p.named(), p.read(), p.behind(), p.diagnose(), p.Text} {
 		if part != "" {
 			fmt.Fprintln(out, " ", part)
 		}
@@ -142,12 +142,29 @@ func (p Pointer) named() string {
 	return "It names: " + strings.Join(parts, ", ") + "."
 }
 
+// read is what the text was recognized as, if as more than a text, and how sure that is.
 func (p Pointer) read() string {
-	read := "Read as " + p.Kind
-	if p.Failed != "" {
-		read += ": " + p.Failed
+	sure := strings.ToUpper(string(p.Sure[:1])) + string(p.Sure[1:]) + "."
+	switch {
+	case p.Kind == "a text" && p.Failed == "":
+		return sure
+	case p.Kind == "a text":
+		return "Recognized: " + p.Failed + ". " + sure
+	case p.Failed == "":
+		return "Recognized as " + p.Kind + ". " + sure
 	}
-	return read + ". " + strings.ToUpper(string(p.Sure[:1])) + string(p.Sure[1:]) + "."
+	return "Recognized as " + p.Kind + ": " + p.Failed + ". " + sure
+}
+
+// diagnose is the command that finds the cause in the account itself.
+func (p Pointer) diagnose() string {
+	switch {
+	case p.Check == "" || p.Check == checkid.LaunchUnclassified:
+		return ""
+	case p.Symptom:
+		return "Next: rollcall diagnose --cluster NAME finds which of them it is."
+	}
+	return "Next: rollcall diagnose --cluster NAME finds the resource to fix."
 }
 
 func (p Pointer) behind() string {
@@ -160,9 +177,9 @@ func (p Pointer) behind() string {
 	}
 	list := strings.Join(ids, ", ")
 	if p.Symptom {
-		return "It is how a fault shows. Look for what is behind it, in this order: " + list + "."
+		return "Likely causes, in order: " + list + "."
 	}
-	return "Look also at: " + list + "."
+	return "Also check: " + list + "."
 }
 
 // Log is what a log tells.

@@ -13,15 +13,20 @@ func TestPoint(t *testing.T) {
 		known bool
 		says  string
 	}{
-		"the CNI's call":      {"Failed to call ec2:DescribeNetworkInterfaces for [eni-0b1c2d]: UnauthorizedOperation: You are not authorized to perform this operation.", true, "iam/cni-role-policies"},
-		"a launch refused":    {"You are not authorized to perform this operation. Encoded authorization failure message: abc. Launching EC2 instance failed.", true, "launch/unauthorized"},
-		"several lines":       {"[   14.1] systemd[1]: Started kubelet.service\n[   20.1] kubelet[1800]: E1120 15:00:01.123456    1800 kubelet_node_status.go:96] \"Unable to register node with API server\" err=\"Unauthorized\"\n", true, "iam/access-missing"},
-		"a health issue":      {"Nodegroup ng-eks-A failed to stabilize: [{Code: AccessDenied,Message: The aws-auth ConfigMap in your cluster is invalid }]", true, "nodegroup/health\n  the cluster's API rejects EKS or the nodes"},
-		"a code alone":        {"Ec2LaunchTemplateVersionMismatch", true, "nodegroup/health\n  the group launches a different version"},
-		"of an update":        {"error waiting for EKS Node Group (prod:workers) version update: unexpected state 'Failed', wanted target 'Successful'. last error: i-0123: IpNotAvailable: no address", true, "nodegroup/update-failed\n  a subnet has no free address"},
-		"somebody else's":     {"An error occurred (AccessDenied) when calling the PutObject operation: Access Denied", false, "unknown"},
-		"what it was read as": {"kubelet: Unauthorized", true, "\n  Read as a message of the kubelet"},
-		"a secret":            {"nothing known: password=hunter2 here", false, "\n  nothing known: password=… here"},
+		"the CNI's call":         {"Failed to call ec2:DescribeNetworkInterfaces for [eni-0b1c2d]: UnauthorizedOperation: You are not authorized to perform this operation.", true, "iam/cni-role-policies"},
+		"a launch refused":       {"You are not authorized to perform this operation. Encoded authorization failure message: abc. Launching EC2 instance failed.", true, "launch/unauthorized"},
+		"several lines":          {"[   14.1] systemd[1]: Started kubelet.service\n[   20.1] kubelet[1800]: E1120 15:00:01.123456    1800 kubelet_node_status.go:96] \"Unable to register node with API server\" err=\"Unauthorized\"\n", true, "iam/access-missing"},
+		"a health issue":         {"Nodegroup ng-eks-A failed to stabilize: [{Code: AccessDenied,Message: The aws-auth ConfigMap in your cluster is invalid }]", true, "nodegroup/health\n  the cluster's API rejects EKS or the nodes"},
+		"a code alone":           {"Ec2LaunchTemplateVersionMismatch", true, "nodegroup/health\n  the group launches a different version"},
+		"of an update":           {"error waiting for EKS Node Group (prod:workers) version update: unexpected state 'Failed', wanted target 'Successful'. last error: i-0123: IpNotAvailable: no address", true, "nodegroup/update-failed\n  a subnet has no free address"},
+		"somebody else's":        {"An error occurred (AccessDenied) when calling the PutObject operation: Access Denied", false, "unknown"},
+		"what it was read as":    {"kubelet: Unauthorized", true, "\n  Recognized as a message of the kubelet"},
+		"as no more than a text": {"NodeNotReady", true, "\n  The text names a symptom.\n  Likely causes, in order: node/cni-not-ready, "},
+		"which of them it is":    {"NodeNotReady", true, ".\n  Next: rollcall diagnose --cluster NAME finds which of them it is.\n"},
+		"the resource":           {"kubelet: Unauthorized", true, "\n  Next: rollcall diagnose --cluster NAME finds the resource to fix.\n"},
+		// The API server answered 403: the network is well, the access entry is not.
+		"a node that may not register": {`"Unable to register node with API server" err="nodes is forbidden: User \"system:node:…\" cannot create resource \"nodes\""`, true, "iam/access-wrong-type\n"},
+		"a secret":                     {"nothing known: password=hunter2 here", false, "\n  nothing known: password=… here"},
 	} {
 		p, known := Point(tt.text)
 		var out bytes.Buffer
