@@ -682,6 +682,9 @@ bad input.`,
 		list := doctor.Examine(c.Context(), clients, doctor.Deployment{
 			Account: by.Account, Region: by.AWS.Region, Specs: specs.All(), TestMessage: test, Now: time.Now(),
 		})
+		if err := c.Context().Err(); err != nil {
+			return err
+		}
 		printed := doctor.Print
 		if asJSON {
 			printed = doctor.PrintJSON
@@ -909,6 +912,9 @@ func (o options) diagnoseLive(ctx context.Context, version string, out, notes io
 	}
 	if !o.watch {
 		r, _, err := look(ctx)
+		if ctx.Err() != nil { // what was not read then is no finding
+			return ctx.Err()
+		}
 		if err == nil && o.html != "" {
 			err = a.WritePage(ctx, r, o.html, version, notes)
 		}

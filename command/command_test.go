@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -488,6 +490,35 @@ func TestInterrupted(t *testing.T) {
 	var out, errs bytes.Buffer
 	if status := Run(ctx, root, []string{"wait"}, &out, &errs); status != exit.Interrupted || errs.String() != "rollcall: interrupted\n" || out.Len() > 0 {
 		t.Errorf("status %d, prints %q, %q", status, out.String(), errs.String())
+	}
+}
+
+// What was not read because somebody gave up is no finding: commands end as interrupted, not
+// with a result of what they had.
+func TestInterruptedWhileAWSIsAsked(t *testing.T) {
+	for _, args := range [][]string{
+		{"diagnose", "--cluster", "prod"}, {"doctor"}, {"incidents"}, {"preflight", "--subnet", "subnet-0abc", "--cluster", "prod"}, {"capture", "--cluster", "prod", "--out", filepath.Join(t.TempDir(), "capture")},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err == nil && bytes.Contains(body, []byte("GetCallerIdentity")) {
+				fmt.Fprint(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::111122223333:user/you</Arn><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`)
+				return
+			}
+			cancel()
+			<-r.Context().Done()
+		}))
+		for name, value := range map[string]string{
+			"AWS_ENDPOINT_URL": api.URL, "AWS_REGION": "us-west-2", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "x", "AWS_PROFILE": "", "AWS_CONFIG_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true",
+		} {
+			t.Setenv(name, value)
+		}
+		var out, errs bytes.Buffer
+		if status := Run(ctx, Root("rollcall", Stage{}), args, &out, &errs); status != exit.Interrupted || !strings.HasSuffix(errs.String(), "rollcall: interrupted\n") || out.Len() > 0 {
+			t.Errorf("%q: status %d, prints %q, %q", args, status, out.String(), errs.String())
+		}
+		api.Close()
 	}
 }
 

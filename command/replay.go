@@ -394,6 +394,9 @@ with your own rights, or in that of a capture or a world. Nothing is made.
 		} else {
 			r, err = preflight.In(c.Context(), asked, o.input(), worlds, notes)
 		}
+		if c.Context().Err() != nil {
+			return c.Context().Err()
+		}
 		return write(c.OutOrStdout(), r, o, err)
 	}
 	return c
