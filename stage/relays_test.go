@@ -449,7 +449,7 @@ func TestTwoAccounts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r.until("the proof in payments", r.posted("eks-workshop (payments)", "joined again after"))
+		r.until("the proof in payments", r.posted("eks-workshop (payments)", "fixed after"))
 		if own := r.incidents(); len(own) != 1 || own[0].State != incident.Open || own[0].Account == payments.Account {
 			t.Errorf("the hub's own incident is %+v, want it open as before", own)
 		}
@@ -611,7 +611,7 @@ func routeStory(t *testing.T) {
 	r.until("the message at launch", r.says("will not be able to join", table, "subnet-0c30000000000000d", "--nat-gateway-id "+nat))
 	r.until("the missed roll call", r.says("1 instance cannot join"))
 	r.repair()
-	r.until("the proof", r.says("joined again after", table+" has 0.0.0.0/0 → "+nat))
+	r.until("the proof", r.says("fixed after", table+" has 0.0.0.0/0 → "+nat))
 	r.dashboardReads(4)
 	i := r.incidents()
 	if len(i) != 1 || i[0].State != incident.Closed || i[0].Resolution != incident.Proved || i[0].Proof == nil {
@@ -793,7 +793,7 @@ func scaleToZeroAndBack(t *testing.T) {
 	}
 	r.until("the cause is gone", r.says("cause is gone"))
 	r.scale(1, 1)
-	r.until("the proof", r.says("joined again after"))
+	r.until("the proof", r.says("fixed after"))
 	if diff := cmp.Diff([]incident.State{incident.Closed}, states(r.incidents())); diff != "" {
 		t.Errorf("states (-want +got):\n%s", diff)
 	}
@@ -923,7 +923,7 @@ func TestTargets(t *testing.T) {
 		}
 		got := r.subjects()
 		if len(got) != 3 || !strings.HasPrefix(got[0], "Critical: eks-workshop / new_nodegroup_2 - 1 instance will not") ||
-			!strings.HasPrefix(got[2], "Resolved: eks-workshop / new_nodegroup_2 - joined again") {
+			!strings.HasPrefix(got[2], "Resolved: eks-workshop / new_nodegroup_2 - fixed") {
 			t.Errorf("mails %q", got)
 		}
 		kinds, repeats := all.kinds(t)

@@ -293,6 +293,13 @@ func (p *page) closed(i incident.Incident, o Options) {
 		l.plain(", cause gone ").clock(i.Cleared)
 	}
 	l.plain(", " + what + " ").clock(at)
+	if i.Proof != nil && at.Equal(i.Proof.Ready) {
+		l.plain(" (").prose(slacktext.Clip(slacktext.OneLine(i.Proof.Instance), 40))
+		if d, known := joinTime(*i.Proof); known {
+			l.plain(", " + slacktext.Span(d) + " after its launch")
+		}
+		l.plain(")")
+	}
 	p.add(l.plain(".").section())
 }
 

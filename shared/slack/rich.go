@@ -214,7 +214,7 @@ func closed(i incident.Incident) (colour, what string) {
 		if addressesAre(i) != "" {
 			what = addressesWell(i)
 			if i.Proof != nil {
-				what += "; " + proof(*i.Proof)
+				what += "; a new node is Ready"
 			}
 			return green, what
 		}
@@ -224,12 +224,13 @@ func closed(i incident.Incident) (colour, what string) {
 		if i.ByItself() {
 			return green, clearedWithoutNode(i)
 		}
-		what = "joined again after " + slacktext.Span(outage(i)) + colon(change(i.ClearedBy))
+		// Whether any node had joined before is not known: it is not said that it does again.
+		what = "fixed after " + slacktext.Span(outage(i)) + colon(change(i.ClearedBy))
 		if by := fixer(i); by != "" {
 			what += " (" + by + ")"
 		}
 		if i.Proof != nil {
-			what += "; " + proof(*i.Proof)
+			what += "; a new node is Ready"
 		}
 		return green, what
 	case incident.Unproved:

@@ -660,7 +660,7 @@ func (st *organizationStory) mended(ctx context.Context, n *narrator) error {
 		return err
 	}
 	if err := n.wait(ctx, "waiting for the proof in "+paymentsName, func() (bool, error) {
-		_, said := st.of(paymentsName, "joined again after")
+		_, said := st.of(paymentsName, "fixed after")
 		return said, st.most(2)
 	}); err != nil {
 		return err
@@ -714,7 +714,7 @@ func (st *organizationStory) lost(ctx context.Context, n *narrator) error {
 		return err
 	}
 	if err := n.wait(ctx, "waiting for the proof in "+shopName, func() (bool, error) {
-		_, said := st.of(shopName, "joined again after")
+		_, said := st.of(shopName, "fixed after")
 		return said, st.most(3)
 	}); err != nil {
 		return err

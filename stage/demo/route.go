@@ -304,7 +304,7 @@ func (st *story) mended(ctx context.Context, n *narrator) error {
 // thread how to take it back.
 func (st *story) ends(ctx context.Context, n *narrator) error {
 	if err := n.wait(ctx, "waiting for the message to be resolved", func() (bool, error) {
-		return strings.Contains(everything(only(st.stage)), "joined again after"), st.alone()
+		return strings.Contains(everything(only(st.stage)), "fixed after"), st.alone()
 	}); err != nil {
 		return err
 	}

@@ -189,7 +189,7 @@ var workshop = []step{
 	},
 	{
 		say:   "And the same message in Slack:",
-		slack: "joined again after",
+		slack: "fixed after",
 	},
 	{
 		say:   "## What is refused\n\nMore than the nodegroup's maximum:",

@@ -211,6 +211,14 @@ func tells(lines []Line, words string) bool {
 	return false
 }
 
+// ofPending holds a number of pods that wait: there are not more that do.
+func ofPending(s said) string {
+	if n := len(regexp.MustCompile(`"phase":"Pending"`).FindAllString(s.facts.raw, -1)); amount(s.m[1]) > n {
+		return fmt.Sprintf("%d pods are pending", n)
+	}
+	return ""
+}
+
 // different tells which of the numbers are others.
 func different(told []string, are ...int) string {
 	for n, is := range are {
@@ -300,7 +308,12 @@ func claimsOfCounts() []claim {
 			}
 			return "no nodegroup is so"
 		}},
-		{form(`([\d,]+) pods? (?:pending|wait for an address on)`), is(func(s said) (int, bool) {
+		// Some of them may wait for something else: not more than there are.
+		{form(`([\d,]+) pods? (?:is|are|may be) waiting`), ofPending},
+		{form(`([\d,]+) more may be waiting for this`), ofPending},
+		{form(`\b(?:Deployment|StatefulSet|DaemonSet|ReplicaSet|Job) \S+ \(([\d,]+)\)`), ofPending},
+		{form(`(\$0\.\d+) (?:a GB|an hour)`), documented},
+		{form(`([\d,]+) pods? wait for an address on`), is(func(s said) (int, bool) {
 			n := len(regexp.MustCompile(`"phase":"Pending"`).FindAllString(s.facts.raw, -1))
 			return n, n > 0
 		})},

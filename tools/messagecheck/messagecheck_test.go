@@ -102,8 +102,8 @@ func TestContradictions(t *testing.T) {
 			[]string{"prod · subnet-0ab1 has 3 free addresses", "Picture: Free addresses of subnet-0ab1, now 30 free."}, "subnet-0ab1 has 3 free addresses and 30"},
 		"its own picture":          {[]string{"prod · subnet-0ab1 has 3 free addresses", "Picture: Free addresses of subnet-0ab1, now 3 free."}, ""},
 		"another subnet's picture": {[]string{"prod · subnet-0ab1 has 3 free addresses", "Picture: Free addresses of subnet-0ab2, now 30 free."}, ""},
-		"a span of other times":    {[]string{"✅ prod · joined again after 14 min: x", "When: began {14:59}, cause gone {15:11}, first Ready node {15:20}."}, "the first line says 14 min"},
-		"a span of its times":      {[]string{"✅ prod · joined again after 14 min: x", "When: began {14:59}, cause gone {15:11}, first Ready node {15:13}."}, ""},
+		"a span of other times":    {[]string{"✅ prod · fixed after 14 min: x", "When: began {14:59}, cause gone {15:11}, first Ready node {15:20}."}, "the first line says 14 min"},
+		"a span of its times":      {[]string{"✅ prod · fixed after 14 min: x", "When: began {14:59}, cause gone {15:11}, first Ready node {15:13}."}, ""},
 		"a span to another time": {
 			[]string{"✅ prod · add-on vpc-cni is well again after 12 min: ACTIVE", "When: began {14:59}, cause gone {15:11}, closed {16:11}."}, "the first line says 12 min"},
 		"fewer commands than offered": {
@@ -137,7 +137,7 @@ func TestContradictions(t *testing.T) {
 		"a room that does not follow": {
 			[]string{"prod · 3 dead nodes hold 90 addresses of subnet-0ab1", "Why: 9 interfaces of 3 dead nodes are still there. 3 are free, and one more node takes 10; deleting them makes it 90."}, "3 and 90 are 93"},
 		"a row of more than all":  {[]string{"prod · x", "| m5.large | 6 of 5"}, `"6 of 5" is more than all`},
-		"an end before the start": {[]string{"✅ prod · joined again after 14 min: x", "When: began {14:59}, cause gone {14:11}, first Ready node {15:13}."}, "ends before it began"},
+		"an end before the start": {[]string{"✅ prod · fixed after 14 min: x", "When: began {14:59}, cause gone {14:11}, first Ready node {15:13}."}, "ends before it began"},
 		"affected otherwise":      {[]string{"✅ prod · x", "Was: No route. 12 instances affected: 3 joined, 8 are not Ready."}, "12 affected, and how they stand makes 11"},
 	} {
 		t.Run(name, func(t *testing.T) {
