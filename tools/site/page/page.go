@@ -268,7 +268,7 @@ func Alarms(template []byte) (string, error) {
 		return "", fmt.Errorf("the template has no alarms")
 	}
 	slices.Sort(sections)
-	return generated + "# Alarms\n\nThey go to the stack's topic ([`alarmTopicArn`, `alarmEmail`](settings.md)). None rings when it is made.\n\n" + strings.Join(sections, "\n"), nil
+	return generated + "# Alarms\n\nAlarms go to the stack's topic ([`alarmTopicArn`, `alarmEmail`](settings.md)). None fires on deployment.\n\n" + strings.Join(sections, "\n"), nil
 }
 
 // choice is a setting by which a function may do more, chosen for one cluster.
@@ -357,7 +357,7 @@ func writeChosen(b *strings.Builder, list []chosenGrant) {
 func Command(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(generated + "# The command rollcall\n\n")
-	b.WriteString("One program, without a deployment; [where it comes from](release.md). `rollcall COMMAND --help` prints what stands here. As `kubectl-rollcall` on the PATH it is `kubectl rollcall`.\n")
+	b.WriteString("One program that needs no deployment; [where to get it](release.md). `rollcall COMMAND --help` prints the same text. As `kubectl-rollcall` on the PATH it is `kubectl rollcall`.\n")
 	commands := slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool { return c.Hidden || c.Name() == "help" || c.Name() == "completion" })
 	for _, c := range commands {
 		fmt.Fprintf(&b, "\n## rollcall %s\n\n%s.\n\n```text\n%s\n```\n", c.Name(), strings.TrimSuffix(c.Short, "."), strings.TrimSpace(help(c)))
@@ -409,9 +409,9 @@ func (p Checks) Index() string {
 // are made of.
 func Rights(list []spec.Spec) (string, error) {
 	var b strings.Builder
-	b.WriteString(generated + "# What each role may\n\n")
-	b.WriteString("Each function has a role of its own, made of what stands here and nothing else; a test holds that the calls of its code are the actions of its role. ")
-	b.WriteString("`*` as resource is where AWS takes none (Describe and List calls). What stands under \"only with\" is in the role only with that setting, and shown for a cluster `prod`; for spokes it is in the roles of their own template. What remedies rest on is in [their table](remedies.md#what-holds-for-each); why it is safe is in [security](security.md).\n")
+	b.WriteString(generated + "# Permissions of each role\n\n")
+	b.WriteString("Each function has a role of its own with exactly these permissions; a test fails unless the calls in its code match the actions of its role. ")
+	b.WriteString("The resource is `*` for actions without resource-level permissions (Describe and List calls). Permissions under \"only with\" are in the role only with that setting, and shown for a cluster `prod`; for spokes they are in the roles of their own template. The permissions of remedies are in [their table](remedies.md#what-holds-for-each); why it is safe is in [security](security.md).\n")
 	for _, s := range list {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", s.Name, s.About)
 		writeReads(&b, s.Reads)
@@ -590,9 +590,9 @@ func codesByCheck(codes []Code) map[checkid.ID][]string {
 // that looks for it; only what package text tells so is on it.
 func (p Checks) Texts(pasted []Pasted, codes []Code) string {
 	var b strings.Builder
-	b.WriteString(generated + "# What a message means\n\n")
-	b.WriteString("What EC2, Auto Scaling, EKS, Karpenter, the kubelet, containerd and Kubernetes say when a node does not come, as people pasted it, and the check that finds out why. ")
-	b.WriteString("Yours has other ids: `rollcall explain \"…\"` reads any such text, whole logs too ([how](diagnose.md)). What Rollcall itself says is [on another page](troubleshoot.md).\n")
+	b.WriteString(generated + "# What an error message means\n\n")
+	b.WriteString("Messages of EC2, Auto Scaling, EKS, Karpenter, the kubelet, containerd and Kubernetes about nodes that do not join, as people pasted them, with the check that finds the cause. ")
+	b.WriteString("Yours has other ids: `rollcall explain \"…\"` explains any such text, whole logs too ([how](diagnose.md)). Messages of Rollcall itself are [on another page](troubleshoot.md).\n")
 	told, codesOf := textsByCheck(pasted), codesByCheck(codes)
 	for _, c := range p.List {
 		list, names := told[c.ID], codesOf[c.ID]
