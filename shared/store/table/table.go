@@ -1,6 +1,6 @@
 // Package table is the one DynamoDB table in which Rollcall remembers: conditional writes of
-// single records, reads of partitions, and the errors that callers decide on. What its keys
-// are stands in package store, which has all kinds of records.
+// single records, reads of partitions, and the errors that callers decide on. Package store
+// documents the keys and has all kinds of records.
 package table
 
 import (
