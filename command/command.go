@@ -244,11 +244,11 @@ func subject(o *options) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			what := "which world or capture?"
+			what := "nothing to check: give a capture folder"
 			if c.Name() == "diagnose" {
-				what = "what is to be looked at? --cluster names a cluster, or the folder of a capture;"
+				what = "nothing to diagnose: give --cluster NAME or a capture folder"
 			}
-			return exit.Misuse("%s %s --help tells more", what, c.CommandPath())
+			return exit.Misuse("%s; see %s --help", what, c.CommandPath())
 		case len(args) > 1:
 			return exit.Misuse("one world or capture at a time: %q is one too many", args[1])
 		}
@@ -292,8 +292,8 @@ const defaultInstances = 50
 // kubeconfigFlags are those of who asks Kubernetes.
 func kubeconfigFlags(c *cobra.Command, o *caller.Options) {
 	f := c.Flags()
-	f.StringVar(&o.Context, "context", "", "reach Kubernetes by this context of the kubeconfig")
-	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "the kubeconfig, in place of KUBECONFIG and ~/.kube/config; its current context counts without --context")
+	f.StringVar(&o.Context, "context", "", "reach Kubernetes using this kubeconfig context")
+	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "the kubeconfig file (default: KUBECONFIG, then ~/.kube/config); without --context its current context is used")
 }
 
 // captureOptions are what a person asks for.
@@ -336,7 +336,7 @@ Exit status: 0 taken; 2 AWS could not be asked, or not to the end; 64 bad input.
 	f.StringVarP(&o.Dir, "out", "o", "", "the folder to write (default: rollcall-capture-<time>)")
 	callerFlags(c, &o.caller)
 	kubeconfigFlags(c, &o.caller)
-	f.IntVar(&o.Instances, "instances", defaultInstances, "console and user data of at most so many instances that are no Ready nodes")
+	f.IntVar(&o.Instances, "instances", defaultInstances, "fetch console output and user data for at most `N` not-Ready instances")
 	f.BoolVar(&o.Mask, "mask", false, "replace account ids and names, the same ones by the same words, and remove what looks like a secret")
 	f.BoolVar(&o.Resume, "resume", false, "go on with what an earlier run has left in the folder")
 	f.BoolVar(&o.json, "json", false, "print what was taken as one JSON object")
@@ -448,7 +448,7 @@ func captureWords(o captureOptions, s take.Summary, took time.Duration) string {
 		refused = append(refused, fmt.Sprintf("%s: %s %s", name, r.Code, r.Message))
 	}
 	if len(none) > 0 {
-		fmt.Fprintf(&b, "%d of what was asked for is not there\n", len(none))
+		fmt.Fprintf(&b, "%d resources not found\n", len(none))
 	}
 	writeSome(&b, "refused (errors.json)", refused)
 	var left []string
@@ -456,7 +456,7 @@ func captureWords(o captureOptions, s take.Summary, took time.Duration) string {
 		left = append(left, l.File+": "+l.Why)
 	}
 	writeSome(&b, "left out (left-out.json)", left)
-	fmt.Fprintf(&b, "diagnose them: %s diagnose %s\n", o.program, o.Dir)
+	fmt.Fprintf(&b, "next: %s diagnose %s\n", o.program, o.Dir)
 	return b.String()
 }
 
@@ -619,9 +619,9 @@ const slackTime = 15 * time.Second
 func callerFlags(c *cobra.Command, o *caller.Options) {
 	o.MFA = awsconf.AtTerminal(os.Stdin, os.Stderr)
 	f := c.Flags()
-	f.StringVar(&o.Region, "region", "", "the region, in place of the profile's")
-	f.StringVar(&o.Profile, "profile", "", "the AWS profile, in place of AWS_PROFILE's")
-	f.StringVar(&o.Endpoint, "endpoint-url", "", "where AWS is, in place of AWS_ENDPOINT_URL and the profile's endpoint_url")
+	f.StringVar(&o.Region, "region", "", "the AWS region (default: AWS_REGION, then the profile's)")
+	f.StringVar(&o.Profile, "profile", "", "the AWS profile (default: AWS_PROFILE)")
+	f.StringVar(&o.Endpoint, "endpoint-url", "", "the endpoint of AWS (default: AWS_ENDPOINT_URL, then the profile's endpoint_url)")
 }
 
 // noFiles completes the names of AWS and Kubernetes with nothing: a shell offers the files
@@ -648,7 +648,7 @@ func doctorCommand() *cobra.Command {
 	var elsewhere elsewhere
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell whether a deployment is whole, and how to mend it",
+		Short: "Check a deployment and suggest fixes",
 		Long: `Tells whether a deployment of Rollcall is whole: its functions, roles, rules, queues
 table and alarms; the Slack token, its scopes and the channels; whether each watched
 cluster lets it in and grants what it reads; and what was given up. What is wrong is named with the command
@@ -669,9 +669,9 @@ bad input.`,
 	}
 	callerFlags(c, &who)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object")
-	c.Flags().StringVar(&elsewhere.role, "spoke-role", "", "the name of a role in each spoke's account, by which that is looked at")
-	c.Flags().StringToStringVar(&elsewhere.profiles, "spoke-profile", nil, "ACCOUNT=PROFILE: the AWS profile by which a spoke's account is looked at")
-	c.Flags().BoolVar(&test, "test-message", false, "also post a test message into each channel, and tell each target besides Slack")
+	c.Flags().StringVar(&elsewhere.role, "spoke-role", "", "the name of a role to assume in each spoke's account")
+	c.Flags().StringToStringVar(&elsewhere.profiles, "spoke-profile", nil, "ACCOUNT=PROFILE: the AWS profile for a spoke's account")
+	c.Flags().BoolVar(&test, "test-message", false, "also post a test message to each channel and each target")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		by, err := callerOf(c.Context(), who)
 		if err != nil {
@@ -709,10 +709,9 @@ func incidentsCommand() *cobra.Command {
 	var clusters []string
 	c := &cobra.Command{
 		Use:   "incidents",
-		Short: "List the incidents that a deployment knows",
-		Long: `Lists the incidents that a deployment of Rollcall knows, those that hurt longest
-first. It reads the deployment's table. A cluster that the deployment neither watches
-nor has any record of is bad input.
+		Short: "List the incidents of a deployment",
+		Long: `Lists the incidents of a deployment of Rollcall, longest-running first. It reads the
+deployment's table. An unknown cluster is an error.
 
 Exit status: 0 none is open; 1 some are; 2 they could not be read; 64 bad input.`,
 		Example: `  rollcall incidents
@@ -721,8 +720,8 @@ Exit status: 0 none is open; 1 some are; 2 they could not be read; 64 bad input.
 	}
 	callerFlags(c, &who)
 	c.Flags().BoolVar(&asJSON, "json", false, "print them as a JSON array")
-	c.Flags().BoolVar(&all, "all", false, "list those too that are over (they are kept for 30 days)")
-	c.Flags().StringSliceVar(&clusters, "cluster", nil, "of these clusters alone, separated by commas")
+	c.Flags().BoolVar(&all, "all", false, "also list closed incidents, of the last 30 days")
+	c.Flags().StringSliceVar(&clusters, "cluster", nil, "only these clusters, comma-separated")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		by, err := callerOf(c.Context(), who)
 		if err != nil {
@@ -774,17 +773,17 @@ func showCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "show INCIDENT", ValidArgsFunction: cobra.NoFileCompletions,
-		Short: "Show all that a deployment knows of an incident",
+		Short: "Show one incident of a deployment",
 		Long: `Shows all that a deployment of Rollcall knows of an incident: why, since when, what
 was seen, what was changed before, what was done. INCIDENT is its name as rollcall
-incidents prints it, or a part that no other has.
+incidents prints it, or any unique substring.
 
 Exit status: 0 it is over; 1 it is open; 2 it could not be read; 64 bad input.`,
 		Example: `  rollcall show rtb-0cd20000000000002
   rollcall show --json prod:route/no-egress:rtb-0cd20000000000002`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return exit.Misuse("which incident? rollcall incidents lists them; %s --help tells more", c.CommandPath())
+				return exit.Misuse("which incident? rollcall incidents lists them; see %s --help", c.CommandPath())
 			}
 			return nil
 		},
@@ -833,7 +832,7 @@ func diagnoseCommand(worlds subjects.Worlds) *cobra.Command {
 	var o options
 	c := &cobra.Command{
 		Use:   "diagnose (--cluster NAME | --all-clusters | CAPTURE_DIR | WORLD.yaml)",
-		Short: "Tell why instances did not become nodes of their cluster",
+		Short: "Find why instances did not become nodes of their cluster",
 		Long: `Tells why instances did not become nodes of their cluster: what the functions
 that run in Lambda find, with nothing deployed.
 
@@ -857,12 +856,12 @@ takes one with read-only rights (docs/diagnose.md).
 	}
 	f := c.Flags()
 	at := f.String("at", "", "stage time to look at a world or a stage, e.g. 2026-11-20T15:10:00Z (default: 12 minutes after a world starts)")
-	f.StringVar(&o.html, "html", "", "also write the result into a file, as one HTML page that needs nothing else")
-	f.StringSliceVar(&o.live.Clusters, "cluster", nil, "look at these clusters, separated by commas")
-	f.BoolVar(&o.live.All, "all-clusters", false, "look at all clusters of the region")
-	f.StringVar(&o.live.Instance, "instance", "", "tell only what is about this instance; its tags name the cluster if --cluster does not")
-	f.StringVar(&o.live.Nodegroup, "nodegroup", "", "tell only what is about this nodegroup, NodePool or Auto Scaling group")
-	f.BoolVarP(&o.watch, "watch", "w", false, "look again and again until all have joined, and print what changes")
+	f.StringVar(&o.html, "html", "", "also write the result to a file, as one self-contained HTML page")
+	f.StringSliceVar(&o.live.Clusters, "cluster", nil, "check these clusters, comma-separated")
+	f.BoolVar(&o.live.All, "all-clusters", false, "check all clusters of the region")
+	f.StringVar(&o.live.Instance, "instance", "", "report only on this instance; its tags name the cluster if --cluster does not")
+	f.StringVar(&o.live.Nodegroup, "nodegroup", "", "report only on this nodegroup, NodePool or Auto Scaling group")
+	f.BoolVarP(&o.watch, "watch", "w", false, "check every ten seconds until all have joined, and print what changes")
 	callerFlags(c, &o.live.Caller)
 	kubeconfigFlags(c, &o.live.Caller)
 	commonFlags(c, &o)

@@ -139,7 +139,7 @@ func TestCaptureCommand(t *testing.T) {
 	if status := command([]string{"capture", "--cluster", "eks-workshop", "--out", dir}, &out, &errs); status != 0 || errs.Len() > 0 {
 		t.Fatalf("status %d, %s", status, errs.String())
 	}
-	for _, want := range []string{" files in " + dir + ", ", "of what was asked for is not there\n", "refused (errors.json):\n", "  ec2-describe-volumes: UnauthorizedOperation", "diagnose them: rollcall diagnose " + dir + "\n"} {
+	for _, want := range []string{" files in " + dir + ", ", "resources not found\n", "refused (errors.json):\n", "  ec2-describe-volumes: UnauthorizedOperation", "next: rollcall diagnose " + dir + "\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it prints %q, want %q in it", out.String(), want)
 		}
@@ -390,8 +390,8 @@ func TestDeploymentCommandsMistyped(t *testing.T) {
 	}{
 		{[]string{"doctor", "prod"}, "rollcall: rollcall doctor takes no arguments: \"prod\" is one too many\n"},
 		{[]string{"incidents", "prod"}, "rollcall: rollcall incidents takes no arguments: \"prod\" is one too many\n"},
-		{[]string{"show"}, "rollcall: which incident? rollcall incidents lists them; rollcall show --help tells more\n"},
-		{[]string{"show", "a", "b"}, "rollcall: which incident? rollcall incidents lists them; rollcall show --help tells more\n"},
+		{[]string{"show"}, "rollcall: which incident? rollcall incidents lists them; see rollcall show --help\n"},
+		{[]string{"show", "a", "b"}, "rollcall: which incident? rollcall incidents lists them; see rollcall show --help\n"},
 	} {
 		var out, errs bytes.Buffer
 		if status := command(tt.args, &out, &errs); status != exit.BadInput || errs.String() != tt.says || out.Len() > 0 {

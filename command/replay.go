@@ -58,7 +58,7 @@ read when it found it: also when the instance, the route table and the nodegroup
 gone. A deployment keeps that as a capture in its bucket, for as many days as its
 setting evidence says.
 
-INCIDENT is its name as rollcall incidents prints it, or a part that no other has.
+INCIDENT is its name as rollcall incidents prints it, or any unique substring.
 FILE.tar.gz is evidence that was copied from the bucket.
 
 It takes the right to read the deployment's table and bucket (s3:GetObject).
@@ -71,7 +71,7 @@ It takes the right to read the deployment's table and bucket (s3:GetObject).
   rollcall replay join-check-0123456789abcdef.tar.gz`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return exit.Misuse("which incident? rollcall incidents lists them; %s --help tells more", c.CommandPath())
+				return exit.Misuse("which incident? rollcall incidents lists them; see %s --help", c.CommandPath())
 			}
 			return nil
 		},
@@ -81,7 +81,7 @@ It takes the right to read the deployment's table and bucket (s3:GetObject).
 	c.Flags().BoolVar(&o.newest, "newest", false, "from when its cause was last seen, in place of when it opened")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "also leave what was kept in this folder, as a capture")
 	c.Flags().BoolVar(&o.mask, "mask", false, "in the folder of --out, replace account ids and names and remove what looks like a secret, as rollcall capture --mask does")
-	c.Flags().StringVar(&o.html, "html", "", "also write the result into a file, as one HTML page that needs nothing else")
+	c.Flags().StringVar(&o.html, "html", "", "also write the result to a file, as one self-contained HTML page")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if o.mask && o.out == "" {
 			return exit.Misuse("--mask masks the folder of --out, which is not given")
@@ -257,7 +257,7 @@ func explainCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "explain TEXT|-",
-		Short: "Tell what a message of AWS, Kubernetes or Karpenter means",
+		Short: "Explain an error text of AWS, Kubernetes or Karpenter",
 		Long: `Tells to which check a text points, and what to look at next: a message of AWS,
 a line of a log, a condition or an event of Kubernetes, as it was pasted. Each fault
 of the text is told once, the one that says most first; what a later line ends is not
@@ -284,7 +284,7 @@ Exit status: 0 a fault of a join is named; 2 none is; 64 bad input.`,
 			pasted = string(begin)
 		}
 		if strings.TrimSpace(pasted) == "" {
-			return exit.Misuse("the text is empty; rollcall explain --help tells more")
+			return exit.Misuse("the text is empty; see rollcall explain --help")
 		}
 		p, known := explain.Point(pasted)
 		if asJSON {
@@ -353,7 +353,7 @@ func preflightCommand(worlds subjects.Worlds) *cobra.Command {
 	var asked preflight.Asked
 	c := &cobra.Command{
 		Use:   "preflight [CAPTURE_DIR|WORLD.yaml]",
-		Short: "Tell what would fail, before it is made",
+		Short: "Check a nodegroup, launch template, NodePool or subnet before you create it",
 		Long: `Tells what of a plan would fail, before it is made: a nodegroup as aws eks
 create-nodegroup --cli-input-json takes it, a launch template or its version,
 NodePools with their classes, a subnet. It is judged in your account as it is now,
@@ -384,7 +384,7 @@ with your own rights, or in that of a capture or a world. Nothing is made.
 	commonFlags(c, &o)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if asked.None() {
-			return exit.Misuse("what is planned? --file, --launch-template or --subnet names it")
+			return exit.Misuse("nothing to check: give --file, --launch-template or --subnet")
 		}
 		asked.File = strings.TrimPrefix(asked.File, "file://") // as the AWS CLI writes it
 		var r result.Result

@@ -224,15 +224,15 @@ func TestBadInput(t *testing.T) {
 		"no such flag":            {[]string{"diagnose", "--jsn"}, "rollcall: unknown flag: --jsn; did you mean --json?\n"},
 		"no flag like it":         {[]string{"diagnose", "--frobnicate"}, "rollcall: unknown flag: --frobnicate; see rollcall diagnose --help\n"},
 		"two letters swapped":     {[]string{"diagnose", "--clutser", "prod"}, "rollcall: unknown flag: --clutser; did you mean --cluster?\n"},
-		"no capture":              {[]string{"diagnose"}, "rollcall: what is to be looked at? --cluster names a cluster, or the folder of a capture; rollcall diagnose --help tells more\n"},
+		"no capture":              {[]string{"diagnose"}, "rollcall: nothing to diagnose: give --cluster NAME or a capture folder; see rollcall diagnose --help\n"},
 		"a capture and a cluster": {[]string{"diagnose", "--cluster", "prod", "a"}, "rollcall: a: a capture or a world is looked at without --cluster and what goes with it\n"},
 		"no cluster":              {[]string{"diagnose", "--region", "us-west-2"}, "rollcall: which cluster? --cluster names one or several, --all-clusters takes all of the region\n"},
 		"a name that is none":     {[]string{"diagnose", "--cluster", "prod,"}, "rollcall: --cluster: a name is empty\n"},
 		"all and one":             {[]string{"diagnose", "--all-clusters", "--cluster", "prod"}, "rollcall: --all-clusters and --cluster: one of them\n"},
 		"no instance":             {[]string{"diagnose", "--instance", "ip-10-0-0-1"}, "rollcall: --instance ip-10-0-0-1: an instance's id begins with i-\n"},
 		"two captures":            {[]string{"diagnose", "a", "b"}, "rollcall: one world or capture at a time: \"b\" is one too many\n"},
-		"nothing planned":         {[]string{"preflight", "a"}, "rollcall: what is planned? --file, --launch-template or --subnet names it\n"},
-		"an empty text":           {[]string{"explain", " "}, "rollcall: the text is empty; rollcall explain --help tells more\n"},
+		"nothing planned":         {[]string{"preflight", "a"}, "rollcall: nothing to check: give --file, --launch-template or --subnet\n"},
+		"an empty text":           {[]string{"explain", " "}, "rollcall: the text is empty; see rollcall explain --help\n"},
 		"a time that is none":     {[]string{"diagnose", "--at", "noon", "a"}, "rollcall: --at noon: it is not a time such as 2026-11-20T15:10:00Z\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,6 +26,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"
+	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
@@ -323,10 +324,10 @@ func Show(w io.Writer, inc incident.Incident, now time.Time) error {
 		line("When", fmt.Sprintf("since %s, for %s", began, span(now.Sub(inc.Began))))
 	}
 	if inc.Number > 1 {
-		line("Again", fmt.Sprintf("it is the %d. time", inc.Number))
+		line("Again", fmt.Sprintf("occurrence %d", inc.Number))
 	}
 	if inc.Affected > 0 {
-		line("Affected", fmt.Sprintf("%d launches", inc.Affected))
+		line("Affected", slacktext.Count(inc.Affected, "launch"))
 	}
 	for i, l := range inc.Launches {
 		if i == shown && len(inc.Launches) > shown+1 {
@@ -343,7 +344,7 @@ func Show(w io.Writer, inc incident.Incident, now time.Time) error {
 		line(name, e.What+": "+e.Value)
 	}
 	if inc.Evidence != nil {
-		line("Replay", shell.Command("rollcall", "replay", ID(inc.Key))+" (from what was read then)")
+		line("Replay", shell.Command("rollcall", "replay", ID(inc.Key))+" (using the data saved at the time)")
 	}
 	line("Do", inc.Cause.Fix.Text)
 	line("", inc.Cause.Fix.Command)

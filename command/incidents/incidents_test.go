@@ -246,13 +246,13 @@ func TestShow(t *testing.T) {
   Cause     route/no-egress (certain)
   Why       It has no route.
   When      since 2026-11-20 15:20 UTC, for 30 min
-  Again     it is the 2. time
+  Again     occurrence 2
   Affected  2 launches
             i-1 missed
   Seen      Routes: local
             Subnet: a
             b
-  Replay    rollcall replay prod:route/no-egress:rtb-2 (from what was read then)
+  Replay    rollcall replay prod:route/no-egress:rtb-2 (using the data saved at the time)
   Do        Add one.
             aws ec2 create-route
   Changed   2026-11-20 15:10 UTC ann called DeleteRoute on rtb-2
