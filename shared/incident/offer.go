@@ -51,6 +51,8 @@ type Offer struct {
 	// Says is why there is none any more; while it is offered, why a person is
 	// asked where the policy would do; while it waits, for what.
 	Says string `json:"says,omitempty"`
+	// Follows is what will be done after it, or offered: who approves it should know.
+	Follows string `json:"follows,omitempty"`
 	// After is when a remedy that waits is tried again, Reason the typed word for
 	// what it waits, and Tried how often in a row a look failed. Woken is when
 	// remediate was told.

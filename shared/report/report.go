@@ -680,6 +680,8 @@ type Proposal struct {
 	Lasts   time.Duration `json:"lasts,omitempty"` // how long it may be approved
 	Reason  string        `json:"reason,omitempty"`
 	Says    string        `json:"says,omitempty"`
+	// Follows is what will be done after the plan without another word, or offered.
+	Follows string `json:"follows,omitempty"`
 	// After is when it is to be tried again, for Reason: nothing is offered or done
 	// until then. Tried is how often in a row it could not be looked.
 	After time.Time `json:"after,omitzero"`

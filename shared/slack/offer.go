@@ -90,6 +90,9 @@ func (p *page) offered(i incident.Incident, of incident.Offer, n int) (below []s
 		l.plain(" ").prose(slacktext.Sentence(says))
 	}
 	l.held(of)
+	if follows := followsText(of); follows != "" {
+		l.plain(" ").prose(follows)
+	}
 	if end := final(of); end != "" {
 		l.plain(" ").prose(end)
 	}
@@ -104,6 +107,14 @@ func (p *page) offered(i incident.Incident, of incident.Offer, n int) (below []s
 		}
 	}
 	return append(below, p.commands("Or run", of.Plan.Commands())...)
+}
+
+// followsText is what will be done after a plan, or offered.
+func followsText(of incident.Offer) string {
+	if text := slacktext.Clip(slacktext.OneLine(of.Follows), 200); text != "" {
+		return slacktext.Sentence(text)
+	}
+	return ""
 }
 
 // held says what a plan leaves, and why.
@@ -135,6 +146,9 @@ func (p *page) plan(of incident.Offer) []slackgo.RichTextElement {
 	steps := p.steps(of)
 	if cost := slacktext.Clip(slacktext.OneLine(of.Plan.Cost()), 200); cost != "" {
 		steps = append(steps, p.line().plain("Cost and risk: ").prose(slacktext.Sentence(continued(cost))))
+	}
+	if follows := followsText(of); follows != "" {
+		steps = append(steps, p.line().prose(follows))
 	}
 	if says := slacktext.Clip(slacktext.OneLine(of.Says), 300); says != "" && of.State == incident.Offered {
 		steps = append(steps, p.line().prose(slacktext.Sentence(says)))

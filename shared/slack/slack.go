@@ -571,6 +571,9 @@ func question(of incident.Offer) string {
 		where = " (" + slacktext.Clip(slacktext.OneLine(of.Plan.Region), 40) + ", account " + slacktext.Clip(slacktext.OneLine(of.Plan.Account), 20) + ")"
 	}
 	text := slacktext.Sentence("Rollcall will " + slacktext.Clip(planTitle(of), 200) + where)
+	if follows := followsText(of); follows != "" {
+		text += " " + follows
+	}
 	if end := final(of); end != "" {
 		text += " " + end
 	}

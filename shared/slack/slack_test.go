@@ -157,6 +157,9 @@ func actScenes() []scene {
 	})
 	return append(append(planScenes(told), deferredScenes(told)...), []scene{
 		{"act-nothing-yet", missed, nil},
+		{"act-offered-follows", with(missed, offers(offer(incident.Offered, func(of *incident.Offer) {
+			of.Follows = "Then, 3 min after the cause is gone, it replaces instances that still have not joined (policy auto)."
+		}))), nil},
 		{"act-offered", with(missed, offers(offer(incident.Offered)), trailed), []incident.Note{
 			note(missed, incident.Opened, missed.Opened), told(incident.IsProposed, nil), told(incident.HasChanges, nil),
 			told(incident.IsReminded, func(n *incident.Note) { n.Mention = []string{"S0LEADS001", "U0ONCALL01", "here"} }),
@@ -361,7 +364,7 @@ func dummy(t *testing.T) []byte {
 // The first lines, as people read them in a list of messages.
 func TestFirstLinesOfAddresses(t *testing.T) {
 	want := map[string]string{
-		"leak-proved":      "✅ prod / workers · " + smallSubnet + " has its addresses back after 3 h 14 min: 31 addresses, 12 interfaces of 4 dead nodes; i-0f15a2b3c4d5e6f70 Ready 58 s after launch",
+		"leak-proved":      "✅ prod / workers · " + smallSubnet + " has its addresses back after 3 h 14 min: 31 addresses, 12 interfaces of 4 dead nodes; a new node is Ready",
 		"leak-well":        "✅ prod / workers · " + smallSubnet + " has its addresses back after 14 min: 31 addresses, 12 interfaces of 4 dead nodes",
 		"runway-over":      "✅ prod / batch and workers · " + smallSubnet + " no longer runs out: 1,204 free at 15:13 UTC, and rising",
 		"runway-came-true": "⚪ prod / batch and workers · closed, it came as foreseen, " + smallSubnet + " has too few addresses now; that has its own message",

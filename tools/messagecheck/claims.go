@@ -312,7 +312,9 @@ func claimsOfCounts() []claim {
 		{form(`([\d,]+) pods? (?:is|are|may be) waiting`), ofPending},
 		{form(`([\d,]+) more may be waiting for this`), ofPending},
 		{form(`\b(?:Deployment|StatefulSet|DaemonSet|ReplicaSet|Job) \S+ \(([\d,]+)\)`), ofPending},
-		{form(`(\$0\.\d+) (?:a GB|an hour)`), documented},
+		{form(`(\$0\.045) a GB`), documented},
+		{form(`(\$0\.01) an hour`), documented},
+		{form(`(\$0\.01) a GB`), documented},
 		{form(`([\d,]+) pods? wait for an address on`), is(func(s said) (int, bool) {
 			n := len(regexp.MustCompile(`"phase":"Pending"`).FindAllString(s.facts.raw, -1))
 			return n, n > 0

@@ -30,6 +30,7 @@ import (
 	"rollcall/shared/remedy/awscall"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/remedy/remedies"
+	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
@@ -748,7 +749,28 @@ func (h handler) propose(ctx context.Context, inc incident.Incident, p remedy.Pl
 	return h.send.SendProposal(ctx, report.Proposal{
 		ID: h.proposalID(inc, p.Remedy, p.Hash()), At: h.now(), Key: inc.Key,
 		Remedy: p.Remedy, Policy: policy, Plan: p, Hash: p.Hash(), Lasts: h.approval, Says: says,
+		Follows: follows(inc, p, h.policy(inc.Key.Cluster, optin.ReplaceInstance)),
 	})
+}
+
+// follows is what this function will do after a plan mended the cause, which whoever approves
+// the plan approves with it, or will offer; empty where nothing of the incident can be
+// replaced: it has no instance that hangs in an Auto Scaling group.
+func follows(inc incident.Incident, p remedy.Plan, policy optin.Policy) string {
+	hangs := slices.ContainsFunc(inc.Launches, func(l report.Launch) bool {
+		return l.Group != "" && l.Status != report.Joined && l.Status != report.Gone
+	})
+	if remedy.Of(p.Remedy).AfterCause || !hangs {
+		return ""
+	}
+	wait := int(replaceinstance.Settle.Minutes())
+	switch policy {
+	case optin.Auto:
+		return fmt.Sprintf("Then, %d min after the cause is gone, it replaces instances that still have not joined (policy auto).", wait)
+	case optin.Approve:
+		return fmt.Sprintf("Then, %d min after the cause is gone, it offers to replace instances that still have not joined.", wait)
+	}
+	return ""
 }
 
 // takeBack says why there is no plan, once for each reason; an offer that

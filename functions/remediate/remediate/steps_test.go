@@ -1118,3 +1118,33 @@ func (x tale) verified(s *harness) bool {
 	}
 	return s.inc.Offers[len(s.inc.Offers)-1].State == incident.Helped
 }
+
+// What follows a plan is said before it is approved: a replacement by the policy, or its offer.
+func TestFollows(t *testing.T) {
+	hangs := incident.Incident{Launches: []report.Launch{{Instance: "i-1", Group: "workers", Status: report.Waiting}}}
+	of := func(change func(*report.Launch)) incident.Incident {
+		l := hangs.Launches[0]
+		change(&l)
+		return incident.Incident{Launches: []report.Launch{l}}
+	}
+	route, replace := remedy.Plan{Remedy: optin.AddNATRoute}, remedy.Plan{Remedy: optin.ReplaceInstance}
+	for name, test := range map[string]struct {
+		inc    incident.Incident
+		plan   remedy.Plan
+		policy optin.Policy
+		want   string
+	}{
+		"by itself":              {hangs, route, optin.Auto, "Then, 3 min after the cause is gone, it replaces instances that still have not joined (policy auto)."},
+		"offered":                {hangs, route, optin.Approve, "Then, 3 min after the cause is gone, it offers to replace instances that still have not joined."},
+		"off":                    {hangs, route, optin.Off, ""},
+		"the replacement":        {hangs, replace, optin.Auto, ""},
+		"nothing was launched":   {incident.Incident{}, route, optin.Auto, ""},
+		"it joined":              {of(func(l *report.Launch) { l.Status = report.Joined }), route, optin.Auto, ""},
+		"it ended":               {of(func(l *report.Launch) { l.Status = report.Gone }), route, optin.Auto, ""},
+		"a NodePool launched it": {of(func(l *report.Launch) { l.Group = "" }), route, optin.Auto, ""},
+	} {
+		if got := follows(test.inc, test.plan, test.policy); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}

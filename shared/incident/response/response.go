@@ -563,7 +563,7 @@ func propose(inc *incident.Incident, p report.Proposal, now time.Time) incident.
 	default:
 		live.State, live.Says = incident.Outdated, "another plan took its place"
 	}
-	o := incident.Offer{Plan: p.Plan, Hash: p.Hash, Policy: p.Policy, State: incident.Offered, Made: p.At, Expires: expiryOf(p), Says: p.Says, Again: again}
+	o := incident.Offer{Plan: p.Plan, Hash: p.Hash, Policy: p.Policy, State: incident.Offered, Made: p.At, Expires: expiryOf(p), Says: p.Says, Follows: p.Follows, Again: again}
 	if p.Policy == optin.Auto {
 		o.State, o.Decided = incident.Approved, now
 	}
