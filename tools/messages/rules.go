@@ -32,6 +32,7 @@ func printedAs() []printed {
 		{"control plane", `scheduler/framework/plugins/\S+ (-|\S*Filter)$`, `Warning FailedScheduling pod/app-1 0/3 nodes are available: 3 {words}. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.`},
 		{"control plane", `noderestriction\S* Plugin\.(Admit|admitNode|admitCSR)$`, kubelet + `kubelet_node_status.go:110] "Unable to register node with API server" err="nodes \"ip-10-0-1-2.ec2.internal\" is forbidden: {words}" node="ip-10-0-1-2.ec2.internal"`},
 		{"control plane", `node_authorizer`, kubelet + `reflector.go:200] "Failed to watch" err="failed to list *v1.Secret: secrets \"a\" is forbidden: User \"system:node:ip-10-0-1-2.ec2.internal\" cannot list resource \"secrets\": {words}"`},
+		{"containerd", `ensureImageExists$`, sandbox + `failed to get sandbox image \\\"localhost/kubernetes/pause\\\": {words}`},
 		{"containerd", `restart\.go (criService\.recover|cleanupOrphanedIDDirs)$`, criRun + `failed to recover state: {words}"`},
 		{"containerd", `criService\.Run$|cni_conf_syncer\S* \S*syncLoop`, criRun + `{words}"`},
 		{"containerd", `cri/config/\S+ (Validate\w+|check\w+)$|ValidatePluginConfig`, criPlugin + `invalid plugin config: {words}" id=io.containerd.grpc.v1.cri type=io.containerd.grpc.v1`},
@@ -48,6 +49,7 @@ func printedAs() []printed {
 		{"VPC CNI", `routed-eni-cni-plugin/(cni\.go (add|LoadNetConf|CmdAdd)|driver/\S+ \S*([Ss]etup|createVeth|setHostVeth|generate|vlanID))|validateVersion`,
 			sandbox + `failed to setup network for sandbox \\\"0123456789abcdef\\\": plugin type=\\\"aws-cni\\\" name=\\\"aws-cni\\\" failed (add): {words}`},
 		{"Karpenter's AWS provider", `pkg/cloudprovider/cloudprovider\.go|providers/(instance|launchtemplate|amifamily|subnet|instancetype|capacityreservation)/|batcher/createfleet`, launch},
+		{"Karpenter's AWS provider", `providers/version/version\.go DefaultProvider\.(UpdateVersion|getK8sVersion|getEKSVersion)$|operator\.go (GetCABundle|ValidateZonalShiftEnablement)$`, `panic: {words}`},
 		{"^Karpenter$", `nodeclaim/lifecycle/launch`, launch},
 		{"^Karpenter$", `provisioning/scheduling|pkg/scheduling/`, schedule},
 		{"aws-iam-authenticator", `pkg/(server|token|mapper|arn|ec2provider)`, `time="2026-11-28T10:00:00Z" level=warning msg="access denied" client="127.0.0.1:1" error="{words}" method=POST path=/authenticate`},
@@ -59,7 +61,7 @@ func printedAs() []printed {
 // has an error as a field: "log info+err Failed to …".
 func rules() []rule {
 	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different (numbers|groups)|not[ -]?ready|untolerated|unhealthy|present in cloud|crossed|configmap on delete|not fully bound|none available|different length|not have avail|back(ing)? ?-?off|message for container|unknown %s|no resolved|filtered out|dynamic resource|interruption message|unavailable|approaching|connection lost|unknown eni|success: %t|nil metadata|unresponsive|hasn.t been updated|` +
-		`unexpected type|\bevict|reclaim|forbidden|too old|didn.t have|limited resources|leaked eni pushed|not managed, but|not yet initialized|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|deleted nodeclaim|larger than|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held|were different|different (number of|memory)|are different$|event message for node|in new state|never updated|over the high|awaiting registration|defaulting to same subnet|sent pod event|SendPodEvent`
+		`unexpected (type|response)|tombstone contained|presuming stale|debug err$|\bevict|reclaim|forbidden|too old|didn.t have|limited resources|leaked eni pushed|not managed, but|not yet initialized|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|deleted nodeclaim|larger than|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held|were different|different (number of|memory)|are different$|event message for node|in new state|never updated|over the high|awaiting registration|defaulting to same subnet|sent pod event|SendPodEvent`
 	healthy := func(name, program, where, words, not, why string) rule {
 		return rule{classHealthy, name, program, where, words, not, why}
 	}
