@@ -20,7 +20,7 @@ func printedAs() []printed {
 		{"nodeadm", `.`, `Nov 28 10:00:00 ip-10-0-1-2 nodeadm[1234]: {"level":"fatal","ts":1764324000.0,"caller":"nodeadm/main.go:36","msg":"Command failed","error":"{words}"}`},
 		{"kubelet", `cmd/kubelet/app/|kubelet\.go (NewMainKubelet|Kubelet\.(setupDataDirs|initializeModules|Run))|pkg/kubelet/(apis/config|kubeletconfig)/|NewImageGCManager|` +
 			`(cpumanager|memorymanager|topologymanager)/\S+ (New\w*|CheckPolicy\w+|Validate\w+|convertReserved|validateReservedMemory|getTotalMemoryTypeReserved)|` +
-			`cm/container_manager\S* (NewContainerManager|validateSystemRequirements|Parse\w+|parsePercentage|getContainer)|cm/helpers_linux\.go getCgroupSubsystems|eviction/helpers\.go [Pp]arse|` +
+			`cm/container_manager\S* (NewContainerManager|validateSystemRequirements|Parse\w+|parsePercentage|getContainer)|cm/helpers_linux\.go getCgroupSubsystems|kubelet_pods\.go (Kubelet\.getKubeletMappings|parseGetSubIdsOutput)$|eviction/helpers\.go [Pp]arse|` +
 			`credentialprovider/plugin/\S+ (Register|read|decode|newPlugin|validate)|certificate/bootstrap|certificate/(kubelet|transport)\.go (New|add|update)|` +
 			`NewKubeGenericRuntimeManager|kuberuntime_manager\.go -|cgroupVersionCheck|sysctl/\S+ (New|get)|watchdog\S+ New`,
 			kubelet + `run.go:72] "command failed" err="failed to run Kubelet: {words}"`},
@@ -33,7 +33,7 @@ func printedAs() []printed {
 		{"control plane", `noderestriction\S* Plugin\.(Admit|admitNode|admitCSR)$`, kubelet + `kubelet_node_status.go:110] "Unable to register node with API server" err="nodes \"ip-10-0-1-2.ec2.internal\" is forbidden: {words}" node="ip-10-0-1-2.ec2.internal"`},
 		{"control plane", `node_authorizer`, kubelet + `reflector.go:200] "Failed to watch" err="failed to list *v1.Secret: secrets \"a\" is forbidden: User \"system:node:ip-10-0-1-2.ec2.internal\" cannot list resource \"secrets\": {words}"`},
 		{"containerd", `ensureImageExists$`, sandbox + `failed to get sandbox image \\\"localhost/kubernetes/pause\\\": {words}`},
-		{"containerd", `restart\.go (criService\.recover|cleanupOrphanedIDDirs)$`, criRun + `failed to recover state: {words}"`},
+		{"containerd", `restart\.go (criService\.recover|cleanupOrphanedIDDirs)$|images/check\.go CRIImageService\.CheckImages$`, criRun + `failed to recover state: {words}"`},
 		{"containerd", `criService\.Run$|cni_conf_syncer\S* \S*syncLoop`, criRun + `{words}"`},
 		{"containerd", `cri/config/\S+ (Validate\w+|check\w+)$|ValidatePluginConfig`, criPlugin + `invalid plugin config: {words}" id=io.containerd.grpc.v1.cri type=io.containerd.grpc.v1`},
 		{"containerd", `newTLSCert$`, criPlugin + `failed to create CRI service: failed to generate tls certificate for stream server: {words}" id=io.containerd.grpc.v1.cri type=io.containerd.grpc.v1`},
