@@ -207,15 +207,15 @@ func (o outage) row(clusters int) outageRow {
 // pageOf is docs/slack.md.
 func pageOf(rows []outageRow, faults int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `# Slack away for an hour
+	fmt.Fprintf(&b, `# Slack down for an hour
 
 Written by %[1]s.ci/run outage%[1]s.
 
-The same two hours are played into the function's own handler, through the real Slack client: %[2]d incidents open in the first 50 minutes, three of four end, one of four comes back, each cluster is swept every five minutes. Slack is away for the first hour: its connections are refused; or it answers 503, does not answer within the timeout, or takes a message and loses the answer, in turn; or it answers 429 with Retry-After: 300. Before and after it keeps its limits: one message a second in a channel (bursts of 3), 50 edits a minute. Invocations end after a minute, five run at once, a cluster's messages are handed out in their order, and what fails comes again after six minutes. Time is the test's: a call of Slack takes 150 ms, a write 5 ms.
+The same two hours are played through the function's own handler, through the real Slack client: %[2]d incidents open in the first 50 minutes, three of four end, one of four comes back, each cluster is swept every five minutes. Slack is down for the first hour: it refuses connections; or it answers 503, does not answer within the timeout, or accepts a message and loses the response, in turn; or it answers 429 with Retry-After: 300. Before and after it enforces its limits: one message a second in a channel (bursts of 3), 50 edits a minute. Invocations end after a minute, five run at once, a cluster's messages are delivered in order, and failed ones are delivered again after six minutes. Time is simulated: a Slack call takes 150 ms, a write 5 ms.
 
-Afterwards the channel is compared with that of a Slack that was never away: each cluster's messages in the same order, each once, with the same words; each thread with the same replies in the same order. Times aside, they are the same.
+Afterwards the channel is compared with that of a Slack that was never down: each cluster's messages in the same order, each once, with the same text; each thread with the same replies in the same order. Times aside, they are the same.
 
-| clusters | Slack | messages | replies | edits | said twice | lost | searches | refused or answered 429 | writes of the table | said in full after |
+| clusters | Slack | messages | replies | edits | posted twice | lost | searches | refused or answered 429 | table writes | complete after |
 |---|---|---|---|---|---|---|---|---|---|---|
 `, "`", faults)
 	for _, r := range rows {
@@ -226,17 +226,17 @@ Afterwards the channel is compared with that of a Slack that was never away: eac
 		fmt.Fprintf(&b, "| %d | %s | %d | %d | %d | %d | %d | %d | %d | %d | %s |\n", r.clusters, r.how, r.messages, r.notes, r.edits, r.twice, r.lost, r.searches, r.limited, r.writes, drained)
 	}
 	fmt.Fprintf(&b, `
-%d messages and %d replies take Slack %s at one a second, whoever sends them: nothing can be sooner. There are fewer edits than without the outage, as a message that is posted late says how things stand.
+%d messages and %d replies take Slack %s at one a second: no sender can be faster. There are fewer edits than without the outage, because a message that is posted late already has the current state.
 
 How it is done:
 
-- What is to be said stands in the incident's record before it is said. While Slack is away, nothing is marked as sent that was not tried, so that afterwards only what may have been taken is looked for in the channel.
-- A cluster's incidents are said in the order in which they opened, each message with its thread.
-- Clusters whose results come together share a minute evenly: the backlog of one does not keep the others from being heard. No call is begun that the end of the minute would cut off.
-- Where a minute is too short, report wakes itself; while Slack does not answer it does not, and each cluster's next sweep tries again, with one call. Between clusters the order is that of their turns.
-- Retry-After is waited for as long as the minute lasts.
-- What was pressed takes effect, and is audited, whether or not Slack is there. Who pressed is answered within 15 minutes, or reads it in the message. An answer, and the question who is in a user group, waits five seconds at most: messages have the rest of the turn.
-- A call of people that Slack did not take is not followed by another, and is dropped when nobody needs to come any more: an hour of outage is one call.
+- Each post is in the incident's record before it is sent. While Slack is down, only attempted posts are marked as sent. Afterwards Rollcall searches the channel only for posts that Slack may have accepted.
+- A cluster's incidents are posted in the order in which they opened, each message with its thread.
+- Clusters whose results arrive together share a minute evenly: one cluster's backlog does not block the others. No call is started that the end of the minute would cut off.
+- If a minute is too short, report invokes itself again. While Slack does not answer it does not; each cluster's next sweep retries, with one call. Clusters are served in the order of their turns.
+- Retry-After is honored within the minute.
+- A button press takes effect, and is audited, even if Slack is down. The person gets an answer within 15 minutes, or sees the result in the message. Answers, and lookups of user groups, wait five seconds at most: messages get the rest of the turn.
+- A page that Slack did not accept is not repeated, and is dropped once nobody is needed: an hour of outage is one page.
 `, rows[0].messages, rows[0].notes, (time.Duration(rows[0].messages+rows[0].notes) * time.Second).String())
 	return b.String()
 }
