@@ -365,11 +365,11 @@ func outageSection(page string, script outageScript, results []outageResult) str
 	var b strings.Builder
 	fmt.Fprintf(&b, `%s
 %s
-The functions' own binaries, their queues, the table, the bus and the Slack client play %d incidents in %d clusters on the local stage: the same mix, which begins in the first 50 minutes, with a sweep of each cluster every five minutes until %s. Slack is away for the first hour: it takes a message and loses the answer, then answers 503; or, a quarter of an hour each and in turn, it answers 503, answers 429 with Retry-After: 300, takes what is said and resets the connection, and takes 15 seconds for an answer. Nothing is shortened within a function: a minute of its own is one of the wall, and while any function works five minutes of the stage pass in it. Slack's limits are those of the stage's time: one message a second, 50 edits a minute.
+The functions' own binaries, their queues, the table, the bus and the Slack client play %d incidents in %d clusters on the local stage: the same mix, which starts in the first 50 minutes, with a sweep of each cluster every five minutes until %s. Slack is down for the first hour: it accepts a message and loses the response, then answers 503; or, a quarter of an hour each and in turn, it answers 503, answers 429 with Retry-After: 300, accepts a message and resets the connection, and takes 15 seconds to answer. Functions run in real time: a minute of a function is a minute of the clock, in which five minutes of stage time pass. Slack's limits apply in stage time: one message a second, 50 edits a minute.
 
-Afterwards the channel is the same as that of a Slack that was never away, times aside.
+Afterwards the channel is the same as that of a Slack that was never down, times aside.
 
-| Slack | messages | replies | edits | searches | refused or not answered | over Slack's limits | said twice | lost | order | said in full after | at one a second | dead letters |
+| Slack | messages | replies | edits | searches | refused or not answered | over Slack's limits | posted twice | lost | order | complete after | at one a second | dead letters |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|
 `, strings.TrimRight(page, "\n")+"\n", outageHeading, len(script.tables), script.clusters, hours(script.ends))
 	for _, r := range results {
@@ -383,7 +383,7 @@ Afterwards the channel is the same as that of a Slack that was never away, times
 		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %s | %s | %s | %d |\n", r.how, r.messages, r.replies, r.edits, r.searches, r.refused, r.limited, r.twice, r.lost, order, drained, least, r.dead)
 	}
-	b.WriteString("\nMessages and replies are those of the whole run. \"At one a second\" is what Slack's limit alone takes for those that were said from the end of the outage until nothing was left.\n")
+	b.WriteString("\nMessages and replies are those of the whole run. \"At one a second\" is the time that Slack's limit alone requires for those posted from the end of the outage until nothing was left.\n")
 	b.WriteString("\n| function | memory, MB | most of it used, MB | failed |")
 	for _, r := range results {
 		fmt.Fprintf(&b, " invocations, %s |", r.how)
