@@ -914,7 +914,7 @@ func TestKarpenterStory(t *testing.T) {
 		r.over(policy)
 
 		r.waits("nightly", "batch")
-		subnets := r.told("EC2NodeClass batch finds no subnet", "etl/nightly-0 waits for it", "karpenter.sh/discovery=eks-workshop-batch")
+		subnets := r.told("EC2NodeClass batch matches no subnets", "etl/nightly-0 is waiting for it", "karpenter.sh/discovery=eks-workshop-batch")
 		keep(karpenterMessages[1], subnets)
 		if _, err := cloud.CreateTags(t.Context(), &ec2.CreateTagsInput{
 			Resources: []string{"subnet-0c30000000000000d"}, Tags: []ec2types.Tag{{Key: aws.String("karpenter.sh/discovery"), Value: aws.String("eks-workshop-batch")}},
@@ -1013,7 +1013,7 @@ func TestRefusalsByKarpenter(t *testing.T) {
 			change: func(f *worldfile.File) {
 				f.Organizations.ServiceControlPolicies = []worldfile.ControlPolicy{{Name: "x",
 					Document: `{"Statement":[{"Effect":"Deny","Action":"ec2:CreateFleet","Resource":"*"}]}`}}
-			}, act: func(r *running) {}, check: checkid.KarpenterNodeclassNotReady, says: []string{"2 NodePools get no nodes: EC2NodeClass default may not create fleets", "etl/frontend-0"},
+			}, act: func(r *running) {}, check: checkid.KarpenterNodeclassNotReady, says: []string{"2 NodePools get no nodes: EC2NodeClass default is not allowed to create fleets", "etl/frontend-0"},
 		},
 	} {
 		if test.often && !testfull.Asked() {

@@ -144,7 +144,7 @@ func TestManyUnownedAreOneCause(t *testing.T) {
 			causes = append(causes, c)
 		}
 	}
-	if len(causes) != 1 || len(causes[0].Instances) != 61 || causes[0].Title != "61 instances tagged for prod, launched by nothing of it" || causes[0].Nodegroups != nil {
+	if len(causes) != 1 || len(causes[0].Instances) != 61 || causes[0].Title != "61 instances tagged for prod, but nothing in it launched them" || causes[0].Nodegroups != nil {
 		t.Fatalf("causes %+v", causes)
 	}
 	if e := causes[0].Evidence[0]; !strings.HasPrefix(e.What, "Possible cause of i-0stranger") || e.Value != "route/no-egress: subnet-0db has no route to the internet" {

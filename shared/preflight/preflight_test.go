@@ -188,10 +188,10 @@ func TestWouldNotDo(t *testing.T) {
 
 func TestWithoutReplacing(t *testing.T) {
 	for text, want := range map[string]string{
-		"Lead 0.0.0.0/0 to a NAT gateway.":                                           "Lead 0.0.0.0/0 to a NAT gateway.",
-		"Then replace the instances. If it is private, do that.":                     "If it is private, do that.",
-		"Set it in the template, and replace the instances.":                         "Set it in the template.",
-		"Make an access entry for the role. The nodes that wait join by themselves.": "Make an access entry for the role.",
+		"Lead 0.0.0.0/0 to a NAT gateway.":                                                   "Lead 0.0.0.0/0 to a NAT gateway.",
+		"Then replace the instances. If it is private, do that.":                             "If it is private, do that.",
+		"Set it in the template, and replace the instances.":                                 "Set it in the template.",
+		"Make an access entry for the role. Waiting nodes then join without further action.": "Make an access entry for the role.",
 	} {
 		expect.Equal(t, fmt.Sprintf("%q", text), withoutReplacing(text), want)
 	}

@@ -214,14 +214,14 @@ func scenes() []scene {
 	shared := noEgress()
 	shared.Check, shared.Confidence = "instance/common-factor", catalog.Likely
 	shared.Resource, shared.Title = "ami-0bad000000000002b", "7 of 7 with ami-0bad000000000002b failed, 20 of 20 others joined"
-	shared.Why = "7 of 7 launches with ami-0bad000000000002b failed, the first launched 2026-11-20 13:18 UTC; 20 of 20 others of the last 7 days joined. The very same launches are those with lt-0e200000000000001 version 2: nothing here tells these apart."
+	shared.Why = "7 of 7 launches with ami-0bad000000000002b failed, the first launched 2026-11-20 13:18 UTC; 20 of 20 others of the last 7 days joined. They are exactly the launches with lt-0e200000000000001 version 2: nothing here tells these apart."
 	shared.Evidence = []finding.Evidence{
 		{What: "AMI", Value: "ami-0bad000000000002b"}, {What: "launch template version", Value: "lt-0e200000000000001 version 2"},
 		{What: "Launches compared", Value: "7 of 7 failed with it, in 7 quarters of an hour; without it 0 of 20"},
 		{What: "Chance", Value: "p = 0.0021, corrected for 4 values and 348 looks (90 days)"},
 	}
 	shared.Fix = finding.Fix{
-		Text:    "Compare ami-0bad000000000002b with ami-0a1e2d3c4b5a69788, with which launches join, and go back to that if nothing else is found. The console output of i-0bad0000000000000 may tell how it fails.",
+		Text:    "Compare ami-0bad000000000002b with ami-0a1e2d3c4b5a69788, with which launches join, and go back to that if nothing else is found. The console output of i-0bad0000000000000 may show how it fails.",
 		Command: "aws ec2 describe-images --region us-west-2 --image-ids ami-0bad000000000002b ami-0a1e2d3c4b5a69788",
 		Console: "https://us-west-2.console.aws.amazon.com/ec2/home?region=us-west-2#ImageDetails:imageId=ami-0bad000000000002b",
 	}
@@ -285,8 +285,8 @@ func scenes() []scene {
 
 	addon := incidentOf(diagnosis.Cause{
 		Check: "addon/degraded", Confidence: catalog.Certain, Resource: "vpc-cni", Title: "add-on vpc-cni is degraded: access denied",
-		Why:      "EKS says that the add-on vpc-cni v1.20.4-eksbuild.1 is DEGRADED. AccessDenied: it may not do what it must.",
-		Evidence: []finding.Evidence{{What: "AccessDenied", Value: "aws-node may not call ec2:AssignPrivateIpAddresses"}},
+		Why:      "EKS reports that the add-on vpc-cni v1.20.4-eksbuild.1 is DEGRADED. AccessDenied: it lacks a permission.",
+		Evidence: []finding.Evidence{{What: "AccessDenied", Value: "aws-node lacks ec2:AssignPrivateIpAddresses"}},
 		Fix:      finding.Fix{Text: "Give the add-on's role the policy AmazonEKS_CNI_Policy.", Command: "aws eks describe-addon --region us-west-2 --cluster-name prod --addon-name vpc-cni --query addon.[status,health]"},
 	}, nil)
 	refused := incidentOf(diagnosis.Cause{
@@ -323,7 +323,7 @@ func scenes() []scene {
 	return append(slices.Concat(addressScenes(), actScenes(), zoneScenes()), []scene{
 		{"nodegroup-quota", quota, []incident.Note{note(quota, incident.Opened, quota.Opened)}},
 		{"nodegroup-well", with(quota, ended(incident.Proved), func(i *incident.Incident) {
-			i.ClearedBy = []finding.Evidence{{What: "workers", Value: "EKS still says DEGRADED; i-0f15a6b7c8d9e0f1a, started later (15:10:04 UTC), is a Ready node"}}
+			i.ClearedBy = []finding.Evidence{{What: "workers", Value: "EKS still reports DEGRADED; i-0f15a6b7c8d9e0f1a, started later (15:10:04 UTC), is a Ready node"}}
 		}), nil},
 		{"nodegroup-update", update, []incident.Note{note(update, incident.Opened, update.Opened)}},
 		{"addon", addon, []incident.Note{note(addon, incident.Opened, addon.Opened)}},

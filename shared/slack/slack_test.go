@@ -238,7 +238,7 @@ func empty() diagnosis.Cause {
 		Check: "ip/subnet-exhausted", Confidence: catalog.Certain, Resource: smallSubnet, Covers: []string{smallSubnet},
 		Title:      smallSubnet + " has no free address",
 		Why:        smallSubnet + " (10.42.3.0/24, us-west-2a) has no free address. Nothing more can be launched there, and pods on its nodes get no addresses.",
-		Evidence:   []finding.Evidence{{What: "Addresses of " + smallSubnet, Value: "0 free; one more m5.large takes 10"}},
+		Evidence:   []finding.Evidence{{What: "Addresses of " + smallSubnet, Value: "0 free; one more m5.large needs 10"}},
 		Fix:        finding.Fix{Text: "Let the group launch into a subnet other than " + smallSubnet + "."},
 		Nodegroups: []string{"workers"},
 	}
@@ -304,7 +304,7 @@ func addressScenes() []scene {
 	large := incidentOf(diagnosis.Cause{
 		Check: "ip/scale-out-will-not-fit", Confidence: catalog.Likely, Resource: smallSubnet, Covers: []string{smallSubnet}, Nodegroups: []string{"workers", "batch"},
 		Title: smallSubnet + " cannot hold what 2 groups may launch",
-		Why:   "2 groups may launch 14 more nodes here: 9 m5.4xlarge x 60 + 5 m5.large x 20 = 640 addresses. 251 are free, enough for 4 of them.",
+		Why:   "2 groups can launch 14 more nodes here: 9 m5.4xlarge x 60 + 5 m5.large x 20 = 640 addresses. 251 are free, enough for 4 of them.",
 		Fix:   finding.Fix{Text: "Give the groups a larger subnet, or lower their maximum."},
 	}, nil)
 	still := with(incidentOf(empty(), launches(2, report.Missed)), pictured, func(i *incident.Incident) { i.Changed = began.Add(16 * time.Minute) })
@@ -336,7 +336,7 @@ func addressScenes() []scene {
 		{"blocks", blocks, nil},
 		{"blocks-again", with(blocks, wellAt, evident("Blocks of "+smallSubnet, "6 of 16 whole /28 blocks free; 140 addresses free, 111 held by 12 interfaces, 0 kept by reservations")), nil},
 		{"scale-out", large, nil},
-		{"scale-out-fits", with(large, wellAt, evident("Addresses of "+smallSubnet, "2 groups may launch 4 more nodes whose pods take addresses here: 3 m5.4xlarge x 60 for pods + 1 m5.large x 20 for pods = 200; 251 free")), nil},
+		{"scale-out-fits", with(large, wellAt, evident("Addresses of "+smallSubnet, "2 groups can launch 4 more nodes whose pods get addresses here: 3 m5.4xlarge x 60 for pods + 1 m5.large x 20 for pods = 200; 251 free")), nil},
 	}
 }
 

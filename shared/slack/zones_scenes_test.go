@@ -19,15 +19,15 @@ func zoneGap() diagnosis.Cause {
 		Check: "zone/nodegroup-gap", Confidence: catalog.Certain, Resource: "workers", Covers: []string{"us-west-2c"},
 		Resources: []string{"workers", "eks-workers-a1b2", "us-west-2c", "vol-0c50000000000c0de"}, Pods: []string{"redash/redis-0"},
 		Title: "No node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
-		Why:   "Volume vol-0c50000000000c0de of claim redash/redis lives in us-west-2c; no node there: desired is 2, zones in use are 3. Pod redash/redis-0 waits for it since 15:01:12 UTC.",
+		Why:   "Volume vol-0c50000000000c0de of claim redash/redis is in us-west-2c; no node there: desired is 2, zones in use are 3. Pod redash/redis-0 has been waiting for it since 15:01:12 UTC.",
 		Evidence: []finding.Evidence{
 			{What: "vol-0c50000000000c0de", Value: "in us-west-2c, claim redash/redis, detached"},
-			{What: "Pod redash/redis-0", Value: "waits since 15:01:12 UTC: 0/2 nodes are available: 2 node(s) had volume node affinity conflict."},
+			{What: "Pod redash/redis-0", Value: "waiting since 15:01:12 UTC: 0/2 nodes are available: 2 node(s) had volume node affinity conflict."},
 			{What: "Nodes by zone", Value: "us-west-2a 1, us-west-2b 1, us-west-2c 0"},
 			{What: "Group eks-workers-a1b2", Value: "us-west-2a, us-west-2b, us-west-2c: min 2, desired 2, max 4"},
 		},
 		Fix: finding.Fix{
-			Text:    "Raise the desired count of workers from 2 to 3 (its maximum is 4): Auto Scaling launches where it has fewest, so that each of its zones has a node (none in us-west-2c). For good: one nodegroup per zone, as AWS advises for workloads with EBS volumes.",
+			Text:    "Raise the desired count of workers from 2 to 3 (its maximum is 4): Auto Scaling launches where it has fewest, so that each of its zones has a node (none in us-west-2c). Permanently: one nodegroup per zone, as AWS advises for workloads with EBS volumes.",
 			Command: "aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=3",
 			Remedy:  "cover-zones",
 		},
@@ -53,25 +53,25 @@ func zoneScenes() []scene {
 	open := incidentOf(zoneGap(), nil)
 	idle, advice, many, tags, lost := zoneGap(), zoneGap(), zoneGap(), zoneGap(), zoneGap()
 	idle.Confidence, idle.Pods = catalog.Likely, nil
-	idle.Why = "Volume vol-0c50000000000c0de of claim redash/redis lives in us-west-2c; no node there: desired is 2, zones in use are 3. No pod waits for it now."
-	advice.Confidence, advice.Pods, advice.Fix = catalog.Advice, nil, finding.Fix{Text: "No claim holds it. If somebody will need it, let workers have a node in every zone; else delete it (take a snapshot first)."}
-	advice.Why = "Volume vol-0c5000000000ff003 of claim redash/trial lives in us-west-2c; no node there: desired is 2, zones in use are 3."
+	idle.Why = "Volume vol-0c50000000000c0de of claim redash/redis is in us-west-2c; no node there: desired is 2, zones in use are 3. No pod is waiting for it now."
+	advice.Confidence, advice.Pods, advice.Fix = catalog.Advice, nil, finding.Fix{Text: "No claim holds it. If it is needed, give workers a node in every zone; otherwise delete it (take a snapshot first)."}
+	advice.Why = "Volume vol-0c5000000000ff003 of claim redash/trial is in us-west-2c; no node there: desired is 2, zones in use are 3."
 	advice.Title = "No node in us-west-2c for vol-0c5000000000ff003 (redash/trial)"
 	many.Covers, many.Pods = []string{"us-west-2b", "us-west-2c"}, []string{"redash/redis-0", "shop/db-0", "shop/db-1"}
 	tags.Confidence, tags.Pods = catalog.Possible, nil
-	tags.Why = "Volume vol-0c50000000000c0de of claim redash/redis lives in us-west-2c; no node there: desired is 2, zones in use are 3. Its tags say whose it is: whether a claim still holds it, and whether a pod waits for it, is not known."
+	tags.Why = "Volume vol-0c50000000000c0de of claim redash/redis is in us-west-2c; no node there: desired is 2, zones in use are 3. It belongs to the cluster by its tags: whether a claim still holds it, and whether a pod waits for it, is unknown."
 	lost.Check, lost.Resource, lost.Title, lost.Fix = "zone/volume-stranded", "us-west-2d", "No node can come to us-west-2d for vol-0c50000000000c0de (redash/redis)", finding.Fix{Text: "Give the cluster a nodegroup with a subnet in us-west-2d."}
 	lost.Covers, lost.Confidence = []string{"us-west-2d"}, catalog.Likely
-	lost.Why = "Volume vol-0c50000000000c0de of claim redash/redis lives in us-west-2d; no node is there, and none can come: no group launches in us-west-2d."
+	lost.Why = "Volume vol-0c50000000000c0de of claim redash/redis is in us-west-2d; no node is there, and none can come: no group launches in us-west-2d."
 	stuck := diagnosis.Cause{
 		Check: "zone/pod-unschedulable", Confidence: catalog.Likely, Resource: "us-west-2c", Covers: []string{"us-west-2c"}, Pods: []string{"redash/redis-0"},
 		Title: "redash/redis-0 waits for a node in us-west-2c", Nodegroups: []string{"workers"},
-		Why: "Pod redash/redis-0 waits since 15:01:12 UTC: vol-0c50000000000c0de (redash/redis) lives in us-west-2c. 1 node is there; of the nodes that are not in another zone the scheduler says: 1 Insufficient memory.",
-		Fix: finding.Fix{Text: "Make room on a node in us-west-2c, or let one more come there. The command shows what the nodes of the zone carry.", Command: "kubectl describe nodes -l topology.kubernetes.io/zone=us-west-2c"},
+		Why: "Pod redash/redis-0 has been waiting since 15:01:12 UTC: vol-0c50000000000c0de (redash/redis) is in us-west-2c. 1 node is there; of the nodes in the zone the scheduler reports: 1 Insufficient memory.",
+		Fix: finding.Fix{Text: "Make room on a node in us-west-2c, or add one there. The command shows what the zone's nodes run.", Command: "kubectl describe nodes -l topology.kubernetes.io/zone=us-west-2c"},
 	}
 	bad := diagnosis.Cause{
-		Check: "zone/impaired", Confidence: catalog.Certain, Resource: "us-west-2c", Covers: []string{"us-west-2c"}, Title: "us-west-2c (usw2-az3) is in trouble: not your settings",
-		Why: "EC2 says that us-west-2c is impaired.", Fix: finding.Fix{Text: "Do not look for a fault in the settings first."},
+		Check: "zone/impaired", Confidence: catalog.Certain, Resource: "us-west-2c", Covers: []string{"us-west-2c"}, Title: "us-west-2c (usw2-az3) looks impaired: not your configuration",
+		Why: "EC2 reports us-west-2c as impaired.", Fix: finding.Fix{Text: "Do not look for a fault in the settings first."},
 	}
 	over := func(list ...finding.Evidence) func(*incident.Incident) {
 		return func(i *incident.Incident) {
@@ -113,7 +113,7 @@ func TestZoneHeadlines(t *testing.T) {
 		"zone-by-hand":       "✅ prod / workers · a node is in us-west-2c again after 12 min",
 		"zone-on-its-way":    "✅ prod / workers · a node is on its way to us-west-2c after 12 min",
 		"zone-volume-gone":   "✅ prod / workers · no longer failing after 12 min: no node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
-		"zone-impaired":      "🟠 prod · us-west-2c (usw2-az3) is in trouble: not your settings",
+		"zone-impaired":      "🟠 prod · us-west-2c (usw2-az3) looks impaired: not your configuration",
 		"zone-impaired-well": "✅ prod · us-west-2c is well again after 12 min",
 	}
 	for _, s := range zoneScenes() {

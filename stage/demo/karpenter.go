@@ -114,7 +114,7 @@ func (st *karpenterStory) untagged(ctx context.Context, n *narrator) error {
 		return err
 	}
 	n.say("2. kubectl apply -f nightly.yaml: pod etl/nightly-0 is pending, for a node of NodePool %s", batchPool)
-	title := "EC2NodeClass " + batchClass + " finds no subnet"
+	title := "EC2NodeClass " + batchClass + " matches no subnets"
 	m, err := st.told(ctx, n, title)
 	if err != nil {
 		return err

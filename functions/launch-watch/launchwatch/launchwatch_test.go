@@ -1044,7 +1044,7 @@ func TestOneClassOfAnAnswer(t *testing.T) {
 		t.Errorf("causes (-want +got):\n%s", diff)
 	}
 	if !slices.ContainsFunc(o.Diagnosis.Causes[0].Evidence, func(e checks.Evidence) bool {
-		return e.What == "The others were told" && e.Value == "InsufficientInstanceCapacity"
+		return e.What == "The others got" && e.Value == "InsufficientInstanceCapacity"
 	}) {
 		t.Errorf("evidence %v", o.Diagnosis.Causes[0].Evidence)
 	}

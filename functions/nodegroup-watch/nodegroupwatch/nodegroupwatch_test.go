@@ -353,7 +353,7 @@ func TestStickyIssue(t *testing.T) {
 	b.Scale(1)
 	b.Advance(5 * time.Minute)
 	seen := sweep(t, b)
-	if e, ok := passes(seen, "nodegroup/health", "new_nodegroup_2"); !ok || !strings.HasPrefix(e.Value, "EKS still says DEGRADED; i-") {
+	if e, ok := passes(seen, "nodegroup/health", "new_nodegroup_2"); !ok || !strings.HasPrefix(e.Value, "EKS still reports DEGRADED; i-") {
 		t.Errorf("passed %t: %+v; causes %v", ok, e, stagetest.Causes(seen))
 	}
 }

@@ -34,7 +34,7 @@ func degraded(s *facts.View) []finding.Finding {
 		case a.Status == "CREATING", a.Status == "UPDATING", a.Status == "DELETING": // on its way
 		default:
 			list = append(list, finding.Unread(a.Name, []string{a.Name}, snapshot.Failure{
-				Source: snapshot.Addons, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of %s is not understood", a.Status, a.Name),
+				Source: snapshot.Addons, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of %s is unknown to Rollcall", a.Status, a.Name),
 			}))
 		}
 	}
@@ -62,8 +62,8 @@ func addonDegraded(l facts.InstanceIndex, a snapshot.Addon) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: a.Name, Covers: []string{a.Name},
 		Title:    phrase.Title("add-on %s %s", a.Name, phrase.Fares(a.Status)),
-		Why:      fmt.Sprintf("EKS says that the add-on %s %s is %s.", a.Name, a.Version, cmp.Or(a.Status, "not healthy")),
-		Evidence: append([]finding.Evidence{{What: a.Name, Value: cmp.Or(a.Version, "no version") + ", status " + cmp.Or(a.Status, "not said")}}, cluster.IssueEvidence(a.Issues)...),
+		Why:      fmt.Sprintf("EKS reports that the add-on %s %s is %s.", a.Name, a.Version, cmp.Or(a.Status, "not healthy")),
+		Evidence: append([]finding.Evidence{{What: a.Name, Value: cmp.Or(a.Version, "no version") + ", status " + cmp.Or(a.Status, "not reported")}}, cluster.IssueEvidence(a.Issues)...),
 		Fix: finding.Fix{
 			Text:    "Read the issues of the add-on, and update it again.",
 			Command: command.AWS(l.S, "eks describe-addon", "--cluster-name", l.S.Cluster.Name, "--addon-name", a.Name, "--query", "addon.[status,health]"),
@@ -95,7 +95,7 @@ func forLackOfNodes(l facts.InstanceIndex, f *finding.Finding) {
 		f.Why += " Whether there is a node for its pods could not be read."
 	case !slices.ContainsFunc(l.S.Nodes, func(n snapshot.Node) bool { return n.Joined() }):
 		f.Confidence = finding.Symptom
-		f.Why += " The cluster has no Ready node: its pods have nowhere to run."
+		f.Why += " The cluster has no Ready node to run its pods."
 		f.Fix.Text = "Nothing is wrong with the add-on: it recovers with the first Ready node."
 		// It belongs to what keeps these from joining.
 		f.Instances = nil

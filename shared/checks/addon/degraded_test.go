@@ -49,7 +49,7 @@ func addonDegradedCases() []checktest.Case {
 		}},
 		{"on its way", checktest.Change(snapshottest.PrivateWithNAT(), addonIs("coredns", "UPDATING")), nil},
 		{"a status that nobody knows", checktest.Change(snapshottest.PrivateWithNAT(), addonIs("coredns", "PONDERING")), []string{
-			`unknown coredns [coredns] add-ons: broken: the status "PONDERING" of coredns is not understood`,
+			`unknown coredns [coredns] add-ons: broken: the status "PONDERING" of coredns is unknown to Rollcall`,
 		}},
 		{"an add-on that no node needs", checktest.Change(snapshottest.PrivateWithNAT(), addonIs("adot", "DEGRADED")), []string{"pass prod [prod]"}},
 		{"unread", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Unread(snapshot.Addons)), []string{"unknown prod [] add-ons: denied"}},
@@ -58,7 +58,7 @@ func addonDegradedCases() []checktest.Case {
 
 func TestAddonDegradedWords(t *testing.T) {
 	got := checktest.Failed(t, Degraded(), checktest.Change(snapshottest.PrivateWithNAT(), addonIs("vpc-cni", "DEGRADED", "ConfigurationConflict")))
-	want := "EKS says that the add-on vpc-cni v1.2.3-eksbuild.1 is DEGRADED. ConfigurationConflict: somebody else changed a field that the add-on owns."
+	want := "EKS reports that the add-on vpc-cni v1.2.3-eksbuild.1 is DEGRADED. ConfigurationConflict: someone else changed a field that the add-on owns."
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}

@@ -29,7 +29,7 @@ func health(s *facts.View) []finding.Finding {
 	}
 	return []finding.Finding{{
 		Outcome: finding.Unknown, Resource: c.Name, Covers: []string{c.Name},
-		Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of the cluster is not understood", c.Status)}},
+		Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the cluster status %q is unknown to Rollcall", c.Status)}},
 	}}
 }
 
@@ -47,18 +47,18 @@ func clusterUnwell(s *facts.View) finding.Finding {
 	c := s.Cluster
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: c.Name, Covers: []string{c.Name},
-		Evidence: append([]finding.Evidence{{What: c.Name, Value: "status " + cmp.Or(c.Status, "not said")}}, IssueEvidence(c.Issues)...),
+		Evidence: append([]finding.Evidence{{What: c.Name, Value: "status " + cmp.Or(c.Status, "not reported")}}, IssueEvidence(c.Issues)...),
 		Fix: finding.Fix{
-			Text:    "Wait until it is ACTIVE, then replace the nodes that missed their time.",
+			Text:    "Wait until it is ACTIVE, then replace the nodes that missed their join time.",
 			Command: command.AWS(s, "eks describe-cluster", "--name", c.Name, "--query", "cluster.[status,health]"),
 			Console: link.Cluster(s),
 		},
 	}
 	if len(c.Issues) == 0 {
 		f.Title = phrase.Title("cluster %s is %s", c.Name, c.Status)
-		f.Why = fmt.Sprintf("The cluster %s is %s, not ACTIVE: it takes no nodes.", c.Name, c.Status)
+		f.Why = fmt.Sprintf("The cluster %s is %s, not ACTIVE: no node can join.", c.Name, c.Status)
 		if c.Status == "FAILED" || c.Status == "DELETING" {
-			f.Fix.Text = "Ask CloudTrail who made or deletes it; a cluster that failed has to be made again."
+			f.Fix.Text = "Search CloudTrail for who created or deletes it; a failed cluster has to be recreated."
 		}
 		return f
 	}

@@ -26,9 +26,9 @@ func clusterHealthCases() []checktest.Case {
 		{"being made", checktest.Change(snapshottest.PrivateWithNAT(), clusterIs("CREATING")), []string{"fail prod [prod] [] cluster prod is CREATING"}},
 		{"failed", checktest.Change(snapshottest.PrivateWithNAT(), clusterIs("FAILED")), []string{"fail prod [prod] [] cluster prod is FAILED"}},
 		{"a status that nobody knows", checktest.Change(snapshottest.PrivateWithNAT(), clusterIs("PONDERING")), []string{
-			`unknown prod [prod] cluster: broken: the status "PONDERING" of the cluster is not understood`,
+			`unknown prod [prod] cluster: broken: the cluster status "PONDERING" is unknown to Rollcall`,
 		}},
-		{"no status", checktest.Change(snapshottest.PrivateWithNAT(), clusterIs("")), []string{`unknown prod [prod] cluster: broken: the status "" of the cluster is not understood`}},
+		{"no status", checktest.Change(snapshottest.PrivateWithNAT(), clusterIs("")), []string{`unknown prod [prod] cluster: broken: the cluster status "" is unknown to Rollcall`}},
 		{"an issue", checktest.Change(snapshottest.PrivateWithNAT(), clusterIs("ACTIVE", subnet)), []string{"fail prod [prod] [] cluster prod has a health issue: Ec2SubnetNotFound"}},
 		{"an issue while it is updated", checktest.Change(snapshottest.PrivateWithNAT(), clusterIs("UPDATING", subnet)), []string{"fail prod [prod] [] cluster prod has a health issue: Ec2SubnetNotFound"}},
 		{"a code that nobody knows", checktest.Change(snapshottest.PrivateWithNAT(), clusterIs("ACTIVE", snapshot.Issue{Code: "Gremlins"})), []string{

@@ -15,23 +15,23 @@ type issueMeaning struct{ Meaning, Next string }
 // ClusterIssue).
 func ClusterIssues() map[string]issueMeaning {
 	return map[string]issueMeaning{
-		"AccessDenied":                {"EKS is not let into the cluster or into what it needs of the account", "Give the cluster role AmazonEKSClusterPolicy, and take back denies of service control policies."},
-		"ClusterUnreachable":          {"EKS cannot reach the cluster's API", "Look at webhooks and at the load on the API; where it lasts, ask AWS Support."},
-		"ConfigurationConflict":       {"what the cluster is set to contradicts itself or what is in it", "The message names what; set it right and update the cluster."},
-		"InternalFailure":             {"a fault inside EKS", "Wait; where it lasts, ask AWS Support."},
-		"ResourceLimitExceeded":       {"a quota of the account is reached", "Ask for a higher quota, or free what is not used."},
-		"ResourceNotFound":            {"something that the cluster uses is gone", "The issue names it; make it again as it was."},
-		"IamRoleNotFound":             {"the cluster's role was deleted", "Make a role of the same name again, with AmazonEKSClusterPolicy and trust for eks.amazonaws.com."},
-		"VpcNotFound":                 {"the cluster's VPC was deleted", "The cluster cannot be saved: make a new one."},
+		"AccessDenied":                {"EKS lacks access to the cluster or permissions in the account", "Give the cluster role AmazonEKSClusterPolicy, and remove denies of service control policies."},
+		"ClusterUnreachable":          {"EKS cannot reach the cluster's API", "Check webhooks and the load on the API; if it lasts, contact AWS Support."},
+		"ConfigurationConflict":       {"the cluster's settings contradict each other or the cluster's resources", "The message names them; correct them and update the cluster."},
+		"InternalFailure":             {"a fault inside EKS", "Wait; if it lasts, contact AWS Support."},
+		"ResourceLimitExceeded":       {"a quota of the account is reached", "Request a higher quota, or free what is not used."},
+		"ResourceNotFound":            {"a resource that the cluster uses is missing", "The issue names it; recreate it as it was."},
+		"IamRoleNotFound":             {"the cluster's role was deleted", "Recreate a role with the same name, with AmazonEKSClusterPolicy and trust for eks.amazonaws.com."},
+		"VpcNotFound":                 {"the cluster's VPC was deleted", "The cluster cannot be saved: create a new one."},
 		"InsufficientFreeAddresses":   {"the cluster's subnets have too few free addresses for the control plane's interfaces", "Free addresses (EKS wants six in each subnet), or update the cluster to other subnets."},
 		"Ec2ServiceNotSubscribed":     {"the account is not subscribed to EC2", "Complete the account's sign-up."},
 		"Ec2SubnetNotFound":           {"a subnet of the control plane was deleted", "Update the cluster to subnets that exist, in the same zones."},
-		"Ec2SecurityGroupNotFound":    {"a security group of the control plane was deleted", "Update the cluster to security groups that exist; the cluster's own one has to be made again."},
-		"KmsGrantRevoked":             {"EKS's grant on the key that encrypts secrets was revoked", "Give the cluster role kms:CreateGrant on the key again, and ask AWS Support."},
-		"KmsKeyNotFound":              {"the key that encrypts secrets is gone", "Without the key the cluster's secrets cannot be read: ask AWS Support."},
-		"KmsKeyMarkedForDeletion":     {"the key that encrypts secrets will be deleted", "Cancel the key's deletion at once."},
+		"Ec2SecurityGroupNotFound":    {"a security group of the control plane was deleted", "Update the cluster to security groups that exist; the cluster's own one has to be recreated."},
+		"KmsGrantRevoked":             {"EKS's grant on the key that encrypts secrets was revoked", "Give the cluster role kms:CreateGrant on the key again, and contact AWS Support."},
+		"KmsKeyNotFound":              {"the key that encrypts secrets was deleted", "Without the key the cluster's secrets cannot be read: contact AWS Support."},
+		"KmsKeyMarkedForDeletion":     {"the key that encrypts secrets will be deleted", "Cancel the key's deletion immediately."},
 		"KmsKeyDisabled":              {"the key that encrypts secrets is disabled", "Enable the key."},
-		"StsRegionalEndpointDisabled": {"STS is switched off in this region: nodes get no token", "Activate STS for the region in IAM, Account settings."},
+		"StsRegionalEndpointDisabled": {"STS is deactivated in this region: nodes get no token", "Activate STS for the region in IAM, Account settings."},
 		"UnsupportedVersion":          {"the cluster's Kubernetes version is no longer supported", "Upgrade the cluster, one minor version at a time."},
 		"Other":                       {"EKS gives no code", "Read the message."},
 	}
@@ -41,14 +41,14 @@ func ClusterIssues() map[string]issueMeaning {
 // AddonIssue).
 func AddonIssues() map[string]issueMeaning {
 	return map[string]issueMeaning{
-		"AccessDenied":                 {"EKS may not change the add-on's objects in the cluster", "Give eks:addon-manager its cluster role back (kubectl get clusterrole eks:addon-manager)."},
-		"InternalFailure":              {"a fault inside EKS", "Wait and update the add-on again; where it lasts, ask AWS Support."},
-		"ClusterUnreachable":           {"EKS cannot reach the cluster's API", "Look at webhooks and at the load on the API."},
+		"AccessDenied":                 {"EKS is not allowed to change the add-on's objects in the cluster", "Give eks:addon-manager its cluster role back (kubectl get clusterrole eks:addon-manager)."},
+		"InternalFailure":              {"a fault inside EKS", "Wait and update the add-on again; if it lasts, contact AWS Support."},
+		"ClusterUnreachable":           {"EKS cannot reach the cluster's API", "Check webhooks and the load on the API."},
 		"InsufficientNumberOfReplicas": {"too few of the add-on's pods are ready", "Read the pods' events: no node to run on, an image that cannot be pulled, or a crash."},
-		"ConfigurationConflict":        {"somebody else changed a field that the add-on owns", "Update the add-on with --resolve-conflicts OVERWRITE, or PRESERVE to keep the change."},
-		"AdmissionRequestDenied":       {"an admission webhook or policy refuses the add-on's objects", "Exempt kube-system from the policy that the message names."},
-		"UnsupportedAddonModification": {"the add-on was changed in a way that EKS does not support", "Take the change back, or set it as the add-on's configuration values."},
-		"K8sResourceNotFound":          {"an object of the add-on was deleted", "Update the add-on with --resolve-conflicts OVERWRITE: that makes it again."},
+		"ConfigurationConflict":        {"someone else changed a field that the add-on owns", "Update the add-on with --resolve-conflicts OVERWRITE, or PRESERVE to keep the change."},
+		"AdmissionRequestDenied":       {"an admission webhook or policy rejects the add-on's objects", "Exempt kube-system from the policy that the message names."},
+		"UnsupportedAddonModification": {"the add-on was changed in a way that EKS does not support", "Revert the change, or set it as the add-on's configuration values."},
+		"K8sResourceNotFound":          {"an object of the add-on was deleted", "Update the add-on with --resolve-conflicts OVERWRITE, which recreates it."},
 		"AddonSubscriptionNeeded":      {"the add-on of the Marketplace needs a subscription", "Subscribe to it in AWS Marketplace."},
 		"AddonPermissionFailure":       {"the add-on's role lacks permissions", "Give the role of the add-on's service account the add-on's policy."},
 	}
@@ -59,7 +59,7 @@ func ExplainIssue(known map[string]issueMeaning, i snapshot.Issue) issueMeaning 
 	if m, ok := known[i.Code]; ok {
 		return m
 	}
-	return issueMeaning{"EKS says " + cmp.Or(i.Code, "nothing but a message"), "Read the message."}
+	return issueMeaning{"EKS reports " + cmp.Or(i.Code, "nothing but a message"), "Read the message."}
 }
 
 // IssueEvidence is one line for each issue.

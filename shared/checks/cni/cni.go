@@ -70,7 +70,7 @@ func pluginOf(s *facts.View) (p plugin, found []finding.Finding, judge bool) {
 		return p, nil, true
 	}
 	return p, append(p.pass(s, nil), finding.Unread(s.Cluster.Name, facts.IDs(p.suspects), snapshot.Failure{
-		Source: snapshot.AWSNode, Reason: snapshot.Broken, Message: fmt.Sprintf("the version in the image %q of aws-node is not understood", s.CNI.Image),
+		Source: snapshot.AWSNode, Reason: snapshot.Broken, Message: fmt.Sprintf("the version in the image %q of aws-node cannot be parsed", s.CNI.Image),
 	})), false
 }
 
@@ -102,7 +102,7 @@ const daemonSet = "kube-system/aws-node"
 func update(s *facts.View, to vpccni.Version) finding.Fix {
 	f := finding.Fix{Console: link.Cluster(s), Text: fmt.Sprintf("Update the plugin to %s or later, one minor version at a time.", to)}
 	if slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == "vpc-cni" }) {
-		f.Text += " It is the add-on vpc-cni: its versions for this Kubernetes are listed by the command."
+		f.Text += " It is the add-on vpc-cni: the command lists its versions for this Kubernetes version."
 		f.Command = versions(s)
 	}
 	return f
@@ -197,8 +197,8 @@ func eniConfigFinding(s *facts.View, m misconfigured, of []string) finding.Findi
 	value := func(name string) string { return cmp.Or(s.CNI.Env[name], "not set") }
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: m.name, Covers: of, Instances: of, Resources: []string{nodes[of[0]].Name}, Pods: s.WaitingFor(of),
-		Title: phrase.Title("No ENIConfig fits %s in %s", phrase.Subject(of, "node"), cmp.Or(m.zone, "its zone")),
-		Why: fmt.Sprintf("Custom networking is on, and %s in %s uses ENIConfig %s (%s), but %s. aws-node can make no interface for pods.",
+		Title: phrase.Title("No ENIConfig matches %s in %s", phrase.Subject(of, "node"), cmp.Or(m.zone, "its zone")),
+		Why: fmt.Sprintf("Custom networking is on, and %s in %s uses ENIConfig %s (%s), but %s. aws-node cannot create an interface for pods.",
 			nodes[of[0]].Name, cmp.Or(m.zone, "an unknown zone"), m.name, m.by, m.says),
 		Evidence: []finding.Evidence{
 			{What: "ENIConfigs", Value: cmp.Or(strings.Join(names, ", "), "none")},
@@ -206,7 +206,7 @@ func eniConfigFinding(s *facts.View, m misconfigured, of []string) finding.Findi
 			{What: "ENI_CONFIG_ANNOTATION_DEF of aws-node", Value: value("ENI_CONFIG_ANNOTATION_DEF")},
 		},
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Make an ENIConfig named %s with a subnet in %s and the security groups of the nodes; like those that there are, which the command shows. Then replace the instances.", m.name, cmp.Or(m.zone, "the node's zone")),
+			Text:    fmt.Sprintf("Create an ENIConfig named %s with a subnet in %s and the security groups of the nodes, like the existing ones, which the command shows. Then replace the instances.", m.name, cmp.Or(m.zone, "the node's zone")),
 			Command: "kubectl get eniconfigs -o yaml", Console: link.Cluster(s),
 		},
 	}
@@ -214,7 +214,7 @@ func eniConfigFinding(s *facts.View, m misconfigured, of []string) finding.Findi
 	case strings.HasPrefix(m.says, "ENIConfig "):
 		f.Fix.Text = fmt.Sprintf("Give the node an ENIConfig with a subnet in %s: an interface can only be attached in the zone of its subnet.", m.zone)
 	case m.name == defaultName && zoned:
-		f.Fix.Text = fmt.Sprintf("The ENIConfigs are named after zones: let aws-node go by the zone, or label the nodes with %s.", address.SettingsOf(s.CNI).ConfigLabel)
+		f.Fix.Text = fmt.Sprintf("The ENIConfigs are named after zones: have aws-node use the zone, or label the nodes with %s.", address.SettingsOf(s.CNI).ConfigLabel)
 		f.Fix.Command = shell.Command("kubectl", "set", "env", "daemonset", "aws-node", "--namespace", "kube-system", "ENI_CONFIG_LABEL_DEF="+zoneLabel)
 	}
 	return f
@@ -229,12 +229,12 @@ func runIPv6(s *facts.View) []finding.Finding {
 		return said
 	}
 	if p.version.Before(vpccni.IPv6()) {
-		f := ipv6Finding(s, p.suspects, fmt.Sprintf("%s cannot give IPv6 addresses", p.version), fmt.Sprintf("aws-node runs %s, and pods get IPv6 addresses from %s on.", p.version, vpccni.IPv6()))
+		f := ipv6Finding(s, p.suspects, fmt.Sprintf("%s cannot give IPv6 addresses", p.version), fmt.Sprintf("aws-node runs %s, and pods get IPv6 addresses only from %s on.", p.version, vpccni.IPv6()))
 		f.Fix = update(s, vpccni.IPv6())
 		return append(p.pass(s, nil), f)
 	}
 	if wrong := settings(s.CNI.Env); len(wrong) > 0 {
-		f := ipv6Finding(s, p.suspects, "aws-node is not set up for IPv6", fmt.Sprintf("%s is an IPv6 cluster, and aws-node has %s: it ends when it starts.", s.Cluster.Name, phrase.And(wrong)))
+		f := ipv6Finding(s, p.suspects, "aws-node is not configured for IPv6", fmt.Sprintf("%s is an IPv6 cluster, and aws-node has %s: it exits at startup.", s.Cluster.Name, phrase.And(wrong)))
 		f.Fix = finding.Fix{
 			Console: link.Cluster(s),
 			Text:    "Set ENABLE_IPv6 and ENABLE_PREFIX_DELEGATION to true, ENABLE_IPv4 and AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG to false.",
@@ -292,7 +292,7 @@ func byType(s *facts.View, p plugin) []finding.Finding {
 		list = append(list, finding.Unread(s.Cluster.Name, facts.IDs(unread), s.Why(snapshot.InstanceTypes)))
 	}
 	if len(old) > 0 {
-		f := ipv6Finding(s, old, old[0].Type+" is not of the Nitro system", fmt.Sprintf("%s is an IPv6 cluster, and %s has the hypervisor Xen: the plugin takes no prefixes there and ends (Prefix Delegation is not supported on non-nitro instance %s).",
+		f := ipv6Finding(s, old, old[0].Type+" is not of the Nitro system", fmt.Sprintf("%s is an IPv6 cluster, and %s has the hypervisor Xen: the plugin supports no prefixes there and exits (Prefix Delegation is not supported on non-nitro instance %s).",
 			s.Cluster.Name, old[0].Type, old[0].Type))
 		f.Resources = []string{old[0].Type}
 		f.Fix = finding.Fix{Console: link.Cluster(s), Text: "Choose instance types of the Nitro system. Then replace the instances."}
@@ -369,7 +369,7 @@ func agentFinding(s *facts.View, of []string, sure finding.Confidence, agent str
 	f := finding.Finding{
 		Outcome: finding.Fail, Confidence: sure, Resource: agentAddon, Covers: of, Instances: of, Resources: []string{"kube-system/aws-node", node}, Pods: s.WaitingFor(of),
 		Title: phrase.Title("aws-node on %s gets no credentials: no Pod Identity agent", phrase.Subject(of, "node")),
-		Why:   fmt.Sprintf("aws-node on %s has its role by a Pod Identity association and asks the agent on its node for credentials. No pod of %s runs there.", node, agentAddon),
+		Why:   fmt.Sprintf("aws-node on %s gets its role from a Pod Identity association and requests credentials from the agent on its node. No pod of %s runs there.", node, agentAddon),
 		Fix:   finding.Fix{Console: link.Cluster(s)},
 	}
 	k := slices.IndexFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == agentAddon })
@@ -382,15 +382,15 @@ func agentFinding(s *facts.View, of []string, sure finding.Confidence, agent str
 		f.Evidence = append(f.Evidence, finding.Evidence{What: "Add-on " + agentAddon, Value: s.Addons[k].Status})
 	}
 	if agent != "" {
-		f.Why = fmt.Sprintf("aws-node on %s has its role by a Pod Identity association and asks the agent on its node for credentials. The pod of %s there does not run: %s.", node, agentAddon, agent)
+		f.Why = fmt.Sprintf("aws-node on %s gets its role from a Pod Identity association and requests credentials from the agent on its node. The pod of %s there does not run: %s.", node, agentAddon, agent)
 		f.Evidence = append(f.Evidence, finding.Evidence{What: agentAddon + " on " + node, Value: agent})
 	}
 	if agent == "" && k < 0 && s.Has(snapshot.Addons) {
-		f.Fix.Text = "Install the agent, or take the association away and let aws-node use the node's role or its service account's; then make its pods anew."
+		f.Fix.Text = "Install the agent, or remove the association and let aws-node use the node's role or its service account's; then recreate its pods."
 		f.Fix.Command = command.AWS(s, "eks create-addon", "--cluster-name", s.Cluster.Name, "--addon-name", agentAddon)
 		return f
 	}
-	f.Fix.Text = fmt.Sprintf("See why the pod of %s does not run on %s: the command shows it.", agentAddon, node)
+	f.Fix.Text = fmt.Sprintf("Find out why the pod of %s does not run on %s: the command shows it.", agentAddon, node)
 	f.Fix.Command = shell.Command("kubectl", "--namespace", "kube-system", "describe", "pods", "--selector", "app.kubernetes.io/name="+agentAddon)
 	return f
 }
@@ -462,8 +462,8 @@ func versionFinding(s *facts.View, p plugin, r vpccni.Rule, of []*snapshot.Insta
 	kubernetes := fmt.Sprintf("Kubernetes 1.%d", minorOf(s, of[0]))
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: daemonSet, Covers: ids, Instances: ids, Resources: []string{s.Cluster.Name},
-		Title:    phrase.Title("network plugin %s does not go with %s", p.version, kubernetes),
-		Why:      fmt.Sprintf("aws-node runs %s beside %s: %s.", p.version, kubernetes, r.What),
+		Title:    phrase.Title("network plugin %s is incompatible with %s", p.version, kubernetes),
+		Why:      fmt.Sprintf("aws-node runs %s with %s: %s.", p.version, kubernetes, r.What),
 		Evidence: []finding.Evidence{imageOf(s), {What: s.Cluster.Name, Value: "control plane " + s.Cluster.Version}, dated(r.Source)},
 		Fix:      update(s, r.To),
 	}

@@ -55,19 +55,19 @@ func TestVersion(t *testing.T) {
 	checktest.RunCases(t, checkOf(checkid.CNIVersion), []checktest.Case{
 		{"Ready", checktest.Change(snapshottest.PrivateWithNAT(), with("1.34", "v1.11.4-eksbuild.1")), []string{pass}},
 		{"a version that goes with it", plugged("1.34", "v1.20.4-eksbuild.1"), []string{pass}},
-		{"before 1.12 beside 1.26 (eksctl6692)", plugged("1.26", "v1.11.5-eksbuild.1"), []string{old + "v1.11.5 does not go with Kubernetes 1.26"}},
+		{"before 1.12 beside 1.26 (eksctl6692)", plugged("1.26", "v1.11.5-eksbuild.1"), []string{old + "v1.11.5 is incompatible with Kubernetes 1.26"}},
 		{"before 1.12 beside 1.25", plugged("1.25", "v1.11.5-eksbuild.1"), []string{pass}},
 		{"before 1.12 on an older kubelet", plugged("1.26", "v1.11.5-eksbuild.1", func(s *snapshot.Snapshot) { s.Nodes[0].Kubelet = "v1.25.16-eks-8ccc7ba" }), []string{pass}},
-		{"before 1.12, before the node is there", checktest.Change(checktest.Missed(), with("1.27", "v1.10.1")), []string{old + "v1.10.1 does not go with Kubernetes 1.27"}},
-		{"1.16.1 beside 1.23", plugged("1.23", "v1.16.1"), []string{old + "v1.16.1 does not go with Kubernetes 1.23"}},
+		{"before 1.12, before the node is there", checktest.Change(checktest.Missed(), with("1.27", "v1.10.1")), []string{old + "v1.10.1 is incompatible with Kubernetes 1.27"}},
+		{"1.16.1 beside 1.23", plugged("1.23", "v1.16.1"), []string{old + "v1.16.1 is incompatible with Kubernetes 1.23"}},
 		{"1.16.2 beside 1.23", plugged("1.23", "v1.16.2"), []string{pass}},
 		{"too old for Amazon Linux 2023", plugged("1.30", "v1.15.5", al2023), []string{"fail (likely) kube-system/aws-node [i-0node] [i-0node] network plugin v1.15.5 is too old for Amazon Linux 2023"}},
 		{"new enough for Amazon Linux 2023", plugged("1.30", "v1.16.2", al2023), []string{pass}},
-		{"others are Ready with it", plugged("1.26", "v1.11.5", beside), []string{"fail (possible) kube-system/aws-node [i-0node] [i-0node] network plugin v1.11.5 does not go with Kubernetes 1.26", "pass prod [i-0well]"}},
+		{"others are Ready with it", plugged("1.26", "v1.11.5", beside), []string{"fail (possible) kube-system/aws-node [i-0node] [i-0node] network plugin v1.11.5 is incompatible with Kubernetes 1.26", "pass prod [i-0well]"}},
 		{"another plugin", plugged("1.34", "v1.11.4", func(s *snapshot.Snapshot) { s.CNI = nil }), []string{pass}},
 		{"Windows", plugged("1.34", "v1.11.4", windows), []string{pass}},
 		{"a version that is not understood", plugged("1.34", "latest"), []string{
-			`unknown prod [i-0node] aws-node: broken: the version in the image "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:latest" of aws-node is not understood`,
+			`unknown prod [i-0node] aws-node: broken: the version in the image "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:latest" of aws-node cannot be parsed`,
 		}},
 		{"a cluster's version that is not understood", plugged("2", "v1.11.4"), []string{pass}},
 		{"unread", plugged("1.34", "v1.11.4", checktest.Unread(snapshot.AWSNode)), []string{"unknown prod [] aws-node: denied"}},
@@ -108,7 +108,7 @@ func xen(s *snapshot.Snapshot) {
 }
 
 func TestIPv6(t *testing.T) {
-	const pass, unset, fail = "pass prod [i-0node]", "aws-node is not set up for IPv6", "fail kube-system/aws-node [i-0node] [i-0node] "
+	const pass, unset, fail = "pass prod [i-0node]", "aws-node is not configured for IPv6", "fail kube-system/aws-node [i-0node] [i-0node] "
 	good := six("ENABLE_IPv6=true", "ENABLE_PREFIX_DELEGATION=true", "ENABLE_IPv4=false")
 	checktest.RunCases(t, checkOf(checkid.CNIIPv6), []checktest.Case{
 		{"Ready", checktest.Change(snapshottest.PrivateWithNAT(), six("ENABLE_IPv4=true")), []string{pass}},
@@ -126,7 +126,7 @@ func TestIPv6(t *testing.T) {
 		{"bare metal", plugged("1.34", "v1.20.4", good, xen, func(s *snapshot.Snapshot) { s.InstanceTypes[0].BareMetal = true }), []string{pass}},
 		{"types unread", plugged("1.34", "v1.20.4", good, checktest.Unread(snapshot.InstanceTypes)), []string{"unknown prod [i-0node] instance types: denied"}},
 		{"a version that is not understood", plugged("1.34", "latest", good), []string{
-			`unknown prod [i-0node] aws-node: broken: the version in the image "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:latest" of aws-node is not understood`,
+			`unknown prod [i-0node] aws-node: broken: the version in the image "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:latest" of aws-node cannot be parsed`,
 		}},
 		{"another plugin", plugged("1.34", "v1.20.4", six("ENABLE_IPv4=true"), func(s *snapshot.Snapshot) { s.CNI = nil }), []string{pass}},
 		{"unread", plugged("1.34", "v1.20.4", good, checktest.Unread(snapshot.AWSNode)), []string{"unknown prod [] aws-node: denied"}},
@@ -145,7 +145,7 @@ func custom(configs []snapshot.ENIConfig, changes ...func(*snapshot.Snapshot)) *
 }
 
 func TestENIConfig(t *testing.T) {
-	const pass, none = "pass prod [i-0node]", " [i-0node] [i-0node] No ENIConfig fits i-0node in us-west-2a"
+	const pass, none = "pass prod [i-0node]", " [i-0node] [i-0node] No ENIConfig matches i-0node in us-west-2a"
 	a := []snapshot.ENIConfig{{Name: "us-west-2a", Subnet: snapshottest.Private}}
 	b := []snapshot.ENIConfig{{Name: "us-west-2b", Subnet: snapshottest.Private}}
 	env := func(name, value string) func(*snapshot.Snapshot) {
@@ -165,7 +165,7 @@ func TestENIConfig(t *testing.T) {
 		{"none at all", custom(nil), []string{"fail us-west-2a" + none}},
 		{"Ready, and its pods get no address", custom(b, ready, checktest.NoAddress), []string{"fail us-west-2a" + none}},
 		{"its subnet is in another zone", custom(a, func(s *snapshot.Snapshot) { s.Nodes[0].Zone, s.ENIConfigs[0].Name = "us-west-2b", "us-west-2b" }), []string{
-			"fail us-west-2b [i-0node] [i-0node] No ENIConfig fits i-0node in us-west-2b",
+			"fail us-west-2b [i-0node] [i-0node] No ENIConfig matches i-0node in us-west-2b",
 		}},
 		{"no custom networking", custom(nil, env("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", "false")), []string{pass}},
 		{"an IPv6 cluster", custom(nil, env("ENABLE_IPv6", "true")), []string{pass}},

@@ -134,7 +134,7 @@ func attributeFault(g *facts.Placements, r *resolved, name, title, why string, a
 		Resources: append([]string{r.vpc}, r.covers()...), Title: title, Why: why,
 		Evidence: []finding.Evidence{{What: "DNS attributes of " + r.vpc, Value: fmt.Sprintf("enableDnsSupport %t, enableDnsHostnames %t", a.DNSSupport, a.DNSHostnames)}},
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Switch %s on in %s.", name, r.vpc),
+			Text:    fmt.Sprintf("Turn %s on in %s.", name, r.vpc),
 			Command: command.AWS(g.S, "ec2 modify-vpc-attribute", "--vpc-id", r.vpc, "--"+name, "Value=true"),
 			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
 		},
@@ -211,21 +211,21 @@ func faults(n facts.NameServers, private []path.Service, nodes []string) []misna
 	var list []misnamed
 	besides := ""
 	if len(nodes) > 0 {
-		besides = " User data adds " + phrase.Some(nodes, 4) + ", which may answer."
+		besides = " User data adds " + phrase.Some(nodes, 4) + ", which may respond."
 	}
 	switch own := len(n.Own) + len(n.Odd); {
 	case own == 0 && !n.Amazon && len(nodes) > 0:
-		list = append(list, misnamed{"gives no name servers", "They name no name server." + besides, finding.Possible})
+		list = append(list, misnamed{"has no name servers", "They have no name servers." + besides, finding.Possible})
 	case own == 0 && !n.Amazon:
-		list = append(list, misnamed{"gives no name servers", "They name no name server, so nodes have none to ask.", finding.Likely})
+		list = append(list, misnamed{"has no name servers", "They have no name servers, so nodes have none to query.", finding.Likely})
 	case own > 0 && !n.First && len(private) > 0:
 		confidence := finding.Likely
 		if n.Amazon || len(nodes) > 0 {
 			confidence = finding.Possible // it is asked when the first does not answer
 		}
 		list = append(list, misnamed{
-			"gives name servers of its own",
-			fmt.Sprintf("Nodes ask %s, which must forward to Amazon's resolver the private names of %s.", phrase.Some(n.Options.DomainNameServers, 4), phrase.And(path.Names(facts.Ordered(private)))) + besides,
+			"has its own name servers",
+			fmt.Sprintf("Nodes query %s, which must forward the private names of %s to Amazon's resolver.", phrase.Some(n.Options.DomainNameServers, 4), phrase.And(path.Names(facts.Ordered(private)))) + besides,
 			confidence,
 		})
 	}
@@ -235,11 +235,11 @@ func faults(n facts.NameServers, private []path.Service, nodes []string) []misna
 	}
 	switch {
 	case len(names) == 0:
-		list = append(list, misnamed{"gives no domain name", "They have no domain-name, so a node's host name is not the private name that EC2 gives.", finding.Likely})
+		list = append(list, misnamed{"has no domain name", "They have no domain-name, so a node's host name is not the private name from EC2.", finding.Likely})
 	case len(names) > 1:
 		list = append(list, misnamed{
-			fmt.Sprintf("gives %d domain names at once", len(names)),
-			fmt.Sprintf("Their domain-name is %q: most systems take it for one name, so a node's host name is not the private name that EC2 gives, and the cluster refuses it.", phrase.Clip(strings.Join(n.Options.DomainNames, " "))),
+			fmt.Sprintf("has %d domain names at once", len(names)),
+			fmt.Sprintf("Their domain-name is %q: most systems take it as one name, so a node's host name is not the private name from EC2, and the cluster rejects it.", phrase.Clip(strings.Join(n.Options.DomainNames, " "))),
 			finding.Likely,
 		})
 	}
@@ -303,7 +303,7 @@ func fixDHCP(g *facts.Placements, r *resolved, n facts.NameServers) finding.Fix 
 	servers := "AmazonProvidedDNS"
 	text := fmt.Sprintf("Give %s options with AmazonProvidedDNS and the domain name %s, then replace the instances.", r.vpc, domain)
 	if own := len(n.Own) + len(n.Odd); own > 0 {
-		text += " Or let your name servers forward the private names to Amazon's resolver."
+		text += " Or have your name servers forward the private names to Amazon's resolver."
 		if len(r.private) == 0 {
 			servers = strings.Join(n.Options.DomainNameServers, ",")
 			text = fmt.Sprintf("Give %s options with the domain name %s, then replace the instances.", r.vpc, domain)
@@ -391,7 +391,7 @@ func blockedNames(g *facts.Placements, r *resolved, rule snapshot.FirewallRule, 
 			return fmt.Sprintf("%s by rule %q (%s)", rule.Action, phrase.Clip(rule.Name), rule.List)
 		}), namesGiven(g, r.vpc)...),
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Put %s into a domain list of a rule of %s that allows, with a lower priority number than rule %q.", phrase.Some(namesOf(names), 6), rule.Group, phrase.Clip(rule.Name)),
+			Text:    fmt.Sprintf("Put %s into a domain list of an allow rule of %s, with a lower priority number than rule %q.", phrase.Some(namesOf(names), 6), rule.Group, phrase.Clip(rule.Name)),
 			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
 		},
 	}
@@ -591,7 +591,7 @@ func hiddenNames(g *facts.Placements, r *resolved, z snapshot.PrivateZone, names
 		Outcome: finding.Fail, Resource: z.ID, Covers: r.covers(), Instances: facts.IDs(r.suspects()),
 		Resources: append(inForceIn(z.ID, z.Profile, r.vpc), r.covers()...),
 		Title:     phrase.Title("Private zone %s hides the names of %s", z.ID, few(names)),
-		Why: fmt.Sprintf("The private hosted zone %s (%s) is associated with %s and has no record for the name of %s. Amazon's resolver answers NXDOMAIN in %s and does not ask public DNS.",
+		Why: fmt.Sprintf("The private hosted zone %s (%s) is associated with %s and has no record for the name of %s. Amazon's resolver answers NXDOMAIN in %s and does not query public DNS.",
 			z.ID, z.Domain, association, services, r.vpc),
 		Evidence: append(nameEvidence(names, func(needed) string { return "no record in " + z.ID }), namesGiven(g, r.vpc)...),
 		Fix: finding.Fix{
@@ -668,17 +668,17 @@ func forwardedNames(g *facts.Placements, r *resolved, rule snapshot.ResolverRule
 		Outcome: finding.Fail, Resource: rule.ID, Covers: r.covers(), Instances: facts.IDs(r.suspects()),
 		Resources: append(inForceIn(rule.ID, rule.Profile, r.vpc), r.covers()...),
 		Title:     phrase.Title("%s forwards the names of %s", rule.ID, few(names)),
-		Why: fmt.Sprintf("%s (%s) forwards %s to %s, and with it the name of %s. Nodes in %s resolve it only if these answer.",
+		Why: fmt.Sprintf("%s (%s) forwards %s to %s, and with it the name of %s. Nodes in %s resolve it only if these respond.",
 			rule.ID, name, domain, to, services, r.vpc),
 		Evidence: append(nameEvidence(names, func(needed) string { return fmt.Sprintf("forwarded to %s by %s", to, rule.ID) }), namesGiven(g, r.vpc)...),
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Ask %s for %s. If they do not answer, make a SYSTEM rule for the domain and associate it with %s, or take %s away from %s.", to, names[0].name, r.vpc, rule.ID, owner),
+			Text:    fmt.Sprintf("Query %s for %s. If they do not respond, create a SYSTEM rule for the domain and associate it with %s, or remove %s from %s.", to, names[0].name, r.vpc, rule.ID, owner),
 			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
 		},
 	}
 	if id := readyBeside(g, r.vpc); id != "" {
 		f.Confidence = finding.Possible
-		f.Evidence = slices.Insert(f.Evidence, 0, finding.Evidence{What: id, Value: "is a Ready node of the same VPC, for which the rule is in force too"})
+		f.Evidence = slices.Insert(f.Evidence, 0, finding.Evidence{What: id, Value: "is a Ready node of the same VPC, to which the rule applies too"})
 	}
 	return f
 }
@@ -714,9 +714,9 @@ func supportOff(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 		v.Unknown(r.vpc, r.covers(), *n.Blocked)
 		return
 	}
-	why := fmt.Sprintf("enableDnsSupport of %s is off, so Amazon's resolver does not answer there. Nodes in %s resolve no name.", r.vpc, phrase.Some(r.covers(), 3))
+	why := fmt.Sprintf("enableDnsSupport of %s is off, so Amazon's resolver does not respond there. Nodes in %s resolve no name.", r.vpc, phrase.Some(r.covers(), 3))
 	if own || n.Blocked != nil {
-		why = fmt.Sprintf("enableDnsSupport of %s is off, so Amazon's resolver does not answer there. Nodes in %s cannot learn the private addresses of %s from it.",
+		why = fmt.Sprintf("enableDnsSupport of %s is off, so Amazon's resolver does not respond there. Nodes in %s cannot get the private addresses of %s from it.",
 			r.vpc, phrase.Some(r.covers(), 3), phrase.And(path.Names(facts.Ordered(r.private))))
 	}
 	f := attributeFault(g, r, "enable-dns-support", phrase.Title("DNS support of %s is off", r.vpc), why, a)

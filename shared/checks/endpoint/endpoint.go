@@ -78,9 +78,9 @@ func fixMissing(c *routes.Scope, g gap) finding.Fix {
 	if !slices.Contains(commands, "") {
 		fix.Command = shell.All(commands...)
 	}
-	fix.Text = "Make what is missing: " + phrase.And(path.Names(g.services())) + "."
+	fix.Text = "Create the missing endpoints: " + phrase.And(path.Names(g.services())) + "."
 	if works {
-		fix.Text += fmt.Sprintf(" Or lead 0.0.0.0/0 of %s to %s (%s).", first.Table.ID, nat.ID, strings.TrimPrefix(why, nat.ID+": "))
+		fix.Text += fmt.Sprintf(" Or point 0.0.0.0/0 of %s to %s (%s).", first.Table.ID, nat.ID, strings.TrimPrefix(why, nat.ID+": "))
 	}
 	return fix
 }
@@ -156,10 +156,10 @@ func fixNotAvailable(c *routes.Scope, g gap) finding.Fix {
 		waiting = waiting && strings.EqualFold(a.unused.State, "pending")
 	}
 	if waiting {
-		fix.Text = "Wait: a new endpoint takes a few minutes to become available. Nodes that miss their time then need replacing."
+		fix.Text = "Wait: a new endpoint takes a few minutes to become available. Nodes that miss their join time then need replacing."
 		return fix
 	}
-	fix.Text = fmt.Sprintf("Accept or make anew: %s.", phrase.Some(g.reasons(), 5))
+	fix.Text = fmt.Sprintf("Accept or recreate: %s.", phrase.Some(g.reasons(), 5))
 	fix.Command = command.AWS(c.S, "ec2 describe-vpc-endpoints", "--vpc-endpoint-ids", g.unused(), "--query", "VpcEndpoints[].[VpcEndpointId,State,LastError]")
 	return fix
 }
@@ -199,7 +199,7 @@ func runEndpointPolicyDenies(s *facts.View) []finding.Finding {
 				default:
 					blocked = finding.Adding(blocked, snapshot.Failure{
 						Source: snapshot.Endpoints, Reason: snapshot.NotRead,
-						Message: fmt.Sprintf("whether %s allows %s hangs on %s", e.ID, r.Action, phrase.Some(d.On, 3)),
+						Message: fmt.Sprintf("whether %s allows %s depends on %s", e.ID, r.Action, phrase.Some(d.On, 3)),
 					})
 				}
 			}
@@ -254,7 +254,7 @@ func endpointPolicy(e snapshot.Endpoint) (policy.Document, *snapshot.Failure) {
 	}
 	d, err := policy.Parse(e.Policy)
 	if err != nil {
-		return policy.Document{}, &snapshot.Failure{Source: snapshot.Endpoints, Reason: snapshot.Broken, Message: fmt.Sprintf("the policy of %s is not understood: %v", e.ID, err)}
+		return policy.Document{}, &snapshot.Failure{Source: snapshot.Endpoints, Reason: snapshot.Broken, Message: fmt.Sprintf("the policy of %s cannot be parsed: %v", e.ID, err)}
 	}
 	return d, nil
 }
@@ -321,7 +321,7 @@ func endpointPolicyDeniesFinding(g *facts.Placements, x *gate) finding.Finding {
 		Outcome: finding.Fail, Resource: x.endpoint.ID, Covers: facts.IDs(x.Instances), Instances: facts.IDs(x.Instances),
 		Resources: append([]string{x.endpoint.ID}, x.Subnets()...),
 		Title:     phrase.Title("%s for %s denies %s", x.endpoint.ID, phrase.And(path.Names(services)), phrase.Some(x.actions, 1)),
-		Why: fmt.Sprintf("Nodes in %s reach %s through %s, whose policy does not let through: %s.",
+		Why: fmt.Sprintf("Nodes in %s reach %s through %s, whose policy does not allow: %s.",
 			phrase.Some(x.Subnets(), 3), phrase.And(path.Names(services)), x.endpoint.ID, phrase.Some(x.refused, 4)),
 		Evidence: append([]finding.Evidence{{What: "Policy of " + x.endpoint.ID, Value: phrase.Clip(x.endpoint.Policy)}}, x.Posts[0].Walks(services)...),
 		Fix: finding.Fix{
@@ -335,7 +335,7 @@ func privateDNSOff(s *facts.View) []finding.Finding {
 	c := routes.Of(s)
 	return gaps(c, nameless, func(g gap) finding.Finding {
 		ids := g.unused()
-		fix := finding.Fix{Console: link.VPC(s, "Endpoints:vpcId="+g.vpc), Text: fmt.Sprintf("Switch private DNS on: %s.", phrase.Some(ids, 5))}
+		fix := finding.Fix{Console: link.VPC(s, "Endpoints:vpcId="+g.vpc), Text: fmt.Sprintf("Enable private DNS: %s.", phrase.Some(ids, 5))}
 		var commands []string
 		for _, a := range g.absent {
 			commands = append(commands, makeEndpoints(c, g, a))
@@ -353,7 +353,7 @@ func s3RouteMissing(s *facts.View) []finding.Finding {
 		for _, l := range g.lots {
 			tables = finding.Adding(tables, l.Table.ID)
 		}
-		return gapFinding(c, g, endpoint, phrase.Title("%s %s not lead to %s for %s", phrase.Some(tables, 1), phrase.Verb(tables, "does", "do"), endpoint, g.absent[0].service.Name()), finding.Fix{
+		return gapFinding(c, g, endpoint, phrase.Title("%s %s not point to %s for %s", phrase.Some(tables, 1), phrase.Verb(tables, "does", "do"), endpoint, g.absent[0].service.Name()), finding.Fix{
 			Text:    fmt.Sprintf("Add %s to %s.", phrase.And(tables), endpoint),
 			Command: command.AWS(s, "ec2 modify-vpc-endpoint", "--vpc-endpoint-id", endpoint, "--add-route-table-ids", tables),
 			Console: link.VPC(s, "Endpoints:vpcId="+g.vpc),
@@ -396,7 +396,7 @@ func runEndpointSecurityGroup(s *facts.View) []finding.Finding {
 			}
 			out, blind, why = append(out, shut...), append(blind, unclear...), finding.Adding(why, because...)
 			if len(by) > 0 {
-				rules = append(rules, finding.Evidence{What: fmt.Sprintf("%s (%s) admits", e.ID, w.Service.Name()), Value: facts.TenOf(by)})
+				rules = append(rules, finding.Evidence{What: fmt.Sprintf("%s (%s) allows", e.ID, w.Service.Name()), Value: facts.TenOf(by)})
 			}
 			if len(shut) > 0 {
 				i := slices.IndexFunc(found, func(x *guarded) bool { return slices.Equal(x.groups, e.Groups) })
@@ -434,12 +434,12 @@ func endpointSecurityGroupFinding(g *facts.Placements, x *guarded) finding.Findi
 	f := finding.Finding{
 		Outcome: finding.Fail, Confidence: finding.Weaker(x.Confidence(finding.Certain), finding.Certain), Resource: x.endpoints[0], Covers: facts.IDs(x.Instances), Instances: facts.IDs(x.Instances),
 		Resources: slices.Concat(x.endpoints, x.groups, groups),
-		Title:     phrase.Title("%s for %s %s not admit the nodes", phrase.Subject(x.endpoints, "endpoint"), phrase.And(path.Names(services)), phrase.Verb(x.endpoints, "does", "do")),
-		Why: fmt.Sprintf("%s %s the name of %s for the whole VPC (private DNS), with %s. No inbound rule there admits tcp 443 from nodes in %s, which have %s.",
+		Title:     phrase.Title("%s for %s %s not allow the nodes", phrase.Subject(x.endpoints, "endpoint"), phrase.And(path.Names(services)), phrase.Verb(x.endpoints, "does", "do")),
+		Why: fmt.Sprintf("%s %s over the name of %s for the whole VPC (private DNS), with %s. No inbound rule there allows tcp 443 from nodes in %s, which have %s.",
 			phrase.Some(x.endpoints, 5), phrase.Verb(x.endpoints, "takes", "take"), phrase.And(path.Names(services)), phrase.And(x.groups), phrase.Some(x.Subnets(), 3), phrase.And(groups)),
 		Evidence: append(g.GroupRules(x.groups, false), x.Posts[0].Walks(services)...),
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Admit 443 from the nodes in %s.", x.Group),
+			Text:    fmt.Sprintf("Allow 443 from the nodes in %s.", x.Group),
 			Console: link.SecurityGroup(g.S, x.Group), Remedy: openEndpointSecurityGroup,
 		},
 	}
@@ -448,7 +448,7 @@ func endpointSecurityGroupFinding(g *facts.Placements, x *guarded) finding.Findi
 	}
 	internet := g.Net.Internet(x.Posts[0].Subnet.ID)
 	if internet.Verdict == path.Reaches || internet.Verdict == path.NeedsPublicIP {
-		f.Why += " The subnet's way to the internet does not help: the name leads to the endpoint."
+		f.Why += " The subnet's route to the internet does not help: the name resolves to the endpoint."
 	}
 	return f
 }
@@ -546,7 +546,7 @@ func absences(c *routes.Scope, l routes.Table, kind lack) []absence {
 		if p.Means == path.ByGateway && routes.Rowless(p.Way) {
 			for _, e := range c.Net.Endpoints(l.Table.VPC, p.Service) {
 				if e.ID == p.At {
-					list = append(list, absence{service: p.Service, lack: unrouted, unused: e, because: fmt.Sprintf("%s has no row to %s", l.Table.ID, e.ID)})
+					list = append(list, absence{service: p.Service, lack: unrouted, unused: e, because: fmt.Sprintf("%s has no route to %s", l.Table.ID, e.ID)})
 				}
 			}
 		}
@@ -629,12 +629,12 @@ func gapFinding(c *routes.Scope, g gap, resource, title string, fix finding.Fix)
 		Instances:  c.Stranded(covers),
 		Resources:  finding.Adding([]string{g.vpc, first.Table.ID, first.Subnets[0].ID}, g.unused()...),
 		Title:      title,
-		Why: fmt.Sprintf("%s has no way to the internet: %s. Nodes in %s cannot reach %s; %s has endpoints for %s.",
+		Why: fmt.Sprintf("%s has no route to the internet: %s. Nodes in %s cannot reach %s; %s has endpoints for %s.",
 			first.Table.ID, routes.Rows(first.Table.Routes), phrase.Some(covers, 3), phrase.And(path.Names(g.services())), g.vpc, phrase.And(path.Names(c.Endpointed(g.vpc)))),
 		Fix: fix,
 	}
 	if because := g.reasons(); len(because) > 0 {
-		f.Why += " There is a reason: " + phrase.Some(because, 5) + "."
+		f.Why += " Cause: " + phrase.Some(because, 5) + "."
 	}
 	const limit = 3
 	for _, l := range g.lots[:min(len(g.lots), limit)] {
@@ -654,7 +654,7 @@ func gapDoubt(c *routes.Scope, l routes.Table, lacks []absence) string {
 		return doubt
 	}
 	if lacks[0].lack == unrouted && slices.ContainsFunc(lacks, func(a absence) bool { return slices.Contains(a.unused.RouteTables, l.Table.ID) }) {
-		return "EC2 names the association and not the row"
+		return "EC2 names the association and not the route"
 	}
 	if lacks[0].lack != nameless || zoneless(c, l.Table.VPC) {
 		return ""
@@ -663,7 +663,7 @@ func gapDoubt(c *routes.Scope, l routes.Table, lacks []absence) string {
 	for _, a := range lacks {
 		own = append(own, a.unused.ID)
 	}
-	return fmt.Sprintf("a hosted zone of your own may lead to %s", phrase.Some(own, 2))
+	return fmt.Sprintf("a hosted zone of your own may resolve to %s", phrase.Some(own, 2))
 }
 
 // zoneless tells that no private hosted zone can work in a VPC.

@@ -107,7 +107,7 @@ func TestDoubt(t *testing.T) {
 		{"hub, a later launch joined", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(hub(), replaced), []string{"pass rtb-0private [subnet-0private]"}},
 		{"hub, broken since its node joined", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(hub(), brokenSince), []string{"fail (likely) rtb-0private [subnet-0private] [i-0next] subnet-0private has no route to the internet"}},
 		{"hosted zone of one's own, joined", checkOf(checkid.EndpointPrivateDNSOff), ownZone(), []string{"pass rtb-0private [subnet-0private]"}},
-		{"hosted zone of one's own, may yet join", checkOf(checkid.EndpointPrivateDNSOff), checktest.Change(ownZone(), young(snapshottest.Node)), []string{unknown + "a hosted zone of your own may lead to vpce-0ec2, vpce-0ecr.api and 2 more"}},
+		{"hosted zone of one's own, may yet join", checkOf(checkid.EndpointPrivateDNSOff), checktest.Change(ownZone(), young(snapshottest.Node)), []string{unknown + "a hosted zone of your own may resolve to vpce-0ec2, vpce-0ecr.api and 2 more"}},
 		{"hosted zone of one's own, overdue", checkOf(checkid.EndpointPrivateDNSOff), checktest.Change(ownZone(), checktest.Late), []string{
 			"fail (likely) vpce-0ec2 [subnet-0private] [i-0node] 4 endpoints for EC2, ECR and STS have private DNS off",
 		}},
@@ -150,7 +150,7 @@ func endpointNotAvailableCases() []checktest.Case {
 }
 
 func endpointS3RouteMissingCases() []checktest.Case {
-	const fail = "fail vpce-0s3 [subnet-0private] [i-0node] rtb-0private does not lead to vpce-0s3 for S3"
+	const fail = "fail vpce-0s3 [subnet-0private] [i-0node] rtb-0private does not point to vpce-0s3 for S3"
 	return []checktest.Case{
 		{"in the table", snapshottest.EndpointsOnly(), []string{"pass rtb-0private [subnet-0private]"}},
 		{"not in the table", checktest.Change(lacking(), noS3Row), []string{fail}},
@@ -341,7 +341,7 @@ func endpointPolicyDeniesCases() []checktest.Case {
 		{"S3 for ECR's bucket", world(policyOf("vpce-0s3", allow(`"*"`, `"s3:GetObject"`, "arn:aws:s3:::prod-us-west-2-starport-layer-bucket/*"))), []string{"pass prod [i-0node]"}},
 		{"a condition that is met", world(policyOf("vpce-0ec2", `{"Statement":{"Effect":"Allow","Principal":"*","Action":"*","Resource":"*","Condition":{"StringEquals":{"aws:SourceVpc":"vpc-0a"}}}}`)), []string{"pass prod [i-0node]"}},
 		{"a condition that cannot be known", world(policyOf("vpce-0ec2", `{"Statement":{"Effect":"Allow","Principal":"*","Action":"*","Resource":"*","Condition":{"StringEquals":{"aws:PrincipalOrgID":"o-1"}}}}`)), []string{
-			"unknown prod [i-0node] vpc endpoints: not read: whether vpce-0ec2 allows ec2:DescribeInstances hangs on condition StringEquals aws:PrincipalOrgID",
+			"unknown prod [i-0node] vpc endpoints: not read: whether vpce-0ec2 allows ec2:DescribeInstances depends on condition StringEquals aws:PrincipalOrgID",
 		}},
 		{"STS, and the network plugin has the node's role", world(policyOf("vpce-0sts", allow(`"*"`, `"sts:GetCallerIdentity"`, "*"))), []string{"pass prod [i-0node]"}},
 		{"STS, and the network plugin has a role of its own", world(policyOf("vpce-0sts", allow(`"*"`, `"sts:GetCallerIdentity"`, "*")), func(s *snapshot.Snapshot) {
@@ -357,7 +357,7 @@ func TestEndpointPolicyThatIsNoneIsUnknown(t *testing.T) {
 	for _, document := range []string{"{", "[]", `{"Statement":[]}`, strings.Repeat("x", 1<<17)} {
 		s := checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), policyOf("vpce-0ec2", document))
 		for _, r := range checktest.EvalOne(t, checkOf(checkid.EndpointPolicyDenies), s) {
-			if r.Outcome != finding.Unknown || !strings.HasPrefix(r.Blocked[0].Message, "the policy of vpce-0ec2 is not understood") {
+			if r.Outcome != finding.Unknown || !strings.HasPrefix(r.Blocked[0].Message, "the policy of vpce-0ec2 cannot be parsed") {
 				t.Errorf("%.20q: %s, want unknown", document, checktest.Lines([]finding.Result{r}))
 			}
 		}
@@ -393,7 +393,7 @@ func admitsFrom(cidr string) func(*snapshot.Snapshot) {
 }
 
 func endpointSecurityGroupCases() []checktest.Case {
-	const shut = "fail vpce-0ec2 [i-0node] [i-0node] vpce-0ec2 for EC2 does not admit the nodes"
+	const shut = "fail vpce-0ec2 [i-0node] [i-0node] vpce-0ec2 for EC2 does not allow the nodes"
 	return []checktest.Case{
 		{"admits the VPC", checktest.Unjoined(snapshottest.EndpointsOnly()), []string{"pass prod [i-0node]"}},
 		{"no endpoint", checktest.Unjoined(snapshottest.PrivateWithNAT()), []string{"pass prod [i-0node]"}},
@@ -415,7 +415,7 @@ func endpointSecurityGroupCases() []checktest.Case {
 			snapshottest.Instance(s, "i-0second").PrivateIP = netip.MustParseAddr("10.42.192.11")
 		}), []string{"pass prod [i-0second]", shut}},
 		{"all endpoints with one group are one finding", checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), admitsFrom("10.99.0.0/16")), []string{
-			"fail vpce-0ec2 [i-0node] [i-0node] 4 endpoints for EC2, ECR and STS do not admit the nodes",
+			"fail vpce-0ec2 [i-0node] [i-0node] 4 endpoints for EC2, ECR and STS do not allow the nodes",
 		}},
 		{"a group of another account, or not read", captured(func(s *snapshot.Snapshot) { s.Endpoints[0].Groups = []string{"sg-0abroad"} }), []string{
 			"unknown prod [i-0node] security groups: not read: sg-0abroad is not among the security groups that EC2 lists",
@@ -437,7 +437,7 @@ func TestEndpointSecurityGroupWordsAndFix(t *testing.T) {
 	if got.Fix.Command != want || got.Fix.Remedy != "open-endpoint-security-group" {
 		t.Errorf("Fix = %+v, want the command %q and its remedy", got.Fix, want)
 	}
-	if !strings.Contains(got.Why, "way to the internet does not help") {
+	if !strings.Contains(got.Why, "route to the internet does not help") {
 		t.Errorf("Why = %q, want it to say that the NAT gateway does not help", got.Why)
 	}
 	if rules := checktest.Value(t, got, "Inbound rules of sg-0endpoints"); rules != "sg-0endpoints ingress tcp 443 ← 10.99.0.0/16" {

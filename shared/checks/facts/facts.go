@@ -303,7 +303,7 @@ func unreadLogs(s *snapshot.Snapshot, found bool) []finding.Evidence {
 	case len(l.Deliveries) == 0 && failed:
 		return about("not read: " + failure(f))
 	case len(l.Deliveries) == 0:
-		return about("nobody has them delivered: what its Karpenter, IPAM and storage say of this is not known")
+		return about("they are not delivered: what its Karpenter, IPAM and storage log about this is unknown")
 	}
 	var list []finding.Evidence
 	var read []string
@@ -311,11 +311,11 @@ func unreadLogs(s *snapshot.Snapshot, found bool) []finding.Evidence {
 		what := "Logs of EKS Auto Mode (" + component(d.Type) + ")"
 		switch {
 		case d.Group == "":
-			list = append(list, finding.Evidence{What: what, Value: "go to " + d.Destination + ", where Rollcall does not read"})
+			list = append(list, finding.Evidence{What: what, Value: "go to " + d.Destination + ", which Rollcall does not read"})
 		case d.Unnamed:
 			list = append(list, finding.Evidence{What: what, Value: fmt.Sprintf("go to the log group %s, which the setting autoModeLogs does not name", d.Group)})
 		case d.Gone:
-			list = append(list, finding.Evidence{What: what, Value: fmt.Sprintf("go to the log group %s, which is not there", d.Group)})
+			list = append(list, finding.Evidence{What: what, Value: fmt.Sprintf("go to the log group %s, which does not exist", d.Group)})
 		case d.Failure != nil:
 			list = append(list, finding.Evidence{What: what, Value: fmt.Sprintf("in the log group %s, not read: %s", d.Group, failure(*d.Failure))})
 		default:
@@ -323,7 +323,7 @@ func unreadLogs(s *snapshot.Snapshot, found bool) []finding.Evidence {
 		}
 	}
 	if len(read) > 0 && !found {
-		value := "no warning and no error about it in those that are delivered (" + strings.Join(slices.Compact(read), ", ") + ")"
+		value := "no warning and no error about it in the delivered ones (" + strings.Join(slices.Compact(read), ", ") + ")"
 		if l.Cut {
 			value += ", as far as they were read"
 		}
@@ -679,11 +679,11 @@ func ClaimEvidence(s *snapshot.Snapshot, instances []string) []finding.Evidence 
 			list = append(list, finding.Evidence{What: "NodeClaim " + c.Name, Value: claimSays(c)})
 		} else if l.Claim != nil {
 			names = append(names, l.Claim.Name)
-			list = append(list, finding.Evidence{What: "NodeClaim " + l.Claim.Name, Value: claimSays(*l.Claim) + "; so it was at " + phrase.ClockTime(l.ClaimSeen) + ", and is gone since"})
+			list = append(list, finding.Evidence{What: "NodeClaim " + l.Claim.Name, Value: claimSays(*l.Claim) + "; that was its state at " + phrase.ClockTime(l.ClaimSeen) + ", before it was deleted"})
 		}
 		if span, timedOut := TimedOut(of[id], l.Started); timedOut {
 			list = append(list, finding.Evidence{What: "End of " + id, Value: fmt.Sprintf(
-				"%s after its launch: Karpenter ends an instance whose node has not registered 15 minutes after its NodeClaim was made, and deletes the NodeClaim", span)})
+				"%s after its launch: Karpenter terminates an instance whose node has not registered 15 minutes after its NodeClaim was created, and deletes the NodeClaim", span)})
 		}
 		if len(list) > before {
 			told++

@@ -48,14 +48,14 @@ func TestLogEvidence(t *testing.T) {
 		"a line":                {logged("no"), nil, []string{"gpu-a"}, []finding.Evidence{line("14:48:00 UTC ERROR: no")}},
 		"the same again":        {logged("no", "no", "late"), nil, []string{"gpu-a"}, []finding.Evidence{line("14:48:00 UTC ERROR: no"), line("14:48:02 UTC ERROR: late")}},
 		"more than three":       {logged("1", "2", "3", "4", "5"), nil, []string{"gpu-a"}, []finding.Evidence{line("14:48:00 UTC ERROR: 1"), line("14:48:01 UTC ERROR: 2"), line("14:48:02 UTC ERROR: 3"), {What: "More", Value: "the logs of EKS Auto Mode have other lines about it"}}},
-		"nothing of the other":  {logged("no"), nil, []string{"i-1"}, []finding.Evidence{{What: whole, Value: "no warning and no error about it in those that are delivered (compute)"}}},
-		"nothing that was read": {with(func(l *snapshot.AutoModeLogs) { l.Cut = true }), nil, []string{"i-1"}, []finding.Evidence{{What: whole, Value: "no warning and no error about it in those that are delivered (compute), as far as they were read"}}},
+		"nothing of the other":  {logged("no"), nil, []string{"i-1"}, []finding.Evidence{{What: whole, Value: "no warning and no error about it in the delivered ones (compute)"}}},
+		"nothing that was read": {with(func(l *snapshot.AutoModeLogs) { l.Cut = true }), nil, []string{"i-1"}, []finding.Evidence{{What: whole, Value: "no warning and no error about it in the delivered ones (compute), as far as they were read"}}},
 		"nobody has them": {with(func(l *snapshot.AutoModeLogs) { l.Deliveries = nil }), nil, []string{"gpu-a"},
-			[]finding.Evidence{{What: whole, Value: "nobody has them delivered: what its Karpenter, IPAM and storage say of this is not known"}}},
+			[]finding.Evidence{{What: whole, Value: "they are not delivered: what its Karpenter, IPAM and storage log about this is unknown"}}},
 		"the list is late": {with(func(l *snapshot.AutoModeLogs) { l.Deliveries = nil }), late, []string{"gpu-a"}, []finding.Evidence{{What: whole, Value: "not read: logs:DescribeDeliveries, timed out"}}},
-		"in a bucket":      {one(func(d *snapshot.LogDelivery) { d.Group = "" }), nil, []string{"gpu-a"}, []finding.Evidence{{What: "Logs of EKS Auto Mode (compute)", Value: "go to arn, where Rollcall does not read"}}},
+		"in a bucket":      {one(func(d *snapshot.LogDelivery) { d.Group = "" }), nil, []string{"gpu-a"}, []finding.Evidence{{What: "Logs of EKS Auto Mode (compute)", Value: "go to arn, which Rollcall does not read"}}},
 		"not named":        {one(func(d *snapshot.LogDelivery) { d.Unnamed = true }), nil, []string{"gpu-a"}, []finding.Evidence{{What: "Logs of EKS Auto Mode (compute)", Value: "go to the log group group, which the setting autoModeLogs does not name"}}},
-		"gone":             {one(func(d *snapshot.LogDelivery) { d.Gone = true }), nil, []string{"gpu-a"}, []finding.Evidence{{What: "Logs of EKS Auto Mode (compute)", Value: "go to the log group group, which is not there"}}},
+		"gone":             {one(func(d *snapshot.LogDelivery) { d.Gone = true }), nil, []string{"gpu-a"}, []finding.Evidence{{What: "Logs of EKS Auto Mode (compute)", Value: "go to the log group group, which does not exist"}}},
 		"refused": {one(func(d *snapshot.LogDelivery) { d.Type, d.Failure = autolog.IPAM, refused }), refused, []string{"gpu-a"},
 			[]finding.Evidence{{What: "Logs of EKS Auto Mode (IPAM)", Value: "in the log group group, not read: logs:FilterLogEvents, denied, AccessDeniedException"}}},
 	} {
@@ -101,7 +101,7 @@ func unregistered(name, instance string) snapshot.NodeClaim {
 
 func TestClaimEvidence(t *testing.T) {
 	const says = "Launched since 14:48:00 UTC; not Registered since 14:48:00 UTC: NodeNotFound (Node not registered with cluster); not Initialized since 14:48:00 UTC: NodeNotFound"
-	const end = " after its launch: Karpenter ends an instance whose node has not registered 15 minutes after its NodeClaim was made, and deletes the NodeClaim"
+	const end = " after its launch: Karpenter terminates an instance whose node has not registered 15 minutes after its NodeClaim was created, and deletes the NodeClaim"
 	remembered := unregistered("gpu-a", "i-1")
 	ended := func(lived time.Duration, code string, tags ...string) snapshot.Instance {
 		in := snapshot.Instance{ID: "i-1", State: "terminated", Launched: claimedAt, Tags: map[string]string{}, StateReason: snapshot.StateReason{Code: code, When: claimedAt.Add(lived)}}
@@ -122,7 +122,7 @@ func TestClaimEvidence(t *testing.T) {
 		"of a burst, three": {snapshot.Snapshot{NodeClaims: []snapshot.NodeClaim{{Name: "a", Instance: "i-1"}, {Name: "b", Instance: "i-2"}, {Name: "c", Instance: "i-3"}, {Name: "d", Instance: "i-4"}}}, []string{"i-0", "i-1", "i-2", "i-3", "i-4"}, []finding.Evidence{{What: "NodeClaim a", Value: "has no conditions yet"}, {What: "NodeClaim b", Value: "has no conditions yet"}, {What: "NodeClaim c", Value: "has no conditions yet"}}},
 		"remembered, and ended by Karpenter": {
 			snapshot.Snapshot{Instances: []snapshot.Instance{ended(14*time.Minute+58*time.Second, user, pool, "gpu")}, Launches: []snapshot.ExpectedJoin{{Instance: "i-1", Started: claimedAt, Claim: &remembered, ClaimSeen: claimedAt.Add(10 * time.Minute)}}}, []string{"i-1"},
-			[]finding.Evidence{{What: "NodeClaim gpu-a", Value: says + "; so it was at 14:58:00 UTC, and is gone since"}, {What: "End of i-1", Value: "14m58s" + end}},
+			[]finding.Evidence{{What: "NodeClaim gpu-a", Value: says + "; that was its state at 14:58:00 UTC, before it was deleted"}, {What: "End of i-1", Value: "14m58s" + end}},
 		},
 		"ended by Karpenter, and nobody remembers": {snapshot.Snapshot{Instances: []snapshot.Instance{ended(14*time.Minute, user, pool, "gpu")}}, []string{"i-1"}, []finding.Evidence{{What: "End of i-1", Value: "14m0s" + end}}},
 		"ended by EKS Auto Mode":                   {snapshot.Snapshot{Instances: []snapshot.Instance{ended(16*time.Minute, user, AutoPoolTag, "gpu")}}, []string{"i-1"}, []finding.Evidence{{What: "End of i-1", Value: "16m0s" + end}}},

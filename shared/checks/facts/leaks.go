@@ -342,7 +342,7 @@ func Outcome(a filter.Answer) (finding.Outcome, []snapshot.Failure, []string) {
 	case filter.Part:
 		return finding.Unknown, []snapshot.Failure{{
 			Source: snapshot.SecurityGroups, Reason: snapshot.NotRead,
-			Message: fmt.Sprintf("only a part of the addresses in question is admitted (%s), and which one counts is not known", TenOf(a.By)),
+			Message: fmt.Sprintf("only some of the addresses in question are allowed (%s), and which one counts is unknown", TenOf(a.By)),
 		}}, nil
 	}
 	return finding.Unknown, a.Blind, nil

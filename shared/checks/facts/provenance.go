@@ -255,7 +255,7 @@ func (r Roster) Works(n snapshot.Nodegroup, since time.Time) (text string, ok bo
 	case first != nil:
 		return fmt.Sprintf("%s, started later (%s), is a Ready node", first.ID, phrase.ClockTime(first.Launched)), true
 	case n.Desired > 0 && ready >= n.Desired && waits == 0:
-		return fmt.Sprintf("it has %d Ready nodes of %d wanted, and none waits", ready, n.Desired), true
+		return fmt.Sprintf("it has %d Ready nodes of %d wanted, and none is waiting", ready, n.Desired), true
 	}
 	return "", false
 }
@@ -279,7 +279,7 @@ func (r Roster) over(n snapshot.Nodegroup, i snapshot.Issue) (text string, ok bo
 	// EKS lists what a group's activities say of an instance that ended under its
 	// launch hook. One that EC2 took back had been launched.
 	if activity.StatusOf("Cancelled", i.Message) == activity.TakenBack {
-		return "EC2 took a new Spot instance back before it was in service, which is no failed launch", true
+		return "EC2 reclaimed a new Spot instance before it was in service, which is not a failed launch", true
 	}
 	if named := instancesOf(i); c.Class == nodegroup.Join && len(named) > 0 && r.S.Has(snapshot.Nodes) &&
 		!slices.ContainsFunc(named, func(id string) bool { return !r.Joined(id) }) {
@@ -315,7 +315,7 @@ func (r Roster) UndisprovedIssues(n snapshot.Nodegroup) (list []snapshot.Issue, 
 // StillSays is the evidence of a pass that EKS does not agree with, on the one
 // line that a closed incident has room for.
 func StillSays(n snapshot.Nodegroup, disproof []string) []finding.Evidence {
-	return []finding.Evidence{{What: n.Name, Value: fmt.Sprintf("EKS still says %s; %s", cmp.Or(n.Status, "the issue"), strings.Join(disproof, "; "))}}
+	return []finding.Evidence{{What: n.Name, Value: fmt.Sprintf("EKS still reports %s; %s", cmp.Or(n.Status, "the issue"), strings.Join(disproof, "; "))}}
 }
 
 // Shows tells that an issue is only how something else shows: what the
@@ -442,7 +442,7 @@ func groupPlacements(s *View) *Placements {
 func (g *Placements) post(subnet string) *Placement {
 	p := &Placement{}
 	if subnet == "" {
-		p.block(snapshot.Instances, "EC2 no longer says in which subnet it was")
+		p.block(snapshot.Instances, "EC2 no longer reports its subnet")
 		return p
 	}
 	known := false

@@ -50,7 +50,7 @@ func (a *Attempts) refusedClaims() {
 	}
 	for _, key := range slices.Sorted(maps.Keys(runs)) {
 		r := runs[key]
-		t := Attempt{Group: r.Launcher, At: r.First, Told: "refused, as " + r.by + " says", Refused: &r.RefusedLaunch, Claims: r.claims}
+		t := Attempt{Group: r.Launcher, At: r.First, Told: "refused, according to " + r.by, Refused: &r.RefusedLaunch, Claims: r.claims}
 		t.Verdict = activity.Classify(r.Text)
 		t.Verdict.Class = r.Class
 		if d := t.Verdict.Denial; d != nil {
@@ -469,12 +469,12 @@ func (a *Attempts) hidden(t *Attempt) bool {
 		return false
 	case s == nil: // not allowed, by settings that could not be read
 		t.Verdict.Class, t.Likely = checkid.LaunchImageNotAllowed, true
-		t.Verdict.Meaning = "EC2 lists " + ami + " as not allowed and says of the launch that it does not exist"
+		t.Verdict.Meaning = "EC2 lists " + ami + " as not allowed and reports that it does not exist"
 		return true
 	}
-	t.Verdict.Class, t.Verdict.Meaning = checkid.LaunchImageNotAllowed, "the account's Allowed AMIs do not allow "+ami+", and EC2 says of it that it does not exist"
+	t.Verdict.Class, t.Verdict.Meaning = checkid.LaunchImageNotAllowed, "the account's Allowed AMIs do not allow "+ami+", and EC2 reports that it does not exist"
 	if t.Likely = i < 0; t.Likely {
-		t.Verdict.Meaning = "the account's Allowed AMIs hide what they do not allow, and EC2 does not list " + ami + ": it is hidden, or was deregistered"
+		t.Verdict.Meaning = "the account's Allowed AMIs hide other AMIs, and EC2 does not list " + ami + ": it is hidden, or was deregistered"
 	}
 	return true
 }

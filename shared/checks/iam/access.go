@@ -46,7 +46,7 @@ func accessOf(s *facts.View, c facts.RoleGroup) (a access, why *snapshot.Failure
 	case "API_AND_CONFIG_MAP":
 		a.byEntry, a.byMap = true, true
 	default:
-		return a, &snapshot.Failure{Source: snapshot.Clusters, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s has the authentication mode %q, which is not known", s.Cluster.Name, s.Cluster.AuthMode)}
+		return a, &snapshot.Failure{Source: snapshot.Clusters, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s has the authentication mode %q, which is unknown to Rollcall", s.Cluster.Name, s.Cluster.AuthMode)}
 	}
 	if a.byEntry {
 		a.lookForEntry(s, c)
@@ -106,7 +106,7 @@ func (a *access) lookInMap(s *facts.View, c facts.RoleGroup) {
 		if why := mistaken(m.ARN, awsauth.Canonical(c.Role), c); why != "" {
 			a.near = append(a.near, finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.ARN), Value: why})
 		} else if m.Stray != "" && strings.EqualFold(m.Stray, awsauth.Canonical(c.Role)) {
-			a.near = append(a.near, finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.Stray), Value: "stands under userarn, not rolearn"})
+			a.near = append(a.near, finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.Stray), Value: "is under userarn, not rolearn"})
 		}
 	}
 	users, err := awsauth.Users(s.AWSAuth.MapUsers)
@@ -142,9 +142,9 @@ func mistaken(arn, want string, c facts.RoleGroup) string {
 	case got[1] != role[1]:
 		return "has the partition " + got[1]
 	case strings.EqualFold(arn, c.Role):
-		return "has the role's path, which the authenticator does not know: STS names roles without it"
+		return "has the role's path, which the authenticator does not use: STS names roles without it"
 	}
-	return "has another path than what is looked up, " + want
+	return "has a different path than the one looked up, " + want
 }
 
 // uses tells that an ARN is that of the profile of one of the instances, or
@@ -206,12 +206,12 @@ func duplicate(c facts.RoleGroup, s *facts.View) []finding.Finding {
 		return []finding.Finding{c.Pass(c.Name(), fmt.Sprintf("%d mappings, no two different users", len(evidence)))}
 	}
 	if a.entry != nil && nodeType(a.entry.Type) {
-		return []finding.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type+", which comes before aws-auth")}
+		return []finding.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type+", which takes precedence over aws-auth")}
 	}
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: c.Role, Covers: c.All(), Instances: facts.IDs(c.Suspects),
 		Title: phrase.Title("%s is mapped to %d different users", c.Name(), len(names)),
-		Why: fmt.Sprintf("%s is mapped as %s. Only one of them counts: kubelets that come as another than system:node:… are no nodes, or get no certificate for logs and exec.",
+		Why: fmt.Sprintf("%s is mapped as %s. Only one of them counts: kubelets with a user name other than system:node:… are not nodes, or get no certificate for logs and exec.",
 			c.Role, phrase.And(quotedNames(names))),
 		Evidence: append(evidence, modeEvidence(s)),
 		Fix: finding.Fix{
@@ -246,7 +246,7 @@ func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	case a.entry != nil && nodeType(a.entry.Type):
 		return []finding.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
 	case a.entry != nil: // an entry comes before aws-auth
-		return c.Judged(unadmitted(c, s, a, fmt.Sprintf("has an access entry of type %s, which makes no nodes", a.entry.Type)))
+		return c.Judged(unadmitted(c, s, a, fmt.Sprintf("has an access entry of type %s, which is not for nodes", a.entry.Type)))
 	case mapped && means == awsauth.Joins && len(a.unread) == 0:
 		return []finding.Finding{c.Pass("mapRoles", fmt.Sprintf("entry %d maps %s as %s", m.Place, m.ARN, m.Username))}
 	case len(a.unread) > 0:
@@ -265,16 +265,16 @@ func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 			// nodeadm's InstanceIdNodeName gives nodes the instance's id for a name.
 			f.Confidence = finding.Likely
 			f.Title = phrase.Title("%s is mapped to a user that is not the node's name", c.Name())
-			f.Why = fmt.Sprintf("%s is mapped in kube-system/aws-auth %s (entry %d of mapRoles), so %s lets in %s and does not let it register its node.",
+			f.Why = fmt.Sprintf("%s is mapped in kube-system/aws-auth %s (entry %d of mapRoles), so %s authenticates %s but does not let it register its node.",
 				c.Role, wrong, m.Place, s.Cluster.Name, phrase.Some(facts.IDs(c.Suspects), 3))
-			f.Fix.Text = "Let mapRoles of kube-system/aws-auth give the role the user name system:node:{{EC2PrivateDNSName}}. The nodes that wait join by themselves."
+			f.Fix.Text = "Set the role's user name in mapRoles of kube-system/aws-auth to system:node:{{EC2PrivateDNSName}}. Waiting nodes then join without further action."
 			f.Fix.Remedy = ""
 		}
 		return c.Judged(f)
 	}
 	f := unadmitted(c, s, a, "has "+a.where(s))
 	for _, m := range a.users {
-		f.Why += fmt.Sprintf(" It stands in mapUsers (entry %d), which is for users.", m.Place)
+		f.Why += fmt.Sprintf(" It is in mapUsers (entry %d), which is for users.", m.Place)
 		if means, _ := m.Node(); means != awsauth.Never {
 			f.Confidence = finding.Possible // the authenticator looks there too
 		}
@@ -289,7 +289,7 @@ func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 func unadmitted(c facts.RoleGroup, s *facts.View, a access, how string) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail,
-		Title:   phrase.Title("%s does not admit the node role %s", s.Cluster.Name, c.Name()),
+		Title:   phrase.Title("%s rejects the node role %s", s.Cluster.Name, c.Name()),
 		Why: fmt.Sprintf("%s %s, so %s answers %s with 401 Unauthorized.",
 			c.Role, how, s.Cluster.Name, phrase.Some(facts.IDs(c.Suspects), 3)),
 		Evidence: append([]finding.Evidence{modeEvidence(s)}, a.near...),
@@ -356,7 +356,7 @@ func policyMissing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	case why != nil:
 		return c.Blocked(*why)
 	case !isAuto(c, s):
-		return []finding.Finding{c.Pass(c.Name(), "is no role of EKS Auto Mode's nodes")}
+		return []finding.Finding{c.Pass(c.Name(), "is not a role of EKS Auto Mode's nodes")}
 	case a.entry == nil:
 		if blocked := a.entriesUnread(); len(blocked) > 0 {
 			return c.Blocked(blocked...)
@@ -380,7 +380,7 @@ func policyMissing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 		Why:      fmt.Sprintf("%s %s, so %s cannot join.", c.Role, lacks, phrase.Some(facts.IDs(c.Suspects), 3)),
 		Evidence: []finding.Evidence{entryEvidence(*a.entry), policiesOf(*a.entry), modeEvidence(s)},
 		Fix: finding.Fix{
-			Text:    "Associate the access policy with the role's access entry, for the whole cluster. The nodes that wait join by themselves.",
+			Text:    "Associate the access policy with the role's access entry, for the whole cluster. Waiting nodes then join without further action.",
 			Command: associateAuto(s, c.Role), Console: link.Access(s),
 		},
 	}
@@ -419,7 +419,7 @@ func stale(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	case why != nil:
 		return c.Blocked(*why)
 	case !a.byEntry:
-		return []finding.Finding{c.Pass("Access entries", "are not asked in the mode CONFIG_MAP")}
+		return []finding.Finding{c.Pass("Access entries", "are not used in the mode CONFIG_MAP")}
 	case a.entry == nil:
 		if blocked := a.entriesUnread(); len(blocked) > 0 {
 			return c.Blocked(blocked...)
@@ -437,12 +437,12 @@ func stale(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	}
 	f := finding.Finding{
 		Outcome: finding.Fail,
-		Title:   phrase.Title("the access entry of %s is of a deleted role", c.Name()),
+		Title:   phrase.Title("the access entry of %s belongs to a deleted role", c.Name()),
 		Why: fmt.Sprintf("%s %s, so %s cannot join.",
 			c.Role, staleWhy(s), phrase.Some(facts.IDs(c.Suspects), 3)),
 		Evidence: []finding.Evidence{entryEvidence(*a.entry), createdEvidence(c.Role, role.Created), modeEvidence(s)},
 		Fix: finding.Fix{
-			Text:    "Delete the access entry and make it again. The nodes that wait join by themselves.",
+			Text:    "Delete the access entry and recreate it. Waiting nodes then join without further action.",
 			Command: command.Several([]string{deleteEntry(s, c.Role), create(c, s)}),
 			Console: link.Access(s),
 		},
@@ -456,7 +456,7 @@ func stale(c facts.RoleGroup, s *facts.View) []finding.Finding {
 }
 
 func staleWhy(s *facts.View) string {
-	return fmt.Sprintf("was created after its access entry in %s: EKS keeps the id of the role that the entry was made for, and that role was deleted", s.Cluster.Name)
+	return fmt.Sprintf("was created after its access entry in %s: EKS keeps the id of the role that the entry was created for, and that role was deleted", s.Cluster.Name)
 }
 
 func createdEvidence(role string, created time.Time) finding.Evidence {
@@ -485,7 +485,7 @@ func wrongARN(c facts.RoleGroup, s *facts.View) []finding.Finding {
 		// What could not be read may admit the role.
 		return c.Blocked(a.unread...)
 	case len(a.near) == 0:
-		return []finding.Finding{c.Pass(c.Name(), "nothing that means it is written differently")}
+		return []finding.Finding{c.Pass(c.Name(), "no mapping of it is written differently")}
 	}
 	f := finding.Finding{
 		Outcome: finding.Fail,
@@ -512,7 +512,7 @@ func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	case why != nil:
 		return c.Blocked(*why)
 	case !a.byEntry:
-		return []finding.Finding{c.Pass("Access entries", "are not asked in the mode CONFIG_MAP")}
+		return []finding.Finding{c.Pass("Access entries", "are not used in the mode CONFIG_MAP")}
 	case a.entry == nil:
 		if unread := a.entriesUnread(); len(unread) > 0 {
 			return c.Blocked(unread...)
@@ -534,7 +534,7 @@ func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail,
 		Title:   phrase.Title("access entry of %s is %s, not %s", c.Name(), a.entry.Type, want),
-		Why: fmt.Sprintf("%s has an access entry of type %s in %s. Only %s makes nodes of the role, so %s cannot join.",
+		Why: fmt.Sprintf("%s has an access entry of type %s in %s. Only %s is for its nodes, so %s cannot join.",
 			c.Role, a.entry.Type, s.Cluster.Name, want, phrase.Some(facts.IDs(c.Suspects), 3)),
 		Evidence: []finding.Evidence{
 			{What: "Access entry of " + c.Role, Value: fmt.Sprintf("type %s, user %q, groups %q", a.entry.Type, a.entry.Username, a.entry.Groups)},
@@ -544,7 +544,7 @@ func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	}
 	f.Fix.Text, f.Fix.Command = retype(c, s)
 	if m, mapped := a.counts(); mapped {
-		f.Why += fmt.Sprintf(" aws-auth maps the role too (entry %d), but the access entry comes first.", m.Place)
+		f.Why += fmt.Sprintf(" aws-auth maps the role too (entry %d), but the access entry takes precedence.", m.Place)
 	}
 	c.Witness(&f)
 	if confidence == finding.Possible || confidence == finding.Likely {
@@ -555,7 +555,7 @@ func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
 
 // retype is the fix for an entry of the wrong type: it cannot be changed.
 func retype(c facts.RoleGroup, s *facts.View) (text, line string) {
-	return "Delete the access entry and make it again: its type cannot be changed. The nodes that wait join by themselves.",
+	return "Delete the access entry and recreate it: its type cannot be changed. Waiting nodes then join without further action.",
 		command.Several([]string{deleteEntry(s, c.Role), create(c, s)})
 }
 
@@ -564,5 +564,5 @@ func knownType(kind string) bool {
 }
 
 func unknownType(role, kind string) snapshot.Failure {
-	return snapshot.Failure{Source: snapshot.Access, Reason: snapshot.NotRead, Message: fmt.Sprintf("the access entry of %s has the type %q, which is not known", role, kind)}
+	return snapshot.Failure{Source: snapshot.Access, Reason: snapshot.NotRead, Message: fmt.Sprintf("the access entry of %s has the type %q, which is unknown to Rollcall", role, kind)}
 }

@@ -103,12 +103,12 @@ func entryKind(c facts.RoleGroup, s *facts.View) string {
 func admit(c facts.RoleGroup, s *facts.View, a access) finding.Fix {
 	fix := finding.Fix{Console: link.Access(s)}
 	if a.byEntry {
-		fix.Text = "Make an access entry for the role. The nodes that wait join by themselves."
+		fix.Text = "Create an access entry for the role. Waiting nodes then join without further action."
 		fix.Command = create(c, s)
 		fix.Remedy = createAccessEntry
 		return fix
 	}
-	fix.Text = fmt.Sprintf("Map %s in mapRoles of kube-system/aws-auth. The nodes that wait join by themselves.", awsauth.Canonical(c.Role))
+	fix.Text = fmt.Sprintf("Map %s in mapRoles of kube-system/aws-auth. Waiting nodes then join without further action.", awsauth.Canonical(c.Role))
 	fix.Command = shell.Command("eksctl", "create", "iamidentitymapping", "--region", s.Region, "--cluster", s.Cluster.Name,
 		"--arn", awsauth.Canonical(c.Role), "--username", "system:node:{{EC2PrivateDNSName}}", "--group", "system:bootstrappers", "--group", "system:nodes")
 	return fix
@@ -125,7 +125,7 @@ func create(c facts.RoleGroup, s *facts.View) string {
 func modeEvidence(s *facts.View) finding.Evidence {
 	value := s.Cluster.AuthMode
 	if value == "" {
-		value = "CONFIG_MAP (EKS names none)"
+		value = "CONFIG_MAP (EKS reports none)"
 	}
 	return finding.Evidence{What: "Authentication mode of " + s.Cluster.Name, Value: value}
 }
@@ -164,17 +164,17 @@ func passRoles(s *facts.View, list []facts.RoleGroup, value string) []finding.Fi
 func invalidMap(s *facts.View, list []facts.RoleGroup, err error) []finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: "kube-system/aws-auth",
-		Title: phrase.Title("aws-auth of %s cannot be read", s.Cluster.Name),
-		Why:   fmt.Sprintf("%s cannot %s. It knows none of the roles that stand there, and answers their nodes with 401 Unauthorized.", s.Cluster.Name, phrase.Clip(err.Error())),
+		Title: phrase.Title("aws-auth of %s cannot be parsed", s.Cluster.Name),
+		Why:   fmt.Sprintf("%s cannot %s. It knows none of its roles, and answers their nodes with 401 Unauthorized.", s.Cluster.Name, phrase.Clip(err.Error())),
 		// The text may hold names of people; where it breaks is in the error.
 		Evidence: []finding.Evidence{{What: "mapRoles of kube-system/aws-auth", Value: phrase.Clip(err.Error())}, modeEvidence(s)},
 		Fix: finding.Fix{
-			Text:    "Write mapRoles again as a list of entries with rolearn, username and groups.",
+			Text:    "Rewrite mapRoles as a list of entries with rolearn, username and groups.",
 			Command: "kubectl edit configmap aws-auth -n kube-system",
 			Console: link.Access(s),
 		},
 	}
-	pass := finding.Finding{Outcome: finding.Pass, Resource: f.Resource, Evidence: []finding.Evidence{{What: "aws-auth", Value: "others come in by an access entry, or are Ready nodes"}}}
+	pass := finding.Finding{Outcome: finding.Pass, Resource: f.Resource, Evidence: []finding.Evidence{{What: "aws-auth", Value: "others have access through an access entry, or are Ready nodes"}}}
 	var out []finding.Finding
 	for _, c := range list {
 		a, _ := accessOf(s, c) // its mode is known
@@ -248,7 +248,7 @@ func judgeClasses(s *facts.View, judge func(*facts.View, classRole) []finding.Fi
 		is, refused := class.Unauthorized()
 		switch {
 		case class.Conditions["InstanceProfileReady"].Status == "True", class.Conditions["Ready"].Status == "True":
-			v.Pass(s.Cluster.Name, u.covers, finding.Evidence{What: "NodeClass " + class.Name, Value: "its node role is not refused"})
+			v.Pass(s.Cluster.Name, u.covers, finding.Evidence{What: "NodeClass " + class.Name, Value: "its node role is not rejected"})
 		case !refused || !facts.Held(s, is, class.Generation, facts.ClassSettles):
 		default:
 			r, why := roleOfClass(s, class.Name)
@@ -360,7 +360,7 @@ func (c classRole) failed(s *facts.View, title, lacks string, fix finding.Fix, e
 		Outcome: finding.Fail, Resource: c.arn, Covers: c.covers, Unconditional: true,
 		Resources: append([]string{c.Name}, c.classes...),
 		Title:     title,
-		Why: fmt.Sprintf("%s, the node role of NodeClass %s, %s. EKS Auto Mode launches no node for NodePool %s until %s admits the role.",
+		Why: fmt.Sprintf("%s, the node role of NodeClass %s, %s. EKS Auto Mode launches no node for NodePool %s until %s grants the role access.",
 			c.arn, phrase.And(c.classes), lacks, phrase.Some(c.pools, 3), s.Cluster.Name),
 		Evidence: slices.Concat(c.refusals, evidence, []finding.Evidence{modeEvidence(s)}),
 		Fix:      fix,
@@ -389,15 +389,15 @@ func deleteEntry(s *facts.View, role string) string {
 	return command.AWS(s, "eks delete-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", role)
 }
 
-const admitsItself = " EKS Auto Mode looks again by itself."
+const admitsItself = " EKS Auto Mode then retries."
 
 func classAccessMissing(s *facts.View, c classRole) []finding.Finding {
 	if len(c.Entries) > 0 {
-		return c.pass("Access entry of "+c.Name, "there is one")
+		return c.pass("Access entry of "+c.Name, "exists")
 	}
-	f := c.failed(s, phrase.Title("%s does not admit the node role %s", s.Cluster.Name, c.Name),
+	f := c.failed(s, phrase.Title("%s rejects the node role %s", s.Cluster.Name, c.Name),
 		fmt.Sprintf("has no access entry in %s", s.Cluster.Name),
-		finding.Fix{Text: "Make an access entry of type EC2 for the role, with the access policy " + autoNodePolicy + "." + admitsItself, Command: command.Several(createAuto(s, c.arn))})
+		finding.Fix{Text: "Create an access entry of type EC2 for the role, with the access policy " + autoNodePolicy + "." + admitsItself, Command: command.Several(createAuto(s, c.arn))})
 	return []finding.Finding{f}
 }
 
@@ -411,7 +411,7 @@ func classWrongType(s *facts.View, c classRole) []finding.Finding {
 	}
 	f := c.failed(s, phrase.Title("access entry of %s is %s, not EC2", c.Name, e.Type),
 		fmt.Sprintf("has an access entry of type %s in %s, and nodes of EKS Auto Mode need one of type EC2", e.Type, s.Cluster.Name),
-		finding.Fix{Text: "Delete the access entry and make it again with type EC2 and the access policy " + autoNodePolicy + ": its type cannot be changed." + admitsItself, Command: recreateAuto(s, e.Principal)},
+		finding.Fix{Text: "Delete the access entry and recreate it with type EC2 and the access policy " + autoNodePolicy + ": its type cannot be changed." + admitsItself, Command: recreateAuto(s, e.Principal)},
 		entryEvidence(*e))
 	if e.Type == "EC2_LINUX" {
 		// Some setups report that Auto Mode takes it; AWS documents EC2 alone.
@@ -448,8 +448,8 @@ func classWrongARN(s *facts.View, c classRole) []finding.Finding {
 	e := c.entry()
 	if e == nil {
 		return []finding.Finding{c.failed(s, phrase.Title("the access entry of %s has another path", c.Name),
-			fmt.Sprintf("has no access entry in %s: that of its name is %s, another role's", s.Cluster.Name, c.Entries[0].Principal),
-			finding.Fix{Text: "Make an access entry of type EC2 for the role, with the access policy " + autoNodePolicy + "." + admitsItself, Command: command.Several(createAuto(s, c.arn))},
+			fmt.Sprintf("has no access entry in %s: the one with its name is %s, another role's", s.Cluster.Name, c.Entries[0].Principal),
+			finding.Fix{Text: "Create an access entry of type EC2 for the role, with the access policy " + autoNodePolicy + "." + admitsItself, Command: command.Several(createAuto(s, c.arn))},
 			finding.Evidence{What: "Access entry", Value: c.Entries[0].Principal})}
 	}
 	lacks, why := lackOfAutoPolicy(s, snapshot.ClassAccess, *e)
@@ -460,8 +460,8 @@ func classWrongARN(s *facts.View, c classRole) []finding.Finding {
 		return c.blocked(*why)
 	}
 	f := c.failed(s, phrase.Title("the node role %s has a path", c.Name),
-		"has an access entry as it should be and a path, and EKS Auto Mode looks for the entry of the role's name without its path",
-		finding.Fix{Text: fmt.Sprintf("Name a role without a path in NodeClass %s, and make an access entry of type EC2 with the access policy %s for it.", phrase.And(c.classes), autoNodePolicy)},
+		"has a correct access entry and a path, and EKS Auto Mode looks for the entry of the role's name without its path",
+		finding.Fix{Text: fmt.Sprintf("Name a role without a path in NodeClass %s, and create an access entry of type EC2 with the access policy %s for it.", phrase.And(c.classes), autoNodePolicy)},
 		entryEvidence(*e))
 	f.Confidence = finding.Likely
 	return []finding.Finding{f}
@@ -495,9 +495,9 @@ func classStale(s *facts.View, c classRole) []finding.Finding {
 	if !staleEntry(*e, c.Created) {
 		return c.pass("Access entry of "+c.Name, "is newer than the role")
 	}
-	f := c.failed(s, phrase.Title("the access entry of %s is of a deleted role", c.Name),
+	f := c.failed(s, phrase.Title("the access entry of %s belongs to a deleted role", c.Name),
 		staleWhy(s),
-		finding.Fix{Text: "Delete the access entry and make it again." + admitsItself, Command: recreateAuto(s, e.Principal)},
+		finding.Fix{Text: "Delete the access entry and recreate it." + admitsItself, Command: recreateAuto(s, e.Principal)},
 		entryEvidence(*e), createdEvidence(c.arn, c.Created))
 	return []finding.Finding{staleDoubt(f, *e, c.Created)}
 }
@@ -603,7 +603,7 @@ func (g grants) undecided(role string) []snapshot.Failure {
 	for _, r := range g.open {
 		if r.vital {
 			list = append(list, snapshot.Failure{
-				Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s may %s %s", facts.LastPart(role), r.action, r.by),
+				Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s is allowed to %s %s", facts.LastPart(role), r.action, r.by),
 			})
 		}
 	}
@@ -766,29 +766,29 @@ func (l loss) finding(s *facts.View) finding.Finding {
 	switch l.kind {
 	case noProfile:
 		f.Title = phrase.Title("%s %s no instance profile", phrase.Subject(who, "instance"), phrase.Verb(who, "has", "have"))
-		f.Why = fmt.Sprintf("%s %s started without an instance profile, so %s no role and no credentials. The kubelet cannot prove to %s who it is.",
+		f.Why = fmt.Sprintf("%s %s started without an instance profile, so %s no role and no credentials. The kubelet cannot authenticate to %s.",
 			phrase.Some(who, 3), phrase.Verb(who, "was", "were"), phrase.Verb(who, "it has", "they have"), s.Cluster.Name)
 		f.Evidence = []finding.Evidence{{What: phrase.Subject(who, "instance"), Value: "EC2 lists no IamInstanceProfile"}}
 		f.Fix.Text = "Name an instance profile with the node role in the launch template, and replace the instances. To give one to a running instance, put its name in the place of <profile>:"
 		f.Fix.Command = command.AWS(s, "ec2 associate-iam-instance-profile", "--instance-id", who[0], "--iam-instance-profile", "Name="+shell.Placeholder("profile"))
 	case profileDeleted:
 		f.Title = phrase.Title("instance profile %s was deleted", profile)
-		f.Why = fmt.Sprintf("%s %s started with %s, which IAM no longer has. There are no credentials for %s.", phrase.Some(who, 3), phrase.Verb(who, "was", "were"), l.profile, phrase.Verb(who, "it", "them"))
+		f.Why = fmt.Sprintf("%s %s started with %s, which no longer exists in IAM. There are no credentials for %s.", phrase.Some(who, 3), phrase.Verb(who, "was", "were"), l.profile, phrase.Verb(who, "it", "them"))
 		f.Evidence = []finding.Evidence{{What: l.profile, Value: "iam:GetInstanceProfile: " + facts.NoSuchEntity}}
-		f.Fix.Text = "Make the profile again with the node role in it, and replace the instances: a running one keeps the profile that is gone."
+		f.Fix.Text = "Recreate the profile with the node role in it, and replace the instances: a running one keeps the deleted profile."
 		f.Fix.Command = command.AWS(s, "iam create-instance-profile", "--instance-profile-name", profile)
 	case profileEmpty:
-		f.Title = phrase.Title("instance profile %s holds no role", profile)
-		f.Why = fmt.Sprintf("%s has no role in it, so %s %s no credentials and cannot prove to %s who %s.", l.profile, phrase.Some(who, 3), phrase.Verb(who, "has", "have"), s.Cluster.Name, phrase.Verb(who, "it is", "they are"))
+		f.Title = phrase.Title("instance profile %s has no role", profile)
+		f.Why = fmt.Sprintf("%s has no role in it, so %s %s no credentials and cannot authenticate to %s.", l.profile, phrase.Some(who, 3), phrase.Verb(who, "has", "have"), s.Cluster.Name)
 		f.Evidence = []finding.Evidence{{What: l.profile, Value: "no roles"}}
 		f.Fix.Text = "Put the node role into the profile: its name in the place of <node role>."
 		f.Fix.Command = command.AWS(s, "iam add-role-to-instance-profile", "--instance-profile-name", profile, "--role-name", shell.Placeholder("node role"))
 	case roleDeleted:
 		f.Title = phrase.Title("node role %s was deleted", facts.LastPart(l.role))
-		f.Why = fmt.Sprintf("%s holds %s, which IAM no longer has. %s no credentials.", profile, l.role, phrase.Some(who, 3)+phrase.Verb(who, " gets", " get"))
-		f.Evidence = []finding.Evidence{{What: l.role, Value: "iam:GetRole: " + facts.NoSuchEntity}, {What: l.profile, Value: "holds " + l.role}}
+		f.Why = fmt.Sprintf("%s has %s, which no longer exists in IAM. %s no credentials.", profile, l.role, phrase.Some(who, 3)+phrase.Verb(who, " gets", " get"))
+		f.Evidence = []finding.Evidence{{What: l.role, Value: "iam:GetRole: " + facts.NoSuchEntity}, {What: l.profile, Value: "has " + l.role}}
 		f.Resources = append([]string{l.role}, f.Resources...)
-		f.Fix.Text = "Make the role again with its trust and its policies, put it into the profile again, and make its access entry again: an entry is for the very role that was deleted, not for its name."
+		f.Fix.Text = "Recreate the role with its trust and its policies, put it into the profile, and recreate its access entry: an entry belongs to the deleted role, not to its name."
 		f.Fix.Console = link.Role(s, l.role)
 	}
 	return f

@@ -88,8 +88,8 @@ const pathRole = "arn:aws:iam::123456789012:role/team/a/workers"
 func accessMissingCases() []checktest.Case {
 	role := snapshottest.NodeRole
 	pass := []string{"pass " + role + " [i-0node]"}
-	fail := []string{"fail " + role + " [i-0node] [i-0node] prod does not admit the node role workers"}
-	likely := []string{"fail (likely) " + role + " [i-0node] [i-0node] prod does not admit the node role workers"}
+	fail := []string{"fail " + role + " [i-0node] [i-0node] prod rejects the node role workers"}
+	likely := []string{"fail (likely) " + role + " [i-0node] [i-0node] prod rejects the node role workers"}
 	const configMap, api = "CONFIG_MAP", "API"
 	return []checktest.Case{
 		{"Ready", snapshottest.PrivateWithNAT(), pass},
@@ -122,13 +122,13 @@ func accessMissingCases() []checktest.Case {
 		{"in mapUsers, under rolearn", outsider(authMode(configMap), func(s *snapshot.Snapshot) { s.AWSAuth = &snapshot.AWSAuth{MapUsers: asNode(role)} }), fail},
 		{"in mapUsers, under userarn", outsider(authMode(configMap), func(s *snapshot.Snapshot) {
 			s.AWSAuth = &snapshot.AWSAuth{MapUsers: strings.ReplaceAll(asNode(role), "rolearn", "userarn")}
-		}), []string{"fail (possible) " + role + " [i-0node] [i-0node] prod does not admit the node role workers"}},
+		}), []string{"fail (possible) " + role + " [i-0node] [i-0node] prod rejects the node role workers"}},
 		{"the entry is of another type", outsider(func(s *snapshot.Snapshot) { s.AccessEntries[0].Type = "STANDARD" }), fail},
 		{"a comrade is Ready", outsider(noEntry, readyComrade), []string{likely[0], "pass " + role + " [i-0ready]"}},
 		{"it still has time", outsider(noEntry, func(s *snapshot.Snapshot) { s.Launches[0].Due = s.Time.Add(time.Minute) }), likely},
-		{"two nodes: one finding", outsider(noEntry, secondNode), []string{"fail " + role + " [i-0node i-0second] [i-0node i-0second] prod does not admit the node role workers"}},
+		{"two nodes: one finding", outsider(noEntry, secondNode), []string{"fail " + role + " [i-0node i-0second] [i-0node i-0second] prod rejects the node role workers"}},
 		{"all Ready: not accused", checktest.Change(snapshottest.PrivateWithNAT(), noEntry), pass},
-		{"a mode that nobody knows", outsider(authMode("PLUGIN")), []string{`unknown ` + role + ` [i-0node] cluster: not read: prod has the authentication mode "PLUGIN", which is not known`}},
+		{"a mode that nobody knows", outsider(authMode("PLUGIN")), []string{`unknown ` + role + ` [i-0node] cluster: not read: prod has the authentication mode "PLUGIN", which is unknown to Rollcall`}},
 		{"entries unread", outsider(checktest.Unread(snapshot.Access)), []string{"unknown " + role + " [i-0node] access entries: denied"}},
 		{"entries unread, mapped: an entry would come first", outsider(checktest.Unread(snapshot.Access), mapRolesTo(asNode(role))), []string{"unknown " + role + " [i-0node] access entries: denied"}},
 		{"entries unread, and not asked", outsider(checktest.Unread(snapshot.Access), authMode(configMap), mapRolesTo(asNode(role))), pass},
@@ -209,7 +209,7 @@ func recreated(s *snapshot.Snapshot) {
 func TestAccessStale(t *testing.T) {
 	role := snapshottest.NodeRole
 	pass := []string{"pass " + role + " [i-0node]"}
-	fail := "fail " + role + " [i-0node] [i-0node] the access entry of workers is of a deleted role"
+	fail := "fail " + role + " [i-0node] [i-0node] the access entry of workers belongs to a deleted role"
 	checktest.RunCases(t, checkOf(checkid.IAMAccessStale), []checktest.Case{
 		{"Ready", checktest.Change(snapshottest.PrivateWithNAT(), recreated), pass},
 		{"the entry is newer", outsider(recreated, func(s *snapshot.Snapshot) { s.AccessEntries[0].Created = s.Roles[0].Created.Add(time.Second) }), pass},
@@ -261,7 +261,7 @@ func accessWrongARNCases() []checktest.Case {
 
 func TestAccessWrongARNWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.IAMAccessWrongARN), outsider(withPath, authMode("CONFIG_MAP"), mapRolesTo(asNode(pathRole))))
-	want := "mapRoles, entry 1: " + pathRole + ": it has the role's path, which the authenticator does not know: STS names roles without it. The role arn:aws:iam::123456789012:role/workers itself has no mapping in kube-system/aws-auth, so prod answers i-0node with 401 Unauthorized."
+	want := "mapRoles, entry 1: " + pathRole + ": it has the role's path, which the authenticator does not use: STS names roles without it. The role arn:aws:iam::123456789012:role/workers itself has no mapping in kube-system/aws-auth, so prod answers i-0node with 401 Unauthorized."
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -297,7 +297,7 @@ func accessWrongTypeCases() []checktest.Case {
 		{"EC2 without Auto Mode", outsider(entryOf("EC2")), []string{"fail (likely) " + role + " [i-0node] [i-0node] access entry of workers is EC2, not EC2_LINUX"}},
 		{"EC2_LINUX for Windows", outsider(entryOf("EC2_LINUX"), windowsNode), []string{"fail (possible) " + role + " [i-0node] [i-0node] access entry of workers is EC2_LINUX, not EC2_WINDOWS"}},
 		{"EC2_WINDOWS for Windows", outsider(entryOf("EC2_WINDOWS"), windowsNode), pass},
-		{"a type that nobody knows", outsider(entryOf("EC2_MAC")), []string{`unknown ` + role + ` [i-0node] access entries: not read: the access entry of ` + role + ` has the type "EC2_MAC", which is not known`}},
+		{"a type that nobody knows", outsider(entryOf("EC2_MAC")), []string{`unknown ` + role + ` [i-0node] access entries: not read: the access entry of ` + role + ` has the type "EC2_MAC", which is unknown to Rollcall`}},
 		{"not described", outsider(func(s *snapshot.Snapshot) { s.AccessEntries = nil }), []string{"unknown " + role + " [i-0node] access entries: not read: the access entry of " + role + " was not described"}},
 		{"aws-auth unread: not needed", outsider(checktest.Unread(snapshot.AWSAuthMap)), pass},
 		{"unread", outsider(checktest.Unread(snapshot.Access)), []string{"unknown prod [] access entries: denied"}},
@@ -318,26 +318,26 @@ func awsAuthInvalidCases() []checktest.Case {
 	configMap := authMode("CONFIG_MAP")
 	broken := mapRolesTo("- rolearn: x\n\tgroups: []\n")
 	pass := []string{"pass kube-system/aws-auth [i-0node]"}
-	fail := []string{"fail kube-system/aws-auth [i-0node] [i-0node] aws-auth of prod cannot be read"}
+	fail := []string{"fail kube-system/aws-auth [i-0node] [i-0node] aws-auth of prod cannot be parsed"}
 	return []checktest.Case{
 		{"Ready, none", snapshottest.PrivateWithNAT(), pass},
 		{"a list", outsider(configMap, mapRolesTo(asNode(role))), pass},
 		{"empty", outsider(configMap, mapRolesTo()), pass},
 		{"a tab", outsider(configMap, broken), fail},
 		{"no list", outsider(configMap, mapRolesTo("rolearn: x\n")), fail},
-		{"the role has an entry", outsider(broken), []string{"fail (advice) kube-system/aws-auth [prod] [] aws-auth of prod cannot be read", "pass kube-system/aws-auth [i-0node]"}},
+		{"the role has an entry", outsider(broken), []string{"fail (advice) kube-system/aws-auth [prod] [] aws-auth of prod cannot be parsed", "pass kube-system/aws-auth [i-0node]"}},
 		{"the role has no entry", outsider(noEntry, broken), fail},
 		{"not asked", outsider(authMode("API"), broken), pass},
 		{"all Ready, no way for others (roadmap1287)", checktest.Change(snapshottest.PrivateWithNAT(), configMap, broken), []string{
-			"fail kube-system/aws-auth [prod] [] aws-auth of prod cannot be read", "pass kube-system/aws-auth [i-0node]",
+			"fail kube-system/aws-auth [prod] [] aws-auth of prod cannot be parsed", "pass kube-system/aws-auth [i-0node]",
 		}},
 		{"nobody is there yet (roadmap1287)", checktest.Change(snapshottest.PrivateWithNAT(), configMap, broken, func(s *snapshot.Snapshot) { s.Instances, s.Scope.Instances = nil, nil }), []string{
-			"fail kube-system/aws-auth [prod] [] aws-auth of prod cannot be read",
+			"fail kube-system/aws-auth [prod] [] aws-auth of prod cannot be parsed",
 		}},
 		{"entries unread", outsider(checktest.Unread(snapshot.Access), broken), []string{
-			"unknown " + role + " [i-0node] access entries: denied", "fail (advice) kube-system/aws-auth [prod] [] aws-auth of prod cannot be read",
+			"unknown " + role + " [i-0node] access entries: denied", "fail (advice) kube-system/aws-auth [prod] [] aws-auth of prod cannot be parsed",
 		}},
-		{"a mode that nobody knows", outsider(authMode("PLUGIN"), broken), []string{`unknown prod [prod] cluster: not read: prod has the authentication mode "PLUGIN", which is not known`}},
+		{"a mode that nobody knows", outsider(authMode("PLUGIN"), broken), []string{`unknown prod [prod] cluster: not read: prod has the authentication mode "PLUGIN", which is unknown to Rollcall`}},
 		{"unread", outsider(checktest.Unread(snapshot.AWSAuthMap)), []string{"unknown prod [] aws-auth: denied"}},
 	}
 }
@@ -416,8 +416,8 @@ func TestRolesOfClasses(t *testing.T) {
 		world *snapshot.Snapshot
 		want  []string
 	}{
-		{"no entry", checkOf(checkid.IAMAccessMissing), refused(noClassEntry), fail("prod does not admit the node role gpu-nodes")},
-		{"no entry, and the role is not known", checkOf(checkid.IAMAccessMissing), refused(noClassEntry, classRoleUnread), fail("prod does not admit the node role gpu-nodes")},
+		{"no entry", checkOf(checkid.IAMAccessMissing), refused(noClassEntry), fail("prod rejects the node role gpu-nodes")},
+		{"no entry, and the role is not known", checkOf(checkid.IAMAccessMissing), refused(noClassEntry, classRoleUnread), fail("prod rejects the node role gpu-nodes")},
 		{"an entry", checkOf(checkid.IAMAccessMissing), refused(), pass},
 		{"an entry, and the class says nothing yet", checkOf(checkid.IAMAccessMissing), refused(noClassEntry, classIs(func(c *snapshot.NodeClass) { c.Conditions = nil })), nil},
 		{"refused a minute ago", checkOf(checkid.IAMAccessMissing), refused(noClassEntry, func(s *snapshot.Snapshot) {
@@ -443,7 +443,7 @@ func TestRolesOfClasses(t *testing.T) {
 		{"STANDARD, and the role is not known", checkOf(checkid.IAMAccessWrongType), refused(entryType("STANDARD"), classRoleUnread), fail("access entry of gpu-nodes is STANDARD, not EC2")},
 		{"EC2", checkOf(checkid.IAMAccessWrongType), refused(), pass},
 		{"no entry: another check's", checkOf(checkid.IAMAccessWrongType), refused(noClassEntry), pass},
-		{"an unknown type", checkOf(checkid.IAMAccessWrongType), refused(entryType("EC2_MAC")), unknown(`access entries: not read: the access entry of ` + gpuRole + ` has the type "EC2_MAC", which is not known`)},
+		{"an unknown type", checkOf(checkid.IAMAccessWrongType), refused(entryType("EC2_MAC")), unknown(`access entries: not read: the access entry of ` + gpuRole + ` has the type "EC2_MAC", which is unknown to Rollcall`)},
 
 		{"without the policy", checkOf(checkid.IAMAccessPolicyMissing), refused(classEntry(func(e *snapshot.AccessEntry) { e.Policies = nil })), fail("the access entry of gpu-nodes lacks AmazonEKSAutoNodePolicy")},
 		{"the policy for a namespace", checkOf(checkid.IAMAccessPolicyMissing), refused(classEntry(func(e *snapshot.AccessEntry) { e.Policies[0].Namespaces = []string{"ml"} })), fail("the access entry of gpu-nodes lacks AmazonEKSAutoNodePolicy")},
@@ -451,8 +451,8 @@ func TestRolesOfClasses(t *testing.T) {
 		{"the policies unread", checkOf(checkid.IAMAccessPolicyMissing), refused(classPoliciesUnread), unknown("access of node classes: throttled")},
 		{"STANDARD: another check's", checkOf(checkid.IAMAccessPolicyMissing), refused(entryType("STANDARD")), pass},
 
-		{"made again", checkOf(checkid.IAMAccessStale), refused(classRecreated), fail("the access entry of gpu-nodes is of a deleted role")},
-		{"made again, and the entry changed since", checkOf(checkid.IAMAccessStale), refused(classRecreated, classEntry(func(e *snapshot.AccessEntry) { e.Modified = e.Modified.Add(47 * time.Hour) })), likely(fail("the access entry of gpu-nodes is of a deleted role"))},
+		{"made again", checkOf(checkid.IAMAccessStale), refused(classRecreated), fail("the access entry of gpu-nodes belongs to a deleted role")},
+		{"made again, and the entry changed since", checkOf(checkid.IAMAccessStale), refused(classRecreated, classEntry(func(e *snapshot.AccessEntry) { e.Modified = e.Modified.Add(47 * time.Hour) })), likely(fail("the access entry of gpu-nodes belongs to a deleted role"))},
 		{"the entry is newer", checkOf(checkid.IAMAccessStale), refused(), pass},
 		{"made within the clocks' difference", checkOf(checkid.IAMAccessStale), refused(func(s *snapshot.Snapshot) { s.ClassRoles[0].Created = s.Time.Add(-47*time.Hour + 30*time.Second) }), pass},
 		{"the role is not known", checkOf(checkid.IAMAccessStale), refused(classRoleUnread), unknown("access of node classes: throttled")},
@@ -494,7 +494,7 @@ func TestTwoClassesOfOneRole(t *testing.T) {
 	s.NodePools = append(s.NodePools, snapshot.NodePool{Name: "spare", Class: snapshot.ClassRef{Group: snapshot.AutoModeGroup, Name: "tpu"}})
 	s.ClassRoles[0].Classes = []string{"gpu", "tpu"}
 	got := checktest.Failed(t, checkOf(checkid.IAMAccessMissing).Sweeping(), s)
-	expect.Equal(t, "Why", got.Why, gpuRole+", the node role of NodeClass gpu and tpu, has no access entry in prod. EKS Auto Mode launches no node for NodePool ml and spare until prod admits the role.")
+	expect.Equal(t, "Why", got.Why, gpuRole+", the node role of NodeClass gpu and tpu, has no access entry in prod. EKS Auto Mode launches no node for NodePool ml and spare until prod grants the role access.")
 	if want := "aws eks create-access-entry --region us-west-2 --cluster-name prod --principal-arn " + gpuRole + " --type EC2 && aws eks associate-access-policy --region us-west-2 --cluster-name prod --principal-arn " + gpuRole +
 		" --policy-arn arn:aws:eks::aws:cluster-access-policy/AmazonEKSAutoNodePolicy --access-scope type=cluster"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
@@ -537,7 +537,7 @@ func cniRolePoliciesCases() []checktest.Case {
 		return func(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).Type = name }
 	}
 	fail := func(role, title string) []string { return []string{"fail " + role + " [i-0node] [i-0node] " + title} }
-	const nothing, groups = "aws-node may not ec2:DescribeNetworkInterfaces and 1 more", "aws-node may not ec2:DescribeSecurityGroups"
+	const nothing, groups = "aws-node lacks ec2:DescribeNetworkInterfaces and 1 more", "aws-node lacks ec2:DescribeSecurityGroups"
 	ipv6 := func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }
 	association := func(s *snapshot.Snapshot) {
 		s.PodIdentities = []snapshot.PodIdentity{{Namespace: "default", ServiceAccount: "aws-node", Role: "x"}, {Namespace: "kube-system", ServiceAccount: "aws-node", Role: cniRole}}
@@ -565,7 +565,7 @@ func cniRolePoliciesCases() []checktest.Case {
 	}
 	elsewhere := func(a *snapshot.PodIdentity) { a.Target = "arn:aws:iam::444455556666:role/cni-target" }
 	const hops = `["sts:AssumeRole","sts:TagSession"]`
-	noHop := "aws-node gets no credentials: cni may not assume cni-target"
+	noHop := "aws-node gets no credentials: cni cannot assume cni-target"
 	return []checktest.Case{
 		{"a target role that may", outsider(chained(here, hops, all)), []string{"pass " + target + " [i-0node]"}},
 		{"a target role that may nothing", outsider(chained(here, hops, `"s3:*"`)), fail(target, nothing)},
@@ -583,8 +583,8 @@ func cniRolePoliciesCases() []checktest.Case {
 			s.Lack(snapshot.Roles, cniRole, snapshot.Failure{Source: snapshot.Roles, Code: facts.NoSuchEntity})
 		}), fail(cniRole, "aws-node's role cni was deleted")},
 		{"a session policy that allows too", outsider(chained(here, hops, all, session(`"ec2:*"`))), []string{"pass " + target + " [i-0node]"}},
-		{"a session policy that allows less", outsider(chained(here, hops, all, session(`"ec2:Describe*"`))), fail(target, "aws-node may not ec2:AssignPrivateIpAddresses")},
-		{"a session policy on the association's own role", outsider(ownRole(all), association, func(s *snapshot.Snapshot) { session(`"ec2:Describe*"`)(&s.PodIdentities[1]) }), fail(cniRole, "aws-node may not ec2:AssignPrivateIpAddresses")},
+		{"a session policy that allows less", outsider(chained(here, hops, all, session(`"ec2:Describe*"`))), fail(target, "aws-node lacks ec2:AssignPrivateIpAddresses")},
+		{"a session policy on the association's own role", outsider(ownRole(all), association, func(s *snapshot.Snapshot) { session(`"ec2:Describe*"`)(&s.PodIdentities[1]) }), fail(cniRole, "aws-node lacks ec2:AssignPrivateIpAddresses")},
 		{"Ready", snapshottest.PrivateWithNAT(), []string{"pass " + node + " [i-0node]"}},
 		{"the node's role may", outsider(), []string{"pass " + node + " [i-0node]"}},
 		{"the node's role may not", outsider(detachPolicy("AmazonEKS_CNI_Policy")), fail(node, nothing)},
@@ -603,24 +603,24 @@ func cniRolePoliciesCases() []checktest.Case {
 		{"an older plugin on an old policy", outsider(ownRole(old), cniImage("v1.21.2-eksbuild.2")), []string{"pass " + cniRole + " [i-0node]"}},
 		{"a plugin that took it back", outsider(ownRole(old), cniImage("v1.22.2-eksbuild.1")), []string{"pass " + cniRole + " [i-0node]"}},
 		{"a newer plugin that does not look for groups", outsider(ownRole(old), cniImage("v1.22.1-eksbuild.2"), func(s *snapshot.Snapshot) { s.CNI.Env["ENABLE_SUBNET_DISCOVERY"] = "false" }), []string{"pass " + cniRole + " [i-0node]"}},
-		{"IPv6 on the IPv4 policy", outsider(ipv6), fail(node, "aws-node may not ec2:AssignIpv6Addresses")},
+		{"IPv6 on the IPv4 policy", outsider(ipv6), fail(node, "aws-node lacks ec2:AssignIpv6Addresses")},
 		{"IPv6 on its own policy", outsider(ipv6, ownRole(`["ec2:AssignIpv6Addresses","ec2:Describe*","ec2:CreateTags"]`)), []string{"pass " + cniRole + " [i-0node]"}},
-		{"IPv6, a newer plugin on an older policy (eksctl8835)", outsider(ipv6, ownRole(six), cniImage("v1.22.2-eksbuild.1")), fail(cniRole, "aws-node may not ec2:DescribeSubnets")},
+		{"IPv6, a newer plugin on an older policy (eksctl8835)", outsider(ipv6, ownRole(six), cniImage("v1.22.2-eksbuild.1")), fail(cniRole, "aws-node lacks ec2:DescribeSubnets")},
 		{"IPv6, an older plugin on an older policy", outsider(ipv6, ownRole(six), cniImage("v1.21.2-eksbuild.2")), []string{"pass " + cniRole + " [i-0node]"}},
 		{"IPv6, a newer plugin that does not look for subnets (karpenter9608)", outsider(ipv6, ownRole(six), cniImage("v1.22.2-eksbuild.1"), func(s *snapshot.Snapshot) { s.CNI.Env["ENABLE_SUBNET_DISCOVERY"] = "false" }), []string{
 			"pass " + cniRole + " [i-0node]",
 		}},
 		{"only what it needs to start", outsider(ownRole(`["ec2:AssignPrivateIpAddresses","ec2:Describe*"]`)), []string{
-			"fail (possible) " + cniRole + " [i-0node] [i-0node] aws-node may not ec2:AttachNetworkInterface and 3 more",
+			"fail (possible) " + cniRole + " [i-0node] [i-0node] aws-node lacks ec2:AttachNetworkInterface and 3 more",
 		}},
-		{"a type that its version does not know, and may not ask about", outsider(ownRole(noTypes), cniImage("v1.20.4-eksbuild.1"), ofType("c9g.large")), fail(cniRole, "aws-node may not ec2:DescribeInstanceTypes")},
+		{"a type that its version does not know, and may not ask about", outsider(ownRole(noTypes), cniImage("v1.20.4-eksbuild.1"), ofType("c9g.large")), fail(cniRole, "aws-node lacks ec2:DescribeInstanceTypes")},
 		{"a type that its version does not know, and may ask about", outsider(ownRole(all), cniImage("v1.20.4-eksbuild.1"), ofType("c9g.large")), []string{"pass " + cniRole + " [i-0node]"}},
 		{"a type that its version knows", outsider(ownRole(noTypes), cniImage("v1.23.0-eksbuild.1"), ofType("c9g.large")), []string{"pass " + cniRole + " [i-0node]"}},
 		{"a type that some version came to know", outsider(ownRole(noTypes), cniImage("v1.21.0-eksbuild.1"), ofType("c8a.large")), []string{
-			"unknown " + cniRole + " [i-0node] aws-node: not read: whether v1.21.0 knows c8a.large without asking EC2 is not in the data, which goes up to v1.23.2 of 2026-09-29",
+			"unknown " + cniRole + " [i-0node] aws-node: not read: whether v1.21.0 knows c8a.large without querying EC2 is not in the data, which goes up to v1.23.2 of 2026-09-29",
 		}},
 		{"a version that is not understood", outsider(ownRole(noTypes), cniImage("latest")), []string{
-			"unknown " + cniRole + " [i-0node] aws-node: broken: the version in the image \"602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:latest\" is not understood: whether it knows m5.large without asking EC2 cannot be told",
+			"unknown " + cniRole + " [i-0node] aws-node: broken: the version in the image \"602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:latest\" cannot be parsed: whether it knows m5.large without querying EC2 is unknown",
 		}},
 		{"a version that is not understood, and may ask", outsider(ownRole(all), cniImage("latest")), []string{"pass " + cniRole + " [i-0node]"}},
 		{"its own role was deleted", outsider(ownRole(all), iamDeleted(snapshot.Roles, cniRole)), fail(cniRole, "aws-node's role cni was deleted")},
@@ -632,11 +632,10 @@ func cniRolePoliciesCases() []checktest.Case {
 		{"may nothing, associations unread", outsider(ownRole(`"s3:*"`), checktest.Unread(snapshot.PodIdentities)), []string{"fail (likely) " + cniRole + " [i-0node] [i-0node] " + nothing}},
 		{"may, associations unread", outsider(ownRole(all), checktest.Unread(snapshot.PodIdentities)), []string{"unknown " + cniRole + " [i-0node] pod identity associations: denied"}},
 		{"with a condition", outsider(ownRole(`"s3:*"`), inlinePolicy(`{"Effect":"Allow","Action":"ec2:*","Resource":"*","Condition":{"StringEquals":{"aws:SourceVpc":"vpc-0a"}}}`)), []string{
-			"unknown " + cniRole + " [i-0node] iam roles: not read: whether cni may ec2:DescribeNetworkInterfaces depends on condition StringEquals aws:SourceVpc: statement 1 of own" +
-				" iam roles: not read: whether cni may ec2:AssignPrivateIpAddresses depends on condition StringEquals aws:SourceVpc: statement 1 of own",
+			"unknown " + cniRole + " [i-0node] iam roles: not read: whether cni is allowed to ec2:DescribeNetworkInterfaces depends on condition StringEquals aws:SourceVpc: statement 1 of own iam roles: not read: whether cni is allowed to ec2:AssignPrivateIpAddresses depends on condition StringEquals aws:SourceVpc: statement 1 of own",
 		}},
 		{"a policy that is not understood", outsider(ownRole(`3`)), []string{
-			"unknown " + cniRole + " [i-0node] iam roles: broken: policy own of " + cniRole + " is not understood: parse a policy: json: cannot unmarshal number into Go struct field .Statement.Action of type string",
+			"unknown " + cniRole + " [i-0node] iam roles: broken: policy own of " + cniRole + " cannot be parsed: parse a policy: json: cannot unmarshal number into Go struct field .Statement.Action of type string",
 		}},
 		{"another network plugin", outsider(detachPolicy("AmazonEKS_CNI_Policy"), func(s *snapshot.Snapshot) { s.CNI = nil }), []string{"pass " + node + " [i-0node]"}},
 		{"Auto Mode", outsider(detachPolicy("AmazonEKS_CNI_Policy"), autoMode), []string{"pass " + node + " [i-0node]"}},
@@ -646,7 +645,7 @@ func cniRolePoliciesCases() []checktest.Case {
 
 func TestCNIRolePoliciesWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.IAMCNIRolePolicies), outsider(ownRole(`"s3:*"`)))
-	if want := "aws-node uses " + cniRole + " (annotation eks.amazonaws.com/role-arn of kube-system/aws-node), which may not ec2:DescribeNetworkInterfaces and ec2:AssignPrivateIpAddresses: no policy of the role grants it."; !strings.HasPrefix(got.Why, want) {
+	if want := "aws-node uses " + cniRole + " (annotation eks.amazonaws.com/role-arn of kube-system/aws-node), which lacks ec2:DescribeNetworkInterfaces and ec2:AssignPrivateIpAddresses: no policy of the role grants it."; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}
 	expect.Equal(t, "Command", got.Fix.Command, "aws iam attach-role-policy --region us-west-2 --role-name cni --policy-arn arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy")
@@ -657,7 +656,7 @@ func TestCNITypesWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.IAMCNIRolePolicies), outsider(ownRole(`["ec2:AssignPrivateIpAddresses","ec2:*NetworkInterface*","ec2:CreateTags"]`), cniImage("v1.20.4-eksbuild.1"), func(s *snapshot.Snapshot) {
 		snapshottest.Instance(s, snapshottest.Node).Type = "c9g.large"
 	}))
-	if !strings.HasSuffix(got.Why, " v1.20.4 of the plugin does not know c9g.large without asking EC2.") || got.Confidence != "" && got.Confidence != "certain" {
+	if !strings.HasSuffix(got.Why, " v1.20.4 of the plugin does not know c9g.large without querying EC2.") || got.Confidence != "" && got.Confidence != "certain" {
 		t.Errorf("%s: %s", got.Confidence, got.Why)
 	}
 	var told []string
@@ -720,7 +719,7 @@ func profileMissingCases() []checktest.Case {
 		{"a Ready node is not accused", checktest.Change(snapshottest.PrivateWithNAT(), noInstanceProfile), []string{"pass prod [i-0node]"}},
 		{"ended: EC2 forgets it", outsider(noInstanceProfile, func(s *snapshot.Snapshot) { s.Instances[0].State = "terminated" }), nil},
 		{"without a role", outsider(func(s *snapshot.Snapshot) { s.Profiles[0].Roles = nil }), []string{
-			"fail " + profile + " [i-0node] [i-0node] instance profile eks-workers holds no role",
+			"fail " + profile + " [i-0node] [i-0node] instance profile eks-workers has no role",
 		}},
 		{"deleted", outsider(iamDeleted(snapshot.Profiles, profile)), []string{
 			"fail " + profile + " [i-0node] [i-0node] instance profile eks-workers was deleted",
@@ -777,35 +776,35 @@ func rolePoliciesCases() []checktest.Case {
 		{"all three", outsider(), pass},
 		{"Ready without any: not accused", checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.Roles[0].Policies = nil }), pass},
 		{"no worker policy: the CNI's names instances too", outsider(detachPolicy(worker)), pass},
-		{"neither", outsider(detachPolicy(worker), detachPolicy(cni)), fail("workers may not ec2:DescribeInstances and 2 more")},
-		{"no ECR", outsider(detachPolicy(registry)), fail("workers may not ecr:GetAuthorizationToken and 2 more")},
+		{"neither", outsider(detachPolicy(worker), detachPolicy(cni)), fail("workers lacks ec2:DescribeInstances and 2 more")},
+		{"no ECR", outsider(detachPolicy(registry)), fail("workers lacks ecr:GetAuthorizationToken and 2 more")},
 		{"pull only", outsider(detachPolicy(registry), inlinePolicy(`{"Effect":"Allow","Action":["ecr:GetAuth*","ecr:BatchGetImage","ecr:GetDownloadUrlForLayer"],"Resource":"*"}`)), pass},
 		{"the right repositories only", outsider(detachPolicy(registry), inlinePolicy(`[{"Effect":"Allow","Action":"ecr:GetAuthorizationToken","Resource":"*"},{"Effect":"Allow","Action":"ecr:*","Resource":"arn:aws:ecr:*:602401143452:repository/*"}]`)), pass},
-		{"other repositories only", outsider(detachPolicy(registry), inlinePolicy(`[{"Effect":"Allow","Action":"ecr:GetAuthorizationToken","Resource":"*"},{"Effect":"Allow","Action":"ecr:*","Resource":"arn:aws:ecr:*:123456789012:repository/*"}]`)), fail("workers may not ecr:BatchGetImage and 1 more")},
+		{"other repositories only", outsider(detachPolicy(registry), inlinePolicy(`[{"Effect":"Allow","Action":"ecr:GetAuthorizationToken","Resource":"*"},{"Effect":"Allow","Action":"ecr:*","Resource":"arn:aws:ecr:*:123456789012:repository/*"}]`)), fail("workers lacks ecr:BatchGetImage and 1 more")},
 		{"no ECR, and the images are elsewhere", outsider(detachPolicy(registry), func(s *snapshot.Snapshot) { s.CNI.Image = "registry.example.com/amazon-k8s-cni:v1.20.4" }), pass},
-		{"no CNI policy, no role of its own (karp1185)", outsider(detachPolicy(cni)), fail("workers may not ec2:DescribeNetworkInterfaces and 1 more")},
-		{"the same, Pod Identity not read", outsider(detachPolicy(cni), checktest.Unread(snapshot.PodIdentities)), fail("workers may not ec2:DescribeNetworkInterfaces and 1 more")},
+		{"no CNI policy, no role of its own (karp1185)", outsider(detachPolicy(cni)), fail("workers lacks ec2:DescribeNetworkInterfaces and 1 more")},
+		{"the same, Pod Identity not read", outsider(detachPolicy(cni), checktest.Unread(snapshot.PodIdentities)), fail("workers lacks ec2:DescribeNetworkInterfaces and 1 more")},
 		{"no CNI policy, aws-node has its own role", outsider(detachPolicy(cni), func(s *snapshot.Snapshot) { s.CNI.Role = "arn:aws:iam::123456789012:role/cni" }), pass},
 		{"no CNI policy, and no aws-node", outsider(detachPolicy(cni), func(s *snapshot.Snapshot) { s.CNI = nil }), pass},
 		{"no CNI policy, and whose it is cannot be told", outsider(detachPolicy(cni), checktest.Unread(snapshot.AWSNode)), []string{"unknown " + role + " [i-0node] aws-node: denied"}},
 		{"whose it is cannot be told, and need not", outsider(checktest.Unread(snapshot.AWSNode)), pass},
 		{"Auto Mode needs ECR only", outsider(detachPolicy(worker), detachPolicy(cni), autoMode), pass},
-		{"denied", outsider(inlinePolicy(`{"Sid":"Lock","Effect":"Deny","Action":"ec2:Describe*","Resource":"*"}`)), fail("workers may not ec2:DescribeInstances and 1 more")},
+		{"denied", outsider(inlinePolicy(`{"Sid":"Lock","Effect":"Deny","Action":"ec2:Describe*","Resource":"*"}`)), fail("workers lacks ec2:DescribeInstances and 1 more")},
 		{"denied elsewhere", outsider(inlinePolicy(`{"Effect":"Deny","Action":"*","Resource":"*","Condition":{"StringNotEquals":{"aws:RequestedRegion":["us-west-2","us-east-1"]}}}`)), pass},
-		{"denied here", outsider(inlinePolicy(`{"Effect":"Deny","Action":"*","Resource":"*","Condition":{"StringNotEquals":{"aws:RequestedRegion":["eu-west-1"]}}}`)), fail("workers may not ec2:DescribeInstances and 5 more")},
+		{"denied here", outsider(inlinePolicy(`{"Effect":"Deny","Action":"*","Resource":"*","Condition":{"StringNotEquals":{"aws:RequestedRegion":["eu-west-1"]}}}`)), fail("workers lacks ec2:DescribeInstances and 5 more")},
 		{"perhaps denied", outsider(inlinePolicy(`{"Effect":"Deny","Action":"ec2:DescribeInstances","Resource":"*","Condition":{"StringNotEquals":{"aws:SourceVpc":"vpc-1"}}}`)), []string{
-			"unknown " + role + " [i-0node] iam roles: not read: whether workers may ec2:DescribeInstances depends on condition StringNotEquals aws:SourceVpc: statement 1 of own",
+			"unknown " + role + " [i-0node] iam roles: not read: whether workers is allowed to ec2:DescribeInstances depends on condition StringNotEquals aws:SourceVpc: statement 1 of own",
 		}},
-		{"a boundary that grants less", outsider(withBoundary(`{"Effect":"Allow","Action":["ec2:*"],"Resource":"*"}`)), fail("workers may not ecr:GetAuthorizationToken and 2 more")},
+		{"a boundary that grants less", outsider(withBoundary(`{"Effect":"Allow","Action":["ec2:*"],"Resource":"*"}`)), fail("workers lacks ecr:GetAuthorizationToken and 2 more")},
 		{"a policy that is not understood", outsider(func(s *snapshot.Snapshot) { s.Roles[0].Policies[1].Document = "" }), []string{
-			"unknown " + role + " [i-0node] iam roles: broken: policy AmazonEC2ContainerRegistryReadOnly of " + role + " is not understood: parse a policy: unexpected end of JSON input",
+			"unknown " + role + " [i-0node] iam roles: broken: policy AmazonEC2ContainerRegistryReadOnly of " + role + " cannot be parsed: parse a policy: unexpected end of JSON input",
 		}},
 		{"a policy that could not be read", outsider(func(s *snapshot.Snapshot) {
 			s.Lack(snapshot.Roles, s.Roles[0].Policies[1].ARN, snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.Denied, Call: "iam:GetPolicyVersion"})
 		}), []string{"unknown " + role + " [i-0node] iam roles: denied"}},
-		{"AL2 that asks for the cluster", outsider(detachPolicy(worker), startedBy("/etc/eks/bootstrap.sh prod")), fail("workers may not eks:DescribeCluster")},
+		{"AL2 that asks for the cluster", outsider(detachPolicy(worker), startedBy("/etc/eks/bootstrap.sh prod")), fail("workers lacks eks:DescribeCluster")},
 		{"AL2 that is told of the cluster", outsider(detachPolicy(worker), startedBy("/etc/eks/bootstrap.sh prod --apiserver-endpoint https://x --b64-cluster-ca y")), pass},
-		{"a comrade is Ready", outsider(detachPolicy(registry), readyComrade), append(fail("workers may not ecr:GetAuthorizationToken and 2 more"), "pass "+role+" [i-0ready]")},
+		{"a comrade is Ready", outsider(detachPolicy(registry), readyComrade), append(fail("workers lacks ecr:GetAuthorizationToken and 2 more"), "pass "+role+" [i-0ready]")},
 		{"role deleted: another's matter", outsider(iamDeleted(snapshot.Roles, role)), nil},
 		{"role denied", outsider(lackOf(snapshot.Roles, role, snapshot.Denied, "AccessDenied")), []string{"unknown " + role + " [i-0node] iam roles: denied"}},
 		{"profile denied, but the node group tells the role", outsider(lackOf(snapshot.Profiles, snapshottest.ProfileARN, snapshot.Denied, "AccessDenied")), pass},
@@ -863,7 +862,7 @@ func roleTrustCases() []checktest.Case {
 			"unknown " + role + " [i-0node] iam roles: not read: the trust policy of " + role + " depends on condition StringEquals aws:SourceAccount: statement 1",
 		}},
 		{"noise", outsider(trustPolicy("<html>")), []string{
-			"unknown " + role + " [i-0node] iam roles: broken: the trust policy of " + role + " is not understood: parse a policy: invalid character '<' looking for beginning of value",
+			"unknown " + role + " [i-0node] iam roles: broken: the trust policy of " + role + " cannot be parsed: parse a policy: invalid character '<' looking for beginning of value",
 		}},
 		{"a comrade is Ready", outsider(trustPolicy(other), readyComrade), []string{fail[0], "pass " + role + " [i-0ready]"}},
 		{"two nodes: one finding", outsider(trustPolicy(other), secondNode), []string{"fail " + role + " [i-0node i-0second] [i-0node i-0second] workers does not trust EC2"}},
@@ -912,14 +911,14 @@ func stsEndpointCases() []checktest.Case {
 		{"no STS endpoint: endpoint/missing says so", closedVPC(cniHasRole, legacySTS, func(s *snapshot.Snapshot) {
 			s.Endpoints = slices.DeleteFunc(s.Endpoints, func(e snapshot.Endpoint) bool { return e.ID == "vpce-0sts" })
 		}), pass},
-		{"the console tells it, global", outsider(consoleSays(timeout)), []string{"fail sts.amazonaws.com [i-0node] [i-0node] sts.amazonaws.com is not reached"}},
+		{"the console tells it, global", outsider(consoleSays(timeout)), []string{"fail sts.amazonaws.com [i-0node] [i-0node] sts.amazonaws.com cannot be reached"}},
 		{"aws-node tells it, regional", outsider(notReadyWith("Post https://sts.us-west-2.amazonaws.com/: dial tcp: lookup sts.us-west-2.amazonaws.com: no such host")), []string{
-			"fail sts.us-west-2.amazonaws.com [i-0node] [i-0node] sts.us-west-2.amazonaws.com is not reached",
+			"fail sts.us-west-2.amazonaws.com [i-0node] [i-0node] sts.us-west-2.amazonaws.com cannot be reached",
 		}},
 		{"another host is not it", outsider(consoleSays("dial tcp: lookup bursts.amazonaws.com: no such host")), pass},
 		{"the console names STS, and no fault", outsider(consoleSays("using https://sts.us-west-2.amazonaws.com/")), pass},
 		{"admitted, and refused (eksctl2558)", outsider(consoleSays("Failed to list *v1.Service: Unauthorized")), []string{
-			"fail (possible) " + role + " [i-0node] [i-0node] workers is admitted, and its token is refused",
+			"fail (possible) " + role + " [i-0node] [i-0node] workers has access, and its token is rejected",
 		}},
 		{"not admitted, and refused: no wonder", outsider(noEntry, consoleSays("Failed to list *v1.Service: Unauthorized")), pass},
 		{"EC2 refuses an action, not the token", outsider(consoleSays("UnauthorizedOperation: You are not authorized to perform this operation.")), pass},
@@ -965,7 +964,7 @@ func notReadyWith(message string) func(*snapshot.Snapshot) {
 func stsRegionDeactivatedCases() []checktest.Case {
 	const host = "sts.us-west-2.amazonaws.com"
 	pass := []string{"pass " + host + " [i-0node]"}
-	fail := []string{"fail " + host + " [i-0node] [i-0node] STS is switched off in us-west-2"}
+	fail := []string{"fail " + host + " [i-0node] [i-0node] STS is deactivated in us-west-2"}
 	ours := func(s *snapshot.Snapshot) {
 		s.Failures[snapshot.Nodes] = snapshot.Failure{Source: snapshot.Nodes, Reason: snapshot.Denied, Call: "sts:GetCallerIdentity", Code: "RegionDisabledException"}
 	}
@@ -985,7 +984,7 @@ func stsRegionDeactivatedCases() []checktest.Case {
 			s.Consoles = append(s.Consoles, snapshot.Console{Instance: "i-0second", Text: "boot\n"})
 		}), []string{fail[0], "pass " + host + " [i-0second]"}},
 		{"one console tells it, the other's is not in the sample", outsider(consoleSays(disabledLine), secondNode), []string{
-			"fail " + host + " [i-0node i-0second] [i-0node i-0second] STS is switched off in us-west-2",
+			"fail " + host + " [i-0node i-0second] [i-0node i-0second] STS is deactivated in us-west-2",
 		}},
 		{"consoles unread", outsider(checktest.Unread(snapshot.Consoles)), []string{"unknown i-0node [i-0node] console output: denied"}},
 		{"consoles unread, two nodes: one unknown", outsider(checktest.Unread(snapshot.Consoles), secondNode), []string{"unknown i-0node [i-0node i-0second] console output: denied"}},

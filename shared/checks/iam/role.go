@@ -64,8 +64,8 @@ func lacking(c facts.RoleGroup, s *facts.View, role snapshot.Role, g grants, vit
 	names := actionNames(vital)
 	f := finding.Finding{
 		Outcome: finding.Fail,
-		Title:   phrase.Title("%s may not %s", c.Name(), phrase.Some(names, 1)),
-		Why: fmt.Sprintf("Nodes with %s must call %s before they are Ready, and may not: %s.",
+		Title:   phrase.Title("%s lacks %s", c.Name(), phrase.Some(names, 1)),
+		Why: fmt.Sprintf("Nodes with %s must call %s before they are Ready, and are not allowed to: %s.",
 			c.Role, phrase.Some(names, 6), because(vital)),
 		Evidence: []finding.Evidence{policiesHeld(role), {What: "Not allowed", Value: strings.Join(actionNames(g.missing), ", ")}},
 		Fix:      finding.Fix{Text: "Allow the actions.", Console: link.Role(s, c.Role)},
@@ -92,7 +92,7 @@ func howToGrant(s *facts.View, role string, missing []refusal) (text, command st
 	for _, r := range missing {
 		switch {
 		case r.action == "ec2:AssignIpv6Addresses":
-			return "AWS has no managed policy for aws-node in an IPv6 cluster: make one with the actions that the user guide lists (Configure Amazon VPC CNI plugin to use IRSA) and attach it to " + facts.LastPart(role) + ".", ""
+			return "AWS has no managed policy for aws-node in an IPv6 cluster: create one with the actions in the user guide (Configure Amazon VPC CNI plugin to use IRSA) and attach it to " + facts.LastPart(role) + ".", ""
 		case strings.HasPrefix(r.action, "ecr:"):
 			add("AmazonEC2ContainerRegistryPullOnly")
 		case isCNIs(s)(r.action):
@@ -101,7 +101,7 @@ func howToGrant(s *facts.View, role string, missing []refusal) (text, command st
 			add("AmazonEKSWorkerNodePolicy")
 		}
 	}
-	return "Attach what AWS offers for it, or add the actions to a policy of your own.", attachPolicies(s, role, policies...)
+	return "Attach AWS's managed policy for it, or add the actions to your own policy.", attachPolicies(s, role, policies...)
 }
 
 func isCNIs(s *facts.View) func(string) bool {
@@ -203,7 +203,7 @@ func trust(c facts.RoleGroup, s *facts.View) []finding.Finding {
 		d := document.Decide(policy.Request{Action: "sts:AssumeRole", Resource: c.Role, Caller: policy.Caller{Service: service}})
 		switch {
 		case d.Verdict == policy.Allowed:
-			return []finding.Finding{c.Pass("Trust policy of "+c.Name(), "lets "+service+" assume it: "+d.Statement)}
+			return []finding.Finding{c.Pass("Trust policy of "+c.Name(), "allows "+service+" to assume it: "+d.Statement)}
 		case best.Verdict == "" || d.Verdict == policy.Depends:
 			best = d
 		}
@@ -214,7 +214,7 @@ func trust(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	case best.Verdict == policy.Depends:
 		return c.Blocked(snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("the trust policy of %s %s", c.Role, best)})
 	}
-	how := "has no statement that lets ec2.amazonaws.com assume the role"
+	how := "has no statement that allows ec2.amazonaws.com to assume the role"
 	if best.Verdict == policy.Denied {
 		how = fmt.Sprintf("denies it (%s)", best.Statement)
 	}
@@ -225,7 +225,7 @@ func trust(c facts.RoleGroup, s *facts.View) []finding.Finding {
 			c.Role, how, phrase.Some(facts.IDs(c.Suspects), 3), phrase.Verb(facts.IDs(c.Suspects), "gets", "get"), s.Cluster.Name),
 		Evidence: []finding.Evidence{{What: "Trust policy of " + c.Name(), Value: phrase.Clip(role.Trust)}},
 		Fix: finding.Fix{
-			Text: "Let EC2 assume the role. This replaces the whole trust policy: keep other statements that are needed.",
+			Text: "Allow EC2 to assume the role. This replaces the whole trust policy: keep other statements that are needed.",
 			Command: command.AWS(s, "iam update-assume-role-policy", "--role-name", c.Name(), "--policy-document",
 				fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":%q},"Action":"sts:AssumeRole"}]}`, ec2Service(s.Partition)[0])),
 			Console: link.Role(s, c.Role),
@@ -235,7 +235,7 @@ func trust(c facts.RoleGroup, s *facts.View) []finding.Finding {
 
 // unparsed is a policy that is not understood: nothing follows from it.
 func unparsed(what string, err error) snapshot.Failure {
-	return snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.Broken, Message: fmt.Sprintf("%s is not understood: %v", what, err)}
+	return snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.Broken, Message: fmt.Sprintf("%s cannot be parsed: %v", what, err)}
 }
 
 func stsEndpoint(s *facts.View) []finding.Finding {
@@ -275,7 +275,7 @@ func sts(c facts.RoleGroup, s *facts.View, net *path.Network) []finding.Finding 
 		}
 	}
 	if len(clean.All()) > 0 {
-		list = append(list, clean.Pass("STS", "nothing tells that it is not reached"))
+		list = append(list, clean.Pass("STS", "no sign that it cannot be reached"))
 	}
 	return list
 }
@@ -289,10 +289,10 @@ func stsOf(c facts.RoleGroup, s *facts.View, net *path.Network, i *snapshot.Inst
 			continue
 		}
 		f.Resource = host
-		f.Title = phrase.Title("%s is not reached", host)
-		f.Why = fmt.Sprintf("%s does not get through to %s (%s).", i.ID, host, h.from)
+		f.Title = phrase.Title("%s cannot be reached", host)
+		f.Why = fmt.Sprintf("%s cannot reach %s (%s).", i.ID, host, h.from)
 		f.Evidence = []finding.Evidence{{What: h.from, Value: h.line}}
-		f.Fix.Text = "Look at the way to STS: a firewall or a proxy, the endpoint's security group and private DNS, name resolution."
+		f.Fix.Text = "Check the path to STS: a firewall or a proxy, the endpoint's security group and private DNS, name resolution."
 		if host == global && host != regional {
 			f.Fix.Text, f.Fix.Command = beRegional()
 		}
@@ -304,7 +304,7 @@ func stsOf(c facts.RoleGroup, s *facts.View, net *path.Network, i *snapshot.Inst
 	if why != "" && shut {
 		f.Resource = "kube-system/aws-node"
 		f.Title = phrase.Title("aws-node calls %s, which %s cannot reach", global, i.VPC)
-		f.Why = fmt.Sprintf("aws-node takes its role from STS and calls %s: %s. %s has no way to the internet, and its endpoint answers for %s only.", global, why, i.Subnet, regional)
+		f.Why = fmt.Sprintf("aws-node gets its role from STS and calls %s: %s. %s has no route to the internet, and its endpoint serves only %s.", global, why, i.Subnet, regional)
 		f.Evidence = []finding.Evidence{{What: "aws-node", Value: "role " + legacy + "; " + why}}
 		for _, w := range ways {
 			if w.Service == path.STS {
@@ -317,10 +317,10 @@ func stsOf(c facts.RoleGroup, s *facts.View, net *path.Network, i *snapshot.Inst
 	// A node that has registered had a token that was taken.
 	if h, found, _ := listen(s, i, refusedToken); found && !registered(s, i) && isAdmitted(c, s) {
 		f.Confidence, f.Resource = finding.Possible, c.Role
-		f.Title = phrase.Title("%s is admitted, and its token is refused", c.Name())
-		f.Why = fmt.Sprintf("The cluster admits %s, and still answers %s with Unauthorized. STS may be switched off in %s, or the account's tokens of the global endpoint are not valid there; or the role was made anew after its access entry.", c.Role, i.ID, s.Region)
+		f.Title = phrase.Title("%s has access, and its token is rejected", c.Name())
+		f.Why = fmt.Sprintf("The cluster grants %s access, and still returns Unauthorized to %s. STS may be deactivated in %s, or the account's tokens of the global endpoint are not valid there; or the role was recreated after its access entry.", c.Role, i.ID, s.Region)
 		f.Evidence = []finding.Evidence{{What: h.from, Value: h.line}}
-		f.Fix = finding.Fix{Text: "Look at the account's settings for STS (active regions, version of global tokens). Then make the role's access entry again.", Console: fmt.Sprintf("%s/iam/home?region=%s#/account_settings", link.Host(s), s.Region)}
+		f.Fix = finding.Fix{Text: "Check the account's settings for STS (active regions, version of global tokens). Then recreate the role's access entry.", Console: fmt.Sprintf("%s/iam/home?region=%s#/account_settings", link.Host(s), s.Region)}
 		return f, nil
 	}
 	_, _, unread := listen(s, i, func(string) bool { return false })
@@ -367,7 +367,7 @@ func before122(version string) bool {
 }
 
 func beRegional() (text, command string) {
-	return "Let aws-node call the regional name.", "kubectl set env daemonset aws-node -n kube-system AWS_STS_REGIONAL_ENDPOINTS=regional"
+	return "Have aws-node call the regional name.", "kubectl set env daemonset aws-node -n kube-system AWS_STS_REGIONAL_ENDPOINTS=regional"
 }
 
 // isAdmitted tells that the cluster is known to admit the group's role.
@@ -512,9 +512,9 @@ func stsRegionDeactivated(s *facts.View) []finding.Finding {
 	}
 	f.Resource, f.Instances = host, f.Covers
 	f.Evidence = append(told, f.Evidence[:min(len(f.Evidence), 5)]...)
-	f.Title = phrase.Title("STS is switched off in %s", s.Region)
-	f.Why = fmt.Sprintf("STS refuses the account %s in %s (%s: %s). %s cannot prove to %s who %s.",
-		s.Account, s.Region, f.Evidence[0].What, f.Evidence[0].Value, phrase.Some(f.Covers, 3), cmp.Or(s.Cluster.Name, "the cluster"), phrase.Verb(f.Covers, "it is", "they are"))
+	f.Title = phrase.Title("STS is deactivated in %s", s.Region)
+	f.Why = fmt.Sprintf("STS rejects the account %s in %s (%s: %s). %s cannot authenticate to %s.",
+		s.Account, s.Region, f.Evidence[0].What, f.Evidence[0].Value, phrase.Some(f.Covers, 3), cmp.Or(s.Cluster.Name, "the cluster"))
 	f.Fix = finding.Fix{
 		Text:    fmt.Sprintf("Activate %s in the IAM console: Account settings, Security Token Service, Endpoints. There is no API for it.", s.Region),
 		Console: fmt.Sprintf("%s/iam/home?region=%s#/account_settings", link.Host(s), s.Region),
@@ -673,7 +673,7 @@ func hopRefusals(s *facts.View, own, target snapshot.Role, a snapshot.PodIdentit
 			by.Document = document.Name
 			trust = append(trust, refusal{n, by})
 		case policy.Depends:
-			open = append(open, snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s may assume %s %s", own.Name, target.Name, by)})
+			open = append(open, snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s is allowed to assume %s %s", own.Name, target.Name, by)})
 		}
 	}
 	g := granted(s, own, needs)
@@ -752,7 +752,7 @@ func isAuto(c facts.RoleGroup, s *facts.View) bool {
 // account had a role: the webhook gives a pod its credentials when it is made,
 // and one without uses those of its node.
 func (who cniIdentity) before() cniIdentity {
-	return cniIdentity{how: "the node's own role: the pod was made before " + who.how + " was set", later: who.role}
+	return cniIdentity{how: "the node's own role: the pod was created before " + who.how + " was set", later: who.role}
 }
 
 // olderPods parts the suspects whose pod of aws-node tells that it has no role
@@ -870,8 +870,8 @@ func cannotAssume(s *facts.View, role, target snapshot.Role, a snapshot.PodIdent
 	lacks := append(slices.Clone(ungranted), untrusted...)
 	f := finding.Finding{
 		Outcome: finding.Fail,
-		Title:   phrase.Title("aws-node gets no credentials: %s may not assume %s", role.Name, target.Name),
-		Why: fmt.Sprintf("The Pod Identity association of kube-system/aws-node gives it %s, which EKS assumes with %s. That is refused: %s. Without credentials the network of a new node is not ready.",
+		Title:   phrase.Title("aws-node gets no credentials: %s cannot assume %s", role.Name, target.Name),
+		Why: fmt.Sprintf("The Pod Identity association of kube-system/aws-node gives it %s, which EKS assumes with %s. That is denied: %s. Without credentials the network of a new node is not ready.",
 			target.ARN, role.ARN, because(lacks)),
 		Evidence: []finding.Evidence{
 			{What: "Not allowed", Value: strings.Join(actionNames(lacks), ", ")},
@@ -892,7 +892,7 @@ func cannotAssume(s *facts.View, role, target snapshot.Role, a snapshot.PodIdent
 		return f
 	}
 	f.Fix.Console = link.Role(s, target.ARN)
-	f.Fix.Text = fmt.Sprintf("Let the trust policy of %s allow %s to %s.", target.Name, phrase.And(actions), role.ARN)
+	f.Fix.Text = fmt.Sprintf("Allow %s to %s in the trust policy of %s.", target.Name, phrase.And(actions), role.ARN)
 	if a.ExternalID != "" {
 		f.Fix.Text += " The association's sts:ExternalId is " + a.ExternalID + "."
 	}
@@ -922,7 +922,7 @@ func cni(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
 		if lacksTypes(vital) {
 			f.Why += types.why()
 			f.Evidence = append(f.Evidence, types.evidence()...)
-			f.Fix.Text += " A version of the plugin that knows the type need not ask."
+			f.Fix.Text += " A version of the plugin that knows the type does not need it."
 		}
 		who.lower(&f)
 		return c.Judged(f)
@@ -935,11 +935,11 @@ func cni(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
 	case len(surelyMissing(g)) > 0:
 		f := cniLacks(c, s, who, role, g, surelyMissing(g))
 		f.Confidence = finding.Possible
-		f.Why = fmt.Sprintf("aws-node uses %s (%s), which may not %s: %s. It starts without, and fails when a node needs a further interface.",
+		f.Why = fmt.Sprintf("aws-node uses %s (%s), which lacks %s: %s. It starts without, and fails when a node needs another interface.",
 			c.Role, who.how, phrase.And(actionNames(surelyMissing(g))), because(surelyMissing(g)))
 		return c.Judged(f)
 	}
-	return []finding.Finding{c.Pass("aws-node", fmt.Sprintf("uses %s (%s), which may %s", c.Role, who.how, strings.Join(vitalActions(needs), ", ")))}
+	return []finding.Finding{c.Pass("aws-node", fmt.Sprintf("uses %s (%s), which allows %s", c.Role, who.how, strings.Join(vitalActions(needs), ", ")))}
 }
 
 // surelyMissing are the missing needs, unless a policy is not understood.
@@ -953,8 +953,8 @@ func surelyMissing(g grants) []refusal {
 func cniLacks(c facts.RoleGroup, s *facts.View, who cniIdentity, role snapshot.Role, g grants, lacks []refusal) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail,
-		Title:   phrase.Title("aws-node may not %s", phrase.Some(actionNames(lacks), 1)),
-		Why: fmt.Sprintf("aws-node uses %s (%s), which may not %s: %s. Until it may, the network of a new node is not ready.",
+		Title:   phrase.Title("aws-node lacks %s", phrase.Some(actionNames(lacks), 1)),
+		Why: fmt.Sprintf("aws-node uses %s (%s), which lacks %s: %s. Until then the network of a new node is not ready.",
 			c.Role, who.how, phrase.And(actionNames(lacks)), because(lacks)),
 		Evidence: []finding.Evidence{
 			{What: "aws-node", Value: "uses " + c.Role + ": " + who.how},
@@ -968,7 +968,7 @@ func cniLacks(c facts.RoleGroup, s *facts.View, who cniIdentity, role snapshot.R
 	}
 	f.Fix.Text, f.Fix.Command = howToGrant(s, c.Role, lacks)
 	if who.later != "" {
-		f.Fix.Text = fmt.Sprintf("Make the pods of aws-node anew: they then use %s. A pod keeps the credentials that it was made with.", who.later)
+		f.Fix.Text = fmt.Sprintf("Recreate the pods of aws-node: they then use %s. A pod keeps the credentials that it was created with.", who.later)
 		f.Fix.Command = "kubectl rollout restart daemonset/aws-node --namespace kube-system"
 	}
 	return f
@@ -978,11 +978,11 @@ func cniGone(c facts.RoleGroup, s *facts.View, who cniIdentity) finding.Finding 
 	f := finding.Finding{
 		Outcome: finding.Fail,
 		Title:   phrase.Title("aws-node's role %s was deleted", c.Name()),
-		Why: fmt.Sprintf("aws-node uses %s (%s), which IAM no longer has. It gets no credentials, so the network of a new node is not ready.",
+		Why: fmt.Sprintf("aws-node uses %s (%s), which no longer exists in IAM. It gets no credentials, so the network of a new node is not ready.",
 			c.Role, who.how),
 		Evidence: []finding.Evidence{{What: c.Role, Value: "iam:GetRole: " + facts.NoSuchEntity}, {What: "aws-node", Value: "uses " + c.Role + ": " + who.how}},
 		Fix: finding.Fix{
-			Text:    "Make the role again, or let aws-node use another one, and restart its pods.",
+			Text:    "Recreate the role, or give aws-node another one, and restart its pods.",
 			Console: link.Role(s, c.Role),
 		},
 	}
@@ -1023,7 +1023,7 @@ func knownTypes(s *facts.View, list []*snapshot.Instance) typesKnown {
 	if !ok {
 		k.untold = types
 		k.unread = &snapshot.Failure{Source: snapshot.AWSNode, Reason: snapshot.Broken,
-			Message: fmt.Sprintf("the version in the image %q is not understood: whether it knows %s without asking EC2 cannot be told", s.CNI.Image, strings.Join(types, ", "))}
+			Message: fmt.Sprintf("the version in the image %q cannot be parsed: whether it knows %s without querying EC2 is unknown", s.CNI.Image, strings.Join(types, ", "))}
 		return k
 	}
 	k.version, k.releases = version, vpccni.ReadReleases()
@@ -1037,14 +1037,14 @@ func knownTypes(s *facts.View, list []*snapshot.Instance) typesKnown {
 	}
 	if len(k.untold) > 0 {
 		k.unread = &snapshot.Failure{Source: snapshot.AWSNode, Reason: snapshot.NotRead,
-			Message: fmt.Sprintf("whether %s knows %s without asking EC2 is not in the data, which goes up to %s of %s", version, strings.Join(k.untold, ", "), k.releases.Newest, k.releases.Date)}
+			Message: fmt.Sprintf("whether %s knows %s without querying EC2 is not in the data, which goes up to %s of %s", version, strings.Join(k.untold, ", "), k.releases.Newest, k.releases.Date)}
 	}
 	return k
 }
 
 // why ends the reason of a finding.
 func (k typesKnown) why() string {
-	return fmt.Sprintf(" %s of the plugin does not know %s without asking EC2.", k.version, strings.Join(k.unknown, ", "))
+	return fmt.Sprintf(" %s of the plugin does not know %s without querying EC2.", k.version, strings.Join(k.unknown, ", "))
 }
 
 // evidence is what the plugin does not know, and from where that is known.

@@ -129,7 +129,7 @@ func untold(l facts.InstanceIndex, i *snapshot.Instance, texts map[string]string
 	}
 	f := snapshot.Failure{Source: snapshot.Consoles, Reason: snapshot.NotRead, Message: i.ID + " is not among the consoles that were read"}
 	if _, read := texts[i.ID]; read {
-		f.Message = i.ID + " has written nothing to its console yet"
+		f.Message = i.ID + " has no console output yet"
 		if r.Stage > serial.Silent {
 			f.Message = fmt.Sprintf("the console of %s ends at %s, before the bootstrap", i.ID, r.Stage)
 		}
@@ -208,7 +208,7 @@ func consoleErrorFinding(l facts.InstanceIndex, c *consoleCause, leads bool) fin
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: resource, Covers: all, Instances: slices.Clone(all),
 		Title: phrase.Title("%s: %s", phrase.Subject(all, "instance"), first.match.Title),
-		Why:   fmt.Sprintf("The console of %s tells: %s (%s). %s", first.instance.ID, first.match.Title, first.match.ID, first.match.Means),
+		Why:   fmt.Sprintf("The console of %s shows: %s (%s). %s", first.instance.ID, first.match.Title, first.match.ID, first.match.Means),
 		Fix:   fixConsole(l, first),
 	}
 	if !first.match.Certain {
@@ -227,7 +227,7 @@ func consoleErrorFinding(l facts.InstanceIndex, c *consoleCause, leads bool) fin
 		f.Evidence = append(f.Evidence, finding.Evidence{What: "Console of " + h.instance.ID, Value: phrase.Clip(h.match.Line)})
 	}
 	if len(all) > 1 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Consoles", Value: fmt.Sprintf("%d of %d were read; all of them say it", len(c.hits), len(all))})
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Consoles", Value: fmt.Sprintf("%d of %d were read; all of them show it", len(c.hits), len(all))})
 	}
 	return f
 }
@@ -260,7 +260,7 @@ func runVersionSkew(s *facts.View) []finding.Finding {
 	if plane == 0 {
 		return []finding.Finding{{
 			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
-			Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the version %q of the cluster is not understood", s.Cluster.Version)}},
+			Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the version %q of the cluster cannot be parsed", s.Cluster.Version)}},
 		}}
 	}
 	l := s.Index()
@@ -303,7 +303,7 @@ func runVersionSkew(s *facts.View) []finding.Finding {
 	list = finding.Passing(list, s.Cluster.Name, facts.IDs(well))
 	if len(untold) > 0 {
 		list = append(list, finding.Unread(s.Cluster.Name, untold, snapshot.Failure{
-			Source: snapshot.Images, Reason: snapshot.NotRead, Message: "neither a node nor the image's name tells the kubelet's version of " + phrase.Some(untold, 3),
+			Source: snapshot.Images, Reason: snapshot.NotRead, Message: "neither a node nor the image's name shows the kubelet's version of " + phrase.Some(untold, 3),
 		}))
 	}
 	for _, key := range order {
@@ -351,11 +351,11 @@ func versionSkewFinding(l facts.InstanceIndex, g *versioned, plane minor) findin
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: g.owner, Covers: g.instances, Instances: append([]string(nil), g.instances...),
 		Resources: []string{l.S.Cluster.Name},
-		Title:     phrase.Title("%s: kubelet %s beside control plane %s", phrase.Subject(g.instances, "instance"), g.kubelet, plane),
+		Title:     phrase.Title("%s: kubelet %s, control plane %s", phrase.Subject(g.instances, "instance"), g.kubelet, plane),
 		Why:       fmt.Sprintf("%s of %s.", skew(g.kubelet, plane), l.S.Cluster.Name),
 		Evidence:  g.evidence,
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Start an image of Kubernetes %s.", plane),
+			Text:    fmt.Sprintf("Use an image of Kubernetes %s.", plane),
 			Console: link.Cluster(l.S),
 		},
 	}
@@ -403,12 +403,12 @@ func unowned(s *facts.View) []finding.Finding {
 	cluster := s.Cluster.Name
 	return []finding.Finding{{
 		Outcome: finding.Fail, Resource: cluster, Covers: append(waiting[:len(waiting):len(waiting)], cluster), Instances: waiting,
-		Title: phrase.Title("%s tagged for %s, launched by nothing of it", phrase.Subject(waiting, "instance"), cluster),
-		Why: fmt.Sprintf("%s %s the cluster's tags, and no Auto Scaling group, nodegroup or NodeClaim of %s has %s. Anybody who can start an instance can set its tags.",
+		Title: phrase.Title("%s tagged for %s, but nothing in it launched them", phrase.Subject(waiting, "instance"), cluster),
+		Why: fmt.Sprintf("%s %s the cluster's tags, and no Auto Scaling group, nodegroup or NodeClaim of %s has %s. Anyone who can start an instance can set its tags.",
 			phrase.Some(waiting, 3), phrase.Verb(waiting, "has", "have"), cluster, phrase.Verb(waiting, "it", "them")),
 		Evidence: evidence,
 		Fix: finding.Fix{
-			Text: "Find out who started " + phrase.Some(waiting, 3) + ". If nodes are started by hand or with another tool, start them from a group of the cluster; else take the cluster's tags off.",
+			Text: "Find out who started " + phrase.Some(waiting, 3) + ". If nodes are started by hand or with another tool, start them from a group of the cluster; otherwise remove the cluster's tags.",
 			Command: command.AWS(s, "cloudtrail lookup-events", "--lookup-attributes", "AttributeKey=ResourceName,AttributeValue="+waiting[0],
 				"--query", "Events[].[EventTime,EventName,Username]", "--output", "text"),
 			Console: link.EC2(s, "InstanceDetails:instanceId="+waiting[0]),

@@ -189,7 +189,7 @@ func runImageUnfit(s *facts.View) []finding.Finding {
 			well = append(well, slices.DeleteFunc(group, func(i *snapshot.Instance) bool { return l.Due(i.ID) })...)
 			if len(due) > 0 {
 				why := []snapshot.Failure{{
-					Source: snapshot.Images, Reason: snapshot.NotShown, Message: "EC2 does not list " + ami + " (deregistered since, no longer shared, or hidden by Allowed AMIs): which Kubernetes version it is for is unknown",
+					Source: snapshot.Images, Reason: snapshot.NotShown, Message: "EC2 does not list " + ami + " (deregistered since, no longer shared, or hidden by Allowed AMIs): its Kubernetes version is unknown",
 				}}
 				if !s.Has(snapshot.LaunchedImagesOf) {
 					why = append(why, s.Why(snapshot.LaunchedImagesOf))
@@ -252,17 +252,17 @@ func architectures(l facts.InstanceIndex, instanceType string) []string {
 func imageUnfitFinding(l facts.InstanceIndex, ami string, image snapshot.Image, group []*snapshot.Instance, reasons []string) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: ami, Covers: facts.IDs(group), Instances: facts.IDs(group),
-		Title: phrase.Title("%s does not fit: %s", ami, reasons[0]),
+		Title: phrase.Title("%s: %s", ami, reasons[0]),
 		Why:   fmt.Sprintf("%s: %s.", cmp.Or(image.Name, ami), strings.Join(reasons, "; ")),
-		Evidence: []finding.Evidence{{What: ami, Value: fmt.Sprintf("%s, %s, %s, owner %s", cmp.Or(image.Name, "no name"), cmp.Or(image.Architecture, "architecture not said"),
-			cmp.Or(image.State, "not listed"), cmp.Or(image.OwnerAlias, image.Owner, "not known"))}},
+		Evidence: []finding.Evidence{{What: ami, Value: fmt.Sprintf("%s, %s, %s, owner %s", cmp.Or(image.Name, "no name"), cmp.Or(image.Architecture, "architecture not reported"),
+			cmp.Or(image.State, "not listed"), cmp.Or(image.OwnerAlias, image.Owner, "unknown"))}},
 		Fix: finding.Fix{
 			Text:    "Set a current EKS image in the launch template or nodegroup, and replace the instances.",
 			Console: link.EC2(l.S, "ImageDetails:imageId="+ami),
 		},
 	}
 	if !image.Deprecated.IsZero() && !l.S.Time.Before(image.Deprecated) {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: ami, Value: "deprecated since " + image.Deprecated.UTC().Format("2006-01-02") + "; that alone does no harm"})
+		f.Evidence = append(f.Evidence, finding.Evidence{What: ami, Value: "deprecated since " + image.Deprecated.UTC().Format("2006-01-02") + "; by itself harmless"})
 	}
 	if m := minorOf(l.S.Cluster.Version); m > 0 {
 		architecture := "x86_64"
@@ -296,7 +296,7 @@ func runCommonFactor(s *facts.View) []finding.Finding {
 		v.Unknown(s.Cluster.Name, rest, s.Why(snapshot.LaunchHistory))
 		return v.Findings()
 	}
-	v.Pass(s.Cluster.Name, rest, finding.Evidence{What: "Launches of the last 7 days", Value: fmt.Sprintf("%d compared, nothing named: %s", len(launches), verdict.Reason)})
+	v.Pass(s.Cluster.Name, rest, finding.Evidence{What: "Launches of the last 7 days", Value: fmt.Sprintf("%d compared, nothing flagged: %s", len(launches), verdict.Reason)})
 	return v.Findings()
 }
 
@@ -360,7 +360,7 @@ func commonFactorFinding(s *facts.View, v factor.Verdict, launches []factor.Laun
 			v.Failed, v.Launches, having(first), v.First.UTC().Format(phrase.DayAndMinute), v.Others-v.OtherFailed, v.Others),
 	}
 	if also := v.Shared[1:]; len(also) > 0 {
-		f.Why += fmt.Sprintf(" The very same launches are those %s: nothing here tells these apart.", phrase.And(all(also)))
+		f.Why += fmt.Sprintf(" They are exactly the launches %s: nothing here tells these apart.", phrase.And(all(also)))
 	}
 	if len(v.Near) > 0 {
 		f.Why += fmt.Sprintf(" Most of them are also launches %s: too few tell these apart.", phrase.And(all(v.Near)))
@@ -411,12 +411,12 @@ func having(v factor.Value) string {
 // instead.
 func commonFactorFix(s *facts.View, v factor.Value, instead, failed string) finding.Fix {
 	fix := finding.Fix{
-		Text:    fmt.Sprintf("Look at what is particular to %s, and read the console output of %s.", v.Name, failed),
+		Text:    fmt.Sprintf("Check what is specific to %s, and read the console output of %s.", v.Name, failed),
 		Command: command.AWS(s, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", failed),
 		Console: link.EC2(s, "InstanceDetails:instanceId="+failed),
 	}
 	if instead != "" {
-		fix.Text = fmt.Sprintf("Compare %s with %s, with which launches join, and go back to that if nothing else is found. The console output of %s may tell how it fails.", v.Name, instead, failed)
+		fix.Text = fmt.Sprintf("Compare %s with %s, with which launches join, and go back to that if nothing else is found. The console output of %s may show how it fails.", v.Name, instead, failed)
 	}
 	switch v.Kind {
 	case factor.AMI:
@@ -475,7 +475,7 @@ func runEndedEarly(s *facts.View) []finding.Finding {
 			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: lost,
 			Blocked: []snapshot.Failure{{
 				Source: snapshot.Instances, Reason: snapshot.NotRead,
-				Message: "EC2 does not list " + phrase.Some(lost, 3) + ": too new, or gone for more than an hour",
+				Message: "EC2 does not list " + phrase.Some(lost, 3) + ": too new, or terminated for more than an hour",
 			}},
 		})
 	}
@@ -727,7 +727,7 @@ func labels(st *facts.BootConfig, i *snapshot.Instance) (*labelled, snapshot.Fai
 		if keys := forbidden(t.Labels); len(keys) > 0 {
 			l := &labelled{resource: st.Origin(i), from: "user data, read from " + t.From, keys: keys, sure: finding.Certain}
 			if t.Branch || t.Calls > 1 {
-				l.sure, l.doubt = finding.Likely, " A later call of the bootstrap script may leave it out."
+				l.sure, l.doubt = finding.Likely, " A later call of the bootstrap script may omit it."
 			}
 			if group, _ := st.Nodegroup(i); group != nil && len(forbidden(group.Labels)) > 0 {
 				l.resource, l.group = group.Name, group.Name
@@ -770,12 +770,12 @@ func groupJoins(st *facts.BootConfig, name string) bool {
 func (l *labelled) finding(s *facts.View) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: l.resource, Covers: l.instances, Instances: slices.Clone(l.instances),
-		Title: phrase.Title("kubelet refuses label %s", l.keys[0]),
-		Why: fmt.Sprintf("The kubelet of %s does not start: %s %s in a namespace of Kubernetes that a node may not set for itself.%s",
+		Title: phrase.Title("kubelet rejects label %s", l.keys[0]),
+		Why: fmt.Sprintf("The kubelet of %s does not start: %s %s in a reserved namespace of Kubernetes.%s",
 			phrase.Subject(l.instances, "instance"), phrase.Some(l.keys, 3), phrase.Verb(l.keys, "is", "are"), l.doubt),
-		Evidence: []finding.Evidence{{What: "Refused, from " + l.from, Value: phrase.Some(l.keys, 10)}},
+		Evidence: []finding.Evidence{{What: "Rejected, from " + l.from, Value: phrase.Some(l.keys, 10)}},
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Take %s out of the user data, or give it a prefix of your own; kubectl may set it once the node is there. Then replace %s.", phrase.Some(l.keys, 3), phrase.Subject(l.instances, "instance")),
+			Text:    fmt.Sprintf("Remove %s from the user data, or give it your own prefix; kubectl can set it once the node has joined. Then replace %s.", phrase.Some(l.keys, 3), phrase.Subject(l.instances, "instance")),
 			Console: link.EC2(s, "InstanceDetails:instanceId="+l.instances[0]),
 		},
 	}
@@ -783,7 +783,7 @@ func (l *labelled) finding(s *facts.View) finding.Finding {
 		f.Confidence = l.sure
 	}
 	if l.group != "" {
-		f.Fix.Text = fmt.Sprintf("Take %s out of node group %s, or give it a prefix of your own; kubectl may set it once the node is there. Then replace %s.", phrase.Some(l.keys, 3), l.group, phrase.Subject(l.instances, "instance"))
+		f.Fix.Text = fmt.Sprintf("Remove %s from node group %s, or give it your own prefix; kubectl can set it once the node has joined. Then replace %s.", phrase.Some(l.keys, 3), l.group, phrase.Subject(l.instances, "instance"))
 		f.Fix.Command = command.AWS(s, "eks update-nodegroup-config", "--cluster-name", s.Cluster.Name, "--nodegroup-name", l.group, "--labels", "removeLabels="+strings.Join(l.keys, ","))
 	}
 	return f

@@ -89,7 +89,7 @@ func TestNoAdviceOfWhatIs(t *testing.T) {
 
 func imageUnfitCases() []checktest.Case {
 	noImage := func(s *snapshot.Snapshot) { s.Images = nil }
-	const unlisted = "] images: not shown: EC2 does not list ami-0al2023 (deregistered since, no longer shared, or hidden by Allowed AMIs): which Kubernetes version it is for is unknown"
+	const unlisted = "] images: not shown: EC2 does not list ami-0al2023 (deregistered since, no longer shared, or hidden by Allowed AMIs): its Kubernetes version is unknown"
 	arm := func(s *snapshot.Snapshot) { s.Images[0].Architecture = "arm64" }
 	return []checktest.Case{
 		{"Ready", snapshottest.PrivateWithNAT(), []string{"pass prod [i-0node]"}},
@@ -99,19 +99,19 @@ func imageUnfitCases() []checktest.Case {
 		{"not listed, not due", checktest.Change(snapshottest.PrivateWithNAT(), noImage, checktest.NotReadyNode("x"), func(s *snapshot.Snapshot) { s.Launches = nil }), []string{"pass prod [i-0node]"}},
 		{"disabled", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) { s.Images[0].State = "disabled" }), []string{"pass prod [i-0node]"}},
 		{"another architecture", checktest.Change(checktest.Missed(), arm), []string{
-			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023 does not fit: it is for arm64, and m5.large has x86_64",
+			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023: it is for arm64, and m5.large has x86_64",
 		}},
 		{"another architecture, the type's unknown", checktest.Change(checktest.Missed(), arm, checktest.Unread(snapshot.InstanceTypes)), []string{"pass prod [i-0node]"}},
 		{"another Kubernetes", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.36-v1")), []string{
-			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023 does not fit: Kubernetes 1.36 is newer than the control p…",
+			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023: Kubernetes 1.36 is newer than the control plane's 1.35",
 		}},
 		{"Amazon Linux 2", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-1.32-v20251120")), []string{
-			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023 does not fit: it is an EKS image with Amazon Linux 2, who…",
+			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023: it is an EKS image with Amazon Linux 2, whose support en…",
 		}},
 		{"Amazon Linux 2 before its end", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-1.32-v20251120"), func(s *snapshot.Snapshot) { s.Time = endOfAL2().Add(-time.Second) }), []string{"pass prod [i-0node]"}},
 		{"deprecated alone does no harm", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) { s.Images[0].Deprecated = s.Time.Add(-time.Hour) }), []string{"pass prod [i-0node]"}},
 		{"two types, one image: one finding", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-1.32-v20251120"), checktest.LaunchedToo("i-0second", 10*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Instance(s, "i-0second").Type = "m6i.large" }), []string{
-			"fail ami-0al2023 [i-0node i-0second] [i-0node i-0second] ami-0al2023 does not fit: it is an EKS image with Amazon Linux 2, who…",
+			"fail ami-0al2023 [i-0node i-0second] [i-0node i-0second] ami-0al2023: it is an EKS image with Amazon Linux 2, whose support en…",
 		}},
 		{"this image could not be read", checktest.Change(checktest.Missed(), noImage, func(s *snapshot.Snapshot) {
 			s.Lack(snapshot.Images, snapshottest.AMI, snapshot.Failure{Source: snapshot.Images, Reason: snapshot.Throttled, Call: "ec2:DescribeImages"})
@@ -160,7 +160,7 @@ func clusterCACases(t *testing.T) []checktest.Case {
 	}
 	joined := func(s *snapshot.Snapshot) { s.Nodes = snapshottest.PrivateWithNAT().Nodes }
 	pass := []string{"pass prod [i-0node prod]"}
-	retired := []string{"fail lt-0a [i-0node] [i-0node] User data of lt-0a trusts a retired authority alone", "pass prod [prod]"}
+	retired := []string{"fail lt-0a [i-0node] [i-0node] User data of lt-0a trusts only a retired authority", "pass prod [prod]"}
 	advice := func(instances string) []string {
 		return []string{"fail (advice) lt-0a [lt-0a] [] eks-workers will not trust prod once its new authority is active", "pass prod [" + instances + "prod]"}
 	}
@@ -172,7 +172,7 @@ func clusterCACases(t *testing.T) []checktest.Case {
 		{"two, user data with the active one", world(second+first, second), pass},
 		{"two, user data with none of them", world(second+first, authorityOf(t, 2020)), pass},
 		{"before activation, user data with the successor", world(first+second, second), []string{
-			"fail lt-0a [i-0node] [i-0node] User data of lt-0a trusts a successor authority alone", "pass prod [prod]",
+			"fail lt-0a [i-0node] [i-0node] User data of lt-0a trusts only a successor authority", "pass prod [prod]",
 		}},
 		{"before activation, user data without the successor", world(first+second, first), advice("i-0node ")},
 		{"before activation, all nodes Ready", world(first+second, first, joined), advice("i-0node ")},
@@ -183,7 +183,7 @@ func clusterCACases(t *testing.T) []checktest.Case {
 		{"user data unread", world(second+first, first, checktest.Unread(snapshot.UserDataOf), checktest.Unread(snapshot.LaunchTemplates)), []string{"pass prod [prod]", "unknown prod [i-0node] user data: denied"}},
 		{"the template's, where the instance's own cannot be read and it has no group", world(second+first, first, selfManaged, checktest.Unread(snapshot.UserDataOf), func(s *snapshot.Snapshot) {
 			delete(s.Instances[0].Tags, "aws:autoscaling:groupName")
-		}), []string{"fail (likely) lt-0a [i-0node] [i-0node] User data of lt-0a trusts a retired authority alone", "pass prod [prod]"}},
+		}), []string{"fail (likely) lt-0a [i-0node] [i-0node] User data of lt-0a trusts only a retired authority", "pass prod [prod]"}},
 	}
 }
 
@@ -204,7 +204,7 @@ func clusterTagCases() []checktest.Case {
 			"fail i-0node [i-0node] [i-0node] i-0node has no tag of cluster prod",
 		}},
 		{"ended, its tags gone", startWorld(untagged, func(s *snapshot.Snapshot) { s.Instances[0].State, s.Instances[0].Tags = "terminated", nil }), []string{
-			"unknown prod [i-0node] instances: not read: EC2 takes the tags off instances that have ended",
+			"unknown prod [i-0node] instances: not read: EC2 removes the tags of terminated instances",
 		}},
 		{"unread", startWorld(untagged, checktest.Unread(snapshot.Instances)), []string{"unknown prod [] instances: denied"}},
 	}
@@ -264,7 +264,7 @@ func TestCommonFactorWords(t *testing.T) {
 		i := snapshottest.Instance(s, snapshottest.Node)
 		i.Template = snapshot.TemplateRef{ID: "lt-0e2", Version: "7"}
 	}))
-	expect.Equal(t, "Why", f.Why, "25 of 25 launches with ami-0new failed, the first launched 2026-11-20 08:00 UTC; 80 of 80 others of the last 7 days joined. The very same launches are those with lt-0e2 version 7: nothing here tells these apart.")
+	expect.Equal(t, "Why", f.Why, "25 of 25 launches with ami-0new failed, the first launched 2026-11-20 08:00 UTC; 80 of 80 others of the last 7 days joined. They are exactly the launches with lt-0e2 version 7: nothing here tells these apart.")
 	if want := "Compare ami-0new with ami-0old, with which launches join"; !strings.HasPrefix(f.Fix.Text, want) {
 		t.Errorf("Fix = %q, want it to begin with %q", f.Fix.Text, want)
 	}
@@ -307,7 +307,7 @@ func consoleErrorCases() []checktest.Case {
 		{"no proof, before it is due", checktest.Change(checktest.Missed(), wrote(snapshottest.Node, fullDisk), checktest.NotDueYet), nil},
 		{"a start without a known failure", checktest.Change(checktest.Missed(), wrote(snapshottest.Node, consoleStart+"kubelet[2]: I1\n")), []string{"pass workers [i-0node]"}},
 		{"nothing was written", checktest.Change(checktest.Missed(), wrote(snapshottest.Node, " \r\n")), []string{
-			"unknown workers [i-0node] console output: not read: i-0node has written nothing to its console yet",
+			"unknown workers [i-0node] console output: not read: i-0node has no console output yet",
 		}},
 		{"nothing was written, not due", checktest.Change(checktest.Missed(), wrote(snapshottest.Node, ""), checktest.NotDueYet), nil},
 		{"it ends in the kernel", checktest.Change(checktest.Missed(), wrote(snapshottest.Node, "[    0.000000] Linux version 6.1.112\n")), []string{
@@ -349,13 +349,13 @@ func consoleErrorCases() []checktest.Case {
 
 func TestConsoleErrorWordsAndFix(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.InstanceConsoleError), checktest.Change(checktest.Missed(), checktest.LaunchedToo("i-0second", 10*time.Minute), wrote(snapshottest.Node, badConfig)))
-	if want := "The console of i-0node tells: the NodeConfig is incomplete (nodeadm-incomplete). nodeadm found no complete NodeConfig"; !strings.HasPrefix(got.Why, want) {
+	if want := "The console of i-0node shows: the NodeConfig is incomplete (nodeadm-incomplete). nodeadm found no complete NodeConfig"; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}
 	if line := checktest.Value(t, got, "Console of i-0node"); !strings.Contains(line, "Name is missing in cluster configuration") {
 		t.Errorf("evidence = %q, want the line", line)
 	}
-	if line := checktest.Value(t, got, "Consoles"); line != "1 of 2 were read; all of them say it" {
+	if line := checktest.Value(t, got, "Consoles"); line != "1 of 2 were read; all of them show it" {
 		t.Errorf("Consoles = %q", line)
 	}
 	if !strings.HasSuffix(got.Fix.Text, "See instance/user-data.") {
@@ -440,7 +440,7 @@ func endedEarlyCases() []checktest.Case {
 			[]string{"fail (possible) workers [i-0node] [i-0node] i-0node ended before it was a node"}},
 		{"nodes unread, ended past its time", checktest.Change(checktest.Ended(itself, 8*time.Minute), checktest.Unread(snapshot.Nodes)), []string{"unknown prod [i-0node] nodes: denied"}},
 		{"EC2 does not list it", checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.Instances = nil }), []string{
-			"unknown prod [i-0node] instances: not read: EC2 does not list i-0node: too new, or gone for more than an hour",
+			"unknown prod [i-0node] instances: not read: EC2 does not list i-0node: too new, or terminated for more than an hour",
 		}},
 		{"instances unread", checktest.Change(checktest.Ended(itself, time.Minute), checktest.Unread(snapshot.Instances)), []string{"unknown prod [] instances: denied"}},
 	}
@@ -483,7 +483,7 @@ func forbiddenNodeLabelCases() []checktest.Case {
 	inData := instead("eks.amazonaws.com/nodegroup=workers", role+"=x,eks.amazonaws.com/nodegroup=workers")
 	noLabels := instead("--node-labels=eks.amazonaws.com/nodegroup=workers,eks.amazonaws.com/capacityType=ON_DEMAND", "--v=2")
 	of := func(sure, resource string) []string {
-		return []string{"fail" + sure + " " + resource + " [i-0node] [i-0node] kubelet refuses label " + role}
+		return []string{"fail" + sure + " " + resource + " [i-0node] [i-0node] kubelet rejects label " + role}
 	}
 	return []checktest.Case{
 		{"usual labels", startWorld(groupLabels("team", "example.com/kubernetes.io", "topology.kubernetes.io/zone")), pass},
@@ -564,7 +564,7 @@ func foreignSecurityGroupsCases() []checktest.Case {
 			"unknown prod [i-0node] launch templates: not read: the launch template of i-0node is not among those that were read",
 		}},
 		{"ended, its groups gone", startWorld(foreignGroups, func(s *snapshot.Snapshot) { s.Instances[0].Groups = nil }), []string{
-			"unknown prod [i-0node] instances: not read: EC2 names no security groups of instances that have ended",
+			"unknown prod [i-0node] instances: not read: EC2 does not list security groups of terminated instances",
 		}},
 		{"unread", startWorld(foreignGroups, checktest.Unread(snapshot.LaunchTemplates)), []string{"unknown prod [] launch templates: denied"}},
 	}
@@ -608,10 +608,10 @@ func TestSkew(t *testing.T) {
 	}{
 		{35, 35, ""}, {32, 35, ""}, {25, 28, ""}, {24, 26, ""}, {0, 35, ""}, {35, 0, ""},
 		{36, 35, "Kubernetes 1.36 is newer than the control plane's 1.35"},
-		{31, 35, "Kubernetes 1.31 is too old for the control plane's 1.35, which takes 1.32 and newer"},
-		{24, 27, "Kubernetes 1.24 is too old for the control plane's 1.27, which takes 1.25 and newer"},
-		{24, 28, "Kubernetes 1.24 is too old for the control plane's 1.28, which takes 1.25 and newer"},
-		{21, 24, "Kubernetes 1.21 is too old for the control plane's 1.24, which takes 1.22 and newer"},
+		{31, 35, "Kubernetes 1.31 is too old for the control plane's 1.35, which supports 1.32 and newer"},
+		{24, 27, "Kubernetes 1.24 is too old for the control plane's 1.27, which supports 1.25 and newer"},
+		{24, 28, "Kubernetes 1.24 is too old for the control plane's 1.28, which supports 1.25 and newer"},
+		{21, 24, "Kubernetes 1.21 is too old for the control plane's 1.24, which supports 1.22 and newer"},
 	}
 	for _, tt := range tests {
 		expect.Equal(t, fmt.Sprintf("skew(%s, %s)", tt.kubelet, tt.plane), skew(tt.kubelet, tt.plane), tt.want)
@@ -651,7 +651,7 @@ func imdsCases() []checktest.Case {
 		{"off since, and a pod of a Ready node waits for metadata", wantsMetadata(snapshot.Metadata{Endpoint: "disabled", HopLimit: 1}), []string{"fail (likely) lt-0a [i-0node] [i-0node] the metadata service of i-0node is off"}},
 		{"one hop, and a pod of a Ready node waits for a volume", checktest.Change(startWorld(), ready(snapshot.Metadata{Endpoint: "enabled", HopLimit: 1, Tokens: "required"}), checktest.StuckPod(20*time.Minute, "FailedMount", "timed out waiting for the condition")), pass},
 		{"hops not said", startWorld(metadata(snapshot.Metadata{Endpoint: "enabled"})), pass},
-		{"not said", startWorld(metadata(snapshot.Metadata{})), []string{"unknown prod [i-0node] instances: not read: EC2 does not say whether the metadata service is on"}},
+		{"not said", startWorld(metadata(snapshot.Metadata{})), []string{"unknown prod [i-0node] instances: not read: EC2 does not report whether the metadata service is on"}},
 		{"unread", startWorld(checktest.Unread(snapshot.Instances)), []string{"unknown prod [] instances: denied"}},
 	}
 }
@@ -730,7 +730,7 @@ func maxPodsCases() []checktest.Case {
 			"unknown prod [i-0node] user data: over budget: i-0node: the user data is over budget: reading it takes more than 524288 bytes unpacked",
 		}},
 		{"the type is not known", startWorld(allows(110), func(s *snapshot.Snapshot) { s.InstanceTypes[0].Name = "m6.large" }), []string{
-			"unknown prod [i-0node] instance types: not read: what m5.large can carry is not known",
+			"unknown prod [i-0node] instance types: not read: the capacity of m5.large is unknown",
 		}},
 		{"unread", startWorld(checktest.Unread(snapshot.AWSNode)), []string{"unknown prod [] aws-node: denied"}},
 	}
@@ -772,7 +772,7 @@ func olderThanClusterCases() []checktest.Case {
 		{"older, managed", startWorld(young), pass},
 		{"the cluster is being made", startWorld(selfManaged, toldAs(""), func(s *snapshot.Snapshot) { s.Cluster.Status = "CREATING" }), fail},
 		{"not said", startWorld(selfManaged, toldAs(""), func(s *snapshot.Snapshot) { s.Cluster.Created = time.Time{} }), []string{
-			"unknown prod [i-0node] cluster: not read: when the cluster was created, or the instance was launched, is not said",
+			"unknown prod [i-0node] cluster: not read: the creation time of the cluster or the launch time of the instance is unknown",
 		}},
 		{"unread", startWorld(selfManaged, checktest.Unread(snapshot.Instances)), []string{"unknown prod [] instances: denied"}},
 	}
@@ -873,14 +873,14 @@ func statusCheckCases() []checktest.Case {
 			"fail workers [i-0node i-0second] [i-0node i-0second] 2 instances fail EC2's status checks",
 		}},
 		{"no verdict yet", checktest.Change(checktest.Missed(), says("ok", "initializing")), []string{
-			"unknown i-0node [i-0node] instance status: not read: EC2 has no verdict on i-0node: system ok, instance initializing",
+			"unknown i-0node [i-0node] instance status: not read: EC2 has no result for i-0node: system ok, instance initializing",
 		}},
 		{"no verdict yet, not due", checktest.Change(checktest.Missed(), says("ok", "initializing"), checktest.NotDueYet), nil},
 		{"a status that nobody knows is no pass", checktest.Change(checktest.Missed(), says("ok", "dizzy")), []string{
-			"unknown i-0node [i-0node] instance status: not read: EC2 has no verdict on i-0node: system ok, instance dizzy",
+			"unknown i-0node [i-0node] instance status: not read: EC2 has no result for i-0node: system ok, instance dizzy",
 		}},
 		{"no status", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) { s.Statuses = nil }), []string{
-			"unknown i-0node [i-0node] instance status: not read: EC2 gives no status of i-0node",
+			"unknown i-0node [i-0node] instance status: not read: EC2 reports no status of i-0node",
 		}},
 		{"not running", checktest.Change(checktest.Missed(), says("not-applicable", "not-applicable"), func(s *snapshot.Snapshot) { s.Instances[0].State = "pending" }), nil},
 		{"unread", checktest.Change(checktest.Missed(), checktest.Unread(snapshot.Statuses)), []string{"unknown prod [] instance status: denied"}},
@@ -907,7 +907,7 @@ func TestUnowned(t *testing.T) {
 	checktest.RunCases(t, checkOf(checkid.InstanceUnowned), []checktest.Case{
 		{Name: "the cluster's own", World: checktest.Missed(), Want: []string{"pass prod [prod]"}},
 		{Name: "unowned, and no node", World: checktest.Change(checktest.Missed(), unownedNode), Want: []string{
-			"fail prod [i-0node prod] [i-0node] i-0node tagged for prod, launched by nothing of it",
+			"fail prod [i-0node prod] [i-0node] i-0node tagged for prod, but nothing in it launched them",
 		}},
 		{Name: "unowned, and has time to join", World: checktest.Change(checktest.Missed(), unownedNode, func(s *snapshot.Snapshot) { s.Launches[0].Due = s.Time.Add(1) }),
 			Want: []string{"pass prod [i-0node prod]"}},
@@ -1059,12 +1059,12 @@ func userDataCases() []checktest.Case {
 			snapshottest.Join(s, "i-0second")
 		}), []string{"pass prod [i-0node i-0second]"}},
 		{"a script that writes for a unit of the image", startWorld(custom, runsImage("hardened-42", ""), toldAs("#!/bin/bash\necho CLUSTER_NAME=prod > /etc/acme/join.env\n")), []string{
-			"unknown prod [i-0node] user data: not read: i-0node: it calls no bootstrap and speaks of a cluster: what it writes may be for a bootstrap that the image has built in",
+			"unknown prod [i-0node] user data: not read: i-0node: it calls no bootstrap and mentions a cluster: it may be for a bootstrap that the image has built in",
 		}},
 		{"a script from elsewhere", startWorld(custom, toldAs("#!/bin/bash\ncurl https://x | bash\n")), []string{
 			"unknown prod [i-0node] user data: not read: i-0node: its script does what cannot be followed (a script from elsewhere)",
 		}},
-		{"noise", startWorld(custom, toldAs("\x01\x02\xff\xfe noise")), []string{"unknown prod [i-0node] user data: not read: i-0node: its format is not understood"}},
+		{"noise", startWorld(custom, toldAs("\x01\x02\xff\xfe noise")), []string{"unknown prod [i-0node] user data: not read: i-0node: its format is unknown"}},
 		{"more than any that is meant to be read", startWorld(toldAs(overBudget())), []string{
 			"unknown prod [i-0node] user data: over budget: i-0node: the user data is over budget: reading it takes more than 524288 bytes unpacked",
 		}},
@@ -1125,7 +1125,7 @@ func userDataCases() []checktest.Case {
 func TestUserDataWords(t *testing.T) {
 	s := startWorld(selfManaged, toldAs("#!/bin/bash\nexport DB_PASSWORD=hunter2\n/etc/eks/bootstrap.sh staging --apiserver-endpoint "+otherName+" --b64-cluster-ca "+otherCA+"\n"), al2Image)
 	got := checktest.Failed(t, checkOf(checkid.InstanceUserData), s)
-	for _, want := range []string{"staging, and the cluster's is prod", "It calls another address", "It does not trust"} {
+	for _, want := range []string{"staging, and the cluster's is prod", "It calls a different address", "It does not trust"} {
 		if !strings.Contains(got.Why, want) {
 			t.Errorf("Why = %q, want %q in it", got.Why, want)
 		}
@@ -1158,32 +1158,32 @@ func versionSkewCases() []checktest.Case {
 		{"the same version", checktest.Missed(), []string{"pass prod [i-0node]"}},
 		{"an image of Auto Mode", checktest.Change(checktest.Missed(), imageNamed("eks-auto-standard"), ofAutoMode), []string{"pass prod [i-0node]"}},
 		{"three older", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.32-v1")), []string{"pass prod [i-0node]"}},
-		{"newer by one, as after a rollback of the control plane", checktest.Change(checktest.Missed(), imageNamed(newer)), []string{"fail (likely) workers [i-0node] [i-0node] i-0node: kubelet 1.36 beside control plane 1.35"}},
-		{"newer by two", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.37-v1")), []string{"fail workers [i-0node] [i-0node] i-0node: kubelet 1.37 beside control plane 1.35"}},
-		{"four older", checktest.Change(checktest.Missed(), imageNamed(older)), []string{"fail workers [i-0node] [i-0node] i-0node: kubelet 1.31 beside control plane 1.35"}},
-		{"newer, not due", checktest.Change(checktest.Missed(), imageNamed(newer), checktest.NotDueYet), []string{"fail (likely) workers [i-0node] [i-0node] i-0node: kubelet 1.36 beside control plane 1.35"}},
+		{"newer by one, as after a rollback of the control plane", checktest.Change(checktest.Missed(), imageNamed(newer)), []string{"fail (likely) workers [i-0node] [i-0node] i-0node: kubelet 1.36, control plane 1.35"}},
+		{"newer by two", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.37-v1")), []string{"fail workers [i-0node] [i-0node] i-0node: kubelet 1.37, control plane 1.35"}},
+		{"four older", checktest.Change(checktest.Missed(), imageNamed(older)), []string{"fail workers [i-0node] [i-0node] i-0node: kubelet 1.31, control plane 1.35"}},
+		{"newer, not due", checktest.Change(checktest.Missed(), imageNamed(newer), checktest.NotDueYet), []string{"fail (likely) workers [i-0node] [i-0node] i-0node: kubelet 1.36, control plane 1.35"}},
 		{"newer, by the name of somebody's image", checktest.Change(checktest.Missed(), imageNamed(newer), func(s *snapshot.Snapshot) { s.Images[0].OwnerAlias = "" }), []string{
-			"fail (likely) workers [i-0node] [i-0node] i-0node: kubelet 1.36 beside control plane 1.35",
+			"fail (likely) workers [i-0node] [i-0node] i-0node: kubelet 1.36, control plane 1.35",
 		}},
 		{"the node's own word counts first", checktest.Change(checktest.Missed(), checktest.NotReadyNode("x"), func(s *snapshot.Snapshot) { s.Nodes[0].Kubelet = "v1.31.2-eks-94953ac" }), []string{
-			"fail workers [i-0node] [i-0node] i-0node: kubelet 1.31 beside control plane 1.35",
+			"fail workers [i-0node] [i-0node] i-0node: kubelet 1.31, control plane 1.35",
 		}},
 		{"two of a group", checktest.Change(checktest.Missed(), imageNamed(older), checktest.LaunchedToo("i-0second", 10*time.Minute)), []string{
-			"fail workers [i-0node i-0second] [i-0node i-0second] 2 instances: kubelet 1.31 beside control plane 1.35",
+			"fail workers [i-0node i-0second] [i-0node i-0second] 2 instances: kubelet 1.31, control plane 1.35",
 		}},
 		{"a name without a version in a managed group", checktest.Change(checktest.Missed(), imageNamed("golden-7")), []string{"pass prod [i-0node]"}},
 		{"nothing tells", checktest.Change(checktest.Missed(), custom), []string{
-			"unknown prod [i-0node] images: not read: neither a node nor the image's name tells the kubelet's version of i-0node",
+			"unknown prod [i-0node] images: not read: neither a node nor the image's name shows the kubelet's version of i-0node",
 		}},
 		{"no image is left", checktest.Change(checktest.Missed(), custom, func(s *snapshot.Snapshot) { s.Images = nil }), []string{
-			"unknown prod [i-0node] images: not read: neither a node nor the image's name tells the kubelet's version of i-0node",
+			"unknown prod [i-0node] images: not read: neither a node nor the image's name shows the kubelet's version of i-0node",
 		}},
 		{"newer, as a Ready node is: the control plane was rolled back", checktest.Change(checktest.Missed(), imageNamed(newer), func(s *snapshot.Snapshot) {
 			s.Nodes = append(s.Nodes, snapshot.Node{Name: "old", Kubelet: "v1.36.0-eks-1", Ready: snapshot.Condition{Status: "True"}})
-		}), []string{"fail (likely) workers [i-0node] [i-0node] i-0node: kubelet 1.36 beside control plane 1.35"}},
+		}), []string{"fail (likely) workers [i-0node] [i-0node] i-0node: kubelet 1.36, control plane 1.35"}},
 		{"nothing tells, not due", checktest.Change(checktest.Missed(), custom, checktest.NotDueYet), nil},
 		{"a cluster version that nobody knows", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) { s.Cluster.Version = "two" }), []string{
-			`unknown prod [prod] cluster: broken: the version "two" of the cluster is not understood`,
+			`unknown prod [prod] cluster: broken: the version "two" of the cluster cannot be parsed`,
 		}},
 		{"unread", checktest.Change(checktest.Missed(), checktest.Unread(snapshot.Images)), []string{"unknown prod [] images: denied"}},
 	}

@@ -45,7 +45,7 @@ func runMaxPods(s *facts.View) []finding.Finding {
 		case pods == 0:
 			passed = append(passed, i.ID) // the image works it out
 		case !known || t.Interfaces == 0 || t.IPv4PerInterface == 0:
-			why := snapshot.Failure{Source: snapshot.InstanceTypes, Reason: snapshot.NotRead, Message: "what " + i.Type + " can carry is not known"}
+			why := snapshot.Failure{Source: snapshot.InstanceTypes, Reason: snapshot.NotRead, Message: "the capacity of " + i.Type + " is unknown"}
 			blind[why] = append(blind[why], i.ID)
 		case pods > room(t, s.CNI.Env):
 			if sure[i.ID] = full(s, st.Nodes[i.ID], room(t, s.CNI.Env)); sure[i.ID] == "" {
@@ -233,7 +233,7 @@ func orPrefixes(env map[string]string) string {
 	if env["ENABLE_PREFIX_DELEGATION"] == "true" {
 		return ""
 	}
-	return ", or switch prefix delegation on if the subnets have whole /28 blocks free"
+	return ", or enable prefix delegation if the subnets have whole /28 blocks free"
 }
 
 func overfull(st *facts.BootConfig, of []string, t snapshot.InstanceType) finding.Finding {
@@ -284,7 +284,7 @@ func runForeignSecurityGroups(s *facts.View) []finding.Finding {
 		case !managed, s.Cluster.SecurityGroup == "", slices.Contains(i.Groups, s.Cluster.SecurityGroup):
 			passed = append(passed, i.ID)
 		case len(i.Groups) == 0:
-			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 names no security groups of instances that have ended"}
+			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 does not list security groups of terminated instances"}
 			blind[why] = append(blind[why], i.ID)
 		case lt == nil:
 			why := snapshot.Failure{Source: snapshot.LaunchTemplates, Reason: snapshot.NotRead, Message: "the launch template of " + i.ID + " is not among those that were read"}
@@ -339,14 +339,14 @@ func foreign(st *facts.BootConfig, origin string, of []string) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: origin, Covers: of, Instances: of, Resources: append([]string{want}, i.Groups...),
 		Title: phrase.Title("%s keeps %s off %s", origin, want, phrase.Subject(of, "instance")),
-		Why: fmt.Sprintf("%s sets the security groups %s, so EKS did not add the cluster's, %s. What nodes and control plane need of each other must be in those groups.",
+		Why: fmt.Sprintf("%s sets the security groups %s, so EKS did not add the cluster's, %s. Those groups must allow all that nodes and control plane need of each other.",
 			origin, phrase.Some(i.Groups, 3), want),
 		Evidence: []finding.Evidence{
 			{What: "Security groups of " + i.ID, Value: strings.Join(i.Groups, ", ")},
 			{What: "Security group of the cluster", Value: want},
 		},
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Add %s to the security groups of %s in a new version, and update the node group to it. For the instances that run, the command does it.", want, origin),
+			Text:    fmt.Sprintf("Add %s to the security groups of %s in a new version, and update the node group to it. For running instances, use the command.", want, origin),
 			Console: console(st, origin),
 		},
 	}
@@ -435,7 +435,7 @@ func skew(kubelet, plane minor) string {
 	case kubelet > plane:
 		return fmt.Sprintf("Kubernetes %s is newer than the control plane's %s", kubelet, plane)
 	case kubelet < oldest:
-		return fmt.Sprintf("Kubernetes %s is too old for the control plane's %s, which takes %s and newer", kubelet, plane, oldest)
+		return fmt.Sprintf("Kubernetes %s is too old for the control plane's %s, which supports %s and newer", kubelet, plane, oldest)
 	}
 	return ""
 }
@@ -467,7 +467,7 @@ func runIMDS(s *facts.View) []finding.Finding {
 		case m.Endpoint == "disabled":
 			off.Add(i)
 		case m.Endpoint != "enabled":
-			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 does not say whether the metadata service is on"}
+			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 does not report whether the metadata service is on"}
 			blind[why] = append(blind[why], i.ID)
 		case slices.Contains(want, i) && m.HopLimit == 1 && m.Tokens != "optional":
 			asked.Add(i)
@@ -491,7 +491,7 @@ func runIMDS(s *facts.View) []finding.Finding {
 		}
 		list = append(list, metadataFinding(st, origin, of, sure,
 			fmt.Sprintf("the metadata service of %s is off", phrase.Subject(of, "instance")),
-			fmt.Sprintf("%s cannot read %s user data, identity and role's credentials: nothing of the bootstrap works.", phrase.Subject(of, "instance"), phrase.Verb(of, "its", "their")),
+			fmt.Sprintf("%s cannot read %s user data, identity and role's credentials: the bootstrap cannot work.", phrase.Subject(of, "instance"), phrase.Verb(of, "its", "their")),
 			finding.Evidence{What: "HttpEndpoint", Value: "disabled"}, "--http-endpoint enabled"))
 	}
 	for origin, of := range near.All() {
@@ -508,7 +508,7 @@ func runIMDS(s *facts.View) []finding.Finding {
 func outOfReach(st *facts.BootConfig, origin string, of []string, sure finding.Confidence) finding.Finding {
 	f := metadataFinding(st, origin, of, sure,
 		fmt.Sprintf("metadata of %s is out of pods' reach", phrase.Subject(of, "instance")),
-		"Tokens are required and their hop limit is 1: pods that are not on the host's network get no answer. Those that ask for the region, the instance or the role's credentials fail; the kubelet and the network plugin are on the host's network and do not.",
+		"Tokens are required and their hop limit is 1: pods outside the host network get no response. Those that read the region, the instance or the role's credentials fail; the kubelet and the network plugin are on the host network and do not.",
 		finding.Evidence{What: "HttpPutResponseHopLimit, HttpTokens", Value: "1, required"}, "--http-put-response-hop-limit 2")
 	for _, w := range st.S.PodWaits() {
 		if slices.Contains(of, w.Instance) && w.ForMetadata() {
@@ -524,7 +524,7 @@ func metadataFinding(st *facts.BootConfig, origin string, of []string, sure find
 		Outcome: finding.Fail, Confidence: sure, Resource: origin, Covers: of, Instances: of,
 		Title: phrase.Title("%s", says), Pods: st.S.WaitingFor(of), Why: why, Evidence: []finding.Evidence{evidence},
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Set it on %s, and in a new version of the launch template for those to come.", phrase.Subject(of, "instance")),
+			Text:    fmt.Sprintf("Enable it on %s, and in a new launch template version for future nodes.", phrase.Subject(of, "instance")),
 			Command: command.AWS(st.S, "ec2 modify-instance-metadata-options", "--instance-id", of[0], strings.Fields(option)),
 			Console: link.EC2(st.S, "InstanceDetails:instanceId="+of[0]),
 		},
@@ -543,7 +543,7 @@ func runOlderThanCluster(s *facts.View) []finding.Finding {
 		case managed: // EKS launches them once the cluster is there
 			passed = append(passed, i.ID)
 		case s.Cluster.Created.IsZero() || i.Launched.IsZero():
-			why := snapshot.Failure{Source: snapshot.Clusters, Reason: snapshot.NotRead, Message: "when the cluster was created, or the instance was launched, is not said"}
+			why := snapshot.Failure{Source: snapshot.Clusters, Reason: snapshot.NotRead, Message: "the creation time of the cluster or the launch time of the instance is unknown"}
 			blind[why] = append(blind[why], i.ID)
 		case i.Launched.Before(s.Cluster.Created), s.Cluster.Status == "CREATING":
 			g.Add(i)
@@ -559,7 +559,7 @@ func runOlderThanCluster(s *facts.View) []finding.Finding {
 		f := finding.Finding{
 			Outcome: finding.Fail, Resource: origin, Covers: of, Instances: of,
 			Title: phrase.Title("%s launched before cluster %s was ready", phrase.Subject(of, "instance"), s.Cluster.Name),
-			Why: fmt.Sprintf("%s was launched %s, the cluster was created %s and is %s. The bootstrap runs at the first start only.",
+			Why: fmt.Sprintf("%s was launched %s, the cluster was created %s and is %s. The bootstrap runs only at the first start.",
 				i.ID, clock(i.Launched), clock(s.Cluster.Created), s.Cluster.Status),
 			Evidence: []finding.Evidence{
 				{What: i.ID + " launched", Value: clock(i.Launched)},
@@ -697,9 +697,9 @@ func impaired(s snapshot.InstanceStatus) bool { return s.System == "impaired" ||
 func statusOK(s snapshot.InstanceStatus) bool { return s.System == "ok" && s.OS == "ok" }
 
 func statusUnknown(id string, s snapshot.InstanceStatus, known bool) finding.Finding {
-	message := "EC2 gives no status of " + id
+	message := "EC2 reports no status of " + id
 	if known {
-		message = fmt.Sprintf("EC2 has no verdict on %s: system %s, instance %s", id, cmp.Or(s.System, "not said"), cmp.Or(s.OS, "not said"))
+		message = fmt.Sprintf("EC2 has no result for %s: system %s, instance %s", id, cmp.Or(s.System, "not reported"), cmp.Or(s.OS, "not reported"))
 	}
 	return finding.Unread(id, []string{id}, snapshot.Failure{
 		Source: snapshot.Statuses, Reason: snapshot.NotRead, Message: message,
@@ -714,20 +714,20 @@ func statusCheckFinding(l facts.InstanceIndex, owner string, list []snapshot.Ins
 		f.Covers = append(f.Covers, s.Instance)
 		system = system || s.System == "impaired"
 		if n < limit {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: s.Instance, Value: fmt.Sprintf("system status %s, instance status %s", cmp.Or(s.System, "not said"), cmp.Or(s.OS, "not said"))})
+			f.Evidence = append(f.Evidence, finding.Evidence{What: s.Instance, Value: fmt.Sprintf("system status %s, instance status %s", cmp.Or(s.System, "not reported"), cmp.Or(s.OS, "not reported"))})
 		}
 	}
 	f.Instances = append([]string(nil), f.Covers...)
 	first := list[0].Instance
 	f.Title = phrase.Title("%s %s EC2's status checks", phrase.Subject(f.Covers, "instance"), phrase.Verb(f.Covers, "fails", "fail"))
-	f.Why = fmt.Sprintf("EC2 says that %s %s impaired: the operating system does not answer.", phrase.Some(f.Covers, 3), phrase.Verb(f.Covers, "is", "are"))
+	f.Why = fmt.Sprintf("EC2 reports that %s %s impaired: the operating system does not respond.", phrase.Some(f.Covers, 3), phrase.Verb(f.Covers, "is", "are"))
 	f.Fix = finding.Fix{
-		Text:    "Read the console output of " + first + ": mostly the operating system did not start, or its network did not.",
+		Text:    "Read the console output of " + first + ": usually the operating system or its network did not start.",
 		Command: command.AWS(l.S, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", first),
 		Console: link.EC2(l.S, "InstanceDetails:instanceId="+first),
 	}
 	if system {
-		f.Why = fmt.Sprintf("EC2 says that %s %s impaired: the host or its network is at fault, not what runs on it.", phrase.Some(f.Covers, 3), phrase.Verb(f.Covers, "is", "are"))
+		f.Why = fmt.Sprintf("EC2 reports that %s %s impaired: the host or its network is at fault, not what runs on it.", phrase.Some(f.Covers, 3), phrase.Verb(f.Covers, "is", "are"))
 		f.Fix.Text = "Let the group replace " + first + ": another one runs on another host."
 		f.Fix.Command = command.AWS(l.S, "autoscaling terminate-instance-in-auto-scaling-group", "--no-should-decrement-desired-capacity", "--instance-id", first)
 		if i := l.Instances[first]; i == nil || i.Tags["aws:autoscaling:groupName"] == "" {

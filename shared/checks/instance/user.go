@@ -78,7 +78,7 @@ func runUserData(s *facts.View) []finding.Finding {
 	list = finding.Passing(list, s.Cluster.Name, passed)
 	if len(inDoubt) > 0 {
 		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: inDoubt, Evidence: []finding.Evidence{
-			{What: "User data", Value: "all that can be compared is right; its scripts do more than can be followed"},
+			{What: "User data", Value: "all comparable values match; its scripts do more than can be followed"},
 		}})
 	}
 	list = append(list, unlooked(s, blind)...)
@@ -206,9 +206,9 @@ func judge(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 	if len(found) == 0 && t.Calls > 1 {
 		found = append(found, flaw{
 			sure: finding.Possible, says: "bootstraps more than once",
-			why:      fmt.Sprintf("It calls the bootstrap script %d times. The last call overwrites what those before it set, and where EKS adds a call of its own that one is the last.", t.Calls),
+			why:      fmt.Sprintf("It calls the bootstrap script %d times. The last call overwrites the earlier ones, and where EKS adds its own call that is the last.", t.Calls),
 			evidence: []finding.Evidence{{What: "Calls of the bootstrap script", Value: fmt.Sprint(t.Calls)}},
-			fix:      "Leave one call: in a managed node group whose image EKS chooses that is the one of EKS.",
+			fix:      "Keep one call: in a managed node group whose image EKS chooses, EKS's own.",
 		})
 	}
 	return found, snapshot.Failure{}
@@ -226,7 +226,7 @@ func unread(st *facts.BootConfig, i *snapshot.Instance) snapshot.Failure {
 	}
 	return snapshot.Failure{
 		Source: snapshot.Nodegroups, Reason: snapshot.NotRead,
-		Message: fmt.Sprintf("node group %s is not among those that were read: whether EKS adds the bootstrap is not known", i.Tags["eks:nodegroup-name"]),
+		Message: fmt.Sprintf("node group %s is not among those that were read: whether EKS adds the bootstrap is unknown", i.Tags["eks:nodegroup-name"]),
 	}
 }
 
@@ -241,7 +241,7 @@ func without(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserDat
 	}
 	who := "It is in no managed node group, so EKS adds none."
 	if _, managed := st.Nodegroup(i); managed {
-		who = "The node group has an image of its own (AMI type CUSTOM), so EKS adds none."
+		who = "The node group has a custom image (AMI type CUSTOM), so EKS adds none."
 	}
 	switch {
 	case joinsWithout(st, i.AMI):
@@ -250,16 +250,16 @@ func without(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserDat
 		return nil, st.S.Why(snapshot.Images)
 	case t.Empty() && stock && family != "":
 		f.sure, f.says = finding.Certain, "is empty"
-		f.why = fmt.Sprintf("Nothing tells %s which cluster to join. %s %s is an image of Amazon's: it knows no cluster by itself.", i.ID, who, i.AMI)
+		f.why = fmt.Sprintf("Nothing names the cluster that %s should join. %s %s is an Amazon image: it knows no cluster by itself.", i.ID, who, i.AMI)
 	case t.Empty():
 		f.says = "is empty"
-		f.why = fmt.Sprintf("Nothing tells %s which cluster to join, unless %s has it built in. %s", i.ID, i.AMI, who)
+		f.why = fmt.Sprintf("Nothing names the cluster that %s should join, unless %s has it built in. %s", i.ID, i.AMI, who)
 	case t.Has(userdata.Noise):
-		return nil, notTold(t, "its format is not understood")
+		return nil, notTold(t, "its format is unknown")
 	case len(t.Scripted) > 0:
 		return nil, notTold(t, "its script does what cannot be followed ("+strings.Join(t.Scripted, ", ")+")")
 	case !stock && t.Speaks:
-		return nil, notTold(t, "it calls no bootstrap and speaks of a cluster: what it writes may be for a bootstrap that the image has built in")
+		return nil, notTold(t, "it calls no bootstrap and mentions a cluster: it may be for a bootstrap that the image has built in")
 	case !stock:
 		f.why = fmt.Sprintf("It sets the instance up, but nothing in it makes %s join a cluster, unless %s has that built in: no Ready node shows that it has. %s", i.ID, i.AMI, who)
 	default:
@@ -304,12 +304,12 @@ func forAnother(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUser
 	})]
 	f := flaw{
 		sure: finding.Likely, says: "is for another kind of image",
-		why:      fmt.Sprintf("It holds a %s, but %s is %s, which joins by %s.", kind, i.AMI, family, joinsBy(family)),
+		why:      fmt.Sprintf("It has a %s, but %s is %s, which joins with %s.", kind, i.AMI, family, joinsBy(family)),
 		evidence: []finding.Evidence{{What: "Bootstrap", Value: string(kind)}},
-		fix:      "Give " + joinsBy(family) + ".",
+		fix:      "Use " + joinsBy(family) + ".",
 	}
 	if kind == userdata.Bootstrap && family == facts.FamilyAL2023 {
-		f.why += " Its bootstrap.sh only prints that it was removed, and ends."
+		f.why += " Its bootstrap.sh only prints that it was removed, and exits."
 	}
 	if stock && len(t.Scripted) == 0 {
 		f.sure = finding.Certain
@@ -377,7 +377,7 @@ func refused(t *facts.DecodedUserData, family string) []flaw {
 		}
 		list = append(list, flaw{
 			sure: sure, says: "cannot be read: " + fault.Detail,
-			why:      fmt.Sprintf("The instance takes nothing from it: %s.", where),
+			why:      fmt.Sprintf("The instance applies nothing from it: %s.", where),
 			evidence: []finding.Evidence{{What: string(fault.Kind), Value: where}},
 			fix:      "Correct it: " + where + ".",
 		})
@@ -459,7 +459,7 @@ func wrong(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 			sure = finding.Likely
 		}
 		list = append(list, differs(sure, "cluster name", shortened(t.Name.Value), cluster.Name,
-			"It asks to join another cluster, and its token is for that one"))
+			"It joins another cluster, and its token is for that one"))
 	}
 	if t.Describes && !t.Has(userdata.NodeConfig) {
 		return list // EKS is asked for the rest
@@ -470,7 +470,7 @@ func wrong(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 		if proxy = !strings.Contains(endpointHost(t.Endpoint.Value), ".eks."); proxy {
 			sure = finding.Likely // somebody's name for the endpoint, or a proxy before it
 		}
-		list = append(list, differs(sure, "endpoint", shortened(t.Endpoint.Value), cluster.Endpoint, "It calls another address than the cluster's"))
+		list = append(list, differs(sure, "endpoint", shortened(t.Endpoint.Value), cluster.Endpoint, "It calls a different address than the cluster's"))
 	}
 	if f, ok := authority(st, t, trust); ok {
 		if proxy {
@@ -555,13 +555,13 @@ func serviceRange(t *facts.DecodedUserData, want netip.Prefix, trust finding.Con
 	got, err := netip.ParsePrefix(t.ServiceCIDR.Value)
 	switch {
 	case err != nil:
-		return differs(trust, "service range", shortened(t.ServiceCIDR.Value), prefixOr(want), "It is no range in CIDR notation"), true
+		return differs(trust, "service range", shortened(t.ServiceCIDR.Value), prefixOr(want), "It is not a range in CIDR notation"), true
 	case !want.IsValid() || got.Masked() == want.Masked():
 		return flaw{}, false
 	case got.Addr().Is4() != want.Addr().Is4():
-		return differs(trust, "service range", got.String(), want.String(), "The kubelet takes the node's address from the wrong family"), true
+		return differs(trust, "service range", got.String(), want.String(), "The kubelet uses the node's address of the wrong family"), true
 	}
-	return differs(finding.Likely, "service range", got.String(), want.String(), "The kubelet gives pods a DNS address that nobody has"), true
+	return differs(finding.Likely, "service range", got.String(), want.String(), "The kubelet gives pods a DNS address that does not exist"), true
 }
 
 // ipFamily compares the family that bootstrap.sh works with, where it asks EKS nothing: it
@@ -573,17 +573,17 @@ func ipFamily(t *facts.DecodedUserData, six bool, trust finding.Confidence) (fla
 	if !t.Has(userdata.Bootstrap) || t.Has(userdata.NodeConfig) || t.Family.Computed || t.ServiceCIDR.Computed {
 		return flaw{}, false
 	}
-	got, want, fix := "ipv4", "ipv4", "Leave --ip-family and --service-ipv6-cidr out, and replace the instances."
+	got, want, fix := "ipv4", "ipv4", "Remove --ip-family and --service-ipv6-cidr, and replace the instances."
 	if t.Family.Value == "ipv6" {
 		got = "ipv6"
 	}
 	if six {
-		want, fix = "ipv6", "Give bootstrap.sh --ip-family ipv6 and --service-ipv6-cidr with the cluster's service range, or leave --apiserver-endpoint and --b64-cluster-ca out: it then asks EKS."
+		want, fix = "ipv6", "Pass --ip-family ipv6 and --service-ipv6-cidr with the cluster's service range to bootstrap.sh, or remove --apiserver-endpoint and --b64-cluster-ca: it then queries EKS."
 	}
 	f := flaw{
 		sure: trust, says: "is for the other IP family",
-		why:      fmt.Sprintf("bootstrap.sh is given the endpoint and the certificate authority, so it asks EKS nothing and sets the node up for %s; the cluster's family is %s. The kubelet reports an address of the wrong family.", got, want),
-		evidence: []finding.Evidence{{What: "IP family of bootstrap.sh", Value: cmp.Or(t.Family.Value, "ipv4, as --ip-family is not given")}, {What: "IP family of the cluster", Value: want}},
+		why:      fmt.Sprintf("bootstrap.sh gets the endpoint and the certificate authority, so it does not query EKS and sets the node up for %s; the cluster's family is %s. The kubelet reports an address of the wrong family.", got, want),
+		evidence: []finding.Evidence{{What: "IP family of bootstrap.sh", Value: cmp.Or(t.Family.Value, "ipv4, as --ip-family is not set")}, {What: "IP family of the cluster", Value: want}},
 		fix:      fix,
 	}
 	switch {
@@ -591,7 +591,7 @@ func ipFamily(t *facts.DecodedUserData, six bool, trust finding.Confidence) (fla
 		return f, true
 	case six && t.ServiceCIDR.Value == "" && len(t.DNS) == 0:
 		f.says = "lacks --service-ipv6-cidr"
-		f.why = "bootstrap.sh is given --ip-family ipv6, and neither --service-ipv6-cidr nor --dns-cluster-ip: it ends with an error."
+		f.why = "bootstrap.sh gets --ip-family ipv6, and neither --service-ipv6-cidr nor --dns-cluster-ip: it exits with an error."
 		return f, true
 	}
 	return flaw{}, false
@@ -599,7 +599,7 @@ func ipFamily(t *facts.DecodedUserData, six bool, trust finding.Confidence) (fla
 
 func prefixOr(p netip.Prefix) string {
 	if !p.IsValid() {
-		return "not known"
+		return "unknown"
 	}
 	return p.String()
 }
@@ -699,7 +699,7 @@ func (b bundle) flaw(sure finding.Confidence, t *facts.DecodedUserData) flaw {
 	}
 	got := userdata.Authorities(t.CA.Value)
 	return flaw{
-		sure: sure, says: "trusts " + what + " alone",
+		sure: sure, says: "trusts only " + what,
 		why:      fmt.Sprintf("The certificate authority in it is %s, and the cluster's endpoint has a certificate of %s: the kubelet does not trust it.", fingerprint(got[0]), fingerprint(b.active)),
 		evidence: []finding.Evidence{{What: "The certificate authority in user data", Value: fingerprint(got[0])}, {What: "The active certificate authority", Value: fingerprint(b.active)}},
 		fix:      "Set the certificate authority to the cluster's whole bundle (certificateAuthority.data).",
@@ -727,7 +727,7 @@ func (b bundle) templates(st *facts.BootConfig, told map[string]bool) []finding.
 		f := finding.Finding{
 			Outcome: finding.Fail, Confidence: finding.Advice, Resource: lt.ID, Covers: []string{lt.ID}, Resources: []string{lt.ID, st.S.Cluster.Name},
 			Title: phrase.Title("%s will not trust %s once its new authority is active", name, st.S.Cluster.Name),
-			Why: fmt.Sprintf("%s has a successor certificate authority. Version %s of launch template %s (%s) trusts the present one alone: when the successor is activated, by somebody or by EKS itself before the present one expires, what starts from it does not join, and the nodes that did lose the endpoint.",
+			Why: fmt.Sprintf("%s has a successor certificate authority. Version %s of launch template %s (%s) trusts only the present one: when the successor is activated, by someone or by EKS itself before the present one expires, new nodes from it do not join, and joined ones lose the endpoint.",
 				st.S.Cluster.Name, lt.Version, name, lt.ID),
 			Evidence: []finding.Evidence{
 				{What: lt.ID + " version " + lt.Version, Value: fingerprint(userdata.Authorities(t.CA.Value)[0])},
@@ -735,14 +735,14 @@ func (b bundle) templates(st *facts.BootConfig, told map[string]bool) []finding.
 				{What: "Instances from it", Value: cmp.Or(phrase.Some(nodes, 5), "none")},
 			},
 			Fix: finding.Fix{
-				Text:    "Make a version with the cluster's whole bundle (the command prints it), let the group use it, and replace the nodes before the successor is activated. In a node group whose image EKS chooses, update the node group.",
+				Text:    "Create a version with the cluster's whole bundle (the command prints it), use it in the group, and replace the nodes before the successor is activated. In a node group whose image EKS chooses, update the node group.",
 				Command: command.AWS(st.S, "eks describe-cluster", "--name", st.S.Cluster.Name, "--query", "cluster.certificateAuthority.data", "--output", "text"),
 				Console: link.EC2(st.S, "LaunchTemplateDetails:launchTemplateId="+lt.ID),
 			},
 		}
 		if !active {
 			f.Title = phrase.Title("%s does not trust the authority that signs for %s", name, st.S.Cluster.Name)
-			f.Why = fmt.Sprintf("Version %s of launch template %s (%s) trusts only a certificate authority that does not sign for %s: what starts from it next does not join.", lt.Version, name, lt.ID, st.S.Cluster.Name)
+			f.Why = fmt.Sprintf("Version %s of launch template %s (%s) trusts only a certificate authority that does not sign for %s: the next nodes from it do not join.", lt.Version, name, lt.ID, st.S.Cluster.Name)
 		}
 		list = append(list, f)
 	}
@@ -782,7 +782,7 @@ func runClusterTag(s *facts.View) []finding.Finding {
 		case managed, tagged, merges:
 			passed = append(passed, i.ID)
 		case i.Ended() && len(i.Tags) == 0:
-			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 takes the tags off instances that have ended"}
+			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 removes the tags of terminated instances"}
 			blind[why] = append(blind[why], i.ID)
 		default:
 			g.Add(i)
@@ -795,7 +795,7 @@ func runClusterTag(s *facts.View) []finding.Finding {
 		f := finding.Finding{
 			Outcome: finding.Fail, Resource: resource, Covers: of, Instances: of,
 			Title: phrase.Title("%s %s no tag of cluster %s", phrase.Subject(of, "instance"), phrase.Verb(of, "has", "have"), s.Cluster.Name),
-			Why: fmt.Sprintf("%s %s not tagged %s. By this tag the cloud provider and the network plugin know the cluster's instances; outside of managed node groups nobody sets it but the group's own template.",
+			Why: fmt.Sprintf("%s %s not tagged %s. The cloud provider and the network plugin use this tag to find the cluster's instances; outside managed node groups only the group's own template sets it.",
 				phrase.Some(of, 3), phrase.Verb(of, "is", "are"), tag),
 			Evidence: []finding.Evidence{{What: "Tags of " + of[0], Value: tagKeys(st.Instances[of[0]])}},
 			Fix: finding.Fix{
@@ -805,7 +805,7 @@ func runClusterTag(s *facts.View) []finding.Finding {
 			},
 		}
 		if resource != of[0] {
-			f.Fix.Text = fmt.Sprintf("Tag group %s with %s = owned, passed on at launch, and %s too.", resource, tag, phrase.Subject(of, "instance"))
+			f.Fix.Text = fmt.Sprintf("Tag group %s with %s = owned, propagated at launch, and %s too.", resource, tag, phrase.Subject(of, "instance"))
 			f.Fix.Command = shell.All(command.AWS(s, "autoscaling create-or-update-tags", "--tags",
 				fmt.Sprintf("ResourceId=%s,ResourceType=auto-scaling-group,Key=%s,Value=owned,PropagateAtLaunch=true", resource, tag)), f.Fix.Command)
 		}

@@ -174,7 +174,7 @@ func (b *branchScope) noNodeHas(pods []*snapshot.WaitingPod) finding.Finding {
 	}
 	f := b.finding(reason, names, slices.MinFunc(asked, time.Time.Compare))
 	f.Covers = append([]string{b.s.Cluster.Name}, b.claims()...)
-	f.Evidence = append([]finding.Evidence{{What: pods[0].Key(), Value: "waits since " + phrase.ClockTime(pods[0].Since()) + ": " + phrase.Clip(pods[0].Scheduled.Message)}}, f.Evidence...)
+	f.Evidence = append([]finding.Evidence{{What: pods[0].Key(), Value: "waiting since " + phrase.ClockTime(pods[0].Since()) + ": " + phrase.Clip(pods[0].Scheduled.Message)}}, f.Evidence...)
 	return f
 }
 
@@ -320,8 +320,8 @@ func (b *branchScope) finding(reason noBranch, pods []string, since time.Time) f
 	switch reason {
 	case trunkNotAsked:
 		f.Resource = facts.AWSNode
-		f.Title = phrase.Title("aws-node asks for no trunk interface, and %s %s one", who, phrase.Plural(len(pods), "needs", "need"))
-		f.Why = wait + ". No node has any: ENABLE_POD_ENI of aws-node is not true, so that no trunk interface is made."
+		f.Title = phrase.Title("aws-node requests no trunk interface, and %s %s one", who, phrase.Plural(len(pods), "needs", "need"))
+		f.Why = wait + ". No node has any: ENABLE_POD_ENI of aws-node is not true, so no trunk interface is created."
 		f.Fix = finding.Fix{
 			Text:    "Set ENABLE_POD_ENI (of the managed add-on in its configuration values). A node whose interfaces are all in use gets no trunk: replace such nodes.",
 			Command: shell.Command("kubectl", "-n", "kube-system", "set", "env", "daemonset", "aws-node", "ENABLE_POD_ENI=true"), Console: link.Cluster(b.s),
@@ -329,43 +329,43 @@ func (b *branchScope) finding(reason noBranch, pods []string, since time.Time) f
 	case trunkRefused:
 		event := b.refused()
 		f.Resource = cmp.Or(b.s.Cluster.Role, b.s.Cluster.Name)
-		f.Title = phrase.Title("No trunk interface can be made, and %s %s one", who, phrase.Plural(len(pods), "needs", "need"))
+		f.Title = phrase.Title("No trunk interface can be created, and %s %s one", who, phrase.Plural(len(pods), "needs", "need"))
 		f.Why = fmt.Sprintf("%s. No node has any: EC2 refused the trunk interface of %s.", wait, event.Node)
 		f.Evidence = append([]finding.Evidence{{What: "Event of " + event.Node, Value: event.Reason + ": " + phrase.Clip(event.Message)}}, f.Evidence...)
-		f.Fix = finding.Fix{Text: fmt.Sprintf("Attach %s to the cluster's role: with that role EKS makes trunk interfaces.", vpcResourcePolicy), Console: link.Cluster(b.s)}
+		f.Fix = finding.Fix{Text: fmt.Sprintf("Attach %s to the cluster's role: EKS uses it to create trunk interfaces.", vpcResourcePolicy), Console: link.Cluster(b.s)}
 		if role := b.s.Cluster.Role; role != "" {
 			f.Fix.Console = link.Role(b.s, role)
 			f.Fix.Command = command.AWS(b.s, "iam attach-role-policy", "--role-name", role[strings.LastIndex(role, "/")+1:],
 				"--policy-arn", fmt.Sprintf("arn:%s:iam::aws:policy/%s", cmp.Or(b.s.Partition, "aws"), vpcResourcePolicy))
 		}
 	case trunkUnsupported:
-		f.Title = phrase.Title("No instance type here carries branch interfaces")
+		f.Title = phrase.Title("No instance type here supports branch interfaces")
 		f.Why = fmt.Sprintf("%s. The nodes are %s: no such instance has a trunk interface.", wait, phrase.And(b.types()))
 		f.Evidence = append(b.unsupportedEvidence(), f.Evidence...)
-		f.Fix = finding.Fix{Text: "Use types that carry branch interfaces" + b.exceptUnsupported() + ": most of the Nitro system (m5.large 9, m5.xlarge 18, c6i.4xlarge 54), and none of the t family.", Console: link.Cluster(b.s)}
+		f.Fix = finding.Fix{Text: "Use types that support branch interfaces" + b.exceptUnsupported() + ": most of the Nitro system (m5.large 9, m5.xlarge 18, c6i.4xlarge 54), and none of the t family.", Console: link.Cluster(b.s)}
 	case trunkMissing:
 		f.Title = phrase.Title("No node has a trunk interface, and %s %s one", who, phrase.Plural(len(pods), "needs", "need"))
-		f.Why = wait + ". No node has any, which needs one free interface of its own: a node that had all of them in use when trunks were asked for gets none."
+		f.Why = wait + ". No node has any, which needs a free interface: a node with all of them in use when trunks were requested gets none."
 		f.Fix = finding.Fix{
-			Text:    "Replace the nodes that had all their interfaces in use, and look at their events for what the controller says of trunks.",
+			Text:    "Replace the nodes with all their interfaces in use, and check their events for the controller's messages about trunks.",
 			Command: shell.Command("kubectl", "get", "events", "-n", "default", "--field-selector", "involvedObject.kind=Node,source=vpc-resource-controller"), Console: link.Cluster(b.s),
 		}
 	case branchesTaken:
 		f.Title = phrase.Title("No branch interface is left for %s", who)
-		f.Why = fmt.Sprintf("%s. The nodes that could run %s carry no more: how many a node carries its instance type decides, and the network plugin's other settings do not.", wait, phrase.Plural(len(pods), "it", "them"))
+		f.Why = fmt.Sprintf("%s. The nodes that could run %s carry no more: the instance type sets the number, not the network plugin's other settings.", wait, phrase.Plural(len(pods), "it", "them"))
 		f.Evidence = append(b.unsupportedEvidence(), f.Evidence...)
 		f.Fix = finding.Fix{Text: "Add nodes, or use larger types" + b.larger() + ".", Console: link.Cluster(b.s)}
 		if types := b.unsupportedTypes(); len(types) > 0 {
 			f.Why += fmt.Sprintf(" The VPC resource controller does not support %s: such nodes carry none.", phrase.Some(types, 3))
-			f.Fix.Text = "Add nodes of types that the VPC resource controller supports" + b.exceptUnsupported() + ": leave these out of the NodePool's or nodegroup's types, or Karpenter launches them again."
+			f.Fix.Text = "Add nodes of types that the VPC resource controller supports" + b.exceptUnsupported() + ": remove these from the NodePool's or nodegroup's types, or Karpenter launches them again."
 		}
 	case branchUntold:
 		f.Confidence = finding.Possible
 		f.Title = phrase.Title("%s %s for a branch interface", who, phrase.Plural(len(pods), "waits", "wait"))
-		f.Why = wait + ". A node took " + phrase.Plural(len(pods), "it", "them") + " and none was made: neither the trunk's limit nor its subnet tells why."
+		f.Why = wait + ". A node took " + phrase.Plural(len(pods), "it", "them") + " and none was created: neither the trunk's limit nor its subnet explains it."
 		namespace, name, _ := strings.Cut(pods[0], "/")
 		f.Fix = finding.Fix{
-			Text:    "Read the pod's events: BranchAllocationFailed says what EC2 refused (a security group that does not exist, a missing permission, no address).",
+			Text:    "Read the pod's events: BranchAllocationFailed has EC2's reason (a security group that does not exist, a missing permission, no address).",
 			Command: shell.Command("kubectl", "-n", namespace, "describe", "pod", name), Console: link.Cluster(b.s),
 		}
 	}
@@ -404,10 +404,10 @@ func (b *branchScope) unsupportedEvidence() []finding.Evidence {
 func (b *branchScope) subnetWords(id string, pods []string) (title, why string, fix finding.Fix) {
 	title = phrase.Title("%s has no address for branch interfaces", id)
 	why = fmt.Sprintf("%s %s for a branch interface. Each takes an address of the trunk's subnet, %s, which has none left.", phrase.Some(pods, 2), phrase.Plural(len(pods), "waits", "wait"), id)
-	fix = finding.Fix{Text: fmt.Sprintf("Free addresses of %s, or let nodes launch into another subnet.", id), Console: link.VPC(b.s, "SubnetDetails:subnetId="+id)}
+	fix = finding.Fix{Text: fmt.Sprintf("Free addresses of %s, or have nodes launch into another subnet.", id), Console: link.VPC(b.s, "SubnetDetails:subnetId="+id)}
 	if strays := facts.StrayBranches(b.s, id); len(strays) > 0 {
-		why += fmt.Sprintf(" %s %s one each, and %s trunk is gone.", phrase.Some(strays, 2), phrase.Plural(len(strays), "holds", "hold"), phrase.Plural(len(strays), "its", "their"))
-		fix.Text = fmt.Sprintf("The controller deletes the %d branch interfaces that are left over within an hour while it runs; look again then, or give nodes another subnet.", len(strays))
+		why += fmt.Sprintf(" %s %s one each, and %s trunk no longer exists.", phrase.Some(strays, 2), phrase.Plural(len(strays), "holds", "hold"), phrase.Plural(len(strays), "its", "their"))
+		fix.Text = fmt.Sprintf("The controller deletes the %d leftover branch interfaces within an hour while it runs; check again then, or give nodes another subnet.", len(strays))
 		fix.Command = listStrays(b.s, id)
 	}
 	return title, why, fix
@@ -431,9 +431,9 @@ func (b *branchScope) trunkEvidence() []finding.Evidence {
 		if shown++; shown > most {
 			continue
 		}
-		value := fmt.Sprintf("%s, carries %d", cmp.Or(b.kinds[n.Instance], "type not known"), limit)
+		value := fmt.Sprintf("%s, carries %d", cmp.Or(b.kinds[n.Instance], "type unknown"), limit)
 		if trunk != nil {
-			value = fmt.Sprintf("%s, %d of %d branch interfaces on %s", cmp.Or(b.kinds[n.Instance], "type not known"), trunk.Branches, limit, trunk.ID)
+			value = fmt.Sprintf("%s, %d of %d branch interfaces on %s", cmp.Or(b.kinds[n.Instance], "type unknown"), trunk.Branches, limit, trunk.ID)
 		}
 		list = append(list, finding.Evidence{What: n.Name, Value: value})
 	}
@@ -441,7 +441,7 @@ func (b *branchScope) trunkEvidence() []finding.Evidence {
 		list = append(list, finding.Evidence{What: "More nodes with a trunk", Value: fmt.Sprint(shown - most)})
 	}
 	if n := len(b.s.StrayBranches); n > 0 {
-		list = append(list, finding.Evidence{What: "Left over", Value: fmt.Sprintf("%d branch %s whose trunk is gone", n, phrase.Plural(n, "interface", "interfaces"))})
+		list = append(list, finding.Evidence{What: "Left over", Value: fmt.Sprintf("%d branch %s without a trunk", n, phrase.Plural(n, "interface", "interfaces"))})
 	}
 	return list
 }
@@ -450,7 +450,7 @@ func (b *branchScope) trunkEvidence() []finding.Evidence {
 func (b *branchScope) types() []string {
 	var list []string
 	for _, n := range b.hosts() {
-		list = append(list, cmp.Or(b.kinds[n.Instance], "of an unknown type"))
+		list = append(list, cmp.Or(b.kinds[n.Instance], "of unknown type"))
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -506,14 +506,14 @@ func branchLeaked(s *facts.View, n snapshot.Subnet, strays []string) finding.Fin
 	return finding.Finding{
 		Outcome: finding.Fail, Resource: n.ID, Covers: []string{n.ID}, Resources: append([]string{n.ID}, strays[:min(len(strays), 3)]...),
 		Title: phrase.Title("%s without a trunk %s addresses of %s", phrase.Subject(strays, "branch interface"), phrase.Verb(strays, "holds", "hold"), n.ID),
-		Why: fmt.Sprintf("%s (%s, %s) has %d free, and %s %s one address each: %s trunk is gone, and with it the node.",
+		Why: fmt.Sprintf("%s (%s, %s) has %d free, and %s %s one address each: %s trunk no longer exists, nor does its node.",
 			n.ID, n.CIDR, n.Zone, n.Free, phrase.Some(strays, 3), phrase.Verb(strays, "holds", "hold"), phrase.Verb(strays, "its", "their")),
 		Evidence: []finding.Evidence{
 			{What: "Branch interfaces in " + n.ID + " without a trunk", Value: fmt.Sprint(len(strays))},
 			{What: "Free in " + n.ID, Value: fmt.Sprint(n.Free)},
 		},
 		Fix: finding.Fix{
-			Text:    "The VPC resource controller deletes what is left over within an hour. If they stay, see whether the cluster's role may (AmazonEKSVPCResourceController), and delete them by hand once no pod uses them. The command lists them.",
+			Text:    "The VPC resource controller deletes them within an hour. If they stay, check that the cluster's role allows it (AmazonEKSVPCResourceController), and delete them by hand once no pod uses them. The command lists them.",
 			Command: listStrays(s, n.ID), Console: link.VPC(s, "SubnetDetails:subnetId="+n.ID),
 		},
 	}

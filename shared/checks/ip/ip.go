@@ -29,7 +29,7 @@ import (
 func fitSum(f address.Fit) string {
 	groups := map[string]bool{}
 	var parts []string
-	here := "whose pods take addresses here"
+	here := "whose pods get addresses here"
 	for _, t := range f.Terms {
 		if t.Nodes.Least == 0 || t.Start.Least == 0 {
 			continue
@@ -47,13 +47,13 @@ func fitSum(f address.Fit) string {
 		parts = append(parts, part)
 	}
 	if f.Owed > 0 {
-		parts = append(parts, fmt.Sprintf("%d that %s now %s still to take", f.Owed, phrase.Plural(f.Starting, "a node that starts", fmt.Sprintf("%d nodes that start", f.Starting)), phrase.Plural(f.Starting, "has", "have")))
+		parts = append(parts, fmt.Sprintf("%d that %s now %s still to get", f.Owed, phrase.Plural(f.Starting, "a node that starts", fmt.Sprintf("%d nodes that start", f.Starting)), phrase.Plural(f.Starting, "has", "have")))
 	}
 	if len(parts) == 0 {
 		return fmt.Sprintf("no more nodes for certain; %d free", f.Subnet.Free)
 	}
 	n := f.Nodes().Least
-	who := fmt.Sprintf("%s may launch %d more %s %s", launcherNoun(groups), n, phrase.Plural(n, "node", "nodes"), here)
+	who := fmt.Sprintf("%s can launch %d more %s %s", launcherNoun(groups), n, phrase.Plural(n, "node", "nodes"), here)
 	if len(groups) == 0 {
 		who = "nodes that start now"
 	}
@@ -70,7 +70,7 @@ func fitEvidence(s *facts.View, f address.Fit, pods podNetwork) []finding.Eviden
 		list = append(list, finding.Evidence{What: "When pods fill the nodes", Value: fmt.Sprintf("%s addresses", between(full))})
 	}
 	if len(f.Unbounded) > 0 {
-		list = append(list, finding.Evidence{What: "Without a limit", Value: "NodePool " + phrase.Some(f.Unbounded, 3) + ": how much it may launch here is not known"})
+		list = append(list, finding.Evidence{What: "Without a limit", Value: "NodePool " + phrase.Some(f.Unbounded, 3) + ": how much it can launch here is unknown"})
 	}
 	if f.Blocks() > 0 && f.Counted {
 		list = append(list, finding.Evidence{What: "Blocks of " + f.Subnet.ID, Value: fmt.Sprintf("%d /28 blocks needed at start, %d free", f.Blocks(), f.Use.Blocks)})
@@ -78,7 +78,7 @@ func fitEvidence(s *facts.View, f address.Fit, pods podNetwork) []finding.Eviden
 	list = append(list, finding.Evidence{What: "Settings of aws-node", Value: pods.words()})
 	for _, i := range s.Instances {
 		if i.Tags["karpenter.sh/nodepool"] != "" {
-			return append(list, finding.Evidence{What: "Karpenter", Value: "what its node pools may launch is not counted"})
+			return append(list, finding.Evidence{What: "Karpenter", Value: "what its node pools can launch is not counted"})
 		}
 	}
 	return list
@@ -102,7 +102,7 @@ func runFragmented(s *facts.View) []finding.Finding {
 	covers := watched(c)
 	if !pods.Prefixes || pods.IPv6 || xen(c) {
 		covers = append(covers, s.Cluster.Name)
-		return []finding.Finding{{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: covers, Evidence: []finding.Evidence{{What: "Pods of " + s.Cluster.Name, Value: "take no /28 blocks out of subnets"}}}}
+		return []finding.Finding{{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: covers, Evidence: []finding.Evidence{{What: "Pods of " + s.Cluster.Name, Value: "use no /28 blocks of subnets"}}}}
 	}
 	if !s.Has(snapshot.Usage) {
 		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: []snapshot.Failure{s.Why(snapshot.Usage)}}}
@@ -172,7 +172,7 @@ func blocksIn(c *routes.Scope, n taker, pods podNetwork) finding.Finding {
 	f.Why = fmt.Sprintf("%s (%s, %s) has %d free %s, but none of its %d /28 blocks is whole: aws-node takes addresses for pods in whole blocks (ENABLE_PREFIX_DELEGATION) and gets no more here.",
 		id, n.subnet.CIDR, n.subnet.Zone, n.subnet.Free, phrase.Plural(n.subnet.Free, "address", "addresses"), wholeBlocks(n.subnet))
 	if len(n.further) > 0 {
-		f.Why += fmt.Sprintf(" Further interfaces can be made in %s.", phrase.Some(n.further, 3))
+		f.Why += fmt.Sprintf(" More interfaces can be created in %s.", phrase.Some(n.further, 3))
 	}
 	f.Evidence = append(f.Evidence, finding.Evidence{What: "Settings of aws-node", Value: pods.words()})
 	f.Evidence = append(f.Evidence, breakers(u)...)
@@ -202,7 +202,7 @@ func wholeBlocks(n snapshot.Subnet) int { return max(0, 1<<max(0, 28-n.CIDR.Bits
 func mend(c *routes.Scope, n taker, u snapshot.Use) finding.Fix {
 	id := n.subnet.ID
 	fix := finding.Fix{
-		Text:    fmt.Sprintf("%s is in use all over: give pods a new subnet, or drain nodes. A CIDR reservation of type prefix keeps what comes free for prefixes.", id),
+		Text:    fmt.Sprintf("%s is fragmented throughout: give pods a new subnet, or drain nodes. A CIDR reservation of type prefix keeps freed addresses for prefixes.", id),
 		Console: link.VPC(c.S, "SubnetDetails:subnetId="+id),
 	}
 	if len(u.Nearest) == 0 {
@@ -213,7 +213,7 @@ func mend(c *routes.Scope, n taker, u snapshot.Use) finding.Fix {
 	for i, a := range b.Used {
 		names[i] = a.String()
 	}
-	fix.Text = fmt.Sprintf("Reserve a range of %s for prefixes (aws ec2 create-subnet-cidr-reservation, type prefix), so that what comes free in it is not given out singly again; then drain the nodes whose addresses break its blocks. The nearest is %s: the command lists who holds its %s. Or give pods a new subnet.",
+	fix.Text = fmt.Sprintf("Reserve a range of %s for prefixes (aws ec2 create-subnet-cidr-reservation, type prefix), so that freed addresses in it are not given out singly again; then drain the nodes whose addresses break its blocks. The nearest is %s: the command lists who holds its %s. Or give pods a new subnet.",
 		id, b.CIDR, phrase.Plural(len(names), "address", fmt.Sprintf("%d addresses", len(names))))
 	fix.Command = command.AWS(c.S, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+id, "Name=addresses.private-ip-address,Values="+strings.Join(names, ","))
 	return fix
@@ -274,13 +274,13 @@ func templates(l facts.Leaks) []finding.Finding {
 		name := cmp.Or(t.Name, t.ID)
 		f := finding.Finding{
 			Outcome: finding.Fail, Confidence: finding.Advice, Resource: t.ID, Covers: []string{t.ID}, Resources: append([]string{t.ID}, where(l)...),
-			Title:    phrase.Title("%s keeps the primary interface of ended instances", name),
+			Title:    phrase.Title("%s keeps the primary interface of terminated instances", name),
 			Why:      fmt.Sprintf("Version %s of launch template %s (%s) sets DeleteOnTermination=false on the primary interface: it stays, with its addresses, when its instance ends.", t.Version, name, t.ID),
 			Evidence: []finding.Evidence{{What: t.ID + " version " + t.Version, Value: "primary interface: DeleteOnTermination=false"}},
 			Fix: finding.Fix{
 				// No command to make it: a list of interfaces replaces the whole list,
 				// with the security groups in it.
-				Text:    "Make a version with DeleteOnTermination=true on the primary interface, and let the group use it (the command shows what the interface has now).",
+				Text:    "Create a version with DeleteOnTermination=true on the primary interface, and use it in the group (the command shows what the interface has now).",
 				Command: command.AWS(l.S, "ec2 describe-launch-template-versions", "--launch-template-id", t.ID, "--versions", t.Version),
 				Console: link.EC2(l.S, "LaunchTemplateDetails:launchTemplateId="+t.ID),
 			},
@@ -293,7 +293,7 @@ func templates(l facts.Leaks) []finding.Finding {
 				ids = append(ids, i.ID)
 				held += len(i.PrivateIPs)
 			}
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "Kept", Value: fmt.Sprintf("%d %s of instances that are gone, %d %s: %s", len(kept), phrase.Plural(len(kept), "interface", "interfaces"), held, phrase.Plural(held, "address", "addresses"), phrase.Some(ids, 5))})
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "Kept", Value: fmt.Sprintf("%d %s of terminated instances, %d %s: %s", len(kept), phrase.Plural(len(kept), "interface", "interfaces"), held, phrase.Plural(held, "address", "addresses"), phrase.Some(ids, 5))})
 		}
 		list = append(list, f)
 	}
@@ -335,7 +335,7 @@ func plugin(l facts.Leaks) []finding.Finding {
 	where := where(l)
 	var heads, say []string
 	add := func(head, text string) { heads, say = append(heads, head), append(say, text) }
-	const nobody = "aws-node deletes nothing that was left behind"
+	const nobody = "aws-node will not clean these up"
 	for _, name := range uncleaning() {
 		if on, err := strconv.ParseBool(s.CNI.Env[name]); err == nil && on {
 			add("aws-node has "+name+"=true", name+"=true: "+nobody)
@@ -343,7 +343,7 @@ func plugin(l facts.Leaks) []finding.Finding {
 	}
 	// A value that comes from elsewhere is listed, and empty here.
 	if _, set := s.CNI.Env["CLUSTER_NAME"]; !set {
-		add("aws-node has no CLUSTER_NAME", "no CLUSTER_NAME: the interfaces that aws-node makes name no cluster")
+		add("aws-node has no CLUSTER_NAME", "no CLUSTER_NAME: the interfaces that aws-node creates name no cluster")
 	}
 	// What nobody would change for its own sake is told only of leaks.
 	six, _ := strconv.ParseBool(s.CNI.Env["ENABLE_IPv6"])
@@ -351,19 +351,19 @@ func plugin(l facts.Leaks) []finding.Finding {
 		add("aws-node does not clean up in an IPv6 cluster", "an IPv6 cluster: "+nobody)
 	}
 	if len(where) > 0 && s.CNI.Desired == 0 {
-		add("aws-node runs on no node", "aws-node runs on no node: nobody is there to delete what was left behind")
+		add("aws-node runs on no node", "aws-node runs on no node, so nothing deletes leaked interfaces")
 	}
 	if len(say) == 0 {
 		return []finding.Finding{f}
 	}
 	f.Outcome, f.Confidence, f.Resources = finding.Fail, finding.Advice, append([]string{facts.AWSNode}, where...)
 	f.Title = phrase.Title("%s", heads[0])
-	f.Why = fmt.Sprintf("Interfaces that nodes leave behind stay: %s.", phrase.And(say))
+	f.Why = fmt.Sprintf("Leaked interfaces stay: %s.", phrase.And(say))
 	for _, line := range say {
 		f.Evidence = append(f.Evidence, finding.Evidence{What: "aws-node", Value: line})
 	}
 	f.Fix = finding.Fix{
-		Text:    "Set CLUSTER_NAME and leave aws-node's own cleanup on; where the add-on is managed, in its configuration values.",
+		Text:    "Set CLUSTER_NAME and keep aws-node's own cleanup enabled; if the add-on is managed, in its configuration values.",
 		Command: shell.Command("kubectl", "-n", "kube-system", "set", "env", "daemonset", "aws-node", "CLUSTER_NAME="+s.Cluster.Name, "DISABLE_LEAKED_ENI_CLEANUP=false"),
 		Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s", link.Host(s), s.Region, s.Cluster.Name),
 	}
@@ -421,7 +421,7 @@ func runPodWithoutAddress(s *facts.View) []finding.Finding {
 			well = append(well, n.Instance)
 		}
 	}
-	v.Pass(s.Cluster.Name, well, finding.Evidence{What: "Pods without a sandbox", Value: fmt.Sprintf("%d, none on the other Ready nodes for want of an address", len(s.StuckPods))})
+	v.Pass(s.Cluster.Name, well, finding.Evidence{What: "Pods without a sandbox", Value: fmt.Sprintf("%d, none on the other Ready nodes for lack of an address", len(s.StuckPods))})
 	return v.Findings()
 }
 
@@ -451,23 +451,23 @@ func podsWithoutAddress(s *facts.View, list []facts.PodWait) finding.Finding {
 	f.Why = fmt.Sprintf("%s is Ready, and %s %s no sandbox there since %s: ", first.Node, phrase.Some(names, 2), phrase.Verb(names, "has", "have"), phrase.ClockTime(first.Since))
 	switch {
 	case first.Event.Reason == "":
-		f.Title = phrase.Title("%s %s on %s, and no event says why", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
+		f.Title = phrase.Title("%s %s on %s, and no event explains it", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
 		f.Why += "no address and no container. No warning is about them."
-		f.Fix.Text = "Look at the kubelet and the container runtime of the node: they report nothing about the pods."
+		f.Fix.Text = "Check the kubelet and the container runtime of the node: they report nothing about the pods."
 	case first.ForMetadata() && !first.ForNetwork():
 		f.Title = phrase.Title("%s %s for instance metadata on %s", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
 		f.Why += "a volume cannot be mounted, because its driver cannot read the instance's metadata."
-		f.Fix.Text = "Look at the metadata options of the instance: a driver that is not on the host's network needs a hop limit of 2 where tokens are required."
+		f.Fix.Text = "Check the metadata options of the instance: a driver outside the host network needs a hop limit of 2 where tokens are required."
 	case first.ForAddress():
 		f.Why += "the network plugin has no address to give."
-		f.Fix.Text = "Read the log of aws-node on the node (/var/log/aws-routed-eni/ipamd.log): it says what EC2 answered when the plugin asked for more addresses."
+		f.Fix.Text = "Read the log of aws-node on the node (/var/log/aws-routed-eni/ipamd.log): it has EC2's response to the request for more addresses."
 	case first.ForNetwork():
 		f.Why += "the network plugin fails."
-		f.Fix.Text = "Look at the pod of aws-node on the node and read its log: the plugin did not answer, or could not set the network up."
+		f.Fix.Text = "Check the aws-node pod on the node and read its log: the plugin did not respond, or could not set the network up."
 	default:
 		f.Title = phrase.Title("%s %s for a sandbox on %s", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
-		f.Why += "the container runtime cannot make it."
-		f.Fix.Text = "The event says what the container runtime met; its log is on the node (journalctl -u containerd)."
+		f.Why += "the container runtime cannot create it."
+		f.Fix.Text = "The event has the container runtime's error; its log is on the node (journalctl -u containerd)."
 	}
 	for i, w := range list {
 		if i == 3 {
@@ -558,12 +558,12 @@ func judgePools(s *facts.View, pools []address.Pool, with podNetwork) []finding.
 		f.Resources = slices.Clone(fit.Subnets)
 		f.Behind = []checkid.ID{} // what explains a subnet does not explain all of them
 		f.Title = phrase.Title("NodePool %s has no addresses for %d more %s", fit.Pool, n, phrase.Plural(n, "node", "nodes"))
-		f.Why = fmt.Sprintf("NodePool %s may launch %d more %s by its limits, in %s: %s.", fit.Pool, n, phrase.Plural(n, "node", "nodes"), phrase.Some(fit.Subnets, 3), sum)
+		f.Why = fmt.Sprintf("NodePool %s can launch %d more %s within its limits, in %s: %s.", fit.Pool, n, phrase.Plural(n, "node", "nodes"), phrase.Some(fit.Subnets, 3), sum)
 		if fit.Wanted > 0 {
-			f.Why += fmt.Sprintf(" It asks for %d now.", fit.Wanted)
+			f.Why += fmt.Sprintf(" It requests %d now.", fit.Wanted)
 		}
 		f.Fix = finding.Fix{
-			Text:    fmt.Sprintf("Let the class of NodePool %s select larger subnets or more of them, lower its limits to what fits, or let nodes take fewer addresses (WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node).", fit.Pool),
+			Text:    fmt.Sprintf("Select larger subnets or more of them in the class of NodePool %s, lower its limits to what fits, or reserve fewer addresses per node (WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node).", fit.Pool),
 			Command: shell.Command("kubectl", "get", "nodepool", fit.Pool, "-o", "yaml"), Console: link.Cluster(s),
 		}
 		list = append(list, f)
@@ -624,7 +624,7 @@ func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 	if len(rest) > 0 {
 		list = append(list, finding.Finding{
 			Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: rest,
-			Evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "no group may launch there"}},
+			Evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "no group can launch there"}},
 		})
 	}
 	return list
@@ -681,7 +681,7 @@ func judgeFit(s *facts.View, fit address.Fit, pods podNetwork) finding.Finding {
 	}
 	f.Title = phrase.Title("%s has no room for %d more %s", id, fit.Nodes().Least, phrase.Plural(fit.Nodes().Least, "node", "nodes"))
 	if fit.Nodes().Least == 0 {
-		f.Title = phrase.Title("%s has not enough for the nodes that start now", id)
+		f.Title = phrase.Title("%s has not enough for the nodes that are starting", id)
 	}
 	f.Why = fmt.Sprintf("%s (%s, %s): %s.", id, fit.Subnet.CIDR, fit.Subnet.Zone, fitSum(fit))
 	if verdict == address.TooFewBlocks {
@@ -689,7 +689,7 @@ func judgeFit(s *facts.View, fit address.Fit, pods podNetwork) finding.Finding {
 		f.Why += fmt.Sprintf(" They take these in /28 blocks: %d, and %d %s free.", fit.Blocks(), fit.Use.Blocks, phrase.Plural(fit.Use.Blocks, "is", "are"))
 	}
 	f.Fix = finding.Fix{
-		Text:    fmt.Sprintf("Give %s larger subnets, or more of them; or lower the maximum to what fits; or let nodes take fewer addresses (WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node).", phrase.Some(f.Resources[1:], 3)),
+		Text:    fmt.Sprintf("Give %s larger subnets, or more of them; or lower the maximum to what fits; or reserve fewer addresses per node (WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node).", phrase.Some(f.Resources[1:], 3)),
 		Console: link.VPC(s, "SubnetDetails:subnetId="+id),
 	}
 	return f
@@ -764,7 +764,7 @@ func (p podNetwork) words() string {
 	case p.foreign:
 		return "no aws-node: another plugin gives pods their addresses"
 	case !p.read && !p.IPv6:
-		return "not read: the plugin's defaults are taken"
+		return "not read: the plugin's defaults are assumed"
 	}
 	return SettingsWords(p.Settings)
 }

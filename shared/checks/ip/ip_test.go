@@ -127,27 +127,27 @@ func TestBranchInterfaces(t *testing.T) {
 		{Name: "CPU lacks too", World: branches(9, unscheduledPod(long, "0/2 nodes are available: 1 Insufficient cpu, 1 Insufficient vpc.amazonaws.com/pod-eni.", podENI)), Want: fail("(possible) prod", taken)},
 		{Name: "CPU lacks too, for one of two", World: branches(9, waiting, unscheduledPod(long, "0/2 nodes are available: 1 Insufficient cpu, 1 Insufficient vpc.amazonaws.com/pod-eni.", podENI)),
 			Want: fail("prod", "No branch interface is left for 2 pods")},
-		{Name: "aws-node asks for no trunk", World: branches(0, trunkless, env("false"), waiting), Want: fail("kube-system/aws-node", "aws-node asks for no trunk interface, and shop/db-0 needs one")},
+		{Name: "aws-node asks for no trunk", World: branches(0, trunkless, env("false"), waiting), Want: fail("kube-system/aws-node", "aws-node requests no trunk interface, and shop/db-0 needs one")},
 		{Name: "nothing is said of trunks", World: branches(0, trunkless, waiting, func(s *snapshot.Snapshot) { delete(s.CNI.Env, "ENABLE_POD_ENI") }),
-			Want: fail("kube-system/aws-node", "aws-node asks for no trunk interface, and shop/db-0 needs one")},
+			Want: fail("kube-system/aws-node", "aws-node requests no trunk interface, and shop/db-0 needs one")},
 		{Name: "True is true", World: branches(0, trunkless, env("True"), waiting), Want: fail("prod", "No node has a trunk interface, and shop/db-0 needs one")},
 		{Name: "aws-node was not read", World: branches(0, trunkless, waiting, checktest.Unread(snapshot.AWSNode)), Want: fail("prod", "No node has a trunk interface, and shop/db-0 needs one")},
 		{Name: "the nodes were not read", World: branches(0, trunkless, env("true"), waiting, checktest.Unread(snapshot.Nodes)), Want: []string{"pass prod [subnet-0private subnet-0public]", "unknown prod [prod] nodes: denied"}},
-		{Name: "the cluster's role may not", World: branches(0, trunkless, refused, waiting), Want: fail("arn:aws:iam::111122223333:role/eks/cluster", "No trunk interface can be made, and shop/db-0 needs one")},
+		{Name: "the cluster's role may not", World: branches(0, trunkless, refused, waiting), Want: fail("arn:aws:iam::111122223333:role/eks/cluster", "No trunk interface can be created, and shop/db-0 needs one")},
 		{Name: "it could not once, and can now", World: branches(9, refused, waiting), Want: fail("prod", taken)},
-		{Name: "no type carries one", World: branches(0, trunkless, ofType("t3.medium"), waiting), Want: fail("prod", "No instance type here carries branch interfaces")},
+		{Name: "no type carries one", World: branches(0, trunkless, ofType("t3.medium"), waiting), Want: fail("prod", "No instance type here supports branch interfaces")},
 		{Name: "a type that is not in the table", World: branches(0, trunkless, ofType("x99.large"), waiting), Want: fail("prod", "No node has a trunk interface, and shop/db-0 needs one")},
 		{Name: "the controller says that the type carries none", World: branches(0, trunkless, ofType("x99.large"), waiting, func(s *snapshot.Snapshot) {
 			s.Nodes[0].Labels["vpc.amazonaws.com/has-trunk-attached"] = "not-supported"
-		}), Want: fail("prod", "No instance type here carries branch interfaces")},
+		}), Want: fail("prod", "No instance type here supports branch interfaces")},
 		{Name: "only Windows has a node", World: branches(0, trunkless, ofType("t3.medium"), waiting, func(s *snapshot.Snapshot) {
 			s.Nodes[0].Labels["kubernetes.io/os"] = "windows"
 		}), Want: fail("prod", "No node has a trunk interface, and shop/db-0 needs one")},
 		{Name: "Karpenter waits for the same", World: branches(0, trunkless, env("false"), waiting, claim(`Resource "vpc.amazonaws.com/pod-eni" was requested but not registered`)), Want: []string{
-			"fail kube-system/aws-node [nodeclaim/web-x7k2p prod] [] aws-node asks for no trunk interface, and shop/db-0 needs one", subnets,
+			"fail kube-system/aws-node [nodeclaim/web-x7k2p prod] [] aws-node requests no trunk interface, and shop/db-0 needs one", subnets,
 		}},
 		{Name: "Karpenter waits for a GPU", World: branches(0, trunkless, env("false"), waiting, claim(`Resource "nvidia.com/gpu" was requested but not registered`)),
-			Want: fail("kube-system/aws-node", "aws-node asks for no trunk interface, and shop/db-0 needs one")},
+			Want: fail("kube-system/aws-node", "aws-node requests no trunk interface, and shop/db-0 needs one")},
 
 		{Name: "a node took it four minutes ago", World: branches(9, unservedPod(4*time.Minute)), Want: []string{well}},
 		{Name: "its node's trunk is full", World: branches(9, unservedPod(long)), Want: fail("prod", taken)},
@@ -183,8 +183,8 @@ func TestBranchInterfacesSays(t *testing.T) {
 	full := checktest.Failed(t, BranchInterfaces(), branches(9, ofType("m5.large"), unscheduledPod(long, needsENI, podENI), stray))
 	for what, want := range map[string]string{
 		snapshottest.PrivateWithNAT().Nodes[0].Name: "m5.large, 9 of 9 branch interfaces on eni-0trunk",
-		"Left over": "2 branch interfaces whose trunk is gone",
-		"shop/db-0": "waits since 14:54:00 UTC: " + needsENI,
+		"Left over": "2 branch interfaces without a trunk",
+		"shop/db-0": "waiting since 14:54:00 UTC: " + needsENI,
 	} {
 		expect.Equal(t, fmt.Sprint(what), checktest.Value(t, full, what), want)
 	}
@@ -195,7 +195,7 @@ func TestBranchInterfacesSays(t *testing.T) {
 		t.Errorf("pods (-got +want):\n%s\nsince %v", diff, full.Since)
 	}
 	empty := checktest.Failed(t, BranchInterfaces(), branches(3, addressless, unservedPod(long), stray))
-	if want := "eni-0stray holds one each, and its trunk is gone."; !strings.HasSuffix(empty.Why, want) {
+	if want := "eni-0stray holds one each, and its trunk no longer exists."; !strings.HasSuffix(empty.Why, want) {
 		t.Errorf("why %q, want it to end in %q", empty.Why, want)
 	}
 	refused := checktest.Failed(t, BranchInterfaces(), branches(0, trunkless, unscheduledPod(long, needsENI, podENI), func(s *snapshot.Snapshot) {
@@ -341,7 +341,7 @@ func TestPodWithoutAddress(t *testing.T) {
 			s.PodEvents = append(s.PodEvents, snapshot.PodEvent{Pod: "shop/web-0", Reason: "FailedMount", Last: s.Time.Add(-10 * time.Minute)})
 		}), Want: []string{"fail" + node + "shop/web-0 waits for an address on i-0node"}},
 		{Name: "no event says why, yet", World: world(checktest.StuckPod(10*time.Minute, "", "")), Want: []string{well}},
-		{Name: "no event says why", World: world(checktest.StuckPod(16*time.Minute, "", "")), Want: []string{"fail" + node + "shop/web-0 waits on i-0node, and no event says why"}},
+		{Name: "no event says why", World: world(checktest.StuckPod(16*time.Minute, "", "")), Want: []string{"fail" + node + "shop/web-0 waits on i-0node, and no event explains it"}},
 		{Name: "the node is not Ready", World: world(checktest.NoAddress, func(s *snapshot.Snapshot) { s.Nodes[0].Ready.Status = "False" }), Want: []string{"pass prod [prod]"}},
 		{Name: "a node that is no instance", World: world(checktest.NoAddress, func(s *snapshot.Snapshot) { s.Nodes[0].Instance = "" }), Want: []string{
 			"fail ip-10-42-1-5.us-west-2.compute.internal [ip-10-42-1-5.us-west-2.compute.internal] [] shop/web-0 waits for an address on ip-10-42-1-5.us-west-2.compute.int…",
@@ -429,9 +429,9 @@ func TestNodePoolsWillNotFit(t *testing.T) {
 		{Name: "not read", World: checktest.Change(free(0), checktest.Unread(snapshot.Subnets)), Want: []string{"unknown prod [] subnets: denied"}},
 	})
 	r := checktest.Failed(t, ScaleOutWillNotFit(), world(60, "20", "1", 9, one, two))
-	expect.Equal(t, "why", r.Why, "NodePool web may launch 19 more nodes by its limits, in subnet-0private and subnet-0public: 19 more m5.large x 10 = 190; subnet-0private and subnet-0public have 80 free. It asks for 9 now.")
+	expect.Equal(t, "why", r.Why, "NodePool web can launch 19 more nodes within its limits, in subnet-0private and subnet-0public: 19 more m5.large x 10 = 190; subnet-0private and subnet-0public have 80 free. It requests 9 now.")
 	open := checktest.EvalOne(t, ScaleOutWillNotFit(), checktest.Change(free(100), nodePool(nil, nil, 0, one)))
-	expect.Equal(t, "evidence", checktest.Value(t, open[0], "Without a limit"), "NodePool web: how much it may launch here is not known")
+	expect.Equal(t, "evidence", checktest.Value(t, open[0], "Without a limit"), "NodePool web: how much it can launch here is unknown")
 }
 
 // TestNodePoolMayGrow: too little for one more node is a fault where a NodePool that is
@@ -526,9 +526,9 @@ func runwayCases() []checktest.Case {
 		{"nothing is left", trend(72, losing(200, 5)), []string{"fail (advice) subnet-0private [subnet-0private] [] subnet-0private has no addresses left for one more node"}},
 		{"what is wanted may go elsewhere", trend(72, func(time.Duration) int { return 100 }, wanted(20)), pass},
 		{"a subnet of IPv6 addresses", trend(72, level(0), func(s *snapshot.Snapshot) { snapshottest.Subnet(s, snapshottest.Private).CIDR = netip.Prefix{} }), pass},
-		{"nobody looked", trend(0, level(3000)), []string{"unknown subnet-0private [subnet-0private] launch history: not read: what subnet-0private has left was not recorded often enough lately (1 samples)"}},
+		{"nobody looked", trend(0, level(3000)), []string{"unknown subnet-0private [subnet-0private] launch history: not read: the free addresses of subnet-0private were not recorded often enough lately (1 samples)"}},
 		{"nobody looked lately", trend(72, losing(200, 1009), func(s *snapshot.Snapshot) { s.Samples = s.Samples[:len(s.Samples)-12] }), []string{
-			"unknown subnet-0private [subnet-0private] launch history: not read: what subnet-0private has left was not recorded often enough lately (853 samples)",
+			"unknown subnet-0private [subnet-0private] launch history: not read: the free addresses of subnet-0private were not recorded often enough lately (853 samples)",
 		}},
 		{"no group launches anywhere", checktest.Change(trend(72, losing(200, 1009)), func(s *snapshot.Snapshot) { s.Scope.Launchable = nil }), []string{"pass prod [prod]"}},
 		{"samples unread", trend(72, losing(200, 1009), checktest.Unread(snapshot.LaunchHistory)), []string{"unknown prod [] launch history: denied"}},
@@ -584,7 +584,7 @@ func scaleOutWillNotFitCases() []checktest.Case {
 		}},
 		{"nodes that start now, and no more may", checktest.Change(free(18), group(1, 1), func(s *snapshot.Snapshot) {
 			s.Instances[0].Launched, s.Nodes = s.Time, nil
-		}), []string{"fail subnet-0private [subnet-0private] [] subnet-0private has not enough for the nodes that start now"}},
+		}), []string{"fail subnet-0private [subnet-0private] [] subnet-0private has not enough for the nodes that are starting"}},
 		{"nodes and pods in one subnet", checktest.Change(free(380), group(20, 1), customNetworking, func(s *snapshot.Snapshot) { s.ENIConfigs[0].Subnet = snapshottest.Private }), []string{"pass subnet-0private [subnet-0private]"}},
 		{"the ENIConfigs were not read", checktest.Change(free(19), group(20, 1), podSubnet(100, ""), customNetworking, checktest.Unread(snapshot.ENIConfigsOf)), []string{
 			"unknown subnet-0private [subnet-0private] eniconfigs: denied",
@@ -613,7 +613,7 @@ func TestScaleOutArithmetic(t *testing.T) {
 	s.Groups[0].Max = 6
 	s.Groups = append(s.Groups, snapshot.Group{Name: "eks-big", Max: 9, Types: []string{"m5.4xlarge"}, Subnets: []string{snapshottest.Private}})
 	got := checktest.Failed(t, ScaleOutWillNotFit(), s)
-	sum := "2 groups may launch 14 more nodes here: 5 m5.large x 20 + 9 m5.4xlarge x 60 = 640; 251 free"
+	sum := "2 groups can launch 14 more nodes here: 5 m5.large x 20 + 9 m5.4xlarge x 60 = 640; 251 free"
 	if value := checktest.Value(t, got, "Addresses of subnet-0private"); value != sum {
 		t.Errorf("arithmetic = %q, want %q", value, sum)
 	}
@@ -624,7 +624,7 @@ func TestScaleOutArithmetic(t *testing.T) {
 	}
 
 	pods := checktest.Change(free(100), podSubnet(100, ""), customNetworking, func(s *snapshot.Snapshot) { s.Groups[0].Max = 20 })
-	sum = "1 group may launch 19 more nodes whose pods take addresses here: 19 m5.large x 20 = 380; 100 free"
+	sum = "1 group can launch 19 more nodes whose pods get addresses here: 19 m5.large x 20 = 380; 100 free"
 	if value := checktest.Value(t, checktest.Failed(t, ScaleOutWillNotFit(), pods), "Addresses of subnet-0pods"); value != sum {
 		t.Errorf("arithmetic = %q, want %q", value, sum)
 	}
@@ -635,7 +635,7 @@ func TestScaleOutArithmetic(t *testing.T) {
 	launched.ID, launched.Launched, launched.Interfaces = "i-0new", s.Time, []string{"eni-0"}
 	s.Instances = append(s.Instances, launched)
 	got = checktest.Failed(t, ScaleOutWillNotFit(), s)
-	want := "2 groups may launch 34 more nodes here: 4 m5.large x 20 + 30 of m5.large (the smallest) x 20 + 19 that a node that starts now has still to take = 699; 251 free"
+	want := "2 groups can launch 34 more nodes here: 4 m5.large x 20 + 30 of m5.large (the smallest) x 20 + 19 that a node that starts now has still to get = 699; 251 free"
 	if value := checktest.Value(t, got, "Addresses of subnet-0private"); value != want {
 		t.Errorf("arithmetic = %q, want %q", value, want)
 	}
@@ -702,7 +702,7 @@ func subnetExhaustedCases() []checktest.Case {
 
 func TestSubnetExhaustedArithmetic(t *testing.T) {
 	got := checktest.Failed(t, SubnetExhausted(), free(9))
-	want := "9 free; one more m5.large takes 10: 1 for itself and 9 for pods on its first interface; 10 more are kept warm on a second one"
+	want := "9 free; one more m5.large needs 10: 1 for itself and 9 for pods on its first interface; 10 more are kept warm on a second one"
 	expect.Equal(t, "arithmetic", checktest.Value(t, got, "Addresses of subnet-0private"), want)
 }
 
@@ -809,10 +809,10 @@ func leakedInterfacesCases() []checktest.Case {
 		{"another account's", world(leftBehind(6, func(i *snapshot.Interface) { i.Account = "999999999999" })), []string{well}},
 		{"not made by the VPC CNI", world(leftBehind(6, func(i *snapshot.Interface) { i.Description = "aws-k8s-branch-eni" })), []string{well}},
 		{"owner was not asked for", world(leftBehind(6), func(s *snapshot.Snapshot) { s.Creators = nil }), []string{
-			"pass prod [prod subnet-0public]", "unknown subnet-0private [subnet-0private] creators of network interfaces: not read: how the instances are that made interfaces in subnet-0private was not asked",
+			"pass prod [prod subnet-0public]", "unknown subnet-0private [subnet-0private] creators of network interfaces: not read: the state of the instances that created interfaces in subnet-0private was not checked",
 		}},
 		{"whose account it is is not known", world(leftBehind(6), func(s *snapshot.Snapshot) { s.Account, s.Cluster.ARN = "", "" }), []string{
-			"unknown prod [] cluster: broken: the cluster's account or VPC is not known: whose interfaces these are cannot be told",
+			"unknown prod [] cluster: broken: the cluster's account or VPC is unknown, so the owner of these interfaces is too",
 		}},
 		{"creators unread", world(leftBehind(6), checktest.Unread(snapshot.CreatorsOf)), []string{"unknown prod [] creators of network interfaces: denied"}},
 		{"interfaces unread", world(leftBehind(6), checktest.Unread(snapshot.Unattached)), []string{"unknown prod [] unattached network interfaces: denied"}},
@@ -832,16 +832,16 @@ func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 	}
 	r := mixed("report", false)
 	for what, want := range map[string]string{
-		"Addresses of subnet-0private":   "3 free; one more m5.large takes 10 at start; 73 free once dead nodes' interfaces are deleted",
-		"Left behind in subnet-0private": "7 interfaces of 1 dead node, 70 addresses, the oldest made 2026-11-20 12:00 UTC",
-		"Of cluster":                     "5 name prod, 2 none",
-		"eni-cleanup":                    "off for prod: could delete 4 of them; not 2 (untagged), 1 (no date)",
-		"Not counted":                    "2 interfaces of dead nodes that name another cluster",
-		"Not left behind":                "1 (tags disagree)",
+		"Addresses of subnet-0private": "3 free; one more m5.large needs 10 at start; 73 free once dead nodes' interfaces are deleted",
+		"Leaked in subnet-0private":    "7 interfaces of 1 dead node, 70 addresses, oldest created 2026-11-20 12:00 UTC",
+		"Of cluster":                   "5 name prod, 2 none",
+		"eni-cleanup":                  "off for prod: could delete 4 of them; not 2 (untagged), 1 (no date)",
+		"Not counted":                  "2 interfaces of terminated nodes that name another cluster",
+		"Not leaked":                   "1 (tags disagree)",
 	} {
 		expect.Equal(t, fmt.Sprint(what), checktest.Value(t, r, what), want)
 	}
-	expect.Equal(t, "why", r.Why, "7 interfaces of 1 dead node hold 70 addresses of subnet-0private (10.42.192.0/24, us-west-2a), the oldest made 2026-11-20 12:00 UTC. 3 are free, and one more m5.large takes 10; deleting them makes it 73.")
+	expect.Equal(t, "why", r.Why, "7 interfaces of 1 dead node hold 70 addresses of subnet-0private (10.42.192.0/24, us-west-2a), oldest created 2026-11-20 12:00 UTC. 3 are free, and one more m5.large needs 10; deleting these leaves 73 free.")
 	if !strings.Contains(r.Fix.Text, "cleanup=prod=delete") || !strings.Contains(r.Fix.Text, "cleanupUntagged=vpc-0a") {
 		t.Errorf("fix %q", r.Fix.Text)
 	}
@@ -898,7 +898,7 @@ func leakCauseCases() []checktest.Case {
 		return leftBehind(n, func(i *snapshot.Interface) { i.Description = "" })
 	}
 	const (
-		template = " lt-0a [lt-0a] [] eks-workers keeps the primary interface of ended instances"
+		template = " lt-0a [lt-0a] [] eks-workers keeps the primary interface of terminated instances"
 		aws      = " kube-system/aws-node [kube-system/aws-node] [] aws-node "
 	)
 	return []checktest.Case{
@@ -935,5 +935,5 @@ func TestLeakCauseNamesWhereItLeaks(t *testing.T) {
 	}
 	r = checktest.Failed(t, LeakCause(), checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.LaunchTemplates[0].KeepsInterface = true },
 		leftBehind(2, func(i *snapshot.Interface) { i.Description = "" })))
-	expect.Equal(t, "kept", checktest.Value(t, r, "Kept"), "2 interfaces of instances that are gone, 20 addresses: eni-00 and eni-01")
+	expect.Equal(t, "kept", checktest.Value(t, r, "Kept"), "2 interfaces of terminated instances, 20 addresses: eni-00 and eni-01")
 }

@@ -87,12 +87,12 @@ func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) 
 	f.Resources = []string{subnet.ID, subnet.VPC}
 	f.Evidence = append(f.Evidence, finding.Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)})
 	f.Fix = finding.Fix{
-		Text:    fmt.Sprintf("Delete what holds addresses without use (the command lists interfaces that nothing is attached to), or let the group launch into a subnet other than %s.", subnet.ID),
+		Text:    fmt.Sprintf("Delete unused holders of addresses (the command lists interfaces that nothing is attached to), or have the group launch into a subnet other than %s.", subnet.ID),
 		Command: command.AWS(c.S, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
 		Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID),
 	}
 	if !n.node {
-		f.Fix.Text = fmt.Sprintf("Delete what holds addresses without use (the command lists interfaces that nothing is attached to), or lead pods to a larger subnet than %s with new ENIConfigs, or the subnet tag kubernetes.io/role/cni.", subnet.ID)
+		f.Fix.Text = fmt.Sprintf("Delete unused holders of addresses (the command lists interfaces that nothing is attached to), or move pods to a larger subnet than %s with new ENIConfigs, or the subnet tag kubernetes.io/role/cni.", subnet.ID)
 	}
 	f.Evidence = append(f.Evidence, holders(c.S, subnet.ID)...)
 	// What is left behind explains it where giving that back would cure it.
@@ -122,10 +122,10 @@ func holders(s *facts.View, subnet string) []finding.Evidence {
 		list = append(list, finding.Evidence{What: "Held in " + subnet, Value: fmt.Sprintf("%d addresses by %d interfaces, %d kept by reservations", s.Uses[i].Held, s.Uses[i].Interfaces, s.Uses[i].Kept)})
 	}
 	if n := facts.LeakedAddresses(s, subnet); n > 0 {
-		list = append(list, finding.Evidence{What: "Held by interfaces of nodes that are gone", Value: fmt.Sprint(n)})
+		list = append(list, finding.Evidence{What: "Held by interfaces of terminated nodes", Value: fmt.Sprint(n)})
 	}
 	if n := len(facts.StrayBranches(s, subnet)); n > 0 {
-		list = append(list, finding.Evidence{What: "Held by branch interfaces whose trunk is gone", Value: fmt.Sprint(n)})
+		list = append(list, finding.Evidence{What: "Held by branch interfaces without a trunk", Value: fmt.Sprint(n)})
 	}
 	return list
 }
@@ -165,7 +165,7 @@ func (n taker) shortage(c *routes.Scope, pods podNetwork, d address.Demand, t sn
 		why = place + " has no free address. "
 		switch {
 		case !n.node:
-			why += fmt.Sprintf("Pods of nodes in %s take theirs here, and get none.", phrase.Some(n.from, 3))
+			why += fmt.Sprintf("Pods of nodes in %s get theirs here, and get none.", phrase.Some(n.from, 3))
 		case len(n.from) == 0 || len(n.spare) > 0:
 			why += "Nothing more can be launched there."
 			if len(n.spare) > 0 {
@@ -183,9 +183,9 @@ func (n taker) shortage(c *routes.Scope, pods podNetwork, d address.Demand, t sn
 	if pods.read {
 		with = "the settings of aws-node"
 	}
-	why = fmt.Sprintf("%s has %d free, and one more %s takes %d with %s. It would start, and its pods would run short of addresses", place, subnet.Free, t.Name, d.First, with)
+	why = fmt.Sprintf("%s has %d free, and one more %s needs %d with %s. It would start, and its pods would run short of addresses", place, subnet.Free, t.Name, d.First, with)
 	if !n.node {
-		why = fmt.Sprintf("%s has %d free. Pods of nodes in %s take theirs here, %d for one more %s: they would run short", place, subnet.Free, phrase.Some(n.from, 3), d.First, t.Name)
+		why = fmt.Sprintf("%s has %d free. Pods of nodes in %s get theirs here, %d for one more %s: they would run short", place, subnet.Free, phrase.Some(n.from, 3), d.First, t.Name)
 	}
 	if d.Blocks > 0 {
 		return head, why + ", unless a CIDR reservation still has prefixes."
@@ -232,11 +232,11 @@ func (n taker) sum(d address.Demand, t snapshot.InstanceType) string {
 	case d.First <= 1:
 		return fmt.Sprintf("%d free; one more node needs %d at start", free, d.First)
 	case d.Blocks > 0:
-		return fmt.Sprintf("%d free; one more %s takes %d: 1 for itself and a /28 for pods", free, t.Name, d.First)
+		return fmt.Sprintf("%d free; one more %s needs %d: 1 for itself and a /28 for pods", free, t.Name, d.First)
 	case !n.node:
-		return fmt.Sprintf("%d free; the pods of one more %s take %d: 1 for an interface and %d on it", free, t.Name, d.First, d.First-1)
+		return fmt.Sprintf("%d free; the pods of one more %s need %d: 1 for an interface and %d on it", free, t.Name, d.First, d.First-1)
 	}
-	text := fmt.Sprintf("%d free; one more %s takes %d: 1 for itself and %d for pods on its first interface", free, t.Name, d.First, d.First-1)
+	text := fmt.Sprintf("%d free; one more %s needs %d: 1 for itself and %d for pods on its first interface", free, t.Name, d.First, d.First-1)
 	if d.Warm > 0 {
 		text += fmt.Sprintf("; %d more are kept warm on a second one", d.Warm)
 	}
@@ -382,7 +382,7 @@ func runLeakedInterfaces(s *facts.View) []finding.Finding {
 	l := s.Leaks()
 	if l.Ground.Account == "" || l.Ground.VPC == "" {
 		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: []snapshot.Failure{{
-			Source: snapshot.Clusters, Reason: snapshot.Broken, Message: "the cluster's account or VPC is not known: whose interfaces these are cannot be told",
+			Source: snapshot.Clusters, Reason: snapshot.Broken, Message: "the cluster's account or VPC is unknown, so the owner of these interfaces is too",
 		}}}}
 	}
 	var list []finding.Finding
@@ -400,7 +400,7 @@ func runLeakedInterfaces(s *facts.View) []finding.Finding {
 			list = append(list, f)
 		case here != nil && here.Spared[leak.OwnerUnread] > 0:
 			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: n.ID, Covers: []string{n.ID}, Blocked: []snapshot.Failure{{
-				Source: snapshot.CreatorsOf, Reason: snapshot.NotRead, Message: "how the instances are that made interfaces in " + n.ID + " was not asked",
+				Source: snapshot.CreatorsOf, Reason: snapshot.NotRead, Message: "the state of the instances that created interfaces in " + n.ID + " was not checked",
 			}}})
 		case returned:
 			list = append(list, finding.Finding{Outcome: finding.Pass, Resource: n.ID, Covers: []string{n.ID}, Evidence: []finding.Evidence{back}})
@@ -505,21 +505,21 @@ func leakFinding(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) find
 		Covers:    []string{n.ID},
 		Resources: []string{n.ID, n.VPC},
 		Title:     phrase.Title("%d dead %s %d %s of %s", len(owners), phrase.Plural(len(owners), "node holds", "nodes hold"), held, phrase.Plural(held, "address", "addresses"), n.ID),
-		Why:       fmt.Sprintf("%s %s %d %s of %s (%s, %s)%s. Nothing is attached to them, and EC2 has ended or forgotten who made them.", what, phrase.Plural(len(here.Own), "holds", "hold"), held, phrase.Plural(held, "address", "addresses"), n.ID, n.CIDR, n.Zone, since),
+		Why:       fmt.Sprintf("%s %s %d %s of %s (%s, %s)%s. Nothing is attached to them, and EC2 reports their instances as terminated or unknown.", what, phrase.Plural(len(here.Own), "holds", "hold"), held, phrase.Plural(held, "address", "addresses"), n.ID, n.CIDR, n.Zone, since),
 		Evidence: []finding.Evidence{
-			{What: "Left behind in " + n.ID, Value: fmt.Sprintf("%s, %d %s%s", what, held, phrase.Plural(held, "address", "addresses"), since)},
+			{What: "Leaked in " + n.ID, Value: fmt.Sprintf("%s, %d %s%s", what, held, phrase.Plural(held, "address", "addresses"), since)},
 			{What: "Interfaces", Value: phrase.Some(ids(l, here.Own), 5)},
-			{What: "Made by", Value: phrase.Some(owners, 5)},
+			{What: "Created by", Value: phrase.Some(owners, 5)},
 			{What: "Of cluster", Value: clusters(l, here)},
 		},
 		Fix: fix(l, n, here),
 	}
 	f.Evidence = append(f.Evidence, finding.Evidence{What: "eni-cleanup", Value: fate(l, here)})
 	if here.Others > 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Not counted", Value: fmt.Sprintf("%d %s of dead nodes that name another cluster", here.Others, phrase.Plural(here.Others, "interface", "interfaces"))})
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Not counted", Value: fmt.Sprintf("%d %s of terminated nodes that name another cluster", here.Others, phrase.Plural(here.Others, "interface", "interfaces"))})
 	}
 	if len(here.Spared) > 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Not left behind", Value: reasons(here.Spared)})
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Not leaked", Value: reasons(here.Spared)})
 	}
 	if back, returned := returned(l, n.ID); returned {
 		back.What = "Given back to " + n.ID
@@ -535,18 +535,18 @@ func explain(l facts.Leaks, f *finding.Finding, n snapshot.Subnet, here *facts.S
 	if w.Kind != "" {
 		one = "one more " + w.Kind
 	}
-	f.Why = strings.TrimSuffix(f.Why, " Nothing is attached to them, and EC2 has ended or forgotten who made them.")
+	f.Why = strings.TrimSuffix(f.Why, " Nothing is attached to them, and EC2 reports their instances as terminated or unknown.")
 	if name := uncleaned(l); name != "" {
-		f.Why += fmt.Sprintf(" aws-node itself deletes none of them: %s=true.", name)
+		f.Why += fmt.Sprintf(" aws-node will not clean these up: %s=true.", name)
 	}
 	if n.Free == 0 {
 		// A remedy may be about fewer, those that were there for long: "them" would be its own.
 		all := phrase.Plural(len(here.Own), "it", fmt.Sprintf("all %d", len(here.Own)))
-		f.Why += fmt.Sprintf(" 0 are free: nothing can be launched there, and new pods of its nodes get no address. Deleting %s frees %d; %s takes %d.", all, held, one, w.Count)
+		f.Why += fmt.Sprintf(" 0 are free: nothing can be launched there, and new pods of its nodes get no address. Deleting %s frees %d; %s needs %d.", all, held, one, w.Count)
 	} else {
-		f.Why += fmt.Sprintf(" %d %s free, and %s takes %d; deleting them makes it %d.", n.Free, phrase.Plural(n.Free, "is", "are"), one, w.Count, n.Free+held)
+		f.Why += fmt.Sprintf(" %d %s free, and %s needs %d; deleting these leaves %d free.", n.Free, phrase.Plural(n.Free, "is", "are"), one, w.Count, n.Free+held)
 	}
-	f.Evidence = append([]finding.Evidence{{What: "Addresses of " + n.ID, Value: fmt.Sprintf("%d free; %s takes %d at start; %d free once dead nodes' interfaces are deleted", n.Free, one, w.Count, n.Free+held)}}, f.Evidence...)
+	f.Evidence = append([]finding.Evidence{{What: "Addresses of " + n.ID, Value: fmt.Sprintf("%d free; %s needs %d at start; %d free once dead nodes' interfaces are deleted", n.Free, one, w.Count, n.Free+held)}}, f.Evidence...)
 }
 
 // uncleaning are the settings with which aws-node deletes nothing that was left
@@ -573,7 +573,7 @@ func uncleaned(l facts.Leaks) string {
 func since(l facts.Leaks, here *facts.SubnetLeaks) string {
 	for _, v := range here.Own {
 		if !v.Created.IsZero() {
-			return fmt.Sprintf(", the oldest made %s UTC", v.Created.UTC().Format(phrase.DayAndMinute))
+			return fmt.Sprintf(", oldest created %s UTC", v.Created.UTC().Format(phrase.DayAndMinute))
 		}
 	}
 	return ""
@@ -598,7 +598,7 @@ func clusters(l facts.Leaks, here *facts.SubnetLeaks) string {
 	case none == 0:
 		return l.S.Cluster.Name
 	case named == 0:
-		return "they name none: aws-node without CLUSTER_NAME made them"
+		return "they name none: created by aws-node without CLUSTER_NAME"
 	default:
 		return fmt.Sprintf("%d name %s, %d none", named, l.S.Cluster.Name, none)
 	}
@@ -632,7 +632,7 @@ func fate(l facts.Leaks, here *facts.SubnetLeaks) string {
 	case "report":
 		text = fmt.Sprintf("off for %s: could delete %d of them", l.S.Cluster.Name, len(may))
 	default:
-		text = fmt.Sprintf("could delete %d of them, where it is on", len(may))
+		text = fmt.Sprintf("could delete %d of them, if enabled", len(may))
 	}
 	if n := len(may) - len(naming(may)); n > 0 {
 		text += fmt.Sprintf("; %d %s no cluster, and %s only where all clusters of the VPC are watched and in mode delete", n, phrase.Plural(n, "names", "name"), phrase.Plural(n, "goes", "go"))
@@ -665,9 +665,9 @@ func fix(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) finding.Fix 
 		f.Text = fmt.Sprintf("Let eni-cleanup delete them: deploy with the setting cleanup=%s=delete. Or delete them by hand; EC2 refuses to delete one that is in use.", l.S.Cluster.Name)
 		f.Command = deletes(l, named)
 	case len(may) > 0:
-		f.Text = fmt.Sprintf("Let eni-cleanup delete them: watch all clusters of %s, each in mode delete (settings clusters and cleanup). Or look at each of them, and delete by hand what nobody needs (the command lists them).", l.S.Cluster.VPC)
+		f.Text = fmt.Sprintf("Let eni-cleanup delete them: watch all clusters of %s, each in mode delete (settings clusters and cleanup). Or check each of them, and delete unused ones by hand (the command lists them).", l.S.Cluster.VPC)
 	default:
-		f.Text = "Look at each of them, and delete by hand what nobody needs (the command lists them)."
+		f.Text = "Check each of them, and delete unused ones by hand (the command lists them)."
 	}
 	if left[leak.Untagged] > 0 {
 		f.Text += fmt.Sprintf(" %d %s no cluster: where all clusters of the VPC are watched, set cleanupUntagged=%s.", left[leak.Untagged], phrase.Plural(left[leak.Untagged], "names", "name"), l.S.Cluster.VPC)
@@ -735,7 +735,7 @@ func runRunway(s *facts.View) []finding.Finding {
 	if len(list) == 0 {
 		list = append(list, finding.Finding{
 			Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
-			Evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "no group may launch into a subnet"}},
+			Evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "no group can launch into a subnet"}},
 		})
 	}
 	return list
@@ -768,7 +768,7 @@ func runwayOf(c *routes.Scope, subnet snapshot.Subnet, samples []snapshot.Sample
 			Outcome: finding.Unknown, Resource: subnet.ID, Covers: []string{subnet.ID},
 			Blocked: []snapshot.Failure{{
 				Source: snapshot.LaunchHistory, Reason: snapshot.NotRead,
-				Message: fmt.Sprintf("what %s has left was not recorded often enough lately (%d samples)", subnet.ID, len(samples)),
+				Message: fmt.Sprintf("the free addresses of %s were not recorded often enough lately (%d samples)", subnet.ID, len(samples)),
 			}},
 		}
 	}
@@ -790,7 +790,7 @@ func runwayOf(c *routes.Scope, subnet snapshot.Subnet, samples []snapshot.Sample
 		Why:        runwayWhy(subnet, r, n, p, c.S.Time),
 		Evidence:   append(evidence, finding.Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)}),
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Find what takes the addresses (the command lists interfaces that nothing is attached to), or let the groups launch into a subnet other than %s.", subnet.ID),
+			Text:    fmt.Sprintf("Find what uses the addresses (the command lists interfaces that nothing is attached to), or have the groups launch into a subnet other than %s.", subnet.ID),
 			Command: command.AWS(c.S, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
 			Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID),
 		},
@@ -835,9 +835,9 @@ func node(c *routes.Scope, subnet string) oneMore {
 
 func (n oneMore) needs() string {
 	if n.kind == "" {
-		return "each node takes one at least"
+		return "each node needs at least one"
 	}
-	return fmt.Sprintf("one more %s takes %d", n.kind, n.takes+1)
+	return fmt.Sprintf("one more %s needs %d", n.kind, n.takes+1)
 }
 
 // pendingLaunches are those that groups want and have not made.
@@ -912,13 +912,13 @@ func spokenRunway(r address.Runway, now time.Time) string {
 	have := fmt.Sprintf("%s at %s", thousands(r.Free), clockMinute(r.At, now))
 	switch r.Reason {
 	case address.Reached:
-		return have + ": no more than one node takes already"
+		return have + ": no more than one node needs already"
 	case address.Wave:
-		return have + ": they fell as they do on other days, and came back then"
+		return have + ": they declined as on other days, and came back then"
 	case address.Rising:
 		return have + ", and rising"
 	case address.NoTrend:
-		return have + ": no fall that goes on"
+		return have + ": no lasting decline"
 	}
 	return fmt.Sprintf("%s, %s, %s an hour since %s: %s left", have, r.Reason, addressesOf(-r.PerHour), clockMinute(r.Since, now), roughly(r.Empty.Sub(now)))
 }

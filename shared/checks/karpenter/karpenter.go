@@ -274,7 +274,7 @@ func notReady(s *facts.View, u use, w state) finding.Finding {
 		},
 	}
 	if f.Pods = waitFor(s, u); len(f.Pods) > 0 {
-		f.Why += fmt.Sprintf(" %s for %s, and %s no other NodePool.", waitingPods(f.Pods), phrase.Plural(len(pools), "it", "them"), phrase.Plural(len(f.Pods), "fits", "fit"))
+		f.Why += fmt.Sprintf(" %s for %s, and no other NodePool can run %s.", waitingPods(f.Pods), phrase.Plural(len(pools), "it", "them"), phrase.Plural(len(f.Pods), "it", "them"))
 	}
 	if w.gone {
 		f.Fix.Command = shell.Command("kubectl", "get", "nodepool", pools[0], "-o", "yaml")
@@ -371,7 +371,7 @@ func tagAsSelected(s *facts.View, w state) string {
 // conditionText is a condition as it is, cut: anybody who may write the object's status
 // wrote it.
 func conditionText(name string, c snapshot.ObservedCondition) string {
-	text := name + " is " + cmp.Or(c.Status, "not said")
+	text := name + " is " + cmp.Or(c.Status, "not reported")
 	if c.Reason != "" {
 		text += ", " + phrase.Clip(c.Reason)
 	}
@@ -412,19 +412,19 @@ type meaning struct {
 // pkg/controllers/nodeclass/*.go).
 func meanings(reason string) (meaning, bool) {
 	m, ok := map[string]meaning{
-		"SubnetsNotFound":                     {"finds no subnet", "Give the subnets the tags that the class selects by, or change its subnetSelectorTerms."},
-		"SecurityGroupsNotFound":              {"finds no security group", "Give a security group the tags that the class selects by, or change its securityGroupSelectorTerms."},
-		"AMINotFound":                         {"finds no AMI", "Change the amiSelectorTerms of the class: the alias, id, name or tags fit no image that this account may use."},
+		"SubnetsNotFound":                     {"matches no subnets", "Tag the subnets to match the class's subnetSelectorTerms, or change the terms."},
+		"SecurityGroupsNotFound":              {"matches no security groups", "Tag a security group to match the class's securityGroupSelectorTerms, or change the terms."},
+		"AMINotFound":                         {"matches no AMIs", "Change the amiSelectorTerms of the class: the alias, id, name or tags match no image that this account can use."},
 		"UnsupportedAlias":                    {"has an AMI alias that is not supported", "Change the alias in the amiSelectorTerms of the class."},
-		"PlacementGroupNotFound":              {"finds no placement group", "Create the placement group, or remove it from the class."},
-		"PlacementGroupResolutionFailed":      {"finds no placement group", "Check that Karpenter's role may call ec2:DescribePlacementGroups."},
-		"CreateFleetAuthCheckFailed":          {"may not create fleets", "Allow Karpenter's role to call ec2:CreateFleet with the tags of the class, or find the policy that denies it."},
-		"CreateLaunchTemplateAuthCheckFailed": {"may not create launch templates", "Allow Karpenter's role to call ec2:CreateLaunchTemplate with the tags of the class, or find the policy that denies it."},
-		"RunInstancesAuthCheckFailed":         {"may not run instances", "Allow Karpenter's role to call ec2:RunInstances with the tags of the class, or find the policy that denies it."},
+		"PlacementGroupNotFound":              {"matches no placement group", "Create the placement group, or remove it from the class."},
+		"PlacementGroupResolutionFailed":      {"matches no placement group", "Check that Karpenter's role is allowed to call ec2:DescribePlacementGroups."},
+		"CreateFleetAuthCheckFailed":          {"is not allowed to create fleets", "Allow Karpenter's role to call ec2:CreateFleet with the tags of the class, or find the policy that denies it."},
+		"CreateLaunchTemplateAuthCheckFailed": {"is not allowed to create launch templates", "Allow Karpenter's role to call ec2:CreateLaunchTemplate with the tags of the class, or find the policy that denies it."},
+		"RunInstancesAuthCheckFailed":         {"is not allowed to run instances", "Allow Karpenter's role to call ec2:RunInstances with the tags of the class, or find the policy that denies it."},
 		"InstanceProfileNotFound":             {"has an instance profile that does not exist", "Create the instance profile, or name another one in the class."},
-		"InstanceProfileCreationFailed":       {"has no instance profile", "Check that the role named in the class exists, and that it may be passed (iam:PassRole)."},
-		"UnauthorizedNodeRole":                {"has a node role that the cluster does not admit", "Make an access entry of type EC2 for the role that the class names, with the policy AmazonEKSAutoNodePolicy. One of another type must be deleted first, and the role must have no path."},
-		"UserDataSizeLimitExceeded":           {"has too much user data", "Shorten the user data of the class: EC2 takes 16 KB."},
+		"InstanceProfileCreationFailed":       {"has no instance profile", "Check that the role named in the class exists, and that passing it is allowed (iam:PassRole)."},
+		"UnauthorizedNodeRole":                {"has a node role that the cluster rejects", "Create an access entry of type EC2 for the role that the class names, with the policy AmazonEKSAutoNodePolicy. One of another type must be deleted first, and the role must have no path."},
+		"UserDataSizeLimitExceeded":           {"has too much user data", "Shorten the user data of the class: EC2 accepts 16 KB."},
 		"TagValidationFailed":                 {"has tags that Karpenter reserves", "Remove those tags from the class."},
 		"ClusterCIDRResolutionFailed":         {"cannot read the cluster's service range", "Allow Karpenter's role to call eks:DescribeCluster."},
 		"InvalidKubeletConfiguration":         {"has an invalid kubelet configuration", "Correct the kubelet section of the class."},
@@ -466,11 +466,11 @@ func next(r snapshot.ClassRef, w state) string {
 	case ok:
 		return m.next
 	case w.of == "InstanceProfileReady":
-		return "Check that the role named in the class exists, and that Karpenter's role may create and tag instance profiles and pass the role. Only Karpenter's log says why it is stuck."
+		return "Check that the role named in the class exists, and that Karpenter's role is allowed to create and tag instance profiles and pass the role. Only Karpenter's log shows why it is stuck."
 	case r.Group == snapshot.AutoModeGroup:
-		return "Look at the conditions of the NodeClass, and check that the cluster's role has the policies for EKS Auto Mode."
+		return "Check the conditions of the NodeClass, and that the cluster's role has the policies for EKS Auto Mode."
 	}
-	return "Look at the conditions of the class, and in Karpenter's log for its name."
+	return "Check the conditions of the class, and search Karpenter's log for its name."
 }
 
 const mostInstead = 8
@@ -740,9 +740,9 @@ func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 			f.Evidence = append(f.Evidence, finding.Evidence{What: "More pods", Value: fmt.Sprint(len(pods) - most)})
 			break
 		}
-		value := "waits since " + phrase.ClockTime(w.Since())
+		value := "waiting since " + phrase.ClockTime(w.Since())
 		if asks := asked(w); asks != "" {
-			value += ", asks for " + asks
+			value += ", requests " + asks
 		}
 		f.Evidence = append(f.Evidence, finding.Evidence{What: w.Key(), Value: value + ": " + phrase.Clip(w.Scheduled.Message)})
 	}
@@ -765,9 +765,9 @@ func leastCPU(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) string
 
 func waitingPods(names []string) string {
 	if len(names) == 1 {
-		return "Pod " + names[0] + " waits"
+		return "Pod " + names[0] + " is waiting"
 	}
-	return fmt.Sprintf("Pod %s and %d more wait", names[0], len(names)-1)
+	return fmt.Sprintf("Pod %s and %d more are waiting", names[0], len(names)-1)
 }
 
 // asked is what the pod's first container asks for, where it has one: sums are

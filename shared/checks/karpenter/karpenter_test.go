@@ -37,24 +37,24 @@ func TestNodeClassNotReady(t *testing.T) {
 	checktest.RunCases(t, checkOf(checkid.KarpenterNodeclassNotReady), []checktest.Case{
 		{Name: "no Karpenter", World: snapshottest.PrivateWithNAT(), Want: []string{"pass prod [prod]"}},
 		{Name: "ready", World: pooled(), Want: pass},
-		{Name: "no subnet", World: pooled(noSubnet), Want: []string{fail + "finds no subnet"}},
+		{Name: "no subnet", World: pooled(noSubnet), Want: []string{fail + "matches no subnets"}},
 		{Name: "a reason of tomorrow", World: pooled(fails("ReservationsReady", "NoReservation", "none", time.Hour, 2)), Want: []string{fail + "is not ready"}},
 		{Name: "Ready alone says so", World: pooled(func(s *snapshot.Snapshot) {
 			s.EC2NodeClasses[0].Conditions = map[string]snapshot.ObservedCondition{"Ready": condition(s, "False", "", "", time.Hour, 2)}
 		}), Want: []string{fail + "is not ready"}},
-		{Name: "Auto Mode", World: pooled(noSubnet, auto), Want: []string{"fail gpu [nodeclass/gpu nodepool/gpu] [] NodePool gpu gets no nodes: NodeClass gpu finds no subnet"}},
+		{Name: "Auto Mode", World: pooled(noSubnet, auto), Want: []string{"fail gpu [nodeclass/gpu nodepool/gpu] [] NodePool gpu gets no nodes: NodeClass gpu matches no subnets"}},
 		{Name: "two pools of one class", World: pooled(noSubnet, func(s *snapshot.Snapshot) {
 			s.NodePools = append(s.NodePools, snapshot.NodePool{Name: "cpu", Class: s.NodePools[0].Class})
-		}), Want: []string{"fail gpu [ec2nodeclass/gpu nodepool/cpu nodepool/gpu] [] 2 NodePools get no nodes: EC2NodeClass gpu finds no subnet"}},
+		}), Want: []string{"fail gpu [ec2nodeclass/gpu nodepool/cpu nodepool/gpu] [] 2 NodePools get no nodes: EC2NodeClass gpu matches no subnets"}},
 		{Name: "two classes of one name", World: pooled(noSubnet, func(s *snapshot.Snapshot) {
 			s.NodePools = append(s.NodePools, snapshot.NodePool{Name: "auto", Class: ref(snapshot.AutoModeGroup, "gpu")})
 			s.AutoNodeClasses = []snapshot.NodeClass{{Name: "gpu", Conditions: map[string]snapshot.ObservedCondition{"Ready": condition(s, "True", "Ready", "", time.Hour, 0)}}}
-		}), Want: []string{"fail ec2nodeclass/gpu [ec2nodeclass/gpu nodepool/gpu] [] NodePool gpu gets no nodes: EC2NodeClass gpu finds no subnet", "pass nodeclass/gpu [nodeclass/gpu nodepool/auto]"}},
+		}), Want: []string{"fail ec2nodeclass/gpu [ec2nodeclass/gpu nodepool/gpu] [] NodePool gpu gets no nodes: EC2NodeClass gpu matches no subnets", "pass nodeclass/gpu [nodeclass/gpu nodepool/auto]"}},
 
 		// What a class that was just made, or changed, says.
 		{Name: "for a minute", World: pooled(fails("SubnetsReady", "SubnetsNotFound", notFound, time.Minute, 2))},
 		{Name: "of an older generation", World: pooled(fails("SubnetsReady", "SubnetsNotFound", notFound, time.Hour, 1))},
-		{Name: "it does not say of which", World: pooled(fails("SubnetsReady", "SubnetsNotFound", notFound, time.Hour, 0)), Want: []string{fail + "finds no subnet"}},
+		{Name: "it does not say of which", World: pooled(fails("SubnetsReady", "SubnetsNotFound", notFound, time.Hour, 0)), Want: []string{fail + "matches no subnets"}},
 		{Name: "its reason is of an older generation", World: pooled(noSubnet, func(s *snapshot.Snapshot) {
 			s.EC2NodeClasses[0].Conditions["SubnetsReady"] = condition(s, "False", "SubnetsNotFound", notFound, time.Hour, 1)
 		})},
@@ -122,7 +122,7 @@ func TestNodeClassSaysWhatIsThere(t *testing.T) {
 	if got := checktest.Value(t, r, "EC2NodeClass gpu"); got != "SubnetsReady is False, SubnetsNotFound: SubnetSelector did not match any Subnets (since "+s.Time.Add(-20*time.Minute).UTC().Format("15:04:05 UTC")+")" {
 		t.Error(got)
 	}
-	if len(r.Pods) != 1 || !strings.Contains(r.Why, "Pod ml/train-0 waits for it, and fits no other NodePool.") {
+	if len(r.Pods) != 1 || !strings.Contains(r.Why, "Pod ml/train-0 is waiting for it, and no other NodePool can run it.") {
 		t.Errorf("pods %v: %s", r.Pods, r.Why)
 	}
 	if want := "--resources '<subnet>' --tags Key=karpenter.sh/discovery,Value=prd"; !strings.Contains(r.Fix.Command, want) {
@@ -299,10 +299,10 @@ func TestNodePoolLimitSaysWhatIsAskedFor(t *testing.T) {
 		s.NodePools[0].Limits, s.NodePools[0].Used = snapshot.Amounts{"cpu": "100", "memory": "1Ti"}, snapshot.Amounts{"cpu": "98", "memory": "400Gi"}
 	}, pending("b", long, time.Hour, snapshot.Amounts{"cpu": "4", "memory": "8Gi"}), pending("a", noRoom, time.Hour, snapshot.Amounts{"cpu": "6"}))
 	r := checktest.Failed(t, checkOf(checkid.KarpenterNodepoolLimit), s)
-	if want := "Pod ml/a and 1 more wait for a node of NodePool gpu, whose limit leaves too little for one: its nodes have 98 of 100 cpu. The pods fit no other NodePool."; r.Why != want {
+	if want := "Pod ml/a and 1 more are waiting for a node of NodePool gpu, whose limit leaves too little for one: its nodes have 98 of 100 cpu. The pods fit no other NodePool."; r.Why != want {
 		t.Errorf("got  %s\nwant %s", r.Why, want)
 	}
-	if got := checktest.Value(t, r, "ml/b"); !strings.HasPrefix(got, "waits since ") || !strings.Contains(got, ", asks for 4 cpu and 8Gi memory: ") || len([]rune(got)) > 700 {
+	if got := checktest.Value(t, r, "ml/b"); !strings.HasPrefix(got, "waiting since ") || !strings.Contains(got, ", requests 4 cpu and 8Gi memory: ") || len([]rune(got)) > 700 {
 		t.Error(got)
 	}
 	if got := checktest.Value(t, r, "Limit of cpu"); got != "98 of 100, 2 left; a node for ml/b has at least 4" {

@@ -107,7 +107,7 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 		case unsure:
 			list = append(list, unread(a, unit, snapshot.Failure{
 				Source: snapshot.Activities, Reason: snapshot.Broken,
-				Message: fmt.Sprintf("a scaling activity of %s (%s, %s) cannot be told to have succeeded", unit, t.Told, phrase.ClockTime(t.At)),
+				Message: fmt.Sprintf("whether a scaling activity of %s (%s, %s) succeeded is unknown", unit, t.Told, phrase.ClockTime(t.At)),
 			}))
 		case lacks:
 			list = append(list, unread(a, unit, lack))
@@ -161,7 +161,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		finding.Fix = spec.repair(a, f)
 	}
 	if first.Verdict.Text != "" {
-		finding.Why += fmt.Sprintf(" %s says: %q.", speaker(first), strings.TrimSuffix(first.Verdict.Text, "."))
+		finding.Why += fmt.Sprintf(" %s reports: %q.", speaker(first), strings.TrimSuffix(first.Verdict.Text, "."))
 	}
 	if spec.says != nil {
 		finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), cmp.Or(spec.says(f), spec.headline))
@@ -177,7 +177,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		if finding.Idle = !refusal.Passes(spec.id); !finding.Idle {
 			finding.Confidence = onlyAdvice
 		}
-		finding.Why += fmt.Sprintf(" No pod waits for a node of %s now.", phrase.Some(names, 3))
+		finding.Why += fmt.Sprintf(" No pod is waiting for a node of %s now.", phrase.Some(names, 3))
 	}
 	finding.Fix.Text = cmp.Or(finding.Fix.Text, f.missingTags(), next(first))
 	finding.Fix.Command = cmp.Or(finding.Fix.Command, f.tagClass(a), showActivities(a, f))
@@ -299,7 +299,7 @@ func (f launchFault) evidence() []finding.Evidence {
 		if t.Refused != nil {
 			list = append(list, refusedCalls(*t.Refused)...)
 			if len(t.Claims) > 0 {
-				list = append(list, finding.Evidence{What: "NodeClaims that say so", Value: phrase.Some(t.Claims, 3)})
+				list = append(list, finding.Evidence{What: "NodeClaims that report it", Value: phrase.Some(t.Claims, 3)})
 			}
 		}
 	}
@@ -382,11 +382,11 @@ func present(g snapshot.Group) int {
 func cannotResume(s *facts.View, g snapshot.Group, reason string, has int) finding.Finding {
 	a := &facts.Attempts{S: s, Groups: map[string]snapshot.Group{g.Name: g}}
 	f := launchFault{resource: g.Name, list: []facts.Attempt{{Group: g.Name}}}
-	by := "Somebody suspended it"
-	text := "Find out what it was suspended for (CloudTrail: SuspendProcesses), then resume it."
+	by := "Someone suspended it"
+	text := "Find the reason for the suspension (CloudTrail: SuspendProcesses), then resume it."
 	if activity.Administrative(reason) {
 		by = "Auto Scaling suspended it, after launches had failed for long"
-		text = "Look for why launches failed (the group's older activities), then resume the process."
+		text = "Find out why launches failed (the group's older activities), then resume the process."
 	}
 	if reason == "" {
 		by = "Auto Scaling gives no reason"
@@ -440,7 +440,7 @@ func freeAddresses(a *facts.Attempts, f launchFault) finding.Fix {
 		return finding.Fix{}
 	}
 	return finding.Fix{
-		Text: fmt.Sprintf("Delete what holds addresses of %s without use (the command lists interfaces that nothing is attached to), or let the group launch into another subnet.", subnets[0]),
+		Text: fmt.Sprintf("Delete unused holders of addresses of %s (the command lists interfaces that nothing is attached to), or have the group launch into another subnet.", subnets[0]),
 		Command: AWSCommand(a, "ec2", "describe-network-interfaces", "--filters",
 			"Name=subnet-id,Values="+subnets[0], "Name=status,Values=available"),
 		Console: link.VPC(a.S, "SubnetDetails:subnetId="+subnets[0]),
@@ -478,9 +478,9 @@ func lostSubnet(t facts.Attempt) string {
 func showTemplate(a *facts.Attempts, f launchFault) finding.Fix {
 	if lostSubnet(f.list[0]) != "" {
 		if slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return a.Groups[t.Group].Tags["eks:nodegroup-name"] != "" }) {
-			return finding.Fix{Text: "The subnets of a managed nodegroup cannot be changed: make a new nodegroup in subnets that exist, and delete this one."}
+			return finding.Fix{Text: "The subnets of a managed nodegroup cannot be changed: create a new nodegroup in subnets that exist, and delete this one."}
 		}
-		return finding.Fix{Text: "Let the group launch into subnets that exist."}
+		return finding.Fix{Text: "Have the group launch into subnets that exist."}
 	}
 	template, _ := a.Template(f.list[0].Group)
 	if template.ID == "" {
@@ -514,7 +514,7 @@ func abandoned(f launchFault) bool {
 func repairVolumeLimit(a *facts.Attempts, _ launchFault) finding.Fix {
 	// L-7A658B76 and L-D18FCD1D: storage of gp3 and gp2 volumes, in TiB.
 	return finding.Fix{
-		Text:    "Delete volumes that nothing uses (the command lists them), or ask for more storage: quota L-7A658B76 for gp3, L-D18FCD1D for gp2 (TiB).",
+		Text:    "Delete unused volumes (the command lists them), or request more storage: quota L-7A658B76 for gp3, L-D18FCD1D for gp2 (TiB).",
 		Command: AWSCommand(a, "ec2", "describe-volumes", "--filters", "Name=status,Values=available"),
 		Console: link.Host(a.S) + "/servicequotas/home/services/ebs/quotas?region=" + a.S.Region,
 	}

@@ -29,13 +29,13 @@ func Checks() []check.Check {
 	for _, spec := range []launchSpec{
 		{id: checkid.LaunchInsufficientCapacity, headline: "EC2 has no capacity", repair: otherZones},
 		{
-			id: checkid.LaunchCapacityReservation, headline: "its capacity reservation does not take it",
+			id: checkid.LaunchCapacityReservation, headline: "its capacity reservation rejects it",
 			looks:  reservationLook,
 			uses:   []snapshot.Source{snapshot.LaunchTemplates, snapshot.CapacityReservations, snapshot.Subnets},
 			repair: repairCapacityReservation,
 		},
 		{
-			id: checkid.LaunchPlacement, headline: "its placement does not take it", looks: placementLook,
+			id: checkid.LaunchPlacement, headline: "its placement group or host rejects it", looks: placementLook,
 			uses:   []snapshot.Source{snapshot.LaunchTemplates, snapshot.PlacementGroups, snapshot.Subnets},
 			repair: repairPlacement,
 		},
@@ -43,7 +43,7 @@ func Checks() []check.Check {
 			id: checkid.LaunchSpotLimit, headline: "the quota of Spot vCPUs is used up", resource: quotaCode(true),
 			repair: raiseQuota(true),
 		},
-		{id: checkid.LaunchSpotPrice, headline: "Spot costs more than it may"},
+		{id: checkid.LaunchSpotPrice, headline: "Spot price above the maximum"},
 		{
 			id: checkid.LaunchVCPULimit, headline: "the quota of vCPUs is used up", resource: quotaCode(false),
 			repair: raiseQuota(false),
@@ -59,7 +59,7 @@ func Checks() []check.Check {
 			repair: useKey,
 		},
 		{
-			id: checkid.LaunchTemplate, headline: "the launch template does not fit", resource: resourceTemplate,
+			id: checkid.LaunchTemplate, headline: "the launch template is invalid", resource: resourceTemplate,
 			says: saysTemplate, repair: showTemplate,
 		},
 		{
@@ -67,7 +67,7 @@ func Checks() []check.Check {
 			looks: allowedLook, repair: repairAMI,
 		},
 		{
-			id: checkid.LaunchSecurityGroup, headline: "a security group does not exist or fit",
+			id: checkid.LaunchSecurityGroup, headline: "a security group is missing or invalid",
 			resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.SecurityGroup },
 			repair:   repairSecurityGroup,
 		},
@@ -76,7 +76,7 @@ func Checks() []check.Check {
 			resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.Profile },
 			repair:   repairProfile,
 		},
-		{id: checkid.LaunchUnauthorized, headline: "who launches lacks a permission", says: saysDenied},
+		{id: checkid.LaunchUnauthorized, headline: "the launching role lacks a permission", says: saysDenied},
 		{
 			id: checkid.LaunchUnsupportedType, headline: "the instance type is not supported there",
 			repair: otherZones,
@@ -85,7 +85,7 @@ func Checks() []check.Check {
 			id: checkid.LaunchVolumeLimit, headline: "the limit for EBS volumes is reached", resource: ofAccount,
 			repair: repairVolumeLimit,
 		},
-		{id: checkid.LaunchThrottled, headline: "calls of the account are throttled", resource: ofAccount},
+		{id: checkid.LaunchThrottled, headline: "the account's calls are throttled", resource: ofAccount},
 		{
 			id: checkid.LaunchAccountValidation, headline: "AWS has not validated the account",
 			resource: ofAccount,
@@ -95,14 +95,14 @@ func Checks() []check.Check {
 			repair: repairServiceRole,
 		},
 		{
-			id: checkid.LaunchUnclassified, headline: "the reason is in the text", says: saysUnclassified,
+			id: checkid.LaunchUnclassified, headline: "unrecognized AWS error", says: saysUnclassified,
 			repair: repairUnclassified,
 		},
 		// PolicyDenied: the message of a refused launch says which kind of policy denied
 		// it, beside the launcher's own (IAM user guide, "Troubleshoot access denied error
 		// messages").
 		{
-			id: checkid.LaunchPolicyDenied, headline: "a policy above the launcher's own forbids it",
+			id: checkid.LaunchPolicyDenied, headline: "a policy above the launching role's own denies it",
 			says: func(f launchFault) string { return cmp.Or(saysStatement(f), whichPolicy(f)) },
 		},
 		{
@@ -156,7 +156,7 @@ func reservationLook(a *facts.Attempts, f launchFault) (headline string, evidenc
 	}
 	i := slices.IndexFunc(a.S.CapacityReservations, func(r snapshot.CapacityReservation) bool { return r.ID == template.Reservation })
 	if i < 0 {
-		return "its capacity reservation is not there", []finding.Evidence{{What: what, Value: "is not among those that EC2 lists here"}}
+		return "its capacity reservation does not exist", []finding.Evidence{{What: what, Value: "is not among those that EC2 lists here"}}
 	}
 	r := a.S.CapacityReservations[i]
 	value := fmt.Sprintf("%s; %d of %d free, of %s in %s", r.State, r.Free, r.Total, r.Type, r.Zone)
@@ -192,7 +192,7 @@ func reservationStands(r snapshot.CapacityReservation, t snapshot.LaunchTemplate
 	case r.Free == 0:
 		return fmt.Sprintf("is used up: all %d are taken", r.Total)
 	}
-	return "does not take it"
+	return "rejects it"
 }
 
 // zonesOf are the zones of a group's subnets, as far as all are known.
@@ -246,7 +246,7 @@ func (f launchFault) deniedEvidence() []finding.Evidence {
 				what += " on " + d.Resource
 			}
 			if d.Who != "" {
-				what += ", asked by " + d.Who
+				what += ", requested by " + d.Who
 			}
 			list = append(list, finding.Evidence{What: "Denied", Value: what})
 		}
@@ -270,7 +270,7 @@ func deniedBy(d snapshot.Denial) string {
 	case d.Explicit && d.Policy != "":
 		return fmt.Sprintf("an explicit deny in %s, %s", phrase.Article(kind), d.Policy)
 	case d.Explicit && d.Kind == "":
-		return "an explicit deny; of which kind the policy is the message does not say"
+		return "an explicit deny; the message does not name the kind of policy"
 	case d.Explicit:
 		return "an explicit deny in " + phrase.Article(kind)
 	case d.Kind != "", len(d.Statements) > 0:
@@ -340,7 +340,7 @@ func (f launchFault) missingTags() string {
 	if f.refused() != nil {
 		where = "in spec.tags of the NodePool's class (on EKS Auto Mode the cluster's role must be allowed to set it)"
 	}
-	return fmt.Sprintf("Give what is launched the %s %s, which the statement asks for: %s. Else change the statement.", phrase.Plural(len(tags), "tag", "tags"), phrase.And(tags), where)
+	return fmt.Sprintf("Add the %s %s, which the statement requires: %s. Or change the statement.", phrase.Plural(len(tags), "tag", "tags"), phrase.And(tags), where)
 }
 
 // tagClass is the command that sets missing tags in the class of the one NodePool that was
@@ -438,14 +438,14 @@ func raiseQuota(spot bool) func(*facts.Attempts, launchFault) finding.Fix {
 		}
 		if !ok {
 			return finding.Fix{
-				Text:    fmt.Sprintf("Ask for a higher quota of the family (the command lists those with %q in their names), or allow types of another family.", kind),
+				Text:    fmt.Sprintf("Request a higher quota of the family (the command lists those with %q in their names), or allow types of another family.", kind),
 				Command: AWSCommand(a, "service-quotas", "list-service-quotas", "--service-code", "ec2", "--query", fmt.Sprintf("Quotas[?contains(QuotaName,`%s`)].[QuotaCode,QuotaName,Value]", kind), "--output", "table"),
 				Console: fmt.Sprintf("%s/servicequotas/home/services/ec2/quotas?region=%s", link.Host(a.S), a.S.Region),
 			}
 		}
-		text := fmt.Sprintf("Ask for a higher quota %s (%s), which counts vCPUs; or stop what is not needed, or allow types of another family.", q.Code, q.Name)
+		text := fmt.Sprintf("Request a higher quota %s (%s), which counts vCPUs; or stop what is not needed, or allow types of another family.", q.Code, q.Name)
 		if limit := f.list[0].Verdict.Named.Limit; limit != "" {
-			text = fmt.Sprintf("Ask for more than the %s that quota %s allows (%s, counted in vCPUs); or stop what is not needed, or allow types of another family.", limit, q.Code, q.Name)
+			text = fmt.Sprintf("Request more than the %s that quota %s allows (%s, counted in vCPUs); or stop what is not needed, or allow types of another family.", limit, q.Code, q.Name)
 		}
 		return finding.Fix{
 			Text:    text,
@@ -578,13 +578,13 @@ func useKey(a *facts.Attempts, f launchFault) finding.Fix {
 	key := kmsKey(a, f.list[0])
 	if key == "" {
 		return finding.Fix{
-			Text:    fmt.Sprintf("Find the key of the volumes (launch template, AMI, or the account's default, which the command shows). Enable it, and let %s use it in the key's policy: %s.", role, may),
+			Text:    fmt.Sprintf("Find the key of the volumes (launch template, AMI, or the account's default, which the command shows). Enable it, and allow %s to use it in the key's policy: %s.", role, may),
 			Command: AWSCommand(a, "ec2", "get-ebs-default-kms-key-id"),
 		}
 	}
 	id := key[strings.LastIndex(key, "/")+1:]
 	return finding.Fix{
-		Text:    fmt.Sprintf("Enable %s if it is not (the command shows its state), and let %s use it in the key's policy: %s.", key, role, may),
+		Text:    fmt.Sprintf("Enable %s if it is not (the command shows its state), and allow %s to use it in the key's policy: %s.", key, role, may),
 		Command: AWSCommand(a, "kms", "describe-key", "--key-id", key, "--query", "KeyMetadata.[KeyState,Enabled,KeyManager]"),
 		Console: fmt.Sprintf("%s/kms/home?region=%s#/kms/keys/%s", link.Host(a.S), a.S.Region, id),
 	}
@@ -618,7 +618,7 @@ func placementLook(a *facts.Attempts, f launchFault) (headline string, evidence 
 	}
 	i := slices.IndexFunc(a.S.PlacementGroups, func(p snapshot.PlacementGroup) bool { return p.Name == name || p.ID == name })
 	if i < 0 {
-		return "its placement group is not there", append(evidence, finding.Evidence{What: what, Value: "is not among those that EC2 lists here"})
+		return "its placement group does not exist", append(evidence, finding.Evidence{What: what, Value: "is not among those that EC2 lists here"})
 	}
 	p := a.S.PlacementGroups[i]
 	value, in := p.Strategy+", "+p.State, inPlacement(a, p)
@@ -662,7 +662,7 @@ func placementStands(p snapshot.PlacementGroup, in map[string]int, zones, types 
 	case p.State != "available" && p.State != "":
 		return "its placement group is " + p.State
 	case len(types) > 0:
-		return of + " does not take " + phrase.Some(types, 3)
+		return of + " rejects " + phrase.Some(types, 3)
 	case p.Strategy == "spread" && p.Level != "host":
 		for _, zone := range slices.Sorted(maps.Keys(in)) {
 			if in[zone] >= mostSpread {
@@ -741,7 +741,7 @@ func refusedCalls(r snapshot.RefusedLaunch) []finding.Evidence {
 		list = append(list, finding.Evidence{What: "Called by", Value: r.By})
 	}
 	if r.Offers > 1 {
-		value := fmt.Sprintf("%d types and subnets were told so", r.Offers)
+		value := fmt.Sprintf("%d types and subnets got this error", r.Offers)
 		if len(r.Types) > 0 {
 			value += ": " + phrase.Some(r.Types, 5)
 		}
@@ -751,7 +751,7 @@ func refusedCalls(r snapshot.RefusedLaunch) []finding.Evidence {
 		list = append(list, finding.Evidence{What: "Offers", Value: value})
 	}
 	if len(r.Other) > 0 {
-		list = append(list, finding.Evidence{What: "The others were told", Value: phrase.And(r.Other)})
+		list = append(list, finding.Evidence{What: "The others got", Value: phrase.And(r.Other)})
 	}
 	return list
 }
@@ -777,15 +777,15 @@ func next(t facts.Attempt) string {
 	}
 	switch t.Verdict.Class {
 	case checkid.LaunchInsufficientCapacity:
-		return "Allow more instance types, zones or capacity types to " + launcherName(t.Group) + ", or wait: the launch is tried again by itself."
+		return "Allow more instance types, zones or capacity types to " + launcherName(t.Group) + ", or wait: the launch is retried."
 	case checkid.LaunchSubnetFull:
-		return "Free addresses in the subnets (leaked network interfaces, unused load balancers), or let the class select others."
+		return "Free addresses in the subnets (leaked network interfaces, unused load balancers), or select others in the class."
 	case checkid.LaunchUnsupportedType:
-		return "Leave the types out of " + launcherName(t.Group) + " that its zones do not offer, or the zones."
+		return "Remove the types from " + launcherName(t.Group) + " that its zones do not offer, or the zones."
 	case checkid.LaunchThrottled:
-		return "Find what calls so often (CloudTrail, CloudWatch usage metrics). The launch is tried again by itself."
+		return "Find the caller (CloudTrail, CloudWatch usage metrics). The launch is retried."
 	case checkid.LaunchTemplate, checkid.LaunchAMI, checkid.LaunchSecurityGroup, checkid.LaunchProfile:
-		return "Correct what the class of " + launcherName(t.Group) + " selects, or the launch template that the call names: the message says what."
+		return "Correct what the class of " + launcherName(t.Group) + " selects, or the launch template that the call names: the message has the reason."
 	}
 	return t.Verdict.Next
 }

@@ -37,7 +37,7 @@ func TestCases(t *testing.T) {
 		),
 		checkid.LaunchCapacityReservation: launchOutcomes(
 			"The requested reservation does not have sufficient compatible and available capacity for this request. Launching EC2 instance failed.",
-			"fail eks-workers [eks-workers] [] workers cannot launch: its capacity reservation does not take it",
+			"fail eks-workers [eks-workers] [] workers cannot launch: its capacity reservation rejects it",
 		),
 		checkid.LaunchEncryptionControls: launchEncryptionControlsCases(),
 		checkid.LaunchFleetLimit: launchOutcomes(
@@ -62,11 +62,11 @@ func TestCases(t *testing.T) {
 		),
 		checkid.LaunchPlacement: launchOutcomes(
 			"The placement group 'hpc' is in use in another availability zone: us-west-2b. Launching EC2 instance failed.",
-			"fail eks-workers [eks-workers] [] workers cannot launch: its placement does not take it",
+			"fail eks-workers [eks-workers] [] workers cannot launch: its placement group or host rejects it",
 		),
 		checkid.LaunchSecurityGroup: launchOutcomes(
 			"The security group 'sg-0a1b2c3d' does not exist. Launching EC2 instance failed.",
-			"fail sg-0a1b2c3d [eks-workers] [] workers cannot launch: a security group does not exist or fit",
+			"fail sg-0a1b2c3d [eks-workers] [] workers cannot launch: a security group is missing or invalid",
 		),
 		checkid.LaunchServiceRole: launchOutcomes(
 			"AuthFailure.ServiceLinkedRoleCreationNotPermitted: The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances.",
@@ -78,7 +78,7 @@ func TestCases(t *testing.T) {
 		),
 		checkid.LaunchSpotPrice: launchOutcomes(
 			"Could not launch Spot Instances. SpotMaxPriceTooLow - Your Spot request price of 0.02 is lower than the minimum required Spot request fulfillment price of 0.0216. Launching EC2 instance failed.",
-			"fail eks-workers [eks-workers] [] workers cannot launch: Spot costs more than it may",
+			"fail eks-workers [eks-workers] [] workers cannot launch: Spot price above the maximum",
 		),
 		checkid.LaunchSubnetFull: launchOutcomes(
 			"There are not enough free addresses in subnet 'subnet-0private' to satisfy the requested number of instances. Launching EC2 instance failed.",
@@ -87,21 +87,21 @@ func TestCases(t *testing.T) {
 		checkid.LaunchSuspended: launchSuspendedCases(),
 		checkid.LaunchTemplate: append(launchOutcomes(
 			"You must use a valid fully-formed launch template. The key pair 'ops' does not exist",
-			"fail lt-0a [eks-workers] [] workers cannot launch: the launch template does not fit",
+			"fail lt-0a [eks-workers] [] workers cannot launch: the launch template is invalid",
 		), checktest.Case{"the subnet was deleted", checktest.Attempted(lostSubnetText), []string{
 			"fail subnet-0dead [eks-workers] [] workers cannot launch: subnet-0dead does not exist",
 		}}),
 		checkid.LaunchThrottled: launchOutcomes(
 			"Request limit exceeded. Launching EC2 instance failed.",
-			"fail 123456789012 [eks-workers] [] workers cannot launch: calls of the account are throttled",
+			"fail 123456789012 [eks-workers] [] workers cannot launch: the account's calls are throttled",
 		),
 		checkid.LaunchUnauthorized: launchOutcomes(
 			"You are not authorized to perform this operation. Encoded authorization failure message: abcDEF-_123 Launching EC2 instance failed.",
-			"fail eks-workers [eks-workers] [] workers cannot launch: who launches lacks a permission",
+			"fail eks-workers [eks-workers] [] workers cannot launch: the launching role lacks a permission",
 		),
 		checkid.LaunchUnclassified: launchOutcomes(
 			"The moon is in the wrong house. Launching EC2 instance failed.",
-			"fail eks-workers [eks-workers] [] workers cannot launch: the reason is in the text",
+			"fail eks-workers [eks-workers] [] workers cannot launch: unrecognized AWS error",
 		),
 		checkid.LaunchUnsupportedType: launchOutcomes(
 			"Your requested instance type (m5.large) is not supported in your requested Availability Zone (us-west-2d). Launching EC2 instance failed.",
@@ -259,7 +259,7 @@ func TestCapacityReservationStands(t *testing.T) {
 		change(&r)
 		return r
 	}
-	const head, plain = "workers cannot launch: ", "its capacity reservation does not take it"
+	const head, plain = "workers cannot launch: ", "its capacity reservation rejects it"
 	for name, tt := range map[string]struct {
 		world *snapshot.Snapshot
 		title string
@@ -279,7 +279,7 @@ func TestCapacityReservationStands(t *testing.T) {
 			s.Groups[0].Subnets = append(s.Groups[0].Subnets, "subnet-0gone")
 		}), plain, "active; 4 of 16 free, of p5.48xlarge in us-west-2z"},
 		"it has room":               {world(ours("active", 16, 4)), plain, "active; 4 of 16 free, of p5.48xlarge in us-west-2a"},
-		"it is not there":           {world(ours("active", 16, 4), func(s *snapshot.Snapshot) { s.CapacityReservations = nil }), "its capacity reservation is not there", "is not among those that EC2 lists here"},
+		"it is not there":           {world(ours("active", 16, 4), func(s *snapshot.Snapshot) { s.CapacityReservations = nil }), "its capacity reservation does not exist", "is not among those that EC2 lists here"},
 		"nobody could look":         {world(ours("active", 16, 4), checktest.Unread(snapshot.CapacityReservations)), plain, "not read: test:Read capacity reservations denied"},
 		"the template names none":   {world(ours("expired", 16, 0), func(s *snapshot.Snapshot) { s.LaunchTemplates[0].Reservation = "" }), plain, ""},
 		"the template was not read": {world(ours("expired", 16, 0), checktest.Unread(snapshot.LaunchTemplates)), plain, ""},
@@ -318,13 +318,13 @@ func launchOutcomes(text, fail string) []checktest.Case {
 		{"called off, with its text", checktest.Attempted(text, func(a *snapshot.Activity) { a.Status = "Cancelled" }), []string{fail}},
 		{"still under way", checktest.Attempted(text, func(a *snapshot.Activity) { a.Status = "InProgress" }), pass},
 		{"a status newer than this program", checktest.Attempted(text, func(a *snapshot.Activity) { a.Status = "Wobbling" }), []string{
-			`unknown eks-workers [eks-workers] scaling activities: broken: a scaling activity of eks-workers (Wobbling, 14:50:00 UTC) cannot be told to have succeeded`,
+			`unknown eks-workers [eks-workers] scaling activities: broken: whether a scaling activity of eks-workers (Wobbling, 14:50:00 UTC) succeeded is unknown`,
 		}},
 		{"no status at all", checktest.Attempted(text, func(a *snapshot.Activity) { a.Status = "" }), []string{
-			`unknown eks-workers [eks-workers] scaling activities: broken: a scaling activity of eks-workers (no status, 14:50:00 UTC) cannot be told to have succeeded`,
+			`unknown eks-workers [eks-workers] scaling activities: broken: whether a scaling activity of eks-workers (no status, 14:50:00 UTC) succeeded is unknown`,
 		}},
 		{"without a time", checktest.Attempted(text, func(a *snapshot.Activity) { a.Started, a.Ended = time.Time{}, time.Time{} }), []string{
-			`unknown eks-workers [eks-workers] scaling activities: broken: a scaling activity of eks-workers (Failed, an unknown time) cannot be told to have succeeded`,
+			`unknown eks-workers [eks-workers] scaling activities: broken: whether a scaling activity of eks-workers (Failed, an unknown time) succeeded is unknown`,
 		}},
 		{"a later launch in the subnet succeeded", checktest.Change(checktest.Attempted(text), func(s *snapshot.Snapshot) {
 			checktest.Fails(s, "", 5*time.Minute, func(a *snapshot.Activity) {
@@ -396,7 +396,7 @@ func TestOneFindingForOneCause(t *testing.T) {
 func TestLaunchWords(t *testing.T) {
 	const text = "There are not enough free addresses in subnet 'subnet-0private' to satisfy the requested number of instances. Launching EC2 instance failed."
 	got := checktest.Failed(t, checkOf(checkid.LaunchSubnetFull), checktest.Attempted(text))
-	want := `No instance of workers could be started in subnet-0private: the subnet has no free address for the instance. AWS says: "` + strings.TrimSuffix(text, ".") + `".`
+	want := `No instance of workers could be started in subnet-0private: the subnet has no free address for the instance. AWS reports: "` + strings.TrimSuffix(text, ".") + `".`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -423,7 +423,7 @@ func TestEmptyActivitiesAreUnknown(t *testing.T) {
 	s := snapshottest.PrivateWithNAT()
 	s.Activities = []snapshot.Activity{{}, {Group: checktest.WorkersGroup}, {Group: checktest.WorkersGroup, About: "Launching a new EC2 instance"}, {Group: checktest.WorkersGroup, Status: "Failed"}}
 	got := checktest.Lines(check.Eval([]check.Check{checkOf(checkid.LaunchUnclassified)}, s))
-	want := `unknown eks-workers [eks-workers] scaling activities: broken: a scaling activity of eks-workers (Failed, an unknown time) cannot be told to have succeeded`
+	want := `unknown eks-workers [eks-workers] scaling activities: broken: whether a scaling activity of eks-workers (Failed, an unknown time) succeeded is unknown`
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -483,7 +483,7 @@ func TestNodeClaimsThatAreRefused(t *testing.T) {
 						t.Errorf("%s: %s of %s covers %q, beside %q", name, r.Check, r.Resource, r.Covers, got)
 					}
 					got = r.Check
-					if claims := evidenceOf(r, "NodeClaims that say so"); !cmp.Equal(claims, []string{"web-x7k2p"}) {
+					if claims := evidenceOf(r, "NodeClaims that report it"); !cmp.Equal(claims, []string{"web-x7k2p"}) {
 						t.Errorf("%s: the NodeClaims %q are named", name, claims)
 					}
 				}
@@ -692,7 +692,7 @@ func TestLogTellsWhatTheNodeClaimDoesNot(t *testing.T) {
 	r := fails(refusedClaim("LaunchFailed", vague, 2*min, logs(says("ERROR", denies))))["launch/policy-denied"]
 	said := "UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::111122223333:assumed-role/cluster/1 is not authorized to perform: ec2:RunInstances with an explicit deny in a service control policy"
 	for what, want := range map[string]string{
-		"CreateFleet for NodePool web":   snapshottest.PrivateWithNAT().Time.Add(-2*min).UTC().Format("15:04:05 UTC") + " refused, as the log of EKS Auto Mode says: " + said,
+		"CreateFleet for NodePool web":   snapshottest.PrivateWithNAT().Time.Add(-2*min).UTC().Format("15:04:05 UTC") + " refused, according to the log of EKS Auto Mode: " + said,
 		"By":                             "an explicit deny in a service control policy",
 		"Log of EKS Auto Mode (compute)": snapshottest.PrivateWithNAT().Time.Add(-10*time.Second).UTC().Format("15:04:05 UTC") + " ERROR: " + denies,
 	} {
@@ -709,12 +709,12 @@ func TestNodeClaimsBesideCloudTrail(t *testing.T) {
 		s.Read[snapshot.RefusedLaunches] = true
 	})
 	r := checktest.Failed(t, checkOf(checkid.LaunchUnauthorized), s)
-	if claims := evidenceOf(r, "NodeClaims that say so"); claims != nil {
+	if claims := evidenceOf(r, "NodeClaims that report it"); claims != nil {
 		t.Errorf("the NodeClaims %q are told too", claims)
 	}
 	s.Refused = nil
 	both := checktest.Failed(t, checkOf(checkid.LaunchUnauthorized), s)
-	if claims := evidenceOf(both, "NodeClaims that say so"); !cmp.Equal(claims, []string{"web-x7k2p and web-second"}) {
+	if claims := evidenceOf(both, "NodeClaims that report it"); !cmp.Equal(claims, []string{"web-x7k2p and web-second"}) {
 		t.Errorf("two NodeClaims of one cause: %q", claims)
 	}
 }
@@ -776,17 +776,17 @@ func TestDecodedMessageNamesThePolicy(t *testing.T) {
 		fix   string
 	}{
 		"a statement denies it": {encodedWorld([]string{blind + "new", blind + "old"}, decoded), "launch/policy-denied", "workers cannot launch: statement AskTeamId denies it",
-			[]string{"an explicit deny; of which kind the policy is the message does not say"}, "Give what is launched the tag team-id"},
+			[]string{"an explicit deny; the message does not name the kind of policy"}, "Add the tag team-id"},
 		"the sentence names the kind": {encodedWorld([]string{strings.ReplaceAll(denied("with an explicit deny in an identity-based policy: arn:aws:iam::111122223333:policy/Own"), "Launching EC2", "Encoded authorization failure message: new. Launching EC2")}, decoded),
-			"launch/unauthorized", "workers cannot launch: statement AskTeamId denies it", []string{"an explicit deny in an identity-based policy, arn:aws:iam::111122223333:policy/Own"}, "Give what is launched the tag team-id"},
+			"launch/unauthorized", "workers cannot launch: statement AskTeamId denies it", []string{"an explicit deny in an identity-based policy, arn:aws:iam::111122223333:policy/Own"}, "Add the tag team-id"},
 		"nothing allows it": {encodedWorld([]string{blind + "new"}, snapshot.DecodedMessage{Encoded: "new", Denial: teamless(func(d *snapshot.Denial) { d.Explicit, d.Statements = false, nil })}),
-			"launch/unauthorized", "workers cannot launch: who launches lacks a permission", nil, "Decode the authorization message"},
+			"launch/unauthorized", "workers cannot launch: the launching role lacks a permission", nil, "Decode the authorization message"},
 		"no tag is asked for": {encodedWorld([]string{blind + "new"}, snapshot.DecodedMessage{Encoded: "new", Denial: teamless(func(d *snapshot.Denial) { d.Statements[0].Conditions = d.Statements[0].Conditions[1:] })}),
-			"launch/policy-denied", "workers cannot launch: statement AskTeamId denies it", []string{"an explicit deny; of which kind the policy is the message does not say"}, "Allow this launch in the policy"},
+			"launch/policy-denied", "workers cannot launch: statement AskTeamId denies it", []string{"an explicit deny; the message does not name the kind of policy"}, "Allow this launch in the policy"},
 		"a statement without a Sid": {encodedWorld([]string{blind + "new"}, snapshot.DecodedMessage{Encoded: "new", Denial: teamless(func(d *snapshot.Denial) { d.Statements[0].ID = "" })}),
-			"launch/policy-denied", "workers cannot launch: a policy denies it explicitly", []string{"an explicit deny; of which kind the policy is the message does not say"}, "Give what is launched the tag team-id"},
+			"launch/policy-denied", "workers cannot launch: a policy denies it explicitly", []string{"an explicit deny; the message does not name the kind of policy"}, "Add the tag team-id"},
 		"another group's message": {encodedWorld([]string{blind + "new"}, snapshot.DecodedMessage{Encoded: "other", Denial: teamless(none)}),
-			"launch/unauthorized", "workers cannot launch: who launches lacks a permission", nil, "Decode the authorization message"},
+			"launch/unauthorized", "workers cannot launch: the launching role lacks a permission", nil, "Decode the authorization message"},
 	} {
 		found := fails(tt.world)
 		r, is := found[tt.check]
@@ -801,7 +801,7 @@ func TestDecodedMessageNamesThePolicy(t *testing.T) {
 	}
 	r := fails(encodedWorld([]string{blind + "new", blind + "old"}, decoded))["launch/policy-denied"]
 	for what, want := range map[string]string{
-		"Denied":              "ec2:RunInstances on arn:aws:ec2:us-west-2:111122223333:instance/*, asked by arn:aws:sts::111122223333:assumed-role/launcher",
+		"Denied":              "ec2:RunInstances on arn:aws:ec2:us-west-2:111122223333:instance/*, requested by arn:aws:sts::111122223333:assumed-role/launcher",
 		"Statement AskTeamId": "aws:RequestTag/team-id names true, the request has none; ec2:InstanceType names t3a.micro, the request has m5.large",
 	} {
 		expect.Same(t, fmt.Sprint(what), evidenceOf(r, what), []string{want})
@@ -820,7 +820,7 @@ func TestEachDenialIsItsOwn(t *testing.T) {
 	} {
 		expect.Same(t, fmt.Sprint(what), evidenceOf(r, what), want)
 	}
-	if want := "workers cannot launch: who launches lacks a permission, or a policy forbids it"; strings.Contains(r.Title, "statement") {
+	if want := "workers cannot launch: the launching role lacks a permission, or a policy forbids it"; strings.Contains(r.Title, "statement") {
 		t.Errorf("the title is %q, want one that names no statement for both: %q", r.Title, want)
 	}
 	// One that its role may not, and one that a policy above it denies, are two causes.

@@ -45,7 +45,7 @@ func TestRefusedLaunches(t *testing.T) {
 		want  []string
 	}{
 		{"not allowed", checkOf(checkid.LaunchUnauthorized), refusedPool(checkid.LaunchUnauthorized, notAllowed, 0, 0), []string{
-			"fail nodepool/gpu [nodepool/gpu] [] NodePool gpu cannot launch: who launches lacks a permission", "pass prod [eks-workers]",
+			"fail nodepool/gpu [nodepool/gpu] [] NodePool gpu cannot launch: the launching role lacks a permission", "pass prod [eks-workers]",
 		}},
 		{"of another class", checkOf(checkid.LaunchPolicyDenied), refusedPool(checkid.LaunchUnauthorized, notAllowed, 0, 0), []string{well}},
 		{"a shortage that stays, in a subnet", checkOf(checkid.LaunchInsufficientCapacity), refusedPool(checkid.LaunchInsufficientCapacity, noCapacity, 9*time.Minute, time.Minute), []string{
@@ -57,7 +57,7 @@ func TestRefusedLaunches(t *testing.T) {
 		}), []string{well}},
 		{"two hours ago", checkOf(checkid.LaunchUnauthorized), refusedPool(checkid.LaunchUnauthorized, notAllowed, 2*time.Hour, 2*time.Hour), []string{well}},
 		{"no pool: who called", checkOf(checkid.LaunchUnauthorized), refusedPool(checkid.LaunchUnauthorized, notAllowed, 0, 0, func(r *snapshot.RefusedLaunch) { r.Launcher = "role/ci" }), []string{
-			"pass prod [eks-workers]", "fail role/ci [role/ci] [] role ci cannot launch: who launches lacks a permission",
+			"pass prod [eks-workers]", "fail role/ci [role/ci] [] role ci cannot launch: the launching role lacks a permission",
 		}},
 		{"a full subnet is the pool's too", checkOf(checkid.LaunchSubnetFull), refusedPool(checkid.LaunchSubnetFull, "InsufficientFreeAddressesInSubnet: There are insufficient free addresses in that subnet to run instance", 9*time.Minute, 0), []string{
 			"fail nodepool/gpu [nodepool/gpu] [] NodePool gpu cannot launch: the subnet has no free address", "pass prod [eks-workers]",
@@ -88,7 +88,7 @@ func TestRefusedLaunchIsSaidTheSame(t *testing.T) {
 		return ""
 	}
 	first, later := say(50*time.Minute), say(0)
-	if first != later || !strings.Contains(first, "for 3 instances") || !strings.Contains(first, "2 types and subnets were told so: g5.xlarge and g5.2xlarge") {
+	if first != later || !strings.Contains(first, "for 3 instances") || !strings.Contains(first, "2 types and subnets got this error: g5.xlarge and g5.2xlarge") {
 		t.Errorf("first\n%s\nlater\n%s", first, later)
 	}
 }
@@ -143,7 +143,7 @@ const lostSubnetText = "The subnet ID 'subnet-0dead' does not exist Launching EC
 // Nobody can correct the launch template when the subnet is gone.
 func TestLostSubnetIsNotTheTemplates(t *testing.T) {
 	f := checktest.Failed(t, checkOf(checkid.LaunchTemplate), checktest.Attempted(lostSubnetText))
-	if !strings.Contains(f.Fix.Text, "make a new nodegroup") || !strings.Contains(f.Fix.Command, "describe-scaling-activities") {
+	if !strings.Contains(f.Fix.Text, "create a new nodegroup") || !strings.Contains(f.Fix.Command, "describe-scaling-activities") {
 		t.Errorf("fix %+v", f.Fix)
 	}
 }
@@ -165,7 +165,7 @@ func TestAbandonedLaunches(t *testing.T) {
 		{Name: "groups unread", World: checktest.Change(abandons("Heartbeat Timeout"), checktest.Unread(snapshot.Groups)), Want: []string{"unknown prod [] auto scaling groups: denied"}},
 	})
 	got := checktest.Failed(t, checkOf(checkid.LaunchUnclassified), abandons("Heartbeat Timeout"))
-	if want := `No instance of workers could be put in service in subnet-0private: a launch lifecycle hook of the group timed out, and its default result is ABANDON. AWS says: "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token … was abandoned: Heartbeat Timeout".`; got.Why != want {
+	if want := `No instance of workers could be put in service in subnet-0private: a launch lifecycle hook of the group timed out, and its default result is ABANDON. AWS reports: "Instance failed to complete user's Lifecycle Action: Lifecycle Action with token … was abandoned: Heartbeat Timeout".`; got.Why != want {
 		t.Errorf("got  %s\nwant %s", got.Why, want)
 	}
 	if want := "aws autoscaling describe-lifecycle-hooks --region us-west-2 --auto-scaling-group-name eks-workers"; got.Fix.Command != want {
@@ -183,7 +183,7 @@ func TestPlacementIsNamed(t *testing.T) {
 		spread = "You've reached the limit of instances in this spread placement group. A spread placement group can have up to seven instances per Availability Zone. Launching EC2 instance failed."
 		zone   = "The placement group 'hpc' is in use in another availability zone: null. Launching EC2 instance failed."
 		host   = "You cannot launch an instance with a tenancy of ''host'' into a placement group. Either remove the placement group from the request, or specify a different tenancy. Launching EC2 instance failed."
-		plain  = "its placement does not take it"
+		plain  = "its placement group or host rejects it"
 	)
 	in := func(p snapshot.PlacementGroup, n int, changes ...func(*snapshot.Snapshot)) func(*snapshot.Snapshot) {
 		return func(s *snapshot.Snapshot) {
@@ -205,13 +205,13 @@ func TestPlacementIsNamed(t *testing.T) {
 		text, headline, evidence string
 		world                    func(*snapshot.Snapshot)
 	}{
-		"a burstable type":         {burst, "its cluster placement group does not take t3.medium", "cluster, available", in(snapshot.PlacementGroup{Strategy: "cluster"}, 0)},
+		"a burstable type":         {burst, "its cluster placement group rejects t3.medium", "cluster, available", in(snapshot.PlacementGroup{Strategy: "cluster"}, 0)},
 		"a spread that is full":    {spread, "its spread placement group has its 7 instances in us-west-2b", "spread, available; instances of this cluster: 7 in us-west-2b", in(snapshot.PlacementGroup{Strategy: "spread", Level: "rack"}, 7)},
 		"a spread of others":       {spread, plain, "spread, available", in(snapshot.PlacementGroup{Strategy: "spread", Level: "rack"}, 0)},
 		"a cluster elsewhere":      {zone, "its cluster placement group is in us-west-2b", "cluster, available; instances of this cluster: 1 in us-west-2b", in(snapshot.PlacementGroup{Strategy: "cluster"}, 1)},
 		"partitions":               {"The placement group hpc takes no more. Launching EC2 instance failed.", plain, "partition, available, 3 partitions", in(snapshot.PlacementGroup{Strategy: "partition", Partitions: 3}, 0)},
 		"being deleted":            {zone, "its placement group is deleting", "cluster, deleting", in(snapshot.PlacementGroup{Strategy: "cluster", State: "deleting"}, 0)},
-		"gone":                     {"InvalidPlacementGroup.Unknown: The Placement Group 'hpc' is unknown.", "its placement group is not there", "is not among those that EC2 lists here", in(snapshot.PlacementGroup{}, 0)},
+		"gone":                     {"InvalidPlacementGroup.Unknown: The Placement Group 'hpc' is unknown.", "its placement group does not exist", "is not among those that EC2 lists here", in(snapshot.PlacementGroup{}, 0)},
 		"not read":                 {zone, plain, "not read: test:Read placement groups denied", in(snapshot.PlacementGroup{}, 0, checktest.Unread(snapshot.PlacementGroups))},
 		"a tenancy, no group":      {host, plain, "", func(*snapshot.Snapshot) {}},
 		"a group that names none ": {burst, plain, "", func(*snapshot.Snapshot) {}},

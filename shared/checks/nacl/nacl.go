@@ -272,7 +272,7 @@ func passages(g *facts.Placements, p *facts.Placement, w path.Path) ([]passage, 
 			// What a router or an appliance makes of a packet is not known:
 			// it is followed to the edge of this subnet.
 			if beyond == nil {
-				beyond = []snapshot.Failure{{Source: snapshot.NetworkACLs, Reason: snapshot.NotRead, Message: fmt.Sprintf("what %s does with packets is not read", stop.ID)}}
+				beyond = []snapshot.Failure{{Source: snapshot.NetworkACLs, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s filters packets is not read", stop.ID)}}
 			}
 			if slices.Contains(stop.Subnets, at) {
 				return []passage{way}, beyond
@@ -362,7 +362,7 @@ func barrierTo(g *facts.Placements, p *facts.Placement, w path.Path, back bool) 
 			case r.verdict.Admits == filter.Unknown:
 				b.blocked = finding.Adding(b.blocked, snapshot.Failure{
 					Source: snapshot.NetworkACLs, Reason: snapshot.NotRead,
-					Message: fmt.Sprintf("%s admits some of the addresses in question only, and which one counts is not known", r.acl.ID),
+					Message: fmt.Sprintf("%s allows only some of the addresses in question, and which one counts is unknown", r.acl.ID),
 				})
 			}
 		}
@@ -400,7 +400,7 @@ func naclEgressFinding(g *facts.Placements, f *aclBlock) finding.Finding {
 	why := fmt.Sprintf("%s of %s denies %s. Nodes in %s cannot reach %s.",
 		f.acl.ID, phrase.Some(f.subnets(), 3), phrase.And(f.denied()), phrase.Some(f.covers(), 3), phrase.And(path.Names(services)))
 	if f.chance {
-		why = fmt.Sprintf("%s of %s denies %s. Nodes in %s reach %s only through the interfaces in other subnets: it depends on which one answers.",
+		why = fmt.Sprintf("%s of %s denies %s. Nodes in %s reach %s only through the interfaces in other subnets: it depends on which one responds.",
 			f.acl.ID, phrase.Some(f.subnets(), 3), phrase.And(f.denied()), phrase.Some(f.covers(), 3), phrase.And(path.Names(services)))
 	}
 	return naclFinding(g, f, phrase.Title("%s denies 443 %s %s", f.acl.ID, direction, phrase.Some(f.subnets(), 1)), why)
@@ -428,13 +428,13 @@ func (f *aclBlock) fix(s *facts.View) finding.Fix {
 		}
 		number, free := filter.Free(acl, h.egress, before)
 		if !free {
-			fix.Text = fmt.Sprintf("No rule number is free below rule %d of %s: change that rule, or number the rules anew, so that %s passes.", before, f.acl.ID, phrase.And(f.denied()))
+			fix.Text = fmt.Sprintf("No rule number is free below rule %d of %s: change that rule, or renumber the rules, so that %s passes.", before, f.acl.ID, phrase.And(f.denied()))
 			return fix
 		}
 		acl.Entries = append(acl.Entries, snapshot.ACLEntry{Number: number, Egress: h.egress})
 		commands = append(commands, allowEntry(s, acl.ID, number, h.crossing))
 	}
-	fix.Text = fmt.Sprintf("Let it through %s: %s.", f.acl.ID, phrase.And(f.denied()))
+	fix.Text = fmt.Sprintf("Allow it in %s: %s.", f.acl.ID, phrase.And(f.denied()))
 	fix.Command = command.Several(commands)
 	return fix
 }
@@ -465,17 +465,17 @@ func naclReturnFinding(g *facts.Placements, f *aclBlock) finding.Finding {
 		}
 	}
 	services := facts.Ordered(f.services)
-	why := fmt.Sprintf("%s of %s denies %s. Answers from %s to nodes in %s come back to ports %s, chosen by %s",
+	why := fmt.Sprintf("%s of %s denies %s. Responses from %s to nodes in %s come back to ports %s, chosen by %s",
 		f.acl.ID, phrase.Some(f.subnets(), 3), phrase.And(f.denied()), phrase.And(path.Names(services)), phrase.Some(f.covers(), 3), hit.ports, hit.whose)
 	if hit.verdict.Admits == filter.Part {
-		why += ": connections on the ports denied fail, the others work"
+		why += ": connections on the denied ports fail, the others work"
 	}
 	if f.chance {
-		why += ". Interfaces in other subnets are not hit: it depends on which one answers"
+		why += ". Interfaces in other subnets are not affected: it depends on which one responds"
 	}
 	shut := make([]string, len(hit.verdict.Shut))
 	for i, p := range hit.verdict.Shut {
 		shut[i] = p.String()
 	}
-	return naclFinding(g, f, phrase.Title("%s denies answers to ports %s", f.acl.ID, phrase.Some(shut, 2)), why+".")
+	return naclFinding(g, f, phrase.Title("%s denies responses to ports %s", f.acl.ID, phrase.Some(shut, 2)), why+".")
 }

@@ -80,7 +80,7 @@ func naclEgressCases() []checktest.Case {
 		}},
 		{"a NAT instance under the default ACL", checktest.Change(checktest.Forwarded(), notJoined), []string{"pass acl-0default [subnet-0private]"}},
 		{"a NAT instance under an ACL that lets a part out", checktest.Change(checktest.Forwarded(), notJoined, underACL("acl-0n", public, aclIn(0, 65535, all4), aclOut(443, 443, all4))), []string{
-			"unknown acl-0default [subnet-0private] network acls: not read: what eni-0nat does with packets is not read",
+			"unknown acl-0default [subnet-0private] network acls: not read: whether eni-0nat filters packets is not read",
 		}},
 		{"a NAT instance, and the node's own ACL denies it", checktest.Change(checktest.Forwarded(), notJoined, underACL("acl-0n", private, backIn)), []string{
 			"fail acl-0n [subnet-0private] [i-0node] acl-0n denies 443 out of subnet-0private",
@@ -101,7 +101,7 @@ func naclEgressCases() []checktest.Case {
 		}), []string{"pass acl-0default [subnet-0private]"}},
 		{"some hosts shut out", nat(underACL("acl-0n", private, denyEntry(aclOut(0, 65535, "198.51.100.0/24")), aclOut(0, 65535, all4), backIn)), []string{"pass acl-0n [subnet-0private]"}},
 		{"a part of the internet", nat(underACL("acl-0n", private, aclOut(443, 443, "52.0.0.0/8"), backIn)), []string{
-			"unknown acl-0n [subnet-0private] network acls: not read: acl-0n admits some of the addresses in question only, and which one counts is not known",
+			"unknown acl-0n [subnet-0private] network acls: not read: acl-0n allows only some of the addresses in question, and which one counts is unknown",
 		}},
 		{"endpoints in the node's subnet are not judged, S3 is", checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), underACL("acl-0n", private, aclOut(443, 443, "3.5.76.0/22"), aclOut(443, 443, "52.218.0.0/16"), aclOut(443, 443, "10.42.0.0/19"), backIn)), []string{
 			"pass acl-0n [subnet-0private]",
@@ -153,33 +153,33 @@ func naclReturnCases() []checktest.Case {
 	return []checktest.Case{
 		{"the default ACL", nat(), []string{"pass acl-0default [subnet-0private]"}},
 		{"no answers into the node's subnet", nat(underACL("acl-0n", private, allOut, aclIn(443, 443, all4))), []string{
-			"fail acl-0n [subnet-0private] [i-0node] acl-0n denies answers to ports 32768-60999",
+			"fail acl-0n [subnet-0private] [i-0node] acl-0n denies responses to ports 32768-60999",
 		}},
 		{"answers from the VPC only", nat(underACL("acl-0n", private, allOut, aclIn(1024, 65535, vpcNet))), []string{
-			"fail acl-0n [subnet-0private] [i-0node] acl-0n denies answers to ports 32768-60999",
+			"fail acl-0n [subnet-0private] [i-0node] acl-0n denies responses to ports 32768-60999",
 		}},
 		{"what Linux needs, and no more", nat(underACL("acl-0n", private, allOut, aclIn(32768, 60999, all4))), []string{"pass acl-0n [subnet-0private]"}},
 		{"a part of what Linux needs", nat(underACL("acl-0n", private, allOut, aclIn(49152, 65535, all4))), []string{
-			"fail (likely) acl-0n [subnet-0private] [i-0node] acl-0n denies answers to ports 32768-49151",
+			"fail (likely) acl-0n [subnet-0private] [i-0node] acl-0n denies responses to ports 32768-49151",
 		}},
 		{"the same is all that Windows needs", nat(windows, underACL("acl-0n", private, allOut, aclIn(49152, 65535, all4))), []string{"pass acl-0n [subnet-0private]"}},
 		{"what Linux needs is a part of what a NAT gateway needs", nat(underACL("acl-0p", public, allOut, aclIn(443, 443, vpcNet), aclIn(32768, 65535, all4))), []string{
-			"fail (likely) acl-0p [subnet-0private] [i-0node] acl-0p denies answers to ports 1024-32767",
+			"fail (likely) acl-0p [subnet-0private] [i-0node] acl-0p denies responses to ports 1024-32767",
 		}},
 		{"no answers into the NAT gateway's subnet", nat(underACL("acl-0p", public, allOut, aclIn(443, 443, vpcNet))), []string{
-			"fail acl-0p [subnet-0private] [i-0node] acl-0p denies answers to ports 1024-65535",
+			"fail acl-0p [subnet-0private] [i-0node] acl-0p denies responses to ports 1024-65535",
 		}},
 		{"no answers out of the NAT gateway's subnet to the node", nat(underACL("acl-0p", public, aclOut(443, 443, all4), aclIn(0, 65535, all4))), []string{
-			"fail acl-0p [subnet-0private] [i-0node] acl-0p denies answers to ports 32768-60999",
+			"fail acl-0p [subnet-0private] [i-0node] acl-0p denies responses to ports 32768-60999",
 		}},
 		{"no answers out of one of the control plane's subnets", nat(checktest.PrivateAPI, underACL("acl-0p", public, aclOut(443, 443, all4), denyEntry(aclOut(0, 65535, "10.42.192.0/19")), aclIn(0, 65535, all4), aclOut(0, 65535, all4)), func(s *snapshot.Snapshot) {
 			s.NATGateways[0].Subnet = "subnet-0nat" // of which nothing is read
 		}), []string{
-			"fail (likely) acl-0p [subnet-0private] [i-0node] acl-0p denies answers to ports 32768-60999",
+			"fail (likely) acl-0p [subnet-0private] [i-0node] acl-0p denies responses to ports 32768-60999",
 		}},
 		{"a Ready node is not accused", checktest.Change(snapshottest.PrivateWithNAT(), underACL("acl-0n", private)), []string{"pass acl-0n [subnet-0private]"}},
 		{"through a transit gateway, no answers", nat(underACL("acl-0n", private, allOut), checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a"))), []string{
-			"fail (likely) acl-0n [subnet-0private] [i-0node] acl-0n denies answers to ports 32768-60999",
+			"fail (likely) acl-0n [subnet-0private] [i-0node] acl-0n denies responses to ports 32768-60999",
 		}},
 		{"unread", nat(checktest.Unread(snapshot.NetworkACLs)), []string{"unknown prod [] network acls: denied"}},
 	}
@@ -188,7 +188,7 @@ func naclReturnCases() []checktest.Case {
 func TestNACLReturnWordsAndFix(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.NACLReturn), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()),
 		underACL("acl-0p", []string{snapshottest.Public}, aclOut(0, 65535, all4), aclIn(443, 443, vpcNet), aclIn(32768, 65535, all4))))
-	for _, want := range []string{"1024-32767", "chosen by the NAT gateway nat-0a", "connections on the ports denied fail, the others work"} {
+	for _, want := range []string{"1024-32767", "chosen by the NAT gateway nat-0a", "connections on the denied ports fail, the others work"} {
 		if !strings.Contains(got.Why, want) {
 			t.Errorf("Why = %q, want %q in it", got.Why, want)
 		}

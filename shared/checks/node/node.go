@@ -124,17 +124,17 @@ func troubleOf(p *snapshot.Pod) (trouble, bool) {
 		case c.State == "waiting":
 			t.what, t.said, t.sure = c.Reason, ofContainer(c, c.Reason, c.Message), true
 			if c.Last != "" {
-				t.said += fmt.Sprintf("; it ended before with %s: %s", c.Last, cmp.Or(phrase.Clip(c.LastMessage), "no message"))
+				t.said += fmt.Sprintf("; it exited before with %s: %s", c.Last, cmp.Or(phrase.Clip(c.LastMessage), "no message"))
 			}
 			return t, true
 		case c.State == "terminated" && (c.ExitCode != 0 || !c.Init):
 			t.what, t.said, t.sure = cmp.Or(c.Reason, "Error"), ofContainer(c, fmt.Sprintf("%s, exit code %d", cmp.Or(c.Reason, "ended"), c.ExitCode), c.Message), true
 			return t, true
 		case c.State == "running" && !c.Ready && !c.Init && c.Restarts > 0:
-			t.what, t.said, t.sure = cmp.Or(c.Last, "restarting"), ofContainer(c, fmt.Sprintf("restarted, the last time after %s", cmp.Or(c.Last, "an end without a reason")), c.LastMessage), true
+			t.what, t.said, t.sure = cmp.Or(c.Last, "restarting"), ofContainer(c, fmt.Sprintf("restarted, the last time after %s", cmp.Or(c.Last, "an exit without a reason")), c.LastMessage), true
 			return t, true
 		case c.State == "running" && !c.Ready && !c.Init && t.what == "":
-			t.what, t.said = "not ready", ofContainer(c, "runs and is not ready", c.Message)
+			t.what, t.said = "not ready", ofContainer(c, "is running and not ready", c.Message)
 		}
 	}
 	if t.what == "" && (p.Phase == "Failed" || p.Phase == "Pending") {
@@ -183,7 +183,7 @@ func cniNotReadyFinding(l facts.InstanceIndex, list []trouble) finding.Finding {
 		// Another plugin may be meant to do it, or the pod may still come up.
 		f.Confidence = finding.Likely
 	}
-	f.Title = phrase.Title("%s: aws-node does not come up (%s)", phrase.Subject(f.Covers, "node"), first.what)
+	f.Title = phrase.Title("%s: aws-node does not start (%s)", phrase.Subject(f.Covers, "node"), first.what)
 	f.Why = fmt.Sprintf("%s registered, and its network is not ready: %s.", first.node.Name, first.said)
 	f.Fix = finding.Fix{
 		Text:    "Read the pod's events and its log.",
@@ -193,19 +193,19 @@ func cniNotReadyFinding(l facts.InstanceIndex, list []trouble) finding.Finding {
 	switch {
 	case l.S.CNI == nil:
 		f.Title = phrase.Title("%s: no network plugin; there is no DaemonSet aws-node", phrase.Subject(f.Covers, "node"))
-		f.Fix.Text = "Install the add-on vpc-cni. Where another network plugin is meant to do it, look at that one's pods on the node."
+		f.Fix.Text = "Install the add-on vpc-cni. If another network plugin should do it, check its pods on the node."
 		f.Fix.Command = command.AWS(l.S, "eks create-addon", "--cluster-name", l.S.Cluster.Name, "--addon-name", "vpc-cni")
 	case first.pod == nil:
-		f.Fix.Text = "Look at why the DaemonSet puts no pod on the node: its node selector, affinity and tolerations, and a quota of pods."
+		f.Fix.Text = "Check why the DaemonSet puts no pod on the node: its node selector, affinity and tolerations, and a quota of pods."
 		f.Fix.Command = "kubectl -n kube-system describe daemonset aws-node"
 	case imageFails(first):
-		f.Fix.Text = "The image cannot be pulled: look at the node's way to ECR and S3, the node role's ECR actions, and the image's registry and region."
+		f.Fix.Text = "The image cannot be pulled: check the node's path to ECR and S3, the node role's ECR actions, and the image's registry and region."
 		f.Fix.Command = describePod(first.pod)
 		if !slices.ContainsFunc(list, func(t trouble) bool { return !imageFails(t) }) {
 			f.Behind = imageCauses()
 		}
 	default:
-		f.Fix.Text = "Read the log: mostly the plugin cannot reach EC2's API, lacks an IAM action, or finds no free address."
+		f.Fix.Text = "Read the log: usually the plugin cannot reach EC2's API, lacks an IAM action, or finds no free address."
 		f.Fix.Command = shell.All(describePod(first.pod),
 			shell.Command("kubectl", "-n", cmp.Or(first.pod.Namespace, "kube-system"), "logs", first.pod.Name, "-c", "aws-node", "--tail", "50"))
 	}
@@ -263,9 +263,9 @@ func runCSRPending(s *facts.View) []finding.Finding {
 		csr := pending[user]
 		f := csrPendingFinding(l, user, csr, user)
 		f.Covers = []string{s.Cluster.Name}
-		f.Title = phrase.Title("A kubelet asks for its certificate as %s", user)
-		f.Why = fmt.Sprintf("%s asks for a kubelet's serving certificate as %s, which is no node's name: the node role is mapped to that user too. Nobody approves it.", csr.Name, user)
-		f.Fix.Text = fmt.Sprintf("Take away the mapping of the node role to %s (access entry or aws-auth), and replace the node.", user)
+		f.Title = phrase.Title("A kubelet requests its certificate as %s", user)
+		f.Why = fmt.Sprintf("%s requests a kubelet's serving certificate as %s, which is not a node name: the node role is mapped to that user too. Nothing approves it.", csr.Name, user)
+		f.Fix.Text = fmt.Sprintf("Remove the mapping of the node role to %s (access entry or aws-auth), and replace the node.", user)
 		list = append(list, f)
 	}
 	return list
@@ -310,8 +310,7 @@ func csrPendingFinding(l facts.InstanceIndex, resource string, csr snapshot.CSR,
 		Why:      fmt.Sprintf("%s has waited for approval since %s. Until then logs, exec and webhooks to the node fail with a TLS error.", csr.Name, csr.Created.UTC().Format(time.TimeOnly+" UTC")),
 		Evidence: []finding.Evidence{{What: csr.Name, Value: fmt.Sprintf("%s, requested by %s, pending", csr.Signer, csr.Username)}},
 		Fix: finding.Fix{
-			Text: "Look at the request first (the command): who asks must be the node, the common name must be the same, the SANs must be names and addresses of that very instance, and the usages digital signature, key encipherment and server auth alone. " +
-				"Then look at how the node role is mapped: EKS approves only requests under the node's own name. Only if all of it is right and the node is yours, approve it with kubectl certificate approve and the request's name, quoted as in the command.",
+			Text:    "Review the request first (the command): the requestor must be the node, the common name must be the same, the SANs must be names and addresses of that very instance, and the usages only digital signature, key encipherment and server auth. Then check how the node role is mapped: EKS approves only requests under the node's own name. Only if all of it is correct and the node is yours, approve it with kubectl certificate approve and the request's name, quoted as in the command.",
 			Command: lookAtCSR(csr),
 			Console: link.Cluster(l.S),
 		},
@@ -437,8 +436,8 @@ func notInitializedFinding(s *facts.View, pool string, list []snapshot.NodeClaim
 		// It says why itself; what pods lack of branch interfaces is what follows from it.
 		f.Behind = []checkid.ID{checkid.NodeUninitialized}
 		f.Title = phrase.Title("%s %s not initialized: the VPC resource controller does not support the type", phrase.Subject(hosts, "node"), phrase.Verb(hosts, "is", "are"))
-		f.Why += fmt.Sprintf(" The VPC resource controller says of it: %q.", phrase.Clip(strings.TrimSuffix(e.Message, ".")))
-		f.Fix.Text = "Leave this instance type out of the NodePool's requirements, or Karpenter launches it again; other types carry branch interfaces."
+		f.Why += fmt.Sprintf(" The VPC resource controller reports: %q.", phrase.Clip(strings.TrimSuffix(e.Message, ".")))
+		f.Fix.Text = "Remove this instance type from the NodePool's requirements, or Karpenter launches it again; other types carry branch interfaces."
 		f.Evidence = append(f.Evidence, finding.Evidence{What: "Event of " + e.Node, Value: e.Reason + ": " + phrase.Clip(e.Message)})
 	}
 	const most = 5
@@ -463,11 +462,11 @@ func waitedFor(reason string) (what, next string) {
 	case "StartupTaintsExist":
 		return "a startup taint stays", "Find the agent that should remove the startup taint: does it run on this node, and does it tolerate the taint? If nothing removes the taint, delete it from startupTaints of the NodePool."
 	case "KnownEphemeralTaintsExist":
-		return "a taint of its start stays", "Look at what should remove the taint: the cloud controller, or the kubelet."
+		return "a taint of its start stays", "Check what should remove the taint: the cloud controller, or the kubelet."
 	case "DRADriverPoolsNotPublished":
-		return "a DRA driver has published nothing", "Look at the DRA driver's pods on the node, and at their logs."
+		return "a DRA driver has published nothing", "Check the DRA driver's pods on the node, and their logs."
 	}
-	return "a requested resource is missing", "Look at the device plugin's pod on the node and at its log, and check that the AMI has the driver."
+	return "a requested resource is missing", "Check the device plugin's pod on the node and its log, and that the AMI has the driver."
 }
 
 func readySince(s *facts.View, node string) time.Time {
@@ -522,7 +521,7 @@ func notReadyFinding(l facts.InstanceIndex, id string, n *snapshot.Node) finding
 	}
 	f.Why += "."
 	if n.Uninitialized {
-		f.Why += " The cloud provider has not initialised it."
+		f.Why += " The cloud provider has not initialized it."
 		f.Evidence = append(f.Evidence, finding.Evidence{What: n.Name, Value: "has the taint node.cloudprovider.kubernetes.io/uninitialized"})
 	}
 	if i, known := l.Instances[id]; known && i.State != "running" {
@@ -612,7 +611,7 @@ func uninitialized(s *facts.View) []finding.Finding {
 func uninitializedFinding(l facts.InstanceIndex, owner string, list []string) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: owner, Covers: list, Instances: append([]string(nil), list...),
-		Title: phrase.Title("%s %s not initialised by the cloud provider", phrase.Subject(list, "node"), phrase.Verb(list, "is", "are")),
+		Title: phrase.Title("%s %s not initialized by the cloud provider", phrase.Subject(list, "node"), phrase.Verb(list, "is", "are")),
 	}
 	first := l.Nodes[list[0]]
 	f.Why = fmt.Sprintf("%s registered and still has the taint node.cloudprovider.kubernetes.io/uninitialized: the cloud controller has found no instance for it.", first.Name)
@@ -633,7 +632,7 @@ func uninitializedFinding(l facts.InstanceIndex, owner string, list []string) fi
 		f.Evidence = append(f.Evidence, finding.Evidence{What: id, Value: value})
 	}
 	f.Fix = finding.Fix{
-		Text:    "Compare the node's name with the instance's private DNS name, and look at the DHCP options' domain names.",
+		Text:    "Compare the node's name with the instance's private DNS name, and check the DHCP options' domain names.",
 		Command: shell.Command("kubectl", "get", "node", first.Name, "-o", "jsonpath={.spec.providerID} {.spec.taints}"),
 		Console: link.EC2(l.S, "InstanceDetails:instanceId="+list[0]),
 	}

@@ -28,15 +28,15 @@ func TestCases(t *testing.T) {
 			{"not Ready, and initialised", checktest.Change(checktest.Missed(), checktest.NotReadyNode("x")), []string{"pass prod [i-0node]"}},
 			{"no node", checktest.Missed(), nil},
 			{"tainted", checktest.Change(snapshottest.PrivateWithNAT(), tainted), []string{
-				"fail workers [i-0node] [i-0node] i-0node is not initialised by the cloud provider",
+				"fail workers [i-0node] [i-0node] i-0node is not initialized by the cloud provider",
 			}},
 			{"tainted, not due", checktest.Change(snapshottest.PrivateWithNAT(), tainted, checktest.NotDueYet), nil},
 			{"terminated", checktest.Change(snapshottest.PrivateWithNAT(), tainted, func(s *snapshot.Snapshot) { s.Instances[0].State = "terminated" }), nil},
 			{"two of a group", checktest.Change(snapshottest.PrivateWithNAT(), checktest.LaunchedToo("i-0second", 10*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Join(s, "i-0second") }, tainted), []string{
-				"fail workers [i-0node i-0second] [i-0node i-0second] 2 nodes are not initialised by the cloud provider",
+				"fail workers [i-0node i-0second] [i-0node i-0second] 2 nodes are not initialized by the cloud provider",
 			}},
 			{"instances unread", checktest.Change(snapshottest.PrivateWithNAT(), tainted, checktest.Unread(snapshot.Instances)), []string{
-				"fail i-0node [i-0node] [i-0node] i-0node is not initialised by the cloud provider",
+				"fail i-0node [i-0node] [i-0node] i-0node is not initialized by the cloud provider",
 			}},
 			{"unread", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Unread(snapshot.Nodes)), []string{"unknown prod [] nodes: denied"}},
 		},
@@ -54,7 +54,7 @@ func awsNodePod(containers ...snapshot.Container) func(*snapshot.Snapshot) {
 
 func cniNotReadyCases() []checktest.Case {
 	fail := func(confidence, what string) []string {
-		return []string{"fail " + confidence + "kube-system/aws-node [i-0node] [i-0node] i-0node: aws-node does not come up (" + what + ")"}
+		return []string{"fail " + confidence + "kube-system/aws-node [i-0node] [i-0node] i-0node: aws-node does not start (" + what + ")"}
 	}
 	down := checktest.NotReadyNode(cniDown)
 	pull := snapshot.Container{Name: "aws-vpc-cni-init", Init: true, State: "waiting", Reason: "ImagePullBackOff", Message: "Back-off pulling image"}
@@ -66,7 +66,7 @@ func cniNotReadyCases() []checktest.Case {
 		{"it crashes", checktest.Change(checktest.Missed(), down, awsNodePod(snapshot.Container{Name: "aws-node", State: "waiting", Reason: "CrashLoopBackOff", Last: "Error", LastMessage: "ipamd failed"})), fail("", "CrashLoopBackOff")},
 		{"it ended", checktest.Change(checktest.Missed(), down, awsNodePod(snapshot.Container{Name: "aws-node", State: "terminated", Reason: "Error", ExitCode: 1})), fail("", "Error")},
 		{"it restarts", checktest.Change(checktest.Missed(), down, awsNodePod(snapshot.Container{Name: "aws-node", State: "running", Restarts: 3, Last: "OOMKilled"})), fail("", "OOMKilled")},
-		{"it runs and is not ready", checktest.Change(checktest.Missed(), down, awsNodePod(snapshot.Container{Name: "aws-node", State: "running"})), fail("(likely) ", "not ready")},
+		{"it is running and not ready", checktest.Change(checktest.Missed(), down, awsNodePod(snapshot.Container{Name: "aws-node", State: "running"})), fail("(likely) ", "not ready")},
 		{"it still starts", checktest.Change(checktest.Missed(), down, awsNodePod(snapshot.Container{Name: "aws-node", State: "waiting", Reason: "PodInitializing"})), fail("(likely) ", "PodInitializing")},
 		{"its init container is done, it runs and is ready", checktest.Change(checktest.Missed(), down, awsNodePod(
 			snapshot.Container{Name: "aws-vpc-cni-init", Init: true, State: "terminated", Reason: "Completed"},
@@ -82,14 +82,14 @@ func cniNotReadyCases() []checktest.Case {
 		{"not due", checktest.Change(checktest.Missed(), down, awsNodePod(pull), checktest.NotDueYet), nil},
 		{"two nodes: what is sure leads", checktest.Change(checktest.Missed(), down, awsNodePod(pull), checktest.LaunchedToo("i-0second", 10*time.Minute), func(s *snapshot.Snapshot) {
 			s.Nodes = append(s.Nodes, snapshot.Node{Name: "second", Instance: "i-0second", Ready: s.Nodes[0].Ready})
-		}), []string{"fail kube-system/aws-node [i-0node i-0second] [i-0node i-0second] 2 nodes: aws-node does not come up (ImagePullBackOff)"}},
+		}), []string{"fail kube-system/aws-node [i-0node i-0second] [i-0node i-0second] 2 nodes: aws-node does not start (ImagePullBackOff)"}},
 		{"pods unread", checktest.Change(checktest.Missed(), down, checktest.Unread(snapshot.Pods)), []string{"unknown prod [] pods: denied"}},
 	}
 }
 
 func TestCNINotReadyWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.NodeCNINotReady), checktest.Change(checktest.Missed(), checktest.NotReadyNode(cniDown), awsNodePod(snapshot.Container{Name: "aws-node", State: "waiting", Reason: "CrashLoopBackOff", Last: "Error", LastMessage: "ipamd failed"})))
-	want := "i-0node.internal registered, and its network is not ready: container aws-node: CrashLoopBackOff; it ended before with Error: ipamd failed."
+	want := "i-0node.internal registered, and its network is not ready: container aws-node: CrashLoopBackOff; it exited before with Error: ipamd failed."
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -160,7 +160,7 @@ func csrPendingCases() []checktest.Case {
 		{"another signer", checktest.Change(snapshottest.PrivateWithNAT(), asked(node, time.Hour, func(c *snapshot.CSR) { c.Signer = "kubernetes.io/kube-apiserver-client-kubelet" })), pass},
 		{"a node role that is mapped twice", checktest.Change(snapshottest.PrivateWithNAT(), asked("test", time.Hour)), []string{
 			"pass prod [i-0node]",
-			"fail test [prod] [] A kubelet asks for its certificate as test",
+			"fail test [prod] [] A kubelet requests its certificate as test",
 		}},
 		{"unread", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Unread(snapshot.CSRs)), []string{"unknown prod [] certificate signing requests: denied"}},
 	}
@@ -299,7 +299,7 @@ func TestNotReadyWords(t *testing.T) {
 	s := unready(snapshot.Condition{Status: "False", Reason: "KubeletNotReady", Message: "cni plugin not initialized"})
 	s.Nodes[0].Uninitialized = true
 	got := checktest.Failed(t, checkOf(checkid.NodeNotReady), s)
-	want := `i-0node registered as i-0node.internal. Its condition Ready is False: KubeletNotReady ("cni plugin not initialized"). The cloud provider has not initialised it.`
+	want := `i-0node registered as i-0node.internal. Its condition Ready is False: KubeletNotReady ("cni plugin not initialized"). The cloud provider has not initialized it.`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}

@@ -52,7 +52,7 @@ func health(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 	}
 	if beingDeleted(r, n, issues) {
 		f.Outcome = finding.Unknown
-		f.Blocked = []snapshot.Failure{{Source: snapshot.Groups, Reason: snapshot.NotRead, Message: "the groups of " + n.Name + " were gone when they were read: it was deleted in the middle of the look"}}
+		f.Blocked = []snapshot.Failure{{Source: snapshot.Groups, Reason: snapshot.NotRead, Message: "the groups of " + n.Name + " no longer existed when they were read: it was deleted meanwhile"}}
 		return f
 	}
 	first := issues[0]
@@ -194,7 +194,7 @@ func status(r facts.Roster, n snapshot.Nodegroup) (f finding.Finding, judged boo
 		}
 	default:
 		return finding.Unread(n.Name, []string{n.Name}, snapshot.Failure{
-			Source: snapshot.Nodegroups, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of nodegroup %s is not understood", n.Status, n.Name),
+			Source: snapshot.Nodegroups, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of nodegroup %s is unknown to Rollcall", n.Status, n.Name),
 		}), true
 	}
 	return bad(r, n), true
@@ -205,7 +205,7 @@ func bad(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: n.Name, Covers: []string{n.Name},
 		Title:    phrase.Title("nodegroup %s %s", n.Name, phrase.Fares(n.Status)),
-		Why:      fmt.Sprintf("EKS says that nodegroup %s is %s.", n.Name, n.Status),
+		Why:      fmt.Sprintf("EKS reports that nodegroup %s is %s.", n.Name, n.Status),
 		Evidence: append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(n.Issues)...),
 		Fix:      finding.Fix{Command: command.DescribeNodegroup(r.S, n.Name), Console: link.Nodegroup(r.S, n.Name)},
 	}
@@ -214,14 +214,14 @@ func bad(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 	}
 	switch n.Status {
 	case nodegroup.CreateFailed:
-		f.Fix.Text = "EKS does not try again: remove the cause, delete the nodegroup, and make it again."
+		f.Fix.Text = "EKS does not retry: remove the cause, delete the nodegroup, and recreate it."
 	case nodegroup.DeleteFailed:
-		f.Fix.Text = "Find what keeps it (a security group or a role in use, a policy that denies the deletion), and delete it again."
+		f.Fix.Text = "Find what blocks it (a security group or a role in use, a policy that denies the deletion), and delete it again."
 	default:
-		f.Fix.Text = "Read its group's scaling activities. EKS takes DEGRADED back only after a launch that works."
+		f.Fix.Text = "Read its group's scaling activities. EKS clears DEGRADED only after a launch that succeeds."
 	}
 	if len(n.Issues) == 0 {
-		f.Why += " It reports no issue that would say why."
+		f.Why += " It reports no issue that explains it."
 		return f
 	}
 	issues, _ := r.UndisprovedIssues(n)
@@ -291,7 +291,7 @@ func stuckFinding(r facts.Roster, n snapshot.Nodegroup) (finding.Finding, bool) 
 		Why:      fmt.Sprintf("Nodegroup %s has been %s since %s; that takes at most %s.", n.Name, n.Status, at.UTC().Format(phrase.DayAndMinute+" UTC"), phrase.Minutes(usual)),
 		Evidence: append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(n.Issues)...),
 		Fix: finding.Fix{
-			Text:    "Look at what it waits for: nodes that do not join, pods that cannot be moved (kubectl get pdb -A), instances that do not end.",
+			Text:    "Check what it waits for: nodes that do not join, pods that cannot be evicted (kubectl get pdb -A), instances that do not end.",
 			Command: cmp.Or(describeUpdate(r, n), command.DescribeNodegroup(r.S, n.Name)),
 			Console: link.Nodegroup(r.S, n.Name),
 		},
@@ -346,13 +346,13 @@ func lastUpdate(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 			return f
 		case nodegroup.Failed:
 			if r.S.Time.Sub(u.Created) > waited {
-				f.Evidence = []finding.Evidence{line, {What: n.Name, Value: "nobody has updated it since, for a week"}}
+				f.Evidence = []finding.Evidence{line, {What: n.Name, Value: "it has not been updated for a week"}}
 				return f
 			}
 			return updateFailed(r, n, u, line)
 		}
 		return finding.Unread(n.Name, []string{n.Name}, snapshot.Failure{
-			Source: snapshot.Updates, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of update %s is not understood", u.Status, u.ID),
+			Source: snapshot.Updates, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of update %s is unknown to Rollcall", u.Status, u.ID),
 		})
 	}
 	return f
@@ -364,7 +364,7 @@ func updateFailed(r facts.Roster, n snapshot.Nodegroup, u snapshot.Update, line 
 		Title: phrase.Title("nodegroup %s failed to update", n.Name),
 		Why:   fmt.Sprintf("The %s of %s that began at %s UTC failed.", cmp.Or(phrase.Spoken(u.Type), "update"), n.Name, u.Created.UTC().Format(phrase.DayAndMinute)),
 		Fix: finding.Fix{
-			Text:    "EKS gives no reason: look at the nodegroup and its group's scaling activities, and update again.",
+			Text:    "EKS gives no reason: check the nodegroup and its group's scaling activities, and update again.",
 			Command: command.AWS(r.S, "eks describe-update", "--name", r.S.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", u.ID),
 			Console: link.Nodegroup(r.S, n.Name),
 		},

@@ -72,7 +72,7 @@ func nodegroupHealthCases() []checktest.Case {
 			"fail workers [workers] [] nodegroup workers is degraded: instance limit exceeded",
 		}},
 		{"its groups ended in the middle of the look", checktest.Change(world(), groupIs("DELETING", "InstanceLimitExceeded"), before, wanted(3), func(s *snapshot.Snapshot) { s.Groups = nil }), []string{
-			"unknown workers [workers] auto scaling groups: not read: the groups of workers were gone when they were read: it was deleted in the middle of the look",
+			"unknown workers [workers] auto scaling groups: not read: the groups of workers no longer existed when they were read: it was deleted meanwhile",
 		}},
 		{"its group was deleted beside EKS", checktest.Change(world(), groupIs("DEGRADED", "AutoScalingGroupNotFound"), before, func(s *snapshot.Snapshot) { s.Groups = nil }), []string{
 			"fail workers [workers] [] nodegroup workers is degraded: ASG not found",
@@ -160,7 +160,7 @@ func TestStickyStatusIsToldAsSuch(t *testing.T) {
 	s := checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "AsgInstanceLaunchFailures"))
 	for _, c := range []check.Check{checkOf(checkid.NodegroupHealth), checkOf(checkid.NodegroupStatus)} {
 		got := checktest.EvalOne(t, c, s)[0]
-		want := "EKS still says DEGRADED; i-0node, started later (14:50:00 UTC), is a Ready node"
+		want := "EKS still reports DEGRADED; i-0node, started later (14:50:00 UTC), is a Ready node"
 		if got.Outcome != finding.Pass || len(got.Evidence) != 1 || checktest.Value(t, got, "workers") != want {
 			t.Errorf("%s: %+v, want %q", c.ID, got, want)
 		}
@@ -253,8 +253,8 @@ func nodegroupStatusCases() []checktest.Case {
 		}},
 		{"failed, and its nodes joined later", checktest.Change(world(), groupIs("CREATE_FAILED")), []string{"pass workers [workers]"}},
 		{"failed to be deleted, whatever its nodes do", checktest.Change(world(), groupIs("DELETE_FAILED")), []string{"fail workers [workers] [] nodegroup workers could not be deleted"}},
-		{"a status that nobody knows", checktest.Change(world(), groupIs("PONDERING")), []string{`unknown workers [workers] nodegroups: broken: the status "PONDERING" of nodegroup workers is not understood`}},
-		{"no status", checktest.Change(world(), groupIs("")), []string{`unknown workers [workers] nodegroups: broken: the status "" of nodegroup workers is not understood`}},
+		{"a status that nobody knows", checktest.Change(world(), groupIs("PONDERING")), []string{`unknown workers [workers] nodegroups: broken: the status "PONDERING" of nodegroup workers is unknown to Rollcall`}},
+		{"no status", checktest.Change(world(), groupIs("")), []string{`unknown workers [workers] nodegroups: broken: the status "" of nodegroup workers is unknown to Rollcall`}},
 		{"unread", checktest.Change(world(), checktest.Unread(snapshot.Nodegroups)), []string{"unknown prod [] nodegroups: denied"}},
 	}
 }
@@ -310,7 +310,7 @@ func nodegroupUpdateFailedCases() []checktest.Case {
 		}},
 		{"it failed a week ago", checktest.Change(world(), updated(aged(updateThat("Failed", "PodEvictionFailure"), 7*24*time.Hour))), []string{failure}},
 		{"it failed more than a week ago", checktest.Change(world(), updated(aged(updateThat("Failed", "PodEvictionFailure"), 7*24*time.Hour+1))), []string{"pass workers [workers]"}},
-		{"a status that nobody knows", checktest.Change(world(), updated(updateThat("Pondering"))), []string{`unknown workers [workers] nodegroup updates: broken: the status "Pondering" of update u-1 is not understood`}},
+		{"a status that nobody knows", checktest.Change(world(), updated(updateThat("Pondering"))), []string{`unknown workers [workers] nodegroup updates: broken: the status "Pondering" of update u-1 is unknown to Rollcall`}},
 		{"not asked for", checktest.Change(world(), func(s *snapshot.Snapshot) {
 			s.Lack(snapshot.Updates, "workers", snapshot.Failure{Source: snapshot.Updates, Reason: snapshot.NotRead})
 		}), nil},

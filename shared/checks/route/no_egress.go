@@ -49,7 +49,7 @@ func noEgressFinding(c *routes.Scope, fault wayFault) finding.Finding {
 	against := c.Counter(l)
 	if against != "" {
 		f.Confidence = finding.Possible
-		f.Evidence = append(f.Evidence, finding.Evidence{What: against, Value: "is a Ready node in the same subnets: it reaches what it needs, by a proxy perhaps"})
+		f.Evidence = append(f.Evidence, finding.Evidence{What: against, Value: "is a Ready node in the same subnets: it reaches what it needs, perhaps through a proxy"})
 	}
 	if routes.Rowless(l.Internet) {
 		f.Why = whyNoEgress(c, l, l.Outside())
@@ -68,14 +68,14 @@ func wrongWay(c *routes.Scope, f finding.Finding, fault wayFault) finding.Findin
 	f.Why = fmt.Sprintf("%s sends %s to %s, but %s. Nodes must reach %s.",
 		phrase.Some(fault.tables(), 3), path.Destination(way.Row), way.Row.Target.ID, way.Reason, phrase.And(path.Names(fault.lost())))
 	if doubt := c.Doubt(l); doubt != "" {
-		f.Why += fmt.Sprintf(" That is all that can be seen: %s.", doubt)
+		f.Why += fmt.Sprintf(" Nothing more is visible: %s.", doubt)
 	}
 	if fault.id == l.Table.ID {
 		f.Fix = leadElsewhere(c, l, fault.way)
 		return f
 	}
 	f.Fix = finding.Fix{
-		Text:    fmt.Sprintf("Add the row that is missing in %s, or lead %s of %s elsewhere.", fault.id, path.Destination(way.Row), phrase.Some(fault.tables(), 3)),
+		Text:    fmt.Sprintf("Add the missing route in %s, or point %s of %s elsewhere.", fault.id, path.Destination(way.Row), phrase.Some(fault.tables(), 3)),
 		Console: link.AnyRouteTable(c.S, fault.id),
 	}
 	return f
@@ -88,7 +88,7 @@ func whyNoEgress(c *routes.Scope, l routes.Table, outside []path.Service) string
 	} else if zones := l.Zones(); len(zones) > 0 {
 		where += " (" + phrase.Some(zones, 3) + ")"
 	}
-	has := "has no rows"
+	has := "has no routes"
 	switch n := len(l.Table.Routes); {
 	case n == 1:
 		has = "has only " + path.Row(l.Table.Routes[0])
@@ -99,7 +99,7 @@ func whyNoEgress(c *routes.Scope, l routes.Table, outside []path.Service) string
 		}
 		has = "has only " + phrase.And(list)
 	case n > 4:
-		has = fmt.Sprintf("has %d rows and none for 0.0.0.0/0", n)
+		has = fmt.Sprintf("has %d routes and none for 0.0.0.0/0", n)
 	}
 	why := fmt.Sprintf("%s %s. Nodes must reach %s; this VPC has no endpoints for them.", where, has, phrase.And(path.Names(outside)))
 	if len(l.Inside()) > 0 {
@@ -107,7 +107,7 @@ func whyNoEgress(c *routes.Scope, l routes.Table, outside []path.Service) string
 		why += " Only the cluster API is reached privately."
 	}
 	if doubt := c.Doubt(l); doubt != "" {
-		why += fmt.Sprintf(" That is all that can be seen: %s.", doubt)
+		why += fmt.Sprintf(" Nothing more is visible: %s.", doubt)
 	}
 	return why
 }
@@ -207,11 +207,11 @@ func WayOut(c *routes.Scope, l routes.Table, action, not string) finding.Fix {
 		fix.Command = command.Route(c.S, action, l.Table.ID, "0.0.0.0/0", "--gateway-id", igw.ID)
 		return fix
 	}
-	fix.Text = fmt.Sprintf("%s has no NAT gateway that works. Make one in a public subnet and lead 0.0.0.0/0 of %s to it, or make VPC endpoints for what nodes need.", l.Table.VPC, l.Table.ID)
+	fix.Text = fmt.Sprintf("%s has no working NAT gateway. Create one in a public subnet and point 0.0.0.0/0 of %s to it, or create VPC endpoints for what nodes need.", l.Table.VPC, l.Table.ID)
 	if mode := c.Net.Mode("", l.Table.VPC).Mode; mode == snapshot.BlockBidirectional {
-		fix.Text = fmt.Sprintf("A route to the internet does not help: VPC Block Public Access (%s) drops the traffic of %s. Make VPC endpoints for what nodes need, or exclude a subnet with a NAT gateway (allow-egress) and lead 0.0.0.0/0 of %s there.", mode, l.Table.VPC, l.Table.ID)
+		fix.Text = fmt.Sprintf("A route to the internet does not help: VPC Block Public Access (%s) drops the traffic of %s. Create VPC endpoints for what nodes need, or exclude a subnet with a NAT gateway (allow-egress) and point 0.0.0.0/0 of %s there.", mode, l.Table.VPC, l.Table.ID)
 	} else if !c.S.Has(snapshot.NATGateways) {
-		fix.Text = fmt.Sprintf("Lead 0.0.0.0/0 of %s to a NAT gateway that works. Which there are could not be read.", l.Table.ID)
+		fix.Text = fmt.Sprintf("Point 0.0.0.0/0 of %s to a working NAT gateway. The existing ones could not be read.", l.Table.ID)
 	}
 	return fix
 }
@@ -230,7 +230,7 @@ func natInstanceFinding(c *routes.Scope, f wayFault) finding.Finding {
 		Instances: c.Stranded(subnets),
 		Resources: f.way.Resources(),
 		Title:     phrase.Title("%s forwards nothing", f.id),
-		Why: fmt.Sprintf("The default route of %s leads to %s, but %s. Nodes in %s cannot reach %s.",
+		Why: fmt.Sprintf("The default route of %s points to %s, but %s. Nodes in %s cannot reach %s.",
 			phrase.Some(f.tables(), 3), f.id, f.way.Reason, phrase.Some(subnets, 3), phrase.And(path.Names(f.lost()))),
 		Evidence: append(f.evidence(), forwarderSeen(c, f.id)...),
 		Fix:      fixForwarder(c, f),
@@ -290,10 +290,10 @@ func fixForwarder(c *routes.Scope, f wayFault) finding.Fix {
 		fix.Text = fmt.Sprintf("Start %s. A NAT gateway in its place cannot be stopped.", instance)
 		fix.Command = command.AWS(c.S, "ec2 start-instances", "--instance-ids", instance)
 	case e.SourceCheck:
-		fix.Text = "Switch the source/destination check off, if the instance is meant to forward."
+		fix.Text = "Turn the source/destination check off, if the instance is meant to forward."
 		fix.Command = command.AWS(c.S, "ec2 modify-network-interface-attribute", "--network-interface-id", e.ID, "--no-source-dest-check")
 	case i.SourceCheck:
-		fix.Text = "Switch the source/destination check off, if the instance is meant to forward."
+		fix.Text = "Turn the source/destination check off, if the instance is meant to forward."
 		fix.Command = command.AWS(c.S, "ec2 modify-instance-attribute", "--instance-id", i.ID, "--no-source-dest-check")
 	default:
 		return leadElsewhere(c, f.lots[0], f.way)
@@ -312,7 +312,7 @@ func natNoInternetFinding(c *routes.Scope, f wayFault) finding.Finding {
 		Covers:    ids,
 		Instances: c.Stranded(ids),
 		Resources: f.way.Resources(),
-		Title:     phrase.Title("%s has no way to the internet", f.id),
+		Title:     phrase.Title("%s has no route to the internet", f.id),
 		Why: fmt.Sprintf("%s is available in %s, but %s. Nodes in %s cannot reach %s.",
 			f.id, nat.Subnet, f.way.Reason, phrase.Some(ids, 3), phrase.And(path.Names(f.lost()))),
 		Evidence: f.evidence(),
@@ -335,17 +335,17 @@ func fixStuckNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.F
 	public, other := publicTable(c, nat.VPC)
 	switch mode := c.Net.Mode(nat.Subnet, nat.VPC).Mode; {
 	case mode == snapshot.BlockBidirectional:
-		fix.Text = fmt.Sprintf("Lead 0.0.0.0/0 of %s to an internet gateway, and exclude %s from VPC Block Public Access (%s) with allow-egress: it drops the traffic else.", table.ID, nat.Subnet, mode)
+		fix.Text = fmt.Sprintf("Point 0.0.0.0/0 of %s to an internet gateway, and exclude %s from VPC Block Public Access (%s) with allow-egress, which otherwise drops the traffic.", table.ID, nat.Subnet, mode)
 	case !known || !attached:
-		fix.Text = fmt.Sprintf("Attach an internet gateway to %s, and lead 0.0.0.0/0 of the table of %s to it.", nat.VPC, nat.Subnet)
+		fix.Text = fmt.Sprintf("Attach an internet gateway to %s, and point 0.0.0.0/0 of the table of %s to it.", nat.VPC, nat.Subnet)
 	case table.Fallback && other:
-		fix.Text = fmt.Sprintf("%s: leads to %s; %s has no association of its own", public.ID, igw.ID, nat.Subnet)
+		fix.Text = fmt.Sprintf("%s: points to %s; %s has no association of its own", public.ID, igw.ID, nat.Subnet)
 		fix.Command = command.AWS(c.S, "ec2 associate-route-table", "--route-table-id", public.ID, "--subnet-id", nat.Subnet)
 	case !table.Fallback && slices.Equal(table.Subnets, []string{nat.Subnet}):
 		fix.Text = fmt.Sprintf("%s: attached to %s; only %s uses %s", igw.ID, nat.VPC, nat.Subnet, table.ID)
 		fix.Command = command.Route(c.S, setRoute(table.Routes, "0.0.0.0/0"), table.ID, "0.0.0.0/0", "--gateway-id", igw.ID)
 	default:
-		fix.Text = fmt.Sprintf("Associate %s with a table of its own whose 0.0.0.0/0 leads to %s. Other subnets use %s too, so do not change that.", nat.Subnet, igw.ID, table.ID)
+		fix.Text = fmt.Sprintf("Associate %s with its own table whose 0.0.0.0/0 points to %s. Other subnets use %s too, so do not change that.", nat.Subnet, igw.ID, table.ID)
 	}
 	return fix
 }
@@ -388,7 +388,7 @@ func natUnusableFinding(c *routes.Scope, f wayFault) finding.Finding {
 	nat, _ := c.Net.NAT(f.id)
 	state := path.NATState(nat.State)
 	if nat.State == "available" {
-		state = "is private and leads nowhere"
+		state = "is private and has no path to the internet"
 	}
 	ids := f.subnets()
 	return finding.Finding{
@@ -419,11 +419,11 @@ func fixNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.Fix {
 	}
 	switch {
 	case nat.State == "pending":
-		return finding.Fix{Text: "Wait: a new NAT gateway takes a few minutes to become available. Nodes that miss their time then need replacing.", Console: fix.Console}
+		return finding.Fix{Text: "Wait: a new NAT gateway takes a few minutes to become available. Nodes that miss their join time then need replacing.", Console: fix.Console}
 	case len(commands) == len(f.lots):
 		fix.Command = command.Several(commands)
 	default:
-		fix.Text = fmt.Sprintf("Make a new public NAT gateway in a public subnet, and lead %s of %s to it. No other NAT gateway of %s works.", path.Destination(f.way.Row), phrase.Some(f.tables(), 3), nat.VPC)
+		fix.Text = fmt.Sprintf("Create a new public NAT gateway in a public subnet, and point %s of %s to it. No other NAT gateway of %s works.", path.Destination(f.way.Row), phrase.Some(f.tables(), 3), nat.VPC)
 	}
 	return fix
 }
@@ -447,7 +447,7 @@ func detachedFinding(c *routes.Scope, f wayFault) finding.Finding {
 		Instances: c.Stranded(subnets),
 		Resources: f.way.Resources(),
 		Title:     phrase.Title("%s is not attached to %s", f.id, vpc),
-		Why: fmt.Sprintf("%s leads to %s, which is attached %s. Nodes in %s cannot reach %s.",
+		Why: fmt.Sprintf("%s points to %s, which is attached %s. Nodes in %s cannot reach %s.",
 			inTable(f.lots[0], f.way), f.id, where, phrase.Some(subnets, 3), phrase.And(path.Names(f.lost()))),
 		Evidence: append(f.evidence(), finding.Evidence{What: f.id, Value: "attached " + where}),
 		Fix:      fixDetached(c, f, attached),
@@ -469,7 +469,7 @@ func fixDetached(c *routes.Scope, f wayFault, attached []string) finding.Fix {
 		fix.Text = fmt.Sprintf("%s has no other internet gateway, and no other VPC uses %s", vpc, f.id)
 		fix.Command = command.AWS(c.S, "ec2 attach-internet-gateway", "--internet-gateway-id", f.id, "--vpc-id", vpc)
 	default:
-		fix.Text = fmt.Sprintf("Make an internet gateway, attach it to %s, and lead %s of %s to it. %s belongs to %s: leave it there.", vpc, destinationTo(c, table, f), table, f.id, phrase.And(attached))
+		fix.Text = fmt.Sprintf("Create an internet gateway, attach it to %s, and point %s of %s to it. %s belongs to %s: leave it there.", vpc, destinationTo(c, table, f), table, f.id, phrase.And(attached))
 	}
 	return fix
 }
@@ -618,12 +618,12 @@ func unsettled(c *routes.Scope, subnet snapshot.Subnet, why string) finding.Find
 func fixPublicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) finding.Fix {
 	fix := finding.Fix{Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID)}
 	if subnet.AssignPublicIP {
-		fix.Text = "Set AssociatePublicIpAddress to true in the launch template's network interface, or take the interface out of it; then replace the instances."
+		fix.Text = "Set AssociatePublicIpAddress to true in the launch template's network interface, or remove the interface from it; then replace the instances."
 		return fix
 	}
-	fix.Text = fmt.Sprintf("Then replace the instances. If %s is meant to be private, associate it with a table that leads to a NAT gateway instead.", subnet.ID)
+	fix.Text = fmt.Sprintf("Then replace the instances. If %s is meant to be private, associate it with a table that points to a NAT gateway instead.", subnet.ID)
 	if other, ok := sibling(c, l.Table, []string{subnet.Zone}); ok {
-		fix.Text = fmt.Sprintf("Then replace the instances. If %s is meant to be private, associate it with %s, which leads to a NAT gateway, instead.", subnet.ID, other.ID)
+		fix.Text = fmt.Sprintf("Then replace the instances. If %s is meant to be private, associate it with %s, which points to a NAT gateway, instead.", subnet.ID, other.ID)
 	}
 	fix.Command = command.AWS(c.S, "ec2 modify-subnet-attribute", "--subnet-id", subnet.ID, "--map-public-ip-on-launch")
 	return fix
@@ -651,7 +651,7 @@ func overIPv6(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
 	case w.Verdict == path.LeavesView && partly:
 		return routes.Beyond(l, w), true
 	case w.Good() && partly:
-		return cannotTell(c, l, snapshot.Instances, "a part of the subnet's IPv6 addresses is admitted"), true
+		return cannotTell(c, l, snapshot.Instances, "only a part of the subnet's IPv6 addresses is allowed"), true
 	}
 	return finding.Finding{}, false
 }
@@ -683,7 +683,7 @@ func privateAPIFinding(c *routes.Scope, l routes.Table) finding.Finding {
 		Instances: c.Stranded(l.IDs()),
 		Resources: p.Resources(),
 		Title:     phrase.Title("%s cannot reach the private API in %s", phrase.Subject(l.IDs(), "subnet"), c.S.Cluster.VPC),
-		Why: fmt.Sprintf("%s has only a private endpoint, in %s. The way there from %s in %s: %s.",
+		Why: fmt.Sprintf("%s has only a private endpoint, in %s. The path from %s in %s: %s.",
 			c.S.Cluster.Name, c.S.Cluster.VPC, phrase.Some(l.IDs(), 3), l.Table.VPC, p.Reason),
 		Evidence: l.Evidence(),
 		Fix:      fixAPIPrivate(c, l, decided),
@@ -714,16 +714,16 @@ func fixAPIPrivate(c *routes.Scope, l routes.Table, decided string) finding.Fix 
 				continue
 			}
 			table, to := l.Table.ID, end[1].CIDRs[0].String()
-			fix.Text = fmt.Sprintf("%s connects %s and %s. The tables of the cluster's subnets must lead back by it too.", p.ID, l.Table.VPC, theirs)
+			fix.Text = fmt.Sprintf("%s connects %s and %s. The tables of the cluster's subnets must route back through it too.", p.ID, l.Table.VPC, theirs)
 			if decided != table && leadsBy(l.Table.Routes, p.ID) {
 				table, to = decided, end[0].CIDRs[0].String()
-				fix.Text = fmt.Sprintf("%s leads to %s by %s. What lacks is the way back: %s must lead %s to it.", l.Table.ID, theirs, p.ID, table, to)
+				fix.Text = fmt.Sprintf("%s routes to %s through %s. The route back is missing: %s must point %s to it.", l.Table.ID, theirs, p.ID, table, to)
 			}
 			fix.Command = command.Route(c.S, setRoute(routesOf(c, table), to), table, to, "--vpc-peering-connection-id", p.ID)
 			return fix
 		}
 	}
-	fix.Text = fmt.Sprintf("Connect %s and %s by peering or a transit gateway, with routes both ways, or switch on the cluster's public endpoint.", l.Table.VPC, theirs)
+	fix.Text = fmt.Sprintf("Connect %s and %s by peering or a transit gateway, with routes both ways, or enable the cluster's public endpoint.", l.Table.VPC, theirs)
 	return fix
 }
 
@@ -774,7 +774,7 @@ func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 	case p.Means != path.ByInternet && p.Means != path.ByOwnName, l.Witness != "", p.Verdict != path.LeavesView && !p.Good():
 		return admittedFinding(c, l), nil
 	case !cluster.EndpointPublic || len(cluster.PublicAccessCIDRs) == 0:
-		return cannotTell(c, l, snapshot.Clusters, "EKS does not say whom the public endpoint admits"), nil
+		return cannotTell(c, l, snapshot.Clusters, "EKS does not report the public endpoint's CIDRs"), nil
 	case facts.Anyone(cluster.PublicAccessCIDRs, false):
 		return admittedFinding(c, l), nil
 	case p.Verdict == path.LeavesView:
@@ -787,7 +787,7 @@ func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 		return byOwnAddress(c, l)
 	}
 	if len(p.From) == 0 {
-		return cannotTell(c, l, snapshot.NATGateways, "the address that traffic leaves from is not known: "+p.Way.String()), nil
+		return cannotTell(c, l, snapshot.NATGateways, "the source address of the traffic is unknown: "+p.Way.String()), nil
 	}
 	r := excluded{lot: l, instances: c.Stranded(l.IDs())}
 	for _, a := range p.From {
@@ -826,7 +826,7 @@ func byOwnAddress(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) 
 	case admitted > 0:
 		return admittedFinding(c, l), nil
 	}
-	return cannotTell(c, l, snapshot.Instances, "no instance there shows the address that it leaves from"), nil
+	return cannotTell(c, l, snapshot.Instances, "no instance there shows the source address"), nil
 }
 
 func admittedFinding(c *routes.Scope, l routes.Table) finding.Finding {
@@ -867,12 +867,12 @@ func refusal(c *routes.Scope, list []excluded) finding.Finding {
 	}
 	f.Evidence = append(f.Evidence,
 		finding.Evidence{What: "publicAccessCidrs", Value: facts.Cidrs(cluster.PublicAccessCIDRs)},
-		finding.Evidence{What: "Traffic leaves from", Value: phrase.Some(from, 10)})
-	f.Title = phrase.Title("the API of %s does not admit %s", cluster.Name, phrase.Some(from, 1))
-	f.Why = fmt.Sprintf("Private access is off, so nodes in %s use the public endpoint. Their traffic leaves from %s; publicAccessCidrs has only %s.",
+		finding.Evidence{What: "Source address", Value: phrase.Some(from, 10)})
+	f.Title = phrase.Title("the API of %s blocks %s", cluster.Name, phrase.Some(from, 1))
+	f.Why = fmt.Sprintf("Private access is off, so nodes in %s use the public endpoint. Their source address is %s; publicAccessCidrs has only %s.",
 		phrase.Some(f.Covers, 3), phrase.Some(from, 3), facts.Cidrs(cluster.PublicAccessCIDRs))
 	if cluster.EndpointPrivate {
-		f.Why = fmt.Sprintf("Nodes in %s are outside of %s and use the public endpoint. Their traffic leaves from %s; publicAccessCidrs has only %s.",
+		f.Why = fmt.Sprintf("Nodes in %s are outside %s and use the public endpoint. Their source address is %s; publicAccessCidrs has only %s.",
 			phrase.Some(f.Covers, 3), cluster.VPC, phrase.Some(from, 3), facts.Cidrs(cluster.PublicAccessCIDRs))
 	}
 	f.Fix = fixCIDR(c, from, outside)
@@ -892,7 +892,7 @@ func fixCIDR(c *routes.Scope, from []string, outside bool) finding.Fix {
 			all = append(all, p.String())
 		}
 		change = "publicAccessCidrs=" + strings.Join(append(all, from...), ",")
-		fix.Text = fmt.Sprintf("Adds %s to those that are admitted.", phrase.Some(from, 3))
+		fix.Text = fmt.Sprintf("Adds %s to the allowed CIDRs.", phrase.Some(from, 3))
 	}
 	fix.Command = command.AWS(c.S, "eks update-cluster-config", "--name", cluster.Name, "--resources-vpc-config", change)
 	return fix

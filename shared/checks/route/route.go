@@ -74,26 +74,26 @@ func blackholeFinding(c *routes.Scope, f wayFault) finding.Finding {
 		Covers:    subnets,
 		Instances: c.Stranded(subnets),
 		Resources: p.Resources(),
-		Title:     phrase.Title("%s leads to %s, which is gone", f.id, p.At),
+		Title:     phrase.Title("%s points to %s, which no longer exists", f.id, p.At),
 		Evidence:  f.evidence(),
 		Fix:       leadElsewhere(c, l, p),
 	}
-	what := "which was deleted or detached: EC2 calls the row a blackhole"
+	what := "which was deleted or detached: EC2 marks the route as a blackhole"
 	switch {
 	case p.Unread != "":
-		what = fmt.Sprintf("which passes nothing: EC2 calls the row a blackhole. Whether it was deleted, detached or stopped is not known: the %s were not read", p.Unread)
+		what = fmt.Sprintf("which passes nothing: EC2 marks the route as a blackhole. Whether it was deleted, detached or stopped is unknown: the %s were not read", p.Unread)
 	case p.Reason != "blackhole":
 		what = "but " + p.Reason
 	}
 	if p.Unread != "" || p.Reason != "blackhole" {
-		said.Title = phrase.Title("%s leads to %s, which passes nothing", f.id, p.At)
+		said.Title = phrase.Title("%s points to %s, which passes nothing", f.id, p.At)
 	}
 	lost := phrase.And(path.Names(f.lost()))
 	said.Why = fmt.Sprintf("%s sends %s to %s, %s. Nodes in %s cannot reach %s.", l.Table.ID, path.Destination(p.Row), p.At, what, phrase.Some(subnets, 3), lost)
 	if f.id != l.Table.ID {
-		said.Why = fmt.Sprintf("The default route of %s leads by %s to %s, %s. Nodes in %s cannot reach %s.",
+		said.Why = fmt.Sprintf("The default route of %s goes through %s to %s, %s. Nodes in %s cannot reach %s.",
 			phrase.Some(f.tables(), 3), p.Row.Target.ID, p.At, what, phrase.Some(subnets, 3), lost)
-		said.Fix = finding.Fix{Text: fmt.Sprintf("Lead the row of %s to a target that exists.", f.id), Console: link.AnyRouteTable(c.S, f.id)}
+		said.Fix = finding.Fix{Text: fmt.Sprintf("Point the route of %s to a target that exists.", f.id), Console: link.AnyRouteTable(c.S, f.id)}
 	}
 	if p.At == f.id {
 		said.Title = phrase.Title("%s has a blackhole for the internet", f.id)
@@ -111,7 +111,7 @@ func leadElsewhere(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
 		return WayOut(c, l, "replace-route", p.At)
 	}
 	return finding.Fix{
-		Text:    fmt.Sprintf("Lead %s of %s to a target that works, or delete the row.", path.Destination(p.Row), l.Table.ID),
+		Text:    fmt.Sprintf("Point %s of %s to a target that works, or delete the route.", path.Destination(p.Row), l.Table.ID),
 		Console: link.RouteTable(c.S, l.Table.ID),
 	}
 }
@@ -122,11 +122,11 @@ func toGateway(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
 	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
 	igw, attached := c.Net.Gateway(l.Table.VPC)
 	if p.Unread != "" {
-		fix.Text = fmt.Sprintf("Lead %s of %s to the internet gateway that is attached to %s, or attach %s to it. Which gateways there are could not be read.", path.Destination(p.Row), l.Table.ID, l.Table.VPC, p.At)
+		fix.Text = fmt.Sprintf("Point %s of %s to the internet gateway attached to %s, or attach %s to it. The existing gateways could not be read.", path.Destination(p.Row), l.Table.ID, l.Table.VPC, p.At)
 		return fix
 	}
 	if !attached || igw.ID == p.At {
-		fix.Text = fmt.Sprintf("Attach an internet gateway to %s (the row names %s), and lead %s of %s to it.", l.Table.VPC, p.At, path.Destination(p.Row), l.Table.ID)
+		fix.Text = fmt.Sprintf("Attach an internet gateway to %s (the route names %s), and point %s of %s to it.", l.Table.VPC, p.At, path.Destination(p.Row), l.Table.ID)
 		return fix
 	}
 	fix.Text = fmt.Sprintf("%s is attached to %s", igw.ID, l.Table.VPC)
@@ -199,7 +199,7 @@ func blockedFinding(c *routes.Scope, f wayFault) finding.Finding {
 		Outcome: finding.Fail, Resource: f.id, Covers: subnets, Instances: c.Stranded(subnets),
 		Resources: append(f.way.Resources(), at...),
 		Title:     phrase.Title("Block Public Access drops the traffic of %s", phrase.Subject(subnets, "subnet")),
-		Why: fmt.Sprintf("%s leads to %s, and VPC Block Public Access (%s) drops the traffic in %s. Nodes in %s cannot reach %s. %s",
+		Why: fmt.Sprintf("%s points to %s, and VPC Block Public Access (%s) drops the traffic in %s. Nodes in %s cannot reach %s. %s",
 			phrase.Some(f.tables(), 3), f.way.Row.Target.ID, mode, phrase.Some(at, 3), phrase.Some(subnets, 3), phrase.And(path.Names(lostTo(f))), whoBlocks(c)),
 		Evidence: append(f.evidence(), blockedEvidence(c, at, f.id)...),
 		Fix:      fixBlocked(c, f, at, direct),
@@ -240,7 +240,7 @@ func subnetAt(c *routes.Scope, at string) string {
 func whoBlocks(c *routes.Scope) string {
 	switch a := c.S.PublicAccess; {
 	case a == nil:
-		return "Routes and gateways are as they should be."
+		return "Routes and gateways are correct."
 	case a.ByPolicy:
 		return "A declarative policy of the organization sets the mode."
 	case a.Changing:
@@ -283,13 +283,13 @@ func fixBlocked(c *routes.Scope, f wayFault, at, direct []string) finding.Fix {
 	}
 	who := ""
 	if a := c.S.PublicAccess; a != nil && a.ByPolicy {
-		who = " The mode is the organization's: ask those who manage its declarative policy."
+		who = " The mode is the organization's: contact whoever manages its declarative policy."
 	}
 	switch {
 	case c.S.PublicAccess != nil && c.S.PublicAccess.NoExclusions:
 		fix.Text = fmt.Sprintf("The organization's policy allows no exclusions: %s.%s", endpoints, who)
 	case len(direct) > 0:
-		fix.Text = fmt.Sprintf("Move the nodes of %s behind a NAT gateway%s, or %s. Or, where nodes may be reached from the internet, exclude %s with allow-bidirectional.%s",
+		fix.Text = fmt.Sprintf("Move the nodes of %s behind a NAT gateway%s, or %s. Or, where nodes can be reachable from the internet, exclude %s with allow-bidirectional.%s",
 			phrase.Some(f.subnets(), 3), exclusion, endpoints, phrase.Some(direct, 3), who)
 	default:
 		var commands []string
@@ -300,7 +300,7 @@ func fixBlocked(c *routes.Scope, f wayFault, at, direct []string) finding.Fix {
 			}
 			commands = append(commands, command.AWS(c.S, "ec2 create-vpc-block-public-access-exclusion", kind, id, "--internet-gateway-exclusion-mode", "allow-egress"))
 		}
-		fix.Text = fmt.Sprintf("Lets %s out and nothing in. Or %s.%s", phrase.Some(at, 3), endpoints, who)
+		fix.Text = fmt.Sprintf("Allows %s out and nothing in. Or %s.%s", phrase.Some(at, 3), endpoints, who)
 		fix.Command = command.Several(commands)
 	}
 	return fix
@@ -340,7 +340,7 @@ func crossZoneFinding(c *routes.Scope, l routes.Table) finding.Finding {
 		Resource:  l.Table.ID,
 		Covers:    far,
 		Resources: l.Internet.Resources(),
-		Title:     phrase.Title("%s %s out by %s in %s", phrase.Subject(far, "subnet"), phrase.Verb(far, "goes", "go"), nat.ID, zone),
+		Title:     phrase.Title("%s %s out through %s in %s", phrase.Subject(far, "subnet"), phrase.Verb(far, "goes", "go"), nat.ID, zone),
 		Why: fmt.Sprintf("%s sends %s to %s in %s; %s %s in %s. Nodes join, but their traffic is charged between zones, and stops when %s fails.",
 			l.Table.ID, path.Destination(l.Internet.Row), nat.ID, zone, phrase.Some(far, 3), phrase.Verb(far, "is", "are"), phrase.And(zones), zone),
 		Evidence: l.Evidence(),
@@ -361,10 +361,10 @@ func fixCrossZone(c *routes.Scope, l routes.Table, nat snapshot.NATGateway, zone
 			fix.Command = command.Route(c.S, "replace-route", l.Table.ID, path.Destination(l.Internet.Row), "--nat-gateway-id", other.ID)
 			return fix
 		}
-		fix.Text = fmt.Sprintf("Make a NAT gateway in a public subnet of %s, and lead %s of %s to it.", zones[0], path.Destination(l.Internet.Row), l.Table.ID)
+		fix.Text = fmt.Sprintf("Create a NAT gateway in a public subnet of %s, and point %s of %s to it.", zones[0], path.Destination(l.Internet.Row), l.Table.ID)
 		return fix
 	}
-	fix.Text = fmt.Sprintf("Give each of %s a route table and a NAT gateway of its own. %s serves %s.", phrase.And(zones), l.Table.ID, phrase.And(l.Zones()))
+	fix.Text = fmt.Sprintf("Give each of %s its own route table and NAT gateway. %s serves %s.", phrase.And(zones), l.Table.ID, phrase.And(l.Zones()))
 	return fix
 }
 
@@ -439,7 +439,7 @@ func (w wayCheck) findings(c *routes.Scope) []finding.Finding {
 			if said.Confidence == "" {
 				said.Confidence = finding.Likely
 			}
-			said.Evidence = append(said.Evidence, finding.Evidence{What: string(f.way.NamesUnread), Value: "were not read: names may lead to another network"})
+			said.Evidence = append(said.Evidence, finding.Evidence{What: string(f.way.NamesUnread), Value: "were not read: names may resolve to another network"})
 		}
 		list = append(list, said)
 	}
@@ -577,7 +577,7 @@ func ranges6(c *routes.Scope, vpc string) []netip.Prefix {
 // fixIPv6Range gives the subnet the first /64 of its VPC that no subnet has.
 func fixIPv6Range(c *routes.Scope, s snapshot.Subnet) finding.Fix {
 	fix := finding.Fix{
-		Text:    fmt.Sprintf("Give %s an IPv6 range, then give %s a /64 of it and switch on auto-assignment. Then replace the instances.", s.VPC, s.ID),
+		Text:    fmt.Sprintf("Give %s an IPv6 range, then give %s a /64 of it and enable auto-assignment. Then replace the instances.", s.VPC, s.ID),
 		Console: link.VPC(c.S, "SubnetDetails:subnetId="+s.ID),
 	}
 	for _, block := range ranges6(c, s.VPC) {
@@ -626,14 +626,14 @@ func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Finding {
 		Instances: c.Stranded(l.IDs()),
 		Resources: w.Resources(),
 		Title:     phrase.Title("%s %s no IPv6 route to the internet", phrase.Subject(l.IDs(), "subnet"), phrase.Verb(l.IDs(), "has", "have")),
-		Why: fmt.Sprintf("%s is an IPv6 cluster, and %s leads no IPv6 out: %s. It has %s.",
+		Why: fmt.Sprintf("%s is an IPv6 cluster, and %s has no IPv6 route out: %s. It has %s.",
 			c.S.Cluster.Name, l.Table.ID, w.Reason, routes.Rows(l.Table.Routes)),
-		Evidence: append(l.Evidence(), finding.Evidence{What: "Way out over IPv6", Value: w.String()}),
+		Evidence: append(l.Evidence(), finding.Evidence{What: "IPv6 path", Value: w.String()}),
 		Fix:      fixIPv6Way(c, l, w),
 	}
 	if l.API().Means == path.ByPrivateAPI {
 		f.Confidence = finding.Likely
-		f.Why += " The API is reached privately, so nodes need IPv6 only for what else answers on it."
+		f.Why += " The API is reached privately, so nodes need IPv6 only for other services that use it."
 	}
 	return f
 }
@@ -643,7 +643,7 @@ func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Finding {
 func fixIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Fix {
 	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
 	if mode := c.Net.Mode(l.Subnets[0].ID, l.Table.VPC).Mode; mode == snapshot.BlockBidirectional {
-		fix.Text = fmt.Sprintf("A route for ::/0 alone does not help: VPC Block Public Access (%s) drops the traffic of %s. Exclude it with allow-egress, then lead ::/0 of %s to an egress-only internet gateway.", mode, phrase.Some(l.IDs(), 3), l.Table.ID)
+		fix.Text = fmt.Sprintf("A route for ::/0 alone does not help: VPC Block Public Access (%s) drops the traffic of %s. Exclude it with allow-egress, then point ::/0 of %s to an egress-only internet gateway.", mode, phrase.Some(l.IDs(), 3), l.Table.ID)
 		return fix
 	}
 	action := "create-route"
@@ -661,9 +661,9 @@ func fixIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Fix {
 		fix.Text = fmt.Sprintf("%s is attached to %s", c.S.EgressOnly[i].ID, l.Table.VPC)
 		fix.Command = command.Route6(c.S, action, l.Table.ID, "--egress-only-internet-gateway-id", c.S.EgressOnly[i].ID)
 	case !c.S.Has(snapshot.EgressOnly):
-		fix.Text = fmt.Sprintf("Lead ::/0 of %s to an egress-only internet gateway of %s. Which there are could not be read.", l.Table.ID, l.Table.VPC)
+		fix.Text = fmt.Sprintf("Point ::/0 of %s to an egress-only internet gateway of %s. The existing ones could not be read.", l.Table.ID, l.Table.VPC)
 	default:
-		fix.Text = fmt.Sprintf("%s has no egress-only internet gateway. Make one, then lead ::/0 of %s to it.", l.Table.VPC, l.Table.ID)
+		fix.Text = fmt.Sprintf("%s has no egress-only internet gateway. Create one, then point ::/0 of %s to it.", l.Table.VPC, l.Table.ID)
 		fix.Command = command.AWS(c.S, "ec2 create-egress-only-internet-gateway", "--vpc-id", l.Table.VPC)
 	}
 	return fix
@@ -709,6 +709,6 @@ func merge(list []finding.Finding, f finding.Finding) []finding.Finding {
 		return append(list, f)
 	}
 	list[i].Covers = append(list[i].Covers, f.Covers...)
-	list[i].Title = phrase.Title("%s leaves what can be read at %s", phrase.Subject(list[i].Covers, "subnet"), f.Resource)
+	list[i].Title = phrase.Title("%s: path cannot be followed beyond %s", phrase.Subject(list[i].Covers, "subnet"), f.Resource)
 	return list
 }

@@ -29,7 +29,7 @@ func TestCases(t *testing.T) {
 		checkid.RouteCrossZoneNAT: {
 			{"same zone", snapshottest.PrivateWithNAT(), []string{"pass rtb-0private [subnet-0private]"}},
 			{"another zone", checktest.Change(snapshottest.PrivateWithNAT(), farNAT), []string{
-				"fail rtb-0private [subnet-0private] [] subnet-0private goes out by nat-0a in us-west-2b",
+				"fail rtb-0private [subnet-0private] [] subnet-0private goes out through nat-0a in us-west-2b",
 			}},
 			{"regional", checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {
 				s.NATGateways[0].Subnet, s.NATGateways[0].Zone, s.NATGateways[0].RouteTable = "", "", snapshottest.PublicRTB
@@ -155,7 +155,7 @@ func sixCluster(s *snapshot.Snapshot) {
 func apiPublicCIDRCases() []checktest.Case {
 	office := admitting("198.51.100.0/24")
 	pass := []string{"pass rtb-0private [subnet-0private]"}
-	fail := []string{"fail prod [subnet-0private] [i-0node] the API of prod does not admit 203.0.113.7/32"}
+	fail := []string{"fail prod [subnet-0private] [i-0node] the API of prod blocks 203.0.113.7/32"}
 	private := func(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }
 	second := func(s *snapshot.Snapshot) {
 		s.NATGateways[0].Addresses = append(s.NATGateways[0].Addresses, snapshot.NATAddress{IP: netip.MustParseAddr("203.0.113.8")})
@@ -176,12 +176,12 @@ func apiPublicCIDRCases() []checktest.Case {
 		{"private access is on: nodes do not use the public endpoint", checktest.Change(nat(), office, private), pass},
 		{"its nodes are Ready all the same", checktest.Change(snapshottest.PrivateWithNAT(), office), pass},
 		{"one of the gateway's two addresses", checktest.Change(nat(), second, admitting("203.0.113.7/32")), []string{
-			"fail (likely) prod [subnet-0private] [i-0node] the API of prod does not admit 203.0.113.8/32",
+			"fail (likely) prod [subnet-0private] [i-0node] the API of prod blocks 203.0.113.8/32",
 		}},
 		{"a regional NAT gateway: its own zone's address is admitted", checktest.Change(nat(), regional, admitting("203.0.113.7/32")), pass},
 		{"a regional NAT gateway: another zone's address is admitted", checktest.Change(nat(), regional, admitting("203.0.113.8/32")), fail},
 		{"a regional NAT gateway that has not come to the zone yet", checktest.Change(nat(), regional, admitting("203.0.113.8/32"), func(s *snapshot.Snapshot) { s.NATGateways[0].Addresses[0].Zone = "us-west-2c" }), []string{
-			"fail (likely) prod [subnet-0private] [i-0node] the API of prod does not admit 203.0.113.7/32",
+			"fail (likely) prod [subnet-0private] [i-0node] the API of prod blocks 203.0.113.7/32",
 		}},
 		{"a regional NAT gateway serves two subnets of one table", checktest.Change(nat(), regional, admitting("203.0.113.7/32"), func(s *snapshot.Snapshot) {
 			s.Subnets = append(s.Subnets, snapshot.Subnet{ID: "subnet-0b", VPC: snapshottest.VPC, Zone: "us-west-2b"})
@@ -189,31 +189,31 @@ func apiPublicCIDRCases() []checktest.Case {
 			table := snapshottest.Table(s, snapshottest.PrivateRTB)
 			table.Subnets = append(table.Subnets, "subnet-0b")
 		}), []string{
-			"fail prod [subnet-0b] [] the API of prod does not admit 203.0.113.8/32", pass[0],
+			"fail prod [subnet-0b] [] the API of prod blocks 203.0.113.8/32", pass[0],
 		}},
 		{"the node's own address is not admitted", checktest.Change(public(), office), []string{
-			"fail prod [subnet-0public] [i-0node] the API of prod does not admit 203.0.113.9/32",
+			"fail prod [subnet-0public] [i-0node] the API of prod blocks 203.0.113.9/32",
 		}},
 		{"the node's own address is admitted", checktest.Change(public(), admitting("203.0.113.9/32")), []string{"pass rtb-0public [subnet-0public]"}},
 		{"no node shows its address", checktest.Change(public(), office, func(s *snapshot.Snapshot) { s.Scope.Instances = nil }), []string{
-			"unknown rtb-0public [subnet-0public] instances: not read: rtb-0public: no instance there shows the address that it leaves from",
+			"unknown rtb-0public [subnet-0public] instances: not read: rtb-0public: no instance there shows the source address",
 		}},
 		{"NAT instance", checktest.Change(checktest.Forwarded(), office), []string{
-			"fail prod [subnet-0private] [i-0node] the API of prod does not admit 203.0.113.20/32",
+			"fail prod [subnet-0private] [i-0node] the API of prod blocks 203.0.113.20/32",
 		}},
 		{"through a transit gateway that cannot be read", checktest.Change(nat(), office, checktest.Routes(snapshottest.PrivateRTB, snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a"))), []string{
 			"unknown tgw-0a [subnet-0private] route tables: not read: tgw-0a: what is behind the transit gateway is not read",
 		}},
 		{"the gateway's address is not known", checktest.Change(nat(), office, func(s *snapshot.Snapshot) { s.NATGateways[0].Addresses = nil }), []string{
-			"unknown rtb-0private [subnet-0private] nat gateways: not read: rtb-0private: the address that traffic leaves from is not known: subnet-0private → rtb-0private 0.0.0.0/0 → nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0a",
+			"unknown rtb-0private [subnet-0private] nat gateways: not read: rtb-0private: the source address of the traffic is unknown: subnet-0private → rtb-0private 0.0.0.0/0 → nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0a",
 		}},
 		{"EKS does not say whom it admits", checktest.Change(nat(), admitting()), []string{
-			"unknown rtb-0private [subnet-0private] cluster: not read: rtb-0private: EKS does not say whom the public endpoint admits",
+			"unknown rtb-0private [subnet-0private] cluster: not read: rtb-0private: EKS does not report the public endpoint's CIDRs",
 		}},
 		{"no route to the internet is route/no-egress", checktest.Change(checktest.Isolated(), office), pass},
 		{"IPv6 cluster, admitted over IPv6", checktest.Change(nat(), sixCluster, admitting("198.51.100.0/24", "2600:1f14:0:ab00::/56")), pass},
 		{"IPv6 cluster, admitted in part", checktest.Change(nat(), sixCluster, admitting("198.51.100.0/24", "2600:1f14:0:ab00:1::/80")), []string{
-			"unknown rtb-0private [subnet-0private] instances: not read: rtb-0private: a part of the subnet's IPv6 addresses is admitted",
+			"unknown rtb-0private [subnet-0private] instances: not read: rtb-0private: only a part of the subnet's IPv6 addresses is allowed",
 		}},
 		{"IPv6 cluster, not admitted", checktest.Change(nat(), sixCluster, admitting("198.51.100.0/24", "2600:ffff::/56")), fail},
 		{"instances unread", checktest.Change(nat(), checktest.Unread(snapshot.Instances)), []string{"unknown prod [] instances: denied"}},
@@ -222,7 +222,7 @@ func apiPublicCIDRCases() []checktest.Case {
 
 func TestAPIPublicCIDRWordsAndFix(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.RouteAPIPublicCIDR), checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, admitting("198.51.100.0/24")))
-	expect.Equal(t, "Why", got.Why, "Private access is off, so nodes in subnet-0private use the public endpoint. Their traffic leaves from 203.0.113.7/32; publicAccessCidrs has only 198.51.100.0/24.")
+	expect.Equal(t, "Why", got.Why, "Private access is off, so nodes in subnet-0private use the public endpoint. Their source address is 203.0.113.7/32; publicAccessCidrs has only 198.51.100.0/24.")
 	expect.Equal(t, "Command", got.Fix.Command, "aws eks update-cluster-config --region us-west-2 --name prod --resources-vpc-config endpointPrivateAccess=true")
 	abroad := checktest.Failed(t, checkOf(checkid.RouteAPIPublicCIDR), checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, admitting("198.51.100.0/24"), func(s *snapshot.Snapshot) {
 		s.Cluster.VPC, s.Cluster.EndpointPrivate = "vpc-0cluster", true
@@ -239,23 +239,23 @@ func blackholeCases() []checktest.Case {
 	return []checktest.Case{
 		{"NAT gateway", snapshottest.PrivateWithNAT(), []string{"pass rtb-0private [subnet-0private]"}},
 		{"deleted NAT gateway", checktest.DeletedNAT(), []string{
-			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to nat-0old, which is gone",
+			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private points to nat-0old, which no longer exists",
 		}},
 		{"a deleted NAT gateway that can be described is route/nat-unusable", checktest.Change(checktest.DeletedNAT(), func(s *snapshot.Snapshot) {
 			s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0old", VPC: snapshottest.VPC, State: "deleted", Public: true})
 		}), []string{"pass rtb-0private [subnet-0private]"}},
 		{"NAT gateways unread: the row passes nothing, and the gateway may be there", checktest.Change(checktest.DeletedNAT(), checktest.Unread(snapshot.NATGateways)), []string{
-			"fail (likely) rtb-0private [subnet-0private] [i-0node] rtb-0private leads to nat-0old, which passes nothing",
+			"fail (likely) rtb-0private [subnet-0private] [i-0node] rtb-0private points to nat-0old, which passes nothing",
 		}},
 		{"deleted NAT instance", hole(snapshot.ToInterface, "eni-0a"), []string{
-			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to eni-0a, which is gone",
+			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private points to eni-0a, which no longer exists",
 		}},
 		{"deleted internet gateway", hole(snapshot.ToInternetGateway, "igw-0old"), []string{
-			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to igw-0old, which is gone",
+			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private points to igw-0old, which no longer exists",
 		}},
 		{"names lead to another network", checktest.Change(checktest.DeletedNAT(), toHub, ownNames(snapshottest.VPC)), []string{"pass rtb-0private [subnet-0private]"}},
 		{"names may lead to another network: a source of them was refused", checktest.Change(checktest.DeletedNAT(), toHub, refused(snapshot.DNSProfilesOf)), []string{
-			"fail (likely) rtb-0private [subnet-0private] [i-0node] rtb-0private leads to nat-0old, which is gone",
+			"fail (likely) rtb-0private [subnet-0private] [i-0node] rtb-0private points to nat-0old, which no longer exists",
 		}},
 		{"names lead to another network, by a zone whose records are not shown", checktest.Change(checktest.DeletedNAT(), toHub, ownNames(snapshottest.VPC), func(s *snapshot.Snapshot) {
 			s.PrivateZones[0].Records, s.PrivateZones[0].Unread = nil, &snapshot.Failure{Source: snapshot.PrivateZonesOf, Reason: snapshot.NotShown}
@@ -263,10 +263,10 @@ func blackholeCases() []checktest.Case {
 		{"names may lead to another network: the domain of a Profile's rule is not shown", checktest.Change(checktest.DeletedNAT(), toHub, func(s *snapshot.Snapshot) {
 			s.ResolverRules = []snapshot.ResolverRule{{ID: "rslvr-rr-1", VPC: snapshottest.VPC, Unread: &snapshot.Failure{Source: snapshot.ResolverRulesOf, Reason: snapshot.NotShown}}}
 		}), []string{
-			"fail (likely) rtb-0private [subnet-0private] [i-0node] rtb-0private leads to nat-0old, which is gone",
+			"fail (likely) rtb-0private [subnet-0private] [i-0node] rtb-0private points to nat-0old, which no longer exists",
 		}},
 		{"names may lead elsewhere, and nothing leads there", checktest.Change(checktest.DeletedNAT(), refused(snapshot.DNSProfilesOf)), []string{
-			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to nat-0old, which is gone",
+			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private points to nat-0old, which no longer exists",
 		}},
 		{"endpoints carry all that is needed", checktest.Change(snapshottest.EndpointsOnly(), func(s *snapshot.Snapshot) {
 			t := snapshottest.Table(s, snapshottest.PrivateRTB)
@@ -281,16 +281,16 @@ func blackholeCases() []checktest.Case {
 		}},
 		{"peering connection that nobody accepted", checktest.Change(checktest.Isolated(), checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a")), func(s *snapshot.Snapshot) {
 			s.Peerings = []snapshot.Peering{{ID: "pcx-0a", State: "pending-acceptance"}}
-		}), []string{"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to pcx-0a, which passes nothing"}},
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] rtb-0private points to pcx-0a, which passes nothing"}},
 		{"transit gateway's table has a blackhole", hubbed(func(h *hubWorld) { h.rows[1].State = "blackhole" }), []string{
 			"fail tgw-rtb-0spoke [subnet-0private] [i-0node] tgw-rtb-0spoke has a blackhole for the internet",
 		}},
 		{"transit gateway's attachment is gone", hubbed(func(h *hubWorld) { h.attachments[1].State = "deleted" }), []string{
-			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to tgw-attach-0spoke, which passes nothing",
+			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private points to tgw-attach-0spoke, which passes nothing",
 		}},
 		{"firewall endpoint that failed", checktest.Change(checktest.Isolated(), checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToEndpoint, "vpce-0fw")), func(s *snapshot.Snapshot) {
 			s.Endpoints = []snapshot.Endpoint{{ID: "vpce-0fw", VPC: snapshottest.VPC, Kind: "GatewayLoadBalancer", State: "failed"}}
-		}), []string{"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to vpce-0fw, which passes nothing"}},
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] rtb-0private points to vpce-0fw, which passes nothing"}},
 		{"a detached internet gateway that can be described is route/igw-detached", detached(), []string{"pass rtb-0public [subnet-0public]"}},
 		{"endpoints unread", checktest.Change(checktest.DeletedNAT(), checktest.Unread(snapshot.Endpoints)), []string{"unknown prod [] vpc endpoints: denied"}},
 	}
@@ -298,7 +298,7 @@ func blackholeCases() []checktest.Case {
 
 func TestBlackholeWordsAndFix(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.RouteBlackhole), checktest.DeletedNAT())
-	expect.Equal(t, "Why", got.Why, "rtb-0private sends 0.0.0.0/0 to nat-0old, which was deleted or detached: EC2 calls the row a blackhole. Nodes in subnet-0private cannot reach the cluster API, EC2, ECR, S3 and STS.")
+	expect.Equal(t, "Why", got.Why, "rtb-0private sends 0.0.0.0/0 to nat-0old, which was deleted or detached: EC2 marks the route as a blackhole. Nodes in subnet-0private cannot reach the cluster API, EC2, ECR, S3 and STS.")
 	expect.Equal(t, "Command", got.Fix.Command, "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0a")
 	expect.Equal(t, "path", checktest.Value(t, got, "Path to"), "subnet-0private → rtb-0private 0.0.0.0/0 → nat-0old: blackhole")
 }
@@ -311,7 +311,7 @@ func TestBlackholeOfAnInternetGateway(t *testing.T) {
 	}
 	tests := []struct{ attached, command, text string }{
 		{snapshottest.VPC, "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --gateway-id igw-0a", "igw-0a is attached to vpc-0a"},
-		{"vpc-0other", "", "Attach an internet gateway to vpc-0a (the row names igw-0old), and lead 0.0.0.0/0 of rtb-0private to it."},
+		{"vpc-0other", "", "Attach an internet gateway to vpc-0a (the route names igw-0old), and point 0.0.0.0/0 of rtb-0private to it."},
 	}
 	for _, tt := range tests {
 		got := checktest.Failed(t, checkOf(checkid.RouteBlackhole), detached(tt.attached)).Fix
@@ -406,7 +406,7 @@ func TestBlockedPublicAccessFix(t *testing.T) {
 		world               *snapshot.Snapshot
 	}{
 		{"a NAT gateway's subnet", "aws ec2 create-vpc-block-public-access-exclusion --region us-west-2 --subnet-id subnet-0public --internet-gateway-exclusion-mode allow-egress",
-			"Lets subnet-0public out and nothing in.", checktest.Change(snapshottest.PrivateWithNAT(), late, blocking(both, nil))},
+			"Allows subnet-0public out and nothing in.", checktest.Change(snapshottest.PrivateWithNAT(), late, blocking(both, nil))},
 		{"nodes with public addresses", "", "Move the nodes of subnet-0public behind a NAT gateway, or give", checktest.Change(snapshottest.PublicOnly(), late, blocking(snapshot.BlockIngress, nil))},
 		{"no exclusions", "", "The organization's policy allows no exclusions: give vpc-0a endpoints for what nodes need, and the cluster private access.",
 			checktest.Change(snapshottest.PrivateWithNAT(), late, blocking(both, nil), policy)},
@@ -536,7 +536,7 @@ func TestIGWDetachedFix(t *testing.T) {
 		{"another one is attached", "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0public --destination-cidr-block 0.0.0.0/0 --gateway-id igw-0b",
 			"igw-0b is attached to vpc-0a", checktest.Change(detached(), other)},
 		{"another VPC uses it", "",
-			"Make an internet gateway, attach it to vpc-0a, and lead 0.0.0.0/0 of rtb-0public to it. igw-0a belongs to vpc-0other: leave it there.", detached("vpc-0other")},
+			"Create an internet gateway, attach it to vpc-0a, and point 0.0.0.0/0 of rtb-0public to it. igw-0a belongs to vpc-0other: leave it there.", detached("vpc-0other")},
 	}
 	for _, tt := range tests {
 		got := checktest.Failed(t, checkOf(checkid.RouteIGWDetached), tt.world).Fix
@@ -793,7 +793,7 @@ func stuckNAT(rows ...snapshot.Route) *snapshot.Snapshot {
 }
 
 func natNoInternetCases() []checktest.Case {
-	fail := []string{"fail nat-0a [subnet-0private] [i-0node] nat-0a has no way to the internet"}
+	fail := []string{"fail nat-0a [subnet-0private] [i-0node] nat-0a has no route to the internet"}
 	other := snapshot.NATGateway{ID: "nat-0b", VPC: snapshottest.VPC, Subnet: snapshottest.Private, State: "available", Public: true}
 	return []checktest.Case{
 		{"its subnet leads to the internet gateway", snapshottest.PrivateWithNAT(), []string{"pass rtb-0private [subnet-0private]"}},
@@ -830,12 +830,12 @@ func TestNATNoInternetFix(t *testing.T) {
 		{"a table that others use is left alone", checktest.Change(stuckNAT(snapshottest.Local()), func(s *snapshot.Snapshot) {
 			t := snapshottest.Table(s, snapshottest.PublicRTB)
 			t.Subnets = append(t.Subnets, "subnet-0else")
-		}), "", "Associate subnet-0public with a table of its own"},
+		}), "", "Associate subnet-0public with its own table"},
 		{"a lost association is made again", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, func(s *snapshot.Snapshot) {
 			t := snapshottest.Table(s, snapshottest.PublicRTB)
 			t.Subnets = []string{"subnet-0else"}
 			s.Subnets = append(s.Subnets, snapshot.Subnet{ID: "subnet-0else", VPC: snapshottest.VPC})
-		}), "aws ec2 associate-route-table --region us-west-2 --route-table-id rtb-0public --subnet-id subnet-0public", "rtb-0public: leads to igw-0a"},
+		}), "aws ec2 associate-route-table --region us-west-2 --route-table-id rtb-0public --subnet-id subnet-0public", "rtb-0public: points to igw-0a"},
 		{"no internet gateway", checktest.Change(stuckNAT(snapshottest.Local()), func(s *snapshot.Snapshot) { s.InternetGateways = nil }),
 			"", "Attach an internet gateway to vpc-0a"},
 	}
@@ -887,10 +887,10 @@ func natUnusableCases() []checktest.Case {
 			"fail nat-0a [subnet-0private subnet-0second] [i-0node i-0second] nat-0a has failed",
 		}},
 		{"private, nothing behind it", privateNAT(snapshottest.Local()), []string{
-			"fail nat-0a [subnet-0private] [i-0node] nat-0a is private and leads nowhere",
+			"fail nat-0a [subnet-0private] [i-0node] nat-0a is private and has no path to the internet",
 		}},
 		{"private, in front of an internet gateway", privateNAT(igw), []string{
-			"fail nat-0a [subnet-0private] [i-0node] nat-0a is private and leads nowhere",
+			"fail nat-0a [subnet-0private] [i-0node] nat-0a is private and has no path to the internet",
 		}},
 		{"private, in front of a transit gateway", privateNAT(tgw), []string{
 			"unknown tgw-0a [subnet-0private] route tables: not read: tgw-0a: what is behind the transit gateway is not read",
@@ -915,7 +915,7 @@ func TestNATUnusableWordsAndFix(t *testing.T) {
 	if want := "rtb-0private and rtb-0second send 0.0.0.0/0 to nat-0a, but it has failed: Elastic IP address"; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}
-	if got.Fix.Command != "" || !strings.HasPrefix(got.Fix.Text, "Make a new public NAT gateway") {
+	if got.Fix.Command != "" || !strings.HasPrefix(got.Fix.Text, "Create a new public NAT gateway") {
 		t.Errorf("Fix = %+v, want no command: there is no other gateway", got.Fix)
 	}
 
@@ -990,7 +990,7 @@ func noEgressCases() []checktest.Case {
 			"unknown tgw-0a [subnet-0private] route tables: not read: tgw-0a: what is behind the transit gateway is not read",
 		}},
 		{"rows for a part of the internet", checktest.Change(checktest.Isolated(), checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("52.0.0.0/8", snapshot.ToNATGateway, snapshottest.NAT))), []string{
-			"unknown nat-0a [subnet-0private] route tables: not read: nat-0a: rtb-0private has rows for parts of the internet only (52.0.0.0/8 → nat-0a)",
+			"unknown nat-0a [subnet-0private] route tables: not read: nat-0a: rtb-0private has routes for parts of the internet only (52.0.0.0/8 → nat-0a)",
 		}},
 		{"the default route in two halves", checktest.Change(checktest.Isolated(), checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(),
 			snapshottest.To("0.0.0.0/1", snapshot.ToNATGateway, snapshottest.NAT), snapshottest.To("128.0.0.0/1", snapshot.ToNATGateway, snapshottest.NAT))), []string{
@@ -1098,7 +1098,7 @@ func TestNoEgressFix(t *testing.T) {
 		{"else one of another zone", checktest.Change(checktest.Isolated(), otherZone, func(s *snapshot.Snapshot) { s.NATGateways[0].State = "failed" }),
 			finding.Fix{Text: "nat-0b: available, in us-west-2b", Command: createNAT("nat-0b"), Console: link + "rtb-0private", Remedy: "add-nat-route"}},
 		{"a NAT gateway without internet is no fix", checktest.Change(checktest.Isolated(), checktest.Routes(snapshottest.PublicRTB, snapshottest.Local())),
-			finding.Fix{Text: "vpc-0a has no NAT gateway that works. Make one in a public subnet and lead 0.0.0.0/0 of rtb-0private to it, or make VPC endpoints for what nodes need.", Console: link + "rtb-0private"}},
+			finding.Fix{Text: "vpc-0a has no working NAT gateway. Create one in a public subnet and point 0.0.0.0/0 of rtb-0private to it, or create VPC endpoints for what nodes need.", Console: link + "rtb-0private"}},
 		{"the internet gateway where the subnet gives public addresses", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
 			s.NATGateways = nil
 			snapshottest.Subnet(s, snapshottest.Private).AssignPublicIP = true
@@ -1118,7 +1118,7 @@ func TestNoEgressFix(t *testing.T) {
 			Console: link + "rtb-0main", Remedy: "add-nat-route",
 		}},
 		{"NAT gateways unread", checktest.Change(checktest.Isolated(), checktest.Unread(snapshot.NATGateways)), finding.Fix{
-			Text: "Lead 0.0.0.0/0 of rtb-0private to a NAT gateway that works. Which there are could not be read.", Console: link + "rtb-0private",
+			Text: "Point 0.0.0.0/0 of rtb-0private to a working NAT gateway. The existing ones could not be read.", Console: link + "rtb-0private",
 		}},
 	}
 	for _, tt := range tests {

@@ -55,7 +55,7 @@ func RunClusterIngress(s *facts.View) []finding.Finding {
 	for _, p := range g.Open(&v, name) {
 		i := slices.IndexFunc(p.Paths, func(w path.Path) bool { return w.Service == path.API })
 		if i < 0 || p.Paths[i].Means != path.ByPrivateAPI {
-			v.Pass(name, facts.IDs(p.Suspects), finding.Evidence{What: "Path to the cluster API", Value: "not by the private endpoint"})
+			v.Pass(name, facts.IDs(p.Suspects), finding.Evidence{What: "Path to the cluster API", Value: "not through the private endpoint"})
 			continue
 		}
 		w := p.Paths[i]
@@ -74,7 +74,7 @@ func RunClusterIngress(s *facts.View) []finding.Finding {
 			shut = nil
 		}
 		v.Unknown(name, facts.IDs(blind), why...)
-		v.Pass(name, facts.IDs(facts.Except(p.Suspects, shut, blind)), finding.Evidence{What: "Admitted by", Value: facts.TenOf(by)})
+		v.Pass(name, facts.IDs(facts.Except(p.Suspects, shut, blind)), finding.Evidence{What: "Allowed by", Value: facts.TenOf(by)})
 		if len(shut) > 0 {
 			b, list := facts.Bar(found, stop.Groups[0])
 			b.Add(p, shut, path.API)
@@ -93,12 +93,12 @@ func clusterIngressFinding(g *facts.Placements, b *facts.SgBlock) finding.Findin
 	return finding.Finding{
 		Outcome: finding.Fail, Confidence: finding.Weaker(b.Confidence(finding.Certain), finding.Certain), Resource: b.Group, Covers: facts.IDs(b.Instances), Instances: facts.IDs(b.Instances),
 		Resources: append(slices.Clone(b.Resources), groups...),
-		Title:     phrase.Title("%s does not admit 443 from %s", b.Group, phrase.Some(groups, 2)),
-		Why: fmt.Sprintf("Nodes in %s reach the cluster API by its private endpoint, and come from %s. No inbound rule of %s admits tcp 443 from them.%s",
+		Title:     phrase.Title("%s does not allow 443 from %s", b.Group, phrase.Some(groups, 2)),
+		Why: fmt.Sprintf("Nodes in %s reach the cluster API through its private endpoint, and come from %s. No inbound rule of %s allows tcp 443 from them.%s",
 			phrase.Some(b.Subnets(), 3), phrase.And(groups), phrase.And(b.Resources), g.Foreign(b)),
 		Evidence: append(g.GroupRules(b.Resources, false), b.Posts[0].Walks(b.Services)...),
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Admit 443 from %s in %s.", groups[0], b.Group),
+			Text:    fmt.Sprintf("Allow 443 from %s in %s.", groups[0], b.Group),
 			Command: command.Admit(g.S, b.Group, facts.HTTPSPort, groups[0]), Console: link.SecurityGroup(g.S, b.Group),
 		},
 	}
@@ -144,9 +144,9 @@ func efaSelfRule(s *facts.View) []finding.Finding {
 		resource := phrase.FirstOf(set.groups, s.Cluster.Name)
 		switch blocked := finding.Adding(missing, more...); {
 		case in != "" && out != "":
-			v.Pass(resource, facts.IDs(set.instances), finding.Evidence{What: "Lets EFA traffic through", Value: strings.Join(finding.Adding([]string{in}, out), ", ")})
+			v.Pass(resource, facts.IDs(set.instances), finding.Evidence{What: "Allows EFA traffic", Value: strings.Join(finding.Adding([]string{in}, out), ", ")})
 		case len(set.groups) == 0:
-			v.Unknown(s.Cluster.Name, facts.IDs(set.instances), snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "which security groups the adapters have is not said"})
+			v.Unknown(s.Cluster.Name, facts.IDs(set.instances), snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "the adapters' security groups are unknown"})
 		case len(blocked) > 0:
 			v.Unknown(resource, facts.IDs(set.instances), blocked...)
 		default:
@@ -214,8 +214,8 @@ func efaFinding(s *facts.View, set *efaGroups, in, out string) finding.Finding {
 	}
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: group, Covers: facts.IDs(set.instances), Instances: facts.IDs(set.instances), Resources: slices.Clone(set.groups),
-		Title: phrase.Title("%s does not let EFA traffic through", group),
-		Why: fmt.Sprintf("The Elastic Fabric Adapters of %s have %s, and no %s rule allows all traffic between those that have it. A rule for addresses does not count for EFA. Nodes join without it; MPI and NCCL between them fail.",
+		Title: phrase.Title("%s blocks EFA traffic", group),
+		Why: fmt.Sprintf("The Elastic Fabric Adapters of %s have %s, and no %s rule allows all traffic between those that have it. A rule for addresses does not count for EFA. Nodes still join; MPI and NCCL between them fail.",
 			phrase.Some(facts.IDs(set.instances), 3), phrase.And(set.groups), strings.Join(lacks, " and no ")),
 		Evidence: slices.Concat(s.Placements().GroupRules(set.groups, false), s.Placements().GroupRules(set.groups, true)),
 		Fix: finding.Fix{
@@ -248,7 +248,7 @@ func RunKubeletIngress(s *facts.View) []finding.Finding {
 		o, why, by := facts.Outcome(g.Fw.In(p.Groups, from, facts.TCP, facts.KubeletPort))
 		switch {
 		case o == finding.Pass:
-			v.Pass(name, facts.IDs(p.Suspects), finding.Evidence{What: "Admitted by", Value: facts.TenOf(by)})
+			v.Pass(name, facts.IDs(p.Suspects), finding.Evidence{What: "Allowed by", Value: facts.TenOf(by)})
 		case p.Subnet.VPC != s.Cluster.VPC:
 			// What arrives may have been translated on the way.
 			v.Unknown(name, facts.IDs(p.Suspects), snapshot.Failure{
@@ -301,11 +301,11 @@ func kubeletIngressFinding(g *facts.Placements, b *facts.SgBlock) finding.Findin
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: b.Group, Covers: facts.IDs(b.Instances), Instances: facts.IDs(b.Instances),
 		Resources: append(slices.Clone(groups), from...),
-		Title:     phrase.Title("%s does not admit 10250 from the control plane", b.Group),
-		Why: fmt.Sprintf("Nodes in %s have %s. No inbound rule admits tcp 10250 from the control plane (%s). They can join; logs and exec will not work.",
+		Title:     phrase.Title("%s does not allow 10250 from the control plane", b.Group),
+		Why: fmt.Sprintf("Nodes in %s have %s. No inbound rule allows tcp 10250 from the control plane (%s). They can join; logs and exec will not work.",
 			phrase.Some(b.Subnets(), 3), phrase.And(groups), phrase.Some(from, 3)),
 		Evidence: g.GroupRules(groups, false),
-		Fix:      finding.Fix{Text: fmt.Sprintf("Admit 10250 from the cluster's security group in %s.", b.Group), Console: link.SecurityGroup(g.S, b.Group)},
+		Fix:      finding.Fix{Text: fmt.Sprintf("Allow 10250 from the cluster's security group in %s.", b.Group), Console: link.SecurityGroup(g.S, b.Group)},
 	}
 	if len(from) > 0 {
 		f.Fix.Command = command.Admit(g.S, b.Group, facts.KubeletPort, from[0])
@@ -360,7 +360,7 @@ func RunNodeEgress(s *facts.View) []finding.Finding {
 		case len(out.blocked) > 0:
 			v.Unknown(phrase.FirstOf(p.Groups, s.Cluster.Name), facts.IDs(p.Suspects), out.blocked...)
 		default:
-			v.Pass(phrase.FirstOf(p.Groups, s.Cluster.Name), facts.IDs(p.Suspects), finding.Evidence{What: "Lets out 443", Value: facts.TenOf(out.by)})
+			v.Pass(phrase.FirstOf(p.Groups, s.Cluster.Name), facts.IDs(p.Suspects), finding.Evidence{What: "Allows outbound 443", Value: facts.TenOf(out.by)})
 		}
 		v.Pass(phrase.FirstOf(p.Groups, s.Cluster.Name), facts.IDs(p.Well))
 	}
@@ -451,17 +451,17 @@ func nodeEgress(g *facts.Placements, b *facts.SgBlock, out shutOut) finding.Find
 		Outcome: finding.Fail, Confidence: finding.Weaker(b.Confidence(out.confidence), finding.Certain),
 		Resource: b.Group, Covers: facts.IDs(b.Instances), Instances: facts.IDs(b.Instances),
 		Resources: append(slices.Clone(groups), b.Subnets()...),
-		Title:     phrase.Title("%s lets out no %s", b.Group, what),
-		Why: fmt.Sprintf("Nodes in %s have %s. No outbound rule admits %s.%s",
+		Title:     phrase.Title("%s blocks outbound %s", b.Group, what),
+		Why: fmt.Sprintf("Nodes in %s have %s. No outbound rule allows %s.%s",
 			phrase.Some(b.Subnets(), 3), phrase.And(groups), phrase.And(lost), g.Foreign(b)),
 		Evidence: append(g.GroupRules(groups, true), b.Posts[0].Walks(b.Services)...),
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Let %s out of %s.", strings.Join(lost, " and "), b.Group),
+			Text:    fmt.Sprintf("Allow %s outbound in %s.", strings.Join(lost, " and "), b.Group),
 			Command: command.Several(commands), Console: link.SecurityGroup(g.S, b.Group),
 		},
 	}
 	if out.confidence == finding.Likely && len(out.servers) == 0 && !out.anywhere {
-		f.Why += " Other addresses of the same service are admitted: it depends on which one answers."
+		f.Why += " Other addresses of the same service are allowed: it depends on which one responds."
 	}
 	return f
 }

@@ -31,7 +31,7 @@ func clusterIngressCases() []checktest.Case {
 	own := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		return checktest.Change(checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), checktest.PrivateAPI, ownGroup(nil, all)), changes...)
 	}
-	const shut = "fail sg-0cluster [i-0node] [i-0node] sg-0cluster does not admit 443 from sg-0node"
+	const shut = "fail sg-0cluster [i-0node] [i-0node] sg-0cluster does not allow 443 from sg-0node"
 	return []checktest.Case{
 		{"the cluster's own group", checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), checktest.PrivateAPI), []string{"pass prod [i-0node]"}},
 		{"a group that nobody let in", own(), []string{shut}},
@@ -52,15 +52,15 @@ func clusterIngressCases() []checktest.Case {
 		{"EC2 no longer names the instance's groups", own(func(s *snapshot.Snapshot) {
 			i := snapshottest.Instance(s, snapshottest.Node)
 			i.State, i.Groups = "terminated", nil
-		}), []string{"unknown prod [i-0node] instances: not read: EC2 no longer names the instance's security groups"}},
+		}), []string{"unknown prod [i-0node] instances: not read: EC2 no longer reports the instance's security groups"}},
 		{"its group was deleted since", own(func(s *snapshot.Snapshot) {
 			i := snapshottest.Instance(s, snapshottest.Node)
 			i.State, i.Groups = "terminated", []string{"sg-0gone"}
-		}), []string{"unknown prod [i-0node] security groups: not read: no longer there: sg-0gone"}},
+		}), []string{"unknown prod [i-0node] security groups: not read: deleted: sg-0gone"}},
 		{"nor its subnet", own(func(s *snapshot.Snapshot) {
 			i := snapshottest.Instance(s, snapshottest.Node)
 			i.State, i.Subnet, i.Tags = "terminated", "", nil
-		}), []string{"unknown prod [i-0node] instances: not read: EC2 no longer says in which subnet it was"}},
+		}), []string{"unknown prod [i-0node] instances: not read: EC2 no longer reports its subnet"}},
 		{"which its activity does", own(func(s *snapshot.Snapshot) {
 			i := snapshottest.Instance(s, snapshottest.Node)
 			i.State, i.Subnet, i.Tags = "terminated", "", nil
@@ -97,7 +97,7 @@ func TestClusterIngressFix(t *testing.T) {
 func TestEFASelfRule(t *testing.T) {
 	const (
 		pass = "pass sg-0efa [i-0node]"
-		fail = "fail (possible) sg-0efa [i-0node] [i-0node] sg-0efa does not let EFA traffic through"
+		fail = "fail (possible) sg-0efa [i-0node] [i-0node] sg-0efa blocks EFA traffic"
 	)
 	self := snapshot.Rule{Protocol: "-1", From: -1, To: -1, Groups: []string{"sg-0efa"}}
 	tcp := snapshot.Rule{Protocol: "tcp", From: 0, To: 65535, Groups: []string{"sg-0efa"}}
@@ -143,7 +143,7 @@ func TestEFASelfRule(t *testing.T) {
 			snapshottest.Instance(s, snapshottest.Node).EFAs[0].Groups = []string{"sg-0efa", "sg-0other"}
 		}), Want: []string{pass}},
 		{Name: "of two adapters one is shut", World: world(rules(self), rules(self), group("sg-0bare", nil, nil), with("sg-0bare")), Want: []string{
-			"fail (possible) sg-0bare [i-0node] [i-0node] sg-0bare does not let EFA traffic through",
+			"fail (possible) sg-0bare [i-0node] [i-0node] sg-0bare blocks EFA traffic",
 		}},
 		{Name: "the group is not listed", World: world(rules(self), rules(self), func(s *snapshot.Snapshot) {
 			snapshottest.Instance(s, snapshottest.Node).EFAs[0].Groups = []string{"sg-0gone"}
@@ -152,10 +152,10 @@ func TestEFASelfRule(t *testing.T) {
 			snapshottest.Instance(s, snapshottest.Node).EFAs[0].Groups = []string{"sg-0efa", "sg-0gone"}
 		}), Want: []string{"unknown sg-0efa [i-0node] security groups: not read: sg-0gone is not among the security groups that EC2 lists"}},
 		{Name: "an adapter without a group", World: checktest.Change(checktest.Missed(), with()), Want: []string{
-			"unknown prod [i-0node] instances: not read: which security groups the adapters have is not said",
+			"unknown prod [i-0node] instances: not read: the adapters' security groups are unknown",
 		}},
 		{Name: "a Ready node", World: checktest.Change(snapshottest.PrivateWithNAT(), group("sg-0efa", nil, nil), with("sg-0efa")), Want: []string{
-			"fail sg-0efa [i-0node] [i-0node] sg-0efa does not let EFA traffic through",
+			"fail sg-0efa [i-0node] [i-0node] sg-0efa blocks EFA traffic",
 		}},
 		{Name: "ended, as its template asked", World: world(nil, nil, gone), Want: []string{fail}},
 		{Name: "ended, and the template was not read", World: world(nil, nil, gone, checktest.Unread(snapshot.LaunchTemplates)), Want: []string{"unknown prod [i-0node] launch templates: denied"}},
@@ -200,11 +200,11 @@ func kubeletIngressCases() []checktest.Case {
 	}
 	return []checktest.Case{
 		{"the cluster's own group", checktest.Unjoined(snapshottest.PrivateWithNAT()), []string{"pass prod [i-0node]"}},
-		{"no rule", world(nil), []string{"fail sg-0node [i-0node] [i-0node] sg-0node does not admit 10250 from the control plane"}},
+		{"no rule", world(nil), []string{"fail sg-0node [i-0node] [i-0node] sg-0node does not allow 10250 from the control plane"}},
 		{"from the cluster's group", world(checktest.RuleSet(snapshot.Rule{Protocol: "tcp", From: 1025, To: 65535, Groups: []string{snapshottest.ClusterGroup}})), []string{"pass prod [i-0node]"}},
 		{"from the interfaces' addresses", world(checktest.RuleSet(portRule("tcp", 10250, "10.42.192.5/32", "10.42.0.5/32"))), []string{"pass prod [i-0node]"}},
 		{"from one of them", world(checktest.RuleSet(portRule("tcp", 10250, "10.42.192.5/32"))), []string{
-			"unknown prod [i-0node] security groups: not read: only a part of the addresses in question is admitted (sg-0node ingress tcp 10250 ← 10.42.192.5/32), and which one counts is not known",
+			"unknown prod [i-0node] security groups: not read: only some of the addresses in question are allowed (sg-0node ingress tcp 10250 ← 10.42.192.5/32), and which one counts is unknown",
 		}},
 		{"interfaces were not read: the cluster's subnets", world(checktest.RuleSet(portRule("tcp", 10250, "10.42.0.0/16")), checktest.Unread(snapshot.Interfaces)), []string{"pass prod [i-0node]"}},
 		{"another VPC", world(nil, func(s *snapshot.Snapshot) { s.Cluster.VPC = "vpc-0other" }), []string{
@@ -238,33 +238,33 @@ func nodeEgressCases() []checktest.Case {
 	}
 	return []checktest.Case{
 		{"the cluster's group lets everything out", nat(), []string{"pass sg-0cluster [i-0node]"}},
-		{"no rules", nat(ownGroup(nil, nil)), []string{"fail sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS"}},
+		{"no rules", nat(ownGroup(nil, nil)), []string{"fail sg-0node [i-0node] [i-0node] sg-0node blocks outbound 443 to the cluster API, EC2, ECR, S3 and STS"}},
 		{"no rules, but a Ready node is not accused", checktest.Change(snapshottest.PrivateWithNAT(), ownGroup(nil, nil)), []string{"pass sg-0node [i-0node]"}},
 		{"only to private addresses, and the way is the internet", nat(ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "10.0.0.0/8")))), []string{
-			"fail sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS",
+			"fail sg-0node [i-0node] [i-0node] sg-0node blocks outbound 443 to the cluster API, EC2, ECR, S3 and STS",
 		}},
 		{"only to private addresses, the way is the internet, and what names lead to was refused", nat(ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "10.0.0.0/8"))), func(s *snapshot.Snapshot) {
 			t := snapshottest.Table(s, snapshottest.PrivateRTB)
 			t.Routes = append(t.Routes, snapshottest.To("10.0.0.0/8", snapshot.ToTransitGateway, "tgw-0a"))
 			s.Failures = map[snapshot.Source]snapshot.Failure{snapshot.PrivateZonesOf: {Source: snapshot.PrivateZonesOf, Reason: snapshot.Denied}}
 		}), []string{
-			"fail (likely) sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS",
+			"fail (likely) sg-0node [i-0node] [i-0node] sg-0node blocks outbound 443 to the cluster API, EC2, ECR, S3 and STS",
 		}},
 		{"only to private addresses, and all is private", checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "10.42.0.0/16"), snapshot.Rule{Protocol: "tcp", From: 443, To: 443, PrefixLists: []string{"pl-0s3"}}))), []string{
 			"pass sg-0node [i-0node]",
 		}},
 		{"not to S3's gateway endpoint", checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "10.42.0.0/16")))), []string{
-			"fail sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to S3",
+			"fail sg-0node [i-0node] [i-0node] sg-0node blocks outbound 443 to S3",
 		}},
 		{"a group of the endpoints", checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), ownGroup(nil, checktest.RuleSet(
 			snapshot.Rule{Protocol: "tcp", From: 443, To: 443, Groups: []string{snapshottest.EndpointGroup}}, snapshot.Rule{Protocol: "-1", From: -1, To: -1, PrefixLists: []string{"pl-0s3"}}))), []string{
-			"fail sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API",
+			"fail sg-0node [i-0node] [i-0node] sg-0node blocks outbound 443 to the cluster API",
 		}},
 		{"to a part of the internet", nat(ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "52.0.0.0/8")))), []string{
-			"unknown sg-0node [i-0node] security groups: not read: only a part of the addresses in question is admitted (sg-0node egress tcp 443 → 52.0.0.0/8), and which one counts is not known",
+			"unknown sg-0node [i-0node] security groups: not read: only some of the addresses in question are allowed (sg-0node egress tcp 443 → 52.0.0.0/8), and which one counts is unknown",
 		}},
 		{"to only one of the control plane's interfaces", nat(checktest.PrivateAPI, ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "10.42.192.0/19", "52.0.0.0/6")))), []string{
-			"fail (likely) sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API",
+			"fail (likely) sg-0node [i-0node] [i-0node] sg-0node blocks outbound 443 to the cluster API",
 		}},
 		{"the group is not there", nat(func(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).Groups = []string{"sg-0gone"} }), []string{
 			"unknown sg-0gone [i-0node] security groups: not read: sg-0gone is not among the security groups that EC2 lists",
@@ -274,29 +274,29 @@ func nodeEgressCases() []checktest.Case {
 		}},
 		{"routing is to blame for what is beyond it", checktest.Change(checktest.Isolated(), ownGroup(nil, nil)), []string{"pass sg-0node [i-0node]"}},
 		{"own name servers, 53 shut", nat(checktest.NameServersOf("10.9.0.2"), ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "0.0.0.0/0")))), []string{
-			"fail sg-0node [i-0node] [i-0node] sg-0node lets out no 53 to the name servers",
+			"fail sg-0node [i-0node] [i-0node] sg-0node blocks outbound 53 to the name servers",
 		}},
 		{"own name servers, only 53 over TCP shut", nat(checktest.NameServersOf("10.9.0.2"), ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "0.0.0.0/0"), portRule("udp", 53, "0.0.0.0/0")))), []string{
-			"fail (possible) sg-0node [i-0node] [i-0node] sg-0node lets out no 53 to the name servers",
+			"fail (possible) sg-0node [i-0node] [i-0node] sg-0node blocks outbound 53 to the name servers",
 		}},
 		{"Amazon's resolver is not filtered", nat(checktest.NameServersOf("10.42.0.2"), ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "0.0.0.0/0")))), []string{"pass sg-0node [i-0node]"}},
 		{"one of two name servers is let out", nat(checktest.NameServersOf("10.9.0.2", "10.9.0.3"), ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "0.0.0.0/0"), portRule("udp", 53, "10.9.0.3/32"), portRule("tcp", 53, "10.9.0.3/32")))), []string{"pass sg-0node [i-0node]"}},
 		{"name servers were not read, and 53 is not let out everywhere", nat(checktest.Unread(snapshot.DHCP), ownGroup(nil, checktest.RuleSet(portRule("tcp", 443, "0.0.0.0/0")))), []string{"unknown sg-0node [i-0node] dhcp options: denied"}},
 		{"a proxy in the user data", nat(ownGroup(nil, checktest.RuleSet(portRule("tcp", 3128, "10.0.0.0/8"))), func(s *snapshot.Snapshot) {
 			s.UserData[0].Data = append(s.UserData[0].Data, "export HTTPS_PROXY=http://proxy:3128"...)
-		}), []string{"fail (likely) sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS"}},
+		}), []string{"fail (likely) sg-0node [i-0node] [i-0node] sg-0node blocks outbound 443 to the cluster API, EC2, ECR, S3 and STS"}},
 		{"a proxy in the launch template only", nat(ownGroup(nil, checktest.RuleSet(portRule("tcp", 3128, "10.0.0.0/8"))), checktest.TemplateSays("#!/bin/bash\nexport HTTPS_PROXY=http://proxy:3128\n")),
-			[]string{"fail (likely) sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS"}},
+			[]string{"fail (likely) sg-0node [i-0node] [i-0node] sg-0node blocks outbound 443 to the cluster API, EC2, ECR, S3 and STS"}},
 		{"a proxy, in other letters", nat(ownGroup(nil, checktest.RuleSet(portRule("tcp", 3128, "10.0.0.0/8"))), checktest.TemplateSays("#!/bin/bash\nexport Https_Proxy=http://proxy:3128\n")),
-			[]string{"fail (likely) sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS"}},
+			[]string{"fail (likely) sg-0node [i-0node] [i-0node] sg-0node blocks outbound 443 to the cluster API, EC2, ECR, S3 and STS"}},
 		{"a proxy in the template of another group", nat(ownGroup(nil, checktest.RuleSet(portRule("tcp", 3128, "10.0.0.0/8"))), func(s *snapshot.Snapshot) {
 			s.LaunchTemplates = append(s.LaunchTemplates, snapshot.LaunchTemplate{ID: "lt-0other", Version: "1", UserData: []byte("export HTTPS_PROXY=x")})
-		}), []string{"fail sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS"}},
+		}), []string{"fail sg-0node [i-0node] [i-0node] sg-0node blocks outbound 443 to the cluster API, EC2, ECR, S3 and STS"}},
 		{"two nodegroups with one group are one finding", nat(ownGroup(nil, nil), func(s *snapshot.Snapshot) {
 			snapshottest.Launch(s, "i-0other", snapshottest.Public, time.Minute)
 			i := snapshottest.Instance(s, "i-0other")
 			i.Groups, i.PublicIP, i.Tags = []string{"sg-0node"}, netip.MustParseAddr("203.0.113.9"), nil
-		}), []string{"fail sg-0node [i-0node i-0other] [i-0node i-0other] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS"}},
+		}), []string{"fail sg-0node [i-0node i-0other] [i-0node i-0other] sg-0node blocks outbound 443 to the cluster API, EC2, ECR, S3 and STS"}},
 		{"unread", nat(checktest.Unread(snapshot.SecurityGroups)), []string{"unknown prod [] security groups: denied"}},
 	}
 }

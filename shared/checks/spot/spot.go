@@ -222,10 +222,10 @@ func runManyRefusals(s *facts.View) []finding.Finding {
 		case refused < fewestRefusals || refused*refusedShare < len(of[name]):
 			list = append(list, finding.Finding{
 				Outcome: finding.Pass, Resource: name, Covers: []string{name},
-				Evidence: []finding.Evidence{{What: "Spot launches of " + name, Value: fmt.Sprintf("%d of %d refused for want of capacity", refused, len(of[name]))}},
+				Evidence: []finding.Evidence{{What: "Spot launches of " + name, Value: fmt.Sprintf("%d of %d refused for lack of capacity", refused, len(of[name]))}},
 			})
 		case 2*placed < refused:
-			list = append(list, finding.Unread(name, []string{name}, unseenEnds(fmt.Sprintf("EC2 refused %d of %d Spot launches of %s, and did not say in which pools", refused, len(of[name]), name))...))
+			list = append(list, finding.Unread(name, []string{name}, unseenEnds(fmt.Sprintf("EC2 refused %d of %d Spot launches of %s, and did not report in which pools", refused, len(of[name]), name))...))
 		default:
 			list = append(list, refusedOften(s, name, pools, refused, len(of[name])))
 		}
@@ -255,7 +255,7 @@ func refusedOften(s *facts.View, name string, pools map[string]int, refused, req
 		Why:      fmt.Sprintf("EC2 had no Spot capacity for %d of %d launches of %s; %d of them were in %s.", refused, requested, name, sum, phrase.Some(keys[:worst], 4)),
 		Evidence: evidence,
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Leave %s out of %s, and add types and zones.", phrase.Some(keys[:worst], 4), name),
+			Text:    fmt.Sprintf("Remove %s from %s, and add types and zones.", phrase.Some(keys[:worst], 4), name),
 			Console: link.EC2(s, "SpotInstances:"),
 		},
 	}
@@ -359,7 +359,7 @@ func poolsBlocked(s *facts.View, p snapshot.NodePool) snapshot.Failure {
 	if !s.Has(source) {
 		return s.Why(source)
 	}
-	return snapshot.Failure{Source: source, Reason: snapshot.NotRead, Message: "its class does not say which subnets it selects"}
+	return snapshot.Failure{Source: source, Reason: snapshot.NotRead, Message: "its class does not show which subnets it selects"}
 }
 
 func fewInPool(s *facts.View, p snapshot.NodePool, types, zones []string) finding.Finding {
@@ -367,11 +367,11 @@ func fewInPool(s *facts.View, p snapshot.NodePool, types, zones []string) findin
 	return finding.Finding{
 		Outcome: finding.Fail, Resource: p.Name, Covers: []string{facts.PoolKey(p.Name)},
 		Title: phrase.Title("NodePool %s has only %d Spot %s", p.Name, n, phrase.Plural(n, "pool", "pools")),
-		Why: fmt.Sprintf("NodePool %s launches Spot instances only, of %s in %s: %d %s at the most. When EC2 has no more of one, a large part of its nodes goes with it, and Karpenter has little else to ask for.",
+		Why: fmt.Sprintf("NodePool %s launches only Spot instances, of %s in %s: %d %s at most. When EC2 has no more of one, a large part of its nodes goes with it, and Karpenter has few alternatives.",
 			p.Name, phrase.Some(types, 5), phrase.Some(zones, 5), n, phrase.Plural(n, "pool", "pools")),
 		Evidence: []finding.Evidence{{What: "Types", Value: strings.Join(types, ", ")}, {What: "Zones", Value: phrase.And(zones)}},
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Let the requirements of NodePool %s leave more types open (categories and generations instead of names), or more zones; or let it launch on demand too.", p.Name),
+			Text:    fmt.Sprintf("Leave more types open in the requirements of NodePool %s (categories and generations instead of names), or more zones; or allow on-demand too.", p.Name),
 			Command: shell.Command("kubectl", "edit", "nodepool", p.Name), Console: link.Cluster(s),
 		},
 	}
@@ -406,11 +406,11 @@ func runPoolFailing(s *facts.View) []finding.Finding {
 		case p.Failing && worksAgain(p):
 			list = append(list, pass(p.Name(), fmt.Sprintf("the last %d launches joined", p.Streak)))
 		case p.Failing && idle >= poolLeft:
-			list = append(list, pass(p.Name(), fmt.Sprintf("is not used any more: its last launch was %s, %d hours ago", phrase.ClockTime(p.Last), int(idle.Hours()))))
+			list = append(list, pass(p.Name(), fmt.Sprintf("is no longer used: its last launch was %s, %d hours ago", phrase.ClockTime(p.Last), int(idle.Hours()))))
 		case p.Failing:
 			list = append(list, failingPool(s, p))
 		case p.Unknown >= poolUnseen && p.Unknown > p.Judged:
-			list = append(list, finding.Unread(p.Key(), []string{p.Key()}, unseenEnds(fmt.Sprintf("how %d of %d launches of %s ended was not seen", p.Unknown, p.Launched, p.Name()))...))
+			list = append(list, finding.Unread(p.Key(), []string{p.Key()}, unseenEnds(fmt.Sprintf("the outcome of %d of %d launches of %s is unknown", p.Unknown, p.Launched, p.Name()))...))
 		default:
 			list = append(list, pass(p.Name(), fmt.Sprintf("%d of %d launches joined, those that failed for causes elsewhere left out", p.Judged-p.Failed, p.Judged)))
 		}
@@ -437,14 +437,14 @@ func failingPool(s *facts.View, p spotreport.Pool) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: p.Key(), Covers: []string{p.Key()}, Resources: p.Nodegroups,
 		Title: phrase.Title("Spot pool %s fails: %d of %d did not join", p.Key(), p.Failed, p.Judged),
-		Why:   p.Says() + ". By chance a healthy pool does so badly in fewer than 1 of 100 clusters that are watched for 90 days.",
+		Why:   p.Says() + ". By chance a healthy pool fails this often in fewer than 1 of 100 clusters watched for 90 days.",
 		Evidence: []finding.Evidence{
 			{What: p.Name(), Value: fmt.Sprintf("%d of %d launches joined; the share is between %.0f %% and %.0f %% (95 %% interval)", p.Judged-p.Failed, p.Judged, 100*p.Low, 100*p.High)},
 			{What: "Other pools of " + phrase.Some(p.Nodegroups, 3), Value: fmt.Sprintf("%d of %d launches joined", p.Rest-p.RestFailed, p.Rest)},
-			{What: "Chance", Value: fmt.Sprintf("p = %.2g, corrected for the number of pools and for hourly looks over 90 days", p.P)},
+			{What: "Chance", Value: fmt.Sprintf("p = %.2g, corrected for the number of pools and for hourly checks over 90 days", p.P)},
 		},
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Leave %s out of %s, and give the nodegroup other types in its place.", p.Name(), phrase.Some(p.Nodegroups, 3)),
+			Text:    fmt.Sprintf("Remove %s from %s, and give the nodegroup other types in its place.", p.Name(), phrase.Some(p.Nodegroups, 3)),
 			Console: link.EC2(s, "SpotInstances:"),
 		},
 	}
@@ -497,7 +497,7 @@ func runRebalanceChurn(s *facts.View) []finding.Finding {
 		case many(len(replaced)):
 			list = append(list, churning(s, name, replaced, joined))
 		case many(len(replaced) + unseen):
-			list = append(list, finding.Unread(name, []string{name}, unseenEnds(fmt.Sprintf("EC2 recommended a rebalance of %d nodes of %s soon after they joined; when %d of them ended was not seen", len(replaced)+unseen, name, unseen))...))
+			list = append(list, finding.Unread(name, []string{name}, unseenEnds(fmt.Sprintf("EC2 recommended a rebalance of %d nodes of %s soon after they joined; the end of %d of them is unknown", len(replaced)+unseen, name, unseen))...))
 		default:
 			list = append(list, finding.Finding{
 				Outcome: finding.Pass, Resource: name, Covers: []string{name},
@@ -524,7 +524,7 @@ func churning(s *facts.View, name string, replaced []snapshot.Past, joined int) 
 	return finding.Finding{
 		Outcome: finding.Fail, Resource: name, Covers: []string{name}, Resources: keys,
 		Title: phrase.Title("%s: %d of %d Spot nodes replaced soon after they joined", name, len(replaced), joined),
-		Why: fmt.Sprintf("EC2 recommended a rebalance of %d of the %d nodes of %s within %s of their joining, and they were replaced after %s on average; EC2 took none of them back.",
+		Why: fmt.Sprintf("EC2 recommended a rebalance of %d of the %d nodes of %s within %s of their joining, and they were replaced after %s on average; EC2 reclaimed none of them.",
 			len(replaced), joined, name, phrase.Minutes(soonAfter), phrase.Minutes((total / time.Duration(len(replaced))).Round(time.Minute))),
 		Evidence: []finding.Evidence{
 			{What: "Pools", Value: phrase.Some(keys, 5)},
@@ -626,7 +626,7 @@ func reclaimedBeforeJoinFinding(l facts.InstanceIndex, key string, list []*snaps
 	f.Instances = f.Covers
 	first := list[0]
 	launch := l.Launches[first.ID]
-	f.Title = phrase.Title("%s %s taken back by EC2 before %s %s", phrase.Subject(f.Covers, "instance"), phrase.Verb(f.Covers, "was", "were"), phrase.Verb(f.Covers, "it was", "they were"), phrase.Verb(f.Covers, "a node", "nodes"))
+	f.Title = phrase.Title("%s %s reclaimed by EC2 before %s %s", phrase.Subject(f.Covers, "instance"), phrase.Verb(f.Covers, "was", "were"), phrase.Verb(f.Covers, "it was", "they were"), phrase.Verb(f.Covers, "a node", "nodes"))
 	f.Why = fmt.Sprintf("%s was launched at %s and had %s to join: %s.", first.ID, phrase.ClockTime(launch.Started), phrase.Minutes(launch.Due.Sub(launch.Started)), takenHow(l, first))
 	f.Fix = finding.Fix{
 		Text:    "Nothing is wrong with the node. More instance types and zones make it rarer.",
@@ -651,7 +651,7 @@ func takenHow(l facts.InstanceIndex, i *snapshot.Instance) string {
 			// EC2 warns of one other: an instance in an interruptible capacity reservation.
 			what = "capacity reservation"
 		}
-		return fmt.Sprintf("EC2 warned at %s that it takes the %s back", phrase.ClockTime(launch.Noticed), what)
+		return fmt.Sprintf("EC2 warned at %s that it would reclaim the %s", phrase.ClockTime(launch.Noticed), what)
 	}
 	return fmt.Sprintf("its group replaced it after EC2's rebalance recommendation of %s", phrase.ClockTime(launch.Rebalance))
 }
@@ -769,7 +769,7 @@ func (b *burstLook) judge(burst spotreport.Burst, of sufferers) finding.Finding 
 			Outcome: finding.Unknown, Resource: burst.Subnet, Covers: covers,
 			Blocked: []snapshot.Failure{{
 				Source: snapshot.LaunchHistory, Reason: snapshot.NotRead,
-				Message: fmt.Sprintf("how many addresses %s had before %s was not recorded", burst.Subnet, phrase.ClockTime(burst.Began)),
+				Message: fmt.Sprintf("the free addresses of %s before %s were not recorded", burst.Subnet, phrase.ClockTime(burst.Began)),
 			}},
 		}
 	}
@@ -780,7 +780,7 @@ func (b *burstLook) judge(burst spotreport.Burst, of sufferers) finding.Finding 
 	if !burst.Exceeds() || burst.Launches < 2 || burst.Had < least(burst) {
 		return finding.Finding{Outcome: finding.Pass, Resource: burst.Subnet, Covers: covers, Evidence: evidence}
 	}
-	settings := "not read: the plugin's defaults are taken"
+	settings := "not read: the plugin's defaults are assumed"
 	if b.s.CNI != nil {
 		settings = b.words()
 	}
@@ -788,7 +788,7 @@ func (b *burstLook) judge(burst spotreport.Burst, of sufferers) finding.Finding 
 		Outcome: finding.Fail, Confidence: b.confidence(burst, of, subnet), Resource: burst.Subnet, Covers: covers, Instances: of.instances,
 		Resources: append([]string{burst.Subnet}, burst.Nodegroups...),
 		Title:     phrase.Title("%d launches needed %d addresses, %s had %d", burst.Launches, burst.Demand, burst.Subnet, burst.Had),
-		Why: fmt.Sprintf("%s (%s, %s). They began within %s, of %s; those that came last get no addresses for pods.",
+		Why: fmt.Sprintf("%s (%s, %s). Launched within %s by %s; the last ones get no addresses for pods.",
 			burst.Short(), subnet.CIDR, burst.Zone, lasted(burst), phrase.Some(burst.Nodegroups, 4)),
 		Evidence: append(evidence, finding.Evidence{What: "Settings of aws-node", Value: settings}),
 		Fix: finding.Fix{
@@ -806,9 +806,9 @@ func (b *burstLook) judge(burst spotreport.Burst, of sufferers) finding.Finding 
 // howToFit is a larger subnet, or fewer addresses for each node.
 func (b *burstLook) howToFit(burst spotreport.Burst) string {
 	if b.fewer(burst) == "" {
-		return burst.Larger() + " Or let nodes take fewer addresses at start: WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node, or prefix delegation."
+		return burst.Larger() + " Or reserve fewer addresses per node: WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node, or prefix delegation."
 	}
-	return burst.Larger() + fmt.Sprintf(" Or have each node take fewer addresses at start: with this setting of aws-node the same launches fit into %d.", burst.Had)
+	return burst.Larger() + fmt.Sprintf(" Or reserve fewer addresses per node: with this setting of aws-node the same launches fit in %d.", burst.Had)
 }
 
 // least is what the smallest of a burst's nodes takes.

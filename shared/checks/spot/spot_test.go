@@ -98,7 +98,7 @@ func burstExceedsSubnetCases() []checktest.Case {
 		}},
 		{"nobody knows what the subnet had, but so much it never has", burst(0, func(s *snapshot.Snapshot) { s.Samples = nil }), fail("certain")},
 		{"nobody knows what the subnet had", burst(0, func(s *snapshot.Snapshot) { s.Samples = nil }, env("WARM_IP_TARGET", "5")), []string{
-			"pass prod [eks-workers prod]", "unknown subnet-0private [subnet-0private] launch history: not read: how many addresses subnet-0private had before 14:50:00 UTC was not recorded",
+			"pass prod [eks-workers prod]", "unknown subnet-0private [subnet-0private] launch history: not read: the free addresses of subnet-0private before 14:50:00 UTC were not recorded",
 		}},
 		{"history unread", burst(251, checktest.Unread(snapshot.LaunchHistory)), []string{"unknown prod [] launch history: denied"}},
 	}
@@ -153,10 +153,10 @@ func fewPoolsCases() []checktest.Case {
 		{"families alone", world(pool(one, spots, family)), []string{well}},
 		{"one family by CPUs, in Auto Mode's words", world(pool(one, spots, need("eks.amazonaws.com/instance-family", "In", "c6i"), need("eks.amazonaws.com/instance-cpu", "In", "4", "8"))), []string{rest, few}},
 		{"not these two types", world(pool(one, spots, need("node.kubernetes.io/instance-type", "NotIn", "m5.large", "m5a.large"))), []string{well}},
-		{"its class finds no subnet", world(pool(nil, two, spots), func(s *snapshot.Snapshot) {
+		{"its class matches no subnets", world(pool(nil, two, spots), func(s *snapshot.Snapshot) {
 			s.EC2NodeClasses[0].Conditions = map[string]snapshot.ObservedCondition{"SubnetsReady": {Condition: snapshot.Condition{Status: "False"}}}
 		}), []string{well}},
-		{"its class says nothing of subnets", world(pool(nil, two, spots)), []string{rest, "unknown web [nodepool/web] ec2nodeclasses: not read: its class does not say which subnets it selects"}},
+		{"its class says nothing of subnets", world(pool(nil, two, spots)), []string{rest, "unknown web [nodepool/web] ec2nodeclasses: not read: its class does not show which subnets it selects"}},
 		{"its class was not read", world(pool(one, two, spots), checktest.Unread(snapshot.EC2NodeClassesOf)), []string{rest, "unknown web [nodepool/web] ec2nodeclasses: denied"}},
 		{"it is switched off", world(pool(one, two, spots), func(s *snapshot.Snapshot) { s.NodePools[0].Limits = snapshot.Amounts{"cpu": "0"} }), []string{well}},
 		{"it is deleted", world(pool(one, two, spots), func(s *snapshot.Snapshot) { s.NodePools[0].Deleting = true }), []string{well}},
@@ -260,7 +260,7 @@ func manyRefusalsCases() []checktest.Case {
 				cameTo(p, snapshot.Refused, "launch/insufficient-capacity")
 				p.Type, p.Zone = "", ""
 			}
-		}), []string{"unknown workers [workers] launch history: not read: EC2 refused 192 of 384 Spot launches of workers, and did not say in which pools"}},
+		}), []string{"unknown workers [workers] launch history: not read: EC2 refused 192 of 384 Spot launches of workers, and did not report in which pools"}},
 		{"history unread", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Unread(snapshot.LaunchHistory)), []string{"unknown prod [] launch history: denied"}},
 	}
 }
@@ -319,7 +319,7 @@ func poolFailingCases() []checktest.Case {
 			if p.Type == "c5.large" && p.Zone == "us-west-2b" {
 				cameTo(p, snapshot.Unclear, "")
 			}
-		}), with("unknown c5.large/us-west-2b [c5.large/us-west-2b] launch history: not read: how 96 of 96 launches of c5.large in us-west-2b ended was not seen")},
+		}), with("unknown c5.large/us-west-2b [c5.large/us-west-2b] launch history: not read: the outcome of 96 of 96 launches of c5.large in us-west-2b is unknown")},
 		{"history unread", checktest.Change(healthySpot(taken(48*time.Hour, 0)), checktest.Unread(snapshot.LaunchHistory)), []string{"unknown prod [] launch history: denied"}},
 	}
 }
@@ -373,7 +373,7 @@ func rebalanceChurnCases() []checktest.Case {
 		{"EC2 did take them back", recommended(2*time.Minute, 6*time.Minute, func(p *snapshot.Past) { p.Noticed = p.Ready.Add(4 * time.Minute) }), []string{"pass workers [workers]"}},
 		{"they lived on for hours", recommended(2*time.Minute, 5*time.Hour), []string{"pass workers [workers]"}},
 		{"nobody saw them end", recommended(2*time.Minute, 0), []string{
-			"unknown workers [workers] launch history: not read: EC2 recommended a rebalance of 93 nodes of workers soon after they joined; when 93 of them ended was not seen",
+			"unknown workers [workers] launch history: not read: EC2 recommended a rebalance of 93 nodes of workers soon after they joined; the end of 93 of them is unknown",
 		}},
 		{"history unread", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Unread(snapshot.LaunchHistory)), []string{"unknown prod [] launch history: denied"}},
 	}
@@ -389,7 +389,7 @@ func explained(by checkid.ID) func(*snapshot.Snapshot) {
 
 func reclaimedBeforeJoinCases() []checktest.Case {
 	const user, spot = "Client.UserInitiatedShutdown", "Server.SpotInstanceTermination"
-	fail := []string{"fail workers [i-0node] [i-0node] i-0node was taken back by EC2 before it was a node"}
+	fail := []string{"fail workers [i-0node] [i-0node] i-0node was reclaimed by EC2 before it was a node"}
 	pass := []string{"pass prod [i-0node]"}
 	terminate := checktest.Terminating("At 2026-11-20T14:52:00Z an instance was taken out of service in response to an EC2 instance rebalance recommendation.")
 	scaleIn := checktest.Terminating("At 2026-11-20T14:52:00Z an instance was taken out of service in response to a difference between desired and actual capacity, shrinking the capacity from 1 to 0.")

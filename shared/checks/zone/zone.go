@@ -43,7 +43,7 @@ func runZoneImpaired(s *facts.View) []finding.Finding {
 		t, seen := troubles[z.Name]
 		switch {
 		case ours[z.Name] && (z.State == "impaired" || z.State == "unavailable"):
-			f := impaired(p, z, "EC2 says that "+z.Name+" is "+z.State+".")
+			f := impaired(p, z, "EC2 reports "+z.Name+" as "+z.State+".")
 			if seen {
 				f.Evidence = append(f.Evidence, t.evidence(z.Name))
 			}
@@ -55,7 +55,7 @@ func runZoneImpaired(s *facts.View) []finding.Finding {
 			list = append(list, f)
 		case ours[z.Name] && !slices.Contains([]string{"available", "information", "constrained", "impaired", "unavailable"}, z.State):
 			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: z.Name, Covers: []string{z.Name}, Blocked: []snapshot.Failure{{
-				Source: snapshot.ZonesOf, Reason: snapshot.Broken, Message: fmt.Sprintf("EC2 says that %s is %q, which is not known here", z.Name, z.State),
+				Source: snapshot.ZonesOf, Reason: snapshot.Broken, Message: fmt.Sprintf("EC2 reports %s as %q, which is unknown to Rollcall", z.Name, z.State),
 			}}})
 		case ours[z.Name] && !s.Has(snapshot.LaunchHistory):
 			unsaid = append(unsaid, z.Name)
@@ -99,11 +99,11 @@ func stateOf(z snapshot.Zone) string {
 func impaired(p *zones.Zones, z snapshot.Zone, why string) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: z.Name, Covers: []string{z.Name}, Resources: []string{z.Name},
-		Title:    phrase.Title("%s (%s) is in trouble: not your settings", z.Name, z.ID),
+		Title:    phrase.Title("%s (%s) looks impaired: not your configuration", z.Name, z.ID),
 		Why:      why,
 		Evidence: []finding.Evidence{{What: z.Name + " (" + z.ID + ")", Value: stateOf(z)}, nodesByZone(p)},
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Do not look for a fault in the settings first. Keep launches out of %s until it is well, and do not replace what still works there; https://health.aws.amazon.com says what is known.", z.Name),
+			Text:    fmt.Sprintf("Do not start with your configuration. Keep launches out of %s until it recovers, and do not replace what still works there; see https://health.aws.amazon.com.", z.Name),
 			Console: link.EC2(p.S, "Home:"),
 		},
 	}
@@ -164,7 +164,7 @@ func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) find
 		Outcome: finding.Fail, Resource: r.Name(), Covers: names,
 		Resources: slices.Concat([]string{r.Name(), r.Group.Name}, names, volumesOf(list)),
 		Title:     phrase.Title("No node in %s for %s", first.Home.Zone(), first.Home.Short()),
-		Why:       fmt.Sprintf("%s lives in %s; no node there: desired is %d, zones in use are %d.", capital(first.Home.Words()), first.Home.Zone(), r.Group.Desired, inUse(p, r, names)),
+		Why:       fmt.Sprintf("%s is in %s; no node there: desired is %d, zones in use are %d.", capital(first.Home.Words()), first.Home.Zone(), r.Group.Desired, inUse(p, r, names)),
 		Evidence:  evidence(p, list),
 		Fix:       cover(p, r),
 	}
@@ -173,7 +173,7 @@ func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) find
 	}
 	if first.Pod != nil {
 		f.Since = first.Pod.Since()
-		f.Why += fmt.Sprintf(" Pod %s waits for it since %s.", first.Pod.Key(), phrase.ClockTime(first.Pod.Since()))
+		f.Why += fmt.Sprintf(" Pod %s has been waiting for it since %s.", first.Pod.Key(), phrase.ClockTime(first.Pod.Since()))
 	}
 	f.Why, f.Pods = f.Why+p.Unsaid(first)+zones.Others(first, len(list)-1), zones.PodsOf(list)
 	confidence := p.Strongest(list)
@@ -185,7 +185,7 @@ func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) find
 	}
 	if confidence == finding.Advice {
 		// Nobody is to pay for a node for what nobody uses.
-		f.Fix = finding.Fix{Text: fmt.Sprintf("No claim holds it. If somebody will need it, let %s have a node in every zone; else delete it (take a snapshot first).", r.Name()), Console: f.Fix.Console}
+		f.Fix = finding.Fix{Text: fmt.Sprintf("No claim holds it. If it is needed, give %s a node in every zone; otherwise delete it (take a snapshot first).", r.Name()), Console: f.Fix.Console}
 	}
 	return f
 }
@@ -205,7 +205,7 @@ func inUse(p *zones.Zones, r *zones.NodeSource, needed []string) int {
 // cover is the desired count with which every zone of the group has a node. No
 // command ever exceeds the group's maximum.
 func cover(p *zones.Zones, r *zones.NodeSource) finding.Fix {
-	const lasting = " For good: one nodegroup per zone, as AWS advises for workloads with EBS volumes."
+	const lasting = " Permanently: one nodegroup per zone, as AWS advises for workloads with EBS volumes."
 	count, fit := r.Wanted()
 	fix := finding.Fix{Console: link.EC2(p.S, "AutoScalingGroupDetails:id="+url.PathEscape(r.Group.Name)+";view=details")}
 	empty := strings.Join(r.Empty(), ", ")
@@ -215,7 +215,7 @@ func cover(p *zones.Zones, r *zones.NodeSource) finding.Fix {
 	}
 	fix.Text = fmt.Sprintf("Raise the desired count of %s from %d to %d (its maximum is %d): Auto Scaling launches where it has fewest, so that each of its zones has a node (none in %s).", r.Name(), r.Group.Desired, count, r.Most(), empty)
 	if r.Scaled {
-		fix.Text += " The cluster autoscaler may take the node away again once no pod needs it; the minimum keeps it."
+		fix.Text += " The cluster autoscaler may remove the node again once no pod needs it; the minimum keeps it."
 	}
 	fix.Text += lasting
 	a := &facts.Attempts{S: p.S}
@@ -413,7 +413,7 @@ func runPodUnschedulable(s *facts.View) []finding.Finding {
 	}
 	return append(list, finding.Finding{
 		Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well,
-		Evidence: []finding.Evidence{{What: "Pods that wait", Value: fmt.Sprintf("%d, none for the zone of its volume there", len(s.WaitingPods))}},
+		Evidence: []finding.Evidence{{What: "Waiting pods", Value: fmt.Sprintf("%d, none for the zone of its volume there", len(s.WaitingPods))}},
 	})
 }
 
@@ -441,18 +441,18 @@ func apartFinding(p *zones.Zones, list []stuck) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Confidence: finding.Certain, Resource: first.pod.Key(), Covers: []string{p.S.Cluster.Name}, Since: first.pod.Since(),
 		Title: phrase.Title("%s: no node can have all of its volumes", first.pod.Key()),
-		Why: fmt.Sprintf("Pod %s waits since %s for %s. An EBS volume can be attached in its own zone alone: no node, old or new, can have all of them.",
+		Why: fmt.Sprintf("Pod %s has been waiting since %s for %s. An EBS volume can be attached only in its own zone: no node, old or new, can have all of them.",
 			first.pod.Key(), phrase.ClockTime(first.pod.Since()), phrase.And(places)),
 		Fix: finding.Fix{
-			Text:    "Bring the volumes into one zone: snapshot those in the other zones, make volumes of the snapshots in the zone that you choose, and bind the claims to these. A StorageClass with volumeBindingMode WaitForFirstConsumer makes all volumes of a pod in the zone of its node.",
+			Text:    "Move the volumes into one zone: snapshot those in the other zones, create volumes from the snapshots in the zone that you choose, and bind the claims to these. A StorageClass with volumeBindingMode WaitForFirstConsumer creates all volumes of a pod in the zone of its node.",
 			Command: shell.Command(words...),
 			Console: link.EC2(p.S, "VolumeDetails:volumeId="+first.homes[0].Home.ID),
 		},
 	}
 	if len(first.homes) == 1 {
-		f.Title = phrase.Title("%s asks for another zone than that of its volume", first.pod.Key())
-		f.Why = fmt.Sprintf("Pod %s waits since %s for %s, and its node selector or affinity admits other zones only: no node can serve it.", first.pod.Key(), phrase.ClockTime(first.pod.Since()), places[0])
-		f.Fix.Text = "Let the pod run in the zone of its volume, or bring the volume into a zone that the pod admits (a new volume of a snapshot of it)."
+		f.Title = phrase.Title("%s requires another zone than its volume's", first.pod.Key())
+		f.Why = fmt.Sprintf("Pod %s has been waiting since %s for %s, and its node selector or affinity allows only other zones: no node can run it.", first.pod.Key(), phrase.ClockTime(first.pod.Since()), places[0])
+		f.Fix.Text = "Let the pod run in the zone of its volume, or move the volume into a zone that the pod allows (a new volume from a snapshot of it)."
 	}
 	for _, x := range list {
 		if len(f.Pods) == zones.MostPods {
@@ -504,9 +504,9 @@ func stuckFinding(p *zones.Zones, zone string, list []stuck) finding.Finding {
 		Outcome: finding.Fail, Resource: zone, Covers: []string{zone}, Resources: []string{zone},
 		Since: first.pod.Since(),
 		Title: phrase.Title("%s waits for a node in %s", first.pod.Key(), zone),
-		Why:   fmt.Sprintf("Pod %s waits since %s: %s lives in %s. %s.", first.pod.Key(), phrase.ClockTime(first.pod.Since()), h.Home.Words(), h.Home.Zone(), there(p, h, first)),
+		Why:   fmt.Sprintf("Pod %s has been waiting since %s: %s is in %s. %s.", first.pod.Key(), phrase.ClockTime(first.pod.Since()), h.Home.Words(), h.Home.Zone(), there(p, h, first)),
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Make room on a node in %s, or let one more come there. The command shows what the nodes of the zone carry.", zone),
+			Text:    fmt.Sprintf("Make room on a node in %s, or add one there. The command shows what the zone's nodes run.", zone),
 			Command: shell.Command("kubectl", "describe", "nodes", "-l", "topology.kubernetes.io/zone="+zone),
 			Console: link.EC2(p.S, "VolumeDetails:volumeId="+h.Home.ID),
 		},
@@ -548,11 +548,11 @@ func there(p *zones.Zones, h zones.VolumePlacement, x stuck) string {
 		}
 		text := capital(h.Why)
 		if len(others) > 0 {
-			text += "; of the nodes that are not in another zone the scheduler says: " + phrase.Some(others, 3)
+			text += "; of the nodes in the zone the scheduler reports: " + phrase.Some(others, 3)
 		}
 		return text
 	}
-	return "No node there takes it"
+	return "No node there can run it"
 }
 
 func Shifted() check.Check {
@@ -689,21 +689,21 @@ func shiftedFinding(p *zones.Zones, x *zones.Shift, h impact) finding.Finding {
 	case len(h.pods) > 0:
 		pod := h.pods[0]
 		f.Title, f.Since = phrase.Title("%s waits for %s, which is shifted away", pod.Key(), x.Zone), pod.Since()
-		what := "asks for that zone"
+		what := "requires that zone"
 		if i := slices.IndexFunc(h.homes, func(l zones.VolumePlacement) bool { return slices.Contains(l.Home.Pods, pod) }); i >= 0 {
-			what = "needs " + h.homes[i].Home.Words() + ", which lives there"
+			what = "needs " + h.homes[i].Home.Words() + ", which is there"
 		}
-		f.Why += fmt.Sprintf(" Pod %s waits since %s and %s.", pod.Key(), phrase.ClockTime(pod.Since()), what)
+		f.Why += fmt.Sprintf(" Pod %s has been waiting since %s and %s.", pod.Key(), phrase.ClockTime(pod.Since()), what)
 	case len(h.crowded) > 0:
 		pod := h.crowded[0]
 		f.Title, f.Since = phrase.Title("%s has no room while %s is shifted away", pod.Key(), x.Zone), pod.Since()
-		f.Why += fmt.Sprintf(" Pod %s waits since %s: %s there %s cordoned, and the others have no room for it.", pod.Key(), phrase.ClockTime(pod.Since()), nodes(x.Cordoned()), phrase.Plural(x.Cordoned(), "is", "are"))
+		f.Why += fmt.Sprintf(" Pod %s has been waiting since %s: %s there %s cordoned, and the others have no room for it.", pod.Key(), phrase.ClockTime(pod.Since()), nodes(x.Cordoned()), phrase.Plural(x.Cordoned(), "is", "are"))
 	case len(h.groups) > 0:
 		f.Title = phrase.Title("%s cannot launch: %s is shifted away", h.groups[0], x.Zone)
-		f.Why += fmt.Sprintf(" %s %s no other zone, and fewer instances than wanted.", capital(phrase.Some(h.groups, 3)), phrase.Plural(len(h.groups), "has", "have"))
+		f.Why += fmt.Sprintf(" %s %s no other zone, and fewer instances than desired.", capital(phrase.Some(h.groups, 3)), phrase.Plural(len(h.groups), "has", "have"))
 	case len(h.homes) > 0:
 		f.Title = phrase.Title("%s is in %s, which is shifted away", h.homes[0].Home.Short(), x.Zone)
-		f.Why += fmt.Sprintf(" %s lives there, and no node can come. No pod waits for it now.", capital(h.homes[0].Home.Words()))
+		f.Why += fmt.Sprintf(" %s is there, and no node can come. No pod is waiting for it now.", capital(h.homes[0].Home.Words()))
 	}
 	if n := len(waiting) - 1; n > 0 {
 		f.Why += fmt.Sprintf(" %d more %s.", n, phrase.Plural(n, "pod waits", "pods wait"))
@@ -749,7 +749,7 @@ func effects(x *zones.Shift) string {
 		parts = append(parts, fmt.Sprintf("%s %s nothing there", phrase.Some(names, 3), phrase.Plural(len(names), "launches", "launch")))
 	}
 	if len(parts) == 0 {
-		parts = append(parts, "its nodes there take no new pods")
+		parts = append(parts, "its nodes there accept no new pods")
 	}
 	return strings.Join(parts, ", and ")
 }
@@ -805,12 +805,12 @@ func shiftFix(p *zones.Zones, s snapshot.Shift) finding.Fix {
 	fix := finding.Fix{Console: link.Cluster(p.S), Command: command.AWS(p.S, "arc-zonal-shift list-zonal-shifts", "--status", "ACTIVE")}
 	switch s.Kind {
 	case snapshot.Autoshift:
-		fix.Text = "AWS ends it once the zone has recovered; https://health.aws.amazon.com says what is known." + meanwhile
+		fix.Text = "AWS ends it once the zone has recovered; see https://health.aws.amazon.com." + meanwhile
 		fix.Command = command.AWS(p.S, "arc-zonal-shift list-autoshifts", "--status", "ACTIVE")
 	case snapshot.PracticeRun:
 		fix.Text = fmt.Sprintf("It ends by itself at %s. What waits now would wait in an outage of the zone, too: give it room, or its volumes, in the other zones.", day(s.Expires))
 	default:
-		fix.Text = fmt.Sprintf("Ask who started it whether the zone is well. Once it is, cancel the shift (%s), or let it expire at %s.", command.AWS(p.S, "arc-zonal-shift cancel-zonal-shift", "--zonal-shift-id", s.ID), day(s.Expires)) + meanwhile
+		fix.Text = fmt.Sprintf("Ask whoever started it whether the zone has recovered. Once it has, cancel the shift (%s), or let it expire at %s.", command.AWS(p.S, "arc-zonal-shift cancel-zonal-shift", "--zonal-shift-id", s.ID), day(s.Expires)) + meanwhile
 	}
 	return fix
 }
@@ -903,9 +903,9 @@ func strandedFinding(p *zones.Zones, zone string, list []zones.VolumePlacement) 
 		Outcome: finding.Fail, Resource: zone, Covers: []string{zone},
 		Resources: append([]string{zone}, volumesOf(list)...),
 		Title:     phrase.Title("No node can come to %s for %s", zone, first.Home.Short()),
-		Why:       fmt.Sprintf("%s lives in %s; no node is there, and none can come: %s.", capital(first.Home.Words()), first.Home.Zone(), first.Why),
+		Why:       fmt.Sprintf("%s is in %s; no node is there, and none can come: %s.", capital(first.Home.Words()), first.Home.Zone(), first.Why),
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Give the cluster a nodegroup with a subnet in %s (the command lists them)%s. One nodegroup per zone is what AWS advises for workloads with EBS volumes.", zone, suited(first)),
+			Text:    fmt.Sprintf("Give the cluster a nodegroup with a subnet in %s (the command lists them)%s. AWS advises one nodegroup per zone for workloads with EBS volumes.", zone, suited(first)),
 			Command: command.AWS(p.S, "ec2 describe-subnets", "--filters", "Name=availability-zone,Values="+zone, inVPC(p.S)),
 			Console: link.EC2(p.S, "VolumeDetails:volumeId="+first.Home.ID),
 		},
@@ -914,7 +914,7 @@ func strandedFinding(p *zones.Zones, zone string, list []zones.VolumePlacement) 
 		f.Confidence = confidence
 	}
 	if confidence == finding.Advice {
-		f.Fix.Text = "No claim holds it. Delete it if nobody needs it (take a snapshot first), or leave it: it costs its size."
+		f.Fix.Text = "No claim holds it. Delete it if it is not needed (take a snapshot first), or leave it: it costs its size."
 		f.Fix.Command = ""
 	}
 	f.Why, f.Pods = f.Why+p.Unsaid(first)+zones.Others(first, len(list)-1), zones.PodsOf(list)
@@ -926,7 +926,7 @@ func suited(l zones.VolumePlacement) string {
 	if l.Pod == nil || len(l.Pod.Selector)+len(l.Pod.Terms) == 0 {
 		return ""
 	}
-	return ", and with nodes that take " + l.Pod.Key()
+	return ", and with nodes that can run " + l.Pod.Key()
 }
 
 // inVPC is the filter by the cluster's VPC, where that is known.
@@ -1002,7 +1002,7 @@ func evidence(p *zones.Zones, list []zones.VolumePlacement) []finding.Evidence {
 	}
 	out = append(out, p.PoolEvidence()...)
 	if p.Pools && !p.PoolsKnown {
-		out = append(out, finding.Evidence{What: "Beside groups", Value: "Karpenter or Auto Mode launches nodes too; what limits it was not read"})
+		out = append(out, finding.Evidence{What: "Beside groups", Value: "Karpenter or Auto Mode launches nodes too; their limits were not read"})
 	}
 	out = append(out, shiftsUnread(p)...)
 	if p.Blind {
@@ -1031,7 +1031,7 @@ func tells(p *zones.Zones, l zones.VolumePlacement) string {
 			text = "in " + l.Home.Zone() + ", no claim holds it"
 		}
 	case zones.HeldUnknown:
-		text += ", as its tags say (Kubernetes could not be asked)"
+		text += ", by its tags (Kubernetes could not be read)"
 	}
 	if l.Home.Attached {
 		return text + ", attached"
@@ -1040,7 +1040,7 @@ func tells(p *zones.Zones, l zones.VolumePlacement) string {
 }
 
 func waitsEvidence(p *zones.Zones, pod *snapshot.WaitingPod) finding.Evidence {
-	return finding.Evidence{What: "Pod " + pod.Key(), Value: fmt.Sprintf("waits since %s: %s", phrase.ClockTime(pod.Since()), cmp.Or(phrase.Clip(pod.Scheduled.Message), "the scheduler says nothing"))}
+	return finding.Evidence{What: "Pod " + pod.Key(), Value: fmt.Sprintf("waiting since %s: %s", phrase.ClockTime(pod.Since()), cmp.Or(phrase.Clip(pod.Scheduled.Message), "the scheduler reports nothing"))}
 }
 
 // nodesByZone counts nodes: "us-east-1a 1, us-east-1b 1, us-east-1c 0".

@@ -53,7 +53,7 @@ func zoneImpairedCases() []checktest.Case {
 	const (
 		well   = "pass prod [us-west-2a us-west-2b us-west-2c]"
 		others = "pass prod [us-west-2a us-west-2b]"
-		bad    = " us-west-2c [us-west-2c] [] us-west-2c (usw2-az3) is in trouble: not your settings"
+		bad    = " us-west-2c [us-west-2c] [] us-west-2c (usw2-az3) looks impaired: not your configuration"
 	)
 	beside := []func(*snapshot.Snapshot){launches(3, zoneA, snapshot.Joined, ""), launches(3, zoneB, snapshot.Joined, "")}
 	with := func(more ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -74,7 +74,7 @@ func zoneImpairedCases() []checktest.Case {
 		{"EC2 says so", threeZones(state(zoneC, "impaired", "increased error rates")), []string{others, "fail" + bad}},
 		{"unavailable", threeZones(state(zoneC, "unavailable")), []string{others, "fail" + bad}},
 		{"several ways in one zone", with(ways...), []string{others, "fail (likely)" + bad}},
-		{"a word that is new", threeZones(state(zoneC, "wobbling")), []string{others, `unknown us-west-2c [us-west-2c] availability zones: broken: EC2 says that us-west-2c is "wobbling", which is not known here`}},
+		{"a word that is new", threeZones(state(zoneC, "wobbling")), []string{others, `unknown us-west-2c [us-west-2c] availability zones: broken: EC2 reports us-west-2c as "wobbling", which is unknown to Rollcall`}},
 		{"history unread", threeZones(checktest.Unread(snapshot.LaunchHistory)), []string{"unknown prod [us-west-2a us-west-2b us-west-2c] launch history: denied"}},
 	}
 }
@@ -102,8 +102,8 @@ func nodegroupGapCases() []checktest.Case {
 		}), []string{inA, inB, inC}},
 		{"another group serves the zone", threeZones(anotherGroup("data", 1, 1, zoneC), func(s *snapshot.Snapshot) { nodeOf(s, &s.Groups[1], "i-0data", zoneC) }), []string{inA, inB, inC}},
 
-		{"its own node is there and does not take the pod: one more would come elsewhere", dedicated(), []string{inA, inB, inC}},
-		{"its own node there does not take the pod, another group could bring one that does", checktest.Change(dedicated(), anotherGroup("data", 0, 3, zoneA, zoneC)), []string{
+		{"its own node is there and rejects the pod: one more would come elsewhere", dedicated(), []string{inA, inB, inC}},
+		{"its own node there rejects the pod, another group could bring one that does", checktest.Change(dedicated(), anotherGroup("data", 0, 3, zoneA, zoneC)), []string{
 			"fail (likely) data [us-west-2c] [] No node in us-west-2c for vol-0redis (redash/redis)", inA, inB,
 		}},
 
@@ -132,7 +132,7 @@ func dedicated() *snapshot.Snapshot {
 // TestTheStory: three zones, desired 2, the volume in the third.
 func TestTheStory(t *testing.T) {
 	r := checktest.Failed(t, NodegroupGap(), threeZones())
-	expect.Equal(t, "why", r.Why, "Volume vol-0redis of claim redash/redis lives in us-west-2c; no node there: desired is 2, zones in use are 3. Pod redash/redis-0 waits for it since 14:50:00 UTC.")
+	expect.Equal(t, "why", r.Why, "Volume vol-0redis of claim redash/redis is in us-west-2c; no node there: desired is 2, zones in use are 3. Pod redash/redis-0 has been waiting for it since 14:50:00 UTC.")
 	if want := "aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=3"; r.Fix.Command != want || r.Fix.Remedy != "cover-zones" {
 		t.Errorf("fix %+v, want %q", r.Fix, want)
 	}
@@ -204,8 +204,8 @@ func TestNobodysVolumesDoNotCount(t *testing.T) {
 // TestWhatKubernetesDoesNotSay is said where it could not be asked.
 func TestWhatKubernetesDoesNotSay(t *testing.T) {
 	const (
-		byTags = " Its tags say whose it is: whether a claim still holds it, and whether a pod waits for it, is not known."
-		noPod  = " Whether a pod waits for it is not known: the pods could not be read."
+		byTags = " It belongs to the cluster by its tags: whether a claim still holds it, and whether a pod waits for it, is unknown."
+		noPod  = " Whether a pod waits for it is unknown: the pods could not be read."
 		many   = " 1 more volume there has such tags."
 	)
 	blind := func(s *snapshot.Snapshot) {
@@ -225,7 +225,7 @@ func TestWhatKubernetesDoesNotSay(t *testing.T) {
 		if r = checktest.Failed(t, c, world(checktest.Unread(snapshot.WaitingPods))); !strings.Contains(r.Why, noPod) {
 			t.Errorf("%s: why %q, want %q", c.ID, r.Why, noPod)
 		}
-		if r = checktest.Failed(t, c, world(noPods)); strings.Contains(r.Why, "not known") || !strings.Contains(r.Why, "No pod waits for it now.") {
+		if r = checktest.Failed(t, c, world(noPods)); strings.Contains(r.Why, "unknown") || !strings.Contains(r.Why, "No pod is waiting for it now.") {
 			t.Errorf("%s: why %q", c.ID, r.Why)
 		}
 	}
@@ -305,7 +305,7 @@ func podUnschedulableCases() []checktest.Case {
 		{"two volumes in one zone", apart(standing(zoneA, zoneB, zoneC), func(s *snapshot.Snapshot) { s.Volumes[1].Zone, s.PersistentVolumes[1].Zones = zoneC, []string{zoneC} }), []string{rest, "fail" + stuck}},
 		{"one may be in several zones", apart(standing(zoneA, zoneB, zoneC), func(s *snapshot.Snapshot) { s.PersistentVolumes[1].Zones = []string{zoneA, zoneC} }), []string{rest, "fail" + stuck}},
 		{"asks for another zone by its selector", threeZones(standing(zoneA, zoneB, zoneC), pod(func(p *snapshot.WaitingPod) { p.Selector = map[string]string{scheduling.ZoneLabel: zoneA} })), []string{
-			"pass prod [us-west-2a us-west-2b us-west-2c]", "fail (certain) redash/redis-0 [prod] [] redash/redis-0 asks for another zone than that of its volume",
+			"pass prod [us-west-2a us-west-2b us-west-2c]", "fail (certain) redash/redis-0 [prod] [] redash/redis-0 requires another zone than its volume's",
 		}},
 		{"asks for its volume's zone", threeZones(pod(func(p *snapshot.WaitingPod) { p.Selector = map[string]string{scheduling.ZoneLabel: zoneC} })), []string{rest, "fail" + stuck}},
 		{"which volume was not read", threeZones(checktest.Unread(snapshot.PersistentVolumes), checktest.Unread(snapshot.VolumesOf)), []string{
@@ -317,7 +317,7 @@ func podUnschedulableCases() []checktest.Case {
 // TestDedicatedNodeIsSaid: a node is there, and nobody reads that none is.
 func TestDedicatedNodeIsSaid(t *testing.T) {
 	r := checktest.Failed(t, PodUnschedulable(), dedicated())
-	if want := "Node i-0node1.internal of workers is there, and does not take it: it does not tolerate the taint dedicated; of the nodes that are not in another zone the scheduler says: 1 node(s) had untolerated taint {dedicated: ci}."; !strings.HasSuffix(r.Why, want) {
+	if want := "Node i-0node1.internal of workers is there, and cannot run it: it does not tolerate the taint dedicated; of the nodes in the zone the scheduler reports: 1 node(s) had untolerated taint {dedicated: ci}."; !strings.HasSuffix(r.Why, want) {
 		t.Errorf("why %q, want at its end %q", r.Why, want)
 	}
 }
@@ -327,7 +327,7 @@ func TestFullNodeIsSaid(t *testing.T) {
 	r := checktest.Failed(t, PodUnschedulable(), threeZones(standing(zoneA, zoneB, zoneC), pod(func(p *snapshot.WaitingPod) {
 		p.Scheduled.Message = "0/3 nodes are available: 1 Insufficient memory, 2 node(s) had volume node affinity conflict."
 	})))
-	if !strings.Contains(r.Why, "volume vol-0redis of claim redash/redis lives in us-west-2c") || !strings.Contains(r.Why, "1 Insufficient memory") {
+	if !strings.Contains(r.Why, "volume vol-0redis of claim redash/redis is in us-west-2c") || !strings.Contains(r.Why, "1 Insufficient memory") {
 		t.Errorf("why %q", r.Why)
 	}
 }
@@ -610,19 +610,19 @@ func TestShiftedSaysWhatItDoes(t *testing.T) {
 	}{
 		"a person": {
 			threeZones(standing(zoneA, zoneC), shiftedAway(zoneC, "", snapshot.PersonsShift)),
-			"A zonal shift moves the cluster away from us-west-2c (usw2-az3) since 2026-11-20 14:00 UTC, until 2026-11-20 16:00 UTC: 1 node there is cordoned, and workers launches nothing there. Pod redash/redis-0 waits since 14:50:00 UTC and needs volume vol-0redis of claim redash/redis, which lives there.",
-			"Ask who started it whether the zone is well. Once it is, cancel the shift (aws arc-zonal-shift cancel-zonal-shift --region us-west-2 --zonal-shift-id 9ac9ec1e), or let it expire at 2026-11-20 16:00 UTC. Raising a desired count brings no node to the zone meanwhile; what has no volume there can run in the other zones.",
+			"A zonal shift moves the cluster away from us-west-2c (usw2-az3) since 2026-11-20 14:00 UTC, until 2026-11-20 16:00 UTC: 1 node there is cordoned, and workers launches nothing there. Pod redash/redis-0 has been waiting since 14:50:00 UTC and needs volume vol-0redis of claim redash/redis, which is there.",
+			"Ask whoever started it whether the zone has recovered. Once it has, cancel the shift (aws arc-zonal-shift cancel-zonal-shift --region us-west-2 --zonal-shift-id 9ac9ec1e), or let it expire at 2026-11-20 16:00 UTC. Raising a desired count brings no node to the zone meanwhile; what has no volume there can run in the other zones.",
 			"aws arc-zonal-shift list-zonal-shifts --region us-west-2 --status ACTIVE",
 		},
 		"AWS": {
 			threeZones(shiftedAway(zoneC, "", snapshot.Autoshift)),
-			"A zonal autoshift, which AWS started, moves the cluster away from us-west-2c (usw2-az3) since 2026-11-20 14:00 UTC: workers launches nothing there. Pod redash/redis-0 waits since 14:50:00 UTC and needs volume vol-0redis of claim redash/redis, which lives there.",
-			"AWS ends it once the zone has recovered; https://health.aws.amazon.com says what is known. Raising a desired count brings no node to the zone meanwhile; what has no volume there can run in the other zones.",
+			"A zonal autoshift, which AWS started, moves the cluster away from us-west-2c (usw2-az3) since 2026-11-20 14:00 UTC: workers launches nothing there. Pod redash/redis-0 has been waiting since 14:50:00 UTC and needs volume vol-0redis of claim redash/redis, which is there.",
+			"AWS ends it once the zone has recovered; see https://health.aws.amazon.com. Raising a desired count brings no node to the zone meanwhile; what has no volume there can run in the other zones.",
 			"aws arc-zonal-shift list-autoshifts --region us-west-2 --status ACTIVE",
 		},
 		"a practice run": {
 			threeZones(shiftedAway(zoneC, "", snapshot.PracticeRun)),
-			"A practice run of zonal autoshift moves the cluster away from us-west-2c (usw2-az3) since 2026-11-20 14:00 UTC, until 2026-11-20 16:00 UTC: workers launches nothing there. Pod redash/redis-0 waits since 14:50:00 UTC and needs volume vol-0redis of claim redash/redis, which lives there.",
+			"A practice run of zonal autoshift moves the cluster away from us-west-2c (usw2-az3) since 2026-11-20 14:00 UTC, until 2026-11-20 16:00 UTC: workers launches nothing there. Pod redash/redis-0 has been waiting since 14:50:00 UTC and needs volume vol-0redis of claim redash/redis, which is there.",
 			"It ends by itself at 2026-11-20 16:00 UTC. What waits now would wait in an outage of the zone, too: give it room, or its volumes, in the other zones.",
 			"aws arc-zonal-shift list-zonal-shifts --region us-west-2 --status ACTIVE",
 		},
@@ -729,7 +729,7 @@ func volumeStrandedCases() []checktest.Case {
 		}), []string{inA, inB, inC}},
 		{"on an Outpost", twoZones(func(s *snapshot.Snapshot) {
 			s.Volumes[0].Outpost = "arn:aws:outposts:us-west-2:1:outpost/op-1"
-		}), []string{inA, inB, "unknown us-west-2c [us-west-2c] volumes: not read: vol-0redis is on an Outpost: which nodes are there is not read"}},
+		}), []string{inA, inB, "unknown us-west-2c [us-west-2c] volumes: not read: vol-0redis is on an Outpost, whose nodes are not read"}},
 		{"a volume that only its PersistentVolume names", twoZones(func(s *snapshot.Snapshot) { s.Volumes[0].Tags = nil }), []string{inA, inB, "fail" + lost}},
 		{"moved from another cluster: Kubernetes' word counts", twoZones(func(s *snapshot.Snapshot) {
 			s.Volumes[0].Tags = map[string]string{"kubernetes.io/cluster/old": "owned", csiTag: "x"}
@@ -739,7 +739,7 @@ func volumeStrandedCases() []checktest.Case {
 
 func TestStrandedSaysWhy(t *testing.T) {
 	r := checktest.Failed(t, VolumeStranded(), twoZones())
-	expect.Equal(t, "why", r.Why, "Volume vol-0redis of claim redash/redis lives in us-west-2c; no node is there, and none can come: no group launches in us-west-2c.")
+	expect.Equal(t, "why", r.Why, "Volume vol-0redis of claim redash/redis is in us-west-2c; no node is there, and none can come: no group launches in us-west-2c.")
 	expect.Equal(t, "nodes by zone", checktest.Value(t, r, "Nodes by zone"), "us-west-2a 1, us-west-2b 1, us-west-2c 0")
 	checktest.Value(t, r, "Pod redash/redis-0")
 }

@@ -405,11 +405,11 @@ func (n *Network) peering(table Table, row snapshot.Route, hops []Hop, w walk) W
 	case dead:
 		way.Verdict, way.Reason = Blackhole, "the peering connection is "+p.State
 	case w.vpc == "":
-		way.Verdict, way.At, way.Reason = NoRoute, table.ID, id+" is a peering connection, which never leads to the internet"
+		way.Verdict, way.At, way.Reason = NoRoute, table.ID, id+" is a peering connection, which never reaches the internet"
 	case !seen:
 		way.Verdict, way.Reason, way.Unread = LeavesView, "the other end of the peering connection is not read", n.unread(snapshot.Peerings)
 	case p.Requester.VPC != w.vpc && p.Accepter.VPC != w.vpc:
-		way.Verdict, way.At, way.Reason = NoRoute, table.ID, fmt.Sprintf("%s does not lead to %s, and peering connections lead no further", id, w.vpc)
+		way.Verdict, way.At, way.Reason = NoRoute, table.ID, fmt.Sprintf("%s does not reach %s, and peering connections do not forward further", id, w.vpc)
 	default:
 		way.Verdict, way.At = Reaches, w.vpc
 		way.Hops = append(way.Hops, Hop{ID: w.vpc})

@@ -101,18 +101,18 @@ func (n *Network) appliance(row snapshot.Route, hops []Hop, w walk) Way {
 		way.Verdict, way.Reason, way.Unread = LeavesView, "what is behind the network interface is not read", n.unread(snapshot.Interfaces)
 		return way
 	case f.free:
-		return unusable("it is attached to no instance")
+		return unusable("it is not attached to an instance")
 	case down(f.state):
 		return unusable(fmt.Sprintf("%s is %s", cmp.Or(f.instance, "its instance"), f.state))
 	case row.State == blackhole:
-		return unusable("EC2 calls the row a blackhole: its instance does not run")
+		return unusable("EC2 marks the route as a blackhole: its instance is not running")
 	case f.checked:
 		return unusable("its source/destination check is on, so EC2 drops what it forwards")
 	case slices.Contains(w.passed, f.id):
-		way.Verdict, way.Reason = NoRoute, "its own subnet's route leads back to it"
+		way.Verdict, way.Reason = NoRoute, "its own subnet's route points back to it"
 		return way
 	case f.subnet == "":
-		way.Verdict, way.Reason = LeavesView, "the appliance's own subnet is not known"
+		way.Verdict, way.Reason = LeavesView, "the appliance's own subnet is unknown"
 		return way
 	}
 	w.byNAT = false
@@ -205,7 +205,7 @@ func (n *Network) backThrough(a snapshot.Attachment, w walk) (Way, bool) {
 	}
 	return Way{
 		Verdict: NoRoute, At: a.Table, Table: a.Table,
-		Reason: fmt.Sprintf("%s, the table of the answers, has no way back to %s", a.Table, w.source),
+		Reason: fmt.Sprintf("%s, the route table for the responses, has no route back to %s", a.Table, w.source),
 	}, true
 }
 
@@ -217,7 +217,7 @@ func (n *Network) backFrom(table Table, w walk) (Way, bool) {
 	}
 	return Way{
 		Verdict: NoRoute, At: table.ID, Table: table.ID,
-		Reason: fmt.Sprintf("%s has no row that leads answers back to %s", table.ID, w.source),
+		Reason: fmt.Sprintf("%s has no route for responses to %s", table.ID, w.source),
 	}, true
 }
 
@@ -323,7 +323,7 @@ func (n *Network) own(table Table, row snapshot.Route, hops []Hop, w walk) Way {
 	}
 	return Way{
 		Verdict: NoRoute, At: table.ID, Hops: hops,
-		Reason: fmt.Sprintf("its local row %s keeps these addresses in %s", Destination(row), table.VPC),
+		Reason: fmt.Sprintf("its local route %s keeps these addresses in %s", Destination(row), table.VPC),
 	}
 }
 
@@ -525,7 +525,7 @@ func (n *Network) named(service Service, subnet string, table Table) (Path, bool
 	return Path{Means: ByOwnName, Way: Way{
 		Verdict: LeavesView, At: at,
 		Hops:   []Hop{{ID: subnet}, {ID: table.ID, Note: mainNote(table)}, {ID: at, Note: by}},
-		Reason: "the " + by + " answers for names that nodes need, and where they lead is not read",
+		Reason: "the " + by + " resolves names that nodes need, and its targets are not read",
 	}}, true
 }
 
@@ -665,7 +665,7 @@ func (n *Network) onward(nat snapshot.NATGateway, w walk) Way {
 		return bad(NATUnusable, reason)
 	}
 	if slices.Contains(w.passed, nat.ID) {
-		return bad(NATNoInternet, "its own subnet's route leads back to it")
+		return bad(NATNoInternet, "its own subnet's route points back to it")
 	}
 	if table, ok := n.standsIn(nat); ok {
 		if back, broken := n.backFrom(table, w); broken {
@@ -711,14 +711,14 @@ func (n *Network) public(nat snapshot.NATGateway, next Way, from snapshot.Subnet
 	case NeedsPublicIP: // a public NAT gateway has one
 		if nat.Proxy != "" {
 			// Its rules pass traffic or drop it (EC2 API, NatGatewayAttachedAppliance).
-			next.Verdict, next.At, next.Reason = LeavesView, nat.ID, "what the proxy that is attached to it passes is not read ("+nat.Proxy+")"
+			next.Verdict, next.At, next.Reason = LeavesView, nat.ID, "whether the proxy attached to it passes traffic is not read ("+nat.Proxy+")"
 			return next
 		}
 		next.Verdict, next.From = Reaches, addresses(nat, from)
 		return next
 	case BlockedPublicAccess:
 		if nat.RouteTable != "" && n.Mode(from.ID, from.VPC).Mode != snapshot.BlockBidirectional {
-			next.Verdict, next.Reason = LeavesView, "whether the exclusion of a subnet holds for a regional NAT gateway is not known"
+			next.Verdict, next.Reason = LeavesView, "whether the exclusion of a subnet applies to a regional NAT gateway is unknown"
 		}
 		return next
 	case LeavesView, Detached, NATInstance:
@@ -727,16 +727,16 @@ func (n *Network) public(nat snapshot.NATGateway, next Way, from snapshot.Subnet
 		if next.Row.Target.Kind != snapshot.ToNATGateway {
 			return next // a transit gateway, or an appliance, takes it out
 		}
-		next.Reason = fmt.Sprintf("its own subnet's route leads to %s and not to an internet gateway", next.Row.Target.ID)
+		next.Reason = fmt.Sprintf("its own subnet's route points to %s and not to an internet gateway", next.Row.Target.ID)
 	case NoRoute:
-		next.Reason = fmt.Sprintf("the table of its own subnet (%s) has no way to an internet gateway", next.At)
+		next.Reason = fmt.Sprintf("the table of its own subnet (%s) has no route to an internet gateway", next.At)
 	case Blackhole:
 		next.Reason = fmt.Sprintf("the default route of its own subnet is a blackhole (%s)", next.At)
 	default:
-		next.Reason = fmt.Sprintf("its own subnet's route leads to %s and not to an internet gateway", next.Row.Target.ID)
+		next.Reason = fmt.Sprintf("its own subnet's route points to %s and not to an internet gateway", next.Row.Target.ID)
 	}
 	if next.At == nat.ID {
-		next.Reason = "its own subnet's route leads back to it"
+		next.Reason = "its own subnet's route points back to it"
 	}
 	next.Verdict, next.At, next.From = NATNoInternet, nat.ID, nil
 	return next
@@ -771,7 +771,7 @@ func (n *Network) after(nat snapshot.NATGateway, w walk) Way {
 	table, ok := n.standsIn(nat)
 	switch {
 	case nat.RouteTable == "" && nat.Subnet == "":
-		return Way{Verdict: LeavesView, At: nat.ID, Reason: "its route table is not known"}
+		return Way{Verdict: LeavesView, At: nat.ID, Reason: "its route table is unknown"}
 	case nat.RouteTable == "":
 		return n.from(nat.Subnet, w)
 	case !ok:
@@ -799,6 +799,6 @@ func (n *Network) private(nat snapshot.NATGateway, next Way) Way {
 		return next // the transit gateway's table is to blame
 	}
 	next.Verdict, next.At = NATUnusable, nat.ID
-	next.Reason = "it is a private NAT gateway, and nothing behind it leads to the internet"
+	next.Reason = "it is a private NAT gateway, and nothing behind it reaches the internet"
 	return next
 }

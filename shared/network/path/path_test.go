@@ -88,11 +88,11 @@ func TestTwoHalves(t *testing.T) {
 		"two good":                       {[]snapshot.Route{good(low), other(high)}, Reaches, ""},
 		"bad in two ways":                {[]snapshot.Route{gone(low), deleted(high)}, Blackhole, ""},
 		"bad in two ways, the other way": {[]snapshot.Route{deleted(low), gone(high)}, NATUnusable, ""},
-		"good and bad":                   {[]snapshot.Route{good(low), gone(high)}, LeavesView, "different ways"},
-		"bad and good":                   {[]snapshot.Route{gone(low), good(high)}, LeavesView, "different ways"},
-		"bad and not seen":               {[]snapshot.Route{gone(low), hidden(high)}, LeavesView, "different ways"},
-		"not seen and bad":               {[]snapshot.Route{hidden(low), gone(high)}, LeavesView, "different ways"},
-		"good and not seen":              {[]snapshot.Route{good(low), hidden(high)}, LeavesView, "different ways"},
+		"good and bad":                   {[]snapshot.Route{good(low), gone(high)}, LeavesView, "differently"},
+		"bad and good":                   {[]snapshot.Route{gone(low), good(high)}, LeavesView, "differently"},
+		"bad and not seen":               {[]snapshot.Route{gone(low), hidden(high)}, LeavesView, "differently"},
+		"not seen and bad":               {[]snapshot.Route{hidden(low), gone(high)}, LeavesView, "differently"},
+		"good and not seen":              {[]snapshot.Route{good(low), hidden(high)}, LeavesView, "differently"},
 	} {
 		s := w.PrivateWithNAT()
 		second, removed := s.NATGateways[0], s.NATGateways[0]
@@ -158,7 +158,7 @@ func TestWaysThroughAppliances(t *testing.T) {
 			told{Blackhole, "eni-0nat", "rtb-0private", "", "", toHop + "eni-0nat (network interface of i-0nat, terminated): blackhole"}},
 		{"the instance runs, and the row is a blackhole", []func(*snapshot.Snapshot){to("eni-0nat", "", blackhole), eni(plain), instance("running", same)},
 			told{NATInstance, "eni-0nat", "rtb-0private", "", "",
-				toHop + "eni-0nat (network interface of i-0nat, running): EC2 calls the row a blackhole: its instance does not run"}},
+				toHop + "eni-0nat (network interface of i-0nat, running): EC2 marks the route as a blackhole: its instance is not running"}},
 		{"nothing is read, and the row is a blackhole", []func(*snapshot.Snapshot){to("eni-0nat", "", blackhole)},
 			told{Blackhole, "eni-0nat", "rtb-0private", "", "", toHop + "eni-0nat (network interface): blackhole"}},
 		{"nothing is read", []func(*snapshot.Snapshot){to("eni-0nat", "", "active")},
@@ -185,7 +185,7 @@ func TestWaysThroughAppliances(t *testing.T) {
 			[]func(*snapshot.Snapshot){to("eni-0nat", "i-0nat", "active"), instance("stopped", func(i *snapshot.Instance) { i.Interfaces, i.SourceCheck = []string{"eni-0first"}, true })}, told{NATInstance, "eni-0nat", "rtb-0private", "", "",
 				toHop + "eni-0nat (network interface of i-0nat, stopped): i-0nat is stopped"}},
 		{"attached to nothing", []func(*snapshot.Snapshot){to("eni-0nat", "", "active"), eni(func(e *snapshot.Interface) { e.Status, e.Instance = "available", "" })},
-			told{NATInstance, "eni-0nat", "rtb-0private", "", "", toHop + "eni-0nat (network interface): it is attached to no instance"}},
+			told{NATInstance, "eni-0nat", "rtb-0private", "", "", toHop + "eni-0nat (network interface): it is not attached to an instance"}},
 		{"its check is on, whatever the instance's first has", []func(*snapshot.Snapshot){to("eni-0nat", "",
 			"active"), eni(func(e *snapshot.Interface) { e.SourceCheck = true }), instance("running", same)}, told{NATInstance, "eni-0nat", "rtb-0private", "", "",
 			toHop + "eni-0nat (network interface of i-0nat, running): its source/destination check is on, so EC2 drops what it forwards"}},
@@ -196,14 +196,13 @@ func TestWaysThroughAppliances(t *testing.T) {
 			told{Reaches, "igw-0a", "rtb-0public", "", "203.0.113.20 ",
 				toHop + "eni-0nat (network interface of i-0nat) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0a"}},
 		{"its subnet is not known", []func(*snapshot.Snapshot){to("eni-0nat", "", "active"), eni(func(e *snapshot.Interface) { e.Subnet = "" })},
-			told{LeavesView, "eni-0nat", "rtb-0private", "", "", toHop + "eni-0nat (network interface of i-0nat): the appliance's own subnet is not known"}},
+			told{LeavesView, "eni-0nat", "rtb-0private", "", "", toHop + "eni-0nat (network interface of i-0nat): the appliance's own subnet is unknown"}},
 		{"it has no public address", []func(*snapshot.Snapshot){to("eni-0nat", "", "active"), eni(func(e *snapshot.Interface) { e.PublicIP = netip.Addr{} })},
 			told{LeavesView, "eni-0nat", "rtb-0public", "", "",
 				toHop + "eni-0nat (network interface of i-0nat) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0a: the appliance has no public address on this interface"}},
 		{"its subnet leads back to it", []func(*snapshot.Snapshot){to("eni-0nat", "", "active"), eni(func(e *snapshot.Interface) { e.Subnet = w.Private })},
 			told{NoRoute, "eni-0nat", "rtb-0private", "", "",
-				toHop + "eni-0nat (network interface of i-0nat) → subnet-0private → rtb-0private 0.0.0.0/0" +
-					" → eni-0nat (network interface of i-0nat): its own subnet's route leads back to it"}},
+				toHop + "eni-0nat (network interface of i-0nat) → subnet-0private → rtb-0private 0.0.0.0/0 → eni-0nat (network interface of i-0nat): its own subnet's route points back to it"}},
 		{"its subnet leads to a NAT gateway that failed", []func(*snapshot.Snapshot){to("eni-0nat", "", "active"), eni(plain), func(s *snapshot.Snapshot) {
 			s.NATGateways[0].State = "failed"
 			w.Table(s, w.PublicRTB).Routes = []snapshot.Route{w.To("0.0.0.0/0", snapshot.ToNATGateway, w.NAT)}
@@ -235,9 +234,9 @@ func TestWaysThroughAppliances(t *testing.T) {
 		{"a peering connection", []func(*snapshot.Snapshot){rows(w.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a")), func(s *snapshot.Snapshot) {
 			s.Peerings = []snapshot.Peering{{ID: "pcx-0a", State: "active"}}
 		}}, told{NoRoute, "rtb-0private", "rtb-0private", "", "",
-			toHop + "pcx-0a (vpc peering connection, active): pcx-0a is a peering connection, which never leads to the internet"}},
+			toHop + "pcx-0a (vpc peering connection, active): pcx-0a is a peering connection, which never reaches the internet"}},
 		{"a subnet that is not known", []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) { s.RouteTables = nil }},
-			told{LeavesView, "subnet-0private", "", "", "", "subnet-0private: its route table is not known"}},
+			told{LeavesView, "subnet-0private", "", "", "", "subnet-0private: its route table is unknown"}},
 	} {
 		s := w.PrivateWithNAT()
 		for _, change := range test.change {
@@ -257,14 +256,14 @@ func TestNextAttachment(t *testing.T) {
 		reason string
 	}{
 		{snapshot.TransitRoute{Attachments: []string{"tgw-attach-0hub"}}, n.s.Attachments[0], ""},
-		{snapshot.TransitRoute{Destination: prefix("10.0.0.0/8")}, snapshot.Attachment{}, "its row for 10.0.0.0/8 leads to 0 attachments"},
-		{snapshot.TransitRoute{Destination: prefix("10.0.0.0/8"), Attachments: []string{"a", "b"}}, snapshot.Attachment{}, "its row for 10.0.0.0/8 leads to 2 attachments"},
+		{snapshot.TransitRoute{Destination: prefix("10.0.0.0/8")}, snapshot.Attachment{}, "its route for 10.0.0.0/8 points to 0 attachments"},
+		{snapshot.TransitRoute{Destination: prefix("10.0.0.0/8"), Attachments: []string{"a", "b"}}, snapshot.Attachment{}, "its route for 10.0.0.0/8 points to 2 attachments"},
 		{snapshot.TransitRoute{Attachments: []string{"tgw-attach-0x"}, Resources: []string{"vpc-0x"}},
 			snapshot.Attachment{ID: "tgw-attach-0x", Gateway: "tgw-0a", Kind: "vpc", Resource: "vpc-0x"}, ""},
-		{snapshot.TransitRoute{Attachments: []string{"tgw-attach-0x"}, Resources: []string{"vpn-0x"}}, snapshot.Attachment{}, "tgw-attach-0x, to which it leads, cannot be seen"},
+		{snapshot.TransitRoute{Attachments: []string{"tgw-attach-0x"}, Resources: []string{"vpn-0x"}}, snapshot.Attachment{}, "its target tgw-attach-0x is not visible"},
 		{snapshot.TransitRoute{Attachments: []string{"tgw-attach-0x"}, Resources: []string{"vpc-0x", "vpc-0y"}},
-			snapshot.Attachment{}, "tgw-attach-0x, to which it leads, cannot be seen"},
-		{snapshot.TransitRoute{Attachments: []string{"tgw-attach-0x"}}, snapshot.Attachment{}, "tgw-attach-0x, to which it leads, cannot be seen"},
+			snapshot.Attachment{}, "its target tgw-attach-0x is not visible"},
+		{snapshot.TransitRoute{Attachments: []string{"tgw-attach-0x"}}, snapshot.Attachment{}, "its target tgw-attach-0x is not visible"},
 	} {
 		got, reason := n.next("tgw-0a", test.row)
 		if diff := cmp.Diff(test.want, got); diff != "" || reason != test.reason {
@@ -391,7 +390,7 @@ func TestPeeringToTheCluster(t *testing.T) {
 		{"the cluster's VPC accepted", []snapshot.Peering{{ID: "pcx-0a", State: "Active", Requester: snapshot.PeerVPC{VPC: w.VPC},
 			Accepter: snapshot.PeerVPC{VPC: far}}}, "reaches at vpc-0far: "},
 		{"to another VPC", []snapshot.Peering{{ID: "pcx-0a", State: "active", Requester: snapshot.PeerVPC{VPC: w.VPC}, Accepter: snapshot.PeerVPC{VPC: "vpc-0x"}}},
-			"no route at rtb-0private: pcx-0a does not lead to vpc-0far, and peering connections lead no further"},
+			"no route at rtb-0private: pcx-0a does not reach vpc-0far, and peering connections do not forward further"},
 		{"not accepted yet", []snapshot.Peering{{ID: "pcx-0a", State: "pending-acceptance", Requester: snapshot.PeerVPC{VPC: w.VPC}, Accepter: snapshot.PeerVPC{VPC: far}}},
 			"blackhole at pcx-0a: the peering connection is pending-acceptance"},
 	} {
@@ -747,7 +746,7 @@ func TestInternet(t *testing.T) {
 		{"NAT gateway", func(*snapshot.Snapshot) {}, Reaches, w.IGW,
 			"subnet-0private → rtb-0private 0.0.0.0/0 → nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0a"},
 		{"a NAT gateway with a proxy", func(s *snapshot.Snapshot) { s.NATGateways[0].Proxy = "arn:proxy" }, LeavesView, w.NAT,
-			"subnet-0private → rtb-0private 0.0.0.0/0 → nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0a: what the proxy that is attached to it passes is not read (arn:proxy)"},
+			"subnet-0private → rtb-0private 0.0.0.0/0 → nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0a: whether the proxy attached to it passes traffic is not read (arn:proxy)"},
 		{"a default route that the table filters", func(s *snapshot.Snapshot) { w.Table(s, w.PrivateRTB).Routes[1].State = "filtered" }, NoRoute, w.PrivateRTB, "subnet-0private → rtb-0private: no route"},
 		{"local row only", private(w.Local()), NoRoute, w.PrivateRTB, "subnet-0private → rtb-0private: no route"},
 		{"a table without rows", private(), NoRoute, w.PrivateRTB, "subnet-0private → rtb-0private: no route"},
@@ -762,14 +761,14 @@ func TestInternet(t *testing.T) {
 		{"a target of a kind newer than this code", private(to(snapshot.ToUnknown, "new-0a")), LeavesView, "new-0a",
 			"subnet-0private → rtb-0private 0.0.0.0/0 → new-0a (unknown target): what is behind the unknown target is not read"},
 		{"halves that differ", private(w.To("0.0.0.0/1", snapshot.ToNATGateway, w.NAT), to(snapshot.ToTransitGateway, "tgw-0a")), LeavesView, w.PrivateRTB,
-			"subnet-0private → rtb-0private: it sends parts of the internet different ways"},
+			"subnet-0private → rtb-0private: it routes parts of the internet differently"},
 		{"a prefix list whose entries are not read", private(w.Local(), snapshot.Route{PrefixList: "pl-0a", State: "active", Target: snapshot.Target{Kind: snapshot.ToTransitGateway, ID: "tgw-0a"}}), LeavesView, "tgw-0a",
 			"subnet-0private → rtb-0private: the entries of the prefix list are not read (pl-0a → tgw-0a)"},
 		{"NAT gateways in a ring", func(s *snapshot.Snapshot) {
 			s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0b", VPC: w.VPC, Subnet: w.Private, State: "available", Public: true})
 			w.Table(s, w.PublicRTB).Routes = []snapshot.Route{to(snapshot.ToNATGateway, "nat-0b")}
 		}, NATNoInternet, w.NAT,
-			"subnet-0private → rtb-0private 0.0.0.0/0 → nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → nat-0b (available, us-west-2a) → subnet-0private → rtb-0private 0.0.0.0/0 → nat-0a (available, us-west-2a): its own subnet's route leads to nat-0b and not to an internet gateway"},
+			"subnet-0private → rtb-0private 0.0.0.0/0 → nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → nat-0b (available, us-west-2a) → subnet-0private → rtb-0private 0.0.0.0/0 → nat-0a (available, us-west-2a): its own subnet's route points to nat-0b and not to an internet gateway"},
 		{"a private NAT gateway behind which a public one works", func(s *snapshot.Snapshot) {
 			s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0p", VPC: w.VPC, Subnet: "subnet-0mid", State: "available"})
 			s.Subnets = append(s.Subnets, snapshot.Subnet{ID: "subnet-0mid", VPC: w.VPC})
@@ -1053,7 +1052,7 @@ func TestAnswers(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: broken %v", test.name, got)
 		}
-		if want := (Way{Verdict: NoRoute, At: "rtb-0x", Table: "rtb-0x", Reason: "rtb-0x has no row that leads answers back to 10.42.1.0/24"}); got && way.String() != want.String() {
+		if want := (Way{Verdict: NoRoute, At: "rtb-0x", Table: "rtb-0x", Reason: "rtb-0x has no route for responses to 10.42.1.0/24"}); got && way.String() != want.String() {
 			t.Errorf("%s: %s, want %s", test.name, way, want)
 		}
 	}

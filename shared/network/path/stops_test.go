@@ -698,22 +698,22 @@ func TestTransit(t *testing.T) {
 		{"not read", func(s *snapshot.Snapshot) { w.Without(s, snapshot.TransitGateways) }, LeavesView, "tgw-0a", snapshot.TransitGateways,
 			head + ": what is behind the transit gateway is not read"},
 		{"its rows are not read", func(s *snapshot.Snapshot) { s.TransitRoutes = nil }, LeavesView, "tgw-rtb-0spoke", "",
-			attached + " → tgw-rtb-0spoke: the rows of this transit gateway route table are not read"},
+			attached + " → tgw-rtb-0spoke: the routes of this transit gateway route table are not read"},
 		{"one table could not be read", func(s *snapshot.Snapshot) {
 			s.Lack(snapshot.TransitGateways, "tgw-rtb-0spoke", snapshot.Failure{})
-		}, LeavesView, "tgw-rtb-0spoke", "", attached + " → tgw-rtb-0spoke: the rows of this transit gateway route table are not read"},
+		}, LeavesView, "tgw-rtb-0spoke", "", attached + " → tgw-rtb-0spoke: the routes of this transit gateway route table are not read"},
 		{"no row for the internet", without("tgw-rtb-0spoke"), NoRoute, "tgw-rtb-0spoke", "",
-			attached + " → tgw-rtb-0spoke: this transit gateway route table has no row for the internet"},
+			attached + " → tgw-rtb-0spoke: this transit gateway route table has no route for the internet"},
 		{"a blackhole", func(s *snapshot.Snapshot) { s.TransitRoutes[1].State = "blackhole" }, Blackhole, "tgw-rtb-0spoke", "",
-			attached + " → tgw-rtb-0spoke 0.0.0.0/0: its row for 0.0.0.0/0 is a blackhole"},
+			attached + " → tgw-rtb-0spoke 0.0.0.0/0: its route for 0.0.0.0/0 is a blackhole"},
 		{"no row back", without("tgw-rtb-0hub"), NoRoute, "tgw-rtb-0hub", "",
-			hub + ": tgw-rtb-0hub, the table of the answers, has no way back to 10.42.192.0/19"},
+			hub + ": tgw-rtb-0hub, the route table for the responses, has no route back to 10.42.192.0/19"},
 		{"the attachment waits to be accepted", func(s *snapshot.Snapshot) { s.Attachments[1].State = "pendingAcceptance" }, Blackhole, "tgw-attach-0spoke", "",
 			head + " → tgw-attach-0spoke (pendingAcceptance): the attachment of vpc-0a is pendingAcceptance"},
 		{"an attachment's state newer than this code", func(s *snapshot.Snapshot) { s.Attachments[1].State = "resting" }, LeavesView, "tgw-attach-0spoke", "",
-			head + " → tgw-attach-0spoke (resting): the attachment's state \"resting\" is not known"},
+			head + " → tgw-attach-0spoke (resting): the attachment's state \"resting\" is unknown"},
 		{"which table is not seen", func(s *snapshot.Snapshot) { s.Attachments[1].Table = "" }, LeavesView, "tgw-0a", "",
-			attached + ": which of its route tables the attachment uses is not seen"},
+			attached + ": the route table that the attachment uses is not visible"},
 		{"to a VPN", func(s *snapshot.Snapshot) { s.Attachments[0].Kind = "vpn" }, LeavesView, "tgw-attach-0hub", "",
 			hub + ": what is behind the vpn attachment is not read"},
 		{"the hub is not read", func(s *snapshot.Snapshot) { s.Attachments[0].Resource = "vpc-0far" }, LeavesView, "vpc-0far", "",
@@ -721,11 +721,11 @@ func TestTransit(t *testing.T) {
 		{"the hub's attachment stands beside its internet gateway", func(s *snapshot.Snapshot) { s.Interfaces[len(s.Interfaces)-1].Subnet = "subnet-0out" }, NoRoute, "rtb-0out", "",
 			hub + " → subnet-0out → rtb-0out 0.0.0.0/0 → igw-0hub: igw-0hub carries nothing that comes from another VPC without a NAT gateway"},
 		{"where the hub's attachment stands is not read", func(s *snapshot.Snapshot) { w.Without(s, snapshot.Interfaces) }, LeavesView, "tgw-attach-0hub", snapshot.Interfaces,
-			hub + ": in which subnets of vpc-0hub the attachment stands is not read"},
+			hub + ": the subnets of the attachment in vpc-0hub are not read"},
 		{"the NAT gateway's table has no row back", func(s *snapshot.Snapshot) {
 			table := w.Table(s, "rtb-0out")
 			table.Routes = table.Routes[:2]
-		}, NoRoute, "rtb-0out", "", hub + " → subnet-0in → rtb-0in 0.0.0.0/0 → nat-0hub (available): rtb-0out has no row that leads answers back to 10.42.192.0/19"},
+		}, NoRoute, "rtb-0out", "", hub + " → subnet-0in → rtb-0in 0.0.0.0/0 → nat-0hub (available): rtb-0out has no route for responses to 10.42.192.0/19"},
 		{"no rows back, and the gateway translates addresses on the nodes' attachment", func(s *snapshot.Snapshot) {
 			without("tgw-rtb-0hub")(s)
 			table := w.Table(s, "rtb-0out")
@@ -739,7 +739,7 @@ func TestTransit(t *testing.T) {
 		{"a ring of two", func(s *snapshot.Snapshot) {
 			w.Table(s, "rtb-0in").Routes[1] = w.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a")
 			s.TransitRoutes = append(s.TransitRoutes, snapshot.TransitRoute{Table: "tgw-rtb-0hub", Destination: netip.MustParsePrefix("0.0.0.0/0"), State: "active", Attachments: []string{"tgw-attach-0hub"}})
-		}, NoRoute, "tgw-rtb-0hub", "", hub + " → subnet-0in → rtb-0in 0.0.0.0/0 → tgw-0a (transit gateway) → tgw-attach-0hub (available) → tgw-rtb-0hub 0.0.0.0/0 → tgw-attach-0hub (vpc-0hub) → subnet-0in → rtb-0in 0.0.0.0/0 → tgw-0a (transit gateway) → tgw-attach-0hub (available): the way leads in a ring"},
+		}, NoRoute, "tgw-rtb-0hub", "", hub + " → subnet-0in → rtb-0in 0.0.0.0/0 → tgw-0a (transit gateway) → tgw-attach-0hub (available) → tgw-rtb-0hub 0.0.0.0/0 → tgw-attach-0hub (vpc-0hub) → subnet-0in → rtb-0in 0.0.0.0/0 → tgw-0a (transit gateway) → tgw-attach-0hub (available): the path is a loop"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -822,29 +822,27 @@ func TestWaysThroughNAT(t *testing.T) {
 		{"of another account", func(s *snapshot.Snapshot) { s.NATGateways = nil },
 			told{LeavesView, "nat-0a", "rtb-0private", "", "", toHop + "nat-0a: this account cannot see it"}},
 		{"its subnet has no route to the internet", public(), told{NATNoInternet, "nat-0a", "rtb-0public", "",
-			"", toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public: the table of its own subnet (rtb-0public) has no way to an internet gateway"}},
+			"", toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public: the table of its own subnet (rtb-0public) has no route to an internet gateway"}},
 		{"its subnet's way out is gone", public(gone), told{NATNoInternet, "nat-0a", "rtb-0public", "",
 			"", toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0old: the default route of its own subnet is a blackhole (igw-0old)"}},
 		{"its subnet's way out leads back", public(w.To("0.0.0.0/0", snapshot.ToNATGateway, w.NAT)),
 			told{NATNoInternet, "nat-0a", "rtb-0public", "", "",
-				toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → nat-0a (available, us-west-2a): its own subnet's route leads back to it"}},
+				toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → nat-0a (available, us-west-2a): its own subnet's route points back to it"}},
 		{"its subnet's way out is another NAT gateway that works", both(public(w.To("0.0.0.0/0", snapshot.ToNATGateway, "nat-0b")), func(s *snapshot.Snapshot) {
 			s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0b", State: "available", Public: true, RouteTable: "rtb-0regional"})
 			ownTable(s)
 		}), told{NATNoInternet, "nat-0a", "rtb-0regional", "", "",
-			toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → nat-0b (available) → rtb-0regional 0.0.0.0/0" +
-				" → igw-0a: its own subnet's route leads to nat-0b and not to an internet gateway"}},
+			toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → nat-0b (available) → rtb-0regional 0.0.0.0/0 → igw-0a: its own subnet's route points to nat-0b and not to an internet gateway"}},
 		{"its subnet's way out is another NAT gateway that failed", both(public(w.To("0.0.0.0/0", snapshot.ToNATGateway, "nat-0b")), func(s *snapshot.Snapshot) {
 			s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0b", State: "failed", Public: true})
 		}), told{NATNoInternet, "nat-0a", "rtb-0public", "", "",
-			toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0" +
-				" → nat-0b (failed): its own subnet's route leads to nat-0b and not to an internet gateway"}},
+			toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → nat-0b (failed): its own subnet's route points to nat-0b and not to an internet gateway"}},
 		{"its subnet's way out leaves view", public(w.To("0.0.0.0/0", snapshot.ToLocalGateway, "lgw-0a")),
 			told{LeavesView, "lgw-0a", "rtb-0public", "", "",
 				toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → lgw-0a (local gateway): what is behind the local gateway is not read"}},
 		{"its subnet has the main table, which has no route to the internet", func(s *snapshot.Snapshot) { w.Table(s, w.PublicRTB).Subnets = nil },
 			told{NATNoInternet, "nat-0a", "rtb-0main", "", "",
-				toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0main (main table): the table of its own subnet (rtb-0main) has no way to an internet gateway"}},
+				toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0main (main table): the table of its own subnet (rtb-0main) has no route to an internet gateway"}},
 		{"its own row is a blackhole", func(s *snapshot.Snapshot) {
 			rows := w.Table(s, w.PrivateRTB).Routes
 			rows[slices.IndexFunc(rows, func(r snapshot.Route) bool { return r.Target.ID == w.NAT })].State = blackhole
@@ -854,14 +852,13 @@ func TestWaysThroughNAT(t *testing.T) {
 		{"regional, and its table was not read", regional, told{LeavesView, "rtb-0regional", "rtb-0private", "", "",
 			toHop + "nat-0a (available): this route table was not read"}},
 		{"neither in a subnet nor with a table", gateway(func(g *snapshot.NATGateway) { g.Subnet = "" }),
-			told{LeavesView, "nat-0a", "rtb-0private", "", "", toHop + "nat-0a (available, us-west-2a): its route table is not known"}},
+			told{LeavesView, "nat-0a", "rtb-0private", "", "", toHop + "nat-0a (available, us-west-2a): its route table is unknown"}},
 		{"private, to an internet gateway", isPrivate, told{NATUnusable, "nat-0a", "rtb-0public", "",
 			"",
-			toHop + "nat-0a (available, private, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0" +
-				" → igw-0a: it is a private NAT gateway, and nothing behind it leads to the internet"}},
+			toHop + "nat-0a (available, private, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0a: it is a private NAT gateway, and nothing behind it reaches the internet"}},
 		{"private, without a route to the internet", both(isPrivate, public()), told{NATUnusable, "nat-0a", "rtb-0public", "",
 			"",
-			toHop + "nat-0a (available, private, us-west-2a) → subnet-0public → rtb-0public: it is a private NAT gateway, and nothing behind it leads to the internet"}},
+			toHop + "nat-0a (available, private, us-west-2a) → subnet-0public → rtb-0public: it is a private NAT gateway, and nothing behind it reaches the internet"}},
 		{"private, to one that works", both(isPrivate, public(w.To("0.0.0.0/0", snapshot.ToNATGateway, "nat-0b")), func(s *snapshot.Snapshot) {
 			s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0b", State: "available", Public: true, RouteTable: "rtb-0regional"})
 			ownTable(s)
@@ -873,8 +870,7 @@ func TestWaysThroughNAT(t *testing.T) {
 			toHop + "nat-0a (available, private, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → nat-0b (failed): it has failed"}},
 		{"private, and back to itself", both(isPrivate, public(w.To("0.0.0.0/0", snapshot.ToNATGateway, w.NAT))),
 			told{NATUnusable, "nat-0a", "rtb-0public", "", "",
-				toHop + "nat-0a (available, private, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0" +
-					" → nat-0a (available, private, us-west-2a): it is a private NAT gateway, and nothing behind it leads to the internet"}},
+				toHop + "nat-0a (available, private, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → nat-0a (available, private, us-west-2a): it is a private NAT gateway, and nothing behind it reaches the internet"}},
 		{"private, and out of view", both(isPrivate, public(w.To("0.0.0.0/0", snapshot.ToLocalGateway, "lgw-0a"))),
 			told{LeavesView, "lgw-0a", "rtb-0public", "", "",
 				toHop + "nat-0a (available, private, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → lgw-0a (local gateway): what is behind the local gateway is not read"}},

@@ -32,13 +32,13 @@ func (n *Network) transit(table Table, row snapshot.Route, hops []Hop, w walk) W
 	case known && !usable:
 		return Way{Verdict: Blackhole, At: a.ID, Hops: hops, Reason: fmt.Sprintf("the attachment of %s is %s", table.VPC, a.State)}
 	case !known:
-		return away(a.ID, fmt.Sprintf("the attachment's state %q is not known", a.State))
+		return away(a.ID, fmt.Sprintf("the attachment's state %q is unknown", a.State))
 	case a.Table == "":
-		return away(id, "which of its route tables the attachment uses is not seen")
+		return away(id, "the route table that the attachment uses is not visible")
 	case w.switched == maxSwitched:
-		return away(a.Table, fmt.Sprintf("the way passes more than %d transit gateway route tables", maxSwitched))
+		return away(a.Table, fmt.Sprintf("the path passes more than %d transit gateway route tables", maxSwitched))
 	case slices.Contains(w.passed, a.Table):
-		return Way{Verdict: NoRoute, At: a.Table, Table: a.Table, Hops: hops, Reason: "the way leads in a ring"}
+		return Way{Verdict: NoRoute, At: a.Table, Table: a.Table, Hops: hops, Reason: "the path is a loop"}
 	}
 	w = w.past(a.Table)
 	w.switched++
@@ -67,20 +67,20 @@ func (n *Network) switched(from snapshot.Attachment, hops []Hop, w walk) Way {
 		return Way{Verdict: v, At: from.Table, Table: from.Table, Hops: append(slices.Clone(hops), here), Reason: reason}
 	}
 	if _, lacks := n.s.Lacks(snapshot.TransitGateways, from.Table); lacks || len(rows) == 0 {
-		w := end(LeavesView, "the rows of this transit gateway route table are not read")
+		w := end(LeavesView, "the routes of this transit gateway route table are not read")
 		w.Unread = n.unread(snapshot.TransitGateways)
 		return w
 	}
 	row, ok := coveringTransit(rows, w.to[0])
 	if !ok {
 		if slices.ContainsFunc(rows, func(r snapshot.TransitRoute) bool { return w.vpc == "" && public(r.Destination) }) {
-			return end(LeavesView, "it has rows for parts of the internet only")
+			return end(LeavesView, "it has routes for parts of the internet only")
 		}
-		return end(NoRoute, fmt.Sprintf("this transit gateway route table has no row for %s", w))
+		return end(NoRoute, fmt.Sprintf("this transit gateway route table has no route for %s", w))
 	}
 	here.Row = row.Destination.String()
 	if row.State == blackhole {
-		return end(Blackhole, fmt.Sprintf("its row for %s is a blackhole", row.Destination))
+		return end(Blackhole, fmt.Sprintf("its route for %s is a blackhole", row.Destination))
 	}
 	to, reason := n.next(from.Gateway, row)
 	if reason != "" {
@@ -105,7 +105,7 @@ func (n *Network) switched(from snapshot.Attachment, hops []Hop, w walk) Way {
 // next is the attachment that a row leads to; the reason is why it is not known.
 func (n *Network) next(gateway string, row snapshot.TransitRoute) (a snapshot.Attachment, reason string) {
 	if len(row.Attachments) != 1 {
-		return a, fmt.Sprintf("its row for %s leads to %d attachments", row.Destination, len(row.Attachments))
+		return a, fmt.Sprintf("its route for %s points to %d attachments", row.Destination, len(row.Attachments))
 	}
 	i := slices.IndexFunc(n.s.Attachments, func(a snapshot.Attachment) bool { return a.ID == row.Attachments[0] })
 	if i >= 0 {
@@ -115,7 +115,7 @@ func (n *Network) next(gateway string, row snapshot.TransitRoute) (a snapshot.At
 	if len(row.Resources) == 1 && strings.HasPrefix(row.Resources[0], "vpc-") {
 		return snapshot.Attachment{ID: row.Attachments[0], Gateway: gateway, Kind: "vpc", Resource: row.Resources[0]}, ""
 	}
-	return a, row.Attachments[0] + ", to which it leads, cannot be seen"
+	return a, "its target " + row.Attachments[0] + " is not visible"
 }
 
 // arrive follows the tables of the subnets in which an attachment stands.
@@ -150,10 +150,10 @@ func (n *Network) arrive(a snapshot.Attachment, hops []Hop, w walk) Way {
 		}
 		return first
 	}
-	reason := fmt.Sprintf("the subnets in which %s stands lead different ways", a.ID)
+	reason := fmt.Sprintf("the subnets of %s have different routes", a.ID)
 	var unread snapshot.Source
 	if !known {
-		reason, unread = fmt.Sprintf("in which subnets of %s the attachment stands is not read", a.Resource), n.unread(snapshot.Interfaces)
+		reason, unread = fmt.Sprintf("the subnets of the attachment in %s are not read", a.Resource), n.unread(snapshot.Interfaces)
 	}
 	return Way{Verdict: LeavesView, At: a.ID, Hops: hops, Reason: reason, Unread: unread}
 }
@@ -282,7 +282,7 @@ func (n *Network) from(subnet string, w walk) Way {
 	table, ok := n.Table(subnet)
 	if !ok {
 		return Way{
-			Verdict: LeavesView, At: subnet, Reason: "its route table is not known",
+			Verdict: LeavesView, At: subnet, Reason: "its route table is unknown",
 			Hops: []Hop{{ID: subnet}}, Unread: n.unread(snapshot.RouteTables),
 		}
 	}
@@ -320,7 +320,7 @@ func (n *Network) out(table Table, before []Hop, w walk) Way {
 		ways = append(ways, way)
 	}
 	if len(ways) == 0 {
-		return Way{Verdict: LeavesView, At: table.ID, Table: table.ID, Reason: "it is not known to which addresses", Hops: append(slices.Clone(before), here)}
+		return Way{Verdict: LeavesView, At: table.ID, Table: table.ID, Reason: "the addresses are unknown", Hops: append(slices.Clone(before), here)}
 	}
 	// Nearly always all parts take the same row.
 	first := ways[0]
@@ -333,7 +333,7 @@ func (n *Network) out(table Table, before []Hop, w walk) Way {
 		}
 		return Way{
 			Verdict: LeavesView, At: table.ID, Table: table.ID, Row: first.Row, Hops: append(slices.Clone(before), here),
-			Reason: fmt.Sprintf("it sends parts of %s different ways", w),
+			Reason: fmt.Sprintf("it routes parts of %s differently", w),
 		}
 	}
 	return first
@@ -347,7 +347,7 @@ func (n *Network) noRoute(table Table, hops []Hop, w walk) Way {
 		if !unknown && !parts {
 			continue
 		}
-		reason := fmt.Sprintf("%s has rows for parts of the internet only (%s)", table.ID, Row(row))
+		reason := fmt.Sprintf("%s has routes for parts of the internet only (%s)", table.ID, Row(row))
 		var unread snapshot.Source
 		if unknown {
 			reason = fmt.Sprintf("the entries of the prefix list are not read (%s)", Row(row))

@@ -289,7 +289,7 @@ func (c *Scope) Excused(l Table, doubt string) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	case witness != "":
 		f := l.Pass()
-		f.Evidence = []finding.Evidence{{What: witness, Value: "is a Ready node, with no route to the internet that can be seen: " + doubt}}
+		f.Evidence = []finding.Evidence{{What: witness, Value: "is a Ready node, with no visible route to the internet: " + doubt}}
 		return f, true
 	}
 	return Beyond(l, path.Way{
@@ -322,7 +322,7 @@ func Rows(routes []snapshot.Route) string {
 		list = append(list, path.Row(r))
 	}
 	if len(list) == 0 {
-		return "no rows"
+		return "no routes"
 	}
 	return strings.Join(list, "; ")
 }
@@ -450,7 +450,7 @@ func (l Table) Proven() bool { return l.Witness != "" && l.API().Means == path.B
 // Works is the Pass of a lot whose way is proven.
 func (l Table) Works() finding.Finding {
 	f := l.Pass()
-	f.Evidence = []finding.Evidence{{What: l.Witness, Value: "is a Ready node and reaches the API, although no way is seen that works"}}
+	f.Evidence = []finding.Evidence{{What: l.Witness, Value: "is a Ready node and reaches the API, although no working path is visible"}}
 	return f
 }
 
@@ -462,7 +462,7 @@ func Rowless(w path.Way) bool { return w.Row.Target.Kind == "" }
 func Beyond(l Table, w path.Way) finding.Finding {
 	if l.Witness != "" {
 		f := l.Pass()
-		f.Evidence = []finding.Evidence{{What: l.Witness, Value: fmt.Sprintf("is a Ready node, by a way that leaves what can be read at %s", w.At)}}
+		f.Evidence = []finding.Evidence{{What: l.Witness, Value: fmt.Sprintf("is a Ready node, on a path that cannot be followed beyond %s", w.At)}}
 		return f
 	}
 	blocked := snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead}
@@ -472,7 +472,7 @@ func Beyond(l Table, w path.Way) finding.Finding {
 	blocked.Message = fmt.Sprintf("%s: %s", w.At, w.Reason)
 	return finding.Finding{
 		Outcome: finding.Unknown, Resource: w.At, Covers: l.IDs(), Resources: w.Resources(),
-		Title:   phrase.Title("%s leaves what can be read at %s", phrase.Subject(l.IDs(), "subnet"), w.At),
+		Title:   phrase.Title("%s: path cannot be followed beyond %s", phrase.Subject(l.IDs(), "subnet"), w.At),
 		Why:     w.String(),
 		Blocked: []snapshot.Failure{blocked},
 	}

@@ -462,7 +462,7 @@ func (p *Zones) PoolEvidence() []finding.Evidence {
 		}
 		value := "launches in " + strings.Join(slices.Compact(zones), ", ")
 		if len(zones) == 0 {
-			value = "launches nowhere: its class has no subnet in a zone that it allows"
+			value = "launches nowhere: its class has no subnet in an allowed zone"
 		}
 		out = append(out, finding.Evidence{What: "NodePool " + pool.Name, Value: value})
 	}
@@ -655,13 +655,13 @@ func (p *Zones) Unsaid(l VolumePlacement) string {
 	case len(l.Home.Pods) > 0, l.Home.Held == HeldNo:
 		return ""
 	case l.Home.Held == HeldUnknown && !p.S.Has(snapshot.WaitingPods):
-		return " Its tags say whose it is: whether a claim still holds it, and whether a pod waits for it, is not known."
+		return " It belongs to the cluster by its tags: whether a claim still holds it, and whether a pod waits for it, is unknown."
 	case l.Home.Held == HeldUnknown:
-		return " Its tags say whose it is: whether a claim still holds it is not known."
+		return " It belongs to the cluster by its tags: whether a claim still holds it is unknown."
 	case !p.S.Has(snapshot.WaitingPods):
-		return " Whether a pod waits for it is not known: the pods could not be read."
+		return " Whether a pod waits for it is unknown: the pods could not be read."
 	}
-	return " No pod waits for it now."
+	return " No pod is waiting for it now."
 }
 
 // Others counts the volumes beside the first, of which as much is known.
@@ -945,7 +945,7 @@ func (p *Zones) volumePlacements() []VolumePlacement {
 func (p *Zones) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
 	l := VolumePlacement{Home: h, Pod: pod}
 	if h.outpost {
-		l.State, l.Why = Unseen, h.ID+" is on an Outpost: which nodes are there is not read"
+		l.State, l.Why = Unseen, h.ID+" is on an Outpost, whose nodes are not read"
 		return l
 	}
 	if h.Attached && h.Unshown != nil {
@@ -976,7 +976,7 @@ func (p *Zones) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
 		return l
 	}
 	if h.fresh && pod == nil {
-		l.State, l.Why = Coming, "a pod waits for it only since a moment ago"
+		l.State, l.Why = Coming, "a pod has been waiting for it only for a moment"
 		return l
 	}
 	best, unsure, idle := p.bringer(h.Zones, pod)
@@ -995,7 +995,7 @@ func (p *Zones) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
 	case best != nil && p.stays(best, h.Zones) != "":
 		// One more node would come to another zone: Auto Scaling launches where
 		// the group has fewest.
-		l.Why = fmt.Sprintf("node %s of %s is there, and does not take it: %s", p.stays(best, h.Zones), best.Name(), reason)
+		l.Why = fmt.Sprintf("node %s of %s is there, and cannot run it: %s", p.stays(best, h.Zones), best.Name(), reason)
 	case best != nil:
 		l.State, l.Source, l.unsure = Gap, best, unsure
 	case p.Pools && !p.PoolsKnown && pod == nil:
@@ -1027,7 +1027,7 @@ func (p *Zones) bringer(zones []string, pod *snapshot.WaitingPod) (best *NodeSou
 				idle = append(idle, fmt.Sprintf("%s keeps launches of %s out of %s", shiftText(r.shifted[z]), r.Name(), z))
 				continue
 			case can == scheduling.FitsNot:
-				idle = append(idle, fmt.Sprintf("nodes of %s do not take %s: %s", r.Name(), pod.Key(), why))
+				idle = append(idle, fmt.Sprintf("nodes of %s cannot run %s: %s", r.Name(), pod.Key(), why))
 				continue
 			case r.Failing[z] != "":
 				idle = append(idle, fmt.Sprintf("launches of %s there fail: %s", r.Name(), r.Failing[z]))
