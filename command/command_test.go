@@ -94,7 +94,7 @@ func TestHelpAndMessages(t *testing.T) {
 		"unknown message":    {[]string{"explain", "The moon is in the wrong house."}, 2, "unknown"},
 		"a symptom's places": {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "instance/console-error\n  an AWS service that nodes need: no response came"},
 		"in their order":     {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "\n  Likely causes, in order: endpoint/missing, route/no-egress, "},
-		"what failed":        {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, ": the EC2 API did not answer in time."},
+		"what failed":        {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, ": the EC2 API did not respond in time."},
 		"a symptom as JSON":  {[]string{"explain", "--json", "NodeNotReady"}, 0, "\"symptom\": true,\n  \"look\": [\n    \"node/cni-not-ready\""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -87,17 +87,17 @@ type Failure string
 
 // The ways to fail.
 const (
-	TimedOut   Failure = "did not answer in time"
+	TimedOut   Failure = "did not respond in time"
 	Refused    Failure = "refused the connection"
-	NoRoute    Failure = "has no route that leads to it"
+	NoRoute    Failure = "is unreachable: no route"
 	Unresolved Failure = "has a name that could not be resolved"
 	Untrusted  Failure = "has a certificate that is not trusted"
 	TooEarly   Failure = "has a certificate that is not valid yet: the clock is behind"
 	TooLate    Failure = "has a certificate or token that is no longer valid"
 	unknownID  Failure = "did not accept the credentials" // 401
 	Denied     Failure = "denied the call"                // 403
-	Throttled  Failure = "asked to slow down"
-	Proxied    Failure = "was asked through a proxy that did not pass it on"
+	Throttled  Failure = "throttled the call"
+	Proxied    Failure = "was called through a proxy that did not forward the call"
 )
 
 // Said is a failure and the words for it. They are those of Go's net, crypto
