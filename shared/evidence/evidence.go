@@ -129,7 +129,7 @@ func (r *Recorder) Archive(about About) ([]byte, error) {
 // mostLists is kept free for what tells of the whole.
 const mostLists = 1 << 20
 
-// of tells that a file is of a cluster, or of the account.
+// of reports whether a file is of a cluster, or of the account.
 func of(file, cluster string) bool {
 	operation, keys, keyed := strings.Cut(file, ".")
 	if !keyed || !strings.HasPrefix(operation, "eks-") && !strings.HasPrefix(operation, "kubectl-") {
@@ -146,7 +146,7 @@ type file struct {
 	asked []Asked
 	// refused is how all was refused.
 	refused *capture.Refusal
-	// lost tells that something was answered that is not held any more.
+	// lost reports whether something was answered that is not held any more.
 	lost bool
 }
 
@@ -561,7 +561,7 @@ func Printed(out any, lower bool) []byte {
 // names of the API, which the SDK writes with a capital letter, lists and texts as they
 // are, times in ISO 8601, and no secrets.
 type encoder struct {
-	// lower tells that the API's names begin small: EKS's do, EC2's, Auto Scaling's and
+	// lower reports whether the API's names begin small: EKS's do, EC2's, Auto Scaling's and
 	// IAM's do not (botocore's models).
 	lower bool
 	// secrets replaces secrets; nil keeps them.

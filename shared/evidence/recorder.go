@@ -52,7 +52,7 @@ type Asked struct {
 // it holds all that there is.
 type Scope map[string][]Asked
 
-// Find tells whether what a question is for was asked for, and how that was refused.
+// Find reports whether what a question is for was asked for, and how that was refused.
 func (s Scope) Find(file string, q Question) (refused *capture.Refusal, covered bool) {
 	asked, narrowed := s[file]
 	if !narrowed || searches(file, q) {
@@ -81,7 +81,7 @@ func (s Scope) Find(file string, q Question) (refused *capture.Refusal, covered 
 	return refused, true
 }
 
-// covers tells that whatever fits the other question fits this one: each of its
+// covers reports whether whatever fits the other question fits this one: each of its
 // conditions is there, with no other values.
 func (q Question) covers(narrower Question) bool {
 	for name, values := range q {
@@ -114,7 +114,7 @@ func (q Question) parts() []Question {
 	return list
 }
 
-// searches tells that a question looks for what there is to look at, and names nothing:
+// searches reports whether a question looks for what there is to look at, and names nothing:
 // it finds what the function looked at.
 func searches(file string, q Question) bool {
 	switch file {
@@ -233,7 +233,7 @@ type read struct {
 	packed   bool
 	size     int
 	refused  *capture.Refusal
-	// lost tells that the answer is not held any more.
+	// lost reports whether the answer is not held any more.
 	lost bool
 }
 
@@ -427,7 +427,7 @@ func NewKeeper(b Bucket, name, release string, log *slog.Logger, count func(name
 	return &Keeper{recorder: &Recorder{}, bucket: b, name: name, release: release, log: log, count: count}
 }
 
-// Begin tells that an invocation begins.
+// Begin reports whether an invocation begins.
 func (k *Keeper) Begin(event json.RawMessage) {
 	if k != nil {
 		k.recorder.Begin(event)

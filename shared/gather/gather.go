@@ -736,7 +736,7 @@ func (d *decoder) decode(ctx context.Context, message string) snapshot.DecodedMe
 	return m
 }
 
-// undecodable tells that STS will never decode a message: it is another account's,
+// undecodable reports whether STS will never decode a message: it is another account's,
 // has expired, or is a part of one (STS API, InvalidAuthorizationMessageException).
 func undecodable(err error) bool {
 	var api smithy.APIError
@@ -788,7 +788,7 @@ func encodedMessages(s *snapshot.Snapshot) []string {
 	return append(first, others...)
 }
 
-// knows tells that a message was decoded before, or never will be.
+// knows reports whether a message was decoded before, or never will be.
 func (d *decoder) knows(message string) bool {
 	d.lock.Lock()
 	defer d.lock.Unlock()

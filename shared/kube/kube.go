@@ -581,7 +581,7 @@ func pages[T any](ctx context.Context, c *Client, what, path string, selectors u
 // leastPage is the smallest page that is asked for.
 const leastPage = 30
 
-// tooLarge tells that an answer is more than can be handed on on its way (package relay).
+// tooLarge reports whether an answer is more than can be handed on on its way (package relay).
 func tooLarge(err error) bool {
 	var s *StatusError
 	return errors.As(err, &s) && s.Code == http.StatusRequestEntityTooLarge

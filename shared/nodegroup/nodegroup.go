@@ -46,9 +46,9 @@ type Code struct {
 	// Command is the command that the next step begins with, where it is the
 	// same for every nodegroup.
 	Command string
-	// Symptom tells that the code says how something shows, not why.
+	// Symptom reports whether the code says how something shows, not why.
 	Symptom bool
-	// Disproved tells that an instance that was started later and became a
+	// Disproved reports whether an instance that was started later and became a
 	// node shows that it is over, whatever EKS still says.
 	Disproved bool
 	// Known is false for a code that this version does not know.
@@ -83,7 +83,7 @@ type Look struct {
 	WokenBy string
 	// Seen is nil where EKS, asked for it, has none of this name.
 	Seen *snapshot.Nodegroup
-	// UpdatesRead tells that Seen's updates were read.
+	// UpdatesRead reports whether Seen's updates were read.
 	UpdatesRead bool
 }
 
@@ -169,7 +169,7 @@ func Compare(last Record, l Look) (Record, []Change) {
 	return r, changes
 }
 
-// another tells that a nodegroup was deleted and made again under its name.
+// another reports whether a nodegroup was deleted and made again under its name.
 func another(last Record, n snapshot.Nodegroup) bool {
 	return !last.Created.IsZero() && !n.Created.IsZero() && !last.Created.Equal(n.Created)
 }
@@ -455,7 +455,7 @@ type Record struct {
 	Status string    `json:"status"`
 	Since  time.Time `json:"since"` // first look that saw it in this status
 	Issues []Issue   `json:"issues,omitempty"`
-	// Updates are the latest, the newest first; UpdatesRead tells that they
+	// Updates are the latest, the newest first; UpdatesRead reports whether they
 	// were ever read.
 	Updates     []Done    `json:"updates,omitempty"`
 	UpdatesRead bool      `json:"updatesRead,omitempty"`
@@ -511,10 +511,10 @@ const (
 	Successful = "Successful"
 )
 
-// Known tells that anything is remembered.
+// Known reports whether anything is remembered.
 func (r Record) Known() bool { return r.Status != "" }
 
-// OnItsWay tells that EKS is at work: another status will come soon.
+// OnItsWay reports whether EKS is at work: another status will come soon.
 func (r Record) OnItsWay() bool {
 	switch r.Status {
 	case Creating, Updating, Deleting:
@@ -525,7 +525,7 @@ func (r Record) OnItsWay() bool {
 	return len(r.Updates) > 0 && r.Updates[0].Status == InProgress
 }
 
-// WantsUpdates tells whether a nodegroup's updates have to be read: nobody has
+// WantsUpdates reports whether a nodegroup's updates have to be read: nobody has
 // read them, EKS is at work or has been, or the last one failed.
 func (r Record) WantsUpdates(n snapshot.Nodegroup) bool {
 	if !r.UpdatesRead || n.Status != Active || !n.Modified.Equal(r.Modified) {
@@ -534,7 +534,7 @@ func (r Record) WantsUpdates(n snapshot.Nodegroup) bool {
 	return len(r.Updates) > 0 && (r.Updates[0].Status == InProgress || r.Updates[0].Status == Failed)
 }
 
-// Same tells that two records say the same, whenever they were seen.
+// Same reports whether two records say the same, whenever they were seen.
 func (r Record) Same(o Record) bool {
 	r.Seen, o.Seen = time.Time{}, time.Time{}
 	r.Version, o.Version = 0, 0

@@ -155,7 +155,7 @@ func (d *Draft) pooled(pool snapshot.NodePool, class *snapshot.NodeClass) *nodes
 	return n
 }
 
-// selectedBy tells that one of the terms selects a thing: by id, by name, or by all
+// selectedBy reports whether one of the terms selects a thing: by id, by name, or by all
 // of its tags, of which "*" takes any value.
 func selectedBy(list []snapshot.SelectorTerm, id, name string, tags map[string]string) bool {
 	return slices.ContainsFunc(list, func(t snapshot.SelectorTerm) bool {
@@ -197,12 +197,12 @@ func familyOf(class *snapshot.NodeClass) string {
 	return strings.ToLower(class.Family)
 }
 
-// aliased tells that Karpenter chooses the image.
+// aliased reports whether Karpenter chooses the image.
 func aliased(class *snapshot.NodeClass) bool {
 	return slices.ContainsFunc(class.Images, func(t snapshot.SelectorTerm) bool { return t.Alias != "" })
 }
 
-// searches tells that a class selects images by name or tags.
+// searches reports whether a class selects images by name or tags.
 func searches(class *snapshot.NodeClass) bool { return slices.ContainsFunc(class.Images, byNameOrTags) }
 
 func byNameOrTags(t snapshot.SelectorTerm) bool {
@@ -702,7 +702,7 @@ func typesNamed(p snapshot.NodePool) []string {
 	return nil
 }
 
-// allows tells that a NodePool's requirements and labels take a value of a label.
+// allows reports whether a NodePool's requirements and labels take a value of a label.
 func allows(p snapshot.NodePool, key, value string) bool {
 	if have, fixed := p.Labels[key]; fixed && have != value {
 		return false
@@ -710,7 +710,7 @@ func allows(p snapshot.NodePool, key, value string) bool {
 	return !slices.ContainsFunc(p.Requirements, func(r snapshot.Requirement) bool { return r.Key == key && !meets(r, value) })
 }
 
-// meets tells that a value meets a requirement (kubernetes-sigs/karpenter
+// meets reports whether a value meets a requirement (kubernetes-sigs/karpenter
 // pkg/scheduling/requirement.go).
 func meets(r snapshot.Requirement, value string) bool {
 	number := func(text string) float64 {
@@ -760,7 +760,7 @@ func labelsOfName(name string) map[string]string {
 	return labels
 }
 
-// takes tells that a NodePool takes a type, as far as labels under Karpenter's and
+// takes reports whether a NodePool takes a type, as far as labels under Karpenter's and
 // Auto Mode's prefixes are known here.
 func takes(p snapshot.NodePool, labels map[string]string) bool {
 	for key, value := range labels {
@@ -816,7 +816,7 @@ func labelsOfType(t snapshot.InstanceType) map[string]string {
 	return labels
 }
 
-// fits tells that a NodePool and the images of its class take a described type.
+// fits reports whether a NodePool and the images of its class take a described type.
 func (n *nodes) fits(t snapshot.InstanceType) bool {
 	if !takes(*n.pool, labelsOfType(t)) {
 		return false

@@ -31,7 +31,7 @@ import (
 type Draft struct {
 	Plan Plan
 	S    *snapshot.Snapshot
-	// exists tells that there is one of the name already.
+	// exists reports whether there is one of the name already.
 	exists bool
 	// around are the subnets of the cluster's nodegroups.
 	around []string
@@ -54,7 +54,7 @@ type nodes struct {
 	groups   []string // security groups
 	role     string   // ARN
 	profile  string   // ARN of the instance profile
-	// made tells that the profile is made with the nodes: EKS and Karpenter do.
+	// made reports whether the profile is made with the nodes: EKS and Karpenter do.
 	made   bool
 	image  string // an AMI's id
 	stocks []*snapshot.Image
@@ -65,7 +65,7 @@ type nodes struct {
 	public   string
 	spot     bool
 	windows  bool
-	// told tells that data is all that the nodes are told at their start.
+	// told reports whether data is all that the nodes are told at their start.
 	told bool
 	data []byte // user data, as far as somebody gives it
 	from string // what gives it
@@ -73,9 +73,9 @@ type nodes struct {
 	pool  *snapshot.NodePool
 	class *snapshot.NodeClass
 	auto  bool
-	// bare tells that it is known of a node only where it stands.
+	// bare reports whether it is known of a node only where it stands.
 	bare bool
-	// unlike tells that it is known of no type what would be launched.
+	// unlike reports whether it is known of no type what would be launched.
 	unlike bool
 }
 
@@ -366,7 +366,7 @@ type Verdict struct {
 	Unknown []diagnosis.Unknown
 }
 
-// Fails tells that it would not be made, or that nodes would not join. What is
+// Fails reports whether it would not be made, or that nodes would not join. What is
 // only possible may do harm to nodes that join.
 func (v Verdict) Fails() bool {
 	return len(v.Refused) > 0 || slices.ContainsFunc(v.Causes, func(c diagnosis.Cause) bool {
@@ -411,7 +411,7 @@ func (d *Draft) Judge() Verdict {
 	return v
 }
 
-// byDesign tells that a cause is how Karpenter and EKS Auto Mode set nodes up where
+// byDesign reports whether a cause is how Karpenter and EKS Auto Mode set nodes up where
 // nobody says otherwise: pods do not reach the metadata service (Karpenter,
 // "spec.metadataOptions", defaults; EKS best practices, "Restrict access to the instance
 // profile assigned to the worker node").
@@ -420,14 +420,14 @@ func (d *Draft) byDesign(c diagnosis.Cause) bool {
 		!slices.ContainsFunc(d.fleets, func(n *nodes) bool { return n.class == nil || n.class.Metadata.HopLimit != 0 })
 }
 
-// kept tells that somebody was kept from looking. What is unknown for another
+// kept reports whether somebody was kept from looking. What is unknown for another
 // reason beside a refusal follows from it: of a subnet that is not there no check
 // can tell anything.
 func kept(r snapshot.Reason) bool {
 	return r == snapshot.Denied || r == snapshot.Throttled || r == snapshot.TimedOut || r == snapshot.Unreachable
 }
 
-// told tells that a refusal says already what a cause says.
+// told reports whether a refusal says already what a cause says.
 func (v Verdict) told(c diagnosis.Cause) bool {
 	return slices.ContainsFunc(v.Refused, func(r Refusal) bool {
 		return slices.ContainsFunc(append(slices.Clone(c.Resources), c.Resource), func(id string) bool { return slices.Contains(r.about, id) })
@@ -510,7 +510,7 @@ type Plan struct {
 	Subnet    *SubnetPlan
 }
 
-// Exists tells that what is judged is there, and nodes of it are still to come.
+// Exists reports whether what is judged is there, and nodes of it are still to come.
 func (p Plan) Exists() bool {
 	return p.Template != nil && p.Template.data == nil || p.Subnet != nil && p.Subnet.made == nil
 }

@@ -37,7 +37,7 @@ func (p *TemplatePlan) announce(d *Draft) {
 	}
 }
 
-// there tells that there is something to read: a template that is only named may be
+// there reports whether there is something to read: a template that is only named may be
 // a new one.
 func (p *TemplatePlan) there() bool { return p.data == nil || p.base != "" || p.ref.ID != "" }
 
@@ -172,7 +172,7 @@ type TemplatePlan struct {
 	data *snapshot.LaunchTemplate
 	// base is the version that the data builds on (SourceVersion).
 	base string
-	// requirements tells that its data chooses types by what they have.
+	// requirements reports whether its data chooses types by what they have.
 	requirements bool
 }
 

@@ -153,7 +153,7 @@ type CoverZones struct {
 	// Zones are those that it is to cover, Without those that have no node now.
 	Zones   []string `json:"zones,omitempty"`
 	Without []string `json:"without,omitempty"`
-	// Autoscaler tells that the cluster autoscaler sets the count too.
+	// Autoscaler reports whether the cluster autoscaler sets the count too.
 	Autoscaler bool `json:"autoscaler,omitempty"`
 }
 
@@ -246,7 +246,7 @@ type CreateAccessEntry struct {
 	// LaunchedBy is what of the cluster launched the instances that have the role:
 	// "nodegroup workers", "Auto Scaling group a", "NodePool default".
 	LaunchedBy []string `json:"launchedBy,omitempty"`
-	// Tagged tells that of some of them tags alone say so, which whoever may start
+	// Tagged reports whether of some of them tags alone say so, which whoever may start
 	// an instance may set: a person decides, whatever the policy.
 	Tagged bool `json:"tagged,omitempty"`
 }

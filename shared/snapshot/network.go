@@ -317,7 +317,7 @@ type LaunchTemplate struct {
 	UserData []byte // base64 is taken off
 	Metadata Metadata
 	Profile  string // name or ARN of the instance profile
-	// KeepsInterface tells that it keeps the primary interface on termination.
+	// KeepsInterface reports whether it keeps the primary interface on termination.
 	KeepsInterface bool
 	// PublicIP is what it says of a public address: "true", "false" or empty.
 	PublicIP string
@@ -325,7 +325,7 @@ type LaunchTemplate struct {
 	// Subnet is the one that its primary interface names, Spot that it asks for Spot.
 	Subnet string
 	Spot   bool
-	// GroupsTwice tells that it names security groups for the instance beside
+	// GroupsTwice reports whether it names security groups for the instance beside
 	// interfaces, which EC2 refuses.
 	GroupsTwice bool
 	// Reservation is the capacity reservation that it names; empty for none.
@@ -341,7 +341,7 @@ type Node struct {
 	Instance string // from spec.providerID; empty for nodes that are no EC2 instance
 	Created  time.Time
 	Ready    Condition
-	// Uninitialized tells that the cloud provider's taint is still on it.
+	// Uninitialized reports whether the cloud provider's taint is still on it.
 	Uninitialized bool
 	Kubelet       string
 	Labels        map[string]string
@@ -351,7 +351,7 @@ type Node struct {
 	Taints     []string // keys
 	// Repels are the taints in full.
 	Repels []Taint
-	// Cordoned tells that it takes no new pods.
+	// Cordoned reports whether it takes no new pods.
 	Cordoned bool
 	// Zone is its Availability Zone; empty where it does not say.
 	Zone    string
@@ -454,7 +454,7 @@ func ownerIn(tags map[string]string) string {
 	return cmp.Or(tags[nodegroupTag], tags[nodepoolTag], tags[autoPoolTag], tags[eksctlTag])
 }
 
-// ByKarpenter tells that Karpenter launched the instance, and not EKS Auto Mode,
+// ByKarpenter reports whether Karpenter launched the instance, and not EKS Auto Mode,
 // which sets other tags.
 func (i Instance) ByKarpenter() bool { return i.Tags[nodepoolTag] != "" }
 
@@ -483,10 +483,10 @@ func LauncherOf(tags map[string]string) string {
 	return tags[nodegroupTag]
 }
 
-// OfAutoMode tells that EKS Auto Mode made the instance (AmazonEKSComputePolicy).
+// OfAutoMode reports whether EKS Auto Mode made the instance (AmazonEKSComputePolicy).
 func (i Instance) OfAutoMode() bool { return i.Tags[autoPoolTag] != "" }
 
-// Ended tells that the instance has stopped or is about to.
+// Ended reports whether the instance has stopped or is about to.
 func (i Instance) Ended() bool {
 	switch i.State {
 	case "shutting-down", "terminated", "stopping", "stopped":
@@ -495,11 +495,11 @@ func (i Instance) Ended() bool {
 	return false
 }
 
-// Joined tells that the node can take pods: Ready, and initialised by the
+// Joined reports whether the node can take pods: Ready, and initialised by the
 // cloud provider.
 func (n Node) Joined() bool { return n.Ready.Status == "True" && !n.Uninitialized }
 
-// Has tells that a source was read in full.
+// Has reports whether a source was read in full.
 func (s *Snapshot) Has(source Source) bool {
 	_, failed := s.Failures[source]
 	return s.Read[source] && !failed
@@ -627,7 +627,7 @@ type Past struct {
 	// Ended is when the instance ended, also after it had joined; zero while it
 	// lives, or where nobody saw.
 	Ended time.Time
-	// Lost tells that it had joined and ended though nobody asked for that: EC2
+	// Lost reports whether it had joined and ended though nobody asked for that: EC2
 	// took it back, or it failed. Where the reason is not known it is not lost.
 	Lost bool
 	// Missed is when it was first due and seen not to be a Ready node, while it
@@ -1024,13 +1024,13 @@ func (v Volume) Claim() string {
 	return namespace + "/" + name
 }
 
-// Provisioned tells that Kubernetes made the volume for a claim. The disks of
+// Provisioned reports whether Kubernetes made the volume for a claim. The disks of
 // nodes can bear a cluster's tag too; they are lost with their node.
 func (v Volume) Provisioned() bool {
 	return v.Tags[csiNameTag] != "" || v.Tags[volumeNameTag] != "" || v.Tags[claimNameTag] != ""
 }
 
-// Of tells that the volume's tags say that it is a volume of this cluster, and
+// Of reports whether the volume's tags say that it is a volume of this cluster, and
 // of no other.
 func (v Volume) Of(cluster string) bool {
 	return cluster != "" && v.Provisioned() && slices.Equal(v.Clusters(), []string{cluster})
@@ -1073,7 +1073,7 @@ type WaitingPod struct {
 	Selector    map[string]string
 	Terms       []NodeTerm // of its required node affinity; one must hold
 	Tolerations []Toleration
-	// Gated tells that it is not to be scheduled yet.
+	// Gated reports whether it is not to be scheduled yet.
 	Gated bool
 	// Requests are what its containers ask for, a list for each that asks.
 	Requests []Amounts
@@ -1090,7 +1090,7 @@ func (p WaitingPod) Since() time.Time {
 	return p.Scheduled.Since
 }
 
-// AsksFor tells that a container of the pod asks for some of a resource.
+// AsksFor reports whether a container of the pod asks for some of a resource.
 func (p WaitingPod) AsksFor(resource string) bool {
 	return slices.ContainsFunc(p.Requests, func(c Amounts) bool { return c[resource] != "" && c[resource] != "0" })
 }

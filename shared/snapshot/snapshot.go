@@ -228,7 +228,7 @@ type Cluster struct {
 	Issues   []Issue
 	Created  time.Time
 	Role     string // ARN of the cluster's own role
-	// AutoMode tells that EKS Auto Mode runs the nodes.
+	// AutoMode reports whether EKS Auto Mode runs the nodes.
 	AutoMode bool
 	// ZonalShift reports whether zonal shifts apply to the cluster.
 	ZonalShift bool
@@ -359,11 +359,11 @@ type Pod struct {
 // PodCredentials are what the EKS Pod Identity webhook put into a pod, or did
 // not.
 type PodCredentials struct {
-	// Told tells that the pod's containers were read.
+	// Told reports whether the pod's containers were read.
 	Told bool
 	// Role is the ARN in AWS_ROLE_ARN, from the service account's annotation.
 	Role string
-	// ByAssociation tells that it has a token for EKS Pod Identity.
+	// ByAssociation reports whether it has a token for EKS Pod Identity.
 	ByAssociation bool
 }
 
@@ -433,7 +433,7 @@ type Creator struct {
 	Instance string
 	// State is EC2's word; empty where EC2 does not know the instance.
 	State string
-	// Attached tells that a network interface is attached to the instance, as
+	// Attached reports whether a network interface is attached to the instance, as
 	// the count of the whole VPC has it: it lives, whatever State says.
 	Attached bool
 }
@@ -489,7 +489,7 @@ type AutoModeLogs struct {
 	Deliveries []LogDelivery
 	// Records are those of warnings and errors, oldest first.
 	Records []LogRecord
-	// Cut tells that there was more than is read.
+	// Cut reports whether there was more than is read.
 	Cut bool
 }
 
@@ -501,7 +501,7 @@ type LogDelivery struct {
 	Destination string
 	// Group is the name of the log group; empty where they go elsewhere.
 	Group string
-	// Unnamed tells that the setting autoModeLogs does not name the group, Gone that
+	// Unnamed reports whether the setting autoModeLogs does not name the group, Gone that
 	// there is none of its name: it is not read.
 	Unnamed, Gone bool
 	// Failure is why it could not be read.
@@ -577,7 +577,7 @@ type Denial struct {
 	// Action is ec2:RunInstances, Resource what it was to act on.
 	Action   string `json:"action,omitempty"`
 	Resource string `json:"resource,omitempty"`
-	// Explicit tells that a statement of a policy denies it; else none allows it.
+	// Explicit reports whether a statement of a policy denies it; else none allows it.
 	Explicit bool `json:"explicit,omitempty"`
 	// Kind is of the policy, as AWS names it: service control policy, permissions
 	// boundary, identity-based policy; empty where AWS does not say. Policy is its
@@ -619,13 +619,13 @@ type Group struct {
 	Min     int
 	Max     int
 	Desired int
-	// Weighted tells that Min, Max and Desired count no instances: the group gives its
+	// Weighted reports whether Min, Max and Desired count no instances: the group gives its
 	// types weights, or counts vCPUs or memory.
 	Weighted  bool
 	Subnets   []string
 	Zones     []string
 	Instances []GroupInstance
-	// WarmPool tells that the group has one; Warm are the instances in it.
+	// WarmPool reports whether the group has one; Warm are the instances in it.
 	WarmPool bool
 	Warm     []string
 	Tags     map[string]string
@@ -670,7 +670,7 @@ type GroupInstance struct {
 	ID        string
 	Lifecycle string // Pending, Pending:Wait, InService, Warmed:Stopped, Terminating:Retained, …
 	Health    string
-	// Protected tells that the group must not choose it when it scales in.
+	// Protected reports whether the group must not choose it when it scales in.
 	Protected bool
 	Zone      string
 }
@@ -855,7 +855,7 @@ const (
 type NodePool struct {
 	Name       string
 	Generation int64
-	// Deleting tells that somebody deletes it.
+	// Deleting reports whether somebody deletes it.
 	Deleting bool
 	// Weight is which pool is tried first: the heaviest.
 	Weight int
@@ -956,7 +956,7 @@ type ObservedCondition struct {
 	Generation int64 // 0 where it does not say
 }
 
-// Current tells that a condition is about the object as it is now, and no word
+// Current reports whether a condition is about the object as it is now, and no word
 // on what it was before somebody changed it.
 func (c ObservedCondition) Current(generation int64) bool {
 	return c.Generation == 0 || c.Generation >= generation

@@ -184,7 +184,7 @@ const (
 // "Using Node Authorization"; aws/karpenter-provider-aws#7508).
 const sessionName = "system:node:{{SessionName}}"
 
-// Node tells whether a kubelet that comes with this mapping may register: the
+// Node reports whether a kubelet that comes with this mapping may register: the
 // node authorizer wants the group system:nodes and a user name that begins
 // with system:node: (Kubernetes, "Using Node Authorization").
 func (m Mapping) Node() (Means, string) {

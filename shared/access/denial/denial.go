@@ -53,7 +53,7 @@ const (
 	session         = "session policy"
 )
 
-// Above tells that a policy above the launcher's own refused the request: for sure
+// Above reports whether a policy above the launcher's own refused the request: for sure
 // where AWS says of which kind it is, else where a statement denies it and which
 // policy has it is not said.
 func Above(d snapshot.Denial) bool {

@@ -141,7 +141,7 @@ func (d Decision) String() string {
 	return text
 }
 
-// holds tells whether a condition holds for a request.
+// holds reports whether a condition holds for a request.
 func (c Condition) holds(facts map[string][]string) truth {
 	known, ok := facts[strings.ToLower(c.Key)]
 	if !ok {
@@ -310,7 +310,7 @@ func (r Request) facts() map[string][]string {
 	return all
 }
 
-// about tells whether a statement is about a request, and if that cannot be
+// about reports whether a statement is about a request, and if that cannot be
 // told, on what it hangs.
 func (s Statement) about(r Request) (truth, []string) {
 	action := anyOf(s.Actions, func(pattern string) truth {
@@ -381,7 +381,7 @@ func anyOf[T any](list []T, is func(T) truth) truth {
 // proportion to the product of their lengths, whatever the pattern.
 func Matches(pattern, text string) bool { return covers(pattern, text, false) }
 
-// covers tells that a pattern matches a text; with wild, every text that the
+// covers reports whether a pattern matches a text; with wild, every text that the
 // second pattern matches. That is on the safe side: patterns exist that cover
 // another one without this seeing it, such as "?*" over "*?".
 func covers(pattern, text string, wild bool) bool {
@@ -407,9 +407,9 @@ func covers(pattern, text string, wild bool) bool {
 	return p == len(pattern)
 }
 
-// overlap tells that some text is matched by both patterns.
+// overlap reports whether some text is matched by both patterns.
 func overlap(a, b string) bool {
-	// row[j] tells that a[i:] and b[j:] overlap; rows are made from the end.
+	// row[j] reports whether a[i:] and b[j:] overlap; rows are made from the end.
 	row := make([]bool, len(b)+1)
 	for i := len(a); i >= 0; i-- {
 		next := row
@@ -430,7 +430,7 @@ func overlap(a, b string) bool {
 	return row[0]
 }
 
-// about tells whether a statement's resource pattern is about a request's
+// about reports whether a statement's resource pattern is about a request's
 // resource, either of which can stand for many.
 func about(pattern, resource string) truth {
 	if resource == Unscoped {
@@ -450,7 +450,7 @@ func about(pattern, resource string) truth {
 	return no
 }
 
-// overlapARN tells that some ARN is matched by both patterns. The parts of an
+// overlapARN reports whether some ARN is matched by both patterns. The parts of an
 // ARN are compared one by one: a * for an id does not stand for "a:subnet/b".
 func overlapARN(a, b string) bool {
 	p, q := strings.SplitN(a, ":", arnParts), strings.SplitN(b, ":", arnParts)
@@ -628,7 +628,7 @@ func (p *principals) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// names tells whether a statement is about a caller.
+// names reports whether a statement is about a caller.
 func (s Statement) names(c Caller) truth {
 	if s.Principals == nil {
 		return yes
@@ -640,7 +640,7 @@ func (s Statement) names(c Caller) truth {
 	return is
 }
 
-// is tells whether a principal of a statement is the caller.
+// is reports whether a principal of a statement is the caller.
 func (c Caller) is(p Principal) truth {
 	switch {
 	case p.Kind == "*":

@@ -354,12 +354,12 @@ func runPodIdentityAgent(s *facts.View) []finding.Finding {
 	return v.Findings()
 }
 
-// asksAgent tells that the pod of aws-node on an instance has its credentials of the agent.
+// asksAgent reports whether the pod of aws-node on an instance has its credentials of the agent.
 func asksAgent(s *facts.View, i *snapshot.Instance) bool {
 	return slices.ContainsFunc(s.PodsOf()[i.ID], func(p snapshot.Pod) bool { return p.Identity.ByAssociation })
 }
 
-// installed tells that the add-on is there and does not fail.
+// installed reports whether the add-on is there and does not fail.
 func installed(s *facts.View) bool {
 	return slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == agentAddon && a.Status == "ACTIVE" })
 }
@@ -446,7 +446,7 @@ func osOf(st *facts.BootConfig, i *snapshot.Instance) string {
 	return ""
 }
 
-// runsAll tells that nodes that the rule is about are Ready with the version all the
+// runsAll reports whether nodes that the rule is about are Ready with the version all the
 // same: they may have come with another one.
 func runsAll(s *facts.View, st *facts.BootConfig, p plugin, r vpccni.Rule) bool {
 	for _, i := range p.well {

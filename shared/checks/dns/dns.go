@@ -427,7 +427,7 @@ func hostnamesOff(s *facts.View) []finding.Finding {
 type needed struct {
 	name    string
 	service path.Service
-	// private tells that a zone of its own answers for it in the VPC: the cluster's
+	// private reports whether a zone of its own answers for it in the VPC: the cluster's
 	// private endpoint, or an interface endpoint with private DNS.
 	private bool
 }
@@ -443,7 +443,7 @@ func neededNames(g *facts.Placements, r *resolved) []needed {
 	return list
 }
 
-// byResolver tells whether nodes of a VPC ask the VPC's resolver at all. Name servers of
+// byResolver reports whether nodes of a VPC ask the VPC's resolver at all. Name servers of
 // one's own are asked in its place.
 func byResolver(g *facts.Placements, vpc string) bool {
 	n := g.NameServers(vpc)

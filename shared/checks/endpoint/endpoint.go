@@ -85,7 +85,7 @@ func fixMissing(c *routes.Scope, g gap) finding.Fix {
 	return fix
 }
 
-// interfaces tells that the VPC has an interface endpoint for a needed service.
+// interfaces reports whether the VPC has an interface endpoint for a needed service.
 func interfaces(c *routes.Scope, vpc string) bool {
 	return slices.ContainsFunc(path.Needed(), func(service path.Service) bool {
 		return slices.ContainsFunc(c.Net.Endpoints(vpc, service), func(e snapshot.Endpoint) bool {
@@ -666,7 +666,7 @@ func gapDoubt(c *routes.Scope, l routes.Table, lacks []absence) string {
 	return fmt.Sprintf("a hosted zone of your own may resolve to %s", phrase.Some(own, 2))
 }
 
-// zoneless tells that no private hosted zone can work in a VPC.
+// zoneless reports whether no private hosted zone can work in a VPC.
 func zoneless(c *routes.Scope, vpc string) bool {
 	return c.S.Has(snapshot.VPCDNS) && slices.ContainsFunc(c.S.VPCAttributes, func(a snapshot.VPCAttributes) bool {
 		return a.VPC == vpc && !(a.DNSSupport && a.DNSHostnames)

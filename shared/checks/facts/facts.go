@@ -191,7 +191,7 @@ func (a *Attempts) instances() {
 	}
 }
 
-// stillborn tells that an instance ended because its launch failed: EC2 gives
+// stillborn reports whether an instance ended because its launch failed: EC2 gives
 // a reason with which no node could have run.
 func (l InstanceIndex) stillborn(i *snapshot.Instance) (activity.Verdict, bool) {
 	if !i.Ended() || l.Warm[i.ID] || l.Past(i) == Served {
@@ -207,7 +207,7 @@ func (l InstanceIndex) LaunchesKnown(i *snapshot.Instance) bool {
 	return i.Tags["aws:autoscaling:groupName"] == "" || l.S.Has(snapshot.Groups) && l.S.Has(snapshot.Activities)
 }
 
-// counts tells that an attempt is of the last hour, and that no later launch
+// counts reports whether an attempt is of the last hour, and that no later launch
 // of its group in the same subnet succeeded.
 func (a *Attempts) counts(t Attempt) bool {
 	if t.At.IsZero() {
@@ -216,7 +216,7 @@ func (a *Attempts) counts(t Attempt) bool {
 	return a.S.Time.Sub(t.At) <= Counted && !a.recovered(t)
 }
 
-// recovered tells that a later launch of the group succeeded where this one
+// recovered reports whether a later launch of the group succeeded where this one
 // failed. Some fleets name no subnet: then the zone decides, and where neither
 // is named, any success of the group.
 func (a *Attempts) recovered(t Attempt) bool {
@@ -527,7 +527,7 @@ func TemplateOf(i *snapshot.Instance) snapshot.TemplateRef {
 	return snapshot.TemplateRef{ID: i.Tags["aws:ec2launchtemplate:id"], Version: i.Tags["aws:ec2launchtemplate:version"]}
 }
 
-// Nodegroup is the managed node group of an instance. Managed tells that it
+// Nodegroup is the managed node group of an instance. Managed reports whether it
 // has one, also where it was not read.
 func (st *BootConfig) Nodegroup(i *snapshot.Instance) (group *snapshot.Nodegroup, managed bool) {
 	name := i.Tags["eks:nodegroup-name"]
@@ -547,7 +547,7 @@ func (st *BootConfig) Origin(i *snapshot.Instance) string {
 	return i.ID
 }
 
-// Merges tells that EKS adds its own part to the user data of an instance: a
+// Merges reports whether EKS adds its own part to the user data of an instance: a
 // managed node group whose image EKS chose. Where the node group was not read
 // nobody knows.
 func (st *BootConfig) Merges(i *snapshot.Instance) (merges, known bool) {
@@ -562,7 +562,7 @@ func (st *BootConfig) Merges(i *snapshot.Instance) (merges, known bool) {
 	return group.AMIType != "CUSTOM", true
 }
 
-// Belongs tells that tags say that an instance is the cluster's, and no tag
+// Belongs reports whether tags say that an instance is the cluster's, and no tag
 // says that it is another's.
 func (st *BootConfig) Belongs(i *snapshot.Instance) bool {
 	const prefix = "kubernetes.io/cluster/"
@@ -609,12 +609,12 @@ func (g *grouped) All() iter.Seq2[string, []string] {
 	}
 }
 
-// Admits tells that an address is in one of the ranges.
+// Admits reports whether an address is in one of the ranges.
 func Admits(ranges []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.IsValid() && p.Contains(a.Unmap()) })
 }
 
-// Anyone tells that the ranges hold every address of a family, in one piece or
+// Anyone reports whether the ranges hold every address of a family, in one piece or
 // in its two halves.
 func Anyone(ranges []netip.Prefix, six bool) bool {
 	all := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
@@ -727,7 +727,7 @@ const (
 	around              = time.Minute
 )
 
-// TimedOut tells that an instance of a NodePool was ended by a call just when
+// TimedOut reports whether an instance of a NodePool was ended by a call just when
 // Karpenter gives up on what has not registered, and how long after its launch.
 func TimedOut(i *snapshot.Instance, started time.Time) (span time.Duration, is bool) {
 	if i == nil || !i.Ended() || i.StateReason.Code != UserInitiated || i.NodeClaim() != "" || i.Tags[scheduling.PoolLabel] == "" && i.Tags[AutoPoolTag] == "" {

@@ -143,9 +143,9 @@ func LeakedAddresses(s *View, subnet string) int {
 type NextNode struct {
 	Kind  string
 	Count int
-	// Block tells that it takes a whole block too.
+	// Block reports whether it takes a whole block too.
 	Block bool
-	// Sure tells that aws-node's settings were read.
+	// Sure reports whether aws-node's settings were read.
 	Sure bool
 }
 
@@ -272,7 +272,7 @@ func (g *Placements) Reach(p path.Path, stop path.Stop) []netip.Prefix {
 	return six
 }
 
-// EndsPublic tells that a path ends at public addresses.
+// EndsPublic reports whether a path ends at public addresses.
 func EndsPublic(p path.Path) bool { return p.Means == path.ByInternet || p.Means == path.ByGateway }
 
 // nodeAddress is the address that a node talks from.
@@ -370,7 +370,7 @@ const (
 )
 
 // Family is the kind of an instance's image, by the image's name, else by the
-// node group's AMI type; empty when neither tells. Stock tells that the image
+// node group's AMI type; empty when neither tells. Stock reports whether the image
 // is Amazon's own: nothing about a cluster can be in it.
 func (st *BootConfig) Family(i *snapshot.Instance) (family string, stock bool) {
 	group, _ := st.Nodegroup(i)
@@ -499,7 +499,7 @@ func better(n, than *snapshot.Node) bool {
 	return n.Created.After(than.Created)
 }
 
-// Reaches tells that the activities that were read go back far enough to hold
+// Reaches reports whether the activities that were read go back far enough to hold
 // the end of an instance: without a group of its own there is none, and with
 // one they go back to its launch. Only the newest are read, and those of a
 // group that is gone are gone too.
@@ -525,13 +525,13 @@ func (l InstanceIndex) Lost() []string {
 	return ids
 }
 
-// Terminated tells that EC2 has terminated an instance: its node goes too.
+// Terminated reports whether EC2 has terminated an instance: its node goes too.
 func (l InstanceIndex) Terminated(id string) bool {
 	i, known := l.Instances[id]
 	return known && i.State == "terminated"
 }
 
-// Due tells that an instance's time to join is over. Without a memory of its
+// Due reports whether an instance's time to join is over. Without a memory of its
 // launch nobody waits for it.
 func (l InstanceIndex) Due(id string) bool {
 	launch, ok := l.Launches[id]
@@ -568,7 +568,7 @@ func joinedNodes(s *View) map[string]bool {
 // (AmazonEKSComputePolicy).
 const AutoPoolTag = "eks:kubernetes-node-pool-name"
 
-// OfAutoMode tells that EKS Auto Mode made an instance: its image, user data and
+// OfAutoMode reports whether EKS Auto Mode made an instance: its image, user data and
 // metadata options are EKS's, and nobody else may change them (EKS user guide, "Learn
 // about Amazon EKS Auto Mode Managed instances").
 func OfAutoMode(i *snapshot.Instance) bool { return i.OfAutoMode() }
@@ -662,7 +662,7 @@ func Class(s *View, r snapshot.ClassRef) (class *snapshot.NodeClass, known bool)
 // been made may wait for a role or a tag of the same deployment.
 const ClassSettles = 2 * time.Minute
 
-// Held tells that a condition has been as it is for some time, and is about the
+// Held reports whether a condition has been as it is for some time, and is about the
 // object as it is now. One that does not say since when has been so for ever.
 func Held(s *View, c snapshot.ObservedCondition, generation int64, span time.Duration) bool {
 	return c.Status != "" && c.Current(generation) && s.Time.Sub(c.Since) >= span
@@ -672,7 +672,7 @@ func Held(s *View, c snapshot.ObservedCondition, generation int64, span time.Dur
 // instances.
 type NameServers struct {
 	Options snapshot.DHCPOptions
-	// Amazon tells that Amazon's resolver is among them, first that it is the
+	// Amazon reports whether Amazon's resolver is among them, first that it is the
 	// one that is asked first.
 	Amazon, First bool
 	// Own are the other ones; odd are values that are no address.
@@ -725,7 +725,7 @@ func servers(v snapshot.VPC, o snapshot.DHCPOptions) NameServers {
 	return n
 }
 
-// amazons tells that an address is Amazon's resolver.
+// amazons reports whether an address is Amazon's resolver.
 func amazons(v snapshot.VPC, a netip.Addr) bool {
 	switch a.String() {
 	case "169.254.169.253", "fd00:ec2::253":
@@ -797,7 +797,7 @@ func nodegroupRole(s *View, i *snapshot.Instance) string {
 	return ""
 }
 
-// ReadRole is a role with its policies. Gone tells that IAM has no such role
+// ReadRole is a role with its policies. Gone reports whether IAM has no such role
 // any more; otherwise why tells what kept it from being read.
 func ReadRole(s *View, arn string) (role snapshot.Role, gone bool, why *snapshot.Failure) {
 	if f, lacks := s.Lacks(snapshot.Roles, arn); lacks {

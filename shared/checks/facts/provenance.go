@@ -318,7 +318,7 @@ func StillSays(n snapshot.Nodegroup, disproof []string) []finding.Evidence {
 	return []finding.Evidence{{What: n.Name, Value: fmt.Sprintf("EKS still reports %s; %s", cmp.Or(n.Status, "the issue"), strings.Join(disproof, "; "))}}
 }
 
-// Shows tells that an issue is only how something else shows: what the
+// Shows reports whether an issue is only how something else shows: what the
 // instances, the group's own activities or the subnets tell is nearer to the
 // cause.
 func (r Roster) Shows(n snapshot.Nodegroup, i snapshot.Issue) bool {
@@ -336,7 +336,7 @@ func (r Roster) Shows(n snapshot.Nodegroup, i snapshot.Issue) bool {
 	return slices.ContainsFunc(r.attempts.List, func(t Attempt) bool { return slices.Contains(n.Groups, t.Group) })
 }
 
-// launchesName tells that failed launches of a nodegroup's groups name all
+// launchesName reports whether failed launches of a nodegroup's groups name all
 // that an issue names: a subnet, for instance, that was deleted.
 func (r Roster) launchesName(n snapshot.Nodegroup, i snapshot.Issue) bool {
 	return len(i.Resources) > 0 && !slices.ContainsFunc(i.Resources, func(id string) bool {
@@ -461,10 +461,10 @@ func (p *Placement) block(source snapshot.Source, message string) {
 	p.Blocked = append(p.Blocked, snapshot.Failure{Source: source, Reason: snapshot.NotRead, Message: message})
 }
 
-// Idle tells that all who stand there are Ready nodes.
+// Idle reports whether all who stand there are Ready nodes.
 func (p *Placement) Idle() bool { return len(p.Suspects) == 0 && len(p.Well) > 0 }
 
-// contradicted tells that a node that stands alike was launched after one of
+// contradicted reports whether a node that stands alike was launched after one of
 // those that did not join, and is Ready: what keeps the one out did not keep
 // the other, unless it was changed in between.
 func (p *Placement) contradicted() bool {
@@ -484,7 +484,7 @@ func Earliest(list []*snapshot.Instance) time.Time {
 	return first
 }
 
-// Empty tells that nobody stands there yet.
+// Empty reports whether nobody stands there yet.
 func (p *Placement) Empty() bool { return len(p.Suspects)+len(p.Well) == 0 }
 
 // Place is what a verdict on a subnet covers: the subnet, or, where nobody
@@ -640,7 +640,7 @@ func AllPoolTypes(s *snapshot.Snapshot) []string {
 	return slices.Compact(names)
 }
 
-// PoolAllowsZone tells that the requirements of a NodePool leave a zone open.
+// PoolAllowsZone reports whether the requirements of a NodePool leave a zone open.
 func PoolAllowsZone(p snapshot.NodePool, zone string) bool {
 	return scheduling.PoolAllows(p, snapshot.Requirement{Key: scheduling.ZoneLabel, Operator: "In", Values: []string{zone}})
 }

@@ -290,12 +290,12 @@ func eventClass(e snapshot.PoolEvent) (checkid.ID, string) {
 	return "", ""
 }
 
-// told tells that CloudTrail told of refused calls of a pool.
+// told reports whether CloudTrail told of refused calls of a pool.
 func (a *Attempts) told(unit string) bool {
 	return slices.ContainsFunc(a.List, func(t Attempt) bool { return t.Group == unit && t.Refused != nil && t.Told == ToldByCloudTrail })
 }
 
-// startedSince tells that an instance of a pool was started since.
+// startedSince reports whether an instance of a pool was started since.
 func (a *Attempts) startedSince(unit string, at time.Time) bool {
 	for _, worked := range a.worked[unit] {
 		if worked.After(at) {

@@ -528,7 +528,7 @@ func (g *Placements) deleted(groups []string) []string {
 // SgBlock is a security group that keeps posts out, in the making.
 type SgBlock struct {
 	Group string
-	// doubted tells that a Ready node speaks against it.
+	// doubted reports whether a Ready node speaks against it.
 	doubted   bool
 	Posts     []*Placement
 	Instances []*snapshot.Instance
@@ -635,14 +635,14 @@ type PodWait struct {
 	Event snapshot.PodEvent
 }
 
-// ForNetwork tells that the network plugin did not give the pod an address: the runtime
+// ForNetwork reports whether the network plugin did not give the pod an address: the runtime
 // names it ("failed to setup network for sandbox", containerd pkg/cri/server/sandbox_run.go).
 func (w PodWait) ForNetwork() bool {
 	text := strings.ToLower(w.Event.Message)
 	return slices.ContainsFunc([]string{"cni", "network for sandbox", "networkplugin", noAddress}, func(part string) bool { return strings.Contains(text, part) })
 }
 
-// ForAddress tells that the plugin had none to give (amazon-vpc-cni-k8s
+// ForAddress reports whether the plugin had none to give (amazon-vpc-cni-k8s
 // cmd/routed-eni-cni-plugin/cni.go, "add cmd: failed to assign an IP address to container").
 func (w PodWait) ForAddress() bool {
 	return strings.Contains(strings.ToLower(w.Event.Message), noAddress)
@@ -846,7 +846,7 @@ func Except(list []*snapshot.Instance, others ...[]*snapshot.Instance) []*snapsh
 // hibernating takes longer, and what EC2 describes lags behind.
 const warned = 10 * time.Minute
 
-// TakenBack tells that EC2 took an instance back, or has warned that it does: by
+// TakenBack reports whether EC2 took an instance back, or has warned that it does: by
 // EC2's reason, by the warning, or by a rebalance recommendation after which its
 // group ended it. A recommendation alone takes nothing back. What had already
 // missed roll call for a cause that was found is not excused by a warning.
@@ -864,14 +864,14 @@ func (l InstanceIndex) TakenBack(i *snapshot.Instance) bool {
 	return l.Rebalanced(i) && l.Activity[i.ID] != "" && activity.Rebalancing(l.Activity[i.ID])
 }
 
-// Rebalanced tells that an instance ended after EC2 had recommended to replace
+// Rebalanced reports whether an instance ended after EC2 had recommended to replace
 // it: perhaps its group did.
 func (l InstanceIndex) Rebalanced(i *snapshot.Instance) bool {
 	recommended := l.Launches[i.ID].Rebalance
 	return i.Ended() && !recommended.IsZero() && !l.EndOf(i).Before(recommended)
 }
 
-// Leaving tells that EC2 takes back an instance of which only the id is known
+// Leaving reports whether EC2 takes back an instance of which only the id is known
 // here.
 func (l InstanceIndex) Leaving(id string) bool {
 	i, known := l.Instances[id]

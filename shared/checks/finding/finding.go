@@ -42,7 +42,7 @@ type Finding struct {
 	// Confidence is set where this finding is weaker than its check: a fact
 	// that the check cannot read could still make it harmless.
 	Confidence Confidence `json:"confidence,omitempty"`
-	// Unconditional tells that this finding needs no instance that failed for it, as
+	// Unconditional reports whether this finding needs no instance that failed for it, as
 	// those of checks that see ahead.
 	Unconditional bool `json:"-"`
 	// Idle reports that nothing waits for what it keeps from working: it is less urgent.

@@ -147,7 +147,7 @@ func mistaken(arn, want string, c facts.RoleGroup) string {
 	return "has a different path than the one looked up, " + want
 }
 
-// uses tells that an ARN is that of the profile of one of the instances, or
+// uses reports whether an ARN is that of the profile of one of the instances, or
 // of one that has the role's name, as the console makes them.
 func uses(c facts.RoleGroup, profile string) bool {
 	return strings.EqualFold(facts.LastPart(profile), c.Name()) ||
@@ -167,7 +167,7 @@ func (a access) counts() (awsauth.Mapping, bool) {
 	return awsauth.Mapping{}, false
 }
 
-// nodeType tells that a type of access entry makes nodes of a role.
+// nodeType reports whether a type of access entry makes nodes of a role.
 func nodeType(kind string) bool {
 	return slices.Contains([]string{"EC2_LINUX", "EC2_WINDOWS", "EC2", "HYPERPOD_LINUX"}, kind)
 }
@@ -311,7 +311,7 @@ func unadmitted(c facts.RoleGroup, s *facts.View, a access, how string) finding.
 	return f
 }
 
-// young tells that the time to join is over for none of the suspects.
+// young reports whether the time to join is over for none of the suspects.
 func young(c facts.RoleGroup, s *facts.View) bool {
 	l := s.Index()
 	return !slices.ContainsFunc(c.Suspects, func(i *snapshot.Instance) bool {
@@ -320,7 +320,7 @@ func young(c facts.RoleGroup, s *facts.View) bool {
 	})
 }
 
-// mappedInVain tells that aws-auth maps the role, whether or not the cluster
+// mappedInVain reports whether aws-auth maps the role, whether or not the cluster
 // looks there.
 func mappedInVain(c facts.RoleGroup, s *facts.View) bool {
 	if !s.Has(snapshot.AWSAuthMap) || s.AWSAuth == nil {

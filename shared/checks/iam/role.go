@@ -159,7 +159,7 @@ func imageOf(s *facts.View) (repository string, pulls bool) {
 	return fmt.Sprintf("arn:%s:ecr:%s:%s:repository/%s", s.Partition, parts[3], parts[0], name), true
 }
 
-// asksForCluster tells that a suspect's start script asks EKS for the
+// asksForCluster reports whether a suspect's start script asks EKS for the
 // cluster's address: those of Amazon Linux 2 and Windows, where they are not
 // given it.
 func asksForCluster(c facts.RoleGroup, s *facts.View) bool {
@@ -330,7 +330,7 @@ func stsOf(c facts.RoleGroup, s *facts.View, net *path.Network, i *snapshot.Inst
 	return finding.Finding{}, unread
 }
 
-// closed tells that STS is reached by an interface endpoint, and that there is
+// closed reports whether STS is reached by an interface endpoint, and that there is
 // no way to the internet beside it. Where STS is not reached at all, or the
 // way leaves what is read, the checks of routes and endpoints say so.
 func closed(ways []path.Path, internet path.Way) bool {
@@ -342,7 +342,7 @@ func closed(ways []path.Path, internet path.Way) bool {
 	return false
 }
 
-// callsGlobal tells that aws-node has a role of its service account and calls
+// callsGlobal reports whether aws-node has a role of its service account and calls
 // the global name to get it: it is told to, or it is not told to call the
 // regional one and the cluster is older than 1.22, from which on EKS tells it
 // (amazon-eks-pod-identity-webhook pull request 148).
@@ -370,7 +370,7 @@ func beRegional() (text, command string) {
 	return "Have aws-node call the regional name.", "kubectl set env daemonset aws-node -n kube-system AWS_STS_REGIONAL_ENDPOINTS=regional"
 }
 
-// isAdmitted tells that the cluster is known to admit the group's role.
+// isAdmitted reports whether the cluster is known to admit the group's role.
 func isAdmitted(c facts.RoleGroup, s *facts.View) bool {
 	for _, f := range missing(c, s) {
 		if f.Outcome != finding.Pass {
@@ -386,7 +386,7 @@ func refusedToken(line string) bool {
 	return strings.Contains(strings.ReplaceAll(line, "UnauthorizedOperation", ""), "Unauthorized")
 }
 
-// registered tells that an instance has a node, be it Ready or not.
+// registered reports whether an instance has a node, be it Ready or not.
 func registered(s *facts.View, i *snapshot.Instance) bool {
 	return s.Index().Nodes[i.ID] != nil
 }
@@ -449,7 +449,7 @@ func stsHost(s *facts.View) (regional, global string) {
 	return fmt.Sprintf("sts.%s.amazonaws.com", s.Region), "sts.amazonaws.com"
 }
 
-// stsFailed tells that a line is about a call to STS that did not get there.
+// stsFailed reports whether a line is about a call to STS that did not get there.
 func stsFailed(host string) func(string) bool {
 	return func(line string) bool {
 		return namesHost(line, host) && slices.ContainsFunc([]string{"timeout", "timed out", "no such host", "connection refused", "deadline exceeded", "network is unreachable"}, func(word string) bool {
@@ -458,7 +458,7 @@ func stsFailed(host string) func(string) bool {
 	}
 }
 
-// namesHost tells that a line names a host, not one that ends in its name.
+// namesHost reports whether a line names a host, not one that ends in its name.
 func namesHost(line, host string) bool {
 	for rest := line; ; {
 		i := strings.Index(rest, host)
@@ -522,7 +522,7 @@ func stsRegionDeactivated(s *facts.View) []finding.Finding {
 	return append(list, f)
 }
 
-// hasConsole tells that the console of an instance was read.
+// hasConsole reports whether the console of an instance was read.
 func hasConsole(s *facts.View, id string) bool {
 	return slices.ContainsFunc(s.Consoles, func(c snapshot.Console) bool { return c.Instance == id })
 }
@@ -566,7 +566,7 @@ func regionTold(s *facts.View) []finding.Evidence {
 
 // cniIdentity is the role that aws-node really uses.
 type cniIdentity struct {
-	// none tells that the cluster runs no aws-node.
+	// none reports whether the cluster runs no aws-node.
 	none bool
 	// role is empty where aws-node uses the role of the node that it is on.
 	role string
@@ -713,7 +713,7 @@ func cniNeeds(s *facts.View, types typesKnown) []need {
 	return list
 }
 
-// searchesGroups tells that a version of the plugin does not start without
+// searchesGroups reports whether a version of the plugin does not start without
 // ec2:DescribeSecurityGroups: 1.22.0 and 1.22.1 look for groups by tag, unless
 // subnet discovery is off or custom networking on (amazon-vpc-cni-k8s pull
 // request 3709, terraform-aws-eks-pod-identity issue 60; taken back in 1.22.2).
@@ -722,7 +722,7 @@ func searchesGroups(c snapshot.CNI) bool {
 	return ok && (version == vpccni.Version{1, 22, 0} || version == vpccni.Version{1, 22, 1}) && discovers(c)
 }
 
-// readsSubnets tells that a version of the plugin does not start without
+// readsSubnets reports whether a version of the plugin does not start without
 // ec2:DescribeSubnets in an IPv6 cluster, whose policy nobody but its owner writes: from
 // 1.22.1 on (awsdocs/amazon-eks-user-guide#1248, eksctl#8835, karpenter-provider-aws#9608:
 // "checking to exclude configured subnet"). AmazonEKS_CNI_Policy of IPv4 has it.
@@ -731,19 +731,19 @@ func readsSubnets(c snapshot.CNI) bool {
 	return ok && !version.Before(vpccni.Version{1, 22, 1}) && discovers(c)
 }
 
-// discovers tells that subnet discovery is on, as it is where nothing is said.
+// discovers reports whether subnet discovery is on, as it is where nothing is said.
 func discovers(c snapshot.CNI) bool {
 	return !strings.EqualFold(c.Env["ENABLE_SUBNET_DISCOVERY"], "false") &&
 		!strings.EqualFold(c.Env["AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"], "true")
 }
 
-// auto tells that EKS Auto Mode made an instance: neither a node group, an
+// auto reports whether EKS Auto Mode made an instance: neither a node group, an
 // Auto Scaling group nor a Karpenter beside it did. Those bring their own network plugin.
 func auto(s *facts.View, i *snapshot.Instance) bool {
 	return s.Cluster.AutoMode && !i.ByKarpenter() && i.Tags["eks:nodegroup-name"] == "" && i.Tags["aws:autoscaling:groupName"] == ""
 }
 
-// isAuto tells that every instance of a role group is Auto Mode's.
+// isAuto reports whether every instance of a role group is Auto Mode's.
 func isAuto(c facts.RoleGroup, s *facts.View) bool {
 	return !slices.ContainsFunc(slices.Concat(c.Suspects, c.Well), func(i *snapshot.Instance) bool { return !auto(s, i) })
 }
@@ -1058,7 +1058,7 @@ func (k typesKnown) evidence() []finding.Evidence {
 	}
 }
 
-// lacksTypes tells that a role may not ask for types.
+// lacksTypes reports whether a role may not ask for types.
 func lacksTypes(lacks []refusal) bool {
 	return slices.ContainsFunc(lacks, func(r refusal) bool { return r.action == describeTypes })
 }

@@ -187,7 +187,7 @@ func (c *consoleCause) all() []string {
 	return append(list, facts.IDs(c.unread)...)
 }
 
-// leads tells that no other failure of the same owner has more instances. An
+// leads reports whether no other failure of the same owner has more instances. An
 // incident is known by its check and resource: only one can have the owner's.
 func (c *consoleCause) leads(all []*consoleCause) bool {
 	return !slices.ContainsFunc(all, func(other *consoleCause) bool {

@@ -550,7 +550,7 @@ func failed(l facts.InstanceIndex, source snapshot.Source) bool {
 	return is
 }
 
-// nodesUnasked tells that this look is one that asks for no nodes: the one that does
+// nodesUnasked reports whether this look is one that asks for no nodes: the one that does
 // was due before.
 func nodesUnasked(l facts.InstanceIndex) bool {
 	return !failed(l, snapshot.Nodes) && !l.S.Has(snapshot.Nodes)
@@ -759,7 +759,7 @@ func labels(st *facts.BootConfig, i *snapshot.Instance) (*labelled, snapshot.Fai
 	return nil, snapshot.Failure{}
 }
 
-// groupJoins tells that a managed node group has a Ready node.
+// groupJoins reports whether a managed node group has a Ready node.
 func groupJoins(st *facts.BootConfig, name string) bool {
 	return slices.ContainsFunc(st.S.Instances, func(i snapshot.Instance) bool {
 		n := st.Nodes[i.ID]

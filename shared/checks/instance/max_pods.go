@@ -605,14 +605,14 @@ func scheduledEvent(s *facts.View) []finding.Finding {
 	return list
 }
 
-// eventOver tells that an event is done with. EC2 says so at the beginning of the
+// eventOver reports whether an event is done with. EC2 says so at the beginning of the
 // description, and leaves the event in the answer for up to a week (API
 // reference, InstanceStatusEvent).
 func eventOver(e snapshot.ScheduledEvent) bool {
 	return strings.HasPrefix(e.Description, "[Completed]") || strings.HasPrefix(e.Description, "[Canceled]")
 }
 
-// ofFailingHost tells that EC2 plans this for a host that is failing.
+// ofFailingHost reports whether EC2 plans this for a host that is failing.
 func ofFailingHost(e snapshot.ScheduledEvent) bool {
 	return e.Code == "instance-retirement" || e.Code == "instance-stop"
 }
@@ -692,7 +692,7 @@ func statusCheck(s *facts.View) []finding.Finding {
 
 func impaired(s snapshot.InstanceStatus) bool { return s.System == "impaired" || s.OS == "impaired" }
 
-// statusOK tells that both checks say so. An instance that EC2 cannot check has
+// statusOK reports whether both checks say so. An instance that EC2 cannot check has
 // passed none.
 func statusOK(s snapshot.InstanceStatus) bool { return s.System == "ok" && s.OS == "ok" }
 

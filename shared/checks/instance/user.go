@@ -272,7 +272,7 @@ func notTold(t *facts.DecodedUserData, why string) snapshot.Failure {
 	return snapshot.Failure{Source: snapshot.UserDataOf, Reason: snapshot.NotRead, Message: t.From + ": " + why}
 }
 
-// joinsWithout tells that a Ready node runs the same image with user data that has no
+// joinsWithout reports whether a Ready node runs the same image with user data that has no
 // bootstrap: a unit of the image joins.
 func joinsWithout(st *facts.BootConfig, image string) bool {
 	return slices.ContainsFunc(st.S.Instances, func(i snapshot.Instance) bool {
@@ -404,7 +404,7 @@ func trust(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 	return finding.Certain
 }
 
-// lacking are required settings that are not there. Added tells that EKS may
+// lacking are required settings that are not there. Added reports whether EKS may
 // add its own part to what is seen.
 func lacking(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData, added bool) []flaw {
 	type field struct {

@@ -134,14 +134,14 @@ func newBranchScope(s *facts.View) *branchScope {
 	return b
 }
 
-// used tells that something here says that pods have branch interfaces.
+// used reports whether something here says that pods have branch interfaces.
 func (b *branchScope) used() bool {
 	return b.s.CNI != nil && strings.EqualFold(b.s.CNI.Env["ENABLE_POD_ENI"], "true") || len(b.s.Trunks) > 0 || len(b.s.BranchWaits) > 0 ||
 		slices.ContainsFunc(b.s.Nodes, func(n snapshot.Node) bool { return n.Branches > 0 })
 }
 
 // unscheduled are the pods for which the scheduler finds no node, for want of branch
-// interfaces; doubt tells that nodes lack other things too, for all of them.
+// interfaces; doubt reports whether nodes lack other things too, for all of them.
 func (b *branchScope) unscheduled() (pods []*snapshot.WaitingPod, doubt bool) {
 	doubt = true
 	for _, w := range facts.Unschedulable(b.s, branchPatience) {

@@ -119,7 +119,7 @@ func runFragmented(s *facts.View) []finding.Finding {
 	return list
 }
 
-// xen tells that no type that was read can have prefixes.
+// xen reports whether no type that was read can have prefixes.
 func xen(c *routes.Scope) bool {
 	return c.S.Has(snapshot.InstanceTypes) && len(c.S.InstanceTypes) > 0 && !slices.ContainsFunc(c.S.InstanceTypes, address.Prefixed)
 }
@@ -695,7 +695,7 @@ func judgeFit(s *facts.View, fit address.Fit, pods podNetwork) finding.Finding {
 	return f
 }
 
-// fitsWithout tells that all would fit once what dead nodes left behind is
+// fitsWithout reports whether all would fit once what dead nodes left behind is
 // deleted. What is wanted may have its first address, as for Imminent.
 func fitsWithout(fit address.Fit, here *facts.SubnetLeaks) bool {
 	if here == nil {
@@ -737,9 +737,9 @@ func unknowns(s *facts.View, gaps []address.Gap) []snapshot.Failure {
 // podNetwork is how nodes of a cluster take addresses, as far as it is known.
 type podNetwork struct {
 	address.Settings
-	// read tells that aws-node was looked at: otherwise these are its defaults.
+	// read reports whether aws-node was looked at: otherwise these are its defaults.
 	read bool
-	// foreign tells that there is no aws-node: another plugin gives pods their
+	// foreign reports whether there is no aws-node: another plugin gives pods their
 	// addresses, and only a node's own is known of.
 	foreign bool
 }

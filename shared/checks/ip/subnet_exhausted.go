@@ -130,7 +130,7 @@ func holders(s *facts.View, subnet string) []finding.Evidence {
 	return list
 }
 
-// mayGrow tells that a group, or a NodePool that is in use, can still launch a node
+// mayGrow reports whether a group, or a NodePool that is in use, can still launch a node
 // into one of some subnets:
 // then too little is a fault before somebody suffers of it. Where all groups are
 // as large as they may be, it is how somebody has planned it.
@@ -144,7 +144,7 @@ func mayGrow(c *routes.Scope, subnets []string) bool {
 		})
 }
 
-// roomInZone tells that a NodePool has another subnet with plenty in the zone of each:
+// roomInZone reports whether a NodePool has another subnet with plenty in the zone of each:
 // of a zone's subnets Karpenter takes the one with the most free addresses
 // (aws/karpenter-provider-aws pkg/providers/subnet/subnet.go, ZonalSubnetsForLaunch).
 func roomInZone(c *routes.Scope, p address.Pool, subnets []string) bool {
@@ -199,7 +199,7 @@ const prefixSize = 16
 // taker is a subnet that nodes or their pods take addresses of.
 type taker struct {
 	subnet snapshot.Subnet
-	// node tells that nodes stand in it.
+	// node reports whether nodes stand in it.
 	node bool
 	// from are the subnets of the nodes whose pods take addresses here.
 	from []string
@@ -439,7 +439,7 @@ func judge(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) finding.Fi
 	return f
 }
 
-// launchable tells that the cluster launches nodes in a subnet, or has its
+// launchable reports whether the cluster launches nodes in a subnet, or has its
 // pods' addresses there.
 func launchable(l facts.Leaks, id string) bool {
 	return slices.Contains(l.S.Scope.Launchable, id) || slices.Contains(l.S.Scope.Subnets, id) ||

@@ -85,7 +85,7 @@ func nodeClassNotReady(s *facts.View) []finding.Finding {
 	return append(v.Findings(), unseen...)
 }
 
-// standingKnown tells that something says how a class stands: it itself, or a NodePool.
+// standingKnown reports whether something says how a class stands: it itself, or a NodePool.
 func standingKnown(s *facts.View, u use) bool {
 	_, known := facts.Class(s, u.ref)
 	return known || slices.ContainsFunc(u.pools, func(p snapshot.NodePool) bool {
@@ -203,7 +203,7 @@ func judgeGone(s *facts.View, u use) state {
 	return state{}
 }
 
-// inUse tells that a NodePool has nodes, or has asked for some, or that a pod
+// inUse reports whether a NodePool has nodes, or has asked for some, or that a pod
 // waits for it.
 func inUse(s *facts.View, p snapshot.NodePool) bool {
 	used, _ := scheduling.ParseAmount(p.Used["nodes"])
@@ -625,14 +625,14 @@ func nodePoolLimit(s *facts.View) []finding.Finding {
 	return v.Findings()
 }
 
-// usable tells that a NodePool could launch if it had room: one whose class is
+// usable reports whether a NodePool could launch if it had room: one whose class is
 // not ready launches nothing, whatever its limits are.
 func usable(s *facts.View, p snapshot.NodePool) bool {
 	class := use{ref: p.Class, resource: p.Class.Name, pools: []snapshot.NodePool{p}}
 	return !judgeClass(s, class).bad
 }
 
-// takenElsewhere tells that another NodePool has room for a pod: then it is not
+// takenElsewhere reports whether another NodePool has room for a pod: then it is not
 // the limit that keeps it waiting.
 func takenElsewhere(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) bool {
 	return slices.ContainsFunc(s.NodePools, func(o snapshot.NodePool) bool {

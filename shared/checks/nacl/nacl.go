@@ -115,7 +115,7 @@ func fenced(found []*aclBlock, p *facts.Placement, w path.Path, b barrier, hit r
 	return found
 }
 
-// same tells that one rule would let both through.
+// same reports whether one rule would let both through.
 func same(a, b ruled) bool {
 	return a.egress == b.egress && a.ports == b.ports && a.cidr == b.cidr
 }
@@ -289,7 +289,7 @@ func passages(g *facts.Placements, p *facts.Placement, w path.Path) ([]passage, 
 	return []passage{way}, beyond
 }
 
-// wide tells that the network ACLs of some subnets let all of TCP in and out,
+// wide reports whether the network ACLs of some subnets let all of TCP in and out,
 // from and to all of an address family, as the one does that a VPC is made with.
 func wide(g *facts.Placements, subnets []string, family netip.Prefix) bool {
 	for _, id := range subnets {
@@ -329,7 +329,7 @@ type barrier struct {
 	confidence finding.Confidence
 	hits       []ruled
 	blocked    []snapshot.Failure
-	// chance tells that only some of the doors are shut.
+	// chance reports whether only some of the doors are shut.
 	chance bool
 }
 

@@ -96,7 +96,7 @@ func runCNINotReady(s *facts.View) []finding.Finding {
 	return findings
 }
 
-// networkDown tells that a node waits for its network plugin. Kubernetes has
+// networkDown reports whether a node waits for its network plugin. Kubernetes has
 // no code for it: the reason is KubeletNotReady for all kinds, and the message
 // is the container runtime's ("container runtime network not ready:
 // NetworkReady=false reason:NetworkPluginNotReady message:Network plugin
@@ -212,7 +212,7 @@ func cniNotReadyFinding(l facts.InstanceIndex, list []trouble) finding.Finding {
 	return f
 }
 
-// imageFails tells that the pod never ran: the kubelet's reasons ErrImagePull,
+// imageFails reports whether the pod never ran: the kubelet's reasons ErrImagePull,
 // ImagePullBackOff, InvalidImageName and their like (pkg/kubelet/images/types.go
 // of Kubernetes).
 func imageFails(t trouble) bool { return strings.Contains(t.what, "Image") }
@@ -383,7 +383,7 @@ func notInitialized(s *facts.View) []finding.Finding {
 	return v.Findings()
 }
 
-// waitsTooLong tells that a claim's node is Ready, and Karpenter has waited for
+// waitsTooLong reports whether a claim's node is Ready, and Karpenter has waited for
 // something else for minutes.
 func waitsTooLong(s *facts.View, c snapshot.NodeClaim, n *snapshot.Node) bool {
 	registered, initialized := c.Conditions["Registered"], c.Conditions["Initialized"]

@@ -78,7 +78,7 @@ func health(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 	return f
 }
 
-// beingDeleted tells that a nodegroup's groups ended while it was looked at: it
+// beingDeleted reports whether a nodegroup's groups ended while it was looked at: it
 // was read before them, and how it was then says nothing any more. A group that
 // somebody deleted beside EKS has an issue of its own.
 func beingDeleted(r facts.Roster, n snapshot.Nodegroup, issues []snapshot.Issue) bool {
@@ -148,7 +148,7 @@ func waiting(r facts.Roster, n snapshot.Nodegroup) []string {
 	return list
 }
 
-// onlyShow tells that all issues are how something else shows.
+// onlyShow reports whether all issues are how something else shows.
 func onlyShow(r facts.Roster, n snapshot.Nodegroup, issues []snapshot.Issue) bool {
 	return !slices.ContainsFunc(issues, func(i snapshot.Issue) bool { return !r.Shows(n, i) })
 }

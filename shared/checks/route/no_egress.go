@@ -179,7 +179,7 @@ func sibling(c *routes.Scope, t path.Table, zones []string) (path.Table, bool) {
 	return found, found.ID != ""
 }
 
-// serves tells that a table has a subnet in one of the zones.
+// serves reports whether a table has a subnet in one of the zones.
 func serves(c *routes.Scope, t path.Table, zones []string) bool {
 	return slices.ContainsFunc(t.Subnets, func(id string) bool {
 		subnet, ok := c.Net.Subnet(id)
@@ -376,7 +376,7 @@ func natUnusable(c *routes.Scope) []finding.Finding {
 	return wayCheck{fault: path.NATUnusable, id: atEnd, open: open, say: natUnusableFinding}.findings(c)
 }
 
-// maySpareNAT tells that a way that leaves what is read may still end at an
+// maySpareNAT reports whether a way that leaves what is read may still end at an
 // unusable NAT gateway. A public one that is available is usable, wherever it
 // leads.
 func maySpareNAT(c *routes.Scope, w path.Way) bool {

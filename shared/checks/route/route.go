@@ -541,7 +541,7 @@ func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
 	return append(list, noIPv6Way(c, with, w))
 }
 
-// readyIn tells that a lot has a Ready node: joining needs no more there than
+// readyIn reports whether a lot has a Ready node: joining needs no more there than
 // there is.
 func readyIn(c *routes.Scope, l routes.Table) bool {
 	return slices.ContainsFunc(l.IDs(), func(subnet string) bool {

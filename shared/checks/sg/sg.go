@@ -108,7 +108,7 @@ func clusterIngressFinding(g *facts.Placements, b *facts.SgBlock) finding.Findin
 type efaGroups struct {
 	groups    []string
 	instances []*snapshot.Instance
-	// late tells that one of the instances has not joined. That is not for this.
+	// late reports whether one of the instances has not joined. That is not for this.
 	late bool
 }
 
@@ -516,7 +516,7 @@ func shutNames(g *facts.Placements, p *facts.Placement, out *shutOut) {
 	}
 }
 
-// byOtherGroups tells that the groups let something out to other groups. A
+// byOtherGroups reports whether the groups let something out to other groups. A
 // name server may be in one of them; its own groups are not read.
 func byOtherGroups(g *facts.Placements, groups []string) bool {
 	return slices.ContainsFunc(groups, func(id string) bool {

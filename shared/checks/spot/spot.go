@@ -293,7 +293,7 @@ func fewInPools(s *facts.View) (list []finding.Finding, well []string) {
 	return list, well
 }
 
-// onlySpot tells that all nodes of a NodePool are Spot instances. What it leaves open
+// onlySpot reports whether all nodes of a NodePool are Spot instances. What it leaves open
 // is on demand, or both: neither hangs on Spot alone.
 func onlySpot(p snapshot.NodePool) bool {
 	return slices.ContainsFunc(p.Requirements, func(r snapshot.Requirement) bool {
@@ -301,7 +301,7 @@ func onlySpot(p snapshot.NodePool) bool {
 	})
 }
 
-// noneLeft tells that its limits let a NodePool have no node at all: it is switched off.
+// noneLeft reports whether its limits let a NodePool have no node at all: it is switched off.
 func noneLeft(p snapshot.NodePool) bool {
 	return p.Limits["cpu"] == "0" || p.Limits["nodes"] == "0"
 }
@@ -421,7 +421,7 @@ func runPoolFailing(s *facts.View) []finding.Finding {
 	return list
 }
 
-// worksAgain tells that as many launches have joined since one failed as the
+// worksAgain reports whether as many launches have joined since one failed as the
 // pool would hardly have had while it was failing: 5 where none joined, 16
 // where three of four did.
 func worksAgain(p spotreport.Pool) bool {

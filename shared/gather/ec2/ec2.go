@@ -152,7 +152,7 @@ const (
 	// KiB of each, and allows few of these calls a second.
 	maxConsoles = 10
 	// consolesOfOne is how many are read of instances that should be alike: a
-	// second one tells whether the first was a whim.
+	// second one shows whether the first was a whim.
 	consolesOfOne = 2
 )
 

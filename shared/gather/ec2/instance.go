@@ -384,7 +384,7 @@ func userDataOfAny(ctx context.Context, api InstanceAttributes, of []snapshot.In
 	return snapshot.UserData{}, err
 }
 
-// over tells that an instance is terminated, or will be in a moment. One that is
+// over reports whether an instance is terminated, or will be in a moment. One that is
 // stopped keeps its user data.
 func over(in snapshot.Instance) bool { return in.State == "shutting-down" || in.State == "terminated" }
 

@@ -179,7 +179,7 @@ func (e unreadError) Error() string {
 	return fmt.Sprintf("what to ask for is in the %s, which were not read%s", e.source, e.why)
 }
 
-// Gone tells that a service does not have the thing that was asked for. EC2
+// Gone reports whether a service does not have the thing that was asked for. EC2
 // has a code for each kind: InvalidInstanceID.NotFound and the like.
 func Gone(err error) bool {
 	var api smithy.APIError

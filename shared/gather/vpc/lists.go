@@ -59,7 +59,7 @@ func endpoint(e types.VpcEndpoint) snapshot.Endpoint {
 	return out
 }
 
-// inboundOnly tells that an endpoint's private names are for inbound resolver
+// inboundOnly reports whether an endpoint's private names are for inbound resolver
 // endpoints only, as is the default for S3 beside a gateway endpoint: nodes in
 // the VPC get S3's public addresses.
 func inboundOnly(e types.VpcEndpoint) bool {
@@ -216,7 +216,7 @@ func DescribeInterfaces(ctx context.Context, api ec2.DescribeNetworkInterfacesAP
 	})
 }
 
-// managed tells that an AWS service runs a resource in the account, EKS Auto Mode
+// managed reports whether an AWS service runs a resource in the account, EKS Auto Mode
 // its nodes' interfaces: only that service may change it (EC2 API,
 // OperatorResponse).
 func managed(o *types.OperatorResponse) bool { return o != nil && aws.ToBool(o.Managed) }

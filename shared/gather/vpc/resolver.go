@@ -490,7 +490,7 @@ func addressed(v *source.View) []snapshot.Subnet {
 	})
 }
 
-// shared tells that a subnet is another account's: its ARN names the owner.
+// shared reports whether a subnet is another account's: its ARN names the owner.
 func shared(v *source.View, n snapshot.Subnet) bool {
 	const account = 4
 	parts := strings.Split(n.ARN, ":")
@@ -572,7 +572,7 @@ func routeTable(t types.RouteTable) snapshot.RouteTable {
 	return out
 }
 
-// routes tells that an association is in force, or about to be. One on its way
+// routes reports whether an association is in force, or about to be. One on its way
 // out no longer routes; a state newer than this code is taken for a good one,
 // so that no subnet is judged by a main table that it may not use.
 func routes(a types.RouteTableAssociation) bool {

@@ -369,7 +369,7 @@ func eachInterface(ctx context.Context, api ec2.DescribeNetworkInterfacesAPIClie
 	}
 }
 
-// holds tells that an interface proves that an instance of the account is
+// holds reports whether an interface proves that an instance of the account is
 // there. Another account's instance is unknown to our EC2 and lives all the
 // same (shared VPCs), so it proves nothing of what EC2 should know.
 func holds(v *source.View, i snapshot.Interface) bool {
@@ -446,7 +446,7 @@ func trunks(api ec2.DescribeNetworkInterfacesAPIClient, counted *tally) source.S
 	}
 }
 
-// branching tells that pods have branch interfaces here, or ask for them.
+// branching reports whether pods have branch interfaces here, or ask for them.
 func branching(s *snapshot.Snapshot) bool {
 	return s.CNI != nil && strings.EqualFold(s.CNI.Env["ENABLE_POD_ENI"], "true") || len(s.BranchWaits) > 0 ||
 		slices.ContainsFunc(s.Nodes, func(n snapshot.Node) bool { return n.Branches > 0 }) ||

@@ -130,7 +130,7 @@ func (s Settings) rack(t snapshot.InstanceType) rack {
 	return r
 }
 
-// Prefixed tells that a type can have prefixes: only the Nitro hypervisor and
+// Prefixed reports whether a type can have prefixes: only the Nitro hypervisor and
 // bare metal can (EC2 user guide, "Prefix delegation"); elsewhere the plugin
 // falls back to single addresses.
 func Prefixed(t snapshot.InstanceType) bool {
@@ -354,7 +354,7 @@ func (s Settings) PodSubnets(node snapshot.Subnet, subnets []snapshot.Subnet, co
 	return Places{First: own, Further: subnetIDs(found)}
 }
 
-// admits tells that subnet discovery makes interfaces in a subnet. The node's
+// admits reports whether subnet discovery makes interfaces in a subnet. The node's
 // own needs no tag.
 func (s Settings) admits(n snapshot.Subnet, own bool) bool {
 	value := n.Tags[discoveryTag]
@@ -430,11 +430,11 @@ type Pool struct {
 	// Wanted is how many nodes it has asked for that have no instance yet. Whether its
 	// limits count these already is not told.
 	Wanted int
-	// Idle tells that it has no node and wants none.
+	// Idle reports whether it has no node and wants none.
 	Idle bool
 	// Types are those that it may launch, as far as they are known.
 	Types []string
-	// Auto tells that EKS runs its nodes' network, with settings of its own: only a
+	// Auto reports whether EKS runs its nodes' network, with settings of its own: only a
 	// node's own address is sure.
 	Auto bool
 }
@@ -532,11 +532,11 @@ type PoolFit struct {
 	Each  int
 }
 
-// Fits tells that what the pool may launch for sure has addresses. It errs on the side
+// Fits reports whether what the pool may launch for sure has addresses. It errs on the side
 // of it: others that launch into these subnets are left out.
 func (f PoolFit) Fits() bool { return f.Nodes.Least*f.Each <= f.Free }
 
-// Imminent tells that this is no matter of a far limit: what is asked for does not fit,
+// Imminent reports whether this is no matter of a far limit: what is asked for does not fit,
 // or there is room for less than two nodes of a pool in use. A node that is asked for
 // may have its first address already.
 func (f PoolFit) Imminent() bool {
@@ -827,7 +827,7 @@ func SettingsOf(cni *snapshot.CNI) Settings {
 	return s
 }
 
-// before tells that an image is of an earlier version. One whose version cannot
+// before reports whether an image is of an earlier version. One whose version cannot
 // be read counts as a current one.
 func before(image string, version ...int) bool {
 	_, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":v")
@@ -861,9 +861,9 @@ type spread struct {
 	// how many of its nodes run in each.
 	zones map[string]int
 	ran   map[string]int
-	// unplaced tells that it is not known where all of its nodes run.
+	// unplaced reports whether it is not known where all of its nodes run.
 	unplaced bool
-	// stops tells that it launches no more.
+	// stops reports whether it launches no more.
 	stops bool
 }
 

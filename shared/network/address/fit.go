@@ -23,7 +23,7 @@ type Span struct{ Least, Most int }
 // instances policy (EKS nodegroups have none).
 type Fit struct {
 	Subnet snapshot.Subnet
-	// Use is how its addresses are used; Counted tells whether that is known.
+	// Use is how its addresses are used; Counted reports whether that is known.
 	Use     snapshot.Use
 	Counted bool
 	Terms   []Term
@@ -48,7 +48,7 @@ type Term struct {
 	// Wanted is how many of these the group wants now: its share of desired nodes
 	// that do not run yet.
 	Wanted int
-	// Idle tells that the group wants no node at all now: nobody knows when it
+	// Idle reports whether the group wants no node at all now: nobody knows when it
 	// will.
 	Idle bool
 	// Small and Large are the types that take least and most; the same where the
@@ -60,7 +60,7 @@ type Term struct {
 	// Blocks is how many /28 blocks a node takes here as it starts, which are
 	// part of Start.
 	Blocks int
-	// Pods tells that the nodes stand in other subnets, and only their pods take
+	// Pods reports whether the nodes stand in other subnets, and only their pods take
 	// addresses here.
 	Pods bool
 }
@@ -138,7 +138,7 @@ const (
 // may land in another subnet it leaves out.
 func (f Fit) Judge() Verdict { return f.judge(f.Start().Least, f.Blocks()) }
 
-// Imminent tells that this is no matter of a far maximum: what is wanted now
+// Imminent reports whether this is no matter of a far maximum: what is wanted now
 // does not fit, or there is room for less than two nodes of a group in use.
 //
 // Groups are read before subnets: a node that is wanted may have been launched in
@@ -358,7 +358,7 @@ func (f *fitting) owed(group string, fit *Fit, p Places, with Settings) {
 	}
 }
 
-// gone tells that a group no longer counts an instance, or not yet.
+// gone reports whether a group no longer counts an instance, or not yet.
 func gone(lifecycle string) bool {
 	return strings.HasPrefix(lifecycle, "Terminat") || strings.HasPrefix(lifecycle, "Warmed") || strings.HasPrefix(lifecycle, "Detach")
 }
@@ -618,7 +618,7 @@ func (c *counted) use(id string) snapshot.Use {
 	return u
 }
 
-// whole tells that a block lies wholly in the subnet. It does not in one that
+// whole reports whether a block lies wholly in the subnet. It does not in one that
 // is smaller than a block.
 func (c *counted) whole(i int) bool { return (i+1)*prefix <= size(c.cidr) }
 

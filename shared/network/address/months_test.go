@@ -220,7 +220,7 @@ type story struct {
 	looks int
 	// false alarms, warnings in all, and how often one came again in one fall.
 	wrong, warned, again int
-	// fell tells that it was empty, took how long that took, lead how long before
+	// fell reports whether it was empty, took how long that took, lead how long before
 	// it was warned, 0 if not.
 	fell       bool
 	took, lead time.Duration
@@ -386,7 +386,7 @@ type kind struct {
 	name, about string
 	// shape adds to a month what is used of a subnet, as a share of it.
 	shape func(*maker)
-	// falls tells that it is empty in the end; else its use never reaches the end.
+	// falls reports whether it is empty in the end; else its use never reaches the end.
 	falls bool
 	// clean falls have nothing on top of them: for those a bound holds.
 	clean bool

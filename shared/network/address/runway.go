@@ -48,7 +48,7 @@ type Runway struct {
 	Empty, Earliest, Latest time.Time
 }
 
-// Falls tells that an end is foretold.
+// Falls reports whether an end is foretold.
 func (r Runway) Falls() bool { return r.Reason == Steady || r.Reason == Fast }
 
 // Left is how long it lasts from a time on: 0 where it is over, and false where
@@ -63,7 +63,7 @@ func (r Runway) Left(now time.Time) (time.Duration, bool) {
 	return max(r.Empty.Sub(now), 0), true
 }
 
-// Within tells that it does not last for a horizon.
+// Within reports whether it does not last for a horizon.
 func (r Runway) Within(horizon time.Duration, now time.Time) bool {
 	left, known := r.Left(now)
 	return known && left <= horizon
@@ -368,7 +368,7 @@ func level(values, times []float64, perHour float64) float64 {
 	return median(ends)
 }
 
-// goesOn tells that the last third still falls, with a third of the pace at
+// goesOn reports whether the last third still falls, with a third of the pace at
 // least.
 func (f fall) goesOn(values, times []float64) bool {
 	n := len(values)
@@ -522,7 +522,7 @@ func (s *Series) seasonBefore(i int, w window) *season {
 	return known.usual
 }
 
-// lower tells whether a subnet has less than on any other day at this time, and
+// lower reports whether a subnet has less than on any other day at this time, and
 // the least that it had in the week before today at any time and came back from.
 func (s *Series) lower(need int) (bool, float64) {
 	hour := s.hours.end() - 1
@@ -634,7 +634,7 @@ func (s *Series) judge(f fall, need int) (left float64, ok, wave bool) {
 	return left, true, false
 }
 
-// stillFalls tells that a fall of days goes on in the last hours, with a quarter
+// stillFalls reports whether a fall of days goes on in the last hours, with a quarter
 // of its pace at least.
 func (s *Series) stillFalls(f fall) bool {
 	last := s.hours.end() - 2 // the last whole hour
@@ -705,7 +705,7 @@ func usually(hours *grid, until int64) *season {
 	return s
 }
 
-// wasFalling tells that the days before the window had less from one to the next, most
+// wasFalling reports whether the days before the window had less from one to the next, most
 // of them: what is a week old then says little of today.
 func (s *season) wasFalling() bool {
 	falls := 0

@@ -89,7 +89,7 @@ const (
 	yes
 )
 
-// about tells whether a rule with this protocol is about packets of p.
+// about reports whether a rule with this protocol is about packets of p.
 func about(text string, p Protocol) match {
 	switch number, all, ok := protocol(text); {
 	case !ok:
@@ -100,7 +100,7 @@ func about(text string, p Protocol) match {
 	return no
 }
 
-// anyPort tells that a rule's range stands for all ports: EC2 leaves the
+// anyPort reports whether a rule's range stands for all ports: EC2 leaves the
 // range out for protocols without ports, and -1 stands for that.
 func anyPort(text string, from, to int) bool {
 	_, all, _ := protocol(text)
@@ -347,12 +347,12 @@ type Answer struct {
 	Blind []snapshot.Failure
 }
 
-// Out tells whether groups let a packet out to a peer.
+// Out reports whether groups let a packet out to a peer.
 func (f *Filters) Out(groups []string, to Peer, p Protocol, port int) Answer {
 	return f.judge(groups, to, p, port, true)
 }
 
-// In tells whether groups let a packet in from a peer.
+// In reports whether groups let a packet in from a peer.
 func (f *Filters) In(groups []string, from Peer, p Protocol, port int) Answer {
 	return f.judge(groups, from, p, port, false)
 }
@@ -640,7 +640,7 @@ func (s Segment) Addresses() Extent {
 	return Part
 }
 
-// hosts tells that what is denied is a short list of a much larger range: an
+// hosts reports whether what is denied is a short list of a much larger range: an
 // ACL that shuts out some attackers' addresses says nothing about a service's.
 // Fewer addresses than a /16, of at least a thousand times as many.
 func (s Segment) hosts() bool {
@@ -665,7 +665,7 @@ type Verdict struct {
 	Shut []Ports
 	// By are the entries that shut them, lowest first.
 	By []snapshot.ACLEntry
-	// Some tells that the answer is Unknown because it differs by address.
+	// Some reports whether the answer is Unknown because it differs by address.
 	Some bool
 }
 

@@ -106,7 +106,7 @@ const (
 	Gone          Reason = "gone"    // when it was described again
 )
 
-// Dead tells that an interface is left behind by a node that is gone, whether
+// Dead reports whether an interface is left behind by a node that is gone, whether
 // or not it may be deleted: somebody has to see to it.
 func (v Verdict) Dead() bool {
 	return v.Why == Leaked || v.Why == Untagged || v.Why == Strangers || v.Why == OtherCluster
@@ -164,7 +164,7 @@ func Judge(i snapshot.Interface, g Ground) Verdict {
 	return v
 }
 
-// strangers tells that a cluster is in the VPC that is not watched.
+// strangers reports whether a cluster is in the VPC that is not watched.
 func (g Ground) strangers() bool {
 	return slices.ContainsFunc(g.Tenants, func(name string) bool { return !slices.Contains(g.Clusters, name) })
 }
@@ -233,7 +233,7 @@ type Audit struct {
 	Run    string    `json:"run"`
 	// Request is EC2's request id; empty where its answer was lost.
 	Request string `json:"request,omitempty"`
-	// Settled tells that a later run found it gone: the one that deleted it
+	// Settled reports whether a later run found it gone: the one that deleted it
 	// ended before it had EC2's answer.
 	Settled bool `json:"settled,omitempty"`
 }
@@ -340,7 +340,7 @@ const (
 	Delete Mode = "delete"
 )
 
-// acts tells that EC2 is asked for something.
+// acts reports whether EC2 is asked for something.
 func (m Mode) acts() bool { return m == DryRun || m == Delete }
 
 // Least is the most careful of modes: Report where there is none.
@@ -687,13 +687,13 @@ const Apart = 5 * time.Minute
 // wrote it is at it no more.
 const Lease = 5 * time.Minute
 
-// leased tells that a run may be at the interface right now. What was written
+// leased reports whether a run may be at the interface right now. What was written
 // ahead in what is still to come, a clock wrote that was wrong by more than
 // those of two runs differ: it would keep all runs away until then.
 func (s Sighting) leased(now time.Time) bool {
 	return s.Deleting != nil && now.Sub(s.Deleting.At).Abs() < Lease
 }
 
-// Unsettled tells that a run wrote that it would delete the interface, and
+// Unsettled reports whether a run wrote that it would delete the interface, and
 // ended before it knew what came of it.
 func (s Sighting) Unsettled(now time.Time) bool { return s.Deleting != nil && !s.leased(now) }

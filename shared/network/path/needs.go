@@ -101,7 +101,7 @@ func (n *Network) further() {
 // Table is the route table in force for a subnet.
 type Table struct {
 	snapshot.RouteTable
-	// Fallback tells that the subnet has no association of its own and uses
+	// Fallback reports whether the subnet has no association of its own and uses
 	// the VPC's main table.
 	Fallback bool
 }
@@ -339,7 +339,7 @@ func (n *Network) local(p Path, subnet string, table Table, ranges []netip.Prefi
 	return p
 }
 
-// insideVPC tells that a range is a part of one of the VPC's own, which are
+// insideVPC reports whether a range is a part of one of the VPC's own, which are
 // the destinations of its local rows.
 func (n *Network) insideVPC(p netip.Prefix, table Table) bool {
 	return p.IsValid() && slices.ContainsFunc(table.Routes, func(local snapshot.Route) bool {
@@ -348,7 +348,7 @@ func (n *Network) insideVPC(p netip.Prefix, table Table) bool {
 	})
 }
 
-// replacesLocal tells that a row stands in the place of the local one: it
+// replacesLocal reports whether a row stands in the place of the local one: it
 // holds the subnet itself, and no local row does (VPC user guide, "Replace or
 // restore the target for a local route").
 func (n *Network) replacesLocal(row snapshot.Route, subnet string, table Table) bool {
@@ -370,11 +370,11 @@ func (n *Network) cidrs(subnets []string) []netip.Prefix {
 	return list
 }
 
-// Available tells that an endpoint passes traffic. EC2 writes the state in
+// Available reports whether an endpoint passes traffic. EC2 writes the state in
 // either case.
 func Available(e snapshot.Endpoint) bool { return strings.EqualFold(e.State, "available") }
 
-// InTable tells that a gateway endpoint is associated with a route table.
+// InTable reports whether a gateway endpoint is associated with a route table.
 func InTable(e snapshot.Endpoint, table snapshot.RouteTable) bool {
 	return slices.Contains(e.RouteTables, table.ID) ||
 		slices.ContainsFunc(table.Routes, func(r snapshot.Route) bool { return r.Target.ID == e.ID })
@@ -600,7 +600,7 @@ func globalUnicast() netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20}), 3)
 }
 
-// public tells that a row is for addresses of the internet, and not only for
+// public reports whether a row is for addresses of the internet, and not only for
 // private ones (RFC 1918, RFC 6598, link-local; for IPv6 what is no global
 // unicast address, among it the NAT64 range 64:ff9b::/96).
 func public(p netip.Prefix) bool {
@@ -695,7 +695,7 @@ type Stop struct {
 	Groups []string
 	// Ranges are the addresses that the node talks to at this stop.
 	Ranges []netip.Prefix
-	// Ends tells that the connection ends here: Groups must admit it.
+	// Ends reports whether the connection ends here: Groups must admit it.
 	Ends bool
 }
 
@@ -792,7 +792,7 @@ func (n *Network) controlPlaneStop() Stop {
 	return s
 }
 
-// ControlPlane tells that an interface is one of the cluster's own: EKS
+// ControlPlane reports whether an interface is one of the cluster's own: EKS
 // describes them as "Amazon EKS <cluster name>".
 func ControlPlane(e snapshot.Interface, cluster string) bool {
 	return strings.EqualFold(e.Description, "Amazon EKS "+cluster)

@@ -130,7 +130,7 @@ func (n *Network) appliance(row snapshot.Route, hops []Hop, w walk) Way {
 	return next
 }
 
-// down tells that an instance forwards nothing. One that is starting will, and
+// down reports whether an instance forwards nothing. One that is starting will, and
 // a state newer than this code accuses nobody.
 func down(state string) bool {
 	switch state {
@@ -189,7 +189,7 @@ func (n *Network) instance(id string) (snapshot.Instance, bool) {
 // table of the subnet that the answer leaves from, and by the route table that
 // the transit gateway uses there. What is not read is taken for good.
 
-// backThrough tells that the transit gateway has no way back from an
+// backThrough reports whether the transit gateway has no way back from an
 // attachment to where the packet came from.
 func (n *Network) backThrough(a snapshot.Attachment, w walk) (Way, bool) {
 	rows := n.transits[a.Table]
@@ -209,7 +209,7 @@ func (n *Network) backThrough(a snapshot.Attachment, w walk) (Way, bool) {
 	}, true
 }
 
-// backFrom tells that a table in another VPC does not send answers back
+// backFrom reports whether a table in another VPC does not send answers back
 // through the transit gateway.
 func (n *Network) backFrom(table Table, w walk) (Way, bool) {
 	if w.via == "" || !w.source.IsValid() || n.returns(table, w) {
@@ -221,7 +221,7 @@ func (n *Network) backFrom(table Table, w walk) (Way, bool) {
 	}, true
 }
 
-// returns tells that a table may lead back to where the packet came from. A
+// returns reports whether a table may lead back to where the packet came from. A
 // row to the internet, or the local one, never does.
 func (n *Network) returns(table Table, w walk) bool {
 	if slices.ContainsFunc(table.Routes, func(r snapshot.Route) bool {
@@ -387,7 +387,7 @@ func (n *Network) through(row snapshot.Route, hops []Hop) Way {
 	return w
 }
 
-// gone tells that an endpoint passes nothing. A state newer than this code
+// gone reports whether an endpoint passes nothing. A state newer than this code
 // accuses nobody.
 func gone(state string) bool {
 	switch strings.ToLower(state) {

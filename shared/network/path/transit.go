@@ -238,7 +238,7 @@ type walk struct {
 	via      string
 	switched int
 	// subnet is where the table in force was taken from; empty for a table of a regional
-	// NAT gateway, which stands in none. byNAT tells that a public NAT gateway has just
+	// NAT gateway, which stands in none. byNAT reports whether a public NAT gateway has just
 	// translated.
 	subnet string
 	byNAT  bool
@@ -442,7 +442,7 @@ type Way struct {
 	Hops []Hop
 }
 
-// Good tells that the way leads there, given a public address where it needs one.
+// Good reports whether the way leads there, given a public address where it needs one.
 func (w Way) Good() bool { return w.Verdict == Reaches || w.Verdict == NeedsPublicIP }
 
 // String is the way for a person: "subnet-1 → rtb-1 (main table) 0.0.0.0/0 → nat-1 (failed): it has failed".

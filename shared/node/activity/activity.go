@@ -37,7 +37,7 @@ type Verdict struct {
 	// Denial is which policy refused, as far as the text tells; nil for one that tells
 	// of no permission.
 	Denial *snapshot.Denial
-	// NeverRan tells that an instance that ended for this did not get as far
+	// NeverRan reports whether an instance that ended for this did not get as far
 	// as a node could have.
 	NeverRan bool
 }
@@ -130,25 +130,25 @@ func Asked(cause string) bool {
 	})
 }
 
-// FoundEnded tells that the group only found what somebody else had done, or
+// FoundEnded reports whether the group only found what somebody else had done, or
 // was about to do: the instance was ended already.
 func FoundEnded(cause string) bool {
 	return strings.Contains(cause, "health check indicating it has been terminated or stopped") ||
 		strings.Contains(cause, "termination notice")
 }
 
-// Failing tells that the group replaced an instance because a status or health
+// Failing reports whether the group replaced an instance because a status or health
 // check of it failed. A health that somebody set ("a user health-check") is
 // none of these.
 func Failing(cause string) bool {
 	return strings.Contains(cause, "status checks failure") || strings.Contains(cause, "system health check failure")
 }
 
-// Rebalancing tells that the group replaced an instance by itself, as Capacity
+// Rebalancing reports whether the group replaced an instance by itself, as Capacity
 // Rebalancing does: nobody asked for it, and nobody else had ended it.
 func Rebalancing(cause string) bool { return !Asked(cause) && !FoundEnded(cause) }
 
-// Launching tells that a scaling activity with this description was to start
+// Launching reports whether a scaling activity with this description was to start
 // an instance. Descriptions begin with "Launching a new EC2 instance", and
 // with "Placing Spot instance request" in groups of the older kind. An
 // activity without a description tells by its message; one that has neither
@@ -252,7 +252,7 @@ func termination(message string) (reason string, ok bool) {
 	return strings.TrimSpace(reason), ok
 }
 
-// tookBack tells that a reason begins with a code of EC2's for Spot capacity
+// tookBack reports whether a reason begins with a code of EC2's for Spot capacity
 // that it wants back.
 func tookBack(reason string) bool {
 	code := reason[:len(reason)-len(strings.TrimLeftFunc(reason, partOfCode))]
@@ -270,7 +270,7 @@ func Reason(description, message string) string {
 	return strings.TrimSpace(reason)
 }
 
-// Administrative tells that Auto Scaling itself suspended a process, because
+// Administrative reports whether Auto Scaling itself suspended a process, because
 // launches failed for a day (Auto Scaling user guide, "Suspend and resume
 // processes").
 func Administrative(reason string) bool {
@@ -344,7 +344,7 @@ var known = sync.OnceValue(func() index {
 	return x
 })
 
-// coded tells that a code stands in a text, alone or where APIs and SDKs write
+// coded reports whether a code stands in a text, alone or where APIs and SDKs write
 // codes: "Code: message", "Code - message", "(Code)". A code that is also an
 // English word ("Blocked") counts only there.
 func coded(text, code string) bool {
@@ -379,12 +379,12 @@ func partOfCode(r rune) bool {
 	return r == '.' || r == '_' || r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) && r != utf8.RuneError
 }
 
-// isWord tells that a code could stand in a sentence: one capital, no dot.
+// isWord reports whether a code could stand in a sentence: one capital, no dot.
 func isWord(code string) bool {
 	return !strings.ContainsFunc(code[1:], func(r rune) bool { return unicode.IsUpper(r) || r == '.' })
 }
 
-// placed tells that what is between before and after stands as a code does.
+// placed reports whether what is between before and after stands as a code does.
 func placed(before, after string) bool {
 	before, after = strings.TrimRight(before, " \"'`"), strings.TrimLeft(after, "\"'`")
 	switch {

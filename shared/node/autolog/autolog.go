@@ -24,7 +24,7 @@ const (
 	LoadBalancing = "AUTO_MODE_LOAD_BALANCING_LOGS"
 )
 
-// Is tells that a type of logs is one of EKS Auto Mode's.
+// Is reports whether a type of logs is one of EKS Auto Mode's.
 func Is(logType string) bool {
 	return slices.Contains([]string{Compute, IPAM, BlockStorage, LoadBalancing}, logType)
 }
@@ -35,7 +35,7 @@ type Search struct {
 	Names    []string
 	Pattern  string
 	From, To time.Time
-	// Cut tells that there are more names than go into a pattern.
+	// Cut reports whether there are more names than go into a pattern.
 	Cut bool
 }
 

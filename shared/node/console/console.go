@@ -64,13 +64,13 @@ type Match struct {
 	Means string     // a sentence
 	Next  string     // what to do
 	Check checkid.ID // the id of the check that looks at the cause, or empty
-	// Certain tells that the line proves that the node cannot join.
+	// Certain reports whether the line proves that the node cannot join.
 	Certain bool
-	// Heals tells that it is tried again and may still succeed.
+	// Heals reports whether it is tried again and may still succeed.
 	Heals bool
-	// Late tells that it can strike a node that has registered.
+	// Late reports whether it can strike a node that has registered.
 	Late bool
-	// Unanswered tells that the line says no more than that a service, or a
+	// Unanswered reports whether the line says no more than that a service, or a
 	// name server, does not answer: the network's fault, whichever it is.
 	Unanswered bool
 	// Line is the first such line of the last state, clean and without
@@ -163,7 +163,7 @@ func (x index) row(low string) int {
 
 func every(string) bool { return true }
 
-// over tells that a line ends a row's failure.
+// over reports whether a line ends a row's failure.
 func over(r messages.Row, line string, stage Stage) bool {
 	if stage == Registered {
 		// A node that registered can still be struck by what comes late, and
@@ -327,13 +327,13 @@ func isBoot(line string) bool {
 	return strings.Contains(line, "linux version ") && !strings.Contains(line, "release notes")
 }
 
-// isConfigured tells that nodeadm or Bottlerocket's settings got through.
+// isConfigured reports whether nodeadm or Bottlerocket's settings got through.
 func isConfigured(line string) bool {
 	return containsAny(line, "finished nodeadm-config", "finished eks nodeadm", "finished nodeadm-run", "finished user-specified setting generators") ||
 		strings.Contains(line, "finished") && strings.Contains(line, "eks nodeadm")
 }
 
-// isRuntimeUp tells that containerd runs and its sandbox image is there.
+// isRuntimeUp reports whether containerd runs and its sandbox image is there.
 func isRuntimeUp(line string) bool {
 	return containsAny(line, "started containerd", "finished pull sandbox image", "started pull sandbox image", "pulled sandbox image") ||
 		stageOf(line) == Kubelet && !strings.Contains(line, "kubelet[")

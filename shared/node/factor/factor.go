@@ -104,7 +104,7 @@ func LaunchOf(p snapshot.Past) (Launch, bool) {
 	return l, true
 }
 
-// Unexplained tells that a launch that failed for this cause may have failed for
+// Unexplained reports whether a launch that failed for this cause may have failed for
 // what it was launched with: no cause was found, or one that says how it failed and
 // not why.
 func Unexplained(cause checkid.ID) bool {
@@ -188,7 +188,7 @@ func all(list []Launch, is func(Launch) bool) bool {
 	return true
 }
 
-// near tells that one of the launches began within an hour of a time.
+// near reports whether one of the launches began within an hour of a time.
 func near(list []Launch, at time.Time) bool {
 	return !all(list, func(l Launch) bool { return l.Started.Sub(at).Abs() > time.Hour })
 }
@@ -504,7 +504,7 @@ func (j *judge) rivals(s *suspect) []*suspect {
 	})
 }
 
-// beside tells that a value fails beside others of the same hours, or through so
+// beside reports whether a value fails beside others of the same hours, or through so
 // many hours that no cause of an hour is like it.
 func (j *judge) beside(s *suspect) bool {
 	hours := map[int64]*tally{}
@@ -555,7 +555,7 @@ func sorted(of map[int64]*tally) []int64 {
 	return list
 }
 
-// before tells that no other value explains the failures better: among the launches
+// before reports whether no other value explains the failures better: among the launches
 // with it, and among those without, they go with this one, and not less than with
 // that one among those with and without this.
 func (j *judge) before(s *suspect) bool {
@@ -581,7 +581,7 @@ func (j *judge) given(s, other *suspect) float64 {
 	return exact.Tail(strata, failed)
 }
 
-// same tells that two values are those of the very same launches, as far as both
+// same reports whether two values are those of the very same launches, as far as both
 // are known; one that is not known of those that failed is not the same.
 func (j *judge) same(a, b *suspect) bool {
 	for i := range j.list {

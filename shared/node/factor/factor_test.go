@@ -123,7 +123,7 @@ func history(k kindOfHistory, rng *rand.Rand) []Launch {
 	return list
 }
 
-// has tells that a launch has what is wrong.
+// has reports whether a launch has what is wrong.
 func (l Launch) has(k kindOfHistory, began time.Time) bool {
 	if k.bad == "" || l.Started.Before(began) {
 		return false

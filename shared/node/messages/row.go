@@ -34,7 +34,7 @@ type Row struct {
 	Fails []Failure // it failed in one of these ways
 	On    []Host    // one of these was talked to
 	Node  bool      // an instance's own role made the call
-	// Info tells that the program writes it as information.
+	// Info reports whether the program writes it as information.
 	Info bool
 	// All must each have one of their phrases in the text: lower case, without
 	// quotes; "…" is a gap within a sentence, "{flag}" one word that the answer names.
@@ -64,7 +64,7 @@ type Row struct {
 }
 
 // Phase is how far a start is when a row's line is written. What comes
-// later tells that it is over.
+// later reports whether it is over.
 type Phase int
 
 const (

@@ -52,19 +52,19 @@ const (
 
 // Seen is what was seen of it now.
 type Seen struct {
-	// EC2Read tells that EC2 answered; Instance is nil when it does not know
+	// EC2Read reports whether EC2 answered; Instance is nil when it does not know
 	// the id.
 	EC2Read  bool
 	Instance *snapshot.Instance
-	// NodesRead tells that Kubernetes answered; Node is nil when there is none.
+	// NodesRead reports whether Kubernetes answered; Node is nil when there is none.
 	NodesRead bool
 	Node      *snapshot.Node
-	// NodesClosed tells that the nodes are not to be read by us: no later look
+	// NodesClosed reports whether the nodes are not to be read by us: no later look
 	// would see more.
 	NodesClosed bool
-	// Tagging tells that Karpenter sets its tags on this cluster's instances.
+	// Tagging reports whether Karpenter sets its tags on this cluster's instances.
 	Tagging bool
-	// Lacked tells that an earlier look saw the nodes, and no Ready one of this
+	// Lacked reports whether an earlier look saw the nodes, and no Ready one of this
 	// instance.
 	Lacked bool
 }
@@ -278,14 +278,14 @@ func (f Facts) over() (end snapshot.End, cause checkid.ID, why string) {
 	return snapshot.Unclear, "", "it ended before it joined, and nobody told why"
 }
 
-// missed tells that it was seen to lack while it was there. A look that was not
+// missed reports whether it was seen to lack while it was there. A look that was not
 // over when the instance ended proves nothing: its node may have gone with it
 // before the nodes were read.
 func (f Facts) missed() bool {
 	return !f.Missed.IsZero() && (f.Ended.IsZero() || f.Missed.Before(f.Ended)) && (f.Over.IsZero() || f.Missed.Before(f.Over))
 }
 
-// late tells whether its time to join was over when it ended, as far as that is
+// late reports whether its time to join was over when it ended, as far as that is
 // known. Where only a look tells that it is over, the look is up to a sweep's
 // interval later than the end.
 func (f Facts) late() bool {
@@ -298,12 +298,12 @@ func (f Facts) late() bool {
 	return !f.Missed.IsZero() || f.Over.Sub(f.Due) > between
 }
 
-// outlived tells that it was there for longer than any launch has to join.
+// outlived reports whether it was there for longer than any launch has to join.
 func (f Facts) outlived() bool {
 	return later(later(f.Ended, f.Alive), f.Noticed).Sub(f.Started) > Longest
 }
 
-// taken tells that EC2 took the instance back.
+// taken reports whether EC2 took the instance back.
 func (f Facts) taken(v activity.Verdict) (why string, ok bool) {
 	within := func(since time.Time, span time.Duration) bool {
 		return !since.IsZero() && (f.Over.IsZero() || !f.Over.Before(since)) &&
@@ -320,7 +320,7 @@ func (f Facts) taken(v activity.Verdict) (why string, ok bool) {
 	return "", false
 }
 
-// since tells that it ended after some time.
+// since reports whether it ended after some time.
 func (f Facts) since(t time.Time) bool {
 	end := f.Ended
 	if end.IsZero() {
@@ -329,7 +329,7 @@ func (f Facts) since(t time.Time) bool {
 	return !end.Before(t)
 }
 
-// called tells that somebody ended the instance, and who, as far as that is
+// called reports whether somebody ended the instance, and who, as far as that is
 // known.
 func (f Facts) called(v activity.Verdict) (why string, ok bool) {
 	switch {
@@ -430,7 +430,7 @@ type EndReason struct {
 // Root is the root cause that was found of a launch that missed roll call.
 type Root struct {
 	Check checkid.ID
-	// Sure tells that the finding was certain.
+	// Sure reports whether the finding was certain.
 	Sure bool
 	At   time.Time
 }
@@ -612,14 +612,14 @@ func (j Joins) Allow(setting time.Duration, now time.Time) Allowance {
 	}
 }
 
-// Teaches tells that a launch is a sample of how long joining takes. One that
+// Teaches reports whether a launch is a sample of how long joining takes. One that
 // joined after it had missed roll call for a certain cause is none: it shows
 // how long the repair took.
 func (f Facts) Teaches() bool {
 	return f.Ready.After(f.Started) && !f.Started.IsZero() && (f.Missed.IsZero() || !f.Root.Sure)
 }
 
-// Lost tells that a node that had joined ended though nobody asked for that:
+// Lost reports whether a node that had joined ended though nobody asked for that:
 // EC2 took it back, it ended by itself, or a health check failed. What somebody
 // or a scale-in ended is not lost, nor is what ended for a reason that is not
 // known. EC2's code for a call is the same whoever calls: only its warning, or
@@ -647,11 +647,11 @@ const registration = 15 * time.Minute
 // making on Karpenter counts: a call or two to EC2.
 const asking = time.Minute
 
-// tagged tells that Karpenter has named the NodeClaim on an instance, which it
+// tagged reports whether Karpenter has named the NodeClaim on an instance, which it
 // does only once the node has registered (snapshot.Instance.NodeClaim).
 func tagged(in *snapshot.Instance) bool { return in != nil && in.NodeClaim() != "" }
 
-// untagged tells that an instance of Karpenter is past the time to register, or
+// untagged reports whether an instance of Karpenter is past the time to register, or
 // lived past it, and no tag came. Where no instance of the cluster has one,
 // Karpenter perhaps may not set it: then that it lacks says nothing.
 func (s Seen) untagged(started, now time.Time) bool {

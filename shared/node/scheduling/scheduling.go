@@ -179,7 +179,7 @@ func Remaining(limit, used string) (*big.Rat, bool) {
 	return new(big.Rat).Sub(l, u), true
 }
 
-// fit tells whether Kubernetes would let a pod onto a node, as far as labels
+// fit reports whether Kubernetes would let a pod onto a node, as far as labels
 // and taints decide.
 type fit int
 
@@ -195,11 +195,11 @@ type Node struct {
 	Name   string // of a node that is there
 	Labels map[string]string
 	Taints []snapshot.Taint
-	// Whole tells that the labels and taints are all that it has.
+	// Whole reports whether the labels and taints are all that it has.
 	Whole bool
 }
 
-// Takes tells whether the pod may run there, and why not.
+// Takes reports whether the pod may run there, and why not.
 func (b Node) Takes(p *snapshot.WaitingPod) (fit, string) {
 	if p == nil {
 		return fits, ""
@@ -256,7 +256,7 @@ func (b Node) matches(r snapshot.Requirement) fit {
 	return requires(r, value, has, b.Whole)
 }
 
-// requires judges one condition; whole tells that what it has not got is not
+// requires judges one condition; whole reports whether what it has not got is not
 // there.
 func requires(r snapshot.Requirement, value string, has, whole bool) fit {
 	if !has && !whole {
@@ -341,7 +341,7 @@ const (
 	GroupLabel = "eks.amazonaws.com/nodegroup"
 )
 
-// PoolTakes tells that the nodes of a NodePool would take a pod, as far as
+// PoolTakes reports whether the nodes of a NodePool would take a pod, as far as
 // labels and taints decide (kubernetes-sigs/karpenter pkg/scheduling/requirements.go:
 // what neither the template nor a well-known label gives cannot be asked for).
 func PoolTakes(p snapshot.NodePool, w *snapshot.WaitingPod) bool {
@@ -358,7 +358,7 @@ func PoolTakes(p snapshot.NodePool, w *snapshot.WaitingPod) bool {
 	return !slices.ContainsFunc(p.Taints, func(t snapshot.Taint) bool { return t.Effect != "PreferNoSchedule" && !tolerated(w.Tolerations, t) })
 }
 
-// PoolAllows tells that some node of the pool meets one condition of a pod.
+// PoolAllows reports whether some node of the pool meets one condition of a pod.
 func PoolAllows(p snapshot.NodePool, r snapshot.Requirement) bool {
 	if r.Key == PoolLabel {
 		return requires(r, p.Name, true, true) == fits

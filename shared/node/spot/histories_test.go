@@ -98,7 +98,7 @@ type scenario struct {
 	// chance that a check says why.
 	zone  bool
 	named float64
-	// hours tells that there are hours in which most launches fail.
+	// hours reports whether there are hours in which most launches fail.
 	hours bool
 	// joins is the share of the first pool's launches that join, if it is
 	// faulty, and taken the share of the others that EC2 takes back.

@@ -29,7 +29,7 @@ type Input struct {
 	// CNI is what aws-node runs with; nil where it could not be read: the
 	// defaults are taken then, and the report says so.
 	CNI *snapshot.CNI
-	// IPv6 tells that the cluster gives pods IPv6 addresses.
+	// IPv6 reports whether the cluster gives pods IPv6 addresses.
 	IPv6 bool
 }
 
@@ -118,7 +118,7 @@ func (w *Watch) dropBefore(from time.Time) {
 	}
 }
 
-// Perhaps tells that a pool may be failing: that the exact test is worth its
+// Perhaps reports whether a pool may be failing: that the exact test is worth its
 // while. The chance that each stretch by itself has as many failures is never
 // more than the chance that all together have.
 func (w *Watch) Perhaps(from time.Time) bool {

@@ -442,7 +442,7 @@ const (
 	comparisons
 )
 
-// counts tells that a trial takes part in a comparison.
+// counts reports whether a trial takes part in a comparison.
 func (t trial) counts(comparison int) bool {
 	if comparison == reclaims {
 		return t.started
@@ -450,7 +450,7 @@ func (t trial) counts(comparison int) bool {
 	return t.judged
 }
 
-// bad tells that it failed there.
+// bad reports whether it failed there.
 func (t trial) bad(comparison int) bool {
 	if comparison == reclaims {
 		return t.taken
@@ -567,7 +567,7 @@ func draw(here, before []trial, comparison int) []trial {
 	return drawn
 }
 
-// lasts tells that the pool's launches of the stretch before go on into this
+// lasts reports whether the pool's launches of the stretch before go on into this
 // one.
 func lasts(t trial, before []trial, comparison int) bool {
 	return t.at%stretch < quiet && slices.ContainsFunc(before, func(o trial) bool {
@@ -583,10 +583,10 @@ const early = 10 * time.Minute
 
 // label is what a launch says about its pool.
 type label struct {
-	// judged tells that its end says something: it joined, or it failed for a
+	// judged reports whether its end says something: it joined, or it failed for a
 	// reason that can be the pool's own.
 	judged, failed bool
-	// started tells that an instance was there long enough to be taken back,
+	// started reports whether an instance was there long enough to be taken back,
 	// taken that it was, early.
 	started, taken bool
 }
@@ -615,7 +615,7 @@ func within(p snapshot.Past, at time.Time) bool {
 	return !at.IsZero() && at.Sub(p.Started) <= early
 }
 
-// own tells that a launch that did not join for this cause may have failed
+// own reports whether a launch that did not join for this cause may have failed
 // because of its pool: no cause was found, or one that says how the instance
 // failed and not why. Routes, endpoints, roles, addresses and settings are the
 // same for all pools of a subnet, and say nothing about one of them.
@@ -628,7 +628,7 @@ func own(cause checkid.ID) bool {
 	}, cause)
 }
 
-// failure tells that a launch came to no node.
+// failure reports whether a launch came to no node.
 func failure(p snapshot.Past) bool {
 	return p.End == snapshot.NotJoined || p.End == snapshot.Reclaimed || p.End == snapshot.Refused
 }

@@ -485,7 +485,7 @@ func (w *weighing) pool() weighed {
 	return e
 }
 
-// spread tells that no pool has more than half of the failures that could be
+// spread reports whether no pool has more than half of the failures that could be
 // its own.
 func (w *weighing) spread(own int) bool {
 	return !slices.ContainsFunc(w.pools, func(p spotreport.Pool) bool { return p.Spot && 2*p.Failed > own })

@@ -142,7 +142,7 @@ type Burst struct {
 	Failed int `json:"failed"`
 }
 
-// Exceeds tells that the burst asked more than the subnet had.
+// Exceeds reports whether the burst asked more than the subnet had.
 func (b Burst) Exceeds() bool { return b.HadKnown && b.Demand > b.Had }
 
 // Says is the arithmetic in words: "8 launches at once needed 480 addresses (8

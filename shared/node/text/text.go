@@ -40,7 +40,7 @@ type Told struct {
 	// Check is the id of the check that looks for what the text tells, or empty
 	// where the text does not show enough.
 	Check checkid.ID
-	// Symptom tells that Check names how something shows, and Look what may be
+	// Symptom reports whether Check names how something shows, and Look what may be
 	// behind it.
 	Symptom bool
 	// Meaning is half a sentence, Next one or two sentences.
@@ -94,9 +94,9 @@ func CauseOfKarpenter(line string) checkid.ID {
 
 // vocabulary is what is known; evaluations take parts of it away.
 type vocabulary interface {
-	// knows tells that a phrase counts in a row with this source.
+	// knows reports whether a phrase counts in a row with this source.
 	knows(phrase, source string) bool
-	// knowsRow tells that a row of another package's table counts.
+	// knowsRow reports whether a row of another package's table counts.
 	knowsRow(name string) bool
 }
 
@@ -651,7 +651,7 @@ func (l *logReader) add(t Told, r record, number int, text string) *found {
 	return f
 }
 
-// noise tells that a line is not of a text: more than one byte in eight that no text
+// noise reports whether a line is not of a text: more than one byte in eight that no text
 // has.
 func noise(line []byte) bool {
 	bad := 0

@@ -373,7 +373,7 @@ func unbase64(data []byte) ([]byte, bool) {
 	return plain, isGzip(plain) || again
 }
 
-// unbase64Text tells that data is base64 of gzip: the form of most tools that
+// unbase64Text reports whether data is base64 of gzip: the form of most tools that
 // compress.
 func unbase64Text(data []byte) ([]byte, bool) {
 	plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(data)))

@@ -11,7 +11,7 @@ const hole = "\x00"
 // command is one simple command of a script, its words without quotes.
 type command struct {
 	words []string
-	// branch tells that it stands in an if, a loop or a case.
+	// branch reports whether it stands in an if, a loop or a case.
 	branch bool
 }
 

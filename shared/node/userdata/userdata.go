@@ -47,12 +47,12 @@ const (
 type Setting struct {
 	Value string
 	Given bool
-	// Computed tells that a script works it out when it runs: there is no
+	// Computed reports whether a script works it out when it runs: there is no
 	// value to compare.
 	Computed bool
 }
 
-// Known tells that there is a value to compare.
+// Known reports whether there is a value to compare.
 func (s Setting) Known() bool { return s.Given && !s.Computed }
 
 // Document is what user data says. Settings of several parts are joined as
@@ -61,7 +61,7 @@ type Document struct {
 	// Kinds are the formats in it, in their order and each once; none for
 	// empty user data.
 	Kinds []Kind
-	// Multipart tells that it is MIME multi-part.
+	// Multipart reports whether it is MIME multi-part.
 	Multipart bool
 
 	Name        Setting
@@ -91,7 +91,7 @@ type Document struct {
 	// tells that one of them stands in a branch, which may not be taken.
 	Calls  int
 	Branch bool
-	// Describes tells that bootstrap asks EKS for what it was not given: it
+	// Describes reports whether bootstrap asks EKS for what it was not given: it
 	// needs to reach EKS and the permission eks:DescribeCluster.
 	Describes bool
 	// Scripted are the means of joining ("nodeadm", "bootstrap.sh") that a
@@ -100,13 +100,13 @@ type Document struct {
 	// Later are the YAML documents behind the first of a part. nodeadm reads
 	// only the first.
 	Later int
-	// Nested tells that a NodeConfig stands in a multi-part within the
+	// Nested reports whether a NodeConfig stands in a multi-part within the
 	// multi-part: nodeadm does not look there.
 	Nested bool
-	// Speaks tells that a script without a bootstrap speaks of a cluster: what it writes may
+	// Speaks reports whether a script without a bootstrap speaks of a cluster: what it writes may
 	// be for a unit of the image that joins one.
 	Speaks bool
-	// Proxy tells that something in it names a proxy for HTTPS: the variable of
+	// Proxy reports whether something in it names a proxy for HTTPS: the variable of
 	// most programs, or Bottlerocket's settings.network.https-proxy.
 	Proxy bool
 	// Faults are what its reader refuses.
@@ -139,13 +139,13 @@ type Fault struct {
 	Detail string
 }
 
-// Has tells that a format was found.
+// Has reports whether a format was found.
 func (d Document) Has(k Kind) bool { return slices.Contains(d.Kinds, k) }
 
-// Empty tells that there is no user data, or only white space.
+// Empty reports whether there is no user data, or only white space.
 func (d Document) Empty() bool { return len(d.Kinds) == 0 && len(d.Faults) == 0 && !d.Multipart }
 
-// Joins tells that there is something in it that makes a node join.
+// Joins reports whether there is something in it that makes a node join.
 func (d Document) Joins() bool {
 	return d.Has(NodeConfig) || d.Has(Bootstrap) || d.Has(Bottlerocket) || d.Has(Windows)
 }
@@ -349,7 +349,7 @@ func (d *reader) calls(script string) {
 	}
 }
 
-// runs tells that a command's first words run what comes next.
+// runs reports whether a command's first words run what comes next.
 func runs(words []string) bool {
 	for _, w := range words {
 		switch w {
@@ -541,7 +541,7 @@ type budget struct {
 
 func newBudget() *budget { return &budget{unpacked: maxUnpacked, parts: maxParts, work: maxWork} }
 
-// spend takes n of a limit, and tells whether there was as much.
+// spend takes n of a limit, and reports whether there was as much.
 func (b *budget) spend(of Limit, n int) bool {
 	left, most := &b.work, maxWork
 	switch of {
@@ -737,7 +737,7 @@ func setting(word string) Setting {
 // nodeConfigType is the content type of a part for nodeadm.
 const nodeConfigType = "application/node.eks.aws"
 
-// multipart reads MIME multi-part, and tells whether the text is that. The
+// multipart reads MIME multi-part, and reports whether the text is that. The
 // strict reader is the one that nodeadm has (mail and multipart of the
 // standard library): what it refuses, nodeadm refuses. cloud-init, which runs
 // the scripts, is more lenient: the parts that the strict reader did not come

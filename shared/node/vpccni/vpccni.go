@@ -15,7 +15,7 @@ type Version [3]int
 
 func (v Version) String() string { return fmt.Sprintf("v%d.%d.%d", v[0], v[1], v[2]) }
 
-// Before tells that a version is an older one.
+// Before reports whether a version is an older one.
 func (v Version) Before(other Version) bool { return slices.Compare(v[:], other[:]) < 0 }
 
 // OfImage reads "…/amazon-k8s-cni:v1.22.1-eksbuild.2"; false for a tag of another
@@ -62,7 +62,7 @@ type Rule struct {
 	OS string
 	// What happens, and where it stands.
 	What, Source string
-	// Certain tells that the plugin does not run at all.
+	// Certain reports whether the plugin does not run at all.
 	Certain bool
 	// To is the release to go to.
 	To Version
@@ -92,7 +92,7 @@ func Rules() []Rule {
 // Read is when the rules and what IPv6 takes were read off the sources.
 const Read = "2026-11-23"
 
-// Against tells that the rule is about a release beside a minor version of
+// Against reports whether the rule is about a release beside a minor version of
 // Kubernetes 1, on nodes of an image.
 func (r Rule) Against(v Version, minor int, os string) bool {
 	return !v.Before(r.From) && (r.Below == Version{} || v.Before(r.Below)) &&
@@ -175,7 +175,7 @@ func ReadReleases() Releases {
 	return r
 }
 
-// Know tells whether a release has a type in its own table. Told is false where the
+// Know reports whether a release has a type in its own table. Told is false where the
 // data does not say: for a release that is older or newer than all, or between two
 // that differ in the type.
 func (r Releases) Know(v Version, instanceType string) (knows, told bool) {

@@ -372,7 +372,7 @@ type Remedy[P, C any] struct {
 	// to hear them.
 	Quiet []remedy.Reason
 
-	// Applied tells whether the world is now as a plan makes it. Known is false
+	// Applied reports whether the world is now as a plan makes it. Known is false
 	// where that could not be looked at.
 	Applied func(P, *snapshot.Snapshot) (done, known bool)
 

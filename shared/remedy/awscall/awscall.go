@@ -245,7 +245,7 @@ func answerOf(err error) action.Answer {
 	return a
 }
 
-// unassumed tells that a call was never sent, for want of the role in which it is made: of
+// unassumed reports whether a call was never sent, for want of the role in which it is made: of
 // calls one within the other, the inner one asks for the role (a client asks for its
 // credentials while it signs).
 func unassumed(err error) bool {

@@ -266,7 +266,7 @@ func (l look) clustersHosts(id string) (unproved []string, _ *action.Refusal) {
 	return slices.Compact(unproved), nil
 }
 
-// clustersInterface tells that an interface is of the cluster. That of an
+// clustersInterface reports whether an interface is of the cluster. That of an
 // instance is if an Auto Scaling group or a nodegroup of the cluster counts the
 // instance, if it is a node, or if it is in the incident and was launched by the
 // cluster: a tag alone is anybody's. Proved is false where tags alone name its
@@ -289,7 +289,7 @@ func (l look) clustersInterface(x snapshot.Interface) (its, proved bool) {
 	return no == nil, proved
 }
 
-// admits tells that a rule lets tcp 443 in from a security group.
+// admits reports whether a rule lets tcp 443 in from a security group.
 func admits(r snapshot.Rule, from string) bool {
 	ports := r.Protocol == "-1" || (r.Protocol == "tcp" || r.Protocol == "6") && (r.From == -1 || r.From <= https && https <= r.To)
 	return ports && slices.Contains(r.Groups, from)

@@ -23,7 +23,7 @@ import (
 	"rollcall/shared/spoke"
 )
 
-// Applied tells whether the world is now as the plan makes it. Known is false
+// Applied reports whether the world is now as the plan makes it. Known is false
 // where that could not be looked at. It is asked when no answer came, and when
 // a run ended between its claim and its record.
 func Applied(p remedy.Plan, s *snapshot.Snapshot) (done, known bool) { return planned(p).applied(p, s) }

@@ -227,7 +227,7 @@ func (l look) mayLose(g snapshot.Group, id string) *action.Refusal {
 	return nil
 }
 
-// applied tells that all of the instances are on their way out.
+// applied reports whether all of the instances are on their way out.
 func applied(r remedy.ReplaceInstance, s *snapshot.Snapshot) (done, known bool) {
 	return !slices.ContainsFunc(r.Instances, func(x remedy.Replaced) bool {
 		ending := slices.ContainsFunc(s.Groups, func(g snapshot.Group) bool {

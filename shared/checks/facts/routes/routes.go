@@ -205,7 +205,7 @@ func (c *Scope) Template(i *snapshot.Instance) (snapshot.LaunchTemplate, bool) {
 	return c.S.LaunchTemplates[k], true
 }
 
-// shared tells that a lot's subnets are another account's. Its endpoints serve
+// shared reports whether a lot's subnets are another account's. Its endpoints serve
 // them, and only that account can describe those (VPC user guide, "Share your
 // VPC subnets with other accounts").
 func (c *Scope) shared(l Table) bool {
@@ -441,7 +441,7 @@ func (l Table) API() path.Path {
 	return l.Paths[i]
 }
 
-// Proven tells that a Ready node shows that the lot's way to the internet
+// Proven reports whether a Ready node shows that the lot's way to the internet
 // works, whatever is seen of it (a proxy, say): its kubelet renews its lease
 // with the API every 10 seconds over it, and within a minute of the last time
 // it is not Ready any more (Kubernetes, "Node heartbeats").
@@ -493,7 +493,7 @@ func (l Table) Pass() finding.Finding {
 	}
 }
 
-// SixOut tells that a row is a default route over IPv6 that works.
+// SixOut reports whether a row is a default route over IPv6 that works.
 func SixOut(r snapshot.Route) bool {
 	return r.Destination.IsValid() && r.Destination.Addr().Is6() && r.Destination.Bits() == 0 && r.Usable()
 }

@@ -32,7 +32,7 @@ type Node struct {
 	instance string
 	group    string // Auto Scaling group
 	zone     string
-	// Coming tells that it is on its way; cordoned that it takes no new pods.
+	// Coming reports whether it is on its way; cordoned that it takes no new pods.
 	Coming   bool
 	cordoned bool
 	fit      scheduling.Node
@@ -43,11 +43,11 @@ type Zones struct {
 	S       *facts.View
 	NodesIn map[string][]Node
 	Sources []NodeSource
-	// Pools tells that something else than groups launches nodes too (Karpenter,
+	// Pools reports whether something else than groups launches nodes too (Karpenter,
 	// Auto Mode), and where nobody can say: blind.
 	Pools bool
 	Blind bool
-	// PoolsKnown tells that it is known into which zones the NodePools launch.
+	// PoolsKnown reports whether it is known into which zones the NodePools launch.
 	PoolsKnown bool
 }
 
@@ -136,12 +136,12 @@ func (p *Zones) ours(in snapshot.Instance) bool {
 	return group != "" && slices.ContainsFunc(p.S.Groups, func(g snapshot.Group) bool { return g.Name == group })
 }
 
-// serves tells that an instance of a group is, or is about to be, in service.
+// serves reports whether an instance of a group is, or is about to be, in service.
 func serves(lifecycle string) bool {
 	return lifecycle == "InService" || lifecycle == "Pending" || strings.HasPrefix(lifecycle, "Pending:")
 }
 
-// stood tells that an instance is a node, or is about to be one.
+// stood reports whether an instance is a node, or is about to be one.
 func (p *Zones) stood(instance string) bool {
 	for _, list := range p.NodesIn {
 		if slices.ContainsFunc(list, func(s Node) bool { return s.instance == instance }) {
@@ -217,9 +217,9 @@ type NodeSource struct {
 	// shifted are the zonal shifts that keep it out of its zones.
 	shifted map[string]*snapshot.Shift
 	fit     scheduling.Node
-	// Scaled tells that an autoscaler may change its desired count.
+	// Scaled reports whether an autoscaler may change its desired count.
 	Scaled bool
-	// moving tells that nodes of it come and go just now.
+	// moving reports whether nodes of it come and go just now.
 	moving bool
 }
 
@@ -410,12 +410,12 @@ func (p *Zones) failing() map[string]map[string]string {
 // looks back, so that two looks at the same time say the same.
 const ImpairedWindow = time.Hour
 
-// Stopped tells that a group launches nothing.
+// Stopped reports whether a group launches nothing.
 func Stopped(g snapshot.Group) bool {
 	return slices.ContainsFunc(g.Suspended, func(s snapshot.Suspended) bool { return s.Process == "Launch" })
 }
 
-// poolZonesKnown tells that the NodePools were read, and of each of them where it
+// poolZonesKnown reports whether the NodePools were read, and of each of them where it
 // launches. EKS Auto Mode has NodePools too; where there are none, though nodes say
 // that something launches beside the groups, nothing is known of it.
 func poolZonesKnown(s *facts.View) bool {
@@ -718,12 +718,12 @@ type home struct {
 	Zones []string
 	Claim string // "namespace/name", empty where it is not known
 	Held  held
-	// Attached tells that it is attached to an instance.
+	// Attached reports whether it is attached to an instance.
 	Attached bool
 	// Unshown is why nothing can be said of the instance that it is attached to.
 	Unshown *snapshot.Failure
 	outpost bool
-	// Pods wait for it since longer than it takes; fresh tells that some wait
+	// Pods wait for it since longer than it takes; fresh reports whether some wait
 	// only since a moment ago.
 	Pods  []*snapshot.WaitingPod
 	fresh bool
@@ -796,7 +796,7 @@ func (p *Zones) leaveOut(list []home) {
 	}
 }
 
-// Apart tells that no zone is one of each list, and of those that the pod itself asks for:
+// Apart reports whether no zone is one of each list, and of those that the pod itself asks for:
 // an EBS volume can be attached in its own zone alone (EBS user guide, "Attach an Amazon
 // EBS volume to an Amazon EC2 instance").
 func Apart(pod *snapshot.WaitingPod, volumes [][]string) bool {
@@ -828,7 +828,7 @@ func PodZones(pod *snapshot.WaitingPod) []string {
 	return all
 }
 
-// holds tells whether a claim holds a volume.
+// holds reports whether a claim holds a volume.
 func (p *Zones) holds(pv snapshot.PersistentVolume, known bool, key string, claims map[string]snapshot.Claim) held {
 	claim, there := claims[key]
 	switch {
@@ -900,9 +900,9 @@ type VolumePlacement struct {
 	Source *NodeSource
 	// Pod is the waiting pod that decided it, if one did.
 	Pod *snapshot.WaitingPod
-	// Awaited tells that a node is on its way there.
+	// Awaited reports whether a node is on its way there.
 	Awaited bool
-	// unsure tells that labels or taints of a new node are not all known.
+	// unsure reports whether labels or taints of a new node are not all known.
 	unsure bool
 }
 
