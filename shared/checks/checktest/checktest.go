@@ -195,8 +195,8 @@ func areWhole(t *testing.T, c check.Check, results []finding.Result) {
 	}
 }
 
-// looksOnlyAtWhatItAsksFor holds that a check says what it looks at, or nobody
-// reads it: taking away any other source changes nothing in what it finds.
+// looksOnlyAtWhatItAsksFor holds that a check declares every source that it
+// reads, or the source is not read: taking away any other source changes nothing in what it finds.
 // Some are read in every look.
 func looksOnlyAtWhatItAsksFor(t *testing.T, c check.Check, s *snapshot.Snapshot, before []string) {
 	t.Helper()

@@ -51,7 +51,7 @@ type plugin struct {
 }
 
 // pluginOf is the plugin of the cluster. Where it is not to be judged, found is what is
-// to be said: nobody is to run it, or its version is not understood.
+// reported: the plugin is not meant to run, or its version is not understood.
 func pluginOf(s *facts.View) (p plugin, found []finding.Finding, judge bool) {
 	suspects, well := s.Suspects()
 	p.well = well

@@ -74,7 +74,7 @@ func TestVersion(t *testing.T) {
 	})
 }
 
-// TestWords holds that the source and the date of the data are told, and how to get
+// TestWords holds that the source and the date of the data are shown, and how to get
 // another version.
 func TestWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.CNIVersion), plugged("1.26", "v1.11.5"))

@@ -67,7 +67,7 @@ type resolved struct {
 }
 
 // byVPC sorts the posts that can be judged by VPC. Those of Ready nodes pass;
-// those that nobody can place are Unknown.
+// those whose subnet is not known are Unknown.
 func byVPC(g *facts.Placements, v *finding.Verdicts) []*resolved {
 	var list []*resolved
 	for _, p := range g.Posts {

@@ -286,7 +286,7 @@ func requests(g *facts.Placements, p *facts.Placement, e snapshot.Endpoint, serv
 		return []policy.Request{ask("s3:GetObject", arn("s3:::prod-"+g.S.Region+"-starport-layer-bucket/*"), policy.Caller{})}
 	case path.STS:
 		if g.S.CNI != nil && g.S.CNI.Role != "" {
-			// Nobody has signed this request: the token in it tells who asks.
+			// This request is unsigned: the token in it identifies the caller.
 			return []policy.Request{ask("sts:AssumeRoleWithWebIdentity", g.S.CNI.Role, policy.Caller{})}
 		}
 	}

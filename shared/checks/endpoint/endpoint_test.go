@@ -260,7 +260,7 @@ func endpointMissingCases() []checktest.Case {
 		{"the bootstrap asks EKS", checktest.Change(lacking(), bootstraps("/etc/eks/bootstrap.sh prod")), []string{
 			"fail vpc-0a [subnet-0private] [i-0node] vpc-0a has no endpoint for EKS",
 		}},
-		{"the bootstrap is told all that it needs", checktest.Change(lacking(), bootstraps("/etc/eks/bootstrap.sh prod --b64-cluster-ca abc --apiserver-endpoint https://x")), []string{
+		{"the bootstrap is given all that it needs", checktest.Change(lacking(), bootstraps("/etc/eks/bootstrap.sh prod --b64-cluster-ca abc --apiserver-endpoint https://x")), []string{
 			"pass rtb-0private [subnet-0private]",
 		}},
 		{"the bootstrap may not ask", checktest.Change(lacking(), bootstraps("if false; then /etc/eks/bootstrap.sh prod; fi")), []string{
@@ -372,8 +372,8 @@ func TestEndpointPolicyWords(t *testing.T) {
 	}
 }
 
-// captured is the usual VPC in which somebody made an endpoint for EC2 with
-// private DNS: it takes the name, and admits nobody whom nobody let in.
+// captured is the usual VPC with an added endpoint for EC2 with
+// private DNS: it takes the name, and its security group admits no node.
 func captured(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 	s := checktest.Unjoined(snapshottest.PrivateWithNAT())
 	s.Endpoints = snapshottest.EndpointsOnly().Endpoints[:1]

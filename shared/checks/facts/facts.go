@@ -161,7 +161,7 @@ func (a *Attempts) refused() {
 }
 
 // instances takes the instances of the scope that EC2 could not bring up. One
-// that an activity names is told once; where the activity gives no class, the
+// that an activity names is reported once; where the activity gives no class, the
 // instance's own reason does.
 func (a *Attempts) instances() {
 	l := a.S.Index()
@@ -266,11 +266,11 @@ func (a *Attempts) successes() {
 	}
 }
 
-// mostLogLines are told of one cause: a controller says the same again and again.
+// mostLogLines are quoted for one cause: a controller repeats itself.
 const mostLogLines = 3
 
 // LogEvidence is what EKS Auto Mode logged of NodeClaims and instances, or why that is
-// not known. Nothing is said where nobody was to look.
+// not known. It is empty where the logs were not to be read.
 func LogEvidence(s *snapshot.Snapshot, names ...string) []finding.Evidence {
 	l := s.AutoModeLogs
 	if l == nil || !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(l.Names, name) }) {
@@ -291,7 +291,7 @@ func LogEvidence(s *snapshot.Snapshot, names ...string) []finding.Evidence {
 	return append(list, unreadLogs(s, len(list) > 0)...)
 }
 
-// unreadLogs says where logs go that nobody here reads, and that those which were read
+// unreadLogs says where logs go that Rollcall does not read, and that those which were read
 // say nothing.
 func unreadLogs(s *snapshot.Snapshot, found bool) []finding.Evidence {
 	l := s.AutoModeLogs
@@ -535,7 +535,7 @@ func (st *BootConfig) Nodegroup(i *snapshot.Instance) (group *snapshot.Nodegroup
 }
 
 // Origin is the stable thing that a change of an instance's start would
-// change: the template that somebody gave to its node group, else its own
+// change: the template that a user gave to its node group, else its own
 // template, else the instance.
 func (st *BootConfig) Origin(i *snapshot.Instance) string {
 	if group, _ := st.Nodegroup(i); group != nil && group.Template.ID != "" {
@@ -548,8 +548,8 @@ func (st *BootConfig) Origin(i *snapshot.Instance) string {
 }
 
 // Merges reports whether EKS adds its own part to the user data of an instance: a
-// managed node group whose image EKS chose. Where the node group was not read
-// nobody knows.
+// managed node group whose image EKS chose. It is not known where the node group
+// was not read.
 func (st *BootConfig) Merges(i *snapshot.Instance) (merges, known bool) {
 	group, managed := st.Nodegroup(i)
 	switch {
@@ -642,8 +642,8 @@ func Cidrs(ranges []netip.Prefix) string {
 	return phrase.Some(names, 10)
 }
 
-// mostClaims is of how many instances it is told what their NodeClaims say: of a
-// burst they all say the same.
+// mostClaims is the number of instances whose NodeClaims are quoted: in a burst
+// they all say the same.
 const mostClaims = 3
 
 // ClaimEvidence is what Karpenter or EKS Auto Mode says of instances that it
@@ -665,7 +665,7 @@ func ClaimEvidence(s *snapshot.Snapshot, instances []string) []finding.Evidence 
 		of[s.Instances[i].ID] = &s.Instances[i]
 	}
 	var list []finding.Evidence
-	var names []string // of instances and NodeClaims that are told
+	var names []string // of instances and NodeClaims that are quoted
 	told := 0
 	for _, id := range instances {
 		if told == mostClaims {
@@ -748,9 +748,9 @@ type Denied struct {
 	Undecoded string
 }
 
-// denied adds to the attempts what their messages say, each its own. One that nobody
-// decoded is taken for what AWS's sentence says of it; where a launch of the same group
-// was told the same sentence, and that one's message is decoded, it is the same fault.
+// denied adds to the attempts what their messages say, each its own. One that was
+// not decoded is taken for what AWS's sentence says of it; where a launch of the same group
+// got the same sentence, and that one's message is decoded, it is the same fault.
 func (a *Attempts) denied(messages map[int]encoded) {
 	byMessage := map[string]snapshot.DecodedMessage{}
 	for _, m := range a.S.Denials {
@@ -797,7 +797,7 @@ func (a *Attempts) denied(messages map[int]encoded) {
 		if v.Class == "" {
 			continue
 		}
-		// Which statement denied it nobody knows: of those that are decoded it is told.
+		// Which statement denied it is known only of those that are decoded.
 		t.Denied, t.Likely = nil, false
 		t.Verdict.Class, t.Verdict.Meaning, t.Verdict.Next = v.Class, v.Meaning, v.Next
 	}
@@ -817,7 +817,7 @@ func sentenceOf(t Attempt) sentence {
 	return s
 }
 
-// judgeDenial names the policy where the message tells that one above the launcher's
+// judgeDenial names the policy where the message says that one above the launcher's
 // own refused.
 func (t *Attempt) judgeDenial() {
 	if t.Verdict.Class == checkid.LaunchUnauthorized && denial.Above(t.Denied.Denial) {

@@ -425,7 +425,7 @@ type InstanceIndex struct {
 	Instances map[string]*snapshot.Instance
 	Nodes     map[string]*snapshot.Node
 	Launches  map[string]snapshot.ExpectedJoin
-	// Wanted were ended by their group as somebody asked of the group.
+	// Wanted were ended by their group on a request to the group.
 	Wanted map[string]bool
 	// Activity is the cause of the activity that ended it.
 	Activity map[string]string
@@ -532,7 +532,7 @@ func (l InstanceIndex) Terminated(id string) bool {
 }
 
 // Due reports whether an instance's time to join is over. Without a memory of its
-// launch nobody waits for it.
+// launch it is never due.
 func (l InstanceIndex) Due(id string) bool {
 	launch, ok := l.Launches[id]
 	return ok && !l.S.Time.Before(launch.Due)
@@ -569,11 +569,11 @@ func joinedNodes(s *View) map[string]bool {
 const AutoPoolTag = "eks:kubernetes-node-pool-name"
 
 // OfAutoMode reports whether EKS Auto Mode made an instance: its image, user data and
-// metadata options are EKS's, and nobody else may change them (EKS user guide, "Learn
+// metadata options are EKS's, and no user may change them (EKS user guide, "Learn
 // about Amazon EKS Auto Mode Managed instances").
 func OfAutoMode(i *snapshot.Instance) bool { return i.OfAutoMode() }
 
-// What is unread of Karpenter is told only where something names a NodePool:
+// What is unread of Karpenter is reported only where something names a NodePool:
 // the API refuses a list before it looks whether there is such a kind, so that
 // a cluster without Karpenter answers the same.
 
@@ -606,7 +606,7 @@ func KarpenterUnread(s *View, sources ...snapshot.Source) ([]snapshot.Failure, b
 	return list, len(list) > 0
 }
 
-// forbidden is Kubernetes' reason for refusing somebody whom it knows.
+// forbidden is Kubernetes' reason for refusing an authenticated caller.
 const forbidden = "Forbidden"
 
 // NamesPool reports whether an instance, a node, a NodeClaim or a NodePool itself says that

@@ -389,11 +389,11 @@ type Placements struct {
 // Placement is a place where nodes stand alike: the same subnet, the same security
 // groups, the same kind of operating system. All of them have the same fate.
 type Placement struct {
-	Subnet  snapshot.Subnet // its ID is empty when nobody knows where they were
+	Subnet  snapshot.Subnet // its ID is empty when it is not known where they were
 	Groups  []string
 	Windows bool
 	// Suspects have not joined; well are Ready nodes, which nothing keeps out.
-	// A subnet of the scope in which nobody stands yet has neither.
+	// A subnet of the scope without instances has neither.
 	Suspects, Well []*snapshot.Instance
 	Paths          []path.Path
 	// Blocked is why the post cannot be judged at all.
@@ -484,11 +484,11 @@ func Earliest(list []*snapshot.Instance) time.Time {
 	return first
 }
 
-// Empty reports whether nobody stands there yet.
+// Empty reports whether no instance is there yet.
 func (p *Placement) Empty() bool { return len(p.Suspects)+len(p.Well) == 0 }
 
-// Place is what a verdict on a subnet covers: the subnet, or, where nobody
-// knows it, the instances.
+// Place is what a verdict on a subnet covers: the subnet, or, where it
+// is not known, the instances.
 func (p *Placement) Place() []string {
 	if p.Subnet.ID != "" {
 		return []string{p.Subnet.ID}
@@ -497,7 +497,7 @@ func (p *Placement) Place() []string {
 }
 
 // Usable are a post's paths that routing does not already end: what filters
-// do to the others, nobody would notice.
+// do to the others makes no difference.
 func (p *Placement) Usable() []path.Path {
 	return slices.DeleteFunc(slices.Clone(p.Paths), func(p path.Path) bool {
 		return p.Verdict != path.Reaches && p.Verdict != path.NeedsPublicIP && p.Verdict != path.LeavesView
@@ -565,7 +565,7 @@ func UnsupportedByController(s *View, node string) *snapshot.NodeEvent {
 }
 
 // PoolSubnets are the subnets into which a NodePool launches: those of its class,
-// in the zones that its requirements allow. Known is false where nobody can say.
+// in the zones that its requirements allow. Known is false where that cannot be read.
 func PoolSubnets(s *View, p snapshot.NodePool) (list []snapshot.ZonedSubnet, known bool) {
 	class, read := Class(s, p.Class)
 	if class == nil {
@@ -611,7 +611,7 @@ func AllPoolSubnets(s *snapshot.Snapshot) []string {
 const typeLabel = "node.kubernetes.io/instance-type"
 
 // PoolTypes are the instance types that a NodePool names, else those that its nodes
-// are of: of a hundred that would fit nobody knows which comes next.
+// are of: which of a hundred that would fit comes next is not known.
 func PoolTypes(s *snapshot.Snapshot, p snapshot.NodePool) []string {
 	var names []string
 	for _, r := range p.Requirements {

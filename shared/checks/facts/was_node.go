@@ -63,7 +63,7 @@ type Fact[T any] struct {
 	built int
 }
 
-// Of derives the fact where nobody has. One whose derivation panics is derived
+// Of derives the fact once. One whose derivation panics is derived
 // anew, and panics anew, for each that asks.
 func (f *Fact[T]) Of(derive func() T) T {
 	if f.built == 0 {

@@ -48,7 +48,7 @@ type Finding struct {
 	// Idle reports that nothing waits for what it keeps from working: it is less urgent.
 	Idle bool `json:"idle,omitempty"`
 	// Since is when what was found began, where the check knows: launches that are
-	// refused are told once they go on.
+	// refused are reported once they go on.
 	Since time.Time `json:"-"`
 	// Resource is what the verdict hangs on and what a fix would change:
 	// a route table, a subnet, an instance.

@@ -221,7 +221,7 @@ func duplicate(c facts.RoleGroup, s *facts.View) []finding.Finding {
 		},
 	}
 	if len(c.Suspects) == 0 {
-		f.Confidence = finding.Advice // nobody is kept from joining
+		f.Confidence = finding.Advice // no node is kept from joining
 	}
 	return []finding.Finding{f}
 }

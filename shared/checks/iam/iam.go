@@ -194,7 +194,7 @@ func invalidMap(s *facts.View, list []facts.RoleGroup, err error) []finding.Find
 	}
 	f.Instances = f.Covers
 	if len(f.Covers) == 0 {
-		// Nobody waits for it; in the mode CONFIG_MAP nobody can come either.
+		// No node waits for it; in the mode CONFIG_MAP none can come either.
 		f.Covers = []string{s.Cluster.Name}
 		if s.Cluster.AuthMode == "API_AND_CONFIG_MAP" {
 			f.Confidence = finding.Advice
@@ -502,7 +502,7 @@ func classStale(s *facts.View, c classRole) []finding.Finding {
 	return []finding.Finding{staleDoubt(f, *e, c.Created)}
 }
 
-// need is an action that somebody must be allowed.
+// need is an action that a principal must be allowed.
 type need struct {
 	action   string
 	resource string // of policy.Request
@@ -734,7 +734,7 @@ func lossOf(s *facts.View, i *snapshot.Instance) (loss, *snapshot.Failure) {
 	case len(p.Roles) == 0:
 		l.kind = profileEmpty
 	default:
-		// IAM lets nobody delete a role that is in a profile, but the profile
+		// IAM refuses to delete a role that is in a profile, but the profile
 		// may have been read before.
 		if f, lacks := s.Lacks(snapshot.Roles, p.Roles[0]); lacks && f.Code == facts.NoSuchEntity {
 			l.kind, l.role = roleDeleted, p.Roles[0]

@@ -651,7 +651,7 @@ func TestCNIRolePoliciesWords(t *testing.T) {
 	expect.Equal(t, "Command", got.Fix.Command, "aws iam attach-role-policy --region us-west-2 --role-name cni --policy-arn arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy")
 }
 
-// TestCNITypesWords holds that the date and the source of the data are told.
+// TestCNITypesWords holds that the date and the source of the data are shown.
 func TestCNITypesWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.IAMCNIRolePolicies), outsider(ownRole(`["ec2:AssignPrivateIpAddresses","ec2:*NetworkInterface*","ec2:CreateTags"]`), cniImage("v1.20.4-eksbuild.1"), func(s *snapshot.Snapshot) {
 		snapshottest.Instance(s, snapshottest.Node).Type = "c9g.large"

@@ -343,8 +343,8 @@ func closed(ways []path.Path, internet path.Way) bool {
 }
 
 // callsGlobal reports whether aws-node has a role of its service account and calls
-// the global name to get it: it is told to, or it is not told to call the
-// regional one and the cluster is older than 1.22, from which on EKS tells it
+// the global name to get it: it is configured to, or it is not configured to call the
+// regional one and the cluster is older than 1.22, from which on EKS configures it
 // (amazon-eks-pod-identity-webhook pull request 148).
 func callsGlobal(s *facts.View) (role, why string) {
 	who, unknown := whoIsCNI(s)
@@ -723,7 +723,7 @@ func searchesGroups(c snapshot.CNI) bool {
 }
 
 // readsSubnets reports whether a version of the plugin does not start without
-// ec2:DescribeSubnets in an IPv6 cluster, whose policy nobody but its owner writes: from
+// ec2:DescribeSubnets in an IPv6 cluster, whose policy only its owner writes: from
 // 1.22.1 on (awsdocs/amazon-eks-user-guide#1248, eksctl#8835, karpenter-provider-aws#9608:
 // "checking to exclude configured subnet"). AmazonEKS_CNI_Policy of IPv4 has it.
 func readsSubnets(c snapshot.CNI) bool {
@@ -755,8 +755,8 @@ func (who cniIdentity) before() cniIdentity {
 	return cniIdentity{how: "the node's own role: the pod was created before " + who.how + " was set", later: who.role}
 }
 
-// olderPods parts the suspects whose pod of aws-node tells that it has no role
-// of its own from the others. A pod whose containers were not read tells nothing.
+// olderPods parts the suspects whose pod of aws-node shows that it has no role
+// of its own from the others. A pod whose containers were not read shows nothing.
 func olderPods(s *facts.View, list []facts.RoleGroup) (rest, older []facts.RoleGroup) {
 	without := map[string]bool{} // by the node's name
 	for _, p := range s.Pods {

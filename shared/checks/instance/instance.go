@@ -497,11 +497,11 @@ func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
 	why := l.Reason(i)
 	refused := why.Class.Family() == checkid.Launch
 	if refused && l.LaunchesKnown(i) {
-		return end{}, "" // launch/… tells it, or tells that it is over
+		return end{}, "" // launch/… reports it, or reports that it is over
 	}
 	launch, remembered := l.Launches[i.ID]
 	if !remembered {
-		return end{}, "" // nobody waited for it; it may have been a node for months
+		return end{}, "" // its launch was not watched; it may have been a node for months
 	}
 	e := end{instance: i, why: why, sure: true, likely: refused}
 	at := i.StateReason.When
@@ -520,7 +520,7 @@ func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
 		return end{}, "" // that it had not joined was told when it was due, and why may be mended since
 	case byCall && !inTime && past == facts.Never:
 		// A call ended it: a person's, or its group's. Past the time to join
-		// that is mostly what follows from not joining (somebody gave up on it,
+		// that is mostly what follows from not joining (a user gave up on it,
 		// the group replaced it), so any cause that is found counts more.
 		if !l.S.Has(snapshot.Activities) || !l.Reaches(i) {
 			return end{}, ""
@@ -740,7 +740,7 @@ func labels(st *facts.BootConfig, i *snapshot.Instance) (*labelled, snapshot.Fai
 		return nil, unread(st, i)
 	}
 	// EKS writes a node group's labels into the user data for the image that
-	// it chose. With an image of somebody's own it sets them later itself.
+	// it chose. With a custom image it sets them later itself.
 	if group != nil && group.AMIType != "CUSTOM" {
 		if keys := forbidden(group.Labels); len(keys) > 0 {
 			l := &labelled{resource: group.Name, group: group.Name, from: "labels of node group " + group.Name, keys: keys, sure: finding.Certain}

@@ -290,7 +290,7 @@ func runForeignSecurityGroups(s *facts.View) []finding.Finding {
 			why := snapshot.Failure{Source: snapshot.LaunchTemplates, Reason: snapshot.NotRead, Message: "the launch template of " + i.ID + " is not among those that were read"}
 			blind[why] = append(blind[why], i.ID)
 		case len(lt.Groups) == 0:
-			passed = append(passed, i.ID) // somebody changed the instance, not the template
+			passed = append(passed, i.ID) // the instance was changed, not the template
 		case suffice(i.ID):
 			passed = append(passed, i.ID) // they let through what the cluster's would
 		default:
@@ -306,8 +306,8 @@ func runForeignSecurityGroups(s *facts.View) []finding.Finding {
 	return list
 }
 
-// sufficient tells of which instances every security group was read and lets
-// through what a node and the control plane need of each other: each check of
+// sufficient returns whether every security group of an instance was read and allows
+// what a node and the control plane need of each other: each check of
 // security groups says so of it, and none says or doubts otherwise.
 func sufficient(s *facts.View) func(id string) bool {
 	for _, source := range sg.Needs() {

@@ -189,7 +189,7 @@ func judge(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 		case !known:
 			return nil, unread(st, i)
 		case merges:
-			// What is seen is what somebody gave; EKS's own part is beside it.
+			// What is seen is the user's part; EKS's own part is beside it.
 			return nil, snapshot.Failure{}
 		}
 		return without(st, i, t)
@@ -468,7 +468,7 @@ func wrong(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 	if t.Endpoint.Known() && t.Endpoint.Value != "" && cluster.Endpoint != "" && !sameEndpoint(t.Endpoint.Value, cluster.Endpoint) {
 		sure := trust
 		if proxy = !strings.Contains(endpointHost(t.Endpoint.Value), ".eks."); proxy {
-			sure = finding.Likely // somebody's name for the endpoint, or a proxy before it
+			sure = finding.Likely // a user's name for the endpoint, or a proxy before it
 		}
 		list = append(list, differs(sure, "endpoint", shortened(t.Endpoint.Value), cluster.Endpoint, "It calls a different address than the cluster's"))
 	}
@@ -565,7 +565,7 @@ func serviceRange(t *facts.DecodedUserData, want netip.Prefix, trust finding.Con
 }
 
 // ipFamily compares the family that bootstrap.sh works with, where it asks EKS nothing: it
-// is IPv4 unless it is told (templates/al2/runtime/bootstrap.sh of
+// is IPv4 unless it is set (templates/al2/runtime/bootstrap.sh of
 // github.com/awslabs/amazon-eks-ami: "Using IP family"), and decides which address of the
 // node the kubelet reports and where pods look for the cluster's DNS. With ipv6 it ends
 // where neither --service-ipv6-cidr nor --dns-cluster-ip is given.

@@ -30,7 +30,7 @@ import (
 // says nothing and tries again (CreateAndAnnotateResources, ErrCurrentlyAtMaxCapacity);
 // all of github.com/aws/amazon-vpc-resource-controller-k8s.
 func BranchInterfaces() check.Check {
-	// Each tells one of the reasons; without it another one is told, or none.
+	// Each shows one of the reasons; without it another one is reported, or none.
 	return check.New(checkid.IPBranchInterfaces, runBranchInterfaces, snapshot.Clusters).
 		Using(snapshot.WaitingPods, snapshot.Nodes, snapshot.AWSNode, snapshot.NodeEventsOf, snapshot.TrunksOf,
 			snapshot.Subnets, snapshot.NodeClaimsOf)
@@ -88,7 +88,7 @@ func runBranchInterfaces(s *facts.View) []finding.Finding {
 	var list []finding.Finding
 	switch pods, doubt := b.unscheduled(); {
 	case len(pods) > 0 && !s.Has(snapshot.Nodes) && b.whyNoNode() == trunkMissing:
-		// Whether a node has one, nobody could look.
+		// Whether a node has one is not known.
 		list = append(list, finding.Unread(s.Cluster.Name, []string{s.Cluster.Name}, s.Why(snapshot.Nodes)))
 	case len(pods) > 0:
 		f := b.noNodeHas(pods)

@@ -307,7 +307,7 @@ func templates(l facts.Leaks) []finding.Finding {
 	return list
 }
 
-// weight is likely where they hold as much as leaks that are told.
+// weight is likely where they hold as much as leaks that are reported.
 func weight(l facts.Leaks, kept []snapshot.Interface) finding.Confidence {
 	held := map[string]int{}
 	for _, i := range kept {
@@ -345,7 +345,7 @@ func plugin(l facts.Leaks) []finding.Finding {
 	if _, set := s.CNI.Env["CLUSTER_NAME"]; !set {
 		add("aws-node has no CLUSTER_NAME", "no CLUSTER_NAME: the interfaces that aws-node creates name no cluster")
 	}
-	// What nobody would change for its own sake is told only of leaks.
+	// What is not worth changing for its own sake is reported only of leaks.
 	six, _ := strconv.ParseBool(s.CNI.Env["ENABLE_IPv6"])
 	if len(where) > 0 && (s.Cluster.IPv6 || six) {
 		add("aws-node does not clean up in an IPv6 cluster", "an IPv6 cluster: "+nobody)
@@ -379,8 +379,8 @@ func PodWithoutAddress() check.Check {
 //
 //	the waiting pods were not read                                     Unknown
 //	a pod has no sandbox on a Ready node for minutes, events unread    Unknown
-//	a warning tells that it gets no sandbox                            Fail, a finding for each node
-//	a warning tells that it waits for a volume                         Pass; Fail where that waits for metadata
+//	a warning says that it gets no sandbox                             Fail, a finding for each node
+//	a warning says that it waits for a volume                          Pass; Fail where that waits for metadata
 //	no warning is about it, for a quarter of an hour                   Fail
 //	none                                                               Pass
 func runPodWithoutAddress(s *facts.View) []finding.Finding {
@@ -487,7 +487,7 @@ func podsWithoutAddress(s *facts.View, list []facts.PodWait) finding.Finding {
 }
 
 // addressPools are what the NodePools may still launch, the heaviest first, which
-// Karpenter tries first. One whose subnets nobody can tell is left out.
+// Karpenter tries first. One whose subnets are not known is left out.
 func addressPools(s *facts.View) []address.Pool {
 	var list []address.Pool
 	pools := slices.SortedStableFunc(slices.Values(s.NodePools), func(a, b snapshot.NodePool) int { return cmp.Compare(b.Weight, a.Weight) })

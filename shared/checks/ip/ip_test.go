@@ -853,7 +853,7 @@ func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 	}
 }
 
-// What names no cluster may be that of one which nobody watches, whatever the
+// What names no cluster may be that of one which is not watched, whatever the
 // operator opted in: no command that is to be pasted deletes it, and no button.
 func TestWhatNamesNoClusterIsNotToBePasted(t *testing.T) {
 	opted := func(n int) finding.Result {

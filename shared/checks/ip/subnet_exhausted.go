@@ -132,8 +132,8 @@ func holders(s *facts.View, subnet string) []finding.Evidence {
 
 // mayGrow reports whether a group, or a NodePool that is in use, can still launch a node
 // into one of some subnets:
-// then too little is a fault before somebody suffers of it. Where all groups are
-// as large as they may be, it is how somebody has planned it.
+// then too little is a fault before a launch fails for it. Where all groups are
+// as large as they may be, it is as planned.
 func mayGrow(c *routes.Scope, subnets []string) bool {
 	of := func(list []string) bool {
 		return slices.ContainsFunc(subnets, func(id string) bool { return slices.Contains(list, id) })
@@ -377,7 +377,7 @@ const (
 //	less is free than one node takes; with what they hold, enough     Fail, certain
 //	they hold more than 50 addresses or a tenth of the subnet         Fail, likely
 //	fewer                                                             Fail, advice
-//	owners that nobody asked for, and none left behind                Unknown
+//	owners that were not read, and none left behind                   Unknown
 func runLeakedInterfaces(s *facts.View) []finding.Finding {
 	l := s.Leaks()
 	if l.Ground.Account == "" || l.Ground.VPC == "" {
@@ -643,8 +643,8 @@ func fate(l facts.Leaks, here *facts.SubnetLeaks) string {
 	return text
 }
 
-// naming are those that name a cluster: whatever the operator opted in, nobody
-// can see here whose the others are.
+// naming are those that name a cluster: whatever the operator opted in, the
+// owner of the others cannot be seen here.
 func naming(list []leak.Verdict) []leak.Verdict {
 	return slices.DeleteFunc(slices.Clone(list), func(v leak.Verdict) bool { return v.Cluster == "" })
 }
@@ -744,7 +744,7 @@ func runRunway(s *facts.View) []finding.Finding {
 // runwayOf holds the rule:
 //
 //	no IPv4 range                                                Pass: nothing to foretell
-//	nobody looked often enough, or lately                        Unknown
+//	too few readings, or no recent one                           Unknown
 //	no more left than one node takes                             Fail, advice; ip/subnet-exhausted says it
 //	no fall, or it leaves more than the horizon                  Pass
 //	a fall of hours or days, all of its interval in the horizon  Fail, likely
@@ -796,7 +796,7 @@ func runwayOf(c *routes.Scope, subnet snapshot.Subnet, samples []snapshot.Sample
 		},
 	}
 	if r.Reason == address.Reached {
-		// ip/subnet-exhausted says it where somebody may still launch there.
+		// ip/subnet-exhausted says it where a group may still launch there.
 		f.Confidence = finding.Advice
 		f.Title = phrase.Title("%s has no addresses left for one more node", subnet.ID)
 		f.Why = fmt.Sprintf("%s had %s free at %s, and %s.", subnet.ID, thousands(r.Free), clockMinute(r.At, c.S.Time), n.needs())

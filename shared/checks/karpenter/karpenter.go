@@ -52,16 +52,16 @@ func Checks() []check.Check {
 // stays so for ever (aws/karpenter-provider-aws#8223).
 const reconciles = 10 * time.Minute
 
-// nodeClassNotReady judges the classes that NodePools name. A class that nobody
-// names, one that is being deleted, and a NodePool that is being deleted are
-// nobody's trouble.
+// nodeClassNotReady judges the classes that NodePools name. A class that no
+// NodePool names, one that is being deleted, and a NodePool that is being deleted
+// are no fault.
 func nodeClassNotReady(s *facts.View) []finding.Finding {
 	blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
 	if unread && len(s.NodePools) == 0 {
 		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
 	}
 	if !s.Has(snapshot.NodePoolsOf) {
-		return nil // nothing tells of Karpenter here
+		return nil // nothing shows Karpenter here
 	}
 	var v finding.Verdicts
 	var unseen []finding.Finding
@@ -191,7 +191,7 @@ func judgeClass(s *facts.View, u use) state {
 	return w
 }
 
-// judgeGone is for a class that is not there. A NodePool that nobody uses may
+// judgeGone is for a class that is not there. A NodePool that is not in use may
 // name one that is to come.
 func judgeGone(s *facts.View, u use) state {
 	for _, p := range u.pools {
@@ -575,14 +575,14 @@ func nodePoolLimit(s *facts.View) []finding.Finding {
 		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
 	}
 	if !s.Has(snapshot.NodePoolsOf) {
-		return nil // nothing tells of Karpenter here
+		return nil // nothing shows Karpenter here
 	}
 	var v finding.Verdicts
 	waiting := facts.Unschedulable(s, waits)
 	for _, p := range s.NodePools {
 		covers := []string{facts.PoolKey(p.Name)}
 		if p.Deleting || !usable(s, p) {
-			continue // its limit keeps nobody waiting
+			continue // its limit keeps no pod waiting
 		}
 		if !s.Has(snapshot.WaitingPods) {
 			if names, _ := exhausted(s, p, nil); len(names) > 0 {

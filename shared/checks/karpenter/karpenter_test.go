@@ -65,7 +65,7 @@ func TestNodeClassNotReady(t *testing.T) {
 		{Name: "awaiting it for long", World: pooled(is("Unknown", "InstanceProfileReady", "AwaitingReconciliation", "object is awaiting reconciliation", 10*time.Minute, 2)), Want: []string{fail + "is not ready"}},
 		{Name: "no conditions yet", World: pooled(func(s *snapshot.Snapshot) { s.EC2NodeClasses[0].Conditions = nil })},
 
-		// Nobody's trouble.
+		// No fault.
 		{Name: "a class that nobody names", World: pooled(noSubnet, func(s *snapshot.Snapshot) { s.NodePools = nil }), Want: []string{"pass prod [prod]"}},
 		{Name: "a class that is being deleted", World: pooled(noSubnet, func(s *snapshot.Snapshot) { s.EC2NodeClasses[0].Deleting = true })},
 		{Name: "a pool that is being deleted", World: pooled(noSubnet, func(s *snapshot.Snapshot) { s.NodePools[0].Deleting = true })},
@@ -87,7 +87,7 @@ func TestNodeClassNotReady(t *testing.T) {
 		{Name: "by the pool, no class and not used", World: pooled(byPool("False", "NodeClassNotFound", "NodeClass not found on cluster", time.Hour, 2))},
 		{Name: "by the pool, no class", World: pooled(used, byPool("False", "NodeClassNotFound", "NodeClass not found on cluster", time.Hour, 2)), Want: []string{fail + "does not exist"}},
 
-		// An older role: only where something tells of Karpenter is that said.
+		// An older role: only where something shows Karpenter is that reported.
 		{Name: "may not, and nothing names a pool", World: checktest.Change(snapshottest.PrivateWithNAT(), forbidden(snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf))},
 		{Name: "may not, and a node names one", World: checktest.Change(snapshottest.PrivateWithNAT(), ofKarpenter, forbidden(snapshot.NodePoolsOf)), Want: []string{"unknown prod [prod] nodepools: denied: listing takes the rights of deploy/clusterrole.yaml"}},
 		{Name: "not captured, and a node names one", World: checktest.Change(snapshottest.PrivateWithNAT(), ofKarpenter, func(s *snapshot.Snapshot) {

@@ -77,7 +77,7 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 			continue
 		}
 		resource := ""
-		// Who launches without a group is told each for itself: one cause and pool.
+		// Each launcher without a group is reported for itself: one cause and pool.
 		if spec.resource != nil && t.Refused == nil {
 			resource = spec.resource(a, t)
 		}
@@ -173,7 +173,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		}
 	}
 	if f.unneeded() {
-		// What may pass is advice then; what is not allowed stays broken, and calls nobody.
+		// What may pass is advice then; what is not allowed stays broken, and pages no operator.
 		if finding.Idle = !refusal.Passes(spec.id); !finding.Idle {
 			finding.Confidence = onlyAdvice
 		}
@@ -185,7 +185,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 	return finding
 }
 
-// onlyAdvice is of a finding that calls nobody.
+// onlyAdvice is the confidence of a finding that pages no operator.
 const onlyAdvice = finding.Advice
 
 // unneeded reports whether nothing waits for any of the launches.
@@ -344,7 +344,7 @@ func suspended(s *facts.View) []finding.Finding {
 			list = append(list, cannotResume(s, g, reason, has))
 			continue
 		}
-		// Suspended with nothing to launch harms nobody.
+		// Suspended with nothing to launch does no harm.
 		well = append(well, g.Name)
 	}
 	list = finding.Passing(list, s.Cluster.Name, well)

@@ -143,7 +143,7 @@ func repairCapacityReservation(a *facts.Attempts, _ launchFault) finding.Fix {
 
 // reservationLook is how the capacity reservation stands that the group's launch
 // template names: EC2's refusal does not tell one that is over from one that is full.
-// Empty where the template names none, or nobody could look.
+// Empty where the template names none, or it was not read.
 func reservationLook(a *facts.Attempts, f launchFault) (headline string, evidence []finding.Evidence) {
 	template, read := a.Template(f.groups()[0])
 	if !read || template.Reservation == "" {
@@ -309,7 +309,7 @@ func saysStatement(f launchFault) string {
 	return ""
 }
 
-// saysDenied ends it with the policy, where no statement is told.
+// saysDenied ends it with the policy, where no statement is known.
 func saysDenied(f launchFault) string {
 	list := f.denials()
 	switch {

@@ -507,7 +507,7 @@ func waitsFor(ago time.Duration, changes ...func(*snapshot.WaitingPod)) func(*sn
 }
 
 // TestRefusalsThatKarpenterReports: without CloudTrail, a NodeClaim, its event or that of
-// its NodePool tells of a refused launch, as soon as a pod waits for it.
+// its NodePool shows a refused launch, as soon as a pod waits for it.
 func TestRefusalsThatKarpenterReports(t *testing.T) {
 	const (
 		min   = time.Minute
@@ -700,7 +700,7 @@ func TestLogTellsWhatTheNodeClaimDoesNot(t *testing.T) {
 	}
 }
 
-// TestNodeClaimsBesideCloudTrail: what CloudTrail told of the pool is told once.
+// TestNodeClaimsBesideCloudTrail: what CloudTrail has of the pool is reported once.
 func TestNodeClaimsBesideCloudTrail(t *testing.T) {
 	s := refusedClaim("Unauthorized", "because no identity-based policy allows it", 2*time.Minute, func(s *snapshot.Snapshot) {
 		s.NodeClaims = append(s.NodeClaims, s.NodeClaims[0])
@@ -808,7 +808,7 @@ func TestDecodedMessageNamesThePolicy(t *testing.T) {
 	}
 }
 
-// TestEachDenialIsItsOwn: two launches of one group that two policies denied are told by
+// TestEachDenialIsItsOwn: two launches of one group that two policies denied are reported by
 // each one's own statement.
 func TestEachDenialIsItsOwn(t *testing.T) {
 	other := func(d *snapshot.Denial) { d.Statements = []snapshot.DeniedStatement{{ID: "NoGPUs"}} }
@@ -831,7 +831,7 @@ func TestEachDenialIsItsOwn(t *testing.T) {
 			t.Errorf("%s: found %v, %+v", check, is, r.Evidence)
 		}
 	}
-	// What nobody decoded goes with what was, unless its own sentence says otherwise.
+	// What was not decoded goes with what was, unless its own sentence says otherwise.
 	sentence := func(kind, message string) string {
 		return strings.ReplaceAll(denied("with an explicit deny in "+kind), "Launching EC2", "Encoded authorization failure message: "+message+". Launching EC2")
 	}

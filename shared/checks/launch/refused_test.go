@@ -140,7 +140,7 @@ func TestSuspendedWords(t *testing.T) {
 
 const lostSubnetText = "The subnet ID 'subnet-0dead' does not exist Launching EC2 instance failed."
 
-// Nobody can correct the launch template when the subnet is gone.
+// The launch template cannot be corrected when the subnet is gone.
 func TestLostSubnetIsNotTheTemplates(t *testing.T) {
 	f := checktest.Failed(t, checkOf(checkid.LaunchTemplate), checktest.Attempted(lostSubnetText))
 	if !strings.Contains(f.Fix.Text, "create a new nodegroup") || !strings.Contains(f.Fix.Command, "describe-scaling-activities") {

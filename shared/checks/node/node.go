@@ -340,7 +340,7 @@ func notInitialized(s *facts.View) []finding.Finding {
 		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
 	}
 	if !s.Has(snapshot.NodeClaimsOf) || !s.Has(snapshot.Nodes) {
-		return nil // nothing tells of Karpenter here, or the nodes have a failure of their own
+		return nil // nothing shows Karpenter here, or the nodes have a failure of their own
 	}
 	nodes := map[string]*snapshot.Node{}
 	for i := range s.Nodes {

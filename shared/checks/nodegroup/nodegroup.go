@@ -80,7 +80,7 @@ func health(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 
 // beingDeleted reports whether a nodegroup's groups ended while it was looked at: it
 // was read before them, and how it was then says nothing any more. A group that
-// somebody deleted beside EKS has an issue of its own.
+// was deleted beside EKS has an issue of its own.
 func beingDeleted(r facts.Roster, n snapshot.Nodegroup, issues []snapshot.Issue) bool {
 	gone := func(i snapshot.Issue) bool { return i.Code == "AutoScalingGroupNotFound" }
 	return r.S.Has(snapshot.Groups) && len(n.Groups) > 0 && !slices.ContainsFunc(issues, gone) &&
@@ -134,7 +134,7 @@ func nearerThan(code string) []checkid.ID {
 }
 
 // waiting are a nodegroup's instances of the scope that should be Ready nodes
-// and are not. Where the nodes could not be read nobody knows them.
+// and are not. Where the nodes could not be read it is empty.
 func waiting(r facts.Roster, n snapshot.Nodegroup) []string {
 	if !r.S.Has(snapshot.Nodes) {
 		return nil
@@ -329,7 +329,7 @@ func judgeUpdateFailed(s *facts.View) []finding.Finding {
 	return list
 }
 
-// waited is how long a failed update is told: an operator who has not updated
+// waited is how long a failed update is reported: an operator who has not updated
 // again after a week has given it up.
 const waited = 7 * 24 * time.Hour
 

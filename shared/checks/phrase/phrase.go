@@ -77,7 +77,7 @@ func Title(format string, args ...any) string {
 	return string(text)
 }
 
-// Clip cuts a text that somebody else wrote.
+// Clip cuts a text from outside.
 func Clip(text string) string {
 	const limit = 500
 	runes := []rune(text)

@@ -454,7 +454,7 @@ func detachedFinding(c *routes.Scope, f wayFault) finding.Finding {
 	}
 }
 
-// fixDetached attaches a gateway that nobody else uses, where the VPC has no
+// fixDetached attaches a gateway that no VPC uses, where the VPC has no
 // other: a VPC can have one (VPC quotas), so a second one cannot be attached.
 func fixDetached(c *routes.Scope, f wayFault, attached []string) finding.Fix {
 	table := inTable(f.lots[0], f.way)

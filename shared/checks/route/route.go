@@ -385,8 +385,8 @@ type wayCheck struct {
 	// excuse is the finding on a lot that has the fault and is not accused; nil
 	// for none.
 	excuse func(*routes.Scope, routes.Table) (finding.Finding, bool)
-	// open tells of a way that leaves what is read whether it may still end in
-	// the fault: then the lot is Unknown.
+	// open reports whether a way that leaves what is read may still end in the
+	// fault: then the table is Unknown.
 	open func(path.Way) bool
 	say  func(*routes.Scope, wayFault) finding.Finding
 }
@@ -616,7 +616,7 @@ func free64(c *routes.Scope, block netip.Prefix) (netip.Prefix, bool) {
 }
 
 // noIPv6Way is the finding on a lot without a route to the internet over IPv6. Where the API
-// is reached privately, the rest goes over IPv4 unless it is told otherwise,
+// is reached privately, the rest goes over IPv4 by default,
 // and nodes may well join: then it is likely only.
 func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Finding {
 	f := finding.Finding{

@@ -185,7 +185,7 @@ func nothingToJudge(s *facts.View) []finding.Finding {
 	}}
 }
 
-// unseenEnds is what keeps from judging launches whose ends nobody saw.
+// unseenEnds is what keeps from judging launches whose ends were not seen.
 func unseenEnds(message string) []snapshot.Failure {
 	return []snapshot.Failure{{Source: snapshot.LaunchHistory, Reason: snapshot.NotRead, Message: message}}
 }
@@ -584,11 +584,11 @@ func reclaim(l facts.InstanceIndex, i *snapshot.Instance) finding.Outcome {
 	case !taken:
 		return finding.Pass
 	case !remembered:
-		return "" // nobody waited for it; it may have been a node for months
+		return "" // its launch was not watched; it may have been a node for months
 	case at.Before(launch.Due):
 		return finding.Fail
 	case launch.Cause != "", at.Sub(launch.Started) > outcome.Longest, l.Activity[i.ID] != "":
-		return "" // it had its time: what kept it is told elsewhere, or it had been a node
+		return "" // it had its time: what kept it is reported elsewhere, or it had been a node
 	case !l.S.Has(snapshot.Nodes):
 		return finding.Unknown
 	}
@@ -635,7 +635,7 @@ func reclaimedBeforeJoinFinding(l facts.InstanceIndex, key string, list []*snaps
 	return f
 }
 
-// maxTaken is how many instances are told one by one.
+// maxTaken is how many instances are listed one by one.
 const maxTaken = 5
 
 // takenHow is what shows that EC2 took an instance back. When, never how long

@@ -405,7 +405,7 @@ func runPodUnschedulable(s *facts.View) []finding.Finding {
 		}
 	}
 	if len(lost) > 0 {
-		// In which zone they wait nobody can say: of none it is known that nobody does.
+		// In which zone they wait is not known: pods may wait in each of them.
 		return append(list, finding.Unread(s.Cluster.Name, well, unseenSources(p, lost)...))
 	}
 	if len(failed) == len(p.Zones()) && len(failed) > 0 || len(well) == 0 {
@@ -960,8 +960,8 @@ func order(p *zones.Zones, list []zones.VolumePlacement) []zones.VolumePlacement
 	return list
 }
 
-// surest are those of which it is as sure as of the surest: a volume that nobody
-// claims, or waits for, does not count beside one that a pod waits for.
+// surest are those of which it is as sure as of the surest: a volume without a
+// claim or a waiting pod does not count beside one that a pod waits for.
 func surest(p *zones.Zones, list []zones.VolumePlacement) []zones.VolumePlacement {
 	best := p.Strongest(list)
 	return slices.DeleteFunc(slices.Clone(list), func(l zones.VolumePlacement) bool { return p.Confidence(l) != best })

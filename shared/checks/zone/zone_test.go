@@ -162,7 +162,7 @@ func TestNoCommandExceedsTheMaximum(t *testing.T) {
 	}
 }
 
-// TestGroupWithoutNodegroup is told the command of Auto Scaling.
+// TestGroupWithoutNodegroup expects the command of Auto Scaling.
 func TestGroupWithoutNodegroup(t *testing.T) {
 	s := threeZones(func(s *snapshot.Snapshot) { s.Nodegroups = nil })
 	r := checktest.Failed(t, NodegroupGap(), s)
@@ -171,9 +171,9 @@ func TestGroupWithoutNodegroup(t *testing.T) {
 	}
 }
 
-// TestNobodysVolumesDoNotCount beside one that a pod waits for, nor beside one
+// TestUnclaimedVolumesDoNotCount beside one that a pod waits for, nor beside one
 // that a claim holds.
-func TestNobodysVolumesDoNotCount(t *testing.T) {
+func TestUnclaimedVolumesDoNotCount(t *testing.T) {
 	for name, test := range map[string]struct {
 		changes []func(*snapshot.Snapshot)
 		more    string
@@ -314,7 +314,7 @@ func podUnschedulableCases() []checktest.Case {
 	}
 }
 
-// TestDedicatedNodeIsSaid: a node is there, and nobody reads that none is.
+// TestDedicatedNodeIsSaid: a node is there, and no text says that none is.
 func TestDedicatedNodeIsSaid(t *testing.T) {
 	r := checktest.Failed(t, PodUnschedulable(), dedicated())
 	if want := "Node i-0node1.internal of workers is there, and cannot run it: it does not tolerate the taint dedicated; of the nodes in the zone the scheduler reports: 1 node(s) had untolerated taint {dedicated: ci}."; !strings.HasSuffix(r.Why, want) {
@@ -338,7 +338,7 @@ func apart(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 	return threeZones(all...)
 }
 
-// TestNoNodeCanHaveAll: all volumes are named, and nobody is told to make room on a node.
+// TestNoNodeCanHaveAll: all volumes are named, and no text says to make room on a node.
 func TestNoNodeCanHaveAll(t *testing.T) {
 	r := checktest.Failed(t, PodUnschedulable(), apart(standing(zoneA, zoneB, zoneC)))
 	for _, want := range []string{"vol-0redis (redash/redis) in us-west-2c", "vol-0second (redash/second) in us-west-2a", "no node, old or new, can have all of them"} {

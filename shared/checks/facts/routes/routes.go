@@ -27,7 +27,7 @@ type Scope struct {
 	// All are the running instances of the scope by subnet, Ready nodes too.
 	All map[string][]*snapshot.Instance
 	// Fell are the instances of the scope by subnet that ended before they
-	// joined, and not because somebody asked or EC2 took them back.
+	// joined, and neither on request nor because EC2 reclaimed them.
 	Fell map[string][]*snapshot.Instance
 	// Ready are the instances that are Ready nodes.
 	Ready map[string]bool

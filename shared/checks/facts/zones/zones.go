@@ -44,7 +44,7 @@ type Zones struct {
 	NodesIn map[string][]Node
 	Sources []NodeSource
 	// Pools reports whether something else than groups launches nodes too (Karpenter,
-	// Auto Mode), and where nobody can say: blind.
+	// Auto Mode). Blind is set where that is not known.
 	Pools bool
 	Blind bool
 	// PoolsKnown reports whether it is known into which zones the NodePools launch.
@@ -179,7 +179,7 @@ func (p *Zones) Zones() []string {
 }
 
 // Counts are how many volumes of a cluster have no node where they live
-// and none that comes, those that nobody claims left out, and how many pods
+// and none that comes, those without a claim left out, and how many pods
 // wait for one. Known is false for what could not be read.
 func Counts(s *snapshot.Snapshot) (volumes, pods int, volumesKnown, podsKnown bool) {
 	volumesKnown = s.Has(snapshot.VolumesOf) && s.Has(snapshot.Groups) && s.Has(snapshot.Clusters)
@@ -231,8 +231,8 @@ func (r NodeSource) Name() string {
 	return r.Group.Name
 }
 
-// Most is its maximum. EKS keeps one of its own for a nodegroup; where somebody
-// changed the group beside EKS the smaller one holds.
+// Most is its maximum. EKS keeps one of its own for a nodegroup; where the
+// group was changed beside EKS the smaller one holds.
 func (r NodeSource) Most() int {
 	if r.Managed != nil {
 		return min(r.Managed.Max, r.Group.Max)
@@ -445,7 +445,7 @@ func (p *Zones) poolLaunches(pool snapshot.NodePool, zones []string) bool {
 	return slices.ContainsFunc(subnets, func(n snapshot.ZonedSubnet) bool { return slices.Contains(zones, n.Zone) })
 }
 
-// mostPools is of how many NodePools it is told where they launch.
+// mostPools is the number of NodePools whose zones are named.
 const mostPools = 10
 
 // PoolEvidence is where the NodePools launch, as far as that is known.
@@ -648,8 +648,8 @@ func PodsOf(list []VolumePlacement) []string {
 	return names[:min(len(names), MostPods)]
 }
 
-// Unsaid is what Kubernetes was not asked about a volume, or that nobody waits
-// for it: who reads it is to know what it rests on.
+// Unsaid is what was not read from Kubernetes about a volume, or that no pod waits
+// for it: the reader is to know what the statement rests on.
 func (p *Zones) Unsaid(l VolumePlacement) string {
 	switch {
 	case len(l.Home.Pods) > 0, l.Home.Held == HeldNo:
@@ -708,7 +708,7 @@ type held int
 
 const (
 	HeldUnknown held = iota // Kubernetes could not be asked
-	HeldNo                  // no claim: somebody left it behind
+	HeldNo                  // no claim: it was left behind
 	heldBound               // a claim is bound to it
 )
 
@@ -885,7 +885,7 @@ type placementState int
 const (
 	Served   placementState = iota // a node is there, or it is attached to one
 	Coming                         // a node is on its way, or the group is being changed
-	growable                       // no node, and nobody needs one; one can come
+	growable                       // no node, and no pod needs one; one can come
 	Gap                            // a group launches there, and has no node there
 	Stranded                       // nothing can bring a node there
 	Unseen                         // on an Outpost, or attached to what EC2 does not show: where that is is not read
@@ -930,16 +930,16 @@ func (p *Zones) volumePlacements() []VolumePlacement {
 //
 //	attached to an instance that EC2 does
 //	not show                                  unseen
-//	attached, and nobody waits for it         served
+//	attached, and no pod waits for it         served
 //	a node that takes the pod is there        served
 //	one is on its way there                   coming
-//	the group is being changed, nobody waits  coming
+//	the group is being changed, no pod waits  coming
 //	a NodePool launches there                 grows
 //	a node of the group is there, and does
 //	not take the pod                          served, and zone/pod-unschedulable says why not
 //	a zonal shift keeps the group out         none of these
-//	a group launches there and has no node    gap; nobody waits and it has this zone alone: grows
-//	Karpenter or Auto Mode, nobody waits, and
+//	a group launches there and has no node    gap; no pod waits and it has this zone alone: grows
+//	Karpenter or Auto Mode, no pod waits, and
 //	where their pools launch is not known     grows
 //	none of these                             stranded
 func (p *Zones) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
