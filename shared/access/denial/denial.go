@@ -21,7 +21,7 @@ import (
 var sentence = lazyregexp.New(`(?i)\buser:? (\S+) is not authorized to perform:? ([a-z0-9-]{1,64}:[a-z0-9*]{1,128})(?: on (?:the )?resource:? (\S+))?` +
 	`(?:,? (with an explicit deny)(?: in (?:an?|the) ([a-z -]{1,40}?(?:policy|policies|boundary))(?::? (arn:\S+))?)?|,? because no ([a-z -]{1,40}?(?:policy|policies|boundary)) allows\b)?`)
 
-// part is what is left of the sentence where somebody took out who asked and for what.
+// part is what is left of the sentence where the caller and the action were cut out.
 var part = lazyregexp.New(`(?i)\bnot authorized to perform\b.{0,200}? with an explicit deny in (?:an?|the) ([a-z -]{1,40}?(?:policy|policies|boundary))\b`)
 
 // Of reads the sentence; false where a text has none. Texts may be wrapped and
@@ -86,7 +86,7 @@ func who(arn string) string {
 	return shown(arn)
 }
 
-// shown is a text that somebody else wrote, in one line and bounded.
+// shown is a text from outside, in one line and bounded.
 func shown(text string) string {
 	const most = 200 // runes
 	text = strings.Map(func(r rune) rune {
@@ -231,7 +231,7 @@ const mark = "Encoded authorization failure message:"
 const longest = 10240
 
 // Encoded is the encoded message of a text; empty where it has none. Whole is false
-// for one that somebody has cut: STS cannot decode a part. CloudTrail keeps a
+// for one that was cut: STS cannot decode a part. CloudTrail keeps a
 // kilobyte of an error message, Karpenter 300 characters in a condition.
 func Encoded(text string) (message string, whole bool) {
 	_, rest, found := strings.Cut(text, mark)

@@ -69,7 +69,7 @@ func (s Statement) String() string {
 // String is the condition as a person would say it.
 func (c Condition) String() string { return "condition " + c.Operator + " " + c.Key }
 
-// Request is what somebody wants to do.
+// Request is what a caller wants to do.
 type Request struct {
 	// Action is one action, "ec2:DescribeInstances"; case does not matter.
 	Action string
@@ -90,8 +90,7 @@ type Request struct {
 // about all resources ("*") is about it (Service Authorization Reference).
 const Unscoped = ""
 
-// Caller is who asks: a role, or an AWS service. Nothing set means somebody
-// who is not known.
+// Caller is a role or an AWS service. Nothing set means that it is not known.
 type Caller struct {
 	ARN     string // of the role, with its path
 	Account string // taken from the ARN when it is empty

@@ -319,7 +319,7 @@ const (
 
 // Places is where a node of a subnet takes the addresses of its pods.
 type Places struct {
-	// First tells that the node's first interface has pods, out of its own subnet.
+	// First reports whether the node's first interface has pods, out of its own subnet.
 	First bool
 	// Further are the subnets in which the plugin makes further interfaces: it
 	// tries the one with the most free addresses first. In doubt they are those
@@ -580,13 +580,13 @@ const (
 	// window and the days before it that it is compared with.
 	mostSlots = 36 * 12
 	mostHours = 35 * 24
-	// What a subnet had stays true until somebody looks again, but not for longer.
+	// What a subnet had stays true until the next reading, but not for longer.
 	staysTrue = time.Hour
 	// stale is how old the last sample may be.
 	stale = 30 * time.Minute
 )
 
-// missing is the value of a time at which nobody looked.
+// missing is the value of a time without a reading.
 const missing = -1
 
 // Series is what a subnet had, as the forecast looks at it: the least of each
@@ -673,7 +673,7 @@ func (g *grid) add(at int64, value int, gap int64, most int) {
 	}
 }
 
-// at is the value of a span, missing where nobody looked.
+// at is the value of a span, missing where there is no reading.
 func (g *grid) at(i int64) float64 {
 	if i -= g.first; i >= 0 && i < int64(len(g.low)) {
 		return g.low[i]
@@ -781,7 +781,7 @@ type Settings struct {
 // defaultConfigLabel is ENI_CONFIG_LABEL_DEF where it is not set.
 const defaultConfigLabel = "k8s.amazonaws.com/eniConfig"
 
-// Defaults are those of an aws-node that nobody changed.
+// Defaults are those of an unchanged aws-node.
 func Defaults() Settings {
 	return Settings{WarmInterfaces: 1, WarmPrefixes: 1, ConfigLabel: defaultConfigLabel, Discovery: true, ByValue: true}
 }

@@ -48,8 +48,8 @@ type Term struct {
 	// Wanted is how many of these the group wants now: its share of desired nodes
 	// that do not run yet.
 	Wanted int
-	// Idle reports whether the group wants no node at all now: nobody knows when it
-	// will.
+	// Idle reports whether the group wants no node at all now: when it will is not
+	// known.
 	Idle bool
 	// Small and Large are the types that take least and most; the same where the
 	// group has one.
@@ -271,7 +271,7 @@ func (f *fitting) group(g snapshot.Group) {
 	for _, id := range g.Subnets {
 		n, known := f.subnet(id)
 		if !known || !n.CIDR.IsValid() {
-			continue // another check tells of a subnet that is gone; without IPv4 there is nothing to run out of
+			continue // another check reports a subnet that is gone; without IPv4 there is nothing to run out of
 		}
 		fit := f.fit(id)
 		p, where := f.placed(n)
@@ -601,7 +601,7 @@ func (t *Tally) Uses() []snapshot.Use {
 func (c *counted) use(id string) snapshot.Use {
 	u := snapshot.Use{Subnet: id, Interfaces: c.interfaces}
 	for i := range c.used {
-		// AWS's own are nobody else's, whatever an interface says.
+		// AWS's own are no user's, whatever an interface says.
 		used := c.used[i] &^ c.aws[i]
 		u.Held += bits.OnesCount16(used)
 		if c.kept != nil {

@@ -27,7 +27,7 @@ var (
 
 // A few months of each kind, held to bounds that leave room for how few they are: false
 // alarms in a month of a subnet over all harmless kinds together, and how early clean leaks
-// are told. With 150 the bounds are those of the page.
+// are reported. With 150 the bounds are those of the page.
 func TestMonths(t *testing.T) {
 	wrong, months := 0, 0.0
 	for _, k := range harmless() {
@@ -422,7 +422,7 @@ func month(k kind, seed, number uint64) *subnet {
 			s.empty = i
 		}
 	}
-	// Twice a month nobody looks for some hours.
+	// Twice a month no reading is taken for some hours.
 	for range 2 {
 		from := m.rng.IntN(ticks)
 		for i := from; i < min(from+m.rng.IntN(6*perHr), ticks); i++ {

@@ -24,7 +24,7 @@ const (
 	Rising Reason = "rising"
 	// NoTrend is none of these.
 	NoTrend Reason = "no trend"
-	// TooFewSamples is that nobody looked often enough, or lately.
+	// TooFewSamples is too few readings, or no recent one.
 	TooFewSamples Reason = "too few samples"
 	// Reached is that it has no more than what is needed already.
 	Reached Reason = "reached"
@@ -283,7 +283,7 @@ func (w window) bounds(end int64, k int) (from, to int64) {
 }
 
 // part is what a part of the window had in the middle, against the usual; false
-// where nobody looked for half of it.
+// where half of it has no reading.
 func (w window) part(g *grid, end int64, k int, usual *season) (float64, bool) {
 	var room [30]float64
 	list := room[:0]
@@ -547,8 +547,8 @@ func (s *Series) moved() float64 {
 }
 
 // reach is for how long a fall is taken to go on, as a multiple of how long it
-// has lasted: one of minutes foretells minutes, one of days a day. Where nobody
-// knows the day before, it may be a wave.
+// has lasted: one of minutes foretells minutes, one of days a day. Where the
+// day before is not known, it may be a wave.
 func (f fall) reach(known float64) float64 {
 	switch {
 	case f.hourly && f.usual == nil && f.parts < 6:
@@ -684,8 +684,8 @@ const (
 )
 
 // usually is the season before an hour: that of the week where a week is known,
-// else that of the day. It is nil where not even a day is known, and as much
-// more as tells whether that fell itself.
+// else that of the day. It is nil where not even a day is known, and enough
+// more to see whether that fell itself.
 func usually(hours *grid, until int64) *season {
 	known := hours.before(until)
 	if known < perDay+6 {

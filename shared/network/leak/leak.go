@@ -83,7 +83,7 @@ const (
 	RequesterManaged Reason = "requester-managed" // AWS's own
 	OtherAccount     Reason = "other account"
 	OtherVPC         Reason = "other VPC"
-	PublicAddress    Reason = "has a public address"    // somebody associated it: the VPC CNI never does
+	PublicAddress    Reason = "has a public address"    // a user associated it: the VPC CNI never does
 	NotByCNI         Reason = "not made by the VPC CNI" // the description is not its
 	TagsDisagree     Reason = "tags disagree"           // the description names another instance than the tag, or no tag does
 	OwnerUnread      Reason = "owner not read"          // EC2 was not asked, or did not answer
@@ -107,7 +107,7 @@ const (
 )
 
 // Dead reports whether an interface is left behind by a node that is gone, whether
-// or not it may be deleted: somebody has to see to it.
+// or not it may be deleted: an operator has to see to it.
 func (v Verdict) Dead() bool {
 	return v.Why == Leaked || v.Why == Untagged || v.Why == Strangers || v.Why == OtherCluster
 }
@@ -201,8 +201,8 @@ const (
 	Deleted  Result = "deleted"
 	// WouldDelete is EC2's answer in the mode dry-run.
 	WouldDelete Result = "would-delete"
-	// LostInUse and LostGone: between the last look and the delete somebody
-	// attached the interface, or deleted it. No harm is done.
+	// LostInUse and LostGone: between the last look and the delete the
+	// interface was attached or deleted. No harm is done.
 	LostInUse Result = "in-use"
 	LostGone  Result = "gone"
 )
@@ -290,7 +290,7 @@ const DetailType = "Rollcall Interface Deleted"
 // EventFormat is the version of Event. Fields may be added without a new one.
 const EventFormat = 1
 
-// Event is the detail of the event that tells of a delete, on the Rollcall
+// Event is the detail of the event that reports a delete, on the Rollcall
 // bus. events/schema/ documents it.
 type Event struct {
 	// ID is the same each time this event is sent.
@@ -318,7 +318,7 @@ type Event struct {
 	Settled   bool           `json:"settled"`
 }
 
-// Event is what is told of a delete.
+// Event returns the event that reports a delete.
 func (a Audit) Event() Event {
 	return Event{
 		// EC2 gives an id once and never again.
@@ -386,7 +386,7 @@ const (
 )
 
 // Pace is a belief about EC2's bucket: deletes as fast as it refills, and no
-// faster. The zero Pace is that of nobody having deleted anything.
+// faster. The zero Pace is that of no deletes so far.
 type Pace struct {
 	// Level is how many requests the bucket had at At.
 	Level float64   `json:"level"`
@@ -445,7 +445,7 @@ func (p *Pace) Went() {
 	}
 }
 
-// Lost notes a request of which nobody knows what came of it.
+// Lost notes a request whose outcome is not known.
 func (p *Pace) Lost() { p.out = max(p.out-1, 0) }
 
 // Throttled notes a request, sent at a time, that EC2 refused to take: the

@@ -29,7 +29,7 @@ func TestDraft(t *testing.T) {
 	}
 	got := Draft(v, Sighting{First: first}, "run-1", at)
 	expect.Same(t, "got", got, want, cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{}))
-	// It names no cluster: somebody opted the VPC in.
+	// It names no cluster: an operator opted the VPC in.
 	v.Cluster = ""
 	if !Draft(v, Sighting{}, "run-1", at).Untagged {
 		t.Error("a record without a cluster does not say that the interface was untagged")
@@ -287,7 +287,7 @@ func TestVerdictSaysWhatIsKnown(t *testing.T) {
 	}
 }
 
-// Somebody has to see to what a node that is gone left behind, whether or not
+// An operator has to see to what a node that is gone left behind, whether or not
 // it may be deleted; of nothing else can it be told.
 func TestDead(t *testing.T) {
 	dead := []Reason{Leaked, Untagged, Strangers, OtherCluster}
@@ -708,8 +708,8 @@ func TestDecideTheShareOfMany(t *testing.T) {
 	}
 }
 
-// What no rule lets be deleted does not stop the others, and one that is told
-// of another state of itself is not left behind for it.
+// What no rule lets be deleted does not stop the others, and one that is read
+// in another state is not left behind for it.
 func TestDecideCountsCandidatesAlone(t *testing.T) {
 	list := some(4)
 	list[2].Why, list[3].Why = InUse, OwnerLives
@@ -866,7 +866,7 @@ func TestDecideTheShare(t *testing.T) {
 	if p := Decide(list, seen(list[:2]), r); p.Stopped == nil || len(p.Delete) > 0 {
 		t.Errorf("plan %+v", p)
 	}
-	// What nobody opted in for does not.
+	// What no operator opted in for does not.
 	r.Modes = func(string) Mode { return Report }
 	if p := Decide(list, nil, r); p.Stopped != nil {
 		t.Errorf("stopped %+v", p.Stopped)

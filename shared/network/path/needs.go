@@ -585,7 +585,7 @@ const blackhole = "blackhole"
 // filtered is the state of a row that a table has and does not use (EC2 API, RouteState).
 const filtered = "filtered"
 
-// The internet is told by its two halves: a table that sends 0.0.0.0/1 and
+// The internet is recognized by its two halves: a table that sends 0.0.0.0/1 and
 // 128.0.0.0/1 somewhere has a way out without having a default route.
 func halves() []netip.Prefix {
 	return []netip.Prefix{

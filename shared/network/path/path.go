@@ -131,7 +131,7 @@ func (n *Network) appliance(row snapshot.Route, hops []Hop, w walk) Way {
 }
 
 // down reports whether an instance forwards nothing. One that is starting will, and
-// a state newer than this code accuses nobody.
+// a state newer than this code is no fault.
 func down(state string) bool {
 	switch state {
 	case "stopped", "stopping", "shutting-down", "terminated":
@@ -388,7 +388,7 @@ func (n *Network) through(row snapshot.Route, hops []Hop) Way {
 }
 
 // gone reports whether an endpoint passes nothing. A state newer than this code
-// accuses nobody.
+// is no fault.
 func gone(state string) bool {
 	switch strings.ToLower(state) {
 	case "pending", "pendingacceptance", "deleting", "deleted", "rejected", "failed", "expired":

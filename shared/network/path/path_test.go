@@ -1000,7 +1000,7 @@ func TestLookUps(t *testing.T) {
 }
 
 // The gateways of the zone come first, regional ones are at home in each, and
-// only those of the VPC that are public and work are told.
+// only those of the VPC that are public and work are named.
 func TestWorkingNATsInOrder(t *testing.T) {
 	s := w.PrivateWithNAT()
 	good := s.NATGateways[0]

@@ -358,9 +358,8 @@ func (n *Network) noRoute(table Table, hops []Hop, w walk) Way {
 	return Way{Verdict: NoRoute, At: table.ID, Table: table.ID, Reason: "no route", Hops: hops}
 }
 
-// partly tells of a row that does not hold all of the ranges whether its
-// prefix list may after all (unknown), or whether it holds a part of the
-// internet.
+// partly judges a row that does not hold all of the ranges: its prefix list may
+// after all (unknown), or it holds a part of the internet.
 func (n *Network) partly(row snapshot.Route, w walk) (unknown, parts bool) {
 	if row.Target.Kind == snapshot.ToLocal || row.State == filtered || row.PrefixList != "" && n.gatewayEndpoint(row.Target.ID) {
 		return false, false
