@@ -66,7 +66,7 @@ type Reader struct {
 	logs *autoModeLogs
 	// endpoint is another way to a cluster, on the local stage alone.
 	endpoint func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)
-	// answers, if any, is told of the answers of clusters' APIs.
+	// answers, if any, receives the answers of clusters' APIs.
 	answers Answers
 	// share, if any, is put before each way to a cluster's API.
 	share func(next http.RoundTripper) http.RoundTripper
@@ -120,8 +120,8 @@ func (r *Reader) WithEndpoints(door func(cluster string) (endpoint string, ca []
 	return r
 }
 
-// Telling has each answer of clusters' Kubernetes APIs told. What AWS answers is the
-// configuration's to tell.
+// Telling has each answer of clusters' Kubernetes APIs reported. The AWS
+// configuration reports those of AWS.
 func (r *Reader) Telling(to Answers) *Reader {
 	r.answers = to
 	return r
@@ -234,9 +234,9 @@ func failsWithNodes(s *snapshot.Snapshot, o source.Source) bool {
 // could not assume.
 const callAssumeRole = "sts:AssumeRole"
 
-// ofAll tells a failure that is not of one list but of the whole API: nobody
-// answers, or nobody knows us. Asking for the rest would only take time, and
-// tell of one fault six times.
+// ofAll reports whether a failure is not of one list but of the whole API: it does
+// not answer, or does not authenticate us. Reading the rest would only take time,
+// and report one fault six times.
 func ofAll(f snapshot.Failure) bool {
 	return f.Reason == snapshot.Unreachable || f.Reason == snapshot.TimedOut || f.Reason == snapshot.NotRead || f.Code == "Unauthorized" || f.Call == callAssumeRole
 }
@@ -511,7 +511,7 @@ func (l *autoModeLogs) deliveries(ctx context.Context, cluster string) ([]snapsh
 	var list []snapshot.LogDelivery
 	for _, d := range all {
 		to := where[d.Destination]
-		// Of a destination in another account only its own ARN is told.
+		// Of a destination in another account only its own ARN is known.
 		delivery := snapshot.LogDelivery{Type: types[d.Source], Destination: to, Group: logGroup(own, to)}
 		if to == "" {
 			delivery.Destination = d.Destination
@@ -576,13 +576,13 @@ func pages[T any](ctx context.Context, read func(context.Context, string) ([]T, 
 }
 
 // Contact is what is known of a cluster's Kubernetes API while several readers look at
-// it one after the other: where it does not answer one of them, the others are told so
+// it one after the other: where it does not answer one of them, the others know
 // and do not wait for it again. It is of one cluster and one sweep, and safe for
 // concurrent use.
 type Contact struct {
 	mu       sync.Mutex
 	endpoint string
-	// silent is how it did not answer; nil: it has, or nobody knows.
+	// silent is how it did not answer; nil: it has, or that is not known.
 	silent  *backoff.Silence
 	outcome backoff.Outcome
 }
@@ -622,8 +622,8 @@ func (c *Contact) unanswered(endpoint string) error {
 	return source.SilentError{Reason: c.silent.Reason, Code: c.silent.Code, Message: c.silent.Message}
 }
 
-// failed takes in that the nodes could not be listed: where nobody answered that, nobody
-// answers the rest (failsWithNodes).
+// failed takes in that the nodes could not be listed: where that got no answer, the
+// rest gets none (failsWithNodes).
 func (c *Contact) failed(f snapshot.Failure) {
 	if c == nil || f.Reason != snapshot.Unreachable && f.Reason != snapshot.TimedOut {
 		return

@@ -471,7 +471,7 @@ func TestLogsAreAskedForTheLaunchAlone(t *testing.T) {
 	}
 }
 
-// TestCaptureWithoutLogs: nobody took them along, so nothing is said of them.
+// TestCaptureWithoutLogs: a capture without logs reports nothing of them.
 func TestCaptureWithoutLogs(t *testing.T) {
 	s := pending()
 	(&Reader{patience: time.Second}).ReadingLogs(delivered(func(l *logs) { l.refused["DescribeDeliverySources"] = "NotCaptured" }), config.LogGroups{"/aws/*"}, classify).readLogs(t.Context(), s)
@@ -710,7 +710,7 @@ func (c *toCluster) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // A Kubernetes API that does not answer one reader of a sweep is not asked by the next,
-// who fails as the first did; nor in the next sweep that is told so, as long as it has
+// who fails as the first did; nor in the next sweep that knows it, as long as it has
 // the same endpoint. What AWS answers is read all the same.
 func TestSilentAPIIsAskedOnce(t *testing.T) {
 	p := open(t, "")
@@ -1048,7 +1048,7 @@ func (b *between) Before(_ context.Context, c *wire.Call) error {
 
 // Addresses that are given back while a look is going on are free in it: a subnet
 // that was read before and interfaces that were read after would make one that is
-// full, and that nobody holds.
+// full although nothing holds its addresses.
 func TestFreedWhileLooking(t *testing.T) {
 	for name, sources := range map[string][]snapshot.Source{
 		"counted":    {snapshot.Usage, snapshot.Unattached},
@@ -1090,7 +1090,7 @@ func TestPlentyIsReadOnce(t *testing.T) {
 	}
 }
 
-// Without the second reading nobody knows whether what is held and what is free are
+// Without the second reading it is not known whether what is held and what is free are
 // of one moment.
 func TestFreeNotReadAgain(t *testing.T) {
 	p := start(t, load(t, scarce), &between{action: "DescribeNetworkInterfaces", do: func() {}, refuse: "DescribeSubnets"}, "")

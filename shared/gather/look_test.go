@@ -376,7 +376,7 @@ func TestLookAtEverything(t *testing.T) {
 }
 
 // TestRolesOfALook holds what is read of a role, and that one that does not
-// exist is told apart from one that could not be read.
+// exist is kept apart from one that could not be read.
 func TestRolesOfALook(t *testing.T) {
 	s, _ := whole(t, open(t, crowded))
 	const account = "arn:aws:iam::111122223333:"

@@ -699,7 +699,7 @@ func TestNoDHCPOptions(t *testing.T) {
 }
 
 // TestTransitGatewayOfAnotherAccount holds that its route table is not asked
-// for, and whose it is.
+// for, and its owner.
 func TestTransitGatewayOfAnotherAccount(t *testing.T) {
 	change := strings.Replace(crowded, "TransitGatewayAttachmentId: tgw-attach-01, TransitGatewayId: tgw-01,",
 		`TransitGatewayAttachmentId: tgw-attach-01, TransitGatewayId: tgw-01, TransitGatewayOwnerId: "999900001111",`, 1)
@@ -990,7 +990,7 @@ func TestSourcesBringWhatTheyNeed(t *testing.T) {
 
 // TestOrder: nothing is read before what it needs, or what tells it more; and a
 // look at everything has as many waves of calls as before there was an order to
-// compute: five, and one without calls, for what was counted is told.
+// compute: five, and one without calls, for what was counted is reported.
 func TestOrder(t *testing.T) {
 	waves := source.Waves(catalogue())
 	at := map[snapshot.Source]int{}
@@ -1011,7 +1011,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestWholeKubernetesAPI: what fails for all of an API is told of the call by which the
+// TestWholeKubernetesAPI: what fails for all of an API is reported with the call by which the
 // nodes are listed.
 func TestWholeKubernetesAPI(t *testing.T) {
 	expect.Equal(t, "the nodes are listed by", known(snapshot.Nodes).Call(), snapshot.WholeKubernetesAPI)

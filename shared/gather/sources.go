@@ -51,7 +51,7 @@ func KubeRules(names ...snapshot.Source) []spec.KubeRule {
 }
 
 // ReadInClusters is the permission of Reader.InClustersAs. What the role may do is said
-// by its own trust policy and by the clusters that let it in: to AWS it is nobody.
+// by its own trust policy and by the clusters that admit it: in AWS it has no permissions.
 func ReadInClusters() spec.Grant {
 	return spec.Grant{
 		Sid:       "ReadInClusters",

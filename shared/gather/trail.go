@@ -346,7 +346,7 @@ type session struct {
 	err    error
 }
 
-// connect makes the client. It talks to nobody: the token is signed here.
+// connect makes the client. It sends no request: the token is signed here.
 func (r *Reader) connect(ctx context.Context, c snapshot.Cluster, clusterRead bool) session {
 	if !clusterRead {
 		return session{err: source.ErrClusterUnread}

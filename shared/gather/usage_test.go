@@ -175,7 +175,7 @@ func TestENIConfigsAreAskedForWhereTheyCount(t *testing.T) {
 			t.Errorf("asked %q, want ENIConfigs %d times", p.asked, want)
 		}
 	}
-	// Who lacks the right is told no fault: EKS's own policies do not give it.
+	// The lack of the permission is no fault: EKS's own policies do not give it.
 	p := openFaulty(t, crowded, wire.NoFaults{}, "eniconfigs")
 	s, err := p.Read(t.Context(), addressQuery(p, snapshot.ENIConfigsOf))
 	if f := s.Failures[snapshot.ENIConfigsOf]; err != nil || f.Reason != snapshot.NotRead || !strings.Contains(f.Message, "deploy/clusterrole.yaml") {
@@ -380,9 +380,9 @@ const (
 	ofCSI    = "CSIVolumeName=pvc-1"
 )
 
-// TestVolumesOfOthersAreNobodys: what names another cluster, several, or none,
+// TestVolumesOfOthersAreLeftOut: what names another cluster, several, or none,
 // is not counted, whatever else it says, unless a PersistentVolume names it.
-func TestVolumesOfOthersAreNobodys(t *testing.T) {
+func TestVolumesOfOthersAreLeftOut(t *testing.T) {
 	p := open(t, "ec2:\n  Volumes:\n"+
 		volumeOf("vol-0other", "us-west-2c", "kubernetes.io/cluster/other=owned", ofDriver, ofClaim, ofSpace, ofCSI)+
 		volumeOf("vol-0nobody", "us-west-2c", ofDriver, ofClaim, ofSpace, ofCSI)+
@@ -594,7 +594,7 @@ func (p *place) kubernetes(t *testing.T, without string) (endpoint string, ca []
 	return api.URL, authority.PEM()
 }
 
-// TestWrittenTypes: names that somebody wrote are described as far as they are types,
+// TestWrittenTypes: names that a user wrote are described as far as they are types,
 // and do not keep the others from being described.
 func TestWrittenTypes(t *testing.T) {
 	p := open(t, "")

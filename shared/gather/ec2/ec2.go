@@ -704,7 +704,7 @@ func readLaunchTemplates(ctx context.Context, api ec2.DescribeLaunchTemplateVers
 }
 
 // addTemplates adds versions, once each: one may be asked for by its number
-// and as the latest, and only the second question tells that it is.
+// and as the latest, and only the second request shows that it is.
 func addTemplates(list, more []snapshot.LaunchTemplate) []snapshot.LaunchTemplate {
 	for _, t := range more {
 		i := slices.IndexFunc(list, func(have snapshot.LaunchTemplate) bool { return have.ID == t.ID && have.Version == t.Version })

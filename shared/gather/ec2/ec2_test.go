@@ -37,7 +37,7 @@ func (r *reserving) DescribeCapacityReservations(_ context.Context, in *ec2.Desc
 	return out, nil
 }
 
-// One that is gone hides no other, and is itself not there; any other refusal is told.
+// One that is gone hides no other, and is itself not there; any other refusal is reported.
 func TestReservationsThatAreGone(t *testing.T) {
 	const gone = "InvalidCapacityReservationId.NotFound"
 	for name, tt := range map[string]struct {

@@ -215,7 +215,7 @@ func instanceType(t types.InstanceTypeInfo) snapshot.InstanceType {
 		out.Interfaces = int(aws.ToInt32(n.MaximumNetworkInterfaces))
 		out.IPv4PerInterface = int(aws.ToInt32(n.Ipv4AddressesPerInterface))
 		out.IPv6PerInterface = int(aws.ToInt32(n.Ipv6AddressesPerInterface))
-		// The total counts all cards; the VPC CNI uses the default one, unless it is told
+		// The total counts all cards; the VPC CNI uses the default one, unless it is set
 		// to manage all (ENABLE_MULTI_NIC).
 		for _, card := range n.NetworkCards {
 			switch c := int(aws.ToInt32(card.MaximumNetworkInterfaces)); {
@@ -303,7 +303,7 @@ type origin struct {
 	template, version, group string
 	// image tells the launch configurations that a group has had apart.
 	image string
-	// instance is set for one that nobody else can stand for.
+	// instance is set for one that no other can stand for.
 	instance string
 }
 
@@ -467,7 +467,7 @@ const volumePage = 500
 
 // readVolumes reads the volumes whose tags say that they are the cluster's, and
 // those that its PersistentVolumes name. Everything else in the account is
-// dropped page by page: whose it is cannot be told, or it is another cluster's.
+// dropped page by page: its owner is not known, or is another cluster.
 func readVolumes(ctx context.Context, api ec2.DescribeVolumesAPIClient, v *source.View) (source.Store, error) {
 	cluster := v.Cluster
 	keys := append([]string{"kubernetes.io/cluster/" + cluster}, snapshot.ClusterTags()...)
@@ -481,7 +481,7 @@ func readVolumes(ctx context.Context, api ec2.DescribeVolumesAPIClient, v *sourc
 	for _, x := range list {
 		delete(named, x.ID)
 	}
-	// Volumes that somebody made by hand, or with a driver that knows no cluster,
+	// Volumes that were made by hand, or with a driver that knows no cluster,
 	// have no tag to find them by. A filter rather than the id parameter: one
 	// that was deleted would make EC2 refuse the whole request.
 	var ids []string

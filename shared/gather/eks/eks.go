@@ -660,9 +660,9 @@ func readUpdates(ctx context.Context, api Updates, v *source.View) (source.Store
 	}, nil
 }
 
-// notTaken is the failure of a call that nobody made when a capture was taken
+// notTaken is the failure of a call that a capture does not hold
 // (package command/capture), nil for any other error. That updates were not
-// listed is silent, as if nobody had asked: a failed update keeps no instance
+// listed is no failure, as if it was not requested: a failed update keeps no instance
 // from joining by itself, and what it failed on shows in the instances, the
 // scaling activities and the nodegroup's issues. That one was listed and is not
 // there is half an answer: it may be the one that failed.

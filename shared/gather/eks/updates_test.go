@@ -112,7 +112,7 @@ func TestUpdateIsWhole(t *testing.T) {
 }
 
 // Only the updates that are asked for are read; of the others it is said that
-// nobody asked.
+// it was not requested.
 func TestOnlyTheUpdatesThatAreAskedFor(t *testing.T) {
 	h := &history{hours: []int{1}}
 	s := &snapshot.Snapshot{
@@ -134,9 +134,9 @@ func TestOnlyTheUpdatesThatAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestNobodyCapturedThem: what a capture lacks of one nodegroup takes nothing
-// from the others. That an update was listed and is not there is told.
-func TestNobodyCapturedThem(t *testing.T) {
+// TestUpdatesNotCaptured: what a capture lacks of one nodegroup takes nothing
+// from the others. That an update was listed and is not there is reported.
+func TestUpdatesNotCaptured(t *testing.T) {
 	absent := &smithy.GenericAPIError{Code: "NotCaptured", Message: "the capture has no such file"}
 	for _, test := range []struct {
 		name   string

@@ -42,7 +42,7 @@ func withClient(read func(context.Context, *source.View, *kube.Client) (source.S
 	}
 }
 
-// forbidden tells the refusal of somebody whom the cluster knows.
+// forbidden reports whether an error is the refusal of an authenticated caller.
 func forbidden(err error) bool {
 	var status *kube.StatusError
 	return errors.As(err, &status) && status.Code == http.StatusForbidden
@@ -297,7 +297,7 @@ func eniConfig(c kube.ENIConfig) snapshot.ENIConfig {
 // too, or write (User Guide, "Review access policy permissions"). A cluster whose
 // role is older than these rights answers as one without Karpenter would, for
 // the API asks who may before it looks whether there is such a kind: that it
-// may not is no fault where nothing tells of Karpenter, and the checks say it
+// may not is no fault where nothing shows Karpenter, and the checks say it
 // where something does.
 
 // nodePools are what Karpenter and EKS Auto Mode make nodes for.
@@ -378,7 +378,7 @@ func poolEvents() source.Source {
 			if err != nil {
 				return nil, granted(err, "events")
 			}
-			// A cluster whose role is older than this right still tells of NodeClaims.
+			// A cluster whose role is older than this right still shows NodeClaims.
 			pods, err := client.SchedulingEvents(ctx)
 			if err != nil && !forbidden(err) {
 				return nil, err

@@ -35,7 +35,7 @@ type Source struct {
 	// for it gets them too, read before.
 	Needs []snapshot.Source
 	// After are sources that tell more of what to read here: they are read
-	// before where somebody asks for them, and not brought along. A function may
+	// before where they are requested, and not brought along. A function may
 	// have no rights in the cluster.
 	After []snapshot.Source
 	// Calls are those of AWS, the first one that is made first: a failure that
@@ -47,12 +47,12 @@ type Source struct {
 	// 0 is once.
 	Patience int
 	// Read reads it. It is nil for what a query brings: the cluster, and the
-	// instances and groups in which somebody took an interest.
+	// instances and groups that a query names.
 	Read Read
 }
 
 // Read reads a source, and returns how to keep what was read. While it runs,
-// others do, and nobody changes the snapshot.
+// others do, and no reader changes the snapshot.
 type Read func(context.Context, *View) (Store, error)
 
 // Store puts what was read into the snapshot.
@@ -116,7 +116,7 @@ func Request(r spec.KubeRule) string {
 var (
 	// ErrNoVPC: neither the cluster nor who asks tells where to look.
 	ErrNoVPC = errors.New("the cluster's VPC is not known")
-	// ErrClusterUnread: its endpoint is not known, so nobody was asked.
+	// ErrClusterUnread: its endpoint is not known, so no request was sent.
 	ErrClusterUnread = errors.New("the cluster could not be read")
 	// ErrNoEndpoint: a cluster that is being made has no endpoint yet.
 	ErrNoEndpoint = errors.New("the cluster has no endpoint")
@@ -151,7 +151,7 @@ type NotGrantedError struct {
 	Code string
 }
 
-// Forbidden is Kubernetes' reason for refusing somebody whom it knows.
+// Forbidden is Kubernetes' reason for refusing an authenticated caller.
 const Forbidden = "Forbidden"
 
 func (e NotGrantedError) Error() string {
@@ -169,7 +169,7 @@ func (e ForgottenError) Error() string {
 // unreadError: a source cannot be read because what names its things was not.
 type unreadError struct {
 	source snapshot.Source
-	// code is NotCaptured where nobody asked for that one either.
+	// code is NotCaptured where that one was not requested either.
 	code string
 	// why is what failed: the call and the reason.
 	why string
@@ -259,7 +259,7 @@ func (s Source) Failure(err error) *snapshot.Failure {
 	case errors.As(err, &fails):
 		f.Reason, f.Message = reasonOfRelay(fails.Reason), fails.Says
 	case errors.Is(err, ErrClusterUnread), errors.Is(err, ErrNoVPC), errors.Is(err, ErrNoEndpoint), errors.As(err, &right), errors.As(err, &named):
-		// Nobody was asked: what kept us from asking has a failure of its own.
+		// No request was sent: what prevented it has a failure of its own.
 		f.Reason, f.Message, f.Code = snapshot.NotRead, err.Error(), cmp.Or(named.code, right.Code)
 	case errors.As(err, &lost):
 		f.Reason, f.Message = snapshot.NotRead, lost.Error()
@@ -291,7 +291,7 @@ func (s Source) Failure(err error) *snapshot.Failure {
 		f.Message = "the answer could not be read"
 	}
 	if status != nil && status.Code == http.StatusUnauthorized && op == nil {
-		// Nobody knows us: each list has that fault, whichever met it.
+		// The API does not know the caller: each list has that fault, whichever met it.
 		f.Call = snapshot.WholeKubernetesAPI
 	}
 	return f
@@ -548,7 +548,7 @@ func LackAll(s *snapshot.Snapshot, source snapshot.Source, items map[string]snap
 	}
 }
 
-// Skipped is the failure of an item that nobody asked for.
+// Skipped is the failure of an item that was not requested.
 func (s Source) Skipped(why string) snapshot.Failure {
 	return snapshot.Failure{Source: s.Name, Reason: snapshot.NotRead, Call: s.Call(), Message: why}
 }
@@ -586,8 +586,8 @@ type Query struct {
 	// Types are instance types to describe beside those of the instances and
 	// groups: those of launches that are history.
 	Types []string
-	// WrittenTypes are such as somebody wrote, into a NodePool for instance: some may
-	// be none.
+	// WrittenTypes are names that a user wrote, into a NodePool for instance: some may
+	// be no types.
 	WrittenTypes []string
 	// Settings reads the account's settings that refuse launches although none was refused:
 	// of what is planned.

@@ -52,7 +52,7 @@ func TestUnknownToAWholeAPI(t *testing.T) {
 	}
 }
 
-// What a relay says, or that there is none, is told as it is for who must mend it.
+// What a relay says, or that there is none, is reported as it is to the operator.
 func TestFailuresOfRelays(t *testing.T) {
 	for name, x := range map[string]struct {
 		err  error
@@ -97,14 +97,14 @@ func namesOf(waves ...[]Source) [][]string {
 }
 
 // TestWith: what is needed is brought along, what only tells more is not, what
-// is asked for twice is read once, and Rollcall's own history is nobody's here.
+// is asked for twice is read once, and no source reads Rollcall's own history here.
 func TestWith(t *testing.T) {
 	got := namesOf(With(chain(), "fields", "fields", "doors", snapshot.LaunchHistory))
 	expect.Same(t, "sources", got, [][]string{{"fields", "doors"}})
 }
 
 // TestWaves: nothing is read before what it needs or comes after, and nothing
-// waits for what nobody asked for.
+// waits for what was not requested.
 func TestWaves(t *testing.T) {
 	all := chain()
 	for _, test := range []struct {

@@ -77,7 +77,7 @@ func dhcp(api ec2.DescribeDhcpOptionsAPIClient) source.Source {
 }
 
 // noDHCP is what a VPC names instead of an id when it has no DHCP options:
-// then its instances are told no name server at all, not even Amazon's.
+// then its instances get no name server at all, not even Amazon's.
 const noDHCP = "default"
 
 // readDHCP reads the options of the VPCs that were read.

@@ -210,7 +210,7 @@ func dnsFirewall(api Resolver) source.Source {
 					all = append(all, list...)
 				}
 			}
-			// AWS shows nobody what is in the lists that it manages (Route 53 developer
+			// AWS does not show what is in the lists that it manages (Route 53 developer
 			// guide, "Managed Domain Lists"). Where no list at all could be read it may
 			// be the permission.
 			listed := slices.DeleteFunc(slices.Clone(all), func(r snapshot.FirewallRule) bool { return r.List == "" })

@@ -387,7 +387,7 @@ func holds(v *source.View, i snapshot.Interface) bool {
 // those that no service manages them (RequesterManaged is false, the requester
 // is EKS's role: as printed for re:Invent 2018, NET410), and most bear no tag: the
 // description alone tells. Whoever else writes the like keeps interfaces from
-// being deleted, no more. An empty name is nobody's.
+// being deleted, no more. An empty name has no owner.
 func tenantsOf(i snapshot.Interface) []string {
 	names := []string{i.Tags[leak.TagCluster]}
 	for key := range i.Tags {
@@ -411,7 +411,7 @@ const (
 )
 
 // trunks are the trunk interfaces of the cluster's nodes, with how many branch
-// interfaces each has. They are asked for only where something tells that pods have
+// interfaces each has. They are requested only where something shows that pods have
 // security groups of their own. Those that EKS Auto Mode makes bear other tags.
 //
 // Where all interfaces of the VPC were counted they are among them, and nothing is asked.
@@ -514,7 +514,7 @@ func usage(api ec2.DescribeSubnetsAPIClient, counted *tally) source.Source {
 }
 
 // unattached are the interfaces that nothing is attached to: out of the pages
-// that were counted, or by a filter where nobody counts.
+// that were counted, or by a filter where none are counted.
 func unattached(api ec2.DescribeSubnetsAPIClient, counted *tally) source.Source {
 	return source.Source{
 		Name:  snapshot.Unattached,

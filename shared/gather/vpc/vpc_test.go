@@ -112,7 +112,7 @@ func TestCreatorsAreWholeOrNone(t *testing.T) {
 	}
 }
 
-// Without the interfaces there is nobody to ask for, and none is dead.
+// Without the interfaces there is no role to look up, and none is gone.
 func TestCreatorsOfUnreadInterfaces(t *testing.T) {
 	if _, err := creators(&told{}, NewTally(nil, nil)).ReadFrom(t.Context(), source.View{Snapshot: &snapshot.Snapshot{}}); err == nil {
 		t.Error("no error although the interfaces were not read")
@@ -245,7 +245,7 @@ func TestUnknownValues(t *testing.T) {
 }
 
 // An interface that a service runs in the account, such as one of an EKS Auto
-// Mode node, is AWS's own, though nobody says so of the requester.
+// Mode node, is AWS's own, though the requester does not show it.
 func TestManagedInterfaceIsNobodysToDelete(t *testing.T) {
 	for name, tt := range map[string]struct {
 		of   types.NetworkInterface
@@ -422,7 +422,7 @@ func TestTrunksOf(t *testing.T) {
 	expect.Same(t, "strays", strays, []snapshot.StrayBranch{{ID: "eni-b4", Subnet: "subnet-b"}, {ID: "eni-b9", Subnet: "subnet-b"}})
 }
 
-// TestBranching: trunks are asked for only where something tells of them.
+// TestBranching: trunks are asked for only where something shows them.
 func TestBranching(t *testing.T) {
 	for name, tt := range map[string]struct {
 		s    snapshot.Snapshot
