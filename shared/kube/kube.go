@@ -29,7 +29,7 @@ type Client struct {
 	http  *http.Client
 	base  *url.URL
 	token string
-	// answered, if any, is told of each answer, or of how a request failed.
+	// answered, if any, receives each answer, or how a request failed.
 	answered Answered
 }
 
@@ -360,7 +360,7 @@ type ObjectMeta struct {
 	// Generation counts the changes of the object's spec.
 	Generation        int64             `json:"generation"`
 	CreationTimestamp time.Time         `json:"creationTimestamp"`
-	DeletionTimestamp time.Time         `json:"deletionTimestamp"` // zero where nobody deletes it
+	DeletionTimestamp time.Time         `json:"deletionTimestamp"` // zero where it is not being deleted
 	Labels            map[string]string `json:"labels"`
 }
 
@@ -394,7 +394,7 @@ func (q *Quantity) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// NodeClassRef names a class. The group tells whose it is: karpenter.k8s.aws or
+// NodeClassRef names a class. Its group is karpenter.k8s.aws or
 // eks.amazonaws.com.
 type NodeClassRef struct {
 	Group string `json:"group"`
@@ -840,7 +840,7 @@ type WaitingPod struct {
 		CreationTimestamp time.Time `json:"creationTimestamp"`
 		// DeletionTimestamp is set on a pod that is being deleted.
 		DeletionTimestamp time.Time `json:"deletionTimestamp"`
-		// Annotations has what a pod is told of its own branch interface.
+		// Annotations describe a pod's own branch interface.
 		Annotations     map[string]string `json:"annotations"`
 		OwnerReferences []struct {
 			Kind       string `json:"kind"`

@@ -387,7 +387,7 @@ type ExpectedJoin struct {
 	Rebalance time.Time
 	// Cause is the check that explained the launch when it was last looked at.
 	Cause checkid.ID
-	// Claim is its NodeClaim as it was at ClaimSeen; nil where nobody saw one.
+	// Claim is its NodeClaim as it was at ClaimSeen; nil where none was seen.
 	// Karpenter deletes it with the instance.
 	Claim     *NodeClaim
 	ClaimSeen time.Time
@@ -435,7 +435,7 @@ const (
 	// "Resource tag", PropagateAtLaunch).
 	eksctlTag = "alpha.eksctl.io/nodegroup-name"
 	// claimTag is not among the tags of a launch (aws/karpenter-provider-aws
-	// pkg/utils/utils.go, GetTags), and nobody may set it on a class
+	// pkg/utils/utils.go, GetTags), and no user may set it on a class
 	// (pkg/apis/v1/labels.go, RestrictedTagPatterns): Karpenter sets it when the
 	// NodeClaim has its node's name (pkg/controllers/nodeclaim/tagging/controller.go,
 	// isTaggable), which it gets when the node registers. One call a second.
@@ -466,7 +466,7 @@ func (i Instance) NodeClaim() string { return i.Tags[claimTag] }
 // a nodegroup of the same name.
 func PoolKey(name string) string { return "nodepool/" + name }
 
-// RoleKey is how a role is named that launches for nobody whose name is known.
+// RoleKey names a role that launches for no known group or NodePool.
 func RoleKey(name string) string { return "role/" + name }
 
 // LauncherOf is what launches instances that carry these tags: their Auto Scaling
@@ -589,7 +589,7 @@ const (
 	// Refused came to no instance, or to one that EC2 could not bring up; Cause
 	// is the class of the refusal.
 	Refused End = "refused"
-	// Terminated was ended by somebody before it was due: a person, a scale-in.
+	// Terminated was ended on request before it was due: by a person, a scale-in.
 	Terminated End = "terminated"
 	// Unclear is what cannot be told; Why says what was missing.
 	Unclear End = "unknown"
@@ -625,9 +625,9 @@ type Past struct {
 	Registered time.Time
 	Ready      time.Time
 	// Ended is when the instance ended, also after it had joined; zero while it
-	// lives, or where nobody saw.
+	// lives, or where that was not seen.
 	Ended time.Time
-	// Lost reports whether it had joined and ended though nobody asked for that: EC2
+	// Lost reports whether it had joined and ended without a request: EC2
 	// took it back, or it failed. Where the reason is not known it is not lost.
 	Lost bool
 	// Missed is when it was first due and seen not to be a Ready node, while it
@@ -638,7 +638,7 @@ type Past struct {
 	Rebalance time.Time
 
 	// Free is how many addresses its subnet had left at FreeAt, when the launch
-	// was first looked at; FreeAt is zero where nobody looked.
+	// was first looked at; FreeAt is zero where it was not read.
 	Free   int
 	FreeAt time.Time
 }
@@ -689,7 +689,7 @@ type RefusedLaunch struct {
 	By    string `json:"by,omitempty"`
 	Asked int    `json:"asked,omitempty"`
 	Spot  bool   `json:"spot,omitempty"`
-	// Encoded is the encoded authorization message of that answer, which nobody keeps:
+	// Encoded is the encoded authorization message of that answer, which is not stored:
 	// Denial is what it says, Undecoded why it was not decoded.
 	Encoded   string  `json:"-"`
 	Denial    *Denial `json:"denial,omitempty"`
@@ -1057,7 +1057,7 @@ type Claim struct {
 	Class     string
 }
 
-// Key is how the claim is told.
+// Key identifies the claim.
 func (c Claim) Key() string { return c.Namespace + "/" + c.Name }
 
 // WaitingPod is a pod that no node has taken yet.
@@ -1079,7 +1079,7 @@ type WaitingPod struct {
 	Requests []Amounts
 }
 
-// Key is how the pod is told.
+// Key identifies the pod.
 func (p WaitingPod) Key() string { return p.Namespace + "/" + p.Name }
 
 // Since is since when the scheduler finds no node for the pod.

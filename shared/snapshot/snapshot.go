@@ -15,7 +15,7 @@ import (
 // Snapshot is one look at one cluster.
 type Snapshot struct {
 	Time time.Time
-	// Taken is when the look ended; zero where nobody noted it. What a subnet
+	// Taken is when the look ended; zero where it was not noted. What a subnet
 	// has left changes while one looks: it had that by then at the latest.
 	Taken     time.Time
 	Account   string
@@ -120,7 +120,7 @@ type Snapshot struct {
 	Reservations []Reservation
 	ENIConfigs   []ENIConfig
 	// Volumes are the EBS volumes that are the cluster's own: a volume that names
-	// another cluster, or none, is nobody's here.
+	// another cluster, or none, is left out.
 	Volumes           []Volume
 	PersistentVolumes []PersistentVolume
 	Claims            []Claim
@@ -485,7 +485,7 @@ type Returned struct {
 type AutoModeLogs struct {
 	// Names are what the logs were searched for: NodeClaims and instances.
 	Names []string
-	// Deliveries are all of the cluster; none where nobody has its logs delivered.
+	// Deliveries are all of the cluster; none where its logs are not delivered.
 	Deliveries []LogDelivery
 	// Records are those of warnings and errors, oldest first.
 	Records []LogRecord
@@ -773,7 +773,7 @@ type Instance struct {
 	Interfaces  []string    // ids, the primary one first
 	EFAs        []EFA       // its Elastic Fabric Adapters; EC2 names none once it is terminated
 	// Operator is the service principal that manages it, as EC2 reports it
-	// (eks.amazonaws.com for EKS Auto Mode): no tag, and nobody else can set it.
+	// (eks.amazonaws.com for EKS Auto Mode): no tag, and only the launcher can set it.
 	Operator string
 	// PlacementGroup is the name of the one that it is in; empty for none.
 	PlacementGroup string
@@ -844,7 +844,7 @@ type TypeOffering struct {
 	Zones []string
 }
 
-// The API groups of the classes: Karpenter that somebody runs in the cluster,
+// The API groups of the classes: Karpenter that a user runs in the cluster,
 // and EKS Auto Mode. Both can be in one cluster.
 const (
 	KarpenterGroup = "karpenter.k8s.aws"
@@ -855,7 +855,7 @@ const (
 type NodePool struct {
 	Name       string
 	Generation int64
-	// Deleting reports whether somebody deletes it.
+	// Deleting reports whether it is being deleted.
 	Deleting bool
 	// Weight is which pool is tried first: the heaviest.
 	Weight int
@@ -884,7 +884,7 @@ type NodeClaim struct {
 	Name       string
 	Generation int64
 	Deleting   bool
-	Pool       string // its NodePool; empty for one that somebody made by hand
+	Pool       string // its NodePool; empty for one that was made by hand
 	Class      ClassRef
 	// Instance is empty until one is launched, Node until it registers; Type is the
 	// instance's.
@@ -957,7 +957,7 @@ type ObservedCondition struct {
 }
 
 // Current reports whether a condition is about the object as it is now, and no word
-// on what it was before somebody changed it.
+// on what it was before it was changed.
 func (c ObservedCondition) Current(generation int64) bool {
 	return c.Generation == 0 || c.Generation >= generation
 }

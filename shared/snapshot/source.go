@@ -134,19 +134,18 @@ const (
 	TimedOut    Reason = "timed out"   // no answer in time
 	Unreachable Reason = "unreachable" // no connection
 	Broken      Reason = "broken"      // an answer that is not understood, or a fault of the service
-	NotRead     Reason = "not read"    // nobody asked for it
+	NotRead     Reason = "not read"    // it was not requested
 	NotShown    Reason = "not shown"   // asked for by its id, and left out of a whole answer
 	// OverBudget is an answer that would take more work to read than any that
 	// is meant to be read: what is in it is not known.
 	OverBudget Reason = "over budget"
 )
 
-// NotCaptured is the code of a call that nobody made when a capture was taken: its file
-// is missing. AWS and Kubernetes have no such code.
+// NotCaptured is the code of a call that a capture does not hold: its file is missing. AWS and Kubernetes have no such code.
 const NotCaptured = "NotCaptured"
 
-// WholeKubernetesAPI is the call that is told where all of a cluster's API refuses us, as
-// it does not know who asks. The nodes are listed first.
+// WholeKubernetesAPI is the call that is reported where all of a cluster's API refuses us,
+// as it does not know the caller. The nodes are listed first.
 const WholeKubernetesAPI = "kubernetes: list nodes"
 
 // The codes of what kept a relay from asking a cluster's API (package relay). No service has

@@ -394,7 +394,7 @@ func furnish(s *snapshot.Snapshot) {
 	s.CNI = &snapshot.CNI{Image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4-eksbuild.1", Desired: 1, Ready: 1, Env: map[string]string{"WARM_ENI_TARGET": "1", "WARM_PREFIX_TARGET": "1", "ENABLE_PREFIX_DELEGATION": "false", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "false", "CLUSTER_NAME": ClusterName}}
 }
 
-// Boot is a console that tells of no failure: what keeps an instance from
+// Boot is a console without a failure: what keeps an instance from
 // joining is not always written there.
 const Boot = `[    0.000000] Linux version 6.12.46-66.121.amzn2023.x86_64 (mockbuild@ip-10-0-51-87)
 [    3.412345] systemd[1]: Hostname set to <ip-10-42-192-10.us-west-2.compute.internal>.
