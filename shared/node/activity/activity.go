@@ -121,7 +121,7 @@ func bound(text string) string { return text[:min(len(text), maxLooked)] }
 
 // Auto Scaling gives no code for why it ended an instance, only sentences.
 
-// Asked tells from the cause of a terminating activity that somebody asked it
+// Asked reports from the cause of a terminating activity whether it was requested
 // of the group: a scale-in, a replacement through the group, an instance
 // refresh. Health checks and failed launches are the rest.
 func Asked(cause string) bool {
@@ -130,22 +130,22 @@ func Asked(cause string) bool {
 	})
 }
 
-// FoundEnded reports whether the group only found what somebody else had done, or
-// was about to do: the instance was ended already.
+// FoundEnded reports whether the group only found that the instance had been ended, or
+// was being ended, by another.
 func FoundEnded(cause string) bool {
 	return strings.Contains(cause, "health check indicating it has been terminated or stopped") ||
 		strings.Contains(cause, "termination notice")
 }
 
 // Failing reports whether the group replaced an instance because a status or health
-// check of it failed. A health that somebody set ("a user health-check") is
+// check of it failed. A health that a user set ("a user health-check") is
 // none of these.
 func Failing(cause string) bool {
 	return strings.Contains(cause, "status checks failure") || strings.Contains(cause, "system health check failure")
 }
 
 // Rebalancing reports whether the group replaced an instance by itself, as Capacity
-// Rebalancing does: nobody asked for it, and nobody else had ended it.
+// Rebalancing does: there was no request for it, and it had not been ended before.
 func Rebalancing(cause string) bool { return !Asked(cause) && !FoundEnded(cause) }
 
 // Launching reports whether a scaling activity with this description was to start
@@ -709,8 +709,8 @@ func reasonOf(code string) (reason, bool) {
 	return reason{}, false
 }
 
-// Ended finds a state reason of an instance that ended in a text that somebody
-// pasted.
+// Ended finds a state reason of an instance that ended in a pasted
+// text.
 func Ended(text string) (Verdict, bool) {
 	for _, r := range reasons() {
 		if coded(text, r.code) {

@@ -1,5 +1,5 @@
 // Package console reads what an instance wrote to its serial console: how far
-// its start came, and which known failures it tells of. EC2 keeps the last
+// its start came, and which known failures it shows. EC2 keeps the last
 // 64 KB (API reference, GetConsoleOutput), so the text may begin in the middle
 // of a line and of a start.
 package console
@@ -305,7 +305,7 @@ func Advice() []string {
 	return list
 }
 
-// stageOf is the stage that a line, in lower case, tells of; Silent for none.
+// stageOf is the stage that a line, in lower case, shows; Silent for none.
 func stageOf(line string) Stage {
 	switch {
 	case strings.Contains(line, "successfully registered node"):

@@ -8,7 +8,7 @@
 //   - Launches that begin together share a fate. Of each value one launch of each
 //     quarter of an hour counts, drawn by its id: twenty at once are one witness.
 //   - The chance is multiplied by the number of values that were tried, and by the
-//     number of launches that 90 days have at this rate: somebody looks again at
+//     number of launches that 90 days have at this rate: an operator looks again at
 //     each (Bonferroni holds however looks and values hang together).
 //   - A cause of its hour (an API that does not answer) is no value's fault: launches
 //     without the value in the same hours must have joined, by Fisher's test over

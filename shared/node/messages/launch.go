@@ -3,7 +3,7 @@ package messages
 import "rollcall/shared/checkid"
 
 // LaunchRows are what is known of failed launches, in the order in which a text is
-// asked. Limits of the account come before shortages: a text that tells of
+// asked. Limits of the account come before shortages: a text that names
 // both (a fleet that tried several ways) is cured by the limit. Sources are
 // public issues and AWS documentation; "code search" marks a text that was
 // found in a public repository's file whose address is not known. The samples

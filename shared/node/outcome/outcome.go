@@ -45,7 +45,7 @@ const (
 	TooOld        Reason = "looked at for as long as was set"
 	NodesUnseen   Reason = "the nodes could not be read"
 	EC2Unseen     Reason = "the instance could not be read"
-	// Tagged and Untagged are of Karpenter's instances, where nobody sees the nodes.
+	// Tagged and Untagged are of Karpenter's instances, where the nodes cannot be read.
 	Tagged   Reason = "Karpenter named the NodeClaim on the instance, which it does once the node has registered"
 	Untagged Reason = "Karpenter never named the NodeClaim on the instance, which it does once the node has registered"
 )
@@ -207,20 +207,20 @@ const (
 //
 //   - A Ready node has joined, whatever came later.
 //   - So has one that Karpenter tagged, which it does when a node registers, where
-//     nobody could see the nodes.
+//     the nodes could not be read.
 //   - What EC2 took back is reclaimed, if its time to join was not over, or if
-//     it had not missed roll call for a certain cause; nobody can say whether
-//     it would have joined. One that sat there with a broken route and is then
+//     it had not missed roll call for a certain cause; whether
+//     it would have joined is not known. One that sat there with a broken route and is then
 //     taken back did not join. Nor did one that outlived the longest time to
 //     join (15 minutes), whether or not a cause was found.
 //   - It takes no look between its time to join and its end for that: who looks
 //     at an instance that has ended asks the nodes, and Kubernetes' events of the
 //     last hour, whether it had been one. Only where they cannot tell (Unseen),
-//     or EC2 had forgotten it when somebody looked, it is not known.
+//     or EC2 had forgotten it when it was read, it is not known.
 //   - A rebalance recommendation alone takes nothing back. It counts where the
 //     instance's group then ended it, and not for a scale-in.
 //   - What was ended by a call before it was due is terminated; past due it did
-//     not join. Where EC2 gives no time and nobody looked, it is not known which.
+//     not join. Where EC2 gives no time and it was not read, it is not known which.
 //   - What ended by itself did not join, or was refused, where EC2's reason is
 //     one with which no instance comes up.
 //   - What was not seen is not known, and says what was missing.
@@ -286,7 +286,7 @@ func (f Facts) missed() bool {
 }
 
 // late reports whether its time to join was over when it ended, as far as that is
-// known. Where only a look tells that it is over, the look is up to a sweep's
+// known. Where only a look shows that it is over, the look is up to a sweep's
 // interval later than the end.
 func (f Facts) late() bool {
 	switch {
@@ -329,8 +329,8 @@ func (f Facts) since(t time.Time) bool {
 	return !end.Before(t)
 }
 
-// called reports whether somebody ended the instance, and who, as far as that is
-// known.
+// called reports whether the instance was ended by a call, and who made it, as far
+// as that is known.
 func (f Facts) called(v activity.Verdict) (why string, ok bool) {
 	switch {
 	case activity.Asked(f.By):
@@ -383,7 +383,7 @@ type Facts struct {
 	// Registered and Ready are the node's own times.
 	Registered time.Time
 	Ready      time.Time
-	// Tagged is when Karpenter's tag was first seen, where nobody could see the
+	// Tagged is when Karpenter's tag was first seen, where Rollcall could not read the
 	// nodes.
 	Tagged time.Time
 
@@ -619,8 +619,8 @@ func (f Facts) Teaches() bool {
 	return f.Ready.After(f.Started) && !f.Started.IsZero() && (f.Missed.IsZero() || !f.Root.Sure)
 }
 
-// Lost reports whether a node that had joined ended though nobody asked for that:
-// EC2 took it back, it ended by itself, or a health check failed. What somebody
+// Lost reports whether a node that had joined ended without a request:
+// EC2 took it back, it ended by itself, or a health check failed. What a call
 // or a scale-in ended is not lost, nor is what ended for a reason that is not
 // known. EC2's code for a call is the same whoever calls: only its warning, or
 // the activity of the group, tells more.

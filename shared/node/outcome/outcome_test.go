@@ -239,7 +239,7 @@ func TestConcludeSaysWhy(t *testing.T) {
 		{"scale-in", Facts{By: scaledIn, Ended: at(2), Reason: because(userCode)}, snapshot.Terminated, "", "its group ended it, as it was asked: " + scaledIn},
 		{"its group found it ended", Facts{By: unwell, Ended: at(2), Reason: because(userCode)}, snapshot.Terminated, "", byCall},
 
-		// What somebody or something else ended.
+		// What a user or another program ended.
 		{"hibernated", Facts{Ended: at(2), Reason: because("Client.UserInitiatedHibernate")}, snapshot.Terminated, "", "somebody hibernated it (Client.UserInitiatedHibernate)"},
 		{"scheduled stop", Facts{Ended: at(2), Reason: because("Server.ScheduledStop")}, snapshot.Terminated, "",
 			"EC2 stopped it for scheduled maintenance (Server.ScheduledStop)"},
@@ -302,7 +302,7 @@ func TestLostHasEnded(t *testing.T) {
 }
 
 // Of one instance the join counts that came first, and of two at the same time
-// the quicker, in whichever order they are told.
+// the quicker, in whichever order they come.
 func TestJoinsTakeTheFirst(t *testing.T) {
 	join := func(minute, seconds int) Join {
 		return Join{Instance: "i-1", At: after(time.Duration(minute) * time.Minute), Seconds: seconds}
@@ -689,7 +689,7 @@ func karpenters(state string, ended time.Duration, tags ...string) *snapshot.Ins
 	return in
 }
 
-// TestDecideByKarpentersTag: where nobody sees the nodes, the tag that comes with
+// TestDecideByKarpentersTag: where the nodes cannot be read, the tag that comes with
 // registration tells who joined.
 func TestDecideByKarpentersTag(t *testing.T) {
 	const claim = "karpenter.sh/nodeclaim"

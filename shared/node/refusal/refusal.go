@@ -37,7 +37,7 @@ const (
 	Refused Standing = "refused"
 	Brief   Standing = "brief"  // refused for what may pass, and not for long
 	Worked  Standing = "worked" // an instance was started since
-	Over    Standing = "over"   // nobody asked for an hour
+	Over    Standing = "over"   // not requested for an hour
 )
 
 // Stands tells how a run stands.
@@ -53,9 +53,9 @@ func Stands(r snapshot.RefusedLaunch, now time.Time) Standing {
 	return Refused
 }
 
-// Passes tells a class of refusals that may pass by itself: what is short now, or
-// what EC2 does not know yet. Karpenter looks for something else where it is told
-// so (aws/karpenter-provider-aws pkg/errors/errors.go, unfulfillableCapacityErrorCodes;
+// Passes reports whether a class of refusals may pass by itself: what is short now, or
+// what EC2 does not know yet. Karpenter looks for something else where it gets
+// one (aws/karpenter-provider-aws pkg/errors/errors.go, unfulfillableCapacityErrorCodes;
 // an instance profile is known some seconds after it was made).
 func Passes(class checkid.ID) bool {
 	switch class {

@@ -170,7 +170,7 @@ func Remaining(limit, used string) (*big.Rat, bool) {
 		return nil, false
 	}
 	if used == "" {
-		return l, l.Sign() == 0 // nobody has counted yet, and of nothing nothing is left
+		return l, l.Sign() == 0 // not counted yet, and of nothing nothing is left
 	}
 	u, ok := ParseAmount(used)
 	if !ok {

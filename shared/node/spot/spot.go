@@ -14,8 +14,8 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// The bound on false accusations. In a history of 90 days, at which somebody
-// looks every hour, the chance that any healthy pool is ever accused is at most
+// The bound on false accusations. In a history of 90 days, read
+// every hour, the chance that any healthy pool is ever accused is at most
 // chance: it is divided by the number of looks (Bonferroni: that holds however
 // the looks hang together, and whatever window each looks at), by the two
 // comparisons, and by the number of pools (Holm). A window of 7 days keeps what
@@ -29,7 +29,7 @@ const (
 
 // What a pool must have beside, to be accused: launches, failures, and a loss
 // that matters. A thousand launches show a difference of one in a hundred,
-// for which nobody would give up a pool.
+// for which no operator would give up a pool.
 const (
 	fewestLaunches = 5
 	fewestFailures = 3
@@ -804,7 +804,7 @@ func addTo(f *spotreport.Funnel, p snapshot.Past) {
 	}
 }
 
-// told is how many bursts that fitted are told beside those that did not, most
+// told is how many bursts that fitted are listed beside those that did not, most
 // how many of all.
 const (
 	told = 3

@@ -406,7 +406,7 @@ func TestWatchingIsLookingOnce(t *testing.T) {
 	}
 }
 
-// The order in which launches of one second are told, and the names of other
+// The order in which launches of one second are listed, and the names of other
 // things, change nothing.
 func TestReadIsDeterministic(t *testing.T) {
 	list := random(3)
@@ -530,7 +530,7 @@ func TestBurstsThatSucceeded(t *testing.T) {
 	}
 }
 
-// What the check of bursts found is told of the bursts, not as another fault.
+// What the check of bursts found is reported of the bursts, not as another fault.
 func TestWhatTheBurstCheckFound(t *testing.T) {
 	list := starts(8, "m5.4xlarge", snapshot.NotJoined, func(p *snapshot.Past) { end(p, snapshot.NotJoined, checkid.SpotBurstExceedsSubnet) })
 	list = append(list, starts(2, "c5.large", snapshot.Joined, func(p *snapshot.Past) {

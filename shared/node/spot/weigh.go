@@ -21,7 +21,7 @@ type weighing struct {
 
 	failures []snapshot.Past
 	joined   []time.Duration // how long those that joined took
-	unclear  int             // Spot launches whose end nobody saw
+	unclear  int             // Spot launches whose end was not seen
 	// over are the launches of the bursts that asked too much.
 	over map[string]bool
 }
@@ -326,7 +326,7 @@ func (w *weighing) larger(over []spotreport.Burst) []string {
 
 // named weighs the causes that checks found: those of a subnet, a zone or a
 // nodegroup, and refusals that more capacity would not cure. The three most
-// frequent are told.
+// frequent are named.
 func (w *weighing) named() []weighed {
 	of := map[string][]snapshot.Past{}
 	counts := map[string]int{}

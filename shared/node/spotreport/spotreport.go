@@ -41,7 +41,7 @@ type Funnel struct {
 	Reclaimed  int `json:"reclaimed"`
 	NotJoined  int `json:"notJoined"`
 	Joined     int `json:"joined"`
-	Lost       int `json:"lost"` // of Joined, taken back or failed within an hour; not what somebody or a scale-in ended
+	Lost       int `json:"lost"` // of Joined, taken back or failed within an hour; not what a call or a scale-in ended
 	Terminated int `json:"terminated"`
 	Unknown    int `json:"unknown"`
 	Open       int `json:"open"`
@@ -134,7 +134,7 @@ type Burst struct {
 	// Demand is the sum of the terms, Had what the subnet had before the first.
 	Demand int `json:"demand"`
 	Had    int `json:"had"`
-	// HadKnown is false where nobody looked at the subnet then.
+	// HadKnown is false where the subnet was not read then.
 	HadKnown bool `json:"hadKnown"`
 	Total    int  `json:"total"`
 	// Failed are those of its launches that did not join, or were refused for
@@ -166,8 +166,8 @@ func (b Burst) Short() string {
 }
 
 // Sum is what the nodes take, those that take the same together: "8 nodes × 2
-// interfaces × 30 addresses". Of more than three kinds only the number of nodes
-// is told.
+// interfaces × 30 addresses". Of more than three kinds it gives only the number
+// of nodes.
 func (b Burst) Sum() string {
 	const most = 3
 	type kind struct{ interfaces, addresses int }

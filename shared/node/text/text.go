@@ -1,15 +1,15 @@
-// Package text tells what a text means that somebody pasted: an error of an
+// Package text finds what a pasted text means: an error of an
 // API, a line of a log, a condition, an event, a message of a tool.
 //
 // It goes by the form of the text and not by a list of sentences. The text is
 // unwrapped first, then its facts are found: who wrote
-// it, which call it tells of, with which code it ended, what failed and on
+// it, which call it names, with which code it ended, what failed and on
 // what. Small tables say what those facts mean. What launches say is
 // told by package activity, and what consoles say by package console.
 //
 // It is pure, and quick on any input: what is looked at is bounded.
 //
-// A text is untrusted. What is told holds words of this package alone, and of
+// A text is untrusted. What is reported holds words of this package alone, and of
 // the text no more than calls and codes that this package knows.
 package text
 
@@ -73,7 +73,7 @@ func (t Told) weight() int {
 // of those.
 func Tell(text string) Told { return tell(text, whole{}) }
 
-// All tells of each fault of a text once: causes in the order in which they came, then
+// All returns each fault of a text once: causes in the order in which they came, then
 // how they show.
 func All(text string) []Told {
 	var list []Told
@@ -423,7 +423,7 @@ const (
 	// longestLine is how much of a line is read: the longest that a kubelet writes, an
 	// error with the object in it, has some 10 KB.
 	longestLine = 32 << 10
-	// mostForms is how many lines of different form are told, half a millisecond each.
+	// mostForms is how many lines of different form are reported, half a millisecond each.
 	// A month of a kubelet's journal has some 2,000.
 	mostForms = 10_000
 	// mostBlock is how many lines that belong together are read as one.
@@ -436,13 +436,13 @@ type Log struct {
 	// Told is one line for each check, those that tell a cause first, then how it
 	// shows; of those the one that came first in the log.
 	Told []Line
-	// Unread are lines of forms beyond the most that are told.
+	// Unread are lines of forms beyond the most that are reported.
 	Unread int
 	// Cut are lines of which only the begin was read.
 	Cut int
 }
 
-// Line is the first line of a log that tells of a check.
+// Line is the first line of a log that shows what a check finds.
 type Line struct {
 	Told
 	Number int // from 1
@@ -452,8 +452,8 @@ type Line struct {
 }
 
 // ReadLog reads a log line by line, in memory that does not grow with it. Lines that
-// differ in numbers and ids alone are told once. What is over later in the log is not
-// told. The error is the reader's.
+// differ in numbers and ids alone are reported once. What is over later in the log is
+// left out. The error is the reader's.
 func ReadLog(r io.Reader) (Log, error) { return readLog(r, mostForms) }
 
 // logReader is how far a log is read.

@@ -71,7 +71,7 @@ func names[T ~string](codes []T) []string {
 	return list
 }
 
-// sample is a text that somebody pasted in public.
+// sample is a text that was pasted in public.
 type sample struct {
 	File   string       `json:"file"`
 	Text   string       `json:"text"`
@@ -152,7 +152,7 @@ func table(t *testing.T, title string, list []sample, by func(sample) string, te
 
 // without is the vocabulary that is left when one group's texts had never been
 // seen: a phrase without a document counts only where another group's text, or
-// nobody's, holds it.
+// one without an owner, holds it.
 type without struct {
 	group string
 	// strict lets no document stand for a text: the least that is left.
@@ -301,7 +301,7 @@ func TestActivitySamples(t *testing.T) {
 }
 
 // FuzzTell holds that no text makes the decoder or the tables fail, that what
-// they look at is bounded, and that what is told is whole.
+// they look at is bounded, and that what is reported is whole.
 func FuzzTell(f *testing.F) {
 	for _, s := range slices.Concat(read(f, "known.json"), read(f, "heldout.json")) {
 		f.Add(s.Text)
@@ -380,7 +380,7 @@ func seen(t *testing.T, r io.Reader) (lines []string, l Log) {
 	return lines, l
 }
 
-// Of a log each check is told once, with its first line and how many there are; a
+// Of a log each check is reported once, with its first line and how many there are; a
 // cause stands before how something shows, wherever they stood.
 func TestLogTellsEachCheckOnce(t *testing.T) {
 	lines, l := seen(t, strings.NewReader(logOf(50, unauthorized, strings.Replace(unauthorized, "15:03:11", "15:03:21", 2), noAddress, unauthorized)))
@@ -556,7 +556,7 @@ func TestHealthyTexts(t *testing.T) {
 	}
 }
 
-// A text that tells of a fault is found in a healthy log of its program, and nothing
+// A text of a fault is found in a healthy log of its program, and nothing
 // else is.
 func TestFaultInAHealthyLog(t *testing.T) {
 	texts := healthyTexts(t)
@@ -630,7 +630,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestRowsFindTheirSamples: what each row is for is told of its own sample, by itself and in
+// TestRowsFindTheirSamples: what each row is for is reported of its own sample, by itself and in
 // healthy logs, and nothing else is.
 func TestRowsFindTheirSamples(t *testing.T) {
 	texts := healthyTexts(t)
@@ -666,7 +666,7 @@ func checksOf(list []Told) []checkid.ID {
 	return ids
 }
 
-// The cause is told and not what follows from it, in whichever order they come.
+// The cause is reported and not what follows from it, in whichever order they come.
 func TestOrderDoesNotMatter(t *testing.T) {
 	lines := []string{
 		`Nov 22 10:00:03 ip-10-0-0-1 kubelet[1]: E1122 10:00:03.1 1 kubelet.go:2272] node "ip-10-0-0-1.ec2.internal" not found`,
@@ -752,7 +752,7 @@ func TestStatusInALineOfItsOwn(t *testing.T) {
 	}
 }
 
-// What a text of somebody else says is no fault of a node.
+// What a text from another program says is no fault of a node.
 func TestOthersTellNothing(t *testing.T) {
 	for _, text := range []string{
 		"An error occurred (AccessDenied) when calling the PutObject operation: Access Denied",
@@ -776,7 +776,7 @@ func TestOthersTellNothing(t *testing.T) {
 	}
 }
 
-// A time-out tells that a path does not work, not which; and the list begins
+// A time-out shows that a path does not work, not which; and the list begins
 // with what fits the address.
 func TestTimeOutsNameNoPath(t *testing.T) {
 	for text, first := range map[string]checkid.ID{
@@ -792,7 +792,7 @@ func TestTimeOutsNameNoPath(t *testing.T) {
 	}
 }
 
-// What is told holds nothing of the text but calls that are known.
+// What is reported holds nothing of the text but calls that are known.
 func TestNothingOfTheTextIsRepeated(t *testing.T) {
 	const secret = "hunter2SuperSecretValue"
 	for _, s := range append(read(t, "known.json"), read(t, "heldout.json")...) {
@@ -805,7 +805,7 @@ func TestNothingOfTheTextIsRepeated(t *testing.T) {
 	}
 }
 
-// The ids that are told are those of checks, and everything told has words.
+// The ids that are reported are those of checks, and each has words.
 func TestRowsAreWhole(t *testing.T) {
 	known := map[checkid.ID]bool{}
 	for _, c := range checks.All() {

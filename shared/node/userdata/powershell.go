@@ -304,7 +304,7 @@ func isVersion(s string) bool {
 }
 
 // unpack takes off what may be around the text: gzip, and base64 that
-// somebody put on although the API's client does so too. nodeadm and
+// a user put on although the API's client does so too. nodeadm and
 // cloud-init take both off. Gzip makes up to a thousand times as much of what
 // is in it, in each layer.
 func (b *budget) unpack(data []byte) ([]byte, error) {
@@ -397,7 +397,7 @@ func (b *budget) documents(text string) (first *yaml.Node, later int, err error)
 		case errors.Is(err, io.EOF):
 			return first, later, nil
 		case err != nil && first != nil:
-			return first, later + 1, nil // nobody reads it
+			return first, later + 1, nil // it is not read
 		case err != nil:
 			return nil, 0, fmt.Errorf("read YAML: %w", err)
 		case first == nil:

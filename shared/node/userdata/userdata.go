@@ -1,4 +1,4 @@
-// Package userdata reads what an instance is told at its start: how it is to
+// Package userdata reads what an instance is given at its start: how it is to
 // find its cluster, and with which settings of the kubelet. It knows the
 // formats of the images that EKS supports and follows each as its image would:
 // what nodeadm, bootstrap.sh, Bottlerocket or the Windows script would take
@@ -88,7 +88,7 @@ type Document struct {
 	Labels map[string]string
 
 	// Calls are the calls of bootstrap.sh or of the Windows script, and Branch
-	// tells that one of them stands in a branch, which may not be taken.
+	// reports whether one of them stands in a branch, which may not be taken.
 	Calls  int
 	Branch bool
 	// Describes reports whether bootstrap asks EKS for what it was not given: it
