@@ -17,7 +17,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// Class is what kind of trouble a code tells of.
+// Class is the kind of trouble that a code names.
 type Class string
 
 // The classes.
@@ -28,7 +28,7 @@ const (
 	Address Class = "address"  // no free addresses
 	IAM     Class = "iam"      // roles, profiles, rights
 	Quota   Class = "quota"    // a quota of the account
-	Drift   Class = "drift"    // somebody changed or deleted what EKS made
+	Drift   Class = "drift"    // what EKS made was changed or deleted
 	Config  Class = "config"   // what was asked for cannot be
 	Update  Class = "update"   // an update cannot go on
 	Limit   Class = "throttle" // a service asked EKS to slow down
@@ -55,7 +55,7 @@ type Code struct {
 	Known bool
 }
 
-// OfIssue is the code of a nodegroup's health issue. One that nobody knows
+// OfIssue is the code of a nodegroup's health issue. One that is not known
 // here is an Other.
 func OfIssue(code string) Code { return of(issueCodes(), code) }
 
@@ -205,7 +205,7 @@ func (r *Record) updates(seen []snapshot.Update) []Done {
 			changed = append(changed, d)
 		case k >= 0:
 		case first:
-			// What ended before Rollcall came is told only where it still counts.
+			// What ended before Rollcall came is reported only where it still counts.
 			if i == 0 && (d.Status == InProgress || d.Status == Failed) {
 				changed = append(changed, d)
 			}
@@ -443,7 +443,7 @@ func issueCodes() map[string]Code {
 const Format = 1
 
 // Record is what is remembered of one nodegroup. It is also the outbox: what
-// is to be told stands in Untold before it is told.
+// is to be published is in Untold before it is published.
 type Record struct {
 	Format int `json:"format"`
 	// Version is of the record as it was read.
@@ -525,8 +525,8 @@ func (r Record) OnItsWay() bool {
 	return len(r.Updates) > 0 && r.Updates[0].Status == InProgress
 }
 
-// WantsUpdates reports whether a nodegroup's updates have to be read: nobody has
-// read them, EKS is at work or has been, or the last one failed.
+// WantsUpdates reports whether a nodegroup's updates have to be read: they were not
+// read yet, EKS is at work or has been, or the last one failed.
 func (r Record) WantsUpdates(n snapshot.Nodegroup) bool {
 	if !r.UpdatesRead || n.Status != Active || !n.Modified.Equal(r.Modified) {
 		return true
@@ -575,7 +575,7 @@ func issuesOf(list []snapshot.Issue, known []Issue, now time.Time) []Issue {
 	return out
 }
 
-// clip cuts a text that somebody else wrote: a record has room for 400 KB, an
+// clip cuts a text from outside: a record has room for 400 KB, an
 // event for 256.
 func clip(text string) string {
 	const limit = 1000

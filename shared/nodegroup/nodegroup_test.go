@@ -203,7 +203,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// What nobody changed needs no write: a look again says the same.
+// What did not change needs no write: a look again says the same.
 func TestSame(t *testing.T) {
 	a, _ := Compare(Record{}, seen(0, Degraded, issue("AccessDenied"), did("u1", Failed, -5, "AccessDenied")))
 	text := testfile.JSON(t, a)

@@ -44,7 +44,7 @@ func managedGroup(d *Draft, g *snapshot.Nodegroup) snapshot.Group {
 	}
 }
 
-// groupName is what the planned Auto Scaling group is told by: EKS puts a UUID
+// groupName is the start of the planned Auto Scaling group's name: EKS puts a UUID
 // behind it.
 func groupName(nodegroup string) string { return "eks-" + nodegroup }
 
@@ -65,7 +65,7 @@ func (p *NodegroupPlan) settle(d *Draft) {
 }
 
 // manage says what EKS launches for the i-th nodegroup of the snapshot: its launch
-// template is made of the one that somebody gives (EKS user guide, "Customize
+// template is made of the one that a user gives (EKS user guide, "Customize
 // managed nodes with launch templates").
 func (d *Draft) manage(n *nodes, i int) {
 	s := d.S

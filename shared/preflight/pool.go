@@ -53,7 +53,7 @@ func (p *PoolsPlan) announce(d *Draft) {
 }
 
 // classOf is the class that a NodePool names: the file's, else the cluster's; known
-// is false where nobody could look.
+// is false where they could not be read.
 func (p *PoolsPlan) classOf(d *Draft, ref snapshot.ClassRef) (class *snapshot.NodeClass, known bool) {
 	for _, c := range p.classes {
 		if c.group() == ref.Group && c.Metadata.Name == ref.Name {
@@ -98,7 +98,7 @@ func (p *PoolsPlan) settle(d *Draft) {
 			d.fleets = append(d.fleets, n)
 		}
 	}
-	// What is planned has no condition yet, and what the class finds is told here.
+	// What is planned has no condition yet, and what the class finds is reported here.
 	d.S.NodePools = nil
 }
 
@@ -122,7 +122,7 @@ func (d *Draft) pooled(pool snapshot.NodePool, class *snapshot.NodeClass) *nodes
 	}
 	n.types = d.candidates(n, zones)
 	n.public = class.PublicIP
-	// The CRD's defaults, and Auto Mode's, which nobody changes.
+	// The CRD's defaults, and Auto Mode's, which no user changes.
 	n.metadata = snapshot.Metadata{Endpoint: "enabled", HopLimit: 1, Tokens: "required"}
 	if !n.auto {
 		n.metadata.Endpoint = cmp.Or(class.Metadata.Endpoint, n.metadata.Endpoint)
@@ -211,7 +211,7 @@ func byNameOrTags(t snapshot.SelectorTerm) bool {
 
 // selectedImages are the images of a class that selects by name or tags: the newest of each
 // architecture (aws/karpenter-provider-aws pkg/providers/amifamily/types.go, AMIs.Sort). It
-// is false where nobody looked.
+// is false where that was not read.
 func (d *Draft) selectedImages(class *snapshot.NodeClass) (list []*snapshot.Image, known bool) {
 	if !searches(class) || !d.S.Has(snapshot.Images) {
 		return nil, false
@@ -310,7 +310,7 @@ func (p *PoolsPlan) choose(d *Draft) {
 }
 
 // admit corrects what could be known only once all was read: the path of a role
-// that the class names without one, and which types an image of somebody's own is
+// that the class names without one, and which types a custom image is
 // for.
 func (p *PoolsPlan) admit(d *Draft) {
 	s := d.S
@@ -772,7 +772,7 @@ func takes(p snapshot.NodePool, labels map[string]string) bool {
 }
 
 // candidates are the types that the zones offer and a NodePool takes by their
-// names. Where nobody could look at the offers it is those that it names.
+// names. Where the offers could not be read it is those that it names.
 func (d *Draft) candidates(n *nodes, zones map[string]bool) []string {
 	named := typesNamed(*n.pool)
 	if !d.S.Has(snapshot.TypeOfferingsOf) {
@@ -811,7 +811,7 @@ func labelsOfType(t snapshot.InstanceType) map[string]string {
 	}
 	labels["instance-gpu-memory"] = number(t.GPU.MemoryMiB)
 	if t.MemoryMiB == 0 {
-		delete(labels, "instance-memory") // EC2 tells it of each: nobody read it
+		delete(labels, "instance-memory") // EC2 has it of each, and it was not read
 	}
 	return labels
 }
@@ -827,8 +827,8 @@ func (n *nodes) fits(t snapshot.InstanceType) bool {
 	})
 }
 
-// represent keeps one type for each architecture: what keeps nodes out is told of
-// types by it alone. It is the one with the fewest CPUs of two and more, for the
+// represent keeps one type for each architecture: what keeps nodes out is reported
+// by it alone. It is the one with the fewest CPUs of two and more, for the
 // smallest types take few pods.
 func (d *Draft) represent(n *nodes) {
 	if n.unlike || !d.S.Has(snapshot.InstanceTypes) {

@@ -47,7 +47,7 @@ type nodes struct {
 	owner   string // the nodegroup's, the NodePool's or the template's name
 	subnets []string
 	types   []string
-	// template is the launch template that somebody gives; nil for none, and
+	// template is the launch template that a user gives; nil for none, and
 	// where it could not be read.
 	template *snapshot.LaunchTemplate
 	ref      snapshot.TemplateRef
@@ -65,9 +65,9 @@ type nodes struct {
 	public   string
 	spot     bool
 	windows  bool
-	// told reports whether data is all that the nodes are told at their start.
+	// told reports whether data is all that the nodes are given at their start.
 	told bool
-	data []byte // user data, as far as somebody gives it
+	data []byte // user data, as far as a user gives it
 	from string // what gives it
 	// pool and class are of what a NodePool launches, auto that EKS Auto Mode does.
 	pool  *snapshot.NodePool
@@ -197,7 +197,7 @@ func (d *Draft) Place() {
 	}
 }
 
-// planName is how a planned node is told: it has no id.
+// planName identifies a planned node: it has no id.
 func (d *Draft) planName(n *nodes, subnet, instanceType string) string {
 	name := plannedPrefix
 	if len(d.fleets) > 1 {
@@ -231,7 +231,7 @@ func (d *Draft) instance(n *nodes, subnet, instanceType string) snapshot.Instanc
 	}
 	in.VPC, in.Zone, in.PrivateDNS = s.Subnets[i].VPC, s.Subnets[i].Zone, hostName(s.Subnets[i], s.Region)
 	if n.public == "true" || n.public == "" && s.Subnets[i].AssignPublicIP {
-		// It would have a public address, and nobody knows which: as one that
+		// It would have a public address that is not known yet: as one that
 		// does not show it yet. The interface of what is launched decides, else the
 		// subnet (EC2 user guide, "Public IPv4 addresses").
 		in.State = "pending"
@@ -240,7 +240,7 @@ func (d *Draft) instance(n *nodes, subnet, instanceType string) snapshot.Instanc
 }
 
 // stockFor is the image that the launcher would choose for a type; nil where
-// somebody names one.
+// a user names one.
 func (d *Draft) stockFor(n *nodes, instanceType string) *snapshot.Image {
 	if len(n.stocks) == 0 {
 		return nil
@@ -412,7 +412,7 @@ func (d *Draft) Judge() Verdict {
 }
 
 // byDesign reports whether a cause is how Karpenter and EKS Auto Mode set nodes up where
-// nobody says otherwise: pods do not reach the metadata service (Karpenter,
+// no setting says otherwise: pods do not reach the metadata service (Karpenter,
 // "spec.metadataOptions", defaults; EKS best practices, "Restrict access to the instance
 // profile assigned to the worker node").
 func (d *Draft) byDesign(c diagnosis.Cause) bool {
@@ -420,8 +420,8 @@ func (d *Draft) byDesign(c diagnosis.Cause) bool {
 		!slices.ContainsFunc(d.fleets, func(n *nodes) bool { return n.class == nil || n.class.Metadata.HopLimit != 0 })
 }
 
-// kept reports whether somebody was kept from looking. What is unknown for another
-// reason beside a refusal follows from it: of a subnet that is not there no check
+// kept reports whether a call's failure kept Rollcall from reading. What is unknown for
+// another reason beside a refusal follows from it: of a subnet that is not there no check
 // can tell anything.
 func kept(r snapshot.Reason) bool {
 	return r == snapshot.Denied || r == snapshot.Throttled || r == snapshot.TimedOut || r == snapshot.Unreachable
@@ -500,7 +500,7 @@ type Plan struct {
 	// Cluster is the one that the file names.
 	Cluster string
 	// In are the subnets in which nodes of a launch template would stand, where
-	// somebody names them.
+	// a user names them.
 	In []string
 
 	// One of these is there, by the kind.

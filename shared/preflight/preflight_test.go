@@ -16,7 +16,7 @@ import (
 	"rollcall/tools/expect"
 )
 
-// world is a well account in which nobody has launched anything.
+// world is a well account in which nothing was launched.
 func world() *snapshot.Snapshot {
 	s := w.PrivateWithNAT()
 	s.Instances, s.Nodes, s.Launches, s.Nodegroups, s.Groups, s.UserData, s.AccessEntries, s.Principals = nil, nil, nil, nil, nil, nil, nil, nil
@@ -197,7 +197,7 @@ func TestWithoutReplacing(t *testing.T) {
 	}
 }
 
-// lived is a well account with a nodegroup in it, of which nobody looks.
+// lived is a well account with a nodegroup in it, of which nothing was read.
 func lived() *snapshot.Snapshot {
 	s := world()
 	s.Subnets[0].Tags = map[string]string{"karpenter.sh/discovery": "prod"}
@@ -558,7 +558,7 @@ func TestTypesByTheirOwnData(t *testing.T) {
 		{"instance-gpu-memory", "Gte", []string{"24576"}, false, true},
 		{"instance-accelerator-count", "DoesNotExist", nil, true, true},
 		{"instance-accelerator-name", "In", []string{"inferentia-2"}, false, false},
-		{"instance-network-bandwidth", "Gt", []string{"100000"}, true, true}, // nobody but Karpenter has it
+		{"instance-network-bandwidth", "Gt", []string{"100000"}, true, true}, // only Karpenter has it
 	} {
 		for _, group := range []string{snapshot.KarpenterGroup, snapshot.AutoModeGroup} {
 			n := &nodes{pool: &snapshot.NodePool{Requirements: []snapshot.Requirement{{Key: group + "/" + tt.key, Operator: tt.operator, Values: tt.values}}}}
@@ -575,7 +575,7 @@ func TestTypesByTheirOwnData(t *testing.T) {
 			t.Errorf("inf2.xlarge does not meet %+v", r)
 		}
 	}
-	// What nobody read keeps no type out.
+	// What was not read keeps no type out.
 	small.MemoryMiB = 0
 	if n := (&nodes{pool: &snapshot.NodePool{Requirements: []snapshot.Requirement{{Key: "karpenter.k8s.aws/instance-memory", Operator: "Gt", Values: []string{"1"}}}}}); !n.fits(small) {
 		t.Error("a type of which the memory was not read does not fit")

@@ -16,7 +16,7 @@ func (p *TemplatePlan) first() []snapshot.Source { return where(snapshot.Nodegro
 func (p *TemplatePlan) second() []snapshot.Source { return []snapshot.Source{snapshot.LaunchTemplates} }
 
 // announce keeps the nodegroups that use the template, with the version that they
-// would be updated to. Where there is none, a nodegroup that is called as nobody is
+// would be updated to. Where there is none, a nodegroup of an impossible name
 // stands for what to read: the template.
 func (p *TemplatePlan) announce(d *Draft) {
 	s := d.S
@@ -100,7 +100,7 @@ func (p *TemplatePlan) settled(d *Draft) *snapshot.LaunchTemplate {
 }
 
 // selfManaged says what an Auto Scaling group launches with the template, in the
-// subnet that it names, else where somebody says, else where nodegroups stand, else
+// subnet that it names, else where a user says, else where nodegroups stand, else
 // in the cluster's own subnets.
 func (p *TemplatePlan) selfManaged(d *Draft, n *nodes) {
 	s, t := d.S, n.template
@@ -131,7 +131,7 @@ func (p *TemplatePlan) selfManaged(d *Draft, n *nodes) {
 	n.data, n.from, n.told = t.UserData, title(t), true
 	s.Groups = []snapshot.Group{{Name: plannedPrefix + "group", Template: snapshot.TemplateRef{ID: t.ID, Version: t.Version}, Subnets: n.subnets, Types: n.types, Max: len(n.subnets), Created: s.Time}}
 	n.tags = map[string]string{
-		"kubernetes.io/cluster/" + s.Cluster.Name: "owned", // the group's, without which nobody finds the node's cluster
+		"kubernetes.io/cluster/" + s.Cluster.Name: "owned", // the group's, without which the node's cluster is not found
 		"aws:autoscaling:groupName":               plannedPrefix + "group",
 		"aws:ec2launchtemplate:id":                t.ID, "aws:ec2launchtemplate:version": t.Version,
 	}
