@@ -126,7 +126,7 @@ func (r *Recorder) Archive(about About) ([]byte, error) {
 	return p.bytes()
 }
 
-// mostLists is kept free for what tells of the whole.
+// mostLists is kept free for what describes the whole.
 const mostLists = 1 << 20
 
 // of reports whether a file is of a cluster, or of the account.

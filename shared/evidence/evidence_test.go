@@ -327,7 +327,7 @@ func TestRecordOfRefusedCall(t *testing.T) {
 	}
 }
 
-// bucketFunc is a bucket that answers as it is told.
+// bucketFunc is a bucket with a given answer.
 type bucketFunc func(ctx context.Context, key string, body []byte) error
 
 // Create answers.
@@ -441,8 +441,8 @@ func TestKeepingFails(t *testing.T) {
 	})
 }
 
-// TestNobodyKeeps: without a bucket nothing is recorded.
-func TestNobodyKeeps(t *testing.T) {
+// TestWithoutBucket: without a bucket nothing is recorded.
+func TestWithoutBucket(t *testing.T) {
 	var k *Keeper
 	k.Begin(nil)
 	k.Kubernetes("prod", "/api/v1/nodes", nil, nil, nil)

@@ -129,7 +129,7 @@ func searches(file string, q Question) bool {
 	return false
 }
 
-// unasked tells parameters that narrow nothing: of pages, and of what is told with it.
+// unasked reports whether a parameter narrows nothing: of pages, and of what the answer includes.
 func unasked(name string) bool {
 	switch name {
 	case "NextToken", "MaxResults", "MaxRecords", "MaxItems", "Marker", "Next", "Most", "Limit", "Start", "End", "DryRun", "Latest",

@@ -368,8 +368,8 @@ type Remedy[P, C any] struct {
 	// Left is how many things more would be planned, if one plan could hold any
 	// number.
 	Left func(Look) int
-	// Quiet are its own reasons which say that there is nothing to do: nobody needs
-	// to hear them.
+	// Quiet are its own reasons which say that there is nothing to do: they are
+	// not reported.
 	Quiet []remedy.Reason
 
 	// Applied reports whether the world is now as a plan makes it. Known is false

@@ -192,7 +192,7 @@ func TestWhole(t *testing.T) {
 const asked checks.ID = "route/no-egress"
 
 // saying is a look for an incident of rtb-0a, which is about subnet-0a, whose check
-// finds this. Another check finds the same, and nobody asks it.
+// finds this. Another check finds the same, and is not run.
 func saying(confidence checks.Confidence, found ...checks.Finding) Look {
 	finds := func(list []checks.Finding) func(*checks.View) []checks.Finding {
 		return func(*checks.View) []checks.Finding { return list }

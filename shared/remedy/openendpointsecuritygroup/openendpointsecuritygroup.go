@@ -273,7 +273,7 @@ func (l look) clustersHosts(id string) (unproved []string, _ *action.Refusal) {
 // NodePool.
 func (l look) clustersInterface(x snapshot.Interface) (its, proved bool) {
 	if x.Instance == "" {
-		// EKS makes the control plane's in its own name, which nobody else can.
+		// EKS makes the control plane's in its own name, which no user can.
 		plane := x.RequesterManaged && x.Description == "Amazon EKS "+l.Subject.Cluster
 		cni := x.Tags["cluster.k8s.amazonaws.com/name"] == l.Subject.Cluster || x.Tags[action.ClusterTag(l.Subject.Cluster)] == "owned"
 		return plane || cni, true // one that is attached to nothing reaches nothing

@@ -19,7 +19,7 @@ import (
 )
 
 // The wrong target first: what is let in is whoever has the nodes' security
-// group, so nobody else may have it.
+// group, so no other group may have it.
 func TestWrongTargets(t *testing.T) {
 	foreign := snapshot.Instance{ID: "i-0bastion", VPC: snapshottest.VPC, State: "running", Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}}
 	list := []remedytest.Wrong{
@@ -393,7 +393,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// shutOut is a private VPC whose endpoints' security group admits nobody.
+// shutOut is a private VPC whose endpoints' security group admits no node.
 func shutOut() (*snapshot.Snapshot, action.Subject) {
 	s := snapshottest.EndpointsOnly()
 	snapshottest.Unjoin(s, snapshottest.Node)

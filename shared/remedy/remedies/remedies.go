@@ -28,7 +28,7 @@ import (
 // a run ended between its claim and its record.
 func Applied(p remedy.Plan, s *snapshot.Snapshot) (done, known bool) { return planned(p).applied(p, s) }
 
-// Remedy is one of them: action.Remedy tells of each field.
+// Remedy is one of them: action.Remedy documents each field.
 type Remedy struct {
 	remedy.Remedy
 	Most  int

@@ -75,7 +75,7 @@ func TestEachPartHasItsRemedy(t *testing.T) {
 	}
 }
 
-// What nobody knows is not planned, not done, and allows nothing.
+// What is not known is not planned, not done, and allows nothing.
 func TestAnUnknownRemedy(t *testing.T) {
 	s := snapshottest.PrivateWithNAT()
 	r := Of("reboot")
@@ -125,7 +125,7 @@ func (r *routes) CreateRoute(_ context.Context, table, _, _ string) action.Answe
 	return action.Answer{Outcome: action.Done}
 }
 
-// What each remedy is beside its plan. The limit of an hour, who is told, and what
+// What each remedy is beside its plan. The limit of an hour, who is notified, and what
 // is read hang on it.
 func TestEachRemedy(t *testing.T) {
 	type is struct {

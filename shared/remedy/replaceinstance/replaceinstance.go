@@ -207,7 +207,7 @@ func (l look) mayLose(g snapshot.Group, id string) *action.Refusal {
 	case m < 0 || slices.Contains(g.Warm, id):
 		return action.Refuse(remedy.NotTheGroups, "%s does not count %s among its instances.", g.Name, id)
 	case g.Instances[m].Lifecycle != "InService":
-		// Standby is somebody's hand, Pending:Wait and Terminating a hook's.
+		// Standby is a user's request, Pending:Wait and Terminating a hook's.
 		return action.Refuse(NotInGroup, "%s is %s in %s.", id, g.Instances[m].Lifecycle, g.Name)
 	case g.Instances[m].Protected:
 		return action.Refuse(Protected, "%s is protected from scale-in in %s.", id, g.Name)
