@@ -599,7 +599,7 @@ func TestRunsAreDecodedOnce(t *testing.T) {
 		}
 	}
 	want := map[string]told{
-		"a": {Action: "ec2:CreateFleet"}, "b": {Undecoded: "STS does not take it: it has expired, is another account's, or is only a part"},
+		"a": {Action: "ec2:CreateFleet"}, "b": {Undecoded: "STS rejects it: it has expired, belongs to another account, or is incomplete"},
 		"c": {Undecoded: "only a part of it was kept, which cannot be decoded"}, "d": {Undecoded: "others were decoded first"}, "e": {},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
