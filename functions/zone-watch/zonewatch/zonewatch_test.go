@@ -351,7 +351,7 @@ func TestOnTheStage(t *testing.T) {
 		t.Fatalf("causes %+v, want one", o.Diagnosis.Causes)
 	}
 	c := o.Diagnosis.Causes[0]
-	if c.Check != "zone/volume-stranded" || c.Resource != "us-west-2d" || c.Confidence != checks.Certain || !strings.HasPrefix(c.Why, "Volume vol-0redis of claim redash/redis lives in us-west-2d") {
+	if c.Check != "zone/volume-stranded" || c.Resource != "us-west-2d" || c.Confidence != checks.Certain || !strings.HasPrefix(c.Why, "Volume vol-0redis of claim redash/redis is in us-west-2d") {
 		t.Errorf("cause %+v", c)
 	}
 	calls := b.Calls()
