@@ -204,7 +204,7 @@ func TestFactsAreDerivedOnce(t *testing.T) {
 func TestBrokenFactBreaksEveryCheckThatAsks(t *testing.T) {
 	var f facts.Fact[int]
 	ask := func(*facts.View) []finding.Finding {
-		f.Of(func() int { panic("index out of range") })
+		f.Get(func() int { panic("index out of range") })
 		return nil
 	}
 	got := checktest.Lines(check.Eval([]check.Check{{Entry: catalog.Entry{ID: "test/one"}, Run: ask}, {Entry: catalog.Entry{ID: "test/two"}, Run: ask}}, &snapshot.Snapshot{Cluster: snapshot.Cluster{Name: "prod"}}))

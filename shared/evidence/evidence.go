@@ -55,7 +55,7 @@ const AboutFile = "evidence.json"
 // left out, and listed.
 func (r *Recorder) Archive(about About) ([]byte, error) {
 	trigger, reads := r.all()
-	reads = slices.DeleteFunc(reads, func(one read) bool { return !of(one.file, about.Cluster) })
+	reads = slices.DeleteFunc(reads, func(one read) bool { return !concerns(one.file, about.Cluster) })
 	secrets := redact.New(redact.Masked)
 	byFile := map[string][]read{}
 	for _, one := range reads {
@@ -129,8 +129,8 @@ func (r *Recorder) Archive(about About) ([]byte, error) {
 // mostLists is kept free for what describes the whole.
 const mostLists = 1 << 20
 
-// of reports whether a file is of a cluster, or of the account.
-func of(file, cluster string) bool {
+// concerns reports whether a file is of a cluster, or of the account.
+func concerns(file, cluster string) bool {
 	operation, keys, keyed := strings.Cut(file, ".")
 	if !keyed || !strings.HasPrefix(operation, "eks-") && !strings.HasPrefix(operation, "kubectl-") {
 		return true

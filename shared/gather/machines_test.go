@@ -41,7 +41,7 @@ func machineView(list ...snapshot.Instance) source.View {
 	return source.View{Snapshot: s}
 }
 
-func of(group, template, version string, ids ...string) []snapshot.Instance {
+func launchedBy(group, template, version string, ids ...string) []snapshot.Instance {
 	var list []snapshot.Instance
 	for _, id := range ids {
 		list = append(list, snapshot.Instance{ID: id, State: "running", Tags: map[string]string{gatherec2.GroupTag: group}, Template: snapshot.TemplateRef{ID: template, Version: version}})
@@ -67,7 +67,7 @@ func TestUserDataOncePerOrigin(t *testing.T) {
 			return &ec2.DescribeInstanceAttributeOutput{UserData: &types.AttributeValue{Value: aws.String(base64.StdEncoding.EncodeToString([]byte("of " + *in.InstanceId)))}}, nil
 		}))
 	})
-	v := machineView(slices.Concat(of("a", "lt-1", "1", "i-1", "i-2", "i-3", "i-ready"), of("a", "lt-1", "2", "i-4"), of("b", "lt-1", "2", "i-5"), of("", "", "", "i-6", "i-7"))...)
+	v := machineView(slices.Concat(launchedBy("a", "lt-1", "1", "i-1", "i-2", "i-3", "i-ready"), launchedBy("a", "lt-1", "2", "i-4"), launchedBy("b", "lt-1", "2", "i-5"), launchedBy("", "", "", "i-6", "i-7"))...)
 	v.Snapshot.Nodes = []snapshot.Node{{Instance: "i-ready", Ready: snapshot.Condition{Status: "True"}}}
 	store, err := sourceOf(r, snapshot.UserDataOf).ReadFrom(t.Context(), v)
 	expect.OK(t, err)
@@ -97,7 +97,7 @@ func TestUserDataOfTheEnded(t *testing.T) {
 			return out, nil
 		}))
 	})
-	list := slices.Concat(of("a", "lt-1", "1", "i-1", "i-2", "i-3"), of("a", "lt-2", "1", "i-4"), of("a", "lt-3", "1", "i-5"), of("a", "lt-4", "1", "i-6"), of("a", "lt-5", "1", "i-7"))
+	list := slices.Concat(launchedBy("a", "lt-1", "1", "i-1", "i-2", "i-3"), launchedBy("a", "lt-2", "1", "i-4"), launchedBy("a", "lt-3", "1", "i-5"), launchedBy("a", "lt-4", "1", "i-6"), launchedBy("a", "lt-5", "1", "i-7"))
 	for i, state := range []string{"terminated", "shutting-down", "running", "terminated", "running", "terminated", "stopped"} {
 		list[i].State = state
 	}
@@ -129,7 +129,7 @@ func TestManyOrigins(t *testing.T) {
 	})
 	var list []snapshot.Instance
 	for i := range 13 {
-		list = append(list, of("g", "lt-1", fmt.Sprint(i), fmt.Sprintf("i-%02d", i))...)
+		list = append(list, launchedBy("g", "lt-1", fmt.Sprint(i), fmt.Sprintf("i-%02d", i))...)
 	}
 	v := machineView(list...)
 	store, err := sourceOf(r, snapshot.UserDataOf).ReadFrom(t.Context(), v)
@@ -177,10 +177,10 @@ func TestConsolesAreSampled(t *testing.T) {
 			return &ec2.GetConsoleOutputOutput{Output: aws.String(base64.StdEncoding.EncodeToString([]byte("caf\xc3 of " + *in.InstanceId)))}, nil
 		}))
 	})
-	ended := of("e", "lt-1", "1", "i-ended")
-	ended = append(ended, of("f", "lt-1", "1", "i-stopped")...)
+	ended := launchedBy("e", "lt-1", "1", "i-ended")
+	ended = append(ended, launchedBy("f", "lt-1", "1", "i-stopped")...)
 	ended[0].State, ended[1].State = "terminated", "stopped"
-	v := machineView(slices.Concat(ended, of("l", "lt-1", "1", "i-late"), of("a", "lt-1", "1", "i-1", "i-2", "i-3"), of("a", "lt-1", "2", "i-xen"), of("b", "lt-1", "2", "i-early", "i-odd", "i-ready"))...)
+	v := machineView(slices.Concat(ended, launchedBy("l", "lt-1", "1", "i-late"), launchedBy("a", "lt-1", "1", "i-1", "i-2", "i-3"), launchedBy("a", "lt-1", "2", "i-xen"), launchedBy("b", "lt-1", "2", "i-early", "i-odd", "i-ready"))...)
 	for i, launch := range v.Snapshot.Launches {
 		if launch.Instance == "i-early" || launch.Instance == "i-ended" || launch.Instance == "i-stopped" {
 			v.Snapshot.Launches[i].Due = time.Unix(2000, 0)
@@ -219,7 +219,7 @@ func TestStatusOfOneForgotten(t *testing.T) {
 		}))
 	})
 	gone := snapshot.Instance{ID: "i-gone", State: "terminated"}
-	v := machineView(append(of("a", "", "", "i-1"), gone)...)
+	v := machineView(append(launchedBy("a", "", "", "i-1"), gone)...)
 	store, err := sourceOf(r, snapshot.Statuses).ReadFrom(t.Context(), v)
 	expect.OK(t, err)
 	store(v.Snapshot)
@@ -256,7 +256,7 @@ func TestTemplatesThatAreGone(t *testing.T) {
 			}}}, nil
 		}))
 	})
-	v := machineView(slices.Concat(of("a", "lt-1", "4", "i-1"), of("a", "lt-1", "9", "i-2"), of("a", "lt-gone", "1", "i-3"))...)
+	v := machineView(slices.Concat(launchedBy("a", "lt-1", "4", "i-1"), launchedBy("a", "lt-1", "9", "i-2"), launchedBy("a", "lt-gone", "1", "i-3"))...)
 	v.Snapshot.Groups = []snapshot.Group{{Template: snapshot.TemplateRef{Name: "workers", ID: "lt-1", Version: "$Latest"}}}
 	store, err := sourceOf(r, snapshot.LaunchTemplates).ReadFrom(t.Context(), v)
 	expect.OK(t, err)

@@ -121,7 +121,7 @@ func (inc *Incident) RanOut(now time.Time) (list []Offer) {
 }
 
 // IsReplacement tells of the one remedy that is for the time after a cause.
-func IsReplacement(o Offer) bool { return remedy.Of(o.Plan.Remedy).AfterCause }
+func IsReplacement(o Offer) bool { return remedy.ByName(o.Plan.Remedy).AfterCause }
 
 // Unverified tells of a run that may have changed something and is not verified.
 func (o Offer) Unverified() bool {

@@ -57,12 +57,12 @@ type Code struct {
 
 // OfIssue is the code of a nodegroup's health issue. One that is not known
 // here is an Other.
-func OfIssue(code string) Code { return of(issueCodes(), code) }
+func OfIssue(code string) Code { return codeFor(issueCodes(), code) }
 
 // OfUpdate is the code of an update's error.
-func OfUpdate(code string) Code { return of(updateCodes(), code) }
+func OfUpdate(code string) Code { return codeFor(updateCodes(), code) }
 
-func of(known map[string]Code, code string) Code {
+func codeFor(known map[string]Code, code string) Code {
 	c, ok := known[code]
 	if !ok {
 		return Code{

@@ -105,8 +105,8 @@ func blind(l *Look) { l.UpdatesRead, l.Seen.Updates = false, nil }
 
 func anew(l *Look) { l.Seen.Created = at(-1) }
 
-// told are the events of a record, in short.
-func told(r Record) []string {
+// eventsOf are the events of a record, in short.
+func eventsOf(r Record) []string {
 	var list []string
 	for _, e := range r.Untold {
 		text := fmt.Sprintf("%d %s %s>%s", e.Sequence, e.Reason, e.Previous, e.Status)
@@ -180,7 +180,7 @@ func TestCompare(t *testing.T) {
 				r, changes = Compare(r, l)
 				n += len(changes)
 			}
-			if diff := cmp.Diff(test.want, told(r)); diff != "" {
+			if diff := cmp.Diff(test.want, eventsOf(r)); diff != "" {
 				t.Errorf("told (-want +got):\n%s", diff)
 			}
 			if n != len(test.want) || r.Events != n {

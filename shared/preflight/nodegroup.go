@@ -202,7 +202,7 @@ func (d *Draft) letIn(n *nodes) {
 	if s.AWSAuth != nil {
 		roles = s.AWSAuth.MapRoles
 	}
-	if have, err := awsauth.Roles(roles); err != nil || len(awsauth.Of(have, n.role)) > 0 {
+	if have, err := awsauth.Roles(roles); err != nil || len(awsauth.ForRole(have, n.role)) > 0 {
 		return
 	}
 	mapping := map[string]any{"rolearn": awsauth.Canonical(n.role), "username": nodeUser, "groups": []string{"system:bootstrappers", "system:nodes"}}

@@ -394,7 +394,7 @@ func (d *Draft) Judge() Verdict {
 	}
 	found := diagnose.Rank(list, checks.Eval(list, d.S), d.S)
 	for _, c := range found.Causes {
-		if c.Confidence != checks.Symptom && !v.told(c) && !d.byDesign(c) {
+		if c.Confidence != checks.Symptom && !v.covers(c) && !d.byDesign(c) {
 			v.Causes = append(v.Causes, would(c))
 		}
 	}
@@ -427,8 +427,8 @@ func kept(r snapshot.Reason) bool {
 	return r == snapshot.Denied || r == snapshot.Throttled || r == snapshot.TimedOut || r == snapshot.Unreachable
 }
 
-// told reports whether a refusal says already what a cause says.
-func (v Verdict) told(c diagnosis.Cause) bool {
+// covers reports whether a refusal says already what a cause says.
+func (v Verdict) covers(c diagnosis.Cause) bool {
 	return slices.ContainsFunc(v.Refused, func(r Refusal) bool {
 		return slices.ContainsFunc(append(slices.Clone(c.Resources), c.Resource), func(id string) bool { return slices.Contains(r.about, id) })
 	})

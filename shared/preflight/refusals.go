@@ -86,8 +86,8 @@ func (r *refusing) imds(field string, n *nodes) {
 	}
 }
 
-// about says what the last refusal tells all of.
-func (r *refusing) about(ids ...string) { r.list[len(r.list)-1].about = ids }
+// concerns sets all that the last refusal is about.
+func (r *refusing) concerns(ids ...string) { r.list[len(r.list)-1].about = ids }
 
 func (r *refusing) refuse(id checks.ID, field, source, fix, title, why string, args ...any) {
 	r.list = append(r.list, Refusal{ID: refused + id, Field: field, Title: title, Why: fmt.Sprintf(why, args...), Fix: fix, Source: source})
@@ -162,7 +162,7 @@ func (r *refusing) role(field string, n *nodes) {
 	}
 	if f, lacks := r.S.Lacks(snapshot.Roles, n.role); lacks && f.Code == facts.NoSuchEntity {
 		r.refuse("role", field, rolePage, "Make the role, with its trust and its policies, or name one that is there.", "The role does not exist", "IAM has no role %s (iam:GetRole: NoSuchEntity).", n.role)
-		r.about(n.role, n.profile)
+		r.concerns(n.role, n.profile)
 	}
 }
 
@@ -274,7 +274,7 @@ func (r *refusing) templateUnseen(field string, ref snapshot.TemplateRef) {
 	switch {
 	case lacks && f.Reason != snapshot.NotRead && strings.HasPrefix(f.Code, "InvalidLaunchTemplate"):
 		r.refuse("template", field, createNodegroup, "Name a template and a version that exist.", "The launch template does not exist", "EC2 has no %s (%s).", key, f.Code)
-		r.about(ref.ID)
+		r.concerns(ref.ID)
 	case lacks:
 		r.blind("template", key, f)
 	case !r.S.Has(snapshot.LaunchTemplates):
@@ -334,7 +334,7 @@ func (r *refusing) architecture() {
 		r.refuse("ami-type", "amiType", createNodegroup, "Choose an AMI type of the types' architecture, or types of the AMI type's.", "The AMI type is for another architecture",
 			"%s is for %s, and not so: %s. EKS answers InvalidParameterException.", amiType, want, strings.Join(wrong, ", "))
 		for _, i := range n.stocks {
-			r.about(i.ID)
+			r.concerns(i.ID)
 		}
 	}
 }
@@ -361,7 +361,7 @@ func (r *refusing) image() {
 	case strings.HasPrefix(p.AMIType, "AL2_") && newer(r.S.Cluster.Version, lastAL2):
 		r.refuse("ami-type", "amiType", al2Page, "Choose an AL2023 or Bottlerocket AMI type.", "There is no Amazon Linux 2 image for Kubernetes "+r.S.Cluster.Version,
 			"%s: 1.%d is the last version for which EKS has images of Amazon Linux 2, and %s has %s.", p.AMIType, lastAL2, r.S.Cluster.Name, r.S.Cluster.Version)
-		r.about(r.fleets[0].stocks[0].ID)
+		r.concerns(r.fleets[0].stocks[0].ID)
 	}
 	if p.Version != "" && r.S.Cluster.Version != "" && p.Version != r.S.Cluster.Version {
 		r.refuse("version", "version", createNodegroup, "Leave version out.", "Another Kubernetes version than the cluster's",
@@ -498,7 +498,7 @@ func (p *PoolsPlan) refuse(r *refusing) {
 		if pool.Class.Group == snapshot.AutoModeGroup && r.S.Has(snapshot.Clusters) && !r.S.Cluster.AutoMode {
 			r.refuse("auto-mode", "nodeClassRef", autoPage, "Switch Auto Mode on, or name an EC2NodeClass of Karpenter.", "The cluster does not run EKS Auto Mode",
 				"The NodePool %s names a NodeClass of eks.amazonaws.com, and nothing in %s makes nodes of one: compute is not enabled.", pool.Name, r.S.Cluster.Name)
-			r.about(facts.ClassKey(pool.Class))
+			r.concerns(facts.ClassKey(pool.Class))
 			continue
 		}
 		class, known := p.classOf(r.Draft, pool.Class)
@@ -540,7 +540,7 @@ func (r *refusing) classItself(pool snapshot.NodePool, c *snapshot.NodeClass) {
 	page := pageOf(pool.Class)
 	bad := func(id checks.ID, field, fix, title, why string, args ...any) {
 		r.refuse(id, field, page, fix, title, "The %s %s: %s", pool.Class.Kind, c.Name, fmt.Sprintf(why, args...))
-		r.about(facts.ClassKey(pool.Class), plannedPrefix+"image-AL2_x86_64", plannedPrefix+"image-AL2_ARM_64")
+		r.concerns(facts.ClassKey(pool.Class), plannedPrefix+"image-AL2_x86_64", plannedPrefix+"image-AL2_ARM_64")
 	}
 	switch {
 	case c.Role != "" && c.Profile != "":
@@ -859,7 +859,7 @@ func (r *refusing) templateItself(t *snapshot.LaunchTemplate) {
 		if len(gone) > 0 {
 			r.refuse("security-group", field+".SecurityGroupIds", templateDataPage, "Name security groups of "+r.S.Cluster.VPC+", or associate them with it.", "A security group is not in the cluster's VPC",
 				"%s cannot be used in %s: it does not exist (InvalidGroup.NotFound), or is of another VPC and not associated with this one (InvalidParameter).", strings.Join(gone, ", "), r.S.Cluster.VPC)
-			r.about(gone...)
+			r.concerns(gone...)
 		}
 		for _, f := range blind {
 			r.blind("security-group", field+".SecurityGroupIds", f)

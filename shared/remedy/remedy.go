@@ -43,8 +43,8 @@ func All() []Remedy {
 	}
 }
 
-// Of is the remedy of a name; of one that is not known, the name alone.
-func Of(name optin.Remedy) Remedy {
+// ByName returns the remedy of a name; of one that is not known, the name alone.
+func ByName(name optin.Remedy) Remedy {
 	list := All()
 	if i := slices.IndexFunc(list, func(r Remedy) bool { return r.Name == name }); i >= 0 {
 		return list[i]

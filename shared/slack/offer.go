@@ -33,7 +33,7 @@ func (p *page) offers(i incident.Incident, o Options) (byHand bool, below []slac
 	var told []*line
 	for n, of := range latest(i) {
 		switch {
-		case o.live(of) && (i.State == incident.Open || remedy.Of(of.Plan.Remedy).AfterCause):
+		case o.live(of) && (i.State == incident.Open || remedy.ByName(of.Plan.Remedy).AfterCause):
 			below = append(below, p.offered(i, of, n)...)
 			byHand = false
 		case of.State == incident.Offered && !o.ranOut(of):

@@ -1030,9 +1030,9 @@ func (v Volume) Provisioned() bool {
 	return v.Tags[csiNameTag] != "" || v.Tags[volumeNameTag] != "" || v.Tags[claimNameTag] != ""
 }
 
-// Of reports whether the volume's tags say that it is a volume of this cluster, and
+// BelongsTo reports whether the volume's tags say that it is a volume of this cluster, and
 // of no other.
-func (v Volume) Of(cluster string) bool {
+func (v Volume) BelongsTo(cluster string) bool {
 	return cluster != "" && v.Provisioned() && slices.Equal(v.Clusters(), []string{cluster})
 }
 

@@ -351,7 +351,7 @@ func (h Hop) equal(o Hop) bool {
 // instances, a diagram for each route table, those that stop somewhere first.
 func Diagrams(s *snapshot.Snapshot) []Diagram {
 	v := facts.NewView(s)
-	scope := routes.Of(v)
+	scope := routes.ForView(v)
 	acls := map[string]string{}
 	for _, subnet := range s.Subnets {
 		if acl, known := v.Filters().ACL(subnet.ID); known {

@@ -122,7 +122,7 @@ func (h handler) done(ctx context.Context, inc incident.Incident, id string) (bo
 
 // find looks what came of a run whose answer was lost.
 func (h handler) find(ctx context.Context, inc incident.Incident, d remedy.Run) remedy.Run {
-	r := remedies.Of(d.Plan.Remedy)
+	r := remedies.ByName(d.Plan.Remedy)
 	s, err := h.look(ctx, inc, r.Sources(""), r.More.GroupMembers)
 	if err != nil {
 		d.Result, d.Says = remedy.Uncertain, "No answer came, and what is so now could not be read."
@@ -674,7 +674,7 @@ func (h handler) tooLate(ctx context.Context, inc incident.Incident, o incident.
 // byPolicy does a plan that nobody needs to approve. That it is planned is told
 // first, so that what is done stands in the thread behind it.
 func (h handler) byPolicy(ctx context.Context, inc incident.Incident, o order) error {
-	p, elsewhere := o.plan, remedies.Of(o.plan.Remedy).Elsewhere != ""
+	p, elsewhere := o.plan, remedies.ByName(o.plan.Remedy).Elsewhere != ""
 	if last := latest(inc, p.Remedy, incident.Approved, incident.Acted, incident.Helped, incident.Unhelpful); last != nil && last.Hash == p.Hash() && elsewhere {
 		return nil
 	}
@@ -911,7 +911,7 @@ func (h handler) rest(ctx context.Context, d remedy.Run, left int) *remedy.Next 
 	if left == 1 {
 		next.Says = "There is one more to replace."
 	}
-	room, err := h.memory.RoomForRuns(ctx, d.Plan.Cluster, d.Plan.Remedy, min(left, h.limit, remedies.Of(d.Plan.Remedy).Most), h.limit, h.now())
+	room, err := h.memory.RoomForRuns(ctx, d.Plan.Cluster, d.Plan.Remedy, min(left, h.limit, remedies.ByName(d.Plan.Remedy).Most), h.limit, h.now())
 	if err != nil {
 		h.log.WarnContext(ctx, "when the limit has room could not be read", "run", d.ID, "error", err.Error())
 		room = h.now().Add(lastLook)

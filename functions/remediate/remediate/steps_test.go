@@ -51,7 +51,7 @@ type step struct {
 
 // planned is the plan of the world of these tests.
 func planned() remedy.Plan {
-	o, no, err := newFake().handler(optin.Approve).plan(context.Background(), noWayOut(), remedies.Of(optin.AddNATRoute))
+	o, no, err := newFake().handler(optin.Approve).plan(context.Background(), noWayOut(), remedies.ByName(optin.AddNATRoute))
 	if no != nil || err != nil {
 		panic(fmt.Sprint(no, err))
 	}
@@ -1039,7 +1039,7 @@ func (x tale) look(s *harness) report.Observation {
 			inc.Launches = launches
 		}
 	}
-	look, err := s.h.look(s.t.Context(), inc, remedies.Of(x.remedy).Sources(x.check), true)
+	look, err := s.h.look(s.t.Context(), inc, remedies.ByName(x.remedy).Sources(x.check), true)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -155,10 +155,10 @@ func Canonical(role string) string {
 	return role[:start] + ":role/" + role[strings.LastIndexByte(role, '/')+1:]
 }
 
-// Of are the mappings that the authenticator would find for a role, in their
+// ForRole returns the mappings that the authenticator would find for a role, in their
 // order; capitals do not count (Matches). Of several, the last one counts: saveMap
 // keeps roles by their ARN in small letters.
-func Of(list []Mapping, role string) []Mapping {
+func ForRole(list []Mapping, role string) []Mapping {
 	want := Canonical(role)
 	return slices.DeleteFunc(slices.Clone(list), func(m Mapping) bool { return !strings.EqualFold(m.ARN, want) })
 }

@@ -74,8 +74,8 @@ func TestCanonicalAndOf(t *testing.T) {
 		expect.Equal(t, fmt.Sprintf("Canonical(%q)", role), Canonical(role), want)
 	}
 	list := []Mapping{{ARN: "arn:aws:iam::1:role/WORKERS", Place: 1}, {ARN: "arn:aws:iam::1:role/a/workers", Place: 2}, {ARN: "arn:aws:iam::1:role/workers", Place: 3}}
-	got := Of(list, "arn:aws:iam::1:role/a/workers")
-	expect.Same(t, "Of", got, []Mapping{list[0], list[2]})
+	got := ForRole(list, "arn:aws:iam::1:role/a/workers")
+	expect.Same(t, "ForRole", got, []Mapping{list[0], list[2]})
 }
 
 func TestNode(t *testing.T) {

@@ -24,9 +24,9 @@ var sentence = lazyregexp.New(`(?i)\buser:? (\S+) is not authorized to perform:?
 // part is what is left of the sentence where the caller and the action were cut out.
 var part = lazyregexp.New(`(?i)\bnot authorized to perform\b.{0,200}? with an explicit deny in (?:an?|the) ([a-z -]{1,40}?(?:policy|policies|boundary))\b`)
 
-// Of reads the sentence; false where a text has none. Texts may be wrapped and
+// Parse reads the sentence; false where a text has none. Texts may be wrapped and
 // quoted.
-func Of(text string) (snapshot.Denial, bool) {
+func Parse(text string) (snapshot.Denial, bool) {
 	const most = 16 << 10 // bytes; an encoded message behind it has 10 KiB at most
 	if text = text[:min(len(text), most)]; !strings.Contains(text, "authorized") {
 		return snapshot.Denial{}, false // most texts are none

@@ -52,17 +52,17 @@ func TestOf(t *testing.T) {
 		"\"message\": \"" + strings.ReplaceAll(on, " ", "\n  ") + "\\n with an explicit\n deny in a service control policy\"":          explicit("service control policy", ""),
 		"User: arn:aws:iam::111122223333:user/Matt is not authorized to perform: iam:PassRole on resource: role with an explicit deny": {Who: "arn:aws:iam::111122223333:user/Matt", Action: "iam:PassRole", Resource: "role", Explicit: true},
 	} {
-		got, ok := Of(text)
+		got, ok := Parse(text)
 		if diff := cmp.Diff(want, got); diff != "" || !ok {
 			t.Errorf("%s (read %v, -want +got):\n%s", text, ok, diff)
 		}
 	}
 	for _, text := range []string{"", "You are not authorized to perform this operation.", "with an explicit deny in a service control policy", "User: x is authorized to perform: ec2:RunInstances"} {
-		if got, ok := Of(text); ok {
+		if got, ok := Parse(text); ok {
 			t.Errorf("%q is read as %+v", text, got)
 		}
 	}
-	long, _ := Of("User: " + strings.Repeat("x", 2000) + " is not authorized to perform: ec2:RunInstances")
+	long, _ := Parse("User: " + strings.Repeat("x", 2000) + " is not authorized to perform: ec2:RunInstances")
 	if n := len([]rune(long.Who)); n != 200 {
 		t.Errorf("an identity of %d runes is shown", n)
 	}
@@ -131,7 +131,7 @@ func TestDecoded(t *testing.T) {
 	if text := fmt.Sprint(got); strings.Contains(text, "203.0.113.9") || strings.Contains(text, "AROA6") || strings.Contains(text, "1672") {
 		t.Errorf("more of the request is kept than the statements ask for: %s", text)
 	}
-	told, _ := Of("User: arn:aws:sts::111122223333:assumed-role/karpenter/1 is not authorized to perform: ec2:RunInstances with an explicit deny in a service control policy: arn:aws:organizations::1:policy/p")
+	told, _ := Parse("User: arn:aws:sts::111122223333:assumed-role/karpenter/1 is not authorized to perform: ec2:RunInstances with an explicit deny in a service control policy: arn:aws:organizations::1:policy/p")
 	want.Kind, want.Policy = "service control policy", "arn:aws:organizations::1:policy/p"
 	expect.Same(t, "both together", Merge(told, got), want)
 }
@@ -154,7 +154,7 @@ func FuzzOf(f *testing.F) {
 	f.Add("User: a is not authorized to perform: ec2:RunInstances on resource: b with an explicit deny in a service control policy: arn:c")
 	f.Add(team)
 	f.Fuzz(func(t *testing.T, text string) {
-		if d, ok := Of(text); ok && (d.Action == "" && d.Kind == "" || len([]rune(d.Who)) > 200 || strings.ContainsAny(d.Who+d.Resource+d.Policy, "\n\t")) {
+		if d, ok := Parse(text); ok && (d.Action == "" && d.Kind == "" || len([]rune(d.Who)) > 200 || strings.ContainsAny(d.Who+d.Resource+d.Policy, "\n\t")) {
 			t.Errorf("%+v", d)
 		}
 		Encoded(text)

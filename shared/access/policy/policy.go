@@ -263,7 +263,7 @@ func decide(documents []Document, r Request) Decision {
 	var allow, mayAllow, mayDeny *Decision
 	for _, d := range documents {
 		for _, s := range d.Statements {
-			is, on := s.about(r)
+			is, on := s.matches(r)
 			found := &Decision{Document: d.Name, Statement: s.String()}
 			switch {
 			case is == yes && s.Deny:
@@ -309,9 +309,9 @@ func (r Request) facts() map[string][]string {
 	return all
 }
 
-// about reports whether a statement is about a request, and if that cannot be
-// told, on what it hangs.
-func (s Statement) about(r Request) (truth, []string) {
+// matches reports whether a statement applies to a request, and if that is not
+// known, the context keys on which it depends.
+func (s Statement) matches(r Request) (truth, []string) {
 	action := anyOf(s.Actions, func(pattern string) truth {
 		if Matches(strings.ToLower(pattern), strings.ToLower(r.Action)) {
 			return yes
@@ -632,15 +632,15 @@ func (s Statement) names(c Caller) truth {
 	if s.Principals == nil {
 		return yes
 	}
-	is := anyOf(s.Principals, c.is)
+	is := anyOf(s.Principals, c.matches)
 	if s.ExceptPrincipals {
 		return is.not()
 	}
 	return is
 }
 
-// is reports whether a principal of a statement is the caller.
-func (c Caller) is(p Principal) truth {
+// matches reports whether a principal of a statement is the caller.
+func (c Caller) matches(p Principal) truth {
 	switch {
 	case p.Kind == "*":
 		return yes

@@ -42,7 +42,7 @@ func Checks() []check.Check {
 }
 
 func missing(s *facts.View) []finding.Finding {
-	c := routes.Of(s)
+	c := routes.ForView(s)
 	return gaps(c, absent, func(g gap) finding.Finding {
 		return gapFinding(c, g, g.vpc, g.missing(), fixMissing(c, g))
 	})
@@ -136,7 +136,7 @@ func (g gap) onePerZone() []string {
 }
 
 func notAvailable(s *facts.View) []finding.Finding {
-	c := routes.Of(s)
+	c := routes.ForView(s)
 	return gaps(c, unavailable, func(g gap) finding.Finding {
 		ids := g.unused()
 		f := gapFinding(c, g, ids[0], phrase.Title("%s for %s %s not available", phrase.Subject(ids, "endpoint"), phrase.And(path.Names(g.services())), phrase.Verb(ids, "is", "are")), fixNotAvailable(c, g))
@@ -332,7 +332,7 @@ func endpointPolicyDeniesFinding(g *facts.Placements, x *gate) finding.Finding {
 }
 
 func privateDNSOff(s *facts.View) []finding.Finding {
-	c := routes.Of(s)
+	c := routes.ForView(s)
 	return gaps(c, nameless, func(g gap) finding.Finding {
 		ids := g.unused()
 		fix := finding.Fix{Console: link.VPC(s, "Endpoints:vpcId="+g.vpc), Text: fmt.Sprintf("Enable private DNS: %s.", phrase.Some(ids, 5))}
@@ -346,7 +346,7 @@ func privateDNSOff(s *facts.View) []finding.Finding {
 }
 
 func s3RouteMissing(s *facts.View) []finding.Finding {
-	c := routes.Of(s)
+	c := routes.ForView(s)
 	return gaps(c, unrouted, func(g gap) finding.Finding {
 		endpoint := g.absent[0].unused.ID
 		var tables []string

@@ -351,9 +351,9 @@ func Outcome(a filter.Answer) (finding.Outcome, []snapshot.Failure, []string) {
 // LetsOut judges groups for one door. Where it is not known, groups that let
 // out to anywhere let out there too.
 func (g *Placements) LetsOut(groups []string, d endpointAddress, far []string, port int) (finding.Outcome, []snapshot.Failure, []string) {
-	o, why, by := Outcome(g.Fw.Out(groups, Peer(d.Ranges, far), TCP, port))
+	o, why, by := Outcome(g.Fw.Outbound(groups, Peer(d.Ranges, far), TCP, port))
 	if o == finding.Unknown && len(d.Ranges) == 0 {
-		if everywhere, _, by := Outcome(g.Fw.Out(groups, Peer([]netip.Prefix{Anywhere()}, far), TCP, port)); everywhere == finding.Pass {
+		if everywhere, _, by := Outcome(g.Fw.Outbound(groups, Peer([]netip.Prefix{Anywhere()}, far), TCP, port)); everywhere == finding.Pass {
 			return finding.Pass, nil, by
 		}
 	}

@@ -183,7 +183,7 @@ func (a *Attempts) refusedClaim(c snapshot.NodeClaim, runs map[string]*refusedRu
 			class, said, who = cause, line, "the log of EKS Auto Mode"
 		}
 	}
-	if !told || a.S.Time.Sub(l.Since) < claimPatience || a.told(unit) || a.startedSince(unit, l.Since) {
+	if !told || a.S.Time.Sub(l.Since) < claimPatience || a.reported(unit) || a.startedSince(unit, l.Since) {
 		return
 	}
 	addRun(runs, snapshot.RefusedLaunch{Launcher: unit, Class: class, Call: "CreateFleet", Text: said, First: l.Since, Last: a.S.Time}, who, c.Name)
@@ -205,7 +205,7 @@ func (a *Attempts) refusedEvent(e snapshot.PoolEvent, runs map[string]*refusedRu
 		}
 	}
 	unit := PoolKey(pool)
-	if class == "" || pool == "" || a.S.Time.Sub(e.Last) > Counted || e.Last.After(a.S.Time) || a.told(unit) || a.startedSince(unit, e.Last) {
+	if class == "" || pool == "" || a.S.Time.Sub(e.Last) > Counted || e.Last.After(a.S.Time) || a.reported(unit) || a.startedSince(unit, e.Last) {
 		return
 	}
 	if e.Kind == "NodePool" && slices.ContainsFunc(a.S.PoolEvents, func(o snapshot.PoolEvent) bool {
@@ -290,8 +290,8 @@ func eventClass(e snapshot.PoolEvent) (checkid.ID, string) {
 	return "", ""
 }
 
-// told reports whether CloudTrail told of refused calls of a pool.
-func (a *Attempts) told(unit string) bool {
+// reported reports whether CloudTrail has refused calls of a pool.
+func (a *Attempts) reported(unit string) bool {
 	return slices.ContainsFunc(a.List, func(t Attempt) bool { return t.Group == unit && t.Refused != nil && t.Told == ToldByCloudTrail })
 }
 

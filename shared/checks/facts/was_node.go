@@ -54,7 +54,7 @@ func Derive[T any](v *View, name string, derive func(*View) T) T {
 		f = &Fact[any]{}
 		v.others[name] = f
 	}
-	return f.Of(func() any { return derive(v) }).(T)
+	return f.Get(func() any { return derive(v) }).(T)
 }
 
 // Fact is one derived fact. built counts how often it was derived.
@@ -63,9 +63,9 @@ type Fact[T any] struct {
 	built int
 }
 
-// Of derives the fact once. One whose derivation panics is derived
+// Get derives the fact once. One whose derivation panics is derived
 // anew, and panics anew, for each that asks.
-func (f *Fact[T]) Of(derive func() T) T {
+func (f *Fact[T]) Get(derive func() T) T {
 	if f.built == 0 {
 		f.value = derive()
 		f.built++
@@ -89,33 +89,33 @@ func NewView(s *snapshot.Snapshot) *View { return &View{Snapshot: s, others: map
 
 // Network is the way of packets.
 func (v *View) Network() *path.Network {
-	return v.known.network.Of(func() *path.Network { return path.New(v.Snapshot) })
+	return v.known.network.Get(func() *path.Network { return path.New(v.Snapshot) })
 }
 
 // Filters are the security groups and network ACLs.
 func (v *View) Filters() *filter.Filters {
-	return v.known.filters.Of(func() *filter.Filters { return filter.New(v.Snapshot) })
+	return v.known.filters.Get(func() *filter.Filters { return filter.New(v.Snapshot) })
 }
 
 // Index is what is known of the scope's instances, by id.
 func (v *View) Index() InstanceIndex {
-	return v.known.index.Of(func() InstanceIndex { return newInstanceIndex(v) })
+	return v.known.index.Get(func() InstanceIndex { return newInstanceIndex(v) })
 }
 
 // Scoped are the instances of the scope that EC2 described.
 func (v *View) Scoped() []*snapshot.Instance {
-	return v.known.scoped.Of(func() []*snapshot.Instance { return slices.Clip(scoped(v)) })
+	return v.known.scoped.Get(func() []*snapshot.Instance { return slices.Clip(scoped(v)) })
 }
 
 // Ready are the instances that are Ready nodes.
 func (v *View) Ready() map[string]bool {
-	return v.known.ready.Of(func() map[string]bool { return joinedNodes(v) })
+	return v.known.ready.Get(func() map[string]bool { return joinedNodes(v) })
 }
 
 // Suspects are the instances of the scope that have not joined and could have,
 // and those that are Ready nodes.
 func (v *View) Suspects() (suspects, well []*snapshot.Instance) {
-	j := v.known.joined.Of(func() joined {
+	j := v.known.joined.Get(func() joined {
 		suspects, well := v.Index().Suspects()
 		return joined{slices.Clip(suspects), slices.Clip(well)}
 	})
@@ -124,18 +124,18 @@ func (v *View) Suspects() (suspects, well []*snapshot.Instance) {
 
 // Boot is how the scope's instances were started.
 func (v *View) Boot() *BootConfig {
-	return v.known.boot.Of(func() *BootConfig { return newBootConfig(v) })
+	return v.known.boot.Get(func() *BootConfig { return newBootConfig(v) })
 }
 
 // Placements are the scope's nodes by subnet and security groups.
 func (v *View) Placements() *Placements {
-	return v.known.placements.Of(func() *Placements { return groupPlacements(v) })
+	return v.known.placements.Get(func() *Placements { return groupPlacements(v) })
 }
 
 // RoleGroups are the scope's instances by node role. Blind are those whose
 // role cannot be told.
 func (v *View) RoleGroups() (list []RoleGroup, blind []finding.Finding) {
-	g := v.known.roleGroups.Of(func() groupedRoles {
+	g := v.known.roleGroups.Get(func() groupedRoles {
 		list, blind := groupByRole(v)
 		return groupedRoles{slices.Clip(list), slices.Clip(blind)}
 	})
@@ -144,16 +144,16 @@ func (v *View) RoleGroups() (list []RoleGroup, blind []finding.Finding) {
 
 // Attempts are the launches that failed.
 func (v *View) Attempts() *Attempts {
-	return v.known.attempts.Of(func() *Attempts { return newAttempts(v) })
+	return v.known.attempts.Get(func() *Attempts { return newAttempts(v) })
 }
 
 // PodsOf are the pods of aws-node on each instance's node.
 func (v *View) PodsOf() map[string][]snapshot.Pod {
-	return v.known.pods.Of(func() map[string][]snapshot.Pod { return podsByInstance(v) })
+	return v.known.pods.Get(func() map[string][]snapshot.Pod { return podsByInstance(v) })
 }
 
 // Leaks are the interfaces that dead nodes left behind.
-func (v *View) Leaks() Leaks { return v.known.leaks.Of(func() Leaks { return newLeaks(v) }) }
+func (v *View) Leaks() Leaks { return v.known.leaks.Get(func() Leaks { return newLeaks(v) }) }
 
 // Derived is how often each fact was derived, by name.
 func (v *View) Derived() map[string]int {
@@ -475,7 +475,7 @@ func (g *Placements) GroupRules(groups []string, egress bool) []finding.Evidence
 // whom nothing admits, and who cannot be judged, with why. All others are in.
 func (g *Placements) Admitted(p *Placement, groups []string, port int) (shut, blind []*snapshot.Instance, why []snapshot.Failure, by []string) {
 	judge := func(ranges ...netip.Prefix) (finding.Outcome, []snapshot.Failure, []string) {
-		o, failures, by := Outcome(g.Fw.In(groups, Peer(ranges, p.Groups), TCP, port))
+		o, failures, by := Outcome(g.Fw.Inbound(groups, Peer(ranges, p.Groups), TCP, port))
 		if o != finding.Fail {
 			return o, failures, by
 		}
@@ -657,7 +657,9 @@ func (w PodWait) ForMetadata() bool {
 }
 
 // PodWaits are the pods that wait on Ready nodes.
-func (v *View) PodWaits() []PodWait { return v.known.waits.Of(func() []PodWait { return podWaits(v) }) }
+func (v *View) PodWaits() []PodWait {
+	return v.known.waits.Get(func() []PodWait { return podWaits(v) })
+}
 
 func podWaits(v *View) []PodWait {
 	events := map[string][]snapshot.PodEvent{}

@@ -98,7 +98,7 @@ func (a *access) lookInMap(s *facts.View, c facts.RoleGroup) {
 	}
 	roles, err := awsauth.Roles(s.AWSAuth.MapRoles)
 	a.invalid = err
-	a.mapped = awsauth.Of(roles, c.Role)
+	a.mapped = awsauth.ForRole(roles, c.Role)
 	for _, m := range roles {
 		if m.ARN == "" {
 			m.ARN = m.Stray
@@ -113,7 +113,7 @@ func (a *access) lookInMap(s *facts.View, c facts.RoleGroup) {
 	if err != nil {
 		return // it holds users; what it should hold of roles is found missing
 	}
-	a.users = awsauth.Of(users, c.Role)
+	a.users = awsauth.ForRole(users, c.Role)
 }
 
 // mistaken is how an ARN that means the role differs from the one that is
@@ -327,7 +327,7 @@ func mappedInVain(c facts.RoleGroup, s *facts.View) bool {
 		return false
 	}
 	roles, err := awsauth.Roles(s.AWSAuth.MapRoles)
-	return err == nil && len(awsauth.Of(roles, c.Role)) > 0
+	return err == nil && len(awsauth.ForRole(roles, c.Role)) > 0
 }
 
 // lackOfAutoPolicy is how an entry of type EC2 lacks the policy of Auto Mode's nodes, in a

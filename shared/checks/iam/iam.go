@@ -682,7 +682,7 @@ func profileMissing(s *facts.View) []finding.Finding {
 		case l.kind == "":
 			good = append(good, i)
 		default:
-			lost = l.in(lost)
+			lost = l.addTo(lost)
 		}
 	}
 	list = facts.Together(list)
@@ -743,8 +743,8 @@ func lossOf(s *facts.View, i *snapshot.Instance) (loss, *snapshot.Failure) {
 	return l, nil
 }
 
-// in adds a loss to the one of the same kind and resource.
-func (l loss) in(list []loss) []loss {
+// addTo adds a loss to the one of the same kind and resource.
+func (l loss) addTo(list []loss) []loss {
 	i := slices.IndexFunc(list, func(o loss) bool { return o.kind == l.kind && o.resource == l.resource })
 	if i < 0 {
 		return append(list, l)

@@ -97,7 +97,7 @@ func Fragmented() check.Check {
 }
 
 func runFragmented(s *facts.View) []finding.Finding {
-	c := routes.Of(s)
+	c := routes.ForView(s)
 	pods := podNetworkOf(s)
 	covers := watched(c)
 	if !pods.Prefixes || pods.IPv6 || xen(c) {
@@ -601,7 +601,7 @@ func ScaleOutWillNotFit() check.Check {
 
 func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 	pods := podNetworkOf(s)
-	c := routes.Of(s)
+	c := routes.ForView(s)
 	scope := watched(c)
 	own := addressPools(s)
 	list := judgePools(s, own, pods)

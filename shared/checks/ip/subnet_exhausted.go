@@ -35,7 +35,7 @@ func SubnetExhausted() check.Check {
 }
 
 func subnetExhausted(s *facts.View) []finding.Finding {
-	c := routes.Of(s)
+	c := routes.ForView(s)
 	var list []finding.Finding
 	for _, f := range c.Blind {
 		if len(f.Blocked) > 0 && f.Blocked[0].Source != snapshot.RouteTables {
@@ -721,7 +721,7 @@ func Runway() check.Check {
 }
 
 func runRunway(s *facts.View) []finding.Finding {
-	c := routes.Of(s)
+	c := routes.ForView(s)
 	samples := map[string][]snapshot.Sample{}
 	for _, x := range s.Samples {
 		samples[x.Subnet] = append(samples[x.Subnet], x)

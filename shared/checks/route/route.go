@@ -61,7 +61,7 @@ func Checks() []check.Check {
 // address may stand in its template.
 func routeCheck(id checkid.ID, run func(*routes.Scope) []finding.Finding, more ...snapshot.Source) check.Check {
 	needs := append([]snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables}, more...)
-	c := check.New(id, func(s *facts.View) []finding.Finding { return run(routes.Of(s)) }, needs...)
+	c := check.New(id, func(s *facts.View) []finding.Finding { return run(routes.ForView(s)) }, needs...)
 	return c.WithPathSources().Using(snapshot.LaunchTemplates)
 }
 

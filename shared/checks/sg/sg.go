@@ -245,7 +245,7 @@ func RunKubeletIngress(s *facts.View) []finding.Finding {
 			v.Unknown(name, facts.IDs(p.Suspects), p.Blocked...)
 			continue
 		}
-		o, why, by := facts.Outcome(g.Fw.In(p.Groups, from, facts.TCP, facts.KubeletPort))
+		o, why, by := facts.Outcome(g.Fw.Inbound(p.Groups, from, facts.TCP, facts.KubeletPort))
 		switch {
 		case o == finding.Pass:
 			v.Pass(name, facts.IDs(p.Suspects), finding.Evidence{What: "Allowed by", Value: facts.TenOf(by)})
@@ -471,7 +471,7 @@ func nodeEgress(g *facts.Placements, b *facts.SgBlock, out shutOut) finding.Find
 func shutNames(g *facts.Placements, p *facts.Placement, out *shutOut) {
 	servers := g.NameServers(p.Subnet.VPC)
 	if servers.Blocked != nil {
-		if o, _, _ := facts.Outcome(g.Fw.Out(p.Groups, facts.Peer([]netip.Prefix{facts.Anywhere()}, nil), facts.Udp, facts.DNSPort)); o != finding.Pass {
+		if o, _, _ := facts.Outcome(g.Fw.Outbound(p.Groups, facts.Peer([]netip.Prefix{facts.Anywhere()}, nil), facts.Udp, facts.DNSPort)); o != finding.Pass {
 			out.blocked = finding.Adding(out.blocked, *servers.Blocked)
 		}
 		return
@@ -490,7 +490,7 @@ func shutNames(g *facts.Placements, p *facts.Placement, out *shutOut) {
 		var shut []string
 		var blocked []snapshot.Failure
 		for _, a := range servers.Own {
-			switch o, why, _ := facts.Outcome(g.Fw.Out(p.Groups, facts.Peer([]netip.Prefix{netip.PrefixFrom(a, a.BitLen())}, nil), protocol, facts.DNSPort)); o {
+			switch o, why, _ := facts.Outcome(g.Fw.Outbound(p.Groups, facts.Peer([]netip.Prefix{netip.PrefixFrom(a, a.BitLen())}, nil), protocol, facts.DNSPort)); o {
 			case finding.Fail:
 				shut = append(shut, a.String())
 			case finding.Unknown:

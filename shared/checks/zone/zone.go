@@ -30,7 +30,7 @@ func Impaired() check.Check {
 }
 
 func runZoneImpaired(s *facts.View) []finding.Finding {
-	p := zones.Of(s)
+	p := zones.ForView(s)
 	ours := used(p)
 	troubles := map[string]zoneTrouble{}
 	if s.Has(snapshot.LaunchHistory) {
@@ -49,7 +49,7 @@ func runZoneImpaired(s *facts.View) []finding.Finding {
 			}
 			list = append(list, f)
 		case ours[z.Name] && seen:
-			f := impaired(p, z, t.says(z.Name))
+			f := impaired(p, z, t.describe(z.Name))
 			f.Confidence = finding.Likely
 			f.Evidence = append(f.Evidence, t.evidence(z.Name))
 			list = append(list, f)
@@ -124,7 +124,7 @@ func NodegroupGap() check.Check {
 }
 
 func runNodegroupGap(s *facts.View) []finding.Finding {
-	p := zones.Of(s)
+	p := zones.ForView(s)
 	all := zones.VolumesOf(s)
 	var list []finding.Finding
 	var uncovered []string
@@ -330,7 +330,7 @@ func zoneTroubleOf(h snapshot.Past) (kind string, bad bool) {
 	return "", false
 }
 
-func (t zoneTrouble) says(zone string) string {
+func (t zoneTrouble) describe(zone string) string {
 	return fmt.Sprintf("In the last hour %d launches failed in %s in %d ways that no setting explains, and %d became nodes there; in the other zones of %s %d did.", t.failed, zone, len(t.kinds), t.joined, phrase.Some(t.groups, 3), t.beside)
 }
 
@@ -355,7 +355,7 @@ type stuck struct {
 }
 
 func runPodUnschedulable(s *facts.View) []finding.Finding {
-	p := zones.Of(s)
+	p := zones.ForView(s)
 	all := zones.VolumesOf(s)
 	byZone := map[string][]stuck{}
 	var lost, apart []stuck
@@ -561,7 +561,7 @@ func Shifted() check.Check {
 }
 
 func runShifted(s *facts.View) []finding.Finding {
-	p := zones.Of(s)
+	p := zones.ForView(s)
 	pass := finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name}
 	var list []finding.Finding
 	var away []string
@@ -673,7 +673,7 @@ func shiftedFinding(p *zones.Zones, x *zones.Shift, h impact) finding.Finding {
 		Outcome: finding.Fail, Resource: x.Zone, Covers: []string{x.Zone}, Resources: append([]string{x.Zone}, volumesOf(h.homes)...),
 		Confidence: finding.Advice, Since: first.Started,
 		Title: phrase.Title("%s is shifted away%s", x.Zone, until(first, " until %s")),
-		Why:   fmt.Sprintf("%s moves %s away from %s (%s)%s: %s.", capital(kind(first)), of(p, first), x.Zone, first.ZoneID, since(first), effects(x)),
+		Why:   fmt.Sprintf("%s moves %s away from %s (%s)%s: %s.", capital(kind(first)), target(p, first), x.Zone, first.ZoneID, since(first), effects(x)),
 		Fix:   shiftFix(p, first),
 	}
 	if !h.none() {
@@ -766,7 +766,7 @@ func kind(s snapshot.Shift) string {
 	return "a zonal shift"
 }
 
-func of(p *zones.Zones, s snapshot.Shift) string {
+func target(p *zones.Zones, s snapshot.Shift) string {
 	if s.Group != "" {
 		return "Auto Scaling group " + s.Group
 	}
@@ -791,7 +791,7 @@ func until(s snapshot.Shift, format string) string {
 func day(t time.Time) string { return t.UTC().Format(phrase.DayAndMinute) + " UTC" }
 
 func describe(p *zones.Zones, s snapshot.Shift) string {
-	text := strings.TrimSuffix(kind(s), ",") + " of " + of(p, s) + " away from " + s.ZoneID + since(s)
+	text := strings.TrimSuffix(kind(s), ",") + " of " + target(p, s) + " away from " + s.ZoneID + since(s)
 	if s.Comment != "" {
 		text += ": " + phrase.Clip(s.Comment)
 	}
@@ -830,7 +830,7 @@ func zoneUses() []snapshot.Source {
 }
 
 func runVolumeStranded(s *facts.View) []finding.Finding {
-	p := zones.Of(s)
+	p := zones.ForView(s)
 	all := zones.VolumesOf(s)
 	var list []finding.Finding
 	var well []string

@@ -473,7 +473,7 @@ func readVolumes(ctx context.Context, api ec2.DescribeVolumesAPIClient, v *sourc
 	keys := append([]string{"kubernetes.io/cluster/" + cluster}, snapshot.ClusterTags()...)
 	named := namedVolumes(v)
 	list, err := describeVolumes(ctx, api, ec2api.AnyOf("tag-key", keys), func(x snapshot.Volume) bool {
-		return x.Of(cluster) || named[x.ID]
+		return x.BelongsTo(cluster) || named[x.ID]
 	})
 	if err != nil {
 		return nil, err

@@ -262,7 +262,7 @@ func whyTooLate(inc *incident.Incident, o *incident.Offer, p report.Press, now t
 		if ran := ranOutBefore(inc, p); ran != nil {
 			a.Reason, a.State, a.Until = incident.PlanExpired, ran.State, ran.Expires
 		}
-	case p.Action == report.ApprovePlan && inc.State == incident.Cleared && !remedy.Of(o.Plan.Remedy).AfterCause:
+	case p.Action == report.ApprovePlan && inc.State == incident.Cleared && !remedy.ByName(o.Plan.Remedy).AfterCause:
 		a.Reason = incident.CauseIsGone
 	default:
 		return incident.Answer{}, false
@@ -482,7 +482,7 @@ func Propose(inc incident.Incident, p report.Proposal, now time.Time) incident.D
 		return incident.Decision{Incident: inc, Reason: incident.IsMalformed}
 	case inc.Number == 0 || inc.State == incident.Closed || p.At.Before(inc.Opened):
 		return incident.Decision{Incident: inc, Reason: incident.OutOfDate}
-	case p.Hash != "" && inc.State == incident.Cleared && !remedy.Of(p.Remedy).AfterCause:
+	case p.Hash != "" && inc.State == incident.Cleared && !remedy.ByName(p.Remedy).AfterCause:
 		return incident.Decision{Incident: inc, Reason: incident.OutOfDate} // the cause is gone
 	case isWait(p) && !mayWait(&inc, p):
 		return incident.Decision{Incident: inc, Reason: incident.OutOfDate} // or is back
@@ -610,7 +610,7 @@ func approveByPolicy(inc *incident.Incident, p report.Proposal, o incident.Offer
 		Action: report.ApprovePlan, Plan: p.Hash, Remedy: p.Remedy,
 		Answer: incident.Answer{Reason: incident.AnswerApproved, Remedy: p.Remedy, State: incident.Approved},
 	})
-	if remedy.Of(p.Remedy).Elsewhere != "" {
+	if remedy.ByName(p.Remedy).Elsewhere != "" {
 		addApproval(inc, o, now)
 	}
 }

@@ -35,7 +35,7 @@ func nextWait(d report.RemedyResult) report.Proposal {
 
 // mayWait reports whether the incident may still need the remedy.
 func mayWait(inc *incident.Incident, p report.Proposal) bool {
-	if remedy.Of(p.Remedy).AfterCause {
+	if remedy.ByName(p.Remedy).AfterCause {
 		return inc.State == incident.Cleared
 	}
 	return inc.State == incident.Open

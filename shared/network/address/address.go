@@ -673,8 +673,8 @@ func (g *grid) add(at int64, value int, gap int64, most int) {
 	}
 }
 
-// at is the value of a span, missing where there is no reading.
-func (g *grid) at(i int64) float64 {
+// value is the value of a span, missing where there is no reading.
+func (g *grid) value(i int64) float64 {
 	if i -= g.first; i >= 0 && i < int64(len(g.low)) {
 		return g.low[i]
 	}

@@ -95,7 +95,7 @@ func harmless() []kind {
 		{name: "steps", about: "deployments of 2 to 20 % up and down, one to twenty a week, each in up to half an hour", shape: steps},
 		{name: "spikes", about: "one to ten a week, of 10 minutes at most, down to a few addresses", shape: func(m *maker) {
 			m.base(m.between(0.1, 0.5))
-			for range m.count(m.about(1, 10)) {
+			for range m.count(m.logUniform(1, 10)) {
 				m.hold(m.rng.IntN(ticks), 1+m.rng.IntN(2), 0, m.between(0.2, 0.9))
 			}
 		}},
@@ -143,7 +143,7 @@ func falling() []kind {
 		}},
 		{name: "leak in a new subnet", falls: true, about: "a day to ten; it begins within two days of the first look", shape: func(m *maker) {
 			m.base(m.between(0.05, 0.5))
-			m.fall(m.rng.IntN(2*24*perHr), 1/m.about(24, 240))
+			m.fall(m.rng.IntN(2*24*perHr), 1/m.logUniform(24, 240))
 		}},
 	}
 	return list
@@ -164,7 +164,7 @@ func (m *maker) count(weekly float64) int {
 func steps(m *maker) {
 	level := m.between(0.2, 0.6)
 	m.base(0)
-	weekly := m.about(1, 20)
+	weekly := m.logUniform(1, 20)
 	next, target, ramp := 0.0, level, 0.0
 	m.each(func(i int, _ float64) float64 {
 		if float64(i) >= next {
@@ -182,7 +182,7 @@ func steps(m *maker) {
 }
 
 func (m *maker) batch(largest float64) {
-	daily := m.about(1, 20)
+	daily := m.logUniform(1, 20)
 	for range m.count(7 * daily) {
 		m.hold(m.rng.IntN(ticks), 4+m.rng.IntN(68), m.rng.IntN(6), m.between(0.02, largest))
 	}
@@ -191,7 +191,7 @@ func (m *maker) batch(largest float64) {
 // leak takes all that is free in that many hours, from some day on.
 func (m *maker) leak(least, most float64) {
 	m.base(m.between(0.05, 0.5))
-	m.fall(m.starts(), 1/m.about(least, most))
+	m.fall(m.starts(), 1/m.logUniform(least, most))
 }
 
 // fall loses a share of what is free at a time in each hour from then on, one
@@ -248,7 +248,7 @@ func play(s *subnet) (story, []episode) {
 		if !s.seen[i] {
 			continue
 		}
-		now := s.at(i)
+		now := s.tickTime(i)
 		w.Add(s.sample(i))
 		r, warn := w.Warn(need, horizon, now)
 		out.looks++
@@ -375,10 +375,10 @@ type subnet struct {
 	start       time.Time
 }
 
-func (s *subnet) at(i int) time.Time { return s.start.Add(time.Duration(i) * tick) }
+func (s *subnet) tickTime(i int) time.Time { return s.start.Add(time.Duration(i) * tick) }
 
 func (s *subnet) sample(i int) snapshot.Sample {
-	return snapshot.Sample{Subnet: "subnet-1", At: s.at(i), Free: s.free[i], Total: s.total}
+	return snapshot.Sample{Subnet: "subnet-1", At: s.tickTime(i), Free: s.free[i], Total: s.total}
 }
 
 // kind is a kind of subnets.
@@ -434,8 +434,8 @@ func month(k kind, seed, number uint64) *subnet {
 
 func (m *maker) between(a, b float64) float64 { return a + (b-a)*m.rng.Float64() }
 
-// about is a number between two, those of each size as likely.
-func (m *maker) about(a, b float64) float64 { return a * math.Pow(b/a, m.rng.Float64()) }
+// logUniform is a number between two, those of each size as likely.
+func (m *maker) logUniform(a, b float64) float64 { return a * math.Pow(b/a, m.rng.Float64()) }
 
 func (m *maker) each(f func(i int, hour float64) float64) {
 	for i := range ticks {

@@ -96,7 +96,7 @@ func (s *Series) ends(f fall, perHour float64, need int) float64 {
 			// A line through the lows of days ends between them.
 			now = float64(s.last.Free)
 			for i := s.hours.end() - perDay; i < s.hours.end(); i++ {
-				if v := s.hours.at(i); v > float64(need) {
+				if v := s.hours.value(i); v > float64(need) {
 					now = min(now, v)
 				}
 			}
@@ -107,7 +107,7 @@ func (s *Series) ends(f fall, perHour float64, need int) float64 {
 	left := s.follow(f.level, f, perHour, need)
 	if left < 2*short {
 		// So near, what it has now counts too: the day may be another than usual.
-		left = s.follow(max(f.level, float64(s.last.Free)-f.usual.at(s.clock())), f, perHour, need)
+		left = s.follow(max(f.level, float64(s.last.Free)-f.usual.value(s.clock())), f, perHour, need)
 	}
 	return left
 }
@@ -120,9 +120,9 @@ func (s *Series) clock() float64 { return float64(s.last.At.Unix()) / 3600 }
 func (s *Series) follow(level float64, f fall, perHour float64, need int) float64 {
 	now := s.clock()
 	level -= min(f.usual.sways, 0.05*f.lost)
-	before := max(level+f.usual.at(now)-float64(need), 0)
+	before := max(level+f.usual.value(now)-float64(need), 0)
 	for h := 1.0; h < farthest; h++ {
-		left := level - perHour*h + f.usual.at(now+h) - float64(need)
+		left := level - perHour*h + f.usual.value(now+h) - float64(need)
 		if left <= 0 {
 			return h - 1 + before/max(before-left, 1e-9)
 		}
@@ -162,10 +162,10 @@ func (s *Series) began(f fall) (time.Time, int) {
 	n, most := 0, float64(s.last.Free)
 	for k := range int64(parts) {
 		i := end - 2*f.spans + 2*f.spans*k/parts
-		if v := g.at(i); v >= 0 && i < end {
+		if v := g.value(i); v >= 0 && i < end {
 			ago[n] = float64(end-i) * step
 			most = max(most, v)
-			values[n] = v - f.usual.at(float64(i)*step)
+			values[n] = v - f.usual.value(float64(i)*step)
 			n++
 		}
 	}
@@ -289,8 +289,8 @@ func (w window) part(g *grid, end int64, k int, usual *season) (float64, bool) {
 	list := room[:0]
 	from, to := w.bounds(end, k)
 	for i := from; i < to; i++ {
-		if v := g.at(i); v >= 0 {
-			list = append(list, v-usual.at(float64(i)*w.perSpan()))
+		if v := g.value(i); v >= 0 {
+			list = append(list, v-usual.value(float64(i)*w.perSpan()))
 		}
 	}
 	if len(list) == 0 || 2*len(list) < int(to-from) {
@@ -539,11 +539,11 @@ func (s *Series) rising() bool  { return s.moved() > 0 }
 
 func (s *Series) moved() float64 {
 	end := s.five.end()
-	before := s.five.at(end - 36)
+	before := s.five.value(end - 36)
 	if before < 0 {
 		return 0
 	}
-	return s.five.at(end-1) - before
+	return s.five.value(end-1) - before
 }
 
 // reach is for how long a fall is taken to go on, as a multiple of how long it
@@ -603,7 +603,7 @@ func (s *Series) judge(f fall, need int) (left float64, ok, wave bool) {
 	if f.hourly && (f.lost < least*float64(s.last.Total) || !s.stillFalls(f)) {
 		return 0, false, false
 	}
-	if 4*(float64(s.last.Free)-f.usual.at(s.clock())-f.level) > f.lost {
+	if 4*(float64(s.last.Free)-f.usual.value(s.clock())-f.level) > f.lost {
 		return 0, false, false // a quarter came back
 	}
 	if f.usual != nil && (f.lost < f.usual.sways || !f.hourly && f.lost < 3*f.usual.sways) {
@@ -643,8 +643,8 @@ func (s *Series) stillFalls(f fall) bool {
 		var room [3]float64
 		list := room[:0]
 		for i := hour - 2; i <= hour; i++ {
-			if v := s.hours.at(i); v >= 0 {
-				list = append(list, v-f.usual.at(float64(i)+0.5))
+			if v := s.hours.value(i); v >= 0 {
+				list = append(list, v-f.usual.value(float64(i)+0.5))
 			}
 		}
 		if len(list) == 0 {
@@ -723,7 +723,7 @@ func nothing(int64) float64 { return 0 }
 // period before, both without the trend; of what there is.
 func differ(hours *grid, until, period int64, trend func(int64) float64, list []float64) []float64 {
 	for i := until - 1; i >= until-perWeek && i-period >= hours.first; i-- {
-		if now, before := hours.at(i), hours.at(i-period); now >= 0 && before >= 0 {
+		if now, before := hours.value(i), hours.value(i-period); now >= 0 && before >= 0 {
 			list = append(list, now-trend(i)-before+trend(i-period))
 		}
 	}
@@ -753,7 +753,7 @@ func means(hours *grid, until int64) []float64 {
 	for day := int64(1); day <= longest+1; day++ {
 		sum, n := 0.0, 0
 		for i := max(until-day*perDay, hours.first); i < until-(day-1)*perDay; i++ {
-			if v := hours.at(i); v >= 0 {
+			if v := hours.value(i); v >= 0 {
 				sum, n = sum+v, n+1
 			}
 		}
@@ -779,18 +779,18 @@ func (s *season) trend(hour int64) float64 {
 	return line((float64(s.until-hour)-0.5)/perDay) - line(0)
 }
 
-// at is what the subnet usually has at an hour, between the middles of hours on
+// value is what the subnet usually has at an hour, between the middles of hours on
 // a straight line.
-func (s *season) at(hour float64) float64 {
+func (s *season) value(hour float64) float64 {
 	if s == nil {
 		return 0
 	}
 	i := math.Floor(hour - 0.5)
 	part := hour - 0.5 - i
-	return s.of(int64(i))*(1-part) + s.of(int64(i)+1)*part
+	return s.hourly(int64(i))*(1-part) + s.hourly(int64(i)+1)*part
 }
 
-func (s *season) of(hour int64) float64 {
+func (s *season) hourly(hour int64) float64 {
 	k := hour % s.period
 	if !s.done[k] {
 		s.known[k], s.done[k] = s.look(hour), true
@@ -813,14 +813,14 @@ func (s *season) look(hour int64) float64 {
 			beside = 1
 		}
 		for k := i - beside; k <= i+beside && n < len(list); k++ {
-			if v := s.hours.at(k); v >= 0 && k < s.until {
+			if v := s.hours.value(k); v >= 0 && k < s.until {
 				list[n] = v - s.trend(k)
 				n++
 			}
 		}
 	}
 	if n == 0 {
-		return s.hours.at(s.hours.first)
+		return s.hours.value(s.hours.first)
 	}
 	return median(list[:n])
 }
@@ -835,7 +835,7 @@ func low(hours *grid, hour, until int64) (float64, bool) {
 		}
 		day++
 		for k := i - 1; k <= i+1; k++ {
-			if v := hours.at(k); v >= 0 {
+			if v := hours.value(k); v >= 0 {
 				least, known = min(least, v), true
 			}
 		}
@@ -848,13 +848,13 @@ func low(hours *grid, hour, until int64) (float64, bool) {
 func deepest(hours *grid, within, until int64) float64 {
 	most := 0.0
 	for i := max(hours.first, until-perWeek); i < until; i++ {
-		v := hours.at(i)
+		v := hours.value(i)
 		if v < 0 {
 			continue
 		}
 		top := v
 		for k := max(i-within, hours.first); k < i; k++ {
-			top = max(top, hours.at(k))
+			top = max(top, hours.value(k))
 		}
 		most = max(most, top-v)
 	}
@@ -868,7 +868,7 @@ func lowest(hours *grid, until int64, need float64) float64 {
 	for day := until - perWeek; day < until; day += perDay {
 		low := math.Inf(1)
 		for i := max(day, hours.first); i < min(day+perDay, until); i++ {
-			if v := hours.at(i); v >= 0 {
+			if v := hours.value(i); v >= 0 {
 				low = min(low, v)
 			}
 		}

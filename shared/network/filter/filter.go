@@ -347,13 +347,13 @@ type Answer struct {
 	Blind []snapshot.Failure
 }
 
-// Out reports whether groups let a packet out to a peer.
-func (f *Filters) Out(groups []string, to Peer, p Protocol, port int) Answer {
+// Outbound reports whether groups let a packet out to a peer.
+func (f *Filters) Outbound(groups []string, to Peer, p Protocol, port int) Answer {
 	return f.judge(groups, to, p, port, true)
 }
 
-// In reports whether groups let a packet in from a peer.
-func (f *Filters) In(groups []string, from Peer, p Protocol, port int) Answer {
+// Inbound reports whether groups let a packet in from a peer.
+func (f *Filters) Inbound(groups []string, from Peer, p Protocol, port int) Answer {
 	return f.judge(groups, from, p, port, false)
 }
 

@@ -145,7 +145,7 @@ func TestGroups(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := New(tt.world).Out(tt.groups, tt.peer, TCP, 443)
+			got := New(tt.world).Outbound(tt.groups, tt.peer, TCP, 443)
 			if got.Admits != tt.want {
 				t.Errorf("Admits = %s, want %s", got.Admits, tt.want)
 			}
@@ -321,7 +321,7 @@ func TestGroupsAgainstOracle(t *testing.T) {
 		groups := [][]string{{"sg-1"}, {"sg-1", "sg-2"}, {"sg-1", "sg-gone"}, {}}[r.IntN(4)]
 		peer := Peer{Ranges: []netip.Prefix{netip.PrefixFrom(host(r.IntN(hosts)), 28+r.IntN(5)).Masked()}, Groups: []string{"sg-peer"}}
 		port := r.IntN(lastPort + 1)
-		got := New(s).Out(groups, peer, TCP, port).Admits
+		got := New(s).Outbound(groups, peer, TCP, port).Admits
 		if want := oracleGroups(s, groups, peer, port); got != want {
 			t.Fatalf("round %d: %s, want %s: %v port %d to %v of %+v", round, got, want, groups, port, peer, s.SecurityGroups)
 		}
@@ -563,7 +563,7 @@ func TestWhatGroupsAnswer(t *testing.T) {
 		"one list is not there": {world(snapshot.Rule{Protocol: "tcp", From: 443, To: 443, PrefixLists: []string{"pl-b"}}), []string{"sg-a"}, alone, Answer{Admits: Unknown, Shut: alone.Ranges,
 			Blind: []snapshot.Failure{{Source: snapshot.PrefixListEntries, Reason: snapshot.NotRead, Message: "the entries of pl-b were not read"}}}},
 	} {
-		got := New(test.s).In(test.groups, test.peer, TCP, 443)
+		got := New(test.s).Inbound(test.groups, test.peer, TCP, 443)
 		expect.Same(t, name, got, test.want, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }))
 	}
 }

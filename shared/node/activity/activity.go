@@ -49,7 +49,7 @@ func Classify(text string) Verdict {
 	if m, by, ok := find(text); ok {
 		v.Class, v.Meaning, v.Next, v.By = m.Check, m.Meaning, m.Next, by
 	}
-	if d, ok := denial.Of(text); ok {
+	if d, ok := denial.Parse(text); ok {
 		v.Denial = &d
 		if denial.Above(d) {
 			v.Class, v.Meaning, v.Next, v.By = checkid.LaunchPolicyDenied, Forbids(d), "", d.Kind
@@ -159,8 +159,8 @@ func Launching(description, message string) bool {
 			return true
 		}
 	}
-	return description == "" && (message == "" || messages.Says(normal(message), "launching ec2 instance failed", maxGap) ||
-		messages.Says(normal(message), "spot instance request failed", maxGap) || Classify(message).Class != checkid.LaunchUnclassified)
+	return description == "" && (message == "" || messages.Contains(normal(message), "launching ec2 instance failed", maxGap) ||
+		messages.Contains(normal(message), "spot instance request failed", maxGap) || Classify(message).Class != checkid.LaunchUnclassified)
 }
 
 // WarmPool returns whether a scaling activity with this description moved an instance
@@ -224,7 +224,7 @@ func StatusOf(code, message string) Status {
 // instance metadata to retrieve lifecycle state": "… was abandoned: Lifecycle Action
 // Completed with ABANDON Result"; AWS CodeDeploy User Guide: "… Heartbeat Timeout").
 func Abandoned(message string) bool {
-	return messages.Says(normal(message), "failed to complete users lifecycle action", maxGap)
+	return messages.Contains(normal(message), "failed to complete users lifecycle action", maxGap)
 }
 
 // calledOff reports whether a message says that the instance was not wanted any more.
@@ -238,7 +238,7 @@ func calledOff(message string) bool {
 	}
 	plain := normal(message)
 	for _, phrase := range []string{"group size decreased", "shrinking the capacity", "desired capacity", "in response to a user request", "instance refresh"} {
-		if messages.Says(plain, phrase, maxGap) {
+		if messages.Contains(plain, phrase, maxGap) {
 			return true
 		}
 	}
@@ -284,7 +284,7 @@ func find(text string) (found messages.Row, by string, ok bool) {
 	text = strings.ToValidUTF8(bound(text), "")
 	plain := normal(text)
 	x := known()
-	codes, words := x.codes.In(text), x.words.In(plain)
+	codes, words := x.codes.Find(text), x.words.Find(plain)
 	hasCode := func(i int, r messages.Row) (by string) {
 		if codes.Any(0, i) {
 			by = first(r.Codes, func(code string) bool { return coded(text, code) })
@@ -293,7 +293,7 @@ func find(text string) (found messages.Row, by string, ok bool) {
 	}
 	hasWords := func(i int, r messages.Row) (by string) {
 		if words.Any(0, i) {
-			by = first(r.First(), func(phrase string) bool { return messages.Says(plain, phrase, maxGap) })
+			by = first(r.First(), func(phrase string) bool { return messages.Contains(plain, phrase, maxGap) })
 		}
 		return by
 	}

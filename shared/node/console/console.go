@@ -150,10 +150,10 @@ var known = sync.OnceValue(func() index {
 
 // row is the place of the first row that a line fits, in lower case; -1 where none does.
 func (x index) row(low string) int {
-	found := x.In(low)
+	found := x.Find(low)
 	for i, r := range x.rows {
 		if found.Any(0, i) {
-			if _, ok := r.Says(low, maxLine, every); ok {
+			if _, ok := r.Match(low, maxLine, every); ok {
 				return i
 			}
 		}

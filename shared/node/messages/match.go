@@ -131,8 +131,8 @@ type Found struct {
 	found []bool
 }
 
-// In looks for all phrases in a text.
-func (x Index) In(text string) Found { return Found{x, x.phrases.Find(text)} }
+// Find looks for all phrases in a text.
+func (x Index) Find(text string) Found { return Found{x, x.phrases.Find(text)} }
 
 // Any reports whether a phrase of a list is in the text. An empty list has none.
 func (f Found) Any(group, list int) bool {
@@ -161,9 +161,9 @@ func cut(phrase string) (part, name, rest string, more bool) {
 	return part, "", rest, more
 }
 
-// Says reports whether the parts of a phrase follow each other in a text, each at most
+// Contains reports whether the parts of a phrase follow each other in a text, each at most
 // gap bytes behind the one before: in a sentence, not over a whole log.
-func Says(text, phrase string, gap int) bool {
+func Contains(text, phrase string, gap int) bool {
 	_, ok := find(text, phrase, gap, nil)
 	return ok
 }
@@ -218,15 +218,15 @@ func wordEnd(text string) int {
 	return len(text)
 }
 
-// Says is what a text, in lower case, says of a row's words: one of each choice, each close
+// Match is what a text, in lower case, has of a row's words: one of each choice, each close
 // behind the one before, and none of those that may not be there. Phrases that knows does not
 // know do not count.
-func (r Row) Says(low string, gap int, knows func(phrase string) bool) (values []Value, ok bool) {
+func (r Row) Match(low string, gap int, knows func(phrase string) bool) (values []Value, ok bool) {
 	if values, ok = r.choices(low, r.All, gap, knows); !ok {
 		return nil, false
 	}
 	for _, phrase := range r.None {
-		if Says(low, phrase, gap) {
+		if Contains(low, phrase, gap) {
 			return nil, false
 		}
 	}

@@ -48,8 +48,8 @@ func TestSays(t *testing.T) {
 		{"", "subnet", false},
 		{"a…b", "a…b…c", false},
 	} {
-		if got := Says(tt.text, tt.phrase, 16); got != tt.want {
-			t.Errorf("Says(%q, %q) = %t", tt.text, tt.phrase, got)
+		if got := Contains(tt.text, tt.phrase, 16); got != tt.want {
+			t.Errorf("Contains(%q, %q) = %t", tt.text, tt.phrase, got)
 		}
 	}
 }

@@ -319,8 +319,8 @@ func sortedKeys(m map[string]string) []string {
 	return keys
 }
 
-// In is the berth with the zone's own label.
-func (b Node) In(zone string) Node {
+// InZone returns the node with the zone's own label.
+func (b Node) InZone(zone string) Node {
 	labels := maps.Clone(b.Labels)
 	if labels == nil {
 		labels = map[string]string{}

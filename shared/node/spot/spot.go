@@ -193,7 +193,7 @@ func Bursts(in Input) ([]spotreport.Burst, []string) {
 	slices.Sort(ids)
 	var list []spotreport.Burst
 	for _, id := range ids {
-		list = append(list, b.in(of[id])...)
+		list = append(list, b.split(of[id])...)
 	}
 	return list, b.assumed(in)
 }
@@ -208,8 +208,8 @@ type bursts struct {
 	unknown []string
 }
 
-// in cuts the launches of one subnet, oldest first, into bursts.
-func (b *bursts) in(list []*snapshot.Past) []spotreport.Burst {
+// split cuts the launches of one subnet, oldest first, into bursts.
+func (b *bursts) split(list []*snapshot.Past) []spotreport.Burst {
 	var out []spotreport.Burst
 	var before time.Time
 	for len(list) > 0 {
@@ -248,7 +248,7 @@ func (b *bursts) burst(list []*snapshot.Past, before time.Time) spotreport.Burst
 	slices.SortFunc(out.Terms, func(x, y spotreport.Term) int {
 		return cmp.Or(cmp.Compare(y.Count*y.Each, x.Count*x.Each), cmp.Compare(x.Type, y.Type))
 	})
-	b.had(&out, list, before)
+	b.addSubnetRoom(&out, list, before)
 	return out
 }
 
@@ -267,12 +267,12 @@ func (b *bursts) term(name string, n int) spotreport.Term {
 	return term
 }
 
-// had finds what the subnet had before the burst: the latest sample since the
+// addSubnetRoom adds what the subnet had before the burst: the latest sample since the
 // launch before it, or what the first launch left, and what the launches had
 // taken for themselves by then. The larger of both counts: a sample is as old as
 // an hour, and addresses may have come back since; the launch's own look misses
 // what the plugin took meanwhile.
-func (b *bursts) had(out *spotreport.Burst, list []*snapshot.Past, before time.Time) {
+func (b *bursts) addSubnetRoom(out *spotreport.Burst, list []*snapshot.Past, before time.Time) {
 	if n, known := b.subnets[out.Subnet]; known {
 		out.Total = address.Usable(n.CIDR)
 	}

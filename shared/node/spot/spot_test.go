@@ -219,7 +219,7 @@ func failing(r spotreport.Report) []string {
 	var list []string
 	for _, p := range r.Pools {
 		if p.Failing {
-			list = append(list, p.Says())
+			list = append(list, p.Describe())
 		}
 	}
 	return list

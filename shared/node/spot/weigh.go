@@ -244,14 +244,14 @@ func (w *weighing) burst() weighed {
 	switch {
 	case e.Of > 0:
 		e.Verdict = w.verdict(e.Of)
-		e.Says = fmt.Sprintf("%s; this explains %s of %s.", over[0].Says(), spotreport.Figure(e.Of), w.failed())
+		e.Describe = fmt.Sprintf("%s; this explains %s of %s.", over[0].Says(), spotreport.Figure(e.Of), w.failed())
 		if n := hit - 1; n > 0 {
-			e.Says = fmt.Sprintf("%s, and %s exceeded theirs; this explains %s of %s.", over[0].Says(), spotreport.Count(n, "more burst", "more bursts"), spotreport.Figure(e.Of), w.failed())
+			e.Describe = fmt.Sprintf("%s, and %s exceeded theirs; this explains %s of %s.", over[0].Says(), spotreport.Count(n, "more burst", "more bursts"), spotreport.Figure(e.Of), w.failed())
 		}
 		e.Short = over[0].Short() + "."
 		e.change = w.larger(over[:max(hit, 1)])
 	case len(over) > 0:
-		e.Verdict, e.Says = spotreport.Open, over[0].Says()+", but launches did not fail more often there than elsewhere."
+		e.Verdict, e.Says = spotreport.Open, over[0].Describe()+", but launches did not fail more often there than elsewhere."
 		e.Short = over[0].Short() + ", but launches failed no more often there than elsewhere."
 		e.change = w.larger(over)
 	case unknown > 0:
@@ -456,7 +456,7 @@ func (w *weighing) pool() weighed {
 			continue
 		}
 		e.Of += p.Failed
-		if says = append(says, p.Says()); short == "" {
+		if says = append(says, p.Describe()); short == "" {
 			short = p.Short()
 		}
 		e.change = append(e.change, fmt.Sprintf("Remove %s from %s.", p.Name(), spotreport.And(p.Nodegroups)))

@@ -86,10 +86,10 @@ func (p Pool) Name() string {
 // Key is how records name it: "c5.large/us-west-2b".
 func (p Pool) Key() string { return p.Type + "/" + p.Zone }
 
-// Says is how a failing pool does, in words: "c5.large in us-west-2b: 11 of 14
+// Describe returns how a failing pool does, in words: "c5.large in us-west-2b: 11 of 14
 // were taken back before they joined; of the other pools of workers 1 of 60
 // launches failed".
-func (p Pool) Says() string {
+func (p Pool) Describe() string {
 	own := p.Failed
 	var how string
 	switch {
@@ -145,10 +145,10 @@ type Burst struct {
 // Exceeds reports whether the burst asked more than the subnet had.
 func (b Burst) Exceeds() bool { return b.HadKnown && b.Demand > b.Had }
 
-// Says is the arithmetic in words: "8 launches at once needed 480 addresses (8
+// Describe returns the arithmetic in words: "8 launches at once needed 480 addresses (8
 // nodes × 2 interfaces × 30 addresses), subnet-0a had 251". Times are for
 // whoever can write them in the reader's own zone.
-func (b Burst) Says() string {
+func (b Burst) Describe() string {
 	return fmt.Sprintf("%s needed %s (%s), %s had %s", b.together(), Count(b.Demand, "address", "addresses"), b.Sum(), b.Subnet, Figure(b.Had))
 }
 

@@ -65,7 +65,7 @@ func (e *engine) one(r record, v vocabulary) Told {
 		return Told{} // a field, or a condition that is as it should be
 	}
 	low := lower(r.words)
-	found := e.index.In(low)
+	found := e.index.Find(low)
 	var rows []messages.Row
 	for i, row := range e.rows {
 		if (row.Info || !isCalm) && (len(row.All) == 0 || found.Any(ofRow, i)) {
@@ -125,7 +125,7 @@ func isPath(id checkid.ID) bool {
 func byFacts(f facts, rows []messages.Row, v vocabulary) Told {
 	var best Told
 	for _, r := range rows {
-		if t := told(r); t.weight() > best.weight() {
+		if t := fromRow(r); t.weight() > best.weight() {
 			if values, ok := f.fits(r, v); ok {
 				t.Values = asWritten(f.words, values)
 				best = t
@@ -152,14 +152,14 @@ func asWritten(words string, values []messages.Value) []messages.Value {
 // facts are what a record says.
 func (e *engine) facts(r record) facts {
 	low := lower(r.words)
-	return e.read(r, low, e.index.In(low))
+	return e.read(r, low, e.index.Find(low))
 }
 
 func (e *engine) read(r record, low string, found messages.Found) facts {
 	f := facts{form: r.form, words: r.words, low: low}
 	f.program, f.wrapped = e.programOf(r.program, found)
 	for i, s := range e.failures {
-		if found.Any(ofFailure, i) && slices.ContainsFunc(s.Words, func(words string) bool { return messages.Says(low, words, maxGap) }) {
+		if found.Any(ofFailure, i) && slices.ContainsFunc(s.Words, func(words string) bool { return messages.Contains(low, words, maxGap) }) {
 			f.fails = append(f.fails, s.Failure)
 		}
 	}

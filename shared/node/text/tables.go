@@ -199,7 +199,7 @@ func (f facts) failed() string {
 	return cmp.Or(call, "")
 }
 
-func told(r messages.Row) Told {
+func fromRow(r messages.Row) Told {
 	t := Told{Check: r.Check, Symptom: r.Symptom, Look: r.Look, Meaning: r.Meaning, Next: r.Next}
 	if r.Check != "" {
 		meaning, next := messages.Words(r.Check)
@@ -220,7 +220,7 @@ func (f facts) fits(r messages.Row, v vocabulary) (values []messages.Value, ok b
 		len(r.Only) > 0 && !slices.Contains(r.Only, strings.Trim(f.low, ".: ")):
 		return nil, false
 	}
-	return r.Says(f.low, maxGap, knows)
+	return r.Match(f.low, maxGap, knows)
 }
 
 func hasCode(f facts, code string) bool {

@@ -819,7 +819,7 @@ func TestRowsAreWhole(t *testing.T) {
 		}
 	}
 	for i, r := range messages.TextRows() {
-		told := told(r)
+		told := fromRow(r)
 		if told.Meaning == "" || told.Next == "" {
 			t.Errorf("row %d (%s) has no words: %+v", i, r.Check, told)
 		}

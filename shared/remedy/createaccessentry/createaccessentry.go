@@ -175,11 +175,11 @@ func (l look) unknownTo(role string) *action.Refusal {
 		return action.Refuse(Mapped, "mapRoles of aws-auth cannot be read as YAML: whether it names %s is not known.", role)
 	}
 	// An entry would win over any mapping, and take away what that one gives.
-	if len(awsauth.Of(roles, role)) > 0 {
+	if len(awsauth.ForRole(roles, role)) > 0 {
 		return action.Refuse(Mapped, "aws-auth maps %s.", role)
 	}
 	users, err := awsauth.Users(l.Snapshot.AWSAuth.MapUsers)
-	if err != nil || len(awsauth.Of(users, role)) > 0 {
+	if err != nil || len(awsauth.ForRole(users, role)) > 0 {
 		return action.Refuse(Mapped, "mapUsers of aws-auth names %s, or cannot be read.", role)
 	}
 	return nil

@@ -50,7 +50,7 @@ type Remedy struct {
 func listed[P, C any](r action.Remedy[P, C], part func(*remedy.Plan) **P, calls func(Calls) C) Remedy {
 	own := func(p remedy.Plan) *P { return *part(&p) }
 	return Remedy{
-		Remedy: remedy.Of(r.Name), Most: max(r.Most, 1), More: r.More, Quiet: r.Quiet,
+		Remedy: remedy.ByName(r.Name), Most: max(r.Most, 1), More: r.More, Quiet: r.Quiet,
 		sources: r.Sources, uses: r.Uses, left: r.Left, grants: r.Grants,
 		has: func(p remedy.Plan) bool { return own(p) != nil },
 		plan: func(p *remedy.Plan, l action.Look) (no *action.Refusal) {
@@ -132,9 +132,9 @@ func All() []Remedy {
 	}
 }
 
-// Of is the remedy of a name. Of one that is not known there is no plan, and
+// ByName returns the remedy of a name. Of one that is not known there is no plan, and
 // nothing is done.
-func Of(name optin.Remedy) Remedy {
+func ByName(name optin.Remedy) Remedy {
 	list := All()
 	if i := slices.IndexFunc(list, func(r Remedy) bool { return r.Name == name }); i >= 0 {
 		return list[i]

@@ -78,7 +78,7 @@ func TestEachPartHasItsRemedy(t *testing.T) {
 // What is not known is not planned, not done, and allows nothing.
 func TestAnUnknownRemedy(t *testing.T) {
 	s := snapshottest.PrivateWithNAT()
-	r := Of("reboot")
+	r := ByName("reboot")
 	p, no := r.Make(s, action.Subject{Cluster: snapshottest.ClusterName})
 	if no == nil || no.Reason != remedy.NoSuchRemedy || no.Says != "reboot is no remedy." {
 		t.Errorf("planned %+v, refused %+v, want %s", p, no, remedy.NoSuchRemedy)
@@ -138,7 +138,7 @@ func TestEachRemedy(t *testing.T) {
 	}
 	var got []is
 	for _, name := range optin.Remedies() {
-		r := Of(name)
+		r := ByName(name)
 		got = append(got, is{r.Name, r.AfterCause, r.Elsewhere, r.Most, r.Quiet, r.More.GroupMembers, r.More.Sightings, r.More.WearersOf != nil})
 	}
 	want := []is{
@@ -169,13 +169,13 @@ func TestGrants(t *testing.T) {
 		optin.CreateAccessEntry:         {"AdmitRoles1"},
 	} {
 		var got []string
-		for _, g := range Of(name).Grants(opted) {
+		for _, g := range ByName(name).Grants(opted) {
 			got = append(got, g.Sid)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if got := Of(name).Grants(nobody); len(got) != 0 {
+		if got := ByName(name).Grants(nobody); len(got) != 0 {
 			t.Errorf("%s: nobody has opted in: %+v", name, got)
 		}
 	}
@@ -214,7 +214,7 @@ func TestMake(t *testing.T) {
 	snapshottest.Unjoin(s, snapshottest.Node)
 	snapshottest.Table(s, snapshottest.PrivateRTB).Routes = []snapshot.Route{snapshottest.Local()}
 	of := action.Subject{Cluster: snapshottest.ClusterName, Check: "route/no-egress", Resource: snapshottest.PrivateRTB, Covers: []string{snapshottest.Private}}
-	p, no := Of(optin.AddNATRoute).Make(s, of)
+	p, no := ByName(optin.AddNATRoute).Make(s, of)
 	if no != nil {
 		t.Fatalf("refused as %s: %s", no.Reason, no.Says)
 	}
@@ -230,7 +230,7 @@ func TestMake(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	of.Resource = "rtb-0gone"
-	p, no = Of(optin.AddNATRoute).Make(s, of)
+	p, no = ByName(optin.AddNATRoute).Make(s, of)
 	refused := &action.Refusal{Reason: remedy.Gone, Says: "There is no route table rtb-0gone in vpc-0a."}
 	if diff := cmp.Diff(refused, no); diff != "" || !cmp.Equal(p, remedy.Plan{}) {
 		t.Errorf("planned %+v (-want +got):\n%s", p, diff)
@@ -250,10 +250,10 @@ func TestLeft(t *testing.T) {
 		s.Groups[0].Desired = len(s.Groups[0].Instances)
 		of.Launches = append(of.Launches, outcome.Launch{Instance: id, Started: s.Time.Add(-20 * time.Minute), Status: outcome.Missed})
 	}
-	if got := Of(optin.ReplaceInstance).Left(s, of); got != 2 {
+	if got := ByName(optin.ReplaceInstance).Left(s, of); got != 2 {
 		t.Errorf("replace-instance leaves %d, want 2", got)
 	}
-	if got := Of(optin.AddNATRoute).Left(s, of); got != 0 {
+	if got := ByName(optin.AddNATRoute).Left(s, of); got != 0 {
 		t.Errorf("add-nat-route leaves %d, want none", got)
 	}
 }
@@ -262,7 +262,7 @@ func TestLeft(t *testing.T) {
 // launch history is no source that is read of AWS.
 func TestSources(t *testing.T) {
 	own := []snapshot.Source{"cluster", "creators of network interfaces", "unattached network interfaces", "use of addresses"}
-	r := Of(optin.DeleteLeakedInterfaces)
+	r := ByName(optin.DeleteLeakedInterfaces)
 	if diff := cmp.Diff(own, r.Sources("no/check")); diff != "" {
 		t.Errorf("no check (-want +got):\n%s", diff)
 	}

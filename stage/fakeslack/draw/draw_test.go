@@ -57,7 +57,7 @@ Or <run>:
 - two
 [Approve] [Open] [Mute for]
 [picture: free addresses]`
-	if got := Text(Blocks(json.RawMessage(blocks), nobody{})); got != want {
+	if got := Text(Blocks(json.RawMessage(blocks), twoNames{})); got != want {
 		t.Errorf("%s\nwant:\n%s", got, want)
 	}
 }

@@ -150,13 +150,13 @@ func Online(s Subject) bool {
 	if slices.ContainsFunc([]string{"ssm", "ssmmessages"}, func(service string) bool { return !has(s, f, service) }) {
 		return internet(s, f)
 	}
-	return f.Out(s.Node.Groups, filter.Peer{Ranges: ranges(s), Groups: endpointGroups(s)}, filter.TCP, 443).Admits != filter.None
+	return f.Outbound(s.Node.Groups, filter.Peer{Ranges: ranges(s), Groups: endpointGroups(s)}, filter.TCP, 443).Admits != filter.None
 }
 
 func has(s Subject, f *filter.Filters, service string) bool {
 	return slices.ContainsFunc(s.Account.Endpoints, func(e snapshot.Endpoint) bool {
 		return e.VPC == s.Node.VPC && strings.HasSuffix(e.Service, "."+s.Account.Region+"."+service) && e.PrivateDNS && path.Available(e) &&
-			f.In(e.Groups, peer(s.Node), filter.TCP, 443).Admits != filter.None
+			f.Inbound(e.Groups, peer(s.Node), filter.TCP, 443).Admits != filter.None
 	})
 }
 
@@ -165,7 +165,7 @@ func internet(s Subject, f *filter.Filters) bool {
 	if !way.Good() || way.Verdict == path.NeedsPublicIP && !s.Node.PublicIP.IsValid() {
 		return false
 	}
-	if f.Out(s.Node.Groups, filter.Peer{Ranges: filter.Internet()}, filter.TCP, 443).Admits == filter.None {
+	if f.Outbound(s.Node.Groups, filter.Peer{Ranges: filter.Internet()}, filter.TCP, 443).Admits == filter.None {
 		return false
 	}
 	a, ok := f.ACL(s.Node.Subnet)
@@ -257,7 +257,7 @@ func health(s Subject) answer {
 func clusterGroups(s Subject) answer {
 	c := s.Account.Cluster
 	groups := append([]string{c.SecurityGroup}, c.SecurityGroups...)
-	if filter.New(s.Account).In(groups, peer(s.Node), filter.TCP, 443).Admits == filter.None {
+	if filter.New(s.Account).Inbound(groups, peer(s.Node), filter.TCP, 443).Admits == filter.None {
 		return flagged(cause(c.SecurityGroup+" does not admit the node on 443", checkid.SGClusterIngress))
 	}
 	return passed()
@@ -270,17 +270,17 @@ func nodeGroups(s Subject) answer {
 	c := s.Account.Cluster
 	vpc := ranges(s)
 	inside := filter.Peer{Ranges: vpc, Groups: append([]string{c.SecurityGroup}, c.SecurityGroups...)}
-	if c.EndpointPrivate && f.Out(s.Node.Groups, inside, filter.TCP, 443).Admits == filter.None {
+	if c.EndpointPrivate && f.Outbound(s.Node.Groups, inside, filter.TCP, 443).Admits == filter.None {
 		return flagged(cause("nothing lets 443 out to the control plane", checkid.SGNodeEgress))
 	}
 	kind, _ := branch(s)
 	if kind == snapshot.ToNATGateway || kind == snapshot.ToInternetGateway {
 		out := filter.Peer{Ranges: filter.Internet()}
-		if f.Out(s.Node.Groups, out, filter.TCP, 443).Admits == filter.None {
+		if f.Outbound(s.Node.Groups, out, filter.TCP, 443).Admits == filter.None {
 			return flagged(cause("nothing lets 443 out to the internet", checkid.SGNodeEgress))
 		}
 	}
-	if kind == noDefault && f.Out(s.Node.Groups, filter.Peer{Ranges: vpc, Groups: endpointGroups(s)}, filter.TCP, 443).Admits == filter.None {
+	if kind == noDefault && f.Outbound(s.Node.Groups, filter.Peer{Ranges: vpc, Groups: endpointGroups(s)}, filter.TCP, 443).Admits == filter.None {
 		return flagged(cause("nothing lets 443 out to the endpoints", checkid.SGNodeEgress))
 	}
 	if kind == noDefault && storage(s, f) {
@@ -296,7 +296,7 @@ func storage(s Subject, f *filter.Filters) bool {
 		return e.VPC == s.Node.VPC && e.Kind == "Gateway" && strings.HasSuffix(e.Service, ".s3")
 	})
 	list, ok := find(s.Account.PrefixLists, func(l snapshot.PrefixList) bool { return strings.HasSuffix(l.Name, ".s3") })
-	return gateway && ok && f.Out(s.Node.Groups, filter.Peer{Ranges: list.CIDRs}, filter.TCP, 443).Admits == filter.None
+	return gateway && ok && f.Outbound(s.Node.Groups, filter.Peer{Ranges: list.CIDRs}, filter.TCP, 443).Admits == filter.None
 }
 
 // nameServer is DNS to servers of one's own: security groups do not filter
@@ -312,7 +312,7 @@ func nameServer(s Subject, f *filter.Filters) answer {
 		}
 		servers = append(servers, netip.PrefixFrom(a, a.BitLen()))
 	}
-	if len(servers) > 0 && f.Out(s.Node.Groups, filter.Peer{Ranges: servers}, filter.UDP, 53).Admits == filter.None {
+	if len(servers) > 0 && f.Outbound(s.Node.Groups, filter.Peer{Ranges: servers}, filter.UDP, 53).Admits == filter.None {
 		return flagged(cause("nothing lets DNS out to the VPC's name servers", checkid.SGNodeEgress))
 	}
 	return passed()
@@ -818,7 +818,7 @@ func endpoint(s Subject, service string) (Finding, bool) {
 			fault(e.ID+" is not in the subnet's route table", checkid.EndpointS3RouteMissing)
 		case e.Kind == "Interface" && !e.PrivateDNS:
 			fault(e.ID+" has private DNS off", checkid.EndpointPrivateDNSOff)
-		case e.Kind == "Interface" && filters.In(e.Groups, peer(s.Node), filter.TCP, 443).Admits == filter.None:
+		case e.Kind == "Interface" && filters.Inbound(e.Groups, peer(s.Node), filter.TCP, 443).Admits == filter.None:
 			fault(e.ID+" does not admit 443 from the node", checkid.EndpointSecurityGroup)
 		default:
 			return Finding{}, false

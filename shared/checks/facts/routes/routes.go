@@ -36,8 +36,8 @@ type Scope struct {
 	Blind []finding.Finding
 }
 
-// Of is the scope by route table.
-func Of(s *facts.View) *Scope {
+// ForView returns the scope by route table.
+func ForView(s *facts.View) *Scope {
 	return facts.Derive(s, "routes", func(s *facts.View) *Scope { return NewScope(s, s.Scope.Subnets) })
 }
 

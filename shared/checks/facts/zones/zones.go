@@ -51,8 +51,8 @@ type Zones struct {
 	PoolsKnown bool
 }
 
-// Of are the nodes of the cluster by zone, and what launches them.
-func Of(s *facts.View) *Zones { return facts.Derive(s, "zones", newZoneView) }
+// ForView returns the nodes of the cluster by zone, and what launches them.
+func ForView(s *facts.View) *Zones { return facts.Derive(s, "zones", newZoneView) }
 
 func newZoneView(s *facts.View) *Zones {
 	p := &Zones{S: s, NodesIn: map[string][]Node{}, Pools: s.Cluster.AutoMode || len(s.NodePools) > 0, PoolsKnown: poolZonesKnown(s)}
@@ -254,7 +254,7 @@ func (r NodeSource) Shifted(zone string) string {
 func (r NodeSource) Takes(p *snapshot.WaitingPod) (takes, unsure bool) {
 	var yes, no int
 	for _, zone := range r.Zones {
-		n := r.fit.In(zone)
+		n := r.fit.InZone(zone)
 		fit, _ := n.Takes(p)
 		if fit == scheduling.FitsMaybe && r.Managed != nil {
 			// Its labels and taints are those that EKS gives nodes (DescribeNodegroup), but
@@ -524,7 +524,7 @@ func (x *Shift) Keeps(pod *snapshot.WaitingPod) bool {
 		return can != scheduling.FitsNot
 	}
 	return x.Cluster && slices.ContainsFunc(x.p.NodesIn[x.Zone], func(n Node) bool { return fits(n.fit) }) ||
-		slices.ContainsFunc(x.Sources, func(r *NodeSource) bool { return r.Idle == "" && fits(r.fit.In(x.Zone)) }) ||
+		slices.ContainsFunc(x.Sources, func(r *NodeSource) bool { return r.Idle == "" && fits(r.fit.InZone(x.Zone)) }) ||
 		slices.ContainsFunc(x.p.S.NodePools, func(pool snapshot.NodePool) bool {
 			return slices.Contains(x.Pools, pool.Name) && (pod == nil || scheduling.PoolTakes(pool, pod))
 		})
@@ -757,7 +757,7 @@ func (p *Zones) homes() []home {
 		}
 		pv, known := named[v.ID]
 		// Whoever reads this without Kubernetes' word takes what the tags say.
-		if !v.Of(s.Cluster.Name) && !known {
+		if !v.BelongsTo(s.Cluster.Name) && !known {
 			continue
 		}
 		h := home{ID: v.ID, Zones: pv.Zones, Claim: pv.Claim, Attached: v.State == "in-use" || len(v.Attached) > 0, outpost: v.Outpost != ""}
@@ -908,7 +908,7 @@ type VolumePlacement struct {
 
 // VolumesOf are the cluster's volumes, and what serves each.
 func VolumesOf(s *facts.View) []VolumePlacement {
-	return facts.Derive(s, "volumes", func(s *facts.View) []VolumePlacement { return slices.Clip(Of(s).volumePlacements()) })
+	return facts.Derive(s, "volumes", func(s *facts.View) []VolumePlacement { return slices.Clip(ForView(s).volumePlacements()) })
 }
 
 // volumePlacements judges every volume of the cluster.
@@ -1018,7 +1018,7 @@ func (p *Zones) bringer(zones []string, pod *snapshot.WaitingPod) (best *NodeSou
 			if !slices.Contains(r.Zones, z) {
 				continue
 			}
-			can, why := r.fit.In(z).Takes(pod)
+			can, why := r.fit.InZone(z).Takes(pod)
 			switch {
 			case r.Idle != "":
 				idle = append(idle, fmt.Sprintf("%s launches nothing: %s", r.Name(), r.Idle))
