@@ -299,7 +299,7 @@ func unadmitted(c facts.RoleGroup, s *facts.View, a access, how string) finding.
 		f.Evidence = append(f.Evidence, finding.Evidence{What: "Access entries", Value: cmp.Or(phrase.Some(s.Principals, 10), "none")})
 	}
 	if a.entry != nil {
-		f.Fix.Text, f.Fix.Command = retype(c, s)
+		f.Fix.Text, f.Fix.Command = changeEntryType(c, s)
 		f.Fix.Remedy = ""
 	}
 	if young(c, s) {
@@ -542,7 +542,7 @@ func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
 		},
 		Fix: finding.Fix{Console: link.Access(s)},
 	}
-	f.Fix.Text, f.Fix.Command = retype(c, s)
+	f.Fix.Text, f.Fix.Command = changeEntryType(c, s)
 	if m, mapped := a.counts(); mapped {
 		f.Why += fmt.Sprintf(" aws-auth maps the role too (entry %d), but the access entry takes precedence.", m.Place)
 	}

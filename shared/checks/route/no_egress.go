@@ -18,8 +18,8 @@ import (
 
 func anyWay(path.Way) bool { return true }
 
-// noEgressExcuse is the finding on a lot without a route to the internet that is not accused.
-func noEgressExcuse(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
+// noEgressExempt is the finding on a table without a route to the internet that is no fault.
+func noEgressExempt(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
 	if some := c.Endpointed(l.Table.VPC); len(some) > 0 && routes.Rowless(l.Internet) {
 		// Private by design: endpoint/* names what is missing.
 		f := l.Pass()

@@ -41,7 +41,7 @@ func Checks() []check.Check {
 		wayCheck{fault: path.NATNoInternet, id: atEnd, open: rowlessOrNAT, say: natNoInternetFinding}.
 			check(checkid.RouteNATNoInternet, snapshot.NATGateways, snapshot.InternetGateways),
 		routeCheck(checkid.RouteNATUnusable, natUnusable, snapshot.Endpoints, snapshot.NATGateways),
-		wayCheck{fault: path.NoRoute, id: inTable, excuse: noEgressExcuse, open: anyWay, say: noEgressFinding}.
+		wayCheck{fault: path.NoRoute, id: inTable, exempt: noEgressExempt, open: anyWay, say: noEgressFinding}.
 			check(checkid.RouteNoEgress),
 		// The targets are not needed: where they were read, one that EC2 still
 		// describes has a check of its own; where not, the row's own state shows
@@ -382,9 +382,9 @@ type wayCheck struct {
 	fault path.Verdict
 	// id is what a fix would change.
 	id func(routes.Table, path.Path) string
-	// excuse is the finding on a lot that has the fault and is not accused; nil
+	// exempt is the finding on a table that has the fault and is not accused; nil
 	// for none.
-	excuse func(*routes.Scope, routes.Table) (finding.Finding, bool)
+	exempt func(*routes.Scope, routes.Table) (finding.Finding, bool)
 	// open reports whether a way that leaves what is read may still end in the
 	// fault: then the table is Unknown.
 	open func(path.Way) bool
@@ -413,8 +413,8 @@ func (w wayCheck) findings(c *routes.Scope) []finding.Finding {
 			list = append(list, l.Works())
 			continue
 		}
-		if w.excuse != nil {
-			if f, excused := w.excuse(c, l); excused {
+		if w.exempt != nil {
+			if f, excused := w.exempt(c, l); excused {
 				list = append(list, f)
 				continue
 			}

@@ -312,7 +312,7 @@ func (n *Network) api(subnet string, table Table) (Path, bool) {
 		// it the name leads to the public addresses.
 		return Path{}, false
 	}
-	return Path{Means: ByPrivateAPI, Way: n.abroad(subnet, table)}, true
+	return Path{Means: ByPrivateAPI, Way: n.crossVPC(subnet, table)}, true
 }
 
 // local ends a path inside the VPC. Rows more specific than the local one

@@ -11,11 +11,11 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// abroad is the way to the private endpoint of a cluster in another VPC.
+// crossVPC is the way to the private endpoint of a cluster in another VPC.
 // Without public access the name gives its private addresses everywhere, by
 // public DNS too (EKS user guide, "Access a private only API server"): what
 // decides is whether a route leads there.
-func (n *Network) abroad(subnet string, table Table) Way {
+func (n *Network) crossVPC(subnet string, table Table) Way {
 	c := n.s.Cluster
 	w := walk{to: n.controlPlane(), vpc: c.VPC, source: n.subnets[subnet].CIDR}
 	if len(w.to) > 0 {

@@ -369,7 +369,7 @@ func TestControlPlaneElsewhere(t *testing.T) {
 		n := New(s)
 		expect.Same(t, test.name, n.controlPlane(), test.want, byValue)
 		table, _ := n.Table(w.Private)
-		way := n.abroad(w.Private, table)
+		way := n.crossVPC(w.Private, table)
 		if unknown := "the cluster's private endpoint is in vpc-0far, whose addresses are not read"; (way.Reason == unknown) != (test.want == nil) {
 			t.Errorf("%s: %s", test.name, way)
 		}

@@ -134,8 +134,8 @@ func (c *Scope) place() []string {
 	return subnets
 }
 
-// witness is a Ready node in a lot's subnets, where no instance waits beside
-// it: whatever cannot be seen of the lot's ways, they work.
+// witness is a Ready node in a table's subnets, where no instance waits beside
+// it: whatever cannot be seen of the table's ways, they work.
 func (c *Scope) witness(l Table) string {
 	found := ""
 	for _, id := range l.IDs() {
@@ -155,7 +155,7 @@ func (c *Scope) cannot(id string, f snapshot.Failure) {
 	c.Blind = append(c.Blind, finding.Unread(id, []string{id}, f))
 }
 
-// Stranded are the instances of the scope in the lot's subnets that have not
+// Stranded are the instances of the scope in the table's subnets that have not
 // joined: those that wait, and those that ended meanwhile.
 func (c *Scope) Stranded(subnets []string) []string { return facts.IDs(c.waiting(subnets)) }
 
@@ -168,7 +168,7 @@ func (c *Scope) waiting(subnets []string) []*snapshot.Instance {
 	return list
 }
 
-// Each judges every lot, and adds what cannot be judged.
+// Each judges every table, and adds what cannot be judged.
 func (c *Scope) Each(judge func(*Scope, Table) finding.Finding) []finding.Finding {
 	list := slices.Clone(c.Blind)
 	for _, l := range c.Lots {
@@ -177,7 +177,7 @@ func (c *Scope) Each(judge func(*Scope, Table) finding.Finding) []finding.Findin
 	return list
 }
 
-// elsewhere are the targets of a lot's rows that lead to other private
+// elsewhere are the targets of a table's rows that lead to other private
 // networks. There, shared endpoints (with a hosted zone of one's own) or a
 // proxy can serve a subnet that has no default route; neither can be seen. A
 // default route into a peering connection is a mistake, and no such row.
@@ -205,7 +205,7 @@ func (c *Scope) Template(i *snapshot.Instance) (snapshot.LaunchTemplate, bool) {
 	return c.S.LaunchTemplates[k], true
 }
 
-// shared reports whether a lot's subnets are another account's. Its endpoints serve
+// shared reports whether a table's subnets are another account's. Its endpoints serve
 // them, and only that account can describe those (VPC user guide, "Share your
 // VPC subnets with other accounts").
 func (c *Scope) shared(l Table) bool {
@@ -216,7 +216,7 @@ func (c *Scope) shared(l Table) bool {
 	})
 }
 
-// Doubt is why a lot may be well although no way can be seen; empty for none.
+// Doubt is why a table may be well although no way can be seen; empty for none.
 func (c *Scope) Doubt(l Table) string {
 	if ways := l.elsewhere(); len(ways) > 0 {
 		return fmt.Sprintf("a proxy or shared endpoints may be behind %s", phrase.Some(ways, 2))
@@ -233,7 +233,7 @@ func (c *Scope) Doubt(l Table) string {
 	return ""
 }
 
-// Counter is a Ready node in a lot's subnets that speaks against the lot's fault; empty
+// Counter is a Ready node in a table's subnets that speaks against the table's fault; empty
 // for none. One that registered after those that fail were launched has reached EC2, ECR
 // and STS since, by a way that is not seen. An older one may have joined before a route was
 // taken away, and stays Ready by a private way to the API: it speaks only where there is a
@@ -260,7 +260,7 @@ func (c *Scope) Counter(l Table) string {
 	return ""
 }
 
-// Excused is the finding on a lot that is in doubt, if the lot is not to be
+// Excused is the finding on a table that is in doubt, if the table is not to be
 // accused: what became of its launches decides, and as long as none tells it
 // is Unknown. A launch that joined speaks for it, unless one that began later
 // is overdue.
@@ -327,7 +327,7 @@ func Rows(routes []snapshot.Route) string {
 	return strings.Join(list, "; ")
 }
 
-// Evidence is what a person would have looked up for a lot: the table, how
+// Evidence is what a person would have looked up for a table: the table, how
 // the subnets came by it, the subnets, and the path to each service.
 func (l Table) Evidence() []finding.Evidence {
 	const limit = 5
@@ -441,13 +441,13 @@ func (l Table) API() path.Path {
 	return l.Paths[i]
 }
 
-// Proven reports whether a Ready node shows that the lot's way to the internet
+// Proven reports whether a Ready node shows that the table's way to the internet
 // works, whatever is seen of it (a proxy, say): its kubelet renews its lease
 // with the API every 10 seconds over it, and within a minute of the last time
 // it is not Ready any more (Kubernetes, "Node heartbeats").
 func (l Table) Proven() bool { return l.Witness != "" && l.API().Means == path.ByInternet }
 
-// Works is the Pass of a lot whose way is proven.
+// Works is the Pass of a table whose way is proven.
 func (l Table) Works() finding.Finding {
 	f := l.Pass()
 	f.Evidence = []finding.Evidence{{What: l.Witness, Value: "is a Ready node and reaches the API, although no working path is visible"}}
@@ -478,7 +478,7 @@ func Beyond(l Table, w path.Way) finding.Finding {
 	}
 }
 
-// Pass is the Pass of a lot: what wins, so that a closed incident can show it.
+// Pass is the Pass of a table: what wins, so that a closed incident can show it.
 func (l Table) Pass() finding.Finding {
 	value := "no internet needed: endpoints for " + phrase.And(path.Names(l.Inside()))
 	if len(l.Outside()) > 0 {
