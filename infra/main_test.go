@@ -428,7 +428,7 @@ func wanted(t *testing.T, name, command string) []string {
 			entry("associate-access-policy", role)+" "+policy+"AmazonAIOpsAssistantPolicy] [--access-scope] [type=cluster]",
 			entry("associate-access-policy", role)+" "+policy+"AmazonEKSViewPolicy] [--access-scope] [type=namespace,namespaces=kube-system]")
 	default:
-		t.Errorf("%s: nobody says what this command must do", name)
+		t.Errorf("%s: no rule for this command", name)
 	}
 	return calls
 }
@@ -545,7 +545,7 @@ func TestDashboard(t *testing.T) {
 		alarms = append(alarms, w.Properties.Alarms...)
 		for _, m := range w.Properties.Metrics {
 			if m[0] == lambda.StackNamespace("rollcall") && m[1] != lambda.Failures && !slices.ContainsFunc(specs.All(), func(f spec.Spec) bool { return hasAlarm(f, m[1]) }) {
-				t.Errorf("a metric that nobody writes: %v", m)
+				t.Errorf("a metric without a writer: %v", m)
 			}
 		}
 		if w.Type != "log" {

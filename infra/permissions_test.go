@@ -1091,7 +1091,7 @@ func TestRelayLeadsToItsClusterAlone(t *testing.T) {
 	}
 	variables, _ := get(f, "Environment", "Variables").(map[string]any)
 	if len(variables) != len(relay.Environment()) {
-		t.Errorf("it is told %v", variables)
+		t.Errorf("its environment is %v", variables)
 	}
 	for _, v := range relay.Environment() {
 		if variables[string(v)] == nil {

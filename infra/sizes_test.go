@@ -150,10 +150,10 @@ func TestAHundredClusters(t *testing.T) {
 			t.Fatalf("%s: %v", spec.Name, err)
 		}
 		if slices.Contains(spec.Environment, config.Clusters) && len(c.Clusters) != 100 {
-			t.Errorf("%s is told of %d clusters", spec.Name, len(c.Clusters))
+			t.Errorf("%s has %d clusters", spec.Name, len(c.Clusters))
 		}
 		if slices.Contains(spec.Environment, config.Remedies) && len(c.Remedied) != 100 {
-			t.Errorf("%s is told of remedies in %d clusters", spec.Name, len(c.Remedied))
+			t.Errorf("%s has remedies in %d clusters", spec.Name, len(c.Remedied))
 		}
 	}
 }
@@ -268,7 +268,7 @@ func TestARemedyIsOfItsClusterAlone(t *testing.T) {
 		t.Error("a person may be admitted")
 	}
 	if may(entry, entry.resource("prod"), map[string][]string{"eks:accessEntryType": {"EC2_LINUX"}, "eks:principalArn": {nodeRole + "s"}}) {
-		t.Error("a role that nobody named may be admitted")
+		t.Error("an unnamed role may be admitted")
 	}
 	if may(interfaces, interfaces.resource(""), map[string][]string{"aws:ResourceTag/cluster.k8s.amazonaws.com/name": {"prod"}}) {
 		t.Error("an interface that no node made may be deleted")

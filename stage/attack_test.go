@@ -128,7 +128,7 @@ func TestAReplayIsRefused(t *testing.T) {
 	}
 	p := got[0]
 	if p.Action != report.ApprovePlan || p.Plan != offered || p.User.ID != OnCall || p.Key.Resource != table || p.Number != 1 || p.Channel != Channel {
-		t.Errorf("report is told %+v", p)
+		t.Errorf("report got %+v", p)
 	}
 	if behind := r.Clock.Now().Sub(p.At); behind < 10*time.Minute || behind > 24*time.Hour {
 		t.Errorf("it was pressed %s ago, want stage time", behind)
@@ -162,7 +162,7 @@ func whatOnlyReportCanJudgeIsPassedOnAsItIs(t *testing.T) {
 	}
 	got := r.passed()
 	if len(got) != 1 || got[0].Key.Resource != "rtb-of-somebody-else" || got[0].Number != 9 || got[0].Plan != strings.Repeat("f", 32) {
-		t.Errorf("report is told %+v", got)
+		t.Errorf("report got %+v", got)
 	}
 }
 
@@ -194,7 +194,7 @@ func aPressInSlack(t *testing.T) {
 		}
 		got := r.passed()
 		if len(got) != test.passed || len(got) > 0 && got[0].User.ID != test.user {
-			t.Errorf("%s: report is told %+v", test.action, got)
+			t.Errorf("%s: report got %+v", test.action, got)
 		}
 		told := 0
 		for _, c := range r.Slack.Calls() {
@@ -203,7 +203,7 @@ func aPressInSlack(t *testing.T) {
 			}
 		}
 		if told != test.told {
-			t.Errorf("%s: the person is told %d times, want %d", test.action, told, test.told)
+			t.Errorf("%s: the person got %d answers, want %d", test.action, told, test.told)
 		}
 	}
 }
@@ -394,7 +394,7 @@ func aFloodOfForgeriesFillsNothing(t *testing.T) {
 		t.Errorf("%d records of %d minutes, want one a minute", got, minutes)
 	}
 	if got := r.passed(); len(got) != 1 || got[0].Action != report.Acknowledge {
-		t.Errorf("report is told %+v, want the one real press", got)
+		t.Errorf("report got %+v, want the one real press", got)
 	}
 }
 
@@ -630,7 +630,7 @@ func aGuestOfTheChannelDoesNothing(t *testing.T) {
 	}
 	for _, text := range r.toldAlone(Guest) {
 		if !strings.HasPrefix(text, "Nothing was done. Only people of Rollcall’s own Slack workspace") {
-			t.Errorf("the guest is told %q", text)
+			t.Errorf("the guest got %q", text)
 		}
 	}
 	if inc := r.incident(); inc.Ack != nil || inc.Mute != nil || !inc.Asked.IsZero() || r.offer().State != incident.Offered {

@@ -995,7 +995,7 @@ func pressThatDeadLettered(t *testing.T) {
 	r.givenUp(got, report.PressKind, func() { r.press(Lead) })
 	r.untouched("while the approval is a dead letter", before)
 	if acts, told := r.acts(), r.toldAlone(Lead); len(acts)+len(told) > 0 {
-		t.Errorf("answered %+v, told %q, and nobody has read it", acts, told)
+		t.Errorf("answered %+v, told %q, and it is unread", acts, told)
 	}
 	r.answers("redriven", Lead, incident.AnswerApproved, r.redrive)
 	r.until("what was done", r.replied("Done"))
@@ -1026,7 +1026,7 @@ func (r *running) answeredOnce(user string, want incident.AnswerReason) {
 		r.t.Errorf("recorded %+v, want one press by %s, %s", acts, user, want)
 	}
 	if told := r.toldAlone(user); len(told) != 1 || r.ephemerals() != 1 {
-		r.t.Errorf("%s was told %q, and %d answers went out; want one", user, told, r.ephemerals())
+		r.t.Errorf("%s got %q, and %d answers went out; want one", user, told, r.ephemerals())
 	}
 }
 

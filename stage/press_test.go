@@ -385,7 +385,7 @@ func (r *running) answers(what, user string, want incident.AnswerReason, press f
 	}
 	texts := r.toldAlone(user)
 	if len(texts) != told+1 || r.ephemerals() != all+1 || !(incident.Answer{Reason: want}).Done() && !strings.HasPrefix(texts[len(texts)-1], "Nothing was done.") {
-		r.t.Errorf("%s: %s is told %q, and %d answers went out", what, user, texts[told:], r.ephemerals()-all)
+		r.t.Errorf("%s: %s got %q, and %d answers went out", what, user, texts[told:], r.ephemerals()-all)
 	}
 	for _, m := range r.messages() {
 		for _, m := range append(m.Replies, m) {
@@ -489,7 +489,7 @@ func (r *running) ownBus() string {
 			return p.Bus
 		}
 	}
-	r.t.Fatal("nothing was told on Rollcall's bus")
+	r.t.Fatal("nothing was published on Rollcall's bus")
 	return ""
 }
 

@@ -262,7 +262,7 @@ func TestConfusedRelay(t *testing.T) {
 		}
 		// Whom the cluster does not know, the relay does not know better.
 		if a, _ := r.ask(r.AsAdmin(), ownRelay, good); a.Status != http.StatusUnauthorized {
-			t.Errorf("with a token of nobody: %+v", a)
+			t.Errorf("with an unknown token: %+v", a)
 		}
 		refused := 0
 		for _, x := range []struct {
@@ -492,7 +492,7 @@ func TestSpokeThatDoesNotLetIn(t *testing.T) {
 		r.until("that the cluster does not know the role", r.posted("eks-workshop (payments)", "its Kubernetes API does not know Rollcall", "does not work any more, although it has the right ARN"))
 		entry := &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: aws.String("arn:aws:iam::222233334444:role/rollcall-reader-us-west-2")}
 		if _, err := r.SpokeWorld(payments).API().CreateAccessEntry(&eks.CreateAccessEntryInput{ClusterName: entry.ClusterName, PrincipalArn: entry.PrincipalArn}); err == nil {
-			t.Error("the entry of the role before is in nobody's way")
+			t.Error("the entry of the role before is not in the way")
 		}
 		if _, err := r.SpokeWorld(payments).API().DeleteAccessEntry(entry); err != nil {
 			t.Fatal(err)
@@ -985,7 +985,7 @@ func TestTargetIsDown(t *testing.T) {
 		}
 		r.until("PagerDuty", func() bool { return len(all.pagerduty.Alerts()) == 1 && r.queued("rollcall-targets.fifo") == 0 })
 		if late := time.Since(down); late > 6*time.Minute {
-			t.Errorf("PagerDuty was told %s after it was back", late)
+			t.Errorf("PagerDuty got it %s after it was back", late)
 		}
 		if diff := cmp.Diff([]string{"trigger", "trigger", "acknowledge", "resolve"}, all.pagerduty.Alerts()[0].Log); diff != "" {
 			t.Errorf("PagerDuty (-want +got):\n%s", diff)
@@ -1019,7 +1019,7 @@ func TestSecretIsFilledInLater(t *testing.T) {
 		r.Cloud.SetSecret("rollcall/pagerduty", routingKey)
 		r.until("the alert", func() bool { return len(all.pagerduty.Alerts()) == 1 })
 		if !strings.Contains(r.out.String(), `"TargetsUndelivered"`) {
-			t.Error("nobody was told that a target hears nothing")
+			t.Error("no message says that a target gets nothing")
 		}
 	})
 }

@@ -278,7 +278,7 @@ func TestCleanupInASpoke(t *testing.T) {
 		there := r.leaveThere(dead)
 		r.until("that nothing can be deleted there", r.posted("eks-workshop (payments)", "cannot delete leaked interfaces", "make deploy-spoke", "cleanup="))
 		if !r.isThere(there) || !r.interfaceIsThere(ours) {
-			t.Fatal("an interface is gone that nobody may delete")
+			t.Fatal("an interface is gone that no function may delete")
 		}
 		n := len(r.messages())
 		r.pass(40 * time.Minute)

@@ -232,7 +232,7 @@ func TestWeekToTargets(t *testing.T) {
 			}
 		}
 		if kinds != 1 || repeats > 0 || all.pagerduty.Requests() > 0 {
-			t.Errorf("the webhook was told %q, %d repeats; PagerDuty was asked %d times", told, repeats, all.pagerduty.Requests())
+			t.Errorf("the webhook got %q, %d repeats; PagerDuty was asked %d times", told, repeats, all.pagerduty.Requests())
 		}
 		r.nothingLost()
 	})
@@ -256,7 +256,7 @@ func TestNoWeekBefore(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		r := tellWeek(t, func(spoke.ID, *store.Store) {})
 		if list := r.weeks(); len(list) > 0 {
-			t.Errorf("it tells of a week in which it was not there: %q", list)
+			t.Errorf("it has a week in which it was not there: %q", list)
 		}
 	})
 }

@@ -104,7 +104,7 @@ func TestRedrive(t *testing.T) {
 	}
 	expect.Same(t, "shown", strings.Split(strings.TrimSpace(out.String()), "\n"), want)
 	if n := d.depth(t, "rollcall-results-dead.fifo"); n != 2 {
-		t.Errorf("%d are left, and nobody said to move them", n)
+		t.Errorf("%d are left, and no flag said to move them", n)
 	}
 	out.Reset()
 	expect.OK(t, redrive(t.Context(), &out, d, "rollcall", true, waits))

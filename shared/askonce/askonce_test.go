@@ -252,7 +252,7 @@ func TestWhoIsNotThereIsNotAskedAgain(t *testing.T) {
 			defer cancel()
 			for range 2 {
 				if _, _, err := get(ctx, t, by, http.MethodGet, "/nodes", "", ""); err == nil {
-					t.Error("somebody answered")
+					t.Error("an answer came")
 				}
 			}
 			if len(s.asked) != tt.asked {

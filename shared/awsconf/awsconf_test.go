@@ -430,7 +430,7 @@ func TestClientsKeepToLimits(t *testing.T) {
 	cancel()
 	asked := service.asked
 	if err := ask(ended, "2"); !errors.Is(err, context.Canceled) || service.asked != asked {
-		t.Errorf("error %v, want that nobody waits whose time is over", err)
+		t.Errorf("error %v, want no wait past the deadline", err)
 	}
 }
 

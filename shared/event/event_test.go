@@ -276,7 +276,7 @@ func FuzzParse(f *testing.F) {
 		switch got.Kind {
 		case Reminder:
 			if len(got.Instances) == 0 && (got.Cluster == "" || got.Nodegroup == "") {
-				t.Fatalf("a reminder of nobody: %+v", got)
+				t.Fatalf("a reminder without an owner: %+v", got)
 			}
 		case LaunchStarted, LaunchSucceeded, InstanceRunning, InstanceEnded:
 			if got.Instance == "" {
@@ -292,7 +292,7 @@ func FuzzParse(f *testing.F) {
 			}
 		case Interruption, Rebalance, Maintenance:
 			if len(got.Instances) == 0 {
-				t.Fatalf("%s of nobody: %+v", got.Kind, got)
+				t.Fatalf("%s without an owner: %+v", got.Kind, got)
 			}
 		case NodegroupCalled:
 			if got.Cluster == "" || got.Nodegroup == "" {

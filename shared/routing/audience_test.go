@@ -98,7 +98,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, r := range list {
 			if r.Channel == "" && len(r.Mentions) == 0 {
-				t.Errorf("%q has a route to nobody: %+v", text, r)
+				t.Errorf("%q has a route without a target: %+v", text, r)
 			}
 			tags := map[string]string{}
 			for _, tag := range r.Tags {

@@ -166,7 +166,7 @@ func TestSetPace(t *testing.T) {
 	}
 	c.SetPace(600, 700)
 	if got := pace(c); got != 10*time.Minute {
-		t.Errorf("while nobody works: %v a second at once, want 10 min", got)
+		t.Errorf("while no work is held: %v a second at once, want 10 min", got)
 	}
 	defer c.Work()()
 	if got := pace(c); got != 10*time.Minute {

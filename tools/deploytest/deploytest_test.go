@@ -369,7 +369,7 @@ func TestEveryCommandHasARule(t *testing.T) {
 			r, ok := ruleOf(command)
 			switch {
 			case !ok:
-				t.Errorf("%s: nobody says what %q does without credentials", path, command)
+				t.Errorf("%s: no rule says what %q does without credentials", path, command)
 			case r.gate != "" && !slices.ContainsFunc(strings.Split(string(gate), "\n"), func(line string) bool { return strings.TrimSpace(line) == r.gate }):
 				t.Errorf("%s: %q is said to be run by .ci/run as %q, which it is not", path, command, r.gate)
 			case r.program:

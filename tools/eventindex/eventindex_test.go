@@ -187,7 +187,7 @@ func TestForeignEventsWakeNoFunction(t *testing.T) {
 	} {
 		got, err := Route(tmpl, "default", []byte(event))
 		if err != nil || len(got) > 0 {
-			t.Errorf("%s wakes %q, %v; want nobody", name, got, err)
+			t.Errorf("%s wakes %q, %v; want no function", name, got, err)
 		}
 	}
 }

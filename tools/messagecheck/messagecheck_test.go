@@ -153,7 +153,7 @@ func TestContradictions(t *testing.T) {
 		})
 	}
 	if _, err := Contradictions([]byte(`[{"type":"video"}]`), false); !errors.Is(err, ErrUnread) {
-		t.Errorf("a block whose numbers nobody holds: %v", err)
+		t.Errorf("a block whose numbers no rule holds: %v", err)
 	}
 	if _, err := Contradictions([]byte("{"), false); err == nil {
 		t.Error("what is no message is read")

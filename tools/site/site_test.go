@@ -241,7 +241,7 @@ func (h held) holds(t *testing.T, n string, counts map[string]int) string {
 	if h.count != "" {
 		is, known := counts[h.count]
 		if !known {
-			t.Fatalf("nobody counts %q", h.count)
+			t.Fatalf("nothing counts %q", h.count)
 		}
 		if n == fmt.Sprint(is) || is < len(inWords()) && strings.EqualFold(n, inWords()[is]) {
 			return ""

@@ -975,7 +975,7 @@ func FuzzDecodeTold(f *testing.F) {
 			}
 			for _, o := range inc.Offers {
 				if o.State == incident.Approved && o.Policy != optin.Auto {
-					t.Fatalf("nobody may approve, and approved is %+v", o)
+					t.Fatalf("no user may approve, and approved is %+v", o)
 				}
 			}
 		}
@@ -1117,7 +1117,7 @@ func TestTheEndNamesWhatHelped(t *testing.T) {
 		}
 	}
 	if _, ok := incidenttest.Look(incidenttest.Look(incidenttest.Proposed(t), 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet)), 12, incidenttest.Launched("i-2", 10, report.Joined)).FixedBy(); ok {
-		t.Error("nobody did anything, and a remedy is thanked")
+		t.Error("no remedy ran, and one is thanked")
 	}
 	// The run may be told after the look that shows it.
 	early, _ := response.Act(incidenttest.Proposed(t), incidenttest.Press(report.ApprovePlan, 5), incidenttest.May, incidenttest.At(5))

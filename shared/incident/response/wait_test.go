@@ -197,7 +197,7 @@ func TestReplacingIsNotOver(t *testing.T) {
 	done := incident.Offer{Plan: replacePlan("i-1"), State: incident.Acted, Made: incidenttest.At(5), Run: &remedy.Run{ID: "d", Result: remedy.Done, Began: incidenttest.At(5), Ended: incidenttest.At(6)}}
 	blind.Offers = append([]incident.Offer{done}, blind.Offers...)
 	if got := incidenttest.Look(blind, 10, joins...); len(got.Offers) != 1 || got.Offers[0].Run == nil {
-		t.Errorf("the end tells of %+v", got.Offers)
+		t.Errorf("the end names %+v", got.Offers)
 	}
 	late := held.Clone()
 	late.Cleared = late.Cleared.Add(-incident.ReplacementWait)
@@ -423,7 +423,7 @@ func TestSilence(t *testing.T) {
 		t.Errorf("at its end: %s, %+v", over.Reason, over.Incident.Delivery.Notes)
 	}
 	if n := len(over.Incident.PendingEvents); n == 0 || over.Incident.PendingEvents[n-1].Silenced || over.Incident.PendingEvents[n-1].Reason != incident.IsUnsilenced {
-		t.Errorf("the bus is told %+v", over.Incident.PendingEvents)
+		t.Errorf("the bus got %+v", over.Incident.PendingEvents)
 	}
 }
 

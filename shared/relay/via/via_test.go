@@ -172,7 +172,7 @@ func TestListsAlone(t *testing.T) {
 // TestNew: only a cluster that cannot be reached otherwise goes through a relay.
 func TestNew(t *testing.T) {
 	if New(nil, "rollcall", nil, nil) != nil {
-		t.Error("nobody asks relays, and there is a way")
+		t.Error("no relay is used, and there is a way")
 	}
 	to := New(&aws.Config{Region: "eu-west-1"}, "rollcall", []string{"prod"}, nil)
 	for _, x := range []struct{ public, private, want bool }{{true, false, false}, {true, true, false}, {false, true, true}, {false, false, false}} {

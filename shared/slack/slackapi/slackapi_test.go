@@ -369,7 +369,7 @@ func TestEphemeralIsSeenByOne(t *testing.T) {
 	}
 	var e *Error
 	if err := c.Ephemeral(t.Context(), alerts, "U0NOBODY01", "", Message{Text: "x"}); !errors.As(err, &e) || e.Code != "user_not_in_channel" || e.Retryable() {
-		t.Errorf("to somebody who is not there: %v", err)
+		t.Errorf("to an absent user: %v", err)
 	}
 }
 

@@ -337,10 +337,10 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: reason %q, want %q; actions (-want +got):\n%s", test.name, reason, test.reason, diff)
 		}
 		if len(got) == 0 && next != test.told {
-			t.Errorf("%s: nothing is told, and %+v is remembered", test.name, next)
+			t.Errorf("%s: nothing is sent, and %+v is remembered", test.name, next)
 		}
 		if len(got) > 0 && !Wants(test.of, test.news) {
-			t.Errorf("%s: it is told, and there is no message of it", test.name)
+			t.Errorf("%s: it is sent, and there is no message of it", test.name)
 		}
 	}
 }

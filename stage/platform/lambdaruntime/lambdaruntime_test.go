@@ -111,7 +111,7 @@ func TestInside(t *testing.T) {
 			}
 		}
 		if first, second := <-ended, <-ended; first == nil || second == nil {
-			t.Errorf("a program that was killed is told %v, %v", first, second)
+			t.Errorf("a program that was killed gets %v, %v", first, second)
 		}
 		r.Kill("f")
 		if err := r.Configure("f", map[string]string{"X": "2"}); err != nil {

@@ -76,7 +76,7 @@ func TestNoAnswer(t *testing.T) {
 			}
 		}
 		if err := <-left; err == nil {
-			t.Error("the handler that nobody waits for was told nothing")
+			t.Error("the handler of a request that is gone was not canceled")
 		}
 		began := time.Now()
 		_, err := (&http.Client{Transport: n}).Get("http://slow.invalid")

@@ -540,7 +540,7 @@ func waitForTimer(t *testing.T, c *simclock.Clock) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); c.Waiting() == 0; {
 		if time.Now().After(end) {
-			t.Fatal("nobody waits on the clock")
+			t.Fatal("no goroutine waits on the clock")
 		}
 		time.Sleep(time.Millisecond)
 	}

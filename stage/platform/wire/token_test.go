@@ -131,7 +131,7 @@ func FuzzVerifyClusterToken(f *testing.F) {
 		arn, err := VerifyClusterToken(token, "prod", at, secretForTest)
 		var te *TokenError
 		if arn != "" || !errors.As(err, &te) {
-			t.Errorf("arn = %q, error = %v: nobody but a signer can make a token", arn, err)
+			t.Errorf("arn = %q, error = %v: only a signer can make a token", arn, err)
 		}
 	})
 }

@@ -87,7 +87,7 @@ func TestShortageIsAnEvent(t *testing.T) {
 	if got := s.events("Pod"); !slices.ContainsFunc(got, func(e string) bool {
 		return strings.HasPrefix(e, "FailedScheduling: Failed to schedule pod, incompatible with nodepool \"web\", no instance type")
 	}) {
-		t.Errorf("what the pod was told: %q", got)
+		t.Errorf("the pod's events: %q", got)
 	}
 	s.pass(5 * time.Minute)
 	if at := s.calls("CreateFleet", began, false); len(at) != 3 || at[1] < 180 || at[1] > 195 {
@@ -433,7 +433,7 @@ func TestTransitionsAreEvents(t *testing.T) {
 		t.Errorf("events %q", told)
 	}
 	if slices.ContainsFunc(told, func(e string) bool { return strings.Contains(e, "Type: Launched") }) {
-		t.Errorf("a reason that changed is told: %q", told)
+		t.Errorf("a reason that changed is emitted: %q", told)
 	}
 	list, err := s.Kubernetes(cluster, "nodeclaims")
 	if err != nil {

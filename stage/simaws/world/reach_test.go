@@ -953,7 +953,7 @@ func TestTrunks(t *testing.T) {
 	w, _ = open(t, "corpus/base")
 	_, n := w.NodeOf("i-0d0000000000000a1")
 	if got := kubestate.At(*n, "status", "capacity", "vpc.amazonaws.com/pod-eni"); got != nil || len(w.InterfacesOf("i-0d0000000000000a1")) != 2 {
-		t.Errorf("nobody asks for trunks, and a node carries %v", got)
+		t.Errorf("no pod needs trunks, and a node carries %v", got)
 	}
 }
 

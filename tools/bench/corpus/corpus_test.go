@@ -106,7 +106,7 @@ func TestEveryReportIsAnswered(t *testing.T) {
 	}
 	for _, id := range c.Cases {
 		if !told[id] {
-			t.Errorf("nobody retells %s", id)
+			t.Errorf("no world retells %s", id)
 		}
 	}
 }

@@ -468,7 +468,7 @@ func (p *played) outcomes(t *testing.T) (count map[snapshot.End]int) {
 		delete(ends, at)
 	}
 	if len(ends) > 0 {
-		t.Errorf("launches that nobody made: %v", ends)
+		t.Errorf("launches that were never made: %v", ends)
 	}
 	t.Logf("launches ended: %v", count)
 	return count
