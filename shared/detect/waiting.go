@@ -61,7 +61,7 @@ type launcher struct {
 }
 
 func launchersOf(v *facts.View) (list []launcher) {
-	for _, g := range zones.Of(v).Sources {
+	for _, g := range zones.ForView(v).Sources {
 		list = append(list, launcher{report.NodeSource{Name: g.Name(), Group: g.Group.Name, Launches: g.Launches()}, g.Takes})
 	}
 	for _, p := range v.NodePools {

@@ -760,7 +760,7 @@ func follows(inc incident.Incident, p remedy.Plan, policy optin.Policy) string {
 	hangs := slices.ContainsFunc(inc.Launches, func(l report.Launch) bool {
 		return l.Group != "" && l.Status != report.Joined && l.Status != report.Gone
 	})
-	if remedy.Of(p.Remedy).AfterCause || !hangs {
+	if remedy.ByName(p.Remedy).AfterCause || !hangs {
 		return ""
 	}
 	wait := int(replaceinstance.Settle.Minutes())

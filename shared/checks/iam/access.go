@@ -553,8 +553,8 @@ func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	return c.Judged(f)
 }
 
-// retype is the fix for an entry of the wrong type: it cannot be changed.
-func retype(c facts.RoleGroup, s *facts.View) (text, line string) {
+// changeEntryType is the fix for an entry of the wrong type: it cannot be changed.
+func changeEntryType(c facts.RoleGroup, s *facts.View) (text, line string) {
 	return "Delete the access entry and recreate it: its type cannot be changed. Waiting nodes then join without further action.",
 		command.Several([]string{deleteEntry(s, c.Role), create(c, s)})
 }

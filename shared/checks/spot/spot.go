@@ -437,7 +437,7 @@ func failingPool(s *facts.View, p spotreport.Pool) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: p.Key(), Covers: []string{p.Key()}, Resources: p.Nodegroups,
 		Title: phrase.Title("Spot pool %s fails: %d of %d did not join", p.Key(), p.Failed, p.Judged),
-		Why:   p.Says() + ". By chance a healthy pool fails this often in fewer than 1 of 100 clusters watched for 90 days.",
+		Why:   p.Describe() + ". By chance a healthy pool fails this often in fewer than 1 of 100 clusters watched for 90 days.",
 		Evidence: []finding.Evidence{
 			{What: p.Name(), Value: fmt.Sprintf("%d of %d launches joined; the share is between %.0f %% and %.0f %% (95 %% interval)", p.Judged-p.Failed, p.Judged, 100*p.Low, 100*p.High)},
 			{What: "Other pools of " + phrase.Some(p.Nodegroups, 3), Value: fmt.Sprintf("%d of %d launches joined", p.Rest-p.RestFailed, p.Rest)},

@@ -244,9 +244,9 @@ func (w *weighing) burst() weighed {
 	switch {
 	case e.Of > 0:
 		e.Verdict = w.verdict(e.Of)
-		e.Describe = fmt.Sprintf("%s; this explains %s of %s.", over[0].Says(), spotreport.Figure(e.Of), w.failed())
+		e.Says = fmt.Sprintf("%s; this explains %s of %s.", over[0].Describe(), spotreport.Figure(e.Of), w.failed())
 		if n := hit - 1; n > 0 {
-			e.Describe = fmt.Sprintf("%s, and %s exceeded theirs; this explains %s of %s.", over[0].Says(), spotreport.Count(n, "more burst", "more bursts"), spotreport.Figure(e.Of), w.failed())
+			e.Says = fmt.Sprintf("%s, and %s exceeded theirs; this explains %s of %s.", over[0].Describe(), spotreport.Count(n, "more burst", "more bursts"), spotreport.Figure(e.Of), w.failed())
 		}
 		e.Short = over[0].Short() + "."
 		e.change = w.larger(over[:max(hit, 1)])
