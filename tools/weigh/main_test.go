@@ -21,11 +21,11 @@ func TestBounds(t *testing.T) {
 		what    string
 		is, may int
 	}{
-		{"lines of Go", w.all.lines, 201_050},
-		{"lines of tests", w.all.tests, 132_970},
-		{"tracked files", w.tracked, 1_960},
-		{"packages", len(w.all.packages), 317},
-		{"bytes in testdata", w.testdata, 1_552_000},
+		{"lines of Go", w.all.lines, 203_300},
+		{"lines of tests", w.all.tests, 134_150},
+		{"tracked files", w.tracked, 1_985},
+		{"packages", len(w.all.packages), 310},
+		{"bytes in testdata", w.testdata, 1_615_000},
 	} {
 		if bound.is > bound.may {
 			t.Errorf("%s: %d, at most %d (make weigh)", bound.what, bound.is, bound.may)
@@ -33,15 +33,14 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestReach: what has no need of the checks does not link them. Who cuts more lowers the bound;
-// the aim is 20,000 lines each (issue 28).
+// TestReach: what has no need of the checks does not link them. Who cuts more lowers the bound.
 func TestReach(t *testing.T) {
 	for _, bound := range []struct {
 		program string
 		may     int
 	}{
-		{"functions/notify-targets", 24_700},
-		{"functions/slack-actions", 27_500},
+		{"functions/notify-targets", 17_950},
+		{"functions/slack-actions", 15_550},
 	} {
 		n, err := reached("../..", "./"+bound.program)
 		if err != nil {

@@ -117,12 +117,12 @@ func TestNodeClaimIsEvidence(t *testing.T) {
 	}
 	got := evidence(sweep(t, b))
 	if !slices.ContainsFunc(got, func(e string) bool {
-		return strings.HasPrefix(e, says+"; so it was at ") && strings.HasSuffix(e, ", and is gone since")
+		return strings.HasPrefix(e, says+"; that was its state at ") && strings.HasSuffix(e, ", before it was deleted")
 	}) {
 		t.Errorf("evidence %q, want what the NodeClaim said", got)
 	}
 	if !slices.ContainsFunc(got, func(e string) bool {
-		return strings.HasPrefix(e, "End of "+id+": 14m57s after its launch: Karpenter ends")
+		return strings.HasPrefix(e, "End of "+id+": 14m57s after its launch: Karpenter terminates")
 	}) {
 		t.Errorf("evidence %q, want why it ended", got)
 	}

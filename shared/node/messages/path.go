@@ -125,7 +125,7 @@ func pathRows() []Row {
 			Sample: `Readiness probe failed: {"level":"info","ts":"2020-11-21T10:29:30.590Z","caller":"/usr/local/go/src/runtime/proc.go:203","msg":"timeout: failed to connect service \":50051\" within 1s"}`},
 
 		// What did not answer.
-		{Check: checkid.NodeCNINotReady, Symptom: true, By: []Program{IPAMD}, Fails: []Failure{TimedOut, NoRoute, Refused, Unresolved}, Look: append(Network(),
+		{Check: checkid.NodeCNINotReady, Symptom: true, By: []Program{IPAMD}, Fails: []Failure{TimedOut, NoRoute, Refused, Unresolved}, None: []string{"failed to pull image"}, Look: append(Network(),
 			pathToCluster()...), Source: cniDoc,
 			Meaning: "aws-node cannot reach what it needs: the cluster's API or the EC2 API",
 			Next:    "Check which address the line names. For a service address (172.20.0.1, 10.100.0.1) check kube-proxy first.",

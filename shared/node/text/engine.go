@@ -102,7 +102,7 @@ func (e *engine) one(r record, v vocabulary) Told {
 // (amazon-vpc-cni-k8s v1.23.2, pkg/awsutils and pkg/ipamd: its level is debug by default).
 func carriesError(words string) bool {
 	for _, begin := range []string{"checkAPIErrorAndBroadcastEvent resulted in ", "containsInsufficientCIDRsOrSubnetIPs encountered ", "containsPrivateIPAddressLimitExceededError encountered ",
-		"Recently we had InsufficientCidr error", "Still waiting for API server connectivity", "Send AddNetworkReply: Success: false", "Sent pod event: eventType: Warning"} {
+		"Recently we had InsufficientCidr error", "Error while retrieving Node", "Still waiting for API server connectivity", "Send AddNetworkReply: Success: false", "Sent pod event: eventType: Warning"} {
 		if _, rest, ok := strings.Cut(words, begin); ok {
 			return !strings.HasPrefix(rest, "<nil>")
 		}
