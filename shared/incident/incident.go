@@ -463,6 +463,12 @@ type PodImpact struct {
 // ShownWorkloads is how many owners of pods a message names.
 const ShownWorkloads = 3
 
+// SaysMoreThan reports whether p was counted for the cause, and q was not read or is of the
+// whole cluster.
+func (p PodImpact) SaysMoreThan(q PodImpact) bool {
+	return p.Unread == nil && (q.Unread != nil || q.OfCluster && !p.OfCluster)
+}
+
 // Same reports whether two looks found the same.
 func (p *PodImpact) Same(other *PodImpact) bool {
 	if p == nil || other == nil {

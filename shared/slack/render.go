@@ -112,11 +112,6 @@ func parted(s string, most int) (first, rest string) {
 	return s[:at], s[at+1:]
 }
 
-// why is the reason, and how sure it is.
-func (p *page) why(i incident.Incident) {
-	p.reason(whyLabel(i), slacktext.Sentence(slacktext.Clip(i.Cause.Why, maxWhy)))
-}
-
 func (p *page) reason(label, text string) {
 	if text != "" {
 		p.add(p.label(label).prose(text).section())

@@ -172,7 +172,7 @@ func claimsOfAddresses() []claim {
 		{form(`\bThe nearest is (\d+\.\d+\.\d+\.\d+/28)\b`), func(s said) string { return s.facts.within(s.m[1]) }},
 		{form(`\b(?:whole|no free) (/28) (?:blocks|for a prefix)`), documented},
 		{form(`([0-9a-f:]+::/64) is a free (/64) of`), func(s said) string { return s.facts.within(s.m[1]) }},
-		{form(`\b(1|\d+ (?:group|NodePool)s)(?: (?:group|NodePool))? may launch (\d+) more nodes here: (\d+) (\S+) x (\d+) = ([\d,]+)`), func(s said) string {
+		{form(`\b(1|\d+ (?:group|NodePool)s)(?: (?:group|NodePool))? can launch (\d+) more nodes here: (\d+) (\S+) x (\d+) = ([\d,]+)`), func(s said) string {
 			if n := s.facts.room(); !slices.Contains(n, amount(s.m[2])) || s.m[2] != s.m[3] {
 				return fmt.Sprintf("there may be %d more", n)
 			}
@@ -617,7 +617,7 @@ func claimsOfRules() []claim {
 			}
 			return ""
 		}},
-		{form(`\bgives (\d+) domain names at once`), is(func(s said) (int, bool) {
+		{form(`\bhas (\d+) domain names at once`), is(func(s said) (int, bool) {
 			m := regexp.MustCompile(`"Key":"domain-name","Values":\[\{[^}]*"Value":"([^"]*)"`).FindStringSubmatch(s.facts.text)
 			if m == nil {
 				return 0, false

@@ -121,7 +121,7 @@ func TestContradictions(t *testing.T) {
 		"a product": {
 			[]string{"prod · x", "Why: 8 nodes × 2 interfaces × 30 addresses + 28 nodes × 2 interfaces × 10 addresses = 1,040; subnet-0ab1 had 251."}, ""},
 		"nodes of two types": {
-			[]string{"prod · x", "Why: 2 groups may launch 14 more nodes here: 9 m5.4xlarge x 60 + 5 m5.large x 20 = 650 addresses."}, "and it is 640"},
+			[]string{"prod · x", "Why: 2 groups can launch 14 more nodes here: 9 m5.4xlarge x 60 + 5 m5.large x 20 = 650 addresses."}, "and it is 640"},
 		"a burst of another size": {
 			[]string{"prod · 12 launches needed 730 addresses, subnet-0ab1 had 251", "Why: 12 nodes × 2 interfaces × 30 addresses = 720; subnet-0ab1 had 251."}, "the first line says 730"},
 		"a burst of another subnet's room": {

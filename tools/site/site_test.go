@@ -365,7 +365,7 @@ func ofTheCode() []quoted {
 		{"remedies.md", "three minutes to join by themselves", "shared/remedy/replaceinstance/replaceinstance.go", "const Settle = 3 * time.Minute"},
 		{"remedies.md", "At most five in one plan", "shared/remedy/replaceinstance/replaceinstance.go", "const Most = 5\n"},
 		{"remedies.md", "Plans at most 200 interfaces", "shared/remedy/deleteleakedinterfaces/deleteleakedinterfaces.go", "const MostInterfaces = 200\n"},
-		{"routes.md", "once an hour at most, with how many are held back", "shared/incident/offer.go", "longAgo = time.Hour"},
+		{"routes.md", "at most once an hour, with how many are held back", "shared/incident/offer.go", "longAgo = time.Hour"},
 		{"routes.md", "`remindAfter` (30 minutes; `0` for never), and three times again at most", settings, "## remindAfter\n\n*default `30m`*"},
 		{"routes.md", "three times again at most", "shared/incident/response/response.go", "const MostCalls = 4\n"},
 		{"targets.md", "ten targets at most", "shared/target/target.go", "const most = 10\n"},

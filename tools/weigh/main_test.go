@@ -25,7 +25,7 @@ func TestBounds(t *testing.T) {
 		{"lines of tests", w.all.tests, 134_150},
 		{"tracked files", w.tracked, 1_985},
 		{"packages", len(w.all.packages), 310},
-		{"bytes in testdata", w.testdata, 1_615_000},
+		{"bytes in testdata", w.testdata, 1_618_000},
 	} {
 		if bound.is > bound.may {
 			t.Errorf("%s: %d, at most %d (make weigh)", bound.what, bound.is, bound.may)
@@ -39,8 +39,8 @@ func TestReach(t *testing.T) {
 		program string
 		may     int
 	}{
-		{"functions/notify-targets", 17_950},
-		{"functions/slack-actions", 15_550},
+		{"functions/notify-targets", 18_600},
+		{"functions/slack-actions", 15_800},
 	} {
 		n, err := reached("../..", "./"+bound.program)
 		if err != nil {

@@ -435,7 +435,10 @@ func (rec *reconciler) updatePods(u *incident.Update) {
 		return
 	}
 	found := u.PodsIn(rec.Observation)
+	stands := before != nil && rec.Observation.At.Sub(before.At) <= incident.LookHolds
 	switch {
+	case found != nil && stands && before.SaysMoreThan(*found):
+		// Two detectors look every few minutes: the message does not go back and forth.
 	case found != nil && (before == nil || !rec.Observation.At.Before(before.At)):
 		u.Pods = found
 	case before != nil && before.Unread == nil && rec.Observation.At.Sub(before.At) > incident.LookHolds:
