@@ -25,7 +25,7 @@ func TestBounds(t *testing.T) {
 		{"lines of tests", w.all.tests, 134_150},
 		{"tracked files", w.tracked, 1_985},
 		{"packages", len(w.all.packages), 310},
-		{"bytes in testdata", w.testdata, 1_618_000},
+		{"bytes in testdata", w.testdata, 1_620_000},
 	} {
 		if bound.is > bound.may {
 			t.Errorf("%s: %d, at most %d (make weigh)", bound.what, bound.is, bound.may)
