@@ -472,7 +472,7 @@ func withoutReplacing(text string) string {
 // none.
 func replacing(sentence string) int {
 	for _, phrase := range []string{
-		"Then replace the instances", "Replace the instances", "Waiting nodes then join without further action", "For running instances", "To give one to a running instance",
+		"Then replace the instances", "Replace the instances", "Waiting nodes then join", "For running instances", "To give one to a running instance",
 		"; then replace the instances", ", and replace the instances",
 	} {
 		if i := strings.Index(sentence, phrase); i >= 0 {

@@ -29,7 +29,7 @@ func (e Effect) String() string {
 // What takes a change back that somebody makes by hand.
 const (
 	// byIaC is of everything that a stack or a plan describes: the next apply makes it so.
-	byIaC = "Managed by Terraform or CloudFormation? Change it there too, or the next apply takes this back."
+	byIaC = "Terraform or CloudFormation? The next apply takes this back."
 	// byGitOps is of objects of Kubernetes.
 	byGitOps = "Managed by GitOps? Change it there, or the next sync takes this back."
 	// byAddon is of what EKS manages (docs.aws.amazon.com/eks/latest/userguide/kubernetes-field-management.html:
@@ -79,7 +79,7 @@ func effects() []effect {
 		{"aws eks update-cluster-config", "Changes access to the API of the whole cluster, in some minutes; free.", "Undo: the same command with the former value.", byIaC},
 		{"aws eks update-nodegroup-config", "Changes this nodegroup only; more nodes cost their price.", "Undo: the same command with the former value.", byIaC},
 		{"aws eks update-nodegroup-version", "Replaces every node of this nodegroup, one after the other.", "No undo by one command.", byIaC},
-		{"aws eks create-access-entry", "Lets this role's instances join the cluster; free.", "Undo: aws eks delete-access-entry.", byIaC},
+		{"aws eks create-access-entry", "Lets the role's nodes join; free.", "Undo: aws eks delete-access-entry.", byIaC},
 		{"aws eks delete-access-entry", "Takes away what this entry allows: whoever uses it loses access at once.", "Undo: aws eks create-access-entry, with its policies.", byIaC},
 		{"aws eks associate-access-policy", "Gives this role rights in the cluster; free.", "Undo: aws eks disassociate-access-policy.", byIaC},
 		{"aws iam attach-role-policy", "Gives everything that has this role the policy's permissions; free.", "Undo: aws iam detach-role-policy.", byIaC},
@@ -96,7 +96,7 @@ func effects() []effect {
 		{"kubectl patch ec2nodeclass", "Changes nodes of every NodePool of this class: Karpenter replaces those that differ, as their budgets allow.", "Undo: the same command with the former value.", byGitOps},
 		{"kubectl patch nodeclass", "Changes nodes of every NodePool of this class: EKS Auto Mode replaces those that differ, as their budgets allow.", "Undo: the same command with the former value.", byGitOps},
 		{"kubectl delete nodeclaim", "Ends the instance that this claim launched, and what runs on it; Karpenter launches another while pods wait.", "No undo.", ""},
-		{"eksctl create iamidentitymapping", "Lets this role's instances join the cluster; free.", "Undo: eksctl delete iamidentitymapping.", byGitOps},
+		{"eksctl create iamidentitymapping", "Lets the role's nodes join; free.", "Undo: eksctl delete iamidentitymapping.", byGitOps},
 		{"make deploy-relay", "Deploys the relay into the cluster's account and VPC.", "Undo: delete its stack.", ""},
 		{"make deploy", "Deploys Rollcall again with this setting, next to those that it has.", "Undo: deploy without it.", ""},
 	}

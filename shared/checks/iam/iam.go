@@ -103,7 +103,7 @@ func entryKind(c facts.RoleGroup, s *facts.View) string {
 func admit(c facts.RoleGroup, s *facts.View, a access) finding.Fix {
 	fix := finding.Fix{Console: link.Access(s)}
 	if a.byEntry {
-		fix.Text = "Create an access entry for the role. Waiting nodes then join without further action."
+		fix.Text = "Create an access entry for the role. Waiting nodes then join."
 		fix.Command = create(c, s)
 		fix.Remedy = createAccessEntry
 		return fix
