@@ -928,7 +928,7 @@ func (o options) diagnoseLive(ctx context.Context, version string, out, notes io
 	return exit.Status(status)
 }
 
-// wantsLive tells that an account is to be looked at.
+// wantsLive reports whether an account is to be looked at.
 func (o options) wantsLive() bool {
 	return len(o.live.Clusters) > 0 || o.live.All || o.live.Instance != "" || o.live.Nodegroup != "" || o.watch || o.live.Caller.Given()
 }

@@ -402,13 +402,13 @@ with your own rights, or in that of a capture or a world. Nothing is made.
 	return c
 }
 
-// onTerminal tells that what is written is read by a person as it comes.
+// onTerminal reports whether what is written is read by a person as it comes.
 func onTerminal(w io.Writer) bool {
 	f, ok := terminalOf(w)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// colored tells that colors are wanted: on a terminal, unless NO_COLOR is set to
+// colored reports whether colors are wanted: on a terminal, unless NO_COLOR is set to
 // anything (no-color.org) or the terminal has none.
 func colored(w io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && onTerminal(w)

@@ -262,7 +262,7 @@ func ofCredentials(ctx context.Context, err error, cfg aws.Config, profile strin
 	return noCredentials(err)
 }
 
-// ofSSO tells that the profile, or the one that its role is assumed by, is of IAM
+// ofSSO reports whether the profile, or the one that its role is assumed by, is of IAM
 // Identity Center.
 func ofSSO(cfg aws.Config) bool {
 	for _, source := range cfg.ConfigSources {
@@ -356,7 +356,7 @@ type APIServer struct {
 	Transport http.RoundTripper
 }
 
-// ByContext tells that Kubernetes is reached by a context of a kubeconfig.
+// ByContext reports whether Kubernetes is reached by a context of a kubeconfig.
 func (c Caller) ByContext() bool { return c.kube.config != nil }
 
 // APIServers are those of clusters, by the clusters' names. A cluster that could not be

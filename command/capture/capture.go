@@ -240,7 +240,7 @@ func asAPI(out any) {
 	}
 }
 
-// more tells that an answer goes on: half a list must not pass as the list.
+// more reports whether an answer goes on: half a list must not pass as the list.
 func more(out reflect.Value) bool {
 	for _, field := range []string{"NextToken", "Marker"} {
 		f := out.FieldByName(field)

@@ -144,7 +144,7 @@ func logTo(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, nil))
 }
 
-// known tells that a nodegroup is there by that name, or says which ones are: that
+// known reports whether a nodegroup is there by that name, or says which ones are: that
 // nothing is found about one that is not there says nothing.
 func (a *Account) known(ctx context.Context, seen []report.Observation) error {
 	if a.of.Nodegroup == "" {

@@ -150,7 +150,7 @@ type Clients struct {
 type Deployment struct {
 	Account, Region string
 	Specs           []spec.Spec
-	// TestMessage tells that a message is posted into each channel, and told to each target.
+	// TestMessage reports whether a message is posted into each channel, and told to each target.
 	TestMessage bool
 	Now         time.Time
 }
@@ -213,13 +213,13 @@ func Examine(ctx context.Context, c Clients, d Deployment) []Finding {
 	return append(list, c.clusters(ctx, d, there)...)
 }
 
-// Healthy tells that nothing is wrong; whole, that everything could be looked at too.
+// Healthy reports whether nothing is wrong; whole, that everything could be looked at too.
 func Healthy(list []Finding) (healthy, whole bool) {
 	has := func(s State) bool { return slices.ContainsFunc(list, func(f Finding) bool { return f.State == s }) }
 	return !has(Wrong), !has(Unknown)
 }
 
-// coded tells whether an error has one of AWS's codes.
+// coded reports whether an error has one of AWS's codes.
 func coded(err error, codes ...string) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && slices.Contains(codes, api.ErrorCode())

@@ -49,7 +49,7 @@ func (c Clients) slack(ctx context.Context, d Deployment, report functionOf) []F
 	return list
 }
 
-// isToken tells that a secret holds no token.
+// isToken reports whether a secret holds no token.
 func isToken(err error) bool {
 	return errors.Is(err, hook.ErrNoToken) || errors.Is(err, hook.ErrNotToken) || errors.Is(err, hook.ErrWrongToken)
 }

@@ -96,7 +96,7 @@ func (h hub) trust(s config.Spoke, role spec.SpokeRole, document string) []Findi
 	return nil
 }
 
-// fits tells whether an ARN is of a form with stars, which do not reach over colons; the
+// fits reports whether an ARN is of a form with stars, which do not reach over colons; the
 // names of functions' roles have no slash in them.
 func fits(form, arn string) bool {
 	ok, err := path.Match(form, arn)
@@ -347,7 +347,7 @@ type grant struct {
 	groups, resources, verbs, names []string
 }
 
-// allows tells whether a grant gives a right. An empty list of names is all (Kubernetes,
+// allows reports whether a grant gives a right. An empty list of names is all (Kubernetes,
 // PolicyRule).
 func (g grant) allows(r right) bool {
 	has := func(list []string, want string) bool {

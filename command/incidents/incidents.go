@@ -43,7 +43,7 @@ type Records interface {
 type Query struct {
 	// Clusters are those to look at; nil is all that the table knows.
 	Clusters []string
-	// Closed tells that those that are over are wanted too.
+	// Closed reports whether those that are over are wanted too.
 	Closed bool
 }
 

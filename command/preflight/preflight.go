@@ -33,7 +33,7 @@ type Asked struct {
 	Cluster string
 }
 
-// None tells that nothing is asked.
+// None reports whether nothing is asked.
 func (a Asked) None() bool {
 	return a.File == "" && a.Text == "" && a.Template == "" && a.Subnets == ""
 }

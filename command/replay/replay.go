@@ -142,7 +142,7 @@ func (e *GoneError) Error() string { return e.Why }
 type Kept struct {
 	Key  string
 	Data []byte
-	// Instead tells that what was asked for is not there, and this is of another time.
+	// Instead reports whether what was asked for is not there, and this is of another time.
 	Instead bool
 }
 

@@ -33,7 +33,7 @@ type Result struct {
 	// Notes are what a look at an account that is there cannot know, whatever it finds.
 	Notes []string `json:"notes,omitempty"`
 
-	// There tells that what was judged exists, and nodes are still to come.
+	// There reports whether what was judged exists, and nodes are still to come.
 	There bool `json:"-"`
 	// Plan is what preflight judged; empty for what there is.
 	Plan string `json:"-"`
@@ -389,7 +389,7 @@ func gone(launches map[string]report.Launch) []report.Launch {
 	return all
 }
 
-// needed tells whether the answer would have mattered. Of an instance that ended before
+// needed reports whether the answer would have mattered. Of an instance that ended before
 // it was a node all that was kept from being read may have: EC2 forgets the rest of it
 // itself, but for whether it had been a node.
 func needed(u diagnosis.Unknown, f snapshot.Failure, absent, gone []report.Launch) bool {
@@ -415,7 +415,7 @@ func needed(u diagnosis.Unknown, f snapshot.Failure, absent, gone []report.Launc
 	})
 }
 
-// remembered tells that a check could not look into what Rollcall itself
+// remembered reports whether a check could not look into what Rollcall itself
 // remembers. A capture is one moment: it has no history of launches, and
 // whoever took it could not have asked for one. What is short now (an empty
 // subnet, a refused launch) other checks tell. The pools of Spot are judged by

@@ -122,7 +122,7 @@ type Look struct {
 	// Absent is what was looked for and exists no more, beside the subnets of the
 	// scope.
 	Absent []string
-	// Sweep tells that the whole cluster was looked at.
+	// Sweep reports whether the whole cluster was looked at.
 	Sweep bool
 }
 
@@ -238,7 +238,7 @@ func (a Assignment) Names() []string { return slices.Sorted(maps.Keys(a.Clusters
 // Evidence is what tells whose an instance is, beside its own tags.
 type Evidence struct {
 	Groups []snapshot.Group
-	// GroupsUnread tells that the groups could not be read.
+	// GroupsUnread reports whether the groups could not be read.
 	GroupsUnread bool
 	// Recorded are the launches that are remembered: EC2 takes the tags off a
 	// terminated instance some time before it forgets the instance.
@@ -712,7 +712,7 @@ type Message struct {
 	event.Trigger
 	// Receipt is the message's id, by which it is given back to the queue.
 	Receipt string
-	// Again tells that it was handed out before.
+	// Again reports whether it was handed out before.
 	Again bool
 }
 

@@ -299,7 +299,7 @@ func textOf(e event.LaunchError) string {
 	return strings.Trim(e.Code+": "+e.Message, ": ")
 }
 
-// before tells that of two classes of one answer the first is to be told.
+// before reports whether of two classes of one answer the first is to be told.
 func before(a, b checkid.ID, offers map[checkid.ID]int) bool {
 	if pass := refusal.Passes(a); pass != refusal.Passes(b) {
 		return !pass
@@ -321,7 +321,7 @@ type run struct {
 	changed, began bool
 }
 
-// Began tells that a run began that is a fault at once: it is to be told now. Of
+// Began reports whether a run began that is a fault at once: it is to be told now. Of
 // the others the sweep tells, as soon as they are one.
 func (r *Runs) Began(now time.Time) bool {
 	return slices.ContainsFunc(r.list, func(x run) bool { return x.began && refusal.Stands(x.RefusedLaunch, now) == refusal.Refused })

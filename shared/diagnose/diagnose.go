@@ -446,7 +446,7 @@ type fault struct {
 	// such a fault is no cause of its own.
 	behind []*fault
 
-	// early tells that it is not certain, and that all its instances still
+	// early reports whether it is not certain, and that all its instances still
 	// have time to join.
 	early bool
 
@@ -556,7 +556,7 @@ func (r *ranking) hide() {
 	}
 }
 
-// strong tells that a fault may hide another one: a likely cause can be what a
+// strong reports whether a fault may hide another one: a likely cause can be what a
 // certain sign of it points to (a line of the console), a mere possibility
 // cannot.
 func strong(other, than *fault) bool {

@@ -61,7 +61,7 @@ type Workload struct {
 	Pods  int    `json:"pods"`
 }
 
-// OfPods tells that pods suffer from the cause on nodes that have joined: that these are
+// OfPods reports whether pods suffer from the cause on nodes that have joined: that these are
 // Ready nodes says nothing against it.
 func (c Cause) OfPods() bool {
 	return c.Check == checkid.IPPodWithoutAddress || slices.Contains(c.Symptoms, checkid.IPPodWithoutAddress)

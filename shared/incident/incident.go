@@ -196,7 +196,7 @@ const (
 // item of the table may hold 400 KB (DynamoDB), a launch takes about 400 bytes.
 const MaxLaunches = 300
 
-// Muted tells that nobody is to be called.
+// Muted reports whether nobody is to be called.
 func (inc *Incident) Muted(now time.Time) bool {
 	return inc.Mute != nil && now.Before(inc.Mute.Until)
 }
@@ -218,7 +218,7 @@ func IsShortage(id checkid.ID) bool { return catalog.Meaning(id).Shortage }
 // IsStarvationSymptom tells a check of nodes as they are where their pods get no addresses.
 func IsStarvationSymptom(id checkid.ID) bool { return catalog.Meaning(id).Starved }
 
-// OfAddresses tells that a check is about the addresses of its resource, a
+// OfAddresses reports whether a check is about the addresses of its resource, a
 // subnet. Which function sees which of them first is chance: what leaks is
 // foreseen to run out, is empty, refuses launches, and keeps nodes from being
 // Ready.
@@ -292,7 +292,7 @@ const (
 	FromFuture       AnswerReason = "from-the-future"    // When it is said to have been pressed
 )
 
-// Done tells that the press did what it was to do.
+// Done reports whether the press did what it was to do.
 func (a Answer) Done() bool {
 	switch a.Reason {
 	case AnswerApproved, AnswerRefused, AnswerAcknowledged, AnswerTakenOver, AnswerMuted, AnswerUnmuted, AnswerChecking, AnswerOffering:
@@ -301,7 +301,7 @@ func (a Answer) Done() bool {
 	return false
 }
 
-// Proven tells whether a refusal may be told to the person whom the press names:
+// Proven reports whether a refusal may be told to the person whom the press names:
 // what a function made up calls nobody.
 func (a Answer) Proven() bool { return a.Reason != NotPassedOn }
 
@@ -324,7 +324,7 @@ func (n Note) SentShortened(ts string) Note {
 	return n
 }
 
-// Owes tells that a file is still to be shared below the note.
+// Owes reports whether a file is still to be shared below the note.
 func (n Note) Owes() bool { return n.TS != "" && n.Attach != nil }
 
 // RecordFormat is the version of ActRecord that this code writes and reads.
@@ -359,7 +359,7 @@ type ActRecord struct {
 	Thread  string      `json:"thread,omitempty"`
 
 	Answer Answer `json:"answer"`
-	// Audited tells that the audit record is written.
+	// Audited reports whether the audit record is written.
 	Audited bool `json:"audited,omitempty"`
 }
 
@@ -374,7 +374,7 @@ type Capacity struct {
 	Joined   int `json:"joined"`
 }
 
-// Same tells that two looks counted the same.
+// Same reports whether two looks counted the same.
 func (c *Capacity) Same(other *Capacity) bool {
 	if c == nil || other == nil {
 		return c == other
@@ -394,7 +394,7 @@ func (c *Capacity) Missing() int {
 // three sweeps.
 const LookHolds = 15 * time.Minute
 
-// CapacityStands tells that what was counted is of the moment that the rest of the message
+// CapacityStands reports whether what was counted is of the moment that the rest of the message
 // is of: its launches stand as they did, and it is not long ago.
 func (inc Incident) CapacityStands(at time.Time) bool {
 	c := inc.Capacity
@@ -445,7 +445,7 @@ type PodImpact struct {
 	At time.Time `json:"at"`
 	// Unread is why the pods are not known; nil where they are.
 	Unread *snapshot.Failure `json:"unread,omitempty"`
-	// OfCluster tells that it could not be told which of the cluster's pods wait for this
+	// OfCluster reports whether it could not be told which of the cluster's pods wait for this
 	// cause: Count is all that wait.
 	OfCluster bool `json:"ofCluster,omitempty"`
 	// Count is how many wait, and Unsure how many more may wait for it.
@@ -463,10 +463,14 @@ type PodImpact struct {
 // ShownWorkloads is how many owners of pods a message names.
 const ShownWorkloads = 3
 
-// SaysMoreThan reports whether p was counted for the cause, and q was not read or is of the
-// whole cluster.
-func (p PodImpact) SaysMoreThan(q PodImpact) bool {
-	return p.Unread == nil && (q.Unread != nil || q.OfCluster && !p.OfCluster)
+// CountHolds is how long pods that were counted for the cause stand over a later count of
+// all that wait in the cluster: two ticks of five minutes, and the time that a look takes.
+const CountHolds = 11 * time.Minute
+
+// IsMorePreciseThan reports whether p was counted for the cause and q for the whole cluster.
+// A look that could not read the pods always counts: what is not known is not called fine.
+func (p PodImpact) IsMorePreciseThan(q PodImpact) bool {
+	return p.Unread == nil && !p.OfCluster && q.Unread == nil && q.OfCluster
 }
 
 // Same reports whether two looks found the same.
@@ -610,7 +614,7 @@ type Chart struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// Due tells that a picture waits to be shown.
+// Due reports whether a picture waits to be shown.
 func (s *Chart) Due() bool { return s != nil && (len(s.PNG) > 0 || s.Next != "") }
 
 // Shown is the chart as the message shows it: with the next picture, once Slack has it.
@@ -723,7 +727,7 @@ func (inc Incident) Withheld(now time.Time) bool {
 // that alone is made once an hour, and when somebody asked for a look.
 const stampLasts = time.Hour
 
-// StampDue tells that the message is to say anew when it was last looked at.
+// StampDue reports whether the message is to say anew when it was last looked at.
 func (inc Incident) StampDue() bool {
 	look, told := inc.LastLook(), inc.Delivery.Looked
 	switch {
@@ -767,9 +771,9 @@ type Note struct {
 	Offer *Offer `json:"offer,omitempty"`
 	// RecentChanges is what was changed before the incident began.
 	RecentChanges *report.RecentChanges `json:"trail,omitempty"`
-	// Line tells that it is shown in the channel too: a person must know of it now.
+	// Line reports whether it is shown in the channel too: a person must know of it now.
 	Line bool `json:"line,omitempty"`
-	// Details tells that it has what the line of the same moment leaves out.
+	// Details reports whether it has what the line of the same moment leaves out.
 	Details bool `json:"details,omitempty"`
 	// Shown is the digest of the line as it stands in the channel; empty for a reply that
 	// the thread alone shows.
@@ -825,7 +829,7 @@ type Effect struct {
 	Over time.Time `json:"over,omitzero"`
 }
 
-// Here tells that the failure is there now, as far as is known.
+// Here reports whether the failure is there now, as far as is known.
 func (e Effect) Here() bool {
 	return (!e.Apart || !e.Told.After(e.Last)) && !e.Over.After(Later(e.Told, e.Last))
 }
@@ -870,7 +874,7 @@ type Event struct {
 	Resource  string     `json:"resource"`
 
 	State State `json:"state"`
-	// Silenced tells that somebody asked that nobody be told: it is recorded, and who calls
+	// Silenced reports whether somebody asked that nobody be told: it is recorded, and who calls
 	// people for it does not.
 	Silenced bool `json:"silenced,omitempty"`
 	// Severity is what people are called by.
@@ -900,7 +904,7 @@ type Event struct {
 	// Words are what a person reads of it; nil in events that an earlier release left in
 	// the outbox.
 	Words *Words `json:"words,omitempty"`
-	// Muted tells that a person wants nobody to be called now.
+	// Muted reports whether a person wants nobody to be called now.
 	Muted bool `json:"muted,omitempty"`
 	// Ack is who has it.
 	Ack *Ack `json:"ack,omitempty"`

@@ -60,7 +60,7 @@ type Offer struct {
 	Reason string    `json:"reason,omitempty"`
 	Tried  int       `json:"tried,omitempty"`
 	Woken  time.Time `json:"woken,omitzero"`
-	// Again tells that it waits for the limit, or was made after such a wait.
+	// Again reports whether it waits for the limit, or was made after such a wait.
 	Again bool `json:"again,omitempty"`
 }
 
@@ -95,7 +95,7 @@ func (inc *Incident) LastOffer(s OfferState) *Offer {
 	return nil
 }
 
-// Over tells that nothing can come of an offer any more.
+// Over reports whether nothing can come of an offer any more.
 func (o Offer) Over() bool {
 	switch o.State {
 	case Offered, Approved, Deferred:
@@ -138,7 +138,7 @@ func (o Offer) HasVerdict() bool { return o.State == Helped || o.State == Unhelp
 // wait for the limit.
 const ReplacementWait = 24 * time.Hour
 
-// Live tells that something may come of an offer yet, before it is done.
+// Live reports whether something may come of an offer yet, before it is done.
 func (o Offer) Live() bool { return o.State == Offered || o.State == Approved || o.State == Deferred }
 
 // ForgetOffer takes an offer out of the list.
@@ -178,7 +178,7 @@ func (inc *Incident) OutdateOffers(says string, of func(Offer) bool) {
 	}
 }
 
-// Replacing tells that an incident whose cause is gone is not over: instances
+// Replacing reports whether an incident whose cause is gone is not over: instances
 // that failed for it wait for the limit, or for a person's yes after it.
 func (inc Incident) Replacing() bool {
 	return inc.State == Cleared && slices.ContainsFunc(inc.Offers, func(o Offer) bool {
@@ -376,7 +376,7 @@ func (inc Incident) ByItself() bool {
 	return false
 }
 
-// Explains tells whether an incident can be the reason why instances did not
+// Explains reports whether an incident can be the reason why instances did not
 // join, so that their symptoms need no message of their own. A mere
 // possibility is told beside the symptom, not instead of it.
 func (inc *Incident) Explains() bool {
@@ -441,7 +441,7 @@ func (inc *Incident) KeptLaunch(id string) (*report.Launch, bool) {
 	return &inc.Launches[i], true
 }
 
-// Affects tells whether a launch was ever among those of the incident.
+// Affects reports whether a launch was ever among those of the incident.
 func (inc *Incident) Affects(id string) bool {
 	if _, kept := inc.KeptLaunch(id); kept {
 		return true
@@ -534,7 +534,7 @@ const (
 	longAgo = time.Hour
 )
 
-// wantsLine tells that a person must know of this now. An edit calls nobody, and a reply
+// wantsLine reports whether a person must know of this now. An edit calls nobody, and a reply
 // only who wrote in the thread: it is shown in the channel too (DESIGN, section 17).
 func (inc *Incident) wantsLine(r Reason, at time.Time) bool {
 	last := Later(inc.Opened, inc.Lined)
@@ -554,7 +554,7 @@ func (inc *Incident) wantsLine(r Reason, at time.Time) bool {
 	return false
 }
 
-// mayBeWorse tells that it was not said just now, nor lately that it got worse.
+// mayBeWorse reports whether it was not said just now, nor lately that it got worse.
 func (inc *Incident) mayBeWorse(at time.Time) bool {
 	if at.Sub(Later(inc.Opened, inc.Lined)) < justSaid {
 		return false
@@ -567,7 +567,7 @@ func (inc *Incident) mayBeWorse(at time.Time) bool {
 	return true
 }
 
-// GotWorse tells that an incident that was open as a lesser one is critical now.
+// GotWorse reports whether an incident that was open as a lesser one is critical now.
 func (u *Update) GotWorse(at time.Time) bool {
 	return u.Was != "" && u.Was != Critical && u.State == Open && u.Severity() == Critical && u.mayBeWorse(at)
 }
@@ -632,7 +632,7 @@ func (r Reason) DroppedByMute() bool {
 	return false
 }
 
-// HasNote tells whether the thread has a reply of a reason since the incident
+// HasNote reports whether the thread has a reply of a reason since the incident
 // last opened.
 func (inc *Incident) HasNote(r Reason) bool {
 	for _, n := range slices.Backward(inc.Delivery.Notes) {
@@ -660,9 +660,9 @@ type packed struct {
 	Covers   []string `json:"covers,omitempty"`
 	More     []string `json:"more,omitempty"`
 	Verdicts []same   `json:"verdicts,omitempty"`
-	// CauseCovers tells that the cause covers what the incident covers.
+	// CauseCovers reports whether the cause covers what the incident covers.
 	CauseCovers bool `json:"causeCovers,omitempty"`
-	// MoreCovers tells that what it covers, and is not kept by name, is in More.
+	// MoreCovers reports whether what it covers, and is not kept by name, is in More.
 	MoreCovers bool `json:"moreCovers,omitempty"`
 }
 
@@ -764,7 +764,7 @@ type Policy struct {
 	Channel string
 }
 
-// Concerns tells whether a launch that joined says something of the incident:
+// Concerns reports whether a launch that joined says something of the incident:
 // it came from what the cause covers, or is one of the affected.
 func (inc *Incident) Concerns(l report.Launch) bool {
 	if inc.IsBlind() {
@@ -805,7 +805,7 @@ func (inc *Incident) heldUntil() time.Time {
 	return ended
 }
 
-// proves tells whether a launch that joined shows that the cause is gone. An
+// proves reports whether a launch that joined shows that the cause is gone. An
 // instance that was seen to lack, and then joined, has shown it whatever the
 // clocks of the node and of EC2 say.
 func (inc *Incident) proves(l report.Launch) bool {

@@ -33,7 +33,7 @@ type Transition struct {
 	By *report.Key
 }
 
-// None tells that there is no step.
+// None reports whether there is no step.
 func (t Transition) None() bool { return t.To == "" }
 
 // ends is the step that closes an incident.
@@ -268,7 +268,7 @@ const (
 type Decision struct {
 	Incident Incident
 	Reason   Reason
-	// Changed tells that the record is to be saved. What is to be said and
+	// Changed reports whether the record is to be saved. What is to be said and
 	// told stands in the record itself: Said.Notes and Untold.
 	Changed bool
 }
@@ -332,7 +332,7 @@ func (r Reason) Event() EventKind {
 	return ""
 }
 
-// Noted tells whether a reason is worth a reply in the thread. The others
+// Noted reports whether a reason is worth a reply in the thread. The others
 // only change the message.
 func (r Reason) Noted() bool {
 	switch r {
@@ -393,7 +393,7 @@ func (inc *Incident) AddTags(seen map[string]map[string]string, keys []string) {
 	inc.Tags = known
 }
 
-// names tells that a nodegroup, or an Auto Scaling group without one, is among
+// names reports whether a nodegroup, or an Auto Scaling group without one, is among
 // those that the incident is about.
 func (inc *Incident) names(group string) bool {
 	for _, name := range inc.Cause.Nodegroups {
@@ -473,13 +473,13 @@ func (inc Incident) unmet(breaks catalog.Breaks) Severity {
 	return Warning
 }
 
-// PodsWait tells that an incident is about a zone or a NodePool, and that pods
+// PodsWait reports whether an incident is about a zone or a NodePool, and that pods
 // cannot start for it: that is no foresight any more.
 func (inc Incident) PodsWait() bool {
 	return catalog.Meaning(inc.Key.Check).Breaks == catalog.Pods && len(inc.Cause.Pods) > 0
 }
 
-// reached tells that a subnet's trouble has come to launches or nodes. What is
+// reached reports whether a subnet's trouble has come to launches or nodes. What is
 // only foreseen has not, and what lets a leak stay is no effect of it.
 func (inc Incident) reached() bool {
 	return slices.ContainsFunc(inc.Effects, func(e Effect) bool { return e.Here() && !catalog.Meaning(e.Check).Predictive })
@@ -511,10 +511,10 @@ func (inc Incident) Subject() silence.Subject {
 	}
 }
 
-// Told tells that the channel has its message, or may have it.
+// Told reports whether the channel has its message, or may have it.
 func (inc *Incident) Told() bool { return inc.Delivery.TS != "" || !inc.Delivery.Sending.IsZero() }
 
-// hushed tells that a reply is not made: who muted it asked for that. What was silenced
+// hushed reports whether a reply is not made: who muted it asked for that. What was silenced
 // before it was told has no thread yet; its replies wait with the message.
 func (inc *Incident) hushed(at time.Time) bool {
 	return inc.Muted(at) || inc.Silence != nil && inc.Told()
@@ -699,7 +699,7 @@ func (inc *Incident) VerdictOn(of string) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// AllEnded tells that all that the incident is about has ended: no later look
+// AllEnded reports whether all that the incident is about has ended: no later look
 // can find it well, only another launch can show that it was not the rule.
 func (inc *Incident) AllEnded() bool {
 	if catalog.Meaning(inc.Key.Check).Proof == catalog.Impossible {
@@ -725,7 +725,7 @@ func (inc Incident) LastLook() time.Time {
 	return last
 }
 
-// HasGivenUp tells that a symptom's instance is no longer looked at: it holds no
+// HasGivenUp reports whether a symptom's instance is no longer looked at: it holds no
 // incident open, as nothing more will be heard of it.
 func (inc *Incident) HasGivenUp(cover string) bool {
 	l, kept := inc.KeptLaunch(cover)
@@ -767,7 +767,7 @@ func (inc *Incident) failedSince(t time.Time) (at time.Time, failing bool) {
 	return at, failing
 }
 
-// wellSince tells that all that the incident covers, and that still exists, was
+// wellSince reports whether all that the incident covers, and that still exists, was
 // seen well after the run. An instance that was replaced shows nothing by the
 // check of the cause, which was gone before: there a node must have joined.
 func (inc *Incident) wellSince(o Offer) (at time.Time, well bool) {

@@ -52,7 +52,7 @@ func Reasons() []Reason {
 	}
 }
 
-// Signed tells that Slack signed what was refused for the reason.
+// Signed reports whether Slack signed what was refused for the reason.
 func (r Reason) Signed() bool {
 	switch r {
 	case Replayed, Malformed, NotPressed, SeveralAtOnce, UnknownAction, UnknownValue, NotWatched:
@@ -192,7 +192,7 @@ type Payload struct {
 	Blocks json.RawMessage
 	// Text is what was typed after a command.
 	Text string
-	// OnHome tells that it was done on the app's home page, View the state in which that
+	// OnHome reports whether it was done on the app's home page, View the state in which that
 	// was; Tab is which of its tabs was opened.
 	OnHome    bool
 	View, Tab string
@@ -206,7 +206,7 @@ type Action struct {
 	Value           string
 	// Option is the value of a menu's choice.
 	Option string
-	// Link tells that it is a button that opened a page: Slack tells the app of
+	// Link reports whether it is a button that opened a page: Slack tells the app of
 	// that too, and nothing is to be done.
 	Link bool
 }
@@ -311,7 +311,7 @@ func (w wirePayload) enterprise() string {
 	return ""
 }
 
-// check tells whether it is one use of one element of a message.
+// check reports whether it is one use of one element of a message.
 func (p Payload) check(container string) error {
 	switch {
 	case p.Type != BlockActions:
@@ -445,7 +445,7 @@ type Request struct {
 	Body                 []byte
 }
 
-// Acceptable tells whether a request has the outer form of Slack's.
+// Acceptable reports whether a request has the outer form of Slack's.
 func Acceptable(r Request) error {
 	kind, _, err := mime.ParseMediaType(r.ContentType)
 	switch {
@@ -461,13 +461,13 @@ func Acceptable(r Request) error {
 	return nil
 }
 
-// IsEvent tells that an acceptable request is one of the Events API.
+// IsEvent reports whether an acceptable request is one of the Events API.
 func IsEvent(r Request) bool {
 	kind, _, err := mime.ParseMediaType(r.ContentType)
 	return err == nil && kind == "application/json"
 }
 
-// Fresh tells whether a request was signed just now. What is not fresh may be
+// Fresh reports whether a request was signed just now. What is not fresh may be
 // a copy that somebody kept.
 func Fresh(r Request, now time.Time) error {
 	seconds, err := strconv.ParseInt(r.Timestamp, 10, 64)
@@ -483,7 +483,7 @@ func Fresh(r Request, now time.Time) error {
 	return nil
 }
 
-// Verify tells whether the secret signed the request. It takes the same time
+// Verify reports whether the secret signed the request. It takes the same time
 // for every wrong signature.
 func Verify(secret string, r Request) bool {
 	given, err := hex.DecodeString(strings.TrimPrefix(r.Signature, version+"="))

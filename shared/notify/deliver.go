@@ -19,9 +19,9 @@ type outgoing struct {
 	inc incident.Incident
 	// message is set when the message is to be posted or edited.
 	message *slackapi.Message
-	// withheld tells that Slack is not to be told of it, yet or at all.
+	// withheld reports whether Slack is not to be told of it, yet or at all.
 	withheld bool
-	// edited tells that the record changed, so that lines of the channel may have to be
+	// edited reports whether the record changed, so that lines of the channel may have to be
 	// edited.
 	edited bool
 	// mayBeSent are the ids of the notes, and "" for the message itself, that an
@@ -32,7 +32,7 @@ type outgoing struct {
 	// sendsBegun are those that begin has marked, tried those that were sent, or may
 	// have been.
 	sendsBegun, sendsTried []string
-	// marksCancelled tells that marks were taken back, unmarked why none could be made.
+	// marksCancelled reports whether marks were taken back, unmarked why none could be made.
 	marksCancelled bool
 	markError      error
 }
@@ -92,7 +92,7 @@ func (o *outgoing) due() bool {
 	return len(o.inc.PendingEvents) > 0 || len(o.inc.Acts) > 0 || o.forSlack()
 }
 
-// forSlack tells that Slack is to be told something of it.
+// forSlack reports whether Slack is to be told something of it.
 func (o *outgoing) forSlack() bool {
 	if o.withheld {
 		return false
@@ -375,7 +375,7 @@ func (c *Cluster) sayNote(ctx context.Context, o *outgoing, n incident.Note) (ts
 	return ts, err
 }
 
-// shownInChannel tells that a reply is a new line of the channel too. What was posted
+// shownInChannel reports whether a reply is a new line of the channel too. What was posted
 // after it says how things stand, and so does a later line: late, one is enough, and of
 // what is over none. Slack shows it as a pointer to the thread, without buttons
 // (docs.slack.dev/reference/events/message/thread_broadcast).

@@ -133,9 +133,9 @@ type Notifier struct {
 	Policy incident.Policy
 	// Whose is the name by which people know the account and region; empty for none.
 	Whose string
-	// Unwatched tells that a cluster was taken out of the settings; nil for none.
+	// Unwatched reports whether a cluster was taken out of the settings; nil for none.
 	Unwatched func(cluster string) bool
-	// Actions tells that Slack's buttons are answered, so that messages have them.
+	// Actions reports whether Slack's buttons are answered, so that messages have them.
 	Actions bool
 	// Docs is where the documentation's site is; empty for nowhere.
 	Docs  string
@@ -144,7 +144,7 @@ type Notifier struct {
 	Count func(name string, n int)
 }
 
-// Left tells that a cluster is not watched any more.
+// Left reports whether a cluster is not watched any more.
 func (n Notifier) Left(cluster string) bool { return n.Unwatched != nil && n.Unwatched(cluster) }
 
 // shows is what messages depend on beside their incidents.
@@ -177,7 +177,7 @@ func (n Notifier) Begin() *Invocation {
 	return &Invocation{Notifier: n, clusters: map[string]*Cluster{}}
 }
 
-// SlackDown tells that Slack did not answer in this invocation.
+// SlackDown reports whether Slack did not answer in this invocation.
 func (v *Invocation) SlackDown() bool { return v.slackDown }
 
 // End does what comes when all clusters have had their time: files are shared, and
@@ -451,7 +451,7 @@ func (v *Invocation) resume(ctx context.Context) {
 	}
 }
 
-// budgetSpent tells that the cluster's time is over. What is not sent yet stands in the
+// budgetSpent reports whether the cluster's time is over. What is not sent yet stands in the
 // record, for the next invocation.
 func (c *Cluster) budgetSpent() bool {
 	if c.timeBudgetEnds.IsZero() || time.Until(c.timeBudgetEnds) > lastCall {
@@ -586,7 +586,7 @@ func (n Notifier) summariesOf(cluster string) string {
 	return channel
 }
 
-// lost tells that a message cannot be reached any more: somebody deleted it,
+// lost reports whether a message cannot be reached any more: somebody deleted it,
 // or it is in a channel that was archived or left, and another one is set now.
 func lost(err error, is, now string) bool {
 	var e *slackapi.Error
@@ -600,7 +600,7 @@ const uploadTimeout = 8 * time.Second
 // showChart shows the newest chart of an incident's subnet in its message, which
 // stands there already: it gives Slack the file, and edits the message. Stopped
 // anywhere in between, the next invocation does it again, and nothing is said twice.
-// It tells whether the record is to be written.
+// It reports whether the record is to be written.
 func (c *Cluster) showChart(ctx context.Context, o *outgoing) (changed bool) {
 	said := &o.inc.Delivery
 	if !o.inc.Chart.Due() || c.slackDown || c.filesDown || said.TS == "" || said.Dirty {
@@ -792,7 +792,7 @@ func (c *Cluster) sayCleanup(ctx context.Context, post outbox.Posting) error {
 	return err
 }
 
-// unsure tells that Slack may have taken what it did not answer to.
+// unsure reports whether Slack may have taken what it did not answer to.
 func unsure(err error) bool {
 	var e *slackapi.Error
 	return !errors.As(err, &e) || e.Kind == slackapi.Unavailable
@@ -808,13 +808,13 @@ type Cluster struct {
 	// newer is set where a newer version of Rollcall wrote the record: nothing is
 	// held back for it, and it is left alone.
 	newer bool
-	// changed tells that the record is to be written.
+	// changed reports whether the record is to be written.
 	changed bool
 	// wanted are the targets for which something was due.
 	wanted map[outbox.Target]bool
-	// open tells that incidents are not closed.
+	// open reports whether incidents are not closed.
 	open bool
-	// owed tells that something is still to be said of what no message comes about by itself.
+	// owed reports whether something is still to be said of what no message comes about by itself.
 	owed bool
 	// silences are those of the cluster, also what is over.
 	silences []silence.Silence

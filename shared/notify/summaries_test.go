@@ -990,7 +990,7 @@ func TestWeek(t *testing.T) {
 	}
 }
 
-// due tells whether the clock wakes the record of all clusters at a minute.
+// due reports whether the clock wakes the record of all clusters at a minute.
 func (b *bench) due(minute int) bool {
 	b.Helper()
 	r, err := b.store.ClusterRecord(b.Context(), report.AllClusters)

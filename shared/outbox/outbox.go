@@ -22,9 +22,9 @@ type ClusterRecord struct {
 	Format  int `json:"format"`
 	// Refusals are sorted by target.
 	Refusals []Refusal `json:"refusals,omitempty"`
-	// Open tells that incidents of it are not closed.
+	// Open reports whether incidents of it are not closed.
 	Open bool `json:"open,omitempty"`
-	// Owed tells that something is still to be said of what no message comes about by itself.
+	// Owed reports whether something is still to be said of what no message comes about by itself.
 	Owed bool `json:"owed,omitempty"`
 	// Wake is when it is looked after should nothing be heard of it until then.
 	Wake time.Time `json:"wake,omitzero"`
@@ -87,7 +87,7 @@ const mostRefusals = 200
 // until it is looked after: its sweeps come every five minutes.
 const wakeAfter = 24 * time.Hour
 
-// Held tells that a target is not to be tried now.
+// Held reports whether a target is not to be tried now.
 func (r ClusterRecord) Held(t Target, now time.Time) bool {
 	i, known := r.find(t)
 	return known && now.Before(r.Refusals[i].Next)
@@ -138,7 +138,7 @@ func (r *ClusterRecord) Follow(open, owed bool, now time.Time) (changed bool) {
 	return changed
 }
 
-// Due tells that the cluster is to be looked after now: something is to be tried
+// Due reports whether the cluster is to be looked after now: something is to be tried
 // again, or nothing was heard of it for a day.
 func (r ClusterRecord) Due(now time.Time) bool {
 	return (r.Open || r.Owed) && !now.Before(r.Wake) || slices.ContainsFunc(r.Refusals, func(x Refusal) bool { return !now.Before(x.Next) })
@@ -229,7 +229,7 @@ type Picture struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// Due tells that something is still to be said. Where nothing failed there are
+// Due reports whether something is still to be said. Where nothing failed there are
 // no details.
 func (p Posting) Due() bool {
 	if p.Summary.Kind == report.CleanupSummary {

@@ -102,7 +102,7 @@ type PeriodIncident struct {
 	Acked    bool `json:"acked,omitempty"`
 	Muted    bool `json:"muted,omitempty"`
 	Silenced bool `json:"silenced,omitempty"`
-	// Approval tells that a remedy's plan waits for a person.
+	// Approval reports whether a remedy's plan waits for a person.
 	Approval bool   `json:"approval,omitempty"`
 	Channel  string `json:"channel,omitempty"`
 	TS       string `json:"ts,omitempty"`
@@ -116,7 +116,7 @@ func (i PeriodIncident) Lasted(now time.Time) time.Duration {
 	return i.Closed.Sub(i.Opened)
 }
 
-// IsOpen tells that it is not closed.
+// IsOpen reports whether it is not closed.
 func (i PeriodIncident) IsOpen() bool { return i.Closed.IsZero() }
 
 // PeriodCluster is a cluster with something wrong.
@@ -221,7 +221,7 @@ type Unseen struct {
 	N        int       `json:"n,omitempty"`
 	Of       int       `json:"of,omitempty"`
 	Says     string    `json:"says,omitempty"`
-	// Still tells that it lasts.
+	// Still reports whether it lasts.
 	Still   bool   `json:"still,omitempty"`
 	Channel string `json:"channel,omitempty"`
 	TS      string `json:"ts,omitempty"`
@@ -236,7 +236,7 @@ type Fault struct {
 	Since   time.Time `json:"since"`
 }
 
-// sound tells that there is a period, which ends after it began.
+// sound reports whether there is a period, which ends after it began.
 func (p *Period) sound() bool { return p != nil && p.From.Before(p.To) && !p.At.IsZero() }
 
 // What the message shows of each list; the rest is in its thread.
@@ -274,7 +274,7 @@ func (p Period) Verdict() Verdict {
 	return WeekWell
 }
 
-// Gaps tells that something was not looked at for a time.
+// Gaps reports whether something was not looked at for a time.
 func (p Period) Gaps() bool {
 	return slices.ContainsFunc(p.Unseen, func(u Unseen) bool {
 		return slices.Contains([]UnseenReason{NothingLooked, SpokeUnseen, ClusterUnseen, ClusterStopped}, u.Reason)

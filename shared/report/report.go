@@ -70,7 +70,7 @@ type Observation struct {
 	// Sweep is set on the observations of a sweep. They come for every
 	// watched cluster even when nothing is wrong: time passes with them.
 	Sweep bool `json:"sweep,omitempty"`
-	// ClusterGone tells that EKS was asked for the cluster by its name, and answered
+	// ClusterGone reports whether EKS was asked for the cluster by its name, and answered
 	// that it has none (DescribeCluster, ResourceNotFoundException): neither a list
 	// that lacks it nor a refusal says so.
 	ClusterGone bool `json:"clusterGone,omitempty"`
@@ -186,7 +186,7 @@ type Capacity struct {
 	Ready     int    `json:"ready"`
 }
 
-// Of tells that it is of what goes by a name.
+// Of reports whether it is of what goes by a name.
 func (c Capacity) Of(name string) bool {
 	return name != "" && (name == c.Group || name == c.Nodegroup)
 }
@@ -221,7 +221,7 @@ type NodeSource struct {
 	Name string `json:"name"`
 	// Group is the Auto Scaling group; empty for a NodePool.
 	Group string `json:"group,omitempty"`
-	// Launches tells that a node of it is on its way, or may come by itself.
+	// Launches reports whether a node of it is on its way, or may come by itself.
 	Launches bool `json:"launches,omitempty"`
 }
 
@@ -357,7 +357,7 @@ type Command struct {
 	// write into the channel for half an hour: it stands in no log and no record. Who may
 	// read this queue has Slack's token anyway.
 	ResponseURL string `json:"responseUrl,omitempty"`
-	// OnHome tells that it was opened or pressed on the home page, View the state in which
+	// OnHome reports whether it was opened or pressed on the home page, View the state in which
 	// that was; empty for one that was never drawn.
 	OnHome bool   `json:"onHome,omitempty"`
 	View   string `json:"view,omitempty"`
@@ -646,7 +646,7 @@ type Workspace struct {
 	URL string
 }
 
-// Has tells whether whoever pressed is of the workspace, or of its organization.
+// Has reports whether whoever pressed is of the workspace, or of its organization.
 // Who Slack says nothing of is not.
 func (w Workspace) Has(p Press) bool { return w.has(p.Home, p.Enterprise) }
 
@@ -779,7 +779,7 @@ type RecentChanges struct {
 	// Blind says what could not be looked at, and why: "cloudtrail:LookupEvents
 	// AccessDenied".
 	Blind string `json:"blind,omitempty"`
-	// Open tells that CloudTrail may not have everything yet: it is asked again.
+	// Open reports whether CloudTrail may not have everything yet: it is asked again.
 	Open bool `json:"open,omitempty"`
 	// Shown is how many of the changes the thread was given.
 	Shown int `json:"shown,omitempty"`

@@ -72,7 +72,7 @@ func (s Summary) Failed() int { return Failed(s.Spot.Spot) }
 // Failed is how many launches of a funnel came to no node by themselves.
 func Failed(f spotreport.Funnel) int { return f.NotJoined + f.Reclaimed + f.Refused }
 
-// Quiet tells that nothing failed: its message says it all, and needs no details. Of a week
+// Quiet reports whether nothing failed: its message says it all, and needs no details. Of a week
 // the words tell.
 func (s Summary) Quiet() bool { return s.Failed() == 0 }
 

@@ -7,7 +7,7 @@ import (
 
 // Effect is what a command does to what it is run against.
 type Effect struct {
-	// Changes tells that it changes something; without it the command only looks.
+	// Changes reports whether it changes something; without it the command only looks.
 	Changes bool
 	// Touches is what it changes and what that costs, Undo how it is taken back by hand,
 	// Reverts what else takes it back. They are sentences; empty for a command that only looks.

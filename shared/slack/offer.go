@@ -72,7 +72,7 @@ func latest(i incident.Incident) []incident.Offer {
 	return list
 }
 
-// inHand tells that the plan is being done, or was and is not judged yet:
+// inHand reports whether the plan is being done, or was and is not judged yet:
 // nobody is to do the same now. Where it helped and the cause is there again,
 // or where only part of it was done, the fix is shown.
 func inHand(of incident.Offer) bool {
@@ -555,7 +555,7 @@ func notWatched(i incident.Incident) string {
 
 // Options are what a message depends on beside the incident.
 type Options struct {
-	// Actions tells that buttons are answered: slack-actions is deployed.
+	// Actions reports whether buttons are answered: slack-actions is deployed.
 	Actions bool
 	// Docs is the address of the documentation's site, which has a page for each check;
 	// empty for none.
@@ -564,17 +564,17 @@ type Options struct {
 	Now time.Time
 }
 
-// live tells that an offer may still be approved.
+// live reports whether an offer may still be approved.
 func (o Options) live(of incident.Offer) bool {
 	return o.Actions && of.State == incident.Offered && (of.Expires.IsZero() || o.Now.Before(of.Expires))
 }
 
-// ranOut tells that an offer may be approved no more for its age alone.
+// ranOut reports whether an offer may be approved no more for its age alone.
 func (o Options) ranOut(of incident.Offer) bool {
 	return o.Actions && of.State == incident.Offered && !of.Expires.IsZero() && !o.Now.IsZero() && !o.Now.Before(of.Expires)
 }
 
-// muted tells that nobody is called now.
+// muted reports whether nobody is called now.
 func (o Options) muted(i incident.Incident) bool {
 	return i.Mute != nil && (o.Now.IsZero() || o.Now.Before(i.Mute.Until))
 }

@@ -28,7 +28,7 @@ type page struct {
 	asOf time.Time
 	// links is how many ids can still be linked.
 	links int
-	// left tells that a list of it says how many more there are.
+	// left reports whether a list of it says how many more there are.
 	left   bool
 	blocks []slackgo.Block
 }
@@ -541,10 +541,10 @@ func tallyOf(i incident.Incident) tally {
 // out is how many have not joined. Launches not kept by name count as such.
 func (t tally) out() int { return t.all - t.joined }
 
-// early tells that no launch is due yet.
+// early reports whether no launch is due yet.
 func (t tally) early() bool { return t.out() > 0 && t.missed+t.gone+t.givenUp == 0 && t.waiting > 0 }
 
-// ended tells that all that have not joined no longer exist.
+// ended reports whether all that have not joined no longer exist.
 func (t tally) ended() bool { return t.gone > 0 && t.gone == t.out() }
 
 // who is the subject of the sentence: "12 instances", "3 of 12 instances".

@@ -24,7 +24,7 @@ import (
 	"rollcall/shared/slack/slacktext"
 )
 
-// ofSubnet tells that an incident is about the addresses of its resource.
+// ofSubnet reports whether an incident is about the addresses of its resource.
 func ofSubnet(i incident.Incident) bool {
 	return catalog.Meaning(i.Key.Check).Breaks == catalog.Addresses
 }
@@ -137,13 +137,13 @@ func gaveWay(i incident.Incident) string {
 	return continued(was(i)) + ": " + theirs(i)
 }
 
-// stated tells that the reason is a fact, however likely it is that it matters:
+// stated reports whether the reason is a fact, however likely it is that it matters:
 // interfaces that are there, addresses that were counted.
 func stated(i incident.Incident) bool {
 	return i.Key.Check == checkid.IPLeakedInterfaces || i.Key.Check == checkid.IPRunway || i.Key.Check == checkid.IPScaleOutWillNotFit
 }
 
-// worse tells that a subnet's trouble has reached launches or nodes. What is
+// worse reports whether a subnet's trouble has reached launches or nodes. What is
 // only foreseen has not, and what lets a leak stay is no effect of it.
 func worse(i incident.Incident) bool {
 	return slices.ContainsFunc(i.Effects, func(e incident.Effect) bool { return e.Here() && !catalog.Meaning(e.Check).Predictive })
@@ -453,7 +453,7 @@ func Attached(i incident.Incident, n incident.Note) (slackapi.File, bool) {
 	}, true
 }
 
-// shortened tells that a reply has no room for all that its note holds: the
+// shortened reports whether a reply has no room for all that its note holds: the
 // bounds are those of RenderNote in its widest room.
 func shortened(i incident.Incident, n incident.Note) bool {
 	room := slacktext.WidestRoom
@@ -661,7 +661,7 @@ func split(call string) (verb, object string) {
 	return call, ""
 }
 
-// sameKind tells that the object of a call is the resource itself.
+// sameKind reports whether the object of a call is the resource itself.
 func sameKind(object, kind string) bool {
 	kinds := map[string]string{
 		"rtb": "RouteTable", "subnet": "Subnet", "nat": "NatGateway", "igw": "InternetGateway", "vpce": "VpcEndpoint", "vpc": "Vpc",

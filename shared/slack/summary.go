@@ -101,7 +101,7 @@ func long(d time.Duration) string {
 	return slacktext.Span(d)
 }
 
-// serious tells that something can be done, or that much is lost: a burst that
+// serious reports whether something can be done, or that much is lost: a burst that
 // could not fit, a pool that fails, one launch in twenty.
 func serious(r spotreport.Report) bool {
 	for _, b := range r.Bursts {

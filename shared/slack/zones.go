@@ -11,7 +11,7 @@ import (
 	"rollcall/shared/slack/slacktext"
 )
 
-// ofZone tells that an incident is about a zone or a NodePool: no instance is
+// ofZone reports whether an incident is about a zone or a NodePool: no instance is
 // kept from joining, pods are kept from starting.
 func ofZone(i incident.Incident) bool { return catalog.Meaning(i.Key.Check).Breaks == catalog.Pods }
 

@@ -543,7 +543,7 @@ const (
 	LaunchGivenUp LaunchStatus = "given up" // still there, not a node, no longer looked at
 )
 
-// Final tells that a standing does not change any more.
+// Final reports whether a standing does not change any more.
 func (s LaunchStatus) Final() bool { return s == LaunchJoined || s == LaunchGone || s == LaunchGivenUp }
 
 // Launch is one launch of an instance: where it is, and how it stands. It is
@@ -570,7 +570,7 @@ type Launch struct {
 	EndedWhy string    `json:"endedWhy,omitempty"`
 }
 
-// Unfinished tells whether a launch is still to answer roll call.
+// Unfinished reports whether a launch is still to answer roll call.
 func (l Launch) Unfinished() bool { return l.Status != LaunchJoined && l.Status != LaunchGone }
 
 // End is how a launch ended. Each launch has exactly one.

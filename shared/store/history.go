@@ -304,7 +304,7 @@ func (l *LaunchRecord) endStatus() {
 	}
 }
 
-// Losing tells that an end at that time is the end of a node that had joined not
+// Losing reports whether an end at that time is the end of a node that had joined not
 // long before, and that nobody has taken it down yet. A zero time is not known.
 func (l LaunchRecord) Losing(at time.Time) bool {
 	return l.Status == outcome.Joined && !l.Ready.IsZero() && l.Ended.IsZero() &&

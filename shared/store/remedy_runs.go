@@ -395,7 +395,7 @@ type WatchedSpoke struct {
 	Format int      `json:"format"`
 	// Left is when it was first seen to be no longer among the settings; zero while it is.
 	Left time.Time `json:"left,omitzero"`
-	// Done tells that nothing of it is open any more: the record is kept for as long as closed
+	// Done reports whether nothing of it is open any more: the record is kept for as long as closed
 	// incidents are, which are found by it.
 	Done bool `json:"done,omitempty"`
 }

@@ -93,7 +93,7 @@ func (s *Store) RecordAct(ctx context.Context, a incident.ActRecord) (created bo
 	return err == nil, err
 }
 
-// ActRecorded tells whether a press of that time was decided on before.
+// ActRecorded reports whether a press of that time was decided on before.
 func (s *Store) ActRecorded(ctx context.Context, p report.Press) (bool, error) {
 	out, err := s.t.Query(ctx, &dynamodb.QueryInput{
 		KeyConditionExpression:    aws.String("#pk = :pk AND #sk = :sk"),

@@ -89,7 +89,7 @@ type play struct {
 	act  func(context.Context, *stage.Stage, *narrator) error
 	// settings are the operator's; nil leaves everything at its default.
 	settings func() map[string]string
-	// rights tells that the operator has applied the ClusterRole to the cluster.
+	// rights reports whether the operator has applied the ClusterRole to the cluster.
 	rights bool
 	// spokes are other accounts and regions with the same world, watched from the first.
 	spokes []spoke.ID
@@ -385,9 +385,9 @@ type narrator struct {
 	rest func()
 	// rate is how many times faster than the wall clock the stage runs while all wait.
 	rate float64
-	// person tells that somebody looks, and approves what a story would approve itself.
+	// person reports whether somebody looks, and approves what a story would approve itself.
 	person bool
-	// shown tells that the credentials of this stage were printed.
+	// shown reports whether the credentials of this stage were printed.
 	shown bool
 	// tally is what the channels of the stages before this one were given.
 	tally fakeslack.Tally
@@ -501,7 +501,7 @@ func (n *narrator) pass(ctx context.Context, d time.Duration) error {
 	return n.stage.Clock.Sleep(ctx, d)
 }
 
-// terminal tells whether a person watches, or a log.
+// terminal reports whether a person watches, or a log.
 func (n *narrator) terminal() bool {
 	f, ok := n.out.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

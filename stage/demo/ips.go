@@ -121,7 +121,7 @@ func (st *ipsStory) approved(ctx context.Context, n *narrator) error {
 	return n.approved(ctx, offer)
 }
 
-// exactly tells that a text names these interfaces and no others.
+// exactly reports whether a text names these interfaces and no others.
 func exactly(text string, list []types.NetworkInterface) bool {
 	named := regexp.MustCompile(`eni-[0-9a-f]{17}`).FindAllString(text, -1)
 	slices.Sort(named)

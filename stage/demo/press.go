@@ -44,7 +44,7 @@ func only(s *stage.Stage) fakeslack.Message {
 	return list[0]
 }
 
-// offers tells that a message has the button that approves a fix.
+// offers reports whether a message has the button that approves a fix.
 func offers(m fakeslack.Message) bool {
 	return strings.Contains(strings.ReplaceAll(string(m.Blocks), " ", ""), `"action_id":"`+string(report.ApprovePlan)+`"`)
 }
@@ -123,7 +123,7 @@ func told(s *stage.Stage, user string) int {
 	return count
 }
 
-// called tells that a function made a call, and AWS took it.
+// called reports whether a function made a call, and AWS took it.
 func called(s *stage.Stage, operation, function string) bool {
 	for _, c := range s.Cloud.Calls() {
 		if c.Operation == operation && c.Principal.Name == function && c.Code == "" {

@@ -263,7 +263,7 @@ func (st *story) approved(ctx context.Context, n *narrator) error {
 	return nil
 }
 
-// routed tells that the table has a default route.
+// routed reports whether the table has a default route.
 func (st *story) routed(ctx context.Context) (bool, error) {
 	out, err := st.ec2.DescribeRouteTables(ctx, &ec2.DescribeRouteTablesInput{RouteTableIds: []string{st.table}, Filters: filter("route.destination-cidr-block", "0.0.0.0/0")})
 	if err != nil {

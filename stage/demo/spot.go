@@ -331,7 +331,7 @@ func (st *spotStory) others(wrong func(text string) bool) error {
 	return nil
 }
 
-// missing tells that a message names the subnet and nodes that do not join.
+// missing reports whether a message names the subnet and nodes that do not join.
 func (st *spotStory) missing(subnet string) bool {
 	return st.says(func(text string) bool { return strings.Contains(text, subnet) && strings.Contains(text, "cannot join") }) != ""
 }

@@ -243,7 +243,7 @@ func (p parts) event(kind, source string, detail json.RawMessage) (json.RawMessa
 	return raw, nil
 }
 
-// runs tells that a function looks.
+// runs reports whether a function looks.
 func (a Account) runs(function string) bool {
 	return a.Functions == nil || slices.Contains(a.Functions, function)
 }

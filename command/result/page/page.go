@@ -281,7 +281,7 @@ func (p Page) left() []Diagram {
 	})
 }
 
-// drawn tells that a check is about the network, or about a node that may not reach
+// drawn reports whether a check is about the network, or about a node that may not reach
 // what it needs.
 func (i Incident) drawn() bool {
 	family, _, _ := strings.Cut(i.Check, "/")
@@ -433,7 +433,7 @@ func (d Diagram) worst() int {
 	return worst
 }
 
-// shows tells that a diagram is of the network that an incident is about.
+// shows reports whether a diagram is of the network that an incident is about.
 func (d Diagram) shows(i Incident) bool {
 	if !i.drawn() || !strings.HasPrefix(i.Where, d.Cluster) {
 		return false

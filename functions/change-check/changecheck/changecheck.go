@@ -249,7 +249,7 @@ func (h handler) cases(ctx context.Context, wakes []wake) ([]incidentCase, error
 	return list, nil
 }
 
-// stale tells that a wake is not for the incident as it is now: the reminder is
+// stale reports whether a wake is not for the incident as it is now: the reminder is
 // of an earlier opening, or the event came twice.
 func stale(inc incident.Incident, w wake) bool {
 	switch {

@@ -256,7 +256,7 @@ func (b *batch) broken() bool {
 // final tells an answer that the next delete of the run would have too.
 func final(o action.Outcome) bool { return o == action.Denied || o == action.NoRole }
 
-// halted tells that EC2 has denied deletes for the cluster in this run, and
+// halted reports whether EC2 has denied deletes for the cluster in this run, and
 // leaves the interface: EC2 would deny it too.
 func (b *batch) halted(j job) bool {
 	b.mu.Lock()

@@ -691,7 +691,7 @@ func (s *harness) attachment(id string) string {
 	return aws.ToString(out.NetworkInterfaces[0].Attachment.AttachmentId)
 }
 
-// there tells whether an interface still is.
+// there reports whether an interface still is.
 func (s *harness) there(id string) bool {
 	out, err := s.World.EC2().DescribeNetworkInterfaces(&ec2.DescribeNetworkInterfacesInput{NetworkInterfaceIds: []string{id}})
 	return err == nil && len(out.NetworkInterfaces) == 1

@@ -121,7 +121,7 @@ func deletes(c config.Config) []spec.Grant {
 	return deleteleakedinterfaces.Grants(clusters, untagged)
 }
 
-// acts tells that some cluster is in a mode that acts.
+// acts reports whether some cluster is in a mode that acts.
 func acts(c config.Config) bool {
 	for name := range c.Cleanups {
 		if c.CleanupOf(name) != config.Report {

@@ -341,7 +341,7 @@ func nodeOf(s *snapshot.Snapshot, instance string) *snapshot.Node {
 	return found
 }
 
-// nodesClosed tells that the nodes cannot be read for want of a right, or because
+// nodesClosed reports whether the nodes cannot be read for want of a right, or because
 // nobody asks for them: that does not change by itself.
 func nodesClosed(s *snapshot.Snapshot) bool {
 	if s.Read[snapshot.Nodes] {
@@ -351,7 +351,7 @@ func nodesClosed(s *snapshot.Snapshot) bool {
 	return reason == snapshot.Denied || reason == snapshot.NotRead
 }
 
-// tagging tells that Karpenter has set its tag on one of the instances.
+// tagging reports whether Karpenter has set its tag on one of the instances.
 func tagging(entries []entry) bool {
 	return slices.ContainsFunc(entries, func(e entry) bool { return e.instance != nil && e.instance.NodeClaim() != "" })
 }
@@ -498,7 +498,7 @@ func roots(causes []diagnosis.Cause, now time.Time) map[string]outcome.Root {
 	return all
 }
 
-// losing tells that an instance has ended that had joined not long before, and
+// losing reports whether an instance has ended that had joined not long before, and
 // that nobody has taken it down yet.
 func losing(l store.LaunchRecord, in *snapshot.Instance) bool {
 	return in != nil && in.Ended() && l.Losing(in.StateReason.When)

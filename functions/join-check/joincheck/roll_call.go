@@ -187,7 +187,7 @@ type batch struct {
 type news struct {
 	account string
 	clock   time.Time // zero when no event knows
-	// reminded tells that one of the messages is a reminder of ours: the next
+	// reminded reports whether one of the messages is a reminder of ours: the next
 	// one follows from it. Events are not followed, or each would have a chain
 	// of reminders of its own, but for those that come again.
 	reminded bool
@@ -255,7 +255,7 @@ type roll struct {
 	learned detect.Learned
 	// lost are nodes that had joined and have ended soon after.
 	lost []entry
-	// tagging tells that Karpenter has set its tag on one of the instances.
+	// tagging reports whether Karpenter has set its tag on one of the instances.
 	tagging bool
 	// strangers are instances of the VPC that may be the cluster's: unowned is why their user
 	// data, which could name it, was not read.
@@ -420,7 +420,7 @@ func ungrouped(key string) bool {
 	return strings.HasPrefix(key, snapshot.PoolKey("")) || strings.HasPrefix(key, snapshot.RoleKey(""))
 }
 
-// karpenterGone tells that an object of Karpenter is there no more, or is on its
+// karpenterGone reports whether an object of Karpenter is there no more, or is on its
 // way out, by the name that kubectl gives it. A class is nobody's trouble either
 // once no NodePool names it.
 func karpenterGone(s *snapshot.Snapshot, key string) bool {

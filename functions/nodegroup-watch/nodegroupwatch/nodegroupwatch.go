@@ -380,7 +380,7 @@ type trouble struct {
 	nodegroups []snapshot.Nodegroup
 	// named are the instances that EKS names.
 	named []string
-	// addons tells that an add-on is in trouble: nodes that are not Ready may be so
+	// addons reports whether an add-on is in trouble: nodes that are not Ready may be so
 	// because of it, or it because of what keeps them.
 	addons bool
 }
@@ -593,7 +593,7 @@ func (h handler) keepOne(ctx context.Context, last, r nodegroup.Record, now time
 // telling them: as long as it may run.
 const telling = time.Minute
 
-// beingTold tells that another invocation, which found what is untold, is at
+// beingTold reports whether another invocation, which found what is untold, is at
 // it. Where it died meanwhile, a later look tells it.
 func beingTold(r nodegroup.Record, now time.Time) bool {
 	return now.Sub(r.Untold[len(r.Untold)-1].At) < telling

@@ -110,7 +110,7 @@ func (h handler) carryOut(ctx context.Context, inc incident.Incident, d remedy.R
 	return h.finish(ctx, inc, d)
 }
 
-// done tells that a run was done by an earlier run. One that is being done
+// done reports whether a run was done by an earlier run. One that is being done
 // comes again when it is not any more (settle).
 func (h handler) done(ctx context.Context, inc incident.Incident, id string) (bool, error) {
 	list, err := h.memory.Runs(ctx, inc.Key.Cluster)
@@ -183,12 +183,12 @@ func (h handler) finishEarlierRuns(ctx context.Context, inc incident.Incident) e
 	return nil
 }
 
-// knownToReport tells that report knows of a run.
+// knownToReport reports whether report knows of a run.
 func knownToReport(inc incident.Incident, d remedy.Run) bool {
 	return slices.ContainsFunc(inc.Offers, func(o incident.Offer) bool { return o.Run != nil && o.Run.ID == d.ID && o.Run.Result == d.Result })
 }
 
-// replacedByLater tells that report knew of a run and keeps later ones in its place: what
+// replacedByLater reports whether report knew of a run and keeps later ones in its place: what
 // is replaced in many parts has more runs than an incident keeps.
 func replacedByLater(inc incident.Incident, d remedy.Run) bool {
 	return len(inc.Offers) >= incident.MaxOffers && slices.ContainsFunc(inc.Offers, func(o incident.Offer) bool {
@@ -378,7 +378,7 @@ func (h handler) message(ctx context.Context, m event.Message) error {
 	return h.incident(ctx, list[i], m.Body)
 }
 
-// mayAnything tells that a cluster has opted in to some remedy.
+// mayAnything reports whether a cluster has opted in to some remedy.
 func (h handler) mayAnything(cluster string) bool {
 	return slices.ContainsFunc(remedies.All(), func(r remedies.Remedy) bool { return h.policy(cluster, r.Name) != optin.Off })
 }
@@ -651,7 +651,7 @@ func (h handler) lacksRole(ctx context.Context) *action.Refusal {
 		", does not let Rollcall in. " + remedies.DeploySpoke(h.of)}
 }
 
-// lackedRole tells that a plan was not done for want of the role: now that it is there,
+// lackedRole reports whether a plan was not done for want of the role: now that it is there,
 // which was asked before, it is offered again.
 func lackedRole(o incident.Offer) bool {
 	return o.Run != nil && o.Run.Reason == string(remedy.RoleNotAssumed)

@@ -978,7 +978,7 @@ type tale struct {
 	stuck string
 	// call is the one that changes something.
 	call string
-	// undone tells that the world is as it was.
+	// undone reports whether the world is as it was.
 	undone func(*harness) bool
 	// wrong is what changes between the approval and the run, by its name.
 	wrong map[string]changed
@@ -1107,7 +1107,7 @@ func (x tale) act(s *harness) remedy.Run {
 	return run
 }
 
-// verified tells that the check that found the cause has seen that it is gone.
+// verified reports whether the check that found the cause has seen that it is gone.
 func (x tale) verified(s *harness) bool {
 	s.t.Helper()
 	obs := x.look(s)

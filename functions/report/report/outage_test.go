@@ -368,7 +368,7 @@ const (
 	noTable away = "DynamoDB is away"
 )
 
-// permanent tells that it is over only when a person mends it.
+// permanent reports whether it is over only when a person mends it.
 func (a away) permanent() bool {
 	return a == revoked || a == outside || a == archives || a == busDeaf
 }

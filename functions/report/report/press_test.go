@@ -974,7 +974,7 @@ func TestOnlyWhatSlackActionsPassedOnIsBelieved(t *testing.T) {
 	for name, test := range map[string]struct {
 		put  func(*bench, report.Press) string
 		want incident.AnswerReason
-		// told tells that the person is told, and that there is an audit record.
+		// told reports whether the person is told, and that there is an audit record.
 		told bool
 	}{
 		"made up": {func(b *bench, p report.Press) string { return b.queued(p) }, incident.NotPassedOn, false},

@@ -163,7 +163,7 @@ type members struct {
 	unread string
 }
 
-// mayPress tells whether a person may do what they pressed: approve and refuse if they
+// mayPress reports whether a person may do what they pressed: approve and refuse if they
 // are among the approvers, the rest if they are among the responders. It is asked
 // anew in every invocation: who left a group may no more. What could not be read
 // is never a yes.
@@ -195,7 +195,7 @@ func (p *invocation) mayPress(ctx context.Context, press report.Press) response.
 	return p.isListed(ctx, slices.Concat(p.responders.IDs, p.approvers), press.User.ID)
 }
 
-// isListed tells whether a user is among users and user groups.
+// isListed reports whether a user is among users and user groups.
 func (p *invocation) isListed(ctx context.Context, ids []string, user string) response.Who {
 	if slices.Contains(ids, user) {
 		return response.Who{May: response.MayYes}
@@ -241,7 +241,7 @@ func (p *invocation) workspace(ctx context.Context) (own report.Workspace, unrea
 	return report.Workspace{}, p.workspaceUnknown
 }
 
-// isMember tells whether somebody of the workspace is no guest of it, who is there for a
+// isMember reports whether somebody of the workspace is no guest of it, who is there for a
 // channel or two.
 func (p *invocation) isMember(ctx context.Context, user string) response.Who {
 	switch guest, unread := p.guest(ctx, user); {
@@ -524,7 +524,7 @@ func (p *invocation) command(ctx context.Context, m report.Message) error {
 	return p.reply(ctx, c, answer, says)
 }
 
-// mayAsk tells whether a person may ask for that: people of the app's own workspace to
+// mayAsk reports whether a person may ask for that: people of the app's own workspace to
 // know, and responders to silence. What could not be read is never a yes. Commands have no
 // channel that would vouch for somebody: the setting responders=channel is for buttons.
 func (p *invocation) mayAsk(ctx context.Context, c report.Command) response.Who {

@@ -89,7 +89,7 @@ func (a *audit) refused(ctx context.Context, c *call, r *interaction.Refusal, no
 	}
 }
 
-// next tells whether it is the first of its reason in this minute that this
+// next reports whether it is the first of its reason in this minute that this
 // process sees, and how many came since the one before that was.
 func (a *audit) next(r interaction.Reason, now time.Time) (first bool, before int) {
 	a.mu.Lock()
@@ -292,7 +292,7 @@ type handler struct {
 	// is the time in which incidents live: on the local stage it runs faster.
 	wall func() time.Time
 	now  func() time.Time
-	// watched tells whether an account and region is among those of the settings: what is
+	// watched reports whether an account and region is among those of the settings: what is
 	// pressed of others report would leave out, and nobody would be answered.
 	watched func(spoke.ID) bool
 	log     *slog.Logger
@@ -531,7 +531,7 @@ type signing struct {
 	known  time.Time // when secret was last seen to be the one
 }
 
-// verify tells whether Slack signed a request: with a Refusal if it did not,
+// verify reports whether Slack signed a request: with a Refusal if it did not,
 // with another error if that cannot be known.
 func (s *signing) verify(ctx context.Context, r interaction.Request, now time.Time) error {
 	s.mu.Lock()
@@ -548,7 +548,7 @@ func (s *signing) verify(ctx context.Context, r interaction.Request, now time.Ti
 	return &interaction.Refusal{Reason: interaction.Forged, Says: "the signature is not that of the Slack app's Signing Secret"}
 }
 
-// due tells that the secret is to be read again.
+// due reports whether the secret is to be read again.
 func (s *signing) due(now time.Time) bool {
 	keep := readAgain
 	if s.secret == "" {

@@ -219,7 +219,7 @@ type pools struct {
 	*snapshot.Snapshot
 	// subnets are those of its Spot launches, and of the groups that make them.
 	subnets []string
-	// partial tells that some records could not be read.
+	// partial reports whether some records could not be read.
 	partial bool
 	// from is from when on the history is whole: launches before were too many
 	// to be read; zero where none was left out.
@@ -528,7 +528,7 @@ func (w weekly) handle(ctx context.Context, raw json.RawMessage) error {
 	return nil
 }
 
-// ran tells whether a look was noted before the week ended: else Rollcall was not there yet,
+// ran reports whether a look was noted before the week ended: else Rollcall was not there yet,
 // or an earlier release was, which noted none. That it cannot be read is no no.
 func (w weekly) ran(ctx context.Context, to time.Time) bool {
 	for _, x := range w.watched {

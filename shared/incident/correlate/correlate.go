@@ -24,7 +24,7 @@ type Look struct {
 	Updates     []*incident.Update
 }
 
-// ExplainsUnready tells that a cause, found in a subnet's addresses, is why
+// ExplainsUnready reports whether a cause, found in a subnet's addresses, is why
 // another one finds a node that stands in a subnet not Ready: its pods get no
 // addresses. Only a cause that is certain explains others.
 //
@@ -113,7 +113,7 @@ func exhaustsSubnet(u *incident.Update) bool {
 	return u.Key.Check == checkid.IPLeakedInterfaces && u.Cause.Confidence == catalog.Certain
 }
 
-// claimsIncident tells that what another incident of the same subnet says belongs to
+// claimsIncident reports whether what another incident of the same subnet says belongs to
 // this one. Of two that explain each other the newer look counts.
 func claimsIncident(u *incident.Update, other *incident.Update) bool {
 	if u.Key.Resource != other.Key.Resource || !incident.OfAddresses(u.Key.Check) || !incident.OfAddresses(other.Key.Check) {
@@ -124,7 +124,7 @@ func claimsIncident(u *incident.Update, other *incident.Update) bool {
 	return does && (at.After(back) || at.Equal(back) && u.Key.Check == checkid.IPLeakedInterfaces)
 }
 
-// passesNow tells that this look finds well what an incident is about.
+// passesNow reports whether this look finds well what an incident is about.
 func (look *Look) passesNow(u *incident.Update) bool {
 	v, _ := u.VerdictOn(u.Key.Resource)
 	if look.Observation.At.Before(v.At) {
@@ -143,7 +143,7 @@ func OnlyAdvises(u *incident.Update, c diagnosis.Cause) bool {
 	return c.Confidence == catalog.Advice && (breaks == catalog.Addresses || breaks == catalog.Launching) && c.Check == u.Key.Check && c.Resource == u.Key.Resource
 }
 
-// attachToKnown tells whether a failure of a subnet's addresses belongs to an
+// attachToKnown reports whether a failure of a subnet's addresses belongs to an
 // incident that is known, and brings it in there: it has no message of its own.
 func (look *Look) attachToKnown(cause diagnosis.Cause) bool {
 	if !incident.OfAddresses(cause.Check) {
@@ -165,7 +165,7 @@ func (look *Look) attachToKnown(cause diagnosis.Cause) bool {
 	return false
 }
 
-// saysOtherwise tells that the look of a cause explains an incident with the
+// saysOtherwise reports whether the look of a cause explains an incident with the
 // cause, and is newer than what explains the cause with the incident.
 func (look *Look) saysOtherwise(cause diagnosis.Cause, o *incident.Update, at time.Time) bool {
 	if o.Key.Check == checkid.IPLeakedInterfaces && cause.Check == checkid.IPRunway || !look.Observation.At.After(at) {
@@ -392,7 +392,7 @@ func (look *Look) starvedBy(u *incident.Update) *incident.Update {
 	return nil
 }
 
-// Explained tells whether a symptom's instances are all among the launches of
+// Explained reports whether a symptom's instances are all among the launches of
 // incidents that explain it: those that stand, and for a while those that
 // ended well, since an instance that came too early may never join by itself.
 func (look *Look) Explained(cause diagnosis.Cause) bool {
@@ -416,7 +416,7 @@ func (look *Look) Explained(cause diagnosis.Cause) bool {
 	return len(ids) > 0
 }
 
-// saysOfInstances tells that an incident is a symptom of the instances themselves, and
+// saysOfInstances reports whether an incident is a symptom of the instances themselves, and
 // the cause what EKS says of their nodegroup: one message is enough.
 func saysOfInstances(u *incident.Update, cause diagnosis.Cause) bool {
 	return u.IsSymptom() && !u.ByItself() && catalog.Meaning(cause.Check).CoversToo == catalog.Nodegroups
@@ -487,7 +487,7 @@ func (look *Look) betterExplanation(u *incident.Update) *incident.Update {
 	return nil
 }
 
-// saysBetter tells that an incident says of a resource what a check finds there,
+// saysBetter reports whether an incident says of a resource what a check finds there,
 // and why.
 func saysBetter(u *incident.Update, check checkid.ID, resource string) bool {
 	return slices.Contains(u.Covers, resource) &&

@@ -388,7 +388,7 @@ func remedyFor(f snapshot.Failure, of spoke.Cluster) string {
 	return "Read the function's log for the full answer."
 }
 
-// couldRead tells whether an observation could read what the incident lacks. That
+// couldRead reports whether an observation could read what the incident lacks. That
 // no failure is told is no proof; that the source was read in full is.
 func (rec *reconciler) couldRead(u *incident.Update) bool {
 	if len(failuresOf(u.Cause, rec.Observation)) > 0 {
@@ -435,10 +435,10 @@ func (rec *reconciler) updatePods(u *incident.Update) {
 		return
 	}
 	found := u.PodsIn(rec.Observation)
-	stands := before != nil && rec.Observation.At.Sub(before.At) <= incident.LookHolds
+	stands := before != nil && rec.Observation.At.Sub(before.At) <= incident.CountHolds
 	switch {
-	case found != nil && stands && before.SaysMoreThan(*found):
-		// Two detectors look every few minutes: the message does not go back and forth.
+	case found != nil && stands && before.IsMorePreciseThan(*found):
+		// Two detectors look at each tick: the message does not go back and forth.
 	case found != nil && (before == nil || !rec.Observation.At.Before(before.At)):
 		u.Pods = found
 	case before != nil && before.Unread == nil && rec.Observation.At.Sub(before.At) > incident.LookHolds:
@@ -482,7 +482,7 @@ func (rec *reconciler) applyCause(cause diagnosis.Cause) {
 	}
 }
 
-// isNews tells whether a failure is later than what a closed incident knows.
+// isNews reports whether a failure is later than what a closed incident knows.
 func (rec *reconciler) isNews(u *incident.Update, cause diagnosis.Cause) bool {
 	if !rec.Observation.At.After(u.Settled) {
 		return false
@@ -641,7 +641,7 @@ func (rec *reconciler) locate(u *incident.Update) {
 	u.Whose = rec.Observation.Whose
 }
 
-// differ tells whether the words or the evidence of a cause differ.
+// differ reports whether the words or the evidence of a cause differ.
 func differ(a, b diagnosis.Cause) bool {
 	return a.Title != b.Title || a.Why != b.Why || a.Confidence != b.Confidence || a.Fix != b.Fix ||
 		!slices.Equal(a.Evidence, b.Evidence) || !slices.Equal(a.Resources, b.Resources) ||
@@ -748,7 +748,7 @@ func (rec *reconciler) decisionOn(u *incident.Update) (decision incident.Decisio
 	return incident.Decision{Incident: u.Incident, Reason: top, Changed: true}, true
 }
 
-// endsCause tells that the thread is told now that the cause is gone, or that it is over.
+// endsCause reports whether the thread is told now that the cause is gone, or that it is over.
 func endsCause(u *incident.Update) bool {
 	return slices.ContainsFunc(u.Reasons, func(r incident.Reason) bool {
 		return (r == incident.CauseGone || r == incident.IsProved || r == incident.IsUnproved) && !hovers(u, r)
@@ -769,7 +769,7 @@ func (rec *reconciler) addEvents(u *incident.Update, top incident.Reason) {
 // which time.
 const mostComings = 3
 
-// hovers tells that an incident of addresses comes and goes, as a subnet does
+// hovers reports whether an incident of addresses comes and goes, as a subnet does
 // that is always nearly full: the thread has been told often enough.
 func hovers(u *incident.Update, r incident.Reason) bool {
 	return incident.OfAddresses(u.Key.Check) && u.Number > mostComings && (r == incident.Reopened || r == incident.IsProved || r == incident.IsSuperseded)

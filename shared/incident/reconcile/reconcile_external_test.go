@@ -215,6 +215,42 @@ func TestALookWithoutAnAccountTakesNothingAway(t *testing.T) {
 	}
 }
 
+// TestPodsCountedForTheCauseStand: a count of the whole cluster does not replace one for the
+// cause within two ticks; later it does, and a look that could not read the pods does at once.
+func TestPodsCountedForTheCauseStand(t *testing.T) {
+	denied := &snapshot.Failure{Source: snapshot.WaitingPods, Reason: snapshot.Denied}
+	at := func(minute int, source string, unread *snapshot.Failure) report.Observation {
+		return incidenttest.Observe(func(o *report.Observation) {
+			o.ID, o.At = fmt.Sprint(minute), incidenttest.At(minute)
+			o.Diagnosis.Causes = []diagnosis.Cause{{Check: checkid.RouteNoEgress, Confidence: catalog.Certain, Resource: "rtb-1", Covers: []string{incidenttest.Subnet}, Nodegroups: []string{"workers"}}}
+			o.Launches = []report.Launch{{Instance: "i-1", Nodegroup: "workers", Group: "eks-workers", Subnet: incidenttest.Subnet, Started: incidenttest.At(0), Status: report.Waiting}}
+			o.Waiting = &report.WaitingPods{Unread: unread}
+			if unread == nil {
+				o.Waiting.Sources = []report.NodeSource{{Name: source, Group: "eks-" + source}}
+				o.Waiting.Workloads = []report.WaitingWorkload{{Workload: diagnosis.Workload{Namespace: "etl", Owner: "Job batch", Pods: 7}, Fits: []string{"other"}}}
+			}
+		})
+	}
+	var list []incident.Incident
+	for _, step := range []struct {
+		obs                report.Observation
+		ofCluster, unknown bool
+	}{
+		{at(0, "workers", nil), false, false},
+		{at(1, "other", nil), false, false},
+		{at(5, "workers", nil), false, false},
+		{at(6, "other", nil), false, false},
+		{at(17, "other", nil), true, false},
+		{at(18, "workers", nil), false, false},
+		{at(19, "", denied), false, true},
+	} {
+		list, _ = decided(list, step.obs, step.obs.At)
+		if p := list[0].Pods; p == nil || p.OfCluster != step.ofCluster || (p.Unread != nil) != step.unknown {
+			t.Errorf("at minute %s the pods are %+v, want of the cluster %t, unknown %t", step.obs.ID, p, step.ofCluster, step.unknown)
+		}
+	}
+}
+
 // TestPodsAreOfTheNewestLook: the first message knows no pods, the next look fills them in, an
 // older one changes nothing, and what no look reads any more is unknown.
 func TestPodsAreOfTheNewestLook(t *testing.T) {

@@ -124,7 +124,7 @@ func (rec *reconciler) applyPasses(u *incident.Update) {
 	}
 }
 
-// takesEvidence tells that what passed now is worth more than what is known of how the
+// takesEvidence reports whether what passed now is worth more than what is known of how the
 // cause went away: what showed it first is what did, and another instance's numbers of
 // later looks are not. What a cleanup gave back is counted on.
 func takesEvidence(u *incident.Update) bool {

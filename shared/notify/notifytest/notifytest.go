@@ -389,7 +389,7 @@ type Record struct {
 	seen    time.Time
 }
 
-// Available tells that the table answers.
+// Available reports whether the table answers.
 func (s *Table) Available() error {
 	if time.Now().Before(s.Away) {
 		return &smithy.GenericAPIError{Code: "InternalServerError", Message: "The request processing has failed", Fault: smithy.FaultServer}

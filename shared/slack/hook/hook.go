@@ -55,7 +55,7 @@ var (
 	ErrNotTaken  = errors.New("the answer was not taken by Slack")
 )
 
-// ours tells that an address is one by which Slack takes answers.
+// ours reports whether an address is one by which Slack takes answers.
 func (r Responder) ours(to string) bool {
 	u, err := url.Parse(to)
 	if err != nil || u.User != nil || u.Opaque != "" {

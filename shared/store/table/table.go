@@ -178,7 +178,7 @@ func (t *Table) Decode(attributes map[string]types.AttributeValue, format int, i
 	return true, nil
 }
 
-// There tells whether an item counts: it has not expired, and its format is
+// There reports whether an item counts: it has not expired, and its format is
 // known.
 func (t *Table) There(attributes map[string]types.AttributeValue, format int) (name string, there bool, err error) {
 	pk, _ := attributes[AttrPK].(*types.AttributeValueMemberS)
