@@ -713,7 +713,7 @@ var entries = [...]Entry{
 		ID: checkid.InstanceAMI, Title: "The image is out of support, or does not match the instance or cluster",
 		Confidence: Likely, After: []checkid.ID{checkid.InstanceVersionSkew},
 		Cause: "The image's architecture is not the instance type's, its Kubernetes version is incompatible with the " +
-			"control plane's, or it is an EKS image with Amazon Linux 2, whose support ended on 26 November 2025. An " +
+			"control plane's, or it is an EKS image with Amazon Linux 2, which has been unsupported since 26 November 2025. An " +
 			"image that EC2 does not list (deregistered since, no longer shared, or hidden by the account's Allowed " +
 			"AMIs) or that is disabled does not stop an instance launched from it from joining, and nothing is known " +
 			"about it.",

@@ -158,7 +158,7 @@ func claimsOfAddresses() []claim {
 		{form(`\b(\d+) branch interfaces without a trunk`), is(func(s said) (int, bool) { return len(s.facts.branches()), true })},
 		{form(`\band (\d+) more hold one address each`), is(func(s said) (int, bool) { return len(s.facts.branches()) - 3, true })},
 		{form(`\bDeleting (?:it|all (\d+)) frees (\d+)`), byAgainst},
-		{form(`\bone more (\S+) takes ([\d,]+)`), func(s said) string { return s.facts.takes(s.m[1], amount(s.m[2])) }},
+		{form(`\bone more (\S+) needs ([\d,]+)`), func(s said) string { return s.facts.takes(s.m[1], amount(s.m[2])) }},
 		{form(`\bmax pods is (\d+)`), quotedNumber},
 		{form(`\ballows (\d+) pods on`), quotedNumber},
 		{form(`\buser data allows (\d+) pods`), quotedNumber},
@@ -497,7 +497,7 @@ func claimsOfNames() []claim {
 		{form(`\bKubernetes (1\.26) took CRI (v1alpha2) away, which the plugin asks for before (1\.12)\b`), documented},
 		{form(`\b(v1\.12\.0) or later`), documented},
 		{form(`\bKubernetes (1\.\d+)\b`), func(s said) string { return s.facts.version(s.m[1]) }},
-		{form(`\bkubelet (1\.\d+) beside control plane (1\.\d+)`), func(s said) string {
+		{form(`\bkubelet (1\.\d+), control plane (1\.\d+)`), func(s said) string {
 			if s.m[1] == s.m[2] {
 				return "they are the same"
 			}
@@ -506,7 +506,7 @@ func claimsOfNames() []claim {
 		{form(`\bcontrol plane's (1\.\d+) of`), func(s said) string { return s.facts.version(s.m[1]) }},
 		{form(`\bimage of Kubernetes (1\.\d+)\b`), func(s said) string { return s.facts.version(s.m[1]) }},
 		// Amazon EKS's "AL2 AMI deprecation FAQs" (shared/checks/instance/image.go).
-		{form(`\bAmazon Linux (2), whose support ended on (26) November (2025)`), documented},
+		{form(`\bAmazon Linux (2), unsupported since (26) November (2025|…)`), documented},
 		{form(`\bAmazon Linux (2023)\b`), func(s said) string {
 			if !s.facts.contains("al2023") && !s.facts.contains("AL2023") {
 				return "no image is"
@@ -602,7 +602,7 @@ func (f *Facts) within(block string) string {
 // claimsOfRules are ports, rules, roles and what Kubernetes asks.
 func claimsOfRules() []claim {
 	return []claim{
-		{form(`\b(?:tcp|udp|ports) (\d+(?:-\d+)?)(?: and (\d+-\d+…?))?`), ports},
+		{form(`\b(?:tcp|udp|ports) (\d+(?:-\d+)?)(?: and (\d+-\d*…?))?`), ports},
 		{form(`\b(?:denies|blocks outbound|blocks inbound|denies outbound|lets out no|does not allow|does not admit|Allow|Admit|allows|admits) (\d+(?:-\d+)?)(?: |$)`), ports},
 		{form(`\brule (\d+) (?:denies|allows)`), fields("RuleNumber")},
 		{form(`\b(401) Unauthorized`), documented},

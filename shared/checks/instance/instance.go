@@ -235,7 +235,7 @@ func unfit(l facts.InstanceIndex, image snapshot.Image, i *snapshot.Instance) []
 		reasons = append(reasons, wrong)
 	}
 	if ofAL2(image.Name) && !l.S.Time.Before(endOfAL2()) {
-		reasons = append(reasons, "it is an EKS image with Amazon Linux 2, whose support ended on 26 November 2025")
+		reasons = append(reasons, "Amazon Linux 2, unsupported since 26 November 2025")
 	}
 	return reasons
 }

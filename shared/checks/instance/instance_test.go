@@ -106,12 +106,12 @@ func imageUnfitCases() []checktest.Case {
 			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023: Kubernetes 1.36 is newer than the control plane's 1.35",
 		}},
 		{"Amazon Linux 2", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-1.32-v20251120")), []string{
-			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023: it is an EKS image with Amazon Linux 2, whose support en…",
+			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023: Amazon Linux 2, unsupported since 26 November 2025",
 		}},
 		{"Amazon Linux 2 before its end", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-1.32-v20251120"), func(s *snapshot.Snapshot) { s.Time = endOfAL2().Add(-time.Second) }), []string{"pass prod [i-0node]"}},
 		{"deprecated alone does no harm", checktest.Change(checktest.Missed(), func(s *snapshot.Snapshot) { s.Images[0].Deprecated = s.Time.Add(-time.Hour) }), []string{"pass prod [i-0node]"}},
 		{"two types, one image: one finding", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-1.32-v20251120"), checktest.LaunchedToo("i-0second", 10*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Instance(s, "i-0second").Type = "m6i.large" }), []string{
-			"fail ami-0al2023 [i-0node i-0second] [i-0node i-0second] ami-0al2023: it is an EKS image with Amazon Linux 2, whose support en…",
+			"fail ami-0al2023 [i-0node i-0second] [i-0node i-0second] ami-0al2023: Amazon Linux 2, unsupported since 26 November 2025",
 		}},
 		{"this image could not be read", checktest.Change(checktest.Missed(), noImage, func(s *snapshot.Snapshot) {
 			s.Lack(snapshot.Images, snapshottest.AMI, snapshot.Failure{Source: snapshot.Images, Reason: snapshot.Throttled, Call: "ec2:DescribeImages"})

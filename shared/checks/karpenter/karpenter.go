@@ -412,7 +412,7 @@ type meaning struct {
 // pkg/controllers/nodeclass/*.go).
 func meanings(reason string) (meaning, bool) {
 	m, ok := map[string]meaning{
-		"SubnetsNotFound":                     {"matches no subnets", "Tag the subnets to match the class's subnetSelectorTerms, or change the terms."},
+		"SubnetsNotFound":                     {"matches no subnets", "Tag each <subnet> for nodes to match the class's subnetSelectorTerms, or change the terms."},
 		"SecurityGroupsNotFound":              {"matches no security groups", "Tag a security group to match the class's securityGroupSelectorTerms, or change the terms."},
 		"AMINotFound":                         {"matches no AMIs", "Change the amiSelectorTerms of the class: the alias, id, name or tags match no image that this account can use."},
 		"UnsupportedAlias":                    {"has an AMI alias that is not supported", "Change the alias in the amiSelectorTerms of the class."},
