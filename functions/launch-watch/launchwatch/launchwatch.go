@@ -121,10 +121,14 @@ func (h handler) check(ctx context.Context, cluster string, c clusterCase) error
 	if _, err := h.Run(ctx, s, detect.Look{Checks: checks.AtLaunch(), Launches: launches}); err != nil {
 		return err
 	}
-	if err := h.launches.RecordSamples(ctx, detect.Samples(s, s.Scope.Subnets)); err != nil {
-		// They only tell later how full a subnet was: no launch waits for them.
-		h.Log.WarnContext(ctx, "could not record what the subnets had", "cluster", cluster, "error", err.Error())
-	}
+	var samples errgroup.Group
+	samples.Go(func() error { return h.launches.RecordSamples(ctx, detect.Samples(s, s.Scope.Subnets)) })
+	defer func() {
+		if err := samples.Wait(); err != nil {
+			// They only tell later how full a subnet was: no launch waits for them.
+			h.Log.WarnContext(ctx, "could not record what the subnets had", "cluster", cluster, "error", err.Error())
+		}
+	}()
 	return errors.Join(h.record(ctx, s, c, launches, learned), h.recordRefused(ctx, s, c, learned), h.saveRuns(ctx, cluster, c, runs))
 }
 

@@ -183,32 +183,30 @@ func addons(api Addons) source.Source {
 }
 
 func readAddons(ctx context.Context, api Addons, cluster string) ([]snapshot.Addon, error) {
-	var list []snapshot.Addon
+	var names []string
 	p := eks.NewListAddonsPaginator(api, &eks.ListAddonsInput{ClusterName: aws.String(cluster)})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("list add-ons: %w", err)
 		}
-		for _, name := range page.Addons {
-			if !nodesNeed(name) {
-				continue
-			}
-			out, err := api.DescribeAddon(ctx, &eks.DescribeAddonInput{ClusterName: aws.String(cluster), AddonName: aws.String(name)})
-			var missing *types.ResourceNotFoundException
-			if errors.As(err, &missing) {
-				continue // deleted since it was listed
-			}
-			if err != nil {
-				return nil, fmt.Errorf("describe add-on %s: %w", name, err)
-			}
-			if out.Addon == nil {
-				return nil, fmt.Errorf("describe add-on %s: the answer holds none", name)
-			}
-			list = append(list, addon(*out.Addon))
-		}
+		names = append(names, page.Addons...)
 	}
-	return list, nil
+	names = slices.DeleteFunc(names, func(name string) bool { return !nodesNeed(name) })
+	found, err := source.AtOnce(names, func(name string) ([]snapshot.Addon, error) {
+		out, err := api.DescribeAddon(ctx, &eks.DescribeAddonInput{ClusterName: aws.String(cluster), AddonName: aws.String(name)})
+		var missing *types.ResourceNotFoundException
+		switch {
+		case errors.As(err, &missing):
+			return nil, nil // deleted since it was listed
+		case err != nil:
+			return nil, fmt.Errorf("describe add-on %s: %w", name, err)
+		case out.Addon == nil:
+			return nil, fmt.Errorf("describe add-on %s: the answer holds none", name)
+		}
+		return []snapshot.Addon{addon(*out.Addon)}, nil
+	})
+	return slices.Concat(found...), err
 }
 
 func nodesNeed(addon string) bool {

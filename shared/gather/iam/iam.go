@@ -255,27 +255,30 @@ func (g roleReading) role(ctx context.Context, arn string) (snapshot.Role, error
 	if role.Trust, err = document(out.Role.AssumeRolePolicyDocument); err != nil {
 		return role, fmt.Errorf("trust policy of role %s: %w", *name, err)
 	}
+	var boundary []string
 	if b := out.Role.PermissionsBoundary; b != nil && aws.ToString(b.PermissionsBoundaryArn) != "" {
-		boundary, err := g.policy(ctx, *b.PermissionsBoundaryArn)
-		if err != nil {
-			return role, fmt.Errorf("boundary of role %s: %w", *name, err)
-		}
-		role.Boundary = &boundary
+		boundary = append(boundary, *b.PermissionsBoundaryArn)
 	}
-	attached, err := g.attached(ctx, name)
+	read, err := source.AtOnce([]func() ([]snapshot.Policy, error){
+		func() ([]snapshot.Policy, error) { return g.policies(ctx, "boundary", name, boundary) },
+		func() ([]snapshot.Policy, error) { return g.attached(ctx, name) },
+		func() ([]snapshot.Policy, error) { return g.inline(ctx, name) },
+	}, func(list func() ([]snapshot.Policy, error)) ([]snapshot.Policy, error) { return list() })
 	if err != nil {
 		return role, err
 	}
-	inline, err := g.inline(ctx, name)
-	if err != nil {
-		return role, err
+	if len(boundary) > 0 {
+		role.Boundary = &read[0][0]
 	}
-	role.Policies = append(attached, inline...)
+	role.Policies = slices.Concat(read[1:]...)
+	for _, p := range slices.Concat(read[:2]...) {
+		g.managed[p.ARN] = p
+	}
 	return role, nil
 }
 
 func (g roleReading) attached(ctx context.Context, role *string) ([]snapshot.Policy, error) {
-	var list []snapshot.Policy
+	var arns []string
 	p := iam.NewListAttachedRolePoliciesPaginator(g.api, &iam.ListAttachedRolePoliciesInput{RoleName: role})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
@@ -283,14 +286,20 @@ func (g roleReading) attached(ctx context.Context, role *string) ([]snapshot.Pol
 			return nil, fmt.Errorf("list the policies attached to %s: %w", *role, changed(err))
 		}
 		for _, a := range page.AttachedPolicies {
-			policy, err := g.policy(ctx, aws.ToString(a.PolicyArn))
-			if err != nil {
-				return nil, fmt.Errorf("policy of role %s: %w", *role, err)
-			}
-			list = append(list, policy)
+			arns = append(arns, aws.ToString(a.PolicyArn))
 		}
 	}
-	return source.Sorted(list, func(p snapshot.Policy) string { return p.ARN }), nil
+	slices.Sort(arns)
+	return g.policies(ctx, "policy", role, arns)
+}
+
+// policies reads managed policies, which are of that kind to a role.
+func (g roleReading) policies(ctx context.Context, kind string, role *string, arns []string) ([]snapshot.Policy, error) {
+	list, err := source.AtOnce(arns, func(arn string) (snapshot.Policy, error) { return g.policy(ctx, arn) })
+	if err != nil {
+		return nil, fmt.Errorf("%s of role %s: %w", kind, *role, err)
+	}
+	return list, nil
 }
 
 // policy reads the default version of a managed policy.
@@ -316,31 +325,31 @@ func (g roleReading) policy(ctx context.Context, arn string) (snapshot.Policy, e
 	if p.Document, err = document(version.PolicyVersion.Document); err != nil {
 		return p, fmt.Errorf("policy %s: %w", arn, err)
 	}
-	g.managed[arn] = p
 	return p, nil
 }
 
 func (g roleReading) inline(ctx context.Context, role *string) ([]snapshot.Policy, error) {
-	var list []snapshot.Policy
+	var names []string
 	p := iam.NewListRolePoliciesPaginator(g.api, &iam.ListRolePoliciesInput{RoleName: role})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("list the inline policies of %s: %w", *role, changed(err))
 		}
-		for _, name := range page.PolicyNames {
-			out, err := g.api.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: role, PolicyName: aws.String(name)})
-			if err != nil {
-				return nil, fmt.Errorf("get policy %s of role %s: %w", name, *role, changed(err))
-			}
-			text, err := document(out.PolicyDocument)
-			if err != nil {
-				return nil, fmt.Errorf("policy %s of role %s: %w", name, *role, err)
-			}
-			list = append(list, snapshot.Policy{Name: name, Document: text})
-		}
+		names = append(names, page.PolicyNames...)
 	}
-	return source.Sorted(list, func(p snapshot.Policy) string { return p.Name }), nil
+	slices.Sort(names)
+	return source.AtOnce(names, func(name string) (snapshot.Policy, error) {
+		out, err := g.api.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: role, PolicyName: aws.String(name)})
+		if err != nil {
+			return snapshot.Policy{}, fmt.Errorf("get policy %s of role %s: %w", name, *role, changed(err))
+		}
+		text, err := document(out.PolicyDocument)
+		if err != nil {
+			return snapshot.Policy{}, fmt.Errorf("policy %s of role %s: %w", name, *role, err)
+		}
+		return snapshot.Policy{Name: name, Document: text}, nil
+	})
 }
 
 // changed hides that something listed before does not exist.

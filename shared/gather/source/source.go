@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/aws/smithy-go"
+	"golang.org/x/sync/errgroup"
 
 	"rollcall/shared/kube"
 	"rollcall/shared/relay"
@@ -520,6 +521,26 @@ func Each[A, B any](list []A, f func(A) B) []B {
 		out = append(out, f(a))
 	}
 	return out
+}
+
+// AtOnce converts a list with one or more calls for each item, those of Parallel items at
+// the same time. It returns the results in the list's order, or the error of the first item
+// in it that has one, so that which call is reported does not hang on which was faster.
+func AtOnce[A, B any](list []A, f func(A) (B, error)) ([]B, error) {
+	out, errs := make([]B, len(list)), make([]error, len(list))
+	var g errgroup.Group
+	g.SetLimit(Parallel)
+	for i, a := range list {
+		g.Go(func() error {
+			out[i], errs[i] = f(a)
+			return nil // the first in order counts
+		})
+	}
+	_ = g.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, errs[i]
+	}
+	return out, nil
 }
 
 // Sorted sorts a list by id, in place.

@@ -121,3 +121,34 @@ func TestWaves(t *testing.T) {
 		expect.Same(t, test.name, namesOf(Waves(test.list)...), test.want)
 	}
 }
+
+// TestAtOnce: results are in the list's order, and of two errors the first in it counts,
+// however soon the other came.
+func TestAtOnce(t *testing.T) {
+	late := make(chan struct{})
+	got, err := AtOnce([]int{1, 2}, func(n int) (int, error) {
+		if n == 1 {
+			<-late // the second is done before
+		} else {
+			close(late)
+		}
+		return 10 * n, nil
+	})
+	expect.Same(t, "results", got, []int{10, 20})
+	if err != nil {
+		t.Error(err)
+	}
+	first, second := errors.New("first"), errors.New("second")
+	late = make(chan struct{})
+	_, err = AtOnce([]int{1, 2}, func(n int) (int, error) {
+		if n == 1 {
+			<-late
+			return 0, first
+		}
+		close(late)
+		return 0, second
+	})
+	if !errors.Is(err, first) {
+		t.Errorf("got %v, want the first in the list", err)
+	}
+}

@@ -564,39 +564,26 @@ func vpcAttributes(api Attributes) source.Source {
 }
 
 func readVPCDNS(ctx context.Context, api Attributes, vpcs []string) ([]snapshot.VPCAttributes, error) {
-	var list []snapshot.VPCAttributes
-	for _, vpc := range vpcs {
-		a, err := readDNS(ctx, api, vpc)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, a)
-	}
-	return list, nil
+	return source.AtOnce(vpcs, func(vpc string) (snapshot.VPCAttributes, error) { return readDNS(ctx, api, vpc) })
 }
 
 // readDNS asks for one switch at a time: the call gives no more.
 func readDNS(ctx context.Context, api Attributes, vpc string) (snapshot.VPCAttributes, error) {
-	out := snapshot.VPCAttributes{VPC: vpc}
-	for _, name := range []types.VpcAttributeName{types.VpcAttributeNameEnableDnsSupport, types.VpcAttributeNameEnableDnsHostnames} {
+	on, err := source.AtOnce([]types.VpcAttributeName{types.VpcAttributeNameEnableDnsSupport, types.VpcAttributeNameEnableDnsHostnames}, func(name types.VpcAttributeName) (bool, error) {
 		got, err := api.DescribeVpcAttribute(ctx, &ec2.DescribeVpcAttributeInput{VpcId: aws.String(vpc), Attribute: name})
 		if err != nil {
-			return out, fmt.Errorf("describe %s of %s: %w", name, vpc, err)
+			return false, fmt.Errorf("describe %s of %s: %w", name, vpc, err)
 		}
-		value := got.EnableDnsSupport
-		if name == types.VpcAttributeNameEnableDnsHostnames {
-			value = got.EnableDnsHostnames
-		}
+		value := cmp.Or(got.EnableDnsSupport, got.EnableDnsHostnames)
 		if value == nil || value.Value == nil {
-			return out, fmt.Errorf("describe %s of %s: the answer does not hold it", name, vpc)
+			return false, fmt.Errorf("describe %s of %s: the answer does not hold it", name, vpc)
 		}
-		if name == types.VpcAttributeNameEnableDnsHostnames {
-			out.DNSHostnames = *value.Value
-		} else {
-			out.DNSSupport = *value.Value
-		}
+		return *value.Value, nil
+	})
+	if err != nil {
+		return snapshot.VPCAttributes{}, err
 	}
-	return out, nil
+	return snapshot.VPCAttributes{VPC: vpc, DNSSupport: on[0], DNSHostnames: on[1]}, nil
 }
 
 // vpcs are those to look into.
