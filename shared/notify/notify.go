@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"rollcall/shared/bus"
@@ -818,23 +819,49 @@ type Cluster struct {
 	owed bool
 	// silences are those of the cluster, also what is over.
 	silences []silence.Silence
+	// incidents and postings give its lists, see readAhead.
+	incidents func(context.Context) ([]incident.Incident, error)
+	postings  func(context.Context) ([]outbox.Posting, error)
 }
 
-// Cluster begins the time of a cluster, one of those that are left in this invocation,
-// and reads what is known of its deliveries.
+// Cluster begins the time of a cluster, one of those that are left in this invocation, and
+// reads all that is kept of it at once.
 func (v *Invocation) Cluster(ctx context.Context, name string, left int) (*Cluster, error) {
-	record, err := v.Clusters.ClusterRecord(ctx, name)
-	c := &Cluster{Invocation: v, name: name, timeBudgetEnds: endOfBudget(ctx, left), record: record, wanted: map[outbox.Target]bool{}}
+	c := &Cluster{Invocation: v, name: name, timeBudgetEnds: endOfBudget(ctx, left), wanted: map[outbox.Target]bool{}}
+	v.clusters[name] = c
+	var g sync.WaitGroup
+	record := readAhead(ctx, &g, name, v.Clusters.ClusterRecord)
+	silences := readAhead(ctx, &g, name, v.Silences.Silences)
+	c.incidents, c.postings = readAhead(ctx, &g, name, v.Incidents.Incidents), readAhead(ctx, &g, name, v.Postings.Postings)
+	g.Wait()
+	var err error
+	c.record, err = record(ctx)
 	if newer := new(store.NewerFormat); errors.As(err, &newer) {
 		c.newer, err = true, nil
 	}
-	v.clusters[name] = c
 	if err != nil {
 		return c, err
 	}
 	// One that cannot be read may hide what would be told now: it is waited for.
-	c.silences, err = v.Silences.Silences(ctx, name)
+	c.silences, err = silences(ctx)
 	return c, err
+}
+
+// readAhead begins to read something of a cluster, and returns what gives it, or its error,
+// at the first call, and reads it again at each later one: where a version is out of date.
+func readAhead[T any](ctx context.Context, g *sync.WaitGroup, cluster string, read func(context.Context, string) (T, error)) func(context.Context) (T, error) {
+	var ahead func() (T, error)
+	g.Go(func() {
+		got, err := read(ctx, cluster)
+		ahead = func() (T, error) { return got, err }
+	})
+	return func(ctx context.Context) (T, error) {
+		if now := ahead; now != nil {
+			ahead = nil
+			return now()
+		}
+		return read(ctx, cluster)
+	}
 }
 
 // Standing are the silences of the cluster.
@@ -875,7 +902,7 @@ func (c *Cluster) DeliverIncidents(ctx context.Context, decide Decide, refused [
 // recordIncidents decides, and writes what is to be said before it is said. It gives
 // what is due now, also from earlier invocations.
 func (c *Cluster) recordIncidents(ctx context.Context, decide Decide) (due []outgoing, strays []incident.ActRecord, _ error) {
-	incidents, err := c.Incidents.Incidents(ctx, c.name)
+	incidents, err := c.incidents(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -488,7 +488,7 @@ func (c *Cluster) DeliverSummaries(ctx context.Context, list []report.Summary) e
 }
 
 func (c *Cluster) deliverSummaries(ctx context.Context, summaries []report.Summary) error {
-	list, err := c.Postings.Postings(ctx, c.name)
+	list, err := c.postings(ctx)
 	if err != nil {
 		return err
 	}
