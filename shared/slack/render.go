@@ -92,7 +92,7 @@ func (p *page) open(i incident.Incident, o Options) {
 const firstWhy = 300
 
 // parted is a text in two, at the end of a sentence: the first is as long as it may be,
-// or one sentence.
+// or one sentence. A quotation is not cut in two.
 func parted(s string, most int) (first, rest string) {
 	if slacktext.Length(s) <= most {
 		return s, ""
@@ -103,8 +103,10 @@ func parted(s string, most int) (first, rest string) {
 		if end < 0 || at >= 0 && slacktext.Length(s[:from+end+1]) > most {
 			break
 		}
-		at = from + end + 1
-		from = at + 1
+		from += end + 1
+		if strings.Count(s[:from], `"`)%2 == 0 {
+			at = from
+		}
 	}
 	if at < 0 {
 		return s, ""

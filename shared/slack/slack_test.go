@@ -37,6 +37,7 @@ import (
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
 	"rollcall/stage/fakeslack"
+	"rollcall/tools/expect"
 	"rollcall/tools/goldens"
 )
 
@@ -1208,5 +1209,19 @@ func TestRenderLine(t *testing.T) {
 				t.Errorf("%s: %q has %q", name, got, not)
 			}
 		}
+	}
+}
+
+// TestParted: a reason is cut after a sentence, and never within a quotation.
+func TestParted(t *testing.T) {
+	for name, test := range map[string]struct{ text, first, rest string }{
+		"short":                {"One. Two.", "One. Two.", ""},
+		"as much as fits":      {"One is. Two is here. Three is too long.", "One is. Two is here.", "Three is too long."},
+		"one that is too long": {"One sentence that is too long. Two.", "One sentence that is too long.", "Two."},
+		"a quotation":          {`It fails. AWS reports: "Denied. By: x. Ask". Two.`, "It fails.", `AWS reports: "Denied. By: x. Ask". Two.`},
+		"nothing but one":      {`AWS reports: "Denied by it. Ask somebody".`, `AWS reports: "Denied by it. Ask somebody".`, ""},
+	} {
+		first, rest := parted(test.text, 22)
+		expect.Equal(t, name, [2]string{first, rest}, [2]string{test.first, test.rest})
 	}
 }
