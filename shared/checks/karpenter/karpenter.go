@@ -287,6 +287,11 @@ func notReady(s *facts.View, u use, w state) finding.Finding {
 			}
 		}
 		f.Evidence = append(f.Evidence, instead(s, *w.class, w.of)...)
+		if key, value, n := otherValue(s, w); n > 0 {
+			has := fmt.Sprintf("%d %s %s=%s", n, phrase.Plural(n, "subnet has", "subnets have"), key, phrase.Clip(value))
+			f.Why += " " + has + "."
+			f.Fix.Text += fmt.Sprintf(" If the class means %s=%s, change its term instead: a new value takes those subnets away from whatever selects by this one.", key, phrase.Clip(value))
+		}
 		f.Evidence = append(f.Evidence, accessUnread(s, *w.class)...)
 	}
 	f.Evidence = append(f.Evidence, finding.Evidence{What: "NodePools", Value: phrase.Some(pools, 10)})
@@ -342,6 +347,27 @@ func listing(s *facts.View, of string) string {
 		return command.AWS(s, "ec2 describe-subnets", "--filters", "Name=vpc-id,Values="+s.Cluster.VPC, "--query", "Subnets[].[SubnetId,AvailabilityZone,Tags]")
 	}
 	return command.AWS(s, "ec2 describe-security-groups", "--filters", "Name=vpc-id,Values="+s.Cluster.VPC, "--query", "SecurityGroups[].[GroupId,GroupName,Tags]")
+}
+
+// otherValue is the value that subnets have for the tag by which a class selects none, where
+// all that have the tag have the same: the class's term may be a misspelling of it.
+func otherValue(s *facts.View, w state) (key, value string, subnets int) {
+	if tagAsSelected(s, w) == "" || len(w.class.Subnets[0].Tags) != 1 {
+		return "", "", 0
+	}
+	values := map[string]int{}
+	for key = range w.class.Subnets[0].Tags {
+		for _, n := range s.Subnets {
+			if has, ok := n.Tags[key]; ok && (s.Cluster.VPC == "" || n.VPC == s.Cluster.VPC) {
+				values[has]++
+				value = has
+			}
+		}
+	}
+	if len(values) != 1 {
+		return "", "", 0
+	}
+	return key, value, values[value]
 }
 
 // tagAsSelected is the command that gives one subnet the tags that the class selects by.
