@@ -153,6 +153,18 @@ func TestEachPart(t *testing.T) {
 	}
 }
 
+// Only a plan that deletes interfaces can grow; and of a name that is not known, the name is left.
+func TestSizeAndByName(t *testing.T) {
+	for want, p := range map[int]Plan{0: {Route: &AddNATRoute{}}, 20: {Cleanup: &DeleteLeakedInterfaces{Addresses: 20}}} {
+		if got := p.Size(); got != want {
+			t.Errorf("size %d, want %d", got, want)
+		}
+	}
+	if got := ByName("former"); got != (Remedy{Name: "former"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A plan's words are those of its part.
 func TestPlanHasTheWordsOfItsPart(t *testing.T) {
 	at := Place{Region: "us-west-2", Cluster: "prod"}

@@ -99,6 +99,7 @@ func TestLaunchedBy(t *testing.T) {
 		return snapshot.Group{Name: name, Tags: tags, Instances: []snapshot.GroupInstance{{ID: "i-0other"}, {ID: "i-0a"}}}
 	}
 	ours := map[string]string{owned: "owned"}
+	pooled := map[string]string{pool: "default", class: "default", owned: "owned", eks: "prod"}
 	stranger := &Refusal{Reason: remedy.NotLaunchedByIt, Says: "i-0a has the tag of prod, and neither an Auto Scaling group, a nodegroup nor a NodePool of it launched it: " +
 		"anybody could have set the tag."}
 	others := &Refusal{Reason: remedy.OtherCluster, Says: "a, which launched i-0a, is not tagged as owned by prod."}
@@ -107,12 +108,13 @@ func TestLaunchedBy(t *testing.T) {
 		tags       map[string]string // of the instance
 		groups     []snapshot.Group
 		nodegroups []snapshot.Nodegroup
+		claims     []snapshot.NodeClaim // nil: not read
 		by         string
 		proved     bool
 		no         *Refusal
 	}{
 		{name: "no tag at all", no: stranger},
-		{name: "a NodePool", tags: map[string]string{pool: "default", class: "default", owned: "owned", eks: "prod"}, by: "NodePool default"},
+		{name: "a NodePool", tags: pooled, by: "NodePool default"},
 		{name: "no NodePool", tags: map[string]string{class: "default", owned: "owned", eks: "prod"}, no: stranger},
 		{name: "a NodePool without a class", tags: map[string]string{pool: "default", owned: "owned", eks: "prod"}, no: stranger},
 		{name: "a NodePool that shares the cluster", tags: map[string]string{pool: "default", class: "default", owned: "shared", eks: "prod"}, no: stranger},
@@ -135,8 +137,12 @@ func TestLaunchedBy(t *testing.T) {
 		{name: "a group that was not read", tags: map[string]string{"aws:autoscaling:groupName": "a"}, groups: []snapshot.Group{{Name: "x"}},
 			no: &Refusal{Reason: remedy.CouldNotLook, Says: "No plan is made where something could not be read: auto scaling groups, broken.",
 				Blocked: []snapshot.Failure{{Source: snapshot.Groups, Reason: snapshot.Broken, Message: "a is not among them"}}}},
+		{name: "a NodePool whose NodeClaim names it", tags: pooled, claims: []snapshot.NodeClaim{{Instance: "i-0b"}, {Instance: "i-0a"}}, by: "NodePool default", proved: true},
+		{name: "a NodePool none of whose NodeClaims names it", tags: pooled, claims: []snapshot.NodeClaim{{Instance: "i-0b"}},
+			no: &Refusal{Reason: remedy.NotLaunchedByIt, Says: "i-0a has the tags of NodePool default, and no NodeClaim of prod names it: anybody could have set the tags."}},
 	} {
-		l := Look{Snapshot: &snapshot.Snapshot{Groups: test.groups, Nodegroups: test.nodegroups}, Subject: Subject{Cluster: "prod"}}
+		s := &snapshot.Snapshot{Groups: test.groups, Nodegroups: test.nodegroups, NodeClaims: test.claims, Read: map[snapshot.Source]bool{snapshot.NodeClaimsOf: test.claims != nil}}
+		l := Look{Snapshot: s, Subject: Subject{Cluster: "prod"}}
 		by, proved, no := l.LaunchedBy(snapshot.Instance{ID: "i-0a", Tags: test.tags})
 		if by != test.by || proved != test.proved {
 			t.Errorf("%s: by %q, proved %v; want %q, %v", test.name, by, proved, test.by, test.proved)
@@ -376,6 +382,7 @@ func TestOne(t *testing.T) {
 // cluster launched it: anybody may start one with its tags.
 func TestLaunchesInto(t *testing.T) {
 	owned := map[string]string{"kubernetes.io/cluster/prod": "owned"}
+	pooled := map[string]string{"karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default", "kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod"}
 	grouped := map[string]string{"kubernetes.io/cluster/prod": "owned", "aws:autoscaling:groupName": "a"}
 	group := func(tags map[string]string) snapshot.Group {
 		return snapshot.Group{Name: "a", Tags: tags, Instances: []snapshot.GroupInstance{{ID: "i-0a"}}}
@@ -388,6 +395,8 @@ func TestLaunchesInto(t *testing.T) {
 		"a group of the cluster has it": {snapshot.Snapshot{Instances: []snapshot.Instance{{ID: "i-0a", Subnet: "subnet-0a", Tags: grouped}}, Groups: []snapshot.Group{group(owned)}}, true},
 		"in another subnet":             {snapshot.Snapshot{Instances: []snapshot.Instance{{ID: "i-0a", Subnet: "subnet-0b", Tags: grouped}}, Groups: []snapshot.Group{group(owned)}}, false},
 		"a tagged stranger":             {snapshot.Snapshot{Instances: []snapshot.Instance{{ID: "i-0z", Subnet: "subnet-0a", Tags: owned}}, Groups: []snapshot.Group{group(owned)}}, false},
+		"a group that has no instance":  {snapshot.Snapshot{Groups: []snapshot.Group{{Name: "a", Tags: owned, Subnets: []string{"subnet-0a"}}}}, true},
+		"only tags name a NodePool":     {snapshot.Snapshot{Instances: []snapshot.Instance{{ID: "i-0a", Subnet: "subnet-0a", Tags: pooled}}}, false},
 		"of another cluster's group":    {snapshot.Snapshot{Instances: []snapshot.Instance{{ID: "i-0a", Subnet: "subnet-0a", Tags: grouped}}, Groups: []snapshot.Group{group(nil)}}, false},
 	} {
 		tt.s.Cluster.Name = "prod"
