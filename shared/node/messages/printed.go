@@ -147,8 +147,9 @@ func printedRows() []Row {
 		{Check: checkid.InstanceConsoleError, Symptom: true, All: [][]string{{"failed to create network namespace for sandbox", "failed to create sandbox", "failed to wait sandbox",
 			"failed to reserve sandbox name", "failed to get sandbox runtime", "failed to get sandbox container info", "failed to setup sandbox files",
 			"failed to generate sandbox", "sandbox container task", "sandbox root directory", "failed to create pod sandbox", "unable to get oci runtime for sandbox",
-			"spec for sandbox container", "failed to create containerd task", "failed to create containerd container", "failed to find network info for sandbox",
+			"spec for sandbox container", "sandbox…failed to create containerd task", "sandbox…failed to create containerd container", "failed to find network info for sandbox",
 			"failed to update the network namespace for the sandbox", "unable to set lo to up", "error setting loopback interface up", "get cni namespace options"}},
+			None:   []string{"startcontainer", "createcontainer within sandbox", "start failed in pod"}, // a container's, which fails in the same words
 			Source: cri, Look: pods, Meaning: "containerd fails to create pod sandboxes", Next: "Read the error after the message, and the containerd log on the instance (journalctl -u containerd).",
 			Sample: `Nov 28 10:00:00 ip-10-0-1-2 containerd-2[1234]: time="2026-11-28T10:00:00.000Z" level=error msg="unable to set lo to up: some error" error="some error"`},
 
@@ -357,8 +358,9 @@ func printedRows() []Row {
 		{Check: checkid.NodeCNINotReady, Symptom: true, All: [][]string{{"failed to startcontainer for aws-node", "failed to startcontainer for aws-vpc-cni-init", "failed to startcontainer for aws-eks-nodeagent",
 			"failed to startcontainer for kube-proxy", "failed to startcontainer for eks-pod-identity-agent", "pod/aws-node-…failed to apply default image tag", "pod/kube-proxy-…failed to apply default image tag", "pod/aws-node-…invalidimagename", "pod/kube-proxy-…invalidimagename", "pod/aws-node-…errimageneverpull", "pod/kube-proxy-…errimageneverpull",
 			"failedmount pod/aws-node-", "failedmount pod/kube-proxy-",
-			"pod/aws-node-…failed to reserve container name", "pod/kube-proxy-…failed to reserve container name"}}, Source: kubernetes, Look: pods,
-			None:    []string{"failed to sync configmap cache", "not registered"},
+			"failed pod/aws-node-…error: ", "failed pod/kube-proxy-…error: ", "start failed in pod aws-node-", "start failed in pod kube-proxy-",
+			"createcontainer within sandbox…name:aws-node,…failed", "createcontainer within sandbox…name:aws-vpc-cni-init,…failed", "createcontainer within sandbox…name:kube-proxy,…failed"}}, Source: kubernetes, Look: pods,
+			None:    []string{"failed to sync configmap cache", "not registered", "errimagepull", "imagepullbackoff", "failed to pull image"},
 			Meaning: "a container of the node's own pods does not start, so the network plugin does not come up",
 			Next:    "Read the error after the message; check the pod's events (kubectl -n kube-system describe pod).",
 			Sample:  `Nov 28 10:00:00 ip-10-0-1-2 kubelet[1234]: E1128 10:00:00.000000    1234 pod_workers.go:1301] "Error syncing pod, skipping" err="failed to \"StartContainer\" for \"aws-node\" with CreateContainerError: \"failed to reserve container name\"" pod="kube-system/aws-node-abcde"`},

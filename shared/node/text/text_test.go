@@ -769,6 +769,9 @@ func TestOthersTellNothing(t *testing.T) {
 		"Cloud-init v. 22.2.2 finished at Wed, 10 Sep 2025 12:53:14 +0000. Datasource DataSourceEc2.",
 		`kubelet_node_status.go:76] "Successfully registered node" node="ip-10-0-0-1.ec2.internal"`,
 		`I1122 10:00:00.1 1 kubelet_node_status.go:73] "Attempting to register node" node="ip-10-0-0-1.ec2.internal"`,
+		`Warning Failed pod/app-1 Error: failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: exec: "app": executable file not found in $PATH: unknown`,
+		`pod_workers.go:1301] "Error syncing pod, skipping" err="failed to \"StartContainer\" for \"app\" with RunContainerError: \"failed to create containerd task: OCI runtime create failed\"" pod="default/app-1"`,
+		`time="2026-11-28T10:00:00Z" level=error msg="StartContainer for \"0123\" failed" error="failed to create containerd task: failed to create shim task: OCI runtime create failed"`,
 	} {
 		if got := Tell(text); got.Check != "" || got.Next == "" && text != "" {
 			t.Errorf("%q tells %+v, want nothing and what to send", text, got)
