@@ -47,6 +47,9 @@ func programs() []program {
 				"the resolver's file, sysctls, tokens of pods, health of the loop and of the runtime"},
 			{"pkg/kubelet/server", "the server on port 10250 that the cluster's API calls"},
 		}},
+		{"kubelet's CRI client", "k8s.io/cri-client", "v0.37.2", klogForm, []walked{
+			{"pkg pkg/util", "the kubelet's calls to containerd, each of which fails in its own words where containerd does not respond"},
+		}},
 		{"control plane", "k8s.io/kubernetes", "v1.37.2", klogForm, []walked{
 			{"plugin/pkg/admission/noderestriction", "admission of what a kubelet writes: its name, its labels"},
 			{"plugin/pkg/auth/authorizer/node", "what a node is allowed to read"},
@@ -98,7 +101,7 @@ func programs() []program {
 		{"Karpenter's AWS provider", "github.com/aws/karpenter-provider-aws", "v1.14.1", zapForm, []walked{
 			{"pkg/cloudprovider pkg/cloudprovider/events pkg/errors", "launches, and the codes of EC2 that they end with"},
 			{"pkg/controllers/nodeclass", "status of an EC2NodeClass: images, subnets, groups, profile, validation"},
-			{"pkg/controllers/nodeclaim/tagging pkg/controllers/nodeclaim/garbagecollection pkg/controllers/interruption", "tags, leftovers and interruptions of instances"},
+			{"pkg/controllers/nodeclaim/tagging pkg/controllers/nodeclaim/garbagecollection pkg/controllers/interruption pkg/controllers/interruption/events", "tags, leftovers and interruptions of instances"},
 			{"pkg/providers/amifamily pkg/providers/amifamily/bootstrap pkg/providers/launchtemplate pkg/providers/instance pkg/providers/instanceprofile pkg/providers/instancetype " +
 				"pkg/providers/subnet pkg/providers/securitygroup pkg/providers/capacityreservation pkg/providers/placementgroup pkg/providers/ssm pkg/providers/version pkg/batcher pkg/operator",
 				"what a launch is made of: image, user data, template, fleet, profile, subnet, groups"},

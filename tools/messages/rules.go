@@ -22,10 +22,11 @@ func printedAs() []printed {
 			`(cpumanager|memorymanager|topologymanager)/\S+ (New\w*|CheckPolicy\w+|Validate\w+|convertReserved|validateReservedMemory|getTotalMemoryTypeReserved)|` +
 			`cm/container_manager\S* (NewContainerManager|validateSystemRequirements|Parse\w+|parsePercentage|getContainer)|cm/helpers_linux\.go getCgroupSubsystems|kubelet_pods\.go (Kubelet\.getKubeletMappings|parseGetSubIdsOutput)$|eviction/helpers\.go [Pp]arse|` +
 			`credentialprovider/plugin/\S+ (Register|read|decode|newPlugin|validate)|certificate/bootstrap|certificate/(kubelet|transport)\.go (New|add|update)|` +
-			`NewKubeGenericRuntimeManager|kuberuntime_manager\.go -|cgroupVersionCheck|sysctl/\S+ (New|get)|watchdog\S+ New`,
+			`NewKubeGenericRuntimeManager|NewInitializedVolumePluginMgr|kuberuntime_manager\.go -|cgroupVersionCheck|sysctl/\S+ (New|get)|watchdog\S+ New`,
 			kubelet + `run.go:72] "command failed" err="failed to run Kubelet: {words}"`},
 		{"kubelet", `containerManagerImpl\.|(cpumanager|memorymanager)/\S+ \S+(Start|validateState|updateExpectedMachineState)$|setupKernelTunables|cgroupV\dimpl\.Validate|node_container_manager|qosContainerManagerImpl\.Start|ensureSystemCgroups`,
 			kubelet + `kubelet.go:1566] "Failed to start ContainerManager" err="{words}"`},
+		{"kubelet's CRI client", `validateServiceConnection|Builder\.Build|GetAddressAndDialer|parseEndpoint`, kubelet + `run.go:72] "command failed" err="failed to run Kubelet: validate service connection: {words}"`},
 		{"kubelet", `createPodSandbox|generatePodSandbox|getDNSConfig|determinePodSandboxIPs`, sandbox + `{words}`},
 		{"^(AWS )?cloud provider", `controllers/node/|node/helpers/address|providers/v1/(aws|instances|instances_v2|tags)\.go|aws_ec2|zones\.go zoneCache\.(populate|getZone)`,
 			`E1128 10:00:00.000000       1 node_controller.go:236] error syncing 'ip-10-0-1-2.ec2.internal': failed to get node modifiers from cloud provider: {words}, requeuing`},
@@ -49,7 +50,8 @@ func printedAs() []printed {
 		{"VPC CNI", `routed-eni-cni-plugin/(cni\.go (add|LoadNetConf|CmdAdd)|driver/\S+ \S*([Ss]etup|createVeth|setHostVeth|generate|vlanID))|validateVersion`,
 			sandbox + `failed to setup network for sandbox \\\"0123456789abcdef\\\": plugin type=\\\"aws-cni\\\" name=\\\"aws-cni\\\" failed (add): {words}`},
 		{"Karpenter's AWS provider", `pkg/cloudprovider/cloudprovider\.go|providers/(instance|launchtemplate|amifamily|subnet|instancetype|capacityreservation)/|batcher/createfleet`, launch},
-		{"Karpenter's AWS provider", `providers/version/version\.go DefaultProvider\.(UpdateVersion|getK8sVersion|getEKSVersion)$|operator\.go (GetCABundle|ValidateZonalShiftEnablement)$`, `panic: {words}`},
+		{"Karpenter's AWS provider", `providers/version/version\.go DefaultProvider\.UpdateVersion$|operator\.go (GetCABundle|ValidateZonalShiftEnablement)$`, `panic: {words}`},
+		{"Karpenter's AWS provider", `providers/version/version\.go DefaultProvider\.get(K8s|EKS)Version$`, `panic: validating kubernetes version, {words}`},
 		{"^Karpenter$", `nodeclaim/lifecycle/launch`, launch},
 		{"^Karpenter$", `provisioning/scheduling|pkg/scheduling/`, schedule},
 		{"aws-iam-authenticator", `pkg/(server|token|mapper|arn|ec2provider)`, `time="2026-11-28T10:00:00Z" level=warning msg="access denied" client="127.0.0.1:1" error="{words}" method=POST path=/authenticate`},
@@ -61,7 +63,7 @@ func printedAs() []printed {
 // has an error as a field: "log info+err Failed to …".
 func rules() []rule {
 	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different (numbers|groups)|not[ -]?ready|untolerated|unhealthy|present in cloud|crossed|configmap on delete|not fully bound|none available|different length|not have avail|back(ing)? ?-?off|message for container|unknown %s|no resolved|filtered out|dynamic resource|interruption message|unavailable|approaching|connection lost|unknown eni|success: %t|nil metadata|unresponsive|hasn.t been updated|` +
-		`unexpected (type|response)|tombstone contained|presuming stale|kubeclient is nil|syncloop \(probe\)$|different number than|unknown (ipv6|%s) cidr|debug err$|\bevict|reclaim|forbidden|too old|didn.t have|limited resources|leaked eni pushed|not managed, but|not yet initialized|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|deleted nodeclaim|larger than|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held|were different|different (number of|memory)|are different$|event message for node|in new state|never updated|over the high|awaiting registration|defaulting to same subnet|sent pod event|SendPodEvent`
+		`unexpected (type|response)|tombstone contained|presuming stale|kubeclient is nil|syncloop \(probe\)$|different number than|unknown (ipv6|%s) cidr|debug err$|\bevict|reclaim|forbidden|too old|didn.t have|limited resources|leaked eni pushed|not managed, but|not yet initialized|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|deleted nodeclaim|larger than|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held|were different|different (number of|memory)|are different$|event message for node|in new state|never updated|over the high|awaiting registration|defaulting to same subnet|sent pod event|SendPodEvent|differs from the number`
 	healthy := func(name, program, where, words, not, why string) rule {
 		return rule{classHealthy, name, program, where, words, not, why}
 	}
@@ -95,6 +97,10 @@ func rules() []rule {
 		nothing("token-of-pods", "kubelet", `pkg/credentialprovider`, `service account|cache ?key|singleflight|token`, "", "credentials that pods' service accounts have, not the node's role"),
 		nothing("odd-lines", "kubelet", `cmd/kubelet/app|kubelet\.go|watchdog|pleg/generic|lockfile`, `rlimit|oom|cgroup container metrics|system container metrics|systemd|notify watchdog$|lock ?file|HTTP2|help. flag|TLS 1.3|MemoryQoS|not supported by|drop relist|relist|discard|Write status|node ip\(s\)|permissions|standalone|drop-in directory|initialize logging`,
 			`pleg was|pleg has`, "a limit of the process, or a notice at its start, without which it goes on"),
+
+		nothing("runtime-calls", "kubelet's CRI client", `pkg/remote_`, `from (runtime|image) service failed|recv failed|stream`, "",
+			"one call to the runtime; a row knows it by the code of a runtime that does not respond, Unavailable or DeadlineExceeded"),
+		nothing("runtime-fields", "kubelet's CRI client", "", "", "", "a field that containerd always fills, or a socket that other programs make"),
 
 		// The control plane.
 		nothing("dra", "", `dynamicresources|/dra|noderestriction|ResourceSlice|resourceClaims?`, `resource ?(claim|slice)|DRA|dynamic resource|resourceslice`, "", "devices that pods claim (DRA)"),

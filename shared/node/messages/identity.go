@@ -29,7 +29,7 @@ func identityRows() []Row {
 			Sample: "InvalidParameterException: Following required service principals [ec2.amazonaws.com] were not found in the trust relationships of nodeRole arn:aws:iam::111122223333:role/node"},
 
 		// The cluster knows who asks, and does not allow it.
-		{Check: checkid.DNSHostnamesOff, All: [][]string{{nodeArn}, {"user system:node: cannot", "unknown node for user system:node:"}},
+		{Check: checkid.DNSHostnamesOff, Info: true, All: [][]string{{nodeArn, "node deny"}, {"user system:node: cannot", "unknown node for user system:node:"}},
 			None: []string{"unknown node for user system:node:i", "user system:node:i"}, Source: kubeletDoc,
 			Meaning: "the node's private DNS name was empty when it registered",
 			Next:    "Enable DNS hostnames in the VPC; if they are, replace the instance: EC2 was late.",

@@ -116,7 +116,16 @@ func pathRows() []Row {
 			Next:    "Check which address the line names; compare the authority in user data with the cluster's.",
 			Sample:  "tls: failed to verify certificate: x509: certificate signed by unknown authority"},
 
-		// The runtime and the IPAM daemon are on the node itself.
+		// The runtime and the IPAM daemon are on the node itself. gRPC's codes are those of a call to
+		// the runtime, unless it pulls an image: no packet left the node.
+		{Check: checkid.InstanceConsoleError, Symptom: true, Info: true, All: [][]string{{"status from runtime service failed", "version from runtime service failed", "connect remote runtime service failed",
+			"connect remote image service failed", "failed to get image status", "failed to get image filesystem", "failed to list images", "failed to monitor images", "failed to update image list",
+			"inspectfailed…dkr.ecr", "containergcfailed", "container garbage collection failed", "error listing containers", "from runtime service failed…code = unavailable",
+			"from runtime service failed…code = deadlineexceeded", "from image service failed…code = unavailable"}},
+			None: []string{"not found", "notfound", "podlogsdirectory", "pullimage", "runpodsandbox", "stoppodsandbox", "exec cmd", "execsync cmd"}, Source: "k8s.io/cri-client v0.37.2: pkg; " + kubeletDoc,
+			Look:    []checkid.ID{checkid.InstanceUserData, checkid.InstanceAMI},
+			Meaning: "the container runtime does not respond to the kubelet", Next: "Read containerd's log on the instance (journalctl -u containerd).",
+			Sample: `Nov 28 10:00:00 ip-10-0-1-2 kubelet[1234]: E1128 10:00:00.000000    1234 log.go:32] "Status from runtime service failed" err="rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix /run/containerd/containerd.sock: connect: no such file or directory\""`},
 		{Check: checkid.InstanceConsoleError, Symptom: true, On: []Host{runtimeSock}, Fails: []Failure{TimedOut, Refused}, Source: kubeletDoc,
 			Look:    []checkid.ID{checkid.InstanceUserData, checkid.InstanceAMI},
 			Meaning: "the container runtime does not respond to the kubelet", Next: "Read containerd's log on the instance (journalctl -u containerd).",
