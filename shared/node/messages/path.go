@@ -121,7 +121,7 @@ func pathRows() []Row {
 		{Check: checkid.InstanceConsoleError, Symptom: true, Info: true, All: [][]string{{"status from runtime service failed", "version from runtime service failed", "connect remote runtime service failed",
 			"connect remote image service failed", "failed to get image status", "failed to get image filesystem", "failed to list images", "failed to monitor images", "failed to update image list",
 			"inspectfailed…dkr.ecr", "containergcfailed", "container garbage collection failed", "error listing containers", "from runtime service failed…code = unavailable",
-			"from runtime service failed…code = deadlineexceeded", "from image service failed…code = unavailable"}},
+			"from runtime service failed…code = deadlineexceeded", "from image service failed…code = unavailable", "error determining status…code = unavailable", "error determining status…code = deadlineexceeded"}},
 			None: []string{"not found", "notfound", "podlogsdirectory", "pullimage", "runpodsandbox", "stoppodsandbox", "exec cmd", "execsync cmd"}, Source: "k8s.io/cri-client v0.37.2: pkg; " + kubeletDoc,
 			Look:    []checkid.ID{checkid.InstanceUserData, checkid.InstanceAMI},
 			Meaning: "the container runtime does not respond to the kubelet", Next: "Read containerd's log on the instance (journalctl -u containerd).",
@@ -134,7 +134,7 @@ func pathRows() []Row {
 			Sample: `Readiness probe failed: {"level":"info","ts":"2020-11-21T10:29:30.590Z","caller":"/usr/local/go/src/runtime/proc.go:203","msg":"timeout: failed to connect service \":50051\" within 1s"}`},
 
 		// What did not answer.
-		{Check: checkid.NodeCNINotReady, Symptom: true, By: []Program{IPAMD}, Fails: []Failure{TimedOut, NoRoute, Refused, Unresolved}, None: []string{"failed to pull image"}, Look: append(Network(),
+		{Check: checkid.NodeCNINotReady, Symptom: true, By: []Program{IPAMD}, Fails: []Failure{TimedOut, NoRoute, Refused, Unresolved}, None: []string{"failed to pull image", "failed to pull and unpack image", "pullimage", "back-off pulling image"}, Look: append(Network(),
 			pathToCluster()...), Source: cniDoc,
 			Meaning: "aws-node cannot reach what it needs: the cluster's API or the EC2 API",
 			Next:    "Check which address the line names. For a service address (172.20.0.1, 10.100.0.1) check kube-proxy first.",
