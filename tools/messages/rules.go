@@ -28,7 +28,8 @@ func printedAs() []printed {
 			kubelet + `kubelet.go:1566] "Failed to start ContainerManager" err="{words}"`},
 		{"kubelet's CRI client", `validateServiceConnection|Builder\.Build|GetAddressAndDialer|parseEndpoint`, kubelet + `run.go:72] "command failed" err="failed to run Kubelet: validate service connection: {words}"`},
 		{"kubelet", `createPodSandbox|generatePodSandbox|getDNSConfig|determinePodSandboxIPs`, sandbox + `{words}`},
-		{"^(AWS )?cloud provider", `controllers/node/|node/helpers/address|providers/v1/(aws|instances|instances_v2|tags)\.go|aws_ec2|zones\.go zoneCache\.(populate|getZone)`,
+		{"^(AWS )?cloud provider", `controllers/node/|node/helpers/address|providers/v1/instances(_v2)?\.go|aws_ec2\.go awsSdkEC2\.DescribeInstances$|zones\.go zoneCache\.(populate|getZone)|`+
+			`aws\.go (Cloud\.(NodeAddresses|Instance\w+|findInstanceByNodeName|getInstanceByID|instanceIDToNodeName|nodeNameToInstanceID)|extractIPv\dNodeAddresses)$`,
 			`E1128 10:00:00.000000       1 node_controller.go:236] error syncing 'ip-10-0-1-2.ec2.internal': failed to get node modifiers from cloud provider: {words}, requeuing`},
 		{"control plane", `scheduler/framework/plugins/\S+ (-|\S*Filter)$`, `Warning FailedScheduling pod/app-1 0/3 nodes are available: 3 {words}. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.`},
 		{"control plane", `noderestriction\S* Plugin\.(Admit|admitNode|admitCSR)$`, kubelet + `kubelet_node_status.go:110] "Unable to register node with API server" err="nodes \"ip-10-0-1-2.ec2.internal\" is forbidden: {words}" node="ip-10-0-1-2.ec2.internal"`},
@@ -49,7 +50,7 @@ func printedAs() []printed {
 		{"containerd", `image_pull|remotes/docker/`, pull + `{words}`},
 		{"VPC CNI", `routed-eni-cni-plugin/(cni\.go (add|LoadNetConf|CmdAdd)|driver/\S+ \S*([Ss]etup|createVeth|setHostVeth|generate|vlanID))|validateVersion`,
 			sandbox + `failed to setup network for sandbox \\\"0123456789abcdef\\\": plugin type=\\\"aws-cni\\\" name=\\\"aws-cni\\\" failed (add): {words}`},
-		{"Karpenter's AWS provider", `pkg/cloudprovider/cloudprovider\.go|providers/(instance|launchtemplate|amifamily|subnet|instancetype|capacityreservation)/|batcher/createfleet`, launch},
+		{"Karpenter's AWS provider", `pkg/cloudprovider/cloudprovider\.go CloudProvider\.(Create|GetInstanceTypes|getInstanceType|resolveNodeClass\w*NodeClaim)$|providers/(instance|launchtemplate|amifamily|subnet|instancetype|capacityreservation)/|batcher/createfleet`, launch},
 		{"Karpenter's AWS provider", `providers/version/version\.go DefaultProvider\.UpdateVersion$|operator\.go (GetCABundle|ValidateZonalShiftEnablement)$`, `panic: {words}`},
 		{"Karpenter's AWS provider", `providers/version/version\.go DefaultProvider\.get(K8s|EKS)Version$`, `panic: validating kubernetes version, {words}`},
 		{"^Karpenter$", `nodeclaim/lifecycle/launch`, launch},
@@ -63,7 +64,7 @@ func printedAs() []printed {
 // has an error as a field: "log info+err Failed to …".
 func rules() []rule {
 	const fault = `fail|error|\+err|unable|can ?not|could ?n.t|could not|not found|invalid|tim(ed|e) ?out|unauthor|denied|insufficient|missing|warning:|exceed|exhaust|unreach|mismatch|is empty|garbage|does ?n.t exist|does not exist|is being evicted|oom\b|taskoom|different (numbers|groups)|not[ -]?ready|untolerated|unhealthy|present in cloud|crossed|configmap on delete|not fully bound|none available|different length|not have avail|back(ing)? ?-?off|message for container|unknown %s|no resolved|filtered out|dynamic resource|interruption message|unavailable|approaching|connection lost|unknown eni|success: %t|nil metadata|unresponsive|hasn.t been updated|` +
-		`unexpected (type|response)|tombstone contained|presuming stale|kubeclient is nil|syncloop \(probe\)$|different number than|unknown (ipv6|%s) cidr|debug err$|\bevict|reclaim|forbidden|too old|didn.t have|limited resources|leaked eni pushed|not managed, but|not yet initialized|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|deleted nodeclaim|larger than|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|too low|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held|were different|different (number of|memory)|are different$|event message for node|in new state|never updated|over the high|awaiting registration|defaulting to same subnet|sent pod event|SendPodEvent|differs from the number`
+		`unexpected (type|response)|tombstone contained|presuming stale|kubeclient is nil|syncloop \(probe\)$|different number than|unknown (ipv6|%s) cidr|debug err$|\bevict|reclaim|forbidden|too old|didn.t have|limited resources|leaked eni pushed|not managed, but|not yet initialized|breach|trying next|after status|not present|duplicate|disabled due|in backoff|blackhol|deleted nodeclaim|larger than|unsupported configuration|no valid|belong|has no .*tag|have valid|not available|non schedulable|deny|no dynamic|unkown|waiting for|not able|do not mach|ipamd stopped|standalone|no api server|freeable|background|stop pulling|unparse|not (completed|support)|discrepan|old controller|instance id|no matching|not bound|forcibly|still held|were different|different (number of|memory)|are different$|event message for node|in new state|never updated|over the high|awaiting registration|defaulting to same subnet|sent pod event|SendPodEvent|differs from the number`
 	healthy := func(name, program, where, words, not, why string) rule {
 		return rule{classHealthy, name, program, where, words, not, why}
 	}
@@ -110,7 +111,7 @@ func rules() []rule {
 		nothing("scheduler-state", "control plane", `scheduler`, `assum|cache|informer|prefilter|prebind|reserve|state|args|parse|nil|CSINode|list|get(ting)? |bind(ing)? volumes|timed? ?out|update|provision|revert|pre-score`, `didn.t match|did not match|conflict|zone|no available`, "the scheduler's own state"),
 
 		// Cloud providers.
-		nothing("load-balancers", "AWS cloud provider", `loadbalancer|LoadBalancer|ELB|SecurityGroup|aws_validations|Listener|TargetGroup|v2toStatus|Protocol|HealthCheck|aws_routes|findSubnets|findELBSubnets|resolveSubnet|isSubnetPublic|getSubnetCidrs|parseInt32|config\.go (ELB|KMS)`, "", "",
+		nothing("load-balancers", "AWS cloud provider", `loadbalancer|LoadBalancer|ELB|SecurityGroup|aws_validations|Listener|TargetGroup|v2toStatus|Protocol|HealthCheck|aws_routes|DescribeSubnets|findSubnets|findELBSubnets|resolveSubnet|isSubnetPublic|getSubnetCidrs|parseInt32|config\.go (ELB|KMS)`, "", "",
 			"load balancers and routes of the cluster's services"),
 		nothing("tag-batches", "AWS cloud provider", `tags\.go|tags_batch|tagging/`, "", `multiple|clusterid|cluster tag|ambiguous`, "tags that are put on instances of nodes that are there"),
 		nothing("aws-plumbing", "AWS cloud provider", `log_handler|retry_handler|Hasher|topology|aws_sdk|aws_utils|config\.go|describe_instance_batch|newAWSCloud2|init$|zones\.go`, "", "", "the provider's own start, batches and retries, in EKS's control plane"),

@@ -133,8 +133,12 @@ func karpenterRows() []Row {
 			Sample:  "Message: invalid value: label is restricted; specify a well known label or a custom label that does not use a restricted domain"},
 		{Meaning: "no instance type that the NodePool allows fits the pod: nothing was launched",
 			Next: "Compare the pod's requests, selectors and tolerations with the NodePool's requirements and taints.",
-			By:   []Program{Karpenter}, All: [][]string{{"no instance type satisfied", "no instance type which", "incompatible with nodepool {nodepool}",
-				"nocompatibleinstancetypes", "did not tolerate", "filtered out all compatible", "no nodepools found"}}, Source: karpenterDoc,
+			By:   []Program{Karpenter}, All: [][]string{{"no instance type satisfied", "no instance type which", "no instance type met", "no instance type has", "no instance type had", "incompatible with nodepool {nodepool}",
+				"nocompatibleinstancetypes", "did not tolerate", "filtered out all compatible"}}, Source: karpenterDoc,
+			Sample: `{"level":"ERROR","time":"2026-11-28T10:00:00.000Z","logger":"controller","message":"could not schedule pod","controller":"provisioner","Pod":{"name":"app-1"},"error":"incompatible with nodepool \"default\", no instance type has enough resources, requirements=karpenter.sh/capacity-type In [spot]"}`},
+		{Info: true, Meaning: "Karpenter has no NodePool that it can use: nothing was launched",
+			Next: "Create a NodePool, or read why those that exist are not Ready (kubectl get nodepools).",
+			By:   []Program{Karpenter, UnknownProgram}, All: [][]string{{"no nodepools found", "no dynamic nodepools found"}}, Source: karpenterDoc,
 			Sample: `{"level":"error","time":"2026-11-28T10:00:00.000Z","logger":"controller","caller":"provisioner.go:10","message":"no nodepools found","error":"some error"}`},
 	}
 }

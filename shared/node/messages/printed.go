@@ -155,9 +155,14 @@ func printedRows() []Row {
 			"failed to generate sandbox", "sandbox container task", "sandbox root directory", "failed to create pod sandbox", "unable to get oci runtime for sandbox",
 			"spec for sandbox container", "sandbox…failed to create containerd task", "sandbox…failed to create containerd container", "failed to find network info for sandbox",
 			"failed to update the network namespace for the sandbox", "unable to set lo to up", "error setting loopback interface up", "get cni namespace options"}},
-			None:   []string{"startcontainer", "createcontainer within sandbox", "start failed in pod"}, // a container's, which fails in the same words
+			None:   []string{"startcontainer", "createcontainer within sandbox", "start failed in pod", "failed to remove sandbox"}, // a container's, which fails in the same words
 			Source: cri, Look: pods, Meaning: "containerd fails to create pod sandboxes", Next: "Read the error after the message, and the containerd log on the instance (journalctl -u containerd).",
 			Sample: `Nov 28 10:00:00 ip-10-0-1-2 containerd-2[1234]: time="2026-11-28T10:00:00.000Z" level=error msg="unable to set lo to up: some error" error="some error"`},
+
+		{Check: checkid.InstanceUserData, All: [][]string{{"sandbox image could not be found in containerd config"}}, Source: nodeadmDoc, Look: []checkid.ID{checkid.InstanceAMI},
+			Meaning: "nodeadm finds no sandbox image in containerd's configuration: user data replaced it, or the image's containerd is of another version",
+			Next:    "Remove what spec.containerd.config of the NodeConfig overrides, or use a current AMI.",
+			Sample:  `Nov 28 10:00:00 ip-10-0-1-2 nodeadm[1234]: {"level":"fatal","ts":1764324000.0,"caller":"nodeadm/main.go:36","msg":"Command failed","error":"sandbox image could not be found in containerd config"}`},
 
 		// The VPC CNI.
 		{Check: checkid.AddonDegraded, All: [][]string{{"is not a valid json object, error",
@@ -223,6 +228,10 @@ func printedRows() []Row {
 			"failed to parse max pods", "initialization failure"}}, By: []Program{IPAMD, UnknownProgram}, Source: cni, Look: append(Network(), checkid.InstanceAMI),
 			Meaning: "aws-node fails to set up pod networking on the node", Next: "Read the error after the message, and ipamd.log and plugin.log on the node (/var/log/aws-routed-eni).",
 			Sample: `{"level":"error","ts":"2026-11-28T10:00:00.000Z","caller":"main.go:10","msg":"Failed to list links"}`},
+		{Check: checkid.IPBranchInterfaces, All: [][]string{{"not supported yet by the vpc resource controller", "unsupported instance type, error: ", "the instance type…is not supported for windows"}}, Source: resource,
+			Meaning: "the VPC resource controller does not support the instance type: no branch interface or Windows address comes from it",
+			Next:    "Launch pods with security groups of their own on a type that supports trunk interfaces; other pods are not affected.",
+			Sample:  "Warning Unsupported The instance type t3.large is not supported yet by the vpc resource controller"},
 		{Check: checkid.IPBranchInterfaces, Symptom: true, All: [][]string{{"details from ec2 api", "failed to find subnet or cidr block", "failed to find subnet", "address is not attached yet", "prefix is not attached yet",
 			"failed to create…to eni", "failed to verify status attached", "failed to attach the network interface", "creating network interface, ",
 			"waiting for network attachement", "attaching network interface, ", "deletion on termination", "delete on termination", "attach network interface permissions for trunk",
@@ -285,7 +294,7 @@ func printedRows() []Row {
 			Next: "Compare the pod's requests, volumes, selectors and tolerations with the NodePools' requirements, taints and limits.",
 			All: [][]string{{"nocompatibleinstancetypes", "failed to schedule pod", "could not schedule pod", "failed scheduling pod to inflight nodes", "incompatible volume requirements",
 				"incompatible requirements", "no instance type satisfies", "minvalues requirement", "validating minvalues", "couldnt meet minvalues", "filtered out all available instance types",
-				"no dynamic nodepools found", "does not have known values", "did not tolerate taint", "dynamic resource requirements", "allocating dynamic resources"}}, By: []Program{Karpenter, UnknownProgram}, Source: karpenters,
+				"does not have known values", "did not tolerate taint", "dynamic resource requirements", "allocating dynamic resources"}}, By: []Program{Karpenter, UnknownProgram}, Source: karpenters,
 			Sample: `no instance type has the required offering, requirements=... incompatible requirements, label "node.example.io/compute" does not have known values`},
 		{Meaning: "the Karpenter controller cannot reach a service that it needs, or does not support the cluster version: it launches no nodes",
 			Next: "Check the controller pod: its path to EC2, EKS and the metadata service, its role, and its version.",
@@ -404,7 +413,7 @@ func printedRows() []Row {
 			Meaning: "Karpenter's service account lacks a permission in the cluster: it launches nothing until it has it",
 			Next:    "Upgrade Karpenter's chart (its ClusterRole) and CRDs to the version of the controller.",
 			Sample:  `{"level":"ERROR","time":"2026-11-28T10:00:00.000Z","logger":"controller","message":"Reconciler error","controller":"provisioner","error":"creating scheduler, gathering resourceslices, resourceslices.resource.k8s.io is forbidden: User \"system:serviceaccount:kube-system:karpenter\" cannot list resource \"resourceslices\" in API group \"resource.k8s.io\" at the cluster scope"}`},
-		{By: []Program{Karpenter, UnknownProgram}, Info: true, All: [][]string{{"no resolved instance types found", "no dynamic nodepools found", "requirements filtered out all instance types"}}, Source: karpenters,
+		{By: []Program{Karpenter, UnknownProgram}, Info: true, All: [][]string{{"no resolved instance types found", "requirements filtered out all instance types"}}, Source: karpenters,
 			Meaning: "no instance type that the NodePool allows fits the pod: nothing was launched",
 			Next:    "Compare the pod's requests, selectors and tolerations with the NodePool's requirements and taints.",
 			Sample:  `{"level":"INFO","time":"2026-11-28T10:00:00.000Z","logger":"controller","message":"skipping, no resolved instance types found","controller":"provisioner","NodePool":{"name":"default"}}`},
