@@ -17,7 +17,7 @@ const (
 	classRow     class = "row"
 	classHealthy class = "healthy"
 	classNothing class = "nothing"
-	classOpen    class = "open" // no row and no rule knows it
+	classOpen    class = "open" // no row and no rule knows it, or a row answers a healthy line
 )
 
 // kind returns the class without the rule's name.
@@ -70,13 +70,16 @@ func (d decision) fits(p program, m message) bool {
 	return fits(d.program, p.name) && fits(d.where, m.file()+" "+m.fn) && fits(d.words, words) && (d.not == nil || !d.not.MatchString(words))
 }
 
-// classify returns the class of a message: lines of work that goes well first, then what
-// a row knows, then the rules.
+// classify returns the class of a message: lines of work that goes well first, of which no
+// row knows any, then what a row knows, then the rules.
 func (c classifier) classify(p program, m message) class {
-	if m.healthy() && !m.troubled() {
+	isKnown := known(m.line(p))
+	switch {
+	case m.healthy() && !m.troubled() && isKnown:
+		return classOpen
+	case m.healthy() && !m.troubled():
 		return classHealthy
-	}
-	if known(m.line(p)) {
+	case isKnown:
 		return classRow
 	}
 	for _, d := range c.lines {
@@ -141,13 +144,19 @@ func (m message) line(p program) string {
 		}
 		return typed + " " + m.level + " " + rest
 	}
-	level := m.level
+	level, form := m.level, p.line
 	if m.kind == kindError {
 		level = "error"
 	}
+	if m.healthy() && !m.err {
+		form = errorField.ReplaceAllString(form, "")
+	}
 	return strings.NewReplacer("{program}", strings.ReplaceAll(p.name, " ", "-"), "{level}", level, "{L}", strings.ToUpper(level[:1]), "{file}", path.Base(m.file()),
-		"{words}", strings.ReplaceAll(words, `"`, `\"`)).Replace(p.line)
+		"{words}", strings.ReplaceAll(words, `"`, `\"`)).Replace(form)
 }
+
+// errorField is the error in a form's line, which a line of work that goes well has not.
+var errorField = regexp.MustCompile(` err(or)?="some error"|,"error":"some error"`)
 
 var hole = regexp.MustCompile(`(\w*)([ ="'(\[]*)%(?:\[\d\])?[-+#]?[\d.]*([a-zA-Z])`)
 

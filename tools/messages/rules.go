@@ -225,7 +225,7 @@ func rules() []rule {
 		nothing("aws-node-inner", "VPC CNI", `startBackgroundAPIServerCheck|aws-vpc-cni/main\.go|awsutils\.go (-|.*(DescribeAllENIs|GetENISubnetID|awsGetFreeDeviceNumber|checkAPIError))|`+
 			`MyENIConfig|SetAPIServerConnectivity|nodeIPPoolReconcile|setupENI|contains\w+Error|containsInsufficient|AddNetwork|connmark`, "", "", "a constant or the inner words of an error whose line has a row, and notices of what is tried again"),
 		nothing("vrc-inner", "VPC resource controller", `GetSubnet|getClientUsingAssumedRole|getInstanceConfig|IsPodSGPEnabled|UpdateResources|isSelectedForManagement|DeInitResource`, "", "", "the controller's own configuration, which EKS keeps, and notices of what is tried again"),
-		nothing("karpenter-inner", "^Karpenter", `launchNodeClaim|updateNodePoolRegistrationHealth|registration\.go|registrationhealth|CreateNodeClaims|NewScheduler|Schedule|PodFailedToSchedule|interruption/|`+
+		nothing("karpenter-inner", "^Karpenter", `launchNodeClaim|addToNewNodeClaim|updateNodePoolRegistrationHealth|registration\.go|registrationhealth|CreateNodeClaims|NewScheduler|Schedule|PodFailedToSchedule|interruption/|`+
 			`garbageCollect|validation\.go|launchInstance|updateUnavailableOfferingsCache`, "", "", "outer words of an error whose cause stands behind them, and notices of work that goes well"),
 		nothing("arn-shape", "aws-iam-authenticator", `pkg/arn|ec2provider`, "", "", "the inner words of a refusal, whose line has a row"),
 		nothing("asked-too-often", "SSM", "", "ThrottlingException", "", "tried again by the SDK"),

@@ -99,7 +99,7 @@ func kubernetesRows() []Row {
 			Sample:  "Initialization failure: vpc ip resource(eni ip limit): unknown instance type m8i.large"},
 		{Info: true, Check: checkid.NodeCNINotReady, Symptom: true, By: []Program{IPAMD}, All: [][]string{{"failed to connect service", "readiness probe failed",
 			"liveness probe failed", "back-off restarting", "crashloopbackoff", "waiting for ipam", "failed to communicate with", "unable to reach api server",
-			"failed to get…instance type", "unknown instance type", "eni limit", "unsupported instance type", "not supported instance type", "no vpc limits",
+			"failed to get…instance type", "unknown instance type", "get eni limit", "unsupported instance type", "not supported instance type", "no vpc limits",
 			"ipamd is not", "failed to load", "initialization failure"}}, Source: cniDoc, Look: append(Network(),
 			checkid.InstanceCommonFactor),
 			Sample: `{"level":"error","ts":"2026-11-28T10:00:00.000Z","caller":"ipamd.go:10","msg":"Failed to get ENI limit"}`},
