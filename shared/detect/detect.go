@@ -64,6 +64,8 @@ type Detector struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 	Count    func(name string, n int)
+	// Logs is the function's own log group.
+	Logs report.Logs
 	// Evidence keeps what was read of what was found; nil keeps none.
 	Evidence *evidence.Keeper
 }
@@ -73,6 +75,8 @@ func New(by string, e lambda.Env, r Reader, results Sender) Detector {
 	return Detector{
 		By: by, Region: e.Config.Region, Spoke: e.Config.Spoke, Clusters: e.Config.Clusters, Watches: e.Config.Watches,
 		Reader: r, Results: results, Now: e.Now, Log: e.Log, Count: e.Metrics.Count,
+		// Lambda's default, which infra keeps (Lambda developer guide, "Configuring CloudWatch log groups").
+		Logs: report.Logs{Group: "/aws/lambda/" + e.Function, Region: cmp.Or(e.Config.Hub.Region, e.Config.Region)},
 	}
 }
 
@@ -159,6 +163,9 @@ func (d Detector) Tell(ctx context.Context, o report.Observation) error {
 	}
 	for _, f := range o.Blind {
 		d.Log.WarnContext(ctx, "could not look", "cluster", o.Cluster, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
+	}
+	if o.Logs.Group == "" {
+		o.Logs = d.Logs
 	}
 	about := aboutEvidence(o)
 	o.Evidence = d.Evidence.Key(about)
@@ -764,7 +771,7 @@ func Observe(by string, s *snapshot.Snapshot, d diagnosis.Diagnosis, launches []
 		Account: s.Account, Region: s.Region, Partition: s.Partition, Cluster: s.Cluster.Name,
 		Diagnosis: d, Launches: launches, Facts: Facts(s), Blind: Blind(s),
 		Read: slices.Sorted(maps.Keys(s.Read)), Absent: absent(s),
-		Tags: tags(s, d, launches), Capacity: capacity(s, d, launches), Waiting: waiting(v),
+		Tags: tags(s, d, launches), Tagged: tagged(s, d, launches), Logs: controlPlaneLogs(s), Capacity: capacity(s, d, launches), Waiting: waiting(v),
 	}
 }
 

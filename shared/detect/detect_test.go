@@ -23,10 +23,12 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
+	"rollcall/shared/ownership"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
 	"rollcall/shared/trail"
+	"rollcall/tools/expect"
 )
 
 func in(id string, tags ...string) snapshot.Instance {
@@ -786,5 +788,42 @@ func TestTagsOfThoseNamed(t *testing.T) {
 	}
 	if got := tags(s, diagnosis.Diagnosis{}, nil); got != nil {
 		t.Errorf("nobody is named, and %v are told", got)
+	}
+}
+
+func TestTaggedIsNearestFirst(t *testing.T) {
+	team := func(name string) map[string]string { return map[string]string{"team": name} }
+	s := &snapshot.Snapshot{
+		Cluster: snapshot.Cluster{Name: "prod", VPC: "vpc-1", Tags: team("platform"), Logs: true}, Region: "us-west-2",
+		Nodegroups:     []snapshot.Nodegroup{{Name: "workers", Tags: map[string]string{"team": "b", "runbook": "https://wiki.example.com/"}, Labels: team("a")}, {Name: "other", Tags: team("c")}},
+		Groups:         []snapshot.Group{{Name: "eks-1", Tags: map[string]string{nodegroupTag: "workers", "cost": "7", "aws:own": "x"}}, {Name: "own", Tags: team("d")}},
+		NodePools:      []snapshot.NodePool{{Name: "default", Own: team("e"), Class: snapshot.ClassRef{Name: "al2023"}}, {Name: "idle", Own: team("f")}},
+		EC2NodeClasses: []snapshot.NodeClass{{Name: "al2023", Tags: map[string]string{"team": "g", "service": "shop"}}},
+		Subnets:        []snapshot.Subnet{{ID: "subnet-1", Tags: team("network")}, {ID: "subnet-2", Tags: team("other")}},
+		VPCs:           []snapshot.VPC{{ID: "vpc-1", Tags: team("core")}, {ID: "vpc-2", Tags: team("peer")}},
+	}
+	d := diagnosis.Diagnosis{Causes: []diagnosis.Cause{{Nodegroups: []string{"workers"}, Covers: []string{"subnet-1", "nodepool/default"}}}}
+	want := []ownership.Tagged{
+		{Kind: ownership.Nodegroup, Name: "workers", Tags: map[string]string{"team": "a", "runbook": "https://wiki.example.com/", "cost": "7", nodegroupTag: "workers"}},
+		{Kind: ownership.Nodegroup, Name: "own", Tags: team("d")},
+		{Kind: ownership.NodePool, Name: "default", Tags: map[string]string{"team": "e", "service": "shop"}},
+		{Kind: ownership.Subnet, Name: "subnet-1", Tags: team("network")},
+		{Kind: ownership.VPC, Name: "vpc-1", Tags: team("core")},
+		{Kind: ownership.Cluster, Name: "prod", Tags: team("platform")},
+	}
+	got := Observe("join-check", s, d, []report.Launch{{Group: "own"}})
+	if diff := cmp.Diff(want, got.Tagged); diff != "" {
+		t.Errorf("tagged (-want +got):\n%s", diff)
+	}
+	expect.Equal(t, "logs", got.Logs, report.Logs{Group: "/aws/eks/prod/cluster", Region: "us-west-2"})
+
+	for k := range 50 {
+		s.Nodegroups[0].Tags[fmt.Sprint("key-", k)] = strings.Repeat("x", 1000)
+	}
+	if got := tagged(s, d, nil); len(got) == 0 || got[0].Kind != ownership.NodePool {
+		t.Errorf("what is too much for a message is still in it: %v", got)
+	}
+	if got := tagged(s, diagnosis.Diagnosis{}, nil); got != nil {
+		t.Errorf("nothing is wrong, and %v are sent", got)
 	}
 }

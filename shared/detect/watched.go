@@ -19,6 +19,7 @@ import (
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/node/refusal"
 	"rollcall/shared/outbox"
+	"rollcall/shared/ownership"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spoke"
@@ -179,6 +180,94 @@ func tags(s *snapshot.Snapshot, d diagnosis.Diagnosis, launches []report.Launch)
 		return nil
 	}
 	return all
+}
+
+// mostTagged bounds what tagged returns, in bytes: a message holds much else. It is room for
+// two hundred tags of a common length.
+const mostTagged = 16 << 10
+
+// tagged are the things that causes and launches are about, with the labels and tags that
+// may name their owner, nearest first.
+func tagged(s *snapshot.Snapshot, d diagnosis.Diagnosis, launches []report.Launch) []ownership.Tagged {
+	if len(d.Causes) == 0 && len(launches) == 0 {
+		return nil
+	}
+	named, subnets := namedGroups(d, launches), map[string]bool{}
+	for _, l := range launches {
+		subnets[l.Subnet] = true
+	}
+	for _, c := range d.Causes {
+		for _, cover := range c.Covers {
+			subnets[cover], named[cover] = true, true
+		}
+	}
+	var all []ownership.Tagged
+	room := mostTagged
+	add := func(kind ownership.Kind, name string, near ...map[string]string) {
+		thing := ownership.Tagged{Kind: kind, Name: name, Tags: map[string]string{}}
+		for _, tags := range slices.Backward(near) {
+			for key, value := range tags {
+				if !strings.HasPrefix(key, "aws:") { // AWS's own name no owner
+					thing.Tags[key] = value
+				}
+			}
+		}
+		size := len(name)
+		for key, value := range thing.Tags {
+			size += len(key) + len(value)
+		}
+		if len(thing.Tags) > 0 && size <= room {
+			all, room = append(all, thing), room-size
+		}
+	}
+	grouped := tags(s, d, launches)
+	for _, n := range s.Nodegroups {
+		if named[n.Name] {
+			var group map[string]string
+			for _, g := range s.Groups {
+				if g.Tags[nodegroupTag] == n.Name {
+					group = g.Tags
+				}
+			}
+			add(ownership.Nodegroup, n.Name, n.Labels, n.Tags, group)
+			delete(grouped, n.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(grouped)) {
+		add(ownership.Nodegroup, name, grouped[name])
+	}
+	for _, p := range s.NodePools {
+		if named[p.Name] || named[snapshot.PoolKey(p.Name)] {
+			var class snapshot.NodeClass
+			for _, c := range slices.Concat(s.EC2NodeClasses, s.AutoNodeClasses) {
+				if c.Name == p.Class.Name {
+					class = c
+				}
+			}
+			add(ownership.NodePool, p.Name, p.Own, p.Labels, class.Labels, class.Tags)
+		}
+	}
+	for _, subnet := range s.Subnets {
+		if subnets[subnet.ID] {
+			add(ownership.Subnet, subnet.ID, subnet.Tags)
+		}
+	}
+	for _, v := range s.VPCs {
+		if v.ID == s.Cluster.VPC {
+			add(ownership.VPC, v.ID, v.Tags)
+		}
+	}
+	add(ownership.Cluster, s.Cluster.Name, s.Cluster.Tags)
+	return all
+}
+
+// controlPlaneLogs is the log group of the cluster's control plane, if it has one (EKS user
+// guide, "Send control plane logs to CloudWatch Logs": /aws/eks/my-cluster/cluster).
+func controlPlaneLogs(s *snapshot.Snapshot) report.Logs {
+	if !s.Cluster.Logs {
+		return report.Logs{}
+	}
+	return report.Logs{Group: "/aws/eks/" + s.Cluster.Name + "/cluster", Region: s.Region}
 }
 
 // namedGroups are the nodegroups that causes and launches name; a launch of a group

@@ -454,8 +454,11 @@ type NodeClass struct {
 		InstanceProfile            string         `json:"instanceProfile"`
 		AMIFamily                  string         `json:"amiFamily"`
 		UserData                   string         `json:"userData"`
-		AssociatePublicIPAddress   *bool          `json:"associatePublicIPAddress"`
-		MetadataOptions            struct {
+		// Tags are those that its instances get: of an EC2NodeClass (aws/karpenter-provider-aws
+		// pkg/apis/v1/ec2nodeclass.go) and of a NodeClass (EKS user guide, "Create a Node Class").
+		Tags                     map[string]string `json:"tags"`
+		AssociatePublicIPAddress *bool             `json:"associatePublicIPAddress"`
+		MetadataOptions          struct {
 			HTTPEndpoint            string `json:"httpEndpoint"`
 			HTTPPutResponseHopLimit int    `json:"httpPutResponseHopLimit"`
 			HTTPTokens              string `json:"httpTokens"`

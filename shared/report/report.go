@@ -16,6 +16,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/diagnosis"
+	"rollcall/shared/ownership"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/silence"
@@ -61,6 +62,10 @@ type Observation struct {
 	Charts []Chart `json:"charts,omitempty"`
 	// Tags are those of the nodegroups that causes and launches name, by nodegroup.
 	Tags map[string]map[string]string `json:"tags,omitempty"`
+	// Tagged is what else has labels and tags that may name an owner, nearest first.
+	Tagged []ownership.Tagged `json:"tagged,omitempty"`
+	// Logs is where a person reads on.
+	Logs Logs `json:"logs,omitzero"`
 	// Capacity is what the groups that causes and launches name want and have. A group of
 	// which that could not be read, or not be counted, is not among them.
 	Capacity []Capacity `json:"capacity,omitempty"`
@@ -137,6 +142,12 @@ type Chart struct {
 	Alt string `json:"alt"`
 	// Returned is how many addresses it shows as given back by a cleanup.
 	Returned int `json:"returned,omitempty"`
+}
+
+// Logs is a log group of CloudWatch.
+type Logs struct {
+	Group  string `json:"group"`
+	Region string `json:"region"`
 }
 
 // Fact is one line for the thread.

@@ -770,6 +770,7 @@ type VPC struct {
 	Encrypts bool
 	// BlockMode is the VPC's own; a subnet's may differ by an exclusion.
 	BlockMode BlockMode
+	Tags      map[string]string
 }
 
 // RouteTable is a VPC route table.

@@ -207,6 +207,8 @@ type Cluster struct {
 	// Endpoint is the address of its API, CA the certificate authority in PEM.
 	Endpoint string
 	CA       []byte
+	// Logs reports whether a log type of its control plane is sent to CloudWatch Logs.
+	Logs bool
 	// CAActivatedBy is who activated the authority that signs, CUSTOMER or EKS; empty where
 	// EKS does not say.
 	CAActivatedBy     string
@@ -866,6 +868,8 @@ type NodePool struct {
 	Limits, Used Amounts
 	// Replicas is how many nodes a static pool keeps; nil for one that serves pods.
 	Replicas *int
+	// Own are the labels of the NodePool itself.
+	Own map[string]string
 	// Labels, Requirements and Taints are those of the nodes that it makes.
 	Labels       map[string]string
 	Requirements []Requirement
@@ -911,6 +915,8 @@ type NodeClass struct {
 	Name       string
 	Generation int64
 	Deleting   bool
+	// Labels are its own, Tags those that its instances get (spec.tags).
+	Labels, Tags map[string]string
 	// Subnets, Groups and Images select what nodes are made of.
 	Subnets, Groups, Images []SelectorTerm
 	Role, Profile           string

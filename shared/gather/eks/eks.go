@@ -351,6 +351,9 @@ func cluster(c types.Cluster) (snapshot.Cluster, error) {
 	if c.AccessConfig != nil {
 		out.AuthMode = string(c.AccessConfig.AuthenticationMode)
 	}
+	if c.Logging != nil {
+		out.Logs = slices.ContainsFunc(c.Logging.ClusterLogging, func(l types.LogSetup) bool { return aws.ToBool(l.Enabled) && len(l.Types) > 0 })
+	}
 	if c.Health != nil {
 		for _, i := range c.Health.Issues {
 			out.Issues = append(out.Issues, snapshot.Issue{Code: string(i.Code), Message: aws.ToString(i.Message), Resources: i.ResourceIds})

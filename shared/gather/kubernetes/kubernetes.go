@@ -453,7 +453,7 @@ func nodePool(p kube.NodePool) snapshot.NodePool {
 	return snapshot.NodePool{
 		Name: p.Metadata.Name, Generation: p.Metadata.Generation, Deleting: !p.Metadata.DeletionTimestamp.IsZero(), Weight: p.Spec.Weight,
 		Class: classRef(template.Spec.NodeClassRef), Limits: amounts(p.Spec.Limits), Used: amounts(p.Status.Resources),
-		Replicas: p.Spec.Replicas, Labels: template.Metadata.Labels, Requirements: source.Each(template.Spec.Requirements, requirement),
+		Replicas: p.Spec.Replicas, Own: p.Metadata.Labels, Labels: template.Metadata.Labels, Requirements: source.Each(template.Spec.Requirements, requirement),
 		Taints:     source.Each(template.Spec.Taints, func(t kube.Taint) snapshot.Taint { return snapshot.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect} }),
 		Conditions: observed(p.Status.Conditions),
 	}
@@ -487,6 +487,7 @@ func nodeClass(c kube.NodeClass) snapshot.NodeClass {
 	m := c.Spec.MetadataOptions
 	return snapshot.NodeClass{
 		Name: c.Metadata.Name, Generation: c.Metadata.Generation, Deleting: !c.Metadata.DeletionTimestamp.IsZero(),
+		Labels: c.Metadata.Labels, Tags: c.Spec.Tags,
 		Subnets: source.Each(c.Spec.SubnetSelectorTerms, selectorTerm), Groups: source.Each(c.Spec.SecurityGroupSelectorTerms, selectorTerm),
 		Images: source.Each(c.Spec.AMISelectorTerms, selectorTerm), Role: c.Spec.Role, Profile: c.Spec.InstanceProfile,
 		Family: c.Spec.AMIFamily, UserData: c.Spec.UserData, PublicIP: public,

@@ -614,7 +614,7 @@ func blockMode(s *types.BlockPublicAccessStates) snapshot.BlockMode {
 }
 
 func vpcOf(v types.Vpc) snapshot.VPC {
-	out := snapshot.VPC{ID: aws.ToString(v.VpcId), DHCP: aws.ToString(v.DhcpOptionsId), Owner: aws.ToString(v.OwnerId), BlockMode: blockMode(v.BlockPublicAccessStates)}
+	out := snapshot.VPC{ID: aws.ToString(v.VpcId), DHCP: aws.ToString(v.DhcpOptionsId), Owner: aws.ToString(v.OwnerId), BlockMode: blockMode(v.BlockPublicAccessStates), Tags: ec2api.Tags(v.Tags)}
 	if e := v.EncryptionControl; e != nil {
 		// Mode is what was asked for, and counts once the state is available (VPC user
 		// guide, "Enforce VPC encryption in transit").
