@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/config"
+	"rollcall/shared/ownership"
 	"rollcall/shared/spec"
 )
 
@@ -27,6 +28,9 @@ func TestDefaults(t *testing.T) {
 			config.Channel:    "C0123456789",
 			config.SlackAPI:   "https://slack.com/api/",
 			config.DocsURL:    "none",
+			config.OwnerTags:  ownership.DefaultTags,
+			config.Owners:     "none",
+			config.LinkHosts:  "none",
 			config.JoinTime:   "5m",
 			config.GiveUp:     "2h",
 			config.ProofTime:  "1h",

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"rollcall/shared/lazyregexp"
+	"rollcall/shared/ownership"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/routing"
 	"rollcall/shared/spec"
@@ -38,6 +39,9 @@ const (
 	SlackSecretARN   spec.Variable = "ROLLCALL_SLACK_SECRET_ARN"
 	SlackAPI         spec.Variable = "ROLLCALL_SLACK_API_URL"
 	DocsURL          spec.Variable = "ROLLCALL_DOCS_URL"
+	OwnerTags        spec.Variable = "ROLLCALL_OWNER_TAGS"
+	Owners           spec.Variable = "ROLLCALL_OWNERS"
+	LinkHosts        spec.Variable = "ROLLCALL_LINK_HOSTS"
 	JoinTime         spec.Variable = "ROLLCALL_JOIN_TIME"
 	GiveUp           spec.Variable = "ROLLCALL_GIVE_UP"
 	ProofTime        spec.Variable = "ROLLCALL_PROOF_TIME"
@@ -111,6 +115,9 @@ func Settings() []Setting {
 		{SlackSecretARN, "slackSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack bot token (xoxb-…). Without it the stack makes an empty secret to fill in."},
 		{SlackAPI, "slackApiUrl", "https://slack.com/api/", "Where Slack's Web API is; GovSlack has another address."},
 		{DocsURL, "docsUrl", "none", `Where you serve the site that "make site" builds, like https://docs.example.com/rollcall/: the check in a message is then a link to its page. "none" has no link.`},
+		{OwnerTags, "ownerTags", ownership.DefaultTags, `Labels and tags that name an owner, for each field the names joined by "+", the first that is found first: "team=team+owner,runbook=runbook". They are read from nodegroups, NodePools and their classes, Auto Scaling groups, subnets, the VPC and the cluster. Capitals do not matter.`},
+		{Owners, "owners", "none", `Team, service, runbook and dashboard where no label or tag names them, separated by commas: "all/team=platform,prod/runbook=https://wiki.example.com/prod". Before "/" is a cluster, or all; %2C is a comma.`},
+		{LinkHosts, "linkHosts", "none", `Hosts to which a runbook or dashboard of a label or tag can be a link, separated by commas: "wiki.example.com,*.grafana.net". Anybody who can tag a subnet can write an address there: other hosts are shown as text. The setting owners does not need it.`},
 		{JoinTime, "joinTime", "5m", "How long after its launch an instance should be a Ready node (1m to 15m), until 20 launches of its nodegroup have joined: from then on their own times decide (95 of 100, and a margin)."},
 		{GiveUp, "giveUp", "2h", "How long an instance that has not joined is rechecked (10m to 24h)."},
 		{ProofTime, "proofTime", "1h", "How long an incident whose cause is gone stays open for a new node to confirm it (10m to 24h)."},
@@ -156,7 +163,9 @@ type Config struct {
 	SlackSecretARN string
 	SlackAPI       string
 	// DocsURL is the address of the documentation's site; empty for none.
-	DocsURL    string
+	DocsURL string
+	// Owners tell who owns what an incident is about.
+	Owners     ownership.Settings
 	JoinTime   time.Duration
 	GiveUp     time.Duration
 	ProofTime  time.Duration
@@ -253,6 +262,12 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.SlackAPI, err = parseURL(text)
 	case DocsURL:
 		c.DocsURL, err = parseDocsURL(text)
+	case OwnerTags:
+		c.Owners.Names, err = ownership.ParseTags(text)
+	case Owners:
+		c.Owners.Fixed, err = ownership.ParseOwners(text)
+	case LinkHosts:
+		c.Owners.Hosts, err = ownership.ParseHosts(text)
 	case JoinTime:
 		c.JoinTime, err = parseDuration(text, time.Minute, 15*time.Minute)
 	case GiveUp:

@@ -75,8 +75,7 @@ func New(by string, e lambda.Env, r Reader, results Sender) Detector {
 	return Detector{
 		By: by, Region: e.Config.Region, Spoke: e.Config.Spoke, Clusters: e.Config.Clusters, Watches: e.Config.Watches,
 		Reader: r, Results: results, Now: e.Now, Log: e.Log, Count: e.Metrics.Count,
-		// Lambda's default, which infra keeps (Lambda developer guide, "Configuring CloudWatch log groups").
-		Logs: report.Logs{Group: "/aws/lambda/" + e.Function, Region: cmp.Or(e.Config.Hub.Region, e.Config.Region)},
+		Logs: report.Logs{Group: report.FunctionLogs + e.Function, Region: cmp.Or(e.Config.Hub.Region, e.Config.Region)},
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
+	"rollcall/shared/ownership"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -107,6 +108,9 @@ type Incident struct {
 	// Tags are those of the affected nodegroups, by nodegroup: settings choose
 	// channels by them.
 	Tags map[string]map[string]string `json:"tags,omitempty"`
+	// Owner is who owns what it is about, and Logs where a person reads on.
+	Owner ownership.Owner `json:"owner,omitempty"`
+	Logs  report.Logs     `json:"logs,omitzero"`
 	// Evidence is where what was read of it is kept; nil where nothing is, and in records
 	// of earlier releases.
 	Evidence *Evidence `json:"evidence,omitempty"`
@@ -901,6 +905,7 @@ type Event struct {
 	Affected   int                `json:"affected"`
 	Instances  []EventInstance    `json:"instances,omitempty"`
 	Proof      *EventInstance     `json:"proof,omitempty"`
+	Owner      ownership.Owner    `json:"owner,omitempty"`
 	// Words are what a person reads of it; nil in events that an earlier release left in
 	// the outbox.
 	Words *Words `json:"words,omitempty"`
@@ -923,9 +928,13 @@ type Words struct {
 	Lines []Line `json:"lines,omitempty"`
 	// Command can be pasted into a shell.
 	Command string `json:"command,omitempty"`
-	// Console is the page of what is to be looked at, Docs that of the check.
-	Console string `json:"console,omitempty"`
-	Docs    string `json:"docs,omitempty"`
+	// Console is the page of what is to be looked at, Docs that of the check, Logs that of the
+	// log group, Runbook and Dashboard what its owner has.
+	Console   string `json:"console,omitempty"`
+	Docs      string `json:"docs,omitempty"`
+	Logs      string `json:"logs,omitempty"`
+	Runbook   string `json:"runbook,omitempty"`
+	Dashboard string `json:"dashboard,omitempty"`
 }
 
 // Line is a sentence or few, and what they are about: "Impact", "Why", "Do".
@@ -1058,6 +1067,7 @@ func (inc *Incident) makeEvent(kind EventKind, reason Reason, at time.Time) Even
 		Affected:   inc.Affected,
 		Blind:      inc.Blind,
 		Muted:      inc.Muted(at),
+		Owner:      inc.Owner,
 		Ack:        inc.Ack,
 	}
 	if inc.State == Closed {

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
+	"rollcall/shared/ownership"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
@@ -760,6 +761,8 @@ type Policy struct {
 	// Routes tell who hears of what. Of nodegroups' tags only TagKeys are kept.
 	Routes  []routing.Route
 	TagKeys []string
+	// Owners tell which labels and tags name an owner.
+	Owners ownership.Settings
 	// Channel is for what no route sends elsewhere.
 	Channel string
 }

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"rollcall/shared/catalog"
+	"rollcall/shared/ownership"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/routing"
 	"rollcall/shared/silence"
+	"rollcall/shared/snapshot"
 )
 
 // Transition is a step in the life of an incident. The zero Transition is none:
@@ -391,6 +393,30 @@ func (inc *Incident) AddTags(seen map[string]map[string]string, keys []string) {
 		known[nodegroup] = kept
 	}
 	inc.Tags = known
+}
+
+// Tagged returns those things with labels and tags that an incident is about.
+func (inc *Incident) Tagged(list []ownership.Tagged) []ownership.Tagged {
+	return slices.DeleteFunc(slices.Clone(list), func(t ownership.Tagged) bool {
+		switch t.Kind {
+		case ownership.Nodegroup:
+			return !inc.names(t.Name)
+		case ownership.NodePool:
+			return !inc.names(t.Name) && !slices.Contains(inc.Covers, snapshot.PoolKey(t.Name))
+		case ownership.Subnet:
+			return !slices.Contains(inc.Covers, t.Name) && !slices.ContainsFunc(inc.Launches, func(l report.Launch) bool { return l.Subnet == t.Name })
+		}
+		return false // of all that is in the cluster
+	})
+}
+
+// LogsIn returns where a person reads on after an observation. The control plane's logs
+// come first; of Rollcall's functions that which saw the incident first stays.
+func (inc *Incident) LogsIn(obs report.Observation) report.Logs {
+	if obs.Logs.Group == "" || inc.Logs.Group != "" && strings.HasPrefix(obs.Logs.Group, report.FunctionLogs) {
+		return inc.Logs
+	}
+	return obs.Logs
 }
 
 // names reports whether a nodegroup, or an Auto Scaling group without one, is among

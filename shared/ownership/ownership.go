@@ -46,6 +46,16 @@ type Value struct {
 	Text string `json:"text"`
 	// URL is the address where it may be a link; empty where Text is all that is shown.
 	URL string `json:"url,omitempty"`
+	// From is the kind of thing whose label or tag it is; empty for a setting.
+	From Kind `json:"from,omitempty"`
+}
+
+// Link is the URL of a value as one that any reader understands the same; empty for none.
+func (v Value) Link() string {
+	if _, ok := link(v.URL); ok {
+		return v.URL
+	}
+	return ""
 }
 
 // Kind is the kind of a thing with labels or tags.
@@ -60,6 +70,9 @@ const (
 	VPC       Kind = "vpc"
 	Cluster   Kind = "cluster"
 )
+
+// Kinds returns all kinds, nearest to a cause first.
+func Kinds() []Kind { return []Kind{Nodegroup, NodePool, Subnet, VPC, Cluster} }
 
 // Tagged is a thing with its labels and tags.
 type Tagged struct {
@@ -113,6 +126,39 @@ func (s Settings) Of(things []Tagged, cluster spoke.Cluster) Owner {
 	return all
 }
 
+// Merge returns what two looks know of an owner. A look that read less erases nothing: a
+// value gives way to a newer one that is as near, and never a link to a text.
+func (o Owner) Merge(newer Owner) Owner {
+	var all Owner
+	for _, f := range Fields() {
+		v, next := o.value(f), newer.value(f)
+		less := v.URL != "" && next.URL == "" || next.rank() > v.rank() && (next.URL == "" || v.URL != "")
+		part := next.From == v.From && !f.IsAddress() && strings.Contains(v.Text, next.Text)
+		if next.Text != "" && (v.Text == "" || !less && !part) {
+			v = next
+		}
+		if v.Text != "" {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func (o Owner) value(f Field) Value {
+	if i := slices.IndexFunc(o, func(v Value) bool { return v.Field == f }); i >= 0 {
+		return o[i]
+	}
+	return Value{}
+}
+
+// rank orders values by how near they are; settings come last.
+func (v Value) rank() int {
+	if i := slices.Index(Kinds(), v.From); i >= 0 {
+		return i
+	}
+	return len(Kinds())
+}
+
 // tagged is the value of a field in labels and tags.
 func (s Settings) tagged(f Field, things []Tagged) Value {
 	var fallback Value
@@ -129,7 +175,7 @@ func (s Settings) tagged(f Field, things []Tagged) Value {
 			}
 			continue
 		}
-		v := Value{Field: f, Text: bare(text)}
+		v := Value{Field: f, Text: bare(text), From: thing.Kind}
 		if address, ok := link(text); ok && s.allows(address.Hostname()) {
 			v.URL = text
 			return v
@@ -139,7 +185,7 @@ func (s Settings) tagged(f Field, things []Tagged) Value {
 		}
 	}
 	if len(names) > 0 {
-		return Value{Field: f, Text: few(names)}
+		return Value{Field: f, Text: few(names), From: kind}
 	}
 	return fallback
 }

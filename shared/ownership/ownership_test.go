@@ -80,7 +80,7 @@ func TestAnAddressOfAnAllowedHostIsALink(t *testing.T) {
 		"https://WIKI.example.com/":               "WIKI.example.com/",
 		"https://ops.grafana.net/d/abc":           "ops.grafana.net/d/abc",
 	} {
-		want := Owner{{Field: Runbook, Text: text, URL: address}}
+		want := Owner{{Field: Runbook, Text: text, URL: address, From: Nodegroup}}
 		if diff := cmp.Diff(want, settings.Of(tagged("runbook", address), spoke.Cluster{Name: "prod"})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", address, diff)
 		}
@@ -100,7 +100,7 @@ func TestANameIsTextAlone(t *testing.T) {
 		"dana@example.com":                    "dana@example.com",
 	} {
 		got := settings.Of(tagged("team", value), spoke.Cluster{Name: "prod"})
-		if diff := cmp.Diff(Owner{{Field: Team, Text: want}}, got); diff != "" {
+		if diff := cmp.Diff(Owner{{Field: Team, Text: want, From: Nodegroup}}, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", value, diff)
 		}
 	}
@@ -124,25 +124,25 @@ func TestOf(t *testing.T) {
 		want    Owner
 	}{
 		"the setting where no tag says it": {nil, spoke.Cluster{Name: "prod"},
-			Owner{{Team, "platform", ""}, {Runbook, "runbooks.example.org/prod", "https://runbooks.example.org/prod"}}},
+			Owner{{Team, "platform", "", ""}, {Runbook, "runbooks.example.org/prod", "https://runbooks.example.org/prod", ""}}},
 		"of the cluster of that account alone": {nil, spoke.Cluster{ID: spoke.ID{Account: "111122223333", Region: "eu-west-1"}, Name: "prod"},
-			Owner{{Team, "payments", ""}}},
+			Owner{{Team, "payments", "", ""}}},
 		"a tag comes before a setting": {[]Tagged{near(Subnet, "subnet-1", "Team", "network")}, spoke.Cluster{Name: "dev"},
-			Owner{{Team, "network", ""}}},
+			Owner{{Team, "network", "", Subnet}}},
 		"the nearest comes first": {[]Tagged{near(Nodegroup, "workers", "owner", "shop"), near(Cluster, "dev", "team", "platform", "app.kubernetes.io/part-of", "store")}, spoke.Cluster{Name: "dev"},
-			Owner{{Team, "shop", ""}, {Service, "store", ""}}},
+			Owner{{Team, "shop", "", Nodegroup}, {Service, "store", "", Cluster}}},
 		"two nodegroups, two teams": {[]Tagged{near(Nodegroup, "a", "team", "shop"), near(Nodegroup, "b", "team", "search"), near(Nodegroup, "c", "team", "shop")}, spoke.Cluster{Name: "dev"},
-			Owner{{Team, "shop, search", ""}}},
+			Owner{{Team, "shop, search", "", Nodegroup}}},
 		"many teams are a few and a count": {[]Tagged{near(Nodegroup, "a", "team", "a"), near(Nodegroup, "b", "team", "b"), near(Nodegroup, "c", "team", "c"), near(Nodegroup, "d", "team", "d"), near(Nodegroup, "e", "team", "e")}, spoke.Cluster{Name: "dev"},
-			Owner{{Team, "a, b, c and 2 more", ""}}},
+			Owner{{Team, "a, b, c and 2 more", "", Nodegroup}}},
 		"the name that is listed first": {[]Tagged{near(Nodegroup, "a", "owner", "dana", "team", "shop")}, spoke.Cluster{Name: "dev"},
-			Owner{{Team, "shop", ""}}},
+			Owner{{Team, "shop", "", Nodegroup}}},
 		"a link of a setting comes before an address that is none": {[]Tagged{near(Nodegroup, "a", "runbook", "https://evil.example/x")}, spoke.Cluster{Name: "prod"},
-			Owner{{Team, "platform", ""}, {Runbook, "runbooks.example.org/prod", "https://runbooks.example.org/prod"}}},
+			Owner{{Team, "platform", "", ""}, {Runbook, "runbooks.example.org/prod", "https://runbooks.example.org/prod", ""}}},
 		"an address that is no link is text": {[]Tagged{near(Nodegroup, "a", "dashboard", "https://evil.example/x")}, spoke.Cluster{Name: "dev"},
-			Owner{{Team, "platform", ""}, {Dashboard, "evil.example/x", ""}}},
+			Owner{{Team, "platform", "", ""}, {Dashboard, "evil.example/x", "", Nodegroup}}},
 		"a link further away comes before an address that is none": {[]Tagged{near(Nodegroup, "a", "runbook", "https://evil.example/x"), near(Cluster, "dev", "runbook", "https://wiki.example.com/dev")}, spoke.Cluster{Name: "dev"},
-			Owner{{Team, "platform", ""}, {Runbook, "wiki.example.com/dev", "https://wiki.example.com/dev"}}},
+			Owner{{Team, "platform", "", ""}, {Runbook, "wiki.example.com/dev", "https://wiki.example.com/dev", Cluster}}},
 	} {
 		if diff := cmp.Diff(test.want, parsed(t, DefaultTags, hosts, owners).Of(test.things, test.cluster)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -199,4 +199,25 @@ func FuzzOf(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestMerge(t *testing.T) {
+	team := func(text string, from Kind) Owner { return Owner{{Team, text, "", from}} }
+	book := func(text, url string, from Kind) Owner { return Owner{{Runbook, text, url, from}} }
+	for name, test := range map[string]struct{ known, newer, want Owner }{
+		"nothing was known":                       {nil, team("shop", Cluster), team("shop", Cluster)},
+		"a look that read less":                   {team("shop", Nodegroup), nil, team("shop", Nodegroup)},
+		"a look that read only what is further":   {team("shop", Nodegroup), team("platform", Cluster), team("shop", Nodegroup)},
+		"nearer":                                  {team("platform", Cluster), team("shop", Nodegroup), team("shop", Nodegroup)},
+		"another value of the same kind":          {team("shop", Nodegroup), team("search", Nodegroup), team("search", Nodegroup)},
+		"one nodegroup of two":                    {team("shop, search", Nodegroup), team("shop", Nodegroup), team("shop, search", Nodegroup)},
+		"a setting that was changed":              {team("shop", ""), team("search", ""), team("search", "")},
+		"a link stays where a nearer one is none": {book("w/x", "https://w/x", Cluster), book("e/x", "", Nodegroup), book("w/x", "https://w/x", Cluster)},
+		"a link comes before a nearer text":       {book("e/x", "", Nodegroup), book("w/x", "https://w/x", ""), book("w/x", "https://w/x", "")},
+		"fields of both":                          {team("shop", Nodegroup), book("w/x", "https://w/x", ""), append(team("shop", Nodegroup), book("w/x", "https://w/x", "")...)},
+	} {
+		if diff := cmp.Diff(test.want, test.known.Merge(test.newer)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
 }

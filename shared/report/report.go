@@ -144,6 +144,10 @@ type Chart struct {
 	Returned int `json:"returned,omitempty"`
 }
 
+// FunctionLogs begins the names of the log groups of functions: Lambda's default, which infra
+// keeps (Lambda developer guide, "Configuring CloudWatch log groups").
+const FunctionLogs = "/aws/lambda/"
+
 // Logs is a log group of CloudWatch.
 type Logs struct {
 	Group  string `json:"group"`

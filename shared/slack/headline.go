@@ -14,6 +14,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/incident"
+	"rollcall/shared/lazyregexp"
 	"rollcall/shared/overview"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
@@ -21,6 +22,7 @@ import (
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 // The colours of the first line. Each also stands beside words that say the same.
@@ -322,11 +324,7 @@ type place struct{ partition, region string }
 
 // console is the page of one resource in the AWS console; empty if there is none.
 func (p place) console(id string) string {
-	domain := map[string]string{
-		"aws":        "console.aws.amazon.com",
-		"aws-cn":     "console.amazonaws.cn",
-		"aws-us-gov": "console.amazonaws-us-gov.com",
-	}[p.partition]
+	domain := p.domain()
 	kind, _, _ := strings.Cut(id, "-")
 	page := map[string]string{
 		"i":      "ec2/home#InstanceDetails:instanceId=",
@@ -347,6 +345,29 @@ func (p place) console(id string) string {
 	}
 	path, fragment, _ := strings.Cut(page, "#")
 	return "https://" + p.region + "." + domain + "/" + path + "?region=" + p.region + "#" + fragment + id
+}
+
+// domain is the host of the console in a partition.
+func (p place) domain() string {
+	return map[string]string{
+		"aws":        "console.aws.amazon.com",
+		"aws-cn":     "console.amazonaws.cn",
+		"aws-us-gov": "console.amazonaws-us-gov.com",
+	}[p.partition]
+}
+
+// logGroup is CloudWatch's own rule for a name (botocore, logs/2014-03-28, LogGroupName).
+var logGroup = lazyregexp.New(`^[.\-_/#A-Za-z0-9]{1,512}$`)
+
+// logsOf is the page of a log group in the console; empty for none. The console escapes a
+// name twice and writes "$" for "%" (its own addresses; no page of AWS documents them).
+func logsOf(logs report.Logs) string {
+	p := place{spoke.Partition(logs.Region), logs.Region}
+	if domain := p.domain(); domain != "" && region.MatchString(p.region) && logGroup.MatchString(logs.Group) {
+		name := strings.ReplaceAll(url.QueryEscape(url.QueryEscape(logs.Group)), "%", "$")
+		return "https://" + p.region + "." + domain + "/cloudwatch/home?region=" + p.region + "#logsV2:log-groups/log-group/" + name
+	}
+	return ""
 }
 
 // hosts are those of AWS's console and documentation, in each partition

@@ -15,6 +15,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/incident"
+	"rollcall/shared/ownership"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
@@ -74,6 +75,7 @@ func (p *page) open(i incident.Incident, o Options) {
 	}
 	p.handle(i, o)
 	p.handled(i, o)
+	p.owner(i.Owner)
 	p.add(below...)
 	p.reason("More", more)
 	p.changed(i.RecentChanges, i.Key.Resource)
@@ -87,6 +89,33 @@ func (p *page) open(i incident.Incident, o Options) {
 		p.blind(i.Blind)
 	}
 }
+
+// owner is who owns what it is about, in one line.
+func (p *page) owner(o ownership.Owner) {
+	l := p.label("Owner")
+	for n, v := range o {
+		if l.plain(pick(n > 0, " · ", "")); v.Link() != "" {
+			l.link(v.Link(), ownerField(v), nil)
+			continue
+		}
+		l.plain(ownerText(v))
+	}
+	if len(o) > 0 {
+		p.add(l.section())
+	}
+}
+
+func ownerField(v ownership.Value) string {
+	return slacktext.Clip(slacktext.OneLine(string(v.Field)), mostOwner)
+}
+
+// ownerText is a value without its link.
+func ownerText(v ownership.Value) string {
+	return ownerField(v) + " " + slacktext.Clip(slacktext.OneLine(v.Text), mostOwner)
+}
+
+// mostOwner is how long a value of an owner may be: two lines of a phone.
+const mostOwner = 80
 
 // firstWhy is how long the reason may be above the buttons: six lines of a phone.
 const firstWhy = 300
@@ -320,6 +349,9 @@ func (p *page) footer(i incident.Incident, o Options, checked time.Time) {
 		// puts a warning sign beside one that nobody acknowledges
 		// (slackapi/node-slack-sdk issue 869).
 		l.plain(" · ").link(address, "Open in console", nil)
+	}
+	if logs := logsOf(i.Logs); logs != "" && i.State != incident.Closed {
+		l.plain(" · ").link(logs, "Logs", nil)
 	}
 	p.add(l.section())
 }

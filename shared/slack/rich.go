@@ -12,6 +12,7 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/incident"
 	"rollcall/shared/overview"
+	"rollcall/shared/ownership"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"
 	"rollcall/shared/silence"
@@ -770,6 +771,9 @@ func Words(i incident.Incident, o Options) incident.Words {
 	_, what := verdict(i)
 	place := where(i)
 	w := incident.Words{Headline: slacktext.OneLine(place + " · " + unnamed(what, place)), Docs: o.pageOf(i.Key.Check), Console: consoleOf(i)}
+	if i.State != incident.Closed {
+		w.Logs = logsOf(i.Logs)
+	}
 	add := func(label, text string) {
 		if text = slacktext.Clip(slacktext.OneLine(strings.ReplaceAll(text, "`", "")), maxWords); text != "" {
 			w.Lines = append(w.Lines, incident.Line{Label: label, Text: text})
@@ -793,12 +797,24 @@ func Words(i incident.Incident, o Options) incident.Words {
 	}
 	add("Pods", podsText(i))
 	add(whyLabel(i), slacktext.Sentence(i.Cause.Why))
+	var owner []string
+	for _, v := range i.Owner {
+		switch {
+		case v.Field == ownership.Runbook && v.Link() != "":
+			w.Runbook = v.Link()
+		case v.Field == ownership.Dashboard && v.Link() != "":
+			w.Dashboard = v.Link()
+		default:
+			owner = append(owner, ownerText(v))
+		}
+	}
 	do := byHand(i.Cause.Fix)
 	if slacktext.Length(do.command) > maxCommand {
 		do = instruction{text: "The command is too long to show here."}
 	}
 	add("Do", do.text)
 	add(do.label, do.about)
+	add("Owner", strings.Join(owner, " · "))
 	w.Command = do.command
 	return w
 }

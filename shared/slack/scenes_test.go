@@ -22,6 +22,7 @@ import (
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/overview"
+	"rollcall/shared/ownership"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
@@ -331,6 +332,16 @@ func scenes() []scene {
 			i.ClearedBy = []finding.Evidence{{What: "vpc-cni", Value: "is ACTIVE"}}
 		}), nil},
 		{"launch-refused", refused, []incident.Note{note(refused, incident.Opened, refused.Opened)}},
+		{"owner", with(missed, func(i *incident.Incident) {
+			i.Logs = report.Logs{Group: "/aws/eks/prod/cluster", Region: "us-west-2"}
+			i.Owner = ownership.Owner{{Field: ownership.Team, Text: "payments"}, {Field: ownership.Service, Text: "shop"},
+				{Field: ownership.Runbook, Text: "wiki.example.com/nodes", URL: "https://wiki.example.com/nodes"}, {Field: ownership.Dashboard, Text: "ops.grafana.net/d/1", URL: "https://ops.grafana.net/d/1"}}
+		}), nil},
+		{"owner-hostile", with(missed, func(i *incident.Incident) {
+			i.Logs = report.Logs{Group: "/aws/lambda/x <!channel>", Region: "us-west-2"}
+			i.Owner = ownership.Owner{{Field: ownership.Team, Text: "<!channel> \u202eevil <@U012AB3CD> *bold* " + strings.Repeat("x", 300)},
+				{Field: ownership.Runbook, Text: "evil.example/x"}, {Field: ownership.Dashboard, Text: "evil.example", URL: "javascript:alert(1)"}}
+		}), nil},
 		{"predicted", predicted, []incident.Note{note(predicted, incident.Opened, predicted.Opened)}},
 		{"missed", missed, []incident.Note{note(missed, incident.Opened, missed.Opened), note(missed, incident.HasMissed, began.Add(5*time.Minute))}},
 		{"pods-unsure", pods(incident.PodImpact{Unsure: 3}), nil},

@@ -13,6 +13,7 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
+	"rollcall/shared/ownership"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
@@ -104,6 +105,10 @@ func (w wild) incident() incident.Incident {
 		},
 		Affected: w.IntN(5000), ClearedBy: w.evidence(), Blind: w.blind(),
 	}
+	for _, f := range append(ownership.Fields(), ownership.Field(w.text(90))) {
+		i.Owner = append(i.Owner, ownership.Value{Field: f, Text: w.text(500), URL: pick("", "https://wiki.example.com/x", "http://a", w.text(400))})
+	}
+	i.Logs = report.Logs{Group: pick("", "/aws/eks/prod/cluster", w.text(600)), Region: i.Region}
 	if w.IntN(2) == 0 {
 		i.Chart = &incident.Chart{File: pick("", "F0123456789"), Alt: w.text(5000)}
 		i.By = &report.Key{Check: checkid.ID(pick("ip/leaked-interfaces", "ip/subnet-exhausted", w.text(50))), Resource: w.text(90)}

@@ -412,7 +412,7 @@ func newHandler(e lambda.Env) handler {
 			Bus: bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName), Again: queues, By: spec.Name,
 			Policy: incident.Policy{
 				ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime, RemindAfter: e.Config.RemindAfter,
-				Routes: e.Config.Routes, TagKeys: routing.TagKeys(e.Config.Routes), Channel: e.Config.Channel,
+				Routes: e.Config.Routes, TagKeys: routing.TagKeys(e.Config.Routes), Owners: e.Config.Owners, Channel: e.Config.Channel,
 			},
 			Actions: e.Config.SlackActions, Docs: e.Config.DocsURL,
 			Unwatched: notAmong(e.Config.Clusters),

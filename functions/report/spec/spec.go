@@ -17,7 +17,7 @@ const Name = "report"
 // nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
-		config.Channel, config.SlackSecretARN, config.SlackAPI, config.DocsURL, config.ProofTime, config.ReopenTime,
+		config.Channel, config.SlackSecretARN, config.SlackAPI, config.DocsURL, config.OwnerTags, config.Owners, config.LinkHosts, config.ProofTime, config.ReopenTime,
 		config.Routes, config.RemindAfter, config.SlackActions, config.Approvers, config.WhoResponds,
 		config.Clusters, config.TableName, config.BusName, config.ResultQueueURL, config.ResultDeadURL, config.LogLevel,
 	)

@@ -614,6 +614,8 @@ func (rec *reconciler) applyFailure(u *incident.Update, cause diagnosis.Cause) (
 	cause.Covers, cause.Instances = u.Covers, nil // Launches has them
 	u.Cause = cause
 	u.AddTags(rec.Observation.Tags, rec.Policy.TagKeys)
+	u.Owner = u.Owner.Merge(rec.Policy.Owners.Of(u.Tagged(rec.Observation.Tagged), u.Key.Of()))
+	u.Logs = u.LogsIn(rec.Observation)
 	if key := rec.Observation.Evidence; key != "" {
 		kept := incident.Evidence{Opened: key, Newest: key}
 		if u.Evidence != nil {

@@ -574,6 +574,11 @@ func links(w incident.Words) []link {
 	if w.Docs != "" {
 		list = append(list, link{"About this check", w.Docs})
 	}
+	for _, l := range []link{{"Logs", w.Logs}, {"Runbook", w.Runbook}, {"Dashboard", w.Dashboard}} {
+		if l.Address != "" {
+			list = append(list, l)
+		}
+	}
 	return list
 }
 
