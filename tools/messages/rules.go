@@ -28,7 +28,7 @@ func printedAs() []printed {
 			kubelet + `kubelet.go:1566] "Failed to start ContainerManager" err="{words}"`},
 		{"kubelet's CRI client", `validateServiceConnection|Builder\.Build|GetAddressAndDialer|parseEndpoint`, kubelet + `run.go:72] "command failed" err="failed to run Kubelet: validate service connection: {words}"`},
 		{"kubelet", `createPodSandbox|generatePodSandbox|getDNSConfig|determinePodSandboxIPs`, sandbox + `{words}`},
-		{"^(AWS )?cloud provider", `controllers/node/|node/helpers/address|providers/v1/instances(_v2)?\.go|aws_ec2\.go awsSdkEC2\.DescribeInstances$|zones\.go zoneCache\.(populate|getZone)|`+
+		{"^(AWS )?cloud provider", `controllers/node/|node/helpers/address|providers/v1/instances(_v2)?\.go|aws_ec2\.go awsSdkEC2\.DescribeInstances$|zones\.go zoneCache\.(populate|getZone)|` +
 			`aws\.go (Cloud\.(NodeAddresses|Instance\w+|findInstanceByNodeName|getInstanceByID|instanceIDToNodeName|nodeNameToInstanceID)|extractIPv\dNodeAddresses)$`,
 			`E1128 10:00:00.000000       1 node_controller.go:236] error syncing 'ip-10-0-1-2.ec2.internal': failed to get node modifiers from cloud provider: {words}, requeuing`},
 		{"control plane", `scheduler/framework/plugins/\S+ (-|\S*Filter)$`, `Warning FailedScheduling pod/app-1 0/3 nodes are available: 3 {words}. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.`},
@@ -50,7 +50,9 @@ func printedAs() []printed {
 		{"containerd", `image_pull|remotes/docker/`, pull + `{words}`},
 		{"VPC CNI", `routed-eni-cni-plugin/(cni\.go (add|LoadNetConf|CmdAdd)|driver/\S+ \S*([Ss]etup|createVeth|setHostVeth|generate|vlanID))|validateVersion`,
 			sandbox + `failed to setup network for sandbox \\\"0123456789abcdef\\\": plugin type=\\\"aws-cni\\\" name=\\\"aws-cni\\\" failed (add): {words}`},
-		{"Karpenter's AWS provider", `pkg/cloudprovider/cloudprovider\.go CloudProvider\.(Create|GetInstanceTypes|getInstanceType|resolveNodeClass\w*NodeClaim)$|providers/(instance|launchtemplate|amifamily|subnet|instancetype|capacityreservation)/|batcher/createfleet`, launch},
+		{"Karpenter's AWS provider", `pkg/cloudprovider/cloudprovider\.go CloudProvider\.(Create|GetInstanceTypes|getInstanceType|resolveNodeClass\w*NodeClaim)$|` +
+			`providers/instance/instance\.go DefaultProvider\.(Create|launchInstance|getLaunchTemplateConfigs|filterInstanceTypes)$|providers/launchtemplate/\S+ DefaultProvider\.(EnsureAll|ensure\w+|create\w+|ResolveClusterCIDR|CreateAMIOptions)$|` +
+			`providers/(amifamily|subnet|instancetype|capacityreservation)/|batcher/createfleet`, launch},
 		{"Karpenter's AWS provider", `providers/version/version\.go DefaultProvider\.UpdateVersion$|operator\.go (GetCABundle|ValidateZonalShiftEnablement)$`, `panic: {words}`},
 		{"Karpenter's AWS provider", `providers/version/version\.go DefaultProvider\.get(K8s|EKS)Version$`, `panic: validating kubernetes version, {words}`},
 		{"^Karpenter$", `nodeclaim/lifecycle/launch`, launch},

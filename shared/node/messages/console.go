@@ -464,7 +464,7 @@ func consoleRuntimeRows() []Row {
 		{
 			ID: "containerd-down", Sample: "[FAILED] Failed to start containerd.service - containerd container runtime.",
 			Source: "In systemd's form, of containerd's unit",
-			All:    [][]string{{"failed to start containerd", "containerd.service: start request repeated too quickly"}}, Phase: InRuntime, Late: true,
+			All:    [][]string{{"failed to start containerd", "containerd.service: start request repeated too quickly"}}, None: []string{"failed to start containerd task"}, Phase: InRuntime, Late: true,
 			Title:   "containerd does not start",
 			Meaning: "The container runtime does not run, and the kubelet needs it.",
 			Next:    "Read containerd's log on the instance (journalctl -u containerd): usually its configuration or a full disk.",

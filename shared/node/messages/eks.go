@@ -14,7 +14,7 @@ func eksRows() []Row {
 			Sample: "InvalidParameterException: Label cannot contain reserved prefixes [kubernetes.io/, k8s.io/, eks.amazonaws.com/]"},
 		{Check: checkid.LaunchUnsupportedType, All: [][]string{{"not a valid instance type", "is not a valid instance type", "instance type…not supported",
 			"instance types…not supported", "invalid instance type", "instance types…must be", "instancetypes…amitype", "not compatible with…amitype",
-			"unsupported instance type", "instance types do not exist", "instance type…does not exist"}}, None: []string{"vpc resource controller", "supported for windows", "unsupported instance type, error"},
+			"unsupported instance type", "instance types do not exist", "instance type…does not exist"}}, None: []string{"vpc resource controller", "supported for windows", "supported for trunk interface", "unsupported instance type, error", "unsupported instance type, couldnt", "cached unsupported"},
 			Not: []Program{IPAMD, Karpenter}, Source: apiDoc,
 			Sample: "InvalidParameterException: The following supplied instance types do not exist: [m5.tiny]"},
 		{Check: checkid.LaunchProfile, Codes: ask, All: [][]string{{"instance profile", "instanceprofile"}, {"not be found", "not found", "does not exist",

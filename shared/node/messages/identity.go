@@ -35,7 +35,7 @@ func identityRows() []Row {
 			Next:    "Enable DNS hostnames in the VPC; if they are, replace the instance: EC2 was late.",
 			Sample:  `Unable to register node with API server" err="nodes is forbidden: User \"system:node:\" cannot create resource \"nodes\" in API group \"\" at the cluster scope: unknown node for user \"system:node:\"`},
 		{Check: checkid.InstanceForbiddenNodeLabel, All: [][]string{{"not allowed to modify labels", "not allowed to set labels",
-			"labels specified with --node-labels", "--node-labels in the kubernetes.io", "must begin with an allowed prefix", "reserved prefix"}},
+			"labels specified with --node-labels", "--node-labels in the kubernetes.io", "must begin with an allowed prefix", "reserved prefix"}}, None: []string{"additional eni tags"},
 			Source: kubeletDoc,
 			Sample: "failed to validate kubelet flags: unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels"},
 		{Check: checkid.InstanceForbiddenNodeLabel, Codes: []string{"KubernetesLabelInvalid"}, Source: apiDoc,

@@ -15,6 +15,9 @@ const (
 func karpenterRows() []Row {
 	const class = checkid.KarpenterNodeclassNotReady
 	return []Row{
+		{Check: class, All: [][]string{{"nodepoolvalidationfailed"}}, Source: karpenterDoc,
+			Meaning: "the NodePool is not valid: Karpenter launches nothing for it", Next: "Read the message of the NodePool's ValidationSucceeded condition: kubectl describe nodepool.",
+			Sample: "ValidationSucceeded False NodePoolValidationFailed invalid value: label is not allowed"},
 		{Check: class, All: [][]string{{"subnetselector did not match", "securitygroupselector did not match", "amiselector did not match", "no subnets found",
 			"no subnets exist given constraints", "no security groups exist given constraints", "no amis exist given constraints", "no amis found",
 			"no security groups found", "no subnets matched", "no security groups matched", "no amis matched", "no subnets…selector",

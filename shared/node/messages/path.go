@@ -70,7 +70,7 @@ func pathRows() []Row {
 			Sample: `\"http://*********/latest/meta-data/placement/availability-zone\": dial tcp **********: connectex: An established connection was aborted by the`},
 		{Check: checkid.InstanceIMDS, All: [][]string{{"failed to get…from metadata", "failed to fetch…metadata", "unable to retrieve…metadata",
 			"could not get…instance metadata", "failed to retrieve…instance metadata", "get region from metadata", "getting region from metadata",
-			"instance metadata service…not"}}, Source: "EC2 user guide, Instance metadata options",
+			"instance metadata service…not"}}, None: []string{"metadata store"}, Source: "EC2 user guide, Instance metadata options",
 			Sample: `{"level":"error","ts":"2026-11-28T10:00:00.000Z","caller":"awsutils.go:10","msg":"Failed to retrieve region data from instance metadata something"}`},
 		{Check: checkid.AddonDegraded, Symptom: true, On: []Host{podIdentity}, Fails: []Failure{TimedOut, Refused, NoRoute}, Source: eksDoc,
 			Look:    []checkid.ID{checkid.AddonDegraded, checkid.InstanceIMDS},
@@ -165,7 +165,7 @@ func pathRows() []Row {
 			Meaning: lost, Next: path,
 			Sample: "Error: connect ETIMEDOUT 192.0.2.26:443"},
 		{Check: checkid.InstanceConsoleError, Symptom: true, By: []Program{Kubelet, Nodeadm, Containerd, Bootstrap, Bottlerocket, CloudInit}, Fails: append(late,
-			Refused), Source: "Go, net", Look: PathAnywhere(), None: []string{"pod", "probe", "volume", "wait until node is registered"},
+			Refused), Source: "Go, net", Look: PathAnywhere(), None: []string{"pod", "probe", "volume", "wait until node is registered", "execsync", "command timed out"},
 			Meaning: lost, Next: path,
 			Sample: "pluto[1534]: Timed out retrieving private DNS name from EC2: deadline has elapsed"},
 	}

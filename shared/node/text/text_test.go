@@ -772,6 +772,9 @@ func TestOthersTellNothing(t *testing.T) {
 		`Warning Failed pod/app-1 Error: failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: exec: "app": executable file not found in $PATH: unknown`,
 		`pod_workers.go:1301] "Error syncing pod, skipping" err="failed to \"StartContainer\" for \"app\" with RunContainerError: \"failed to create containerd task: OCI runtime create failed\"" pod="default/app-1"`,
 		`time="2026-11-28T10:00:00Z" level=error msg="StartContainer for \"0123\" failed" error="failed to create containerd task: failed to create shim task: OCI runtime create failed"`,
+		`Warning Failed pod/app-1 Error: failed to start containerd task "0123": OCI runtime start failed: exec: "app": executable file not found in $PATH`,
+		`log.go:32] "ExecSync cmd from runtime service failed" err="rpc error: code = DeadlineExceeded desc = failed to exec in container: timeout 1s exceeded: context deadline exceeded" containerID="0123"`,
+		`{"level":"warn","ts":"2026-11-28T10:00:00.000Z","caller":"awsutils/awsutils.go:1937","msg":"ignoring tagKey kubernetes.io/a from additional ENI Tags as it contains reserved prefix kubernetes.io"}`,
 	} {
 		if got := Tell(text); got.Check != "" || got.Next == "" && text != "" {
 			t.Errorf("%q tells %+v, want nothing and what to send", text, got)
