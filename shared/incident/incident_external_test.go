@@ -992,6 +992,7 @@ func TestWhatEachReasonDoes(t *testing.T) {
 		incident.IsTakenOver:  {incident.EventAcknowledged, true, false},
 		incident.IsCalled:     {nothing, true, true},
 		incident.IsReminded:   {nothing, true, true},
+		incident.IsEscalated:  {nothing, true, true},
 
 		incident.IsAcknowledged: {incident.EventAcknowledged, false, false},
 		incident.IsMuted:        {nothing, false, false},

@@ -627,7 +627,7 @@ func (inc *Incident) SplitLine() {
 // command stands that undoes it.
 func (r Reason) DroppedByMute() bool {
 	switch r {
-	case Opened, Reopened, FailedAgain, CauseGone, HasMissed, IsWorse, HasJoined, HasChanges, IsProposed, IsDeferred, IsCalled, IsReminded:
+	case Opened, Reopened, FailedAgain, CauseGone, HasMissed, IsWorse, HasJoined, HasChanges, IsProposed, IsDeferred, IsCalled, IsReminded, IsEscalated:
 		return true
 	}
 	return false

@@ -241,6 +241,7 @@ const (
 	IsTakenOver Reason = "taken-over" // from another who had acknowledged it
 	IsCalled    Reason = "called"
 	IsReminded  Reason = "reminded"
+	IsEscalated Reason = "escalated" // nobody acknowledged it after the last reminder
 	// These only change the message.
 	IsAcknowledged Reason = "acknowledged"
 	IsMuted        Reason = "muted"
@@ -340,7 +341,7 @@ func (r Reason) Noted() bool {
 	switch r {
 	case MoreAffected, BetterKnown, IsAsked, IsDue, IsAcknowledged:
 		return false
-	case IsProposed, IsRefused, RemedyDone, RemedyFailed, IsDeferred, HasChanges, IsCalled, IsReminded, IsTakenOver:
+	case IsProposed, IsRefused, RemedyDone, RemedyFailed, IsDeferred, HasChanges, IsCalled, IsReminded, IsEscalated, IsTakenOver:
 		return true
 	}
 	return r.Event() != ""
@@ -363,7 +364,17 @@ func (e Resolution) Reason() Reason {
 // Route is who is to hear of an incident as it is now. Where its message is
 // posted already, it stays: Said.Channel.
 func Route(inc Incident, policy Policy) (channel string, mentions []string) {
-	return routing.Of(routing.Subject{Spoke: inc.Key.Spoke, Cluster: inc.Key.Cluster, Severity: string(inc.Severity()), Tags: inc.Tags}, policy.Routes, policy.Channel)
+	return routing.Of(routed(inc), policy.Routes, policy.Channel)
+}
+
+// Escalation is who is called last where nobody acknowledges.
+func Escalation(inc Incident, policy Policy) []string {
+	return routing.Escalation(routed(inc), policy.Routes)
+}
+
+// routed is an incident as routes are chosen by.
+func routed(inc Incident) routing.Subject {
+	return routing.Subject{Spoke: inc.Key.Spoke, Cluster: inc.Key.Cluster, Severity: string(inc.Severity()), Tags: inc.Tags}
 }
 
 // maxTagged is how many nodegroups' tags an incident keeps: a cause of the whole

@@ -47,6 +47,23 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// Who is called decides who is called last.
+func TestEscalation(t *testing.T) {
+	const text = "prod/critical=C0PAGES@S0ONCALL@S0LEADS+U0BOSS,prod=C0PROD@U0DANA,all=@here@S0OTHERS"
+	for name, test := range map[string]struct {
+		subject Subject
+		want    string
+	}{
+		"the route of those who are called":        {Subject{Cluster: "prod", Severity: "critical"}, "S0LEADS U0BOSS"},
+		"not that of a route behind it":            {Subject{Cluster: "prod", Severity: "warning"}, ""},
+		"a route that names people and no channel": {Subject{Cluster: "dev", Severity: "critical"}, "S0OTHERS"},
+	} {
+		if got := strings.Join(Escalation(test.subject, routes(t, text)), " "); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	got := routes(t, "prod/critical/kubernetes.io%2Frole:a%3Ab%2C%20c/team:=C0PAGES@U0A+U0A+here, all=D01")
 	want := []Route{
@@ -70,6 +87,9 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"prod=C01@":                 "not the id of a user",
 		"prod=C01@oncall":           "not the id of a user",
 		"prod=C01@channel":          "not the id of a user",
+		"prod=C01@@S0LEADS":         "not the id of a user",
+		"prod=C01@U0A@":             "not the id of a user",
+		"prod=C01@U0A@U0B@U0C":      "not the id of a user",
 		"=C01":                      "neither a cluster's name",
 		"pr*=C01":                   "neither a cluster's name",
 		"critical=C01,prod/hot=C02": "severity",

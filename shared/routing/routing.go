@@ -27,6 +27,8 @@ type Route struct {
 	Channel string
 	// Mentions are ids of users and user groups, or Here.
 	Mentions []string
+	// Escalate are those who are called last, where nobody of Mentions has acknowledged.
+	Escalate []string
 }
 
 // Tag is one tag of a nodegroup.
@@ -62,6 +64,17 @@ func Of(s Subject, routes []Route, usual string) (channel string, mentions []str
 		channel = usual
 	}
 	return channel, mentions
+}
+
+// Escalation is who is called last for a subject: the route that decides whom to call
+// decides that too.
+func Escalation(s Subject, routes []Route) []string {
+	for _, r := range routes {
+		if r.Mentions != nil && r.fits(s) {
+			return r.Escalate
+		}
+	}
+	return nil
 }
 
 func (r Route) fits(s Subject) bool {
@@ -116,7 +129,8 @@ const None = "none"
 // Before "=" stands which incidents fit: a cluster or "all", then if need be a
 // severity and tags of nodegroups as key:value (what else a key or value has is
 // written as in an address: %2C is a comma). After it stand the channel's id,
-// and behind "@" who is called; one of both may be left out.
+// and behind "@" who is called; one of both may be left out. Behind a second "@" stands who
+// is called last, where nobody acknowledged: C0PAGES0001@S0ONCALL01@S0LEADS001.
 func Parse(text string) ([]Route, error) {
 	if text == None {
 		return nil, nil
@@ -136,7 +150,7 @@ func Parse(text string) ([]Route, error) {
 	return routes, nil
 }
 
-var errForm = errors.New(`want the form cluster/severity/tag:value=channel@mention+mention`)
+var errForm = errors.New(`want the form cluster/severity/tag:value=channel@mention+mention@escalation`)
 
 func parse(text string) (Route, error) {
 	what, who, ok := strings.Cut(text, "=")
@@ -158,15 +172,27 @@ func parse(text string) (Route, error) {
 	if !called {
 		return r, nil
 	}
-	for id := range strings.SplitSeq(mentions, "+") {
-		if id != Here && !regexp.MustCompile(`^[UWS][A-Z0-9]{2,30}$`).MatchString(id) {
-			return Route{}, fmt.Errorf("%q is not the id of a user (U…, W…) or user group (S…), nor here", id)
-		}
-		if !slices.Contains(r.Mentions, id) {
-			r.Mentions = append(r.Mentions, id)
-		}
+	mentions, last, escalates := strings.Cut(mentions, "@")
+	if r.Mentions, err = people(mentions); err == nil && escalates {
+		r.Escalate, err = people(last)
+	}
+	if err != nil {
+		return Route{}, err
 	}
 	return r, nil
+}
+
+// people reads ids of users and user groups, or Here.
+func people(text string) (ids []string, _ error) {
+	for id := range strings.SplitSeq(text, "+") {
+		if id != Here && !regexp.MustCompile(`^[UWS][A-Z0-9]{2,30}$`).MatchString(id) {
+			return nil, fmt.Errorf("%q is not the id of a user (U…, W…) or user group (S…), nor here", id)
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
 }
 
 // subject reads which incidents a route is for.

@@ -736,7 +736,7 @@ func pastLine(i incident.Incident, n incident.Note, top string, newest bool) sla
 }
 
 func isCall(n incident.Note) bool {
-	return n.Reason == incident.IsCalled || n.Reason == incident.IsReminded
+	return n.Reason == incident.IsCalled || n.Reason == incident.IsReminded || n.Reason == incident.IsEscalated
 }
 
 // mostMentions is how many are called at once: who needs more makes a group.

@@ -479,6 +479,8 @@ func replyLabel(r incident.Reason) string {
 		return "Changes"
 	case incident.IsCalled, incident.IsReminded:
 		return "Needs an owner"
+	case incident.IsEscalated:
+		return "Escalated"
 	case incident.IsTakenOver:
 		return "New owner"
 	}

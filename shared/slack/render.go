@@ -488,6 +488,8 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 		return say(slacktext.Sentence(continued(title(i)))), true
 	case incident.IsReminded:
 		return say("open for " + slacktext.Span(max(n.At.Sub(i.Began), 0)) + ", not acknowledged: " + slacktext.Sentence(continued(title(i)))), true
+	case incident.IsEscalated:
+		return say("open for " + slacktext.Span(max(n.At.Sub(i.Began), 0)) + ", nobody acknowledged it after the last reminder: " + slacktext.Sentence(continued(title(i)))), true
 	case incident.IsTakenOver:
 		if n.Ack == nil || n.Ack.From == nil {
 			return nil, false

@@ -164,6 +164,7 @@ func actScenes() []scene {
 		{"act-offered", with(missed, offers(offer(incident.Offered)), trailed), []incident.Note{
 			note(missed, incident.Opened, missed.Opened), told(incident.IsProposed, nil), told(incident.HasChanges, nil),
 			told(incident.IsReminded, func(n *incident.Note) { n.Mention = []string{"S0LEADS001", "U0ONCALL01", "here"} }),
+			told(incident.IsEscalated, func(n *incident.Note) { n.Mention = []string{"S0LEADS001"} }),
 		}},
 		{"act-acknowledged", with(missed, offers(offer(incident.Offered)), taken), []incident.Note{told(incident.IsCalled, func(n *incident.Note) { n.Mention = []string{"S0LEADS001"} })}},
 		{"act-taken-over", with(missed, offers(offer(incident.Offered)), func(i *incident.Incident) {
@@ -1169,7 +1170,7 @@ func reasons() []incident.Reason {
 		incident.Opened, incident.Reopened, incident.FailedAgain, incident.IsProved, incident.IsUnproved, incident.IsSuperseded,
 		incident.IsWithdrawn, incident.CauseGone, incident.HasMissed, incident.MoreAffected, incident.BetterKnown, incident.HasJoined,
 		incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.RemedyDone, incident.RemedyFailed, incident.IsVerified, incident.IsUnhelpful,
-		incident.HasChanges, incident.IsCalled, incident.IsReminded, incident.IsTakenOver,
+		incident.HasChanges, incident.IsCalled, incident.IsReminded, incident.IsEscalated, incident.IsTakenOver,
 	}
 }
 

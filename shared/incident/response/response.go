@@ -308,7 +308,8 @@ func Refused(p report.Press, a incident.Answer, now time.Time) incident.ActRecor
 // MostCalls is how often people are called for one opening of an incident: when
 // it opens, and three times after. With the default of 30 minutes that is an
 // hour and a half; whoever has not come by then does not come because of a
-// fifth call, and a channel that calls for ever is muted by everybody.
+// fifth call, and a channel that calls for ever is muted by everybody. Only others are
+// called after that, once.
 const MostCalls = 4
 
 // leastCalm is how long it is calm after a call at the least, also when an
@@ -317,9 +318,10 @@ const MostCalls = 4
 const leastCalm = 5 * time.Minute
 
 // callPeople calls the people whom a route names, in the thread and shown in the
-// channel, while an incident is critical and not acknowledged.
+// channel, while an incident is critical and not acknowledged. After the last reminder it
+// calls once those to whom the route escalates.
 func callPeople(inc *incident.Incident, now time.Time, policy incident.Policy) incident.Reason {
-	if !needsPeople(inc, now) || inc.Calls >= MostCalls {
+	if !needsPeople(inc, now) || inc.Calls > MostCalls {
 		return incident.NothingNew
 	}
 	calm := max(policy.RemindAfter, leastCalm)
@@ -336,7 +338,13 @@ func callPeople(inc *incident.Incident, now time.Time, policy incident.Policy) i
 		return incident.NothingNew
 	}
 	reason := incident.IsCalled
-	if inc.Calls > 0 {
+	switch {
+	case inc.Calls == MostCalls:
+		if mentions = incident.Escalation(*inc, policy); len(mentions) == 0 {
+			return incident.NothingNew
+		}
+		reason = incident.IsEscalated
+	case inc.Calls > 0:
 		reason = incident.IsReminded
 	}
 	inc.Called, inc.Calls = now, inc.Calls+1
@@ -387,7 +395,7 @@ func withdrawCalls(inc *incident.Incident, now time.Time) incident.Reason {
 }
 
 func isCall(n incident.Note) bool {
-	return n.Reason == incident.IsCalled || n.Reason == incident.IsReminded
+	return n.Reason == incident.IsCalled || n.Reason == incident.IsReminded || n.Reason == incident.IsEscalated
 }
 
 // maxChanges and maxWord bound what an incident keeps of CloudTrail: 50 calls of

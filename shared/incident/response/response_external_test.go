@@ -67,7 +67,7 @@ func calls(inc incident.Incident, p incident.Policy, until int, change func(minu
 			change(minute, &inc)
 		}
 		d := response.Tick(inc, incidenttest.At(minute), p)
-		if d.Reason == incident.IsCalled || d.Reason == incident.IsReminded {
+		if d.Reason == incident.IsCalled || d.Reason == incident.IsReminded || d.Reason == incident.IsEscalated {
 			list = append(list, minute)
 		}
 		inc = d.Incident
@@ -84,6 +84,12 @@ func TestPeopleAreCalledAgainOnlyAfterTheSetTime(t *testing.T) {
 	never.RemindAfter = 0
 	nobody := p
 	nobody.Routes = nil
+	routes, err := routing.Parse("eks-workshop/critical=@S0ONCALL01@S0LEADS001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leads, once := p, never
+	leads.Routes, once.Routes = routes, routes
 	at10 := func(f func(*incident.Incident)) func(int, *incident.Incident) {
 		return func(minute int, inc *incident.Incident) {
 			if minute == 10 {
@@ -96,8 +102,15 @@ func TestPeopleAreCalledAgainOnlyAfterTheSetTime(t *testing.T) {
 		change func(int, *incident.Incident)
 		want   []int
 	}{
-		"nobody takes it on":     {p, nil, []int{0, 30, 60, 90}},
+		"nobody takes it on": {p, nil, []int{0, 30, 60, 90}},
+		"then it escalates":  {leads, nil, []int{0, 30, 60, 90, 120}},
+		"somebody came": {leads, func(m int, i *incident.Incident) {
+			if m == 100 {
+				i.Ack = &incident.Ack{By: incidenttest.Oncall}
+			}
+		}, []int{0, 30, 60, 90}},
 		"no reminders":           {never, nil, []int{0}},
+		"nor an escalation":      {once, nil, []int{0}},
 		"no route names anybody": {nobody, nil, nil},
 		"acknowledged":           {p, at10(func(i *incident.Incident) { i.Ack = &incident.Ack{By: incidenttest.Oncall} }), []int{0}},
 		"muted for an hour":      {p, at10(func(i *incident.Incident) { i.Mute = &incident.Mute{Until: incidenttest.At(70)} }), []int{0, 70, 100, 130}},
@@ -558,6 +571,12 @@ func TestWhoIsCalled(t *testing.T) {
 	}
 	always := p
 	always.Routes = all
+	escalating, err := routing.Parse("eks-workshop/critical=@S0ONCALL01+here@S0LEADS001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leads := p
+	leads.Routes = escalating
 	in := func(change func(*incident.Incident)) incident.Incident {
 		inc := incidenttest.Broken(t)
 		change(&inc)
@@ -592,6 +611,12 @@ func TestWhoIsCalled(t *testing.T) {
 	}{
 		"the first time":           {incidenttest.Broken(t), p, 0, incident.IsCalled, calls(incident.IsCalled, 0, 1)},
 		"the second time":          {in(called(incident.IsCalled, "1.2")), p, 30, incident.IsReminded, calls(incident.IsReminded, 30, 2)},
+		"not again after the last": {in(func(i *incident.Incident) { i.Called, i.Calls = incidenttest.At(0), response.MostCalls }), p, 30, incident.NothingNew, nil},
+		"the escalation": {in(func(i *incident.Incident) { i.Called, i.Calls = incidenttest.At(0), response.MostCalls }), leads, 30, incident.IsEscalated, func(i *incident.Incident) {
+			i.Called, i.Calls = incidenttest.At(30), response.MostCalls+1
+			i.AddNote(incident.IsEscalated, incidenttest.At(30)).Mention = []string{"S0LEADS001"}
+		}},
+		"not twice":                {in(func(i *incident.Incident) { i.Called, i.Calls = incidenttest.At(0), response.MostCalls+1 }), leads, 300, incident.NothingNew, nil},
 		"not before":               {in(called(incident.IsCalled, "1.2")), p, 29, incident.NothingNew, nil},
 		"only once":                {in(called(incident.IsCalled, "1.2")), never, 300, incident.NothingNew, nil},
 		"the last was not taken":   {in(called(incident.IsReminded, "")), p, 30, incident.NothingNew, nil},
