@@ -142,7 +142,9 @@ comma := ,
 space := $(subst x,,x x)
 tidy   = $(subst $(space)$(comma),$(comma),$(subst $(comma)$(space),$(comma),$(strip $1)))
 quote  = '$(subst ','\'',$1)'
-CONTEXT = $(if $(CHANNEL),-c $(call quote,slackChannel=$(strip $(CHANNEL)))) $(if $(CLUSTERS),-c $(call quote,clusters=$(call tidy,$(CLUSTERS)))) $(foreach pair,$(call tidy,$(SET)),-c $(call quote,$(pair)))
+CONTEXT = $(if $(CHANNEL),-c $(call quote,slackChannel=$(strip $(CHANNEL)))) $(if $(CLUSTERS),-c $(call quote,clusters=$(call tidy,$(CLUSTERS)))) $(foreach pair,$(call tidy,$(SET)),-c $(call quote,$(pair)))$(PAGES)
+# A release says where its pages are.
+PAGES = $(if $(findstring docsUrl=,$(SET)),,$(foreach at,$(if $(PREBUILT),$(shell cat $(call quote,$(PREBUILT))/pages 2>/dev/null)), -c $(call quote,docsUrl=$(at))))
 
 # What stands on the make line: make itself takes CLUSTER=prod without a word.
 GIVEN = $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))

@@ -587,7 +587,11 @@ func (o Options) pageOf(id checkid.ID) string {
 	if _, known := catalog.Of(id); !known || o.Docs == "" {
 		return ""
 	}
-	return o.Docs + "/checks/" + string(id) + ".html"
+	ending := ".html"
+	if strings.HasPrefix(o.Docs, "https://github.com/") {
+		ending = ".md" // GitHub shows the page as it is in the repository
+	}
+	return o.Docs + "/checks/" + string(id) + ending
 }
 
 // The most that an answer lists: a phone shows twenty lines, and 50 clusters fit into a

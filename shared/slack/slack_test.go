@@ -788,6 +788,10 @@ func TestDocsLink(t *testing.T) {
 	if without := blocks(inc, Options{}); strings.Contains(without, "docs.example.com") || Render(inc, Options{}).Digest() == Render(inc, Options{Docs: site}).Digest() {
 		t.Errorf("without a site: %s", without)
 	}
+	const released = "https://github.com/owner/name/blob/0123456789abcdef0123456789abcdef01234567/docs"
+	if got := (Options{Docs: released}).pageOf(inc.Key.Check); got != released+"/checks/"+string(inc.Key.Check)+".md" {
+		t.Errorf("the page of a release is %s", got)
+	}
 	inc.Key.Check = incident.CannotLook
 	if got := blocks(inc, Options{Docs: site}); strings.Contains(got, "docs.example.com") {
 		t.Errorf("%s is no check, and has a link: %s", inc.Key.Check, got)

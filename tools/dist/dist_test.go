@@ -285,3 +285,12 @@ func TestPortable(t *testing.T) {
 		}
 	}
 }
+
+func TestPagesOf(t *testing.T) {
+	if got := pagesOf("", "0123"); got != "" {
+		t.Errorf("of no repository: %q", got)
+	}
+	if got := pagesOf("owner/name", "0123"); got != "https://github.com/owner/name/blob/0123/docs" {
+		t.Errorf("%q", got)
+	}
+}

@@ -101,6 +101,10 @@ func release(o options) error {
 		return fmt.Errorf("the commit's time: %w", err)
 	}
 	at := time.Unix(seconds, 0).UTC()
+	commit, err := git("rev-parse", "HEAD")
+	if err != nil {
+		return err
+	}
 	if err := os.RemoveAll(o.out); err != nil {
 		return err
 	}
@@ -120,7 +124,7 @@ func release(o options) error {
 		if err := p.describe(o.out, version, at); err != nil {
 			return err
 		}
-		a, err := p.pack(o.out, version, at)
+		a, err := p.pack(o.out, version, pagesOf(o.repository, commit), at)
 		if err != nil {
 			return err
 		}
@@ -216,7 +220,7 @@ type archive struct {
 }
 
 // pack writes a program with its licences. Unix has the plugin's name too, as a link.
-func (p program) pack(out, version string, at time.Time) (archive, error) {
+func (p program) pack(out, version, pages string, at time.Time) (archive, error) {
 	members := []member{}
 	for _, name := range p.binaries {
 		data, err := os.ReadFile(filepath.Join(p.dir, name))
@@ -226,6 +230,9 @@ func (p program) pack(out, version string, at time.Time) (archive, error) {
 		members = append(members, member{name: filepath.ToSlash(name), data: data, exec: true})
 	}
 	if p.name == "rollcall-functions" {
+		if pages != "" {
+			members = append(members, member{name: pagesFile, data: []byte(pages + "\n")})
+		}
 		// By it a deployment holds what was unpacked against what was built.
 		members = append(members, member{name: sumsFile, data: sumsOf(members)})
 	}
@@ -311,6 +318,20 @@ func ordered(members []member) []member {
 }
 
 const sumsFile = "SHA256SUMS"
+
+// pagesFile says where the pages of a release are: the default of docsUrl where its
+// functions are deployed (make deploy PREBUILT=…).
+const pagesFile = "pages"
+
+// pagesOf is where GitHub shows the documentation of a commit, with a page for each check;
+// empty where the repository is not known. No site has to be served for it, and the pages
+// are those of the functions that link to them.
+func pagesOf(repository, commit string) string {
+	if repository == "" {
+		return ""
+	}
+	return "https://github.com/" + repository + "/blob/" + commit + "/docs"
+}
 
 // sumsOf are the sums of files, as sha256sum --check takes them.
 func sumsOf(members []member) []byte {
