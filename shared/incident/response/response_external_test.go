@@ -16,6 +16,7 @@ import (
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
+	"rollcall/shared/ownership"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
@@ -1165,5 +1166,44 @@ func TestReplacementIsVerifiedByANode(t *testing.T) {
 	inc = incidenttest.Look(inc, 8, incidenttest.Launched("i-2", 5, report.Joined))
 	if got := inc.Offers[0].State; got != incident.Helped || inc.Resolution != incident.Proved {
 		t.Errorf("a node joined, and the run is %q", got)
+	}
+}
+
+// What one look did not read is kept of another, and a look with nothing new edits nothing.
+func TestOwnerOfAnIncident(t *testing.T) {
+	tags, err := ownership.ParseTags(ownership.DefaultTags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := incidenttest.Policy
+	p.Owners = ownership.Settings{Names: tags, Hosts: []string{"wiki.example.com"}, Fixed: []ownership.Fixed{{Field: ownership.Dashboard, Value: "https://ops.example.com/d/1"}}}
+	look := func(minute int, name string, logs string, tagged ...ownership.Tagged) report.Observation {
+		obs := incidenttest.Observe(incidenttest.Route("i-1"), incidenttest.Launched("i-1", 0, report.Waiting), incidenttest.Named(name))
+		obs.At, obs.Tagged, obs.Logs = incidenttest.At(minute), tagged, report.Logs{Group: logs, Region: "us-west-2"}
+		return obs
+	}
+	inc := reconcile.Decide(nil, look(0, "a", "/aws/lambda/rollcall-launch-watch",
+		ownership.Tagged{Kind: ownership.Nodegroup, Name: "other", Tags: map[string]string{"team": "search"}},
+		ownership.Tagged{Kind: ownership.Cluster, Name: "eks-workshop", Tags: map[string]string{"team": "platform", "runbook": "https://wiki.example.com/nodes"}},
+	), incidenttest.At(0), p)[0].Incident
+	dashboard := ownership.Value{Field: ownership.Dashboard, Text: "ops.example.com/d/1", URL: "https://ops.example.com/d/1"}
+	runbook := ownership.Value{Field: ownership.Runbook, Text: "wiki.example.com/nodes", URL: "https://wiki.example.com/nodes", From: ownership.Cluster}
+	want := ownership.Owner{{Field: ownership.Team, Text: "platform", From: ownership.Cluster}, runbook, dashboard}
+	if diff := cmp.Diff(want, inc.Owner); diff != "" {
+		t.Errorf("at first (-want +got):\n%s", diff)
+	}
+	near := look(5, "b", "/aws/eks/eks-workshop/cluster",
+		ownership.Tagged{Kind: ownership.Nodegroup, Name: "workers", Tags: map[string]string{"Owner": "payments", "runbook": "https://evil.example/"}})
+	inc = reconcile.Decide([]incident.Incident{inc}, near, incidenttest.At(5), p)[0].Incident
+	want[0] = ownership.Value{Field: ownership.Team, Text: "payments", From: ownership.Nodegroup}
+	if diff := cmp.Diff(want, inc.Owner); diff != "" {
+		t.Errorf("nearer, and no link of a host that is not allowed (-want +got):\n%s", diff)
+	}
+	inc = reconcile.Decide([]incident.Incident{inc}, look(10, "c", "/aws/lambda/rollcall-sweep"), incidenttest.At(10), p)[0].Incident
+	if diff := cmp.Diff(want, inc.Owner); diff != "" {
+		t.Errorf("a look that read no tags (-want +got):\n%s", diff)
+	}
+	if inc.Logs.Group != "/aws/eks/eks-workshop/cluster" {
+		t.Errorf("the log group is %s", inc.Logs.Group)
 	}
 }
