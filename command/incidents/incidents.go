@@ -378,7 +378,11 @@ func Show(w io.Writer, inc incident.Incident, now time.Time) error {
 		line("", o.Says)
 	}
 	if inc.Ack != nil {
-		line("Taken by", person(inc.Ack.By.Name, inc.Ack.By.ID)+" at "+inc.Ack.At.UTC().Format(minute))
+		in := ""
+		if inc.Ack.In != "" {
+			in = " in " + inc.Ack.In
+		}
+		line("Taken by", cmp.Or(person(inc.Ack.By.Name, inc.Ack.By.ID), "somebody")+in+" at "+inc.Ack.At.UTC().Format(minute))
 	}
 	if inc.Mute != nil && inc.Mute.Until.After(now) {
 		line("Muted", "until "+inc.Mute.Until.UTC().Format(minute)+" by "+person(inc.Mute.By.Name, inc.Mute.By.ID))

@@ -786,7 +786,7 @@ type Note struct {
 	// It is shown in the channel too.
 	Mention []string `json:"mention,omitempty"`
 	Then    *Then    `json:"then,omitempty"`
-	// Ack is who took it over, and from whom.
+	// Ack is who took it over, and from whom; or who resolved its alert, and where.
 	Ack *Ack `json:"ack,omitempty"`
 	// Attach is the file with all of it that is still to be shared.
 	Attach *Attach `json:"attach,omitempty"`

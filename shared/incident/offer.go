@@ -21,6 +21,8 @@ import (
 type Ack struct {
 	By report.User `json:"by"`
 	At time.Time   `json:"at"`
+	// In is where, if not in Slack: "PagerDuty". By then has a name at most.
+	In string `json:"in,omitempty"`
 	// From is who had it before, if somebody took it over.
 	From *report.User `json:"from,omitempty"`
 }

@@ -239,9 +239,11 @@ const (
 	HasChanges   Reason = "changes"       // what CloudTrail knows
 	// Who is to look is called: at first, and again.
 	IsTakenOver Reason = "taken-over" // from another who had acknowledged it
-	IsCalled    Reason = "called"
-	IsReminded  Reason = "reminded"
-	IsEscalated Reason = "escalated" // nobody acknowledged it after the last reminder
+	// IsAlertResolved: its alert was resolved in PagerDuty or Jira, which proves nothing.
+	IsAlertResolved Reason = "alert-resolved"
+	IsCalled        Reason = "called"
+	IsReminded      Reason = "reminded"
+	IsEscalated     Reason = "escalated" // nobody acknowledged it after the last reminder
 	// These only change the message.
 	IsAcknowledged Reason = "acknowledged"
 	IsMuted        Reason = "muted"
@@ -341,7 +343,7 @@ func (r Reason) Noted() bool {
 	switch r {
 	case MoreAffected, BetterKnown, IsAsked, IsDue, IsAcknowledged:
 		return false
-	case IsProposed, IsRefused, RemedyDone, RemedyFailed, IsDeferred, HasChanges, IsCalled, IsReminded, IsEscalated, IsTakenOver:
+	case IsProposed, IsRefused, RemedyDone, RemedyFailed, IsDeferred, HasChanges, IsCalled, IsReminded, IsEscalated, IsTakenOver, IsAlertResolved:
 		return true
 	}
 	return r.Event() != ""

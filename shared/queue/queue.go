@@ -207,6 +207,12 @@ func (q Queues) SendChanges(ctx context.Context, c report.Changes) error {
 	return q.send(ctx, c.Kind, c.Key.Of(), c.ID, c)
 }
 
+// SendAlertChange sends report what a responder did with an incident's alert.
+func (q Queues) SendAlertChange(ctx context.Context, a report.AlertChange) error {
+	a.Format, a.Kind, a.Cluster = report.FormatOf(a.Key, report.AlertChangeFormat), report.AlertChangeKind, a.Key.Cluster
+	return q.send(ctx, a.Kind, a.Key.Of(), a.ID, a)
+}
+
 // send puts a message behind the others of its cluster.
 func (q Queues) send(ctx context.Context, kind string, of spoke.Cluster, id string, v any) error {
 	body, err := json.Marshal(v)

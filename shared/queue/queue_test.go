@@ -69,6 +69,21 @@ func (l *lastSent) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ..
 	return &sqs.SendMessageOutput{}, nil
 }
 
+// What a responder did with an alert goes to report in its cluster's order, a spoke's too.
+func TestAlertChanges(t *testing.T) {
+	at := time.Date(2026, 11, 20, 14, 59, 4, 0, time.UTC)
+	of := spoke.ID{Account: "222233334444", Region: "us-west-2"}
+	sent := &lastSent{}
+	key := report.Key{Spoke: of, Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}
+	if err := (Queues{Client: sent, Results: "results"}).SendAlertChange(t.Context(), report.AlertChange{ID: "1", At: at, Key: key, Opened: at, In: "PagerDuty", State: report.AlertAcknowledged}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := report.DecodeMessage([]byte(aws.ToString(sent.in.MessageBody)))
+	if err != nil || m.Alert == nil || m.Alert.State != report.AlertAcknowledged || m.In(of, "").Alert.Key != key || m.Cluster() != "prod" || aws.ToString(sent.in.MessageGroupId) != of.In("prod") {
+		t.Errorf("sent %+v: %+v, %v", sent.in, m.Alert, err)
+	}
+}
+
 // What change-check finds goes to report as it can be decoded there, and its
 // reminder comes back to itself.
 func TestChanges(t *testing.T) {

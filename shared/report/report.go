@@ -461,6 +461,7 @@ type Message struct {
 	Proposal     *Proposal
 	RemedyResult *RemedyResult
 	Changes      *Changes
+	Alert        *AlertChange
 	Command      *Command
 	// Digest is that of a press's or a command's body as it came: what PressRecord holds.
 	Digest string
@@ -479,6 +480,8 @@ func (m Message) Cluster() string {
 		return m.RemedyResult.Cluster
 	case m.Changes != nil:
 		return m.Changes.Cluster
+	case m.Alert != nil:
+		return m.Alert.Cluster
 	case m.Command != nil:
 		return Commands
 	}
@@ -502,6 +505,8 @@ func (m Message) In(id spoke.ID, whose string) Message {
 		m.RemedyResult.Key.Spoke = id
 	case m.Changes != nil:
 		m.Changes.Key.Spoke = id
+	case m.Alert != nil:
+		m.Alert.Key.Spoke = id
 	}
 	return m
 }
@@ -541,6 +546,9 @@ func DecodeMessage(body []byte) (Message, error) {
 	case ChangesKind:
 		c, err := decodeTold[Changes](body, head.Format, ChangesFormat+1, kind)
 		return Message{Changes: &c}, errors.Join(err, complete(kind, c.ID, c.Key, c.At))
+	case AlertChangeKind:
+		a, err := decodeTold[AlertChange](body, head.Format, AlertChangeFormat+1, kind)
+		return Message{Alert: &a}, errors.Join(err, complete(kind, a.ID, a.Key, a.At))
 	}
 	return decodeSummary(body, head.Format)
 }
@@ -588,6 +596,7 @@ const (
 	ProposalFormat     = 201
 	RemedyResultFormat = 201
 	ChangesFormat      = 201
+	AlertChangeFormat  = 201
 )
 
 // The words by which DecodeMessage tells them.
@@ -596,6 +605,7 @@ const (
 	ProposalKind     = "proposal"
 	RemedyResultKind = "deed"
 	ChangesKind      = "changes"
+	AlertChangeKind  = "alert"
 )
 
 // Action is what somebody did in Slack. It is also the action_id of the
@@ -779,6 +789,36 @@ type Changes struct {
 	Opened time.Time     `json:"opened"`
 	Found  RecentChanges `json:"trail"`
 }
+
+// AlertChange is what a responder did with an incident's alert in PagerDuty or Jira Service
+// Management, as notify-targets read it there. It stops reminders and closes nothing, which
+// any detector may do to an incident: it needs no proof of its own as a Press does.
+type AlertChange struct {
+	Format  int       `json:"format"`
+	Kind    string    `json:"kind"`
+	ID      string    `json:"id"`
+	At      time.Time `json:"at"`
+	Cluster string    `json:"cluster"`
+	Key     Key       `json:"key"`
+	// Opened is the incident's when the alert was sent.
+	Opened time.Time `json:"opened"`
+	// In is the service's name for people, State the alert's there.
+	In    string     `json:"in"`
+	State AlertState `json:"state"`
+	// By is the responder's name there, if it is known; When is when they did it.
+	By   string    `json:"by,omitempty"`
+	When time.Time `json:"when"`
+}
+
+// AlertState is the state of an alert outside Slack.
+type AlertState string
+
+// The states, with PagerDuty's words.
+const (
+	AlertTriggered    AlertState = "triggered"
+	AlertAcknowledged AlertState = "acknowledged"
+	AlertResolved     AlertState = "resolved"
+)
 
 // RecentChanges is what CloudTrail knows of the resources of a cause.
 type RecentChanges struct {

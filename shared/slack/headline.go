@@ -606,7 +606,7 @@ func (p *page) failure(f snapshot.Failure) *line {
 func (p *page) handled(i incident.Incident, o Options) {
 	var parts []slackgo.RichTextElement
 	if i.Ack != nil {
-		l := p.line().plain("Acknowledged by ").person(i.Ack.By).plain(" ").at(i.Ack.At)
+		l := p.line().plain("Acknowledged by ").taker(*i.Ack).plain(" ").at(i.Ack.At)
 		if i.Ack.From != nil {
 			l.plain(", taken over from ").person(*i.Ack.From)
 		}

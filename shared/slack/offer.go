@@ -483,6 +483,8 @@ func replyLabel(r incident.Reason) string {
 		return "Escalated"
 	case incident.IsTakenOver:
 		return "New owner"
+	case incident.IsAlertResolved:
+		return "Still open"
 	}
 	return ""
 }
@@ -739,7 +741,7 @@ func (p *page) incidents(o overview.Overview, most int) {
 func (p *page) incident(i incident.Incident, o overview.Overview) *line {
 	l := p.line().prose(slacktext.Clip(headline(i), 200)).plain(", since ").clock(i.Began)
 	if i.Ack != nil {
-		l.plain("; ").person(i.Ack.By).plain(" has it")
+		l.plain("; ").taker(*i.Ack).plain(" has it")
 	}
 	if i.Muted(o.Now) {
 		l.plain("; muted by ").person(i.Mute.By).plain(" until ").until(o.Now, i.Mute.Until)
@@ -838,9 +840,19 @@ func (l *line) person(u report.User) *line {
 	return l.plain(nameOf(u))
 }
 
+// taker is who acknowledged, and where if not in Slack.
+func (l *line) taker(a incident.Ack) *line {
+	if l.person(a.By); a.In != "" {
+		l.plain(" in " + slacktext.Clip(slacktext.OneLine(a.In), 40))
+	}
+	return l
+}
+
 // nameOf is for text that cannot hold a mention, and must not call anybody.
 func nameOf(u report.User) string {
 	switch name := slacktext.Clip(slacktext.OneLine(u.Name), 40); {
+	case name != "" && u.ID == "":
+		return name // of another service, where it is no handle
 	case name != "":
 		return "@" + name
 	case u.ID != "":

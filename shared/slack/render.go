@@ -6,6 +6,7 @@
 package slack
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
@@ -495,6 +496,13 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 			return nil, false
 		}
 		return say("").by(n.Ack.By).and(" took it over from ").by(*n.Ack.From).and("."), true
+	case incident.IsAlertResolved:
+		if n.Ack == nil {
+			return nil, false
+		}
+		by := n.Ack.By
+		by.Name = cmp.Or(by.Name, "somebody")
+		return say("the alert was resolved in " + slacktext.Clip(slacktext.OneLine(n.Ack.In), 40) + " by ").by(by).and(". Rollcall closes an incident only when its check passes, and it does not yet."), true
 	case incident.HasChanges:
 		return say(changesLine(trailOf(i, n))), true
 	case incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.RemedyDone, incident.RemedyFailed, incident.IsVerified, incident.IsUnhelpful, incident.IsDeferred:

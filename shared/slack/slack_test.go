@@ -174,6 +174,11 @@ func actScenes() []scene {
 			from := oncall()
 			n.Ack = &incident.Ack{By: dev(), At: began.Add(16 * time.Minute), From: &from}
 		})}},
+		{"act-acknowledged-elsewhere", with(missed, func(i *incident.Incident) {
+			i.Ack = &incident.Ack{By: report.User{Name: "<!channel> *Ana* <https://evil.example|Example>\u202e"}, At: began.Add(16 * time.Minute), In: "PagerDuty"}
+		}), []incident.Note{told(incident.IsAlertResolved, func(n *incident.Note) {
+			n.Ack = &incident.Ack{At: began.Add(18 * time.Minute), In: "PagerDuty"}
+		})}},
 		{"act-muted", with(missed, offers(offer(incident.Offered)), taken, muted), nil},
 		{"act-mute-over", with(missed, muted, func(i *incident.Incident) { i.Changed = began.Add(25 * time.Hour) }), nil},
 		{"act-approved", with(missed, offers(offer(incident.Approved)), taken), []incident.Note{told(incident.IsApproved, nil)}},
@@ -1174,7 +1179,7 @@ func reasons() []incident.Reason {
 		incident.Opened, incident.Reopened, incident.FailedAgain, incident.IsProved, incident.IsUnproved, incident.IsSuperseded,
 		incident.IsWithdrawn, incident.CauseGone, incident.HasMissed, incident.MoreAffected, incident.BetterKnown, incident.HasJoined,
 		incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.RemedyDone, incident.RemedyFailed, incident.IsVerified, incident.IsUnhelpful,
-		incident.HasChanges, incident.IsCalled, incident.IsReminded, incident.IsEscalated, incident.IsTakenOver,
+		incident.HasChanges, incident.IsCalled, incident.IsReminded, incident.IsEscalated, incident.IsTakenOver, incident.IsAlertResolved,
 	}
 }
 

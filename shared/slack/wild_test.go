@@ -152,7 +152,7 @@ func (w wild) incident() incident.Incident {
 // acts are what people and remedies may have done to an incident.
 func (w wild) acts(i *incident.Incident) {
 	if w.IntN(3) == 0 {
-		i.Ack = &incident.Ack{By: w.user(), At: w.time()}
+		i.Ack = &incident.Ack{By: w.user(), At: w.time(), In: w.text(60)}
 	}
 	if w.IntN(3) == 0 {
 		i.Mute = &incident.Mute{By: w.user(), At: w.time(), Until: w.time()}

@@ -104,6 +104,8 @@ func content(m report.Message) any {
 		return m.RemedyResult
 	case m.Changes != nil:
 		return m.Changes
+	case m.Alert != nil:
+		return m.Alert
 	}
 	return nil
 }

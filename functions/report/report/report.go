@@ -680,6 +680,9 @@ func (p *invocation) apply(ctx context.Context, incidents []incident.Incident, m
 	case m.Changes != nil:
 		d = response.ApplyChanges(inc, *m.Changes, now)
 		p.logDecision(ctx, d, "changes", id, "found", len(m.Changes.Found.Changes))
+	case m.Alert != nil:
+		d = response.ApplyAlert(inc, *m.Alert, now)
+		p.logDecision(ctx, d, "alert", id, "in", m.Alert.In, "alertState", m.Alert.State)
 	}
 	return []incident.Decision{d}
 }
@@ -692,6 +695,8 @@ func keyOf(m report.Message) (key report.Key, id string) {
 		return m.Proposal.Key, m.Proposal.ID
 	case m.RemedyResult != nil:
 		return m.RemedyResult.Key, m.RemedyResult.ID
+	case m.Alert != nil:
+		return m.Alert.Key, m.Alert.ID
 	}
 	return m.Changes.Key, m.Changes.ID
 }

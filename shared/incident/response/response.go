@@ -406,6 +406,36 @@ const (
 	maxWord    = 300
 )
 
+// ApplyAlert decides what becomes of an incident whose alert a responder acknowledged or
+// resolved elsewhere. An acknowledgement is as good as one in Slack. A resolved alert ends
+// nothing, as only a check's pass does: the thread says so, and reminders go on.
+func ApplyAlert(inc incident.Incident, a report.AlertChange, now time.Time) incident.Decision {
+	switch {
+	case slices.Contains(inc.Applied, a.ID):
+		return incident.Decision{Incident: inc, Reason: incident.AlreadyApplied}
+	case inc.Number == 0, inc.State == incident.Closed, !a.Opened.Equal(inc.Opened), a.When.Before(inc.Opened.Truncate(time.Second)):
+		// Services return times in seconds.
+		return incident.Decision{Incident: inc, Reason: incident.OutOfDate}
+	case a.In == "", a.State != report.AlertAcknowledged && a.State != report.AlertResolved, a.When.After(now.Add(pressAhead)):
+		return incident.Decision{Incident: inc, Reason: incident.IsMalformed}
+	case a.State == report.AlertAcknowledged && inc.Ack != nil:
+		return incident.Decision{Incident: inc, Reason: incident.NothingNew}
+	}
+	inc = inc.Clone()
+	inc.MarkApplied(a.ID)
+	inc.Delivery.Dirty = true
+	ack := incident.Ack{By: report.User{Name: a.By}, At: a.When, In: a.In}
+	if a.State == report.AlertAcknowledged {
+		inc.Ack = &ack
+		inc.AddEvent(incident.IsAcknowledged, now)
+		return incident.Decision{Incident: inc, Reason: incident.IsAcknowledged, Changed: true}
+	}
+	if n := inc.AddNote(incident.IsAlertResolved, now); n != nil {
+		n.Ack = &ack
+	}
+	return incident.Decision{Incident: inc, Reason: incident.IsAlertResolved, Changed: true}
+}
+
 // ApplyChanges takes in what was changed before an incident began. It is said
 // in the thread when there is something, and once more when CloudTrail has
 // everything and brought more meanwhile: the message promises that all of it is
