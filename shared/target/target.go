@@ -38,6 +38,11 @@ const (
 // not messages.
 func (k Kind) HasAlerts() bool { return k == PagerDuty || k == JSM }
 
+// Service is what people call a kind that keeps alerts.
+func (k Kind) Service() string {
+	return map[Kind]string{PagerDuty: "PagerDuty", JSM: "Jira Service Management"}[k]
+}
+
 // Target is one receiver besides Slack.
 type Target struct {
 	Kind Kind

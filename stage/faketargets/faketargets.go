@@ -74,8 +74,8 @@ func (c *common) Requests() int {
 	return len(c.requests)
 }
 
-// begin counts a request and reads it; false where it is answered already.
-func (c *common) begin(w http.ResponseWriter, r *http.Request, most int64, large func(http.ResponseWriter)) ([]byte, bool) {
+// allowed counts a request; false where it is answered already.
+func (c *common) allowed(w http.ResponseWriter) bool {
 	c.mu.Lock()
 	at := c.now()
 	c.requests = append(c.requests, at)
@@ -91,8 +91,16 @@ func (c *common) begin(w http.ResponseWriter, r *http.Request, most int64, large
 				w.Header().Set("Retry-After", fmt.Sprint(int(wait/time.Second)))
 			}
 			w.WriteHeader(status)
-			return nil, false
+			return false
 		}
+	}
+	return true
+}
+
+// begin counts a request and reads it; false where it is answered already.
+func (c *common) begin(w http.ResponseWriter, r *http.Request, most int64, large func(http.ResponseWriter)) ([]byte, bool) {
+	if !c.allowed(w) {
+		return nil, false
 	}
 	if r.Method != http.MethodPost || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 		w.WriteHeader(http.StatusMethodNotAllowed)
@@ -158,6 +166,11 @@ type Alert struct {
 	Dedup, Severity, Summary, State string
 	// Log are the actions that it took, in their order.
 	Log []string
+	// By is the responder who acknowledged or resolved it there, At when it got its state,
+	// Created when it was made. Merged puts it into an incident of another key.
+	By          string
+	At, Created time.Time
+	Merged      bool
 }
 
 // PagerDuty is its Events API v2 for one integration.
@@ -168,7 +181,9 @@ type PagerDuty struct {
 	// PerMinute is how many events it takes in a minute; 0 is all. PagerDuty names no
 	// number: "we dynamically adjust our throttle limits" (the OpenAPI description, "API Limits").
 	PerMinute int
-	alerts    []Alert
+	// Token is the REST API key that it knows; empty for none.
+	Token  string
+	alerts []Alert
 }
 
 // The states of an alert.
@@ -207,8 +222,79 @@ func refuse(w http.ResponseWriter, errors ...string) {
 	answer(w, http.StatusBadRequest, map[string]any{"status": "invalid event", "message": "Event object is invalid", "errors": errors})
 }
 
-// ServeHTTP takes an event.
+// Respond has a responder acknowledge or resolve the open alert with a key.
+func (p *PagerDuty) Respond(dedup, state, by string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	respond(p.alerts, dedup, state, by, p.now())
+}
+
+// Merge puts the alerts with a key into incidents of others.
+func (p *PagerDuty) Merge(dedup string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.alerts {
+		p.alerts[i].Merged = p.alerts[i].Merged || p.alerts[i].Dedup == dedup
+	}
+}
+
+func respond(alerts []Alert, dedup, state, by string, now time.Time) {
+	for i := range alerts {
+		if a := &alerts[i]; a.Dedup == dedup && a.State != Resolved {
+			a.State, a.By, a.At = state, by, now
+		}
+	}
+}
+
+// list answers "List incidents" and "List alerts for an incident" of the REST API
+// (api.pagerduty.com, the OpenAPI description of v2). The id of an incident is its index.
+func (p *PagerDuty) list(w http.ResponseWriter, r *http.Request) {
+	if !p.allowed(w) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Token == "" || r.Header.Get("Authorization") != "Token token="+p.Token {
+		w.WriteHeader(http.StatusUnauthorized) // with an empty body
+		return
+	}
+	if id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/incidents/"), "/alerts"); ok {
+		i, err := strconv.Atoi(id)
+		if err != nil || i < 0 || i >= len(p.alerts) {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		answer(w, http.StatusOK, map[string]any{"alerts": []map[string]string{{"alert_key": "of-another"}, {"alert_key": p.alerts[i].Dedup}}})
+		return
+	}
+	query := r.URL.Query()
+	list := []map[string]any{}
+	for i := range slices.Backward(p.alerts) { // created_at:desc
+		a := p.alerts[i]
+		if a.Dedup != query.Get("incident_key") || !slices.Contains(query["statuses[]"], a.State) {
+			continue
+		}
+		in := map[string]any{
+			"id": strconv.Itoa(i), "status": a.State, "incident_key": a.Dedup, "created_at": a.Created.UTC().Format(time.RFC3339),
+			"last_status_change_at": a.At.UTC().Format(time.RFC3339), "last_status_change_by": map[string]string{"summary": a.By}, "acknowledgements": []any{},
+		}
+		if a.State == Acknowledged {
+			in["acknowledgements"] = []any{map[string]any{"at": a.At.UTC().Format(time.RFC3339), "acknowledger": map[string]string{"summary": a.By}}}
+		}
+		if a.Merged {
+			in["incident_key"] = nil
+		}
+		list = append(list, in)
+	}
+	answer(w, http.StatusOK, map[string]any{"incidents": list, "limit": 5, "offset": 0, "more": false})
+}
+
+// ServeHTTP takes an event, or lists incidents.
 func (p *PagerDuty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/incidents") {
+		p.list(w, r)
+		return
+	}
 	if r.URL.Path != "/v2/enqueue" {
 		w.WriteHeader(http.StatusNotFound)
 		return
@@ -255,12 +341,15 @@ func (p *PagerDuty) take(action, dedup, summary, severity string) {
 	open := slices.IndexFunc(p.alerts, func(a Alert) bool { return a.Dedup == dedup && a.State != Resolved })
 	if open < 0 {
 		if action == "trigger" {
-			p.alerts = append(p.alerts, Alert{Dedup: dedup, Severity: severity, Summary: summary, State: Triggered, Log: []string{action}})
+			p.alerts = append(p.alerts, Alert{Dedup: dedup, Severity: severity, Summary: summary, State: Triggered, Log: []string{action}, At: p.now(), Created: p.now()})
 		}
 		return
 	}
 	a := &p.alerts[open]
 	a.Log = append(a.Log, action)
+	if action != "trigger" {
+		a.At = p.now()
+	}
 	switch action {
 	case "acknowledge":
 		a.State = Acknowledged

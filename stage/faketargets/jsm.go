@@ -14,8 +14,10 @@ import (
 // API integration (developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events).
 type JSM struct {
 	common
-	key    string
-	alerts []Alert
+	key string
+	// Cloud, Email and Token are what alerts are read with; no token is none.
+	Cloud, Email, Token string
+	alerts              []Alert
 }
 
 // NewJSM makes a stand-in that knows one key.
@@ -28,6 +30,39 @@ func (j *JSM) Alerts() []Alert {
 	return slices.Clone(j.alerts)
 }
 
+// Respond has a responder acknowledge or close the open alert with an alias.
+func (j *JSM) Respond(alias, state, by string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	respond(j.alerts, alias, state, by, j.now())
+}
+
+// byAlias answers "Get alert by alias"
+// (developer.atlassian.com/cloud/jira/service-desk-ops/rest/v2/api-group-alerts): open ones alone.
+func (j *JSM) byAlias(w http.ResponseWriter, r *http.Request) {
+	if !j.allowed(w) {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	email, token, _ := r.BasicAuth()
+	if j.Token == "" || email != j.Email || token != j.Token || !strings.HasPrefix(r.URL.Path, "/jsm/ops/api/"+j.Cloud+"/") {
+		answer(w, http.StatusUnauthorized, map[string]any{"code": 401, "message": "Unauthorized; scope does not match"})
+		return
+	}
+	alias := r.URL.Query().Get("alias")
+	i := slices.IndexFunc(j.alerts, func(a Alert) bool { return a.Dedup == alias && a.State != Resolved })
+	if i < 0 {
+		answer(w, http.StatusNotFound, map[string]any{"message": "Alert does not exist"})
+		return
+	}
+	a := j.alerts[i]
+	answer(w, http.StatusOK, map[string]any{
+		"id": "9b251e07", "alias": a.Dedup, "message": a.Summary, "status": "open", "acknowledged": a.State == Acknowledged, "createdAt": a.Created.UTC().Format(time.RFC3339),
+		"owner": a.By, "report": map[string]string{"acknowledgedBy": "712020:9f3b"},
+	})
+}
+
 // jsmLimits are those of fields in characters (docs.opsgenie.com/docs/alert-api, "Create
 // Alert"): more than these of a message, an alias or a description is refused here, though
 // the service may cut it.
@@ -38,6 +73,10 @@ var jsmLimits = map[string]int{"message": 130, "alias": 512, "description": 1500
 func (j *JSM) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refuse := func(w http.ResponseWriter, status int, why string) {
 		answer(w, status, map[string]any{"message": why, "took": 0.001, "requestId": "0"})
+	}
+	if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/v1/alerts/alias") {
+		j.byAlias(w, r)
+		return
 	}
 	body, ok := j.begin(w, r, 512<<10, func(w http.ResponseWriter) { refuse(w, http.StatusRequestEntityTooLarge, "Request body is too large") })
 	if !ok {
@@ -95,10 +134,10 @@ func (j *JSM) take(verb, alias, message, priority string) {
 	}
 	switch {
 	case open < 0 && verb == "":
-		j.alerts = append(j.alerts, Alert{Dedup: alias, Severity: priority, Summary: message, State: state, Log: []string{action}})
+		j.alerts = append(j.alerts, Alert{Dedup: alias, Severity: priority, Summary: message, State: state, Log: []string{action}, At: j.now(), Created: j.now()})
 	case open >= 0:
 		if verb != "" {
-			j.alerts[open].State = state
+			j.alerts[open].State, j.alerts[open].At = state, j.now()
 		}
 		j.alerts[open].Log = append(j.alerts[open].Log, action)
 	}

@@ -142,6 +142,11 @@ func (s Outgoing) Told(ctx context.Context, target, about string) (ToldRecord, e
 	return list[0], nil
 }
 
+// AllTold reads what a target was told of all incidents.
+func (s Outgoing) AllTold(ctx context.Context, target string) ([]ToldRecord, error) {
+	return table.Partition[ToldRecord](ctx, s.t, targetPrefix+target, ToldFormat, "what "+target+" was told")
+}
+
 // SaveTold writes a record over the version that was read, and fails with *Conflict if
 // that is not the newest any more.
 func (s Outgoing) SaveTold(ctx context.Context, r ToldRecord) error {

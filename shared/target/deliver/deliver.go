@@ -5,6 +5,7 @@ package deliver
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"rollcall/shared/lazyregexp"
+	"rollcall/shared/report"
 	"rollcall/shared/target"
 	"rollcall/shared/target/message"
 )
@@ -94,6 +96,172 @@ type Sender struct {
 // (developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/intro).
 const Atlassian = "https://api.atlassian.com"
 
+// Alerting is the secret of a target that keeps alerts: the key to send with alone, or as
+// JSON with what its alerts are read back with. Neither PagerDuty's routing keys nor the keys
+// of integrations of Jira Service Management can read.
+type Alerting struct {
+	Key string `json:"key"`
+	// Token is a REST API key of PagerDuty (read-only is enough), or an API token of Atlassian.
+	Token string `json:"apiToken"`
+	// Email is whose token it is, CloudID the site's, at Atlassian alone.
+	Email   string `json:"email"`
+	CloudID string `json:"cloudId"`
+}
+
+// ReadsBack reports whether alerts can be read with it.
+func (a Alerting) ReadsBack(k target.Kind) bool {
+	return a.Token != "" && (k == target.PagerDuty || a.Email != "" && a.CloudID != "")
+}
+
+// ParseAlerting reads the secret of a target that keeps alerts.
+func ParseAlerting(t target.Target, text string) (Alerting, error) {
+	a := Alerting{Key: text}
+	if strings.HasPrefix(text, "{") {
+		a = Alerting{}
+		if json.Unmarshal([]byte(text), &a) != nil { // the parser's error would quote the secret
+			return a, &Error{Target: t.Name(), Kind: Later, Says: "its secret is no JSON (docs/targets.md)"}
+		}
+	}
+	if (a.Token != "" || a.Email != "" || a.CloudID != "") && !a.ReadsBack(t.Kind) || a.CloudID != "" && !genieKey.MatchString(a.CloudID) {
+		return a, &Error{Target: t.Name(), Kind: Later, Says: "its secret has a part of what alerts are read back with: Jira needs apiToken, email and cloudId (a UUID), PagerDuty apiToken"}
+	}
+	if t.Kind == target.JSM {
+		return a, checkGenieKey(t.Name(), a.Key)
+	}
+	return a, checkKey(t.Name(), a.Key)
+}
+
+// Alerts reads the alerts with a key back, the newest first.
+func (s Sender) Alerts(ctx context.Context, t target.Target, by Alerting, key string) ([]message.Alert, error) {
+	if t.Kind == target.JSM {
+		return s.jsmAlerts(ctx, t.Name(), by, key)
+	}
+	return s.pages(ctx, t.Name(), by, key)
+}
+
+// mostAlike is how many incidents of PagerDuty are looked into for one key.
+const mostAlike = 3
+
+// pages reads PagerDuty's incidents ("List incidents": "Incidents with child alerts do not
+// have an incident key; querying by incident key will return incidents whose alerts have
+// alert_key matching the given incident key"). One that does not have the key itself is
+// looked into: what was done with another incident is none of ours.
+func (s Sender) pages(ctx context.Context, name string, by Alerting, key string) (list []message.Alert, _ error) {
+	// The REST API is a host of its own (developer.pagerduty.com/docs/rest-api-overview,
+	// api.pagerduty.com and api.eu.pagerduty.com).
+	base := strings.Replace(strings.TrimSuffix(s.PagerDuty, "/"), "//events.", "//api.", 1) + "/incidents"
+	ask := func(path string, into any) error {
+		return s.get(ctx, name, base+path, []string{by.Token}, into, map[string]string{
+			"Authorization": "Token token=" + by.Token, "Accept": "application/vnd.pagerduty+json;version=2",
+		})
+	}
+	type reference struct{ Summary string }
+	type alertKey struct {
+		Key string `json:"alert_key"`
+	}
+	var found struct {
+		Incidents []struct {
+			ID      string
+			Status  report.AlertState
+			Key     string    `json:"incident_key"`
+			Created time.Time `json:"created_at"`
+			Changed time.Time `json:"last_status_change_at"`
+			By      reference `json:"last_status_change_by"`
+			Acks    []struct {
+				At time.Time
+				By reference `json:"acknowledger"`
+			} `json:"acknowledgements"`
+		}
+	}
+	query := url.Values{
+		"incident_key": {key}, "date_range": {"all"}, "sort_by": {"created_at:desc"}, "limit": {"5"},
+		"statuses[]": {string(report.AlertTriggered), string(report.AlertAcknowledged), string(report.AlertResolved)},
+	}
+	if err := ask("?"+query.Encode(), &found); err != nil {
+		return nil, err
+	}
+	looked := 0
+	for _, in := range found.Incidents {
+		if in.Key != key {
+			if looked++; looked > mostAlike {
+				break
+			}
+			var inside struct{ Alerts []alertKey }
+			if err := ask("/"+url.PathEscape(in.ID)+"/alerts?limit=100", &inside); err != nil {
+				return nil, err
+			}
+			if !slices.Contains(inside.Alerts, alertKey{key}) {
+				continue
+			}
+		}
+		a := message.Alert{State: in.Status, Created: in.Created, Changed: in.Changed, By: in.By.Summary}
+		if n := len(in.Acks); n > 0 && in.Status == report.AlertAcknowledged {
+			a.Changed, a.By = in.Acks[n-1].At, in.Acks[n-1].By.Summary
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// jsmAlerts reads the alert with an alias ("Get alert by alias", GET /v1/alerts/alias of
+// developer.atlassian.com/cloud/jira/service-desk-ops/rest/v2/api-group-alerts), which
+// returns open ones alone.
+func (s Sender) jsmAlerts(ctx context.Context, name string, by Alerting, alias string) ([]message.Alert, error) {
+	var a struct {
+		Alias        string
+		Status       string
+		Acknowledged bool
+		Created      time.Time `json:"createdAt"`
+		Owner        string
+		Report       struct {
+			By string `json:"acknowledgedBy"`
+		}
+	}
+	user := base64.StdEncoding.EncodeToString([]byte(by.Email + ":" + by.Token))
+	err := s.get(ctx, name, strings.TrimSuffix(s.JSM, "/")+"/jsm/ops/api/"+by.CloudID+"/v1/alerts/alias?alias="+url.QueryEscape(alias), []string{by.Token, user}, &a, map[string]string{
+		"Authorization": "Basic " + user, "Accept": "application/json",
+	})
+	var e *Error
+	switch {
+	case errors.As(err, &e) && e.Status == http.StatusNotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case a.Alias != alias:
+		return nil, nil
+	}
+	alert := message.Alert{State: report.AlertTriggered, Created: a.Created}
+	switch {
+	case a.Status == "closed":
+		alert.State = report.AlertResolved
+	case a.Acknowledged:
+		alert.State = report.AlertAcknowledged
+		// An account's id says nothing to people; an address or a name does.
+		for _, who := range []string{a.Report.By, a.Owner} {
+			if strings.ContainsAny(who, "@ ") && alert.By == "" {
+				alert.By = who
+			}
+		}
+	}
+	return []message.Alert{alert}, nil
+}
+
+// errNotJSON: an answer is none of the service's, and is not quoted.
+var errNotJSON = errors.New("the answer is not JSON")
+
+// get reads an answer. A refusal is worth another look later: a person gives the token its
+// right, or puts another in.
+func (s Sender) get(ctx context.Context, name, address string, secrets []string, into any, headers map[string]string) error {
+	answer, err := s.do(ctx, http.MethodGet, name, address, secrets, nil, headers)
+	if err != nil {
+		return err
+	}
+	if json.Unmarshal(answer, into) != nil {
+		return &Error{Target: name, Kind: Later, cause: errNotJSON}
+	}
+	return nil
+}
+
 // Alert sends a request to Jira Service Management.
 func (s Sender) Alert(ctx context.Context, name, key string, r message.JSM) error {
 	if err := checkGenieKey(name, key); err != nil {
@@ -133,19 +301,29 @@ func (s Sender) Hook(ctx context.Context, name string, to Webhook, event string,
 	return s.post(ctx, name, to.Address, []string{to.Key}, body, message.Headers(to.Key, name, event, body, s.Now()))
 }
 
-// maxAnswer bounds what is read of an answer.
-const maxAnswer = 64 << 10
+// maxAnswer bounds what is read of an answer, maxList of one that lists alerts.
+const (
+	maxAnswer = 64 << 10
+	maxList   = 1 << 20
+)
 
 func (s Sender) post(ctx context.Context, name, address string, secrets []string, body []byte, headers map[string]string) error {
+	_, err := s.do(ctx, http.MethodPost, name, address, secrets, body, headers)
+	return err
+}
+
+func (s Sender) do(ctx context.Context, method, name, address string, secrets []string, body []byte, headers map[string]string) ([]byte, error) {
 	to, err := checkAddress(address, s.PagerDuty, s.JSM)
 	if err != nil {
-		return &Error{Target: name, Kind: Later, Says: "the address in its secret", cause: err}
+		return nil, &Error{Target: name, Kind: Later, Says: "the address in its secret", cause: err}
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
-		return &Error{Target: name, Kind: Later, Says: "the address in its secret is none"} // the error quotes it
+		return nil, &Error{Target: name, Kind: Later, Says: "the address in its secret is none"} // the error quotes it
 	}
-	req.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	req.Header.Set("User-Agent", "Rollcall")
 	for key, value := range headers {
 		req.Header.Set(key, value)
@@ -153,15 +331,19 @@ func (s Sender) post(ctx context.Context, name, address string, secrets []string
 	secrets = append(secrets, req.URL.String(), req.URL.RawQuery, req.URL.Path)
 	resp, err := s.HTTP.Do(req)
 	if err != nil {
-		return &Error{Target: name, Kind: Later, cause: hidden(err, secrets)}
+		return nil, &Error{Target: name, Kind: Later, cause: hidden(err, secrets)}
 	}
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	most := int64(maxAnswer)
+	if method == http.MethodGet {
+		most = maxList
+	}
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, most))
 	// What could not be closed is read; what could not be read is no explanation.
 	_ = resp.Body.Close()
 	if err != nil {
 		answer = nil
 	}
-	return judge(name, resp.StatusCode, resp.Header, answer, secrets, s.Now())
+	return answer, judge(name, resp.StatusCode, resp.Header, answer, secrets, s.Now())
 }
 
 // judge is what an answer means. 429 and 5xx are tried again, all else that is no success
@@ -443,10 +625,9 @@ func IsEmpty(err error) bool { return errors.Is(err, errEmptySecret) }
 // anything.
 func CheckSecret(t target.Target, text string) error {
 	switch t.Kind {
-	case target.PagerDuty:
-		return checkKey(t.Name(), text)
-	case target.JSM:
-		return checkGenieKey(t.Name(), text)
+	case target.PagerDuty, target.JSM:
+		_, err := ParseAlerting(t, text)
+		return err
 	case target.Teams:
 		return checkPlace(t.Name(), text)
 	case target.Webhook:

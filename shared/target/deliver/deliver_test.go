@@ -15,8 +15,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/incident"
+	"rollcall/shared/report"
+	"rollcall/shared/target"
 	"rollcall/shared/target/message"
 	"rollcall/stage/faketargets"
 	"rollcall/tools/expect"
@@ -98,6 +101,101 @@ func TestAlert(t *testing.T) {
 	other := strings.Replace(genie, "0", "9", 1)
 	failed(t, "another key", s.Alert(t.Context(), "jsm=x", other, message.ToJSM(n, message.Trigger)), Refused, "Could not authenticate", genie, other)
 	failed(t, "an API token", s.Alert(t.Context(), "jsm=x", "ATATT3xFfGF0", message.ToJSM(n, message.Trigger)), Later, "a UUID", "ATATT3xFfGF0")
+}
+
+// Alerts are read back by their own key, and with a token that may.
+func TestAlerts(t *testing.T) {
+	pd := target.Target{Kind: target.PagerDuty, Secret: "x"}
+	fake, err := faketargets.NewPagerDuty(key, func() time.Time { return now })
+	expect.OK(t, err)
+	fake.Token = "u+readonly"
+	s, by := sender(fake)
+	read := func(of string) []message.Alert {
+		t.Helper()
+		list, err := s.Alerts(t.Context(), pd, Alerting{Key: key, Token: fake.Token}, of)
+		expect.OK(t, err)
+		return list
+	}
+	of := alert().DedupKey
+	if list := read(of); len(list) != 0 {
+		t.Errorf("before any: %+v", list)
+	}
+	expect.OK(t, s.Page(t.Context(), "pagerduty=x", key, alert()))
+	other := alert()
+	other.DedupKey += "-2" // begins like ours
+	expect.OK(t, s.Page(t.Context(), "pagerduty=x", key, other))
+	fake.Respond(other.DedupKey, faketargets.Acknowledged, "Bob")
+	want := message.Alert{State: report.AlertTriggered, Created: now.UTC().Truncate(time.Second), Changed: now.UTC().Truncate(time.Second)}
+	if diff := cmp.Diff([]message.Alert{want}, read(of)); diff != "" {
+		t.Error(diff)
+	}
+	fake.Respond(of, faketargets.Acknowledged, "Ana")
+	want.State, want.By = report.AlertAcknowledged, "Ana"
+	if diff := cmp.Diff([]message.Alert{want}, read(of)); diff != "" {
+		t.Error(diff)
+	}
+	// PagerDuty may put it into an incident of others.
+	fake.Merge(of)
+	if diff := cmp.Diff([]message.Alert{want}, read(of)); diff != "" {
+		t.Error(diff)
+	}
+	if last := by.asked[len(by.asked)-1]; !strings.HasPrefix(last, "https://api.pagerduty.com/incidents/0/alerts") {
+		t.Errorf("asked %q", last)
+	}
+	_, err = s.Alerts(t.Context(), pd, Alerting{Key: key, Token: "0ther"}, of)
+	failed(t, "another token", err, Refused, "401", "0ther")
+	fake.Trouble(func(time.Time) (int, time.Duration) { return http.StatusTooManyRequests, 0 })
+	_, err = s.Alerts(t.Context(), pd, Alerting{Key: key, Token: fake.Token}, of)
+	failed(t, "too many", err, Later, "429", fake.Token)
+
+	jira := target.Target{Kind: target.JSM, Secret: "y"}
+	secret := Alerting{Key: "0f1e1b1a-1111-4222-8333-444455556666", Token: "ATATT3xFfGF0", Email: "ops@example.com", CloudID: "9f1e1b1a-1111-4222-8333-444455556666"}
+	j := faketargets.NewJSM(secret.Key, func() time.Time { return now })
+	j.Cloud, j.Email, j.Token = secret.CloudID, secret.Email, secret.Token
+	s, _ = sender(j)
+	n := message.News{Type: message.Test, ID: "1", At: now, Words: incidentWords()}
+	expect.OK(t, s.Alert(t.Context(), "jsm=y", secret.Key, message.ToJSM(n, message.Trigger)))
+	j.Respond(message.Key(n.About()), faketargets.Acknowledged, "Ana Example")
+	list, err := s.Alerts(t.Context(), jira, secret, message.Key(n.About()))
+	expect.OK(t, err)
+	if diff := cmp.Diff([]message.Alert{{State: report.AlertAcknowledged, Created: now.UTC().Truncate(time.Second), By: "Ana Example"}}, list); diff != "" {
+		t.Error(diff)
+	}
+	if list, err := s.Alerts(t.Context(), jira, secret, "rollcall/another"); err != nil || len(list) != 0 {
+		t.Errorf("none: %v, %v", list, err)
+	}
+	secret.Token = "0ther-token"
+	_, err = s.Alerts(t.Context(), jira, secret, "rollcall/another")
+	failed(t, "another token", err, Refused, "401", secret.Token)
+}
+
+// A secret is the key alone, or all that alerts are read back with.
+func TestParseAlerting(t *testing.T) {
+	const genie = "0f1e1b1a-1111-4222-8333-444455556666"
+	pd, jira := target.Target{Kind: target.PagerDuty, Secret: "x"}, target.Target{Kind: target.JSM, Secret: "y"}
+	for name, test := range map[string]struct {
+		of    target.Target
+		text  string
+		reads bool
+		wrong string
+	}{
+		"a key":                   {pd, key, false, ""},
+		"a key in JSON":           {pd, `{"key":"` + key + `"}`, false, ""},
+		"with a token":            {pd, `{"key":"` + key + `","apiToken":"u+x"}`, true, ""},
+		"a key of Jira":           {jira, genie, false, ""},
+		"with all of Jira":        {jira, `{"key":"` + genie + `","apiToken":"ATATT","email":"a@b.c","cloudId":"` + genie + `"}`, true, ""},
+		"with a part of Jira":     {jira, `{"key":"` + genie + `","apiToken":"ATATT"}`, false, "a part of"},
+		"with a path in its site": {jira, `{"key":"` + genie + `","apiToken":"ATATT","email":"a@b.c","cloudId":"../x"}`, false, "a part of"},
+		"a broken one":            {pd, `{"key":"` + key, false, "no JSON"},
+		"a token and no key":      {pd, `{"apiToken":"ATATT"}`, false, "32 characters"},
+	} {
+		got, err := ParseAlerting(test.of, test.text)
+		if test.wrong != "" {
+			failed(t, name, err, Later, test.wrong, "ATATT")
+		} else if err != nil || got.ReadsBack(test.of.Kind) != test.reads {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
 }
 
 func TestPost(t *testing.T) {

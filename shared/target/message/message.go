@@ -15,7 +15,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/target"
@@ -206,6 +208,16 @@ func (n News) About() string {
 	return e.Account + "/" + e.Region + "/" + e.Cluster + "/" + string(e.Check) + "#" + e.Resource
 }
 
+// Named is the incident that About names; false for what is about none.
+func Named(about string) (incident.Event, bool) {
+	place, resource, ok := strings.Cut(about, "#")
+	part := strings.SplitN(place, "/", 4)
+	if !ok || len(part) < 4 {
+		return incident.Event{}, false
+	}
+	return incident.Event{Account: part[0], Region: part[1], Cluster: part[2], Check: checkid.ID(part[3]), Resource: resource}, true
+}
+
 // Told is what is remembered of what a target was told of an incident.
 type Told struct {
 	// Opened and Sequence are those of the newest event that it was told; of weeks, Opened is
@@ -216,6 +228,75 @@ type Told struct {
 	Open bool `json:"open,omitempty"`
 	// Acknowledged is set where it knows that a responder has it.
 	Acknowledged bool `json:"acknowledged,omitempty"`
+	// Resolved is set where a responder resolved its alert there, so that nothing is open.
+	Resolved bool `json:"resolved,omitempty"`
+	// Unread is why alerts could not be read back, of the record that is about all of them.
+	Unread string `json:"unread,omitempty"`
+}
+
+// Alert is the alert of an incident as its target returns it.
+type Alert struct {
+	State report.AlertState
+	// Created and Changed are when it was made and when it got its state; Changed is zero
+	// where the target does not return it. By is who did that, as far as it is known.
+	Created, Changed time.Time
+	By               string
+}
+
+// Awaits reports whether a responder may have done something with the alert that is not
+// known yet.
+func (t Told) Awaits() bool { return t.Open && !t.Acknowledged && !t.Resolved }
+
+// Respond decides which of an incident's alerts is news, and what is known of the target
+// then. One alert at most is open with a key in a service; the others are of earlier times.
+func Respond(told Told, alerts []Alert, now time.Time) (Alert, Told, Reason) {
+	if !told.Awaits() {
+		return Alert{}, told, OlderNews
+	}
+	reason := NoneThere
+	var newest Alert
+	for _, a := range alerts {
+		if a.State == report.AlertTriggered {
+			reason = StillTriggered
+			continue
+		}
+		if a.Changed.IsZero() {
+			a.Changed = a.Created // the earliest that it can be
+		}
+		switch {
+		// Services return times in seconds.
+		case a.State != report.AlertAcknowledged && a.State != report.AlertResolved, a.Changed.Before(told.Opened.Truncate(time.Second)), a.Changed.After(now.Add(apart)):
+			if reason == NoneThere {
+				reason = EarlierAlert
+			}
+		case newest.State != report.AlertAcknowledged && (a.State == report.AlertAcknowledged || a.Changed.After(newest.Changed)):
+			newest = a
+		}
+	}
+	switch {
+	case newest.State == report.AlertAcknowledged:
+		told.Acknowledged = true
+	case newest.State == report.AlertResolved && reason != StillTriggered:
+		told.Resolved = true
+	default:
+		return Alert{}, told, reason
+	}
+	return newest, told, ToTell
+}
+
+// Responder is a name that somebody gave themselves elsewhere, fit for messages and logs:
+// one line, short, without what turns text around or means something in a chat.
+func Responder(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsGraphic(r) || strings.ContainsRune("<>&|`", r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, ""))
+	return clip(strings.Join(strings.Fields(name), " "), 60)
 }
 
 // Action is what a target has to do.
@@ -248,6 +329,12 @@ const (
 	IsMuted Reason = "muted"
 	// IsSilenced: a silence hides it. When that ends, an event says what is still there.
 	IsSilenced Reason = "silenced"
+	// NoneThere: the target has no alert of the incident, or does not return a closed one.
+	NoneThere Reason = "no-alert"
+	// StillTriggered: nobody has acknowledged it there.
+	StillTriggered Reason = "still-triggered"
+	// EarlierAlert: what was done is from before the incident opened, or of no known time.
+	EarlierAlert Reason = "earlier-alert"
 	// StillFails: nothing got better, only the looking stopped: the alert stays open.
 	StillFails Reason = "still-fails"
 	// NoAlert: PagerDuty and Jira Service Management get no week. An event of PagerDuty's Events
@@ -283,7 +370,7 @@ func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
 		return nil, told, IsSilenced
 	}
 	if !e.Opened.Equal(told.Opened) {
-		told.Acknowledged = false
+		told.Acknowledged, told.Resolved = false, false
 	}
 	next := told
 	next.Opened, next.Sequence = e.Opened, e.Sequence
@@ -293,7 +380,7 @@ func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
 		if !atLeast(e.Severity, t.Least) && !told.Open {
 			return nil, told, BelowSeverity
 		}
-		next.Open = true
+		next.Open, next.Resolved = true, false
 		actions = []Action{Trigger}
 	case taken:
 		if !told.Open && !atLeast(e.Severity, t.Least) {
@@ -513,7 +600,7 @@ type PagerDutyLink struct {
 // ToPagerDuty is the event that has PagerDuty take an action. The routing key is a secret,
 // and is put in by whoever sends.
 func ToPagerDuty(n News, a Action) PagerDuty {
-	p := PagerDuty{Action: a, DedupKey: dedupKey(n.About())}
+	p := PagerDuty{Action: a, DedupKey: Key(n.About())}
 	if a != Trigger {
 		return p
 	}
@@ -553,8 +640,8 @@ func pagerDutySeverity(s incident.Severity) string {
 	return "info"
 }
 
-// dedupKey is an incident's key: what is triggered by it is resolved by it.
-func dedupKey(about string) string {
+// Key is an incident's key: what is triggered by it is resolved by it.
+func Key(about string) string {
 	key := "rollcall/" + about
 	if len(key) <= maxDedup {
 		return key
@@ -614,7 +701,7 @@ type JSMAlert struct {
 // ToJSM is the request by which Jira Service Management takes an action.
 func ToJSM(n News, a Action) JSM {
 	const alerts = "/jsm/ops/integration/v2/alerts"
-	alias := dedupKey(n.About())
+	alias := Key(n.About())
 	verb := map[Action]string{Acknowledge: "acknowledge", Resolve: "close"}[a]
 	if verb != "" {
 		path := alerts + "/" + url.PathEscape(alias) + "/" + verb + "?identifierType=alias"

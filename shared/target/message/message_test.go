@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/incident"
+	"rollcall/shared/report"
 	"rollcall/shared/target"
 	"rollcall/stage/faketargets"
 )
@@ -581,6 +582,83 @@ func TestJSMLimits(t *testing.T) {
 	}
 }
 
+// TestRespond: what a responder did is taken once, of this opening's alert alone.
+func TestRespond(t *testing.T) {
+	opened := time.Date(2026, 11, 20, 14, 59, 4, 500, time.UTC)
+	now := opened.Add(10 * time.Minute)
+	sent := Told{Opened: opened, Sequence: 1, Open: true}
+	alert := func(state report.AlertState, after time.Duration) Alert {
+		return Alert{State: state, Created: opened.Add(time.Second), Changed: opened.Add(after).Truncate(time.Second), By: "Ana"}
+	}
+	acknowledged, resolved := sent, sent
+	acknowledged.Acknowledged, resolved.Resolved = true, true
+	undated := Alert{State: report.AlertAcknowledged, Created: opened.Add(time.Second)}
+	for name, test := range map[string]struct {
+		told   Told
+		alerts []Alert
+		next   Told
+		want   Reason
+	}{
+		"none":                             {sent, nil, sent, NoneThere},
+		"nobody has it":                    {sent, []Alert{alert(report.AlertTriggered, time.Second)}, sent, StillTriggered},
+		"acknowledged before it came back": {sent, []Alert{alert(report.AlertAcknowledged, -time.Second)}, sent, EarlierAlert},
+		"resolved before it came back":     {sent, []Alert{alert(report.AlertTriggered, time.Second), alert(report.AlertResolved, -time.Hour)}, sent, StillTriggered},
+		"in a time that has not come":      {sent, []Alert{alert(report.AlertAcknowledged, time.Hour)}, sent, EarlierAlert},
+		"of no known state":                {sent, []Alert{alert("snoozed", time.Minute)}, sent, EarlierAlert},
+		"made before, of no known time":    {sent, []Alert{{State: report.AlertAcknowledged, Created: opened.Add(-time.Hour)}}, sent, EarlierAlert},
+		"known already":                    {acknowledged, []Alert{alert(report.AlertAcknowledged, time.Minute)}, acknowledged, OlderNews},
+		"resolved, known already":          {resolved, []Alert{alert(report.AlertResolved, time.Minute)}, resolved, OlderNews},
+		"never sent":                       {Told{}, []Alert{alert(report.AlertAcknowledged, time.Minute)}, Told{}, OlderNews},
+		"resolved, and triggered again":    {sent, []Alert{alert(report.AlertTriggered, 2*time.Minute), alert(report.AlertResolved, time.Minute)}, sent, StillTriggered},
+		"acknowledged":                     {sent, []Alert{alert(report.AlertAcknowledged, time.Minute)}, acknowledged, ToTell},
+		"within the opening's second":      {sent, []Alert{alert(report.AlertAcknowledged, 0)}, acknowledged, ToTell},
+		"acknowledged, of no known time":   {sent, []Alert{undated}, acknowledged, ToTell},
+		"acknowledged after a resolved":    {sent, []Alert{alert(report.AlertResolved, 2*time.Minute), alert(report.AlertAcknowledged, time.Minute)}, acknowledged, ToTell},
+		"acknowledged in one of two":       {sent, []Alert{alert(report.AlertTriggered, time.Second), alert(report.AlertAcknowledged, time.Minute)}, acknowledged, ToTell},
+		"resolved":                         {sent, []Alert{alert(report.AlertResolved, time.Minute)}, resolved, ToTell},
+	} {
+		got, next, reason := Respond(test.told, test.alerts, now)
+		if reason != test.want || next != test.next || (reason == ToTell) == (got == Alert{}) {
+			t.Errorf("%s: %s, %+v, %+v; want %s, %+v", name, reason, next, got, test.want, test.next)
+		}
+	}
+	// What comes back, or gets worse, is awaited again.
+	opening := sample(t, "incident-reopened")
+	for _, before := range []Told{acknowledged, resolved} {
+		before.Opened = opening.Incident.Opened.Add(-time.Hour)
+		if _, next, reason := Decide(target.Target{Kind: target.PagerDuty}, opening, before); reason != ToTell || !next.Awaits() {
+			t.Errorf("after %+v: %s, %+v", before, reason, next)
+		}
+	}
+}
+
+// TestResponder: a name is one short line that turns nothing around.
+func TestResponder(t *testing.T) {
+	for name, want := range map[string]string{
+		"Ana Example": "Ana Example", " Ana\n\tExample ": "Ana Example", "": "", "ana_b@example.com": "ana_b@example.com",
+		"<!channel> <https://evil.example|Ana>": "!channel https://evil.exampleAna", "Ana\u202eelpmaxE\x00\xff": "AnaelpmaxE",
+		strings.Repeat("ä", 300): strings.Repeat("ä", 59) + "…",
+	} {
+		if got := Responder(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestNamed: an incident's name is read back whole, whatever its resource is called.
+func TestNamed(t *testing.T) {
+	n := changed(sample(t, "incident-opened"), func(e *incident.Event) { e.Resource = "arn:aws:x/y#z/1" })
+	got, ok := Named(n.About())
+	if want := *n.Incident; !ok || (News{Incident: &got}).About() != n.About() || got.Check != want.Check || got.Resource != want.Resource || got.Cluster != want.Cluster {
+		t.Errorf("%q is %+v, %v", n.About(), got, ok)
+	}
+	for _, about := range []string{"week", "test", "alerts", "1/2/3#x"} {
+		if got, ok := Named(about); ok {
+			t.Errorf("%q names %+v", about, got)
+		}
+	}
+}
+
 // TestUrgency: the state as a word, in a color of Adaptive Cards, and as PagerDuty's severity.
 func TestUrgency(t *testing.T) {
 	for _, test := range []struct {
@@ -717,10 +795,10 @@ func TestPagerDutyLimits(t *testing.T) {
 		t.Errorf("a longer one has %d characters", utf8.RuneCountInString(got))
 	}
 	about := strings.Repeat("a", maxDedup-len("rollcall/"))
-	if got := dedupKey(about); got != "rollcall/"+about {
+	if got := Key(about); got != "rollcall/"+about {
 		t.Errorf("a key of the limit: %s", got)
 	}
-	if got := dedupKey(about + "a"); len(got) != len("rollcall/")+64 {
+	if got := Key(about + "a"); len(got) != len("rollcall/")+64 {
 		t.Errorf("a longer one: %s", got)
 	}
 }
