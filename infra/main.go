@@ -790,6 +790,11 @@ const maxEventAge = 6 * time.Hour
 // worth it any more when the next one is due.
 func eventAge(spec spec.Spec) time.Duration {
 	age := maxEventAge
+	for _, r := range spec.Rules {
+		if r.Direct {
+			return age // what the rule brings is not brought again, and an old tick does no harm
+		}
+	}
 	for _, s := range spec.Schedules {
 		age = min(age, s.Every)
 	}

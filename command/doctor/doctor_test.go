@@ -1052,9 +1052,9 @@ func TestFits(t *testing.T) {
 func TestTargets(t *testing.T) {
 	const key = "e93facc04764012d7bfb002500d5d1a6"
 	p := deploy(t, &deployed{
-		settings: map[string]string{string(config.Targets): "sns,pagerduty=pd,pagerduty=pd-of-another,teams=t,webhook=w,webhook=short,teams=none-yet"},
+		settings: map[string]string{string(config.Targets): "sns,pagerduty=pd,pagerduty=pd-back,pagerduty=pd-of-another,teams=t,webhook=w,webhook=short,teams=none-yet"},
 		targets: map[string]string{
-			"pd": key, "pd-of-another": key + "x", "t": "https://prod.westus.logic.azure.com/?sig=" + key, "w": `{"url":"http://hooks.example.com","key":"` + key + `"}`,
+			"pd": key, "pd-back": `{"key":"` + key + `","apiToken":"u+` + key + `"}`, "pd-of-another": key + "x", "t": "https://prod.westus.logic.azure.com/?sig=" + key, "w": `{"url":"http://hooks.example.com","key":"` + key + `"}`,
 			"short": `{"url":"https://hooks.example.com","key":"x"}`,
 		},
 	})
@@ -1076,7 +1076,7 @@ func TestTargets(t *testing.T) {
 	if diff := cmp.Diff(want, about(Wrong)); diff != "" {
 		t.Error(diff)
 	}
-	if well := about(Well); len(well) != 4 || !strings.HasPrefix(well[3], "test message targets is on the bus") {
+	if well := about(Well); len(well) != 5 || !strings.Contains(well[1], "do not come back") || !strings.HasSuffix(well[2], "; acknowledgements made there come back within five minutes") || !strings.HasPrefix(well[4], "test message targets is on the bus") {
 		t.Errorf("well: %q", well)
 	}
 	if strings.Contains(fmt.Sprint(list), key) {

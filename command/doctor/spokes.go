@@ -410,6 +410,13 @@ func (c Clients) target(ctx context.Context, t target.Target, now time.Time) Fin
 		return f
 	}
 	f.Says = "its secret has the form that it needs"
+	if by, err := deliver.ParseAlerting(t, text); err == nil && t.Kind.HasAlerts() {
+		back := "; acknowledgements made there do not come back, for which it needs an apiToken (docs/targets.md)"
+		if by.ReadsBack(t.Kind) {
+			back = "; acknowledgements made there come back within five minutes"
+		}
+		f.Says += back
+	}
 	return f
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -35,6 +36,12 @@ import (
 type Memory interface {
 	Told(ctx context.Context, target, about string) (outgoing.ToldRecord, error)
 	SaveTold(ctx context.Context, r outgoing.ToldRecord) error
+	AllTold(ctx context.Context, target string) ([]outgoing.ToldRecord, error)
+}
+
+// Results takes what responders did with alerts.
+type Results interface {
+	SendAlertChange(ctx context.Context, a report.AlertChange) error
 }
 
 // Records reads the incidents of a cluster, as report alone writes them.
@@ -63,6 +70,7 @@ type handler struct {
 	weeks   func(context.Context) ([]outbox.Posting, error)
 	now     func() time.Time
 	queue   Queue
+	results Results
 	secrets Secret
 	mail    deliver.Publisher
 	send    deliver.Sender
@@ -70,9 +78,12 @@ type handler struct {
 	count   func(string, int)
 }
 
-// handle takes an event of the bus, or messages of the queue.
+// handle takes an event of the bus, messages of the queue, or a tick.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	messages, ok := event.Batch(raw)
+	if !ok && isTick(raw) {
+		return nil, h.readBack(ctx)
+	}
 	if !ok {
 		return nil, h.fan(ctx, raw)
 	}
@@ -272,10 +283,15 @@ func (h handler) tell(ctx context.Context, t target.Target, n message.News, a me
 		return err
 	}
 	switch t.Kind {
-	case target.PagerDuty:
-		err = h.send.Page(ctx, name, secret, message.ToPagerDuty(n, a))
-	case target.JSM:
-		err = h.send.Alert(ctx, name, secret, message.ToJSM(n, a))
+	case target.PagerDuty, target.JSM:
+		by, wrong := deliver.ParseAlerting(t, secret)
+		switch err = wrong; {
+		case err != nil:
+		case t.Kind == target.JSM:
+			err = h.send.Alert(ctx, name, by.Key, message.ToJSM(n, a))
+		default:
+			err = h.send.Page(ctx, name, by.Key, message.ToPagerDuty(n, a))
+		}
 	case target.Teams:
 		var body []byte
 		if body, err = message.ToTeams(n); err == nil {
@@ -288,6 +304,147 @@ func (h handler) tell(ctx context.Context, t target.Target, n message.News, a me
 		}
 	}
 	return err
+}
+
+// isTick reports whether an event is the function's schedule
+// (EventBridge user guide, "Scheduled Event": source aws.events).
+func isTick(raw json.RawMessage) bool {
+	var e struct {
+		Type string `json:"detail-type"`
+	}
+	return json.Unmarshal(raw, &e) == nil && e.Type == "Scheduled Event"
+}
+
+// mostRead bounds the alerts that are read back of a target in a tick, and perTick is its
+// length: where more are open, each has its turn. PagerDuty allows 960 calls in a minute
+// (developer.pagerduty.com/docs/rest-api-rate-limits).
+const (
+	mostRead = 10
+	perTick  = 5 * time.Minute
+	// readTime is how long targets may take together: less than the function's time.
+	readTime = 20 * time.Second
+)
+
+// allAlerts is the record of whether a target's alerts could be read.
+const allAlerts = "alerts"
+
+// readBack reads the alerts of open incidents that nobody has acknowledged. No target keeps
+// another from its turn.
+func (h handler) readBack(ctx context.Context) error {
+	reading, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	var wrong []error
+	for _, t := range h.targets {
+		if t.Kind.HasAlerts() && reading.Err() == nil {
+			wrong = append(wrong, h.readTarget(ctx, reading, t))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// readTarget reads a target's alerts in the time of reading; what is found is recorded in
+// the invocation's own.
+func (h handler) readTarget(ctx, reading context.Context, t target.Target) error {
+	records, err := h.memory.AllTold(ctx, t.Name())
+	if err != nil {
+		return err
+	}
+	before := outgoing.ToldRecord{Target: t.Name(), About: allAlerts}
+	if i := slices.IndexFunc(records, func(r outgoing.ToldRecord) bool { return r.About == allAlerts }); i >= 0 {
+		before = records[i]
+	}
+	records = turns(records, h.now())
+	if len(records) == 0 {
+		return nil
+	}
+	unread := ""
+	secret, err := h.secrets.Read(ctx, t.Name(), t.Secret)
+	var by deliver.Alerting
+	if err == nil {
+		by, err = deliver.ParseAlerting(t, secret)
+	}
+	if err == nil && !by.ReadsBack(t.Kind) {
+		return nil // the secret has no token for it, which doctor says
+	}
+	for _, r := range records {
+		var alerts []message.Alert
+		if err == nil {
+			alerts, err = h.send.Alerts(reading, t, by, message.Key(r.About))
+		}
+		if err != nil { // whoever refuses or is away is not asked again in this tick
+			unread = whyUnread(err)
+			h.secrets.Forget(t.Secret)
+			break
+		}
+		if err := h.respond(ctx, t, r, alerts); err != nil {
+			return err
+		}
+	}
+	if unread == before.Unread {
+		return nil
+	}
+	if before.Unread = unread; unread == "" {
+		h.log.InfoContext(ctx, "alerts are read back again", "target", t.Name())
+	} else {
+		h.log.WarnContext(ctx, "could not read alerts back: whether somebody acknowledged one is unknown", "target", t.Name(), "error", err.Error())
+		h.count("AlertsUnread", 1)
+	}
+	return h.memory.SaveTold(ctx, before)
+}
+
+// whyUnread is the same for each tick in which the same is wrong, so that it is logged once.
+func whyUnread(err error) string {
+	var e *deliver.Error
+	switch {
+	case errors.As(err, &e) && e.Status != 0:
+		return fmt.Sprintf("HTTP %d", e.Status)
+	case e != nil && e.Says != "":
+		return e.Says
+	}
+	return "no answer"
+}
+
+// turns are the records whose alerts are read in this tick.
+func turns(records []outgoing.ToldRecord, now time.Time) []outgoing.ToldRecord {
+	records = slices.DeleteFunc(records, func(r outgoing.ToldRecord) bool {
+		_, named := message.Named(r.About)
+		return !named || !r.Awaits()
+	})
+	slices.SortFunc(records, func(a, b outgoing.ToldRecord) int { return strings.Compare(a.About, b.About) })
+	if len(records) <= mostRead {
+		return records
+	}
+	first := int(now.Unix()/int64(perTick/time.Second)) * mostRead % len(records)
+	return slices.Concat(records[first:], records[:first])[:mostRead]
+}
+
+// respond sends report what a responder did with the alert of an incident. It is sent before
+// it is recorded: sent again, it has the same id.
+func (h handler) respond(ctx context.Context, t target.Target, r outgoing.ToldRecord, alerts []message.Alert) error {
+	alert, next, reason := message.Respond(r.Told, alerts, h.now())
+	log := h.log.With("target", t.Name(), "about", r.About)
+	log.DebugContext(ctx, "alerts were read back", "reason", reason)
+	if reason != message.ToTell {
+		return nil
+	}
+	of, _ := message.Named(r.About)
+	inc, err := h.incident(ctx, of)
+	switch {
+	case err != nil:
+		return err
+	case inc == nil || inc.State == incident.Closed || !inc.Opened.Equal(r.Opened):
+		log.InfoContext(ctx, "an alert is of an incident that is over", "state", alert.State)
+	default:
+		id := message.Delivery(t.Name(), r.About+"/"+r.Opened.UTC().Format(time.RFC3339Nano)+"/"+string(alert.State))
+		change := report.AlertChange{ID: id, At: h.now(), Key: inc.Key, Opened: inc.Opened, In: t.Kind.Service(), State: alert.State, By: message.Responder(alert.By), When: alert.Changed}
+		if err := h.results.SendAlertChange(ctx, change); err != nil {
+			return err
+		}
+		log.InfoContext(ctx, "an alert was taken", "state", alert.State, "by", change.By)
+		h.count("AlertsTaken", 1)
+	}
+	r.Told = next
+	return h.memory.SaveTold(ctx, r)
 }
 
 // aside puts a message that can never be delivered where a person finds it, which rings.
@@ -333,9 +490,10 @@ func (h handler) notTold(ctx context.Context, m event.Message, err error) {
 }
 
 var (
-	_ Memory = outgoing.Outgoing{}
-	_ Queue  = queue.TargetQueue{}
-	_ Secret = (*deliver.Secrets)(nil)
+	_ Memory  = outgoing.Outgoing{}
+	_ Queue   = queue.TargetQueue{}
+	_ Results = queue.Queues{}
+	_ Secret  = (*deliver.Secrets)(nil)
 )
 
 // Build makes the handler of notify-targets from what its invocations share.
@@ -351,6 +509,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		targets: e.Config.Targets, topic: e.Config.TargetTopic,
 		memory:  memory,
 		queue:   queue.TargetQueue{Client: sqs.NewFromConfig(e.AWS), URL: e.Config.TargetQueueURL, Dead: e.Config.TargetDeadURL},
+		results: queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
 		secrets: deliver.NewSecrets(secretsmanager.NewFromConfig(e.AWS), e.Now),
 		mail:    sns.NewFromConfig(e.AWS),
 		send:    deliver.Sender{HTTP: deliver.Client(e.HTTP), PagerDuty: e.Config.PagerDutyAPI, JSM: deliver.Atlassian, Now: e.Now},

@@ -48,6 +48,8 @@ type bench struct {
 	held    []time.Duration
 	mails   []string
 	asked   []string
+	changes []report.AlertChange
+	sendErr error
 	status  int
 	secret  string
 	counts  map[string]int
@@ -64,6 +66,20 @@ func (b *bench) SaveTold(_ context.Context, r outgoing.ToldRecord) error {
 		b.told[r.Target+"\n"+r.About] = r
 	}
 	return b.saveErr
+}
+
+func (b *bench) AllTold(_ context.Context, target string) (list []outgoing.ToldRecord, _ error) {
+	for _, key := range slices.Sorted(maps.Keys(b.told)) {
+		if r := b.told[key]; r.Target == target {
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
+func (b *bench) SendAlertChange(_ context.Context, a report.AlertChange) error {
+	b.changes = append(b.changes, a)
+	return b.sendErr
 }
 
 func (b *bench) Put(_ context.Context, target, _, _ string, _ json.RawMessage) error {
@@ -116,7 +132,7 @@ func newBench(t *testing.T, targets string) *bench {
 		},
 		weeks:   func(context.Context) ([]outbox.Posting, error) { return []outbox.Posting{weekly(t)}, nil },
 		now:     func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) },
-		targets: list, topic: "arn:own", memory: b, queue: b, secrets: b, mail: b, log: slog.New(slog.DiscardHandler),
+		targets: list, topic: "arn:own", memory: b, queue: b, results: b, secrets: b, mail: b, log: slog.New(slog.DiscardHandler),
 		send:  deliver.Sender{HTTP: b, PagerDuty: "https://events.pagerduty.com", JSM: deliver.Atlassian, Now: func() time.Time { return time.Unix(1795186800, 0) }},
 		count: func(name string, n int) { b.counts[name] += n },
 	}
@@ -437,9 +453,10 @@ func onStage(t *testing.T, kill *stagetest.Kill) staged {
 	t.Helper()
 	var s staged
 	var err error
-	if s.pagerduty, err = faketargets.NewPagerDuty(key, time.Now); err != nil {
+	if s.pagerduty, err = faketargets.NewPagerDuty(key, func() time.Time { return s.Now() }); err != nil {
 		t.Fatal(err)
 	}
+	s.pagerduty.Token = "u+readonly"
 	if s.teams, err = faketargets.NewTeams("s3cr3t", time.Now); err != nil {
 		t.Fatal(err)
 	}
@@ -447,8 +464,8 @@ func onStage(t *testing.T, kill *stagetest.Kill) staged {
 	s.webhook = faketargets.NewWebhook(key, func() time.Time { return s.Now() })
 	s.Bench = stagetest.Start(t, spec.Spec(), Build, stagetest.Options{
 		Kill: kill, Settings: map[string]string{string(config.Targets): "sns,pagerduty=pd,teams=teams,webhook=hook"},
-		TargetSecrets: map[string]string{"pd": key, "teams": "https://" + host + "/x?sig=s3cr3t", "hook": `{"url":"https://hooks.example.com/","key":"` + key + `"}`},
-		Others:        map[string]http.Handler{"events.pagerduty.com": s.pagerduty, host: s.teams, "hooks.example.com": s.webhook},
+		TargetSecrets: map[string]string{"pd": `{"key":"` + key + `","apiToken":"u+readonly"}`, "teams": "https://" + host + "/x?sig=s3cr3t", "hook": `{"url":"https://hooks.example.com/","key":"` + key + `"}`},
+		Others:        map[string]http.Handler{"events.pagerduty.com": s.pagerduty, "api.pagerduty.com": s.pagerduty, host: s.teams, "hooks.example.com": s.webhook},
 	})
 	for _, inc := range samples(t) {
 		if _, err := s.Store.SaveIncident(t.Context(), inc); err != nil {
@@ -507,6 +524,134 @@ func TestOnTheStage(t *testing.T) {
 	}
 	if back := s.Send(s.queued(t)...); len(back) != 1 || len(s.Cloud.Mails()) != 2 {
 		t.Errorf("come again: %q, mails %d", back, len(s.Cloud.Mails()))
+	}
+}
+
+// TestReadBack: what a responder does in PagerDuty goes to report once; one that does not
+// answer is asked once in a tick, and is logged once.
+func TestReadBack(t *testing.T) {
+	s := onStage(t, nil)
+	tick := func() {
+		t.Helper()
+		if _, err := s.Handle(s.Schedule()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changes := func() (list []report.AlertChange) {
+		for _, m := range s.Results() {
+			if m.Alert != nil {
+				list = append(list, *m.Alert)
+			}
+		}
+		return list
+	}
+	tick()
+	if n := s.pagerduty.Requests(); n != 0 {
+		t.Errorf("%d requests without an alert", n)
+	}
+	if _, err := s.Handle(sample(t, "incident-opened")); err != nil {
+		t.Fatal(err)
+	}
+	s.Send(s.queued(t)...)
+	tick()
+	if n := s.pagerduty.Requests(); n != 2 || len(changes()) != 0 {
+		t.Errorf("%d requests, %+v", n, changes())
+	}
+	s.pagerduty.Trouble(func(time.Time) (int, time.Duration) { return http.StatusUnauthorized, 0 })
+	tick()
+	tick()
+	if n := strings.Count(s.Logs(), "could not read alerts back"); n != 1 || s.Counts()["AlertsUnread"] != 1 {
+		t.Errorf("logged %d times\n%s", n, s.Logs())
+	}
+	s.pagerduty.Trouble(nil)
+	a := s.pagerduty.Alerts()[0]
+	s.pagerduty.Respond(a.Dedup, faketargets.Acknowledged, "<!here> Ana\u202e")
+	tick()
+	tick()
+	n, err := message.Parse(sample(t, "incident-opened"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := changes()
+	if len(list) != 1 || list[0].Key != (report.Key{Cluster: n.Incident.Cluster, Check: n.Incident.Check, Resource: n.Incident.Resource}) ||
+		list[0].State != report.AlertAcknowledged || list[0].In != "PagerDuty" || list[0].By != "!here Ana" || !list[0].Opened.Equal(n.Incident.Opened) {
+		t.Errorf("report got %+v\n%s", list, s.Logs())
+	}
+	if !strings.Contains(s.Logs(), "alerts are read back again") || strings.Contains(s.Logs(), "u+readonly") {
+		t.Error(s.Logs())
+	}
+}
+
+// What cannot be read back is not asked for, and no target takes the time of another.
+func TestReadBackBounds(t *testing.T) {
+	opened := samples(t)[0]
+	about := func(i int) string {
+		return opened.Account + "/" + opened.Region + "/" + opened.Key.Cluster + "/" + string(opened.Key.Check) + "#" + opened.Key.Resource + strings.Repeat("x", i)
+	}
+	const token = `{"key":"e93facc04764012d7bfb002500d5d1a6","apiToken":"u+x"}`
+	with := func(secret string, n int, of func(*outgoing.ToldRecord)) *bench {
+		b := newBench(t, "pagerduty=p,sns")
+		b.secret, b.status = secret, http.StatusServiceUnavailable
+		for i := range n {
+			r := outgoing.ToldRecord{Target: "pagerduty=p", About: about(i), Told: message.Told{Opened: opened.Opened, Open: true}}
+			of(&r)
+			b.told[r.Target+"\n"+r.About] = r
+		}
+		return b
+	}
+	same := func(*outgoing.ToldRecord) {}
+	for name, test := range map[string]struct {
+		b    *bench
+		want int
+	}{
+		"no token":     {with(strings.Repeat("k", 32), 1, same), 0},
+		"no key":       {with("short", 1, same), 0},
+		"acknowledged": {with(token, 1, func(r *outgoing.ToldRecord) { r.Acknowledged = true }), 0},
+		"resolved":     {with(token, 1, func(r *outgoing.ToldRecord) { r.Resolved = true }), 0},
+		"over":         {with(token, 1, func(r *outgoing.ToldRecord) { r.Open = false }), 0},
+		"a week":       {with(token, 1, func(r *outgoing.ToldRecord) { r.About = "week" }), 0},
+		"away":         {with(token, 30, same), 1},
+	} {
+		if _, err := test.b.handle(t.Context(), json.RawMessage(`{"detail-type":"Scheduled Event"}`)); err != nil || len(test.b.asked) != test.want || len(test.b.changes) != 0 {
+			t.Errorf("%s: %v, asked %q, changes %v", name, err, test.b.asked, test.b.changes)
+		}
+	}
+	// More than a tick reads have their turns.
+	var records []outgoing.ToldRecord
+	for i := range 25 {
+		records = append(records, outgoing.ToldRecord{About: about(i), Told: message.Told{Open: true}})
+	}
+	seen := map[string]bool{}
+	for i := range 5 {
+		list := turns(slices.Clone(records), time.Unix(1e9, 0).Add(time.Duration(i)*perTick))
+		if len(list) != mostRead {
+			t.Errorf("%d in a tick", len(list))
+		}
+		for _, r := range list {
+			seen[r.About] = true
+		}
+	}
+	if len(seen) != 25 {
+		t.Errorf("%d of 25 in five ticks", len(seen))
+	}
+	// An acknowledgement of an incident that was closed, or came back since, is nobody's; one
+	// that report did not take is sent again.
+	ana := []message.Alert{{State: report.AlertAcknowledged, Changed: opened.Opened.Add(time.Minute), By: "Ana"}}
+	b := with(token, 1, same)
+	r := b.told["pagerduty=p\n"+about(0)]
+	other := r
+	other.Opened = opened.Opened.Add(-time.Hour)
+	if err := b.respond(t.Context(), b.targets[0], other, ana); err != nil || len(b.changes) != 0 {
+		t.Errorf("of another opening: %v, %v", err, b.changes)
+	}
+	b = with(token, 1, same)
+	b.sendErr = errors.New("no queue")
+	if err := b.respond(t.Context(), b.targets[0], r, ana); err == nil || !b.told["pagerduty=p\n"+about(0)].Awaits() {
+		t.Errorf("not taken: %v, %+v", err, b.told)
+	}
+	b.sendErr = nil
+	if err := b.respond(t.Context(), b.targets[0], r, ana); err != nil || b.told["pagerduty=p\n"+about(0)].Awaits() || len(b.changes) != 2 || b.changes[0].ID != b.changes[1].ID {
+		t.Errorf("sent again: %v, %+v", err, b.changes)
 	}
 }
 

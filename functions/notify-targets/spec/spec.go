@@ -18,7 +18,7 @@ const Name = "notify-targets"
 // nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return []spec.Variable{
-		config.Targets, config.PagerDutyAPI, config.TargetTopicARN, config.TargetQueueURL, config.TargetDeadURL, config.TableName, config.LogLevel,
+		config.Targets, config.PagerDutyAPI, config.TargetTopicARN, config.TargetQueueURL, config.TargetDeadURL, config.ResultQueueURL, config.TableName, config.LogLevel,
 	}
 }
 
@@ -36,6 +36,9 @@ func Spec() spec.Spec {
 				Bus: spec.Bus, Name: "news", Why: "An incident is opened, changed, acknowledged or closed, a remedy was done, or a week is over: targets besides Slack are to be told",
 				Pattern: message.Pattern, Direct: true,
 			},
+		},
+		Schedules: []spec.Schedule{
+			{Name: "alerts", Why: "Who acknowledges an alert in PagerDuty or Jira Service Management is shown in Slack, and reminders stop", Every: 5 * time.Minute},
 		},
 		Queue: &spec.Queue{
 			Resource: spec.TargetQueue,
@@ -70,6 +73,7 @@ func Spec() spec.Spec {
 				Actions:   []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"},
 				Resources: []spec.Resource{spec.TargetQueue},
 			},
+			spec.Send("SendAlertChanges", "What a responder did with an alert goes to report, which owns the incidents.", spec.ResultQueue),
 			spec.Send("SetAside", "What a target does not take would hold up what comes after it: it goes to the dead-letter queue at once, with what the target says.", spec.TargetDead),
 		},
 		Chosen: Chosen,
