@@ -836,6 +836,12 @@ func TestReplay(t *testing.T) {
 		"rtb-kept": {Opened: kept, Newest: expired}, "rtb-gone": {Opened: expired, Newest: expired}, "rtb-hostile": {Opened: hostile, Newest: hostile}, "rtb-earlier": nil,
 	} {
 		inc := record.Incident{Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: resource}, State: record.Open, Cause: diagnosis.Cause{Title: "no route"}, Evidence: evidence}
+		if resource == "rtb-kept" {
+			inc.Feedback = []record.Feedback{
+				{By: report.User{ID: "U0DANA0001", Name: "dana"}, At: time.Date(2026, 11, 20, 16, 2, 0, 0, time.UTC), Number: 1, Says: report.SayWrong, Text: "the proxy of eks-workshop in 111122223333 was down"},
+				{By: report.User{ID: "U0KIM00001"}, At: time.Date(2026, 11, 20, 16, 5, 0, 0, time.UTC), Number: 1, Says: report.SayRight},
+			}
+		}
 		if _, err := records.SaveIncident(t.Context(), inc); err != nil {
 			t.Fatal(err)
 		}
@@ -865,7 +871,7 @@ func TestReplay(t *testing.T) {
 		{nil, exit.BadInput, "", "which incident?"},
 	} {
 		status, out, errs := run(tt.args...)
-		if status != tt.status || !strings.Contains(out, tt.says) || tt.says == "" && out != "" || !strings.Contains(errs, tt.errors) || strings.Count(errs, "\n") > 2 {
+		if status != tt.status || !strings.Contains(out, tt.says) || tt.says == "" && out != "" || !strings.Contains(errs, tt.errors) || strings.Count(errs, "\n") > 4 {
 			t.Errorf("replay %q: status %d, %q, errors %q; want %d, %q, %q", tt.args, status, out, errs, tt.status, tt.says, tt.errors)
 		}
 	}
@@ -873,6 +879,9 @@ func TestReplay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
 	page := filepath.Join(t.TempDir(), "page.html")
 	status, out, errs := run("--json", "--out", dir, "--html", page, id("rtb-kept"))
+	if want := `note: feedback: wrong cause, by dana at 2026-11-20 16:02 UTC: "the proxy of eks-workshop in 111122223333 was down"` + "\n" + "note: feedback: right, by U0KIM00001 at 2026-11-20 16:05 UTC\n"; !strings.HasSuffix(errs, want) {
+		t.Errorf("the feedback: %q, want %q", errs, want)
+	}
 	var r result.Result
 	if err := json.Unmarshal([]byte(out), &r); err != nil || status != exit.Causes || first(r) != "route/no-egress certain" {
 		t.Errorf("status %d, %v, %s%s", status, err, out, errs)
@@ -886,7 +895,8 @@ func TestReplay(t *testing.T) {
 		t.Errorf("diagnose of the folder: status %d, %s%s", status, o.String(), e.String())
 	}
 	masked := filepath.Join(t.TempDir(), "masked")
-	if status, _, errs := run("--mask", "--out", masked, id("rtb-kept")); status != exit.Causes {
+	if status, _, errs := run("--mask", "--out", masked, id("rtb-kept")); status != exit.Causes || !strings.Contains(errs, "note: feedback: wrong cause, by person-1 at 2026-11-20 16:02 UTC: \"the proxy of ") ||
+		!strings.Contains(errs, "note: feedback: right, by person-2 at ") || strings.Contains(errs[strings.Index(errs, "note: feedback"):], "eks-workshop") || strings.Contains(errs, "dana") || strings.Contains(errs, "in 111122223333") {
 		t.Errorf("replay --mask: status %d, %s", status, errs)
 	}
 	o.Reset()

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +33,7 @@ import (
 	subjects "rollcall/command/subject"
 	"rollcall/shared/awsconf"
 	"rollcall/shared/evidence"
+	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/node/text"
 	"rollcall/shared/report"
@@ -86,48 +88,50 @@ It takes the right to read the deployment's table and bucket (s3:GetObject).
 		if o.mask && o.out == "" {
 			return exit.Misuse("--mask masks the folder of --out, which is not given")
 		}
-		data, err := o.evidence(c.Context(), args[0], c.ErrOrStderr())
+		data, inc, err := o.evidence(c.Context(), args[0], c.ErrOrStderr())
 		if err != nil {
 			return err
 		}
-		return o.replay(c.Context(), data, c.Root().Version, c.OutOrStdout(), c.ErrOrStderr())
+		return o.replay(c.Context(), data, inc, c.Root().Version, c.OutOrStdout(), c.ErrOrStderr())
 	}
 	return c
 }
 
-// evidence is what is to be diagnosed, packed.
-func (o replayOptions) evidence(ctx context.Context, name string, notes io.Writer) ([]byte, error) {
+// evidence is what is to be diagnosed, packed, and the incident that it is of, if it is not
+// a file.
+func (o replayOptions) evidence(ctx context.Context, name string, notes io.Writer) (_ []byte, inc incident.Incident, _ error) {
 	if strings.HasSuffix(name, ".tar.gz") {
-		return packedFile(name)
+		data, err := packedFile(name)
+		return data, inc, err
 	}
 	by, err := callerOf(ctx, o.who)
 	if err != nil {
-		return nil, err
+		return nil, inc, err
 	}
 	records, err := incidents.Table(ctx, by)
 	if err != nil {
-		return nil, err
+		return nil, inc, err
 	}
-	inc, err := incidents.Find(ctx, records, name)
+	inc, err = incidents.Find(ctx, records, name)
 	var several *incidents.SeveralError
 	switch {
 	case errors.Is(err, incidents.ErrNone), errors.As(err, &several):
-		return nil, &exit.MisuseError{Err: err}
+		return nil, inc, &exit.MisuseError{Err: err}
 	case err != nil:
-		return nil, fmt.Errorf("read the incident: %w", err)
+		return nil, inc, fmt.Errorf("read the incident: %w", err)
 	}
 	bucket, err := replay.Bucket(ctx, by.AWS)
 	if err != nil {
-		return nil, err
+		return nil, inc, err
 	}
 	kept, err := replay.Find(ctx, s3.New(by.AWS), bucket, inc, o.newest)
 	if err != nil {
-		return nil, err
+		return nil, inc, err
 	}
 	if kept.Instead {
 		fmt.Fprintf(notes, "note: what is wanted is not there any more: this is of another time (%s)\n", kept.Key)
 	}
-	return kept.Data, nil
+	return kept.Data, inc, nil
 }
 
 // packedFile reads evidence that somebody has copied.
@@ -147,7 +151,7 @@ func packedFile(name string) ([]byte, error) {
 }
 
 // replay diagnoses evidence.
-func (o replayOptions) replay(ctx context.Context, data []byte, version string, out, notes io.Writer) error {
+func (o replayOptions) replay(ctx context.Context, data []byte, inc incident.Incident, version string, out, notes io.Writer) error {
 	dir, remove, err := o.folder()
 	if err != nil {
 		return err
@@ -161,10 +165,21 @@ func (o replayOptions) replay(ctx context.Context, data []byte, version string, 
 	if err != nil {
 		return err
 	}
+	if len(inc.Feedback) > 0 {
+		if about, err = replay.WithFeedback(about, inc, o.mask, dir); err != nil {
+			return err
+		}
+	}
+	feedback := about.Feedback
 	if o.mask {
 		if err := mask.Folder(dir, filepath.Clean(o.out)); err != nil {
 			return fmt.Errorf("mask what was kept: %w", err)
 		}
+		masked, err := replay.ReadAbout(filepath.Clean(o.out))
+		if err != nil {
+			return err
+		}
+		feedback = masked.Feedback
 	}
 	o.subject = dir
 	r, err := diagnose.Examine(ctx, o.input(), nil, notes)
@@ -178,7 +193,18 @@ func (o replayOptions) replay(ctx context.Context, data []byte, version string, 
 	}
 	o.subject = subjectOf(about)
 	fmt.Fprintf(notes, "note: %s\n", o.subject)
+	for _, f := range feedback {
+		fmt.Fprintf(notes, "note: feedback: %s, by %s at %s UTC%s\n", f.Says, f.By, f.At.UTC().Format("2006-01-02 15:04"), quoted(f.Text))
+	}
 	return write(out, r, o.options, nil)
+}
+
+// quoted is what somebody wrote, after a colon; empty for nothing.
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + strconv.Quote(text)
 }
 
 // subjectOf tells of what evidence is.

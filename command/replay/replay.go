@@ -5,6 +5,7 @@ package replay
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -25,6 +26,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/evidence"
 	"rollcall/shared/incident"
+	"rollcall/shared/report"
 	"rollcall/shared/s3"
 )
 
@@ -82,6 +84,40 @@ func Unpack(data []byte, dir string) (about evidence.About, err error) {
 			return about, wrong("it holds more than %d MiB", mostUnpacked>>20)
 		}
 	}
+	return ReadAbout(dir)
+}
+
+// WithFeedback adds to unpacked evidence what people said of the incident, for whoever reads
+// it as a report of a mistake. Of those that are masked no name is left: they are numbered.
+func WithFeedback(about evidence.About, inc incident.Incident, masked bool, dir string) (evidence.About, error) {
+	words := map[report.Action]string{report.SayRight: "right", report.SayWrong: "wrong cause", report.SayNotUseful: "not useful"}
+	people := map[string]string{}
+	for _, f := range inc.Feedback {
+		by := cmp.Or(f.By.Name, f.By.ID)
+		if masked {
+			if people[f.By.ID] == "" {
+				people[f.By.ID] = fmt.Sprintf("person-%d", len(people)+1)
+			}
+			by = people[f.By.ID]
+		}
+		about.Feedback = append(about.Feedback, evidence.Feedback{By: by, At: f.At.UTC(), Says: words[f.Says], Text: f.Text})
+	}
+	return about, writeAbout(about, dir)
+}
+
+func writeAbout(about evidence.About, dir string) error {
+	raw, err := json.MarshalIndent(about, "", " ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", evidence.AboutFile, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, evidence.AboutFile), append(raw, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", evidence.AboutFile, err)
+	}
+	return nil
+}
+
+// ReadAbout reads what unpacked evidence is of.
+func ReadAbout(dir string) (about evidence.About, err error) {
 	raw, err := os.ReadFile(filepath.Join(dir, evidence.AboutFile))
 	if err != nil {
 		return about, wrong("it has no %s", evidence.AboutFile)

@@ -164,6 +164,7 @@ func addFreed(p *report.Period, list []snapshot.Returned) {
 func addIncidents(p *report.Period, whose string, c Cluster) {
 	own := report.PeriodCluster{Whose: whose, Cluster: c.Name, Launches: c.Launches}
 	for _, inc := range c.Incidents {
+		addFeedback(p, inc)
 		open := inc.State != incident.Closed
 		overlaps := inc.Opened.Before(p.To) && !inc.Resolved.Before(p.From)
 		if inc.Number == 0 || !open && !overlaps {
@@ -210,6 +211,28 @@ func inShort(whose string, inc incident.Incident, at time.Time) report.PeriodInc
 		i.Approval = i.Approval || waits(o, at)
 	}
 	return i
+}
+
+// addFeedback counts what people said of an incident in the time.
+func addFeedback(p *report.Period, inc incident.Incident) {
+	for _, f := range inc.Feedback {
+		if f.At.Before(p.From) || !f.At.Before(p.To) {
+			continue
+		}
+		i := slices.IndexFunc(p.Feedback, func(c report.FeedbackCount) bool { return c.Check == inc.Key.Check })
+		if i < 0 {
+			p.Feedback = append(p.Feedback, report.FeedbackCount{Check: inc.Key.Check})
+			i = len(p.Feedback) - 1
+		}
+		switch c := &p.Feedback[i]; f.Says {
+		case report.SayRight:
+			c.Right++
+		case report.SayWrong:
+			c.Wrong++
+		case report.SayNotUseful:
+			c.NotUseful++
+		}
+	}
 }
 
 // waits tells an offer on which a person may decide.
@@ -260,6 +283,9 @@ func order(p *report.Period) {
 		return cmp.Or(b.Open-a.Open, b.Launches.Failed-a.Launches.Failed, b.Seen-a.Seen, cmp.Compare(a.Whose, b.Whose), cmp.Compare(a.Cluster, b.Cluster))
 	})
 	slices.SortStableFunc(p.Causes, func(a, b report.CauseCount) int { return cmp.Or(b.N-a.N, cmp.Compare(a.Check, b.Check)) })
+	slices.SortStableFunc(p.Feedback, func(a, b report.FeedbackCount) int {
+		return cmp.Or(b.Wrong-a.Wrong, b.NotUseful-a.NotUseful, b.Right-a.Right, cmp.Compare(a.Check, b.Check))
+	})
 	slices.SortStableFunc(p.Remedies, func(a, b report.PeriodRemedy) int { return cmp.Compare(a.Remedy, b.Remedy) })
 	slices.SortStableFunc(p.Silences, func(a, b report.Quiet) int { return a.Until.Compare(b.Until) })
 	slices.SortStableFunc(p.Faults, func(a, b report.Fault) int { return a.Since.Compare(b.Since) })

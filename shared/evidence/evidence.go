@@ -40,6 +40,16 @@ type About struct {
 	At time.Time `json:"at"`
 	// Causes are what it found.
 	Causes []Cause `json:"causes"`
+	// Feedback is what people said of the incident since; rollcall replay adds it.
+	Feedback []Feedback `json:"feedback,omitempty"`
+}
+
+// Feedback is what a person said of an incident: "right", "wrong cause" or "not useful".
+type Feedback struct {
+	By   string    `json:"by"`
+	At   time.Time `json:"at"`
+	Says string    `json:"says"`
+	Text string    `json:"text,omitempty"`
 }
 
 // Cause is one cause that was found.

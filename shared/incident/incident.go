@@ -111,6 +111,8 @@ type Incident struct {
 	// Owner is who owns what it is about, and Logs where a person reads on.
 	Owner ownership.Owner `json:"owner,omitempty"`
 	Logs  report.Logs     `json:"logs,omitzero"`
+	// Feedback is what people say of it once it is over.
+	Feedback []Feedback `json:"feedback,omitempty"`
 	// Evidence is where what was read of it is kept; nil where nothing is, and in records
 	// of earlier releases.
 	Evidence *Evidence `json:"evidence,omitempty"`
@@ -262,6 +264,8 @@ const (
 	AnswerUnmuted      AnswerReason = "unmuted"
 	AnswerChecking     AnswerReason = "checking"
 	AnswerOffering     AnswerReason = "offering" // a fresh plan is made
+	AnswerFeedback     AnswerReason = "feedback" // the feedback counts
+	AnswerNoted        AnswerReason = "noted"    // and so does its text
 )
 
 // Why nothing was done.
@@ -287,6 +291,8 @@ const (
 	AlreadyTaken     AnswerReason = "already-taken"      // acknowledged before, By, When
 	AlreadyYours     AnswerReason = "already-yours"      // they have it since When
 	NotMuted         AnswerReason = "not-muted"          //
+	NotOver          AnswerReason = "not-over"           // feedback is for what is closed
+	NoFeedback       AnswerReason = "no-feedback"        // a text of somebody who gave none
 	AskedJustNow     AnswerReason = "asked-just-now"     // Until
 	NotNow           AnswerReason = "not-now"            // the limit is reached, or a look failed: Until
 	CauseIsGone      AnswerReason = "cause-is-gone"      // there is nothing to fix any more
@@ -299,7 +305,7 @@ const (
 // Done reports whether the press did what it was to do.
 func (a Answer) Done() bool {
 	switch a.Reason {
-	case AnswerApproved, AnswerRefused, AnswerAcknowledged, AnswerTakenOver, AnswerMuted, AnswerUnmuted, AnswerChecking, AnswerOffering:
+	case AnswerApproved, AnswerRefused, AnswerAcknowledged, AnswerTakenOver, AnswerMuted, AnswerUnmuted, AnswerChecking, AnswerOffering, AnswerFeedback, AnswerNoted:
 		return true
 	}
 	return false
@@ -365,6 +371,41 @@ type ActRecord struct {
 	Answer Answer `json:"answer"`
 	// Audited reports whether the audit record is written.
 	Audited bool `json:"audited,omitempty"`
+}
+
+// Feedback is what one person says of an opening of an incident.
+type Feedback struct {
+	By     report.User `json:"by"`
+	At     time.Time   `json:"at"`
+	Number int         `json:"number"`
+	// Says is one of the three actions that answer "Was this right?".
+	Says report.Action `json:"says"`
+	Text string        `json:"text,omitempty"`
+}
+
+// maxFeedback bounds the people whose feedback is kept, maxFeedbackText what each can write.
+const (
+	maxFeedback     = 30
+	maxFeedbackText = 300
+)
+
+// AddFeedback takes in what somebody says. Each person's last answer on an opening counts.
+func (inc *Incident) AddFeedback(f Feedback) {
+	inc.Feedback = slices.DeleteFunc(inc.Feedback, func(x Feedback) bool { return x.By.ID == f.By.ID && x.Number == f.Number })
+	inc.Feedback = append(inc.Feedback, f)
+	inc.Feedback = inc.Feedback[max(0, len(inc.Feedback)-maxFeedback):]
+}
+
+// AddFeedbackText adds a line to what somebody said of this opening; false where they said
+// nothing of it.
+func (inc *Incident) AddFeedbackText(by report.User, text string) bool {
+	i := slices.IndexFunc(inc.Feedback, func(x Feedback) bool { return x.By.ID == by.ID && x.Number == inc.Number })
+	if i < 0 {
+		return false
+	}
+	runes := []rune(text)
+	inc.Feedback[i].Text = string(runes[:min(len(runes), maxFeedbackText)])
+	return true
 }
 
 // Capacity is how many nodes the groups of an incident want together, and how many Ready
@@ -679,6 +720,7 @@ func (inc Incident) Clone() Incident {
 	inc.Effects = slices.Clone(inc.Effects)
 	inc.Offers = slices.Clone(inc.Offers)
 	inc.Acts = slices.Clone(inc.Acts)
+	inc.Feedback = slices.Clone(inc.Feedback)
 	if inc.Chart != nil {
 		sketch := *inc.Chart
 		inc.Chart = &sketch

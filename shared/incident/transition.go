@@ -256,6 +256,7 @@ const (
 	IsAsked      Reason = "check-wanted"
 	IsCalmed     Reason = "calmed"  // a call that was not sent yet is taken back
 	IsRenewed    Reason = "renewed" // the same plan was made from a fresh look
+	HasFeedback  Reason = "feedback"
 
 	// IsDue is said to the bus alone: a remedy that waited is to be tried again.
 	IsDue Reason = "remedy-due"

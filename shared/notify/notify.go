@@ -246,7 +246,7 @@ func (c *Cluster) answer(ctx context.Context, acts []incident.ActRecord) (left [
 func (c *Cluster) answerOne(ctx context.Context, a incident.ActRecord) error {
 	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
 	defer cancel()
-	return c.Answers.Ephemeral(ctx, a.Channel, a.User.ID, a.Thread, slack.RenderAnswer(a.Answer, c.Now()))
+	return c.Answers.Ephemeral(ctx, a.Channel, a.User.ID, a.Thread, slack.AnswerTo(a, c.Now()))
 }
 
 // answered tells which presses need no more attention.

@@ -39,6 +39,8 @@ type Period struct {
 
 	Remedies []PeriodRemedy `json:"remedies,omitempty"`
 	Freed    Freed          `json:"freed,omitzero"`
+	// Feedback is what people said of closed incidents in the time, by check.
+	Feedback []FeedbackCount `json:"feedback,omitempty"`
 	Silences []Quiet        `json:"silences,omitempty"`
 	Silenced int            `json:"silenced,omitempty"` // how many silences there are
 	// Soonest are the subnets that run out of addresses first.
@@ -145,6 +147,14 @@ const (
 	RemedyNotDone    = "not-done"
 	RemedyWaits      = "waiting"
 )
+
+// FeedbackCount is how many said what of the incidents of a check.
+type FeedbackCount struct {
+	Check     checkid.ID `json:"check"`
+	Right     int        `json:"right,omitempty"`
+	Wrong     int        `json:"wrong,omitempty"`
+	NotUseful int        `json:"notUseful,omitempty"`
+}
 
 // Freed is what eni-cleanup gave back.
 type Freed struct {

@@ -622,7 +622,18 @@ const (
 	OfferAgain  Action = "offer" // a fresh plan, after an offer ran out
 	ApprovePlan Action = "approve"
 	RefusePlan  Action = "refuse"
+
+	// Whether a closed incident named the right cause, and one line about it.
+	SayRight     Action = "feedback-right"
+	SayWrong     Action = "feedback-wrong"
+	SayNotUseful Action = "feedback-not-useful"
+	SayMore      Action = "feedback-text"
 )
+
+// IsFeedback reports whether an action is about an incident that is over.
+func (a Action) IsFeedback() bool {
+	return a == SayRight || a == SayWrong || a == SayNotUseful || a == SayMore
+}
 
 // Press is a button pressed in Slack, as slack-actions passes it on: signed by
 // Slack, fresh, and for the first time. Whether it is allowed, report decides.
@@ -642,6 +653,8 @@ type Press struct {
 	For time.Duration `json:"for,omitempty"`
 	// Plan is the hash of the plan that is approved or refused.
 	Plan string `json:"plan,omitempty"`
+	// Text is what somebody wrote about their feedback.
+	Text string `json:"text,omitempty"`
 	User User   `json:"user"`
 	Team string `json:"team,omitempty"`
 	// Home is the workspace that Slack says the person is of, Enterprise the

@@ -8,6 +8,7 @@ package slack
 import (
 	"cmp"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"
+	"rollcall/shared/slack/button"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
 )
@@ -53,6 +55,7 @@ func render(i incident.Incident, o Options, checked time.Time) slackapi.Message 
 				p.cleared(i, o)
 			case incident.Closed:
 				p.closed(i, o)
+				p.feedback(i, o)
 			default:
 				p.open(i, o)
 			}
@@ -328,6 +331,47 @@ func (p *page) closed(i incident.Incident, o Options) {
 		l.plain(")")
 	}
 	p.add(l.plain(".").section())
+}
+
+// feedback asks whether a closed incident was right, and shows what people said.
+func (p *page) feedback(i incident.Incident, o Options) {
+	value, fits := button.Value{Key: i.Key, Number: i.Number}.Text()
+	if !o.Actions || !fits || !ratable(i) {
+		return
+	}
+	l := p.label("Was this right?")
+	said := map[report.Action]int{}
+	for _, f := range i.Feedback {
+		if f.Number == i.Number {
+			said[f.Says]++
+		}
+	}
+	p.add(l.plain(feedbackCounts(said[report.SayRight], said[report.SayWrong], said[report.SayNotUseful])).section())
+	p.blocks = append(p.blocks, slackgo.NewActionBlock("feedback-"+strconv.Itoa(i.Number),
+		newButton(report.SayRight, "Right", value), newButton(report.SayWrong, "Wrong cause", value), newButton(report.SayNotUseful, "Not useful", value)))
+}
+
+// ratable reports whether an incident ended with a cause that a person can judge.
+func ratable(i incident.Incident) bool {
+	switch i.Resolution {
+	case incident.Superseded, incident.ClusterDeleted, incident.Unseen, incident.Unwatched:
+		return false
+	}
+	return i.Key.Check != incident.CannotLook
+}
+
+// feedbackCounts says how many gave each answer; empty for none.
+func feedbackCounts(right, wrong, useless int) string {
+	var parts []string
+	for _, x := range []struct {
+		n    int
+		says string
+	}{{right, "right"}, {wrong, "wrong cause"}, {useless, "not useful"}} {
+		if x.n > 0 {
+			parts = append(parts, slacktext.Number(x.n)+" "+x.says)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // footer is how urgent it is, the check's name, and the way to the console.

@@ -231,6 +231,28 @@ func RenderAnswer(a incident.Answer, now time.Time) slackapi.Message {
 	return slackapi.Message{Text: slacktext.Notification(words(l)), Blocks: p.blocks}
 }
 
+// AnswerTo is the answer to a press. Below that to feedback is room for one line.
+//
+// An input block can stand in a message, and with dispatch_action it sends a block_actions
+// payload on Enter, whose action has the text as its value
+// (docs.slack.dev/reference/block-kit/blocks/input-block, …/block-elements/plain-text-input-element).
+// A dialog would need the bot's token within three seconds of the press
+// (docs.slack.dev/surfaces/modals, "trigger_id"), which slack-actions does not have.
+func AnswerTo(a incident.ActRecord, now time.Time) slackapi.Message {
+	m := RenderAnswer(a.Answer, now)
+	id, fits := button.TextBlock(button.Value{Key: a.Key, Number: a.Number})
+	if a.Answer.Reason != incident.AnswerFeedback || !fits {
+		return m
+	}
+	element := slackgo.NewPlainTextInputBlockElement(label("What was it really?"), string(report.SayMore))
+	element.MaxLength = button.MaxText
+	element.DispatchActionConfig = &slackgo.DispatchActionConfig{TriggerActionsOn: []string{"on_enter_pressed"}}
+	input := slackgo.NewInputBlock(id, label("One line about it, if you like; Enter sends it"), nil, element)
+	input.DispatchAction, input.Optional = true, true
+	m.Blocks = append(m.Blocks, input)
+	return m
+}
+
 // answer appends the reason as a sentence, and the next step.
 func (l *line) answer(a incident.Answer) *line {
 	if done, known := doneWords(a); known {
@@ -299,6 +321,10 @@ func (l *line) answer(a incident.Answer) *line {
 		return l.plain("That press is from ").known(a.When).plain(", too old to act on. Read the message as it is now, and press again.")
 	case incident.FromFuture:
 		return l.plain("That press is dated ").known(a.When).plain(", in the future: clocks differ. Press again.")
+	case incident.NotOver:
+		return l.plain("It is open again. Tell whether it was right once it is closed.")
+	case incident.NoFeedback:
+		return l.plain("Say first whether it was right: press one of the three buttons in the message.")
 	case incident.NoSuchTime:
 		return l.plain("It can be muted for 1, 4 or 24 hours only.")
 	case incident.UnknownAction:
@@ -329,6 +355,10 @@ func doneWords(a incident.Answer) (string, bool) {
 		return "Making a fresh plan; the message will show it.", true
 	case incident.AnswerChecking:
 		return "Rechecking; the message will show the result.", true
+	case incident.AnswerFeedback:
+		return "Thank you, it is recorded. If you press another, the last one counts.", true
+	case incident.AnswerNoted:
+		return "Thank you, your line is recorded.", true
 	}
 	return "", false
 }

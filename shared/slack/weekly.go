@@ -73,6 +73,7 @@ func weeklyMessage(s report.Summary) (_ slackapi.Message, left [parts]bool) {
 			draw(ofClusters, func() {
 				p.wrongClusters(w, p.listed(report.ShownClusters))
 				p.remediesOf(w)
+				p.feedbackOf(w)
 				p.soonest(w, p.listed(report.ShownSubnets))
 				p.quieted(w, p.listed(report.ShownSilences))
 			})
@@ -303,6 +304,20 @@ func (p *page) weeklyIncidents(w report.Period, mostOpen, mostClosed int) {
 	}
 	if n := w.Seen - w.Open; n > 0 {
 		p.add(p.heading("Closed"), bullets(p.cut(closed, n, "closed")...))
+	}
+}
+
+// mostFeedback is how many checks the feedback names.
+const mostFeedback = 5
+
+// feedbackOf says of which checks people said that they were right or wrong, the worst first.
+func (p *page) feedbackOf(w report.Period) {
+	var lines []*line
+	for _, c := range w.Feedback[:min(len(w.Feedback), p.listed(mostFeedback))] {
+		lines = append(lines, p.line().code(p.short(string(c.Check), 60)).plain(": "+feedbackCounts(c.Right, c.Wrong, c.NotUseful)))
+	}
+	if len(w.Feedback) > 0 {
+		p.add(p.heading("Was it right?"), bullets(p.cut(lines, len(w.Feedback), "checks")...))
 	}
 }
 

@@ -209,6 +209,10 @@ func findAction(raw json.RawMessage, p Press) (answer, error) {
 		if json.Unmarshal(b["accessory"], &accessory) == nil {
 			elements = append(elements, accessory)
 		}
+		var input map[string]any
+		if json.Unmarshal(b["element"], &input) == nil && string(b["dispatch_action"]) == "true" {
+			elements = append(elements, input)
+		}
 		for _, e := range elements {
 			if id, _ := e["action_id"].(string); id != p.ActionID {
 				continue
@@ -226,7 +230,11 @@ func actionOf(e map[string]any, blockID, value string) (answer, error) {
 			a[name] = v
 		}
 	}
-	if e["type"] == "button" {
+	switch e["type"] {
+	case "button":
+		return a, nil
+	case "plain_text_input": // what was typed (slackapi/bolt-js, src/types/actions/block-action.ts, PlainTextInputAction)
+		a["value"] = value
 		return a, nil
 	}
 	options, _ := e["options"].([]any)

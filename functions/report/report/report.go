@@ -187,6 +187,8 @@ func (p *invocation) mayPress(ctx context.Context, press report.Press) response.
 		return response.Who{May: response.Foreign}
 	case rules:
 		return p.isListed(ctx, p.approvers, press.User.ID)
+	case press.Action.IsFeedback():
+		return response.Who{May: response.MayYes} // it stops nothing, and hides nothing: guests too
 	case len(p.responders.IDs) == 0 && press.Action == report.MuteFor:
 		return p.isMember(ctx, press.User.ID) // it keeps what follows from everyone
 	case len(p.responders.IDs) == 0:

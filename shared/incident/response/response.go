@@ -144,6 +144,14 @@ func act(inc *incident.Incident, p report.Press, who Who, now time.Time) (incide
 		return incident.IsDue, incident.Answer{Reason: incident.AnswerOffering}
 	case report.ApprovePlan, report.RefusePlan:
 		return decideOffer(inc, p, now)
+	case report.SayRight, report.SayWrong, report.SayNotUseful:
+		inc.AddFeedback(incident.Feedback{By: p.User, At: now, Number: inc.Number, Says: p.Action})
+		return incident.HasFeedback, incident.Answer{Reason: incident.AnswerFeedback}
+	case report.SayMore:
+		if !inc.AddFeedbackText(p.User, p.Text) {
+			return incident.PressRefused, incident.Answer{Reason: incident.NoFeedback}
+		}
+		return incident.HasFeedback, incident.Answer{Reason: incident.AnswerNoted}
 	}
 	return incident.PressRefused, incident.Answer{Reason: incident.UnknownAction}
 }
@@ -182,15 +190,18 @@ func takeOver(inc *incident.Incident, p report.Press, now time.Time) (incident.R
 // misplaced finds a press that is not for this incident as it is now.
 func misplaced(inc *incident.Incident, p report.Press) (incident.Answer, bool) {
 	said := inc.Delivery
-	elsewhere := said.TS != "" && p.TS != said.TS && p.Thread != said.TS || said.Channel != "" && p.Channel != said.Channel
+	// What is written about feedback is written into the answer to it, which the person alone sees.
+	elsewhere := said.TS != "" && p.TS != said.TS && p.Thread != said.TS && p.Action != report.SayMore || said.Channel != "" && p.Channel != said.Channel
 	switch {
 	case inc.Number == 0 || inc.Key != p.Key:
 		return incident.Answer{Reason: incident.IncidentNotFound}, true
-	case inc.State == incident.Closed:
+	case inc.State == incident.Closed && !p.Action.IsFeedback():
 		return incident.Answer{Reason: incident.IncidentClosed, When: inc.Resolved}, true
 	case p.Number != 0 && p.Number != inc.Number, p.At.Before(inc.Opened.Truncate(time.Second)), elsewhere:
 		// Slack tells the time of a press in seconds.
 		return incident.Answer{Reason: incident.EarlierOpening, When: inc.Opened}, true
+	case inc.State != incident.Closed && p.Action.IsFeedback():
+		return incident.Answer{Reason: incident.NotOver}, true
 	}
 	return incident.Answer{}, false
 }

@@ -1207,3 +1207,65 @@ func TestOwnerOfAnIncident(t *testing.T) {
 		t.Errorf("the log group is %s", inc.Logs.Group)
 	}
 }
+
+func TestFeedback(t *testing.T) {
+	open := incidenttest.Broken(t)
+	over := open.Clone()
+	over.State, over.Resolution, over.Resolved = incident.Closed, incident.Proved, incidenttest.At(5)
+	over.Delivery.TS, over.Delivery.Channel = "100.1", "C0123456789"
+	press := func(id string, a report.Action, user string) report.Press {
+		return report.Press{ID: id, At: incidenttest.At(10), Key: over.Key, Number: over.Number, Action: a, User: report.User{ID: user}, Channel: "C0123456789", TS: "100.1"}
+	}
+	dana, kim := "U0DANA0001", "U0KIM00001"
+	yes := response.Who{May: response.MayYes}
+	inc := over
+	act := func(p report.Press, want incident.AnswerReason) {
+		t.Helper()
+		d, a := response.Act(inc, p, yes, incidenttest.At(10))
+		if a.Reason != want {
+			t.Errorf("%s by %s: %s, want %s", p.Action, p.User.ID, a.Reason, want)
+		}
+		inc = d.Incident
+	}
+	act(press("1", report.SayRight, dana), incident.AnswerFeedback)
+	act(press("2", report.SayNotUseful, kim), incident.AnswerFeedback)
+	act(press("3", report.SayWrong, dana), incident.AnswerFeedback) // the last one counts
+	more := press("4", report.SayMore, dana)
+	more.TS, more.Text = "105.1", "it was the proxy" // written into an answer that she alone sees
+	act(more, incident.AnswerNoted)
+	more = press("5", report.SayMore, "U0SAM00001")
+	act(more, incident.NoFeedback)
+	elsewhere := press("6", report.SayRight, kim)
+	elsewhere.Channel = "C0OTHER0001"
+	act(elsewhere, incident.EarlierOpening)
+	other := press("7", report.SayRight, kim)
+	other.TS = "99.1"
+	act(other, incident.EarlierOpening)
+	old := press("8", report.SayRight, kim)
+	old.Number = 7
+	act(old, incident.EarlierOpening)
+	want := []incident.Feedback{
+		{By: report.User{ID: kim}, At: incidenttest.At(10), Number: 1, Says: report.SayNotUseful},
+		{By: report.User{ID: dana}, At: incidenttest.At(10), Number: 1, Says: report.SayWrong, Text: "it was the proxy"},
+	}
+	if diff := cmp.Diff(want, inc.Feedback); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+	if inc.State != incident.Closed || len(inc.PendingEvents) != len(over.PendingEvents) || len(inc.Delivery.Notes) != len(over.Delivery.Notes) {
+		t.Error("feedback changed more than the feedback")
+	}
+
+	inc = open
+	inc.Delivery.TS, inc.Delivery.Channel = over.Delivery.TS, over.Delivery.Channel
+	act(press("9", report.SayRight, dana), incident.NotOver)
+	if _, a := response.Act(over, press("10", report.SayRight, dana), response.Who{May: response.Foreign}, incidenttest.At(10)); a.Reason != incident.OtherWorkspace {
+		t.Errorf("somebody of another company: %s", a.Reason)
+	}
+	inc = over
+	for n := range 40 {
+		act(press(fmt.Sprint("n", n), report.SayRight, fmt.Sprint("U", n)), incident.AnswerFeedback)
+	}
+	if len(inc.Feedback) != 30 || inc.Feedback[29].By.ID != "U39" {
+		t.Errorf("%d are kept", len(inc.Feedback))
+	}
+}

@@ -117,7 +117,24 @@ type Pressed struct {
 	Action report.Action
 	// For is how long to mute.
 	For time.Duration
+	// Text is what was written.
+	Text string
 }
+
+// TextBlock is the id of the block in which a line can be written about a value; false for a
+// value that does not fit. Slack sends nothing else of such a block but its id, and of a
+// message that one person sees no blocks at all
+// (docs.slack.dev/reference/interaction-payloads/block_actions-payload).
+func TextBlock(v Value) (id string, fits bool) {
+	id, fits = v.Text()
+	return id, fits && slacktext.Length(id) <= maxBlockID
+}
+
+// maxBlockID is the longest id of a block, docs.slack.dev/reference/block-kit/blocks/input-block.
+const maxBlockID = 255
+
+// MaxText is how much somebody can write.
+const MaxText = 300
 
 // Read reads a press. Blocks is the payload's message.blocks: a menu's
 // choice may be 150 characters long, which an incident's key is not always, so
@@ -136,7 +153,10 @@ func Read(e Element, blocks []byte) (Pressed, error) {
 		if err == nil && p.Plan == "" {
 			err = fmt.Errorf("read a button's value: %w: it names no plan", ErrValue)
 		}
-	case report.Acknowledge, report.TakeOver, report.Unmute, report.CheckAgain, report.OfferAgain:
+	case report.SayMore:
+		p.Value, err = Parse(e.BlockID)
+		p.Plan, p.Text = "", slacktext.Clip(slacktext.OneLine(e.Value), MaxText)
+	case report.Acknowledge, report.TakeOver, report.Unmute, report.CheckAgain, report.OfferAgain, report.SayRight, report.SayWrong, report.SayNotUseful:
 		p.Value, err = Parse(e.Value)
 		p.Plan = ""
 	default:

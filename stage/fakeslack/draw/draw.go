@@ -26,6 +26,8 @@ type Block struct {
 	Text      json.RawMessage `json:"text"`
 	Fields    []textObj       `json:"fields"`
 	Accessory *Block          `json:"accessory"`
+	Element   *Block          `json:"element"`
+	Label     *textObj        `json:"label"`
 	Elements  []Block         `json:"elements"`
 	ImageURL  string          `json:"image_url"`
 	SlackFile *fileObj        `json:"slack_file"`
@@ -142,6 +144,11 @@ func drawBlock(b Block, who Names) string {
 			out += drawElement(e, b.BlockID, who)
 		}
 		return `<div class="b-actions">` + out + `</div>`
+	case "input":
+		if b.Element == nil || b.Label == nil {
+			return ""
+		}
+		return `<label class="b-input"><span>` + b.Label.html(who) + `</span>` + drawElement(*b.Element, b.BlockID, who) + `</label>`
 	case "image":
 		title := ""
 		if b.Title != nil {
@@ -201,6 +208,12 @@ func drawElement(e Block, blockID string, who Names) string {
 			out += `<optgroup label="` + html.EscapeString(g.Label.Text) + `">` + drawOptions(g.Options, e.Initial) + `</optgroup>`
 		}
 		return `<select class="btn"` + attrs + ` aria-label="` + html.EscapeString(holder) + `">` + out + `</select>`
+	case "plain_text_input":
+		holder := ""
+		if e.Placeholder != nil {
+			holder = e.Placeholder.Text
+		}
+		return `<input type="text"` + attrs + ` placeholder="` + html.EscapeString(holder) + `">`
 	case "overflow":
 		out := ""
 		for _, o := range e.Options {

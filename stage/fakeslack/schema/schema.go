@@ -32,6 +32,8 @@ const (
 	maxOverflowChoice = 5
 	maxImageURL       = 3000
 	maxAltText        = 2000
+	maxInputLabel     = 2000
+	maxInputText      = 3000
 )
 
 // Encode writes v without HTML escapes, so that "<" counts as one character.
@@ -83,6 +85,15 @@ func blockSchema(kind string) schema {
 		return schema{"elements": {true, list(1, maxContextItems, contextItem)}}
 	case "actions":
 		return schema{"elements": {true, list(1, maxActionItems, element("button", "overflow", "static_select"))}}
+	case "input":
+		// docs.slack.dev/reference/block-kit/blocks/input-block: of its elements, the one in use.
+		return schema{
+			"label":           {true, plainText(1, maxInputLabel)},
+			"element":         {true, element("plain_text_input")},
+			"dispatch_action": {false, boolean},
+			"optional":        {false, boolean},
+			"hint":            {false, plainText(1, maxInputLabel)},
+		}
 	case "image":
 		return schema{
 			"image_url":  {false, text(1, maxImageURL)},
@@ -124,6 +135,18 @@ func elementSchema(kind string) schema {
 			"placeholder":    {false, plainText(1, 150)},
 			"confirm":        {false, confirm},
 			"focus_on_load":  {false, boolean},
+		}
+	case "plain_text_input":
+		// docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element
+		return schema{
+			"action_id":              {false, text(1, maxID)},
+			"placeholder":            {false, plainText(1, 150)},
+			"initial_value":          {false, text(0, maxInputText)},
+			"multiline":              {false, boolean},
+			"min_length":             {false, integer},
+			"max_length":             {false, integer},
+			"focus_on_load":          {false, boolean},
+			"dispatch_action_config": {false, dispatchConfig},
 		}
 	case "image":
 		return schema{"image_url": {true, text(1, maxImageURL)}, "alt_text": {true, text(1, maxAltText)}}
@@ -343,6 +366,16 @@ func optionGroup(v *validator, at string, value any) {
 		"label":   {true, plainText(1, maxOptionText)},
 		"options": {true, list(1, maxStaticOptions, option)},
 	})
+}
+
+// dispatchConfig: docs.slack.dev/reference/block-kit/composition-objects/dispatch-action-configuration-object.
+func dispatchConfig(v *validator, at string, value any) {
+	o, ok := value.(map[string]any)
+	if !ok {
+		v.fail(at, "must be an object")
+		return
+	}
+	v.object(at, o, schema{"trigger_actions_on": {false, list(1, 2, oneOf("on_enter_pressed", "on_character_entered"))}})
 }
 
 func confirm(v *validator, at string, value any) {

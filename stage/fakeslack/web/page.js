@@ -205,7 +205,7 @@ document.addEventListener("click", (event) => {
     return;
   }
   const action = event.target.closest("[data-action]");
-  if (action && action.tagName !== "SELECT") {
+  if (action && action.tagName !== "SELECT" && action.tagName !== "INPUT") {
     action.closest("details")?.removeAttribute("open");
     press(action, action.dataset.value);
   }
@@ -237,6 +237,11 @@ document.addEventListener("submit", async (event) => {
   else hint(await answer.text());
 });
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches("input[data-action]")) {
+    event.preventDefault();
+    press(event.target, event.target.value);
+    return;
+  }
   if (event.key === "Enter" && !event.shiftKey && event.target.matches(".say textarea")) {
     event.preventDefault();
     event.target.form.requestSubmit();
