@@ -220,6 +220,29 @@ func TestIncidents(t *testing.T) {
 	}
 }
 
+// TestFeedback: what people said in the time is counted by check, however old the incident is.
+func TestFeedback(t *testing.T) {
+	p := report.Period{From: time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)}
+	say := func(day int, says report.Action) incident.Feedback {
+		return incident.Feedback{At: time.Date(2026, 11, day, 12, 0, 0, 0, time.UTC), Says: says}
+	}
+	old := incident.Incident{Key: report.Key{Check: "route/no-egress"}, State: incident.Closed, Number: 1, Feedback: []incident.Feedback{
+		say(15, report.SayWrong), say(16, report.SayRight), say(20, report.SayRight), say(22, report.SayNotUseful), say(23, report.SayWrong),
+	}}
+	other := old
+	other.Feedback = []incident.Feedback{say(17, report.SayWrong)}
+	last := other
+	last.Key.Check = "zone/impaired"
+	for _, inc := range []incident.Incident{old, last, other} {
+		addFeedback(&p, inc)
+	}
+	order(&p)
+	want := []report.FeedbackCount{{Check: "route/no-egress", Right: 2, Wrong: 1, NotUseful: 1}, {Check: "zone/impaired", Wrong: 1}}
+	if diff := cmp.Diff(want, p.Feedback); diff != "" {
+		t.Errorf("feedback (-want +got):\n%s", diff)
+	}
+}
+
 // TestRemedies: what ran in the time is counted by what came of it, and what waits now.
 func TestRemedies(t *testing.T) {
 	ran := func(state incident.OfferState, after time.Duration, result remedy.Status) incident.Offer {

@@ -366,6 +366,9 @@ func scenes() []scene {
 		}), nil},
 		{"cleared-before-due", with(predicted, clearedAt), nil},
 		{"proved", proved, []incident.Note{note(proved, incident.IsProved, proved.Resolved)}},
+		{"act-proved-feedback", with(proved, func(i *incident.Incident) {
+			i.Feedback = []incident.Feedback{{By: dev(), Number: 1, Says: report.SayRight}, {By: oncall(), Number: 1, Says: report.SayWrong, Text: "it was the proxy"}, {By: report.User{ID: "U0X"}, Number: 9, Says: report.SayNotUseful}}
+		}), nil},
 		{"unproved", with(missed, ended(incident.Unproved)), []incident.Note{note(missed, incident.IsUnproved, began.Add(72*time.Minute))}},
 		{"superseded", with(incidentOf(notRegistered(), launches(1, report.Missed)), gaveWayTo("route/no-egress")), []incident.Note{note(with(missed, gaveWayTo("route/no-egress")), incident.IsSuperseded, began.Add(72*time.Minute))}},
 		{"withdrawn", withdrawn, []incident.Note{note(withdrawn, incident.IsWithdrawn, withdrawn.Resolved)}},

@@ -411,7 +411,7 @@ func answers() []incident.Answer {
 		{Reason: incident.NoSuchTime}, {Reason: incident.AlreadyTaken, By: oncall(), When: at}, {Reason: incident.NotMuted}, {Reason: incident.AskedJustNow, Until: at},
 		{Reason: incident.CauseIsGone}, {Reason: incident.NotNow, Until: began.Add(time.Hour)},
 		{Reason: incident.NotResponder}, {Reason: incident.OtherWorkspace}, {Reason: incident.WorkspaceNotRead, Says: "Slack did not answer"}, {Reason: incident.AlreadyYours, When: at},
-		{Reason: incident.AnswerTakenOver, By: dev(), When: at},
+		{Reason: incident.AnswerTakenOver, By: dev(), When: at}, {Reason: incident.AnswerFeedback}, {Reason: incident.AnswerNoted}, {Reason: incident.NotOver}, {Reason: incident.NoFeedback},
 		{Reason: incident.Incomplete}, {Reason: incident.TooLate, When: at}, {Reason: incident.FromFuture, When: at}, {Reason: "something-new"}, {},
 	}
 }
@@ -431,6 +431,36 @@ func TestAnswers(t *testing.T) {
 	}
 	kept.Sent(t, "answers", wire(t, list))
 	kept.Text(t, "answers", []byte(strings.ReplaceAll(read(list), "--- reply", "--- answer")))
+}
+
+// TestAnswerToFeedback: below the thanks is room for one line, which comes back with the
+// incident that it is of. A key that is too long for the block's id has none.
+func TestAnswerToFeedback(t *testing.T) {
+	act := incident.ActRecord{Key: scenes()[0].incident.Key, Number: 2, Answer: incident.Answer{Reason: incident.AnswerFeedback}}
+	m := AnswerTo(act, began)
+	text, err := json.Marshal(m.Blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []struct {
+		Type     string `json:"type"`
+		ID       string `json:"block_id"`
+		Dispatch bool   `json:"dispatch_action"`
+		Element  struct {
+			Action string `json:"action_id"`
+		} `json:"element"`
+	}
+	if err := json.Unmarshal(text, &blocks); err != nil || len(blocks) != 2 || blocks[1].Type != "input" || !blocks[1].Dispatch {
+		t.Fatalf("%v: %s", err, text)
+	}
+	read, err := button.Read(button.Element{ActionID: blocks[1].Element.Action, BlockID: blocks[1].ID, Value: " it was\nthe proxy\u202e " + strings.Repeat("x", 400)}, nil)
+	if err != nil || read.Key != act.Key || read.Number != 2 || read.Action != report.SayMore || !strings.HasPrefix(read.Text, "it was the proxy x") || slacktext.Length(read.Text) > button.MaxText {
+		t.Errorf("%+v, %v", read, err)
+	}
+	act.Key.Resource = strings.Repeat("x", 300)
+	if m := AnswerTo(act, began); len(m.Blocks) != 1 {
+		t.Errorf("%d blocks", len(m.Blocks))
+	}
 }
 
 // TestAnswersNeverPastTheLimits: what a person is told comes from outside too.

@@ -312,13 +312,17 @@ const mostFeedback = 5
 
 // feedbackOf says of which checks people said that they were right or wrong, the worst first.
 func (p *page) feedbackOf(w report.Period) {
-	var lines []*line
-	for _, c := range w.Feedback[:min(len(w.Feedback), p.listed(mostFeedback))] {
-		lines = append(lines, p.line().code(p.short(string(c.Check), 60)).plain(": "+feedbackCounts(c.Right, c.Wrong, c.NotUseful)))
+	if len(w.Feedback) == 0 {
+		return
 	}
-	if len(w.Feedback) > 0 {
-		p.add(p.heading("Was it right?"), bullets(p.cut(lines, len(w.Feedback), "checks")...))
+	l := p.label("Was it right?")
+	for i, c := range w.Feedback[:min(len(w.Feedback), mostFeedback)] {
+		l.plain(pick(i > 0, "; ", "")).code(p.short(string(c.Check), 60)).plain(": " + feedbackCounts(c.Right, c.Wrong, c.NotUseful))
 	}
+	if left := len(w.Feedback) - mostFeedback; left > 0 {
+		l.plain("; and " + slacktext.Count(left, "more check"))
+	}
+	p.add(l.plain(".").section())
 }
 
 // states says what people did about an incident.
@@ -602,6 +606,7 @@ func WeekWords(s report.Summary) incident.Words {
 	p.weeklyIncidents(w, weeklyLines, weeklyLines)
 	p.wrongClusters(w, weeklyLines)
 	p.remediesOf(w)
+	p.feedbackOf(w)
 	p.soonest(w, weeklyLines)
 	p.quieted(w, weeklyLines)
 	p.causesOf(w)

@@ -33,6 +33,7 @@ func theWeek() report.Period {
 
 func weeklyScenes() []summaryScene {
 	quiet := theWeek()
+	quiet.Feedback = []report.FeedbackCount{{Check: checkid.LaunchSubnetFull, Right: 1, Wrong: 2}, {Check: checkid.RouteNoEgress, Right: 3, NotUseful: 1}}
 
 	bad := theWeek()
 	bad.Launches = report.Tally{All: 2530, Joined: 2512, Failed: 11, Reclaimed: 5, Waiting: 1, Other: 1}
@@ -49,7 +50,6 @@ func weeklyScenes() []summaryScene {
 		{Whose: "platform", Cluster: "batch", Launches: report.Tally{All: 900, Joined: 900}, Seen: 1},
 	}
 	bad.Remedies = []report.PeriodRemedy{{Remedy: "add-nat-route", Came: report.RemedyWaits, N: 1}, {Remedy: "replace-instance", Came: report.RemedyHelped, N: 12}}
-	bad.Feedback = []report.FeedbackCount{{Check: checkid.LaunchSubnetFull, Right: 1, Wrong: 2}, {Check: checkid.RouteNoEgress, Right: 3, NotUseful: 1}}
 	bad.Freed = report.Freed{Interfaces: 31, Addresses: 90, Clusters: 1}
 	bad.Soonest = []report.PeriodSubnet{{Whose: "platform", Cluster: "batch", ID: "subnet-0b20000000000000b", Zone: "us-west-2b", Free: 31, Total: 251, Empty: monday.Add(52 * time.Hour), At: monday}}
 	bad.Silences = []report.Quiet{{Silence: silence.Silence{ID: "ab12cd34", Cluster: "dev", From: monday.Add(-time.Hour), Until: monday.Add(30 * time.Hour), At: monday.Add(-time.Hour), By: silence.Person{ID: "U0ONCALL01", Name: "oncall"}, Reason: "node upgrade"}, Whose: "platform"}}
