@@ -90,6 +90,54 @@ func wrongPressesChangeNothing(t *testing.T) {
 	r.nothingLost()
 }
 
+// TestWasThisRight: below the message of an incident that is over anybody of the workspace
+// answers, changes their mind, and writes a line into the answer that they alone see.
+func TestWasThisRight(t *testing.T) { virtual(t, wasThisRight) }
+
+func wasThisRight(t *testing.T) {
+	r := start(t, "route", approvable)
+	r.offeredRoute()
+	ts := r.messages()[0].TS
+	r.press(Lead)
+	r.until("what was done", r.replied("Done"))
+	r.replaceLaunches()
+	r.until("the proof", func() bool { return r.incident().State == incident.Closed })
+	say := func(user string, action report.Action, ts, text string) {
+		t.Helper()
+		told := len(r.toldAlone(user))
+		if err := r.Slack.Press(t.Context(), fakeslack.Press{Channel: Channel, TS: ts, ActionID: string(action), User: user, Value: text}); err != nil {
+			t.Fatalf("%s presses %s: %v", user, action, err)
+		}
+		r.until(string(action)+": the answer", func() bool { return len(r.toldAlone(user)) == told+1 })
+	}
+	r.until("the buttons", func() bool { return strings.Contains(string(r.messages()[0].Blocks), string(report.SayWrong)) })
+	say(Guest, report.SayWrong, ts, "")
+	say(Dev, report.SayRight, ts, "")
+	say(OnCall, report.SayRight, ts, "")
+	say(Dev, report.SayWrong, ts, "")
+	answer := ""
+	for _, m := range r.messages() {
+		for _, m := range append(m.Replies, m) {
+			if m.Visible == Dev && strings.Contains(string(m.Blocks), string(report.SayMore)) && m.TS > answer {
+				answer = m.TS
+			}
+		}
+	}
+	say(Dev, report.SayMore, answer, "it was the proxy")
+	if got := r.toldAlone(Guest)[0]; !strings.HasPrefix(got, "Nothing was done. Only people of Rollcall’s own Slack workspace") {
+		t.Errorf("somebody of another company got %q", got)
+	}
+	feedback := r.incident().Feedback
+	if len(feedback) != 2 || feedback[0].By.ID != OnCall || feedback[0].Says != report.SayRight || feedback[1].By.ID != Dev || feedback[1].Says != report.SayWrong || feedback[1].Text != "it was the proxy" {
+		t.Errorf("kept: %+v", feedback)
+	}
+	r.until("the message says so", func() bool { return strings.Contains(string(r.messages()[0].Blocks), "1 right, 1 wrong cause") })
+	if r.incident().State != incident.Closed || len(r.messages()[0].Replies) == 0 {
+		t.Errorf("the incident is %s", r.incident().State)
+	}
+	r.nothingLost()
+}
+
 // TestTwoApproveAtOnce: one of them does, and the other reads who was faster.
 func TestTwoApproveAtOnce(t *testing.T) { virtual(t, twoApproveAtOnce) }
 

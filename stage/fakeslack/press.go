@@ -39,7 +39,7 @@ type Press struct {
 	// is in more than one block.
 	ActionID string `json:"action"`
 	BlockID  string `json:"block"`
-	// Value is the chosen option's value, for menus.
+	// Value is the chosen option's value, for menus, and what was typed.
 	Value string `json:"value"`
 	// User is who presses; empty means the first user.
 	User string `json:"user"`
@@ -157,6 +157,11 @@ func (s *Server) prepare(p Press) (to string, body []byte, err error) {
 		"channel": answer{"id": c.ID, "name": c.Name}, "container": container,
 		"message": s.wire(c, m, true), "state": answer{"values": answer{}},
 		"response_url": s.newReplyURL(c.ID, m.TS, m.ThreadTS, who.ID), "actions": []answer{action},
+	}
+	if m.Visible != "" {
+		// Of a message that one person sees an app gets nothing back but where it stands
+		// (slackapi/bolt-js, src/types/actions: "undefined when message is ephemeral").
+		delete(payload, "message")
 	}
 	text, err := schema.Encode(payload)
 	if err != nil {
