@@ -30,6 +30,8 @@ const (
 	JSM Kind = "jsm"
 	// Teams is a workflow of Microsoft Teams that waits for requests.
 	Teams Kind = "teams"
+	// SlackWebhook is an incoming webhook of Slack: for a first look, without an app's token.
+	SlackWebhook Kind = "slackwebhook"
 	// Webhook is an address of the operator's own, which gets signed events.
 	Webhook Kind = "webhook"
 )
@@ -124,7 +126,7 @@ func parse(text string) (Target, error) {
 		if t.Topic = value; !topicARN.MatchString(value) {
 			return Target{}, fmt.Errorf("%q: behind amazonq= stands the ARN of the topic that the channel's configuration names", text)
 		}
-	case PagerDuty, JSM, Teams, Webhook:
+	case PagerDuty, JSM, Teams, SlackWebhook, Webhook:
 		t.Secret = value
 		switch {
 		case strings.Contains(value, "://"), strings.HasPrefix(value, "arn:"):
@@ -138,7 +140,7 @@ func parse(text string) (Target, error) {
 			return Target{}, fmt.Errorf("%q: a secret's name that ends in a hyphen and six characters is taken for an ARN by Secrets Manager: give it another name", text)
 		}
 	default:
-		return Target{}, fmt.Errorf("%q begins with none of sns, amazonq, pagerduty, jsm, teams, webhook", text)
+		return Target{}, fmt.Errorf("%q begins with none of sns, amazonq, pagerduty, jsm, teams, slackwebhook, webhook", text)
 	}
 	return t, nil
 }

@@ -297,6 +297,14 @@ func (h handler) tell(ctx context.Context, t target.Target, n message.News, a me
 		if body, err = message.ToTeams(n); err == nil {
 			err = h.send.Post(ctx, name, secret, body)
 		}
+	case target.SlackWebhook:
+		var body []byte
+		if body, err = message.ToSlack(n); err == nil {
+			err = deliver.CheckSlackHook(name, secret)
+		}
+		if err == nil {
+			err = h.send.Post(ctx, name, secret, body)
+		}
 	case target.Webhook:
 		var to deliver.Webhook
 		if to, err = deliver.ParseWebhook(name, secret); err == nil {

@@ -288,7 +288,7 @@ func (s Sender) Page(ctx context.Context, name, key string, event message.PagerD
 	return s.post(ctx, name, strings.TrimSuffix(s.PagerDuty, "/")+"/v2/enqueue", []string{key}, body, nil)
 }
 
-// Post sends a card to Teams.
+// Post sends a card to Teams, or a message to an incoming webhook of Slack.
 func (s Sender) Post(ctx context.Context, name, address string, body []byte) error {
 	return s.post(ctx, name, address, nil, body, nil)
 }
@@ -384,6 +384,9 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
+// slackWord is an error of an incoming webhook.
+var slackWord = lazyregexp.New(`^[a-z]+(?:_[a-z]+){1,6}$`)
+
 // saysOf finds a target's explanation: PagerDuty's {"status", "message", "errors"}, the
 // workflow's {"error": {"code", "message"}}; of anything else nothing, as it could be
 // anything.
@@ -394,7 +397,8 @@ func saysOf(answer []byte) string {
 		Error   json.RawMessage `json:"error"`
 	}
 	if json.Unmarshal(answer, &a) != nil {
-		return ""
+		// Slack's incoming webhooks answer with a word: invalid_payload, no_service.
+		return slackWord.FindString(string(answer))
 	}
 	parts := append([]string{a.Message}, a.Errors...)
 	var inner struct {
@@ -630,6 +634,8 @@ func CheckSecret(t target.Target, text string) error {
 		return err
 	case target.Teams:
 		return checkPlace(t.Name(), text)
+	case target.SlackWebhook:
+		return CheckSlackHook(t.Name(), text)
 	case target.Webhook:
 		w, err := ParseWebhook(t.Name(), text)
 		if err == nil {
@@ -667,6 +673,18 @@ func checkGenieKey(name, key string) error {
 func checkPlace(name, address string) error {
 	if _, err := checkAddress(address); err != nil {
 		return &Error{Target: name, Kind: Later, Says: "the address in its secret", cause: err}
+	}
+	return nil
+}
+
+// slackHook is the form of incoming webhooks, of Slack and of GovSlack. Addresses of Slack's
+// workflows (/triggers/…) take other bodies.
+var slackHook = lazyregexp.New(`^https://hooks\.slack(?:-gov)?\.com/services/T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]+$`)
+
+// CheckSlackHook passes the address of an incoming webhook of Slack.
+func CheckSlackHook(name, address string) error {
+	if !slackHook.MatchString(address) {
+		return &Error{Target: name, Kind: Later, Says: "its secret holds no incoming webhook: that is https://hooks.slack.com/services/T…/B…/…"}
 	}
 	return nil
 }

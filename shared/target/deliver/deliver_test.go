@@ -21,6 +21,7 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/target"
 	"rollcall/shared/target/message"
+	"rollcall/stage/fakeslack"
 	"rollcall/stage/faketargets"
 	"rollcall/tools/expect"
 )
@@ -213,6 +214,51 @@ func TestPost(t *testing.T) {
 	failed(t, "too large", s.Post(t.Context(), "teams=x", address, []byte(strings.Repeat(" ", 28<<10+1))), Refused, "larger than Teams posts", "s3cr3t")
 	if e := failed(t, "the fifth within a second", s.Post(t.Context(), "teams=x", address, card), Later, "429", "s3cr3t"); e.After != time.Second {
 		t.Errorf("asked to wait %s", e.After)
+	}
+}
+
+// An incoming webhook of Slack takes every message that is made for it, and what it refuses
+// is told with Slack's own word and without the address.
+func TestSlackHook(t *testing.T) {
+	const path, address = "/services/T0A1B2C3D/B0A1B2C3D/s3cr3ts3cr3t", "https://hooks.slack.com/services/T0A1B2C3D/B0A1B2C3D/s3cr3ts3cr3t"
+	channels := []fakeslack.Channel{{ID: "C0123456789", Name: "alerts", BotAbsent: true}, {ID: "C0ARCHIVED1", Name: "old", Archived: true}}
+	fake, err := fakeslack.New(fakeslack.Config{Token: "xoxb-1", Channels: channels})
+	expect.OK(t, err)
+	defer fake.Close()
+	s, _ := sender(fake.Incoming(path, "C0123456789"))
+	n := message.News{Type: message.Test, ID: "1", At: now, Words: incidentWords()}
+	n.Words.Headline = "<!channel> & " + strings.Repeat("h", 5000)
+	for range 200 {
+		n.Words.Lines = append(n.Words.Lines, incident.Line{Label: "Why", Text: strings.Repeat("ä", 3000)}, incident.Line{Label: "List"}, incident.Line{Text: "item"})
+	}
+	n.Words.Command, n.Words.Docs = strings.Repeat("c", 9000), "https://docs.example.com/x"
+	body, err := message.ToSlack(n)
+	expect.OK(t, err)
+	expect.OK(t, s.Post(t.Context(), "slackwebhook=x", address, body))
+	if list := fake.Messages("C0123456789"); len(list) != 1 || strings.Contains(list[0].Text, "<!") || !strings.Contains(fake.Text(list[0]), "incoming webhook: no buttons") {
+		t.Errorf("posted %+v", list)
+	}
+	failed(t, "no message", s.Post(t.Context(), "slackwebhook=x", address, []byte(`{"text":""}`)), Refused, "no_text", address)
+	failed(t, "broken blocks", s.Post(t.Context(), "slackwebhook=x", address, []byte(`{"text":"x","blocks":[{"type":"x"}]}`)), Refused, "invalid_blocks", address)
+	failed(t, "no JSON", s.Post(t.Context(), "slackwebhook=x", address, []byte("{")), Refused, "invalid_payload", address)
+	failed(t, "revoked", s.Post(t.Context(), "slackwebhook=x", address+"x", body), Refused, "no_service", address)
+	expect.OK(t, fake.Inject(fakeslack.Fault{Method: "incoming-webhook", Times: 1, RetryAfter: 30 * time.Second}))
+	if e := failed(t, "too many", s.Post(t.Context(), "slackwebhook=x", address, body), Later, "429", address); e.After != 30*time.Second {
+		t.Errorf("asked to wait %s", e.After)
+	}
+	expect.OK(t, fake.Inject(fakeslack.Fault{Method: "incoming-webhook", Times: 1, Status: 503}))
+	failed(t, "Slack is away", s.Post(t.Context(), "slackwebhook=x", address, body), Later, "503", address)
+	s, _ = sender(fake.Incoming(path, "C0ARCHIVED1"))
+	failed(t, "archived", s.Post(t.Context(), "slackwebhook=x", address, body), Refused, "channel_is_archived", address)
+	s, _ = sender(fake.Incoming(path, "C0GONE12345"))
+	failed(t, "deleted", s.Post(t.Context(), "slackwebhook=x", address, body), Refused, "channel_not_found", address)
+
+	expect.OK(t, CheckSlackHook("slackwebhook=x", address))
+	for name, wrong := range map[string]string{
+		"a workflow's": "https://hooks.slack.com/triggers/T0A1B2C3D/123/s3cr3t", "another host": "https://hooks.slack.com.evil.example/services/T1/B1/s3cr3t",
+		"a query": address + "?x=1", "a token": "xoxb-s3cr3t", "plain": strings.Replace(address, "https", "http", 1), "a user": strings.Replace(address, "hooks", "a:b@hooks", 1),
+	} {
+		failed(t, name, CheckSlackHook("slackwebhook=x", wrong), Later, "no incoming webhook", "s3cr3t")
 	}
 }
 

@@ -409,7 +409,7 @@ func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
 		next.Open, next.Acknowledged = false, false
 		actions = []Action{Resolve}
 	default:
-		if t.Kind != target.Webhook && (news != acted || t.Kind.HasAlerts()) {
+		if t.Kind != target.Webhook && (news != acted || t.Kind.HasAlerts() || t.Kind == target.SlackWebhook) {
 			return nil, told, NotForPeople
 		}
 		if !told.Open && !atLeast(e.Severity, t.Least) {
@@ -790,6 +790,117 @@ func ToAmazonQ(n News) ([]byte, error) {
 	body, err := json.Marshal(q)
 	if err != nil {
 		return nil, fmt.Errorf("write the notification of %s: %w", n.ID, err)
+	}
+	return body, nil
+}
+
+// SlackMessage is what an incoming webhook of Slack takes
+// (docs.slack.dev/messaging/sending-messages-using-incoming-webhooks). Its blocks are
+// rich_text alone: text in them is never parsed, so that nothing that comes from AWS is a
+// mention or a link.
+type SlackMessage struct {
+	// Text is for notifications, where it is parsed.
+	Text        string       `json:"text"`
+	Blocks      []SlackBlock `json:"blocks"`
+	UnfurlLinks bool         `json:"unfurl_links"`
+}
+
+// SlackBlock is a rich_text block.
+type SlackBlock struct {
+	Type     string         `json:"type"`
+	Elements []SlackSection `json:"elements"`
+}
+
+// SlackSection is a paragraph, or a command to copy.
+type SlackSection struct {
+	Type     string     `json:"type"`
+	Elements []SlackRun `json:"elements"`
+}
+
+// SlackRun is a run of text, or a link.
+type SlackRun struct {
+	Type  string      `json:"type"`
+	Text  string      `json:"text"`
+	URL   string      `json:"url,omitempty"`
+	Style *SlackStyle `json:"style,omitempty"`
+}
+
+// SlackStyle is how a run looks.
+type SlackStyle struct {
+	Bold   bool `json:"bold,omitempty"`
+	Italic bool `json:"italic,omitempty"`
+}
+
+// maxSlack is how many characters of lines a message has: Slack refuses blocks that are
+// larger than it shows, of which it names no number; what people read is far below.
+const maxSlack = 6000
+
+// slackLimits is what an opening says of a message by an incoming webhook: the page is the
+// same that has no such limits.
+const slackLimits = "Posted through an incoming webhook: no buttons, threads, pictures or edits. This message stays as it is; getting worse and the end are new messages. The Slack app has all of it (docs/install.md)."
+
+// ToSlack is the message as JSON.
+func ToSlack(n News) ([]byte, error) {
+	top := map[string]string{"Critical": "🔴", "Warning": "🟠", "Cause gone": "🟠", "Resolved": "✅", "Closed": "⚪"}[Urgency(n)]
+	m := SlackMessage{Text: escaped(clip(Urgency(n)+": "+n.Words.Headline, maxTitle))}
+	var list []SlackSection
+	add := func(kind string, runs ...SlackRun) {
+		for i := range runs {
+			if runs[i].Type = "text"; runs[i].URL != "" {
+				runs[i].Type = "link"
+			}
+		}
+		list = append(list, SlackSection{kind, runs})
+	}
+	end := func() {
+		if len(list) > 0 {
+			m.Blocks, list = append(m.Blocks, SlackBlock{"rich_text", list}), nil
+		}
+	}
+	const paragraph = "rich_text_section"
+	bold := &SlackStyle{Bold: true}
+	add(paragraph, SlackRun{Text: strings.TrimSpace(top+" "+Urgency(n)) + " · " + clip(n.Words.Headline, maxHeadline), Style: bold})
+	end()
+	left := maxSlack
+	for i, l := range n.Words.Lines {
+		text := clip(l.Text, maxHeadline)
+		if left -= len(l.Label) + len(text); left < 0 {
+			add(paragraph, SlackRun{Text: fmt.Sprintf("%d more lines have no room here.", len(n.Words.Lines)-i)})
+			break
+		}
+		switch {
+		case l.Label == "": // of the list that a line without text began
+			add(paragraph, SlackRun{Text: "• " + text})
+		case text == "":
+			add(paragraph, SlackRun{Text: l.Label, Style: bold})
+		default:
+			add(paragraph, SlackRun{Text: l.Label, Style: bold}, SlackRun{Text: "\u2003" + text})
+		}
+	}
+	if n.Words.Command != "" {
+		add("rich_text_preformatted", SlackRun{Text: clip(n.Words.Command, 3*maxHeadline)})
+	}
+	end()
+	var runs []SlackRun
+	if footer := footer(n); footer != "" {
+		runs = append(runs, SlackRun{Text: footer})
+	}
+	for _, l := range links(n.Words) {
+		if len(runs) > 0 {
+			runs = append(runs, SlackRun{Text: " · "})
+		}
+		runs = append(runs, SlackRun{Text: l.Text, URL: l.Address})
+	}
+	if len(runs) > 0 {
+		add(paragraph, runs...)
+	}
+	if e := n.Incident; n.Week == nil && (e == nil || newsOf(*e) == begins) {
+		add(paragraph, SlackRun{Text: slackLimits, Style: &SlackStyle{Italic: true}})
+	}
+	end()
+	body, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("write the message of %s: %w", n.ID, err)
 	}
 	return body, nil
 }

@@ -247,6 +247,7 @@ func TestDecide(t *testing.T) {
 	later := func(n News) News { return changed(n, func(e *incident.Event) { e.Opened = e.Opened.Add(time.Hour) }) }
 	over := func(n News) Told { return Told{Opened: n.Incident.Opened, Sequence: n.Incident.Sequence} }
 	pd, teams, mail, hook := target.Target{Kind: target.PagerDuty}, target.Target{Kind: target.Teams}, target.Target{Kind: target.SNS}, target.Target{Kind: target.Webhook}
+	first := target.Target{Kind: target.SlackWebhook}
 	critical := func(of target.Target) target.Target { return least(of, "critical") }
 	for _, test := range []struct {
 		name   string
@@ -260,6 +261,12 @@ func TestDecide(t *testing.T) {
 		{"a card", teams, opened, Told{}, []Action{Post}, ToTell},
 		{"a chat by Amazon Q", target.Target{Kind: target.AmazonQ}, opened, Told{}, []Action{Post}, ToTell},
 		{"nothing of an acknowledgment to Amazon Q", target.Target{Kind: target.AmazonQ}, taken, knows(opened), nil, NotForPeople},
+		{"a first look", first, opened, Told{}, []Action{Post}, ToTell},
+		{"a first look: it got worse", first, missed, knows(opened), []Action{Post}, ToTell},
+		{"a first look: its end", first, resolved, knows(opened), []Action{Post}, ToTell},
+		{"a first look: nothing of an acknowledgment", first, taken, knows(opened), nil, NotForPeople},
+		{"a first look: nothing of a remedy, which the end tells of", first, acted, Told{Open: true}, nil, NotForPeople},
+		{"a first look: nothing of more of the same", first, detail, knows(opened), nil, NotForPeople},
 		{"an alert in Jira", target.Target{Kind: target.JSM}, opened, Told{}, []Action{Trigger}, ToTell},
 		{"its acknowledgment, of an alert that was never made", target.Target{Kind: target.JSM}, taken, Told{}, []Action{Trigger, Acknowledge}, ToTell},
 		{"its end", target.Target{Kind: target.JSM}, resolved, knows(opened), []Action{Resolve}, ToTell},
@@ -494,7 +501,7 @@ func samples(t *testing.T) []News {
 
 // TestGolden: each event as each form, whole.
 func TestGolden(t *testing.T) {
-	var mail, pager, jsm, q, teams bytes.Buffer
+	var mail, pager, jsm, q, teams, slack bytes.Buffer
 	for _, n := range samples(t) {
 		m := ToMail(n)
 		fmt.Fprintf(&mail, "=== %s\n%v\n%s\n\n%s\n", n.Type, m.Attributes, m.Subject, m.Body)
@@ -528,8 +535,16 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		teams.WriteByte('\n')
+		if raw, err = ToSlack(n); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&slack, "=== %s\n", n.Type)
+		if err := json.Indent(&slack, raw, "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		slack.WriteByte('\n')
 	}
-	for name, got := range map[string][]byte{"mail": mail.Bytes(), "pagerduty": pager.Bytes(), "jsm": jsm.Bytes(), "amazonq": q.Bytes(), "teams": teams.Bytes()} {
+	for name, got := range map[string][]byte{"mail": mail.Bytes(), "pagerduty": pager.Bytes(), "jsm": jsm.Bytes(), "amazonq": q.Bytes(), "teams": teams.Bytes(), "slackwebhook": slack.Bytes()} {
 		file := filepath.Join("testdata", name+".golden")
 		if *update {
 			testfile.Write(t, file, got)
