@@ -33,6 +33,7 @@ import (
 	"rollcall/shared/store"
 	"rollcall/stage/fakeslack"
 	"rollcall/stage/faketargets"
+	"rollcall/stage/platform/loopback"
 	"rollcall/stage/platform/router"
 	"rollcall/stage/simaws/kubeapi"
 	"rollcall/stage/simaws/worldfile"
@@ -940,6 +941,48 @@ func TestTargets(t *testing.T) {
 			if strings.Contains(r.out.String(), secret) {
 				t.Errorf("the logs hold the secret %q", secret)
 			}
+		}
+		r.nothingLost()
+	})
+}
+
+// TestFirstLook: without a Slack app an incident runs its course, and an incoming webhook
+// shows the opening, that it got worse, and the end. Slack's Web API is not asked.
+func TestFirstLook(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		const path = "/services/T0A1B2C3D/B0A1B2C3D/s3cr3ts3cr3ts3cr3t"
+		hooks, err := fakeslack.New(fakeslack.Config{Token: "xoxb-of-nobody", Channels: []fakeslack.Channel{{ID: Channel, Name: "first-look", BotAbsent: true}}, Network: loopback.New()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer hooks.Close()
+		r := start(t, "route", func(o *Options) {
+			o.Settings = map[string]string{string(config.Channel): config.NoChannel, string(config.Targets): "slackwebhook=rollcall/webhook"}
+			o.TargetSecrets = map[string]string{"rollcall/webhook": "https://hooks.slack.com" + path}
+			o.Others = map[string]http.Handler{"hooks.slack.com": hooks.Incoming(path, Channel)}
+		})
+		said := func(word string) func() bool {
+			return func() bool {
+				list := hooks.Messages(Channel)
+				return len(list) > 0 && strings.HasPrefix(list[len(list)-1].Text, word)
+			}
+		}
+		r.scale(1, 1)
+		r.until("the opening", said("Critical: "))
+		r.until("the missed roll call", func() bool { return len(hooks.Messages(Channel)) == 2 })
+		r.repair()
+		r.until("the end", said("Resolved: "))
+		if inc := r.incident(); inc.State != incident.Closed || len(hooks.Messages(Channel)) != 3 {
+			t.Errorf("%s, %d messages", inc.State, len(hooks.Messages(Channel)))
+		}
+		if first := hooks.Text(hooks.Messages(Channel)[0]); !strings.Contains(first, "Incoming webhook: no buttons, threads or edits") {
+			t.Errorf("the opening is %s", first)
+		}
+		if calls := r.Slack.Calls(); len(calls) != 0 {
+			t.Errorf("the Web API was asked %d times: %+v", len(calls), calls[0])
+		}
+		if strings.Contains(r.out.String(), "s3cr3t") {
+			t.Error("the logs hold the secret")
 		}
 		r.nothingLost()
 	})

@@ -1047,6 +1047,30 @@ func TestFits(t *testing.T) {
 	}
 }
 
+// Without a Slack app nothing of Slack is missing, and it says what an incoming webhook cannot do.
+func TestFirstLook(t *testing.T) {
+	p := deploy(t, &deployed{
+		settings: map[string]string{string(config.Channel): config.NoChannel, string(config.SlackActions): "off", string(config.Targets): "slackwebhook=hook,slackwebhook=flow"},
+		targets:  map[string]string{"hook": "https://hooks.slack.com/services/T0A1B2C3D/B0A1B2C3D/s3cr3t", "flow": "https://hooks.slack.com/triggers/T0A1B2C3D/1/s3cr3t"},
+	})
+	var got []string
+	for _, state := range []State{Well, Wrong, Unknown} {
+		for _, l := range of(p.examined(false), state) {
+			if strings.HasPrefix(l, "target ") || strings.HasPrefix(l, "Slack ") && !strings.HasPrefix(l, "Slack signing secret") {
+				got = append(got, l)
+			}
+		}
+	}
+	want := []string{
+		"Slack app is not used (slackChannel=none): targets get all messages, without buttons, threads, edits and pictures",
+		"target slackwebhook=hook its secret has the form that it needs; an incoming webhook has no buttons, threads or edits, for which it needs the Slack app (docs/install.md)",
+		"target slackwebhook=flow its secret holds no incoming webhook: that is https://hooks.slack.com/services/T…/B…/…",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Each target's secret is looked at, and none is in what is found; a test message goes on
 // the bus once, for all of them.
 func TestTargets(t *testing.T) {

@@ -20,6 +20,9 @@ func (c Clients) slack(ctx context.Context, d Deployment, report functionOf) []F
 	if err != nil {
 		return []Finding{redeploy(Finding{Part: "settings", Name: Prefix + "-report", Says: err.Error(), Do: "Correct the setting (docs/settings.md), and deploy."})}
 	}
+	if cfg.Channel == "" {
+		return []Finding{{Part: "Slack", Name: "app", State: Well, Says: "is not used (slackChannel=none): targets get all messages, without buttons, threads, edits and pictures"}}
+	}
 	token, err := hook.Token(ctx, c.Secrets, cfg.SlackSecretARN)
 	put := fillIn("Slack bot token", cfg.SlackSecretARN)
 	if err != nil {

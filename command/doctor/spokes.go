@@ -410,6 +410,9 @@ func (c Clients) target(ctx context.Context, t target.Target, now time.Time) Fin
 		return f
 	}
 	f.Says = "its secret has the form that it needs"
+	if t.Kind == target.SlackWebhook {
+		f.Says += "; an incoming webhook has no buttons, threads or edits, for which it needs the Slack app (docs/install.md)"
+	}
 	if by, err := deliver.ParseAlerting(t, text); err == nil && t.Kind.HasAlerts() {
 		back := "; acknowledgements made there do not come back, for which it needs an apiToken (docs/targets.md)"
 		if by.ReadsBack(t.Kind) {

@@ -93,8 +93,23 @@ func Parse(context map[string]any) (Settings, error) {
 		wrong = append(wrong, Problem{Key: key, Err: fmt.Errorf(format, values...)})
 	}
 
+	channel, targets := contextOf(config.Channel), contextOf(config.Targets)
+	if given[channel] == "" && given[targets] != target.None {
+		given[channel] = config.NoChannel
+	}
 	functions, environment, refused := functionSettings(given)
 	wrong = append(wrong, refused...)
+	if given[channel] == config.NoChannel && len(refused) == 0 {
+		if len(functions.Targets) == 0 {
+			bad(channel, "nobody gets a message: give the id of a channel, or set targets")
+		}
+		if functions.SlackActions {
+			bad(contextOf(config.SlackActions), "needs a channel (%s): buttons are in the messages of the Slack app", word(channel))
+		}
+		if len(functions.Routes) > 0 {
+			bad(contextOf(config.Routes), "needs a channel (%s): what no route fits goes there", word(channel))
+		}
+	}
 	var err error
 	s.Environment = environment
 	s.Spokes, s.Relays = functions.Spokes, functions.Relays

@@ -101,7 +101,10 @@ func TestParseRefuses(t *testing.T) {
 		given map[string]any
 		want  string
 	}{
-		{"no channel", map[string]any{"slackChannel": ""}, "CHANNEL: is not set. Id of the Slack channel, like C0123456789. Required. (make … CHANNEL=C0123456789)"},
+		{"no channel", map[string]any{"slackChannel": ""}, "CHANNEL: is not set. Id of the Slack channel, like C0123456789. Required, unless targets get the messages: \"none\", or left out with targets, is Rollcall without a Slack app. (make … CHANNEL=C0123456789)"},
+		{"no channel, and no target", map[string]any{"slackChannel": "none"}, "CHANNEL: nobody gets a message: give the id of a channel, or set targets (make … CHANNEL=C0123456789)"},
+		{"buttons without an app", map[string]any{"slackChannel": "", "targets": "slackwebhook=x", "slackActions": "on"}, "slackActions: needs a channel (CHANNEL=C0123456789)"},
+		{"routes without an app", map[string]any{"slackChannel": "", "targets": "slackwebhook=x", "routes": "prod=C0PAGES0001"}, "routes: needs a channel"},
 		{"a channel's name", map[string]any{"slackChannel": "#alerts"}, `"#alerts" is not a channel id`},
 		{"join time too short", map[string]any{"joinTime": "1s"}, "joinTime: 1s is outside 1m0s to 15m0s. How long after its launch"},
 		{"join time beyond SQS's delay", map[string]any{"joinTime": "16m"}, "16m0s is outside"},
@@ -142,6 +145,16 @@ func TestParseRefuses(t *testing.T) {
 				t.Errorf("got %q, want %q in it", err, test.want)
 			}
 		})
+	}
+}
+
+// With targets a channel may be left out: there is no Slack app then.
+func TestWithoutAChannel(t *testing.T) {
+	for _, given := range []map[string]any{{"targets": "slackwebhook=x"}, {"slackChannel": "none", "targets": "slackwebhook=x"}} {
+		got, err := Parse(given)
+		if err != nil || got.Environment[config.Channel] != config.NoChannel {
+			t.Errorf("%v: %q, %v", given, got.Environment[config.Channel], err)
+		}
 	}
 }
 

@@ -111,7 +111,7 @@ type Setting struct {
 func Settings() []Setting {
 	return []Setting{
 		{Clusters, "clusters", "all", `Clusters to watch: "all" in this region, or names separated by commas. A spoke's cluster is named with its account and region (222233334444/eu-west-1/prod), here and in the settings below; where none of a spoke's is named, all of it are watched.`},
-		{Channel, "slackChannel", "", "Id of the Slack channel, like C0123456789. Required."},
+		{Channel, "slackChannel", "", "Id of the Slack channel, like C0123456789. Required, unless targets get the messages: \"none\", or left out with targets, is Rollcall without a Slack app."},
 		{SlackSecretARN, "slackSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack bot token (xoxb-…). Without it the stack makes an empty secret to fill in."},
 		{SlackAPI, "slackApiUrl", "https://slack.com/api/", "Where Slack's Web API is; GovSlack has another address."},
 		{DocsURL, "docsUrl", "none", `Where you serve the site that "make site" builds, like https://docs.example.com/rollcall/: the check in a message is then a link to its page. "none" has no link. The functions of a release that names its repository (make deploy PREBUILT=…) link to its pages on GitHub if nothing is set.`},
@@ -133,7 +133,7 @@ func Settings() []Setting {
 		{SubnetMetrics, "subnetMetrics", "off", `"on" writes CloudWatch metrics of each subnet too (FreeAddresses, FreeBlocks, LeakedAddresses, RunwayHours; up to $1.20 a month for each subnet). Those of each cluster, with the worst of its subnets, are always written.`},
 		{Routes, "routes", routing.None, `Who hears of what, separated by commas: "prod/critical=C0PAGES0001@S0ONCALL01,all/team:payments=C0PAY000001". Before "=" a cluster (or all), a severity (critical, warning, info) and tags of nodegroups; after it a channel, and behind "@" users (U…), user groups (S…) or here, joined by "+", who are called while it is critical; behind a second "@" who is called last, where nobody acknowledged (C0PAGES0001@S0ONCALL01@S0LEADS001). The first route that fits decides.`},
 		{RemindAfter, "remindAfter", "30m", "When those whom a route names are called again for a critical incident that nobody has acknowledged or muted (5m to 24h, 0 for never); three times at most. After that a route can escalate, once."},
-		{Targets, "targets", target.None, `Who hears of incidents besides Slack, separated by commas: "sns" (a topic that the stack makes, for mail) or "sns=" and the ARN of your own, "amazonq=" and the ARN of the topic of an Amazon Q chat channel, "pagerduty=", "jsm=", "teams=" and "webhook=" with the name of the secret in Secrets Manager that holds the routing key, the integration's key, the workflow's address, or address and key. "pagerduty/critical=rollcall/pagerduty" hears of what is critical, or becomes it, alone; a target without such a word hears of the weekly message too (PagerDuty and Jira Service Management do not). See docs/targets.md.`},
+		{Targets, "targets", target.None, `Who hears of incidents besides Slack, separated by commas: "sns" (a topic that the stack makes, for mail) or "sns=" and the ARN of your own, "amazonq=" and the ARN of the topic of an Amazon Q chat channel, "pagerduty=", "jsm=", "teams=", "slackwebhook=" and "webhook=" with the name of the secret in Secrets Manager that holds the routing key, the integration's key, the workflow's or the incoming webhook's address, or address and key. "pagerduty/critical=rollcall/pagerduty" hears of what is critical, or becomes it, alone; a target without such a word hears of the weekly message too (PagerDuty and Jira Service Management do not). See docs/targets.md.`},
 		{PagerDutyAPI, "pagerdutyApiUrl", "https://events.pagerduty.com", `Where PagerDuty's Events API is; accounts in its European region have https://events.eu.pagerduty.com.`},
 		{SlackActions, "slackActions", "off", `"on" deploys slack-actions with a public address for Slack's buttons, the command /rollcall and the home page, and shows the buttons. It answers only what Slack has signed.`},
 		{SigningARN, "slackSigningSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack app's signing secret. Without it the stack makes an empty secret to fill in."},
@@ -762,9 +762,15 @@ func parseClusters(text string) ([]string, error) {
 // (D) channels. Names do not work: chat.update takes only ids.
 var channelID = lazyregexp.New(`^[CGD][A-Z0-9]{2,30}$`)
 
+// NoChannel is what is written for no Slack app: targets get all messages.
+const NoChannel = "none"
+
 func parseChannel(text string) (string, error) {
-	if text == "" {
+	switch text {
+	case "":
 		return "", errMissing
+	case NoChannel:
+		return "", nil
 	}
 	if !channelID.MatchString(text) {
 		return "", fmt.Errorf("%q is not a channel id (open the channel's details in Slack and copy the id at the bottom)", text)

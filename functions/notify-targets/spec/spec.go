@@ -26,7 +26,7 @@ func Environment() []spec.Variable {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:  Name,
-		About: "Tells targets besides Slack of incidents and of each week: mail through SNS, Amazon Q in chat applications, PagerDuty, Jira Service Management, Microsoft Teams, signed webhooks.",
+		About: "Tells targets besides Slack of incidents and of each week: mail through SNS, Amazon Q in chat applications, PagerDuty, Jira Service Management, Microsoft Teams, incoming webhooks of Slack, signed webhooks. Reads back who acknowledged an alert.",
 		FailureImpact: "Targets besides Slack are not told. What they are to be told waits in the queue of targets for a day, then in its dead-letter queue. " +
 			"Slack is told all the same.",
 		Only: config.Targets,

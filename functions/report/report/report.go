@@ -427,6 +427,9 @@ func newHandler(e lambda.Env) handler {
 		naming: newNaming(e.Config, table),
 		aside:  queues, approvers: e.Config.Approvers, responders: e.Config.Responders,
 	}
+	if e.Config.Channel == "" {
+		h.Slack, h.Files, h.Answers, h.Workspace = noSlack{e.Now}, noSlack{e.Now}, noSlack{e.Now}, nil
+	}
 	h.unwatched.spokes = here
 	h.commands = commands{
 		replies: hook.NewResponder(e.Config.SlackAPI, e.HTTP), home: client, hub: e.Config.Hub,

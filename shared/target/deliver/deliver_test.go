@@ -235,7 +235,7 @@ func TestSlackHook(t *testing.T) {
 	body, err := message.ToSlack(n)
 	expect.OK(t, err)
 	expect.OK(t, s.Post(t.Context(), "slackwebhook=x", address, body))
-	if list := fake.Messages("C0123456789"); len(list) != 1 || strings.Contains(list[0].Text, "<!") || !strings.Contains(fake.Text(list[0]), "incoming webhook: no buttons") {
+	if list := fake.Messages("C0123456789"); len(list) != 1 || strings.Contains(list[0].Text, "<!") || !strings.Contains(fake.Text(list[0]), "Incoming webhook: no buttons") {
 		t.Errorf("posted %+v", list)
 	}
 	failed(t, "no message", s.Post(t.Context(), "slackwebhook=x", address, []byte(`{"text":""}`)), Refused, "no_text", address)

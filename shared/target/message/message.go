@@ -837,7 +837,7 @@ const maxSlack = 6000
 
 // slackLimits is what an opening says of a message by an incoming webhook: the page is the
 // same that has no such limits.
-const slackLimits = "Posted through an incoming webhook: no buttons, threads, pictures or edits. This message stays as it is; getting worse and the end are new messages. The Slack app has all of it (docs/install.md)."
+const slackLimits = "Incoming webhook: no buttons, threads or edits; what changes is a new message. The Slack app has all of it (docs/install.md)."
 
 // ToSlack is the message as JSON.
 func ToSlack(n News) ([]byte, error) {

@@ -368,7 +368,7 @@ What launches cost beside it is in [load.md](load.md).
 Not in it, because they are next to nothing while nothing happens: what the table stores (megabytes), the bucket of the evidence, which is empty then ([what incidents put there](diagnose.md#when-it-is-gone)), mails of alarms, the dashboard (an account's first three are free, each further one is $3.00), reads of secrets at starts.
 ` + "`subnetMetrics=on`" + ` adds three or four metrics for each subnet ($0.90 to $1.20 a month each). A queue that Lambda polls costs $0.26 a month, a FIFO queue $0.33.
 `)
-	fmt.Fprintf(&b, "[`targets`](targets.md) adds $%.2f a month (a FIFO queue that is polled, %s of alarms), and $%.2f for each secret; SNS's first 1,000 mails of a month are free.\n",
+	fmt.Fprintf(&b, "[`targets`](targets.md) adds $%.2f a month (a FIFO queue that is polled, %s of alarms), and $%.2f for each secret (reading alerts back is under a cent); SNS's first 1,000 mails of a month are free.\n",
 		TargetsCost(t), plural(t.Targets.AlarmMetrics, "metric"), secret)
 	lines, err := relay.lines(t, usages[0])
 	if err != nil {
