@@ -22,7 +22,7 @@ import (
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/phrase"
-	serial "rollcall/shared/node/console"
+	"rollcall/shared/node/messages"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 	"rollcall/tools/expect"
@@ -66,7 +66,8 @@ func TestNoAdviceOfWhatIs(t *testing.T) {
 		snapshottest.Instance(s, snapshottest.Node).Metadata.Endpoint = "disabled"
 	})
 	seen := map[string]bool{}
-	for _, next := range serial.Advice() {
+	for _, row := range messages.ConsoleRows() {
+		next := row.Next
 		for _, x := range states() {
 			if !strings.Contains(next, x.clause) {
 				continue

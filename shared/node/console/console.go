@@ -281,10 +281,6 @@ func plain(line string) string {
 // Redact replaces what may be a secret in lines that were pasted.
 func Redact(text string) string { return redact.Redact(lines(text)) }
 
-// table is every known failure. A line is the first row's that fits: the
-// more specific rows come first, and the units that fail as a result last.
-func table() []messages.Row { return messages.ConsoleRows() }
-
 func containsAny(line string, parts ...string) bool {
 	for _, part := range parts {
 		if strings.Contains(line, part) {
@@ -292,17 +288,6 @@ func containsAny(line string, parts ...string) bool {
 		}
 	}
 	return false
-}
-
-// Advice is what the rows advise, each once.
-func Advice() []string {
-	var list []string
-	for _, r := range table() {
-		if !slices.Contains(list, r.Next) {
-			list = append(list, r.Next)
-		}
-	}
-	return list
 }
 
 // stageOf is the stage that a line, in lower case, shows; Silent for none.

@@ -107,7 +107,7 @@ func ids(r Reading) []string {
 // by nothing less than it asks for.
 func TestEveryRowFindsItsSample(t *testing.T) {
 	seen := map[string]bool{}
-	for _, row := range table() {
+	for _, row := range messages.ConsoleRows() {
 		if seen[row.ID] {
 			t.Errorf("two rows are called %q", row.ID)
 		}
@@ -138,7 +138,7 @@ func TestEveryRowFindsItsSample(t *testing.T) {
 }
 
 func TestRowsHaveWords(t *testing.T) {
-	for _, row := range table() {
+	for _, row := range messages.ConsoleRows() {
 		if n := utf8.RuneCountInString(row.Title); n == 0 || n > 48 || strings.HasSuffix(row.Title, ".") {
 			t.Errorf("%s: title %q has %d runes, want 1 to 48 and no full stop", row.ID, row.Title, n)
 		}
@@ -242,7 +242,7 @@ func TestLinesHoldNoSecrets(t *testing.T) {
 // TestSamplesStay: the redactor leaves the lines that the rows match as they are.
 func TestSamplesStay(t *testing.T) {
 	r, files := redact.New(redact.Ellipsis), redact.New(redact.Masked)
-	for _, row := range table() {
+	for _, row := range messages.ConsoleRows() {
 		want := strings.TrimSpace(row.Sample)
 		if at := strings.Index(row.Sample, `,"stacktrace"`); at > 0 {
 			want = row.Sample[:at]
@@ -257,7 +257,7 @@ func TestSamplesStay(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, row := range table() {
+	for _, row := range messages.ConsoleRows() {
 		f.Add(start + row.Sample)
 	}
 	for _, text := range healthy() {

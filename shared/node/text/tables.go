@@ -27,7 +27,10 @@ func byConsole(f facts, v vocabulary) Told {
 	if m.ID == "token-failed" && !f.by(messages.Kubelet) {
 		return Told{} // kubectl and helm ask the same way
 	}
-	t := Told{Check: m.Check, Meaning: strings.TrimSuffix(lowerFirst(m.Means), "."), Next: m.Next}
+	t := Told{Check: m.Check, Meaning: strings.TrimSuffix(m.Means, "."), Next: m.Next}
+	if rest, ok := strings.CutPrefix(t.Meaning, "The "); ok {
+		t.Meaning = "the " + rest
+	}
 	if m.Unanswered || !m.Certain || m.Check == "" || vague(m.ID) {
 		t.Check, t.Symptom = checkid.InstanceConsoleError, true
 		if m.Check != "" {
@@ -124,13 +127,6 @@ func behind(c nodegroup.Code) []checkid.ID {
 // hold: in a longer text they count only where it calls them a code.
 func common(code string) bool {
 	return slices.Contains([]string{"AccessDenied", "LimitExceeded", "InternalFailure", "OperationNotPermitted", "Unknown"}, code)
-}
-
-func lowerFirst(s string) string {
-	if len(s) > 1 && 'A' <= s[0] && s[0] <= 'Z' && !('A' <= s[1] && s[1] <= 'Z') && s[1] >= 'a' && strings.HasPrefix(s, "The ") {
-		return "t" + s[1:]
-	}
-	return s
 }
 
 // kind says what kind of text it is, and who quotes it.

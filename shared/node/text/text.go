@@ -356,7 +356,7 @@ func (f *facts) readCalls() {
 			call(name)
 		}
 	}
-	if containsAny(f.low, []string{"creating fleet", "create fleet", "launchtemplateandoverrides"}) {
+	if strings.Contains(f.low, "creating fleet") || strings.Contains(f.low, "create fleet") || strings.Contains(f.low, "launchtemplateandoverrides") {
 		call("CreateFleet")
 	}
 }
@@ -409,10 +409,6 @@ func (f facts) by(programs ...messages.Program) bool {
 
 func (f facts) failed1(kinds ...messages.Failure) bool {
 	return slices.ContainsFunc(kinds, func(k messages.Failure) bool { return slices.Contains(f.fails, k) })
-}
-
-func containsAny(text string, parts []string) bool {
-	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // MaxPasted is how long a text may be that Tell reads as a whole, in bytes. A longer

@@ -46,11 +46,6 @@ func parse(text string) (v Version, ok bool) {
 	return v, true
 }
 
-// Asks is the first release that asks EC2 about any type that it does not know: 1.6.0
-// asked for the limits of interfaces, and gave up on the hypervisor (pull requests 782
-// and 1616 of aws/amazon-vpc-cni-k8s, which released it with 1.9.1).
-func Asks() Version { return Version{1, 9, 1} }
-
 // Rule is what versions of the plugin and of Kubernetes do not go together.
 type Rule struct {
 	// From and Below bound the releases, From included; zero for no bound.
