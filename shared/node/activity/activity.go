@@ -463,23 +463,17 @@ func NamedIn(text string) Named {
 		return !(r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("-_.:/+=@", r))
 	}) {
 		word = strings.Trim(word, ".:-/=@+")
+		for _, kind := range []struct {
+			prefix string
+			field  *string
+		}{
+			{"i-", &n.Instance}, {"subnet-", &n.Subnet}, {"ami-", &n.AMI}, {"sg-", &n.SecurityGroup}, {"lt-", &n.Template}, {"snap-", &n.Snapshot}, {"vol-", &n.Volume}, {"eni-", &n.Interface},
+		} {
+			if resource(word, kind.prefix) {
+				set(kind.field, word)
+			}
+		}
 		switch {
-		case resource(word, "i-"):
-			set(&n.Instance, word)
-		case resource(word, "subnet-"):
-			set(&n.Subnet, word)
-		case resource(word, "ami-"):
-			set(&n.AMI, word)
-		case resource(word, "sg-"):
-			set(&n.SecurityGroup, word)
-		case resource(word, "lt-"):
-			set(&n.Template, word)
-		case resource(word, "snap-"):
-			set(&n.Snapshot, word)
-		case resource(word, "vol-"):
-			set(&n.Volume, word)
-		case resource(word, "eni-"):
-			set(&n.Interface, word)
 		case strings.HasPrefix(word, "arn:") && strings.Contains(word, ":kms:"):
 			set(&n.Key, word)
 		case strings.HasPrefix(word, "arn:") && strings.Contains(word, ":role/"):
@@ -578,57 +572,33 @@ func QuotaOf(instanceType string, spot bool) (q Quota, ok bool) {
 	if i := strings.IndexAny(family, "-0123456789"); i >= 0 {
 		letters = family[:i]
 	}
-	if spot {
-		return spotQuota(family, letters)
+	if spot && letters == "p" {
+		letters = family[:min(len(family), 2)] // its generations have their own
 	}
-	switch letters {
-	case "a", "c", "d", "h", "i", "m", "r", "t", "z", "im", "is":
-		return Quota{"L-1216C47A", "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances"}, true
-	case "g", "gr", "vt":
-		return Quota{"L-DB2E81BA", "Running On-Demand G and VT instances"}, true
-	case "p":
-		return Quota{"L-417A185B", "Running On-Demand P instances"}, true
-	case "x":
-		return Quota{"L-7295265B", "Running On-Demand X instances"}, true
-	case "f":
-		return Quota{"L-74FC7D96", "Running On-Demand F instances"}, true
-	case "inf":
-		return Quota{"L-1945791B", "Running On-Demand Inf instances"}, true
-	case "trn":
-		return Quota{"L-2C3B7624", "Running On-Demand Trn instances"}, true
-	case "dl":
-		return Quota{"L-6E869C2A", "Running On-Demand DL instances"}, true
-	case "hpc":
-		return Quota{"L-F7808C92", "Running On-Demand HPC instances"}, true
-	case "u":
-		return Quota{"L-43DA4232", "Running On-Demand High Memory instances"}, true
-	}
-	return Quota{}, false
-}
-
-func spotQuota(family, letters string) (Quota, bool) {
-	switch letters {
-	case "a", "c", "d", "h", "i", "m", "r", "t", "z", "im", "is":
-		return Quota{"L-34B43A08", "All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests"}, true
-	case "g", "gr", "vt":
-		return Quota{"L-3819A6DF", "All G and VT Spot Instance Requests"}, true
-	case "p":
-		if strings.HasPrefix(family, "p5") {
-			return Quota{"L-C4BD4855", "All P5 Spot Instance Requests"}, true
+	for _, row := range []struct {
+		letters        []string
+		onDemand, spot Quota
+	}{
+		{[]string{"a", "c", "d", "h", "i", "m", "r", "t", "z", "im", "is"}, Quota{"L-1216C47A", "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances"},
+			Quota{"L-34B43A08", "All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests"}},
+		{[]string{"g", "gr", "vt"}, Quota{"L-DB2E81BA", "Running On-Demand G and VT instances"}, Quota{"L-3819A6DF", "All G and VT Spot Instance Requests"}},
+		{[]string{"p"}, Quota{"L-417A185B", "Running On-Demand P instances"}, Quota{}},
+		{[]string{"p2", "p3", "p4"}, Quota{}, Quota{"L-7212CCBC", "All P4, P3 and P2 Spot Instance Requests"}},
+		{[]string{"p5"}, Quota{}, Quota{"L-C4BD4855", "All P5 Spot Instance Requests"}},
+		{[]string{"x"}, Quota{"L-7295265B", "Running On-Demand X instances"}, Quota{"L-E3A00192", "All X Spot Instance Requests"}},
+		{[]string{"f"}, Quota{"L-74FC7D96", "Running On-Demand F instances"}, Quota{"L-88CF9481", "All F Spot Instance Requests"}},
+		{[]string{"inf"}, Quota{"L-1945791B", "Running On-Demand Inf instances"}, Quota{"L-B5D1601B", "All Inf Spot Instance Requests"}},
+		{[]string{"trn"}, Quota{"L-2C3B7624", "Running On-Demand Trn instances"}, Quota{"L-6B0D517C", "All Trn Spot Instance Requests"}},
+		{[]string{"dl"}, Quota{"L-6E869C2A", "Running On-Demand DL instances"}, Quota{"L-85EED4F7", "All DL Spot Instance Requests"}},
+		{[]string{"hpc"}, Quota{"L-F7808C92", "Running On-Demand HPC instances"}, Quota{}},
+		{[]string{"u"}, Quota{"L-43DA4232", "Running On-Demand High Memory instances"}, Quota{}},
+	} {
+		if slices.Contains(row.letters, letters) {
+			if q = row.onDemand; spot {
+				q = row.spot
+			}
+			return q, q.Code != ""
 		}
-		if len(family) > 1 && strings.Contains("234", family[1:2]) {
-			return Quota{"L-7212CCBC", "All P4, P3 and P2 Spot Instance Requests"}, true
-		}
-	case "x":
-		return Quota{"L-E3A00192", "All X Spot Instance Requests"}, true
-	case "f":
-		return Quota{"L-88CF9481", "All F Spot Instance Requests"}, true
-	case "inf":
-		return Quota{"L-B5D1601B", "All Inf Spot Instance Requests"}, true
-	case "trn":
-		return Quota{"L-6B0D517C", "All Trn Spot Instance Requests"}, true
-	case "dl":
-		return Quota{"L-85EED4F7", "All DL Spot Instance Requests"}, true
 	}
 	return Quota{}, false
 }

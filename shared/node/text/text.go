@@ -334,22 +334,15 @@ func (f *facts) readCalls() {
 			f.calls = append(f.calls, name)
 		}
 	}
-	for _, m := range goError.FindAllStringSubmatch(f.words, -1) {
-		call(m[2])
-	}
-	for _, m := range pythonError.FindAllStringSubmatch(f.words, -1) {
-		if m[2] != "" {
-			call(m[2])
+	for _, form := range []struct {
+		of    *lazyregexp.Regexp
+		group int
+	}{{goError, 2}, {pythonError, 2}, {action, 2}, {slashed, 1}, {eventName, 1}} {
+		for _, m := range form.of.FindAllStringSubmatch(f.words, -1) {
+			if m[form.group] != "" {
+				call(m[form.group])
+			}
 		}
-	}
-	for _, m := range action.FindAllStringSubmatch(f.words, -1) {
-		call(m[2])
-	}
-	for _, m := range slashed.FindAllStringSubmatch(f.words, -1) {
-		call(m[1])
-	}
-	for _, m := range eventName.FindAllStringSubmatch(f.words, -1) {
-		call(m[1])
 	}
 	for _, name := range messages.KnownCalls() {
 		if strings.Contains(f.words, name) {
@@ -377,14 +370,10 @@ func (f *facts) readCodes() {
 	if strings.Contains(words, "rpc error: code = ") {
 		words = grpcCode.ReplaceAllString(words, "rpc error:") // gRPC's codes are not AWS's
 	}
-	for _, m := range goCode.FindAllStringSubmatch(words, -1) {
-		code(strings.TrimRight(m[1], "."))
-	}
-	for _, m := range pythonError.FindAllStringSubmatch(words, -1) {
-		code(m[1])
-	}
-	for _, m := range namedCode.FindAllStringSubmatch(words, -1) {
-		code(m[1])
+	for _, form := range []*lazyregexp.Regexp{goCode, pythonError, namedCode} {
+		for _, m := range form.FindAllStringSubmatch(words, -1) {
+			code(strings.TrimRight(m[1], "."))
+		}
 	}
 	for _, word := range codeForm.FindAllString(words, 400) {
 		if capitals(word) > 1 || strings.Contains(word, ".") {
