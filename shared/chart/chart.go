@@ -357,7 +357,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{words: "not joined", colour: notJoinedColour(), of: func(f spotreport.Funnel) int { return f.NotJoined }},
-		{words: "taken back", colour: reclaimedColour(), of: func(f spotreport.Funnel) int { return f.Reclaimed }},
+		{words: "reclaimed", colour: reclaimedColour(), of: func(f spotreport.Funnel) int { return f.Reclaimed }},
 		{words: "refused", colour: refusedColour(), of: func(f spotreport.Funnel) int { return f.Refused }},
 		{words: "joined", colour: joinedColour(), of: func(f spotreport.Funnel) int { return f.Joined }, hatched: lost},
 		{words: "open, other", colour: otherColour(), of: func(f spotreport.Funnel) int { return f.Open + f.Terminated + f.Unknown }},

@@ -160,7 +160,7 @@ func nobody(i incident.Incident, c catalog.Confidence) (colour, what string) {
 		return red, title(i)
 	case catalog.Addresses:
 		if worse(i) {
-			return red, title(i) + pick(i.Key.Check == checkid.IPLeakedInterfaces, ", and too few are left", "")
+			return red, title(i) + pick(i.Key.Check == checkid.IPLeakedInterfaces, ", and few are left", "")
 		}
 		return orange, title(i)
 	case catalog.Pods:
@@ -220,7 +220,7 @@ func missed(i incident.Incident, t tally, c catalog.Confidence) (colour, what st
 
 // unseen names the sources that could not be read.
 func unseen(i incident.Incident) string {
-	return "could not look at " + slacktext.Few(sources(i.Blind), 3, 40)
+	return "could not read " + slacktext.Few(sources(i.Blind), 3, 40)
 }
 
 func sources(failures []snapshot.Failure) []string {
@@ -431,7 +431,7 @@ func deferredLine(of incident.Offer, what string) saying {
 // waits is for what it waits, below that line.
 func (p *page) waits(of incident.Offer) {
 	if says := slacktext.Clip(slacktext.OneLine(of.Says), 600); says != "" {
-		p.add(p.line().prose(slacktext.Sentence(capital(says))).plain(" Everything is rechecked then, and planned anew.").section())
+		p.add(p.line().prose(slacktext.Sentence(capital(says))).plain(" Everything is rechecked then, and a new plan is made.").section())
 	}
 }
 
@@ -581,7 +581,7 @@ func (p *page) failure(f snapshot.Failure) *line {
 	case f.Reason == snapshot.Throttled:
 		l.plain("throttled by the service")
 	case f.Reason == snapshot.TimedOut:
-		l.plain("no answer in time")
+		l.plain("timed out")
 	case f.Reason == snapshot.Unreachable:
 		l.plain("no connection")
 	case f.Reason == snapshot.OverBudget:
@@ -591,7 +591,7 @@ func (p *page) failure(f snapshot.Failure) *line {
 	case f.Reason == snapshot.NotRead:
 		l.plain("not read")
 	default:
-		l.plain("the answer was an error")
+		l.plain("the response was an error")
 	}
 	if call != "" && f.Reason != snapshot.Denied {
 		l.plain(" (").code(call).plain(")")
@@ -620,7 +620,7 @@ func (p *page) handled(i incident.Incident, o Options) {
 		if why := slacktext.Clip(slacktext.OneLine(i.Silence.Reason), 300); why != "" {
 			l.plain(": ").prose(why)
 		}
-		parts = append(parts, l.plain(". Nothing more is said of it in the channel until then.").section())
+		parts = append(parts, l.plain(". No further channel posts until then.").section())
 	}
 	p.add(parts...)
 }
@@ -648,7 +648,7 @@ func RenderHome(o overview.Overview, says string) slackapi.Message {
 		}
 		p.add(p.heading("Clusters"))
 		p.clusters(o, mostClusters)
-		p.add(p.line().plain("As of ").dated(o.Now).plain(". ").code("/rollcall help").plain(" lists what you can ask.").section())
+		p.add(p.line().plain("As of ").dated(o.Now).plain(". ").code("/rollcall help").plain(" lists all commands.").section())
 		return p.blocks
 	})}
 }
@@ -715,7 +715,7 @@ func RenderLine(i incident.Incident, n incident.Note, newest bool) slackapi.Mess
 
 // pastLine is a line of which time has gone on.
 func pastLine(i incident.Incident, n incident.Note, top string, newest bool) slackapi.Message {
-	now := " How it stands now is in the message at the top of this thread."
+	now := " The current state is in the message at the top of this thread."
 	if !newest {
 		top, now = white+" "+where(i)+" · "+title(i), " A newer line is below."
 	}
@@ -724,7 +724,7 @@ func pastLine(i incident.Incident, n incident.Note, top string, newest bool) sla
 		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
 			p := newPage(place{i.Partition, i.Region}, n.At, room)
 			p.add(p.line().strong(top).section())
-			l := p.line().plain("This line is of ").clock(n.At)
+			l := p.line().plain("Posted at ").clock(n.At)
 			if label := replyLabel(n.Reason); label != "" {
 				l.plain(" (" + continued(label) + ")")
 			}

@@ -259,13 +259,13 @@ func (p *page) done(l *line, of incident.Offer) {
 	case remedy.Failed:
 		l.plain("Failed, nothing was changed: ").prose(slacktext.Sentence(what)).says(d)
 	default:
-		l.plain("No answer says whether this was done: ").prose(slacktext.Sentence(what)).plain(" Check before doing it again.").says(d)
+		l.plain("Unknown whether this was done (no response): ").prose(slacktext.Sentence(what)).plain(" Check before doing it again.").says(d)
 	}
 	switch of.State {
 	case incident.Helped:
-		l.plain(" Its check passed ").at(of.Verified).plain(".")
+		l.plain(" Verified ").at(of.Verified).plain(".")
 	case incident.Unhelpful:
-		l.plain(" Its check still failed ").at(of.Verified).plain(".")
+		l.plain(" The check still failed ").at(of.Verified).plain(".")
 	case incident.Acted:
 		if d.Result == remedy.Done || d.Result == remedy.Partly {
 			l.plain(" Rechecking.")
@@ -376,11 +376,11 @@ func noteLine(i incident.Incident, n incident.Note) string {
 	case incident.Reopened:
 		return "for the " + slacktext.Ordinal(max(i.Number, 2)) + " time."
 	case incident.FailedAgain:
-		return "the cause had gone, and returned before a new node joined."
+		return "the cause came back before a new node joined."
 	case incident.IsWorse:
-		return "critical now; it was a warning."
+		return "from warning to critical."
 	case incident.IsUnsilenced:
-		return "it was silenced, and is still there."
+		return "it was silenced, and is still failing."
 	case incident.HasJoined:
 		return slacktext.Sentence(slacktext.Clip(slacktext.OneLine(n.Says), 160))
 	case incident.HasMissed:
@@ -413,11 +413,11 @@ func noteLine(i incident.Incident, n incident.Note) string {
 		case incident.Unwatched:
 			return notWatched(i)
 		case incident.Unseen:
-			return "nothing was heard of it since " + heard(i) + ". Is the cluster still watched (setting clusters), and do the sweeps run? Reopens if it still fails."
+			return "not checked since " + heard(i) + ". Is the cluster still watched (setting clusters), and do the sweeps run? Reopens if it still fails."
 		}
 		return slacktext.Sentence(missingNow(i))
 	case incident.IsGivenUpOn:
-		return "still not Ready, and no longer checked (setting giveUp). Terminate what is not needed; a new launch is checked as usual."
+		return "still not Ready, and no longer checked (setting giveUp). Terminate what you don't need; new launches are checked as usual."
 	}
 	return "Update: " + headline(i)
 }
@@ -444,9 +444,9 @@ func replyLabel(r incident.Reason) string {
 	case incident.Opened:
 		return "Evidence"
 	case incident.Reopened, incident.FailedAgain:
-		return "Back"
+		return "Recurred"
 	case incident.IsWorse:
-		return "Worse"
+		return "Escalated"
 	case incident.IsUnsilenced:
 		return "Silence over"
 	case incident.HasJoined:
@@ -543,7 +543,7 @@ func (p *page) also(i incident.Incident) {
 			parts = append(parts, p.label(label).plain(slacktext.Few(list, 8, 60)+".").section())
 		}
 	}
-	add("Caused by this", slacktext.Distinct(append(names(i.Cause.Symptoms), names(hidden)...)...))
+	add("Knock-on effects", slacktext.Distinct(append(names(i.Cause.Symptoms), names(hidden)...)...))
 	add("Makes it worse", slacktext.Distinct(names(i.Cause.Contributing)...))
 	p.add(parts...)
 }
@@ -554,7 +554,7 @@ func notWatched(i incident.Incident) string {
 	if !i.Key.Spoke.Hub() {
 		setting = "setting spokes or clusters"
 	}
-	return "It was taken out of the settings (" + setting + "): nobody looks at it any more, and it may still fail. Reopens if it is watched again and still fails."
+	return "It was taken out of the settings (" + setting + ") and is no longer checked; it may still fail. Reopens if it is watched again and still fails."
 }
 
 // Options are what a message depends on beside the incident.
@@ -637,11 +637,11 @@ func openWords(o overview.Overview) string {
 	if len(o.Incidents) == 0 {
 		switch {
 		case len(o.Unread) > 0:
-			return "Nothing is known to be open, and not everything could be read."
+			return "No open incidents found, but not everything could be read."
 		case len(o.Clusters) == 0:
-			return "Nothing is known to be open."
+			return "No open incidents found."
 		}
-		return green + " Nothing is open."
+		return green + " No open incidents."
 	}
 	var parts []string
 	add := func(n int, what string) {
@@ -666,15 +666,15 @@ func openWords(o overview.Overview) string {
 func (p *page) watched(o overview.Overview) {
 	n := o.States()
 	if len(o.Clusters) == 0 {
-		p.add(p.line().plain("No look at a cluster is on record yet: sweeps come every five minutes. After a quarter of an hour, ask ").code("rollcall doctor").plain(".").section())
+		p.add(p.line().plain("No cluster has been checked yet: sweeps run every 5 min. If this stays so for 15 min, run ").code("rollcall doctor").plain(".").section())
 		return
 	}
 	l := p.line().plain(slacktext.Count(len(o.Clusters), "cluster") + " watched")
 	if n[overview.InTime] == len(o.Clusters) {
-		p.add(l.plain(", " + pick(len(o.Clusters) == 1, "", "each ") + "looked at within the last " + slacktext.Span(overview.Late) + ".").section())
+		p.add(l.plain(", " + pick(len(o.Clusters) == 1, "", "each ") + "last checked within " + slacktext.Span(overview.Late) + ".").section())
 		return
 	}
-	p.add(l.plain("; " + slacktext.Number(n[overview.InTime]) + " looked at within the last " + slacktext.Span(overview.Late) + ".").section())
+	p.add(l.plain("; " + slacktext.Number(n[overview.InTime]) + " last checked within " + slacktext.Span(overview.Late) + ".").section())
 	var lines []*line
 	left := 0
 	for _, c := range o.Clusters {
@@ -698,13 +698,13 @@ func (p *page) watched(o overview.Overview) {
 func (p *page) look(l *line, c overview.Cluster, state overview.State) *line {
 	switch state {
 	case overview.Unknown:
-		return l.plain("when it was last looked at is not known")
+		return l.plain("time of the last check unknown")
 	case overview.TooLate:
-		return l.plain("last looked at ").clock(c.Swept).plain(", which is late")
+		return l.plain("last checked ").clock(c.Swept).plain(" (late)")
 	case overview.Partly:
-		return l.plain("looked at ").clock(c.Swept).plain(", but failed: " + slacktext.Few(c.Failed, 4, 40))
+		return l.plain("checked ").clock(c.Swept).plain(", but failed: " + slacktext.Few(c.Failed, 4, 40))
 	}
-	return l.plain("looked at ").clock(c.Swept)
+	return l.plain("checked ").clock(c.Swept)
 }
 
 // clusterName is a cluster as people name it, and as a command takes it where it is of
@@ -784,7 +784,7 @@ func (p *page) unread(list []string) {
 func RenderClusters(o overview.Overview) slackapi.Message {
 	top := slacktext.Count(len(o.Clusters), "cluster") + " watched."
 	if len(o.Clusters) == 0 {
-		top = "No look at a cluster is on record yet."
+		top = "No cluster has been checked yet."
 	}
 	return answering(o, top, func(p *page) {
 		p.add(p.line().strong(top).section())
@@ -812,7 +812,7 @@ func (p *page) clusters(o overview.Overview, most int) {
 		lines = append(lines, p.look(l, c, c.StateOf(o.Now)))
 	}
 	if left := len(all) - len(lines); left > 0 {
-		lines = append(lines, p.line().plain("and "+slacktext.Number(left)+" more, "+pick(len(lines) >= len(first), "with nothing open and looked at in time", "some with incidents")))
+		lines = append(lines, p.line().plain("and "+slacktext.Number(left)+" more, "+pick(len(lines) >= len(first), "with nothing open and checked in time", "some with incidents")))
 	}
 	if len(lines) > 0 {
 		p.add(bullets(lines...))

@@ -512,13 +512,13 @@ func (p *page) trail(t *report.RecentChanges) {
 	case t.Open:
 		parts = append(parts, p.line().plain("None so far.").section())
 	default:
-		parts = append(parts, p.line().plain("None. The cause may be older, or no API call of this account.").section())
+		parts = append(parts, p.line().plain("No changes found. The cause may be older, or not an API call in this account.").section())
 	}
 	if blind != "" {
 		parts = append(parts, p.line().plain("Not read: ").code(blind).plain(". There may be more changes.").section())
 	}
 	if t.Open {
-		parts = append(parts, p.line().plain("CloudTrail can lag by some minutes; it is searched again.").section())
+		parts = append(parts, p.line().plain("CloudTrail can lag by some minutes; Rollcall searches it again.").section())
 	}
 	p.add(parts...)
 }
@@ -569,9 +569,9 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 	case incident.IsDeferred:
 		return deferredLine(of, what), true
 	case incident.IsVerified:
-		return say("the check that found the cause passes since Rollcall did this: " + slacktext.Sentence(what)), true
+		return say("the check passes since Rollcall did this: " + slacktext.Sentence(what)), true
 	case incident.IsUnhelpful:
-		return say("the check that found the cause still fails after this was done: " + slacktext.Sentence(what)), true
+		return say("the check still fails after this was done: " + slacktext.Sentence(what)), true
 	}
 	return remedyLine(of, what), true
 }
@@ -621,7 +621,7 @@ func remedyLine(of incident.Offer, what string) saying {
 	case remedy.Failed:
 		head = "it failed, nothing was changed, "
 	default:
-		head = "no answer says whether it was done, "
+		head = "unknown whether it was done, "
 	}
 	s := say(head + "policy auto")
 	if !allowedItself(of) {
@@ -640,7 +640,7 @@ func took(d *remedy.Run) string {
 
 func changesLine(t *report.RecentChanges) string {
 	if t == nil {
-		return "what changed before it began is not known."
+		return "what changed before it began is unknown."
 	}
 	made := 0
 	for _, c := range t.Changes {
@@ -740,5 +740,5 @@ func (p *page) replay(i incident.Incident) {
 	if i.Evidence == nil {
 		return
 	}
-	p.add(p.label("Diagnose again").code(shell.Command("rollcall", "replay", i.Key.Name())).plain(" with what was read then, also when it is all gone.").section())
+	p.add(p.label("Diagnose again").code(shell.Command("rollcall", "replay", i.Key.Name())).plain(" from the data saved at the time, even if the resources no longer exist.").section())
 }

@@ -197,9 +197,9 @@ func bullets(lines ...*line) slackgo.RichTextElement {
 func worksAgain(i incident.Incident) string {
 	switch i.Key.Resource {
 	case report.AssumeRole:
-		return "the role there lets Rollcall in again"
+		return "access restored"
 	case report.KubernetesAPI:
-		return "its Kubernetes API answers again"
+		return "its Kubernetes API responds again"
 	}
 	return slacktext.Clip(slacktext.OneLine(i.Key.Resource), 80) + " works again"
 }
@@ -271,18 +271,18 @@ func clearedWithoutNode(i incident.Incident) string {
 		if how == "" {
 			return "no longer failing" + after + colon(continued(title(i)))
 		}
-		return "well again" + after + colon(how)
+		return "healthy again" + after + colon(how)
 	}
 	// The evidence is of the same thing: its name is said once.
 	how = strings.TrimPrefix(strings.TrimPrefix(how, slacktext.OneLine(i.Key.Resource)+": "), slacktext.OneLine(i.Key.Resource)+" is ")
-	return name + " is well again" + after + colon(how)
+	return name + " is healthy again" + after + colon(how)
 }
 
 // missingNow says what is there no more, and with it the cause.
 func missingNow(i incident.Incident) string {
 	names := slacktext.Distinct(i.Covers...)
 	if len(names) == 0 {
-		return "what this was about no longer exists" + colon(continued(title(i)))
+		return "the affected resource no longer exists" + colon(continued(title(i)))
 	}
 	return slacktext.Few(names, 2, 40) + pick(len(names) == 1, " no longer exists", " no longer exist")
 }
@@ -311,7 +311,7 @@ func end(i incident.Incident) (at time.Time, what string) {
 }
 
 // wellAgain is the end of what is its own proof.
-const wellAgain = "well again"
+const wellAgain = "healthy again"
 
 // proof says which launch showed that the cause is gone.
 func proof(l report.Launch) string {
@@ -384,7 +384,7 @@ func (l *line) saying(s saying) *line {
 func RenderSilences(o overview.Overview, actions bool) slackapi.Message {
 	top := slacktext.Count(len(o.Silences), "silence") + "."
 	if len(o.Silences) == 0 {
-		top = pick(len(o.Unread) > 0, "No silence is known, and not everything could be read.", "Nothing is silenced.")
+		top = pick(len(o.Unread) > 0, "No silences found, but not everything could be read.", "Nothing is silenced.")
 	}
 	return answering(o, top, func(p *page) {
 		p.add(p.line().strong(top).section())
@@ -425,7 +425,7 @@ func (p *page) muted(o overview.Overview) (lines []*line) {
 func endButton(s silence.Silence) *slackgo.ButtonBlockElement {
 	b := newButton(report.EndSilence, "End silence", s.ID)
 	b.Confirm = &slackgo.ConfirmationBlockObject{
-		Title: label("End this silence?"), Text: label("What is still broken is then told in the channel."), Confirm: label("End it"), Deny: label("Cancel"),
+		Title: label("End this silence?"), Text: label("What is still broken is then posted in the channel."), Confirm: label("End it"), Deny: label("Cancel"),
 	}
 	return b
 }
@@ -477,11 +477,11 @@ func RenderSilence(s silence.Silence, whose string, o Options) slackapi.Message 
 			if !s.Ended.IsZero() {
 				l.plain(": ended by ").person(report.User(s.EndedBy)).plain(" ").at(s.Ended)
 			}
-			p.add(l.plain(". What is still broken is told.").section())
+			p.add(l.plain(". What is still broken is posted.").section())
 			return p.blocks
 		}
 		p.add(p.silence(p.line().plain("🔕 "), s, whose).section(),
-			p.line().plain("What is found is recorded, and told at the end if it is still there. Undo: ").code("/rollcall unsilence "+s.ID).section())
+			p.line().plain("Findings are recorded, and posted when it ends if they persist. Undo: ").code("/rollcall unsilence "+s.ID).section())
 		if o.Actions {
 			p.blocks = append(p.blocks, slackgo.NewActionBlock("silence-"+s.ID, endButton(s)))
 		}
@@ -501,9 +501,9 @@ func RenderSilenced(s silence.Silence, whose string, hides []incident.Incident, 
 		p.add(p.silence(p.line(), s, whose).section())
 		switch n := len(hides); {
 		case n > 0:
-			p.add(p.line().plain(slacktext.Count(n, "open incident") + pick(n == 1, " is", " are") + " silenced with it. New ones are recorded and not told.").section())
+			p.add(p.line().plain(slacktext.Count(n, "open incident") + pick(n == 1, " is", " are") + " silenced with it. New ones are recorded but not posted.").section())
 		default:
-			p.add(p.line().plain("Nothing that it would hide is open now.").section())
+			p.add(p.line().plain("It hides nothing that is open now.").section())
 		}
 		p.add(p.line().plain("Undo: ").code("/rollcall unsilence " + s.ID).section())
 	})
@@ -614,9 +614,9 @@ func RenderWhy(w overview.Why) slackapi.Message {
 	case len(w.Found) > 0:
 		top += endWords(w.Found[0])
 	case len(w.Unread) > 0:
-		top += "not found, and not everything could be read."
+		top += "not found, but not everything could be read."
 	default:
-		top += "nothing is known of it."
+		top += "not found."
 	}
 	return answering(o, top, func(p *page) {
 		p.add(p.line().strong(top).section())
@@ -647,7 +647,7 @@ func endWords(f overview.Found) string {
 	case snapshot.Open:
 		return blue + " has not joined yet."
 	}
-	return white + " how it ended is not known."
+	return white + " its outcome is unknown."
 }
 
 // found is what is stored of one launch.
@@ -718,15 +718,15 @@ func RenderReport(r report.Period) slackapi.Message {
 		add(t.Joined, "joined"+joiningTimes(r.Joining))
 		add(t.Failed, "did not join"+causes(r))
 		add(t.Reclaimed, "reclaimed before joining")
-		add(t.Waiting, "not yet known")
-		add(t.Other, "ended by somebody, or unclear")
+		add(t.Waiting, "outcome not known yet")
+		add(t.Other, "ended by a person, or unclear")
 		if len(lines) > 0 {
 			p.add(bullets(lines...))
 		}
 		p.add(p.label("Incidents").plain(slacktext.Number(r.Opened) + " opened, " + slacktext.Number(r.Resolved) + " closed, " + slacktext.Number(r.Open) + " open now.").section())
 		p.unseen(r, p.most(report.ShownUnseen, 2))
 		if r.LeftOut > 0 {
-			p.add(p.line().plain(slacktext.Count(r.LeftOut, "cluster") + " left out: ask for one with ").code("/rollcall report cluster=NAME").plain(".").section())
+			p.add(p.line().plain(slacktext.Count(r.LeftOut, "cluster") + " left out. For one cluster: ").code("/rollcall report cluster=NAME").plain(".").section())
 		}
 		p.unread(r.Unread)
 	})

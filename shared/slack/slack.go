@@ -29,7 +29,7 @@ func ofSubnet(i incident.Incident) bool {
 	return catalog.Meaning(i.Key.Check).Breaks == catalog.Addresses
 }
 
-// addressesAre says in which way a subnet is well again; empty for checks
+// addressesAre says in which way a subnet is healthy again; empty for checks
 // without words of their own.
 func addressesAre(i incident.Incident) string {
 	subnet := slacktext.Clip(slacktext.OneLine(i.Key.Resource), 40)
@@ -50,7 +50,7 @@ func addressesAre(i incident.Incident) string {
 func addressesWell(i incident.Incident) string {
 	left := slices.IndexFunc(i.ClearedBy, func(e finding.Evidence) bool { return e.What == incident.Left })
 	if left >= 0 {
-		return "no longer pressing after " + slacktext.Span(outage(i)) + colon(slacktext.Clip(slacktext.OneLine(i.ClearedBy[left].Value), 120))
+		return "no longer urgent after " + slacktext.Span(outage(i)) + colon(slacktext.Clip(slacktext.OneLine(i.ClearedBy[left].Value), 120))
 	}
 	what := addressesAre(i)
 	if i.Key.Check != checkid.IPRunway { // how long it was foreseen tells nobody anything
@@ -96,7 +96,7 @@ func inShort(check checkid.ID, value string) string {
 // only what a cleanup had left; the first line has the sum.
 func was(i incident.Incident) string {
 	if i.Key.Check == checkid.IPLeakedInterfaces && cameBack(i) != "" {
-		return "interfaces of dead nodes held them"
+		return "ENIs of terminated nodes held them"
 	}
 	return title(i)
 }
@@ -111,12 +111,12 @@ func theirs(i incident.Incident) string {
 			by += " of " + slacktext.Clip(slacktext.OneLine(i.By.Resource), 60)
 		}
 	}
-	return "explained by " + by + ", which has its own message"
+	return "a consequence of " + by + " (see its message)"
 }
 
 // gaveWay says why another message says it now.
 func gaveWay(i incident.Incident) string {
-	const other = "has its own message"
+	const other = "(see its message)"
 	if i.By == nil {
 		return continued(was(i)) + ": " + theirs(i)
 	}
@@ -124,15 +124,15 @@ func gaveWay(i incident.Incident) string {
 	short := i.By.Check.Family() != checkid.IP || i.By.Check == checkid.IPSubnetExhausted
 	switch {
 	case i.By.Check == checkid.IPLeakedInterfaces && i.Key.Check == checkid.IPRunway:
-		return "interfaces of dead nodes are part of why " + subnet + " runs out; that " + other
+		return "ENIs of terminated nodes are part of why " + subnet + " runs out " + other
 	case i.By.Check == checkid.IPLeakedInterfaces:
-		return "interfaces of dead nodes hold the addresses of " + subnet + "; that " + other
+		return "ENIs of terminated nodes hold the addresses of " + subnet + " " + other
 	case i.Key.Check == checkid.IPRunway:
-		return "it came as foreseen, " + subnet + " has too few addresses now; that " + other
+		return "as predicted, " + subnet + " has too few addresses now " + other
 	case i.Key.Check == checkid.IPLeakedInterfaces && !i.Cleared.IsZero() && short:
-		return "the leaked addresses are back, and " + subnet + " still has too few; that " + other
+		return "the leaked addresses are back, and " + subnet + " still has too few " + other
 	case i.Key.Check == checkid.IPLeakedInterfaces && short:
-		return subnet + " is too small even without its leak; that " + other
+		return subnet + " is too small even without its leak " + other
 	}
 	return continued(was(i)) + ": " + theirs(i)
 }
@@ -263,7 +263,7 @@ func (l *line) answer(a incident.Answer) *line {
 		}
 		l.plain(done)
 		if a.Reason == incident.AnswerMuted {
-			l.dated(a.Until).plain(". Nobody is called until then. The message stays up to date, and the end is announced.")
+			l.dated(a.Until).plain(". Nobody is paged until then. The message stays up to date, and the end is posted.")
 		}
 		if a.Reason == incident.AnswerTakenOver && a.By != (report.User{}) {
 			l.plain(" ").person(a.By).plain(" had it before; the thread says so.")
@@ -272,27 +272,27 @@ func (l *line) answer(a incident.Answer) *line {
 	}
 	switch a.Reason {
 	case incident.NotAllowed:
-		return l.plain("You may not approve or refuse fixes here. Ask one of the approvers (setting approvers), or run the commands in the message.")
+		return l.plain("You are not allowed to approve or refuse fixes here. Ask one of the approvers (setting approvers), or run the commands in the message.")
 	case incident.NotResponder:
-		return l.plain("You may not acknowledge, mute or recheck here. Ask one of the responders (setting responders).")
+		return l.plain("You are not allowed to acknowledge, mute or recheck here. Ask one of the responders (setting responders).")
 	case incident.OtherWorkspace:
-		return l.plain("Only people of Rollcall’s own Slack workspace may press these buttons, and Slack does not say that you are one. Ask somebody who is.")
+		return l.plain("Only members of Rollcall’s Slack workspace can use these buttons, and Slack does not list you as one. Ask a member.")
 	case incident.IsGuest:
-		return l.plain("Guests of the workspace may not mute: it keeps what follows from everybody. Ask a member.")
+		return l.plain("Guests of the workspace cannot mute: a mute hides later posts from everybody. Ask a member.")
 	case incident.GuestNotRead:
-		return l.plain("Slack did not say whether you are a guest of the workspace. Try again in a minute. If it stays so, give the Slack app the scope users:read.")
+		return l.plain("Could not read from Slack whether you are a guest of the workspace. Try again in a minute. If it keeps failing, give the Slack app the scope users:read.")
 	case incident.WorkspaceNotRead:
-		return l.plain("Slack did not say which workspace you belong to. Try again in a minute.")
+		return l.plain("Could not read from Slack which workspace you belong to. Try again in a minute.")
 	case incident.NobodyAllowed:
-		return l.plain("Nobody may approve fixes yet: the setting approvers is empty. Set it to the ids of users (U…) or user groups (S…) and deploy. Or run the commands in the message.")
+		return l.plain("Nobody can approve fixes yet: the setting approvers is empty. Set it to the ids of users (U…) or user groups (S…) and deploy. Or run the commands in the message.")
 	case incident.GroupNotRead:
-		return l.plain("Slack did not say who is in the approvers’ user group. Try again in a minute. If it stays so, give the Slack app the scope usergroups:read, or list users instead of groups in the setting approvers.")
+		return l.plain("Could not read the members of the approvers’ user group from Slack. Try again in a minute. If it keeps failing, give the Slack app the scope usergroups:read, or list users instead of groups in the setting approvers.")
 	case incident.NothingRanOut:
-		return l.plain("No offer has expired here. Use the buttons in the message as it is now.")
+		return l.plain("No offer has expired here. Use the buttons in the current message.")
 	case incident.NoSuchPlan:
-		return l.plain("This incident never had that plan. Use the buttons in the message as it is now.")
+		return l.plain("This incident never had that plan. Use the buttons in the current message.")
 	case incident.PlanChanged:
-		return l.plain("The plan has changed since you saw it. Read the one in the message now, and approve that.")
+		return l.plain("The plan has changed since you saw it. Read the current one in the message, and approve that.")
 	case incident.PlanExpired:
 		return l.plain("The approval expired ").known(a.Until).plain(". Press “Offer again” in the message for a fresh one.")
 	case incident.NotNow:
@@ -302,23 +302,23 @@ func (l *line) answer(a incident.Answer) *line {
 	case incident.IncidentClosed:
 		return l.plain("This was closed ").at(a.When).plain(". If it comes back, the message gets new buttons.")
 	case incident.CauseIsGone:
-		return l.plain("The cause is gone already; there is nothing to fix. This closes when a new instance is Ready.")
+		return l.plain("The cause is already gone; there is nothing to fix. This closes when a new instance is Ready.")
 	case incident.IncidentNotFound:
-		return l.plain("Rollcall has no record of this incident any more. The cluster may no longer be watched; this message is no longer updated.")
+		return l.plain("Rollcall no longer has a record of this incident. The cluster may no longer be watched; this message is no longer updated.")
 	case incident.EarlierOpening:
-		return l.plain("That button is from before this reopened ").at(a.When).plain(". Use the buttons in the message as it is now.")
+		return l.plain("That button is from before this reopened ").at(a.When).plain(". Use the buttons in the current message.")
 	case incident.AlreadyTaken:
 		return l.by(a, "Somebody", " acknowledged this").plain("; reminders stopped. To take it on yourself, press “Take over”.")
 	case incident.AlreadyYours:
 		return l.plain("You have it already, since ").known(a.When).plain(".")
 	case incident.NotMuted:
-		return l.plain("It is not muted any more.")
+		return l.plain("It is no longer muted.")
 	case incident.AskedJustNow:
 		return l.plain("A recheck is already running. You can ask again at ").known(a.Until).plain(".")
 	case incident.NotPassedOn, incident.Incomplete:
-		return l.plain("Slack did not send the whole press. Press again.")
+		return l.plain("The request from Slack was incomplete. Press again.")
 	case incident.TooLate:
-		return l.plain("That press is from ").known(a.When).plain(", too old to act on. Read the message as it is now, and press again.")
+		return l.plain("That click is from ").known(a.When).plain(", too old to act on. Read the message as it is now, and press again.")
 	case incident.FromFuture:
 		return l.plain("That press is dated ").known(a.When).plain(", in the future: clocks differ. Press again.")
 	case incident.NotOver:
@@ -425,15 +425,15 @@ func RefusalSays(a incident.Answer) string {
 	says := "Nothing was done. "
 	switch a.Reason {
 	case incident.NotResponder:
-		return says + "You may not silence here. Ask one of the responders (setting responders)."
+		return says + "You are not allowed to silence here. Ask one of the responders (setting responders)."
 	case incident.IsGuest:
-		return says + "Guests of the workspace may not ask: an answer is about all accounts, and a silence hides them from everybody. Ask a member."
+		return says + "Guests of the workspace cannot use commands: a response covers all accounts, and a silence hides them from everybody. Ask a member."
 	case incident.GuestNotRead:
-		return says + "Slack did not say whether you are a guest of the workspace. Try again in a minute. If it stays so, give the Slack app the scope users:read."
+		return says + "Could not read from Slack whether you are a guest of the workspace. Try again in a minute. If it keeps failing, give the Slack app the scope users:read."
 	case incident.OtherWorkspace:
-		return says + "Only people of Rollcall’s own Slack workspace may ask, and Slack does not say that you are one."
+		return says + "Only members of Rollcall’s Slack workspace can use commands, and Slack does not list you as one."
 	case incident.GroupNotRead:
-		return says + "Slack did not say who is in the responders’ user group. Try again in a minute. If it stays so, give the Slack app the scope usergroups:read."
+		return says + "Could not read the members of the responders’ user group from Slack. Try again in a minute. If it keeps failing, give the Slack app the scope usergroups:read."
 	}
 	return says + words(newPage(place{}, time.Time{}, slacktext.WidestRoom).line().answer(a))
 }
@@ -739,14 +739,14 @@ func renderCleanup(s report.Summary, c report.Cleanup) slackapi.Message {
 			}
 			p.returned(c)
 			if c.Left > 0 {
-				p.add(p.label("Next").plain(slacktext.Count(c.Left, "more interface") + " of dead nodes " + pick(c.Left == 1, "waits", "wait") +
-					" for the next run: one run takes as many as its cap (setting cleanupCap) and its time allow.").section())
+				p.add(p.label("Next").plain(slacktext.Count(c.Left, "more interface") + " of terminated nodes " + pick(c.Left == 1, "waits", "wait") +
+					" for the next run: the cap (setting cleanupCap) and the time of one run are used up.").section())
 			}
 			p.kept(c.Kept)
 			day := p.line().styled("Counted since 00:00 UTC, last run ", &slackgo.RichTextSectionTextStyle{Italic: true}).clock(s.At)
 			day.plain(".")
 			if dry(c) {
-				day.plain(" Nothing is deleted in the mode dry-run: EC2 was only asked whether it could be.")
+				day.plain(" Nothing is deleted in dry-run mode: this is what EC2's DryRun would allow.")
 			}
 			p.add(day.section())
 			return p.blocks
@@ -774,23 +774,23 @@ func cleanupLine(s report.Summary, c report.Cleanup) string {
 	where := slacktext.Place(slacktext.Clip(slacktext.OneLine(s.Cluster), 60), s.Whose) + " · "
 	vpc := slacktext.Clip(slacktext.OneLine(c.VPC), 40)
 	if stop := c.Stopped; stop != nil {
-		what := fmt.Sprintf("%s of %s of %s look left behind", slacktext.Number(stop.Candidates), slacktext.Count(stop.Interfaces, "interface"), vpc)
+		what := fmt.Sprintf("%s of %s of %s look leaked", slacktext.Number(stop.Candidates), slacktext.Count(stop.Interfaces, "interface"), vpc)
 		if !stop.Over.IsZero() {
-			return green + " " + where + "the cleanup goes on; it had stopped when " + strings.Replace(what, " look ", " looked ", 1)
+			return green + " " + where + "the cleanup resumed; it had stopped when " + strings.Replace(what, " look ", " looked ", 1)
 		}
 		return red + " " + where + "the cleanup stopped and deleted nothing: " + what
 	}
 	addresses, interfaces, nodes := sums(c)
 	if interfaces == 0 {
-		return broom + " " + where + pick(dry(c), "dry run would give back no address", "no address to give back")
+		return broom + " " + where + pick(dry(c), "dry run would free no address", "nothing to free")
 	}
 	in := slacktext.Clip(slacktext.OneLine(c.Subnets[0].Subnet), 40)
 	if len(c.Subnets) > 1 {
 		in = slacktext.Number(len(c.Subnets)) + " subnets"
 	}
-	of := "; " + slacktext.Count(interfaces, "interface") + " of " + slacktext.Count(nodes, "dead node")
+	of := "; " + slacktext.Count(interfaces, "interface") + " of " + slacktext.Count(nodes, "terminated node")
 	if dry(c) {
-		return broom + " " + where + "dry run would give back " + slacktext.Count(addresses, "address") + " in " + in + of
+		return broom + " " + where + "dry run would free " + slacktext.Count(addresses, "address") + " in " + in + of
 	}
 	return broom + " " + where + slacktext.Count(addresses, "address") + " back in " + in + of
 }
@@ -820,7 +820,7 @@ func (p *page) returned(c report.Cleanup) {
 		lines = append(lines, p.line().plain("… and "+slacktext.Count(left, "more subnet")))
 	}
 	if len(lines) > 0 {
-		p.add(p.heading(pick(dry(c), "Would come back", "Came back")), bullets(lines...))
+		p.add(p.heading(pick(dry(c), "Would be freed", "Freed")), bullets(lines...))
 	}
 }
 
@@ -851,7 +851,7 @@ func keptBecause(reason string, one bool) string {
 	has, is, its := pick(one, "has", "have"), pick(one, "is", "are"), pick(one, "its", "their")
 	switch leak.Reason(reason) {
 	case leak.Untagged:
-		return pick(one, "names", "name") + " no cluster. If all clusters of the VPC are watched, add the VPC to the setting cleanupUntagged; to have new ones named, set CLUSTER_NAME on aws-node."
+		return pick(one, "names", "name") + " no cluster. If all clusters of the VPC are watched, add the VPC to the setting cleanupUntagged; to have new ones tagged, set CLUSTER_NAME on aws-node."
 	case leak.Strangers:
 		return pick(one, "names", "name") + " no cluster, and a cluster that is not watched has interfaces in the VPC: " + pick(one, "it", "they") + " may be that one's, whatever cleanupUntagged says. Watch all clusters of the VPC, or set CLUSTER_NAME on aws-node."
 	case leak.OtherCluster:
@@ -859,19 +859,19 @@ func keptBecause(reason string, one bool) string {
 	case leak.OwnerLives:
 		return pick(one, "was made by a node that still exists", "were made by nodes that still exist") + " (a stopped one counts)."
 	case leak.OwnerUnread:
-		return "could not be judged: EC2 did not say what became of " + its + " node."
+		return "not checked: EC2 returned no state of " + its + " node."
 	case leak.TagsDisagree:
-		return is + " described as one node's, and not tagged as the same one's."
+		return is + " described as one node's, but tagged as another's."
 	case leak.PublicAddress:
-		return has + " an Elastic IP address, which the VPC CNI never gives: somebody uses " + pick(one, "it", "them") + "."
+		return has + " an Elastic IP address, which the VPC CNI never assigns: somebody uses " + pick(one, "it", "them") + "."
 	case leak.NotByCNI:
 		return pick(one, "was", "were") + " not made by the VPC CNI."
 	case leak.NoDate:
-		return has + " no date of creation that can be read."
+		return has + " no readable creation date."
 	case leak.TooYoung:
 		return is + " younger than the grace period (setting cleanupGrace)."
 	case leak.NotSeenBefore:
-		return pick(one, "was", "were") + " seen by one run only; the next one may take " + pick(one, "it", "them") + "."
+		return pick(one, "was", "were") + " seen by only one run; the next one may delete " + pick(one, "it", "them") + "."
 	case leak.RequesterManaged:
 		return is + " managed by an AWS service."
 	case leak.NotPlain:
@@ -906,18 +906,18 @@ func (p *page) stopped(s report.Summary, c report.Cleanup) {
 		share = 100 * stop.Candidates / stop.Interfaces
 	}
 	if !stop.Over.IsZero() {
-		p.add(p.label("Was").plain(fmt.Sprintf("%d %% of the VPC's interfaces, and a run may take %d %% (setting cleanupShare). It went on at ", share, stop.Share)).clock(stop.Over).plain(".").section())
+		p.add(p.label("Was").plain(fmt.Sprintf("%d %% of the VPC's interfaces; the limit for a run is %d %% (setting cleanupShare). Resumed at ", share, stop.Share)).clock(stop.Over).plain(".").section())
 		return
 	}
-	p.add(p.label("Why").plain(fmt.Sprintf("That is %d %%, and a run may take %d %% (setting cleanupShare). So many at once are either a large leak or a mistake, and Rollcall cannot tell which. It looks again every 15 minutes and deletes nothing until a person has.", share, stop.Share)).section())
+	p.add(p.label("Why").plain(fmt.Sprintf("That is %d %%; the limit for a run is %d %% (setting cleanupShare). That many at once is either a large leak or a mistake. Rollcall checks every 15 minutes and deletes nothing until a person has checked.", share, stop.Share)).section())
 	p.add(p.heading("Check"), bullets(
 		p.line().plain("Are the nodes that made them gone? This lists the interfaces; each one's description ends in its node's id:"),
 	), pre(p.listLeft(c.VPC)))
 	p.add(bullets(
-		p.line().plain("Do other clusters share ").prose(slacktext.Clip(slacktext.OneLine(c.VPC), 40)).plain("? Their nodes may run in an account that Rollcall does not see."),
-		p.line().plain("Did a large nodegroup end today, or was Rollcall switched on only now? Then it is a real leak."),
+		p.line().plain("Do other clusters share ").prose(slacktext.Clip(slacktext.OneLine(c.VPC), 40)).plain("? Their nodes may be in an account that Rollcall cannot read."),
+		p.line().plain("Was a large nodegroup deleted today, or was Rollcall only just enabled? Then it is a real leak."),
 	))
-	p.add(p.label("Do").plain("If all of them are left behind, deploy again with a higher share, and lower it when they are gone. To the arguments of make deploy add:").section(),
+	p.add(p.label("Do").plain("If all of them are leaked, redeploy with a higher share, and lower it when they are gone. To the arguments of make deploy add:").section(),
 		pre(fmt.Sprintf(`SET="cleanupShare=%d"`, min(share+5, 100))))
 }
 

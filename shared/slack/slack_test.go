@@ -274,7 +274,7 @@ func evident(what, value string) func(*incident.Incident) {
 	return func(i *incident.Incident) { i.ClearedBy = []finding.Evidence{{What: what, Value: value}} }
 }
 
-const thirtyOne = "31 addresses back; 12 interfaces of 4 dead nodes"
+const thirtyOne = "31 addresses back; 12 interfaces of 4 terminated nodes"
 
 // wellAt ends an incident by itself after 14 minutes.
 func wellAt(i *incident.Incident) {
@@ -371,10 +371,10 @@ func dummy(t *testing.T) []byte {
 // The first lines, as people read them in a list of messages.
 func TestFirstLinesOfAddresses(t *testing.T) {
 	want := map[string]string{
-		"leak-proved":      "✅ prod / workers · " + smallSubnet + " has its addresses back after 3 h 14 min: 31 addresses, 12 interfaces of 4 dead nodes; a new node is Ready",
-		"leak-well":        "✅ prod / workers · " + smallSubnet + " has its addresses back after 14 min: 31 addresses, 12 interfaces of 4 dead nodes",
+		"leak-proved":      "✅ prod / workers · " + smallSubnet + " has its addresses back after 3 h 14 min: 31 addresses, 12 interfaces of 4 terminated nodes; a new node is Ready",
+		"leak-well":        "✅ prod / workers · " + smallSubnet + " has its addresses back after 14 min: 31 addresses, 12 interfaces of 4 terminated nodes",
 		"runway-over":      "✅ prod / batch and workers · " + smallSubnet + " no longer runs out: 1,204 free at 15:13 UTC, and rising",
-		"runway-came-true": "⚪ prod / batch and workers · closed, it came as foreseen, " + smallSubnet + " has too few addresses now; that has its own message",
+		"runway-came-true": "⚪ prod / batch and workers · closed, as predicted, " + smallSubnet + " has too few addresses now (see its message)",
 	}
 	for _, s := range addressScenes() {
 		if w, ok := want[s.name]; ok && Render(s.incident, s.options()).Text != w {
@@ -674,12 +674,12 @@ func cleanupScenes() []summaryScene {
 
 func TestFirstLinesOfCleanups(t *testing.T) {
 	want := map[string]string{
-		"cleanup":                 "🧹 prod · 31 addresses back in " + smallSubnet + "; 12 interfaces of 4 dead nodes",
-		"cleanup-several":         "🧹 prod · 212 addresses back in 3 subnets; 88 interfaces of 27 dead nodes",
-		"cleanup-dry-run":         "🧹 prod · dry run would give back 31 addresses in " + smallSubnet + "; 12 interfaces of 4 dead nodes",
-		"cleanup-stopped":         "🔴 prod · the cleanup stopped and deleted nothing: 480 of 900 interfaces of vpc-0ab1c2d3e4f5a6b7c look left behind",
-		"cleanup-goes-on":         "✅ prod · the cleanup goes on; it had stopped when 480 of 900 interfaces of vpc-0ab1c2d3e4f5a6b7c looked left behind",
-		"cleanup-dry-run-several": "🧹 prod · dry run would give back 211 addresses in 2 subnets; 87 interfaces of 30 dead nodes",
+		"cleanup":                 "🧹 prod · 31 addresses back in " + smallSubnet + "; 12 interfaces of 4 terminated nodes",
+		"cleanup-several":         "🧹 prod · 212 addresses back in 3 subnets; 88 interfaces of 27 terminated nodes",
+		"cleanup-dry-run":         "🧹 prod · dry run would free 31 addresses in " + smallSubnet + "; 12 interfaces of 4 terminated nodes",
+		"cleanup-stopped":         "🔴 prod · the cleanup stopped and deleted nothing: 480 of 900 interfaces of vpc-0ab1c2d3e4f5a6b7c look leaked",
+		"cleanup-goes-on":         "✅ prod · the cleanup resumed; it had stopped when 480 of 900 interfaces of vpc-0ab1c2d3e4f5a6b7c looked leaked",
+		"cleanup-dry-run-several": "🧹 prod · dry run would free 211 addresses in 2 subnets; 87 interfaces of 30 terminated nodes",
 	}
 	for _, s := range cleanupScenes() {
 		if w, ok := want[s.name]; ok {
@@ -720,7 +720,7 @@ func TestClosedWithoutACure(t *testing.T) {
 		line, note string
 	}{
 		{incident.ClusterDeleted, "closed, cluster prod was deleted", "EKS has no cluster prod any more"},
-		{incident.Unseen, "closed, not checked since 20 November, may still fail", "nothing was heard of it since 20 November"},
+		{incident.Unseen, "closed, not checked since 20 November, may still fail", "not checked since 20 November"},
 	} {
 		inc := incident.Incident{
 			Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}, Number: 1, State: incident.Closed, Resolution: test.ending,
@@ -740,7 +740,7 @@ func TestClosedWithoutACure(t *testing.T) {
 	if got := Render(all, Options{Now: at}).Text; !strings.Contains(got, "all clusters") || !strings.Contains(got, "eks:ListClusters") || strings.Contains(got, report.AllClusters) {
 		t.Errorf("the message is %q", got)
 	}
-	for resource, want := range map[string]string{"eks:ListClusters": "eks:ListClusters works again", report.AssumeRole: "the role there lets Rollcall in again", report.KubernetesAPI: "its Kubernetes API answers again"} {
+	for resource, want := range map[string]string{"eks:ListClusters": "eks:ListClusters works again", report.AssumeRole: "access restored", report.KubernetesAPI: "its Kubernetes API responds again"} {
 		over := all
 		over.Whose = "payments"
 		over.Key.Resource, over.State, over.Resolution, over.Resolved = resource, incident.Closed, incident.Proved, at.Add(15*time.Minute)
@@ -1230,13 +1230,13 @@ func TestRenderLine(t *testing.T) {
 		want   []string
 		not    []string
 	}{
-		"as it was":             {open, line(incident.IsWorse), true, []string{"🔴", "12 instances cannot join", "Worse", "No pods are waiting for this."}, []string{"This line is of"}},
-		"its cause is gone":     {with(open, clearedAt), line(incident.IsWorse), true, []string{"🟡", "This line is of 15:04 (worse). How it stands now is in the message"}, []string{"cannot join"}},
-		"over":                  {with(open, provedAt), line(incident.FailedAgain), true, []string{"✅", "This line is of"}, nil},
+		"as it was":             {open, line(incident.IsWorse), true, []string{"🔴", "12 instances cannot join", "Escalated", "No pods are waiting for this."}, []string{"Posted at "}},
+		"its cause is gone":     {with(open, clearedAt), line(incident.IsWorse), true, []string{"🟡", "Posted at 15:04 (escalated). The current state is in the message"}, []string{"cannot join"}},
+		"over":                  {with(open, provedAt), line(incident.FailedAgain), true, []string{"✅", "Posted at "}, nil},
 		"a newer line is below": {open, line(incident.IsWorse), false, []string{"⚪", "A newer line is below."}, []string{"🔴", "Pods"}},
-		"of an earlier opening": {later, line(incident.Reopened), true, []string{"🔴", "This line is of"}, nil},
+		"of an earlier opening": {later, line(incident.Reopened), true, []string{"🔴", "Posted at "}, nil},
 		"the offer grew":        {with(open, offers(grown)), line(incident.IsProposed), true, []string{"needs a decision: Rollcall can delete 2 interfaces", "1 more held back: 1 younger than 30 min."}, []string{"aws "}},
-		"the offer is decided":  {with(open, offers(offer(incident.Approved))), line(incident.IsProposed), true, []string{"This line is of 15:04 (fix offered)"}, []string{"needs a decision"}},
+		"the offer is decided":  {with(open, offers(offer(incident.Approved))), line(incident.IsProposed), true, []string{"Posted at 15:04 (fix offered)"}, []string{"needs a decision"}},
 	} {
 		got := read([]slackapi.Message{RenderLine(test.i, test.n, test.newest)})
 		for _, want := range test.want {

@@ -66,7 +66,7 @@ func RenderSummary(s report.Summary, picture outbox.Picture) slackapi.Message {
 			p.changes(s.Spot.Change)
 			p.worst(s.Spot.Pools)
 			p.picture(picture, top)
-			p.add(p.line().styled("All pools, bursts and what was assumed: in the thread", &slackgo.RichTextSectionTextStyle{Italic: true}).section())
+			p.add(p.line().styled("All pools, bursts and assumptions: in the thread", &slackgo.RichTextSectionTextStyle{Italic: true}).section())
 			return p.blocks
 		}),
 		Tag: SummaryTag(s.ID, ""),
@@ -155,7 +155,7 @@ func common(r spotreport.Report, failed int) string {
 	case most(inPools):
 		return of(inPools) + "in " + slacktext.Number(len(pools)) + " pools"
 	case most(r.Spot.Reclaimed):
-		return of(r.Spot.Reclaimed) + "taken back by EC2"
+		return of(r.Spot.Reclaimed) + "reclaimed by EC2"
 	case most(r.Spot.Refused):
 		return of(r.Spot.Refused) + "refused by EC2"
 	case worst != "" && len(zones) > 0 && 10*zones[worst] >= 9*failed:
@@ -188,7 +188,7 @@ func quiet(f spotreport.Funnel) string {
 	}
 	add(f.Open, "not due yet")
 	add(f.Terminated, "ended on purpose")
-	add(f.Unknown, "of unknown end")
+	add(f.Unknown, "with unknown outcome")
 	return slacktext.Count(f.Requested, "launch") + ", none failed: " + strings.Join(parts, ", ")
 }
 
@@ -235,7 +235,7 @@ func RenderSummaryDetails(s report.Summary) []slackapi.Message {
 	if s.Kind == report.WeeklySummary {
 		return renderWeeklyDetails(s)
 	}
-	const top = "How this was weighed:"
+	const top = "How each explanation was weighed:"
 	return []slackapi.Message{{
 		Text: slacktext.Notification(top),
 		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
@@ -270,7 +270,7 @@ func (p *page) weighed(list []spotreport.Explanation) {
 		p.add(p.heading("How each explanation was weighed"), bullets(lines...))
 		return
 	}
-	p.add(p.heading("How each explanation was weighed"), p.line().plain("None was: too little is known.").section())
+	p.add(p.heading("How each explanation was weighed"), p.line().plain("None: too little data.").section())
 }
 
 // bursts are what the bursts asked for, and what there was, each shown whole or
@@ -305,7 +305,7 @@ func arithmetic(b spotreport.Burst) string {
 	for _, t := range b.ByType() {
 		lines = append(lines, slacktext.Clip(slacktext.OneLine(t), 60))
 	}
-	had := "nobody looked what it had"
+	had := "its free addresses were not read"
 	if b.HadKnown {
 		had = "had " + slacktext.Number(b.Had)
 		if b.Total > 0 {
@@ -488,7 +488,7 @@ func judged(p spotreport.Pool) string {
 		}
 	}
 	add(p.NotJoined, "not joined")
-	add(p.Reclaimed, "taken back")
+	add(p.Reclaimed, "reclaimed")
 	add(p.Refused, "refused")
 	add(p.Lost, "lost within 1 h")
 	add(p.Terminated, "ended on purpose")
@@ -537,9 +537,9 @@ func (p *page) whys(r spotreport.Report) {
 		for i, e := range open {
 			names[i] = slacktext.Clip(within(slacktext.OneLine(e.Name)), 80)
 		}
-		p.add(p.label("Why").plain(slacktext.Sentence("Not known yet. Still possible: " + strings.Join(names[:min(len(names), mostOpen)], "; "))).section())
+		p.add(p.label("Why").plain(slacktext.Sentence("Unknown so far. Still possible: " + strings.Join(names[:min(len(names), mostOpen)], "; "))).section())
 	default:
-		p.add(p.label("Why").plain("Not known: the history supports no explanation.").section())
+		p.add(p.label("Why").plain("Unknown: the history supports no explanation.").section())
 	}
 }
 

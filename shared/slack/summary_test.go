@@ -119,7 +119,7 @@ func TestFirstLines(t *testing.T) {
 		"failing-pool":  "🔴 prod · Spot in the last 24 h: 23 of 325 launches did not join, 22 of them r5b.large in us-west-2a",
 		"route":         "🔴 prod · Spot in the last 24 h: 23 of 195 launches did not join, all of them in us-west-2c",
 		"all-well":      "✅ prod · Spot in the last 24 h: 412 launches, all joined; slowest pool c5.large in us-west-2b, 95 s",
-		"none-failed":   "⚪ prod · Spot in the last 24 h: 17 launches, none failed: 12 joined, 3 not due yet, 1 ended on purpose, 1 of unknown end",
+		"none-failed":   "⚪ prod · Spot in the last 24 h: 17 launches, none failed: 12 joined, 3 not due yet, 1 ended on purpose, 1 with unknown outcome",
 		"nothing-known": "🔴 prod · Spot in the last 24 h: 3 of 5 launches did not join, all of them in us-west-2a",
 		"week":          "🔴 prod · Spot in the last 7 days: 31 of 412 launches did not join, 28 of them in one burst",
 	}

@@ -118,10 +118,10 @@ func weeklyResult(w report.Period) string {
 	}
 	line := "Week of " + w.From.UTC().Format("2 Jan") + ": " + joined + "; " + incidents
 	if blind := notLooked(w); blind > 0 {
-		line += "; Rollcall did not look for " + slacktext.Span(blind)
+		line += "; nothing checked for " + slacktext.Span(blind)
 	}
 	if at := w.Looks.Since; !at.IsZero() {
-		line += "; Rollcall has looked since " + at.UTC().Format("2 Jan 15:04 UTC")
+		line += "; Rollcall has run since " + at.UTC().Format("2 Jan 15:04 UTC")
 	}
 	return line
 }
@@ -142,7 +142,7 @@ func (p *page) nextSteps(w report.Period) {
 	if len(next) == 0 {
 		text := "Nothing to do."
 		if w.Open > 0 {
-			text = "Nothing new to do: what is open is somebody's."
+			text = "Nothing new to do: every open incident has an owner."
 		}
 		p.add(p.label("Next").plain(text).section())
 		return
@@ -156,9 +156,9 @@ func (p *page) nextSteps(w report.Period) {
 		case report.DecideOnPlans:
 			l.plain("Approve or refuse " + slacktext.Count(n.N, "plan") + ": the buttons are under the incidents' messages in Slack.")
 		case report.LookWhy:
-			l.plain("Find out what Rollcall could not look at, and why: ").code("rollcall doctor").plain(".")
+			l.plain("Find out what was not checked, and why: ").code("rollcall doctor").plain(".")
 		case report.FindRoom:
-			l.plain("Make room in ").code(n.Subnet.ID).plain(" of " + p.clusterOf(n.Subnet.Cluster, n.Subnet.Whose) + ": at this pace it runs out ")
+			l.plain("Make room in ").code(n.Subnet.ID).plain(" of " + p.clusterOf(n.Subnet.Cluster, n.Subnet.Whose) + ": at this rate it runs out ")
 			if n.Subnet.Empty.After(w.At) {
 				l.dated(n.Subnet.Empty)
 			} else {
@@ -166,7 +166,7 @@ func (p *page) nextSteps(w report.Period) {
 			}
 			l.plain(".")
 		case report.MendDelivery:
-			l.plain("Let Slack take what Rollcall says: ").code("rollcall doctor --test-message").plain(".")
+			l.plain("Fix what Slack rejects: ").code("rollcall doctor --test-message").plain(".")
 		}
 		lines = append(lines, l)
 	}
@@ -245,9 +245,9 @@ func (p *page) launchesOf(w report.Period) {
 		}
 	}
 	add(t.Failed, "did not join"+causes(w))
-	add(t.Reclaimed, "taken back by EC2 before they joined")
+	add(t.Reclaimed, "reclaimed by EC2 before they joined")
 	add(t.Waiting, "not due yet")
-	add(t.Other, "ended by somebody, or unclear")
+	add(t.Other, "ended by a person, or unclear")
 	p.add(l.plain(".").section())
 }
 
@@ -346,11 +346,11 @@ func states(i report.PeriodIncident) string {
 func endingOf(i report.PeriodIncident) string {
 	switch incident.Resolution(i.Ending) {
 	case incident.GivenUpOn:
-		return ", still failing when it was given up"
+		return ", still failing when checking ended"
 	case incident.Unproved:
-		return ", no new node has shown that it is over"
+		return ", not confirmed by a new node"
 	case incident.Unseen:
-		return ", nothing was heard of it any more"
+		return ", no longer checked"
 	case incident.ClusterDeleted:
 		return ", the cluster was deleted"
 	}
@@ -389,7 +389,7 @@ func (p *page) remediesOf(w report.Period) {
 		case report.RemedyUnhelpful:
 			parts = append(parts, name+" was done and did not help"+times)
 		case report.RemedyUnverified:
-			parts = append(parts, name+" was done"+times+", not proved yet")
+			parts = append(parts, name+" was done"+times+", not verified yet")
 		case report.RemedyNotDone:
 			parts = append(parts, name+" was not done"+times)
 		case report.RemedyWaits:
@@ -397,7 +397,7 @@ func (p *page) remediesOf(w report.Period) {
 		}
 	}
 	if f := w.Freed; f.Interfaces > 0 {
-		parts = append(parts, "eni-cleanup gave back "+slacktext.Count(f.Addresses, "address")+" of "+slacktext.Count(f.Interfaces, "interface"))
+		parts = append(parts, "eni-cleanup freed "+slacktext.Count(f.Addresses, "address")+" of "+slacktext.Count(f.Interfaces, "interface"))
 	}
 	if len(parts) > 0 {
 		l := p.label("Remedies")
@@ -427,7 +427,7 @@ func renderWeeklyDetails(s report.Summary) []slackapi.Message {
 			p.soonest(w, p.listed(weeklyThread))
 			p.quieted(w, p.listed(weeklyThread))
 		}},
-		ofBlindSpots: {"What Rollcall could not look at, read or say:", func(p *page) { p.blindSpots(w, weeklyThread, weeklyThread, weeklyThread) }},
+		ofBlindSpots: {"What Rollcall could not check, read or post:", func(p *page) { p.blindSpots(w, weeklyThread, weeklyThread, weeklyThread) }},
 	} {
 		if !left[of] {
 			continue
@@ -470,7 +470,7 @@ func (p *page) soonest(w report.Period, most int) {
 		l.plain(": " + slacktext.Number(s.Free) + pick(s.Total > 0, " of "+slacktext.Number(s.Total), "") + " addresses free")
 		switch {
 		case s.Empty.IsZero():
-			l.plain(", and none of its kind is running out")
+			l.plain(", and no other is running out")
 		case s.Empty.After(w.At):
 			l.plain(", runs out ").dated(s.Empty)
 		default:
@@ -509,18 +509,18 @@ func (p *page) looks(w report.Period) {
 	if w.Looks.Made == 0 && w.Looks.Unnoted == 0 {
 		return
 	}
-	l := p.label("Looked").plain(slacktext.Number(w.Looks.Made) + " times at " + slacktext.Count(w.Clusters, "cluster"))
+	l := p.label("Checks").plain(slacktext.Number(w.Looks.Made) + " of " + slacktext.Count(w.Clusters, "cluster"))
 	if !w.Gaps() {
 		l.plain(", never more than " + slacktext.Span(overview.Late) + " apart")
 	}
 	if w.Looks.New > 0 && w.Looks.Since.IsZero() {
-		l.plain("; at " + slacktext.Number(w.Looks.New) + " of them since this week only")
+		l.plain("; " + slacktext.Number(w.Looks.New) + " of them new this week")
 	}
 	if w.Looks.Unnoted > 0 {
-		l.plain("; of " + slacktext.Count(w.Looks.Unnoted, "cluster") + " no looks are on record")
+		l.plain("; none recorded of " + slacktext.Count(w.Looks.Unnoted, "cluster"))
 	}
 	if w.LeftOut > 0 {
-		l.plain("; " + slacktext.Count(w.LeftOut, "cluster") + " left out for want of time: ").code("/rollcall report 7d cluster=NAME")
+		l.plain("; " + slacktext.Count(w.LeftOut, "cluster") + " left out for lack of time: ").code("/rollcall report 7d cluster=NAME")
 	}
 	p.add(l.plain(".").section())
 }
@@ -532,7 +532,7 @@ func (p *page) unseen(w report.Period, most int) {
 		lines = append(lines, p.notSeen(u, w))
 	}
 	if len(lines) > 0 {
-		p.add(p.heading("Could not look"), bullets(p.cut(lines, len(w.Unseen)+w.MoreUnseen, "")...))
+		p.add(p.heading("Not checked"), bullets(p.cut(lines, len(w.Unseen)+w.MoreUnseen, "")...))
 	}
 }
 
@@ -545,24 +545,24 @@ func (p *page) notSeen(u report.Unseen, w report.Period) *line {
 		}
 		return l.plain(" for " + slacktext.Span(u.To.Sub(u.From)) + " from ").dated(u.From)
 	}
-	share := slacktext.Number(u.N) + " of " + slacktext.Count(u.Of, "look")
+	share := slacktext.Number(u.N) + " of " + slacktext.Count(u.Of, "check")
 	switch u.Reason {
 	case report.NothingLooked:
-		l.strong("No cluster was looked at")
-		return span().plain(": sweeps did not run. What happened then was seen only as far as events told it.")
+		l.strong("No cluster was checked")
+		return span().plain(": sweeps did not run. Only events were processed then.")
 	case report.SpokeUnseen:
-		l.strong(p.clusterOf(slacktext.Count(u.Clusters, "cluster"), u.Whose)).plain(": not looked at")
-		return span().plain(": the account may not have let Rollcall in")
+		l.strong(p.clusterOf(slacktext.Count(u.Clusters, "cluster"), u.Whose)).plain(": not checked")
+		return span().plain(": the account may have denied Rollcall access")
 	case report.SpokeUnknown:
-		return l.strong(p.short(u.Whose, 60)).plain(": no cluster there was ever looked at: there is none, or Rollcall is not let in")
+		return l.strong(p.short(u.Whose, 60)).plain(": no cluster there was ever checked: there is none, or Rollcall has no access")
 	case report.ClusterUnseen:
-		l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": not looked at")
+		l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": not checked")
 		return span()
 	case report.ClusterStopped:
-		l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": not looked at")
+		l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": not checked")
 		return span().plain(", while others were: deleted, or no longer in the settings?")
 	case report.APISilent:
-		return l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": its Kubernetes API did not answer in " + share)
+		return l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": its Kubernetes API did not respond in " + share)
 	case report.PartFailed:
 		return l.strong(p.clusterOf(u.Cluster, u.Whose)).plain(": a part failed in " + share + "; the errors are in sweep's log")
 	}
@@ -575,7 +575,7 @@ func (p *page) faults(w report.Period, most int) {
 	var lines []*line
 	for _, f := range w.Faults[:min(len(w.Faults), most)] {
 		lines = append(lines, p.line().strong(p.clusterOf(f.Cluster, f.Whose)).plain(": ").code(p.short(f.Target, 80)).
-			plain(" refuses what is said ("+p.short(f.Code, 60)+") since ").dated(f.Since))
+			plain(" rejects posts ("+p.short(f.Code, 60)+") since ").dated(f.Since))
 	}
 	if len(lines) > 0 {
 		p.add(p.heading("Rollcall's own faults"), bullets(p.cut(lines, len(w.Faults)+w.MoreFaults, "faults")...))

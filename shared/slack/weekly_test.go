@@ -134,7 +134,7 @@ func TestWeeklyOfAThousandClusters(t *testing.T) {
 		}
 	}
 	text := read(huge.messages())
-	for _, want := range []string{" more open", " more closed", " more clusters", " more silences", " more faults", "Could not look", "Could not be read", "More in the thread"} {
+	for _, want := range []string{" more open", " more closed", " more clusters", " more silences", " more faults", "Not checked", "Could not be read", "More in the thread"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)
 		}
@@ -149,7 +149,7 @@ func TestWeeklyColours(t *testing.T) {
 		if !strings.HasPrefix(line, want+" ") {
 			t.Errorf("%s: %q, want %s", s.name, line, want)
 		}
-		if s.name == "weekly-quiet" && !strings.Contains(read(s.messages()), "24,192 times at 12 clusters, never more than 12 min apart") {
+		if s.name == "weekly-quiet" && !strings.Contains(read(s.messages()), "24,192 of 12 clusters, never more than 12 min apart") {
 			t.Errorf("a quiet week does not say how it is known:\n%s", read(s.messages()))
 		}
 		if more := s.name == "weekly-blind" || s.name == "weekly-huge"; more != (len(s.messages()) > 1) {
@@ -232,10 +232,10 @@ func TestWeeklyFitsWhateverThereIs(t *testing.T) {
 				said := read([]slackapi.Message{main})
 				number := slacktext.Number(n)
 				for _, want := range []string{
-					"🔴 Week of 16 Nov: 2,512 of 2,530 launches joined; " + slacktext.Count(2*n, "incident") + ", " + number + " open; Rollcall did not look for 32 h",
-					"Fix WWW", "Approve or refuse 1 plan", "Find out what Rollcall could not look at", "Make room in ", "Let Slack take what Rollcall says",
-					"Could not look", "No cluster was looked at for 32 h", "Could not be read", "Rollcall's own faults", "Launches\u20032,512 joined", "11 did not join",
-					"Looked\u200323,900 times at " + slacktext.Count(n, "cluster"), number + pickOne(n, " cluster", " clusters") + " left out for want of time", "Open now", "Closed", "Silenced",
+					"🔴 Week of 16 Nov: 2,512 of 2,530 launches joined; " + slacktext.Count(2*n, "incident") + ", " + number + " open; nothing checked for 32 h",
+					"Fix WWW", "Approve or refuse 1 plan", "Find out what was not checked", "Make room in ", "Fix what Slack rejects",
+					"Not checked", "No cluster was checked for 32 h", "Could not be read", "Rollcall's own faults", "Launches\u20032,512 joined", "11 did not join",
+					"Checks\u200323,900 of " + slacktext.Count(n, "cluster"), number + pickOne(n, " cluster", " clusters") + " left out for lack of time", "Open now", "Closed", "Silenced",
 					"Remedies\u2003add-nat-route waits for approval", "The days from 16 Nov to 22 Nov, in UTC.",
 				} {
 					if !strings.Contains(said, want) {
@@ -261,7 +261,7 @@ func TestWeeklyFitsWhateverThereIs(t *testing.T) {
 				// A card of Teams has what to do, the counts, and what was not looked at.
 				event := WeekEvent(s)
 				card, err := message.ToTeams(message.News{ID: "x", Week: &message.Week{Result: event.Result, To: event.To}, Words: event.Words})
-				for _, want := range []string{"2,530 launches joined; " + slacktext.Count(2*n, "incident"), "Fix WWW", "Make room in ", "2,512 joined", "23,900 times", "Could not look", "No cluster was looked at for 32 h"} {
+				for _, want := range []string{"2,530 launches joined; " + slacktext.Count(2*n, "incident"), "Fix WWW", "Make room in ", "2,512 joined", "23,900 of", "Not checked", "No cluster was checked for 32 h"} {
 					if err != nil || !strings.Contains(string(card), want) {
 						t.Errorf("the card of %d bytes does not say %q, %v", len(card), want, err)
 					}
@@ -312,7 +312,7 @@ func TestWeekWords(t *testing.T) {
 			}
 		}
 	}
-	if got := WeekWords(weeklyScenes()[1].summary); !said(got, "dev (platform) is silenced until 24 Nov 14:04 UTC, by oncall: node upgrade.") || !said(got, "at this pace it runs out 25 Nov 12:04 UTC.") {
+	if got := WeekWords(weeklyScenes()[1].summary); !said(got, "dev (platform) is silenced until 24 Nov 14:04 UTC, by oncall: node upgrade.") || !said(got, "at this rate it runs out 25 Nov 12:04 UTC.") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -27,7 +27,7 @@ func zoneFails(i incident.Incident, c catalog.Confidence) (colour, what string) 
 		return colour, title(i)
 	}
 	if !i.PodsWait() {
-		return colour, continued(title(i)) + pick(c == catalog.Possible, ", as far as tags tell", "")
+		return colour, continued(title(i)) + pick(c == catalog.Possible, ", judging by tags only", "")
 	}
 	pods := i.Cause.Pods
 	who := slacktext.Clip(slacktext.OneLine(pods[0]), 120)
@@ -39,14 +39,13 @@ func zoneFails(i incident.Incident, c catalog.Confidence) (colour, what string) 
 	if len(i.Cause.Covers) > 1 {
 		volume = pick(len(pods) == 1, "its volumes are", "their volumes are")
 	}
-	it := pick(len(pods) == 1, "it", "them")
-	return colour, who + cannot + volume + " in " + zones + pick(i.Key.Check == checkid.ZoneNodegroupGap, ", no node for "+it+" there", ", and no node for "+it+" can come there")
+	return colour, who + cannot + volume + " in " + zones + pick(i.Key.Check == checkid.ZoneNodegroupGap, ", and no node is there", ", and no node can launch there")
 }
 
 // zoneWell is the end of an incident about a zone: what fixed it, as far as it
 // is known. That a node is there is said only where the check saw one.
 func zoneWell(i incident.Incident) string {
-	what := "well again"
+	what := "healthy again"
 	how := change(i.ClearedBy)
 	switch zone := nodeSeen(i); {
 	case zone != "":
@@ -54,12 +53,12 @@ func zoneWell(i incident.Incident) string {
 	case nodeComes(i) != "":
 		what, how = "a node is on its way to "+nodeComes(i), ""
 	case i.Key.Check == checkid.ZoneImpaired:
-		what, how = slacktext.Clip(slacktext.OneLine(i.Key.Resource), 40)+" is well again", ""
+		what, how = slacktext.Clip(slacktext.OneLine(i.Key.Resource), 40)+" is healthy again", ""
 	}
 	if raised := coverDone(i); raised != "" {
 		how = raised
 	}
-	if what == "well again" && how == "" {
+	if what == "healthy again" && how == "" {
 		what, how = "no longer failing", continued(title(i))
 	}
 	what += " after " + slacktext.Span(outage(i)) + colon(how)

@@ -102,19 +102,19 @@ func zoneScenes() []scene {
 // that join, and claim no more than was seen.
 func TestZoneHeadlines(t *testing.T) {
 	want := map[string]string{
-		"zone-waits":         "🔴 prod / workers · redash/redis-0 cannot start: its volume is in us-west-2c, no node for it there",
+		"zone-waits":         "🔴 prod / workers · redash/redis-0 cannot start: its volume is in us-west-2c, and no node is there",
 		"zone-nobody-waits":  "🟠 prod / workers · no node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
-		"zone-by-tags":       "🟠 prod / workers · no node in us-west-2c for vol-0c50000000000c0de (redash/redis), as far as tags tell",
+		"zone-by-tags":       "🟠 prod / workers · no node in us-west-2c for vol-0c50000000000c0de (redash/redis), judging by tags only",
 		"zone-advice":        "🔵 prod / workers · worth fixing: no node in us-west-2c for vol-0c5000000000ff003 (redash/trial)",
-		"zone-many":          "🔴 prod / workers · redash/redis-0 and 2 more pods cannot start: their volumes are in us-west-2b and us-west-2c, no node for them there",
-		"zone-stranded":      "🔴 prod / workers · redash/redis-0 has not started, likely cause: its volume is in us-west-2d, and no node for it can come there",
+		"zone-many":          "🔴 prod / workers · redash/redis-0 and 2 more pods cannot start: their volumes are in us-west-2b and us-west-2c, and no node is there",
+		"zone-stranded":      "🔴 prod / workers · redash/redis-0 has not started, likely cause: its volume is in us-west-2d, and no node can launch there",
 		"zone-full":          "🔴 prod / workers · redash/redis-0 waits for a node in us-west-2c",
 		"zone-resolved":      "✅ prod / workers · a node is in us-west-2c again after 12 min: desired 2 → 3 (approved by @oncall)",
 		"zone-by-hand":       "✅ prod / workers · a node is in us-west-2c again after 12 min",
 		"zone-on-its-way":    "✅ prod / workers · a node is on its way to us-west-2c after 12 min",
 		"zone-volume-gone":   "✅ prod / workers · no longer failing after 12 min: no node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
 		"zone-impaired":      "🟠 prod · us-west-2c (usw2-az3) looks impaired: not your configuration",
-		"zone-impaired-well": "✅ prod · us-west-2c is well again after 12 min",
+		"zone-impaired-well": "✅ prod · us-west-2c is healthy again after 12 min",
 	}
 	for _, s := range zoneScenes() {
 		got := headline(s.incident)
