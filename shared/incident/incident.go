@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -524,10 +525,8 @@ func (p *PodImpact) Same(other *PodImpact) bool {
 		return p == other
 	}
 	a, b := *p, *other
-	a.At, b.At, a.Workloads, b.Workloads, a.Unread, b.Unread = time.Time{}, time.Time{}, nil, nil, nil, nil
-	unread := p.Unread == other.Unread || p.Unread != nil && other.Unread != nil && *p.Unread == *other.Unread
-	return unread && slices.Equal(p.Workloads, other.Workloads) &&
-		a.OfCluster == b.OfCluster && a.Count == b.Count && a.Unsure == b.Unsure && a.Owners == b.Owners && a.Elsewhere == b.Elsewhere && a.Served == b.Served
+	a.At = b.At
+	return reflect.DeepEqual(a, b)
 }
 
 // PodsIn returns the pods that an observation has waiting for an incident's cause; nil

@@ -1222,6 +1222,11 @@ func TestPodsIn(t *testing.T) {
 	looked := func(list ...report.WaitingWorkload) *report.WaitingPods {
 		return &report.WaitingPods{Workloads: list, Sources: sources}
 	}
+	more := func(n int) *report.WaitingPods { w := looked(); w.More = n; return w }
+	two := func(w *report.WaitingPods) *report.WaitingPods {
+		w.Sources = append(slices.Clone(w.Sources), report.NodeSource{Name: "more", Launches: true})
+		return w
+	}
 	missed := incident.Incident{
 		Key: report.Key{Cluster: "prod", Check: checkid.RouteNoEgress}, State: incident.Open, Affected: 1, Seen: at,
 		Launches: []report.Launch{{Instance: "i-9", Group: "eks-workers-1", Nodegroup: "workers", Status: report.Missed}},
@@ -1271,6 +1276,13 @@ func TestPodsIn(t *testing.T) {
 		"of a NodePool":                {pool, looked(waits("Job web", 2, "spot"), waits("Job other", 7, "workers")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}}},
 		"named by the check":           {named, looked(waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Count: 1, Owners: 1, Workloads: []diagnosis.Workload{work("StatefulSet db", 1)}}},
 		"named by an earlier look":     {namedBefore, looked(waits("Job web", 2, "workers")), nil},
+		"the instance was not lost, and its severity is low": {with(func(i *incident.Incident) { i.Affected, i.Launches, i.Cause.Confidence = 0, nil, catalog.Likely }), looked(waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Unsure: 2}},
+		"more than are named, of a nodegroup":                {missed, more(4), &incident.PodImpact{At: at, Unsure: 4}},
+		"more than are named, of the cluster":                {unknown, more(4), &incident.PodImpact{At: at, OfCluster: true, Unsure: 4}},
+		"more than are named, about addresses":               {addresses, more(4), &incident.PodImpact{At: at}},
+		"not compared, on a node elsewhere":                  {unknown, looked(starved), &incident.PodImpact{At: at, OfCluster: true}},
+		"two pools can run them": {missed, two(looked(waits("Job web", 2, "more", "spot", "workers"))),
+			&incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}, Elsewhere: sources[2], Served: 2}},
 		"the largest are named": {missed, looked(waits("Job a", 1, "workers"), waits("Job b", 4, "workers"), waits("Job c", 3, "workers"), waits("Job d", 2, "workers")),
 			&incident.PodImpact{At: at, Count: 10, Owners: 4, Workloads: []diagnosis.Workload{work("Job b", 4), work("Job c", 3), work("Job d", 2)}}},
 	} {

@@ -4,6 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/ownership"
+	"rollcall/shared/snapshot"
+
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/diagnosis"
@@ -178,5 +184,153 @@ func TestWithheld(t *testing.T) {
 		if got := test.inc.Withheld(noon.Add(test.after)); got != test.want {
 			t.Errorf("%s: withheld %t, want %t", name, got, test.want)
 		}
+	}
+}
+
+// Two looks at other times may have found the same; what differs in anything else has not.
+func TestPodImpactSame(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	web := []diagnosis.Workload{{Namespace: "shop", Owner: "Deployment web", Pods: 2}}
+	impact := func(change func(*PodImpact)) *PodImpact {
+		p := &PodImpact{At: noon, Count: 2, Workloads: web, Owners: 1}
+		change(p)
+		return p
+	}
+	nothing := func(*PodImpact) {}
+	denied := func(p *PodImpact) { p.Unread = &snapshot.Failure{Reason: snapshot.Denied} }
+	for name, test := range map[string]struct {
+		a, b *PodImpact
+		want bool
+	}{
+		"none, twice":       {nil, nil, true},
+		"none before":       {nil, impact(nothing), false},
+		"none now":          {impact(nothing), nil, false},
+		"later":             {impact(nothing), impact(func(p *PodImpact) { p.At = noon.Add(time.Hour) }), true},
+		"more pods":         {impact(nothing), impact(func(p *PodImpact) { p.Count = 3 }), false},
+		"other owners":      {impact(nothing), impact(func(p *PodImpact) { p.Workloads = nil }), false},
+		"some are unsure":   {impact(nothing), impact(func(p *PodImpact) { p.Unsure = 1 }), false},
+		"of the cluster":    {impact(nothing), impact(func(p *PodImpact) { p.OfCluster = true }), false},
+		"served elsewhere":  {impact(nothing), impact(func(p *PodImpact) { p.Served = 1 }), false},
+		"not read any more": {impact(nothing), impact(denied), false},
+		"denied, twice":     {impact(denied), impact(denied), true},
+	} {
+		if got := test.a.Same(test.b); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// Only a count for the cause stands over one of the whole cluster; what is not known stands
+// over nothing, and nothing stands over it.
+func TestIsMorePreciseThan(t *testing.T) {
+	cause, cluster, unread := PodImpact{}, PodImpact{OfCluster: true}, PodImpact{Unread: &snapshot.Failure{}}
+	unreadCluster := PodImpact{OfCluster: true, Unread: &snapshot.Failure{}}
+	for name, test := range map[string]struct {
+		p, q PodImpact
+		want bool
+	}{
+		"the cause's over the cluster's":   {cause, cluster, true},
+		"the cluster's over the cause's":   {cluster, cause, false},
+		"the cluster's over the cluster's": {cluster, cluster, false},
+		"the cause's over the cause's":     {cause, cause, false},
+		"unread over the cluster's":        {unread, cluster, false},
+		"the cause's over unread":          {cause, unreadCluster, false},
+	} {
+		if got := test.p.IsMorePreciseThan(test.q); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// The last line of the channel leaves its details to a reply of the thread.
+func TestSplitLine(t *testing.T) {
+	evidence := []finding.Evidence{{What: "a"}}
+	line := func(change func(*Note)) Note {
+		n := Note{ID: "2", Line: true, Reason: IsWorse, Mention: []string{"U1"}}
+		change(&n)
+		return n
+	}
+	first := Note{ID: "1", Line: true, Reason: Opened, Evidence: evidence}
+	for name, test := range map[string]struct {
+		last  Note
+		split bool
+	}{
+		"evidence":       {line(func(n *Note) { n.Evidence = evidence }), true},
+		"facts":          {line(func(n *Note) { n.Facts = []report.Fact{{What: "a"}} }), true},
+		"what is unread": {line(func(n *Note) { n.Blind = []snapshot.Failure{{}} }), true},
+		"an offer":       {line(func(n *Note) { n.Offer = &Offer{} }), true},
+		"no details":     {line(func(*Note) {}), false},
+		"of the thread":  {line(func(n *Note) { n.Evidence, n.Line = evidence, false }), false},
+		"missed again":   {line(func(n *Note) { n.Evidence, n.Reason = evidence, HasMissed }), false},
+	} {
+		inc := Incident{Delivery: Delivery{Notes: []Note{first, test.last}}}
+		inc.SplitLine()
+		want := []Note{first, test.last}
+		if test.split {
+			want[1].Evidence, want[1].Facts, want[1].Blind = nil, nil, nil
+			details := test.last
+			details.ID, details.Line, details.Details, details.Mention = "2-details", false, true, nil
+			want = append(want, details)
+		}
+		if diff := cmp.Diff(want, inc.Delivery.Notes, cmp.AllowUnexported(Note{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	var none Incident
+	none.SplitLine()
+	one := Incident{Delivery: Delivery{Notes: []Note{first}}}
+	if one.SplitLine(); len(none.Delivery.Notes) != 0 || len(one.Delivery.Notes) != 2 {
+		t.Errorf("of no note %d, of one %d", len(none.Delivery.Notes), len(one.Delivery.Notes))
+	}
+}
+
+// An owner's tags are those of what the incident is about, and of all that is around it.
+func TestTagged(t *testing.T) {
+	inc := Incident{
+		Cause: diagnosis.Cause{Nodegroups: []string{"workers"}}, Covers: []string{snapshot.PoolKey("spot"), "subnet-0a"},
+		Launches: []report.Launch{{Subnet: "subnet-0b", Group: "asg"}},
+	}
+	var got []string
+	list := []ownership.Tagged{
+		{Kind: ownership.Nodegroup, Name: "workers"}, {Kind: ownership.Nodegroup, Name: "asg"}, {Kind: ownership.Nodegroup, Name: "other"},
+		{Kind: ownership.NodePool, Name: "spot"}, {Kind: ownership.NodePool, Name: "workers"}, {Kind: ownership.NodePool, Name: "other"},
+		{Kind: ownership.Subnet, Name: "subnet-0a"}, {Kind: ownership.Subnet, Name: "subnet-0b"}, {Kind: ownership.Subnet, Name: "subnet-0c"},
+		{Kind: ownership.Cluster, Name: "prod"},
+	}
+	for _, x := range inc.Tagged(list) {
+		got = append(got, string(x.Kind)+" "+x.Name)
+	}
+	want := []string{"nodegroup workers", "nodegroup asg", "nodepool spot", "nodepool workers", "subnet subnet-0a", "subnet subnet-0b", "cluster prod"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The control plane's logs come first, then those of the function that saw it first.
+func TestLogsIn(t *testing.T) {
+	plane, launch, sweep := report.Logs{Group: "/aws/eks/prod/cluster"}, report.Logs{Group: report.FunctionLogs + "launch-watch"}, report.Logs{Group: report.FunctionLogs + "sweep"}
+	for name, test := range map[string]struct{ had, now, want report.Logs }{
+		"none yet":            {report.Logs{}, launch, launch},
+		"none now":            {launch, report.Logs{}, launch},
+		"a second function":   {launch, sweep, launch},
+		"the control plane's": {launch, plane, plane},
+		"a function later":    {plane, sweep, plane},
+	} {
+		if got := (&Incident{Logs: test.had}).LogsIn(report.Observation{Logs: test.now}); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// A picture that Slack has taken is that of the words it was drawn for.
+func TestChartShown(t *testing.T) {
+	got := Chart{Next: "F2", Alt: "two", Of: "b", File: "F1", FileAlt: "one", FileOf: "a", Refusals: 2, Missing: "files:write"}.Shown()
+	want := Chart{Alt: "two", Of: "b", File: "F2", FileAlt: "two", FileOf: "b"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	one, two := Incident{Number: 1}.Moment(), Incident{Number: 2}.Moment()
+	if len(one) != 16 || one == two || one != (Incident{Number: 1, Events: 3}).Moment() {
+		t.Errorf("%q, %q", one, two)
 	}
 }
