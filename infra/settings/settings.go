@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"rollcall/shared/config"
+	"rollcall/shared/ownership"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 	"rollcall/shared/target"
@@ -295,6 +296,11 @@ func functionSettings(given map[string]string) (config.Config, map[spec.Variable
 	loaded, err := config.Load(func(name string) string { return environment[spec.Variable(name)] }, wanted)
 	if err != nil {
 		wrong = append(wrong, asProblem(err))
+	}
+	if len(wrong) == 0 {
+		if _, err := ownership.Parse(loaded.Owners); err != nil {
+			wrong = append(wrong, asProblem(err))
+		}
 	}
 	return loaded, environment, wrong
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/config"
-	"rollcall/shared/ownership"
 	"rollcall/shared/spec"
 )
 
@@ -28,7 +27,7 @@ func TestDefaults(t *testing.T) {
 			config.Channel:    "C0123456789",
 			config.SlackAPI:   "https://slack.com/api/",
 			config.DocsURL:    "none",
-			config.OwnerTags:  ownership.DefaultTags,
+			config.OwnerTags:  config.DefaultOwnerTags,
 			config.Owners:     "none",
 			config.LinkHosts:  "none",
 			config.JoinTime:   "5m",

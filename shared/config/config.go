@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"rollcall/shared/lazyregexp"
-	"rollcall/shared/ownership"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/routing"
 	"rollcall/shared/spec"
@@ -107,6 +106,10 @@ type Setting struct {
 	About   string
 }
 
+// DefaultOwnerTags are usual tags (docs.aws.amazon.com/whitepapers/latest/tagging-best-practices)
+// and labels (kubernetes.io/docs/concepts/overview/working-with-objects/common-labels).
+const DefaultOwnerTags = "team=team+owner,service=service+app.kubernetes.io/part-of+app.kubernetes.io/name+application,runbook=runbook+runbook-url,dashboard=dashboard+dashboard-url"
+
 // Settings are what an operator can set, in the order of the README.
 func Settings() []Setting {
 	return []Setting{
@@ -115,7 +118,7 @@ func Settings() []Setting {
 		{SlackSecretARN, "slackSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack bot token (xoxb-…). Without it the stack makes an empty secret to fill in."},
 		{SlackAPI, "slackApiUrl", "https://slack.com/api/", "Where Slack's Web API is; GovSlack has another address."},
 		{DocsURL, "docsUrl", "none", `Where you serve the site that "make site" builds, like https://docs.example.com/rollcall/: the check in a message is then a link to its page. "none" has no link. The functions of a release that names its repository (make deploy PREBUILT=…) link to its pages on GitHub if nothing is set.`},
-		{OwnerTags, "ownerTags", ownership.DefaultTags, `Labels and tags that name an owner, for each field the names joined by "+", the first that is found first: "team=team+owner,runbook=runbook". They are read from nodegroups, NodePools and their classes, Auto Scaling groups, subnets, the VPC and the cluster. Capitals do not matter.`},
+		{OwnerTags, "ownerTags", DefaultOwnerTags, `Labels and tags that name an owner, for each field the names joined by "+", the first that is found first: "team=team+owner,runbook=runbook". They are read from nodegroups, NodePools and their classes, Auto Scaling groups, subnets, the VPC and the cluster. Capitals do not matter.`},
 		{Owners, "owners", "none", `Team, service, runbook and dashboard where no label or tag names them, separated by commas: "all/team=platform,prod/runbook=https://wiki.example.com/prod". Before "/" is a cluster, or all; %2C is a comma.`},
 		{LinkHosts, "linkHosts", "none", `Hosts to which a runbook or dashboard of a label or tag can be a link, separated by commas: "wiki.example.com,*.grafana.net". Anybody who can tag a subnet can write an address there: other hosts are shown as text. The setting owners does not need it.`},
 		{JoinTime, "joinTime", "5m", "How long after its launch an instance should be a Ready node (1m to 15m), until 20 launches of its nodegroup have joined: from then on their own times decide (95 of 100, and a margin)."},
@@ -164,8 +167,8 @@ type Config struct {
 	SlackAPI       string
 	// DocsURL is the address of the documentation's site; empty for none.
 	DocsURL string
-	// Owners tell who owns what an incident is about.
-	Owners     ownership.Settings
+	// Owners are OwnerTags, Owners and LinkHosts as they are written: ownership.Parse reads them.
+	Owners     map[spec.Variable]string
 	JoinTime   time.Duration
 	GiveUp     time.Duration
 	ProofTime  time.Duration
@@ -262,12 +265,11 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.SlackAPI, err = parseURL(text)
 	case DocsURL:
 		c.DocsURL, err = parseDocsURL(text)
-	case OwnerTags:
-		c.Owners.Names, err = ownership.ParseTags(text)
-	case Owners:
-		c.Owners.Fixed, err = ownership.ParseOwners(text)
-	case LinkHosts:
-		c.Owners.Hosts, err = ownership.ParseHosts(text)
+	case OwnerTags, Owners, LinkHosts:
+		if c.Owners == nil {
+			c.Owners = map[spec.Variable]string{}
+		}
+		c.Owners[v] = text
 	case JoinTime:
 		c.JoinTime, err = parseDuration(text, time.Minute, 15*time.Minute)
 	case GiveUp:

@@ -803,7 +803,7 @@ func TestTaggedIsNearestFirst(t *testing.T) {
 		VPCs:           []snapshot.VPC{{ID: "vpc-1", Tags: team("core")}, {ID: "vpc-2", Tags: team("peer")}},
 	}
 	d := diagnosis.Diagnosis{Causes: []diagnosis.Cause{{Nodegroups: []string{"workers"}, Covers: []string{"subnet-1", "nodepool/default"}}}}
-	want := []ownership.Tagged{
+	want := []report.Tagged{
 		{Kind: ownership.Nodegroup, Name: "workers", Tags: map[string]string{"team": "a", "runbook": "https://wiki.example.com/", "cost": "7", nodegroupTag: "workers"}},
 		{Kind: ownership.Nodegroup, Name: "own", Tags: team("d")},
 		{Kind: ownership.NodePool, Name: "default", Tags: map[string]string{"team": "e", "service": "shop"}},

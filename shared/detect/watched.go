@@ -188,7 +188,7 @@ const mostTagged = 16 << 10
 
 // tagged are the things that causes and launches are about, with the labels and tags that
 // may name their owner, nearest first.
-func tagged(s *snapshot.Snapshot, d diagnosis.Diagnosis, launches []report.Launch) []ownership.Tagged {
+func tagged(s *snapshot.Snapshot, d diagnosis.Diagnosis, launches []report.Launch) []report.Tagged {
 	if len(d.Causes) == 0 && len(launches) == 0 {
 		return nil
 	}
@@ -201,10 +201,10 @@ func tagged(s *snapshot.Snapshot, d diagnosis.Diagnosis, launches []report.Launc
 			subnets[cover], named[cover] = true, true
 		}
 	}
-	var all []ownership.Tagged
+	var all []report.Tagged
 	room := mostTagged
 	add := func(kind ownership.Kind, name string, near ...map[string]string) {
-		thing := ownership.Tagged{Kind: kind, Name: name, Tags: map[string]string{}}
+		thing := report.Tagged{Kind: kind, Name: name, Tags: map[string]string{}}
 		for _, tags := range slices.Backward(near) {
 			for key, value := range tags {
 				if !strings.HasPrefix(key, "aws:") { // AWS's own name no owner

@@ -410,8 +410,8 @@ func (inc *Incident) AddTags(seen map[string]map[string]string, keys []string) {
 }
 
 // Tagged returns those things with labels and tags that an incident is about.
-func (inc *Incident) Tagged(list []ownership.Tagged) []ownership.Tagged {
-	return slices.DeleteFunc(slices.Clone(list), func(t ownership.Tagged) bool {
+func (inc *Incident) Tagged(list []report.Tagged) []report.Tagged {
+	return slices.DeleteFunc(slices.Clone(list), func(t report.Tagged) bool {
 		switch t.Kind {
 		case ownership.Nodegroup:
 			return !inc.names(t.Name)

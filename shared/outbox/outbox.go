@@ -269,7 +269,7 @@ func (p Posting) Told() Posting {
 // or makes. What is older than what is known changes nothing.
 func Renew(known []Posting, s report.Summary) []Posting {
 	var list []Posting
-	parts := s.Parts()
+	parts := Parts(s)
 	if s.Cleanup.Stopped == nil {
 		// A run went on: if one of this day had stopped, that is over.
 		for _, p := range known {
@@ -296,4 +296,26 @@ func Renew(known []Posting, s report.Summary) []Posting {
 		list = append(list, have)
 	}
 	return list
+}
+
+// Parts are the messages of a cleanup: what came back, and, apart from it, that
+// a run stopped, as a person must look at that.
+func Parts(s report.Summary) []report.Summary {
+	if s.Cleanup == nil {
+		return nil
+	}
+	var parts []report.Summary
+	day := *s.Cleanup
+	if day.Stopped != nil {
+		stop := s
+		stop.ID += "/stopped"
+		stop.Cleanup = &report.Cleanup{Mode: day.Mode, Day: day.Day, VPC: day.VPC, Stopped: day.Stopped}
+		parts = append(parts, stop)
+	}
+	day.Stopped = nil
+	if len(day.Subnets) > 0 {
+		s.Cleanup = &day
+		parts = append(parts, s)
+	}
+	return parts
 }

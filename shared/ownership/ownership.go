@@ -14,7 +14,10 @@ import (
 	"strings"
 	"unicode"
 
+	"rollcall/shared/config"
 	"rollcall/shared/lazyregexp"
+	"rollcall/shared/report"
+	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 )
 
@@ -59,7 +62,7 @@ func (v Value) Link() string {
 }
 
 // Kind is the kind of a thing with labels or tags.
-type Kind string
+type Kind = string
 
 // The kinds. A Nodegroup has its labels and tags and those of its Auto Scaling group, a
 // NodePool its labels and the tags of its class.
@@ -73,13 +76,6 @@ const (
 
 // Kinds returns all kinds, nearest to a cause first.
 func Kinds() []Kind { return []Kind{Nodegroup, NodePool, Subnet, VPC, Cluster} }
-
-// Tagged is a thing with its labels and tags.
-type Tagged struct {
-	Kind Kind              `json:"kind"`
-	Name string            `json:"name"`
-	Tags map[string]string `json:"tags"`
-}
 
 // Settings are what an operator sets about owners.
 type Settings struct {
@@ -112,7 +108,7 @@ const mostNames = 3
 // Of returns the owner of a cluster's things, which are ordered by how near they are to
 // the cause: the nearest kind that has a value decides. An address that cannot be a link
 // is shown only where nothing else has one that can.
-func (s Settings) Of(things []Tagged, cluster spoke.Cluster) Owner {
+func (s Settings) Of(things []report.Tagged, cluster spoke.Cluster) Owner {
 	var all Owner
 	for _, f := range Fields() {
 		v := s.tagged(f, things)
@@ -160,7 +156,7 @@ func (v Value) rank() int {
 }
 
 // tagged is the value of a field in labels and tags.
-func (s Settings) tagged(f Field, things []Tagged) Value {
+func (s Settings) tagged(f Field, things []report.Tagged) Value {
 	var fallback Value
 	var names []string
 	var kind Kind
@@ -286,10 +282,21 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// DefaultTags are the labels and tags that are read unless an operator names others:
-// Kubernetes' recommended labels (kubernetes.io/docs/concepts/overview/working-with-objects/common-labels)
-// and the names that AWS's guide to tags proposes (docs.aws.amazon.com/whitepapers/latest/tagging-best-practices).
-const DefaultTags = "team=team+owner,service=service+app.kubernetes.io/part-of+app.kubernetes.io/name+application,runbook=runbook+runbook-url,dashboard=dashboard+dashboard-url"
+// Parse reads the settings ownerTags, owners and linkHosts. Package config keeps them as they
+// are written, because most functions have no need of this package. An error is a
+// config.SettingError.
+func Parse(texts map[spec.Variable]string) (s Settings, err error) {
+	if s.Names, err = ParseTags(texts[config.OwnerTags]); err != nil {
+		return s, &config.SettingError{Variable: config.OwnerTags, Err: err}
+	}
+	if s.Fixed, err = ParseOwners(texts[config.Owners]); err != nil {
+		return s, &config.SettingError{Variable: config.Owners, Err: err}
+	}
+	if s.Hosts, err = ParseHosts(texts[config.LinkHosts]); err != nil {
+		return s, &config.SettingError{Variable: config.LinkHosts, Err: err}
+	}
+	return s, nil
+}
 
 // ParseTags reads which labels and tags each field is read from.
 func ParseTags(text string) (map[Field][]string, error) {

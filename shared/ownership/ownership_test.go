@@ -1,11 +1,16 @@
 package ownership
 
 import (
+	"errors"
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/config"
+	"rollcall/shared/report"
+	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 )
 
@@ -26,18 +31,18 @@ func parsed(t *testing.T, tags, hosts, owners string) Settings {
 	return Settings{Names: names, Hosts: allowed, Fixed: fixed}
 }
 
-func tagged(pairs ...string) []Tagged {
+func tagged(pairs ...string) []report.Tagged {
 	tags := map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {
 		tags[pairs[i]] = pairs[i+1]
 	}
-	return []Tagged{{Kind: Nodegroup, Name: "workers", Tags: tags}}
+	return []report.Tagged{{Kind: Nodegroup, Name: "workers", Tags: tags}}
 }
 
 // Whoever can tag a subnet can put any address there: none becomes a link that its host
 // is not allowed, whatever a browser would make of it.
 func TestAnAddressOfATagIsNoLinkByItself(t *testing.T) {
-	settings := parsed(t, DefaultTags, "wiki.example.com,*.grafana.net", "none")
+	settings := parsed(t, config.DefaultOwnerTags, "wiki.example.com,*.grafana.net", "none")
 	for name, address := range map[string]string{
 		"another host":               "https://evil.example/wiki.example.com",
 		"a host that begins so":      "https://wiki.example.com.evil.example/",
@@ -74,7 +79,7 @@ func TestAnAddressOfATagIsNoLinkByItself(t *testing.T) {
 }
 
 func TestAnAddressOfAnAllowedHostIsALink(t *testing.T) {
-	settings := parsed(t, DefaultTags, "wiki.example.com,*.grafana.net", "none")
+	settings := parsed(t, config.DefaultOwnerTags, "wiki.example.com,*.grafana.net", "none")
 	for address, text := range map[string]string{
 		"https://wiki.example.com/prod?x=1#nodes": "wiki.example.com/prod?x=1#nodes",
 		"https://WIKI.example.com/":               "WIKI.example.com/",
@@ -88,7 +93,7 @@ func TestAnAddressOfAnAllowedHostIsALink(t *testing.T) {
 }
 
 func TestANameIsTextAlone(t *testing.T) {
-	settings := parsed(t, DefaultTags, "none", "none")
+	settings := parsed(t, config.DefaultOwnerTags, "none", "none")
 	for value, want := range map[string]string{
 		"payments":                            "payments",
 		" Pay\tments \n team ":                "Pay ments team",
@@ -112,14 +117,14 @@ func TestANameIsTextAlone(t *testing.T) {
 }
 
 func TestOf(t *testing.T) {
-	near := func(kind Kind, name string, pairs ...string) Tagged {
+	near := func(kind Kind, name string, pairs ...string) report.Tagged {
 		thing := tagged(pairs...)[0]
 		thing.Kind, thing.Name = kind, name
 		return thing
 	}
 	const hosts, owners = "wiki.example.com", "all/team=platform,prod/runbook=https://runbooks.example.org/prod,111122223333/eu-west-1/prod/team=payments"
 	for name, test := range map[string]struct {
-		things  []Tagged
+		things  []report.Tagged
 		cluster spoke.Cluster
 		want    Owner
 	}{
@@ -127,25 +132,41 @@ func TestOf(t *testing.T) {
 			Owner{{Team, "platform", "", ""}, {Runbook, "runbooks.example.org/prod", "https://runbooks.example.org/prod", ""}}},
 		"of the cluster of that account alone": {nil, spoke.Cluster{ID: spoke.ID{Account: "111122223333", Region: "eu-west-1"}, Name: "prod"},
 			Owner{{Team, "payments", "", ""}}},
-		"a tag comes before a setting": {[]Tagged{near(Subnet, "subnet-1", "Team", "network")}, spoke.Cluster{Name: "dev"},
+		"a tag comes before a setting": {[]report.Tagged{near(Subnet, "subnet-1", "Team", "network")}, spoke.Cluster{Name: "dev"},
 			Owner{{Team, "network", "", Subnet}}},
-		"the nearest comes first": {[]Tagged{near(Nodegroup, "workers", "owner", "shop"), near(Cluster, "dev", "team", "platform", "app.kubernetes.io/part-of", "store")}, spoke.Cluster{Name: "dev"},
+		"the nearest comes first": {[]report.Tagged{near(Nodegroup, "workers", "owner", "shop"), near(Cluster, "dev", "team", "platform", "app.kubernetes.io/part-of", "store")}, spoke.Cluster{Name: "dev"},
 			Owner{{Team, "shop", "", Nodegroup}, {Service, "store", "", Cluster}}},
-		"two nodegroups, two teams": {[]Tagged{near(Nodegroup, "a", "team", "shop"), near(Nodegroup, "b", "team", "search"), near(Nodegroup, "c", "team", "shop")}, spoke.Cluster{Name: "dev"},
+		"two nodegroups, two teams": {[]report.Tagged{near(Nodegroup, "a", "team", "shop"), near(Nodegroup, "b", "team", "search"), near(Nodegroup, "c", "team", "shop")}, spoke.Cluster{Name: "dev"},
 			Owner{{Team, "shop, search", "", Nodegroup}}},
-		"many teams are a few and a count": {[]Tagged{near(Nodegroup, "a", "team", "a"), near(Nodegroup, "b", "team", "b"), near(Nodegroup, "c", "team", "c"), near(Nodegroup, "d", "team", "d"), near(Nodegroup, "e", "team", "e")}, spoke.Cluster{Name: "dev"},
+		"many teams are a few and a count": {[]report.Tagged{near(Nodegroup, "a", "team", "a"), near(Nodegroup, "b", "team", "b"), near(Nodegroup, "c", "team", "c"), near(Nodegroup, "d", "team", "d"), near(Nodegroup, "e", "team", "e")}, spoke.Cluster{Name: "dev"},
 			Owner{{Team, "a, b, c and 2 more", "", Nodegroup}}},
-		"the name that is listed first": {[]Tagged{near(Nodegroup, "a", "owner", "dana", "team", "shop")}, spoke.Cluster{Name: "dev"},
+		"the name that is listed first": {[]report.Tagged{near(Nodegroup, "a", "owner", "dana", "team", "shop")}, spoke.Cluster{Name: "dev"},
 			Owner{{Team, "shop", "", Nodegroup}}},
-		"a link of a setting comes before an address that is none": {[]Tagged{near(Nodegroup, "a", "runbook", "https://evil.example/x")}, spoke.Cluster{Name: "prod"},
+		"a link of a setting comes before an address that is none": {[]report.Tagged{near(Nodegroup, "a", "runbook", "https://evil.example/x")}, spoke.Cluster{Name: "prod"},
 			Owner{{Team, "platform", "", ""}, {Runbook, "runbooks.example.org/prod", "https://runbooks.example.org/prod", ""}}},
-		"an address that is no link is text": {[]Tagged{near(Nodegroup, "a", "dashboard", "https://evil.example/x")}, spoke.Cluster{Name: "dev"},
+		"an address that is no link is text": {[]report.Tagged{near(Nodegroup, "a", "dashboard", "https://evil.example/x")}, spoke.Cluster{Name: "dev"},
 			Owner{{Team, "platform", "", ""}, {Dashboard, "evil.example/x", "", Nodegroup}}},
-		"a link further away comes before an address that is none": {[]Tagged{near(Nodegroup, "a", "runbook", "https://evil.example/x"), near(Cluster, "dev", "runbook", "https://wiki.example.com/dev")}, spoke.Cluster{Name: "dev"},
+		"a link further away comes before an address that is none": {[]report.Tagged{near(Nodegroup, "a", "runbook", "https://evil.example/x"), near(Cluster, "dev", "runbook", "https://wiki.example.com/dev")}, spoke.Cluster{Name: "dev"},
 			Owner{{Team, "platform", "", ""}, {Runbook, "wiki.example.com/dev", "https://wiki.example.com/dev", Cluster}}},
 	} {
-		if diff := cmp.Diff(test.want, parsed(t, DefaultTags, hosts, owners).Of(test.things, test.cluster)); diff != "" {
+		if diff := cmp.Diff(test.want, parsed(t, config.DefaultOwnerTags, hosts, owners).Of(test.things, test.cluster)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// What is wrong is an error of the setting that it is in.
+func TestParse(t *testing.T) {
+	texts := map[spec.Variable]string{config.OwnerTags: config.DefaultOwnerTags, config.Owners: "none", config.LinkHosts: "none"}
+	if s, err := Parse(texts); err != nil || len(s.Names) != 4 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for v := range texts {
+		broken := maps.Clone(texts)
+		broken[v] = "?"
+		var wrong *config.SettingError
+		if _, err := Parse(broken); !errors.As(err, &wrong) || wrong.Variable != v {
+			t.Errorf("%s: %v", v, err)
 		}
 	}
 }
@@ -184,7 +205,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 func FuzzOf(f *testing.F) {
 	f.Add("https://wiki.example.com/x", "payments")
 	f.Add("https://wiki.example.com@evil.example/", "<!channel>")
-	names, err := ParseTags(DefaultTags)
+	names, err := ParseTags(config.DefaultOwnerTags)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -41,8 +41,8 @@ type Period struct {
 	Freed    Freed          `json:"freed,omitzero"`
 	// Feedback is what people said of closed incidents in the time, by check.
 	Feedback []FeedbackCount `json:"feedback,omitempty"`
-	Silences []Quiet        `json:"silences,omitempty"`
-	Silenced int            `json:"silenced,omitempty"` // how many silences there are
+	Silences []Quiet         `json:"silences,omitempty"`
+	Silenced int             `json:"silenced,omitempty"` // how many silences there are
 	// Soonest are the subnets that run out of addresses first.
 	Soonest []PeriodSubnet `json:"soonest,omitempty"`
 

@@ -16,7 +16,6 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/diagnosis"
-	"rollcall/shared/ownership"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/silence"
@@ -63,7 +62,7 @@ type Observation struct {
 	// Tags are those of the nodegroups that causes and launches name, by nodegroup.
 	Tags map[string]map[string]string `json:"tags,omitempty"`
 	// Tagged is what else has labels and tags that may name an owner, nearest first.
-	Tagged []ownership.Tagged `json:"tagged,omitempty"`
+	Tagged []Tagged `json:"tagged,omitempty"`
 	// Logs is where a person reads on.
 	Logs Logs `json:"logs,omitzero"`
 	// Capacity is what the groups that causes and launches name want and have. A group of
@@ -144,8 +143,14 @@ type Chart struct {
 	Returned int `json:"returned,omitempty"`
 }
 
-// FunctionLogs begins the names of the log groups of functions: Lambda's default, which infra
-// keeps (Lambda developer guide, "Configuring CloudWatch log groups").
+// Tagged is a thing with its labels and tags, of a kind of package ownership.
+type Tagged struct {
+	Kind string            `json:"kind"`
+	Name string            `json:"name"`
+	Tags map[string]string `json:"tags"`
+}
+
+// FunctionLogs begins the log groups of functions (Lambda developer guide, "Configuring CloudWatch log groups").
 const FunctionLogs = "/aws/lambda/"
 
 // Logs is a log group of CloudWatch.
@@ -166,29 +171,6 @@ func (obs Observation) Of() spoke.Cluster { return spoke.Cluster{ID: obs.Spoke, 
 // Key is the key of the incident of a check of the observed cluster.
 func (obs Observation) Key(check checkid.ID, resource string) Key {
 	return Key{Spoke: obs.Spoke, Cluster: obs.Cluster, Check: check, Resource: resource}
-}
-
-// LaunchesOf are the launches that a cause keeps from joining. Ready nodes whose pods wait
-// are not among them: that a node joins proves nothing about a cause of pods.
-func (obs Observation) LaunchesOf(cause diagnosis.Cause) []Launch {
-	list := make([]Launch, 0, len(cause.Instances))
-	for _, id := range cause.Instances {
-		if l := obs.LaunchOf(id); l.Status != Joined || !cause.OfPods() {
-			list = append(list, l)
-		}
-	}
-	return list
-}
-
-// LaunchOf is what the observation says of an instance, even if it is no more
-// than that it exists.
-func (obs Observation) LaunchOf(id string) Launch {
-	for _, l := range obs.Launches {
-		if l.Instance == id {
-			return l
-		}
-	}
-	return Launch{Instance: id, Status: Waiting}
 }
 
 // Capacity is how many nodes an Auto Scaling group wants and how many of its instances
@@ -281,28 +263,6 @@ type CleanupStop struct {
 	Share      int `json:"share"`
 	// Over is when a later run went on; report sets it.
 	Over time.Time `json:"over,omitzero"`
-}
-
-// Parts are the messages of a cleanup: what came back, and, apart from it, that
-// a run stopped, as a person must look at that.
-func (s Summary) Parts() []Summary {
-	if s.Cleanup == nil {
-		return nil
-	}
-	var parts []Summary
-	day := *s.Cleanup
-	if day.Stopped != nil {
-		stop := s
-		stop.ID += "/stopped"
-		stop.Cleanup = &Cleanup{Mode: day.Mode, Day: day.Day, VPC: day.VPC, Stopped: day.Stopped}
-		parts = append(parts, stop)
-	}
-	day.Stopped = nil
-	if len(day.Subnets) > 0 {
-		s.Cleanup = &day
-		parts = append(parts, s)
-	}
-	return parts
 }
 
 // CommandFormat is the version of Command. It counts as those of presses do.
@@ -622,7 +582,6 @@ const (
 	OfferAgain  Action = "offer" // a fresh plan, after an offer ran out
 	ApprovePlan Action = "approve"
 	RefusePlan  Action = "refuse"
-
 	// Whether a closed incident named the right cause, and one line about it.
 	SayRight     Action = "feedback-right"
 	SayWrong     Action = "feedback-wrong"
@@ -682,23 +641,6 @@ type Workspace struct {
 	ID, Enterprise string
 	// URL is its address, with which links to messages begin; empty where Slack did not say.
 	URL string
-}
-
-// Has reports whether whoever pressed is of the workspace, or of its organization.
-// Who Slack says nothing of is not.
-func (w Workspace) Has(p Press) bool { return w.has(p.Home, p.Enterprise) }
-
-// HasCommand is the same for whoever typed a command or opened the home page.
-func (w Workspace) HasCommand(c Command) bool { return w.has(c.Home, c.Enterprise) }
-
-func (w Workspace) has(home, enterprise string) bool {
-	switch {
-	case w.ID == "" || home == "":
-		return false
-	case home == w.ID:
-		return true
-	}
-	return w.Enterprise != "" && (enterprise == w.Enterprise || home == w.Enterprise)
 }
 
 // Proposal is a plan that remediate made for an incident: to be approved by a

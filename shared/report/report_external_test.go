@@ -320,7 +320,7 @@ func FuzzDecodeMessage(f *testing.F) {
 		if m.Summary == nil {
 			return
 		}
-		for _, p := range m.Summary.Parts() {
+		for _, p := range outbox.Parts(*m.Summary) {
 			if len(outbox.Renew([]outbox.Posting{{Summary: p}}, *m.Summary)) > 2 {
 				t.Fatalf("more than two messages of %+v", m.Summary)
 			}
@@ -330,31 +330,4 @@ func FuzzDecodeMessage(f *testing.F) {
 			t.Fatalf("read again: %+v, %v", again, err)
 		}
 	})
-}
-
-func TestWorkspaceHas(t *testing.T) {
-	ours := report.Workspace{ID: "T1", Enterprise: "E1"}
-	small := report.Workspace{ID: "T1"}
-	of := func(home, enterprise string) report.Press { return report.Press{Home: home, Enterprise: enterprise} }
-	for name, test := range map[string]struct {
-		w    report.Workspace
-		p    report.Press
-		want bool
-	}{
-		"of the workspace":                      {ours, of("T1", ""), true},
-		"of a workspace without organization":   {small, of("T1", ""), true},
-		"of another workspace of it":            {ours, of("T2", "E1"), true},
-		"of the organization":                   {ours, of("E1", ""), true},
-		"of another workspace":                  {ours, of("T2", ""), false},
-		"of another organization":               {ours, of("T2", "E2"), false},
-		"of another, and neither has one":       {small, of("T2", ""), false},
-		"Slack does not say where they are of":  {ours, of("", "E1"), false},
-		"nor where the app is":                  {report.Workspace{Enterprise: "E1"}, of("T1", "E1"), false},
-		"nor either":                            {report.Workspace{}, of("", ""), false},
-		"the organization says it of the press": {ours, of("T9", "E1"), true},
-	} {
-		if got := test.w.Has(test.p); got != test.want {
-			t.Errorf("%s: %t", name, got)
-		}
-	}
 }

@@ -176,10 +176,7 @@ func parse(text string) (Route, error) {
 	if r.Mentions, err = people(mentions); err == nil && escalates {
 		r.Escalate, err = people(last)
 	}
-	if err != nil {
-		return Route{}, err
-	}
-	return r, nil
+	return r, err
 }
 
 // people reads ids of users and user groups, or Here.

@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
 	"rollcall/shared/notify/notifytest"
+	"rollcall/shared/ownership"
 	"rollcall/shared/report"
 	"rollcall/stage"
 	"rollcall/stage/fakeslack"
@@ -51,7 +52,7 @@ func startKillable(t *testing.T, k *stagetest.Kill) *killable {
 	})
 	b.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		e.HTTP = k.Via(slowOnce{b, slack})
-		return newHandler(e).handle, nil
+		return newHandler(e, ownership.Settings{}).handle, nil
 	}, stagetest.Options{Kill: k, Settings: map[string]string{
 		"ROLLCALL_SLACK_API_URL": b.slack.APIURL(), "ROLLCALL_SLACK_CHANNEL": stage.Channel, "ROLLCALL_SLACK_ACTIONS": "on", "ROLLCALL_APPROVERS": notifytest.Dana,
 	}})

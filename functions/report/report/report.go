@@ -31,6 +31,7 @@ import (
 	"rollcall/shared/notify"
 	"rollcall/shared/outbox"
 	"rollcall/shared/overview"
+	"rollcall/shared/ownership"
 	"rollcall/shared/queue"
 	"rollcall/shared/report"
 	"rollcall/shared/routing"
@@ -183,7 +184,7 @@ func (p *invocation) mayPress(ctx context.Context, press report.Press) response.
 	switch {
 	case unread != "":
 		return response.Who{May: response.Unplaced, Says: unread}
-	case !own.Has(press):
+	case !has(own, press.Home, press.Enterprise):
 		return response.Who{May: response.Foreign}
 	case rules:
 		return p.isListed(ctx, p.approvers, press.User.ID)
@@ -386,13 +387,17 @@ var (
 
 // Build makes the handler of report from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	h := newHandler(e)
+	owners, err := ownership.Parse(e.Config.Owners)
+	if err != nil {
+		return nil, fmt.Errorf("settings: %w", err)
+	}
+	h := newHandler(e, owners)
 	if e.Config.Spoke.Hub() {
 		for _, s := range e.Config.Others() {
 			h.unwatched.watched = append(h.unwatched.watched, s.ID)
 		}
 		h.unwatched.of = func(id spoke.ID) handler {
-			former := newHandler(e.In(id))
+			former := newHandler(e.In(id), owners)
 			former.Unwatched = func(string) bool { return true }
 			return former
 		}
@@ -401,7 +406,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	return h.handle, nil
 }
 
-func newHandler(e lambda.Env) handler {
+func newHandler(e lambda.Env, owners ownership.Settings) handler {
 	wall := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
 	here := wall.At(e.Now)
 	table := here.In(e.Config.Spoke)
@@ -414,7 +419,7 @@ func newHandler(e lambda.Env) handler {
 			Bus: bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName), Again: queues, By: spec.Name,
 			Policy: incident.Policy{
 				ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime, RemindAfter: e.Config.RemindAfter,
-				Routes: e.Config.Routes, TagKeys: routing.TagKeys(e.Config.Routes), Owners: e.Config.Owners, Channel: e.Config.Channel,
+				Routes: e.Config.Routes, TagKeys: routing.TagKeys(e.Config.Routes), Owners: owners, Channel: e.Config.Channel,
 			},
 			Actions: e.Config.SlackActions, Docs: e.Config.DocsURL,
 			Unwatched: notAmong(e.Config.Clusters),
@@ -539,7 +544,7 @@ func (p *invocation) mayAsk(ctx context.Context, c report.Command) response.Who 
 		return response.Who{}
 	case unread != "":
 		return response.Who{May: response.Unplaced, Says: unread}
-	case !own.HasCommand(c):
+	case !has(own, c.Home, c.Enterprise):
 		return response.Who{May: response.Foreign}
 	}
 	if who := p.isMember(ctx, c.User.ID); who.May != response.MayYes {
@@ -815,4 +820,16 @@ func (h handler) allNamed(ctx context.Context) handler {
 		h.watched[i].whose = h.name(ctx, w.naming)
 	}
 	return h
+}
+
+// has reports whether somebody is of the workspace, or of its organization. Who Slack says
+// nothing of is not.
+func has(w report.Workspace, home, enterprise string) bool {
+	switch {
+	case w.ID == "" || home == "":
+		return false
+	case home == w.ID:
+		return true
+	}
+	return w.Enterprise != "" && (enterprise == w.Enterprise || home == w.Enterprise)
 }

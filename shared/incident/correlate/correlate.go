@@ -191,7 +191,7 @@ func (look *Look) attach(o *incident.Update, cause diagnosis.Cause, since, last 
 	}
 	o.Cause.Nodegroups = incident.Union(o.Cause.Nodegroups, cause.Nodegroups)
 	added := false
-	for _, l := range look.Observation.LaunchesOf(cause) {
+	for _, l := range LaunchesOf(look.Observation, cause) {
 		added = affect(o, l) || added
 	}
 	switch {
@@ -243,7 +243,7 @@ func (look *Look) attachStarvedNodes(cause diagnosis.Cause) bool {
 	in := map[*incident.Update][]string{}
 	told := 0
 	for _, id := range ids {
-		l, explained := look.Observation.LaunchOf(id), false
+		l, explained := LaunchOf(look.Observation, id), false
 		for _, o := range look.Updates {
 			switch {
 			case !explainsUnready(o, cause, l):
@@ -492,4 +492,27 @@ func (look *Look) betterExplanation(u *incident.Update) *incident.Update {
 func saysBetter(u *incident.Update, check checkid.ID, resource string) bool {
 	return slices.Contains(u.Covers, resource) &&
 		slices.ContainsFunc(u.Cause.Hidden, func(h diagnosis.Hidden) bool { return h.Check == check })
+}
+
+// LaunchesOf are the launches that a cause keeps from joining. Ready nodes whose pods wait
+// are not among them: that a node joins proves nothing about a cause of pods.
+func LaunchesOf(obs report.Observation, cause diagnosis.Cause) []report.Launch {
+	list := make([]report.Launch, 0, len(cause.Instances))
+	for _, id := range cause.Instances {
+		if l := LaunchOf(obs, id); l.Status != report.Joined || !cause.OfPods() {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// LaunchOf is what the observation says of an instance, even if it is no more
+// than that it exists.
+func LaunchOf(obs report.Observation, id string) report.Launch {
+	for _, l := range obs.Launches {
+		if l.Instance == id {
+			return l
+		}
+	}
+	return report.Launch{Instance: id, Status: report.Waiting}
 }

@@ -706,3 +706,25 @@ func TestHandOver(t *testing.T) {
 		}
 	}
 }
+
+func TestLaunchesOf(t *testing.T) {
+	obs := report.Observation{Launches: []report.Launch{{Instance: "i-1", Status: report.Joined}, {Instance: "i-2", Status: report.Missed}}}
+	ofNodes := diagnosis.Cause{Check: checkid.IPLeakedInterfaces, Instances: []string{"i-1", "i-2", "i-3"}}
+	ofPods := ofNodes
+	ofPods.Symptoms = []checkid.ID{checkid.IPPodWithoutAddress}
+	for name, test := range map[string]struct {
+		cause diagnosis.Cause
+		want  []string
+	}{
+		"of launches":     {ofNodes, []string{"i-1", "i-2", "i-3"}},
+		"of Ready nodes'": {ofPods, []string{"i-2", "i-3"}},
+	} {
+		var got []string
+		for _, l := range LaunchesOf(obs, test.cause) {
+			got = append(got, l.Instance)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

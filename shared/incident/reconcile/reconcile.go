@@ -592,7 +592,7 @@ func (rec *reconciler) applyFailure(u *incident.Update, cause diagnosis.Cause) (
 			u.Touched = true
 		}
 	}
-	for _, l := range rec.Observation.LaunchesOf(cause) {
+	for _, l := range correlate.LaunchesOf(rec.Observation, cause) {
 		if u.AddAffected(l) {
 			added++
 			u.Touched = true
@@ -844,7 +844,7 @@ func unsentMissed(u *incident.Update, now time.Time) *incident.Note {
 // least; 0 where that is not known.
 func (rec *reconciler) had(instances []string) (least time.Duration) {
 	for _, id := range instances {
-		l := rec.Observation.LaunchOf(id)
+		l := correlate.LaunchOf(rec.Observation, id)
 		if d := rec.Observation.At.Sub(l.Started); !l.Started.IsZero() && (least == 0 || d < least) {
 			least = d
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/shared/checkid"
+	"rollcall/shared/config"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/reconcile"
@@ -1171,20 +1172,20 @@ func TestReplacementIsVerifiedByANode(t *testing.T) {
 
 // What one look did not read is kept of another, and a look with nothing new edits nothing.
 func TestOwnerOfAnIncident(t *testing.T) {
-	tags, err := ownership.ParseTags(ownership.DefaultTags)
+	tags, err := ownership.ParseTags(config.DefaultOwnerTags)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := incidenttest.Policy
 	p.Owners = ownership.Settings{Names: tags, Hosts: []string{"wiki.example.com"}, Fixed: []ownership.Fixed{{Field: ownership.Dashboard, Value: "https://ops.example.com/d/1"}}}
-	look := func(minute int, name string, logs string, tagged ...ownership.Tagged) report.Observation {
+	look := func(minute int, name string, logs string, tagged ...report.Tagged) report.Observation {
 		obs := incidenttest.Observe(incidenttest.Route("i-1"), incidenttest.Launched("i-1", 0, report.Waiting), incidenttest.Named(name))
 		obs.At, obs.Tagged, obs.Logs = incidenttest.At(minute), tagged, report.Logs{Group: logs, Region: "us-west-2"}
 		return obs
 	}
 	inc := reconcile.Decide(nil, look(0, "a", "/aws/lambda/rollcall-launch-watch",
-		ownership.Tagged{Kind: ownership.Nodegroup, Name: "other", Tags: map[string]string{"team": "search"}},
-		ownership.Tagged{Kind: ownership.Cluster, Name: "eks-workshop", Tags: map[string]string{"team": "platform", "runbook": "https://wiki.example.com/nodes"}},
+		report.Tagged{Kind: ownership.Nodegroup, Name: "other", Tags: map[string]string{"team": "search"}},
+		report.Tagged{Kind: ownership.Cluster, Name: "eks-workshop", Tags: map[string]string{"team": "platform", "runbook": "https://wiki.example.com/nodes"}},
 	), incidenttest.At(0), p)[0].Incident
 	dashboard := ownership.Value{Field: ownership.Dashboard, Text: "ops.example.com/d/1", URL: "https://ops.example.com/d/1"}
 	runbook := ownership.Value{Field: ownership.Runbook, Text: "wiki.example.com/nodes", URL: "https://wiki.example.com/nodes", From: ownership.Cluster}
@@ -1193,7 +1194,7 @@ func TestOwnerOfAnIncident(t *testing.T) {
 		t.Errorf("at first (-want +got):\n%s", diff)
 	}
 	near := look(5, "b", "/aws/eks/eks-workshop/cluster",
-		ownership.Tagged{Kind: ownership.Nodegroup, Name: "workers", Tags: map[string]string{"Owner": "payments", "runbook": "https://evil.example/"}})
+		report.Tagged{Kind: ownership.Nodegroup, Name: "workers", Tags: map[string]string{"Owner": "payments", "runbook": "https://evil.example/"}})
 	inc = reconcile.Decide([]incident.Incident{inc}, near, incidenttest.At(5), p)[0].Incident
 	want[0] = ownership.Value{Field: ownership.Team, Text: "payments", From: ownership.Nodegroup}
 	if diff := cmp.Diff(want, inc.Owner); diff != "" {

@@ -130,11 +130,9 @@ func TextBlock(v Value) (id string, fits bool) {
 	return id, fits && slacktext.Length(id) <= maxBlockID
 }
 
-// maxBlockID is the longest id of a block, docs.slack.dev/reference/block-kit/blocks/input-block.
-const maxBlockID = 255
-
-// MaxText is how much somebody can write.
-const MaxText = 300
+// MaxText is how much somebody can write, maxBlockID the longest id of a block
+// (docs.slack.dev/reference/block-kit/blocks/input-block).
+const MaxText, maxBlockID = 300, 255
 
 // Read reads a press. Blocks is the payload's message.blocks: a menu's
 // choice may be 150 characters long, which an incident's key is not always, so
