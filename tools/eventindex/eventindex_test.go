@@ -125,8 +125,8 @@ func TestEverySampleWakesWhatItShould(t *testing.T) {
 		"eks-call-refused.json":                              nil,
 		"eks-addon-health-degraded.json":                     {"nodegroup-watch"},
 		"cloudformation-nodegroup-create-failed.json":        {"nodegroup-watch"},
-		"schedule-rule.json":                                 {"eni-cleanup", "report", "spot-report", "sweep"},
-		"schedule-scheduler.json":                            {"eni-cleanup", "report", "spot-report", "sweep"},
+		"schedule-rule.json":                                 {"eni-cleanup", "notify-targets", "report", "spot-report", "sweep"},
+		"schedule-scheduler.json":                            {"eni-cleanup", "notify-targets", "report", "spot-report", "sweep"},
 		"spot-report-wanted.json":                            {"spot-report"},
 	}
 	samples, err := events.Samples("../../events/in")

@@ -538,11 +538,22 @@ func TestGolden(t *testing.T) {
 		if raw, err = ToSlack(n); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&slack, "=== %s\n", n.Type)
-		if err := json.Indent(&slack, raw, "", "  "); err != nil {
-			t.Fatal(err)
+		var in SlackMessage
+		testfile.Parse(t, raw, &in)
+		fmt.Fprintf(&slack, "=== %s\n%s\n", n.Type, in.Text)
+		for _, block := range in.Blocks {
+			fmt.Fprintf(&slack, "--- %s\n", block.Type)
+			for _, section := range block.Elements {
+				line := ""
+				for _, run := range section.Elements {
+					line += run.Text
+					if run.URL != "" {
+						line += " (" + run.URL + ")"
+					}
+				}
+				fmt.Fprintf(&slack, "%s: %s\n", strings.TrimPrefix(section.Type, "rich_text_"), line)
+			}
 		}
-		slack.WriteByte('\n')
 	}
 	for name, got := range map[string][]byte{"mail": mail.Bytes(), "pagerduty": pager.Bytes(), "jsm": jsm.Bytes(), "amazonq": q.Bytes(), "teams": teams.Bytes(), "slackwebhook": slack.Bytes()} {
 		file := filepath.Join("testdata", name+".golden")
