@@ -34,6 +34,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/nodegroup"
@@ -765,7 +766,7 @@ func (r *running) batch(group string, bodies ...string) string {
 // direct is a cluster's turn as a detector's own function would get it, and turn as
 // sweep does.
 func (r *running) direct() string {
-	raw, err := event.SweepCluster(spoke.ID{}, "eks-workshop", r.Template.AccountID, r.Template.Region, r.Clock.Now())
+	raw, err := inbox.SweepCluster(spoke.ID{}, "eks-workshop", r.Template.AccountID, r.Template.Region, r.Clock.Now())
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ import (
 	launchspec "rollcall/functions/launch-watch/spec"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/evidence"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
@@ -132,7 +132,7 @@ func wakes(t *testing.T, s *played, f template.Function) (list [][]byte) {
 		return [][]byte{raw}
 	}
 	for _, cluster := range s.World.Clusters() {
-		raw, err := event.SweepCluster(spoke.ID{}, cluster, s.Template.AccountID, s.Template.Region, now)
+		raw, err := inbox.SweepCluster(spoke.ID{}, cluster, s.Template.AccountID, s.Template.Region, now)
 		if err == nil && stage.Folder(f) == "sweep" {
 			raw, _, err = payload.Wrap(raw, f, s.Template, now)
 		}

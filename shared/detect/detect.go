@@ -22,6 +22,7 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/evidence"
 	"rollcall/shared/gather"
 	"rollcall/shared/gather/source"
@@ -725,7 +726,7 @@ type Message struct {
 // Messages reads the messages of a batch. Those that cannot be read go back to
 // the queue, and in the end to its dead-letter queue; the others of the batch do
 // not wait for them.
-func (d Detector) Messages(batch []event.Message) (list []Message, malformed []string) {
+func (d Detector) Messages(batch []inbox.Message) (list []Message, malformed []string) {
 	for _, m := range batch {
 		t, err := event.Parse([]byte(m.Body))
 		if err != nil {

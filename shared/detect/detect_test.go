@@ -19,6 +19,7 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/evidence"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -294,7 +295,7 @@ func TestIgnoreNoCluster(t *testing.T) {
 func TestMessages(t *testing.T) {
 	s := newStand()
 	started := `{"id":"x","detail-type":"EC2 Instance State-change Notification","source":"aws.ec2","account":"111122223333","time":"2026-11-20T14:59:06Z","region":"us-west-2","detail":{"instance-id":"i-1","state":"running"}}`
-	list, failed := s.Messages([]event.Message{{ID: "a", Body: started, Received: 1}, {ID: "b", Body: "{", Received: 3}, {ID: "c", Body: started, Received: 2}})
+	list, failed := s.Messages([]inbox.Message{{ID: "a", Body: started, Received: 1}, {ID: "b", Body: "{", Received: 3}, {ID: "c", Body: started, Received: 2}})
 	got := map[string]bool{}
 	for _, m := range list {
 		if m.Instance != "i-1" {

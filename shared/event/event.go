@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/spoke"
+	"rollcall/shared/event/inbox"
 )
 
 // Kind is what happened.
@@ -130,45 +130,18 @@ func (t Trigger) Clock() (began time.Time, known bool) {
 	return time.Time{}, false
 }
 
-// Malformed is an event that cannot be read. It is returned, so that the
-// message ends in the dead-letter queue, where a person can look at it.
-type Malformed struct {
-	What string // what was being read
-	Err  error
-}
-
-func (m *Malformed) Error() string {
-	return fmt.Sprintf("malformed event: %s: %v", m.What, m.Err)
-}
-
-func (m *Malformed) Unwrap() error { return m.Err }
-
-// envelope is the common form of all EventBridge events. Scheduler sends
-// detail as a string holding JSON, so detail stays raw.
-type envelope struct {
-	Version    string          `json:"version"`
-	ID         string          `json:"id"`
-	DetailType string          `json:"detail-type"`
-	Source     string          `json:"source"`
-	Account    string          `json:"account"`
-	Time       time.Time       `json:"time"`
-	Region     string          `json:"region"`
-	Resources  []string        `json:"resources"`
-	Detail     json.RawMessage `json:"detail"`
-}
-
 // Parse reads one EventBridge event.
 func Parse(raw []byte) (Trigger, error) {
-	var e envelope
+	var e inbox.Envelope
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return Trigger{}, &Malformed{What: "the envelope", Err: err}
+		return Trigger{}, &inbox.Malformed{What: "the envelope", Err: err}
 	}
 	if e.Source == "" || e.DetailType == "" {
-		return Trigger{}, &Malformed{What: "the envelope", Err: errors.New("source or detail-type is missing; is this an EventBridge event?")}
+		return Trigger{}, &inbox.Malformed{What: "the envelope", Err: errors.New("source or detail-type is missing; is this an EventBridge event?")}
 	}
 	// A person who asks by hand need not say when.
-	if e.Time.IsZero() && !(e.Source == source && e.DetailType == asked) {
-		return Trigger{}, &Malformed{What: "the envelope", Err: errors.New("time is missing")}
+	if e.Time.IsZero() && !(e.Source == inbox.Source && e.DetailType == inbox.TypeAsked) {
+		return Trigger{}, &inbox.Malformed{What: "the envelope", Err: errors.New("time is missing")}
 	}
 	t := Trigger{
 		ID: e.ID, Source: e.Source, Type: e.DetailType,
@@ -188,7 +161,7 @@ func Parse(raw []byte) (Trigger, error) {
 		err = health(&t, e.Detail)
 	case "aws.events", "aws.scheduler":
 		schedule(&t)
-	case source:
+	case inbox.Source:
 		err = own(&t, e.Detail)
 	default:
 		foreign(&t, "nothing is done with events of this source")
@@ -207,17 +180,17 @@ func foreign(t *Trigger, why string) {
 func detail[T any](t *Trigger, raw json.RawMessage) (T, error) {
 	var d T
 	if len(raw) == 0 {
-		return d, &Malformed{What: t.Type, Err: errors.New("detail is missing")}
+		return d, &inbox.Malformed{What: t.Type, Err: errors.New("detail is missing")}
 	}
 	if err := json.Unmarshal(raw, &d); err != nil {
-		return d, &Malformed{What: t.Type, Err: err}
+		return d, &inbox.Malformed{What: t.Type, Err: err}
 	}
 	return d, nil
 }
 
 // AskedPattern matches a person's wish for a Spot report, sent to the default
 // bus.
-const AskedPattern = `{"source":["` + source + `"],"detail-type":["` + asked + `"]}`
+const AskedPattern = `{"source":["` + inbox.Source + `"],"detail-type":["` + inbox.TypeAsked + `"]}`
 
 // How far back a requested report goes: a day where the wish does
 // not say, at most the time for which launches are kept.
@@ -239,7 +212,7 @@ func wanted(t *Trigger, raw json.RawMessage) error {
 		return err
 	}
 	if d.Hours < 0 || d.Hours > mostHours {
-		return &Malformed{What: t.Type, Err: fmt.Errorf("hours is %d, it may be 1 to %d", d.Hours, mostHours)}
+		return &inbox.Malformed{What: t.Type, Err: fmt.Errorf("hours is %d, it may be 1 to %d", d.Hours, mostHours)}
 	}
 	if d.Hours == 0 {
 		d.Hours = usualHours
@@ -290,16 +263,16 @@ func autoscaling(t *Trigger, raw json.RawMessage) error {
 	t.Warm = d.Destination == warmPool
 	switch {
 	case t.Group == "":
-		return &Malformed{What: t.Type, Err: errors.New("AutoScalingGroupName is missing")}
+		return &inbox.Malformed{What: t.Type, Err: errors.New("AutoScalingGroupName is missing")}
 	case d.LifecycleTransition == "autoscaling:TEST_NOTIFICATION":
 		foreign(t, "a test notification")
 	case t.Kind == LaunchFailed:
 		// No instance was made, or the id is left out: the activity names the failure.
 		if t.Activity == "" && t.Instance == "" {
-			return &Malformed{What: t.Type, Err: errors.New("neither ActivityId nor EC2InstanceId")}
+			return &inbox.Malformed{What: t.Type, Err: errors.New("neither ActivityId nor EC2InstanceId")}
 		}
 	case t.Instance == "":
-		return &Malformed{What: t.Type, Err: errors.New("EC2InstanceId is missing")}
+		return &inbox.Malformed{What: t.Type, Err: errors.New("EC2InstanceId is missing")}
 	}
 	return nil
 }
@@ -313,67 +286,6 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// The form of an SQS invocation, as far as it is read. The types of
-// aws-lambda-go would bring net/http into a package that only decodes.
-type sqsEvent struct {
-	Records []struct {
-		MessageID   string            `json:"messageId"`
-		Handle      string            `json:"receiptHandle"`
-		Body        string            `json:"body"`
-		EventSource string            `json:"eventSource"`
-		Attributes  map[string]string `json:"attributes"`
-	}
-}
-
-// Message is one message of a queue.
-type Message struct {
-	ID       string
-	Body     string
-	Received int    // how often it was handed out, this time included
-	Group    string // of a FIFO queue
-	// Handle is by what SQS knows this handing out of it.
-	Handle string
-}
-
-// Batch is the messages of an SQS invocation; ok is false when the
-// invocation is not one.
-func Batch(raw []byte) (messages []Message, ok bool) {
-	var b sqsEvent
-	if err := json.Unmarshal(raw, &b); err != nil || len(b.Records) == 0 || b.Records[0].EventSource != "aws:sqs" {
-		return nil, false
-	}
-	for _, r := range b.Records {
-		n := 1
-		if json.Unmarshal([]byte(r.Attributes["ApproximateReceiveCount"]), &n) != nil {
-			n = 1
-		}
-		messages = append(messages, Message{ID: r.MessageID, Body: r.Body, Received: n, Group: r.Attributes["MessageGroupId"], Handle: r.Handle})
-	}
-	return messages, true
-}
-
-// Answer tells Lambda which messages of a batch to give back to their queue.
-type Answer struct {
-	Failures []Failed `json:"batchItemFailures"`
-}
-
-// Failed is one message to give back.
-type Failed struct {
-	ID string `json:"itemIdentifier"`
-}
-
-// Failures is the answer that gives the named messages back, and no others.
-func Failures(ids []string) Answer {
-	a := Answer{Failures: make([]Failed, 0, len(ids))} // never nil: it would be written as null
-	// A message may have failed for several of its instances.
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
-		a.Failures = append(a.Failures, Failed{id})
-	}
-	return a
-}
-
-const lookForChanges = "Rollcall Look For Changes"
-
 // OpenedPattern is what Rollcall itself tells its bus when an incident begins,
 // or comes back.
 const OpenedPattern = `{
@@ -381,35 +293,13 @@ const OpenedPattern = `{
   "detail-type": ["Rollcall Incident Opened", "Rollcall Incident Reopened"]
 }`
 
-type changesDetail struct {
-	spoke.ID
-	Cluster  string    `json:"cluster"`
-	Check    string    `json:"check"`
-	Resource string    `json:"resource"`
-	Opened   time.Time `json:"opened"`
-	Round    int       `json:"round"`
-}
-
-// LookForChanges is the message by which Rollcall reminds itself to look again
-// for what was changed before an incident: CloudTrail is late.
-func LookForChanges(of spoke.ID, cluster, check, resource string, opened time.Time, round int, now time.Time) ([]byte, error) {
-	detail, err := json.Marshal(changesDetail{of, cluster, check, resource, opened.UTC(), round})
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(envelope{
-		Version: "0", ID: "look/" + cluster + "/" + check + "/" + resource + "/" + strconv.Itoa(round) + "/" + now.UTC().Format(time.RFC3339Nano),
-		DetailType: lookForChanges, Source: source, Time: now.UTC(), Detail: detail,
-	})
-}
-
 func ownChanges(t *Trigger, raw json.RawMessage) error {
-	d, err := detail[changesDetail](t, raw)
+	d, err := detail[inbox.ChangesDetail](t, raw)
 	if err != nil {
 		return err
 	}
 	if d.Cluster == "" || d.Check == "" || d.Resource == "" || d.Opened.IsZero() || d.Round < 1 {
-		return &Malformed{What: t.Type, Err: errors.New("the incident, its time or the round is missing")}
+		return &inbox.Malformed{What: t.Type, Err: errors.New("the incident, its time or the round is missing")}
 	}
 	t.Kind, t.Cluster, t.Check, t.Resource, t.Opened, t.Round = Reminder, d.Cluster, d.Check, d.Resource, d.Opened, d.Round
 	return nil
@@ -447,7 +337,7 @@ func cloudformation(t *Trigger, raw json.RawMessage) error {
 	case d.PhysicalID == "":
 		foreign(t, "the nodegroup is not made yet")
 	case !named || cluster == "" || name == "":
-		return &Malformed{What: t.Type, Err: errors.New("physical-resource-id is not a cluster and a nodegroup: " + d.PhysicalID)}
+		return &inbox.Malformed{What: t.Type, Err: errors.New("physical-resource-id is not a cluster and a nodegroup: " + d.PhysicalID)}
 	default:
 		t.Kind, t.Cluster, t.Nodegroup, t.Call = NodegroupCalled, cluster, name, t.Type
 	}
@@ -546,37 +436,13 @@ func (x tree) number() int {
 	return n
 }
 
-const clusterSweep = "Rollcall Cluster Sweep"
-
-type clusterDetail struct {
-	spoke.ID
-	Cluster string `json:"cluster"`
-}
-
-// SweepCluster is the message by which a tick asks for a look at all of one cluster of a
-// spoke. Its time is when that is due; the account and the region are those of the hub's
-// own clusters, of which a spoke's message names the spoke alone.
-func SweepCluster(of spoke.ID, cluster, account, region string, due time.Time) ([]byte, error) {
-	detail, err := json.Marshal(clusterDetail{of, cluster})
-	if err != nil {
-		return nil, err
-	}
-	if !of.Hub() {
-		account, region = "", ""
-	}
-	return json.Marshal(envelope{
-		Version: "0", ID: "sweep/" + of.In(cluster) + "/" + due.UTC().Format(time.RFC3339Nano),
-		DetailType: clusterSweep, Source: source, Account: account, Region: region, Time: due.UTC(), Detail: detail,
-	})
-}
-
 func ownSweep(t *Trigger, raw json.RawMessage) error {
-	d, err := detail[clusterDetail](t, raw)
+	d, err := detail[inbox.ClusterDetail](t, raw)
 	if err != nil {
 		return err
 	}
 	if d.Cluster == "" {
-		return &Malformed{What: t.Type, Err: errors.New("the cluster is missing")}
+		return &inbox.Malformed{What: t.Type, Err: errors.New("the cluster is missing")}
 	}
 	t.Kind, t.Cluster = ClusterSweep, d.Cluster
 	return nil
@@ -612,7 +478,7 @@ func ec2(t *Trigger, raw json.RawMessage) error {
 		return err
 	}
 	if d.InstanceID == "" {
-		return &Malformed{What: t.Type, Err: errors.New("instance-id is missing")}
+		return &inbox.Malformed{What: t.Type, Err: errors.New("instance-id is missing")}
 	}
 	t.Instance = d.InstanceID
 	switch {
@@ -690,7 +556,7 @@ func nodegroupCall(t *Trigger, raw json.RawMessage) error {
 	t.Update = text(members(d.ResponseElements["update"])["id"])
 	t.State = text(answer["status"])
 	if t.Cluster == "" || t.Nodegroup == "" {
-		return &Malformed{What: t.Type + " " + d.EventName, Err: errors.New("the cluster or the nodegroup is missing")}
+		return &inbox.Malformed{What: t.Type + " " + d.EventName, Err: errors.New("the cluster or the nodegroup is missing")}
 	}
 	t.Kind = NodegroupCalled
 	return nil
@@ -780,7 +646,7 @@ func health(t *Trigger, raw json.RawMessage) error {
 	}
 	if d.StartTime != "" {
 		if _, err := healthTime(d.StartTime); err != nil {
-			return &Malformed{What: t.Type, Err: errors.New("startTime is no time of RFC 1123: " + d.StartTime)}
+			return &inbox.Malformed{What: t.Type, Err: errors.New("startTime is no time of RFC 1123: " + d.StartTime)}
 		}
 	}
 	t.Kind, t.Call = Maintenance, d.EventTypeCode

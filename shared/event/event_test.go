@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/spoke"
 )
 
@@ -174,7 +175,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		got, err := Parse([]byte(test.event))
-		var malformed *Malformed
+		var malformed *inbox.Malformed
 		if !errors.As(err, &malformed) {
 			t.Errorf("%s: got %+v, error %v; want a Malformed error", test.name, got, err)
 			continue
@@ -229,7 +230,7 @@ func TestClock(t *testing.T) {
 func TestLookAgainIsRead(t *testing.T) {
 	now := at("2026-11-20T15:00:00Z")
 	ids := []string{"i-0ef3c1b2a4d5968f1", "i-0ef3c1b2a4d5968f2"}
-	body, err := LookAgain(spoke.ID{}, ids, now)
+	body, err := inbox.LookAgain(spoke.ID{}, ids, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,22 +238,6 @@ func TestLookAgainIsRead(t *testing.T) {
 	want := Trigger{ID: "look/2026-11-20T15:00:00Z", Kind: Reminder, Source: "rollcall", Type: "Rollcall Look Again", Time: now, Instances: ids}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Parse(LookAgain) error %v (-want +got):\n%s", err, diff)
-	}
-}
-
-func TestBatch(t *testing.T) {
-	raw := `{"Records":[
-		{"messageId":"a","body":"one","attributes":{"ApproximateReceiveCount":"3"},"eventSource":"aws:sqs"},
-		{"messageId":"b","receiptHandle":"h","body":"two","attributes":{"MessageGroupId":"prod"},"eventSource":"aws:sqs"}]}`
-	got, ok := Batch([]byte(raw))
-	want := []Message{{"a", "one", 3, "", ""}, {"b", "two", 1, "prod", "h"}}
-	if diff := cmp.Diff(want, got); !ok || diff != "" {
-		t.Errorf("Batch = %v (-want +got):\n%s", ok, diff)
-	}
-	for _, other := range []string{"", "{}", `{"Records":[]}`, `{"Records":[{"eventSource":"aws:sns"}]}`, string(sample(t, "schedule-rule.json"))} {
-		if _, ok := Batch([]byte(other)); ok {
-			t.Errorf("Batch(%q) is taken for SQS messages", other)
-		}
 	}
 }
 
@@ -267,7 +252,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		got, err := Parse(raw)
 		if err != nil {
-			var malformed *Malformed
+			var malformed *inbox.Malformed
 			if !errors.As(err, &malformed) {
 				t.Fatalf("error %v is not Malformed", err)
 			}
@@ -313,16 +298,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func FuzzBatch(f *testing.F) {
-	f.Add([]byte(`{"Records":[{"messageId":"a","body":"one","attributes":{"ApproximateReceiveCount":"3"},"eventSource":"aws:sqs"}]}`))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		messages, ok := Batch(raw)
-		if ok != (len(messages) > 0) {
-			t.Fatalf("ok %v with %d messages", ok, len(messages))
-		}
-	})
-}
-
 func TestAskedByHand(t *testing.T) {
 	by := func(detail string) string {
 		return `{"source":"rollcall","detail-type":"Rollcall Spot Report Wanted","detail":` + detail + `}`
@@ -340,7 +315,7 @@ func TestAskedByHand(t *testing.T) {
 		}
 	}
 	for _, body := range []string{by(`{"hours":-1}`), by(`{"hours":2161}`), by(`"prod"`), by(`{"hours":"24"}`), `{"source":"rollcall","detail-type":"Rollcall Spot Report Wanted"}`} {
-		var malformed *Malformed
+		var malformed *inbox.Malformed
 		if got, err := Parse([]byte(body)); !errors.As(err, &malformed) {
 			t.Errorf("%s: %+v, %v; want it malformed", body, got, err)
 		}
@@ -350,7 +325,7 @@ func TestAskedByHand(t *testing.T) {
 func TestLookForChanges(t *testing.T) {
 	opened := time.Date(2026, 11, 20, 14, 59, 4, 120e6, time.UTC)
 	now := opened.Add(5 * time.Minute)
-	body, err := LookForChanges(spoke.ID{}, "prod", "route/no-egress", "rtb-1", opened, 2, now)
+	body, err := inbox.LookForChanges(spoke.ID{}, "prod", "route/no-egress", "rtb-1", opened, 2, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +341,7 @@ func TestLookForChanges(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, detail := range []string{`{}`, `{"cluster":"prod","check":"c","resource":"r","round":1}`, `{"cluster":"prod","check":"c","resource":"r","opened":"2026-11-20T14:59:04Z"}`, `5`} {
-		var malformed *Malformed
+		var malformed *inbox.Malformed
 		if _, err := Parse([]byte(`{"id":"1","source":"rollcall","detail-type":"Rollcall Look For Changes","time":"2026-11-20T14:59:04Z","detail":` + detail + `}`)); !errors.As(err, &malformed) {
 			t.Errorf("%s: %v", detail, err)
 		}
@@ -375,7 +350,7 @@ func TestLookForChanges(t *testing.T) {
 
 func TestSweepCluster(t *testing.T) {
 	tick := time.Date(2026, 11, 23, 12, 5, 0, 0, time.UTC)
-	raw, err := SweepCluster(spoke.ID{}, "prod", "111122223333", "eu-west-1", tick)
+	raw, err := inbox.SweepCluster(spoke.ID{}, "prod", "111122223333", "eu-west-1", tick)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,23 +362,23 @@ func TestSweepCluster(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	raw, err = SweepCluster(spoke.ID{}, "", "111122223333", "eu-west-1", tick)
+	raw, err = inbox.SweepCluster(spoke.ID{}, "", "111122223333", "eu-west-1", tick)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = Parse(raw)
 	// A spoke's is whose it says, and comes from the hub.
 	other, hub := spoke.ID{Account: "222233334444", Region: "us-west-2"}, spoke.ID{Account: "111122223333", Region: "eu-west-1"}
-	theirs, wrong := SweepCluster(other, "prod", other.Account, other.Region, tick)
+	theirs, wrong := inbox.SweepCluster(other, "prod", other.Account, other.Region, tick)
 	if wrong != nil {
 		t.Fatal(wrong)
 	}
 	turn, wrong := Parse(theirs)
-	whose, forged := WhoseIs(theirs, hub)
+	whose, forged := inbox.WhoseIs(theirs, hub)
 	if wrong != nil || forged != nil || turn.Account != other.Account || turn.Region != other.Region || turn.ID == got.ID || whose.Spoke != other {
 		t.Errorf("%v, %v, a spoke's turn %+v of %+v", wrong, forged, turn, whose)
 	}
-	var malformed *Malformed
+	var malformed *inbox.Malformed
 	if !errors.As(err, &malformed) || malformed.Err.Error() != "the cluster is missing" {
 		t.Errorf("error %v, want that the cluster is missing", err)
 	}
@@ -440,7 +415,7 @@ func TestNodegroupCalls(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := Parse(eksEvent("AWS API Call via CloudTrail", "", test.detail))
-			var malformed *Malformed
+			var malformed *inbox.Malformed
 			switch {
 			case test.malformed != "":
 				if !errors.As(err, &malformed) || !strings.Contains(err.Error(), test.malformed) {
@@ -496,7 +471,7 @@ func TestNodegroupResource(t *testing.T) {
 
 func TestLookAtNodegroupIsRead(t *testing.T) {
 	now := at("2026-11-20T15:00:00Z")
-	body, err := LookAtNodegroup(spoke.ID{}, "prod", "workers", now)
+	body, err := inbox.LookAtNodegroup(spoke.ID{}, "prod", "workers", now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -505,7 +480,7 @@ func TestLookAtNodegroupIsRead(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Parse(LookAtNodegroup) error %v (-want +got):\n%s", err, diff)
 	}
-	body, err = LookAtNodegroup(spoke.ID{}, "", "workers", time.Time{}.Add(time.Hour))
+	body, err = inbox.LookAtNodegroup(spoke.ID{}, "", "workers", time.Time{}.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -538,7 +513,7 @@ func TestHealth(t *testing.T) {
 			t.Errorf("%s: %s of %q, %v; want %s of %q", test.name, got.Kind, got.Instances, err, test.kind, test.instances)
 		}
 	}
-	var malformed *Malformed
+	var malformed *inbox.Malformed
 	if _, err := Parse([]byte(strings.Replace(whole, "Fri, 27 Nov 2026 15:05:00 GMT", "2026-11-27T15:05:00Z", 1))); !errors.As(err, &malformed) {
 		t.Errorf("a time of another form gives %v, want that it is malformed", err)
 	}
@@ -693,7 +668,7 @@ func FuzzLaunchCall(f *testing.F) {
 	f.Add(sample(f, "ec2-call-run-instances-by-fleet.json"))
 	f.Add(bigFleet(40))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		var e envelope
+		var e inbox.Envelope
 		if json.Unmarshal(raw, &e) != nil {
 			return
 		}
@@ -740,7 +715,7 @@ func TestToldEvents(t *testing.T) {
 		{"Rollcall Remedy Approved", `[]`, "", ""},
 	} {
 		got, err := Parse([]byte(`{"source":"rollcall","time":"2026-01-02T03:04:05Z","detail-type":"` + test.name + `","detail":` + test.detail + `}`))
-		var malformed *Malformed
+		var malformed *inbox.Malformed
 		if (test.want == "") != errors.As(err, &malformed) || got.Kind != test.want || got.Told != test.told {
 			t.Errorf("%s %s: %q %q, %v", test.name, test.detail, got.Kind, got.Told, err)
 		}

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/spoke"
 )
 
@@ -98,7 +97,7 @@ func launchCall(t *Trigger, raw json.RawMessage) error {
 	case len(r.Tags) == 0 && r.Template == "":
 		foreign(t, NoTrace)
 	case r.Request == "":
-		return &Malformed{What: t.Type + " " + d.EventName, Err: errors.New("requestID is missing")}
+		return &inbox.Malformed{What: t.Type + " " + d.EventName, Err: errors.New("requestID is missing")}
 	default:
 		if d.ErrorCode != "" {
 			r.Errors = []LaunchError{{Code: bare(d.ErrorCode), Message: d.ErrorMessage, Offers: 1}}
@@ -246,7 +245,7 @@ func readOwnEvent(t *Trigger, raw json.RawMessage) error {
 		return err
 	}
 	if d.Cluster == "" {
-		return &Malformed{What: t.Type, Err: errors.New("the cluster is missing")}
+		return &inbox.Malformed{What: t.Type, Err: errors.New("the cluster is missing")}
 	}
 	t.Cluster, t.Nodegroup = d.Cluster, d.Nodegroup
 	if t.Type == statusChange {
@@ -254,7 +253,7 @@ func readOwnEvent(t *Trigger, raw json.RawMessage) error {
 		return nil
 	}
 	if d.Check == "" || d.Resource == "" {
-		return &Malformed{What: t.Type, Err: errors.New("check or resource is missing")}
+		return &inbox.Malformed{What: t.Type, Err: errors.New("check or resource is missing")}
 	}
 	t.Kind, t.Check, t.Resource = IncidentTold, d.Check, d.Resource
 	switch t.Type {
@@ -436,28 +435,6 @@ const (
 }`
 )
 
-// source tells our own messages from AWS's.
-const source = "rollcall"
-
-const (
-	lookAgain = "Rollcall Look Again"
-	asked     = "Rollcall Spot Report Wanted"
-)
-
-type lookDetail struct {
-	spoke.ID
-	Instances []string `json:"instances"`
-}
-
-// LookAgain is the message by which Rollcall reminds itself of instances of a spoke.
-func LookAgain(of spoke.ID, instances []string, now time.Time) ([]byte, error) {
-	detail, err := json.Marshal(lookDetail{of, instances})
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(envelope{Version: "0", ID: "look/" + now.UTC().Format(time.RFC3339Nano), DetailType: lookAgain, Source: source, Time: now.UTC(), Detail: detail})
-}
-
 func own(t *Trigger, raw json.RawMessage) error {
 	// The envelope is the hub's; whose the event is it says itself.
 	var of spoke.ID
@@ -465,14 +442,14 @@ func own(t *Trigger, raw json.RawMessage) error {
 		t.Account, t.Region = of.Account, of.Region
 	}
 	switch t.Type {
-	case lookAgain:
-	case lookAtNodegroup:
+	case inbox.TypeLookAgain:
+	case inbox.TypeLookAtNodegroup:
 		return ownNodegroup(t, raw)
-	case clusterSweep:
+	case inbox.TypeClusterSweep:
 		return ownSweep(t, raw)
-	case lookForChanges:
+	case inbox.TypeLookForChanges:
 		return ownChanges(t, raw)
-	case asked:
+	case inbox.TypeAsked:
 		return wanted(t, raw)
 	case statusChange:
 		return readOwnEvent(t, raw)
@@ -485,45 +462,24 @@ func own(t *Trigger, raw json.RawMessage) error {
 		foreign(t, "our own, but nothing that we act on")
 		return nil
 	}
-	d, err := detail[lookDetail](t, raw)
+	d, err := detail[inbox.LookDetail](t, raw)
 	if err != nil {
 		return err
 	}
 	if len(d.Instances) == 0 || slices.Contains(d.Instances, "") {
-		return &Malformed{What: t.Type, Err: errors.New("instances are missing")}
+		return &inbox.Malformed{What: t.Type, Err: errors.New("instances are missing")}
 	}
 	t.Kind, t.Instances = Reminder, d.Instances
 	return nil
 }
 
-const lookAtNodegroup = "Rollcall Look At Nodegroup"
-
-type nodegroupDetail struct {
-	spoke.ID
-	Cluster   string `json:"cluster"`
-	Nodegroup string `json:"nodegroup"`
-}
-
-// LookAtNodegroup is the message by which Rollcall reminds itself of a
-// nodegroup that is on its way to another status.
-func LookAtNodegroup(of spoke.ID, cluster, nodegroup string, now time.Time) ([]byte, error) {
-	detail, err := json.Marshal(nodegroupDetail{of, cluster, nodegroup})
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(envelope{
-		Version: "0", ID: "look/" + cluster + "/" + nodegroup + "/" + now.UTC().Format(time.RFC3339Nano),
-		DetailType: lookAtNodegroup, Source: source, Time: now.UTC(), Detail: detail,
-	})
-}
-
 func ownNodegroup(t *Trigger, raw json.RawMessage) error {
-	d, err := detail[nodegroupDetail](t, raw)
+	d, err := detail[inbox.NodegroupDetail](t, raw)
 	if err != nil {
 		return err
 	}
 	if d.Cluster == "" || d.Nodegroup == "" {
-		return &Malformed{What: t.Type, Err: errors.New("the cluster or the nodegroup is missing")}
+		return &inbox.Malformed{What: t.Type, Err: errors.New("the cluster or the nodegroup is missing")}
 	}
 	t.Kind, t.Cluster, t.Nodegroup = Reminder, d.Cluster, d.Nodegroup
 	return nil
@@ -538,125 +494,4 @@ func schedule(t *Trigger) {
 		return
 	}
 	foreign(t, "not a schedule")
-}
-
-// Whose is whom a message is about.
-type Whose struct {
-	// Spoke is the zero ID for the hub's own.
-	Spoke spoke.ID
-	// All is set where it is of every spoke: a schedule, or a request that names none.
-	All bool
-}
-
-// Forged is an event that is not what it says: of one account or region by its
-// envelope, and of another by what it says. Nothing is done with it.
-type Forged struct {
-	Type     string
-	Envelope spoke.ID
-	Says     string // what it says instead
-}
-
-func (f *Forged) Error() string {
-	return fmt.Sprintf("%q comes from %s and says that it is of %s", f.Type, f.Envelope, f.Says)
-}
-
-// claims is what messages say of whose they are.
-type claims struct {
-	envelope
-	Key struct {
-		Spoke spoke.ID `json:"spoke"`
-	} `json:"key"`
-}
-
-// said is what details say of it: CloudTrail's records, those of AWS Health, and our own.
-type said struct {
-	Account   string `json:"account"`
-	Region    string `json:"region"`
-	Cluster   string `json:"cluster"`
-	Recipient string `json:"recipientAccountId"` // CloudTrail
-	AWSRegion string `json:"awsRegion"`          // CloudTrail
-	Affected  string `json:"affectedAccount"`    // AWS Health
-}
-
-// WhoseIs tells whose a message of a queue or an event is, as the hub sees it.
-//
-// An event of AWS is of the account and the region that its envelope names. No user can
-// write those: only AWS may use a source that begins with "aws.", EventBridge sets the
-// account, and an event that a rule forwards to the bus of another account or region
-// keeps those of its origin. (EventBridge user guide, "AWS service event metadata":
-// source, account, region "where the event originated"; API reference, PutPermission,
-// Principal: "Rules with an account field do not match any events sent from other
-// accounts".) What the event says beside that of another account or region is forged.
-//
-// Our own messages and events come from the hub's own account, and say whose they are;
-// those of releases before there were spokes do not, and are the hub's.
-func WhoseIs(body []byte, hub spoke.ID) (Whose, error) {
-	var c claims
-	if err := json.Unmarshal(body, &c); err != nil {
-		return Whose{}, &Malformed{What: "whose it is", Err: err}
-	}
-	of := spoke.ID{Account: c.Account, Region: c.Region}
-	switch {
-	case c.Source == "": // on the results queue
-		if of.Account == "" {
-			of = c.Key.Spoke
-		}
-		return Whose{Spoke: of.Of(hub)}, nil
-	case c.Source == source:
-		return ownSays(c, of, hub)
-	case of.Account == "" || of.Region == "":
-		return Whose{}, &Malformed{What: "whose it is", Err: errors.New("the envelope names no account or no region")}
-	case c.Source == "aws.events", c.Source == "aws.scheduler":
-		if of != hub {
-			return Whose{}, &Forged{Type: c.DetailType, Envelope: of, Says: "the hub, whose schedules alone count"}
-		}
-		return Whose{All: true}, nil
-	}
-	return Whose{Spoke: of.Of(hub)}, contradicted(c, of)
-}
-
-// ownSays tells whose an event or a message of ours is.
-func ownSays(c claims, from, hub spoke.ID) (Whose, error) {
-	if from.Account != "" && from != hub {
-		return Whose{}, &Forged{Type: c.DetailType, Envelope: from, Says: "the hub, which alone sends such"}
-	}
-	var d said
-	if err := json.Unmarshal(c.Detail, &d); err != nil {
-		return Whose{}, &Malformed{What: c.DetailType, Err: err}
-	}
-	if d.Account == "" && d.Cluster == "" && c.DetailType == asked {
-		return Whose{All: true}, nil
-	}
-	return Whose{Spoke: spoke.ID{Account: d.Account, Region: d.Region}.Of(hub)}, nil
-}
-
-// contradicted is an error where an event says otherwise than its envelope. An ARN may lack an
-// account or a region, and have a zone in the region's place (EC2's Spot notices), whose
-// name begins with the region's.
-func contradicted(c claims, of spoke.ID) error {
-	forged := func(says string) error { return &Forged{Type: c.DetailType, Envelope: of, Says: says} }
-	for _, arn := range c.Resources {
-		part := strings.SplitN(arn, ":", 6)
-		if len(part) < 5 || part[0] != "arn" {
-			continue
-		}
-		// A region's events of AWS Health also go to another one, as a backup.
-		elsewhere := part[3] != "" && !strings.HasPrefix(part[3], of.Region) && c.Source != "aws.health"
-		if elsewhere || len(part) == 6 && part[4] != "" && part[4] != of.Account {
-			return forged(arn)
-		}
-	}
-	var d said
-	if len(c.Detail) == 0 || json.Unmarshal(c.Detail, &d) != nil {
-		return nil // a detail of another form says nothing of it; Parse judges the form
-	}
-	for _, account := range []string{d.Recipient, d.Affected} {
-		if account != "" && account != of.Account {
-			return forged("account " + account)
-		}
-	}
-	if d.AWSRegion != "" && d.AWSRegion != of.Region {
-		return forged("region " + d.AWSRegion)
-	}
-	return nil
 }

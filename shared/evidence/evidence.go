@@ -19,7 +19,7 @@ import (
 
 	"rollcall/shared/capture"
 	"rollcall/shared/config"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/node/userdata"
 	"rollcall/shared/redact"
 	"rollcall/shared/spec"
@@ -213,7 +213,7 @@ func questionsOf(list []read) [][]read {
 // recordsOf are the files of CloudTrail's records of calls for instances that woke the
 // function: no read has them.
 func recordsOf(trigger json.RawMessage, secrets *redact.Redactor) (map[string][]byte, error) {
-	messages, ok := event.Batch(trigger)
+	messages, ok := inbox.Batch(trigger)
 	if !ok {
 		return nil, nil
 	}

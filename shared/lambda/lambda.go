@@ -28,7 +28,7 @@ import (
 
 	"rollcall/shared/awsconf"
 	"rollcall/shared/config"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 	"rollcall/shared/version"
@@ -585,7 +585,7 @@ func (f *Function) handleParts(ctx context.Context, raw json.RawMessage) (any, e
 	}
 	for i, p := range parts {
 		got, err := f.handlePart(ctx, p, len(parts)-i)
-		switch a, ok := got.(event.Answer); {
+		switch a, ok := got.(inbox.Answer); {
 		case err != nil && batch:
 			failed = append(failed, p.messages...)
 		case err != nil && p.of.Hub():
@@ -599,7 +599,7 @@ func (f *Function) handleParts(ctx context.Context, raw json.RawMessage) (any, e
 		}
 	}
 	if batch {
-		return event.Failures(failed), nil
+		return inbox.Failures(failed), nil
 	}
 	return answer, hubs
 }
@@ -643,7 +643,7 @@ func (f *Function) handlePart(ctx context.Context, p part, left int) (any, error
 // watched spoke, is counted and left out: no later attempt could handle it.
 func (f *Function) parts(ctx context.Context, raw json.RawMessage) (parts []part, batch bool) {
 	whole := []part{{raw: raw}}
-	if _, batch = event.Batch(raw); !batch {
+	if _, batch = inbox.Batch(raw); !batch {
 		whose, ok := f.whose(ctx, raw, "")
 		if !ok {
 			return nil, false
@@ -726,22 +726,22 @@ func addressed(raw json.RawMessage, id spoke.ID) json.RawMessage {
 
 // whose tells whose a message is; false for what is left out. What cannot be read is for
 // the hub's handler, which has it dead-lettered.
-func (f *Function) whose(ctx context.Context, body json.RawMessage, message string) (event.Whose, bool) {
-	w, err := event.WhoseIs(body, f.env.Config.Hub)
-	forged := new(event.Forged)
+func (f *Function) whose(ctx context.Context, body json.RawMessage, message string) (inbox.Whose, bool) {
+	w, err := inbox.WhoseIs(body, f.env.Config.Hub)
+	forged := new(inbox.Forged)
 	switch {
 	case errors.As(err, &forged):
 		f.metrics.Count("ForgedEvents", 1)
 		f.log.WarnContext(ctx, "an event is not whose it says, and is refused", "message", message, "type", forged.Type,
 			"account", forged.Envelope.Account, "region", forged.Envelope.Region, "says", forged.Says)
-		return event.Whose{}, false
+		return inbox.Whose{}, false
 	case err != nil:
-		return event.Whose{}, true
+		return inbox.Whose{}, true
 	case !f.env.Config.Watched(w.Spoke):
 		f.metrics.Count("ForeignAccounts", 1)
 		f.log.WarnContext(ctx, "a message is of an account and region that are not watched, and is left out", "message", message,
 			"account", w.Spoke.Account, "region", w.Spoke.Region)
-		return event.Whose{}, false
+		return inbox.Whose{}, false
 	}
 	return w, true
 }

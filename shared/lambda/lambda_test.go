@@ -20,6 +20,7 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 )
@@ -353,7 +354,7 @@ var hubID = spoke.ID{Account: "111122223333", Region: "us-west-2"}
 func TestEachSpokeHasItsOwn(t *testing.T) {
 	got := map[string][]string{}
 	invoke, log := watching(t, func(e Env, raw json.RawMessage) (any, error) {
-		messages, _ := event.Batch(raw)
+		messages, _ := inbox.Batch(raw)
 		var failed []string
 		for _, m := range messages {
 			got[e.Config.Spoke.String()] = append(got[e.Config.Spoke.String()], m.ID)
@@ -361,7 +362,7 @@ func TestEachSpokeHasItsOwn(t *testing.T) {
 				failed = append(failed, m.ID)
 			}
 		}
-		return event.Failures(failed), nil
+		return inbox.Failures(failed), nil
 	})
 	answer, err := invoke(queued(
 		running(hubID), running(payments), running(europe), running(payments),
@@ -377,7 +378,7 @@ func TestEachSpokeHasItsOwn(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(event.Failures([]string{"m2"}), answer); diff != "" {
+	if diff := cmp.Diff(inbox.Failures([]string{"m2"}), answer); diff != "" {
 		t.Errorf("given back (-want +got):\n%s", diff)
 	}
 	if !strings.Contains(log.String(), `"ForgedEvents":1`) || !strings.Contains(log.String(), `"ForeignAccounts":2`) {
@@ -394,13 +395,13 @@ func TestOneSpokesTroubleIsItsOwn(t *testing.T) {
 		if e.Config.Spoke == payments {
 			return nil, errors.New("the role does not let Rollcall in")
 		}
-		if _, is := event.Batch(raw); is {
-			return event.Failures(nil), nil
+		if _, is := inbox.Batch(raw); is {
+			return inbox.Failures(nil), nil
 		}
 		return e.Config.Region, nil
 	})
 	answer, err := invoke(queued(running(payments), running(hubID), running(europe), running(payments)))
-	if diff := cmp.Diff(event.Failures([]string{"m0", "m3"}), answer); err != nil || diff != "" {
+	if diff := cmp.Diff(inbox.Failures([]string{"m0", "m3"}), answer); err != nil || diff != "" {
 		t.Errorf("given back (-want +got), %v:\n%s", err, diff)
 	}
 	if diff := cmp.Diff([]string{"", europe.String(), payments.String()}, did); diff != "" {
@@ -465,7 +466,7 @@ func TestASpokesCredentials(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: regions (-want +got):\n%s", e.Config.Spoke, diff)
 		}
-		return event.Failures(nil), nil
+		return inbox.Failures(nil), nil
 	})
 	if _, err := invoke(queued(running(hubID), running(europe))); err != nil {
 		t.Fatal(err)

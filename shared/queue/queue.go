@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/report"
 	"rollcall/shared/spoke"
 )
@@ -95,7 +95,7 @@ const maxReason = 400
 // the reason, so that its group does not wait for it. It keeps its group: moved
 // back, it is in its cluster's order again. Set aside twice within five minutes it
 // is there once.
-func (q Queues) SetAside(ctx context.Context, m event.Message, reason string) error {
+func (q Queues) SetAside(ctx context.Context, m inbox.Message, reason string) error {
 	in := &sqs.SendMessageInput{
 		QueueUrl: aws.String(q.Aside), MessageBody: aws.String(m.Body),
 		MessageGroupId: aws.String(groupID(m.Group)), MessageDeduplicationId: aws.String(digest(m.ID)),
@@ -119,7 +119,7 @@ const maxDelay = 15 * time.Minute
 // LookAgain asks join-check to call the roll of instances after the delay.
 func (q Queues) LookAgain(ctx context.Context, instances []string, now time.Time, delay time.Duration) error {
 	for some := range slices.Chunk(instances, maxReminded) {
-		body, err := event.LookAgain(q.Spoke, some, now)
+		body, err := inbox.LookAgain(q.Spoke, some, now)
 		if err != nil {
 			return fmt.Errorf("encode the roll call of %d instances: %w", len(some), err)
 		}
@@ -161,7 +161,7 @@ func digest(id string) string {
 // LookForChanges asks change-check to look again for what was changed before
 // an incident that was opened then.
 func (q Queues) LookForChanges(ctx context.Context, key report.Key, opened time.Time, round int, now time.Time, delay time.Duration) error {
-	body, err := event.LookForChanges(q.Spoke, key.Cluster, string(key.Check), key.Resource, opened, round, now)
+	body, err := inbox.LookForChanges(q.Spoke, key.Cluster, string(key.Check), key.Resource, opened, round, now)
 	if err != nil {
 		return fmt.Errorf("encode the reminder of %s %s: %w", key.Check, key.Resource, err)
 	}
@@ -173,7 +173,7 @@ func (q Queues) LookForChanges(ctx context.Context, key report.Key, opened time.
 
 // LookAtNodegroup asks nodegroup-watch to look at a nodegroup after the delay.
 func (q Queues) LookAtNodegroup(ctx context.Context, cluster, name string, now time.Time, delay time.Duration) error {
-	body, err := event.LookAtNodegroup(q.Spoke, cluster, name, now)
+	body, err := inbox.LookAtNodegroup(q.Spoke, cluster, name, now)
 	if err != nil {
 		return fmt.Errorf("encode the reminder of nodegroup %s: %w", name, err)
 	}
@@ -298,7 +298,7 @@ func (q TargetQueue) Put(ctx context.Context, target, about, id string, raw json
 
 // SetAside puts a message that a target does not take into the dead-letter queue, with the
 // reason, so that what comes after it does not wait.
-func (q TargetQueue) SetAside(ctx context.Context, m event.Message, reason string) error {
+func (q TargetQueue) SetAside(ctx context.Context, m inbox.Message, reason string) error {
 	return Queues{Client: q.Client, Aside: q.Dead}.SetAside(ctx, m, reason)
 }
 
@@ -307,7 +307,7 @@ func (q TargetQueue) SetAside(ctx context.Context, m event.Message, reason strin
 const maxHold = 11 * time.Hour
 
 // HoldBack has a message come again after a time, and not when the queue's own is over.
-func (q TargetQueue) HoldBack(ctx context.Context, m event.Message, wait time.Duration) error {
+func (q TargetQueue) HoldBack(ctx context.Context, m inbox.Message, wait time.Duration) error {
 	wait = min(max(wait, 0), maxHold)
 	_, err := q.Client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
 		QueueUrl: aws.String(q.URL), ReceiptHandle: aws.String(m.Handle), VisibilityTimeout: int32((wait + time.Second - 1) / time.Second),
@@ -362,7 +362,7 @@ func (q Sweeps) SendSweeps(ctx context.Context, list []Sweep, now time.Time) err
 func (q Sweeps) sendBatch(ctx context.Context, list []Sweep, now time.Time) error {
 	var left []types.SendMessageBatchRequestEntry
 	for i, s := range list {
-		body, err := event.SweepCluster(q.Spoke, s.Cluster, s.Account, s.Region, s.Due)
+		body, err := inbox.SweepCluster(q.Spoke, s.Cluster, s.Account, s.Region, s.Due)
 		if err != nil {
 			return fmt.Errorf("encode the sweep of %s: %w", s.Cluster, err)
 		}

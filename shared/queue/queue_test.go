@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/node/spotreport"
 	"rollcall/shared/report"
 	"rollcall/shared/spoke"
@@ -32,17 +33,17 @@ func TestSetAside(t *testing.T) {
 	}
 	full := strings.Repeat("x", MaxBody-len("ReasonStringshort"))
 	for name, test := range map[string]struct {
-		m      event.Message
+		m      inbox.Message
 		reason string
 		group  string
 		want   map[string]types.MessageAttributeValue
 	}{
-		"a message":              {event.Message{ID: "1", Body: "{", Group: "prod"}, "short", "prod", because("short")},
-		"without a group":        {event.Message{ID: "1", Body: "{"}, "short", "no-cluster", because("short")},
-		"a long reason":          {event.Message{ID: "1", Body: "{", Group: "prod"}, strings.Repeat("é", 300), "prod", because(strings.Repeat("é", 200))},
-		"cut within a character": {event.Message{ID: "1", Body: "{", Group: "prod"}, "a" + strings.Repeat("é", 300), "prod", because("a" + strings.Repeat("é", 199))},
-		"just room for it":       {event.Message{ID: "1", Body: full, Group: "prod"}, "short", "prod", because("short")},
-		"no room for it":         {event.Message{ID: "1", Body: full + "x", Group: "prod"}, "short", "prod", nil},
+		"a message":              {inbox.Message{ID: "1", Body: "{", Group: "prod"}, "short", "prod", because("short")},
+		"without a group":        {inbox.Message{ID: "1", Body: "{"}, "short", "no-cluster", because("short")},
+		"a long reason":          {inbox.Message{ID: "1", Body: "{", Group: "prod"}, strings.Repeat("é", 300), "prod", because(strings.Repeat("é", 200))},
+		"cut within a character": {inbox.Message{ID: "1", Body: "{", Group: "prod"}, "a" + strings.Repeat("é", 300), "prod", because("a" + strings.Repeat("é", 199))},
+		"just room for it":       {inbox.Message{ID: "1", Body: full, Group: "prod"}, "short", "prod", because("short")},
+		"no room for it":         {inbox.Message{ID: "1", Body: full + "x", Group: "prod"}, "short", "prod", nil},
 	} {
 		q := &queue{}
 		if err := (Queues{Client: q, Aside: "dead.fifo", Results: "results.fifo"}).SetAside(t.Context(), test.m, test.reason); err != nil {
@@ -56,7 +57,7 @@ func TestSetAside(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if err := (Queues{Client: &queue{refuse: 1}}).SetAside(t.Context(), event.Message{ID: "1"}, "x"); err == nil {
+	if err := (Queues{Client: &queue{refuse: 1}}).SetAside(t.Context(), inbox.Message{ID: "1"}, "x"); err == nil {
 		t.Error("SQS refused, and there is no error")
 	}
 }
@@ -232,7 +233,7 @@ func TestNamesakesAreApartInTheQueue(t *testing.T) {
 		repeats[aws.ToString(in.MessageDeduplicationId)] = true
 		groups = append(groups, aws.ToString(in.MessageGroupId))
 		body := []byte(aws.ToString(in.MessageBody))
-		if w, err := event.WhoseIs(body, hub); err != nil || w.Spoke != id {
+		if w, err := inbox.WhoseIs(body, hub); err != nil || w.Spoke != id {
 			t.Errorf("%s is of %q, %v; want %q", body, w.Spoke, err, id)
 		}
 		m, err := report.DecodeMessage(body)
@@ -285,7 +286,7 @@ func TestRemindersSayWhose(t *testing.T) {
 		}
 		for _, in := range q.sent {
 			body := []byte(aws.ToString(in.MessageBody))
-			w, err := event.WhoseIs(body, hub)
+			w, err := inbox.WhoseIs(body, hub)
 			trigger, wrong := event.Parse(body)
 			if err != nil || wrong != nil || w.Spoke != id || trigger.Account != id.Account || trigger.Region != id.Region {
 				t.Errorf("%s is of %q (%s %s), %v, %v; want %q", body, w.Spoke, trigger.Account, trigger.Region, err, wrong, id)
@@ -438,7 +439,7 @@ func TestSweepsOfASpoke(t *testing.T) {
 		if err := (Sweeps{Client: sent, Queue: "url", Spoke: of}).SendSweeps(t.Context(), []Sweep{{Cluster: "prod", Account: hub.Account, Region: hub.Region, Due: time.Unix(0, 0)}}, time.Unix(0, 0)); err != nil {
 			t.Fatal(err)
 		}
-		whose, err := event.WhoseIs([]byte(sent.bodies[0]), hub)
+		whose, err := inbox.WhoseIs([]byte(sent.bodies[0]), hub)
 		if err != nil || whose.Spoke != of || whose.All {
 			t.Errorf("of %q: %+v, %v", of, whose, err)
 		}

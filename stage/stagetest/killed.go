@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/stage/platform/template"
 	"rollcall/tools/testfull"
 )
@@ -185,7 +185,7 @@ func (k *Kill) once(raw json.RawMessage) (failed []string, why error) {
 		k.dead = false
 		return nil, errKilled
 	}
-	if answer, ok := out.(event.Answer); ok && err == nil {
+	if answer, ok := out.(inbox.Answer); ok && err == nil {
 		for _, f := range answer.Failures {
 			failed = append(failed, f.ID)
 		}

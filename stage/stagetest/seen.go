@@ -18,6 +18,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/report"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
@@ -58,7 +59,7 @@ func (b *Bench) TrySend(bodies ...string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, ok := out.(event.Answer)
+	answer, ok := out.(inbox.Answer)
 	if !ok {
 		b.t.Fatalf("the handler answered %#v, want the messages to give back", out)
 	}
@@ -257,7 +258,7 @@ func (b *Bench) Sweep() json.RawMessage {
 // SweepOf is a cluster's turn to be swept.
 func (b *Bench) SweepOf(cluster string) json.RawMessage {
 	b.t.Helper()
-	raw, err := event.SweepCluster(spoke.ID{}, cluster, b.Template.AccountID, b.Template.Region, b.Now())
+	raw, err := inbox.SweepCluster(spoke.ID{}, cluster, b.Template.AccountID, b.Template.Region, b.Now())
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 	spotreport "rollcall/functions/spot-report/spec"
 	subnetwatch "rollcall/functions/subnet-watch/spec"
 	zonewatch "rollcall/functions/zone-watch/spec"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/lambda"
 	"rollcall/shared/s3"
 	"rollcall/shared/spec"
@@ -133,12 +133,12 @@ func TestWriting(t *testing.T) {
 
 // TestAgain: of a batch the messages that failed come again, and say so.
 func TestAgain(t *testing.T) {
-	messages, _ := event.Batch(again(t, Batch("a", "b", "c"), []string{"m1"}))
-	if diff := cmp.Diff([]event.Message{{ID: "m1", Body: "b", Received: 2}}, messages); diff != "" {
+	messages, _ := inbox.Batch(again(t, Batch("a", "b", "c"), []string{"m1"}))
+	if diff := cmp.Diff([]inbox.Message{{ID: "m1", Body: "b", Received: 2}}, messages); diff != "" {
 		t.Errorf("some failed (-want +got):\n%s", diff)
 	}
-	messages, _ = event.Batch(again(t, again(t, Batch("a", "b"), nil), nil))
-	if diff := cmp.Diff([]event.Message{{ID: "m0", Body: "a", Received: 3}, {ID: "m1", Body: "b", Received: 3}}, messages); diff != "" {
+	messages, _ = inbox.Batch(again(t, again(t, Batch("a", "b"), nil), nil))
+	if diff := cmp.Diff([]inbox.Message{{ID: "m0", Body: "a", Received: 3}, {ID: "m1", Body: "b", Received: 3}}, messages); diff != "" {
 		t.Errorf("all failed (-want +got):\n%s", diff)
 	}
 }

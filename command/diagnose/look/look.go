@@ -42,6 +42,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
@@ -223,7 +224,7 @@ func (p parts) turns(ctx context.Context) (turns []json.RawMessage, list run, er
 		return nil, run{}, err
 	}
 	for _, name := range names {
-		turn, err := event.SweepCluster(spoke.ID{}, name, p.account.ID, p.account.Region, p.account.Now())
+		turn, err := inbox.SweepCluster(spoke.ID{}, name, p.account.ID, p.account.Region, p.account.Now())
 		if err != nil {
 			return nil, run{}, fmt.Errorf("write the turn of %s: %w", name, err)
 		}

@@ -20,6 +20,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
@@ -96,7 +97,7 @@ var errNoBatch = errors.New("the event is not a batch of SQS messages: change-ch
 
 // handle takes a batch of incidents that were opened, and of reminders.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
-	messages, ok := event.Batch(raw)
+	messages, ok := inbox.Batch(raw)
 	if !ok {
 		return nil, errNoBatch
 	}
@@ -114,7 +115,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 			b.failed = append(b.failed, c.messages...)
 		}
 	}
-	return event.Failures(b.failed), nil
+	return inbox.Failures(b.failed), nil
 }
 
 // tell sends what was found, and asks for another look while CloudTrail may not
@@ -161,7 +162,7 @@ type wake struct {
 }
 
 // wakes sorts the messages by incident.
-func (h handler) wakes(messages []event.Message) (b batch) {
+func (h handler) wakes(messages []inbox.Message) (b batch) {
 	var list []detect.Message
 	list, b.failed = h.Messages(messages)
 	for _, m := range list {

@@ -19,7 +19,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -94,7 +94,7 @@ func (q *queues) SendChanges(_ context.Context, c report.Changes) error {
 }
 
 func (q *queues) LookForChanges(_ context.Context, key report.Key, opened time.Time, round int, now time.Time, delay time.Duration) error {
-	body, err := event.LookForChanges(spoke.ID{}, key.Cluster, string(key.Check), key.Resource, opened, round, now)
+	body, err := inbox.LookForChanges(spoke.ID{}, key.Cluster, string(key.Check), key.Resource, opened, round, now)
 	q.reminders, q.delays = append(q.reminders, string(body)), append(q.delays, delay)
 	return err
 }
@@ -153,7 +153,7 @@ func (b *bench) run(bodies ...string) []string {
 		b.Fatal(err)
 	}
 	var failed []string
-	for _, f := range answer.(event.Answer).Failures {
+	for _, f := range answer.(inbox.Answer).Failures {
 		failed = append(failed, f.ID)
 	}
 	return failed
@@ -211,7 +211,7 @@ func TestLongAgo(t *testing.T) {
 
 func TestStaleWakes(t *testing.T) {
 	reminder := func(opened time.Time) string {
-		body, err := event.LookForChanges(spoke.ID{}, "prod", "route/no-egress", table, opened, 1, opened)
+		body, err := inbox.LookForChanges(spoke.ID{}, "prod", "route/no-egress", table, opened, 1, opened)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,6 +24,7 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
@@ -39,7 +40,7 @@ import (
 // handle takes a batch of launches whose time has come, a cluster's turn to be swept,
 // or the wish that it be looked at now.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
-	if messages, ok := event.Batch(raw); ok {
+	if messages, ok := inbox.Batch(raw); ok {
 		return h.batch(ctx, messages)
 	}
 	t, err := event.Parse(raw)
@@ -55,10 +56,10 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 }
 
 // batch calls the roll of the launches in the messages.
-func (h handler) batch(ctx context.Context, messages []event.Message) (any, error) {
+func (h handler) batch(ctx context.Context, messages []inbox.Message) (any, error) {
 	b := h.sort(messages)
 	if len(b.launched) == 0 {
-		return event.Failures(b.failed), nil
+		return inbox.Failures(b.failed), nil
 	}
 	ids := slices.Sorted(maps.Keys(b.launched))
 	known, err := h.launches.GetLaunches(ctx, ids)
@@ -71,7 +72,7 @@ func (h handler) batch(ctx context.Context, messages []event.Message) (any, erro
 		return known[id].Status.Final() || known[id].Status == outcome.Missed
 	})
 	if len(ids) == 0 {
-		return event.Failures(b.failed), nil
+		return inbox.Failures(b.failed), nil
 	}
 	instances, failed := h.reader.Find(ctx, ids, nil)
 	if failed != nil {
@@ -101,7 +102,7 @@ func (h handler) batch(ctx context.Context, messages []event.Message) (any, erro
 			return nil, fmt.Errorf("call the roll of cluster %s: %w", name, err)
 		}
 	}
-	return event.Failures(b.failed), nil
+	return inbox.Failures(b.failed), nil
 }
 
 // Launches is what join-check remembers by.

@@ -24,7 +24,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/lambda"
@@ -532,7 +532,7 @@ func TestWaiting(t *testing.T) {
 	}
 	b.Observations()
 	b.Advance(2 * time.Minute)
-	reminder, err := event.LookAgain(spoke.ID{}, []string{id}, b.Now())
+	reminder, err := inbox.LookAgain(spoke.ID{}, []string{id}, b.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

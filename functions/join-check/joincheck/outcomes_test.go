@@ -20,6 +20,7 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/node/outcome"
@@ -233,7 +234,7 @@ func (s *story) deliver() {
 			}
 		}
 		if slices.Sort(ids); len(ids) > 0 {
-			reminder, err := event.LookAgain(spoke.ID{}, ids, s.Now())
+			reminder, err := inbox.LookAgain(spoke.ID{}, ids, s.Now())
 			if err != nil {
 				s.t.Fatal(err)
 			}
@@ -306,7 +307,7 @@ func TestWritesOfALaunch(t *testing.T) {
 				ids = append(ids, id)
 			}
 		}
-		reminder, err := event.LookAgain(spoke.ID{}, ids, b.Now())
+		reminder, err := inbox.LookAgain(spoke.ID{}, ids, b.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
@@ -196,7 +197,7 @@ type news struct {
 }
 
 // sort reads the messages. Several of one instance are one launch.
-func (h handler) sort(messages []event.Message) batch {
+func (h handler) sort(messages []inbox.Message) batch {
 	b := batch{launched: map[string]news{}}
 	var list []detect.Message
 	list, b.failed = h.Messages(messages)

@@ -22,6 +22,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
 	"rollcall/shared/node/outcome"
@@ -38,7 +39,7 @@ var errNoBatch = errors.New("the event is not a batch of SQS messages: launch-wa
 // launch could not be looked at, goes back to the queue and in the end to the
 // dead-letter queue; the others of its batch do not wait for it.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
-	messages, ok := event.Batch(raw)
+	messages, ok := inbox.Batch(raw)
 	if !ok {
 		return nil, errNoBatch
 	}
@@ -47,12 +48,12 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 		return nil, err
 	}
 	if b.empty() {
-		return event.Failures(b.failed), nil
+		return inbox.Failures(b.failed), nil
 	}
 	if err := h.lookAt(ctx, &b); err != nil {
 		return nil, err
 	}
-	return event.Failures(b.failed), nil
+	return inbox.Failures(b.failed), nil
 }
 
 // lookAt finds whose the launches are and looks at each cluster.
@@ -211,7 +212,7 @@ func (b batch) empty() bool {
 }
 
 // sort reads the messages. Several events of one instance are one launch.
-func (h handler) sort(messages []event.Message) batch {
+func (h handler) sort(messages []inbox.Message) batch {
 	b := batch{launched: map[string]news{}, ended: map[string]news{}, lost: map[string]news{}, noticed: map[string]news{}, failures: map[string]failure{}}
 	var list []detect.Message
 	list, b.failed = h.Messages(messages)

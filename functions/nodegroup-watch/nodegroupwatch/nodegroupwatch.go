@@ -25,6 +25,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
@@ -39,7 +40,7 @@ import (
 // handle takes a batch of events and reminders, a cluster's turn to be swept (EKS sends
 // no event when a nodegroup degrades), or the wish that it be looked at now.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
-	if messages, ok := event.Batch(raw); ok {
+	if messages, ok := inbox.Batch(raw); ok {
 		return h.batch(ctx, messages)
 	}
 	t, err := event.Parse(raw)
@@ -58,7 +59,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 
 // batch looks at what the messages are about, each cluster once. The messages
 // of a cluster that could not be looked at go back; the others do not wait.
-func (h handler) batch(ctx context.Context, messages []event.Message) (any, error) {
+func (h handler) batch(ctx context.Context, messages []inbox.Message) (any, error) {
 	b := h.visits(messages)
 	for _, cluster := range b.clusters() {
 		v := b.visits[cluster]
@@ -68,7 +69,7 @@ func (h handler) batch(ctx context.Context, messages []event.Message) (any, erro
 			b.failed = append(b.failed, v.messages...)
 		}
 	}
-	return event.Failures(b.failed), nil
+	return inbox.Failures(b.failed), nil
 }
 
 // visit looks at a cluster's nodegroups and add-ons, tells report what is
@@ -187,7 +188,7 @@ func (v visit) wokenBy(name string) string {
 }
 
 // visits sorts the messages by cluster.
-func (h handler) visits(messages []event.Message) batch {
+func (h handler) visits(messages []inbox.Message) batch {
 	b := batch{visits: map[string]*visit{}}
 	var list []detect.Message
 	list, b.failed = h.Messages(messages)

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
 	"rollcall/shared/outbox"
@@ -50,8 +50,8 @@ type Records func(ctx context.Context, of spoke.ID, cluster string) ([]incident.
 // Queue holds what targets are to be told.
 type Queue interface {
 	Put(ctx context.Context, target, about, id string, raw json.RawMessage) error
-	SetAside(ctx context.Context, m event.Message, reason string) error
-	HoldBack(ctx context.Context, m event.Message, wait time.Duration) error
+	SetAside(ctx context.Context, m inbox.Message, reason string) error
+	HoldBack(ctx context.Context, m inbox.Message, wait time.Duration) error
 }
 
 // Secret reads secrets.
@@ -80,7 +80,7 @@ type handler struct {
 
 // handle takes an event of the bus, messages of the queue, or a tick.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
-	messages, ok := event.Batch(raw)
+	messages, ok := inbox.Batch(raw)
 	if !ok && isTick(raw) {
 		return nil, h.readBack(ctx)
 	}
@@ -94,7 +94,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 			failed = append(failed, m.ID)
 		}
 	}
-	return event.Failures(failed), nil
+	return inbox.Failures(failed), nil
 }
 
 // fan queues an event for each target that may want it. An error has Lambda bring the
@@ -122,7 +122,7 @@ func (h handler) fan(ctx context.Context, raw json.RawMessage) error {
 
 // deliver tells one target of one event. What can never be told is set aside and done
 // with; an error has the message come again.
-func (h handler) deliver(ctx context.Context, m event.Message) error {
+func (h handler) deliver(ctx context.Context, m inbox.Message) error {
 	var to queue.ToTarget
 	if err := json.Unmarshal([]byte(m.Body), &to); err != nil {
 		return h.aside(ctx, m, fmt.Errorf("the message cannot be read: %w", err))
@@ -456,7 +456,7 @@ func (h handler) respond(ctx context.Context, t target.Target, r outgoing.ToldRe
 }
 
 // aside puts a message that can never be delivered where a person finds it, which rings.
-func (h handler) aside(ctx context.Context, m event.Message, why error) error {
+func (h handler) aside(ctx context.Context, m inbox.Message, why error) error {
 	h.log.ErrorContext(ctx, "a target refuses what it is sent, it is put aside", "message", m.ID, "error", why.Error())
 	h.count("TargetsRefused", 1)
 	return h.queue.SetAside(ctx, m, why.Error())
@@ -479,7 +479,7 @@ func retryIn(received int, asked time.Duration) time.Duration {
 }
 
 // notTold has a message come again when its time is there.
-func (h handler) notTold(ctx context.Context, m event.Message, err error) {
+func (h handler) notTold(ctx context.Context, m inbox.Message, err error) {
 	var e *deliver.Error
 	asked := time.Duration(0)
 	if errors.As(err, &e) {

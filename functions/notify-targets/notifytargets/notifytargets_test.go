@@ -23,7 +23,7 @@ import (
 
 	"rollcall/functions/notify-targets/spec"
 	"rollcall/shared/config"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/queue"
@@ -90,12 +90,12 @@ func (b *bench) Put(_ context.Context, target, _, _ string, _ json.RawMessage) e
 	return nil
 }
 
-func (b *bench) SetAside(_ context.Context, _ event.Message, reason string) error {
+func (b *bench) SetAside(_ context.Context, _ inbox.Message, reason string) error {
 	b.aside = append(b.aside, reason)
 	return nil
 }
 
-func (b *bench) HoldBack(_ context.Context, _ event.Message, wait time.Duration) error {
+func (b *bench) HoldBack(_ context.Context, _ inbox.Message, wait time.Duration) error {
 	b.held = append(b.held, wait)
 	return nil
 }
@@ -252,7 +252,7 @@ func (b *bench) message(t *testing.T, body, received string) (failed []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range answer.(event.Answer).Failures {
+	for _, f := range answer.(inbox.Answer).Failures {
 		failed = append(failed, f.ID)
 	}
 	return failed

@@ -18,6 +18,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
@@ -329,7 +330,7 @@ func newHandler(e lambda.Env) handler {
 
 // handle takes what the bus told of incidents.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
-	messages, ok := event.Batch(raw)
+	messages, ok := inbox.Batch(raw)
 	if !ok {
 		return nil, errors.New("remediate is woken by its queue alone")
 	}
@@ -341,13 +342,13 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 			failed = append(failed, m.ID)
 		}
 	}
-	return event.Failures(failed), nil
+	return inbox.Failures(failed), nil
 }
 
 // message trusts nothing in an event but whom it is about: whoever may put
 // events could say anything there. All else is in the table, which report alone
 // writes.
-func (h handler) message(ctx context.Context, m event.Message) error {
+func (h handler) message(ctx context.Context, m inbox.Message) error {
 	t, err := event.Parse([]byte(m.Body))
 	if err != nil {
 		h.count("MalformedEvents", 1)

@@ -22,7 +22,7 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/diagnosis"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
@@ -534,7 +534,7 @@ func TestForeignMessages(t *testing.T) {
 	} {
 		f := newFake()
 		f.incidents = []incident.Incident{noWayOut()}
-		err := f.handler(optin.Approve).message(t.Context(), event.Message{ID: "m", Body: body})
+		err := f.handler(optin.Approve).message(t.Context(), inbox.Message{ID: "m", Body: body})
 		if diff := cmp.Diff(test.counts, f.counts); diff != "" || (err != nil) != test.fails {
 			t.Errorf("%s: %v, counted (-want +got):\n%s", body, err, diff)
 		}

@@ -13,7 +13,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/config"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/incident"
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/overview"
@@ -389,7 +389,7 @@ func TestCommandsAreTheHubs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if whose, err := event.WhoseIs(m.Body, spoke.ID{Account: "111122223333", Region: "us-west-2"}); err != nil || !whose.Spoke.Hub() || whose.All {
+	if whose, err := inbox.WhoseIs(m.Body, spoke.ID{Account: "111122223333", Region: "us-west-2"}); err != nil || !whose.Spoke.Hub() || whose.All {
 		t.Errorf("%+v, %v", whose, err)
 	}
 }

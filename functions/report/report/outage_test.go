@@ -31,7 +31,7 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/incident"
 	"rollcall/shared/notify"
 	"rollcall/shared/notify/notifytest"
@@ -644,7 +644,7 @@ func invoke(t *testing.T, h handler, batch []queued) ([]queued, error) {
 		return batch, err
 	}
 	var back []queued
-	for _, f := range answer.(event.Answer).Failures {
+	for _, f := range answer.(inbox.Answer).Failures {
 		var i int
 		_, _ = fmt.Sscan(f.ID, &i)
 		back = append(back, batch[i])

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/config"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/lambda"
@@ -613,7 +613,7 @@ func framedFor(b *bench, spokes string) func(bodies ...string) []string {
 			b.Fatal(err)
 		}
 		var failed []string
-		for _, x := range answer.(event.Answer).Failures {
+		for _, x := range answer.(inbox.Answer).Failures {
 			failed = append(failed, x.ID)
 		}
 		return failed

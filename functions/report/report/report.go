@@ -23,6 +23,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
@@ -85,7 +86,7 @@ var errNoBatch = errors.New("the event is not a batch of SQS messages: report is
 // is it an error of the function, which would bring the whole batch back, and with
 // it hold up all that is observed of the cluster.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
-	messages, ok := event.Batch(raw)
+	messages, ok := inbox.Batch(raw)
 	if !ok {
 		return nil, h.tick(ctx, raw)
 	}
@@ -110,7 +111,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 		}
 	}
 	p.delivery.End(ctx)
-	return event.Failures(failed), nil
+	return inbox.Failures(failed), nil
 }
 
 // tick wakes the clusters that are to be looked after.
@@ -324,7 +325,7 @@ func (p *invocation) members(ctx context.Context, group string) ([]string, error
 
 // Aside is where messages go that nobody can read.
 type Aside interface {
-	SetAside(ctx context.Context, m event.Message, reason string) error
+	SetAside(ctx context.Context, m inbox.Message, reason string) error
 }
 
 // clusterBatch is what a batch has of one cluster, in order.
@@ -345,7 +346,7 @@ type asked struct {
 // of each. What cannot be decoded never can be: it is set aside at once, as a FIFO
 // queue gives nothing else of its group, which is its cluster, while it is tried
 // again. Decide does not depend on the order.
-func (h handler) byCluster(ctx context.Context, messages []event.Message) (clusters []clusterBatch, commands []asked, failed []string) {
+func (h handler) byCluster(ctx context.Context, messages []inbox.Message) (clusters []clusterBatch, commands []asked, failed []string) {
 	for _, m := range messages {
 		result, err := report.DecodeMessage([]byte(m.Body))
 		if err != nil {

@@ -22,7 +22,7 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/diagnosis"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/notify"
@@ -120,12 +120,12 @@ type bench struct {
 
 // asides is a dead-letter queue that remembers what was put into it.
 type asides struct {
-	messages []event.Message
+	messages []inbox.Message
 	reasons  []string
 	fail     error
 }
 
-func (a *asides) SetAside(_ context.Context, m event.Message, reason string) error {
+func (a *asides) SetAside(_ context.Context, m inbox.Message, reason string) error {
 	if a.fail != nil {
 		return a.fail
 	}
@@ -184,7 +184,7 @@ func (b *bench) deliverBodies(bodies ...string) ([]string, error) {
 		return nil, err
 	}
 	var failed []string
-	for _, f := range answer.(event.Answer).Failures {
+	for _, f := range answer.(inbox.Answer).Failures {
 		failed = append(failed, f.ID)
 	}
 	return failed, nil
@@ -458,7 +458,7 @@ func TestMalformed(t *testing.T) {
 			if len(failed) > 0 {
 				t.Errorf("%q go back: their group would wait for them", failed)
 			}
-			want := []event.Message{{ID: "m0", Body: bad, Received: 1, Group: "eks-workshop"}}
+			want := []inbox.Message{{ID: "m0", Body: bad, Received: 1, Group: "eks-workshop"}}
 			if diff := cmp.Diff(want, b.set.messages); diff != "" || b.set.reasons[0] == "" {
 				t.Errorf("set aside for %q (-want +got):\n%s", b.set.reasons, diff)
 			}

@@ -23,7 +23,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
@@ -221,7 +221,7 @@ func (b *bench) run() error { return b.turn("prod") }
 
 // turn gives a cluster its turn.
 func (b *bench) turn(cluster string) error {
-	raw, err := event.SweepCluster(spoke.ID{}, cluster, "111122223333", "us-west-2", morning)
+	raw, err := inbox.SweepCluster(spoke.ID{}, cluster, "111122223333", "us-west-2", morning)
 	if err == nil {
 		_, err = b.handle(context.Background(), raw)
 	}

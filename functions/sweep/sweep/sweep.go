@@ -34,6 +34,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/evidence"
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
@@ -84,7 +85,7 @@ type handler struct {
 
 // handle takes the tick, which comes every five minutes, or the turn of a cluster.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
-	if messages, ok := event.Batch(raw); ok {
+	if messages, ok := inbox.Batch(raw); ok {
 		var errs []error
 		for _, m := range messages {
 			errs = append(errs, h.turn(ctx, m))
@@ -121,7 +122,7 @@ func (h handler) tick(ctx context.Context, t event.Trigger) error {
 
 // turn looks at a cluster. That it failed is an error, and the message is not worth
 // another try: the cluster's next turn comes first.
-func (h handler) turn(ctx context.Context, m event.Message) error {
+func (h handler) turn(ctx context.Context, m inbox.Message) error {
 	t, err := event.Parse([]byte(m.Body))
 	if err != nil {
 		return err

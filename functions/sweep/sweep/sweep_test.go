@@ -28,6 +28,7 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
@@ -224,7 +225,7 @@ func newUnit(looks ...func(ctx context.Context) error) *unit {
 // give gives the handler the turn of a cluster that was due so long ago.
 func (u *unit) give(t *testing.T, cluster string, ago time.Duration) error {
 	t.Helper()
-	raw, err := event.SweepCluster(spoke.ID{}, cluster, "111122223333", "eu-west-1", u.now.Add(-ago))
+	raw, err := inbox.SweepCluster(spoke.ID{}, cluster, "111122223333", "eu-west-1", u.now.Add(-ago))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +289,7 @@ func TestEachHasItsShare(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 		defer cancel()
 		began := time.Now()
-		raw, err := event.SweepCluster(spoke.ID{}, "prod", "1", "r", u.now)
+		raw, err := inbox.SweepCluster(spoke.ID{}, "prod", "1", "r", u.now)
 		if err != nil {
 			t.Fatal(err)
 		}

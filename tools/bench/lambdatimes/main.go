@@ -20,7 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"rollcall/shared/config"
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/report"
 	"rollcall/shared/spoke"
 	"rollcall/stage"
@@ -227,7 +227,7 @@ func (b *bench) round(ctx context.Context) error {
 // turn gives a function the turn of the world's cluster: sweep by its queue, the watchers
 // directly.
 func (b *bench) turn(ctx context.Context, name string) error {
-	raw, err := event.SweepCluster(spoke.ID{}, b.World.Clusters()[0], b.Template.AccountID, b.Template.Region, b.Clock.Now())
+	raw, err := inbox.SweepCluster(spoke.ID{}, b.World.Clusters()[0], b.Template.AccountID, b.Template.Region, b.Clock.Now())
 	if err != nil {
 		return fmt.Errorf("write the turn: %w", err)
 	}

@@ -1,4 +1,4 @@
-package event_test
+package inbox_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/event"
+	"rollcall/shared/event/inbox"
 	"rollcall/shared/spoke"
 )
 
@@ -19,13 +19,13 @@ var hub = spoke.ID{Account: "111122223333", Region: "us-west-2"}
 
 func sample(t *testing.T, name string) string {
 	t.Helper()
-	return string(testfile.Read(t, filepath.Join("../../events/in", name)))
+	return string(testfile.Read(t, filepath.Join("../../../events/in", name)))
 }
 
 // TestSamplesAreTheHubs: each sample event is the hub's own, and the same one of
 // another account is that account's.
 func TestSamplesAreTheHubs(t *testing.T) {
-	files, err := os.ReadDir("../../events/in")
+	files, err := os.ReadDir("../../../events/in")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err)
 	}
@@ -33,13 +33,13 @@ func TestSamplesAreTheHubs(t *testing.T) {
 	move := strings.NewReplacer(hub.Account, other.Account, hub.Region, other.Region)
 	for _, f := range files {
 		raw := sample(t, f.Name())
-		w, err := event.WhoseIs([]byte(raw), hub)
+		w, err := inbox.WhoseIs([]byte(raw), hub)
 		all := strings.HasPrefix(f.Name(), "schedule-")
-		if want := (event.Whose{All: all}); err != nil || w != want {
+		if want := (inbox.Whose{All: all}); err != nil || w != want {
 			t.Errorf("%s is %+v, %v", f.Name(), w, err)
 		}
-		w, err = event.WhoseIs([]byte(move.Replace(raw)), hub)
-		forged := new(event.Forged)
+		w, err = inbox.WhoseIs([]byte(move.Replace(raw)), hub)
+		forged := new(inbox.Forged)
 		switch ours := strings.Contains(raw, `"source": "rollcall"`); {
 		case ours || all:
 			if !errors.As(err, &forged) || forged.Envelope != other {
@@ -70,8 +70,8 @@ func TestForged(t *testing.T) {
 		if raw == sample(t, test.file) {
 			t.Fatalf("%s: nothing changed", name)
 		}
-		w, err := event.WhoseIs([]byte(raw), hub)
-		forged := new(event.Forged)
+		w, err := inbox.WhoseIs([]byte(raw), hub)
+		forged := new(inbox.Forged)
 		if !errors.As(err, &forged) || !strings.Contains(forged.Says, test.says) {
 			t.Errorf("%s: %+v, %v; want it refused as forged, with %q", name, w, err, test.says)
 		}
@@ -79,7 +79,7 @@ func TestForged(t *testing.T) {
 	for name, raw := range map[string]string{
 		"no JSON": "{", "no account": strings.Replace(sample(t, "ec2-state-running.json"), `"111122223333"`, `""`, 1),
 	} {
-		if w, err := event.WhoseIs([]byte(raw), hub); !errors.As(err, new(*event.Malformed)) {
+		if w, err := inbox.WhoseIs([]byte(raw), hub); !errors.As(err, new(*inbox.Malformed)) {
 			t.Errorf("%s: %+v, %v; want malformed", name, w, err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestOurOwnMessages(t *testing.T) {
 	own := func(detail string) string {
 		return `{"source":"rollcall","detail-type":"Rollcall Incident Opened","account":"111122223333","region":"us-west-2","detail":` + detail + `}`
 	}
-	for body, want := range map[string]event.Whose{
+	for body, want := range map[string]inbox.Whose{
 		own(`{"account":"222233334444","region":"eu-west-1","cluster":"prod"}`): {Spoke: other},
 		own(`{"account":"111122223333","region":"us-west-2","cluster":"prod"}`): {},
 		own(`{"cluster":"prod"}`): {},
@@ -104,7 +104,7 @@ func TestOurOwnMessages(t *testing.T) {
 		`{"format":201,"kind":"press","key":{"cluster":"prod"}}`:                                                         {},
 		`{"format":201,"kind":"press","key":{"spoke":{"account":"222233334444","region":"eu-west-1"},"cluster":"prod"}}`: {Spoke: other},
 	} {
-		got, err := event.WhoseIs([]byte(body), hub)
+		got, err := inbox.WhoseIs([]byte(body), hub)
 		if err != nil {
 			t.Errorf("%s: %v", body, err)
 		}
@@ -112,4 +112,30 @@ func TestOurOwnMessages(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", body, diff)
 		}
 	}
+}
+
+func TestBatch(t *testing.T) {
+	raw := `{"Records":[
+		{"messageId":"a","body":"one","attributes":{"ApproximateReceiveCount":"3"},"eventSource":"aws:sqs"},
+		{"messageId":"b","receiptHandle":"h","body":"two","attributes":{"MessageGroupId":"prod"},"eventSource":"aws:sqs"}]}`
+	got, ok := inbox.Batch([]byte(raw))
+	want := []inbox.Message{{"a", "one", 3, "", ""}, {"b", "two", 1, "prod", "h"}}
+	if diff := cmp.Diff(want, got); !ok || diff != "" {
+		t.Errorf("Batch = %v (-want +got):\n%s", ok, diff)
+	}
+	for _, other := range []string{"", "{}", `{"Records":[]}`, `{"Records":[{"eventSource":"aws:sns"}]}`, sample(t, "schedule-rule.json")} {
+		if _, ok := inbox.Batch([]byte(other)); ok {
+			t.Errorf("Batch(%q) is taken for SQS messages", other)
+		}
+	}
+}
+
+func FuzzBatch(f *testing.F) {
+	f.Add([]byte(`{"Records":[{"messageId":"a","body":"one","attributes":{"ApproximateReceiveCount":"3"},"eventSource":"aws:sqs"}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		messages, ok := inbox.Batch(raw)
+		if ok != (len(messages) > 0) {
+			t.Fatalf("ok %v with %d messages", ok, len(messages))
+		}
+	})
 }
