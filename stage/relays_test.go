@@ -946,6 +946,37 @@ func TestTargets(t *testing.T) {
 	})
 }
 
+// TestAcknowledgedInPagerDuty: an acknowledgement there shows in Slack within two ticks, and
+// a resolved alert closes nothing.
+func TestAcknowledgedInPagerDuty(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		var all targets
+		r := start(t, "route", func(o *Options) {
+			all = withTargets(t, o)
+			o.TargetSecrets["rollcall/pagerduty"] = `{"key":"` + routingKey + `","apiToken":"u+readonly"}`
+			o.Others["api.pagerduty.com"], all.pagerduty.Token = all.pagerduty, "u+readonly"
+		})
+		r.scale(1, 1)
+		r.until("the alert", func() bool { return len(all.pagerduty.Alerts()) == 1 })
+		key := all.pagerduty.Alerts()[0].Dedup
+		all.pagerduty.Respond(key, faketargets.Acknowledged, "Ana Example")
+		began := time.Now()
+		r.until("the acknowledgement in Slack", func() bool { return strings.Contains(r.Slack.Text(r.messages()[0]), "Acknowledged by Ana Example in PagerDuty") })
+		if took := time.Since(began); took > 11*time.Minute {
+			t.Errorf("it took %s", took)
+		}
+		if inc := r.incident(); inc.State != incident.Open || inc.Ack == nil || inc.Ack.By.Name != "Ana Example" {
+			t.Errorf("%s, taken by %+v", inc.State, inc.Ack)
+		}
+		r.repair()
+		r.until("the end", func() bool { return all.pagerduty.Alerts()[0].State == faketargets.Resolved && r.incident().State == incident.Closed })
+		if log := all.pagerduty.Alerts()[0].Log; slices.Contains(log, "acknowledge") {
+			t.Errorf("PagerDuty was sent its own acknowledgement: %q", log)
+		}
+		r.nothingLost()
+	})
+}
+
 // TestFirstLook: without a Slack app an incident runs its course, and an incoming webhook
 // shows the opening, that it got worse, and the end. Slack's Web API is not asked.
 func TestFirstLook(t *testing.T) {
