@@ -101,6 +101,16 @@ func read(t testing.TB, file string) []sample {
 	return list
 }
 
+// public are the texts of all files.
+func public(t testing.TB) []sample {
+	t.Helper()
+	var list []sample
+	for _, file := range []string{"known.json", "heldout.json", "heldout-2.json", "heldout-3.json", "heldout-4.json", "threads.json"} {
+		list = append(list, read(t, file)...)
+	}
+	return list
+}
+
 // grade is how a text was placed.
 type grade int
 
@@ -488,10 +498,7 @@ func TestFormDoesNotMatter(t *testing.T) {
 			return strings.Repeat("2026-11-22T10:00:00Z all is well\n", 20) + s + "\n2026-11-22T10:00:01Z all is well still\n"
 		}},
 	}
-	var texts []sample
-	for _, file := range []string{"known.json", "heldout.json", "heldout-2.json", "heldout-3.json", "heldout-4.json", "threads.json"} {
-		texts = append(texts, read(t, file)...)
-	}
+	texts := public(t)
 	for name, f := range forms {
 		lost := 0
 		for _, s := range texts {
@@ -536,6 +543,14 @@ func healthyTexts(t testing.TB) map[string]string {
 	return texts
 }
 
+// healthyLogs are those of each program in which nothing is wrong.
+func healthyLogs(t testing.TB) []string {
+	t.Helper()
+	texts := healthyTexts(t)
+	return []string{texts["the kubelet: from its start to Ready"], texts["Karpenter: a quiet hour"], texts["ipamd.log: a quiet hour"],
+		texts["AL2023: serial console from power on to Ready"], texts["containerd: from its start"], texts["cluster-autoscaler: a quiet hour"]}
+}
+
 // No fault is found where there is none: of a text as a whole, of its parts, of each of
 // its lines, and where it is read as a log.
 func TestHealthyTexts(t *testing.T) {
@@ -559,32 +574,19 @@ func TestHealthyTexts(t *testing.T) {
 // A text of a fault is found in a healthy log of its program, and nothing
 // else is.
 func TestFaultInAHealthyLog(t *testing.T) {
-	texts := healthyTexts(t)
-	logs := map[string]string{
-		"kubelet":    texts["the kubelet: from its start to Ready"],
-		"karpenter":  texts["Karpenter: a quiet hour"],
-		"ipamd":      texts["ipamd.log: a quiet hour"],
-		"console":    texts["AL2023: serial console from power on to Ready"],
-		"containerd": texts["containerd: from its start"],
-		"autoscaler": texts["cluster-autoscaler: a quiet hour"],
-	}
+	logs := healthyLogs(t)
 	count := 0
-	for _, file := range []string{"known.json", "heldout.json", "heldout-2.json", "heldout-3.json", "heldout-4.json", "threads.json"} {
-		for i, s := range read(t, file) {
-			want := All(s.Text)
-			if len(want) == 0 || want[0].Check == "" {
-				continue
-			}
-			for n, name := range []string{"kubelet", "karpenter", "ipamd", "console", "containerd", "autoscaler"} {
-				if n != i%6 && n != (i+1)%6 {
-					continue // each text in two of them
-				}
-				log := logs[name]
-				count++
-				// In the last line, which nothing ends.
-				if diff := cmp.Diff(checksOf(want), checksOf(All(log+"\n"+s.Text))); diff != "" {
-					t.Errorf("%.120q in the log of %s:\n%s", s.Text, name, diff)
-				}
+	for i, s := range public(t) {
+		want := checksOf(All(s.Text))
+		if len(want) == 0 || want[0] == "" {
+			continue
+		}
+		for n := range 2 { // each text in two of them
+			log := (i + n) % len(logs)
+			count++
+			// In the last line, which nothing ends.
+			if diff := cmp.Diff(want, checksOf(All(logs[log]+"\n"+s.Text))); diff != "" {
+				t.Errorf("%.120q in log %d:\n%s", s.Text, log, diff)
 			}
 		}
 	}
@@ -633,9 +635,7 @@ func TestValues(t *testing.T) {
 // TestRowsFindTheirSamples: what each row is for is reported of its own sample, by itself and in
 // healthy logs, and nothing else is.
 func TestRowsFindTheirSamples(t *testing.T) {
-	texts := healthyTexts(t)
-	logs := []string{texts["the kubelet: from its start to Ready"], texts["Karpenter: a quiet hour"], texts["ipamd.log: a quiet hour"],
-		texts["AL2023: serial console from power on to Ready"], texts["containerd: from its start"], texts["cluster-autoscaler: a quiet hour"]}
+	logs := healthyLogs(t)
 	for i, r := range messages.TextRows() {
 		if r.Sample == "" || r.Source == "" {
 			t.Errorf("row %d (%s) has no sample or no source", i, r.Check)
@@ -684,18 +684,16 @@ func TestOrderDoesNotMatter(t *testing.T) {
 // Who answers with 403 was reached: no path is at fault.
 func TestDeniedIsNoPath(t *testing.T) {
 	count := 0
-	for _, file := range []string{"known.json", "heldout.json", "heldout-2.json", "heldout-3.json", "heldout-4.json", "threads.json"} {
-		for _, s := range read(t, file) {
-			low := strings.ToLower(s.Text)
-			if !strings.Contains(low, "403") && !strings.Contains(low, "accessdenied") && !strings.Contains(low, "unauthorizedoperation") && !strings.Contains(low, "not authorized") ||
-				strings.Contains(low, "timeout") || strings.Contains(low, "timed out") {
-				continue
-			}
-			for _, told := range All(s.Text) {
-				count++
-				if i := slices.IndexFunc(append([]checkid.ID{told.Check}, told.Look...), isPath); i >= 0 {
-					t.Errorf("%.200q sends to %s: %q", s.Text, told.Check, told.Look)
-				}
+	for _, s := range public(t) {
+		low := strings.ToLower(s.Text)
+		if !strings.Contains(low, "403") && !strings.Contains(low, "accessdenied") && !strings.Contains(low, "unauthorizedoperation") && !strings.Contains(low, "not authorized") ||
+			strings.Contains(low, "timeout") || strings.Contains(low, "timed out") {
+			continue
+		}
+		for _, told := range All(s.Text) {
+			count++
+			if i := slices.IndexFunc(append([]checkid.ID{told.Check}, told.Look...), isPath); i >= 0 {
+				t.Errorf("%.200q sends to %s: %q", s.Text, told.Check, told.Look)
 			}
 		}
 	}
@@ -766,6 +764,7 @@ func TestOthersTellNothing(t *testing.T) {
 		`Node ip-10-0-0-1 status is now: NodeHasNoDiskPressure`, "[FAILED] Failed to start Postfix Mail Transport Agent.",
 		`error: rpc error: code = Unknown desc = AccessDenied: Access denied`, "psycopg2.OperationalError: connection to server failed: Connection refused",
 		"The moon is in the wrong house.", "it works now, thanks", "timeout", "403", "",
+		"Normal ZonalShiftCleared nodepool/default Zonal shift cleared: offerings in zone us-west-2c (usw2-az3) are restored for this NodePool",
 		"Cloud-init v. 22.2.2 finished at Wed, 10 Sep 2025 12:53:14 +0000. Datasource DataSourceEc2.",
 		`kubelet_node_status.go:76] "Successfully registered node" node="ip-10-0-0-1.ec2.internal"`,
 		`I1122 10:00:00.1 1 kubelet_node_status.go:73] "Attempting to register node" node="ip-10-0-0-1.ec2.internal"`,
@@ -888,20 +887,6 @@ func TestCauseOfKarpenter(t *testing.T) {
 	} {
 		if got := CauseOfKarpenter(line); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
-		}
-	}
-}
-
-// A zonal shift is no fault of the NodePool; one that is over is no fault at all
-// (aws/karpenter-provider-aws, pkg/cloudprovider/events).
-func TestZonalShift(t *testing.T) {
-	for text, want := range map[string]checkid.ID{
-		"Warning ZonalShiftActive nodepool/default Zonal shift detected: offerings in zone us-west-2c (usw2-az3) are unavailable for this NodePool": checkid.ZoneShifted,
-		"Zonal shift detected: offerings in zone us-west-2c (usw2-az3) are unavailable for this NodePool":                                           checkid.ZoneShifted,
-		"Normal ZonalShiftCleared nodepool/default Zonal shift cleared: offerings in zone us-west-2c (usw2-az3) are restored for this NodePool":     "",
-	} {
-		if got := Tell(text).Check; got != want {
-			t.Errorf("%q tells %q, want %q", text, got, want)
 		}
 	}
 }
