@@ -205,7 +205,7 @@ func (b Node) Takes(p *snapshot.WaitingPod) (fit, string) {
 		return fits, ""
 	}
 	result := fits
-	for _, key := range sortedKeys(p.Selector) {
+	for _, key := range slices.Sorted(maps.Keys(p.Selector)) {
 		switch b.matches(snapshot.Requirement{Key: key, Operator: "In", Values: []string{p.Selector[key]}}) {
 		case FitsNot:
 			return FitsNot, "it asks for " + key + "=" + p.Selector[key]
@@ -310,15 +310,6 @@ func tolerated(list []snapshot.Toleration, t snapshot.Taint) bool {
 	})
 }
 
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // InZone returns the node with the zone's own label.
 func (b Node) InZone(zone string) Node {
 	labels := maps.Clone(b.Labels)
@@ -345,7 +336,7 @@ const (
 // labels and taints decide (kubernetes-sigs/karpenter pkg/scheduling/requirements.go:
 // what neither the template nor a well-known label gives cannot be asked for).
 func PoolTakes(p snapshot.NodePool, w *snapshot.WaitingPod) bool {
-	for _, key := range sortedKeys(w.Selector) {
+	for _, key := range slices.Sorted(maps.Keys(w.Selector)) {
 		if !PoolAllows(p, snapshot.Requirement{Key: key, Operator: "In", Values: []string{w.Selector[key]}}) {
 			return false
 		}
@@ -424,7 +415,7 @@ func SmallestNodes(p snapshot.NodePool, w *snapshot.WaitingPod, described []snap
 	needs := slices.Clone(p.Requirements)
 	asks := map[string]*big.Rat{}
 	if w != nil {
-		for _, key := range sortedKeys(w.Selector) {
+		for _, key := range slices.Sorted(maps.Keys(w.Selector)) {
 			needs = append(needs, snapshot.Requirement{Key: key, Operator: "In", Values: []string{w.Selector[key]}})
 		}
 		if len(w.Terms) == 1 {
