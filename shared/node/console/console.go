@@ -153,15 +153,13 @@ func (x index) row(low string) int {
 	found := x.Find(low)
 	for i, r := range x.rows {
 		if found.Any(0, i) {
-			if _, ok := r.Match(low, maxLine, every); ok {
+			if _, ok := r.Match(low, maxLine); ok {
 				return i
 			}
 		}
 	}
 	return -1
 }
-
-func every(string) bool { return true }
 
 // over reports whether a line ends a row's failure.
 func over(r messages.Row, line string, stage Stage) bool {

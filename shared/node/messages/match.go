@@ -219,10 +219,9 @@ func wordEnd(text string) int {
 }
 
 // Match is what a text, in lower case, has of a row's words: one of each choice, each close
-// behind the one before, and none of those that may not be there. Phrases that knows does not
-// know do not count.
-func (r Row) Match(low string, gap int, knows func(phrase string) bool) (values []Value, ok bool) {
-	if values, ok = r.choices(low, r.All, gap, knows); !ok {
+// behind the one before, and none of those that may not be there.
+func (r Row) Match(low string, gap int) (values []Value, ok bool) {
+	if values, ok = choices(low, r.All, gap); !ok {
 		return nil, false
 	}
 	for _, phrase := range r.None {
@@ -233,17 +232,14 @@ func (r Row) Match(low string, gap int, knows func(phrase string) bool) (values 
 	return values, true
 }
 
-func (r Row) choices(low string, choices [][]string, gap int, knows func(string) bool) (values []Value, ok bool) {
-	if len(choices) == 0 {
+func choices(low string, all [][]string, gap int) (values []Value, ok bool) {
+	if len(all) == 0 {
 		return nil, true
 	}
-	for _, phrase := range choices[0] {
-		if !knows(phrase) {
-			continue
-		}
+	for _, phrase := range all[0] {
 		var behind []Value
 		values, ok := find(low, phrase, gap, func(end int) (ok bool) {
-			behind, ok = r.choices(low[end:min(len(low), end+gap*2)], choices[1:], gap, knows)
+			behind, ok = choices(low[end:min(len(low), end+gap*2)], all[1:], gap)
 			return ok
 		})
 		if ok {

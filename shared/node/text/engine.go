@@ -59,7 +59,7 @@ func lower(words string) string {
 // one tells what one record means: by its facts, by the console's table, by the
 // launches' table. A cause of any of them counts before a symptom. Of a record that says
 // itself that it is no fault only those rows count whose program writes so.
-func (e *engine) one(r record, v vocabulary) Told {
+func (e *engine) one(r record) Told {
 	isCalm := r.level == calm && !carriesError(r.words)
 	if isCalm && r.form != logged && r.form != event && r.form != transition {
 		return Told{} // a field, or a condition that is as it should be
@@ -76,13 +76,13 @@ func (e *engine) one(r record, v vocabulary) Told {
 		return Told{}
 	}
 	f := e.read(r, low, found)
-	best := byFacts(f, rows, v)
+	best := byFacts(f, rows)
 	if !isCalm {
-		for _, next := range []func(facts, vocabulary) Told{byConsole, byLaunch, byNodegroup} {
+		for _, next := range []func(facts) Told{byConsole, byLaunch, byNodegroup} {
 			if best.weight() == 3 {
 				break
 			}
-			if t := next(f, v); t.weight() > best.weight() {
+			if t := next(f); t.weight() > best.weight() {
 				best = t
 			}
 		}
@@ -122,11 +122,11 @@ func isPath(id checkid.ID) bool {
 	return false
 }
 
-func byFacts(f facts, rows []messages.Row, v vocabulary) Told {
+func byFacts(f facts, rows []messages.Row) Told {
 	var best Told
 	for _, r := range rows {
 		if t := fromRow(r); t.weight() > best.weight() {
-			if values, ok := f.fits(r, v); ok {
+			if values, ok := f.fits(r); ok {
 				t.Values = asWritten(f.words, values)
 				best = t
 			}

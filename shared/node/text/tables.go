@@ -15,13 +15,13 @@ import (
 
 // byConsole asks the table of consoles. A line that names no more than a unit,
 // or a service that does not answer, is a symptom: the text does not say why.
-func byConsole(f facts, v vocabulary) Told {
+func byConsole(f facts) Told {
 	// A user of IAM is a person, or what a person runs; instances have roles.
 	if f.by(messages.Karpenter, messages.Terraform, messages.Kubectl, messages.Autoscaler) || strings.Contains(f.low, ":user/") {
 		return Told{}
 	}
 	m, ok := console.Line(f.words)
-	if !ok || !v.knowsRow("console/"+m.ID) {
+	if !ok {
 		return Told{}
 	}
 	if m.ID == "token-failed" && !f.by(messages.Kubelet) {
@@ -59,7 +59,7 @@ func vague(id string) bool {
 // byLaunch asks the table of failed launches, and of why instances ended. What
 // a node's own programs say, and calls that start nothing, are no launches,
 // whatever their codes.
-func byLaunch(f facts, v vocabulary) Told {
+func byLaunch(f facts) Told {
 	if f.by(messages.Kubelet, messages.Nodeadm, messages.Containerd, messages.CloudInit, messages.Bootstrap, messages.Bottlerocket, messages.IPAMD, messages.CSI, messages.Kubectl, messages.Scheduler) {
 		return Told{}
 	}
@@ -67,7 +67,7 @@ func byLaunch(f facts, v vocabulary) Told {
 		return Told{}
 	}
 	if verdict := activity.Classify(f.words); verdict.Class != checkid.LaunchUnclassified {
-		if !v.knows(verdict.By, "") || verdict.Class == checkid.LaunchSuspended && otherProcess.MatchString(f.low) {
+		if verdict.Class == checkid.LaunchSuspended && otherProcess.MatchString(f.low) {
 			return Told{}
 		}
 		return Told{Check: verdict.Class, Meaning: verdict.Meaning, Next: verdict.Next}
@@ -88,7 +88,7 @@ var otherProcess = lazyregexp.New(`processname: (?:terminate|azrebalance|healthc
 // byNodegroup knows EKS's own codes, as its console, its API, CloudFormation
 // and Terraform quote them: of a nodegroup's health issue, or of why an update
 // failed.
-func byNodegroup(f facts, _ vocabulary) Told {
+func byNodegroup(f facts) Told {
 	if f.by(messages.Kubelet, messages.Containerd, messages.Karpenter, messages.IPAMD, messages.CSI, messages.CloudInit) || strings.Contains(f.low, "rpc error") {
 		return Told{} // "code = Unknown" is gRPC's
 	}
@@ -205,18 +205,17 @@ func fromRow(r messages.Row) Told {
 }
 
 // fits reports whether a record is of a row, and what it names.
-func (f facts) fits(r messages.Row, v vocabulary) (values []messages.Value, ok bool) {
-	knows := func(phrase string) bool { return v.knows(phrase, r.Source) }
+func (f facts) fits(r messages.Row) (values []messages.Value, ok bool) {
 	switch {
 	case len(r.By) > 0 && !f.by(r.By...), len(r.Not) > 0 && f.by(r.Not...), r.Node && !f.node,
 		len(r.Fails) > 0 && !f.failed1(r.Fails...),
 		len(r.On) > 0 && !slices.ContainsFunc(r.On, func(h messages.Host) bool { return slices.Contains(f.hosts, h) }),
 		len(r.Calls) > 0 && !slices.ContainsFunc(r.Calls, func(c string) bool { return slices.Contains(f.calls, c) }),
-		len(r.Codes) > 0 && !slices.ContainsFunc(r.Codes, func(c string) bool { return hasCode(f, c) && knows(c) }),
+		len(r.Codes) > 0 && !slices.ContainsFunc(r.Codes, func(c string) bool { return hasCode(f, c) }),
 		len(r.Only) > 0 && !slices.Contains(r.Only, strings.Trim(f.low, ".: ")):
 		return nil, false
 	}
-	return r.Match(f.low, maxGap, knows)
+	return r.Match(f.low, maxGap)
 }
 
 func hasCode(f facts, code string) bool {

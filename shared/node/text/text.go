@@ -71,13 +71,19 @@ func (t Told) weight() int {
 
 // Tell tells what a text means: of several faults the one that says most, the earliest
 // of those.
-func Tell(text string) Told { return tell(text, whole{}) }
+func Tell(text string) Told {
+	list := findings(text)
+	if len(list) == 0 {
+		return unknown(known().facts(record{words: plain(clean(text[:min(len(text), maxRecord)]))}))
+	}
+	return list[0].Told
+}
 
 // All returns each fault of a text once: causes in the order in which they came, then
 // how they show.
 func All(text string) []Told {
 	var list []Told
-	for _, f := range findings(text, whole{}) {
+	for _, f := range findings(text) {
 		list = append(list, f.Told)
 	}
 	return list
@@ -92,28 +98,6 @@ func CauseOfKarpenter(line string) checkid.ID {
 	return ""
 }
 
-// vocabulary is what is known; evaluations take parts of it away.
-type vocabulary interface {
-	// knows reports whether a phrase counts in a row with this source.
-	knows(phrase, source string) bool
-	// knowsRow reports whether a row of another package's table counts.
-	knowsRow(name string) bool
-}
-
-// whole is all of the vocabulary.
-type whole struct{}
-
-func (whole) knows(string, string) bool { return true }
-func (whole) knowsRow(string) bool      { return true }
-
-func tell(text string, v vocabulary) Told {
-	list := findings(text, v)
-	if len(list) == 0 {
-		return unknown(known().facts(record{words: plain(clean(text[:min(len(text), maxRecord)]))}))
-	}
-	return list[0].Told
-}
-
 // finding is what a record tells.
 type finding struct {
 	Told
@@ -122,7 +106,7 @@ type finding struct {
 
 // findings reads each record by itself, in their order. What is over later is not in it: a
 // condition that became well, a node that registered after all.
-func findings(text string, v vocabulary) []finding {
+func findings(text string) []finding {
 	records := part(text)
 	e := known()
 	var list []finding
@@ -133,7 +117,7 @@ func findings(text string, v vocabulary) []finding {
 		}
 	}
 	take := func(r record) bool {
-		t := e.one(r, v)
+		t := e.one(r)
 		if t.weight() == 0 {
 			return false
 		}
@@ -575,7 +559,7 @@ func (l *logReader) endBlock() {
 	for _, one := range block {
 		l.known[shape([]byte(one), l.seed)] = nil
 	}
-	for _, f := range findings(strings.Join(block, "\n"), whole{}) {
+	for _, f := range findings(strings.Join(block, "\n")) {
 		l.add(f.Told, f.record, from+f.record.line, strings.TrimSpace(block[min(f.record.line, len(block)-1)]))
 	}
 	for _, r := range part(strings.Join(block, "\n")) {
@@ -615,7 +599,7 @@ func (l *logReader) find(r record, number int, text string) *found {
 	if r.form == command {
 		return nil
 	}
-	return l.add(known().one(r, whole{}).naming(r), r, number, text)
+	return l.add(known().one(r).naming(r), r, number, text)
 }
 
 // add takes in a fault; nil for what is none.

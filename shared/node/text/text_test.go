@@ -82,12 +82,6 @@ type sample struct {
 	Filed  string       `json:"filed,omitempty"` // what the file says where Want differs
 }
 
-// group is whose threads they are: one repository's, or one page.
-func (s sample) group() string {
-	parts := strings.Split(strings.TrimPrefix(strings.TrimPrefix(s.Source, "https://"), "github.com/"), "/")
-	return strings.Join(parts[:min(len(parts), 2)], "/")
-}
-
 func read(t testing.TB, file string) []sample {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/" + file)
@@ -136,7 +130,7 @@ func gradeOf(s sample, told Told) grade {
 type counts [4]int
 
 // table counts texts by what is in a column.
-func table(t *testing.T, title string, list []sample, by func(sample) string, tell func(sample) Told) counts {
+func table(t *testing.T, title string, list []sample, by func(sample) string) counts {
 	t.Helper()
 	rows, total := map[string]*counts{}, counts{}
 	var order []string
@@ -146,7 +140,7 @@ func table(t *testing.T, title string, list []sample, by func(sample) string, te
 			rows[key] = &counts{}
 			order = append(order, key)
 		}
-		g := gradeOf(s, tell(s))
+		g := gradeOf(s, Tell(s.Text))
 		rows[key][g]++
 		total[g]++
 	}
@@ -160,76 +154,17 @@ func table(t *testing.T, title string, list []sample, by func(sample) string, te
 	return total
 }
 
-// without is the vocabulary that is left when one group's texts had never been
-// seen: a phrase without a document counts only where another group's text, or
-// one without an owner, holds it.
-type without struct {
-	group string
-	// strict lets no document stand for a text: the least that is left.
-	strict bool
-	taught map[string]map[string]bool // phrase: the groups whose texts hold it
-}
-
-func (w without) knows(phrase, source string) bool {
-	groups := w.taught[phrase]
-	return source != "" && !w.strict || len(groups) != 1 || !groups[w.group]
-}
-
-func (w without) knowsRow(name string) bool {
-	groups := w.taught[name]
-	return len(groups) != 1 || !groups[w.group]
-}
-
-// learn notes which phrases and rows each text uses.
-type learn struct {
-	group  string
-	taught map[string]map[string]bool
-}
-
-func (l learn) note(what string) bool {
-	if l.taught[what] == nil {
-		l.taught[what] = map[string]bool{}
-	}
-	l.taught[what][l.group] = true
-	return true
-}
-
-func (l learn) knows(phrase, _ string) bool { return l.note(phrase) }
-func (l learn) knowsRow(name string) bool   { return l.note(name) }
-
-// TestTexts prints how the texts of the two files are placed, and with each
-// source's own vocabulary taken away.
+// TestTexts prints how the texts of the two files are placed.
 func TestTexts(t *testing.T) {
 	list := read(t, "known.json")
-	told := func(s sample) Told { return Tell(s.Text) }
-	byKind := func(s sample) string { return s.File + " " + s.Kind }
-	total := table(t, "texts of both files", list, byKind, told)
-	taught := map[string]map[string]bool{}
-	all := slices.Concat(list, read(t, "heldout.json"), read(t, "heldout-2.json"), read(t, "heldout-3.json"), read(t, "heldout-4.json"))
-	for _, s := range append(slices.Clone(all), activitySamples(t)...) {
-		tell(s.Text, learn{s.group(), taught})
-	}
-	left := table(t, "each source's own vocabulary left out", list, byKind, func(s sample) Told { return tell(s.Text, without{s.group(), false, taught}) })
-	byFile := func(s sample) string {
-		if s.File == "" {
-			return "held out"
-		}
-		return s.File
-	}
-	table(t, "each source left out, and no document stands for it", all, byFile, func(s sample) Told { return tell(s.Text, without{s.group(), true, taught}) })
+	total := table(t, "texts of both files", list, func(s sample) string { return s.File + " " + s.Kind })
 	for _, s := range list {
-		if got := tell(s.Text, without{s.group(), false, taught}); gradeOf(s, got) == wrong {
-			t.Logf("left out: %s\n  %.160q\n  told %q symptom %t, want %q", s.Source, s.Text, got.Check, got.Symptom, s.Want)
-		}
 		if got := Tell(s.Text); gradeOf(s, got) >= untold {
 			t.Logf("%s\n  %.160q\n  told %q symptom %t, want %q; kind %s", s.Source, s.Text, got.Check, got.Symptom, s.Want, got.Kind)
 		}
 	}
 	if total[wrong] > 0 || total[right]+total[symptom] < 113 {
 		t.Errorf("%v are right, symptoms, unknown and wrong: want none wrong and 113 placed", total)
-	}
-	if left[wrong] > 1 || left[right]+left[symptom] < 109 {
-		t.Errorf("%v are right, symptoms, unknown and wrong with each source left out: want one wrong at most and 109 placed", left)
 	}
 }
 
@@ -252,7 +187,7 @@ func TestThreads(t *testing.T) {
 func TestHeldOut(t *testing.T) {
 	for file, least := range map[string]int{"heldout.json": 91, "heldout-2.json": 42, "heldout-3.json": 18, "heldout-4.json": 15} {
 		list := read(t, file)
-		total := table(t, file, list, func(s sample) string { return s.Kind }, func(s sample) Told { return Tell(s.Text) })
+		total := table(t, file, list, func(s sample) string { return s.Kind })
 		for _, s := range list {
 			if got := Tell(s.Text); gradeOf(s, got) >= untold {
 				t.Logf("%s\n  %.200q\n  told %q symptom %t, want %q; kind %s", s.Source, s.Text, got.Check, got.Symptom, s.Want, got.Kind)
@@ -301,7 +236,7 @@ func TestActivitySamples(t *testing.T) {
 		"aws/karpenter-provider-aws/issues/7370":              "launch/policy-denied",   // more exact than launch/unauthorized
 		"cloudcaptainsh/cloudcaptain/issues/204":              "instance/ended-early",   // a fault inside EC2 ended it
 	}
-	table(t, "activity's samples", list, func(s sample) string { return s.Kind }, func(s sample) Told { return Tell(s.Text) })
+	table(t, "activity's samples", list, func(s sample) string { return s.Kind })
 	for _, s := range list {
 		got := Tell(s.Text)
 		if want := others[strings.TrimPrefix(s.Source, "https://github.com/")]; gradeOf(s, got) > symptom && got.Check != want {
@@ -642,7 +577,7 @@ func TestRowsFindTheirSamples(t *testing.T) {
 			continue
 		}
 		own := slices.ContainsFunc(part(r.Sample), func(rec record) bool {
-			_, ok := known().facts(rec).fits(r, whole{})
+			_, ok := known().facts(rec).fits(r)
 			return ok
 		})
 		got := Tell(r.Sample)
