@@ -311,7 +311,7 @@ func TestDeploymentCommands(t *testing.T) {
 			t.Errorf("%q: status %d, %q, errors %q; want %d, %q", tt.args, status, out, errs, tt.status, tt.says)
 		}
 	}
-	if status, out, errs = run("show", "eks-workshop:route/no-egress:rtb-3"); status != exit.BadInput || out != "" || !strings.HasSuffix(errs, "there is no such incident; rollcall incidents --all lists them\n") {
+	if status, out, errs = run("show", "eks-workshop:route/no-egress:rtb-3"); status != exit.BadInput || out != "" || !strings.HasSuffix(errs, "no such incident; rollcall incidents --all lists them\n") {
 		t.Errorf("show of none: status %d, %q, %q", status, out, errs)
 	}
 
@@ -864,7 +864,7 @@ func TestReplay(t *testing.T) {
 		{[]string{id("rtb-gone")}, exit.Unsure, "", "is not there any more, or could not be written then (of 2026-11-20 15:00 UTC)"},
 		{[]string{id("rtb-earlier")}, exit.Unsure, "", "nothing was kept of this incident"},
 		{[]string{id("rtb-hostile")}, exit.BadInput, "", "it is no kept evidence: it is no .tar.gz"},
-		{[]string{id("rtb-none")}, exit.BadInput, "", "there is no such incident"},
+		{[]string{id("rtb-none")}, exit.BadInput, "", "no such incident"},
 		{[]string{"none.tar.gz"}, exit.BadInput, "", "there is no such file"},
 		{[]string{"--out", "testdata", id("rtb-kept")}, exit.BadInput, "", "is not an empty folder"},
 		{[]string{"--mask", id("rtb-kept")}, exit.BadInput, "", "--mask masks the folder of --out, which is not given"},

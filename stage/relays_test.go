@@ -1071,7 +1071,7 @@ func TestTargetIsDown(t *testing.T) {
 		if kinds, repeats := all.kinds(t); len(kinds) != 5 || repeats != 0 {
 			t.Errorf("webhook %v, %d repeats", kinds, repeats)
 		}
-		if !strings.Contains(r.out.String(), "target teams=rollcall/teams refuses it (HTTP 400)") {
+		if !strings.Contains(r.out.String(), "target teams=rollcall/teams rejects it (HTTP 400)") {
 			t.Error("the log does not say who refuses what")
 		}
 	})

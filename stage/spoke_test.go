@@ -486,7 +486,7 @@ func TestHangingEndpointInASpoke(t *testing.T) {
 		n := 0
 		for _, m := range r.messages() {
 			all := whole(m)
-			if strings.Contains(m.Text, "(payments)") && strings.Contains(m.Text, "cannot look into the cluster") {
+			if strings.Contains(m.Text, "(payments)") && strings.Contains(m.Text, "cannot read the cluster") {
 				n++
 			}
 			if strings.Contains(m.Text, "(111122223333)") && strings.Contains(all, "gives no answer") || strings.Contains(m.Text, "✅") {

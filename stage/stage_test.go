@@ -373,7 +373,7 @@ func cleanupInTrouble(t *testing.T) {
 	if len(records) != many || len(told) != many {
 		t.Errorf("%d records, %d told, want %d", len(records), len(told), many)
 	}
-	words := fmt.Sprintf("%d addresses back in subnet-0b20000000000000b; %d interfaces of %d dead nodes", 3*many, many, many/2)
+	words := fmt.Sprintf("%d addresses back in subnet-0b20000000000000b; %d interfaces of %d terminated nodes", 3*many, many, many/2)
 	r.until("Slack says what came back", func() bool {
 		for _, m := range r.messages() {
 			if strings.Contains(whole(m), words) {

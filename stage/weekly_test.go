@@ -244,7 +244,7 @@ func TestWeekWithoutSweeps(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		out := overview.Gap{From: weekBegins.Add(30 * time.Hour), To: weekBegins.Add(62 * time.Hour)}
 		r := tellWeek(t, func(of spoke.ID, s *store.Store) { lookAt(t, s, out) })
-		r.theWeek("⚪ Week of 13 Nov: no launches; no incident seen; Rollcall did not look for 32 h", "No cluster was looked at", "sweeps did not run", "rollcall doctor")
+		r.theWeek("⚪ Week of 13 Nov: no launches; no incident seen; nothing was checked for 32 h", "No cluster was checked", "sweeps did not run", "rollcall doctor")
 		if text := r.weeks()[0]; strings.Contains(text, "never more than") || strings.Contains(text, "Nothing to do") {
 			t.Errorf("it says that all was looked at:\n%s", text)
 		}

@@ -935,7 +935,7 @@ func TestEachThingThatCanBeWrongWithASpoke(t *testing.T) {
 		"opted in to remedies in the spoke alone": {deployed: func(p *deployed) { p.spokes[0].OptedIn = remedied },
 			want: []string{named + "it has a role rollcall-remediator-eu-west-1 that changes things, and no cluster of it has opted in at the hub (remedies)"}, do: "make deploy-spoke HUB="},
 		"the hub is out of its organization": {deployed: func(p *deployed) { p.spokes[0].Organization = "o-a1b2c3d4e5" }, damage: func(p *deployed) { p.cannotLook() },
-			want: []string{named + "cannot look at this account and region: Rollcall's role there does not let it in, since 2001-09-09 01:46 UTC"}, do: "the account has left the organization"},
+			want: []string{named + "cannot read this account and region: sts:AssumeRole of Rollcall's role there is denied, since 2001-09-09 01:46 UTC"}, do: "the account has left the organization"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -1018,7 +1018,7 @@ func (p *deployed) cannotLook() {
 	s := store.New(dynamodb.NewFromConfig(p.AsAdmin()), p.Template.Tables[0].Name).In(payments)
 	p.must(s.SaveIncident(p.t.Context(), incident.Incident{
 		Key: report.Key{Cluster: report.AllClusters, Check: incident.CannotLook, Resource: report.AssumeRole, Spoke: payments}, State: incident.Open, Began: time.Unix(1e9, 0),
-		Cause: diagnosis.Cause{Title: "cannot look at this account and region: Rollcall's role there does not let it in", Fix: checks.Fix{Text: "Deploy it again, or the account has left the organization."}},
+		Cause: diagnosis.Cause{Title: "cannot read this account and region: sts:AssumeRole of Rollcall's role there is denied", Fix: checks.Fix{Text: "Deploy it again, or the account has left the organization."}},
 	}))
 }
 
@@ -1092,9 +1092,9 @@ func TestTargets(t *testing.T) {
 		return lines
 	}
 	want := []string{
-		"target pagerduty=pd-of-another its secret holds no routing key: that has 32 characters",
-		"target webhook=w the address in its secret: is no https address, or has a name or a password in it",
-		"target webhook=short the key in its secret has fewer than 32 characters",
+		"target pagerduty=pd-of-another its secret is not a routing key, which has 32 characters",
+		"target webhook=w the address in its secret: is not an https address, or contains a user name or password",
+		"target webhook=short the key in its secret is shorter than 32 characters",
 		"target teams=none-yet its secret is empty",
 	}
 	if diff := cmp.Diff(want, about(Wrong)); diff != "" {

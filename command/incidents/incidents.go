@@ -68,7 +68,7 @@ type Row struct {
 func ID(k report.Key) string { return k.Name() }
 
 // ErrNone is that there is no incident of a name.
-var ErrNone = errors.New("there is no such incident")
+var ErrNone = errors.New("no such incident")
 
 // SeveralError is that a part of a name is one of several.
 type SeveralError struct {

@@ -179,7 +179,7 @@ func Parse(context map[string]any) (Settings, error) {
 		case !strings.Contains(address, "@"):
 			bad(TargetEmail, "%q is not an email address", address)
 		case slices.Contains(s.TargetEmails, address):
-			bad(TargetEmail, "%q is there twice", address)
+			bad(TargetEmail, "%q is listed twice", address)
 		default:
 			s.TargetEmails = append(s.TargetEmails, address)
 		}

@@ -362,7 +362,7 @@ func (w Watched) name(ctx context.Context, log *slog.Logger) Watched {
 	}
 	whose, err := w.named(ctx)
 	if err != nil {
-		log.WarnContext(ctx, "the account's alias could not be read: it is called "+w.Whose, "spoke", w.String(), "error", err.Error())
+		log.WarnContext(ctx, "could not read the account's alias: using "+w.Whose, "spoke", w.String(), "error", err.Error())
 		return w
 	}
 	w.Whose = whose
@@ -434,7 +434,7 @@ func (a Ask) part(ctx context.Context, w Watched) (Part, []string) {
 		if err == nil {
 			return
 		}
-		a.Log.WarnContext(ctx, "what a report is of could not be read", "what", what, "spoke", w.String(), "error", err.Error())
+		a.Log.WarnContext(ctx, "could not read the data of a report", "what", what, "spoke", w.String(), "error", err.Error())
 		part.Unread = append(part.Unread, what+w.in()+": "+Because(err))
 	}
 	var err error
@@ -487,7 +487,7 @@ func (c *cluster) read(ctx context.Context, a Ask) {
 	t := c.watched.Table
 	unread := func(what string, err error) {
 		if err != nil {
-			a.Log.WarnContext(ctx, "what a report is of could not be read", "what", what, "cluster", c.name, "spoke", c.watched.String(), "error", err.Error())
+			a.Log.WarnContext(ctx, "could not read the data of a report", "what", what, "cluster", c.name, "spoke", c.watched.String(), "error", err.Error())
 			c.unread = append(c.unread, what+" of "+c.name+c.watched.in()+": "+Because(err))
 		}
 	}
@@ -541,9 +541,9 @@ func Because(err error) string {
 	case errors.As(err, &limit):
 		return "the table is at its limit"
 	case errors.Is(err, context.DeadlineExceeded):
-		return "there was no time left"
+		return "no time left"
 	}
-	return "the table did not answer; the error is in the function's log"
+	return "DynamoDB did not respond; the error is in the function's log"
 }
 
 // seen is how a cluster was looked at in the time: gaps are where it was not.

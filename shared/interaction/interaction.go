@@ -106,7 +106,7 @@ func slash(form url.Values) (Payload, error) {
 	}
 	// The channel of a command may be any conversation, also one between two people.
 	if !id("UW").MatchString(p.User) || !id("CGD").MatchString(p.Channel) {
-		return p, refuse(Malformed, "Slack's form does not say who typed the command, and where")
+		return p, refuse(Malformed, "Slack's form does not contain who typed the command and where")
 	}
 	return p, nil
 }
@@ -145,15 +145,15 @@ func ParseEvent(body []byte) (Payload, error) {
 	switch {
 	case w.Type == URLVerification:
 		if p.Challenge = w.Challenge; p.Challenge == "" || len(p.Challenge) > maxChallenge {
-			return p, refuse(Malformed, "Slack's challenge is none")
+			return p, refuse(Malformed, "Slack's challenge is empty")
 		}
 		return p, nil
 	case w.Type != "event_callback" || w.Event.Type != HomeOpened:
-		return p, refuse(NotPressed, "Rollcall takes one event, app_home_opened: take the others off the app's event subscriptions")
+		return p, refuse(NotPressed, "Rollcall accepts one event, app_home_opened: remove the others from the app's event subscriptions")
 	}
 	p.Type, p.User, p.OnHome, p.View, p.Tab = HomeOpened, w.Event.User, true, cut(w.Event.View.Hash, maxHash), w.Event.Tab
 	if !id("UW").MatchString(p.User) {
-		return p, refuse(Malformed, "Slack's event does not say who opened the home page")
+		return p, refuse(Malformed, "Slack's event does not contain who opened the home page")
 	}
 	return p, nil
 }
@@ -277,7 +277,7 @@ func Parse(body []byte) (Payload, error) {
 		return slash(form)
 	}
 	if len(texts) != 1 {
-		return Payload{}, refuse(Malformed, "Slack's form does not have one field payload")
+		return Payload{}, refuse(Malformed, "Slack's form does not have exactly one field payload")
 	}
 	var w wirePayload
 	if json.Unmarshal([]byte(texts[0]), &w) != nil {
@@ -315,16 +315,16 @@ func (w wirePayload) enterprise() string {
 func (p Payload) check(container string) error {
 	switch {
 	case p.Type != BlockActions:
-		return refuse(NotPressed, "Rollcall has buttons and a command: no shortcuts and no dialogs")
+		return refuse(NotPressed, "Rollcall has only buttons and a command: no shortcuts, no dialogs")
 	case container != "" && container != "message" && !p.OnHome:
 		return refuse(NotPressed, "Rollcall has buttons in its messages and on its home page only")
 	case p.OnHome && id("UW").MatchString(p.User): // a home page is in no channel
 	case !id("UW").MatchString(p.User) || !id("CGD").MatchString(p.Channel) || !timestamp().MatchString(p.TS) || p.Thread != "" && !timestamp().MatchString(p.Thread):
-		return refuse(Malformed, "Slack's payload does not say who pressed what in which message")
+		return refuse(Malformed, "Slack's payload does not contain who pressed what in which message")
 	}
 	switch n := len(p.Actions); {
 	case n == 0:
-		return refuse(Malformed, "Slack's payload says that nothing was pressed")
+		return refuse(Malformed, "Slack's payload contains no action")
 	case n > 1:
 		return refuse(SeveralAtOnce, "several things were pressed at once: press one after the other")
 	}
@@ -450,13 +450,13 @@ func Acceptable(r Request) error {
 	kind, _, err := mime.ParseMediaType(r.ContentType)
 	switch {
 	case len(r.Body) > MaxBody:
-		return refuse(TooLarge, "the request is larger than any that Slack sends for a message of Rollcall")
+		return refuse(TooLarge, "the request is larger than any that Slack sends for Rollcall's messages")
 	case r.Method != "POST":
-		return refuse(NotPost, "this address takes POST only, from Slack")
+		return refuse(NotPost, "this address accepts only POST, from Slack")
 	case err != nil || kind != "application/x-www-form-urlencoded" && kind != "application/json":
-		return refuse(NotForm, "this address takes what Slack sends: a form, when a button is pressed or a command typed, and JSON of its events")
+		return refuse(NotForm, "this address accepts what Slack sends: a form for a button or a command, JSON for an event")
 	case !isTimestamp(r.Timestamp) || !isSignature(r.Signature):
-		return refuse(Unsigned, "the request has no signature of Slack's")
+		return refuse(Unsigned, "the request has no Slack signature")
 	}
 	return nil
 }
@@ -472,7 +472,7 @@ func IsEvent(r Request) bool {
 func Fresh(r Request, now time.Time) error {
 	seconds, err := strconv.ParseInt(r.Timestamp, 10, 64)
 	if err != nil {
-		return refuse(Unsigned, "the time of the signature is no number")
+		return refuse(Unsigned, "the signature's timestamp is not a number")
 	}
 	switch age := now.Sub(time.Unix(seconds, 0)); {
 	case age > MaxAge:

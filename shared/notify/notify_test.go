@@ -314,14 +314,14 @@ func leaking(png string) report.Observation {
 	obs.By = "subnet-watch"
 	obs.Diagnosis.Causes = []diagnosis.Cause{{
 		Check: "ip/leaked-interfaces", Confidence: catalog.Certain, Resource: notifytest.Subnet, Covers: []string{notifytest.Subnet}, Nodegroups: []string{"workers"},
-		Title: "31 addresses of " + notifytest.Subnet + " are held by 4 dead nodes", Why: "12 interfaces are left behind.",
+		Title: "31 addresses of " + notifytest.Subnet + " are held by 4 terminated nodes", Why: "12 interfaces are left behind.",
 	}}
 	return charted(obs, png)
 }
 
 func givenBack(png string) report.Observation {
 	obs := notifytest.Observation()
-	obs.Diagnosis.Passed = []diagnosis.Passed{{Check: "ip/leaked-interfaces", Covers: []string{notifytest.Subnet}, Evidence: []finding.Evidence{{What: notifytest.Subnet, Value: "31 addresses back; 12 interfaces of 4 dead nodes"}}}}
+	obs.Diagnosis.Passed = []diagnosis.Passed{{Check: "ip/leaked-interfaces", Covers: []string{notifytest.Subnet}, Evidence: []finding.Evidence{{What: notifytest.Subnet, Value: "31 addresses back; 12 interfaces of 4 terminated nodes"}}}}
 	return charted(obs, png)
 }
 
@@ -435,7 +435,7 @@ func TestPictureCutOff(t *testing.T) {
 	check := func(t *testing.T, b *bench) {
 		t.Helper()
 		p := b.channel.Posts()
-		if len(p) != 1 || p[0].Picture == "" || !strings.HasPrefix(p[0].Text, "✅ eks-workshop / workers · "+notifytest.Subnet+" has its addresses back after 14 min: 31 addresses, 12 interfaces of 4 dead nodes") {
+		if len(p) != 1 || p[0].Picture == "" || !strings.HasPrefix(p[0].Text, "✅ eks-workshop / workers · "+notifytest.Subnet+" has its addresses back after 14 min: 31 addresses, 12 interfaces of 4 terminated nodes") {
 			t.Errorf("posts %+v, want one, resolved, with a picture", p)
 		}
 		expect.Same(t, "notes", b.channel.Notes(), []string{"opened", "proved"})
@@ -501,7 +501,7 @@ func TestCleanup(t *testing.T) {
 		}
 		expect.Equal(t, fmt.Sprintf("minute %d: calls", s.minute), strings.Join(b.channel.Calls[before:], ", "), s.calls)
 	}
-	expect.Same(t, "the channel", texts(b), []string{"🧹 eks-workshop · 39 addresses back in " + notifytest.Subnet + "; 13 interfaces of 4 dead nodes"})
+	expect.Same(t, "the channel", texts(b), []string{"🧹 eks-workshop · 39 addresses back in " + notifytest.Subnet + "; 13 interfaces of 4 terminated nodes"})
 	next := notifytest.Cleanup(24*60, 2)
 	next.ID = "cleanup/eks-workshop/2026-11-21"
 	if _, err := b.tell(24*60, next); err != nil || len(b.channel.Posts()) != 2 {
@@ -518,12 +518,12 @@ func TestCleanupStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []string{
-			"🔴 eks-workshop · the cleanup stopped and deleted nothing: 480 of 900 interfaces of vpc-0ab1c2d3e4f5a6b7c look left behind",
-			"🧹 eks-workshop · 36 addresses back in " + notifytest.Subnet + "; 12 interfaces of 4 dead nodes",
+			"🔴 eks-workshop · the cleanup stopped and deleted nothing: 480 of 900 interfaces of vpc-0ab1c2d3e4f5a6b7c look leaked",
+			"🧹 eks-workshop · 36 addresses back in " + notifytest.Subnet + "; 12 interfaces of 4 terminated nodes",
 		}
 		if i == 2 {
-			want[0] = "✅ eks-workshop · the cleanup goes on; it had stopped when 480 of 900 interfaces of vpc-0ab1c2d3e4f5a6b7c looked left behind"
-			want[1] = "🧹 eks-workshop · 42 addresses back in " + notifytest.Subnet + "; 14 interfaces of 4 dead nodes"
+			want[0] = "✅ eks-workshop · the cleanup resumed; it had stopped when 480 of 900 interfaces of vpc-0ab1c2d3e4f5a6b7c looked leaked"
+			want[1] = "🧹 eks-workshop · 42 addresses back in " + notifytest.Subnet + "; 14 interfaces of 4 terminated nodes"
 		}
 		expect.Same(t, fmt.Sprintf("run %d", i), texts(b), want)
 	}
@@ -552,7 +552,7 @@ func TestCleanupSaidOnce(t *testing.T) {
 				}
 			}
 		}
-		expect.Same(t, "the channel", texts(b), []string{"🧹 eks-workshop · 36 addresses back in " + notifytest.Subnet + "; 12 interfaces of 4 dead nodes"})
+		expect.Same(t, "the channel", texts(b), []string{"🧹 eks-workshop · 36 addresses back in " + notifytest.Subnet + "; 12 interfaces of 4 terminated nodes"})
 	}
 	for _, call := range []string{"post", "update"} {
 		t.Run("cut off "+call, func(t *testing.T) {

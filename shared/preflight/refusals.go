@@ -827,7 +827,7 @@ func (p *TemplatePlan) refuse(r *refusing) {
 	r.placed("subnets", n.subnets)
 	if t.Image == "" {
 		r.refuse("image", field+".ImageId", groupTemplatePage, "Name the image. If it is meant for a managed nodegroup, whose image EKS chooses, judge the nodegroup: its file names the template.",
-			"The launch template names no image", "%s has no ImageId, and no nodegroup of %s uses it: an Auto Scaling group, or RunInstances, refuses it (the request must contain the parameter ImageId).", title(t), r.S.Cluster.Name)
+			"The launch template names no image", "%s has no ImageId, and no nodegroup of %s uses it: an Auto Scaling group, or RunInstances, rejects it (the request must contain the parameter ImageId).", title(t), r.S.Cluster.Name)
 	}
 	if t.Type == "" || p.requirements {
 		r.blind("instance-types", field+".InstanceType", snapshot.Failure{Source: snapshot.InstanceTypes, Reason: snapshot.NotRead,

@@ -45,7 +45,7 @@ func (r AddNATRoute) unproved() string {
 	if len(r.Unproved) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Only instances with the cluster's tag are in %s: that the cluster launches nodes there is not proved.", And(r.Unproved))
+	return fmt.Sprintf(" That the cluster launches nodes in %s is known only from tags on instances.", And(r.Unproved))
 }
 
 // routeUsers are the subnets that use the table. One that is not yet anybody's,
@@ -71,7 +71,7 @@ func (r AddNATRoute) routeUsers() string {
 // them agree (basavytix.com/blog/aws-nat-gateway-pricing, cloudburn.io/blog/
 // aws-nat-gateway-pricing). Other regions have others: Singapore $0.059.
 func (r AddNATRoute) routeCost() string {
-	cost := "NAT gateway: each GB through it is charged (about $0.045)."
+	cost := "About $0.045/GB through the NAT gateway."
 	var others []string
 	for _, zone := range r.Zones {
 		if zone != r.NATZone {
@@ -81,14 +81,14 @@ func (r AddNATRoute) routeCost() string {
 	switch {
 	case r.NATZone == "":
 	case len(others) > 0 && slices.Contains(r.Zones, r.NATZone):
-		cost += fmt.Sprintf(" %s is in %s: from %s each GB costs about $0.01 more each way, and they have no route to the internet while %s is down.", r.NAT, r.NATZone, And(others), r.NATZone)
+		cost += fmt.Sprintf(" %s is in %s: traffic from %s costs about $0.01/GB more each way, and depends on %s being up.", r.NAT, r.NATZone, And(others), r.NATZone)
 	case len(others) > 0:
-		cost += fmt.Sprintf(" %s is in another zone (%s, not %s): each GB costs about $0.01 more each way, and there is no route to the internet while %s is down.", r.NAT, r.NATZone, And(others), r.NATZone)
+		cost += fmt.Sprintf(" %s is in another zone (%s, not %s): about $0.01/GB more each way, and no route to the internet while %s is down.", r.NAT, r.NATZone, And(others), r.NATZone)
 	default:
-		cost += " Same zone: nothing more for crossing zones."
+		cost += " Same zone, so no cross-zone charge."
 	}
 	if r.ManagedBy != "" {
-		cost += fmt.Sprintf(" %s was made by %s, which may take the route out again: add it there too.", r.Table, r.ManagedBy)
+		cost += fmt.Sprintf(" %s was created by %s, which may remove the route again: add it there too.", r.Table, r.ManagedBy)
 	}
 	return cost
 }
@@ -127,11 +127,11 @@ func (o OpenEndpointSecurityGroup) Words(at Place) Words {
 			"--ip-permissions", fmt.Sprintf("IpProtocol=tcp,FromPort=%d,ToPort=%d,UserIdGroupPairs=[%s]", o.Port, o.Port, strings.Join(pairs, ",")))
 	}
 	return Words{
-		Title:    fmt.Sprintf("Admit tcp %d from %s in %s", o.Port, And(o.From), o.SecurityGroup),
-		Steps:    []string{fmt.Sprintf("Add to %s, which only interfaces of %s have: inbound tcp %d from %s.", o.SecurityGroup, Few(o.Endpoints, "endpoint"), o.Port, And(o.From)) + o.unproved()},
+		Title:    fmt.Sprintf("Allow tcp %d from %s in %s", o.Port, And(o.From), o.SecurityGroup),
+		Steps:    []string{fmt.Sprintf("Add to %s, used only by interfaces of %s: inbound tcp %d from %s.", o.SecurityGroup, Few(o.Endpoints, "endpoint"), o.Port, And(o.From)) + o.unproved()},
 		Commands: []string{command("authorize-security-group-ingress")},
 		Undo:     []string{command("revoke-security-group-ingress")},
-		Cost:     fmt.Sprintf("Whatever has %s reaches %s, by tcp %d alone.", And(o.From), Few(o.Endpoints, "endpoint"), o.Port),
+		Cost:     fmt.Sprintf("Everything with %s can reach %s, on tcp %d only.", And(o.From), Few(o.Endpoints, "endpoint"), o.Port),
 	}
 }
 
@@ -140,7 +140,7 @@ func (o OpenEndpointSecurityGroup) unproved() string {
 	if len(o.Unproved) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" That the cluster launched %s is not proved: only tags say so.", And(o.Unproved))
+	return fmt.Sprintf(" That the cluster launched %s is known only from tags.", And(o.Unproved))
 }
 
 // CoverZones is a desired count to be raised.
@@ -175,10 +175,10 @@ func (c CoverZones) Words(at Place) Words {
 		Change:   fmt.Sprintf("desired %d → %d", c.From, c.To),
 		Commands: []string{command(c.To)},
 		Undo:     []string{command(c.From)},
-		Cost:     fmt.Sprintf("%s more, as long as it stays so.", Count(c.To-c.From, "instance")),
+		Cost:     fmt.Sprintf("%s extra, until you scale down again.", Count(c.To-c.From, "instance")),
 	}
 	if c.Autoscaler {
-		w.Cost += " The cluster autoscaler may take it back when a node is idle: give each zone a group of its own, or set its balance-similar-node-groups."
+		w.Cost += " The cluster autoscaler may scale down again when a node is idle: use one group per zone, or set balance-similar-node-groups."
 	}
 	return w
 }
@@ -199,18 +199,18 @@ type Replaced struct {
 
 // Words are the words for people.
 func (r ReplaceInstance) Words(at Place) Words {
-	w := Words{Cost: "Whatever else runs on an instance ends with it; no pod does: it never was a node."}
+	w := Words{Cost: "Anything else that runs on the instance ends with it; no pods do: it never was a node."}
 	var ids []string
 	for _, i := range r.Instances {
 		ids = append(ids, i.Instance)
-		w.Steps = append(w.Steps, fmt.Sprintf("End %s (%s, %s) through its Auto Scaling group %s, which launches another: the capacity stays.", i.Instance, i.Nodegroup, i.Zone, i.Group))
+		w.Steps = append(w.Steps, fmt.Sprintf("Terminate %s (%s, %s) through its Auto Scaling group %s, which launches a replacement: desired capacity is unchanged.", i.Instance, i.Nodegroup, i.Zone, i.Group))
 		w.Commands = append(w.Commands, at.AWS("autoscaling terminate-instance-in-auto-scaling-group", "--instance-id", i.Instance, "--no-should-decrement-desired-capacity"))
 	}
 	w.Title = "Replace " + Few(ids, "instance")
 	if len(ids) > 2 {
 		w.Title = fmt.Sprintf("Replace %s that did not join", Count(len(ids), "instance"))
 	}
-	w.Undo = []string{"An instance that has ended cannot be brought back; its group launches another in its place."}
+	w.Undo = []string{"A terminated instance cannot be restored; its group launches a replacement."}
 	return w
 }
 
@@ -228,9 +228,9 @@ type DeleteLeakedInterfaces struct {
 // Words are the words for people.
 func (c DeleteLeakedInterfaces) Words(at Place) Words {
 	w := Words{
-		Title: fmt.Sprintf("Delete %s left behind in %s", Count(len(c.Interfaces), "interface"), c.Subnet),
-		Steps: []string{fmt.Sprintf("eni-cleanup deletes %s in %s, each by all of its rules: %s come back.", Few(c.Interfaces, "interface"), c.Subnet, Count(c.Addresses, "address"))},
-		Undo:  []string{"A deleted network interface cannot be brought back; the VPC CNI makes new ones when nodes need them."},
+		Title: fmt.Sprintf("Delete %s leaked in %s", Count(len(c.Interfaces), "interface"), c.Subnet),
+		Steps: []string{fmt.Sprintf("eni-cleanup deletes %s in %s, each only if all of its rules hold: frees %s.", Few(c.Interfaces, "interface"), c.Subnet, Count(c.Addresses, "address"))},
+		Undo:  []string{"A deleted network interface cannot be restored; the VPC CNI creates new ones when nodes need them."},
 		Cost:  "None.",
 	}
 	for _, id := range c.Interfaces {
@@ -259,11 +259,11 @@ func (a CreateAccessEntry) Words(at Place) Words {
 		by = " Its instances were launched by " + And(a.LaunchedBy) + "."
 	}
 	return Words{
-		Title:    fmt.Sprintf("Make an access entry %s for %s", a.Type, name),
-		Steps:    []string{fmt.Sprintf("Make an access entry of type %s for %s in %s: no groups, no policy.%s", a.Type, a.Principal, at.Cluster, by)},
+		Title:    fmt.Sprintf("Create an access entry %s for %s", a.Type, name),
+		Steps:    []string{fmt.Sprintf("Create an access entry of type %s for %s in %s: no groups, no policy.%s", a.Type, a.Principal, at.Cluster, by)},
 		Commands: []string{at.AWS("eks create-access-entry", "--cluster-name", at.Cluster, "--principal-arn", a.Principal, "--type", a.Type)},
 		Undo:     []string{at.AWS("eks delete-access-entry", "--cluster-name", at.Cluster, "--principal-arn", a.Principal)},
-		Cost:     fmt.Sprintf("Whatever may take the role %s can join %s as a node.", name, at.Cluster),
+		Cost:     fmt.Sprintf("Everything that is allowed to use the role %s can join %s as a node.", name, at.Cluster),
 	}
 }
 
@@ -272,7 +272,7 @@ func (a CreateAccessEntry) personDecides() string {
 	if !a.Tagged {
 		return ""
 	}
-	return "That Karpenter launched the instances, their tags alone say, which whoever may start an instance may set: look at them before you approve."
+	return "That Karpenter launched the instances is known only from tags, which anyone who can start an instance can set: check them before you approve."
 }
 
 // Place is where a plan is done.
@@ -305,7 +305,7 @@ func Unproved(things []string) string {
 	if len(things) == 0 {
 		return ""
 	}
-	return "That " + And(things) + " " + verb(len(things), "is", "are") + " the cluster's only tags say, which anybody who can start an instance can set: look before you approve."
+	return "That " + And(things) + " " + verb(len(things), "is", "are") + " the cluster's is known only from tags, which anybody who can start an instance can set: check before you approve."
 }
 
 // And joins a list as a sentence does.

@@ -35,11 +35,11 @@ type Remedy struct {
 func All() []Remedy {
 	return []Remedy{
 		{Name: optin.AddNATRoute, Cures: "Subnets of nodes whose route table has no route to the internet."},
-		{Name: optin.OpenEndpointSecurityGroup, Cures: "Endpoints whose security group does not let the nodes in."},
+		{Name: optin.OpenEndpointSecurityGroup, Cures: "Endpoints whose security group blocks the nodes."},
 		{Name: optin.CoverZones, Cures: "Volumes in a zone in which a nodegroup has no node."},
-		{Name: optin.ReplaceInstance, Cures: "Instances that did not join while a cause was there that is gone now.", AfterCause: true},
-		{Name: optin.DeleteLeakedInterfaces, Cures: "Subnets whose addresses are held by interfaces of nodes that are gone.", Elsewhere: "eni-cleanup"},
-		{Name: optin.CreateAccessEntry, Cures: "Nodes whose role the cluster does not know."},
+		{Name: optin.ReplaceInstance, Cures: "Instances that did not join because of a cause that is gone now.", AfterCause: true},
+		{Name: optin.DeleteLeakedInterfaces, Cures: "Subnets whose addresses are held by interfaces of terminated nodes.", Elsewhere: "eni-cleanup"},
+		{Name: optin.CreateAccessEntry, Cures: "Nodes whose role has no access to the cluster."},
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func TestUnproved(t *testing.T) {
-	const rest = " the cluster's only tags say, which anybody who can start an instance can set: look before you approve."
+	const rest = " the cluster's is known only from tags, which anybody who can start an instance can set: check before you approve."
 	for want, things := range map[string][]string{
 		"":                              nil,
 		"That subnet-0a is" + rest:      {"subnet-0a"},
@@ -120,7 +120,7 @@ func TestWords(t *testing.T) {
 		Change:   "desired 2 → 3",
 		Commands: []string{"aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=3"},
 		Undo:     []string{"aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=2"},
-		Cost:     "1 instance more, as long as it stays so.",
+		Cost:     "1 instance extra, until you scale down again.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -130,7 +130,7 @@ func TestWords(t *testing.T) {
 // What a plan counts for, where it changes the network, and whether a person
 // decides on it.
 func TestEachPart(t *testing.T) {
-	const tags = "That Karpenter launched the instances, their tags alone say, which whoever may start an instance may set: look at them before you approve."
+	const tags = "That Karpenter launched the instances is known only from tags, which anyone who can start an instance can set: check them before you approve."
 	for _, test := range []struct {
 		name    string
 		plan    Plan

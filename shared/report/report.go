@@ -354,7 +354,7 @@ func EncodeCommand(c Command) (PressMessage, error) {
 }
 
 // ErrNoCommand: a message is said to be a command, and is none.
-var ErrNoCommand = errors.New("a command has an id, a time, a person and what they want")
+var ErrNoCommand = errors.New("a command needs an id, a time, a person and a request")
 
 func decodeCommand(body []byte, format int) (Message, error) {
 	c, err := decodeTold[Command](body, format, CommandFormat, CommandKind)
@@ -366,8 +366,8 @@ func decodeCommand(body []byte, format int) (Message, error) {
 
 // The ways in which a message can be no observation.
 var (
-	ErrNewerFormat = errors.New("it is of a newer format: deploy the version of Rollcall that sent it, then move it back from the dead-letter queue")
-	ErrIncomplete  = errors.New("it is no observation: id, cluster and time are needed")
+	ErrNewerFormat = errors.New("it has a newer format: deploy the version of Rollcall that sent it, then redrive the dead-letter queue")
+	ErrIncomplete  = errors.New("not an observation: id, cluster and time are required")
 )
 
 // Decode reads an observation from the results queue.
@@ -525,7 +525,7 @@ func decodeTold[T any](body []byte, written, known int, kind string) (T, error) 
 }
 
 // ErrUnkeyed: a message names no incident.
-var ErrUnkeyed = errors.New("id, time and the incident's cluster, check and resource are needed")
+var ErrUnkeyed = errors.New("id, time and the incident's cluster, check and resource are required")
 
 func complete(kind, id string, key Key, at time.Time) error {
 	if strings.TrimSpace(id) == "" || key.Cluster == "" || key.Check == "" || key.Resource == "" || at.IsZero() {
@@ -840,7 +840,7 @@ func (obs Observation) Split(limit int) ([]Observation, error) {
 			return parts, nil
 		}
 		if n >= len(ids) {
-			return nil, fmt.Errorf("a part of the observation of %s has %d bytes, a message may have %d", obs.Cluster, largest, limit)
+			return nil, fmt.Errorf("a part of the observation of %s has %d bytes, more than the %d of a message", obs.Cluster, largest, limit)
 		}
 	}
 }

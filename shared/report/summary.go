@@ -135,7 +135,7 @@ func (s Summary) Fit(limit int) (Summary, error) {
 }
 
 func (s Summary) tooLarge(has, limit int) error {
-	return fmt.Errorf("the summary %s has %d bytes, it may have %d", s.ID, has, limit)
+	return fmt.Errorf("the summary %s has %d bytes, more than the allowed %d", s.ID, has, limit)
 }
 
 // known tells a summary of a kind that this code knows, with what it is about.
@@ -144,4 +144,4 @@ func (s Summary) known() bool {
 }
 
 // ErrNoSummary: a message says that it is a summary, and is none.
-var ErrNoSummary = errors.New("it is no summary: id, cluster, time and a known kind are needed")
+var ErrNoSummary = errors.New("not a summary: id, cluster, time and a known kind are required")

@@ -88,14 +88,14 @@ func (s Silence) Standing(now time.Time) bool { return s.Ended.IsZero() && now.B
 
 // The reasons for which a silence cannot be.
 var (
-	ErrCluster  = errors.New("a silence is of one cluster: cluster=NAME")
-	ErrShort    = errors.New("a silence lasts five minutes or more")
-	ErrLong     = errors.New("a silence lasts 30 days at most")
-	ErrReason   = errors.New("a silence of more than a day needs a reason: reason \"why\"")
-	ErrBegins   = errors.New("a silence begins within 30 days, and not in the past")
-	ErrNobody   = errors.New("a silence is somebody's")
-	ErrWindow   = errors.New("a weekly window has a day, and an end that is not its beginning")
-	ErrNarrowed = errors.New("a silence is of a nodegroup or of a tag, not of both")
+	ErrCluster  = errors.New("a silence covers one cluster: cluster=NAME")
+	ErrShort    = errors.New("a silence lasts at least five minutes")
+	ErrLong     = errors.New("a silence lasts at most 30 days")
+	ErrReason   = errors.New("a silence longer than a day needs a reason: reason \"why\"")
+	ErrBegins   = errors.New("a silence starts within 30 days, not in the past")
+	ErrNobody   = errors.New("a silence needs an owner")
+	ErrWindow   = errors.New("a weekly window needs a day, and an end that differs from its start")
+	ErrNarrowed = errors.New("a silence covers a nodegroup or a tag, not both")
 )
 
 // late is how much later than its beginning a silence may be written: it was on its way.

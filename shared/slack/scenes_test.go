@@ -198,9 +198,9 @@ func notRegistered() diagnosis.Cause {
 func cannotLook() diagnosis.Cause {
 	return diagnosis.Cause{
 		Check: incident.CannotLook, Confidence: catalog.Possible, Resource: "ec2:DescribeRouteTables",
-		Title:    "cannot look at the route tables: ec2:DescribeRouteTables is denied",
-		Why:      "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well.",
-		Evidence: []finding.Evidence{{What: "Checks that could not judge", Value: "endpoint/missing, route/blackhole, route/no-egress"}, {What: "Error code", Value: "UnauthorizedOperation"}},
+		Title:    "cannot read the route tables: ec2:DescribeRouteTables is denied",
+		Why:      "Whether instances can join is unknown until this can be read. Checks that depend on it are skipped, and nothing they cover is reported healthy.",
+		Evidence: []finding.Evidence{{What: "Checks not run", Value: "endpoint/missing, route/blackhole, route/no-egress"}, {What: "Error code", Value: "UnauthorizedOperation"}},
 		Fix:      finding.Fix{Text: "Allow ec2:DescribeRouteTables to Rollcall's functions: deploy the stack again if the permission is missing in their roles, else look for a permissions boundary or a service control policy that denies it."},
 	}
 }

@@ -213,7 +213,7 @@ const smallSubnet = "subnet-0ab1c2d3e4f5a6b7c"
 func leaked(confidence catalog.Confidence) diagnosis.Cause {
 	return diagnosis.Cause{
 		Check: "ip/leaked-interfaces", Confidence: confidence, Resource: smallSubnet, Covers: []string{smallSubnet},
-		Title: "4 dead nodes hold 31 addresses of " + smallSubnet,
+		Title: "4 terminated nodes hold 31 addresses of " + smallSubnet,
 		Why:   "12 interfaces that the VPC CNI made on 4 nodes are still there and attached to nothing; the nodes are terminated, the first since 11:42 UTC. They hold 31 of the 251 addresses of " + smallSubnet + " (10.42.3.0/24, us-west-2a), and 3 are free. A new m5.large takes 10 as it starts.",
 		Evidence: []finding.Evidence{
 			{What: "12 interfaces", Value: "available, described aws-K8S-i-…"},
@@ -326,7 +326,7 @@ func addressScenes() []scene {
 		{"leak-proved", proved, []incident.Note{note(proved, incident.IsProved, proved.Resolved)}},
 		{"leak-well", with(leaking, wellAt, came(thirtyOne)), []incident.Note{note(with(leaking, wellAt, came(thirtyOne)), incident.IsProved, began.Add(14*time.Minute))}},
 		{"leak-little-left", with(leaking, wellAt, func(i *incident.Incident) {
-			i.ClearedBy = []finding.Evidence{{What: incident.Left, Value: "1 dead node holds 2 addresses of " + smallSubnet}}
+			i.ClearedBy = []finding.Evidence{{What: incident.Left, Value: "1 terminated node holds 2 addresses of " + smallSubnet}}
 		}), nil},
 		{"leak-and-too-small", with(starving, clearedAt, came(thirtyOne), func(i *incident.Incident) {
 			cleared := i.Cleared
@@ -736,7 +736,7 @@ func TestClosedWithoutACure(t *testing.T) {
 		}
 	}
 	all := incident.Incident{Key: report.Key{Cluster: report.AllClusters, Check: incident.CannotLook, Resource: "eks:ListClusters"}, Number: 1, State: incident.Open, Began: at, Opened: at, Seen: at}
-	all.Cause.Title = "cannot look at the clusters: eks:ListClusters is denied"
+	all.Cause.Title = "cannot read the clusters: eks:ListClusters is denied"
 	if got := Render(all, Options{Now: at}).Text; !strings.Contains(got, "all clusters") || !strings.Contains(got, "eks:ListClusters") || strings.Contains(got, report.AllClusters) {
 		t.Errorf("the message is %q", got)
 	}
@@ -778,7 +778,7 @@ func deferredScenes(told func(incident.Reason, func(*incident.Note)) incident.No
 	byPerson := waiting(func(of *incident.Offer) { of.Policy = optin.Approve })
 	blind := waiting(func(of *incident.Offer) {
 		of.Plan, of.Hash, of.Reason, of.Tried, of.Again = remedy.Plan{Remedy: optin.ReplaceInstance}, "", string(remedy.CouldNotLook), 2, false
-		of.Says = "No plan is made where something could not be read: nodes, throttled (eks:DescribeCluster)."
+		of.Says = "No plan without complete data; not read: nodes, throttled (eks:DescribeCluster)."
 	})
 	done := offer(incident.Acted, func(of *incident.Offer) {
 		of.Policy, of.By, of.Plan, of.Hash = optin.Auto, report.User{}, p, p.Hash()
@@ -792,7 +792,7 @@ func deferredScenes(told func(incident.Reason, func(*incident.Note)) incident.No
 	})
 	again := offer(incident.Offered, func(of *incident.Offer) {
 		of.Plan, of.Hash, of.Again = p, p.Hash(), true
-		of.Says = "The limit of an hour has room again. What was approved before was not done, and needs a new yes."
+		of.Says = "The hourly limit has room again. The earlier approval was not used and has lapsed; approve it again."
 	})
 	return []scene{
 		{"act-deferred-limit", with(base, offers(waiting(nil))), []incident.Note{told(incident.IsDeferred, nil)}},

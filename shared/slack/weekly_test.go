@@ -70,7 +70,7 @@ func weeklyScenes() []summaryScene {
 		{Reason: report.PartFailed, Whose: "platform", Cluster: "edge", N: 12, Of: 2016},
 	}
 	blind.Faults = []report.Fault{{Whose: "platform", Cluster: "prod", Target: "slack/C0ARCHIVED1", Code: "is_archived", Since: monday.Add(-70 * time.Hour)}}
-	blind.Unread = []string{"the incidents of batch in platform: the table did not answer; the error is in the function's log"}
+	blind.Unread = []string{"the incidents of batch in platform: DynamoDB did not respond; the error is in the function's log"}
 
 	none := report.Period{From: quiet.From, To: quiet.To, At: monday}
 	none.Unseen = []report.Unseen{{Reason: report.NothingLooked, Clusters: 3, From: quiet.From, To: quiet.To, Still: true}}

@@ -44,25 +44,25 @@ func Parse(text string, now time.Time, known func(checkid.ID) bool) (report.Ask,
 	switch verb {
 	case report.AskHelp, report.AskStatus, report.AskClusters, report.AskSilences:
 		if len(rest) > 0 {
-			return report.Ask{}, wrong("/rollcall " + string(verb) + " takes nothing after it, and there is " + quoted(rest[0].text) + ".")
+			return report.Ask{}, wrong("/rollcall " + string(verb) + " takes no arguments, but got " + quoted(rest[0].text) + ".")
 		}
 		return report.Ask{Verb: verb}, nil
 	case report.AskSilence:
 		return parseSilence(rest, now, known)
 	case report.AskUnsilence:
 		if len(rest) != 1 || !silenceID().MatchString(strings.ToLower(rest[0].text)) {
-			return report.Ask{}, wrong("Say which silence to end: `/rollcall unsilence ID`. `/rollcall silences` lists them with their ids.")
+			return report.Ask{}, wrong("Which silence? Use `/rollcall unsilence ID`. `/rollcall silences` lists them with their ids.")
 		}
 		return report.Ask{Verb: verb, Silence: strings.ToLower(rest[0].text)}, nil
 	case report.AskWhy:
 		if len(rest) != 1 || !instanceID().MatchString(rest[0].text) {
-			return report.Ask{}, wrong("Say which instance: `/rollcall why i-0abc1234def567890`.")
+			return report.Ask{}, wrong("Which instance? Use `/rollcall why i-0abc1234def567890`.")
 		}
 		return report.Ask{Verb: verb, Instance: rest[0].text}, nil
 	case report.AskReport:
 		return parseReport(rest)
 	}
-	return report.Ask{}, wrong("There is no /rollcall " + quoted(words[0].text) + ". There are: help, status, clusters, silence, silences, unsilence, why, report.")
+	return report.Ask{}, wrong("Unknown command: /rollcall " + quoted(words[0].text) + ". Commands: help, status, clusters, silence, silences, unsilence, why, report.")
 }
 
 // The forms of ids. EC2's are of 8 or 17 hex digits (EC2 user guide, "Resource IDs"), a
@@ -78,7 +78,7 @@ func nodegroupName() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z][A-
 func parseCluster(text string) (spoke.Cluster, error) {
 	c, err := spoke.ParseCluster(text)
 	if err != nil || !clusterName().MatchString(c.Name) {
-		return spoke.Cluster{}, wrong(quoted(text) + " is no name of a cluster. Name one as `cluster=prod`, or, in another account, `cluster=222233334444/eu-west-1/prod`; `/rollcall clusters` lists them.")
+		return spoke.Cluster{}, wrong(quoted(text) + " is not a cluster name. Use `cluster=prod`, or, for another account, `cluster=222233334444/eu-west-1/prod`; `/rollcall clusters` lists them.")
 	}
 	return c, nil
 }
@@ -98,7 +98,7 @@ func parseReport(words []word) (report.Ask, error) {
 		case w.text == "7d", w.text == "1w":
 			ask.For = 7 * 24 * time.Hour
 		default:
-			return report.Ask{}, wrong("A report is `/rollcall report`, with `cluster=prod` for one cluster, and `24h` or `7d`; not " + quoted(w.text) + ".")
+			return report.Ask{}, wrong("Use `/rollcall report`, with `cluster=prod` for one cluster, and `24h` or `7d`; not " + quoted(w.text) + ".")
 		}
 	}
 	return ask, nil
@@ -108,11 +108,11 @@ func parseReport(words []word) (report.Ask, error) {
 func parseSpan(text string) (time.Duration, error) {
 	m := regexp.MustCompile(`^([0-9]{1,4})(m|h|d|w)$`).FindStringSubmatch(strings.ToLower(text))
 	if m == nil {
-		return 0, wrong(quoted(text) + " is no length of time. Say it as 30m, 2h, 3d or 1w.")
+		return 0, wrong(quoted(text) + " is not a duration. Use 30m, 2h, 3d or 1w.")
 	}
 	n, err := strconv.Atoi(m[1])
 	if err != nil {
-		return 0, wrong(quoted(text) + " is no length of time.")
+		return 0, wrong(quoted(text) + " is not a duration.")
 	}
 	unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[2]]
 	return time.Duration(n) * unit, nil
@@ -124,11 +124,11 @@ func SaysOf(err error) string {
 		err  error
 		says string
 	}{
-		{silence.ErrCluster, "Say of which cluster: `cluster=prod`. `/rollcall clusters` lists them."},
-		{silence.ErrShort, "A silence lasts 5 minutes or more."},
-		{silence.ErrLong, "A silence lasts 30 days at most. Begin another one when it ends."},
-		{silence.ErrReason, "A silence of more than a day needs a reason: add `reason \"node upgrade, ticket 123\"`."},
-		{silence.ErrBegins, "A silence begins now or within 30 days, not in the past."},
+		{silence.ErrCluster, "Which cluster? Add `cluster=prod`. `/rollcall clusters` lists them."},
+		{silence.ErrShort, "A silence lasts at least 5 minutes."},
+		{silence.ErrLong, "A silence lasts at most 30 days. Start another one when it ends."},
+		{silence.ErrReason, "A silence longer than a day needs a reason: add `reason \"node upgrade, ticket 123\"`."},
+		{silence.ErrBegins, "A silence starts now or within 30 days, not in the past."},
 		{silence.ErrWindow, "A weekly window is a day and two times in UTC: `weekly=Sat/02:00-06:00`."},
 		{silence.ErrNarrowed, "Name a nodegroup or a tag, not both."},
 	} {
@@ -136,7 +136,7 @@ func SaysOf(err error) string {
 			return e.says
 		}
 	}
-	return "That silence cannot be."
+	return "That silence is not possible."
 }
 
 // quoted is a piece of what a user typed, short, on one line, and harmless in mrkdwn.
@@ -161,18 +161,18 @@ func quoted(text string) string {
 // Help is what /rollcall help says, in Slack's mrkdwn.
 func Help() string {
 	return strings.Join([]string{
-		"*What you can ask Rollcall*",
-		"`/rollcall status`  what is open, muted and silenced, and when the clusters were last looked at",
-		"`/rollcall clusters`  the clusters that are watched",
-		"`/rollcall why i-0abc1234def567890`  what is known of an instance",
-		"`/rollcall report`  launches and incidents of the last 24 hours; `7d` for a week, `cluster=prod` for one cluster",
+		"*Rollcall commands*",
+		"`/rollcall status`  open, muted and silenced incidents, and when the clusters were last checked",
+		"`/rollcall clusters`  the watched clusters",
+		"`/rollcall why i-0abc1234def567890`  what Rollcall knows about an instance",
+		"`/rollcall report`  launches and incidents in the last 24 hours; `7d` for a week, `cluster=prod` for one cluster",
 		"`/rollcall silences`  who silenced what, until when, and why",
-		"`/rollcall silence cluster=prod for 2h reason \"node upgrade\"`  tell nothing of it for a while",
+		"`/rollcall silence cluster=prod for 2h reason \"node upgrade\"`  suppress its notifications",
 		"    narrowed by `nodegroup=workers` or `tag=team=payments`, and `check=route/no-egress`",
 		"    later: `from=2026-11-24T22:00Z`; every week: `weekly=Sat/02:00-06:00` (UTC)",
-		"    30 days at most; more than a day needs a reason",
+		"    at most 30 days; longer than a day needs a reason",
 		"`/rollcall unsilence ID`  end a silence",
-		"What is silenced is still found and recorded, and is told when the silence ends if it is still there.",
+		"Silenced findings are still recorded, and posted when the silence ends if they persist.",
 	}, "\n")
 }
 
@@ -195,17 +195,17 @@ func parseSilence(words []word, now time.Time, known func(checkid.ID) bool) (rep
 		}
 		if !has && (key == "for" || key == "reason") {
 			if i++; i == len(words) {
-				return report.Ask{}, wrong("Something is to follow “" + key + "”. A silence is " + form + ".")
+				return report.Ask{}, wrong("A value is missing after “" + key + "”. The form is " + form + ".")
 			}
 			value, has = words[i].text, true
 		}
 		switch {
 		case !has:
-			return report.Ask{}, wrong(quoted(words[i].text) + " is not understood. A reason of several words is put in quotes. A silence is " + form + ".")
+			return report.Ask{}, wrong(quoted(words[i].text) + " is not recognized. Put a reason of several words in quotes. The form is " + form + ".")
 		case said[key]:
-			return report.Ask{}, wrong("“" + key + "” is said twice.")
+			return report.Ask{}, wrong("“" + key + "” is given twice.")
 		case value == "":
-			return report.Ask{}, wrong("Something is to follow “" + quotedKey(key) + "=”.")
+			return report.Ask{}, wrong("A value is missing after “" + quotedKey(key) + "=”.")
 		}
 		if err := setSilence(&ask, key, value, known); err != nil {
 			return report.Ask{}, err
@@ -216,7 +216,7 @@ func parseSilence(words []word, now time.Time, known func(checkid.ID) bool) (rep
 	case ask.Cluster.Name == "":
 		return report.Ask{}, wrong(SaysOf(silence.ErrCluster))
 	case ask.For == 0:
-		return report.Ask{}, wrong("Say for how long: `for 2h`. A silence is " + form + ".")
+		return report.Ask{}, wrong("For how long? Add `for 2h`. The form is " + form + ".")
 	}
 	return ask, soundAsk(ask, now)
 }
@@ -247,13 +247,13 @@ func setSilence(ask *report.Ask, key, value string, known func(checkid.ID) bool)
 		ask.Cluster, err = parseCluster(value)
 	case "nodegroup":
 		if ask.Nodegroup = value; !nodegroupName().MatchString(value) {
-			err = wrong(quoted(value) + " is no name of a nodegroup.")
+			err = wrong(quoted(value) + " is not a nodegroup name.")
 		}
 	case "tag":
 		ask.Tag, err = parseTag(value)
 	case "check":
 		if ask.Check = checkid.ID(strings.ToLower(value)); !known(ask.Check) {
-			err = wrong("There is no check " + quoted(value) + ". Its id is in the last line of a message, like `route/no-egress`.")
+			err = wrong("Unknown check: " + quoted(value) + ". The id is in the last line of a message, like `route/no-egress`.")
 		}
 	case "for":
 		ask.For, err = parseSpan(value)
@@ -263,10 +263,10 @@ func setSilence(ask *report.Ask, key, value string, known func(checkid.ID) bool)
 		ask.Weekly, err = parseWeekly(value)
 	case "reason":
 		if ask.Reason = strings.Join(strings.Fields(value), " "); len([]rune(ask.Reason)) > maxReason {
-			err = wrong(fmt.Sprintf("A reason has %d characters at most.", maxReason))
+			err = wrong(fmt.Sprintf("A reason can have at most %d characters.", maxReason))
 		}
 	default:
-		err = wrong("“" + quotedKey(key) + "=” is not understood. A silence is " + form + ".")
+		err = wrong("“" + quotedKey(key) + "=” is not recognized. The form is " + form + ".")
 	}
 	return err
 }
@@ -279,7 +279,7 @@ func parseTag(text string) (*silence.Tag, error) {
 	key, value, has := strings.Cut(text, "=")
 	// EKS: a key has 128 characters at most, a value 256.
 	if !has || key == "" || len([]rune(key)) > 128 || len([]rune(value)) > 256 {
-		return nil, wrong(quoted(text) + " is no tag. Name one as `tag=team=payments`.")
+		return nil, wrong(quoted(text) + " is not a tag. Use `tag=team=payments`.")
 	}
 	return &silence.Tag{Key: key, Value: value}, nil
 }
@@ -290,7 +290,7 @@ func parseFrom(text string) (time.Time, error) {
 			return at.UTC(), nil
 		}
 	}
-	return time.Time{}, wrong(quoted(text) + " is no time. Say it with its zone: `from=2026-11-24T22:00Z` (UTC) or `from=2026-11-24T22:00+01:00`.")
+	return time.Time{}, wrong(quoted(text) + " is not a time. Write it with its zone: `from=2026-11-24T22:00Z` (UTC) or `from=2026-11-24T22:00+01:00`.")
 }
 
 // parseWeekly reads a day of the week and two times in UTC: "Sat/02:00-06:00".
@@ -373,7 +373,7 @@ func split(text string) ([]word, error) {
 		}
 	}
 	if until != 0 {
-		return nil, wrong("A quote is opened and not closed: “reason \"node upgrade\"”.")
+		return nil, wrong("Missing closing quote: “reason \"node upgrade\"”.")
 	}
 	end()
 	return words, nil

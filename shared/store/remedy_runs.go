@@ -379,7 +379,7 @@ func (s *Store) RelayUsed(ctx context.Context, cluster string) (bool, error) {
 // Sweeps reads when clusters were last looked at, by name. If some were written by a newer
 // version of Rollcall, it gives the others and an error with *NewerFormat in it.
 func (s *Store) Sweeps(ctx context.Context) ([]overview.Sweep, error) {
-	return table.Partition[overview.Sweep](ctx, s.t, s.t.Key(sweptPrefix, ""), overview.SweepFormat, "when clusters were last looked at")
+	return table.Partition[overview.Sweep](ctx, s.t, s.t.Key(sweptPrefix, ""), overview.SweepFormat, "when clusters were last checked")
 }
 
 // Which spokes are watched, and which were, has the key spoke#, <account>/<region>, among

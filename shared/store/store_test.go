@@ -315,7 +315,7 @@ func TestBackoffs(t *testing.T) {
 	if diff := cmp.Diff(backoff.Record{Cluster: "prod"}, none); err != nil || diff != "" {
 		t.Fatalf("%v, before there is one (-want +got):\n%s", err, diff)
 	}
-	silent, _ := backoff.After(none, backoff.Silent, backoff.Silence{Endpoint: "https://a", Reason: snapshot.TimedOut, Message: "no answer in time"}, now, 5*time.Minute)
+	silent, _ := backoff.After(none, backoff.Silent, backoff.Silence{Endpoint: "https://a", Reason: snapshot.TimedOut, Message: "timed out"}, now, 5*time.Minute)
 	expect.OK(t, s.SaveBackoff(t.Context(), silent))
 	var taken *Conflict
 	if err := s.SaveBackoff(t.Context(), silent); !errors.As(err, &taken) {

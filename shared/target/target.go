@@ -95,12 +95,12 @@ func Parse(text string) ([]Target, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(list, func(other Target) bool { return other.Name() == t.Name() }) {
-			return nil, fmt.Errorf("%q is there twice", t.Name())
+			return nil, fmt.Errorf("%q is listed twice", t.Name())
 		}
 		list = append(list, t)
 	}
 	if len(list) > most {
-		return nil, fmt.Errorf("has %d targets, more than %d", len(list), most)
+		return nil, fmt.Errorf("has %d targets, more than the allowed %d", len(list), most)
 	}
 	return list, nil
 }
@@ -115,32 +115,32 @@ func parse(text string) (Target, error) {
 	kind, least, floor := strings.Cut(what, "/")
 	t := Target{Kind: Kind(kind), Least: least}
 	if floor && !slices.Contains([]string{"info", "warning", "critical"}, least) {
-		return Target{}, fmt.Errorf(`%q: behind "/" stands from which severity on it hears of an incident: info, warning or critical`, text)
+		return Target{}, fmt.Errorf(`%q: after "/" goes the lowest severity that it receives: info, warning or critical`, text)
 	}
 	switch t.Kind {
 	case SNS:
 		if t.Topic = value; has && !topicARN.MatchString(value) {
-			return Target{}, fmt.Errorf("%q: behind sns= stands the ARN of a topic; sns alone has the stack make one", text)
+			return Target{}, fmt.Errorf("%q: sns= needs the ARN of a topic; sns alone makes the stack create one", text)
 		}
 	case AmazonQ:
 		if t.Topic = value; !topicARN.MatchString(value) {
-			return Target{}, fmt.Errorf("%q: behind amazonq= stands the ARN of the topic that the channel's configuration names", text)
+			return Target{}, fmt.Errorf("%q: amazonq= needs the ARN of the topic in the channel's configuration", text)
 		}
 	case PagerDuty, JSM, Teams, SlackWebhook, Webhook:
 		t.Secret = value
 		switch {
 		case strings.Contains(value, "://"), strings.HasPrefix(value, "arn:"):
 			// What may be a secret is not repeated.
-			return Target{}, fmt.Errorf("behind %s= stands the name of a secret in Secrets Manager, in the stack's account and region: no address, no key, no ARN", what)
+			return Target{}, fmt.Errorf("%s= needs the name of a secret in Secrets Manager, in the stack's account and region: not an address, key or ARN", what)
 		case !secretName.MatchString(value):
-			return Target{}, fmt.Errorf("behind %s= stands the name of a secret in Secrets Manager: letters, digits and /_+=.@-", what)
+			return Target{}, fmt.Errorf("%s= needs the name of a secret in Secrets Manager: letters, digits and /_+=.@-", what)
 		case t.Kind == PagerDuty && isKey.MatchString(value):
-			return Target{}, fmt.Errorf("behind %s= stands the name of a secret: this looks like the routing key itself, which belongs into the secret", what)
+			return Target{}, fmt.Errorf("%s= needs the name of a secret: this looks like the routing key itself, which belongs in the secret", what)
 		case looksRandom.MatchString(value):
-			return Target{}, fmt.Errorf("%q: a secret's name that ends in a hyphen and six characters is taken for an ARN by Secrets Manager: give it another name", text)
+			return Target{}, fmt.Errorf("%q: Secrets Manager mistakes a name that ends in a hyphen and six characters for an ARN: choose another name", text)
 		}
 	default:
-		return Target{}, fmt.Errorf("%q begins with none of sns, amazonq, pagerduty, jsm, teams, slackwebhook, webhook", text)
+		return Target{}, fmt.Errorf("%q starts with none of sns, amazonq, pagerduty, jsm, teams, slackwebhook, webhook", text)
 	}
 	return t, nil
 }

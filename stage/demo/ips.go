@@ -337,7 +337,7 @@ func kindOf(w *world.World, eni types.NetworkInterface) int {
 func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 	owners := st.owners()
 	if err := n.wait(ctx, "waiting for the message that names the leak and the shortage", func() (bool, error) {
-		text := st.says(ipsSubnet, fmt.Sprintf("%d addresses", leaked()*ipsLeft), fmt.Sprintf("%d dead nodes", len(owners)), "0 are free", "too few are left", "to 0 of")
+		text := st.says(ipsSubnet, fmt.Sprintf("%d addresses", leaked()*ipsLeft), fmt.Sprintf("%d terminated nodes", len(owners)), "0 are free", "too few are left", "to 0 of")
 		return text != "", nil
 	}); err != nil {
 		return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))
@@ -351,7 +351,7 @@ func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 		return err
 	}
 	if !slices.ContainsFunc(owners, func(id string) bool { return strings.Contains(st.thread(), id) }) {
-		return fmt.Errorf("no message names one of the dead nodes %v:\n%s", owners, channel(st.stage))
+		return fmt.Errorf("no message names one of the terminated nodes %v:\n%s", owners, channel(st.stage))
 	}
 	// The shortage is in the leak's message, not one of its own.
 	alone := 0
@@ -394,7 +394,7 @@ func (st *ipsStory) beside(ctx context.Context, n *narrator) error {
 	if wrong != len(list)-1 || list[0].count != leaked() {
 		return fmt.Errorf("the script deleted %d of %d that are left behind, and %d wrongly, want %d", list[0].count, leaked(), wrong, len(list)-1)
 	}
-	n.say("the story's own script, on a copy of this world: %d interfaces of dead nodes deleted, and %d still in use", list[0].count, wrong)
+	n.say("the story's own script, on a copy of this world: %d interfaces of terminated nodes deleted, and %d still in use", list[0].count, wrong)
 	return nil
 }
 
@@ -419,7 +419,7 @@ func (st *ipsStory) cured(ctx context.Context, n *narrator) error {
 	if err := n.wait(ctx, "waiting for the message to be resolved", func() (bool, error) {
 		// Whoever saw first that they are gone closes it; subnet-watch then says
 		// what came back, and draws it.
-		text := st.says(ipsSubnet, "✅", fmt.Sprintf("%d addresses, %d interfaces of %d dead nodes", leaked()*ipsLeft, leaked(), leaked()), fmt.Sprintf(": +%d.", leaked()*ipsLeft))
+		text := st.says(ipsSubnet, "✅", fmt.Sprintf("%d addresses, %d interfaces of %d terminated nodes", leaked()*ipsLeft, leaked(), leaked()), fmt.Sprintf(": +%d.", leaked()*ipsLeft))
 		return text != "" && st.says(fmt.Sprintf("%d addresses back", leaked()*ipsLeft)) != "", nil
 	}); err != nil {
 		return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))

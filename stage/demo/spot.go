@@ -210,7 +210,7 @@ func reclaimed(ctx context.Context, s *stage.Stage, n *narrator) error {
 		return err
 	}
 	return st.report(ctx, n, "", proof{
-		says: []string{`did not join, .*taken back by EC2`, `Spot interruptions\. EC2 reclaimed \d+ of the \d+ before they joined, .*c5\.4xlarge in us-west-2b`},
+		says: []string{`did not join, .*reclaimed by EC2`, `Spot interruptions\. EC2 reclaimed \d+ of the \d+ before they joined, .*c5\.4xlarge in us-west-2b`},
 		// The subnet is a /19: it has thousands.
 		ruledOut: []string{`The subnet was too small for the burst: the largest needed [\d,]+ of 8,\d{3} addresses`},
 	})

@@ -85,7 +85,7 @@ func readResult(t *testing.T, m Message) {
 		t.Fatal(err)
 	}
 	if lost := Lost(m.Body, again); len(lost) > 0 {
-		t.Errorf("%s: what is read says nothing of\n%s", m.Kind(), strings.Join(lost, "\n"))
+		t.Errorf("%s: what is read is empty of\n%s", m.Kind(), strings.Join(lost, "\n"))
 	}
 }
 
@@ -271,7 +271,7 @@ func readBack(t *testing.T, kind string, r Record) {
 		return slices.Contains(unasked()[kind], path)
 	})
 	if len(lost) > 0 {
-		t.Errorf("%s %s: what is read says nothing of\n%s", r.Texts["pk"], r.Texts["sk"], strings.Join(lost, "\n"))
+		t.Errorf("%s %s: what is read is empty of\n%s", r.Texts["pk"], r.Texts["sk"], strings.Join(lost, "\n"))
 	}
 }
 

@@ -147,11 +147,11 @@ func claimsOfAddresses() []claim {
 			}
 			return "no subnet of the message has so many"
 		}},
-		{form(`\b(\d+) interfaces? of (\d+) dead nodes? holds? (\d+) addresses? of (subnet-[0-9a-f]+)`), func(s said) string {
+		{form(`\b(\d+) interfaces? of (\d+) terminated nodes? holds? (\d+) addresses? of (subnet-[0-9a-f]+)`), func(s said) string {
 			l := s.facts.Left[s.m[4]]
 			return different(s.m[1:4], l.Interfaces, len(l.Owners), l.Addresses)
 		}},
-		{form(`\b(\d+) dead nodes? holds? (\d+) addresses? of (subnet-[0-9a-f]+)`), func(s said) string {
+		{form(`\b(\d+) terminated nodes? holds? (\d+) addresses? of (subnet-[0-9a-f]+)`), func(s said) string {
 			l := s.facts.Left[s.m[3]]
 			return different(s.m[1:3], len(l.Owners), l.Addresses)
 		}},

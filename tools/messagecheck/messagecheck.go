@@ -165,7 +165,7 @@ var (
 	equation = regexp.MustCompile(`\b(` + term + `(?: \+ ` + term + `)*) = ([\d,]+)`)
 	factors  = regexp.MustCompile(`(?:^|[×x] )([\d,]+)`)
 
-	holding = regexp.MustCompile(`\b([\d,]+) dead nodes? holds? ([\d,]+) address`)
+	holding = regexp.MustCompile(`\b([\d,]+) terminated nodes? holds? ([\d,]+) address`)
 	ofDead  = regexp.MustCompile(`\b([\d,]+) interfaces? (?:of|that the VPC CNI made on) ([\d,]+) (?:dead )?nodes?\b`)
 	frees   = regexp.MustCompile(`\bDeleting (it|all ([\d,]+)) frees ([\d,]+)\b`)
 	makes   = regexp.MustCompile(`\b([\d,]+) (?:is|are) free, and .*; deleting them makes it ([\d,]+)`)

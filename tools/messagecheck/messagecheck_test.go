@@ -127,15 +127,15 @@ func TestContradictions(t *testing.T) {
 		"a burst of another subnet's room": {
 			[]string{"prod · 12 launches needed 720 addresses, subnet-0ab1 had 251", "Why: 12 nodes × 2 interfaces × 30 addresses = 720; subnet-0ab1 had 25."}, "the first line says 251"},
 		"fewer deleted than there are": {
-			[]string{"prod · 3 dead nodes hold 90 addresses of subnet-0ab1", "Why: 9 interfaces of 3 dead nodes are still there. 0 are free: nothing can be launched there. Deleting all 6 frees 90; one more m5.large takes 10."}, "and there are 9"},
+			[]string{"prod · 3 terminated nodes hold 90 addresses of subnet-0ab1", "Why: 9 interfaces of 3 terminated nodes are still there. 0 are free: nothing can be launched there. Deleting all 6 frees 90; one more m5.large takes 10."}, "and there are 9"},
 		"more freed than they hold": {
-			[]string{"prod · 3 dead nodes hold 90 addresses of subnet-0ab1", "Why: 9 interfaces of 3 dead nodes are still there. Deleting all 9 frees 99; one more m5.large takes 10."}, "that they hold 90"},
+			[]string{"prod · 3 terminated nodes hold 90 addresses of subnet-0ab1", "Why: 9 interfaces of 3 terminated nodes are still there. Deleting all 9 frees 99; one more m5.large takes 10."}, "that they hold 90"},
 		"as many as they hold": {
-			[]string{"prod · 3 dead nodes hold 90 addresses of subnet-0ab1", "Why: 9 interfaces of 3 dead nodes are still there. Deleting all 9 frees 90; one more m5.large takes 10."}, ""},
-		"other dead nodes": {
-			[]string{"prod · 3 dead nodes hold 90 addresses of subnet-0ab1", "Why: 9 interfaces of 4 dead nodes are still there."}, "the first line says 3 nodes"},
+			[]string{"prod · 3 terminated nodes hold 90 addresses of subnet-0ab1", "Why: 9 interfaces of 3 terminated nodes are still there. Deleting all 9 frees 90; one more m5.large takes 10."}, ""},
+		"other terminated nodes": {
+			[]string{"prod · 3 terminated nodes hold 90 addresses of subnet-0ab1", "Why: 9 interfaces of 4 terminated nodes are still there."}, "the first line says 3 nodes"},
 		"a room that does not follow": {
-			[]string{"prod · 3 dead nodes hold 90 addresses of subnet-0ab1", "Why: 9 interfaces of 3 dead nodes are still there. 3 are free, and one more node takes 10; deleting them makes it 90."}, "3 and 90 are 93"},
+			[]string{"prod · 3 terminated nodes hold 90 addresses of subnet-0ab1", "Why: 9 interfaces of 3 terminated nodes are still there. 3 are free, and one more node takes 10; deleting them makes it 90."}, "3 and 90 are 93"},
 		"a row of more than all":  {[]string{"prod · x", "| m5.large | 6 of 5"}, `"6 of 5" is more than all`},
 		"an end before the start": {[]string{"✅ prod · fixed after 14 min: x", "When: began {14:59}, cause gone {14:11}, first Ready node {15:13}."}, "ends before it began"},
 		"affected otherwise":      {[]string{"✅ prod · x", "Was: No route. 12 instances affected: 3 joined, 8 are not Ready."}, "12 affected, and how they stand makes 11"},

@@ -279,7 +279,7 @@ func (h handler) approved(ctx context.Context, t event.Trigger) error {
 	}
 	i := slices.IndexFunc(list, func(x incident.Incident) bool { return string(x.Key.Check) == t.Check && x.Key.Resource == t.Resource })
 	if i < 0 {
-		h.Log.InfoContext(ctx, "there is no such incident", "cluster", t.Cluster, "check", t.Check, "resource", t.Resource)
+		h.Log.InfoContext(ctx, "no such incident", "cluster", t.Cluster, "check", t.Check, "resource", t.Resource)
 		return nil
 	}
 	inc := list[i]
@@ -296,9 +296,9 @@ func (h handler) approved(ctx context.Context, t event.Trigger) error {
 	}
 	switch {
 	case policy == optin.Off || policy == optin.Approve && offer.Policy != optin.Approve:
-		return h.decline(ctx, inc, d, "policy-off", "The remedy is switched off by now.")
+		return h.decline(ctx, inc, d, "policy-off", "The remedy has been disabled since.")
 	case offer.Policy == optin.Approve && !offer.Expires.IsZero() && h.Now().After(offer.Expires):
-		return h.decline(ctx, inc, d, "approval-expired", fmt.Sprintf("The approval was good until %s.", offer.Expires.UTC().Format("15:04:05 UTC")))
+		return h.decline(ctx, inc, d, "approval-expired", fmt.Sprintf("The approval was valid until %s.", offer.Expires.UTC().Format("15:04:05 UTC")))
 	case !h.of.Hub() && (offer.Plan.Account != h.of.Account || offer.Plan.Region != h.of.Region):
 		return h.decline(ctx, inc, d, string(leak.OtherAccount), fmt.Sprintf("The plan is of account %s in %s, and this is %s.", offer.Plan.Account, offer.Plan.Region, h.of))
 	case offer.Hash != offer.Plan.Hash() || offer.Plan.Cluster != inc.Key.Cluster || offer.Plan.Resource != inc.Key.Resource:

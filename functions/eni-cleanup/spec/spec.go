@@ -50,7 +50,7 @@ func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
 		About:         "Deletes network interfaces that the VPC CNI left behind on nodes that are gone, where an operator has opted in, and says how many addresses came back.",
-		FailureImpact: "Network interfaces of dead nodes keep their addresses, and subnets may run out of them.",
+		FailureImpact: "Network interfaces of terminated nodes keep their addresses, and subnets may run out of them.",
 		Rules: []spec.Rule{
 			{Bus: spec.Bus, Name: "approved", Why: "The deletion of interfaces that were left behind was approved", Pattern: event.CleanupPattern},
 		},

@@ -860,7 +860,7 @@ func TestLogsOfAutoMode(t *testing.T) {
 				}
 			}
 			if blind != tt.blind || len(seen.Blind) > 0 != (tt.blind != "") {
-				t.Errorf("could not look at %+v, want %q alone", seen.Blind, tt.blind)
+				t.Errorf("could not read %+v, want %q alone", seen.Blind, tt.blind)
 			}
 			n, made := 0, b.Calls()
 			for _, call := range calls {

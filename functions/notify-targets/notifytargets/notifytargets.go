@@ -105,7 +105,7 @@ func (h handler) fan(ctx context.Context, raw json.RawMessage) error {
 		return err
 	}
 	if n.Future(h.now()) {
-		h.foreign(ctx, n, "it names a time that has not come")
+		h.foreign(ctx, n, "its time is in the future")
 		return nil
 	}
 	var wrong []error
@@ -114,7 +114,7 @@ func (h handler) fan(ctx context.Context, raw json.RawMessage) error {
 			wrong = append(wrong, h.queue.Put(ctx, t.Name(), n.About(), n.ID, raw))
 		} else if n.Week != nil {
 			_, _, reason := message.Decide(t, n, message.Told{})
-			h.log.InfoContext(ctx, "not told of the week", "target", t.Name(), "event", n.ID, "reason", reason)
+			h.log.InfoContext(ctx, "weekly report not sent", "target", t.Name(), "event", n.ID, "reason", reason)
 		}
 	}
 	return errors.Join(wrong...)
@@ -134,7 +134,7 @@ func (h handler) deliver(ctx context.Context, m inbox.Message) error {
 	log := h.log.With("target", to.Target, "event", n.ID, "about", n.About())
 	i := slices.IndexFunc(h.targets, func(t target.Target) bool { return t.Name() == to.Target })
 	if i < 0 {
-		log.InfoContext(ctx, "the target is no longer among the settings, it is not told")
+		log.InfoContext(ctx, "target is no longer in the settings; not notified")
 		return nil
 	}
 	t := h.targets[i]
@@ -152,7 +152,7 @@ func (h handler) deliver(ctx context.Context, m inbox.Message) error {
 	}
 	actions, next, reason := message.Decide(t, n, record.Told)
 	if len(actions) == 0 {
-		log.InfoContext(ctx, "not told", "reason", reason)
+		log.InfoContext(ctx, "not notified", "reason", reason)
 		return nil
 	}
 	for _, a := range actions {
@@ -179,7 +179,7 @@ func (h handler) deliver(ctx context.Context, m inbox.Message) error {
 
 // foreign notes an event that is dropped: whoever may put events on the bus can say anything.
 func (h handler) foreign(ctx context.Context, n message.News, why string) {
-	h.log.WarnContext(ctx, "dropped an event that no record confirms", "event", n.ID, "about", n.About(), "reason", why)
+	h.log.WarnContext(ctx, "dropped an event without a matching record", "event", n.ID, "about", n.About(), "reason", why)
 	h.count("ForeignEvents", 1)
 }
 
@@ -188,13 +188,13 @@ func (h handler) foreign(ctx context.Context, n message.News, why string) {
 const unrecorded = 4
 
 // errNotRecorded has a message come again.
-var errNotRecorded = errors.New("the incident's record does not know the event yet")
+var errNotRecorded = errors.New("the incident's record does not contain the event yet")
 
 // recorded returns what the incident's record confirms of an event, or why nothing is told
 // of it: the event itself proves nothing but which incident it is about.
 func (h handler) recorded(ctx context.Context, n message.News, received int) (_ message.News, why string, _ error) {
 	if n.Future(h.now()) {
-		return n, "it names a time that has not come", nil
+		return n, "its time is in the future", nil
 	}
 	if n.Week != nil {
 		return h.recordedWeek(ctx, n)
@@ -208,13 +208,13 @@ func (h handler) recorded(ctx context.Context, n message.News, received int) (_ 
 	case err != nil:
 		return n, "", err
 	case inc == nil:
-		return n, "there is no such incident", nil
+		return n, "no such incident", nil
 	}
 	if !inc.WasPublished(e) {
 		made, ok := inc.FromRecord(e)
 		switch {
 		case !ok:
-			return n, "the incident's record says otherwise", nil
+			return n, "the incident's record differs", nil
 		case received < unrecorded && len(inc.Published)+len(inc.PendingEvents) > 0:
 			return n, "", errNotRecorded
 		}
@@ -232,14 +232,14 @@ func (h handler) recordedWeek(ctx context.Context, n message.News) (_ message.Ne
 	}
 	i := slices.IndexFunc(list, func(p outbox.Posting) bool { return p.Summary.ID == n.ID && p.Event != "" })
 	if i < 0 {
-		return n, "there is no such week", nil
+		return n, "no such week", nil
 	}
 	told, same, err := n.WithWeek(list[i].Event)
 	switch {
 	case err != nil:
 		return n, "", err
 	case !same:
-		return n, "the week's record says otherwise", nil
+		return n, "the week's record differs", nil
 	}
 	return told, "", nil
 }
@@ -457,7 +457,7 @@ func (h handler) respond(ctx context.Context, t target.Target, r outgoing.ToldRe
 
 // aside puts a message that can never be delivered where a person finds it, which rings.
 func (h handler) aside(ctx context.Context, m inbox.Message, why error) error {
-	h.log.ErrorContext(ctx, "a target refuses what it is sent, it is put aside", "message", m.ID, "error", why.Error())
+	h.log.ErrorContext(ctx, "a target rejects a message; moved it to the dead-letter queue", "message", m.ID, "error", why.Error())
 	h.count("TargetsRefused", 1)
 	return h.queue.SetAside(ctx, m, why.Error())
 }
@@ -486,14 +486,14 @@ func (h handler) notTold(ctx context.Context, m inbox.Message, err error) {
 		asked = e.After
 	}
 	wait := retryIn(m.Received, asked)
-	h.log.WarnContext(ctx, "a target was not told, and is told later", "message", m.ID, "attempt", m.Received, "in", wait.String(), "error", err.Error())
+	h.log.WarnContext(ctx, "could not notify a target; will retry", "message", m.ID, "attempt", m.Received, "in", wait.String(), "error", err.Error())
 	h.count("TargetRetries", 1)
 	if m.Received >= late {
 		h.count("TargetsUndelivered", 1)
 	}
 	if err := h.queue.HoldBack(ctx, m, wait); err != nil {
 		// It comes again when the queue's own time is over.
-		h.log.WarnContext(ctx, "a message cannot be held back", "message", m.ID, "error", err.Error())
+		h.log.WarnContext(ctx, "could not delay a message", "message", m.ID, "error", err.Error())
 	}
 }
 

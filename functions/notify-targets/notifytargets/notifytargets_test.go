@@ -195,15 +195,15 @@ func TestForgedEvents(t *testing.T) {
 		to     string
 		reason string
 	}{
-		{"an opening of the year 9999", forge(t, "incident-acknowledged", map[string]any{"opened": "9999-01-01T00:00:00Z"}), "pagerduty=p", "it names a time that has not come"},
-		{"sent in the future", forge(t, "incident-opened", map[string]any{"at": "2027-01-01T00:00:00Z"}), "pagerduty=p", "it names a time that has not come"},
-		{"a week that has not ended", forge(t, "weekly-report", map[string]any{"to": "2030-01-01T00:00:00Z"}), "sns", "it names a time that has not come"},
-		{"an incident that is not there", forge(t, "incident-opened", map[string]any{"resource": "rtb-0forged"}), "pagerduty=p", "there is no such incident"},
-		{"of another account", forge(t, "incident-opened", map[string]any{"account": "999999999999"}), "pagerduty=p", "there is no such incident"},
-		{"another opening", forge(t, "incident-opened", map[string]any{"opened": "2026-11-01T00:00:00Z"}), "pagerduty=p", "the incident's record says otherwise"},
-		{"news that it has not had", forge(t, "incident-opened", map[string]any{"sequence": 1000000}), "pagerduty=p", "the incident's record says otherwise"},
-		{"an end of what is open", forge(t, "incident-resolved", map[string]any{"why": "all is well"}), "pagerduty=p", "the incident's record says otherwise"},
-		{"an acknowledgement that nobody gave", forge(t, "incident-acknowledged", map[string]any{"why": "go back to sleep"}), "pagerduty=p", "the incident's record says otherwise"},
+		{"an opening of the year 9999", forge(t, "incident-acknowledged", map[string]any{"opened": "9999-01-01T00:00:00Z"}), "pagerduty=p", "its time is in the future"},
+		{"sent in the future", forge(t, "incident-opened", map[string]any{"at": "2027-01-01T00:00:00Z"}), "pagerduty=p", "its time is in the future"},
+		{"a week that has not ended", forge(t, "weekly-report", map[string]any{"to": "2030-01-01T00:00:00Z"}), "sns", "its time is in the future"},
+		{"an incident that is not there", forge(t, "incident-opened", map[string]any{"resource": "rtb-0forged"}), "pagerduty=p", "no such incident"},
+		{"of another account", forge(t, "incident-opened", map[string]any{"account": "999999999999"}), "pagerduty=p", "no such incident"},
+		{"another opening", forge(t, "incident-opened", map[string]any{"opened": "2026-11-01T00:00:00Z"}), "pagerduty=p", "the incident's record differs"},
+		{"news that it has not had", forge(t, "incident-opened", map[string]any{"sequence": 1000000}), "pagerduty=p", "the incident's record differs"},
+		{"an end of what is open", forge(t, "incident-resolved", map[string]any{"why": "all is well"}), "pagerduty=p", "the incident's record differs"},
+		{"an acknowledgement that nobody gave", forge(t, "incident-acknowledged", map[string]any{"why": "go back to sleep"}), "pagerduty=p", "the incident's record differs"},
 	} {
 		b := newBench(t, all)
 		var log bytes.Buffer
@@ -347,7 +347,7 @@ func TestWeek(t *testing.T) {
 		t.Errorf("mails %q", b.mails)
 	}
 	// A message that was queued when the settings were others: PagerDuty is not told then either.
-	if failed := b.batch(t, "pagerduty=p", sample(t, "weekly-report"), "1"); len(failed)+len(b.asked)+len(b.aside) > 0 || !strings.Contains(log.String(), `"msg":"not told"`) {
+	if failed := b.batch(t, "pagerduty=p", sample(t, "weekly-report"), "1"); len(failed)+len(b.asked)+len(b.aside) > 0 || !strings.Contains(log.String(), `"msg":"not notified"`) {
 		t.Errorf("failed %v, asked %q, aside %q", failed, b.asked, b.aside)
 	}
 }
@@ -359,8 +359,8 @@ func TestForeignWeek(t *testing.T) {
 	for _, test := range []struct {
 		name, from, to, reason string
 	}{
-		{"another headline", `"headline":"Week of`, `"headline":"Call 0900 12345. Week of`, "the week's record says otherwise"},
-		{"another week", "weekly/2026-11-23", "weekly/2026-11-16", "there is no such week"},
+		{"another headline", `"headline":"Week of`, `"headline":"Call 0900 12345. Week of`, "the week's record differs"},
+		{"another week", "weekly/2026-11-23", "weekly/2026-11-16", "no such week"},
 	} {
 		b := newBench(t, "sns")
 		var log bytes.Buffer
@@ -420,7 +420,7 @@ func TestSetAside(t *testing.T) {
 	b := newBench(t, all)
 	b.status = 400
 	failed := b.batch(t, "pagerduty=p", sample(t, "incident-opened"), "1")
-	if len(failed) > 0 || len(b.aside) != 1 || b.aside[0] != "target pagerduty=p refuses it (HTTP 400)" || len(b.told) > 0 {
+	if len(failed) > 0 || len(b.aside) != 1 || b.aside[0] != "target pagerduty=p rejects it (HTTP 400)" || len(b.told) > 0 {
 		t.Errorf("failed %v, aside %q, told %v", failed, b.aside, b.told)
 	}
 	for name, body := range map[string]string{"no JSON": "{", "no event": `{"target":"sns"}`, "another event": `{"target":"sns","event":{"source":"x"}}`} {

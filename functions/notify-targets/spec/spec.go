@@ -26,14 +26,14 @@ func Environment() []spec.Variable {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:  Name,
-		About: "Tells targets besides Slack of incidents and of each week: mail through SNS, Amazon Q in chat applications, PagerDuty, Jira Service Management, Microsoft Teams, incoming webhooks of Slack, signed webhooks. Reads back who acknowledged an alert.",
-		FailureImpact: "Targets besides Slack are not told. What they are to be told waits in the queue of targets for a day, then in its dead-letter queue. " +
-			"Slack is told all the same.",
+		About: "Sends incidents and the weekly report to targets besides Slack: email through SNS, Amazon Q in chat applications, PagerDuty, Jira Service Management, Microsoft Teams, incoming webhooks of Slack, signed webhooks. Reads back who acknowledged an alert.",
+		FailureImpact: "Targets besides Slack are not notified. Their messages wait in the queue of targets for a day, then in its dead-letter queue. " +
+			"Slack is not affected.",
 		Only: config.Targets,
 		Rules: []spec.Rule{
 			// Past the queue, whose messages are for one target each: a rule cannot know them.
 			{
-				Bus: spec.Bus, Name: "news", Why: "An incident is opened, changed, acknowledged or closed, a remedy was done, or a week is over: targets besides Slack are to be told",
+				Bus: spec.Bus, Name: "news", Why: "An incident is opened, changed, acknowledged or closed, a remedy was applied, or a week is over: targets besides Slack are notified",
 				Pattern: message.Pattern, Direct: true,
 			},
 		},
@@ -60,8 +60,8 @@ func Spec() spec.Spec {
 			{
 				// Counted with every attempt as long as it lasts.
 				Metric: "TargetsUndelivered", AtLeast: 1,
-				Why: "A target besides Slack has not taken what it was sent for ten minutes.",
-				Do:  `read the lines "a target was not told" in its log, which name the target and what it says: it is away, or its secret is empty or wrong; nothing is lost for a day.`,
+				Why: "A target besides Slack has accepted nothing for ten minutes.",
+				Do:  `read the lines "could not notify a target" in its log, which name the target and its response: it is down, or its secret is empty or wrong; nothing is lost for a day.`,
 			},
 		},
 		Reads: outgoing.ReadIncidents(), // by query, as what targets were told is read
@@ -69,12 +69,12 @@ func Spec() spec.Spec {
 			outgoing.RecordTold(),
 			{
 				Sid:       "QueueForTargets",
-				Why:       "Each target gets a message of its own, so that none waits for another, and one that is away is told later.",
+				Why:       "Each target gets a message of its own, so that none waits for another, and one that is down is notified later.",
 				Actions:   []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"},
 				Resources: []spec.Resource{spec.TargetQueue},
 			},
 			spec.Send("SendAlertChanges", "What a responder did with an alert goes to report, which owns the incidents.", spec.ResultQueue),
-			spec.Send("SetAside", "What a target does not take would hold up what comes after it: it goes to the dead-letter queue at once, with what the target says.", spec.TargetDead),
+			spec.Send("SetAside", "A message that a target rejects would block those after it: it goes to the dead-letter queue at once, with the target's response.", spec.TargetDead),
 		},
 		Chosen: Chosen,
 	}
@@ -109,7 +109,7 @@ func Chosen(getenv func(string) string) ([]spec.Grant, error) {
 	if len(secrets) > 0 {
 		grants = append(grants, spec.Grant{
 			Sid:       "ReadTargetSecrets",
-			Why:       "Routing keys, addresses and keys to sign with are read when they are needed, and kept in memory for minutes.",
+			Why:       "Routing keys, addresses and signing keys are read when needed and kept in memory for minutes.",
 			Actions:   []string{"secretsmanager:GetSecretValue"},
 			Resources: secrets,
 		})

@@ -70,7 +70,7 @@ func (h handler) act(ctx context.Context, inc incident.Incident, o order, approv
 		return err
 	}
 	if !room.IsZero() {
-		d = refusedRun(d, limitReached, fmt.Sprintf("%s It is offered again at %s. This approval is used up: it is not done then without another.", h.limitSays(), clock(room)))
+		d = refusedRun(d, limitReached, fmt.Sprintf("%s It is offered again at %s. This approval is used up; the new offer needs its own.", h.limitSays(), clock(room)))
 		d.Next = &remedy.Next{At: room, Reason: report.LimitReached, Says: h.limitSays()}
 		return h.refuse(ctx, inc, d)
 	}
@@ -84,7 +84,7 @@ func (h handler) refuse(ctx context.Context, inc incident.Incident, d remedy.Run
 		return err
 	}
 	if !claimed {
-		return fmt.Errorf("another run is at %s", d.ID)
+		return fmt.Errorf("another run is working on %s", d.ID)
 	}
 	return h.sendResult(ctx, inc, there)
 }
@@ -97,7 +97,7 @@ func (h handler) carryOut(ctx context.Context, inc incident.Incident, d remedy.R
 		return err
 	}
 	if !claimed {
-		return fmt.Errorf("another run is at %s", d.ID)
+		return fmt.Errorf("another run is working on %s", d.ID)
 	}
 	result := h.do.Do(ctx, d.Plan, d.ID)
 	d.Result, d.Reason, d.Says, d.Changed, d.Requests = result.Status, result.Reason, result.Says, result.Changed, result.Requests
@@ -126,17 +126,17 @@ func (h handler) find(ctx context.Context, inc incident.Incident, d remedy.Run) 
 	r := remedies.ByName(d.Plan.Remedy)
 	s, err := h.look(ctx, inc, r.Sources(""), r.More.GroupMembers)
 	if err != nil {
-		d.Result, d.Says = remedy.Uncertain, "No answer came, and what is so now could not be read."
+		d.Result, d.Says = remedy.Uncertain, "No response, and the current state could not be read."
 		return d
 	}
 	switch done, known := remedies.Applied(d.Plan, s); {
 	case !known:
-		d.Result, d.Says = remedy.Uncertain, "No answer came, and what is so now could not be read."
+		d.Result, d.Says = remedy.Uncertain, "No response, and the current state could not be read."
 	case done:
-		d.Result, d.Says = remedy.Done, "No answer came; the world is now as planned."
+		d.Result, d.Says = remedy.Done, "No response, but the current state is as planned."
 	default:
 		// It may still come about: EC2's answers lag behind by seconds.
-		d.Result, d.Says = remedy.Uncertain, "No answer came, and the world is not as planned. It is not tried again."
+		d.Result, d.Says = remedy.Uncertain, "No response, and the current state is not as planned. Not retried."
 	}
 	return d
 }
@@ -171,7 +171,7 @@ func (h handler) finishEarlierRuns(ctx context.Context, inc incident.Incident) e
 		case !d.Ended.IsZero():
 			err = h.sendResult(ctx, inc, d)
 		case h.now().Sub(d.Began) < lease:
-			err = fmt.Errorf("a run is at %s", d.ID)
+			err = fmt.Errorf("a run is working on %s", d.ID)
 		default:
 			d = h.find(ctx, inc, d)
 			d.Reason = "interrupted"
@@ -221,7 +221,7 @@ func (h handler) takenBack(ctx context.Context, inc incident.Incident, p remedy.
 		return "", nil
 	}
 	h.count("TakenBack", 1)
-	return fmt.Sprintf("The same was done at %s, and was taken back since. The policy auto does not do it again within a day: a person decides.", last.UTC().Format("15:04 UTC on 2 January")), nil
+	return fmt.Sprintf("The same was done at %s and has been reverted since. The policy auto does not repeat it within a day: a person decides.", last.UTC().Format("15:04 UTC on 2 January")), nil
 }
 
 // Memory is what remediate reads and writes of the table. Incidents are
@@ -332,12 +332,12 @@ func newHandler(e lambda.Env) handler {
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	messages, ok := inbox.Batch(raw)
 	if !ok {
-		return nil, errors.New("remediate is woken by its queue alone")
+		return nil, errors.New("remediate is invoked by its queue only")
 	}
 	var failed []string
 	for _, m := range messages {
 		if err := h.message(ctx, m); err != nil {
-			h.log.ErrorContext(ctx, "a message goes back to the queue", "message", m.ID, "received", m.Received, "error", err.Error())
+			h.log.ErrorContext(ctx, "returned a message to the queue", "message", m.ID, "received", m.Received, "error", err.Error())
 			h.count("FailedMessages", 1)
 			failed = append(failed, m.ID)
 		}
@@ -373,7 +373,7 @@ func (h handler) message(ctx context.Context, m inbox.Message) error {
 		return string(x.Key.Check) == t.Check && x.Key.Resource == t.Resource
 	})
 	if i < 0 {
-		h.log.InfoContext(ctx, "there is no such incident", "cluster", t.Cluster, "check", t.Check, "resource", t.Resource)
+		h.log.InfoContext(ctx, "no such incident", "cluster", t.Cluster, "check", t.Check, "resource", t.Resource)
 		return nil
 	}
 	return h.incident(ctx, list[i], m.Body)
@@ -431,7 +431,7 @@ func (h handler) overtaken(ctx context.Context, inc incident.Incident) error {
 		} else if done {
 			continue
 		}
-		if err := h.decline(ctx, inc, *o, remedy.NotSo, "The incident does not need it any more."); err != nil {
+		if err := h.decline(ctx, inc, *o, remedy.NotSo, "The incident no longer needs it."); err != nil {
 			return err
 		}
 	}
@@ -475,7 +475,7 @@ func (h handler) plan(ctx context.Context, inc incident.Incident, r remedies.Rem
 	if r.More.WearersOf != nil {
 		var failed *snapshot.Failure
 		if of.Wearers, failed = h.reader.InterfacesWith(ctx, r.More.WearersOf(s, of)); failed != nil {
-			says := fmt.Sprintf("Who has the security groups of the endpoint and of the nodes could not be read: %s, %s.", failed.Call, failed.Reason)
+			says := fmt.Sprintf("Could not read which interfaces use the security groups of the endpoint and the nodes: %s, %s.", failed.Call, failed.Reason)
 			return order{}, &action.Refusal{Reason: remedy.CouldNotLook, Says: says, Blocked: []snapshot.Failure{*failed}}, nil
 		}
 	}
@@ -594,9 +594,9 @@ func (h handler) remedy(ctx context.Context, inc incident.Incident, r remedies.R
 	}
 	switch {
 	case policy == optin.Off && byPerson:
-		return h.decline(ctx, inc, *approved, policyOff, "The remedy is switched off by now.")
+		return h.decline(ctx, inc, *approved, policyOff, "The remedy has been disabled since.")
 	case policy == optin.Off:
-		return h.takeBack(ctx, inc, r, &action.Refusal{Reason: policyOff, Says: "The remedy is switched off by now."})
+		return h.takeBack(ctx, inc, r, &action.Refusal{Reason: policyOff, Says: "The remedy has been disabled since."})
 	case byPerson && h.expired(*approved):
 		return h.tooLate(ctx, inc, *approved)
 	}
@@ -625,7 +625,7 @@ func (h handler) remedy(ctx context.Context, inc incident.Incident, r remedies.R
 		return h.takeBack(ctx, inc, r, no)
 	case byPerson && p.Hash() != approved.Hash:
 		// What was approved is not what would be done now: nobody has approved that.
-		if err := h.decline(ctx, inc, *approved, planChanged, "The world has changed since: the plan would be another one now."); err != nil {
+		if err := h.decline(ctx, inc, *approved, planChanged, "The situation has changed since: the plan would be different now."); err != nil {
 			return err
 		}
 		return h.offer(ctx, inc, p, policy, "")
@@ -647,9 +647,9 @@ func (h handler) lacksRole(ctx context.Context) *action.Refusal {
 	if err == nil || !errors.As(err, &api) || !roleRefused(api.ErrorCode()) {
 		return nil
 	}
-	h.log.WarnContext(ctx, "the role in which remedies are done does not let in", "error", err.Error())
-	return &action.Refusal{Reason: remedy.RoleNotAssumed, Says: "The role in which it is done, " + string(spec.SpokeRemediator) +
-		", does not let Rollcall in. " + remedies.DeploySpoke(h.of)}
+	h.log.WarnContext(ctx, "could not assume the remediator role", "error", err.Error())
+	return &action.Refusal{Reason: remedy.RoleNotAssumed, Says: "The remediator role, " + string(spec.SpokeRemediator) +
+		", does not trust Rollcall. " + remedies.DeploySpoke(h.of)}
 }
 
 // lackedRole reports whether a plan was not done for want of the role: now that it is there,
@@ -669,7 +669,7 @@ func (h handler) expired(o incident.Offer) bool {
 }
 
 func (h handler) tooLate(ctx context.Context, inc incident.Incident, o incident.Offer) error {
-	return h.decline(ctx, inc, o, approvalExpired, fmt.Sprintf("The approval was good until %s.", o.Expires.UTC().Format("15:04:05 UTC")))
+	return h.decline(ctx, inc, o, approvalExpired, fmt.Sprintf("The approval was valid until %s.", o.Expires.UTC().Format("15:04:05 UTC")))
 }
 
 // byPolicy does a plan that nobody needs to approve. That it is planned is told
@@ -739,7 +739,7 @@ func (h handler) offer(ctx context.Context, inc incident.Incident, p remedy.Plan
 			return nil
 		}
 		if w.Hash != "" && says == "" {
-			says = "The limit of an hour has room again. What was approved before was not done, and needs a new yes."
+			says = "The hourly limit has room again. The earlier approval was not used and has lapsed; approve it again."
 		}
 	}
 	return h.propose(ctx, inc, p, policy, says)
@@ -809,7 +809,7 @@ func (h handler) proposalID(inc incident.Incident, r optin.Remedy, what string) 
 
 // decline says that what a person approved is not done. Nothing was changed.
 func (h handler) decline(ctx context.Context, inc incident.Incident, approved incident.Offer, reason remedy.Reason, says string) error {
-	h.log.WarnContext(ctx, "an approved plan is not done", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "hash", approved.Hash, "by", approved.By.ID, "reason", reason)
+	h.log.WarnContext(ctx, "approved plan not applied", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "hash", approved.Hash, "by", approved.By.ID, "reason", reason)
 	return h.sendResult(ctx, inc, refusedRun(h.newRun(inc, approved.Plan, &approved), reason, says))
 }
 
@@ -887,7 +887,7 @@ func (h handler) tryLater(ctx context.Context, inc incident.Incident, r optin.Re
 // unseen says that what a person approved is not done, as it could not be looked
 // at once more. The plan is offered again when it can.
 func (h handler) unseen(ctx context.Context, inc incident.Incident, approved incident.Offer, no *action.Refusal) error {
-	d := refusedRun(h.newRun(inc, approved.Plan, &approved), no.Reason, no.Says+" It is looked at again at "+clock(h.now().Add(firstLook))+", and offered again if it can be. This approval is used up.")
+	d := refusedRun(h.newRun(inc, approved.Plan, &approved), no.Reason, no.Says+" It is rechecked at "+clock(h.now().Add(firstLook))+", and offered again if possible. This approval is used up.")
 	d.Next = &remedy.Next{At: h.now().Add(firstLook), Reason: string(no.Reason), Says: no.Says}
 	return h.refuse(ctx, inc, d)
 }
@@ -914,7 +914,7 @@ func (h handler) rest(ctx context.Context, d remedy.Run, left int) *remedy.Next 
 	}
 	room, err := h.memory.RoomForRuns(ctx, d.Plan.Cluster, d.Plan.Remedy, min(left, h.limit, remedies.ByName(d.Plan.Remedy).Most), h.limit, h.now())
 	if err != nil {
-		h.log.WarnContext(ctx, "when the limit has room could not be read", "run", d.ID, "error", err.Error())
+		h.log.WarnContext(ctx, "could not read when the limit has room", "run", d.ID, "error", err.Error())
 		room = h.now().Add(lastLook)
 	}
 	if room.After(next.At) {

@@ -213,7 +213,7 @@ func TestSteps(t *testing.T) {
 		{"the proposal cannot be sent", approve, failing("proposal"), nil},
 		{"the runs cannot be read", approve, failing("runs"), nil},
 		{"the incidents cannot be read", approve, failing("incidents"), nil},
-		{"there is no such incident", approve, func(_ *fake, inc *incident.Incident) { inc.Key.Resource = "rtb-0other" }, nil},
+		{"no such incident", approve, func(_ *fake, inc *incident.Incident) { inc.Key.Resource = "rtb-0other" }, nil},
 		{"there is one of another check", approve, func(_ *fake, inc *incident.Incident) { inc.Key.Check = "sg/node-egress" }, nil},
 		{"the cluster is gone", approve, func(f *fake, _ *incident.Incident) { f.errs["read"] = errGone }, nil},
 		{"the look fails", approve, failing("read"), nil},
@@ -539,7 +539,7 @@ func TestForeignMessages(t *testing.T) {
 			t.Errorf("%s: %v, counted (-want +got):\n%s", body, err, diff)
 		}
 	}
-	if _, err := newFake().handler(optin.Approve).handle(t.Context(), json.RawMessage(`{}`)); err == nil || err.Error() != "remediate is woken by its queue alone" {
+	if _, err := newFake().handler(optin.Approve).handle(t.Context(), json.RawMessage(`{}`)); err == nil || err.Error() != "remediate is invoked by its queue only" {
 		t.Errorf("woken by nothing: %v", err)
 	}
 }

@@ -56,8 +56,8 @@ func sources() []snapshot.Source {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
-		About:         "Plans remedies for incidents, where an operator lets it; does what a person approved, or a policy, once, after a fresh look; and says what came of it.",
-		FailureImpact: "No remedy is offered or done; what was approved waits.",
+		About:         "Plans remedies for incidents, where an operator enables it; applies what a person or a policy approved, once, after a recheck; and reports the result.",
+		FailureImpact: "No remedy is offered or applied; approved ones wait.",
 		Rules: []spec.Rule{
 			{Bus: spec.Bus, Name: "incidents", Why: "An incident is opened, changed or comes back, or a remedy for it was approved", Pattern: event.RemedyPattern},
 		},
@@ -80,9 +80,9 @@ func Spec() spec.Spec {
 		),
 		Grants: append(store.RecordRuns(),
 			gather.ReadInClusters(),
-			spec.Send("SendResults", "Plans and what came of them go to report, the only function that talks to people.", spec.ResultQueue),
-			spec.Send("LookAgain", "An instance whose cause is gone may join by itself: it is looked at again before it is replaced.", spec.RemedyQueue),
-			spec.Publish("After a remedy the check that found the cause is asked for at once."),
+			spec.Send("SendResults", "Plans and their results go to report, the only function that posts to people.", spec.ResultQueue),
+			spec.Send("LookAgain", "An instance whose cause is gone may join by itself: it is checked again before it is replaced.", spec.RemedyQueue),
+			spec.Publish("After a remedy, the check that found the cause runs at once."),
 		),
 		Chosen: Changes,
 		Kube:   gather.KubeRules(sources()...),

@@ -157,18 +157,18 @@ func TestWhoMayAsk(t *testing.T) {
 		change func(*report.Command)
 		want   string
 	}{
-		"a stranger silences":            {"U0STRANGER", quiet(workshop(), time.Hour), nil, "You may not silence here"},
-		"a stranger asks":                {"U0STRANGER", report.Ask{Verb: report.AskStatus}, nil, "Nothing is open"},
-		"a stranger ends":                {"U0STRANGER", report.Ask{Verb: report.AskUnsilence, Silence: "ab12cd34"}, nil, "You may not silence here"},
-		"of another company":             {notifytest.Dana, quiet(workshop(), time.Hour), func(c *report.Command) { c.Home = "T0OTHER001" }, "own Slack workspace"},
-		"of another company, to know":    {notifytest.Dana, report.Ask{Verb: report.AskStatus}, func(c *report.Command) { c.Home = "T0OTHER001" }, "own Slack workspace"},
-		"of nobody knows which":          {notifytest.Dana, report.Ask{Verb: report.AskStatus}, func(c *report.Command) { c.Home = "" }, "own Slack workspace"},
+		"a stranger silences":            {"U0STRANGER", quiet(workshop(), time.Hour), nil, "You are not allowed to silence here"},
+		"a stranger asks":                {"U0STRANGER", report.Ask{Verb: report.AskStatus}, nil, "No open incidents"},
+		"a stranger ends":                {"U0STRANGER", report.Ask{Verb: report.AskUnsilence, Silence: "ab12cd34"}, nil, "You are not allowed to silence here"},
+		"of another company":             {notifytest.Dana, quiet(workshop(), time.Hour), func(c *report.Command) { c.Home = "T0OTHER001" }, "Slack workspace"},
+		"of another company, to know":    {notifytest.Dana, report.Ask{Verb: report.AskStatus}, func(c *report.Command) { c.Home = "T0OTHER001" }, "Slack workspace"},
+		"of nobody knows which":          {notifytest.Dana, report.Ask{Verb: report.AskStatus}, func(c *report.Command) { c.Home = "" }, "Slack workspace"},
 		"too late":                       {notifytest.Dana, quiet(workshop(), time.Hour), func(c *report.Command) { c.At = c.At.Add(-4 * time.Hour) }, "too old to act on"},
-		"a cluster that nobody looks at": {notifytest.Dana, quiet(spoke.Cluster{Name: "eks-workshp"}, time.Hour), nil, "not among the clusters that were looked at"},
+		"a cluster that nobody looks at": {notifytest.Dana, quiet(spoke.Cluster{Name: "eks-workshp"}, time.Hour), nil, "not among the clusters checked"},
 		"one of that name elsewhere":     {notifytest.Dana, quiet(spoke.Cluster{Name: "prod"}, time.Hour), nil, "Did you mean cluster=222233334444/us-west-2/prod?"},
 		"an account that nobody looks at": {notifytest.Dana, quiet(spoke.Cluster{ID: spoke.ID{Account: "999999999999", Region: "eu-west-1"}, Name: "prod"}, time.Hour),
 			nil, "does not watch 999999999999/eu-west-1"},
-		"too long":                  {notifytest.Dana, quiet(workshop(), 31*24*time.Hour), nil, "30 days at most"},
+		"too long":                  {notifytest.Dana, quiet(workshop(), 31*24*time.Hour), nil, "at most 30 days"},
 		"no such silence":           {notifytest.Dana, report.Ask{Verb: report.AskUnsilence, Silence: "ab12cd34"}, nil, "There is no silence ab12cd34"},
 		"a verb of a newer version": {notifytest.Dana, report.Ask{Verb: "dance"}, nil, "does not know that command"},
 	} {
@@ -215,7 +215,7 @@ func failing(minute int) report.Observation {
 func TestSilencedFromTheStart(t *testing.T) {
 	k := newTalk(t)
 	got := k.ask(0, notifytest.Oncall, quiet(workshop(), time.Hour))
-	if !strings.Contains(got, "eks-workshop is silenced until") || !strings.Contains(got, "Nothing that it would hide is open now") || !strings.Contains(got, "/rollcall unsilence 00000001") {
+	if !strings.Contains(got, "eks-workshop is silenced until") || !strings.Contains(got, "It hides nothing that is open now") || !strings.Contains(got, "/rollcall unsilence 00000001") {
 		t.Errorf("answered %q", got)
 	}
 	if len(k.woken) != 1 || k.woken[0] != workshop() || !strings.Contains(k.log.String(), `"audit":true`) {
@@ -272,7 +272,7 @@ func TestSilencedLater(t *testing.T) {
 	if !last.Broadcast || !strings.Contains(last.Text, "able to join") && !strings.Contains(last.Text, "not joined") && !strings.Contains(last.Text, "cannot join") {
 		t.Errorf("the line is %+v, want one that the channel sees", last)
 	}
-	if got := k.ask(9, notifytest.Dana, report.Ask{Verb: report.AskUnsilence, Silence: "00000001"}); !strings.Contains(got, "over already") {
+	if got := k.ask(9, notifytest.Dana, report.Ask{Verb: report.AskUnsilence, Silence: "00000001"}); !strings.Contains(got, "already ended") {
 		t.Errorf("a second time: %q", got)
 	}
 }
@@ -309,7 +309,7 @@ func TestRepeatedSilence(t *testing.T) {
 	// Slack that does not take the answer is no reason to do it again.
 	k.unheld = errors.New("expired_url")
 	c.ID = strings.Repeat("cd", 32)
-	if failed := k.pass(c, true); len(failed) > 0 || !strings.Contains(k.log.String(), "was not told what came of their command") {
+	if failed := k.pass(c, true); len(failed) > 0 || !strings.Contains(k.log.String(), "could not send a command's result") {
 		t.Errorf("went back: %q; logged %s", failed, k.log)
 	}
 }
@@ -329,7 +329,7 @@ func TestHomePage(t *testing.T) {
 	}
 	for i, want := range [][]string{
 		{"U0STRANGER hash", "1 incident open", "eks-workshop is silenced", notifytest.Dana, "node upgrade", "2 clusters watched", "End"},
-		{"You may not silence here"},
+		{"You are not allowed to silence here"},
 		{"Ended: the silence of eks-workshop", "Nothing is silenced"},
 	} {
 		for _, w := range want {
@@ -346,7 +346,7 @@ func TestHomePage(t *testing.T) {
 		t.Errorf("a press that slack-actions refused: the page says %q", k.homes[3:])
 	}
 	k.ask(6, "U0STRANGER", report.Ask{Verb: report.OpenHome}, home, func(c *report.Command) { c.Home = "T0OTHER001" })
-	if len(k.homes) != 5 || !strings.Contains(k.homes[4], "own Slack workspace") || strings.Contains(k.homes[4], "eks-workshop") {
+	if len(k.homes) != 5 || !strings.Contains(k.homes[4], "Slack workspace") || strings.Contains(k.homes[4], "eks-workshop") {
 		t.Errorf("somebody of another company sees %q", k.homes[4:])
 	}
 }
@@ -354,7 +354,7 @@ func TestHomePage(t *testing.T) {
 func TestAskWhyAndReport(t *testing.T) {
 	k := newTalk(t)
 	k.must(0, failing(0))
-	if got := k.ask(1, "U0STRANGER", report.Ask{Verb: report.AskWhy, Instance: "i-0abc1234"}); !strings.Contains(got, "nothing is known of it") || !strings.Contains(got, "rollcall diagnose --cluster") {
+	if got := k.ask(1, "U0STRANGER", report.Ask{Verb: report.AskWhy, Instance: "i-0abc1234"}); !strings.Contains(got, "not found") || !strings.Contains(got, "rollcall diagnose --cluster") {
 		t.Errorf("why %q", got)
 	}
 	l := store.LaunchRecord{Cluster: "eks-workshop"}
@@ -369,7 +369,7 @@ func TestAskWhyAndReport(t *testing.T) {
 		}
 	}
 	got = k.ask(3, "U0STRANGER", report.Ask{Verb: report.AskReport, For: 24 * time.Hour})
-	for _, want := range []string{"1 launch in 2 clusters in the last 24 h", "1 not yet known", "1 opened, 0 closed, 1 open now"} {
+	for _, want := range []string{"1 launch in 2 clusters in the last 24 h", "1 outcome not known yet", "1 opened, 0 closed, 1 open now"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("report lacks %q: %s", want, got)
 		}
@@ -378,7 +378,7 @@ func TestAskWhyAndReport(t *testing.T) {
 		t.Errorf("report of one %q", got)
 	}
 	got = k.ask(30, "U0STRANGER", report.Ask{Verb: report.AskClusters})
-	if !strings.Contains(got, "222233334444/us-west-2/prod (payments)") || !strings.Contains(got, "which is late") {
+	if !strings.Contains(got, "222233334444/us-west-2/prod (payments)") || !strings.Contains(got, "(late)") {
 		t.Errorf("clusters %q", got)
 	}
 }
@@ -400,7 +400,7 @@ func TestGuestsMayNotAsk(t *testing.T) {
 	k := newTalk(t)
 	status := report.Ask{Verb: report.AskStatus}
 	k.channel.Guests = []string{"U0VISITOR1"}
-	if got := k.ask(1, "U0VISITOR1", status); !strings.Contains(got, "Guests of the workspace may not ask") {
+	if got := k.ask(1, "U0VISITOR1", status); !strings.Contains(got, "Guests of the workspace cannot use commands") {
 		t.Errorf("a guest: %q", got)
 	}
 	if got := k.ask(2, "U0MEMBER01", status); strings.Contains(got, "may not ask") || got == "" {

@@ -67,12 +67,12 @@ func (p *invocation) part(ctx context.Context, w watched) overview.Part {
 		if err == nil {
 			return
 		}
-		p.Log.WarnContext(ctx, "what a command asks for could not be read", "what", what, "spoke", w.String(), "error", err.Error())
+		p.Log.WarnContext(ctx, "could not read the data for a command", "what", what, "spoke", w.String(), "error", err.Error())
 		part.Unread = append(part.Unread, what+in(w)+": "+because(err))
 	}
 	var err error
 	part.Sweeps, err = w.table.Sweeps(ctx)
-	unread("when clusters were last looked at", err)
+	unread("when clusters were last checked", err)
 	part.Silences, err = w.table.AllSilences(ctx)
 	unread("silences", err)
 	records, err := w.table.ClusterRecords(ctx)
@@ -118,7 +118,7 @@ func (p *invocation) why(ctx context.Context, instance string, now time.Time) ov
 	for _, w := range p.watched {
 		l, err := w.table.Launch(ctx, instance)
 		if err != nil {
-			p.Log.WarnContext(ctx, "what a command asks for could not be read", "what", "launch", "spoke", w.String(), "error", err.Error())
+			p.Log.WarnContext(ctx, "could not read the data for a command", "what", "launch", "spoke", w.String(), "error", err.Error())
 			out.Unread = append(out.Unread, "launches"+in(w)+": "+because(err))
 		}
 		if l == nil {
@@ -234,7 +234,7 @@ func notWatched(o overview.Overview, of spoke.Cluster) string {
 	if known || len(o.Clusters) == 0 || len(o.Unread) > 0 {
 		return "" // what cannot be known is no reason to refuse
 	}
-	says := "Nothing was done: " + of.String() + " is not among the clusters that were looked at in the last two days."
+	says := "Nothing was done: " + of.String() + " is not among the clusters checked in the last two days."
 	var others []string
 	for _, c := range o.Alike(of.Name) {
 		others = append(others, "`cluster="+c.String()+"`")
@@ -261,14 +261,14 @@ func (p *invocation) endSilence(ctx context.Context, c report.Command, now time.
 		return p.endOne(ctx, c, w, list[i], now)
 	}
 	if unread != "" {
-		return "Nothing was done: not all silences could be read, and the others have no id " + c.Ask.Silence + ": " + unread + ".", nil
+		return "Nothing was done: not all silences could be read, and none of those read has the id " + c.Ask.Silence + ": " + unread + ".", nil
 	}
 	return "There is no silence " + c.Ask.Silence + ". `/rollcall silences` lists them.", nil
 }
 
 func (p *invocation) endOne(ctx context.Context, c report.Command, w watched, s silence.Silence, now time.Time) (says string, _ error) {
 	if !s.Standing(now) {
-		return "That silence is over already.", nil
+		return "That silence has already ended.", nil
 	}
 	s.Ended, s.EndedBy = now, silence.Person(c.User)
 	if _, err := w.table.SaveSilence(ctx, s); err != nil {
@@ -279,7 +279,7 @@ func (p *invocation) endOne(ctx context.Context, c report.Command, w watched, s 
 	if err := p.wake(ctx, s.Of()); err != nil {
 		return "", err
 	}
-	return "Ended: the silence of " + s.Of().String() + ". What is still broken is told in the channel now.", nil
+	return "Ended: the silence of " + s.Of().String() + ". What is still broken is posted in the channel now.", nil
 }
 
 // wakeUp is an observation of a cluster that saw nothing.
@@ -349,11 +349,11 @@ func (h handler) leave(ctx context.Context, _ json.RawMessage) error {
 	for _, id := range left {
 		over, err := u.of(id).closeAll(ctx)
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("close what is open in %s, which is no longer watched: %w", id, err))
+			wrong = append(wrong, fmt.Errorf("close the incidents of %s, which is no longer watched: %w", id, err))
 			continue
 		}
 		if over {
-			h.Log.InfoContext(ctx, "nothing is open any more of an account and region that is no longer watched", "account", id.Account, "region", id.Region)
+			h.Log.InfoContext(ctx, "closed all incidents of an account and region that is no longer watched", "account", id.Account, "region", id.Region)
 			wrong = append(wrong, u.spokes.SaveWatchedSpoke(ctx, store.WatchedSpoke{Spoke: id, Done: true}))
 		}
 	}
@@ -420,7 +420,7 @@ func (p *invocation) vet(ctx context.Context, messages []report.Message, now tim
 		}
 		record, err := p.passed.PassedPress(ctx, m.Press.ID)
 		if err != nil {
-			return nil, nil, fmt.Errorf("see whether slack-actions passed the press on: %w", err)
+			return nil, nil, fmt.Errorf("look up whether slack-actions queued the press: %w", err)
 		}
 		answer := response.VetPress(*m.Press, m.Digest, record, now)
 		switch {
@@ -455,7 +455,7 @@ func (p *invocation) refuseUnproven(ctx context.Context, presses []report.Press)
 	first := presses[0]
 	p.Count("PressesRefused", len(presses))
 	p.Count("PressesNotPassedOn", len(presses))
-	p.Log.ErrorContext(ctx, "a press was refused that slack-actions did not pass on: whoever sent it to the results queue made it up, or slack-actions had told the person that it failed",
+	p.Log.ErrorContext(ctx, "refused a press that slack-actions did not queue: it was forged by another sender to the results queue, or slack-actions had reported it to the person as failed",
 		"reason", incident.PressRefused, "answer", incident.NotPassedOn, "presses", len(presses), "press", first.ID,
 		"cluster", first.Key.Cluster, "check", first.Key.Check, "resource", first.Key.Resource, "action", first.Action, "user", first.User.ID)
 }

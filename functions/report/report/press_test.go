@@ -219,7 +219,7 @@ func TestUnknownIncidents(t *testing.T) {
 	nowhere := b.press(notifytest.Oncall, report.Acknowledge)
 	nowhere.Key.Cluster = "deleted"
 	b.mustSend(4, nowhere)
-	if got := b.channel.Answers; len(got) != 2 || !strings.Contains(got[0], "no record of this incident") {
+	if got := b.channel.Answers; len(got) != 2 || !strings.Contains(got[0], "no longer has a record of this incident") {
 		t.Errorf("answers are %q", got)
 	}
 	if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != incident.IncidentNotFound || acts[0].Key != gone.Key {

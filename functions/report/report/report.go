@@ -73,7 +73,7 @@ type handler struct {
 }
 
 // errNoBatch: report is woken by its queue and its clock alone.
-var errNoBatch = errors.New("the event is not a batch of SQS messages: report is woken by its queue")
+var errNoBatch = errors.New("the event is not a batch of SQS messages: report is invoked by its queue only")
 
 // handle takes a batch of what was observed, pressed, planned and done. What
 // cannot be decoded is set aside; what cannot be recorded goes back to the queue,
@@ -98,14 +98,14 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	p := invocation{handler: h, delivery: h.Begin()}
 	for i, c := range clusters {
 		if err := p.cluster(ctx, c, len(clusters)-i); err != nil {
-			h.Log.ErrorContext(ctx, "results could not be recorded, they go back to the queue", "cluster", c.name, "results", len(c.results), "summaries", len(c.summaries), "error", err.Error())
+			h.Log.ErrorContext(ctx, "could not record results; returned them to the queue", "cluster", c.name, "results", len(c.results), "summaries", len(c.summaries), "error", err.Error())
 			h.Count("RecordFailures", 1)
 			failed = append(failed, c.messages...)
 		}
 	}
 	for _, c := range asked {
 		if err := p.command(ctx, c.message); err != nil {
-			h.Log.ErrorContext(ctx, "a command could not be answered, it goes back to the queue", "verb", c.message.Command.Ask.Verb, "command", c.message.Command.ID, "error", err.Error())
+			h.Log.ErrorContext(ctx, "could not respond to a command; returned it to the queue", "verb", c.message.Command.Ask.Verb, "command", c.message.Command.ID, "error", err.Error())
 			h.Count("RecordFailures", 1)
 			failed = append(failed, c.id)
 		}
@@ -236,7 +236,7 @@ func (p *invocation) workspace(ctx context.Context) (own report.Workspace, unrea
 		return own, ""
 	}
 	p.Count("SlackFailures", 1)
-	p.Log.ErrorContext(ctx, "Rollcall cannot tell which workspace it is in, so nobody may press", "error", err.Error())
+	p.Log.ErrorContext(ctx, "could not determine Rollcall's Slack workspace, so nobody is allowed to press", "error", err.Error())
 	var e *slackapi.Error
 	p.workspaceUnknown = "Slack did not answer"
 	if errors.As(err, &e) && e.Code != "" {
@@ -266,7 +266,7 @@ func (p *invocation) guest(ctx context.Context, user string) (guest bool, unread
 		return guest, ""
 	}
 	p.Count("SlackFailures", 1)
-	p.Log.ErrorContext(ctx, "Rollcall cannot tell whether somebody is a guest, who may not ask then", "user", user, "error", err.Error())
+	p.Log.ErrorContext(ctx, "could not determine whether a person is a guest, so their command is refused", "user", user, "error", err.Error())
 	var e *slackapi.Error
 	switch {
 	case errors.As(err, &e) && e.Scope != "":
@@ -301,7 +301,7 @@ func (p *invocation) group(ctx context.Context, id string) members {
 	}
 	if err != nil {
 		p.Count("SlackFailures", 1)
-		p.Log.ErrorContext(ctx, "a user group of approvers cannot be read, nobody in it may approve", "group", id, "error", err.Error())
+		p.Log.ErrorContext(ctx, "could not read a user group of approvers, so none of its members can approve", "group", id, "error", err.Error())
 	}
 	if p.groups == nil {
 		p.groups = map[string]members{}
@@ -310,7 +310,7 @@ func (p *invocation) group(ctx context.Context, id string) members {
 	return m
 }
 
-var errNotAsked = errors.New("no answer of Slack to the question before")
+var errNotAsked = errors.New("Slack did not answer the previous request")
 
 // members asks Slack. Presses are decided before anything is recorded: a Slack
 // that hangs must not take the time for that.
@@ -351,9 +351,9 @@ func (h handler) byCluster(ctx context.Context, messages []inbox.Message) (clust
 		result, err := report.DecodeMessage([]byte(m.Body))
 		if err != nil {
 			h.Count("MalformedObservations", 1)
-			h.Log.ErrorContext(ctx, "message cannot be read, it is set aside in the dead-letter queue", "message", m.ID, "group", m.Group, "received", m.Received, "error", err.Error())
+			h.Log.ErrorContext(ctx, "could not decode a message; moved it to the dead-letter queue", "message", m.ID, "group", m.Group, "received", m.Received, "error", err.Error())
 			if err := h.aside.SetAside(ctx, m, err.Error()); err != nil {
-				h.Log.ErrorContext(ctx, "it could not be set aside, it goes back to the queue", "message", m.ID, "error", err.Error())
+				h.Log.ErrorContext(ctx, "could not move it to the dead-letter queue; returned it to the queue", "message", m.ID, "error", err.Error())
 				failed = append(failed, m.ID)
 			}
 			continue
@@ -504,7 +504,7 @@ func (p *invocation) command(ctx context.Context, m report.Message) error {
 	c := *m.Command
 	record, err := p.passed.PassedPress(ctx, c.ID)
 	if err != nil {
-		return fmt.Errorf("see whether slack-actions passed the command on: %w", err)
+		return fmt.Errorf("look up whether slack-actions queued the command: %w", err)
 	}
 	now := p.Now()
 	about := []any{"verb", c.Ask.Verb, "user", c.User.ID, "command", c.ID}
@@ -512,8 +512,8 @@ func (p *invocation) command(ctx context.Context, m report.Message) error {
 	case !a.Proven():
 		p.Count("PressesRefused", 1)
 		p.Count("PressesNotPassedOn", 1)
-		p.Log.ErrorContext(ctx, "a command was refused that slack-actions did not pass on: whoever sent it to the results queue made it up,"+
-			" or slack-actions had told the person that it failed",
+		p.Log.ErrorContext(ctx, "refused a command that slack-actions did not queue: it was forged by another sender to the results queue,"+
+			" or slack-actions had reported it to the person as failed",
 			append(about, "reason", incident.PressRefused, "answer", a.Reason)...)
 		return nil
 	case a.Reason != "":
@@ -601,7 +601,7 @@ func (p *invocation) reply(ctx context.Context, c report.Command, m slackapi.Mes
 	}
 	if err != nil {
 		p.Count("SlackFailures", 1)
-		p.Log.WarnContext(ctx, "a person was not told what came of their command", "verb", c.Ask.Verb, "user", c.User.ID, "command", c.ID, "error", err.Error())
+		p.Log.WarnContext(ctx, "could not send a command's result to the person", "verb", c.Ask.Verb, "user", c.User.ID, "command", c.ID, "error", err.Error())
 		return nil
 	}
 	p.Count("SlackAnswers", 1)
@@ -671,7 +671,7 @@ func (p *invocation) apply(ctx context.Context, incidents []incident.Incident, m
 	i := slices.IndexFunc(incidents, func(inc incident.Incident) bool { return inc.Key == key })
 	if i < 0 {
 		if m.Press == nil {
-			p.Log.WarnContext(ctx, "a message is about an incident that is not there", "cluster", key.Cluster, "check", key.Check, "resource", key.Resource, "message", id)
+			p.Log.WarnContext(ctx, "a message names an unknown incident", "cluster", key.Cluster, "check", key.Check, "resource", key.Resource, "message", id)
 			p.Count("StrayMessages", 1)
 		}
 		return nil
@@ -751,7 +751,7 @@ func (p *invocation) logDecision(ctx context.Context, d incident.Decision, about
 		p.Count("RemediesFailed", 1)
 	case incident.IsMalformed:
 		p.Count("MalformedObservations", 1)
-		p.Log.ErrorContext(ctx, "a plan or run is not what it says, it is left alone", about...)
+		p.Log.ErrorContext(ctx, "a plan or run does not match its record; ignored", about...)
 	}
 }
 
@@ -797,7 +797,7 @@ func (h handler) name(ctx context.Context, n *naming) string {
 	n.until = now.Add(unknownFor)
 	a, known, err := n.aliases.Alias(ctx)
 	if err != nil {
-		h.Log.WarnContext(ctx, "the account's alias could not be read: it is called "+n.whose, "error", err.Error())
+		h.Log.WarnContext(ctx, "could not read the account's alias: using "+n.whose, "error", err.Error())
 		return n.whose
 	}
 	if known {

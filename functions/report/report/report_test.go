@@ -468,7 +468,7 @@ func TestMalformed(t *testing.T) {
 				t.Errorf("gave back %q, %v; want the one that could not be set aside", failed, err)
 			}
 			b.counts["MalformedObservations"]--
-			if len(b.channel.Posts()) != 1 || b.counts["MalformedObservations"] != 1 || !strings.Contains(b.log.String(), "cannot be read") {
+			if len(b.channel.Posts()) != 1 || b.counts["MalformedObservations"] != 1 || !strings.Contains(b.log.String(), "could not decode a message") {
 				t.Errorf("%d posts, %d malformed, log %s", len(b.channel.Posts()), b.counts["MalformedObservations"], b.log)
 			}
 		})

@@ -27,8 +27,8 @@ func Environment() []spec.Variable {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
-		About:         "Owns the incidents: decides what to say, says it once in Slack, keeps it up to date, and tells the Rollcall bus; answers /rollcall and draws the home page.",
-		FailureImpact: "Nothing is said. What was found waits in the results queue, then in its dead-letter queue.",
+		About:         "Owns the incidents: decides what to post, posts it once in Slack, keeps it up to date, and publishes to the Rollcall bus; responds to /rollcall and renders the home page.",
+		FailureImpact: "Nothing is posted. Findings wait in the results queue, then in its dead-letter queue.",
 		Queue: &spec.Queue{
 			Resource: spec.ResultQueue,
 			// One group per cluster keeps a cluster's findings in order; FIFO
@@ -40,7 +40,7 @@ func Spec() spec.Spec {
 			Retention:   4 * 24 * time.Hour,
 		},
 		Schedules: []spec.Schedule{
-			{Name: "retry", Why: "What Slack or the bus refuses is tried again by this clock, not by what is observed; clusters that nobody observes any more are looked after", Every: 5 * time.Minute},
+			{Name: "retry", Why: "Retries what Slack or the bus rejected, independent of observations; handles clusters that are no longer observed", Every: 5 * time.Minute},
 		},
 		Memory:      256,
 		Timeout:     60 * time.Second,
@@ -49,13 +49,13 @@ func Spec() spec.Spec {
 			{
 				// Counted with every tick as long as it lasts: it rings once, and is over when it is.
 				Metric: "Undelivered", AtLeast: 1,
-				Why: "Slack or the bus refuses what Rollcall sends, for a reason that does not pass by itself.",
+				Why: "Slack or the bus rejects what Rollcall sends, for a reason that needs a change.",
 				Do:  `read the errors "was not told" in its log: the token, the channel or the permission that is missing is named there; nothing is lost, and it is tried again every quarter of an hour.`,
 			},
 			{
 				Metric: "RemediesFailed", AtLeast: 1,
-				Why: "What a person or the policy had approved was not done, or not wholly.",
-				Do:  "read the incident's thread, which says why: the world had changed, a limit was reached, or AWS refused (is the VPC among remedyVpcs?).",
+				Why: "An approved remedy was not applied, or only in part.",
+				Do:  "read the incident's thread, which says why: the situation had changed, a limit was reached, or AWS refused (is the VPC among remedyVpcs?).",
 			},
 		},
 		Reads: store.ReadHistory(),
@@ -72,9 +72,9 @@ func Spec() spec.Spec {
 				Actions:   []string{"secretsmanager:GetSecretValue"},
 				Resources: []spec.Resource{spec.SlackSecret},
 			},
-			spec.Send("GoOn", "Slack takes one message a second: what a minute is too short for goes on in the next.", spec.ResultQueue),
-			spec.Send("SetAside", "A message that cannot be read would hold up its cluster for half an hour: it goes to the dead-letter queue at once.", spec.ResultDead),
-			spec.Publish("Every opened, changed and resolved incident, and each week, is an event that anyone's rule can act on."),
+			spec.Send("GoOn", "Slack accepts one message a second: what does not fit into a minute continues in the next.", spec.ResultQueue),
+			spec.Send("SetAside", "A message that cannot be decoded would block its cluster for half an hour: it goes to the dead-letter queue at once.", spec.ResultDead),
+			spec.Publish("Every opened, changed and resolved incident, and each week, is an event that any rule can match."),
 		},
 	}
 }

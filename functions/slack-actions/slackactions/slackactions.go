@@ -85,7 +85,7 @@ func (a *audit) refused(ctx context.Context, c *call, r *interaction.Refusal, no
 	a.log.WarnContext(ctx, "refused", "audit", true, "reason", r.Reason, "signed", r.Reason.Signed(), "source", c.source, "request", record.Request, "bytes", record.Bytes,
 		"user", record.User, "action", record.Action, "says", r.Says, "unsaid", before)
 	if _, err := a.store.RecordRefusal(ctx, record); err != nil {
-		a.log.ErrorContext(ctx, "the refusal could not be recorded; the line above is what there is", "error", err.Error())
+		a.log.ErrorContext(ctx, "could not record the refusal; only the line above exists", "error", err.Error())
 	}
 }
 
@@ -135,7 +135,7 @@ type call struct {
 }
 
 // errNoCall: slack-actions is woken by its address alone.
-var errNoCall = errors.New("the event is no request to a function URL: slack-actions is woken by its own address")
+var errNoCall = errors.New("the event is not a function URL request: slack-actions is invoked by its own address only")
 
 // received reads the event by which Lambda hands over a request (payload format
 // 2.0). The names of headers are in lower case there, and the body of a form is
@@ -165,7 +165,7 @@ func received(raw json.RawMessage) (*call, error) {
 	}
 	body, err := base64.StdEncoding.DecodeString(e.Body)
 	if err != nil {
-		c.unread = &interaction.Refusal{Reason: interaction.NotForm, Says: "the body is not the base64 that it is said to be"}
+		c.unread = &interaction.Refusal{Reason: interaction.NotForm, Says: "the body is not valid base64"}
 		return c, nil
 	}
 	c.Body = body
@@ -206,7 +206,7 @@ func (h handler) asked(c *call) (ask report.Ask, isCommand bool, _ error) {
 	}
 	ask, err := slashcommand.Parse(string(report.AskUnsilence)+" "+p.Actions[0].Value, h.now(), nil)
 	if err != nil {
-		return report.Ask{}, true, &interaction.Refusal{Reason: interaction.UnknownValue, Says: "this version of Rollcall does not know what that button stands for"}
+		return report.Ask{}, true, &interaction.Refusal{Reason: interaction.UnknownValue, Says: "this version of Rollcall does not know that button's value"}
 	}
 	return ask, true, nil
 }
@@ -222,7 +222,7 @@ func (h handler) command(ctx context.Context, c *call, ask report.Ask, says stri
 		return err
 	}
 	if err := h.forward(ctx, c, message); err != nil {
-		return errors.Join(fmt.Errorf("pass the command on: %w", err), h.release(ctx, c))
+		return errors.Join(fmt.Errorf("queue the command: %w", err), h.release(ctx, c))
 	}
 	h.log.InfoContext(ctx, "asked", "audit", true, "verb", ask.Verb, "user", p.User, "cluster", ask.Cluster.String(), "command", c.id)
 	h.count("Commands", 1)
@@ -355,10 +355,10 @@ func (h handler) take(ctx context.Context, c *call) error {
 	c.id = interaction.ID(c.Request)
 	first, err := h.once.ClaimPress(ctx, c.id, c.by)
 	if err != nil {
-		return fmt.Errorf("see whether it was pressed before: %w", err)
+		return fmt.Errorf("look up an earlier press: %w", err)
 	}
 	if !first {
-		return &interaction.Refusal{Reason: interaction.Replayed, Says: "this very request was taken before"}
+		return &interaction.Refusal{Reason: interaction.Replayed, Says: "this request was already accepted"}
 	}
 	parse := interaction.Parse
 	if interaction.IsEvent(c.Request) {
@@ -396,7 +396,7 @@ func (h handler) press(ctx context.Context, c *call) error {
 	}
 	if !h.watched(press.Key.Spoke) {
 		return &interaction.Refusal{Reason: interaction.NotWatched,
-			Says: "the account and region that it is about are no longer watched (setting spokes); what is open there is closed within half an hour"}
+			Says: "its account and region are no longer watched (setting spokes); open incidents there are closed within half an hour"}
 	}
 	press.ID, press.At = c.id, h.now().UTC()
 	message, err := report.EncodePress(press)
@@ -404,7 +404,7 @@ func (h handler) press(ctx context.Context, c *call) error {
 		return err
 	}
 	if err := h.forward(ctx, c, message); err != nil {
-		return errors.Join(fmt.Errorf("pass the press on: %w", err), h.release(ctx, c))
+		return errors.Join(fmt.Errorf("queue the press: %w", err), h.release(ctx, c))
 	}
 	h.log.InfoContext(ctx, "pressed", "audit", true, "action", press.Action, "user", press.User.ID,
 		"spoke", press.Key.Spoke.String(), "cluster", press.Key.Cluster, "check", press.Key.Check, "resource", press.Key.Resource, "press", press.ID)
@@ -428,7 +428,7 @@ func (h handler) release(ctx context.Context, c *call) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
 	if err := h.once.ReleasePress(ctx, c.id, c.by); err != nil {
-		return fmt.Errorf("let it come again: %w", err)
+		return fmt.Errorf("allow a retry: %w", err)
 	}
 	return nil
 }
@@ -443,7 +443,7 @@ func pressOf(p interaction.Payload) (report.Press, error) {
 	case errors.Is(err, button.ErrAction):
 		return report.Press{}, &interaction.Refusal{Reason: interaction.UnknownAction, Says: "this version of Rollcall does not know that button"}
 	case err != nil:
-		return report.Press{}, &interaction.Refusal{Reason: interaction.UnknownValue, Says: "this version of Rollcall does not know what that button stands for"}
+		return report.Press{}, &interaction.Refusal{Reason: interaction.UnknownValue, Says: "this version of Rollcall does not know that button's value"}
 	}
 	return report.Press{
 		Key: read.Key, Number: read.Number, Action: read.Action, For: read.For, Plan: read.Plan, Text: read.Text,
@@ -464,14 +464,14 @@ func (h handler) refuse(ctx context.Context, c *call, r *interaction.Refusal) an
 		if err == nil {
 			return events.LambdaFunctionURLResponse{StatusCode: http.StatusOK}
 		}
-		h.log.WarnContext(ctx, "the person could not be told why", "reason", r.Reason, "error", err.Error())
+		h.log.WarnContext(ctx, "could not send the reason to the person", "reason", r.Reason, "error", err.Error())
 	}
 	if c.payload.OnHome && c.id != "" && r.Reason != interaction.Malformed && r.Reason != interaction.Replayed {
 		err := h.command(ctx, c, report.Ask{Verb: report.OpenHome}, "Nothing was done: "+r.Says+".")
 		if err == nil {
 			return events.LambdaFunctionURLResponse{StatusCode: http.StatusOK}
 		}
-		h.log.WarnContext(ctx, "the person could not be told why on the home page", "reason", r.Reason, "error", err.Error())
+		h.log.WarnContext(ctx, "could not show the reason on the home page", "reason", r.Reason, "error", err.Error())
 	}
 	return plain(r.Reason.Status(), string(r.Reason)+": "+r.Says)
 }
@@ -482,17 +482,17 @@ func (h handler) refuse(ctx context.Context, c *call, r *interaction.Refusal) an
 // docs.slack.dev/interactivity/handling-user-interaction), and they can press again.
 func (h handler) failed(ctx context.Context, c *call, err error) any {
 	if c.payload.Type == interaction.SlashCommand { // Slack would say "dispatch_failed"
-		h.log.ErrorContext(ctx, "a command could not be passed on; whoever typed it is told to try again", "command", c.id, "error", err.Error())
+		h.log.ErrorContext(ctx, "could not queue a command; the person was asked to try again", "command", c.id, "error", err.Error())
 		h.count(notPassedOn, 1)
-		c.answer = "It could not be passed on to Rollcall. Try again in a minute; if it stays so, an alarm says why."
+		c.answer = "Rollcall could not accept the command. Try again in a minute; if it keeps failing, an alarm has the reason."
 		return c.done()
 	}
-	h.log.ErrorContext(ctx, "a press could not be passed on; whoever pressed sees a warning sign in Slack, and can press again", "press", c.id, "error", err.Error())
+	h.log.ErrorContext(ctx, "could not queue a press; the person sees a warning sign in Slack and can press again", "press", c.id, "error", err.Error())
 	h.count(notPassedOn, 1)
 	if c.id == "" {
-		return plain(http.StatusServiceUnavailable, "the signature cannot be checked now")
+		return plain(http.StatusServiceUnavailable, "the signature cannot be verified now")
 	}
-	return plain(http.StatusInternalServerError, "it could not be passed on: press again")
+	return plain(http.StatusInternalServerError, "it could not be queued: press again")
 }
 
 func plain(status int, text string) any {
@@ -566,7 +566,7 @@ func (s *signing) look(ctx context.Context, now time.Time) {
 	secret, err := hook.SigningSecret(ctx, s.secrets, s.arn)
 	away := err != nil && !errors.Is(err, hook.ErrNoSigning) && !errors.Is(err, hook.ErrNotSigning)
 	if away && s.secret != "" && now.Sub(s.known) < keepUnread {
-		s.log.WarnContext(ctx, "the signing secret could not be read again, the known one stays in use for an hour", "known", s.known, "error", err.Error())
+		s.log.WarnContext(ctx, "could not reread the signing secret; the cached one stays in use for an hour", "known", s.known, "error", err.Error())
 		return
 	}
 	s.secret, s.wrong, s.known = secret, err, now

@@ -60,12 +60,12 @@ func says(t *testing.T, got events.LambdaFunctionURLResponse) string {
 // What is wrong, and what needs nobody, is answered here.
 func TestCommandsAnsweredHere(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                            "What you can ask Rollcall",
+		"":                            "Rollcall commands",
 		"help":                        "/rollcall silence cluster=prod for 2h",
-		"staus":                       "There is no /rollcall “staus”",
-		"silence cluster=prod for 9y": "is no length of time",
-		"silence cluster=prod check=route/nothing for 2h": "There is no check",
-		"why prod": "Say which instance",
+		"staus":                       "Unknown command: /rollcall “staus”",
+		"silence cluster=prod for 9y": "is not a duration",
+		"silence cluster=prod check=route/nothing for 2h": "Unknown check:",
+		"why prod": "Which instance?",
 	} {
 		b := newBench(t)
 		if got := says(t, b.call(b.request(b.typed(text)))); !strings.Contains(got, want) {
@@ -201,8 +201,8 @@ func TestPressesThatEndASilence(t *testing.T) {
 // the token, draws it anew with the reason.
 func TestRefusedPressesOnHome(t *testing.T) {
 	for name, test := range map[string]struct{ body, says string }{
-		"another value":                  {pressedOnHome("unsilence", "all"), "Nothing was done: this version of Rollcall does not know what that button stands for."},
-		"two words that would be parsed": {pressedOnHome("unsilence", "ab12cd34 x"), "Nothing was done: this version of Rollcall does not know what that button stands for."},
+		"another value":                  {pressedOnHome("unsilence", "all"), "Nothing was done: this version of Rollcall does not know that button's value."},
+		"two words that would be parsed": {pressedOnHome("unsilence", "ab12cd34 x"), "Nothing was done: this version of Rollcall does not know that button's value."},
 		"a button of an incident":        {pressedOnHome("acknowledge", "x"), "Nothing was done: this version of Rollcall does not know that button."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -768,13 +768,13 @@ func TestRefusals(t *testing.T) {
 		{name: "large", change: func(_ *bench, r *events.LambdaFunctionURLRequest) { r.Body = strings.Repeat("A", 3<<20) }, status: 413, reason: interaction.TooLarge},
 		{name: "no headers", change: func(_ *bench, r *events.LambdaFunctionURLRequest) { r.Headers = nil }, status: 415, reason: interaction.NotForm},
 		{name: "a button of another app", action: "deploy", status: 200, reason: interaction.UnknownAction, told: "Nothing was done: this version of Rollcall does not know that button."},
-		{name: "no plan", action: "approve", status: 200, reason: interaction.UnknownValue, told: "Nothing was done: this version of Rollcall does not know what that button stands for."},
-		{name: "another value", action: "acknowledge", value: func(*bench) string { return "rtb-1" }, status: 200, reason: interaction.UnknownValue, told: "Nothing was done: this version of Rollcall does not know what that button stands for."},
+		{name: "no plan", action: "approve", status: 200, reason: interaction.UnknownValue, told: "Nothing was done: this version of Rollcall does not know that button's value."},
+		{name: "another value", action: "acknowledge", value: func(*bench) string { return "rtb-1" }, status: 200, reason: interaction.UnknownValue, told: "Nothing was done: this version of Rollcall does not know that button's value."},
 		{name: "of a spoke that was taken out of the settings", action: "acknowledge", value: func(*bench) string {
 			text, _ := button.Value{Key: report.Key{Spoke: left, Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}, Number: 2}.Text()
 			return text
 		}, status: 200, reason: interaction.NotWatched,
-			told: "Nothing was done: the account and region that it is about are no longer watched (setting spokes); what is open there is closed within half an hour."},
+			told: "Nothing was done: its account and region are no longer watched (setting spokes); open incidents there are closed within half an hour."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t)

@@ -30,8 +30,8 @@ func Environment() []spec.Variable {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
-		About:         "Takes what people press in Slack and type after /rollcall: checks signature, age and form, and passes it on to report, which decides and answers.",
-		FailureImpact: "Buttons, /rollcall and the home page in Slack do nothing: nobody can acknowledge, mute or approve. Whoever presses sees a warning sign and presses again later; nothing waits in a queue.",
+		About:         "Receives button presses and /rollcall commands from Slack: verifies signature, age and form, and queues them for report, which decides and responds.",
+		FailureImpact: "Buttons, /rollcall and the home page in Slack do nothing: nobody can acknowledge, mute or approve. A person who presses sees a warning sign and presses again later; nothing waits in a queue.",
 		URL: &spec.URL{
 			Why: "Slack calls it when somebody presses a button, types /rollcall or opens the home page.",
 			// People press a few buttons a minute, and a call takes a tenth of a second.
@@ -45,16 +45,16 @@ func Spec() spec.Spec {
 		Alarms: []spec.Alarm{
 			{
 				Metric: NotPassedOn, AtLeast: 1,
-				Why: "A press of Slack's could not be checked or passed on.",
+				Why: "A press in Slack could not be verified or queued.",
 				Do:  "read its log for the error; is the signing secret filled in (output SlackSigningSecretCommand), are the table and the results queue in order?",
 			},
 			{
 				// Slack's own requests are refused next to never: a person who presses
 				// twice, a message of an older version.
 				Metric: RefusedRequests, AtLeast: 20,
-				Why: "Twenty requests or presses were refused within five minutes, by its check or by report's.",
-				Do: `read the lines with "audit":true in its log: "forged" from Slack's addresses means that the signing secret in Secrets Manager is not the app's; from others, that somebody probes the address, which changes nothing (to close it: slackActions=off). ` +
-					`Then the lines "press-refused" in report's log: "not-passed-on" means that something else than slack-actions put presses into the results queue: look in CloudTrail who uses the roles of Rollcall's functions.`,
+				Why: "Twenty requests or presses were refused within five minutes, by slack-actions or by report.",
+				Do: `read the lines with "audit":true in its log: "forged" from Slack's addresses means that the signing secret in Secrets Manager is not the app's; from other addresses, that somebody is probing the URL, which changes nothing (to close it: slackActions=off). ` +
+					`Then the lines "press-refused" in report's log: "not-passed-on" means that something other than slack-actions put presses into the results queue: check in CloudTrail who uses the roles of Rollcall's functions.`,
 			},
 		},
 		Grants: []spec.Grant{
@@ -62,11 +62,11 @@ func Spec() spec.Spec {
 			incoming.RecordRefusals(),
 			{
 				Sid:       "ReadSigningSecret",
-				Why:       "The secret by which Slack signs is read at the first press and kept in memory only.",
+				Why:       "Slack's signing secret is read at the first press and kept in memory only.",
 				Actions:   []string{"secretsmanager:GetSecretValue"},
 				Resources: []spec.Resource{spec.SigningSecret},
 			},
-			spec.Send("PassPressesOn", "What was pressed or typed goes to report, which decides whether it is allowed.", spec.ResultQueue),
+			spec.Send("PassPressesOn", "Presses and commands go to report, which decides whether they are allowed.", spec.ResultQueue),
 		},
 	}
 }

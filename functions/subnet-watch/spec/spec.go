@@ -33,7 +33,7 @@ func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
 		About:         "Watches the addresses of the subnets in which nodes are launched: what is left, what holds them, when they run out, and whether the groups still fit.",
-		FailureImpact: "Subnets that run out of addresses, and interfaces that dead nodes left behind, are not told before launches fail for it; the metrics of subnets stop.",
+		FailureImpact: "Subnets that run out of addresses, and interfaces that terminated nodes left behind, are not told before launches fail for it; the metrics of subnets stop.",
 		Rules: []spec.Rule{
 			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.AddressCheckWanted},
 		},

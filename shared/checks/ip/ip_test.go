@@ -767,7 +767,7 @@ func leakedInterfacesCases() []checktest.Case {
 	const (
 		well   = "pass prod [eks-workers prod subnet-0private subnet-0public]"
 		others = "pass prod [prod subnet-0public]"
-		hold   = "subnet-0private [subnet-0private] [] 1 dead node holds "
+		hold   = "subnet-0private [subnet-0private] [] 1 terminated node holds "
 	)
 	world := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		return checktest.Change(snapshottest.PrivateWithNAT(), changes...)
@@ -782,7 +782,7 @@ func leakedInterfacesCases() []checktest.Case {
 		{"with theirs a node can start", world(slash24(3), leftBehind(1)), []string{others, "fail " + hold + "10 addresses of subnet-0private"}},
 		{"with theirs none can start either", world(slash24(3), leftBehind(1, func(i *snapshot.Interface) { i.PrivateIPs = i.PrivateIPs[:3] })), []string{others, "fail (advice) " + hold + "3 addresses of subnet-0private"}},
 		{"it explains a node that registered and is not Ready", world(slash24(0), leftBehind(1), notReady), []string{
-			others, "fail subnet-0private [subnet-0private] [i-0node] 1 dead node holds 10 addresses of subnet-0private",
+			others, "fail subnet-0private [subnet-0private] [i-0node] 1 terminated node holds 10 addresses of subnet-0private",
 		}},
 		{"settings of aws-node unread: certain only where nothing is free", world(slash24(3), leftBehind(1), checktest.Unread(snapshot.AWSNode)), []string{others, "fail (advice) " + hold + "10 addresses of subnet-0private"}},
 		{"and nothing is", world(slash24(0), leftBehind(1), checktest.Unread(snapshot.AWSNode)), []string{others, "fail " + hold + "10 addresses of subnet-0private"}},
@@ -797,7 +797,7 @@ func leakedInterfacesCases() []checktest.Case {
 			i.PrivateIPs, i.Prefixes = i.PrivateIPs[:1], []netip.Prefix{netip.MustParsePrefix("10.42.192.32/28")}
 		}), setCNI("ENABLE_PREFIX_DELEGATION", "true")), []string{others, "fail " + hold + "17 addresses of subnet-0private"}},
 		{"where nothing is launched nothing is short", world(leftBehind(1, func(i *snapshot.Interface) { i.Subnet = snapshottest.Public }), func(s *snapshot.Snapshot) { snapshottest.Subnet(s, snapshottest.Public).Free = 0 }), []string{
-			"pass prod [eks-workers prod subnet-0private]", "fail (advice) subnet-0public [subnet-0public] [] 1 dead node holds 10 addresses of subnet-0public",
+			"pass prod [eks-workers prod subnet-0private]", "fail (advice) subnet-0public [subnet-0public] [] 1 terminated node holds 10 addresses of subnet-0public",
 		}},
 		{"no cluster named: this one's", world(leftBehind(6, tagged(leak.TagCluster, ""))), []string{others, "fail (likely) " + hold + "60 addresses of subnet-0private"}},
 		{"no date: its owner is dead all the same", world(leftBehind(6, tagged(leak.TagCreated, "yesterday"))), []string{others, "fail (likely) " + hold + "60 addresses of subnet-0private"}},
@@ -832,8 +832,8 @@ func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 	}
 	r := mixed("report", false)
 	for what, want := range map[string]string{
-		"Addresses of subnet-0private": "3 free; one more m5.large needs 10 at start; 73 free once dead nodes' interfaces are deleted",
-		"Leaked in subnet-0private":    "7 interfaces of 1 dead node, 70 addresses, oldest created 2026-11-20 12:00 UTC",
+		"Addresses of subnet-0private": "3 free; one more m5.large needs 10 at start; 73 free once terminated nodes' interfaces are deleted",
+		"Leaked in subnet-0private":    "7 interfaces of 1 terminated node, 70 addresses, oldest created 2026-11-20 12:00 UTC",
 		"Of cluster":                   "5 name prod, 2 none",
 		"eni-cleanup":                  "off for prod: could delete 4 of them; not 2 (untagged), 1 (no date)",
 		"Not counted":                  "2 interfaces of terminated nodes that name another cluster",
@@ -841,7 +841,7 @@ func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 	} {
 		expect.Equal(t, fmt.Sprint(what), checktest.Value(t, r, what), want)
 	}
-	expect.Equal(t, "why", r.Why, "7 interfaces of 1 dead node hold 70 addresses of subnet-0private (10.42.192.0/24, us-west-2a), oldest created 2026-11-20 12:00 UTC. 3 are free, and one more m5.large needs 10; deleting these leaves 73 free.")
+	expect.Equal(t, "why", r.Why, "7 interfaces of 1 terminated node hold 70 addresses of subnet-0private (10.42.192.0/24, us-west-2a), oldest created 2026-11-20 12:00 UTC. 3 are free, and one more m5.large needs 10; deleting these leaves 73 free.")
 	if !strings.Contains(r.Fix.Text, "cleanup=prod=delete") || !strings.Contains(r.Fix.Text, "cleanupUntagged=vpc-0a") {
 		t.Errorf("fix %q", r.Fix.Text)
 	}
@@ -877,7 +877,7 @@ func TestGivenBackIsTheEvidenceOfAPass(t *testing.T) {
 		s.Returned = []snapshot.Returned{{Subnet: snapshottest.Private, Interfaces: 12, Addresses: 31, Nodes: 4}}
 	})
 	for _, r := range checktest.EvalOne(t, LeakedInterfaces(), s) {
-		if r.Resource == snapshottest.Private && (len(r.Evidence) != 1 || r.Evidence[0].Value != "31 addresses back; 12 interfaces of 4 dead nodes") {
+		if r.Resource == snapshottest.Private && (len(r.Evidence) != 1 || r.Evidence[0].Value != "31 addresses back; 12 interfaces of 4 terminated nodes") {
 			t.Errorf("evidence %+v", r.Evidence)
 		}
 	}

@@ -497,14 +497,14 @@ func refused(l facts.Leaks, n snapshot.Subnet, held, each int) []string {
 func leakFinding(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) finding.Finding {
 	owners := here.Owners()
 	held := here.Addresses()
-	what := fmt.Sprintf("%d %s of %d dead %s", len(here.Own), phrase.Plural(len(here.Own), "interface", "interfaces"), len(owners), phrase.Plural(len(owners), "node", "nodes"))
+	what := fmt.Sprintf("%d %s of %d terminated %s", len(here.Own), phrase.Plural(len(here.Own), "interface", "interfaces"), len(owners), phrase.Plural(len(owners), "node", "nodes"))
 	since := since(l, here)
 	f := finding.Finding{
 		Outcome:   finding.Fail,
 		Resource:  n.ID,
 		Covers:    []string{n.ID},
 		Resources: []string{n.ID, n.VPC},
-		Title:     phrase.Title("%d dead %s %d %s of %s", len(owners), phrase.Plural(len(owners), "node holds", "nodes hold"), held, phrase.Plural(held, "address", "addresses"), n.ID),
+		Title:     phrase.Title("%d terminated %s %d %s of %s", len(owners), phrase.Plural(len(owners), "node holds", "nodes hold"), held, phrase.Plural(held, "address", "addresses"), n.ID),
 		Why:       fmt.Sprintf("%s %s %d %s of %s (%s, %s)%s. Nothing is attached to them, and EC2 reports their instances as terminated or unknown.", what, phrase.Plural(len(here.Own), "holds", "hold"), held, phrase.Plural(held, "address", "addresses"), n.ID, n.CIDR, n.Zone, since),
 		Evidence: []finding.Evidence{
 			{What: "Leaked in " + n.ID, Value: fmt.Sprintf("%s, %d %s%s", what, held, phrase.Plural(held, "address", "addresses"), since)},
@@ -546,7 +546,7 @@ func explain(l facts.Leaks, f *finding.Finding, n snapshot.Subnet, here *facts.S
 	} else {
 		f.Why += fmt.Sprintf(" %d %s free, and %s needs %d; deleting these leaves %d free.", n.Free, phrase.Plural(n.Free, "is", "are"), one, w.Count, n.Free+held)
 	}
-	f.Evidence = append([]finding.Evidence{{What: "Addresses of " + n.ID, Value: fmt.Sprintf("%d free; %s needs %d at start; %d free once dead nodes' interfaces are deleted", n.Free, one, w.Count, n.Free+held)}}, f.Evidence...)
+	f.Evidence = append([]finding.Evidence{{What: "Addresses of " + n.ID, Value: fmt.Sprintf("%d free; %s needs %d at start; %d free once terminated nodes' interfaces are deleted", n.Free, one, w.Count, n.Free+held)}}, f.Evidence...)
 }
 
 // uncleaning are the settings with which aws-node deletes nothing that was left
@@ -702,7 +702,7 @@ func reasons(counts map[leak.Reason]int) string {
 func returned(l facts.Leaks, subnet string) (finding.Evidence, bool) {
 	for _, r := range l.S.Returned {
 		if r.Subnet == subnet && r.Interfaces > 0 {
-			return finding.Evidence{What: subnet, Value: fmt.Sprintf("%d %s back; %d %s of %d dead %s", r.Addresses, phrase.Plural(r.Addresses, "address", "addresses"),
+			return finding.Evidence{What: subnet, Value: fmt.Sprintf("%d %s back; %d %s of %d terminated %s", r.Addresses, phrase.Plural(r.Addresses, "address", "addresses"),
 				r.Interfaces, phrase.Plural(r.Interfaces, "interface", "interfaces"), r.Nodes, phrase.Plural(r.Nodes, "node", "nodes"))}, true
 		}
 	}

@@ -474,11 +474,11 @@ func KeepsOut(ids ...string) func(*diagnosis.Cause) {
 }
 
 func Leaks(more ...func(*diagnosis.Cause)) func(*report.Observation) {
-	return Fails(checkid.IPLeakedInterfaces, catalog.Certain, "31 addresses of "+Subnet+" are held by 4 dead nodes", more...)
+	return Fails(checkid.IPLeakedInterfaces, catalog.Certain, "31 addresses of "+Subnet+" are held by 4 terminated nodes", more...)
 }
 
 func LeaksSome(more ...func(*diagnosis.Cause)) func(*report.Observation) {
-	return Fails(checkid.IPLeakedInterfaces, catalog.Likely, "31 addresses of "+Subnet+" are held by 4 dead nodes", more...)
+	return Fails(checkid.IPLeakedInterfaces, catalog.Likely, "31 addresses of "+Subnet+" are held by 4 terminated nodes", more...)
 }
 
 func RunsOut(more ...func(*diagnosis.Cause)) func(*report.Observation) {
@@ -510,6 +510,6 @@ func PluginDown(instances ...string) func(*report.Observation) {
 
 func AddressesBack(o *report.Observation) {
 	o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnosis.Passed{
-		Check: checkid.IPLeakedInterfaces, Covers: []string{Subnet}, Evidence: []finding.Evidence{{What: Subnet, Value: "31 addresses back; 12 interfaces of 4 dead nodes"}},
+		Check: checkid.IPLeakedInterfaces, Covers: []string{Subnet}, Evidence: []finding.Evidence{{What: Subnet, Value: "31 addresses back; 12 interfaces of 4 terminated nodes"}},
 	})
 }

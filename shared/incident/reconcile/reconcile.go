@@ -247,7 +247,7 @@ func remedyForSpoke(code string) string {
 	if code == "RegionDisabledException" {
 		return "STS is deactivated for the hub's region in that account: activate it there (IAM, Account settings, Endpoints)."
 	}
-	return "Deploy the spoke again in that account and region, for this hub and with this hub's externalId (`make deploy-spoke`): its role is gone, trusts another hub, wants another external id, or the account has left the organization. If it is to be watched no more, take it out of the setting spokes and deploy the hub again."
+	return "Redeploy the spoke in that account and region, for this hub and with this hub's externalId (`make deploy-spoke`): its role was deleted, trusts another hub, expects another external id, or the account has left the organization. To stop watching it, remove it from the setting spokes and redeploy the hub."
 }
 
 func blindCause(f snapshot.Failure, blinded []string, of spoke.Cluster) diagnosis.Cause {
@@ -257,51 +257,51 @@ func blindCause(f snapshot.Failure, blinded []string, of spoke.Cluster) diagnosi
 		Resource:   sight(f),
 		Covers:     []string{sight(f)},
 	}
-	c.Title = fmt.Sprintf("cannot look at the %s: %s %s", f.Source, sight(f), happened(f.Reason))
+	c.Title = fmt.Sprintf("cannot read %s: %s %s", f.Source, sight(f), happened(f.Reason))
 	if f.Call == snapshot.WholeKubernetesAPI {
-		c.Title = fmt.Sprintf("cannot look at the %s: %s %s", snapshot.Nodes, sight(f), happened(f.Reason))
+		c.Title = fmt.Sprintf("cannot read %s: %s %s", snapshot.Nodes, sight(f), happened(f.Reason))
 		if f.Code == "Unauthorized" {
-			c.Title = "cannot look into the cluster: its Kubernetes API does not know Rollcall"
+			c.Title = "cannot read the cluster: its Kubernetes API rejects Rollcall's credentials"
 		}
 	}
-	c.Why = "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well."
+	c.Why = "Whether instances can join is unknown until this can be read. Checks that depend on it are skipped, and nothing they cover is reported healthy."
 	if ofKarpenter(f.Source) {
-		c.Why = "Why Karpenter or EKS Auto Mode launches no node, or does not call one initialized, cannot be told without it. Everything else is judged as before."
+		c.Why = "Without it, Rollcall cannot explain why Karpenter or EKS Auto Mode launches no node or does not initialize one. Everything else is checked as usual."
 	}
 	if f.Source == snapshot.AutoModeLogsOf {
-		c.Why = "What EKS Auto Mode itself says of nodes that do not come is not told without it. Everything is judged as before."
+		c.Why = "Without it, EKS Auto Mode's own messages about missing nodes are left out. Everything is checked as usual."
 	}
 	if silentAPI(f) {
-		c.Title = "cannot look into the cluster: its Kubernetes API " + happened(f.Reason)
-		c.Why = "Whether nodes have joined, and what pods and volumes wait for, cannot be told as long as the API does not answer Rollcall. What depends on it is not judged, and nothing is called well. What AWS tells is judged as before."
+		c.Title = "cannot read the cluster: its Kubernetes API " + happened(f.Reason)
+		c.Why = "Whether nodes have joined, and what pods and volumes wait for, is unknown until the API responds to Rollcall. Checks that depend on it are skipped, and nothing they cover is reported healthy. Checks of AWS data run as usual."
 		blinded = nil // each look has its own, and they are one fault
 	}
 	if f.Call == report.AssumeRole {
-		c.Title = "cannot look at this account and region: Rollcall's role there does not let it in"
-		c.Why = "Nothing of this account in this region is read, and nothing there is called well, as long as its role reader does not let Rollcall's hub in. No other account is touched by it."
+		c.Title = "cannot read this account and region: sts:AssumeRole of Rollcall's role there is denied"
+		c.Why = "Rollcall is blind in this account and region until its reader role trusts Rollcall's hub. Other accounts are unaffected."
 	}
 	switch f.Code {
 	case snapshot.NoRelay:
-		c.Title = "cannot look into this cluster: its API has a private endpoint only, and there is no relay for it"
-		c.Why = "Nodes, pods and volumes of this cluster are not read. Whether instances join is not told, and nothing is called well, as long as it has no relay."
+		c.Title = "cannot read this cluster: its API has only a private endpoint, and there is no relay for it"
+		c.Why = "Nodes, pods and volumes of this cluster are not read. Whether instances join is unknown, and nothing is reported healthy, until it has a relay."
 	case snapshot.NotOpen:
-		c.Title = "cannot look into this cluster: its public API endpoint is not open to Rollcall (publicAccessCidrs), and there is no relay for it"
-		c.Why = "Nodes, pods and volumes of this cluster are not read. Whether instances join is not told, and nothing is called well, as long as it has no relay."
+		c.Title = "cannot read this cluster: its public API endpoint is not open to Rollcall (publicAccessCidrs), and there is no relay for it"
+		c.Why = "Nodes, pods and volumes of this cluster are not read. Whether instances join is unknown, and nothing is reported healthy, until it has a relay."
 	case snapshot.RelayUnnamed:
-		c.Title = "cannot look into this cluster: its API has a private endpoint only, and the setting relays does not name it"
-		c.Why = "Nodes, pods and volumes of this cluster are not read. Whether instances join is not told, and nothing is called well, as long as its relay is not named: anybody who can create functions can create one of a relay's name."
+		c.Title = "cannot read this cluster: its API has only a private endpoint, and the setting relays does not name it"
+		c.Why = "Nodes, pods and volumes of this cluster are not read. Whether instances join is unknown, and nothing is reported healthy, until the setting names its relay: anybody who can create functions can create one with a relay's name."
 	case snapshot.RelayRefuses:
-		c.Title = "cannot look into this cluster: its relay refuses what it is asked"
+		c.Title = "cannot read this cluster: its relay rejects the requests"
 	}
 	if f.Call == deletes {
 		c.Title = fmt.Sprintf("cannot delete leaked interfaces: %s %s", sight(f), happened(f.Reason))
 		if f.Code == report.NoCleaner {
-			c.Title = "cannot delete leaked interfaces: this account's role cleaner does not let Rollcall in"
+			c.Title = "cannot delete leaked interfaces: sts:AssumeRole of this account's cleaner role is denied"
 		}
-		c.Why = "Network interfaces of dead nodes keep their addresses as long as EC2 does not delete them. What Rollcall says of nodes does not hang on it."
+		c.Why = "Network interfaces of terminated nodes keep their addresses until they can be deleted. Reports on nodes do not depend on it."
 	}
 	if len(blinded) > 0 {
-		c.Evidence = append(c.Evidence, finding.Evidence{What: "Checks that could not judge", Value: strings.Join(blinded, ", ")})
+		c.Evidence = append(c.Evidence, finding.Evidence{What: "Checks not run", Value: strings.Join(blinded, ", ")})
 	}
 	if f.Code != "" {
 		c.Evidence = append(c.Evidence, finding.Evidence{What: "Error code", Value: f.Code})
@@ -326,13 +326,13 @@ func happened(r snapshot.Reason) string {
 	case snapshot.Throttled:
 		return "is throttled"
 	case snapshot.TimedOut:
-		return "gives no answer in time"
+		return "timed out"
 	case snapshot.Unreachable:
 		return "cannot be reached"
 	case snapshot.OverBudget:
-		return "takes too much work to read"
+		return "is too large to read"
 	case snapshot.NotShown:
-		return "does not show all that the cluster names"
+		return "does not return everything that the cluster names"
 	}
 	return "fails"
 }
@@ -348,44 +348,44 @@ func remedyFor(f snapshot.Failure, of spoke.Cluster) string {
 		return remedyForSpoke(f.Code)
 	}
 	if f.Call == deletes && f.Code == report.NoCleaner {
-		return "Deploy the spoke again in that account and region, with what its clusters opted in to: `make deploy-spoke … " + shell.Command("SPOKE="+of.ID.String()) + " SET=\"cleanup=…\"`, with the hub's words. If nothing is to be deleted there, take its clusters out of the setting cleanup and deploy the hub again."
+		return "Redeploy the spoke in that account and region, with the settings of its clusters: `make deploy-spoke … " + shell.Command("SPOKE="+of.ID.String()) + " SET=\"cleanup=…\"`, as for the hub. If nothing should be deleted there, remove its clusters from the setting cleanup and redeploy the hub."
 	}
 	switch f.Code {
 	case snapshot.NoRelay:
-		return "Deploy the relay of this cluster, with credentials of its account and region: " + deployRelay(of) + ". Rollcall finds it by its name within minutes. The hub's own cluster is also read by functions in its VPC (settings vpcSubnetIds and vpcSecurityGroupIds)."
+		return "Deploy the relay of this cluster, with credentials of its account and region: " + deployRelay(of) + ". Rollcall finds it by name within minutes. The hub's own cluster can also be read by functions in its VPC (settings vpcSubnetIds and vpcSecurityGroupIds)."
 	case snapshot.NotOpen:
-		return "Deploy the relay of this cluster, with credentials of its account and region: " + deployRelay(of) + ". Then add the cluster to the setting relays (`" + shell.Command("SET=relays="+of.String()) + "`, with the others) and deploy the hub again; publicAccessCidrs stays as it is. The relay needs the private endpoint: where that is off, turn it on first: `" +
-			shell.Command("aws", "eks", "update-cluster-config", "--name", of.Name, "--resources-vpc-config", "endpointPrivateAccess=true") + "`. The hub's own cluster is also read by functions in its VPC (settings vpcSubnetIds and vpcSecurityGroupIds)."
+		return "Deploy the relay of this cluster, with credentials of its account and region: " + deployRelay(of) + ". Then add the cluster to the setting relays (`" + shell.Command("SET=relays="+of.String()) + "`, with the others) and redeploy the hub; publicAccessCidrs stays as it is. The relay needs the private endpoint; if it is off, enable it first: `" +
+			shell.Command("aws", "eks", "update-cluster-config", "--name", of.Name, "--resources-vpc-config", "endpointPrivateAccess=true") + "`. The hub's own cluster can also be read by functions in its VPC (settings vpcSubnetIds and vpcSecurityGroupIds)."
 	case snapshot.RelayUnnamed:
-		return "Add " + of.String() + " to the setting relays (`" + shell.Command("SET=relays="+of.String()) + "`, with the others) and deploy the hub again, once its relay is deployed with credentials of its account and region: " + deployRelay(of) + "."
+		return "Add " + of.String() + " to the setting relays (`" + shell.Command("SET=relays="+of.String()) + "`, with the others) and redeploy the hub, once its relay is deployed with credentials of its account and region: " + deployRelay(of) + "."
 	case snapshot.RelayRefuses:
-		return "Deploy the relay of this cluster again, of the release of Rollcall's hub and with credentials of the cluster's account and region: " + deployRelay(of) + "."
+		return "Redeploy the relay of this cluster, from the same release as the hub and with credentials of the cluster's account and region: " + deployRelay(of) + "."
 	}
 	if silentAPI(f) {
-		return "Check that the cluster's API endpoint can be reached from Rollcall's functions (its public access, or the functions' VPC with the endpoint's security group), and that the control plane is up. It is asked again by itself, less often the longer it is silent."
+		return "Check that the cluster's API endpoint can be reached from Rollcall's functions (its public access, or the functions' VPC with the endpoint's security group), and that the control plane is up. Rollcall retries by itself, less often the longer it does not respond."
 	}
 	switch f.Reason {
 	case snapshot.Denied:
 		if f.Call == snapshot.WholeKubernetesAPI && f.Code == "Unauthorized" {
-			return "Let Rollcall's reader into the cluster: run the stack's output KubernetesAccessCommand (KubernetesPolicyCommand where kubernetesAccess=policy). An access entry from before the reader's stack was deleted and deployed again does not work any more, although it has the right ARN: these commands delete it first. `rollcall doctor` says which clusters let the reader in, and prints the command for each that does not, in spokes too."
+			return "Give Rollcall's reader access to the cluster: run the stack's output KubernetesAccessCommand (KubernetesPolicyCommand where kubernetesAccess=policy). An access entry older than a redeployed reader stack no longer works, although its ARN is right: these commands delete it first. `rollcall doctor` lists the clusters with and without access, and prints the command for each without, in spokes too."
 		}
 		if disabled(f.Code) {
-			return fmt.Sprintf("Allow %s to Rollcall's role: AWS does not know its credentials. In a spoke whose region the account has not enabled, enable it (account:EnableRegion), or take the spoke out of the setting spokes and deploy the hub again.", sight(f))
+			return fmt.Sprintf("Allow %s for Rollcall's role: AWS rejects its credentials. If the account has not enabled the spoke's region, enable it (account:EnableRegion), or remove the spoke from the setting spokes and redeploy the hub.", sight(f))
 		}
 		if ofKarpenter(f.Source) {
-			return "Give Rollcall's group the rights in the cluster: the stack's output ClusterRoleCommand, or `kubectl apply -f deploy/clusterrole.yaml`. No access policy of EKS that gives no Secrets has them: with kubernetesAccess=policy this takes kubernetesAccess=group."
+			return "Give Rollcall's group its permissions in the cluster: the stack's output ClusterRoleCommand, or `kubectl apply -f deploy/clusterrole.yaml`. No EKS access policy without Secrets has them: with kubernetesAccess=policy, change to kubernetesAccess=group."
 		}
-		return fmt.Sprintf("Allow %s to Rollcall's functions: deploy the stack again if the permission is missing in their roles, else look for a permissions boundary or a service control policy that denies it.", sight(f))
+		return fmt.Sprintf("Allow %s for Rollcall's functions: redeploy the stack if the permission is missing from their roles; otherwise look for a permissions boundary or service control policy that denies it.", sight(f))
 	case snapshot.Throttled:
-		return fmt.Sprintf("Find who else in this account calls %s so often, or ask for a higher rate.", sight(f))
+		return fmt.Sprintf("Find what else in this account calls %s that often, or request a higher quota.", sight(f))
 	case snapshot.TimedOut, snapshot.Unreachable:
 		return "Check that the function has a network path to the service, and that the service is up."
 	case snapshot.OverBudget:
-		return "Look at what the answer names: it is larger, or packed more often, than anything that is meant to be read."
+		return "Check the object that the error names: it is larger, or compressed more times, than anything Rollcall is meant to read."
 	case snapshot.NotShown:
-		return "Look for the instance in the other accounts that share the VPC, and ask with --include-managed-resources. If it is gone, delete its Node object, or detach the volume."
+		return "Look for the instance in the other accounts that share the VPC, with --include-managed-resources. If it is gone, delete its Node object, or detach the volume."
 	}
-	return "Read the function's log for the full answer."
+	return "See the function's log for the full error."
 }
 
 // couldRead reports whether an observation could read what the incident lacks. That

@@ -47,7 +47,7 @@ func TestSilentAPIIsOneFault(t *testing.T) {
 			t.Fatalf("after %d looks there is %+v", i+1, list)
 		}
 	}
-	if got := list[0].Cause; got.Title != "cannot look into the cluster: its Kubernetes API cannot be reached" || !strings.Contains(got.Fix.Text, "endpoint") || len(got.Evidence) > 0 {
+	if got := list[0].Cause; got.Title != "cannot read the cluster: its Kubernetes API cannot be reached" || !strings.Contains(got.Fix.Text, "endpoint") || len(got.Evidence) > 0 {
 		t.Errorf("said is %q, %q, %+v", got.Title, got.Fix.Text, got.Evidence)
 	}
 	other := silentLook(at(15), snapshot.Denied, "pods")

@@ -60,7 +60,7 @@ func TestDeniedDeletesAreNoBlindness(t *testing.T) {
 // Where a spoke has no role that deletes, what to deploy is said.
 func TestDeletesWithoutACleaner(t *testing.T) {
 	c := blindCause(snapshot.Failure{Source: "leaked network interfaces", Reason: snapshot.Denied, Call: deletes, Code: report.NoCleaner, Message: "User: … is not authorized"}, nil, spoke.Cluster{})
-	if c.Title != "cannot delete leaked interfaces: this account's role cleaner does not let Rollcall in" || !strings.Contains(c.Fix.Text, "make deploy-spoke") || !strings.Contains(c.Fix.Text, "cleanup=") {
+	if c.Title != "cannot delete leaked interfaces: sts:AssumeRole of this account's cleaner role is denied" || !strings.Contains(c.Fix.Text, "make deploy-spoke") || !strings.Contains(c.Fix.Text, "cleanup=") {
 		t.Errorf("%s: %s", c.Title, c.Fix.Text)
 	}
 }
@@ -69,7 +69,7 @@ func TestDeletesWithoutACleaner(t *testing.T) {
 // how to give them, and that nothing else hangs on them.
 func TestKarpenterRightsAreNamed(t *testing.T) {
 	c := blindCause(snapshot.Failure{Source: snapshot.NodePoolsOf, Reason: snapshot.Denied, Call: "kubernetes: list nodepools", Code: "Forbidden"}, []string{"karpenter/nodepool-limit"}, spoke.Cluster{})
-	if c.Title != "cannot look at the nodepools: kubernetes: list nodepools is denied" || !strings.Contains(c.Why, "Everything else is judged as before") ||
+	if c.Title != "cannot read nodepools: kubernetes: list nodepools is denied" || !strings.Contains(c.Why, "Everything else is checked as usual") ||
 		!strings.Contains(c.Fix.Text, "kubectl apply -f deploy/clusterrole.yaml") || strings.Contains(c.Fix.Text, "service control policy") {
 		t.Errorf("%s: %s %s", c.Title, c.Why, c.Fix.Text)
 	}
@@ -116,19 +116,19 @@ func TestOneCauseForEachPermission(t *testing.T) {
 func TestWordsOfWhatCannotBeLookedAt(t *testing.T) {
 	const network = "Check that the function has a network path to the service, and that the service is up."
 	for r, want := range map[snapshot.Reason][2]string{
-		snapshot.Denied:      {"is denied", "Allow ec2:A to Rollcall's functions: deploy the stack again if the permission is missing in their roles, else look for a permissions boundary or a service control policy that denies it."},
-		snapshot.Throttled:   {"is throttled", "Find who else in this account calls ec2:A so often, or ask for a higher rate."},
-		snapshot.TimedOut:    {"gives no answer in time", network},
+		snapshot.Denied:      {"is denied", "Allow ec2:A for Rollcall's functions: redeploy the stack if the permission is missing from their roles; otherwise look for a permissions boundary or service control policy that denies it."},
+		snapshot.Throttled:   {"is throttled", "Find what else in this account calls ec2:A that often, or request a higher quota."},
+		snapshot.TimedOut:    {"timed out", network},
 		snapshot.Unreachable: {"cannot be reached", network},
-		snapshot.OverBudget:  {"takes too much work to read", "Look at what the answer names: it is larger, or packed more often, than anything that is meant to be read."},
-		snapshot.NotShown: {"does not show all that the cluster names",
-			"Look for the instance in the other accounts that share the VPC, and ask with --include-managed-resources. If it is gone, delete its Node object, or detach the volume."},
-		snapshot.Broken: {"fails", "Read the function's log for the full answer."},
+		snapshot.OverBudget:  {"is too large to read", "Check the object that the error names: it is larger, or compressed more times, than anything Rollcall is meant to read."},
+		snapshot.NotShown: {"does not return everything that the cluster names",
+			"Look for the instance in the other accounts that share the VPC, with --include-managed-resources. If it is gone, delete its Node object, or detach the volume."},
+		snapshot.Broken: {"fails", "See the function's log for the full error."},
 	} {
 		got := blindCause(snapshot.Failure{Call: "ec2:A", Source: "tables", Reason: r}, nil, spoke.Cluster{})
 		wanted := diagnosis.Cause{
-			Check: incident.CannotLook, Confidence: catalog.Possible, Resource: "ec2:A", Covers: []string{"ec2:A"}, Title: "cannot look at the tables: ec2:A " + want[0],
-			Why: "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well.",
+			Check: incident.CannotLook, Confidence: catalog.Possible, Resource: "ec2:A", Covers: []string{"ec2:A"}, Title: "cannot read tables: ec2:A " + want[0],
+			Why: "Whether instances can join is unknown until this can be read. Checks that depend on it are skipped, and nothing they cover is reported healthy.",
 			Fix: finding.Fix{Text: want[1]},
 		}
 		if diff := cmp.Diff(wanted, got); diff != "" {
@@ -137,19 +137,19 @@ func TestWordsOfWhatCannotBeLookedAt(t *testing.T) {
 	}
 	for code, want := range map[string][2]string{
 		snapshot.NoRelay:      {"and there is no relay for it", "Deploy the relay of this cluster, with"},
-		snapshot.RelayRefuses: {"its relay refuses what it is asked", "Deploy the relay of this cluster again, of the release of Rollcall's hub"},
+		snapshot.RelayRefuses: {"its relay rejects the requests", "Redeploy the relay of this cluster, from the same release as the hub"},
 	} {
 		got := blindCause(snapshot.Failure{Call: "lambda:InvokeFunction", Source: snapshot.Nodes, Reason: snapshot.Unreachable, Code: code}, nil, spoke.Cluster{})
-		if !strings.HasPrefix(got.Title, "cannot look into this cluster: ") || !strings.HasSuffix(got.Title, want[0]) ||
+		if !strings.HasPrefix(got.Title, "cannot read this cluster: ") || !strings.HasSuffix(got.Title, want[0]) ||
 			!strings.HasPrefix(got.Fix.Text, want[1]) || !strings.Contains(got.Fix.Text, "make deploy-relay") {
 			t.Errorf("%s: %s: %s", code, got.Title, got.Fix.Text)
 		}
 	}
 	full := blindCause(snapshot.Failure{Call: deletes, Reason: snapshot.Denied, Code: "code", Message: "message"}, []string{"a", "b"}, spoke.Cluster{})
-	if diff := cmp.Diff([]finding.Evidence{{What: "Checks that could not judge", Value: "a, b"}, {What: "Error code", Value: "code"}, {What: "Answer", Value: "message"}}, full.Evidence); diff != "" {
+	if diff := cmp.Diff([]finding.Evidence{{What: "Checks not run", Value: "a, b"}, {What: "Error code", Value: "code"}, {What: "Answer", Value: "message"}}, full.Evidence); diff != "" {
 		t.Errorf("evidence (-want +got):\n%s", diff)
 	}
-	if full.Title != "cannot delete leaked interfaces: ec2:DeleteNetworkInterface is denied" || full.Why != "Network interfaces of dead nodes keep their addresses as long as EC2 does not delete them. What Rollcall says of nodes does not hang on it." {
+	if full.Title != "cannot delete leaked interfaces: ec2:DeleteNetworkInterface is denied" || full.Why != "Network interfaces of terminated nodes keep their addresses until they can be deleted. Reports on nodes do not depend on it." {
 		t.Errorf("of deletes: %q, %q", full.Title, full.Why)
 	}
 }
@@ -227,17 +227,17 @@ func TestOrderOfCauses(t *testing.T) {
 // and what to do is said for each way in which STS refuses.
 func TestWordsOfASpokeThatDoesNotLetIn(t *testing.T) {
 	for code, want := range map[string]string{
-		"AccessDenied":            "Deploy the spoke again in that account and region, for this hub and with this hub's externalId (`make deploy-spoke`)",
+		"AccessDenied":            "Redeploy the spoke in that account and region, for this hub and with this hub's externalId (`make deploy-spoke`)",
 		"RegionDisabledException": "STS is deactivated for the hub's region in that account: activate it there",
 	} {
 		c := blindCause(snapshot.Failure{Call: "sts:AssumeRole", Source: snapshot.Clusters, Reason: snapshot.Denied, Code: code, Message: "not authorized"}, nil, spoke.Cluster{})
-		if !strings.HasPrefix(c.Fix.Text, want) || c.Title != "cannot look at this account and region: Rollcall's role there does not let it in" || !strings.Contains(c.Why, "nothing there is called well") {
+		if !strings.HasPrefix(c.Fix.Text, want) || c.Title != "cannot read this account and region: sts:AssumeRole of Rollcall's role there is denied" || !strings.Contains(c.Why, "Rollcall is blind in this account and region") {
 			t.Errorf("%s: %q, %q, %q", code, c.Title, c.Why, c.Fix.Text)
 		}
 	}
 	for _, code := range []string{"AuthFailure", "UnrecognizedClientException", "OptInRequired"} {
 		c := blindCause(snapshot.Failure{Call: "eks:ListClusters", Source: snapshot.Clusters, Reason: snapshot.Denied, Code: code}, nil, spoke.Cluster{})
-		if !strings.Contains(c.Fix.Text, "whose region the account has not enabled") {
+		if !strings.Contains(c.Fix.Text, "If the account has not enabled the spoke's region") {
 			t.Errorf("%s: %q", code, c.Fix.Text)
 		}
 	}
@@ -252,8 +252,8 @@ func TestWordsOfAWholeAPI(t *testing.T) {
 		reason            snapshot.Reason
 		code, title, text string
 	}{
-		{snapshot.Denied, "Unauthorized", "cannot look into the cluster: its Kubernetes API does not know Rollcall", "KubernetesAccessCommand"},
-		{snapshot.Denied, "Forbidden", "cannot look at the nodes: kubernetes: list nodes is denied", "Allow kubernetes: list nodes"},
+		{snapshot.Denied, "Unauthorized", "cannot read the cluster: its Kubernetes API rejects Rollcall's credentials", "KubernetesAccessCommand"},
+		{snapshot.Denied, "Forbidden", "cannot read nodes: kubernetes: list nodes is denied", "Allow kubernetes: list nodes"},
 	} {
 		obs := report.Observation{Blind: []snapshot.Failure{fail(snapshot.Pods, test.reason, test.code), fail(snapshot.AWSNode, test.reason, test.code), fail(snapshot.Nodes, test.reason, test.code)}}
 		got := blindCauses(obs)
@@ -272,7 +272,7 @@ func TestWhatIsNotShownIsSaid(t *testing.T) {
 		t.Fatalf("%d causes, want one", len(causes))
 	}
 	c := causes[0]
-	if want := "cannot look at the instances: ec2:DescribeInstances does not show all that the cluster names"; c.Title != want {
+	if want := "cannot read instances: ec2:DescribeInstances does not return everything that the cluster names"; c.Title != want {
 		t.Errorf("title %q, want %q", c.Title, want)
 	}
 	if n := len(c.Evidence); n != 2 || c.Evidence[1].Value != f.Message || c.Fix.Text == remedyFor(snapshot.Failure{}, spoke.Cluster{}) {

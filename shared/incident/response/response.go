@@ -873,7 +873,7 @@ func expireOffers(inc *incident.Incident, now time.Time) incident.Reason {
 			continue
 		}
 		if o.State = incident.Expired; lost {
-			o.Says = "it was approved, and nothing was heard of it"
+			o.Says = "it was approved, but no result arrived"
 		}
 		reason = incident.IsExpired
 	}

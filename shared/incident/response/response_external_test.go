@@ -518,7 +518,7 @@ func TestWhatTimeChanges(t *testing.T) {
 		return with(broken, o)
 	}
 	lost := func(i *incident.Incident) {
-		i.Offers[0].State, i.Offers[0].Says = incident.Expired, "it was approved, and nothing was heard of it"
+		i.Offers[0].State, i.Offers[0].Says = incident.Expired, "it was approved, but no result arrived"
 	}
 	waiting := func(state incident.State) incident.Incident {
 		o := offer(incident.Deferred, nat, 3)

@@ -97,7 +97,7 @@ func wakeDeferred(inc *incident.Incident, now time.Time) incident.Reason {
 			o.Woken = now
 			reason = incident.IsDue
 		case !o.Woken.IsZero() && now.Sub(o.Woken) >= unheard:
-			o.State, o.Says = incident.Outdated, "it was to be tried again, and nothing was heard of it"
+			o.State, o.Says = incident.Outdated, "it was to be retried, but no result arrived"
 			if reason == incident.NothingNew {
 				reason = incident.IsOutdated
 			}

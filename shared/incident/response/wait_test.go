@@ -131,7 +131,7 @@ func TestDeferredEnds(t *testing.T) {
 			t.Errorf("after minute %d: woken at %s", after, got)
 		}
 	}
-	off := report.Proposal{ID: "off", At: incidenttest.At(7), Key: incidenttest.TheRoute, Remedy: optin.ReplaceInstance, Reason: "policy-off", Says: "The remedy is switched off by now."}
+	off := report.Proposal{ID: "off", At: incidenttest.At(7), Key: incidenttest.TheRoute, Remedy: optin.ReplaceInstance, Reason: "policy-off", Says: "The remedy has been disabled since."}
 	if d := response.Propose(inc, off, incidenttest.At(7)); d.Incident.Offers[0].State != incident.Outdated || due(tick(d.Incident, 50).Incident) != 0 {
 		t.Errorf("switched off: %+v", d.Incident.Offers)
 	}

@@ -155,15 +155,15 @@ func (l Look) LaunchedBy(in snapshot.Instance) (by string, proved bool, _ *Refus
 	case name == "":
 		pool := in.Tags[nodePoolTag]
 		if pool == "" || in.Tags[nodeClassTag] == "" || in.Tags[ClusterTag(l.Subject.Cluster)] != "owned" || in.Tags["eks:eks-cluster-name"] != l.Subject.Cluster {
-			return "", false, Refuse(remedy.NotLaunchedByIt, "%s has the tag of %s, and neither an Auto Scaling group, a nodegroup nor a NodePool of it launched it: anybody could have set the tag.", in.ID, l.Subject.Cluster)
+			return "", false, Refuse(remedy.NotLaunchedByIt, "%s has the tag of %s, but was launched by none of its Auto Scaling groups, nodegroups or NodePools: anybody could have set the tag.", in.ID, l.Subject.Cluster)
 		}
 		_, proved := checks.ClaimedBy(l.Snapshot, in.ID)
 		if !proved && l.Snapshot.Has(snapshot.NodeClaimsOf) {
-			return "", false, Refuse(remedy.NotLaunchedByIt, "%s has the tags of NodePool %s, and no NodeClaim of %s names it: anybody could have set the tags.", in.ID, pool, l.Subject.Cluster)
+			return "", false, Refuse(remedy.NotLaunchedByIt, "%s has the tags of NodePool %s, but no NodeClaim of %s names it: anybody could have set the tags.", in.ID, pool, l.Subject.Cluster)
 		}
 		return "NodePool " + pool, proved, nil
 	case slices.ContainsFunc(l.Snapshot.Groups, func(g snapshot.Group) bool { return g.Name == name }):
-		return "", false, Refuse(remedy.NotTheGroups, "%s does not count %s among its instances.", name, in.ID)
+		return "", false, Refuse(remedy.NotTheGroups, "%s does not have %s among its instances.", name, in.ID)
 	default:
 		return "", false, Unread(snapshot.Failure{Source: snapshot.Groups, Reason: snapshot.Broken, Message: name + " is not among them"})
 	}
@@ -236,7 +236,7 @@ func (l Look) Whole(sources []snapshot.Source) *Refusal {
 	case len(blocked) > 0:
 		return Unread(blocked...)
 	case s.Cluster.Name != l.Subject.Cluster || s.Cluster.VPC == "" || s.Account == "" || s.Region == "" || s.Partition == "":
-		return Missing(snapshot.Clusters, "the look is not at "+l.Subject.Cluster)
+		return Missing(snapshot.Clusters, "the observation is not of "+l.Subject.Cluster)
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func (l Look) Still(enough ...checks.Confidence) *Refusal {
 		case r.Outcome == checks.Fail && r.Resource == l.Subject.Resource:
 			found = true
 			if !slices.Contains(enough, r.Confidence) {
-				return Refuse(remedy.NotCertain, "%s finds it, but not with certainty (%s): something that cannot be seen could make it harmless.", l.Subject.Check, r.Confidence)
+				return Refuse(remedy.NotCertain, "%s finds it, but not with certainty (%s): something that Rollcall cannot read could make it harmless.", l.Subject.Check, r.Confidence)
 			}
 		}
 	}
@@ -262,7 +262,7 @@ func (l Look) Still(enough ...checks.Confidence) *Refusal {
 	case len(blocked) > 0:
 		return Unread(blocked...)
 	}
-	return Refuse(remedy.NotSo, "%s does not find it any more at %s.", l.Subject.Check, l.Subject.Resource)
+	return Refuse(remedy.NotSo, "%s no longer finds it at %s.", l.Subject.Check, l.Subject.Resource)
 }
 
 // Covered is what the check says that its failures at the incident's resource
@@ -285,7 +285,7 @@ func (l Look) CauseGone() *Refusal {
 		asked = true
 		switch {
 		case r.Outcome == checks.Fail && about:
-			return Refuse(remedy.CauseIsThere, "%s still finds it at %s: a new instance would fail in the same way.", l.Subject.Check, r.Resource)
+			return Refuse(remedy.CauseIsThere, "%s still finds it at %s: a new instance would fail the same way.", l.Subject.Check, r.Resource)
 		case r.Outcome == checks.Unknown:
 			blocked = append(blocked, r.Blocked...)
 		}
@@ -336,7 +336,7 @@ func Refuse(r remedy.Reason, format string, values ...any) *Refusal {
 // Unread refuses what would rest on something that was not read.
 func Unread(blocked ...snapshot.Failure) *Refusal {
 	f := blocked[0]
-	says := fmt.Sprintf("No plan is made where something could not be read: %s, %s", f.Source, f.Reason)
+	says := fmt.Sprintf("No plan without complete data; not read: %s, %s", f.Source, f.Reason)
 	if f.Call != "" {
 		says += " (" + f.Call + ")"
 	}
@@ -424,15 +424,15 @@ func One(id string, a Answer) Result {
 		return r
 	case Uncertain:
 		r.Status = remedy.Uncertain
-		r.Says = "No answer came that says whether it was done."
+		r.Says = "No response confirms whether it was done."
 	case NoRole:
 		r.Status = remedy.Failed
-		r.Says = fmt.Sprintf("Nothing was changed: the role in which it is done does not let Rollcall in (%s).", cmp.Or(a.Code, a.Message))
+		r.Says = fmt.Sprintf("Nothing was changed: Rollcall cannot assume the remediator role (%s).", cmp.Or(a.Code, a.Message))
 		r.Reason = string(remedy.RoleNotAssumed)
 		return r
 	default:
 		r.Status = remedy.Failed
-		r.Says = fmt.Sprintf("Nothing was changed: AWS says %s: %s", a.Code, a.Message)
+		r.Says = fmt.Sprintf("Nothing was changed: AWS returned %s: %s", a.Code, a.Message)
 	}
 	r.Reason = a.Code
 	return r

@@ -100,7 +100,7 @@ func TestLaunchedBy(t *testing.T) {
 	}
 	ours := map[string]string{owned: "owned"}
 	pooled := map[string]string{pool: "default", class: "default", owned: "owned", eks: "prod"}
-	stranger := &Refusal{Reason: remedy.NotLaunchedByIt, Says: "i-0a has the tag of prod, and neither an Auto Scaling group, a nodegroup nor a NodePool of it launched it: " +
+	stranger := &Refusal{Reason: remedy.NotLaunchedByIt, Says: "i-0a has the tag of prod, but was launched by none of its Auto Scaling groups, nodegroups or NodePools: " +
 		"anybody could have set the tag."}
 	others := &Refusal{Reason: remedy.OtherCluster, Says: "a, which launched i-0a, is not tagged as owned by prod."}
 	for _, test := range []struct {
@@ -133,9 +133,9 @@ func TestLaunchedBy(t *testing.T) {
 		{name: "another cluster's nodegroup", groups: []snapshot.Group{counts("a", nil)},
 			nodegroups: []snapshot.Nodegroup{{Name: "workers", Cluster: "dev", Groups: []string{"a"}}}, no: others},
 		{name: "a group that does not count it", tags: map[string]string{"aws:autoscaling:groupName": "a"}, groups: []snapshot.Group{{Name: "x"}, {Name: "a", Tags: ours}},
-			no: &Refusal{Reason: remedy.NotTheGroups, Says: "a does not count i-0a among its instances."}},
+			no: &Refusal{Reason: remedy.NotTheGroups, Says: "a does not have i-0a among its instances."}},
 		{name: "a group that was not read", tags: map[string]string{"aws:autoscaling:groupName": "a"}, groups: []snapshot.Group{{Name: "x"}},
-			no: &Refusal{Reason: remedy.CouldNotLook, Says: "No plan is made where something could not be read: auto scaling groups, broken.",
+			no: &Refusal{Reason: remedy.CouldNotLook, Says: "No plan without complete data; not read: auto scaling groups, broken.",
 				Blocked: []snapshot.Failure{{Source: snapshot.Groups, Reason: snapshot.Broken, Message: "a is not among them"}}}},
 		{name: "a NodePool whose NodeClaim names it", tags: pooled, claims: []snapshot.NodeClaim{{Instance: "i-0b"}, {Instance: "i-0a"}}, by: "NodePool default", proved: true},
 		{name: "a NodePool none of whose NodeClaims names it", tags: pooled, claims: []snapshot.NodeClaim{{Instance: "i-0b"}},
@@ -169,7 +169,7 @@ func TestWhole(t *testing.T) {
 	unread := func(source snapshot.Source) snapshot.Failure {
 		return snapshot.Failure{Source: source, Reason: snapshot.NotRead, Message: "nobody asked for it"}
 	}
-	elsewhere := Missing(snapshot.Clusters, "the look is not at prod")
+	elsewhere := Missing(snapshot.Clusters, "the observation is not of prod")
 	for _, test := range []struct {
 		name  string
 		read  []snapshot.Source
@@ -178,7 +178,7 @@ func TestWhole(t *testing.T) {
 	}{
 		{"all of it", needs, func(*snapshot.Snapshot) {}, nil},
 		{"two sources less", needs[:1], func(*snapshot.Snapshot) {}, &Refusal{
-			Reason: remedy.CouldNotLook, Says: "No plan is made where something could not be read: auto scaling groups, not read.",
+			Reason: remedy.CouldNotLook, Says: "No plan without complete data; not read: auto scaling groups, not read.",
 			Blocked: []snapshot.Failure{unread(snapshot.Groups), unread(snapshot.Subnets)},
 		}},
 		{"another cluster", needs, func(s *snapshot.Snapshot) { s.Cluster.Name = "dev" }, elsewhere},
@@ -233,14 +233,14 @@ func unknown(blocked ...snapshot.Failure) checks.Finding {
 }
 
 func blockedBy(blocked ...snapshot.Failure) *Refusal {
-	return &Refusal{Reason: remedy.CouldNotLook, Says: "No plan is made where something could not be read: route tables, denied (ec2:DescribeRouteTables).", Blocked: blocked}
+	return &Refusal{Reason: remedy.CouldNotLook, Says: "No plan without complete data; not read: route tables, denied (ec2:DescribeRouteTables).", Blocked: blocked}
 }
 
 func TestStill(t *testing.T) {
-	gone := &Refusal{Reason: remedy.NotSo, Says: "route/no-egress does not find it any more at rtb-0a."}
+	gone := &Refusal{Reason: remedy.NotSo, Says: "route/no-egress no longer finds it at rtb-0a."}
 	unsure := func(confidence checks.Confidence) *Refusal {
 		return &Refusal{
-			Reason: remedy.NotCertain, Says: "route/no-egress finds it, but not with certainty (" + string(confidence) + "): something that cannot be seen could make it harmless.",
+			Reason: remedy.NotCertain, Says: "route/no-egress finds it, but not with certainty (" + string(confidence) + "): something that Rollcall cannot read could make it harmless.",
 		}
 	}
 	for _, test := range []struct {
@@ -278,7 +278,7 @@ func TestCovered(t *testing.T) {
 
 func TestCauseGone(t *testing.T) {
 	there := func(at string) *Refusal {
-		return &Refusal{Reason: remedy.CauseIsThere, Says: "route/no-egress still finds it at " + at + ": a new instance would fail in the same way."}
+		return &Refusal{Reason: remedy.CauseIsThere, Says: "route/no-egress still finds it at " + at + ": a new instance would fail the same way."}
 	}
 	silent := snapshot.Failure{Source: "check route/no-egress", Reason: snapshot.NotRead, Message: "it judged nothing"}
 	about := elsewhere()
@@ -296,7 +296,7 @@ func TestCauseGone(t *testing.T) {
 		{"it is not known", []checks.Finding{unknown(denied()), unknown(throttled())}, blockedBy(denied(), throttled())},
 		{"it passes here, and elsewhere it is not known", []checks.Finding{{Outcome: checks.Pass, Resource: "rtb-0a"}, unknown(denied())}, blockedBy(denied())},
 		{"nothing was judged", nil, &Refusal{
-			Reason: remedy.CouldNotLook, Says: "No plan is made where something could not be read: check route/no-egress, not read.", Blocked: []snapshot.Failure{silent},
+			Reason: remedy.CouldNotLook, Says: "No plan without complete data; not read: check route/no-egress, not read.", Blocked: []snapshot.Failure{silent},
 		}},
 	} {
 		if diff := cmp.Diff(test.want, saying(checks.Certain, test.found...).CauseGone()); diff != "" {
@@ -314,10 +314,10 @@ func TestUnread(t *testing.T) {
 		want Refusal
 	}{
 		{Unread(denied, broken), Refusal{
-			Says: "No plan is made where something could not be read: auto scaling groups, denied (autoscaling:DescribeAutoScalingGroups).", Blocked: []snapshot.Failure{denied, broken},
+			Says: "No plan without complete data; not read: auto scaling groups, denied (autoscaling:DescribeAutoScalingGroups).", Blocked: []snapshot.Failure{denied, broken},
 		}},
 		{Missing(snapshot.Subnets, "subnet-0a is not among them"), Refusal{
-			Says: "No plan is made where something could not be read: subnets, broken.", Blocked: []snapshot.Failure{broken},
+			Says: "No plan without complete data; not read: subnets, broken.", Blocked: []snapshot.Failure{broken},
 		}},
 	} {
 		test.want.Reason = remedy.CouldNotLook
@@ -340,7 +340,7 @@ func TestMakeLooksFirst(t *testing.T) {
 	}
 	p, no = r.Make(Look{Snapshot: whole(), Subject: Subject{Cluster: "prod"}})
 	want := &Refusal{
-		Reason: remedy.CouldNotLook, Says: "No plan is made where something could not be read: auto scaling groups, not read.",
+		Reason: remedy.CouldNotLook, Says: "No plan without complete data; not read: auto scaling groups, not read.",
 		Blocked: []snapshot.Failure{{Source: snapshot.Groups, Reason: snapshot.NotRead, Message: "nobody asked for it"}},
 	}
 	if diff := cmp.Diff(want, no); diff != "" || p != nil || planned != 1 {
@@ -351,10 +351,10 @@ func TestMakeLooksFirst(t *testing.T) {
 // Only what AWS says that it did is changed; what no answer tells is not known;
 // all else changed nothing.
 func TestOne(t *testing.T) {
-	refused := Result{Status: remedy.Failed, Reason: "Broken", Says: "Nothing was changed: AWS says Broken: because", Requests: []string{"r-1"}}
+	refused := Result{Status: remedy.Failed, Reason: "Broken", Says: "Nothing was changed: AWS returned Broken: because", Requests: []string{"r-1"}}
 	for outcome, want := range map[Outcome]Result{
 		Done:      {Status: remedy.Done, Changed: []string{"rtb-0a"}, Requests: []string{"r-1"}},
-		Uncertain: {Status: remedy.Uncertain, Reason: "Broken", Says: "No answer came that says whether it was done.", Requests: []string{"r-1"}},
+		Uncertain: {Status: remedy.Uncertain, Reason: "Broken", Says: "No response confirms whether it was done.", Requests: []string{"r-1"}},
 		WouldDo:   refused, InUse: refused, NotThere: refused, Throttled: refused, Denied: refused, Refused: refused,
 		"": refused,
 	} {
@@ -367,12 +367,12 @@ func TestOne(t *testing.T) {
 		"STS says no":      {Outcome: NoRole, Code: "AccessDenied", Message: "User: … is not authorized", Request: "r-1"},
 		"STS says nothing": {Outcome: NoRole, Message: "AccessDenied", Request: "r-1"},
 	} {
-		want := Result{Status: remedy.Failed, Reason: "role-not-assumed", Says: "Nothing was changed: the role in which it is done does not let Rollcall in (AccessDenied).", Requests: []string{"r-1"}}
+		want := Result{Status: remedy.Failed, Reason: "role-not-assumed", Says: "Nothing was changed: Rollcall cannot assume the remediator role (AccessDenied).", Requests: []string{"r-1"}}
 		if diff := cmp.Diff(want, One("rtb-0a", a)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	want := Result{Status: remedy.Failed, Reason: "NotARaise", Says: "Nothing was changed: AWS says NotARaise: because"}
+	want := Result{Status: remedy.Failed, Reason: "NotARaise", Says: "Nothing was changed: AWS returned NotARaise: because"}
 	if diff := cmp.Diff(want, One("g", NotAsked("NotARaise", "because"))); diff != "" {
 		t.Errorf("not asked (-want +got):\n%s", diff)
 	}

@@ -124,7 +124,7 @@ func (l look) mayTake(t snapshot.RouteTable) *action.Refusal {
 	case len(t.Subnets) == 0:
 		return action.Refuse(remedy.NothingToDo, "No subnet is associated with %s.", t.ID)
 	case isolated(t.Name, t.Tags):
-		return action.Refuse(Isolated, "%s is named or tagged as having no route to the internet on purpose.", t.ID)
+		return action.Refuse(Isolated, "The name or tags of %s mark it as without a route to the internet on purpose.", t.ID)
 	}
 	for key := range t.Tags {
 		if other, ok := strings.CutPrefix(key, "kubernetes.io/cluster/"); ok && other != l.Subject.Cluster {
@@ -140,14 +140,14 @@ func rows(t snapshot.RouteTable) *action.Refusal {
 	for _, r := range t.Routes {
 		switch {
 		case r.Destination.IsValid() && r.Destination.Bits() <= 1 && r.State == "blackhole":
-			return action.Refuse(Blackhole, "%s has %s, a blackhole: that is a route to be replaced, which is for a person to decide.", t.ID, path.Row(r))
+			return action.Refuse(Blackhole, "%s has %s, a blackhole: replacing a route is a person's decision.", t.ID, path.Row(r))
 		case r.Destination.IsValid() && r.Destination.Bits() <= 1:
 			return action.Refuse(HasDefault, "%s has a default route: %s.", t.ID, path.Row(r))
 		case r.Target.Kind != snapshot.ToLocal && r.Target.Kind != snapshot.ToEndpoint:
-			return action.Refuse(LeadsElsewhere, "%s has %s: what is reached over that network cannot be seen from here.", t.ID, path.Row(r))
+			return action.Refuse(LeadsElsewhere, "%s has %s: what it reaches over that network is unknown.", t.ID, path.Row(r))
 		case r.Target.Kind == snapshot.ToEndpoint && r.PrefixList == "":
 			// A firewall's or a Gateway Load Balancer's endpoint inspects traffic.
-			return action.Refuse(LeadsElsewhere, "%s has %s: traffic is led through an appliance on purpose.", t.ID, path.Row(r))
+			return action.Refuse(LeadsElsewhere, "%s has %s: traffic is routed through an appliance on purpose.", t.ID, path.Row(r))
 		case !r.Destination.IsValid() && r.PrefixList == "":
 			return action.Missing(snapshot.RouteTables, "a row of "+t.ID+" has no destination")
 		}
@@ -172,11 +172,11 @@ func (l look) subnetsOf(t snapshot.RouteTable) (zones, unproved []string, _ *act
 		case s.AssignPublicIP || elb:
 			return nil, nil, action.Refuse(PublicSubnet, "%s uses %s and is a public subnet: its default route is an internet gateway.", id, t.ID)
 		case isolated(s.Name, s.Tags):
-			return nil, nil, action.Refuse(Isolated, "%s uses %s and is named or tagged as having no route to the internet on purpose.", id, t.ID)
+			return nil, nil, action.Refuse(Isolated, "%s uses %s, and its name or tags mark it as without a route to the internet on purpose.", id, t.ID)
 		case accountIn(s.ARN) != "" && accountIn(s.ARN) != l.Snapshot.Account:
 			return nil, nil, action.Refuse(remedy.SharedVPC, "%s is another account's.", id)
 		case !covered && !proved:
-			return nil, nil, action.Refuse(ServesOthers, "%s uses %s too, and %s launches no nodes there: it would get a route to the internet as well.", id, t.ID, l.Subject.Cluster)
+			return nil, nil, action.Refuse(ServesOthers, "%s uses %s too, and %s launches no nodes there: it would get a route to the internet, too.", id, t.ID, l.Subject.Cluster)
 		}
 		served = served || covered
 		if !proved {
@@ -187,7 +187,7 @@ func (l look) subnetsOf(t snapshot.RouteTable) (zones, unproved []string, _ *act
 		}
 	}
 	if !served {
-		return nil, nil, action.Refuse(remedy.NotSo, "None of the subnets of the incident uses %s any more.", t.ID)
+		return nil, nil, action.Refuse(remedy.NotSo, "None of the incident's subnets uses %s any longer.", t.ID)
 	}
 	slices.Sort(zones)
 	slices.Sort(unproved)

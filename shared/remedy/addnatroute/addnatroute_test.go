@@ -96,7 +96,7 @@ func TestWrongTargets(t *testing.T) {
 		{w.Title, "Add 0.0.0.0/0 → nat-0a to rtb-0new"},
 		{w.Commands[0], "aws ec2 create-route --region us-west-2 --route-table-id rtb-0new --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0a"},
 		{w.Undo[0], "aws ec2 delete-route --region us-west-2 --route-table-id rtb-0new --destination-cidr-block 0.0.0.0/0"},
-		{w.Cost, "NAT gateway: each GB through it is charged (about $0.045). nat-0a is in another zone (us-west-2a, not us-west-2b): each GB costs about $0.01 more each way, and there is no route to the internet while us-west-2a is down."},
+		{w.Cost, "About $0.045/GB through the NAT gateway. nat-0a is in another zone (us-west-2a, not us-west-2b): about $0.01/GB more each way, and no route to the internet while us-west-2a is down."},
 	} {
 		if text.got != text.want {
 			t.Errorf("got  %s\nwant %s", text.got, text.want)
@@ -171,9 +171,9 @@ func TestUnprovedSubnets(t *testing.T) {
 		change func(*snapshot.Snapshot)
 		person string
 	}{
-		{"an instance with tags", func(*snapshot.Snapshot) {}, "That subnet-0new is the cluster's only tags say, which anybody who can start an instance can set: look before you approve."},
+		{"an instance with tags", func(*snapshot.Snapshot) {}, "That subnet-0new is the cluster's is known only from tags, which anybody who can start an instance can set: check before you approve."},
 		{"an instance with tags, and NodeClaims that could not be read", func(s *snapshot.Snapshot) { snapshottest.Without(s, snapshot.NodeClaimsOf) },
-			"That subnet-0new is the cluster's only tags say, which anybody who can start an instance can set: look before you approve."},
+			"That subnet-0new is the cluster's is known only from tags, which anybody who can start an instance can set: check before you approve."},
 		{"a NodeClaim names the instance", func(s *snapshot.Snapshot) {
 			s.NodeClaims = []snapshot.NodeClaim{{Name: "default-x7k2p", Instance: "i-0stranger"}}
 		}, ""},
@@ -201,7 +201,7 @@ func TestUnprovedSubnets(t *testing.T) {
 		if got := (remedy.Plan{Route: p}).PersonDecides(); got != test.person {
 			t.Errorf("%s: a person decides: %q, want %q", test.name, got, test.person)
 		}
-		if warned := strings.HasSuffix(remedytest.Words(t, p).Steps[0], "that the cluster launches nodes there is not proved."); warned != (test.person != "") {
+		if warned := strings.HasSuffix(remedytest.Words(t, p).Steps[0], "is known only from tags on instances."); warned != (test.person != "") {
 			t.Errorf("%s: the steps warn: %v", test.name, warned)
 		}
 	}
@@ -461,7 +461,7 @@ func TestChoosesTheZone(t *testing.T) {
 	if no != nil || p.NAT != "nat-0z" || p.NATZone != "us-west-2b" {
 		t.Fatalf("plan %+v, %+v", p, no)
 	}
-	if got, want := remedytest.Words(t, p).Cost, "NAT gateway: each GB through it is charged (about $0.045). Same zone: nothing more for crossing zones."; got != want {
+	if got, want := remedytest.Words(t, p).Cost, "About $0.045/GB through the NAT gateway. Same zone, so no cross-zone charge."; got != want {
 		t.Errorf("cost %q", got)
 	}
 	snapshottest.Table(s, newTable).Tags["aws:cloudformation:stack-name"] = "vpc"
@@ -495,7 +495,7 @@ func TestRefusesUnread(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	const each = "NAT gateway: each GB through it is charged (about $0.045)."
+	const each = "About $0.045/GB through the NAT gateway."
 	for _, test := range []struct {
 		name string
 		plan remedy.AddNATRoute
@@ -503,16 +503,16 @@ func TestWords(t *testing.T) {
 		cost string
 	}{
 		{"one subnet, the gateway in its zone", remedy.AddNATRoute{NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: []string{"subnet-0a"}},
-			"subnet-0a (us-west-2a) in vpc-0a uses.", each + " Same zone: nothing more for crossing zones."},
+			"subnet-0a (us-west-2a) in vpc-0a uses.", each + " Same zone, so no cross-zone charge."},
 		{"two subnets, the gateway in one of their zones",
 			remedy.AddNATRoute{NATZone: "us-west-2a", Zones: []string{"us-west-2a", "us-west-2b"}, Subnets: []string{"subnet-0a", "subnet-0b"}},
 			"subnet-0a and subnet-0b (us-west-2a and us-west-2b) in vpc-0a use.",
-			each + " nat-0a is in us-west-2a: from us-west-2b each GB costs about $0.01 more each way, and they have no route to the internet while us-west-2a is down."},
+			each + " nat-0a is in us-west-2a: traffic from us-west-2b costs about $0.01/GB more each way, and depends on us-west-2a being up."},
 		{"the gateway in another zone, a stack's table",
 			remedy.AddNATRoute{NATZone: "us-west-2a", Zones: []string{"us-west-2b"}, Subnets: []string{"subnet-0b"}, ManagedBy: "CloudFormation stack vpc"},
 			"subnet-0b (us-west-2b) in vpc-0a uses.",
-			each + " nat-0a is in another zone (us-west-2a, not us-west-2b): each GB costs about $0.01 more each way, and there is no route to the internet while us-west-2a is down." +
-				" rtb-0a was made by CloudFormation stack vpc, which may take the route out again: add it there too."},
+			each + " nat-0a is in another zone (us-west-2a, not us-west-2b): about $0.01/GB more each way, and no route to the internet while us-west-2a is down." +
+				" rtb-0a was created by CloudFormation stack vpc, which may remove the route again: add it there too."},
 		{"a regional gateway", remedy.AddNATRoute{Zones: []string{"us-west-2b"}, Subnets: []string{"subnet-0b"}}, "subnet-0b (us-west-2b) in vpc-0a uses.", each},
 	} {
 		test.plan.VPC, test.plan.Table, test.plan.Destination, test.plan.NAT = "vpc-0a", "rtb-0a", "0.0.0.0/0", "nat-0a"

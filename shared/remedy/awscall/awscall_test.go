@@ -179,15 +179,15 @@ func TestReplaceSaysHowFarItCame(t *testing.T) {
 		return nil, &smithy.GenericAPIError{Code: "ResourceContention", Message: "because"}
 	})}}}
 	got := executor.Do(t.Context(), three, "token")
-	if want := "2 of 3 instances were ended; then AWS said ResourceContention."; got.Says != want || got.Status != remedy.Partly || got.Reason != "ResourceContention" {
+	if want := "2 of 3 instances were terminated; then AWS returned ResourceContention."; got.Says != want || got.Status != remedy.Partly || got.Reason != "ResourceContention" {
 		t.Errorf("%+v, want %q", got, want)
 	}
 	refused := remedies.Executor{Calls: Client{Instances: Instances{silent{&smithy.GenericAPIError{Code: "ResourceContention", Message: "because"}}}}}.Do(t.Context(), three, "token")
-	if want := "Nothing was changed: AWS says ResourceContention: because"; refused.Says != want || refused.Status != remedy.Failed {
+	if want := "Nothing was changed: AWS returned ResourceContention: because"; refused.Says != want || refused.Status != remedy.Failed {
 		t.Errorf("%+v, want %q", refused, want)
 	}
 	unknown := remedies.Executor{Calls: Client{Instances: Instances{silent{errors.New("cut off")}}}}.Do(t.Context(), three, "token")
-	if want := "No answer came that says whether it was done."; unknown.Says != want || unknown.Status != remedy.Uncertain {
+	if want := "No response confirms whether it was done."; unknown.Says != want || unknown.Status != remedy.Uncertain {
 		t.Errorf("%+v, want %q", unknown, want)
 	}
 }

@@ -43,7 +43,7 @@ func do(ctx context.Context, calls Calls, p remedy.CoverZones, at remedy.Place, 
 	name := p.Nodegroup + p.Group
 	switch {
 	case p.To <= p.From || p.To > p.Max:
-		return action.One(name, action.NotAsked("NotARaise", "the count is not raised within its bounds"))
+		return action.One(name, action.NotAsked("NotARaise", "the desired count is not raised within its limits"))
 	case p.Nodegroup == "":
 		return action.One(name, calls.SetDesiredCapacity(ctx, p.Group, p.To))
 	}
@@ -102,7 +102,7 @@ func (l look) plan() (*remedy.CoverZones, *action.Refusal) {
 		c.Group = g.Name
 	}
 	if c.To > c.Max {
-		return nil, action.Refuse(OverMax, "%s would need %d instances to have one in each of %d zones, and its maximum is %d.", name, c.To, len(zones), c.Max)
+		return nil, action.Refuse(OverMax, "%s needs %d instances for one in each of %d zones, but its maximum is %d.", name, c.To, len(zones), c.Max)
 	}
 	if no := l.Still(checks.Certain, checks.Likely); no != nil {
 		return nil, no
@@ -120,7 +120,7 @@ func (l look) group() (snapshot.Group, *snapshot.Nodegroup, *action.Refusal) {
 	i := slices.IndexFunc(l.Snapshot.Nodegroups, func(n snapshot.Nodegroup) bool { return n.Name == l.Subject.Resource })
 	if i < 0 && !slices.ContainsFunc(l.Snapshot.Groups, func(g snapshot.Group) bool { return g.Name == l.Subject.Resource }) {
 		if names = l.Subject.Nodegroups; len(names) != 1 {
-			return snapshot.Group{}, nil, action.Refuse(NoGroup, "The incident is of %d nodegroups: which of them is to have more instances is for a person to decide.", len(names))
+			return snapshot.Group{}, nil, action.Refuse(NoGroup, "The incident covers %d nodegroups: which one gets more instances is a person's decision.", len(names))
 		}
 		i = slices.IndexFunc(l.Snapshot.Nodegroups, func(n snapshot.Nodegroup) bool { return n.Name == names[0] })
 	}
@@ -140,7 +140,7 @@ func (l look) group() (snapshot.Group, *snapshot.Nodegroup, *action.Refusal) {
 	}
 	k := slices.IndexFunc(l.Snapshot.Groups, func(g snapshot.Group) bool { return g.Name == group })
 	if k < 0 {
-		return snapshot.Group{}, nil, action.Refuse(NoGroup, "%s is no Auto Scaling group of %s: what launches its nodes decides on zones itself.", group, l.Subject.Cluster)
+		return snapshot.Group{}, nil, action.Refuse(NoGroup, "%s is not an Auto Scaling group of %s: whatever launches its nodes chooses zones itself.", group, l.Subject.Cluster)
 	}
 	g := l.Snapshot.Groups[k]
 	managed := g.Tags["eks:nodegroup-name"]
@@ -150,7 +150,7 @@ func (l look) group() (snapshot.Group, *snapshot.Nodegroup, *action.Refusal) {
 	case nodegroup == nil && managed != "":
 		return snapshot.Group{}, nil, action.Missing(snapshot.Nodegroups, managed+" is not among them")
 	case nodegroup != nil && nodegroup.Desired != g.Desired:
-		return snapshot.Group{}, nil, action.Refuse(remedy.GroupScales, "EKS says that %s wants %d instances, its group says %d.", nodegroup.Name, nodegroup.Desired, g.Desired)
+		return snapshot.Group{}, nil, action.Refuse(remedy.GroupScales, "EKS reports %[2]d desired instances for %[1]s, its group %[3]d.", nodegroup.Name, nodegroup.Desired, g.Desired)
 	}
 	return g, nodegroup, l.quiet(g)
 }
@@ -159,16 +159,16 @@ func (l look) group() (snapshot.Group, *snapshot.Nodegroup, *action.Refusal) {
 func (l look) quiet(g snapshot.Group) *action.Refusal {
 	for _, p := range g.Suspended {
 		if slices.Contains([]string{"Launch", "AZRebalance"}, p.Process) {
-			return action.Refuse(remedy.Suspended, "The process %s of %s is suspended: it would not launch, or not by zone.", p.Process, g.Name)
+			return action.Refuse(remedy.Suspended, "The process %s of %s is suspended: it would not launch, or not balance zones.", p.Process, g.Name)
 		}
 	}
 	for _, m := range g.Instances {
 		if m.Lifecycle != "InService" {
-			return action.Refuse(remedy.GroupScales, "%s is %s in %s: it is changing already.", m.ID, m.Lifecycle, g.Name)
+			return action.Refuse(remedy.GroupScales, "%s is %s in %s: a change is already in progress.", m.ID, m.Lifecycle, g.Name)
 		}
 	}
 	if len(g.Instances) != g.Desired {
-		return action.Refuse(remedy.GroupScales, "%s has %d instances and wants %d: it is changing already.", g.Name, len(g.Instances), g.Desired)
+		return action.Refuse(remedy.GroupScales, "%s has %d instances, desired %d: a change is already in progress.", g.Name, len(g.Instances), g.Desired)
 	}
 	for _, a := range l.Snapshot.Activities {
 		// An instance refresh too is at work through activities.
@@ -205,15 +205,15 @@ func (l look) zonesOf(g snapshot.Group) (zones, without []string, _ *action.Refu
 	for _, zone := range without {
 		switch {
 		case l.Snapshot.GroupShift(g, zone) != nil:
-			return nil, nil, action.Refuse(ZoneShifted, "A zonal shift moves %s away from %s: one more instance would come to another zone.", g.Name, zone)
+			return nil, nil, action.Refuse(ZoneShifted, "A zonal shift moves %s away from %s: another instance would launch in another zone.", g.Name, zone)
 		case l.Snapshot.ClusterShift(zone) != nil:
 			// A group that EKS does not manage still launches there.
-			return nil, nil, action.Refuse(ZoneShifted, "A zonal shift moves %s away from %s: a node there is to take no pods.", l.Subject.Cluster, zone)
+			return nil, nil, action.Refuse(ZoneShifted, "A zonal shift moves %s away from %s: a node there should get no pods.", l.Subject.Cluster, zone)
 		}
 	}
 	for _, a := range l.Snapshot.Activities {
 		if a.Group == g.Name && a.Status == "Failed" && slices.Contains(without, a.Zone) && l.Snapshot.Time.Sub(a.Started) < refusedLately {
-			return nil, nil, action.Refuse(ZoneRefuses, "A launch of %s in %s failed at %s: one more would fail there too.", g.Name, a.Zone, a.Started.UTC().Format("15:04"))
+			return nil, nil, action.Refuse(ZoneRefuses, "A launch of %s in %s failed at %s: another would fail there, too.", g.Name, a.Zone, a.Started.UTC().Format("15:04"))
 		}
 	}
 	return zones, without, nil

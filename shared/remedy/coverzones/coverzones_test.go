@@ -497,7 +497,7 @@ func TestWords(t *testing.T) {
 			Change:   "desired 2 → 3",
 			Commands: []string{"aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=3"},
 			Undo:     []string{"aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=2"},
-			Cost:     "1 instance more, as long as it stays so.",
+			Cost:     "1 instance extra, until you scale down again.",
 		}},
 		{remedy.CoverZones{Group: "eks-a", From: 2, To: 4, Max: 4, Without: []string{"us-west-2b", "us-west-2c"}, Autoscaler: true}, remedy.Words{
 			Title:    "Raise eks-a from 2 to 4 nodes",
@@ -505,8 +505,8 @@ func TestWords(t *testing.T) {
 			Change:   "desired 2 → 4",
 			Commands: []string{"aws autoscaling set-desired-capacity --region us-west-2 --auto-scaling-group-name eks-a --desired-capacity 4"},
 			Undo:     []string{"aws autoscaling set-desired-capacity --region us-west-2 --auto-scaling-group-name eks-a --desired-capacity 2"},
-			Cost: "2 instances more, as long as it stays so. The cluster autoscaler may take it back when a node is idle: " +
-				"give each zone a group of its own, or set its balance-similar-node-groups.",
+			Cost: "2 instances extra, until you scale down again. The cluster autoscaler may scale down again when a node is idle: " +
+				"use one group per zone, or set balance-similar-node-groups.",
 		}},
 	} {
 		if diff := cmp.Diff(test.want, test.plan.Words(remedy.Place{Region: "us-west-2", Cluster: "prod"})); diff != "" {

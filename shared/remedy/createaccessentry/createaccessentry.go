@@ -57,7 +57,7 @@ func grants(o action.OptIn) []spec.Grant {
 	var grants []spec.Grant
 	for _, roles := range upTo(o.Roles, roleCharacters) {
 		list := o.ByARN("arn:${Partition}:eks:${Region}:${Account}:cluster/%s", spec.Grant{
-			Sid: "AdmitRoles", Why: "create-access-entry lets the node roles that the operator named into the cluster, as nodes and as nothing else.",
+			Sid: "AdmitRoles", Why: "create-access-entry gives the node roles that the operator named access to the cluster, as nodes only.",
 			Actions:    []string{"eks:CreateAccessEntry"},
 			Conditions: map[string]map[string][]string{"StringEquals": {"eks:accessEntryType": {"EC2_LINUX", "EC2_WINDOWS"}}, "ArnEquals": {"eks:principalArn": roles}},
 		})
@@ -115,7 +115,7 @@ func (l look) plan() (*remedy.CreateAccessEntry, *action.Refusal) {
 		return nil, no
 	}
 	if !slices.Contains(l.Subject.Roles, role) {
-		return nil, action.Refuse(RoleNotNamed, "%s is not among the roles that may be added (setting remedyRoles).", role)
+		return nil, action.Refuse(RoleNotNamed, "%s is not among the roles that Rollcall is allowed to add (setting remedyRoles).", role)
 	}
 	a, no := l.entryOf(role)
 	if no != nil {
@@ -136,7 +136,7 @@ func (l look) nodeRole(role string) *action.Refusal {
 	name := parts[5][strings.LastIndexByte(parts[5], '/')+1:]
 	switch {
 	case parts[1] != l.Snapshot.Partition || parts[4] != l.Snapshot.Account:
-		return action.Refuse(remedy.OtherAccount, "%s is not of this account.", role)
+		return action.Refuse(remedy.OtherAccount, "%s belongs to another account.", role)
 	case strings.HasPrefix(parts[5], "role/aws-service-role/"), strings.HasPrefix(parts[5], "role/service-role/aws-"), strings.HasPrefix(name, "AWSServiceRoleFor"):
 		return action.Refuse(NotARole, "%s is a service's own role.", role)
 	case strings.HasPrefix(parts[5], "role/aws-reserved/"), strings.HasPrefix(name, "AWSReservedSSO_"):
@@ -153,10 +153,10 @@ func (l look) unknownTo(role string) *action.Refusal {
 	same := func(arn string) bool { return strings.EqualFold(arn, role) }
 	mode := l.Snapshot.Cluster.AuthMode
 	if mode != "API" && mode != "API_AND_CONFIG_MAP" {
-		return action.Refuse(WrongMode, "%s has the authentication mode %q, in which access entries do not count.", l.Subject.Cluster, mode)
+		return action.Refuse(WrongMode, "%s has the authentication mode %q, which ignores access entries.", l.Subject.Cluster, mode)
 	}
 	if slices.ContainsFunc(l.Snapshot.Principals, same) || slices.ContainsFunc(l.Snapshot.AccessEntries, func(e snapshot.AccessEntry) bool { return same(e.Principal) }) {
-		return action.Refuse(remedy.AlreadyThere, "There is an access entry for %s.", role)
+		return action.Refuse(remedy.AlreadyThere, "%s already has an access entry.", role)
 	}
 	if f, lacks := l.Snapshot.Lacks(snapshot.Access, role); lacks && f.Code != "ResourceNotFoundException" {
 		return action.Unread(f)
@@ -172,7 +172,7 @@ func (l look) unknownTo(role string) *action.Refusal {
 	}
 	roles, err := awsauth.Roles(l.Snapshot.AWSAuth.MapRoles)
 	if err != nil {
-		return action.Refuse(Mapped, "mapRoles of aws-auth cannot be read as YAML: whether it names %s is not known.", role)
+		return action.Refuse(Mapped, "mapRoles of aws-auth is not valid YAML: whether it names %s is unknown.", role)
 	}
 	// An entry would win over any mapping, and take away what that one gives.
 	if len(awsauth.ForRole(roles, role)) > 0 {
@@ -202,16 +202,16 @@ func (l look) entryOf(role string) (remedy.CreateAccessEntry, *action.Refusal) {
 		case p < 0:
 			return remedy.CreateAccessEntry{}, action.Missing(snapshot.Profiles, in.Profile+" of "+in.ID+" is not among them")
 		case !slices.Equal(l.Snapshot.Profiles[p].Roles, []string{role}):
-			return remedy.CreateAccessEntry{}, action.Refuse(NotARole, "%s has another role than %s now.", in.ID, role)
+			return remedy.CreateAccessEntry{}, action.Refuse(NotARole, "%s now has a role other than %s.", in.ID, role)
 		case l.Snapshot.Cluster.AutoMode && in.Tags["eks:eks-cluster-name"] != "":
-			return remedy.CreateAccessEntry{}, action.Refuse(NotARole, "%s is EKS Auto Mode's, which admits its nodes itself.", in.ID)
+			return remedy.CreateAccessEntry{}, action.Refuse(NotARole, "%s belongs to EKS Auto Mode, which gives its nodes access itself.", in.ID)
 		}
 		is := "EC2_LINUX"
 		if in.Windows {
 			is = "EC2_WINDOWS"
 		}
 		if a.Type != "" && is != a.Type {
-			return remedy.CreateAccessEntry{}, action.Refuse(MixedNodes, "Both Linux and Windows nodes have %s: one entry cannot be for both.", role)
+			return remedy.CreateAccessEntry{}, action.Refuse(MixedNodes, "Both Linux and Windows nodes have %s: one entry cannot cover both.", role)
 		}
 		by, proved, no := l.LaunchedBy(in)
 		if no != nil {
@@ -223,7 +223,7 @@ func (l look) entryOf(role string) (remedy.CreateAccessEntry, *action.Refusal) {
 		}
 	}
 	if a.Type == "" {
-		return remedy.CreateAccessEntry{}, action.Refuse(remedy.NotSo, "No instance of the incident with %s runs any more.", role)
+		return remedy.CreateAccessEntry{}, action.Refuse(remedy.NotSo, "No instance of the incident with %s is running any longer.", role)
 	}
 	slices.Sort(a.LaunchedBy)
 	return a, nil

@@ -166,7 +166,7 @@ func TestGrants(t *testing.T) {
 	const role = "arn:aws:iam::123456789012:role/workers"
 	got := grants(action.OptIn{Clusters: []string{"prod"}, Any: []string{"dev", "prod"}, Roles: []string{role}})
 	want := []spec.Grant{{
-		Sid: "AdmitRoles1", Why: "create-access-entry lets the node roles that the operator named into the cluster, as nodes and as nothing else.",
+		Sid: "AdmitRoles1", Why: "create-access-entry gives the node roles that the operator named access to the cluster, as nodes only.",
 		Actions: []string{"eks:CreateAccessEntry"}, Resources: []spec.Resource{"arn:${Partition}:eks:${Region}:${Account}:cluster/prod"},
 		Conditions: map[string]map[string][]string{"StringEquals": {"eks:accessEntryType": {"EC2_LINUX", "EC2_WINDOWS"}}, "ArnEquals": {"eks:principalArn": {role}}},
 	}}
@@ -407,11 +407,11 @@ func TestRefusesUnread(t *testing.T) {
 func TestWords(t *testing.T) {
 	const role = "arn:aws:iam::123456789012:role/team/workers"
 	want := remedy.Words{
-		Title:    "Make an access entry EC2_LINUX for workers",
-		Steps:    []string{"Make an access entry of type EC2_LINUX for " + role + " in prod: no groups, no policy."},
+		Title:    "Create an access entry EC2_LINUX for workers",
+		Steps:    []string{"Create an access entry of type EC2_LINUX for " + role + " in prod: no groups, no policy."},
 		Commands: []string{"aws eks create-access-entry --region us-west-2 --cluster-name prod --principal-arn " + role + " --type EC2_LINUX"},
 		Undo:     []string{"aws eks delete-access-entry --region us-west-2 --cluster-name prod --principal-arn " + role},
-		Cost:     "Whatever may take the role workers can join prod as a node.",
+		Cost:     "Everything that is allowed to use the role workers can join prod as a node.",
 	}
 	plan := remedy.CreateAccessEntry{Principal: role, Type: "EC2_LINUX"}
 	place := remedy.Place{Region: "us-west-2", Cluster: "prod"}

@@ -52,7 +52,7 @@ const listed = 20
 func Grants(clusters, untagged []string) []spec.Grant {
 	const tag = "aws:ResourceTag/"
 	grant := spec.Grant{
-		Why:     "Interfaces of dead nodes give their addresses back. EC2's dry run takes the permission too.",
+		Why:     "Deleting interfaces of terminated nodes frees their addresses. EC2's dry run needs the permission too.",
 		Actions: []string{"ec2:DeleteNetworkInterface"},
 		// An interface has its id only when it is there.
 		Resources: []spec.Resource{"arn:${Partition}:ec2:${Region}:${Account}:network-interface/*"},
@@ -132,9 +132,9 @@ func (l look) plan() (*remedy.DeleteLeakedInterfaces, *action.Refusal) {
 	}
 	switch {
 	case len(dead) == 0 && unseen > 0:
-		return nil, action.Refuse(NotSeenTwice, "%d interfaces look left behind in %s, and no earlier run of eni-cleanup has seen them so.", unseen, l.Subject.Resource)
+		return nil, action.Refuse(NotSeenTwice, "%d interfaces look leaked in %s, but no earlier run of eni-cleanup has seen them like this.", unseen, l.Subject.Resource)
 	case len(dead) == 0:
-		return nil, action.Refuse(remedy.NothingToDo, "None of %d idle interfaces in %s is left behind by a node of %s that is gone.", here, l.Subject.Resource, l.Subject.Cluster)
+		return nil, action.Refuse(remedy.NothingToDo, "None of %d idle interfaces in %s was leaked by a terminated node of %s.", here, l.Subject.Resource, l.Subject.Cluster)
 	}
 	slices.SortFunc(dead, func(a, b leak.Verdict) int {
 		// Those of one node bear the same time.
@@ -159,8 +159,8 @@ func held(young, unseen, beyond int, grace time.Duration) string {
 		why string
 	}{
 		{young, fmt.Sprintf("younger than %d min", int(grace.Minutes()))},
-		{unseen, "seen by one look only"},
-		{beyond, "beyond what one plan holds"},
+		{unseen, "seen by only one run"},
+		{beyond, "over the limit of one plan"},
 	} {
 		if h.n > 0 {
 			why = append(why, fmt.Sprintf("%d %s", h.n, h.why))

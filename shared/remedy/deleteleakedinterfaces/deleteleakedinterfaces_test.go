@@ -88,7 +88,7 @@ func TestSameInAnyOrder(t *testing.T) {
 func TestGrants(t *testing.T) {
 	named := func(sid string, clusters ...string) spec.Grant {
 		return spec.Grant{
-			Sid: sid, Why: "Interfaces of dead nodes give their addresses back. EC2's dry run takes the permission too.",
+			Sid: sid, Why: "Deleting interfaces of terminated nodes frees their addresses. EC2's dry run needs the permission too.",
 			Actions: []string{"ec2:DeleteNetworkInterface"}, Resources: []spec.Resource{"arn:${Partition}:ec2:${Region}:${Account}:network-interface/*"},
 			Conditions: map[string]map[string][]string{
 				"StringLike":   {"aws:ResourceTag/node.k8s.amazonaws.com/instance_id": {"i-*"}},
@@ -150,7 +150,7 @@ func TestHeldBack(t *testing.T) {
 		"none":                         {nil, ""},
 		"another cluster's, or in use": {[]snapshot.Interface{foreign, busy}, ""},
 		"too young":                    {[]snapshot.Interface{young}, "1 more held back: 1 younger than 5 min."},
-		"seen by one look, and young":  {[]snapshot.Interface{leftBehind(4), leftBehind(5), young}, "3 more held back: 1 younger than 5 min, 2 seen by one look only."},
+		"seen by one look, and young":  {[]snapshot.Interface{leftBehind(4), leftBehind(5), young}, "3 more held back: 1 younger than 5 min, 2 seen by only one run."},
 	} {
 		got := plan(test.more...)
 		if got.Held() != test.want || got.Hash() != alone.Hash() {
@@ -187,10 +187,10 @@ func TestSaysHowMany(t *testing.T) {
 		want  action.Refusal
 	}{
 		{"none is left behind", func(s *snapshot.Snapshot, _ *action.Subject) { s.Creators = nil }, action.Refusal{
-			Reason: remedy.NothingToDo, Says: "None of 2 idle interfaces in subnet-0private is left behind by a node of prod that is gone.",
+			Reason: remedy.NothingToDo, Says: "None of 2 idle interfaces in subnet-0private was leaked by a terminated node of prod.",
 		}},
 		{"none was seen", func(_ *snapshot.Snapshot, of *action.Subject) { of.Sightings = nil }, action.Refusal{
-			Reason: NotSeenTwice, Says: "2 interfaces look left behind in subnet-0private, and no earlier run of eni-cleanup has seen them so.",
+			Reason: NotSeenTwice, Says: "2 interfaces look leaked in subnet-0private, but no earlier run of eni-cleanup has seen them like this.",
 		}},
 	} {
 		s, of := leaked()
@@ -275,13 +275,13 @@ func TestReadsSightings(t *testing.T) {
 func TestWords(t *testing.T) {
 	got := remedy.DeleteLeakedInterfaces{Subnet: "subnet-0a", Interfaces: []string{"eni-1", "eni-2"}, Addresses: 17}.Words(remedy.Place{Region: "us-west-2", Cluster: "prod"})
 	want := remedy.Words{
-		Title: "Delete 2 interfaces left behind in subnet-0a",
-		Steps: []string{"eni-cleanup deletes eni-1 and eni-2 in subnet-0a, each by all of its rules: 17 addresses come back."},
+		Title: "Delete 2 interfaces leaked in subnet-0a",
+		Steps: []string{"eni-cleanup deletes eni-1 and eni-2 in subnet-0a, each only if all of its rules hold: frees 17 addresses."},
 		Commands: []string{
 			"aws ec2 delete-network-interface --region us-west-2 --network-interface-id eni-1",
 			"aws ec2 delete-network-interface --region us-west-2 --network-interface-id eni-2",
 		},
-		Undo: []string{"A deleted network interface cannot be brought back; the VPC CNI makes new ones when nodes need them."},
+		Undo: []string{"A deleted network interface cannot be restored; the VPC CNI creates new ones when nodes need them."},
 		Cost: "None.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -44,7 +44,7 @@ func do(ctx context.Context, calls Calls, p remedy.OpenEndpointSecurityGroup, _ 
 
 func grants(o action.OptIn) []spec.Grant {
 	return o.InVPCs(spec.Grant{
-		Sid: "OpenEndpoints", Why: "open-endpoint-security-group admits nodes at endpoints, in the VPCs that the operator named.",
+		Sid: "OpenEndpoints", Why: "open-endpoint-security-group allows nodes to reach endpoints, in the VPCs that the operator named.",
 		Actions: []string{"ec2:AuthorizeSecurityGroupIngress"}, Resources: []spec.Resource{"arn:${Partition}:ec2:${Region}:${Account}:security-group/*"},
 	})
 }
@@ -80,13 +80,13 @@ func (l look) plan() (*remedy.OpenEndpointSecurityGroup, *action.Refusal) {
 	case vpc < 0 || l.Snapshot.VPCs[vpc].Owner == "":
 		return nil, action.Missing(snapshot.VPCs, "whose "+e.VPC+" is was not read")
 	case l.Snapshot.VPCs[vpc].Owner != l.Snapshot.Account:
-		return nil, action.Refuse(remedy.SharedVPC, "%s is another account's (%s), whose endpoints they are.", e.VPC, l.Snapshot.VPCs[vpc].Owner)
+		return nil, action.Refuse(remedy.SharedVPC, "%s belongs to another account (%s).", e.VPC, l.Snapshot.VPCs[vpc].Owner)
 	case !strings.EqualFold(e.Kind, "Interface"):
-		return nil, action.Refuse(NotInterface, "%s is of the kind %s, which has no security group.", e.ID, e.Kind)
+		return nil, action.Refuse(NotInterface, "%s is of type %s, which has no security group.", e.ID, e.Kind)
 	case !strings.EqualFold(e.State, "available"):
 		return nil, action.Refuse(NotAvailable, "%s is %s.", e.ID, e.State)
 	case !e.PrivateDNS:
-		return nil, action.Refuse(remedy.NotSo, "%s does not take its service's name (private DNS is off): nodes do not meet it.", e.ID)
+		return nil, action.Refuse(remedy.NotSo, "%s does not answer for its service's name (private DNS is off): nodes do not use it.", e.ID)
 	case len(e.Groups) == 0:
 		return nil, action.Missing(snapshot.Endpoints, "no security group of "+e.ID+" is named")
 	}
@@ -110,7 +110,7 @@ func (l look) plan() (*remedy.OpenEndpointSecurityGroup, *action.Refusal) {
 	case no != nil:
 		return nil, no
 	case slices.ContainsFunc(group.Ingress, func(r snapshot.Rule) bool { return admits(r, from) }):
-		return nil, action.Refuse(remedy.AlreadyThere, "%s admits 443 from %s already.", group.ID, from)
+		return nil, action.Refuse(remedy.AlreadyThere, "%s already allows 443 from %s.", group.ID, from)
 	}
 	if no := l.Still(checks.Certain); no != nil {
 		return nil, no
@@ -137,7 +137,7 @@ func (l look) onlyEndpoints(id string, e snapshot.Endpoint) (snapshot.SecurityGr
 	case g.VPC != e.VPC:
 		return snapshot.SecurityGroup{}, action.Refuse(remedy.OtherVPC, "%s is in %s.", id, g.VPC)
 	case g.Name == "default":
-		return snapshot.SecurityGroup{}, action.Refuse(DefaultGroup, "%s is the VPC's default security group, which much else may have.", id)
+		return snapshot.SecurityGroup{}, action.Refuse(DefaultGroup, "%s is the VPC's default security group, which other resources may use.", id)
 	case id == l.Snapshot.Cluster.SecurityGroup || slices.Contains(l.Snapshot.Cluster.SecurityGroups, id):
 		return snapshot.SecurityGroup{}, action.Refuse(SharedGroup, "%s is the cluster's own security group.", id)
 	case slices.ContainsFunc(l.Snapshot.Instances, has):
@@ -154,7 +154,7 @@ func (l look) onlyEndpoints(id string, e snapshot.Endpoint) (snapshot.SecurityGr
 			continue
 		}
 		if x.Kind != "vpc_endpoint" || x.VPC != e.VPC {
-			return snapshot.SecurityGroup{}, action.Refuse(SharedGroup, "%s has %s too, and is no interface of an endpoint (%s).", x.ID, id, x.Kind)
+			return snapshot.SecurityGroup{}, action.Refuse(SharedGroup, "%s has %s too, and is not an endpoint's interface (%s).", x.ID, id, x.Kind)
 		}
 		its = its || len(e.Interfaces) == 0 || slices.Contains(e.Interfaces, x.ID)
 	}
@@ -210,7 +210,7 @@ func (l look) inCommon() ([]string, *action.Refusal) {
 		common = slices.DeleteFunc(common, func(id string) bool { return !slices.Contains(in.Groups, id) })
 	}
 	if !some {
-		return nil, action.Refuse(NoNodes, "None of the instances runs any more, so their security groups are not known.")
+		return nil, action.Refuse(NoNodes, "None of the instances is running any longer, so their security groups are unknown.")
 	}
 	return common, nil
 }
@@ -249,7 +249,7 @@ func (l look) clustersHosts(id string) (unproved []string, _ *action.Refusal) {
 			if host == "" {
 				host = strings.TrimSpace(x.Kind + " " + x.Description)
 			}
-			return nil, action.Refuse(OutsideHosts, "%s (%s) has %s too, and is not known as %s's: the endpoint would be open to it.", x.ID, host, id, l.Subject.Cluster)
+			return nil, action.Refuse(OutsideHosts, "%s (%s) has %s too, and is not known to belong to %s: the endpoint would be open to it.", x.ID, host, id, l.Subject.Cluster)
 		}
 		if !proved {
 			unproved = append(unproved, x.Instance)

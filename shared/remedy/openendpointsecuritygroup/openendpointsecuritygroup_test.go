@@ -256,7 +256,7 @@ func TestDo(t *testing.T) {
 func TestGrants(t *testing.T) {
 	got := grants(action.OptIn{Clusters: []string{"prod"}, Any: []string{"prod"}, VPCs: []string{"vpc-0a"}})
 	want := []spec.Grant{{
-		Sid: "OpenEndpoints", Why: "open-endpoint-security-group admits nodes at endpoints, in the VPCs that the operator named.",
+		Sid: "OpenEndpoints", Why: "open-endpoint-security-group allows nodes to reach endpoints, in the VPCs that the operator named.",
 		Actions: []string{"ec2:AuthorizeSecurityGroupIngress"}, Resources: []spec.Resource{"arn:${Partition}:ec2:${Region}:${Account}:security-group/*"},
 		Conditions: map[string]map[string][]string{"ArnEquals": {"ec2:Vpc": {"arn:${Partition}:ec2:${Region}:${Account}:vpc/vpc-0a"}}},
 	}}
@@ -285,7 +285,7 @@ func TestUnprovedHosts(t *testing.T) {
 	if diff := cmp.Diff([]string{"i-0pool"}, p.Unproved); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got, want := (remedy.Plan{Open: p}).PersonDecides(), "That i-0pool is the cluster's only tags say, which anybody who can start an instance can set: look before you approve."; got != want {
+	if got, want := (remedy.Plan{Open: p}).PersonDecides(), "That i-0pool is the cluster's is known only from tags, which anybody who can start an instance can set: check before you approve."; got != want {
 		t.Errorf("a person decides: %q, want %q", got, want)
 	}
 	s, of = shutOut()
@@ -308,7 +308,7 @@ func TestSaysWhichHost(t *testing.T) {
 		s, of := shutOut()
 		host(test.is)(s, &of)
 		p, no := remedytest.Make(Remedy(), s, of, checks.All())
-		want := &action.Refusal{Reason: OutsideHosts, Says: "eni-0host (" + test.want + ") has sg-0cluster too, and is not known as prod's: the endpoint would be open to it."}
+		want := &action.Refusal{Reason: OutsideHosts, Says: "eni-0host (" + test.want + ") has sg-0cluster too, and is not known to belong to prod: the endpoint would be open to it."}
 		if diff := cmp.Diff(want, no); diff != "" {
 			t.Errorf("%s: planned %+v (-want +got):\n%s", test.name, p, diff)
 		}
@@ -318,7 +318,7 @@ func TestSaysWhichHost(t *testing.T) {
 // Why no security group of the nodes is known is said.
 func TestSaysWhyNoNodes(t *testing.T) {
 	for want, change := range map[string]func(*snapshot.Instance){
-		"None of the instances runs any more, so their security groups are not known.": func(i *snapshot.Instance) { i.State = "terminated" },
+		"None of the instances is running any longer, so their security groups are unknown.": func(i *snapshot.Instance) { i.State = "terminated" },
 		"The instances have no security group in common but the VPC's default one.":    func(i *snapshot.Instance) { i.Groups = []string{"sg-0of-" + i.ID} },
 	} {
 		s, of := shutOut()
@@ -527,11 +527,11 @@ func TestWords(t *testing.T) {
 			"--ip-permissions 'IpProtocol=tcp,FromPort=443,ToPort=443,UserIdGroupPairs=[{GroupId=sg-0n},{GroupId=sg-0m}]'", "vpce-0a and vpce-0b"},
 	} {
 		want := remedy.Words{
-			Title:    "Admit tcp 443 from " + test.names + " in sg-0a",
-			Steps:    []string{"Add to sg-0a, which only interfaces of " + test.at + " have: inbound tcp 443 from " + test.names + "."},
+			Title:    "Allow tcp 443 from " + test.names + " in sg-0a",
+			Steps:    []string{"Add to sg-0a, used only by interfaces of " + test.at + ": inbound tcp 443 from " + test.names + "."},
 			Commands: []string{"aws ec2 authorize-security-group-ingress --region us-west-2 --group-id sg-0a " + test.opens},
 			Undo:     []string{"aws ec2 revoke-security-group-ingress --region us-west-2 --group-id sg-0a " + test.opens},
-			Cost:     "Whatever has " + test.names + " reaches " + test.at + ", by tcp 443 alone.",
+			Cost:     "Everything with " + test.names + " can reach " + test.at + ", on tcp 443 only.",
 		}
 		got := remedy.OpenEndpointSecurityGroup{SecurityGroup: "sg-0a", Port: 443, From: test.from, Endpoints: test.endpoints}.Words(remedy.Place{Region: "us-west-2", Cluster: "prod"})
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -65,7 +65,7 @@ func listed[P, C any](r action.Remedy[P, C], part func(*remedy.Plan) **P, calls 
 		},
 		do: func(ctx context.Context, c Calls, p remedy.Plan, token string) action.Result {
 			if r.Do == nil {
-				return action.Result{Status: remedy.Refused, Reason: string(remedy.NoSuchRemedy), Says: fmt.Sprintf("%s is not done here.", p.Remedy)}
+				return action.Result{Status: remedy.Refused, Reason: string(remedy.NoSuchRemedy), Says: fmt.Sprintf("%s is not applied here.", p.Remedy)}
 			}
 			return r.Do(ctx, calls(c), *own(p), p.Place(), token)
 		},
@@ -86,7 +86,7 @@ func (e Executor) Do(ctx context.Context, p remedy.Plan, token string) action.Re
 	if is := (spoke.ID{Account: p.Account, Region: p.Region}); !e.Of.Hub() && is != e.Of {
 		return action.Result{
 			Status: remedy.Failed, Reason: string(remedy.OtherAccount),
-			Says: fmt.Sprintf("Nothing was changed: the plan is of %s, and this is %s.", is, e.Of),
+			Says: fmt.Sprintf("Nothing was changed: the plan is for %s, and this is %s.", is, e.Of),
 		}
 	}
 	r := planned(p).do(ctx, e.Calls, p, token)
@@ -98,7 +98,7 @@ func (e Executor) Do(ctx context.Context, p remedy.Plan, token string) action.Re
 
 // DeploySpoke says what gives a spoke the roles that change something.
 func DeploySpoke(of spoke.ID) string {
-	return fmt.Sprintf("Deploy the spoke again with what its clusters opted in to, with its own credentials and the hub's words: make deploy-spoke … SPOKE=%s SET=\"remedies=…\".", of)
+	return fmt.Sprintf("Redeploy the spoke with its clusters' remedies and its own account's credentials: make deploy-spoke … SPOKE=%s SET=\"remedies=…\".", of)
 }
 
 // Grants allow what the remedy calls, as the settings have it; nothing where no
@@ -156,7 +156,7 @@ func unknown(name optin.Remedy) Remedy {
 		Name:    name,
 		Sources: []snapshot.Source{snapshot.Clusters},
 		Plan: func(action.Look) (*struct{}, *action.Refusal) {
-			return nil, action.Refuse(remedy.NoSuchRemedy, "%s is no remedy.", name)
+			return nil, action.Refuse(remedy.NoSuchRemedy, "%s is not a remedy.", name)
 		},
 	}, func(*remedy.Plan) **struct{} { return new(*struct{}) }, nil)
 }

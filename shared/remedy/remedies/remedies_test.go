@@ -80,7 +80,7 @@ func TestAnUnknownRemedy(t *testing.T) {
 	s := snapshottest.PrivateWithNAT()
 	r := ByName("reboot")
 	p, no := r.Make(s, action.Subject{Cluster: snapshottest.ClusterName})
-	if no == nil || no.Reason != remedy.NoSuchRemedy || no.Says != "reboot is no remedy." {
+	if no == nil || no.Reason != remedy.NoSuchRemedy || no.Says != "reboot is not a remedy." {
 		t.Errorf("planned %+v, refused %+v, want %s", p, no, remedy.NoSuchRemedy)
 	}
 	if got := r.Grants(action.OptIn{Clusters: []string{"prod"}, VPCs: []string{"vpc-0a"}}); len(got) != 0 {

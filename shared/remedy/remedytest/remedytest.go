@@ -124,7 +124,7 @@ func RefusesUnread[P, C any](t *testing.T, r action.Remedy[P, C], right World, f
 		}
 		want := &action.Refusal{
 			Reason:  remedy.CouldNotLook,
-			Says:    "No plan is made where something could not be read: " + string(source) + ", denied (test:Read " + string(source) + ").",
+			Says:    "No plan without complete data; not read: " + string(source) + ", denied (test:Read " + string(source) + ").",
 			Blocked: []snapshot.Failure{s.Failures[source]},
 		}
 		if diff := cmp.Diff(want, no); diff != "" {

@@ -53,7 +53,7 @@ func do(ctx context.Context, calls Calls, p remedy.ReplaceInstance, _ remedy.Pla
 		all.Status, all.Reason, all.Says = r.Status, r.Reason, r.Says
 		if r.Status == remedy.Failed && len(all.Changed) > 0 {
 			all.Status = remedy.Partly
-			all.Says = fmt.Sprintf("%d of %d instances were ended; then AWS said %s.", len(all.Changed), len(p.Instances), r.Reason)
+			all.Says = fmt.Sprintf("%d of %d instances were terminated; then AWS returned %s.", len(all.Changed), len(p.Instances), r.Reason)
 		}
 		break
 	}
@@ -62,7 +62,7 @@ func do(ctx context.Context, calls Calls, p remedy.ReplaceInstance, _ remedy.Pla
 
 func grants(o action.OptIn) []spec.Grant {
 	return o.ToGroups("autoscaling:TerminateInstanceInAutoScalingGroup",
-		"replace-instance ends instances that did not join through their Auto Scaling group, which launches others.")
+		"replace-instance terminates instances that did not join through their Auto Scaling group, which launches replacements.")
 }
 
 // The reasons why an instance is not ended.
@@ -113,13 +113,13 @@ func (l look) left() int {
 // none.
 func (l look) stuck() ([]remedy.Replaced, *action.Refusal) {
 	if l.Subject.Cleared.IsZero() {
-		return nil, action.Refuse(remedy.CauseIsThere, "The cause is still there: a new instance would fail in the same way.")
+		return nil, action.Refuse(remedy.CauseIsThere, "The cause is still there: a new instance would fail the same way.")
 	}
 	if no := l.CauseGone(); no != nil {
 		return nil, no
 	}
 	if wait := l.Subject.Cleared.Add(Settle); l.Snapshot.Time.Before(wait) {
-		no := action.Refuse(remedy.TooSoon, "The cause is gone since %s: instances may still join by themselves.", l.Subject.Cleared.UTC().Format("15:04:05"))
+		no := action.Refuse(remedy.TooSoon, "The cause is gone since %s: instances can still join by themselves.", l.Subject.Cleared.UTC().Format("15:04:05"))
 		no.Again = wait
 		return nil, no
 	}
@@ -127,7 +127,7 @@ func (l look) stuck() ([]remedy.Replaced, *action.Refusal) {
 	slices.SortFunc(launches, func(a, b outcome.Launch) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Instance, b.Instance))
 	})
-	first := action.Refuse(remedy.NothingToDo, "No instance that missed the roll call is left.")
+	first := action.Refuse(remedy.NothingToDo, "None of the instances that missed roll call is left.")
 	var list []remedy.Replaced
 	for _, launch := range launches {
 		if launch.Status != outcome.Missed && launch.Status != outcome.GivenUp {
@@ -154,7 +154,7 @@ func (l look) replaced(launch outcome.Launch) (remedy.Replaced, *action.Refusal)
 	id := launch.Instance
 	i := slices.IndexFunc(l.Snapshot.Instances, func(x snapshot.Instance) bool { return x.ID == id })
 	if i < 0 {
-		return remedy.Replaced{}, action.Refuse(remedy.Gone, "EC2 does not describe %s.", id)
+		return remedy.Replaced{}, action.Refuse(remedy.Gone, "EC2 no longer returns %s.", id)
 	}
 	in := l.Snapshot.Instances[i]
 	_, tagged := in.Tags[action.ClusterTag(l.Subject.Cluster)]
@@ -165,9 +165,9 @@ func (l look) replaced(launch outcome.Launch) (remedy.Replaced, *action.Refusal)
 	case !tagged:
 		return remedy.Replaced{}, action.Refuse(remedy.OtherCluster, "%s is not tagged as %s's.", id, l.Subject.Cluster)
 	case in.Launched.IsZero() || !in.Launched.Before(l.Subject.Cleared) || !launch.Started.Before(l.Subject.Cleared):
-		return remedy.Replaced{}, action.Refuse(LaterLaunch, "%s was launched after the cause was gone: it fails for another reason.", id)
+		return remedy.Replaced{}, action.Refuse(LaterLaunch, "%s was launched after the cause was gone: it failed for another reason.", id)
 	case group == "":
-		return remedy.Replaced{}, action.Refuse(remedy.NotTheGroups, "%s is in no Auto Scaling group, so nothing would launch another.", id)
+		return remedy.Replaced{}, action.Refuse(remedy.NotTheGroups, "%s is in no Auto Scaling group, so nothing would launch a replacement.", id)
 	}
 	if node, is := l.nodeOf(in); is {
 		return remedy.Replaced{}, action.Refuse(IsNode, "%s has registered as node %s.", id, node.Name)
@@ -205,18 +205,18 @@ func (l look) mayLose(g snapshot.Group, id string) *action.Refusal {
 	case g.Tags[action.ClusterTag(l.Subject.Cluster)] != "owned":
 		return action.Refuse(remedy.OtherCluster, "%s is not tagged as owned by %s.", g.Name, l.Subject.Cluster)
 	case m < 0 || slices.Contains(g.Warm, id):
-		return action.Refuse(remedy.NotTheGroups, "%s does not count %s among its instances.", g.Name, id)
+		return action.Refuse(remedy.NotTheGroups, "%s does not have %s among its instances.", g.Name, id)
 	case g.Instances[m].Lifecycle != "InService":
 		// Standby is a user's request, Pending:Wait and Terminating a hook's.
 		return action.Refuse(NotInGroup, "%s is %s in %s.", id, g.Instances[m].Lifecycle, g.Name)
 	case g.Instances[m].Protected:
 		return action.Refuse(Protected, "%s is protected from scale-in in %s.", id, g.Name)
 	case g.Desired < len(g.Instances):
-		return action.Refuse(remedy.GroupScales, "%s has %d instances and wants %d: it ends some by itself.", g.Name, len(g.Instances), g.Desired)
+		return action.Refuse(remedy.GroupScales, "%s has %d instances, desired %d: it is terminating some itself.", g.Name, len(g.Instances), g.Desired)
 	}
 	for _, p := range g.Suspended {
 		if slices.Contains([]string{"Launch", "Terminate", "ReplaceUnhealthy", "HealthCheck"}, p.Process) {
-			return action.Refuse(remedy.Suspended, "The process %s of %s is suspended: somebody is at work there.", p.Process, g.Name)
+			return action.Refuse(remedy.Suspended, "The process %s of %s is suspended: somebody is working on it.", p.Process, g.Name)
 		}
 	}
 	for _, n := range l.Snapshot.Nodegroups {

@@ -37,7 +37,7 @@ func TestWrongTargets(t *testing.T) {
 		{"it joined", standing(outcome.Joined), remedy.NothingToDo},
 		{"it is gone", standing(outcome.Gone), remedy.NothingToDo},
 		{"a standing that is not known", standing("resting"), remedy.NothingToDo},
-		{"EC2 does not describe it", remedytest.Instance(func(i *snapshot.Instance) { i.ID = "i-0other" }), remedy.Gone},
+		{"EC2 no longer returns it", remedytest.Instance(func(i *snapshot.Instance) { i.ID = "i-0other" }), remedy.Gone},
 		{"it stops", remedytest.Instance(func(i *snapshot.Instance) { i.State = "stopping" }), NotRunning},
 		{"it has ended", remedytest.Instance(func(i *snapshot.Instance) { i.State = "terminated" }), NotRunning},
 		{"it is another cluster's", remedytest.Instance(func(i *snapshot.Instance) { delete(i.Tags, "kubernetes.io/cluster/prod") }), remedy.OtherCluster},
@@ -247,7 +247,7 @@ func (e *ended) EndInGroup(_ context.Context, id string) action.Answer {
 // said.
 func TestDo(t *testing.T) {
 	three := remedy.ReplaceInstance{Instances: []remedy.Replaced{{Instance: "i-1"}, {Instance: "i-2"}, {Instance: "i-3"}}}
-	const nothing, unknown = "Nothing was changed: AWS says Broken: because", "No answer came that says whether it was done."
+	const nothing, unknown = "Nothing was changed: AWS returned Broken: because", "No response confirms whether it was done."
 	for _, test := range []struct {
 		outcome action.Outcome
 		from    int
@@ -256,10 +256,10 @@ func TestDo(t *testing.T) {
 		{action.Done, 9, action.Result{Status: remedy.Done, Changed: []string{"i-1", "i-2", "i-3"}, Requests: []string{"r-1", "r-2", "r-3"}}},
 		{action.Refused, 1, action.Result{Status: remedy.Failed, Reason: "Broken", Says: nothing, Requests: []string{"r-1"}}},
 		{action.Refused, 2, action.Result{
-			Status: remedy.Partly, Reason: "Broken", Says: "1 of 3 instances were ended; then AWS said Broken.", Changed: []string{"i-1"}, Requests: []string{"r-1", "r-2"},
+			Status: remedy.Partly, Reason: "Broken", Says: "1 of 3 instances were terminated; then AWS returned Broken.", Changed: []string{"i-1"}, Requests: []string{"r-1", "r-2"},
 		}},
 		{action.Denied, 3, action.Result{
-			Status: remedy.Partly, Reason: "Broken", Says: "2 of 3 instances were ended; then AWS said Broken.", Changed: []string{"i-1", "i-2"}, Requests: []string{"r-1", "r-2", "r-3"},
+			Status: remedy.Partly, Reason: "Broken", Says: "2 of 3 instances were terminated; then AWS returned Broken.", Changed: []string{"i-1", "i-2"}, Requests: []string{"r-1", "r-2", "r-3"},
 		}},
 		{action.Uncertain, 1, action.Result{Status: remedy.Uncertain, Reason: "Broken", Says: unknown, Requests: []string{"r-1"}}},
 		{action.Uncertain, 2, action.Result{Status: remedy.Uncertain, Reason: "Broken", Says: unknown, Changed: []string{"i-1"}, Requests: []string{"r-1", "r-2"}}},
@@ -278,7 +278,7 @@ func TestDo(t *testing.T) {
 func TestGrants(t *testing.T) {
 	got := grants(action.OptIn{Clusters: []string{"prod"}, Any: []string{"prod"}})
 	want := []spec.Grant{{
-		Sid: "ChangeGroups1", Why: "replace-instance ends instances that did not join through their Auto Scaling group, which launches others.",
+		Sid: "ChangeGroups1", Why: "replace-instance terminates instances that did not join through their Auto Scaling group, which launches replacements.",
 		Actions: []string{"autoscaling:TerminateInstanceInAutoScalingGroup"}, Resources: []spec.Resource{"arn:${Partition}:autoscaling:${Region}:${Account}:autoScalingGroup:*"},
 		Conditions: map[string]map[string][]string{"StringEquals": {"aws:ResourceTag/kubernetes.io/cluster/prod": {"owned"}}},
 	}}
@@ -343,9 +343,9 @@ func TestWords(t *testing.T) {
 		{Instance: "i-3", Group: "eks-workers", Nodegroup: "workers", Zone: "us-west-2c"},
 	}
 	steps := []string{
-		"End i-1 (workers, us-west-2a) through its Auto Scaling group eks-workers, which launches another: the capacity stays.",
-		"End i-2 (workers, us-west-2b) through its Auto Scaling group eks-workers, which launches another: the capacity stays.",
-		"End i-3 (workers, us-west-2c) through its Auto Scaling group eks-workers, which launches another: the capacity stays.",
+		"Terminate i-1 (workers, us-west-2a) through its Auto Scaling group eks-workers, which launches a replacement: desired capacity is unchanged.",
+		"Terminate i-2 (workers, us-west-2b) through its Auto Scaling group eks-workers, which launches a replacement: desired capacity is unchanged.",
+		"Terminate i-3 (workers, us-west-2c) through its Auto Scaling group eks-workers, which launches a replacement: desired capacity is unchanged.",
 	}
 	commands := []string{
 		"aws autoscaling terminate-instance-in-auto-scaling-group --region us-west-2 --instance-id i-1 --no-should-decrement-desired-capacity",
@@ -355,8 +355,8 @@ func TestWords(t *testing.T) {
 	for n, title := range map[int]string{1: "Replace i-1", 2: "Replace i-1 and i-2", 3: "Replace 3 instances that did not join"} {
 		want := remedy.Words{
 			Title: title, Steps: steps[:n], Commands: commands[:n],
-			Undo: []string{"An instance that has ended cannot be brought back; its group launches another in its place."},
-			Cost: "Whatever else runs on an instance ends with it; no pod does: it never was a node.",
+			Undo: []string{"A terminated instance cannot be restored; its group launches a replacement."},
+			Cost: "Anything else that runs on the instance ends with it; no pods do: it never was a node.",
 		}
 		if diff := cmp.Diff(want, remedy.ReplaceInstance{Instances: three[:n]}.Words(remedy.Place{Region: "us-west-2", Cluster: "prod"})); diff != "" {
 			t.Errorf("%d (-want +got):\n%s", n, diff)

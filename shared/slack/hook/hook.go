@@ -51,8 +51,8 @@ func NewResponder(api string, via http.RoundTripper) Responder {
 // The ways in which an answer does not get there. They do not quote the address: whoever has it can write into the
 // channel.
 var (
-	ErrElsewhere = errors.New("the response_url is no address of Slack's: it was not called")
-	ErrNotTaken  = errors.New("the answer was not taken by Slack")
+	ErrElsewhere = errors.New("the response_url is not a Slack address: it was not called")
+	ErrNotTaken  = errors.New("Slack rejected the response")
 )
 
 // ours reports whether an address is one by which Slack takes answers.

@@ -61,7 +61,7 @@ func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "target %s", e.Target)
 	if e.Kind == Refused {
-		b.WriteString(" refuses it")
+		b.WriteString(" rejects it")
 	}
 	if e.Status != 0 {
 		fmt.Fprintf(&b, " (HTTP %d)", e.Status)
@@ -319,7 +319,7 @@ func (s Sender) do(ctx context.Context, method, name, address string, secrets []
 	}
 	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
-		return nil, &Error{Target: name, Kind: Later, Says: "the address in its secret is none"} // the error quotes it
+		return nil, &Error{Target: name, Kind: Later, Says: "the address in its secret is missing"} // the error quotes it
 	}
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
@@ -359,7 +359,7 @@ func judge(name string, status int, header http.Header, answer []byte, secrets [
 			e.After = unsaidWait
 		}
 	case status >= 300 && status < 400:
-		e.Says = "it redirects, which is not followed: put the address that it redirects to into its secret"
+		e.Says = "it redirects, and redirects are not followed: put the final address into its secret"
 	}
 	return e
 }
@@ -466,9 +466,9 @@ const (
 
 // The ways in which an address is none that is sent to. None of them quotes it.
 var (
-	ErrNotHTTPS = errors.New("is no https address, or has a name or a password in it")
+	ErrNotHTTPS = errors.New("is not an https address, or contains a user name or password")
 	// ErrPrivate: whoever may write the secret must not reach what only this function can.
-	ErrPrivate = errors.New("leads to a private, local or otherwise reserved network, and is not asked")
+	ErrPrivate = errors.New("resolves to a private, local or reserved network, and is not called")
 )
 
 // Client makes requests to addresses that an operator has written: to public networks
@@ -655,7 +655,7 @@ const routingKey = 32
 
 func checkKey(name, key string) error {
 	if len(key) != routingKey {
-		return &Error{Target: name, Kind: Later, Says: fmt.Sprintf("its secret holds no routing key: that has %d characters", routingKey)}
+		return &Error{Target: name, Kind: Later, Says: fmt.Sprintf("its secret is not a routing key, which has %d characters", routingKey)}
 	}
 	return nil
 }
@@ -665,7 +665,7 @@ var genieKey = lazyregexp.New(`^[0-9A-Za-z]{8}-(?:[0-9A-Za-z]{4}-){3}[0-9A-Za-z]
 
 func checkGenieKey(name, key string) error {
 	if !genieKey.MatchString(key) {
-		return &Error{Target: name, Kind: Later, Says: "its secret holds no key of an API integration: that is a UUID"}
+		return &Error{Target: name, Kind: Later, Says: "its secret is not the key of an API integration, which is a UUID"}
 	}
 	return nil
 }
@@ -695,7 +695,7 @@ const leastKey = 32
 
 func checkHook(name string, w Webhook) error {
 	if len(w.Key) < leastKey {
-		return &Error{Target: name, Kind: Later, Says: fmt.Sprintf("the key in its secret has fewer than %d characters", leastKey)}
+		return &Error{Target: name, Kind: Later, Says: fmt.Sprintf("the key in its secret is shorter than %d characters", leastKey)}
 	}
 	return nil
 }
@@ -705,7 +705,7 @@ func ParseWebhook(target, text string) (Webhook, error) {
 	var w Webhook
 	// The parser's error would quote the secret.
 	if json.Unmarshal([]byte(text), &w) != nil || w.Address == "" || w.Key == "" {
-		return Webhook{}, &Error{Target: target, Kind: Later, Says: fmt.Sprintf("its secret is not of the form %s", `{"url": "https://…", "key": "…"}`)}
+		return Webhook{}, &Error{Target: target, Kind: Later, Says: fmt.Sprintf("its secret does not have the form %s", `{"url": "https://…", "key": "…"}`)}
 	}
 	return w, nil
 }

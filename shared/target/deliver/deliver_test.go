@@ -406,7 +406,7 @@ func TestParseWebhook(t *testing.T) {
 	}
 	for _, text := range []string{"", "https://a/?" + key, `{"url":"https://a/"}`, `{"url":"` + key, `["` + key + `"]`} {
 		_, err := ParseWebhook("webhook=x", text)
-		failed(t, text, err, Later, "not of the form")
+		failed(t, text, err, Later, "does not have the form")
 	}
 }
 

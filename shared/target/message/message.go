@@ -51,7 +51,7 @@ const Test = "Rollcall Test Message"
 
 // TestWords are the words of such a message.
 func TestWords(account, region string) incident.Words {
-	return incident.Words{Headline: fmt.Sprintf("Test message of Rollcall in account %s, %s: incidents are told here.", account, region)}
+	return incident.Words{Headline: fmt.Sprintf("Test message of Rollcall in account %s, %s: incidents will be posted here.", account, region)}
 }
 
 // Pattern matches the events that are for targets.
@@ -64,7 +64,7 @@ const Pattern = `{
 }`
 
 // ErrMalformed: an event is none of Rollcall's, and never will be.
-var ErrMalformed = errors.New("the event is not one that targets are told of")
+var ErrMalformed = errors.New("targets receive no events of this kind")
 
 // Parse reads an event as EventBridge delivers it.
 func Parse(raw []byte) (News, error) {
@@ -93,7 +93,7 @@ func Parse(raw []byte) (News, error) {
 			return News{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
 		if n.ID, n.At, n.Words = w.ID, w.At, w.Words; w.Words.Headline == "" {
-			return News{}, fmt.Errorf("%w: %s says nothing", ErrMalformed, n.Type)
+			return News{}, fmt.Errorf("%w: %s is empty", ErrMalformed, n.Type)
 		}
 		if n.Type == incident.WeekType {
 			if n.Week = &w.Week; w.To.IsZero() {
@@ -987,7 +987,7 @@ func ToTeams(n News) ([]byte, error) {
 			return body, err
 		}
 	}
-	return nil, fmt.Errorf("the card of %s is larger than the %d bytes that Teams takes", n.ID, maxTeams)
+	return nil, fmt.Errorf("the card of %s exceeds the %d bytes that Teams accepts", n.ID, maxTeams)
 }
 
 // weekToTeams is the card of a week: the first of its lines, which matter most, and how many
@@ -998,7 +998,7 @@ func weekToTeams(n News) ([]byte, error) {
 	for left := 0; ; left++ {
 		w.Lines = slices.Clone(n.Words.Lines[:len(n.Words.Lines)-left])
 		if left > 0 {
-			w.Lines = append(w.Lines, incident.Line{Label: "More", Text: fmt.Sprintf("%d lines that a card has no room for, in Slack", left)})
+			w.Lines = append(w.Lines, incident.Line{Label: "More", Text: fmt.Sprintf("%d more lines in Slack", left)})
 		}
 		body, err := teams(n, w)
 		if err != nil || len(body) <= maxTeams || left == len(n.Words.Lines) {

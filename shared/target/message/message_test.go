@@ -781,7 +781,7 @@ func TestCardsThatAreTooLarge(t *testing.T) {
 		t.Errorf("a card of just what Teams takes: %d bytes, %v", len(body), err)
 	}
 	n.Words = incident.Words{Headline: "x", Console: "https://example.com/" + large}
-	if body, err := ToTeams(n); err == nil || !strings.Contains(err.Error(), "larger than the") {
+	if body, err := ToTeams(n); err == nil || !strings.Contains(err.Error(), "exceeds the") {
 		t.Errorf("an address that is too long: %d bytes, %v", len(body), err)
 	}
 }
@@ -804,7 +804,7 @@ func TestCardsOfWeeks(t *testing.T) {
 	if blocks[1].Inlines[0].Text != "Next" || len(blocks) < first {
 		t.Errorf("%d blocks of %d lines, the second is %+v", len(blocks), first, blocks[1])
 	}
-	if last := blocks[len(blocks)-1].Inlines; last[0].Text != "More  " || last[1].Text != fmt.Sprintf("%d lines that a card has no room for, in Slack", first+300-(len(blocks)-2)) {
+	if last := blocks[len(blocks)-1].Inlines; last[0].Text != "More  " || last[1].Text != fmt.Sprintf("%d more lines in Slack", first+300-(len(blocks)-2)) {
 		t.Errorf("the last block is %+v", last)
 	}
 }

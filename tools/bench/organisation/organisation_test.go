@@ -504,7 +504,7 @@ func (p *played) messages(t *testing.T) map[string]int {
 		switch {
 		case strings.Contains(all, "rtb-0cd20000000000002"):
 			cause = "missing routes"
-		case strings.Contains(all, "cannot look into the cluster"):
+		case strings.Contains(all, "cannot read the cluster"):
 			cause = "clusters that do not answer"
 		}
 		byCause[cause]++
