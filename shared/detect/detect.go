@@ -65,8 +65,6 @@ type Detector struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 	Count    func(name string, n int)
-	// Logs is the function's own log group.
-	Logs report.Logs
 	// Evidence keeps what was read of what was found; nil keeps none.
 	Evidence *evidence.Keeper
 }
@@ -76,7 +74,6 @@ func New(by string, e lambda.Env, r Reader, results Sender) Detector {
 	return Detector{
 		By: by, Region: e.Config.Region, Spoke: e.Config.Spoke, Clusters: e.Config.Clusters, Watches: e.Config.Watches,
 		Reader: r, Results: results, Now: e.Now, Log: e.Log, Count: e.Metrics.Count,
-		Logs: report.Logs{Group: report.FunctionLogs + e.Function, Region: cmp.Or(e.Config.Hub.Region, e.Config.Region)},
 	}
 }
 
@@ -163,9 +160,6 @@ func (d Detector) Tell(ctx context.Context, o report.Observation) error {
 	}
 	for _, f := range o.Blind {
 		d.Log.WarnContext(ctx, "could not look", "cluster", o.Cluster, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
-	}
-	if o.Logs.Group == "" {
-		o.Logs = d.Logs
 	}
 	about := aboutEvidence(o)
 	o.Evidence = d.Evidence.Key(about)

@@ -306,22 +306,6 @@ func TestTagged(t *testing.T) {
 	}
 }
 
-// The control plane's logs come first, then those of the function that saw it first.
-func TestLogsIn(t *testing.T) {
-	plane, launch, sweep := report.Logs{Group: "/aws/eks/prod/cluster"}, report.Logs{Group: report.FunctionLogs + "launch-watch"}, report.Logs{Group: report.FunctionLogs + "sweep"}
-	for name, test := range map[string]struct{ had, now, want report.Logs }{
-		"none yet":            {report.Logs{}, launch, launch},
-		"none now":            {launch, report.Logs{}, launch},
-		"a second function":   {launch, sweep, launch},
-		"the control plane's": {launch, plane, plane},
-		"a function later":    {plane, sweep, plane},
-	} {
-		if got := (&Incident{Logs: test.had}).LogsIn(report.Observation{Logs: test.now}); got != test.want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-}
-
 // A picture that Slack has taken is that of the words it was drawn for.
 func TestChartShown(t *testing.T) {
 	got := Chart{Next: "F2", Alt: "two", Of: "b", File: "F1", FileAlt: "one", FileOf: "a", Refusals: 2, Missing: "files:write"}.Shown()

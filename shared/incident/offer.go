@@ -765,6 +765,9 @@ type Policy struct {
 	TagKeys []string
 	// Owners tell which labels and tags name an owner.
 	Owners ownership.Settings
+	// Logs is the log group of the function report: where nothing nearer logs, it says what
+	// was decided about an incident.
+	Logs report.Logs
 	// Channel is for what no route sends elsewhere.
 	Channel string
 }

@@ -424,15 +424,6 @@ func (inc *Incident) Tagged(list []report.Tagged) []report.Tagged {
 	})
 }
 
-// LogsIn returns where a person reads on after an observation. The control plane's logs
-// come first; of Rollcall's functions that which saw the incident first stays.
-func (inc *Incident) LogsIn(obs report.Observation) report.Logs {
-	if obs.Logs.Group == "" || inc.Logs.Group != "" && strings.HasPrefix(obs.Logs.Group, report.FunctionLogs) {
-		return inc.Logs
-	}
-	return obs.Logs
-}
-
 // names reports whether a nodegroup, or an Auto Scaling group without one, is among
 // those that the incident is about.
 func (inc *Incident) names(group string) bool {

@@ -63,7 +63,7 @@ type Observation struct {
 	Tags map[string]map[string]string `json:"tags,omitempty"`
 	// Tagged is what else has labels and tags that may name an owner, nearest first.
 	Tagged []Tagged `json:"tagged,omitempty"`
-	// Logs is where a person reads on.
+	// Logs is where the cluster's control plane logs; zero where it does not.
 	Logs Logs `json:"logs,omitzero"`
 	// Capacity is what the groups that causes and launches name want and have. A group of
 	// which that could not be read, or not be counted, is not among them.
@@ -149,9 +149,6 @@ type Tagged struct {
 	Name string            `json:"name"`
 	Tags map[string]string `json:"tags"`
 }
-
-// FunctionLogs begins the log groups of functions (Lambda developer guide, "Configuring CloudWatch log groups").
-const FunctionLogs = "/aws/lambda/"
 
 // Logs is a log group of CloudWatch.
 type Logs struct {

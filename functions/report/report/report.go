@@ -4,6 +4,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -420,7 +421,10 @@ func newHandler(e lambda.Env, owners ownership.Settings) handler {
 			Bus: bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName), Again: queues, By: spec.Name,
 			Policy: incident.Policy{
 				ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime, RemindAfter: e.Config.RemindAfter,
-				Routes: e.Config.Routes, TagKeys: routing.TagKeys(e.Config.Routes), Owners: owners, Channel: e.Config.Channel,
+				Routes: e.Config.Routes, TagKeys: routing.TagKeys(e.Config.Routes), Owners: owners,
+				// Lambda's default, which infra keeps (Lambda developer guide, "Configuring CloudWatch log groups").
+				Logs:    report.Logs{Group: "/aws/lambda/" + e.Function, Region: cmp.Or(e.Config.Hub.Region, e.Config.Region)},
+				Channel: e.Config.Channel,
 			},
 			Actions: e.Config.SlackActions, Docs: e.Config.DocsURL,
 			Unwatched: notAmong(e.Config.Clusters),

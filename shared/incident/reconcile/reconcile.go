@@ -615,7 +615,7 @@ func (rec *reconciler) applyFailure(u *incident.Update, cause diagnosis.Cause) (
 	u.Cause = cause
 	u.AddTags(rec.Observation.Tags, rec.Policy.TagKeys)
 	u.Owner = u.Owner.Merge(rec.Policy.Owners.Of(u.Tagged(rec.Observation.Tagged), u.Key.Of()))
-	u.Logs = u.LogsIn(rec.Observation)
+	u.Logs = cmp.Or(rec.Observation.Logs, u.Logs, rec.Policy.Logs)
 	if key := rec.Observation.Evidence; key != "" {
 		kept := incident.Evidence{Opened: key, Newest: key}
 		if u.Evidence != nil {

@@ -1178,12 +1178,16 @@ func TestOwnerOfAnIncident(t *testing.T) {
 	}
 	p := incidenttest.Policy
 	p.Owners = ownership.Settings{Names: tags, Hosts: []string{"wiki.example.com"}, Fixed: []ownership.Fixed{{Field: ownership.Dashboard, Value: "https://ops.example.com/d/1"}}}
+	p.Logs = report.Logs{Group: "/aws/lambda/rollcall-report", Region: "us-west-2"}
 	look := func(minute int, name string, logs string, tagged ...report.Tagged) report.Observation {
 		obs := incidenttest.Observe(incidenttest.Route("i-1"), incidenttest.Launched("i-1", 0, report.Waiting), incidenttest.Named(name))
-		obs.At, obs.Tagged, obs.Logs = incidenttest.At(minute), tagged, report.Logs{Group: logs, Region: "us-west-2"}
+		obs.At, obs.Tagged = incidenttest.At(minute), tagged
+		if logs != "" {
+			obs.Logs = report.Logs{Group: logs, Region: "us-west-2"}
+		}
 		return obs
 	}
-	inc := reconcile.Decide(nil, look(0, "a", "/aws/lambda/rollcall-launch-watch",
+	inc := reconcile.Decide(nil, look(0, "a", "",
 		report.Tagged{Kind: ownership.Nodegroup, Name: "other", Tags: map[string]string{"team": "search"}},
 		report.Tagged{Kind: ownership.Cluster, Name: "eks-workshop", Tags: map[string]string{"team": "platform", "runbook": "https://wiki.example.com/nodes"}},
 	), incidenttest.At(0), p)[0].Incident
@@ -1193,6 +1197,9 @@ func TestOwnerOfAnIncident(t *testing.T) {
 	if diff := cmp.Diff(want, inc.Owner); diff != "" {
 		t.Errorf("at first (-want +got):\n%s", diff)
 	}
+	if inc.Logs != p.Logs {
+		t.Errorf("at first the log group is %s", inc.Logs.Group)
+	}
 	near := look(5, "b", "/aws/eks/eks-workshop/cluster",
 		report.Tagged{Kind: ownership.Nodegroup, Name: "workers", Tags: map[string]string{"Owner": "payments", "runbook": "https://evil.example/"}})
 	inc = reconcile.Decide([]incident.Incident{inc}, near, incidenttest.At(5), p)[0].Incident
@@ -1200,7 +1207,7 @@ func TestOwnerOfAnIncident(t *testing.T) {
 	if diff := cmp.Diff(want, inc.Owner); diff != "" {
 		t.Errorf("nearer, and no link of a host that is not allowed (-want +got):\n%s", diff)
 	}
-	inc = reconcile.Decide([]incident.Incident{inc}, look(10, "c", "/aws/lambda/rollcall-sweep"), incidenttest.At(10), p)[0].Incident
+	inc = reconcile.Decide([]incident.Incident{inc}, look(10, "c", ""), incidenttest.At(10), p)[0].Incident
 	if diff := cmp.Diff(want, inc.Owner); diff != "" {
 		t.Errorf("a look that read no tags (-want +got):\n%s", diff)
 	}
