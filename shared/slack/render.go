@@ -546,7 +546,7 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 		}
 		by := n.Ack.By
 		by.Name = cmp.Or(by.Name, "somebody")
-		return say("the alert was resolved in " + slacktext.Clip(slacktext.OneLine(n.Ack.In), 40) + " by ").by(by).and(". Rollcall closes an incident only when its check passes, and it does not yet."), true
+		return say("the alert was resolved in " + slacktext.Clip(slacktext.OneLine(n.Ack.In), 40) + " by ").by(by).and("; the incident stays open until Rollcall has seen it fixed."), true
 	case incident.HasChanges:
 		return say(changesLine(trailOf(i, n))), true
 	case incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.RemedyDone, incident.RemedyFailed, incident.IsVerified, incident.IsUnhelpful, incident.IsDeferred:
