@@ -19,7 +19,7 @@ func zoneGap() diagnosis.Cause {
 		Check: "zone/nodegroup-gap", Confidence: catalog.Certain, Resource: "workers", Covers: []string{"us-west-2c"},
 		Resources: []string{"workers", "eks-workers-a1b2", "us-west-2c", "vol-0c50000000000c0de"}, Pods: []string{"redash/redis-0"},
 		Title: "No node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
-		Why:   "Volume vol-0c50000000000c0de of claim redash/redis is in us-west-2c; no node there: desired is 2, zones in use are 3. Pod redash/redis-0 has been waiting for it since 15:01:12 UTC.",
+		Why:   "Volume vol-0c50000000000c0de of claim redash/redis is in us-west-2c; no node there (desired 2, spread over 3 zones). Pod redash/redis-0 has been waiting for it since 15:01:12 UTC.",
 		Evidence: []finding.Evidence{
 			{What: "vol-0c50000000000c0de", Value: "in us-west-2c, claim redash/redis, detached"},
 			{What: "Pod redash/redis-0", Value: "waiting since 15:01:12 UTC: 0/2 nodes are available: 2 node(s) had volume node affinity conflict."},
@@ -53,13 +53,13 @@ func zoneScenes() []scene {
 	open := incidentOf(zoneGap(), nil)
 	idle, advice, many, tags, lost := zoneGap(), zoneGap(), zoneGap(), zoneGap(), zoneGap()
 	idle.Confidence, idle.Pods = catalog.Likely, nil
-	idle.Why = "Volume vol-0c50000000000c0de of claim redash/redis is in us-west-2c; no node there: desired is 2, zones in use are 3. No pod is waiting for it now."
+	idle.Why = "Volume vol-0c50000000000c0de of claim redash/redis is in us-west-2c; no node there (desired 2, spread over 3 zones). No pod is waiting for it now."
 	advice.Confidence, advice.Pods, advice.Fix = catalog.Advice, nil, finding.Fix{Text: "No claim holds it. If it is needed, give workers a node in every zone; otherwise delete it (take a snapshot first)."}
-	advice.Why = "Volume vol-0c5000000000ff003 of claim redash/trial is in us-west-2c; no node there: desired is 2, zones in use are 3."
+	advice.Why = "Volume vol-0c5000000000ff003 of claim redash/trial is in us-west-2c; no node there (desired 2, spread over 3 zones)."
 	advice.Title = "No node in us-west-2c for vol-0c5000000000ff003 (redash/trial)"
 	many.Covers, many.Pods = []string{"us-west-2b", "us-west-2c"}, []string{"redash/redis-0", "shop/db-0", "shop/db-1"}
 	tags.Confidence, tags.Pods = catalog.Possible, nil
-	tags.Why = "Volume vol-0c50000000000c0de of claim redash/redis is in us-west-2c; no node there: desired is 2, zones in use are 3. It belongs to the cluster by its tags: whether a claim still holds it, and whether a pod waits for it, is unknown."
+	tags.Why = "Volume vol-0c50000000000c0de of claim redash/redis is in us-west-2c; no node there (desired 2, spread over 3 zones). It belongs to the cluster by its tags: whether a claim still holds it, and whether a pod waits for it, is unknown."
 	lost.Check, lost.Resource, lost.Title, lost.Fix = "zone/volume-stranded", "us-west-2d", "No node can come to us-west-2d for vol-0c50000000000c0de (redash/redis)", finding.Fix{Text: "Give the cluster a nodegroup with a subnet in us-west-2d."}
 	lost.Covers, lost.Confidence = []string{"us-west-2d"}, catalog.Likely
 	lost.Why = "Volume vol-0c50000000000c0de of claim redash/redis is in us-west-2d; no node is there, and none can come: no group launches in us-west-2d."

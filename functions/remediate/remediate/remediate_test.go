@@ -157,7 +157,7 @@ func TestByPolicy(t *testing.T) {
 	s.save(inc)
 	s.tell("Rollcall Incident Reopened")
 	list, runs = s.said()
-	if len(s.routes()) != 1 || len(runs) != 0 || len(list) != 1 || list[0].Policy != optin.Approve || !strings.Contains(list[0].Says, "was taken back since") {
+	if len(s.routes()) != 1 || len(runs) != 0 || len(list) != 1 || list[0].Policy != optin.Approve || !strings.Contains(list[0].Says, "has been reverted since") {
 		t.Fatalf("routes %v, proposals %+v, runs %+v: it fights whoever takes the route out", s.routes(), list, runs)
 	}
 	s.approve(list[0])
@@ -787,7 +787,7 @@ func TestLostAnswer(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
 	s.h.do = &executor{Executor: s.h.do, after: func(action.Result) action.Result { return action.Result{Status: remedy.Uncertain} }}
 	s.tell(opened)
-	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != remedy.Done || !strings.Contains(runs[0].Says, "No answer came") {
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != remedy.Done || !strings.Contains(runs[0].Says, "No response") {
 		t.Errorf("runs %+v", runs)
 	}
 }

@@ -955,7 +955,7 @@ func TestNodePoolIsForAPersonToDecide(t *testing.T) {
 	s := about(t, "corpus/iam-access-missing-karpenter.yaml", entriesAlone, "auto", karpentersOwn, karpentersOwn, "i-0a700000000000001")
 	s.tell(opened)
 	list, runs := s.said()
-	if len(list) != 1 || list[0].Policy != optin.Approve || !strings.Contains(list[0].Says, "their tags alone say") || list[0].Plan.Access == nil || !list[0].Plan.Access.Tagged || len(runs) != 0 || s.Calls()["eks:CreateAccessEntry"] != 0 {
+	if len(list) != 1 || list[0].Policy != optin.Approve || !strings.Contains(list[0].Says, "known only from tags") || list[0].Plan.Access == nil || !list[0].Plan.Access.Tagged || len(runs) != 0 || s.Calls()["eks:CreateAccessEntry"] != 0 {
 		t.Fatalf("proposals %+v, runs %+v: %s", list, runs, s.Logs())
 	}
 	s.approve(list[0])

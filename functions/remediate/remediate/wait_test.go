@@ -204,7 +204,7 @@ func TestRefusedApprovalIsOfferedAgain(t *testing.T) {
 	s.save(now)
 	s.tell(due)
 	list, _ := s.take()
-	if len(list) != 1 || list[0].Policy != optin.Approve || list[0].Hash == "" || !strings.Contains(list[0].Says, "needs a new yes") || s.made() != 0 {
+	if len(list) != 1 || list[0].Policy != optin.Approve || list[0].Hash == "" || !strings.Contains(list[0].Says, "approve it again") || s.made() != 0 {
 		t.Fatalf("proposals %+v\n%s", list, s.Logs())
 	}
 	inc := s.inc

@@ -164,7 +164,7 @@ func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) find
 		Outcome: finding.Fail, Resource: r.Name(), Covers: names,
 		Resources: slices.Concat([]string{r.Name(), r.Group.Name}, names, volumesOf(list)),
 		Title:     phrase.Title("No node in %s for %s", first.Home.Zone(), first.Home.Short()),
-		Why:       fmt.Sprintf("%s is in %s; no node there: desired is %d, zones in use are %d.", capital(first.Home.Words()), first.Home.Zone(), r.Group.Desired, inUse(p, r, names)),
+		Why:       fmt.Sprintf("%s is in %s; no node there (desired %d, spread over %d zones).", capital(first.Home.Words()), first.Home.Zone(), r.Group.Desired, inUse(p, r, names)),
 		Evidence:  evidence(p, list),
 		Fix:       cover(p, r),
 	}
@@ -700,7 +700,7 @@ func shiftedFinding(p *zones.Zones, x *zones.Shift, h impact) finding.Finding {
 		f.Why += fmt.Sprintf(" Pod %s has been waiting since %s: %s there %s cordoned, and the others have no room for it.", pod.Key(), phrase.ClockTime(pod.Since()), nodes(x.Cordoned()), phrase.Plural(x.Cordoned(), "is", "are"))
 	case len(h.groups) > 0:
 		f.Title = phrase.Title("%s cannot launch: %s is shifted away", h.groups[0], x.Zone)
-		f.Why += fmt.Sprintf(" %s %s no other zone, and fewer instances than desired.", capital(phrase.Some(h.groups, 3)), phrase.Plural(len(h.groups), "has", "have"))
+		f.Why += fmt.Sprintf(" %s %s no other zone, and fewer instances than desired.", phrase.Some(h.groups, 3), phrase.Plural(len(h.groups), "has", "have"))
 	case len(h.homes) > 0:
 		f.Title = phrase.Title("%s is in %s, which is shifted away", h.homes[0].Home.Short(), x.Zone)
 		f.Why += fmt.Sprintf(" %s is there, and no node can come. No pod is waiting for it now.", capital(h.homes[0].Home.Words()))
@@ -937,9 +937,11 @@ func inVPC(s *facts.View) []string {
 	return []string{"Name=vpc-id,Values=" + s.Cluster.VPC}
 }
 
+// capital writes the first letter large, unless text begins with an id or the
+// name of a node: these stay as EC2 and Kubernetes write them.
 func capital(text string) string {
-	if text == "" {
-		return ""
+	if first, _, _ := strings.Cut(text, " "); first == "" || strings.Contains(first, "-") && strings.ContainsAny(first, "0123456789") {
+		return text
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
 }

@@ -132,7 +132,7 @@ func dedicated() *snapshot.Snapshot {
 // TestTheStory: three zones, desired 2, the volume in the third.
 func TestTheStory(t *testing.T) {
 	r := checktest.Failed(t, NodegroupGap(), threeZones())
-	expect.Equal(t, "why", r.Why, "Volume vol-0redis of claim redash/redis is in us-west-2c; no node there: desired is 2, zones in use are 3. Pod redash/redis-0 has been waiting for it since 14:50:00 UTC.")
+	expect.Equal(t, "why", r.Why, "Volume vol-0redis of claim redash/redis is in us-west-2c; no node there (desired 2, spread over 3 zones). Pod redash/redis-0 has been waiting for it since 14:50:00 UTC.")
 	if want := "aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=3"; r.Fix.Command != want || r.Fix.Remedy != "cover-zones" {
 		t.Errorf("fix %+v, want %q", r.Fix, want)
 	}
@@ -742,4 +742,18 @@ func TestStrandedSaysWhy(t *testing.T) {
 	expect.Equal(t, "why", r.Why, "Volume vol-0redis of claim redash/redis is in us-west-2c; no node is there, and none can come: no group launches in us-west-2c.")
 	expect.Equal(t, "nodes by zone", checktest.Value(t, r, "Nodes by zone"), "us-west-2a 1, us-west-2b 1, us-west-2c 0")
 	checktest.Value(t, r, "Pod redash/redis-0")
+}
+
+// A sentence that begins with an id or a node's name keeps it as EC2 and Kubernetes write it.
+func TestCapital(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "pod shop/web-0 waits": "Pod shop/web-0 waits", "a zonal shift": "A zonal shift",
+		"i-0node is there": "i-0node is there",
+		"ip-10-42-170-88.us-west-2.compute.internal is there": "ip-10-42-170-88.us-west-2.compute.internal is there",
+		"us-west-2c is lost": "us-west-2c is lost",
+	} {
+		if got := capital(text); got != want {
+			t.Errorf("capital(%q) = %q, want %q", text, got, want)
+		}
+	}
 }
