@@ -337,7 +337,7 @@ func kindOf(w *world.World, eni types.NetworkInterface) int {
 func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 	owners := st.owners()
 	if err := n.wait(ctx, "waiting for the message that names the leak and the shortage", func() (bool, error) {
-		text := st.says(ipsSubnet, fmt.Sprintf("%d addresses", leaked()*ipsLeft), fmt.Sprintf("%d terminated nodes", len(owners)), "0 are free", "too few are left", "to 0 of")
+		text := st.says(ipsSubnet, fmt.Sprintf("%d addresses", leaked()*ipsLeft), fmt.Sprintf("%d terminated nodes", len(owners)), "0 are free", "few are left", "to 0 of")
 		return text != "", nil
 	}); err != nil {
 		return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))

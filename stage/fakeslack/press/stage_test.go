@@ -81,7 +81,7 @@ func routed(t *testing.T, s *stage.Stage) bool {
 func TestApproveOnTheStage(t *testing.T) {
 	s := brokenStage(t)
 	b := newBrowser(t, false)
-	shown, err := b.Press(patience(t), Press{Page: s.Slack.URL(), As: stage.Dev, Message: broken, Button: "Approve this fix", Until: "You may not approve"})
+	shown, err := b.Press(patience(t), Press{Page: s.Slack.URL(), As: stage.Dev, Message: broken, Button: "Approve this fix", Until: "You are not allowed to approve"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestApproveOnTheStage(t *testing.T) {
 	if !routed(t, s) {
 		t.Error("the page says that it is done, and there is no route")
 	}
-	if strings.Contains(shown.Channel, "You may not approve") || !strings.Contains(shown.Channel, "Done ") || shown.Warning != "" {
+	if strings.Contains(shown.Channel, "You are not allowed to approve") || !strings.Contains(shown.Channel, "Done ") || shown.Warning != "" {
 		t.Errorf("the page shows %+v", shown)
 	}
 	picture(t, b, "stage-approved")
