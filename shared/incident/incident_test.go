@@ -6,14 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/ownership"
-	"rollcall/shared/snapshot"
-
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
+	"rollcall/shared/ownership"
 	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
 )
 
 // When a message says anew when it was last checked: asked for, or an hour later.
@@ -291,7 +290,7 @@ func TestTagged(t *testing.T) {
 		Launches: []report.Launch{{Subnet: "subnet-0b", Group: "asg"}},
 	}
 	var got []string
-	list := []ownership.Tagged{
+	list := []report.Tagged{
 		{Kind: ownership.Nodegroup, Name: "workers"}, {Kind: ownership.Nodegroup, Name: "asg"}, {Kind: ownership.Nodegroup, Name: "other"},
 		{Kind: ownership.NodePool, Name: "spot"}, {Kind: ownership.NodePool, Name: "workers"}, {Kind: ownership.NodePool, Name: "other"},
 		{Kind: ownership.Subnet, Name: "subnet-0a"}, {Kind: ownership.Subnet, Name: "subnet-0b"}, {Kind: ownership.Subnet, Name: "subnet-0c"},
